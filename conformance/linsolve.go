@@ -462,7 +462,7 @@ func (s *suite) linear(t *testing.T, every int) {
 	}
 }
 
-// shaped makes a matrix of a kind from a square one, in so many bits if it is a product.
+// shaped makes a matrix of a kind from a square one, in at most so many bits if it is a product.
 func shaped(k kind, bits int, a, b *halfulp.Matrix) (x, y *halfulp.Matrix) {
 	n := a.Rows()
 	switch k {
@@ -479,9 +479,21 @@ func shaped(k kind, bits int, a, b *halfulp.Matrix) (x, y *halfulp.Matrix) {
 		}
 		return x, b
 	case definiteA:
-		return lintest.Product(bits, a.T(), a), b
+		return narrowed(lintest.Product(bits, a.T(), a)), b
 	}
 	return a, b
+}
+
+// narrowed returns a matrix in the fewest bits that hold its entries: its arithmetic takes the time
+// of numbers that long.
+func narrowed(a *halfulp.Matrix) *halfulp.Matrix {
+	bits := uint(2)
+	for i := range a.Rows() {
+		for j := range a.Cols() {
+			bits = max(bits, a.Big(i, j).MinPrec())
+		}
+	}
+	return a.Convert(halfulp.MP(bits))
 }
 
 // linear runs a routine in the trial's configurations: the results of one are right, and those of
