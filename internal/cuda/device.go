@@ -27,6 +27,7 @@ package cuda
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
 
 	"github.com/halfulp/halfulp/internal/cudadrv"
@@ -165,7 +166,7 @@ func Open(i int) (*Device, error) {
 	if d := opened.devices[i]; d != nil {
 		return d, nil
 	}
-	d, err := OpenDriver(drv, i)
+	d, err := open(drv, i, runtime.GOMAXPROCS(0) > 1)
 	if err != nil {
 		return nil, err
 	}
@@ -177,8 +178,10 @@ func Open(i int) (*Device, error) {
 }
 
 // OpenDriver opens device cuda:i of a driver other than the machine's, for tests
-// without a GPU.
-func OpenDriver(drv cudadrv.Driver, i int) (*Device, error) {
+// without a GPU: its kernels are Go, whose processors goroutines that look out would take.
+func OpenDriver(drv cudadrv.Driver, i int) (*Device, error) { return open(drv, i, false) }
+
+func open(drv cudadrv.Driver, i int, patient bool) (*Device, error) {
 	list, err := devices(drv)
 	if err != nil {
 		return nil, err
@@ -186,7 +189,7 @@ func OpenDriver(drv cudadrv.Driver, i int) (*Device, error) {
 	if i < 0 || i >= len(list) {
 		return nil, fmt.Errorf("%w cuda:%d: this machine has %d", ErrNoDevice, i, len(list))
 	}
-	d := &Device{drv: drv, info: list[i], stage: stagingBytes}
+	d := &Device{drv: drv, info: list[i], stage: stagingBytes, executor: executor{patient: patient}}
 	if err := d.start(); err != nil {
 		return nil, err
 	}

@@ -16,6 +16,8 @@ type executor struct {
 	closed bool                  // the device could not be opened: serve ends
 	lost   atomic.Pointer[error] // why every call fails, once the device has failed
 	ctx    context.Context       // the running job's
+	// goroutines look out, which leave a processor to others
+	patient bool
 }
 
 // Waking a goroutine that is locked to a thread takes several µs, on a virtual machine with an H100
@@ -52,9 +54,6 @@ func lookOut(patience time.Duration, ready func() bool) bool {
 	}
 	return false
 }
-
-// patient reports whether goroutines that look out leave a processor to others.
-var patient = runtime.GOMAXPROCS(0) > 1
 
 // job is a function on its way through the executor.
 type job struct {
@@ -155,7 +154,7 @@ func (d *Device) serve() {
 
 // next waits for a job.
 func (d *Device) next() *job {
-	if patient {
+	if d.patient {
 		lookOut(executorPatience, func() bool { return len(d.jobs) > 0 })
 	}
 	return <-d.jobs
@@ -191,7 +190,7 @@ func (d *Device) run(ctx context.Context, f func() error) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if !patient || !lookOut(callerPatience, func() bool { return j.state.Load() == finished }) {
+	if !d.patient || !lookOut(callerPatience, func() bool { return j.state.Load() == finished }) {
 		select {
 		case <-j.done:
 		case <-ctx.Done():

@@ -45,7 +45,7 @@ func open(t *testing.T, drv *fake.Driver) *cuda.Device {
 		copy(fake.Slice[float64](l, out, 10), m.all(i, n, f, d))
 	})
 	defer cuda.SetStaging(8 * fakeStage)()
-	dev, err := cuda.OpenDriver(drv, 0)
+	dev, err := cuda.OpenLookingOut(drv, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

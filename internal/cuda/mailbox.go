@@ -66,7 +66,7 @@ func (m *Mailbox) Await(s *Stream) error {
 		return err
 	}
 	word := (*uint32)(m.p)
-	if patient && lookOut(answerPatience, func() bool { return atomic.LoadUint32(word) == m.ticket }) {
+	if d.patient && lookOut(answerPatience, func() bool { return atomic.LoadUint32(word) == m.ticket }) {
 		return nil
 	}
 	if err := d.drv.StreamSynchronize(s.h); err != nil {
