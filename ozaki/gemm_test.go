@@ -12,6 +12,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // testMatrix returns a rows x cols matrix of (ru - 0.5) exp(phi rn), as paper 002 has it.
@@ -339,8 +340,12 @@ func TestTolerance(t *testing.T) {
 // TestMoreSlices checks on the paper's data that a bound is never above that of fewer slices.
 func TestMoreSlices(t *testing.T) {
 	rng := rand.New(rand.NewPCG(81, 82))
+	k := 2048
+	if testlength.Slow() {
+		k = 512
+	}
 	for _, phi := range []float64{0.1, 1, 2, 4} {
-		a, b := testMatrix(rng, 12, 2048, phi), testMatrix(rng, 2048, 12, phi)
+		a, b := testMatrix(rng, 12, k, phi), testMatrix(rng, k, 12, phi)
 		c := halfulp.NewMatrix(halfulp.Float64, 12, 12)
 		before := c.Clone()
 		fill(rng, before, []float64{math.Inf(1)}, 1)

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // TestIntegerPower pits powers against exact products, and special values against math.Pow.
 func TestIntegerPower(t *testing.T) {
 	for _, f := range []halfulp.Format{halfulp.DD, halfulp.TD, halfulp.QD} {
-		m := halfulp.Random(f, 40, 1, 6, 1)
+		m := halfulp.Random(f, testlength.Trials(40), 1, 6, 1)
 		for i := range m.Rows() {
 			x := m.At(i, 0)
 			exact := new(big.Float).SetPrec(40000).SetInt64(1)
