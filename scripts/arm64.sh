@@ -75,8 +75,8 @@ export binaries qemu libc starting faults fakes oracles
 
 # The tests of internal/gpu run the whole library on fake GPUs, of which internal/gpu/mem, rows and
 # seed have no arithmetic on the host; experiments measure what the method packages test, and
-# internal/gocuda, internal/gridfiles and internal/kernels are about text and files. mpi and distributed need an MPI for arm64.
-# They are left out without arguments.
+# internal/gocuda, internal/gridfiles and internal/kernels are about text and files. mpi and
+# distributed need an MPI for arm64. They are left out without arguments.
 #
 # As many at a time as there are processors, those first that take longest.
 longest=(linsolve conformance expansion ozaki rns)

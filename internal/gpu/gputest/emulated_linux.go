@@ -33,8 +33,8 @@ var notEmulated = map[string]bool{"pivotPanel": true}
 
 // emulate has the kernels of sources, such as rows/triangular, run as a C++ compiler makes them for
 // the host (see emulator/cuda.h), in place of their references in Go, which have to be there. It
-// skips the test where there is no compiler, or no source. For "all" they are those of all sources but the ones
-// for Hopper alone.
+// skips the test where there is no compiler, or no source. For "all" they are those of all sources
+// but the ones for Hopper alone.
 func emulate(t testing.TB, drv *fake.Driver, files ...string) {
 	t.Helper()
 	compiler, err := exec.LookPath("g++")
