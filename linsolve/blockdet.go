@@ -10,37 +10,33 @@ import (
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
-// blockDeterminant returns the determinant of a regular A with factors f, with a log of about
-// 2^-places, by block elimination in as few bits as do; nil if none does.
+// longDeterminant returns the determinant of a regular A with factors f, with a log of about
+// 2^-places, by an elimination in as few bits as do, in fixed point or by blocks; nil if none does.
 //
-// With F and G of blocks, and K = (F - G) G^-1, ‖K‖∞ ≤ rho,
+// With G that elimination's factors are those of, and K = (F - G) G^-1, ‖K‖∞ ≤ rho,
 //
-//	det F = det G det(I + K),  |log det(I + K)| = |Σ tr((-K)^i) / i| ≤ n rho / (1 - rho),
-//
-// and det G is the product of the determinants of all B and of the last S, but for signs and powers
-// of two.
-func (s *solver) blockDeterminant(a *halfulp.Matrix, f *factors, places int) (*determinant, error) {
+//	det F = det G det(I + K),  |log det(I + K)| = |Σ tr((-K)^i) / i| ≤ n rho / (1 - rho).
+func (s *solver) longDeterminant(a *halfulp.Matrix, f *factors, places int) (*determinant, error) {
 	n := f.n
 	if n < fewest {
 		return nil, nil
 	}
 	known := false // that a is regular
 	defer func() { s.work.guessed = false }()
-	for some := blockSpare + f.conditionBits() + places; some <= mostBlockBits+places; {
+	for some := f.conditionBits() + places; some+blockSpare <= mostBlockBits+places; {
 		s.work.guessed = true // whether these bits do
-		s.planBlocks(n, some)
-		z, more, err := s.blocksOf(a, f, some, max(n/4, 32))
+		det, more, err := s.digitsDeterminant(a, f, some, places)
+		if errors.Is(err, ErrRange) { // blocks are scaled anew
+			det, more, err = s.blockDeterminant(a, f, some+blockSpare, places)
+		}
 		switch {
 		case errors.Is(err, ErrRange):
 			return nil, nil
+		case err == nil && more <= 0:
+			return det, nil
 		case err == nil:
-			log := upper().Mul(z.defect, upper().SetInt64(int64(2*n))) // 1/(1 - rho) ≤ 2
-			if more = log.MantExp(nil) + places; more <= 0 || log.Sign() == 0 {
-				s.work.guessed = false
-				d, err := s.productOf(z, log, places)
-				s.stats.Precision = some
-				return d, err
-			}
+			some += more + 8
+			continue
 		case !errors.Is(err, errNoise) && !errors.Is(err, errProof):
 			return nil, err
 		case !known:
@@ -49,13 +45,38 @@ func (s *solver) blockDeterminant(a *halfulp.Matrix, f *factors, places int) (*d
 			}
 			known = true
 		}
-		if err == nil {
-			some += more + 8
-		} else {
-			some += max(more, some/4)
-		}
+		some += max(more, (some+blockSpare)/4)
 	}
 	return nil, nil
+}
+
+// missing returns how many bits the log that rho is a bound for lacks; none for a log of 0.
+func missing(log *big.Float, places int) int {
+	if log.Sign() == 0 {
+		return 0
+	}
+	return log.MantExp(nil) + places
+}
+
+// blockDeterminant is longDeterminant by blocks in some bits, the determinant being nil if that of
+// a block is not had; if these bits do not do, it guesses how many more will.
+//
+// det G is the product of the determinants of all B and of the last S, but for signs and powers of
+// two.
+func (s *solver) blockDeterminant(a *halfulp.Matrix, f *factors, bits, places int) (d *determinant, more int, err error) {
+	s.planBlocks(f.n, bits)
+	z, more, err := s.blocksOf(a, f, bits, max(f.n/4, 32))
+	if err != nil {
+		return nil, more, err
+	}
+	log := upper().Mul(z.defect, upper().SetInt64(int64(2*f.n))) // 1/(1 - rho) ≤ 2
+	if more = missing(log, places); more > 0 {
+		return nil, more, nil
+	}
+	s.work.guessed = false
+	d, err = s.productOf(z, log, places)
+	s.stats.Precision = bits
+	return d, 0, err
 }
 
 // productOf returns the determinant of G with the log of det F / det G; nil if that of a block is

@@ -1,13 +1,16 @@
 package linsolve
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/raw"
@@ -33,11 +36,12 @@ func growing(r *rand.Rand, n int) *halfulp.Matrix {
 	return a
 }
 
-// TestDetBlocks encloses determinants by blocks down to several orders: the exact ones lie inside,
-// and the ends near each other.
+// TestDetBlocks encloses determinants by blocks down to several orders, and in digits: the exact
+// ones lie inside, and the ends near each other.
 func TestDetBlocks(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))
+	const inDigits = -1 // in place of an order
 	for range testlength.Of(1, 3, 10) {
 		n := 6 + r.IntN(testlength.Of(10, 20, 30))
 		far := scaledRandom(r, halfulp.MP(80), n, 300)
@@ -52,7 +56,7 @@ func TestDetBlocks(t *testing.T) {
 			"triangular": triangular(r, n),
 		} {
 			want := lintest.Of(a).Det()
-			for _, leaf := range []int{1, 2, 5, n} {
+			for _, leaf := range []int{1, 2, 5, n, inDigits} {
 				for _, bits := range []int{40, 150, 700} {
 					name := fmt.Sprintf("seed %d, %s, n = %d, leaf %d, %d bits", seed, name, n, leaf, bits)
 					s, _, err := begin("Det", nil)
@@ -63,12 +67,19 @@ func TestDetBlocks(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					d, err := s.determinant(a, f, bits, leaf)
+					var d *determinant
+					if leaf == inDigits {
+						if d, _, err = s.digitsDeterminant(a, f, 40+bits, bits); errors.Is(err, ErrRange) {
+							err = nil
+						}
+					} else {
+						d, err = s.determinant(a, f, bits, leaf)
+					}
 					if err != nil {
 						t.Fatalf("%s: %v", name, err)
 					}
 					if d == nil {
-						if name == "random" {
+						if random := strings.Contains(name, "random"); random && (leaf != inDigits || direct.LaneBits() > 0) {
 							t.Errorf("%s: none", name)
 						}
 						continue

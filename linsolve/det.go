@@ -14,12 +14,13 @@ import (
 // Det returns the determinant of a square matrix A, correctly rounded to format f; +0 for a
 // singular one, and 1 for n = 0.
 //
-// The determinant is that of a block times that of its Schur complement, block after block in the
-// order of float64 factors' pivots, in so many bits that a proved bound of all errors changes
-// nothing. Where A lives on a GPU or on a grid of processes it is made there, of traces of powers
-// of what float64 factors leave of A. Matrices that are too ill-conditioned for float64 factors are
-// eliminated by blocks in more bits, on the host; where that is not proved, the determinant is the
-// product of enclosed pivots of factors.
+// The determinant is that of an elimination in fixed point, of digits that AVX2 and AVX-512
+// multiply, or for large orders and without these that of a block times that of its Schur
+// complement, block after block in the order of float64 factors' pivots: in so many bits that a
+// proved bound of all errors changes nothing. Where A lives on a GPU or on a grid of processes it
+// is made there, of traces of powers of what float64 factors leave of A. Matrices that are too
+// ill-conditioned for float64 factors are eliminated in more bits, in fixed point or by blocks, on
+// the host; where that is not proved, the determinant is the product of enclosed pivots of factors.
 // Small ones of them, singular ones and ties have the determinant of their integers computed modulo
 // primes, until their product exceeds twice Hadamard's bound.
 //
@@ -126,13 +127,15 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 		}
 		s.stats.Rounds = 1
 		s.did(factorCost(a.Rows()))
-		if s.work.report != nil {
-			s.plan(detCost(a.Rows(), bits, leaf(bits)))
+		if d, err = s.quickDeterminant(a, f, bits); d == nil && err == nil {
+			if s.work.report != nil {
+				s.plan(detCost(a.Rows(), bits, leaf(bits)))
+			}
+			d, err = s.determinant(a, f, bits, leaf(bits))
 		}
-		d, err = s.determinant(a, f, bits, leaf(bits))
 	}
 	if s.at == nil && (err == nil || errors.Is(err, ErrRange)) && (d == nil || d.log.MantExp(nil) > -10) {
-		if d, err = s.blockDeterminant(a, f, bits); errors.Is(err, ErrSingular) {
+		if d, err = s.longDeterminant(a, f, bits); errors.Is(err, ErrSingular) {
 			return nil, nil, 0, nil
 		}
 		if err == nil && d == nil {
