@@ -23,12 +23,13 @@ func (s *solver) longDeterminant(a *halfulp.Matrix, f *factors, places int) (*de
 	}
 	known := false // that a is regular
 	defer func() { s.work.guessed = false }()
+	s.work.guessed = true // whether the first bits do
 	for some := f.conditionBits() + places; some+blockSpare <= mostBlockBits+places; {
-		s.work.guessed = true // whether these bits do
 		det, more, err := s.digitsDeterminant(a, f, some, places)
 		if errors.Is(err, ErrRange) { // blocks are scaled anew
 			det, more, err = s.blockDeterminant(a, f, some+blockSpare, places)
 		}
+		s.work.guessed = errors.Is(err, errNoise)
 		switch {
 		case errors.Is(err, ErrRange):
 			return nil, nil

@@ -102,7 +102,7 @@ func (s *solver) invertBlocks(a *halfulp.Matrix, f *factors, wanted int) (r inve
 	known := false // that a is regular
 	for bits := f.conditionBits(); bits+blockSpare <= mostBlockBits; {
 		var more int
-		d, fixed := digitsFor(f.n, bits+digitSpare)
+		d, fixed := s.digitsFor(f.n, bits+digitSpare)
 		if fixed {
 			var t *digits
 			s.plan(digitsCost(f.n, d))

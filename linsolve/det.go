@@ -127,12 +127,7 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 		}
 		s.stats.Rounds = 1
 		s.did(factorCost(a.Rows()))
-		if d, err = s.quickDeterminant(a, f, bits); d == nil && err == nil {
-			if s.work.report != nil {
-				s.plan(detCost(a.Rows(), bits, leaf(bits)))
-			}
-			d, err = s.determinant(a, f, bits, leaf(bits))
-		}
+		d, err = s.shortDeterminant(a, f, bits)
 	}
 	if s.at == nil && (err == nil || errors.Is(err, ErrRange)) && (d == nil || d.log.MantExp(nil) > -10) {
 		if d, err = s.longDeterminant(a, f, bits); errors.Is(err, ErrSingular) {
@@ -151,6 +146,22 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 	lo = new(big.Float).SetPrec(wide).SetMode(big.ToNegativeInf).Sub(d.mid, radius)
 	hi = new(big.Float).SetPrec(wide).SetMode(big.ToPositiveInf).Add(d.mid, radius)
 	return lo, hi, d.shift, nil
+}
+
+// shortDeterminant returns the determinant, with a log of about 2^-places, of an A that float64
+// factors suffice for, else nil.
+func (s *solver) shortDeterminant(a *halfulp.Matrix, f *factors, places int) (*determinant, error) {
+	loss, err := s.loss(f)
+	if err != nil || loss > lossy {
+		return nil, err
+	}
+	if d, err := s.quickDeterminant(a, f, loss, places); d != nil || err != nil {
+		return d, err
+	}
+	if s.work.report != nil {
+		s.plan(detCost(f.n, places, leaf(places)))
+	}
+	return s.determinant(a, f, places, leaf(places))
 }
 
 // factoredDet is encloseDet by the pivots of factors from an elimination in enough bits; nil if

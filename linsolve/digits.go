@@ -78,10 +78,10 @@ const (
 
 // digitsFor returns how many digits hold so many bits, if an elimination of order n has the room
 // for them. It takes a 7th to a half of the time of blocks, refinement included, for orders from
-// 150 to 1000.
-func digitsFor(n, bits int) (d int, ok bool) {
+// 150 to 1000. With Options.Check blocks are the way, whose products are compared.
+func (s *solver) digitsFor(n, bits int) (d int, ok bool) {
 	b := direct.LaneBits()
-	if b == 0 {
+	if b == 0 || s.opt.Check {
 		return 0, false
 	}
 	d = max((bits+growth+b-1)/b, 3)
@@ -864,7 +864,8 @@ func setBits(x []uint64, low int, v uint64) {
 // these bits do not do, it guesses how many more will. The error is ErrRange where digits are not
 // the way.
 func (s *solver) digitsDeterminant(a *halfulp.Matrix, f *factors, some, places int) (*determinant, int, error) {
-	d, ok := digitsFor(f.n, some+digitDetSpare(f.n))
+	some += digitDetSpare(f.n)
+	d, ok := s.digitsFor(f.n, some)
 	if !ok {
 		return nil, 0, ErrRange
 	}
@@ -875,32 +876,32 @@ func (s *solver) digitsDeterminant(a *halfulp.Matrix, f *factors, some, places i
 	}
 	log := upper().Mul(upper().SetFloat64(t.rho), upper().SetInt64(int64(2*f.n))) // 1/(1 - rho) ≤ 2
 	if more := missing(log, places); more > 0 {
-		return nil, more, nil
+		return nil, d*t.Bits() - growth - some + more, nil
 	}
 	s.stats.Precision = d * t.Bits()
 	return t.determinant(log, places), 0, nil
 }
 
 // digitDetSpare are bits beyond the condition number's and a determinant's, for the proof.
-func digitDetSpare(n int) int { return 2*bits.Len(uint(n)) + 8 }
+func digitDetSpare(n int) int { return 3*bits.Len(uint(n)) + 8 }
 
-// quickDeterminant is digitsDeterminant for an A that float64 factors suffice for, nil where blocks
-// are faster: above the size that detDigits says, on 16 processors as on one, an elimination takes
-// a half to a fifth of their time.
-func (s *solver) quickDeterminant(a *halfulp.Matrix, f *factors, places int) (*determinant, error) {
-	loss, err := s.loss(f)
-	if err != nil || f.n < fewest || loss > lossy {
-		return nil, err
-	}
-	lanes, ok := direct.NewLanes(3)
-	if d, fits := digitsFor(f.n, loss+places+digitDetSpare(f.n)); !ok || !fits || f.n*d > detDigits*lanes.Count() {
+// quickDeterminant is digitsDeterminant for an A that float64 factors suffice for, which lose so
+// many bits; nil where blocks are faster: up to the size that detDigits says, on 16 processors as
+// on one, an elimination takes a half to a fifth of their time.
+func (s *solver) quickDeterminant(a *halfulp.Matrix, f *factors, loss, places int) (*determinant, error) {
+	if d, ok := s.digitsFor(f.n, loss+places+digitDetSpare(f.n)); !ok || f.n*d > detDigits*direct.LaneCount() {
 		return nil, nil
 	}
 	d, _, err := s.digitsDeterminant(a, f, loss+places, places)
+	return d, unlessShort(err)
+}
+
+// unlessShort returns nil for errors of an elimination that other ways may not have.
+func unlessShort(err error) error {
 	if errors.Is(err, ErrRange) || errors.Is(err, errNoise) || errors.Is(err, errProof) {
-		return nil, nil
+		return nil
 	}
-	return d, err
+	return err
 }
 
 // determinant returns det F = det G 2^(growth n), but for a factor in exp(±log).

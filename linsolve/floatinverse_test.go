@@ -37,7 +37,7 @@ func TestFloatInverse(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
 	found := map[string]int{}
-	for trial := range testlength.Of(80, 300, 3000) {
+	for trial := range testlength.Of(160, 300, 3000) {
 		n := 2 + r.IntN(18)
 		f := halfulp.MP(uint([]int{53, 54, 106, 300}[r.IntN(4)]))
 		a := ill(r, f, n, r.IntN(60))

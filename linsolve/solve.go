@@ -345,6 +345,11 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 			}
 		}
 	}
+	if isIdentity(b) && !one {
+		if err := s.quickInverse(a, b, lu, z, todo); err != nil || open(todo) == 0 {
+			return z, err
+		}
+	}
 	var p *approximate
 	if lu.pivotsAbove(pivotRange) == a.Rows() || !one {
 		if p, err = s.first(raw.Matrix(a), lu); err != nil {

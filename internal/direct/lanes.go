@@ -28,6 +28,14 @@ func LaneBits() int {
 	return 0
 }
 
+// LaneCount returns how many numbers lie side by side, 0 on machines that have no lanes.
+func LaneCount() int {
+	if u := verticalUnit(); u != nil {
+		return u.lanes
+	}
+	return 0
+}
+
 // Count returns how many numbers lie side by side.
 func (l Lanes) Count() int { return l.unit.lanes }
 

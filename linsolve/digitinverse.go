@@ -1,0 +1,323 @@
+package linsolve
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+	"sync"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// inverseDigits bounds the order, a lane, of inverses that are faster by elimination in digits than
+// by products: from order 9 to there they take a half to all of the time.
+const inverseDigits = 40
+
+// quickInverse stores the inverse of an A that float64 factors suffice for in z, by elimination in
+// digits, as far as enclosures of entries decide these, and puts nil for the columns of todo that
+// are done. It does nothing where products are faster. B is the unit matrix.
+func (s *solver) quickInverse(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error {
+	n := f.n
+	loss, err := s.loss(f)
+	if err != nil || loss > lossy {
+		return err
+	}
+	wanted := z.Format().Bits() + 4*(raw.Matrix(z).Arr.Terms()-1) + guard(n)
+	d, ok := s.digitsFor(n, loss+wanted+4*bits.Len(uint(n))+4) // for what inverseTo proves
+	if !ok || n > inverseDigits*direct.LaneCount() {
+		return nil
+	}
+	s.plan(3 * digitsCost(n, d))
+	t, _, err := s.eliminateDigits(a, f, d, wanted)
+	if err != nil {
+		return unlessShort(err)
+	}
+	s.note(1, t.rho, upper().SetFloat64(largestOf(t.h)), upper().SetFloat64(f.norm))
+	s.stats.Precision = d * t.Bits()
+	s.stage("approximate inverse")
+	defer s.stage("refinement")
+	short, err := t.inverseTo(raw.Matrix(z), todo)
+	if err != nil || !few(openColumns(short), n) {
+		return err
+	}
+	left := slices.Clone(short)
+	err = s.solveFew(a, b, z, t, left)
+	for j, e := range short {
+		if e != nil && left[j] == nil {
+			todo[j] = nil
+		}
+	}
+	return err
+}
+
+// inverseTo stores F^-1, scaled back, as far as it is decided. It returns those of todo that are
+// left for lack of bits alone, and keeps away from columns that look like numbers of few bits.
+func (t *digits) inverseTo(z num.Mat, todo []*entries) (short []*entries, err error) {
+	short = make([]*entries, len(todo))
+	c, err := t.columns()
+	if c == nil || err != nil {
+		return short, err
+	}
+	s, n, count := t.s, t.n, t.Count()
+	groups := (n + count - 1) / count
+	workers := make([]*columnsWorker, s.threads)
+	cost := 2 * digitsCost(n, t.d) / float64(groups)
+	var order sync.Mutex // of what is said about progress
+	return short, par.For(s.ctx, s.threads, groups, func(worker, group int) {
+		if workers[worker] == nil {
+			workers[worker] = c.worker(z.Arr.Format)
+		}
+		w, first := workers[worker], group*count
+		if w.solveLower(first) && w.solveUpper(first) {
+			for k, j := range t.order[first:min(n, first+count)] {
+				if e := todo[j]; e != nil {
+					enough := w.decide(e, k, z)
+					if len(e.open) == 0 {
+						todo[j] = nil
+					} else if !enough {
+						short[j] = e
+					}
+				}
+			}
+		}
+		order.Lock()
+		defer order.Unlock()
+		s.did(cost)
+	})
+}
+
+// digitColumns are columns 2^scale x' of F^-1, as many at a time as there are lanes. In units ε,
+// for columns e of the unit matrix, L U x' = 2^(-growth-scale) P e but for
+//
+//	n 4 (3 D + 1) + 2 units of L y,
+//	‖L‖∞ ≤ 2 n times n (3 D + 1) + 3 D + 5 units of U x',
+//
+// of the last of which 3 D + 3 are those of quotients by pivots below 1/2, and one is that of x'.
+type digitColumns struct {
+	*digits
+	scale int
+	units []float64  // what rows are off by, in units 2^scale ε
+	cut   int        // bits below what matters
+	u     [][]uint64 // factors u + 1/2 of rows of U, d words apart
+}
+
+// columnError bounds 2^growth L U x - e for 2^-scale x of digitColumns.
+func (t *digits) columnError(scale int) float64 {
+	n := float64(t.n)
+	units := float64(4*n*float64(3*t.d+1)) + 2 + float64(2*n*(float64(n*float64(3*t.d+1))+float64(3*t.d+5)))
+	return math.Ldexp(units*t.unit, scale) * (1 + 0x1p-40)
+}
+
+// columns returns what columns take; nil if nothing is known of what they are off by.
+func (t *digits) columns() (*digitColumns, error) {
+	n, d, count, size := t.n, t.d, t.Count(), t.Size()
+	c := &digitColumns{digits: t, scale: max(t.top, 0), units: make([]float64, n), u: make([][]uint64, n)}
+	// |x - F^-1 e| ≤ h lost, for |x| ≤ 2^scale.
+	lost := t.lost(math.Ldexp(1, c.scale), t.columnError(c.scale))
+	for i, h := range t.h {
+		c.units[i] = math.Ldexp(h*lost, d*t.Bits()-c.scale) * (1 + 0x1p-40)
+	}
+	most := largestOf(c.units)
+	if !(most < 0x1p900) {
+		return nil, nil
+	}
+	_, e := math.Frexp(most)
+	c.cut = max(e-40, 0)
+	room := t.s.words(n * n * d)
+	half := int64(1) << (t.Bits() - 1)
+	return c, t.s.each(n, func(i int) {
+		c.u[i] = room[i*n*d : (i+1)*n*d]
+		sums := make([]int64, size)
+		for p := i / count; p*count < n; p++ {
+			clear(sums)
+			t.Sum(sums, t.upper[(p*n+i)*size:])
+			for k := range count {
+				sums[count+k] += half
+			}
+			t.Carry(sums)
+			for k := range min(count, n-p*count) {
+				t.Factor(c.u[i][(p*count+k)*d:], 1, sums, k)
+			}
+		}
+	})
+}
+
+// worker returns what is needed for columns that are rounded to a format.
+func (t *digitColumns) worker(f num.Format) *columnsWorker {
+	n, size := t.n, t.Size()
+	return &columnsWorker{
+		digitColumns: t, y: make([]uint64, n*size), x: make([]uint64, n*size), sums: make([]int64, n*size),
+		acc: make([]int64, size), sum: make([]int64, size), total: make([]int64, size), vector: make([]uint64, size),
+		mag:  make([]uint64, (t.d*t.Bits()+63)/64+1),
+		ends: &settler{ends: num.New(f, 2)},
+	}
+}
+
+// columnsWorker is what a worker has for columns.
+type columnsWorker struct {
+	*digitColumns
+	y, x            []uint64 // vectors
+	sums            []int64  // of x
+	acc, sum, total []int64
+	vector, mag     []uint64
+	ends            *settler
+}
+
+// solveLower solves L y = 2^(-growth-scale) P e for columns order[first] and those after it; not
+// ok if numbers are too large.
+func (t *columnsWorker) solveLower(first int) (ok bool) {
+	n, d, size, count, b := t.n, t.d, t.Size(), t.Count(), t.Bits()
+	at := (growth + t.scale + b - 1) / b // the digit that has the 1
+	if at > d {
+		return false
+	}
+	acc, total := t.acc, t.total[:len(t.acc)]
+	clear(total)
+	for i := first; i < n; i++ {
+		clear(acc)
+		if i > first {
+			t.Add(acc, t.y[first*size:], size, t.digits.lower[i][first*d:], d, false, i-first)
+		}
+		for k, v := range acc {
+			acc[k] = 2*total[k] - 4*v
+		}
+		if i-first < count {
+			acc[at*count+i-first] += 1 << (b*at - growth - t.scale)
+		}
+		t.Carry(acc)
+		y := t.y[i*size:]
+		if !t.Vector(y, acc) {
+			return false
+		}
+		if t.Sum(total, y); i%rowsAhead == 0 {
+			t.Carry(total)
+		}
+	}
+	return true
+}
+
+// solveUpper solves U x' = y, and makes sums of x'.
+func (t *columnsWorker) solveUpper(first int) (ok bool) {
+	n, d, size := t.n, t.d, t.Size()
+	acc, sum, total := t.acc, t.sum[:len(t.acc)], t.total[:len(t.acc)]
+	clear(total)
+	for i := n - 1; i >= 0; i-- {
+		clear(acc)
+		if i < n-1 {
+			t.Add(acc, t.x[(i+1)*size:], size, t.u[i][(i+1)*d:], d, false, n-1-i)
+		}
+		clear(sum)
+		if i >= first {
+			t.Sum(sum, t.y[i*size:])
+		}
+		for k, v := range acc { // twice what is left
+			acc[k] = 2*(sum[k]-v) + total[k]
+		}
+		t.Carry(acc)
+		if !t.below(acc, t.shift[i]) {
+			return false
+		}
+		t.shiftLanes(sum, acc, t.shift[i])
+		t.Vector(t.vector, sum)
+		clear(acc)
+		t.Add(acc, t.vector, size, t.inverse[i*d:], d, false, 1) // x'/2
+		by := int64(2)
+		if t.neg[i] {
+			by = -2
+		}
+		for k, v := range acc {
+			acc[k] = by * v
+		}
+		t.Carry(acc)
+		x, sums := t.x[i*size:], t.sums[i*size:][:size]
+		if !t.Vector(x, acc) {
+			return false
+		}
+		if t.Sum(total, x); i%rowsAhead == 0 {
+			t.Carry(total)
+		}
+		clear(sums)
+		t.Sum(sums, x)
+		t.Carry(sums)
+	}
+	return true
+}
+
+// below reports whether |s| ≤ 2^-e for all numbers of sums that have been carried.
+func (t *digits) below(s []int64, e int) bool {
+	count, b := t.Count(), t.Bits()
+	for k, sign := range s[:count] {
+		if sign != 0 && sign != -1 || e > b*t.d {
+			return false
+		}
+		sign &= 1<<b - 1
+		c := 1
+		for ; c*b <= e; c++ {
+			if s[c*count+k] != sign {
+				return false
+			}
+		}
+		if c <= t.d && (s[c*count+k]^sign)>>(c*b-e) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// decide decides the entries of a column of F^-1 in lane k; none if some are not decided and all
+// look like numbers of one more bit than the format has. It reports whether more bits would not
+// help those that are left.
+func (t *columnsWorker) decide(e *entries, k int, z num.Mat) (enough bool) {
+	var open []int
+	exactly := true
+	for _, i := range e.open {
+		v := t.near(i, k)
+		v.exp += t.cols[i] + t.rows[e.j]
+		decided := v.roundTo(t.ends, z.Arr, z.At(i, e.j))
+		if decided && !exactly {
+			continue
+		}
+		special := v.special(z.Arr.Format)
+		exactly = exactly && special
+		if !decided {
+			open = append(open, i)
+			enough = enough || special
+		}
+	}
+	if len(open) > 0 && exactly {
+		return true
+	}
+	e.open = open
+	return enough
+}
+
+// near returns row i of the column in lane k.
+func (t *columnsWorker) near(i, k int) near {
+	d, size, count, b := t.d, t.Size(), t.Count(), t.Bits()
+	sums := t.sums[i*size+k:]
+	neg, flip := sums[0] < 0, int64(0)
+	if neg { // -1 - x, which is off by a unit
+		flip = 1<<b - 1
+	}
+	clear(t.mag)
+	for c := 1; c <= d; c++ {
+		v := uint64(sums[c*count] ^ flip)
+		if low := b*(d-c) - t.cut; low >= 0 {
+			setBits(t.mag, low, v)
+		} else if low > -b {
+			t.mag[0] |= v >> -low
+		}
+	}
+	mag := t.mag
+	for len(mag) > 0 && mag[len(mag)-1] == 0 {
+		mag = mag[:len(mag)-1]
+	}
+	v := near{neg: neg, mag: mag, exp: int64(t.scale - b*d + t.cut), known: len(mag) > 0}
+	v.err = uint64(math.Ldexp(t.units[i], -t.cut)) + 4 // what is cut off, and less than a unit
+	v.zero = len(mag) == 0 || len(mag) == 1 && mag[0] <= v.err
+	return v
+}

@@ -1,0 +1,85 @@
+package linsolve
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// TestDigitColumns compares columns of F^-1 and what they are off by with exact ones, for orders
+// below and above those of vectors of numbers.
+func TestDigitColumns(t *testing.T) {
+	if direct.LaneBits() == 0 {
+		t.Skip("no lanes")
+	}
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	good, none, near, cut := 0, 0, 0, 0
+	for trial := range testlength.Of(30, 300, 5000) {
+		n := 1 + r.IntN(6)
+		a := blockMatrix(r, n)
+		if trial%8 == 0 { // of more than one panel
+			n = 9 + r.IntN(9)
+			a = ill(r, halfulp.MP(53), n, 30)
+		}
+		bits := 90 + r.IntN(700)
+		if far(a, 1<<20) {
+			continue
+		}
+		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", seed, trial, n, bits)
+		s := testSolver(t, 1)
+		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := digitsOf(t, s, a, lu, bits)
+		if z == nil {
+			none++
+			continue
+		}
+		inverse := lintest.Matrix(scaledRat(a, lu.scaling)).Solve(lintest.Identity(n))
+		c, err := z.columns()
+		if err != nil || c == nil {
+			t.Fatal(c, err)
+		}
+		if c.cut > 0 {
+			cut++
+		}
+		w := c.worker(num.Float64)
+		for first := 0; first < n; first += z.Count() {
+			if !w.solveLower(first) || !w.solveUpper(first) {
+				none++
+				continue
+			}
+			for k, j := range z.order[first:min(n, first+z.Count())] {
+				for i := range n {
+					v := w.near(i, k)
+					x := rat(new(big.Int).Abs(twos(append(slices.Clone(v.mag), 0))), int(v.exp))
+					if v.neg {
+						x.Neg(x)
+					}
+					err := rat(new(big.Int).SetUint64(v.err), int(v.exp))
+					if x.Sub(x, inverse[i][j]); x.Abs(x).Cmp(err) > 0 {
+						t.Fatalf("%s: entry %d, %d is off by %s, bound %s", name, i, j, x.FloatString(60), err.FloatString(60))
+					}
+					good++
+					if err.Mul(err, exactRat(0x1p40)).Cmp(inverse[i][j].Abs(inverse[i][j])) < 0 {
+						near++
+					}
+				}
+			}
+		}
+	}
+	if good == 0 || none == 0 || near < good/2 || cut == 0 {
+		t.Fatalf("%d entries, %d none, %d known to 2^-40 of themselves, %d cut", good, none, near, cut)
+	}
+}
