@@ -1,6 +1,7 @@
 package linsolve
 
 import (
+	"errors"
 	"math"
 	"math/bits"
 	"slices"
@@ -17,32 +18,66 @@ import (
 // by products: from order 9 to there they take a half to all of the time.
 const inverseDigits = 40
 
-// quickInverse stores the inverse of an A that float64 factors suffice for in z, by elimination in
-// digits, as far as enclosures of entries decide these, and puts nil for the columns of todo that
-// are done. It does nothing where products are faster. B is the unit matrix.
+// quickInverse stores the inverse of A in z, by elimination in digits, as far as enclosures of
+// entries decide these, and puts nil for the columns of todo that are done. It does nothing where
+// products are faster. B is the unit matrix.
 func (s *solver) quickInverse(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error {
 	n := f.n
-	loss, err := s.loss(f)
-	if err != nil || loss > lossy {
-		return err
-	}
-	wanted := z.Format().Bits() + 4*(raw.Matrix(z).Arr.Terms()-1) + guard(n)
-	d, ok := s.digitsFor(n, loss+wanted+4*bits.Len(uint(n))+4) // for what inverseTo proves
-	if !ok || n > inverseDigits*direct.LaneCount() {
+	if n > inverseDigits*direct.LaneCount() {
 		return nil
 	}
-	s.plan(3 * digitsCost(n, d))
-	t, _, err := s.eliminateDigits(a, f, d, wanted)
+	cond, err := s.loss(f)
 	if err != nil {
-		return unlessShort(err)
-	}
-	s.note(1, t.rho, upper().SetFloat64(largestOf(t.h)), upper().SetFloat64(f.norm))
-	s.stats.Precision = d * t.Bits()
-	s.stage("approximate inverse")
-	defer s.stage("refinement")
-	short, err := t.inverseTo(raw.Matrix(z), todo)
-	if err != nil || !few(openColumns(short), n) {
 		return err
+	}
+	if cond > lossy {
+		cond, s.work.guessed = f.conditionBits(), true // until it is known which digits do
+	}
+	wanted := z.Format().Bits() + 4*(raw.Matrix(z).Arr.Terms()-1) + guard(n)
+	wanted += 4*bits.Len(uint(n)) + 4 // for what inverseTo proves
+	known := false                    // that a is regular
+	for {
+		d, ok := s.digitsFor(n, cond+wanted)
+		if !ok {
+			return nil
+		}
+		s.plan(3 * digitsCost(n, d))
+		t, more, err := s.eliminateDigits(a, f, d, wanted)
+		switch {
+		case err == nil && t.top+wanted+growth > d*t.Bits()+8: // much more would be left
+			cond = t.top
+			continue
+		case err == nil:
+			s.note(1+s.stats.Rounds, t.rho, upper().SetFloat64(largestOf(t.h)), upper().SetFloat64(f.norm))
+			s.stats.Precision = d * t.Bits()
+			s.stage("approximate inverse")
+			more, err := s.inverseBy(t, a, b, z, todo)
+			s.stage("refinement")
+			if err != nil || more == 0 {
+				return err
+			}
+			wanted += max(more, d*t.Bits()+1-growth-cond-wanted)
+			continue
+		case errors.Is(err, ErrRange):
+			return nil
+		case !errors.Is(err, errNoise) && !errors.Is(err, errProof):
+			return err
+		case !known:
+			if err := s.regular(a); err != nil {
+				return err
+			}
+			known = true
+		}
+		cond += max(more, cond/4)
+	}
+}
+
+// inverseBy is quickInverse with the elimination that does. It returns how many more bits are worth
+// their while.
+func (s *solver) inverseBy(t *digits, a, b, z *halfulp.Matrix, todo []*entries) (more int, err error) {
+	short, more, err := t.inverseTo(raw.Matrix(z), todo)
+	if err != nil || !few(openColumns(short), t.n) {
+		return more, err
 	}
 	left := slices.Clone(short)
 	err = s.solveFew(a, b, z, t, left)
@@ -51,43 +86,45 @@ func (s *solver) quickInverse(a, b *halfulp.Matrix, f *factors, z *halfulp.Matri
 			todo[j] = nil
 		}
 	}
-	return err
+	return 0, err
 }
 
 // inverseTo stores F^-1, scaled back, as far as it is decided. It returns those of todo that are
-// left for lack of bits alone, and keeps away from columns that look like numbers of few bits.
-func (t *digits) inverseTo(z num.Mat, todo []*entries) (short []*entries, err error) {
+// left for lack of bits alone, and of how many, and keeps away from columns that look like numbers
+// of few bits. It ends early where most of the first columns lack bits.
+func (t *digits) inverseTo(z num.Mat, todo []*entries) (short []*entries, more int, err error) {
 	short = make([]*entries, len(todo))
 	c, err := t.columns()
 	if c == nil || err != nil {
-		return short, err
+		return short, 0, err
 	}
 	s, n, count := t.s, t.n, t.Count()
 	groups := (n + count - 1) / count
 	workers := make([]*columnsWorker, s.threads)
 	cost := 2 * digitsCost(n, t.d) / float64(groups)
-	var order sync.Mutex // of what is said about progress
-	return short, par.For(s.ctx, s.threads, groups, func(worker, group int) {
-		if workers[worker] == nil {
-			workers[worker] = c.worker(z.Arr.Format)
-		}
-		w, first := workers[worker], group*count
-		if w.solveLower(first) && w.solveUpper(first) {
-			for k, j := range t.order[first:min(n, first+count)] {
-				if e := todo[j]; e != nil {
-					enough := w.decide(e, k, z)
-					if len(e.open) == 0 {
-						todo[j] = nil
-					} else if !enough {
-						short[j] = e
-					}
-				}
+	var order sync.Mutex // of what is said
+	run := func(worker, group int) {
+		first := group * count
+		columns := t.order[first:min(n, first+count)]
+		missing := 0
+		if slices.ContainsFunc(columns, func(j int) bool { return todo[j] != nil }) {
+			if workers[worker] == nil {
+				workers[worker] = c.worker(z.Arr.Format)
 			}
+			missing = workers[worker].run(first, columns, z, todo, short)
 		}
 		order.Lock()
 		defer order.Unlock()
+		more = max(more, missing)
 		s.did(cost)
-	})
+	}
+	if run(0, 0); openColumns(short) > count/2 {
+		copy(short, todo)
+		return short, more, nil
+	}
+	s.work.guessed = false
+	err = par.For(s.ctx, s.threads, groups-1, func(worker, k int) { run(worker, k+1) })
+	return short, more, err
 }
 
 // digitColumns are columns 2^scale x' of F^-1, as many at a time as there are lanes. In units ε,
@@ -99,27 +136,30 @@ func (t *digits) inverseTo(z num.Mat, todo []*entries) (short []*entries, err er
 // of the last of which 3 D + 3 are those of quotients by pivots below 1/2, and one is that of x'.
 type digitColumns struct {
 	*digits
-	scale int
+	scale []int      // of column order[i]
 	units []float64  // what rows are off by, in units 2^scale ε
 	cut   int        // bits below what matters
 	u     [][]uint64 // factors u + 1/2 of rows of U, d words apart
 }
 
-// columnError bounds 2^growth L U x - e for 2^-scale x of digitColumns.
-func (t *digits) columnError(scale int) float64 {
+// columnError bounds 2^growth L U x - e for x of digitColumns, times 2^-scale.
+func (t *digits) columnError() float64 {
 	n := float64(t.n)
 	units := float64(4*n*float64(3*t.d+1)) + 2 + float64(2*n*(float64(n*float64(3*t.d+1))+float64(3*t.d+5)))
-	return math.Ldexp(units*t.unit, scale) * (1 + 0x1p-40)
+	return units * t.unit * (1 + 0x1p-40)
 }
 
 // columns returns what columns take; nil if nothing is known of what they are off by.
 func (t *digits) columns() (*digitColumns, error) {
 	n, d, count, size := t.n, t.d, t.Count(), t.Size()
-	c := &digitColumns{digits: t, scale: max(t.top, 0), units: make([]float64, n), u: make([][]uint64, n)}
-	// |x - F^-1 e| ≤ h lost, for |x| ≤ 2^scale.
-	lost := t.lost(math.Ldexp(1, c.scale), t.columnError(c.scale))
+	c := &digitColumns{digits: t, scale: make([]int, n), units: make([]float64, n), u: make([][]uint64, n)}
+	for i, top := range t.tops {
+		c.scale[i] = max(top+1, 0)
+	}
+	// |x - F^-1 e| ≤ h lost, for |x| ≤ 2^scale: with lost for |x| ≤ 1.
+	lost := t.lost(1, t.columnError())
 	for i, h := range t.h {
-		c.units[i] = math.Ldexp(h*lost, d*t.Bits()-c.scale) * (1 + 0x1p-40)
+		c.units[i] = math.Ldexp(h*lost, d*t.Bits()) * (1 + 0x1p-40)
 	}
 	most := largestOf(c.units)
 	if !(most < 0x1p900) {
@@ -160,6 +200,7 @@ func (t *digitColumns) worker(f num.Format) *columnsWorker {
 // columnsWorker is what a worker has for columns.
 type columnsWorker struct {
 	*digitColumns
+	first           int      // the columns are order[first] and those after it
 	y, x            []uint64 // vectors
 	sums            []int64  // of x
 	acc, sum, total []int64
@@ -167,14 +208,31 @@ type columnsWorker struct {
 	ends            *settler
 }
 
+// run decides entries of columns order[first] and those after it, as inverseTo does.
+func (t *columnsWorker) run(first int, columns []int, z num.Mat, todo, short []*entries) (more int) {
+	if !t.solveLower(first) || !t.solveUpper(first) {
+		return 0
+	}
+	for k, j := range columns {
+		e := todo[j]
+		if e == nil {
+			continue
+		}
+		missing, enough := t.decide(e, k, z)
+		if len(e.open) == 0 {
+			todo[j] = nil
+		} else if !enough {
+			short[j], more = e, max(more, missing)
+		}
+	}
+	return more
+}
+
 // solveLower solves L y = 2^(-growth-scale) P e for columns order[first] and those after it; not
 // ok if numbers are too large.
 func (t *columnsWorker) solveLower(first int) (ok bool) {
 	n, d, size, count, b := t.n, t.d, t.Size(), t.Count(), t.Bits()
-	at := (growth + t.scale + b - 1) / b // the digit that has the 1
-	if at > d {
-		return false
-	}
+	t.first = first
 	acc, total := t.acc, t.total[:len(t.acc)]
 	clear(total)
 	for i := first; i < n; i++ {
@@ -186,7 +244,12 @@ func (t *columnsWorker) solveLower(first int) (ok bool) {
 			acc[k] = 2*total[k] - 4*v
 		}
 		if i-first < count {
-			acc[at*count+i-first] += 1 << (b*at - growth - t.scale)
+			low := growth + t.scale[i]
+			at := (low + b - 1) / b // the digit that has the 1
+			if at > d {
+				return false
+			}
+			acc[at*count+i-first] += 1 << (b*at - low)
 		}
 		t.Carry(acc)
 		y := t.y[i*size:]
@@ -269,9 +332,9 @@ func (t *digits) below(s []int64, e int) bool {
 }
 
 // decide decides the entries of a column of F^-1 in lane k; none if some are not decided and all
-// look like numbers of one more bit than the format has. It reports whether more bits would not
-// help those that are left.
-func (t *columnsWorker) decide(e *entries, k int, z num.Mat) (enough bool) {
+// look like numbers of one more bit than the format has. It returns how many bits those that are
+// left lack, about, or reports that more of them would not help.
+func (t *columnsWorker) decide(e *entries, k int, z num.Mat) (missing int, enough bool) {
 	var open []int
 	exactly := true
 	for _, i := range e.open {
@@ -286,13 +349,14 @@ func (t *columnsWorker) decide(e *entries, k int, z num.Mat) (enough bool) {
 		if !decided {
 			open = append(open, i)
 			enough = enough || special
+			missing = max(missing, bits.Len64(v.err)+z.Arr.Format.Bits()+suspicion/2-num.BitLen(v.mag))
 		}
 	}
 	if len(open) > 0 && exactly {
-		return true
+		return 0, true
 	}
 	e.open = open
-	return enough
+	return missing, enough
 }
 
 // near returns row i of the column in lane k.
@@ -316,7 +380,7 @@ func (t *columnsWorker) near(i, k int) near {
 	for len(mag) > 0 && mag[len(mag)-1] == 0 {
 		mag = mag[:len(mag)-1]
 	}
-	v := near{neg: neg, mag: mag, exp: int64(t.scale - b*d + t.cut), known: len(mag) > 0}
+	v := near{neg: neg, mag: mag, exp: int64(t.scale[t.first+k] - b*d + t.cut), known: len(mag) > 0}
 	v.err = uint64(math.Ldexp(t.units[i], -t.cut)) + 4 // what is cut off, and less than a unit
 	v.zero = len(mag) == 0 || len(mag) == 1 && mag[0] <= v.err
 	return v

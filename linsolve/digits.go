@@ -59,6 +59,7 @@ type digits struct {
 	pivot     []float64  // |p|, rounded
 	pivots    []*big.Int // |p| B^D
 	h         []float64  // bounds of |F^-1| e
+	tops      []int      // column order[i] of F^-1 is below 2^tops[i], about
 	rho       float64
 }
 
@@ -591,6 +592,7 @@ func (t *digits) bound() error {
 	if !(most < 0x1p900) {
 		return ErrRange
 	}
+	t.setTops(li, ui)
 	lost = float64(gamma*largestOf(absUpper(n, u, absUpper(n, ui, ones)))*1.001) + float64(float64(n)*0x1p-700)
 	if !(lost < mostRho) {
 		return ErrRange
@@ -606,6 +608,24 @@ func (t *digits) bound() error {
 		return ErrRange
 	}
 	return nil
+}
+
+// setTops sets tops by float64 inverses of L and U'.
+func (t *digits) setTops(li, ui []float64) {
+	n := t.n
+	t.tops = make([]int, n)
+	sums := make([]float64, n)
+	for k := range n {
+		sums[k] = largestOf(ui[k*n:k*n+k+1]) / t.pivot[k] // of column k of U^-1
+	}
+	for i := range n {
+		sum := 0.0
+		for k := i; k < n; k++ {
+			sum += float64(sums[k] * math.Abs(li[k+i*n]))
+		}
+		_, t.tops[i] = math.Frexp(sum * (1 + 0x1p-10))
+		t.tops[i] -= growth
+	}
 }
 
 func (t *digits) scales() scaling { return t.scaling }

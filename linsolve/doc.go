@@ -28,7 +28,7 @@
 //
 //	|A^-1 - X - (I - X A) X| ≤ rho²/(1 - rho) ‖X‖,  rho = ‖I - X A‖.
 //
-// Where float64 does not suffice for a seed it is made of such an elimination of blocks.
+// Where float64 does not suffice for a seed it is made of an elimination of blocks.
 //
 // Residuals are known to be small before they are computed, so that their products take a residue
 // base of as many bits as the result has, and not of those of the factors together.
