@@ -146,7 +146,7 @@ type digitColumns struct {
 func (t *digits) columnError() float64 {
 	n := float64(t.n)
 	units := float64(4*n*float64(3*t.d+1)) + 2 + float64(2*n*(float64(n*float64(3*t.d+1))+float64(3*t.d+5)))
-	return units * t.unit * (1 + 0x1p-40)
+	return float64(units * t.unit * (1 + 0x1p-40))
 }
 
 // columns returns what columns take; nil if nothing is known of what they are off by.
