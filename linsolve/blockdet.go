@@ -38,13 +38,9 @@ func (s *solver) longDeterminant(a *halfulp.Matrix, f *factors, places int) (*de
 		case err == nil:
 			some += more + 8
 			continue
-		case !errors.Is(err, errNoise) && !errors.Is(err, errProof):
+		}
+		if err := s.askForMore(err, a, &known); err != nil {
 			return nil, err
-		case !known:
-			if err := s.regular(a); err != nil {
-				return nil, err
-			}
-			known = true
 		}
 		some += max(more, (some+blockSpare)/4)
 	}

@@ -117,20 +117,28 @@ func (s *solver) invertBlocks(a *halfulp.Matrix, f *factors, wanted int) (r inve
 				return b, b.rho, largestOf(b.h), nil
 			}
 		}
-		switch {
-		case errors.Is(err, ErrRange):
+		if errors.Is(err, ErrRange) {
 			return nil, 0, 0, nil
-		case !errors.Is(err, errNoise) && !errors.Is(err, errProof):
+		}
+		if err := s.askForMore(err, a, &known); err != nil {
 			return nil, 0, 0, err
-		case !known:
-			if err := s.regular(a); err != nil {
-				return nil, 0, 0, err
-			}
-			known = true
 		}
 		bits += max(more, (bits+blockSpare)/4)
 	}
 	return nil, 0, 0, nil
+}
+
+// askForMore returns nil where an elimination of A lacks nothing but bits: else its error, and
+// ErrSingular where more of them would not help, which is asked once.
+func (s *solver) askForMore(err error, a *halfulp.Matrix, known *bool) error {
+	if !errors.Is(err, errNoise) && !errors.Is(err, errProof) {
+		return err
+	}
+	if *known {
+		return nil
+	}
+	*known = true
+	return s.regular(a)
 }
 
 // seen are bits of pivots that float64 factors tell.

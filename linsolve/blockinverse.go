@@ -23,13 +23,9 @@ func (s *solver) invertByBlocks(a *halfulp.Matrix, f *factors) (*approximate, er
 			return p, nil
 		case errors.Is(err, ErrRange):
 			return nil, nil
-		case !errors.Is(err, errNoise) && !errors.Is(err, errProof):
+		}
+		if err := s.askForMore(err, a, &known); err != nil {
 			return nil, err
-		case !known:
-			if err := s.regular(a); err != nil {
-				return nil, err
-			}
-			known = true
 		}
 		if errors.Is(err, errProof) {
 			bits += more

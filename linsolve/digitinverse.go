@@ -60,13 +60,9 @@ func (s *solver) quickInverse(a, b *halfulp.Matrix, f *factors, z *halfulp.Matri
 			continue
 		case errors.Is(err, ErrRange):
 			return nil
-		case !errors.Is(err, errNoise) && !errors.Is(err, errProof):
+		}
+		if err := s.askForMore(err, a, &known); err != nil {
 			return err
-		case !known:
-			if err := s.regular(a); err != nil {
-				return err
-			}
-			known = true
 		}
 		cond += max(more, cond/4)
 	}
