@@ -116,7 +116,7 @@ func (s *solver) cholesky(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	}
 	n := a.Rows()
 	l := halfulp.NewMatrix(f, n, n)
-	u := newUnknown(a, n, ones(n))
+	u := newUnknown(a, n, ones(n), n*(n+1)/2)
 	for j := range n {
 		for i := j; i < n; i++ {
 			u.want(ofRoot, i, j, l, i, j)

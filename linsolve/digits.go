@@ -60,6 +60,7 @@ type digits struct {
 	pivots    []*big.Int // |p| B^D
 	h         []float64  // bounds of |F^-1| e
 	tops      []int      // column order[i] of F^-1 is below 2^tops[i], about
+	lowerNorm float64    // bound of ‖L^-1‖∞
 	rho       float64
 }
 
@@ -348,12 +349,7 @@ func (t *digitPanel) column(c int) error {
 		}
 	}
 	// The pivot.
-	best, most := -1, 0.0
-	for i := j; i < t.n; i++ {
-		if v := math.Abs(t.float(left[(i-t.first)/count*size:], (i-t.first)%count)); v > most {
-			best, most = i, v
-		}
-	}
+	best, most := t.largest(left, j)
 	if best < 0 || most < math.Ldexp(1, 30-d*t.Bits()) {
 		return errNoise
 	}
@@ -405,6 +401,34 @@ func (t *digitPanel) column(c int) error {
 		}
 	}
 	return nil
+}
+
+// largest returns the row of the entry of column j that is the pivot, and about its magnitude; -1
+// if all are 0.
+func (t *digitPanel) largest(left []int64, j int) (best int, most float64) {
+	count, size := t.Count(), t.Size()
+	at := func(i int) (s []int64, lane int) { return left[(i-t.first)/count*size:], (i - t.first) % count }
+	best = -1
+	second := 0.0
+	for i := j; i < t.n; i++ {
+		s, lane := at(i)
+		if v := math.Abs(t.float(s, lane)); v > most {
+			best, most, second = i, v, most
+		} else {
+			second = max(second, v)
+		}
+	}
+	if least := float64(most * (1 - 0x1p-40)); best >= 0 && second >= least {
+		var rows []int
+		var x []*big.Float
+		for i := j; i < t.n; i++ {
+			if s, lane := at(i); math.Abs(t.float(s, lane)) >= least {
+				rows, x = append(rows, i), append(x, new(big.Float).SetInt(t.integer(s, lane)))
+			}
+		}
+		best = rows[largestPivot(len(rows), func(i int) *big.Float { return x[i] })]
+	}
+	return best, most
 }
 
 // carryLane is Carry for one lane.
@@ -468,14 +492,19 @@ func (t *digitPanel) exchange(c, i int) {
 	t.lower[i], t.lower[j] = t.lower[j], t.lower[i]
 }
 
+// integer returns B^D times a number of one lane of sums.
+func (t *digits) integer(s []int64, lane int) *big.Int {
+	p, word := new(big.Int), new(big.Int)
+	for c := range t.d + 1 {
+		p.Lsh(p, uint(t.Bits())).Add(p, word.SetInt64(s[c*t.Count()+lane]))
+	}
+	return p
+}
+
 // invert stores what there is to be known of pivot j, in a lane of sums.
 func (t *digits) invert(j int, s []int64, lane int) error {
 	count, b, d := t.Count(), t.Bits(), t.d
-	p := new(big.Int)
-	word := new(big.Int)
-	for c := range d + 1 {
-		p.Lsh(p, uint(b)).Add(p, word.SetInt64(s[c*count+lane]))
-	}
+	p, word := t.integer(s, lane), new(big.Int)
 	t.neg[j] = p.Sign() < 0
 	p.Abs(p)
 	e := b*d - 1 - p.BitLen()
@@ -584,6 +613,7 @@ func (t *digits) bound() error {
 	if !(lost < mostRho) {
 		return ErrRange
 	}
+	t.lowerNorm = float64(largestOf(v) / (1 - lost) * (1 + 0x1p-40))
 	middle := make([]float64, n)
 	for i, x := range v {
 		middle[i] = float64(x / (1 - lost) / t.pivot[i] * (1 + 0x1p-40))

@@ -204,8 +204,9 @@ func TestFactorsSeeds(t *testing.T) {
 	for i := range n {
 		c0.SetFloat64(i, i, float64(1+i)/64)
 	}
+	tall := halfulp.Random(halfulp.Float64, n+1, n, 0, 7) // square ones may be eliminated in digits
 	for name, factor := range map[string]func() (Stats, error){
-		"LU":       func() (Stats, error) { _, st, err := LU(a, halfulp.Float64, nil); return st, err },
+		"LU":       func() (Stats, error) { _, st, err := LU(tall, halfulp.Float64, nil); return st, err },
 		"Cholesky": func() (Stats, error) { _, st, err := Cholesky(c, halfulp.MP(200), nil); return st, err },
 		"LDLT":     func() (Stats, error) { _, st, err := LDLT(c0, halfulp.Float64, nil); return st, err },
 		"QR":       func() (Stats, error) { _, st, err := QR(a, halfulp.DD, nil); return st, err },

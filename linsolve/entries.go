@@ -43,9 +43,10 @@ type unknown struct {
 	open   []wanted
 }
 
-// newUnknown returns the factors of c, none of whose entries is wanted yet.
-func newUnknown(c *halfulp.Matrix, k int, blocks []int) *unknown {
-	u := &unknown{c: c, k: k, blocks: blocks}
+// newUnknown returns the factors of c, none of whose entries is wanted yet, and some at most will
+// be.
+func newUnknown(c *halfulp.Matrix, k int, blocks []int, some int) *unknown {
+	u := &unknown{c: c, k: k, blocks: blocks, open: make([]wanted, 0, some)}
 	u.fill()
 	return u
 }
@@ -112,10 +113,25 @@ func clearBelow(x []uint64, n int) {
 // has reports whether entry (i, j) of the factors may differ from 0.
 func (u *unknown) has(i, j int) bool { return u.filled[i][j/64]>>(j%64)&1 != 0 }
 
+// untouched reports whether nothing is ever subtracted from row i, which is one of C and of U then.
+func (u *unknown) untouched(i int) bool {
+	for _, w := range u.filled[i][:i/64] {
+		if w != 0 {
+			return false
+		}
+	}
+	return u.filled[i][i/64]<<(63-i%64)<<1 == 0
+}
+
 // want asks for entry (i, j) of a factor in z[r,c], which is 0. Entries of L above the diagonal are
 // not to be asked for.
 func (u *unknown) want(p part, i, j int, z *halfulp.Matrix, r, c int) {
-	if u.has(i, j) {
+	switch {
+	case !u.has(i, j):
+	case p == ofU && u.untouched(i):
+		from, to := raw.Matrix(u.c), raw.Matrix(z)
+		to.Arr.Convert(to.At(r, c), from.Arr, from.At(i, j))
+	default:
 		u.open = append(u.open, wanted{part: p, i: i, j: j, z: z, at: [2]int{r, c}})
 	}
 }

@@ -197,7 +197,8 @@ func (u *unknown) lower() (at [][2]int) {
 
 // unknown returns the entries of the factors, of c = P A P^T.
 func (z *LDLTFactors) unknown(c *halfulp.Matrix) *unknown {
-	u := newUnknown(c, c.Rows(), z.Blocks)
+	n := c.Rows()
+	u := newUnknown(c, n, z.Blocks, n*(n+1)/2)
 	for _, w := range u.lower() {
 		u.want(ofL, w[0], w[1], z.L, w[0], w[1])
 	}

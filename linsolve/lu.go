@@ -115,20 +115,34 @@ func (s *solver) lu(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
 		checked = true
 		return s.full(a.Slice(0, m, 0, k))
 	}
-	first := true
-	seed, err := s.newPivoted(a, mostBits(f))
-	if err != nil {
-		return nil, err
-	}
+	var seed *pivoted
+	first, digits := true, true
 	set := func(order []int) {
 		if z == nil || !slices.Equal(z.P, order) {
 			z = &LUFactors{P: order, L: halfulp.NewMatrix(f, m, k), U: halfulp.NewMatrix(f, k, n)}
 			u = z.unknown(chosen(a, order, all(n)))
 		}
 	}
-	err = s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+	err := s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+		if digits {
+			order, e, err := s.luByDigits(a, bits-spareBits, &checked)
+			if err != nil {
+				return nil, nil, err
+			}
+			if digits = e != nil; digits {
+				set(order)
+				if digits, err = s.below(u, e, slack); digits || err != nil {
+					return u, e, err
+				}
+			}
+		}
 		var e *enclosure
 		var err error
+		if first {
+			if seed, err = s.newPivoted(a, mostBits(f)); err != nil {
+				return nil, nil, err
+			}
+		}
 		if seed != nil {
 			e, err = seed.enclosure(bits - spareBits)
 		}
@@ -176,7 +190,7 @@ func (s *solver) lu(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
 func (z *LUFactors) unknown(c *halfulp.Matrix) *unknown {
 	m, n := c.Dims()
 	k := min(m, n)
-	u := newUnknown(c, k, ones(k))
+	u := newUnknown(c, k, ones(k), k*(m+n-k))
 	for j := range k {
 		one(z.L, j, j)
 		for i := j + 1; i < m; i++ {

@@ -239,7 +239,7 @@ func stacked(normal, a *halfulp.Matrix, order []int) *halfulp.Matrix {
 // unknown returns the entries of the factors, which are those of L diag(U)^(1/2).
 func (z *QRFactors) unknown(c *halfulp.Matrix) *unknown {
 	n := c.Cols()
-	u := newUnknown(c, n, ones(n))
+	u := newUnknown(c, n, ones(n), n*(n+1)/2+z.Q.Rows()*n)
 	for j := range n {
 		for i := j; i < n; i++ {
 			u.want(ofRoot, i, j, z.R, j, i)

@@ -159,7 +159,7 @@ func TestDoublingSpoiled(t *testing.T) {
 					if e == nil {
 						continue
 					}
-					u := newUnknown(a, n, ones(n))
+					u := newUnknown(a, n, ones(n), n)
 					for j := range n {
 						for i := j; i < n; i++ {
 							u.want(ofRoot, i, j, l, i, j)

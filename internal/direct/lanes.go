@@ -189,6 +189,29 @@ func (l Lanes) VectorFloat(a []uint64, lane int) float64 {
 	return z
 }
 
+// FactorDigit returns digit c of a factor, whose digits lie side by side.
+func (l Lanes) FactorDigit(x []uint64, c int) uint64 {
+	if l.unit.floats {
+		return uint64(math.Float64frombits(x[c]))
+	}
+	return x[c]
+}
+
+// VectorDigit returns digit c of the magnitude of a number of one lane of a vector, and whether
+// that is negative, if the digit of one that is 0 says nothing.
+func (l Lanes) VectorDigit(a []uint64, c, lane int) (v uint64, neg bool) {
+	lanes := l.unit.lanes
+	v = a[c*lanes+lane]
+	if l.unit.floats {
+		x := math.Float64frombits(v)
+		return uint64(math.Abs(x)), x < 0
+	}
+	if neg = a[l.digits*lanes+lane] != 0; neg {
+		v = 1<<l.unit.bits - 1 - v
+	}
+	return v, neg
+}
+
 // digit returns the value of a digit.
 func (l Lanes) digit(v uint64) float64 {
 	if l.unit.floats {

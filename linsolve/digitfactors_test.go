@@ -1,0 +1,122 @@
+package linsolve
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// exactLU returns L below the diagonal and U of rows of a in an order, nil if a pivot is 0.
+func exactLU(a *halfulp.Matrix, order []int) [][]*big.Rat {
+	lu := make([][]*big.Rat, len(order))
+	for i, k := range order {
+		for j := range order {
+			x, _ := a.Big(k, j).Rat(nil)
+			lu[i] = append(lu[i], x)
+		}
+	}
+	for k := range lu {
+		if lu[k][k].Sign() == 0 {
+			return nil
+		}
+		for i := k + 1; i < len(lu); i++ {
+			l := lu[i][k].Quo(lu[i][k], lu[k][k])
+			for j := k + 1; j < len(lu); j++ {
+				lu[i][j].Sub(lu[i][j], new(big.Rat).Mul(l, lu[k][j]))
+			}
+		}
+	}
+	return lu
+}
+
+// TestLUByDigits compares pivots with those of an elimination in many bits, ties among them, and
+// enclosures with exact factors.
+func TestLUByDigits(t *testing.T) {
+	if direct.LaneBits() == 0 {
+		t.Skip("no lanes")
+	}
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	found, none, ties := 0, 0, 0
+	for trial := range testlength.Of(40, 100, 1500) {
+		n := 1 + r.IntN(6)
+		if trial%8 == 0 { // of more than one panel
+			n = 9 + r.IntN(9)
+		}
+		var a *halfulp.Matrix
+		switch trial % 4 {
+		case 0:
+			a = ill(r, halfulp.MP(200), n, r.IntN(150))
+		case 1:
+			a = blockMatrix(r, n)
+		case 2:
+			a = lintest.Integers(r, n, n, 2)
+		default: // pivots that differ by less than 2^-64, or by little more
+			a = lintest.Integers(r, n, n, 1).Convert(halfulp.MP(200))
+			for j := range n {
+				for i := range n {
+					x := a.Big(i, j)
+					d := new(big.Float).SetMantExp(x, -60-r.IntN(12))
+					a.SetBig(i, j, x.Add(x, d))
+				}
+			}
+		}
+		if far(a, 1<<20) {
+			continue
+		}
+		bits := 40 + r.IntN(300)
+		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", seed, trial, n, bits)
+		s := testSolver(t, 1+trial%2)
+		known := true // even if it is not: then there are none
+		order, e, err := s.luByDigits(a, bits, &known)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if e == nil {
+			none++
+			continue
+		}
+		found++
+		g, err := s.eliminate(a, n, 1000, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(order, g.order) {
+			t.Fatalf("%s: rows %v, want %v", name, order, g.order)
+		}
+		if order, _ := luOf(a); !slices.Equal(order, g.order) {
+			ties++
+		}
+		lu := exactLU(a, order)
+		if lu == nil {
+			t.Fatalf("%s: a pivot is 0", name)
+		}
+		for i := range lu {
+			for j, x := range lu[i] {
+				y, k, l := e.u, i, j
+				if i > j {
+					y, k, l = e.l, j, i
+				}
+				if by := y.outside(k, l, new(big.Float).SetPrec(4000).SetRat(x)); by > 0 {
+					t.Fatalf("%s: entry (%d, %d) of L and U lies outside by %g", name, i, j, by)
+				}
+			}
+		}
+		checkWidth(t, name, e.u, bits)
+		for i := range n {
+			if e.l.err[i] > int64(9-bits) {
+				t.Fatalf("%s: row %d of L has errors of 2^%d", name, i, e.l.err[i])
+			}
+		}
+	}
+	if found == 0 || none == 0 || ties == 0 {
+		t.Fatalf("%d enclosures, %d none, %d others than those of the largest pivots", found, none, ties)
+	}
+}
