@@ -158,6 +158,9 @@ func TestAdder(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 1))
 	for range testlength.Of(2000, 20000, 200000) {
 		p, q, w := uint(24+r.IntN(300)), uint(24+r.IntN(300)), 1+r.IntN(6)
+		if r.IntN(2) == 0 { // of one word, in two
+			p, q, w = uint(24+r.IntN(41)), uint(24+r.IntN(41)), 2
+		}
 		number := func(f halfulp.Format) *halfulp.Matrix {
 			m := halfulp.NewMatrix(f, 1, 1)
 			if r.IntN(8) > 0 {

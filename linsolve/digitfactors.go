@@ -53,7 +53,7 @@ func (s *solver) luByDigits(a *halfulp.Matrix, bits int, known *bool) (order []i
 		if !ok || n*d > factorDigits*direct.LaneCount() {
 			return nil, nil, nil
 		}
-		s.plan(digitsCost(n, d))
+		s.plan(digitsCost(n, d) + s.wantedCost(n, n)) // may fuse: an estimate
 		t, more, err := s.eliminateDigits(a, f, d, 0)
 		switch {
 		case err == nil:

@@ -366,23 +366,28 @@ const zeros = math.MinInt64
 // boundsOf returns bounds of diag(2^-left[i]) M diag(2^-right[j]).
 func boundsOf(m num.Mat, left, right []int64) bounds {
 	b := bounds{m.Rows, m.Cols, make([]float64, m.Rows*m.Cols), make([]int64, m.Rows)}
-	for i := range m.Rows {
-		most := int64(math.MinInt64)
-		for j := range m.Cols {
+	most := b.exp
+	for i := range most {
+		most[i] = zeros
+	}
+	for j := range m.Cols {
+		for i, e := range most {
 			if c, top, _ := m.Arr.Span(m.At(i, j)); c == num.Finite {
-				most = max(most, top-right[j])
+				most[i] = max(e, top-right[j])
 			}
 		}
-		if most == math.MinInt64 {
-			b.exp[i] = zeros
-			continue
-		}
-		b.exp[i] = most - left[i]
-		for j := range m.Cols {
+	}
+	for j := range m.Cols {
+		for i := range m.Rows {
 			// Leading is right to 2^-48, and ldexp loses what is below 2^-1000.
 			if x, e := m.Arr.Leading(m.At(i, j)); x != 0 {
-				b.x[i+j*m.Rows] = float64(ldexp(math.Abs(x), e-right[j]-most)*(1+0x1p-46)) + 0x1p-1000
+				b.x[i+j*m.Rows] = float64(ldexp(math.Abs(x), e-right[j]-most[i])*(1+0x1p-46)) + 0x1p-1000
 			}
+		}
+	}
+	for i, e := range most {
+		if e != zeros {
+			b.exp[i] = e - left[i]
 		}
 	}
 	return b

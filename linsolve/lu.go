@@ -30,8 +30,11 @@ func (z *LUFactors) Free() {
 // The pivot of a column is its largest entry, the first one of those whose magnitudes differ by
 // less than 2^-64 of them, by numbers computed in more bits than f has; proved is that no entry of
 // L exceeds 1 + 2^-60 before it is rounded. Pivots that float64 arithmetic, or numbers of fewer
-// bits, find are taken if the others are proved to be smaller by more than 2^-60 of them. See
-// Cholesky for the method.
+// bits, find are taken if the others are proved to be smaller by more than 2^-60 of them.
+//
+// On AVX2 and AVX-512 square matrices up to an order of some hundreds are eliminated in fixed
+// point, in digits that these multiply, and the factors are enclosed by what their product is off
+// by. See Cholesky for the method of others.
 //
 // Where A lives on a GPU or on a grid of processes all of it runs there, but for what only
 // arithmetic on the host decides: zeros, ties, pivots that are about as large as others, singular
@@ -101,6 +104,9 @@ func (s *solver) keep(a *halfulp.Matrix, of *system, factors ...**halfulp.Matrix
 
 func (s *solver) lu(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
 	if err := finite("A", a); err != nil {
+		return nil, err
+	}
+	if err := workable(0, a); err != nil {
 		return nil, err
 	}
 	m, n := a.Dims()

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
@@ -161,12 +162,8 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 	rest := mul(t.rho, t.rho)
 	if cubic {
 		places := max(bits-2*t.gain()+2, 24)
-		square, err := t.s.room(halfulp.MP(uint(places)), n, n)
+		square, lost, err := t.square(e, near, places)
 		if err != nil {
-			return nil, err
-		}
-		within, lost := t.squareBound(places)
-		if err := t.s.gemmWithin(1, e, e, 0, nil, square, within); err != nil {
 			return nil, err
 		}
 		sum, err := t.s.room(halfulp.MP(uint(wide)), n, n)
@@ -178,9 +175,8 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 		}
 		t.s.drop(e, square)
 		e = sum
-		// ‖E'² - E²‖ ≤ 2 h ‖E'‖ + h² ≤ 3 h near; the square and the sum are rounded.
+		// ‖E'² - E²‖ ≤ 2 h ‖E'‖ + h² ≤ 3 h near; the sum is rounded.
 		rest = upper().Add(mul(rest, t.rho), mul(mul(h, near), exp2(1)))
-		rest = upper().Add(rest, mul(mul(near, near), exp2(-places)))
 		rest = upper().Add(rest, mul(near, exp2(1-wide)))
 		rest = upper().Add(rest, lost)
 	}
@@ -219,6 +215,35 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 		y.err = append(y.err, c+1+max(int64(lost.MantExp(nil)), -int64(bits)-8))
 	}
 	return y, nil
+}
+
+// floatPlaces are those of an E'² up to which float64 arithmetic gives it, whose errors are less
+// than 2^-41 of |E'|² up to order 2^16, in a quarter of the time.
+const floatPlaces = 40
+
+// square returns E'² to so many places, near ≥ ‖E'‖, and a bound of the norm of what it is off by.
+func (t *newton) square(e *halfulp.Matrix, near *big.Float, places int) (square *halfulp.Matrix, lost *big.Float, err error) {
+	n := t.n()
+	size := upper().Mul(near, near)
+	if t.s.at == nil && places <= floatPlaces {
+		defer t.s.multiplying(e, e, e, 0)()
+		// With entries of E' cut off after 53 bits, or 0 below 2^-1000.
+		x, z := unscaled(n, n).float64s(raw.Matrix(e), t.s.floats(n*n)), t.s.floats(n*n)
+		clear(z)
+		if err := dgemm.Subtract(t.s.ctx, t.s.threads, n, z, x, x); err != nil {
+			return nil, nil, err
+		}
+		zero := make([]int64, n)
+		square, err = t.s.stored(n, func(i, j int) float64 { return -z[i+j*n] }, zero, zero)
+		gamma := upper().SetFloat64(dgemm.SubtractError(n) + 0x1p-50)
+		return square, gamma.Add(gamma.Mul(gamma, size), exp2(-900)), err
+	}
+	if square, err = t.s.room(halfulp.MP(uint(places)), n, n); err != nil {
+		return nil, nil, err
+	}
+	within, lost := t.squareBound(places)
+	lost.Add(lost, size.Mul(size, exp2(-places))) // the square is rounded
+	return square, lost, t.s.gemmWithin(1, e, e, 0, nil, square, within)
 }
 
 // squareBound returns what is known of E'² where it need not be rounded correctly, else nil, and a
@@ -638,6 +663,15 @@ func (v *near) roundTo(t *settler, a *num.Array, at int) bool {
 	}
 	if dist <= e {
 		return false
+	}
+	if a.Kind == num.F64 { // a normal number: a third of the time of Set
+		q := num.WordAt(v.mag, n-p) + tail>>63
+		x := math.Float64frombits(uint64(top+1021)<<52 + q)
+		if v.neg {
+			x = -x
+		}
+		a.F64[0][at] = x
+		return true
 	}
 	a.Set(at, num.Real{Class: num.Finite, Neg: v.neg, Mag: v.mag, Exp: v.exp})
 	return true

@@ -64,7 +64,10 @@ func (s *solver) newNewton(a *halfulp.Matrix, p *approximate, most int) *newton 
 	if t.gain() < leastNewton {
 		return nil
 	}
-	if t.f = scaled(a, by, most); t.f == nil {
+	if t.f = scaledFloats(a, by); t.f == nil {
+		t.f = scaled(a, by, most)
+	}
+	if t.f == nil {
 		return nil
 	}
 	if t.x = scaled(p.r, scaling{negated(p.weights), negated(p.scale)}, math.MaxInt32); t.x == nil {
@@ -86,6 +89,28 @@ func (t *newton) n() int { return t.f.Rows() }
 // exponents that MP may not have.
 func scaled(a *halfulp.Matrix, by scaling, most int) *halfulp.Matrix {
 	return arranged(a, by, nil, most)
+}
+
+// scaledFloats is scaled for float64 numbers that remain such, whose products take less; nil for
+// others.
+func scaledFloats(a *halfulp.Matrix, by scaling) *halfulp.Matrix {
+	m := raw.Matrix(a)
+	if m.Arr.Kind != num.F64 {
+		return nil
+	}
+	z := halfulp.NewMatrix(halfulp.Float64, m.Rows, m.Cols)
+	to := raw.Matrix(z)
+	const far = 400
+	for j := range m.Cols {
+		for i := range m.Rows {
+			x, shift := m.Arr.F64[0][m.At(i, j)], by.rows[i]+by.cols[j]
+			if size := math.Abs(x); x != 0 && (size < 0x1p-400 || size > 0x1p400 || shift < -far || shift > far) {
+				return nil
+			}
+			to.Arr.F64[0][to.At(i, j)] = x * power(max(-far, min(shift, far)))
+		}
+	}
+	return z
 }
 
 // arranged is scaled with row order[i] as row i, if there is an order.
@@ -400,6 +425,9 @@ func (a *adder) add(x, y num.Mat, i, j int) (neg bool, mag []uint64, exp int64) 
 	}
 	// Number p of m is the larger one but for a bit.
 	l := m.Limbs()
+	if l == 1 && n.Limbs() == 1 && a.words == 2 { // the usual case: a third of the time
+		return a.addWords(m.Sig[p], m.Cls[p].Neg(), n.Sig[q], n.Cls[q].Neg(), n.Class(q) == num.Zero, int64(m.Exp[p]), int64(n.Exp[q]))
+	}
 	sum := a.sum[:a.words]
 	if l > a.words {
 		copy(sum, m.Sig[p*l+l-a.words:p*l+l])
@@ -421,6 +449,41 @@ func (a *adder) add(x, y num.Mat, i, j int) (neg bool, mag []uint64, exp int64) 
 		mag = mag[:len(mag)-1]
 	}
 	return neg, mag, int64(m.Exp[p]) - int64(64*a.words)
+}
+
+// addWords is add for numbers of one word, x 2^(e-64) and y 2^(f-64), in two words.
+func (a *adder) addWords(x uint64, xNeg bool, y uint64, yNeg, zero bool, e, f int64) (neg bool, mag []uint64, exp int64) {
+	hi, lo, more := x, uint64(0), uint64(0)
+	if shift := uint64(e - f); !zero && shift < 128 { // f > e by no more than 0
+		yHi, yLo := y>>shift, y<<(64-shift)
+		if shift >= 64 {
+			yLo = y >> (shift - 64)
+		}
+		var c uint64
+		if xNeg == yNeg {
+			lo = yLo
+			hi, more = bits.Add64(hi, yHi, 0)
+		} else {
+			lo, c = bits.Sub64(0, yLo, 0)
+			if hi, c = bits.Sub64(hi, yHi, c); c != 0 {
+				xNeg = !xNeg
+				lo, c = bits.Sub64(0, lo, 0)
+				hi, _ = bits.Sub64(0, hi, c)
+			}
+		}
+	}
+	a.sum[0], a.sum[1], a.sum[2] = lo, hi, more
+	count := 3
+	switch {
+	case more != 0:
+	case hi != 0:
+		count = 2
+	case lo != 0:
+		count = 1
+	default:
+		count = 0
+	}
+	return xNeg, a.sum[:count], e - 128
 }
 
 // accumulate adds to the sum, or subtracts from it, a significand shifted to the right, cut off,

@@ -292,3 +292,42 @@ func TestFarApart(t *testing.T) {
 		}
 	}
 }
+
+// TestFloatSquare compares squares by float64 arithmetic with exact ones, numbers far below others
+// among them.
+func TestFloatSquare(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	s := testSolver(t, 2)
+	for trial := range testlength.Of(4, 12, 60) {
+		n := 1 + r.IntN(40)
+		e := halfulp.Random(halfulp.MP(uint(53+r.IntN(150))), n, n, 0, r.Uint64())
+		for k := range trial % 4 { // down to what float64 does not hold
+			x := e.Big(r.IntN(n), r.IntN(n))
+			e.SetBig(r.IntN(n), r.IntN(n), x.SetMantExp(x, -700*k))
+		}
+		near := rowNorm64(raw.Matrix(e))
+		v := &newton{s: s, f: e}
+		for _, places := range []int{24, floatPlaces, floatPlaces + 1} {
+			square, lost, err := v.square(e, near, places)
+			if err != nil {
+				t.Fatal(err)
+			}
+			exact := lintest.Of(e).Times(lintest.Of(e), n)
+			for i := range n {
+				sum := new(big.Rat)
+				for j, x := range lintest.Of(square)[i] {
+					x.Sub(x, exact[i][j])
+					sum.Add(sum, x.Abs(x))
+				}
+				if bound, _ := lost.Rat(nil); sum.Cmp(bound) > 0 {
+					t.Fatalf("trial %d, %d places: row %d is off by %s, bound %g", trial, places, i, sum.FloatString(30), lost)
+				}
+			}
+			size, _ := upper().Mul(near, near).Float64()
+			if off, _ := lost.Float64(); off > math.Ldexp(size, 2-places) {
+				t.Fatalf("trial %d: %d places are %g of %g", trial, places, off, size)
+			}
+		}
+	}
+	s.release()
+}

@@ -408,17 +408,18 @@ func (s *solver) solveBy(p *approximate, a, b, z *halfulp.Matrix) error {
 func (s *solver) solveOpen(p *approximate, a, b, z *halfulp.Matrix, todo []*entries) error {
 	defer s.stage("refinement")
 	cond := s.condition(a, p)
-	if few(len(todo), a.Rows()) {
+	if !few(len(todo), a.Rows()) {
+		err := s.solveMany(p, a, b, z, todo)
+		if err != nil && !errors.Is(err, ErrRange) || open(todo) == 0 {
+			return err
+		}
+	}
+	if few(openColumns(todo), a.Rows()) {
 		w, err := s.newWideInverse(p)
 		if err == nil {
 			err = s.solveFew(a, b, z, w, todo)
 		}
 		if err != nil || open(todo) == 0 {
-			return err
-		}
-	} else {
-		err := s.solveMany(p, a, b, z, todo)
-		if err != nil && !errors.Is(err, ErrRange) || open(todo) == 0 {
 			return err
 		}
 	}
