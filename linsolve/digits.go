@@ -875,17 +875,13 @@ func piecesOf(x [][]uint64, unit, top, right, n int) (z [][]float64, tail float6
 func (t *digits) sumRows() {
 	n, d, size, count := t.n, t.d, t.Size(), t.Count()
 	t.sums = make([]int64, n*(d+1))
-	sums := make([]int64, size)
+	sums := make([]int64, size) // 2^61 at most: digitBytes is room for some 2200 rows
 	for i := range n {
 		clear(sums)
 		for p := i / count; p*count < n; p++ {
 			t.Sum(sums, t.upper[(p*n+i)*size:])
 		}
-		for c := range d + 1 {
-			for _, v := range sums[c*count:][:count] {
-				t.sums[i*(d+1)+c] += v
-			}
-		}
+		t.Total(t.sums[i*(d+1):][:d+1], sums)
 	}
 }
 

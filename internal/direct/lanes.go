@@ -143,6 +143,20 @@ func (l Lanes) Sum(sums []int64, a []uint64) {
 	}
 }
 
+// Total stores the sum of the numbers of all lanes in digits that are to be carried. It carries
+// sums first: those of some 2000 digits, a matrix's row, may be beyond int64 together.
+func (l Lanes) Total(digits, sums []int64) {
+	l.Carry(sums)
+	lanes := l.unit.lanes
+	for c := range digits[:l.digits+1] {
+		all := int64(0)
+		for _, v := range sums[c*lanes:][:lanes] {
+			all += v
+		}
+		digits[c] = all
+	}
+}
+
 // Factor stores the digits of one lane of sums that have been carried, 0 ≤ x < 1, step words apart:
 // 1 for a factor of all lanes, and Count() in a place for one of a lane.
 func (l Lanes) Factor(to []uint64, step int, sums []int64, lane int) {

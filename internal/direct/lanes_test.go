@@ -131,6 +131,36 @@ func TestLanes(t *testing.T) {
 	})
 }
 
+// TestLanesTotal adds up so many numbers of large digits that these are beyond int64 together.
+func TestLanesTotal(t *testing.T) {
+	withUnits(t, func(t *testing.T) {
+		const d, n = 3, 1100
+		l, _ := NewLanes(d)
+		one, sums, a := make([]int64, l.Size()), make([]int64, l.Size()), make([]uint64, l.Size())
+		for k := range one {
+			if k >= l.Count() {
+				one[k] = 1<<l.Bits() - 1 - int64(k)
+			}
+		}
+		l.Vector(a, one)
+		want, got := new(big.Int), new(big.Int)
+		for range n {
+			l.Sum(sums, a)
+		}
+		for k := range l.Count() {
+			want.Add(want, l.lane(one, k))
+		}
+		digits := make([]int64, d+1)
+		l.Total(digits, sums)
+		for _, v := range digits {
+			got.Lsh(got, uint(l.Bits())).Add(got, big.NewInt(v))
+		}
+		if want.Mul(want, big.NewInt(n)).Cmp(got) != 0 {
+			t.Fatalf("the total is %v, want %v", got, want)
+		}
+	})
+}
+
 // near fails if a number is not right to 2^-48 of x/unit, or to least.
 func near(t *testing.T, what string, got float64, x, unit *big.Int, least float64) {
 	t.Helper()
