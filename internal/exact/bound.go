@@ -124,6 +124,9 @@ func (p *product) bound(l, r *operand) bool {
 	}
 	p.within = o
 	p.problem.Bounded, p.problem.Bound = true, float64(size)
+	if o.top != math.MinInt64 {
+		p.problem.Hold(-o.low)
+	}
 	return true
 }
 

@@ -95,6 +95,17 @@ func (r residual) exactly(f num.Format) num.Mat {
 	return c
 }
 
+// rounded returns a matrix in another format.
+func rounded(m num.Mat, f num.Format) num.Mat {
+	z := num.Mat{Arr: num.New(f, m.Rows*m.Cols), RS: 1, CS: m.Rows, Rows: m.Rows, Cols: m.Cols}
+	for i := range m.Rows {
+		for j := range m.Cols {
+			z.Arr.Set(z.At(i, j), m.Arr.Value(m.At(i, j), make([]uint64, num.MaxValueWords)))
+		}
+	}
+	return z
+}
+
 func same(a, b num.Mat) bool {
 	for i := range a.Rows {
 		for j := range a.Cols {
@@ -188,6 +199,34 @@ func testBoundedBase(t *testing.T) {
 		}
 		if _, err := q.Run(); !errors.Is(err, ErrHardware) {
 			t.Errorf("p = %d: a bound of 2^-40 of the result, checked: error %v", p, err)
+		}
+	}
+}
+
+// TestBoundedOldPlaces has old entries of many more places than products of the factors: next to
+// none of their residuals, and none that may be in error, is left to the exact pass.
+func TestBoundedOldPlaces(t *testing.T) { eachUnit(t, testBoundedOldPlaces) }
+
+func testBoundedOldPlaces(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 9))
+	for _, spread := range []int{0, 40} {
+		r, err := newResidual(rng, mp(600), mp(100), mp(600), 30, 40, 30, spread, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.a = rounded(r.a, mp(40))
+		want := r.exactly(mp(200))
+		bound := boundOf(want)
+		got, st := r.run(t, mp(200), Config{Threads: 1, Bound: bound})
+		if !same(got, want) {
+			t.Fatal("other bits")
+		}
+		if st.Exact > 45 { // of 900
+			t.Errorf("spread %d: %d entries in the exact pass", spread, st.Exact)
+		}
+		bound.Within = 200
+		if _, st = r.run(t, mp(200), Config{Threads: 1, Bound: bound}); st.Exact > 0 {
+			t.Errorf("spread %d: %d entries in the exact pass that may be in error", spread, st.Exact)
 		}
 	}
 }

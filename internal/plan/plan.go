@@ -61,6 +61,24 @@ type Problem struct {
 	Tolerance float64
 }
 
+// widest bounds the bits that Hold adds, far beyond those of any base.
+const widest = 1 << 24
+
+// Hold widens the integers that count as exact until their products hold multiples of 2^-places,
+// relative to 2^(exponents of the vectors), or until an error of two units is tolerated: those of
+// old entries, which may have more places than the products of factors.
+func (p *Problem) Hold(places int64) {
+	if p.Tolerant {
+		places = min(places, 2-int64(math.Floor(p.Tolerance)))
+	}
+	more := int(min(max(0, places-int64(p.Left.Width)-int64(p.Right.Width)), widest))
+	if p.Left.Width > p.Right.Width {
+		p.Left.Width += more
+	} else {
+		p.Right.Width += more
+	}
+}
+
 // limit returns log2 of a bound of the results, relative to 2^(exponents of the vectors).
 func (p *Problem) limit() float64 {
 	if p.Bounded {

@@ -60,6 +60,9 @@ func (m *multiplication) bound() error {
 	}
 	m.within = true
 	m.problem.Bounded, m.problem.Bound = true, float64(size)
+	if m.expr.adds() && m.problem.Tolerant { // the old entries have not been looked at
+		m.problem.Hold(math.MaxInt64)
+	}
 	// The result cancels, which the scan's samples do not show. Most of its entries are below the
 	// bound by about the terms of a row, or more.
 	for i := range m.problem.Samples {

@@ -86,6 +86,13 @@ func testTolerant(t *testing.T, dev *cuda.Device, size int) {
 				t.Fatal(err)
 			}
 		}
+		if trial%8 == 5 { // and have more places than products of the factors
+			exact := hostMat(gputest.MP(500), m, n)
+			if _, err := hostGemm(Config{}.defaults(), gputest.Scalar(2), p.a, p.b, num.Real{}, exact, exact); err != nil {
+				t.Fatal(err)
+			}
+			p.old, p.a, p.b = exact, rounded(p.a, gputest.MP(40)), rounded(p.b, gputest.MP(60))
+		}
 		out := []num.Format{num.Float64, gputest.MP(24), gputest.MP(130)}[rng.IntN(3)]
 		bound := p.bound(t)
 		if trial%2 == 0 { // which does not make the base
@@ -128,6 +135,17 @@ func testTolerant(t *testing.T, dev *cuda.Device, size int) {
 	if fewer < 8 || wrong < 8 {
 		t.Errorf("of 24 products %d had a smaller base, %d were not rounded correctly", fewer, wrong)
 	}
+}
+
+// rounded returns a matrix in another format.
+func rounded(m num.Mat, f num.Format) num.Mat {
+	z := hostMat(f, m.Rows, m.Cols)
+	for i := range m.Rows {
+		for j := range m.Cols {
+			z.Arr.Set(z.At(i, j), m.Arr.Value(m.At(i, j), make([]uint64, num.MaxValueWords)))
+		}
+	}
+	return z
 }
 
 // bigOf returns a finite number.
