@@ -53,6 +53,10 @@ func (s *solver) invertFactors(a num.Mat, f *factors) (r inverse, rho, norm floa
 func (s *solver) floatInverse(a num.Mat, t *triangles) (*floatInverse, error) {
 	n := t.n
 	r := &floatInverse{factors: t.factors, perm: t.perm, z: s.floats(n * n)}
+	for j := range n {
+		clear(t.x[j*n : j*n+j])
+		clear(t.y[j*n+j+1 : (j+1)*n])
+	}
 	if err := dgemm.MultiplyTriangles(s.ctx, s.threads, n, r.z, t.y, t.x); err != nil {
 		return nil, err
 	}

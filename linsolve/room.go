@@ -1,6 +1,10 @@
 package linsolve
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/halfulp/halfulp/internal/pages"
+)
 
 // Large slices are kept between calls: pages that the system hands out anew cost as much as what is
 // done with them in systems of one column.
@@ -26,6 +30,7 @@ func take[T any](from *sync.Pool, n int) *[]T {
 		return x
 	}
 	x := make([]T, n)
+	pages.Large(x)
 	return &x
 }
 

@@ -236,17 +236,31 @@ func (t tops) match() (z scaling, ok bool) {
 // float64s stores F rounded to some 50 bits in f, column by column, and returns f. Entries below
 // 2^-1000 are 0.
 func (s scaling) float64s(a num.Mat, f []float64) []float64 {
+	var rows []float64 // 2^s.rows[i], or NaN where float64 products might not be exact
+	if a.Arr.Kind == num.F64 {
+		rows = make([]float64, a.Rows)
+		for i, e := range s.rows {
+			if rows[i] = math.NaN(); -400 <= e && e <= 400 {
+				rows[i] = power(e)
+			}
+		}
+	}
 	for j := range a.Cols {
 		column, at := f[j*a.Rows:(j+1)*a.Rows], a.At(0, j)
-		if a.Arr.Kind == num.F64 {
-			for i := range column {
-				x := a.Arr.F64[0][at+i*a.RS]
-				if by := s.rows[i] + s.cols[j]; math.Abs(x) >= 0x1p-200 && math.Abs(x) <= 0x1p200 && by >= -200 && by <= 200 {
-					column[i] = x * power(by)
-				} else {
-					x, e := a.Arr.Leading(at + i*a.RS)
-					column[i] = ldexp(x, e+by)
+		if rows != nil {
+			by := math.NaN()
+			if e := s.cols[j]; -400 <= e && e <= 400 {
+				by = power(e)
+			}
+			for i, row := range rows[:len(column)] {
+				k := at + i*a.RS
+				// Exact in the usual range, numbers and zeros beside it are elsewhere.
+				y := a.Arr.F64[0][k] * (row * by)
+				if size := math.Abs(y); !(size >= 0x1p-200 && size <= 0x1p200) {
+					x, e := a.Arr.Leading(k)
+					y = ldexp(x, e+s.rows[i]+s.cols[j])
 				}
+				column[i] = y
 			}
 			continue
 		}

@@ -38,8 +38,10 @@ const mostRho = 0.25
 func (s *solver) invertTriangles(f *factors) (*triangles, error) {
 	n := f.n
 	t := &triangles{factors: f, x: s.floats(n * n), y: s.floats(n * n)}
-	clear(t.x)
-	clear(t.y)
+	for j := range n { // no more than what is read: room may be fresh
+		clear(t.x[j*n+max(0, j-dgemm.Strip) : (j+1)*n])
+		clear(t.y[j*n : j*n+min(n, j+1+dgemm.Strip)])
+	}
 	t.perm, _ = f.order()
 	// Underflow, of products up to 2^200 and quotients of them by pivots above 2^-80, takes less
 	// than 2^-800 from anything below if no number is larger than 2^100.

@@ -2,16 +2,17 @@ package dgemm
 
 import "context"
 
-// InvertLower stores the inverse of the unit lower triangle L of an n x n matrix in X, which is 0
-// before and has leading dimension n: each column by substitution, as SolveLower does.
+// InvertLower stores the inverse of the unit lower triangle L of an n x n matrix in X, of leading
+// dimension n, whose column j is 0 before from row j - Strip on: each column by substitution, as
+// SolveLower does.
 func InvertLower(ctx context.Context, threads, n int, l, x []float64) error {
 	w := newWorker(ctx, threads)
 	defer w.free()
 	return w.invertLower(matrix{n, n, max(n, 1), l}, matrix{n, n, max(n, 1), x})
 }
 
-// strip is how many rows of a triangle are multiplied at a time: zeros beside them are left out.
-const strip = 128
+// Strip is how many rows of a triangle are multiplied at a time: zeros beside them are left out.
+const Strip = 128
 
 func (w *worker) invertLower(l, x matrix) error {
 	n := l.rows
@@ -26,8 +27,8 @@ func (w *worker) invertLower(l, x matrix) error {
 	if err := w.invertLower(l.view(0, half, 0, half), first); err != nil {
 		return err
 	}
-	for k := 0; k < half; k += strip {
-		to := min(k+strip, half)
+	for k := 0; k < half; k += Strip {
+		to := min(k+Strip, half)
 		if err := w.subtract(below.view(0, n-half, 0, to), l.view(half, n, k, to), first.view(k, to, 0, to)); err != nil {
 			return err
 		}
@@ -38,7 +39,8 @@ func (w *worker) invertLower(l, x matrix) error {
 	return w.invertLower(l.view(half, n, half, n), second)
 }
 
-// InvertUpper is InvertLower for the upper triangle U, diagonal included.
+// InvertUpper is InvertLower for the upper triangle U, diagonal included: column j of X is 0 before
+// up to row j + Strip.
 func InvertUpper(ctx context.Context, threads, n int, u, x []float64) error {
 	w := newWorker(ctx, threads)
 	defer w.free()
@@ -58,8 +60,8 @@ func (w *worker) invertUpper(u, x matrix) error {
 	if err := w.invertUpper(u.view(half, n, half, n), second); err != nil {
 		return err
 	}
-	for k := 0; k < n-half; k += strip {
-		to := min(k+strip, n-half)
+	for k := 0; k < n-half; k += Strip {
+		to := min(k+Strip, n-half)
 		if err := w.subtract(above.view(0, half, k, n-half), u.view(0, half, half+k, half+to), second.view(k, to, k, n-half)); err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ const large = 1 << 21
 // take as long as reading a file into them. It does nothing where there are none.
 func Large[T any](x []T) {
 	size := uintptr(len(x)) * unsafe.Sizeof(*new(T))
-	if size < 4*large {
+	if size < 2*large {
 		return
 	}
 	skip := -uintptr(unsafe.Pointer(&x[0])) % large
