@@ -39,7 +39,7 @@ func (p *product) samples(l, r *operand) ([]plan.Sample, error) {
 		if l.special[i] || r.special[j] || p.skip(i, j) {
 			return
 		}
-		size := p.size(&accs[id], i, j, l.exp[i]+r.exp[j])
+		size := p.size(&accs[id], i, j, l.exp[i], r.exp[j])
 		all[s], taken[s] = plan.Sample{Size: size, NormL: math.Log2(l.norm[i]), NormR: math.Log2(r.norm[j])}, true
 	})
 	var out []plan.Sample
@@ -51,12 +51,14 @@ func (p *product) samples(l, r *operand) ([]plan.Sample, error) {
 	return out, err
 }
 
-// size returns the exponent of entry (i, j) relative to 2^exp, -Inf for 0.
-func (p *product) size(acc *direct.Acc, i, j int, exp int64) float64 {
+// size returns the exponent of entry (i, j) relative to 2^(expL + expR), those of its vectors, -Inf
+// for 0.
+func (p *product) size(acc *direct.Acc, i, j int, expL, expR int64) float64 {
+	exp := expL + expR
 	if p.within != nil {
 		return p.sizeBounded(acc, i, j, exp)
 	}
-	if size, ok := approximate(p.a.Row(i), p.b.Row(j), exp); ok {
+	if size, ok := approximate(p.a.Row(i), p.b.Row(j), expL, expR); ok {
 		return size
 	}
 	zero := num.Real{Class: num.Zero}
@@ -82,17 +84,31 @@ func (p *product) sizeBounded(acc *direct.Acc, i, j int, exp int64) float64 {
 	return float64(v.Exp + int64(num.BitLen(v.Mag)) - exp)
 }
 
-// approximate returns the exponent of the dot product of x and y relative to 2^exp,
-// rounded up, from binary64 arithmetic, unless cancellation or underflow spoils
+// far bounds the exponents of vectors whose products are surely within those of float64.
+const far = 400
+
+// approximate returns the exponent of the dot product of x and y relative to 2^(expX + expY), the
+// vectors' exponents, rounded up, from binary64 arithmetic, unless cancellation or underflow spoils
 // that.
-func approximate(x, y num.Vec, exp int64) (size float64, ok bool) {
+func approximate(x, y num.Vec, expX, expY int64) (size float64, ok bool) {
 	var sum, abs float64
-	for h := range x.N {
-		a, ea := x.Arr.Leading(x.At(h))
-		b, eb := y.Arr.Leading(y.At(h))
-		t := float64(a * b * pow2(ea+eb-exp))
-		sum += t
-		abs += math.Abs(t)
+	if x.Arr.Kind == num.F64 && y.Arr.Kind == num.F64 && max(expX, -expX, expY, -expY) < far {
+		xs, ys := x.Arr.F64[0], y.Arr.F64[0]
+		for h := range x.N { // neighbours may be far apart: the time is that of fetching them
+			t := float64(xs[x.At(h)] * ys[y.At(h)])
+			sum += t
+			abs += math.Abs(t)
+		}
+		scale := math.Ldexp(1, int(-expX-expY))
+		sum, abs = float64(sum*scale), float64(abs*scale)
+	} else {
+		for h := range x.N {
+			a, ea := x.Arr.Leading(x.At(h))
+			b, eb := y.Arr.Leading(y.At(h))
+			t := float64(a * b * pow2(ea+eb-expX-expY))
+			sum += t
+			abs += math.Abs(t)
+		}
 	}
 	if math.Abs(sum) < 0x1p-30*abs || abs < 0x1p-900 {
 		return 0, false
