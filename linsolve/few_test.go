@@ -74,6 +74,12 @@ func TestFixed(t *testing.T) {
 		for i := range n {
 			by.rows[i], by.cols[i] = -int64(spread)-int64(r.IntN(1+40*(trial%3))), -int64(r.IntN(3))
 		}
+		if far := r.Int64N(1500) - 750; r.IntN(4) == 0 { // beyond what nearPower has
+			for i := range n {
+				by.rows[i] += far
+				by.cols[i] -= far
+			}
+		}
 		s := testSolver(t, 1+trial%2)
 		m, err := s.newFixed(raw.Matrix(a), by, planes)
 		if err != nil {

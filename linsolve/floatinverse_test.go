@@ -6,9 +6,11 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/raw"
@@ -108,6 +110,44 @@ func TestFloatInverse(t *testing.T) {
 	for _, how := range []string{"bad", "by triangles", "by its residual alone"} {
 		if found[how] == 0 {
 			t.Errorf("no inverse is %s (%v)", how, found)
+		}
+	}
+}
+
+// TestInversesInUsedRoom has inverses by factors of an order that has numbers beyond the strips of
+// triangles, in room that is 0 and in room that is not: their bits are the same.
+func TestInversesInUsedRoom(t *testing.T) {
+	const n = 2*dgemm.Strip + 40
+	a := raw.Matrix(halfulp.Random(halfulp.Float64, n, n, 0, 5))
+	inverses := func(room float64) (list [][]float64) {
+		s := testSolver(t, 2)
+		for range 8 {
+			x := make([]float64, n*n)
+			for i := range x {
+				x[i] = room
+			}
+			s.floatsTaken = append(s.floatsTaken, &x)
+		}
+		s.release()
+		lu, err := s.factor(a, scale(a))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := s.invertTriangles(lu)
+		if err != nil || v == nil {
+			t.Fatal("no inverses of triangles", err)
+		}
+		r := [][]float64{{v.rho, v.norm}}
+		z, err := s.floatInverse(a, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return append(r, []float64{z.rho, z.norm}, slices.Clone(z.z))
+	}
+	want, got := inverses(0), inverses(math.NaN())
+	for i := range want {
+		if !slices.Equal(got[i], want[i]) {
+			t.Errorf("part %d: other bits", i)
 		}
 	}
 }

@@ -236,25 +236,20 @@ func (t tops) match() (z scaling, ok bool) {
 // float64s stores F rounded to some 50 bits in f, column by column, and returns f. Entries below
 // 2^-1000 are 0.
 func (s scaling) float64s(a num.Mat, f []float64) []float64 {
-	var rows []float64 // 2^s.rows[i], or NaN where float64 products might not be exact
+	var rows []float64
 	if a.Arr.Kind == num.F64 {
 		rows = make([]float64, a.Rows)
 		for i, e := range s.rows {
-			if rows[i] = math.NaN(); -400 <= e && e <= 400 {
-				rows[i] = power(e)
-			}
+			rows[i] = nearPower(e)
 		}
 	}
 	for j := range a.Cols {
 		column, at := f[j*a.Rows:(j+1)*a.Rows], a.At(0, j)
 		if rows != nil {
-			by := math.NaN()
-			if e := s.cols[j]; -400 <= e && e <= 400 {
-				by = power(e)
-			}
+			by := nearPower(s.cols[j])
 			for i, row := range rows[:len(column)] {
 				k := at + i*a.RS
-				// Exact in the usual range, numbers and zeros beside it are elsewhere.
+				// Exact in the usual range; other numbers, zeros and NaN go the way of all formats.
 				y := a.Arr.F64[0][k] * (row * by)
 				if size := math.Abs(y); !(size >= 0x1p-200 && size <= 0x1p200) {
 					x, e := a.Arr.Leading(k)
@@ -295,6 +290,15 @@ func (s scaling) float64s(a num.Mat, f []float64) []float64 {
 
 // power returns 2^e for |e| ≤ 1000.
 func power(e int64) float64 { return math.Float64frombits(uint64(e+1023) << 52) }
+
+// nearPower returns 2^e for |e| ≤ 400: the product of two such and of a number about their inverse
+// is exact in float64. It is NaN for others, and so are products with it.
+func nearPower(e int64) float64 {
+	if e < -400 || e > 400 {
+		return math.NaN()
+	}
+	return power(e)
+}
 
 // ldexp returns x 2^e for 1/2 ≤ |x| < 2 or so, 0 where e is below -1000 and an infinity where it is
 // above 1000.
