@@ -56,15 +56,21 @@ func GemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b mem.Matrix, b
 
 func gemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b mem.Matrix, beta num.Real, old, c mem.Matrix) (exact.Stats, error) {
 	host := residentHost(s, a, b, old, c)
-	if !cfg.applies(alpha, beta, c.Rows, c.Cols, a.Cols) {
+	onHost := func() (exact.Stats, error) {
+		if err := cfg.Panels.await(s); err != nil {
+			return exact.Stats{}, err
+		}
 		return host.gemm(cfg, alpha, beta)
+	}
+	if !cfg.applies(alpha, beta, c.Rows, c.Cols, a.Cols) {
+		return onHost()
 	}
 	p := call{cfg: cfg, s: s, expr: expression{alpha, beta, &old}, a: a, b: b.T(), c: &c,
 		hostA: host.a, hostB: host.b, hostOld: host.old, hostC: host.c, put: host.put,
 		get: func() error { return nil }}
 	stats, err := p.run()
 	if errors.Is(err, errRange) {
-		return host.gemm(cfg, alpha, beta)
+		return onHost()
 	}
 	return stats, err
 }

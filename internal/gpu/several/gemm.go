@@ -63,9 +63,12 @@ func (p *Place) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real
 		return m.end(), err
 	}
 	var jobs []job
+	gathers := m.gathers(c, list)
 	for _, q := range list {
 		if products := m.products(c, q); len(products) > 0 {
-			jobs = append(jobs, m.job(q.d, products))
+			j := m.job(q.d, products)
+			j.gathers = gathers
+			jobs = append(jobs, j)
 		}
 	}
 	err := p.work(c, jobs)

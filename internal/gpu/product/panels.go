@@ -1,0 +1,133 @@
+package product
+
+import (
+	"cmp"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+)
+
+// Panels are the left factor of a product on one of several devices, each of which has a panel of
+// its columns and needs all: a panel is looked at where it lives, and what is found of all is what a
+// scan of the whole would find. Panels then come to the whole matrix while the device has others to
+// convert to residues already.
+type Panels struct {
+	args    abi.Panels
+	dev     *cuda.Device
+	own     int           // panel of this device
+	view    mem.Matrix    // where that lives
+	records *cuda.Memory  // of all panels
+	looked  *cuda.Event   // behind the making of the own record
+	arrived []*cuda.Event // behind the coming of each panel
+}
+
+// LookAt makes the record of a panel, columns start[own] <= h < start[own+1] of a matrix, which
+// begin at multiples of tiles of products.
+func LookAt(s *cuda.Stream, panel mem.Matrix, start []int, own int) (_ *Panels, err error) {
+	p := &Panels{dev: s.Device(), own: own, view: panel, arrived: make([]*cuda.Event, len(start)-1)}
+	defer func() {
+		if err != nil {
+			_ = p.Free(s) // err is what came first
+		}
+	}()
+	width := 0
+	for i, at := range start[1:] {
+		width = max(width, at-start[i])
+		p.args.Start[i+1] = int32(at)
+	}
+	count := len(p.arrived)
+	p.args.Count, p.args.Width, p.args.N, p.args.K = int32(count), int32(width), int32(panel.Rows), int32(start[count])
+	p.args.Size = abi.RecordBytes(panel.Rows, width)
+	if p.records, err = s.Alloc(p.args.Size * int64(count)); err != nil {
+		return nil, err
+	}
+	p.args.At = p.records.Pointer()
+	if p.looked, err = s.NewEvent(); err != nil {
+		return nil, err
+	}
+	for i := range p.arrived {
+		if p.arrived[i], err = s.NewEvent(); err != nil {
+			return nil, err
+		}
+	}
+	f, err := engineOf(s).kernels.Function(s, "exact/scan", "scanPanel")
+	if err != nil {
+		return nil, err
+	}
+	grid := cuda.Dim{X: max((panel.Rows+7)/8, abi.MaxSamples), Y: 2}
+	if err := f.Launch(s, grid, cuda.Dim{X: 256}, 0, p.args, abi.RowsOf(panel), int32(own)); err != nil {
+		return nil, err
+	}
+	return p, s.Record(p.looked)
+}
+
+// Gather lets records and panels of all devices come to this one, panels to the matrix: the own one
+// first, then those of the next devices, so that not all take from one. It waits for nothing.
+func (p *Panels) Gather(s *cuda.Stream, all []*Panels, to mem.Matrix) error {
+	for _, q := range all {
+		if q == p {
+			continue
+		}
+		if err := s.Wait(q.looked); err != nil {
+			return err
+		}
+		at := p.args.Size * int64(q.own)
+		if err := s.CopyPeer(p.records.At(at), q.dev, q.records.At(at), p.args.Size); err != nil {
+			return err
+		}
+	}
+	aside, err := engineOf(s).beside(s)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		q := all[(p.own+i)%len(all)]
+		// The own one is behind what used the matrix's memory before, too.
+		if err := aside.Wait(q.looked); err != nil {
+			return err
+		}
+		at, n := to.Off+int(p.args.Start[q.own])*to.CS, q.view.Rows*q.view.Cols
+		if q == p {
+			_, err = mem.Matrix{Arr: to.Arr, Off: at, RS: 1, CS: n, Rows: n, Cols: 1}.Copy(aside, mem.Matrix{Arr: q.view.Arr, Off: q.view.Off, RS: 1, CS: n, Rows: n, Cols: 1})
+		} else {
+			err = to.Arr.CopyPeer(aside, at, q.dev, q.view.Arr, q.view.Off, n)
+		}
+		if err != nil {
+			return err
+		}
+		if err := aside.Record(p.arrived[q.own]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// await lets later operations of s wait for all panels.
+func (p *Panels) await(s *cuda.Stream) error {
+	if p == nil {
+		return nil
+	}
+	for _, e := range p.arrived {
+		if err := s.Wait(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Free waits for what is on its way, and gives memory back. What other devices take from p they have
+// taken, or their main streams' operations of so far come before those of s to come.
+func (p *Panels) Free(s *cuda.Stream) error {
+	aside, err := engineOf(s).beside(s)
+	if err == nil {
+		err = aside.Synchronize()
+	}
+	for _, e := range append(p.arrived, p.looked) {
+		if e != nil {
+			err = cmp.Or(err, e.Close())
+		}
+	}
+	p.records.Free()
+	return err
+}
