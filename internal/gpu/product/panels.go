@@ -62,8 +62,9 @@ func LookAt(s *cuda.Stream, panel mem.Matrix, start []int, own int) (_ *Panels, 
 	return p, s.Record(p.looked)
 }
 
-// Gather lets records and panels of all devices come to this one, panels to the matrix: the own one
-// first, then those of the next devices, so that not all take from one. It waits for nothing.
+// Gather lets records and panels of all devices come to this one, panels to the matrix: those of the
+// next devices first, so that not all take from one, the own one last, whose residues are made where
+// it lives. It waits for nothing.
 func (p *Panels) Gather(s *cuda.Stream, all []*Panels, to mem.Matrix) error {
 	for _, q := range all {
 		if q == p {
@@ -82,10 +83,12 @@ func (p *Panels) Gather(s *cuda.Stream, all []*Panels, to mem.Matrix) error {
 		return err
 	}
 	for i := range all {
-		q := all[(p.own+i)%len(all)]
-		// The own one is behind what used the matrix's memory before, too.
-		if err := aside.Wait(q.looked); err != nil {
-			return err
+		q := all[(p.own+1+i)%len(all)]
+		// p.looked is behind what used the matrix's memory before, too.
+		for _, e := range []*cuda.Event{p.looked, q.looked} {
+			if err := aside.Wait(e); err != nil {
+				return err
+			}
 		}
 		at, n := to.Off+int(p.args.Start[q.own])*to.CS, q.view.Rows*q.view.Cols
 		if q == p {
@@ -101,6 +104,14 @@ func (p *Panels) Gather(s *cuda.Stream, all []*Panels, to mem.Matrix) error {
 		}
 	}
 	return nil
+}
+
+// vectors returns n rows of the own panel from row first on, as if they were those of the matrix.
+func (p *Panels) vectors(first, n int) abi.Vectors {
+	x := abi.RowsOf(p.view)
+	x.Off += int64(first)*x.RS - int64(p.args.Start[p.own])*x.CS
+	x.N = int32(n)
+	return x
 }
 
 // await lets later operations of s wait for all panels.

@@ -42,22 +42,29 @@ func (m *multiplication) residues(l, r *operand, c chunk, left, right *cuda.Memo
 	return m.convert(c, steps, 0, m.a.Cols, list...)
 }
 
-// convertPanels is convert for the right factor, unless there is none, and then for the panels of
-// the left one, each when it has come.
+// convertPanels is convert for the right factor, unless there is none, for the own panel of the left
+// one, where that lives, and then for the others, each when it has come.
 func (m *multiplication) convertPanels(c chunk, steps int, p *Panels, left converted, right ...converted) error {
 	if err := m.convert(c, steps, 0, m.a.Cols, right...); err != nil {
 		return err
 	}
-	for i := range p.arrived {
-		q := (p.own + i) % len(p.arrived)
-		if err := m.s.Wait(p.arrived[q]); err != nil {
+	panel := func(i int, f converted) error { return m.convert(c, steps, int(p.args.Start[i]), int(p.args.Start[i+1]), f) }
+	own, o := left, *left.o
+	o.vectors = p.vectors(o.first, o.n)
+	own.o = &o
+	if err := panel(p.own, own); err != nil {
+		return err
+	}
+	for i := 1; i < len(p.arrived); i++ {
+		next := (p.own + i) % len(p.arrived)
+		if err := m.s.Wait(p.arrived[next]); err != nil {
 			return err
 		}
-		if err := m.convert(c, steps, int(p.args.Start[q]), int(p.args.Start[q+1]), left); err != nil {
+		if err := panel(next, left); err != nil {
 			return err
 		}
 	}
-	return nil
+	return p.await(m.s) // the exact pass takes the matrix
 }
 
 // digitSteps returns the steps of digits for integers of factors, 0 for kernel residues0.
