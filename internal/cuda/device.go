@@ -142,7 +142,7 @@ type Device struct {
 	main   *Stream
 	ofDrv  cudadrv.Context
 	peers  peers
-	staged [2]staging
+	staged []staging
 	turn   int // index in staged
 	little [littleStages]staging
 	turns  int // index in little
@@ -189,7 +189,7 @@ func open(drv cudadrv.Driver, i int, patient bool) (*Device, error) {
 	if i < 0 || i >= len(list) {
 		return nil, fmt.Errorf("%w cuda:%d: this machine has %d", ErrNoDevice, i, len(list))
 	}
-	d := &Device{drv: drv, info: list[i], stage: stagingBytes, executor: executor{patient: patient}}
+	d := &Device{drv: drv, info: list[i], staged: stagesOf(), stage: stagingBytes, executor: executor{patient: patient}}
 	if err := d.start(); err != nil {
 		return nil, err
 	}
