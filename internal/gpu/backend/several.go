@@ -144,11 +144,13 @@ func (g *group) Release(ctx context.Context, list []place.Panels) {
 	})
 }
 
-// Download copies from a GPU to the host.
-func (g *group) Download(ctx context.Context, from int, a *num.Array, to num.Mat) error {
-	return explained(g.devs[from].Do(ctx, func(s *cuda.Stream) error {
-		return mem.DownloadView(s, to, mem.Matrix{Arr: arrayOf(a), RS: 1, CS: max(to.Rows, 1), Rows: to.Rows, Cols: to.Cols}, 0)
-	}))
+// Lent returns copies that GPUs have.
+func (g *group) Lent(m num.Mat, on []num.Mat) place.Prepared {
+	c := product.NewCopies(m)
+	for d, z := range on {
+		c.Lend(g.devs[d], Matrix(z))
+	}
+	return c
 }
 
 // Memory returns what the GPU with the least has left.

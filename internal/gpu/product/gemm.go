@@ -65,12 +65,16 @@ func gemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b mem.Matrix, b
 	if !cfg.applies(alpha, beta, c.Rows, c.Cols, a.Cols) {
 		return onHost()
 	}
-	p := call{cfg: cfg, s: s, expr: expression{alpha, beta, &old}, a: a, b: b.T(), c: &c,
-		hostA: host.a, hostB: host.b, hostOld: host.old, hostC: host.c, put: host.put,
-		get: func() error { return nil }}
-	stats, err := p.run()
+	p := call{cfg: cfg, s: s, expr: expression{alpha, beta, &old}, a: a, b: b.T(), c: &c}
+	rest, err := p.run()
 	if errors.Is(err, errRange) {
 		return onHost()
 	}
-	return stats, err
+	if err != nil || len(rest) == 0 {
+		return p.stats, err
+	}
+	if err := finishRest(cfg, rest, &p.stats, func() (*exact.Finisher, error) { return host.finisher(cfg, alpha, beta) }); err != nil {
+		return p.stats, err
+	}
+	return p.stats, host.put()
 }

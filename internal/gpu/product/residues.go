@@ -48,7 +48,9 @@ func (m *multiplication) convertPanels(c chunk, steps int, p *Panels, left conve
 	if err := m.convert(c, steps, 0, m.a.Cols, right...); err != nil {
 		return err
 	}
-	panel := func(i int, f converted) error { return m.convert(c, steps, int(p.args.Start[i]), int(p.args.Start[i+1]), f) }
+	panel := func(i int, f converted) error {
+		return m.convert(c, steps, int(p.args.Start[i]), int(p.args.Start[i+1]), f)
+	}
 	own, o := left, *left.o
 	o.vectors = p.vectors(o.first, o.n)
 	own.o = &o

@@ -85,7 +85,11 @@ type multiplication struct {
 	a, b, old, z num.Mat
 	written      bool    // every entry of C is, and read from Old alone
 	keep         [2]bool // copies of A, or of B
+	did
+}
 
+// did is what products took.
+type did struct {
 	mu    sync.Mutex // guards what follows
 	stats exact.Stats
 	ran   []string // the names of what has run something
@@ -192,7 +196,7 @@ func (m *multiplication) bound(c place.Config, d, i0, i1, j0, j1 int) *exact.Bou
 }
 
 // add adds what a product took.
-func (m *multiplication) add(st exact.Stats) {
+func (m *did) add(st exact.Stats) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.stats.Add(st)
@@ -202,7 +206,7 @@ func (m *multiplication) add(st exact.Stats) {
 }
 
 // end returns what all products took, on what has run them: the host, and GPUs.
-func (m *multiplication) end() exact.Stats {
+func (m *did) end() exact.Stats {
 	slices.Sort(m.ran)
 	var names []string
 	for _, name := range m.ran {

@@ -35,8 +35,8 @@ type Link interface {
 	Gather(ctx context.Context, start []int, from, to []num.Mat) ([]place.Panels, error)
 	// Release ends what Gather has begun. Products are done, or have failed and GPUs have met.
 	Release(ctx context.Context, list []place.Panels)
-	// Download copies an array of a GPU, a matrix by columns, to a matrix of the host.
-	Download(ctx context.Context, from int, a *num.Array, to num.Mat) error
+	// Lent returns copies of a matrix of the host that GPUs have, for products there.
+	Lent(m num.Mat, on []num.Mat) place.Prepared
 	// Memory returns how many bytes each GPU has for operands.
 	Memory() int64
 }

@@ -106,6 +106,22 @@ func (f *fetching) target(j job) (num.Mat, error) {
 
 // runAll runs jobs for what they have got.
 func (p *Place) runAll(c place.Config, f *fetching, jobs []job, in [][]num.Mat) error {
+	return p.share(c, func(c place.Config, d int) error {
+		c.Panels = f.gathered.of(d)
+		for k, j := range jobs {
+			if j.d != d {
+				continue
+			}
+			if err := j.run(c, p.parts[d], in[k]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// share runs f for all GPUs side by side. The first error ends the others.
+func (p *Place) share(c place.Config, f func(c place.Config, d int) error) error {
 	var cancel context.CancelFunc
 	c.Ctx, cancel = context.WithCancel(c.Ctx)
 	defer cancel()
@@ -115,17 +131,11 @@ func (p *Place) runAll(c place.Config, f *fetching, jobs []job, in [][]num.Mat) 
 		if d > 0 {
 			c.Progress = nil // which is one goroutine's
 		}
-		c.Panels = f.gathered.of(d)
-		for k, j := range jobs {
-			if j.d != d {
-				continue
-			}
-			if err := j.run(c, p.parts[d], in[k]); err != nil {
-				cancel()
-				return err
-			}
+		err := f(c, d)
+		if err != nil {
+			cancel()
 		}
-		return nil
+		return err
 	})
 }
 
