@@ -15,13 +15,19 @@ type Number interface {
 	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
 }
 
-// stagingBytes is the size of a device's staging buffers. On the host of two H100, 32 virtual
-// processors, each of which copies 6.6 GB/s, 12 goroutines that copy to buffers or from them keep the
-// bus at 42 and 43 GB/s with buffers of 2 MiB, at 43 and 45 with 4 MiB, 38 and 39 with 1 MiB (8
-// goroutines: 41 and 37 with 2 MiB); page-locked memory alone is copied at 54. A variable for tests.
+// stagingBytes is the size of a device's staging buffers, and maxCopiers is how many goroutines fill
+// them or empty them at a time; the bus has a few more. On the host of two H100, 32 virtual
+// processors, each of which copies 6.6 GB/s, 16 goroutines and 20 buffers of 2 MiB keep the bus at 41
+// and 43 GB/s, there and back; with two GPUs at a time each at 34 and 37, where 32 buffers would be
+// too many for the cache: 30 and 32. 12 and 16 make 38 and 38, 8 and 12 38 and 34, buffers of 1 MiB 36
+// and 36. Page-locked memory alone is copied at 54, but to lock 512 MiB and unlock them takes 35 ms,
+// by one thread or more. A variable for tests.
 var stagingBytes = 2 << 20
 
-const maxCopiers = 12
+const (
+	maxCopiers = 16
+	onTheBus   = 4
+)
 
 // shareBytes is the least that a goroutine copies, and the size of a staging buffer until a copy
 // needs more: programs of small operands, and tests with many devices, need no page-locked megabytes.
@@ -35,8 +41,8 @@ const (
 	littleStages  = 32
 )
 
-// staging is a page-locked buffer that copies pass through. A device has two for each goroutine that
-// copies, and littleStages small ones, which are allocated when they are first needed and take turns.
+// staging is a page-locked buffer that copies pass through. A device has one for each goroutine that
+// copies, some for the bus, and littleStages small ones, which are allocated when they are first needed and take turns.
 type staging struct {
 	p    unsafe.Pointer
 	size int
@@ -83,10 +89,10 @@ func (d *Device) nextStage(n int) (*staging, error) {
 }
 
 // copiers is how many goroutines copy to staging buffers, or from them, at a time.
-func (d *Device) copiers() int { return len(d.staged) / 2 }
+func (d *Device) copiers() int { return len(d.staged) - onTheBus }
 
 // stagesOf returns the staging buffers of a device.
-func stagesOf() []staging { return make([]staging, 2*min(maxCopiers, runtime.GOMAXPROCS(0))) }
+func stagesOf() []staging { return make([]staging, min(maxCopiers, runtime.GOMAXPROCS(0))+onTheBus) }
 
 // share is how many of n bytes pass through a buffer at a time: such that all goroutines have some.
 func (d *Device) share(n int) int { return max((n/d.copiers()+63)&^63, shareBytes) }
@@ -240,7 +246,7 @@ func (s *Stream) download(dst []byte, src Pointer) (err error) {
 		if err := d.check(); err != nil {
 			return err
 		}
-		if len(dst) > 0 && len(coming) < d.copiers() {
+		if len(dst) > 0 && len(coming) < onTheBus {
 			b, err := d.nextStage(min(len(dst), share))
 			if err != nil {
 				return d.failed(err)
