@@ -15,13 +15,13 @@ type Number interface {
 	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
 }
 
-// stagingBytes is the size of a device's staging buffers, and maxCopiers is how many goroutines fill
-// them or empty them at a time; the bus has a few more. On the host of two H100, 32 virtual
-// processors, each of which copies 6.6 GB/s, 16 goroutines and 20 buffers of 2 MiB keep the bus at 41
-// and 43 GB/s, there and back; with two GPUs at a time each at 34 and 37, where 32 buffers would be
-// too many for the cache: 30 and 32. 12 and 16 make 38 and 38, 8 and 12 38 and 34, buffers of 1 MiB 36
-// and 36. Page-locked memory alone is copied at 54, but to lock 512 MiB and unlock them takes 35 ms,
-// by one thread or more. A variable for tests.
+// stagingBytes is the size of a device's staging buffers, and maxCopiers is how many goroutines
+// fill them or empty them at a time; the bus has a few more. On the host of two H100, 32 virtual
+// processors, each of which copies 6.6 GB/s, 16 goroutines and 20 buffers of 2 MiB keep the bus at
+// 41 and 43 GB/s, there and back; with two GPUs at a time each at 34 and 37, where 32 buffers would
+// be too many for the cache: 30 and 32. 12 and 16 make 38 and 38, 8 and 12 38 and 34, buffers of 1
+// MiB 36 and 36. Page-locked memory alone is copied at 54, but to lock 512 MiB and unlock them
+// takes 35 ms, by one thread or more. A variable for tests.
 var stagingBytes = 2 << 20
 
 const (
@@ -30,7 +30,8 @@ const (
 )
 
 // shareBytes is the least that a goroutine copies, and the size of a staging buffer until a copy
-// needs more: programs of small operands, and tests with many devices, need no page-locked megabytes.
+// needs more: programs of small operands, and tests with many devices, need no page-locked
+// megabytes.
 const shareBytes = 256 << 10
 
 // Copies of littleStaging bytes or less have buffers of their own, more of them, so that many small
@@ -41,8 +42,9 @@ const (
 	littleStages  = 32
 )
 
-// staging is a page-locked buffer that copies pass through. A device has one for each goroutine that
-// copies, some for the bus, and littleStages small ones, which are allocated when they are first needed and take turns.
+// staging is a page-locked buffer that copies pass through. A device has one for each goroutine
+// that copies, some for the bus, and littleStages small ones, which are allocated when they are
+// first needed and take turns.
 type staging struct {
 	p    unsafe.Pointer
 	size int

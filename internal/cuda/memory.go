@@ -240,7 +240,8 @@ func (s *Stream) follow(t *Stream) error {
 		return err
 	}
 	defer e.Close()
-	if err := s.dev.failed(s.dev.drv.EventRecord(e.h, t.h)); err != nil { // t may be of a thread beside
+	// t may be of another thread, beside this one
+	if err := s.dev.failed(s.dev.drv.EventRecord(e.h, t.h)); err != nil {
 		return err
 	}
 	return s.Wait(e)

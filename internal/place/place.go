@@ -105,8 +105,8 @@ type Prepared interface {
 	Free()
 }
 
-// Panels are columns of a matrix that come from several places to one while that computes with those
-// which are there.
+// Panels are columns of a matrix that come from several places to one while that computes with
+// those which are there.
 type Panels any
 
 // MaxPanels is from how many places they come at most.

@@ -14,8 +14,8 @@ import (
 )
 
 // A flow is a product of matrices of the host in panels: rows or columns of C, with those of one
-// factor. While the device computes a panel the next ones go there, and results of those before come
-// back, on threads of their own.
+// factor. While the device computes a panel the next ones go there, and results of those before
+// come back, on threads of their own.
 type flow struct {
 	dev         *cuda.Device
 	cfg         Config
@@ -99,7 +99,8 @@ func (f *flow) run(whole part) error {
 	defer cancel()
 	progress := newMeter(f.cfg.Progress)
 	count := len(f.list)
-	queues := make([]chan *panel, 4) // what waits for the way up, for the device, for the way down, and has ended
+	// of panels that wait for the way up, for the device, for the way down, and that have ended
+	queues := make([]chan *panel, 4)
 	for i := range queues {
 		queues[i] = make(chan *panel, count)
 	}

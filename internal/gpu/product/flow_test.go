@@ -105,7 +105,8 @@ func TestFlow(t *testing.T) {
 	}
 }
 
-// TestFlowFails lets allocations, and the context, end a product in panels: all memory is given back.
+// TestFlowFails lets allocations, and the context, end a product in panels: all memory is given
+// back.
 func TestFlowFails(t *testing.T) {
 	defer flowing()()
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -162,7 +163,8 @@ func TestFlowFails(t *testing.T) {
 	}
 	failed := 0
 	for after := range 20 {
-		if err := dev.Do(t.Context(), (*cuda.Stream).Trim); err != nil { // so that memory comes from the driver
+		// so that memory comes from the driver
+		if err := dev.Do(t.Context(), (*cuda.Stream).Trim); err != nil {
 			t.Fatal(err)
 		}
 		for range 3 { // the pool tries again, and another thread may have what was to fail

@@ -9,9 +9,9 @@ import (
 )
 
 // Panels are the left factor of a product on one of several devices, each of which has a panel of
-// its columns and needs all: a panel is looked at where it lives, and what is found of all is what a
-// scan of the whole would find. Panels then come to the whole matrix while the device has others to
-// convert to residues already.
+// its columns and needs all: a panel is looked at where it lives, and what is found of all is what
+// a scan of the whole would find. Panels then come to the whole matrix while the device has others
+// to convert to residues already.
 type Panels struct {
 	args    abi.Panels
 	dev     *cuda.Device
@@ -62,9 +62,9 @@ func LookAt(s *cuda.Stream, panel mem.Matrix, start []int, own int) (_ *Panels, 
 	return p, s.Record(p.looked)
 }
 
-// Gather lets records and panels of all devices come to this one, panels to the matrix: those of the
-// next devices first, so that not all take from one, the own one last, whose residues are made where
-// it lives. It waits for nothing.
+// Gather lets records and panels of all devices come to this one, panels to the matrix: those of
+// the next devices first, so that not all take from one, the own one last, whose residues are made
+// where it lives. It waits for nothing.
 func (p *Panels) Gather(s *cuda.Stream, all []*Panels, to mem.Matrix) error {
 	for _, q := range all {
 		if q == p {
@@ -127,8 +127,8 @@ func (p *Panels) await(s *cuda.Stream) error {
 	return nil
 }
 
-// Free waits for what is on its way, and gives memory back. What other devices take from p they have
-// taken, or their main streams' operations of so far come before those of s to come.
+// Free waits for what is on its way, and gives memory back. What other devices take from p they
+// have taken, or their main streams' operations of so far come before those of s to come.
 func (p *Panels) Free(s *cuda.Stream) error {
 	aside, err := engineOf(s).beside(s)
 	if err == nil {

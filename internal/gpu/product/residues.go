@@ -42,8 +42,8 @@ func (m *multiplication) residues(l, r *operand, c chunk, left, right *cuda.Memo
 	return m.convert(c, steps, 0, m.a.Cols, list...)
 }
 
-// convertPanels is convert for the right factor, unless there is none, for the own panel of the left
-// one, where that lives, and then for the others, each when it has come.
+// convertPanels is convert for the right factor, unless there is none, for the own panel of the
+// left one, where that lives, and then for the others, each when it has come.
 func (m *multiplication) convertPanels(c chunk, steps int, p *Panels, left converted, right ...converted) error {
 	if err := m.convert(c, steps, 0, m.a.Cols, right...); err != nil {
 		return err
