@@ -47,6 +47,12 @@ func (p *Place) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real
 	if z.Arr.Away == nil {
 		return p.hostGemm(c, alpha, a, b, beta, old, z)
 	}
+	// The transposed product has a left factor whose panels may come. Nothing names entries.
+	if byRows(z) && z.Cols > 1 && c.Triangle == 0 && c.Factors == [2]byte{} && c.Bound == nil && !c.Check {
+		st, err := p.Gemm(c, alpha, b.T(), a.T(), beta, old.T(), z.T())
+		st.WidthL, st.WidthR = st.WidthR, st.WidthL
+		return st, err
+	}
 	m := &multiplication{p: p, alpha: alpha, beta: beta, a: a, b: b, old: old, z: z}
 	if beta.Class == num.Zero {
 		m.old = z // is not read

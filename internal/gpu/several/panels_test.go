@@ -68,10 +68,14 @@ func checkPanels(t *testing.T, m, n int, devices ...Device) {
 			}
 		}
 		da, db := must(a.On(device)), must(b.On(device))
-		for _, beta := range []float64{0, -1.5} {
+		for i, beta := range []float64{0, -1.5} {
 			want, dc := c.Clone(), must(c.On(device))
 			must(Gemm(NoTrans, NoTrans, Float(3), a, b, Float(beta), want, onCPU))
-			st := must(Gemm(NoTrans, NoTrans, Float(3), da, db, Float(beta), dc, nil))
+			x, y, z := da, db, dc
+			if i == 1 { // by rows
+				x, y, z = db.T(), da.T(), dc.T()
+			}
+			st := must(Gemm(NoTrans, NoTrans, Float(3), x, y, Float(beta), z, nil))
 			if want := map[Device]string{"cuda:0-2": "cuda:0,1,2"}[device]; st.Device != cmp.Or(want, "cuda:0,1") {
 				t.Errorf("%v, beta %g: on %s", f, beta, st.Device)
 			}
