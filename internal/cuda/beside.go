@@ -17,7 +17,8 @@ func (d *Device) Beside(i int) (*Device, error) {
 	if b := d.besides.list[i]; b != nil {
 		return b, nil
 	}
-	b, err := open(d.drv, d.info.Index, d.patient, d.pool)
+	// Nobody looks out: there are processors to copy with.
+	b, err := open(d.drv, d.info.Index, false, d.pool)
 	if err != nil {
 		return nil, err
 	}
