@@ -35,10 +35,12 @@ var (
 	leastPanel = 2 * leastPart
 )
 
-const (
-	mostPanels = 8
-	ahead      = 3 // panels on the device: one that comes, one that is computed, one that goes
-)
+// mostPanels is how many there are at most. A product of order 8192 of float64 matrices takes 41.6,
+// 41.0 and 42.6 ms in 4, 8 and 16 on an H100.
+const mostPanels = 8
+
+// ahead is how many panels are on the device: one that comes, one that is computed, one that goes.
+const ahead = 3
 
 // panels cuts q into panels, by the factor whose panels lie together and of which no copies are
 // kept, and returns the other one. There are none for a triangle, or for a product that is small.

@@ -59,7 +59,7 @@ func GemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b mem.Matrix, b
 func gemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b mem.Matrix, beta num.Real, old, c mem.Matrix) (exact.Stats, error) {
 	host := residentHost(s, a, b, old, c)
 	onHost := func() (exact.Stats, error) {
-		if err := cfg.Panels.await(s); err != nil {
+		if err := cfg.Panels.complete(s); err != nil {
 			return exact.Stats{}, err
 		}
 		return host.gemm(cfg, alpha, beta)

@@ -17,6 +17,7 @@ type Panels struct {
 	dev     *cuda.Device
 	own     int           // panel of this device
 	view    mem.Matrix    // where that lives
+	whole   mem.Matrix    // where the others come
 	records *cuda.Memory  // of all panels
 	looked  *cuda.Event   // behind the making of the own record
 	arrived []*cuda.Event // behind the coming of each panel
@@ -62,14 +63,20 @@ func LookAt(s *cuda.Stream, panel mem.Matrix, start []int, own int) (_ *Panels, 
 	return p, s.Record(p.looked)
 }
 
-// Gather lets records and panels of all devices come to this one, panels to the matrix: those of
-// the next devices first, so that not all take from one, the own one last, whose residues are made
-// where it lives. It waits for nothing.
+// Gather lets records of all panels come to this device, and the other panels to the matrix, those
+// of the next devices first, so that not all take from one. It waits for nothing.
 func (p *Panels) Gather(s *cuda.Stream, all []*Panels, to mem.Matrix) error {
-	for _, q := range all {
-		if q == p {
-			continue
-		}
+	p.whole = to
+	aside, err := engineOf(s).beside(s)
+	if err != nil {
+		return err
+	}
+	// Behind what used the matrix's memory before.
+	if err := aside.Wait(p.looked); err != nil {
+		return err
+	}
+	for i := 1; i < len(all); i++ {
+		q := all[(p.own+i)%len(all)]
 		if err := s.Wait(q.looked); err != nil {
 			return err
 		}
@@ -77,26 +84,11 @@ func (p *Panels) Gather(s *cuda.Stream, all []*Panels, to mem.Matrix) error {
 		if err := s.CopyPeer(p.records.At(at), q.dev, q.records.At(at), p.args.Size); err != nil {
 			return err
 		}
-	}
-	aside, err := engineOf(s).beside(s)
-	if err != nil {
-		return err
-	}
-	for i := range all {
-		q := all[(p.own+1+i)%len(all)]
-		// p.looked is behind what used the matrix's memory before, too.
-		for _, e := range []*cuda.Event{p.looked, q.looked} {
-			if err := aside.Wait(e); err != nil {
-				return err
-			}
+		if err := aside.Wait(q.looked); err != nil {
+			return err
 		}
-		at, n := to.Off+int(p.args.Start[q.own])*to.CS, q.view.Rows*q.view.Cols
-		if q == p {
-			_, err = mem.Matrix{Arr: to.Arr, Off: at, RS: 1, CS: n, Rows: n, Cols: 1}.Copy(aside, mem.Matrix{Arr: q.view.Arr, Off: q.view.Off, RS: 1, CS: n, Rows: n, Cols: 1})
-		} else {
-			err = to.Arr.CopyPeer(aside, at, q.dev, q.view.Arr, q.view.Off, n)
-		}
-		if err != nil {
+		z := p.place(q)
+		if err := to.Arr.CopyPeer(aside, z.Off, q.dev, q.view.Arr, q.view.Off, z.Rows*z.Cols); err != nil {
 			return err
 		}
 		if err := aside.Record(p.arrived[q.own]); err != nil {
@@ -106,25 +98,46 @@ func (p *Panels) Gather(s *cuda.Stream, all []*Panels, to mem.Matrix) error {
 	return nil
 }
 
+// place is where the panel of q comes.
+func (p *Panels) place(q *Panels) mem.Matrix {
+	z := p.whole
+	z.Off += int(q.args.Start[q.own]) * z.CS
+	z.Cols = q.view.Cols
+	return z
+}
+
+// complete lets later operations of s have the whole matrix. The own panel, whose residues are made
+// where it lives, comes last, and only if the matrix itself is wanted: beside the making of
+// residues, which waits for memory, too, a copy would cost a float64 product of order 8192 0.17 of
+// 10.7 ms on two H100.
+func (p *Panels) complete(s *cuda.Stream) error {
+	if p == nil {
+		return nil
+	}
+	for i, e := range p.arrived {
+		if i == p.own {
+			continue
+		}
+		if err := s.Wait(e); err != nil {
+			return err
+		}
+	}
+	z, n := p.place(p), p.view.Rows*p.view.Cols
+	_, err := line(z.Arr, z.Off, n).Copy(s, line(p.view.Arr, p.view.Off, n))
+	return err
+}
+
+// line returns n numbers of an array as a vector.
+func line(a *mem.Array, at, n int) mem.Matrix {
+	return mem.Matrix{Arr: a, Off: at, RS: 1, CS: n, Rows: n, Cols: 1}
+}
+
 // vectors returns n rows of the own panel from row first on, as if they were those of the matrix.
 func (p *Panels) vectors(first, n int) abi.Vectors {
 	x := abi.RowsOf(p.view)
 	x.Off += int64(first)*x.RS - int64(p.args.Start[p.own])*x.CS
 	x.N = int32(n)
 	return x
-}
-
-// await lets later operations of s wait for all panels.
-func (p *Panels) await(s *cuda.Stream) error {
-	if p == nil {
-		return nil
-	}
-	for _, e := range p.arrived {
-		if err := s.Wait(e); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Free waits for what is on its way, and gives memory back. What other devices take from p they

@@ -66,7 +66,7 @@ func (m *multiplication) convertPanels(c chunk, steps int, p *Panels, left conve
 			return err
 		}
 	}
-	return p.await(m.s) // the exact pass takes the matrix
+	return nil
 }
 
 // digitSteps returns the steps of digits for integers of factors, 0 for kernel residues0.

@@ -8,8 +8,8 @@ import (
 )
 
 // gathered is a matrix of which every GPU has a panel of columns and needs all. Panels come while
-// GPUs look at what they have and compute with it: on two H200 half of a float64 matrix of order
-// 8192 takes 0.7 ms on its way, of a product that takes 20 on one.
+// GPUs look at what they have and compute with it: on two H100 half of a float64 matrix of order
+// 8192 takes 0.7 ms on its way, and the product 10.7 in place of 11.7.
 type gathered struct {
 	panels []piece
 	to     []num.Mat // on each GPU
