@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -280,7 +281,6 @@ func refResiduesOf(l *fake.Launch, x abi.Vectors, exps cuda.Pointer, c abi.Conve
 	fragments := fake.Slice[uint8](l, c.Constants, (plainTiles+2*pairs)*steps*512)
 	moduli := fake.Slice[abi.Modulus](l, c.Moduli, 16*(plainTiles+pairs))
 	vectors, k := int(c.Vectors), int(l.Grid.X)*abi.Strip
-	planes := fake.Slice[int8](l, c.Planes, int(c.Plain+3*c.Karatsuba)*int(c.Stride))
 	digits, places := make([][]int8, vectors*k), make([]int, vectors*k) // of numbers, in a plane
 	// numbers whose residues are computed
 	var some []int
@@ -304,6 +304,8 @@ func refResiduesOf(l *fake.Launch, x abi.Vectors, exps cuda.Pointer, c abi.Conve
 			places[v*k+h] = tilePlace(at, h, int(c.Blocks))
 		}
 	}
+	// The numbers may be some of longer vectors, whose planes begin before.
+	planes := fake.Slice[int8](l, c.Planes, int(c.Plain+3*c.Karatsuba-1)*int(c.Stride)+slices.Max(places)+1)
 	constant := func(tile, row, digit int) int32 {
 		lane, word := row%8*4+digit%16/4, row/8+digit%32/16*2
 		return int32(int8(fragments[((tile*steps+digit/32)*32+lane)*16+word*4+digit%4]))

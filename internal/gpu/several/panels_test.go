@@ -76,6 +76,9 @@ func checkPanels(t *testing.T, m, n int, devices ...Device) {
 				x, y, z = db.T(), da.T(), dc.T()
 			}
 			st := must(Gemm(NoTrans, NoTrans, Float(3), x, y, Float(beta), z, nil))
+			if st.Exact == 0 {
+				t.Errorf("%v, beta %g: no exact pass, which takes the matrix", f, beta)
+			}
 			if want := map[Device]string{"cuda:0-2": "cuda:0,1,2"}[device]; st.Device != cmp.Or(want, "cuda:0,1") {
 				t.Errorf("%v, beta %g: on %s", f, beta, st.Device)
 			}
@@ -87,6 +90,28 @@ func checkPanels(t *testing.T, m, n int, devices ...Device) {
 		da.Free()
 		db.Free()
 	}
+}
+
+// TestPanelsOnHost has numbers of one panel far above and below those of others, and a scalar that
+// leaves the product to the host, which gets the whole factor.
+func TestPanelsOnHost(t *testing.T) {
+	on(t, 2, func([]*cuda.Device, *fake.Driver) {
+		f := MP(60)
+		a, b := Random(f, 2, inner, 3, 1), Random(f, inner, 3, 3, 2)
+		a.Set(0, 1300, must(ParseScalar(f, "1e3000")))
+		a.Set(1, 200, must(ParseScalar(f, "1e-3000")))
+		da, db, dc := must(a.On("cuda:0,1")), must(b.On("cuda:0,1")), must(NewMatrixOn("cuda:0,1", f, 2, 3))
+		for device, alpha := range map[string]Scalar{"cuda:0,1": Float(1), "cpu": must(ParseScalar(MP(100000), "0.1"))} {
+			want := NewMatrix(f, 2, 3)
+			must(Gemm(NoTrans, NoTrans, alpha, a, b, Float(0), want, onCPU))
+			if st := must(Gemm(NoTrans, NoTrans, alpha, da, db, Float(0), dc, nil)); st.Device != device {
+				t.Errorf("on %s, want %s", st.Device, device)
+			}
+			if !must(dc.Host()).Same(want) {
+				t.Errorf("%s: other bits than on the CPU", device)
+			}
+		}
+	})
 }
 
 // countdown is a context that is cancelled when it was asked so often.
