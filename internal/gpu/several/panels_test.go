@@ -132,7 +132,7 @@ func (c *countdown) Err() error {
 // products: all memory is given back, and operands remain.
 func TestPanelsFail(t *testing.T) {
 	on(t, 2, func(devs []*cuda.Device, drv *fake.Driver) {
-		const n = 8
+		const n, inner = 4, 2*4*128 + 10
 		a, b := Random(Float64, n, inner, 3, 1), Random(Float64, inner, n, 3, 2)
 		da, db, dc := must(a.On("cuda:0-1")), must(b.On("cuda:0-1")), must(NewMatrixOn("cuda:0-1", Float64, n, n))
 		run := func(ctx context.Context) error {
@@ -161,7 +161,7 @@ func TestPanelsFail(t *testing.T) {
 				t.Fatalf("%s: a factor has changed", what)
 			}
 		}
-		for after := range 40 {
+		for after := range 16 {
 			ctx, cancel := context.WithCancel(t.Context())
 			c := &countdown{Context: ctx, cancel: cancel}
 			c.left.Store(int64(after))
