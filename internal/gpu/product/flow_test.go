@@ -39,10 +39,17 @@ func same(t *testing.T, what string, got, want num.Mat) {
 // old entries in place and of another format, copies that are kept, special values, and panels that
 // are left to the host.
 func TestFlow(t *testing.T) {
+	devs, _ := gputest.References(t, 2)
+	checkFlow(t, devs...)
+}
+
+// TestDeviceFlow is TestFlow on the machine's GPU.
+func TestDeviceFlow(t *testing.T) { checkFlow(t, gputest.Machine(t)) }
+
+func checkFlow(t *testing.T, devs ...*cuda.Device) {
 	defer flowing()()
 	const short, inner, long = 5, 6, 330
 	rng := rand.New(rand.NewPCG(5, 6))
-	devs, _ := gputest.References(t, 2)
 	for _, kind := range []gputest.Family{gputest.Uniform, gputest.Special, gputest.Cancel} {
 		a := gputest.RandomMat(rng, num.Float64, kind, short, inner)
 		b := gputest.RandomMat(rng, num.Float64, kind, inner, long)
