@@ -138,16 +138,17 @@ type Device struct {
 	drv  cudadrv.Driver
 	info Info
 	executor
-	pool   pool
-	main   *Stream
-	ofDrv  cudadrv.Context
-	peers  peers
-	staged [2]staging
-	turn   int // index in staged
-	little [littleStages]staging
-	turns  int // index in little
-	stage  int // bytes of a staging buffer
-	counts counts
+	pool    *pool
+	main    *Stream
+	ofDrv   cudadrv.Context
+	peers   peers
+	besides besides
+	staged  []staging
+	turn    int // index in staged
+	little  [littleStages]staging
+	turns   int // index in little
+	stage   int // bytes of a staging buffer
+	counts  counts
 }
 
 var opened struct {
@@ -166,7 +167,7 @@ func Open(i int) (*Device, error) {
 	if d := opened.devices[i]; d != nil {
 		return d, nil
 	}
-	d, err := open(drv, i, runtime.GOMAXPROCS(0) > 1)
+	d, err := open(drv, i, runtime.GOMAXPROCS(0) > 1, newPool())
 	if err != nil {
 		return nil, err
 	}
@@ -179,9 +180,9 @@ func Open(i int) (*Device, error) {
 
 // OpenDriver opens device cuda:i of a driver other than the machine's, for tests
 // without a GPU: its kernels are Go, whose processors goroutines that look out would take.
-func OpenDriver(drv cudadrv.Driver, i int) (*Device, error) { return open(drv, i, false) }
+func OpenDriver(drv cudadrv.Driver, i int) (*Device, error) { return open(drv, i, false, newPool()) }
 
-func open(drv cudadrv.Driver, i int, patient bool) (*Device, error) {
+func open(drv cudadrv.Driver, i int, patient bool, memory *pool) (*Device, error) {
 	list, err := devices(drv)
 	if err != nil {
 		return nil, err
@@ -189,7 +190,7 @@ func open(drv cudadrv.Driver, i int, patient bool) (*Device, error) {
 	if i < 0 || i >= len(list) {
 		return nil, fmt.Errorf("%w cuda:%d: this machine has %d", ErrNoDevice, i, len(list))
 	}
-	d := &Device{drv: drv, info: list[i], stage: stagingBytes, executor: executor{patient: patient}}
+	d := &Device{drv: drv, info: list[i], pool: memory, staged: stagesOf(), stage: stagingBytes, executor: executor{patient: patient}}
 	if err := d.start(); err != nil {
 		return nil, err
 	}

@@ -88,7 +88,6 @@ const (
 // creates the main stream.
 func (d *Device) start() error {
 	d.jobs = make(chan *job, 1)
-	d.pool.init()
 	threads.serve(d)
 	return d.run(context.Background(), func() (err error) {
 		defer func() { d.closed = err != nil }()

@@ -3,7 +3,7 @@ package cuda
 import "github.com/halfulp/halfulp/internal/cudadrv"
 
 // OpenLookingOut is OpenDriver with goroutines that look out, as those of a GPU do.
-func OpenLookingOut(drv cudadrv.Driver, i int) (*Device, error) { return open(drv, i, true) }
+func OpenLookingOut(drv cudadrv.Driver, i int) (*Device, error) { return open(drv, i, true, newPool()) }
 
 // SetStaging sets the size of the staging buffers of devices that are opened later, and
 // returns a function that sets it back.

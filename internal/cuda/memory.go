@@ -128,7 +128,7 @@ type pool struct {
 	inUse, held, blocks int64 // bytes, bytes, count
 }
 
-func (p *pool) init() { p.free = map[uint64][]*block{} }
+func newPool() *pool { return &pool{free: map[uint64][]*block{}} }
 
 // classSize is size rounded up to a multiple of 1/8 of the power of two below it, and
 // of 512: at most 1/8 is wasted.
@@ -240,7 +240,8 @@ func (s *Stream) follow(t *Stream) error {
 		return err
 	}
 	defer e.Close()
-	if err := t.Record(e); err != nil {
+	// t may be of another thread, beside this one
+	if err := s.dev.failed(s.dev.drv.EventRecord(e.h, t.h)); err != nil {
 		return err
 	}
 	return s.Wait(e)

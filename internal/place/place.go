@@ -43,6 +43,7 @@ type Config struct {
 	Bound    *exact.Bound
 	Check    bool        // products compare every entry modulo a redundant modulus
 	Prepared [2]Prepared // of the factors of Gemm where they are the host's, else nil
+	Panels   Panels      // on their way to A of Gemm, or nil
 	Progress func(done float64)
 }
 
@@ -103,6 +104,13 @@ type Place interface {
 type Prepared interface {
 	Free()
 }
+
+// Panels are columns of a matrix that come from several places to one while that computes with
+// those which are there.
+type Panels any
+
+// MaxPanels is from how many places they come at most.
+const MaxPanels = 16
 
 // A Device is what a backend tells of one of its devices.
 type Device struct {

@@ -1,6 +1,9 @@
 package abi
 
-import "github.com/halfulp/halfulp/internal/cuda"
+import (
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/place"
+)
 
 // What kernels of products take and tell the host.
 
@@ -98,6 +101,34 @@ type OldSample struct {
 // Scanned is where scan puts what it finds of vectors: exponents, least exponents, norms and flags,
 // and at total their extremes; 0 stands for vectors that need no scan.
 type Scanned struct{ Exp, Low, Norm, Flags, Total cuda.Pointer }
+
+// Panels are the left factor in panels, as kernels/exact/scan.cu takes it: panel p is numbers
+// Start[p] <= h < Start[p+1] of every vector, and what is known of it record p, at At + p Size.
+type Panels struct {
+	At                 cuda.Pointer
+	Size               int64
+	Count, Width, N, K int32
+	Start              [place.MaxPanels + 1]int32
+	_                  int32
+}
+
+// A Lead is a number to some 50 bits, X 2^Exp, of a sampled row of a panel.
+type Lead struct {
+	X   float64
+	Exp int64
+}
+
+// Record returns where record p has what is found of vectors, and the numbers of sampled rows:
+// Width of each.
+func (q *Panels) Record(p int) (found Scanned, leads cuda.Pointer) {
+	n := cuda.Pointer(q.N)
+	exp := q.At + cuda.Pointer(int64(p)*q.Size)
+	leads = exp + 24*n
+	return Scanned{Exp: exp, Low: exp + 8*n, Norm: exp + 16*n, Flags: leads + cuda.Pointer(16*MaxSamples*int64(q.Width))}, leads
+}
+
+// RecordBytes is the size of a record of n vectors, of which at most width numbers are in a panel.
+func RecordBytes(n, width int) int64 { return (25*int64(n) + 16*MaxSamples*int64(width) + 7) / 8 * 8 }
 
 // A Modulus is a row of tiles of constants, as kernels/exact/residues.cu takes it.
 type Modulus struct {

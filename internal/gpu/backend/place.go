@@ -118,6 +118,9 @@ func (p *gpus) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real,
 		if c.Bound != nil {
 			cfg.Tally = arrayOf(c.Bound.Tally)
 		}
+		if c.Panels != nil {
+			cfg.Panels = c.Panels.(*product.Panels)
+		}
 		err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
 			st, err = product.GemmResident(s, cfg, alpha, Matrix(a), Matrix(b), beta, Matrix(old), Matrix(z))
 			return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/gpu/product"
 	"github.com/halfulp/halfulp/internal/gpu/several"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
@@ -110,11 +111,46 @@ func (g *group) Pull(ctx context.Context, to int, z *num.Array, j, from int, a *
 	}))
 }
 
-// Download copies from a GPU to the host.
-func (g *group) Download(ctx context.Context, from int, a *num.Array, to num.Mat) error {
-	return explained(g.devs[from].Do(ctx, func(s *cuda.Stream) error {
-		return mem.DownloadView(s, to, mem.Matrix{Arr: arrayOf(a), RS: 1, CS: max(to.Rows, 1), Rows: to.Rows, Cols: to.Cols}, 0)
-	}))
+// Gather lets panels come to all GPUs.
+func (g *group) Gather(ctx context.Context, start []int, from, to []num.Mat) ([]place.Panels, error) {
+	all := make([]*product.Panels, len(g.devs))
+	err := g.each(ctx, func(d int, s *cuda.Stream) (err error) {
+		all[d], err = product.LookAt(s, Matrix(from[d]), start, d)
+		return err
+	})
+	if err == nil {
+		err = g.each(ctx, func(d int, s *cuda.Stream) error { return all[d].Gather(s, all, Matrix(to[d])) })
+	}
+	list := make([]place.Panels, len(all))
+	for d, p := range all {
+		list[d] = p
+	}
+	if err != nil {
+		ctx := context.WithoutCancel(ctx)
+		_ = g.Meet(ctx) // or a GPU is lost
+		g.Release(ctx, list)
+		return nil, err
+	}
+	return list, nil
+}
+
+// Release gives back what Gather has returned.
+func (g *group) Release(ctx context.Context, list []place.Panels) {
+	_ = g.each(ctx, func(d int, s *cuda.Stream) error { // or a GPU is lost
+		if p := list[d].(*product.Panels); p != nil {
+			return p.Free(s)
+		}
+		return nil
+	})
+}
+
+// Lent returns copies that GPUs have.
+func (g *group) Lent(m num.Mat, on []num.Mat) place.Prepared {
+	c := product.NewCopies(m)
+	for d, z := range on {
+		c.Lend(g.devs[d], Matrix(z))
+	}
+	return c
 }
 
 // Memory returns what the GPU with the least has left.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -26,9 +27,12 @@ func Reference(t testing.TB, drv *fake.Driver) *cuda.Device {
 		c := &fake.Slice[abi.Control](l, at, 1)[0]
 		refScan(l, x, sx)
 		refScan(l, y, sy)
-		refSamples(l, x, y, sx, sy, o, c.Samples[:])
+		a := matOf(l, x)
+		refSamples(l, a, func(_, i int) num.Vec { return a.Row(i) }, y, sx, sy, o, c.Samples[:])
 		refTell(l, to, ticket, c.Report)
 	})
+	drv.Kernel("scanPanel", refScanPanel)
+	drv.Kernel("scanPanels", refScanPanels)
 	drv.Kernel("outcomes", func(l *fake.Launch, at, to cuda.Pointer, ticket uint32) {
 		refTell(l, to, ticket, fake.Slice[abi.Control](l, at, 1)[0].Outcome)
 	})
@@ -94,13 +98,15 @@ func matOf(l *fake.Launch, x abi.Vectors) num.Mat {
 }
 
 func refScan(l *fake.Launch, x abi.Vectors, out abi.Scanned) {
-	if out.Total == 0 {
-		return
+	if out.Total != 0 {
+		refScanVectors(l, x, out, &fake.Slice[abi.Totals](l, out.Total, 1)[0])
 	}
+}
+
+func refScanVectors(l *fake.Launch, x abi.Vectors, out abi.Scanned, all *abi.Totals) {
 	m := matOf(l, x)
 	exp, low := fake.Slice[int64](l, out.Exp, m.Rows), fake.Slice[int64](l, out.Low, m.Rows)
 	norm, flags := fake.Slice[float64](l, out.Norm, m.Rows), fake.Slice[uint8](l, out.Flags, m.Rows)
-	all := &fake.Slice[abi.Totals](l, out.Total, 1)[0]
 	room := spreadOf(m.Arr.Format)
 	for v := range m.Rows {
 		exp[v], low[v], norm[v], flags[v] = -1<<61, 1<<61, 0, 0
@@ -140,16 +146,22 @@ const flagSpecial = 1
 // spreadOf is the room that scan leaves for the sum of the terms of an expansion.
 func spreadOf(f num.Format) int64 { return int64(min(max(0, f.Terms()-1), 2)) }
 
-func refSamples(l *fake.Launch, x, y abi.Vectors, sx, sy abi.Scanned, o abi.OldSample, s []abi.Sample) {
-	a, b := matOf(l, x), matOf(l, y)
+// sampledRow returns which of n rows sample k has.
+func sampledRow(k, n int) int {
+	return int(math.Mod((float64(k)+0.5)*0.7548776662466927, 1) * float64(n))
+}
+
+// refSamples takes a, of whose rows row returns row i, that of sample k.
+func refSamples(l *fake.Launch, a num.Mat, row func(k, i int) num.Vec, y abi.Vectors, sx, sy abi.Scanned, o abi.OldSample, s []abi.Sample) {
+	b := matOf(l, y)
 	var acc direct.Acc
 	for k := range s {
-		i := int(math.Mod((float64(k)+0.5)*0.7548776662466927, 1) * float64(a.Rows))
+		i := sampledRow(k, a.Rows)
 		j := int(math.Mod((float64(k)+0.5)*0.5698402909980532, 1) * float64(b.Rows))
 		roomX, roomY := spreadOf(a.Arr.Format), spreadOf(b.Arr.Format)
 		s[k] = abi.Sample{Size: -1e9, NormL: math.Ldexp(fake.Slice[float64](l, sx.Norm, a.Rows)[i], int(roomX)), NormR: math.Ldexp(fake.Slice[float64](l, sy.Norm, b.Rows)[j], int(roomY)), Cancelled: 0}
 		acc.Reset()
-		acc.AddDot(a.Row(i), b.Row(j))
+		acc.AddDot(row(k, i), b.Row(j))
 		r := acc.Value(num.Float64)
 		if r.Class != num.Finite {
 			continue
@@ -269,7 +281,6 @@ func refResiduesOf(l *fake.Launch, x abi.Vectors, exps cuda.Pointer, c abi.Conve
 	fragments := fake.Slice[uint8](l, c.Constants, (plainTiles+2*pairs)*steps*512)
 	moduli := fake.Slice[abi.Modulus](l, c.Moduli, 16*(plainTiles+pairs))
 	vectors, k := int(c.Vectors), int(l.Grid.X)*abi.Strip
-	planes := fake.Slice[int8](l, c.Planes, int(c.Plain+3*c.Karatsuba)*int(c.Stride))
 	digits, places := make([][]int8, vectors*k), make([]int, vectors*k) // of numbers, in a plane
 	// numbers whose residues are computed
 	var some []int
@@ -293,6 +304,8 @@ func refResiduesOf(l *fake.Launch, x abi.Vectors, exps cuda.Pointer, c abi.Conve
 			places[v*k+h] = tilePlace(at, h, int(c.Blocks))
 		}
 	}
+	// The numbers may be some of longer vectors, whose planes begin before.
+	planes := fake.Slice[int8](l, c.Planes, int(c.Plain+3*c.Karatsuba-1)*int(c.Stride)+slices.Max(places)+1)
 	constant := func(tile, row, digit int) int32 {
 		lane, word := row%8*4+digit%16/4, row/8+digit%32/16*2
 		return int32(int8(fragments[((tile*steps+digit/32)*32+lane)*16+word*4+digit%4]))

@@ -35,8 +35,10 @@ func UploadVector(s *cuda.Stream, v num.Vec) (Vector, error) {
 
 // DownloadView copies a packed matrix of the device to a view of the host, or one triangle.
 func DownloadView(s *cuda.Stream, to num.Mat, from Matrix, triangle byte) error {
-	if triangle == 0 && to.RS == 1 && to.CS == to.Rows {
-		return from.Arr.Get(s, to.Arr.Slice(to.Off, to.Off+from.Arr.Len()))
+	lo, hi := Matrix{Off: to.Off, RS: to.RS, CS: to.CS, Rows: to.Rows, Cols: to.Cols}.span()
+	at, end := from.span()
+	if n := to.Rows * to.Cols; triangle == 0 && to.RS == from.RS && to.CS == from.CS && hi-lo == n && end-at == n {
+		return from.Arr.getFrom(s, at, to.Arr.Slice(lo, hi))
 	}
 	h, err := from.Arr.Host(s)
 	if err != nil {

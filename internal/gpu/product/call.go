@@ -9,118 +9,160 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// gemm is Gemm for matrices that fit the device's memory.
-func gemm(dev *cuda.Device, cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
-	var stats exact.Stats
+// gemm computes a part that fits the device's memory, and tells add what that took, once or more
+// often.
+func gemm(dev *cuda.Device, cfg Config, alpha, beta num.Real, q part, add func(exact.Stats)) error {
+	if shared, list := q.panels(cfg.Copies); len(list) > 1 {
+		f := flow{dev: dev, cfg: cfg, alpha: alpha, beta: beta, shared: shared, list: list, add: add}
+		return f.run(q)
+	}
+	p := carried{part: q, cfg: cfg, alpha: alpha, beta: beta}
 	err := dev.Do(cfg.Ctx, func(s *cuda.Stream) error {
-		x, free, err := cfg.Copies[leftSide].get(s, a)
-		if err != nil {
+		defer p.free()
+		if err := p.up(s); err != nil {
 			return err
 		}
-		defer free()
-		y, free, err := cfg.Copies[rightSide].get(s, b)
-		if err != nil {
+		if err := p.compute(s); err != nil {
 			return err
 		}
-		defer free()
-		p := call{cfg: cfg, s: s, expr: expression{alpha: alpha, beta: beta}, a: x, b: y.T(),
-			hostA: func() (num.Mat, error) { return a, nil }, hostB: func() (num.Mat, error) { return b, nil },
-			hostOld: func() (num.Mat, error) { return old, nil }, hostC: func() (num.Mat, error) { return c, nil },
-			put: func() error { return nil }}
-		if p.expr.adds() {
-			o := old
-			if o.RS != 1 || o.CS != o.Rows {
-				o = num.Mat{Arr: mem.Pack(o), RS: 1, CS: o.Rows, Rows: o.Rows, Cols: o.Cols}
-			}
-			z, err := mem.UploadView(s, o)
-			if err != nil {
-				return err
-			}
-			defer z.Arr.Free()
-			p.expr.old = &z
-		}
-		// Where formats agree results take the place of old entries. What is left to the host is
-		// still there then, should Old and C be the same.
-		if p.c = p.expr.old; p.c == nil || p.c.Arr.Format != c.Arr.Format {
-			z, err := mem.NewArray(s, c.Arr.Format, c.Rows*c.Cols)
-			if err != nil {
-				return err
-			}
-			defer z.Free()
-			p.c = &mem.Matrix{Arr: z, RS: 1, CS: c.Rows, Rows: c.Rows, Cols: c.Cols}
-		}
-		p.get = func() error { return mem.DownloadView(s, c, *p.c, cfg.Triangle) }
-		stats, err = p.run()
-		return err
+		return p.down(s)
 	})
 	if errors.Is(err, errRange) {
-		return hostGemm(cfg, alpha, a, b, beta, old, c)
+		err = p.onHost()
 	}
-	return stats, err
+	if err != nil {
+		return exact.Shifted(err, q.i0, q.j0)
+	}
+	add(p.stats)
+	return nil
 }
 
-// A call is a product with what connects it to its operands' and results' places.
+// carried is a part of a product of matrices of the host, and what is on the device of it.
+type carried struct {
+	part
+	cfg         Config
+	alpha, beta num.Real
+
+	factors [2]*mem.Matrix // copies of A and of B
+	z       mem.Matrix     // where results come to
+	before  *mem.Matrix    // copy of Old
+	owned   []func()
+
+	stats exact.Stats
+	rest  []uint64 // entries for the host
+}
+
+// free gives back what the device has, when nobody uses it any more.
+func (p *carried) free() {
+	for _, f := range p.owned {
+		f()
+	}
+	p.owned = nil
+}
+
+// up copies factors to the device that are not there, and old entries, and makes room for results.
+func (p *carried) up(s *cuda.Stream) error {
+	for i, m := range []num.Mat{p.a, p.b} {
+		if p.factors[i] != nil {
+			continue
+		}
+		z, free, err := p.cfg.Copies[i].get(s, m)
+		if err != nil {
+			return err
+		}
+		p.owned = append(p.owned, free)
+		p.factors[i] = &z
+	}
+	if p.beta.Class != num.Zero {
+		z, err := mem.UploadView(s, p.old)
+		if err != nil {
+			return err
+		}
+		p.owned = append(p.owned, z.Arr.Free)
+		p.before = &z
+	}
+	// Where formats agree results take the place of old entries. What is left to the host is
+	// still there then, should Old and C be the same.
+	if p.before != nil && p.before.Arr.Format == p.c.Arr.Format {
+		p.z = *p.before
+		return nil
+	}
+	z, err := mem.NewArray(s, p.c.Arr.Format, p.c.Rows*p.c.Cols)
+	if err != nil {
+		return err
+	}
+	p.owned = append(p.owned, z.Free)
+	p.z = mem.Matrix{Arr: z, RS: 1, CS: p.c.Rows, Rows: p.c.Rows, Cols: p.c.Cols}
+	if p.c.CS == 1 && p.c.RS == p.c.Cols {
+		p.z.RS, p.z.CS = p.c.Cols, 1
+	}
+	return nil
+}
+
+// compute computes the results on the device.
+func (p *carried) compute(s *cuda.Stream) (err error) {
+	c := call{cfg: p.cfg, s: s, expr: expression{alpha: p.alpha, beta: p.beta, old: p.before}, a: *p.factors[leftSide], b: p.factors[rightSide].T(), c: &p.z}
+	p.rest, err = c.run()
+	p.stats = c.stats
+	return err
+}
+
+// down copies the results to the host, which computes what is left to it.
+func (p *carried) down(s *cuda.Stream) error {
+	if err := mem.DownloadView(s, p.c, p.z, p.cfg.Triangle); err != nil {
+		return err
+	}
+	return finishRest(p.cfg, p.rest, &p.stats, func() (*exact.Finisher, error) {
+		return exact.NewFinisher(p.cfg.finish(), p.alpha, p.a, p.b, p.beta, p.old, p.c), nil
+	})
+}
+
+// onHost computes the results on the host.
+func (p *carried) onHost() (err error) {
+	p.stats, err = hostGemm(p.cfg, p.alpha, p.a, p.b, p.beta, p.old, p.c)
+	return err
+}
+
+// A call is a product of matrices on the device.
 type call struct {
-	cfg  Config
-	s    *cuda.Stream
-	expr expression
-	a, b mem.Matrix
-	c    *mem.Matrix
-	// The host's copies, for what the device leaves to the host.
-	hostA, hostB, hostOld, hostC func() (num.Mat, error)
-	// copies c to the host's copy, where that is the result
-	get func() error
-	// copies the host's copy to the device, where that is the result
-	put func() error
+	cfg   Config
+	s     *cuda.Stream
+	expr  expression
+	a, b  mem.Matrix // b is transposed
+	c     *mem.Matrix
+	stats exact.Stats
 }
 
-func (p *call) run() (exact.Stats, error) {
+// run computes C, but for entries that it leaves to the host.
+func (p *call) run() (rest []uint64, err error) {
 	e := engineOf(p.s)
 	e.trim()
 	m := &multiplication{cfg: p.cfg, e: e, s: p.s, a: p.a, b: p.b, c: p.c, expr: p.expr, format: p.c.Arr.Format}
+	defer func() { p.stats = m.stats }()
 	defer m.free()
 	if err := m.prepare(); err != nil {
-		return m.stats, err
+		return nil, err
 	}
-	if err := m.run(); err != nil {
-		return m.stats, err
+	if err := m.run(); err != nil || m.silent {
+		return nil, err
 	}
-	if m.silent {
-		return m.stats, p.get()
+	if rest, err = m.exactPass(); err != nil {
+		return nil, err
 	}
-	rest, err := m.exactPass()
+	return rest, m.times()
+}
+
+// finishRest lets the host compute entries.
+func finishRest(cfg Config, rest []uint64, stats *exact.Stats, finisher func() (*exact.Finisher, error)) error {
+	if len(rest) == 0 {
+		return nil
+	}
+	f, err := finisher()
 	if err != nil {
-		return m.stats, err
-	}
-	if err := m.times(); err != nil {
-		return m.stats, err
-	}
-	if err := p.get(); err != nil || len(rest) == 0 {
-		return m.stats, err
-	}
-	f, err := p.finisher()
-	if err != nil {
-		return m.stats, err
+		return err
 	}
 	for _, e := range rest {
 		f.Fail(int(uint32(e)), int(e>>32))
 	}
-	if err := f.Exact(&m.stats); err != nil {
-		return m.stats, err
-	}
-	return m.stats, p.put()
-}
-
-func (p *call) finisher() (*exact.Finisher, error) {
-	var v [4]num.Mat
-	for i, get := range []func() (num.Mat, error){p.hostA, p.hostB, p.hostOld, p.hostC} {
-		if i == 2 && !p.expr.adds() {
-			continue
-		}
-		var err error
-		if v[i], err = get(); err != nil {
-			return nil, err
-		}
-	}
-	return exact.NewFinisher(p.cfg.finish(), p.expr.alpha, v[0], v[1], p.expr.beta, v[2], v[3]), nil
+	return f.Exact(stats)
 }

@@ -34,6 +34,9 @@ type Config struct {
 	Check bool
 	// Tally is where Bound.Tally lives, if not nil.
 	Tally *mem.Array
+	// Panels are on their way to A, if not nil: a matrix by columns that lives on the device, all
+	// of it, with B and C of any kind.
+	Panels *Panels
 	// Timing measures the stages. The host then waits for the device at the end.
 	Timing bool
 	More   []*cuda.Device // that share the work on matrices of the host

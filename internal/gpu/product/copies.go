@@ -18,7 +18,7 @@ type Copies struct {
 
 type copied struct {
 	mem.Matrix
-	e    *engine
+	e    *engine // nil: the matrix is lent
 	size int64
 }
 
@@ -30,10 +30,20 @@ func (c *Copies) Free() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, k := range c.on {
-		k.Arr.Free()
-		k.e.kept.Add(-k.size)
+		if k.e != nil {
+			k.Arr.Free()
+			k.e.kept.Add(-k.size)
+		}
 	}
 	clear(c.on)
+}
+
+// Lend makes z, on a device, its copy of the matrix until its owner frees it. It is prepared.
+func (c *Copies) Lend(dev *cuda.Device, z mem.Matrix) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	Prepare(z)
+	c.on[dev] = &copied{Matrix: z}
 }
 
 // get returns a copy of m on the device of s, and what gives it back after the product. Copies of
@@ -59,10 +69,13 @@ func (k *copied) view(c *Copies, m num.Mat) mem.Matrix {
 	return k.T()
 }
 
+// of reports whether c keeps copies of m, or of its transpose.
+func (c *Copies) of(m num.Mat) bool { return c != nil && (m == c.mat || m == c.mat.T()) }
+
 // whole returns the copy on the device of s, which it makes if there is none. It returns nil if m
 // is neither the matrix nor its transpose, or there is no room.
 func (c *Copies) whole(s *cuda.Stream, m num.Mat) (*copied, error) {
-	if m != c.mat && m != c.mat.T() {
+	if !c.of(m) {
 		return nil, nil
 	}
 	c.mu.Lock()

@@ -15,6 +15,7 @@ type engine struct {
 	dev       *cuda.Device
 	kernels   *launch.Kernels
 	told      *cuda.Mailbox // what kernels tell the host; made when it is first needed
+	aside     *cuda.Stream  // on which panels come; made when it is first needed
 	wide      bool          // products are those of Hopper, with two tiles of rows
 	bases     map[baseKey]*base
 	constants map[constantsKey]*cuda.Memory
@@ -69,6 +70,14 @@ func (e *engine) mailbox(s *cuda.Stream) (_ *cuda.Mailbox, err error) {
 		e.told, err = s.NewMailbox(abi.ToldAt + int(unsafe.Sizeof(abi.Report{})))
 	}
 	return e.told, err
+}
+
+// beside returns the stream on which panels come.
+func (e *engine) beside(s *cuda.Stream) (_ *cuda.Stream, err error) {
+	if e.aside == nil {
+		e.aside, err = s.NewStream()
+	}
+	return e.aside, err
 }
 
 // told is what a kernel has told the host.

@@ -59,6 +59,9 @@ func (m *multiplication) exactPass() ([]uint64, error) {
 	if m.stats.Exact = int64(got.List); m.stats.Exact > m.capacity() {
 		return nil, errRange
 	}
+	if err := m.cfg.Panels.complete(m.s); err != nil {
+		return nil, err
+	}
 	grid, room := m.exactBlocks(), m.sumWords()
 	partial, err := m.alloc(4 * int64(grid) * int64(room+1))
 	if err != nil {

@@ -4,8 +4,10 @@
 // Since every result is correctly rounded, its bits are those of package exact.
 //
 // Gemm and GemmResident (gemm.go) cut what does not fit a device, or is for several, into parts
-// (parts.go). Each is a call (call.go), which connects a multiplication (multiplication.go) to the
-// places of its operands and leaves the rest to the host. A multiplication goes through these
+// (parts.go), and large ones of these into panels, which go up and come down while others are
+// computed (flow.go). Each is a call (call.go), which connects a multiplication (multiplication.go)
+// to its operands and leaves the rest to the host. Of the left factor there may be panels that are
+// still on their way from other devices (panels.go). A multiplication goes through these
 // stages, a kernel and a file each: scan (exponents and norms of rows and columns, sizes of some
 // entries), plan (without a kernel), and for every block of the result (layout.go) residues,
 // products, finish (reconstruction, Ziv's test, rounding) and settle (the rounding where alpha,
@@ -56,15 +58,25 @@ func GemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b mem.Matrix, b
 
 func gemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b mem.Matrix, beta num.Real, old, c mem.Matrix) (exact.Stats, error) {
 	host := residentHost(s, a, b, old, c)
+	onHost := func() (exact.Stats, error) {
+		if err := cfg.Panels.complete(s); err != nil {
+			return exact.Stats{}, err
+		}
+		return host.gemm(cfg, alpha, beta)
+	}
 	if !cfg.applies(alpha, beta, c.Rows, c.Cols, a.Cols) {
-		return host.gemm(cfg, alpha, beta)
+		return onHost()
 	}
-	p := call{cfg: cfg, s: s, expr: expression{alpha, beta, &old}, a: a, b: b.T(), c: &c,
-		hostA: host.a, hostB: host.b, hostOld: host.old, hostC: host.c, put: host.put,
-		get: func() error { return nil }}
-	stats, err := p.run()
+	p := call{cfg: cfg, s: s, expr: expression{alpha, beta, &old}, a: a, b: b.T(), c: &c}
+	rest, err := p.run()
 	if errors.Is(err, errRange) {
-		return host.gemm(cfg, alpha, beta)
+		return onHost()
 	}
-	return stats, err
+	if err != nil || len(rest) == 0 {
+		return p.stats, err
+	}
+	if err := finishRest(cfg, rest, &p.stats, func() (*exact.Finisher, error) { return host.finisher(cfg, alpha, beta) }); err != nil {
+		return p.stats, err
+	}
+	return p.stats, host.put()
 }

@@ -181,9 +181,9 @@ func (p *parts) run(a, b, old, c num.Mat) (exact.Stats, error) {
 	one := func(dev *cuda.Device, q part) bool {
 		cfg := cfg
 		cfg.Triangle, cfg.Progress = q.triangle, done.share(q.work()/whole.work())
-		stats, err := gemm(dev, cfg, p.alpha, q.a, q.b, p.beta, q.old, q.c)
-		p.add(dev, stats, exact.Shifted(err, q.i0, q.j0))
+		err := gemm(dev, cfg, p.alpha, p.beta, q, func(s exact.Stats) { p.add(dev, s) })
 		if err != nil {
+			p.fail(err)
 			cancel()
 		} else if cfg.Progress != nil {
 			cfg.Progress(1)
@@ -210,14 +210,17 @@ func (p *parts) run(a, b, old, c num.Mat) (exact.Stats, error) {
 	return p.stats, p.err
 }
 
-// add adds what became of a part on dev: its statistics, or the first error.
-func (p *parts) add(dev *cuda.Device, s exact.Stats, err error) {
+// fail notes the first error.
+func (p *parts) fail(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err != nil {
-		p.err = cmp.Or(p.err, err)
-		return
-	}
+	p.err = cmp.Or(p.err, err)
+}
+
+// add adds what dev has done, or the host in its place.
+func (p *parts) add(dev *cuda.Device, s exact.Stats) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if i := dev.Info().Index; s.Device != dev.String() {
 		p.host = true
 	} else if !slices.Contains(p.ran, i) {

@@ -28,13 +28,45 @@ func groupVectors(steps int) (group, shared int) {
 func (m *multiplication) residues(l, r *operand, c chunk, left, right *cuda.Memory, rows, cols int) error {
 	steps := m.digitSteps(max(m.plan.WidthL, m.plan.WidthR), l, r)
 	var list []converted
-	if l.residues == nil {
-		list = append(list, converted{l, m.plan.WidthL, left.Pointer(), rows})
-	}
 	if r.residues == nil {
 		list = append(list, converted{r, m.plan.WidthR, right.Pointer(), cols})
 	}
-	return m.convert(c, steps, list...)
+	of := converted{l, m.plan.WidthL, left.Pointer(), rows}
+	p := m.cfg.Panels
+	switch {
+	case p != nil: // the right factor while they come
+		return m.convertPanels(c, steps, p, of, list...)
+	case l.residues == nil:
+		list = append([]converted{of}, list...)
+	}
+	return m.convert(c, steps, 0, m.a.Cols, list...)
+}
+
+// convertPanels is convert for the right factor, unless there is none, for the own panel of the
+// left one, where that lives, and then for the others, each when it has come.
+func (m *multiplication) convertPanels(c chunk, steps int, p *Panels, left converted, right ...converted) error {
+	if err := m.convert(c, steps, 0, m.a.Cols, right...); err != nil {
+		return err
+	}
+	panel := func(i int, f converted) error {
+		return m.convert(c, steps, int(p.args.Start[i]), int(p.args.Start[i+1]), f)
+	}
+	own, o := left, *left.o
+	o.vectors = p.vectors(o.first, o.n)
+	own.o = &o
+	if err := panel(p.own, own); err != nil {
+		return err
+	}
+	for i := 1; i < len(p.arrived); i++ {
+		next := (p.own + i) % len(p.arrived)
+		if err := m.s.Wait(p.arrived[next]); err != nil {
+			return err
+		}
+		if err := panel(next, left); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // digitSteps returns the steps of digits for integers of factors, 0 for kernel residues0.
@@ -59,15 +91,16 @@ type converted struct {
 	vectors int
 }
 
-// convert converts up to two factors to residues modulo the moduli of a chunk. steps are as
-// digitSteps returns them.
-func (m *multiplication) convert(c chunk, steps int, list ...converted) error {
+// convert converts numbers h0 <= h < h1 of the vectors of up to two factors to residues modulo the
+// moduli of a chunk; h0 is a multiple of tiles, h1 another one or the end. steps are as digitSteps
+// returns them.
+func (m *multiplication) convert(c chunk, steps, h0, h1 int, list ...converted) error {
 	if len(list) == 0 {
 		return nil
 	}
 	x, y := list[0], list[len(list)-1]
 	group, shared := groupVectors(min(steps, abi.MaxSteps))
-	grid := cuda.Dim{X: roundUp(m.a.Cols, abi.Tile) / abi.Strip, Y: max(x.vectors, y.vectors) / group, Z: len(list)}
+	grid := cuda.Dim{X: roundUp(h1-h0, abi.Tile) / abi.Strip, Y: max(x.vectors, y.vectors) / group, Z: len(list)}
 	kernel := fmt.Sprintf("residues%d", min(steps, abi.MaxSteps))
 	steps = max(steps, 1) // constants of 16 digits are the first half of those of 32
 	for first := 0; first < steps; first += abi.MaxSteps {
@@ -77,7 +110,11 @@ func (m *multiplication) convert(c chunk, steps int, list ...converted) error {
 			if err != nil {
 				return err
 			}
-			both[i] = abi.FactorArgs{X: f.o.vectors, Exps: f.o.scanned.Exp, C: to}
+			to.Planes += cuda.Pointer(h0 / abi.Tile * abi.TileBytes)
+			x := f.o.vectors
+			x.Off += int64(h0) * x.CS
+			x.K = int32(h1 - h0)
+			both[i] = abi.FactorArgs{X: x, Exps: f.o.scanned.Exp, C: to}
 		}
 		if err := m.launch("residues", kernel, grid, cuda.Dim{X: 256}, shared, both); err != nil {
 			return err

@@ -59,8 +59,12 @@ func (m *multiplication) scan() ([]abi.Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.launch("scan", "scan", cuda.Dim{X: (max(m.a.Rows, m.b.Rows) + 7) / 8, Y: 3}, cuda.Dim{X: 256}, 0,
-		m.left.vectors, m.left.scanned, m.right.vectors, m.right.scanned, m.expr.oldSample(), m.control.Pointer(), box.At(0), box.Ticket()); err != nil {
+	kernel, left := "scan", any(m.left.vectors)
+	if p := m.cfg.Panels; p != nil {
+		kernel, left = "scanPanels", p.args
+	}
+	if err := m.launch("scan", kernel, cuda.Dim{X: (max(m.a.Rows, m.b.Rows) + 7) / 8, Y: 3}, cuda.Dim{X: 256}, 0,
+		left, m.left.scanned, m.right.vectors, m.right.scanned, m.expr.oldSample(), m.control.Pointer(), box.At(0), box.Ticket()); err != nil {
 		return nil, err
 	}
 	if err := m.mark("scan"); err != nil {

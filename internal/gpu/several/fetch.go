@@ -19,6 +19,7 @@ type fetching struct {
 	using []*copied
 	// what each GPU does first, to get what others have, and then
 	packs, pulls, stores [][]func() error
+	gathered             gathered
 }
 
 // wanted is a view that GPU d wants.
@@ -170,6 +171,9 @@ func (f *fetching) run() error {
 			return err
 		}
 	}
+	if err := f.gathered.begin(f); err != nil {
+		return err
+	}
 	f.using = append(f.using, f.p.store(f.fresh)...)
 	f.fresh = nil
 	return f.all(f.stores)
@@ -195,6 +199,7 @@ func (f *fetching) free(err error) {
 	if err != nil {
 		_ = f.p.link.Meet(context.WithoutCancel(f.cfg.Ctx)) // or a GPU is lost
 	}
+	f.gathered.end(f)
 	freeAll(f.taken)
 	for _, x := range f.fresh {
 		x.is.Arr.Away.Free()

@@ -47,6 +47,12 @@ func (p *Place) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real
 	if z.Arr.Away == nil {
 		return p.hostGemm(c, alpha, a, b, beta, old, z)
 	}
+	// The transposed product has a left factor whose panels may come. Nothing names entries.
+	if byRows(z) && z.Cols > 1 && c.Triangle == 0 && c.Factors == [2]byte{} && c.Bound == nil && !c.Check {
+		st, err := p.Gemm(c, alpha, b.T(), a.T(), beta, old.T(), z.T())
+		st.WidthL, st.WidthR = st.WidthR, st.WidthL
+		return st, err
+	}
 	m := &multiplication{p: p, alpha: alpha, beta: beta, a: a, b: b, old: old, z: z}
 	if beta.Class == num.Zero {
 		m.old = z // is not read
@@ -63,9 +69,12 @@ func (p *Place) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real
 		return m.end(), err
 	}
 	var jobs []job
+	gathers := m.gathers(c, list)
 	for _, q := range list {
 		if products := m.products(c, q); len(products) > 0 {
-			jobs = append(jobs, m.job(q.d, products))
+			j := m.job(q.d, products)
+			j.gathers = gathers
+			jobs = append(jobs, j)
 		}
 	}
 	err := p.work(c, jobs)
@@ -82,7 +91,11 @@ type multiplication struct {
 	a, b, old, z num.Mat
 	written      bool    // every entry of C is, and read from Old alone
 	keep         [2]bool // copies of A, or of B
+	did
+}
 
+// did is what products took.
+type did struct {
 	mu    sync.Mutex // guards what follows
 	stats exact.Stats
 	ran   []string // the names of what has run something
@@ -189,7 +202,7 @@ func (m *multiplication) bound(c place.Config, d, i0, i1, j0, j1 int) *exact.Bou
 }
 
 // add adds what a product took.
-func (m *multiplication) add(st exact.Stats) {
+func (m *did) add(st exact.Stats) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.stats.Add(st)
@@ -199,7 +212,7 @@ func (m *multiplication) add(st exact.Stats) {
 }
 
 // end returns what all products took, on what has run them: the host, and GPUs.
-func (m *multiplication) end() exact.Stats {
+func (m *did) end() exact.Stats {
 	slices.Sort(m.ran)
 	var names []string
 	for _, name := range m.ran {

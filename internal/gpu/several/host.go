@@ -11,27 +11,28 @@ import (
 )
 
 // hostGemm computes a product of matrices of the host. The bus is what such products wait for, so
-// that every number takes it once: GPUs get their parts of the factors, those of others from these,
-// and return their part of the result. Where that does not apply GPUs compute products of their own
-// of some rows or columns, as they do where memory is short.
+// that every number takes it once: GPUs get their parts of one factor, those of others from these,
+// and compute some columns or rows of C, for which they get those of the other factor. Where that
+// does not apply GPUs compute products of their own, as they do where memory is short.
 func (p *Place) hostGemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) (exact.Stats, error) {
 	if p.byParts(c, alpha, a, b, beta, old, z) {
-		st, err := p.partsGemm(c, alpha, a, b, beta, old, z)
-		if !errors.Is(err, place.ErrMemory) {
-			return st, err
+		h := hostProduct{p: p, alpha: alpha, beta: beta, a: a, b: b, old: old, z: z}
+		err := h.run(c)
+		if !errors.Is(err, place.ErrMemory) || h.begun && beta.Class != num.Zero {
+			return h.end(), err
 		}
 	}
 	return p.host.Gemm(c, alpha, a, b, beta, old, z)
 }
 
-// byParts reports whether a product of matrices of the host is for partsGemm: one of some size that
-// fits the GPUs, with nothing that would be kept of its factors.
+// byParts reports whether a product of matrices of the host is for hostProduct: one of some size
+// that fits the GPUs, with nothing that would be kept of its factors.
 func (p *Place) byParts(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) bool {
 	if c.Triangle != 0 || c.Memory > 0 || c.Prepared != [2]place.Prepared{} || alpha.Class != num.Finite ||
 		min(z.Rows, z.Cols, a.Cols) < leastBalanced {
 		return false
 	}
-	bytes := size(a) + size(b) + size(z) // a GPU may get all of one factor, beside its part
+	bytes := size(a) + size(b) + size(z) // a GPU gets all of one factor, beside its part
 	if beta.Class != num.Zero && old.Arr.Format != z.Arr.Format {
 		bytes += size(old)
 	}
@@ -41,78 +42,95 @@ func (p *Place) byParts(c place.Config, alpha num.Real, a, b num.Mat, beta num.R
 // size returns the bytes of the entries of a matrix.
 func size(m num.Mat) int64 { return int64(m.Rows) * int64(m.Cols) * num.SizeOf(m.Arr.Format) }
 
-func (p *Place) partsGemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) (st exact.Stats, err error) {
+// A hostProduct is C = alpha A B + beta Old for matrices of the host.
+type hostProduct struct {
+	p            *Place
+	alpha, beta  num.Real
+	a, b, old, z num.Mat
+	begun        bool // C may have changed
+	did
+}
+
+func (h *hostProduct) run(c place.Config) (err error) {
+	p := h.p
 	if c.Ctx == nil {
 		c.Ctx = context.Background()
 	}
 	began := time.Now()
-	var stages []exact.Stage
-	var taken []*num.Array
-	defer func() { freeAll(taken) }()
-	room := func(f num.Format, rows, cols int) (num.Mat, error) {
-		x, err := p.Room(c, f, rows, cols)
-		if err == nil {
-			taken = append(taken, x)
-		}
-		return num.Mat{Arr: x, RS: 1, CS: rows, Rows: rows, Cols: cols}, err
+	// C is cut like the factor whose parts lie together: B between columns, or A between rows.
+	side, cols := 0, !byRows(h.b)
+	if cols == byRows(h.a) { // both, or none
+		cols = !byRows(h.z)
 	}
-	upload := func(m num.Mat) (num.Mat, error) {
-		from := m
-		if byRows(m) {
-			from = m.T()
-		}
-		to, err := room(m.Arr.Format, from.Rows, from.Cols)
-		if err == nil {
-			err = p.Set(c.Ctx, to, from)
-		}
-		if byRows(m) {
-			to = to.T()
-		}
-		return to, err
+	factor, length := h.a, h.z.Cols
+	if !cols {
+		side, factor, length = 1, h.b, h.z.Rows
 	}
-	to, err := room(z.Arr.Format, z.Rows, z.Cols)
+	parts, err := p.upload(c, factor)
 	if err != nil {
-		return st, err
+		return err
 	}
-	left, err := upload(a)
-	if err != nil {
-		return st, err
+	defer parts.Arr.Away.Free()
+	f := p.fetching(c)
+	defer func() { f.free(err) }()
+	whole := make([]num.Mat, len(p.parts))
+	for d := range whole {
+		if whole[d], err = f.get(d, parts); err != nil {
+			return err
+		}
 	}
-	right, err := upload(b)
-	if err != nil {
-		return st, err
+	if err = f.run(); err != nil {
+		return err
 	}
-	before := to
-	switch {
-	case beta.Class == num.Zero:
-	case old.Arr.Format == z.Arr.Format:
-		err = p.Set(c.Ctx, to, old)
-	default:
-		before, err = upload(old)
-	}
-	if err != nil {
-		return st, err
-	}
-	stage := func(name string) {
-		now := time.Now()
-		stages = append(stages, exact.Stage{Name: name, Time: now.Sub(began)})
-		began = now
-	}
-	stage("upload")
-	if st, err = p.Gemm(c, alpha, left, right, beta, before, to); err != nil {
-		return st, err
-	}
-	stage("product")
-	list, _ := p.pieces(to)
-	err = p.together(func(d int) error {
+	uploaded := time.Now()
+	h.begun = true
+	c.Prepared[side] = p.link.Lent(factor, whole)
+	list := p.chunks(p.starts(length, 1), func(from, to int) piece {
+		if cols {
+			return piece{i1: h.z.Rows, j0: from, j1: to}
+		}
+		return piece{i0: from, i1: to, j1: h.z.Cols}
+	})
+	err = p.share(c, func(c place.Config, d int) error {
 		for _, q := range list {
-			if q.d == d {
-				return p.link.Download(c.Ctx, d, q.m.Arr, q.of(z))
+			if q.d != d {
+				continue
 			}
+			a, b := block(h.a, q.i0, q.i1, 0, h.a.Cols), block(h.b, 0, h.b.Rows, q.j0, q.j1)
+			old := h.old
+			if h.beta.Class != num.Zero {
+				old = q.of(old)
+			}
+			st, err := p.parts[d].Gemm(c, h.alpha, a, b, h.beta, old, q.of(h.z))
+			if err != nil {
+				return exact.Shifted(err, q.i0, q.j0)
+			}
+			h.add(st)
 		}
 		return nil
 	})
-	stage("download")
-	st.Stages = stages
-	return st, err
+	if err == nil && c.Progress != nil {
+		c.Progress(1)
+	}
+	h.stats.Stages = []exact.Stage{{Name: "upload", Time: uploaded.Sub(began)}, {Name: "product", Time: time.Since(uploaded)}}
+	return err
+}
+
+// upload returns a copy of a matrix of the host, of which every GPU has some columns, or rows if
+// these lie together.
+func (p *Place) upload(c place.Config, m num.Mat) (num.Mat, error) {
+	if byRows(m) {
+		z, err := p.upload(c, m.T())
+		return z.T(), err
+	}
+	a, err := p.Room(c, m.Arr.Format, m.Rows, m.Cols)
+	if err != nil {
+		return num.Mat{}, err
+	}
+	z := num.Mat{Arr: a, RS: 1, CS: m.Rows, Rows: m.Rows, Cols: m.Cols}
+	if err := p.Set(c.Ctx, z, m); err != nil {
+		a.Away.Free()
+		return num.Mat{}, err
+	}
+	return z, nil
 }

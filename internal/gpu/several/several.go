@@ -3,9 +3,9 @@
 // result, from operands of which it gets what others have.
 //
 // It knows GPUs as places of one each. What it adds are the parts of an array and of its views
-// (pieces.go), how operands get to where they are needed (fetch.go), and how routines are cut
-// (gemm.go, rows.go, newton.go). What is not cut runs on the first GPU, which gets all of its
-// operands for that: whole in first.go.
+// (pieces.go), how operands get to where they are needed (fetch.go, panels.go), and how routines
+// are cut (gemm.go, rows.go, newton.go). What is not cut runs on the first GPU, which gets all of
+// its operands for that: whole in first.go.
 //
 // Every entry of a result is computed by one GPU from all that it depends on, or from exact parts
 // of it, and rounded once, so that its bits are those of one GPU.
@@ -29,8 +29,14 @@ type Link interface {
 	// Pull copies n numbers of an array of GPU from, from number i on, to those of an array of GPU
 	// to from number j on. It does not wait, for what makes them either.
 	Pull(ctx context.Context, to int, z *num.Array, j, from int, a *num.Array, i, n int) error
-	// Download copies an array of a GPU, a matrix by columns, to a matrix of the host.
-	Download(ctx context.Context, from int, a *num.Array, to num.Mat) error
+	// Gather copies columns start[d] <= j < start[d+1] of a matrix, which GPU d has, from[d], to
+	// all GPUs, matrix to[d] on GPU d, both by columns without gaps. It does not wait: product d
+	// gets what it returns, until Release. From changes only when the products are done.
+	Gather(ctx context.Context, start []int, from, to []num.Mat) ([]place.Panels, error)
+	// Release ends what Gather has begun. Products are done, or have failed and GPUs have met.
+	Release(ctx context.Context, list []place.Panels)
+	// Lent returns copies of a matrix of the host that GPUs have, for products there.
+	Lent(m num.Mat, on []num.Mat) place.Prepared
 	// Memory returns how many bytes each GPU has for operands.
 	Memory() int64
 }

@@ -238,7 +238,7 @@ func TestHost(t *testing.T) {
 				if !got.Same(want) {
 					t.Errorf("%s, %s: other bits than on the CPU", device, name)
 				}
-				if len(st.Stages) != 3 || st.Stages[1].Name != "product" {
+				if len(st.Stages) != 2 || st.Stages[1].Name != "product" {
 					t.Errorf("%s, %s: %+v", device, name, st)
 				}
 			}

@@ -18,6 +18,8 @@ type job struct {
 	// known entries in the copy.
 	out     num.Mat
 	written bool
+	// all of in[0] comes while the job is done: see gathered
+	gathers bool
 	run     func(c place.Config, g place.Place, in []num.Mat) error
 }
 
@@ -43,7 +45,7 @@ func (p *Place) work(c place.Config, jobs []job) error {
 	if err = f.run(); err != nil {
 		return err
 	}
-	if err = p.runAll(c, jobs, in); err != nil {
+	if err = p.runAll(c, f, jobs, in); err != nil {
 		return err
 	}
 	err = p.back(f, jobs, in)
@@ -57,7 +59,13 @@ func (p *Place) arranged(c place.Config, jobs []job) (*fetching, [][]num.Mat, er
 	for k, j := range jobs {
 		var in []num.Mat
 		for i, m := range j.in {
-			z, err := f.look(j.d, m, j.keep != nil && j.keep[i])
+			var z num.Mat
+			var err error
+			if j.gathers && i == 0 {
+				z, err = f.gathered.add(f, j.d, m)
+			} else {
+				z, err = f.look(j.d, m, j.keep != nil && j.keep[i])
+			}
 			if err != nil {
 				return f, nil, err
 			}
@@ -97,7 +105,23 @@ func (f *fetching) target(j job) (num.Mat, error) {
 }
 
 // runAll runs jobs for what they have got.
-func (p *Place) runAll(c place.Config, jobs []job, in [][]num.Mat) error {
+func (p *Place) runAll(c place.Config, f *fetching, jobs []job, in [][]num.Mat) error {
+	return p.share(c, func(c place.Config, d int) error {
+		c.Panels = f.gathered.of(d)
+		for k, j := range jobs {
+			if j.d != d {
+				continue
+			}
+			if err := j.run(c, p.parts[d], in[k]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// share runs f for all GPUs side by side. The first error ends the others.
+func (p *Place) share(c place.Config, f func(c place.Config, d int) error) error {
 	var cancel context.CancelFunc
 	c.Ctx, cancel = context.WithCancel(c.Ctx)
 	defer cancel()
@@ -107,16 +131,11 @@ func (p *Place) runAll(c place.Config, jobs []job, in [][]num.Mat) error {
 		if d > 0 {
 			c.Progress = nil // which is one goroutine's
 		}
-		for k, j := range jobs {
-			if j.d != d {
-				continue
-			}
-			if err := j.run(c, p.parts[d], in[k]); err != nil {
-				cancel()
-				return err
-			}
+		err := f(c, d)
+		if err != nil {
+			cancel()
 		}
-		return nil
+		return err
 	})
 }
 

@@ -14,7 +14,7 @@ struct scanned {
 	u64 low;   // i64: x is a multiple of 2^low[v]
 	u64 norm;  // double: at least sum |x| 2^-exp[v]
 	u64 flags; // u8
-	u64 total; // struct totals; 0 if the rest is there already
+	u64 total; // struct totals; 0 if the rest is there already, or nobody wants them
 };
 
 // A block scans VECTORS vectors with LANES threads each, BATCH numbers at a time, or PLAIN_BATCH of
@@ -177,10 +177,41 @@ static __device__ void scanTerms(state &s, const numbers &a, i64 at, i64 step, i
 		s.flags |= HAS_ZERO;
 }
 
+// store stores what the first VECTORS threads of a block have found of its vectors, in sums of so
+// many magnitudes, and updates the extremes.
+static __device__ void store(state s, int sums, int n, const scanned &out)
+{
+	int vector = blockIdx.x * VECTORS + threadIdx.x;
+	// Each of the at most 4 sums additions and scalings errs by at most 2^-53.
+	s.sum *= 1 + (double)(12 * sums + 64) * 0x1p-53;
+	// s is that of no numbers if there is no such vector
+	u64 norm = (u64)__double_as_longlong(s.sum);
+	i64 width = s.top == ZERO_EXP ? 0 : s.top - s.low;
+	if (vector < n) {
+		((i64 *)out.exp)[vector] = s.top;
+		((i64 *)out.low)[vector] = s.low;
+		((double *)out.norm)[vector] = s.sum;
+		((u8 *)out.flags)[vector] = (u8)s.flags;
+	}
+	// One update of the extremes for all vectors of the block.
+	const u32 mask = (1 << VECTORS) - 1;
+#pragma unroll
+	for (int step = VECTORS / 2; step > 0; step /= 2) {
+		norm = max(norm, __shfl_down_sync(mask, norm, step));
+		width = max64(width, __shfl_down_sync(mask, width, step));
+		s.flags |= __shfl_down_sync(mask, s.flags, step);
+	}
+	if (threadIdx.x > 0 || out.total == 0)
+		return;
+	totals *t = (totals *)out.total;
+	atomicMax(&t->norm, norm);
+	atomicMax(&t->width, width);
+	if (s.flags)
+		atomicOr(&t->flags, s.flags);
+}
+
 static __device__ void scanVectors(const vectors &x, const scanned &out, void *shared)
 {
-	if (out.total == 0)
-		return;
 	state(*part)[LANES + 1] = (state(*)[LANES + 1])shared;
 	int v, lane;
 	if (x.rs == 1 || x.rs == -1) {
@@ -217,34 +248,7 @@ static __device__ void scanVectors(const vectors &x, const scanned &out, void *s
 	__syncthreads();
 	if (threadIdx.x >= VECTORS)
 		return;
-	s = part[threadIdx.x][0];
-	vector = blockIdx.x * VECTORS + threadIdx.x;
-	// Each of the at most 4 k additions and scalings errs by at most 2^-53.
-	s.sum *= 1 + (double)(12 * x.k + 64) * 0x1p-53;
-	// s is that of no numbers if there is no such vector
-	u64 norm = (u64)__double_as_longlong(s.sum);
-	i64 width = s.top == ZERO_EXP ? 0 : s.top - s.low;
-	if (vector < x.n) {
-		((i64 *)out.exp)[vector] = s.top;
-		((i64 *)out.low)[vector] = s.low;
-		((double *)out.norm)[vector] = s.sum;
-		((u8 *)out.flags)[vector] = (u8)s.flags;
-	}
-	// One update of the extremes for all vectors of the block.
-	const u32 mask = (1 << VECTORS) - 1;
-#pragma unroll
-	for (int step = VECTORS / 2; step > 0; step /= 2) {
-		norm = max(norm, __shfl_down_sync(mask, norm, step));
-		width = max64(width, __shfl_down_sync(mask, width, step));
-		s.flags |= __shfl_down_sync(mask, s.flags, step);
-	}
-	if (threadIdx.x > 0)
-		return;
-	totals *t = (totals *)out.total;
-	atomicMax(&t->norm, norm);
-	atomicMax(&t->width, width);
-	if (s.flags)
-		atomicOr(&t->flags, s.flags);
+	store(part[threadIdx.x][0], x.k, x.n, out);
 }
 
 // What is added to the product: ratio 2^exp times the old entries, number off + i rs + j cs.
@@ -274,20 +278,74 @@ struct scaledSum {
 	}
 };
 
+// sampled returns which of n rows, or columns, entry number index of SAMPLES has: those of a Weyl
+// sequence over both.
+#define ROW_STEP 0.7548776662466927
+#define COLUMN_STEP 0.5698402909980532
+
+static __device__ int sampled(int index, double step, int n)
+{
+	double u = (index + 0.5) * step;
+	return min((int)((u - floor(u)) * n), n - 1);
+}
+
+// A number x 2^exp, as function leading returns it.
+struct lead {
+	double x;
+	i64 exp;
+};
+
+// The left factor in panels, which several devices have looked at: panel p is numbers start[p] <= h
+// < start[p + 1] of every vector. What is known of it is record p, at at + p size: exponents, least
+// exponents and norms of the n vectors, then struct lead [SAMPLES][width] of the sampled rows, then
+// flags.
+#define MAX_PANELS 16
+
+struct panels {
+	u64 at;
+	i64 size;
+	int count, width, n, k;
+	int start[MAX_PANELS + 1];
+	int pad;
+
+	__device__ scanned found(int p) const
+	{
+		u64 exp = at + p * size, low = exp + 8 * n, norm = low + 8 * n;
+		return scanned{exp, low, norm, norm + 8 * n + sizeof(lead) * SAMPLES * width, 0};
+	}
+
+	// number returns number h of the row of a sample.
+	__device__ double number(int index, int, int h, i64 &e) const
+	{
+		int p = 0;
+		while (h >= start[p + 1])
+			p++;
+		const lead &l = ((const lead *)(at + p * size + 24 * n))[index * width + h - start[p]];
+		e = l.exp;
+		return l.x;
+	}
+};
+
+// The left factor in one.
+struct wholeRows {
+	const vectors &x;
+	int n, k;
+
+	__device__ double number(int, int i, int h, i64 &e) const { return leading(x.a, x.off + i * x.rs + h * x.cs, e); }
+};
+
 // sampleEntry measures entry number index of SAMPLES of the result, in binary64. Where
 // cancellation within the product spoils that, the entry counts as 2^-30 times the sum of
 // magnitudes.
-static __device__ void sampleEntry(const vectors &x, const vectors &y, const oldSample &o, int index, sample *out, void *shared)
+template <class X> static __device__ void sampleEntry(const X &x, const vectors &y, const oldSample &o, int index, sample *out, void *shared)
 {
 	// of x, y and their products
 	scaledSum(*part)[VECTORS * LANES] = (scaledSum(*)[VECTORS * LANES])shared;
-	// A Weyl sequence over the rows and columns.
-	double u = (index + 0.5) * 0.7548776662466927, w = (index + 0.5) * 0.5698402909980532;
-	int i = min((int)((u - floor(u)) * x.n), x.n - 1), j = min((int)((w - floor(w)) * y.n), y.n - 1);
+	int i = sampled(index, ROW_STEP, x.n), j = sampled(index, COLUMN_STEP, y.n);
 	scaledSum s[3] = {{ZERO_EXP, 0, 0}, {ZERO_EXP, 0, 0}, {ZERO_EXP, 0, 0}};
 	for (int h = threadIdx.x; h < x.k; h += VECTORS * LANES) {
 		i64 ex, ey;
-		double a = leading(x.a, x.off + i * x.rs + h * x.cs, ex);
+		double a = x.number(index, i, h, ex);
 		double b = leading(y.a, y.off + j * y.rs + h * y.cs, ey);
 		if (a != 0)
 			s[0].add(a, fabs(a), ex);
@@ -326,7 +384,16 @@ static __device__ void sampleEntry(const vectors &x, const vectors &y, const old
 	out[index] = e;
 }
 
-static_assert(sizeof(state) * VECTORS * (LANES + 1) <= 3 * sizeof(scaledSum) * VECTORS * LANES, "shared memory of scanVectors");
+#define SHARED_BYTES (3 * sizeof(scaledSum) * VECTORS * LANES)
+static_assert(sizeof(state) * VECTORS * (LANES + 1) <= SHARED_BYTES, "shared memory of scanVectors");
+
+template <class X> static __device__ void sampleEntries(const X &x, const vectors &y, const oldSample &old, u64 c, void *shared)
+{
+	for (int i = blockIdx.x; i < SAMPLES; i += gridDim.x) {
+		sampleEntry(x, y, old, i, ((control *)c)->r.samples, shared);
+		__syncthreads();
+	}
+}
 
 // scan scans both factors and measures entries of their product: blocks (b, 0) entries, blocks
 // (b, 1) the left factor, blocks (b, 2) the right one. The extremes of the vectors and the
@@ -335,16 +402,52 @@ extern "C" __global__ void __launch_bounds__(VECTORS *LANES, 3) scan(const __gri
 	const __grid_constant__ vectors y, const __grid_constant__ scanned sy, const __grid_constant__ oldSample old,
 	u64 c, u64 to, u32 ticket)
 {
-	__shared__ double shared[3 * sizeof(scaledSum) * VECTORS * LANES / 8];
-	if (blockIdx.y == 1)
+	__shared__ double shared[SHARED_BYTES / 8];
+	if (blockIdx.y == 0)
+		sampleEntries(wholeRows{x, x.n, x.k}, y, old, c, shared);
+	else if (blockIdx.y == 1 && sx.total != 0)
 		scanVectors(x, sx, shared);
-	else if (blockIdx.y == 2)
+	else if (blockIdx.y == 2 && sy.total != 0)
 		scanVectors(y, sy, shared);
-	else
-		for (int i = blockIdx.x; i < SAMPLES; i += gridDim.x) {
-			sampleEntry(x, y, old, i, ((control *)c)->r.samples, shared);
-			__syncthreads();
+	if (lastBlock(&((control *)c)->blocks, gridDim.x * gridDim.y))
+		tell(to, ticket, &((control *)c)->r, sizeof(report) / 8);
+}
+
+// scanPanel makes the record of a panel x: blocks (b, 0) the sampled rows, blocks (b, 1) the rest.
+extern "C" __global__ void __launch_bounds__(VECTORS *LANES, 3) scanPanel(const __grid_constant__ panels q, const __grid_constant__ vectors x, int p)
+{
+	__shared__ double shared[SHARED_BYTES / 8];
+	if (blockIdx.y == 1) {
+		scanVectors(x, q.found(p), shared);
+		return;
+	}
+	for (int index = blockIdx.x; index < SAMPLES; index += gridDim.x) {
+		lead *to = (lead *)(q.at + p * q.size + 24 * q.n) + index * q.width;
+		int i = sampled(index, ROW_STEP, x.n);
+		for (int h = threadIdx.x; h < x.k; h += VECTORS * LANES)
+			to[h].x = leading(x.a, x.off + i * x.rs + h * x.cs, to[h].exp);
+	}
+}
+
+// scanPanels is scan for a left factor that is known by the records of its panels.
+extern "C" __global__ void __launch_bounds__(VECTORS *LANES, 3) scanPanels(const __grid_constant__ panels x, const __grid_constant__ scanned sx,
+	const __grid_constant__ vectors y, const __grid_constant__ scanned sy, const __grid_constant__ oldSample old,
+	u64 c, u64 to, u32 ticket)
+{
+	__shared__ double shared[SHARED_BYTES / 8];
+	if (blockIdx.y == 0) {
+		sampleEntries(x, y, old, c, shared);
+	} else if (blockIdx.y == 1 && threadIdx.x < VECTORS) {
+		int vector = blockIdx.x * VECTORS + threadIdx.x;
+		state s = {ZERO_EXP, ZERO_LOW, 0, 0};
+		for (int p = 0; p < x.count && vector < x.n; p++) {
+			scanned f = x.found(p);
+			s.merge(state{((const i64 *)f.exp)[vector], ((const i64 *)f.low)[vector], ((const double *)f.norm)[vector], ((const u8 *)f.flags)[vector]});
 		}
+		store(s, x.count, x.n, sx);
+	} else if (blockIdx.y == 2 && sy.total != 0) {
+		scanVectors(y, sy, shared);
+	}
 	if (lastBlock(&((control *)c)->blocks, gridDim.x * gridDim.y))
 		tell(to, ticket, &((control *)c)->r, sizeof(report) / 8);
 }

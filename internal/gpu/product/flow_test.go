@@ -1,0 +1,193 @@
+package product
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// flowing makes small products flow in panels.
+func flowing() (restore func()) {
+	bytes, least := panelBytes, leastPanel
+	panelBytes, leastPanel = 1, 100
+	return func() { panelBytes, leastPanel = bytes, least }
+}
+
+// same compares two matrices bit by bit.
+func same(t *testing.T, what string, got, want num.Mat) {
+	t.Helper()
+	for j := range want.Cols {
+		for i := range want.Rows {
+			if g, w := gputest.Show(got.Arr, got.At(i, j)), gputest.Show(want.Arr, want.At(i, j)); g != w {
+				t.Fatalf("%s: entry (%d, %d) is %s, want %s", what, i, j, g, w)
+			}
+		}
+	}
+}
+
+// TestFlow has products that go to the device and come back in panels, of columns and of rows: with
+// old entries in place and of another format, copies that are kept, special values, and panels that
+// are left to the host.
+func TestFlow(t *testing.T) {
+	devs, _ := gputest.References(t, 2)
+	checkFlow(t, devs...)
+}
+
+// TestDeviceFlow is TestFlow on the machine's GPU.
+func TestDeviceFlow(t *testing.T) { checkFlow(t, gputest.Machine(t)) }
+
+func checkFlow(t *testing.T, devs ...*cuda.Device) {
+	defer flowing()()
+	const short, inner, long = 5, 6, 330
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, kind := range []gputest.Family{gputest.Uniform, gputest.Special, gputest.Cancel} {
+		a := gputest.RandomMat(rng, num.Float64, kind, short, inner)
+		b := gputest.RandomMat(rng, num.Float64, kind, inner, long)
+		if kind == gputest.Cancel { // which the last panel has too far apart for residues
+			for h := range inner {
+				b.Arr.F64[0][b.At(h, long-1-h)] = math.Ldexp(1, 1000-h)
+				b.Arr.F64[0][b.At(h, long-h-2)] = math.Ldexp(1, -1000-h)
+			}
+		}
+		for name, beta := range map[string]float64{"plain": 0, "in place": 1, "wider": 3} {
+			old := gputest.RandomMat(rng, num.Float64, gputest.Uniform, short, long)
+			format := num.Float64
+			if name == "wider" {
+				format = gputest.MP(90)
+			}
+			want := num.Mat{Arr: num.New(format, short*long), RS: 1, CS: short, Rows: short, Cols: long}
+			if _, err := hostGemm(Config{}.defaults(), gputest.Scalar(2), a, b, gputest.Scalar(beta), old, want); err != nil {
+				t.Fatal(err)
+			}
+			for _, transposed := range []bool{false, true} {
+				for _, keeps := range []bool{false, true} {
+					what := fmt.Sprintf("%v, %s, transposed %v, copies %v", kind, name, transposed, keeps)
+					z := num.Mat{Arr: num.New(format, short*long), RS: 1, CS: short, Rows: short, Cols: long}
+					before := old
+					if name == "in place" {
+						for i := range old.Arr.F64[0] {
+							z.Arr.F64[0][i] = old.Arr.F64[0][i]
+						}
+						before = z
+					}
+					x, y, o, c := a, b, before, z
+					if transposed {
+						x, y, o, c = b.T(), a.T(), before.T(), z.T()
+					}
+					done := 0.0
+					cfg := Config{More: devs[1:], Progress: func(d float64) { done = d }}
+					if keeps {
+						side := leftSide
+						if transposed {
+							side = rightSide
+						}
+						cfg.Copies[side] = NewCopies([2]num.Mat{x, y}[side])
+						defer cfg.Copies[side].Free()
+						cfg.More = nil
+					}
+					st, err := Gemm(devs[0], cfg, gputest.Scalar(2), x, y, gputest.Scalar(beta), o, c)
+					if err != nil {
+						t.Fatalf("%s: %v", what, err)
+					}
+					same(t, what, z, want)
+					if done != 1 || st.Method == "" {
+						t.Errorf("%s: %g done, %+v", what, done, st)
+					}
+					if st.Blocks < 3 && kind != gputest.Cancel {
+						t.Errorf("%s: %d blocks", what, st.Blocks)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestFlowFails lets allocations, and the context, end a product in panels: all memory is given
+// back.
+func TestFlowFails(t *testing.T) {
+	defer flowing()()
+	rng := rand.New(rand.NewPCG(5, 6))
+	a := gputest.RandomMat(rng, num.Float64, gputest.Uniform, 4, 5)
+	b := gputest.RandomMat(rng, num.Float64, gputest.Uniform, 5, 400)
+	drv := new(fake.Driver)
+	gputest.Kernels(t, drv)
+	dev, err := cuda.OpenDriver(drv, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(ctx context.Context, progress func(float64)) error {
+		z := num.Mat{Arr: num.New(num.Float64, 4*400), RS: 1, CS: 4, Rows: 4, Cols: 400}
+		_, err := Gemm(dev, Config{Ctx: ctx, Progress: progress}, gputest.Scalar(1), a, b, num.Real{}, z, z)
+		return err
+	}
+	for range 2 {
+		if err := run(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	use := func() (s string) {
+		for i := range 2 {
+			beside, err := dev.Beside(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s += fmt.Sprint(beside.Counters().InUse, dev.Counters().Events+beside.Counters().Events, " ")
+		}
+		return s
+	}
+	was := use()
+	var told []float64
+	if err := run(t.Context(), func(d float64) { told = append(told, d) }); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.IsSorted(told) || told[len(told)-1] != 1 {
+		t.Errorf("progress %v", told)
+	}
+	for _, at := range told[:len(told)-1] {
+		ctx, cancel := context.WithCancel(t.Context())
+		err := run(ctx, func(d float64) {
+			if d >= at {
+				cancel()
+			}
+		})
+		if err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatalf("cancelled at %g: %v", at, err)
+		}
+		if now := use(); now != was {
+			t.Fatalf("cancelled at %g: %s in use, %s before", at, now, was)
+		}
+		cancel()
+	}
+	failed := 0
+	for after := range 20 {
+		// so that memory comes from the driver
+		if err := dev.Do(t.Context(), (*cuda.Stream).Trim); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 { // the pool tries again, and another thread may have what was to fail
+			drv.Fail("MemAlloc", after, cudadrv.OutOfMemory)
+		}
+		if err := run(t.Context(), nil); err != nil {
+			failed++
+			if !errors.Is(err, cuda.ErrMemory) {
+				t.Fatalf("allocation %d: %v", after, err)
+			}
+			if now := use(); now != was {
+				t.Fatalf("allocation %d: %s in use, %s before", after, now, was)
+			}
+		}
+	}
+	if failed < 8 {
+		t.Errorf("%d allocations failed", failed)
+	}
+}

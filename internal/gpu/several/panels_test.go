@@ -1,0 +1,192 @@
+package several_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	. "github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
+)
+
+// inner is the least number of columns of A whose panels come to three fake GPUs while these
+// compute, and some more.
+const inner = 3*4*128 + 30
+
+// TestPanels has factors whose panels come while GPUs compute: numbers far apart in one panel
+// alone, zeros, infinities, numbers too far apart for residues, results that cancel, old entries.
+func TestPanels(t *testing.T) {
+	on(t, 3, func(_ []*cuda.Device, drv *fake.Driver) {
+		drv.ForgetCalls()
+		checkPanels(t, 10, 9, "cuda:0-2", "cuda:1,0")
+		if !slices.Contains(drv.Calls(), "StreamCreate") {
+			t.Error("no panels came on streams of their own")
+		}
+	})
+}
+
+// TestDevicePanels is TestPanels on the machine's GPUs.
+func TestDevicePanels(t *testing.T) {
+	gputest.Machine(t)
+	if m, err := NewMatrixOn("cuda:0,1", Float64, 2, 2); err != nil {
+		t.Skip("no two GPUs:", err)
+	} else {
+		m.Free()
+	}
+	checkPanels(t, 300, 1100, "cuda:0,1", "cuda:1,0")
+}
+
+func checkPanels(t *testing.T, m, n int, devices ...Device) {
+	for k, f := range []Format{DD, MP(150)} {
+		device := devices[k%2]
+		a, b := Random(f, m, inner, 3, 1), Random(f, inner, n, 3, 2)
+		c := Random(f, m, n, 3, 3)
+		set := func(i int, from, to int, x float64) {
+			for h := from; h < to; h++ {
+				a.SetFloat64(i, h, x)
+			}
+		}
+		set(1, 0, inner, 0)             // a row of zeros
+		set(2, 0, 1400, 0)              // numbers in the last panel alone
+		set(3, 700, inner, 0)           // in the first
+		set(4, 900, 901, math.Inf(1))   // an infinity
+		a.SetFloat64(5, 1500, 0x1p100)  // one far above the others
+		a.SetFloat64(6, 1, 0x1p-100)    // one far below
+		a.SetFloat64(7, inner-1, 1e-30) // at the end
+		for h := range inner / 2 {      // a sum that cancels, but for one product
+			a.Set(8, inner-1-h, a.At(8, h))
+			for j := range n {
+				b.Set(inner-1-h, j, b.At(h, j).Neg())
+			}
+		}
+		da, db := must(a.On(device)), must(b.On(device))
+		for i, beta := range []float64{0, -1.5} {
+			want, dc := c.Clone(), must(c.On(device))
+			must(Gemm(NoTrans, NoTrans, Float(3), a, b, Float(beta), want, onCPU))
+			x, y, z := da, db, dc
+			if i == 1 { // by rows
+				x, y, z = db.T(), da.T(), dc.T()
+			}
+			st := must(Gemm(NoTrans, NoTrans, Float(3), x, y, Float(beta), z, nil))
+			if st.Exact == 0 {
+				t.Errorf("%v, beta %g: no exact pass, which takes the matrix", f, beta)
+			}
+			if want := map[Device]string{"cuda:0-2": "cuda:0,1,2"}[device]; st.Device != cmp.Or(want, "cuda:0,1") {
+				t.Errorf("%v, beta %g: on %s", f, beta, st.Device)
+			}
+			if !must(dc.Host()).Same(want) {
+				t.Errorf("%v, beta %g: other bits than on the CPU", f, beta)
+			}
+			dc.Free()
+		}
+		da.Free()
+		db.Free()
+	}
+}
+
+// TestPanelsOnHost has numbers of one panel far above and below those of others, and a scalar that
+// leaves the product to the host, which gets the whole factor.
+func TestPanelsOnHost(t *testing.T) {
+	on(t, 2, func([]*cuda.Device, *fake.Driver) {
+		f := MP(60)
+		a, b := Random(f, 2, inner, 3, 1), Random(f, inner, 3, 3, 2)
+		a.Set(0, 1300, must(ParseScalar(f, "1e3000")))
+		a.Set(1, 200, must(ParseScalar(f, "1e-3000")))
+		da, db, dc := must(a.On("cuda:0,1")), must(b.On("cuda:0,1")), must(NewMatrixOn("cuda:0,1", f, 2, 3))
+		for device, alpha := range map[string]Scalar{"cuda:0,1": Float(1), "cpu": must(ParseScalar(MP(100000), "0.1"))} {
+			want := NewMatrix(f, 2, 3)
+			must(Gemm(NoTrans, NoTrans, alpha, a, b, Float(0), want, onCPU))
+			if st := must(Gemm(NoTrans, NoTrans, alpha, da, db, Float(0), dc, nil)); st.Device != device {
+				t.Errorf("on %s, want %s", st.Device, device)
+			}
+			if !must(dc.Host()).Same(want) {
+				t.Errorf("%s: other bits than on the CPU", device)
+			}
+		}
+	})
+}
+
+// countdown is a context that is cancelled when it was asked so often.
+type countdown struct {
+	context.Context
+	cancel func()
+	left   atomic.Int64
+}
+
+func (c *countdown) Err() error {
+	if c.left.Add(-1) < 0 {
+		c.cancel()
+	}
+	return c.Context.Err()
+}
+
+// TestPanelsFail lets memory, and the copies between GPUs, fail while panels come, and cancels
+// products: all memory is given back, and operands remain.
+func TestPanelsFail(t *testing.T) {
+	on(t, 2, func(devs []*cuda.Device, drv *fake.Driver) {
+		const n, inner = 4, 2*4*128 + 10
+		a, b := Random(Float64, n, inner, 3, 1), Random(Float64, inner, n, 3, 2)
+		da, db, dc := must(a.On("cuda:0-1")), must(b.On("cuda:0-1")), must(NewMatrixOn("cuda:0-1", Float64, n, n))
+		run := func(ctx context.Context) error {
+			_, err := Gemm(NoTrans, NoTrans, Float(1), da, db, Float(0), dc, &Options{Context: ctx})
+			return err
+		}
+		if err := run(t.Context()); err != nil { // which keeps its constants
+			t.Fatal(err)
+		}
+		// GPUs meet, by events of theirs, and copies have some
+		must(Gemm(NoTrans, Trans, Float(1), da, da, Float(0), dc, nil))
+		must(da.Host())
+		inUse := func() string {
+			return fmt.Sprint(devs[0].Counters().InUse, devs[1].Counters().InUse, drv.Live().Events, drv.Live().Streams)
+		}
+		was := inUse()
+		check := func(what string, err, want error) {
+			t.Helper()
+			if !errors.Is(err, want) {
+				t.Fatalf("%s: %v", what, err)
+			}
+			if got := inUse(); got != was {
+				t.Fatalf("%s: %s in use, %s before", what, got, was)
+			}
+			if !must(da.Host()).Same(a) {
+				t.Fatalf("%s: a factor has changed", what)
+			}
+		}
+		for after := range 16 {
+			ctx, cancel := context.WithCancel(t.Context())
+			c := &countdown{Context: ctx, cancel: cancel}
+			c.left.Store(int64(after))
+			if err := run(c); err != nil {
+				check(fmt.Sprint("cancelled after ", after), err, context.Canceled)
+			}
+			cancel()
+		}
+		failed := 0
+		for after := range 16 {
+			for _, d := range devs { // so that memory comes from the driver
+				if err := d.Do(t.Context(), (*cuda.Stream).Trim); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 3 { // the pool tries again, and another GPU may have what was to fail
+				drv.Fail("MemAlloc", after, cudadrv.OutOfMemory)
+			}
+			if err := run(t.Context()); err != nil {
+				failed++
+				check(fmt.Sprint("allocation ", after), err, ErrMemory)
+			}
+		}
+		if failed < 5 {
+			t.Errorf("%d allocations failed", failed)
+		}
+	})
+}
