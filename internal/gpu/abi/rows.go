@@ -43,8 +43,13 @@ func ReduceDigits() (list []int) {
 	return list
 }
 
-// LeftAt is where the kernels tell how many rows are left over.
-const LeftAt = 4
+// LeftWord is the word of an answer that tells how many rows are left over. The columns and spans of
+// a row follow, two words each, the low half first.
+const LeftWord = 0
+
+// ColumnWord returns the first word of column c - 1 of the row that an answer tells, or of its spans
+// behind columns.
+func ColumnWord(c int) int { return LeftWord + 1 + 2*c }
 
 // Spans are of rows: the top exponents of their addends, the bottom ones negated, and flags.
 type Spans struct{ Top, Bottom, Flags cuda.Pointer }
@@ -117,6 +122,7 @@ type FusedReduction struct {
 	Digits, Magnitudes int32
 	LogRows, Across    int32
 	Ticket             uint32
+	Tells              int32
 }
 
 // Convolution is what the kernels of kernels/rows/convolve.cuh take.

@@ -2,7 +2,9 @@ package gputest
 
 import (
 	"math/big"
+	"sync/atomic"
 
+	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
@@ -58,17 +60,18 @@ func floorDiv(a, b int64) int64 {
 
 func refFused(l *fake.Launch, r abi.FusedReduction, products bool) {
 	n, k := int(r.A.N), int(r.Digits)
-	tops, bottoms := fake.Slice[int64](l, r.S.Top, n), fake.Slice[int64](l, r.S.Bottom, n)
-	flags := fake.Slice[uint32](l, r.S.Flags, n)
+	tops, bottoms, flags := make([]int64, n), make([]int64, n), make([]uint32, n)
+	if r.Tells == 0 {
+		tops, bottoms, flags = fake.Slice[int64](l, r.S.Top, n), fake.Slice[int64](l, r.S.Bottom, n), fake.Slice[uint32](l, r.S.Flags, n)
+	}
 	var columns []int64
-	if r.Columns != 0 {
+	switch {
+	case r.Tells != 0:
+		columns = make([]int64, k+1)
+	case r.Columns != 0:
 		columns = fake.Slice[int64](l, r.Columns, (k+1)*n)
 	}
-	var answer []uint32
-	if r.Answer != 0 {
-		answer = fake.Slice[uint32](l, r.Answer, 2)
-		answer[abi.LeftAt/4] = 0
-	}
+	left := 0
 	for i := range n {
 		tops[i], bottoms[i], flags[i] = fusedSpan(l, &r, products, i)
 		total := new(big.Int)
@@ -78,8 +81,10 @@ func refFused(l *fake.Launch, r abi.FusedReduction, products bool) {
 			}
 		})
 		if columns == nil {
-			rest := abi.Leftovers{Count: r.Answer + abi.LeftAt, List: r.To.List, Capacity: int64(n)}
-			refRoundRow(l, r.To, rest, i, total, tops[i], bottoms[i], flags[i])
+			if !refRoundRow(l, r.To, i, total, tops[i], bottoms[i], flags[i]) {
+				fake.Slice[uint64](l, r.To.List, n)[left] = uint64(i)
+				left++
+			}
 			continue
 		}
 		for c := k; c > 0; c-- {
@@ -88,17 +93,33 @@ func refFused(l *fake.Launch, r abi.FusedReduction, products bool) {
 		}
 		columns[i] = total.Int64()
 	}
-	if answer != nil {
-		answer[0] = r.Ticket
+	if r.Answer != 0 {
+		answerWord(l, r.Answer, abi.LeftWord, r.Ticket, uint32(left))
+	}
+	if r.Tells != 0 {
+		answerRow(l, r.Answer, r.Ticket, append(columns, tops[0], bottoms[0], int64(flags[0])))
 	}
 }
 
-func refRoundRow(l *fake.Launch, r abi.FusedRounding, rest abi.Leftovers, i int, total *big.Int, top, bottom int64, flags uint32) {
+// answerWord writes word i of an answer.
+func answerWord(l *fake.Launch, mailbox cuda.Pointer, i int, ticket, value uint32) {
+	atomic.StoreUint64(&fake.Slice[uint64](l, mailbox, i+1)[i], uint64(value)<<32|uint64(ticket))
+}
+
+// answerRow writes the columns and spans of a row.
+func answerRow(l *fake.Launch, mailbox cuda.Pointer, ticket uint32, row []int64) {
+	for c, v := range row {
+		answerWord(l, mailbox, abi.ColumnWord(c), ticket, uint32(v))
+		answerWord(l, mailbox, abi.ColumnWord(c)+1, ticket, uint32(uint64(v)>>32))
+	}
+}
+
+// refRoundRow rounds row i and reports whether it did.
+func refRoundRow(l *fake.Launch, r abi.FusedRounding, i int, total *big.Int, top, bottom int64, flags uint32) bool {
 	to := int(r.C.Off) + i*int(r.C.RS)
 	c := arrayOf(l, r.C.A, int(r.C.Prec), to+1)
 	if flags&abi.SeenSpecial != 0 {
-		leave(l, rest, i, 0)
-		return
+		return false
 	}
 	if flags&abi.SeenFinite == 0 {
 		only := uint32(abi.SeenNegativeZero)
@@ -106,15 +127,13 @@ func refRoundRow(l *fake.Launch, r abi.FusedRounding, rest abi.Leftovers, i int,
 			only = abi.SeenPositiveZero
 		}
 		c.Set(to, num.Real{Neg: flags&(abi.SeenPositiveZero|abi.SeenNegativeZero) == only})
-		return
+		return true
 	}
 	err := r.Error
 	if top+bottom <= r.Exact {
 		err = 0
 	}
 	mag := direct.FromInt(nil, total)
-	if num.IsZero(mag) && r.Expansions != 0 ||
-		!storeReference(c, to, (total.Sign() < 0) != (r.Neg != 0), mag, top+r.Unit, err, 0) {
-		leave(l, rest, i, 0)
-	}
+	return !(num.IsZero(mag) && r.Expansions != 0) &&
+		storeReference(c, to, (total.Sign() < 0) != (r.Neg != 0), mag, top+r.Unit, err, 0)
 }

@@ -255,9 +255,9 @@ func refRoundRows(l *fake.Launch, r abi.RowRounding) {
 		for c := range k + 1 {
 			total.Add(total.Lsh(total, abi.RowDigit), big.NewInt(columns[c*n+i]))
 		}
-		refRoundRow(l, how, r.Rest, i, total, top[i], bottom[i], flags[i])
+		if !refRoundRow(l, how, i, total, top[i], bottom[i], flags[i]) {
+			leave(l, r.Rest, i, 0)
+		}
 	}
-	answer := fake.Slice[uint32](l, r.Answer, 2)
-	answer[abi.LeftAt/4] = fake.Slice[uint32](l, r.Rest.Count, 1)[0]
-	answer[0] = r.Ticket
+	answerWord(l, r.Answer, abi.LeftWord, r.Ticket, fake.Slice[uint32](l, r.Rest.Count, 1)[0])
 }

@@ -92,20 +92,17 @@ func (q *rowSums) divide(loaded *launch.Kernels, l *fusedLaunch) error {
 // rounds them.
 func fusedShared(digits, rows, step int) int {
 	words := (abi.RowDigit*digits + 64 + 31) / 32
-	return max(8*(digits+1)*(fusedThreads/32)*step, (8*(digits+1)+4*words)*rows, 8*fusedThreads)
+	return max(8*(digits+1)*(fusedThreads/32)*step, (8*(digits+1)+4*words)*rows)
 }
 
 func (q *rowSums) start(l *fusedLaunch) error {
 	return l.f.Launch(q.s, l.grid, cuda.Dim{X: fusedThreads}, l.shared, l.r)
 }
 
-// ask starts the launch and waits for its answer, the number of rows that are left over.
-func (q *rowSums) ask(l *fusedLaunch) (int, error) {
+// ask starts the launch, which answers.
+func (q *rowSums) ask(l *fusedLaunch) error {
 	l.r.Answer, l.r.Ticket = l.box.At(0), l.box.Ticket()
-	if err := q.start(l); err != nil {
-		return 0, err
-	}
-	return leftOver(l.box, q.s)
+	return q.start(l)
 }
 
 // fusedSums is sums. Those of one row come through the mailbox.
@@ -120,13 +117,11 @@ func (q *rowSums) fusedSums() (*hostSums, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.r.Columns, l.r.S = l.box.At(answerAt), spansOf(l.box.At(answerAt+int(q.spansAt())), 1)
-	if _, err := q.ask(l); err != nil {
+	l.r.Tells = 1
+	if err := q.ask(l); err != nil {
 		return nil, err
 	}
-	h := q.hostSums()
-	copy(h.raw, l.box.Bytes()[answerAt:])
-	return h, nil
+	return q.told(l.box)
 }
 
 // fusedRound is round.
@@ -140,5 +135,8 @@ func (q *rowSums) fusedRound(alpha num.Real, c abi.Target) (left int, err error)
 	l.r.S = spansOf(q.memory.At(q.spansAt()), q.a.Rows)
 	l.r.To = abi.FusedRounding{C: c, List: q.memory.At(q.listAt()), Unit: q.unit() + exp, Error: float64(errors) * float64(int64(1)<<shift),
 		Exact: q.exactSpread(q.digits), Neg: abi.Flag(alpha.Neg), Expansions: abi.Flag(q.expansions())}
-	return q.ask(l)
+	if err := q.ask(l); err != nil {
+		return 0, err
+	}
+	return leftOver(l.box, q.s)
 }

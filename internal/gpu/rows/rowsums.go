@@ -36,19 +36,33 @@ func mailboxOf(s *cuda.Stream) (_ *cuda.Mailbox, err error) {
 	return m.box, err
 }
 
-// The mailbox has the ticket, at leftAt the number of rows that are left over, and from answerAt on
-// the columns and spans of one row, as memory has them.
-const (
-	answerAt     = 64
-	mailboxBytes = answerAt + 8*(64+4)
-)
+// mailboxBytes are for an answer of 64 columns.
+var mailboxBytes = 8 * (abi.ColumnWord(64) + 2*spanWords)
 
 // leftOver waits for the number of rows that are left over.
 func leftOver(box *cuda.Mailbox, s *cuda.Stream) (int, error) {
-	if err := box.Await(s); err != nil {
+	if err := box.AwaitWords(s, abi.LeftWord+1); err != nil {
 		return 0, err
 	}
-	return int(*(*uint32)(unsafe.Pointer(&box.Bytes()[abi.LeftAt]))), nil
+	return int(box.Word(abi.LeftWord)), nil
+}
+
+// told waits for the sums of the only row.
+func (q *rowSums) told(box *cuda.Mailbox) (*hostSums, error) {
+	if err := box.AwaitWords(q.s, abi.ColumnWord(q.digits+1+spanWords)); err != nil {
+		return nil, err
+	}
+	wide := func(c int) int64 {
+		at := abi.ColumnWord(c)
+		return int64(box.Word(at+1))<<32 | int64(box.Word(at))
+	}
+	h := q.hostSums()
+	for c := range h.columns {
+		h.columns[c] = wide(c)
+	}
+	c := len(h.columns)
+	h.top[0], h.bottom[0], h.flags[0] = wide(c), wide(c+1), uint32(wide(c+2))
+	return h, nil
 }
 
 // rowSums are the sums of the rows of a, or of their products with x, on the device.
@@ -98,8 +112,11 @@ func (q *rowSums) error() (errors uint64, shift int64) {
 	return errors, shift
 }
 
-// spanBytes is the size of the spans of a row.
-const spanBytes = 20
+// The spans of a row: two exponents and flags.
+const (
+	spanWords = 3 // in an answer
+	spanBytes = 20
+)
 
 // spansOf returns the spans of n rows that begin at p.
 func spansOf(p cuda.Pointer, n int) abi.Spans {

@@ -12,6 +12,7 @@
 // Every thread keeps its columns in registers. Those of a block are added in shared memory,
 // those of slices, blocks that share rows, by the slice that comes last.
 #pragma once
+#include "../common/answer.cuh"
 #include "../common/round.cuh"
 #include "rows.cuh"
 
@@ -32,10 +33,9 @@ struct reduction {
 	u64 parts;     // i64: the sums of slices
 	spans s;       // where these and the columns go
 	// i64: number c n + r is column c - 1 of row r, c <= K; what overflows column 0 is in column
-	// -1. 0: the rows are rounded
+	// -1. 0: the rows are rounded, or told
 	u64 columns;
-	// u32[2] in the host's memory: gets the number of rows that are left over, then ticket. 0: the
-	// host does not ask
+	// Where the host asks for an answer: the number of rows that are left over. 0: it does not ask
 	u64 answer;
 	rounding to;
 	int digits;     // K
@@ -43,6 +43,7 @@ struct reduction {
 	int logRows;    // of the rows that a block works on
 	int across;     // threads of a warp lie across the rows, not along them
 	u32 ticket;
+	int tells;      // the columns and spans of the only row are in the answer
 };
 
 static __device__ __forceinline__ head headOf(const numbers &a, i64 i)
@@ -293,30 +294,27 @@ template <int K, bool PRODUCTS> struct accumulator {
 	}
 };
 
-// Slices meet in groups of FAN, and the groups' last ones again.
-#define FAN 32
-#define MAX_SLICES (FAN * FAN)
 #define MAX_TILES 2048 // of rows, if they have slices
 
-// What launches leave as they find it, zeros: the slices of groups that have come, the tiles that
-// are done, the rows that are left over. So launches of a module take turns.
-static __device__ u32 arrived[MAX_TILES][FAN + 1], done, leftOver;
+// What launches leave as they find it, zeros: the slices of tiles that have come, the tiles that are
+// done above the rows of theirs that are left over, and the length of the list of such rows. So
+// launches of a module take turns.
+static __device__ u32 arrived[MAX_TILES], listed;
+static __device__ u64 done;
 
-// roundRow rounds row number i from its columns, stride apart. A sum that its error or its class
-// leaves undecided is left to the host. room is for (28 K + 95) / 32 words, as far apart.
-static __device__ __noinline__ void roundRow(const reduction &r, int row, const i64 *column, int stride, u32 *room, i64 top, i64 bottom, u32 flags)
+// roundRow rounds row number i from its columns, stride apart, and returns whether it did: a sum
+// that its error or its class leaves undecided is left to the host. room is for (28 K + 95) / 32
+// words, as far apart.
+static __device__ __noinline__ bool roundRow(const reduction &r, int row, const i64 *column, int stride, u32 *room, i64 top, i64 bottom, u32 flags)
 {
 	const rounding &to = r.to;
 	i64 at = to.c.off + row * to.c.rs;
-	leftovers rest = {(u64)&leftOver, to.list, r.a.n};
-	if (flags & SEEN_SPECIAL) {
-		leave(rest, row, 0);
-		return;
-	}
+	if (flags & SEEN_SPECIAL)
+		return false;
 	if (!(flags & SEEN_FINITE)) {
 		bool positive = flags & SEEN_POSITIVE_ZERO, negative = flags & SEEN_NEGATIVE_ZERO;
 		storeZero(to.c, at, to.neg ? positive && !negative : negative && !positive);
-		return;
+		return true;
 	}
 	int words = (DIGIT * r.digits + 64 + 31) / 32;
 	integer x = {room, stride, words};
@@ -347,10 +345,12 @@ static __device__ __noinline__ void roundRow(const reduction &r, int row, const 
 	bool neg = x.magnitude() != (to.neg != 0);
 	int n = x.length();
 	double error = top + bottom <= to.exact ? 0 : to.error;
-	if (n == 0 ? error != 0 || to.expansions : !store(to.c, at, x, n, neg, top + to.unit, error))
-		leave(rest, row, 0);
-	else if (n == 0)
-		storeZero(to.c, at, false);
+	if (n != 0)
+		return store(to.c, at, x, n, neg, top + to.unit, error);
+	if (error != 0 || to.expansions)
+		return false;
+	storeZero(to.c, at, false);
+	return true;
 }
 
 // alignPart moves the columns of a row, stride apart, down by n digits.
@@ -368,13 +368,13 @@ static __device__ void alignPart(i64 *column, int stride, int k, int n)
 	// What a negative sum leaves when all of it falls off does not matter: it is less than a unit.
 }
 
-// meet adds the sums of count slices, unit apart, and returns whether the block goes on with them:
-// it does if it has come last. sums has room for THREADS words.
-static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *all, u32 *counter, int slice, int first, int unit, int count)
+// meet adds the sums of the slices of a tile, and returns whether the block goes on with them: it
+// does if it has come last.
+static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *all)
 {
-	int rows = 1 << r.logRows, n = (r.digits + 1) * rows, threads = blockDim.x;
+	int rows = 1 << r.logRows, n = (r.digits + 1) * rows, threads = blockDim.x, slices = gridDim.y;
 	int size = n + 3 * rows; // columns, P, least exponents, flags
-	i64 *parts = (i64 *)r.parts + (i64)blockIdx.x * gridDim.y * size, *part = parts + (i64)slice * size;
+	i64 *parts = (i64 *)r.parts + (i64)blockIdx.x * slices * size, *part = parts + (i64)blockIdx.y * size;
 	for (int i = threadIdx.x; i < n; i += threads)
 		part[i] = sums[i];
 	if (threadIdx.x < rows) {
@@ -385,8 +385,9 @@ static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *al
 	__shared__ bool last;
 	__syncthreads();
 	if (threadIdx.x == 0) {
+		u32 *counter = &arrived[blockIdx.x];
 		__threadfence();
-		last = atomicAdd(counter, 1) == count - 1;
+		last = atomicAdd(counter, 1) == slices - 1;
 		if (last)
 			*counter = 0;
 		__threadfence();
@@ -394,56 +395,48 @@ static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *al
 	__syncthreads();
 	if (!last)
 		return false;
-	parts += (i64)first * size;
-	i64 step = (i64)unit * size;
-	// As if all had the same P.
-	bool differ = false;
-	if (threadIdx.x < 32) { // 32 / rows threads a row
-		int row = threadIdx.x & (rows - 1);
-		span s = all[row];
-		i64 top = s.top;
-		for (int p = threadIdx.x >> r.logRows; p < count; p += 32 >> r.logRows) {
-			const i64 *from = parts + p * step + n + row;
-			span t = {__ldcg(from), __ldcg(from + rows), (u32)__ldcg(from + 2 * rows)};
-			differ |= t.top != top;
-			s.merge(t);
-		}
-		mergeWarp(s, rows);
-		__syncwarp();
-		if (threadIdx.x < rows)
-			all[row] = s;
-	}
-	for (;;) {
-		if (n >= threads) {
-#pragma unroll 2
-			for (int i = threadIdx.x; i < n; i += threads) {
+	// The last warp adds spans, the others columns, each of them by some lanes.
+	int lanes = 1, workers = threads - 32;
+	while (lanes < 32 && 2 * lanes <= slices)
+		lanes *= 2;
+	int lane = threadIdx.x & (lanes - 1), each = workers / lanes;
+	for (bool again = false;; again = true) {
+		bool differ = false; // whether not all have the same P
+		if (threadIdx.x < workers) {
+			for (int first = 0; first < n; first += each) {
+				int i = first + threadIdx.x / lanes;
 				i64 v = 0;
+				if (i < n)
 #pragma unroll 8
-				for (int p = 0; p < count; p++)
-					v += __ldcg(parts + p * step + i);
-				sums[i] = v;
+					for (int p = lane; p < slices; p += lanes)
+						v += __ldcg(parts + (i64)p * size + i);
+#pragma unroll 1
+				for (int d = lanes / 2; d > 0; d /= 2)
+					v += __shfl_xor_sync(~0u, v, d);
+				if (lane == 0 && i < n)
+					sums[i] = v;
 			}
-		} else {
-			int lanes = threads / n, lane = threadIdx.x / n, i = threadIdx.x % n;
-			i64 v = 0;
+		} else if (!again) { // 32 / rows threads a row
+			int thread = threadIdx.x - workers, row = thread & (rows - 1);
+			span s = all[row];
+			i64 top = s.top;
 #pragma unroll 4
-			for (int p = lane; p < count; p += lanes)
-				v += lane < lanes ? __ldcg(parts + p * step + i) : 0;
-			sums[threadIdx.x] = v;
-			__syncthreads();
-			if (threadIdx.x < n)
-				for (int l = 1; l < lanes; l++)
-					v += sums[l * n + i];
-			__syncthreads();
-			if (threadIdx.x < n)
-				sums[i] = v;
+			for (int p = thread >> r.logRows; p < slices; p += 32 >> r.logRows) {
+				const i64 *from = parts + (i64)p * size + n + row;
+				span t = {__ldcg(from), __ldcg(from + rows), (u32)__ldcg(from + 2 * rows)};
+				differ |= t.top != top;
+				s.merge(t);
+			}
+			mergeWarp(s, rows);
+			__syncwarp();
+			if (thread < rows)
+				all[row] = s;
 		}
 		if (!__syncthreads_or(differ))
 			return true;
-		differ = false;
-		for (int i = threadIdx.x; i < rows * count; i += threads) {
+		for (int i = threadIdx.x; i < rows * slices; i += threads) {
 			int row = i & (rows - 1);
-			i64 *column = parts + (i >> r.logRows) * step + row;
+			i64 *column = parts + (i64)(i >> r.logRows) * size + row;
 			alignPart(column, rows, r.digits, rise(all[row].top - __ldcg(column + n), r.digits));
 		}
 		__threadfence();
@@ -452,44 +445,60 @@ static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *al
 }
 
 // conclude takes the sums of a tile of rows, column c of row i at c rows + i, and what is known
-// of the rows: the last slice rounds them or writes them down. Behind the sums there is room for
-// rounding.
+// of the rows: the last slice rounds them, or writes or tells them. Behind the sums there is room
+// for rounding.
 static __device__ __noinline__ void conclude(const reduction &r, i64 *sums, span *all)
 {
-	int rows = 1 << r.logRows, n = r.digits + 1, slices = gridDim.y, threads = blockDim.x;
-	int level = 0;
-	for (int unit = 1; unit < slices; unit *= FAN, level++) {
-		int group = blockIdx.y / (unit * FAN), first = group * unit * FAN, count = min(FAN, (slices - first + unit - 1) / unit);
-		if (count > 1 && !meet(r, sums, all, &arrived[blockIdx.x][level ? FAN : group], blockIdx.y / unit * unit, first, unit, count))
-			return;
+	int rows = 1 << r.logRows, n = (r.digits + 1) * rows, threads = blockDim.x;
+	if (gridDim.y > 1 && !meet(r, sums, all))
+		return;
+	if (r.tells) {
+		for (int i = threadIdx.x, k = r.digits; i < k + 4; i += threads)
+			tellWide(r.answer, 1 + 2 * i, r.ticket, i <= k ? sums[i * rows] : i == k + 1 ? all->top : i == k + 2 ? all->bottom : all->flags);
+		if (threadIdx.x == 0)
+			tellWord(r.answer, 0, r.ticket, 0);
+		return;
 	}
-	int first = blockIdx.x * rows;
-	if (threadIdx.x < rows && first + threadIdx.x < r.a.n) {
-		int row = first + threadIdx.x;
+	int row = blockIdx.x * rows + threadIdx.x;
+	bool rest = false;
+	if (threadIdx.x < rows && row < r.a.n) {
 		const span &s = all[threadIdx.x];
 		if (r.columns == 0)
-			roundRow(r, row, sums + threadIdx.x, rows, (u32 *)(sums + n * rows) + threadIdx.x, s.top, s.bottom, s.flags);
+			rest = !roundRow(r, row, sums + threadIdx.x, rows, (u32 *)(sums + n) + threadIdx.x, s.top, s.bottom, s.flags);
+		if (rest) {
+			leave(leftovers{(u64)&listed, r.to.list, r.a.n}, row, 0);
+			__threadfence();
+		}
 		((i64 *)r.s.top)[row] = s.top;
 		((i64 *)r.s.bottom)[row] = s.bottom;
 		((u32 *)r.s.flags)[row] = s.flags;
 	}
 	if (r.columns != 0)
-		for (int i = threadIdx.x; i < n * rows; i += threads)
-			if (first + (i & (rows - 1)) < r.a.n)
-				((i64 *)r.columns)[(i64)(i >> r.logRows) * r.a.n + first + (i & (rows - 1))] = sums[i];
-	if (r.answer == 0)
+		for (int i = threadIdx.x; i < n; i += threads)
+			if (blockIdx.x * rows + (i & (rows - 1)) < r.a.n)
+				((i64 *)r.columns)[(i64)(i >> r.logRows) * r.a.n + blockIdx.x * rows + (i & (rows - 1))] = sums[i];
+	if (r.answer == 0 || threadIdx.x >= 32)
 		return;
-	__syncthreads();
+	// A tile has no more rows than a warp threads. What it writes for the stream's later operations
+	// needs no fence.
+	u64 left = __popc(__ballot_sync(~0u, rest));
+	__syncwarp();
 	if (threadIdx.x != 0)
 		return;
-	__threadfence();
-	if (atomicAdd(&done, 1) != gridDim.x - 1)
-		return;
-	done = 0;
-	volatile u32 *answer = (volatile u32 *)r.answer;
-	answer[1] = atomicExch(&leftOver, 0);
-	__threadfence_system();
-	answer[0] = r.ticket;
+	if (gridDim.x > 1) {
+		if (left != 0)
+			__threadfence();
+		u64 others = atomicAdd(&done, 1ull << 32 | left);
+		if (others >> 32 != gridDim.x - 1)
+			return;
+		left += (u32)others;
+		done = 0;
+	}
+	if (left != 0) {
+		__threadfence();
+		listed = 0;
+	}
+	tellWord(r.answer, 0, r.ticket, (u32)left);
 }
 
 // mergeBlock merges what the threads of a block of THREADS know of rows.
@@ -506,29 +515,21 @@ template <int THREADS> static __device__ __forceinline__ void mergeBlock(const s
 		s.merge(found[w * at.rows + at.row]);
 }
 
-// finishSums concludes with the sums of a block of THREADS, all of which have added theirs.
-template <int THREADS> static __device__ __forceinline__ void finishSums(const reduction &r, const spot &at, span s, i64 *sums)
+// finish adds the sums of the threads of a block, all of which have added theirs.
+template <int THREADS, int K, bool PRODUCTS>
+static __device__ __forceinline__ void finish(const reduction &r, const spot &at, accumulator<K, PRODUCTS> &acc, i64 *room)
 {
 	// Functions that are not inlined reach no parameters of the kernel, or these take registers.
 	__shared__ reduction copy;
 	__shared__ span all[32];
-	if (threadIdx.x == THREADS - 1)
-		copy = r;
-	mergeBlock<THREADS>(at, s);
-	if (at.lane == 0)
-		all[at.row] = s;
-	__syncthreads();
-	conclude(copy, sums, all);
-}
-
-// finish adds the sums of the threads of a block.
-template <int THREADS, int K, bool PRODUCTS>
-static __device__ __forceinline__ void finish(const reduction &r, const spot &at, accumulator<K, PRODUCTS> &acc, i64 *room)
-{
+	for (int i = threadIdx.x; i < sizeof copy / sizeof(u32); i += THREADS)
+		((u32 *)&copy)[i] = ((const u32 *)&r)[i];
 	int thread = threadIdx.x % 32, step = at.warpRows;
 	int warps = at.lanes * step / 32, part = step > 1 ? threadIdx.x / 32 : at.lane / 32; // of a row
 	span s = acc.s;
 	mergeBlock<THREADS>(at, s);
+	if (at.lane == 0)
+		all[at.row] = s;
 	acc.raise(s.top);
 	normalise<K>(acc.sum);
 #pragma unroll 1
@@ -549,5 +550,6 @@ static __device__ __forceinline__ void finish(const reduction &r, const spot &at
 			v += room[w * (K + 1) * at.rows + i];
 		room[i] = v;
 	}
-	finishSums<THREADS>(r, at, acc.s, room);
+	__syncthreads();
+	conclude(copy, room, all);
 }

@@ -1,6 +1,7 @@
 // The spans of rows and their rounding.
 #include "bytes.cuh"
 #include "reduce.cuh"
+#include "../common/answer.cuh"
 #include "../common/report.cuh"
 #include "../common/round.cuh"
 
@@ -101,8 +102,7 @@ struct rounding {
 	u64 columns;
 	target c;
 	leftovers rest; // behind the count is that of blocks that are done, 0
-	// u32[2] in the host's memory: gets ticket when the number of rows that are left over is there
-	u64 answer;
+	u64 answer; // to the host: the number of rows that are left over
 	i64 unit;     // exponent of column K - 1 relative to the row's, and of the factor
 	double error; // of a sum in such units
 	i64 exact;    // rows whose addends' exponents spread no more than this have exact sums
@@ -171,10 +171,6 @@ extern "C" __global__ void __launch_bounds__(ROUND_THREADS) roundRows(const __gr
 	int row = blockIdx.x * ROUND_THREADS + threadIdx.x;
 	if (row < r.rows)
 		roundRow(r, row, digits + threadIdx.x);
-	if (lastBlock((u32 *)r.rest.count + 1, gridDim.x) && threadIdx.x == 0) {
-		volatile u32 *answer = (volatile u32 *)r.answer;
-		answer[1] = __ldcg((const u32 *)r.rest.count);
-		__threadfence_system();
-		answer[0] = r.ticket;
-	}
+	if (lastBlock((u32 *)r.rest.count + 1, gridDim.x) && threadIdx.x == 0)
+		tellWord(r.answer, 0, r.ticket, __ldcg((const u32 *)r.rest.count));
 }
