@@ -74,7 +74,8 @@ type RowReduction struct {
 	Count, First                 int32
 	Rows, Width, Buffers         int32
 	Down, Later, Tiles           int32
-	Table                        cuda.Pointer
+	Table, Answer                cuda.Pointer
+	Ticket                       uint32
 }
 
 // RowRounding is what roundRows of kernels/rows/reduce.cu takes.

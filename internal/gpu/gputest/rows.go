@@ -207,6 +207,11 @@ func refAccumulate(l *fake.Launch, r abi.RowReduction) {
 		}
 		columns[i] += total.Int64()
 	}
+	if r.Answer != 0 {
+		bottoms, flags := fake.Slice[int64](l, r.S.Bottom, n), fake.Slice[uint32](l, r.S.Flags, n)
+		answerWord(l, r.Answer, abi.LeftWord, r.Ticket, 0)
+		answerRow(l, r.Answer, r.Ticket, append(columns[:k+1:k+1], tops[0], bottoms[0], int64(flags[0])))
+	}
 }
 
 // refIntegers makes integers of the rows' columns for refSettle.

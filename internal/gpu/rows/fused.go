@@ -25,7 +25,6 @@ func (q *rowSums) fused() bool { return abi.DigitFile(q.digits) == abi.FusedFile
 // A fusedLaunch is a launch in preparation.
 type fusedLaunch struct {
 	f      *cuda.Function
-	box    *cuda.Mailbox
 	r      abi.FusedReduction
 	grid   cuda.Dim
 	shared int
@@ -34,14 +33,11 @@ type fusedLaunch struct {
 // prepare returns a launch whose results have no place yet.
 func (q *rowSums) prepare() (*fusedLaunch, error) {
 	loaded := launch.KernelsOf(q.s)
-	box, err := mailboxOf(q.s)
-	if err != nil {
-		return nil, err
-	}
-	l := &fusedLaunch{box: box, r: abi.FusedReduction{A: abi.RowsOf(q.a), Digits: int32(q.digits), Magnitudes: abi.Flag(q.magnitudes)}}
+	l := &fusedLaunch{r: abi.FusedReduction{A: abi.RowsOf(q.a), Digits: int32(q.digits), Magnitudes: abi.Flag(q.magnitudes)}}
 	if q.x != nil {
 		l.r.X = abi.RowsOf(*q.x)
 	}
+	var err error
 	if l.f, err = loaded.Function(q.s, "rows/"+abi.FusedFile, q.kernelName()); err != nil {
 		return nil, err
 	}
@@ -99,29 +95,24 @@ func (q *rowSums) start(l *fusedLaunch) error {
 	return l.f.Launch(q.s, l.grid, cuda.Dim{X: fusedThreads}, l.shared, l.r)
 }
 
-// ask starts the launch, which answers.
-func (q *rowSums) ask(l *fusedLaunch) error {
-	l.r.Answer, l.r.Ticket = l.box.At(0), l.box.Ticket()
+// fusedColumns is onDevice.
+func (q *rowSums) fusedColumns() error {
+	l, err := q.prepare()
+	if err != nil {
+		return err
+	}
+	l.r.Columns, l.r.S = q.memory.Pointer(), spansOf(q.memory.At(q.spansAt()), q.a.Rows)
 	return q.start(l)
 }
 
-// fusedSums is sums. Those of one row come through the mailbox.
-func (q *rowSums) fusedSums() (*hostSums, error) {
-	if q.a.Rows > 1 {
-		if err := q.onDevice(q.digits); err != nil {
-			return nil, err
-		}
-		return q.download(0)
-	}
+// fusedTell lets the sums of the only row be told.
+func (q *rowSums) fusedTell(box *cuda.Mailbox) error {
 	l, err := q.prepare()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	l.r.Tells = 1
-	if err := q.ask(l); err != nil {
-		return nil, err
-	}
-	return q.told(l.box)
+	l.r.Tells, l.r.Answer, l.r.Ticket = 1, box.At(0), box.Ticket()
+	return q.start(l)
 }
 
 // fusedRound is round.
@@ -130,13 +121,18 @@ func (q *rowSums) fusedRound(alpha num.Real, c abi.Target) (left int, err error)
 	if err != nil {
 		return 0, err
 	}
+	box, err := mailboxOf(q.s)
+	if err != nil {
+		return 0, err
+	}
 	exp, _ := powerOfTwo(alpha)
 	errors, shift := q.error()
 	l.r.S = spansOf(q.memory.At(q.spansAt()), q.a.Rows)
 	l.r.To = abi.FusedRounding{C: c, List: q.memory.At(q.listAt()), Unit: q.unit() + exp, Error: float64(errors) * float64(int64(1)<<shift),
 		Exact: q.exactSpread(q.digits), Neg: abi.Flag(alpha.Neg), Expansions: abi.Flag(q.expansions())}
-	if err := q.ask(l); err != nil {
+	l.r.Answer, l.r.Ticket = box.At(0), box.Ticket()
+	if err := q.start(l); err != nil {
 		return 0, err
 	}
-	return leftOver(l.box, q.s)
+	return leftOver(box, q.s)
 }

@@ -146,30 +146,38 @@ func (q *rowSums) alloc(parts int64) (err error) {
 	return err
 }
 
-// sums computes the columns of digits and brings them to the host.
+// sums computes the columns of digits and brings them to the host. Those of one row come through the
+// mailbox.
 func (q *rowSums) sums(digits int) (*hostSums, error) {
-	q.digits = digits
-	if q.fused() {
-		return q.fusedSums()
+	if q.a.Rows > 1 {
+		if err := q.onDevice(digits); err != nil {
+			return nil, err
+		}
+		return q.download(0)
 	}
-	if err := q.run(); err != nil {
+	q.digits = digits
+	box, err := mailboxOf(q.s)
+	if err != nil {
 		return nil, err
 	}
-	return q.download(0)
+	if q.fused() {
+		err = q.fusedTell(box)
+	} else {
+		err = q.run(box)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return q.told(box)
 }
 
 // onDevice computes the columns of digits and leaves them there, with the spans.
 func (q *rowSums) onDevice(digits int) error {
 	q.digits = digits
-	if !q.fused() {
-		return q.run()
+	if q.fused() {
+		return q.fusedColumns()
 	}
-	l, err := q.prepare()
-	if err != nil {
-		return err
-	}
-	l.r.Columns, l.r.S = q.memory.Pointer(), spansOf(q.memory.At(q.spansAt()), q.a.Rows)
-	return q.start(l)
+	return q.run(nil)
 }
 
 // round computes the rows' sums and rounds them to c, alpha being a power of two. It returns how
@@ -179,7 +187,7 @@ func (q *rowSums) round(digits int, alpha num.Real, c abi.Target) (int, error) {
 	if q.fused() {
 		return q.fusedRound(alpha, c)
 	}
-	if err := q.run(); err != nil {
+	if err := q.run(nil); err != nil {
 		return 0, err
 	}
 	return q.roundRows(alpha, c)

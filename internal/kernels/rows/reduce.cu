@@ -1,8 +1,6 @@
 // The spans of rows and their rounding.
 #include "bytes.cuh"
 #include "reduce.cuh"
-#include "../common/answer.cuh"
-#include "../common/report.cuh"
 #include "../common/round.cuh"
 
 // heads reads n numbers from position at on, step apart.

@@ -13,8 +13,11 @@
 // that is (K + 3) B^-K; all digits have the sign of the addend.
 //
 // Every thread keeps its columns in registers, and adds them to those of its row in the
-// device's memory at the end. Integers are added, so the order does not matter.
+// device's memory at the end. Integers are added, so the order does not matter. The block that
+// comes last tells the host the columns of an only row.
 #pragma once
+#include "../common/answer.cuh"
+#include "../common/report.cuh"
 #include "rows.cuh"
 
 #define THREADS 128
@@ -95,6 +98,8 @@ struct reduction {
 	int later;      // terms of expansions but the first: their zeros do not count
 	int tiles;      // of 8 digits of 7 bits each number of x has in table
 	u64 table;      // convolve.cuh
+	u64 answer;     // to the host: the columns and spans of the only row. 0: it does not ask
+	u32 ticket;
 };
 
 // A tile of numbers in shared memory: number (f, s), f < fast, s < slow, has place f df + s ds.
@@ -359,6 +364,17 @@ template <int K, bool PRODUCTS> static __device__ __forceinline__ void accumulat
 		for (int w = 0; w < THREADS / 32; w++)
 			v += part[w * (K + 1) + c];
 		atomicAdd(to + (i64)c * r.a.n + row, (u64)v);
+	}
+	// The word behind the columns has counts, the second of blocks that are done.
+	if (r.answer == 0 || !lastBlock((u32 *)(to + K + 1) + 1, gridDim.y))
+		return;
+	for (int c = threadIdx.x; c <= K; c += THREADS)
+		tellWide(r.answer, 1 + 2 * c, r.ticket, (i64)__ldcg(to + c));
+	if (threadIdx.x == THREADS - 1) {
+		tellWide(r.answer, 2 * K + 3, r.ticket, s.top);
+		tellWide(r.answer, 2 * K + 5, r.ticket, s.bottom);
+		tellWide(r.answer, 2 * K + 7, r.ticket, s.flags);
+		tellWord(r.answer, 0, r.ticket, 0);
 	}
 }
 
