@@ -65,6 +65,35 @@ const (
 // ConvolveTiles returns how many groups of 8 sums of products of digits there are.
 func ConvolveTiles(digits int) int { return (digits + 1) / 2 }
 
+// What an ending does with rows: leaves their columns and spans in memory, rounds them, or tells those
+// of an only row.
+const (
+	Keeps = iota
+	Rounds
+	Tells
+)
+
+// RowEnding is how the kernels of sums end: kernels/rows/conclude.cuh.
+type RowEnding struct {
+	To     RowRounding
+	Answer cuda.Pointer
+	Ticket uint32
+	Does   int32
+}
+
+// RowRounding is how they round.
+type RowRounding struct {
+	C               Target
+	List            cuda.Pointer
+	Unit            int64
+	Error           float64
+	Exact           int64
+	Neg, Expansions int32
+}
+
+// MaxTiles is the most tiles of rows that several blocks share.
+const MaxTiles = 2048
+
 // RowReduction is what the kernels of kernels/rows/reduce.cuh take.
 type RowReduction struct {
 	A, X                         Vectors
@@ -74,23 +103,8 @@ type RowReduction struct {
 	Count, First                 int32
 	Rows, Width, Buffers         int32
 	Down, Later, Tiles           int32
-	Table, Answer                cuda.Pointer
-	Ticket                       uint32
-}
-
-// RowRounding is what roundRows of kernels/rows/reduce.cu takes.
-type RowRounding struct {
-	S               Spans
-	Columns         cuda.Pointer
-	C               Target
-	Rest            Leftovers
-	Answer          cuda.Pointer
-	Unit            int64
-	Error           float64
-	Exact           int64
-	Digits, Rows    int32
-	Neg, Expansions int32
-	Ticket          uint32
+	Table                        cuda.Pointer
+	End                          RowEnding
 }
 
 // Integers is what integersOfRows of kernels/rows/integers.cu takes.
@@ -103,27 +117,15 @@ type Integers struct {
 	Digits, Rows, Words, Pitch, Expansions, _ int32
 }
 
-// FusedRounding is how the kernels of kernels/rows/fused.cuh round.
-type FusedRounding struct {
-	C               Target
-	List            cuda.Pointer
-	Unit            int64
-	Error           float64
-	Exact           int64
-	Neg, Expansions int32
-}
-
 // FusedReduction is what the kernels of kernels/rows/fused.cuh take.
 type FusedReduction struct {
 	A, X               Vectors
 	Parts              cuda.Pointer
 	S                  Spans
-	Columns, Answer    cuda.Pointer
-	To                 FusedRounding
+	Columns            cuda.Pointer
+	End                RowEnding
 	Digits, Magnitudes int32
 	LogRows, Across    int32
-	Ticket             uint32
-	Tells              int32
 }
 
 // Convolution is what the kernels of kernels/rows/convolve.cuh take.
@@ -135,6 +137,7 @@ type Convolution struct {
 	Down           int32
 	Inverse        uint32
 	Size           int32
+	End            RowEnding
 }
 
 // AlphaWords is the most words of alpha in an update.

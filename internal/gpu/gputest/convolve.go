@@ -83,4 +83,5 @@ func refConvolve(l *fake.Launch, r abi.Convolution, k int) {
 			}
 		}
 	}
+	sumsIn(l, r.Columns, r.S, n, k).conclude(l, r.End)
 }

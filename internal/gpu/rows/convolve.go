@@ -64,11 +64,11 @@ func (q *rowSums) convolve(r abi.RowReduction) error {
 	}
 	limbs := uint32(q.a.Arr.Limbs())
 	c := abi.Convolution{A: abi.RowsOf(q.a), X: abi.RowsOf(*q.x), Parts: r.Parts, S: r.S, Columns: r.Columns, Table: r.Table, Count: r.Count,
-		Down: abi.Flag(abs(q.a.RS) < abs(q.a.CS)), Inverse: ^uint32(0)/limbs + 1, Size: int32(q.convolveBuffer(q.digits))}
+		Down: abi.Flag(abs(q.a.RS) < abs(q.a.CS)), Inverse: ^uint32(0)/limbs + 1, Size: int32(q.convolveBuffer(q.digits)), End: r.End}
 	grid := cuda.Dim{X: (q.a.Rows + convolveWarps*convolveRows - 1) / (convolveWarps * convolveRows)}
 	steps := (q.a.Cols + convolveColumns - 1) / convolveColumns
-	slices := min(steps, max(1, blocks*q.s.Device().Info().Multiprocessors/grid.X))
-	c.Steps = int32((steps + slices - 1) / slices)
+	share := slices(grid.X, blocks*q.s.Device().Info().Multiprocessors, steps)
+	c.Steps = int32((steps + share - 1) / share)
 	grid.Y = (steps + int(c.Steps) - 1) / int(c.Steps)
 	return f.Launch(q.s, grid, cuda.Dim{X: 32 * convolveWarps}, shared, c)
 }

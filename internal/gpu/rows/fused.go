@@ -6,7 +6,6 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/launch"
-	"github.com/halfulp/halfulp/internal/num"
 )
 
 // The way of kernels/rows/fused.cuh: one launch reads the numbers once, adds, rounds and answers
@@ -15,8 +14,6 @@ import (
 const (
 	fusedThreads = 256 // of a block
 	fusedRows    = 8   // that a block works on, where memory runs down the columns
-	// MAX_SLICES; tiles with slices are fewer than MAX_TILES, since all blocks run at a time
-	maxSlices = 1024
 )
 
 // fused reports whether there are fused kernels for the digits.
@@ -30,8 +27,8 @@ type fusedLaunch struct {
 	shared int
 }
 
-// prepare returns a launch whose results have no place yet.
-func (q *rowSums) prepare() (*fusedLaunch, error) {
+// fuse is compute.
+func (q *rowSums) fuse(end func() abi.RowEnding) error {
 	loaded := launch.KernelsOf(q.s)
 	l := &fusedLaunch{r: abi.FusedReduction{A: abi.RowsOf(q.a), Digits: int32(q.digits), Magnitudes: abi.Flag(q.magnitudes)}}
 	if q.x != nil {
@@ -39,20 +36,22 @@ func (q *rowSums) prepare() (*fusedLaunch, error) {
 	}
 	var err error
 	if l.f, err = loaded.Function(q.s, "rows/"+abi.FusedFile, q.kernelName()); err != nil {
-		return nil, err
+		return err
 	}
 	if err := q.divide(loaded, l); err != nil {
-		return nil, err
+		return err
 	}
 	parts := int64(0)
 	if l.grid.Y > 1 {
 		parts = 8 * int64(l.grid.X*l.grid.Y*(q.digits+4)) << l.r.LogRows
 	}
 	if err := q.alloc(parts); err != nil {
-		return nil, err
+		return err
 	}
+	l.r.Columns, l.r.S = q.memory.Pointer(), spansOf(q.memory.At(q.spansAt()), q.a.Rows)
 	l.r.Parts = q.memory.At(q.partsAt())
-	return l, nil
+	l.r.End = end()
+	return l.f.Launch(q.s, l.grid, cuda.Dim{X: fusedThreads}, l.shared, l.r)
 }
 
 // divide divides the work among blocks. The threads of a warp lie the way that memory runs.
@@ -80,7 +79,7 @@ func (q *rowSums) divide(loaded *launch.Kernels, l *fusedLaunch) error {
 	l.r.LogRows, l.r.Across = int32(bits.Len(uint(rows))-1), abi.Flag(down)
 	l.shared = fusedShared(q.digits, rows, step)
 	l.grid.X = (m + rows - 1) / rows
-	l.grid.Y = max(1, min(slots/l.grid.X, (k+lanes-1)/lanes, maxSlices))
+	l.grid.Y = slices(l.grid.X, slots, (k+lanes-1)/lanes)
 	return nil
 }
 
@@ -89,50 +88,4 @@ func (q *rowSums) divide(loaded *launch.Kernels, l *fusedLaunch) error {
 func fusedShared(digits, rows, step int) int {
 	words := (abi.RowDigit*digits + 64 + 31) / 32
 	return max(8*(digits+1)*(fusedThreads/32)*step, (8*(digits+1)+4*words)*rows)
-}
-
-func (q *rowSums) start(l *fusedLaunch) error {
-	return l.f.Launch(q.s, l.grid, cuda.Dim{X: fusedThreads}, l.shared, l.r)
-}
-
-// fusedColumns is onDevice.
-func (q *rowSums) fusedColumns() error {
-	l, err := q.prepare()
-	if err != nil {
-		return err
-	}
-	l.r.Columns, l.r.S = q.memory.Pointer(), spansOf(q.memory.At(q.spansAt()), q.a.Rows)
-	return q.start(l)
-}
-
-// fusedTell lets the sums of the only row be told.
-func (q *rowSums) fusedTell(box *cuda.Mailbox) error {
-	l, err := q.prepare()
-	if err != nil {
-		return err
-	}
-	l.r.Tells, l.r.Answer, l.r.Ticket = 1, box.At(0), box.Ticket()
-	return q.start(l)
-}
-
-// fusedRound is round.
-func (q *rowSums) fusedRound(alpha num.Real, c abi.Target) (left int, err error) {
-	l, err := q.prepare()
-	if err != nil {
-		return 0, err
-	}
-	box, err := mailboxOf(q.s)
-	if err != nil {
-		return 0, err
-	}
-	exp, _ := powerOfTwo(alpha)
-	errors, shift := q.error()
-	l.r.S = spansOf(q.memory.At(q.spansAt()), q.a.Rows)
-	l.r.To = abi.FusedRounding{C: c, List: q.memory.At(q.listAt()), Unit: q.unit() + exp, Error: float64(errors) * float64(int64(1)<<shift),
-		Exact: q.exactSpread(q.digits), Neg: abi.Flag(alpha.Neg), Expansions: abi.Flag(q.expansions())}
-	l.r.Answer, l.r.Ticket = box.At(0), box.Ticket()
-	if err := q.start(l); err != nil {
-		return 0, err
-	}
-	return leftOver(box, q.s)
 }

@@ -73,7 +73,7 @@ type rowSums struct {
 	magnitudes bool
 
 	digits int
-	memory *cuda.Memory // columns, a count, spans, a list of rows, parts
+	memory *cuda.Memory // columns, spans, a list of rows, parts
 }
 
 func (q *rowSums) free() { q.memory.Free() }
@@ -124,11 +124,8 @@ func spansOf(p cuda.Pointer, n int) abi.Spans {
 	return abi.Spans{Top: p, Bottom: p + 8*at, Flags: p + 16*at}
 }
 
-// countAt returns where the count of rows that are left over is in memory.
-func (q *rowSums) countAt() int64 { return int64(8 * (q.digits + 1) * q.a.Rows) }
-
-// spansAt returns where the spans of rows are.
-func (q *rowSums) spansAt() int64 { return q.countAt() + 8 }
+// spansAt returns where the spans of rows are in memory.
+func (q *rowSums) spansAt() int64 { return int64(8 * (q.digits + 1) * q.a.Rows) }
 
 // listAt returns where the list of rows that are left over is.
 func (q *rowSums) listAt() int64 { return (q.spansAt() + spanBytes*int64(q.a.Rows) + 7) &^ 7 }
@@ -146,6 +143,21 @@ func (q *rowSums) alloc(parts int64) (err error) {
 	return err
 }
 
+// compute computes the columns of digits. end, which is called when q has memory, says what becomes of
+// them.
+func (q *rowSums) compute(digits int, end func() abi.RowEnding) error {
+	q.digits = digits
+	if q.fused() {
+		return q.fuse(end)
+	}
+	return q.run(end)
+}
+
+// onDevice computes the columns of digits and leaves them there, with the spans.
+func (q *rowSums) onDevice(digits int) error {
+	return q.compute(digits, func() abi.RowEnding { return abi.RowEnding{Does: abi.Keeps} })
+}
+
 // sums computes the columns of digits and brings them to the host. Those of one row come through the
 // mailbox.
 func (q *rowSums) sums(digits int) (*hostSums, error) {
@@ -155,42 +167,35 @@ func (q *rowSums) sums(digits int) (*hostSums, error) {
 		}
 		return q.download(0)
 	}
-	q.digits = digits
 	box, err := mailboxOf(q.s)
 	if err != nil {
 		return nil, err
 	}
-	if q.fused() {
-		err = q.fusedTell(box)
-	} else {
-		err = q.run(box)
-	}
-	if err != nil {
+	if err := q.compute(digits, func() abi.RowEnding {
+		return abi.RowEnding{Does: abi.Tells, Answer: box.At(0), Ticket: box.Ticket()}
+	}); err != nil {
 		return nil, err
 	}
 	return q.told(box)
 }
 
-// onDevice computes the columns of digits and leaves them there, with the spans.
-func (q *rowSums) onDevice(digits int) error {
-	q.digits = digits
-	if q.fused() {
-		return q.fusedColumns()
-	}
-	return q.run(nil)
-}
-
 // round computes the rows' sums and rounds them to c, alpha being a power of two. It returns how
 // many rows are left over.
 func (q *rowSums) round(digits int, alpha num.Real, c abi.Target) (int, error) {
-	q.digits = digits
-	if q.fused() {
-		return q.fusedRound(alpha, c)
-	}
-	if err := q.run(nil); err != nil {
+	box, err := mailboxOf(q.s)
+	if err != nil {
 		return 0, err
 	}
-	return q.roundRows(alpha, c)
+	if err := q.compute(digits, func() abi.RowEnding {
+		exp, _ := powerOfTwo(alpha)
+		errors, shift := q.error()
+		return abi.RowEnding{Does: abi.Rounds, Answer: box.At(0), Ticket: box.Ticket(), To: abi.RowRounding{
+			C: c, List: q.memory.At(q.listAt()), Unit: q.unit() + exp, Error: float64(errors) * float64(int64(1)<<shift),
+			Exact: q.exactSpread(q.digits), Neg: abi.Flag(alpha.Neg), Expansions: abi.Flag(q.expansions())}}
+	}); err != nil {
+		return 0, err
+	}
+	return leftOver(box, q.s)
 }
 
 // left returns the n rows that round has left over, and the spans of all.
@@ -231,7 +236,7 @@ func (q *rowSums) hostSums() *hostSums {
 	n := q.a.Rows
 	words := make([]int64, q.listAt()/8)
 	h := &hostSums{q: q, raw: unsafe.Slice((*uint8)(unsafe.Pointer(&words[0])), 8*len(words))}
-	h.columns, words = words[:(q.digits+1)*n], words[(q.digits+1)*n+1:]
+	h.columns, words = words[:(q.digits+1)*n], words[(q.digits+1)*n:]
 	h.top, h.bottom = words[:n], words[n:2*n]
 	h.flags = unsafe.Slice((*uint32)(unsafe.Pointer(&words[2*n])), n)
 	return h

@@ -18,6 +18,7 @@
 #define CONVOLVE_WARPS 4
 #define CONVOLVE_ROWS 16 // of a warp
 #define CONVOLVE_COLUMNS 4 // of a warp at a time
+static_assert(CONVOLVE_WARPS * CONVOLVE_ROWS <= TILE_ROWS, "a tile's rows");
 
 struct convolution {
 	vectors a;
@@ -31,6 +32,7 @@ struct convolution {
 	int down;      // whether memory runs down the columns of a
 	u32 inverse;   // 2^32 / limbs of a, rounded up
 	int size;      // words of a buffer
+	ending end;
 };
 
 // tilesOf returns how many groups of 8 sums D_t there are.
@@ -78,12 +80,12 @@ struct stream {
 	}
 };
 
-template <int K> static __device__ __forceinline__ void convolve(const convolution &r)
+// convolve adds the products of a warp's rows to their columns.
+template <int K> static __device__ __forceinline__ void convolve(const convolution &r, u64 *room)
 {
 	const int TILES = tilesOf(K);
 	// steps between flushes: |D_t| < 2^31
 	const int LONGEST = (1 << 17) / (4 * K * CONVOLVE_COLUMNS);
-	extern __shared__ u64 room[];
 	int lane = threadIdx.x % 32, warp = threadIdx.x / 32, place = lane / 4, column = lane % 4;
 	int first = (blockIdx.x * CONVOLVE_WARPS + warp) * CONVOLVE_ROWS;
 	if (first >= r.a.n)
@@ -246,5 +248,8 @@ template <int K> static __device__ __forceinline__ void convolve(const convoluti
 #define CONVOLVE(K, BLOCKS)                                                                                            \
 	extern "C" __global__ void __launch_bounds__(32 * CONVOLVE_WARPS, BLOCKS) convolve##K(const __grid_constant__ convolution r) \
 	{                                                                                                                  \
-		convolve<K>(r);                                                                                                \
+		extern __shared__ u64 room[];                                                                                  \
+		convolve<K>(r, room);                                                                                          \
+		__syncthreads();                                                                                               \
+		concludeColumns(r.end, r.s, r.columns, r.a.n, K, CONVOLVE_WARPS * CONVOLVE_ROWS, (i64 *)room);                 \
 	}

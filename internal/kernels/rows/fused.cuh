@@ -12,38 +12,20 @@
 // Every thread keeps its columns in registers. Those of a block are added in shared memory,
 // those of slices, blocks that share rows, by the slice that comes last.
 #pragma once
-#include "../common/answer.cuh"
-#include "../common/round.cuh"
-#include "rows.cuh"
-
-// How rows are rounded.
-struct rounding {
-	target c;
-	u64 list;     // u64: the rows that are left over
-	i64 unit;     // exponent of column K - 1 relative to P, and of the factor
-	double error; // of a sum in such units
-	i64 exact;    // rows whose addends lie no further than this below P have exact sums
-	int neg;
-	int expansions; // the addends are terms of expansions
-};
+#include "conclude.cuh"
 
 struct reduction {
 	vectors a;     // the first factors, or the addends of sums
 	vectors x;     // one vector: the second factors
 	u64 parts;     // i64: the sums of slices
 	spans s;       // where these and the columns go
-	// i64: number c n + r is column c - 1 of row r, c <= K; what overflows column 0 is in column
-	// -1. 0: the rows are rounded, or told
+	// i64: number c n + r is column c - 1 of row r, c <= K; what overflows column 0 is in column -1
 	u64 columns;
-	// Where the host asks for an answer: the number of rows that are left over. 0: it does not ask
-	u64 answer;
-	rounding to;
+	ending end;
 	int digits;     // K
 	int magnitudes; // sums of magnitudes
 	int logRows;    // of the rows that a block works on
 	int across;     // threads of a warp lie across the rows, not along them
-	u32 ticket;
-	int tells;      // the columns and spans of the only row are in the answer
 };
 
 static __device__ __forceinline__ head headOf(const numbers &a, i64 i)
@@ -65,32 +47,6 @@ static __device__ __forceinline__ numbers termOf(const numbers &a, int t)
 }
 
 static __device__ __forceinline__ int termsOf(const numbers &a) { return a.kind >= DD && a.kind <= QD ? a.kind : 1; }
-
-// span is spans of one row.
-struct span {
-	i64 top, bottom;
-	u32 flags;
-
-	// see takes note of an addend, and returns whether it is finite and not zero.
-	__device__ __forceinline__ bool see(u32 cls, i64 exp)
-	{
-		u32 c = cls >> 1;
-		if (c != FINITE) {
-			flags |= c != ZERO ? SEEN_SPECIAL : cls & 1 ? SEEN_NEGATIVE_ZERO : SEEN_POSITIVE_ZERO;
-			return false;
-		}
-		flags |= SEEN_FINITE;
-		bottom = max64(bottom, -exp);
-		return true;
-	}
-
-	__device__ __forceinline__ void merge(const span &s)
-	{
-		top = max64(top, s.top);
-		bottom = max64(bottom, s.bottom);
-		flags |= s.flags;
-	}
-};
 
 // mergeWarp merges what the threads of a warp know of rows, thread t of row t % rows.
 static __device__ __forceinline__ void mergeWarp(span &s, int rows)
@@ -294,65 +250,6 @@ template <int K, bool PRODUCTS> struct accumulator {
 	}
 };
 
-#define MAX_TILES 2048 // of rows, if they have slices
-
-// What launches leave as they find it, zeros: the slices of tiles that have come, the tiles that are
-// done above the rows of theirs that are left over, and the length of the list of such rows. So
-// launches of a module take turns.
-static __device__ u32 arrived[MAX_TILES], listed;
-static __device__ u64 done;
-
-// roundRow rounds row number i from its columns, stride apart, and returns whether it did: a sum
-// that its error or its class leaves undecided is left to the host. room is for (28 K + 95) / 32
-// words, as far apart.
-static __device__ __noinline__ bool roundRow(const reduction &r, int row, const i64 *column, int stride, u32 *room, i64 top, i64 bottom, u32 flags)
-{
-	const rounding &to = r.to;
-	i64 at = to.c.off + row * to.c.rs;
-	if (flags & SEEN_SPECIAL)
-		return false;
-	if (!(flags & SEEN_FINITE)) {
-		bool positive = flags & SEEN_POSITIVE_ZERO, negative = flags & SEEN_NEGATIVE_ZERO;
-		storeZero(to.c, at, to.neg ? positive && !negative : negative && !positive);
-		return true;
-	}
-	int words = (DIGIT * r.digits + 64 + 31) / 32;
-	integer x = {room, stride, words};
-	i64 carry = 0;
-	u64 bits = 0; // low bits of the next word
-	int have = 0, w = 0;
-#pragma unroll 4
-	for (int c = r.digits; c > 0; c--) {
-		i64 v = column[c * stride] + carry;
-		carry = v >> DIGIT;
-		bits |= (u64)(v & MASK) << have;
-		have += DIGIT;
-		if (have >= 32) {
-			x.at[w++ * stride] = (u32)bits;
-			bits >>= 32;
-			have -= 32;
-		}
-	}
-	// The rest, sign included.
-	i64 v = column[0] + carry;
-	u64 low = bits | (u64)v << have;
-	i64 high = have ? v >> (64 - have) : v >> 63;
-	for (; w < words; w++) {
-		x.at[w * stride] = (u32)low;
-		low = low >> 32 | (u64)high << 32;
-		high >>= 32;
-	}
-	bool neg = x.magnitude() != (to.neg != 0);
-	int n = x.length();
-	double error = top + bottom <= to.exact ? 0 : to.error;
-	if (n != 0)
-		return store(to.c, at, x, n, neg, top + to.unit, error);
-	if (error != 0 || to.expansions)
-		return false;
-	storeZero(to.c, at, false);
-	return true;
-}
-
 // alignPart moves the columns of a row, stride apart, down by n digits.
 static __device__ void alignPart(i64 *column, int stride, int k, int n)
 {
@@ -382,18 +279,7 @@ static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *al
 		part[n + rows + threadIdx.x] = all[threadIdx.x].bottom;
 		part[n + 2 * rows + threadIdx.x] = all[threadIdx.x].flags;
 	}
-	__shared__ bool last;
-	__syncthreads();
-	if (threadIdx.x == 0) {
-		u32 *counter = &arrived[blockIdx.x];
-		__threadfence();
-		last = atomicAdd(counter, 1) == slices - 1;
-		if (last)
-			*counter = 0;
-		__threadfence();
-	}
-	__syncthreads();
-	if (!last)
+	if (!lastOfTile())
 		return false;
 	// The last warp adds spans, the others columns, each of them by some lanes.
 	int lanes = 1, workers = threads - 32;
@@ -444,61 +330,22 @@ static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *al
 	}
 }
 
-// conclude takes the sums of a tile of rows, column c of row i at c rows + i, and what is known
-// of the rows: the last slice rounds them, or writes or tells them. Behind the sums there is room
-// for rounding.
-static __device__ __noinline__ void conclude(const reduction &r, i64 *sums, span *all)
+// finishTile ends with the sums of a tile of rows, column c of row i at c rows + i, and what is known
+// of the rows, in the slice that comes last.
+static __device__ __noinline__ void finishTile(const reduction &r, i64 *sums, span *all)
 {
-	int rows = 1 << r.logRows, n = (r.digits + 1) * rows, threads = blockDim.x;
 	if (gridDim.y > 1 && !meet(r, sums, all))
 		return;
-	if (r.tells) {
-		for (int i = threadIdx.x, k = r.digits; i < k + 4; i += threads)
-			tellWide(r.answer, 1 + 2 * i, r.ticket, i <= k ? sums[i * rows] : i == k + 1 ? all->top : i == k + 2 ? all->bottom : all->flags);
-		if (threadIdx.x == 0)
-			tellWord(r.answer, 0, r.ticket, 0);
+	int rows = 1 << r.logRows, first = blockIdx.x * rows, here = min(rows, r.a.n - first);
+	if (r.end.does != TELLS && threadIdx.x < here)
+		all[threadIdx.x].write(r.s, first + threadIdx.x);
+	if (r.end.does != KEEPS) {
+		conclude(r.end, r.digits, first, here, rows, sums, all);
 		return;
 	}
-	int row = blockIdx.x * rows + threadIdx.x;
-	bool rest = false;
-	if (threadIdx.x < rows && row < r.a.n) {
-		const span &s = all[threadIdx.x];
-		if (r.columns == 0)
-			rest = !roundRow(r, row, sums + threadIdx.x, rows, (u32 *)(sums + n) + threadIdx.x, s.top, s.bottom, s.flags);
-		if (rest) {
-			leave(leftovers{(u64)&listed, r.to.list, r.a.n}, row, 0);
-			__threadfence();
-		}
-		((i64 *)r.s.top)[row] = s.top;
-		((i64 *)r.s.bottom)[row] = s.bottom;
-		((u32 *)r.s.flags)[row] = s.flags;
-	}
-	if (r.columns != 0)
-		for (int i = threadIdx.x; i < n; i += threads)
-			if (blockIdx.x * rows + (i & (rows - 1)) < r.a.n)
-				((i64 *)r.columns)[(i64)(i >> r.logRows) * r.a.n + blockIdx.x * rows + (i & (rows - 1))] = sums[i];
-	if (r.answer == 0 || threadIdx.x >= 32)
-		return;
-	// A tile has no more rows than a warp threads. What it writes for the stream's later operations
-	// needs no fence.
-	u64 left = __popc(__ballot_sync(~0u, rest));
-	__syncwarp();
-	if (threadIdx.x != 0)
-		return;
-	if (gridDim.x > 1) {
-		if (left != 0)
-			__threadfence();
-		u64 others = atomicAdd(&done, 1ull << 32 | left);
-		if (others >> 32 != gridDim.x - 1)
-			return;
-		left += (u32)others;
-		done = 0;
-	}
-	if (left != 0) {
-		__threadfence();
-		listed = 0;
-	}
-	tellWord(r.answer, 0, r.ticket, (u32)left);
+	for (int i = threadIdx.x; i < (r.digits + 1) * rows; i += blockDim.x)
+		if ((i & (rows - 1)) < here)
+			((i64 *)r.columns)[(i64)(i >> r.logRows) * r.a.n + first + (i & (rows - 1))] = sums[i];
 }
 
 // mergeBlock merges what the threads of a block of THREADS know of rows.
@@ -551,5 +398,5 @@ static __device__ __forceinline__ void finish(const reduction &r, const spot &at
 		room[i] = v;
 	}
 	__syncthreads();
-	conclude(copy, room, all);
+	finishTile(copy, room, all);
 }

@@ -20,6 +20,47 @@ struct spans {
 // No exponent of an addend is as low: there is none.
 #define NO_TOP (-(1ll << 61))
 
+// span is spans of one row.
+struct span {
+	i64 top, bottom;
+	u32 flags;
+
+	// see takes note of an addend but for top, and returns whether it is finite and not zero.
+	__device__ __forceinline__ bool see(u32 cls, i64 exp)
+	{
+		u32 c = cls >> 1;
+		if (c != FINITE) {
+			flags |= c != ZERO ? SEEN_SPECIAL : cls & 1 ? SEEN_NEGATIVE_ZERO : SEEN_POSITIVE_ZERO;
+			return false;
+		}
+		flags |= SEEN_FINITE;
+		bottom = max64(bottom, -exp);
+		return true;
+	}
+
+	__device__ __forceinline__ void merge(const span &s)
+	{
+		top = max64(top, s.top);
+		bottom = max64(bottom, s.bottom);
+		flags |= s.flags;
+	}
+
+	// read reads a span that other blocks may have written.
+	__device__ __forceinline__ void read(const spans &from, i64 i)
+	{
+		top = __ldcg((const i64 *)from.top + i);
+		bottom = __ldcg((const i64 *)from.bottom + i);
+		flags = __ldcg((const u32 *)from.flags + i);
+	}
+
+	__device__ __forceinline__ void write(const spans &to, i64 i) const
+	{
+		((i64 *)to.top)[i] = top;
+		((i64 *)to.bottom)[i] = bottom;
+		((u32 *)to.flags)[i] = flags;
+	}
+};
+
 // What is known of a number without its significand: |x| = 0.S 2^exp, and the class byte of
 // an MP number.
 struct head {

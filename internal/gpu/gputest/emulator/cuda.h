@@ -68,7 +68,7 @@ struct machine {
 	uint3 grid, block, at;
 	void (*kernel)(void **);
 	void **params;
-	bool any; // of what threads had to say at a barrier
+	int agreed; // threads that said so at a barrier
 
 	machine() : stacks((char *)malloc((size_t)STACK * MOST)) {}
 	~machine() { free(stacks); }
@@ -321,17 +321,19 @@ static void __syncwarp(unsigned all = ~0u) { emulator::wait(emulator::AT_WARP, a
 static void __threadfence() {}
 static void __threadfence_system() {}
 
-static int __syncthreads_or(int x)
+static int __syncthreads_count(int x)
 {
 	emulator::machine &h = emulator::m();
 	__syncthreads();
-	h.any = false;
+	h.agreed = 0;
 	__syncthreads();
 	if (x)
-		h.any = true;
+		h.agreed++;
 	__syncthreads();
-	return h.any;
+	return h.agreed;
 }
+
+static int __syncthreads_or(int x) { return __syncthreads_count(x) != 0; }
 
 template <class T> static T __shfl_xor_sync(unsigned all, T x, int d) { return emulator::as<T>(emulator::tell(emulator::bits(x), 0, 0, all)(emulator::lane() ^ d)); }
 template <class T> static T __shfl_sync(unsigned all, T x, int l) { return emulator::as<T>(emulator::tell(emulator::bits(x), 0, 0, all)(l & 31)); }
