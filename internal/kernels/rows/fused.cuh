@@ -28,13 +28,6 @@ struct reduction {
 	int across;     // threads of a warp lie across the rows, not along them
 };
 
-static __device__ __forceinline__ head headOf(const numbers &a, i64 i)
-{
-	if (a.kind == MP)
-		return head{__ldg((const int *)a.plane[1] + i), __ldg((const u8 *)a.plane[2] + i)};
-	return headOfTerm(term(a, i, 0));
-}
-
 // termOf returns the numbers that are term t of those of a.
 static __device__ __forceinline__ numbers termOf(const numbers &a, int t)
 {
@@ -48,9 +41,21 @@ static __device__ __forceinline__ numbers termOf(const numbers &a, int t)
 
 static __device__ __forceinline__ int termsOf(const numbers &a) { return a.kind >= DD && a.kind <= QD ? a.kind : 1; }
 
+// maxWarp returns the largest x of a warp.
+static __device__ __forceinline__ i64 maxWarp(i64 x)
+{
+	int high = __reduce_max_sync(~0u, (int)(x >> 32));
+	u32 low = __reduce_max_sync(~0u, (int)(x >> 32) == high ? (u32)x : 0);
+	return (i64)high << 32 | low;
+}
+
 // mergeWarp merges what the threads of a warp know of rows, thread t of row t % rows.
 static __device__ __forceinline__ void mergeWarp(span &s, int rows)
 {
+	if (rows == 1) {
+		s = span{maxWarp(s.top), maxWarp(s.bottom), __reduce_or_sync(~0u, s.flags)};
+		return;
+	}
 #pragma unroll 1
 	for (int d = 16; d >= rows; d /= 2)
 		s.merge(span{__shfl_xor_sync(~0u, s.top, d), __shfl_xor_sync(~0u, s.bottom, d), __shfl_xor_sync(~0u, s.flags, d)});
@@ -76,33 +81,34 @@ struct spot {
 // The guess exceeds the largest exponent of the sample by so many bits.
 #define MARGIN 3
 
+// sampled returns the largest exponent of N addends of a row from number h on, step apart.
+template <int N, bool PRODUCTS> static __device__ __forceinline__ i64 sampled(const reduction &r, int row, int h, int step)
+{
+	head u[N], v[N];
+	int n = min(N, (r.a.k - 1 - h) / step + 1);
+	heads(termOf(r.a.a, 0), r.a.off + row * r.a.rs + h * r.a.cs, step * r.a.cs, n, u);
+	if (PRODUCTS)
+		heads(termOf(r.x.a, 0), r.x.off + h * r.x.cs, step * r.x.cs, n, v);
+	i64 top = NO_TOP;
+#pragma unroll
+	for (int i = 0; i < N; i++)
+		if (u[i].cls >> 1 == FINITE && (!PRODUCTS || v[i].cls >> 1 == FINITE))
+			top = max64(top, (i64)u[i].exp + (PRODUCTS ? v[i].exp : 0));
+	return top;
+}
+
 // guess returns P for the addends of a row, NO_TOP if the sample has none. All warps take the
-// same sample.
+// same sample, of 16 addends at least if there are as many.
 template <bool PRODUCTS> static __device__ __forceinline__ i64 guess(const reduction &r, const spot &at)
 {
-	int row = blockIdx.x * at.rows + at.row, n = min(8, at.warpRows);
-	int lane = threadIdx.x % 32 >> at.logWarpRows, step = max(1u, (u32)r.a.k / (u32)(32 / at.warpRows * n));
+	int row = blockIdx.x * at.rows + at.row, lane = threadIdx.x % 32 >> at.logWarpRows, each = at.warpRows > 1 ? 4 : 1;
+	int step = max(1u, (u32)r.a.k / (u32)(32 / at.warpRows * each)), h = lane * each * step;
 	i64 top = NO_TOP;
-	if (row < r.a.n) {
-		numbers a = termOf(r.a.a, 0), x = termOf(r.x.a, 0);
-#pragma unroll 4
-		for (int i = 0; i < n; i++) {
-			int h = min((lane * n + i) * step, r.a.k - 1);
-			head u = headOf(a, r.a.off + row * r.a.rs + h * r.a.cs);
-			bool some = u.cls >> 1 == FINITE;
-			i64 exp = u.exp;
-			if (PRODUCTS) {
-				head v = headOf(x, r.x.off + h * r.x.cs);
-				some = some && v.cls >> 1 == FINITE;
-				exp += v.exp;
-			}
-			if (some)
-				top = max64(top, exp + MARGIN);
-		}
-	}
+	if (row < r.a.n && h < r.a.k)
+		top = each > 1 ? sampled<4, PRODUCTS>(r, row, h, step) : sampled<1, PRODUCTS>(r, row, h, step);
 	for (int d = 16; d >= at.warpRows; d /= 2)
 		top = max64(top, __shfl_xor_sync(~0u, top, d));
-	return top;
+	return top == NO_TOP ? top : top + MARGIN;
 }
 
 // normalise carries once, so that all columns but the first are less than 2^28 + 2^36.
@@ -265,6 +271,8 @@ static __device__ void alignPart(i64 *column, int stride, int k, int n)
 	// What a negative sum leaves when all of it falls off does not matter: it is less than a unit.
 }
 
+#define AHEAD 10 // loads of a thread that do not wait for each other
+
 // meet adds the sums of the slices of a tile, and returns whether the block goes on with them: it
 // does if it has come last.
 static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *all)
@@ -292,10 +300,11 @@ static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *al
 			for (int first = 0; first < n; first += each) {
 				int i = first + threadIdx.x / lanes;
 				i64 v = 0;
-				if (i < n)
-#pragma unroll 8
-					for (int p = lane; p < slices; p += lanes)
-						v += __ldcg(parts + (i64)p * size + i);
+				for (int p = lane; p < slices && i < n; p += AHEAD * lanes) {
+#pragma unroll
+					for (int a = 0; a < AHEAD; a++)
+						v += p + a * lanes < slices ? __ldcg(parts + (i64)(p + a * lanes) * size + i) : 0;
+				}
 #pragma unroll 1
 				for (int d = lanes / 2; d > 0; d /= 2)
 					v += __shfl_xor_sync(~0u, v, d);
@@ -306,12 +315,17 @@ static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *al
 			int thread = threadIdx.x - workers, row = thread & (rows - 1);
 			span s = all[row];
 			i64 top = s.top;
-#pragma unroll 4
-			for (int p = thread >> r.logRows; p < slices; p += 32 >> r.logRows) {
-				const i64 *from = parts + (i64)p * size + n + row;
-				span t = {__ldcg(from), __ldcg(from + rows), (u32)__ldcg(from + 2 * rows)};
-				differ |= t.top != top;
-				s.merge(t);
+			for (int p = thread >> r.logRows; p < slices; p += AHEAD * 32 >> r.logRows) {
+#pragma unroll
+				for (int a = 0; a < AHEAD; a++) {
+					int q = p + (a * 32 >> r.logRows);
+					const i64 *from = parts + (i64)q * size + n + row;
+					span t = s;
+					if (q < slices)
+						t = span{__ldcg(from), __ldcg(from + rows), (u32)__ldcg(from + 2 * rows)};
+					differ |= t.top != top;
+					s.merge(t);
+				}
 			}
 			mergeWarp(s, rows);
 			__syncwarp();
@@ -362,6 +376,27 @@ template <int THREADS> static __device__ __forceinline__ void mergeBlock(const s
 		s.merge(found[w * at.rows + at.row]);
 }
 
+// fold adds the N columns of the threads of a warp that work on one row, each step-th. A thread hands
+// half of its columns to another: it ends with columns of them from number column on.
+template <int N, int D> static __device__ __forceinline__ void fold(i64 *sum, int step, int &column, int &columns)
+{
+	if constexpr (D > 0) {
+		if (D < step)
+			return;
+		const int H = (N + 1) / 2;
+		bool high = threadIdx.x & D;
+#pragma unroll
+		for (int c = 0; c < H; c++) {
+			i64 other = c + H < N ? sum[c + H] : 0;
+			i64 give = high ? sum[c] : other, keep = high ? other : sum[c];
+			sum[c] = keep + __shfl_xor_sync(~0u, give, D);
+		}
+		column += high ? H : 0;
+		columns = high ? columns - H : min(columns, H);
+		fold<H, D / 2>(sum, step, column, columns);
+	}
+}
+
 // finish adds the sums of the threads of a block, all of which have added theirs.
 template <int THREADS, int K, bool PRODUCTS>
 static __device__ __forceinline__ void finish(const reduction &r, const spot &at, accumulator<K, PRODUCTS> &acc, i64 *room)
@@ -371,25 +406,19 @@ static __device__ __forceinline__ void finish(const reduction &r, const spot &at
 	__shared__ span all[32];
 	for (int i = threadIdx.x; i < sizeof copy / sizeof(u32); i += THREADS)
 		((u32 *)&copy)[i] = ((const u32 *)&r)[i];
-	int thread = threadIdx.x % 32, step = at.warpRows;
-	int warps = at.lanes * step / 32, part = step > 1 ? threadIdx.x / 32 : at.lane / 32; // of a row
+	int step = at.warpRows, warps = at.lanes * step / 32, part = step > 1 ? threadIdx.x / 32 : at.lane / 32; // of a row
 	span s = acc.s;
 	mergeBlock<THREADS>(at, s);
 	if (at.lane == 0)
 		all[at.row] = s;
 	acc.raise(s.top);
 	normalise<K>(acc.sum);
-#pragma unroll 1
-	for (int d = 16; d >= step; d /= 2) {
+	int column = 0, columns = K + 1;
+	fold<K + 1, 16>(acc.sum, step, column, columns);
 #pragma unroll
-		for (int c = 0; c <= K; c++)
-			acc.sum[c] += __shfl_xor_sync(~0u, acc.sum[c], d);
-	}
-	if (thread < step) {
-#pragma unroll
-		for (int c = 0; c <= K; c++)
-			room[(part * (K + 1) + c) * at.rows + at.row] = acc.sum[c];
-	}
+	for (int c = 0; c <= K; c++)
+		if (c < columns)
+			room[(part * (K + 1) + column + c) * at.rows + at.row] = acc.sum[c];
 	__syncthreads();
 	for (int i = threadIdx.x; i < (K + 1) * at.rows; i += THREADS) {
 		i64 v = room[i];

@@ -78,6 +78,33 @@ static __device__ __forceinline__ head headOfTerm(double x)
 	return h;
 }
 
+// heads reads n numbers from position at on, step apart.
+template <int N> static __device__ __forceinline__ void heads(const numbers &a, i64 at, i64 step, int n, head (&h)[N])
+{
+	if (a.kind == MP) {
+#pragma unroll
+		for (int b = 0; b < N; b++) {
+			i64 i = b < n ? at + b * step : at;
+			h[b].exp = __ldg((const int *)a.plane[1] + i);
+			h[b].cls = __ldg((const u8 *)a.plane[2] + i);
+		}
+		return;
+	}
+	double x[N];
+	if (a.kind == F32) {
+#pragma unroll
+		for (int b = 0; b < N; b++)
+			x[b] = __ldg((const float *)a.plane[0] + (b < n ? at + b * step : at));
+	} else {
+#pragma unroll
+		for (int b = 0; b < N; b++)
+			x[b] = __ldg((const double *)a.plane[0] + (b < n ? at + b * step : at));
+	}
+#pragma unroll
+	for (int b = 0; b < N; b++)
+		h[b] = headOfTerm(x[b]);
+}
+
 // productClass is the class byte of a product, any special one being NaN.
 static __device__ __forceinline__ u32 productClass(u32 a, u32 x)
 {

@@ -352,14 +352,16 @@ static unsigned __ballot_sync(unsigned all, int x)
 }
 static int __any_sync(unsigned all, int x) { return __ballot_sync(all, x) != 0; }
 static int __all_sync(unsigned all, int x) { return __ballot_sync(all, !x) == 0; }
-static unsigned __reduce_max_sync(unsigned all, unsigned x)
+template <class T, class F> static T reduce(unsigned all, T x, F f)
 {
-	emulator::told e = emulator::tell(x, 0, 0, all);
+	emulator::told e = emulator::tell((unsigned)x, 0, 0, all);
 	for (int l = 0; l < 32; l++)
 		if (emulator::m().self->present >> l & 1)
-			x = std::max(x, (unsigned)e(l));
+			x = f(x, (T)(unsigned)e(l));
 	return x;
 }
+template <class T> static T __reduce_max_sync(unsigned all, T x) { return reduce(all, x, [](T a, T b) { return std::max(a, b); }); }
+static unsigned __reduce_or_sync(unsigned all, unsigned x) { return reduce(all, x, [](unsigned a, unsigned b) { return a | b; }); }
 
 template <class T, class U> static T atomicAdd(T *at, U x)
 {
