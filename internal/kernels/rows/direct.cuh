@@ -91,7 +91,7 @@ template <int K, bool PRODUCTS, int BATCH> static __device__ __forceinline__ voi
 	for (int pair = 0; pair < pairs; pair++) {
 		numbers a = termOf(r.a.a, pair / termsX), x = termOf(r.x.a, pair % termsX);
 		cursor atA(a, start, stride * r.a.cs), atX(x, startX, stride * r.x.cs);
-		u32 zeros = acc.s.flags & (SEEN_POSITIVE_ZERO | SEEN_NEGATIVE_ZERO);
+		u32 zeros = acc.flags & (SEEN_POSITIVE_ZERO | SEEN_NEGATIVE_ZERO);
 		auto load = [&](int b, int n) {
 			atA.load(u[b], a, n);
 			if (PRODUCTS)
@@ -101,14 +101,19 @@ template <int K, bool PRODUCTS, int BATCH> static __device__ __forceinline__ voi
 			convert(u, a);
 			u32 cls = u.h.cls;
 			i64 exp = u.h.exp, shift;
+			bool some = finiteClass(cls);
 			if (PRODUCTS) {
 				convert(v, x);
-				cls = productClass(cls, v.h.cls);
+				some = some && finiteClass(v.h.cls);
 				exp += v.h.exp;
 			} else if (r.magnitudes) {
 				cls &= ~1u;
 			}
-			if (!acc.admit(cls, exp, shift))
+			if (!some) {
+				acc.seeOther(PRODUCTS ? productClass(cls, v.h.cls) : cls);
+				return;
+			}
+			if (!acc.admit(exp, shift))
 				return;
 			u32 d[K];
 			cut<K>(d, (int)shift, [&](int j) { return u.limb[j]; });
@@ -118,7 +123,7 @@ template <int K, bool PRODUCTS, int BATCH> static __device__ __forceinline__ voi
 			}
 			u32 e[K];
 			cut<K>(e, 0, [&](int j) { return v.limb[j]; });
-			acc.addProduct(d, e, cls & 1);
+			acc.addProduct(d, e, (cls ^ v.h.cls) & 1);
 		};
 #pragma unroll
 		for (int b = 0; b < BATCH; b++)
@@ -144,7 +149,7 @@ template <int K, bool PRODUCTS, int BATCH> static __device__ __forceinline__ voi
 				acc.addNoted();
 		}
 		if (pair > 0) // the zeros of later terms do not count
-			acc.s.flags = acc.s.flags & ~(SEEN_POSITIVE_ZERO | SEEN_NEGATIVE_ZERO) | zeros;
+			acc.flags = acc.flags & ~(SEEN_POSITIVE_ZERO | SEEN_NEGATIVE_ZERO) | zeros;
 	}
 	finish<DIRECT_THREADS>(r, at, acc, room);
 }

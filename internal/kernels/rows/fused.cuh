@@ -135,7 +135,11 @@ static __device__ __forceinline__ int rise(i64 bits, int k) { return (int)min64(
 // top.
 template <int K, typename LIMB> static __device__ __forceinline__ void cut(u32 (&d)[K], int shift, const LIMB &limb)
 {
-	int down = shift / DIGIT, s = shift % DIGIT;
+	int down = 0, s = shift;
+	if (shift >= DIGIT) {
+		down = shift / DIGIT;
+		s -= down * DIGIT;
+	}
 	u32 above = 0, last = 0;
 	u64 pair = 0;
 	int k = 0;
@@ -171,8 +175,10 @@ template <int K, typename LIMB> static __device__ __forceinline__ void cut(u32 (
 template <int K, bool PRODUCTS> struct accumulator {
 	i64 sum[K + 1];
 	int noted[K]; // digits that are not in sum yet
-	span s;
+	i64 top;
 	i64 start; // the guess
+	i64 least; // of the addends' exponents
+	u32 flags; // but SEEN_FINITE
 	int count; // products since the last normalisation
 
 	__device__ __forceinline__ accumulator()
@@ -183,15 +189,19 @@ template <int K, bool PRODUCTS> struct accumulator {
 #pragma unroll
 		for (int c = 0; c < K; c++)
 			noted[c] = 0;
-		s = span{NO_TOP, NO_TOP, 0};
+		top = NO_TOP;
+		least = -NO_TOP;
+		flags = 0;
 		count = 0;
 	}
 
 	__device__ __forceinline__ void begin(i64 guess)
 	{
-		s.top = guess;
+		top = guess;
 		start = guess == NO_TOP ? 0 : guess;
 	}
+
+	__device__ __forceinline__ span known() const { return span{top, -least, flags | (least == -NO_TOP ? 0 : SEEN_FINITE)}; }
 
 	// note takes digits, up to eight times before addNoted.
 	__device__ __forceinline__ void note(const u32 (&d)[K], bool negative)
@@ -211,12 +221,12 @@ template <int K, bool PRODUCTS> struct accumulator {
 		}
 	}
 
-	// raise raises P to top.
-	__device__ __forceinline__ void raise(i64 top)
+	// raise raises P to a new one.
+	__device__ __forceinline__ void raise(i64 to)
 	{
 		addNoted();
 #pragma unroll 1
-		for (int n = rise(top - s.top, K); n > 0; n--) {
+		for (int n = rise(to - top, K); n > 0; n--) {
 			i64 carry = sum[K] >> DIGIT;
 #pragma unroll
 			for (int c = K; c > 0; c--)
@@ -224,18 +234,30 @@ template <int K, bool PRODUCTS> struct accumulator {
 			sum[0] = 0;
 			sum[K] += carry;
 		}
-		s.top = top;
+		top = to;
 	}
 
-	// admit takes note of an addend, and returns whether it has digits, shift bits below P.
-	__device__ __forceinline__ bool admit(u32 cls, i64 exp, i64 &shift)
+	// admit takes note of an addend that is finite and not zero, and returns whether it has digits,
+	// shift bits below P.
+	__device__ __forceinline__ bool admit(i64 exp, i64 &shift)
 	{
-		if (!s.see(cls, exp))
+		least = min64(least, exp);
+		shift = top - exp;
+		if ((u64)shift < DIGIT * K)
+			return true;
+		if (shift > 0)
 			return false;
-		if (exp > s.top)
-			raise(raised(start, exp));
-		shift = s.top - exp;
-		return shift < DIGIT * K;
+		raise(raised(start, exp));
+		shift = top - exp;
+		return true;
+	}
+
+	// seeOther takes note of an addend that is not so.
+	__device__ __forceinline__ void seeOther(u32 cls)
+	{
+		span s = {0, 0, flags};
+		s.see(cls, 0);
+		flags = s.flags;
 	}
 
 	// addProduct adds the columns of a product.
@@ -407,7 +429,7 @@ static __device__ __forceinline__ void finish(const reduction &r, const spot &at
 	for (int i = threadIdx.x; i < sizeof copy / sizeof(u32); i += THREADS)
 		((u32 *)&copy)[i] = ((const u32 *)&r)[i];
 	int step = at.warpRows, warps = at.lanes * step / 32, part = step > 1 ? threadIdx.x / 32 : at.lane / 32; // of a row
-	span s = acc.s;
+	span s = acc.known();
 	mergeBlock<THREADS>(at, s);
 	if (at.lane == 0)
 		all[at.row] = s;

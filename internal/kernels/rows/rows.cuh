@@ -105,6 +105,9 @@ template <int N> static __device__ __forceinline__ void heads(const numbers &a, 
 		h[b] = headOfTerm(x[b]);
 }
 
+// finiteClass reports whether the number of a class byte is finite and not zero.
+static __device__ __forceinline__ bool finiteClass(u32 cls) { return cls >> 1 == FINITE; }
+
 // productClass is the class byte of a product, any special one being NaN.
 static __device__ __forceinline__ u32 productClass(u32 a, u32 x)
 {
