@@ -35,9 +35,9 @@ func (q *rowSums) launches() int {
 	return n
 }
 
-// slices returns how many blocks share each of tiles of rows, up to most, so that all blocks have
+// shares returns how many blocks share each of tiles of rows, up to most, so that all blocks have
 // slots on the device.
-func slices(tiles, slots, most int) int {
+func shares(tiles, slots, most int) int {
 	if tiles > abi.MaxTiles {
 		return 1
 	}
@@ -152,7 +152,7 @@ func (q *rowSums) accumulate(r abi.RowReduction) error {
 	}
 	grid := cuda.Dim{X: (q.a.Rows + int(r.Rows) - 1) / int(r.Rows)}
 	stages := (q.a.Cols + lanes*int(r.Width) - 1) / (lanes * int(r.Width))
-	share := slices(grid.X, perSM*q.s.Device().Info().Multiprocessors, stages)
+	share := shares(grid.X, perSM*q.s.Device().Info().Multiprocessors, stages)
 	turns := (stages + share - 1) / share
 	grid.Y = (stages + turns - 1) / turns
 	return f.Launch(q.s, grid, cuda.Dim{X: rowThreads}, shared, r)

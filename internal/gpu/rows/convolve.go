@@ -67,7 +67,7 @@ func (q *rowSums) convolve(r abi.RowReduction) error {
 		Down: abi.Flag(abs(q.a.RS) < abs(q.a.CS)), Inverse: ^uint32(0)/limbs + 1, Size: int32(q.convolveBuffer(q.digits)), End: r.End}
 	grid := cuda.Dim{X: (q.a.Rows + convolveWarps*convolveRows - 1) / (convolveWarps * convolveRows)}
 	steps := (q.a.Cols + convolveColumns - 1) / convolveColumns
-	share := slices(grid.X, blocks*q.s.Device().Info().Multiprocessors, steps)
+	share := shares(grid.X, blocks*q.s.Device().Info().Multiprocessors, steps)
 	c.Steps = int32((steps + share - 1) / share)
 	grid.Y = (steps + int(c.Steps) - 1) / int(c.Steps)
 	return f.Launch(q.s, grid, cuda.Dim{X: 32 * convolveWarps}, shared, c)

@@ -86,7 +86,7 @@ func (q *rowSums) divide(loaded *launch.Kernels, l *fusedLaunch) error {
 	l.r.LogRows, l.r.Across = int32(bits.Len(uint(rows))-1), abi.Flag(down)
 	l.shared = fusedShared(q.digits, rows, step)
 	l.grid.X = (m + rows - 1) / rows
-	l.grid.Y = slices(l.grid.X, slots, (k+lanes-1)/lanes)
+	l.grid.Y = shares(l.grid.X, slots, (k+lanes-1)/lanes)
 	return nil
 }
 

@@ -91,23 +91,6 @@ template <int K> static __device__ __forceinline__ void convolve(const convoluti
 	if (first >= r.a.n)
 		return;
 	int here = min(CONVOLVE_ROWS, r.a.n - first);
-	// The rows' references.
-	i64 top[2];
-	{
-		int row = first + min(lane % CONVOLVE_ROWS, here - 1);
-		span s = {NO_TOP, NO_TOP, 0};
-		for (int p = lane / CONVOLVE_ROWS; p < r.count; p += 2) {
-			span t;
-			t.read(r.parts, (i64)p * r.a.n + row);
-			s.merge(t);
-		}
-		span other = {__shfl_xor_sync(~0u, s.top, 16), __shfl_xor_sync(~0u, s.bottom, 16), __shfl_xor_sync(~0u, s.flags, 16)};
-		s.merge(other);
-		if (blockIdx.y == 0 && lane < here)
-			s.write(r.s, row);
-		top[0] = __shfl_sync(~0u, s.top, place);
-		top[1] = __shfl_sync(~0u, s.top, place + 8);
-	}
 	// half of the banks on, so that columns meet in pairs only
 	int limbs = r.a.a.limbs, pitch = limbs | 1, wide = CONVOLVE_ROWS * pitch + 8;
 	u64 *buffers = room + warp * 2 * r.size;
@@ -164,6 +147,20 @@ template <int K> static __device__ __forceinline__ void convolve(const convoluti
 
 	load(begin, 0);
 	headsOf(begin);
+	// The rows' references.
+	i64 top[2];
+	{
+		int row = first + min(lane % CONVOLVE_ROWS, here - 1);
+		span s = {NO_TOP, NO_TOP, 0};
+		for (int p = lane / CONVOLVE_ROWS; p < r.count; p += 4 * PARTS)
+			s.mergeParts<2 * PARTS>(r.parts, p, 2, r.count, r.a.n, row);
+		span other = {__shfl_xor_sync(~0u, s.top, 16), __shfl_xor_sync(~0u, s.bottom, 16), __shfl_xor_sync(~0u, s.flags, 16)};
+		s.merge(other);
+		if (blockIdx.y == 0 && lane < here)
+			s.write(r.s, row);
+		top[0] = __shfl_sync(~0u, s.top, place);
+		top[1] = __shfl_sync(~0u, s.top, place + 8);
+	}
 	int buffer = 0;
 	for (int base = begin; base < end;) {
 		int acc[TILES][4];

@@ -19,6 +19,7 @@
 #include "conclude.cuh"
 
 #define THREADS 128
+#define PARTS 4 // that a thread reads at a time
 #define LOG_ROWS 5
 #define ROWS (1 << LOG_ROWS)
 
@@ -221,14 +222,15 @@ template <int K, bool PRODUCTS> static __device__ __forceinline__ void accumulat
 	int place = threadIdx.x % rows, lane = threadIdx.x / rows;
 	int row = blockIdx.x * rows + place, rowsHere = min(rows, r.a.n - (int)blockIdx.x * rows);
 	span s = {NO_TOP, NO_TOP, 0};
-	for (int p = lane; p < r.count && row < r.a.n; p += lanes) {
-		span t;
-		t.read(r.parts, (i64)p * r.a.n + row);
-		s.merge(t);
-	}
-	s = mergeLanes<THREADS>((span *)room, s, rows);
-	if (blockIdx.y == 0 && lane == 0 && row < r.a.n)
-		s.write(r.s, row);
+	// references merges what is known of the rows.
+	auto references = [&]() {
+		__shared__ span found[THREADS];
+		for (int p = lane; p < r.count && row < r.a.n; p += PARTS * lanes)
+			s.mergeParts<PARTS>(r.parts, p, lanes, r.count, r.a.n, row);
+		s = mergeLanes<THREADS>(found, s, rows);
+		if (blockIdx.y == 0 && lane == 0 && row < r.a.n)
+			s.write(r.s, row);
+	};
 
 	int pitchA = r.a.a.kind == MP ? r.a.a.limbs | 1 : 1, pitchX = r.x.a.kind == MP ? r.x.a.limbs | 1 : 1;
 	int size = width * (rows * (pitchA + 1) + (PRODUCTS ? pitchX + 1 : 0)); // words of a buffer
@@ -261,11 +263,13 @@ template <int K, bool PRODUCTS> static __device__ __forceinline__ void accumulat
 	for (int c = 0; c <= K; c++)
 		sum[c] = 0;
 	const int longest = PRODUCTS ? 126 / K : 1 << 30; // products between normalisations
-	// With two buffers the first turn of the loop only loads.
+	// With two buffers the first turn of the loop only loads. Meanwhile references come.
 	int start = blockIdx.y * width, stride = gridDim.y * width, ahead = r.buffers > 1 ? stride : 0;
 	int count = 0, buffer = ahead ? 1 : 0;
 	for (int base = start - ahead; base < r.a.k; base += stride) {
 		load(base + ahead, ahead ? buffer ^ 1 : 0);
+		if (base == start - ahead)
+			references();
 		if (base < start) {
 			buffer = 0;
 			continue;
@@ -295,15 +299,16 @@ template <int K, bool PRODUCTS> static __device__ __forceinline__ void accumulat
 				continue;
 			u32 d[K];
 			digits<K>(d, significand{(const u32 *)(a.words + at * pitchA), r.a.a.kind == MP ? 2 * r.a.a.limbs : 2}, (int)shift);
-			int sign = -(int)negative;
 			if (!PRODUCTS) {
+				int factor = 1 - 2 * (int)negative; // a product in place of three operations
 #pragma unroll
 				for (int c = 0; c < K; c++)
-					sum[c + 1] += (int)(d[c] ^ sign) - sign;
+					sum[c + 1] += (i64)(int)d[c] * factor;
 				continue;
 			}
 			u32 e[K];
 			digits<K>(e, significand{(const u32 *)(x.words + h * pitchX), r.x.a.kind == MP ? 2 * r.x.a.limbs : 2}, 0);
+			int sign = -(int)negative;
 #pragma unroll
 			for (int j = 0; j < K; j++) {
 				int v = (int)(e[j] ^ sign) - sign;

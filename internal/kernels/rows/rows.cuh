@@ -53,6 +53,22 @@ struct span {
 		flags = __ldcg((const u32 *)from.flags + i);
 	}
 
+	// mergeParts merges up to N parts of what is known of a row of n: part p of count, and others step
+	// apart.
+	template <int N> __device__ __forceinline__ void mergeParts(const spans &from, int p, int step, int count, int n, int row)
+	{
+		span t[N];
+#pragma unroll
+		for (int i = 0; i < N; i++) {
+			t[i] = *this;
+			if (p + i * step < count)
+				t[i].read(from, (i64)(p + i * step) * n + row);
+		}
+#pragma unroll
+		for (int i = 0; i < N; i++)
+			merge(t[i]);
+	}
+
 	__device__ __forceinline__ void write(const spans &to, i64 i) const
 	{
 		((i64 *)to.top)[i] = top;
