@@ -14,22 +14,23 @@ const RowDigit = 28
 // FusedFile is the source of the fused kernels.
 const FusedFile = "direct"
 
-// DigitFiles tells which source has the kernels for how many digits.
+// DigitFiles tells which sources have the kernels for how many digits: those of sums and products,
+// and those for the tensor cores.
 var DigitFiles = []struct {
-	Name   string
-	Digits []int
+	Sums, Convolve string
+	Digits         []int
 }{
-	{FusedFile, []int{3, 4, 5, 6, 9}},
-	{"reduce17", []int{13, 17}},
-	{"reduce32", []int{24, 32}},
-	{"reduce62", []int{48, 62}},
+	{FusedFile, "", []int{3, 4, 5, 6, 9}},
+	{FusedFile, "convolve17", []int{13, 17}},
+	{"reduce32", "convolve32", []int{24, 32}},
+	{"reduce62", "convolve62", []int{48, 62}},
 }
 
-// DigitFile returns the source for so many digits.
-func DigitFile(digits int) string {
+// DigitFile returns the sources for so many digits.
+func DigitFile(digits int) (sums, convolve string) {
 	for _, f := range DigitFiles {
 		if slices.Contains(f.Digits, digits) {
-			return f.Name
+			return f.Sums, f.Convolve
 		}
 	}
 	panic("gpu: no kernels for so many digits")

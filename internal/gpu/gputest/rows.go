@@ -24,7 +24,7 @@ func RowReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	convolveReference(drv)
 	for _, f := range abi.DigitFiles {
 		for _, k := range f.Digits {
-			if f.Name == abi.FusedFile {
+			if f.Sums == abi.FusedFile {
 				drv.Kernel(fmt.Sprintf("sums%d", k), func(l *fake.Launch, r abi.FusedReduction) { refFused(l, r, false) })
 				drv.Kernel(fmt.Sprintf("products%d", k), func(l *fake.Launch, r abi.FusedReduction) { refFused(l, r, true) })
 			} else {

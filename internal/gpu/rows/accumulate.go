@@ -126,7 +126,8 @@ func (q *rowSums) scan(r abi.RowReduction, grid cuda.Dim) error {
 
 func (q *rowSums) accumulate(r abi.RowReduction) error {
 	loaded := launch.KernelsOf(q.s)
-	f, err := loaded.Function(q.s, "rows/"+abi.DigitFile(q.digits), q.kernelName())
+	file, _ := abi.DigitFile(q.digits)
+	f, err := loaded.Function(q.s, "rows/"+file, q.kernelName())
 	if err != nil {
 		return err
 	}

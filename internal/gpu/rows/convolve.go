@@ -28,7 +28,8 @@ func (q *rowSums) convolves(digits int) bool {
 		return false
 	}
 	limbs := q.a.Arr.Limbs()
-	return abi.DigitFile(digits) != abi.FusedFile && limbs > 1 && limbs <= convolveLimbs && q.convolveShared(digits) <= q.s.Device().Info().SharedPerBlock
+	_, file := abi.DigitFile(digits)
+	return file != "" && limbs > 1 && limbs <= convolveLimbs && q.convolveShared(digits) <= q.s.Device().Info().SharedPerBlock
 }
 
 // convolveBuffer returns the words of a buffer: entries, or the sums of half of the rows.
@@ -53,7 +54,8 @@ func (q *rowSums) tableBytes() int64 {
 // convolve adds the products to the columns, after scanRows.
 func (q *rowSums) convolve(r abi.RowReduction) error {
 	loaded := launch.KernelsOf(q.s)
-	f, err := loaded.Function(q.s, "rows/convolve"+abi.DigitFile(q.digits)[len("reduce"):], fmt.Sprint("convolve", q.digits))
+	_, file := abi.DigitFile(q.digits)
+	f, err := loaded.Function(q.s, "rows/"+file, fmt.Sprint("convolve", q.digits))
 	if err != nil {
 		return err
 	}

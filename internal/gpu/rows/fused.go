@@ -19,8 +19,11 @@ const (
 	fewerRows = 4
 )
 
-// fused reports whether there are fused kernels for the digits.
-func (q *rowSums) fused() bool { return abi.DigitFile(q.digits) == abi.FusedFile }
+// fused reports whether the sums are for the fused kernels.
+func (q *rowSums) fused() bool {
+	file, _ := abi.DigitFile(q.digits)
+	return file == abi.FusedFile && !q.convolves(q.digits)
+}
 
 // A fusedLaunch is a launch in preparation.
 type fusedLaunch struct {

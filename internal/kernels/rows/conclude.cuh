@@ -27,6 +27,8 @@ struct ending {
 	int does;
 };
 
+#define AHEAD 10 // loads of a thread that do not wait for each other
+
 #define MAX_TILES 2048 // of rows, if several blocks share them
 
 // What launches leave as they find it, zeros: how many blocks of a tile of rows have come, the tiles

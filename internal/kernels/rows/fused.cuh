@@ -293,8 +293,6 @@ static __device__ void alignPart(i64 *column, int stride, int k, int n)
 	// What a negative sum leaves when all of it falls off does not matter: it is less than a unit.
 }
 
-#define AHEAD 10 // loads of a thread that do not wait for each other
-
 // meet adds the sums of the slices of a tile, and returns whether the block goes on with them: it
 // does if it has come last.
 static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *all)

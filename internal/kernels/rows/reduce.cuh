@@ -180,17 +180,26 @@ template <int K> static __device__ __forceinline__ void normalise(i64 (&sum)[K +
 
 // finishColumns concludes with a tile of up to TILE_ROWS rows, to whose columns all blocks of the tile
 // have added but those that are still to come here. room is for these columns and for rounding.
-#define TILE_ROWS 64
+#define TILE_ROWS 64 // a power of two
 
 static __device__ __noinline__ void finishColumns(const ending &e, const spans &s, u64 columns, int n, int digits, int rows, i64 *room)
 {
 	__shared__ span all[TILE_ROWS];
 	if (!lastOfTile())
 		return;
-	int first = blockIdx.x * rows, here = min(rows, n - first);
-	for (int i = threadIdx.x; i < (digits + 1) * rows; i += blockDim.x)
-		if (i % rows < here)
-			room[i] = __ldcg((const i64 *)columns + (i64)(i / rows) * n + first + i % rows);
+	int first = blockIdx.x * rows, here = min(rows, n - first), size = (digits + 1) * rows, log = 31 - __clz(rows);
+	for (int i = threadIdx.x; i < size; i += AHEAD * blockDim.x) {
+		i64 v[AHEAD];
+#pragma unroll
+		for (int a = 0; a < AHEAD; a++) {
+			int k = i + a * blockDim.x, row = k & (rows - 1);
+			v[a] = k < size && row < here ? __ldcg((const i64 *)columns + (i64)(k >> log) * n + first + row) : 0;
+		}
+#pragma unroll
+		for (int a = 0; a < AHEAD; a++)
+			if (i + a * blockDim.x < size)
+				room[i + a * blockDim.x] = v[a];
+	}
 	if (threadIdx.x < here)
 		all[threadIdx.x].read(s, first + threadIdx.x);
 	__syncthreads();
@@ -299,16 +308,15 @@ template <int K, bool PRODUCTS> static __device__ __forceinline__ void accumulat
 				continue;
 			u32 d[K];
 			digits<K>(d, significand{(const u32 *)(a.words + at * pitchA), r.a.a.kind == MP ? 2 * r.a.a.limbs : 2}, (int)shift);
+			int sign = -(int)negative;
 			if (!PRODUCTS) {
-				int factor = 1 - 2 * (int)negative; // a product in place of three operations
 #pragma unroll
 				for (int c = 0; c < K; c++)
-					sum[c + 1] += (i64)(int)d[c] * factor;
+					sum[c + 1] += (int)(d[c] ^ sign) - sign;
 				continue;
 			}
 			u32 e[K];
 			digits<K>(e, significand{(const u32 *)(x.words + h * pitchX), r.x.a.kind == MP ? 2 * r.x.a.limbs : 2}, 0);
-			int sign = -(int)negative;
 #pragma unroll
 			for (int j = 0; j < K; j++) {
 				int v = (int)(e[j] ^ sign) - sign;
