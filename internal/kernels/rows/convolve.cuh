@@ -80,8 +80,9 @@ struct stream {
 	}
 };
 
-// convolve adds the products of a warp's rows to their columns.
-template <int K> static __device__ __forceinline__ void convolve(const convolution &r, u64 *room)
+// convolve adds the products of a warp's rows to their columns. A warp works on one of BUFFERS while
+// the others are loaded.
+template <int K, int BUFFERS> static __device__ __forceinline__ void convolve(const convolution &r, u64 *room)
 {
 	const int TILES = tilesOf(K);
 	// steps between flushes: |D_t| < 2^31
@@ -93,7 +94,7 @@ template <int K> static __device__ __forceinline__ void convolve(const convoluti
 	int here = min(CONVOLVE_ROWS, r.a.n - first);
 	// half of the banks on, so that columns meet in pairs only
 	int limbs = r.a.a.limbs, pitch = limbs | 1, wide = CONVOLVE_ROWS * pitch + 8;
-	u64 *buffers = room + warp * 2 * r.size;
+	u64 *buffers = room + warp * BUFFERS * r.size;
 	const u64 *words = (const u64 *)r.a.a.plane[0];
 	int begin = blockIdx.y * r.steps * CONVOLVE_COLUMNS, end = min(r.a.k, begin + r.steps * CONVOLVE_COLUMNS);
 
@@ -145,7 +146,9 @@ template <int K> static __device__ __forceinline__ void convolve(const convoluti
 		}
 	};
 
-	load(begin, 0);
+#pragma unroll
+	for (int b = 0; b < BUFFERS - 1; b++)
+		load(begin + b * CONVOLVE_COLUMNS, b);
 	headsOf(begin);
 	// The rows' references.
 	i64 top[2];
@@ -162,6 +165,7 @@ template <int K> static __device__ __forceinline__ void convolve(const convoluti
 		top[1] = __shfl_sync(~0u, s.top, place + 8);
 	}
 	int buffer = 0;
+	auto spare = [&]() { return buffer > 0 ? buffer - 1 : BUFFERS - 1; }; // that nothing is loaded into
 	for (int base = begin; base < end;) {
 		int acc[TILES][4];
 #pragma unroll
@@ -169,7 +173,7 @@ template <int K> static __device__ __forceinline__ void convolve(const convoluti
 #pragma unroll
 			for (int i = 0; i < 4; i++)
 				acc[t][i] = 0;
-		for (int step = 0; step < LONGEST && base < end; step++, base += CONVOLVE_COLUMNS, buffer ^= 1) {
+		for (int step = 0; step < LONGEST && base < end; step++, base += CONVOLVE_COLUMNS, buffer = buffer < BUFFERS - 1 ? buffer + 1 : 0) {
 			uint2 b[TILES];
 			const uint2 *table = (const uint2 *)r.table + ((i64)min(base + column, end - 1) * TILES * 8 + place);
 #pragma unroll
@@ -184,9 +188,9 @@ template <int K> static __device__ __forceinline__ void convolve(const convoluti
 					shift[i] = DIGIT * K + 32; // nothing of it remains
 				neg[i] = next[i].cls & 1;
 			}
-			load(base + CONVOLVE_COLUMNS, buffer ^ 1);
+			load(base + (BUFFERS - 1) * CONVOLVE_COLUMNS, spare());
 			headsOf(base + CONVOLVE_COLUMNS);
-			asm volatile("cp.async.wait_group 1;" ::: "memory");
+			asm volatile("cp.async.wait_group %0;" ::"n"(BUFFERS - 1) : "memory");
 			__syncwarp();
 			const u64 *at = buffers + buffer * r.size + column * wide + place * pitch;
 			stream low((const u32 *)at, 2 * limbs, shift[0], neg[0]), high((const u32 *)(at + 8 * pitch), 2 * limbs, shift[1], neg[1]);
@@ -212,9 +216,9 @@ template <int K> static __device__ __forceinline__ void convolve(const convoluti
 			}
 			__syncwarp();
 		}
-		// The sums go through the buffer that nothing is loaded into, half of the rows at a
-		// time; D_t is number t + 1 of a row.
-		int *sums = (int *)(buffers + (buffer ^ 1) * r.size);
+		// The sums go through the spare buffer, half of the rows at a time; D_t is number t + 1 of a
+		// row.
+		int *sums = (int *)(buffers + spare() * r.size);
 		const int length = 8 * TILES + 1;
 #pragma unroll
 		for (int half = 0; half < 2; half++) {
@@ -242,11 +246,11 @@ template <int K> static __device__ __forceinline__ void convolve(const convoluti
 	}
 }
 
-#define CONVOLVE(K, BLOCKS)                                                                                            \
+#define CONVOLVE(K, BLOCKS, BUFFERS)                                                                                   \
 	extern "C" __global__ void __launch_bounds__(32 * CONVOLVE_WARPS, BLOCKS) convolve##K(const __grid_constant__ convolution r) \
 	{                                                                                                                  \
 		extern __shared__ u64 room[];                                                                                  \
-		convolve<K>(r, room);                                                                                          \
+		convolve<K, BUFFERS>(r, room);                                                                                 \
 		__syncthreads();                                                                                               \
 		concludeColumns(r.end, r.s, r.columns, r.a.n, K, CONVOLVE_WARPS * CONVOLVE_ROWS, (i64 *)room);                 \
 	}
