@@ -37,12 +37,14 @@ func DigitFile(digits int) (sums, convolve string) {
 }
 
 // ReduceDigits are the numbers of digits that there are kernels for, ascending.
-func ReduceDigits() (list []int) {
+func ReduceDigits() []int { return reduceDigits }
+
+var reduceDigits = func() (list []int) {
 	for _, f := range DigitFiles {
 		list = append(list, f.Digits...)
 	}
 	return list
-}
+}()
 
 // LeftWord is the word of an answer that tells how many rows are left over. The columns and spans of
 // a row follow, two words each, the low half first.

@@ -1,7 +1,7 @@
 package rows
 
 import (
-	"fmt"
+	"strconv"
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
@@ -197,7 +197,7 @@ func numberBytes(f num.Format) int {
 // kernelName returns the name of the kernel that adds.
 func (q *rowSums) kernelName() string {
 	if q.x != nil {
-		return fmt.Sprint("products", q.digits)
+		return "products" + strconv.Itoa(q.digits)
 	}
-	return fmt.Sprint("sums", q.digits)
+	return "sums" + strconv.Itoa(q.digits)
 }

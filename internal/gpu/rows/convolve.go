@@ -1,7 +1,7 @@
 package rows
 
 import (
-	"fmt"
+	"strconv"
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
@@ -59,7 +59,7 @@ func (q *rowSums) tableBytes() int64 {
 func (q *rowSums) convolve(r abi.RowReduction) error {
 	loaded := launch.KernelsOf(q.s)
 	_, file := abi.DigitFile(q.digits)
-	f, err := loaded.Function(q.s, "rows/"+file, fmt.Sprint("convolve", q.digits))
+	f, err := loaded.Function(q.s, "rows/"+file, "convolve"+strconv.Itoa(q.digits))
 	if err != nil {
 		return err
 	}
