@@ -10,7 +10,7 @@ import (
 
 // Mailbox is page-locked memory of the host that kernels write their answers to: with unified
 // addressing, which all 64-bit systems have, its address is the same for the device. It
-// begins with the number of the last answer, a uint32.
+// begins with the number of the last answer, a uint32, or each word of it has that (AwaitWords).
 type Mailbox struct {
 	dev    *Device
 	p      unsafe.Pointer

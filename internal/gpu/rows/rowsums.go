@@ -15,7 +15,7 @@ import (
 )
 
 // Sums of numbers and of products along the rows of a matrix, which are cut into digits. There
-// are three ways: fused.go for few digits, where launches and waits would take most of the time,
+// are three ways: fused.go for up to 17 digits, where launches and waits would take much of the time,
 // accumulate.go for more, which keeps the digits of long numbers in registers as well, and in it
 // convolve.go for products of many rows, on the tensor cores.
 

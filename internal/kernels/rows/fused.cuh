@@ -1,5 +1,5 @@
 // Sums of numbers and of products along the rows of a matrix in one launch, which also rounds
-// them, for up to 9 digits. The arithmetic is that of reduce.cuh: in units of 2^P an addend is
+// them, for up to 17 digits. The arithmetic is that of reduce.cuh: in units of 2^P an addend is
 // wrong by less than E B^-K, B = 2^28, E = 1 for numbers and K + 3 for products.
 //
 // But nothing is read twice to find P. A thread begins with a guess, somewhat above the largest
