@@ -74,8 +74,8 @@ func (m *Mailbox) Await(s *Stream) error {
 }
 
 // AwaitWords is Await for an answer of n words of 32 bits, which kernels write in any order, each
-// with the ticket (kernels/common/answer.cuh): they need not wait until the host has what they wrote
-// before.
+// with the ticket (kernels/common/answer.cuh): they need not wait until the host has what they
+// wrote before.
 func (m *Mailbox) AwaitWords(s *Stream, n int) error {
 	have := 0
 	return m.await(s, func() bool {

@@ -46,12 +46,12 @@ var reduceDigits = func() (list []int) {
 	return list
 }()
 
-// LeftWord is the word of an answer that tells how many rows are left over. The columns and spans of
-// a row follow, two words each, the low half first.
+// LeftWord is the word of an answer that tells how many rows are left over. The columns and spans
+// of a row follow, two words each, the low half first.
 const LeftWord = 0
 
-// ColumnWord returns the first word of column c - 1 of the row that an answer tells, or of its spans
-// behind columns.
+// ColumnWord returns the first word of column c - 1 of the row that an answer tells, or of its
+// spans behind columns.
 func ColumnWord(c int) int { return LeftWord + 1 + 2*c }
 
 // Spans are of rows: the top exponents of their addends, the bottom ones negated, and flags.
@@ -68,8 +68,8 @@ const (
 // ConvolveTiles returns how many groups of 8 sums of products of digits there are.
 func ConvolveTiles(digits int) int { return (digits + 1) / 2 }
 
-// What an ending does with rows: leaves their columns and spans in memory, rounds them, or tells those
-// of an only row.
+// What an ending does with rows: leaves their columns and spans in memory, rounds them, or tells
+// those of an only row.
 const (
 	Keeps = iota
 	Rounds

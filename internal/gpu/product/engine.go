@@ -73,8 +73,9 @@ func (e *engine) mailbox(s *cuda.Stream) (_ *cuda.Mailbox, err error) {
 	return e.told, err
 }
 
-// controlOf returns what a product keeps on the device, zeros. Most products leave it so: clearing it
-// before the first kernel would take longer than the kernel that tells the outcome needs for that.
+// controlOf returns what a product keeps on the device, zeros. Most products leave it so: clearing
+// it before the first kernel would take longer than the kernel that tells the outcome needs for
+// that.
 func (e *engine) controlOf(s *cuda.Stream, size int64) (*cuda.Memory, error) {
 	if e.control == nil {
 		c, err := s.Alloc(size)

@@ -13,8 +13,8 @@ import (
 
 const (
 	fusedThreads = 256 // of a block
-	// Rows that a block works on, where memory runs down the columns. BenchmarkRows on an H100, µs of
-	// products at 106 bits with 4, which need no slices, 8 and 16: 30, 33, 32.
+	// Rows that a block works on, where memory runs down the columns. BenchmarkRows on an H100, µs
+	// of products at 106 bits with 4, which need no slices, 8 and 16: 30, 33, 32.
 	fusedRows = 8
 	fewerRows = 4
 )

@@ -14,8 +14,8 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Sums of numbers and of products along the rows of a matrix, which are cut into digits. There
-// are three ways: fused.go for up to 17 digits, where launches and waits would take much of the time,
+// Sums of numbers and of products along the rows of a matrix, which are cut into digits. There are
+// three ways: fused.go for up to 17 digits, where launches and waits would take much of the time,
 // accumulate.go for more, which keeps the digits of long numbers in registers as well, and in it
 // convolve.go for products of many rows, on the tensor cores.
 
@@ -143,8 +143,8 @@ func (q *rowSums) alloc(parts int64) (err error) {
 	return err
 }
 
-// compute computes the columns of digits. end, which is called when q has memory, says what becomes of
-// them.
+// compute computes the columns of digits. end, which is called when q has memory, says what becomes
+// of them.
 func (q *rowSums) compute(digits int, end func() abi.RowEnding) error {
 	q.digits = digits
 	if q.fused() {
@@ -158,8 +158,8 @@ func (q *rowSums) onDevice(digits int) error {
 	return q.compute(digits, func() abi.RowEnding { return abi.RowEnding{Does: abi.Keeps} })
 }
 
-// sums computes the columns of digits and brings them to the host. Those of one row come through the
-// mailbox.
+// sums computes the columns of digits and brings them to the host. Those of one row come through
+// the mailbox.
 func (q *rowSums) sums(digits int) (*hostSums, error) {
 	if q.a.Rows > 1 {
 		if err := q.onDevice(digits); err != nil {

@@ -16,8 +16,8 @@ struct rounding {
 	int expansions; // the addends are terms of expansions
 };
 
-// What an end does with rows: leaves their columns and spans in memory, rounds them, or tells those of
-// an only row.
+// What an end does with rows: leaves their columns and spans in memory, rounds them, or tells those
+// of an only row.
 enum { KEEPS, ROUNDS, TELLS };
 
 struct ending {
@@ -31,9 +31,9 @@ struct ending {
 
 #define MAX_TILES 2048 // of rows, if several blocks share them
 
-// What launches leave as they find it, zeros: how many blocks of a tile of rows have come, the tiles
-// that are done above the rows of theirs that are left over, and the length of the list of such rows.
-// So launches of a module take turns.
+// What launches leave as they find it, zeros: how many blocks of a tile of rows have come, the
+// tiles that are done above the rows of theirs that are left over, and the length of the list of
+// such rows. So launches of a module take turns.
 static __device__ u32 arrived[MAX_TILES], listed;
 static __device__ u64 done;
 

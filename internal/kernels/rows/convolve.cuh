@@ -80,8 +80,8 @@ struct stream {
 	}
 };
 
-// convolve adds the products of a warp's rows to their columns. A warp works on one of BUFFERS while
-// the others are loaded.
+// convolve adds the products of a warp's rows to their columns. A warp works on one of BUFFERS
+// while the others are loaded.
 template <int K, int BUFFERS> static __device__ __forceinline__ void convolve(const convolution &r, u64 *room)
 {
 	const int TILES = tilesOf(K);
@@ -165,7 +165,8 @@ template <int K, int BUFFERS> static __device__ __forceinline__ void convolve(co
 		top[1] = __shfl_sync(~0u, s.top, place + 8);
 	}
 	int buffer = 0;
-	auto spare = [&]() { return buffer > 0 ? buffer - 1 : BUFFERS - 1; }; // that nothing is loaded into
+	// that nothing is loaded into
+	auto spare = [&]() { return buffer > 0 ? buffer - 1 : BUFFERS - 1; };
 	for (int base = begin; base < end;) {
 		int acc[TILES][4];
 #pragma unroll
@@ -216,8 +217,8 @@ template <int K, int BUFFERS> static __device__ __forceinline__ void convolve(co
 			}
 			__syncwarp();
 		}
-		// The sums go through the spare buffer, half of the rows at a time; D_t is number t + 1 of a
-		// row.
+		// The sums go through the spare buffer, half of the rows at a time; D_t is number t + 1 of
+		// a row.
 		int *sums = (int *)(buffers + spare() * r.size);
 		const int length = 8 * TILES + 1;
 #pragma unroll

@@ -364,8 +364,8 @@ static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *al
 	}
 }
 
-// finishTile ends with the sums of a tile of rows, column c of row i at c rows + i, and what is known
-// of the rows, in the slice that comes last.
+// finishTile ends with the sums of a tile of rows, column c of row i at c rows + i, and what is
+// known of the rows, in the slice that comes last.
 static __device__ __noinline__ void finishTile(const reduction &r, i64 *sums, span *all)
 {
 	if (gridDim.y > 1 && !meet(r, sums, all))
@@ -396,8 +396,8 @@ template <int THREADS> static __device__ __forceinline__ void mergeBlock(const s
 		s.merge(found[w * at.rows + at.row]);
 }
 
-// fold adds the N columns of the threads of a warp that work on one row, each step-th. A thread hands
-// half of its columns to another: it ends with columns of them from number column on.
+// fold adds the N columns of the threads of a warp that work on one row, each step-th. A thread
+// hands half of its columns to another: it ends with columns of them from number column on.
 template <int N, int D> static __device__ __forceinline__ void fold(i64 *sum, int step, int &column, int &columns)
 {
 	if constexpr (D > 0) {
@@ -426,7 +426,8 @@ static __device__ __forceinline__ void finish(const reduction &r, const spot &at
 	__shared__ span all[32];
 	for (int i = threadIdx.x; i < sizeof copy / sizeof(u32); i += THREADS)
 		((u32 *)&copy)[i] = ((const u32 *)&r)[i];
-	int step = at.warpRows, warps = at.lanes * step / 32, part = step > 1 ? threadIdx.x / 32 : at.lane / 32; // of a row
+	// of a row
+	int step = at.warpRows, warps = at.lanes * step / 32, part = step > 1 ? threadIdx.x / 32 : at.lane / 32;
 	span s = acc.known();
 	mergeBlock<THREADS>(at, s);
 	if (at.lane == 0)

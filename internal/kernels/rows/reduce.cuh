@@ -178,8 +178,9 @@ template <int K> static __device__ __forceinline__ void normalise(i64 (&sum)[K +
 	}
 }
 
-// finishColumns concludes with a tile of up to TILE_ROWS rows, to whose columns all blocks of the tile
-// have added but those that are still to come here. room is for these columns and for rounding.
+// finishColumns concludes with a tile of up to TILE_ROWS rows, to whose columns all blocks of the
+// tile have added but those that are still to come here. room is for these columns and for
+// rounding.
 #define TILE_ROWS 64 // a power of two
 
 static __device__ __noinline__ void finishColumns(const ending &e, const spans &s, u64 columns, int n, int digits, int rows, i64 *room)

@@ -53,8 +53,8 @@ struct span {
 		flags = __ldcg((const u32 *)from.flags + i);
 	}
 
-	// mergeParts merges up to N parts of what is known of a row of n: part p of count, and others step
-	// apart.
+	// mergeParts merges up to N parts of what is known of a row of n: part p of count, and others
+	// step apart.
 	template <int N> __device__ __forceinline__ void mergeParts(const spans &from, int p, int step, int count, int n, int row)
 	{
 		span t[N];
