@@ -40,11 +40,7 @@ func (q *rowSums) convolveBuffer(digits int) int {
 
 // convolveShared returns the bytes of shared memory of a block.
 func (q *rowSums) convolveShared(digits int) int {
-	buffers := 2
-	if digits <= 17 {
-		buffers = 3 // as kernels/rows/convolve17.cu has them
-	}
-	return 8 * convolveWarps * buffers * q.convolveBuffer(digits)
+	return 8 * convolveWarps * 2 * q.convolveBuffer(digits)
 }
 
 // tableBytes returns the size of the table of digits.

@@ -18,6 +18,7 @@
 #define CONVOLVE_WARPS 4
 #define CONVOLVE_ROWS 16 // of a warp
 #define CONVOLVE_COLUMNS 4 // of a warp at a time
+#define PARTS 8            // of what is known of rows, that a thread reads at a time
 static_assert(CONVOLVE_WARPS * CONVOLVE_ROWS <= TILE_ROWS, "a tile's rows");
 
 struct convolution {
@@ -80,9 +81,8 @@ struct stream {
 	}
 };
 
-// convolve adds the products of a warp's rows to their columns. A warp works on one of BUFFERS
-// while the others are loaded.
-template <int K, int BUFFERS> static __device__ __forceinline__ void convolve(const convolution &r, u64 *room)
+// convolve adds the products of a warp's rows to their columns.
+template <int K> static __device__ __forceinline__ void convolve(const convolution &r, u64 *room)
 {
 	const int TILES = tilesOf(K);
 	// steps between flushes: |D_t| < 2^31
@@ -94,7 +94,7 @@ template <int K, int BUFFERS> static __device__ __forceinline__ void convolve(co
 	int here = min(CONVOLVE_ROWS, r.a.n - first);
 	// half of the banks on, so that columns meet in pairs only
 	int limbs = r.a.a.limbs, pitch = limbs | 1, wide = CONVOLVE_ROWS * pitch + 8;
-	u64 *buffers = room + warp * BUFFERS * r.size;
+	u64 *buffers = room + warp * 2 * r.size;
 	const u64 *words = (const u64 *)r.a.a.plane[0];
 	int begin = blockIdx.y * r.steps * CONVOLVE_COLUMNS, end = min(r.a.k, begin + r.steps * CONVOLVE_COLUMNS);
 
@@ -146,17 +146,15 @@ template <int K, int BUFFERS> static __device__ __forceinline__ void convolve(co
 		}
 	};
 
-#pragma unroll
-	for (int b = 0; b < BUFFERS - 1; b++)
-		load(begin + b * CONVOLVE_COLUMNS, b);
+	load(begin, 0);
 	headsOf(begin);
 	// The rows' references.
 	i64 top[2];
 	{
 		int row = first + min(lane % CONVOLVE_ROWS, here - 1);
 		span s = {NO_TOP, NO_TOP, 0};
-		for (int p = lane / CONVOLVE_ROWS; p < r.count; p += 4 * PARTS)
-			s.mergeParts<2 * PARTS>(r.parts, p, 2, r.count, r.a.n, row);
+		for (int p = lane / CONVOLVE_ROWS; p < r.count; p += 2 * PARTS)
+			s.mergeParts<PARTS>(r.parts, p, 2, r.count, r.a.n, row);
 		span other = {__shfl_xor_sync(~0u, s.top, 16), __shfl_xor_sync(~0u, s.bottom, 16), __shfl_xor_sync(~0u, s.flags, 16)};
 		s.merge(other);
 		if (blockIdx.y == 0 && lane < here)
@@ -165,8 +163,6 @@ template <int K, int BUFFERS> static __device__ __forceinline__ void convolve(co
 		top[1] = __shfl_sync(~0u, s.top, place + 8);
 	}
 	int buffer = 0;
-	// that nothing is loaded into
-	auto spare = [&]() { return buffer > 0 ? buffer - 1 : BUFFERS - 1; };
 	for (int base = begin; base < end;) {
 		int acc[TILES][4];
 #pragma unroll
@@ -174,7 +170,7 @@ template <int K, int BUFFERS> static __device__ __forceinline__ void convolve(co
 #pragma unroll
 			for (int i = 0; i < 4; i++)
 				acc[t][i] = 0;
-		for (int step = 0; step < LONGEST && base < end; step++, base += CONVOLVE_COLUMNS, buffer = buffer < BUFFERS - 1 ? buffer + 1 : 0) {
+		for (int step = 0; step < LONGEST && base < end; step++, base += CONVOLVE_COLUMNS, buffer ^= 1) {
 			uint2 b[TILES];
 			const uint2 *table = (const uint2 *)r.table + ((i64)min(base + column, end - 1) * TILES * 8 + place);
 #pragma unroll
@@ -189,9 +185,9 @@ template <int K, int BUFFERS> static __device__ __forceinline__ void convolve(co
 					shift[i] = DIGIT * K + 32; // nothing of it remains
 				neg[i] = next[i].cls & 1;
 			}
-			load(base + (BUFFERS - 1) * CONVOLVE_COLUMNS, spare());
+			load(base + CONVOLVE_COLUMNS, buffer ^ 1);
 			headsOf(base + CONVOLVE_COLUMNS);
-			asm volatile("cp.async.wait_group %0;" ::"n"(BUFFERS - 1) : "memory");
+			asm volatile("cp.async.wait_group 1;" ::: "memory");
 			__syncwarp();
 			const u64 *at = buffers + buffer * r.size + column * wide + place * pitch;
 			stream low((const u32 *)at, 2 * limbs, shift[0], neg[0]), high((const u32 *)(at + 8 * pitch), 2 * limbs, shift[1], neg[1]);
@@ -217,9 +213,9 @@ template <int K, int BUFFERS> static __device__ __forceinline__ void convolve(co
 			}
 			__syncwarp();
 		}
-		// The sums go through the spare buffer, half of the rows at a time; D_t is number t + 1 of
-		// a row.
-		int *sums = (int *)(buffers + spare() * r.size);
+		// The sums go through the buffer that nothing is loaded into, half of the rows at a
+		// time; D_t is number t + 1 of a row.
+		int *sums = (int *)(buffers + (buffer ^ 1) * r.size);
 		const int length = 8 * TILES + 1;
 #pragma unroll
 		for (int half = 0; half < 2; half++) {
@@ -247,11 +243,11 @@ template <int K, int BUFFERS> static __device__ __forceinline__ void convolve(co
 	}
 }
 
-#define CONVOLVE(K, BLOCKS, BUFFERS)                                                                                   \
+#define CONVOLVE(K, BLOCKS)                                                                                            \
 	extern "C" __global__ void __launch_bounds__(32 * CONVOLVE_WARPS, BLOCKS) convolve##K(const __grid_constant__ convolution r) \
 	{                                                                                                                  \
 		extern __shared__ u64 room[];                                                                                  \
-		convolve<K, BUFFERS>(r, room);                                                                                 \
+		convolve<K>(r, room);                                                                                          \
 		__syncthreads();                                                                                               \
 		concludeColumns(r.end, r.s, r.columns, r.a.n, K, CONVOLVE_WARPS * CONVOLVE_ROWS, (i64 *)room);                 \
 	}

@@ -19,7 +19,6 @@
 #include "conclude.cuh"
 
 #define THREADS 128
-#define PARTS 4 // that a thread reads at a time
 #define LOG_ROWS 5
 #define ROWS (1 << LOG_ROWS)
 
@@ -232,15 +231,14 @@ template <int K, bool PRODUCTS> static __device__ __forceinline__ void accumulat
 	int place = threadIdx.x % rows, lane = threadIdx.x / rows;
 	int row = blockIdx.x * rows + place, rowsHere = min(rows, r.a.n - (int)blockIdx.x * rows);
 	span s = {NO_TOP, NO_TOP, 0};
-	// references merges what is known of the rows.
-	auto references = [&]() {
-		__shared__ span found[THREADS];
-		for (int p = lane; p < r.count && row < r.a.n; p += PARTS * lanes)
-			s.mergeParts<PARTS>(r.parts, p, lanes, r.count, r.a.n, row);
-		s = mergeLanes<THREADS>(found, s, rows);
-		if (blockIdx.y == 0 && lane == 0 && row < r.a.n)
-			s.write(r.s, row);
-	};
+	for (int p = lane; p < r.count && row < r.a.n; p += lanes) {
+		span t;
+		t.read(r.parts, (i64)p * r.a.n + row);
+		s.merge(t);
+	}
+	s = mergeLanes<THREADS>((span *)room, s, rows);
+	if (blockIdx.y == 0 && lane == 0 && row < r.a.n)
+		s.write(r.s, row);
 
 	int pitchA = r.a.a.kind == MP ? r.a.a.limbs | 1 : 1, pitchX = r.x.a.kind == MP ? r.x.a.limbs | 1 : 1;
 	int size = width * (rows * (pitchA + 1) + (PRODUCTS ? pitchX + 1 : 0)); // words of a buffer
@@ -273,13 +271,11 @@ template <int K, bool PRODUCTS> static __device__ __forceinline__ void accumulat
 	for (int c = 0; c <= K; c++)
 		sum[c] = 0;
 	const int longest = PRODUCTS ? 126 / K : 1 << 30; // products between normalisations
-	// With two buffers the first turn of the loop only loads. Meanwhile references come.
+	// With two buffers the first turn of the loop only loads.
 	int start = blockIdx.y * width, stride = gridDim.y * width, ahead = r.buffers > 1 ? stride : 0;
 	int count = 0, buffer = ahead ? 1 : 0;
 	for (int base = start - ahead; base < r.a.k; base += stride) {
 		load(base + ahead, ahead ? buffer ^ 1 : 0);
-		if (base == start - ahead)
-			references();
 		if (base < start) {
 			buffer = 0;
 			continue;
