@@ -5,6 +5,9 @@ import "github.com/halfulp/halfulp/internal/cudadrv"
 // OpenLookingOut is OpenDriver with goroutines that look out, as those of a GPU do.
 func OpenLookingOut(drv cudadrv.Driver, i int) (*Device, error) { return open(drv, i, true, newPool()) }
 
+// SetTicket lets the next ticket of m be the one after ticket.
+func SetTicket(m *Mailbox, ticket uint32) { m.ticket = ticket }
+
 // SetStaging sets the size of the staging buffers of devices that are opened later, and
 // returns a function that sets it back.
 func SetStaging(bytes int) (restore func()) {

@@ -40,6 +40,12 @@ func open(t *testing.T, drv *fake.Driver) *cuda.Device {
 	drv.Kernel("answer", func(l *fake.Launch, mailbox cuda.Pointer, value, ticket uint32) {
 		copy(fake.Slice[uint32](l, mailbox, 2), []uint32{ticket, value})
 	})
+	drv.Kernel("answer_words", func(l *fake.Launch, mailbox cuda.Pointer, n, value, ticket uint32) {
+		words := fake.Slice[uint64](l, mailbox, int(n))
+		for i := range words {
+			words[i] = uint64(value+uint32(i))<<32 | uint64(ticket)
+		}
+	})
 	drv.Kernel("reverse", func(l *fake.Launch, x cuda.Pointer, n int32) { slices.Reverse(fake.Slice[int32](l, x, int(n))) })
 	drv.Kernel("arguments", func(l *fake.Launch, out cuda.Pointer, i int32, m mixed, n int64, f float32, d float64) {
 		copy(fake.Slice[float64](l, out, 10), m.all(i, n, f, d))

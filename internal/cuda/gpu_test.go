@@ -39,6 +39,7 @@ func TestSanitizeGPU(t *testing.T) {
 	checkArguments(t, dev)
 	checkReverse(t, dev)
 	checkMailbox(t, dev)
+	checkWords(t, dev)
 	checkScaleAdd(t, dev, 1000)
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Mailbox is page-locked memory of the host that kernels write their answers to: with unified
 // addressing, which all 64-bit systems have, its address is the same for the device. It
-// begins with the number of the last answer, a uint32.
+// begins with the number of the last answer, a uint32, or each word of it has that (AwaitWords).
 type Mailbox struct {
 	dev    *Device
 	p      unsafe.Pointer
@@ -48,9 +48,17 @@ func (m *Mailbox) At(offset int) Pointer { return Pointer(uintptr(m.p)) + Pointe
 
 // Ticket returns the number that the next kernel sets when the rest of its answer is there.
 func (m *Mailbox) Ticket() uint32 {
-	m.ticket++
+	if m.ticket++; m.ticket == 0 { // so that no word has a ticket of the last round
+		clear(m.Bytes())
+		m.ticket++
+	}
 	return m.ticket
 }
+
+// Word is word i of an answer in words (AwaitWords).
+func (m *Mailbox) Word(i int) uint32 { return uint32(atomic.LoadUint64(m.word(i)) >> 32) }
+
+func (m *Mailbox) word(i int) *uint64 { return &unsafe.Slice((*uint64)(m.p), m.size/8)[i] }
 
 // answerPatience is for how long Await looks out for the answer before it asks the driver. A
 // launch and its wait take 8.6 µs on an H100 (BenchmarkAnswer), by the driver 9.9 µs
@@ -61,18 +69,36 @@ const answerPatience = 200 * time.Microsecond
 // than Synchronize: other operations of s, and that kernel's end, may still be to come. An
 // error of the kernel shows up here.
 func (m *Mailbox) Await(s *Stream) error {
+	word := (*uint32)(m.p)
+	return m.await(s, func() bool { return atomic.LoadUint32(word) == m.ticket })
+}
+
+// AwaitWords is Await for an answer of n words of 32 bits, which kernels write in any order, each
+// with the ticket (kernels/common/answer.cuh): they need not wait until the host has what they
+// wrote before.
+func (m *Mailbox) AwaitWords(s *Stream, n int) error {
+	have := 0
+	return m.await(s, func() bool {
+		for have < n && uint32(atomic.LoadUint64(m.word(have))) == m.ticket {
+			have++
+		}
+		return have == n
+	})
+}
+
+// await is Await for an answer that is there when ready says so.
+func (m *Mailbox) await(s *Stream, ready func() bool) error {
 	d := m.dev
 	if err := d.check(); err != nil {
 		return err
 	}
-	word := (*uint32)(m.p)
-	if d.patient && lookOut(answerPatience, func() bool { return atomic.LoadUint32(word) == m.ticket }) {
+	if d.patient && lookOut(answerPatience, ready) {
 		return nil
 	}
 	if err := d.drv.StreamSynchronize(s.h); err != nil {
 		return d.failed(err)
 	}
-	if atomic.LoadUint32(word) != m.ticket {
+	if !ready() {
 		return d.failed(errors.New("a kernel ended without its answer"))
 	}
 	return nil

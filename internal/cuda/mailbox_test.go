@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/cuda"
@@ -60,6 +61,52 @@ func checkMailbox(t *testing.T, dev *cuda.Device) {
 }
 
 func TestMailbox(t *testing.T) { checkMailbox(t, open(t, new(fake.Driver))) }
+
+// checkWords has kernels answer in words, the last of them before the others.
+func checkWords(t *testing.T, dev *cuda.Device) {
+	t.Helper()
+	do(t, dev, func(s *cuda.Stream) error {
+		f, err := selftest(s, "answer_words")
+		if err != nil {
+			return err
+		}
+		const most = 50
+		m, err := s.NewMailbox(8 * most)
+		if err != nil {
+			return err
+		}
+		defer m.Close()
+		ask := func(value uint32, told, asked int) error {
+			return errors.Join(f.Launch(s, cuda.Dim{}, cuda.Dim{}, 0, m.At(0), uint32(told), value, m.Ticket()), m.AwaitWords(s, asked))
+		}
+		for _, n := range []int{1, most, 2, most - 1} {
+			value := uint32(1000 * n)
+			if err := ask(value, n, n); err != nil {
+				return err
+			}
+			for i := range n {
+				if got := m.Word(i); got != value+uint32(i) {
+					t.Errorf("word %d of %d is %d, want %d", i, n, got, value+uint32(i))
+				}
+			}
+		}
+		// Words of an earlier answer are none of this one, even if tickets begin anew.
+		if err := ask(1, 2, 3); err == nil || errors.Is(err, cuda.ErrLost) {
+			t.Errorf("two words of three: error %v", err)
+		}
+		cuda.SetTicket(m, 0)
+		if err := ask(1, most, most); err != nil {
+			return err
+		}
+		cuda.SetTicket(m, math.MaxUint32)
+		if err := ask(1, 2, 3); err == nil || errors.Is(err, cuda.ErrLost) {
+			t.Errorf("two words of three, and one with the same ticket: error %v", err)
+		}
+		return s.Synchronize()
+	})
+}
+
+func TestMailboxWords(t *testing.T) { checkWords(t, open(t, new(fake.Driver))) }
 
 // TestMailboxFailures checks that no answer, a failing call, a failing kernel and a cancelled
 // context are errors.

@@ -16,7 +16,7 @@ func TestParsePTX(t *testing.T) {
 		parameters: map[string][]int{
 			"scale_add": {8, 8, 8, 8, 4},
 			"empty":     {},
-			"answer":    {8, 4, 4}, "arguments": {8, 4, 32, 8, 4, 8},
+			"answer":    {8, 4, 4}, "answer_words": {8, 4, 4, 4}, "arguments": {8, 4, 32, 8, 4, 8},
 			"reverse": {8, 4},
 			"wander":  {8},
 		},

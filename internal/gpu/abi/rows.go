@@ -14,37 +14,45 @@ const RowDigit = 28
 // FusedFile is the source of the fused kernels.
 const FusedFile = "direct"
 
-// DigitFiles tells which source has the kernels for how many digits.
+// DigitFiles tells which sources have the kernels for how many digits: those of sums and products,
+// and those for the tensor cores.
 var DigitFiles = []struct {
-	Name   string
-	Digits []int
+	Sums, Convolve string
+	Digits         []int
 }{
-	{FusedFile, []int{3, 4, 5, 6, 9}},
-	{"reduce17", []int{13, 17}},
-	{"reduce32", []int{24, 32}},
-	{"reduce62", []int{48, 62}},
+	{FusedFile, "", []int{3, 4, 5, 6, 9}},
+	{FusedFile, "convolve17", []int{13, 17}},
+	{"reduce32", "convolve32", []int{24, 32}},
+	{"reduce62", "convolve62", []int{48, 62}},
 }
 
-// DigitFile returns the source for so many digits.
-func DigitFile(digits int) string {
+// DigitFile returns the sources for so many digits.
+func DigitFile(digits int) (sums, convolve string) {
 	for _, f := range DigitFiles {
 		if slices.Contains(f.Digits, digits) {
-			return f.Name
+			return f.Sums, f.Convolve
 		}
 	}
 	panic("gpu: no kernels for so many digits")
 }
 
 // ReduceDigits are the numbers of digits that there are kernels for, ascending.
-func ReduceDigits() (list []int) {
+func ReduceDigits() []int { return reduceDigits }
+
+var reduceDigits = func() (list []int) {
 	for _, f := range DigitFiles {
 		list = append(list, f.Digits...)
 	}
 	return list
-}
+}()
 
-// LeftAt is where the kernels tell how many rows are left over.
-const LeftAt = 4
+// LeftWord is the word of an answer that tells how many rows are left over. The columns and spans
+// of a row follow, two words each, the low half first.
+const LeftWord = 0
+
+// ColumnWord returns the first word of column c - 1 of the row that an answer tells, or of its
+// spans behind columns.
+func ColumnWord(c int) int { return LeftWord + 1 + 2*c }
 
 // Spans are of rows: the top exponents of their addends, the bottom ones negated, and flags.
 type Spans struct{ Top, Bottom, Flags cuda.Pointer }
@@ -60,6 +68,35 @@ const (
 // ConvolveTiles returns how many groups of 8 sums of products of digits there are.
 func ConvolveTiles(digits int) int { return (digits + 1) / 2 }
 
+// What an ending does with rows: leaves their columns and spans in memory, rounds them, or tells
+// those of an only row.
+const (
+	Keeps = iota
+	Rounds
+	Tells
+)
+
+// RowEnding is how the kernels of sums end: kernels/rows/conclude.cuh.
+type RowEnding struct {
+	To     RowRounding
+	Answer cuda.Pointer
+	Ticket uint32
+	Does   int32
+}
+
+// RowRounding is how they round.
+type RowRounding struct {
+	C               Target
+	List            cuda.Pointer
+	Unit            int64
+	Error           float64
+	Exact           int64
+	Neg, Expansions int32
+}
+
+// MaxTiles is the most tiles of rows that several blocks share.
+const MaxTiles = 2048
+
 // RowReduction is what the kernels of kernels/rows/reduce.cuh take.
 type RowReduction struct {
 	A, X                         Vectors
@@ -70,21 +107,7 @@ type RowReduction struct {
 	Rows, Width, Buffers         int32
 	Down, Later, Tiles           int32
 	Table                        cuda.Pointer
-}
-
-// RowRounding is what roundRows of kernels/rows/reduce.cu takes.
-type RowRounding struct {
-	S               Spans
-	Columns         cuda.Pointer
-	C               Target
-	Rest            Leftovers
-	Answer          cuda.Pointer
-	Unit            int64
-	Error           float64
-	Exact           int64
-	Digits, Rows    int32
-	Neg, Expansions int32
-	Ticket          uint32
+	End                          RowEnding
 }
 
 // Integers is what integersOfRows of kernels/rows/integers.cu takes.
@@ -97,26 +120,15 @@ type Integers struct {
 	Digits, Rows, Words, Pitch, Expansions, _ int32
 }
 
-// FusedRounding is how the kernels of kernels/rows/fused.cuh round.
-type FusedRounding struct {
-	C               Target
-	List            cuda.Pointer
-	Unit            int64
-	Error           float64
-	Exact           int64
-	Neg, Expansions int32
-}
-
 // FusedReduction is what the kernels of kernels/rows/fused.cuh take.
 type FusedReduction struct {
 	A, X               Vectors
 	Parts              cuda.Pointer
 	S                  Spans
-	Columns, Answer    cuda.Pointer
-	To                 FusedRounding
+	Columns            cuda.Pointer
+	End                RowEnding
 	Digits, Magnitudes int32
 	LogRows, Across    int32
-	Ticket             uint32
 }
 
 // Convolution is what the kernels of kernels/rows/convolve.cuh take.
@@ -128,6 +140,7 @@ type Convolution struct {
 	Down           int32
 	Inverse        uint32
 	Size           int32
+	End            RowEnding
 }
 
 // AlphaWords is the most words of alpha in an update.

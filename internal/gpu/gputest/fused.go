@@ -2,7 +2,9 @@ package gputest
 
 import (
 	"math/big"
+	"sync/atomic"
 
+	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
@@ -58,47 +60,82 @@ func floorDiv(a, b int64) int64 {
 
 func refFused(l *fake.Launch, r abi.FusedReduction, products bool) {
 	n, k := int(r.A.N), int(r.Digits)
-	tops, bottoms := fake.Slice[int64](l, r.S.Top, n), fake.Slice[int64](l, r.S.Bottom, n)
-	flags := fake.Slice[uint32](l, r.S.Flags, n)
-	var columns []int64
-	if r.Columns != 0 {
-		columns = fake.Slice[int64](l, r.Columns, (k+1)*n)
-	}
-	var answer []uint32
-	if r.Answer != 0 {
-		answer = fake.Slice[uint32](l, r.Answer, 2)
-		answer[abi.LeftAt/4] = 0
-	}
+	sums := newReferenceSums(n, k)
 	for i := range n {
-		tops[i], bottoms[i], flags[i] = fusedSpan(l, &r, products, i)
+		sums.top[i], sums.bottom[i], sums.flags[i] = fusedSpan(l, &r, products, i)
 		total := new(big.Int)
 		fusedAddends(l, &r, products, i, func(d addend, _ bool) {
 			if d.class == num.Finite {
-				d.addTo(total, products, k, tops[i])
+				d.addTo(total, products, k, sums.top[i])
 			}
 		})
-		if columns == nil {
-			rest := abi.Leftovers{Count: r.Answer + abi.LeftAt, List: r.To.List, Capacity: int64(n)}
-			refRoundRow(l, r.To, rest, i, total, tops[i], bottoms[i], flags[i])
-			continue
-		}
 		for c := k; c > 0; c-- {
-			columns[c*n+i] = new(big.Int).And(total, big.NewInt(1<<abi.RowDigit-1)).Int64()
+			sums.columns[c*n+i] = new(big.Int).And(total, big.NewInt(1<<abi.RowDigit-1)).Int64()
 			total.Rsh(total, abi.RowDigit)
 		}
-		columns[i] = total.Int64()
+		sums.columns[i] = total.Int64()
 	}
-	if answer != nil {
-		answer[0] = r.Ticket
+	if r.End.Does != abi.Tells {
+		copy(fake.Slice[int64](l, r.S.Top, n), sums.top)
+		copy(fake.Slice[int64](l, r.S.Bottom, n), sums.bottom)
+		copy(fake.Slice[uint32](l, r.S.Flags, n), sums.flags)
+	}
+	if r.End.Does == abi.Keeps {
+		copy(fake.Slice[int64](l, r.Columns, (k+1)*n), sums.columns)
+	}
+	sums.conclude(l, r.End)
+}
+
+// referenceSums are the columns and spans of n rows, as memory has them.
+type referenceSums struct {
+	n, k        int
+	columns     []int64
+	top, bottom []int64
+	flags       []uint32
+}
+
+func newReferenceSums(n, k int) *referenceSums {
+	return &referenceSums{n: n, k: k, columns: make([]int64, (k+1)*n), top: make([]int64, n), bottom: make([]int64, n), flags: make([]uint32, n)}
+}
+
+// sumsIn are those in the device's memory.
+func sumsIn(l *fake.Launch, columns cuda.Pointer, s abi.Spans, n, k int) *referenceSums {
+	return &referenceSums{n: n, k: k, columns: fake.Slice[int64](l, columns, (k+1)*n),
+		top: fake.Slice[int64](l, s.Top, n), bottom: fake.Slice[int64](l, s.Bottom, n), flags: fake.Slice[uint32](l, s.Flags, n)}
+}
+
+// conclude is that of kernels/rows/conclude.cuh, for all rows.
+func (s *referenceSums) conclude(l *fake.Launch, e abi.RowEnding) {
+	switch e.Does {
+	case abi.Tells:
+		answerWord(l, e.Answer, abi.LeftWord, e.Ticket, 0)
+		for c, v := range append(s.columns[:s.k+1:s.k+1], s.top[0], s.bottom[0], int64(s.flags[0])) {
+			answerWord(l, e.Answer, abi.ColumnWord(c), e.Ticket, uint32(v))
+			answerWord(l, e.Answer, abi.ColumnWord(c)+1, e.Ticket, uint32(uint64(v)>>32))
+		}
+	case abi.Rounds:
+		left := 0
+		for i := range s.n {
+			if !s.roundRow(l, e.To, i) {
+				fake.Slice[uint64](l, e.To.List, s.n)[left] = uint64(i)
+				left++
+			}
+		}
+		answerWord(l, e.Answer, abi.LeftWord, e.Ticket, uint32(left))
 	}
 }
 
-func refRoundRow(l *fake.Launch, r abi.FusedRounding, rest abi.Leftovers, i int, total *big.Int, top, bottom int64, flags uint32) {
-	to := int(r.C.Off) + i*int(r.C.RS)
+// answerWord writes word i of an answer.
+func answerWord(l *fake.Launch, mailbox cuda.Pointer, i int, ticket, value uint32) {
+	atomic.StoreUint64(&fake.Slice[uint64](l, mailbox, i+1)[i], uint64(value)<<32|uint64(ticket))
+}
+
+// roundRow rounds row i and reports whether it did.
+func (s *referenceSums) roundRow(l *fake.Launch, r abi.RowRounding, i int) bool {
+	to, flags := int(r.C.Off)+i*int(r.C.RS), s.flags[i]
 	c := arrayOf(l, r.C.A, int(r.C.Prec), to+1)
 	if flags&abi.SeenSpecial != 0 {
-		leave(l, rest, i, 0)
-		return
+		return false
 	}
 	if flags&abi.SeenFinite == 0 {
 		only := uint32(abi.SeenNegativeZero)
@@ -106,15 +143,17 @@ func refRoundRow(l *fake.Launch, r abi.FusedRounding, rest abi.Leftovers, i int,
 			only = abi.SeenPositiveZero
 		}
 		c.Set(to, num.Real{Neg: flags&(abi.SeenPositiveZero|abi.SeenNegativeZero) == only})
-		return
+		return true
+	}
+	total := new(big.Int)
+	for c := range s.k + 1 {
+		total.Add(total.Lsh(total, abi.RowDigit), big.NewInt(s.columns[c*s.n+i]))
 	}
 	err := r.Error
-	if top+bottom <= r.Exact {
+	if s.top[i]+s.bottom[i] <= r.Exact {
 		err = 0
 	}
 	mag := direct.FromInt(nil, total)
-	if num.IsZero(mag) && r.Expansions != 0 ||
-		!storeReference(c, to, (total.Sign() < 0) != (r.Neg != 0), mag, top+r.Unit, err, 0) {
-		leave(l, rest, i, 0)
-	}
+	return !(num.IsZero(mag) && r.Expansions != 0) &&
+		storeReference(c, to, (total.Sign() < 0) != (r.Neg != 0), mag, s.top[i]+r.Unit, err, 0)
 }

@@ -34,7 +34,11 @@ func Reference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	drv.Kernel("scanPanel", refScanPanel)
 	drv.Kernel("scanPanels", refScanPanels)
 	drv.Kernel("outcomes", func(l *fake.Launch, at, to cuda.Pointer, ticket uint32) {
-		refTell(l, to, ticket, fake.Slice[abi.Control](l, at, 1)[0].Outcome)
+		c := &fake.Slice[abi.Control](l, at, 1)[0]
+		refTell(l, to, ticket, c.Outcome)
+		if c.List == 0 {
+			*c = abi.Control{}
+		}
 	})
 	drv.Kernel("residues0", func(l *fake.Launch, both abi.Sides) {
 		for _, s := range both[:l.Grid.Z] {

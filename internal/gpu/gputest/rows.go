@@ -19,13 +19,12 @@ func RowReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	structuredReference(drv)
 	triangularReference(drv)
 	drv.Kernel("scanRows", refScanRows)
-	drv.Kernel("roundRows", refRoundRows)
 	drv.Kernel("integersOfRows", refIntegers)
 	drv.Kernel("settle", refSettle)
 	convolveReference(drv)
 	for _, f := range abi.DigitFiles {
 		for _, k := range f.Digits {
-			if f.Name == abi.FusedFile {
+			if f.Sums == abi.FusedFile {
 				drv.Kernel(fmt.Sprintf("sums%d", k), func(l *fake.Launch, r abi.FusedReduction) { refFused(l, r, false) })
 				drv.Kernel(fmt.Sprintf("products%d", k), func(l *fake.Launch, r abi.FusedReduction) { refFused(l, r, true) })
 			} else {
@@ -136,7 +135,7 @@ func refScanRows(l *fake.Launch, r abi.RowReduction) {
 		})
 	}
 	if r.Later == 0 {
-		clear(fake.Slice[int64](l, r.Columns, (int(r.Digits)+1)*n+1))
+		clear(fake.Slice[int64](l, r.Columns, (int(r.Digits)+1)*n))
 	}
 	if r.Tiles != 0 {
 		refToeplitz(l, r)
@@ -207,6 +206,7 @@ func refAccumulate(l *fake.Launch, r abi.RowReduction) {
 		}
 		columns[i] += total.Int64()
 	}
+	sumsIn(l, r.Columns, r.S, n, k).conclude(l, r.End)
 }
 
 // refIntegers makes integers of the rows' columns for refSettle.
@@ -242,22 +242,4 @@ func refIntegers(l *fake.Launch, p abi.Integers) {
 			fake.Slice[uint32](l, place, 1)[0] = uint32(word.Uint64())
 		}
 	}
-}
-
-func refRoundRows(l *fake.Launch, r abi.RowRounding) {
-	n, k := int(r.Rows), int(r.Digits)
-	columns := fake.Slice[int64](l, r.Columns, (k+1)*n)
-	top, bottom := fake.Slice[int64](l, r.S.Top, n), fake.Slice[int64](l, r.S.Bottom, n)
-	flags := fake.Slice[uint32](l, r.S.Flags, n)
-	how := abi.FusedRounding{C: r.C, Unit: r.Unit, Error: r.Error, Exact: r.Exact, Neg: r.Neg, Expansions: r.Expansions}
-	for i := range n {
-		total := new(big.Int)
-		for c := range k + 1 {
-			total.Add(total.Lsh(total, abi.RowDigit), big.NewInt(columns[c*n+i]))
-		}
-		refRoundRow(l, how, r.Rest, i, total, top[i], bottom[i], flags[i])
-	}
-	answer := fake.Slice[uint32](l, r.Answer, 2)
-	answer[abi.LeftAt/4] = fake.Slice[uint32](l, r.Rest.Count, 1)[0]
-	answer[0] = r.Ticket
 }

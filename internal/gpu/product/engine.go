@@ -15,7 +15,9 @@ type engine struct {
 	dev       *cuda.Device
 	kernels   *launch.Kernels
 	told      *cuda.Mailbox // what kernels tell the host; made when it is first needed
-	aside     *cuda.Stream  // on which panels come; made when it is first needed
+	aside     *cuda.Stream  // on which panels come; likewise
+	control   *cuda.Memory  // struct control and the counters of the exact pass; likewise
+	clean     bool          // control is zeros
 	wide      bool          // products are those of Hopper, with two tiles of rows
 	bases     map[baseKey]*base
 	constants map[constantsKey]*cuda.Memory
@@ -80,6 +82,26 @@ func (e *engine) beside(s *cuda.Stream) (_ *cuda.Stream, err error) {
 	return e.aside, err
 }
 
+// controlOf returns what a product keeps on the device, zeros. Most products leave it so: clearing
+// it before the first kernel would take longer than the kernel that tells the outcome needs for
+// that.
+func (e *engine) controlOf(s *cuda.Stream, size int64) (*cuda.Memory, error) {
+	if e.control == nil {
+		c, err := s.Alloc(size)
+		if err != nil {
+			return nil, err
+		}
+		e.control = c
+	}
+	if !e.clean {
+		if err := s.Zero(e.control.Pointer(), size); err != nil {
+			return nil, err
+		}
+	}
+	e.clean = false
+	return e.control, nil
+}
+
 // told is what a kernel has told the host.
 func told[T any](box *cuda.Mailbox) *T { return (*T)(unsafe.Pointer(&box.Bytes()[abi.ToldAt])) }
 
@@ -108,8 +130,10 @@ func (e *engine) trim() {
 	}
 }
 
-// forget frees all constants.
+// forget frees all that it keeps.
 func (e *engine) forget() {
+	e.control.Free()
+	e.control, e.clean = nil, false
 	for _, m := range e.constants {
 		m.Free()
 	}

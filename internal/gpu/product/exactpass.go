@@ -98,6 +98,7 @@ func (m *multiplication) outcome() (abi.Outcome, error) {
 		return abi.Outcome{}, err
 	}
 	got := *told[abi.Outcome](box)
+	m.e.clean = got.List == 0
 	m.stats.Overflow, m.stats.Underflow = int64(got.Overflow), int64(got.Underflow)
 	return got, nil
 }

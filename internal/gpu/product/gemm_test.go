@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv"
@@ -537,6 +539,60 @@ func TestFailures(t *testing.T) {
 			t.Errorf("%d bytes in use after failure %d, want %d", n, after, kept)
 		}
 	}
+}
+
+// TestControl checks that a product leaves zeros for the next one where it says so: where no entry
+// needed the exact pass. A product that was broken off does not.
+func TestControl(t *testing.T) {
+	run := func(t *testing.T, dev *cuda.Device) {
+		rng := rand.New(rand.NewPCG(7, 7))
+		seen := map[bool]bool{}
+		for i, kind := range []gputest.Family{gputest.Uniform, gputest.Integers, gputest.Spread, gputest.Special, gputest.Uniform} {
+			a, b := gputest.RandomMat(rng, num.Float64, kind, 12, 9), gputest.RandomMat(rng, num.Float64, kind, 9, 10)
+			if i == 1 { // a zero, which is left to the exact pass
+				for h := range 9 {
+					b.Arr.Set(b.At(h, 3), num.Real{})
+					b.Arr.Set(b.At(h, 4), num.Real{Class: num.Finite, Mag: []uint64{1}, Neg: h == 0})
+					a.Arr.Set(a.At(2, h), num.Real{Class: num.Finite, Mag: []uint64{uint64(max(1, 8*(1-h)))}})
+				}
+			}
+			c := num.Mat{Arr: num.New(num.Float64, 120), RS: 1, CS: 12, Rows: 12, Cols: 10}
+			stats, err := Gemm(dev, Config{}, gputest.Scalar(1), a, b, num.Real{}, num.Mat{}, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := dev.Do(context.Background(), func(s *cuda.Stream) error {
+				e := engineOf(s)
+				seen[e.clean] = true
+				if e.clean != (stats.Exact == 0) {
+					t.Errorf("%v: clean %v, %d entries in the exact pass", kind, e.clean, stats.Exact)
+				}
+				words := make([]uint64, unsafe.Sizeof(abi.Control{})/8)
+				if err := cuda.Download(s, words, e.control.Pointer()); err != nil || !e.clean {
+					return err
+				}
+				if n := slices.IndexFunc(words, func(w uint64) bool { return w != 0 }); n >= 0 {
+					t.Errorf("%v: word %d is %x", kind, n, words[n])
+				}
+				if i == 2 { // a product that is broken off
+					if _, err := e.controlOf(s, int64(unsafe.Sizeof(abi.Control{}))); err != nil {
+						return err
+					}
+					if e.clean {
+						t.Error("clean without an outcome")
+					}
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(seen) < 2 {
+			t.Errorf("clean: %v in all cases", seen)
+		}
+	}
+	t.Run("reference", func(t *testing.T) { run(t, gputest.Reference(t, &fake.Driver{})) })
+	t.Run("device", func(t *testing.T) { run(t, gputest.Machine(t)) })
 }
 
 // TestWholeRange multiplies a row whose exponents span nearly all that MP has.

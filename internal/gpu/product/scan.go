@@ -43,10 +43,7 @@ const (
 // scan finds the totals of the operands, and returns the sizes of some entries.
 func (m *multiplication) scan() ([]abi.Sample, error) {
 	var err error
-	if m.control, err = m.alloc(arrivedAt + 4*int64(m.exactBlocks())); err != nil {
-		return nil, err
-	}
-	if err := m.s.Zero(m.control.Pointer(), m.control.Size()); err != nil {
+	if m.control, err = m.e.controlOf(m.s, arrivedAt+4*int64(m.exactBlocks())); err != nil {
 		return nil, err
 	}
 	if m.left, err = m.operand(m.a, leftSide, leftTotalsAt); err != nil {

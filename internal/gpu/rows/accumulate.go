@@ -1,7 +1,7 @@
 package rows
 
 import (
-	"fmt"
+	"strconv"
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
@@ -10,17 +10,16 @@ import (
 )
 
 // The way of kernels/rows/reduce.cuh: scanRows finds the references, then blocks add digits to
-// columns in the device's memory, then roundRows rounds them.
+// columns in the device's memory.
 
 const (
-	rowThreads   = 128             // of a block of accumulating kernels
-	scanThreads  = 256             // of a block of scanRows
-	scanBatch    = 8               // numbers that a thread of it reads at a time
-	roundThreads = 32              // of a block of roundRows
-	rowTile      = 32              // rows of a block, if it does not work on one
-	fewRows      = 16              // up to which a block works on one row
-	scanBlocks   = 4               // a multiprocessor
-	spanShared   = 24 * rowThreads // bytes of shared memory in which a block merges spans
+	rowThreads  = 128             // of a block of accumulating kernels
+	scanThreads = 256             // of a block of scanRows
+	scanBatch   = 8               // numbers that a thread of it reads at a time
+	rowTile     = 32              // rows of a block, if it does not work on one
+	fewRows     = 16              // up to which a block works on one row
+	scanBlocks  = 4               // a multiprocessor
+	spanShared  = 24 * rowThreads // bytes of shared memory in which a block merges spans
 
 	// stageBytes is what a block loads at a time, if that is more than an entry a thread.
 	// BenchmarkRows on an H100, µs of products at 106 bits with 4, 8, 16, 32 KiB: 41, 41, 37, 45.
@@ -36,8 +35,17 @@ func (q *rowSums) launches() int {
 	return n
 }
 
-// run computes the columns of digits.
-func (q *rowSums) run() error {
+// shares returns how many blocks share each of tiles of rows, up to most, so that all blocks have
+// slots on the device.
+func shares(tiles, slots, most int) int {
+	if tiles > abi.MaxTiles {
+		return 1
+	}
+	return min(most, max(1, slots/tiles))
+}
+
+// run is compute.
+func (q *rowSums) run(end func() abi.RowEnding) error {
 	r, grid := q.arguments()
 	parts := (spanBytes*int64(r.Count)*int64(q.a.Rows) + 7) &^ 7
 	if err := q.alloc(parts + q.tableBytes()); err != nil {
@@ -50,9 +58,15 @@ func (q *rowSums) run() error {
 		return err
 	}
 	if q.convolves(q.digits) {
+		r.End = end()
 		return q.convolve(r)
 	}
-	return q.eachTerm(r, q.accumulate)
+	return q.eachTerm(r, func(r abi.RowReduction) error {
+		if r.First == r.Count-int32(grid.Y) { // the last one
+			r.End = end()
+		}
+		return q.accumulate(r)
+	})
 }
 
 // arguments returns those of the kernels, but for the vectors and the memory, and the grid of
@@ -112,7 +126,8 @@ func (q *rowSums) scan(r abi.RowReduction, grid cuda.Dim) error {
 
 func (q *rowSums) accumulate(r abi.RowReduction) error {
 	loaded := launch.KernelsOf(q.s)
-	f, err := loaded.Function(q.s, "rows/"+abi.DigitFile(q.digits), q.kernelName())
+	file, _ := abi.DigitFile(q.digits)
+	f, err := loaded.Function(q.s, "rows/"+file, q.kernelName())
 	if err != nil {
 		return err
 	}
@@ -138,8 +153,8 @@ func (q *rowSums) accumulate(r abi.RowReduction) error {
 	}
 	grid := cuda.Dim{X: (q.a.Rows + int(r.Rows) - 1) / int(r.Rows)}
 	stages := (q.a.Cols + lanes*int(r.Width) - 1) / (lanes * int(r.Width))
-	slices := min(stages, max(1, perSM*q.s.Device().Info().Multiprocessors/grid.X))
-	turns := (stages + slices - 1) / slices
+	share := shares(grid.X, perSM*q.s.Device().Info().Multiprocessors, stages)
+	turns := (stages + share - 1) / share
 	grid.Y = (stages + turns - 1) / turns
 	return f.Launch(q.s, grid, cuda.Dim{X: rowThreads}, shared, r)
 }
@@ -182,32 +197,7 @@ func numberBytes(f num.Format) int {
 // kernelName returns the name of the kernel that adds.
 func (q *rowSums) kernelName() string {
 	if q.x != nil {
-		return fmt.Sprint("products", q.digits)
+		return "products" + strconv.Itoa(q.digits)
 	}
-	return fmt.Sprint("sums", q.digits)
-}
-
-// roundRows is round for sums that there are.
-func (q *rowSums) roundRows(alpha num.Real, c abi.Target) (int, error) {
-	loaded := launch.KernelsOf(q.s)
-	f, err := loaded.Function(q.s, "rows/reduce", "roundRows")
-	if err != nil {
-		return 0, err
-	}
-	box, err := mailboxOf(q.s)
-	if err != nil {
-		return 0, err
-	}
-	exp, _ := powerOfTwo(alpha)
-	errors, shift := q.error()
-	n := q.a.Rows
-	r := abi.RowRounding{S: spansOf(q.memory.At(q.spansAt()), n), Columns: q.memory.Pointer(), C: c,
-		Rest:   abi.Leftovers{Count: q.memory.At(q.countAt()), List: q.memory.At(q.listAt()), Capacity: int64(n)},
-		Answer: box.At(0), Ticket: box.Ticket(), Unit: q.unit() + exp, Error: float64(errors) * float64(int64(1)<<shift), Exact: q.exactSpread(q.digits),
-		Digits: int32(q.digits), Rows: int32(n), Neg: abi.Flag(alpha.Neg), Expansions: abi.Flag(q.expansions())}
-	words := (abi.RowDigit*q.digits + 64 + 31) / 32
-	if err := f.Launch(q.s, cuda.Dim{X: (n + roundThreads - 1) / roundThreads}, cuda.Dim{X: roundThreads}, 4*roundThreads*words, r); err != nil {
-		return 0, err
-	}
-	return leftOver(box, q.s)
+	return "sums" + strconv.Itoa(q.digits)
 }

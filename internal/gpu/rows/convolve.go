@@ -1,7 +1,7 @@
 package rows
 
 import (
-	"fmt"
+	"strconv"
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
@@ -28,7 +28,8 @@ func (q *rowSums) convolves(digits int) bool {
 		return false
 	}
 	limbs := q.a.Arr.Limbs()
-	return abi.DigitFile(digits) != abi.FusedFile && limbs > 1 && limbs <= convolveLimbs && q.convolveShared(digits) <= q.s.Device().Info().SharedPerBlock
+	_, file := abi.DigitFile(digits)
+	return file != "" && limbs > 1 && limbs <= convolveLimbs && q.convolveShared(digits) <= q.s.Device().Info().SharedPerBlock
 }
 
 // convolveBuffer returns the words of a buffer: entries, or the sums of half of the rows.
@@ -53,7 +54,8 @@ func (q *rowSums) tableBytes() int64 {
 // convolve adds the products to the columns, after scanRows.
 func (q *rowSums) convolve(r abi.RowReduction) error {
 	loaded := launch.KernelsOf(q.s)
-	f, err := loaded.Function(q.s, "rows/convolve"+abi.DigitFile(q.digits)[len("reduce"):], fmt.Sprint("convolve", q.digits))
+	_, file := abi.DigitFile(q.digits)
+	f, err := loaded.Function(q.s, "rows/"+file, "convolve"+strconv.Itoa(q.digits))
 	if err != nil {
 		return err
 	}
@@ -64,11 +66,11 @@ func (q *rowSums) convolve(r abi.RowReduction) error {
 	}
 	limbs := uint32(q.a.Arr.Limbs())
 	c := abi.Convolution{A: abi.RowsOf(q.a), X: abi.RowsOf(*q.x), Parts: r.Parts, S: r.S, Columns: r.Columns, Table: r.Table, Count: r.Count,
-		Down: abi.Flag(abs(q.a.RS) < abs(q.a.CS)), Inverse: ^uint32(0)/limbs + 1, Size: int32(q.convolveBuffer(q.digits))}
+		Down: abi.Flag(abs(q.a.RS) < abs(q.a.CS)), Inverse: ^uint32(0)/limbs + 1, Size: int32(q.convolveBuffer(q.digits)), End: r.End}
 	grid := cuda.Dim{X: (q.a.Rows + convolveWarps*convolveRows - 1) / (convolveWarps * convolveRows)}
 	steps := (q.a.Cols + convolveColumns - 1) / convolveColumns
-	slices := min(steps, max(1, blocks*q.s.Device().Info().Multiprocessors/grid.X))
-	c.Steps = int32((steps + slices - 1) / slices)
+	share := shares(grid.X, blocks*q.s.Device().Info().Multiprocessors, steps)
+	c.Steps = int32((steps + share - 1) / share)
 	grid.Y = (steps + int(c.Steps) - 1) / int(c.Steps)
 	return f.Launch(q.s, grid, cuda.Dim{X: 32 * convolveWarps}, shared, c)
 }

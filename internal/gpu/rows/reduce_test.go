@@ -297,6 +297,17 @@ func TestRowFailures(t *testing.T) {
 	}
 }
 
+// TestShares checks that blocks that share tiles have slots, and that kernels count them.
+func TestShares(t *testing.T) {
+	for _, c := range []struct{ tiles, slots, most, want int }{
+		{4, 100, 1000, 25}, {4, 100, 7, 7}, {1, 1, 5, 1}, {60, 100, 5, 1}, {abi.MaxTiles, 1 << 20, 5, 5}, {abi.MaxTiles + 1, 1 << 20, 5, 1},
+	} {
+		if got := shares(c.tiles, c.slots, c.most); got != c.want {
+			t.Errorf("%+v: got %d", c, got)
+		}
+	}
+}
+
 const exactDigits = 9
 
 // TestExactSpread checks, at the limit, that sums are exact of which that is said.

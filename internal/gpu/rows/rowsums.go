@@ -14,8 +14,8 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Sums of numbers and of products along the rows of a matrix, which are cut into digits. There
-// are three ways: fused.go for few digits, where launches and waits would take most of the time,
+// Sums of numbers and of products along the rows of a matrix, which are cut into digits. There are
+// three ways: fused.go for up to 17 digits, where launches and waits would take much of the time,
 // accumulate.go for more, which keeps the digits of long numbers in registers as well, and in it
 // convolve.go for products of many rows, on the tensor cores.
 
@@ -36,19 +36,33 @@ func mailboxOf(s *cuda.Stream) (_ *cuda.Mailbox, err error) {
 	return m.box, err
 }
 
-// The mailbox has the ticket, at leftAt the number of rows that are left over, and from answerAt on
-// the columns and spans of one row, as memory has them.
-const (
-	answerAt     = 64
-	mailboxBytes = answerAt + 8*(64+4)
-)
+// mailboxBytes are for an answer of 64 columns.
+var mailboxBytes = 8 * (abi.ColumnWord(64) + 2*spanWords)
 
 // leftOver waits for the number of rows that are left over.
 func leftOver(box *cuda.Mailbox, s *cuda.Stream) (int, error) {
-	if err := box.Await(s); err != nil {
+	if err := box.AwaitWords(s, abi.LeftWord+1); err != nil {
 		return 0, err
 	}
-	return int(*(*uint32)(unsafe.Pointer(&box.Bytes()[abi.LeftAt]))), nil
+	return int(box.Word(abi.LeftWord)), nil
+}
+
+// told waits for the sums of the only row.
+func (q *rowSums) told(box *cuda.Mailbox) (*hostSums, error) {
+	if err := box.AwaitWords(q.s, abi.ColumnWord(q.digits+1+spanWords)); err != nil {
+		return nil, err
+	}
+	wide := func(c int) int64 {
+		at := abi.ColumnWord(c)
+		return int64(box.Word(at+1))<<32 | int64(box.Word(at))
+	}
+	h := q.hostSums()
+	for c := range h.columns {
+		h.columns[c] = wide(c)
+	}
+	c := len(h.columns)
+	h.top[0], h.bottom[0], h.flags[0] = wide(c), wide(c+1), uint32(wide(c+2))
+	return h, nil
 }
 
 // rowSums are the sums of the rows of a, or of their products with x, on the device.
@@ -59,7 +73,7 @@ type rowSums struct {
 	magnitudes bool
 
 	digits int
-	memory *cuda.Memory // columns, a count, spans, a list of rows, parts
+	memory *cuda.Memory // columns, spans, a list of rows, parts
 }
 
 func (q *rowSums) free() { q.memory.Free() }
@@ -98,8 +112,11 @@ func (q *rowSums) error() (errors uint64, shift int64) {
 	return errors, shift
 }
 
-// spanBytes is the size of the spans of a row.
-const spanBytes = 20
+// The spans of a row: two exponents and flags.
+const (
+	spanWords = 3 // in an answer
+	spanBytes = 20
+)
 
 // spansOf returns the spans of n rows that begin at p.
 func spansOf(p cuda.Pointer, n int) abi.Spans {
@@ -107,11 +124,8 @@ func spansOf(p cuda.Pointer, n int) abi.Spans {
 	return abi.Spans{Top: p, Bottom: p + 8*at, Flags: p + 16*at}
 }
 
-// countAt returns where the count of rows that are left over is in memory.
-func (q *rowSums) countAt() int64 { return int64(8 * (q.digits + 1) * q.a.Rows) }
-
-// spansAt returns where the spans of rows are.
-func (q *rowSums) spansAt() int64 { return q.countAt() + 8 }
+// spansAt returns where the spans of rows are in memory.
+func (q *rowSums) spansAt() int64 { return int64(8 * (q.digits + 1) * q.a.Rows) }
 
 // listAt returns where the list of rows that are left over is.
 func (q *rowSums) listAt() int64 { return (q.spansAt() + spanBytes*int64(q.a.Rows) + 7) &^ 7 }
@@ -129,43 +143,59 @@ func (q *rowSums) alloc(parts int64) (err error) {
 	return err
 }
 
-// sums computes the columns of digits and brings them to the host.
-func (q *rowSums) sums(digits int) (*hostSums, error) {
+// compute computes the columns of digits. end, which is called when q has memory, says what becomes
+// of them.
+func (q *rowSums) compute(digits int, end func() abi.RowEnding) error {
 	q.digits = digits
 	if q.fused() {
-		return q.fusedSums()
+		return q.fuse(end)
 	}
-	if err := q.run(); err != nil {
-		return nil, err
-	}
-	return q.download(0)
+	return q.run(end)
 }
 
 // onDevice computes the columns of digits and leaves them there, with the spans.
 func (q *rowSums) onDevice(digits int) error {
-	q.digits = digits
-	if !q.fused() {
-		return q.run()
+	return q.compute(digits, func() abi.RowEnding { return abi.RowEnding{Does: abi.Keeps} })
+}
+
+// sums computes the columns of digits and brings them to the host. Those of one row come through
+// the mailbox.
+func (q *rowSums) sums(digits int) (*hostSums, error) {
+	if q.a.Rows > 1 {
+		if err := q.onDevice(digits); err != nil {
+			return nil, err
+		}
+		return q.download(0)
 	}
-	l, err := q.prepare()
+	box, err := mailboxOf(q.s)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	l.r.Columns, l.r.S = q.memory.Pointer(), spansOf(q.memory.At(q.spansAt()), q.a.Rows)
-	return q.start(l)
+	if err := q.compute(digits, func() abi.RowEnding {
+		return abi.RowEnding{Does: abi.Tells, Answer: box.At(0), Ticket: box.Ticket()}
+	}); err != nil {
+		return nil, err
+	}
+	return q.told(box)
 }
 
 // round computes the rows' sums and rounds them to c, alpha being a power of two. It returns how
 // many rows are left over.
 func (q *rowSums) round(digits int, alpha num.Real, c abi.Target) (int, error) {
-	q.digits = digits
-	if q.fused() {
-		return q.fusedRound(alpha, c)
-	}
-	if err := q.run(); err != nil {
+	box, err := mailboxOf(q.s)
+	if err != nil {
 		return 0, err
 	}
-	return q.roundRows(alpha, c)
+	if err := q.compute(digits, func() abi.RowEnding {
+		exp, _ := powerOfTwo(alpha)
+		errors, shift := q.error()
+		return abi.RowEnding{Does: abi.Rounds, Answer: box.At(0), Ticket: box.Ticket(), To: abi.RowRounding{
+			C: c, List: q.memory.At(q.listAt()), Unit: q.unit() + exp, Error: float64(errors) * float64(int64(1)<<shift),
+			Exact: q.exactSpread(q.digits), Neg: abi.Flag(alpha.Neg), Expansions: abi.Flag(q.expansions())}}
+	}); err != nil {
+		return 0, err
+	}
+	return leftOver(box, q.s)
 }
 
 // left returns the n rows that round has left over, and the spans of all.
@@ -206,7 +236,7 @@ func (q *rowSums) hostSums() *hostSums {
 	n := q.a.Rows
 	words := make([]int64, q.listAt()/8)
 	h := &hostSums{q: q, raw: unsafe.Slice((*uint8)(unsafe.Pointer(&words[0])), 8*len(words))}
-	h.columns, words = words[:(q.digits+1)*n], words[(q.digits+1)*n+1:]
+	h.columns, words = words[:(q.digits+1)*n], words[(q.digits+1)*n:]
 	h.top, h.bottom = words[:n], words[n:2*n]
 	h.flags = unsafe.Slice((*uint32)(unsafe.Pointer(&words[2*n])), n)
 	return h

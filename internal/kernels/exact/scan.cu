@@ -452,5 +452,14 @@ extern "C" __global__ void __launch_bounds__(VECTORS *LANES, 3) scanPanels(const
 		tell(to, ticket, &((control *)c)->r, sizeof(report) / 8);
 }
 
-// outcomes tells the host what became of the entries, in one block.
-extern "C" __global__ void outcomes(u64 c, u64 to, u32 ticket) { tell(to, ticket, &((control *)c)->o, sizeof(outcome) / 8); }
+// outcomes tells the host what became of the entries, in one block, and clears all for the next
+// product where the exact pass has nothing to do.
+extern "C" __global__ void outcomes(u64 c, u64 to, u32 ticket)
+{
+	bool over = ((control *)c)->o.list == 0;
+	tell(to, ticket, &((control *)c)->o, sizeof(outcome) / 8);
+	__syncthreads();
+	if (over)
+		for (int i = threadIdx.x; i < sizeof(control) / 8; i += blockDim.x)
+			((u64 *)c)[i] = 0;
+}

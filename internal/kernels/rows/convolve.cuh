@@ -18,6 +18,8 @@
 #define CONVOLVE_WARPS 4
 #define CONVOLVE_ROWS 16 // of a warp
 #define CONVOLVE_COLUMNS 4 // of a warp at a time
+#define PARTS 8            // of what is known of rows, that a thread reads at a time
+static_assert(CONVOLVE_WARPS * CONVOLVE_ROWS <= TILE_ROWS, "a tile's rows");
 
 struct convolution {
 	vectors a;
@@ -31,6 +33,7 @@ struct convolution {
 	int down;      // whether memory runs down the columns of a
 	u32 inverse;   // 2^32 / limbs of a, rounded up
 	int size;      // words of a buffer
+	ending end;
 };
 
 // tilesOf returns how many groups of 8 sums D_t there are.
@@ -78,34 +81,17 @@ struct stream {
 	}
 };
 
-template <int K> static __device__ __forceinline__ void convolve(const convolution &r)
+// convolve adds the products of a warp's rows to their columns.
+template <int K> static __device__ __forceinline__ void convolve(const convolution &r, u64 *room)
 {
 	const int TILES = tilesOf(K);
 	// steps between flushes: |D_t| < 2^31
 	const int LONGEST = (1 << 17) / (4 * K * CONVOLVE_COLUMNS);
-	extern __shared__ u64 room[];
 	int lane = threadIdx.x % 32, warp = threadIdx.x / 32, place = lane / 4, column = lane % 4;
 	int first = (blockIdx.x * CONVOLVE_WARPS + warp) * CONVOLVE_ROWS;
 	if (first >= r.a.n)
 		return;
 	int here = min(CONVOLVE_ROWS, r.a.n - first);
-	// The rows' references.
-	i64 top[2];
-	{
-		int row = first + min(lane % CONVOLVE_ROWS, here - 1);
-		span s = {NO_TOP, NO_TOP, 0};
-		for (int p = lane / CONVOLVE_ROWS; p < r.count; p += 2) {
-			span t;
-			t.read(r.parts, (i64)p * r.a.n + row);
-			s.merge(t);
-		}
-		span other = {__shfl_xor_sync(~0u, s.top, 16), __shfl_xor_sync(~0u, s.bottom, 16), __shfl_xor_sync(~0u, s.flags, 16)};
-		s.merge(other);
-		if (blockIdx.y == 0 && lane < here)
-			s.write(r.s, row);
-		top[0] = __shfl_sync(~0u, s.top, place);
-		top[1] = __shfl_sync(~0u, s.top, place + 8);
-	}
 	// half of the banks on, so that columns meet in pairs only
 	int limbs = r.a.a.limbs, pitch = limbs | 1, wide = CONVOLVE_ROWS * pitch + 8;
 	u64 *buffers = room + warp * 2 * r.size;
@@ -162,6 +148,20 @@ template <int K> static __device__ __forceinline__ void convolve(const convoluti
 
 	load(begin, 0);
 	headsOf(begin);
+	// The rows' references.
+	i64 top[2];
+	{
+		int row = first + min(lane % CONVOLVE_ROWS, here - 1);
+		span s = {NO_TOP, NO_TOP, 0};
+		for (int p = lane / CONVOLVE_ROWS; p < r.count; p += 2 * PARTS)
+			s.mergeParts<PARTS>(r.parts, p, 2, r.count, r.a.n, row);
+		span other = {__shfl_xor_sync(~0u, s.top, 16), __shfl_xor_sync(~0u, s.bottom, 16), __shfl_xor_sync(~0u, s.flags, 16)};
+		s.merge(other);
+		if (blockIdx.y == 0 && lane < here)
+			s.write(r.s, row);
+		top[0] = __shfl_sync(~0u, s.top, place);
+		top[1] = __shfl_sync(~0u, s.top, place + 8);
+	}
 	int buffer = 0;
 	for (int base = begin; base < end;) {
 		int acc[TILES][4];
@@ -246,5 +246,8 @@ template <int K> static __device__ __forceinline__ void convolve(const convoluti
 #define CONVOLVE(K, BLOCKS)                                                                                            \
 	extern "C" __global__ void __launch_bounds__(32 * CONVOLVE_WARPS, BLOCKS) convolve##K(const __grid_constant__ convolution r) \
 	{                                                                                                                  \
-		convolve<K>(r);                                                                                                \
+		extern __shared__ u64 room[];                                                                                  \
+		convolve<K>(r, room);                                                                                          \
+		__syncthreads();                                                                                               \
+		concludeColumns(r.end, r.s, r.columns, r.a.n, K, CONVOLVE_WARPS * CONVOLVE_ROWS, (i64 *)room);                 \
 	}

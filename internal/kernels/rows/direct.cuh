@@ -69,14 +69,15 @@ template <int W> static __device__ __forceinline__ void convert(number<W> &x, co
 	}
 }
 
-// direct adds the addends of rows, of which a thread loads BATCH at a time.
+// direct adds the addends of rows. A thread has BATCH of them on the way: the place of one that it
+// has added takes the next.
 template <int K, bool PRODUCTS, int BATCH> static __device__ __forceinline__ void direct(const reduction &r)
 {
 	extern __shared__ i64 room[];
 	spot at(r, DIRECT_THREADS);
-	int row = blockIdx.x * at.rows + at.row, stride = at.lanes * gridDim.y;
-	int end = row < r.a.n ? r.a.k : 0, first = blockIdx.y * at.lanes;
-	i64 start = r.a.off + row * r.a.rs + (first + at.lane) * r.a.cs, startX = r.x.off + (first + at.lane) * r.x.cs;
+	int row = blockIdx.x * at.rows + at.row, stride = at.lanes * gridDim.y, first = blockIdx.y * at.lanes + at.lane;
+	int count = row < r.a.n && first < r.a.k ? (r.a.k - 1 - first) / stride + 1 : 0;
+	i64 start = r.a.off + row * r.a.rs + first * r.a.cs, startX = r.x.off + first * r.x.cs;
 	accumulator<K, PRODUCTS> acc;
 	const int W = (DIGIT * K + 63) / 64;
 	number<W> u[BATCH], v[BATCH];
@@ -90,54 +91,65 @@ template <int K, bool PRODUCTS, int BATCH> static __device__ __forceinline__ voi
 	for (int pair = 0; pair < pairs; pair++) {
 		numbers a = termOf(r.a.a, pair / termsX), x = termOf(r.x.a, pair % termsX);
 		cursor atA(a, start, stride * r.a.cs), atX(x, startX, stride * r.x.cs);
-		u32 zeros = acc.s.flags & (SEEN_POSITIVE_ZERO | SEEN_NEGATIVE_ZERO);
-#pragma unroll 1
-		for (int base = first; base < r.a.k; base += BATCH * stride) {
-			int h = base + at.lane;
+		u32 zeros = acc.flags & (SEEN_POSITIVE_ZERO | SEEN_NEGATIVE_ZERO);
+		auto load = [&](int b, int n) {
+			atA.load(u[b], a, n);
+			if (PRODUCTS)
+				atX.load(v[b], x, n);
+		};
+		auto add = [&](number<W> &u, number<W> &v) {
+			convert(u, a);
+			u32 cls = u.h.cls;
+			i64 exp = u.h.exp, shift;
+			bool some = finiteClass(cls);
+			if (PRODUCTS) {
+				convert(v, x);
+				some = some && finiteClass(v.h.cls);
+				exp += v.h.exp;
+			} else if (r.magnitudes) {
+				cls &= ~1u;
+			}
+			if (!some) {
+				acc.seeOther(PRODUCTS ? productClass(cls, v.h.cls) : cls);
+				return;
+			}
+			if (!acc.admit(exp, shift))
+				return;
+			u32 d[K];
+			cut<K>(d, (int)shift, [&](int j) { return u.limb[j]; });
+			if (!PRODUCTS) {
+				acc.note(d, cls & 1);
+				return;
+			}
+			u32 e[K];
+			cut<K>(e, 0, [&](int j) { return v.limb[j]; });
+			acc.addProduct(d, e, (cls ^ v.h.cls) & 1);
+		};
 #pragma unroll
-			for (int b = 0; b < BATCH; b++)
-				if (h + b * stride < end) {
-					atA.load(u[b], a, b);
-					if (PRODUCTS)
-						atX.load(v[b], x, b);
-				}
+		for (int b = 0; b < BATCH; b++)
+			if (b < count)
+				load(b, b);
+		if (pair == 0) // while they come
+			acc.begin(guess<PRODUCTS>(r, at));
+#pragma unroll 1
+		for (int base = 0; base < count; base += BATCH) {
 			atA.go(BATCH);
 			if (PRODUCTS)
 				atX.go(BATCH);
-			if (pair == 0 && base == first) // while they come
-				acc.begin(guess<PRODUCTS>(r, at));
 #pragma unroll
 			for (int b = 0; b < BATCH; b++) {
-				if (h + b * stride >= end)
+				if (base + b >= count)
 					break;
-				convert(u[b], a);
-				u32 cls = u[b].h.cls;
-				i64 exp = u[b].h.exp, shift;
-				if (PRODUCTS) {
-					convert(v[b], x);
-					cls = productClass(cls, v[b].h.cls);
-					exp += v[b].h.exp;
-				} else if (r.magnitudes) {
-					cls &= ~1u;
-				}
-				if (!acc.admit(cls, exp, shift))
-					continue;
-				u32 d[K];
-				cut<K>(d, (int)shift, [&](int j) { return u[b].limb[j]; });
-				if (!PRODUCTS) {
-					acc.note(d, cls & 1);
-					continue;
-				}
-				u32 e[K];
-				cut<K>(e, 0, [&](int j) { return v[b].limb[j]; });
-				acc.addProduct(d, e, cls & 1);
+				add(u[b], v[b]);
+				if (base + b + BATCH < count)
+					load(b, b);
 			}
 			static_assert(BATCH <= 8, "digits noted fit 32 bits");
 			if (!PRODUCTS)
 				acc.addNoted();
 		}
 		if (pair > 0) // the zeros of later terms do not count
-			acc.s.flags = acc.s.flags & ~(SEEN_POSITIVE_ZERO | SEEN_NEGATIVE_ZERO) | zeros;
+			acc.flags = acc.flags & ~(SEEN_POSITIVE_ZERO | SEEN_NEGATIVE_ZERO) | zeros;
 	}
 	finish<DIRECT_THREADS>(r, at, acc, room);
 }

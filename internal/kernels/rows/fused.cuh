@@ -1,5 +1,5 @@
 // Sums of numbers and of products along the rows of a matrix in one launch, which also rounds
-// them, for up to 9 digits. The arithmetic is that of reduce.cuh: in units of 2^P an addend is
+// them, for up to 17 digits. The arithmetic is that of reduce.cuh: in units of 2^P an addend is
 // wrong by less than E B^-K, B = 2^28, E = 1 for numbers and K + 3 for products.
 //
 // But nothing is read twice to find P. A thread begins with a guess, somewhat above the largest
@@ -12,45 +12,21 @@
 // Every thread keeps its columns in registers. Those of a block are added in shared memory,
 // those of slices, blocks that share rows, by the slice that comes last.
 #pragma once
-#include "../common/round.cuh"
-#include "rows.cuh"
-
-// How rows are rounded.
-struct rounding {
-	target c;
-	u64 list;     // u64: the rows that are left over
-	i64 unit;     // exponent of column K - 1 relative to P, and of the factor
-	double error; // of a sum in such units
-	i64 exact;    // rows whose addends lie no further than this below P have exact sums
-	int neg;
-	int expansions; // the addends are terms of expansions
-};
+#include "conclude.cuh"
 
 struct reduction {
 	vectors a;     // the first factors, or the addends of sums
 	vectors x;     // one vector: the second factors
 	u64 parts;     // i64: the sums of slices
 	spans s;       // where these and the columns go
-	// i64: number c n + r is column c - 1 of row r, c <= K; what overflows column 0 is in column
-	// -1. 0: the rows are rounded
+	// i64: number c n + r is column c - 1 of row r, c <= K; what overflows column 0 is in column -1
 	u64 columns;
-	// u32[2] in the host's memory: gets the number of rows that are left over, then ticket. 0: the
-	// host does not ask
-	u64 answer;
-	rounding to;
+	ending end;
 	int digits;     // K
 	int magnitudes; // sums of magnitudes
 	int logRows;    // of the rows that a block works on
 	int across;     // threads of a warp lie across the rows, not along them
-	u32 ticket;
 };
-
-static __device__ __forceinline__ head headOf(const numbers &a, i64 i)
-{
-	if (a.kind == MP)
-		return head{__ldg((const int *)a.plane[1] + i), __ldg((const u8 *)a.plane[2] + i)};
-	return headOfTerm(term(a, i, 0));
-}
 
 // termOf returns the numbers that are term t of those of a.
 static __device__ __forceinline__ numbers termOf(const numbers &a, int t)
@@ -65,35 +41,21 @@ static __device__ __forceinline__ numbers termOf(const numbers &a, int t)
 
 static __device__ __forceinline__ int termsOf(const numbers &a) { return a.kind >= DD && a.kind <= QD ? a.kind : 1; }
 
-// span is spans of one row.
-struct span {
-	i64 top, bottom;
-	u32 flags;
-
-	// see takes note of an addend, and returns whether it is finite and not zero.
-	__device__ __forceinline__ bool see(u32 cls, i64 exp)
-	{
-		u32 c = cls >> 1;
-		if (c != FINITE) {
-			flags |= c != ZERO ? SEEN_SPECIAL : cls & 1 ? SEEN_NEGATIVE_ZERO : SEEN_POSITIVE_ZERO;
-			return false;
-		}
-		flags |= SEEN_FINITE;
-		bottom = max64(bottom, -exp);
-		return true;
-	}
-
-	__device__ __forceinline__ void merge(const span &s)
-	{
-		top = max64(top, s.top);
-		bottom = max64(bottom, s.bottom);
-		flags |= s.flags;
-	}
-};
+// maxWarp returns the largest x of a warp.
+static __device__ __forceinline__ i64 maxWarp(i64 x)
+{
+	int high = __reduce_max_sync(~0u, (int)(x >> 32));
+	u32 low = __reduce_max_sync(~0u, (int)(x >> 32) == high ? (u32)x : 0);
+	return (i64)high << 32 | low;
+}
 
 // mergeWarp merges what the threads of a warp know of rows, thread t of row t % rows.
 static __device__ __forceinline__ void mergeWarp(span &s, int rows)
 {
+	if (rows == 1) {
+		s = span{maxWarp(s.top), maxWarp(s.bottom), __reduce_or_sync(~0u, s.flags)};
+		return;
+	}
 #pragma unroll 1
 	for (int d = 16; d >= rows; d /= 2)
 		s.merge(span{__shfl_xor_sync(~0u, s.top, d), __shfl_xor_sync(~0u, s.bottom, d), __shfl_xor_sync(~0u, s.flags, d)});
@@ -119,33 +81,34 @@ struct spot {
 // The guess exceeds the largest exponent of the sample by so many bits.
 #define MARGIN 3
 
+// sampled returns the largest exponent of N addends of a row from number h on, step apart.
+template <int N, bool PRODUCTS> static __device__ __forceinline__ i64 sampled(const reduction &r, int row, int h, int step)
+{
+	head u[N], v[N];
+	int n = min(N, (r.a.k - 1 - h) / step + 1);
+	heads(termOf(r.a.a, 0), r.a.off + row * r.a.rs + h * r.a.cs, step * r.a.cs, n, u);
+	if (PRODUCTS)
+		heads(termOf(r.x.a, 0), r.x.off + h * r.x.cs, step * r.x.cs, n, v);
+	i64 top = NO_TOP;
+#pragma unroll
+	for (int i = 0; i < N; i++)
+		if (u[i].cls >> 1 == FINITE && (!PRODUCTS || v[i].cls >> 1 == FINITE))
+			top = max64(top, (i64)u[i].exp + (PRODUCTS ? v[i].exp : 0));
+	return top;
+}
+
 // guess returns P for the addends of a row, NO_TOP if the sample has none. All warps take the
-// same sample.
+// same sample, of 16 addends at least if there are as many.
 template <bool PRODUCTS> static __device__ __forceinline__ i64 guess(const reduction &r, const spot &at)
 {
-	int row = blockIdx.x * at.rows + at.row, n = min(8, at.warpRows);
-	int lane = threadIdx.x % 32 >> at.logWarpRows, step = max(1u, (u32)r.a.k / (u32)(32 / at.warpRows * n));
+	int row = blockIdx.x * at.rows + at.row, lane = threadIdx.x % 32 >> at.logWarpRows, each = at.warpRows > 1 ? 4 : 1;
+	int step = max(1u, (u32)r.a.k / (u32)(32 / at.warpRows * each)), h = lane * each * step;
 	i64 top = NO_TOP;
-	if (row < r.a.n) {
-		numbers a = termOf(r.a.a, 0), x = termOf(r.x.a, 0);
-#pragma unroll 4
-		for (int i = 0; i < n; i++) {
-			int h = min((lane * n + i) * step, r.a.k - 1);
-			head u = headOf(a, r.a.off + row * r.a.rs + h * r.a.cs);
-			bool some = u.cls >> 1 == FINITE;
-			i64 exp = u.exp;
-			if (PRODUCTS) {
-				head v = headOf(x, r.x.off + h * r.x.cs);
-				some = some && v.cls >> 1 == FINITE;
-				exp += v.exp;
-			}
-			if (some)
-				top = max64(top, exp + MARGIN);
-		}
-	}
+	if (row < r.a.n && h < r.a.k)
+		top = each > 1 ? sampled<4, PRODUCTS>(r, row, h, step) : sampled<1, PRODUCTS>(r, row, h, step);
 	for (int d = 16; d >= at.warpRows; d /= 2)
 		top = max64(top, __shfl_xor_sync(~0u, top, d));
-	return top;
+	return top == NO_TOP ? top : top + MARGIN;
 }
 
 // normalise carries once, so that all columns but the first are less than 2^28 + 2^36.
@@ -172,7 +135,11 @@ static __device__ __forceinline__ int rise(i64 bits, int k) { return (int)min64(
 // top.
 template <int K, typename LIMB> static __device__ __forceinline__ void cut(u32 (&d)[K], int shift, const LIMB &limb)
 {
-	int down = shift / DIGIT, s = shift % DIGIT;
+	int down = 0, s = shift;
+	if (shift >= DIGIT) {
+		down = shift / DIGIT;
+		s -= down * DIGIT;
+	}
 	u32 above = 0, last = 0;
 	u64 pair = 0;
 	int k = 0;
@@ -208,8 +175,10 @@ template <int K, typename LIMB> static __device__ __forceinline__ void cut(u32 (
 template <int K, bool PRODUCTS> struct accumulator {
 	i64 sum[K + 1];
 	int noted[K]; // digits that are not in sum yet
-	span s;
+	i64 top;
 	i64 start; // the guess
+	i64 least; // of the addends' exponents
+	u32 flags; // but SEEN_FINITE
 	int count; // products since the last normalisation
 
 	__device__ __forceinline__ accumulator()
@@ -220,15 +189,19 @@ template <int K, bool PRODUCTS> struct accumulator {
 #pragma unroll
 		for (int c = 0; c < K; c++)
 			noted[c] = 0;
-		s = span{NO_TOP, NO_TOP, 0};
+		top = NO_TOP;
+		least = -NO_TOP;
+		flags = 0;
 		count = 0;
 	}
 
 	__device__ __forceinline__ void begin(i64 guess)
 	{
-		s.top = guess;
+		top = guess;
 		start = guess == NO_TOP ? 0 : guess;
 	}
+
+	__device__ __forceinline__ span known() const { return span{top, -least, flags | (least == -NO_TOP ? 0 : SEEN_FINITE)}; }
 
 	// note takes digits, up to eight times before addNoted.
 	__device__ __forceinline__ void note(const u32 (&d)[K], bool negative)
@@ -248,12 +221,12 @@ template <int K, bool PRODUCTS> struct accumulator {
 		}
 	}
 
-	// raise raises P to top.
-	__device__ __forceinline__ void raise(i64 top)
+	// raise raises P to a new one.
+	__device__ __forceinline__ void raise(i64 to)
 	{
 		addNoted();
 #pragma unroll 1
-		for (int n = rise(top - s.top, K); n > 0; n--) {
+		for (int n = rise(to - top, K); n > 0; n--) {
 			i64 carry = sum[K] >> DIGIT;
 #pragma unroll
 			for (int c = K; c > 0; c--)
@@ -261,18 +234,30 @@ template <int K, bool PRODUCTS> struct accumulator {
 			sum[0] = 0;
 			sum[K] += carry;
 		}
-		s.top = top;
+		top = to;
 	}
 
-	// admit takes note of an addend, and returns whether it has digits, shift bits below P.
-	__device__ __forceinline__ bool admit(u32 cls, i64 exp, i64 &shift)
+	// admit takes note of an addend that is finite and not zero, and returns whether it has digits,
+	// shift bits below P.
+	__device__ __forceinline__ bool admit(i64 exp, i64 &shift)
 	{
-		if (!s.see(cls, exp))
+		least = min64(least, exp);
+		shift = top - exp;
+		if ((u64)shift < DIGIT * K)
+			return true;
+		if (shift > 0)
 			return false;
-		if (exp > s.top)
-			raise(raised(start, exp));
-		shift = s.top - exp;
-		return shift < DIGIT * K;
+		raise(raised(start, exp));
+		shift = top - exp;
+		return true;
+	}
+
+	// seeOther takes note of an addend that is not so.
+	__device__ __forceinline__ void seeOther(u32 cls)
+	{
+		span s = {0, 0, flags};
+		s.see(cls, 0);
+		flags = s.flags;
 	}
 
 	// addProduct adds the columns of a product.
@@ -293,66 +278,6 @@ template <int K, bool PRODUCTS> struct accumulator {
 	}
 };
 
-// Slices meet in groups of FAN, and the groups' last ones again.
-#define FAN 32
-#define MAX_SLICES (FAN * FAN)
-#define MAX_TILES 2048 // of rows, if they have slices
-
-// What launches leave as they find it, zeros: the slices of groups that have come, the tiles that
-// are done, the rows that are left over. So launches of a module take turns.
-static __device__ u32 arrived[MAX_TILES][FAN + 1], done, leftOver;
-
-// roundRow rounds row number i from its columns, stride apart. A sum that its error or its class
-// leaves undecided is left to the host. room is for (28 K + 95) / 32 words, as far apart.
-static __device__ __noinline__ void roundRow(const reduction &r, int row, const i64 *column, int stride, u32 *room, i64 top, i64 bottom, u32 flags)
-{
-	const rounding &to = r.to;
-	i64 at = to.c.off + row * to.c.rs;
-	leftovers rest = {(u64)&leftOver, to.list, r.a.n};
-	if (flags & SEEN_SPECIAL) {
-		leave(rest, row, 0);
-		return;
-	}
-	if (!(flags & SEEN_FINITE)) {
-		bool positive = flags & SEEN_POSITIVE_ZERO, negative = flags & SEEN_NEGATIVE_ZERO;
-		storeZero(to.c, at, to.neg ? positive && !negative : negative && !positive);
-		return;
-	}
-	int words = (DIGIT * r.digits + 64 + 31) / 32;
-	integer x = {room, stride, words};
-	i64 carry = 0;
-	u64 bits = 0; // low bits of the next word
-	int have = 0, w = 0;
-#pragma unroll 4
-	for (int c = r.digits; c > 0; c--) {
-		i64 v = column[c * stride] + carry;
-		carry = v >> DIGIT;
-		bits |= (u64)(v & MASK) << have;
-		have += DIGIT;
-		if (have >= 32) {
-			x.at[w++ * stride] = (u32)bits;
-			bits >>= 32;
-			have -= 32;
-		}
-	}
-	// The rest, sign included.
-	i64 v = column[0] + carry;
-	u64 low = bits | (u64)v << have;
-	i64 high = have ? v >> (64 - have) : v >> 63;
-	for (; w < words; w++) {
-		x.at[w * stride] = (u32)low;
-		low = low >> 32 | (u64)high << 32;
-		high >>= 32;
-	}
-	bool neg = x.magnitude() != (to.neg != 0);
-	int n = x.length();
-	double error = top + bottom <= to.exact ? 0 : to.error;
-	if (n == 0 ? error != 0 || to.expansions : !store(to.c, at, x, n, neg, top + to.unit, error))
-		leave(rest, row, 0);
-	else if (n == 0)
-		storeZero(to.c, at, false);
-}
-
 // alignPart moves the columns of a row, stride apart, down by n digits.
 static __device__ void alignPart(i64 *column, int stride, int k, int n)
 {
@@ -368,13 +293,13 @@ static __device__ void alignPart(i64 *column, int stride, int k, int n)
 	// What a negative sum leaves when all of it falls off does not matter: it is less than a unit.
 }
 
-// meet adds the sums of count slices, unit apart, and returns whether the block goes on with them:
-// it does if it has come last. sums has room for THREADS words.
-static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *all, u32 *counter, int slice, int first, int unit, int count)
+// meet adds the sums of the slices of a tile, and returns whether the block goes on with them: it
+// does if it has come last.
+static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *all)
 {
-	int rows = 1 << r.logRows, n = (r.digits + 1) * rows, threads = blockDim.x;
+	int rows = 1 << r.logRows, n = (r.digits + 1) * rows, threads = blockDim.x, slices = gridDim.y;
 	int size = n + 3 * rows; // columns, P, least exponents, flags
-	i64 *parts = (i64 *)r.parts + (i64)blockIdx.x * gridDim.y * size, *part = parts + (i64)slice * size;
+	i64 *parts = (i64 *)r.parts + (i64)blockIdx.x * slices * size, *part = parts + (i64)blockIdx.y * size;
 	for (int i = threadIdx.x; i < n; i += threads)
 		part[i] = sums[i];
 	if (threadIdx.x < rows) {
@@ -382,68 +307,56 @@ static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *al
 		part[n + rows + threadIdx.x] = all[threadIdx.x].bottom;
 		part[n + 2 * rows + threadIdx.x] = all[threadIdx.x].flags;
 	}
-	__shared__ bool last;
-	__syncthreads();
-	if (threadIdx.x == 0) {
-		__threadfence();
-		last = atomicAdd(counter, 1) == count - 1;
-		if (last)
-			*counter = 0;
-		__threadfence();
-	}
-	__syncthreads();
-	if (!last)
+	if (!lastOfTile())
 		return false;
-	parts += (i64)first * size;
-	i64 step = (i64)unit * size;
-	// As if all had the same P.
-	bool differ = false;
-	if (threadIdx.x < 32) { // 32 / rows threads a row
-		int row = threadIdx.x & (rows - 1);
-		span s = all[row];
-		i64 top = s.top;
-		for (int p = threadIdx.x >> r.logRows; p < count; p += 32 >> r.logRows) {
-			const i64 *from = parts + p * step + n + row;
-			span t = {__ldcg(from), __ldcg(from + rows), (u32)__ldcg(from + 2 * rows)};
-			differ |= t.top != top;
-			s.merge(t);
-		}
-		mergeWarp(s, rows);
-		__syncwarp();
-		if (threadIdx.x < rows)
-			all[row] = s;
-	}
-	for (;;) {
-		if (n >= threads) {
-#pragma unroll 2
-			for (int i = threadIdx.x; i < n; i += threads) {
+	// The last warp adds spans, the others columns, each of them by some lanes.
+	int lanes = 1, workers = threads - 32;
+	while (lanes < 32 && 2 * lanes <= slices)
+		lanes *= 2;
+	int lane = threadIdx.x & (lanes - 1), each = workers / lanes;
+	for (bool again = false;; again = true) {
+		bool differ = false; // whether not all have the same P
+		if (threadIdx.x < workers) {
+			for (int first = 0; first < n; first += each) {
+				int i = first + threadIdx.x / lanes;
 				i64 v = 0;
-#pragma unroll 8
-				for (int p = 0; p < count; p++)
-					v += __ldcg(parts + p * step + i);
-				sums[i] = v;
+				for (int p = lane; p < slices && i < n; p += AHEAD * lanes) {
+#pragma unroll
+					for (int a = 0; a < AHEAD; a++)
+						v += p + a * lanes < slices ? __ldcg(parts + (i64)(p + a * lanes) * size + i) : 0;
+				}
+#pragma unroll 1
+				for (int d = lanes / 2; d > 0; d /= 2)
+					v += __shfl_xor_sync(~0u, v, d);
+				if (lane == 0 && i < n)
+					sums[i] = v;
 			}
-		} else {
-			int lanes = threads / n, lane = threadIdx.x / n, i = threadIdx.x % n;
-			i64 v = 0;
-#pragma unroll 4
-			for (int p = lane; p < count; p += lanes)
-				v += lane < lanes ? __ldcg(parts + p * step + i) : 0;
-			sums[threadIdx.x] = v;
-			__syncthreads();
-			if (threadIdx.x < n)
-				for (int l = 1; l < lanes; l++)
-					v += sums[l * n + i];
-			__syncthreads();
-			if (threadIdx.x < n)
-				sums[i] = v;
+		} else if (!again) { // 32 / rows threads a row
+			int thread = threadIdx.x - workers, row = thread & (rows - 1);
+			span s = all[row];
+			i64 top = s.top;
+			for (int p = thread >> r.logRows; p < slices; p += AHEAD * 32 >> r.logRows) {
+#pragma unroll
+				for (int a = 0; a < AHEAD; a++) {
+					int q = p + (a * 32 >> r.logRows);
+					const i64 *from = parts + (i64)q * size + n + row;
+					span t = s;
+					if (q < slices)
+						t = span{__ldcg(from), __ldcg(from + rows), (u32)__ldcg(from + 2 * rows)};
+					differ |= t.top != top;
+					s.merge(t);
+				}
+			}
+			mergeWarp(s, rows);
+			__syncwarp();
+			if (thread < rows)
+				all[row] = s;
 		}
 		if (!__syncthreads_or(differ))
 			return true;
-		differ = false;
-		for (int i = threadIdx.x; i < rows * count; i += threads) {
+		for (int i = threadIdx.x; i < rows * slices; i += threads) {
 			int row = i & (rows - 1);
-			i64 *column = parts + (i >> r.logRows) * step + row;
+			i64 *column = parts + (i64)(i >> r.logRows) * size + row;
 			alignPart(column, rows, r.digits, rise(all[row].top - __ldcg(column + n), r.digits));
 		}
 		__threadfence();
@@ -451,45 +364,22 @@ static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *al
 	}
 }
 
-// conclude takes the sums of a tile of rows, column c of row i at c rows + i, and what is known
-// of the rows: the last slice rounds them or writes them down. Behind the sums there is room for
-// rounding.
-static __device__ __noinline__ void conclude(const reduction &r, i64 *sums, span *all)
+// finishTile ends with the sums of a tile of rows, column c of row i at c rows + i, and what is
+// known of the rows, in the slice that comes last.
+static __device__ __noinline__ void finishTile(const reduction &r, i64 *sums, span *all)
 {
-	int rows = 1 << r.logRows, n = r.digits + 1, slices = gridDim.y, threads = blockDim.x;
-	int level = 0;
-	for (int unit = 1; unit < slices; unit *= FAN, level++) {
-		int group = blockIdx.y / (unit * FAN), first = group * unit * FAN, count = min(FAN, (slices - first + unit - 1) / unit);
-		if (count > 1 && !meet(r, sums, all, &arrived[blockIdx.x][level ? FAN : group], blockIdx.y / unit * unit, first, unit, count))
-			return;
+	if (gridDim.y > 1 && !meet(r, sums, all))
+		return;
+	int rows = 1 << r.logRows, first = blockIdx.x * rows, here = min(rows, r.a.n - first);
+	if (r.end.does != TELLS && threadIdx.x < here)
+		all[threadIdx.x].write(r.s, first + threadIdx.x);
+	if (r.end.does != KEEPS) {
+		conclude(r.end, r.digits, first, here, rows, sums, all);
+		return;
 	}
-	int first = blockIdx.x * rows;
-	if (threadIdx.x < rows && first + threadIdx.x < r.a.n) {
-		int row = first + threadIdx.x;
-		const span &s = all[threadIdx.x];
-		if (r.columns == 0)
-			roundRow(r, row, sums + threadIdx.x, rows, (u32 *)(sums + n * rows) + threadIdx.x, s.top, s.bottom, s.flags);
-		((i64 *)r.s.top)[row] = s.top;
-		((i64 *)r.s.bottom)[row] = s.bottom;
-		((u32 *)r.s.flags)[row] = s.flags;
-	}
-	if (r.columns != 0)
-		for (int i = threadIdx.x; i < n * rows; i += threads)
-			if (first + (i & (rows - 1)) < r.a.n)
-				((i64 *)r.columns)[(i64)(i >> r.logRows) * r.a.n + first + (i & (rows - 1))] = sums[i];
-	if (r.answer == 0)
-		return;
-	__syncthreads();
-	if (threadIdx.x != 0)
-		return;
-	__threadfence();
-	if (atomicAdd(&done, 1) != gridDim.x - 1)
-		return;
-	done = 0;
-	volatile u32 *answer = (volatile u32 *)r.answer;
-	answer[1] = atomicExch(&leftOver, 0);
-	__threadfence_system();
-	answer[0] = r.ticket;
+	for (int i = threadIdx.x; i < (r.digits + 1) * rows; i += blockDim.x)
+		if ((i & (rows - 1)) < here)
+			((i64 *)r.columns)[(i64)(i >> r.logRows) * r.a.n + first + (i & (rows - 1))] = sums[i];
 }
 
 // mergeBlock merges what the threads of a block of THREADS know of rows.
@@ -506,42 +396,50 @@ template <int THREADS> static __device__ __forceinline__ void mergeBlock(const s
 		s.merge(found[w * at.rows + at.row]);
 }
 
-// finishSums concludes with the sums of a block of THREADS, all of which have added theirs.
-template <int THREADS> static __device__ __forceinline__ void finishSums(const reduction &r, const spot &at, span s, i64 *sums)
+// fold adds the N columns of the threads of a warp that work on one row, each step-th. A thread
+// hands half of its columns to another: it ends with columns of them from number column on.
+template <int N, int D> static __device__ __forceinline__ void fold(i64 *sum, int step, int &column, int &columns)
+{
+	if constexpr (D > 0) {
+		if (D < step)
+			return;
+		const int H = (N + 1) / 2;
+		bool high = threadIdx.x & D;
+#pragma unroll
+		for (int c = 0; c < H; c++) {
+			i64 other = c + H < N ? sum[c + H] : 0;
+			i64 give = high ? sum[c] : other, keep = high ? other : sum[c];
+			sum[c] = keep + __shfl_xor_sync(~0u, give, D);
+		}
+		column += high ? H : 0;
+		columns = high ? columns - H : min(columns, H);
+		fold<H, D / 2>(sum, step, column, columns);
+	}
+}
+
+// finish adds the sums of the threads of a block, all of which have added theirs.
+template <int THREADS, int K, bool PRODUCTS>
+static __device__ __forceinline__ void finish(const reduction &r, const spot &at, accumulator<K, PRODUCTS> &acc, i64 *room)
 {
 	// Functions that are not inlined reach no parameters of the kernel, or these take registers.
 	__shared__ reduction copy;
 	__shared__ span all[32];
-	if (threadIdx.x == THREADS - 1)
-		copy = r;
+	for (int i = threadIdx.x; i < sizeof copy / sizeof(u32); i += THREADS)
+		((u32 *)&copy)[i] = ((const u32 *)&r)[i];
+	// of a row
+	int step = at.warpRows, warps = at.lanes * step / 32, part = step > 1 ? threadIdx.x / 32 : at.lane / 32;
+	span s = acc.known();
 	mergeBlock<THREADS>(at, s);
 	if (at.lane == 0)
 		all[at.row] = s;
-	__syncthreads();
-	conclude(copy, sums, all);
-}
-
-// finish adds the sums of the threads of a block.
-template <int THREADS, int K, bool PRODUCTS>
-static __device__ __forceinline__ void finish(const reduction &r, const spot &at, accumulator<K, PRODUCTS> &acc, i64 *room)
-{
-	int thread = threadIdx.x % 32, step = at.warpRows;
-	int warps = at.lanes * step / 32, part = step > 1 ? threadIdx.x / 32 : at.lane / 32; // of a row
-	span s = acc.s;
-	mergeBlock<THREADS>(at, s);
 	acc.raise(s.top);
 	normalise<K>(acc.sum);
-#pragma unroll 1
-	for (int d = 16; d >= step; d /= 2) {
+	int column = 0, columns = K + 1;
+	fold<K + 1, 16>(acc.sum, step, column, columns);
 #pragma unroll
-		for (int c = 0; c <= K; c++)
-			acc.sum[c] += __shfl_xor_sync(~0u, acc.sum[c], d);
-	}
-	if (thread < step) {
-#pragma unroll
-		for (int c = 0; c <= K; c++)
-			room[(part * (K + 1) + c) * at.rows + at.row] = acc.sum[c];
-	}
+	for (int c = 0; c <= K; c++)
+		if (c < columns)
+			room[(part * (K + 1) + column + c) * at.rows + at.row] = acc.sum[c];
 	__syncthreads();
 	for (int i = threadIdx.x; i < (K + 1) * at.rows; i += THREADS) {
 		i64 v = room[i];
@@ -549,5 +447,6 @@ static __device__ __forceinline__ void finish(const reduction &r, const spot &at
 			v += room[w * (K + 1) * at.rows + i];
 		room[i] = v;
 	}
-	finishSums<THREADS>(r, at, acc.s, room);
+	__syncthreads();
+	finishTile(copy, room, all);
 }

@@ -13,52 +13,14 @@
 // that is (K + 3) B^-K; all digits have the sign of the addend.
 //
 // Every thread keeps its columns in registers, and adds them to those of its row in the
-// device's memory at the end. Integers are added, so the order does not matter.
+// device's memory at the end. Integers are added, so the order does not matter. The block that
+// comes last for a tile of rows concludes.
 #pragma once
-#include "rows.cuh"
+#include "conclude.cuh"
 
 #define THREADS 128
 #define LOG_ROWS 5
 #define ROWS (1 << LOG_ROWS)
-
-// span is spans of one row.
-struct span {
-	i64 top, bottom;
-	u32 flags;
-
-	__device__ void add(u32 cls, i64 exp)
-	{
-		u32 c = cls >> 1;
-		if (c == FINITE) {
-			top = max64(top, exp);
-			bottom = max64(bottom, -exp);
-			flags |= SEEN_FINITE;
-		} else {
-			flags |= c != ZERO ? SEEN_SPECIAL : cls & 1 ? SEEN_NEGATIVE_ZERO : SEEN_POSITIVE_ZERO;
-		}
-	}
-
-	__device__ void merge(const span &s)
-	{
-		top = max64(top, s.top);
-		bottom = max64(bottom, s.bottom);
-		flags |= s.flags;
-	}
-
-	__device__ void read(const spans &from, i64 i)
-	{
-		top = ((const i64 *)from.top)[i];
-		bottom = ((const i64 *)from.bottom)[i];
-		flags = ((const u32 *)from.flags)[i];
-	}
-
-	__device__ void write(const spans &to, i64 i) const
-	{
-		((i64 *)to.top)[i] = top;
-		((i64 *)to.bottom)[i] = bottom;
-		((u32 *)to.flags)[i] = flags;
-	}
-};
 
 // mergeLanes merges what the threads of a block know of rows, thread t of row t % rows, and
 // returns it to all of them. found is shared memory.
@@ -95,6 +57,7 @@ struct reduction {
 	int later;      // terms of expansions but the first: their zeros do not count
 	int tiles;      // of 8 digits of 7 bits each number of x has in table
 	u64 table;      // convolve.cuh
+	ending end;     // of the last launch
 };
 
 // A tile of numbers in shared memory: number (f, s), f < fast, s < slow, has place f df + s ds.
@@ -212,6 +175,51 @@ template <int K> static __device__ __forceinline__ void normalise(i64 (&sum)[K +
 		sum[c] += sum[c + 1] >> DIGIT; // still the old sum of column c + 1
 		sum[c + 1] &= MASK;
 	}
+}
+
+// finishColumns concludes with a tile of up to TILE_ROWS rows, to whose columns all blocks of the
+// tile have added but those that are still to come here. room is for these columns and for
+// rounding.
+#define TILE_ROWS 64 // a power of two
+
+static __device__ __noinline__ void finishColumns(const ending &e, const spans &s, u64 columns, int n, int digits, int rows, i64 *room)
+{
+	__shared__ span all[TILE_ROWS];
+	if (!lastOfTile())
+		return;
+	int first = blockIdx.x * rows, here = min(rows, n - first), size = (digits + 1) * rows, log = 31 - __clz(rows);
+	for (int i = threadIdx.x; i < size; i += AHEAD * blockDim.x) {
+		i64 v[AHEAD];
+#pragma unroll
+		for (int a = 0; a < AHEAD; a++) {
+			int k = i + a * blockDim.x, row = k & (rows - 1);
+			v[a] = k < size && row < here ? __ldcg((const i64 *)columns + (i64)(k >> log) * n + first + row) : 0;
+		}
+#pragma unroll
+		for (int a = 0; a < AHEAD; a++)
+			if (i + a * blockDim.x < size)
+				room[i + a * blockDim.x] = v[a];
+	}
+	if (threadIdx.x < here)
+		all[threadIdx.x].read(s, first + threadIdx.x);
+	__syncthreads();
+	conclude(e, digits, first, here, rows, room, all);
+}
+
+// concludeColumns is finishColumns where the launch ends with more than columns.
+static __device__ __forceinline__ void concludeColumns(const ending &e, const spans &s, u64 columns, int n, int digits, int rows, i64 *room)
+{
+	// Functions that are not inlined reach no parameters of the kernel, or these take registers.
+	__shared__ ending end;
+	__shared__ spans at;
+	if (e.does == KEEPS)
+		return;
+	for (int i = threadIdx.x; i < sizeof end / sizeof(u32); i += blockDim.x)
+		((u32 *)&end)[i] = ((const u32 *)&e)[i];
+	if (threadIdx.x == 0)
+		at = s;
+	__syncthreads();
+	finishColumns(end, at, columns, n, digits, rows, room);
 }
 
 // accumulate adds the addends of rows to their columns.
@@ -333,33 +341,34 @@ template <int K, bool PRODUCTS> static __device__ __forceinline__ void accumulat
 			if (warp > 0)
 				part[((warp - 1) * (K + 1) + c) * 32 + thread] = sum[c];
 		__syncthreads();
-		if (warp > 0 || row >= r.a.n)
-			return;
+		if (warp == 0 && row < r.a.n) {
+#pragma unroll
+			for (int c = 0; c <= K; c++) {
+				i64 v = sum[c];
+				for (int w = 1; w < THREADS / 32; w++)
+					v += part[((w - 1) * (K + 1) + c) * 32 + thread];
+				atomicAdd(to + (i64)c * r.a.n + row, (u64)v);
+			}
+		}
+	} else {
 #pragma unroll
 		for (int c = 0; c <= K; c++) {
 			i64 v = sum[c];
-			for (int w = 1; w < THREADS / 32; w++)
-				v += part[((w - 1) * (K + 1) + c) * 32 + thread];
+#pragma unroll
+			for (int d = 16; d > 0; d /= 2)
+				v += __shfl_xor_sync(~0u, v, d);
+			if (thread == 0)
+				part[warp * (K + 1) + c] = v;
+		}
+		__syncthreads();
+		for (int c = threadIdx.x; c <= K; c += THREADS) {
+			i64 v = 0;
+			for (int w = 0; w < THREADS / 32; w++)
+				v += part[w * (K + 1) + c];
 			atomicAdd(to + (i64)c * r.a.n + row, (u64)v);
 		}
-		return;
 	}
-#pragma unroll
-	for (int c = 0; c <= K; c++) {
-		i64 v = sum[c];
-#pragma unroll
-		for (int d = 16; d > 0; d /= 2)
-			v += __shfl_xor_sync(~0u, v, d);
-		if (thread == 0)
-			part[warp * (K + 1) + c] = v;
-	}
-	__syncthreads();
-	for (int c = threadIdx.x; c <= K; c += THREADS) {
-		i64 v = 0;
-		for (int w = 0; w < THREADS / 32; w++)
-			v += part[w * (K + 1) + c];
-		atomicAdd(to + (i64)c * r.a.n + row, (u64)v);
-	}
+	concludeColumns(r.end, r.s, r.columns, r.a.n, K, rows, part);
 }
 
 // ACCUMULATE defines the kernels for K digits; a multiprocessor is to hold so many blocks of them.

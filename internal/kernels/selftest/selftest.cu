@@ -1,4 +1,5 @@
 // Kernels that test the way to the device: arguments, memory, barriers, failures.
+#include "../common/answer.cuh"
 
 // scale_add: z_i = a x_i + y_i, i < n, each operation rounded.
 extern "C" __global__ void scale_add(double a, const double *x, const double *y, double *z, unsigned n)
@@ -55,4 +56,11 @@ extern "C" __global__ void answer(unsigned *mailbox, unsigned value, unsigned ti
 	mailbox[1] = value;
 	__threadfence_system();
 	*(volatile unsigned *)mailbox = ticket;
+}
+
+// answer_words writes n words of an answer, the last first: word i is value + i.
+extern "C" __global__ void answer_words(unsigned long long mailbox, unsigned n, unsigned value, unsigned ticket)
+{
+	for (unsigned i = n; i-- > 0;)
+		tellWord(mailbox, i, ticket, value + i);
 }

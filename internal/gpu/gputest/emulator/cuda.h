@@ -68,7 +68,7 @@ struct machine {
 	uint3 grid, block, at;
 	void (*kernel)(void **);
 	void **params;
-	bool any; // of what threads had to say at a barrier
+	int agreed; // threads that said so at a barrier
 
 	machine() : stacks((char *)malloc((size_t)STACK * MOST)) {}
 	~machine() { free(stacks); }
@@ -321,17 +321,19 @@ static void __syncwarp(unsigned all = ~0u) { emulator::wait(emulator::AT_WARP, a
 static void __threadfence() {}
 static void __threadfence_system() {}
 
-static int __syncthreads_or(int x)
+static int __syncthreads_count(int x)
 {
 	emulator::machine &h = emulator::m();
 	__syncthreads();
-	h.any = false;
+	h.agreed = 0;
 	__syncthreads();
 	if (x)
-		h.any = true;
+		h.agreed++;
 	__syncthreads();
-	return h.any;
+	return h.agreed;
 }
+
+static int __syncthreads_or(int x) { return __syncthreads_count(x) != 0; }
 
 template <class T> static T __shfl_xor_sync(unsigned all, T x, int d) { return emulator::as<T>(emulator::tell(emulator::bits(x), 0, 0, all)(emulator::lane() ^ d)); }
 template <class T> static T __shfl_sync(unsigned all, T x, int l) { return emulator::as<T>(emulator::tell(emulator::bits(x), 0, 0, all)(l & 31)); }
@@ -350,14 +352,16 @@ static unsigned __ballot_sync(unsigned all, int x)
 }
 static int __any_sync(unsigned all, int x) { return __ballot_sync(all, x) != 0; }
 static int __all_sync(unsigned all, int x) { return __ballot_sync(all, !x) == 0; }
-static unsigned __reduce_max_sync(unsigned all, unsigned x)
+template <class T, class F> static T reduce(unsigned all, T x, F f)
 {
-	emulator::told e = emulator::tell(x, 0, 0, all);
+	emulator::told e = emulator::tell((unsigned)x, 0, 0, all);
 	for (int l = 0; l < 32; l++)
 		if (emulator::m().self->present >> l & 1)
-			x = std::max(x, (unsigned)e(l));
+			x = f(x, (T)(unsigned)e(l));
 	return x;
 }
+template <class T> static T __reduce_max_sync(unsigned all, T x) { return reduce(all, x, [](T a, T b) { return std::max(a, b); }); }
+static unsigned __reduce_or_sync(unsigned all, unsigned x) { return reduce(all, x, [](unsigned a, unsigned b) { return a | b; }); }
 
 template <class T, class U> static T atomicAdd(T *at, U x)
 {
