@@ -55,9 +55,9 @@ func InverseRoot(s *cuda.Stream, a, x mem.Matrix) (exps []int64, ok bool, err er
 	for first := 0; first < padded; first += block {
 		g.First = int32(first)
 		run("rootBlock", cuda.Dim{X: 1}, 0, g)
-		run("rootPanel", cuda.Dim{X: padded / panel}, 0, g)
+		run("rootPanel", cuda.Dim{X: padded / strip}, 0, g)
 		if behind := padded - first - block; behind > 0 {
-			run("rootUpdate", cuda.Dim{X: (behind + tall - 1) / tall, Y: padded / block}, updateShared, g)
+			run("rootUpdate", cuda.Dim{X: (behind + tall - 1) / tall, Y: padded / block}, 8*block*(block+tall), g)
 		}
 	}
 	run("rootInverse", cuda.Dim{X: (n + threads - 1) / threads, Y: n}, 0, g, x.Arr.Plane(0)+cuda.Pointer(8*x.Off), int64(x.RS), int64(x.CS))

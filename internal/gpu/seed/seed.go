@@ -20,15 +20,29 @@ const (
 	node  = abi.SeedNode
 
 	threads = 256 // of a block of most kernels
-	panel   = 32  // columns that a block of pivotPanels takes
-	tall    = 128 // rows that a block of rankUpdate takes
+	strip   = 32  // columns, or rows, of factors that a block makes
+	tall    = 128 // rows that a block of updates takes
+	wide    = 128 // columns that a block of panelUpdate takes
 
-	updateShared = 8 * block * (block + tall)
+	chunk, stages = 16, 3 // of updates
 )
 
-// lookAhead is the order from which pivots are sought beside the update before them. For smaller
-// matrices an update takes no longer than what the two streams cost.
-const lookAhead = 1536
+// panelWidth is how many columns a panel has: updates by so many do as many operations for a number
+// that they read and write as the GPUs that there are can in that time.
+const panelWidth = 256
+
+// panelsFrom is the order from which columns are eliminated in panels, each beside the update
+// before it. For smaller matrices an update takes no longer than what the two streams cost.
+const panelsFrom = 1536
+
+// widthFor returns the width of panels for a matrix of so many rows: that of a step where there are
+// none.
+func widthFor(rows int) int {
+	if rows < panelsFrom {
+		return block
+	}
+	return panelWidth
+}
 
 // Inverse stores an approximate inverse of F = diag(2^rows) A diag(2^cols) in the n x n matrix x of
 // Float64, whose entries share none with A, and returns the exponents, which bring the largest
@@ -38,7 +52,7 @@ const lookAhead = 1536
 // All is queued on the stream of s, and for large matrices on one beside it, each of which it waits
 // for but once.
 func Inverse(s *cuda.Stream, a, x mem.Matrix) (rows, cols []int64, ok bool, err error) {
-	return inverse(s, a, x, searches, a.Rows >= lookAhead)
+	return inverse(s, a, x, searches, widthFor(a.Rows))
 }
 
 // A search is the way to choose pivot rows.
@@ -56,27 +70,27 @@ const (
 // matrices have pivots that are good enough among so few rows: so these are tried first.
 var searches = []search{narrow, tournament}
 
-func inverse(s *cuda.Stream, a, x mem.Matrix, ways []search, ahead bool) (rows, cols []int64, ok bool, err error) {
+func inverse(s *cuda.Stream, a, x mem.Matrix, ways []search, width int) (rows, cols []int64, ok bool, err error) {
 	for _, way := range ways {
-		if rows, cols, ok, err = invert(s, a, x, way, ahead); ok || err != nil {
+		if rows, cols, ok, err = invert(s, a, x, way, width); ok || err != nil {
 			break
 		}
 	}
 	return rows, cols, ok, err
 }
 
-func invert(s *cuda.Stream, a, x mem.Matrix, way search, ahead bool) (rows, cols []int64, ok bool, err error) {
+func invert(s *cuda.Stream, a, x mem.Matrix, way search, width int) (rows, cols []int64, ok bool, err error) {
 	n := a.Rows
 	if n == 0 || n > MaxOrder {
 		return make([]int64, n), make([]int64, n), n == 0, nil
 	}
 	x.Changed()
-	w, err := newWork(s, a, way)
+	w, err := newWork(s, a, way, width)
 	if err != nil {
 		return nil, nil, false, err
 	}
 	defer w.free()
-	for _, stage := range []func() error{w.equilibrate, w.fill, func() error { return w.eliminate(ahead) }, func() error { return w.unscramble(x) }} {
+	for _, stage := range []func() error{w.equilibrate, w.fill, w.eliminate, func() error { return w.unscramble(x) }} {
 		if err := stage(); err != nil {
 			return nil, nil, false, err
 		}
@@ -110,10 +124,11 @@ type work struct {
 	memory  []*cuda.Memory
 	q       abi.Equilibration
 	g       abi.Elimination
-	lists   cuda.Pointer   // of candidates of the tournament's nodes
-	counts  cuda.Pointer   // a counter a node
-	nodes   int            // of all levels, at most
-	to      *abi.Triangles // what Triangles wants
+	other   abi.Elimination // has the corner and the factors of every other panel
+	lists   cuda.Pointer    // of candidates of the tournament's nodes
+	counts  cuda.Pointer    // a counter a node
+	nodes   int             // of all levels, at most
+	to      *abi.Triangles  // what Triangles wants
 	way     search
 	partial abi.Pivoting // for partial pivoting
 }
@@ -141,30 +156,36 @@ func paddedRows(a mem.Matrix) int {
 	return (a.Rows + more + block - 1) / block * block
 }
 
-func newWork(s *cuda.Stream, a mem.Matrix, way search) (*work, error) {
+func newWork(s *cuda.Stream, a mem.Matrix, way search, width int) (*work, error) {
 	columns := (a.Cols + block - 1) / block * block
 	padded := paddedRows(a)
 	w := &work{s: s, kernels: launch.KernelsOf(s), way: way}
 	w.q.A = abi.RowsOf(a)
-	w.g.N, w.g.Columns = int32(padded), int32(columns)
+	w.g.N, w.g.Columns, w.g.Width = int32(padded), int32(columns), int32(width)
 	for nodes := (padded + node - 1) / node; nodes > 1; nodes = (nodes*block + node - 1) / node {
 		w.nodes += nodes
 	}
-	for _, m := range []struct {
+	type room struct {
 		to    *cuda.Pointer
 		bytes int
-	}{
+	}
+	rooms := []room{
 		{&w.q.Status, 8 * (1 + a.Rows + a.Cols)}, // and rows and columns
 		{&w.g.F, 8 * padded * columns},
 		{&w.g.Order, 4 * padded},
 		{&w.g.Slot, 4 * padded},
-		{&w.g.Lower, 8 * block * block},
 		{&w.g.Upper, 8 * block * block},
-		{&w.g.Left, 8 * block * padded},
-		{&w.g.Right, 8 * block * padded},
 		{&w.lists, 4 * block * w.nodes},
 		{&w.counts, 4 * w.nodes},
-	} {
+	}
+	factors := []*abi.Elimination{&w.g}
+	if width > block {
+		factors = append(factors, &w.other)
+	}
+	for _, g := range factors {
+		rooms = append(rooms, room{&g.Corner, 8 * width * width}, room{&g.Left, 8 * width * padded}, room{&g.Right, 8 * width * padded})
+	}
+	for _, m := range rooms {
 		var err error
 		if *m.to, err = w.alloc(m.bytes); err != nil {
 			w.free()
@@ -214,17 +235,26 @@ func (w *work) fill() error {
 	return w.launch(w.s, "equilibrated", cuda.Dim{X: (n + threads - 1) / threads, Y: int(w.g.Columns)}, 0, w.q, w.g)
 }
 
-// eliminate inverts F but for the order of its rows and columns.
-func (w *work) eliminate(ahead bool) error {
-	if !ahead {
-		for w.g.First = 0; w.g.First < w.g.Columns; w.g.First += block {
-			if err := w.pivots(w.s, w.g); err != nil {
+// A stretch is columns begin <= j < end, but not those of the skipped ones from skip on.
+type stretch struct{ begin, end, skip, skipped int }
+
+// columns returns those from begin to end.
+func columns(begin, end int) stretch { return stretch{begin, end, end, 0} }
+
+// count returns how many columns there are.
+func (c stretch) count() int { return c.end - c.begin - c.skipped }
+
+// eliminate inverts F but for the order of its rows and columns: step by step, each of which
+// updates all columns, or by panels.
+func (w *work) eliminate() error {
+	if w.g.Width == block {
+		all := columns(0, int(w.g.Columns))
+		for first := 0; first < all.end; first += block {
+			w.g.Panel = int32(first)
+			if err := w.step(w.s, first, all); err != nil {
 				return err
 			}
-			if err := w.panels(w.s); err != nil {
-				return err
-			}
-			if err := w.update(w.s, 0, int(w.g.Columns)/block, math.MaxInt32); err != nil {
+			if err := w.triangles(w.s, first+block); err != nil {
 				return err
 			}
 		}
@@ -241,9 +271,20 @@ func (w *work) eliminate(ahead bool) error {
 	return err
 }
 
-// eliminateAhead seeks the pivots of a step as soon as its columns are there. What all wait for is
-// in the other stream, whose blocks go first, the updates of all other columns in that of s, behind
-// the beginning of the pivots' search, which would wait for room among them.
+// step eliminates the columns of a step, in the columns of its panel.
+func (w *work) step(s *cuda.Stream, first int, panel stretch) error {
+	w.g.First = int32(first)
+	if err := w.pivots(s); err != nil {
+		return err
+	}
+	if err := w.factors(s, panel); err != nil {
+		return err
+	}
+	return w.update(s, "stepUpdate", first, block, panel)
+}
+
+// eliminateAhead eliminates a panel as soon as its columns are there. What all wait for is in the
+// other stream, whose blocks go first, the updates of all other columns in that of s.
 func (w *work) eliminateAhead(beside *cuda.Stream) error {
 	var events [3]*cuda.Event
 	for i := range events {
@@ -253,7 +294,7 @@ func (w *work) eliminateAhead(beside *cuda.Stream) error {
 		}
 		defer events[i].Close()
 	}
-	columns, updated, done := events[0], events[1], events[2]
+	eliminated, updated, done := events[0], events[1], events[2]
 	follow := func(s, t *cuda.Stream, e *cuda.Event) error {
 		if err := t.Record(e); err != nil {
 			return err
@@ -263,75 +304,95 @@ func (w *work) eliminateAhead(beside *cuda.Stream) error {
 	if err := follow(beside, w.s, updated); err != nil {
 		return err
 	}
-	tiles := int(w.g.Columns) / block
-	if err := w.pivots(beside, w.g); err != nil {
-		return err
-	}
-	for k := range tiles {
-		w.g.First = int32(k * block)
-		if err := w.panels(beside); err != nil {
-			return err
-		}
-		if k == tiles-1 {
-			if err := w.update(beside, 0, tiles, math.MaxInt32); err != nil {
+	all, width := int(w.g.Columns), int(w.g.Width)
+	for begin := 0; begin < all; begin += width {
+		end := min(begin+width, all)
+		next := min(end+width, all)
+		w.g.Panel = int32(begin)
+		for first := begin; first < end; first += block {
+			if err := w.step(beside, first, columns(begin, end)); err != nil {
 				return err
 			}
-			break
 		}
-		if err := w.update(beside, k+1, 1, math.MaxInt32); err != nil {
+		if err := follow(w.s, beside, eliminated); err != nil {
 			return err
 		}
-		if err := beside.Record(columns); err != nil {
+		// What the panel before has updated, and which has used what the next one is to use.
+		if err := beside.Wait(updated); err != nil {
 			return err
 		}
-		next := w.g
-		next.First += block
-		if err := w.pivots(beside, next); err != nil {
+		if err := w.panelUpdate(beside, "stepUpdate", end, columns(end, next)); err != nil {
 			return err
 		}
-		if err := w.s.Wait(columns); err != nil {
+		if err := w.panelUpdate(w.s, "panelUpdate", end, stretch{0, all, begin, next - begin}); err != nil {
 			return err
 		}
-		if err := w.update(w.s, 0, tiles-1, k+1); err != nil {
+		if err := w.triangles(w.s, end); err != nil {
 			return err
 		}
-		if err := follow(beside, w.s, updated); err != nil {
+		if err := w.s.Record(updated); err != nil {
 			return err
 		}
+		w.g.Corner, w.other.Corner = w.other.Corner, w.g.Corner
+		w.g.Left, w.other.Left = w.other.Left, w.g.Left
+		w.g.Right, w.other.Right = w.other.Right, w.g.Right
 	}
 	return follow(w.s, beside, done)
 }
 
-// pivots chooses the pivot rows of a step in stream s.
-func (w *work) pivots(s *cuda.Stream, g abi.Elimination) error {
-	if w.way == partial {
-		return w.partialPivots(s, g)
+// panelUpdate updates columns other than those of the panel, which ends before column end.
+func (w *work) panelUpdate(s *cuda.Stream, kernel string, end int, c stretch) error {
+	if c.count() == 0 {
+		return nil
 	}
-	return w.tournament(s, g, 0)
+	steps := (end - int(w.g.Panel)) / block
+	shared := 8 * block * (block + steps*strip)
+	if err := w.launch(s, "rightFactor", cuda.Dim{X: c.count() / strip}, shared, w.g, int32(end), int32(c.begin), int32(c.skip), int32(c.skipped)); err != nil {
+		return err
+	}
+	return w.update(s, kernel, int(w.g.Panel), end-int(w.g.Panel), c)
+}
+
+// pivots chooses the pivot rows of a step in stream s.
+func (w *work) pivots(s *cuda.Stream) error {
+	if w.way == partial {
+		return w.partialPivots(s)
+	}
+	return w.tournament(s, 0)
 }
 
 // tournament picks the pivot rows of a step, or makes BLOCK rows of a list those, in this order, if
 // there is one.
-func (w *work) tournament(s *cuda.Stream, g abi.Elimination, given cuda.Pointer) error {
-	nodes := (int(g.N-g.First) + node - 1) / node
+func (w *work) tournament(s *cuda.Stream, given cuda.Pointer) error {
+	nodes := (int(w.g.N-w.g.First) + node - 1) / node
 	if given != 0 || w.way == narrow {
 		nodes = 1
 	}
-	return w.launch(s, "pivots", cuda.Dim{X: nodes}, 0, g, w.lists, w.counts, given)
+	return w.launch(s, "pivots", cuda.Dim{X: nodes}, 0, w.g, w.lists, w.counts, given)
 }
 
-// panels makes the factors of the update in stream s.
-func (w *work) panels(s *cuda.Stream) error {
-	if err := w.launch(s, "pivotPanels", cuda.Dim{X: int(w.g.N) / panel, Y: 2}, 0, w.g); err != nil || w.to == nil {
+// factors makes the factors of a step, for some columns.
+func (w *work) factors(s *cuda.Stream, c stretch) error {
+	return w.launch(s, "stepFactors", cuda.Dim{X: int(w.g.N) / strip, Y: 2}, 8*block*(block+strip), w.g, int32(c.begin), int32(c.end))
+}
+
+// update updates columns by the factors of depth columns, from column from on.
+func (w *work) update(s *cuda.Stream, kernel string, from, depth int, c stretch) error {
+	across, room := block, math.MaxInt
+	if kernel == "panelUpdate" {
+		across, room = wide, max(1, w.s.Device().Info().Multiprocessors-spare)
+	}
+	tiles := (int(w.g.N) + tall - 1) / tall * ((c.count() + across - 1) / across)
+	f, err := w.kernels.Function(s, "seed/seed", kernel)
+	if err != nil {
 		return err
 	}
-	return w.triangles(s)
+	return f.Launch(s, cuda.Dim{X: min(tiles, room)}, cuda.Dim{X: 4 * across}, 8*stages*chunk*(tall+across),
+		w.g, int32(from), int32(depth), int32(c.begin), int32(c.end), int32(c.skip), int32(c.skipped))
 }
 
-// update updates so many blocks of columns from block begin on, but not block without.
-func (w *work) update(s *cuda.Stream, begin, count, without int) error {
-	return w.launch(s, "rankUpdate", cuda.Dim{X: (int(w.g.N) + tall - 1) / tall, Y: count}, updateShared, w.g, int32(begin), int32(without))
-}
+// spare is how many multiprocessors an update leaves to what goes on in the other stream.
+var spare = 16
 
 // unscramble stores the inverse.
 func (w *work) unscramble(x mem.Matrix) error {

@@ -18,6 +18,11 @@
 //
 // which is one product for all. (L U)^-1 is not formed for it, whose error may be large where those
 // of L^-1 F[p,J] and F[i,K] U^-1 are small.
+//
+// The steps of a panel of columns update these alone, and then one product updates all others, of
+// which F's entries are so read and written once a panel. It does what the steps would do one after
+// the other: its factors are theirs side by side, the right ones made one from the other, and the
+// left ones 0 in rows that a later step of the panel has for pivots, where F counts as 0 by then.
 #include "../common/leading.cuh"
 #include "../common/report.cuh"
 #include "elimination.cuh"
@@ -222,10 +227,10 @@ static __device__ __forceinline__ void pickPivots(const elimination &g, u64 from
 	__syncthreads();
 	int *order = (int *)g.order + g.first;
 	if (chosen >= 0) {
-		double *lower = (double *)g.lower + chosen, *upper = (double *)g.upper + chosen * BLOCK;
+		double *lower = (double *)g.corner + (g.first - g.panel) * (g.width + 1) + chosen, *upper = (double *)g.upper + chosen * BLOCK;
 #pragma unroll
 		for (int j = 0; j < BLOCK; j++) {
-			lower[j * BLOCK] = j < chosen ? a[j] : j == chosen;
+			lower[j * g.width] = j < chosen ? a[j] : j == chosen;
 			upper[j] = j < chosen ? 0 : a[j];
 		}
 		place -= g.first;
@@ -278,141 +283,254 @@ extern "C" __global__ void __launch_bounds__(NODE, 1) pivots(const __grid_consta
 	pickPivots(g, from, count, given != 0, shared);
 }
 
-// Columns of the right factor that a block of pivotPanels makes, and rows of the left one.
-#define PANEL 32
+// Columns of the right factor that a block makes, and rows of the left one.
+#define STRIP 32
+
+// productStrip: c += a b for a BLOCK x BLOCK, which is in triangle by columns, and b BLOCK x STRIP.
+// A warp has 8 rows.
+static __device__ __forceinline__ void productStrip(double2 (&c)[STRIP / 8], const double *triangle, const double *strip)
+{
+	int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+#pragma unroll 4
+	for (int k = lane % 4; k < BLOCK; k += 4) {
+		double a = triangle[swizzled<BLOCK>(k, 8 * warp + lane / 4)];
+#pragma unroll
+		for (int t = 0; t < STRIP / 8; t++)
+			multiplyAdd64(c[t], a, strip[swizzled<STRIP>(k, 8 * t + lane / 4)]);
+	}
+}
+
+static_assert(THREADS / 32 * 8 == BLOCK, "warps of productStrip");
+
+// rightStrip makes columns j0 to j0 + STRIP of the right factors of steps begin to end of a panel,
+// of which F has what steps before have left. Block (t, s) of the corner is
+//
+//	(s < t) what the left factor of step s has in the pivot rows of step t    (s = t) L^-1 of step t
+//
+// The rows of step t are L^-1 B for the pivot rows B of F, brought up to date by the steps before;
+// for the step's own columns they are L^-1.
+static __device__ __forceinline__ void rightStrip(const elimination &g, int j0, int begin, int end, double *shared)
+{
+	double *triangle = shared, *strips = shared + BLOCK * BLOCK;
+	const double *f = (const double *)g.f;
+	int lane = threadIdx.x % 32, warp = threadIdx.x / 32, k = 8 * warp + lane / 4;
+	for (int t = begin; t < end; t++) {
+		double *strip = strips + (t - begin) * BLOCK * STRIP;
+		int first = g.panel + t * BLOCK;
+		for (int i = threadIdx.x; i < BLOCK * STRIP; i += THREADS) {
+			int h = i % BLOCK, j = j0 + i / BLOCK;
+			strip[swizzled<STRIP>(h, i / BLOCK)] = (u32)(j - first) < BLOCK ? j - first == h : f[((const int *)g.order)[first + h] + (i64)j * g.n];
+		}
+		double2 c[STRIP / 8];
+		for (int s = begin; s <= t; s++) {
+			const double *from = (const double *)g.corner + (i64)(s * BLOCK) * g.width + t * BLOCK;
+			for (int i = threadIdx.x; i < BLOCK * BLOCK; i += THREADS)
+				triangle[swizzled<BLOCK>(i / BLOCK, i % BLOCK)] = from[(i64)(i / BLOCK) * g.width + i % BLOCK];
+			if (s == t && t > begin) {
+#pragma unroll
+				for (int m = 0; m < STRIP / 8; m++)
+					*(double2 *)(strip + swizzled<STRIP>(k, 8 * m + 2 * (lane % 4))) = c[m];
+			}
+			__syncthreads();
+#pragma unroll
+			for (int m = 0; m < STRIP / 8; m++)
+				if (s == t)
+					c[m].x = c[m].y = 0;
+				else if (s == begin)
+					c[m] = *(const double2 *)(strip + swizzled<STRIP>(k, 8 * m + 2 * (lane % 4)));
+			productStrip(c, triangle, strips + (s - begin) * BLOCK * STRIP);
+			__syncthreads();
+		}
+		double *to = (double *)g.right + (i64)(t * BLOCK + k) * g.n + j0 + 2 * (lane % 4);
+#pragma unroll
+		for (int m = 0; m < STRIP / 8; m++) {
+			*(double2 *)(strip + swizzled<STRIP>(k, 8 * m + 2 * (lane % 4))) = c[m];
+			*(double2 *)(to + 8 * m) = c[m];
+		}
+	}
+}
+
+// rightFactor makes the right factors of all steps of a panel that ends before column end, for
+// columns of which block b has those from begin + b STRIP on, but STRIP blocks further from column
+// skip on.
+extern "C" __global__ void __launch_bounds__(THREADS) rightFactor(const __grid_constant__ elimination g, int end, int begin, int skip, int skipped)
+{
+	extern __shared__ __align__(16) double shared[];
+	int j0 = begin + blockIdx.x * STRIP;
+	rightStrip(g, j0 < skip ? j0 : j0 + skipped, 0, (end - g.panel) / BLOCK, shared);
+}
 
 // The most that numbers -F[i,K] U^-1 of rows without a pivot may be where pivots are those of a few
 // rows; if all rows are candidates they are 1 or a little more.
 #define MOST 256
 
-// pivotPanels makes the factors of the update: blocks (b, 0) the right one, of rows L^-1 F[p,J], or
-// L^-1 for the step's columns; blocks (b, 1) the left one, of columns -F[i,K] U^-1, or U^-1 for the
-// pivot rows.
-extern "C" __global__ void __launch_bounds__(THREADS) pivotPanels(const __grid_constant__ elimination g)
+// leftStrip makes rows i0 to i0 + STRIP of the step's left factor, -F[i,K] U^-1, or U^-1 in the
+// pivot rows. What steps before have there goes to the corner.
+static __device__ __forceinline__ void leftStrip(const elimination &g, int i0, double *shared)
 {
-	__shared__ __align__(16) double triangle[BLOCK * BLOCK], panel[BLOCK * PANEL];
-	const double *f = (const double *)g.f, *from = (const double *)(blockIdx.y ? g.upper : g.lower);
-	int i0 = blockIdx.x * PANEL, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-	if (!blockIdx.y && i0 >= g.columns)
-		return;
+	double *triangle = shared, *strip = shared + BLOCK * BLOCK;
+	const double *f = (const double *)g.f, *from = (const double *)g.upper;
+	int lane = threadIdx.x % 32, warp = threadIdx.x / 32, before = g.first - g.panel;
 	for (int i = threadIdx.x; i < BLOCK * BLOCK; i += THREADS)
 		triangle[swizzled<BLOCK>(i / BLOCK, i % BLOCK)] = from[i];
-	if (blockIdx.y)
-		for (int k = warp; k < BLOCK; k += THREADS / 32)
-			panel[swizzled<PANEL>(k, lane)] = -f[i0 + lane + (i64)(g.first + k) * g.n];
-	else
-		for (int i = threadIdx.x; i < BLOCK * PANEL; i += THREADS) {
-			int k = i % BLOCK, j = i0 + i / BLOCK;
-			panel[swizzled<PANEL>(k, i / BLOCK)] = (u32)(j - g.first) < BLOCK ? j - g.first == k : f[((const int *)g.order)[g.first + k] + (i64)j * g.n];
-		}
+	for (int k = warp; k < BLOCK; k += THREADS / 32)
+		strip[swizzled<STRIP>(k, lane)] = -f[i0 + lane + (i64)(g.first + k) * g.n];
 	__syncthreads();
-	double2 c[PANEL / 8] = {};
-#pragma unroll 4
-	for (int k = lane % 4; k < BLOCK; k += 4) {
-		double a = triangle[swizzled<BLOCK>(k, 8 * warp + lane / 4)];
-#pragma unroll
-		for (int t = 0; t < PANEL / 8; t++)
-			multiplyAdd64(c[t], a, panel[swizzled<PANEL>(k, 8 * t + lane / 4)]);
-	}
+	double2 c[STRIP / 8] = {};
+	productStrip(c, triangle, strip);
 	int k = 8 * warp + lane / 4;
-	double *to = (double *)(blockIdx.y ? g.left : g.right) + (i64)k * g.n;
+	double *left = (double *)g.left, *to = left + (i64)(before + k) * g.n;
 #pragma unroll
-	for (int t = 0; t < PANEL / 8; t++) {
+	for (int t = 0; t < STRIP / 8; t++) {
 		int i = i0 + 8 * t + 2 * (lane % 4);
-		if (blockIdx.y) {
-			int2 slot = *(const int2 *)((const int *)g.slot + i);
-			u32 x = slot.x - g.first, y = slot.y - g.first;
-			if (slot.x < 0 && !(fabs(c[t].x) <= MOST) || slot.y < 0 && !(fabs(c[t].y) <= MOST))
-				atomicOr((u32 *)g.status, GROWTH);
-			if (x < BLOCK)
-				c[t].x = triangle[swizzled<BLOCK>(x, k)];
-			if (y < BLOCK)
-				c[t].y = triangle[swizzled<BLOCK>(y, k)];
-		}
+		int2 slot = *(const int2 *)((const int *)g.slot + i);
+		u32 x = slot.x - g.first, y = slot.y - g.first;
+		if (slot.x < 0 && !(fabs(c[t].x) <= MOST) || slot.y < 0 && !(fabs(c[t].y) <= MOST))
+			atomicOr((u32 *)g.status, GROWTH);
+		if (x < BLOCK)
+			c[t].x = triangle[swizzled<BLOCK>(x, k)];
+		if (y < BLOCK)
+			c[t].y = triangle[swizzled<BLOCK>(y, k)];
 		*(double2 *)(to + i) = c[t];
 	}
+	u32 row = ((const int *)g.slot)[i0 + lane] - g.first;
+	if (row < BLOCK)
+		for (int h = warp; h < before; h += THREADS / 32) {
+			double *x = left + (i64)h * g.n + i0 + lane;
+			((double *)g.corner)[(i64)h * g.width + before + row] = *x;
+			*x = 0;
+		}
 }
 
-static_assert(THREADS / 32 * 8 == BLOCK, "warps of pivotPanels");
+static_assert(STRIP == 32, "lanes of leftStrip");
 
-// A block of rankUpdate has TALL rows and BLOCK columns, a warp 32 rows and 32 columns.
-#define TALL 128
-
-// rankUpdate adds the product of the factors to F, of which the pivot rows and the step's columns
-// count as 0. Blocks (i, j) take column blocks begin + j, but not number without.
-extern "C" __global__ void __launch_bounds__(THREADS, 2) rankUpdate(const __grid_constant__ elimination g, int begin, int without)
+// stepFactors makes the factors of a step: blocks (b, 0) the right one, of columns from begin on as
+// many as other blocks have, blocks (b, 1) the left one.
+extern "C" __global__ void __launch_bounds__(THREADS) stepFactors(const __grid_constant__ elimination g, int begin, int end)
 {
 	extern __shared__ __align__(16) double shared[];
-	double *left = shared, *right = shared + BLOCK * TALL;
-	int tile = begin + blockIdx.y;
-	tile += tile >= without;
-	int i0 = blockIdx.x * TALL, j0 = tile * BLOCK;
-	const double *from = (const double *)g.left + i0;
+	int at = blockIdx.x * STRIP, step = (g.first - g.panel) / BLOCK;
+	if (blockIdx.y)
+		leftStrip(g, at, shared);
+	else if (begin + at < end)
+		rightStrip(g, begin + at, step, step + 1, shared);
+}
+
+// A block of an update has TALL rows and WIDE columns, a warp 32 rows and 32 columns. Factors come
+// CHUNK rows or columns at a time, STAGES of them at most.
+#define TALL 128
+#define CHUNK 16
+#define STAGES 3
+
+// update adds the product of the factors of depth columns from column from on to F, of which their
+// pivot rows and these columns count as 0: in tiles whose columns begin at begin and end before end,
+// but for skipped ones from column skip on.
+template <int WIDE> static __device__ __forceinline__ void update(const elimination &g, int from, int depth, int begin, int end, int skip, int skipped, double *shared)
+{
+	const int threads = 4 * WIDE;
+	const int rows = (g.n + TALL - 1) / TALL, chunks = depth / CHUNK;
+	const int tiles = rows * ((end - begin - skipped + WIDE - 1) / WIDE);
+	auto column = [&](int tile) {
+		int j = begin + tile / rows * WIDE;
+		return j < skip ? j : j + skipped;
+	};
+	int next = blockIdx.x, part = 0, stage = 0; // of what is to be loaded
+	auto load = [&]() {
+		if (next < tiles) {
+			double *left = shared + stage * CHUNK * (TALL + WIDE), *right = left + CHUNK * TALL;
+			int i0 = next % rows * TALL, j0 = column(next);
+			i64 row = from - g.panel + part * CHUNK;
 #pragma unroll
-	for (int half = 0; half < 2; half++) {
+			for (int c = threadIdx.x; c < CHUNK * TALL / 2; c += threads) {
+				int k = c / (TALL / 2), i = c % (TALL / 2) * 2;
+				if (i0 + i < g.n)
+					copyAsync(sharedAddress(left + swizzled<TALL>(k, i)), (const double *)g.left + (row + k) * g.n + i0 + i);
+			}
 #pragma unroll
-		for (int c = threadIdx.x; c < BLOCK * TALL / 4; c += THREADS) {
-			int k = half * (BLOCK / 2) + c / (TALL / 2), i = c % (TALL / 2) * 2;
-			if (i0 + i < g.n)
-				copyAsync(sharedAddress(left + swizzled<TALL>(k, i)), from + (i64)k * g.n + i);
-		}
-#pragma unroll
-		for (int c = threadIdx.x; c < BLOCK * BLOCK / 4; c += THREADS) {
-			int k = half * (BLOCK / 2) + c / (BLOCK / 2), j = c % (BLOCK / 2) * 2;
-			copyAsync(sharedAddress(right + swizzled<BLOCK>(k, j)), (const double *)g.right + (i64)k * g.n + j0 + j);
+			for (int c = threadIdx.x; c < CHUNK * WIDE / 2; c += threads) {
+				int k = c / (WIDE / 2), j = c % (WIDE / 2) * 2;
+				if (j0 + j < end)
+					copyAsync(sharedAddress(right + swizzled<WIDE>(k, j)), (const double *)g.right + (row + k) * g.n + j0 + j);
+			}
+			stage = stage == STAGES - 1 ? 0 : stage + 1;
+			if (++part == chunks) {
+				part = 0;
+				next += gridDim.x;
+			}
 		}
 		closeGroup();
-	}
+	};
+#pragma unroll
+	for (int i = 0; i < STAGES - 1; i++)
+		load();
 	int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-	int wi = warp % 4 * 32, wj = warp / 4 * 32;
-	bool there = i0 + wi < g.n;
-	// Number (lane / 4, 2 (lane mod 4)) of tile (s, t) is F's in row 8 t + 2 (lane mod 4) and
-	// column 8 s + lane / 4.
-	double *f = (double *)g.f + i0 + wi + 2 * (lane % 4) + (i64)(j0 + wj + lane / 4) * g.n;
-	double2 c[4][4] = {};
-	if (there && j0 != g.first) {
+	int wi = warp % 4 * 32, wj = warp / 4 * 32, at = 0;
+	for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+		int i0 = tile % rows * TALL + wi, j0 = column(tile) + wj;
+		bool there = i0 < g.n && j0 < end;
+		// Number (lane / 4, 2 (lane mod 4)) of tile (s, t) is F's in row 8 t + 2 (lane mod 4) and
+		// column 8 s + lane / 4.
+		double *f = (double *)g.f + i0 + 2 * (lane % 4) + (i64)(j0 + lane / 4) * g.n;
+		double2 c[4][4] = {};
+		if (there && (u32)(j0 - from) >= depth) {
 #pragma unroll
-		for (int t = 0; t < 4; t++) {
-			int2 slot = *(const int2 *)((const int *)g.slot + i0 + wi + 8 * t + 2 * (lane % 4));
-			bool pivotX = (u32)(slot.x - g.first) < BLOCK, pivotY = (u32)(slot.y - g.first) < BLOCK;
+			for (int t = 0; t < 4; t++) {
+				int2 slot = *(const int2 *)((const int *)g.slot + i0 + 8 * t + 2 * (lane % 4));
+				bool pivotX = (u32)(slot.x - from) < depth, pivotY = (u32)(slot.y - from) < depth;
 #pragma unroll
-			for (int s = 0; s < 4; s++) {
-				c[s][t] = *(const double2 *)(f + (i64)(8 * s) * g.n + 8 * t);
-				c[s][t].x = pivotX ? 0 : c[s][t].x;
-				c[s][t].y = pivotY ? 0 : c[s][t].y;
+				for (int s = 0; s < 4; s++) {
+					c[s][t] = *(const double2 *)(f + (i64)(8 * s) * g.n + 8 * t);
+					c[s][t].x = pivotX ? 0 : c[s][t].x;
+					c[s][t].y = pivotY ? 0 : c[s][t].y;
+				}
 			}
 		}
-	}
+		for (int chunk = 0; chunk < chunks; chunk++) {
+			waitGroups<STAGES - 2>();
+			__syncthreads();
+			load();
+			const double *left = shared + at * CHUNK * (TALL + WIDE), *right = left + CHUNK * TALL;
+			at = at == STAGES - 1 ? 0 : at + 1;
 #pragma unroll
-	for (int half = 0; half < 2; half++) {
-		if (half == 0)
-			waitGroups<1>();
-		else
-			waitGroups<0>();
-		__syncthreads();
-#pragma unroll 2
-		for (int k = half * (BLOCK / 2) + lane % 4; k < (half + 1) * (BLOCK / 2); k += 4) {
-			double a[4], b[4];
+			for (int k = lane % 4; k < CHUNK; k += 4) {
+				double a[4], b[4];
 #pragma unroll
-			for (int s = 0; s < 4; s++) {
-				a[s] = right[swizzled<BLOCK>(k, wj + 8 * s + lane / 4)];
-				b[s] = left[swizzled<TALL>(k, wi + 8 * s + lane / 4)];
+				for (int s = 0; s < 4; s++) {
+					a[s] = right[swizzled<WIDE>(k, wj + 8 * s + lane / 4)];
+					b[s] = left[swizzled<TALL>(k, wi + 8 * s + lane / 4)];
+				}
+#pragma unroll
+				for (int s = 0; s < 4; s++)
+#pragma unroll
+					for (int t = 0; t < 4; t++)
+						multiplyAdd64(c[s][t], a[s], b[t]);
 			}
-#pragma unroll
-			for (int s = 0; s < 4; s++)
-#pragma unroll
-				for (int t = 0; t < 4; t++)
-					multiplyAdd64(c[s][t], a[s], b[t]);
 		}
+		if (!there)
+			continue;
+#pragma unroll
+		for (int s = 0; s < 4; s++)
+#pragma unroll
+			for (int t = 0; t < 4; t++)
+				*(double2 *)(f + (i64)(8 * s) * g.n + 8 * t) = c[s][t];
 	}
-	if (!there)
-		return;
-#pragma unroll
-	for (int s = 0; s < 4; s++)
-#pragma unroll
-		for (int t = 0; t < 4; t++)
-			*(double2 *)(f + (i64)(8 * s) * g.n + 8 * t) = c[s][t];
 }
+
+// stepUpdate updates few columns, or by the factors of a step.
+extern "C" __global__ void __launch_bounds__(THREADS, 2) stepUpdate(const __grid_constant__ elimination g, int from, int depth, int begin, int end, int skip, int skipped)
+{
+	extern __shared__ __align__(16) double shared[];
+	update<BLOCK>(g, from, depth, begin, end, skip, skipped, shared);
+}
+
+// panelUpdate updates many columns by the factors of a panel.
+extern "C" __global__ void __launch_bounds__(2 * THREADS, 1) panelUpdate(const __grid_constant__ elimination g, int from, int depth, int begin, int end, int skip, int skipped)
+{
+	extern __shared__ __align__(16) double shared[];
+	update<2 * BLOCK>(g, from, depth, begin, end, skip, skipped, shared);
+}
+
+static_assert(4 * BLOCK == THREADS, "threads of updates");
 
 // unscrambled stores the inverse of F, n x n, from what is in F's place, in numbers off + i rs + j
 // cs of F64.
@@ -436,15 +554,16 @@ struct triangles {
 // Rows or columns beside those of a step that a block of triangularInverses stores.
 #define BESIDE (THREADS / BLOCK)
 
-// triangularInverses stores what a step makes of the inverses of the triangles of P F = L U, row j
-// of P F being row order[j] of F, where both are zeros: blocks (b, 0) rows of L^-1, which the right
-// factor has before the step's columns, as F's have the rows of the inverse so far; blocks (b, 1)
-// columns of U^-1, which the left factor has in the pivot rows, those of steps before included.
+// triangularInverses stores what a panel makes of the inverses of the triangles of P F = L U, row j
+// of P F being row order[j] of F, where both are zeros: blocks (b, 0, t) rows of L^-1, which the
+// right factor of step t has before the step's columns, as F's have the rows of the inverse so far;
+// blocks (b, 1, t) columns of U^-1, which the left factor has in the pivot rows, those of steps
+// before included.
 extern "C" __global__ void __launch_bounds__(THREADS) triangularInverses(const __grid_constant__ elimination g, const __grid_constant__ triangles t)
 {
 	const int *order = (const int *)g.order;
-	int h = blockIdx.y ? threadIdx.x / BESIDE : threadIdx.x % BLOCK;
-	int j = blockIdx.x * BESIDE + (blockIdx.y ? threadIdx.x % BESIDE : threadIdx.x / BLOCK), k = g.first + h;
+	int h = blockIdx.z * BLOCK + (blockIdx.y ? threadIdx.x / BESIDE : threadIdx.x % BLOCK);
+	int j = blockIdx.x * BESIDE + (blockIdx.y ? threadIdx.x % BESIDE : threadIdx.x / BLOCK), k = g.panel + h;
 	if (k >= t.n || j > k)
 		return;
 	int row = order[j];
