@@ -48,9 +48,9 @@ func refEquilibrated(l *fake.Launch, q abi.Equilibration, g abi.Elimination) {
 	const far = 1000
 	a, n := matOf(l, q.A), int(g.N)
 	rows, cols := fake.Slice[int64](l, q.Rows, a.Rows), fake.Slice[int64](l, q.Cols, a.Cols)
-	f, status := fake.Slice[float64](l, g.F, n*int(g.Columns)), fake.Slice[uint32](l, g.Status, 1)
+	f, status := fake.Slice[float64](l, g.F, n*int(l.Grid.Y)), fake.Slice[uint32](l, g.Status, 1)
 	clear(f)
-	for j := a.Cols; j < int(g.Columns); j++ {
+	for j := a.Cols; j < int(l.Grid.Y); j++ {
 		f[a.Rows+j-a.Cols+j*n] = 1
 	}
 	for i := range n {
@@ -71,6 +71,11 @@ func refEquilibrated(l *fake.Launch, q abi.Equilibration, g abi.Elimination) {
 	}
 }
 
+// columnOf returns column j of F, of which a GPU may have but some.
+func columnOf(l *fake.Launch, g abi.Elimination, j int) []float64 {
+	return fake.Slice[float64](l, g.F+cuda.Pointer(8*j*int(g.N)), int(g.N))
+}
+
 // panelRows are the step's columns of some rows, by rows.
 type panelRows struct {
 	places []int32
@@ -81,7 +86,7 @@ type panelRows struct {
 // behind the pivots so far.
 func candidatesOf(l *fake.Launch, g abi.Elimination, from cuda.Pointer, begin, end int) panelRows {
 	n := int(g.N)
-	f, order := fake.Slice[float64](l, g.F, n*int(g.Columns)), fake.Slice[int32](l, g.Order, n)
+	order := fake.Slice[int32](l, g.Order, n)
 	var p panelRows
 	for i := begin; i < end; i++ {
 		place := g.First + int32(i)
@@ -90,7 +95,7 @@ func candidatesOf(l *fake.Launch, g abi.Elimination, from cuda.Pointer, begin, e
 		}
 		row := make([]float64, abi.SeedBlock)
 		for j := range row {
-			row[j] = f[int(order[place])+(int(g.First)+j)*n]
+			row[j] = columnOf(l, g, int(g.First)+j)[order[place]]
 		}
 		p.places, p.rows = append(p.places, place), append(p.rows, row)
 	}
@@ -207,16 +212,17 @@ func refPivots(l *fake.Launch, g abi.Elimination, lists, counters, given cuda.Po
 // left it, for columns of which each has a block of threads or not.
 func rightRows(l *fake.Launch, g abi.Elimination, begin, end int, has func(j int) bool) {
 	n, panel, width := int(g.N), int(g.Panel), int(g.Width)
-	f, order := fake.Slice[float64](l, g.F, n*int(g.Columns)), fake.Slice[int32](l, g.Order, n)
+	order := fake.Slice[int32](l, g.Order, n)
 	corner, right := fake.Slice[float64](l, g.Corner, width*width), fake.Slice[float64](l, g.Right, width*n)
 	for j := range int(g.Columns) {
 		if !has(j) {
 			continue
 		}
+		f := columnOf(l, g, j)
 		for first := begin; first < end; first += abi.SeedBlock {
 			var rows [abi.SeedBlock]float64
 			for h := range rows {
-				rows[h] = f[int(order[first+h])+j*n]
+				rows[h] = f[order[first+h]]
 				if first <= j && j < first+abi.SeedBlock {
 					rows[h] = 0
 					if j == first+h {
@@ -239,7 +245,7 @@ func rightRows(l *fake.Launch, g abi.Elimination, begin, end int, has func(j int
 }
 
 func refRightFactor(l *fake.Launch, g abi.Elimination, end, begin, skip, skipped int32) {
-	count := int(l.Grid.X) * 32
+	count := int(l.Grid.X) * 16
 	rightRows(l, g, int(g.Panel), int(end), func(j int) bool {
 		if j >= int(skip+skipped) {
 			j -= int(skipped)
@@ -254,15 +260,19 @@ func refStepFactors(l *fake.Launch, g abi.Elimination, begin, end int32) {
 	const k = abi.SeedBlock
 	n, first, width, before := int(g.N), int(g.First), int(g.Width), int(g.First-g.Panel)
 	rightRows(l, g, first, first+k, func(j int) bool { return int(begin) <= j && j < int(end) })
-	f, slot := fake.Slice[float64](l, g.F, n*int(g.Columns)), fake.Slice[int32](l, g.Slot, n)
+	slot := fake.Slice[int32](l, g.Slot, n)
 	corner, upper := fake.Slice[float64](l, g.Corner, width*width), fake.Slice[float64](l, g.Upper, k*k)
 	left := fake.Slice[float64](l, g.Left, width*n)
+	var f [k][]float64
+	for m := range f {
+		f[m] = columnOf(l, g, first+m)
+	}
 	for i := range n {
 		s := int(slot[i]) - first
 		for h := range k {
 			sum := 0.0
 			for m := range k {
-				sum -= float64(f[i+(first+m)*n] * upper[m*k+h])
+				sum -= float64(f[m][i] * upper[m*k+h])
 			}
 			if slot[i] < 0 && !(math.Abs(sum) <= abi.SeedMost) {
 				fake.Slice[uint32](l, g.Status, 1)[0] |= abi.SeedGrowth
@@ -280,36 +290,37 @@ func refStepFactors(l *fake.Launch, g abi.Elimination, begin, end int32) {
 
 func refRankUpdate(l *fake.Launch, g abi.Elimination, from, depth, begin, end, skip, skipped int32) {
 	n, panel, width := int(g.N), int(g.Panel), int(g.Width)
-	f, slot := fake.Slice[float64](l, g.F, n*int(g.Columns)), fake.Slice[int32](l, g.Slot, n)
+	slot := fake.Slice[int32](l, g.Slot, n)
 	left, right := fake.Slice[float64](l, g.Left, width*n), fake.Slice[float64](l, g.Right, width*n)
 	of := func(i int) bool { return int(from) <= i && i < int(from+depth) }
 	for j := int(begin); j < int(end); j++ {
 		if int(skip) <= j && j < int(skip+skipped) {
 			continue
 		}
+		f := columnOf(l, g, j)
 		for i := range n {
-			sum := f[i+j*n]
+			sum := f[i]
 			if of(int(slot[i])) || of(j) {
 				sum = 0
 			}
 			for h := int(from) - panel; h < int(from+depth)-panel; h++ {
 				sum += float64(left[h*n+i] * right[h*n+j])
 			}
-			f[i+j*n] = sum
+			f[i] = sum
 		}
 	}
 }
 
-func refUnscrambled(l *fake.Launch, g abi.Elimination, n int32, to cuda.Pointer, rs, cs int64) {
+func refUnscrambled(l *fake.Launch, g abi.Elimination, begin, n, j0, j1 int32, to cuda.Pointer, rs, cs int64) {
 	order := int(g.N)
-	f, rows := fake.Slice[float64](l, g.F, order*order), fake.Slice[int32](l, g.Order, order)
-	for k := range order {
-		j := int64(rows[k])
+	rows := fake.Slice[int32](l, g.Order, order)
+	for k := int(begin); k < int(begin)+int(l.Grid.Y); k++ {
+		f, j := columnOf(l, g, k), int64(rows[k]-j0)
 		for i := range int64(n) {
-			if j >= int64(n) {
+			if j < 0 || j >= int64(j1-j0) {
 				break
 			}
-			x := f[int(rows[i])+k*order]
+			x := f[rows[i]]
 			if x-x != 0 {
 				fake.Slice[uint32](l, g.Status, 1)[0] |= abi.SeedNotFinite
 			}

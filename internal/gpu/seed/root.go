@@ -46,7 +46,7 @@ func InverseRoot(s *cuda.Stream, a, x mem.Matrix) (exps []int64, ok bool, err er
 			return
 		}
 		var f *cuda.Function
-		if f, err = kernels.Function(s, "seed/root", kernel); err == nil {
+		if f, err = kernels.Function(s, source(s, "seed/root"), kernel); err == nil {
 			err = f.Launch(s, grid, cuda.Dim{X: threads}, shared, args...)
 		}
 	}
@@ -55,7 +55,7 @@ func InverseRoot(s *cuda.Stream, a, x mem.Matrix) (exps []int64, ok bool, err er
 	for first := 0; first < padded; first += block {
 		g.First = int32(first)
 		run("rootBlock", cuda.Dim{X: 1}, 0, g)
-		run("rootPanel", cuda.Dim{X: padded / strip}, 0, g)
+		run("rootPanel", cuda.Dim{X: padded / strip}, 8*block*(block+strip), g)
 		if behind := padded - first - block; behind > 0 {
 			run("rootUpdate", cuda.Dim{X: (behind + tall - 1) / tall, Y: padded / block}, 8*block*(block+tall), g)
 		}

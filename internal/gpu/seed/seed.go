@@ -4,8 +4,6 @@
 package seed
 
 import (
-	"math"
-
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/launch"
@@ -20,29 +18,9 @@ const (
 	node  = abi.SeedNode
 
 	threads = 256 // of a block of most kernels
-	strip   = 32  // columns, or rows, of factors that a block makes
+	strip   = 16  // columns, or rows, of factors that a block makes
 	tall    = 128 // rows that a block of updates takes
-	wide    = 128 // columns that a block of panelUpdate takes
-
-	chunk, stages = 16, 3 // of updates
 )
-
-// panelWidth is how many columns a panel has: updates by so many do as many operations for a number
-// that they read and write as the GPUs that there are can in that time.
-const panelWidth = 256
-
-// panelsFrom is the order from which columns are eliminated in panels, each beside the update
-// before it. For smaller matrices an update takes no longer than what the two streams cost.
-const panelsFrom = 1536
-
-// widthFor returns the width of panels for a matrix of so many rows: that of a step where there are
-// none.
-func widthFor(rows int) int {
-	if rows < panelsFrom {
-		return block
-	}
-	return panelWidth
-}
 
 // Inverse stores an approximate inverse of F = diag(2^rows) A diag(2^cols) in the n x n matrix x of
 // Float64, whose entries share none with A, and returns the exponents, which bring the largest
@@ -85,12 +63,12 @@ func invert(s *cuda.Stream, a, x mem.Matrix, way search, width int) (rows, cols 
 		return make([]int64, n), make([]int64, n), n == 0, nil
 	}
 	x.Changed()
-	w, err := newWork(s, a, way, width)
+	w, err := newWork(s, a, 0, a.Cols, way, width)
 	if err != nil {
 		return nil, nil, false, err
 	}
 	defer w.free()
-	for _, stage := range []func() error{w.equilibrate, w.fill, w.eliminate, func() error { return w.unscramble(x) }} {
+	for _, stage := range []func() error{w.equilibrate, w.fill, w.eliminate, func() error { return w.unscramble(x, w) }} {
 		if err := stage(); err != nil {
 			return nil, nil, false, err
 		}
@@ -117,13 +95,16 @@ func (w *work) report() (rows, cols []int64, ok bool, err error) {
 	return exps[:n], exps[n:], told[0] == 0, nil
 }
 
-// A work is an inversion under way.
+// A work is an inversion under way, or what a GPU has of one.
 type work struct {
 	s       *cuda.Stream
+	do      func(f func() error) error // where the GPU's operations may be queued
 	kernels *launch.Kernels
 	memory  []*cuda.Memory
 	q       abi.Equilibration
 	g       abi.Elimination
+	begin   int             // the first column of F, or of F's that the GPU has
+	end     int             // behind the last one
 	other   abi.Elimination // has the corner and the factors of every other panel
 	lists   cuda.Pointer    // of candidates of the tournament's nodes
 	counts  cuda.Pointer    // a counter a node
@@ -131,6 +112,7 @@ type work struct {
 	to      *abi.Triangles  // what Triangles wants
 	way     search
 	partial abi.Pivoting // for partial pivoting
+	events
 }
 
 func (w *work) free() {
@@ -156,10 +138,14 @@ func paddedRows(a mem.Matrix) int {
 	return (a.Rows + more + block - 1) / block * block
 }
 
-func newWork(s *cuda.Stream, a mem.Matrix, way search, width int) (*work, error) {
-	columns := (a.Cols + block - 1) / block * block
-	padded := paddedRows(a)
-	w := &work{s: s, kernels: launch.KernelsOf(s), way: way}
+// newWork returns the work that has columns of a matrix, of which there are so many before these and
+// in all.
+func newWork(s *cuda.Stream, a mem.Matrix, before, all int, way search, width int) (*work, error) {
+	whole := a
+	whole.Cols = all
+	padded, columns := paddedRows(whole), (all+block-1)/block*block
+	w := &work{s: s, kernels: launch.KernelsOf(s), way: way, begin: before, end: before + (a.Cols+block-1)/block*block}
+	w.do = func(f func() error) error { return f() }
 	w.q.A = abi.RowsOf(a)
 	w.g.N, w.g.Columns, w.g.Width = int32(padded), int32(columns), int32(width)
 	for nodes := (padded + node - 1) / node; nodes > 1; nodes = (nodes*block + node - 1) / node {
@@ -171,9 +157,8 @@ func newWork(s *cuda.Stream, a mem.Matrix, way search, width int) (*work, error)
 	}
 	rooms := []room{
 		{&w.q.Status, 8 * (1 + a.Rows + a.Cols)}, // and rows and columns
-		{&w.g.F, 8 * padded * columns},
-		{&w.g.Order, 4 * padded},
-		{&w.g.Slot, 4 * padded},
+		{&w.g.F, 8 * padded * (w.end - w.begin)},
+		{&w.g.Order, 2 * 4 * padded}, // and slots
 		{&w.g.Upper, 8 * block * block},
 		{&w.lists, 4 * block * w.nodes},
 		{&w.counts, 4 * w.nodes},
@@ -183,7 +168,7 @@ func newWork(s *cuda.Stream, a mem.Matrix, way search, width int) (*work, error)
 		factors = append(factors, &w.other)
 	}
 	for _, g := range factors {
-		rooms = append(rooms, room{&g.Corner, 8 * width * width}, room{&g.Left, 8 * width * padded}, room{&g.Right, 8 * width * padded})
+		rooms = append(rooms, room{&g.Corner, 8 * width * (width + padded)}, room{&g.Right, 8 * width * padded})
 	}
 	for _, m := range rooms {
 		var err error
@@ -192,15 +177,28 @@ func newWork(s *cuda.Stream, a mem.Matrix, way search, width int) (*work, error)
 			return nil, err
 		}
 	}
+	for _, g := range factors {
+		g.Left = g.Corner + cuda.Pointer(8*width*width)
+	}
+	w.g.F -= cuda.Pointer(8 * padded * before)
+	w.g.Slot = w.g.Order + cuda.Pointer(4*padded)
 	w.q.Rows = w.q.Status + 8
 	w.q.Cols = w.q.Rows + cuda.Pointer(8*a.Rows)
 	w.g.Status = w.q.Status
 	return w, nil
 }
 
+// source returns which of the two files of a source has the kernels for a device.
+func source(s *cuda.Stream, name string) string {
+	if s.Device().Info().Major == 9 {
+		return name + "_sm90a"
+	}
+	return name
+}
+
 // launch runs a kernel in stream s.
 func (w *work) launch(s *cuda.Stream, kernel string, grid cuda.Dim, shared int, args ...any) error {
-	f, err := w.kernels.Function(s, "seed/seed", kernel)
+	f, err := w.kernels.Function(s, source(s, "seed/seed"), kernel)
 	if err != nil {
 		return err
 	}
@@ -210,192 +208,42 @@ func (w *work) launch(s *cuda.Stream, kernel string, grid cuda.Dim, shared int, 
 // equilibrate finds exponents that bring the largest entries of all rows, then of all columns, near
 // 1.
 func (w *work) equilibrate() error {
+	if err := w.tops(false); err != nil {
+		return err
+	}
+	return w.tops(true)
+}
+
+// tops finds the exponents of the largest entries of rows, or then of columns.
+func (w *work) tops(ofColumns bool) error {
 	m, n := int(w.q.A.N), int(w.q.A.K)
-	if err := w.s.Zero(w.q.Status, 8); err != nil {
-		return err
-	}
-	if err := w.s.Zero(w.counts, int64(4*w.nodes)); err != nil {
-		return err
-	}
-	if err := w.s.Fill(w.q.Rows, abi.NoTopByte, int64(8*(m+n))); err != nil {
-		return err
-	}
-	grid := cuda.Dim{X: (m + block - 1) / block, Y: (n + block - 1) / block}
-	for columns := range int32(2) {
-		if err := w.launch(w.s, "equilibrateTops", grid, 0, w.q, columns); err != nil {
+	columns := int32(1)
+	if !ofColumns {
+		columns = 0
+		if err := w.s.Zero(w.q.Status, 8); err != nil {
+			return err
+		}
+		if err := w.s.Zero(w.counts, int64(4*w.nodes)); err != nil {
+			return err
+		}
+		if err := w.s.Fill(w.q.Rows, abi.NoTopByte, int64(8*(m+n))); err != nil {
 			return err
 		}
 	}
-	return nil
+	return w.launch(w.s, "equilibrateTops", cuda.Dim{X: (m + block - 1) / block, Y: (n + block - 1) / block}, 0, w.q, columns)
 }
 
 // fill makes F.
 func (w *work) fill() error {
-	n := int(w.g.N)
-	return w.launch(w.s, "equilibrated", cuda.Dim{X: (n + threads - 1) / threads, Y: int(w.g.Columns)}, 0, w.q, w.g)
+	g := w.g
+	g.F += cuda.Pointer(8 * int(g.N) * w.begin)
+	return w.launch(w.s, "equilibrated", cuda.Dim{X: (int(g.N) + threads - 1) / threads, Y: w.end - w.begin}, 0, w.q, g)
 }
 
-// A stretch is columns begin <= j < end, but not those of the skipped ones from skip on.
-type stretch struct{ begin, end, skip, skipped int }
-
-// columns returns those from begin to end.
-func columns(begin, end int) stretch { return stretch{begin, end, end, 0} }
-
-// count returns how many columns there are.
-func (c stretch) count() int { return c.end - c.begin - c.skipped }
-
-// eliminate inverts F but for the order of its rows and columns: step by step, each of which
-// updates all columns, or by panels.
-func (w *work) eliminate() error {
-	if w.g.Width == block {
-		all := columns(0, int(w.g.Columns))
-		for first := 0; first < all.end; first += block {
-			w.g.Panel = int32(first)
-			if err := w.step(w.s, first, all); err != nil {
-				return err
-			}
-			if err := w.triangles(w.s, first+block); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	beside, err := w.s.NewStream()
-	if err != nil {
-		return err
-	}
-	err = w.eliminateAhead(beside)
-	if e := beside.Close(); err == nil {
-		err = e
-	}
-	return err
-}
-
-// step eliminates the columns of a step, in the columns of its panel.
-func (w *work) step(s *cuda.Stream, first int, panel stretch) error {
-	w.g.First = int32(first)
-	if err := w.pivots(s); err != nil {
-		return err
-	}
-	if err := w.factors(s, panel); err != nil {
-		return err
-	}
-	return w.update(s, "stepUpdate", first, block, panel)
-}
-
-// eliminateAhead eliminates a panel as soon as its columns are there. What all wait for is in the
-// other stream, whose blocks go first, the updates of all other columns in that of s.
-func (w *work) eliminateAhead(beside *cuda.Stream) error {
-	var events [3]*cuda.Event
-	for i := range events {
-		var err error
-		if events[i], err = w.s.NewEvent(); err != nil {
-			return err
-		}
-		defer events[i].Close()
-	}
-	eliminated, updated, done := events[0], events[1], events[2]
-	follow := func(s, t *cuda.Stream, e *cuda.Event) error {
-		if err := t.Record(e); err != nil {
-			return err
-		}
-		return s.Wait(e)
-	}
-	if err := follow(beside, w.s, updated); err != nil {
-		return err
-	}
-	all, width := int(w.g.Columns), int(w.g.Width)
-	for begin := 0; begin < all; begin += width {
-		end := min(begin+width, all)
-		next := min(end+width, all)
-		w.g.Panel = int32(begin)
-		for first := begin; first < end; first += block {
-			if err := w.step(beside, first, columns(begin, end)); err != nil {
-				return err
-			}
-		}
-		if err := follow(w.s, beside, eliminated); err != nil {
-			return err
-		}
-		// What the panel before has updated, and which has used what the next one is to use.
-		if err := beside.Wait(updated); err != nil {
-			return err
-		}
-		if err := w.panelUpdate(beside, "stepUpdate", end, columns(end, next)); err != nil {
-			return err
-		}
-		if err := w.panelUpdate(w.s, "panelUpdate", end, stretch{0, all, begin, next - begin}); err != nil {
-			return err
-		}
-		if err := w.triangles(w.s, end); err != nil {
-			return err
-		}
-		if err := w.s.Record(updated); err != nil {
-			return err
-		}
-		w.g.Corner, w.other.Corner = w.other.Corner, w.g.Corner
-		w.g.Left, w.other.Left = w.other.Left, w.g.Left
-		w.g.Right, w.other.Right = w.other.Right, w.g.Right
-	}
-	return follow(w.s, beside, done)
-}
-
-// panelUpdate updates columns other than those of the panel, which ends before column end.
-func (w *work) panelUpdate(s *cuda.Stream, kernel string, end int, c stretch) error {
-	if c.count() == 0 {
-		return nil
-	}
-	steps := (end - int(w.g.Panel)) / block
-	shared := 8 * block * (block + steps*strip)
-	if err := w.launch(s, "rightFactor", cuda.Dim{X: c.count() / strip}, shared, w.g, int32(end), int32(c.begin), int32(c.skip), int32(c.skipped)); err != nil {
-		return err
-	}
-	return w.update(s, kernel, int(w.g.Panel), end-int(w.g.Panel), c)
-}
-
-// pivots chooses the pivot rows of a step in stream s.
-func (w *work) pivots(s *cuda.Stream) error {
-	if w.way == partial {
-		return w.partialPivots(s)
-	}
-	return w.tournament(s, 0)
-}
-
-// tournament picks the pivot rows of a step, or makes BLOCK rows of a list those, in this order, if
-// there is one.
-func (w *work) tournament(s *cuda.Stream, given cuda.Pointer) error {
-	nodes := (int(w.g.N-w.g.First) + node - 1) / node
-	if given != 0 || w.way == narrow {
-		nodes = 1
-	}
-	return w.launch(s, "pivots", cuda.Dim{X: nodes}, 0, w.g, w.lists, w.counts, given)
-}
-
-// factors makes the factors of a step, for some columns.
-func (w *work) factors(s *cuda.Stream, c stretch) error {
-	return w.launch(s, "stepFactors", cuda.Dim{X: int(w.g.N) / strip, Y: 2}, 8*block*(block+strip), w.g, int32(c.begin), int32(c.end))
-}
-
-// update updates columns by the factors of depth columns, from column from on.
-func (w *work) update(s *cuda.Stream, kernel string, from, depth int, c stretch) error {
-	across, room := block, math.MaxInt
-	if kernel == "panelUpdate" {
-		across, room = wide, max(1, w.s.Device().Info().Multiprocessors-spare)
-	}
-	tiles := (int(w.g.N) + tall - 1) / tall * ((c.count() + across - 1) / across)
-	f, err := w.kernels.Function(s, "seed/seed", kernel)
-	if err != nil {
-		return err
-	}
-	return f.Launch(s, cuda.Dim{X: min(tiles, room)}, cuda.Dim{X: 4 * across}, 8*stages*chunk*(tall+across),
-		w.g, int32(from), int32(depth), int32(c.begin), int32(c.end), int32(c.skip), int32(c.skipped))
-}
-
-// spare is how many multiprocessors an update leaves to what goes on in the other stream.
-var spare = 16
-
-// unscramble stores the inverse.
-func (w *work) unscramble(x mem.Matrix) error {
-	w.g.First = w.g.N
-	return w.launch(w.s, "unscrambled", cuda.Dim{X: (x.Rows + threads - 1) / threads, Y: int(w.g.N)}, 0, w.g, int32(x.Rows), first(x), int64(x.RS), int64(x.CS))
+// unscramble stores what x has of the columns of the inverse, of those that some columns of F have.
+func (w *work) unscramble(x mem.Matrix, of *work) error {
+	g := w.g
+	g.F = of.g.F
+	return w.launch(w.s, "unscrambled", cuda.Dim{X: (x.Rows + threads - 1) / threads, Y: of.end - of.begin}, 0,
+		g, int32(of.begin), int32(x.Rows), int32(w.begin), int32(w.begin+x.Cols), first(x), int64(x.RS), int64(x.CS))
 }

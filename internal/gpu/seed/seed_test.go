@@ -367,7 +367,7 @@ func BenchmarkInverse(b *testing.B) {
 				return err
 			}
 			to = mem.Matrix{Arr: x, RS: 1, CS: n, Rows: n, Cols: n}
-			w, err = newWork(s, a, tournament, panelWidth)
+			w, err = newWork(s, a, 0, n, tournament, panelWidth)
 			return err
 		})
 		for i := range 6 {
@@ -408,11 +408,11 @@ func BenchmarkInverse(b *testing.B) {
 			{"fill", w.fill},
 			{"pivots", func() error { return w.pivots(w.s) }},
 			{"factors", func() error { return w.factors(w.s, columns(0, all)) }},
-			{"update", func() error { return w.update(w.s, "stepUpdate", 0, block, columns(0, all)) }},
+			{"update", func() error { return w.update(w.s, 0, block, columns(0, all), 0) }},
 			{"panelFactors", func() error { return w.factors(w.s, columns(0, panelWidth)) }},
-			{"panelStep", func() error { return w.update(w.s, "stepUpdate", 0, block, columns(0, panelWidth)) }},
-			{"panelUpdate", func() error { return w.panelUpdate(w.s, "panelUpdate", panelWidth, stretch{0, all, 0, panelWidth}) }},
-			{"unscramble", func() error { return w.unscramble(to) }},
+			{"panelStep", func() error { return w.update(w.s, 0, block, columns(0, panelWidth), 0) }},
+			{"panelUpdate", func() error { return w.panelUpdate(w.s, panelWidth, columns(panelWidth, all), 132) }},
+			{"unscramble", func() error { return w.unscramble(to, w) }},
 		} {
 			b.Run(fmt.Sprintf("%d/%s", n, stage.name), func(b *testing.B) {
 				const each = 20

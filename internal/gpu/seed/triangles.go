@@ -31,7 +31,7 @@ func factor(s *cuda.Stream, a, z, u mem.Matrix, way search, width int) (rows, co
 	}
 	z.Changed()
 	u.Changed()
-	w, err := newWork(s, a, way, width)
+	w, err := newWork(s, a, 0, n, way, width)
 	if err != nil {
 		return nil, nil, nil, false, err
 	}

@@ -144,49 +144,36 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) rootBlock(const __grid_
 
 static_assert(PART == 4 && SIDE % 2 == 0, "steps of rootBlock");
 
-// Columns of P that a block of rootPanel makes.
-#define PANEL 32
-
 // rootPanel makes P, and stores the rows of S of the step.
 extern "C" __global__ void __launch_bounds__(THREADS) rootPanel(const __grid_constant__ root g)
 {
-	__shared__ __align__(16) double triangle[BLOCK * BLOCK], panel[BLOCK * PANEL];
-	double *f = (double *)g.f;
-	const double *from = (const double *)g.inverse;
-	int j0 = blockIdx.x * PANEL, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-	for (int i = threadIdx.x; i < BLOCK * BLOCK; i += THREADS)
-		triangle[swizzled<BLOCK>(i / BLOCK, i % BLOCK)] = from[i];
-	if (j0 >= g.first + BLOCK)
-		for (int k = warp; k < BLOCK; k += THREADS / 32)
-			panel[swizzled<PANEL>(k, lane)] = f[j0 + lane + (i64)(g.first + k) * g.n];
-	else
-		for (int i = threadIdx.x; i < BLOCK * PANEL; i += THREADS) {
+	extern __shared__ __align__(16) double shared[];
+	double *triangle = shared, *strip = shared + BLOCK * BLOCK, *f = (double *)g.f;
+	int j0 = blockIdx.x * STRIP;
+	copyTile<BLOCK, BLOCK>(triangle, (const double *)g.inverse, BLOCK, BLOCK);
+	closeGroup();
+	for (int i = threadIdx.x; i < BLOCK * STRIP; i += THREADS)
+		if (j0 >= g.first + BLOCK)
+			strip[swizzled<STRIP>(i / STRIP, i % STRIP)] = f[j0 + i % STRIP + (i64)(g.first + i / STRIP) * g.n];
+		else {
 			int k = i % BLOCK, j = j0 + i / BLOCK;
-			panel[swizzled<PANEL>(k, i / BLOCK)] = j >= g.first ? j - g.first == k : f[g.first + k + (i64)j * g.n];
+			strip[swizzled<STRIP>(k, i / BLOCK)] = j >= g.first ? j - g.first == k : f[g.first + k + (i64)j * g.n];
 		}
+	waitGroups<0>();
 	__syncthreads();
-	double2 c[PANEL / 8] = {};
-#pragma unroll 4
-	for (int k = lane % 4; k < BLOCK; k += 4) {
-		double a = triangle[swizzled<BLOCK>(k, 8 * warp + lane / 4)];
+	double2 c[2] = {};
+	multiplyStrip(c, triangle, strip);
+	int j = j0 + stripColumn() + threadIdx.x % 4 * 2;
 #pragma unroll
-		for (int t = 0; t < PANEL / 8; t++)
-			multiplyAdd64(c[t], a, panel[swizzled<PANEL>(k, 8 * t + lane / 4)]);
-	}
-	int k = 8 * warp + lane / 4;
-	double *to = (double *)g.panel + (i64)k * g.n;
-#pragma unroll
-	for (int t = 0; t < PANEL / 8; t++) {
-		int j = j0 + 8 * t + 2 * (lane % 4);
-		*(double2 *)(to + j) = c[t];
+	for (int half = 0; half < 2; half++) {
+		int k = stripRow() + 8 * half;
+		*(double2 *)((double *)g.panel + (i64)k * g.n + j) = c[half];
 		if (j0 < g.first + BLOCK) {
-			f[g.first + k + (i64)j * g.n] = c[t].x;
-			f[g.first + k + (i64)(j + 1) * g.n] = c[t].y;
+			f[g.first + k + (i64)j * g.n] = c[half].x;
+			f[g.first + k + (i64)(j + 1) * g.n] = c[half].y;
 		}
 	}
 }
-
-static_assert(THREADS / 32 * 8 == BLOCK, "warps of rootPanel");
 
 // A block of rootUpdate has TALL rows and BLOCK columns, a warp 32 rows and 32 columns.
 #define TALL 128
@@ -200,20 +187,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) rootUpdate(const __grid
 	int i0 = g.first + BLOCK + blockIdx.x * TALL, j0 = blockIdx.y * BLOCK;
 	if (j0 >= i0 + TALL)
 		return;
-	const double *from = (const double *)g.panel;
 #pragma unroll
 	for (int half = 0; half < 2; half++) {
-#pragma unroll
-		for (int c = threadIdx.x; c < BLOCK * TALL / 4; c += THREADS) {
-			int k = half * (BLOCK / 2) + c / (TALL / 2), i = c % (TALL / 2) * 2;
-			if (i0 + i < g.n)
-				copyAsync(sharedAddress(left + swizzled<TALL>(k, i)), from + (i64)k * g.n + i0 + i);
-		}
-#pragma unroll
-		for (int c = threadIdx.x; c < BLOCK * BLOCK / 4; c += THREADS) {
-			int k = half * (BLOCK / 2) + c / (BLOCK / 2), j = c % (BLOCK / 2) * 2;
-			copyAsync(sharedAddress(right + swizzled<BLOCK>(k, j)), from + (i64)k * g.n + j0 + j);
-		}
+		const double *from = (const double *)g.panel + (i64)(half * (BLOCK / 2)) * g.n;
+		copyTile<BLOCK / 2, TALL>(left + half * (BLOCK / 2) * TALL, from + i0, g.n, g.n - i0);
+		copyTile<BLOCK / 2, BLOCK>(right + half * (BLOCK / 2) * BLOCK, from + j0, g.n, BLOCK);
 		closeGroup();
 	}
 	int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -237,20 +215,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) rootUpdate(const __grid
 		else
 			waitGroups<0>();
 		__syncthreads();
-#pragma unroll 2
-		for (int k = half * (BLOCK / 2) + lane % 4; k < (half + 1) * (BLOCK / 2); k += 4) {
-			double a[4], b[4];
-#pragma unroll
-			for (int s = 0; s < 4; s++) {
-				a[s] = -right[swizzled<BLOCK>(k, wj + 8 * s + lane / 4)];
-				b[s] = left[swizzled<TALL>(k, wi + 8 * s + lane / 4)];
-			}
-#pragma unroll
-			for (int s = 0; s < 4; s++)
-#pragma unroll
-				for (int t = 0; t < 4; t++)
-					multiplyAdd64(c[s][t], a[s], b[t]);
-		}
+#pragma unroll 1
+		for (int k = half * (BLOCK / 2); k < (half + 1) * (BLOCK / 2); k += 16)
+			multiplyChunk<4, 16, BLOCK, TALL, true>(c, right + k * BLOCK, left + k * TALL, wj, wi);
 	}
 	if (!there)
 		return;

@@ -283,25 +283,6 @@ extern "C" __global__ void __launch_bounds__(NODE, 1) pivots(const __grid_consta
 	pickPivots(g, from, count, given != 0, shared);
 }
 
-// Columns of the right factor that a block makes, and rows of the left one.
-#define STRIP 32
-
-// productStrip: c += a b for a BLOCK x BLOCK, which is in triangle by columns, and b BLOCK x STRIP.
-// A warp has 8 rows.
-static __device__ __forceinline__ void productStrip(double2 (&c)[STRIP / 8], const double *triangle, const double *strip)
-{
-	int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-#pragma unroll 4
-	for (int k = lane % 4; k < BLOCK; k += 4) {
-		double a = triangle[swizzled<BLOCK>(k, 8 * warp + lane / 4)];
-#pragma unroll
-		for (int t = 0; t < STRIP / 8; t++)
-			multiplyAdd64(c[t], a, strip[swizzled<STRIP>(k, 8 * t + lane / 4)]);
-	}
-}
-
-static_assert(THREADS / 32 * 8 == BLOCK, "warps of productStrip");
-
 // rightStrip makes columns j0 to j0 + STRIP of the right factors of steps begin to end of a panel,
 // of which F has what steps before have left. Block (t, s) of the corner is
 //
@@ -311,47 +292,56 @@ static_assert(THREADS / 32 * 8 == BLOCK, "warps of productStrip");
 // for the step's own columns they are L^-1.
 static __device__ __forceinline__ void rightStrip(const elimination &g, int j0, int begin, int end, double *shared)
 {
-	double *triangle = shared, *strips = shared + BLOCK * BLOCK;
-	const double *f = (const double *)g.f;
-	int lane = threadIdx.x % 32, warp = threadIdx.x / 32, k = 8 * warp + lane / 4;
+	double *strips = shared + 2 * BLOCK * BLOCK;
+	int parity = 0, nextT = begin, nextS = begin;
+	auto fetch = [&]() {
+		if (nextT < end) {
+			const double *from = (const double *)g.corner + (i64)(nextS * BLOCK) * g.width + nextT * BLOCK;
+			copyTile<BLOCK, BLOCK>(shared + parity * BLOCK * BLOCK, from, g.width, BLOCK);
+			parity ^= 1;
+			if (++nextS > nextT) {
+				nextT++;
+				nextS = begin;
+			}
+		}
+		closeGroup();
+	};
+	fetch();
+	for (int i = threadIdx.x; i < (end - begin) * BLOCK * STRIP; i += THREADS) {
+		int h = i % BLOCK, j = i / BLOCK % STRIP, t = i / (BLOCK * STRIP), first = g.panel + (begin + t) * BLOCK;
+		strips[swizzled<STRIP>(t * BLOCK + h, j)] = (u32)(j0 + j - first) < BLOCK ? j0 + j - first == h : ((const double *)g.f)[((const int *)g.order)[first + h] + (i64)(j0 + j) * g.n];
+	}
+	int row = stripRow(), column = stripColumn() + threadIdx.x % 4 * 2;
 	for (int t = begin; t < end; t++) {
 		double *strip = strips + (t - begin) * BLOCK * STRIP;
-		int first = g.panel + t * BLOCK;
-		for (int i = threadIdx.x; i < BLOCK * STRIP; i += THREADS) {
-			int h = i % BLOCK, j = j0 + i / BLOCK;
-			strip[swizzled<STRIP>(h, i / BLOCK)] = (u32)(j - first) < BLOCK ? j - first == h : f[((const int *)g.order)[first + h] + (i64)j * g.n];
-		}
-		double2 c[STRIP / 8];
+		double2 *mine = (double2 *)(strip + swizzled<STRIP>(row, column)), *below = (double2 *)(strip + swizzled<STRIP>(row + 8, column)), c[2];
 		for (int s = begin; s <= t; s++) {
-			const double *from = (const double *)g.corner + (i64)(s * BLOCK) * g.width + t * BLOCK;
-			for (int i = threadIdx.x; i < BLOCK * BLOCK; i += THREADS)
-				triangle[swizzled<BLOCK>(i / BLOCK, i % BLOCK)] = from[(i64)(i / BLOCK) * g.width + i % BLOCK];
-			if (s == t && t > begin) {
-#pragma unroll
-				for (int m = 0; m < STRIP / 8; m++)
-					*(double2 *)(strip + swizzled<STRIP>(k, 8 * m + 2 * (lane % 4))) = c[m];
+			waitGroups<0>();
+			__syncthreads();
+			const double *triangle = shared + (parity ^ 1) * BLOCK * BLOCK;
+			fetch();
+			if (s == t)
+				c[0] = c[1] = {0, 0};
+			else if (s == begin) {
+				c[0] = *mine;
+				c[1] = *below;
 			}
-			__syncthreads();
-#pragma unroll
-			for (int m = 0; m < STRIP / 8; m++)
-				if (s == t)
-					c[m].x = c[m].y = 0;
-				else if (s == begin)
-					c[m] = *(const double2 *)(strip + swizzled<STRIP>(k, 8 * m + 2 * (lane % 4)));
-			productStrip(c, triangle, strips + (s - begin) * BLOCK * STRIP);
-			__syncthreads();
+			multiplyStrip(c, triangle, strips + (s - begin) * BLOCK * STRIP);
+			if (s == t)
+				__syncthreads();
+			if (s >= t - 1) {
+				*mine = c[0];
+				*below = c[1];
+			}
 		}
-		double *to = (double *)g.right + (i64)(t * BLOCK + k) * g.n + j0 + 2 * (lane % 4);
-#pragma unroll
-		for (int m = 0; m < STRIP / 8; m++) {
-			*(double2 *)(strip + swizzled<STRIP>(k, 8 * m + 2 * (lane % 4))) = c[m];
-			*(double2 *)(to + 8 * m) = c[m];
-		}
+		double2 *to = (double2 *)((double *)g.right + (i64)(t * BLOCK + row) * g.n + j0 + column);
+		to[0] = c[0];
+		to[4 * (i64)g.n] = c[1];
 	}
 }
 
 // rightFactor makes the right factors of all steps of a panel that ends before column end, for
-// columns of which block b has those from begin + b STRIP on, but STRIP blocks further from column
+// columns of which block b has those from begin + b STRIP on, but skipped ones further from column
 // skip on.
 extern "C" __global__ void __launch_bounds__(THREADS) rightFactor(const __grid_constant__ elimination g, int end, int begin, int skip, int skipped)
 {
@@ -369,40 +359,40 @@ extern "C" __global__ void __launch_bounds__(THREADS) rightFactor(const __grid_c
 static __device__ __forceinline__ void leftStrip(const elimination &g, int i0, double *shared)
 {
 	double *triangle = shared, *strip = shared + BLOCK * BLOCK;
-	const double *f = (const double *)g.f, *from = (const double *)g.upper;
-	int lane = threadIdx.x % 32, warp = threadIdx.x / 32, before = g.first - g.panel;
-	for (int i = threadIdx.x; i < BLOCK * BLOCK; i += THREADS)
-		triangle[swizzled<BLOCK>(i / BLOCK, i % BLOCK)] = from[i];
-	for (int k = warp; k < BLOCK; k += THREADS / 32)
-		strip[swizzled<STRIP>(k, lane)] = -f[i0 + lane + (i64)(g.first + k) * g.n];
+	int before = g.first - g.panel;
+	copyTile<BLOCK, BLOCK>(triangle, (const double *)g.upper, BLOCK, BLOCK);
+	closeGroup();
+	for (int i = threadIdx.x; i < BLOCK * STRIP; i += THREADS)
+		strip[swizzled<STRIP>(i / STRIP, i % STRIP)] = -((const double *)g.f)[i0 + i % STRIP + (i64)(g.first + i / STRIP) * g.n];
+	waitGroups<0>();
 	__syncthreads();
-	double2 c[STRIP / 8] = {};
-	productStrip(c, triangle, strip);
-	int k = 8 * warp + lane / 4;
-	double *left = (double *)g.left, *to = left + (i64)(before + k) * g.n;
+	double2 c[2] = {};
+	multiplyStrip(c, triangle, strip);
+	int i = i0 + stripColumn() + threadIdx.x % 4 * 2;
+	int2 slot = *(const int2 *)((const int *)g.slot + i);
+	u32 x = slot.x - g.first, y = slot.y - g.first;
+	double *left = (double *)g.left;
 #pragma unroll
-	for (int t = 0; t < STRIP / 8; t++) {
-		int i = i0 + 8 * t + 2 * (lane % 4);
-		int2 slot = *(const int2 *)((const int *)g.slot + i);
-		u32 x = slot.x - g.first, y = slot.y - g.first;
-		if (slot.x < 0 && !(fabs(c[t].x) <= MOST) || slot.y < 0 && !(fabs(c[t].y) <= MOST))
+	for (int half = 0; half < 2; half++) {
+		int k = stripRow() + 8 * half;
+		double2 v = c[half];
+		if (slot.x < 0 && !(fabs(v.x) <= MOST) || slot.y < 0 && !(fabs(v.y) <= MOST))
 			atomicOr((u32 *)g.status, GROWTH);
 		if (x < BLOCK)
-			c[t].x = triangle[swizzled<BLOCK>(x, k)];
+			v.x = triangle[swizzled<BLOCK>(x, k)];
 		if (y < BLOCK)
-			c[t].y = triangle[swizzled<BLOCK>(y, k)];
-		*(double2 *)(to + i) = c[t];
+			v.y = triangle[swizzled<BLOCK>(y, k)];
+		*(double2 *)(left + (i64)(before + k) * g.n + i) = v;
 	}
-	u32 row = ((const int *)g.slot)[i0 + lane] - g.first;
+	int r = threadIdx.x % STRIP;
+	u32 row = ((const int *)g.slot)[i0 + r] - g.first;
 	if (row < BLOCK)
-		for (int h = warp; h < before; h += THREADS / 32) {
-			double *x = left + (i64)h * g.n + i0 + lane;
-			((double *)g.corner)[(i64)h * g.width + before + row] = *x;
-			*x = 0;
+		for (int h = threadIdx.x / STRIP; h < before; h += THREADS / STRIP) {
+			double *of = left + (i64)h * g.n + i0 + r;
+			((double *)g.corner)[(i64)h * g.width + before + row] = *of;
+			*of = 0;
 		}
 }
-
-static_assert(STRIP == 32, "lanes of leftStrip");
 
 // stepFactors makes the factors of a step: blocks (b, 0) the right one, of columns from begin on as
 // many as other blocks have, blocks (b, 1) the left one.
@@ -416,18 +406,18 @@ extern "C" __global__ void __launch_bounds__(THREADS) stepFactors(const __grid_c
 		rightStrip(g, begin + at, step, step + 1, shared);
 }
 
-// A block of an update has TALL rows and WIDE columns, a warp 32 rows and 32 columns. Factors come
-// CHUNK rows or columns at a time, STAGES of them at most.
+// A block of an update has TALL rows. Factors come CHUNK rows or columns at a time, STAGES of them
+// at most.
 #define TALL 128
 #define CHUNK 16
 #define STAGES 3
 
-// update adds the product of the factors of depth columns from column from on to F, of which their
-// pivot rows and these columns count as 0: in tiles whose columns begin at begin and end before end,
-// but for skipped ones from column skip on.
-template <int WIDE> static __device__ __forceinline__ void update(const elimination &g, int from, int depth, int begin, int end, int skip, int skipped, double *shared)
+// update adds the product of the factors of depth columns from column from on to F, of which these
+// columns and their pivot rows count as 0: in columns begin to end but for skipped ones from column
+// skip on. A block has WIDE columns, a warp 8 T rows and 32 columns.
+template <int T, int WIDE> static __device__ __forceinline__ void update(const elimination &g, int from, int depth, int begin, int end, int skip, int skipped, double *shared)
 {
-	const int threads = 4 * WIDE;
+	static_assert(TALL / (8 * T) * (WIDE / 32) * 32 == THREADS, "warps of update");
 	const int rows = (g.n + TALL - 1) / TALL, chunks = depth / CHUNK;
 	const int tiles = rows * ((end - begin - skipped + WIDE - 1) / WIDE);
 	auto column = [&](int tile) {
@@ -439,19 +429,9 @@ template <int WIDE> static __device__ __forceinline__ void update(const eliminat
 		if (next < tiles) {
 			double *left = shared + stage * CHUNK * (TALL + WIDE), *right = left + CHUNK * TALL;
 			int i0 = next % rows * TALL, j0 = column(next);
-			i64 row = from - g.panel + part * CHUNK;
-#pragma unroll
-			for (int c = threadIdx.x; c < CHUNK * TALL / 2; c += threads) {
-				int k = c / (TALL / 2), i = c % (TALL / 2) * 2;
-				if (i0 + i < g.n)
-					copyAsync(sharedAddress(left + swizzled<TALL>(k, i)), (const double *)g.left + (row + k) * g.n + i0 + i);
-			}
-#pragma unroll
-			for (int c = threadIdx.x; c < CHUNK * WIDE / 2; c += threads) {
-				int k = c / (WIDE / 2), j = c % (WIDE / 2) * 2;
-				if (j0 + j < end)
-					copyAsync(sharedAddress(right + swizzled<WIDE>(k, j)), (const double *)g.right + (row + k) * g.n + j0 + j);
-			}
+			i64 row = (i64)(from - g.panel + part * CHUNK) * g.n;
+			copyTile<CHUNK, TALL>(left, (const double *)g.left + row + i0, g.n, g.n - i0);
+			copyTile<CHUNK, WIDE>(right, (const double *)g.right + row + j0, g.n, end - j0);
 			stage = stage == STAGES - 1 ? 0 : stage + 1;
 			if (++part == chunks) {
 				part = 0;
@@ -463,18 +443,18 @@ template <int WIDE> static __device__ __forceinline__ void update(const eliminat
 #pragma unroll
 	for (int i = 0; i < STAGES - 1; i++)
 		load();
-	int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-	int wi = warp % 4 * 32, wj = warp / 4 * 32, at = 0;
+	int lane = threadIdx.x % 32, warp = threadIdx.x / 32, at = 0;
+	int wi = warp % (TALL / (8 * T)) * (8 * T), wj = warp / (TALL / (8 * T)) * 32;
 	for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
 		int i0 = tile % rows * TALL + wi, j0 = column(tile) + wj;
 		bool there = i0 < g.n && j0 < end;
 		// Number (lane / 4, 2 (lane mod 4)) of tile (s, t) is F's in row 8 t + 2 (lane mod 4) and
 		// column 8 s + lane / 4.
 		double *f = (double *)g.f + i0 + 2 * (lane % 4) + (i64)(j0 + lane / 4) * g.n;
-		double2 c[4][4] = {};
+		double2 c[4][T] = {};
 		if (there && (u32)(j0 - from) >= depth) {
 #pragma unroll
-			for (int t = 0; t < 4; t++) {
+			for (int t = 0; t < T; t++) {
 				int2 slot = *(const int2 *)((const int *)g.slot + i0 + 8 * t + 2 * (lane % 4));
 				bool pivotX = (u32)(slot.x - from) < depth, pivotY = (u32)(slot.y - from) < depth;
 #pragma unroll
@@ -491,27 +471,14 @@ template <int WIDE> static __device__ __forceinline__ void update(const eliminat
 			load();
 			const double *left = shared + at * CHUNK * (TALL + WIDE), *right = left + CHUNK * TALL;
 			at = at == STAGES - 1 ? 0 : at + 1;
-#pragma unroll
-			for (int k = lane % 4; k < CHUNK; k += 4) {
-				double a[4], b[4];
-#pragma unroll
-				for (int s = 0; s < 4; s++) {
-					a[s] = right[swizzled<WIDE>(k, wj + 8 * s + lane / 4)];
-					b[s] = left[swizzled<TALL>(k, wi + 8 * s + lane / 4)];
-				}
-#pragma unroll
-				for (int s = 0; s < 4; s++)
-#pragma unroll
-					for (int t = 0; t < 4; t++)
-						multiplyAdd64(c[s][t], a[s], b[t]);
-			}
+			multiplyChunk<T, CHUNK, WIDE, TALL, false>(c, right, left, wj, wi);
 		}
 		if (!there)
 			continue;
 #pragma unroll
 		for (int s = 0; s < 4; s++)
 #pragma unroll
-			for (int t = 0; t < 4; t++)
+			for (int t = 0; t < T; t++)
 				*(double2 *)(f + (i64)(8 * s) * g.n + 8 * t) = c[s][t];
 	}
 }
@@ -520,29 +487,28 @@ template <int WIDE> static __device__ __forceinline__ void update(const eliminat
 extern "C" __global__ void __launch_bounds__(THREADS, 2) stepUpdate(const __grid_constant__ elimination g, int from, int depth, int begin, int end, int skip, int skipped)
 {
 	extern __shared__ __align__(16) double shared[];
-	update<BLOCK>(g, from, depth, begin, end, skip, skipped, shared);
+	update<4, 64>(g, from, depth, begin, end, skip, skipped, shared);
 }
 
-// panelUpdate updates many columns by the factors of a panel.
-extern "C" __global__ void __launch_bounds__(2 * THREADS, 1) panelUpdate(const __grid_constant__ elimination g, int from, int depth, int begin, int end, int skip, int skipped)
+// panelUpdate updates many columns by the factors of a panel. Warps with 64 rows read fewer numbers
+// of the factors from shared memory, which is as fast as the tensor cores with 32.
+extern "C" __global__ void __launch_bounds__(THREADS, 1) panelUpdate(const __grid_constant__ elimination g, int from, int depth, int begin, int end, int skip, int skipped)
 {
 	extern __shared__ __align__(16) double shared[];
-	update<2 * BLOCK>(g, from, depth, begin, end, skip, skipped, shared);
+	update<8, 128>(g, from, depth, begin, end, skip, skipped, shared);
 }
 
-static_assert(4 * BLOCK == THREADS, "threads of updates");
-
-// unscrambled stores the inverse of F, n x n, from what is in F's place, in numbers off + i rs + j
-// cs of F64.
-extern "C" __global__ void __launch_bounds__(THREADS) unscrambled(const __grid_constant__ elimination g, int n, u64 to, i64 rs, i64 cs)
+// unscrambled stores columns j0 <= j < j1 of the inverse of F, n x n, of those that are in F's place
+// from column begin on, in numbers off + i rs + (j - j0) cs of F64.
+extern "C" __global__ void __launch_bounds__(THREADS) unscrambled(const __grid_constant__ elimination g, int begin, int n, int j0, int j1, u64 to, i64 rs, i64 cs)
 {
-	int i = blockIdx.x * THREADS + threadIdx.x, j = ((const int *)g.order)[blockIdx.y];
-	if (i >= n || j >= n)
+	int i = blockIdx.x * THREADS + threadIdx.x, k = begin + blockIdx.y, j = ((const int *)g.order)[k];
+	if (i >= n || j < j0 || j >= j1)
 		return;
-	double x = ((const double *)g.f)[((const int *)g.order)[i] + (i64)blockIdx.y * g.n];
+	double x = ((const double *)g.f)[((const int *)g.order)[i] + (i64)k * g.n];
 	if (!finite(x))
 		atomicOr((u32 *)g.status, NOT_FINITE);
-	((double *)to)[i * rs + j * cs] = x;
+	((double *)to)[i * rs + (j - j0) * cs] = x;
 }
 
 struct triangles {
