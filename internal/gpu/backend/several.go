@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/gpu/seed"
 	"github.com/halfulp/halfulp/internal/gpu/several"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
@@ -115,6 +116,16 @@ func (g *group) Download(ctx context.Context, from int, a *num.Array, to num.Mat
 	return explained(g.devs[from].Do(ctx, func(s *cuda.Stream) error {
 		return mem.DownloadView(s, to, mem.Matrix{Arr: arrayOf(a), RS: 1, CS: max(to.Rows, 1), Rows: to.Rows, Cols: to.Cols}, 0)
 	}))
+}
+
+// Inverse runs on all GPUs.
+func (g *group) Inverse(ctx context.Context, a, x []num.Mat) (rows, cols []int64, ok, possible bool, err error) {
+	var shares []seed.Share
+	for d, dev := range g.devs {
+		shares = append(shares, seed.Share{Device: dev, A: Matrix(a[d]), X: Matrix(x[d])})
+	}
+	rows, cols, ok, possible, err = seed.InverseTogether(ctx, shares)
+	return rows, cols, ok, possible, explained(err)
 }
 
 // Memory returns what the GPU with the least has left.

@@ -190,7 +190,10 @@ func (t team) eliminate() error {
 		if err := w.beside.Record(w.done); err != nil {
 			return err
 		}
-		return w.s.Wait(w.done)
+		if err := w.s.Wait(w.done); err != nil {
+			return err
+		}
+		return w.s.Record(w.done)
 	})
 }
 
@@ -266,8 +269,8 @@ func (w *work) updateBeside(p, next panel, parity int) error {
 	return w.s.Record(w.updated[parity])
 }
 
-// panelUpdate updates columns other than those of the panel, which ends before column end, as update
-// does.
+// panelUpdate updates columns other than those of the panel, which ends before column end, as
+// update does.
 func (w *work) panelUpdate(s *cuda.Stream, end int, c stretch, blocks int) error {
 	if c.count() == 0 {
 		return nil

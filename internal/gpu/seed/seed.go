@@ -138,8 +138,8 @@ func paddedRows(a mem.Matrix) int {
 	return (a.Rows + more + block - 1) / block * block
 }
 
-// newWork returns the work that has columns of a matrix, of which there are so many before these and
-// in all.
+// newWork returns the work that has columns of a matrix, of which there are so many before these
+// and in all.
 func newWork(s *cuda.Stream, a mem.Matrix, before, all int, way search, width int) (*work, error) {
 	whole := a
 	whole.Cols = all

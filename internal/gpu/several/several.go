@@ -4,8 +4,8 @@
 //
 // It knows GPUs as places of one each. What it adds are the parts of an array and of its views
 // (pieces.go), how operands get to where they are needed (fetch.go), and how routines are cut
-// (gemm.go, rows.go, newton.go). What is not cut runs on the first GPU, which gets all of its
-// operands for that: whole in first.go.
+// (gemm.go, rows.go, newton.go, seed.go). What is not cut runs on the first GPU, which gets all of
+// its operands for that: whole in first.go.
 //
 // Every entry of a result is computed by one GPU from all that it depends on, or from exact parts
 // of it, and rounded once, so that its bits are those of one GPU.
@@ -31,6 +31,9 @@ type Link interface {
 	Pull(ctx context.Context, to int, z *num.Array, j, from int, a *num.Array, i, n int) error
 	// Download copies an array of a GPU, a matrix by columns, to a matrix of the host.
 	Download(ctx context.Context, from int, a *num.Array, to num.Mat) error
+	// Inverse is that of place.Place for matrices of which each GPU has the same columns, in the
+	// order of the GPUs, if it is possible.
+	Inverse(ctx context.Context, a, x []num.Mat) (rows, cols []int64, ok, possible bool, err error)
 	// Memory returns how many bytes each GPU has for operands.
 	Memory() int64
 }

@@ -498,8 +498,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) panelUpdate(const __gri
 	update<8, 128>(g, from, depth, begin, end, skip, skipped, shared);
 }
 
-// unscrambled stores columns j0 <= j < j1 of the inverse of F, n x n, of those that are in F's place
-// from column begin on, in numbers off + i rs + (j - j0) cs of F64.
+// unscrambled stores columns j0 <= j < j1 of the inverse of F, n x n, in numbers off + i rs +
+// (j - j0) cs of F64, of what is in columns of F's place from begin on.
 extern "C" __global__ void __launch_bounds__(THREADS) unscrambled(const __grid_constant__ elimination g, int begin, int n, int j0, int j1, u64 to, i64 rs, i64 cs)
 {
 	int i = blockIdx.x * THREADS + threadIdx.x, k = begin + blockIdx.y, j = ((const int *)g.order)[k];

@@ -38,9 +38,9 @@ static __device__ __forceinline__ void multiplyAdd64(double2 &c, double2 &below,
 // Columns of a strip.
 #define STRIP 16
 
-// multiplyStrip: c += a b for a BLOCK x BLOCK, which is in triangle by columns, and b BLOCK x STRIP.
-// A warp has 16 rows, from stripRow() on those of lane / 4 and 8 below, and 8 columns, from
-// stripColumn() on 2 (lane mod 4) and the next one.
+// multiplyStrip: c += a b for a BLOCK x BLOCK, which triangle has by columns, and b BLOCK x STRIP,
+// which strip has by rows. A thread has rows stripRow() and 8 below, columns stripColumn() +
+// 2 (lane mod 4) and the next one.
 static __device__ __forceinline__ int stripRow() { return threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4; }
 static __device__ __forceinline__ int stripColumn() { return threadIdx.x / 128 * 8; }
 
@@ -54,9 +54,9 @@ static __device__ __forceinline__ void multiplyStrip(double2 (&c)[2], const doub
 
 static_assert(THREADS == 256 && BLOCK == 64 && STRIP == 16, "warps of multiplyStrip");
 
-// multiplyChunk: c += a b for COUNT numbers k of a right and a left factor in shared memory, WIDE and
-// TALL a number: entries (8 s + lane / 4, 8 t + 2 (lane mod 4)) and the next ones, from (j, i) on.
-// The right factor is subtracted if NEGATIVE is set.
+// multiplyChunk: c += a b for COUNT rows of a right factor and columns of a left one in shared
+// memory, of WIDE and TALL numbers: entries (8 s + lane / 4, 8 t + 2 (lane mod 4)) and the next
+// ones, from (j, i) on. The right factor is subtracted if NEGATIVE is set.
 template <int T, int COUNT, int WIDE, int TALL, bool NEGATIVE>
 static __device__ __forceinline__ void multiplyChunk(double2 (&c)[4][T], const double *right, const double *left, int j, int i)
 {
@@ -80,8 +80,8 @@ static __device__ __forceinline__ void multiplyChunk(double2 (&c)[4][T], const d
 	}
 }
 
-// copyTile copies COUNT x WIDTH numbers, rows from lying stride apart, to shared memory, if they are
-// among the first of a row.
+// copyTile copies COUNT rows of WIDTH numbers, which lie stride apart, to shared memory, or the
+// first of each.
 template <int COUNT, int WIDTH> static __device__ __forceinline__ void copyTile(double *to, const double *from, i64 stride, int first)
 {
 #pragma unroll
