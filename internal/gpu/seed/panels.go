@@ -298,7 +298,11 @@ func (w *work) tournament(s *cuda.Stream, given cuda.Pointer) error {
 	if given != 0 || w.way == narrow {
 		nodes = 1
 	}
-	return w.launch(s, "pivots", cuda.Dim{X: nodes}, 0, w.g, w.lists, w.counts, given)
+	f, err := w.kernels.Function(s, source(s, "seed/seed"), "pivots")
+	if err != nil {
+		return err
+	}
+	return f.Launch(s, cuda.Dim{X: nodes}, cuda.Dim{X: node + 32}, 0, w.g, w.lists, w.counts, given)
 }
 
 // factors makes the factors of a step, for some columns.
