@@ -49,7 +49,7 @@ type Root struct {
 	A            Vectors
 	Exps, Status cuda.Pointer
 	F            cuda.Pointer
-	Inverse      cuda.Pointer
-	Panel        cuda.Pointer
+	Inverse, P   cuda.Pointer
 	N, First     int32
+	Panel, _     int32
 }

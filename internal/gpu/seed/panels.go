@@ -28,6 +28,9 @@ const (
 	chunk, stages = 16, 3
 )
 
+// updateShared is the shared memory of an update's block of so many columns.
+func updateShared(across int) int { return 8 * stages * chunk * (tall + across) }
+
 // A stretch is columns begin <= j < end, but not those of the skipped ones from skip on.
 type stretch struct{ begin, end, skip, skipped int }
 
@@ -63,36 +66,36 @@ func (e *events) list() []**cuda.Event {
 	return []**cuda.Event{&e.eliminated, &e.pulled[0], &e.pulled[1], &e.updated[0], &e.updated[1], &e.done}
 }
 
-// begun makes the stream and the events.
-func (w *work) begun() (err error) {
-	if w.beside, err = w.s.NewStream(); err != nil {
+// start makes the stream, which follows s, and the events.
+func (e *events) start(s *cuda.Stream) (err error) {
+	if e.beside, err = s.NewStream(); err != nil {
 		return err
 	}
-	for _, e := range w.list() {
-		if *e, err = w.s.NewEvent(); err != nil {
+	for _, x := range e.list() {
+		if *x, err = s.NewEvent(); err != nil {
 			return err
 		}
-		if err = w.s.Record(*e); err != nil {
+		if err = s.Record(*x); err != nil {
 			return err
 		}
 	}
-	return w.beside.Wait(w.done)
+	return e.beside.Wait(e.done)
 }
 
-// ended waits for the stream and ends it and the events.
-func (w *work) ended() (err error) {
-	if w.beside != nil {
-		err = w.beside.Close()
+// stop waits for the stream and ends it and the events.
+func (e *events) stop() (err error) {
+	if e.beside != nil {
+		err = e.beside.Close()
 	}
-	for _, e := range w.list() {
-		if *e == nil {
+	for _, x := range e.list() {
+		if *x == nil {
 			continue
 		}
-		if x := (*e).Close(); err == nil {
-			err = x
+		if failed := (*x).Close(); err == nil {
+			err = failed
 		}
 	}
-	w.events = events{}
+	*e = events{}
 	return err
 }
 
@@ -102,7 +105,7 @@ func (w *work) eliminate() error {
 	if w.g.Width > block {
 		t := team{w}
 		err := t.eliminate()
-		if e := t.each((*work).ended); err == nil {
+		if e := w.stop(); err == nil {
 			err = e
 		}
 		return err
@@ -164,7 +167,7 @@ func (t team) panels() (list []panel) {
 // eliminate eliminates a panel as soon as its columns are there, in the stream beside that of all
 // other updates.
 func (t team) eliminate() error {
-	if err := t.each((*work).begun); err != nil {
+	if err := t.each(func(w *work) error { return w.start(w.s) }); err != nil {
 		return err
 	}
 	list := t.panels()
@@ -325,7 +328,7 @@ func (w *work) update(s *cuda.Stream, from, depth int, c stretch, blocks int) er
 	if err != nil {
 		return err
 	}
-	return f.Launch(s, cuda.Dim{X: min(tiles, blocks)}, cuda.Dim{X: threads}, 8*stages*chunk*(tall+across),
+	return f.Launch(s, cuda.Dim{X: min(tiles, blocks)}, cuda.Dim{X: threads}, updateShared(across),
 		w.g, int32(from), int32(depth), int32(c.begin), int32(c.end), int32(c.skip), int32(c.skipped))
 }
 

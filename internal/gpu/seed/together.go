@@ -147,7 +147,7 @@ func (t team) free(ctx context.Context) (err error) {
 			}
 		}
 	}
-	each((*work).ended)
+	each(func(w *work) error { return w.stop() })
 	each(func(w *work) error { return w.s.Synchronize() })
 	each(func(w *work) error {
 		w.free()

@@ -27,6 +27,7 @@
 #include "../common/report.cuh"
 #include "elimination.cuh"
 #include "tensor.cuh"
+#include "update.cuh"
 
 #define NODE 192
 
@@ -102,8 +103,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) equilibrated(const __grid_
 	}
 }
 
-// Columns that a node eliminates at a time, its threads, one for each row and the warp that does it,
-// and a power of two that is as many at least.
+// Columns that a node eliminates at a time, its threads, one for each row and the warp that does
+// it, and a power of two that is as many at least.
 #define PART 8
 #define PICKERS (NODE + 32)
 #define KEYS 256
@@ -117,7 +118,7 @@ struct nodeMemory {
 };
 
 // eliminatePart eliminates a part's columns. Its rows become -F[i,K] U^-1, those with pivots U^-1
-// from the diagonal on and minus the factor L before it. Pivots are the largest entries of rows that
+// from the diagonal on and -L before it. Pivots are the largest entries of rows that
 // are free, a bit each, or follow each other if they are given. It returns whether none is 0.
 static __device__ __forceinline__ bool eliminatePart(int part, bool given, u32 &free, nodeMemory &shared)
 {
@@ -474,7 +475,7 @@ static __device__ __forceinline__ void rightStrip(const elimination &g, int j0, 
 				c[0] = *mine;
 				c[1] = *below;
 			}
-			multiplyStrip(c, triangle, strips + (s - begin) * BLOCK * STRIP);
+			multiplyStrip<false>(c, triangle, strips + (s - begin) * BLOCK * STRIP);
 			if (s == t)
 				__syncthreads();
 			if (s >= t - 1) {
@@ -515,7 +516,7 @@ static __device__ __forceinline__ void leftStrip(const elimination &g, int i0, d
 	waitGroups<0>();
 	__syncthreads();
 	double2 c[2] = {};
-	multiplyStrip(c, triangle, strip);
+	multiplyStrip<false>(c, triangle, strip);
 	int i = i0 + stripColumn() + threadIdx.x % 4 * 2;
 	int2 slot = *(const int2 *)((const int *)g.slot + i);
 	u32 x = slot.x - g.first, y = slot.y - g.first;
@@ -554,112 +555,40 @@ extern "C" __global__ void __launch_bounds__(THREADS) stepFactors(const __grid_c
 		rightStrip(g, begin + at, step, step + 1, shared);
 }
 
-// A block of an update has TALL rows. Factors come CHUNK rows or columns at a time, STAGES of them
-// at most.
-#define TALL 128
-#define CHUNK 16
-#define STAGES 3
+// eliminationTiles are those of columns begin to end but for skipped ones from column skip on.
+template <int WIDE> struct eliminationTiles {
+	int n, begin, end, skip, skipped;
 
-// prefetch has what a block's next tile of F is to be read from meanwhile brought near: all blocks
-// begin their tiles at about the same time, and would wait for memory, which else would wait for
-// them.
-template <int WIDE> static __device__ __forceinline__ void prefetch(const elimination &g, int i0, int j0, int end)
-{
-	const int line = 16; // numbers
-#pragma unroll
-	for (int c = threadIdx.x; c < TALL / line * WIDE; c += THREADS) {
-		int i = i0 + c % (TALL / line) * line, j = j0 + c / (TALL / line);
-		if (i < g.n && j < end)
-			asm volatile("prefetch.global.L2 [%0];" ::"l"((const double *)g.f + i + (i64)j * g.n));
+	__device__ __forceinline__ int count() const { return (n + TALL - 1) / TALL * ((end - begin - skipped + WIDE - 1) / WIDE); }
+	__device__ __forceinline__ void at(int tile, int &i0, int &j0) const
+	{
+		int rows = (n + TALL - 1) / TALL;
+		i0 = tile % rows * TALL;
+		j0 = begin + tile / rows * WIDE;
+		j0 = j0 < skip ? j0 : j0 + skipped;
 	}
-}
+};
 
-// update adds the product of the factors of depth columns from column from on to F, of which these
-// columns and their pivot rows count as 0: in columns begin to end but for skipped ones from column
-// skip on. A block has WIDE columns, a warp 8 T rows and 32 columns.
-template <int T, int WIDE> static __device__ __forceinline__ void update(const elimination &g, int from, int depth, int begin, int end, int skip, int skipped, double *shared)
+// updateColumns adds the product of the factors of depth columns from column from on to F, of which
+// these columns and their pivot rows count as 0.
+template <int T, int WIDE> static __device__ __forceinline__ void updateColumns(const elimination &g, int from, int depth, int begin, int end, int skip, int skipped, double *shared)
 {
-	static_assert(TALL / (8 * T) * (WIDE / 32) * 32 == THREADS, "warps of update");
-	const int rows = (g.n + TALL - 1) / TALL, chunks = depth / CHUNK;
-	const int tiles = rows * ((end - begin - skipped + WIDE - 1) / WIDE);
-	auto column = [&](int tile) {
-		int j = begin + tile / rows * WIDE;
-		return j < skip ? j : j + skipped;
-	};
-	int next = blockIdx.x, part = 0, stage = 0; // of what is to be loaded
-	auto load = [&]() {
-		if (next < tiles) {
-			double *left = shared + stage * CHUNK * (TALL + WIDE), *right = left + CHUNK * TALL;
-			int i0 = next % rows * TALL, j0 = column(next);
-			i64 row = (i64)(from - g.panel + part * CHUNK) * g.n;
-			copyTile<CHUNK, TALL>(left, (const double *)g.left + row + i0, g.n, g.n - i0);
-			copyTile<CHUNK, WIDE>(right, (const double *)g.right + row + j0, g.n, end - j0);
-			stage = stage == STAGES - 1 ? 0 : stage + 1;
-			if (++part == chunks) {
-				part = 0;
-				next += gridDim.x;
-			}
-		}
-		closeGroup();
-	};
-#pragma unroll
-	for (int i = 0; i < STAGES - 1; i++)
-		load();
-	int lane = threadIdx.x % 32, warp = threadIdx.x / 32, at = 0;
-	int wi = warp % (TALL / (8 * T)) * (8 * T), wj = warp / (TALL / (8 * T)) * 32;
-	for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-		int i0 = tile % rows * TALL + wi, j0 = column(tile) + wj;
-		bool there = i0 < g.n && j0 < end;
-		// Number (lane / 4, 2 (lane mod 4)) of tile (s, t) is F's in row 8 t + 2 (lane mod 4) and
-		// column 8 s + lane / 4.
-		double *f = (double *)g.f + i0 + 2 * (lane % 4) + (i64)(j0 + lane / 4) * g.n;
-		double2 c[4][T] = {};
-		if (there && (u32)(j0 - from) >= depth) {
-#pragma unroll
-			for (int t = 0; t < T; t++) {
-				int2 slot = *(const int2 *)((const int *)g.slot + i0 + 8 * t + 2 * (lane % 4));
-				bool pivotX = (u32)(slot.x - from) < depth, pivotY = (u32)(slot.y - from) < depth;
-#pragma unroll
-				for (int s = 0; s < 4; s++) {
-					c[s][t] = *(const double2 *)(f + (i64)(8 * s) * g.n + 8 * t);
-					c[s][t].x = pivotX ? 0 : c[s][t].x;
-					c[s][t].y = pivotY ? 0 : c[s][t].y;
-				}
-			}
-		}
-		if (tile + gridDim.x < tiles)
-			prefetch<WIDE>(g, (tile + gridDim.x) % rows * TALL, column(tile + gridDim.x), end);
-		for (int chunk = 0; chunk < chunks; chunk++) {
-			waitGroups<STAGES - 2>();
-			__syncthreads();
-			load();
-			const double *left = shared + at * CHUNK * (TALL + WIDE), *right = left + CHUNK * TALL;
-			at = at == STAGES - 1 ? 0 : at + 1;
-			multiplyChunk<T, CHUNK, WIDE, TALL, false>(c, right, left, wj, wi);
-		}
-		if (!there)
-			continue;
-#pragma unroll
-		for (int s = 0; s < 4; s++)
-#pragma unroll
-			for (int t = 0; t < T; t++)
-				*(double2 *)(f + (i64)(8 * s) * g.n + 8 * t) = c[s][t];
-	}
+	rankUpdate r = {(double *)g.f, (const double *)g.left, (const double *)g.right, (const int *)g.slot, g.n, from, depth, from - g.panel};
+	update<T, WIDE, false>(r, eliminationTiles<WIDE>{g.n, begin, end, skip, skipped}, end, shared);
 }
 
 // stepUpdate updates few columns, or by the factors of a step.
 extern "C" __global__ void __launch_bounds__(THREADS, 2) stepUpdate(const __grid_constant__ elimination g, int from, int depth, int begin, int end, int skip, int skipped)
 {
 	extern __shared__ __align__(16) double shared[];
-	update<4, 64>(g, from, depth, begin, end, skip, skipped, shared);
+	updateColumns<4, 64>(g, from, depth, begin, end, skip, skipped, shared);
 }
 
-// panelUpdate updates many columns by the factors of a panel. Warps with 64 rows read fewer numbers
-// of the factors from shared memory, which is as fast as the tensor cores with 32.
+// panelUpdate updates many columns by the factors of a panel.
 extern "C" __global__ void __launch_bounds__(THREADS, 1) panelUpdate(const __grid_constant__ elimination g, int from, int depth, int begin, int end, int skip, int skipped)
 {
 	extern __shared__ __align__(16) double shared[];
-	update<8, 128>(g, from, depth, begin, end, skip, skipped, shared);
+	updateColumns<8, 128>(g, from, depth, begin, end, skip, skipped, shared);
 }
 
 // unscrambled stores columns j0 <= j < j1 of the inverse of F, n x n, in numbers off + i rs +

@@ -40,16 +40,18 @@ static __device__ __forceinline__ void multiplyAdd64(double2 &c, double2 &below,
 
 // multiplyStrip: c += a b for a BLOCK x BLOCK, which triangle has by columns, and b BLOCK x STRIP,
 // which strip has by rows. A thread has rows stripRow() and 8 below, columns stripColumn() +
-// 2 (lane mod 4) and the next one.
+// 2 (lane mod 4) and the next one. The product is subtracted if NEGATIVE is set.
 static __device__ __forceinline__ int stripRow() { return threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4; }
 static __device__ __forceinline__ int stripColumn() { return threadIdx.x / 128 * 8; }
 
-static __device__ __forceinline__ void multiplyStrip(double2 (&c)[2], const double *triangle, const double *strip)
+template <bool NEGATIVE> static __device__ __forceinline__ void multiplyStrip(double2 (&c)[2], const double *triangle, const double *strip)
 {
 	int lane = threadIdx.x % 32, row = stripRow(), column = stripColumn() + lane / 4;
 #pragma unroll
-	for (int k = lane % 4; k < BLOCK; k += 4)
-		multiplyAdd64(c[0], c[1], triangle[swizzled<BLOCK>(k, row)], triangle[swizzled<BLOCK>(k, row + 8)], strip[swizzled<STRIP>(k, column)]);
+	for (int k = lane % 4; k < BLOCK; k += 4) {
+		double b = strip[swizzled<STRIP>(k, column)];
+		multiplyAdd64(c[0], c[1], triangle[swizzled<BLOCK>(k, row)], triangle[swizzled<BLOCK>(k, row + 8)], NEGATIVE ? -b : b);
+	}
 }
 
 static_assert(THREADS == 256 && BLOCK == 64 && STRIP == 16, "warps of multiplyStrip");
