@@ -40,7 +40,7 @@ func TestInverse(t *testing.T) {
 				if err != nil || !ok || len(rows) != c.n || len(cols) != c.n {
 					t.Fatalf("n = %d, %s: %v, %v, %d and %d exponents", c.n, c.device, ok, err, len(rows), len(cols))
 				}
-				// Streams beside others are those of panels, which one GPU has for larger matrices alone.
+				// One GPU has a stream for panels only where matrices are larger.
 				if got, want := slices.Contains(drv.Calls(), "StreamCreate"), c.shared && from == 1; got != want {
 					t.Errorf("n = %d, %s: shared %v, want %v", c.n, c.device, got, want)
 				}

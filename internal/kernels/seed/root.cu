@@ -11,8 +11,8 @@
 //	F[i,J] -= P[i]^T P[J]    F[i,K] = -P[i]^T P[K]    F[i,j] -= P[i]^T P[j]
 //
 // of which the lower triangle is all that counts. As in seed.cu the steps of a panel of columns
-// update these alone, and then one product all others, for which the rows of P of all steps are made
-// one from the other.
+// update these alone, and then one product all others, for which the rows of P of all steps are
+// made one from the other.
 #include "../common/leading.cuh"
 #include "tensor.cuh"
 #include "update.cuh"
@@ -149,7 +149,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) rootBlock(const __grid_
 
 static_assert(PART == 4 && SIDE % 2 == 0, "steps of rootBlock");
 
-// rootPanel makes the step's P of columns from begin on, for which F's are what the steps before have
+// rootPanel makes the step's P of columns from begin on, of which F has what the steps before have
 // left, and stores the rows of S.
 extern "C" __global__ void __launch_bounds__(THREADS) rootPanel(const __grid_constant__ root g, int begin)
 {

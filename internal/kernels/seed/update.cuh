@@ -9,8 +9,8 @@
 #define STAGES 3
 
 // A rankUpdate adds the product of left and right, n x depth by columns and depth x n by rows, both
-// from number at on, to F, whose columns from from on, depth of them, count as 0, and so do the rows with pivots of these
-// columns; or it subtracts P^T P, and there are no pivots.
+// from number at on, to F, whose depth columns from from on count as 0, and so do the rows with
+// pivots of these columns; or it subtracts P^T P, and there are no pivots.
 struct rankUpdate {
 	double *f;
 	const double *left, *right;
@@ -33,7 +33,8 @@ template <int WIDE> static __device__ __forceinline__ void prefetch(const rankUp
 }
 
 // update adds the product, or subtracts it if SYMMETRIC is set, in tiles of TALL rows and WIDE
-// columns, of which there are those before row n and column end. A warp has 8 T rows and 32 columns.
+// columns, of which there are those before row n and column end. A warp has 8 T rows and 32
+// columns.
 template <int T, int WIDE, bool SYMMETRIC, class TILES> static __device__ __forceinline__ void update(const rankUpdate &r, const TILES &tiles, int end, double *shared)
 {
 	static_assert(TALL / (8 * T) * (WIDE / 32) * 32 == THREADS, "warps of update");
