@@ -411,7 +411,9 @@ func BenchmarkInverse(b *testing.B) {
 			{"update", func() error { return w.update(w.s, 0, block, columns(0, all), 0) }},
 			{"panelFactors", func() error { return w.factors(w.s, columns(0, panelWidth)) }},
 			{"panelStep", func() error { return w.update(w.s, 0, block, columns(0, panelWidth), 0) }},
-			{"panelUpdate", func() error { return w.panelUpdate(w.s, panelWidth, columns(panelWidth, all), w.s.Device().Info().Multiprocessors) }},
+			{"panelUpdate", func() error {
+				return w.panelUpdate(w.s, panelWidth, columns(panelWidth, all), w.s.Device().Info().Multiprocessors)
+			}},
 			{"unscramble", func() error { return w.unscramble(to, w) }},
 		} {
 			b.Run(fmt.Sprintf("%d/%s", n, stage.name), func(b *testing.B) {
