@@ -8,7 +8,7 @@ import "github.com/halfulp/halfulp/internal/cuda"
 // rows of which a node of the tournament picks so many.
 const (
 	SeedBlock = 64
-	SeedNode  = 192
+	SeedNode  = 256
 )
 
 // NoTop is the exponent of rows and columns of zeros, of bytes NoTopByte.

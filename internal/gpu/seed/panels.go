@@ -5,21 +5,32 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 )
 
-// panelWidth is how many columns a panel has: updates by so many do as many operations for a number
-// that they read and write as the GPUs that there are can in that time.
+// panelWidth is how many columns a panel has. Inverses on an H100 (BenchmarkInverse) took, by steps
+// of 64 columns without panels and with panels of 128 and 256, 3.11, 2.99 and 2.96 ms for n = 2048,
+// 11.8, 8.0 and 8.1 ms for 4096, 61.5, 48.3 and 41.6 ms for 8192.
 const panelWidth = 256
 
 // panelsFrom is the order from which columns are eliminated in panels, each beside the update
 // before it. For smaller matrices an update takes no longer than what the two streams cost.
 const panelsFrom = 1536
 
-// widthFor returns the width of panels for a matrix of so many rows: that of a step where there are
-// none.
-func widthFor(rows int) int {
-	if rows < panelsFrom {
+// widthFor returns the width of panels for a matrix of so many rows, that of a step where there are
+// none, if they begin with an order.
+func widthFor(rows, from int) int {
+	if rows < from {
 		return block
 	}
 	return panelWidth
+}
+
+// spareFor returns how many multiprocessors updates leave to what goes on in the other stream,
+// which is most of all for smaller matrices: with 8, 16 and 24 an inverse took 8.7, 8.5 and 8.1 ms
+// for n = 4096, 41.6, 44.5 and 47.7 ms for 8192.
+func spareFor(rows int) int {
+	if rows < 6144 {
+		return 24
+	}
+	return 8
 }
 
 // Of updates: columns that a block of panelUpdate takes, and the factors' numbers that it holds.
@@ -258,7 +269,7 @@ func (w *work) updateBeside(p, next panel, parity int) error {
 			return err
 		}
 		others = others.without(next.begin, next.end)
-		room = max(1, room-spare)
+		room = max(1, room-spareFor(int(w.g.N)))
 	}
 	if err := w.panelUpdate(w.s, p.end, others, room); err != nil {
 		return err
@@ -301,11 +312,7 @@ func (w *work) tournament(s *cuda.Stream, given cuda.Pointer) error {
 	if given != 0 || w.way == narrow {
 		nodes = 1
 	}
-	f, err := w.kernels.Function(s, source(s, "seed/seed"), "pivots")
-	if err != nil {
-		return err
-	}
-	return f.Launch(s, cuda.Dim{X: nodes}, cuda.Dim{X: node + 32}, 0, w.g, w.lists, w.counts, given)
+	return w.launch(s, "pivots", cuda.Dim{X: nodes}, 0, w.g, w.lists, w.counts, given)
 }
 
 // factors makes the factors of a step, for some columns.
@@ -331,6 +338,3 @@ func (w *work) update(s *cuda.Stream, from, depth int, c stretch, blocks int) er
 	return f.Launch(s, cuda.Dim{X: min(tiles, blocks)}, cuda.Dim{X: threads}, updateShared(across),
 		w.g, int32(from), int32(depth), int32(c.begin), int32(c.end), int32(c.skip), int32(c.skipped))
 }
-
-// spare is how many multiprocessors an update leaves to what goes on in the other stream.
-var spare = 16

@@ -11,20 +11,17 @@ import (
 // triangles are those of the n rows of pivots, which are what the order has. It is not ok for
 // matrices of more rows than the GPU's multiprocessors take at a time, 256 each.
 func PivotedTriangles(s *cuda.Stream, a, z, u mem.Matrix) (rows, cols []int64, order []int32, ok bool, err error) {
-	return factor(s, a, z, u, partial, widthFor(a.Rows))
+	return factor(s, a, z, u, partial, widthFor(a.Rows, panelsFrom))
 }
 
-// blockRows is how many rows a block of pivotPanel has, and how many blocks there may be.
-const blockRows = 256
-
 // panelBlocks returns how many blocks have that many rows of a panel.
-func panelBlocks(rows int) int { return (rows + blockRows - 1) / blockRows }
+func panelBlocks(rows int) int { return (rows + node - 1) / node }
 
 // fitsPanel reports whether a panel of that many rows fits the multiprocessors of a device, whose
 // blocks may wait for each other.
 func fitsPanel(d *cuda.Device, rows int) bool {
 	info := d.Info()
-	return info.Cooperative == 1 && panelBlocks(rows) <= min(info.Multiprocessors, blockRows)
+	return info.Cooperative == 1 && panelBlocks(rows) <= min(info.Multiprocessors, node)
 }
 
 // pivotPartially makes partial pivoting the way to choose pivot rows.
@@ -58,7 +55,7 @@ func (w *work) partialPivots(s *cuda.Stream) error {
 	if err := s.Zero(w.partial.Keys, int64(2*8*blocks)); err != nil {
 		return err
 	}
-	if err := f.LaunchTogether(s, cuda.Dim{X: blocks}, cuda.Dim{X: blockRows}, 0, w.g, w.partial); err != nil {
+	if err := f.LaunchTogether(s, cuda.Dim{X: blocks}, cuda.Dim{X: node}, 0, w.g, w.partial); err != nil {
 		return err
 	}
 	return w.tournament(s, w.partial.Chosen)

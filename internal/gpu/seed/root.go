@@ -7,13 +7,18 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
+// rootPanelsFrom is the order from which columns are eliminated in panels. On an H100 steps of 64
+// columns and panels of 256 took 1.27 and 1.36 ms for n = 2048, 4.50 and 3.39 ms for 4096, 22.2 and
+// 14.3 ms for 8192.
+const rootPanelsFrom = 3072
+
 // InverseRoot stores about the inverse of the Cholesky factor of F = diag(2^exps) A diag(2^exps) in
 // the n x n matrix x of Float64, lower triangular, whose entries share none with A, and returns the
 // exponents, which bring the diagonal of F near 1. The lower triangle of A is all that it reads.
 // Nothing is known of the error. It is not ok, and x unspecified, if a pivot is not positive, or
 // numbers are not finite or F's beyond float64's.
 func InverseRoot(s *cuda.Stream, a, x mem.Matrix) (exps []int64, ok bool, err error) {
-	return inverseRoot(s, a, x, widthFor(a.Rows))
+	return inverseRoot(s, a, x, widthFor(a.Rows, rootPanelsFrom))
 }
 
 // A rootWork is the inversion of a Cholesky factor under way.
@@ -156,7 +161,7 @@ func (w *rootWork) eliminatePanels(width int) error {
 				return err
 			}
 		}
-		if err := w.update(w.s, begin, end-begin, rootTiles{end, 0, begin, next}, max(1, w.s.Device().Info().Multiprocessors-spare)); err != nil {
+		if err := w.update(w.s, begin, end-begin, rootTiles{end, 0, begin, next}, max(1, w.s.Device().Info().Multiprocessors-spareFor(n))); err != nil {
 			return err
 		}
 		if err := w.s.Record(w.updated[0]); err != nil {

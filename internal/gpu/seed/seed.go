@@ -30,7 +30,7 @@ const (
 // All is queued on the stream of s, and for large matrices on one beside it, each of which it waits
 // for but once.
 func Inverse(s *cuda.Stream, a, x mem.Matrix) (rows, cols []int64, ok bool, err error) {
-	return inverse(s, a, x, searches, widthFor(a.Rows))
+	return inverse(s, a, x, searches, widthFor(a.Rows, panelsFrom))
 }
 
 // A search is the way to choose pivot rows.
@@ -190,7 +190,7 @@ func newWork(s *cuda.Stream, a mem.Matrix, before, all int, way search, width in
 
 // source returns which of the two files of a source has the kernels for a device.
 func source(s *cuda.Stream, name string) string {
-	if s.Device().Info().Major == 9 {
+	if i := s.Device().Info(); i.Major == 9 && i.Minor == 0 {
 		return name + "_sm90a"
 	}
 	return name

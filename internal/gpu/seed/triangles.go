@@ -12,7 +12,7 @@ import (
 // diagonal of L^-1 is 1 exactly; nothing else is known of the error. It is not ok, and z and u
 // unspecified, where Inverse is not.
 func Triangles(s *cuda.Stream, a, z, u mem.Matrix) (rows, cols []int64, order []int32, ok bool, err error) {
-	return triangles(s, a, z, u, searches, widthFor(a.Rows))
+	return triangles(s, a, z, u, searches, widthFor(a.Rows, panelsFrom))
 }
 
 func triangles(s *cuda.Stream, a, z, u mem.Matrix, ways []search, width int) (rows, cols []int64, order []int32, ok bool, err error) {

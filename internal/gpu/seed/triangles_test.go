@@ -219,7 +219,7 @@ func BenchmarkTriangles(b *testing.B) {
 					z := mem.Matrix{Arr: x, RS: 1, CS: n, Rows: n, Cols: n}
 					u := mem.Matrix{Arr: x, Off: n * n, RS: 1, CS: n, Rows: n, Cols: n}
 					for b.Loop() {
-						if _, _, _, ok, err := factor(s, a, z, u, way, widthFor(n)); err != nil || !ok {
+						if _, _, _, ok, err := factor(s, a, z, u, way, widthFor(n, panelsFrom)); err != nil || !ok {
 							return fmt.Errorf("%v %w", ok, err)
 						}
 					}

@@ -29,7 +29,7 @@
 #include "tensor.cuh"
 #include "update.cuh"
 
-#define NODE 192
+#define NODE 256
 
 // Exponents of zeros, and of rows and columns of zeros: bytes 0x80.
 #define NONE ((i64)0x8080808080808080)
@@ -103,247 +103,85 @@ extern "C" __global__ void __launch_bounds__(THREADS) equilibrated(const __grid_
 	}
 }
 
-// Columns that a node eliminates at a time, its threads, one for each row and the warp that does
-// it, and a power of two that is as many at least.
-#define PART 8
-#define PICKERS (NODE + 32)
-#define KEYS 256
-
 // What threads of a node share.
 struct nodeMemory {
-	double part[PART][NODE];   // columns of all rows, and then the left factor
-	double right[PART][BLOCK]; // the right factor
-	double row[2][PART + 1];   // a pivot row, and 1 over the pivot
-	int pivots[PART];          // the rows that have the pivots
+	double row[BLOCK];
+	u32 keys[NODE / 32];
 };
 
-// eliminatePart eliminates a part's columns. Its rows become -F[i,K] U^-1, those with pivots U^-1
-// from the diagonal on and -L before it. Pivots are the largest entries of rows that
-// are free, a bit each, or follow each other if they are given. It returns whether none is 0.
-static __device__ __forceinline__ bool eliminatePart(int part, bool given, u32 &free, nodeMemory &shared)
+// choose sets chosen to the step in the thread with the largest x of those with -1, or in thread
+// number step if pivots are given, and reports whether that is this one.
+static __device__ __forceinline__ bool choose(double x, int &chosen, int step, bool given, nodeMemory &shared)
 {
-	const int rows = NODE / 32; // of a lane
-	int lane = threadIdx.x % 32;
-	double v[rows][PART];
-#pragma unroll
-	for (int q = 0; q < rows; q++)
-#pragma unroll
-		for (int k = 0; k < PART; k++)
-			v[q][k] = shared.part[k][lane + 32 * q];
-	bool regular = true;
-#pragma unroll
-	for (int step = 0; step < PART; step++) {
-		// The leading bits of the magnitude, above 0, and the row.
-		u32 key = 0;
-		double pivot = 0;
-		int at = 0;
-#pragma unroll
-		for (int q = 0; q < rows; q++) {
-			int row = lane + 32 * q;
-			u32 x = (u32)__double2hiint(v[q][step]) << 1 & ~(2u * KEYS - 1) | KEYS | (KEYS - 1 - row);
-			bool may = given ? row == PART * part + step : free >> q & 1;
-			if (may && x > key) {
-				key = x;
-				pivot = v[q][step];
-				at = q;
-			}
-		}
-		double inverse = reciprocal(pivot), *to = shared.row[step % 2];
-		bool here = key == __reduce_max_sync(~0u, key) && key != 0;
-#pragma unroll
-		for (int q = 0; q < rows; q++)
-			if (here && q == at) {
-#pragma unroll
-				for (int k = step; k < PART; k++) {
-					to[k] = v[q][k];
-					v[q][k] = 0;
-				}
-			}
-		if (here) {
-			to[PART] = inverse;
-			shared.pivots[step] = lane + 32 * at;
-			free &= ~(1u << at);
-		}
-		__syncwarp();
-		double row[PART];
-#pragma unroll
-		for (int k = step; k < PART; k++)
-			row[k] = to[k];
-		inverse = to[PART];
-		regular &= row[step] != 0;
-#pragma unroll
-		for (int q = 0; q < rows; q++) {
-			double m = here && q == at ? -inverse : v[q][step] * inverse;
-			v[q][step] = -m;
-#pragma unroll
-			for (int k = step + 1; k < PART; k++)
-				v[q][k] = fma(-m, row[k], v[q][k]);
-		}
-	}
-#pragma unroll
-	for (int q = 0; q < rows; q++)
-#pragma unroll
-		for (int k = 0; k < PART; k++)
-			shared.part[k][lane + 32 * q] = v[q][k];
-	return regular;
-}
-
-// A nodeRow is what a thread of a node has of its row. Columns from the part's on come first, those
-// before it last.
-struct nodeRow {
-	double a[BLOCK];
-	double left[PART]; // of the left factor
-	int chosen;        // of which column the row is the pivot, or -1, or -2 if there is none
-	int now;           // of which of the part's, or -1
-	bool earlier;      // it is one of parts before
-};
-
-// takeFactors takes those of a row from what eliminatePart has left.
-static __device__ __forceinline__ void takeFactors(nodeRow &r, const nodeMemory &shared)
-{
-	r.now = -1;
-	r.earlier = r.chosen >= 0;
-#pragma unroll
-	for (int k = 0; k < PART; k++)
-		r.now = shared.pivots[k] == threadIdx.x ? k : r.now;
-#pragma unroll
-	for (int k = 0; k < PART; k++)
-		r.left[k] = k < r.now ? 0 : shared.part[k][threadIdx.x];
-}
-
-// updateColumn returns what is in column j of the row after a part.
-static __device__ __forceinline__ double updateColumn(const nodeRow &r, int j, bool before, const nodeMemory &shared)
-{
-	double x = r.now < 0 ? r.a[j] : 0;
-#pragma unroll
-	for (int k = 0; k < PART; k++)
-		x = fma(r.left[k], shared.right[k][j], x);
-	if (before && r.now >= 0)
-		x = shared.right[r.now][j];
-	return before && r.earlier ? r.a[j] : x;
-}
-
-// rotateRow updates the columns that are not those of the next part, which are up to date, and puts
-// the part's behind all others. In rows with pivots columns become U^-1 from the diagonal on, and
-// L^-1 before it.
-static __device__ __forceinline__ void rotateRow(nodeRow &r, int part, const nodeMemory &shared)
-{
-#pragma unroll
-	for (int group = 1; group < BLOCK / PART; group++) {
-		if (group == 1 && part < BLOCK / PART - 1) {
-#pragma unroll
-			for (int j = PART; j < 2 * PART; j++)
-				r.a[j - PART] = r.a[j];
-		} else if (group < BLOCK / PART - part) {
-#pragma unroll
-			for (int j = PART * group; j < PART * (group + 1); j++)
-				r.a[j - PART] = updateColumn(r, j, false, shared);
-		} else {
-#pragma unroll
-			for (int j = PART * group; j < PART * (group + 1); j++)
-				r.a[j - PART] = updateColumn(r, j, true, shared);
-		}
-	}
-#pragma unroll
-	for (int j = 0; j < PART; j++) {
-		double x = 0;
-#pragma unroll
-		for (int k = j; k < PART; k++)
-			x = fma(r.left[k], shared.right[k][j], x);
-		if (r.now > j)
-			x = shared.right[r.now][j];
-		r.a[BLOCK - PART + j] = r.earlier || r.now >= 0 && r.now <= j ? r.left[j] : x;
-	}
-}
-
-// chooseRows is what the warp of a node does that has no rows.
-static __device__ __forceinline__ bool chooseRows(bool given, nodeMemory &shared)
-{
-	bool regular = true;
-	u32 free = 0;
+	// The leading bits of the magnitude, above 0, and the thread.
+	u32 key = chosen == -1 ? (u32)__double2hiint(x) << 1 & ~(2u * NODE - 1) | NODE | (NODE - 1 - threadIdx.x) : 0;
+	if (given && threadIdx.x != step)
+		key = 0;
+	key = __reduce_max_sync(~0u, key);
+	if (threadIdx.x % 32 == 0)
+		shared.keys[threadIdx.x / 32] = key;
 	__syncthreads();
 #pragma unroll
-	for (int q = 0; q < NODE / 32; q++)
-		free |= (u32)(shared.right[q / 2][q % 2 * 32 + threadIdx.x % 32] != 0) << q;
-	for (int part = 0; part < BLOCK / PART; part++) {
-		regular &= eliminatePart(part, given, free, shared);
-		for (int barrier = 0; barrier < 4; barrier++)
-			__syncthreads();
-	}
-	return regular;
+	for (int i = 0; i < NODE / 32; i++)
+		key = max(key, shared.keys[i]);
+	bool here = threadIdx.x == NODE - 1 - key % NODE;
+	if (here)
+		chosen = step;
+	return here;
 }
 
-// updateRows is what other threads do. They are told of a part's factors, show the rows with its
-// pivots, make L^-1 times these, and update the columns of the next part. The others are updated
-// while that is eliminated.
-static __device__ __forceinline__ void updateRows(nodeRow &r, nodeMemory &shared)
+// candidateStep eliminates the first of W columns and shifts the others to the left, in all of the
+// NODE rows at once, one to a thread.
+template <int W> static __device__ __forceinline__ void candidateStep(double (&a)[BLOCK], int &chosen, int step, nodeMemory &shared)
 {
+	if (choose(a[0], chosen, step, false, shared)) {
 #pragma unroll
-	for (int k = 0; k < PART; k++)
-		shared.part[k][threadIdx.x] = r.a[k];
-	shared.right[threadIdx.x / BLOCK][threadIdx.x % BLOCK] = r.chosen == -1;
+		for (int j = 0; j < W; j++)
+			shared.row[j] = a[j];
+	}
 	__syncthreads();
-	for (int part = 0; part < BLOCK / PART; part++) {
-		if (part > 0)
-			rotateRow(r, part - 1, shared);
-		__syncthreads();
-		takeFactors(r, shared);
-		if (r.now >= 0) {
-			r.chosen = PART * part + r.now;
+	double m = a[0] * reciprocal(shared.row[0]);
 #pragma unroll
-			for (int j = 0; j < BLOCK; j++)
-				shared.right[r.now][j] = j < PART ? j == r.now : r.a[j];
-		}
-		__syncthreads();
-		if (threadIdx.x < BLOCK) {
-			double x[PART];
-#pragma unroll
-			for (int k = 0; k < PART; k++) {
-				x[k] = shared.right[k][threadIdx.x];
-#pragma unroll
-				for (int s = 0; s < k; s++)
-					x[k] = fma(shared.part[s][shared.pivots[k]], x[s], x[k]);
-				shared.right[k][threadIdx.x] = x[k];
-			}
-		}
-		__syncthreads();
-		if (part < BLOCK / PART - 1) {
-#pragma unroll
-			for (int j = PART; j < 2 * PART; j++)
-				shared.part[j - PART][threadIdx.x] = r.a[j] = updateColumn(r, j, false, shared);
-		}
-		__syncthreads();
-	}
-	rotateRow(r, BLOCK / PART - 1, shared);
+	for (int j = 0; j < W - 1; j++)
+		a[j] = fma(-m, shared.row[j + 1], a[j + 1]);
 }
 
-// eliminateNode eliminates the columns of a node's rows. It returns, to threads that have none,
-// whether no pivot is 0.
-static __device__ __forceinline__ bool eliminateNode(nodeRow &r, bool given, nodeMemory &shared)
+// blockStep, number step between 16 PHASE and 16 PHASE + 15, eliminates the first column and
+// rotates the others to the left. Columns from the step's on become U^-1 in the pivot rows, those
+// before it L^-1; the diagonal of that, 1, is not stored. It returns whether the pivot is not 0.
+template <int PHASE> static __device__ __forceinline__ bool blockStep(double (&a)[BLOCK], int &chosen, int step, bool given, nodeMemory &shared)
 {
-	if (threadIdx.x < NODE) {
-		updateRows(r, shared);
-		return true;
-	}
-	bool regular = chooseRows(given, shared);
+	// The columns from the step's on are these registers: below surely, and up to below + 16 maybe.
+	const int below = BLOCK - 16 * (PHASE + 1), end = BLOCK - step;
+	bool here = choose(a[0], chosen, step, given, shared);
+	if (here) {
 #pragma unroll
-	for (int j = 0; j < BLOCK; j++)
-		r.a[j] = 0; // which so takes no registers before
-	return regular;
+		for (int j = 0; j < BLOCK; j++) {
+			shared.row[j] = a[j];
+			if (j < below || j < below + 16 && j < end)
+				a[j] = 0;
+		}
+	}
+	__syncthreads();
+	double pivot = shared.row[0], inverse = reciprocal(pivot), m = here ? -inverse : a[0] * inverse;
+	double before = chosen >= 0 ? 0 : m; // for the columns before the step's
+#pragma unroll
+	for (int j = 1; j < BLOCK; j++)
+		a[j - 1] = fma(j < below || j < below + 16 && j < end ? -m : -before, shared.row[j], a[j]);
+	a[BLOCK - 1] = -m;
+	return pivot != 0;
 }
-
-static_assert(NODE <= KEYS && NODE % BLOCK == 0 && NODE / BLOCK <= PART && BLOCK == 64, "rows of eliminateNode");
 
 // load reads row number index of count of the candidates, whose places in the order are in from, or
-// follow the pivots so far if that is null. It returns the place.
-static __device__ __forceinline__ int load(const elimination &g, u64 from, int index, int count, nodeRow &r)
+// follow the pivots so far if that is null. It returns the place; chosen is -2 if there is none.
+static __device__ __forceinline__ int load(const elimination &g, u64 from, int index, int count, double (&a)[BLOCK], int &chosen)
 {
-	r.chosen = threadIdx.x < NODE && index < count ? -1 : -2;
-	int place = r.chosen == -2 ? -1 : from ? __ldcg((const int *)from + index) : g.first + index;
+	chosen = index < count ? -1 : -2;
+	int place = chosen == -2 ? -1 : from ? __ldcg((const int *)from + index) : g.first + index;
 	const double *row = (const double *)g.f + (place < 0 ? 0 : ((const int *)g.order)[place]) + (i64)g.first * g.n;
 #pragma unroll
 	for (int j = 0; j < BLOCK; j++)
-		r.a[j] = place < 0 ? 0 : row[(i64)j * g.n];
+		a[j] = place < 0 ? 0 : row[(i64)j * g.n];
 	return place;
 }
 
@@ -351,11 +189,18 @@ static __device__ __forceinline__ int load(const elimination &g, u64 from, int i
 // there are count, a multiple of BLOCK.
 static __device__ __forceinline__ void pickCandidates(const elimination &g, u64 from, int index, int count, u64 to, nodeMemory &shared)
 {
-	nodeRow r;
-	int place = load(g, from, index * NODE + threadIdx.x, count, r);
-	eliminateNode(r, false, shared);
-	if (r.chosen >= 0)
-		((int *)to)[index * BLOCK + r.chosen] = place;
+	double a[BLOCK];
+	int chosen, place = load(g, from, index * NODE + threadIdx.x, count, a, chosen);
+	for (int step = 0; step < 16; step++)
+		candidateStep<64>(a, chosen, step, shared);
+	for (int step = 16; step < 32; step++)
+		candidateStep<48>(a, chosen, step, shared);
+	for (int step = 32; step < 48; step++)
+		candidateStep<32>(a, chosen, step, shared);
+	for (int step = 48; step < 64; step++)
+		candidateStep<16>(a, chosen, step, shared);
+	if (chosen >= 0)
+		((int *)to)[index * BLOCK + chosen] = place;
 }
 
 // pickPivots is the last node: it picks the pivot rows, or takes BLOCK candidates as those of its
@@ -365,13 +210,20 @@ static __device__ __forceinline__ void pickPivots(const elimination &g, u64 from
 {
 	__shared__ int places[BLOCK], rows[BLOCK], displaced[BLOCK];
 	__shared__ u32 taken[2], outside[2];
-	nodeRow r;
-	int place = load(g, from, threadIdx.x, count, r);
-	bool regular = eliminateNode(r, given, shared);
-	int chosen = r.chosen;
+	double a[BLOCK];
+	int chosen, place = load(g, from, threadIdx.x, count, a, chosen);
+	bool regular = true;
+	for (int step = 0; step < 16; step++)
+		regular &= blockStep<0>(a, chosen, step, given, shared);
+	for (int step = 16; step < 32; step++)
+		regular &= blockStep<1>(a, chosen, step, given, shared);
+	for (int step = 32; step < 48; step++)
+		regular &= blockStep<2>(a, chosen, step, given, shared);
+	for (int step = 48; step < 64; step++)
+		regular &= blockStep<3>(a, chosen, step, given, shared);
 	if (threadIdx.x < 2)
 		taken[threadIdx.x] = outside[threadIdx.x] = 0;
-	if (threadIdx.x == NODE && !regular)
+	if (threadIdx.x == 0 && !regular)
 		atomicOr((u32 *)g.status, SINGULAR);
 	__syncthreads();
 	int *order = (int *)g.order + g.first;
@@ -379,8 +231,8 @@ static __device__ __forceinline__ void pickPivots(const elimination &g, u64 from
 		double *lower = (double *)g.corner + (g.first - g.panel) * (g.width + 1) + chosen, *upper = (double *)g.upper + chosen * BLOCK;
 #pragma unroll
 		for (int j = 0; j < BLOCK; j++) {
-			lower[j * g.width] = j < chosen ? r.a[j] : j == chosen;
-			upper[j] = j < chosen ? 0 : r.a[j];
+			lower[j * g.width] = j < chosen ? a[j] : j == chosen;
+			upper[j] = j < chosen ? 0 : a[j];
 		}
 		place -= g.first;
 		places[chosen] = place;
@@ -412,7 +264,7 @@ static __device__ __forceinline__ void pickPivots(const elimination &g, u64 from
 // has picked its candidates is the node that picks from what they have: it need not wait for room
 // on a multiprocessor. Nodes list their candidates one after the other, level after level, and each
 // has a counter, which is 0 before and after. Where pivots are given one block takes them.
-extern "C" __global__ void __launch_bounds__(PICKERS, 1) pivots(const __grid_constant__ elimination g, u64 lists, u64 counters, u64 given)
+extern "C" __global__ void __launch_bounds__(NODE, 1) pivots(const __grid_constant__ elimination g, u64 lists, u64 counters, u64 given)
 {
 	__shared__ __align__(16) nodeMemory shared;
 	u64 from = given;
