@@ -209,8 +209,8 @@ func (d *Device) run(ctx context.Context, f func() error) error {
 }
 
 // Do runs f on the device's thread and returns its error. The operations of f are
-// methods of s, the device's main stream; neither s nor any other stream is used once f
-// has returned, and f does not call Do. Between operations it ends with ctx's error once
+// methods of s, the device's main stream; neither s nor any other stream is used but in
+// what Do runs, and f does not call Do. Between operations it ends with ctx's error once
 // ctx is cancelled, and with an error that wraps ErrLost once the device has failed.
 //
 // The work that f has started may still be going on when Do returns; what later calls

@@ -6,42 +6,51 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv"
 )
 
-// peers are the devices whose memory a device reaches itself, or not.
+// peers are the devices of which it is known whether a device reaches their memory itself.
 type peers struct {
 	sync.Mutex
-	known map[*Device]bool
+	reached map[*Device]bool
 }
 
 // reach lets the device of s reach the memory of another one, if it can.
-func (s *Stream) reach(from *Device) error {
+func (s *Stream) reach(from *Device) (can bool, err error) {
 	d := s.dev
 	d.peers.Lock()
 	defer d.peers.Unlock()
-	if d.peers.known[from] {
-		return nil
+	if can, known := d.peers.reached[from]; known {
+		return can, nil
 	}
 	here, err := d.drv.DeviceGet(d.info.Index)
 	if err != nil {
-		return err
+		return false, err
 	}
 	there, err := d.drv.DeviceGet(from.info.Index)
 	if err != nil {
-		return err
+		return false, err
 	}
-	can, err := d.drv.DeviceCanAccessPeer(here, there)
-	if err != nil {
-		return err
+	if can, err = d.drv.DeviceCanAccessPeer(here, there); err != nil {
+		return false, err
 	}
 	if can {
 		if err := d.drv.CtxEnablePeerAccess(from.ofDrv); err != nil && cudadrv.CodeOf(err) != cudadrv.PeerEnabled {
-			return err
+			return false, err
 		}
 	}
-	if d.peers.known == nil {
-		d.peers.known = map[*Device]bool{}
+	if d.peers.reached == nil {
+		d.peers.reached = map[*Device]bool{}
 	}
-	d.peers.known[from] = true
-	return nil
+	d.peers.reached[from] = can
+	return can, nil
+}
+
+// Reaches reports whether kernels of the device of s reach the memory of another device of the same
+// driver, and lets them.
+func (s *Stream) Reaches(from *Device) (bool, error) {
+	if err := s.dev.check(); err != nil {
+		return false, err
+	}
+	can, err := s.reach(from)
+	return can, s.dev.failed(err)
 }
 
 // CopyPeer copies n bytes from the memory of another device of the same driver to that of the
@@ -52,7 +61,7 @@ func (s *Stream) CopyPeer(dst Pointer, from *Device, src Pointer, n int64) error
 	if err := s.dev.check(); err != nil || n == 0 {
 		return err
 	}
-	if err := s.reach(from); err != nil {
+	if _, err := s.reach(from); err != nil {
 		return s.dev.failed(err)
 	}
 	return s.dev.failed(s.dev.drv.MemcpyPeerAsync(dst, s.dev.ofDrv, src, from.ofDrv, uint64(n), s.h))

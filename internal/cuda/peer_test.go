@@ -10,7 +10,7 @@ import (
 )
 
 // TestCopyPeer copies from one device to another, which can reach each other's memory or not.
-// Access is asked for once, and one that is there already is no error. Failures of calls are
+// Each asks for access once, and one that is there already is no error. Failures of calls are
 // errors.
 func TestCopyPeer(t *testing.T) {
 	for _, alone := range []bool{false, true} {
@@ -65,13 +65,22 @@ func TestCopyPeer(t *testing.T) {
 		if !slices.Equal(got, want[2:]) {
 			t.Errorf("%v, want %v", got, want[2:])
 		}
+		if err := do(0, func(s *cuda.Stream) error {
+			can, err := s.Reaches(devs[1])
+			if can == alone {
+				t.Errorf("the memory of the other is reached: %v", can)
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
 		asked := 0
 		for _, call := range drv.Calls() {
 			if call == "CtxEnablePeerAccess" {
 				asked++
 			}
 		}
-		if asked > 1 || alone && asked > 0 {
+		if asked > 2 || alone && asked > 0 {
 			t.Errorf("access is asked for %d times", asked)
 		}
 	}

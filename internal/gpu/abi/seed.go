@@ -36,11 +36,12 @@ type Equilibration struct {
 // Elimination is a step of the inversion of the scaled matrix.
 type Elimination struct {
 	F, Order, Slot cuda.Pointer
-	Lower, Upper   cuda.Pointer
+	Corner, Upper  cuda.Pointer
 	Left, Right    cuda.Pointer
 	Status         cuda.Pointer
 	N, First       int32
-	Columns, _     int32
+	Columns, Panel int32
+	Width, _       int32
 }
 
 // Root is a step towards the inverse of a Cholesky factor: kernels/seed/root.cu.
@@ -48,7 +49,7 @@ type Root struct {
 	A            Vectors
 	Exps, Status cuda.Pointer
 	F            cuda.Pointer
-	Inverse      cuda.Pointer
-	Panel        cuda.Pointer
+	Inverse, P   cuda.Pointer
 	N, First     int32
+	Panel, _     int32
 }

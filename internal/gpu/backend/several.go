@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/gpu/product"
+	"github.com/halfulp/halfulp/internal/gpu/seed"
 	"github.com/halfulp/halfulp/internal/gpu/several"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
@@ -151,6 +152,16 @@ func (g *group) Lent(m num.Mat, on []num.Mat) place.Prepared {
 		c.Lend(g.devs[d], Matrix(z))
 	}
 	return c
+}
+
+// Inverse runs on all GPUs.
+func (g *group) Inverse(ctx context.Context, a, x []num.Mat) (rows, cols []int64, ok, possible bool, err error) {
+	var shares []seed.Share
+	for d, dev := range g.devs {
+		shares = append(shares, seed.Share{Device: dev, A: Matrix(a[d]), X: Matrix(x[d])})
+	}
+	rows, cols, ok, possible, err = seed.InverseTogether(ctx, shares)
+	return rows, cols, ok, possible, explained(err)
 }
 
 // Memory returns what the GPU with the least has left.

@@ -170,6 +170,7 @@ var instructions = []struct{ ptx, host string }{
 	{"cp.async.cg.shared.global", "memcpy(emulator::shared(to), from, 16);"},
 	{"cp.async.ca.shared.global", "memcpy(to, from, 8);"},
 	{"cp.async.commit_group", ";"},
+	{"prefetch.global.L2", ";"},
 	{"cp.async.wait_group", ";"},
 	{"ldmatrix.sync.aligned.m8n8.x4.shared.b16", "r = emulator::matrices(at);"},
 	{"mad.wide.s32", "sum[i + j + 1] += (i64)d[i] * v;"},

@@ -22,6 +22,8 @@ func FactorsReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	drv.Kernel("rootMatrix", refRootMatrix)
 	drv.Kernel("rootBlock", refRootBlock)
 	drv.Kernel("rootPanel", refRootPanel)
+	drv.Kernel("rootRows", refRootRows)
+	drv.Kernel("rootStep", refRootUpdate)
 	drv.Kernel("rootUpdate", refRootUpdate)
 	drv.Kernel("rootInverse", refRootInverse)
 	return opened(t, drv)
@@ -124,7 +126,7 @@ func refRootBlock(l *fake.Launch, g abi.Root) {
 	const k = abi.SeedBlock
 	f, n := rootOf(l, g)
 	first := int(g.First)
-	inverse := fake.Slice[float64](l, g.Inverse, k*k)
+	inverse := stepInverse(l, g, first)
 	var m [k][k]float64 // by rows, the lower triangle
 	for i := range k {
 		for j := range i + 1 {
@@ -165,13 +167,39 @@ func refRootBlock(l *fake.Launch, g abi.Root) {
 	}
 }
 
-func refRootPanel(l *fake.Launch, g abi.Root) {
+// stepInverse returns L^-1 of a step, and stepP its P.
+func stepInverse(l *fake.Launch, g abi.Root, first int) []float64 {
+	const k = abi.SeedBlock
+	return fake.Slice[float64](l, g.Inverse+cuda.Pointer(8*k*(first-int(g.Panel))), k*k)
+}
+
+func stepP(l *fake.Launch, g abi.Root, first int) []float64 {
+	return fake.Slice[float64](l, g.P+cuda.Pointer(8*int(g.N)*(first-int(g.Panel))), abi.SeedBlock*int(g.N))
+}
+
+// stepRows makes P of a step in column j from rows of F, and stores it in S as well.
+func stepRows(l *fake.Launch, g abi.Root, first, j int, old [abi.SeedBlock]float64) {
+	const k = abi.SeedBlock
+	f, n := rootOf(l, g)
+	inverse, p := stepInverse(l, g, first), stepP(l, g, first)
+	for h := range k {
+		sum := 0.0
+		for m := range h + 1 {
+			sum += float64(inverse[m*k+h] * old[m])
+		}
+		p[h*n+j] = sum
+		if j < first+k {
+			f[first+h+j*n] = sum
+		}
+	}
+}
+
+func refRootPanel(l *fake.Launch, g abi.Root, begin int32) {
 	const k = abi.SeedBlock
 	f, n := rootOf(l, g)
 	first := int(g.First)
-	inverse, panel := fake.Slice[float64](l, g.Inverse, k*k), fake.Slice[float64](l, g.Panel, k*n)
-	for j := range n {
-		var old, sum [k]float64
+	for j := int(begin); j < n; j++ {
+		var old [k]float64
 		for h := range k {
 			switch {
 			case j < first:
@@ -182,34 +210,51 @@ func refRootPanel(l *fake.Launch, g abi.Root) {
 				old[h] = 1
 			}
 		}
-		for h := range k {
-			for m := range h + 1 {
-				sum[h] += float64(inverse[m*k+h] * old[m])
+		stepRows(l, g, first, j, old)
+	}
+}
+
+func refRootRows(l *fake.Launch, g abi.Root, width int32) {
+	const k = abi.SeedBlock
+	f, n := rootOf(l, g)
+	panel := int(g.Panel)
+	for j := range panel {
+		for first := panel; first < panel+int(width); first += k {
+			var old [k]float64
+			for h := range k {
+				old[h] = f[first+h+j*n]
+				for s := panel; s < first; s += k {
+					p := stepP(l, g, s)
+					for m := range k {
+						old[h] -= float64(p[m*n+first+h] * p[m*n+j])
+					}
+				}
 			}
-			panel[h*n+j] = sum[h]
-			if j < first+k {
-				f[first+h+j*n] = sum[h]
-			}
+			stepRows(l, g, first, j, old)
 		}
 	}
 }
 
-func refRootUpdate(l *fake.Launch, g abi.Root) {
-	const k = abi.SeedBlock
+func refRootUpdate(l *fake.Launch, g abi.Root, from, depth, row, begin, end, triangle int32) {
 	f, n := rootOf(l, g)
-	first := int(g.First)
-	panel := fake.Slice[float64](l, g.Panel, k*n)
-	for j := range n {
-		for i := max(j, first+k); i < n; i++ {
+	p := fake.Slice[float64](l, g.P+cuda.Pointer(8*n*int(from-g.Panel)), int(depth)*n)
+	update := func(j, i0 int) {
+		for i := max(j, i0); i < n; i++ {
 			sum := f[i+j*n]
-			if first <= j && j < first+k {
+			if int(from) <= j && j < int(from+depth) {
 				sum = 0
 			}
-			for h := range k {
-				sum -= float64(panel[h*n+i] * panel[h*n+j])
+			for h := range int(depth) {
+				sum -= float64(p[h*n+i] * p[h*n+j])
 			}
 			f[i+j*n] = sum
 		}
+	}
+	for j := int(begin); j < int(end); j++ {
+		update(j, int(row))
+	}
+	for j := int(triangle); j < n; j++ {
+		update(j, j)
 	}
 }
 

@@ -18,8 +18,10 @@ func SeedReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	drv.Kernel("equilibrateTops", refEquilibrateTops)
 	drv.Kernel("equilibrated", refEquilibrated)
 	drv.Kernel("pivots", refPivots)
-	drv.Kernel("pivotPanels", refPivotPanels)
-	drv.Kernel("rankUpdate", refRankUpdate)
+	drv.Kernel("stepFactors", refStepFactors)
+	drv.Kernel("rightFactor", refRightFactor)
+	drv.Kernel("stepUpdate", refRankUpdate)
+	drv.Kernel("panelUpdate", refRankUpdate)
 	drv.Kernel("unscrambled", refUnscrambled)
 	drv.Kernel("triangularInverses", refTriangularInverses)
 	drv.Kernel("pivotPanel", refPivotPanel)
@@ -46,9 +48,9 @@ func refEquilibrated(l *fake.Launch, q abi.Equilibration, g abi.Elimination) {
 	const far = 1000
 	a, n := matOf(l, q.A), int(g.N)
 	rows, cols := fake.Slice[int64](l, q.Rows, a.Rows), fake.Slice[int64](l, q.Cols, a.Cols)
-	f, status := fake.Slice[float64](l, g.F, n*int(g.Columns)), fake.Slice[uint32](l, g.Status, 1)
+	f, status := fake.Slice[float64](l, g.F, n*int(l.Grid.Y)), fake.Slice[uint32](l, g.Status, 1)
 	clear(f)
-	for j := a.Cols; j < int(g.Columns); j++ {
+	for j := a.Cols; j < int(l.Grid.Y); j++ {
 		f[a.Rows+j-a.Cols+j*n] = 1
 	}
 	for i := range n {
@@ -69,6 +71,11 @@ func refEquilibrated(l *fake.Launch, q abi.Equilibration, g abi.Elimination) {
 	}
 }
 
+// columnOf returns column j of F, of which a GPU may have but some.
+func columnOf(l *fake.Launch, g abi.Elimination, j int) []float64 {
+	return fake.Slice[float64](l, g.F+cuda.Pointer(8*j*int(g.N)), int(g.N))
+}
+
 // panelRows are the step's columns of some rows, by rows.
 type panelRows struct {
 	places []int32
@@ -79,7 +86,7 @@ type panelRows struct {
 // behind the pivots so far.
 func candidatesOf(l *fake.Launch, g abi.Elimination, from cuda.Pointer, begin, end int) panelRows {
 	n := int(g.N)
-	f, order := fake.Slice[float64](l, g.F, n*int(g.Columns)), fake.Slice[int32](l, g.Order, n)
+	order := fake.Slice[int32](l, g.Order, n)
 	var p panelRows
 	for i := begin; i < end; i++ {
 		place := g.First + int32(i)
@@ -88,7 +95,7 @@ func candidatesOf(l *fake.Launch, g abi.Elimination, from cuda.Pointer, begin, e
 		}
 		row := make([]float64, abi.SeedBlock)
 		for j := range row {
-			row[j] = f[int(order[place])+(int(g.First)+j)*n]
+			row[j] = columnOf(l, g, int(g.First)+j)[order[place]]
 		}
 		p.places, p.rows = append(p.places, place), append(p.rows, row)
 	}
@@ -168,9 +175,9 @@ func refPivots(l *fake.Launch, g abi.Elimination, lists, counters, given cuda.Po
 		fake.Slice[uint32](l, g.Status, 1)[0] |= abi.SeedSingular
 	}
 	order, slot := fake.Slice[int32](l, g.Order, n), fake.Slice[int32](l, g.Slot, n)
-	lower := fake.Slice[float64](l, g.Lower, abi.SeedBlock*abi.SeedBlock)
+	width, before := int(g.Width), int(g.First-g.Panel)
+	corner := fake.Slice[float64](l, g.Corner, width*width)
 	upper := fake.Slice[float64](l, g.Upper, abi.SeedBlock*abi.SeedBlock)
-	clear(lower)
 	clear(upper)
 	chosen := map[int32]bool{}
 	var front []int32
@@ -179,11 +186,16 @@ func refPivots(l *fake.Launch, g abi.Elimination, lists, counters, given cuda.Po
 		slot[row] = g.First + int32(k)
 		chosen[row] = true
 		front = append(front, row)
-		lower[k+k*abi.SeedBlock] = 1
 		for j, x := range p.rows[i] {
-			if j < k {
-				lower[k+j*abi.SeedBlock] = x
-			} else {
+			lower := 0.0
+			switch {
+			case j < k:
+				lower = x
+			case j == k:
+				lower = 1
+			}
+			corner[before+k+(before+j)*width] = lower
+			if j >= k {
 				upper[k*abi.SeedBlock+j] = x
 			}
 		}
@@ -196,74 +208,119 @@ func refPivots(l *fake.Launch, g abi.Elimination, lists, counters, given cuda.Po
 	copy(order[g.First:], front)
 }
 
-func refPivotPanels(l *fake.Launch, g abi.Elimination) {
-	const k = abi.SeedBlock
-	n, first := int(g.N), int(g.First)
-	f, order, slot := fake.Slice[float64](l, g.F, n*int(g.Columns)), fake.Slice[int32](l, g.Order, n), fake.Slice[int32](l, g.Slot, n)
-	lower, upper := fake.Slice[float64](l, g.Lower, k*k), fake.Slice[float64](l, g.Upper, k*k)
-	left, right := fake.Slice[float64](l, g.Left, k*n), fake.Slice[float64](l, g.Right, k*n)
-	for h := range k {
-		for j := range int(g.Columns) {
-			sum := 0.0
-			for m := range k {
-				sum += float64(lower[h+m*k] * f[int(order[first+m])+j*n])
-			}
-			if first <= j && j < first+k {
-				sum = lower[h+(j-first)*k]
-			}
-			right[h*n+j] = sum
+// rightRows makes rows of the right factor, of the columns from begin on of F as steps before have
+// left it, for columns of which each has a block of threads or not.
+func rightRows(l *fake.Launch, g abi.Elimination, begin, end int, has func(j int) bool) {
+	n, panel, width := int(g.N), int(g.Panel), int(g.Width)
+	order := fake.Slice[int32](l, g.Order, n)
+	corner, right := fake.Slice[float64](l, g.Corner, width*width), fake.Slice[float64](l, g.Right, width*n)
+	for j := range int(g.Columns) {
+		if !has(j) {
+			continue
 		}
-		for i := range n {
+		f := columnOf(l, g, j)
+		for first := begin; first < end; first += abi.SeedBlock {
+			var rows [abi.SeedBlock]float64
+			for h := range rows {
+				rows[h] = f[order[first+h]]
+				if first <= j && j < first+abi.SeedBlock {
+					rows[h] = 0
+					if j == first+h {
+						rows[h] = 1
+					}
+				}
+				for m := begin; m < first; m++ {
+					rows[h] += float64(corner[first-panel+h+(m-panel)*width] * right[(m-panel)*n+j])
+				}
+			}
+			for h := range rows {
+				sum := 0.0
+				for m, x := range rows {
+					sum += float64(corner[first-panel+h+(first-panel+m)*width] * x)
+				}
+				right[(first-panel+h)*n+j] = sum
+			}
+		}
+	}
+}
+
+func refRightFactor(l *fake.Launch, g abi.Elimination, end, begin, skip, skipped int32) {
+	count := int(l.Grid.X) * 16
+	rightRows(l, g, int(g.Panel), int(end), func(j int) bool {
+		if j >= int(skip+skipped) {
+			j -= int(skipped)
+		} else if j >= int(skip) {
+			return false
+		}
+		return int(begin) <= j && j < int(begin)+count
+	})
+}
+
+func refStepFactors(l *fake.Launch, g abi.Elimination, begin, end int32) {
+	const k = abi.SeedBlock
+	n, first, width, before := int(g.N), int(g.First), int(g.Width), int(g.First-g.Panel)
+	rightRows(l, g, first, first+k, func(j int) bool { return int(begin) <= j && j < int(end) })
+	slot := fake.Slice[int32](l, g.Slot, n)
+	corner, upper := fake.Slice[float64](l, g.Corner, width*width), fake.Slice[float64](l, g.Upper, k*k)
+	left := fake.Slice[float64](l, g.Left, width*n)
+	var f [k][]float64
+	for m := range f {
+		f[m] = columnOf(l, g, first+m)
+	}
+	for i := range n {
+		s := int(slot[i]) - first
+		for h := range k {
 			sum := 0.0
 			for m := range k {
-				sum -= float64(f[i+(first+m)*n] * upper[m*k+h])
+				sum -= float64(f[m][i] * upper[m*k+h])
 			}
 			if slot[i] < 0 && !(math.Abs(sum) <= abi.SeedMost) {
 				fake.Slice[uint32](l, g.Status, 1)[0] |= abi.SeedGrowth
 			}
-			if s := int(slot[i]) - first; 0 <= s && s < k {
+			if 0 <= s && s < k {
 				sum = upper[s*k+h]
 			}
-			left[h*n+i] = sum
+			left[(before+h)*n+i] = sum
+		}
+		for h := 0; h < before && 0 <= s && s < k; h++ {
+			corner[before+s+h*width], left[h*n+i] = left[h*n+i], 0
 		}
 	}
 }
 
-func refRankUpdate(l *fake.Launch, g abi.Elimination, begin, without int32) {
-	const k = abi.SeedBlock
-	n, first := int(g.N), int(g.First)
-	f, slot := fake.Slice[float64](l, g.F, n*int(g.Columns)), fake.Slice[int32](l, g.Slot, n)
-	left, right := fake.Slice[float64](l, g.Left, k*n), fake.Slice[float64](l, g.Right, k*n)
-	for y := range int32(l.Grid.Y) {
-		tile := begin + y
-		if tile >= without {
-			tile++
+func refRankUpdate(l *fake.Launch, g abi.Elimination, from, depth, begin, end, skip, skipped int32) {
+	n, panel, width := int(g.N), int(g.Panel), int(g.Width)
+	slot := fake.Slice[int32](l, g.Slot, n)
+	left, right := fake.Slice[float64](l, g.Left, width*n), fake.Slice[float64](l, g.Right, width*n)
+	of := func(i int) bool { return int(from) <= i && i < int(from+depth) }
+	for j := int(begin); j < int(end); j++ {
+		if int(skip) <= j && j < int(skip+skipped) {
+			continue
 		}
-		for j := int(tile) * k; j < (int(tile)+1)*k; j++ {
-			for i := range n {
-				sum := f[i+j*n]
-				if s := int(slot[i]) - first; 0 <= s && s < k || first <= j && j < first+k {
-					sum = 0
-				}
-				for h := range k {
-					sum += float64(left[h*n+i] * right[h*n+j])
-				}
-				f[i+j*n] = sum
+		f := columnOf(l, g, j)
+		for i := range n {
+			sum := f[i]
+			if of(int(slot[i])) || of(j) {
+				sum = 0
 			}
+			for h := int(from) - panel; h < int(from+depth)-panel; h++ {
+				sum += float64(left[h*n+i] * right[h*n+j])
+			}
+			f[i] = sum
 		}
 	}
 }
 
-func refUnscrambled(l *fake.Launch, g abi.Elimination, n int32, to cuda.Pointer, rs, cs int64) {
+func refUnscrambled(l *fake.Launch, g abi.Elimination, begin, n, j0, j1 int32, to cuda.Pointer, rs, cs int64) {
 	order := int(g.N)
-	f, rows := fake.Slice[float64](l, g.F, order*order), fake.Slice[int32](l, g.Order, order)
-	for k := range order {
-		j := int64(rows[k])
+	rows := fake.Slice[int32](l, g.Order, order)
+	for k := int(begin); k < int(begin)+int(l.Grid.Y); k++ {
+		f, j := columnOf(l, g, k), int64(rows[k]-j0)
 		for i := range int64(n) {
-			if j >= int64(n) {
+			if j < 0 || j >= int64(j1-j0) {
 				break
 			}
-			x := f[int(rows[i])+k*order]
+			x := f[rows[i]]
 			if x-x != 0 {
 				fake.Slice[uint32](l, g.Status, 1)[0] |= abi.SeedNotFinite
 			}
@@ -274,7 +331,7 @@ func refUnscrambled(l *fake.Launch, g abi.Elimination, n int32, to cuda.Pointer,
 
 func refTriangularInverses(l *fake.Launch, g abi.Elimination, t abi.Triangles) {
 	n := int(g.N)
-	left, right := fake.Slice[float64](l, g.Left, abi.SeedBlock*n), fake.Slice[float64](l, g.Right, abi.SeedBlock*n)
+	left, right := fake.Slice[float64](l, g.Left, int(g.Width)*n), fake.Slice[float64](l, g.Right, int(g.Width)*n)
 	order, status := fake.Slice[int32](l, g.Order, n), &fake.Slice[uint32](l, g.Status, 1)[0]
 	store := func(to cuda.Pointer, at int64, x float64) {
 		if x-x != 0 {
@@ -282,8 +339,8 @@ func refTriangularInverses(l *fake.Launch, g abi.Elimination, t abi.Triangles) {
 		}
 		fake.Slice[float64](l, to+cuda.Pointer(8*at), 1)[0] = x
 	}
-	for h := range abi.SeedBlock {
-		k := int(g.First) + h
+	for h := range int(l.Grid.Z) * abi.SeedBlock {
+		k := int(g.Panel) + h
 		for j := 0; j <= k && k < int(t.N); j++ {
 			row := order[j]
 			if row >= t.Rows {

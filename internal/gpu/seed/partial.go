@@ -11,7 +11,7 @@ import (
 // triangles are those of the n rows of pivots, which are what the order has. It is not ok for
 // matrices of more rows than the GPU's multiprocessors take at a time, 256 each.
 func PivotedTriangles(s *cuda.Stream, a, z, u mem.Matrix) (rows, cols []int64, order []int32, ok bool, err error) {
-	return factor(s, a, z, u, partial, a.Rows >= lookAhead)
+	return factor(s, a, z, u, partial, widthFor(a.Rows, panelsFrom))
 }
 
 // panelBlocks returns how many blocks have that many rows of a panel.
@@ -46,17 +46,17 @@ func (w *work) pivotPartially() error {
 }
 
 // partialPivots chooses the pivot rows of a step in stream s.
-func (w *work) partialPivots(s *cuda.Stream, g abi.Elimination) error {
+func (w *work) partialPivots(s *cuda.Stream) error {
 	f, err := w.kernels.Function(s, "seed/partial", "pivotPanel")
 	if err != nil {
 		return err
 	}
-	blocks := panelBlocks(int(g.N - g.First))
+	blocks := panelBlocks(int(w.g.N - w.g.First))
 	if err := s.Zero(w.partial.Keys, int64(2*8*blocks)); err != nil {
 		return err
 	}
-	if err := f.LaunchTogether(s, cuda.Dim{X: blocks}, cuda.Dim{X: node}, 0, g, w.partial); err != nil {
+	if err := f.LaunchTogether(s, cuda.Dim{X: blocks}, cuda.Dim{X: node}, 0, w.g, w.partial); err != nil {
 		return err
 	}
-	return w.tournament(s, g, w.partial.Chosen)
+	return w.tournament(s, w.partial.Chosen)
 }

@@ -111,7 +111,7 @@ func checkRoots(t *testing.T, dev *cuda.Device, orders ...int) {
 					return err
 				}
 				defer x.Free()
-				exps, ok, err := InverseRoot(s, a, mem.Matrix{Arr: x, Off: 5, RS: 1, CS: p.n, Rows: p.n, Cols: p.n})
+				exps, ok, err := inverseRoot(s, a, mem.Matrix{Arr: x, Off: 5, RS: 1, CS: p.n, Rows: p.n, Cols: p.n}, widths[i%3])
 				if err != nil || !ok {
 					t.Errorf("%s: none, %v", name, err)
 					return err
@@ -183,7 +183,7 @@ func checkNoRoots(t *testing.T, dev *cuda.Device, n int) {
 // TestInverseRoot runs on a fake device.
 func TestInverseRoot(t *testing.T) {
 	dev := gputest.FactorsReference(t, new(fake.Driver))
-	checkRoots(t, dev, 1, 2, 63, 64, 65, 150)
+	checkRoots(t, dev, 1, 2, 63, 64, 65, 150, 300)
 	checkNoRoots(t, dev, 70)
 	for n, want := range map[int]bool{0: true, MaxOrder + 1: false} {
 		if exps, ok, err := InverseRoot(nil, mem.Matrix{Rows: n, Cols: n}, mem.Matrix{}); err != nil || ok != want || len(exps) != n {

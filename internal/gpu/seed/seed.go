@@ -4,8 +4,6 @@
 package seed
 
 import (
-	"math"
-
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/launch"
@@ -20,15 +18,9 @@ const (
 	node  = abi.SeedNode
 
 	threads = 256 // of a block of most kernels
-	panel   = 32  // columns that a block of pivotPanels takes
-	tall    = 128 // rows that a block of rankUpdate takes
-
-	updateShared = 8 * block * (block + tall)
+	strip   = 16  // columns, or rows, of factors that a block makes
+	tall    = 128 // rows that a block of updates takes
 )
-
-// lookAhead is the order from which pivots are sought beside the update before them. For smaller
-// matrices an update takes no longer than what the two streams cost.
-const lookAhead = 1536
 
 // Inverse stores an approximate inverse of F = diag(2^rows) A diag(2^cols) in the n x n matrix x of
 // Float64, whose entries share none with A, and returns the exponents, which bring the largest
@@ -38,7 +30,7 @@ const lookAhead = 1536
 // All is queued on the stream of s, and for large matrices on one beside it, each of which it waits
 // for but once.
 func Inverse(s *cuda.Stream, a, x mem.Matrix) (rows, cols []int64, ok bool, err error) {
-	return inverse(s, a, x, searches, a.Rows >= lookAhead)
+	return inverse(s, a, x, searches, widthFor(a.Rows, panelsFrom))
 }
 
 // A search is the way to choose pivot rows.
@@ -56,27 +48,27 @@ const (
 // matrices have pivots that are good enough among so few rows: so these are tried first.
 var searches = []search{narrow, tournament}
 
-func inverse(s *cuda.Stream, a, x mem.Matrix, ways []search, ahead bool) (rows, cols []int64, ok bool, err error) {
+func inverse(s *cuda.Stream, a, x mem.Matrix, ways []search, width int) (rows, cols []int64, ok bool, err error) {
 	for _, way := range ways {
-		if rows, cols, ok, err = invert(s, a, x, way, ahead); ok || err != nil {
+		if rows, cols, ok, err = invert(s, a, x, way, width); ok || err != nil {
 			break
 		}
 	}
 	return rows, cols, ok, err
 }
 
-func invert(s *cuda.Stream, a, x mem.Matrix, way search, ahead bool) (rows, cols []int64, ok bool, err error) {
+func invert(s *cuda.Stream, a, x mem.Matrix, way search, width int) (rows, cols []int64, ok bool, err error) {
 	n := a.Rows
 	if n == 0 || n > MaxOrder {
 		return make([]int64, n), make([]int64, n), n == 0, nil
 	}
 	x.Changed()
-	w, err := newWork(s, a, way)
+	w, err := newWork(s, a, 0, a.Cols, way, width)
 	if err != nil {
 		return nil, nil, false, err
 	}
 	defer w.free()
-	for _, stage := range []func() error{w.equilibrate, w.fill, func() error { return w.eliminate(ahead) }, func() error { return w.unscramble(x) }} {
+	for _, stage := range []func() error{w.equilibrate, w.fill, w.eliminate, func() error { return w.unscramble(x, w) }} {
 		if err := stage(); err != nil {
 			return nil, nil, false, err
 		}
@@ -103,19 +95,24 @@ func (w *work) report() (rows, cols []int64, ok bool, err error) {
 	return exps[:n], exps[n:], told[0] == 0, nil
 }
 
-// A work is an inversion under way.
+// A work is an inversion under way, or what a GPU has of one.
 type work struct {
 	s       *cuda.Stream
+	do      func(f func() error) error // where the GPU's operations may be queued
 	kernels *launch.Kernels
 	memory  []*cuda.Memory
 	q       abi.Equilibration
 	g       abi.Elimination
-	lists   cuda.Pointer   // of candidates of the tournament's nodes
-	counts  cuda.Pointer   // a counter a node
-	nodes   int            // of all levels, at most
-	to      *abi.Triangles // what Triangles wants
+	begin   int             // the first column of F, or of F's that the GPU has
+	end     int             // behind the last one
+	other   abi.Elimination // has the corner and the factors of every other panel
+	lists   cuda.Pointer    // of candidates of the tournament's nodes
+	counts  cuda.Pointer    // a counter a node
+	nodes   int             // of all levels, at most
+	to      *abi.Triangles  // what Triangles wants
 	way     search
 	partial abi.Pivoting // for partial pivoting
+	events
 }
 
 func (w *work) free() {
@@ -141,45 +138,67 @@ func paddedRows(a mem.Matrix) int {
 	return (a.Rows + more + block - 1) / block * block
 }
 
-func newWork(s *cuda.Stream, a mem.Matrix, way search) (*work, error) {
-	columns := (a.Cols + block - 1) / block * block
-	padded := paddedRows(a)
-	w := &work{s: s, kernels: launch.KernelsOf(s), way: way}
+// newWork returns the work that has columns of a matrix, of which there are so many before these
+// and in all.
+func newWork(s *cuda.Stream, a mem.Matrix, before, all int, way search, width int) (*work, error) {
+	whole := a
+	whole.Cols = all
+	padded, columns := paddedRows(whole), (all+block-1)/block*block
+	w := &work{s: s, kernels: launch.KernelsOf(s), way: way, begin: before, end: before + (a.Cols+block-1)/block*block}
+	w.do = func(f func() error) error { return f() }
 	w.q.A = abi.RowsOf(a)
-	w.g.N, w.g.Columns = int32(padded), int32(columns)
+	w.g.N, w.g.Columns, w.g.Width = int32(padded), int32(columns), int32(width)
 	for nodes := (padded + node - 1) / node; nodes > 1; nodes = (nodes*block + node - 1) / node {
 		w.nodes += nodes
 	}
-	for _, m := range []struct {
+	type room struct {
 		to    *cuda.Pointer
 		bytes int
-	}{
+	}
+	rooms := []room{
 		{&w.q.Status, 8 * (1 + a.Rows + a.Cols)}, // and rows and columns
-		{&w.g.F, 8 * padded * columns},
-		{&w.g.Order, 4 * padded},
-		{&w.g.Slot, 4 * padded},
-		{&w.g.Lower, 8 * block * block},
+		{&w.g.F, 8 * padded * (w.end - w.begin)},
+		{&w.g.Order, 2 * 4 * padded}, // and slots
 		{&w.g.Upper, 8 * block * block},
-		{&w.g.Left, 8 * block * padded},
-		{&w.g.Right, 8 * block * padded},
 		{&w.lists, 4 * block * w.nodes},
 		{&w.counts, 4 * w.nodes},
-	} {
+	}
+	factors := []*abi.Elimination{&w.g}
+	if width > block {
+		factors = append(factors, &w.other)
+	}
+	for _, g := range factors {
+		rooms = append(rooms, room{&g.Corner, 8 * width * (width + padded)}, room{&g.Right, 8 * width * padded})
+	}
+	for _, m := range rooms {
 		var err error
 		if *m.to, err = w.alloc(m.bytes); err != nil {
 			w.free()
 			return nil, err
 		}
 	}
+	for _, g := range factors {
+		g.Left = g.Corner + cuda.Pointer(8*width*width)
+	}
+	w.g.F -= cuda.Pointer(8 * padded * before)
+	w.g.Slot = w.g.Order + cuda.Pointer(4*padded)
 	w.q.Rows = w.q.Status + 8
 	w.q.Cols = w.q.Rows + cuda.Pointer(8*a.Rows)
 	w.g.Status = w.q.Status
 	return w, nil
 }
 
+// source returns which of the two files of a source has the kernels for a device.
+func source(s *cuda.Stream, name string) string {
+	if i := s.Device().Info(); i.Major == 9 && i.Minor == 0 {
+		return name + "_sm90a"
+	}
+	return name
+}
+
 // launch runs a kernel in stream s.
 func (w *work) launch(s *cuda.Stream, kernel string, grid cuda.Dim, shared int, args ...any) error {
-	f, err := w.kernels.Function(s, "seed/seed", kernel)
+	f, err := w.kernels.Function(s, source(s, "seed/seed"), kernel)
 	if err != nil {
 		return err
 	}
@@ -189,152 +208,42 @@ func (w *work) launch(s *cuda.Stream, kernel string, grid cuda.Dim, shared int, 
 // equilibrate finds exponents that bring the largest entries of all rows, then of all columns, near
 // 1.
 func (w *work) equilibrate() error {
+	if err := w.tops(false); err != nil {
+		return err
+	}
+	return w.tops(true)
+}
+
+// tops finds the exponents of the largest entries of rows, or then of columns.
+func (w *work) tops(ofColumns bool) error {
 	m, n := int(w.q.A.N), int(w.q.A.K)
-	if err := w.s.Zero(w.q.Status, 8); err != nil {
-		return err
-	}
-	if err := w.s.Zero(w.counts, int64(4*w.nodes)); err != nil {
-		return err
-	}
-	if err := w.s.Fill(w.q.Rows, abi.NoTopByte, int64(8*(m+n))); err != nil {
-		return err
-	}
-	grid := cuda.Dim{X: (m + block - 1) / block, Y: (n + block - 1) / block}
-	for columns := range int32(2) {
-		if err := w.launch(w.s, "equilibrateTops", grid, 0, w.q, columns); err != nil {
+	columns := int32(1)
+	if !ofColumns {
+		columns = 0
+		if err := w.s.Zero(w.q.Status, 8); err != nil {
+			return err
+		}
+		if err := w.s.Zero(w.counts, int64(4*w.nodes)); err != nil {
+			return err
+		}
+		if err := w.s.Fill(w.q.Rows, abi.NoTopByte, int64(8*(m+n))); err != nil {
 			return err
 		}
 	}
-	return nil
+	return w.launch(w.s, "equilibrateTops", cuda.Dim{X: (m + block - 1) / block, Y: (n + block - 1) / block}, 0, w.q, columns)
 }
 
 // fill makes F.
 func (w *work) fill() error {
-	n := int(w.g.N)
-	return w.launch(w.s, "equilibrated", cuda.Dim{X: (n + threads - 1) / threads, Y: int(w.g.Columns)}, 0, w.q, w.g)
+	g := w.g
+	g.F += cuda.Pointer(8 * int(g.N) * w.begin)
+	return w.launch(w.s, "equilibrated", cuda.Dim{X: (int(g.N) + threads - 1) / threads, Y: w.end - w.begin}, 0, w.q, g)
 }
 
-// eliminate inverts F but for the order of its rows and columns.
-func (w *work) eliminate(ahead bool) error {
-	if !ahead {
-		for w.g.First = 0; w.g.First < w.g.Columns; w.g.First += block {
-			if err := w.pivots(w.s, w.g); err != nil {
-				return err
-			}
-			if err := w.panels(w.s); err != nil {
-				return err
-			}
-			if err := w.update(w.s, 0, int(w.g.Columns)/block, math.MaxInt32); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	beside, err := w.s.NewStream()
-	if err != nil {
-		return err
-	}
-	err = w.eliminateAhead(beside)
-	if e := beside.Close(); err == nil {
-		err = e
-	}
-	return err
-}
-
-// eliminateAhead seeks the pivots of a step as soon as its columns are there. What all wait for is
-// in the other stream, whose blocks go first, the updates of all other columns in that of s, behind
-// the beginning of the pivots' search, which would wait for room among them.
-func (w *work) eliminateAhead(beside *cuda.Stream) error {
-	var events [3]*cuda.Event
-	for i := range events {
-		var err error
-		if events[i], err = w.s.NewEvent(); err != nil {
-			return err
-		}
-		defer events[i].Close()
-	}
-	columns, updated, done := events[0], events[1], events[2]
-	follow := func(s, t *cuda.Stream, e *cuda.Event) error {
-		if err := t.Record(e); err != nil {
-			return err
-		}
-		return s.Wait(e)
-	}
-	if err := follow(beside, w.s, updated); err != nil {
-		return err
-	}
-	tiles := int(w.g.Columns) / block
-	if err := w.pivots(beside, w.g); err != nil {
-		return err
-	}
-	for k := range tiles {
-		w.g.First = int32(k * block)
-		if err := w.panels(beside); err != nil {
-			return err
-		}
-		if k == tiles-1 {
-			if err := w.update(beside, 0, tiles, math.MaxInt32); err != nil {
-				return err
-			}
-			break
-		}
-		if err := w.update(beside, k+1, 1, math.MaxInt32); err != nil {
-			return err
-		}
-		if err := beside.Record(columns); err != nil {
-			return err
-		}
-		next := w.g
-		next.First += block
-		if err := w.pivots(beside, next); err != nil {
-			return err
-		}
-		if err := w.s.Wait(columns); err != nil {
-			return err
-		}
-		if err := w.update(w.s, 0, tiles-1, k+1); err != nil {
-			return err
-		}
-		if err := follow(beside, w.s, updated); err != nil {
-			return err
-		}
-	}
-	return follow(w.s, beside, done)
-}
-
-// pivots chooses the pivot rows of a step in stream s.
-func (w *work) pivots(s *cuda.Stream, g abi.Elimination) error {
-	if w.way == partial {
-		return w.partialPivots(s, g)
-	}
-	return w.tournament(s, g, 0)
-}
-
-// tournament picks the pivot rows of a step, or makes BLOCK rows of a list those, in this order, if
-// there is one.
-func (w *work) tournament(s *cuda.Stream, g abi.Elimination, given cuda.Pointer) error {
-	nodes := (int(g.N-g.First) + node - 1) / node
-	if given != 0 || w.way == narrow {
-		nodes = 1
-	}
-	return w.launch(s, "pivots", cuda.Dim{X: nodes}, 0, g, w.lists, w.counts, given)
-}
-
-// panels makes the factors of the update in stream s.
-func (w *work) panels(s *cuda.Stream) error {
-	if err := w.launch(s, "pivotPanels", cuda.Dim{X: int(w.g.N) / panel, Y: 2}, 0, w.g); err != nil || w.to == nil {
-		return err
-	}
-	return w.triangles(s)
-}
-
-// update updates so many blocks of columns from block begin on, but not block without.
-func (w *work) update(s *cuda.Stream, begin, count, without int) error {
-	return w.launch(s, "rankUpdate", cuda.Dim{X: (int(w.g.N) + tall - 1) / tall, Y: count}, updateShared, w.g, int32(begin), int32(without))
-}
-
-// unscramble stores the inverse.
-func (w *work) unscramble(x mem.Matrix) error {
-	w.g.First = w.g.N
-	return w.launch(w.s, "unscrambled", cuda.Dim{X: (x.Rows + threads - 1) / threads, Y: int(w.g.N)}, 0, w.g, int32(x.Rows), first(x), int64(x.RS), int64(x.CS))
+// unscramble stores what x has of the columns of the inverse, of those that some columns of F have.
+func (w *work) unscramble(x mem.Matrix, of *work) error {
+	g := w.g
+	g.F = of.g.F
+	return w.launch(w.s, "unscrambled", cuda.Dim{X: (x.Rows + threads - 1) / threads, Y: of.end - of.begin}, 0,
+		g, int32(of.begin), int32(x.Rows), int32(w.begin), int32(w.begin+x.Cols), first(x), int64(x.RS), int64(x.CS))
 }

@@ -139,9 +139,9 @@ func resident(s *cuda.Stream, f num.Format, n int, transposed bool, at func(i, j
 }
 
 // check inverts a matrix in a format and returns the residual.
-func check(t *testing.T, dev *cuda.Device, p problem, f num.Format, ways []search, transposed, ahead bool) {
+func check(t *testing.T, dev *cuda.Device, p problem, f num.Format, ways []search, transposed bool, width int) {
 	t.Helper()
-	name := fmt.Sprintf("%s, n = %d, %v, ways %v, transposed %v, ahead %v", p.name, p.n, f, ways, transposed, ahead)
+	name := fmt.Sprintf("%s, n = %d, %v, ways %v, transposed %v, width %d", p.name, p.n, f, ways, transposed, width)
 	if err := dev.Do(t.Context(), func(s *cuda.Stream) error {
 		a, h, err := resident(s, f, p.n, transposed, p.at)
 		if err != nil {
@@ -154,7 +154,7 @@ func check(t *testing.T, dev *cuda.Device, p problem, f num.Format, ways []searc
 		}
 		defer x.Free()
 		to := mem.Matrix{Arr: x, Off: 5, RS: 1, CS: p.n, Rows: p.n, Cols: p.n}
-		rows, cols, ok, err := inverse(s, a, to, ways, ahead)
+		rows, cols, ok, err := inverse(s, a, to, ways, width)
 		if err != nil {
 			return err
 		}
@@ -193,15 +193,18 @@ func check(t *testing.T, dev *cuda.Device, p problem, f num.Format, ways []searc
 	}
 }
 
+// widths are those of panels in tests: of one step, two and as many as there may be.
+var widths = []int{block, 2 * block, panelWidth}
+
 // checkAll inverts nasty matrices of some orders.
 func checkAll(t *testing.T, dev *cuda.Device, orders ...int) {
 	t.Helper()
 	formats := []num.Format{num.Float64, gputest.MP(424), num.Float64, num.DDouble, gputest.MP(53), num.QDouble}
 	for _, n := range orders {
 		for i, p := range problems(n) {
-			check(t, dev, p, formats[i%len(formats)], searches, i%4 == 1, i%3 == 0)
+			check(t, dev, p, formats[i%len(formats)], searches, i%4 == 1, widths[i%3])
 			if n > node {
-				check(t, dev, p, formats[i%len(formats)], []search{tournament}, i%4 == 1, i%3 == 0)
+				check(t, dev, p, formats[i%len(formats)], []search{tournament}, i%4 == 1, widths[(i+1)%3])
 			}
 		}
 	}
@@ -286,8 +289,50 @@ func TestSanitizeInverse(t *testing.T) {
 	dev := gputest.Machine(t)
 	for _, n := range []int{5, 330} {
 		p := problems(n)[0]
-		check(t, dev, p, num.Float64, searches, false, false)
-		check(t, dev, p, gputest.MP(150), []search{tournament}, true, true)
+		check(t, dev, p, num.Float64, searches, false, block)
+		check(t, dev, p, gputest.MP(150), []search{tournament}, true, 2*block)
+	}
+}
+
+// TestWidths has the same numbers for panels of all widths: the product that updates columns other
+// than a panel's adds to each number what steps would add, in their order.
+func TestWidths(t *testing.T) {
+	const n = 330
+	dev := reference(t)
+	for _, p := range problems(n)[:1] {
+		var want []float64
+		for _, width := range widths {
+			if err := dev.Do(t.Context(), func(s *cuda.Stream) error {
+				a, _, err := resident(s, num.Float64, n, false, p.at)
+				if err != nil {
+					return err
+				}
+				defer a.Arr.Free()
+				x, err := mem.NewArray(s, num.Float64, n*n)
+				if err != nil {
+					return err
+				}
+				defer x.Free()
+				if _, _, ok, err := inverse(s, a, mem.Matrix{Arr: x, RS: 1, CS: n, Rows: n, Cols: n}, searches, width); err != nil || !ok {
+					return fmt.Errorf("%v %w", ok, err)
+				}
+				got, err := x.Host(s)
+				if err != nil {
+					return err
+				}
+				if want == nil {
+					want = got.F64[0]
+				}
+				for i, v := range got.F64[0] {
+					if v != want[i] {
+						t.Fatalf("%s: width %d: number %d is %g, want %g", p.name, width, i, v, want[i])
+					}
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(p.name, width, err)
+			}
+		}
 	}
 }
 
@@ -322,14 +367,14 @@ func BenchmarkInverse(b *testing.B) {
 				return err
 			}
 			to = mem.Matrix{Arr: x, RS: 1, CS: n, Rows: n, Cols: n}
-			w, err = newWork(s, a, tournament)
+			w, err = newWork(s, a, 0, n, tournament, panelWidth)
 			return err
 		})
-		for i := range 4 {
-			way, ahead := searches[i/2], i%2 == 1
+		for i := range 6 {
+			way, width := searches[i/3], widths[i%3]
 			rho := 0.0
 			do(b, func(s *cuda.Stream) error {
-				rows, cols, ok, err := invert(s, a, to, way, ahead) // loads the kernels
+				rows, cols, ok, err := invert(s, a, to, way, width) // loads the kernels
 				if err != nil || !ok {
 					return fmt.Errorf("%v %w", ok, err)
 				}
@@ -344,27 +389,32 @@ func BenchmarkInverse(b *testing.B) {
 				rho = residual(b, h, r.F64[0], rows, cols)
 				return nil
 			})
-			b.Run(fmt.Sprintf("%d/narrow=%v/ahead=%v", n, way == narrow, ahead), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%d/narrow=%v/width=%d", n, way == narrow, width), func(b *testing.B) {
 				for b.Loop() {
 					do(b, func(s *cuda.Stream) error {
-						_, _, _, err := invert(s, a, to, way, ahead)
+						_, _, _, err := invert(s, a, to, way, width)
 						return err
 					})
 				}
 				b.ReportMetric(1e15*rho, "residual/1e-15")
 			})
 		}
-		tiles := int(w.g.N) / block
+		all := int(w.g.Columns)
 		for _, stage := range []struct {
 			name string
 			run  func() error
 		}{
 			{"equilibrate", w.equilibrate},
 			{"fill", w.fill},
-			{"pivots", func() error { return w.pivots(w.s, w.g) }},
-			{"panels", func() error { return w.panels(w.s) }},
-			{"update", func() error { return w.update(w.s, 0, tiles, math.MaxInt32) }},
-			{"unscramble", func() error { return w.unscramble(to) }},
+			{"pivots", func() error { return w.pivots(w.s) }},
+			{"factors", func() error { return w.factors(w.s, columns(0, all)) }},
+			{"update", func() error { return w.update(w.s, 0, block, columns(0, all), 0) }},
+			{"panelFactors", func() error { return w.factors(w.s, columns(0, panelWidth)) }},
+			{"panelStep", func() error { return w.update(w.s, 0, block, columns(0, panelWidth), 0) }},
+			{"panelUpdate", func() error {
+				return w.panelUpdate(w.s, panelWidth, columns(panelWidth, all), w.s.Device().Info().Multiprocessors)
+			}},
+			{"unscramble", func() error { return w.unscramble(to, w) }},
 		} {
 			b.Run(fmt.Sprintf("%d/%s", n, stage.name), func(b *testing.B) {
 				const each = 20

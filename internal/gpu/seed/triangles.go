@@ -12,26 +12,26 @@ import (
 // diagonal of L^-1 is 1 exactly; nothing else is known of the error. It is not ok, and z and u
 // unspecified, where Inverse is not.
 func Triangles(s *cuda.Stream, a, z, u mem.Matrix) (rows, cols []int64, order []int32, ok bool, err error) {
-	return triangles(s, a, z, u, searches, a.Rows >= lookAhead)
+	return triangles(s, a, z, u, searches, widthFor(a.Rows, panelsFrom))
 }
 
-func triangles(s *cuda.Stream, a, z, u mem.Matrix, ways []search, ahead bool) (rows, cols []int64, order []int32, ok bool, err error) {
+func triangles(s *cuda.Stream, a, z, u mem.Matrix, ways []search, width int) (rows, cols []int64, order []int32, ok bool, err error) {
 	for _, way := range ways {
-		if rows, cols, order, ok, err = factor(s, a, z, u, way, ahead); ok || err != nil {
+		if rows, cols, order, ok, err = factor(s, a, z, u, way, width); ok || err != nil {
 			break
 		}
 	}
 	return rows, cols, order, ok, err
 }
 
-func factor(s *cuda.Stream, a, z, u mem.Matrix, way search, ahead bool) (rows, cols []int64, order []int32, ok bool, err error) {
+func factor(s *cuda.Stream, a, z, u mem.Matrix, way search, width int) (rows, cols []int64, order []int32, ok bool, err error) {
 	m, n := a.Rows, a.Cols
 	if n == 0 || m > MaxOrder || way == partial && !fitsPanel(s.Device(), paddedRows(a)) {
 		return make([]int64, m), make([]int64, n), make([]int32, n), n == 0, nil
 	}
 	z.Changed()
 	u.Changed()
-	w, err := newWork(s, a, way)
+	w, err := newWork(s, a, 0, n, way, width)
 	if err != nil {
 		return nil, nil, nil, false, err
 	}
@@ -44,7 +44,7 @@ func factor(s *cuda.Stream, a, z, u mem.Matrix, way search, ahead bool) (rows, c
 	w.to = &abi.Triangles{N: int32(n), Rows: int32(m),
 		Lower: first(z), LowerRS: int64(z.RS), LowerCS: int64(z.CS),
 		Upper: first(u), UpperRS: int64(u.RS), UpperCS: int64(u.CS)}
-	for _, stage := range []func() error{w.equilibrate, w.fill, func() error { return w.eliminate(ahead) }} {
+	for _, stage := range []func() error{w.equilibrate, w.fill, w.eliminate} {
 		if err := stage(); err != nil {
 			return nil, nil, nil, false, err
 		}
@@ -60,8 +60,12 @@ func factor(s *cuda.Stream, a, z, u mem.Matrix, way search, ahead bool) (rows, c
 // first returns the address of the first entry of a matrix of Float64.
 func first(m mem.Matrix) cuda.Pointer { return m.Arr.Plane(0) + cuda.Pointer(8*m.Off) }
 
-// triangles stores what a step makes of the inverses.
-func (w *work) triangles(s *cuda.Stream) error {
+// triangles stores what a panel, which ends before column end, makes of the inverses, if they are
+// wanted.
+func (w *work) triangles(s *cuda.Stream, end int) error {
+	if w.to == nil {
+		return nil
+	}
 	const beside = threads / block
-	return w.launch(s, "triangularInverses", cuda.Dim{X: (int(w.g.First) + block) / beside, Y: 2}, 0, w.g, *w.to)
+	return w.launch(s, "triangularInverses", cuda.Dim{X: end / beside, Y: 2, Z: (end - int(w.g.Panel)) / block}, 0, w.g, *w.to)
 }

@@ -17,9 +17,9 @@ var distinct = []string{"uniform", "permutation", "antidiagonal", "zero leading 
 
 // checkTriangles has the zeros and ones of triangles, and a small Z P F U - I, for the first n
 // columns.
-func checkTriangles(t *testing.T, dev *cuda.Device, p problem, n int, f num.Format, transposed, partially, ahead bool) {
+func checkTriangles(t *testing.T, dev *cuda.Device, p problem, n int, f num.Format, transposed, partially bool, width int) {
 	t.Helper()
-	name := fmt.Sprintf("%s, %d x %d, %v, transposed %v, partial %v, ahead %v", p.name, p.n, n, f, transposed, partially, ahead)
+	name := fmt.Sprintf("%s, %d x %d, %v, transposed %v, partial %v, width %d", p.name, p.n, n, f, transposed, partially, width)
 	if err := dev.Do(t.Context(), func(s *cuda.Stream) error {
 		a, h, err := resident(s, f, p.n, transposed, p.at)
 		if err != nil {
@@ -40,7 +40,7 @@ func checkTriangles(t *testing.T, dev *cuda.Device, p problem, n int, f num.Form
 		} else if transposed {
 			ways = []search{tournament}
 		}
-		rows, cols, order, ok, err := triangles(s, a, z, u, ways, ahead)
+		rows, cols, order, ok, err := triangles(s, a, z, u, ways, width)
 		if err != nil {
 			return err
 		}
@@ -150,12 +150,12 @@ func checkAllTriangles(t *testing.T, dev *cuda.Device, orders ...int) {
 	formats := []num.Format{num.Float64, gputest.MP(424), num.DDouble}
 	for _, n := range orders {
 		for i, p := range problems(n) {
-			checkTriangles(t, dev, p, p.n, formats[i%len(formats)], i%4 == 1, false, i%2 == 0)
-			checkTriangles(t, dev, p, p.n, formats[(i+1)%len(formats)], i%4 == 2, true, i%2 == 1)
+			checkTriangles(t, dev, p, p.n, formats[i%len(formats)], i%4 == 1, false, widths[i%3])
+			checkTriangles(t, dev, p, p.n, formats[(i+1)%len(formats)], i%4 == 2, true, widths[(i+1)%3])
 			if p.name == "uniform" || p.name == "graded" {
 				for _, columns := range []int{1, (n + 1) / 2, n * 9 / 10} {
 					if columns > 0 {
-						checkTriangles(t, dev, p, columns, formats[i%len(formats)], i%4 == 1, true, columns%2 == 0)
+						checkTriangles(t, dev, p, columns, formats[i%len(formats)], i%4 == 1, true, widths[columns%3])
 					}
 				}
 			}
@@ -194,7 +194,7 @@ func TestDeviceTriangles(t *testing.T) {
 func TestSanitizeTriangles(t *testing.T) {
 	dev := gputest.Machine(t)
 	for _, partial := range []bool{false, true} {
-		checkTriangles(t, dev, problems(150)[0], 150, num.Float64, true, partial, true)
+		checkTriangles(t, dev, problems(150)[0], 150, num.Float64, true, partial, panelWidth)
 	}
 }
 
@@ -219,7 +219,7 @@ func BenchmarkTriangles(b *testing.B) {
 					z := mem.Matrix{Arr: x, RS: 1, CS: n, Rows: n, Cols: n}
 					u := mem.Matrix{Arr: x, Off: n * n, RS: 1, CS: n, Rows: n, Cols: n}
 					for b.Loop() {
-						if _, _, _, ok, err := factor(s, a, z, u, way, n >= lookAhead); err != nil || !ok {
+						if _, _, _, ok, err := factor(s, a, z, u, way, widthFor(n, panelsFrom)); err != nil || !ok {
 							return fmt.Errorf("%v %w", ok, err)
 						}
 					}

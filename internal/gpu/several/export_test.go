@@ -6,3 +6,10 @@ func Balance(order int) (restore func()) {
 	leastBalanced = order
 	return func() { leastBalanced = was }
 }
+
+// Share lets all GPUs make approximate inverses from that order on, until restore is called.
+func Share(from int) (restore func()) {
+	was := sharedFrom
+	sharedFrom = from
+	return func() { sharedFrom = was }
+}

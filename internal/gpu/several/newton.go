@@ -195,15 +195,6 @@ func (x *extents) join(y place.Extents, q piece) {
 // scaled returns a bound of norm 2^e, e <= 0.
 func scaled(norm float64, e int64) float64 { return math.Ldexp(norm, int(max(e, -900))) }
 
-// Inverse runs on the first GPU.
-func (p *Place) Inverse(c place.Config, a, x num.Mat) (rows, cols []int64, ok bool, err error) {
-	err = p.first(c, []num.Mat{a}, []num.Mat{x}, func(g place.Place, in, out []num.Mat) (err error) {
-		rows, cols, ok, err = g.Inverse(c, in[0], out[0])
-		return err
-	})
-	return rows, cols, ok, err
-}
-
 // InverseRoot runs on the first GPU.
 func (p *Place) InverseRoot(c place.Config, a, x num.Mat) (exps []int64, ok bool, err error) {
 	err = p.first(c, []num.Mat{a}, []num.Mat{x}, func(g place.Place, in, out []num.Mat) (err error) {

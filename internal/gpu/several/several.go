@@ -4,8 +4,8 @@
 //
 // It knows GPUs as places of one each. What it adds are the parts of an array and of its views
 // (pieces.go), how operands get to where they are needed (fetch.go, panels.go), and how routines
-// are cut (gemm.go, rows.go, newton.go). What is not cut runs on the first GPU, which gets all of
-// its operands for that: whole in first.go.
+// are cut (gemm.go, rows.go, newton.go, seed.go). What is not cut runs on the first GPU, which gets
+// all of its operands for that: whole in first.go.
 //
 // Every entry of a result is computed by one GPU from all that it depends on, or from exact parts
 // of it, and rounded once, so that its bits are those of one GPU.
@@ -37,6 +37,9 @@ type Link interface {
 	Release(ctx context.Context, list []place.Panels)
 	// Lent returns copies of a matrix of the host that GPUs have, for products there.
 	Lent(m num.Mat, on []num.Mat) place.Prepared
+	// Inverse is that of place.Place for matrices of which each GPU has the same columns, in the
+	// order of the GPUs, if it is possible.
+	Inverse(ctx context.Context, a, x []num.Mat) (rows, cols []int64, ok, possible bool, err error)
 	// Memory returns how many bytes each GPU has for operands.
 	Memory() int64
 }

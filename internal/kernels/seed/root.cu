@@ -10,18 +10,23 @@
 //	F[K,J] = P[J]    F[K,K] = P[K]
 //	F[i,J] -= P[i]^T P[J]    F[i,K] = -P[i]^T P[K]    F[i,j] -= P[i]^T P[j]
 //
-// of which the lower triangle is all that counts.
+// of which the lower triangle is all that counts. As in seed.cu the steps of a panel of columns
+// update these alone, and then one product all others, for which the rows of P of all steps are
+// made one from the other.
 #include "../common/leading.cuh"
 #include "tensor.cuh"
+#include "update.cuh"
 
 struct root {
 	vectors a;    // rows of A
 	u64 exps;     // i64
 	u64 status;   // u32
 	u64 f;        // double: F by columns
-	u64 inverse;  // double: L^-1 of the step, by columns
-	u64 panel;    // double: P, BLOCK x N by rows
+	u64 inverse;  // double: L^-1 of the panel's steps, each by columns
+	u64 p;        // double: P of the panel's steps, each BLOCK x N by rows
 	int n, first; // N, the first column of the step
+	int panel;    // the first column of the panel
+	int pad;
 };
 
 // rootExponents finds the exponents, from the diagonal.
@@ -129,7 +134,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) rootBlock(const __grid_
 	if (threadIdx.x == 0 && !regular)
 		atomicOr((u32 *)g.status, SINGULAR);
 	__syncthreads();
-	double *to = (double *)g.inverse;
+	double *to = (double *)g.inverse + (g.first - g.panel) * BLOCK;
 #pragma unroll
 	for (int a = 0; a < PART; a++) {
 		int i = i0 + SIDE * a;
@@ -144,121 +149,142 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) rootBlock(const __grid_
 
 static_assert(PART == 4 && SIDE % 2 == 0, "steps of rootBlock");
 
-// Columns of P that a block of rootPanel makes.
-#define PANEL 32
-
-// rootPanel makes P, and stores the rows of S of the step.
-extern "C" __global__ void __launch_bounds__(THREADS) rootPanel(const __grid_constant__ root g)
+// rootPanel makes the step's P of columns from begin on, of which F has what the steps before have
+// left, and stores the rows of S.
+extern "C" __global__ void __launch_bounds__(THREADS) rootPanel(const __grid_constant__ root g, int begin)
 {
-	__shared__ __align__(16) double triangle[BLOCK * BLOCK], panel[BLOCK * PANEL];
-	double *f = (double *)g.f;
-	const double *from = (const double *)g.inverse;
-	int j0 = blockIdx.x * PANEL, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-	for (int i = threadIdx.x; i < BLOCK * BLOCK; i += THREADS)
-		triangle[swizzled<BLOCK>(i / BLOCK, i % BLOCK)] = from[i];
-	if (j0 >= g.first + BLOCK)
-		for (int k = warp; k < BLOCK; k += THREADS / 32)
-			panel[swizzled<PANEL>(k, lane)] = f[j0 + lane + (i64)(g.first + k) * g.n];
-	else
-		for (int i = threadIdx.x; i < BLOCK * PANEL; i += THREADS) {
+	extern __shared__ __align__(16) double shared[];
+	double *triangle = shared, *strip = shared + BLOCK * BLOCK, *f = (double *)g.f;
+	int j0 = begin + blockIdx.x * STRIP, before = g.first - g.panel;
+	copyTile<BLOCK, BLOCK>(triangle, (const double *)g.inverse + before * BLOCK, BLOCK, BLOCK);
+	closeGroup();
+	for (int i = threadIdx.x; i < BLOCK * STRIP; i += THREADS)
+		if (j0 >= g.first + BLOCK)
+			strip[swizzled<STRIP>(i / STRIP, i % STRIP)] = f[j0 + i % STRIP + (i64)(g.first + i / STRIP) * g.n];
+		else {
 			int k = i % BLOCK, j = j0 + i / BLOCK;
-			panel[swizzled<PANEL>(k, i / BLOCK)] = j >= g.first ? j - g.first == k : f[g.first + k + (i64)j * g.n];
+			strip[swizzled<STRIP>(k, i / BLOCK)] = j >= g.first ? j - g.first == k : f[g.first + k + (i64)j * g.n];
 		}
+	waitGroups<0>();
 	__syncthreads();
-	double2 c[PANEL / 8] = {};
-#pragma unroll 4
-	for (int k = lane % 4; k < BLOCK; k += 4) {
-		double a = triangle[swizzled<BLOCK>(k, 8 * warp + lane / 4)];
+	double2 c[2] = {};
+	multiplyStrip<false>(c, triangle, strip);
+	int j = j0 + stripColumn() + threadIdx.x % 4 * 2;
 #pragma unroll
-		for (int t = 0; t < PANEL / 8; t++)
-			multiplyAdd64(c[t], a, panel[swizzled<PANEL>(k, 8 * t + lane / 4)]);
-	}
-	int k = 8 * warp + lane / 4;
-	double *to = (double *)g.panel + (i64)k * g.n;
-#pragma unroll
-	for (int t = 0; t < PANEL / 8; t++) {
-		int j = j0 + 8 * t + 2 * (lane % 4);
-		*(double2 *)(to + j) = c[t];
+	for (int half = 0; half < 2; half++) {
+		int k = stripRow() + 8 * half;
+		*(double2 *)((double *)g.p + (i64)(before + k) * g.n + j) = c[half];
 		if (j0 < g.first + BLOCK) {
-			f[g.first + k + (i64)j * g.n] = c[t].x;
-			f[g.first + k + (i64)(j + 1) * g.n] = c[t].y;
+			f[g.first + k + (i64)j * g.n] = c[half].x;
+			f[g.first + k + (i64)(j + 1) * g.n] = c[half].y;
 		}
 	}
 }
 
-static_assert(THREADS / 32 * 8 == BLOCK, "warps of rootPanel");
-
-// A block of rootUpdate has TALL rows and BLOCK columns, a warp 32 rows and 32 columns.
-#define TALL 128
-
-// rootUpdate subtracts P^T P from the rows behind the step's, as far as blocks (i, j) reach into
-// the lower triangle. The step's columns count as 0.
-extern "C" __global__ void __launch_bounds__(THREADS, 2) rootUpdate(const __grid_constant__ root g)
+// rootRows makes P of all steps of a panel of so many columns, of columns before the panel, and
+// stores the rows of S.
+extern "C" __global__ void __launch_bounds__(THREADS) rootRows(const __grid_constant__ root g, int width)
 {
 	extern __shared__ __align__(16) double shared[];
-	double *left = shared, *right = shared + BLOCK * TALL;
-	int i0 = g.first + BLOCK + blockIdx.x * TALL, j0 = blockIdx.y * BLOCK;
-	if (j0 >= i0 + TALL)
-		return;
-	const double *from = (const double *)g.panel;
-#pragma unroll
-	for (int half = 0; half < 2; half++) {
-#pragma unroll
-		for (int c = threadIdx.x; c < BLOCK * TALL / 4; c += THREADS) {
-			int k = half * (BLOCK / 2) + c / (TALL / 2), i = c % (TALL / 2) * 2;
-			if (i0 + i < g.n)
-				copyAsync(sharedAddress(left + swizzled<TALL>(k, i)), from + (i64)k * g.n + i0 + i);
-		}
-#pragma unroll
-		for (int c = threadIdx.x; c < BLOCK * BLOCK / 4; c += THREADS) {
-			int k = half * (BLOCK / 2) + c / (BLOCK / 2), j = c % (BLOCK / 2) * 2;
-			copyAsync(sharedAddress(right + swizzled<BLOCK>(k, j)), from + (i64)k * g.n + j0 + j);
+	double *strips = shared + 2 * BLOCK * BLOCK, *f = (double *)g.f;
+	int j0 = blockIdx.x * STRIP, steps = width / BLOCK, parity = 0, nextT = 0, nextS = 0;
+	auto fetch = [&]() {
+		if (nextT < steps) {
+			double *to = shared + parity * BLOCK * BLOCK;
+			if (nextS == nextT)
+				copyTile<BLOCK, BLOCK>(to, (const double *)g.inverse + nextT * BLOCK * BLOCK, BLOCK, BLOCK);
+			else
+				copyTile<BLOCK, BLOCK>(to, (const double *)g.p + (i64)(nextS * BLOCK) * g.n + g.panel + nextT * BLOCK, g.n, BLOCK);
+			parity ^= 1;
+			if (++nextS > nextT) {
+				nextT++;
+				nextS = 0;
+			}
 		}
 		closeGroup();
-	}
-	int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-	int wi = warp % 4 * 32, wj = warp / 4 * 32;
-	bool there = i0 + wi < g.n;
-	// Number (lane / 4, 2 (lane mod 4)) of tile (s, t) is F's in row 8 t + 2 (lane mod 4) and
-	// column 8 s + lane / 4.
-	double *f = (double *)g.f + i0 + wi + 2 * (lane % 4) + (i64)(j0 + wj + lane / 4) * g.n;
-	double2 c[4][4] = {};
-	if (there && j0 != g.first) {
-#pragma unroll
-		for (int t = 0; t < 4; t++)
-#pragma unroll
-			for (int s = 0; s < 4; s++)
-				c[s][t] = *(const double2 *)(f + (i64)(8 * s) * g.n + 8 * t);
-	}
-#pragma unroll
-	for (int half = 0; half < 2; half++) {
-		if (half == 0)
-			waitGroups<1>();
-		else
+	};
+	fetch();
+	for (int i = threadIdx.x; i < width * STRIP; i += THREADS)
+		strips[swizzled<STRIP>(i % width, i / width)] = f[g.panel + i % width + (i64)(j0 + i / width) * g.n];
+	int row = stripRow(), column = stripColumn() + threadIdx.x % 4 * 2;
+	for (int t = 0; t < steps; t++) {
+		double *strip = strips + t * BLOCK * STRIP;
+		double2 *mine = (double2 *)(strip + swizzled<STRIP>(row, column)), *below = (double2 *)(strip + swizzled<STRIP>(row + 8, column)), c[2];
+		for (int s = 0; s <= t; s++) {
 			waitGroups<0>();
-		__syncthreads();
-#pragma unroll 2
-		for (int k = half * (BLOCK / 2) + lane % 4; k < (half + 1) * (BLOCK / 2); k += 4) {
-			double a[4], b[4];
-#pragma unroll
-			for (int s = 0; s < 4; s++) {
-				a[s] = -right[swizzled<BLOCK>(k, wj + 8 * s + lane / 4)];
-				b[s] = left[swizzled<TALL>(k, wi + 8 * s + lane / 4)];
+			__syncthreads();
+			const double *triangle = shared + (parity ^ 1) * BLOCK * BLOCK;
+			fetch();
+			if (s == t) {
+				c[0] = c[1] = {0, 0};
+				multiplyStrip<false>(c, triangle, strip);
+				__syncthreads();
+			} else {
+				if (s == 0) {
+					c[0] = *mine;
+					c[1] = *below;
+				}
+				multiplyStrip<true>(c, triangle, strips + s * BLOCK * STRIP);
 			}
+			if (s >= t - 1) {
+				*mine = c[0];
+				*below = c[1];
+			}
+		}
 #pragma unroll
-			for (int s = 0; s < 4; s++)
-#pragma unroll
-				for (int t = 0; t < 4; t++)
-					multiplyAdd64(c[s][t], a[s], b[t]);
+		for (int half = 0; half < 2; half++) {
+			int k = t * BLOCK + row + 8 * half;
+			*(double2 *)((double *)g.p + (i64)k * g.n + j0 + column) = c[half];
+			f[g.panel + k + (i64)(j0 + column) * g.n] = c[half].x;
+			f[g.panel + k + (i64)(j0 + column + 1) * g.n] = c[half].y;
 		}
 	}
-	if (!there)
-		return;
-#pragma unroll
-	for (int s = 0; s < 4; s++)
-#pragma unroll
-		for (int t = 0; t < 4; t++)
-			*(double2 *)(f + (i64)(8 * s) * g.n + 8 * t) = c[s][t];
+}
+
+// rootTiles are those of rows from row on and columns begin to end, and of the lower triangle from
+// row and column triangle on.
+template <int WIDE> struct rootTiles {
+	int n, row, begin, end, triangle;
+
+	__device__ __forceinline__ int tall(int from) const { return (n - from + TALL - 1) / TALL; }
+	__device__ __forceinline__ int count() const
+	{
+		return tall(row) * ((end - begin + WIDE - 1) / WIDE) + tall(triangle) * (tall(triangle) + 1) / 2 * (TALL / WIDE);
+	}
+	__device__ __forceinline__ void at(int tile, int &i0, int &j0) const
+	{
+		int rows = tall(row), all = rows * ((end - begin + WIDE - 1) / WIDE);
+		if (tile < all) {
+			i0 = row + tile % rows * TALL;
+			j0 = begin + tile / rows * WIDE;
+			return;
+		}
+		tile -= all;
+		int i = (int)((sqrt(8.0 * (tile / (TALL / WIDE)) + 1) - 1) / 2); // exact for squares
+		i0 = triangle + i * TALL;
+		j0 = triangle + (tile - i * (i + 1) / 2 * (TALL / WIDE)) * WIDE;
+	}
+};
+
+// updateRoot subtracts P^T P of depth columns from column from on, which count as 0.
+template <int T, int WIDE> static __device__ __forceinline__ void updateRoot(const root &g, int from, int depth, int row, int begin, int end, int triangle, double *shared)
+{
+	rankUpdate r = {(double *)g.f, (const double *)g.p, (const double *)g.p, 0, g.n, from, depth, from - g.panel};
+	update<T, WIDE, true>(r, rootTiles<WIDE>{g.n, row, begin, end, triangle}, g.n, shared);
+}
+
+// rootStep updates few columns, or by P of a step.
+extern "C" __global__ void __launch_bounds__(THREADS, 2) rootStep(const __grid_constant__ root g, int from, int depth, int row, int begin, int end, int triangle)
+{
+	extern __shared__ __align__(16) double shared[];
+	updateRoot<4, 64>(g, from, depth, row, begin, end, triangle, shared);
+}
+
+// rootUpdate updates many columns by P of a panel.
+extern "C" __global__ void __launch_bounds__(THREADS, 1) rootUpdate(const __grid_constant__ root g, int from, int depth, int row, int begin, int end, int triangle)
+{
+	extern __shared__ __align__(16) double shared[];
+	updateRoot<8, 128>(g, from, depth, row, begin, end, triangle, shared);
 }
 
 // rootInverse stores S, in numbers off + i rs + j cs of F64.

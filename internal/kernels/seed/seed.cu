@@ -18,10 +18,16 @@
 //
 // which is one product for all. (L U)^-1 is not formed for it, whose error may be large where those
 // of L^-1 F[p,J] and F[i,K] U^-1 are small.
+//
+// The steps of a panel of columns update these alone, and then one product updates all others, of
+// which F's entries are so read and written once a panel. It does what the steps would do one after
+// the other: its factors are theirs side by side, the right ones made one from the other, and the
+// left ones 0 in rows that a later step of the panel has for pivots, where F counts as 0 by then.
 #include "../common/leading.cuh"
 #include "../common/report.cuh"
 #include "elimination.cuh"
 #include "tensor.cuh"
+#include "update.cuh"
 
 #define NODE 256
 
@@ -222,10 +228,10 @@ static __device__ __forceinline__ void pickPivots(const elimination &g, u64 from
 	__syncthreads();
 	int *order = (int *)g.order + g.first;
 	if (chosen >= 0) {
-		double *lower = (double *)g.lower + chosen, *upper = (double *)g.upper + chosen * BLOCK;
+		double *lower = (double *)g.corner + (g.first - g.panel) * (g.width + 1) + chosen, *upper = (double *)g.upper + chosen * BLOCK;
 #pragma unroll
 		for (int j = 0; j < BLOCK; j++) {
-			lower[j * BLOCK] = j < chosen ? a[j] : j == chosen;
+			lower[j * g.width] = j < chosen ? a[j] : j == chosen;
 			upper[j] = j < chosen ? 0 : a[j];
 		}
 		place -= g.first;
@@ -278,153 +284,176 @@ extern "C" __global__ void __launch_bounds__(NODE, 1) pivots(const __grid_consta
 	pickPivots(g, from, count, given != 0, shared);
 }
 
-// Columns of the right factor that a block of pivotPanels makes, and rows of the left one.
-#define PANEL 32
+// rightStrip makes columns j0 to j0 + STRIP of the right factors of steps begin to end of a panel,
+// of which F has what steps before have left. Block (t, s) of the corner is
+//
+//	(s < t) what the left factor of step s has in the pivot rows of step t    (s = t) L^-1 of step t
+//
+// The rows of step t are L^-1 B for the pivot rows B of F, brought up to date by the steps before;
+// for the step's own columns they are L^-1.
+static __device__ __forceinline__ void rightStrip(const elimination &g, int j0, int begin, int end, double *shared)
+{
+	double *strips = shared + 2 * BLOCK * BLOCK;
+	int parity = 0, nextT = begin, nextS = begin;
+	auto fetch = [&]() {
+		if (nextT < end) {
+			const double *from = (const double *)g.corner + (i64)(nextS * BLOCK) * g.width + nextT * BLOCK;
+			copyTile<BLOCK, BLOCK>(shared + parity * BLOCK * BLOCK, from, g.width, BLOCK);
+			parity ^= 1;
+			if (++nextS > nextT) {
+				nextT++;
+				nextS = begin;
+			}
+		}
+		closeGroup();
+	};
+	fetch();
+	for (int i = threadIdx.x; i < (end - begin) * BLOCK * STRIP; i += THREADS) {
+		int h = i % BLOCK, j = i / BLOCK % STRIP, t = i / (BLOCK * STRIP), first = g.panel + (begin + t) * BLOCK;
+		strips[swizzled<STRIP>(t * BLOCK + h, j)] = (u32)(j0 + j - first) < BLOCK ? j0 + j - first == h : ((const double *)g.f)[((const int *)g.order)[first + h] + (i64)(j0 + j) * g.n];
+	}
+	int row = stripRow(), column = stripColumn() + threadIdx.x % 4 * 2;
+	for (int t = begin; t < end; t++) {
+		double *strip = strips + (t - begin) * BLOCK * STRIP;
+		double2 *mine = (double2 *)(strip + swizzled<STRIP>(row, column)), *below = (double2 *)(strip + swizzled<STRIP>(row + 8, column)), c[2];
+		for (int s = begin; s <= t; s++) {
+			waitGroups<0>();
+			__syncthreads();
+			const double *triangle = shared + (parity ^ 1) * BLOCK * BLOCK;
+			fetch();
+			if (s == t)
+				c[0] = c[1] = {0, 0};
+			else if (s == begin) {
+				c[0] = *mine;
+				c[1] = *below;
+			}
+			multiplyStrip<false>(c, triangle, strips + (s - begin) * BLOCK * STRIP);
+			if (s == t)
+				__syncthreads();
+			if (s >= t - 1) {
+				*mine = c[0];
+				*below = c[1];
+			}
+		}
+		double2 *to = (double2 *)((double *)g.right + (i64)(t * BLOCK + row) * g.n + j0 + column);
+		to[0] = c[0];
+		to[4 * (i64)g.n] = c[1];
+	}
+}
+
+// rightFactor makes the right factors of all steps of a panel that ends before column end, for
+// columns of which block b has those from begin + b STRIP on, but skipped ones further from column
+// skip on.
+extern "C" __global__ void __launch_bounds__(THREADS) rightFactor(const __grid_constant__ elimination g, int end, int begin, int skip, int skipped)
+{
+	extern __shared__ __align__(16) double shared[];
+	int j0 = begin + blockIdx.x * STRIP;
+	rightStrip(g, j0 < skip ? j0 : j0 + skipped, 0, (end - g.panel) / BLOCK, shared);
+}
 
 // The most that numbers -F[i,K] U^-1 of rows without a pivot may be where pivots are those of a few
 // rows; if all rows are candidates they are 1 or a little more.
 #define MOST 256
 
-// pivotPanels makes the factors of the update: blocks (b, 0) the right one, of rows L^-1 F[p,J], or
-// L^-1 for the step's columns; blocks (b, 1) the left one, of columns -F[i,K] U^-1, or U^-1 for the
-// pivot rows.
-extern "C" __global__ void __launch_bounds__(THREADS) pivotPanels(const __grid_constant__ elimination g)
+// leftStrip makes rows i0 to i0 + STRIP of the step's left factor, -F[i,K] U^-1, or U^-1 in the
+// pivot rows. What steps before have there goes to the corner.
+static __device__ __forceinline__ void leftStrip(const elimination &g, int i0, double *shared)
 {
-	__shared__ __align__(16) double triangle[BLOCK * BLOCK], panel[BLOCK * PANEL];
-	const double *f = (const double *)g.f, *from = (const double *)(blockIdx.y ? g.upper : g.lower);
-	int i0 = blockIdx.x * PANEL, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-	if (!blockIdx.y && i0 >= g.columns)
-		return;
-	for (int i = threadIdx.x; i < BLOCK * BLOCK; i += THREADS)
-		triangle[swizzled<BLOCK>(i / BLOCK, i % BLOCK)] = from[i];
-	if (blockIdx.y)
-		for (int k = warp; k < BLOCK; k += THREADS / 32)
-			panel[swizzled<PANEL>(k, lane)] = -f[i0 + lane + (i64)(g.first + k) * g.n];
-	else
-		for (int i = threadIdx.x; i < BLOCK * PANEL; i += THREADS) {
-			int k = i % BLOCK, j = i0 + i / BLOCK;
-			panel[swizzled<PANEL>(k, i / BLOCK)] = (u32)(j - g.first) < BLOCK ? j - g.first == k : f[((const int *)g.order)[g.first + k] + (i64)j * g.n];
-		}
+	double *triangle = shared, *strip = shared + BLOCK * BLOCK;
+	int before = g.first - g.panel;
+	copyTile<BLOCK, BLOCK>(triangle, (const double *)g.upper, BLOCK, BLOCK);
+	closeGroup();
+	for (int i = threadIdx.x; i < BLOCK * STRIP; i += THREADS)
+		strip[swizzled<STRIP>(i / STRIP, i % STRIP)] = -((const double *)g.f)[i0 + i % STRIP + (i64)(g.first + i / STRIP) * g.n];
+	waitGroups<0>();
 	__syncthreads();
-	double2 c[PANEL / 8] = {};
-#pragma unroll 4
-	for (int k = lane % 4; k < BLOCK; k += 4) {
-		double a = triangle[swizzled<BLOCK>(k, 8 * warp + lane / 4)];
+	double2 c[2] = {};
+	multiplyStrip<false>(c, triangle, strip);
+	int i = i0 + stripColumn() + threadIdx.x % 4 * 2;
+	int2 slot = *(const int2 *)((const int *)g.slot + i);
+	u32 x = slot.x - g.first, y = slot.y - g.first;
+	double *left = (double *)g.left;
 #pragma unroll
-		for (int t = 0; t < PANEL / 8; t++)
-			multiplyAdd64(c[t], a, panel[swizzled<PANEL>(k, 8 * t + lane / 4)]);
+	for (int half = 0; half < 2; half++) {
+		int k = stripRow() + 8 * half;
+		double2 v = c[half];
+		if (slot.x < 0 && !(fabs(v.x) <= MOST) || slot.y < 0 && !(fabs(v.y) <= MOST))
+			atomicOr((u32 *)g.status, GROWTH);
+		if (x < BLOCK)
+			v.x = triangle[swizzled<BLOCK>(x, k)];
+		if (y < BLOCK)
+			v.y = triangle[swizzled<BLOCK>(y, k)];
+		*(double2 *)(left + (i64)(before + k) * g.n + i) = v;
 	}
-	int k = 8 * warp + lane / 4;
-	double *to = (double *)(blockIdx.y ? g.left : g.right) + (i64)k * g.n;
-#pragma unroll
-	for (int t = 0; t < PANEL / 8; t++) {
-		int i = i0 + 8 * t + 2 * (lane % 4);
-		if (blockIdx.y) {
-			int2 slot = *(const int2 *)((const int *)g.slot + i);
-			u32 x = slot.x - g.first, y = slot.y - g.first;
-			if (slot.x < 0 && !(fabs(c[t].x) <= MOST) || slot.y < 0 && !(fabs(c[t].y) <= MOST))
-				atomicOr((u32 *)g.status, GROWTH);
-			if (x < BLOCK)
-				c[t].x = triangle[swizzled<BLOCK>(x, k)];
-			if (y < BLOCK)
-				c[t].y = triangle[swizzled<BLOCK>(y, k)];
+	int r = threadIdx.x % STRIP;
+	u32 row = ((const int *)g.slot)[i0 + r] - g.first;
+	if (row < BLOCK)
+		for (int h = threadIdx.x / STRIP; h < before; h += THREADS / STRIP) {
+			double *of = left + (i64)h * g.n + i0 + r;
+			((double *)g.corner)[(i64)h * g.width + before + row] = *of;
+			*of = 0;
 		}
-		*(double2 *)(to + i) = c[t];
-	}
 }
 
-static_assert(THREADS / 32 * 8 == BLOCK, "warps of pivotPanels");
-
-// A block of rankUpdate has TALL rows and BLOCK columns, a warp 32 rows and 32 columns.
-#define TALL 128
-
-// rankUpdate adds the product of the factors to F, of which the pivot rows and the step's columns
-// count as 0. Blocks (i, j) take column blocks begin + j, but not number without.
-extern "C" __global__ void __launch_bounds__(THREADS, 2) rankUpdate(const __grid_constant__ elimination g, int begin, int without)
+// stepFactors makes the factors of a step: blocks (b, 0) the right one, of columns from begin on as
+// many as other blocks have, blocks (b, 1) the left one.
+extern "C" __global__ void __launch_bounds__(THREADS) stepFactors(const __grid_constant__ elimination g, int begin, int end)
 {
 	extern __shared__ __align__(16) double shared[];
-	double *left = shared, *right = shared + BLOCK * TALL;
-	int tile = begin + blockIdx.y;
-	tile += tile >= without;
-	int i0 = blockIdx.x * TALL, j0 = tile * BLOCK;
-	const double *from = (const double *)g.left + i0;
-#pragma unroll
-	for (int half = 0; half < 2; half++) {
-#pragma unroll
-		for (int c = threadIdx.x; c < BLOCK * TALL / 4; c += THREADS) {
-			int k = half * (BLOCK / 2) + c / (TALL / 2), i = c % (TALL / 2) * 2;
-			if (i0 + i < g.n)
-				copyAsync(sharedAddress(left + swizzled<TALL>(k, i)), from + (i64)k * g.n + i);
-		}
-#pragma unroll
-		for (int c = threadIdx.x; c < BLOCK * BLOCK / 4; c += THREADS) {
-			int k = half * (BLOCK / 2) + c / (BLOCK / 2), j = c % (BLOCK / 2) * 2;
-			copyAsync(sharedAddress(right + swizzled<BLOCK>(k, j)), (const double *)g.right + (i64)k * g.n + j0 + j);
-		}
-		closeGroup();
-	}
-	int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-	int wi = warp % 4 * 32, wj = warp / 4 * 32;
-	bool there = i0 + wi < g.n;
-	// Number (lane / 4, 2 (lane mod 4)) of tile (s, t) is F's in row 8 t + 2 (lane mod 4) and
-	// column 8 s + lane / 4.
-	double *f = (double *)g.f + i0 + wi + 2 * (lane % 4) + (i64)(j0 + wj + lane / 4) * g.n;
-	double2 c[4][4] = {};
-	if (there && j0 != g.first) {
-#pragma unroll
-		for (int t = 0; t < 4; t++) {
-			int2 slot = *(const int2 *)((const int *)g.slot + i0 + wi + 8 * t + 2 * (lane % 4));
-			bool pivotX = (u32)(slot.x - g.first) < BLOCK, pivotY = (u32)(slot.y - g.first) < BLOCK;
-#pragma unroll
-			for (int s = 0; s < 4; s++) {
-				c[s][t] = *(const double2 *)(f + (i64)(8 * s) * g.n + 8 * t);
-				c[s][t].x = pivotX ? 0 : c[s][t].x;
-				c[s][t].y = pivotY ? 0 : c[s][t].y;
-			}
-		}
-	}
-#pragma unroll
-	for (int half = 0; half < 2; half++) {
-		if (half == 0)
-			waitGroups<1>();
-		else
-			waitGroups<0>();
-		__syncthreads();
-#pragma unroll 2
-		for (int k = half * (BLOCK / 2) + lane % 4; k < (half + 1) * (BLOCK / 2); k += 4) {
-			double a[4], b[4];
-#pragma unroll
-			for (int s = 0; s < 4; s++) {
-				a[s] = right[swizzled<BLOCK>(k, wj + 8 * s + lane / 4)];
-				b[s] = left[swizzled<TALL>(k, wi + 8 * s + lane / 4)];
-			}
-#pragma unroll
-			for (int s = 0; s < 4; s++)
-#pragma unroll
-				for (int t = 0; t < 4; t++)
-					multiplyAdd64(c[s][t], a[s], b[t]);
-		}
-	}
-	if (!there)
-		return;
-#pragma unroll
-	for (int s = 0; s < 4; s++)
-#pragma unroll
-		for (int t = 0; t < 4; t++)
-			*(double2 *)(f + (i64)(8 * s) * g.n + 8 * t) = c[s][t];
+	int at = blockIdx.x * STRIP, step = (g.first - g.panel) / BLOCK;
+	if (blockIdx.y)
+		leftStrip(g, at, shared);
+	else if (begin + at < end)
+		rightStrip(g, begin + at, step, step + 1, shared);
 }
 
-// unscrambled stores the inverse of F, n x n, from what is in F's place, in numbers off + i rs + j
-// cs of F64.
-extern "C" __global__ void __launch_bounds__(THREADS) unscrambled(const __grid_constant__ elimination g, int n, u64 to, i64 rs, i64 cs)
+// eliminationTiles are those of columns begin to end but for skipped ones from column skip on.
+template <int WIDE> struct eliminationTiles {
+	int n, begin, end, skip, skipped;
+
+	__device__ __forceinline__ int count() const { return (n + TALL - 1) / TALL * ((end - begin - skipped + WIDE - 1) / WIDE); }
+	__device__ __forceinline__ void at(int tile, int &i0, int &j0) const
+	{
+		int rows = (n + TALL - 1) / TALL;
+		i0 = tile % rows * TALL;
+		j0 = begin + tile / rows * WIDE;
+		j0 = j0 < skip ? j0 : j0 + skipped;
+	}
+};
+
+// updateColumns adds the product of the factors of depth columns from column from on to F, of which
+// these columns and their pivot rows count as 0.
+template <int T, int WIDE> static __device__ __forceinline__ void updateColumns(const elimination &g, int from, int depth, int begin, int end, int skip, int skipped, double *shared)
 {
-	int i = blockIdx.x * THREADS + threadIdx.x, j = ((const int *)g.order)[blockIdx.y];
-	if (i >= n || j >= n)
+	rankUpdate r = {(double *)g.f, (const double *)g.left, (const double *)g.right, (const int *)g.slot, g.n, from, depth, from - g.panel};
+	update<T, WIDE, false>(r, eliminationTiles<WIDE>{g.n, begin, end, skip, skipped}, end, shared);
+}
+
+// stepUpdate updates few columns, or by the factors of a step.
+extern "C" __global__ void __launch_bounds__(THREADS, 2) stepUpdate(const __grid_constant__ elimination g, int from, int depth, int begin, int end, int skip, int skipped)
+{
+	extern __shared__ __align__(16) double shared[];
+	updateColumns<4, 64>(g, from, depth, begin, end, skip, skipped, shared);
+}
+
+// panelUpdate updates many columns by the factors of a panel.
+extern "C" __global__ void __launch_bounds__(THREADS, 1) panelUpdate(const __grid_constant__ elimination g, int from, int depth, int begin, int end, int skip, int skipped)
+{
+	extern __shared__ __align__(16) double shared[];
+	updateColumns<8, 128>(g, from, depth, begin, end, skip, skipped, shared);
+}
+
+// unscrambled stores columns j0 <= j < j1 of the inverse of F, n x n, in numbers off + i rs +
+// (j - j0) cs of F64, of what is in columns of F's place from begin on.
+extern "C" __global__ void __launch_bounds__(THREADS) unscrambled(const __grid_constant__ elimination g, int begin, int n, int j0, int j1, u64 to, i64 rs, i64 cs)
+{
+	int i = blockIdx.x * THREADS + threadIdx.x, k = begin + blockIdx.y, j = ((const int *)g.order)[k];
+	if (i >= n || j < j0 || j >= j1)
 		return;
-	double x = ((const double *)g.f)[((const int *)g.order)[i] + (i64)blockIdx.y * g.n];
+	double x = ((const double *)g.f)[((const int *)g.order)[i] + (i64)k * g.n];
 	if (!finite(x))
 		atomicOr((u32 *)g.status, NOT_FINITE);
-	((double *)to)[i * rs + j * cs] = x;
+	((double *)to)[i * rs + (j - j0) * cs] = x;
 }
 
 struct triangles {
@@ -436,15 +465,16 @@ struct triangles {
 // Rows or columns beside those of a step that a block of triangularInverses stores.
 #define BESIDE (THREADS / BLOCK)
 
-// triangularInverses stores what a step makes of the inverses of the triangles of P F = L U, row j
-// of P F being row order[j] of F, where both are zeros: blocks (b, 0) rows of L^-1, which the right
-// factor has before the step's columns, as F's have the rows of the inverse so far; blocks (b, 1)
-// columns of U^-1, which the left factor has in the pivot rows, those of steps before included.
+// triangularInverses stores what a panel makes of the inverses of the triangles of P F = L U, row j
+// of P F being row order[j] of F, where both are zeros: blocks (b, 0, t) rows of L^-1, which the
+// right factor of step t has before the step's columns, as F's have the rows of the inverse so far;
+// blocks (b, 1, t) columns of U^-1, which the left factor has in the pivot rows, those of steps
+// before included.
 extern "C" __global__ void __launch_bounds__(THREADS) triangularInverses(const __grid_constant__ elimination g, const __grid_constant__ triangles t)
 {
 	const int *order = (const int *)g.order;
-	int h = blockIdx.y ? threadIdx.x / BESIDE : threadIdx.x % BLOCK;
-	int j = blockIdx.x * BESIDE + (blockIdx.y ? threadIdx.x % BESIDE : threadIdx.x / BLOCK), k = g.first + h;
+	int h = blockIdx.z * BLOCK + (blockIdx.y ? threadIdx.x / BESIDE : threadIdx.x % BLOCK);
+	int j = blockIdx.x * BESIDE + (blockIdx.y ? threadIdx.x % BESIDE : threadIdx.x / BLOCK), k = g.panel + h;
 	if (k >= t.n || j > k)
 		return;
 	int row = order[j];

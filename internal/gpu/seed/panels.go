@@ -1,0 +1,340 @@
+package seed
+
+import (
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+)
+
+// panelWidth is how many columns a panel has. Inverses on an H100 (BenchmarkInverse) took, by steps
+// of 64 columns without panels and with panels of 128 and 256, 3.11, 2.99 and 2.96 ms for n = 2048,
+// 11.8, 8.0 and 8.1 ms for 4096, 61.5, 48.3 and 41.6 ms for 8192.
+const panelWidth = 256
+
+// panelsFrom is the order from which columns are eliminated in panels, each beside the update
+// before it. For smaller matrices an update takes no longer than what the two streams cost.
+const panelsFrom = 1536
+
+// widthFor returns the width of panels for a matrix of so many rows, that of a step where there are
+// none, if they begin with an order.
+func widthFor(rows, from int) int {
+	if rows < from {
+		return block
+	}
+	return panelWidth
+}
+
+// spareFor returns how many multiprocessors updates leave to what goes on in the other stream,
+// which is most of all for smaller matrices: with 8, 16 and 24 an inverse took 8.7, 8.5 and 8.1 ms
+// for n = 4096, 41.6, 44.5 and 47.7 ms for 8192.
+func spareFor(rows int) int {
+	if rows < 6144 {
+		return 24
+	}
+	return 8
+}
+
+// Of updates: columns that a block of panelUpdate takes, and the factors' numbers that it holds.
+const (
+	wide          = 128
+	chunk, stages = 16, 3
+)
+
+// updateShared is the shared memory of an update's block of so many columns.
+func updateShared(across int) int { return 8 * stages * chunk * (tall + across) }
+
+// A stretch is columns begin <= j < end, but not those of the skipped ones from skip on.
+type stretch struct{ begin, end, skip, skipped int }
+
+// columns returns those from begin to end.
+func columns(begin, end int) stretch { return stretch{begin, end, end, 0} }
+
+// without returns columns that have others among them, or do not, less those.
+func (c stretch) without(begin, end int) stretch {
+	switch begin, end = max(begin, c.begin), min(end, c.end); {
+	case begin >= end:
+	case c.skipped == 0:
+		c.skip, c.skipped = begin, end-begin
+	default: // which follow what is skipped
+		c.skipped += end - begin
+	}
+	return c
+}
+
+// count returns how many columns there are.
+func (c stretch) count() int { return c.end - c.begin - c.skipped }
+
+// events are what streams of several GPUs wait for, of every other panel each.
+type events struct {
+	beside     *cuda.Stream   // of what all wait for: its blocks go first
+	eliminated *cuda.Event    // a panel, in beside
+	pulled     [2]*cuda.Event // its left factor and pivots, by another GPU, in beside
+	updated    [2]*cuda.Event // columns beside the panel, which has been in use for that
+	done       *cuda.Event
+}
+
+// list returns the events.
+func (e *events) list() []**cuda.Event {
+	return []**cuda.Event{&e.eliminated, &e.pulled[0], &e.pulled[1], &e.updated[0], &e.updated[1], &e.done}
+}
+
+// start makes the stream, which follows s, and the events.
+func (e *events) start(s *cuda.Stream) (err error) {
+	if e.beside, err = s.NewStream(); err != nil {
+		return err
+	}
+	for _, x := range e.list() {
+		if *x, err = s.NewEvent(); err != nil {
+			return err
+		}
+		if err = s.Record(*x); err != nil {
+			return err
+		}
+	}
+	return e.beside.Wait(e.done)
+}
+
+// stop waits for the stream and ends it and the events.
+func (e *events) stop() (err error) {
+	if e.beside != nil {
+		err = e.beside.Close()
+	}
+	for _, x := range e.list() {
+		if *x == nil {
+			continue
+		}
+		if failed := (*x).Close(); err == nil {
+			err = failed
+		}
+	}
+	*e = events{}
+	return err
+}
+
+// eliminate inverts F but for the order of its rows and columns: step by step, each of which
+// updates all columns, or by panels.
+func (w *work) eliminate() error {
+	if w.g.Width > block {
+		t := team{w}
+		err := t.eliminate()
+		if e := w.stop(); err == nil {
+			err = e
+		}
+		return err
+	}
+	all := columns(0, int(w.g.Columns))
+	for first := 0; first < all.end; first += block {
+		w.g.Panel = int32(first)
+		if err := w.step(w.s, first, all); err != nil {
+			return err
+		}
+		if err := w.triangles(w.s, first+block); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step eliminates the columns of a step, in the columns of its panel.
+func (w *work) step(s *cuda.Stream, first int, panel stretch) error {
+	w.g.First = int32(first)
+	if err := w.pivots(s); err != nil {
+		return err
+	}
+	if err := w.factors(s, panel); err != nil {
+		return err
+	}
+	return w.update(s, first, block, panel, 0)
+}
+
+// A team is GPUs each of which has some of F's columns, in their order.
+type team []*work
+
+// each runs f where operations of each GPU may be queued.
+func (t team) each(f func(w *work) error) (err error) {
+	for _, w := range t {
+		if e := w.do(func() error { return f(w) }); err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// A panel is columns that a GPU has.
+type panel struct {
+	*work
+	begin, end int
+}
+
+// panels returns those of all GPUs.
+func (t team) panels() (list []panel) {
+	for _, w := range t {
+		for begin := w.begin; begin < w.end; begin += int(w.g.Width) {
+			list = append(list, panel{w, begin, min(begin+int(w.g.Width), w.end)})
+		}
+	}
+	return list
+}
+
+// eliminate eliminates a panel as soon as its columns are there, in the stream beside that of all
+// other updates.
+func (t team) eliminate() error {
+	if err := t.each(func(w *work) error { return w.start(w.s) }); err != nil {
+		return err
+	}
+	list := t.panels()
+	for k, p := range list {
+		next := panel{begin: p.end, end: p.end}
+		if k+1 < len(list) {
+			next = list[k+1]
+		}
+		if err := p.do(func() error { return t.eliminatePanel(p, k%2) }); err != nil {
+			return err
+		}
+		made := p.g
+		if err := t.each(func(w *work) error {
+			if err := w.follow(p, made, k%2); err != nil {
+				return err
+			}
+			return w.updateBeside(p, next, k%2)
+		}); err != nil {
+			return err
+		}
+	}
+	return t.each(func(w *work) error {
+		if err := w.beside.Record(w.done); err != nil {
+			return err
+		}
+		if err := w.s.Wait(w.done); err != nil {
+			return err
+		}
+		return w.s.Record(w.done)
+	})
+}
+
+// eliminatePanel makes the factors of a panel, when no GPU reads those of the one before the last
+// any more.
+func (t team) eliminatePanel(p panel, parity int) error {
+	for _, w := range t {
+		if w != p.work {
+			if err := p.beside.Wait(w.pulled[parity]); err != nil {
+				return err
+			}
+		}
+	}
+	p.g.Panel = int32(p.begin)
+	for first := p.begin; first < p.end; first += block {
+		if err := p.step(p.beside, first, columns(p.begin, p.end)); err != nil {
+			return err
+		}
+	}
+	return p.beside.Record(p.eliminated)
+}
+
+// follow lets the stream of updates wait for a panel, of which it gets what another GPU has made.
+// That may be finding the next pivots meanwhile, which changes no place in the order before them
+// and no slot of other rows.
+func (w *work) follow(p panel, made abi.Elimination, parity int) error {
+	if w == p.work {
+		return w.s.Wait(w.eliminated)
+	}
+	for _, e := range []*cuda.Event{p.eliminated, w.updated[parity]} {
+		if err := w.beside.Wait(e); err != nil {
+			return err
+		}
+	}
+	w.g.Panel = int32(p.begin)
+	from, n, width := p.work.s.Device(), int64(w.g.N), int64(w.g.Width)
+	if err := w.beside.CopyPeer(w.g.Corner, from, made.Corner, 8*(width*width+n*int64(p.end-p.begin))); err != nil {
+		return err
+	}
+	if err := w.beside.CopyPeer(w.g.Order, from, made.Order, 2*4*n); err != nil {
+		return err
+	}
+	if err := w.beside.Record(w.pulled[parity]); err != nil {
+		return err
+	}
+	return w.s.Wait(w.pulled[parity])
+}
+
+// updateBeside updates columns other than the panel's, those of the next panel first. These have to
+// have been updated by the panel before.
+func (w *work) updateBeside(p, next panel, parity int) error {
+	others := columns(w.begin, w.end).without(p.begin, p.end)
+	room := w.s.Device().Info().Multiprocessors
+	if next.work == w {
+		if err := w.beside.Wait(w.updated[1-parity]); err != nil {
+			return err
+		}
+		if err := w.panelUpdate(w.beside, p.end, columns(next.begin, next.end), 0); err != nil {
+			return err
+		}
+		others = others.without(next.begin, next.end)
+		room = max(1, room-spareFor(int(w.g.N)))
+	}
+	if err := w.panelUpdate(w.s, p.end, others, room); err != nil {
+		return err
+	}
+	if err := w.triangles(w.s, p.end); err != nil {
+		return err
+	}
+	w.g.Corner, w.other.Corner = w.other.Corner, w.g.Corner
+	w.g.Left, w.other.Left = w.other.Left, w.g.Left
+	w.g.Right, w.other.Right = w.other.Right, w.g.Right
+	return w.s.Record(w.updated[parity])
+}
+
+// panelUpdate updates columns other than those of the panel, which ends before column end, as
+// update does.
+func (w *work) panelUpdate(s *cuda.Stream, end int, c stretch, blocks int) error {
+	if c.count() == 0 {
+		return nil
+	}
+	steps := (end - int(w.g.Panel)) / block
+	shared := 8 * block * (2*block + steps*strip)
+	if err := w.launch(s, "rightFactor", cuda.Dim{X: c.count() / strip}, shared, w.g, int32(end), int32(c.begin), int32(c.skip), int32(c.skipped)); err != nil {
+		return err
+	}
+	return w.update(s, int(w.g.Panel), end-int(w.g.Panel), c, blocks)
+}
+
+// pivots chooses the pivot rows of a step in stream s.
+func (w *work) pivots(s *cuda.Stream) error {
+	if w.way == partial {
+		return w.partialPivots(s)
+	}
+	return w.tournament(s, 0)
+}
+
+// tournament picks the pivot rows of a step, or makes BLOCK rows of a list those, in this order, if
+// there is one.
+func (w *work) tournament(s *cuda.Stream, given cuda.Pointer) error {
+	nodes := (int(w.g.N-w.g.First) + node - 1) / node
+	if given != 0 || w.way == narrow {
+		nodes = 1
+	}
+	return w.launch(s, "pivots", cuda.Dim{X: nodes}, 0, w.g, w.lists, w.counts, given)
+}
+
+// factors makes the factors of a step, for some columns.
+func (w *work) factors(s *cuda.Stream, c stretch) error {
+	return w.launch(s, "stepFactors", cuda.Dim{X: int(w.g.N) / strip, Y: 2}, 8*block*(2*block+strip), w.g, int32(c.begin), int32(c.end))
+}
+
+// update updates columns by the factors of depth columns, from column from on. It takes so many
+// blocks at most, one of which fills a multiprocessor, or, for 0, small ones as needed.
+func (w *work) update(s *cuda.Stream, from, depth int, c stretch, blocks int) error {
+	kernel, across := "stepUpdate", block
+	if blocks > 0 {
+		kernel, across = "panelUpdate", wide
+	}
+	tiles := (int(w.g.N) + tall - 1) / tall * ((c.count() + across - 1) / across)
+	if blocks == 0 {
+		blocks = tiles
+	}
+	f, err := w.kernels.Function(s, source(s, "seed/seed"), kernel)
+	if err != nil {
+		return err
+	}
+	return f.Launch(s, cuda.Dim{X: min(tiles, blocks)}, cuda.Dim{X: threads}, updateShared(across),
+		w.g, int32(from), int32(depth), int32(c.begin), int32(c.end), int32(c.skip), int32(c.skipped))
+}

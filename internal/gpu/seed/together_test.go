@@ -1,0 +1,202 @@
+package seed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// dealt gives devices columns of a matrix, as many as each is to have.
+func dealt(ctx context.Context, devs []*cuda.Device, f num.Format, n int, counts []int, at func(i, j int) float64) (shares []Share, free func(), err error) {
+	before := 0
+	free = func() {
+		for _, s := range shares {
+			s.A.Arr.Free()
+			s.X.Arr.Free()
+		}
+	}
+	for d, dev := range devs {
+		count := counts[d]
+		if err := dev.Do(ctx, func(s *cuda.Stream) error {
+			h := num.New(f, n*count)
+			for j := range count {
+				for i := range n {
+					h.Set(i+j*n, gputest.Scalar(at(i, before+j)))
+				}
+			}
+			a, err := mem.Upload(s, h)
+			if err != nil {
+				return err
+			}
+			x, err := mem.NewArray(s, num.Float64, n*count)
+			shares = append(shares, Share{dev, mem.Matrix{Arr: a, RS: 1, CS: n, Rows: n, Cols: count}, mem.Matrix{Arr: x, RS: 1, CS: n, Rows: n, Cols: count}})
+			return err
+		}); err != nil {
+			return nil, nil, err
+		}
+		before += count
+	}
+	return shares, free, nil
+}
+
+// got returns the inverse that GPUs have made.
+func got(ctx context.Context, shares []Share) (all []float64, err error) {
+	for _, share := range shares {
+		if err := share.Device.Do(ctx, func(s *cuda.Stream) error {
+			h, err := share.X.Arr.Host(s)
+			if err == nil {
+				all = append(all, h.F64[0]...)
+			}
+			return err
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// checkTogether has several GPUs find what one does.
+func checkTogether(t *testing.T, devs []*cuda.Device, p problem, f num.Format, counts ...int) {
+	t.Helper()
+	shares, free, err := dealt(t.Context(), devs, f, p.n, counts, p.at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer free()
+	rows, cols, ok, possible, err := InverseTogether(t.Context(), shares)
+	if err != nil || !ok || !possible {
+		t.Fatalf("%s, %v: %v, %v, %v", p.name, counts, ok, possible, err)
+	}
+	all, err := got(t.Context(), shares)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := devs[0].Do(t.Context(), func(s *cuda.Stream) error {
+		a, _, err := resident(s, f, p.n, false, p.at)
+		if err != nil {
+			return err
+		}
+		defer a.Arr.Free()
+		x, err := mem.NewArray(s, num.Float64, p.n*p.n)
+		if err != nil {
+			return err
+		}
+		defer x.Free()
+		r, c, ok, err := inverse(s, a, mem.Matrix{Arr: x, RS: 1, CS: p.n, Rows: p.n, Cols: p.n}, searches, 2*block)
+		if err != nil || !ok {
+			return fmt.Errorf("%v %w", ok, err)
+		}
+		want, err := x.Host(s)
+		if err != nil {
+			return err
+		}
+		for i, v := range want.F64[0] {
+			if all[i] != v {
+				t.Fatalf("%s, %v: entry %d is %g, want %g", p.name, counts, i, all[i], v)
+			}
+		}
+		for i := range p.n {
+			if rows[i] != r[i] || cols[i] != c[i] {
+				t.Fatalf("%s, %v: exponents %d are %d and %d, want %d and %d", p.name, counts, i, rows[i], cols[i], r[i], c[i])
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestInverseTogether has panels on several fake GPUs.
+func TestInverseTogether(t *testing.T) {
+	devs, _ := gputest.Linked(t, 3)
+	for i, p := range problems(250) {
+		if p.n != 250 {
+			continue
+		}
+		checkTogether(t, devs, p, []num.Format{num.Float64, gputest.MP(150)}[i%2], 64, 128, 58)
+		checkTogether(t, devs[:2], p, num.Float64, 64, 186)
+	}
+	checkTogether(t, devs[1:], problems(600)[0], num.Float64, 320, 280)
+}
+
+// TestTogetherNot has matrices that have no inverse, GPUs that do not reach each other, and calls
+// that fail.
+func TestTogetherNot(t *testing.T) {
+	const n = 192
+	counts := []int{128, 64}
+	at := problems(n)[0].at
+	singular := func(i, j int) float64 { return at(i, j) * float64(min(1, max(-1, j-100))) }
+	devs, drv := gputest.Linked(t, 2)
+	run := func(at func(i, j int) float64, counts ...int) (ok, possible bool, err error) {
+		shares, free, err := dealt(t.Context(), devs, num.Float64, n, counts, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer free()
+		_, _, ok, possible, err = InverseTogether(t.Context(), shares)
+		return ok, possible, err
+	}
+	if ok, _, err := run(singular, counts...); ok || err != nil {
+		t.Errorf("a singular matrix: %v, %v", ok, err)
+	}
+	if _, possible, err := run(at, 100, 92); possible || err != nil {
+		t.Errorf("100 columns: %v, %v", possible, err)
+	}
+	for _, call := range []string{"LaunchKernel", "MemcpyPeerAsync", "EventCreate", "StreamWaitEvent", "MemcpyDtoHAsync"} {
+		for after := range 3 {
+			drv.Fail(call, after, cudadrv.NotSupported)
+			if _, _, err := run(at, counts...); cudadrv.CodeOf(err) != cudadrv.NotSupported {
+				t.Errorf("%s, number %d: %v", call, after, err)
+			}
+			for d, dev := range devs {
+				if c := dev.Counters(); c.InUse != 0 {
+					t.Fatalf("%s, number %d: %d bytes of GPU %d are in use", call, after, c.InUse, d)
+				}
+			}
+		}
+	}
+	drv.NoPeers = true
+	devs = nil
+	for i := range 2 {
+		dev, err := cuda.OpenDriver(drv, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		devs = append(devs, dev)
+	}
+	if _, possible, err := run(at, counts...); possible || err != nil {
+		t.Errorf("without peers: %v, %v", possible, err)
+	}
+}
+
+// machines returns two GPUs of the machine, or skips.
+func machines(t testing.TB) []*cuda.Device {
+	t.Helper()
+	devs := []*cuda.Device{gputest.Machine(t)}
+	second, err := cuda.Open(1)
+	if errors.Is(err, cuda.ErrNoDevice) && os.Getenv("HALFULP_WANT_GPUS") == "" {
+		t.Skip("no second GPU:", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(devs, second)
+}
+
+// TestDeviceTogether has two of the machine's GPUs.
+func TestDeviceTogether(t *testing.T) {
+	devs := machines(t)
+	for i, p := range problems(1200) {
+		if p.n == 1200 {
+			checkTogether(t, devs, p, []num.Format{num.Float64, gputest.MP(150)}[i%2], 640, 560)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package several_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	. "github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/gpu/several"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// TestInverse has the same approximate inverses by one GPU and by all of them, which is how those
+// are made of matrices by columns whose columns can be shared.
+func TestInverse(t *testing.T) {
+	on(t, 3, func(devs []*cuda.Device, drv *fake.Driver) {
+		for _, c := range []struct {
+			n      int
+			device Device
+			view   func(m *Matrix) *Matrix
+			shared bool
+		}{
+			{128, "cuda:0,1", func(m *Matrix) *Matrix { return m }, true},
+			{192, "cuda:2,0-1", func(m *Matrix) *Matrix { return m }, true},
+			{130, "cuda:0,1", func(m *Matrix) *Matrix { return m }, false},
+			{128, "cuda:0,1", (*Matrix).T, false},
+		} {
+			a := c.view(must(Random(MP(90), c.n, c.n, 3, 1).On(c.device)))
+			var want *Matrix
+			for _, from := range []int{math.MaxInt, 1} {
+				restore := several.Share(from)
+				x := must(NewMatrix(Float64, c.n, c.n).On(c.device))
+				m := raw.Matrix(a)
+				drv.ForgetCalls()
+				rows, cols, ok, err := place.Of(m.Arr).Inverse(place.Config{}, m, raw.Matrix(x))
+				restore()
+				if err != nil || !ok || len(rows) != c.n || len(cols) != c.n {
+					t.Fatalf("n = %d, %s: %v, %v, %d and %d exponents", c.n, c.device, ok, err, len(rows), len(cols))
+				}
+				// One GPU has a stream for panels only where matrices are larger.
+				if got, want := slices.Contains(drv.Calls(), "StreamCreate"), c.shared && from == 1; got != want {
+					t.Errorf("n = %d, %s: shared %v, want %v", c.n, c.device, got, want)
+				}
+				host := must(x.On("cpu"))
+				if want == nil {
+					want = host
+				}
+				for j := range c.n {
+					for i := range c.n {
+						if host.Float64(i, j) != want.Float64(i, j) {
+							t.Fatalf("n = %d, %s: entry (%d, %d) is %v, want %v", c.n, c.device, i, j, host.Float64(i, j), want.Float64(i, j))
+						}
+					}
+				}
+				x.Free()
+			}
+			a.Free()
+		}
+	})
+}
