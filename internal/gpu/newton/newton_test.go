@@ -47,20 +47,102 @@ func TestSum(t *testing.T) {
 		{x: 100, d: 100, bits: 160, f: num.DDouble, m: 265, n: 3, errors: true},
 		{x: 60, d: 60, bits: 90, f: num.Float32, m: 30, n: 30, errors: true, triangle: 'L'},
 	}
-	run := func(t *testing.T, dev *cuda.Device) {
+	everywhere(t, func(t *testing.T, dev *cuda.Device) {
 		for _, c := range cases {
 			rng := rand.New(rand.NewPCG(1, uint64(c.m)))
 			if err := dev.Do(t.Context(), func(s *cuda.Stream) error { return c.run(t, s, rng) }); err != nil {
 				t.Fatal(err)
 			}
 		}
-	}
-	t.Run("reference", func(t *testing.T) { run(t, gputest.NewtonReference(t, new(fake.Driver))) })
+	})
+}
+
+// everywhere runs f on a fake device with the kernels' references, with the kernels themselves, and
+// on the machine's.
+func everywhere(t *testing.T, f func(t *testing.T, dev *cuda.Device)) {
+	t.Run("reference", func(t *testing.T) { f(t, gputest.NewtonReference(t, new(fake.Driver))) })
 	t.Run("emulated", func(t *testing.T) {
 		t.Setenv(gputest.Emulate, "newton/newton")
-		run(t, gputest.NewtonReference(t, new(fake.Driver)))
+		f(t, gputest.NewtonReference(t, new(fake.Driver)))
 	})
-	t.Run("device", func(t *testing.T) { run(t, gputest.Machine(t)) })
+	t.Run("device", func(t *testing.T) { f(t, gputest.Machine(t)) })
+}
+
+// TestShift compares scaled matrices with exact ones, and what is around them; numbers that cannot
+// be scaled are counted.
+func TestShift(t *testing.T) {
+	everywhere(t, func(t *testing.T, dev *cuda.Device) {
+		for k, c := range []struct {
+			f    num.Format
+			prec int // of the result
+			m, n int
+		}{{num.Float64, 53, 300, 3}, {num.Float64, 200, 7, 40}, {num.Float32, 24, 33, 2}, {gputest.MP(64), 64, 1, 1},
+			{gputest.MP(100), 100, 257, 5}, {gputest.MP(424), 424, 300, 4}, {gputest.MP(424), 700, 20, 20}, {gputest.MP(60), 1000, 261, 2}} {
+			rng := rand.New(rand.NewPCG(2, uint64(k)))
+			odd := 0
+			in := gputest.RandomMat(rng, c.f, gputest.Spread, c.m*c.n+2, 1)
+			x := view(in.Arr, c.m, c.n, k%2 == 0)
+			by := [2][]int64{make([]int64, c.m), make([]int64, c.n)}
+			for _, list := range by {
+				for i := range list {
+					list[i] = int64(rng.IntN(100) - 50)
+				}
+			}
+			z := num.New(gputest.MP(c.prec), c.m*c.n+2)
+			to := view(z, c.m, c.n, k%3 == 0)
+			want, counted := num.New(z.Format, z.Len()), map[int]bool{}
+			for j := range c.n {
+				for i := range c.m {
+					switch rng.IntN(20) {
+					case 0:
+						in.Arr.Set(x.At(i, j), num.Real{Neg: j%2 == 0})
+					case 1:
+						in.Arr.Set(x.At(i, j), num.Real{Class: num.Inf})
+						odd++
+						counted[to.At(i, j)] = true
+						continue
+					}
+					r := in.Arr.Value(x.At(i, j), make([]uint64, num.ValueWords(c.f)))
+					r.Exp += by[0][i] + by[1][j]
+					want.Set(to.At(i, j), r)
+				}
+			}
+			if err := dev.Do(t.Context(), func(s *cuda.Stream) error {
+				a, err := mem.Upload(s, in.Arr)
+				if err != nil {
+					return err
+				}
+				defer a.Free()
+				b, err := mem.Upload(s, z)
+				if err != nil {
+					return err
+				}
+				defer b.Free()
+				on := func(a *mem.Array, v num.Mat) mem.Matrix {
+					return mem.Matrix{Arr: a, Off: v.Off, RS: v.RS, CS: v.CS, Rows: c.m, Cols: c.n}
+				}
+				count, err := newton.Shift(s, on(a, x), by[0], by[1], on(b, to), nil)
+				if err != nil {
+					return err
+				}
+				got, err := b.Host(s)
+				if err != nil {
+					return err
+				}
+				if count != odd {
+					t.Errorf("%+v: %d numbers are odd, want %d", c, count, odd)
+				}
+				for i := range got.Len() {
+					if !counted[i] && !got.SameBits(i, want, i) {
+						t.Fatalf("%+v: number %d is %s, want %s", c, i, gputest.Show(got, i), gputest.Show(want, i))
+					}
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
 }
 
 // view returns the m x n view of an array from its second number on, of rows or of columns.

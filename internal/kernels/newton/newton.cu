@@ -14,22 +14,33 @@ struct shifting {
 
 static __device__ __forceinline__ i64 at(u64 list, int i) { return list ? ((const i64 *)list)[i] : 0; }
 
-// shiftEntry stores x_ij 2^by, and reports whether it can.
-static __device__ __forceinline__ bool shiftEntry(const shifting &s, int i, int j, i64 by)
+// eachWord calls f for all words of so many numbers of the threads of a block: threads that follow
+// each other have words that do.
+template <class F> static __device__ __forceinline__ void eachWord(int count, int limbs, F f)
+{
+	int number = threadIdx.x / limbs, word = threadIdx.x % limbs, step = blockDim.x / limbs, rest = blockDim.x % limbs;
+	while (number < count) {
+		f(number, word);
+		number += step;
+		if ((word += rest) >= limbs) {
+			word -= limbs;
+			number++;
+		}
+	}
+}
+
+// shiftHead stores the class and the exponent of x_ij 2^by, and the significand of a number of F32
+// or F64, and reports whether it can.
+static __device__ __forceinline__ bool shiftHead(const shifting &s, int i, int j, i64 by)
 {
 	const numbers &x = s.x.a, &z = s.z.a;
 	i64 from = s.x.off + i * s.x.rs + j * s.x.cs, to = s.z.off + i * s.z.rs + j * s.z.cs, e;
-	u64 *sig = (u64 *)z.plane[0] + to * z.limbs;
 	u32 cls;
 	if (x.kind == MP) {
 		cls = ((const u8 *)x.plane[2])[from];
 		if (cls >> 1 > FINITE)
 			return false;
 		e = ((const int *)x.plane[1])[from];
-		const u64 *word = (const u64 *)x.plane[0] + from * x.limbs;
-		int above = z.limbs - x.limbs;
-		for (int k = 0; cls >> 1 == FINITE && k < z.limbs; k++)
-			sig[k] = k < above ? 0 : word[k - above];
 	} else {
 		double v = term(x, from, 0);
 		if (!finite(v))
@@ -39,6 +50,7 @@ static __device__ __forceinline__ bool shiftEntry(const shifting &s, int i, int 
 		cls = (m ? FINITE : ZERO) << 1 | (u32)((u64)__double_as_longlong(v) >> 63);
 		int zeros = m ? __clzll((i64)m) : 0;
 		e = low + 64 - zeros;
+		u64 *sig = (u64 *)z.plane[0] + to * z.limbs;
 		for (int k = 0; m && k < z.limbs; k++)
 			sig[k] = k < z.limbs - 1 ? 0 : m << zeros;
 	}
@@ -55,11 +67,21 @@ static __device__ __forceinline__ bool shiftEntry(const shifting &s, int i, int 
 
 extern "C" __global__ void __launch_bounds__(THREADS) shifted(const __grid_constant__ shifting s)
 {
+	int limbs = s.z.a.limbs, above = limbs - s.x.a.limbs;
 	for (int j = blockIdx.y; j < s.x.k; j += gridDim.y) {
 		i64 by = at(s.cols, j);
-		for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < s.x.n; i += gridDim.x * blockDim.x)
-			if (!shiftEntry(s, i, j, at(s.rows, i) + by))
+		for (int i0 = blockIdx.x * blockDim.x; i0 < s.x.n; i0 += gridDim.x * blockDim.x) {
+			int i = i0 + threadIdx.x;
+			if (i < s.x.n && !shiftHead(s, i, j, at(s.rows, i) + by))
 				atomicAdd((u32 *)s.odd, 1);
+			if (s.x.a.kind != MP)
+				continue;
+			const u64 *from = (const u64 *)s.x.a.plane[0] + (s.x.off + i0 * s.x.rs + j * s.x.cs) * s.x.a.limbs;
+			u64 *to = (u64 *)s.z.a.plane[0] + (s.z.off + i0 * s.z.rs + j * s.z.cs) * limbs;
+			eachWord(min((int)blockDim.x, s.x.n - i0), limbs, [&](int number, int word) {
+				to[number * s.z.rs * limbs + word] = word < above ? 0 : from[number * s.x.rs * s.x.a.limbs + word - above];
+			});
+		}
 	}
 }
 
@@ -92,25 +114,11 @@ struct stage {
 
 	__device__ __forceinline__ u64 *of(int number) const { return at + number * pitch; }
 
-	// each calls f for all words of so many numbers.
-	template <class F> __device__ __forceinline__ void each(int count, F f) const
-	{
-		int number = threadIdx.x / limbs, word = threadIdx.x % limbs, step = blockDim.x / limbs, rest = blockDim.x % limbs;
-		while (number < count) {
-			f(number, word);
-			number += step;
-			if ((word += rest) >= limbs) {
-				word -= limbs;
-				number++;
-			}
-		}
-	}
-
 	// load begins to load numbers from (i, j) of x on, down the column.
 	__device__ __forceinline__ void load(const vectors &x, int i, int j, int count) const
 	{
 		const u64 *from = (const u64 *)x.a.plane[0] + (x.off + i * x.rs + j * x.cs) * limbs;
-		each(count, [&](int number, int word) { copyWord(of(number) + word, from + number * x.rs * limbs + word); });
+		eachWord(count, limbs, [&](int number, int word) { copyWord(of(number) + word, from + number * x.rs * limbs + word); });
 	}
 };
 
@@ -254,7 +262,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) summed(const __grid_consta
 				continue; // X and D are read before the barrier above
 			__syncthreads();
 			u64 *to = (u64 *)s.z.a.plane[0] + (s.z.off + i0 * s.z.rs + j * s.z.cs) * z.limbs;
-			z.each(count, [&](int number, int word) {
+			eachWord(count, z.limbs, [&](int number, int word) {
 				if (stored[number])
 					to[number * s.z.rs * z.limbs + word] = z.of(number)[word];
 			});
