@@ -418,22 +418,16 @@ func (t *newton) start(g *halfulp.Matrix, first int) (x0 *halfulp.Matrix, size, 
 		return nil, nil, nil, nil, err
 	}
 	var b *exact.Bound
-	if t.s.tally != nil && t.xRows != nil {
-		found, err := t.s.extents(g.T())
-		if err != nil {
-			return nil, nil, nil, nil, err
+	if cols := t.gCols; cols != nil && t.xRows != nil {
+		// |x_ij| ≤ ‖X‖ 2^cols_j, which is some powers of two above what is typical.
+		b = &exact.Bound{Rows: make([]int64, n), Cols: cols.Top, Within: int64(first + bits.Len(uint(n)) + t.norm + 1)}
+		for i := range b.Rows {
+			b.Rows[i] = int64(t.norm + 1)
 		}
-		if cols := vectorsOf(found[0]); cols != nil {
-			// |x_ij| ≤ ‖X‖ 2^cols_j, which is some powers of two above what is typical.
-			b = &exact.Bound{Rows: make([]int64, n), Cols: cols.Top, Within: int64(first + bits.Len(uint(n)) + t.norm + 1)}
-			for i := range b.Rows {
-				b.Rows[i] = int64(t.norm + 1)
-			}
-			for _, top := range cols.Top {
-				off = append(off, top+int64(t.norm+2)-b.Within)
-			}
-			t.s.known(b, t.xRows, cols)
+		for _, top := range cols.Top {
+			off = append(off, top+int64(t.norm+2)-b.Within)
 		}
+		t.s.known(b, t.xRows, cols)
 	}
 	if err := t.s.gemmWithin(1, t.x, g, 0, nil, x0, b); err != nil {
 		return nil, nil, nil, nil, err

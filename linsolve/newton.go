@@ -46,10 +46,10 @@ type newton struct {
 	early                 *halfulp.Matrix
 	earlyNorm, earlyError *big.Float
 
-	// What is known of F, of all X that are still to come, and of the last E', whose rows sum up to
-	// 2^eSums[i] at most; nil where nothing is.
-	fRows, fCols, xRows, xCols, eRows *exact.Vectors
-	eSums                             []int64
+	// What is known of F, of all X that are still to come, of the last E', whose rows sum up to
+	// 2^eSums[i] at most, and of right-hand sides; nil where nothing is.
+	fRows, fCols, xRows, xCols, eRows, gCols *exact.Vectors
+	eSums                                    []int64
 
 	one *halfulp.Matrix // the unit matrix; nil until it is needed
 }

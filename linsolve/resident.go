@@ -283,13 +283,22 @@ func (s *solver) solveResident(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp
 	if err != nil || x == nil {
 		return nil, err
 	}
-	t, err := s.newResident(a, x, by, most)
+	if err := s.newTally(); err != nil {
+		return nil, err
+	}
+	var g *halfulp.Matrix
+	if b != nil {
+		if g, err = s.scaled(b, scaling{by.rows, make([]int64, b.Cols())}, most); err != nil || g == nil {
+			return nil, err
+		}
+	}
+	t, err := s.newResident(a, x, g, by, most)
 	if t != nil {
 		width := t.likelyGain() + 2*lateBits // which the first step takes
 		switch {
 		case b == nil && 3*width >= bits: // the last one, perhaps
 			width = max(width, bits-t.likelyGain()+2+lateBits)
-		case b != nil && t.coarseGain(t.likelyGain(), k, bits) <= t.likelyGain(): // none
+		case b != nil && (k <= fixedColumns || t.coarseGain(t.likelyGain(), k, bits) <= t.likelyGain()): // none
 			width = lateBits
 		}
 		t, err = t.prove(width)
@@ -299,13 +308,17 @@ func (s *solver) solveResident(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp
 		return nil, err
 	}
 	var y *nearly
-	if b == nil {
-		y, err = t.inverse(bits)
-	} else {
-		var g *halfulp.Matrix
-		if g, err = s.scaled(b, scaling{by.rows, make([]int64, b.Cols())}, most); err != nil || g == nil {
+	if b != nil && k <= fixedColumns {
+		if y, err = t.solveFixed(x, g, bits); err != nil {
 			return nil, err
 		}
+	}
+	s.drop(x)
+	switch {
+	case y != nil:
+	case b == nil:
+		y, err = t.inverse(bits)
+	default:
 		y, err = t.solve(g, bits, t.coarseGain(t.gain(), k, bits))
 	}
 	s.stage("products")
@@ -338,23 +351,27 @@ func (s *solver) seedThere(a *halfulp.Matrix) (x *halfulp.Matrix, by scaling, er
 }
 
 // newResident returns X for a float64 matrix R that may approximate the inverse of A scaled; nil if
-// A has numbers of more than most bits, or if a row of R or a column of A has none but zeros.
-func (s *solver) newResident(a, r *halfulp.Matrix, by scaling, most int) (*newton, error) {
+// A has numbers of more than most bits, or if a row of R or a column of A has none but zeros. The
+// right-hand sides may be nil.
+func (s *solver) newResident(a, r, right *halfulp.Matrix, by scaling, most int) (*newton, error) {
 	t := &newton{s: s, by: by}
-	err := s.newTally()
-	if err != nil {
-		return nil, err
-	}
+	var err error
 	if t.f, err = s.scaled(a, by, most); err != nil || t.f == nil {
 		return nil, err
 	}
 	if t.x, err = s.scaled(r, unscaled(t.n(), t.n()), most); err != nil || t.x == nil {
 		return nil, err
 	}
-	s.drop(r)
-	found, err := s.extents(t.f, t.f.T(), t.x, t.x.T())
+	list := []*halfulp.Matrix{t.f, t.f.T(), t.x, t.x.T()}
+	if right != nil {
+		list = append(list, right.T())
+	}
+	found, err := s.extents(list...)
 	if err != nil {
 		return nil, err
+	}
+	if right != nil {
+		t.gCols = vectorsOf(found[4])
 	}
 	row, of := sums(found[0])
 	sumsX, norm := sums(found[2])
