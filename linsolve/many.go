@@ -277,27 +277,24 @@ func columnTops(m num.Mat, low int64) []int64 {
 }
 
 // coarseGain is the gain that Newton's method leads to from another one for k columns: the other
-// bits come from residuals. Of many columns the first one doubles the bits, and a second one takes
-// the place of a step that is the last of several, whose products are as many and larger. Steps for
-// matrices of small order take as long as products with few columns.
+// bits come from residuals. Of many columns one of them doubles the bits. Steps for matrices of
+// small order take as long as products with few columns.
 func (t *newton) coarseGain(gain, k, bits int) int {
 	n := t.n()
-	half, third := (bits+7)/2, (bits+11)/3
 	switch {
 	case t.s.at == nil || !few(k, n):
-		if less := steps(gain, third); less > 0 && less < steps(gain, half) {
-			return third
-		}
-		return half
-	case n < 2048:
-		return third
+		return (bits + 7) / 2
+	case n >= 2048:
+		return bits / 6
+	case 4*gain >= bits:
+		return gain
 	}
-	return bits / 6
+	return (bits + 11) / 3
 }
 
-// solve solves F Y = G, with an error of about 2^-bits of the largest entry of a column: x' = x + d,
-// d = X r, r = g - F x, begins with x = X g, for X of a gain that t.refine leads to, and gains as
-// much each time. It returns nil for columns of zeros at the solver's place.
+// solve solves F Y = G, with an error of about 2^-bits of the largest entry of a column: x' = x +
+// d, d = X r, r = g - F x, begins with x = X g, for X of a gain that t.refine leads to, and gains
+// as much each time. It returns nil for columns of zeros at the solver's place.
 //
 // Let |x* - x| ≤ 2^err for x* = F^-1 g, in the norm of the largest entry. Then |r_i| ≤ 2^(row_i +
 // err), and for r' = r + δ and d = X r' + η as they are computed
@@ -307,10 +304,10 @@ func (t *newton) coarseGain(gain, k, bits int) int {
 //
 // R' has b = cond + more + 5 bits, 2^cond ≥ ‖X‖ 2^row_i, and may be in error by 2^(row_i + err - b)
 // beside where products at the solver's place need not be rounded correctly: so |δ_i| ≤ 2^(row_i +
-// err + 2 - b), |X δ| ≤ 2^(err - more - 3), and |r'_i| ≤ 2^(row_i + err + 1). D has c = more + 6 bits,
-// and may be in error by 2^(err + 1 - c) beside: so |X r'| ≤ 2^(err + 1), |d| ≤ 2^(err + 2), |η| ≤
-// 2^(err + 3 - c) = 2^(err - more - 3), and |d| ≤ 2^(err + 1) as well. For rho ≤ 1/4 the error of x + d
-// is
+// err + 2 - b), |X δ| ≤ 2^(err - more - 3), and |r'_i| ≤ 2^(row_i + err + 1). D has c = more + 6
+// bits, and may be in error by 2^(err + 1 - c) beside: so |X r'| ≤ 2^(err + 1), |d| ≤ 2^(err + 2),
+// |η| ≤ 2^(err + 3 - c) = 2^(err - more - 3), and |d| ≤ 2^(err + 1) as well. For rho ≤ 1/4 the
+// error of x + d is
 //
 //	4/3 (rho |d| + |η| + |X δ|) ≤ 2^err (3 rho + 2^(-more - 1)).
 func (t *newton) solve(g *halfulp.Matrix, bits, gain int) (*nearly, error) {

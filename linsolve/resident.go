@@ -293,12 +293,14 @@ func (s *solver) solveResident(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp
 		}
 	}
 	t, err := s.newResident(a, x, g, by, most)
+	fixed := false
 	if t != nil {
+		_, _, fixed = t.fixes(k, bits)
 		width := t.likelyGain() + 2*lateBits // which the first step takes
 		switch {
 		case b == nil && 3*width >= bits: // the last one, perhaps
 			width = max(width, bits-t.likelyGain()+2+lateBits)
-		case b != nil && (k <= fixedColumns || t.coarseGain(t.likelyGain(), k, bits) <= t.likelyGain()): // none
+		case b != nil && (fixed || t.coarseGain(t.likelyGain(), k, bits) <= t.likelyGain()): // none
 			width = lateBits
 		}
 		t, err = t.prove(width)
@@ -308,7 +310,7 @@ func (s *solver) solveResident(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp
 		return nil, err
 	}
 	var y *nearly
-	if b != nil && k <= fixedColumns {
+	if fixed {
 		if y, err = t.solveFixed(x, g, bits); err != nil {
 			return nil, err
 		}
@@ -387,8 +389,8 @@ func (s *solver) newResident(a, r, right *halfulp.Matrix, by scaling, most int) 
 // likelyGain is about the gain of a seed.
 func (t *newton) likelyGain() int { return max(seedBits-t.amp.MantExp(nil), lateBits) }
 
-// prove finds rho by E = I - X F, for the X of newResident, and returns nil if X is no good inverse.
-// E' has about width bits.
+// prove finds rho by E = I - X F, for the X of newResident, and returns nil if X is no good
+// inverse. E' has about width bits.
 func (t *newton) prove(width int) (*newton, error) {
 	b, lost := t.proofBound(t.likelyGain() + width)
 	var err error

@@ -31,6 +31,9 @@ func TestResident(t *testing.T) {
 			for _, spread := range []int{0, 20, nearlySingular} {
 				a, b := halfulp.Random(f, n, n, max(spread, 0), 1), halfulp.Random(f, n, n, max(spread, 0), 2)
 				if spread == nearlySingular { // for which seeds gain few bits
+					if f.Bits() == 106 {
+						continue
+					}
 					for i := range n {
 						x := a.Big(i, 0)
 						a.SetBig(i, n-1, x.Add(x, new(big.Float).SetMantExp(a.Big(i, n-1), -14)))
@@ -39,6 +42,9 @@ func TestResident(t *testing.T) {
 				for name, run := range map[string]func(a, b, x *halfulp.Matrix) (Stats, error){
 					"inverse": func(a, _, x *halfulp.Matrix) (Stats, error) { return Inverse(a, x, nil) },
 					"solve":   func(a, b, x *halfulp.Matrix) (Stats, error) { return Solve(a, b, x, nil) },
+					"one": func(a, b, x *halfulp.Matrix) (Stats, error) {
+						return Solve(a, b.Slice(0, n, 1, 2), x.Slice(0, n, 0, 1), nil)
+					},
 					"few": func(a, b, x *halfulp.Matrix) (Stats, error) {
 						return Solve(a, b.Slice(0, n, 1, 3), x.Slice(0, n, 2, 4), nil)
 					},

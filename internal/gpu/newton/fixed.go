@@ -14,7 +14,8 @@ import (
 // enough of them for all multiprocessors.
 const fewColumnsOf = 2048
 
-// Refine is place.Refiner's, for matrices of the device. Nothing waits for the device until the end.
+// Refine is place.Refiner's, for matrices of the device. Nothing waits for the device until the
+// end.
 func Refine(s *cuda.Stream, of place.Refinement, f, x, g, z mem.Matrix) (lengths [][]int, ok bool, err error) {
 	n, count, limit := f.Rows, slices.Max(of.Planes), s.Device().Info().SharedPerBlock
 	shared := func(threads int) int { return 8 * threads * (f.Arr.Limbs() | 1) }

@@ -16,8 +16,8 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// TestRefine compares what is told of residuals with exact ones, for matrices near diagonal ones and
-// inverses of these, and for X that are no inverses at all.
+// TestRefine compares what is told of residuals with exact ones, for matrices near diagonal ones
+// and inverses of these, and for X that are no inverses at all.
 func TestRefine(t *testing.T) {
 	cases := []struct {
 		n, prec, spread, k, words int
@@ -41,7 +41,7 @@ func TestRefine(t *testing.T) {
 			norm := 0.0
 			for i := range c.n {
 				for j := range c.n {
-					f.Arr.Exp[f.At(i, j)] -= int32(rng.IntN(c.spread+1)) + 14 // 14: sums of rows are small
+					f.Arr.Exp[f.At(i, j)] -= int32(rng.IntN(c.spread+1)) + 14 // small
 					switch {
 					case i == j:
 						setBig(f.Arr, f.At(i, j), new(big.Float).SetPrec(2000).Sub(big.NewFloat(float64(2*(i%2)-1)/2), bigOf(f.Arr, f.At(i, j))))

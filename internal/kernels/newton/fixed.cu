@@ -1,8 +1,8 @@
-// One right-hand side of F Y = G in fixed point: y is a sum of vectors of integers c, each about X r
-// for an X in binary64, and r <- r - F c is exact but for what is cut off, which package linsolve
-// counts. Numbers are integers in two's complement, of 64-bit words with the lowest first unless they
-// are planes, which have the highest first. No kernel waits for the host: what scales the numbers of
-// a step is the length of the longest r, which the step before has left on the device.
+// One right-hand side of F Y = G in fixed point: y is a sum of vectors of integers c, each about X
+// r for an X in binary64, and r <- r - F c is exact but for what is cut off, which package linsolve
+// counts. Numbers are integers in two's complement, of 64-bit words with the lowest first unless
+// they are planes, which have the highest first. No kernel waits for the host: what scales the
+// numbers of a step is the length of the longest r, which the step before has left on the device.
 #include "stage.cuh"
 
 #define ROWS 128 // threads of a block, a row each, of correction and product
@@ -65,8 +65,8 @@ static __device__ __forceinline__ void negate(u64 *x, int count, i64 step)
 	}
 }
 
-// fixedPlanes cuts the entries of F into planes: the integers next to f 2^(64 count - 1 - top) towards
-// zero.
+// fixedPlanes cuts the entries of F into planes: the integers next to f 2^(64 count - 1 - top)
+// towards zero.
 extern "C" __global__ void __launch_bounds__(256) fixedPlanes(const __grid_constant__ refining q)
 {
 	extern __shared__ u64 room[];
