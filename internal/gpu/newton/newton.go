@@ -1,5 +1,6 @@
-// Package newton runs what Newton's method and factors of package linsolve do entry by entry on
-// matrices in the memory of NVIDIA GPUs: kernels/newton has the arithmetic.
+// Package newton runs what Newton's method and factors of package linsolve do entry by entry, and
+// solutions in fixed point, on matrices in the memory of NVIDIA GPUs: kernels/newton has the
+// arithmetic.
 package newton
 
 import (
