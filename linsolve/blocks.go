@@ -183,7 +183,7 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 		return nil, nil
 	}
 	wider := wide + bits.Len(uint(n)) + 6
-	x, err := t.solve(right, wider)
+	x, err := t.solve(right, wider, t.coarseGain(t.gain(), right.Cols(), wider))
 	end()
 	if err != nil {
 		return nil, err

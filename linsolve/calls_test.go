@@ -84,11 +84,11 @@ func TestDriverCalls(t *testing.T) {
 		most map[string]callCount
 	}{
 		{halfulp.Float64, 24, map[string]callCount{
-			"solve": {launches: 40, copies: 40, answers: 8}, "solve-n": {launches: 35, copies: 36, answers: 7},
+			"solve": {launches: 31, copies: 26, answers: 5}, "solve-n": {launches: 34, copies: 32, answers: 5},
 			"inv": {launches: 24, copies: 24, answers: 4}, "chol": {launches: 38, copies: 53, answers: 16},
 		}},
 		{halfulp.MP(106), 24, map[string]callCount{
-			"solve": {launches: 44, copies: 44, answers: 8}, "solve-n": {launches: 35, copies: 38, answers: 7},
+			"solve": {launches: 34, copies: 28, answers: 5}, "solve-n": {launches: 34, copies: 34, answers: 5},
 			"inv": {launches: 29, copies: 30, answers: 5}, "chol": {launches: 66, copies: 93, answers: 20},
 		}},
 	} {

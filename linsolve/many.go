@@ -53,7 +53,7 @@ func (s *solver) solveMany(p *approximate, a, b, z *halfulp.Matrix, todo []*entr
 		if inverse {
 			y, err = t.inverse(bits)
 		} else {
-			y, err = t.solve(g, bits)
+			y, err = t.solve(g, bits, t.coarseGain(t.gain(), g.Cols(), bits))
 		}
 		end()
 		end = func() {}
@@ -276,173 +276,57 @@ func columnTops(m num.Mat, low int64) []int64 {
 	return z
 }
 
-// solve returns X G + X R, R = G - F X G, with an error of about 2^-bits of the largest entry of a
-// column.
-//
-// With x0 = X g + d, |d| ≤ 2^-b |x0|, and r = g - F x0,
-//
-//	r = F (I - E)^-1 E X g - F d,    F^-1 g = x0 + X r + E (I - E)^-1 X r.
-func (t *newton) solve(g *halfulp.Matrix, bits int) (*nearly, error) {
-	n, k := g.Dims()
-	const none = math.MinInt32
-	most := int64(none)
-	for _, v := range t.row {
-		most = max(most, v)
+// coarseGain is the gain that Newton's method leads to from another one for k columns: the other
+// bits come from residuals. Of many columns one of them doubles the bits. Steps for matrices of
+// small order take as long as products with few columns.
+func (t *newton) coarseGain(gain, k, bits int) int {
+	n := t.n()
+	switch {
+	case t.s.at == nil || !few(k, n):
+		return (bits + 7) / 2
+	case n >= 2048:
+		return bits / 6
+	case 4*gain >= bits:
+		return gain
 	}
+	return (bits + 11) / 3
+}
+
+// solve solves F Y = G, with an error of about 2^-bits of the largest entry of a column: x' = x +
+// d, d = X r, r = g - F x, begins with x = X g, for X of a gain that t.refine leads to, and gains
+// as much each time. It returns nil for columns of zeros at the solver's place.
+//
+// Let |x* - x| ≤ 2^err for x* = F^-1 g, in the norm of the largest entry. Then |r_i| ≤ 2^(row_i +
+// err), and for r' = r + δ and d = X r' + η as they are computed
+//
+//	x* - x = (I - E)^-1 X r,    |X r| ≤ (1 + rho) 2^err,
+//	x* - x - d = ((I - E)^-1 - I) d - (I - E)^-1 (η + X δ).
+//
+// R' has b = cond + more + 5 bits, 2^cond ≥ ‖X‖ 2^row_i, and may be in error by 2^(row_i + err - b)
+// beside where products at the solver's place need not be rounded correctly: so |δ_i| ≤ 2^(row_i +
+// err + 2 - b), |X δ| ≤ 2^(err - more - 3), and |r'_i| ≤ 2^(row_i + err + 1). D has c = more + 6
+// bits, and may be in error by 2^(err + 1 - c) beside: so |X r'| ≤ 2^(err + 1), |d| ≤ 2^(err + 2),
+// |η| ≤ 2^(err + 3 - c) = 2^(err - more - 3), and |d| ≤ 2^(err + 1) as well. For rho ≤ 1/4 the
+// error of x + d is
+//
+//	4/3 (rho |d| + |η| + |X δ|) ≤ 2^err (3 rho + 2^(-more - 1)).
+func (t *newton) solve(g *halfulp.Matrix, bits, gain int) (*nearly, error) {
+	const none = math.MinInt32
+	n, k := g.Dims()
+	most := slices.Max(t.row)
 	cond := int(most) + t.norm + 1
 	// may fuse: an estimate
-	t.plan((bits+cond)/2+2, 3*productOf(n, n, k, (bits+cond)/2+2)+float64(n)*float64(k)*roundCost)
-	if err := t.refine((bits+cond)/2 + 2); err != nil {
+	t.plan(gain, float64(2*bits/gain)*productOf(n, n, k, min(2*gain, bits)+cond/2)+float64(n)*float64(k)*roundCost)
+	if err := t.refine(gain); err != nil {
 		return nil, err
 	}
-	first := t.gain() + 2
-	x0, size, off, cols, err := t.start(g, first)
-	if err != nil {
+	x, size, off, cols, err := t.start(g, t.gain()+2)
+	if err != nil || t.s.at != nil && slices.Contains(size, none) {
 		return nil, err
 	}
-	// |r_ij| ≤ 2^(row_i + size_j) (rho/(1 - rho) (1 + 2^-b) + 2^-b), and 1/(1 - rho) (1 + 2^-b) ≤
-	// 2. What x0 is in error by beside, δ, adds (1 + rho/(1 - rho)) δ to the factor of 2^row_i.
-	small := upper().Add(upper().Mul(t.rho, exp2(1)), exp2(-first)).MantExp(nil)
-	second := max(bits+cond+small+2, 24)
-	b := &exact.Bound{Rows: t.row, Cols: make([]int64, k)}
-	for j, e := range size {
-		if b.Cols[j] = e + int64(small); off != nil {
-			b.Cols[j] = max(b.Cols[j], off[j]) + 1
-		}
-	}
-	if off != nil {
-		// R may be in error by 2^-second of its bound beside its rounding.
-		b.Within = int64(second)
-		t.s.known(b, t.fRows, cols)
-	}
-	r, err := t.s.room(halfulp.MP(uint(second)), n, k)
-	if err != nil {
-		return nil, err
-	}
-	if err := t.s.gemmWithin(-1, t.f, x0, 1, g, r, b); err != nil {
-		return nil, err
-	}
-	d, err := t.s.room(halfulp.MP(uint(second)), n, k)
-	if err != nil {
-		return nil, err
-	}
-	tops, cols, err := t.s.columns(r)
-	if err != nil {
-		return nil, err
-	}
-	var within *exact.Bound
-	if off != nil && cols != nil {
-		// |d_ij| ≤ ‖X‖ 2^tops_j, of which D may be in error by 2^-second beside its rounding.
-		within = &exact.Bound{Rows: make([]int64, n), Cols: tops, Within: int64(second)}
-		for i := range within.Rows {
-			within.Rows[i] = int64(t.norm + 1)
-		}
-		t.s.known(within, t.xRows, cols)
-	}
-	if err := t.s.gemmWithin(1, t.x, r, 0, nil, d, within); err != nil {
-		return nil, err
-	}
-	t.s.stats.Precision = bits
-	// R and D are rounded: |F^-1 g - x0 - d| ≤ (2 rho + 2 2^-second + 2 2^-second) ‖X‖ ‖r‖. What D
-	// is in error by beside is less than 2^(norm+1-second) ‖r‖, and what R is counts twice with
-	// ‖X‖.
-	lost := upper().Add(upper().Mul(t.rho, exp2(1)), exp2(3-second)).MantExp(nil)
-	y := &nearly{x: x0, d: d, words: words(bits), left: t.by.cols, right: make([]int64, k)}
-	for j, e := range tops {
-		e += 1 + int64(t.norm+1+lost)
-		if off != nil {
-			e = max(e, most+int64(t.norm+2-second)+b.Cols[j]) + 1
-		}
-		// Errors that are less than what is cut off need not be known.
-		y.err = append(y.err, max(e, size[j]-int64(bits)-8))
-	}
-	return y, nil
-}
-
-// start returns x0 = X g of so many bits, and exponents of the largest numbers of its columns,
-// those of none for zeros, and what products want to know of them if they want to. If off is not
-// nil, x0 is in error by 2^(off[j]-1) at most beside its rounding.
-func (t *newton) start(g *halfulp.Matrix, first int) (x0 *halfulp.Matrix, size, off []int64, cols *exact.Vectors, err error) {
-	n, k := g.Dims()
-	if x0, err = t.s.room(halfulp.MP(uint(max(first, 24))), n, k); err != nil {
-		return nil, nil, nil, nil, err
-	}
-	var b *exact.Bound
-	if t.s.tally != nil && t.xRows != nil {
-		found, err := t.s.extents(g.T())
-		if err != nil {
-			return nil, nil, nil, nil, err
-		}
-		if cols := vectorsOf(found[0]); cols != nil {
-			// |x_ij| ≤ ‖X‖ 2^cols_j, which is some powers of two above what is typical.
-			b = &exact.Bound{Rows: make([]int64, n), Cols: cols.Top, Within: int64(first + bits.Len(uint(n)) + t.norm + 1)}
-			for i := range b.Rows {
-				b.Rows[i] = int64(t.norm + 1)
-			}
-			for _, top := range cols.Top {
-				off = append(off, top+int64(t.norm+2)-b.Within)
-			}
-			t.s.known(b, t.xRows, cols)
-		}
-	}
-	if err := t.s.gemmWithin(1, t.x, g, 0, nil, x0, b); err != nil {
-		return nil, nil, nil, nil, err
-	}
-	size, cols, err = t.s.columns(x0)
-	return x0, size, off, cols, err
-}
-
-// columns returns exponents of the largest numbers of the columns of a matrix in MP, those of none
-// for zeros, and what products at the solver's place want to know of them, or nil.
-func (s *solver) columns(m *halfulp.Matrix) (size []int64, cols *exact.Vectors, err error) {
-	const none = math.MinInt32
-	if s.at == nil {
-		size, err = s.columnTops(m, none)
-		return size, nil, err
-	}
-	x, err := s.extents(m.T())
-	if err != nil {
-		return nil, nil, err
-	}
-	return extentTops(x[0], none), vectorsOf(x[0]), nil
-}
-
-// coarseGain is log2 of how much of the bits of a few columns Newton's method makes: the others
-// come from residuals. Steps for matrices of small order take as long as products with columns.
-func coarseGain(n, bits int) int {
-	if n < 2048 {
-		return bits / 3
-	}
-	return bits / 6
-}
-
-// solveFew is solve for a few columns, at the solver's place: by x' = x + d, d = X r, r = g - F x,
-// as often as it takes. It returns nil if that gains nothing.
-//
-// Let |x* - x| ≤ 2^err for x* = F^-1 g: then |r_i| ≤ 2^(row_i + err). With δ and η for what the
-// computed r and d are in error by,
-//
-//	x* - x = (I - E)^-1 X r,    |x* - x - d| ≤ 2 rho |d| + |η| + 2 |X δ|
-//
-// in the norm of the largest entry, for rho ≤ 1/4 with |η| ≤ 2^-b |d|, or more where products at
-// the solver's place need not be rounded correctly, and |X δ| ≤ ‖X‖ (2^-b |r'| + 2^(row + err - b))
-// for results of b bits.
-func (t *newton) solveFew(g *halfulp.Matrix, bits int) (*nearly, error) {
-	const none = math.MinInt32
-	n, k := g.Dims()
-	cond := int(slices.Max(t.row)) + t.norm + 1
-	t.plan(coarseGain(n, bits), float64(2*bits/coarseGain(n, bits))*productOf(n, n, k, coarseGain(n, bits)+cond))
-	if err := t.refine(coarseGain(n, bits)); err != nil {
-		return nil, err
-	}
-	first := t.gain() + 2
-	x, size, off, cols, err := t.start(g, first)
-	if err != nil || slices.Contains(size, none) {
-		return nil, err
-	}
-	// As in solve: |x* - x| ≤ (rho/(1 - rho) (1 + 2^-b) + 2^-b) |x|, and what x is in error by
+	// |x* - x| ≤ (rho/(1 - rho) (1 + 2^-b) + 2^-b) |x| for x of b bits, and what x is in error by
 	// beside.
-	small := upper().Add(upper().Mul(t.rho, exp2(1)), exp2(-first)).MantExp(nil)
+	small := upper().Add(upper().Mul(t.rho, exp2(1)), exp2(-t.gain()-2)).MantExp(nil)
 	known, tops := make([]int64, k), make([]int64, k) // all x to come are below 2^tops
 	for j, e := range size {
 		if known[j] = e + int64(small); off != nil {
@@ -450,52 +334,45 @@ func (t *newton) solveFew(g *halfulp.Matrix, bits int) (*nearly, error) {
 		}
 		tops[j] = max(e, known[j]+1) + 1
 	}
-	wide := max(t.gain()+cond+lateBits, 24)
-	lost := upper().Add(upper().Mul(t.rho, exp2(1)), exp2(1-wide)).MantExp(nil)
 	for {
-		b := t.s.known(&exact.Bound{Rows: t.row, Cols: known, Within: int64(wide)}, t.fRows, cols)
+		more := 0 // bits that are wanted
+		for j, e := range known {
+			more = max(more, int(e-size[j])+bits)
+		}
+		more = max(min(more, t.gain()), 0)
+		b := &exact.Bound{Rows: t.row, Cols: known}
+		wide := max(cond+more+5, 24)
 		r, err := t.s.room(halfulp.MP(uint(wide)), n, k)
 		if err != nil {
 			return nil, err
+		}
+		short := max(more+6, 24)
+		d, err := t.s.room(halfulp.MP(uint(short)), n, k)
+		if err != nil {
+			return nil, err
+		}
+		of := &exact.Bound{Rows: make([]int64, n)}
+		sizes := &exact.Vectors{Norm: float64(n)} // of r'
+		for _, e := range known {
+			of.Cols, sizes.Top = append(of.Cols, e+1), append(sizes.Top, most+e+1)
+		}
+		if t.s.at != nil {
+			b.Within, of.Within = int64(wide), int64(short)
+			t.s.known(b, t.fRows, cols)
+			t.s.known(of, t.xRows, sizes)
 		}
 		if err := t.s.gemmWithin(-1, t.f, x, 1, g, r, b); err != nil {
 			return nil, err
 		}
 		t.s.stats.Steps++
-		d, err := t.s.room(halfulp.MP(uint(wide)), n, k)
-		if err != nil {
-			return nil, err
-		}
-		var within *exact.Bound
-		if t.s.tally != nil {
-			// |r'| ≤ 2^(row + err + 1), so that d is in error by 2^(cond + err - b) at most beside
-			// its rounding.
-			sizes := &exact.Vectors{Top: make([]int64, k), Norm: float64(n)}
-			within = &exact.Bound{Rows: make([]int64, n), Cols: sizes.Top, Within: int64(wide) + 1}
-			for i := range within.Rows {
-				within.Rows[i] = int64(t.norm + 1)
-			}
-			for j, e := range known {
-				sizes.Top[j] = slices.Max(t.row) + e + 1
-			}
-			t.s.known(within, t.xRows, sizes)
-		}
-		if err := t.s.gemmWithin(1, t.x, r, 0, nil, d, within); err != nil {
+		if err := t.s.gemmWithin(1, t.x, r, 0, nil, d, of); err != nil {
 			return nil, err
 		}
 		t.s.drop(r)
-		found, err := t.s.columnTops(d, none)
-		if err != nil {
-			return nil, err
-		}
+		lost := int64(upper().Add(upper().Mul(t.rho, big.NewFloat(3)), exp2(-more-1)).MantExp(nil))
 		next, prec, done := make([]int64, k), 24, true
-		for j, e := range found {
-			// |r'| ≤ 2^(row + err + 1), and twice two such, of 2^-b, are 6 2^(cond + err - b) with
-			// ‖X‖. What d is in error by beside makes them 7.
-			next[j] = 1 + max(e+int64(lost), known[j]+int64(cond+3-wide))
-			if next[j] > known[j]-2 {
-				return nil, nil
-			}
+		for j, e := range known {
+			next[j] = e + lost
 			done = done && next[j] <= size[j]-int64(bits)
 			prec = max(prec, int(size[j]-next[j])+lateBits)
 		}
@@ -503,6 +380,7 @@ func (t *newton) solveFew(g *halfulp.Matrix, bits int) (*nearly, error) {
 			t.s.stats.Precision = bits
 			y := &nearly{x: x, d: d, words: words(bits), left: t.by.cols, right: make([]int64, k)}
 			for j, e := range next {
+				// Errors that are less than what is cut off need not be known.
 				y.err = append(y.err, max(e, size[j]-int64(bits)-8))
 			}
 			return y, nil
@@ -526,6 +404,48 @@ func (t *newton) solveFew(g *halfulp.Matrix, bits int) (*nearly, error) {
 			known[j] = next[j] + 1
 		}
 	}
+}
+
+// start returns x0 = X g of so many bits, and exponents of the largest numbers of its columns,
+// those of none for zeros, and what products want to know of them if they want to. If off is not
+// nil, x0 is in error by 2^(off[j]-1) at most beside its rounding.
+func (t *newton) start(g *halfulp.Matrix, first int) (x0 *halfulp.Matrix, size, off []int64, cols *exact.Vectors, err error) {
+	n, k := g.Dims()
+	if x0, err = t.s.room(halfulp.MP(uint(max(first, 24))), n, k); err != nil {
+		return nil, nil, nil, nil, err
+	}
+	var b *exact.Bound
+	if cols := t.gCols; cols != nil && t.xRows != nil {
+		// |x_ij| ≤ ‖X‖ 2^cols_j, which is some powers of two above what is typical.
+		b = &exact.Bound{Rows: make([]int64, n), Cols: cols.Top, Within: int64(first + bits.Len(uint(n)) + t.norm + 1)}
+		for i := range b.Rows {
+			b.Rows[i] = int64(t.norm + 1)
+		}
+		for _, top := range cols.Top {
+			off = append(off, top+int64(t.norm+2)-b.Within)
+		}
+		t.s.known(b, t.xRows, cols)
+	}
+	if err := t.s.gemmWithin(1, t.x, g, 0, nil, x0, b); err != nil {
+		return nil, nil, nil, nil, err
+	}
+	size, cols, err = t.s.columns(x0)
+	return x0, size, off, cols, err
+}
+
+// columns returns exponents of the largest numbers of the columns of a matrix in MP, those of none
+// for zeros, and what products at the solver's place want to know of them, or nil.
+func (s *solver) columns(m *halfulp.Matrix) (size []int64, cols *exact.Vectors, err error) {
+	const none = math.MinInt32
+	if s.at == nil {
+		size, err = s.columnTops(m, none)
+		return size, nil, err
+	}
+	x, err := s.extents(m.T())
+	if err != nil {
+		return nil, nil, err
+	}
+	return extentTops(x[0], none), vectorsOf(x[0]), nil
 }
 
 // rounded is what rounding one leaves.

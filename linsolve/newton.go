@@ -29,13 +29,14 @@ func guard(n int) int { return 14 + 2*bits.Len(uint(n)) }
 // E is known to be small before it is computed: so its product is bounded (exact.Bound), and takes
 // moduli for as many bits as X' has, and not for those of X and F together.
 type newton struct {
-	s   *solver
-	by  scaling // of F
-	f   *halfulp.Matrix
-	row []int64 // Σ_j |f_ij| ≤ 2^row[i]
-	x   *halfulp.Matrix
-	rho *big.Float
-	amp *big.Float // ≥ ‖|X| |F|‖∞
+	s    *solver
+	by   scaling // of F
+	f    *halfulp.Matrix
+	row  []int64 // Σ_j |f_ij| ≤ 2^row[i]
+	sums []int64 // Σ_j |x_ij| ≤ 2^sums[i] for the first X at a place
+	x    *halfulp.Matrix
+	rho  *big.Float
+	amp  *big.Float // ≥ ‖|X| |F|‖∞
 	// column j of X is at most 2^(col[j]+1), whatever the steps; all X have norms of 2^(norm+1) at
 	// most.
 	col  []int64
@@ -45,10 +46,10 @@ type newton struct {
 	early                 *halfulp.Matrix
 	earlyNorm, earlyError *big.Float
 
-	// What is known of F, of all X that are still to come, and of the last E', whose rows sum up to
-	// 2^eSums[i] at most; nil where nothing is.
-	fRows, fCols, xRows, xCols, eRows *exact.Vectors
-	eSums                             []int64
+	// What is known of F, of all X that are still to come, of the last E', whose rows sum up to
+	// 2^eSums[i] at most, and of right-hand sides; nil where nothing is.
+	fRows, fCols, xRows, xCols, eRows, gCols *exact.Vectors
+	eSums                                    []int64
 
 	one *halfulp.Matrix // the unit matrix; nil until it is needed
 }

@@ -305,8 +305,8 @@ func splitCost(n, places int) float64 {
 
 // solutionCost is the cost of newton.solve for k columns.
 func solutionCost(n, k, gain, bits, cond int) float64 {
-	half := (bits+cond)/2 + 2
-	return refineCost(n, gain, half, cond) + 3*productOf(n, n, k, half)
+	half := (bits + 7) / 2
+	return refineCost(n, gain, half, cond) + 3*productOf(n, n, k, half+cond/2)
 }
 
 // planSolve says what a solution for k columns takes where nothing is known of A's condition, to

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
@@ -282,24 +283,45 @@ func (s *solver) solveResident(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp
 	if err != nil || x == nil {
 		return nil, err
 	}
-	t, err := s.newResident(a, x, by, most, bits)
+	if err := s.newTally(); err != nil {
+		return nil, err
+	}
+	var g *halfulp.Matrix
+	if b != nil {
+		if g, err = s.scaled(b, scaling{by.rows, make([]int64, b.Cols())}, most); err != nil || g == nil {
+			return nil, err
+		}
+	}
+	t, err := s.newResident(a, x, g, by, most)
+	fixed := false
+	if t != nil {
+		_, _, fixed = t.fixes(k, bits)
+		width := t.likelyGain() + 2*lateBits // which the first step takes
+		switch {
+		case b == nil && 3*width >= bits: // the last one, perhaps
+			width = max(width, bits-t.likelyGain()+2+lateBits)
+		case b != nil && (fixed || t.coarseGain(t.likelyGain(), k, bits) <= t.likelyGain()): // none
+			width = lateBits
+		}
+		t, err = t.prove(width)
+	}
 	s.stage("proof")
 	if err != nil || t == nil {
 		return nil, err
 	}
 	var y *nearly
-	if b == nil {
-		y, err = t.inverse(bits)
-	} else {
-		var g *halfulp.Matrix
-		if g, err = s.scaled(b, scaling{by.rows, make([]int64, b.Cols())}, most); err != nil || g == nil {
+	if fixed {
+		if y, err = t.solveFixed(x, g, bits); err != nil {
 			return nil, err
 		}
-		if few(k, n) {
-			y, err = t.solveFew(g, bits)
-		} else {
-			y, err = t.solve(g, bits)
-		}
+	}
+	s.drop(x)
+	switch {
+	case y != nil:
+	case b == nil:
+		y, err = t.inverse(bits)
+	default:
+		y, err = t.solve(g, bits, t.coarseGain(t.gain(), k, bits))
 	}
 	s.stage("products")
 	if err != nil || y == nil {
@@ -330,62 +352,80 @@ func (s *solver) seedThere(a *halfulp.Matrix) (x *halfulp.Matrix, by scaling, er
 	return x, scaling{rows, cols}, nil
 }
 
-// newResident returns X for a float64 matrix R that approximates the inverse of A scaled, if that
-// is proved by E = I - R F; nil if it is not, or A has numbers of more than most bits.
-func (s *solver) newResident(a, r *halfulp.Matrix, by scaling, most, bits int) (*newton, error) {
+// newResident returns X for a float64 matrix R that may approximate the inverse of A scaled; nil if
+// A has numbers of more than most bits, or if a row of R or a column of A has none but zeros. The
+// right-hand sides may be nil.
+func (s *solver) newResident(a, r, right *halfulp.Matrix, by scaling, most int) (*newton, error) {
 	t := &newton{s: s, by: by}
-	err := s.newTally()
-	if err != nil {
-		return nil, err
-	}
+	var err error
 	if t.f, err = s.scaled(a, by, most); err != nil || t.f == nil {
 		return nil, err
 	}
 	if t.x, err = s.scaled(r, unscaled(t.n(), t.n()), most); err != nil || t.x == nil {
 		return nil, err
 	}
-	s.drop(r)
-	found, err := s.extents(t.f, t.f.T(), t.x, t.x.T())
+	list := []*halfulp.Matrix{t.f, t.f.T(), t.x, t.x.T()}
+	if right != nil {
+		list = append(list, right.T())
+	}
+	found, err := s.extents(list...)
 	if err != nil {
 		return nil, err
 	}
+	if right != nil {
+		t.gCols = vectorsOf(found[4])
+	}
 	row, of := sums(found[0])
-	_, norm := sums(found[2])
-	t.row, t.norm, t.col = row, norm.MantExp(nil), extentTops(found[3], -1<<31)
+	sumsX, norm := sums(found[2])
+	t.row, t.norm, t.col, t.sums = row, norm.MantExp(nil), extentTops(found[3], -1<<31), sumsX
 	t.amp = upper().Mul(norm, of)
 	t.fRows, t.fCols, t.xRows, t.xCols = vectorsOf(found[0]), vectorsOf(found[1]), vectorsOf(found[2]), vectorsOf(found[3])
-	if ok, err := t.prove(bits); err != nil || !ok {
-		return nil, err
+	if t.fCols == nil || t.xRows == nil {
+		return nil, nil
 	}
-	t.xRows, t.xCols = steady(t.xRows, t.xCols)
-	rho, _ := t.rho.Float64()
-	s.note(1, rho, norm, of)
 	return t, nil
 }
 
-// prove finds rho by E = I - X F, and reports whether X is a good inverse.
-func (t *newton) prove(bits int) (bool, error) {
-	// E is about 2^-gain. What is computed of it serves the first step as well.
-	gain := max(seedBits-t.amp.MantExp(nil), lateBits)
-	width := gain + 2*lateBits
-	if 3*width >= bits {
-		width = max(width, bits-gain+2)
-	}
-	// All that is known of E is |E| ≤ I + |X| |F|.
-	b := t.errorBound(max(int64(t.amp.MantExp(nil)), 0)+1, gain+width)
+// likelyGain is about the gain of a seed.
+func (t *newton) likelyGain() int { return max(seedBits-t.amp.MantExp(nil), lateBits) }
+
+// prove finds rho by E = I - X F, for the X of newResident, and returns nil if X is no good
+// inverse. E' has about width bits.
+func (t *newton) prove(width int) (*newton, error) {
+	b, lost := t.proofBound(t.likelyGain() + width)
 	var err error
 	if t.early, err = t.difference(width, b); err != nil {
-		return false, err
+		return nil, err
 	}
 	if t.earlyNorm, err = t.look(t.early); err != nil {
-		return false, err
+		return nil, err
 	}
-	t.earlyError = lostBy(b)
+	t.earlyError = lost
 	rho := upper().Add(t.earlyNorm, upper().SetMantExp(t.earlyNorm, -t.early.Format().Bits()))
 	rho = rho.Add(rho, t.earlyError)
 	if v, _ := rho.Float64(); v >= goodRho {
-		return false, nil
+		return nil, nil
 	}
 	t.rho = largest([]*big.Float{rho, exp2(-2 * seedBits)})
-	return true, nil
+	t.xRows, t.xCols = steady(t.xRows, t.xCols)
+	v, _ := t.rho.Float64()
+	t.s.note(1, v, t.amp, big.NewFloat(1))
+	return t, nil
+}
+
+// proofBound returns what is known of E = I - X F before anything is known of X and F but their
+// sizes: with rows of |X| that sum up to 2^s_i and columns of F below 2^c_j,
+//
+//	|e_ij| ≤ 1 + 2^(s_i + c_j) ≤ 2^(max(s_i, -min c) + 1 + c_j).
+//
+// E' may be in error by 2^-places in the norm, the bound returned, beside its rounding.
+func (t *newton) proofBound(places int) (b *exact.Bound, lost *big.Float) {
+	b = &exact.Bound{Rows: make([]int64, t.n()), Cols: t.fCols.Top}
+	least := -slices.Min(t.fCols.Top)
+	for i, sum := range t.sums {
+		b.Rows[i] = max(sum, least) + 1
+	}
+	size := int(slices.Max(b.Rows)) + sumUp(nil, b.Cols).MantExp(nil)
+	b.Within = int64(max(size+places, 1))
+	return t.s.known(b, t.xRows, t.fCols), exp2(size - int(b.Within))
 }

@@ -60,3 +60,11 @@ func (p *gpus) Sum(c place.Config, t place.Sum, z num.Mat) (left int, err error)
 	})
 	return left, err
 }
+
+func (p *gpus) Refine(c place.Config, r place.Refinement, z num.Mat) (lengths [][]int, ok bool, err error) {
+	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
+		lengths, ok, err = newton.Refine(s, r, Matrix(r.F), Matrix(r.X), Matrix(r.G), Matrix(z))
+		return err
+	})
+	return lengths, ok, err
+}

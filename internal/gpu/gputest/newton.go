@@ -9,12 +9,14 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// NewtonReference returns a fake device with the kernels of kernels/newton/newton.cu in Go.
+// NewtonReference returns a fake device with the kernels of kernels/newton/newton.cu, gather.cu and
+// fixed.cu in Go.
 func NewtonReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	t.Helper()
 	drv.Kernel("shifted", refShifted)
 	drv.Kernel("summed", refSummed)
 	drv.Kernel("gathered", refGathered)
+	fixedReference(drv)
 	return opened(t, drv)
 }
 

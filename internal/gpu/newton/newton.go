@@ -1,5 +1,6 @@
-// Package newton runs what Newton's method and factors of package linsolve do entry by entry on
-// matrices in the memory of NVIDIA GPUs: kernels/newton has the arithmetic.
+// Package newton runs what Newton's method and factors of package linsolve do entry by entry, and
+// solutions in fixed point, on matrices in the memory of NVIDIA GPUs: kernels/newton has the
+// arithmetic.
 package newton
 
 import (
@@ -9,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/launch"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
@@ -97,6 +99,9 @@ func Shift(s *cuda.Stream, x mem.Matrix, rows, cols []int64, z mem.Matrix, tally
 	return t.launch("shifted", x.Rows, x.Cols, threads, 0, k)
 }
 
+// sumShared is what a block of summed takes of shared memory beside the room for numbers.
+const sumShared = threads
+
 // noUnit is the exponent of a unit that all sums are multiples of.
 const noUnit = -1 << 60
 
@@ -121,10 +126,16 @@ func Sum(s *cuda.Stream, of place.Sum, x, d, z mem.Matrix, tally *mem.Array) (le
 	if of.Unit != nil {
 		k.Unit = *of.Unit
 	}
-	each := 4 * (of.Words() + 1)
-	limit := s.Device().Info().SharedPerBlock
-	// A block has room for its threads' windows, three blocks to a multiprocessor where that may
-	// be.
+	// A block has room for its threads' windows and for significands, of X and D or of Z, three
+	// blocks to a multiprocessor where that may be.
+	pitch := func(m mem.Matrix) int {
+		if m.Arr.Kind != num.MP {
+			return 0
+		}
+		return 8 * (m.Arr.Limbs() | 1)
+	}
+	each := 4*(of.Words()+1) + max(pitch(x)+pitch(d), pitch(z))
+	limit := s.Device().Info().SharedPerBlock - sumShared
 	n := threads
 	for n > 32 && n*each > limit/3 {
 		n /= 2

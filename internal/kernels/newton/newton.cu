@@ -1,5 +1,6 @@
 // What Newton's method of package linsolve does entry by entry: Z = diag(2^rows) X diag(2^cols),
 // and the sum of two matrices, rounded, or as far as its errors let its rounding be known.
+#include "stage.cuh"
 #include "../common/round.cuh"
 
 // Exponents beyond this are left to the host.
@@ -14,22 +15,18 @@ struct shifting {
 
 static __device__ __forceinline__ i64 at(u64 list, int i) { return list ? ((const i64 *)list)[i] : 0; }
 
-// shiftEntry stores x_ij 2^by, and reports whether it can.
-static __device__ __forceinline__ bool shiftEntry(const shifting &s, int i, int j, i64 by)
+// shiftHead stores the class and the exponent of x_ij 2^by, and the significand of a number of F32
+// or F64, and reports whether it can.
+static __device__ __forceinline__ bool shiftHead(const shifting &s, int i, int j, i64 by)
 {
 	const numbers &x = s.x.a, &z = s.z.a;
 	i64 from = s.x.off + i * s.x.rs + j * s.x.cs, to = s.z.off + i * s.z.rs + j * s.z.cs, e;
-	u64 *sig = (u64 *)z.plane[0] + to * z.limbs;
 	u32 cls;
 	if (x.kind == MP) {
 		cls = ((const u8 *)x.plane[2])[from];
 		if (cls >> 1 > FINITE)
 			return false;
 		e = ((const int *)x.plane[1])[from];
-		const u64 *word = (const u64 *)x.plane[0] + from * x.limbs;
-		int above = z.limbs - x.limbs;
-		for (int k = 0; cls >> 1 == FINITE && k < z.limbs; k++)
-			sig[k] = k < above ? 0 : word[k - above];
 	} else {
 		double v = term(x, from, 0);
 		if (!finite(v))
@@ -39,6 +36,7 @@ static __device__ __forceinline__ bool shiftEntry(const shifting &s, int i, int 
 		cls = (m ? FINITE : ZERO) << 1 | (u32)((u64)__double_as_longlong(v) >> 63);
 		int zeros = m ? __clzll((i64)m) : 0;
 		e = low + 64 - zeros;
+		u64 *sig = (u64 *)z.plane[0] + to * z.limbs;
 		for (int k = 0; m && k < z.limbs; k++)
 			sig[k] = k < z.limbs - 1 ? 0 : m << zeros;
 	}
@@ -55,11 +53,21 @@ static __device__ __forceinline__ bool shiftEntry(const shifting &s, int i, int 
 
 extern "C" __global__ void __launch_bounds__(THREADS) shifted(const __grid_constant__ shifting s)
 {
+	int limbs = s.z.a.limbs, above = limbs - s.x.a.limbs;
 	for (int j = blockIdx.y; j < s.x.k; j += gridDim.y) {
 		i64 by = at(s.cols, j);
-		for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < s.x.n; i += gridDim.x * blockDim.x)
-			if (!shiftEntry(s, i, j, at(s.rows, i) + by))
+		for (int i0 = blockIdx.x * blockDim.x; i0 < s.x.n; i0 += gridDim.x * blockDim.x) {
+			int i = i0 + threadIdx.x;
+			if (i < s.x.n && !shiftHead(s, i, j, at(s.rows, i) + by))
 				atomicAdd((u32 *)s.odd, 1);
+			if (s.x.a.kind != MP)
+				continue;
+			const u64 *from = (const u64 *)s.x.a.plane[0] + (s.x.off + i0 * s.x.rs + j * s.x.cs) * s.x.a.limbs;
+			u64 *to = (u64 *)s.z.a.plane[0] + (s.z.off + i0 * s.z.rs + j * s.z.cs) * limbs;
+			eachWord(min((int)blockDim.x, s.x.n - i0), limbs, [&](int number, int word) {
+				to[number * s.z.rs * limbs + word] = word < above ? 0 : from[number * s.x.rs * s.x.a.limbs + word - above];
+			});
+		}
 	}
 }
 
@@ -76,97 +84,150 @@ struct summing {
 	int triangle;   // 'U', 'L' or 0
 };
 
-// A magnitude: word k of 32 bits is the bits from position first + 32 k of a significand on.
+// A magnitude, whose words of 32 bits are taken from some bit of a significand on, which may lie
+// below it.
 struct magnitude {
 	const u32 *at;
 	int count; // 0 for zero
-	i64 first;
+	i64 next;
+	u32 below, shift;
 
 	__device__ __forceinline__ u32 raw(i64 i) const { return i >= 0 && i < count ? at[i] : 0; }
 
-	__device__ __forceinline__ u32 word(int k) const
+	__device__ __forceinline__ void begin(i64 bit)
 	{
-		i64 pos = first + 32 * k, i = pos >> 5;
-		return __funnelshift_r(raw(i), raw(i + 1), (u32)pos & 31);
+		next = bit >> 5;
+		shift = (u32)bit & 31;
+		below = raw(next);
+	}
+
+	__device__ __forceinline__ u32 word()
+	{
+		u32 above = raw(++next), w = __funnelshift_r(below, above, shift);
+		below = above;
+		return w;
 	}
 };
 
-// load returns number i, and its exponent, which is that of nothing for zero.
-static __device__ __forceinline__ magnitude load(const numbers &a, i64 i, i64 &exp, bool &neg)
+// read returns number i, whose significand is at sig, and its exponent, which is that of nothing
+// for zero.
+static __device__ __forceinline__ magnitude read(const numbers &a, i64 i, const u64 *sig, i64 &exp, bool &neg)
 {
 	u32 cls = ((const u8 *)a.plane[2])[i];
 	neg = cls & 1;
 	exp = -(1ll << 40);
 	if (cls >> 1 == ZERO)
-		return {0, 0, 0};
+		return {0, 0};
 	exp = ((const int *)a.plane[1])[i];
-	return {(const u32 *)a.plane[0] + i * 2 * a.limbs, 2 * a.limbs, exp - 64 * a.limbs};
+	return {(const u32 *)sig, 2 * a.limbs};
 }
 
-// sumEntry stores entry (i, j) and reports whether its rounding is known. What is cut off of X and
-// D is less than two units of the window's last place, whose first one is that of the larger of
-// both.
-static __device__ __forceinline__ bool sumEntry(const summing &s, integer v, int i, int j)
+// A sum: v 2^exp, up to an error in units of v. Nothing is known of it if the error covers it.
+struct sum {
+	integer v;
+	i64 exp;
+	int n; // length of v
+	bool neg, known;
+	double error;
+};
+
+// add makes the sum of entry (i, j) in a window of words of v, from significands at x and at d.
+// What is cut off of them is less than two units of the window's last place, whose first one is
+// that of the larger of both.
+static __device__ __forceinline__ sum add(const summing &s, integer v, const u64 *x, const u64 *d, int i, int j)
 {
+	sum r = {v, 0, 0, false, true, 0};
 	i64 ex, ed;
-	bool neg, other;
-	magnitude x = load(s.x.a, s.x.off + i * s.x.rs + j * s.x.cs, ex, neg);
-	magnitude d = load(s.d.a, s.d.off + i * s.d.rs + j * s.d.cs, ed, other);
-	i64 to = s.z.off + i * s.z.rs + j * s.z.cs;
-	if (x.count == 0 && d.count == 0) {
-		if (s.errors)
-			return false;
-		storeZero(s.z, to, false);
-		return true;
+	bool other;
+	magnitude p = read(s.x.a, s.x.off + i * s.x.rs + j * s.x.cs, x, ex, r.neg);
+	magnitude q = read(s.d.a, s.d.off + i * s.d.rs + j * s.d.cs, d, ed, other);
+	if (p.count == 0 && q.count == 0) {
+		r.known = !s.errors;
+		return r;
 	}
-	i64 exp = max64(ex, ed) - 32 * s.words;
-	// From positions of the numbers' own to those of the window.
-	x.first = exp - x.first;
-	d.first = exp - d.first;
-	u32 flip = neg != other ? ~0u : 0;
+	r.exp = max64(ex, ed) - 32 * s.words;
+	p.begin(r.exp - (ex - 32 * p.count));
+	q.begin(r.exp - (ed - 32 * q.count));
+	u32 flip = r.neg != other ? ~0u : 0;
 	u64 carry = flip & 1;
 	for (int k = 0; k <= s.words; k++) {
-		carry += (u64)x.word(k) + (d.word(k) ^ flip);
+		carry += (u64)p.word() + (q.word() ^ flip);
 		v.at[k * v.stride] = (u32)carry;
 		carry >>= 32;
 	}
-	neg ^= v.magnitude();
-	int n = v.length();
-	double error = 0;
+	r.neg ^= r.v.magnitude();
+	r.n = r.v.length();
 	if (s.errors) {
-		i64 e = ((const i64 *)s.errors)[j] - exp;
-		if (n <= e)
-			return false;
+		i64 e = ((const i64 *)s.errors)[j] - r.exp;
+		if (r.n <= max64(e, 0)) {
+			r.known = false;
+			return r;
+		}
 		int spare = (int)max64(e - 26, 0) / 32; // words that the error covers
-		v.at += spare * v.stride;
-		v.words -= spare;
-		exp += 32 * spare;
+		r.v.at += spare * v.stride;
+		r.v.words -= spare;
+		r.exp += 32 * spare;
 		e -= 32 * spare;
-		n -= 32 * spare;
+		r.n -= 32 * spare;
 		// what is cut off, and what is less than a unit
-		error = 4 + (e >= 0 ? (double)(1ll << e) : 0);
-	} else {
-		if (s.unit > exp) {
-			i64 drop = s.unit - exp; // bits below the unit
-			for (int k = 0; k <= s.words && drop > 0; k++, drop -= 32)
-				v.at[k * v.stride] &= drop < 32 ? ~0u << drop : 0;
-			n = v.length();
-		}
-		if (n == 0) {
-			storeZero(s.z, to, false);
-			return true;
-		}
+		r.error = 4 + (e >= 0 ? (double)(1ll << e) : 0);
+	} else if (s.unit > r.exp) {
+		i64 drop = s.unit - r.exp; // bits below the unit
+		for (int k = 0; k <= s.words && drop > 0; k++, drop -= 32)
+			v.at[k * v.stride] &= drop < 32 ? ~0u << drop : 0;
+		r.n = r.v.length();
 	}
-	exp += at(s.rows, i) + at(s.cols, j);
-	return terms(s.z.a) > 1 && s.z.a.kind != MP ? storeTerms(s.z, to, v, neg, exp, error) : store(s.z, to, v, n, neg, exp, error);
+	return r;
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) summed(const __grid_constant__ summing s)
 {
-	extern __shared__ u32 windows[]; // word k of thread t at k blockDim + t
-	integer v = {windows + threadIdx.x, (int)blockDim.x, s.words + 1};
+	// Word k of the window of thread t at k blockDim + t, and what goes in and what comes out in
+	// one place.
+	extern __shared__ u64 room[];
+	__shared__ bool stored[THREADS];
+	int t = threadIdx.x;
+	integer v = {(u32 *)room + t, (int)blockDim.x, s.words + 1};
+	u64 *next = room + ((s.words + 1) * (int)blockDim.x + 1) / 2;
+	stage x(next, s.x.a), d(x.of(blockDim.x), s.d.a), z(next, s.z.a);
+	bool mp = s.z.a.kind == MP;
 	for (int j = blockIdx.y; j < s.x.k; j += gridDim.y)
-		for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < s.x.n; i += gridDim.x * blockDim.x)
-			if (!(s.triangle == 'U' && i > j || s.triangle == 'L' && i < j || sumEntry(s, v, i, j)))
-				leave(s.rest, i, j);
+		for (int i0 = blockIdx.x * blockDim.x; i0 < s.x.n; i0 += gridDim.x * blockDim.x) {
+			int count = min((int)blockDim.x, s.x.n - i0), i = i0 + t;
+			if (s.triangle == 'U' && i0 > j || s.triangle == 'L' && i0 + count <= j)
+				continue;
+			x.load(s.x, i0, j, count);
+			d.load(s.d, i0, j, count);
+			asm volatile("cp.async.commit_group;" ::: "memory");
+			asm volatile("cp.async.wait_group 0;" ::: "memory");
+			__syncthreads();
+			bool mine = t < count && !(s.triangle == 'U' && i > j || s.triangle == 'L' && i < j);
+			sum r;
+			if (mine)
+				r = add(s, v, x.of(t), d.of(t), i, j);
+			__syncthreads();
+			stored[t] = false;
+			if (mine) {
+				i64 to = s.z.off + i * s.z.rs + j * s.z.cs, exp = r.exp + at(s.rows, i) + at(s.cols, j);
+				target c = s.z;
+				if (mp) // the significand of number to has its place in the stage
+					c.a.plane[0] = (u64)z.of(t) - 8 * to * z.limbs;
+				bool ok = r.known;
+				if (ok && r.n == 0)
+					storeZero(c, to, false);
+				else if (ok)
+					ok = stored[t] = terms(c.a) > 1 && !mp ? storeTerms(c, to, r.v, r.neg, exp, r.error) : store(c, to, r.v, r.n, r.neg, exp, r.error);
+				if (!ok)
+					leave(s.rest, i, j);
+			}
+			if (!mp)
+				continue; // X and D are read before the barrier above
+			__syncthreads();
+			u64 *to = (u64 *)s.z.a.plane[0] + (s.z.off + i0 * s.z.rs + j * s.z.cs) * z.limbs;
+			eachWord(count, z.limbs, [&](int number, int word) {
+				if (stored[number])
+					to[number * s.z.rs * z.limbs + word] = z.of(number)[word];
+			});
+			__syncthreads();
+		}
 }

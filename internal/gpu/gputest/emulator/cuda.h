@@ -413,6 +413,7 @@ static int __float_as_int(float x) { return emulator::as<int>(x); }
 static int __double2hiint(double x) { return (int)(emulator::as<long long>(x) >> 32); }
 static double __dadd_rn(double x, double y) { return x + y; }
 static double __dmul_rn(double x, double y) { return x * y; }
+static long long __double2ll_rn(double x) { return std::llrint(x); }
 static double __fma_rn(double x, double y, double z) { return std::fma(x, y, z); }
 static float __fadd_rn(float x, float y) { return x + y; }
 static float __fmaf_rn(float x, float y, float z) { return std::fma(x, y, z); }

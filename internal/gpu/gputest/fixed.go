@@ -1,0 +1,202 @@
+package gputest
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// fixedReference gives a driver the kernels of kernels/newton/fixed.cu in Go.
+func fixedReference(drv *fake.Driver) {
+	drv.Kernel("fixedPlanes", refFixedPlanes)
+	drv.Kernel("fixedBegin", refFixedBegin)
+	drv.Kernel("fixedCorrection", refFixedCorrection)
+	drv.Kernel("fixedProduct", refFixedProduct)
+	drv.Kernel("fixedResidual", refFixedResidual)
+	drv.Kernel("fixedNumbers", refFixedNumbers)
+}
+
+// integers are numbers in two's complement, of words apart.
+type integers struct {
+	words       []uint64
+	step, count int
+}
+
+func (x integers) get(i int) *big.Int {
+	z := new(big.Int)
+	for k := x.count - 1; k >= 0; k-- {
+		z.Lsh(z, 64).Or(z, new(big.Int).SetUint64(x.words[k*x.step+i]))
+	}
+	if z.Bit(64*x.count-1) == 1 {
+		z.Sub(z, new(big.Int).Lsh(big.NewInt(1), uint(64*x.count)))
+	}
+	return z
+}
+
+func (x integers) set(i int, z *big.Int) {
+	if z.Sign() < 0 {
+		z = new(big.Int).Add(z, new(big.Int).Lsh(big.NewInt(1), uint(64*x.count)))
+	}
+	for k := range x.count {
+		x.words[k*x.step+i] = new(big.Int).And(new(big.Int).Rsh(z, uint(64*k)), new(big.Int).SetUint64(math.MaxUint64)).Uint64()
+	}
+}
+
+// shiftedDown returns floor(x 2^e).
+func shiftedDown(x *big.Int, e int) *big.Int {
+	if e >= 0 {
+		return new(big.Int).Lsh(x, uint(e))
+	}
+	return new(big.Int).Rsh(x, uint(-e))
+}
+
+// towards0 returns number i times 2^e, cut off.
+func towards0(a *num.Array, i int, e int64) *big.Int {
+	r := a.Value(i, make([]uint64, num.ValueWords(a.Format)))
+	z := new(big.Int)
+	if r.Class != num.Finite {
+		return z
+	}
+	for k := len(r.Mag) - 1; k >= 0; k-- {
+		z.Lsh(z, 64).Or(z, new(big.Int).SetUint64(r.Mag[k]))
+	}
+	if z = shiftedDown(z, int(r.Exp+e)); r.Neg {
+		z.Neg(z)
+	}
+	return z
+}
+
+func lengthOf(x *big.Int) int {
+	if x.Sign() < 0 {
+		x = new(big.Int).Not(x)
+	}
+	return x.BitLen()
+}
+
+func refFixedPlanes(l *fake.Launch, q abi.Refining) {
+	n, count := int(q.N), int(q.Count)
+	f := matOf(l, q.F)
+	words := fake.Slice[uint64](l, q.Planes, count*n*n)
+	to := integers{make([]uint64, count), 1, count}
+	for j := range n {
+		for i := range n {
+			to.set(0, towards0(f.Arr, f.At(i, j), 64*int64(count)-1-int64(q.Top)))
+			for k, w := range to.words {
+				words[((count-1-k)*n+j)*n+i] = w
+			}
+		}
+	}
+}
+
+// fixedVectors returns r and y.
+func fixedVectors(l *fake.Launch, q abi.Refining) (r, y integers) {
+	n, words := int(q.N), int(q.Words)
+	return integers{fake.Slice[uint64](l, q.R, (words+1)*n), n, words + 1}, integers{fake.Slice[uint64](l, q.Y, (words+2)*n), n, words + 2}
+}
+
+func refFixedBegin(l *fake.Launch, q abi.Refining) {
+	r, y := fixedVectors(l, q)
+	g, top := matOf(l, q.G), &fake.Slice[int32](l, q.Tops, 1)[0]
+	for i := range int(q.N) {
+		v := towards0(g.Arr, g.At(i, 0), 64*int64(q.Words)-q.Shift)
+		r.set(i, v)
+		y.set(i, new(big.Int))
+		*top = max(*top, int32(lengthOf(v)))
+	}
+}
+
+func refFixedCorrection(l *fake.Launch, q abi.Refining) {
+	n := int(q.N)
+	r, _ := fixedVectors(l, q)
+	x, top := matOf(l, q.X), fake.Slice[int32](l, q.Tops, int(q.Step)+1)[q.Step]
+	parts := fake.Slice[float64](l, q.Parts, n*int(l.Grid.Y))
+	clear(parts)
+	for j := range n {
+		lead := shiftedDown(r.get(j), 62-int(top))
+		v := float64(lead.Int64())
+		for i := range n {
+			at := j/int(q.Columns)*n + i
+			parts[at] = math.FMA(x.Arr.F64[0][x.At(i, j)], v, parts[at])
+		}
+	}
+}
+
+func refFixedProduct(l *fake.Launch, q abi.Refining) {
+	n, count, slices := int(q.N), int(q.Count), int(l.Grid.Y)
+	_, y := fixedVectors(l, q)
+	top := int(fake.Slice[int32](l, q.Tops, int(q.Step)+1)[q.Step])
+	parts := fake.Slice[float64](l, q.Parts, n*slices)
+	c := make([]*big.Int, n)
+	for j := range n {
+		v := 0.0
+		for s := range slices {
+			v += parts[s*n+j]
+		}
+		c[j] = big.NewInt(int64(math.RoundToEven(math.Ldexp(v, -int(q.Scale)))))
+		y.set(j, new(big.Int).Add(y.get(j), shiftedDown(c[j], 2+top+int(q.Scale))))
+	}
+	words := fake.Slice[uint64](l, q.Planes, count*n*n)
+	chunks := (int(q.Used) + abi.FixedChunk - 1) / abi.FixedChunk
+	sums := fake.Slice[uint64](l, q.Sums, chunks*slices*abi.FixedWords*n)
+	clear(sums)
+	for z := range chunks {
+		to := integers{sums[z*slices*abi.FixedWords*n:], n, abi.FixedWords}
+		for i := range n {
+			sum := new(big.Int)
+			for j := range n {
+				f := new(big.Int)
+				for p := z * abi.FixedChunk; p < (z+1)*abi.FixedChunk; p++ {
+					f.Lsh(f, 64)
+					if p < int(q.Used) {
+						f.Or(f, new(big.Int).SetUint64(words[(p*n+j)*n+i]))
+					}
+				}
+				if z == 0 && f.Bit(64*abi.FixedChunk-1) == 1 {
+					f.Sub(f, new(big.Int).Lsh(big.NewInt(1), 64*abi.FixedChunk))
+				}
+				sum.Add(sum, f.Mul(f, c[j]))
+			}
+			to.set(i, sum)
+		}
+	}
+}
+
+func refFixedResidual(l *fake.Launch, q abi.Refining, slices int32) {
+	n := int(q.N)
+	r, _ := fixedVectors(l, q)
+	tops := fake.Slice[int32](l, q.Tops, int(q.Step)+2)
+	chunks := (int(q.Used) + abi.FixedChunk - 1) / abi.FixedChunk
+	sums := fake.Slice[uint64](l, q.Sums, chunks*int(slices)*abi.FixedWords*n)
+	for i := range n {
+		v := r.get(i)
+		for z := range chunks {
+			all := new(big.Int)
+			for s := range int(slices) {
+				all.Add(all, integers{sums[(z*int(slices)+s)*abi.FixedWords*n:], n, abi.FixedWords}.get(i))
+			}
+			v.Sub(v, shiftedDown(all, int(q.Top)+1-64*abi.FixedChunk*(z+1)-62+int(tops[q.Step])+int(q.Scale)))
+		}
+		r.set(i, v)
+		tops[q.Step+1] = max(tops[q.Step+1], int32(lengthOf(v)))
+	}
+}
+
+func refFixedNumbers(l *fake.Launch, q abi.Refining) {
+	_, y := fixedVectors(l, q)
+	z := matOf(l, q.Z)
+	z.Arr.Prec = uint32(64 * (q.Words + 2))
+	for i := range int(q.N) {
+		v := y.get(i)
+		x := num.Real{}
+		if v.Sign() != 0 {
+			x = num.Real{Class: num.Finite, Neg: v.Sign() < 0, Exp: q.Shift - 64*int64(q.Words+1)}
+			for v.Abs(v); v.Sign() > 0; v.Rsh(v, 64) {
+				x.Mag = append(x.Mag, new(big.Int).And(v, new(big.Int).SetUint64(math.MaxUint64)).Uint64())
+			}
+		}
+		z.Arr.Set(z.At(i, 0), x)
+	}
+}

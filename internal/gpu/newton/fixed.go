@@ -1,0 +1,107 @@
+package newton
+
+import (
+	"slices"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/gpu/launch"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/place"
+)
+
+// fewColumnsOf is the order up to which slices have a quarter of the columns, so that there are
+// enough of them for all multiprocessors.
+const fewColumnsOf = 2048
+
+// Refine is place.Refiner's, for matrices of the device. Nothing waits for the device until the
+// end.
+func Refine(s *cuda.Stream, of place.Refinement, f, x, g, z mem.Matrix) (lengths [][]int, ok bool, err error) {
+	n, count, limit := f.Rows, slices.Max(of.Planes), s.Device().Info().SharedPerBlock
+	shared := func(threads int) int { return 8 * threads * (f.Arr.Limbs() | 1) }
+	block := threads
+	for block > 32 && shared(block) > limit/3 {
+		block /= 2
+	}
+	if shared(block) > limit {
+		return nil, false, nil
+	}
+	z.Changed()
+	columns := abi.FixedColumns
+	if n <= fewColumnsOf {
+		columns /= 4
+	}
+	slicesOf := (n + columns - 1) / columns
+	steps := len(of.Planes)
+	k := abi.Refining{F: abi.RowsOf(f), X: abi.RowsOf(x), N: int32(n), Words: int32(of.Words),
+		Top: int32(of.Top), Count: int32(count), Scale: int32(of.Scale), Columns: int32(columns)}
+	var tops *cuda.Memory
+	for _, m := range []struct {
+		to    *cuda.Pointer
+		bytes int
+	}{
+		{&k.Planes, 8 * count * n * n}, {&k.R, 8 * (of.Words + 1) * n}, {&k.Y, 8 * (of.Words + 2) * n},
+		{&k.Parts, 8 * slicesOf * n}, {&k.Sums, 8 * ((count + abi.FixedChunk - 1) / abi.FixedChunk) * slicesOf * abi.FixedWords * n},
+		{&k.Tops, 4 * (steps + 1) * g.Cols},
+	} {
+		p, err := s.Alloc(int64(m.bytes))
+		if err != nil {
+			return nil, false, err
+		}
+		defer p.Free()
+		*m.to, tops = p.Pointer(), p
+	}
+	if err := s.Zero(tops.Pointer(), tops.Size()); err != nil {
+		return nil, false, err
+	}
+	run := func(kernel string, grid cuda.Dim, threads, shared int, args ...any) error {
+		f, err := launch.KernelsOf(s).Function(s, "newton/fixed", kernel)
+		if err != nil {
+			return err
+		}
+		return f.Launch(s, grid, cuda.Dim{X: threads}, shared, args...)
+	}
+	if err := run("fixedPlanes", cuda.Dim{X: (n + block - 1) / block, Y: min(n, maxAcross)}, block, shared(block), k); err != nil {
+		return nil, false, err
+	}
+	rows := cuda.Dim{X: (n + abi.FixedRows - 1) / abi.FixedRows}
+	both := cuda.Dim{X: rows.X, Y: slicesOf}
+	column := func(m mem.Matrix, j int) abi.Vectors {
+		m.Off, m.Cols = m.Off+j*m.CS, 1
+		return abi.RowsOf(m)
+	}
+	for j := range g.Cols {
+		k.G, k.Z, k.Shift = column(g, j), column(z, j), of.Shift[j]
+		k.Tops = tops.At(int64(4 * (steps + 1) * j))
+		if err := run("fixedBegin", rows, abi.FixedRows, 0, k); err != nil {
+			return nil, false, err
+		}
+		for step, used := range of.Planes {
+			k.Step, k.Used = int32(step), int32(used)
+			if err := run("fixedCorrection", both, abi.FixedRows, 0, k); err != nil {
+				return nil, false, err
+			}
+			if err := run("fixedProduct", both, abi.FixedRows, 0, k); err != nil {
+				return nil, false, err
+			}
+			if err := run("fixedResidual", cuda.Dim{X: (n + abi.FixedUpdate - 1) / abi.FixedUpdate}, threads, 0, k, int32(slicesOf)); err != nil {
+				return nil, false, err
+			}
+		}
+		if err := run("fixedNumbers", rows, abi.FixedRows, 0, k); err != nil {
+			return nil, false, err
+		}
+	}
+	told := make([]int32, (steps+1)*g.Cols)
+	if err := cuda.Download(s, told, tops.Pointer()); err != nil {
+		return nil, false, err
+	}
+	for j := range g.Cols {
+		var list []int
+		for _, v := range told[j*(steps+1) : (j+1)*(steps+1)] {
+			list = append(list, int(v))
+		}
+		lengths = append(lengths, list)
+	}
+	return lengths, true, nil
+}

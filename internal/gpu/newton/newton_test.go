@@ -1,0 +1,291 @@
+package newton_test
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/gpu/newton"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+)
+
+// summing is a case of TestSum.
+type summing struct {
+	x, d, bits int // of the operands, and of the sum
+	f          num.Format
+	m, n       int
+	down, out  bool // whether operands, and results, are views of transposed matrices
+	triangle   byte
+	errors     bool
+	unit       bool
+}
+
+// TestSum compares sums of matrices with exact ones: results lie between what the least and the
+// largest of the numbers that the sum may be round to, are the same for both where errors are
+// given, and nothing else is stored.
+func TestSum(t *testing.T) {
+	mp := gputest.MP
+	cases := []summing{
+		{x: 53, d: 64, bits: 100, f: mp(100), m: 1, n: 1},
+		{x: 64, d: 24, bits: 64, f: mp(64), m: 300, n: 3},
+		{x: 100, d: 300, bits: 250, f: mp(250), m: 70, n: 5, down: true},
+		{x: 300, d: 100, bits: 424, f: mp(424), m: 257, n: 4, out: true},
+		{x: 1000, d: 700, bits: 1696, f: mp(1696), m: 130, n: 2},
+		{x: 200, d: 150, bits: 250, f: mp(250), m: 40, n: 40, triangle: 'L'},
+		{x: 200, d: 150, bits: 250, f: mp(250), m: 40, n: 40, triangle: 'U', down: true, out: true},
+		{x: 120, d: 90, bits: 160, f: mp(160), m: 261, n: 2, unit: true},
+		{x: 53, d: 60, bits: 101, f: num.Float64, m: 270, n: 3, errors: true},
+		{x: 53, d: 60, bits: 101, f: num.Float64, m: 20, n: 33, errors: true, out: true},
+		{x: 240, d: 240, bits: 472, f: mp(424), m: 265, n: 3, errors: true},
+		{x: 100, d: 100, bits: 160, f: num.DDouble, m: 265, n: 3, errors: true},
+		{x: 60, d: 60, bits: 90, f: num.Float32, m: 30, n: 30, errors: true, triangle: 'L'},
+	}
+	everywhere(t, func(t *testing.T, dev *cuda.Device) {
+		for _, c := range cases {
+			rng := rand.New(rand.NewPCG(1, uint64(c.m)))
+			if err := dev.Do(t.Context(), func(s *cuda.Stream) error { return c.run(t, s, rng) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// everywhere runs f on a fake device with the kernels' references, with the kernels themselves, and
+// on the machine's.
+func everywhere(t *testing.T, f func(t *testing.T, dev *cuda.Device)) {
+	t.Run("reference", func(t *testing.T) { f(t, gputest.NewtonReference(t, new(fake.Driver))) })
+	t.Run("emulated", func(t *testing.T) {
+		t.Setenv(gputest.Emulate, "newton/newton")
+		f(t, gputest.NewtonReference(t, new(fake.Driver)))
+	})
+	t.Run("device", func(t *testing.T) { f(t, gputest.Machine(t)) })
+}
+
+// TestShift compares scaled matrices with exact ones, and what is around them; numbers that cannot
+// be scaled are counted.
+func TestShift(t *testing.T) {
+	everywhere(t, func(t *testing.T, dev *cuda.Device) {
+		for k, c := range []struct {
+			f    num.Format
+			prec int // of the result
+			m, n int
+		}{{num.Float64, 53, 300, 3}, {num.Float64, 200, 7, 40}, {num.Float32, 24, 33, 2}, {gputest.MP(64), 64, 1, 1},
+			{gputest.MP(100), 100, 257, 5}, {gputest.MP(424), 424, 300, 4}, {gputest.MP(424), 700, 20, 20}, {gputest.MP(60), 1000, 261, 2}} {
+			rng := rand.New(rand.NewPCG(2, uint64(k)))
+			odd := 0
+			in := gputest.RandomMat(rng, c.f, gputest.Spread, c.m*c.n+2, 1)
+			x := view(in.Arr, c.m, c.n, k%2 == 0)
+			by := [2][]int64{make([]int64, c.m), make([]int64, c.n)}
+			for _, list := range by {
+				for i := range list {
+					list[i] = int64(rng.IntN(100) - 50)
+				}
+			}
+			z := num.New(gputest.MP(c.prec), c.m*c.n+2)
+			to := view(z, c.m, c.n, k%3 == 0)
+			want, counted := num.New(z.Format, z.Len()), map[int]bool{}
+			for j := range c.n {
+				for i := range c.m {
+					switch rng.IntN(20) {
+					case 0:
+						in.Arr.Set(x.At(i, j), num.Real{Neg: j%2 == 0})
+					case 1:
+						in.Arr.Set(x.At(i, j), num.Real{Class: num.Inf})
+						odd++
+						counted[to.At(i, j)] = true
+						continue
+					}
+					r := in.Arr.Value(x.At(i, j), make([]uint64, num.ValueWords(c.f)))
+					r.Exp += by[0][i] + by[1][j]
+					want.Set(to.At(i, j), r)
+				}
+			}
+			if err := dev.Do(t.Context(), func(s *cuda.Stream) error {
+				a, err := mem.Upload(s, in.Arr)
+				if err != nil {
+					return err
+				}
+				defer a.Free()
+				b, err := mem.Upload(s, z)
+				if err != nil {
+					return err
+				}
+				defer b.Free()
+				on := func(a *mem.Array, v num.Mat) mem.Matrix {
+					return mem.Matrix{Arr: a, Off: v.Off, RS: v.RS, CS: v.CS, Rows: c.m, Cols: c.n}
+				}
+				count, err := newton.Shift(s, on(a, x), by[0], by[1], on(b, to), nil)
+				if err != nil {
+					return err
+				}
+				got, err := b.Host(s)
+				if err != nil {
+					return err
+				}
+				if count != odd {
+					t.Errorf("%+v: %d numbers are odd, want %d", c, count, odd)
+				}
+				for i := range got.Len() {
+					if !counted[i] && !got.SameBits(i, want, i) {
+						t.Fatalf("%+v: number %d is %s, want %s", c, i, gputest.Show(got, i), gputest.Show(want, i))
+					}
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// view returns the m x n view of an array from its second number on, of rows or of columns.
+func view(a *num.Array, m, n int, rows bool) num.Mat {
+	if rows {
+		return num.Mat{Arr: a, Off: 1, RS: n, CS: 1, Rows: m, Cols: n}
+	}
+	return num.Mat{Arr: a, Off: 1, RS: 1, CS: m, Rows: m, Cols: n}
+}
+
+func (c summing) run(t *testing.T, s *cuda.Stream, rng *rand.Rand) error {
+	name := fmt.Sprintf("%+v", c)
+	x, d := random(rng, c.x, c.m, c.n, c.down), random(rng, c.d, c.m, c.n, !c.down)
+	of := place.Sum{Bits: c.bits, Triangle: c.triangle}
+	sums, size := make([]*big.Float, c.m*c.n), make([]int, c.m*c.n)
+	for j := range c.n {
+		for i := range c.m {
+			if rng.IntN(12) == 0 && c.x >= c.d { // cancellation to 0
+				x.Arr.Convert(x.At(i, j), d.Arr, d.At(i, j))
+				gputest.Negate(x.Arr, x.At(i, j))
+			}
+			p, q := bigOf(x.Arr, x.At(i, j)), bigOf(d.Arr, d.At(i, j))
+			sums[i+j*c.m] = new(big.Float).SetPrec(4000).Add(p, q)
+			size[i+j*c.m] = max(top(p), top(q))
+		}
+	}
+	if c.errors {
+		for j := range c.n {
+			of.Errors = append(of.Errors, int64(slices.Max(size[j*c.m:(j+1)*c.m])-c.bits-180+200*(j%2)))
+		}
+		for i := range c.m {
+			of.Rows = append(of.Rows, int64(i%7)-3)
+		}
+		for j := range c.n {
+			of.Cols = append(of.Cols, int64(j%5)-2)
+		}
+	}
+	if c.unit {
+		unit := int64(slices.Max(size) - c.bits/2)
+		of.Unit = &unit
+	}
+	arr := num.New(c.f, c.m*c.n+2)
+	mark := num.Real{Class: num.Finite, Mag: []uint64{5}, Exp: 3}
+	for i := range arr.Len() {
+		arr.Set(i, mark)
+	}
+	a, err := mem.Upload(s, x.Arr)
+	if err != nil {
+		return err
+	}
+	defer a.Free()
+	b, err := mem.Upload(s, d.Arr)
+	if err != nil {
+		return err
+	}
+	defer b.Free()
+	z, err := mem.Upload(s, arr)
+	if err != nil {
+		return err
+	}
+	defer z.Free()
+	on := func(a *mem.Array, v num.Mat) mem.Matrix {
+		return mem.Matrix{Arr: a, Off: v.Off, RS: v.RS, CS: v.CS, Rows: c.m, Cols: c.n}
+	}
+	to := view(arr, c.m, c.n, c.out)
+	left, err := newton.Sum(s, of, on(a, x), on(b, d), on(z, to), nil)
+	if err != nil {
+		return err
+	}
+	got, err := z.Host(s)
+	if err != nil {
+		return err
+	}
+	untouched := map[int]bool{}
+	one := num.New(c.f, 1)
+	// rounded returns what a number rounds to, cut off to multiples of the unit first.
+	rounded := func(v *big.Float, by int) *big.Float {
+		if of.Unit != nil {
+			n, _ := new(big.Float).SetMantExp(v, -int(*of.Unit)).Int(nil)
+			v = new(big.Float).SetMantExp(new(big.Float).SetPrec(4000).SetInt(n), int(*of.Unit))
+		}
+		setBig(one, 0, new(big.Float).SetMantExp(v, by))
+		return bigOf(one, 0)
+	}
+	for k := range got.Len() {
+		untouched[k] = true
+	}
+	count, wanted := 0, 0
+	for j := range c.n {
+		for i := range c.m {
+			if c.triangle == 'U' && i > j || c.triangle == 'L' && i < j {
+				continue
+			}
+			wanted++
+			sum, at, by := sums[i+j*c.m], to.At(i, j), 0
+			most := new(big.Float).SetPrec(4000).SetMantExp(big.NewFloat(1), size[i+j*c.m]+1-32*of.Words())
+			if c.errors {
+				by = int(of.Rows[i] + of.Cols[j])
+				most.Add(most, new(big.Float).SetMantExp(big.NewFloat(1), int(of.Errors[j])))
+			}
+			low := rounded(new(big.Float).Sub(sum, most), by)
+			high := rounded(new(big.Float).Add(sum, most), by)
+			if got.SameBits(at, arr, at) && c.errors {
+				count++
+				continue
+			}
+			delete(untouched, at)
+			v := bigOf(got, at)
+			if v.Cmp(low) < 0 || v.Cmp(high) > 0 || c.errors && low.Cmp(high) != 0 {
+				t.Fatalf("%s: entry (%d, %d) is %v, not from %v to %v", name, i, j, v, low, high)
+			}
+		}
+	}
+	if count != left || count > wanted*2/3 {
+		t.Errorf("%s: %d of %d entries are as they were, %d are left", name, count, wanted, left)
+	}
+	for k := range untouched {
+		if !got.SameBits(k, arr, k) {
+			t.Errorf("%s: number %d has changed", name, k)
+		}
+	}
+	return nil
+}
+
+// top returns the exponent of x, which is below that of all others for 0.
+func top(x *big.Float) int {
+	if x.Sign() == 0 {
+		return -1 << 20
+	}
+	return x.MantExp(nil)
+}
+
+// setBig sets number i to x, rounded.
+func setBig(a *num.Array, i int, x *big.Float) {
+	if x.Sign() == 0 {
+		a.Set(i, num.Real{})
+		return
+	}
+	n := int(x.MinPrec())
+	m, _ := new(big.Float).SetMantExp(x, n-x.MantExp(nil)).Int(nil)
+	r := num.Real{Class: num.Finite, Neg: m.Sign() < 0, Exp: int64(x.MantExp(nil) - n)}
+	for m.Abs(m); m.Sign() > 0; m.Rsh(m, 64) {
+		r.Mag = append(r.Mag, new(big.Int).And(m, new(big.Int).SetUint64(1<<64-1)).Uint64())
+	}
+	a.Set(i, r)
+}
