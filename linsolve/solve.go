@@ -346,6 +346,9 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 		}
 	}
 	if isIdentity(b) && !one {
+		if err := s.inverseBySlices(a, b, lu, z, todo); err != nil || open(todo) == 0 {
+			return z, err
+		}
 		if err := s.quickInverse(a, b, lu, z, todo); err != nil || open(todo) == 0 {
 			return z, err
 		}
