@@ -288,6 +288,30 @@ func (s scaling) float64s(a num.Mat, f []float64) []float64 {
 	return f
 }
 
+// moreFloat64s stores what float64s cuts off numbers of F in MP in f, cut off after 53 bits in turn:
+// what is left of each is below 2^-106 of the power of two above it, or below 2^-900.
+func (s scaling) moreFloat64s(a num.Mat, f []float64) []float64 {
+	l := a.Arr.Limbs()
+	for j := range a.Cols {
+		for i := range a.Rows {
+			k := a.At(i, j)
+			e := int64(a.Arr.Exp[k]) + s.rows[i] + s.cols[j]
+			x := 0.0
+			if c := a.Arr.Cls[k]; c.Class() == num.Finite && e > -850 && e < 850 {
+				w := a.Arr.Sig[k*l+l-1] << 53
+				if l > 1 {
+					w |= a.Arr.Sig[k*l+l-2] >> 11
+				}
+				if x = float64(w>>11) * power(e-106); c.Neg() {
+					x = -x
+				}
+			}
+			f[i+j*a.Rows] = x
+		}
+	}
+	return f
+}
+
 // power returns 2^e for |e| ≤ 1000.
 func power(e int64) float64 { return math.Float64frombits(uint64(e+1023) << 52) }
 

@@ -1,7 +1,10 @@
 package linsolve
 
 import (
+	"errors"
 	"math"
+	"math/big"
+	"math/bits"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
@@ -38,10 +41,12 @@ import (
 //	e_j γ (1 + 2 rho)                    the product with Z.
 type slicedInverse struct {
 	*floatInverse
-	slices int
-	v      []float64 // F^-1 P^T is about -(z + v)
-	sums   []float64 // bounds of |Z| 1
-	off    []float64 // what entry (i, j) is off by, over sums[i]
+	slices  int
+	v       []float64 // F^-1 P^T is about -(z + v)
+	sums    []float64 // bounds of |Z| 1
+	top     []float64 // 2^c of the columns of Z
+	rowSums []float64 // bounds of |G| 1, but for what float64 cuts off
+	off     []float64 // what entry (i, j) is off by, over sums[i]
 }
 
 // slicesFor returns how many slices Z has, 0 if float64 does not do: as many as leave a 25th of the
@@ -64,11 +69,11 @@ func slicesFor(n, gamma int, cond float64) int {
 	return 0
 }
 
-// inverseBySlices stores the inverse of A in z as far as float64 arithmetic decides it, and puts nil
-// for the columns of todo that are done. B is the unit matrix.
-func (s *solver) inverseBySlices(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error {
-	n, to := f.n, raw.Matrix(z)
-	if !s.sliceable(raw.Matrix(a).Arr.Format, to.Arr.Format) {
+// solveBySlices solves A X = B for many columns, by an inverse in slices and what Newton's method
+// makes of it, as far as that decides entries, and puts nil for the columns of todo that are done.
+func (s *solver) solveBySlices(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error {
+	n := f.n
+	if k := raw.Matrix(a).Arr.Kind; k != num.F32 && k != num.F64 && k != num.MP || s.opt.Check {
 		return nil
 	}
 	cost := 10 * cube(n) * floatCost // may fuse: an estimate
@@ -81,13 +86,19 @@ func (s *solver) inverseBySlices(a, b *halfulp.Matrix, f *factors, z *halfulp.Ma
 	}
 	s.work.guessed = false
 	s.note(1, t.rho, upper().SetFloat64(t.norm), upper().SetFloat64(f.norm))
-	s.stats.Precision = 2 * seedBits
-	err = par.For(s.ctx, s.threads, n, func(_, j int) {
-		e := &todo[t.perm[j]]
-		if t.decide(j, *e, to); len((*e).open) == 0 {
-			*e = nil
+	if s.shortInverse(b, z) {
+		s.stats.Precision = 2 * seedBits
+		err = par.For(s.ctx, s.threads, n, func(_, j int) {
+			e := &todo[t.perm[j]]
+			if t.decide(j, *e, raw.Matrix(z)); len((*e).open) == 0 {
+				*e = nil
+			}
+		})
+	} else if v := s.newtonBySlices(a, t, mostSolvedBits(z)); v != nil {
+		if err = s.solveManyBy(v, 1, a, b, z, todo); errors.Is(err, ErrRange) {
+			err = nil
 		}
-	})
+	}
 	if err == nil && few(openColumns(todo), n) {
 		err = s.solveFew(a, b, z, t.floatInverse, todo)
 	}
@@ -95,10 +106,106 @@ func (s *solver) inverseBySlices(a, b *halfulp.Matrix, f *factors, z *halfulp.Ma
 	return err
 }
 
-// sliceable reports whether sliced inverses are for such matrices and results.
-func (s *solver) sliceable(a, z num.Format) bool {
-	exact := a.Kind == num.F32 || a.Kind == num.F64 || a.Kind == num.MP && a.Prec <= seedBits
-	return exact && !s.opt.Check && (z.Kind == num.F32 || z.Kind == num.F64 || z.Kind == num.MP && z.Prec <= seedBits)
+// shortInverse reports whether the solution for B is an inverse that float64 arithmetic decides.
+func (s *solver) shortInverse(b, z *halfulp.Matrix) bool {
+	to := raw.Matrix(z).Arr
+	return to.Terms() == 1 && to.Bits() <= seedBits && isIdentity(b)
+}
+
+// newtonBySlices is newNewton for X of a sliced inverse, cut off about where it is no longer known.
+func (s *solver) newtonBySlices(a *halfulp.Matrix, t *slicedInverse, most int) *newton {
+	n := t.n
+	v := &newton{s: s, by: t.scaling}
+	if v.f = scaledFloats(a, v.by); v.f == nil {
+		v.f = scaled(a, v.by, most)
+	}
+	if v.f == nil {
+		return nil
+	}
+	known := 0.0 // of entries, over the tops of columns
+	for j, top := range t.top {
+		known = max(known, t.norm*t.off[j]/top) // may fuse: an estimate
+	}
+	places := max(seedBits, min(mostPlaces, 2-int(math.Log2(known))))
+	v.x = halfulp.NewMatrix(halfulp.MP(uint(places+1)), n, n)
+	x := raw.Matrix(v.x)
+	if err := s.each(n, func(j int) { t.column(j, places, x) }); err != nil {
+		return nil
+	}
+	v.row, v.col = make([]int64, n), make([]int64, n)
+	off := 0.0 // ‖X - F^-1‖ is at most that
+	for j, k := range t.perm {
+		off += float64(1.001 * (float64(t.norm*t.off[j]) + math.Ldexp(t.top[j], -places)))
+		_, e := math.Frexp(t.rowSums[j] * 1.001)
+		v.row[k] = int64(e)
+		_, e = math.Frexp(t.top[j])
+		v.col[k] = int64(e - 1)
+	}
+	// ‖I - X F‖ = ‖(F^-1 - X) F‖
+	v.rho = upper().Mul(upper().SetFloat64(off*1.001), upper().SetFloat64(t.factors.norm))
+	v.rho = largest([]*big.Float{v.rho, exp2(-2 * seedBits)})
+	v.amp = upper().Mul(upper().SetFloat64(t.norm*1.01), upper().SetFloat64(t.factors.norm))
+	_, v.norm = math.Frexp(t.norm)
+	if v.gain() < leastNewton {
+		return nil
+	}
+	return v
+}
+
+// mostPlaces are those of X in two words.
+const mostPlaces = 100
+
+// column stores column j of -(z + v) as one of F^-1, as multiples of 2^-places of its top.
+func (t *slicedInverse) column(j, places int, x num.Mat) {
+	n := t.n
+	_, c := math.Frexp(t.top[j])
+	unit := c - 1 - places
+	scale := math.Ldexp(1, -unit)
+	l := x.Arr.Limbs()
+	for i := range n {
+		at := x.At(i, t.perm[j])
+		hi, lo := integer128(t.z[j*n+i] * scale)
+		vHi, vLo := integer128(math.RoundToEven(t.v[j*n+i] * scale))
+		lo, carry := bits.Add64(lo, vLo, 0)
+		hi, _ = bits.Add64(hi, vHi, carry)
+		neg := int64(hi) >= 0 // of -(z + v)
+		if !neg {
+			lo, carry = bits.Sub64(0, lo, 0)
+			hi, _ = bits.Sub64(0, hi, carry)
+		}
+		if hi|lo == 0 {
+			continue
+		}
+		exp := 128
+		if hi == 0 {
+			hi, lo, exp = lo, 0, 64
+		}
+		s := bits.LeadingZeros64(hi)
+		hi = hi<<s | lo>>(64-s)
+		if x.Arr.Sig[at*l+l-1] = hi; l > 1 {
+			x.Arr.Sig[at*l] = lo << s
+		}
+		x.Arr.Exp[at], x.Arr.Cls[at] = int32(exp-s+unit), num.MakeCls(neg, num.Finite)
+	}
+}
+
+// integer128 returns an integer below 2^126 in two's complement.
+func integer128(x float64) (hi, lo uint64) {
+	m, e := num.Decompose(x)
+	switch {
+	case m == 0:
+		return 0, 0
+	case e < 0:
+		lo = m >> uint(-e)
+	default:
+		hi, lo = m>>(64-uint(e))|m<<(uint(e)-64), m<<uint(e)
+	}
+	if x < 0 {
+		var borrow uint64
+		lo, borrow = bits.Sub64(0, lo, 0)
+		hi, _ = bits.Sub64(0, hi, borrow)
+	}
+	return hi, lo
 }
 
 // invertSlices returns a sliced inverse by factors of a, nil if float64 does not do.
@@ -119,10 +226,15 @@ func (s *solver) invertSlices(a num.Mat, f *factors) (*slicedInverse, error) {
 	t.norm = largestOf(absAll(n, t.z, ones))
 	g := triangles.float64s(a, triangles.y)
 	dgemm.ExchangeRows(n, g, f.pivots)
+	var more []float64
+	if a.Arr.Kind == num.MP && a.Arr.Prec > seedBits {
+		more = f.moreFloat64s(a, s.floats(n*n))
+		dgemm.ExchangeRows(n, more, f.pivots)
+	}
 	if largestOf(g) > 1 {
 		return nil, nil
 	}
-	top := make([]float64, n) // 2^c
+	top := make([]float64, n)
 	least, most := math.Inf(1), 0.0
 	for j := range top {
 		_, c := math.Frexp(largestOf(t.z[j*n : (j+1)*n]))
@@ -131,14 +243,15 @@ func (s *solver) invertSlices(a num.Mat, f *factors) (*slicedInverse, error) {
 	}
 	// Sums of |g_1| |z_1|, and 1, are at most 2^(k+c), sums of others as much smaller as units are.
 	_, k := math.Frexp(1.01 * (f.norm + float64(n)/2 + 1/least))
-	bits := seedBits - k
-	m := slicesFor(n, bits/2, t.norm*f.norm)
-	if m == 0 || !(least > 0x1p-100 && most <= math.Ldexp(1, bits)) { // 1 is to be a multiple of units
+	both := seedBits - k
+	m := slicesFor(n, both/2, t.norm*f.norm)
+	if m == 0 || !(least > 0x1p-100 && most <= math.Ldexp(1, both)) { // 1 is to be a multiple of units
 		return nil, nil
 	}
-	t.slices = m
-	r := &slicedResidual{s: s, n: n, m: m, beta: (bits + 1) / 2, gamma: bits / 2, top: top}
-	r.cut(g, t.z, triangles.x)
+	t.slices, t.top = m, top
+	r := &slicedResidual{s: s, n: n, m: m, beta: (both + 1) / 2, gamma: both / 2, top: top}
+	r.cut(g, more, t.z, triangles.x)
+	t.rowSums = absAll(n, g, ones)
 	e, lost, err := r.residual(ones)
 	if err != nil || e == nil {
 		return nil, err
@@ -158,11 +271,12 @@ type slicedResidual struct {
 	beta, gamma int
 	top         []float64   // 2^c of the columns of Z
 	g, rest     [][]float64 // g_1, ..., g_m and r_1, ..., r_{m+1}
+	more        bool        // r_2, ... are rounded, and so is G to 106 bits
 	z           [][]float64 // slices of -Z
 }
 
-// cut cuts G and z into slices; z is what these come to then. It takes the room of z_1.
-func (r *slicedResidual) cut(g, z, first []float64) {
+// cut cuts G = g + more and z into slices; z is what these come to then. It takes the room of z_1.
+func (r *slicedResidual) cut(g, more, z, first []float64) {
 	n := r.n
 	r.rest = append(r.rest, g)
 	for k := 1; k <= r.m; k++ {
@@ -178,6 +292,13 @@ func (r *slicedResidual) cut(g, z, first []float64) {
 			part = r.s.floats(n * n)
 		}
 		r.z = append(r.z, part)
+	}
+	if r.more = more != nil; r.more {
+		for _, rest := range r.rest[1:] {
+			for i, v := range more {
+				rest[i] += v
+			}
+		}
 	}
 	for j, top := range r.top {
 		column := z[j*n : (j+1)*n]
@@ -249,12 +370,18 @@ func (r *slicedResidual) residual(ones []float64) (e []float64, lost float64, er
 		}
 		lost += float64(1.001 * gamma * (most + size))
 		most += float64(1.001 * size)
+		if r.more {
+			lost += float64(1.001 * float64(n) * 0x1p-53 * largestOf(rest) * r.zTop(j))
+		}
 		if err := dgemm.Subtract(r.s.ctx, r.s.threads, n, low, rest, r.z[j-1]); err != nil {
 			return nil, 0, err
 		}
 	}
 	for i, v := range low {
 		e[i] += v
+	}
+	if r.more {
+		lost += float64(float64(n) * 0x1p-104)
 	}
 	// Entries of F below 2^-1000 are 0 in G, and underflow takes less than 2^-900.
 	return e, float64(lost*1.001) + 0x1p-800, nil

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/halfulp/halfulp"
@@ -279,10 +280,15 @@ func (s *solver) solveTo(name string, a, b, x *halfulp.Matrix) (Stats, error) {
 func (s *solver) finish(name string, z, x *halfulp.Matrix) (Stats, error) {
 	m := raw.Matrix(z)
 	for j := range m.Cols {
-		for i := range m.Rows {
-			if m.Arr.Class(m.At(i, j)) == num.Inf {
+		at := m.At(0, j)
+		if m.Arr.Kind == num.F64 && m.RS == 1 && largestOf(m.Arr.F64[0][at:at+m.Rows]) <= math.MaxFloat64 { // the usual case
+			continue
+		}
+		for range m.Rows {
+			if m.Arr.Class(at) == num.Inf {
 				s.stats.Overflow++
 			}
+			at += m.RS
 		}
 	}
 	s.finished()
@@ -345,12 +351,15 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 			}
 		}
 	}
-	if isIdentity(b) && !one {
-		if err := s.inverseBySlices(a, b, lu, z, todo); err != nil || open(todo) == 0 {
-			return z, err
+	if !one {
+		ways := []func(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error{s.solveBySlices, s.quickInverse}
+		if !s.shortInverse(b, z) {
+			slices.Reverse(ways)
 		}
-		if err := s.quickInverse(a, b, lu, z, todo); err != nil || open(todo) == 0 {
-			return z, err
+		for _, way := range ways {
+			if err := way(a, b, lu, z, todo); err != nil || open(todo) == 0 {
+				return z, err
+			}
 		}
 	}
 	var p *approximate
