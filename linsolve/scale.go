@@ -292,21 +292,23 @@ func (s scaling) float64s(a num.Mat, f []float64) []float64 {
 // what is left of each is below 2^-106 of the power of two above it, or below 2^-900.
 func (s scaling) moreFloat64s(a num.Mat, f []float64) []float64 {
 	l := a.Arr.Limbs()
+	sig, exp, cls := a.Arr.Sig, a.Arr.Exp, a.Arr.Cls
 	for j := range a.Cols {
-		for i := range a.Rows {
-			k := a.At(i, j)
-			e := int64(a.Arr.Exp[k]) + s.rows[i] + s.cols[j]
+		to, k := f[j*a.Rows:(j+1)*a.Rows], a.At(0, j)
+		for i := range to {
+			e := int64(exp[k]) + s.rows[i] + s.cols[j]
 			x := 0.0
-			if c := a.Arr.Cls[k]; c.Class() == num.Finite && e > -850 && e < 850 {
-				w := a.Arr.Sig[k*l+l-1] << 53
+			if c := cls[k]; c.Class() == num.Finite && uint64(e+850) < 1700 {
+				w := sig[k*l+l-1] & (1<<11 - 1) << 42
 				if l > 1 {
-					w |= a.Arr.Sig[k*l+l-2] >> 11
+					w |= sig[k*l+l-2] >> 22
 				}
-				if x = float64(w>>11) * power(e-106); c.Neg() {
+				if x = float64(int64(w)) * power(e-106); c.Neg() {
 					x = -x
 				}
 			}
-			f[i+j*a.Rows] = x
+			to[i] = x
+			k += a.RS
 		}
 	}
 	return f

@@ -76,8 +76,11 @@ func (s *solver) solveBySlices(a, b *halfulp.Matrix, f *factors, z *halfulp.Matr
 	if k := raw.Matrix(a).Arr.Kind; k != num.F32 && k != num.F64 && k != num.MP || s.opt.Check {
 		return nil
 	}
-	cost := 10 * cube(n) * floatCost // may fuse: an estimate
-	s.plan(cost)
+	cost, rest := 10*cube(n)*floatCost, 0.0 // may fuse: an estimate
+	if !s.shortInverse(b, z) {
+		rest = manyCost(n, b.Cols(), wantedBits(z))
+	}
+	s.plan(cost + rest)
 	t, err := s.invertSlices(raw.Matrix(a), f)
 	s.did(cost)
 	s.stage("approximate inverse")

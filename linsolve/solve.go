@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/big"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/halfulp/halfulp"
@@ -281,7 +280,7 @@ func (s *solver) finish(name string, z, x *halfulp.Matrix) (Stats, error) {
 	m := raw.Matrix(z)
 	for j := range m.Cols {
 		at := m.At(0, j)
-		if m.Arr.Kind == num.F64 && m.RS == 1 && largestOf(m.Arr.F64[0][at:at+m.Rows]) <= math.MaxFloat64 { // the usual case
+		if m.Arr.Kind == num.F64 && m.RS == 1 && m.Rows > 0 && largestOf(m.Arr.F64[0][at:at+m.Rows]) <= math.MaxFloat64 { // the usual case
 			continue
 		}
 		for range m.Rows {
@@ -352,9 +351,10 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 		}
 	}
 	if !one {
-		ways := []func(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error{s.solveBySlices, s.quickInverse}
-		if !s.shortInverse(b, z) {
-			slices.Reverse(ways)
+		// Each is for other formats and orders, the faster one first.
+		ways := []func(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error{s.inverseBySeries, s.quickInverse, s.solveBySlices}
+		if s.shortInverse(b, z) {
+			ways = ways[2:]
 		}
 		for _, way := range ways {
 			if err := way(a, b, lu, z, todo); err != nil || open(todo) == 0 {
