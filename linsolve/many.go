@@ -686,32 +686,33 @@ func (v *near) roundTo(t *settler, a *num.Array, at int) bool {
 		return true
 	}
 	if a.Kind == num.MP { // half of the time
-		v.storeMP(a, at, n, tail>>63)
+		storeLeading(a, at, v.neg, v.mag, v.exp)
 		return true
 	}
 	a.Set(at, num.Real{Class: num.Finite, Neg: v.neg, Mag: v.mag, Exp: v.exp})
 	return true
 }
 
-// storeMP stores the leading bits of v, of n, and adds up, 0 or 1, to the last place.
-func (v *near) storeMP(a *num.Array, at int, n int64, up uint64) {
-	l := a.Limbs()
+// storeLeading stores mag 2^exp, negative or not, rounded to the nearest number of a, MP, away from
+// zero where there are two; the exponent is one of MP.
+func storeLeading(a *num.Array, at int, neg bool, mag []uint64, exp int64) {
+	l, n := a.Limbs(), int64(num.BitLen(mag))
 	z := a.Sig[at*l:][:l]
 	for k := range z {
-		z[k] = num.WordAt(v.mag, n-int64(64*(l-k)))
+		z[k] = num.WordAt(mag, n-int64(64*(l-k)))
 	}
 	spare := uint(64*l) - uint(a.Prec) // bits below the last place
 	z[0] = z[0] &^ (1<<spare - 1)
-	carry := up << spare
+	carry := num.WordAt(mag, n-int64(a.Prec)-64) >> 63 << spare
 	for k := 0; carry != 0 && k < l; k++ {
 		z[k], carry = bits.Add64(z[k], carry, 0)
 	}
-	top := v.exp + n
+	top := exp + n
 	if carry != 0 {
 		z[l-1] = 1 << 63
 		top++
 	}
-	a.Exp[at], a.Cls[at] = int32(top), num.MakeCls(v.neg, num.Finite)
+	a.Exp[at], a.Cls[at] = int32(top), num.MakeCls(neg, num.Finite)
 }
 
 // tail returns the 64 bits below the last place of a significand when drop bits are dropped, and
