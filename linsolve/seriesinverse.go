@@ -65,8 +65,11 @@ const residualBits = 106
 // series reports whether the solution for B is an inverse that a series is for.
 func (s *solver) series(b, z *halfulp.Matrix) bool {
 	to := raw.Matrix(z).Arr
-	return !s.opt.Check && to.Bits() <= mostSeries && z.Rows() <= 4096 && (to.Kind == num.MP || to.Kind == num.DD) && isIdentity(b)
+	return s.seriesOrder(z.Rows()) && to.Bits() <= mostSeries && (to.Kind == num.MP || to.Kind == num.DD) && isIdentity(b)
 }
+
+// seriesOrder reports whether series are for matrices of order n.
+func (s *solver) seriesOrder(n int) bool { return n <= 4096 && !s.opt.Check }
 
 // inverseBySeries stores the inverse of A in z as far as a series decides it, and puts nil for the
 // columns of todo that are done.
@@ -151,6 +154,14 @@ func (s *solver) invertSeries(a *halfulp.Matrix, f *factors, wanted int) (*serie
 		return nil, err
 	}
 	return t, nil
+}
+
+// start returns the columns of F^-1.
+func (t *seriesInverse) start() *floatSums {
+	n := len(t.sums)
+	return &floatSums{norm: t.norm(), off: t.off, sign: 1, column: func(j int) [][]float64 {
+		return [][]float64{t.r[j*n:][:n], t.d1[j*n:][:n], t.d2[j*n:][:n], t.d3[j*n:][:n]}
+	}}
 }
 
 // norm bounds ‖R‖∞.

@@ -1,10 +1,7 @@
 package linsolve
 
 import (
-	"errors"
 	"math"
-	"math/big"
-	"math/bits"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
@@ -41,12 +38,11 @@ import (
 //	e_j γ (1 + 2 rho)                    the product with Z.
 type slicedInverse struct {
 	*floatInverse
-	slices  int
-	v       []float64 // F^-1 P^T is about -(z + v)
-	sums    []float64 // bounds of |Z| 1
-	top     []float64 // 2^c of the columns of Z
-	rowSums []float64 // bounds of |G| 1, but for what float64 cuts off
-	off     []float64 // what entry (i, j) is off by, over sums[i]
+	slices int
+	v      []float64 // F^-1 P^T is about -(z + v)
+	sums   []float64 // bounds of |Z| 1
+	top    []float64 // 2^c of the columns of Z
+	off    []float64 // what entry (i, j) is off by, over sums[i]
 }
 
 // slicesFor returns how many slices Z has, 0 if float64 does not do: as many as leave a 25th of the
@@ -69,18 +65,14 @@ func slicesFor(n, gamma int, cond float64) int {
 	return 0
 }
 
-// solveBySlices solves A X = B for many columns, by an inverse in slices and what Newton's method
-// makes of it, as far as that decides entries, and puts nil for the columns of todo that are done.
-func (s *solver) solveBySlices(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error {
-	n := f.n
-	if k := raw.Matrix(a).Arr.Kind; k != num.F32 && k != num.F64 && k != num.MP || s.opt.Check {
+// inverseBySlices stores the inverse of A in z as far as an inverse in slices decides it, and puts
+// nil for the columns of todo that are done.
+func (s *solver) inverseBySlices(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error {
+	if !s.sliceable(a) || !s.shortInverse(b, z) {
 		return nil
 	}
-	cost, rest := 10*cube(n)*floatCost, 0.0 // may fuse: an estimate
-	if !s.shortInverse(b, z) {
-		rest = manyCost(n, b.Cols(), wantedBits(z))
-	}
-	s.plan(cost + rest)
+	cost := slicesCost(f.n)
+	s.plan(cost)
 	t, err := s.invertSlices(raw.Matrix(a), f)
 	s.did(cost)
 	s.stage("approximate inverse")
@@ -89,126 +81,33 @@ func (s *solver) solveBySlices(a, b *halfulp.Matrix, f *factors, z *halfulp.Matr
 	}
 	s.work.guessed = false
 	s.note(1, t.rho, upper().SetFloat64(t.norm), upper().SetFloat64(f.norm))
-	if s.shortInverse(b, z) {
-		s.stats.Precision = 2 * seedBits
-		err = par.For(s.ctx, s.threads, n, func(_, j int) {
-			e := &todo[t.perm[j]]
-			if t.decide(j, *e, raw.Matrix(z)); len((*e).open) == 0 {
-				*e = nil
-			}
-		})
-	} else if v := s.newtonBySlices(a, t, mostSolvedBits(z)); v != nil {
-		if err = s.solveManyBy(v, 1, a, b, z, todo); errors.Is(err, ErrRange) {
-			err = nil
+	s.stats.Precision = 2 * seedBits
+	err = par.For(s.ctx, s.threads, f.n, func(_, j int) {
+		e := &todo[t.perm[j]]
+		if t.decide(j, *e, raw.Matrix(z)); len((*e).open) == 0 {
+			*e = nil
 		}
-	}
-	if err == nil && few(openColumns(todo), n) {
+	})
+	if err == nil && few(openColumns(todo), f.n) {
 		err = s.solveFew(a, b, z, t.floatInverse, todo)
 	}
 	s.stage("refinement")
 	return err
 }
 
+// slicesCost is the cost of an inverse in slices.
+func slicesCost(n int) float64 { return 10 * cube(n) * floatCost } // may fuse: an estimate
+
+// sliceable reports whether there are slices of numbers of A.
+func (s *solver) sliceable(a *halfulp.Matrix) bool {
+	k := raw.Matrix(a).Arr.Kind
+	return (k == num.F32 || k == num.F64 || k == num.MP) && !s.opt.Check
+}
+
 // shortInverse reports whether the solution for B is an inverse that float64 arithmetic decides.
 func (s *solver) shortInverse(b, z *halfulp.Matrix) bool {
 	to := raw.Matrix(z).Arr
 	return to.Terms() == 1 && to.Bits() <= seedBits && isIdentity(b)
-}
-
-// newtonBySlices is newNewton for X of a sliced inverse, cut off about where it is no longer known.
-func (s *solver) newtonBySlices(a *halfulp.Matrix, t *slicedInverse, most int) *newton {
-	n := t.n
-	v := &newton{s: s, by: t.scaling}
-	if v.f = scaledFloats(a, v.by); v.f == nil {
-		v.f = scaled(a, v.by, most)
-	}
-	if v.f == nil {
-		return nil
-	}
-	known := 0.0 // of entries, over the tops of columns
-	for j, top := range t.top {
-		known = max(known, t.norm*t.off[j]/top) // may fuse: an estimate
-	}
-	places := max(seedBits, min(mostPlaces, 2-int(math.Log2(known))))
-	v.x = halfulp.NewMatrix(halfulp.MP(uint(places+1)), n, n)
-	x := raw.Matrix(v.x)
-	if err := s.each(n, func(j int) { t.column(j, places, x) }); err != nil {
-		return nil
-	}
-	v.row, v.col = make([]int64, n), make([]int64, n)
-	off := 0.0 // ‖X - F^-1‖ is at most that
-	for j, k := range t.perm {
-		off += float64(1.001 * (float64(t.norm*t.off[j]) + math.Ldexp(t.top[j], -places)))
-		_, e := math.Frexp(t.rowSums[j] * 1.001)
-		v.row[k] = int64(e)
-		_, e = math.Frexp(t.top[j])
-		v.col[k] = int64(e - 1)
-	}
-	// ‖I - X F‖ = ‖(F^-1 - X) F‖
-	v.rho = upper().Mul(upper().SetFloat64(off*1.001), upper().SetFloat64(t.factors.norm))
-	v.rho = largest([]*big.Float{v.rho, exp2(-2 * seedBits)})
-	v.amp = upper().Mul(upper().SetFloat64(t.norm*1.01), upper().SetFloat64(t.factors.norm))
-	_, v.norm = math.Frexp(t.norm)
-	if v.gain() < leastNewton {
-		return nil
-	}
-	return v
-}
-
-// mostPlaces are those of X in two words.
-const mostPlaces = 100
-
-// column stores column j of -(z + v) as one of F^-1, as multiples of 2^-places of its top.
-func (t *slicedInverse) column(j, places int, x num.Mat) {
-	n := t.n
-	_, c := math.Frexp(t.top[j])
-	unit := c - 1 - places
-	scale := math.Ldexp(1, -unit)
-	l := x.Arr.Limbs()
-	for i := range n {
-		at := x.At(i, t.perm[j])
-		hi, lo := integer128(t.z[j*n+i] * scale)
-		vHi, vLo := integer128(math.RoundToEven(t.v[j*n+i] * scale))
-		lo, carry := bits.Add64(lo, vLo, 0)
-		hi, _ = bits.Add64(hi, vHi, carry)
-		neg := int64(hi) >= 0 // of -(z + v)
-		if !neg {
-			lo, carry = bits.Sub64(0, lo, 0)
-			hi, _ = bits.Sub64(0, hi, carry)
-		}
-		if hi|lo == 0 {
-			continue
-		}
-		exp := 128
-		if hi == 0 {
-			hi, lo, exp = lo, 0, 64
-		}
-		s := bits.LeadingZeros64(hi)
-		hi = hi<<s | lo>>(64-s)
-		if x.Arr.Sig[at*l+l-1] = hi; l > 1 {
-			x.Arr.Sig[at*l] = lo << s
-		}
-		x.Arr.Exp[at], x.Arr.Cls[at] = int32(exp-s+unit), num.MakeCls(neg, num.Finite)
-	}
-}
-
-// integer128 returns an integer below 2^126 in two's complement.
-func integer128(x float64) (hi, lo uint64) {
-	m, e := num.Decompose(x)
-	switch {
-	case m == 0:
-		return 0, 0
-	case e < 0:
-		lo = m >> uint(-e)
-	default:
-		hi, lo = m>>(64-uint(e))|m<<(uint(e)-64), m<<uint(e)
-	}
-	if x < 0 {
-		var borrow uint64
-		lo, borrow = bits.Sub64(0, lo, 0)
-		hi, _ = bits.Sub64(0, hi, borrow)
-	}
-	return hi, lo
 }
 
 // invertSlices returns a sliced inverse by factors of a, nil if float64 does not do.
@@ -254,7 +153,6 @@ func (s *solver) invertSlices(a num.Mat, f *factors) (*slicedInverse, error) {
 	t.slices, t.top = m, top
 	r := &slicedResidual{s: s, n: n, m: m, beta: (both + 1) / 2, gamma: both / 2, top: top}
 	r.cut(g, more, t.z, triangles.x)
-	t.rowSums = absAll(n, g, ones)
 	e, lost, err := r.residual(ones)
 	if err != nil || e == nil {
 		return nil, err
@@ -479,4 +377,17 @@ func storeFloat(a *num.Array, at int, x float64, shift int64) (ok bool) {
 	mantissa, e := num.Decompose(x)
 	a.Set(at, num.Real{Class: num.Finite, Neg: x < 0, Mag: []uint64{mantissa}, Exp: e + shift})
 	return true
+}
+
+// start returns the columns of F^-1.
+func (t *slicedInverse) start() *floatSums {
+	n := t.n
+	at, off := make([]int, n), make([]float64, n)
+	for j, k := range t.perm {
+		at[k], off[k] = j, t.off[j]
+	}
+	return &floatSums{norm: t.norm, off: off, sign: -1, column: func(k int) [][]float64 {
+		j := at[k]
+		return [][]float64{t.z[j*n : (j+1)*n], t.v[j*n : (j+1)*n]}
+	}}
 }

@@ -352,10 +352,7 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	}
 	if !one {
 		// Each is for other formats and orders, the faster one first.
-		ways := []func(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error{s.inverseBySeries, s.quickInverse, s.solveBySlices}
-		if s.shortInverse(b, z) {
-			ways = ways[2:]
-		}
+		ways := []func(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error{s.inverseBySlices, s.inverseBySeries, s.quickInverse, s.solveByNewton}
 		for _, way := range ways {
 			if err := way(a, b, lu, z, todo); err != nil || open(todo) == 0 {
 				return z, err
