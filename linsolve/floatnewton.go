@@ -10,24 +10,25 @@ import (
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
-// Newton's method begins with inverses in slices or by series, in more bits than float64 has: steps
-// to these, products of few bits, take as long as such of many at usual orders.
+// Newton's method begins with inverses in slices or by series, of more bits than float64 has: steps
+// to these are products of few bits, which take about as long as those of many at usual orders.
 
-// likelySlices and likelySeries are gains of these inverses, about, of random matrices of order 300.
+// likelySlices and likelySeries are gains of these inverses of random matrices of order 300.
 const (
 	likelySlices = 64
 	likelySeries = 116
 )
 
-// solveByNewton solves A X = B for many columns by Newton's method, beginning with a float64 inverse,
-// as far as that decides entries, and puts nil for the columns of todo that are done.
+// solveByNewton solves A X = B for many columns by Newton's method, beginning with what float64
+// products make of an inverse, as far as that decides entries, and puts nil for the columns of todo
+// that are done.
 func (s *solver) solveByNewton(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error {
 	n := f.n
 	if !s.sliceable(a) {
 		return nil
 	}
 	bits, cost := wantedBits(z), slicesCost(n)
-	s.plan(cost + manyCost(n, b.Cols(), bits))
+	s.plan(cost + manyCost(n, b.Cols(), bits)) // may fuse: an estimate
 	half := (bits + 3) / 2
 	if !isIdentity(b) {
 		half += 10 // of the condition number
@@ -53,7 +54,7 @@ func (s *solver) solveByNewton(a, b *halfulp.Matrix, f *factors, z *halfulp.Matr
 // newtonByFloats begins with an inverse by a series, if it is to have that many bits, or else in
 // slices; nil if there is none. It returns the float64 inverse as well.
 func (s *solver) newtonByFloats(a *halfulp.Matrix, f *factors, series bool, most int) (*newton, *floatInverse, error) {
-	if series && s.seriesOrder(f.n) {
+	if series {
 		if t, err := s.invertSeries(a, f, likelySeries-16); err != nil {
 			return nil, nil, err
 		} else if t != nil {
@@ -99,8 +100,8 @@ func (s *solver) newtonBySums(a *halfulp.Matrix, f *factors, t *floatSums, most 
 		}
 		_, c := math.Frexp(most)
 		// What is not known is cut off: the fewer bits, the faster products are.
-		places := max(seedBits, min(placesOfX, 12-int(math.Log2(float64(t.norm*t.off[j])))+c)) // may fuse: an estimate
-		const below = 188                                                                      // the top, in units of sums
+		places := max(seedBits, min(placesOfX, 12-int(math.Log2(float64(t.norm*t.off[j])))+c))
+		const below = 188 // the top, in units of sums
 		unit := int64(c - below)
 		for i := range n {
 			var sum [3]uint64

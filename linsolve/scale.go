@@ -288,7 +288,7 @@ func (s scaling) float64s(a num.Mat, f []float64) []float64 {
 	return f
 }
 
-// moreFloat64s stores what float64s cuts off numbers of F in MP in f, cut off after 53 bits in turn:
+// moreFloat64s stores what float64s cuts off numbers of F in MP in f, cut off after 53 bits itself:
 // what is left of each is below 2^-106 of the power of two above it, or below 2^-900.
 func (s scaling) moreFloat64s(a num.Mat, f []float64) []float64 {
 	l := a.Arr.Limbs()

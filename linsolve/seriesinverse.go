@@ -1,6 +1,7 @@
 package linsolve
 
 import (
+	"errors"
 	"math"
 	"math/bits"
 	"slices"
@@ -23,8 +24,8 @@ import (
 // products of float64 matrices.
 //
 // Let γ be that of dgemm.SubtractError, u = 2^-53, ρ ≥ ‖E‖∞, and e_j for the largest entry of
-// column j of E, which is e + e' but for ε e_j + τ. With the slices l of rows and c of columns of e,
-// and rests l' = e - l + e' and c' = e - c + e', rounded, of norms λ and of entries up to c'_j,
+// column j of E, which is e + e' but for ε e_j + τ. With the slices l of rows and c of columns of
+// e, and rests l' = e - l + e' and c' = e - c + e', rounded, of norms λ and of entries up to c'_j,
 //
 //	E² = l c + (l c' + l' e),  E³ = e E²,
 //
@@ -63,19 +64,16 @@ const mostAgain = 4
 const residualBits = 106
 
 // series reports whether the solution for B is an inverse that a series is for.
-func (s *solver) series(b, z *halfulp.Matrix) bool {
+func (s *solver) series(a, b, z *halfulp.Matrix) bool {
 	to := raw.Matrix(z).Arr
-	return s.seriesOrder(z.Rows()) && to.Bits() <= mostSeries && (to.Kind == num.MP || to.Kind == num.DD) && isIdentity(b)
+	return s.sliceable(a) && to.Bits() > seedBits && to.Bits() <= mostSeries && (to.Kind == num.MP || to.Kind == num.DD) && isIdentity(b)
 }
-
-// seriesOrder reports whether series are for matrices of order n.
-func (s *solver) seriesOrder(n int) bool { return n <= 4096 && !s.opt.Check }
 
 // inverseBySeries stores the inverse of A in z as far as a series decides it, and puts nil for the
 // columns of todo that are done.
 func (s *solver) inverseBySeries(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error {
 	n, to := f.n, raw.Matrix(z)
-	if !s.series(b, z) {
+	if !s.series(a, b, z) {
 		return nil
 	}
 	cost := 14*cube(n)*floatCost + productOf(n, n, n, residualBits) // may fuse: an estimate
@@ -113,8 +111,8 @@ func (s *solver) inverseBySeries(a, b *halfulp.Matrix, f *factors, z *halfulp.Ma
 func (s *solver) invertSeries(a *halfulp.Matrix, f *factors, wanted int) (*seriesInverse, error) {
 	n := f.n
 	triangles, err := s.invertTriangles(f)
-	// R is off Y X P by (n + 16) u |Y| |X| at most: F times that is about a half, at most, of what
-	// rho of the triangles is the sum of.
+	// R is off Y X P by (n + 16) u |Y| |X| at most: F times that is about a half, at most, of rho
+	// of the triangles.
 	if err != nil || triangles == nil || !(triangles.rho < goodRho) {
 		return nil, err
 	}
@@ -230,33 +228,28 @@ func powersAbove(x []float64) []float64 {
 	return x
 }
 
-// cutRows stores -x rounded to multiples of 2^-bits of the tops of rows, negated, in high, and the
-// rest of -x in low, which may be x.
-func (p *seriesProducts) cutRows(high, low, x, tops []float64, sign float64, bits int) {
+// cutRows stores sign x rounded to multiples of 2^-bits of the tops of rows in high, and the rest
+// in low, which may be x.
+func (p *seriesProducts) cutRows(high, low, x, tops []float64, sign float64, bits int) error {
 	sigma := make([]float64, p.n)
 	for i, top := range tops {
 		sigma[i] = math.Ldexp(1.5*top, 52-bits)
 	}
-	for j := range p.n {
-		from, h, l := x[j*p.n:(j+1)*p.n], high[j*p.n:(j+1)*p.n], low[j*p.n:(j+1)*p.n]
+	return p.s.each(p.n, func(j int) {
+		from, h, l := x[j*p.n:][:p.n], high[j*p.n:][:p.n], low[j*p.n:][:p.n]
 		for i, s := range sigma {
 			v := float64(sign * from[i])
 			a := (v + s) - s
 			h[i], l[i] = a, v-a
 		}
-	}
+	})
 }
 
-// cutCols is cutRows for tops of columns, without the sign.
-func (p *seriesProducts) cutCols(high, low, x, tops []float64, bits int) {
-	for j, top := range tops {
-		s := math.Ldexp(1.5*top, 52-bits)
-		from, h, l := x[j*p.n:(j+1)*p.n], high[j*p.n:(j+1)*p.n], low[j*p.n:(j+1)*p.n]
-		for i, v := range from {
-			a := (v + s) - s
-			h[i], l[i] = a, v-a
-		}
-	}
+// cutCols is cutRows for tops of columns, without a sign.
+func (p *seriesProducts) cutCols(high, low, x, tops []float64, bits int) error {
+	return p.s.each(p.n, func(j int) {
+		cutFloats(high[j*p.n:][:p.n], low[j*p.n:][:p.n], x[j*p.n:][:p.n], math.Ldexp(1.5*tops[j], 52-bits))
+	})
 }
 
 // slices returns the bits of slices of rows of x with these tops, and of columns of another matrix,
@@ -266,7 +259,7 @@ func (p *seriesProducts) slices(x, tops []float64) (rows, cols int) {
 	for i, v := range absAll(p.n, x, p.ones) {
 		most = max(most, v/tops[i])
 	}
-	_, k := math.Frexp(1.01 * (most + float64(p.n)/2))
+	_, k := math.Frexp(1.01 * (most + float64(float64(p.n)/2)))
 	both := seedBits - k
 	return (both + 1) / 2, both / 2
 }
@@ -308,14 +301,21 @@ func (p *seriesProducts) sum(m num.Mat, x, y []float64) (ok bool, err error) {
 	rows, cols := p.rowTops(e), powersAbove(slices.Clone(p.largest))
 	beta, gamma := p.slices(e, rows)
 	l, lRest, c, cRest := x, y, s.floats(n*n), s.floats(n*n)
-	p.cutRows(l, lRest, e, rows, -1, beta)
-	p.cutCols(c, cRest, e, cols, gamma)
+	if err := errors.Join(p.cutRows(l, lRest, e, rows, -1, beta), p.cutCols(c, cRest, e, cols, gamma)); err != nil {
+		return false, err
+	}
 	if !p.exactly(l, rows, 1, beta+gamma) {
 		return false, nil
 	}
-	for i, v := range more {
-		lRest[i] -= v
-		cRest[i] += v
+	err = s.each(n, func(j int) {
+		l, c := lRest[j*n:][:n], cRest[j*n:][:n]
+		for i, v := range more[j*n:][:n] {
+			l[i] -= v
+			c[i] += v
+		}
+	})
+	if err != nil {
+		return false, err
 	}
 	lambda, rest := p.norm(lRest), p.columnMost(cRest)
 	first, second := s.floats(n*n), s.floats(n*n)
@@ -331,27 +331,37 @@ func (p *seriesProducts) sum(m num.Mat, x, y []float64) (ok bool, err error) {
 		return false, err
 	}
 	square, neg := c, l
-	for i, v := range e {
-		square[i], neg[i] = first[i]+second[i], -v
+	err = s.each(n, func(j int) {
+		for i := j * n; i < (j+1)*n; i++ {
+			square[i], neg[i] = first[i]+second[i], -e[i]
+		}
+	})
+	if err != nil {
+		return false, err
 	}
 	if err := p.subtract(second, neg, square); err != nil {
 		return false, err
 	}
-	for i, v := range e {
-		// v + first = h + t exactly (Knuth), then h + low = s + ... as |low| < |h|, or not: also.
-		h := v + first[i]
-		b := h - v
-		low := ((v - (h - b)) + (first[i] - b)) + (more[i] + second[i])
-		sum := h + low
-		b = sum - h
-		e[i], more[i] = sum, (h-(sum-b))+(low-b)
+	err = s.each(n, func(j int) {
+		for i := j * n; i < (j+1)*n; i++ {
+			// e + first = h + t, and h + low, are sums of two numbers exactly (Knuth).
+			h := e[i] + first[i]
+			b := h - e[i]
+			low := ((e[i] - (h - b)) + (first[i] - b)) + (more[i] + second[i])
+			sum := h + low
+			b = sum - h
+			e[i], more[i] = sum, (h-(sum-b))+(low-b)
+		}
+	})
+	if err != nil {
+		return false, err
 	}
 	p.s1, p.s2 = e, more
 	p.off = make([]float64, n)
 	g, rho := dgemm.SubtractError(n), p.rho
 	for j, most := range p.largest {
 		most = float64(most*(1+0x1p-50)) + 0x1p-147
-		size := float64(float64(4*g+0x1p-49) * (float64(rho*rest[j]) + float64(lambda*most) + float64(rho*rho*most)))
+		size := float64((float64(4*g) + 0x1p-49) * (float64(rho*rest[j]) + float64(lambda*most) + float64(float64(rho*rho)*most)))
 		size += float64(0x1p-101*most) + 0x1p-146 + float64(1.01*rho*rho*rho*most)
 		p.off[j] = float64(1.001*size) + 0x1p-700
 	}
@@ -364,18 +374,23 @@ func (p *seriesProducts) multiply(t *seriesInverse) (ok bool, err error) {
 	rows, cols := p.rowTops(t.r), powersAbove(p.columnMost(p.s1))
 	beta, gamma := p.slices(t.r, rows)
 	r1, r2, r3 := s.floats(n*n), s.floats(n*n), s.floats(n*n)
-	p.cutRows(r1, r3, t.r, rows, -1, beta)
-	p.cutRows(r2, r3, r3, rows, 1, 2*beta)
+	if err := errors.Join(p.cutRows(r1, r3, t.r, rows, -1, beta), p.cutRows(r2, r3, r3, rows, 1, 2*beta)); err != nil {
+		return false, err
+	}
 	s1, s2, rest2, rest3 := s.floats(n*n), s.floats(n*n), s.floats(n*n), s.floats(n*n)
-	p.cutCols(s1, rest2, p.s1, cols, gamma)
-	p.cutCols(s2, rest3, rest2, cols, 2*gamma)
+	if err := errors.Join(p.cutCols(s1, rest2, p.s1, cols, gamma), p.cutCols(s2, rest3, rest2, cols, 2*gamma)); err != nil {
+		return false, err
+	}
 	half := math.Ldexp(0.5, -gamma)
 	if !p.exactly(r1, rows, 1, beta+gamma) || !p.exactly(r1, rows, 2*half, 2*beta+gamma) || !p.exactly(r2, rows, 2, 2*beta+gamma) {
 		return false, nil
 	}
-	for i, v := range p.s2 {
-		rest2[i] += v
-		rest3[i] += v
+	err = s.each(n, func(j int) {
+		addFloats(rest2[j*n:][:n], p.s2[j*n:][:n])
+		addFloats(rest3[j*n:][:n], p.s2[j*n:][:n])
+	})
+	if err != nil {
+		return false, err
 	}
 	t.d1, t.d2, t.d3 = s.floats(n*n), s.floats(n*n), s.floats(n*n)
 	for _, d := range [][]float64{t.d1, t.d2, t.d3} {

@@ -38,11 +38,9 @@ import (
 //	e_j γ (1 + 2 rho)                    the product with Z.
 type slicedInverse struct {
 	*floatInverse
-	slices int
-	v      []float64 // F^-1 P^T is about -(z + v)
-	sums   []float64 // bounds of |Z| 1
-	top    []float64 // 2^c of the columns of Z
-	off    []float64 // what entry (i, j) is off by, over sums[i]
+	v    []float64 // F^-1 P^T is about -(z + v)
+	sums []float64 // bounds of |Z| 1
+	off  []float64 // what entry (i, j) is off by, over sums[i]
 }
 
 // slicesFor returns how many slices Z has, 0 if float64 does not do: as many as leave a 25th of the
@@ -50,13 +48,13 @@ type slicedInverse struct {
 //
 //	n³ 2^53 γ ‖E‖,  ‖E‖ about ‖F‖ ‖Z‖ (2^(-γ m) + 2^-50) / 32,
 //
-// of them are left, of random matrices of order 300 to 1000, and one takes as long as n/25
-// of the four products more that a third slice takes.
+// of them are left, of random matrices of order 300 to 1000, and n/25 take as long as the four
+// products more that a third slice takes.
 func slicesFor(n, gamma int, cond float64) int {
 	if gamma < 1 {
 		return 0
 	}
-	need := 16 * float64(n) * float64(n) * cond // may fuse: an estimate
+	need := 16 * float64(n) * float64(n) * cond
 	for m := 2; m <= 3; m++ {
 		if need < math.Ldexp(1, min(gamma*m, 50)) {
 			return m
@@ -96,12 +94,17 @@ func (s *solver) inverseBySlices(a, b *halfulp.Matrix, f *factors, z *halfulp.Ma
 }
 
 // slicesCost is the cost of an inverse in slices.
-func slicesCost(n int) float64 { return 10 * cube(n) * floatCost } // may fuse: an estimate
+func slicesCost(n int) float64 { return 10 * cube(n) * floatCost }
 
-// sliceable reports whether there are slices of numbers of A.
+// floatOrder bounds the order of matrices whose inverses come from slices or series, for their
+// room: that of some 20 matrices of float64 numbers, 2.7 GB.
+const floatOrder = 4096
+
+// sliceable reports whether there are slices of numbers of A. With Options.Check products by moduli
+// are the way, which are compared.
 func (s *solver) sliceable(a *halfulp.Matrix) bool {
 	k := raw.Matrix(a).Arr.Kind
-	return (k == num.F32 || k == num.F64 || k == num.MP) && !s.opt.Check
+	return (k == num.F32 || k == num.F64 || k == num.MP) && a.Rows() <= floatOrder && !s.opt.Check
 }
 
 // shortInverse reports whether the solution for B is an inverse that float64 arithmetic decides.
@@ -144,15 +147,17 @@ func (s *solver) invertSlices(a num.Mat, f *factors) (*slicedInverse, error) {
 		least, most = min(least, top[j]), max(most, top[j])
 	}
 	// Sums of |g_1| |z_1|, and 1, are at most 2^(k+c), sums of others as much smaller as units are.
-	_, k := math.Frexp(1.01 * (f.norm + float64(n)/2 + 1/least))
+	_, k := math.Frexp(float64(1.01 * (f.norm + float64(float64(n)/2) + 1/least)))
 	both := seedBits - k
 	m := slicesFor(n, both/2, t.norm*f.norm)
-	if m == 0 || !(least > 0x1p-100 && most <= math.Ldexp(1, both)) { // 1 is to be a multiple of units
+	// The 1 of I is to be a multiple of units.
+	if m == 0 || !(least > 0x1p-100 && most <= math.Ldexp(1, both)) {
 		return nil, nil
 	}
-	t.slices, t.top = m, top
 	r := &slicedResidual{s: s, n: n, m: m, beta: (both + 1) / 2, gamma: both / 2, top: top}
-	r.cut(g, more, t.z, triangles.x)
+	if err := r.cut(g, more, t.z, triangles.x); err != nil {
+		return nil, err
+	}
 	e, lost, err := r.residual(ones)
 	if err != nil || e == nil {
 		return nil, err
@@ -177,47 +182,53 @@ type slicedResidual struct {
 }
 
 // cut cuts G = g + more and z into slices; z is what these come to then. It takes the room of z_1.
-func (r *slicedResidual) cut(g, more, z, first []float64) {
+func (r *slicedResidual) cut(g, more, z, first []float64) error {
 	n := r.n
 	r.rest = append(r.rest, g)
-	for k := 1; k <= r.m; k++ {
-		high, low := r.s.floats(n*n), r.s.floats(n*n)
-		sigma := math.Ldexp(1.5, 52-r.beta*k)
-		for i, v := range r.rest[k-1] {
-			h := (v + sigma) - sigma
-			high[i], low[i] = h, v-h
+	for k := range r.m {
+		r.g, r.rest = append(r.g, r.s.floats(n*n)), append(r.rest, r.s.floats(n*n))
+		if k > 0 {
+			first = r.s.floats(n * n)
 		}
-		r.g, r.rest = append(r.g, high), append(r.rest, low)
-		part := first
-		if k > 1 {
-			part = r.s.floats(n * n)
-		}
-		r.z = append(r.z, part)
+		r.z = append(r.z, first)
 	}
-	if r.more = more != nil; r.more {
-		for _, rest := range r.rest[1:] {
-			for i, v := range more {
-				rest[i] += v
+	r.more = more != nil
+	return r.s.each(n, func(j int) {
+		column := func(x []float64) []float64 { return x[j*n:][:n] }
+		for k, part := range r.g {
+			cutFloats(column(part), column(r.rest[k+1]), column(r.rest[k]), math.Ldexp(1.5, 52-r.beta*(k+1)))
+		}
+		if r.more {
+			for _, rest := range r.rest[1:] {
+				addFloats(column(rest), column(more))
 			}
 		}
-	}
-	for j, top := range r.top {
-		column := z[j*n : (j+1)*n]
+		rest := column(z)
 		for k, part := range r.z {
-			sigma := math.Ldexp(1.5*top, 52-r.gamma*(k+1))
-			to := part[j*n:][:len(column)]
-			for i, v := range column {
-				h := (v + sigma) - sigma
-				to[i], column[i] = h, v-h
-			}
+			cutFloats(column(part), rest, rest, math.Ldexp(1.5*r.top[j], 52-r.gamma*(k+1)))
 		}
-		for i := range column {
-			sum := r.z[0][j*n+i]
-			for _, part := range r.z[1:] {
-				sum += part[j*n+i]
-			}
-			column[i] = sum
+		copy(rest, column(r.z[0]))
+		for _, part := range r.z[1:] {
+			addFloats(rest, column(part))
 		}
+	})
+}
+
+// cutFloats stores x rounded to multiples of a unit, for sigma 1.5 2^52 units, in high, and the
+// rest in low, which may be x. Numbers of x are below 2^51 units.
+func cutFloats(high, low, x []float64, sigma float64) {
+	high, low = high[:len(x)], low[:len(x)]
+	for i, v := range x {
+		h := (v + sigma) - sigma
+		high[i], low[i] = h, v-h
+	}
+}
+
+// addFloats adds y to x.
+func addFloats(x, y []float64) {
+	x = x[:len(y)]
+	for i, v := range y {
+		x[i] += v
 	}
 }
 
@@ -278,8 +289,8 @@ func (r *slicedResidual) residual(ones []float64) (e []float64, lost float64, er
 			return nil, 0, err
 		}
 	}
-	for i, v := range low {
-		e[i] += v
+	if err := r.s.each(n, func(j int) { addFloats(e[j*n:][:n], low[j*n:][:n]) }); err != nil {
+		return nil, 0, err
 	}
 	if r.more {
 		lost += float64(float64(n) * 0x1p-104)
@@ -298,8 +309,8 @@ func (t *slicedInverse) correctBy(s *solver, e []float64, r *slicedResidual, los
 		off[j] = float64(1.001 * (float64(top*lost) + float64(0x1p-53*largest[j])))
 		eta += off[j]
 	}
-	eta *= 1.001
-	t.rho = float64((largestOf(absAll(n, e, ones)) + eta) * 1.001)
+	eta = float64(eta * 1.001)
+	t.rho = float64((largestOf(absAll(n, e, ones)) + float64(eta)) * 1.001)
 	if !(t.rho <= goodRho) {
 		return false, nil
 	}
@@ -310,8 +321,8 @@ func (t *slicedInverse) correctBy(s *solver, e []float64, r *slicedResidual, los
 	if err := dgemm.Subtract(s.ctx, s.threads, n, square, e, e); err != nil {
 		return false, err
 	}
-	for i, x := range e {
-		square[i] += x
+	if err := s.each(n, func(j int) { addFloats(square[j*n:][:n], e[j*n:][:n]) }); err != nil {
+		return false, err
 	}
 	if err := dgemm.Subtract(s.ctx, s.threads, n, v, t.z, square); err != nil {
 		return false, err
@@ -320,8 +331,8 @@ func (t *slicedInverse) correctBy(s *solver, e []float64, r *slicedResidual, los
 	gamma, rho := dgemm.SubtractError(n), t.rho
 	t.off = make([]float64, n)
 	for j, e := range largest {
-		size := float64(e * (float64(gamma*(1+3*rho)) + float64(0x1p-53*(1+2*rho))))
-		size += float64((e + off[j]) * (eta + float64(rho*rho*1.01))) // rho ≤ 2^-8
+		size := float64(e * (gamma + 0x1p-53) * (1 + float64(3*rho)))
+		size += float64((e + off[j]) * (eta + float64(float64(rho*rho)*1.01))) // rho ≤ 2^-8
 		t.off[j] = float64(1.01*(size+float64(off[j]*(1+rho)))) + 0x1p-700
 	}
 	return true, nil

@@ -280,7 +280,8 @@ func (s *solver) finish(name string, z, x *halfulp.Matrix) (Stats, error) {
 	m := raw.Matrix(z)
 	for j := range m.Cols {
 		at := m.At(0, j)
-		if m.Arr.Kind == num.F64 && m.RS == 1 && m.Rows > 0 && largestOf(m.Arr.F64[0][at:at+m.Rows]) <= math.MaxFloat64 { // the usual case
+		// The usual case.
+		if m.Arr.Kind == num.F64 && m.RS == 1 && m.Rows > 0 && largestOf(m.Arr.F64[0][at:at+m.Rows]) <= math.MaxFloat64 {
 			continue
 		}
 		for range m.Rows {
