@@ -141,7 +141,7 @@ func (s *solver) invertSeries(a *halfulp.Matrix, f *factors, wanted int) (*serie
 	}
 	e, err := s.residualOf(a, f, near, t.rho)
 	if err != nil || e == nil {
-		return nil, err
+		return nil, unlessShort(err)
 	}
 	if ok, err := p.sum(raw.Matrix(e), triangles.x, triangles.y); !ok || err != nil {
 		return nil, err
