@@ -130,7 +130,7 @@ func (s *solver) invertSeries(a *halfulp.Matrix, f *factors, wanted int) (*serie
 			to[i] = -v
 		}
 	}
-	p := &seriesProducts{s: s, n: n, ones: make([]float64, n)}
+	p := &seriesProducts{s: s, n: n, ones: make([]float64, n), free: [][]float64{triangles.x, triangles.y}}
 	for i := range p.ones {
 		p.ones[i] = 1
 	}
@@ -143,7 +143,7 @@ func (s *solver) invertSeries(a *halfulp.Matrix, f *factors, wanted int) (*serie
 	if err != nil || e == nil {
 		return nil, unlessShort(err)
 	}
-	if ok, err := p.sum(raw.Matrix(e), triangles.x, triangles.y); !ok || err != nil {
+	if ok, err := p.sum(raw.Matrix(e)); !ok || err != nil {
 		return nil, err
 	}
 	t.rho, t.float.rho, t.float.norm = p.rho, p.rho, t.norm()
@@ -198,6 +198,18 @@ type seriesProducts struct {
 	largest []float64 // e_j
 	s1, s2  []float64 // S is their sum
 	off     []float64 // what it is off by
+	free    [][]float64
+}
+
+// room returns room for a matrix: new pages cost as much as what is done with them.
+func (p *seriesProducts) room() []float64 {
+	last := len(p.free) - 1
+	if last < 0 {
+		return p.s.floats(p.n * p.n)
+	}
+	x := p.free[last]
+	p.free = p.free[:last]
+	return x
 }
 
 // norm bounds the largest sum of magnitudes of a row.
@@ -289,10 +301,10 @@ func (p *seriesProducts) columnMost(x []float64) []float64 {
 	return z
 }
 
-// sum makes S of E, in room for two matrices and more.
-func (p *seriesProducts) sum(m num.Mat, x, y []float64) (ok bool, err error) {
+// sum makes S of E.
+func (p *seriesProducts) sum(m num.Mat) (ok bool, err error) {
 	n, s := p.n, p.s
-	e, more := unscaled(n, n).float64s(m, s.floats(n*n)), unscaled(n, n).moreFloat64s(m, s.floats(n*n))
+	e, more := unscaled(n, n).float64s(m, p.room()), unscaled(n, n).moreFloat64s(m, p.room())
 	p.largest = p.columnMost(e)
 	p.rho = float64(p.norm(e)*1.001) + float64(float64(n)*0x1p-140)
 	if !(p.rho < goodRho) {
@@ -300,7 +312,7 @@ func (p *seriesProducts) sum(m num.Mat, x, y []float64) (ok bool, err error) {
 	}
 	rows, cols := p.rowTops(e), powersAbove(slices.Clone(p.largest))
 	beta, gamma := p.slices(e, rows)
-	l, lRest, c, cRest := x, y, s.floats(n*n), s.floats(n*n)
+	l, lRest, c, cRest := p.room(), p.room(), p.room(), p.room()
 	if err := errors.Join(p.cutRows(l, lRest, e, rows, -1, beta), p.cutCols(c, cRest, e, cols, gamma)); err != nil {
 		return false, err
 	}
@@ -318,7 +330,7 @@ func (p *seriesProducts) sum(m num.Mat, x, y []float64) (ok bool, err error) {
 		return false, err
 	}
 	lambda, rest := p.norm(lRest), p.columnMost(cRest)
-	first, second := s.floats(n*n), s.floats(n*n)
+	first, second := p.room(), p.room()
 	clear(first)
 	clear(second)
 	if err := p.subtract(first, l, c); err != nil {
@@ -357,6 +369,7 @@ func (p *seriesProducts) sum(m num.Mat, x, y []float64) (ok bool, err error) {
 		return false, err
 	}
 	p.s1, p.s2 = e, more
+	p.free = append(p.free, l, lRest, c, cRest, first, second)
 	p.off = make([]float64, n)
 	g, rho := dgemm.SubtractError(n), p.rho
 	for j, most := range p.largest {
@@ -373,11 +386,11 @@ func (p *seriesProducts) multiply(t *seriesInverse) (ok bool, err error) {
 	n, s := p.n, p.s
 	rows, cols := p.rowTops(t.r), powersAbove(p.columnMost(p.s1))
 	beta, gamma := p.slices(t.r, rows)
-	r1, r2, r3 := s.floats(n*n), s.floats(n*n), s.floats(n*n)
+	r1, r2, r3 := p.room(), p.room(), p.room()
 	if err := errors.Join(p.cutRows(r1, r3, t.r, rows, -1, beta), p.cutRows(r2, r3, r3, rows, 1, 2*beta)); err != nil {
 		return false, err
 	}
-	s1, s2, rest2, rest3 := s.floats(n*n), s.floats(n*n), s.floats(n*n), s.floats(n*n)
+	s1, s2, rest2, rest3 := p.room(), p.room(), p.room(), p.room()
 	if err := errors.Join(p.cutCols(s1, rest2, p.s1, cols, gamma), p.cutCols(s2, rest3, rest2, cols, 2*gamma)); err != nil {
 		return false, err
 	}
@@ -392,7 +405,7 @@ func (p *seriesProducts) multiply(t *seriesInverse) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	t.d1, t.d2, t.d3 = s.floats(n*n), s.floats(n*n), s.floats(n*n)
+	t.d1, t.d2, t.d3 = p.room(), p.room(), p.room()
 	for _, d := range [][]float64{t.d1, t.d2, t.d3} {
 		clear(d)
 	}

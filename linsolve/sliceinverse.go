@@ -97,7 +97,7 @@ func (s *solver) inverseBySlices(a, b *halfulp.Matrix, f *factors, z *halfulp.Ma
 func slicesCost(n int) float64 { return 10 * cube(n) * floatCost }
 
 // floatOrder bounds the order of matrices whose inverses come from slices or series, for their
-// room: that of some 20 matrices of float64 numbers, 2.7 GB.
+// room: that of some 15 matrices of float64 numbers, 2 GB.
 const floatOrder = 4096
 
 // sliceable reports whether there are slices of numbers of A. With Options.Check products by moduli
