@@ -265,6 +265,10 @@ func copyMat(m num.Mat) num.Mat { return m.Copy() }
 // copyTo copies the entries of b to a, of the same shape and format.
 func copyTo(a, b num.Mat) {
 	for j := range a.Cols {
+		if a.RS == 1 && b.RS == 1 && a.Rows > 0 { // a 15th of the time or less
+			a.Arr.CopyRun(a.At(0, j), b.Arr, b.At(0, j), a.Rows)
+			continue
+		}
 		for i := range a.Rows {
 			a.Arr.CopyFrom(a.At(i, j), b.Arr, b.At(i, j))
 		}

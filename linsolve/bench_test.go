@@ -52,3 +52,18 @@ func BenchmarkFactors(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkInverse(b *testing.B) {
+	for _, n := range []int{100, 300, 500, 1000} {
+		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424)} {
+			b.Run(fmt.Sprintf("n=%d/%v", n, f), func(b *testing.B) {
+				m, x := halfulp.Random(f, n, n, 0, 1), halfulp.NewMatrix(f, n, n)
+				for b.Loop() {
+					if _, err := Inverse(m, x, &halfulp.Options{Threads: 1}); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

@@ -14,16 +14,17 @@ import (
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
-// inverseDigits bounds the order, a lane, of inverses that are faster by elimination in digits than
-// by products: from order 9 to there they take a half to all of the time.
-const inverseDigits = 40
+// inverseDigits bounds the order, a lane, of inverses in more than 53 bits that are faster by
+// elimination in digits than by products: from order 9 to there they take a half to all of the
+// time, from 80 bits to 848.
+const inverseDigits = 25
 
 // quickInverse stores the inverse of A in z, by elimination in digits, as far as enclosures of
 // entries decide these, and puts nil for the columns of todo that are done. It does nothing where
-// products are faster. B is the unit matrix.
+// products are faster, and for a B that is not the unit matrix.
 func (s *solver) quickInverse(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error {
 	n := f.n
-	if n > inverseDigits*direct.LaneCount() {
+	if n > inverseDigits*direct.LaneCount() || !isIdentity(b) {
 		return nil
 	}
 	cond, err := s.loss(f)

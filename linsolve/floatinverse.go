@@ -49,15 +49,22 @@ func (s *solver) invertFactors(a num.Mat, f *factors) (r inverse, rho, norm floa
 	return z, z.rho, z.norm, nil
 }
 
-// floatInverse multiplies the inverses of the triangles, whose room it takes, and computes rho.
-func (s *solver) floatInverse(a num.Mat, t *triangles) (*floatInverse, error) {
+// multiplied multiplies the inverses of the triangles; nothing is known of its rho.
+func (s *solver) multiplied(t *triangles) (*floatInverse, error) {
 	n := t.n
 	r := &floatInverse{factors: t.factors, perm: t.perm, z: s.floats(n * n)}
 	for j := range n {
 		clear(t.x[j*n : j*n+j])
 		clear(t.y[j*n+j+1 : (j+1)*n])
 	}
-	if err := dgemm.MultiplyTriangles(s.ctx, s.threads, n, r.z, t.y, t.x); err != nil {
+	return r, dgemm.MultiplyTriangles(s.ctx, s.threads, n, r.z, t.y, t.x)
+}
+
+// floatInverse multiplies the inverses of the triangles, whose room it takes, and computes rho.
+func (s *solver) floatInverse(a num.Mat, t *triangles) (*floatInverse, error) {
+	n := t.n
+	r, err := s.multiplied(t)
+	if err != nil {
 		return nil, err
 	}
 	e, f := t.x, t.float64s(a, t.y)

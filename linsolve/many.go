@@ -30,21 +30,33 @@ type nearly struct {
 // bits, from Newton's method, and products with them are all its work. While many columns have
 // entries far below others it goes on to more bits, as long as these decide a quarter of them.
 func (s *solver) solveMany(p *approximate, a, b, z *halfulp.Matrix, todo []*entries) error {
-	bits := z.Format().Bits() + 4*(raw.Matrix(z).Arr.Terms()-1) + guard(a.Rows())
-	most := 4*bits + 2048 // of numbers of A and B
-	t := s.newNewton(a, p, most)
+	t := s.newNewton(a, p, mostSolvedBits(z))
 	if t == nil {
 		return nil
 	}
+	return s.solveManyBy(t, p.rounds, a, b, z, todo)
+}
+
+// wantedBits are those of the first enclosure of the entries of z.
+func wantedBits(z *halfulp.Matrix) int {
+	return z.Format().Bits() + 4*(raw.Matrix(z).Arr.Terms()-1) + guard(z.Rows())
+}
+
+// mostSolvedBits bounds those of the numbers of A and B, and of enclosures.
+func mostSolvedBits(z *halfulp.Matrix) int { return 4*wantedBits(z) + 2048 }
+
+// solveManyBy is solveMany by an X that came from some rounds.
+func (s *solver) solveManyBy(t *newton, rounds int, a, b, z *halfulp.Matrix, todo []*entries) error {
+	bits, most := wantedBits(z), mostSolvedBits(z)
 	g, inverse := b, isIdentity(b)
 	if !inverse {
-		if g = scaled(b, scaling{p.scale, make([]int64, b.Cols())}, most); g == nil {
+		if g = scaled(b, scaling{t.by.rows, make([]int64, b.Cols())}, most); g == nil {
 			return nil
 		}
 	}
 	s.work.guessed = false
 	end := func() {}
-	if p.rounds > 1 && s.work.report != nil { // A is ill-conditioned: it goes on, probably
+	if rounds > 1 && s.work.report != nil { // A is ill-conditioned: it goes on, probably
 		end = s.before(2 * productOf(a.Rows(), a.Rows(), b.Cols(), bits/2+t.amp.MantExp(nil)))
 	}
 	for more := 64; bits <= most; more *= 4 {
@@ -66,7 +78,7 @@ func (s *solver) solveMany(p *approximate, a, b, z *halfulp.Matrix, todo []*entr
 		if err == nil {
 			err = s.check(t, y, g, z, todo, columns)
 		}
-		if err != nil || open(todo) == 0 || p.rounds == 1 && few(openColumns(todo), a.Rows()) || open(todo) > before*3/4 {
+		if err != nil || open(todo) == 0 || rounds == 1 && few(openColumns(todo), a.Rows()) || open(todo) > before*3/4 {
 			return err
 		}
 		bits += max(more, y.missing(todo, z.Format().Bits()))
@@ -593,8 +605,34 @@ func (v *near) roundTo(t *settler, a *num.Array, at int) bool {
 		a.F64[0][at] = x
 		return true
 	}
+	if a.Kind == num.MP { // half of the time
+		storeLeading(a, at, v.neg, v.mag, v.exp)
+		return true
+	}
 	a.Set(at, num.Real{Class: num.Finite, Neg: v.neg, Mag: v.mag, Exp: v.exp})
 	return true
+}
+
+// storeLeading stores mag 2^exp, negative or not, rounded to the nearest number of a, MP, away from
+// zero where there are two; the exponent is one of MP.
+func storeLeading(a *num.Array, at int, neg bool, mag []uint64, exp int64) {
+	l, n := a.Limbs(), int64(num.BitLen(mag))
+	z := a.Sig[at*l:][:l]
+	for k := range z {
+		z[k] = num.WordAt(mag, n-int64(64*(l-k)))
+	}
+	spare := uint(64*l) - uint(a.Prec) // bits below the last place
+	z[0] = z[0] &^ (1<<spare - 1)
+	carry := num.WordAt(mag, n-int64(a.Prec)-64) >> 63 << spare
+	for k := 0; carry != 0 && k < l; k++ {
+		z[k], carry = bits.Add64(z[k], carry, 0)
+	}
+	top := exp + n
+	if carry != 0 {
+		z[l-1] = 1 << 63
+		top++
+	}
+	a.Exp[at], a.Cls[at] = int32(top), num.MakeCls(neg, num.Finite)
 }
 
 // tail returns the 64 bits below the last place of a significand when drop bits are dropped, and

@@ -529,7 +529,11 @@ func (s *solver) sumHere(x, y, z *halfulp.Matrix) error {
 		}
 		for i := range mz.Rows {
 			neg, mag, exp := adders[w].add(mx, my, i, j)
-			if len(mag) > 0 {
+			switch {
+			case len(mag) == 0:
+			case max(exp, -exp) < math.MaxInt32/2: // half of the time
+				storeLeading(mz.Arr, mz.At(i, j), neg, mag, exp)
+			default:
 				mz.Arr.Set(mz.At(i, j), num.Real{Class: num.Finite, Neg: neg, Mag: mag, Exp: exp})
 			}
 		}

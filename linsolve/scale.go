@@ -288,6 +288,32 @@ func (s scaling) float64s(a num.Mat, f []float64) []float64 {
 	return f
 }
 
+// moreFloat64s stores what float64s cuts off numbers of F in MP in f, cut off after 53 bits itself:
+// what is left of each is below 2^-106 of the power of two above it, or below 2^-900.
+func (s scaling) moreFloat64s(a num.Mat, f []float64) []float64 {
+	l := a.Arr.Limbs()
+	sig, exp, cls := a.Arr.Sig, a.Arr.Exp, a.Arr.Cls
+	for j := range a.Cols {
+		to, k := f[j*a.Rows:(j+1)*a.Rows], a.At(0, j)
+		for i := range to {
+			e := int64(exp[k]) + s.rows[i] + s.cols[j]
+			x := 0.0
+			if c := cls[k]; c.Class() == num.Finite && uint64(e+850) < 1700 {
+				w := sig[k*l+l-1] & (1<<11 - 1) << 42
+				if l > 1 {
+					w |= sig[k*l+l-2] >> 22
+				}
+				if x = float64(int64(w)) * power(e-106); c.Neg() {
+					x = -x
+				}
+			}
+			to[i] = x
+			k += a.RS
+		}
+	}
+	return f
+}
+
 // power returns 2^e for |e| ≤ 1000.
 func power(e int64) float64 { return math.Float64frombits(uint64(e+1023) << 52) }
 

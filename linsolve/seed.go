@@ -21,7 +21,8 @@ type factors struct {
 	scaling
 	n      int
 	lu     []float64 // by columns
-	norm   float64   // bound of ‖F‖∞
+	sums   []float64 // bounds of the sums of magnitudes of rows of F
+	norm   float64   // bound of ‖F‖∞, the largest of them
 	pivots []int
 }
 
@@ -34,7 +35,10 @@ func (s *solver) factor(a num.Mat, by scaling) (*factors, error) {
 	for j := range f.n {
 		dgemm.AxpyAbs(1, f.lu[j*f.n:(j+1)*f.n], sums)
 	}
-	f.norm = float64(largestOf(raised(sums)) * (1 + 0x1p-47))
+	for i, sum := range raised(sums) {
+		sums[i] = float64(sum * (1 + 0x1p-47))
+	}
+	f.sums, f.norm = sums, largestOf(sums)
 	return f, dgemm.LU(s.ctx, s.threads, f.n, f.lu, leastPivot, f.pivots)
 }
 

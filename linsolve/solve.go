@@ -279,10 +279,16 @@ func (s *solver) solveTo(name string, a, b, x *halfulp.Matrix) (Stats, error) {
 func (s *solver) finish(name string, z, x *halfulp.Matrix) (Stats, error) {
 	m := raw.Matrix(z)
 	for j := range m.Cols {
-		for i := range m.Rows {
-			if m.Arr.Class(m.At(i, j)) == num.Inf {
+		at := m.At(0, j)
+		// The usual case.
+		if m.Arr.Kind == num.F64 && m.RS == 1 && m.Rows > 0 && largestOf(m.Arr.F64[0][at:at+m.Rows]) <= math.MaxFloat64 {
+			continue
+		}
+		for range m.Rows {
+			if m.Arr.Class(at) == num.Inf {
 				s.stats.Overflow++
 			}
+			at += m.RS
 		}
 	}
 	s.finished()
@@ -345,9 +351,13 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 			}
 		}
 	}
-	if isIdentity(b) && !one {
-		if err := s.quickInverse(a, b, lu, z, todo); err != nil || open(todo) == 0 {
-			return z, err
+	if !one {
+		// Each is for other formats and orders, the faster one first.
+		ways := []func(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error{s.inverseBySlices, s.inverseBySeries, s.quickInverse, s.solveByNewton}
+		for _, way := range ways {
+			if err := way(a, b, lu, z, todo); err != nil || open(todo) == 0 {
+				return z, err
+			}
 		}
 	}
 	var p *approximate

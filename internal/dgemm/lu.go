@@ -124,7 +124,7 @@ func largest(x []float64, k int) int {
 const shortPiece = 32
 
 // Subtract sets C -= A B for n x n matrices, with an error below SubtractError(n) (|C| + |A| |B|),
-// underflow aside.
+// and below AdditionError(n) |C| + SubtractError(n) |A| |B|, underflow aside.
 func Subtract(ctx context.Context, threads, n int, c, a, b []float64) error {
 	square := func(x []float64) matrix { return matrix{n, n, max(n, 1), x} }
 	w := newWorker(ctx, threads)
@@ -142,8 +142,13 @@ func Subtract(ctx context.Context, threads, n int, c, a, b []float64) error {
 // is added to C with an error below u |C'|, where all C' ≤ (1 + u)^t (1 + p u / (1 - p u)) (|C| +
 // |A| |B|). The sum is below (p + t) u 1.001 (|C| + |A| |B|) for n < 2^40.
 func SubtractError(n int) float64 {
+	return AdditionError(n) + float64(shortPiece*(0x1p-53*1.01))
+}
+
+// AdditionError returns the part of SubtractError that is due to additions to C.
+func AdditionError(n int) float64 {
 	pieces := (n+length-1)/length*(length/shortPiece) + 1
-	return float64(float64(shortPiece+pieces) * (0x1p-53 * 1.01))
+	return float64(float64(pieces) * (0x1p-53 * 1.01))
 }
 
 // MultiplyTriangles sets C = -U L for the upper triangle U and the unit lower triangle L of n x n

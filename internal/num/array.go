@@ -168,6 +168,23 @@ func (a *Array) CopyFrom(i int, b *Array, j int) {
 	}
 }
 
+// CopyRun is CopyFrom for n numbers side by side.
+func (a *Array) CopyRun(i int, b *Array, j, n int) {
+	switch a.Kind {
+	case F32:
+		copy(a.F32[i:i+n], b.F32[j:j+n])
+	case MP:
+		l := a.Limbs()
+		copy(a.Sig[i*l:(i+n)*l], b.Sig[j*l:(j+n)*l])
+		copy(a.Exp[i:i+n], b.Exp[j:j+n])
+		copy(a.Cls[i:i+n], b.Cls[j:j+n])
+	default:
+		for t := range a.Terms() {
+			copy(a.F64[t][i:i+n], b.F64[t][j:j+n])
+		}
+	}
+}
+
 // Negate changes the sign of number i, which is not NaN.
 func (a *Array) Negate(i int) {
 	switch a.Kind {

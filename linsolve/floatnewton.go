@@ -1,0 +1,145 @@
+package linsolve
+
+import (
+	"errors"
+	"math"
+	"math/big"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// Newton's method begins with inverses in slices or by series, of more bits than float64 has: steps
+// to these are products of few bits, which take about as long as those of many at usual orders.
+
+// likelySlices and likelySeries are gains of these inverses of random matrices of order 300.
+const (
+	likelySlices = 64
+	likelySeries = 116
+)
+
+// solveByNewton solves A X = B for many columns by Newton's method, beginning with what float64
+// products make of an inverse, as far as that decides entries, and puts nil for the columns of todo
+// that are done.
+func (s *solver) solveByNewton(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error {
+	n := f.n
+	if !s.sliceable(a) {
+		return nil
+	}
+	bits, cost := wantedBits(z), slicesCost(n)
+	s.plan(cost + manyCost(n, b.Cols(), bits)) // may fuse: an estimate
+	half := (bits + 3) / 2
+	if !isIdentity(b) {
+		half += 10 // of the condition number
+	}
+	v, r, err := s.newtonByFloats(a, f, steps(likelySeries, half) < steps(likelySlices, half), mostSolvedBits(z))
+	s.did(cost)
+	s.stage("approximate inverse")
+	if err != nil || v == nil {
+		return err
+	}
+	s.work.guessed = false
+	s.note(1, r.rho, upper().SetFloat64(r.norm), upper().SetFloat64(f.norm))
+	if err = s.solveManyBy(v, 1, a, b, z, todo); errors.Is(err, ErrRange) {
+		err = nil
+	}
+	if err == nil && few(openColumns(todo), n) {
+		err = s.solveFew(a, b, z, r, todo)
+	}
+	s.stage("refinement")
+	return err
+}
+
+// newtonByFloats begins with an inverse by a series, if it is to have that many bits, or else in
+// slices; nil if there is none. It returns the float64 inverse as well.
+func (s *solver) newtonByFloats(a *halfulp.Matrix, f *factors, series bool, most int) (*newton, *floatInverse, error) {
+	if series {
+		if t, err := s.invertSeries(a, f, likelySeries-16); err != nil {
+			return nil, nil, err
+		} else if t != nil {
+			return s.newtonBySums(a, f, t.start(), most), t.float, nil
+		}
+	}
+	t, err := s.invertSlices(raw.Matrix(a), f)
+	if err != nil || t == nil {
+		return nil, nil, err
+	}
+	return s.newtonBySums(a, f, t.start(), most), t.floatInverse, nil
+}
+
+// floatSums are columns of an X near F^-1 as sums of columns of float64 numbers.
+type floatSums struct {
+	norm   float64                 // bound of ‖X‖∞, but for what is far below it
+	column func(j int) [][]float64 // of which column j of X, perhaps negated, is the sum
+	sign   float64                 // -1 if so
+	off    []float64               // |X - F^-1| is at most norm times that
+}
+
+// placesOfX are those of X below the tops of columns, at most.
+const placesOfX = 140
+
+// newtonBySums is newNewton for an X in float64, cut off.
+func (s *solver) newtonBySums(a *halfulp.Matrix, f *factors, t *floatSums, most int) *newton {
+	n := f.n
+	v := &newton{s: s, by: f.scaling}
+	if v.f = scaledFloats(a, v.by); v.f == nil {
+		v.f = scaled(a, v.by, most)
+	}
+	if v.f == nil {
+		return nil
+	}
+	v.col = make([]int64, n)
+	off := make([]float64, n)
+	v.x = halfulp.NewMatrix(halfulp.MP(placesOfX+2), n, n)
+	x := raw.Matrix(v.x)
+	err := s.each(n, func(j int) {
+		terms, most := t.column(j), 0.0
+		for _, term := range terms {
+			most = max(most, largestOf(term))
+		}
+		_, c := math.Frexp(most)
+		// What is not known is cut off: the fewer bits, the faster products are.
+		places := max(seedBits, min(placesOfX, 12-int(math.Log2(float64(t.norm*t.off[j])))+c))
+		const below = 188 // the top, in units of sums
+		unit := int64(c - below)
+		for i := range n {
+			var sum [3]uint64
+			for _, term := range terms {
+				addProduct(&sum, term[i], 1, unit)
+			}
+			neg := int64(sum[2]) < 0
+			if neg {
+				num.Negate(sum[:])
+			}
+			for k, low := 0, below-places; low > 0; k, low = k+1, low-64 {
+				sum[k] &^= 1<<uint(low) - 1
+			}
+			if sum != [3]uint64{} {
+				storeLeading(x.Arr, x.At(i, j), neg != (t.sign < 0), sum[:], unit)
+			}
+		}
+		v.col[j] = int64(c)
+		off[j] = float64(t.norm*t.off[j]) + math.Ldexp(1.001, c-places)
+	})
+	if err != nil {
+		return nil
+	}
+	// ‖I - X F‖ = ‖(F^-1 - X) F‖
+	sum := 0.0
+	for _, v := range off {
+		sum += v
+	}
+	v.rho = upper().Mul(upper().SetFloat64(sum*1.001), upper().SetFloat64(f.norm))
+	v.rho = largest([]*big.Float{v.rho, exp2(-placesOfX)})
+	for _, sum := range f.sums {
+		_, e := math.Frexp(sum)
+		v.row = append(v.row, int64(e))
+	}
+	v.amp = upper().Mul(upper().SetFloat64(t.norm*1.01), upper().SetFloat64(f.norm))
+	_, v.norm = math.Frexp(t.norm)
+	if v.gain() < leastNewton {
+		return nil
+	}
+	return v
+}

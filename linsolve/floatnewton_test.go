@@ -1,0 +1,105 @@
+package linsolve
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// TestNewtonByFloats compares what Newton's method begins with, of matrices of up to 53 bits and of
+// more, with exact figures, and what it decides with correctly rounded inverses.
+func TestNewtonByFloats(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	decided, all, gains, more := 0, 0, 0, 0
+	trials := testlength.Of(24, 60, 1000)
+	for trial := range trials {
+		n := 2 + r.IntN(10)
+		f := halfulp.MP(uint([]int{30, 53, 54, 64, 65, 106, 117, 300}[trial%8]))
+		a := ill(r, f, n, r.IntN(20))
+		if trial%3 == 1 {
+			spread(r, a, 500)
+		}
+		restore := impl.Force(impl.Levels()[trial%len(impl.Levels())])
+		s := testSolver(t, 1+trial%2)
+		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, _, err := s.newtonByFloats(a, lu, trial%2 == 0, 1000)
+		restore()
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := fmt.Sprintf("seed %d, trial %d, n = %d, %v", seed, trial, n, f)
+		if v == nil { // columns or rows are far apart
+			continue
+		}
+		if v.gain() > 105 {
+			more++
+		}
+		if v.gain() > 60 {
+			gains++
+		}
+		rho, _ := v.rho.Float64()
+		exact, x := scaledRat(a, lu.scaling), lintest.Of(v.x)
+		norm := math.Ldexp(1, v.norm+1)
+		e := x.Times(exact, n)
+		amp, _ := v.amp.Rat(nil)
+		for i := range n {
+			left, size, sum, both := new(big.Rat), new(big.Rat), new(big.Rat), new(big.Rat)
+			for j := range n {
+				if i == j {
+					e[i][j].Sub(e[i][j], exactRat(1))
+				}
+				left.Add(left, e[i][j].Abs(e[i][j]))
+				size.Add(size, new(big.Rat).Abs(x[i][j]))
+				sum.Add(sum, new(big.Rat).Abs(exact[i][j]))
+				if new(big.Rat).Abs(x[i][j]).Cmp(exactRat(math.Ldexp(1, int(v.col[j]+1)))) > 0 {
+					t.Fatalf("%s: column %d of X beyond 2^%d", name, j, v.col[j]+1)
+				}
+				for k := range n {
+					both.Add(both, new(big.Rat).Abs(new(big.Rat).Mul(x[i][k], exact[k][j])))
+				}
+			}
+			if left.Cmp(exactRat(rho)) > 0 || size.Cmp(exactRat(norm)) > 0 || sum.Cmp(exactRat(math.Ldexp(1, int(v.row[i])))) > 0 || both.Cmp(amp) > 0 {
+				t.Fatalf("%s: row %d: %s beyond %g, %s beyond %g, %s beyond 2^%d or %s beyond %g", name, i, left.FloatString(30), rho, size.FloatString(3), norm, sum.FloatString(3), v.row[i], both.FloatString(3), v.amp)
+			}
+		}
+		b := halfulp.Identity(halfulp.Float64, n)
+		to := halfulp.NewMatrix(halfulp.MP(uint(54+r.IntN(500))), n, n)
+		todo := s.undecided(a, b, to)
+		if err := s.solveByNewton(a, b, lu, to, todo); err != nil {
+			t.Fatal(name, err)
+		}
+		want := lintest.Of(a).Solve(lintest.Identity(n))
+		for j, e := range todo {
+			left := map[int]bool{}
+			if e != nil {
+				for _, i := range e.open {
+					left[i] = true
+				}
+			}
+			for i := range n {
+				if all++; left[i] {
+					continue
+				}
+				decided++
+				if x := lintest.Nearest(to.Format(), want[i][j]); !to.At(i, j).Same(x) {
+					t.Fatalf("%s: entry %d, %d is %s, want %s", name, i, j, to.At(i, j).Hex(), x.Hex())
+				}
+			}
+		}
+	}
+	if decided < all*9/10 || gains < trials/5 || more < 1 {
+		t.Errorf("%d of %d entries decided, %d of %d gains above 60 bits, %d above 105", decided, all, gains, trials, more)
+	}
+}

@@ -1,0 +1,563 @@
+package linsolve
+
+import (
+	"errors"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// seriesInverse is the inverse of F for numbers of some 54 to 110 bits: with a float64 inverse R
+// and E = I - F R by one product of many bits,
+//
+//	F^-1 = R (I + E + E² + E³) + R E³ (I - E)^-1 E,
+//
+// and sums of two float64 numbers are enough for E and S = E + E² + E³. Products of leading slices
+// are exact, as those of slicedInverse, and others, which are smaller by 20 bits or by 40, are
+// products of float64 matrices.
+//
+// Let γ be that of dgemm.SubtractError, u = 2^-53, ρ ≥ ‖E‖∞, and e_j for the largest entry of
+// column j of E, which is e + e' but for ε e_j + τ. With the slices l of rows and c of columns of
+// e, and rests l' = e - l + e' and c' = e - c + e', rounded, of norms λ and of entries up to c'_j,
+//
+//	E² = l c + (l c' + l' e),  E³ = e E²,
+//
+// of which l c is exact, so that what is computed of S is off by
+//
+//	(ε e_j + τ) (1 + 3 ρ)                             E,
+//	ρ c'_j (2 γ + u) + λ e_j (2 γ + 3 u)              the rests of E²,
+//	ρ² e_j (γ + 4 u) + γ (ρ c'_j + λ e_j) + ...       E³, and its sum with those,
+//	2^-103 e_j + 2 u (ρ c'_j + λ e_j + ρ² e_j)        the sum of S,
+//
+// or, in all, by (ε + 2^-102) e_j + 4 τ + (4 γ + 2^-49) (ρ c'_j + λ e_j + ρ² e_j), and by ρ³ e_j /
+// (1 - ρ) for what is left out. With slices r_1 and r_2 of rows of R, r_3 the rest, and s_1 and s_2
+// of columns of S, s'_2 = S - s_1 and s'_3 = s'_2 - s_2, rounded,
+//
+//	R S = r_1 s_1 + (r_1 s_2 + r_2 s_1) + (r_1 s'_3 + r_2 s'_2 + r_3 s)
+//
+// where the last bracket alone is not exact, by (3 γ + 4 u) times the sum of its magnitudes.
+type seriesInverse struct {
+	r, d1, d2, d3 []float64 // F^-1 is about their sum
+	float         *floatInverse
+	sums          []float64 // bounds of |R| 1
+	off           []float64 // what entry (i, j) is off by, over sums[i]
+	s1, s2        []float64 // S is their sum
+	sOff          []float64 // what it is off by
+	rho           float64
+}
+
+// mostSeries bounds the bits of numbers.
+const mostSeries = 110
+
+// mostAgain is how many entries of a column, on average, are decided by single products: these take
+// a tenth of the time of all at order 1000 then.
+const mostAgain = 4
+
+// residualBits are those of the numbers of E.
+const residualBits = 106
+
+// series reports whether the solution for B is an inverse that a series is for.
+func (s *solver) series(a, b, z *halfulp.Matrix) bool {
+	to := raw.Matrix(z).Arr
+	return s.sliceable(a) && to.Bits() > seedBits && to.Bits() <= mostSeries && (to.Kind == num.MP || to.Kind == num.DD) && isIdentity(b)
+}
+
+// inverseBySeries stores the inverse of A in z as far as a series decides it, and puts nil for the
+// columns of todo that are done.
+func (s *solver) inverseBySeries(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error {
+	n, to := f.n, raw.Matrix(z)
+	if !s.series(a, b, z) {
+		return nil
+	}
+	cost := 14*cube(n)*floatCost + productOf(n, n, n, residualBits) // may fuse: an estimate
+	s.plan(cost)
+	t, err := s.invertSeries(a, f, to.Arr.Bits())
+	s.did(cost)
+	s.stage("approximate inverse")
+	if err != nil || t == nil {
+		return err
+	}
+	s.work.guessed = false
+	s.note(1, t.rho, upper().SetFloat64(t.norm()), upper().SetFloat64(f.norm))
+	s.stats.Precision = 3 * seedBits
+	for _, decide := range []func(j int, e *entries, by scaling, to num.Mat){t.decide, t.decideAgain} {
+		err = par.For(s.ctx, s.threads, n, func(_, j int) {
+			if e := todo[j]; e != nil {
+				if decide(j, e, f.scaling, to); len(e.open) == 0 {
+					todo[j] = nil
+				}
+			}
+		})
+		if err != nil || open(todo) > mostAgain*n {
+			break
+		}
+	}
+	if err == nil && few(openColumns(todo), n) {
+		err = s.solveFew(a, b, z, t.float, todo)
+	}
+	s.stage("refinement")
+	return err
+}
+
+// invertSeries returns the inverse by a series, nil if that is not good enough for most numbers of
+// so many bits.
+func (s *solver) invertSeries(a *halfulp.Matrix, f *factors, wanted int) (*seriesInverse, error) {
+	n := f.n
+	triangles, err := s.invertTriangles(f)
+	// R is off Y X P by (n + 16) u |Y| |X| at most: F times that is about a half, at most, of rho
+	// of the triangles.
+	if err != nil || triangles == nil || !(triangles.rho < goodRho) {
+		return nil, err
+	}
+	t := &seriesInverse{rho: float64(1.6 * triangles.rho)}
+	if t.float, err = s.multiplied(triangles); err != nil {
+		return nil, err
+	}
+	// R = -z P
+	near := halfulp.NewMatrix(halfulp.Float64, n, n)
+	m := raw.Matrix(near)
+	t.r = m.Arr.F64[0][m.At(0, 0):][:n*n]
+	for j, k := range t.float.perm {
+		to := t.r[k*n : (k+1)*n]
+		for i, v := range t.float.z[j*n : (j+1)*n] {
+			to[i] = -v
+		}
+	}
+	p := &seriesProducts{s: s, n: n, ones: make([]float64, n), free: [][]float64{triangles.x, triangles.y}}
+	for i := range p.ones {
+		p.ones[i] = 1
+	}
+	t.sums = absAll(n, t.r, p.ones)
+	// ‖E‖ is some 2^-50 ‖F‖ ‖R‖ for random matrices.
+	if rest := 4 * math.Log2(t.norm()*f.norm*0x1p-50); !(rest < -float64(wanted)-20) { // or NaN
+		return nil, nil
+	}
+	e, err := s.residualOf(a, f, near, t.rho)
+	if err != nil || e == nil {
+		return nil, unlessShort(err)
+	}
+	if ok, err := p.sum(raw.Matrix(e)); !ok || err != nil {
+		return nil, err
+	}
+	t.rho, t.float.rho, t.float.norm = p.rho, p.rho, t.norm()
+	ok, err := p.multiply(t)
+	if !ok || err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// start returns the columns of F^-1.
+func (t *seriesInverse) start() *floatSums {
+	n := len(t.sums)
+	return &floatSums{norm: t.norm(), off: t.off, sign: 1, column: func(j int) [][]float64 {
+		return [][]float64{t.r[j*n:][:n], t.d1[j*n:][:n], t.d2[j*n:][:n], t.d3[j*n:][:n]}
+	}}
+}
+
+// norm bounds ‖R‖∞.
+func (t *seriesInverse) norm() float64 { return largestOf(t.sums) }
+
+// residualOf returns I - F R, of which ‖I - F R‖ ≤ rho is proved, within residualOff; nil where
+// numbers of F are too long.
+func (s *solver) residualOf(a *halfulp.Matrix, f *factors, near *halfulp.Matrix, rho float64) (*halfulp.Matrix, error) {
+	n := f.n
+	scaledA := scaledFloats(a, f.scaling)
+	if scaledA == nil {
+		scaledA = scaled(a, f.scaling, 4*mostSeries)
+	}
+	if scaledA == nil {
+		return nil, nil
+	}
+	_, top := math.Frexp(rho)
+	b := &exact.Bound{Rows: make([]int64, n), Cols: make([]int64, n), Within: int64(top - residualOff)}
+	for i := range b.Rows {
+		b.Rows[i] = int64(top)
+	}
+	e := halfulp.NewMatrix(halfulp.MP(residualBits), n, n)
+	s.stats.Steps++
+	return e, s.gemmWithin(-1, scaledA, near, 1, halfulp.Identity(halfulp.Float64, n), e, b)
+}
+
+// residualOff is log2 of what entries of E are off by beside their rounding.
+const residualOff = -148
+
+// seriesProducts makes S and R S.
+type seriesProducts struct {
+	s       *solver
+	n       int
+	ones    []float64
+	rho     float64
+	largest []float64 // e_j
+	s1, s2  []float64 // S is their sum
+	off     []float64 // what it is off by
+	free    [][]float64
+}
+
+// room returns room for a matrix: new pages cost as much as what is done with them.
+func (p *seriesProducts) room() []float64 {
+	last := len(p.free) - 1
+	if last < 0 {
+		return p.s.floats(p.n * p.n)
+	}
+	x := p.free[last]
+	p.free = p.free[:last]
+	return x
+}
+
+// norm bounds the largest sum of magnitudes of a row.
+func (p *seriesProducts) norm(x []float64) float64 { return largestOf(absAll(p.n, x, p.ones)) }
+
+// rowTops returns powers of two above the largest magnitudes of rows.
+func (p *seriesProducts) rowTops(x []float64) []float64 {
+	rows := make([]uint64, p.n) // magnitudes are in the order of their bits
+	for j := range p.n {
+		column := x[j*p.n:][:p.n]
+		for i, most := range rows {
+			rows[i] = max(most, math.Float64bits(column[i])&^(1<<63))
+		}
+	}
+	tops := make([]float64, p.n)
+	for i, v := range rows {
+		tops[i] = math.Float64frombits(v)
+	}
+	return powersAbove(tops)
+}
+
+// powersAbove replaces numbers by powers of two above them, from 2^-200 on.
+func powersAbove(x []float64) []float64 {
+	for i, v := range x {
+		_, e := math.Frexp(max(v, 0x1p-200))
+		x[i] = math.Ldexp(1, e)
+	}
+	return x
+}
+
+// cutRows stores sign x rounded to multiples of 2^-bits of the tops of rows in high, and the rest
+// in low, which may be x.
+func (p *seriesProducts) cutRows(high, low, x, tops []float64, sign float64, bits int) error {
+	sigma := make([]float64, p.n)
+	for i, top := range tops {
+		sigma[i] = math.Ldexp(1.5*top, 52-bits)
+	}
+	return p.s.each(p.n, func(j int) {
+		from, h, l := x[j*p.n:][:p.n], high[j*p.n:][:p.n], low[j*p.n:][:p.n]
+		for i, s := range sigma {
+			v := float64(sign * from[i])
+			a := (v + s) - s
+			h[i], l[i] = a, v-a
+		}
+	})
+}
+
+// cutCols is cutRows for tops of columns, without a sign.
+func (p *seriesProducts) cutCols(high, low, x, tops []float64, bits int) error {
+	return p.s.each(p.n, func(j int) {
+		cutFloats(high[j*p.n:][:p.n], low[j*p.n:][:p.n], x[j*p.n:][:p.n], math.Ldexp(1.5*tops[j], 52-bits))
+	})
+}
+
+// slices returns the bits of slices of rows of x with these tops, and of columns of another matrix,
+// so that all partial sums of their products are numbers of float64.
+func (p *seriesProducts) slices(x, tops []float64) (rows, cols int) {
+	most := 0.0
+	for i, v := range absAll(p.n, x, p.ones) {
+		most = max(most, v/tops[i])
+	}
+	_, k := math.Frexp(1.01 * (most + float64(float64(p.n)/2)))
+	both := seedBits - k
+	return (both + 1) / 2, both / 2
+}
+
+// exactly reports whether sums of products of rows of x, of so many bits of their tops, with
+// columns of entries up to most, of so many bits of a top of 1, are exact beside numbers up to
+// most.
+func (p *seriesProducts) exactly(x, tops []float64, most float64, unit int) bool {
+	for i, v := range absAll(p.n, x, p.ones) {
+		if !(float64(v*most)*1.001 <= float64(tops[i]*math.Ldexp(1, seedBits-unit))) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *seriesProducts) subtract(c, a, b []float64) error {
+	return dgemm.Subtract(p.s.ctx, p.s.threads, p.n, c, a, b)
+}
+
+// columnMost returns the largest entries of columns.
+func (p *seriesProducts) columnMost(x []float64) []float64 {
+	z := make([]float64, p.n)
+	for j := range z {
+		z[j] = largestOf(x[j*p.n : (j+1)*p.n])
+	}
+	return z
+}
+
+// sum makes S of E.
+func (p *seriesProducts) sum(m num.Mat) (ok bool, err error) {
+	n, s := p.n, p.s
+	e, more := unscaled(n, n).float64s(m, p.room()), unscaled(n, n).moreFloat64s(m, p.room())
+	p.largest = p.columnMost(e)
+	p.rho = float64(p.norm(e)*1.001) + float64(float64(n)*0x1p-140)
+	if !(p.rho < goodRho) {
+		return false, nil
+	}
+	rows, cols := p.rowTops(e), powersAbove(slices.Clone(p.largest))
+	beta, gamma := p.slices(e, rows)
+	l, lRest, c, cRest := p.room(), p.room(), p.room(), p.room()
+	if err := errors.Join(p.cutRows(l, lRest, e, rows, -1, beta), p.cutCols(c, cRest, e, cols, gamma)); err != nil {
+		return false, err
+	}
+	if !p.exactly(l, rows, 1, beta+gamma) {
+		return false, nil
+	}
+	err = s.each(n, func(j int) {
+		l, c := lRest[j*n:][:n], cRest[j*n:][:n]
+		for i, v := range more[j*n:][:n] {
+			l[i] -= v
+			c[i] += v
+		}
+	})
+	if err != nil {
+		return false, err
+	}
+	lambda, rest := p.norm(lRest), p.columnMost(cRest)
+	first, second := p.room(), p.room()
+	clear(first)
+	clear(second)
+	if err := p.subtract(first, l, c); err != nil {
+		return false, err
+	}
+	if err := p.subtract(second, l, cRest); err != nil {
+		return false, err
+	}
+	if err := p.subtract(second, lRest, e); err != nil {
+		return false, err
+	}
+	square, neg := c, l
+	err = s.each(n, func(j int) {
+		for i := j * n; i < (j+1)*n; i++ {
+			square[i], neg[i] = first[i]+second[i], -e[i]
+		}
+	})
+	if err != nil {
+		return false, err
+	}
+	if err := p.subtract(second, neg, square); err != nil {
+		return false, err
+	}
+	err = s.each(n, func(j int) {
+		for i := j * n; i < (j+1)*n; i++ {
+			// e + first = h + t, and h + low, are sums of two numbers exactly (Knuth).
+			h := e[i] + first[i]
+			b := h - e[i]
+			low := ((e[i] - (h - b)) + (first[i] - b)) + (more[i] + second[i])
+			sum := h + low
+			b = sum - h
+			e[i], more[i] = sum, (h-(sum-b))+(low-b)
+		}
+	})
+	if err != nil {
+		return false, err
+	}
+	p.s1, p.s2 = e, more
+	p.free = append(p.free, l, lRest, c, cRest, first, second)
+	p.off = make([]float64, n)
+	g, rho := dgemm.SubtractError(n), p.rho
+	for j, most := range p.largest {
+		most = float64(most*(1+0x1p-50)) + 0x1p-147
+		size := float64((float64(4*g) + 0x1p-49) * (float64(rho*rest[j]) + float64(lambda*most) + float64(float64(rho*rho)*most)))
+		size += float64(0x1p-101*most) + 0x1p-146 + float64(1.01*rho*rho*rho*most)
+		p.off[j] = float64(1.001*size) + 0x1p-700
+	}
+	return true, nil
+}
+
+// multiply makes R S, and what all is off by.
+func (p *seriesProducts) multiply(t *seriesInverse) (ok bool, err error) {
+	n, s := p.n, p.s
+	rows, cols := p.rowTops(t.r), powersAbove(p.columnMost(p.s1))
+	beta, gamma := p.slices(t.r, rows)
+	r1, r2, r3 := p.room(), p.room(), p.room()
+	if err := errors.Join(p.cutRows(r1, r3, t.r, rows, -1, beta), p.cutRows(r2, r3, r3, rows, 1, 2*beta)); err != nil {
+		return false, err
+	}
+	s1, s2, rest2, rest3 := p.room(), p.room(), p.room(), p.room()
+	if err := errors.Join(p.cutCols(s1, rest2, p.s1, cols, gamma), p.cutCols(s2, rest3, rest2, cols, 2*gamma)); err != nil {
+		return false, err
+	}
+	half := math.Ldexp(0.5, -gamma)
+	if !p.exactly(r1, rows, 1, beta+gamma) || !p.exactly(r1, rows, 2*half, 2*beta+gamma) || !p.exactly(r2, rows, 2, 2*beta+gamma) {
+		return false, nil
+	}
+	err = s.each(n, func(j int) {
+		addFloats(rest2[j*n:][:n], p.s2[j*n:][:n])
+		addFloats(rest3[j*n:][:n], p.s2[j*n:][:n])
+	})
+	if err != nil {
+		return false, err
+	}
+	t.d1, t.d2, t.d3 = p.room(), p.room(), p.room()
+	for _, d := range [][]float64{t.d1, t.d2, t.d3} {
+		clear(d)
+	}
+	for _, x := range [][3][]float64{{t.d1, r1, s1}, {t.d2, r1, s2}, {t.d2, r2, s1}, {t.d3, r3, p.s1}, {t.d3, r2, rest2}, {t.d3, r1, rest3}} {
+		if err := p.subtract(x[0], x[1], x[2]); err != nil {
+			return false, err
+		}
+	}
+	// Sums of rows of slices over those of R.
+	share := func(x []float64) (most float64) {
+		for i, v := range absAll(n, x, p.ones) {
+			most = max(most, v/t.sums[i])
+		}
+		return most * 1.001
+	}
+	k1, k2, k3 := share(r1), share(r2), share(r3)
+	m2, m3, m1 := p.columnMost(rest2), p.columnMost(rest3), p.columnMost(p.s1)
+	t.s1, t.s2, t.sOff = p.s1, p.s2, p.off
+	g, more := dgemm.SubtractError(n)+0x1p-51, dgemm.AdditionError(n)
+	t.off = make([]float64, n)
+	for j, off := range p.off {
+		tail := float64(float64(k1*m3[j])*g) + float64(float64(k2*m2[j])*(g+more)) + float64(float64(k3*m1[j])*(g+2*more))
+		t.off[j] = float64(1.01*(off+tail)) + 0x1p-700
+	}
+	return !math.IsNaN(largestOf(t.off)), nil
+}
+
+// decideAgain decides open entries of column j by products of rows of R and a column of S in three
+// words, whose units are below all that is known.
+func (t *seriesInverse) decideAgain(j int, e *entries, by scaling, to num.Mat) {
+	n := len(t.sums)
+	set := &settler{ends: num.New(to.Arr.Format, 2)}
+	open := e.open[:0]
+	for _, i := range e.open {
+		// Sums of |R| |S|, and R, are below 2^top.
+		_, top := math.Frexp(t.sums[i])
+		unit := int64(top - 180)
+		var sum [3]uint64
+		addProduct(&sum, t.r[i+j*n], 1, unit)
+		for k, s := range t.s1[j*n : (j+1)*n] {
+			addProduct(&sum, t.r[i+k*n], s, unit)
+			addProduct(&sum, t.r[i+k*n], t.s2[k+j*n], unit)
+		}
+		v := near{neg: int64(sum[2]) < 0, mag: sum[:], exp: unit + by.cols[i] + by.rows[j]}
+		if v.neg {
+			num.Negate(v.mag)
+		}
+		for len(v.mag) > 0 && v.mag[len(v.mag)-1] == 0 {
+			v.mag = v.mag[:len(v.mag)-1]
+		}
+		radius := float64(float64(t.sums[i]*t.sOff[j]) * power(-unit))
+		if radius >= 0x1p60 && len(v.mag) > 1 {
+			v.mag, v.exp, radius = v.mag[1:], v.exp+64, radius*0x1p-64
+		}
+		if v.known = len(v.mag) > 0 && radius < 0x1p60; v.known {
+			v.err = uint64(radius) + uint64(2*n+3) // with what is cut off
+			v.zero = len(v.mag) == 1 && v.mag[0] <= v.err
+		}
+		if !v.roundTo(set, to.Arr, to.At(i, j)) {
+			open = append(open, i)
+		}
+	}
+	e.open = open
+}
+
+// addProduct adds x y, cut off, to a number in two's complement, of units 2^unit, of which |x y| is
+// below 2^190. Numbers below 2^-1022 are taken for 0.
+func addProduct(sum *[3]uint64, x, y float64, unit int64) {
+	a, b := math.Float64bits(x), math.Float64bits(y)
+	ea, eb := int64(a>>52&0x7ff), int64(b>>52&0x7ff)
+	if ea == 0 || eb == 0 {
+		return
+	}
+	hi, lo := bits.Mul64(a&(1<<52-1)|1<<52, b&(1<<52-1)|1<<52)
+	var w0, w1, w2 uint64
+	switch e := ea + eb - 2150 - unit; {
+	case e >= 64:
+		s := uint64(e - 64)
+		w1, w2 = lo<<s, hi<<s|lo>>(64-s)
+	case e >= 0:
+		s := uint64(e)
+		w0, w1, w2 = lo<<s, hi<<s|lo>>(64-s), hi>>(64-s)
+	case e > -64:
+		s := uint64(-e)
+		w0, w1 = lo>>s|hi<<(64-s), hi>>s
+	default:
+		w0 = hi >> uint64(-e-64)
+	}
+	sign := uint64(int64(a^b) >> 63)
+	var carry uint64
+	sum[0], carry = bits.Add64(sum[0], w0^sign, sign&1)
+	sum[1], carry = bits.Add64(sum[1], w1^sign, carry)
+	sum[2], _ = bits.Add64(sum[2], w2^sign, carry)
+}
+
+// decide stores the entries of column j that are decided, scaled back.
+func (t *seriesInverse) decide(j int, e *entries, by scaling, to num.Mat) {
+	n := len(t.sums)
+	r, d1, d2, d3 := t.r[j*n:][:n], t.d1[j*n:][:n], t.d2[j*n:][:n], t.d3[j*n:][:n]
+	v := near{mag: make([]uint64, 2), known: true}
+	var set *settler
+	if to.Arr.Kind != num.MP {
+		set = &settler{ends: num.New(to.Arr.Format, 2)}
+	}
+	open := e.open[:0]
+	for _, i := range e.open {
+		// In units of 2^(top-124) all is below 2^126; each term is cut off.
+		most := max(math.Abs(r[i]), math.Abs(d1[i]), math.Abs(d2[i]), math.Abs(d3[i]))
+		top := int64(math.Float64bits(most)>>52) - 1022
+		unit := top - 124
+		hi, lo := addFloat(0, 0, r[i], unit)
+		hi, lo = addFloat(hi, lo, d1[i], unit)
+		hi, lo = addFloat(hi, lo, d2[i], unit)
+		hi, lo = addFloat(hi, lo, d3[i], unit)
+		if v.neg = int64(hi) < 0; v.neg {
+			var borrow uint64
+			lo, borrow = bits.Sub64(0, lo, 0)
+			hi, _ = bits.Sub64(0, hi, borrow)
+		}
+		radius := float64(float64(t.sums[i]*t.off[j]) * power(-unit))
+		if top < -800 || top > 800 || hi == 0 || !(radius < 0x1p50) {
+			open = append(open, i)
+			continue
+		}
+		v.mag[0], v.mag[1], v.exp, v.err = lo, hi, unit+by.cols[i]+by.rows[j], uint64(radius)+5
+		if !v.roundTo(set, to.Arr, to.At(i, j)) {
+			open = append(open, i)
+		}
+	}
+	e.open = open
+}
+
+// addFloat adds x, cut off, to a number in two's complement, of units 2^unit. |x| is below 2^126 of
+// them; it is taken for 0 below 2^-1022.
+func addFloat(hi, lo uint64, x float64, unit int64) (uint64, uint64) {
+	b := math.Float64bits(x)
+	exp := int64(b >> 52 & 0x7ff)
+	if exp == 0 {
+		return hi, lo
+	}
+	m, e := b&(1<<52-1)|1<<52, exp-1075-unit
+	var h, l uint64
+	switch {
+	case e >= 64:
+		h = m << uint64(e-64)
+	case e >= 0:
+		h, l = m>>uint64(64-e), m<<uint64(e)
+	default:
+		l = m >> uint64(-e)
+	}
+	sign := uint64(int64(b) >> 63)
+	lo, carry := bits.Add64(lo, l^sign, sign&1)
+	hi, _ = bits.Add64(hi, h^sign, carry)
+	return hi, lo
+}

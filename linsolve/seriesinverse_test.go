@@ -1,0 +1,192 @@
+package linsolve
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// TestSeriesInverse compares inverses by a series, what they are off by, and the entries that they
+// decide in both ways, with exact ones: for matrices of 30 to 300 bits, graded ones, and integers.
+func TestSeriesInverse(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	found := map[string]int{}
+	trials := testlength.Of(40, 60, 2000)
+	for trial := range trials {
+		n := 2 + r.IntN(12)
+		f := halfulp.MP(uint([]int{30, 53, 54, 106, 117, 300}[trial%6]))
+		a := ill(r, f, n, r.IntN(24))
+		switch trial % 5 {
+		case 1:
+			spread(r, a, 500)
+		case 2:
+			a = halfulp.Random(halfulp.Float64, n, n, r.IntN(60), r.Uint64())
+		case 3:
+			a = unimodular(r, n).Convert(halfulp.MP(60))
+		}
+		restore := impl.Force(impl.Levels()[trial%len(impl.Levels())])
+		s := testSolver(t, 1+trial%2)
+		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, err := s.invertSeries(a, lu, 60)
+		restore()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if z == nil {
+			found["none"]++
+			continue
+		}
+		name := fmt.Sprintf("seed %d, trial %d, n = %d, %v", seed, trial, n, f)
+		exact := scaledRat(a, lu.scaling)
+		near := make([][]*big.Rat, n)
+		sum := func(x ...float64) *big.Rat {
+			z := new(big.Rat)
+			for _, v := range x {
+				z.Add(z, exactRat(v))
+			}
+			return z
+		}
+		for i := range n {
+			near[i] = make([]*big.Rat, n)
+			for j := range n {
+				near[i][j] = exactRat(z.r[i+j*n])
+			}
+		}
+		checkFloats(t, name, exact, near, z.rho, z.norm())
+		want := lintest.Matrix(exact).Solve(lintest.Identity(n))
+		within := func(what string, i, j int, x, y *big.Rat, bound float64) {
+			t.Helper()
+			if x.Sub(x, y); x.Abs(x).Cmp(exactRat(bound)) > 0 {
+				t.Fatalf("%s: %s of entry %d, %d is off by %s, bound %g", name, what, i, j, x.FloatString(60), bound)
+			}
+		}
+		// R (I + S) is off by what S is off by: |R| times that.
+		s12 := make(lintest.Matrix, n)
+		for i := range n {
+			s12[i] = make([]*big.Rat, n)
+			for j := range n {
+				s12[i][j] = sum(z.s1[i+j*n], z.s2[i+j*n])
+			}
+		}
+		series := lintest.Matrix(near).Times(s12, n)
+		for i := range n {
+			for j := range n {
+				k := i + j*n
+				within("the sum", i, j, sum(z.r[k], z.d1[k], z.d2[k], z.d3[k]), want[i][j], z.sums[i]*z.off[j]*(1+0x1p-50))
+				within("the series", i, j, series[i][j].Add(series[i][j], near[i][j]), want[i][j], z.sums[i]*z.sOff[j]*(1+0x1p-50))
+				if z.sums[i]*z.sOff[j] < math.Abs(z.r[k])*0x1p-112 {
+					found["known to 112 bits"]++
+				}
+				found["entries"]++
+			}
+		}
+		format := []halfulp.Format{halfulp.MP(54), halfulp.MP(64), halfulp.MP(65), halfulp.MP(106), halfulp.MP(110), halfulp.DD}[trial%6]
+		var to *halfulp.Matrix
+		inverse := lintest.Of(a).Solve(lintest.Identity(n))
+		for k, decide := range []func(j int, e *entries){
+			func(j int, e *entries) { z.decide(j, e, lu.scaling, raw.Matrix(to)) },
+			func(j int, e *entries) { z.decideAgain(j, e, lu.scaling, raw.Matrix(to)) },
+		} {
+			to = halfulp.NewMatrix(format, n, n)
+			for j, e := range s.undecided(a, a, to) {
+				decide(j, e)
+				for i := range n {
+					if slices.Contains(e.open, i) {
+						continue
+					}
+					found[[]string{"decided", "decided again"}[k]]++
+					if x := lintest.Nearest(to.Format(), inverse[i][j]); !to.At(i, j).Same(x) {
+						t.Fatalf("%s: entry %d, %d is %s, want %s", name, i, j, to.At(i, j).Hex(), x.Hex())
+					}
+				}
+			}
+		}
+	}
+	all := found["entries"]
+	if found["none"] > trials/2 || found["known to 112 bits"] < all/2 || min(found["decided"], found["decided again"]) < all/2 {
+		t.Errorf("%v", found)
+	}
+}
+
+// TestSeriesOfLargeOrder compares an inverse by a series of an order beyond those of blocks of
+// products with one in 300 bits, and with what Inverse decides.
+func TestSeriesOfLargeOrder(t *testing.T) {
+	const n = 270
+	f := halfulp.MP(106)
+	a := halfulp.Random(f, n, n, 0, 3)
+	want, x := halfulp.NewMatrix(halfulp.MP(300), n, n), halfulp.NewMatrix(f, n, n)
+	for _, x := range []*halfulp.Matrix{want, x} {
+		if _, err := Inverse(a, x, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := testSolver(t, 2)
+	lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := s.invertSeries(a, lu, 106)
+	if err != nil || z == nil {
+		t.Fatal(z != nil, err)
+	}
+	for i := range n {
+		for j := range n {
+			if v := want.At(i, j); !halfulp.NewScalar(f, v.Big()).Same(x.At(i, j)) {
+				t.Fatalf("entry %d, %d is %s, want %s", i, j, x.At(i, j).Hex(), v.Hex())
+			}
+			v, k := want.Big(i, j), i+j*n
+			v.SetMantExp(v, -int(lu.cols[i]+lu.rows[j]))
+			for _, d := range []float64{z.r[k], z.d1[k], z.d2[k], z.d3[k]} {
+				v.Sub(v, big.NewFloat(d))
+			}
+			if bound := z.sums[i] * z.off[j] * 1.001; v.Abs(v).Cmp(big.NewFloat(bound)) > 0 {
+				t.Fatalf("entry %d, %d is off by %g, bound %g", i, j, v, bound)
+			}
+		}
+	}
+}
+
+// TestAddFloat adds numbers, and products, in words, with others far below and near to the largest.
+func TestAddFloat(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 5000 {
+		var hi, lo uint64
+		var sum [3]uint64
+		unit := int64(r.IntN(200) - 100)
+		one, all := new(big.Rat), new(big.Rat)
+		count := 1 + r.IntN(6)
+		for range count {
+			number := func(most int) float64 {
+				return math.Ldexp(2*r.Float64()-1, int(unit)+most-r.IntN(150))
+			}
+			x := number(122)
+			hi, lo = addFloat(hi, lo, x, unit)
+			one.Add(one, exactRat(x))
+			x, y := number(100), math.Ldexp(2*r.Float64()-1, r.IntN(86))
+			addProduct(&sum, x, y, unit)
+			all.Add(all, new(big.Rat).Mul(exactRat(x), exactRat(y)))
+		}
+		for _, c := range []struct {
+			words []uint64
+			want  *big.Rat
+		}{{[]uint64{lo, hi}, one}, {sum[:], all}} {
+			d := rat(twos(c.words), int(unit))
+			if d.Sub(d, c.want); d.Abs(d).Cmp(rat(big.NewInt(int64(count)), int(unit))) >= 0 {
+				t.Fatalf("%d of unit 2^%d: off by %s", count, unit, d.FloatString(10))
+			}
+		}
+	}
+}

@@ -1,0 +1,199 @@
+package linsolve
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// TestSlicedInverse compares inverses in float64, and what they are off by, with exact ones, at
+// every level: for condition numbers up to the limit and beyond, graded matrices, and inverses of
+// integers.
+func TestSlicedInverse(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	found := map[string]int{}
+	for trial := range testlength.Of(40, 80, 2000) {
+		n := 2 + r.IntN(14)
+		a := ill(r, halfulp.MP(53), n, r.IntN(48))
+		switch trial % 4 {
+		case 1:
+			spread(r, a, 500)
+		case 2: // entries of all sizes
+			a = halfulp.Random(halfulp.Float64, n, n, r.IntN(100), r.Uint64())
+		case 3:
+			a = lintest.Integers(r, n, n, 1+r.IntN(3))
+		}
+		restore := impl.Force(impl.Levels()[trial%len(impl.Levels())])
+		s := testSolver(t, 1+trial%2)
+		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, err := s.invertSlices(raw.Matrix(a), lu)
+		restore()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if z == nil {
+			found["none"]++
+			continue
+		}
+		name := fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n)
+		f := scaledRat(a, lu.scaling)
+		inverse := make([][]*big.Rat, n)
+		for i := range inverse {
+			inverse[i] = make([]*big.Rat, n)
+			for j := range n {
+				inverse[i][z.perm[j]] = exactRat(-z.z[i+j*n])
+			}
+		}
+		checkFloats(t, name, f, inverse, z.rho, z.norm)
+		want := lintest.Matrix(f).Solve(lintest.Identity(n))
+		for i := range n {
+			for j, k := range z.perm {
+				x := exactRat(z.z[i+j*n])
+				x.Add(x.Add(x, exactRat(z.v[i+j*n])), want[i][k])
+				bound := exactRat(z.sums[i])
+				bound.Mul(bound, exactRat(z.off[j]))
+				if x.Abs(x).Cmp(bound) > 0 {
+					t.Fatalf("%s: entry %d, %d is off by %s, bound %s", name, i, k, x.FloatString(60), bound.FloatString(60))
+				}
+				found["entries"]++
+				if bound.Mul(bound, exactRat(0x1p58)).Cmp(x.Abs(want[i][k])) < 0 {
+					found["entries known to 58 bits"]++
+				}
+			}
+		}
+	}
+	if found["none"] == 0 || found["entries known to 58 bits"] < found["entries"]*2/3 {
+		t.Errorf("%v", found)
+	}
+}
+
+// TestSlicesOfLargeOrder compares inverses in float64 of orders beyond those of blocks of products,
+// by two and three slices, with inverses in 200 bits.
+func TestSlicesOfLargeOrder(t *testing.T) {
+	const n = 270
+	for _, c := range []struct {
+		k, slices int
+		level     impl.Set
+	}{{0, 2, impl.Best()}, {20, 3, impl.Best()}, {0, 2, impl.Levels()[len(impl.Levels())/2]}} {
+		a := ill(rand.New(rand.NewPCG(1, 2)), halfulp.MP(53), n, c.k)
+		want := halfulp.NewMatrix(halfulp.MP(200), n, n)
+		if _, err := Inverse(a, want, nil); err != nil {
+			t.Fatal(err)
+		}
+		restore := impl.Force(c.level)
+		s := testSolver(t, 2)
+		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, err := s.invertSlices(raw.Matrix(a), lu)
+		restore()
+		if err != nil || z == nil || slicesFor(n, 22, z.norm*lu.norm) != c.slices {
+			t.Fatalf("%d: %v, %v", c.k, z != nil, err)
+		}
+		x, bound := new(big.Float).SetPrec(300), new(big.Float)
+		for i := range n {
+			for j, k := range z.perm {
+				v := want.Big(i, k)
+				v.SetMantExp(v, -int(z.cols[i]+z.rows[k]))
+				x.Add(x.Add(v, big.NewFloat(z.z[i+j*n])), big.NewFloat(z.v[i+j*n]))
+				if bound.Mul(big.NewFloat(z.sums[i]*1.001), big.NewFloat(z.off[j])); x.Abs(x).Cmp(bound) > 0 {
+					t.Fatalf("%d: entry %d, %d is off by %g, bound %g", c.k, i, k, x, bound)
+				}
+			}
+		}
+	}
+}
+
+// TestInverseBySlices inverts matrices in formats of up to 53 bits at all levels: random ones,
+// graded ones with rows and columns of powers of two, Hilbert's, integers whose inverses are
+// integers and halves, which are ties, triangles and singular ones.
+func TestInverseBySlices(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	formats := []halfulp.Format{halfulp.Float64, halfulp.Float32, halfulp.MP(53), halfulp.MP(40), halfulp.MP(52), halfulp.MP(2)}
+	for trial := range testlength.Of(16, 40, 1000) {
+		n := fewColumns + 1 + r.IntN(8)
+		f := formats[r.IntN(len(formats))]
+		a := ill(r, halfulp.MP(53), n, []int{0, 20, 51}[r.IntN(3)])
+		switch trial % 8 {
+		case 1:
+			spread(r, a, 500)
+		case 2:
+			a = halfulp.Random(halfulp.Float64, n, n, 200, r.Uint64())
+		case 3, 4: // inverses are integers, or halves
+			a = unimodular(r, n).Convert(halfulp.MP(53))
+			if trial%8 == 4 {
+				for j := range n {
+					k := r.IntN(n)
+					x := a.Big(k, j)
+					a.SetBig(k, j, x.SetMantExp(x, r.IntN(2)))
+				}
+			}
+		case 5:
+			for j := range n {
+				for i := range n {
+					a.SetBig(i, j, new(big.Float).Quo(big.NewFloat(1), big.NewFloat(float64(i+j+1))))
+				}
+			}
+		case 6:
+			for j := range n {
+				for i := range j {
+					a.SetBig(i, j, new(big.Float))
+				}
+			}
+		case 7:
+			for j := range n {
+				a.Set(0, j, a.At(1, j))
+			}
+		}
+		restore := impl.Force(impl.Levels()[trial%len(impl.Levels())])
+		check(t, fmt.Sprintf("seed %d, trial %d, n = %d, %v", seed, trial, n, f), a, halfulp.Identity(halfulp.Float64, n), f)
+		restore()
+	}
+}
+
+// TestStoreFloat stores numbers of float64 that stand for others near them: not those that are
+// halfway between two numbers of a format, and not near the ends of exponents.
+func TestStoreFloat(t *testing.T) {
+	for _, c := range []struct {
+		f     num.Format
+		x     float64
+		shift int64
+		ok    bool
+	}{
+		{num.Float64, 1 + 0x1p-52, 0, true}, {num.Float64, 0, 0, false}, {num.Float64, 1, 500, false}, {num.Float64, 0x1p-500, 0, false}, {num.Float64, math.Inf(1), 0, false},
+		{num.Float32, 1 + 0x1p-24, 0, false}, {num.Float32, 1 + 0x1p-24 + 0x1p-52, 0, true}, {num.Float32, 1 + 0x1p-24 - 0x1p-52, 0, true}, {num.Float32, 1 + 0x1p-23, 0, true},
+		{num.Float32, 1, -126, false}, {num.Float32, 1, -125, true}, {num.Float32, 1, 127, false}, {num.Float32, 1.5, 126, true},
+		{mp(52), 1 + 0x1p-52, 0, false}, {mp(52), 1 + 0x1p-51, 5, true}, {mp(53), 1 + 0x1p-52, -1 << 20, true},
+	} {
+		for _, sign := range []float64{1, -1} {
+			a := num.New(c.f, 1)
+			x := float64(sign * c.x)
+			if ok := storeFloat(a, 0, x, c.shift); ok != c.ok {
+				t.Errorf("%v: %v 2^%d: %v", c.f, x, c.shift, ok)
+			} else if ok {
+				var buf [num.MaxValueWords]uint64
+				want := num.New(c.f, 1)
+				m, e := num.Decompose(x)
+				want.Set(0, num.Real{Class: num.Finite, Neg: x < 0, Mag: []uint64{m}, Exp: e + c.shift})
+				if !a.SameBits(0, want, 0) {
+					t.Errorf("%v: %v 2^%d stored as %+v", c.f, x, c.shift, a.Value(0, buf[:]))
+				}
+			}
+		}
+	}
+}
