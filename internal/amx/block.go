@@ -41,39 +41,43 @@ func load(t int, base, stride Reg, disp int32) Op {
 	return Op{Kind: Load, T: t, Base: base, Stride: stride, Disp: disp}
 }
 
+// A Right is a kind of operand B.
+type Right struct {
+	dot    Kind
+	stride Reg   // of rows of its tiles
+	second int32 // where the second tile is
+}
+
+var (
+	// Packed operands are made like A.
+	Packed = Right{Dot, RegRow, Bytes}
+	// Columns are 32 columns of 64 unsigned bytes a step, in groups of four, a group of all columns
+	// after the other.
+	Columns = Right{DotUnsigned, RegBlockRow, RowBytes}
+)
+
 // First loads the first step.
-func First() []Op {
-	return []Op{load(6, RegB, RegRow, 0), load(4, RegA, RegRow, 0), load(5, RegA, RegRow, Bytes), load(7, RegB, RegRow, Bytes)}
+func (r Right) First() []Op {
+	return []Op{load(6, RegB, r.stride, 0), load(4, RegA, RegRow, 0), load(5, RegA, RegRow, Bytes), load(7, RegB, r.stride, r.second)}
 }
 
 // Next adds the products of the step that was loaded, and loads the one behind that of RegA and
 // RegB: each tile as soon as no product needs the old one any more. Clearing a tile before it is
 // loaded saves time on cores that two hardware threads share: see package modgemm.
-func Next() []Op {
-	dot := func(t, a, b int) Op { return Op{Kind: Dot, T: t, A: a, B: b} }
+func (r Right) Next() []Op {
+	dot := func(t, a, b int) Op { return Op{Kind: r.dot, T: t, A: a, B: b} }
 	zero := func(t int) Op { return Op{Kind: Zero, T: t} }
 	return []Op{
-		dot(0, 4, 6), dot(2, 5, 6), zero(6), load(6, RegB, RegRow, StepBytes),
+		dot(0, 4, 6), dot(2, 5, 6), zero(6), load(6, RegB, r.stride, StepBytes),
 		dot(1, 4, 7), zero(4), load(4, RegA, RegRow, StepBytes),
-		dot(3, 5, 7), zero(5), load(5, RegA, RegRow, StepBytes+Bytes), zero(7), load(7, RegB, RegRow, StepBytes+Bytes),
+		dot(3, 5, 7), zero(5), load(5, RegA, RegRow, StepBytes+Bytes), zero(7), load(7, RegB, r.stride, StepBytes+r.second),
 	}
 }
 
 // Last adds the products of the step that was loaded.
-func Last() []Op {
-	dot := func(t, a, b int) Op { return Op{Kind: Dot, T: t, A: a, B: b} }
+func (r Right) Last() []Op {
+	dot := func(t, a, b int) Op { return Op{Kind: r.dot, T: t, A: a, B: b} }
 	return []Op{dot(0, 4, 6), dot(2, 5, 6), dot(1, 4, 7), dot(3, 5, 7)}
-}
-
-// MultiplyDigits adds the products of a step of A with 32 columns of 64 unsigned bytes at RegB, in
-// groups of four, a group of all columns after the other.
-func MultiplyDigits() []Op {
-	dot := func(t, a, b int) Op { return Op{Kind: DotUnsigned, T: t, A: a, B: b} }
-	return []Op{
-		load(6, RegB, RegBlockRow, 0), load(4, RegA, RegRow, 0), dot(0, 4, 6),
-		load(7, RegB, RegBlockRow, RowBytes), dot(1, 4, 7),
-		load(5, RegA, RegRow, Bytes), dot(2, 5, 6), dot(3, 5, 7),
-	}
 }
 
 // Write stores the accumulators in block i of several, one behind the other.

@@ -2,6 +2,7 @@ package exact
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/rounding"
@@ -63,10 +64,7 @@ func (f *finisher) roundRow(a *across, i, j, first, n int, words []int64, stride
 		out, z := arr.F64[0], a.z[:n]
 		all := rounding.Floats(z[first:], oks[first:], tops[first:], exps[first:], unit, neg[first:], flip, n-first)
 		if all && step == 1 {
-			row := out[at:][:n-first]
-			for d, x := range z[first:] {
-				row[d] = math.Float64frombits(x)
-			}
+			copy(out[at:][:n-first], unsafe.Slice((*float64)(unsafe.Pointer(&z[first])), n-first))
 			return
 		}
 		for d := first; d < n; d++ {

@@ -30,7 +30,6 @@ type base struct {
 	mu        sync.Mutex
 	constants map[constantsKey][]int16
 	toBytes   map[constantsKey]*modgemm.ByteConversion
-	toPlanes  map[constantsKey]*modgemm.KaratsubaConversion
 	weights   map[weightsKey]*weights
 
 	used int64 // the time of bases at which it was last asked for
@@ -184,11 +183,8 @@ func (b *base) bytes() int64 {
 	for _, c := range b.toBytes {
 		n += c.Bytes()
 	}
-	for _, c := range b.toPlanes {
-		n += c.Bytes()
-	}
 	for _, w := range b.weights {
-		n += 2*int64(len(w.packed)) + 8*int64(len(w.m))
+		n += w.bytesTaken()
 	}
 	return n
 }
@@ -196,9 +192,13 @@ func (b *base) bytes() int64 {
 // tableBytes returns what the tables of a product take that rounds to integers of these widths.
 func (b *base) tableBytes(k *modgemm.Kernel, widthL, widthR int) int64 {
 	n := len(b.planes)
-	words := int(b.log2M)/wordBits + 3
+	rows := len(residueDigits)
+	if b.pool.bytes != nil { // of two bytes in place of an int16
+		rows = len(modgemm.CombinedDigits)
+	}
+	rows *= int(b.log2M)/wordBits + 4
 	return 2 * int64(modgemm.LeftLen(k, n, 2*digitPairs(widthL))+modgemm.LeftLen(k, n, 2*digitPairs(widthR))+
-		modgemm.LeftLen(k, 3*(words+1), n))
+		modgemm.LeftLen(k, rows, n))
 }
 
 // baseOf returns the base of the first n moduli of a pool.
@@ -220,7 +220,6 @@ func baseOf(p *pool, n int) *base {
 		inv:       make([]int64, n),
 		constants: map[constantsKey][]int16{},
 		toBytes:   map[constantsKey]*modgemm.ByteConversion{},
-		toPlanes:  map[constantsKey]*modgemm.KaratsubaConversion{},
 		weights:   map[weightsKey]*weights{},
 	}
 	if p.check != 0 {
@@ -281,33 +280,23 @@ func (b *base) entryWeight(t int, left bool) int64 {
 	return 1
 }
 
-// byteConversion returns the conversion to bytes modulo the first n moduli, which are plain.
-func (b *base) byteConversion(n, pairs int, left bool) *modgemm.ByteConversion {
-	return cached(b, b.toBytes, constantsKey{"", 0, n, pairs, left}, modgemm.NewByteConversion)
-}
-
-// karatsubaConversion returns the conversion to planes of bytes modulo the moduli from number from
-// on, which are Karatsuba moduli, the redundant one too.
-func (b *base) karatsubaConversion(from, pairs int, left bool) *modgemm.KaratsubaConversion {
-	return cached(b, b.toPlanes, constantsKey{"", from, len(b.planes), pairs, left}, modgemm.NewKaratsubaConversion)
-}
-
-// cached returns a conversion of a table, to which it adds it if it is not there.
-func cached[C any](b *base, table map[constantsKey]C, key constantsKey, prepare func(moduli []int, w []int64, pairs int) C) C {
+// byteConversion returns the conversion to bytes modulo the planes from number from on.
+func (b *base) byteConversion(from, pairs int, left bool) *modgemm.ByteConversion {
+	key := constantsKey{"", from, len(b.planes), pairs, left}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if c, ok := table[key]; ok {
+	if c, ok := b.toBytes[key]; ok {
 		return c
 	}
 	var w []int64
-	for t := key.from; t < key.to; t++ {
-		w = append(w, b.entryWeight(t, key.left))
+	for t := from; t < len(b.planes); t++ {
+		w = append(w, b.entryWeight(t, left))
 	}
-	c := prepare(b.planes[key.from:key.to], w, key.pairs)
-	if len(table) >= maxTables {
-		clear(table)
+	c := modgemm.NewByteConversion(b.planes[from:], w, pairs)
+	if len(b.toBytes) >= maxTables {
+		clear(b.toBytes)
 	}
-	table[key] = c
+	b.toBytes[key] = c
 	return c
 }
 
@@ -318,16 +307,25 @@ const wordBits = rounding.WordBits
 // q the integer nearest to sum y_t/m_t, the number that the residues stand for
 // is 2^cut (sum y_t W_t - q round(M 2^-cut)), up to reconstruction error.
 //
-// Word 0 of the packed rows is 2^39/m_t; its sum gives q. Words 1 to words are
-// W_t in radix 2^39. With a redundant modulus one more word follows: see checkWeights.
+// Word 0 of the weights is 2^39/m_t; its sum gives q. Words 1 to words are W_t in radix 2^39. With
+// a redundant modulus one more word follows: see checkWeights.
+//
+// On tiles the two bytes of a residue have weights of their own, those of the upper one for h - 16
+// in y_t = l + 2^8 (h - 16) (see modgemm.CombineBytes): 2^8 times those of the lower one, less the
+// multiple of (2^39, round(M 2^-cut)) that leaves at most about half of that. A multiple e takes e
+// (h - 16) off q, and as many round(M 2^-cut) off the sum: the integer is the same. At most 852
+// Karatsuba moduli with |y_t|/m_t <= 1/2, of which the multiple is 0, and 48 plain ones, of which
+// the lower byte makes at most 255/m_t < 8, and the upper one, 0 or -1, at most 1/2, leave |q| <
+// 2^10.
 type weights struct {
 	cut    int
 	words  int
 	panels int
 	packed []int16
-	m      []int64           // round(M 2^-cut) in radix 2^39; the last word takes what is left
-	mod    *rounding.Modulus // the same
-	err    float64           // bound of the reconstruction error in units of 2^cut
+	bytes  *modgemm.ByteCombination // in place of packed, on tiles
+	m      []int64                  // round(M 2^-cut) in radix 2^39, what is left in the last one
+	mod    *rounding.Modulus        // the same
+	err    float64                  // bound of the reconstruction error in units of 2^cut
 	check  *checkWeights
 }
 
@@ -339,37 +337,57 @@ func (b *base) reconstruction(k *modgemm.Kernel, cut int) *weights {
 	if w, ok := b.weights[key]; ok {
 		return w
 	}
-	// Words needed for |W_t| <= M/m_t 2^-cut with a sign.
-	least := slices.Min(b.moduli)
-	top := int(math.Ceil(b.log2M+1e-6-math.Log2(float64(least)))) + 2
-	words := max(1, (top-cut+wordBits-1)/wordBits)
-	n := len(b.moduli)
-	sums := words + 1
+	n, tiles := len(b.moduli), b.pool.bytes != nil
+	bits, columns := residueDigits, n
+	// Words needed for |W_t| <= M/m_t 2^-cut with a sign, or half of M 2^-cut.
+	top := int(math.Ceil(b.log2M+1e-6-math.Log2(float64(slices.Min(b.moduli))))) + 2
+	if tiles {
+		top = int(math.Ceil(b.log2M+1e-6)) + 1
+		bits, columns = modgemm.CombinedDigits[:], 2*n
+	}
+	w := &weights{cut: cut, words: max(1, (top-cut+wordBits-1)/wordBits)}
 	if b.pool.check != 0 {
-		sums++
+		w.check = b.checkWeights(cut, w.words)
 	}
-	rows := make([]int16, 3*sums*n)
-	var t1, t2 big.Int
-	for t, m := range b.moduli {
-		f := (int64(1)<<wordBits + int64(m)/2) / int64(m)
-		digits(rows[t:], n, 3, t1.SetInt64(f))
-		t1.Div(b.big, t2.SetInt64(int64(m)))
-		digits(rows[3*n+t:], n, 3*words, shiftRound(&t1, cut))
+	rows := weightRows{bits, columns, w.words, make([]int16, len(bits)*w.sums()*columns)}
+	var quotient, x big.Int
+	m := shiftRound(new(big.Int).Set(b.big), cut)
+	for t, q := range b.moduli {
+		quotient.Div(b.big, x.SetInt64(int64(q)))
+		f, rest := (int64(1)<<wordBits+int64(q)/2)/int64(q), int64(0)
+		if w.check != nil {
+			rest = w.check.rest(&quotient, cut)
+		}
+		shiftRound(&quotient, cut)
+		if !tiles {
+			rows.set(t, f, &quotient, rest)
+			continue
+		}
+		rows.set(2*t, f, &quotient, rest)
+		e := nearestWords(f<<8, bits)
+		f, rest = f<<8-e<<wordBits, rest<<8
+		quotient.Lsh(&quotient, 8).Sub(&quotient, x.Mul(m, x.SetInt64(e)))
+		if w.check != nil {
+			rest = modgemm.Balanced(rest-e*w.check.r, int64(b.pool.check))
+		}
+		rows.set(2*t+1, f, &quotient, rest)
 	}
-	w := &weights{cut: cut, words: words, panels: modgemm.LeftPanels(k, 3*sums)}
-	if b.pool.check != 0 {
-		w.check = b.checkWeights(rows[3*(words+1)*n:], cut, words)
+	if tiles {
+		w.bytes = modgemm.NewByteCombination(rows.digits, w.sums(), n)
+	} else {
+		count := len(bits) * w.sums()
+		w.panels = modgemm.LeftPanels(k, count)
+		w.packed = make([]int16, modgemm.LeftLen(k, count, n))
+		modgemm.PackLeft(k, w.packed, rows.digits, count, n, n)
 	}
-	w.packed = make([]int16, modgemm.LeftLen(k, 3*sums, n))
-	modgemm.PackLeft(k, w.packed, rows, 3*sums, n, n)
-	w.m = make([]int64, words)
-	mask := new(big.Int).SetInt64(1<<wordBits - 1)
-	r := shiftRound(t1.Set(b.big), cut)
-	for i := range words - 1 {
-		w.m[i] = t2.And(r, mask).Int64()
-		r.Rsh(r, wordBits)
+	w.m = make([]int64, w.words)
+	mask := x.SetInt64(1<<wordBits - 1)
+	var word big.Int
+	for i := range w.words - 1 {
+		w.m[i] = word.And(m, mask).Int64()
+		m.Rsh(m, wordBits)
 	}
-	w.m[words-1] = r.Int64()
+	w.m[w.words-1] = m.Int64()
 	w.mod = rounding.NewModulus(w.m)
 	if cut > 0 {
 		// |y_t| <= 2^12 and |q| <= n/2 + 1, each times a rounding of at most 1/2.
@@ -382,6 +400,51 @@ func (b *base) reconstruction(k *modgemm.Kernel, cut int) *weights {
 	return w
 }
 
+// sums returns how many words there are sums of.
+func (w *weights) sums() int {
+	if w.check != nil {
+		return w.words + 2
+	}
+	return w.words + 1
+}
+
+// rowsOfWords returns for how many words the sums have room.
+func (w *weights) rowsOfWords(k *modgemm.Kernel) int {
+	return max(w.sums(), w.panels*k.MR/3)
+}
+
+// bytesTaken returns about what they take in memory.
+func (w *weights) bytesTaken() int64 {
+	n := 2*int64(len(w.packed)) + 8*int64(len(w.m))
+	if w.bytes != nil {
+		n += w.bytes.Bytes()
+	}
+	return n
+}
+
+// residueDigits are the bits of the digits of a word where residues are not split into bytes.
+var residueDigits = []uint{13, 13, 13}
+
+// weightRows are the digits of weights, a row for each digit of each word.
+type weightRows struct {
+	bits    []uint // of the digits of a word
+	columns int
+	words   int // of W_t
+	digits  []int16
+}
+
+// set writes a column: the word of q, the words of x, and that of the redundant modulus if there is
+// one.
+func (r *weightRows) set(column int, q int64, x *big.Int, rest int64) {
+	word := len(r.bits) * r.columns
+	var t big.Int
+	digits(r.digits[column:], r.columns, r.bits, 1, t.SetInt64(q))
+	digits(r.digits[word+column:], r.columns, r.bits, r.words, x)
+	if len(r.digits) > (r.words+1)*word {
+		digits(r.digits[(r.words+1)*word+column:], r.columns, r.bits, 1, t.SetInt64(rest))
+	}
+}
+
 // shiftRound replaces x >= 0 by round(x 2^-cut).
 func shiftRound(x *big.Int, cut int) *big.Int {
 	if cut > 0 {
@@ -391,20 +454,38 @@ func shiftRound(x *big.Int, cut int) *big.Int {
 	return x
 }
 
-// digits writes the n balanced digits of x in radix 2^13, |x| < 2^(13 n - 1), to
-// dst[0], dst[stride], ...
-func digits(dst []int16, stride, n int, x *big.Int) {
-	// With 2^12 added to every digit the digits are plain.
+// digits writes the balanced digits of x, so many words of digits of these bits, 39 in all, to
+// dst[0], dst[stride], ...: |x| < 2^(39 words - 1) - 2^(39 words - 6).
+func digits(dst []int16, stride int, widths []uint, words int, x *big.Int) {
+	// With half of its radix added to every digit the digits are plain.
 	bias := new(big.Int)
-	for range n {
-		bias.Lsh(bias, 13).Add(bias, big.NewInt(1<<12))
+	for range words {
+		bias.Lsh(bias, wordBits).Add(bias, big.NewInt(halves(widths)))
 	}
 	v := bias.Add(bias, x)
-	for i := range n {
-		var d uint
-		for j := range 13 {
-			d |= v.Bit(13*i+j) << j
+	at := 0
+	for range words {
+		for _, bits := range widths {
+			var d uint
+			for j := range bits {
+				d |= v.Bit(at) << j
+				at++
+			}
+			dst[0] = int16(int(d) - 1<<(bits-1))
+			dst = dst[min(stride, len(dst)):]
 		}
-		dst[i*stride] = int16(int(d) - 1<<12)
 	}
 }
+
+// halves returns half of the radix in each digit of a word.
+func halves(widths []uint) (half int64) {
+	at := uint(0)
+	for _, bits := range widths {
+		half |= 1 << (at + bits - 1)
+		at += bits
+	}
+	return half
+}
+
+// nearestWords returns the e for which the digits of a word hold x - 2^39 e.
+func nearestWords(x int64, widths []uint) int64 { return (x + halves(widths)) >> wordBits }

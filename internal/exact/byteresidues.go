@@ -33,17 +33,20 @@ func (r *residues) computeBytes(ctx context.Context, threads int, o *operand, do
 	r.planed = modgemm.AlignedBytes(r.room, r.byteRoom()-63)
 	pairs := digitPairs(r.width)
 	plain := r.base.plain()
+	// The bytes modulo the planes from number from on come straight from the digits.
+	from := len(r.base.planes)
+	switch {
+	case modgemm.ByteConvertible(pairs, true):
+		from = 0
+	case modgemm.ByteConvertible(pairs, false):
+		from = plain
+	}
 	var conversion *modgemm.ByteConversion
-	var karatsuba *modgemm.KaratsubaConversion
-	from, to := 0, len(r.base.planes) // moduli whose bytes do not come straight from the digits
-	if modgemm.ByteConvertible(pairs) {
-		conversion, from = r.base.byteConversion(plain, pairs, r.side == left), plain
+	if from < len(r.base.planes) {
+		conversion = r.base.byteConversion(from, pairs, r.side == left)
 	}
-	if plain < to && modgemm.KaratsubaConvertible(pairs) {
-		karatsuba, to = r.base.karatsubaConversion(plain, pairs, r.side == left), plain
-	}
-	rest := r.base.planes[from:to]
-	constants := r.base.conversion(r.kernel, from, to, pairs, r.side == left)
+	rest := r.base.planes[:from]
+	constants := r.base.conversion(r.kernel, 0, from, pairs, r.side == left)
 	moduli := modgemm.NewRowModuli(r.kernel, rest)
 	nPanels := modgemm.LeftPanels(r.kernel, len(rest))
 	group := modgemm.RightGroup
@@ -67,7 +70,7 @@ func (r *residues) computeBytes(ctx context.Context, threads int, o *operand, do
 	return par.For(ctx, threads, tasks, func(worker, task int) {
 		s := work[worker]
 		if s == nil {
-			s = &scratch{digits: make([]int16, modgemm.KaratsubaDigits(pairs, entries)), residues: make([]int16, nPanels*r.kernel.MR*stride)}
+			s = &scratch{digits: make([]int16, modgemm.ByteDigits(pairs, entries)), residues: make([]int16, nPanels*r.kernel.MR*stride)}
 			work[worker] = s
 		}
 		for tile := task * run; tile < min((task+1)*run, tiles); tile++ {
@@ -84,23 +87,19 @@ func (r *residues) computeBytes(ctx context.Context, threads int, o *operand, do
 				o.write(r.kernel, s.digits, pairs, &s.room, v, modgemm.TileVectors, h, h+modgemm.StepNumbers, group, r.width)
 			}
 			at := r.planed[tile*entries:]
-			if conversion != nil {
-				modgemm.ConvertBytes(r.bytes, at, r.stride, conversion, s.digits, r.kernel.NR, entries)
-			}
 			if len(rest) > 0 {
 				modgemm.Convert(r.kernel, s.residues, stride, constants, s.digits, nPanels, entries/r.kernel.NR, pairs, moduli)
 			}
-			for i := range rest {
-				t := from + i
+			for t := range rest {
 				out := at[r.base.pool.products(t)*r.stride:]
-				if src := s.residues[i*stride:][:entries]; t < plain {
+				if src := s.residues[t*stride:][:entries]; t < plain {
 					r.bytes.Narrow(out, src)
 				} else {
 					r.bytes.Split(out, r.stride, src)
 				}
 			}
-			if karatsuba != nil {
-				modgemm.ConvertKaratsuba(r.bytes, at[plain*r.stride:], r.stride, karatsuba, s.digits, r.kernel.NR, entries, stream)
+			if conversion != nil {
+				modgemm.ConvertBytes(r.bytes, at[r.base.pool.products(from)*r.stride:], r.stride, conversion, s.digits, r.kernel.NR, entries, stream)
 			}
 		}
 		done(1 / float64(tasks))

@@ -81,31 +81,28 @@ type checkWeights struct {
 	offset  int64    // a multiple of m, about 2^62
 }
 
-// checkWeights returns the weights of a cut, with as many words, and stores r_t, as the lowest of
-// three digits, to rows.
-func (b *base) checkWeights(rows []int16, cut, words int) *checkWeights {
+// checkWeights returns what compares integers of a cut, of as many words.
+func (b *base) checkWeights(cut, words int) *checkWeights {
 	m := int64(b.pool.check)
 	c := &checkWeights{modulus: uint64(m), word: words + 1, most: math.MaxUint64 / uint64(m), offset: 1 << 62 / m * m, inv: 1}
 	for range 6 { // Newton's iteration: 1 is right modulo 2, since m is odd
 		c.inv *= 2 - c.modulus*c.inv
 	}
-	big1, mod := new(big.Int), big.NewInt(m)
-	rest := func(x *big.Int) int64 { // (x - 2^cut round(x 2^-cut)) mod m, balanced
-		y := shiftRound(big1.Set(x), cut)
-		y.Lsh(y, uint(cut)).Sub(x, y)
-		return modgemm.Balanced(y.Mod(y, mod).Int64(), m)
-	}
-	quotient := new(big.Int)
-	for t, q := range b.moduli {
-		rows[t] = int16(rest(quotient.Div(b.big, big.NewInt(int64(q)))))
-	}
-	c.r = rest(b.big)
-	power := new(big.Int).Exp(big.NewInt(2), big.NewInt(int64(cut)), mod).Uint64()
+	c.r = c.rest(b.big, cut)
+	power := new(big.Int).Exp(big.NewInt(2), big.NewInt(int64(cut)), big.NewInt(m)).Uint64()
 	for range 2 * ((wordBits*(words-1)+64+127)/64 + 1) {
 		c.powers = append(c.powers, power)
 		power = power << 32 % uint64(m)
 	}
 	return c
+}
+
+// rest returns x - 2^cut round(x 2^-cut) modulo m, balanced, for x >= 0.
+func (c *checkWeights) rest(x *big.Int, cut int) int64 {
+	m := int64(c.modulus)
+	y := shiftRound(new(big.Int).Set(x), cut)
+	y.Lsh(y, uint(cut)).Sub(x, y)
+	return modgemm.Balanced(y.Mod(y, big.NewInt(m)).Int64(), m)
 }
 
 // excess returns 2^cut V + sum y_t R_t - q R - X, up to a multiple of m, for the integer of entry e

@@ -192,16 +192,15 @@ func testFaults(t *testing.T) {
 			p.wk.c[p.entry(plane, i, j)] ^= 1 << bit
 		}
 		f, a := &p.wk.fin, p.wk.across
-		n, kern := len(p.plan.base.moduli), p.plan.kernel
+		n := len(p.plan.base.moduli)
 		for range faults { // of the sums, and of the integers
 			i, j := place()
 			word, bit := rng.IntN(2*(len(f.w.m)+2)), rng.IntN(50)
 			// The step that holds the entry.
 			from := (i*p.ldc + j) / p.wk.entries * p.wk.entries
 			step := span{from, min(from+p.wk.entries, p.stride)}
-			panels := step.length() / kern.NR
-			modgemm.PackPlanes(kern, p.wk.y, p.wk.c[step.from:], p.stride, n, panels)
-			modgemm.Combine(kern, p.wk.words, p.wk.stride, f.w.packed, p.wk.y, f.w.panels, panels, modgemm.Pairs(n))
+			p.wk.packed = span{}
+			p.wk.combine(step.from, step.to, p.stride, p.stride)
 			f.residues = p.wk.c[n*p.stride+step.from:]
 			e := i*p.ldc + j - step.from
 			pad := rounding.Pad(a.format.Limbs)

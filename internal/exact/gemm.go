@@ -366,8 +366,12 @@ func (p *product) blocks(m, n int) (rowPanels, colPanels int) {
 func (p *product) blockBytes(m, n int) int64 {
 	rp, cp := p.blocks(m, n)
 	k := p.plan.kernels
-	return 2 * int64(p.planes()) * int64(rp*k.panel(left)) * int64(cp*k.panel(right))
+	return 2 * int64(p.planes()) * int64(planeStride(rp*k.panel(left)*cp*k.panel(right)))
 }
+
+// planeStride returns how far planes of so many residues lie apart: an odd number of cache lines
+// keeps them out of each other's cache sets.
+func planeStride(n int) int { return (n+31)/32*32 | 32 }
 
 // multiply computes the block of C at (i0, j0) that the residues make and returns
 // the entries that failed the rounding test.
@@ -406,7 +410,7 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 		start := time.Now()
 		mp, np := min(rowPanels, ra.panels-pi), min(colPanels, rb.panels-pj)
 		ldc := np * nr
-		stride := mp * mr * ldc
+		stride := planeStride(mp * mr * ldc)
 		if olds != nil {
 			wk.begin(olds, pi*mr, pj*nr, mp*mr, ldc, stride)
 		}

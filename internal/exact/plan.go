@@ -143,7 +143,7 @@ func builtIn(kerns kernels, p *plan.Problem, q *plan.Plan) (w Parts) {
 	operand := func(kept bool, vectors int, f num.Format, width int) {
 		pairs := float64(digitPairs(width))
 		// may fuse: an estimate
-		number := plain * (byteResidueCost + bytePairCost*pairs)
+		number := plain * (byteResidueCost + bytePairCost*math.Min(pairs, bytePairsMost))
 		// may fuse: an estimate
 		number += planes * (planesCost + planesPairCost*pairs)
 		// may fuse: an estimate
@@ -164,8 +164,11 @@ func builtIn(kerns kernels, p *plan.Problem, q *plan.Plan) (w Parts) {
 	}
 	operand(p.Kept[0], p.M, p.A, q.WidthL)
 	operand(p.Kept[1], p.N, p.B, q.WidthR)
-	words := float64(q.WidthL+q.WidthR)/2/wordBits + 1
-	result := count*(finishCost+3*words*c.product) + roundOtherCost // may fuse: an estimate
+	words, word := float64(q.WidthL+q.WidthR)/2/wordBits+1, 3*c.product
+	if kerns.bytes != nil {
+		word = byteWordCost
+	}
+	result := count*(finishCost+words*word) + roundOtherCost // may fuse: an estimate
 	switch {
 	case p.C.Kind == num.F64:
 		result += roundFloatCost - roundOtherCost

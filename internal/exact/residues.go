@@ -87,9 +87,7 @@ func newResidues(kerns kernels, b *base, s side, vectors, k, width int) *residue
 		return r
 	}
 	r.kPairs = paddedPairs(kerns.kernel, k)
-	// An odd number of cache lines between planes keeps them out of each
-	// other's cache sets.
-	r.stride = (r.panels*r.panel*2*r.kPairs+31)/32*32 | 32
+	r.stride = planeStride(r.panels * r.panel * 2 * r.kPairs)
 	return r
 }
 

@@ -13,15 +13,23 @@ import (
 // packs: they stay in the first two levels of cache.
 const reconstructBytes = 64 << 10
 
+// packedBytes is the size of the residues that are packed at a time for tiles, some steps: they
+// stay in a second level cache of 2 MiB, and planes are read for so long that those behind are
+// fetched ahead.
+const packedBytes = 512 << 10
+
 // A worker holds the scratch of one goroutine of multiply.
 type worker struct {
 	fin     finisher
 	c       []int16 // residues of a block, plane after plane
 	scratch *scratch
-	y       []int16 // packed residues of one step
+	columns int     // entries a panel of y
+	y       []int16 // packed residues of one step, or several
+	packed  span    // their entries
 	digits  []int16 // of old entries that become residues
 	words   []int64 // its words, row after row
 	entries int     // entries a step
+	chunk   int     // entries that are packed at a time
 	stride  int     // from row to row of words: an odd number of cache lines
 	across  *across // if results are rounded many at a time
 	regions []region
@@ -35,12 +43,20 @@ func newWorker(p *product, w *weights, old, c num.Mat, l, r *operand, rowPanels,
 	wk := &worker{fin: finisher{p: p, old: old, c: c, w: w, left: l, right: r, ends: num.New(c.Arr.Format, 2)}}
 	wk.fin.mag = make([]uint64, len(w.m)+2)
 	block := rowPanels * k.panel(left) * colPanels * k.panel(right)
-	wk.c = getBuffer[int16](p.planes() * block)
-	wk.entries = min(max(reconstructBytes/(2*n)/kern.NR, 1)*kern.NR, block)
+	wk.c = getBuffer[int16](p.planes() * planeStride(block))
+	wk.columns = kern.NR
+	if w.bytes != nil {
+		wk.columns = modgemm.PanelVectors
+	}
+	wk.entries = min(max(reconstructBytes/(2*n)/wk.columns, 1)*wk.columns, block)
+	wk.chunk = wk.entries
+	if w.bytes != nil {
+		wk.chunk = min(max(packedBytes/(2*n)/wk.entries, 1)*wk.entries, block)
+	}
 	wk.stride = wk.entries | rounding.Group
 	wk.scratch = scratches.Get().(*scratch)
-	wk.y = grow(&wk.scratch.y, 2*modgemm.Pairs(n)*wk.entries)
-	wk.words = grow(&wk.scratch.words, w.panels*kern.MR/3*wk.stride)
+	wk.y = grow(&wk.scratch.y, modgemm.ByteColumns(n, wk.chunk))
+	wk.words = grow(&wk.scratch.words, w.rowsOfWords(kern)*wk.stride)
 	if p.across(w) {
 		wk.across = newAcross(c.Arr.Format, w.mod, wk.stride, wk.scratch)
 	}
@@ -57,9 +73,10 @@ func (wk *worker) release() {
 // into entries of C. Planes lie stride apart.
 func (wk *worker) reconstruct(i0, j0, rows, ldc, stride int) {
 	f := &wk.fin
-	kern, n := f.p.plan.kernel, len(f.p.plan.base.moduli)
+	n := len(f.p.plan.base.moduli)
 	rows = min(rows, f.c.Rows-i0)
 	// Entries are taken in the order of storage, across rows unless a triangle is asked for.
+	wk.packed = span{}
 	var e1 int
 	for e0 := 0; e0 < rows*ldc; e0 = e1 {
 		e1 = min(e0+wk.entries, rows*ldc)
@@ -68,8 +85,8 @@ func (wk *worker) reconstruct(i0, j0, rows, ldc, stride int) {
 			row := e0 / ldc * ldc
 			end := row + ldc
 			first, last := f.p.span(f.i0+i0+e0/ldc, f.j0+j0, ldc)
-			e0 = max(e0, row+first/kern.NR*kern.NR)
-			if e1 = min(e0+wk.entries, row+(last+kern.NR-1)/kern.NR*kern.NR); e0 >= e1 {
+			e0 = max(e0, row+first/wk.columns*wk.columns)
+			if e1 = min(e0+wk.entries, row+(last+wk.columns-1)/wk.columns*wk.columns); e0 >= e1 {
 				e1 = end
 				continue
 			}
@@ -77,21 +94,33 @@ func (wk *worker) reconstruct(i0, j0, rows, ldc, stride int) {
 		if f.w.check != nil {
 			f.residues = wk.c[n*stride+e0:]
 		}
-		panels := (e1 - e0) / kern.NR
-		modgemm.PackPlanes(kern, wk.y, wk.c[e0:], stride, n, panels)
-		modgemm.Combine(kern, wk.words, wk.stride, f.w.packed, wk.y, f.w.panels, panels, modgemm.Pairs(n))
+		wk.combine(e0, e1, rows*ldc, stride)
 		if a := wk.across; a != nil {
 			rounding.Integers(a.mag, a.neg, rounding.Pad(a.format.Limbs), wk.stride, wk.words, wk.stride, f.w.mod, e1-e0)
 		}
 		for e := e0; e < e1; {
 			i, j := i0+e/ldc, j0+e%ldc
 			end := min(e1, (e/ldc+1)*ldc)
-			if j < f.c.Cols { // a panel of bytes holds several of the kernel
-				wk.row(i, j, min(end-e, f.c.Cols-j), e-e0)
-			}
+			wk.row(i, j, min(end-e, f.c.Cols-j), e-e0)
 			e = end
 		}
 	}
+}
+
+// combine leaves the words of entries e0 <= e < e1 of the planes, stride apart, of so many entries.
+func (wk *worker) combine(e0, e1, all, stride int) {
+	k, w, n := wk.fin.p.plan.kernels, wk.fin.w, len(wk.fin.p.plan.base.moduli)
+	panels := (e1 - e0) / wk.columns
+	if w.bytes == nil {
+		modgemm.PackPlanes(k.kernel, wk.y, wk.c[e0:], stride, n, panels)
+		modgemm.Combine(k.kernel, wk.words, wk.stride, w.packed, wk.y, w.panels, panels, modgemm.Pairs(n))
+		return
+	}
+	if wk.packed.and(span{e0, e1}) != (span{e0, e1}) {
+		wk.packed = span{e0, min(e0+wk.chunk, all)}
+		modgemm.PackResidues(k.bytes, wk.y, wk.c[e0:], stride, n, wk.packed.length()/wk.columns)
+	}
+	modgemm.CombineBytes(k.bytes, wk.words, wk.stride, w.bytes, wk.y[2*modgemm.Pairs(n)*(e0-wk.packed.from):], panels)
 }
 
 // row finishes n entries of row i from column j on, numbers e on of the step.

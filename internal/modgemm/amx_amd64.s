@@ -3203,9 +3203,9 @@ DATA packedWords<>+56(SB)/4, $0x0000000b
 DATA packedWords<>+60(SB)/4, $0x0000000f
 GLOBL packedWords<>(SB), RODATA|NOPTR, $64
 
-// func convertBytesAMX(dst *int8, stride int, table *uint32, digits *int16, moduli int, pairs int, blocks int)
+// func convertPlainAMX(dst *int8, stride int, table *uint32, digits *int16, moduli int, pairs int, blocks int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VNNI
-TEXT ·convertBytesAMX(SB), NOSPLIT, $0-56
+TEXT ·convertPlainAMX(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), DI
 	MOVQ         stride+8(FP), CX
 	MOVQ         table+16(FP), SI
@@ -3445,106 +3445,21 @@ oneDone:
 	VZEROUPPER
 	RET
 
-DATA packedKaratsuba<>+0(SB)/4, $0x00000000
-DATA packedKaratsuba<>+4(SB)/4, $0x00000004
-DATA packedKaratsuba<>+8(SB)/4, $0x00000008
-DATA packedKaratsuba<>+12(SB)/4, $0x0000000c
-DATA packedKaratsuba<>+16(SB)/4, $0x00000001
-DATA packedKaratsuba<>+20(SB)/4, $0x00000005
-DATA packedKaratsuba<>+24(SB)/4, $0x00000009
-DATA packedKaratsuba<>+28(SB)/4, $0x0000000d
-DATA packedKaratsuba<>+32(SB)/4, $0x00000002
-DATA packedKaratsuba<>+36(SB)/4, $0x00000006
-DATA packedKaratsuba<>+40(SB)/4, $0x0000000a
-DATA packedKaratsuba<>+44(SB)/4, $0x0000000e
-DATA packedKaratsuba<>+48(SB)/4, $0x00000003
-DATA packedKaratsuba<>+52(SB)/4, $0x00000007
-DATA packedKaratsuba<>+56(SB)/4, $0x0000000b
-DATA packedKaratsuba<>+60(SB)/4, $0x0000000f
-GLOBL packedKaratsuba<>(SB), RODATA|NOPTR, $64
-
-DATA conversionConfig<>+0(SB)/1, $0x01
-DATA conversionConfig<>+1(SB)/1, $0x00
-DATA conversionConfig<>+2(SB)/1, $0x00
-DATA conversionConfig<>+3(SB)/1, $0x00
-DATA conversionConfig<>+4(SB)/1, $0x00
-DATA conversionConfig<>+5(SB)/1, $0x00
-DATA conversionConfig<>+6(SB)/1, $0x00
-DATA conversionConfig<>+7(SB)/1, $0x00
-DATA conversionConfig<>+8(SB)/1, $0x00
-DATA conversionConfig<>+9(SB)/1, $0x00
-DATA conversionConfig<>+10(SB)/1, $0x00
-DATA conversionConfig<>+11(SB)/1, $0x00
-DATA conversionConfig<>+12(SB)/1, $0x00
-DATA conversionConfig<>+13(SB)/1, $0x00
-DATA conversionConfig<>+14(SB)/1, $0x00
-DATA conversionConfig<>+15(SB)/1, $0x00
-DATA conversionConfig<>+16(SB)/1, $0x40
-DATA conversionConfig<>+17(SB)/1, $0x00
-DATA conversionConfig<>+18(SB)/1, $0x40
-DATA conversionConfig<>+19(SB)/1, $0x00
-DATA conversionConfig<>+20(SB)/1, $0x40
-DATA conversionConfig<>+21(SB)/1, $0x00
-DATA conversionConfig<>+22(SB)/1, $0x40
-DATA conversionConfig<>+23(SB)/1, $0x00
-DATA conversionConfig<>+24(SB)/1, $0x40
-DATA conversionConfig<>+25(SB)/1, $0x00
-DATA conversionConfig<>+26(SB)/1, $0x40
-DATA conversionConfig<>+27(SB)/1, $0x00
-DATA conversionConfig<>+28(SB)/1, $0x40
-DATA conversionConfig<>+29(SB)/1, $0x00
-DATA conversionConfig<>+30(SB)/1, $0x40
-DATA conversionConfig<>+31(SB)/1, $0x00
-DATA conversionConfig<>+32(SB)/1, $0x00
-DATA conversionConfig<>+33(SB)/1, $0x00
-DATA conversionConfig<>+34(SB)/1, $0x00
-DATA conversionConfig<>+35(SB)/1, $0x00
-DATA conversionConfig<>+36(SB)/1, $0x00
-DATA conversionConfig<>+37(SB)/1, $0x00
-DATA conversionConfig<>+38(SB)/1, $0x00
-DATA conversionConfig<>+39(SB)/1, $0x00
-DATA conversionConfig<>+40(SB)/1, $0x00
-DATA conversionConfig<>+41(SB)/1, $0x00
-DATA conversionConfig<>+42(SB)/1, $0x00
-DATA conversionConfig<>+43(SB)/1, $0x00
-DATA conversionConfig<>+44(SB)/1, $0x00
-DATA conversionConfig<>+45(SB)/1, $0x00
-DATA conversionConfig<>+46(SB)/1, $0x00
-DATA conversionConfig<>+47(SB)/1, $0x00
-DATA conversionConfig<>+48(SB)/1, $0x10
-DATA conversionConfig<>+49(SB)/1, $0x10
-DATA conversionConfig<>+50(SB)/1, $0x10
-DATA conversionConfig<>+51(SB)/1, $0x10
-DATA conversionConfig<>+52(SB)/1, $0x10
-DATA conversionConfig<>+53(SB)/1, $0x10
-DATA conversionConfig<>+54(SB)/1, $0x10
-DATA conversionConfig<>+55(SB)/1, $0x10
-DATA conversionConfig<>+56(SB)/1, $0x00
-DATA conversionConfig<>+57(SB)/1, $0x00
-DATA conversionConfig<>+58(SB)/1, $0x00
-DATA conversionConfig<>+59(SB)/1, $0x00
-DATA conversionConfig<>+60(SB)/1, $0x00
-DATA conversionConfig<>+61(SB)/1, $0x00
-DATA conversionConfig<>+62(SB)/1, $0x00
-DATA conversionConfig<>+63(SB)/1, $0x00
-GLOBL conversionConfig<>(SB), RODATA|NOPTR, $64
-
-// func convertKaratsubaAMX(dst *int8, stride int, table *int8, tails *uint32, digits *int16, moduli int, pairs int, steps int, blocks int, block *int32, stream bool)
+// func convertBytesAMX(dst *int8, stride int, table *int8, tails *uint32, digits *int16, plain int, karatsuba int, pairs int, steps int, blocks int, block *int32, stream bool)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
-TEXT ·convertKaratsubaAMX(SB), NOSPLIT, $40-81
+TEXT ·convertBytesAMX(SB), NOSPLIT, $32-89
 	MOVQ         stride+8(FP), CX
 	MOVQ         table+16(FP), R8
-	MOVQ         tails+24(FP), AX
-	MOVQ         AX, 24(SP)
-	MOVQ         block+72(FP), R9
+	MOVQ         tails+24(FP), R15
+	MOVQ         block+80(FP), R9
 	MOVQ         $0x0000000000000040, R12
 	MOVQ         $0x0000000000000080, R13
 	MOVL         $0x4b400000, AX
-	VPBROADCASTD AX, Z31
-	MOVL         $0x00400040, AX
 	VPBROADCASTD AX, Z29
-	VMOVDQU32    packedKaratsuba<>+0(SB), Z30
-	LEAQ         conversionConfig<>+0(SB), AX
+	MOVL         $0x00400040, AX
+	VPBROADCASTD AX, Z28
+	VMOVDQU32    packedWords<>+0(SB), Z26
+	LEAQ         tileConfig<>+0(SB), AX
 
 	// LDTILECFG [RAX+0x0]
 	BYTE         $0xc4
@@ -3560,8 +3475,8 @@ TEXT ·convertKaratsubaAMX(SB), NOSPLIT, $40-81
 	MOVL         $0x80008000, AX
 	VPBROADCASTD AX, Z0
 	MOVQ         digits+32(FP), AX
-	MOVQ         pairs+48(FP), DX
-	MOVQ         blocks+64(FP), R11
+	MOVQ         pairs+56(FP), DX
+	MOVQ         blocks+72(FP), R11
 	IMULQ        R11, DX
 	SHLQ         $0x02, DX
 
@@ -3571,17 +3486,23 @@ flip:
 	ADDQ      $+64, AX
 	DECQ      DX
 	JNZ       flip
+	XORL      AX, AX
+	MOVB      stream+88(FP), AL
+	MOVQ      plain+40(FP), DX
+	TESTQ     DX, DX
+	JZ        plainDone
 
-group:
-	MOVQ dst+0(FP), AX
-	MOVQ AX, 16(SP)
-	MOVQ digits+32(FP), AX
-	MOVQ AX, 8(SP)
-	MOVQ blocks+64(FP), AX
-	MOVQ AX, (SP)
-	MOVQ $0x0000000000002000, AX
-	MOVQ AX, 32(SP)
+plainGroup:
+	MOVQ dst+0(FP), DI
+	MOVQ DI, 16(SP)
+	MOVQ digits+32(FP), DI
+	MOVQ DI, 8(SP)
+	MOVQ blocks+72(FP), DI
+	MOVQ DI, (SP)
+	MOVQ $0x0000000000002000, DI
+	MOVQ DI, 24(SP)
 	MOVQ R9, R11
+	MOVQ $0x0000000000000002, BX
 
 	// TILEZERO TMM0
 	BYTE $0xc4
@@ -3612,10 +3533,8 @@ group:
 	BYTE $0xd8
 	MOVQ R8, SI
 	MOVQ 8(SP), DI
-	MOVQ steps+56(FP), R14
-	LEAQ (R14)(R14*1), BX
+	MOVQ steps+64(FP), R14
 
-fill:
 	// TILELOADD TMM6, [RDI+R13*1+0x0]
 	BYTE $0xc4
 	BYTE $0xa2
@@ -3627,12 +3546,6 @@ fill:
 	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
 
 	// TILELOADD TMM4, [RSI+R12*1+0x0]
 	BYTE $0xc4
@@ -3645,12 +3558,34 @@ fill:
 	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
+
+	// TILELOADD TMM5, [RSI+R12*1+0x400]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x04
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM7, [RDI+R13*1+0x40]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xbc
+	BYTE $0x2f
+	BYTE $0x40
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+plainFill:
+	CMPQ R14, $+1
+	JEQ  plainFillLast
 
 	// TDPBSUD TMM0, TMM4, TMM6
 	BYTE $0xc4
@@ -3665,15 +3600,41 @@ fill:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM7, [RDI+R13*1+0x40]
+	// TDPBSUD TMM2, TMM5, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4a
+	BYTE $0x5e
+	BYTE $0xd5
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM6, [RDI+R13*1+0x800]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xbc
+	BYTE $0xb4
 	BYTE $0x2f
-	BYTE $0x40
 	BYTE $0x00
+	BYTE $0x08
 	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x90
@@ -3696,7 +3657,64 @@ fill:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM5, [RSI+R12*1+0x400]
+	// TILEZERO TMM4
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM3, TMM5, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x42
+	BYTE $0x5e
+	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM5
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
@@ -3704,9 +3722,58 @@ fill:
 	BYTE $0xac
 	BYTE $0x26
 	BYTE $0x00
-	BYTE $0x04
+	BYTE $0x0c
 	BYTE $0x00
 	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM7, [RDI+R13*1+0x840]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xbc
+	BYTE $0x2f
+	BYTE $0x40
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	ADDQ $+2048, SI
+	ADDQ $+2048, DI
+	DECQ R14
+	JMP  plainFillWithin
+
+plainFillLast:
+	// TDPBSUD TMM0, TMM4, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4a
+	BYTE $0x5e
+	BYTE $0xc4
 	BYTE $0x90
 	BYTE $0x90
 	BYTE $0x90
@@ -3727,6 +3794,19 @@ fill:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TDPBSUD TMM1, TMM4, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x42
+	BYTE $0x5e
+	BYTE $0xcc
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TDPBSUD TMM3, TMM5, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -3739,10 +3819,6 @@ fill:
 	BYTE $0x90
 	BYTE $0x90
 	BYTE $0x90
-	ADDQ $+2048, SI
-	ADDQ $+2048, DI
-	DECQ R14
-	JNZ  fillWithin
 
 	// TILESTORED [R11+R13*1+0x0], TMM0
 	BYTE $0xc4
@@ -3792,51 +3868,11 @@ fill:
 	BYTE $0x00
 	BYTE $0x00
 	ADDQ $+4096, R11
-
-	// TILEZERO TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xc0
-
-	// TILEZERO TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xc8
-
-	// TILEZERO TMM2
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xd0
-
-	// TILEZERO TMM3
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xd8
-	MOVQ R8, SI
-	MOVQ pairs+48(FP), DI
+	MOVQ pairs+56(FP), DI
 	SHLQ $0x07, DI
-	ADDQ 8(SP), DI
-	MOVQ DI, 8(SP)
-	MOVQ steps+56(FP), R14
-
-fillWithin:
+	ADDQ DI, 8(SP)
 	DECQ BX
-	JNZ  fill
-
-block:
-	XORQ BX, BX
-	CMPQ (SP), $+1
-	JEQ  reduce
-	MOVQ R9, R11
-	ADDQ 32(SP), R11
+	JZ   plainFillWithin
 
 	// TILEZERO TMM0
 	BYTE $0xc4
@@ -3867,26 +3903,224 @@ block:
 	BYTE $0xd8
 	MOVQ R8, SI
 	MOVQ 8(SP), DI
-	MOVQ steps+56(FP), R14
-	LEAQ (R14)(R14*1), BX
-
-reduce:
-	MOVQ 16(SP), R10
-	MOVQ 24(SP), R15
-	MOVQ moduli+40(FP), DX
-	CMPQ DX, $+16
-	JLE  first
-	MOVQ $0x0000000000000010, DX
-
-first:
-	XORL AX, AX
-	MOVB stream+80(FP), AL
-
-modulus:
-	TESTQ BX, BX
-	JZ    bare
+	MOVQ steps+64(FP), R14
 
 	// TILELOADD TMM6, [RDI+R13*1+0x0]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x2f
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RSI+R12*1+0x0]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM5, [RSI+R12*1+0x400]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x04
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM7, [RDI+R13*1+0x40]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xbc
+	BYTE $0x2f
+	BYTE $0x40
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+plainFillWithin:
+	TESTQ BX, BX
+	JNZ   plainFill
+
+plainBlock:
+	CMPQ (SP), $+1
+	JEQ  plainReduce
+	MOVQ R9, R11
+	ADDQ 24(SP), R11
+	MOVQ $0x0000000000000002, BX
+
+	// TILEZERO TMM0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+
+	// TILEZERO TMM1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+
+	// TILEZERO TMM2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd0
+
+	// TILEZERO TMM3
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd8
+	MOVQ R8, SI
+	MOVQ 8(SP), DI
+	MOVQ steps+64(FP), R14
+
+	// TILELOADD TMM6, [RDI+R13*1+0x0]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x2f
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RSI+R12*1+0x0]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM5, [RSI+R12*1+0x400]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x04
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM7, [RDI+R13*1+0x40]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xbc
+	BYTE $0x2f
+	BYTE $0x40
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+plainReduce:
+	MOVQ 16(SP), R10
+	MOVQ plain+40(FP), DX
+	CMPQ DX, $+32
+	JLE  plainFew1
+	MOVQ $0x0000000000000020, DX
+
+plainFew1:
+plainModulus:
+	TESTQ BX, BX
+	JZ    plainBare
+	CMPQ  DX, $+4
+	JL    plainBare
+	CMPQ  R14, $+1
+	JEQ   plainModulusLast
+
+	// TDPBSUD TMM0, TMM4, TMM6
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x4a
+	BYTE         $0x5e
+	BYTE         $0xc4
+	BYTE         $0x90
+	BYTE         $0x90
+	VPBROADCASTD (R15), Z25
+	VBROADCASTSS 4(R15), Z31
+	VPBROADCASTD 8(R15), Z27
+	VPADDD       (R9), Z25, Z0
+	VPADDD       64(R9), Z25, Z1
+	VPADDD       4096(R9), Z25, Z2
+	VPADDD       4160(R9), Z25, Z3
+	VCVTDQ2PS    Z0, Z4
+	VCVTDQ2PS    Z1, Z5
+
+	// TDPBSUD TMM2, TMM5, TMM6
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4a
+	BYTE        $0x5e
+	BYTE        $0xd5
+	BYTE        $0x90
+	BYTE        $0x90
+	VCVTDQ2PS   Z2, Z6
+	VCVTDQ2PS   Z3, Z7
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VFMADD213PS Z29, Z31, Z6
+	VFMADD213PS Z29, Z31, Z7
+	VPDPWSSD    Z27, Z4, Z0
+	VPDPWSSD    Z27, Z5, Z1
+
+	// TILEZERO TMM6
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xf0
+	BYTE      $0x90
+	VPDPWSSD  Z27, Z6, Z2
+	VPDPWSSD  Z27, Z7, Z3
+	VPACKSSDW Z1, Z0, Z8
+	VPACKSSDW Z3, Z2, Z9
+	VPACKSSWB Z9, Z8, Z14
+	VPERMD    Z14, Z26, Z14
+	TESTL     AX, AX
+	JZ        plainStore2Cached
+	VMOVNTDQ  Z14, (R10)
+	JMP       plainStore2
+
+plainStore2Cached:
+	VMOVDQU32 Z14, (R10)
+
+plainStore2:
+	ADDQ CX, R10
+	ADDQ $+128, R9
+	ADDQ $+12, R15
+
+	// TILELOADD TMM6, [RDI+R13*1+0x800]
 	BYTE         $0xc4
 	BYTE         $0xa2
 	BYTE         $0x7b
@@ -3894,83 +4128,20 @@ modulus:
 	BYTE         $0xb4
 	BYTE         $0x2f
 	BYTE         $0x00
-	BYTE         $0x00
+	BYTE         $0x08
 	BYTE         $0x00
 	BYTE         $0x00
 	BYTE         $0x90
 	BYTE         $0x90
-	VPBROADCASTD (R15), Z26
-	VBROADCASTSS 4(R15), Z28
+	VPBROADCASTD (R15), Z25
+	VBROADCASTSS 4(R15), Z31
 	VPBROADCASTD 8(R15), Z27
-	VMOVDQU32    128(R9), Z0
-	VMOVDQU32    192(R9), Z1
-	VMOVDQU32    4224(R9), Z2
-	VMOVDQU32    4288(R9), Z3
+	VPADDD       (R9), Z25, Z0
+	VPADDD       64(R9), Z25, Z1
+	VPADDD       4096(R9), Z25, Z2
+	VPADDD       4160(R9), Z25, Z3
 	VCVTDQ2PS    Z0, Z4
 	VCVTDQ2PS    Z1, Z5
-
-	// TILELOADD TMM4, [RSI+R12*1+0x0]
-	BYTE        $0xc4
-	BYTE        $0xa2
-	BYTE        $0x7b
-	BYTE        $0x4b
-	BYTE        $0xa4
-	BYTE        $0x26
-	BYTE        $0x00
-	BYTE        $0x00
-	BYTE        $0x00
-	BYTE        $0x00
-	BYTE        $0x90
-	VCVTDQ2PS   Z2, Z6
-	VCVTDQ2PS   Z3, Z7
-	VFMADD213PS Z31, Z28, Z4
-	VFMADD213PS Z31, Z28, Z5
-	VFMADD213PS Z31, Z28, Z6
-	VFMADD213PS Z31, Z28, Z7
-	VPDPWSSD    Z27, Z4, Z0
-	VPDPWSSD    Z27, Z5, Z1
-	VPDPWSSD    Z27, Z6, Z2
-	VPDPWSSD    Z27, Z7, Z3
-
-	// TDPBSUD TMM0, TMM4, TMM6
-	BYTE   $0xc4
-	BYTE   $0xe2
-	BYTE   $0x4a
-	BYTE   $0x5e
-	BYTE   $0xc4
-	BYTE   $0x90
-	BYTE   $0x90
-	VPSLLD $0x07, Z0, Z0
-	VPSLLD $0x07, Z1, Z1
-	VPSLLD $0x07, Z2, Z2
-	VPSLLD $0x07, Z3, Z3
-	VPADDD (R9), Z26, Z4
-	VPADDD 64(R9), Z26, Z5
-	VPADDD 4096(R9), Z26, Z6
-	VPADDD 4160(R9), Z26, Z7
-
-	// TILELOADD TMM7, [RDI+R13*1+0x40]
-	BYTE        $0xc4
-	BYTE        $0xa2
-	BYTE        $0x7b
-	BYTE        $0x4b
-	BYTE        $0xbc
-	BYTE        $0x2f
-	BYTE        $0x40
-	BYTE        $0x00
-	BYTE        $0x00
-	BYTE        $0x00
-	BYTE        $0x90
-	VPADDD      Z4, Z0, Z0
-	VPADDD      Z5, Z1, Z1
-	VPADDD      Z6, Z2, Z2
-	VPADDD      Z7, Z3, Z3
-	VCVTDQ2PS   Z0, Z4
-	VCVTDQ2PS   Z1, Z5
-	VCVTDQ2PS   Z2, Z6
-	VCVTDQ2PS   Z3, Z7
-	VFMADD213PS Z31, Z28, Z4
-	VFMADD213PS Z31, Z28, Z5
 
 	// TDPBSUD TMM1, TMM4, TMM7
 	BYTE        $0xc4
@@ -3980,107 +4151,350 @@ modulus:
 	BYTE        $0xcc
 	BYTE        $0x90
 	BYTE        $0x90
-	VFMADD213PS Z31, Z28, Z6
-	VFMADD213PS Z31, Z28, Z7
+	VCVTDQ2PS   Z2, Z6
+	VCVTDQ2PS   Z3, Z7
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VFMADD213PS Z29, Z31, Z6
+	VFMADD213PS Z29, Z31, Z7
 	VPDPWSSD    Z27, Z4, Z0
 	VPDPWSSD    Z27, Z5, Z1
-	VPDPWSSD    Z27, Z6, Z2
-	VPDPWSSD    Z27, Z7, Z3
-	VCVTDQ2PS   Z0, Z4
-	VCVTDQ2PS   Z1, Z5
 
-	// TILELOADD TMM5, [RSI+R12*1+0x400]
+	// TILEZERO TMM4
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xe0
+	BYTE      $0x90
+	VPDPWSSD  Z27, Z6, Z2
+	VPDPWSSD  Z27, Z7, Z3
+	VPACKSSDW Z1, Z0, Z8
+	VPACKSSDW Z3, Z2, Z9
+	VPACKSSWB Z9, Z8, Z14
+	VPERMD    Z14, Z26, Z14
+	TESTL     AX, AX
+	JZ        plainStore3Cached
+	VMOVNTDQ  Z14, (R10)
+	JMP       plainStore3
+
+plainStore3Cached:
+	VMOVDQU32 Z14, (R10)
+
+plainStore3:
+	ADDQ CX, R10
+	ADDQ $+128, R9
+	ADDQ $+12, R15
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE         $0xc4
+	BYTE         $0xa2
+	BYTE         $0x7b
+	BYTE         $0x4b
+	BYTE         $0xa4
+	BYTE         $0x26
+	BYTE         $0x00
+	BYTE         $0x08
+	BYTE         $0x00
+	BYTE         $0x00
+	BYTE         $0x90
+	BYTE         $0x90
+	VPBROADCASTD (R15), Z25
+	VBROADCASTSS 4(R15), Z31
+	VPBROADCASTD 8(R15), Z27
+	VPADDD       (R9), Z25, Z0
+	VPADDD       64(R9), Z25, Z1
+	VPADDD       4096(R9), Z25, Z2
+	VPADDD       4160(R9), Z25, Z3
+	VCVTDQ2PS    Z0, Z4
+	VCVTDQ2PS    Z1, Z5
+
+	// TDPBSUD TMM3, TMM5, TMM7
 	BYTE        $0xc4
-	BYTE        $0xa2
-	BYTE        $0x7b
-	BYTE        $0x4b
-	BYTE        $0xac
-	BYTE        $0x26
-	BYTE        $0x00
-	BYTE        $0x04
-	BYTE        $0x00
-	BYTE        $0x00
+	BYTE        $0xe2
+	BYTE        $0x42
+	BYTE        $0x5e
+	BYTE        $0xdd
+	BYTE        $0x90
 	BYTE        $0x90
 	VCVTDQ2PS   Z2, Z6
 	VCVTDQ2PS   Z3, Z7
-	VFMADD213PS Z31, Z28, Z4
-	VFMADD213PS Z31, Z28, Z5
-	VFMADD213PS Z31, Z28, Z6
-	VFMADD213PS Z31, Z28, Z7
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VFMADD213PS Z29, Z31, Z6
+	VFMADD213PS Z29, Z31, Z7
 	VPDPWSSD    Z27, Z4, Z0
 	VPDPWSSD    Z27, Z5, Z1
-	VPDPWSSD    Z27, Z6, Z2
-	VPDPWSSD    Z27, Z7, Z3
 
-	// TDPBSUD TMM2, TMM5, TMM6
+	// TILEZERO TMM5
 	BYTE      $0xc4
 	BYTE      $0xe2
-	BYTE      $0x4a
-	BYTE      $0x5e
-	BYTE      $0xd5
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xe8
 	BYTE      $0x90
-	BYTE      $0x90
+	VPDPWSSD  Z27, Z6, Z2
+	VPDPWSSD  Z27, Z7, Z3
 	VPACKSSDW Z1, Z0, Z8
-	VPADDW    Z29, Z8, Z10
-	VPSRAW    $0x07, Z10, Z10
-	VPSLLW    $0x07, Z10, Z12
-	VPSUBW    Z12, Z8, Z12
 	VPACKSSDW Z3, Z2, Z9
-	VPADDW    Z29, Z9, Z11
-	VPSRAW    $0x07, Z11, Z11
-	VPSLLW    $0x07, Z11, Z13
-	VPSUBW    Z13, Z9, Z13
-
-	// TDPBSUD TMM3, TMM5, TMM7
-	BYTE      $0xc4
-	BYTE      $0xe2
-	BYTE      $0x42
-	BYTE      $0x5e
-	BYTE      $0xdd
-	BYTE      $0x90
-	VPACKSSWB Z13, Z12, Z14
-	VPERMD    Z14, Z30, Z14
+	VPACKSSWB Z9, Z8, Z14
+	VPERMD    Z14, Z26, Z14
 	TESTL     AX, AX
-	JZ        store0Cached
+	JZ        plainStore4Cached
 	VMOVNTDQ  Z14, (R10)
-	JMP       store0
+	JMP       plainStore4
 
-store0Cached:
+plainStore4Cached:
 	VMOVDQU32 Z14, (R10)
 
-store0:
-	VPACKSSWB Z11, Z10, Z14
-	VPERMD    Z14, Z30, Z14
-	TESTL     AX, AX
-	JZ        store1Cached
-	VMOVNTDQ  Z14, (R10)(CX*1)
-	JMP       store1
-
-store1Cached:
-	VMOVDQU32 Z14, (R10)(CX*1)
-
-store1:
-	VPADDW    Z12, Z10, Z10
-	VPADDW    Z13, Z11, Z11
-	VPACKSSWB Z11, Z10, Z14
-	VPERMD    Z14, Z30, Z14
-	TESTL     AX, AX
-	JZ        store2Cached
-	VMOVNTDQ  Z14, (R10)(CX*2)
-	JMP       store2
-
-store2Cached:
-	VMOVDQU32 Z14, (R10)(CX*2)
-
-store2:
+plainStore4:
 	ADDQ CX, R10
-	LEAQ (R10)(CX*2), R10
-	ADDQ $+256, R9
+	ADDQ $+128, R9
+	ADDQ $+12, R15
+
+	// TILELOADD TMM5, [RSI+R12*1+0xc00]
+	BYTE         $0xc4
+	BYTE         $0xa2
+	BYTE         $0x7b
+	BYTE         $0x4b
+	BYTE         $0xac
+	BYTE         $0x26
+	BYTE         $0x00
+	BYTE         $0x0c
+	BYTE         $0x00
+	BYTE         $0x00
+	BYTE         $0x90
+	BYTE         $0x90
+	VPBROADCASTD (R15), Z25
+	VBROADCASTSS 4(R15), Z31
+	VPBROADCASTD 8(R15), Z27
+	VPADDD       (R9), Z25, Z0
+	VPADDD       64(R9), Z25, Z1
+	VPADDD       4096(R9), Z25, Z2
+	VPADDD       4160(R9), Z25, Z3
+	VCVTDQ2PS    Z0, Z4
+	VCVTDQ2PS    Z1, Z5
+
+	// TILEZERO TMM7
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xf8
+	BYTE        $0x90
+	BYTE        $0x90
+	VCVTDQ2PS   Z2, Z6
+	VCVTDQ2PS   Z3, Z7
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VFMADD213PS Z29, Z31, Z6
+	VFMADD213PS Z29, Z31, Z7
+	VPDPWSSD    Z27, Z4, Z0
+	VPDPWSSD    Z27, Z5, Z1
+
+	// TILELOADD TMM7, [RDI+R13*1+0x840]
+	BYTE      $0xc4
+	BYTE      $0xa2
+	BYTE      $0x7b
+	BYTE      $0x4b
+	BYTE      $0xbc
+	BYTE      $0x2f
+	BYTE      $0x40
+	BYTE      $0x08
+	BYTE      $0x00
+	BYTE      $0x00
+	BYTE      $0x90
+	VPDPWSSD  Z27, Z6, Z2
+	VPDPWSSD  Z27, Z7, Z3
+	VPACKSSDW Z1, Z0, Z8
+	VPACKSSDW Z3, Z2, Z9
+	VPACKSSWB Z9, Z8, Z14
+	VPERMD    Z14, Z26, Z14
+	TESTL     AX, AX
+	JZ        plainStore5Cached
+	VMOVNTDQ  Z14, (R10)
+	JMP       plainStore5
+
+plainStore5Cached:
+	VMOVDQU32 Z14, (R10)
+
+plainStore5:
+	ADDQ CX, R10
+	ADDQ $+128, R9
 	ADDQ $+12, R15
 	ADDQ $+2048, SI
 	ADDQ $+2048, DI
 	DECQ R14
-	JNZ  modulusWithin
+	JMP  plainModulusWithin
+
+plainModulusLast:
+	// TDPBSUD TMM0, TMM4, TMM6
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x4a
+	BYTE         $0x5e
+	BYTE         $0xc4
+	VPBROADCASTD (R15), Z25
+	VBROADCASTSS 4(R15), Z31
+	VPBROADCASTD 8(R15), Z27
+	VPADDD       (R9), Z25, Z0
+	VPADDD       64(R9), Z25, Z1
+	VPADDD       4096(R9), Z25, Z2
+	VPADDD       4160(R9), Z25, Z3
+	VCVTDQ2PS    Z0, Z4
+	VCVTDQ2PS    Z1, Z5
+	VCVTDQ2PS    Z2, Z6
+	VCVTDQ2PS    Z3, Z7
+	VFMADD213PS  Z29, Z31, Z4
+	VFMADD213PS  Z29, Z31, Z5
+	VFMADD213PS  Z29, Z31, Z6
+	VFMADD213PS  Z29, Z31, Z7
+	VPDPWSSD     Z27, Z4, Z0
+	VPDPWSSD     Z27, Z5, Z1
+	VPDPWSSD     Z27, Z6, Z2
+	VPDPWSSD     Z27, Z7, Z3
+	VPACKSSDW    Z1, Z0, Z8
+	VPACKSSDW    Z3, Z2, Z9
+	VPACKSSWB    Z9, Z8, Z14
+	VPERMD       Z14, Z26, Z14
+	TESTL        AX, AX
+	JZ           plainStore6Cached
+	VMOVNTDQ     Z14, (R10)
+	JMP          plainStore6
+
+plainStore6Cached:
+	VMOVDQU32 Z14, (R10)
+
+plainStore6:
+	ADDQ CX, R10
+	ADDQ $+128, R9
+	ADDQ $+12, R15
+
+	// TDPBSUD TMM2, TMM5, TMM6
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x4a
+	BYTE         $0x5e
+	BYTE         $0xd5
+	VPBROADCASTD (R15), Z25
+	VBROADCASTSS 4(R15), Z31
+	VPBROADCASTD 8(R15), Z27
+	VPADDD       (R9), Z25, Z0
+	VPADDD       64(R9), Z25, Z1
+	VPADDD       4096(R9), Z25, Z2
+	VPADDD       4160(R9), Z25, Z3
+	VCVTDQ2PS    Z0, Z4
+	VCVTDQ2PS    Z1, Z5
+	VCVTDQ2PS    Z2, Z6
+	VCVTDQ2PS    Z3, Z7
+	VFMADD213PS  Z29, Z31, Z4
+	VFMADD213PS  Z29, Z31, Z5
+	VFMADD213PS  Z29, Z31, Z6
+	VFMADD213PS  Z29, Z31, Z7
+	VPDPWSSD     Z27, Z4, Z0
+	VPDPWSSD     Z27, Z5, Z1
+	VPDPWSSD     Z27, Z6, Z2
+	VPDPWSSD     Z27, Z7, Z3
+	VPACKSSDW    Z1, Z0, Z8
+	VPACKSSDW    Z3, Z2, Z9
+	VPACKSSWB    Z9, Z8, Z14
+	VPERMD       Z14, Z26, Z14
+	TESTL        AX, AX
+	JZ           plainStore7Cached
+	VMOVNTDQ     Z14, (R10)
+	JMP          plainStore7
+
+plainStore7Cached:
+	VMOVDQU32 Z14, (R10)
+
+plainStore7:
+	ADDQ CX, R10
+	ADDQ $+128, R9
+	ADDQ $+12, R15
+
+	// TDPBSUD TMM1, TMM4, TMM7
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x42
+	BYTE         $0x5e
+	BYTE         $0xcc
+	VPBROADCASTD (R15), Z25
+	VBROADCASTSS 4(R15), Z31
+	VPBROADCASTD 8(R15), Z27
+	VPADDD       (R9), Z25, Z0
+	VPADDD       64(R9), Z25, Z1
+	VPADDD       4096(R9), Z25, Z2
+	VPADDD       4160(R9), Z25, Z3
+	VCVTDQ2PS    Z0, Z4
+	VCVTDQ2PS    Z1, Z5
+	VCVTDQ2PS    Z2, Z6
+	VCVTDQ2PS    Z3, Z7
+	VFMADD213PS  Z29, Z31, Z4
+	VFMADD213PS  Z29, Z31, Z5
+	VFMADD213PS  Z29, Z31, Z6
+	VFMADD213PS  Z29, Z31, Z7
+	VPDPWSSD     Z27, Z4, Z0
+	VPDPWSSD     Z27, Z5, Z1
+	VPDPWSSD     Z27, Z6, Z2
+	VPDPWSSD     Z27, Z7, Z3
+	VPACKSSDW    Z1, Z0, Z8
+	VPACKSSDW    Z3, Z2, Z9
+	VPACKSSWB    Z9, Z8, Z14
+	VPERMD       Z14, Z26, Z14
+	TESTL        AX, AX
+	JZ           plainStore8Cached
+	VMOVNTDQ     Z14, (R10)
+	JMP          plainStore8
+
+plainStore8Cached:
+	VMOVDQU32 Z14, (R10)
+
+plainStore8:
+	ADDQ CX, R10
+	ADDQ $+128, R9
+	ADDQ $+12, R15
+
+	// TDPBSUD TMM3, TMM5, TMM7
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x42
+	BYTE         $0x5e
+	BYTE         $0xdd
+	VPBROADCASTD (R15), Z25
+	VBROADCASTSS 4(R15), Z31
+	VPBROADCASTD 8(R15), Z27
+	VPADDD       (R9), Z25, Z0
+	VPADDD       64(R9), Z25, Z1
+	VPADDD       4096(R9), Z25, Z2
+	VPADDD       4160(R9), Z25, Z3
+	VCVTDQ2PS    Z0, Z4
+	VCVTDQ2PS    Z1, Z5
+	VCVTDQ2PS    Z2, Z6
+	VCVTDQ2PS    Z3, Z7
+	VFMADD213PS  Z29, Z31, Z4
+	VFMADD213PS  Z29, Z31, Z5
+	VFMADD213PS  Z29, Z31, Z6
+	VFMADD213PS  Z29, Z31, Z7
+	VPDPWSSD     Z27, Z4, Z0
+	VPDPWSSD     Z27, Z5, Z1
+	VPDPWSSD     Z27, Z6, Z2
+	VPDPWSSD     Z27, Z7, Z3
+	VPACKSSDW    Z1, Z0, Z8
+	VPACKSSDW    Z3, Z2, Z9
+	VPACKSSWB    Z9, Z8, Z14
+	VPERMD       Z14, Z26, Z14
+	TESTL        AX, AX
+	JZ           plainStore9Cached
+	VMOVNTDQ     Z14, (R10)
+	JMP          plainStore9
+
+plainStore9Cached:
+	VMOVDQU32 Z14, (R10)
+
+plainStore9:
+	ADDQ CX, R10
+	ADDQ $+128, R9
+	ADDQ $+12, R15
 
 	// TILESTORED [R11+R13*1+0x0], TMM0
 	BYTE $0xc4
@@ -4130,6 +4544,11 @@ store2:
 	BYTE $0x00
 	BYTE $0x00
 	ADDQ $+4096, R11
+	MOVQ pairs+56(FP), DI
+	SHLQ $0x07, DI
+	ADDQ DI, 8(SP)
+	DECQ BX
+	JZ   plainModulusWithin
 
 	// TILEZERO TMM0
 	BYTE $0xc4
@@ -4159,132 +4578,9 @@ store2:
 	BYTE $0x49
 	BYTE $0xd8
 	MOVQ R8, SI
-	MOVQ pairs+48(FP), DI
-	SHLQ $0x07, DI
-	ADDQ 8(SP), DI
-	MOVQ DI, 8(SP)
-	MOVQ steps+56(FP), R14
+	MOVQ 8(SP), DI
+	MOVQ steps+64(FP), R14
 
-modulusWithin:
-	DECQ BX
-	DECQ DX
-	JZ   reduced
-	JMP  modulus
-
-bare:
-	VPBROADCASTD (R15), Z26
-	VBROADCASTSS 4(R15), Z28
-	VPBROADCASTD 8(R15), Z27
-	VMOVDQU32    128(R9), Z0
-	VMOVDQU32    192(R9), Z1
-	VMOVDQU32    4224(R9), Z2
-	VMOVDQU32    4288(R9), Z3
-	VCVTDQ2PS    Z0, Z4
-	VCVTDQ2PS    Z1, Z5
-	VCVTDQ2PS    Z2, Z6
-	VCVTDQ2PS    Z3, Z7
-	VFMADD213PS  Z31, Z28, Z4
-	VFMADD213PS  Z31, Z28, Z5
-	VFMADD213PS  Z31, Z28, Z6
-	VFMADD213PS  Z31, Z28, Z7
-	VPDPWSSD     Z27, Z4, Z0
-	VPDPWSSD     Z27, Z5, Z1
-	VPDPWSSD     Z27, Z6, Z2
-	VPDPWSSD     Z27, Z7, Z3
-	VPSLLD       $0x07, Z0, Z0
-	VPSLLD       $0x07, Z1, Z1
-	VPSLLD       $0x07, Z2, Z2
-	VPSLLD       $0x07, Z3, Z3
-	VPADDD       (R9), Z26, Z4
-	VPADDD       64(R9), Z26, Z5
-	VPADDD       4096(R9), Z26, Z6
-	VPADDD       4160(R9), Z26, Z7
-	VPADDD       Z4, Z0, Z0
-	VPADDD       Z5, Z1, Z1
-	VPADDD       Z6, Z2, Z2
-	VPADDD       Z7, Z3, Z3
-	VCVTDQ2PS    Z0, Z4
-	VCVTDQ2PS    Z1, Z5
-	VCVTDQ2PS    Z2, Z6
-	VCVTDQ2PS    Z3, Z7
-	VFMADD213PS  Z31, Z28, Z4
-	VFMADD213PS  Z31, Z28, Z5
-	VFMADD213PS  Z31, Z28, Z6
-	VFMADD213PS  Z31, Z28, Z7
-	VPDPWSSD     Z27, Z4, Z0
-	VPDPWSSD     Z27, Z5, Z1
-	VPDPWSSD     Z27, Z6, Z2
-	VPDPWSSD     Z27, Z7, Z3
-	VCVTDQ2PS    Z0, Z4
-	VCVTDQ2PS    Z1, Z5
-	VCVTDQ2PS    Z2, Z6
-	VCVTDQ2PS    Z3, Z7
-	VFMADD213PS  Z31, Z28, Z4
-	VFMADD213PS  Z31, Z28, Z5
-	VFMADD213PS  Z31, Z28, Z6
-	VFMADD213PS  Z31, Z28, Z7
-	VPDPWSSD     Z27, Z4, Z0
-	VPDPWSSD     Z27, Z5, Z1
-	VPDPWSSD     Z27, Z6, Z2
-	VPDPWSSD     Z27, Z7, Z3
-	VPACKSSDW    Z1, Z0, Z8
-	VPADDW       Z29, Z8, Z10
-	VPSRAW       $0x07, Z10, Z10
-	VPSLLW       $0x07, Z10, Z12
-	VPSUBW       Z12, Z8, Z12
-	VPACKSSDW    Z3, Z2, Z9
-	VPADDW       Z29, Z9, Z11
-	VPSRAW       $0x07, Z11, Z11
-	VPSLLW       $0x07, Z11, Z13
-	VPSUBW       Z13, Z9, Z13
-	VPACKSSWB    Z13, Z12, Z14
-	VPERMD       Z14, Z30, Z14
-	TESTL        AX, AX
-	JZ           store3Cached
-	VMOVNTDQ     Z14, (R10)
-	JMP          store3
-
-store3Cached:
-	VMOVDQU32 Z14, (R10)
-
-store3:
-	VPACKSSWB Z11, Z10, Z14
-	VPERMD    Z14, Z30, Z14
-	TESTL     AX, AX
-	JZ        store4Cached
-	VMOVNTDQ  Z14, (R10)(CX*1)
-	JMP       store4
-
-store4Cached:
-	VMOVDQU32 Z14, (R10)(CX*1)
-
-store4:
-	VPADDW    Z12, Z10, Z10
-	VPADDW    Z13, Z11, Z11
-	VPACKSSWB Z11, Z10, Z14
-	VPERMD    Z14, Z30, Z14
-	TESTL     AX, AX
-	JZ        store5Cached
-	VMOVNTDQ  Z14, (R10)(CX*2)
-	JMP       store5
-
-store5Cached:
-	VMOVDQU32 Z14, (R10)(CX*2)
-
-store5:
-	ADDQ CX, R10
-	LEAQ (R10)(CX*2), R10
-	ADDQ $+256, R9
-	ADDQ $+12, R15
-	DECQ DX
-	JZ   reduced
-	JMP  bare
-
-reduced:
-	TESTQ BX, BX
-	JZ    next
-
-drain:
 	// TILELOADD TMM6, [RDI+R13*1+0x0]
 	BYTE $0xc4
 	BYTE $0xa2
@@ -4296,12 +4592,6 @@ drain:
 	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
 
 	// TILELOADD TMM4, [RSI+R12*1+0x0]
 	BYTE $0xc4
@@ -4314,12 +4604,83 @@ drain:
 	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
+
+	// TILELOADD TMM5, [RSI+R12*1+0x400]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x04
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM7, [RDI+R13*1+0x40]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xbc
+	BYTE $0x2f
+	BYTE $0x40
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+plainModulusWithin:
+	TESTQ BX, BX
+	SUBQ  $+4, DX
+	JZ    plainReduced
+	JMP   plainModulus
+
+plainBare:
+	VPBROADCASTD (R15), Z25
+	VBROADCASTSS 4(R15), Z31
+	VPBROADCASTD 8(R15), Z27
+	VPADDD       (R9), Z25, Z0
+	VPADDD       64(R9), Z25, Z1
+	VPADDD       4096(R9), Z25, Z2
+	VPADDD       4160(R9), Z25, Z3
+	VCVTDQ2PS    Z0, Z4
+	VCVTDQ2PS    Z1, Z5
+	VCVTDQ2PS    Z2, Z6
+	VCVTDQ2PS    Z3, Z7
+	VFMADD213PS  Z29, Z31, Z4
+	VFMADD213PS  Z29, Z31, Z5
+	VFMADD213PS  Z29, Z31, Z6
+	VFMADD213PS  Z29, Z31, Z7
+	VPDPWSSD     Z27, Z4, Z0
+	VPDPWSSD     Z27, Z5, Z1
+	VPDPWSSD     Z27, Z6, Z2
+	VPDPWSSD     Z27, Z7, Z3
+	VPACKSSDW    Z1, Z0, Z8
+	VPACKSSDW    Z3, Z2, Z9
+	VPACKSSWB    Z9, Z8, Z14
+	VPERMD       Z14, Z26, Z14
+	TESTL        AX, AX
+	JZ           plainStore10Cached
+	VMOVNTDQ     Z14, (R10)
+	JMP          plainStore10
+
+plainStore10Cached:
+	VMOVDQU32 Z14, (R10)
+
+plainStore10:
+	ADDQ CX, R10
+	ADDQ $+128, R9
+	ADDQ $+12, R15
+	DECQ DX
+	JNZ  plainBare
+
+plainReduced:
+	TESTQ BX, BX
+	JZ    plainNext
+
+plainDrain:
+	CMPQ R14, $+1
+	JEQ  plainDrainLast
 
 	// TDPBSUD TMM0, TMM4, TMM6
 	BYTE $0xc4
@@ -4334,15 +4695,41 @@ drain:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM7, [RDI+R13*1+0x40]
+	// TDPBSUD TMM2, TMM5, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4a
+	BYTE $0x5e
+	BYTE $0xd5
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM6, [RDI+R13*1+0x800]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xbc
+	BYTE $0xb4
 	BYTE $0x2f
-	BYTE $0x40
 	BYTE $0x00
+	BYTE $0x08
 	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x90
@@ -4365,7 +4752,64 @@ drain:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM5, [RSI+R12*1+0x400]
+	// TILEZERO TMM4
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM3, TMM5, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x42
+	BYTE $0x5e
+	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM5
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
@@ -4373,9 +4817,58 @@ drain:
 	BYTE $0xac
 	BYTE $0x26
 	BYTE $0x00
-	BYTE $0x04
+	BYTE $0x0c
 	BYTE $0x00
 	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM7, [RDI+R13*1+0x840]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xbc
+	BYTE $0x2f
+	BYTE $0x40
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	ADDQ $+2048, SI
+	ADDQ $+2048, DI
+	DECQ R14
+	JMP  plainDrainWithin
+
+plainDrainLast:
+	// TDPBSUD TMM0, TMM4, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4a
+	BYTE $0x5e
+	BYTE $0xc4
 	BYTE $0x90
 	BYTE $0x90
 	BYTE $0x90
@@ -4396,6 +4889,19 @@ drain:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TDPBSUD TMM1, TMM4, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x42
+	BYTE $0x5e
+	BYTE $0xcc
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TDPBSUD TMM3, TMM5, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -4408,10 +4914,6 @@ drain:
 	BYTE $0x90
 	BYTE $0x90
 	BYTE $0x90
-	ADDQ $+2048, SI
-	ADDQ $+2048, DI
-	DECQ R14
-	JNZ  drainWithin
 
 	// TILESTORED [R11+R13*1+0x0], TMM0
 	BYTE $0xc4
@@ -4461,6 +4963,11 @@ drain:
 	BYTE $0x00
 	BYTE $0x00
 	ADDQ $+4096, R11
+	MOVQ pairs+56(FP), DI
+	SHLQ $0x07, DI
+	ADDQ DI, 8(SP)
+	DECQ BX
+	JZ   plainDrainWithin
 
 	// TILEZERO TMM0
 	BYTE $0xc4
@@ -4490,46 +4997,1828 @@ drain:
 	BYTE $0x49
 	BYTE $0xd8
 	MOVQ R8, SI
-	MOVQ pairs+48(FP), DI
-	SHLQ $0x07, DI
-	ADDQ 8(SP), DI
-	MOVQ DI, 8(SP)
-	MOVQ steps+56(FP), R14
+	MOVQ 8(SP), DI
+	MOVQ steps+64(FP), R14
 
-drainWithin:
-	DECQ BX
-	JNZ  drain
+	// TILELOADD TMM6, [RDI+R13*1+0x0]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x2f
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
 
-next:
-	MOVQ moduli+40(FP), DX
-	CMPQ DX, $+16
-	JLE  back
-	MOVQ $0x0000000000000010, DX
+	// TILELOADD TMM4, [RSI+R12*1+0x0]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
 
-back:
-	SHLQ   $0x08, DX
-	SUBQ   DX, R9
-	MOVQ   32(SP), AX
-	ADDQ   AX, R9
-	NEGQ   AX
-	MOVQ   AX, 32(SP)
+	// TILELOADD TMM5, [RSI+R12*1+0x400]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x04
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM7, [RDI+R13*1+0x40]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xbc
+	BYTE $0x2f
+	BYTE $0x40
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+plainDrainWithin:
+	TESTQ BX, BX
+	JNZ   plainDrain
+
+plainNext:
+	MOVQ plain+40(FP), DX
+	CMPQ DX, $+32
+	JLE  plainFew11
+	MOVQ $0x0000000000000020, DX
+
+plainFew11:
+	IMUL3Q $+128, DX, DI
+	SUBQ   DI, R9
+	MOVQ   24(SP), DI
+	ADDQ   DI, R9
+	NEGQ   DI
+	MOVQ   DI, 24(SP)
 	ADDQ   $+64, 16(SP)
 	DECQ   (SP)
-	JNZ    block
-	MOVQ   block+72(FP), R9
-	MOVQ   steps+56(FP), AX
-	IMUL3Q $+2048, AX, AX
-	ADDQ   AX, R8
-	ADDQ   $+192, 24(SP)
-	IMUL3Q $+48, CX, AX
-	MOVQ   dst+0(FP), DX
-	ADDQ   AX, DX
-	MOVQ   DX, dst+0(FP)
-	MOVQ   moduli+40(FP), DX
-	SUBQ   $+16, DX
-	MOVQ   DX, moduli+40(FP)
-	JG     group
+	JZ     plainThrough
+	IMUL3Q $+12, DX, DI
+	SUBQ   DI, R15
+	JMP    plainBlock
 
+plainThrough:
+	MOVQ   block+80(FP), R9
+	MOVQ   steps+64(FP), DI
+	IMUL3Q $+2048, DI, DI
+	ADDQ   DI, R8
+	IMUL3Q $+1, DX, DI
+	IMULQ  CX, DI
+	MOVQ   dst+0(FP), SI
+	ADDQ   SI, DI
+	MOVQ   DI, dst+0(FP)
+	MOVQ   plain+40(FP), DI
+	SUBQ   DX, DI
+	MOVQ   DI, plain+40(FP)
+	JNZ    plainGroup
+
+plainDone:
+	MOVQ  karatsuba+48(FP), DX
+	TESTQ DX, DX
+	JZ    karatsubaDone
+
+karatsubaGroup:
+	MOVQ dst+0(FP), DI
+	MOVQ DI, 16(SP)
+	MOVQ digits+32(FP), DI
+	MOVQ DI, 8(SP)
+	MOVQ blocks+72(FP), DI
+	MOVQ DI, (SP)
+	MOVQ $0x0000000000002000, DI
+	MOVQ DI, 24(SP)
+	MOVQ R9, R11
+	MOVQ $0x0000000000000002, BX
+
+	// TILEZERO TMM0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+
+	// TILEZERO TMM1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+
+	// TILEZERO TMM2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd0
+
+	// TILEZERO TMM3
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd8
+	MOVQ R8, SI
+	MOVQ 8(SP), DI
+	MOVQ steps+64(FP), R14
+
+	// TILELOADD TMM6, [RDI+R13*1+0x0]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x2f
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RSI+R12*1+0x0]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM5, [RSI+R12*1+0x400]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x04
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM7, [RDI+R13*1+0x40]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xbc
+	BYTE $0x2f
+	BYTE $0x40
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+karatsubaFill:
+	CMPQ R14, $+1
+	JEQ  karatsubaFillLast
+
+	// TDPBSUD TMM0, TMM4, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4a
+	BYTE $0x5e
+	BYTE $0xc4
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM2, TMM5, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4a
+	BYTE $0x5e
+	BYTE $0xd5
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM6, [RDI+R13*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x2f
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM1, TMM4, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x42
+	BYTE $0x5e
+	BYTE $0xcc
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM4
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM3, TMM5, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x42
+	BYTE $0x5e
+	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM5
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM5, [RSI+R12*1+0xc00]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM7, [RDI+R13*1+0x840]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xbc
+	BYTE $0x2f
+	BYTE $0x40
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	ADDQ $+2048, SI
+	ADDQ $+2048, DI
+	DECQ R14
+	JMP  karatsubaFillWithin
+
+karatsubaFillLast:
+	// TDPBSUD TMM0, TMM4, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4a
+	BYTE $0x5e
+	BYTE $0xc4
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM2, TMM5, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4a
+	BYTE $0x5e
+	BYTE $0xd5
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM1, TMM4, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x42
+	BYTE $0x5e
+	BYTE $0xcc
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM3, TMM5, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x42
+	BYTE $0x5e
+	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILESTORED [R11+R13*1+0x0], TMM0
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x2b
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R13*1+0x40], TMM1
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x2b
+	BYTE $0x40
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R13*1+0x800], TMM2
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x94
+	BYTE $0x2b
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R13*1+0x840], TMM3
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x9c
+	BYTE $0x2b
+	BYTE $0x40
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	ADDQ $+4096, R11
+	MOVQ pairs+56(FP), DI
+	SHLQ $0x07, DI
+	ADDQ DI, 8(SP)
+	DECQ BX
+	JZ   karatsubaFillWithin
+
+	// TILEZERO TMM0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+
+	// TILEZERO TMM1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+
+	// TILEZERO TMM2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd0
+
+	// TILEZERO TMM3
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd8
+	MOVQ R8, SI
+	MOVQ 8(SP), DI
+	MOVQ steps+64(FP), R14
+
+	// TILELOADD TMM6, [RDI+R13*1+0x0]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x2f
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RSI+R12*1+0x0]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM5, [RSI+R12*1+0x400]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x04
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM7, [RDI+R13*1+0x40]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xbc
+	BYTE $0x2f
+	BYTE $0x40
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+karatsubaFillWithin:
+	TESTQ BX, BX
+	JNZ   karatsubaFill
+
+karatsubaBlock:
+	CMPQ (SP), $+1
+	JEQ  karatsubaReduce
+	MOVQ R9, R11
+	ADDQ 24(SP), R11
+	MOVQ $0x0000000000000002, BX
+
+	// TILEZERO TMM0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+
+	// TILEZERO TMM1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+
+	// TILEZERO TMM2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd0
+
+	// TILEZERO TMM3
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd8
+	MOVQ R8, SI
+	MOVQ 8(SP), DI
+	MOVQ steps+64(FP), R14
+
+	// TILELOADD TMM6, [RDI+R13*1+0x0]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x2f
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RSI+R12*1+0x0]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM5, [RSI+R12*1+0x400]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x04
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM7, [RDI+R13*1+0x40]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xbc
+	BYTE $0x2f
+	BYTE $0x40
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+karatsubaReduce:
+	MOVQ 16(SP), R10
+	MOVQ karatsuba+48(FP), DX
+	CMPQ DX, $+16
+	JLE  karatsubaFew12
+	MOVQ $0x0000000000000010, DX
+
+karatsubaFew12:
+karatsubaModulus:
+	TESTQ BX, BX
+	JZ    karatsubaBare
+	CMPQ  DX, $+2
+	JL    karatsubaBare
+	CMPQ  R14, $+1
+	JEQ   karatsubaModulusLast
+
+	// TDPBSUD TMM0, TMM4, TMM6
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x4a
+	BYTE         $0x5e
+	BYTE         $0xc4
+	BYTE         $0x90
+	VPBROADCASTD (R15), Z25
+	VBROADCASTSS 4(R15), Z31
+	VPBROADCASTD 8(R15), Z27
+	VMOVDQU32    128(R9), Z0
+	VMOVDQU32    192(R9), Z1
+	VMOVDQU32    4224(R9), Z2
+	VMOVDQU32    4288(R9), Z3
+	VCVTDQ2PS    Z0, Z4
+	VCVTDQ2PS    Z1, Z5
+	VCVTDQ2PS    Z2, Z6
+	VCVTDQ2PS    Z3, Z7
+
+	// TDPBSUD TMM2, TMM5, TMM6
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4a
+	BYTE        $0x5e
+	BYTE        $0xd5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VFMADD213PS Z29, Z31, Z6
+	VFMADD213PS Z29, Z31, Z7
+	VPDPWSSD    Z27, Z4, Z0
+	VPDPWSSD    Z27, Z5, Z1
+	VPDPWSSD    Z27, Z6, Z2
+	VPDPWSSD    Z27, Z7, Z3
+	VPSLLD      $0x07, Z0, Z0
+	VPSLLD      $0x07, Z1, Z1
+	VPSLLD      $0x07, Z2, Z2
+	VPSLLD      $0x07, Z3, Z3
+
+	// TILEZERO TMM6
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xf0
+	BYTE      $0x90
+	VPADDD    (R9), Z25, Z4
+	VPADDD    64(R9), Z25, Z5
+	VPADDD    4096(R9), Z25, Z6
+	VPADDD    4160(R9), Z25, Z7
+	VPADDD    Z4, Z0, Z0
+	VPADDD    Z5, Z1, Z1
+	VPADDD    Z6, Z2, Z2
+	VPADDD    Z7, Z3, Z3
+	VCVTDQ2PS Z0, Z4
+	VCVTDQ2PS Z1, Z5
+
+	// TILELOADD TMM6, [RDI+R13*1+0x800]
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xb4
+	BYTE        $0x2f
+	BYTE        $0x00
+	BYTE        $0x08
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTDQ2PS   Z2, Z6
+	VCVTDQ2PS   Z3, Z7
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VFMADD213PS Z29, Z31, Z6
+	VFMADD213PS Z29, Z31, Z7
+	VPDPWSSD    Z27, Z4, Z0
+	VPDPWSSD    Z27, Z5, Z1
+	VPDPWSSD    Z27, Z6, Z2
+	VPDPWSSD    Z27, Z7, Z3
+	VPACKSSDW   Z1, Z0, Z8
+
+	// TDPBSUD TMM1, TMM4, TMM7
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x42
+	BYTE      $0x5e
+	BYTE      $0xcc
+	BYTE      $0x90
+	VPACKSSDW Z3, Z2, Z9
+	VPADDW    Z28, Z8, Z10
+	VPSRAW    $0x07, Z10, Z10
+	VPSLLW    $0x07, Z10, Z12
+	VPSUBW    Z12, Z8, Z12
+	VPADDW    Z28, Z9, Z11
+	VPSRAW    $0x07, Z11, Z11
+	VPSLLW    $0x07, Z11, Z13
+	VPSUBW    Z13, Z9, Z13
+
+	// TILEZERO TMM4
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xe0
+	VPACKSSWB Z13, Z12, Z14
+	VPERMD    Z14, Z26, Z14
+	TESTL     AX, AX
+	JZ        karatsubaStore13Cached
+	VMOVNTDQ  Z14, (R10)
+	JMP       karatsubaStore13
+
+karatsubaStore13Cached:
+	VMOVDQU32 Z14, (R10)
+
+karatsubaStore13:
+	VPACKSSWB Z11, Z10, Z14
+	VPERMD    Z14, Z26, Z14
+	TESTL     AX, AX
+	JZ        karatsubaStore14Cached
+	VMOVNTDQ  Z14, (R10)(CX*1)
+	JMP       karatsubaStore14
+
+karatsubaStore14Cached:
+	VMOVDQU32 Z14, (R10)(CX*1)
+
+karatsubaStore14:
+	VPADDW    Z12, Z10, Z10
+	VPADDW    Z13, Z11, Z11
+	VPACKSSWB Z11, Z10, Z14
+	VPERMD    Z14, Z26, Z14
+	TESTL     AX, AX
+	JZ        karatsubaStore15Cached
+	VMOVNTDQ  Z14, (R10)(CX*2)
+	JMP       karatsubaStore15
+
+karatsubaStore15Cached:
+	VMOVDQU32 Z14, (R10)(CX*2)
+
+karatsubaStore15:
+	LEAQ (R10)(CX*2), R10
+	ADDQ CX, R10
+	ADDQ $+256, R9
+	ADDQ $+12, R15
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE         $0xc4
+	BYTE         $0xa2
+	BYTE         $0x7b
+	BYTE         $0x4b
+	BYTE         $0xa4
+	BYTE         $0x26
+	BYTE         $0x00
+	BYTE         $0x08
+	BYTE         $0x00
+	BYTE         $0x00
+	BYTE         $0x90
+	VPBROADCASTD (R15), Z25
+	VBROADCASTSS 4(R15), Z31
+	VPBROADCASTD 8(R15), Z27
+	VMOVDQU32    128(R9), Z0
+	VMOVDQU32    192(R9), Z1
+	VMOVDQU32    4224(R9), Z2
+	VMOVDQU32    4288(R9), Z3
+	VCVTDQ2PS    Z0, Z4
+	VCVTDQ2PS    Z1, Z5
+	VCVTDQ2PS    Z2, Z6
+	VCVTDQ2PS    Z3, Z7
+
+	// TDPBSUD TMM3, TMM5, TMM7
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x42
+	BYTE        $0x5e
+	BYTE        $0xdd
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VFMADD213PS Z29, Z31, Z6
+	VFMADD213PS Z29, Z31, Z7
+	VPDPWSSD    Z27, Z4, Z0
+	VPDPWSSD    Z27, Z5, Z1
+	VPDPWSSD    Z27, Z6, Z2
+	VPDPWSSD    Z27, Z7, Z3
+	VPSLLD      $0x07, Z0, Z0
+	VPSLLD      $0x07, Z1, Z1
+	VPSLLD      $0x07, Z2, Z2
+	VPSLLD      $0x07, Z3, Z3
+
+	// TILEZERO TMM5
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xe8
+	BYTE      $0x90
+	VPADDD    (R9), Z25, Z4
+	VPADDD    64(R9), Z25, Z5
+	VPADDD    4096(R9), Z25, Z6
+	VPADDD    4160(R9), Z25, Z7
+	VPADDD    Z4, Z0, Z0
+	VPADDD    Z5, Z1, Z1
+	VPADDD    Z6, Z2, Z2
+	VPADDD    Z7, Z3, Z3
+	VCVTDQ2PS Z0, Z4
+	VCVTDQ2PS Z1, Z5
+
+	// TILELOADD TMM5, [RSI+R12*1+0xc00]
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xac
+	BYTE        $0x26
+	BYTE        $0x00
+	BYTE        $0x0c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTDQ2PS   Z2, Z6
+	VCVTDQ2PS   Z3, Z7
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VFMADD213PS Z29, Z31, Z6
+	VFMADD213PS Z29, Z31, Z7
+	VPDPWSSD    Z27, Z4, Z0
+	VPDPWSSD    Z27, Z5, Z1
+	VPDPWSSD    Z27, Z6, Z2
+	VPDPWSSD    Z27, Z7, Z3
+	VPACKSSDW   Z1, Z0, Z8
+
+	// TILEZERO TMM7
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xf8
+	BYTE      $0x90
+	VPACKSSDW Z3, Z2, Z9
+	VPADDW    Z28, Z8, Z10
+	VPSRAW    $0x07, Z10, Z10
+	VPSLLW    $0x07, Z10, Z12
+	VPSUBW    Z12, Z8, Z12
+	VPADDW    Z28, Z9, Z11
+	VPSRAW    $0x07, Z11, Z11
+	VPSLLW    $0x07, Z11, Z13
+	VPSUBW    Z13, Z9, Z13
+
+	// TILELOADD TMM7, [RDI+R13*1+0x840]
+	BYTE      $0xc4
+	BYTE      $0xa2
+	BYTE      $0x7b
+	BYTE      $0x4b
+	BYTE      $0xbc
+	BYTE      $0x2f
+	BYTE      $0x40
+	BYTE      $0x08
+	BYTE      $0x00
+	BYTE      $0x00
+	VPACKSSWB Z13, Z12, Z14
+	VPERMD    Z14, Z26, Z14
+	TESTL     AX, AX
+	JZ        karatsubaStore16Cached
+	VMOVNTDQ  Z14, (R10)
+	JMP       karatsubaStore16
+
+karatsubaStore16Cached:
+	VMOVDQU32 Z14, (R10)
+
+karatsubaStore16:
+	VPACKSSWB Z11, Z10, Z14
+	VPERMD    Z14, Z26, Z14
+	TESTL     AX, AX
+	JZ        karatsubaStore17Cached
+	VMOVNTDQ  Z14, (R10)(CX*1)
+	JMP       karatsubaStore17
+
+karatsubaStore17Cached:
+	VMOVDQU32 Z14, (R10)(CX*1)
+
+karatsubaStore17:
+	VPADDW    Z12, Z10, Z10
+	VPADDW    Z13, Z11, Z11
+	VPACKSSWB Z11, Z10, Z14
+	VPERMD    Z14, Z26, Z14
+	TESTL     AX, AX
+	JZ        karatsubaStore18Cached
+	VMOVNTDQ  Z14, (R10)(CX*2)
+	JMP       karatsubaStore18
+
+karatsubaStore18Cached:
+	VMOVDQU32 Z14, (R10)(CX*2)
+
+karatsubaStore18:
+	LEAQ (R10)(CX*2), R10
+	ADDQ CX, R10
+	ADDQ $+256, R9
+	ADDQ $+12, R15
+	ADDQ $+2048, SI
+	ADDQ $+2048, DI
+	DECQ R14
+	JMP  karatsubaModulusWithin
+
+karatsubaModulusLast:
+	// TDPBSUD TMM0, TMM4, TMM6
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x4a
+	BYTE         $0x5e
+	BYTE         $0xc4
+	VPBROADCASTD (R15), Z25
+	VBROADCASTSS 4(R15), Z31
+	VPBROADCASTD 8(R15), Z27
+	VMOVDQU32    128(R9), Z0
+	VMOVDQU32    192(R9), Z1
+	VMOVDQU32    4224(R9), Z2
+	VMOVDQU32    4288(R9), Z3
+	VCVTDQ2PS    Z0, Z4
+	VCVTDQ2PS    Z1, Z5
+	VCVTDQ2PS    Z2, Z6
+	VCVTDQ2PS    Z3, Z7
+	VFMADD213PS  Z29, Z31, Z4
+	VFMADD213PS  Z29, Z31, Z5
+	VFMADD213PS  Z29, Z31, Z6
+	VFMADD213PS  Z29, Z31, Z7
+	VPDPWSSD     Z27, Z4, Z0
+	VPDPWSSD     Z27, Z5, Z1
+	VPDPWSSD     Z27, Z6, Z2
+	VPDPWSSD     Z27, Z7, Z3
+	VPSLLD       $0x07, Z0, Z0
+	VPSLLD       $0x07, Z1, Z1
+	VPSLLD       $0x07, Z2, Z2
+	VPSLLD       $0x07, Z3, Z3
+	VPADDD       (R9), Z25, Z4
+	VPADDD       64(R9), Z25, Z5
+	VPADDD       4096(R9), Z25, Z6
+	VPADDD       4160(R9), Z25, Z7
+	VPADDD       Z4, Z0, Z0
+	VPADDD       Z5, Z1, Z1
+	VPADDD       Z6, Z2, Z2
+	VPADDD       Z7, Z3, Z3
+	VCVTDQ2PS    Z0, Z4
+	VCVTDQ2PS    Z1, Z5
+
+	// TDPBSUD TMM2, TMM5, TMM6
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4a
+	BYTE        $0x5e
+	BYTE        $0xd5
+	VCVTDQ2PS   Z2, Z6
+	VCVTDQ2PS   Z3, Z7
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VFMADD213PS Z29, Z31, Z6
+	VFMADD213PS Z29, Z31, Z7
+	VPDPWSSD    Z27, Z4, Z0
+	VPDPWSSD    Z27, Z5, Z1
+	VPDPWSSD    Z27, Z6, Z2
+	VPDPWSSD    Z27, Z7, Z3
+	VPACKSSDW   Z1, Z0, Z8
+	VPACKSSDW   Z3, Z2, Z9
+	VPADDW      Z28, Z8, Z10
+	VPSRAW      $0x07, Z10, Z10
+	VPSLLW      $0x07, Z10, Z12
+	VPSUBW      Z12, Z8, Z12
+	VPADDW      Z28, Z9, Z11
+	VPSRAW      $0x07, Z11, Z11
+	VPSLLW      $0x07, Z11, Z13
+	VPSUBW      Z13, Z9, Z13
+	VPACKSSWB   Z13, Z12, Z14
+	VPERMD      Z14, Z26, Z14
+	TESTL       AX, AX
+	JZ          karatsubaStore19Cached
+	VMOVNTDQ    Z14, (R10)
+	JMP         karatsubaStore19
+
+karatsubaStore19Cached:
+	VMOVDQU32 Z14, (R10)
+
+karatsubaStore19:
+	VPACKSSWB Z11, Z10, Z14
+	VPERMD    Z14, Z26, Z14
+	TESTL     AX, AX
+	JZ        karatsubaStore20Cached
+	VMOVNTDQ  Z14, (R10)(CX*1)
+	JMP       karatsubaStore20
+
+karatsubaStore20Cached:
+	VMOVDQU32 Z14, (R10)(CX*1)
+
+karatsubaStore20:
+	VPADDW    Z12, Z10, Z10
+	VPADDW    Z13, Z11, Z11
+	VPACKSSWB Z11, Z10, Z14
+	VPERMD    Z14, Z26, Z14
+	TESTL     AX, AX
+	JZ        karatsubaStore21Cached
+	VMOVNTDQ  Z14, (R10)(CX*2)
+	JMP       karatsubaStore21
+
+karatsubaStore21Cached:
+	VMOVDQU32 Z14, (R10)(CX*2)
+
+karatsubaStore21:
+	LEAQ (R10)(CX*2), R10
+	ADDQ CX, R10
+	ADDQ $+256, R9
+	ADDQ $+12, R15
+
+	// TDPBSUD TMM1, TMM4, TMM7
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x42
+	BYTE         $0x5e
+	BYTE         $0xcc
+	VPBROADCASTD (R15), Z25
+	VBROADCASTSS 4(R15), Z31
+	VPBROADCASTD 8(R15), Z27
+	VMOVDQU32    128(R9), Z0
+	VMOVDQU32    192(R9), Z1
+	VMOVDQU32    4224(R9), Z2
+	VMOVDQU32    4288(R9), Z3
+	VCVTDQ2PS    Z0, Z4
+	VCVTDQ2PS    Z1, Z5
+	VCVTDQ2PS    Z2, Z6
+	VCVTDQ2PS    Z3, Z7
+	VFMADD213PS  Z29, Z31, Z4
+	VFMADD213PS  Z29, Z31, Z5
+	VFMADD213PS  Z29, Z31, Z6
+	VFMADD213PS  Z29, Z31, Z7
+	VPDPWSSD     Z27, Z4, Z0
+	VPDPWSSD     Z27, Z5, Z1
+	VPDPWSSD     Z27, Z6, Z2
+	VPDPWSSD     Z27, Z7, Z3
+	VPSLLD       $0x07, Z0, Z0
+	VPSLLD       $0x07, Z1, Z1
+	VPSLLD       $0x07, Z2, Z2
+	VPSLLD       $0x07, Z3, Z3
+	VPADDD       (R9), Z25, Z4
+	VPADDD       64(R9), Z25, Z5
+	VPADDD       4096(R9), Z25, Z6
+	VPADDD       4160(R9), Z25, Z7
+	VPADDD       Z4, Z0, Z0
+	VPADDD       Z5, Z1, Z1
+	VPADDD       Z6, Z2, Z2
+	VPADDD       Z7, Z3, Z3
+	VCVTDQ2PS    Z0, Z4
+	VCVTDQ2PS    Z1, Z5
+
+	// TDPBSUD TMM3, TMM5, TMM7
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x42
+	BYTE        $0x5e
+	BYTE        $0xdd
+	VCVTDQ2PS   Z2, Z6
+	VCVTDQ2PS   Z3, Z7
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VFMADD213PS Z29, Z31, Z6
+	VFMADD213PS Z29, Z31, Z7
+	VPDPWSSD    Z27, Z4, Z0
+	VPDPWSSD    Z27, Z5, Z1
+	VPDPWSSD    Z27, Z6, Z2
+	VPDPWSSD    Z27, Z7, Z3
+	VPACKSSDW   Z1, Z0, Z8
+	VPACKSSDW   Z3, Z2, Z9
+	VPADDW      Z28, Z8, Z10
+	VPSRAW      $0x07, Z10, Z10
+	VPSLLW      $0x07, Z10, Z12
+	VPSUBW      Z12, Z8, Z12
+	VPADDW      Z28, Z9, Z11
+	VPSRAW      $0x07, Z11, Z11
+	VPSLLW      $0x07, Z11, Z13
+	VPSUBW      Z13, Z9, Z13
+	VPACKSSWB   Z13, Z12, Z14
+	VPERMD      Z14, Z26, Z14
+	TESTL       AX, AX
+	JZ          karatsubaStore22Cached
+	VMOVNTDQ    Z14, (R10)
+	JMP         karatsubaStore22
+
+karatsubaStore22Cached:
+	VMOVDQU32 Z14, (R10)
+
+karatsubaStore22:
+	VPACKSSWB Z11, Z10, Z14
+	VPERMD    Z14, Z26, Z14
+	TESTL     AX, AX
+	JZ        karatsubaStore23Cached
+	VMOVNTDQ  Z14, (R10)(CX*1)
+	JMP       karatsubaStore23
+
+karatsubaStore23Cached:
+	VMOVDQU32 Z14, (R10)(CX*1)
+
+karatsubaStore23:
+	VPADDW    Z12, Z10, Z10
+	VPADDW    Z13, Z11, Z11
+	VPACKSSWB Z11, Z10, Z14
+	VPERMD    Z14, Z26, Z14
+	TESTL     AX, AX
+	JZ        karatsubaStore24Cached
+	VMOVNTDQ  Z14, (R10)(CX*2)
+	JMP       karatsubaStore24
+
+karatsubaStore24Cached:
+	VMOVDQU32 Z14, (R10)(CX*2)
+
+karatsubaStore24:
+	LEAQ (R10)(CX*2), R10
+	ADDQ CX, R10
+	ADDQ $+256, R9
+	ADDQ $+12, R15
+
+	// TILESTORED [R11+R13*1+0x0], TMM0
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x2b
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R13*1+0x40], TMM1
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x2b
+	BYTE $0x40
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R13*1+0x800], TMM2
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x94
+	BYTE $0x2b
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R13*1+0x840], TMM3
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x9c
+	BYTE $0x2b
+	BYTE $0x40
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	ADDQ $+4096, R11
+	MOVQ pairs+56(FP), DI
+	SHLQ $0x07, DI
+	ADDQ DI, 8(SP)
+	DECQ BX
+	JZ   karatsubaModulusWithin
+
+	// TILEZERO TMM0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+
+	// TILEZERO TMM1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+
+	// TILEZERO TMM2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd0
+
+	// TILEZERO TMM3
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd8
+	MOVQ R8, SI
+	MOVQ 8(SP), DI
+	MOVQ steps+64(FP), R14
+
+	// TILELOADD TMM6, [RDI+R13*1+0x0]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x2f
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RSI+R12*1+0x0]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM5, [RSI+R12*1+0x400]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x04
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM7, [RDI+R13*1+0x40]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xbc
+	BYTE $0x2f
+	BYTE $0x40
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+karatsubaModulusWithin:
+	TESTQ BX, BX
+	SUBQ  $+2, DX
+	JZ    karatsubaReduced
+	JMP   karatsubaModulus
+
+karatsubaBare:
+	VPBROADCASTD (R15), Z25
+	VBROADCASTSS 4(R15), Z31
+	VPBROADCASTD 8(R15), Z27
+	VMOVDQU32    128(R9), Z0
+	VMOVDQU32    192(R9), Z1
+	VMOVDQU32    4224(R9), Z2
+	VMOVDQU32    4288(R9), Z3
+	VCVTDQ2PS    Z0, Z4
+	VCVTDQ2PS    Z1, Z5
+	VCVTDQ2PS    Z2, Z6
+	VCVTDQ2PS    Z3, Z7
+	VFMADD213PS  Z29, Z31, Z4
+	VFMADD213PS  Z29, Z31, Z5
+	VFMADD213PS  Z29, Z31, Z6
+	VFMADD213PS  Z29, Z31, Z7
+	VPDPWSSD     Z27, Z4, Z0
+	VPDPWSSD     Z27, Z5, Z1
+	VPDPWSSD     Z27, Z6, Z2
+	VPDPWSSD     Z27, Z7, Z3
+	VPSLLD       $0x07, Z0, Z0
+	VPSLLD       $0x07, Z1, Z1
+	VPSLLD       $0x07, Z2, Z2
+	VPSLLD       $0x07, Z3, Z3
+	VPADDD       (R9), Z25, Z4
+	VPADDD       64(R9), Z25, Z5
+	VPADDD       4096(R9), Z25, Z6
+	VPADDD       4160(R9), Z25, Z7
+	VPADDD       Z4, Z0, Z0
+	VPADDD       Z5, Z1, Z1
+	VPADDD       Z6, Z2, Z2
+	VPADDD       Z7, Z3, Z3
+	VCVTDQ2PS    Z0, Z4
+	VCVTDQ2PS    Z1, Z5
+	VCVTDQ2PS    Z2, Z6
+	VCVTDQ2PS    Z3, Z7
+	VFMADD213PS  Z29, Z31, Z4
+	VFMADD213PS  Z29, Z31, Z5
+	VFMADD213PS  Z29, Z31, Z6
+	VFMADD213PS  Z29, Z31, Z7
+	VPDPWSSD     Z27, Z4, Z0
+	VPDPWSSD     Z27, Z5, Z1
+	VPDPWSSD     Z27, Z6, Z2
+	VPDPWSSD     Z27, Z7, Z3
+	VPACKSSDW    Z1, Z0, Z8
+	VPACKSSDW    Z3, Z2, Z9
+	VPADDW       Z28, Z8, Z10
+	VPSRAW       $0x07, Z10, Z10
+	VPSLLW       $0x07, Z10, Z12
+	VPSUBW       Z12, Z8, Z12
+	VPADDW       Z28, Z9, Z11
+	VPSRAW       $0x07, Z11, Z11
+	VPSLLW       $0x07, Z11, Z13
+	VPSUBW       Z13, Z9, Z13
+	VPACKSSWB    Z13, Z12, Z14
+	VPERMD       Z14, Z26, Z14
+	TESTL        AX, AX
+	JZ           karatsubaStore25Cached
+	VMOVNTDQ     Z14, (R10)
+	JMP          karatsubaStore25
+
+karatsubaStore25Cached:
+	VMOVDQU32 Z14, (R10)
+
+karatsubaStore25:
+	VPACKSSWB Z11, Z10, Z14
+	VPERMD    Z14, Z26, Z14
+	TESTL     AX, AX
+	JZ        karatsubaStore26Cached
+	VMOVNTDQ  Z14, (R10)(CX*1)
+	JMP       karatsubaStore26
+
+karatsubaStore26Cached:
+	VMOVDQU32 Z14, (R10)(CX*1)
+
+karatsubaStore26:
+	VPADDW    Z12, Z10, Z10
+	VPADDW    Z13, Z11, Z11
+	VPACKSSWB Z11, Z10, Z14
+	VPERMD    Z14, Z26, Z14
+	TESTL     AX, AX
+	JZ        karatsubaStore27Cached
+	VMOVNTDQ  Z14, (R10)(CX*2)
+	JMP       karatsubaStore27
+
+karatsubaStore27Cached:
+	VMOVDQU32 Z14, (R10)(CX*2)
+
+karatsubaStore27:
+	LEAQ (R10)(CX*2), R10
+	ADDQ CX, R10
+	ADDQ $+256, R9
+	ADDQ $+12, R15
+	DECQ DX
+	JNZ  karatsubaBare
+
+karatsubaReduced:
+	TESTQ BX, BX
+	JZ    karatsubaNext
+
+karatsubaDrain:
+	CMPQ R14, $+1
+	JEQ  karatsubaDrainLast
+
+	// TDPBSUD TMM0, TMM4, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4a
+	BYTE $0x5e
+	BYTE $0xc4
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM2, TMM5, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4a
+	BYTE $0x5e
+	BYTE $0xd5
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM6, [RDI+R13*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x2f
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM1, TMM4, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x42
+	BYTE $0x5e
+	BYTE $0xcc
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM4
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM3, TMM5, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x42
+	BYTE $0x5e
+	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM5
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM5, [RSI+R12*1+0xc00]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM7, [RDI+R13*1+0x840]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xbc
+	BYTE $0x2f
+	BYTE $0x40
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	ADDQ $+2048, SI
+	ADDQ $+2048, DI
+	DECQ R14
+	JMP  karatsubaDrainWithin
+
+karatsubaDrainLast:
+	// TDPBSUD TMM0, TMM4, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4a
+	BYTE $0x5e
+	BYTE $0xc4
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM2, TMM5, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4a
+	BYTE $0x5e
+	BYTE $0xd5
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM1, TMM4, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x42
+	BYTE $0x5e
+	BYTE $0xcc
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM3, TMM5, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x42
+	BYTE $0x5e
+	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILESTORED [R11+R13*1+0x0], TMM0
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x2b
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R13*1+0x40], TMM1
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x2b
+	BYTE $0x40
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R13*1+0x800], TMM2
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x94
+	BYTE $0x2b
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R13*1+0x840], TMM3
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x9c
+	BYTE $0x2b
+	BYTE $0x40
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	ADDQ $+4096, R11
+	MOVQ pairs+56(FP), DI
+	SHLQ $0x07, DI
+	ADDQ DI, 8(SP)
+	DECQ BX
+	JZ   karatsubaDrainWithin
+
+	// TILEZERO TMM0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+
+	// TILEZERO TMM1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+
+	// TILEZERO TMM2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd0
+
+	// TILEZERO TMM3
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd8
+	MOVQ R8, SI
+	MOVQ 8(SP), DI
+	MOVQ steps+64(FP), R14
+
+	// TILELOADD TMM6, [RDI+R13*1+0x0]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x2f
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RSI+R12*1+0x0]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM5, [RSI+R12*1+0x400]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x04
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM7, [RDI+R13*1+0x40]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xbc
+	BYTE $0x2f
+	BYTE $0x40
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+karatsubaDrainWithin:
+	TESTQ BX, BX
+	JNZ   karatsubaDrain
+
+karatsubaNext:
+	MOVQ karatsuba+48(FP), DX
+	CMPQ DX, $+16
+	JLE  karatsubaFew28
+	MOVQ $0x0000000000000010, DX
+
+karatsubaFew28:
+	IMUL3Q $+256, DX, DI
+	SUBQ   DI, R9
+	MOVQ   24(SP), DI
+	ADDQ   DI, R9
+	NEGQ   DI
+	MOVQ   DI, 24(SP)
+	ADDQ   $+64, 16(SP)
+	DECQ   (SP)
+	JZ     karatsubaThrough
+	IMUL3Q $+12, DX, DI
+	SUBQ   DI, R15
+	JMP    karatsubaBlock
+
+karatsubaThrough:
+	MOVQ   block+80(FP), R9
+	MOVQ   steps+64(FP), DI
+	IMUL3Q $+2048, DI, DI
+	ADDQ   DI, R8
+	IMUL3Q $+3, DX, DI
+	IMULQ  CX, DI
+	MOVQ   dst+0(FP), SI
+	ADDQ   SI, DI
+	MOVQ   DI, dst+0(FP)
+	MOVQ   karatsuba+48(FP), DI
+	SUBQ   DX, DI
+	MOVQ   DI, karatsuba+48(FP)
+	JNZ    karatsubaGroup
+
+karatsubaDone:
 	// TILERELEASE
 	BYTE $0xc4
 	BYTE $0xe2
@@ -4537,5 +6826,1488 @@ back:
 	BYTE $0x49
 	BYTE $0xc0
 	SFENCE
+	VZEROUPPER
+	RET
+
+// func packResiduesAMX(dst *int16, src *int16, planeStride int, planes int, panels int)
+// Requires: AVX, AVX512BW, AVX512F, MMX+
+TEXT ·packResiduesAMX(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), DI
+	MOVQ         src+8(FP), SI
+	MOVQ         planeStride+16(FP), CX
+	MOVQ         planes+24(FP), BX
+	SHLQ         $0x01, CX
+	LEAQ         1(BX), R8
+	SHRQ         $0x01, R8
+	SHLQ         $0x07, R8
+	MOVL         $0x10001000, AX
+	VPBROADCASTD AX, Z31
+
+pair:
+	SUBQ $+2, BX
+	JL   odd
+	MOVQ SI, R9
+	MOVQ DI, R10
+	LEAQ (SI)(CX*2), R12
+	MOVQ panels+32(FP), R11
+
+both:
+	PREFETCHT0 (R12)
+	PREFETCHT0 (R12)(CX*1)
+	VPMOVZXWD  (R9), Z0
+	VPMOVZXWD  (R9)(CX*1), Z1
+	VPSLLD     $0x10, Z1, Z1
+	VPORD      Z1, Z0, Z0
+	VPADDW     Z31, Z0, Z0
+	VMOVDQU32  Z0, (R10)
+	VPMOVZXWD  32(R9), Z2
+	VPMOVZXWD  32(R9)(CX*1), Z3
+	VPSLLD     $0x10, Z3, Z3
+	VPORD      Z3, Z2, Z2
+	VPADDW     Z31, Z2, Z2
+	VMOVDQU32  Z2, 64(R10)
+	ADDQ       $+64, R9
+	ADDQ       $+64, R12
+	ADDQ       R8, R10
+	DECQ       R11
+	JNZ        both
+	MOVQ       R12, SI
+	MOVQ       panels+32(FP), R11
+	SHLQ       $0x06, R11
+	SUBQ       R11, SI
+	ADDQ       $+128, DI
+	JMP        pair
+
+odd:
+	CMPQ BX, $-1
+	JNE  done
+	MOVQ SI, R9
+	MOVQ DI, R10
+	LEAQ (SI)(CX*2), R12
+	MOVQ panels+32(FP), R11
+
+one:
+	VPMOVZXWD (R9), Z0
+	VPADDW    Z31, Z0, Z0
+	VMOVDQU32 Z0, (R10)
+	VPMOVZXWD 32(R9), Z2
+	VPADDW    Z31, Z2, Z2
+	VMOVDQU32 Z2, 64(R10)
+	ADDQ      $+64, R9
+	ADDQ      $+64, R12
+	ADDQ      R8, R10
+	DECQ      R11
+	JNZ       one
+
+done:
+	VZEROUPPER
+	RET
+
+// func combineBytesAMX(out *int64, outStride int, table *int8, first *int64, y *int16, words int, blocks int, pairs int, steps int, panels int, block *int32)
+// Requires: AVX, AVX512F
+TEXT ·combineBytesAMX(SB), NOSPLIT, $56-88
+	MOVQ outStride+8(FP), CX
+	SHLQ $0x03, CX
+	MOVQ table+16(FP), R8
+	MOVQ first+24(FP), R15
+	MOVQ words+40(FP), DX
+	MOVQ out+0(FP), R14
+	MOVQ R14, 24(SP)
+	MOVQ y+32(FP), DI
+	MOVQ DI, (SP)
+	MOVQ panels+72(FP), DI
+	MOVQ DI, 8(SP)
+	MOVQ panels+72(FP), DI
+	MOVQ DI, 32(SP)
+	MOVQ blocks+48(FP), DI
+	MOVQ DI, 16(SP)
+	MOVQ $0x0000000000001000, DI
+	MOVQ DI, 48(SP)
+	MOVQ block+80(FP), R9
+	MOVQ R9, R11
+	MOVQ $0x0000000000000040, R12
+	MOVQ $0x0000000000000080, R13
+	LEAQ tileConfig<>+0(SB), AX
+
+	// LDTILECFG [RAX+0x0]
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x78
+	BYTE $0x49
+	BYTE $0x84
+	BYTE $0x20
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+
+	// TILEZERO TMM1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+
+	// TILEZERO TMM2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd0
+
+	// TILEZERO TMM3
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd8
+	MOVQ R8, SI
+	MOVQ (SP), DI
+	MOVQ steps+64(FP), BX
+
+	// TILELOADD TMM6, [RDI+R13*1+0x0]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x2f
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RSI+R12*1+0x0]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM5, [RSI+R12*1+0x400]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x04
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM7, [RDI+R13*1+0x40]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xbc
+	BYTE $0x2f
+	BYTE $0x40
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+fill:
+	CMPQ BX, $+1
+	JEQ  fillLast
+
+	// TDPBSUD TMM0, TMM4, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4a
+	BYTE $0x5e
+	BYTE $0xc4
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM2, TMM5, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4a
+	BYTE $0x5e
+	BYTE $0xd5
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM6, [RDI+R13*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x2f
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM1, TMM4, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x42
+	BYTE $0x5e
+	BYTE $0xcc
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM4
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM3, TMM5, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x42
+	BYTE $0x5e
+	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM5
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM5, [RSI+R12*1+0xc00]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM7, [RDI+R13*1+0x840]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xbc
+	BYTE $0x2f
+	BYTE $0x40
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	ADDQ $+2048, SI
+	ADDQ $+2048, DI
+	DECQ BX
+	JMP  fillWithin
+
+fillLast:
+	// TDPBSUD TMM0, TMM4, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4a
+	BYTE $0x5e
+	BYTE $0xc4
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM2, TMM5, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4a
+	BYTE $0x5e
+	BYTE $0xd5
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM1, TMM4, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x42
+	BYTE $0x5e
+	BYTE $0xcc
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM3, TMM5, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x42
+	BYTE $0x5e
+	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILESTORED [R11+R13*1+0x0], TMM0
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x2b
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R13*1+0x40], TMM1
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x2b
+	BYTE $0x40
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R13*1+0x800], TMM2
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x94
+	BYTE $0x2b
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R13*1+0x840], TMM3
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x9c
+	BYTE $0x2b
+	BYTE $0x40
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	XORQ BX, BX
+	MOVQ pairs+56(FP), DI
+	SHLQ $0x07, DI
+	ADDQ DI, (SP)
+	DECQ 8(SP)
+	JNZ  fillWithin
+	ADDQ $+2048, SI
+	MOVQ SI, R8
+	MOVQ y+32(FP), DI
+	MOVQ DI, (SP)
+	MOVQ panels+72(FP), DI
+	MOVQ DI, 8(SP)
+	DECQ 16(SP)
+
+fillWithin:
+	TESTQ BX, BX
+	JNZ   fill
+
+panel:
+	CMPQ 16(SP), $+0
+	JEQ  together
+	MOVQ R9, R11
+	ADDQ 48(SP), R11
+
+	// TILEZERO TMM0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+
+	// TILEZERO TMM1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+
+	// TILEZERO TMM2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd0
+
+	// TILEZERO TMM3
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd8
+	MOVQ R8, SI
+	MOVQ (SP), DI
+	MOVQ steps+64(FP), BX
+
+	// TILELOADD TMM6, [RDI+R13*1+0x0]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x2f
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RSI+R12*1+0x0]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM5, [RSI+R12*1+0x400]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x04
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM7, [RDI+R13*1+0x40]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xbc
+	BYTE $0x2f
+	BYTE $0x40
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+together:
+	MOVQ R14, R10
+	MOVQ DX, AX
+	CMPQ AX, $+6
+	JLE  count
+	MOVQ $0x0000000000000006, AX
+
+count:
+	MOVQ AX, 40(SP)
+
+word:
+	TESTQ BX, BX
+	JZ    bare
+	CMPQ  AX, $+2
+	JL    bare
+	CMPQ  BX, $+1
+	JEQ   wordLast
+
+	// TDPBSUD TMM0, TMM4, TMM6
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x4a
+	BYTE         $0x5e
+	BYTE         $0xc4
+	BYTE         $0x90
+	BYTE         $0x90
+	VPBROADCASTQ (R15), Z8
+	VPMOVSXDQ    (R9), Z0
+	VPADDQ       Z8, Z0, Z0
+	VPMOVSXDQ    32(R9), Z1
+	VPADDQ       Z8, Z1, Z1
+	VPMOVSXDQ    64(R9), Z2
+	VPADDQ       Z8, Z2, Z2
+
+	// TDPBSUD TMM2, TMM5, TMM6
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x4a
+	BYTE      $0x5e
+	BYTE      $0xd5
+	BYTE      $0x90
+	BYTE      $0x90
+	VPMOVSXDQ 96(R9), Z3
+	VPADDQ    Z8, Z3, Z3
+	VPMOVSXDQ 128(R9), Z4
+	VPSLLQ    $0x08, Z4, Z4
+	VPADDQ    Z4, Z0, Z0
+	VPMOVSXDQ 160(R9), Z5
+	VPSLLQ    $0x08, Z5, Z5
+	VPADDQ    Z5, Z1, Z1
+	VPMOVSXDQ 192(R9), Z6
+	VPSLLQ    $0x08, Z6, Z6
+	VPADDQ    Z6, Z2, Z2
+
+	// TILEZERO TMM6
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xf0
+	BYTE      $0x90
+	VPMOVSXDQ 224(R9), Z7
+	VPSLLQ    $0x08, Z7, Z7
+	VPADDQ    Z7, Z3, Z3
+	VPMOVSXDQ 256(R9), Z4
+	VPSLLQ    $0x10, Z4, Z4
+	VPADDQ    Z4, Z0, Z0
+	VPMOVSXDQ 288(R9), Z5
+	VPSLLQ    $0x10, Z5, Z5
+	VPADDQ    Z5, Z1, Z1
+	VPMOVSXDQ 320(R9), Z6
+	VPSLLQ    $0x10, Z6, Z6
+	VPADDQ    Z6, Z2, Z2
+	VPMOVSXDQ 352(R9), Z7
+	VPSLLQ    $0x10, Z7, Z7
+	VPADDQ    Z7, Z3, Z3
+
+	// TILELOADD TMM6, [RDI+R13*1+0x800]
+	BYTE      $0xc4
+	BYTE      $0xa2
+	BYTE      $0x7b
+	BYTE      $0x4b
+	BYTE      $0xb4
+	BYTE      $0x2f
+	BYTE      $0x00
+	BYTE      $0x08
+	BYTE      $0x00
+	BYTE      $0x00
+	BYTE      $0x90
+	BYTE      $0x90
+	VPMOVSXDQ 384(R9), Z4
+	VPSLLQ    $0x18, Z4, Z4
+	VPADDQ    Z4, Z0, Z0
+	VPMOVSXDQ 416(R9), Z5
+	VPSLLQ    $0x18, Z5, Z5
+	VPADDQ    Z5, Z1, Z1
+	VPMOVSXDQ 448(R9), Z6
+	VPSLLQ    $0x18, Z6, Z6
+	VPADDQ    Z6, Z2, Z2
+	VPMOVSXDQ 480(R9), Z7
+	VPSLLQ    $0x18, Z7, Z7
+	VPADDQ    Z7, Z3, Z3
+
+	// TDPBSUD TMM1, TMM4, TMM7
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x42
+	BYTE      $0x5e
+	BYTE      $0xcc
+	BYTE      $0x90
+	BYTE      $0x90
+	VPMOVSXDQ 512(R9), Z4
+	VPSLLQ    $0x20, Z4, Z4
+	VPADDQ    Z4, Z0, Z0
+	VPMOVSXDQ 544(R9), Z5
+	VPSLLQ    $0x20, Z5, Z5
+	VPADDQ    Z5, Z1, Z1
+	VPMOVSXDQ 576(R9), Z6
+	VPSLLQ    $0x20, Z6, Z6
+	VPADDQ    Z6, Z2, Z2
+	VPMOVSXDQ 608(R9), Z7
+	VPSLLQ    $0x20, Z7, Z7
+	VPADDQ    Z7, Z3, Z3
+
+	// TILEZERO TMM4
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xe0
+	BYTE      $0x90
+	VMOVDQU64 Z0, (R10)
+	VMOVDQU64 Z1, 64(R10)
+	VMOVDQU64 Z2, 128(R10)
+	VMOVDQU64 Z3, 192(R10)
+	ADDQ      CX, R10
+	ADDQ      $+640, R9
+	ADDQ      $+8, R15
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE         $0xc4
+	BYTE         $0xa2
+	BYTE         $0x7b
+	BYTE         $0x4b
+	BYTE         $0xa4
+	BYTE         $0x26
+	BYTE         $0x00
+	BYTE         $0x08
+	BYTE         $0x00
+	BYTE         $0x00
+	BYTE         $0x90
+	BYTE         $0x90
+	VPBROADCASTQ (R15), Z8
+	VPMOVSXDQ    (R9), Z0
+	VPADDQ       Z8, Z0, Z0
+	VPMOVSXDQ    32(R9), Z1
+	VPADDQ       Z8, Z1, Z1
+	VPMOVSXDQ    64(R9), Z2
+	VPADDQ       Z8, Z2, Z2
+
+	// TDPBSUD TMM3, TMM5, TMM7
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x42
+	BYTE      $0x5e
+	BYTE      $0xdd
+	BYTE      $0x90
+	BYTE      $0x90
+	VPMOVSXDQ 96(R9), Z3
+	VPADDQ    Z8, Z3, Z3
+	VPMOVSXDQ 128(R9), Z4
+	VPSLLQ    $0x08, Z4, Z4
+	VPADDQ    Z4, Z0, Z0
+	VPMOVSXDQ 160(R9), Z5
+	VPSLLQ    $0x08, Z5, Z5
+	VPADDQ    Z5, Z1, Z1
+	VPMOVSXDQ 192(R9), Z6
+	VPSLLQ    $0x08, Z6, Z6
+	VPADDQ    Z6, Z2, Z2
+
+	// TILEZERO TMM5
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xe8
+	BYTE      $0x90
+	VPMOVSXDQ 224(R9), Z7
+	VPSLLQ    $0x08, Z7, Z7
+	VPADDQ    Z7, Z3, Z3
+	VPMOVSXDQ 256(R9), Z4
+	VPSLLQ    $0x10, Z4, Z4
+	VPADDQ    Z4, Z0, Z0
+	VPMOVSXDQ 288(R9), Z5
+	VPSLLQ    $0x10, Z5, Z5
+	VPADDQ    Z5, Z1, Z1
+	VPMOVSXDQ 320(R9), Z6
+	VPSLLQ    $0x10, Z6, Z6
+	VPADDQ    Z6, Z2, Z2
+	VPMOVSXDQ 352(R9), Z7
+	VPSLLQ    $0x10, Z7, Z7
+	VPADDQ    Z7, Z3, Z3
+
+	// TILELOADD TMM5, [RSI+R12*1+0xc00]
+	BYTE      $0xc4
+	BYTE      $0xa2
+	BYTE      $0x7b
+	BYTE      $0x4b
+	BYTE      $0xac
+	BYTE      $0x26
+	BYTE      $0x00
+	BYTE      $0x0c
+	BYTE      $0x00
+	BYTE      $0x00
+	BYTE      $0x90
+	BYTE      $0x90
+	VPMOVSXDQ 384(R9), Z4
+	VPSLLQ    $0x18, Z4, Z4
+	VPADDQ    Z4, Z0, Z0
+	VPMOVSXDQ 416(R9), Z5
+	VPSLLQ    $0x18, Z5, Z5
+	VPADDQ    Z5, Z1, Z1
+	VPMOVSXDQ 448(R9), Z6
+	VPSLLQ    $0x18, Z6, Z6
+	VPADDQ    Z6, Z2, Z2
+	VPMOVSXDQ 480(R9), Z7
+	VPSLLQ    $0x18, Z7, Z7
+	VPADDQ    Z7, Z3, Z3
+
+	// TILEZERO TMM7
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xf8
+	BYTE      $0x90
+	BYTE      $0x90
+	VPMOVSXDQ 512(R9), Z4
+	VPSLLQ    $0x20, Z4, Z4
+	VPADDQ    Z4, Z0, Z0
+	VPMOVSXDQ 544(R9), Z5
+	VPSLLQ    $0x20, Z5, Z5
+	VPADDQ    Z5, Z1, Z1
+	VPMOVSXDQ 576(R9), Z6
+	VPSLLQ    $0x20, Z6, Z6
+	VPADDQ    Z6, Z2, Z2
+	VPMOVSXDQ 608(R9), Z7
+	VPSLLQ    $0x20, Z7, Z7
+	VPADDQ    Z7, Z3, Z3
+
+	// TILELOADD TMM7, [RDI+R13*1+0x840]
+	BYTE      $0xc4
+	BYTE      $0xa2
+	BYTE      $0x7b
+	BYTE      $0x4b
+	BYTE      $0xbc
+	BYTE      $0x2f
+	BYTE      $0x40
+	BYTE      $0x08
+	BYTE      $0x00
+	BYTE      $0x00
+	BYTE      $0x90
+	VMOVDQU64 Z0, (R10)
+	VMOVDQU64 Z1, 64(R10)
+	VMOVDQU64 Z2, 128(R10)
+	VMOVDQU64 Z3, 192(R10)
+	ADDQ      CX, R10
+	ADDQ      $+640, R9
+	ADDQ      $+8, R15
+	ADDQ      $+2048, SI
+	ADDQ      $+2048, DI
+	DECQ      BX
+	JMP       wordWithin
+
+wordLast:
+	// TDPBSUD TMM0, TMM4, TMM6
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x4a
+	BYTE         $0x5e
+	BYTE         $0xc4
+	VPBROADCASTQ (R15), Z8
+	VPMOVSXDQ    (R9), Z0
+	VPADDQ       Z8, Z0, Z0
+	VPMOVSXDQ    32(R9), Z1
+	VPADDQ       Z8, Z1, Z1
+	VPMOVSXDQ    64(R9), Z2
+	VPADDQ       Z8, Z2, Z2
+	VPMOVSXDQ    96(R9), Z3
+	VPADDQ       Z8, Z3, Z3
+	VPMOVSXDQ    128(R9), Z4
+	VPSLLQ       $0x08, Z4, Z4
+	VPADDQ       Z4, Z0, Z0
+	VPMOVSXDQ    160(R9), Z5
+	VPSLLQ       $0x08, Z5, Z5
+	VPADDQ       Z5, Z1, Z1
+	VPMOVSXDQ    192(R9), Z6
+	VPSLLQ       $0x08, Z6, Z6
+	VPADDQ       Z6, Z2, Z2
+	VPMOVSXDQ    224(R9), Z7
+	VPSLLQ       $0x08, Z7, Z7
+	VPADDQ       Z7, Z3, Z3
+	VPMOVSXDQ    256(R9), Z4
+	VPSLLQ       $0x10, Z4, Z4
+	VPADDQ       Z4, Z0, Z0
+	VPMOVSXDQ    288(R9), Z5
+	VPSLLQ       $0x10, Z5, Z5
+	VPADDQ       Z5, Z1, Z1
+	VPMOVSXDQ    320(R9), Z6
+	VPSLLQ       $0x10, Z6, Z6
+	VPADDQ       Z6, Z2, Z2
+	VPMOVSXDQ    352(R9), Z7
+	VPSLLQ       $0x10, Z7, Z7
+	VPADDQ       Z7, Z3, Z3
+
+	// TDPBSUD TMM2, TMM5, TMM6
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x4a
+	BYTE      $0x5e
+	BYTE      $0xd5
+	VPMOVSXDQ 384(R9), Z4
+	VPSLLQ    $0x18, Z4, Z4
+	VPADDQ    Z4, Z0, Z0
+	VPMOVSXDQ 416(R9), Z5
+	VPSLLQ    $0x18, Z5, Z5
+	VPADDQ    Z5, Z1, Z1
+	VPMOVSXDQ 448(R9), Z6
+	VPSLLQ    $0x18, Z6, Z6
+	VPADDQ    Z6, Z2, Z2
+	VPMOVSXDQ 480(R9), Z7
+	VPSLLQ    $0x18, Z7, Z7
+	VPADDQ    Z7, Z3, Z3
+	VPMOVSXDQ 512(R9), Z4
+	VPSLLQ    $0x20, Z4, Z4
+	VPADDQ    Z4, Z0, Z0
+	VPMOVSXDQ 544(R9), Z5
+	VPSLLQ    $0x20, Z5, Z5
+	VPADDQ    Z5, Z1, Z1
+	VPMOVSXDQ 576(R9), Z6
+	VPSLLQ    $0x20, Z6, Z6
+	VPADDQ    Z6, Z2, Z2
+	VPMOVSXDQ 608(R9), Z7
+	VPSLLQ    $0x20, Z7, Z7
+	VPADDQ    Z7, Z3, Z3
+	VMOVDQU64 Z0, (R10)
+	VMOVDQU64 Z1, 64(R10)
+	VMOVDQU64 Z2, 128(R10)
+	VMOVDQU64 Z3, 192(R10)
+	ADDQ      CX, R10
+	ADDQ      $+640, R9
+	ADDQ      $+8, R15
+
+	// TDPBSUD TMM1, TMM4, TMM7
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x42
+	BYTE         $0x5e
+	BYTE         $0xcc
+	VPBROADCASTQ (R15), Z8
+	VPMOVSXDQ    (R9), Z0
+	VPADDQ       Z8, Z0, Z0
+	VPMOVSXDQ    32(R9), Z1
+	VPADDQ       Z8, Z1, Z1
+	VPMOVSXDQ    64(R9), Z2
+	VPADDQ       Z8, Z2, Z2
+	VPMOVSXDQ    96(R9), Z3
+	VPADDQ       Z8, Z3, Z3
+	VPMOVSXDQ    128(R9), Z4
+	VPSLLQ       $0x08, Z4, Z4
+	VPADDQ       Z4, Z0, Z0
+	VPMOVSXDQ    160(R9), Z5
+	VPSLLQ       $0x08, Z5, Z5
+	VPADDQ       Z5, Z1, Z1
+	VPMOVSXDQ    192(R9), Z6
+	VPSLLQ       $0x08, Z6, Z6
+	VPADDQ       Z6, Z2, Z2
+	VPMOVSXDQ    224(R9), Z7
+	VPSLLQ       $0x08, Z7, Z7
+	VPADDQ       Z7, Z3, Z3
+	VPMOVSXDQ    256(R9), Z4
+	VPSLLQ       $0x10, Z4, Z4
+	VPADDQ       Z4, Z0, Z0
+	VPMOVSXDQ    288(R9), Z5
+	VPSLLQ       $0x10, Z5, Z5
+	VPADDQ       Z5, Z1, Z1
+	VPMOVSXDQ    320(R9), Z6
+	VPSLLQ       $0x10, Z6, Z6
+	VPADDQ       Z6, Z2, Z2
+	VPMOVSXDQ    352(R9), Z7
+	VPSLLQ       $0x10, Z7, Z7
+	VPADDQ       Z7, Z3, Z3
+
+	// TDPBSUD TMM3, TMM5, TMM7
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x42
+	BYTE      $0x5e
+	BYTE      $0xdd
+	VPMOVSXDQ 384(R9), Z4
+	VPSLLQ    $0x18, Z4, Z4
+	VPADDQ    Z4, Z0, Z0
+	VPMOVSXDQ 416(R9), Z5
+	VPSLLQ    $0x18, Z5, Z5
+	VPADDQ    Z5, Z1, Z1
+	VPMOVSXDQ 448(R9), Z6
+	VPSLLQ    $0x18, Z6, Z6
+	VPADDQ    Z6, Z2, Z2
+	VPMOVSXDQ 480(R9), Z7
+	VPSLLQ    $0x18, Z7, Z7
+	VPADDQ    Z7, Z3, Z3
+	VPMOVSXDQ 512(R9), Z4
+	VPSLLQ    $0x20, Z4, Z4
+	VPADDQ    Z4, Z0, Z0
+	VPMOVSXDQ 544(R9), Z5
+	VPSLLQ    $0x20, Z5, Z5
+	VPADDQ    Z5, Z1, Z1
+	VPMOVSXDQ 576(R9), Z6
+	VPSLLQ    $0x20, Z6, Z6
+	VPADDQ    Z6, Z2, Z2
+	VPMOVSXDQ 608(R9), Z7
+	VPSLLQ    $0x20, Z7, Z7
+	VPADDQ    Z7, Z3, Z3
+	VMOVDQU64 Z0, (R10)
+	VMOVDQU64 Z1, 64(R10)
+	VMOVDQU64 Z2, 128(R10)
+	VMOVDQU64 Z3, 192(R10)
+	ADDQ      CX, R10
+	ADDQ      $+640, R9
+	ADDQ      $+8, R15
+
+	// TILESTORED [R11+R13*1+0x0], TMM0
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x2b
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R13*1+0x40], TMM1
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x2b
+	BYTE $0x40
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R13*1+0x800], TMM2
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x94
+	BYTE $0x2b
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R13*1+0x840], TMM3
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x9c
+	BYTE $0x2b
+	BYTE $0x40
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	XORQ BX, BX
+	MOVQ pairs+56(FP), DI
+	SHLQ $0x07, DI
+	ADDQ DI, (SP)
+	DECQ 8(SP)
+	JNZ  wordWithin
+	ADDQ $+2048, SI
+	MOVQ SI, R8
+	MOVQ y+32(FP), DI
+	MOVQ DI, (SP)
+	MOVQ panels+72(FP), DI
+	MOVQ DI, 8(SP)
+	DECQ 16(SP)
+
+wordWithin:
+	TESTQ BX, BX
+	SUBQ  $+2, AX
+	JNZ   word
+	JMP   drained
+
+bare:
+	VPBROADCASTQ (R15), Z8
+	VPMOVSXDQ    (R9), Z0
+	VPADDQ       Z8, Z0, Z0
+	VPMOVSXDQ    32(R9), Z1
+	VPADDQ       Z8, Z1, Z1
+	VPMOVSXDQ    64(R9), Z2
+	VPADDQ       Z8, Z2, Z2
+	VPMOVSXDQ    96(R9), Z3
+	VPADDQ       Z8, Z3, Z3
+	VPMOVSXDQ    128(R9), Z4
+	VPSLLQ       $0x08, Z4, Z4
+	VPADDQ       Z4, Z0, Z0
+	VPMOVSXDQ    160(R9), Z5
+	VPSLLQ       $0x08, Z5, Z5
+	VPADDQ       Z5, Z1, Z1
+	VPMOVSXDQ    192(R9), Z6
+	VPSLLQ       $0x08, Z6, Z6
+	VPADDQ       Z6, Z2, Z2
+	VPMOVSXDQ    224(R9), Z7
+	VPSLLQ       $0x08, Z7, Z7
+	VPADDQ       Z7, Z3, Z3
+	VPMOVSXDQ    256(R9), Z4
+	VPSLLQ       $0x10, Z4, Z4
+	VPADDQ       Z4, Z0, Z0
+	VPMOVSXDQ    288(R9), Z5
+	VPSLLQ       $0x10, Z5, Z5
+	VPADDQ       Z5, Z1, Z1
+	VPMOVSXDQ    320(R9), Z6
+	VPSLLQ       $0x10, Z6, Z6
+	VPADDQ       Z6, Z2, Z2
+	VPMOVSXDQ    352(R9), Z7
+	VPSLLQ       $0x10, Z7, Z7
+	VPADDQ       Z7, Z3, Z3
+	VPMOVSXDQ    384(R9), Z4
+	VPSLLQ       $0x18, Z4, Z4
+	VPADDQ       Z4, Z0, Z0
+	VPMOVSXDQ    416(R9), Z5
+	VPSLLQ       $0x18, Z5, Z5
+	VPADDQ       Z5, Z1, Z1
+	VPMOVSXDQ    448(R9), Z6
+	VPSLLQ       $0x18, Z6, Z6
+	VPADDQ       Z6, Z2, Z2
+	VPMOVSXDQ    480(R9), Z7
+	VPSLLQ       $0x18, Z7, Z7
+	VPADDQ       Z7, Z3, Z3
+	VPMOVSXDQ    512(R9), Z4
+	VPSLLQ       $0x20, Z4, Z4
+	VPADDQ       Z4, Z0, Z0
+	VPMOVSXDQ    544(R9), Z5
+	VPSLLQ       $0x20, Z5, Z5
+	VPADDQ       Z5, Z1, Z1
+	VPMOVSXDQ    576(R9), Z6
+	VPSLLQ       $0x20, Z6, Z6
+	VPADDQ       Z6, Z2, Z2
+	VPMOVSXDQ    608(R9), Z7
+	VPSLLQ       $0x20, Z7, Z7
+	VPADDQ       Z7, Z3, Z3
+	VMOVDQU64    Z0, (R10)
+	VMOVDQU64    Z1, 64(R10)
+	VMOVDQU64    Z2, 128(R10)
+	VMOVDQU64    Z3, 192(R10)
+	ADDQ         CX, R10
+	ADDQ         $+640, R9
+	ADDQ         $+8, R15
+	DECQ         AX
+	JNZ          bare
+
+drained:
+	TESTQ BX, BX
+	JZ    next
+
+drain:
+	CMPQ BX, $+1
+	JEQ  drainLast
+
+	// TDPBSUD TMM0, TMM4, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4a
+	BYTE $0x5e
+	BYTE $0xc4
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM2, TMM5, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4a
+	BYTE $0x5e
+	BYTE $0xd5
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM6, [RDI+R13*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x2f
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM1, TMM4, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x42
+	BYTE $0x5e
+	BYTE $0xcc
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM4
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM3, TMM5, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x42
+	BYTE $0x5e
+	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM5
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM5, [RSI+R12*1+0xc00]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM7, [RDI+R13*1+0x840]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xbc
+	BYTE $0x2f
+	BYTE $0x40
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	ADDQ $+2048, SI
+	ADDQ $+2048, DI
+	DECQ BX
+	JMP  drainWithin
+
+drainLast:
+	// TDPBSUD TMM0, TMM4, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4a
+	BYTE $0x5e
+	BYTE $0xc4
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM2, TMM5, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4a
+	BYTE $0x5e
+	BYTE $0xd5
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM1, TMM4, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x42
+	BYTE $0x5e
+	BYTE $0xcc
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM3, TMM5, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x42
+	BYTE $0x5e
+	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILESTORED [R11+R13*1+0x0], TMM0
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x2b
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R13*1+0x40], TMM1
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x2b
+	BYTE $0x40
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R13*1+0x800], TMM2
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x94
+	BYTE $0x2b
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R13*1+0x840], TMM3
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x9c
+	BYTE $0x2b
+	BYTE $0x40
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	XORQ BX, BX
+	MOVQ pairs+56(FP), DI
+	SHLQ $0x07, DI
+	ADDQ DI, (SP)
+	DECQ 8(SP)
+	JNZ  drainWithin
+	ADDQ $+2048, SI
+	MOVQ SI, R8
+	MOVQ y+32(FP), DI
+	MOVQ DI, (SP)
+	MOVQ panels+72(FP), DI
+	MOVQ DI, 8(SP)
+	DECQ 16(SP)
+
+drainWithin:
+	TESTQ BX, BX
+	JNZ   drain
+
+next:
+	MOVQ   40(SP), DI
+	IMUL3Q $+640, DI, SI
+	SUBQ   SI, R9
+	MOVQ   48(SP), SI
+	ADDQ   SI, R9
+	NEGQ   SI
+	MOVQ   SI, 48(SP)
+	ADDQ   $+256, R14
+	DECQ   32(SP)
+	JZ     block
+	SHLQ   $0x03, DI
+	SUBQ   DI, R15
+	JMP    panel
+
+block:
+	MOVQ   panels+72(FP), DI
+	MOVQ   DI, 32(SP)
+	IMUL3Q $+6, CX, SI
+	ADDQ   SI, 24(SP)
+	MOVQ   24(SP), R14
+	SUBQ   $+6, DX
+	JG     panel
+
+	// TILERELEASE
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x78
+	BYTE $0x49
+	BYTE $0xc0
 	VZEROUPPER
 	RET

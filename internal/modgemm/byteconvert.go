@@ -6,7 +6,7 @@ import (
 	"github.com/halfulp/halfulp/internal/amx"
 )
 
-// Conversion of digits to bytes modulo plain moduli.
+// Conversion of digits to bytes modulo the moduli of a [BytePool], on tiles.
 //
 // A number of balanced 16-bit digits, pairs of them, is N - B with plain digits of N that exceed
 // the balanced ones by 2^15, B = Σ_{s < 2 pairs} 2^15 2^(16 s). Its residue modulo m, times w, is
@@ -14,14 +14,16 @@ import (
 //
 //	x = first + Σ_{s < 4 pairs} c_s u_s,  c_s = w 2^(8 s) mod m, |c_s| <= m/2,
 //
-// with the bytes u_s of N, first = -w B mod m, and 2^15 more if m = 256. At most 64 pairs make at
-// most 256 255 127 + 127 = 8 290 687 < 2^23 in magnitude of x modulo an odd m <= 255; modulo 256,
-// where w is odd and c_s = 0 for s > 0, 0 < 2^15 - 128 - 255 127 <= x < 2^17. So x is exact in
-// float32, u = 2^-24.
+// with the bytes u_s of N and first = -w B mod m. Folds x -= m q, q = fma(x, inv, c) - c, c = 1.5
+// 2^23, take a multiple of m off (see bytes.go): the fused multiply-add is near c, where float32
+// are the integers, so q is the integer nearest to x inv, u = 2^-24.
 //
-// Then x - m q, q = fma(x, inv, c) - c, c = 1.5 2^23, is the representative that the byte holds:
-// the fused multiply-add is near c, where float32 are the integers, so q is the integer nearest to
-// x inv.
+// # Plain moduli
+//
+// The c_s are bytes, and first is 2^15 more if m = 256. At most 64 pairs make at most 256 255 127 +
+// 127 = 8 290 687 < 2^23 in magnitude of x modulo an odd m <= 255; modulo 256, where w is odd and
+// c_s = 0 for s > 0, 0 < 2^15 - 128 - 255 127 <= x < 2^17. So x is exact in float32, and one fold
+// leaves the representative that the byte holds:
 //   - For odd m, inv is the float32 next to 1/m, and x inv differs from x/m by at most
 //     1.001 u |x|/m < 0.495/m. As x/m is at least 1/(2m) from every half of an odd integer, q is
 //     the integer nearest to it, too.
@@ -31,169 +33,145 @@ import (
 //
 // |q| <= 256 255/2 + 1 < 2^15, and below 2^9 + 1 for m = 256, so the lower half of the word of
 // fma(x, inv, c) is q as an int16.
-
-// maxBytePairs bounds the pairs of digits of a ByteConversion.
-const maxBytePairs = 64
-
-// A ByteConversion holds what ConvertBytes needs of plain moduli. It is immutable.
-type ByteConversion struct {
-	moduli, pairs int
-	// A row a modulus: a word of four c_s, the lowest first, for every pair, then first, inv, and
-	// -m as an int16 in the lower half of a word.
-	table []uint32
-}
-
-// ByteConvertible reports whether there is a ByteConversion of so many pairs.
-func ByteConvertible(pairs int) bool { return pairs <= maxBytePairs }
-
-// NewByteConversion prepares plain moduli m_t for numbers of so many pairs of digits, times w[t],
-// coprime to m_t.
-func NewByteConversion(moduli []int, w []int64, pairs int) *ByteConversion {
-	if pairs < 1 || !ByteConvertible(pairs) {
-		panic(badSize)
-	}
-	c := &ByteConversion{moduli: len(moduli), pairs: pairs}
-	for t, m := range moduli {
-		if m < minPlain || m > 256 || m%2 == 0 && m != 256 {
-			panic(badModulus)
-		}
-		var b int64
-		power := Balanced(w[t], int64(m))
-		for range pairs {
-			var word uint32
-			for i := range 4 {
-				word |= uint32(uint8(power)) << (8 * i)
-				if i%2 == 1 {
-					b += power << 7
-				}
-				power = Balanced(power<<8, int64(m))
-			}
-			c.table = append(c.table, word)
-		}
-		first, inv := Balanced(-b, int64(m)), float32(1/float64(m))
-		if m == 256 {
-			first += 1 << 15
-			inv = math.Nextafter32(inv, 1)
-		}
-		c.table = append(c.table, uint32(int32(first)), math.Float32bits(inv), uint32(uint16(int16(-m))))
-	}
-	return c
-}
-
-// Bytes returns the size of the conversion.
-func (c *ByteConversion) Bytes() int64 { return 4 * int64(len(c.table)) }
-
-// ConvertBytes computes dst[t stride + e] = w_t Σ_s 2^(16 s) digits_se modulo m_t as bytes, for all
-// moduli of the conversion and n entries, a multiple of 64 and of panel: digits is a right operand
-// of Convert of panels of so many columns.
-func ConvertBytes(k *ByteKernel, dst []int8, stride int, c *ByteConversion, digits []int16, panel, n int) {
-	checkSizes(panel, n, stride)
-	if n%64 != 0 || panel == 0 || n%panel != 0 {
-		panic(badSize)
-	}
-	if n == 0 || c.moduli == 0 {
-		return
-	}
-	checkRows(len(dst), c.moduli, n, stride)
-	checkLen(len(digits), 2*c.pairs*n)
-	k.convert(dst, stride, c, digits, panel, n)
-}
-
-// convertBytesGeneric is the definition of convert.
-func convertBytesGeneric(dst []int8, stride int, c *ByteConversion, digits []int16, panel, n int) {
-	row := c.pairs + 3
-	for t := range c.moduli {
-		words := c.table[t*row:][:row]
-		m := -int64(int16(words[row-1]))
-		for e := range n {
-			x := int64(int32(words[c.pairs]))
-			at := 2 * (e/panel*c.pairs*panel + e%panel)
-			for _, w := range words[:c.pairs] {
-				u := (uint32(uint16(digits[at])) | uint32(uint16(digits[at+1]))<<16) ^ 0x8000_8000
-				for i := range 4 {
-					x += int64(int8(w>>(8*i))) * int64(uint8(u>>(8*i)))
-				}
-				at += 2 * panel
-			}
-			dst[t*stride+e] = int8(Balanced(x, m))
-		}
-	}
-}
-
-// Conversion of digits to the three planes of bytes modulo Karatsuba moduli, on tiles.
 //
-// With c_s = 128 d_s + e_s, |d_s|, |e_s| <= 64, the x of above is x0 + 128 x1, x0 = first + Σ e_s
-// u_s and x1 = Σ d_s u_s. At most 248 pairs make at most 248 4 255 64 = 16 189 440 < 2^24 in
-// magnitude of each sum. Folds x -= m q, q = fma(x, inv, c) - c, leave |x| <= m/2 + 1.001 of an |x|
-// <= 2^24 (see bytes.go), of x1 at most 4090; so
+// # Karatsuba moduli
+//
+// With c_s = 128 d_s + e_s, |d_s|, |e_s| <= 64, x is x0 + 128 x1, x0 = first + Σ e_s u_s and x1 =
+// Σ d_s u_s. At most 248 pairs make at most 248 4 255 64 = 16 189 440 < 2^24 in magnitude of each
+// sum. Folds leave |x| <= m/2 + 1.001 of an |x| <= 2^24, of x1 at most 4090; so
 //
 //	|x0 + 128 x1| <= 16 189 440 + 4089 + 128 4090 = 16 717 049 < 2^24,
 //
-// a second fold leaves |x| <= m/2 + 1.001, and a third, of so small an x modulo an odd m, the one
-// in (-m/2, m/2]. All q are at most 2^24/521 + 1/2 + 1 < 2^15 in magnitude, so that q is the lower
-// half of the word of the fused multiply-add as an int16.
+// and a second fold leaves |x| <= m/2 + 1.001 < 4092. That need not be the representative in (-m/2,
+// m/2], but its planes are as good: |a1| <= 32. All q are at most 2^24/521 + 1/2 + 1 < 2^15 in
+// magnitude, so that q is the lower half of the word of the fused multiply-add as an int16.
+//
+// # Few pairs
+//
+// A step of tiles takes 16 pairs, full or not, and its sums come by way of memory. With 8 pairs and
+// less the sums modulo plain moduli are made by VPDPBUSD in registers. Residues of products of
+// order 1000, on cores more and less busy, by these and by tiles, in turn: at 53 bits 12 to 13 and
+// 21 to 25 ms, at 106 bits 32 to 34 and 38 to 54, at 212 bits 46 to 73 and 50 to 71, and with the
+// 14 pairs of 424 bits 85 to 119 and 72 to 103.
 
-// maxKaratsubaPairs bounds the pairs of digits of a KaratsubaConversion.
-const maxKaratsubaPairs = 248
+const (
+	// maxVectorPairs bounds the pairs for which plain moduli are left to vectors.
+	maxVectorPairs = 8
+	// maxPlainPairs and maxBytePairs bound the pairs of digits of a ByteConversion with plain
+	// moduli and without.
+	maxPlainPairs = 64
+	maxBytePairs  = 248
+)
 
-// A KaratsubaConversion holds what ConvertKaratsuba needs of moduli. It is immutable.
-type KaratsubaConversion struct {
+// A ByteConversion holds what ConvertBytes needs of moduli, plain ones before Karatsuba moduli. It
+// is immutable.
+type ByteConversion struct {
 	moduli []int
 	w      []int64
+	plain  int
 	pairs  int
 	steps  int // of 64 bytes of a number
-	// For every 16 moduli the two rows of e_s and d_s of each, as a left operand of so many steps.
+	// Of few pairs, a row a plain modulus: a word of four c_s, the lowest first, for every pair,
+	// then what tails has of others.
+	words []uint32
+	// For every 32 other plain moduli the rows of c_s, and for every 16 Karatsuba moduli the two
+	// rows of e_s and d_s of each, as left operands of so many steps.
 	table []int8
 	tails []uint32 // first, inv, and -m as an int16 in the lower half of a word, for each modulus
 }
 
-// KaratsubaConvertible reports whether there is a KaratsubaConversion of so many pairs.
-func KaratsubaConvertible(pairs int) bool { return pairs <= maxKaratsubaPairs }
+// onVectors returns how many of the first moduli have words.
+func (c *ByteConversion) onVectors() int { return len(c.words) / (c.pairs + 3) }
 
-// NewKaratsubaConversion prepares Karatsuba moduli m_t for numbers of so many pairs of digits,
-// times w[t].
-func NewKaratsubaConversion(moduli []int, w []int64, pairs int) *KaratsubaConversion {
-	if pairs < 1 || !KaratsubaConvertible(pairs) {
+// ByteConvertible reports whether there is a ByteConversion of so many pairs, with plain moduli or
+// without.
+func ByteConvertible(pairs int, plain bool) bool {
+	return pairs <= maxPlainPairs || pairs <= maxBytePairs && !plain
+}
+
+// NewByteConversion prepares moduli m_t, plain ones first, for numbers of so many pairs of digits,
+// times w[t], coprime to m_t.
+func NewByteConversion(moduli []int, w []int64, pairs int) *ByteConversion {
+	c := &ByteConversion{moduli: moduli, w: w, pairs: pairs, steps: (4*pairs + StepNumbers - 1) / StepNumbers}
+	for c.plain < len(moduli) && moduli[c.plain] <= 256 {
+		c.plain++
+	}
+	if pairs < 1 || !ByteConvertible(pairs, c.plain > 0) {
 		panic(badSize)
 	}
-	c := &KaratsubaConversion{moduli: moduli, w: w, pairs: pairs, steps: (4*pairs + StepNumbers - 1) / StepNumbers}
-	rows := make([]int16, 2*len(moduli)*4*pairs)
+	columns := 4 * pairs
+	vectors := 0
+	if pairs <= maxVectorPairs {
+		vectors = c.plain
+	}
+	// The Karatsuba moduli's rows begin a panel.
+	begin := BytePanels(c.plain-vectors) * PanelVectors
+	n := begin + 2*(len(moduli)-c.plain)
+	rows := make([]int16, n*columns)
 	for t, m := range moduli {
-		if m <= minKaratsuba || m > maxByteModulus || m%2 == 0 {
+		plain := t < c.plain
+		if m < minPlain || m > maxByteModulus || !plain && m <= minKaratsuba || m%2 == 0 && m != 256 {
 			panic(badModulus)
 		}
+		at := t - vectors
+		if !plain {
+			at = begin + 2*(t-c.plain)
+		}
 		var b int64
+		var word uint32
 		power := Balanced(w[t], int64(m))
-		for s := range 4 * pairs {
-			e, d := SplitByte(power)
-			rows[2*t*4*pairs+s], rows[(2*t+1)*4*pairs+s] = int16(e), int16(d)
+		for s := range columns {
+			if t < vectors {
+				if word |= uint32(uint8(power)) << (8 * (s % 4)); s%4 == 3 {
+					c.words = append(c.words, word)
+					word = 0
+				}
+			} else if plain {
+				rows[at*columns+s] = int16(int8(power)) // 128 modulo 256 is -128
+			} else {
+				e, d := SplitByte(power)
+				rows[at*columns+s], rows[(at+1)*columns+s] = int16(e), int16(d)
+			}
 			if s%2 == 1 {
 				b += power << 7 // of 2^15 2^(16 s)
 			}
 			power = Balanced(power<<8, int64(m))
 		}
 		first, inv := Balanced(-b, int64(m)), float32(1/float64(m))
-		c.tails = append(c.tails, uint32(int32(first)), math.Float32bits(inv), uint32(uint16(int16(-m))))
+		if m == 256 {
+			first += 1 << 15
+			inv = math.Nextafter32(inv, 1)
+		}
+		to := &c.tails
+		if t < vectors {
+			to = &c.words
+		}
+		*to = append(*to, uint32(int32(first)), math.Float32bits(inv), uint32(uint16(int16(-m))))
 	}
-	size := BytePanels(2*len(moduli)) * PanelBytes(c.steps)
+	size := BytePanels(n) * PanelBytes(c.steps)
 	c.table = AlignedBytes(make([]int8, size+63), size)
-	PackBytes(c.table, rows, true, 2*len(moduli), 4*pairs, 4*pairs, 1)
+	PackBytes(c.table, rows, true, n, columns, columns, 1)
 	return c
 }
 
 // Bytes returns the size of the conversion.
-func (c *KaratsubaConversion) Bytes() int64 { return int64(len(c.table)) + 4*int64(len(c.tails)) }
+func (c *ByteConversion) Bytes() int64 {
+	return int64(len(c.table)) + 4*int64(len(c.words)+len(c.tails))
+}
 
-// KaratsubaDigits returns how many elements the digits of n numbers of so many pairs take for
-// ConvertKaratsuba: tiles are loaded whole.
-func KaratsubaDigits(pairs, n int) int { return 2*pairs*n + 2*PanelVectors*(RightGroup*4-1) }
+// planes returns how many planes of bytes the conversion makes.
+func (c *ByteConversion) planes() int { return c.plain + karatsubaPlanes*(len(c.moduli)-c.plain) }
 
-// ConvertKaratsuba computes a = w_t Σ_s 2^(16 s) digits_se modulo m_t for all moduli of the
-// conversion and n entries, a multiple of 64 and of panel, and writes a0, a1 and a0 + a1 at dst[p
-// stride + e] for p = 3t, 3t + 1 and 3t + 2: digits is a right operand of Convert of panels of so
-// many columns, in KaratsubaDigits elements, that has no meaning afterwards. With stream, results
-// go past the caches where dst and stride are multiples of 64 bytes.
-func ConvertKaratsuba(k *ByteKernel, dst []int8, stride int, c *KaratsubaConversion, digits []int16, panel, n int, stream bool) {
+// ByteDigits returns how many elements the digits of n numbers of so many pairs take for
+// ConvertBytes: tiles are loaded whole.
+func ByteDigits(pairs, n int) int { return 2*pairs*n + 2*PanelVectors*(RightGroup*4-1) }
+
+// ConvertBytes computes a = w_t Σ_s 2^(16 s) digits_se modulo m_t for all moduli of the conversion
+// and n entries, a multiple of 64 and of panel, and writes planes of bytes, stride apart: that of
+// a, of a plain modulus, or those of a0, a1 and a0 + a1, |a| <= m/2 + 1. digits is a right operand
+// of Convert of panels of so many columns, in ByteDigits elements, that has no meaning afterwards.
+// With stream, results go past the caches where dst and stride are multiples of 64 bytes.
+func ConvertBytes(k *ByteKernel, dst []int8, stride int, c *ByteConversion, digits []int16, panel, n int, stream bool) {
 	checkSizes(panel, n, stride)
 	if n%64 != 0 || panel == 0 || n%panel != 0 {
 		panic(badSize)
@@ -201,14 +179,33 @@ func ConvertKaratsuba(k *ByteKernel, dst []int8, stride int, c *KaratsubaConvers
 	if n == 0 || len(c.moduli) == 0 {
 		return
 	}
-	checkRows(len(dst), karatsubaPlanes*len(c.moduli), n, stride)
-	checkLen(len(digits), KaratsubaDigits(c.pairs, n))
-	k.convertKaratsuba(dst, stride, c, digits, panel, n, stream)
+	checkRows(len(dst), c.planes(), n, stride)
+	checkLen(len(digits), ByteDigits(c.pairs, n))
+	k.convert(dst, stride, c, digits, panel, n, stream)
 }
 
-// convertKaratsubaGeneric is the definition of convertKaratsuba.
-func convertKaratsubaGeneric(dst []int8, stride int, c *KaratsubaConversion, digits []int16, panel, n int, _ bool) {
-	for t, m := range c.moduli {
+// store writes the bytes of residue a modulo the modulus t of an entry, the first of which lies at
+// dst, and returns how many planes they take.
+func (c *ByteConversion) store(dst []int8, stride, t int, a int64) int {
+	if t < c.plain {
+		dst[0] = int8(a)
+		return 1
+	}
+	a0, a1 := SplitByte(a)
+	dst[0], dst[stride], dst[2*stride] = int8(a0), int8(a1), int8(a0+a1)
+	return karatsubaPlanes
+}
+
+// convertBytesGeneric is the definition of convert, but for the representatives modulo Karatsuba
+// moduli.
+func convertBytesGeneric(dst []int8, stride int, c *ByteConversion, digits []int16, panel, n int, _ bool) {
+	c.convert(len(c.moduli), dst, stride, digits, panel, n)
+}
+
+// convert is convertBytesGeneric modulo the first moduli.
+func (c *ByteConversion) convert(moduli int, dst []int8, stride int, digits []int16, panel, n int) {
+	plane := 0
+	for t, m := range c.moduli[:moduli] {
 		powers := make([]int64, 2*c.pairs)
 		for s := range powers {
 			powers[s] = Balanced(c.w[t], int64(m))
@@ -216,56 +213,97 @@ func convertKaratsubaGeneric(dst []int8, stride int, c *KaratsubaConversion, dig
 				powers[s] = Balanced(powers[s-1]<<16, int64(m))
 			}
 		}
+		planes := 0
 		for e := range n {
 			var x int64
 			at := 2 * (e/panel*c.pairs*panel + e%panel)
 			for s, power := range powers {
 				x += power * int64(digits[at+s/2*2*panel+s%2])
 			}
-			a0, a1 := SplitByte(Balanced(x, int64(m)))
-			out := dst[karatsubaPlanes*t*stride+e:]
-			out[0], out[stride], out[2*stride] = int8(a0), int8(a1), int8(a0+a1)
+			planes = c.store(dst[plane*stride+e:], stride, t, Balanced(x, int64(m)))
 		}
+		plane += planes
 	}
 }
 
-// convertKaratsubaEmulated is convertKaratsubaGeneric by emulated tiles, as the assembly does it.
-func convertKaratsubaEmulated(dst []int8, stride int, c *KaratsubaConversion, digits []int16, panel, n int, stream bool) {
+// convertBytesEmulated is convertBytesGeneric by emulated tiles, as the assembly does it.
+func convertBytesEmulated(dst []int8, stride int, c *ByteConversion, digits []int16, panel, n int, stream bool) {
 	if panel != PanelVectors {
-		convertKaratsubaGeneric(dst, stride, c, digits, panel, n, stream)
+		convertBytesGeneric(dst, stride, c, digits, panel, n, stream)
 		return
 	}
+	plane := c.onVectors()
+	c.convert(plane, dst, stride, digits, panel, n)
 	for i := range 2 * c.pairs * n {
 		digits[i] ^= math.MinInt16
 	}
-	var machine amx.Machine
-	var block [amx.BlockBytes / 4]int32
-	config := amx.Config()
-	mem := &amx.Memory{
-		At:     map[amx.Reg][]byte{amx.RegConfig: config[:], amx.RegC: bytesOf(block[:])},
-		Stride: map[amx.Reg]int{amx.RegRow: amx.RowBytes, amx.RegBlockRow: 4 * amx.Block},
-	}
-	machine.Run(amx.Begin(), mem)
-	for group := range BytePanels(2 * len(c.moduli)) {
+	machine := newColumnsMachine()
+	defer machine.end()
+	table, tails := c.table, c.tails
+	for t0 := plane; t0 < len(c.moduli); {
+		rows, t1 := 1, min(t0+amx.Block, c.plain)
+		if t0 >= c.plain {
+			rows, t1 = 2, min(t0+amx.Block/2, len(c.moduli))
+		}
+		planes := 0
 		for p := range n / panel {
-			machine.Run(amx.Clear(), mem)
-			for s := range c.steps {
-				mem.At[amx.RegA] = bytesOf(c.table[(group*c.steps+s)*amx.StepBytes:])
-				mem.At[amx.RegB] = bytesOf(digits[p*2*c.pairs*panel+s*amx.StepBytes/2:])
-				machine.Run(amx.MultiplyDigits(), mem)
-			}
-			machine.Run(amx.Write(0), mem)
-			for t := 16 * group; t < min(16*(group+1), len(c.moduli)); t++ {
-				m, first := int64(c.moduli[t]), int64(int32(c.tails[3*t]))
+			machine.block(table, digits[p*2*c.pairs*panel:], c.steps)
+			planes = 0
+			for t := t0; t < t1; t++ {
+				m, first := int64(c.moduli[t]), int64(int32(tails[3*(t-t0)]))
+				next := 0
 				for i := range panel {
-					sum := func(row int) int64 { return int64(block[(t%16*2+row)*amx.Block+i]) }
-					x := first + sum(0) + 128*Balanced(sum(1), m) // as a fold leaves it
-					a0, a1 := SplitByte(Balanced(x, m))
-					out := dst[karatsubaPlanes*t*stride+p*panel+i:]
-					out[0], out[stride], out[2*stride] = int8(a0), int8(a1), int8(a0+a1)
+					x := first + machine.sum(rows*(t-t0), i)
+					if rows > 1 {
+						x += 128 * Balanced(machine.sum(rows*(t-t0)+1, i), m) // as a fold leaves it
+					}
+					a := Balanced(x, m)
+					next = c.store(dst[(plane+planes)*stride+p*panel+i:], stride, t, a)
 				}
+				planes += next
 			}
 		}
+		table, tails = table[PanelBytes(c.steps):], tails[3*(t1-t0):]
+		plane, t0 = plane+planes, t1
 	}
-	machine.Run(amx.End(), mem)
 }
+
+// A columnsMachine multiplies by columns of unsigned bytes on emulated tiles.
+type columnsMachine struct {
+	machine amx.Machine
+	mem     amx.Memory
+	sums    [amx.BlockBytes / 4]int32
+}
+
+func newColumnsMachine() *columnsMachine {
+	m := new(columnsMachine)
+	config := amx.Config()
+	m.mem = amx.Memory{
+		At:     map[amx.Reg][]byte{amx.RegConfig: config[:], amx.RegC: bytesOf(m.sums[:])},
+		Stride: map[amx.Reg]int{amx.RegRow: amx.RowBytes, amx.RegBlockRow: 4 * amx.Block},
+	}
+	m.machine.Run(amx.Begin(), &m.mem)
+	return m
+}
+
+// block makes the sums of a panel of a left operand of so many steps and of a panel of columns.
+func (m *columnsMachine) block(a []int8, columns []int16, steps int) {
+	m.machine.Run(amx.Clear(), &m.mem)
+	for s := range steps {
+		m.mem.At[amx.RegA], m.mem.At[amx.RegB] = bytesOf(a[s*amx.StepBytes:]), bytesOf(columns[s*amx.StepBytes/2:])
+		if s == 0 {
+			m.machine.Run(amx.Columns.First(), &m.mem)
+		}
+		if s < steps-1 {
+			m.machine.Run(amx.Columns.Next(), &m.mem)
+		} else {
+			m.machine.Run(amx.Columns.Last(), &m.mem)
+		}
+	}
+	m.machine.Run(amx.Write(0), &m.mem)
+}
+
+// sum returns the sum of a row and a column.
+func (m *columnsMachine) sum(row, column int) int64 { return int64(m.sums[row*amx.Block+column]) }
+
+func (m *columnsMachine) end() { m.machine.Run(amx.End(), &m.mem) }

@@ -3,54 +3,72 @@ package modgemm
 import (
 	"math"
 	"math/big"
+	"slices"
 	"testing"
 )
 
 // TestConvertBytes compares with the residues of the numbers that the digits make, of random digits
-// and those that make the sums the largest.
+// and of those that make sums the largest.
 func TestConvertBytes(t *testing.T) {
 	r := newRand()
 	pool := ByteModuli()
 	for _, k := range byteKernels(t) {
 		t.Run(k.Name, func(t *testing.T) {
-			for trial := range 150 {
-				pairs := 1 + r.IntN(6)
-				if trial%10 == 0 {
-					pairs = 1 + r.IntN(maxBytePairs)
+			for trial := range 120 {
+				pairs := 1 + r.IntN(20)
+				plain, karatsuba := r.IntN(40), r.IntN(40)
+				fromPlain, fromKaratsuba := r.IntN(pool.Plain), pool.Plain+r.IntN(len(pool.Moduli)-pool.Plain)
+				switch trial % 6 {
+				case 0:
+					fromPlain, fromKaratsuba = 0, pool.Plain // 256 is the first
+				case 1:
+					fromKaratsuba = len(pool.Moduli) - 1 - r.IntN(20)
+				case 2:
+					plain = 0
+				case 3:
+					karatsuba = 0
 				}
-				if trial%20 == 0 {
-					pairs = maxBytePairs
+				switch trial % 20 {
+				case 0:
+					pairs = maxPlainPairs - r.IntN(2)
+				case 1:
+					pairs, plain = maxBytePairs-r.IntN(2), 0
 				}
-				from := r.IntN(pool.Plain)
-				if trial%3 == 0 {
-					from = 0 // 256 is the first
-				}
-				moduli := pool.Moduli[from:min(pool.Plain, from+1+r.IntN(11))]
+				moduli := slices.Concat(pool.Moduli[fromPlain:min(pool.Plain, fromPlain+plain)], pool.Moduli[fromKaratsuba:min(len(pool.Moduli), fromKaratsuba+karatsuba)])
+				plain = min(plain, pool.Plain-fromPlain)
 				w := make([]int64, len(moduli))
 				for i, m := range moduli {
 					for w[i] = 1; r.IntN(3) > 0; {
-						if x := r.Int64N(int64(m)) - int64(m)/2; GCD(int((x+int64(m))%int64(m)), m) == 1 {
-							w[i] = x
+						if x := r.Int64N(int64(m)); GCD(int(x+int64(m)), m) == 1 {
+							w[i] = x - int64(m)*r.Int64N(2)
 							break
 						}
 					}
 				}
 				c := NewByteConversion(moduli, w, pairs)
-				n, panel := 64*(1+r.IntN(4)), 32>>(trial%2)
-				digits := make([]int16, 2*pairs*n)
+				n, panel := 64*(1+r.IntN(3)), 32>>(r.IntN(4)/3)
+				digits := make([]int16, ByteDigits(pairs, n))
 				number := func(e, s int) *int16 {
 					return &digits[2*((e/panel*pairs+s/2)*panel+e%panel)+s%2]
 				}
+				rows, vectors := len(c.table)/(64*c.steps), c.onVectors()
 				for e := range n {
-					// Bytes that make every sum of modulus t the largest or the least.
-					kind, of := r.IntN(4), r.IntN(len(moduli))
+					kind, row, of := r.IntN(5), r.IntN(max(rows, 1)), r.IntN(max(vectors, 1))
+					onVectors := rows == 0 || vectors > 0 && r.IntN(2) == 0
 					for s := range 2 * pairs {
 						d := uint16(r.Uint32())
-						if kind < 2 {
-							word := c.table[of*(pairs+3)+s/2] >> (16 * (s % 2))
+						if kind < 2 && rows+vectors > 0 {
+							// Plain bytes that make the sum of a row the largest or the least.
 							for i := range 2 {
+								h := 2*s + i
+								var factor int8
+								if onVectors {
+									factor = int8(c.words[of*(pairs+3)+h/4] >> (8 * (h % 4)))
+								} else {
+									factor = c.table[((row/32*c.steps+h/64)*2+row%32/16)*1024+row%16*64+h%64]
+								}
 								d &^= 0xff << (8 * i)
-								if int8(word>>(8*i)) > 0 == (kind == 0) {
+								if factor > 0 == (kind == 0) {
 									d |= 0xff << (8 * i)
 								}
 							}
@@ -61,23 +79,39 @@ func TestConvertBytes(t *testing.T) {
 						*number(e, s) = int16(d)
 					}
 				}
+				sums := make([]*big.Int, n)
+				for e := range sums {
+					sums[e] = new(big.Int)
+					for s := 2*pairs - 1; s >= 0; s-- {
+						sums[e].Lsh(sums[e], 16).Add(sums[e], big.NewInt(int64(*number(e, s))))
+					}
+				}
+				for i := 2 * pairs * n; i < len(digits); i++ {
+					digits[i] = int16(r.Uint32())
+				}
 				stride := n + 64*r.IntN(3)
-				dst, intact := guardedBytes((len(moduli)-1)*stride + n)
-				ConvertBytes(k, dst, stride, c, digits, panel, n)
+				dst, intact := guardedBytes(max(0, (c.planes()-1)*stride+n))
+				ConvertBytes(k, dst, stride, c, digits, panel, n, trial%2 == 1)
 				if !intact() {
 					t.Fatalf("seed %d, trial %d: writes beyond its room", seed, trial)
 				}
-				var sum, rest big.Int
+				var rest big.Int
 				for e := range n {
-					sum.SetInt64(0)
-					for s := 2*pairs - 1; s >= 0; s-- {
-						sum.Lsh(&sum, 16).Add(&sum, big.NewInt(int64(*number(e, s))))
-					}
+					plane := 0
 					for i, m := range moduli {
-						rest.Mul(&sum, big.NewInt(w[i]))
-						want := int8(Balanced(rest.Mod(&rest, big.NewInt(int64(m))).Int64(), int64(m)))
-						if got := dst[i*stride+e]; got != want {
-							t.Fatalf("seed %d, trial %d: entry %d of %d is %d modulo %d, not %d (%d pairs)", seed, trial, e, n, got, m, want, pairs)
+						rest.Mul(sums[e], big.NewInt(w[i]))
+						a := Balanced(rest.Mod(&rest, big.NewInt(int64(m))).Int64(), int64(m))
+						got := int64(dst[plane*stride+e])
+						same := got == int64(int8(a))
+						if plane++; i >= plain {
+							a1, sum := int64(dst[plane*stride+e]), int64(dst[(plane+1)*stride+e])
+							same = sum == got+a1 && got >= -64 && got < 64
+							got += 128 * a1
+							same = same && Balanced(got, int64(m)) == a && max(got, -got) <= int64(m/2+1)
+							plane += 2
+						}
+						if !same {
+							t.Fatalf("seed %d, trial %d: entry %d of %d is %d modulo %d, not %d (%d pairs)", seed, trial, e, n, got, m, a, pairs)
 						}
 					}
 				}
@@ -95,14 +129,12 @@ func TestByteConversionBound(t *testing.T) {
 			if GCD(int(w), m) != 1 {
 				continue
 			}
-			c := NewByteConversion([]int{m}, []int64{w}, maxBytePairs)
-			low := int64(int32(c.table[maxBytePairs]))
+			c := NewByteConversion([]int{m}, []int64{w}, maxPlainPairs)
+			low := int64(int32(c.tails[0]))
 			high := low
-			for _, word := range c.table[:maxBytePairs] {
-				for b := range 4 {
-					x := 255 * int64(int8(word>>(8*b)))
-					low, high = low+min(x, 0), high+max(x, 0)
-				}
+			for h := range 4 * maxPlainPairs {
+				x := 255 * int64(c.table[h/64*2048+h%64])
+				low, high = low+min(x, 0), high+max(x, 0)
 			}
 			if i == 0 && (low <= 0 || high >= 1<<17) || low < -bound || high > bound ||
 				float64(max(high, -low))/float64(m)+0.5 > math.MaxInt16 {
@@ -126,97 +158,10 @@ func TestByteConversionBound(t *testing.T) {
 	}
 }
 
-// TestConvertKaratsuba compares with the residues of the numbers that the digits make, of random
-// digits and of those that make sums the largest.
-func TestConvertKaratsuba(t *testing.T) {
-	r := newRand()
-	pool := ByteModuli()
-	all := pool.Moduli[pool.Plain:]
-	for _, k := range byteKernels(t) {
-		t.Run(k.Name, func(t *testing.T) {
-			for trial := range 60 {
-				pairs := 1 + r.IntN(20)
-				if trial%20 == 0 {
-					pairs = maxKaratsubaPairs - r.IntN(2)
-				}
-				from := r.IntN(len(all))
-				switch trial % 4 {
-				case 0:
-					from = 0
-				case 1:
-					from = len(all) - 1 - r.IntN(20)
-				}
-				moduli := all[from:min(len(all), from+1+r.IntN(40))]
-				w := make([]int64, len(moduli))
-				for i, m := range moduli {
-					w[i] = 1 + r.Int64N(int64(m)-1)
-				}
-				c := NewKaratsubaConversion(moduli, w, pairs)
-				n, panel := 64*(1+r.IntN(2)), 32>>(r.IntN(4)/3)
-				digits := make([]int16, KaratsubaDigits(pairs, n))
-				number := func(e, s int) *int16 {
-					return &digits[2*((e/panel*pairs+s/2)*panel+e%panel)+s%2]
-				}
-				for e := range n {
-					kind, of, row := r.IntN(5), r.IntN(len(moduli)), r.IntN(2)
-					for s := range 2 * pairs {
-						d := uint16(r.Uint32())
-						if kind < 2 {
-							// Plain bytes that make the sum of a row the largest or the least.
-							for i := range 2 {
-								h := 2*s + i
-								v := 2*of%32 + row
-								at := ((2*of/32*c.steps+h/64)*2+v/16)*1024 + v%16*64 + h%64
-								d &^= 0xff << (8 * i)
-								if c.table[at] > 0 == (kind == 0) {
-									d |= 0xff << (8 * i)
-								}
-							}
-							d ^= 0x8000
-						} else if kind == 2 {
-							d = []uint16{0, 1, 0x7fff, 0x8000, 0xffff}[r.IntN(5)]
-						}
-						*number(e, s) = int16(d)
-					}
-				}
-				sums := make([]*big.Int, n)
-				for e := range sums {
-					sums[e] = new(big.Int)
-					for s := 2*pairs - 1; s >= 0; s-- {
-						sums[e].Lsh(sums[e], 16).Add(sums[e], big.NewInt(int64(*number(e, s))))
-					}
-				}
-				for i := 2 * pairs * n; i < len(digits); i++ {
-					digits[i] = int16(r.Uint32())
-				}
-				stride := n + 64*r.IntN(3)
-				dst, intact := guardedBytes((3*len(moduli)-1)*stride + n)
-				ConvertKaratsuba(k, dst, stride, c, digits, panel, n, trial%2 == 1)
-				if !intact() {
-					t.Fatalf("seed %d, trial %d: writes beyond its room", seed, trial)
-				}
-				var rest big.Int
-				for e := range n {
-					for i, m := range moduli {
-						rest.Mul(sums[e], big.NewInt(w[i]))
-						a := Balanced(rest.Mod(&rest, big.NewInt(int64(m))).Int64(), int64(m))
-						a0, a1 := SplitByte(a)
-						for p, want := range []int64{a0, a1, a0 + a1} {
-							if got := int64(dst[(3*i+p)*stride+e]); got != want {
-								t.Fatalf("seed %d, trial %d: plane %d of entry %d of %d is %d modulo %d, not %d (%d pairs)", seed, trial, p, e, n, got, m, want, pairs)
-							}
-						}
-					}
-				}
-			}
-		})
-	}
-}
-
 // TestKaratsubaConversionFolds follows the reduction of the assembly from the largest sums, and
 // those that leave the last fold next to half a modulus.
 func TestKaratsubaConversionFolds(t *testing.T) {
-	const most = maxKaratsubaPairs * 4 * 255 * 64
+	const most = maxBytePairs * 4 * 255 * 64
 	pool := ByteModuli()
 	r := newRand()
 	for i, m := range pool.Moduli[pool.Plain:] {
@@ -243,8 +188,8 @@ func TestKaratsubaConversionFolds(t *testing.T) {
 				x1, first = 0, 0
 				x0 = max(-most, min(most, x0))
 			}
-			got := fold(fold(x0 + first + 128*fold(x1)))
-			if want := Balanced(int64(x0)+int64(first)+128*int64(x1), int64(m)); int64(got) != want {
+			got := int64(fold(x0 + first + 128*fold(x1)))
+			if want := Balanced(int64(x0)+int64(first)+128*int64(x1), int64(m)); Balanced(got, int64(m)) != want || max(got, -got) > int64(m/2+1) {
 				t.Fatalf("%d + %d + 128 %d modulo %d: %d, want %d", x0, first, x1, m, got, want)
 			}
 		}

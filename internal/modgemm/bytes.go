@@ -72,9 +72,10 @@ type ByteKernel struct {
 	narrow func(dst []int8, src []int16)
 	split  func(dst []int8, stride int, src []int16)
 	// convert is what convertBytesGeneric says.
-	convert func(dst []int8, stride int, c *ByteConversion, digits []int16, panel, n int)
-	// convertKaratsuba is what convertKaratsubaGeneric says.
-	convertKaratsuba func(dst []int8, stride int, c *KaratsubaConversion, digits []int16, panel, n int, stream bool)
+	convert func(dst []int8, stride int, c *ByteConversion, digits []int16, panel, n int, stream bool)
+	// packResidues is what packResiduesGeneric says, combine what combineBytesGeneric.
+	packResidues func(dst, src []int16, planeStride, planes, panels int)
+	combine      func(out []int64, outStride int, c *ByteCombination, y []int16, panels int)
 	// kc and karatsubaKc are the steps of a block of k modulo a plain modulus and a Karatsuba
 	// modulus, mc the panels of A that stay in the second level cache.
 	kc, karatsubaKc, mc int
@@ -152,7 +153,8 @@ func BytesForced() bool { return forced.Load() }
 // operands, on emulated tiles.
 var ByteEmulation = &ByteKernel{
 	Name: "amx (emulated)", kc: byteSteps, karatsubaKc: karatsubaSteps, mc: 8,
-	tiles: byteTilesEmulated, narrow: narrowGeneric, split: splitGeneric, convert: convertBytesGeneric, convertKaratsuba: convertKaratsubaEmulated,
+	tiles: byteTilesEmulated, narrow: narrowGeneric, split: splitGeneric, convert: convertBytesEmulated,
+	packResidues: packResiduesGeneric, combine: combineBytesEmulated,
 }
 
 // ByteSteps is the number of steps that k numbers fill.
@@ -295,7 +297,7 @@ func byteTilesEmulated(c []int16, ldc int, a, b bytePanels, panels, steps int, m
 		At:     map[amx.Reg][]byte{amx.RegConfig: config[:], amx.RegC: bytesOf(blocks[:])},
 		Stride: map[amx.Reg]int{amx.RegRow: amx.RowBytes, amx.RegBlockRow: 4 * amx.Block},
 	}
-	clear0, first, next, last := amx.Clear(), amx.First(), amx.Next(), amx.Last()
+	clear0, first, next, last := amx.Clear(), amx.Packed.First(), amx.Packed.Next(), amx.Packed.Last()
 	machine.Run(amx.Begin(), mem)
 	for p := range panels {
 		for plane := range mod.planes() {

@@ -3,6 +3,7 @@
 package modgemm
 
 import (
+	"sync"
 	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/amx"
@@ -18,31 +19,51 @@ var byteKernel = &ByteKernel{
 	split: func(dst []int8, stride int, src []int16) {
 		splitAMX(&dst[0], stride, &src[0], len(src))
 	},
-	convert: func(dst []int8, stride int, c *ByteConversion, digits []int16, panel, n int) {
+	convert: func(dst []int8, stride int, c *ByteConversion, digits []int16, panel, n int, stream bool) {
 		if panel != 32 { // that of the kernels of the level
-			convertBytesGeneric(dst, stride, c, digits, panel, n)
+			convertBytesGeneric(dst, stride, c, digits, panel, n, stream)
 			return
 		}
-		convertBytesAMX(&dst[0], stride, &c.table[0], &digits[0], c.moduli, c.pairs, n/64)
+		vectors := c.onVectors()
+		if vectors > 0 {
+			convertPlainAMX(&dst[0], stride, &c.words[0], &digits[0], vectors, c.pairs, n/64)
+		}
+		if vectors == len(c.moduli) {
+			return
+		}
+		dst = dst[vectors*stride:]
+		r := rooms.Get().(*room)
+		stream = stream && uintptr(unsafe.Pointer(&dst[0]))%64 == 0 && stride%64 == 0
+		convertBytesAMX(&dst[0], stride, &c.table[0], &c.tails[0], &digits[0], c.plain-vectors, len(c.moduli)-c.plain, c.pairs, c.steps, n/64, r.blocks(), stream)
+		rooms.Put(r)
 	},
-	convertKaratsuba: func(dst []int8, stride int, c *KaratsubaConversion, digits []int16, panel, n int, stream bool) {
-		if panel != 32 {
-			convertKaratsubaGeneric(dst, stride, c, digits, panel, n, stream)
-			return
-		}
-		var room [4*amx.BlockBytes/4 + 15]int32
-		block := &room[-uintptr(unsafe.Pointer(&room))&63/4]
-		convertKaratsubaAMX(&dst[0], stride, &c.table[0], &c.tails[0], &digits[0], len(c.moduli), c.pairs, c.steps, n/64, block, stream && uintptr(unsafe.Pointer(&dst[0]))%64 == 0 && stride%64 == 0)
+	packResidues: func(dst, src []int16, planeStride, planes, panels int) {
+		packResiduesAMX(&dst[0], &src[0], planeStride, planes, panels)
+	},
+	combine: func(out []int64, outStride int, c *ByteCombination, y []int16, panels int) {
+		r := rooms.Get().(*room)
+		blocks := (c.words + blockWords - 1) / blockWords
+		combineBytesAMX(&out[0], outStride, &c.table[0], &c.first[0], &y[0], c.words, blocks, Pairs(c.moduli), c.steps, panels, r.blocks())
+		rooms.Put(r)
 	},
 }
 
-// tilesAMX calls the assembly with blocks on the stack.
+// A room has the blocks of sums that the assembly works in, six for Karatsuba moduli. On the stack
+// they would be cleared for every call.
+type room [2*karatsubaPlanes*amx.BlockBytes/4 + 15]int32
+
+var rooms = sync.Pool{New: func() any { return new(room) }}
+
+// blocks returns the first of the blocks, at a multiple of 64.
+func (r *room) blocks() *int32 { return &r[-uintptr(unsafe.Pointer(r))&63/4] }
+
+// tilesAMX calls the assembly.
 func tilesAMX(c []int16, ldc int, a, b bytePanels, panels, steps int, mod *ByteModulus, accumulate bool) {
-	var room [2*karatsubaPlanes*amx.BlockBytes/4 + 15]int32
-	block := &room[-uintptr(unsafe.Pointer(&room))&63/4]
+	r := rooms.Get().(*room)
 	if mod.planes() > 1 {
-		karatsubaTilesAMX(&c[0], ldc, &a.data[0], a.stride, a.plane, &b.data[0], b.plane, panels, steps, block, mod.inv, float32(mod.m), accumulate, a.next, b.next)
-		return
+		karatsubaTilesAMX(&c[0], ldc, &a.data[0], a.stride, a.plane, &b.data[0], b.plane, panels, steps, r.blocks(), mod.inv, float32(mod.m), accumulate, a.next, b.next)
+	} else {
+		byteTilesAMX(&c[0], ldc, &a.data[0], a.stride, &b.data[0], panels, steps, r.blocks(), mod.inv, float32(mod.m), accumulate, a.next, b.next)
 	}
-	byteTilesAMX(&c[0], ldc, &a.data[0], a.stride, &b.data[0], panels, steps, block, mod.inv, float32(mod.m), accumulate, a.next, b.next)
+	rooms.Put(r)
 }

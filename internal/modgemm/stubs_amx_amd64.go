@@ -27,13 +27,26 @@ func narrowAMX(dst *int8, src *int16, n int)
 //go:noescape
 func splitAMX(dst *int8, stride int, src *int16, n int)
 
-// convertBytesAMX is convertBytesGeneric for panels of 32 entries, moduli > 0, pairs > 0 and blocks > 0.
+// convertPlainAMX is convertBytesGeneric of the words of a conversion, for panels of 32 entries,
+// moduli > 0, pairs > 0 and blocks > 0.
 //
 //go:noescape
-func convertBytesAMX(dst *int8, stride int, table *uint32, digits *int16, moduli int, pairs int, blocks int)
+func convertPlainAMX(dst *int8, stride int, table *uint32, digits *int16, moduli int, pairs int, blocks int)
 
-// convertKaratsubaAMX is convertKaratsubaGeneric for panels of 32 entries, moduli > 0 and blocks > 0
-// of 64 entries, with four blocks of 32 x 32 words to work in. With stream it writes past the caches.
+// convertBytesAMX is convertBytesGeneric for panels of 32 entries, and blocks > 0 of 64 entries, of so
+// many moduli of both kinds, with four blocks of 32 x 32 words to work in. With stream it writes
+// past the caches.
 //
 //go:noescape
-func convertKaratsubaAMX(dst *int8, stride int, table *int8, tails *uint32, digits *int16, moduli int, pairs int, steps int, blocks int, block *int32, stream bool)
+func convertBytesAMX(dst *int8, stride int, table *int8, tails *uint32, digits *int16, plain int, karatsuba int, pairs int, steps int, blocks int, block *int32, stream bool)
+
+// packResiduesAMX is packResiduesGeneric for planes > 0 and panels > 0. Two planes are read at a time,
+// from one end to the other, and the next two ahead.
+//
+//go:noescape
+func packResiduesAMX(dst *int16, src *int16, planeStride int, planes int, panels int)
+
+// combineBytesAMX is combineBytesGeneric for panels > 0, with two blocks of 32 x 32 words to work in.
+//
+//go:noescape
+func combineBytesAMX(out *int64, outStride int, table *int8, first *int64, y *int16, words int, blocks int, pairs int, steps int, panels int, block *int32)

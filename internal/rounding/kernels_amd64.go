@@ -20,11 +20,14 @@ func integersFast(mag, neg []uint64, stride int, words []int64, wordStride int, 
 }
 
 func roundFast(z []uint64, top []int64, ok, mag []uint64, stride, count int, f Format, errRow float64, errCol []float64, n int) {
-	if impl.Level() < impl.AVX2 {
+	switch level := impl.Level(); {
+	case level >= impl.AVX512:
+		roundAVX512(&z[0], &top[0], &ok[0], &mag[Pad(f.Limbs)*stride], stride, count, f.Limbs, f.Spare, errRow, &errCol[0], n)
+	case level >= impl.AVX2:
+		roundAVX2(&z[0], &top[0], &ok[0], &mag[Pad(f.Limbs)*stride], stride, count, f.Limbs, f.Spare, errRow, &errCol[0], n)
+	default:
 		roundGeneric(z, top, ok, mag, stride, count, f, errRow, errCol, n)
-		return
 	}
-	roundAVX2(&z[0], &top[0], &ok[0], &mag[Pad(f.Limbs)*stride], stride, count, f.Limbs, f.Spare, errRow, &errCol[0], n)
 }
 
 func remaindersFast(mag, neg []uint64, top []int64, stride, count, prec, n int) {

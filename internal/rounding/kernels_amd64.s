@@ -866,3 +866,196 @@ negation:
 	JNZ       group
 	VZEROUPPER
 	RET
+
+// func roundAVX512(z *uint64, top *int64, ok *uint64, mag *uint64, stride int, count int, limbs int, spare int, errRow float64, errCol *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·roundAVX512(SB), NOSPLIT, $0-88
+	MOVQ         z+0(FP), AX
+	MOVQ         top+8(FP), CX
+	MOVQ         ok+16(FP), DX
+	MOVQ         mag+24(FP), BX
+	MOVQ         stride+32(FP), SI
+	SHLQ         $0x03, SI
+	MOVQ         errCol+72(FP), DI
+	MOVQ         n+80(FP), R8
+	MOVQ         $0xffffffffffffffff, R9
+	VPBROADCASTQ R9, Z0
+	MOVQ         $0x8000000000000000, R9
+	VPBROADCASTQ R9, Z1
+	MOVQ         $0x0000000000000040, R9
+	VPBROADCASTQ R9, Z2
+	MOVQ         $0x0000000000000002, R9
+	VPBROADCASTQ R9, Z3
+	MOVQ         $0x000000000000042e, R9
+	VPBROADCASTQ R9, Z4
+	MOVQ         $0x000000000000043e, R9
+	VPBROADCASTQ R9, Z5
+	MOVQ         $0x0000000000000434, R9
+	VPBROADCASTQ R9, Z6
+	MOVQ         $0x4320000000000000, R9
+	VPBROADCASTQ R9, Z7
+	MOVQ         $0x4000000000000000, R9
+	VPBROADCASTQ R9, Z8
+	VBROADCASTSD errRow+64(FP), Z9
+	MOVQ         spare+56(FP), R9
+	MOVQ         limbs+48(FP), R10
+	SHLQ         $0x06, R10
+	VMOVQ        R9, X10
+	SUBQ         R9, R10
+	NEGQ         R10
+	VPBROADCASTQ R10, Z12
+	NEGQ         R9
+	ADDQ         $+64, R9
+	VMOVQ        R9, X11
+	VPSLLQ       X10, Z0, Z13
+	VPSRLQ       $0x3f, Z0, Z14
+	VPSLLQ       X10, Z14, Z14
+
+group:
+	MOVQ $0x00000000000000ff, R11
+
+again:
+	KMOVW R11, K1
+	MOVQ  count+40(FP), R10
+	MOVQ  SI, R9
+	IMULQ R10, R9
+	ADDQ  BX, R9
+
+search:
+	SUBQ      SI, R9
+	VMOVDQU64 (R9), Z15
+	VPTESTMQ  Z15, Z15, K1, K2
+	KMOVW     K2, R12
+	TESTL     R12, R12
+	JNZ       found
+	DECQ      R10
+	JNZ       search
+	VPXORQ    Z15, Z15, Z15
+	VMOVDQU64 Z15, K1, (DX)
+	JMP       next
+
+found:
+	MOVQ         R12, R13
+	ANDL         $0x0000000f, R13
+	NEGL         R13
+	SBBL         R13, R13
+	ANDL         $0x0000000f, R13
+	ANDL         $0x000000f0, R12
+	NEGL         R12
+	SBBL         R12, R12
+	ANDL         $0x000000f0, R12
+	ORL          R12, R13
+	KMOVW        R13, K1
+	XORQ         R13, R11
+	VPTESTNMQ    Z15, Z15, K1, K2
+	MOVQ         R9, R12
+	SUBQ         SI, R12
+	VMOVDQU64    (R12), K2, Z15
+	VPTESTMQ     Z15, Z15, K3
+	VPSRLQ       $0x01, Z15, Z16
+	VPANDNQ      Z15, Z16, Z15
+	VCVTUQQ2PD   Z15, Z16
+	VPSRLQ       $0x34, Z16, Z16
+	VPSUBQ       Z16, Z5, Z15
+	VPSUBQ       Z15, Z2, Z17
+	SHLQ         $0x06, R10
+	VPBROADCASTQ R10, Z18
+	VPSUBQ       Z15, Z18, Z18
+	VPSUBQ       Z2, Z18, K2, Z18
+	MOVQ         limbs+48(FP), R12
+	MOVQ         R12, R10
+	ADDQ         $+2, R10
+	IMULQ        SI, R10
+	SUBQ         R10, R9
+	VMOVDQU64    (R9), Z19
+	ADDQ         SI, R9
+	VMOVDQU64    (R9), Z22
+	VMOVDQA64    Z22, Z20
+	VMOVDQA64    Z19, K2, Z20
+	VMOVDQA64    Z22, Z19
+	ADDQ         SI, R9
+	VMOVDQU64    (R9), Z22
+	VMOVDQA64    Z22, Z16
+	VMOVDQA64    Z19, K2, Z16
+	VMOVDQA64    Z22, Z19
+	VPSRLVQ      Z17, Z20, Z20
+	VPSLLVQ      Z15, Z16, Z21
+	VPORQ        Z20, Z21, Z21
+	VMOVDQA64    Z16, Z20
+	ADDQ         SI, R9
+	VMOVDQU64    (R9), Z22
+	VMOVDQA64    Z22, Z16
+	VMOVDQA64    Z19, K2, Z16
+	VMOVDQA64    Z22, Z19
+	VPSRLVQ      Z17, Z20, Z20
+	VPSLLVQ      Z15, Z16, Z22
+	VPORQ        Z20, Z22, Z22
+	VMOVDQA64    Z16, Z20
+	VPSRLQ       X10, Z21, Z21
+	VPSLLQ       X11, Z22, Z16
+	VPORQ        Z16, Z21, Z21
+	VPMOVQ2M     Z21, K4
+	VPXORQ       Z1, Z21, Z21
+	VPABSQ       Z21, Z21
+	VPSRLQ       $0x0b, Z21, Z21
+	VCVTUQQ2PD   Z21, Z21
+	VPADDQ       Z12, Z18, Z23
+	VPCMPQ       $0x05, Z3, Z23, K5
+	VPMAXSQ      Z3, Z23, Z23
+	VPMINSQ      Z4, Z23, Z23
+	VPSUBQ       Z23, Z6, Z16
+	VPSLLQ       $0x34, Z16, Z16
+	VADDPD       (DI), Z9, Z24
+	VPXORQ       Z23, Z23, Z23
+	VCMPPD       $0x00, Z23, Z24, K6
+	KORW         K6, K5, K5
+	VMULPD       Z16, Z24, Z24
+	VCMPPD       $0x11, Z7, Z24, K5, K5
+	VADDPD       Z8, Z24, Z24
+	VCMPPD       $0x11, Z21, Z24, K5, K5
+	KANDW        K3, K5, K5
+	VPMOVM2Q     K5, Z16
+	VMOVDQU64    Z16, K1, (DX)
+	VPANDQ       Z13, Z22, Z22
+	VPADDQ       Z14, Z22, K4, Z22
+	MOVQ         AX, R10
+	VMOVDQU64    Z22, K1, (R10)
+	VPTESTNMQ    Z22, Z22, K4, K4
+	DECQ         R12
+	JZ           rounded
+
+limb:
+	ADDQ      SI, R10
+	ADDQ      SI, R9
+	VMOVDQU64 (R9), Z22
+	VMOVDQA64 Z22, Z16
+	VMOVDQA64 Z19, K2, Z16
+	VMOVDQA64 Z22, Z19
+	VPSRLVQ   Z17, Z20, Z20
+	VPSLLVQ   Z15, Z16, Z22
+	VPORQ     Z20, Z22, Z22
+	VMOVDQA64 Z16, Z20
+	VPSUBQ    Z0, Z22, K4, Z22
+	VMOVDQU64 Z22, K1, (R10)
+	VPTESTNMQ Z22, Z22, K4, K4
+	DECQ      R12
+	JNZ       limb
+
+rounded:
+	VMOVDQA64 Z1, K4, Z22
+	VMOVDQU64 Z22, K1, (R10)
+	VPSUBQ    Z0, Z18, K4, Z18
+	VMOVDQU64 Z18, K1, (CX)
+	TESTQ     R11, R11
+	JNZ       again
+
+next:
+	ADDQ $+64, AX
+	ADDQ $+64, CX
+	ADDQ $+64, DX
+	ADDQ $+64, BX
+	ADDQ $+64, DI
+	SUBQ $+8, R8
+	JNZ  group
+	VZEROUPPER
+	RET

@@ -39,3 +39,8 @@ func exponentsAVX512(exp *int32, cls *uint8, ok *uint64, top *int64, exps *int64
 //
 //go:noescape
 func integersAVX512(mag *uint64, stride int, neg *uint64, words *int64, wordStride int, m *float64, count int, low int64, high int64, n int)
+
+// roundAVX512 is roundAVX2 for n > 0, a multiple of 8.
+//
+//go:noescape
+func roundAVX512(z *uint64, top *int64, ok *uint64, mag *uint64, stride int, count int, limbs int, spare int, errRow float64, errCol *float64, n int)

@@ -118,10 +118,14 @@ func main() {
 		transposeRows()
 		wordScan()
 	case "amx":
-		byteTiles()
+		config := tileConfig()
+		byteTiles(config)
 		byteResidues()
-		byteConversion()
-		karatsubaConversion()
+		lanes := packedWords()
+		plainConversion(lanes)
+		byteConversion(config, lanes)
+		packResidues()
+		byteCombination(config)
 	default:
 		panic(fmt.Sprintf("unknown -isa %q", *isa))
 	}
