@@ -83,13 +83,18 @@ static __device__ __forceinline__ void multiplyChunk(double2 (&c)[4][T], const d
 }
 
 // copyTile copies COUNT rows of WIDTH numbers, which lie stride apart, to shared memory, or the
-// first of each.
+// first of each. A thread has every ROWS-th row, and one condition for all: a loop whose end
+// depends on the thread makes half of the instructions of an update's chunk.
 template <int COUNT, int WIDTH> static __device__ __forceinline__ void copyTile(double *to, const double *from, i64 stride, int first)
 {
+	const int ROWS = THREADS / (WIDTH / 2);
+	static_assert(ROWS % 4 == 0 && COUNT % ROWS == 0, "rows of swizzled tiles");
+	int k = threadIdx.x / (WIDTH / 2), i = threadIdx.x % (WIDTH / 2) * 2;
+	if (i >= first)
+		return;
+	u32 at = sharedAddress(to + swizzled<WIDTH>(k, i));
+	from += k * stride + i;
 #pragma unroll
-	for (int c = threadIdx.x; c < COUNT * WIDTH / 2; c += THREADS) {
-		int k = c / (WIDTH / 2), i = c % (WIDTH / 2) * 2;
-		if (i < first)
-			copyAsync(sharedAddress(to + swizzled<WIDTH>(k, i)), from + k * stride + i);
-	}
+	for (int c = 0; c < COUNT / ROWS; c++)
+		copyAsync(at + c * (ROWS * WIDTH * 8), from + c * ROWS * stride);
 }
