@@ -252,20 +252,23 @@ type ExactPass struct {
 }
 
 // OldConstants is the number of constants of a modulus that olds takes.
-const OldConstants = 64
+const OldConstants = 3
+
+// OldRows is the number of rows of a group of the table of olds.
+const OldRows = 16
 
 // Adding is what olds takes.
 type Adding struct {
-	Old                       Numbers
-	Off, RS, CS               int64
-	Failed                    Leftovers
-	ExpL, ExpR                cuda.Pointer
-	Y, Wide                   cuda.Pointer
-	Stride, LD                int64
-	Moduli                    cuda.Pointer
-	Exp                       int64
-	Neg, Plain, Karatsuba     int32
-	M, N, I0, J0, Triangle, _ int32
+	Old                           Numbers
+	Off, RS, CS                   int64
+	Failed                        Leftovers
+	ExpL, ExpR                    cuda.Pointer
+	Y, Wide                       cuda.Pointer
+	Stride, LD                    int64
+	Moduli, Table                 cuda.Pointer
+	Exp                           int64
+	Neg, Plain, Karatsuba         int32
+	M, N, I0, J0, Triangle, Words int32
 }
 
 // MaxSamples is the number of entries that the choice of widths looks at.

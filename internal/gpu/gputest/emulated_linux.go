@@ -173,6 +173,7 @@ var instructions = []struct{ ptx, host string }{
 	{"prefetch.global.L2", ";"},
 	{"cp.async.wait_group", ";"},
 	{"ldmatrix.sync.aligned.m8n8.x4.shared.b16", "r = emulator::matrices(at);"},
+	{"dp4a.u32.u32", "sum = emulator::dot(x, y, sum);"},
 	{"mad.wide.s32", "sum[i + j + 1] += (i64)d[i] * v;"},
 	{"add.cc.u32", "emulator::addDigits(w0, w1, w2, w3, 0x80808080u - flip);"},
 	{`""`, ";"},

@@ -74,7 +74,14 @@ func (m *multiplication) bound() error {
 // olds adds the old entries of a block of C to the residues.
 func (m *multiplication) olds(l, r *operand, b region, room room) error {
 	alpha, beta := abi.CoefficientOf(m.expr.alpha), abi.CoefficientOf(m.expr.beta)
-	moduli, err := m.e.constant(m.s, constantsKey{m.base.key, "olds", 0, 0}, m.base.powers)
+	moduli, err := m.e.constant(m.s, constantsKey{m.base.key, "olds", 0, 0}, m.base.oldModuli)
+	if err != nil {
+		return err
+	}
+	// |beta Old| is at most what the result and the product are.
+	bits := float64(m.plan.WidthL+m.plan.WidthR) + max(m.problem.Bound, min(m.problem.Left.Norm, m.problem.Right.Norm)) + 2
+	words := roundUp(max(int(bits)+1, 1), 256) / 32 // few different tables
+	table, err := m.e.constant(m.s, constantsKey{m.base.key, "powers", words, 0}, func() []uint32 { return m.base.powers(words) })
 	if err != nil {
 		return err
 	}
@@ -82,10 +89,10 @@ func (m *multiplication) olds(l, r *operand, b region, room room) error {
 	a := abi.Adding{
 		Old: abi.NumbersOf(o.Arr), Off: int64(o.Off), RS: int64(o.RS), CS: int64(o.CS),
 		Failed: m.failed(), ExpL: l.scanned.Exp, ExpR: r.scanned.Exp,
-		Y: room.y.Pointer(), Wide: room.wide.Pointer(), Stride: room.n, LD: int64(room.ld), Moduli: moduli.Pointer(),
+		Y: room.y.Pointer(), Wide: room.wide.Pointer(), Stride: room.n, LD: int64(room.ld), Moduli: moduli.Pointer(), Table: table.Pointer(),
 		Exp: beta.Exp - alpha.Exp + int64(m.plan.WidthL+m.plan.WidthR), Neg: abi.Flag(beta.Neg != alpha.Neg),
 		Plain: int32(m.base.plain), Karatsuba: int32(m.base.karatsuba()),
-		M: int32(l.n), N: int32(r.n), I0: int32(b.i0), J0: int32(b.j0), Triangle: int32(m.cfg.Triangle),
+		M: int32(l.n), N: int32(r.n), I0: int32(b.i0), J0: int32(b.j0), Triangle: int32(m.cfg.Triangle), Words: int32(words),
 	}
 	const threads, most = 256, 1<<16 - 1
 	grid := cuda.Dim{X: (l.n + threads - 1) / threads, Y: min(r.n, most)}
@@ -95,22 +102,43 @@ func (m *multiplication) olds(l, r *operand, b region, room room) error {
 	return m.mark("products")
 }
 
-// powers returns the constants of olds for all moduli m: m, floor(2^32/m), (M/m)^-1 mod m or 1 for
-// the redundant modulus, and powers of 2^16 modulo m.
-func (b *base) powers() []uint32 {
+// oldModuli returns the constants of olds for all moduli m: m, floor(2^32/m), (M/m)^-1 mod m or 1
+// for the redundant modulus.
+func (b *base) oldModuli() []uint32 {
 	var out []uint32
 	for t, m := range b.planes {
-		list := make([]uint32, abi.OldConstants)
-		list[0], list[1], list[2] = uint32(m), uint32(1<<32/int64(m)), 1
-		if t < len(b.inv) {
-			list[2] = uint32(b.inv[t])
+		out = append(out, uint32(m), uint32(1<<32/int64(m)), uint32(b.oldFactor(t)))
+	}
+	return out
+}
+
+// oldFactor is (M/m)^-1 mod m for modulus t, or 1 for the redundant one.
+func (b *base) oldFactor(t int) int64 {
+	if t < len(b.inv) {
+		return b.inv[t]
+	}
+	return 1
+}
+
+// powers returns the table of olds for integers of so many words: groups of rows, which have a word
+// of four digits for each.
+func (b *base) powers(words int) []uint32 {
+	groups := (b.plain+abi.OldRows-1)/abi.OldRows + (2*b.karatsuba()+abi.OldRows-1)/abi.OldRows
+	out := make([]uint32, groups*words*abi.OldRows)
+	for t, m := range b.planes {
+		row := t
+		if t >= b.plain {
+			row = roundUp(b.plain, abi.OldRows) + 2*(t-b.plain)
 		}
-		p := int64(1)
-		for i := range list[3:] {
-			list[3+i] = uint32(p)
-			p = p << 16 % int64(m)
+		p := b.oldFactor(t)
+		for digit := range 4 * words {
+			at := (row/abi.OldRows*words+digit/4)*abi.OldRows + row%abi.OldRows
+			out[at] |= uint32(p&0xff) << (8 * (digit % 4))
+			if t >= b.plain {
+				out[at+1] |= uint32(p>>8) << (8 * (digit % 4))
+			}
+			p = p << 8 % int64(m)
 		}
-		out = append(out, list...)
 	}
 	return out
 }

@@ -244,6 +244,14 @@ template <class T, class U> static T as(U x)
 
 static word pair(unsigned low, unsigned high) { return (word)high << 32 | low; }
 
+// dot is dp4a for bytes without sign.
+static unsigned dot(unsigned x, unsigned y, unsigned sum)
+{
+	for (int k = 0; k < 32; k += 8)
+		sum += (x >> k & 255) * (y >> k & 255);
+	return sum;
+}
+
 // multiply is mma.m16n8k32 for bytes of type B, or m16n8k16 for K = 16: d = a b + c.
 template <class B, int K> static void multiply(int (&d)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1, const int (&c)[4])
 {
