@@ -487,7 +487,11 @@ func (s *solver) round(y *nearly, z num.Mat, todo []*entries) ([]rounded, error)
 			}
 			c.exactly = c.exactly && v.special(z.Arr.Format)
 		}
-		c.exactly = c.exactly && len(todo[j].open) == z.Rows
+		// Others may have been decided before.
+		for i := 0; c.exactly && len(c.open) > 0 && len(todo[j].open) < z.Rows && i < z.Rows; i++ {
+			v := settlers[w].enclose(y, mx, md, i, j)
+			c.exactly = v.special(z.Arr.Format)
+		}
 	})
 	for j, c := range columns {
 		if todo[j] == nil {

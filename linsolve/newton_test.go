@@ -104,7 +104,8 @@ func TestNewton(t *testing.T) {
 			checkInverse(t, name+"spread", halfulp.Random(g, n, n, 40, r.Uint64()), f)
 			checkInverse(t, name+"graded", scaledRandom(r, halfulp.MP(60), n, 500), wide)
 			checkInverse(t, name+"integers", lintest.Integers(r, n, n, 2), f)
-			if stats := checkInverse(t, name+"unimodular", unimodular(r, n), f); stats.Primes != 0 || stats.Steps > 8 {
+			// The last few columns with zeros are solved one after the other.
+			if stats := checkInverse(t, name+"unimodular", unimodular(r, n), f); stats.Primes != 0 || stats.Steps > 8*(1+fewColumns) {
 				t.Errorf("%s: %+v for an inverse of integers", name, stats)
 			}
 			checkInverse(t, name+"triangular", triangular(r, n), f)

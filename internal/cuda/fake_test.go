@@ -170,7 +170,7 @@ func TestCallOrder(t *testing.T) {
 	drv.ForgetCalls()
 	checkScaleAdd(t, dev, 10)
 	// Each copy has a buffer of its own, which that of the results has freed.
-	want := `ModuleLoadData ModuleGetFunction StreamCreate
+	want := `ModuleLoadData ModuleGetFunction FuncGetAttribute StreamCreate
 		MemcpyHtoDAsync EventRecord MemcpyHtoDAsync EventRecord LaunchKernel
 		MemcpyDtoHAsync EventRecord EventSynchronize StreamSynchronize StreamDestroy ModuleUnload`
 	if got := drv.Calls(); !slices.Equal(got, strings.Fields(want)) {
@@ -504,6 +504,10 @@ func TestMisuse(t *testing.T) {
 		x.Free()
 		panics(t, "freed", func() { f.Launch(s, one, one, 0, x, int32(100)) })
 		panics(t, "main stream", func() { s.Close() })
+		// With what the kernel declares that is more than a block has without asking.
+		if err := f.Launch(s, one, one, 48<<10, cuda.Pointer(0), int32(0)); err != nil {
+			t.Errorf("shared memory beside what is declared: %v", err)
+		}
 		if err := f.Launch(s, one, one, 200<<10, cuda.Pointer(0), int32(0)); err == nil || !strings.Contains(err.Error(), "kernel reverse: 200.0 KiB of shared memory a block: ") {
 			t.Errorf("too much shared memory: %v", err)
 		}

@@ -56,7 +56,7 @@ type Function struct {
 	shared     int              // bytes of dynamic shared memory that it may use
 }
 
-// sharedBytes is what a block may have without being granted more.
+// sharedBytes is what a block may have without being granted more, with what the kernel declares.
 const sharedBytes = 48 << 10
 
 // Function returns the kernel of that name.
@@ -71,7 +71,11 @@ func (m *Module) Function(name string) (*Function, error) {
 	if err != nil {
 		return nil, m.dev.failed(fmt.Errorf("kernel %s: %w", name, err))
 	}
-	f := &Function{dev: m.dev, h: h, name: name, parameters: m.header.parameters[name], shared: sharedBytes}
+	declared, err := m.dev.drv.FuncGetAttribute(cudadrv.FuncSharedBytes, h)
+	if err != nil {
+		return nil, m.dev.failed(fmt.Errorf("kernel %s: %w", name, err))
+	}
+	f := &Function{dev: m.dev, h: h, name: name, parameters: m.header.parameters[name], shared: sharedBytes - declared}
 	m.functions[name] = f
 	return f, nil
 }

@@ -104,30 +104,36 @@ func (d *Driver) ModuleGetFunction(m cudadrv.Module, name string) (cudadrv.Funct
 		return 0, d.fail("ModuleGetFunction", cudadrv.NotFound)
 	}
 	h := cudadrv.Function(d.handle())
-	d.entries[h] = &function{m, reflect.ValueOf(f), d.emulated[name], 48 << 10}
+	d.entries[h] = &function{m, reflect.ValueOf(f), d.emulated[name], 48<<10 - declaredShared}
 	return h, nil
 }
 
-// FuncGetAttribute returns 32 registers, and 0 for the rest.
+// declaredShared is the shared memory that kernels declare.
+const declaredShared = 1 << 10
+
+// FuncGetAttribute returns 32 registers, the declared shared memory, and 0 for the rest.
 func (d *Driver) FuncGetAttribute(a cudadrv.FunctionAttribute, _ cudadrv.Function) (int, error) {
 	defer d.mu.Unlock()
 	if err := d.inContext("FuncGetAttribute"); err != nil {
 		return 0, err
 	}
-	if a == cudadrv.FuncRegisters {
+	switch a {
+	case cudadrv.FuncRegisters:
 		return 32, nil
+	case cudadrv.FuncSharedBytes:
+		return declaredShared, nil
 	}
 	return 0, nil
 }
 
-// FuncSetAttribute raises the dynamic shared memory, up to 99 KiB.
+// FuncSetAttribute raises the dynamic shared memory, up to 99 KiB less what is declared.
 func (d *Driver) FuncSetAttribute(f cudadrv.Function, a cudadrv.FunctionAttribute, value int) error {
 	defer d.mu.Unlock()
 	if err := d.inContext("FuncSetAttribute"); err != nil {
 		return err
 	}
 	entry := d.entries[f]
-	if entry == nil || a != cudadrv.FuncMaxDynamicShared || value > 99<<10 {
+	if entry == nil || a != cudadrv.FuncMaxDynamicShared || value > 99<<10-declaredShared {
 		return d.fail("FuncSetAttribute", cudadrv.InvalidValue)
 	}
 	entry.shared = value

@@ -29,7 +29,7 @@ func (q *rowSums) convolves(digits int) bool {
 	}
 	limbs := q.a.Arr.Limbs()
 	_, file := abi.DigitFile(digits)
-	return file != "" && limbs > 1 && limbs <= convolveLimbs && q.convolveShared(digits) <= q.s.Device().Info().SharedPerBlock
+	return file != "" && limbs > 1 && limbs <= convolveLimbs && q.convolveShared(digits) <= q.sharedLimit()
 }
 
 // convolveBuffer returns the words of a buffer: entries, or the sums of half of the rows.
