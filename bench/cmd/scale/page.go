@@ -207,7 +207,7 @@ task takes its time of all that it uses, and begins when what it needs is there.
 |---|---|---|
 | stages of products and solvers | | measured, one H100: [products](../../bench/records/h100-gemm.json), [solvers](../../bench/records/h100-linsolve.json) |
 | copy between GPUs of a node, one way | 382 GB/s | measured, two H200, no record |
-| operands of the host, in today's products | 25 GB/s | measured, H200, no record; the bus has 54.5 GB/s from pinned memory |
+| operands of the host, in today's products | 40 GB/s, 60 for all GPUs | measured, H100, no record; the bus has 54.5 GB/s from pinned memory |
 | link between nodes, one for each GPU | 50 GB/s | data sheet: 400 Gb/s |
 | memory of a GPU | 3.35 TB/s | data sheet, H100 |
 | start of a copy, of a message between nodes | 10 µs, 20 µs | assumed |
@@ -222,8 +222,8 @@ alone. Transfers between nodes, and more than two GPUs, have no measured case.
 |---|---|---|---|---|
 {{range .Checks}}| {{.What}} | {{printf "%.3g" .Measured}} {{.Unit}} | {{printf "%.3g" .Model}} {{.Unit}} | {{printf "%.2f" .Ratio}} | {{.From}} |
 {{end}}
-A [record](../../bench/records/h200-two.json) of two H200 with resident matrices is newer than the model, which does not use it: Gemm of
-n = 8192 is 1.75 and 1.76 times as fast as on one, at 53 and 424 bits, near to what the model says of n = 10⁴. Solve and Cholesky of
-n = 4096 and 8192 are 0.8 to 1.1 times as fast: **the model does not hold for them today**. It shares the float64 elimination and
-each step of refinement among all GPUs.
+A [record](../../bench/records/h100-two.json) of two H100 with resident matrices is newer than the model, which does not use it: Gemm of
+n = 8192 is 1.86 and 1.78 times as fast as on one, at 53 and 424 bits, near to what the model says of n = 10⁴. At 53 bits and n = 8192
+Solve is 1.26 times as fast, Cholesky as fast as on one: **the model does not hold for them today**. It shares the float64 elimination
+and each step of refinement among all GPUs.
 `))

@@ -82,9 +82,9 @@ func (e *engine) beside(s *cuda.Stream) (_ *cuda.Stream, err error) {
 	return e.aside, err
 }
 
-// controlOf returns what a product keeps on the device, zeros. Most products leave it so: clearing
-// it before the first kernel would take longer than the kernel that tells the outcome needs for
-// that.
+// controlOf returns what a product keeps on the device, zeros. Most products leave it so for the
+// next one: clearing it before the first kernel would take longer than the kernel that tells the
+// outcome needs for that.
 func (e *engine) controlOf(s *cuda.Stream, size int64) (*cuda.Memory, error) {
 	if e.control == nil {
 		c, err := s.Alloc(size)
@@ -100,6 +100,12 @@ func (e *engine) controlOf(s *cuda.Stream, size int64) (*cuda.Memory, error) {
 	}
 	e.clean = false
 	return e.control, nil
+}
+
+// dropControl frees that.
+func (e *engine) dropControl() {
+	e.control.Free()
+	e.control, e.clean = nil, false
 }
 
 // told is what a kernel has told the host.
@@ -132,8 +138,7 @@ func (e *engine) trim() {
 
 // forget frees all that it keeps.
 func (e *engine) forget() {
-	e.control.Free()
-	e.control, e.clean = nil, false
+	e.dropControl()
 	for _, m := range e.constants {
 		m.Free()
 	}

@@ -567,8 +567,11 @@ func TestControl(t *testing.T) {
 				if e.clean != (stats.Exact == 0) {
 					t.Errorf("%v: clean %v, %d entries in the exact pass", kind, e.clean, stats.Exact)
 				}
+				if !e.clean {
+					return nil
+				}
 				words := make([]uint64, unsafe.Sizeof(abi.Control{})/8)
-				if err := cuda.Download(s, words, e.control.Pointer()); err != nil || !e.clean {
+				if err := cuda.Download(s, words, e.control.Pointer()); err != nil {
 					return err
 				}
 				if n := slices.IndexFunc(words, func(w uint64) bool { return w != 0 }); n >= 0 {

@@ -28,6 +28,7 @@ type multiplication struct {
 
 	left, right *operand
 	control     *cuda.Memory // struct control
+	made        bool         // by this product
 	list, rest  *cuda.Memory // entries for the exact pass, and for the host
 	problem     plan.Problem
 	plan        plan.Plan
@@ -78,6 +79,9 @@ func (m *multiplication) free() {
 	}
 	m.marks = nil
 	m.steps.free()
+	if m.made && !m.e.clean { // it may have been broken off
+		m.e.dropControl()
+	}
 }
 
 // prepare scans the operands, unless enough is known of them, and plans.

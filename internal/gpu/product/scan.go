@@ -43,6 +43,7 @@ const (
 // scan finds the totals of the operands, and returns the sizes of some entries.
 func (m *multiplication) scan() ([]abi.Sample, error) {
 	var err error
+	m.made = m.e.control == nil
 	if m.control, err = m.e.controlOf(m.s, arrivedAt+4*int64(m.exactBlocks())); err != nil {
 		return nil, err
 	}
