@@ -16,15 +16,33 @@ import (
 
 // inverseDigits bounds the order, a lane, of inverses in more than 53 bits that are faster by
 // elimination in digits than by products: from order 9 to there they take a half to all of the
-// time, from 80 bits to 848.
-const inverseDigits = 25
+// time, from 80 bits to 848. Newton's method, which begins with an inverse by a series, doubles its
+// bits to those of stepBits once, in few products: there it is faster from orders of stepDigits a
+// lane on. At n = 300, one thread with AVX-512, 424 bits take 73 ms in place of 103, 500 bits 95 in
+// place of 116, but 212 bits 100 in place of 41 and 320 bits 130 in place of 56 ("halfulp bench
+// inv").
+const (
+	inverseDigits = 40
+	stepDigits    = 25
+)
+
+var stepBits = [2]int{390, 600}
+
+// digitsOf returns the order up to which inverses of so many bits are eliminated in digits.
+func (s *solver) digitsOf(a *halfulp.Matrix, bits int) int {
+	lanes := direct.LaneCount()
+	if s.sliceable(a) && bits >= stepBits[0] && bits <= stepBits[1] {
+		return stepDigits * lanes
+	}
+	return inverseDigits * lanes
+}
 
 // quickInverse stores the inverse of A in z, by elimination in digits, as far as enclosures of
 // entries decide these, and puts nil for the columns of todo that are done. It does nothing where
 // products are faster, and for a B that is not the unit matrix.
 func (s *solver) quickInverse(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error {
 	n := f.n
-	if n > inverseDigits*direct.LaneCount() || !isIdentity(b) {
+	if !isIdentity(b) || n > s.digitsOf(a, z.Format().Bits()) {
 		return nil
 	}
 	cond, err := s.loss(f)

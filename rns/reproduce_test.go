@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/reproduce"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -218,7 +219,7 @@ func checkKernels(t *testing.T, r *reproduce.Report, kernels []string, bits []in
 					t.Errorf("kernel %s, %d bits: no %s", k, p, q)
 				}
 			}
-			if shared := found[cell{k, "shared memory", p}]; (shared > 0) != (strings.HasPrefix(k, "pair") || k == "row sums") {
+			if shared := found[cell{k, "shared memory", p}]; (shared > fake.DeclaredShared) != (strings.HasPrefix(k, "pair") || k == "row sums") {
 				t.Errorf("kernel %s, %d bits: %v bytes of shared memory", k, p, shared)
 			}
 		}

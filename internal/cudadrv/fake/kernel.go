@@ -104,12 +104,12 @@ func (d *Driver) ModuleGetFunction(m cudadrv.Module, name string) (cudadrv.Funct
 		return 0, d.fail("ModuleGetFunction", cudadrv.NotFound)
 	}
 	h := cudadrv.Function(d.handle())
-	d.entries[h] = &function{m, reflect.ValueOf(f), d.emulated[name], 48<<10 - declaredShared}
+	d.entries[h] = &function{m, reflect.ValueOf(f), d.emulated[name], 48<<10 - DeclaredShared}
 	return h, nil
 }
 
-// declaredShared is the shared memory that kernels declare.
-const declaredShared = 1 << 10
+// DeclaredShared is the shared memory that kernels declare.
+const DeclaredShared = 1 << 10
 
 // FuncGetAttribute returns 32 registers, the declared shared memory, and 0 for the rest.
 func (d *Driver) FuncGetAttribute(a cudadrv.FunctionAttribute, _ cudadrv.Function) (int, error) {
@@ -121,7 +121,7 @@ func (d *Driver) FuncGetAttribute(a cudadrv.FunctionAttribute, _ cudadrv.Functio
 	case cudadrv.FuncRegisters:
 		return 32, nil
 	case cudadrv.FuncSharedBytes:
-		return declaredShared, nil
+		return DeclaredShared, nil
 	}
 	return 0, nil
 }
@@ -133,7 +133,7 @@ func (d *Driver) FuncSetAttribute(f cudadrv.Function, a cudadrv.FunctionAttribut
 		return err
 	}
 	entry := d.entries[f]
-	if entry == nil || a != cudadrv.FuncMaxDynamicShared || value > 99<<10-declaredShared {
+	if entry == nil || a != cudadrv.FuncMaxDynamicShared || value > 99<<10-DeclaredShared {
 		return d.fail("FuncSetAttribute", cudadrv.InvalidValue)
 	}
 	entry.shared = value
