@@ -2,6 +2,7 @@ package modgemm
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -73,6 +74,11 @@ func TestCombineBytes(t *testing.T) {
 				CombineBytes(k, out, stride, c, y, panels)
 				if !planesOK() || !yOK() || !outOK() {
 					t.Fatalf("seed %d, trial %d: writes outside", seed, trial)
+				}
+				defined, _ := guarded[int64](len(out))
+				combineBytesGeneric(defined, stride, c, y, panels)
+				if !slices.Equal(out, defined) {
+					t.Fatalf("seed %d, trial %d, %d moduli, %d words, %d panels: not as defined", seed, trial, moduli, words, panels)
 				}
 				for i, got := range out {
 					g, e := i/stride, i%stride

@@ -75,9 +75,7 @@ func checkFlow(t *testing.T, devs ...*cuda.Device) {
 					z := num.Mat{Arr: num.New(format, short*long), RS: 1, CS: short, Rows: short, Cols: long}
 					before := old
 					if name == "in place" {
-						for i := range old.Arr.F64[0] {
-							z.Arr.F64[0][i] = old.Arr.F64[0][i]
-						}
+						copy(z.Arr.F64[0], old.Arr.F64[0])
 						before = z
 					}
 					x, y, o, c := a, b, before, z
