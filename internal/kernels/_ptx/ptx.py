@@ -96,7 +96,8 @@ class Compiler:
             sys.exit(f"{source.name}: NVRTC failed")
         ptx = self.text(program, "PTX")
         self.lib.nvrtcDestroyProgram(ctypes.byref(program))
-        return ptx
+        # Comments are a hundredth of the archive, which programs have in them.
+        return "".join(line for line in ptx.splitlines(keepends=True) if not line.lstrip().startswith("//"))
 
 
 def inputs(file, found):
