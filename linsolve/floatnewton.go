@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"math/bits"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
@@ -119,7 +120,7 @@ func (s *solver) newtonBySums(a *halfulp.Matrix, f *factors, t *floatSums, most 
 				storeLeading(x.Arr, x.At(i, j), neg != (t.sign < 0), sum[:], unit)
 			}
 		}
-		v.col[j] = int64(c)
+		v.col[j] = int64(c + bits.Len(uint(len(terms)-1))) // of their sum
 		off[j] = float64(t.norm*t.off[j]) + math.Ldexp(1.001, c-places)
 	})
 	if err != nil {

@@ -110,7 +110,7 @@ func (s *solver) sliceable(a *halfulp.Matrix) bool {
 // shortInverse reports whether the solution for B is an inverse that float64 arithmetic decides.
 func (s *solver) shortInverse(b, z *halfulp.Matrix) bool {
 	to := raw.Matrix(z).Arr
-	return to.Terms() == 1 && to.Bits() <= seedBits && isIdentity(b)
+	return to.Terms() <= 1 && to.Bits() <= seedBits && isIdentity(b)
 }
 
 // invertSlices returns a sliced inverse by factors of a, nil if float64 does not do.
@@ -386,6 +386,9 @@ func storeFloat(a *num.Array, at int, x float64, shift int64) (ok bool) {
 		}
 	}
 	mantissa, e := num.Decompose(x)
+	if top := e + shift; max(top, -top) > math.MaxInt32-128 { // of MP
+		return false
+	}
 	a.Set(at, num.Real{Class: num.Finite, Neg: x < 0, Mag: []uint64{mantissa}, Exp: e + shift})
 	return true
 }
