@@ -77,6 +77,8 @@ have_mpi() {
 tool() { GOBIN=$PWD/.bin/tools timeout 600 go install "$1"; }
 
 quick() {
+	! on_ci || stamped
+
 	part "gofmt"
 	local unformatted
 	unformatted=$(gofmt -l .)
@@ -226,7 +228,7 @@ starts_goroutines() {
 
 generated() {
 	local package stale=()
-	for package in $(dirname internal/*/_asm rns/_asm expansion/_asm ozaki/_asm); do
+	for package in $(generated_packages); do
 		unchanged "$package" || {
 			part "generated assembly of $package"
 			scripts/check-asm.sh "$package"
@@ -241,6 +243,8 @@ generated() {
 		exit 1
 	fi
 }
+
+generated_packages() { dirname internal/*/_asm rns/_asm expansion/_asm ozaki/_asm; }
 
 check_ptx() {
 	have_python() { command -v python3 >/dev/null; }
@@ -340,6 +344,21 @@ unchanged() {
 		[ -n "$since" ] && [ $(($(date +%s) - since)) -gt 86400 ] || return 1
 	fi
 	printf '%s: unchanged since checked\n' "$1"
+}
+
+# stamped fails where something generated has changed that no stamp tells of, before anything that
+# takes long.
+stamped() {
+	local name line status=0
+	kernel_hashes=$(PYTHONDONTWRITEBYTECODE=1 "$kernels"/_ptx/hashes.py) || return 0 # without a Python
+	for name in $(generated_packages) $(awk '{ print "ptx/" $2 }' <<<"$kernel_hashes") bench; do
+		line=$(stamp "$name")
+		grep -qxF "$line" "$stamps" || {
+			printf '%s has no line of today for %s: commit what "make generated" writes there\n' "$stamps" "$name"
+			status=1
+		}
+	done
+	return $status
 }
 
 # passed NAME: notes that the check of NAME has passed.
