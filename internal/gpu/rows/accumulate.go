@@ -21,7 +21,8 @@ const (
 	scanBlocks  = 4               // a multiprocessor
 	spanShared  = 24 * rowThreads // bytes of shared memory in which a block merges spans
 
-	// declaredShared bounds the shared memory that kernels of sums declare.
+	// declaredShared bounds what kernels of this package declare of shared memory, those that take
+	// the more the longer their numbers.
 	declaredShared = 2 << 10
 
 	// stageBytes is what a block loads at a time, if that is more than an entry a thread.

@@ -277,7 +277,7 @@ func (u *updating) applies(dev *cuda.Device, x, y, z num.Format) bool {
 	k.Words = int32((u.windowBits(x, y, z) + 63) / 64)
 	each := int(k.Words) + x.Limbs()
 	scaled := (int(k.Bits)+63)/64 + max(1, y.Limbs())
-	limit := dev.Info().SharedPerBlock
+	limit := dev.Info().SharedPerBlock - declaredShared
 	// A block of many threads, if three fit a multiprocessor.
 	for _, share := range []int{3, 1} {
 		for u.threads = updateThreads; u.threads >= 32; u.threads /= 2 {
