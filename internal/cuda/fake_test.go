@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -544,7 +545,12 @@ func TestConcurrent(t *testing.T) {
 	}
 }
 
-func TestArguments(t *testing.T) { checkArguments(t, open(t, new(fake.Driver))) }
+func TestArguments(t *testing.T) {
+	if strconv.IntSize < 64 {
+		t.Skip("structures of programs of 32 bits end without the padding that kernels have")
+	}
+	checkArguments(t, open(t, new(fake.Driver)))
+}
 
 func TestReverse(t *testing.T) { checkReverse(t, open(t, new(fake.Driver))) }
 

@@ -5,8 +5,13 @@ package cudadrv
 import (
 	"fmt"
 	"runtime"
+	"strconv"
 )
 
 func load() (Driver, error) {
-	return nil, fmt.Errorf("%w: there is none for %s/%s", ErrNoDriver, runtime.GOOS, runtime.GOARCH)
+	whom := runtime.GOOS + "/" + runtime.GOARCH
+	if strconv.IntSize < 64 {
+		whom += ", a program of 32 bits: GPUs are for those of 64 bits"
+	}
+	return nil, fmt.Errorf("%w: there is none for %s", ErrNoDriver, whom)
 }

@@ -105,6 +105,13 @@ func (d *Driver) Fail(call string, after int, code cudadrv.Code) {
 	d.injected = append(d.injected, injection{call, after, code})
 }
 
+// Forgive forgets what was to fail and has not.
+func (d *Driver) Forgive() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.injected = nil
+}
+
 // enter begins a call and takes the lock, which the caller gives back.
 func (d *Driver) enter(call string) error {
 	d.mu.Lock()

@@ -5,6 +5,7 @@ package gputest
 import (
 	"errors"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -26,6 +27,15 @@ func Machine(t testing.TB) *cuda.Device {
 		t.Fatal(err)
 	}
 	return dev
+}
+
+// Wide skips a test of kernels in programs of 32 bits, which no driver has: structures of theirs
+// end without the padding that kernels have.
+func Wide(t testing.TB) {
+	t.Helper()
+	if strconv.IntSize < 64 {
+		t.Skip("GPUs are for programs of 64 bits")
+	}
 }
 
 // References returns n fake devices with Go functions for the kernels. Each has a driver and a
@@ -61,6 +71,8 @@ func Linked(t testing.TB, n int) ([]*cuda.Device, *fake.Driver) {
 
 // Kernels gives a driver all kernels, in Go.
 func Kernels(t testing.TB, drv *fake.Driver) {
+	t.Helper()
+	Wide(t)
 	Reference(t, drv)
 	ElementReference(t, drv)
 	NewtonReference(t, drv)
@@ -76,6 +88,7 @@ const Emulate = "HALFULP_EMULATE"
 // opened returns the device of a driver with references, or with kernels in their place.
 func opened(t testing.TB, drv *fake.Driver) *cuda.Device {
 	t.Helper()
+	Wide(t)
 	if files := strings.Fields(os.Getenv(Emulate)); len(files) > 0 {
 		emulate(t, drv, files...)
 	}

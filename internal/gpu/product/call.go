@@ -17,7 +17,12 @@ func gemm(dev *cuda.Device, cfg Config, alpha, beta num.Real, q part, add func(e
 		return f.run(q)
 	}
 	p := carried{part: q, cfg: cfg, alpha: alpha, beta: beta}
-	err := dev.Do(cfg.Ctx, func(s *cuda.Stream) error {
+	return p.run(dev, add)
+}
+
+// run computes the part alone.
+func (p *carried) run(dev *cuda.Device, add func(exact.Stats)) error {
+	err := dev.Do(p.cfg.Ctx, func(s *cuda.Stream) error {
 		defer p.free()
 		if err := p.up(s); err != nil {
 			return err
@@ -31,7 +36,7 @@ func gemm(dev *cuda.Device, cfg Config, alpha, beta num.Real, q part, add func(e
 		err = p.onHost()
 	}
 	if err != nil {
-		return exact.Shifted(err, q.i0, q.j0)
+		return exact.Shifted(err, p.i0, p.j0)
 	}
 	add(p.stats)
 	return nil

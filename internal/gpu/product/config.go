@@ -45,6 +45,8 @@ type Config struct {
 	// time.
 	Progress func(done float64)
 
+	// coming is how many bytes of panels may come to the device while the product runs, if not nil.
+	coming func() int64
 	// spoil changes the residues of factors, or of the product, once they are there. It is for
 	// tests.
 	spoil func(m *multiplication, r room, ofProduct bool) error
@@ -92,5 +94,6 @@ func counted(m, n int) bool {
 }
 
 // errRange says that residues do not apply: the precision is beyond the pool of moduli, or
-// numbers spread too widely.
+// numbers spread too widely. It comes when no kernel that reads operands is under way any more:
+// nobody waits for such kernels before operands are given back.
 var errRange = errors.New("beyond the range of the residue method on the GPU")

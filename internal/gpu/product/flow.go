@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/exact"
@@ -108,9 +109,10 @@ func (f *flow) run(whole part) error {
 	}
 	all := make([]*panel, count)
 	for i, q := range f.list {
-		p := &panel{carried: carried{part: q, cfg: f.cfg, alpha: f.alpha, beta: f.beta}}
+		p := &panel{carried: carried{part: q, cfg: f.cfg, alpha: f.alpha, beta: f.beta}, takes: q.bytes() - matBytes(factor)}
 		p.factors[f.shared] = &copied
 		p.cfg.Ctx, p.cfg.Progress = ctx, progress.share(q.work()/whole.work())
+		p.cfg.coming = func() int64 { return coming(all[i+1 : min(i+ahead, count)]) }
 		all[i] = p
 		queues[0] <- p
 	}
@@ -144,6 +146,7 @@ func (f *flow) run(whole part) error {
 	})
 	wg.Go(func() {
 		stage(2, func(p *panel) error {
+			p.leaves = true
 			if err := down.Do(ctx, p.comeDown); err != nil {
 				return err
 			}
@@ -153,12 +156,13 @@ func (f *flow) run(whole part) error {
 				p.cfg.Progress(1)
 			}
 			<-room
+			p.ended = true
 			return nil
 		})
 	})
 	stage(1, func(p *panel) error {
 		err := f.dev.Do(ctx, p.pass)
-		if errors.Is(err, errRange) {
+		if errors.Is(err, errRange) { // of which no kernel reads operands any more
 			p.done, err = true, p.onHost()
 		}
 		return err
@@ -168,14 +172,44 @@ func (f *flow) run(whole part) error {
 		f.err = ctx.Err()
 	}
 	f.end(up, down, all)
+	if errors.Is(f.err, cuda.ErrMemory) {
+		return f.oneByOne(all, &copied)
+	}
 	return f.err
+}
+
+// oneByOne computes the panels that have not ended, each alone on the device: beside each other
+// they, or what one takes, found no room. Results that were on their way when memory ended, and may
+// have come in part, stay so.
+func (f *flow) oneByOne(all []*panel, copied *mem.Matrix) error {
+	for _, p := range all {
+		if p.ended {
+			continue
+		}
+		if p.leaves {
+			return f.err
+		}
+		q := carried{part: p.part, cfg: p.cfg, alpha: f.alpha, beta: f.beta}
+		q.factors[f.shared] = copied
+		q.cfg.Ctx, q.cfg.coming = f.cfg.Ctx, nil
+		if err := q.run(f.dev, f.add); err != nil {
+			return err
+		}
+		if q.cfg.Progress != nil {
+			q.cfg.Progress(1)
+		}
+	}
+	return nil
 }
 
 // A panel is a part of a flow.
 type panel struct {
 	carried
 	there, computed *cuda.Event
+	takes           int64 // bytes on the device
+	arrived         atomic.Bool
 	done            bool // on the host
+	leaves, ended   bool // its results go, or have gone, to the host
 }
 
 // goUp brings a panel to the device.
@@ -183,7 +217,18 @@ func (p *panel) goUp(s *cuda.Stream) error {
 	if err := p.up(s); err != nil {
 		return err
 	}
+	p.arrived.Store(true)
 	return record(s, &p.there)
+}
+
+// coming is what panels will take on the device that are not there yet.
+func coming(list []*panel) (bytes int64) {
+	for _, p := range list {
+		if !p.arrived.Load() {
+			bytes += p.takes
+		}
+	}
+	return bytes
 }
 
 // pass computes it.

@@ -12,6 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/num"
 )
@@ -110,6 +112,52 @@ func checkFlow(t *testing.T, devs ...*cuda.Device) {
 	}
 }
 
+// TestFlowMemory has panels of which a device has room for one alone, and a product that leaves
+// room for panels to come: for some in smaller blocks, for too many in the smallest.
+func TestFlowMemory(t *testing.T) {
+	defer flowing()()
+	const short, inner, long = 3, 250, 512
+	rng := rand.New(rand.NewPCG(5, 6))
+	a := gputest.RandomMat(rng, num.Float64, gputest.Uniform, short, inner)
+	b := gputest.RandomMat(rng, num.Float64, gputest.Uniform, inner, long)
+	want := num.Mat{Arr: num.New(num.Float64, short*long), RS: 1, CS: short, Rows: short, Cols: long}
+	if _, err := hostGemm(Config{}.defaults(), gputest.Scalar(1), a, b, num.Real{}, want, want); err != nil {
+		t.Fatal(err)
+	}
+	// run returns the number of blocks of a product on a device of so many bytes, and how much it
+	// said was done in the end.
+	run := func(memory uint64, cfg Config) (blocks int, done float64) {
+		t.Helper()
+		drv := &fake.Driver{TotalMemory: memory}
+		gputest.Kernels(t, drv)
+		dev, err := cuda.OpenDriver(drv, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := num.Mat{Arr: num.New(num.Float64, short*long), RS: 1, CS: short, Rows: short, Cols: long}
+		cfg.Progress = func(d float64) { done = d }
+		whole := part{a: a, b: b, old: z, c: z}
+		err = gemm(dev, cfg.defaults(), gputest.Scalar(1), num.Real{}, whole, func(s exact.Stats) { blocks += s.Blocks })
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, fmt.Sprintf("with %d bytes", memory), z, want)
+		return blocks, done
+	}
+	leastPanel = abi.Tile
+	// Panels beside each other need 2.6 MB, one alone 2.1.
+	if n, done := run(2300e3, Config{}); n != 4 || done < 0.999 {
+		t.Errorf("%d panels, %g done", n, done)
+	}
+	leastPanel = long + 1
+	one, _ := run(1<<30, Config{})
+	some, _ := run(1<<30, Config{coming: func() int64 { return 911e6 }})
+	least, _ := run(1<<30, Config{coming: func() int64 { return 2 << 30 }})
+	if one != 1 || some <= one || least < some {
+		t.Errorf("%d blocks, %d beside some panels, %d beside many", one, some, least)
+	}
+}
+
 // TestFlowFails lets allocations, and the context, end a product in panels: all memory is given
 // back.
 func TestFlowFails(t *testing.T) {
@@ -166,26 +214,31 @@ func TestFlowFails(t *testing.T) {
 		}
 		cancel()
 	}
-	failed := 0
-	for after := range 20 {
-		// so that memory comes from the driver
-		if err := dev.Do(t.Context(), (*cuda.Stream).Trim); err != nil {
-			t.Fatal(err)
-		}
-		for range 3 { // the pool tries again, and another thread may have what was to fail
-			drv.Fail("MemAlloc", after, cudadrv.OutOfMemory)
-		}
-		if err := run(t.Context(), nil); err != nil {
-			failed++
-			if !errors.Is(err, cuda.ErrMemory) {
-				t.Fatalf("allocation %d: %v", after, err)
+	// The pool tries again, another thread may have what was to fail, and panels come one by one
+	// where they find no memory.
+	failed := map[int]int{}
+	for _, times := range []int{3, 9} {
+		for after := range 20 {
+			// so that memory comes from the driver
+			if err := dev.Do(t.Context(), (*cuda.Stream).Trim); err != nil {
+				t.Fatal(err)
+			}
+			for range times {
+				drv.Fail("MemAlloc", after, cudadrv.OutOfMemory)
+			}
+			if err := run(t.Context(), nil); err != nil {
+				failed[times]++
+				if !errors.Is(err, cuda.ErrMemory) {
+					t.Fatalf("%d from allocation %d on: %v", times, after, err)
+				}
 			}
 			if now := use(); now != was {
-				t.Fatalf("allocation %d: %s in use, %s before", after, now, was)
+				t.Fatalf("%d from allocation %d on: %s in use, %s before", times, after, now, was)
 			}
+			drv.Forgive()
 		}
 	}
-	if failed < 8 {
-		t.Errorf("%d allocations failed", failed)
+	if failed[3] > 4 || failed[9] < 8 {
+		t.Errorf("%d and %d products failed", failed[3], failed[9])
 	}
 }

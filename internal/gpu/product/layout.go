@@ -73,9 +73,14 @@ func (m *multiplication) layout() (layout, error) {
 		budget = int64(float64(m.e.dev.Info().Memory)*0.85) - m.e.dev.Counters().InUse
 	}
 	budget -= 16 * m.capacity()
+	// What panels will take, unless no block is small enough: then they come one by one.
+	coming := int64(0)
+	if m.cfg.Memory <= 0 && m.cfg.coming != nil {
+		coming = m.cfg.coming()
+	}
 	l := layout{min(m.a.Rows, maxVectors), min(m.b.Rows, maxVectors), m.base.key.products()}
 	least := 3 * tileRows
-	for m.bytes(l) > budget {
+	for m.bytes(l) > budget-coming {
 		switch {
 		case l.planes > 2*least:
 			l.planes = l.planes / 2
@@ -85,6 +90,8 @@ func (m *multiplication) layout() (layout, error) {
 			l.cols = roundUp((l.cols+1)/2, abi.Tile)
 		case l.rows > m.rowTile():
 			l.rows = roundUp((l.rows+1)/2, m.rowTile())
+		case m.bytes(l) <= budget:
+			return l, nil
 		default:
 			return l, fmt.Errorf("%v: %w: a product needs %d bytes at least", m.e.dev, cuda.ErrMemory, m.bytes(l))
 		}

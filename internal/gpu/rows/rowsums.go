@@ -1,6 +1,10 @@
 // Package rows runs sums of numbers and of products along the rows of matrices on NVIDIA GPUs
 // (reductions, moments, matrix-vector products), updates entry by entry, and searches. Bits are
 // those of package direct.
+//
+// Launches of sums take turns: all kernels of this package are started on the main stream of their
+// device, that of cuda.Device.Do. The counters of kernels/rows/conclude.cuh are variables of the
+// module, of which a device has one, and two launches at a time would count each other's blocks.
 package rows
 
 import (
@@ -67,7 +71,7 @@ func (q *rowSums) told(box *cuda.Mailbox) (*hostSums, error) {
 
 // rowSums are the sums of the rows of a, or of their products with x, on the device.
 type rowSums struct {
-	s          *cuda.Stream
+	s          *cuda.Stream // the main one: launches take turns
 	a          mem.Matrix
 	x          *mem.Matrix // of one row; nil: sums of numbers
 	magnitudes bool

@@ -190,3 +190,42 @@ func TestPanelsFail(t *testing.T) {
 		}
 	})
 }
+
+// TestPanelsDropKept lets memory fail while panels are looked at: copies that are kept make room.
+func TestPanelsDropKept(t *testing.T) {
+	on(t, 2, func(devs []*cuda.Device, drv *fake.Driver) {
+		const n, inner = 4, 2*4*128 + 10
+		a, b := Random(Float64, n, inner, 3, 1), Random(Float64, inner, n, 3, 2)
+		want, other := NewMatrix(Float64, n, n), Random(Float64, 20, 20, 3, 3)
+		must(Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), want, onCPU))
+		da, db, dc := must(a.On("cuda:0-1")), must(b.On("cuda:0-1")), must(NewMatrixOn("cuda:0-1", Float64, n, n))
+		dm, dy := must(other.On("cuda:0-1")), must(other.On("cuda:0-1"))
+		// run has copies of M that are kept, and then a product that does without some memory.
+		run := func(after int) error {
+			must(Gemv(NoTrans, Float(1), dm, dm.Col(1), Float(0), dy.Col(1), nil))
+			for _, d := range devs { // so that memory comes from the driver
+				if err := d.Do(t.Context(), (*cuda.Stream).Trim); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if after >= 0 {
+				for range 2 { // the pool tries again
+					drv.Fail("MemAlloc", after, cudadrv.OutOfMemory)
+				}
+			}
+			_, err := Gemm(NoTrans, NoTrans, Float(1), da, db, Float(0), dc, nil)
+			return err
+		}
+		if err := run(-1); err != nil { // which keeps its constants
+			t.Fatal(err)
+		}
+		// what A comes to, and the records of its panels, on each GPU
+		for after := range 4 {
+			if err := run(after); err != nil {
+				t.Errorf("allocation %d: %v", after, err)
+			} else if !must(dc.Host()).Same(want) {
+				t.Errorf("allocation %d: other bits than on the CPU", after)
+			}
+		}
+	})
+}

@@ -32,17 +32,14 @@ func (p *Place) work(c place.Config, jobs []job) error {
 	for _, j := range jobs {
 		p.changed(j.out)
 	}
-	f, in, err := p.arranged(c, jobs)
+	f, in, err := p.fetched(c, jobs)
 	if errors.Is(err, place.ErrMemory) && p.keeps() {
 		f.free(err)
 		p.drop(nil)
-		f, in, err = p.arranged(c, jobs)
+		f, in, err = p.fetched(c, jobs)
 	}
 	defer func() { f.free(err) }()
 	if err != nil {
-		return err
-	}
-	if err = f.run(); err != nil {
 		return err
 	}
 	if err = p.runAll(c, f, jobs, in); err != nil {
@@ -50,6 +47,15 @@ func (p *Place) work(c place.Config, jobs []job) error {
 	}
 	err = p.back(f, jobs, in)
 	return err
+}
+
+// fetched returns what jobs get, which is there or on its way.
+func (p *Place) fetched(c place.Config, jobs []job) (*fetching, [][]num.Mat, error) {
+	f, in, err := p.arranged(c, jobs)
+	if err == nil {
+		err = f.run()
+	}
+	return f, in, err
 }
 
 // arranged returns what jobs get, once it has run.
