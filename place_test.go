@@ -121,7 +121,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestNotLinked checks what a program without package cuda says.
+// TestNotLinked checks what a program without packages cuda and distributed says.
 func TestNotLinked(t *testing.T) {
 	defer place.Register(place.CUDA, nil)()
 	_, err := Identity(Float64, 2).On("cuda:0")
@@ -130,6 +130,9 @@ func TestNotLinked(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	if _, err := GPUs(); !errors.Is(err, ErrDevice) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := Identity(Float64, 2).On("mpi:2x2"); !errors.Is(err, ErrDevice) || !strings.Contains(err.Error(), "halfulp/distributed)") {
 		t.Errorf("error %v", err)
 	}
 	a := Identity(Float64, 2)

@@ -73,6 +73,22 @@ func TestEnclose(t *testing.T) {
 			}
 		}
 	}
+	// Steps narrow bounds down to the formats, however large the condition number is.
+	for _, f := range formats {
+		a, b := halfulp.Random(halfulp.Float64, 3, 3, 0, seed).Convert(halfulp.MP(300)), halfulp.Random(halfulp.Float64, 3, 2, 0, seed+1)
+		for j := range 3 { // the last row is almost the first one
+			x := a.Big(0, j)
+			a.SetBig(2, j, x.Add(x, new(big.Float).SetMantExp(a.Big(2, j), -150)))
+		}
+		l, u := halfulp.NewMatrix(f, 3, 2), halfulp.NewMatrix(f, 3, 2)
+		if _, err := Enclose(a, b, l, u, 40, nil); err != nil {
+			t.Fatal(err)
+		}
+		inside(t, "nearly singular", a, b, l, u)
+		if w := widths(l, u); f != halfulp.Float32 && w > 4 {
+			t.Errorf("nearly singular, %v: %g ulps", f, w)
+		}
+	}
 	// Diagonal matrices of powers of two are solved exactly, up to rounding outwards.
 	a := halfulp.NewMatrixFloat64(2, 2, 2, []float64{2, 0, 0, 0.25})
 	b := halfulp.NewMatrixFloat64(2, 1, 2, []float64{-6, 1})

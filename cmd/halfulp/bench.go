@@ -124,7 +124,7 @@ func (c *benchCmd) Run(env *cli.Environment) error {
 		Threads: runtime.GOMAXPROCS(0), Level: impl.Level().String(), Date: time.Now().UTC().Truncate(time.Second),
 		Devices: append([]deviceInfo{{Name: cpuDevice, Available: true, Text: "available"}}, gpus()...),
 	}
-	table := benchTable{w: env.Stdout, against: before != nil}
+	table := benchTable{w: env.Stdout, against: before != nil, threads: int(c.Threads)}
 	if !c.JSON {
 		table.head(r)
 	}

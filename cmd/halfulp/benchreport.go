@@ -17,13 +17,18 @@ import (
 type benchTable struct {
 	w       io.Writer
 	against bool
+	threads int // that were asked for, 0 for all
 }
 
 const benchColumns = "%-9s %8s %-8s %-8s %10s %10s %10s %5s %9s %9s"
 
 func (t benchTable) head(r benchReport) {
-	fmt.Fprintf(t.w, "# halfulp %s, %s, %s, %s, %d threads, %s\n",
-		strings.TrimPrefix(r.Version, "halfulp "), r.Go, r.System, r.CPU, r.Threads, r.Level)
+	threads := fmt.Sprint(r.Threads)
+	if t.threads > 0 && t.threads < r.Threads {
+		threads = fmt.Sprintf("%d of %s", t.threads, threads)
+	}
+	fmt.Fprintf(t.w, "# halfulp %s, %s, %s, %s, %s threads, %s\n",
+		strings.TrimPrefix(r.Version, "halfulp "), r.Go, r.System, r.CPU, threads, r.Level)
 	line := fmt.Sprintf(benchColumns, "operation", "n", "format", "device", "median", "min", "max", "runs", "10^9/s", "products")
 	if t.against {
 		line += fmt.Sprintf(" %10s %8s %8s", "before", "ratio", "p")

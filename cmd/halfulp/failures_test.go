@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io/fs"
 	"os"
 	"os/exec"
 	"runtime"
@@ -96,5 +97,23 @@ func TestFailingProcesses(t *testing.T) {
 				t.Errorf("files %v, there were %v", after, before)
 			}
 		})
+	}
+}
+
+// fullDisk is a standard output that takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "write", Path: os.Stdout.Name(), Err: syscall.ENOSPC}
+}
+
+// TestFullOutput has results, help and versions not fit: that is no mistake on the command line.
+func TestFullOutput(t *testing.T) {
+	for _, command := range []string{"sum -", "--help", "sum --help", "help sum", "version", "--version", "info", "man", "completion bash"} {
+		var stderr bytes.Buffer
+		status := run(strings.Fields(command), strings.NewReader("1\n"), fullDisk{}, &stderr)
+		if want := "halfulp: standard output: " + syscall.ENOSPC.Error() + "\n"; status != 1 || stderr.String() != want {
+			t.Errorf("%s: status %d, %s", command, status, &stderr)
+		}
 	}
 }

@@ -19,8 +19,9 @@ type genFlags struct {
 	memoryFlag
 }
 
-// write writes the matrix that generate makes, if one of that shape can be had.
-func (f *genFlags) write(env *cli.Environment, name string, rows, cols int, generate func(halfulp.Format) *halfulp.Matrix) error {
+// write writes the matrix that generate makes, if one of that shape can be had, and counts its
+// infinities if it may have some.
+func (f *genFlags) write(env *cli.Environment, name string, rows, cols int, wide bool, generate func(halfulp.Format) *halfulp.Matrix) error {
 	j := &job{env: env, command: "gen " + name, format: f.Format.Format, print: &f.printFlags, how: &runFlags{memoryFlag: f.memoryFlag}}
 	if rows < 0 || cols < 0 {
 		return cli.Misuse("%d x %d: a matrix has no negative dimensions", rows, cols)
@@ -32,7 +33,27 @@ func (f *genFlags) write(env *cli.Environment, name string, rows, cols int, gene
 		return err
 	}
 	j.warnDigits(f.Format.Format)
-	return j.writeMatrix(generate(f.Format.Format), nil)
+	z := generate(f.Format.Format)
+	if wide && !f.Quiet {
+		warn(env.Stderr, &halfulp.Stats{Overflow: infinities(z)}, z.Format())
+	}
+	return j.writeMatrix(z, nil)
+}
+
+// infinities counts those of a matrix in a format with the range of float32 or float64: what is
+// generated leaves MP's by inputs alone that are infinite themselves or near to it.
+func infinities(m *halfulp.Matrix) (n int64) {
+	if m.Format().IsMP() {
+		return 0
+	}
+	for j := range m.Cols() {
+		for i := range m.Rows() {
+			if m.At(i, j).IsInf(0) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 type genHilbertCmd struct {
@@ -49,7 +70,7 @@ Example:
 }
 
 func (c *genHilbertCmd) Run(env *cli.Environment) error {
-	return c.write(env, "hilbert", c.N, c.N, func(f halfulp.Format) *halfulp.Matrix { return halfulp.Hilbert(f, c.N) })
+	return c.write(env, "hilbert", c.N, c.N, false, func(f halfulp.Format) *halfulp.Matrix { return halfulp.Hilbert(f, c.N) })
 }
 
 type genVandermondeCmd struct {
@@ -95,7 +116,7 @@ func (c *genVandermondeCmd) Run(env *cli.Environment) error {
 	if c.Cols != nil {
 		cols = *c.Cols
 	}
-	return c.write(env, "vandermonde", nodes.Len(), cols, func(f halfulp.Format) *halfulp.Matrix {
+	return c.write(env, "vandermonde", nodes.Len(), cols, true, func(f halfulp.Format) *halfulp.Matrix {
 		return halfulp.Vandermonde(f, nodes, cols)
 	})
 }
@@ -126,7 +147,7 @@ func (c *genRandomCmd) Run(env *cli.Environment) error {
 	case c.Bits != 0 && (c.Bits < halfulp.MinPrec || c.Bits > bits):
 		return cli.Misuse("--bits: %d is not between %d and the %d that format %v holds", c.Bits, halfulp.MinPrec, bits, c.Format)
 	}
-	return c.write(env, "random", c.Rows, c.Cols, func(f halfulp.Format) *halfulp.Matrix {
+	return c.write(env, "random", c.Rows, c.Cols, c.Spread > 100, func(f halfulp.Format) *halfulp.Matrix {
 		if c.Bits == 0 {
 			return halfulp.Random(f, c.Rows, c.Cols, c.Spread, c.Seed)
 		}
@@ -152,7 +173,7 @@ func (c *genWamplerCmd) Run(env *cli.Environment) error {
 	if c.K < 1 || c.K > 5 {
 		return cli.Misuse("there is no Wampler%d: the problems are 1 to 5", c.K)
 	}
-	return c.write(env, "wampler", 21, 6, func(f halfulp.Format) *halfulp.Matrix {
+	return c.write(env, "wampler", 21, 6, false, func(f halfulp.Format) *halfulp.Matrix {
 		x, y := halfulp.Wampler(f, c.K)
 		if c.RHS {
 			return y.Matrix()
@@ -175,5 +196,5 @@ Example:
 }
 
 func (c *genIdentityCmd) Run(env *cli.Environment) error {
-	return c.write(env, "identity", c.N, c.N, func(f halfulp.Format) *halfulp.Matrix { return halfulp.Identity(f, c.N) })
+	return c.write(env, "identity", c.N, c.N, false, func(f halfulp.Format) *halfulp.Matrix { return halfulp.Identity(f, c.N) })
 }

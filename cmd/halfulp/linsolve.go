@@ -15,7 +15,7 @@ type solveCmd struct {
 	B string `arg:"" name:"B" help:"Right-hand sides: a matrix with as many rows, or a vector."`
 
 	Enclose bool   `group:"result" help:"Print proved bounds, two columns for each of X: lower, upper."`
-	Steps   *int   `group:"run" placeholder:"N" help:"With --enclose: steps of refinement, each of about 50 bits less log2 of the condition number (default 3)."`
+	Steps   *int   `group:"run" placeholder:"N" help:"With --enclose: steps of refinement, each of 8 to 45 bits (default 3)."`
 	RadiusA string `group:"input" name:"radius-a" placeholder:"FILE" help:"With --enclose: A is all matrices that differ from the one read by at most these entries."`
 	RadiusB string `group:"input" name:"radius-b" placeholder:"FILE" help:"With --enclose: the same for B."`
 

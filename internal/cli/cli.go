@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"reflect"
@@ -118,6 +119,7 @@ func outcome(err, cause error) (status int, text string) {
 func (p Program) runCommand(args []string, env *Environment) (err error) {
 	// Kong ends --help and --version through its exit function.
 	type exited struct{}
+	help := &parserOutput{Writer: env.Stdout}
 	defer func() {
 		if r := recover(); r != nil {
 			if _, ok := r.(exited); !ok {
@@ -125,11 +127,18 @@ func (p Program) runCommand(args []string, env *Environment) (err error) {
 			}
 			err = nil
 		}
+		if help.err != nil {
+			err = help.err
+		}
+		var output *fs.PathError
+		if errors.As(err, &output) && output.Path == os.Stdout.Name() {
+			err = files.Named("standard output", output)
+		}
 	}()
 	parser, err := kong.New(onlyCommand(p.Grammar(), args),
 		kong.Name(p.Name),
 		kong.Description(p.Description),
-		kong.Writers(env.Stdout, env.Stderr),
+		kong.Writers(help, env.Stderr),
 		kong.Exit(func(int) { panic(exited{}) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.ExplicitGroups(p.Groups),
@@ -161,6 +170,20 @@ func (p Program) runCommand(args []string, env *Environment) (err error) {
 		return Misuse("%w", err)
 	}
 	return parsed.Run(env)
+}
+
+// parserOutput is where package kong writes help and the version, which it goes on after errors of.
+type parserOutput struct {
+	io.Writer
+	err error
+}
+
+func (w *parserOutput) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
 }
 
 // onlyCommand returns a grammar with no other command than the one that args begin with: most of

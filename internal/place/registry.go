@@ -49,6 +49,9 @@ func Find(kind string) (Backend, error) {
 	if err := registered.absent[kind]; err != nil {
 		return nil, err
 	}
+	if kind == MPI {
+		return nil, fmt.Errorf("%w: this process has joined no others (a Go program that mpiexec starts does so by Init of github.com/halfulp/halfulp/distributed)", ErrDevice)
+	}
 	return nil, fmt.Errorf("%w: this program is built without GPUs (a Go program has them with import _ \"github.com/halfulp/halfulp/%s\")", ErrDevice, kind)
 }
 

@@ -275,10 +275,28 @@ func (d *Dialect) number(field string) (string, error) {
 		return "", errField
 	case !d.DecimalComma && strings.Contains(f, ","):
 		return "", fmt.Errorf("%.40q is not a number: --decimal-comma takes its comma for a decimal point", field)
-	case strings.ContainsFunc(f, func(c rune) bool { return c == ',' || c == '#' || c < utf8.RuneSelf && lines.IsSpace(byte(c)) }):
+	case d.DecimalComma && thousands(field):
+		return "", fmt.Errorf("%.40q has a point, as thousands may: with --decimal-comma write it without or with a comma", field)
+	case strings.Count(f, ".") > 1 || strings.ContainsFunc(f, func(c rune) bool { return c == ',' || c == '#' || c < utf8.RuneSelf && lines.IsSpace(byte(c)) }):
 		return "", fmt.Errorf("%.40q is not a number", field)
 	}
 	return f, nil
+}
+
+// thousands says whether the point of a number may stand behind its thousands, where the decimal
+// sign is a comma: 1.234 is one thousand there more often than one.
+func thousands(f string) bool {
+	f = strings.TrimLeft(f, "+-")
+	point := len(f) - 4
+	if point < 1 || point > 3 || f[0] == '0' || f[point] != '.' {
+		return false
+	}
+	for i := range len(f) {
+		if i != point && (f[i] < '0' || f[i] > '9') {
+			return false
+		}
+	}
+	return true
 }
 
 // columns returns which fields to read, nil for all: names are those of the first row if it holds
