@@ -96,8 +96,14 @@ class Compiler:
             sys.exit(f"{source.name}: NVRTC failed")
         ptx = self.text(program, "PTX")
         self.lib.nvrtcDestroyProgram(ctypes.byref(program))
-        # Comments are a hundredth of the archive, which programs have in them.
-        return "".join(line for line in ptx.splitlines(keepends=True) if not line.lstrip().startswith("//"))
+        return squeezed(ptx)
+
+
+def squeezed(ptx):
+    """PTX without what programs that have it in them need not carry, a twentieth of the archive:
+    comments, white space and the constants of <nv/target>, which nothing refers to."""
+    lines = (re.sub(r"\s+", " ", line.strip()).replace(", ", ",") for line in ptx.splitlines())
+    return "".join(line + "\n" for line in lines if line and not line.startswith("//") and "2nv6target" not in line)
 
 
 def inputs(file, found):
