@@ -116,17 +116,29 @@ func (s *solver) cholesky(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	}
 	n := a.Rows()
 	l := halfulp.NewMatrix(f, n, n)
-	u := newUnknown(a, n, ones(n), n*(n+1)/2)
-	for j := range n {
-		for i := j; i < n; i++ {
-			u.want(ofRoot, i, j, l, i, j)
-		}
-	}
-	d, err := s.newDoubling(a, n, mostBits(f))
-	if err != nil {
-		return nil, err
-	}
+	want := func(u *unknown, i, j int) { u.want(ofRoot, i, j, l, i, j) }
+	var u *unknown
+	var d *doubling
+	digits, known := true, false
 	return l, s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+		if digits {
+			var e *enclosure
+			var err error
+			if u, e, err = s.rootAttempt(a, n, bits-spareBits, &known, u, raw.Matrix(l), num.Mat{}, want); e != nil || err != nil {
+				return u, e, err
+			}
+			if digits = false; u == nil {
+				u = newUnknown(a, n, ones(n), n*(n+1)/2)
+				for j := range n {
+					for i := j; i < n; i++ {
+						want(u, i, j)
+					}
+				}
+			}
+			if d, err = s.newDoubling(a, n, mostBits(f)); err != nil {
+				return nil, nil, err
+			}
+		}
 		if e, err := d.enclosure(bits - spareBits); e != nil || err != nil {
 			return u, e, err
 		}
