@@ -65,6 +65,9 @@ type digitRoot struct {
 	gain    int       // bits that entries are right to, about
 }
 
+// rootAhead are rows of L^T that all later panels take at once: a multiple of the lanes.
+const rootAhead = 16
+
 // rootDigits bounds order times digits, a lane, of Cholesky factors that are faster by elimination
 // in digits than by products.
 const rootDigits = 1500
@@ -218,8 +221,8 @@ func (s *solver) eliminateRoot(c *halfulp.Matrix, n int, by scaling, d int) (t *
 		workers[w] = &rootLanes{acc: make([]int64, size), shifted: make([]int64, size), vector: make([]uint64, size)}
 	}
 	errs := make([]error, s.threads)
-	for start := 0; start < n; start += rowsAhead {
-		end := min(start+rowsAhead, n)
+	for start := 0; start < n; start += rootAhead {
+		end := min(start+rootAhead, n)
 		p := start / count
 		for ; p*count < end; p++ {
 			for i := start; i < t.rowsOf(p); i++ {
@@ -304,7 +307,7 @@ func (t *digitRoot) row(p, i int, w *rootLanes) error {
 		return ErrRange
 	}
 	t.Sum(t.prefix[p], u[i*size:])
-	if i%rowsAhead == rowsAhead-1 {
+	if i%rootAhead == rootAhead-1 {
 		t.Carry(t.prefix[p])
 	}
 	half := int64(1) << (t.Bits() - 1)
@@ -545,6 +548,10 @@ func trimmed(x []uint64) []uint64 {
 
 // enclosure returns what encloses the entries that are open.
 func (t *digitRoot) enclosure(u *unknown) *enclosure {
+	e := &enclosure{bits: max(t.gain, 1)}
+	if len(u.open) == 0 {
+		return e
+	}
 	all, count, size := t.Bits()*t.d, t.Count(), t.Size()
 	y := &nearly{
 		x: halfulp.NewMatrix(halfulp.MP(uint(all)), t.n, t.m), d: halfulp.NewMatrix(halfulp.MP(halfulp.MinPrec), t.n, t.m),
@@ -570,5 +577,6 @@ func (t *digitRoot) enclosure(u *unknown) *enclosure {
 		}
 		z.Arr.Set(z.At(w.j, w.i), num.Real{Class: num.Finite, Neg: v.neg, Mag: v.mag, Exp: v.exp})
 	}
-	return &enclosure{root: y, bits: min(max(t.gain, 1), all)}
+	e.root = y
+	return e
 }
