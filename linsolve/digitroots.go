@@ -68,9 +68,8 @@ type digitRoot struct {
 // rootAhead are rows of L^T that all later panels take at once: a multiple of the lanes.
 const rootAhead = 16
 
-// rootDigits bounds order times digits, a lane, of Cholesky factors that are faster by elimination
-// in digits than by products.
-const rootDigits = 1500
+// rootWords returns how many words a factor in d digits takes.
+func rootWords(m, n, d int) int { return n*(n/2)*(2*d+1) + (m-n)*n*(d+1) }
 
 // errNegative says that an elimination met a pivot that is negative and no noise.
 var errNegative = errors.New("a pivot is negative")
@@ -80,7 +79,7 @@ var errNegative = errors.New("a pivot is negative")
 // whether the leading part is regular if known says so.
 func (s *solver) rootByDigits(c *halfulp.Matrix, n, bits int, known *bool) (*digitRoot, error) {
 	m := raw.Matrix(c)
-	if n == 0 || s.opt.Check || n*3 > rootDigits*direct.LaneCount() {
+	if n == 0 || s.opt.Check || direct.LaneBits() == 0 || far(c, mostExponent) {
 		return nil, nil
 	}
 	by := unscaled(m.Rows, n)
@@ -100,8 +99,8 @@ func (s *solver) rootByDigits(c *halfulp.Matrix, n, bits int, known *bool) (*dig
 		return nil, err
 	}
 	for {
-		d, ok := s.digitsFor(m.Rows, bits+loss-growth)
-		if !ok || n*d > rootDigits*direct.LaneCount() {
+		d := max((bits+loss+direct.LaneBits()-1)/direct.LaneBits(), 3)
+		if d > mostDigits || rootWords(m.Rows, n, d) > digitBytes/8 {
 			return nil, nil
 		}
 		s.plan(digitsCost(n, d)/2 + s.wantedCost(m.Rows, n)) // may fuse: an estimate
