@@ -68,8 +68,16 @@ type digitRoot struct {
 // rootAhead are rows of L^T that all later panels take at once: a multiple of the lanes.
 const rootAhead = 16
 
+// digitRootCost is the cost of eliminating in d digits: what digitsCost is of so many products.
+func digitRootCost(m, n, d int) float64 {
+	return digitsCost(n, d) * (0.5 + 1.5*float64(m-n)/float64(n)) // may fuse: an estimate
+}
+
 // rootWords returns how many words a factor in d digits takes.
 func rootWords(m, n, d int) int { return n*(n/2)*(2*d+1) + (m-n)*n*(d+1) }
+
+// rootDigits bounds the digits of factors.
+const rootDigits = 40
 
 // errNegative says that an elimination met a pivot that is negative and no noise.
 var errNegative = errors.New("a pivot is negative")
@@ -100,10 +108,10 @@ func (s *solver) rootByDigits(c *halfulp.Matrix, n, bits int, known *bool) (*dig
 	}
 	for {
 		d := max((bits+loss+direct.LaneBits()-1)/direct.LaneBits(), 3)
-		if d > mostDigits || rootWords(m.Rows, n, d) > digitBytes/8 {
+		if d > rootDigits || rootWords(m.Rows, n, d) > digitBytes/8 {
 			return nil, nil
 		}
-		s.plan(digitsCost(n, d)/2 + s.wantedCost(m.Rows, n)) // may fuse: an estimate
+		s.plan(digitRootCost(m.Rows, n, d) + s.wantedCost(m.Rows, n))
 		t, more, err := s.eliminateRoot(c, n, by, d)
 		switch {
 		case err == nil && t.gain >= bits-rootSlack:
@@ -239,7 +247,7 @@ func (s *solver) eliminateRoot(c *halfulp.Matrix, n int, by scaling, d int) (t *
 		if err := errors.Join(append(errs, err)...); err != nil {
 			return nil, 0, err
 		}
-		s.did(digitsCost(n, d) / 2 * float64(end-start) / float64(n))
+		s.did(digitRootCost(t.m, n, d) * float64(end-start) / float64(n))
 	}
 	more, err = t.bound()
 	return t, more, err
@@ -413,17 +421,18 @@ func (t *digitRoot) bound() (more int, err error) {
 	if err := dgemm.InvertLower(s.ctx, s.threads, n, l, li); err != nil {
 		return 0, err
 	}
-	if !(max(largestOf(l), largestOf(li)) < 0x1p300) {
+	least := slices.Min(t.root)
+	if !(max(largestOf(l), largestOf(li)) < 0x1p300 && least > 0x1p-300) {
 		return 0, ErrRange
 	}
 	v := make([]float64, n)
 	for i := range v {
 		v[i] = 1
 	}
-	// Numbers are right to 2^-47 of themselves.
+	// Numbers of L' are right to 2^-47 of themselves, or numbers of L below 2^-900.
 	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
 	v = absLower(n, li, v)
-	lost := float64(gamma*largestOf(absLower(n, l, v))*1.001) + float64(float64(n)*0x1p-700)
+	lost := float64(gamma*largestOf(absLower(n, l, v))*1.001) + float64(float64(n)*0x1p-890/least*largestOf(v))
 	if !(lost < mostRho) {
 		return 0, ErrRange
 	}
@@ -435,13 +444,12 @@ func (t *digitRoot) bound() (more int, err error) {
 		squares += float64(v[i] * v[i])
 	}
 	t.v = v
-	unit := math.Ldexp(1, -t.Bits()*t.d)
 	units := float64((n + 1) * (3*t.d + 4))
-	t.s.stats.Rho = float64(float64(units*unit) * squares * (1 + 0x1p-30))
-	if !(t.s.stats.Rho <= 0.125) {
-		_, e := math.Frexp(min(t.s.stats.Rho, 0x1p900))
-		return e + rootSlack, errProof
+	rho := upper().SetMantExp(upper().SetFloat64(float64(units*squares)*(1+0x1p-30)), -t.Bits()*t.d)
+	if rho.Cmp(big.NewFloat(0.125)) > 0 {
+		return rho.MantExp(nil) + rootSlack, errProof
 	}
+	s.stats.Rho, _ = rho.Float64()
 	t.radius = make([]float64, t.m)
 	for i, r := range absLower(n, l, part) {
 		t.radius[i] = float64(1.2*units*r) * (1 + 0x1p-30)
