@@ -325,27 +325,6 @@ func (t *columnsWorker) solveUpper(first int) (ok bool) {
 	return true
 }
 
-// below reports whether |s| ≤ 2^-e for all numbers of sums that have been carried.
-func (t *digits) below(s []int64, e int) bool {
-	count, b := t.Count(), t.Bits()
-	for k, sign := range s[:count] {
-		if sign != 0 && sign != -1 || e > b*t.d {
-			return false
-		}
-		sign &= 1<<b - 1
-		c := 1
-		for ; c*b <= e; c++ {
-			if s[c*count+k] != sign {
-				return false
-			}
-		}
-		if c <= t.d && (s[c*count+k]^sign)>>(c*b-e) != 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // decide decides the entries of a column of F^-1 in lane k; none if some are not decided and all
 // look like numbers of one more bit than the format has. It returns how many bits those that are
 // left lack, about, or reports that more of them would not help.

@@ -40,8 +40,8 @@ import (
 type digits struct {
 	s *solver
 	scaling
-	direct.Lanes
-	n, d      int
+	numbers
+	n         int
 	f         *fixed
 	order     []int      // row order[i] of F is row i of L U
 	lower     [][]uint64 // row i: factors of l_ij, j < i, d words apart
@@ -97,7 +97,7 @@ func (s *solver) eliminateDigits(a *halfulp.Matrix, f *factors, d, wanted int) (
 	n := f.n
 	size, count := lanes.Size(), lanes.Count()
 	panels := (n + count - 1) / count
-	t = &digits{s: s, scaling: f.scaling, Lanes: lanes, n: n, d: d, order: all(n), lower: make([][]uint64, n), inverse: make([]uint64, n*d), shift: make([]int, n), neg: make([]bool, n), pivot: make([]float64, n), pivots: make([]*big.Int, n)}
+	t = &digits{s: s, scaling: f.scaling, numbers: numbers{lanes, d}, n: n, order: all(n), lower: make([][]uint64, n), inverse: make([]uint64, n*d), shift: make([]int, n), neg: make([]bool, n), pivot: make([]float64, n), pivots: make([]*big.Int, n)}
 	// The planes of refinement as well: more than the digits hold, and more than the two of which
 	// float64 numbers have lists.
 	m := raw.Matrix(a)
@@ -293,17 +293,6 @@ func (t *digitPanel) entry(s []int64, p, i, k int) {
 	t.Carry(s)
 }
 
-// small reports whether all numbers lie between -1/2 and 1/2.
-func (t *digits) small(s []int64) bool {
-	count, half := t.Count(), int64(1)<<(t.Bits()-1)
-	ok := true
-	for k, v := range s[:count] {
-		top := s[count+k]
-		ok = ok && (v == 0 && top < half || v == -1 && top >= half)
-	}
-	return ok
-}
-
 // column finds the pivot of column c of the panel, and L below it.
 func (t *digitPanel) column(c int) error {
 	count, size, d := t.Count(), t.Size(), t.d
@@ -431,45 +420,6 @@ func (t *digitPanel) largest(left []int64, j int) (best int, most float64) {
 	return best, most
 }
 
-// carryLane is Carry for one lane.
-func (t *digits) carryLane(s []int64, lane int) {
-	count, b := t.Count(), t.Bits()
-	carry := int64(0)
-	for c := t.d; c > 0; c-- {
-		v := s[c*count+lane] + carry
-		s[c*count+lane] = v & (1<<b - 1)
-		carry = v >> b
-	}
-	s[lane] += carry
-}
-
-// float returns about a number of one lane of sums that have been carried.
-func (t *digits) float(s []int64, lane int) float64 {
-	count, b := t.Count(), t.Bits()
-	mask := int64(1)<<b - 1
-	neg := s[lane] < 0
-	top := s[lane]
-	if neg {
-		top = -1 - top
-	}
-	z, unit, weight := float64(top), 1.0, 1/float64(int64(1)<<b)
-	for c := 1; c <= t.d; c++ {
-		v := s[c*count+lane]
-		if neg {
-			v = mask - v
-		}
-		unit *= weight
-		z += float64(float64(v) * unit)
-		if z > unit*0x1p60 {
-			break
-		}
-	}
-	if neg {
-		return -z
-	}
-	return z
-}
-
 // exchange exchanges row i with row c of the panel.
 func (t *digitPanel) exchange(c, i int) {
 	count, size := t.Count(), t.Size()
@@ -492,69 +442,19 @@ func (t *digitPanel) exchange(c, i int) {
 	t.lower[i], t.lower[j] = t.lower[j], t.lower[i]
 }
 
-// integer returns B^D times a number of one lane of sums.
-func (t *digits) integer(s []int64, lane int) *big.Int {
-	p, word := new(big.Int), new(big.Int)
-	for c := range t.d + 1 {
-		p.Lsh(p, uint(t.Bits())).Add(p, word.SetInt64(s[c*t.Count()+lane]))
-	}
-	return p
-}
-
 // invert stores what there is to be known of pivot j, in a lane of sums.
 func (t *digits) invert(j int, s []int64, lane int) error {
-	count, b, d := t.Count(), t.Bits(), t.d
-	p, word := t.integer(s, lane), new(big.Int)
+	p := t.integer(s, lane)
 	t.neg[j] = p.Sign() < 0
 	p.Abs(p)
-	e := b*d - 1 - p.BitLen()
-	if e < 0 {
+	e, ok := t.reciprocal(t.inverse[j*t.d:], p)
+	if !ok {
 		return ErrRange
 	}
 	t.shift[j], t.pivots[j] = e, p
 	f := new(big.Float).SetInt(p)
-	t.pivot[j], _ = f.SetMantExp(f, -b*d).Float64()
-	// 1/(4 p 2^(e - b d)) in units of 2^(-b d)
-	z := new(big.Int).Lsh(big.NewInt(1), uint(2*b*d-2-e))
-	z.Quo(z, p)
-	if z.BitLen() > b*d {
-		z.Sub(z, big.NewInt(1))
-	}
-	sums := make([]int64, t.Size())
-	for c := d; c > 0; c-- {
-		sums[c*count] = int64(word.And(z, big.NewInt(1<<b-1)).Uint64())
-		z.Rsh(z, uint(b))
-	}
-	t.Factor(t.inverse[j*d:], 1, sums, 0)
+	t.pivot[j], _ = f.SetMantExp(f, -t.Bits()*t.d).Float64()
 	return nil
-}
-
-// shiftLanes stores x 2^e, which is less than 1, of sums that have been carried.
-func (t *digits) shiftLanes(z, x []int64, e int) {
-	count, b := t.Count(), t.Bits()
-	mask := int64(1)<<b - 1
-	whole, some := e/b, uint(e%b)
-	for k := range count { // bits that are shifted out are those of the sign
-		z[k] = x[k] >> 63
-	}
-	for c := 1; c <= t.d; c++ {
-		to := z[c*count:][:count]
-		if c+whole > t.d {
-			clear(to)
-			continue
-		}
-		from := x[(c+whole)*count:][:count]
-		if c+whole == t.d {
-			for k, v := range from {
-				to[k] = v << some & mask
-			}
-			continue
-		}
-		next := x[(c+whole+1)*count:][:count]
-		for k, v := range from {
-			to[k] = v<<some&mask | next[k]>>(uint(b)-some)
-		}
-	}
 }
 
 // bound makes h bounds of |G^-1| e 2^-growth, G 2^growth being about F.
@@ -839,17 +739,6 @@ func (t *digits) substitute(r *residual, scale int) (words [][]uint64, unit int,
 		t.Factor(factors[p*d*count+i%count:], count, shifted, 0)
 	}
 	return words, 64*(width-1) - scale - 1, true
-}
-
-// lengthOf returns how many bits lane 0 of sums that have been carried has below 1.
-func (t *digits) lengthOf(s []int64) int {
-	count, b := t.Count(), t.Bits()
-	for c := 1; c <= t.d; c++ {
-		if v := uint64(s[c*count] ^ s[0]&(1<<b-1)); v != 0 {
-			return b*(t.d-c) + bits.Len64(v)
-		}
-	}
-	return 0
 }
 
 // piecesOf returns n numbers x 2^-unit, |x| ≤ 2^top, cut off after so many bits, as sums of some of

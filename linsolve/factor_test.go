@@ -169,6 +169,12 @@ func TestCholesky(t *testing.T) {
 			}
 			checkCholesky(t, name+", symmetric", s, f)
 		}
+		for e := range 8 { // entries beyond those of definite matrices, in few bits
+			a := halfulp.Identity(halfulp.Float64, 3)
+			a.SetFloat64(2, 0, math.Ldexp(1, e))
+			a.SetFloat64(0, 2, math.Ldexp(1, e))
+			checkCholesky(t, fmt.Sprintf("2^%d off the diagonal", e), a, f)
+		}
 		checkCholesky(t, "Hilbert", halfulp.Hilbert(halfulp.MP(200), testlength.Of(8, 20, 20)), f)
 	}
 	checkCholesky(t, "panels", gram(t, halfulp.Random(halfulp.Float64, 60, testlength.Of(20, 50, 50), 0, seed)), halfulp.Float64)

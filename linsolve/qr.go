@@ -114,7 +114,7 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 	var z *QRFactors
 	var u *unknown
 	var d *doubling
-	checked := false
+	checked, begun, known, digits := false, false, false, !pivoting
 	fails := func() (*unknown, *enclosure, error) {
 		if checked {
 			return nil, nil, nil
@@ -122,14 +122,25 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 		checked = true
 		return nil, nil, s.full(a)
 	}
-	begin := func(order []int) (err error) {
+	var c *halfulp.Matrix // A^T A above A, in the order of z
+	set := func(order []int) (changed bool) {
 		if z != nil && slices.Equal(z.P, order) {
-			return nil
+			return false
 		}
 		z = &QRFactors{P: order, Q: halfulp.NewMatrix(f, m, n), R: halfulp.NewMatrix(f, n, n)}
-		u = z.unknown(stacked(normal, a, order))
+		c, u, d = stacked(normal, a, order), nil, nil
 		s.did(s.stackCost(m, n))
-		d, err = s.newDoubling(u.c, n, mostBits(normal.Format()))
+		return true
+	}
+	begin := func(order []int) (err error) {
+		if !set(order) && begun {
+			return nil
+		}
+		begun = true
+		if u == nil {
+			u = z.unknown(c)
+		}
+		d, err = s.newDoubling(c, n, mostBits(normal.Format()))
 		return err
 	}
 	quick, sure := pivoting && n >= fewest, false // whether the order of float64 numbers will do
@@ -162,6 +173,14 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 			quick = false
 		}
 		order := all(n)
+		if digits {
+			set(order)
+			var e *enclosure
+			if u, e, err = s.rootAttempt(c, n, bits-spareBits, &known, u, raw.Matrix(z.R.T()), raw.Matrix(z.Q), z.want); e != nil || err != nil {
+				return u, e, err
+			}
+			digits = false
+		}
 		if pivoting {
 			var err error
 			if order, err = s.longestColumns(normal, bits); err != nil {
@@ -238,15 +257,21 @@ func stacked(normal, a *halfulp.Matrix, order []int) *halfulp.Matrix {
 
 // unknown returns the entries of the factors, which are those of L diag(U)^(1/2).
 func (z *QRFactors) unknown(c *halfulp.Matrix) *unknown {
-	n := c.Cols()
+	m, n := c.Dims()
 	u := newUnknown(c, n, ones(n), n*(n+1)/2+z.Q.Rows()*n)
 	for j := range n {
-		for i := j; i < n; i++ {
-			u.want(ofRoot, i, j, z.R, j, i)
-		}
-		for i := range z.Q.Rows() {
-			u.want(ofRoot, n+i, j, z.Q, i, j)
+		for i := j; i < m; i++ {
+			z.want(u, i, j)
 		}
 	}
 	return u
+}
+
+// want asks for entry (i, j) of R^T above Q.
+func (z *QRFactors) want(u *unknown, i, j int) {
+	if n := z.R.Rows(); i < n {
+		u.want(ofRoot, i, j, z.R, j, i)
+	} else {
+		u.want(ofRoot, i, j, z.Q, i-n, j)
+	}
 }

@@ -1,0 +1,595 @@
+package linsolve
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"math/bits"
+	"slices"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// digitRoot is about the factor L of the leading n x n part of an m x n matrix F = D1 C D2, which
+// is symmetric, F = L L^T, with the rows below, by an elimination in fixed point: n³/6 products of
+// numbers and (m - n) n²/2 for rows below.
+//
+// With D digits and ε = B^-D the numbers are those of direct.Lanes. Diagonals of F are less than
+// 1/4, so that no entry of L exceeds 1/2: all numbers are in range, without pivoting. Rows of L^T
+// are vectors, whose lanes are rows of L. With factors x = l + 1/2,
+//
+//	2 s_ij = 2 f_ij - 2 Σ x_jk l_ik + Σ l_ik,  k < j,
+//	l_ij / 2 ≈ 2^e 2 s_ij · 1/(2^(e+2) l_jj),  l_jj ≈ s_jj^(1/2),  1/4 ≤ 2^e l_jj < 1/2.
+//
+// The proof is one of G = L L1^T, L1 being the leading part, for the l that vectors have, and the
+// l_jj. In units ε |F - G| ≤ (n + 1) (3 D + 4) for
+//
+//   - 3 D + 1 of each product, see direct.Lanes.Add;
+//   - 1/2, since x - 1/2 may be off the l of vectors by a unit, times |l| ≤ 1/2;
+//   - 1/2 of f cut off, and 1/2 for the l of vectors, times l_jj ≤ 1/2;
+//   - l_jj ≤ 1/2 times 2 (3 D + 1) + 3 of quotients: a unit of a vector times 1/(2^(e+2) l_jj) ≤ 1,
+//     and one of that factor times 2^e 2 s_ij ≤ 1/2, both times 2;
+//   - or what a square root is cut off by: l_jj² ≤ s_jj < l_jj² + 2.
+//
+// With S = L1^-1, v ≥ |S| e for e = (1, ..., 1), and η ≥ |F - G|, E = S F1 S^T - I has
+// |E| ≤ η v v^T. Where η Σ v² ≤ 1/8, Z → Φ(E - Z Z^T) of doubling maps the lower triangular Z with
+// |Z| ≤ 1.2 η v v^T into themselves, as |Z Z^T| ≤ 1.44 η² v v^T Σ v²: so there is one with
+// I + E = (I + Z) (I + Z)^T by Brouwer's theorem. The diagonal of I + Z is positive, so that F1 is
+// positive definite and L1 (I + Z) its factor. With |(I + Z)^-1 - I| ≤ 1.2 / (1 - 0.15) η v v^T rows
+// below are
+//
+//	F (L1 (I + Z))^-T = (L + (F - G) S^T) (I + Z)^-T.
+//
+// Hence with r = |L| v entries (i, j) of the factor are off those of L by 1.2 η r_i v_j at most, and
+// those of rows below by η (1.42 r_i + 1.18) v_j.
+type digitRoot struct {
+	s *solver
+	numbers
+	scaling
+	m, n    int
+	c       num.Mat
+	lower   [][]uint64 // row i: factors l_ij + 1/2, j < i, d words apart
+	upper   [][]uint64 // of each panel of rows: vectors of rows of L^T
+	prefix  [][]int64  // of each panel: Σ_k l_ik of the rows k that are known
+	roots   []*big.Int // l_jj B^D
+	root    []float64  // l_jj, rounded
+	inverse []uint64   // factors 1/(2^(e+2) l_jj)
+	shift   []int      // e
+	v       []float64
+	radius  []float64 // entry (i, j) is off by radius_i v_j units
+	gain    int       // bits that entries are right to, about
+}
+
+// rootAhead are rows of L^T that all later panels take at once: a multiple of the lanes.
+const rootAhead = 16
+
+// digitRootCost is the cost of eliminating in d digits: what digitsCost is of so many products.
+func digitRootCost(m, n, d int) float64 {
+	return digitsCost(n, d) * (0.5 + 1.5*float64(m-n)/float64(n)) // may fuse: an estimate
+}
+
+// rootWords returns how many words a factor in d digits takes.
+func rootWords(m, n, d int) int { return n*(n/2)*(2*d+1) + (m-n)*n*(d+1) }
+
+const (
+	// rootDigits bounds the digits of factors: up to order 700, beyond which there is no room for so
+	// many, 36 digits take 0.6 of the time of products with AVX-512, 24 digits 0.6 with AVX2.
+	rootDigits = 40
+	// digitsBelow bounds order times digits, a lane, of those with rows below: 25 digits of order 700
+	// take 1.3 of the time of products with AVX2, 36 digits 0.9 with AVX-512.
+	digitsBelow = 3000
+)
+
+// errNegative says that an elimination met a pivot that is negative and no noise.
+var errNegative = errors.New("a pivot is negative")
+
+// rootByDigits returns what encloses the factor of the leading n x n part of c, which is symmetric,
+// and the rows below, with errors of about 2^-bits; nil where that is not the way. It is known
+// whether the leading part is regular if known says so.
+func (s *solver) rootByDigits(c *halfulp.Matrix, n, bits int, known *bool) (*digitRoot, error) {
+	m := raw.Matrix(c)
+	if n == 0 || s.opt.Check || direct.LaneBits() == 0 || far(c, mostExponent) {
+		return nil, nil
+	}
+	by := unscaled(m.Rows, n)
+	for i := range n {
+		class, top, _ := m.Arr.Span(m.At(i, i))
+		if class != num.Finite {
+			return nil, nil
+		}
+		by.cols[i] = -((top + 3) >> 1)
+		by.rows[i] = by.cols[i]
+	}
+	for i := n; i < m.Rows; i++ { // those of orthonormal columns do not exceed 1
+		by.rows[i] = -2
+	}
+	loss, err := s.rootLoss(m, by)
+	if loss < 0 || err != nil {
+		return nil, err
+	}
+	for {
+		d := max((bits+loss+direct.LaneBits()-1)/direct.LaneBits(), 3)
+		if d > rootDigits || rootWords(m.Rows, n, d) > digitBytes/8 || m.Rows > n && n*d > digitsBelow*direct.LaneCount() {
+			return nil, nil
+		}
+		s.plan(digitRootCost(m.Rows, n, d) + s.wantedCost(m.Rows, n))
+		t, more, err := s.eliminateRoot(c, n, by, d)
+		switch {
+		case err == nil && t.gain >= bits-rootSlack:
+			return t, nil
+		case err == nil:
+			more = bits - t.gain
+		case errors.Is(err, errNegative) || errors.Is(err, ErrRange):
+			return nil, nil
+		default:
+			err = s.askForMore(err, c.Slice(0, n, 0, n), known)
+			if errors.Is(err, ErrSingular) {
+				return nil, nil
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		loss += max(more, loss/4)
+	}
+}
+
+// rootAttempt is an attempt by digits: the first time, u being nil, it stores what is decided in z,
+// of the leading part of the factor, and below. There is no enclosure where digits are not the way.
+func (s *solver) rootAttempt(c *halfulp.Matrix, n, bits int, known *bool, u *unknown, z, below num.Mat, want func(u *unknown, i, j int)) (*unknown, *enclosure, error) {
+	defer s.release()
+	t, err := s.rootByDigits(c, n, bits, known)
+	if t == nil || err != nil {
+		return u, nil, err
+	}
+	if u == nil {
+		open, err := t.roundTo(z, below)
+		if err != nil {
+			return nil, nil, err
+		}
+		s.did(s.wantedCost(t.m, n))
+		u = &unknown{c: c, k: n, blocks: ones(n)}
+		if len(open) > 0 {
+			u.fill()
+		}
+		for _, at := range open {
+			want(u, at[0], at[1])
+		}
+	}
+	return u, t.enclosure(u), nil
+}
+
+// rootSlack is how many bits less than it is asked for an enclosure may tell.
+const rootSlack = 16
+
+// rootLoss returns how many bits more than those of the entries an elimination needs, about, from
+// float64 factors; negative if a pivot is.
+func (s *solver) rootLoss(a num.Mat, by scaling) (int, error) {
+	defer s.release()
+	n := len(by.cols)
+	a.Rows = n
+	leading := scaling{by.rows[:n], by.cols}
+	f := &factors{scaling: leading, n: n, lu: leading.float64s(a, s.floats(n*n))}
+	if err := dgemm.LU(s.ctx, s.threads, n, f.lu, 0x1p-900, nil); err != nil {
+		return 0, err
+	}
+	s.did(factorCost(n))
+	size := bits.Len(uint(n))
+	x := make([]float64, n)
+	for i := range x {
+		pivot := f.lu[i+i*n]
+		if pivot < -0x1p-30 {
+			return -1, nil
+		}
+		if !(pivot > 0x1p-46) {
+			return f.conditionBits() + 3*size + 8, nil
+		}
+		x[i] = float64(1 - 2*(i*40503>>9&1)) // signs without a pattern
+	}
+	if err := dgemm.SolveLower(s.ctx, s.threads, n, 1, f.lu, x); err != nil {
+		return 0, err
+	}
+	sum := 0.0
+	for i := range x { // S x
+		x[i] /= math.Sqrt(f.lu[i+i*n])
+		sum += x[i] * x[i] // may fuse: an estimate
+	}
+	_, e := math.Frexp(math.Sqrt(sum) * largestOf(x))
+	// n times that is about max r v, and η some n 2^4.
+	return max(e, 0) + 2*size + 6, nil
+}
+
+// rootLanes is what a worker needs.
+type rootLanes struct {
+	acc, shifted []int64
+	vector       []uint64
+	buf          [num.MaxValueWords]uint64
+}
+
+// eliminateRoot eliminates in d digits; if these do not do, it guesses how many more bits will.
+func (s *solver) eliminateRoot(c *halfulp.Matrix, n int, by scaling, d int) (t *digitRoot, more int, err error) {
+	lanes, _ := direct.NewLanes(d)
+	a := raw.Matrix(c)
+	t = &digitRoot{
+		s: s, numbers: numbers{lanes, d}, scaling: by, m: a.Rows, n: n, c: a,
+		lower: make([][]uint64, n), roots: make([]*big.Int, n), root: make([]float64, n),
+		inverse: make([]uint64, n*d), shift: make([]int, n),
+	}
+	count, size := t.Count(), t.Size()
+	room := s.words(n * (n - 1) / 2 * d)
+	for i := range t.lower {
+		t.lower[i], room = room[:i*d], room[i*d:]
+	}
+	for p := range t.panels() {
+		t.upper = append(t.upper, s.words(t.rowsOf(p)*size))
+		t.prefix = append(t.prefix, make([]int64, size))
+	}
+	workers := make([]*rootLanes, s.threads)
+	for w := range workers {
+		workers[w] = &rootLanes{acc: make([]int64, size), shifted: make([]int64, size), vector: make([]uint64, size)}
+	}
+	errs := make([]error, s.threads)
+	for start := 0; start < n; start += rootAhead {
+		end := min(start+rootAhead, n)
+		p := start / count
+		for ; p*count < end; p++ {
+			for i := start; i < t.rowsOf(p); i++ {
+				if err := t.row(p, i, workers[0]); err != nil {
+					known := d * t.Bits()
+					return nil, min(known, known*(n-i)/max(i, 1)+leastGood/2), err
+				}
+			}
+		}
+		err := par.For(s.ctx, s.threads, t.panels()-p, func(worker, k int) {
+			for i := start; i < end && errs[worker] == nil; i++ {
+				errs[worker] = t.row(p+k, i, workers[worker])
+			}
+		})
+		if err := errors.Join(append(errs, err)...); err != nil {
+			return nil, 0, err
+		}
+		s.did(digitRootCost(t.m, n, d) * float64(end-start) / float64(n))
+	}
+	more, err = t.bound()
+	return t, more, err
+}
+
+// panels returns how many there are; those of rows below come after the leading ones.
+func (t *digitRoot) panels() int {
+	count := t.Count()
+	return (t.n+count-1)/count + (t.m-t.n+count-1)/count
+}
+
+// rowsOf returns how many rows of L^T a panel has.
+func (t *digitRoot) rowsOf(p int) int { return min((p+1)*t.Count(), t.n) }
+
+// place returns the first row of L of a panel and the one behind the last.
+func (t *digitRoot) place(p int) (first, end int) {
+	count := t.Count()
+	if first = p * count; first < t.n {
+		return first, min(first+count, t.n)
+	}
+	first = t.n + (p-(t.n+count-1)/count)*count
+	return first, min(first+count, t.m)
+}
+
+// row makes row i of L^T in panel p, all rows above being known.
+func (t *digitRoot) row(p, i int, w *rootLanes) error {
+	count, size, d := t.Count(), t.Size(), t.d
+	acc, u := w.acc, t.upper[p]
+	clear(acc)
+	if i > 0 {
+		t.Add(acc, u, size, t.lower[i], d, false, i)
+	}
+	for k, v := range t.prefix[p] {
+		acc[k] = v - 2*acc[k]
+	}
+	if !t.addEntries(acc, p, i, w) {
+		return ErrRange
+	}
+	t.Carry(acc)
+	first, end := t.place(p)
+	if i >= first && i < end {
+		if err := t.pivot(i, acc, i-first); err != nil {
+			return err
+		}
+		for k := 0; k < size; k += count {
+			clear(acc[k : k+i-first+1])
+		}
+	}
+	e := t.shift[i]
+	if !t.below(acc, e) {
+		return ErrRange
+	}
+	t.shiftLanes(w.shifted, acc, e)
+	if !t.Vector(w.vector, w.shifted) {
+		return ErrRange
+	}
+	clear(acc)
+	t.Add(acc, w.vector, size, t.inverse[i*d:], d, false, 1)
+	for k, v := range acc {
+		acc[k] = 2 * v
+	}
+	t.Carry(acc)
+	if !t.small(acc) || !t.Vector(u[i*size:], acc) {
+		return ErrRange
+	}
+	t.Sum(t.prefix[p], u[i*size:])
+	if i%rootAhead == rootAhead-1 {
+		t.Carry(t.prefix[p])
+	}
+	half := int64(1) << (t.Bits() - 1)
+	for j := max(first, i+1); j < min(end, t.n); j++ {
+		// l + 1/2 of digits that have been carried, -1/2 ≤ l < 1/2, differs in the first one.
+		acc[count+j-first] = (acc[count+j-first] + half) & (2*half - 1)
+		t.Factor(t.lower[j][i*d:], 1, acc, j-first)
+	}
+	return nil
+}
+
+// addEntries adds twice entries (j, i) of F, cut off, to digits of row i of L^T in panel p; not ok
+// if one is too large for F to be positive definite.
+func (t *digitRoot) addEntries(s []int64, p, i int, w *rootLanes) (ok bool) {
+	count, b := t.Count(), int64(t.Bits())
+	first, end := t.place(p)
+	mask := uint64(1)<<uint(b) - 1
+	a := t.c.Arr
+	for j := max(first, i); j < end; j++ {
+		at := t.c.At(j, i)
+		var sig []uint64
+		var neg bool
+		e := t.rows[j] + t.cols[i] + 1 // the number is sig 2^e
+		switch a.Kind {
+		case num.MP:
+			cls, l := a.Cls[at], a.Limbs()
+			if cls.Class() != num.Finite {
+				continue
+			}
+			sig, neg = a.Sig[at*l:(at+1)*l], cls.Neg()
+			e += int64(a.Exp[at]) - int64(64*l)
+		default:
+			x := a.Value(at, w.buf[:])
+			if x.Class != num.Finite {
+				continue
+			}
+			sig, neg = x.Mag, x.Neg
+			e += x.Exp
+		}
+		// Digit c has the bits from B^-(c+1) on.
+		to := s[count+j-first:]
+		top := e + int64(num.BitLen(sig))
+		if top > 0 {
+			return false
+		}
+		for c := max((-top)/b, 0); c < int64(t.d); c++ {
+			low := -e - b*(c+1)
+			if low <= -b {
+				break
+			}
+			v := int64(num.WordAt(sig, low) & mask)
+			if neg {
+				v = -v
+			}
+			to[int(c)*count] += v
+		}
+	}
+	return true
+}
+
+// pivot stores l_ii and what there is to be known of it, 2 s_ii being a lane of sums.
+func (t *digitRoot) pivot(i int, s []int64, lane int) error {
+	b, d := t.Bits(), t.d
+	x := t.integer(s, lane)
+	switch {
+	case x.Sign() < 0 && x.BitLen() > b*d/2:
+		return errNegative
+	case x.Sign() <= 0 || x.BitLen() < 30:
+		return errNoise
+	}
+	x.Lsh(x, uint(b*d-1))
+	x.Sqrt(x)
+	e, ok := t.reciprocal(t.inverse[i*d:], x)
+	if !ok {
+		return ErrRange
+	}
+	t.shift[i], t.roots[i] = e, x
+	f := new(big.Float).SetInt(x)
+	t.root[i], _ = f.SetMantExp(f, -b*d).Float64()
+	return nil
+}
+
+// bound makes v and radius, or guesses how many more bits will do.
+//
+// With L1 = L' diag(root), as for triangles, for an inverse of L' rounded.
+func (t *digitRoot) bound() (more int, err error) {
+	s, n, count, size := t.s, t.n, t.Count(), t.Size()
+	l, li := s.floats(n*n), s.floats(n*n)
+	clear(l)
+	clear(li)
+	leading := (n + count - 1) / count
+	err = par.For(s.ctx, s.threads, leading, func(_, p int) {
+		first, end := t.place(p)
+		for k := range end - 1 {
+			x := t.upper[p][k*size:][:size]
+			for j := max(first, k+1); j < end; j++ {
+				l[j+k*n] = t.VectorFloat(x, j-first) / t.root[k]
+			}
+		}
+	})
+	if err != nil {
+		return 0, err
+	}
+	if err := dgemm.InvertLower(s.ctx, s.threads, n, l, li); err != nil {
+		return 0, err
+	}
+	least := slices.Min(t.root)
+	if !(max(largestOf(l), largestOf(li)) < 0x1p300 && least > 0x1p-300) {
+		return 0, ErrRange
+	}
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = 1
+	}
+	// Numbers of L' are right to 2^-47 of themselves, or numbers of L below 2^-900.
+	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
+	v = absLower(n, li, v)
+	lost := float64(gamma*largestOf(absLower(n, l, v))*1.001) + float64(float64(n)*0x1p-890/least*largestOf(v))
+	if !(lost < mostRho) {
+		return 0, ErrRange
+	}
+	part := make([]float64, n) // diag(root) v
+	squares := 0.0
+	for i, x := range v {
+		part[i] = float64(x / (1 - lost) * (1 + 0x1p-40))
+		v[i] = float64(part[i] / t.root[i] * (1 + 0x1p-40))
+		squares += float64(v[i] * v[i])
+	}
+	t.v = v
+	units := float64((n + 1) * (3*t.d + 4))
+	rho := upper().SetMantExp(upper().SetFloat64(float64(units*squares)*(1+0x1p-30)), -t.Bits()*t.d)
+	if rho.Cmp(big.NewFloat(0.125)) > 0 {
+		return rho.MantExp(nil) + rootSlack, errProof
+	}
+	s.stats.Rho, _ = rho.Float64()
+	t.radius = make([]float64, t.m)
+	for i, r := range absLower(n, l, part) {
+		t.radius[i] = float64(1.2*units*r) * (1 + 0x1p-30)
+	}
+	err = par.For(s.ctx, s.threads, t.panels()-leading, func(_, k int) {
+		p := leading + k
+		first, end := t.place(p)
+		for k, v := range v {
+			x := t.upper[p][k*size:][:size]
+			for j := first; j < end; j++ {
+				t.radius[j] += float64(math.Abs(t.VectorFloat(x, j-first)) * v)
+			}
+		}
+		for j := first; j < end; j++ {
+			t.radius[j] = float64(units * (float64(1.42*t.radius[j]) + 1.18) * (1 + 0x1p-30))
+		}
+	})
+	most := float64(largestOf(t.radius) * largestOf(v))
+	if err == nil && !(most < 0x1p900) {
+		return 0, ErrRange
+	}
+	_, e := math.Frexp(most)
+	t.gain = t.Bits()*t.d - e
+	s.stats.Precision = t.Bits() * t.d
+	return 0, err
+}
+
+// roundTo stores the entries that are decided in z, of the leading part, and below, and returns the
+// others.
+func (t *digitRoot) roundTo(z, below num.Mat) (open [][2]int, err error) {
+	s, n, size := t.s, t.n, t.Size()
+	_, e := math.Frexp(float64(largestOf(t.radius) * largestOf(t.v)))
+	cut := max(e-40, 0) // bits below what matters
+	left := make([][][2]int, t.panels())
+	settlers := make([]*settler, s.threads)
+	err = par.For(s.ctx, s.threads, t.panels(), func(worker, p int) {
+		if settlers[worker] == nil {
+			settlers[worker] = &settler{ends: num.New(z.Arr.Format, 2)}
+		}
+		first, end := t.place(p)
+		to, at := z, first
+		if first >= n {
+			to, at = below, first-n
+		}
+		mag := make([]uint64, (t.d*t.Bits()+63)/64+1)
+		for j := range t.rowsOf(p) {
+			x := t.upper[p][j*size:][:size]
+			for i := max(first, j); i < end; i++ {
+				var v near
+				if i == j {
+					v = t.nearRoot(mag, i, cut)
+				} else {
+					v = t.near(mag, x, i-first, cut)
+				}
+				v.exp -= t.rows[i]
+				v.err = uint64(math.Ldexp(float64(t.radius[i]*t.v[j]), -cut)) + 4 // what is cut off, and less than a unit
+				v.known = len(v.mag) > 0
+				v.zero = len(v.mag) == 0 || len(v.mag) == 1 && v.mag[0] <= v.err
+				if !v.roundTo(settlers[worker], to.Arr, to.At(at+i-first, j)) {
+					left[p] = append(left[p], [2]int{i, j})
+				}
+			}
+		}
+	})
+	return slices.Concat(left...), err
+}
+
+// near returns the number in a lane of a vector, without bits that are cut off, in the memory of
+// mag.
+func (t *digitRoot) near(mag, x []uint64, lane, cut int) (v near) {
+	b, d := t.Bits(), t.d
+	clear(mag)
+	for c := range d {
+		digit, less := t.VectorDigit(x, c, lane)
+		v.neg = v.neg || less
+		if low := b*(d-1-c) - cut; low >= 0 {
+			setBits(mag, low, digit)
+		} else if low > -b {
+			mag[0] |= digit >> -low
+		}
+	}
+	v.mag, v.exp = trimmed(mag), int64(cut-b*d)
+	return v
+}
+
+// nearRoot is near for l_ii.
+func (t *digitRoot) nearRoot(mag []uint64, i, cut int) (v near) {
+	clear(mag)
+	for k, word := range new(big.Int).Rsh(t.roots[i], uint(cut)).Bits() {
+		mag[k*bits.UintSize/64] |= uint64(word) << uint(k*bits.UintSize%64)
+	}
+	v.mag, v.exp = trimmed(mag), int64(cut-t.Bits()*t.d)
+	return v
+}
+
+// trimmed returns x without leading zero words.
+func trimmed(x []uint64) []uint64 {
+	for len(x) > 0 && x[len(x)-1] == 0 {
+		x = x[:len(x)-1]
+	}
+	return x
+}
+
+// enclosure returns what encloses the entries that are open.
+func (t *digitRoot) enclosure(u *unknown) *enclosure {
+	e := &enclosure{bits: max(t.gain, 1)}
+	if len(u.open) == 0 {
+		return e
+	}
+	all, count, size := t.Bits()*t.d, t.Count(), t.Size()
+	y := &nearly{
+		x: halfulp.NewMatrix(halfulp.MP(uint(all)), t.n, t.m), d: halfulp.NewMatrix(halfulp.MP(halfulp.MinPrec), t.n, t.m),
+		words: words(all), err: make([]int64, t.m), left: make([]int64, t.n), right: negated(t.rows),
+	}
+	off := upper().SetMantExp(upper().SetFloat64(largestOf(t.v)), -all)
+	for i, r := range t.radius {
+		y.err[i] = int64(upper().Mul(off, upper().SetFloat64(float64(r*(1+0x1p-40)))).MantExp(nil))
+	}
+	z := raw.Matrix(y.x)
+	mag := make([]uint64, (all+63)/64+1)
+	for _, w := range u.open {
+		var v near
+		if w.i == w.j {
+			v = t.nearRoot(mag, w.i, 0)
+		} else {
+			p := w.i / count
+			if w.i >= t.n {
+				p = (t.n+count-1)/count + (w.i-t.n)/count
+			}
+			first, _ := t.place(p)
+			v = t.near(mag, t.upper[p][w.j*size:][:size], w.i-first, 0)
+		}
+		z.Arr.Set(z.At(w.j, w.i), num.Real{Class: num.Finite, Neg: v.neg, Mag: v.mag, Exp: v.exp})
+	}
+	e.root = y
+	return e
+}

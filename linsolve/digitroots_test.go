@@ -1,0 +1,201 @@
+package linsolve
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// number returns entry (i, j) of L.
+func (t *digitRoot) number(i, j int) *big.Rat {
+	mag := make([]uint64, (t.d*t.Bits()+63)/64+1)
+	v := t.nearRoot(mag, i%t.n, 0)
+	if i != j {
+		p := 0
+		for first, end := t.place(p); i < first || i >= end; first, end = t.place(p) {
+			p++
+		}
+		first, _ := t.place(p)
+		v = t.near(mag, t.upper[p][j*t.Size():][:t.Size()], i-first, 0)
+	}
+	x := new(big.Float).SetPrec(5000).SetInt(twos(append(v.mag, 0)))
+	if v.neg {
+		x.Neg(x)
+	}
+	z, _ := x.SetMantExp(x, int(v.exp)).Rat(nil)
+	return z
+}
+
+// TestRootByDigits compares L L^T with F, and enclosures with factors in many more bits.
+func TestRootByDigits(t *testing.T) {
+	if direct.LaneBits() == 0 {
+		t.Skip("no lanes")
+	}
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	const more = 5000
+	found, none, below := 0, 0, 0
+	defect, off := 0.0, 0.0 // in multiples of their bounds
+	for trial := range testlength.Of(30, 100, 1500) {
+		n := 1 + r.IntN(6)
+		if trial%10 == 0 { // of more than one panel
+			n = 9 + r.IntN(9)
+		}
+		extra := 0
+		if trial%2 == 0 {
+			extra = r.IntN(12)
+		}
+		var a *halfulp.Matrix
+		switch trial % 5 {
+		case 0:
+			a = halfulp.Random(halfulp.MP(100), n+extra, n, 0, r.Uint64())
+		case 1:
+			a = halfulp.Random(halfulp.Float64, n+extra, n, 40, r.Uint64())
+		case 2: // factors of few bits
+			a = lintest.Integers(r, n+extra, n, 2)
+		case 3: // ill-conditioned
+			a = halfulp.Hilbert(halfulp.MP(100), n+extra).Slice(0, n+extra, 0, n)
+		default: // columns that hardly differ
+			a = halfulp.NewMatrix(halfulp.MP(200), n+extra, n)
+			for i := range n + extra {
+				for j := range n {
+					x := big.NewFloat(r.Float64())
+					a.SetBig(i, j, x.Add(x.SetPrec(200).SetMantExp(x, -r.IntN(60)), big.NewFloat(1)))
+				}
+			}
+		}
+		if trial%7 == 0 { // columns that are dependent
+			a, extra = halfulp.Random(halfulp.Float64, n, n+1, 0, r.Uint64()), 0
+			n++
+		}
+		c := gram(t, a)
+		if trial%7 == 1 && n > 1 { // indefinite, hardly or by far
+			x := c.Big(n-1, n-1)
+			extra = 0
+			c.SetBig(n-1, n-1, x.Mul(x, big.NewFloat(-math.Ldexp(1, -r.IntN(300)))))
+		}
+		if trial%7 == 2 && n > 1 && c.Big(0, 0).Sign() > 0 { // an entry with few bits, too large
+			e := (c.Big(0, 0).MantExp(nil)+c.Big(n-1, n-1).MantExp(nil))/2 + 1 + r.IntN(60)
+			extra = 0
+			c.SetBig(n-1, 0, power2(1, e))
+			c.SetBig(0, n-1, power2(1, e))
+		}
+		if extra > 0 {
+			c = stacked(c, a, all(n))
+			below++
+		}
+		bits := 40 + r.IntN(300)
+		if trial%8 == 0 { // beyond the exponents of float64
+			bits += 900
+		}
+		name := fmt.Sprintf("seed %d, trial %d, %d x %d, %d bits", seed, trial, c.Rows(), n, bits)
+		s := testSolver(t, 1+trial%2)
+		known := true // even if it is not: then there is none
+		z, err := s.rootByDigits(c, n, bits, &known)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if z == nil {
+			none++
+			continue
+		}
+		found++
+		if z.gain < bits-rootSlack {
+			t.Fatalf("%s: an enclosure of %d bits", name, z.gain)
+		}
+		exact, ok := lintest.Of(c).LU(n)
+		for j := range n {
+			ok = ok && exact[j][j].Sign() > 0
+		}
+		if !ok {
+			t.Fatalf("%s: not positive definite", name)
+		}
+		l := make([][]*big.Rat, c.Rows())
+		for i := range l {
+			for j := range min(i+1, n) {
+				l[i] = append(l[i], z.number(i, j))
+			}
+		}
+		units := func(x *big.Float) float64 {
+			f, _ := x.SetMantExp(x, z.d*z.Bits()).Float64()
+			return math.Abs(f)
+		}
+		u := newUnknown(c, n, ones(n), 0)
+		for i := range l {
+			for j := range l[i] {
+				u.open = append(u.open, wanted{part: ofRoot, i: i, j: j})
+			}
+		}
+		e := z.enclosure(u)
+		for i := range l {
+			for j := range l[i] {
+				sum, _ := new(big.Float).SetMantExp(c.Big(i, j), int(z.rows[i]+z.cols[j])).Rat(nil)
+				for k := range l[j] {
+					if k < len(l[i]) {
+						sum.Sub(sum, new(big.Rat).Mul(l[i][k], l[j][k]))
+					}
+				}
+				f := units(new(big.Float).SetPrec(more).SetRat(sum)) / float64((n+1)*(3*z.d+4))
+				if f > 1 {
+					t.Fatalf("%s: entry (%d, %d) of F - G is %g of its bound", name, i, j, f)
+				}
+				defect = max(defect, f)
+				x := new(big.Float).SetPrec(more).SetRat(exact[j][j])
+				if x.Sqrt(x); i > j {
+					x.Mul(x, new(big.Float).SetPrec(more).SetRat(exact[i][j]))
+				}
+				if by := e.root.outside(j, i, x); by > 0 {
+					t.Fatalf("%s: entry (%d, %d) of the factor lies outside by %g", name, i, j, by)
+				}
+				x.SetMantExp(x, int(z.rows[i]))
+				x.Sub(x, new(big.Float).SetPrec(more).SetRat(l[i][j]))
+				if f = units(x) / (z.radius[i] * z.v[j]); f > 1 {
+					t.Fatalf("%s: entry (%d, %d) is off by %g of its bound", name, i, j, f)
+				}
+				off = max(off, f)
+			}
+		}
+		// What is rounded is what is exact.
+		format := halfulp.MP(uint(max(bits-40, halfulp.MinPrec)))
+		to := halfulp.NewMatrix(format, c.Rows(), n)
+		m := raw.Matrix(to)
+		lower := m
+		if c.Rows() > n {
+			lower = raw.Matrix(to.Slice(n, c.Rows(), 0, n))
+		}
+		open, err := z.roundTo(m, lower)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := map[[2]int]bool{}
+		for _, at := range open {
+			left[at] = true
+		}
+		for i := range l {
+			for j := range l[i] {
+				if left[[2]int{i, j}] {
+					continue
+				}
+				want := lintest.NearestRoot(format, big.NewRat(1, 1), exact[j][j])
+				if i > j {
+					want = lintest.NearestRoot(format, exact[i][j], exact[j][j])
+				}
+				if got := to.At(i, j); !got.Same(want) {
+					t.Fatalf("%s: entry (%d, %d) is %s, want %s", name, i, j, got.Hex(), want.Hex())
+				}
+			}
+		}
+	}
+	t.Logf("defects up to %g, errors up to %g of their bounds", defect, off)
+	if found == 0 || none == 0 || below == 0 || defect < 0x1p-8 || off < 0x1p-12 {
+		t.Fatalf("%d enclosures, %d none, %d with rows below, defects up to %g, errors up to %g of their bounds", found, none, below, defect, off)
+	}
+}
