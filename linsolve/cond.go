@@ -3,6 +3,7 @@ package linsolve
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	mathbits "math/bits"
 
@@ -68,6 +69,9 @@ func (s *solver) cond(norm Norm, a *halfulp.Matrix, f halfulp.Format) (halfulp.S
 		}
 		// Entries of the inverse have relative errors below 2^-bits, and so have the norms, twice.
 		product := new(big.Float).SetPrec(uint(2*bits)).Mul(of(a), of(x))
+		if product.IsInf() {
+			return halfulp.Scalar{}, fmt.Errorf("a condition number beyond the exponents of formats: %w", ErrRange)
+		}
 		radius := new(big.Float).SetMantExp(product, 3-bits)
 		lower := halfulp.NewScalar(f, new(big.Float).SetPrec(uint(3*bits)).Sub(product, radius))
 		upper := halfulp.NewScalar(f, new(big.Float).SetPrec(uint(3*bits)).Add(product, radius))
@@ -84,10 +88,22 @@ func (s *solver) cond(norm Norm, a *halfulp.Matrix, f halfulp.Format) (halfulp.S
 func rowNorm(a *halfulp.Matrix, bits int) *big.Float {
 	norm := new(big.Float).SetPrec(uint(bits + 32))
 	for i := range a.Rows() {
-		sum := new(big.Float).SetPrec(uint(bits + 64))
-		for j := range a.Cols() {
-			x := a.Big(i, j)
-			sum.Add(sum, x.Abs(x))
+		sum, top := new(big.Float).SetPrec(uint(bits+64)), math.MinInt
+		row := make([]*big.Float, a.Cols())
+		for j := range row {
+			if row[j] = a.Big(i, j); row[j].IsInf() {
+				return row[j].Abs(row[j])
+			}
+			if row[j].Sign() != 0 {
+				top = max(top, row[j].MantExp(nil))
+			}
+		}
+		for _, x := range row {
+			// Sums of numbers far apart take all bits between them. n of 2^-(bits+64) are
+			// nothing.
+			if x.Sign() != 0 && x.MantExp(nil) >= top-bits-64 {
+				sum.Add(sum, x.Abs(x))
+			}
 		}
 		if sum.Cmp(norm) > 0 {
 			norm = sum

@@ -1,7 +1,10 @@
 package linsolve
 
 import (
+	"fmt"
 	"math/big"
+	"slices"
+	"sync/atomic"
 
 	"github.com/halfulp/halfulp"
 )
@@ -9,6 +12,9 @@ import (
 // panel is how many columns an elimination brings to the form of L and U at most before products
 // update others, and the order of triangular matrices that are inverted entry by entry.
 const panel = 16
+
+// errBeyond is of numbers that a routine makes on its way.
+var errBeyond = fmt.Errorf("factors or an inverse beyond the exponents of formats: %w", ErrRange)
 
 // elimination is a Gaussian elimination in some bits. Nothing is known of its error.
 type elimination struct {
@@ -101,6 +107,7 @@ func (s *solver) eliminatePanel(e *elimination, j0, j1 int, partial bool) error 
 			e.zero = j
 			return nil
 		}
+		var beyond atomic.Bool
 		err := s.each(m-j-1, func(i int) {
 			row := rows[j+1+i]
 			if row[j].Sign() == 0 {
@@ -108,10 +115,16 @@ func (s *solver) eliminatePanel(e *elimination, j0, j1 int, partial bool) error 
 			}
 			l := row[j].Quo(row[j], pivot[j])
 			t := new(big.Float).SetPrec(prec)
-			for c := j + 1; c < j1; c++ {
-				row[c].Sub(row[c], t.Mul(l, pivot[c]))
+			for c := j + 1; c < j1 && !l.IsInf(); c++ {
+				subtract(row[c], t.Mul(l, pivot[c]))
+			}
+			if slices.ContainsFunc(row[j:j1], (*big.Float).IsInf) {
+				beyond.Store(true)
 			}
 		})
+		if err == nil && beyond.Load() {
+			err = errBeyond
+		}
 		if err != nil {
 			return err
 		}
@@ -140,6 +153,22 @@ func largestPivot(n int, x func(i int) *big.Float) int {
 		}
 	}
 	return 0
+}
+
+// subtract takes y from x, about. The sums of math/big have all bits between two numbers on the
+// way, which are too many where exponents are far apart.
+func subtract(x, y *big.Float) {
+	const spare = 64
+	if x.Sign() != 0 && y.Sign() != 0 && !y.IsInf() {
+		switch above := x.MantExp(nil) - y.MantExp(nil); {
+		case above > int(x.Prec())+spare:
+			return
+		case -above > int(x.Prec())+spare:
+			x.Neg(y)
+			return
+		}
+	}
+	x.Sub(x, y)
 }
 
 // exchange exchanges two rows.
@@ -175,7 +204,8 @@ func (s *solver) solveRows(e *elimination, j0, j1, c0, c1 int) error {
 			l[i][j] = e.lu.Big(i, j)
 		}
 	}
-	return s.each(c1-c0, func(c int) {
+	var beyond atomic.Bool
+	err := s.each(c1-c0, func(c int) {
 		c += c0
 		t := new(big.Float).SetPrec(prec)
 		x := make([]*big.Float, j1)
@@ -183,12 +213,20 @@ func (s *solver) solveRows(e *elimination, j0, j1, c0, c1 int) error {
 			x[i] = e.lu.Big(i, c)
 			for j := j0; j < i; j++ {
 				if x[j].Sign() != 0 && l[i][j].Sign() != 0 {
-					x[i].Sub(x[i], t.Mul(l[i][j], x[j]))
+					subtract(x[i], t.Mul(l[i][j], x[j]))
+				}
+				if x[i].IsInf() {
+					beyond.Store(true)
+					return
 				}
 			}
 			e.lu.SetBig(i, c, x[i])
 		}
 	})
+	if err == nil && beyond.Load() {
+		err = errBeyond
+	}
+	return err
 }
 
 // invertLower stores about the inverse of the lower triangular matrix in l, which may have anything
@@ -197,7 +235,9 @@ func (s *solver) solveRows(e *elimination, j0, j1, c0, c1 int) error {
 func (s *solver) invertLower(l, x *halfulp.Matrix, unit bool) error {
 	n := l.Rows()
 	if n <= panel {
-		invertSmall(l, x, unit)
+		if !invertSmall(l, x, unit) {
+			return errBeyond
+		}
 		return s.ctx.Err()
 	}
 	h := n / 2
@@ -213,7 +253,8 @@ func (s *solver) invertLower(l, x *halfulp.Matrix, unit bool) error {
 	return s.gemmWithin(-1, x.Slice(h, n, h, n), t, 0, nil, x.Slice(h, n, 0, h), about(bits))
 }
 
-func invertSmall(l, x *halfulp.Matrix, unit bool) {
+// invertSmall is invertLower for orders up to panel; not ok if a number is infinite.
+func invertSmall(l, x *halfulp.Matrix, unit bool) (ok bool) {
 	n, prec := l.Rows(), uint(x.Format().Bits())
 	rows := make([][]*big.Float, n)
 	for i := range rows {
@@ -234,12 +275,17 @@ func invertSmall(l, x *halfulp.Matrix, unit bool) {
 				sum.SetInt64(1)
 			}
 			for k := j; k < i; k++ {
-				sum.Sub(sum, t.Mul(rows[i][k], col[k]))
+				if subtract(sum, t.Mul(rows[i][k], col[k])); sum.IsInf() {
+					return false
+				}
 			}
-			col[i] = sum.Quo(sum, rows[i][i])
+			if col[i] = sum.Quo(sum, rows[i][i]); col[i].IsInf() {
+				return false
+			}
 			x.SetBig(i, j, col[i])
 		}
 	}
+	return true
 }
 
 // inverses returns about the inverses of L and U, of order k; the first one is a unit lower

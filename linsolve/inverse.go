@@ -139,6 +139,9 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix, f *factors) (*appro
 // distance computes E = I - R A and a bound of its norm; it returns nil if that is so small that R
 // is a good inverse.
 func (s *solver) distance(p *approximate, a *halfulp.Matrix) (e *halfulp.Matrix, err error) {
+	if err := finite("R", p.r); err != nil {
+		return nil, errBeyond
+	}
 	p.abs = boundsOf(raw.Matrix(p.r), p.weights, p.scale)
 	width := widthFor(p.abs.norm())
 	near, exact := narrow(a, width)
@@ -427,6 +430,14 @@ func (b bounds) apply(y []*big.Float) []*big.Float {
 	if most.Sign() == 0 {
 		for i := range z {
 			z[i] = upper()
+		}
+		return z
+	}
+	if most.IsInf() {
+		for i, e := range b.exp {
+			if z[i] = upper(); e != zeros {
+				z[i].SetInf(false)
+			}
 		}
 		return z
 	}

@@ -2,6 +2,7 @@ package linsolve
 
 import (
 	"math/bits"
+	"sync/atomic"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
@@ -99,27 +100,37 @@ func (s *solver) unscaled(f *factors, x []float64) (*halfulp.Matrix, error) {
 }
 
 // stored returns the n x n matrix of the entries x(i, j) 2^(left[i] + right[j]), but of 0 for what
-// is not finite.
+// is not finite. The error wraps ErrRange where one leaves the exponents of MP: what is known of x
+// is not true of a matrix without it.
 func (s *solver) stored(n int, x func(i, j int) float64, left, right []int64) (*halfulp.Matrix, error) {
 	z := halfulp.NewMatrix(halfulp.MP(seedBits), n, n)
 	m := raw.Matrix(z)
-	return z, s.each(n, func(j int) {
+	var beyond atomic.Bool
+	err := s.each(n, func(j int) {
 		for i := range n {
-			setFloat(m.Arr, m.At(i, j), x(i, j), left[i]+right[j])
+			if !setFloat(m.Arr, m.At(i, j), x(i, j), left[i]+right[j]) {
+				beyond.Store(true)
+			}
 		}
 	})
+	if err == nil && beyond.Load() {
+		err = errBeyond
+	}
+	return z, err
 }
 
-// setFloat sets number i of a, MP of at least 53 bits, which is 0, to x 2^shift if x is finite.
-func setFloat(a *num.Array, i int, x float64, shift int64) {
+// setFloat sets number i of a, MP of at least 53 bits, which is 0, to x 2^shift if x is finite, and
+// reports whether that has an exponent of MP.
+func setFloat(a *num.Array, i int, x float64, shift int64) (ok bool) {
 	if x == 0 || x-x != 0 {
-		return
+		return true
 	}
 	mantissa, e := num.Decompose(x)
 	if l := a.Limbs(); l == 1 && max(shift, -shift) < 1<<29 {
 		zeros := bits.LeadingZeros64(mantissa)
 		a.Sig[i], a.Exp[i], a.Cls[i] = mantissa<<zeros, int32(e+shift)+int32(64-zeros), num.MakeCls(x < 0, num.Finite)
-		return
+		return true
 	}
 	a.Set(i, num.Real{Class: num.Finite, Neg: x < 0, Mag: []uint64{mantissa}, Exp: e + shift})
+	return a.Class(i) == num.Finite
 }

@@ -1,0 +1,144 @@
+package linsolve
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+)
+
+// tridiagonal returns T of order n, 9/8 on the diagonal and 3/4 beside it, with row k times f, and
+// the inverse of that.
+func tridiagonal(n, k int, f *big.Rat) (t, inverse [][]*big.Rat) {
+	pivots, side := make([]*big.Rat, n), big.NewRat(3, 4)
+	for i := range n {
+		t, inverse = append(t, make([]*big.Rat, n)), append(inverse, make([]*big.Rat, n))
+		for j := range n {
+			t[i][j] = new(big.Rat)
+		}
+		for _, j := range []int{i - 1, i + 1} {
+			if j >= 0 && j < n {
+				t[i][j].Set(side)
+			}
+		}
+		t[i][i].SetFrac64(9, 8)
+		if pivots[i] = big.NewRat(9, 8); i > 0 {
+			pivots[i].Sub(pivots[i], new(big.Rat).Quo(new(big.Rat).Mul(side, side), pivots[i-1]))
+		}
+	}
+	for j := range n {
+		for i := range n {
+			inverse[i][j] = new(big.Rat)
+			if i == j {
+				inverse[i][j].SetInt64(1)
+			}
+			if i > 0 {
+				l := new(big.Rat).Quo(side, pivots[i-1])
+				inverse[i][j].Sub(inverse[i][j], l.Mul(l, inverse[i-1][j]))
+			}
+		}
+		for i := n - 1; i >= 0; i-- {
+			if i < n-1 {
+				inverse[i][j].Sub(inverse[i][j], new(big.Rat).Mul(side, inverse[i+1][j]))
+			}
+			inverse[i][j].Quo(inverse[i][j], pivots[i])
+		}
+	}
+	for j := range n {
+		t[k][j].Mul(t[k][j], f)
+		inverse[j][k].Quo(inverse[j][k], f)
+	}
+	return t, inverse
+}
+
+// timesPower returns x 2^e in format f, x not near the ends of the exponents: what x rounds to is
+// known from one that e leaves alone.
+func timesPower(f halfulp.Format, x *big.Rat, e int) *big.Float {
+	v := new(big.Float).SetPrec(uint(f.Bits())).SetRat(x)
+	return v.SetMantExp(v, e)
+}
+
+// Of matrices 2^-(i s) T 2^(j s) entries of inverses, factors and solutions leave the exponents of
+// MP: errors say so, and what is no error is right.
+func TestBeyondExponents(t *testing.T) {
+	const n, row = 12, 5
+	_, plain := tridiagonal(n, row, big.NewRat(1, 1))
+	// Entry (0, row) is 1 + 2^-60 or so.
+	near := new(big.Rat).Mul(plain[0][row], new(big.Rat).Sub(big.NewRat(1, 1), big.NewRat(1, 1<<60)))
+	near, _ = new(big.Float).SetPrec(150).SetRat(near).Rat(nil)
+	for name, factor := range map[string]*big.Rat{"plain": big.NewRat(1, 1), "near a number": near} {
+		m, inverse := tridiagonal(n, row, factor)
+		for _, step := range []int{429496730, -429496730, 1 << 28, -1 << 28, 178956971, 195225786} {
+			a := halfulp.NewMatrix(halfulp.MP(200), n, n)
+			for i := range n {
+				for j := range n {
+					a.SetBig(i, j, timesPower(a.Format(), m[i][j], (j-i)*step))
+				}
+			}
+			for _, f := range []halfulp.Format{halfulp.MP(24), halfulp.MP(106), halfulp.MP(424)} {
+				report := func(routine string, err error, right func() error) {
+					switch {
+					case errors.Is(err, ErrRange) || errors.Is(err, halfulp.ErrMemory):
+						return
+					case err == nil:
+						err = right()
+					}
+					if err != nil {
+						t.Errorf("%s, steps of 2^%d, %s in %v: %v", name, step, routine, f, err)
+					}
+				}
+				same := func(x *halfulp.Matrix, columns []int) func() error {
+					return func() error {
+						for c, j := range columns {
+							for i := range n {
+								want := halfulp.NewScalar(f, timesPower(f, inverse[i][j], (j-i)*step))
+								if got := x.At(i, c); !got.Same(want) {
+									return fmt.Errorf("entry (%d, %d) is %s, want %s", i, j, got.Hex(), want.Hex())
+								}
+							}
+						}
+						return nil
+					}
+				}
+				x := halfulp.NewMatrix(f, n, n)
+				all := make([]int, n)
+				for j := range all {
+					all[j] = j
+				}
+				_, err := Inverse(a, x, nil)
+				report("Inverse", err, same(x, all))
+				b, y := halfulp.NewMatrix(halfulp.Float64, n, 2), halfulp.NewMatrix(f, n, 2)
+				columns := []int{row, n - 1}
+				for c, j := range columns {
+					b.SetBig(j, c, big.NewFloat(1))
+				}
+				_, err = Solve(a, b, y, nil)
+				report("Solve", err, same(y, columns))
+				low, high := halfulp.NewMatrix(f, n, 2), halfulp.NewMatrix(f, n, 2)
+				_, err = Enclose(a, b, low, high, 2, nil)
+				report("Enclose", err, func() error {
+					for c, j := range columns {
+						for i := range n {
+							want := timesPower(halfulp.MP(2000), inverse[i][j], (j-i)*step)
+							if low.Big(i, c).Cmp(want) > 0 || high.Big(i, c).Cmp(want) < 0 {
+								return fmt.Errorf("entry (%d, %d) is not in [%s, %s]", i, j, low.At(i, c).Hex(), high.At(i, c).Hex())
+							}
+						}
+					}
+					return nil
+				})
+				_, _, err = Cond(InfNorm, a, f, nil)
+				report("Cond", err, func() error { return nil })
+				z, _, err := Det(a, f, nil)
+				report("Det", err, func() error {
+					if z.IsInf(0) || z.Big().Sign() == 0 {
+						return errors.New("no number")
+					}
+					return nil
+				})
+			}
+		}
+	}
+}
