@@ -74,6 +74,28 @@ var sumRowsNears = [...]func(rows, others *uint64, used *uint8, half int, table 
 	sumRowsNear4AVX2, sumRowsNear5AVX2, sumRowsNear6AVX2, sumRowsNear7AVX2, sumRowsNear8AVX2,
 }
 
+// sumUnit reports whether there are kernels for sumDigits.
+func sumUnit() bool { return impl.HasIFMA() }
+
+func sumDigitsFast(out *[sumWords]uint64, sig []uint64, exp []int32, cls []uint8, limbs int, low int64, signs uint64) {
+	n := len(cls) &^ 7
+	if n > 0 {
+		f := sumRowsIFMA[(limbs-1)/8]
+		if limbs < len(sumsIFMA) && sumsIFMA[limbs] != nil {
+			f = sumsIFMA[limbs]
+		}
+		f(&out[0], &sig[0], &exp[0], &cls[0], n, limbs, low, signs)
+	}
+	sumDigits(out, sig[n*limbs:], exp[n:], cls[n:], limbs, low, signs)
+}
+
+type sumKernel = func(out *uint64, sig *uint64, exp *int32, cls *uint8, n, limbs int, low int64, signs uint64)
+
+var (
+	sumsIFMA    = [...]sumKernel{1: sumDigits1IFMA, 2: sumDigits2IFMA, 4: sumDigits4IFMA}
+	sumRowsIFMA = [sumVectors]sumKernel{sumDigitsRows1IFMA, sumDigitsRows2IFMA, sumDigitsRows3IFMA, sumDigitsRows4IFMA}
+)
+
 func spanFast(exp []int32, cls []uint8) (low, high int32, finite bool) {
 	n := len(cls) &^ 7
 	low, high, finite = span(exp[n:], cls[n:])

@@ -64,6 +64,41 @@ func sumRowsNear7AVX2(rows *uint64, others *uint64, used *uint8, half int, table
 //go:noescape
 func sumRowsNear8AVX2(rows *uint64, others *uint64, used *uint8, half int, table *int32, sig *uint64, exp *int32, cls *uint8, n int, low int64, signs uint64)
 
+// sumDigits1IFMA is the loop of sumDigits for numbers of that many words. n is a positive multiple of 8; out is aligned, with 16 words before those of the loop.
+//
+//go:noescape
+func sumDigits1IFMA(out *uint64, sig *uint64, exp *int32, cls *uint8, n int, limbs int, low int64, signs uint64)
+
+// sumDigits2IFMA is the loop of sumDigits for numbers of that many words. n is a positive multiple of 8; out is aligned, with 16 words before those of the loop.
+//
+//go:noescape
+func sumDigits2IFMA(out *uint64, sig *uint64, exp *int32, cls *uint8, n int, limbs int, low int64, signs uint64)
+
+// sumDigits4IFMA is the loop of sumDigits for numbers of that many words. n is a positive multiple of 8; out is aligned, with 16 words before those of the loop.
+//
+//go:noescape
+func sumDigits4IFMA(out *uint64, sig *uint64, exp *int32, cls *uint8, n int, limbs int, low int64, signs uint64)
+
+// sumDigitsRows1IFMA is the loop of sumDigits for numbers of 3 to 8 words. n is a positive multiple of 8; out is aligned, with 16 words before those of the loop.
+//
+//go:noescape
+func sumDigitsRows1IFMA(out *uint64, sig *uint64, exp *int32, cls *uint8, n int, limbs int, low int64, signs uint64)
+
+// sumDigitsRows2IFMA is the loop of sumDigits for numbers of 9 to 16 words. n is a positive multiple of 8; out is aligned, with 16 words before those of the loop.
+//
+//go:noescape
+func sumDigitsRows2IFMA(out *uint64, sig *uint64, exp *int32, cls *uint8, n int, limbs int, low int64, signs uint64)
+
+// sumDigitsRows3IFMA is the loop of sumDigits for numbers of 17 to 24 words. n is a positive multiple of 8; out is aligned, with 16 words before those of the loop.
+//
+//go:noescape
+func sumDigitsRows3IFMA(out *uint64, sig *uint64, exp *int32, cls *uint8, n int, limbs int, low int64, signs uint64)
+
+// sumDigitsRows4IFMA is the loop of sumDigits for numbers of 25 to 32 words. n is a positive multiple of 8; out is aligned, with 16 words before those of the loop.
+//
+//go:noescape
+func sumDigitsRows4IFMA(out *uint64, sig *uint64, exp *int32, cls *uint8, n int, limbs int, low int64, signs uint64)
+
 // sumNear1BMI2 is the loop of sumNear for limbs = 1. n is positive.
 //
 //go:noescape

@@ -42,6 +42,12 @@ func main() {
 	for limbs := 4; limbs <= 8; limbs++ {
 		sumRowsNear(limbs)
 	}
+	for words := 1; words <= 4; words *= 2 {
+		sumDigits(words, 1)
+	}
+	for vectors := 1; vectors <= 4; vectors++ {
+		sumDigits(0, vectors)
+	}
 	for words := 1; words <= 4; words++ {
 		sumNear(words)
 	}
