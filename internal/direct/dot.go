@@ -114,15 +114,16 @@ func (d *digitDot) reference(lo, hi int) int64 {
 	if x.Inc == 1 && y.Inc == 1 {
 		i, j := x.At(lo), y.At(lo)
 		n := hi - lo
-		ex, ey, scale := x.Arr.Exp[i:i+n], y.Arr.Exp[j:j+n], d.scale[:n]
-		if allFinite(x.Arr.Cls[i:i+n]) && allFinite(y.Arr.Cls[j:j+n]) {
-			for h := range scale {
-				f := int64(ey[h])
-				scale[h] = f
-				ref = max(ref, int64(ex[h])+f)
-			}
+		find := productSpan
+		if assembly() {
+			find = productSpanFast
+		}
+		var finite bool
+		ref, finite = find(d.scale[:n], x.Arr.Exp[i:i+n], y.Arr.Exp[j:j+n], classBytes(x.Arr.Cls[i:i+n]), classBytes(y.Arr.Cls[j:j+n]))
+		if finite {
 			return ref
 		}
+		ref = math.MinInt64
 	}
 	i, j := x.At(lo), y.At(lo)
 	for h := range hi - lo {

@@ -131,6 +131,18 @@ func span(exp []int32, cls []uint8) (low, high int32, finite bool) {
 	return low, high, finite
 }
 
+// productSpan stores the exponents of y and returns the largest exponent of a product, and whether
+// all numbers are finite.
+func productSpan(scale []int64, xe, ye []int32, xc, yc []uint8) (high int64, finite bool) {
+	high, finite = math.MinInt64, true
+	for i := range scale {
+		finite = finite && xc[i]>>1 == 1 && yc[i]>>1 == 1
+		scale[i] = int64(ye[i])
+		high = max(high, int64(xe[i])+scale[i])
+	}
+	return high, finite
+}
+
 // sumNear sets acc, limbs+2 words in two's complement, to the sum of n finite numbers
 // as sumLimbs takes them, 0 < exp_i - base < 64. signs is 1, or 0 to sum magnitudes.
 func sumNear(acc []uint64, sig []uint64, exp []int32, cls []uint8, limbs int, base int64, signs uint64) {

@@ -107,6 +107,17 @@ func spanFast(exp []int32, cls []uint8) (low, high int32, finite bool) {
 	return low, high, finite
 }
 
+func productSpanFast(scale []int64, xe, ye []int32, xc, yc []uint8) (high int64, finite bool) {
+	n := len(scale) &^ 7
+	high, finite = productSpan(scale[n:], xe[n:], ye[n:], xc[n:], yc[n:])
+	if n > 0 {
+		var highs [4]int64
+		finite = productSpanAVX2(&xe[0], &ye[0], &xc[0], &yc[0], n, &scale[0], &highs) == 0 && finite
+		high = max(high, slices.Max(highs[:]))
+	}
+	return high, finite
+}
+
 func sumNearFast(acc []uint64, sig []uint64, exp []int32, cls []uint8, limbs int, base int64, signs uint64) {
 	sumNears[limbs-1](&acc[0], &sig[0], &exp[0], &cls[0], len(cls), base, signs)
 }

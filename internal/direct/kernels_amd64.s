@@ -252,6 +252,61 @@ span_loop:
 	VZEROUPPER
 	RET
 
+// func productSpanAVX2(xe *int32, ye *int32, xc *uint8, yc *uint8, n int, scale *int64, high *[4]int64) (odd uint64)
+// Requires: AVX, AVX2
+TEXT ·productSpanAVX2(SB), NOSPLIT, $0-64
+	MOVQ         xe+0(FP), AX
+	MOVQ         ye+8(FP), CX
+	MOVQ         xc+16(FP), DX
+	MOVQ         yc+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         scale+40(FP), DI
+	LEAQ         (AX)(SI*4), AX
+	LEAQ         (CX)(SI*4), CX
+	ADDQ         SI, DX
+	ADDQ         SI, BX
+	LEAQ         (DI)(SI*8), DI
+	NEGQ         SI
+	MOVQ         $0xfefefefefefefefe, R8
+	MOVQ         $0x0202020202020202, R9
+	XORQ         R10, R10
+	MOVQ         $0x8000000000000000, R11
+	VMOVQ        R11, X0
+	VPBROADCASTQ X0, Y0
+	VMOVQ        R11, X1
+	VPBROADCASTQ X1, Y1
+
+product_span:
+	VPMOVSXDQ (AX)(SI*4), Y2
+	VPMOVSXDQ (CX)(SI*4), Y3
+	VMOVDQU   Y3, (DI)(SI*8)
+	VPADDQ    Y3, Y2, Y2
+	VPCMPGTQ  Y0, Y2, Y3
+	VBLENDVPD Y3, Y2, Y0, Y0
+	VPMOVSXDQ 16(AX)(SI*4), Y2
+	VPMOVSXDQ 16(CX)(SI*4), Y3
+	VMOVDQU   Y3, 32(DI)(SI*8)
+	VPADDQ    Y3, Y2, Y2
+	VPCMPGTQ  Y1, Y2, Y3
+	VBLENDVPD Y3, Y2, Y1, Y1
+	MOVQ      (DX)(SI*1), R11
+	ANDQ      R8, R11
+	XORQ      R9, R11
+	ORQ       R11, R10
+	MOVQ      (BX)(SI*1), R11
+	ANDQ      R8, R11
+	XORQ      R9, R11
+	ORQ       R11, R10
+	ADDQ      $0x08, SI
+	JNE       product_span
+	VPCMPGTQ  Y0, Y1, Y2
+	VBLENDVPD Y2, Y1, Y0, Y0
+	MOVQ      high+48(FP), AX
+	VMOVDQU   Y0, (AX)
+	MOVQ      R10, odd+56(FP)
+	VZEROUPPER
+	RET
+
 // func sumLimbsBMI2(acc *uint64, pitch int, sig *uint64, exp *int32, cls *uint8, n int, limbs int, base int64)
 // Requires: BMI2
 TEXT ·sumLimbsBMI2(SB), NOSPLIT, $8-64

@@ -53,6 +53,10 @@ func spanFast(exp []int32, cls []uint8) (low, high int32, finite bool) {
 	return low, high, finite
 }
 
+func productSpanFast(scale []int64, xe, ye []int32, xc, yc []uint8) (high int64, finite bool) {
+	return productSpan(scale, xe, ye, xc, yc)
+}
+
 func sumNearFast(acc []uint64, sig []uint64, exp []int32, cls []uint8, limbs int, base int64, signs uint64) {
 	sumNears[limbs-1](&acc[0], &sig[0], &exp[0], &cls[0], len(cls), base, signs)
 }

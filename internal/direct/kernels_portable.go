@@ -30,6 +30,10 @@ func sumDigitsFast(out *[sumWords]uint64, sig []uint64, exp []int32, cls []uint8
 
 func spanFast(exp []int32, cls []uint8) (low, high int32, finite bool) { return span(exp, cls) }
 
+func productSpanFast(scale []int64, xe, ye []int32, xc, yc []uint8) (high int64, finite bool) {
+	return productSpan(scale, xe, ye, xc, yc)
+}
+
 func sumNearFast(acc []uint64, sig []uint64, exp []int32, cls []uint8, limbs int, base int64, signs uint64) {
 	sumNear(acc, sig, exp, cls, limbs, base, signs)
 }

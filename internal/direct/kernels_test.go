@@ -119,6 +119,28 @@ func TestSpanKernel(t *testing.T) {
 	}
 }
 
+func TestProductSpanKernel(t *testing.T) {
+	needAssembly(t)
+	r := rand.New(rand.NewPCG(13, 14))
+	for n := range 70 {
+		xe, ye, xc, yc := make([]int32, n), make([]int32, n), make([]uint8, n), make([]uint8, n)
+		for range 20 {
+			for i := range n {
+				xe[i], ye[i], xc[i], yc[i] = int32(r.Uint32()), int32(r.Uint32()), 2|uint8(r.IntN(2)), 2|uint8(r.IntN(2))
+			}
+			if n > 0 && r.IntN(2) == 0 {
+				xc[r.IntN(n)], yc[r.IntN(n)] = uint8(r.IntN(8)), uint8(r.IntN(8))
+			}
+			want := make([]int64, n)
+			got, ok := guarded(n, int64(77))
+			high, finite := productSpan(want, xe, ye, xc, yc)
+			if h, f := productSpanFast(got, xe, ye, xc, yc); h != high || f != finite || !slices.Equal(got, want) || !ok() {
+				t.Fatalf("n = %d: %d, %v, %v, want %d, %v, %v", n, h, f, got, high, finite, want)
+			}
+		}
+	}
+}
+
 func TestSumNearKernel(t *testing.T) {
 	needAssembly(t)
 	r := rand.New(rand.NewPCG(9, 10))

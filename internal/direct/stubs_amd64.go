@@ -29,6 +29,11 @@ func axpyCompensatedAVX2(a *float64, x float64, n int, s *float64, e *float64, m
 //go:noescape
 func spanAVX2(exp *int32, cls *uint8, n int, low *[8]int32, high *[8]int32) (odd uint64)
 
+// productSpanAVX2 is the loop of productSpan: the extremes of every fourth sum. n is a positive multiple of 8.
+//
+//go:noescape
+func productSpanAVX2(xe *int32, ye *int32, xc *uint8, yc *uint8, n int, scale *int64, high *[4]int64) (odd uint64)
+
 // sumLimbsBMI2 is the loop of sumLimbs. n and limbs are positive, pitch counts bytes.
 //
 //go:noescape
