@@ -164,7 +164,7 @@ func machineUnit() *laneUnit {
 // The costs are those of matrix-vector products of 256 x 1000 numbers, on Sapphire Rapids or later
 // and on Zen 3.
 var unitIFMA = laneUnit{
-	lanes: 8, bits: 52, width: 18, few: 1000, costs: [3]float64{2.2, 0.25, 0.034},
+	lanes: 8, bits: 52, width: 9, few: 1000, costs: [3]float64{2.2, 0.25, 0.034},
 	cut: func(j *cutJob) {
 		f := cutVerticalIFMA
 		if j.digits < len(cutsIFMA) {
@@ -218,21 +218,15 @@ var (
 		cutVertical14AVX2, cutVertical15AVX2, cutVertical16AVX2, cutVertical17AVX2,
 		cutVertical18AVX2,
 	}
-	axpysIFMA = [18]verticalKernel{
+	axpysIFMA = [9]verticalKernel{
 		verticalAxpy1IFMA, verticalAxpy2IFMA, verticalAxpy3IFMA,
 		verticalAxpy4IFMA, verticalAxpy5IFMA, verticalAxpy6IFMA,
 		verticalAxpy7IFMA, verticalAxpy8IFMA, verticalAxpy9IFMA,
-		verticalAxpy10IFMA, verticalAxpy11IFMA, verticalAxpy12IFMA,
-		verticalAxpy13IFMA, verticalAxpy14IFMA, verticalAxpy15IFMA,
-		verticalAxpy16IFMA, verticalAxpy17IFMA, verticalAxpy18IFMA,
 	}
-	dotsIFMA = [18]verticalKernel{
+	dotsIFMA = [9]verticalKernel{
 		verticalDot1IFMA, verticalDot2IFMA, verticalDot3IFMA,
 		verticalDot4IFMA, verticalDot5IFMA, verticalDot6IFMA,
 		verticalDot7IFMA, verticalDot8IFMA, verticalDot9IFMA,
-		verticalDot10IFMA, verticalDot11IFMA, verticalDot12IFMA,
-		verticalDot13IFMA, verticalDot14IFMA, verticalDot15IFMA,
-		verticalDot16IFMA, verticalDot17IFMA, verticalDot18IFMA,
 	}
 	axpysAVX2 = [9]verticalKernel{
 		verticalAxpy1AVX2, verticalAxpy2AVX2, verticalAxpy3AVX2,
