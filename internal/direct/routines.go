@@ -43,7 +43,7 @@ func (r Reduction) enclose(w Work, x, y num.Vec, p int) (a *Acc, bound num.Real,
 	if isFloat(x.Arr.Format) && isFloat(y.Arr.Format) && p <= floatBits {
 		return r.floats(w, x, y)
 	}
-	if (r == Dot || r == Squares) && x.Arr.Kind == num.MP && y.Arr.Kind == num.MP && x.N >= fewProducts {
+	if (r == Dot || r == Squares) && (x.Arr.Kind == num.MP || y.Arr.Kind == num.MP) && x.N >= fewProducts {
 		if g := groupsFor(p, x.N); g != 0 {
 			return r.digits(w, x, y, g, p)
 		}
