@@ -238,6 +238,10 @@ func store(a num.Mat, z *num.Array) {
 		return
 	}
 	for j := range a.Cols {
+		if a.RS == 1 {
+			a.Arr.CopyRun(a.At(0, j), z, j*a.Rows, a.Rows)
+			continue
+		}
 		for i := range a.Rows {
 			a.Arr.CopyFrom(a.At(i, j), z, i+j*a.Rows)
 		}

@@ -55,6 +55,7 @@ type Acc struct {
 	values   [3][num.MaxValueWords]uint64
 	window   []uint64
 	rows     []uint64 // zeros
+	columns  *[sumWords]uint64
 	scaled   *Acc
 }
 

@@ -17,7 +17,7 @@ const (
 // digitDot sums products of MP numbers from their leading digits like a row of a
 // matrix-vector product (see gemv.go), one chunk after the other.
 type digitDot struct {
-	x, y   num.Vec
+	x, y   loaded
 	groups int
 	top    *topPlan     // instead of digits, or nil
 	lanes  *verticalDot // the same
@@ -33,16 +33,53 @@ type digitDot struct {
 	mag            []uint64
 }
 
-func (d *digitDot) init(x, y num.Vec, groups int, vertical verticalPlan) {
+// A loaded vector is one of MP numbers, or of others of which those in use are copied to such.
+type loaded struct {
+	num.Vec
+	format num.Format
+	copies *num.Array
+}
+
+// loadedFormat returns the format of the copies of numbers of f of which the digits of so many words
+// count.
+func loadedFormat(f num.Format, words int) num.Format {
+	switch {
+	case f.Kind == num.MP:
+		return f
+	case isFloat(f):
+		words = 1
+	default: // as many as nearly all expansions need
+		words = max(words, f.Terms())
+	}
+	return num.Format{Kind: num.MP, Prec: uint32(64 * words)}
+}
+
+// load returns the entries lo <= i < hi.
+func (v *loaded) load(lo, hi int) num.Vec {
+	x := slice(v.Vec, lo, hi)
+	if x.Arr.Kind == num.MP {
+		return x
+	}
+	if v.copies == nil {
+		v.copies = num.New(v.format, dotChunk)
+	}
+	var buf [num.MaxValueWords]uint64
+	for i := range x.N {
+		loadNumber(v.copies, i, x.Arr, x.At(i), buf[:])
+	}
+	return num.Vec{Arr: v.copies, Inc: 1, N: x.N}
+}
+
+func (d *digitDot) init(x, y loaded, groups int, vertical verticalPlan) {
 	k := 4 * groups
 	d.x, d.y, d.groups = x, y, groups
 	d.scale = make([]int64, dotChunk+lanes)
 	if vertical.digits != 0 {
-		d.lanes = newVerticalDot(vertical, x.Arr.Format, y.Arr.Format)
+		d.lanes = newVerticalDot(vertical, x.format, y.format)
 		return
 	}
-	d.splitX = newSplitter(groups, x.Arr.Limbs(), dotBatch)
-	d.splitY = newSplitter(groups, y.Arr.Limbs(), dotBatch)
+	d.splitX = newSplitter(groups, x.format.Limbs(), dotBatch)
+	d.splitY = newSplitter(groups, y.format.Limbs(), dotBatch)
 	d.digitsX = make([]int64, dotBatch*k)
 	d.digitsY = make([]int64, dotBatch*(k+4))
 	d.columns = make([]int64, 2*k)
@@ -51,8 +88,9 @@ func (d *digitDot) init(x, y num.Vec, groups int, vertical verticalPlan) {
 
 // add adds the products lo <= i < hi, at most dotChunk of them.
 func (d *digitDot) add(lo, hi int) {
-	x, y := d.x, d.y
-	ref := d.reference(lo, hi)
+	x, y := d.x.load(lo, hi), d.y.load(lo, hi)
+	lo, hi = 0, hi-lo
+	ref := d.reference(x, y)
 	if d.failed {
 		return
 	}
@@ -105,27 +143,25 @@ func (d *digitDot) add(lo, hi int) {
 	d.bound.addMag(false, unit, []uint64{uint64(hi-lo) * uint64(k+3) << digitBits})
 }
 
-// reference returns the largest exponent of the products lo <= i < hi, MinInt64 if all
+// reference returns the largest exponent of the products x_i y_i, MinInt64 if all
 // are 0, and stores the exponents of y, noScale where the product is 0. An infinity
 // or NaN fails.
-func (d *digitDot) reference(lo, hi int) int64 {
-	x, y := d.x, d.y
+func (d *digitDot) reference(x, y num.Vec) int64 {
 	ref := int64(math.MinInt64)
+	i, j, n := x.Off, y.Off, x.N
 	if x.Inc == 1 && y.Inc == 1 {
-		i, j := x.At(lo), y.At(lo)
-		n := hi - lo
-		ex, ey, scale := x.Arr.Exp[i:i+n], y.Arr.Exp[j:j+n], d.scale[:n]
-		if allFinite(x.Arr.Cls[i:i+n]) && allFinite(y.Arr.Cls[j:j+n]) {
-			for h := range scale {
-				f := int64(ey[h])
-				scale[h] = f
-				ref = max(ref, int64(ex[h])+f)
-			}
+		find := productSpan
+		if assembly() {
+			find = productSpanFast
+		}
+		var finite bool
+		ref, finite = find(d.scale[:n], x.Arr.Exp[i:i+n], y.Arr.Exp[j:j+n], classBytes(x.Arr.Cls[i:i+n]), classBytes(y.Arr.Cls[j:j+n]))
+		if finite {
 			return ref
 		}
+		ref = math.MinInt64
 	}
-	i, j := x.At(lo), y.At(lo)
-	for h := range hi - lo {
+	for h := range n {
 		cx, cy := x.Arr.Cls[i].Class(), y.Arr.Cls[j].Class()
 		d.failed = d.failed || cx > num.Finite || cy > num.Finite
 		d.scale[h] = int64(y.Arr.Exp[j])
@@ -152,27 +188,34 @@ func (d *digitDot) set(job *digitJob, s *splitter, v num.Vec, first, n int) {
 	}
 }
 
-// digits computes the sum of products of MP vectors from leading digits: a sum
-// known up to bound > 0, or ok = false.
+// digits computes the sum of products of vectors from leading digits: a sum
+// known up to bound > 0, or ok = false. Numbers that are not MP are copied, cut to the words of these
+// digits.
 func (r Reduction) digits(w Work, x, y num.Vec, groups, p int) (a *Acc, bound num.Real, ok bool, err error) {
 	var top *topPlan
+	inLine := func(v num.Vec) bool { return v.Inc == 1 || v.Arr.Kind != num.MP }
 	var vertical verticalPlan
-	if x.Inc == 1 && y.Inc == 1 {
+	if inLine(x) && inLine(y) {
 		// Two words are faster than their digits in binary64.
 		v, ok := planVertical(p, x.N)
 		t, fits := planTop(x.Arr.Format, p, x.N)
-		if fits && y.Arr.Limbs() == t.words && (!ok || v.unit.floats && t.words == 2) {
+		if fits && y.Arr.Kind == num.MP && y.Arr.Limbs() == t.words && (!ok || v.unit.floats && t.words == 2) {
 			top = &t
 		} else {
 			vertical = v
 		}
 	}
+	words := (4*digitBits*groups + 63) / 64
+	if vertical.digits != 0 {
+		words = vertical.words
+	}
+	fx, fy := loadedFormat(x.Arr.Format, words), loadedFormat(y.Arr.Format, words)
 	parts := (x.N + dotChunk - 1) / dotChunk
 	dots := make([]digitDot, max(1, min(w.Threads, parts)))
 	err = w.loop(parts, func(worker, i int) {
 		d := &dots[worker]
 		if d.groups == 0 {
-			d.init(x, y, groups, vertical)
+			d.init(loaded{Vec: x, format: fx}, loaded{Vec: y, format: fy}, groups, vertical)
 			d.top = top
 		}
 		if !d.failed {

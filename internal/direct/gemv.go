@@ -417,44 +417,47 @@ func (w *gemvWorker) referencesByRows(lo, hi int) {
 // load returns rows lo <= i < hi of columns j <= h < j+n as MP numbers cut to the
 // digits that matter.
 func (w *gemvWorker) load(lo, hi, j, n int) num.Mat {
-	b, l := w.cut, w.cut.Limbs()
-	k := 0
+	b, k := w.cut, 0
 	var buf [num.MaxValueWords]uint64
-	if w.m.Arr.Kind == num.F64 {
-		clear(b.Sig)
-	}
 	for h := range n {
 		for i := lo; i < hi; i++ {
-			if w.m.Arr.Kind == num.F64 {
-				loadFloat(b, k, w.m.Arr.F64[0][w.m.At(i, j+h)])
-				k++
-				continue
-			}
-			if top, ok := loadTerms(b.Sig[k*l:(k+1)*l], w.m.Arr, w.m.At(i, j+h)); ok {
-				b.Cls[k] = num.MakeCls(w.m.Arr.F64[0][w.m.At(i, j+h)] < 0, num.Finite)
-				b.Exp[k] = int32(top)
-				k++
-				continue
-			}
-			v := w.m.Arr.Value(w.m.At(i, j+h), buf[:])
-			b.Cls[k] = num.MakeCls(v.Neg, v.Class)
-			if v.Class > num.Finite {
+			loadNumber(b, k, w.m.Arr, w.m.At(i, j+h), buf[:])
+			switch c := b.Cls[k].Class(); {
+			case c > num.Finite,
+				c == num.Finite && int64(b.Exp[k])+w.scale[j+h] > w.ref[i-lo]: // terms of an expansion that overlap
 				w.special[i-lo] = true
-			}
-			if v.Class == num.Finite {
-				top := int64(num.BitLen(v.Mag))
-				b.Exp[k] = int32(v.Exp + top)
-				if v.Exp+top+w.scale[j+h] > w.ref[i-lo] { // terms of an expansion that overlap
-					w.special[i-lo] = true
-				}
-				for s := range l {
-					b.Sig[k*l+s] = num.WordAt(v.Mag, top-int64(64*(l-s)))
-				}
 			}
 			k++
 		}
 	}
 	return num.Mat{Arr: b, RS: 1, CS: hi - lo}
+}
+
+// loadNumber stores number i of a, cut to the words of b, in number k of b, which is in MP.
+func loadNumber(b *num.Array, k int, a *num.Array, i int, buf []uint64) {
+	l := b.Limbs()
+	z := b.Sig[k*l : (k+1)*l]
+	switch {
+	case isFloat(a.Format):
+		clear(z[:l-1])
+		b.Cls[k], b.Exp[k] = floatWord(&z[l-1], floatAt(a, i))
+		return
+	case a.Terms() > 1:
+		if top, ok := loadTerms(z, a, i); ok {
+			b.Cls[k], b.Exp[k] = num.MakeCls(a.F64[0][i] < 0, num.Finite), int32(top)
+			return
+		}
+	}
+	v := a.Value(i, buf)
+	b.Cls[k] = num.MakeCls(v.Neg, v.Class)
+	if v.Class != num.Finite {
+		return
+	}
+	top := int64(num.BitLen(v.Mag))
+	b.Exp[k] = int32(v.Exp + top)
+	for s := range z {
+		z[s] = num.WordAt(v.Mag, top-int64(64*(l-s)))
+	}
 }
 
 // loadTerms stores the magnitude of number i of a in z, the leading bit on top, if it is an
@@ -507,21 +510,6 @@ func loadTerms(z []uint64, a *num.Array, i int) (top int64, ok bool) {
 		}
 	}
 	return int64(e) - 1022, z[n-1]>>63 != 0
-}
-
-// loadFloat stores x, not infinite and not NaN unless its row is special, in number k
-// of b, whose lower words are 0.
-func loadFloat(b *num.Array, k int, x float64) {
-	l := b.Limbs()
-	m, e := num.Decompose(x)
-	if m == 0 {
-		b.Cls[k] = num.MakeCls(false, num.Zero)
-		return
-	}
-	s := bits.LeadingZeros64(m)
-	b.Sig[(k+1)*l-1] = m << s
-	b.Exp[k] = int32(e + int64(64-s))
-	b.Cls[k] = num.MakeCls(x < 0, num.Finite)
 }
 
 var zeroScale = make([]int64, 1)

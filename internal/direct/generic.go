@@ -131,6 +131,18 @@ func span(exp []int32, cls []uint8) (low, high int32, finite bool) {
 	return low, high, finite
 }
 
+// productSpan stores the exponents of y and returns the largest exponent of a product, and whether
+// all numbers are finite.
+func productSpan(scale []int64, xe, ye []int32, xc, yc []uint8) (high int64, finite bool) {
+	high, finite = math.MinInt64, true
+	for i := range scale {
+		finite = finite && xc[i]>>1 == 1 && yc[i]>>1 == 1
+		scale[i] = int64(ye[i])
+		high = max(high, int64(xe[i])+scale[i])
+	}
+	return high, finite
+}
+
 // sumNear sets acc, limbs+2 words in two's complement, to the sum of n finite numbers
 // as sumLimbs takes them, 0 < exp_i - base < 64. signs is 1, or 0 to sum magnitudes.
 func sumNear(acc []uint64, sig []uint64, exp []int32, cls []uint8, limbs int, base int64, signs uint64) {
@@ -146,6 +158,44 @@ func sumNear(acc []uint64, sig []uint64, exp []int32, cls []uint8, limbs int, ba
 		}
 		acc[limbs], carry = bits.Add64(acc[limbs], low^flip, carry)
 		acc[limbs+1] += flip + carry
+	}
+}
+
+// The layout of the words at out in sumDigits.
+const (
+	sumNegatives = 16              // the first of eight words before which is room for kernels
+	sumColumns   = 24              // the first of sixteen for every vector of words
+	sumVectors   = 4               // of numbers at most
+	sumWords     = sumColumns + 64 // in all
+)
+
+// sumDigits adds n numbers of limbs words, those that are not finite not at all, to columns of words
+// in lanes: number i enters times 2^(exp_i - low), 0 <= exp_i - low <= sumSpan. Word k of it, lies in
+// lane l = i limbs + k modulo 8 of vector v = 0 if limbs is 1, 2 or 4, else in lane k mod 8 of vector
+// k / 8. With c the word, or its complement if cls_i & signs is 1, c 2^(exp_i - low) adds what is
+// below 2^52 of c's low 52 bits to word 16 v + l at out[sumColumns:], and all above, in units of
+// 2^52, to word 16 v + 8 + l. Word i mod 8 at out[sumNegatives:] takes 2^(exp_i - low) if
+// cls_i & signs is 1.
+func sumDigits(out *[sumWords]uint64, sig []uint64, exp []int32, cls []uint8, limbs int, low int64, signs uint64) {
+	const mask = 1<<52 - 1
+	for i, c := range cls {
+		if c>>1 != 1 {
+			continue
+		}
+		place := 0
+		if limbs&(limbs-1) == 0 && limbs <= 4 {
+			place = i * limbs % 8
+		}
+		shift := uint(int64(exp[i]) - low)
+		flip := -(uint64(c) & signs)
+		out[sumNegatives+i%8] += flip & 1 << shift
+		for k, w := range sig[i*limbs : (i+1)*limbs] {
+			w ^= flip
+			at := out[sumColumns+(place+k)/8*16+(place+k)%8:]
+			at[0] += w & mask << shift & mask
+			at[8] += w & mask >> (52 - shift)
+			at[8] += w >> 52 << shift
+		}
 	}
 }
 

@@ -74,6 +74,28 @@ var sumRowsNears = [...]func(rows, others *uint64, used *uint8, half int, table 
 	sumRowsNear4AVX2, sumRowsNear5AVX2, sumRowsNear6AVX2, sumRowsNear7AVX2, sumRowsNear8AVX2,
 }
 
+// sumUnit reports whether there are kernels for sumDigits.
+func sumUnit() bool { return impl.HasIFMA() }
+
+func sumDigitsFast(out *[sumWords]uint64, sig []uint64, exp []int32, cls []uint8, limbs int, low int64, signs uint64) {
+	n := len(cls) &^ 7
+	if n > 0 {
+		f := sumRowsIFMA[(limbs-1)/8]
+		if limbs < len(sumsIFMA) && sumsIFMA[limbs] != nil {
+			f = sumsIFMA[limbs]
+		}
+		f(&out[0], &sig[0], &exp[0], &cls[0], n, limbs, low, signs)
+	}
+	sumDigits(out, sig[n*limbs:], exp[n:], cls[n:], limbs, low, signs)
+}
+
+type sumKernel = func(out *uint64, sig *uint64, exp *int32, cls *uint8, n, limbs int, low int64, signs uint64)
+
+var (
+	sumsIFMA    = [...]sumKernel{1: sumDigits1IFMA, 2: sumDigits2IFMA, 4: sumDigits4IFMA}
+	sumRowsIFMA = [sumVectors]sumKernel{sumDigitsRows1IFMA, sumDigitsRows2IFMA, sumDigitsRows3IFMA, sumDigitsRows4IFMA}
+)
+
 func spanFast(exp []int32, cls []uint8) (low, high int32, finite bool) {
 	n := len(cls) &^ 7
 	low, high, finite = span(exp[n:], cls[n:])
@@ -83,6 +105,17 @@ func spanFast(exp []int32, cls []uint8) (low, high int32, finite bool) {
 		low, high = min(low, slices.Min(lows[:])), max(high, slices.Max(highs[:]))
 	}
 	return low, high, finite
+}
+
+func productSpanFast(scale []int64, xe, ye []int32, xc, yc []uint8) (high int64, finite bool) {
+	n := len(scale) &^ 7
+	high, finite = productSpan(scale[n:], xe[n:], ye[n:], xc[n:], yc[n:])
+	if n > 0 {
+		var highs [4]int64
+		finite = productSpanAVX2(&xe[0], &ye[0], &xc[0], &yc[0], n, &scale[0], &highs) == 0 && finite
+		high = max(high, slices.Max(highs[:]))
+	}
+	return high, finite
 }
 
 func sumNearFast(acc []uint64, sig []uint64, exp []int32, cls []uint8, limbs int, base int64, signs uint64) {
@@ -131,7 +164,7 @@ func machineUnit() *laneUnit {
 // The costs are those of matrix-vector products of 256 x 1000 numbers, on Sapphire Rapids or later
 // and on Zen 3.
 var unitIFMA = laneUnit{
-	lanes: 8, bits: 52, width: 18, few: 1000, costs: [3]float64{2.2, 0.25, 0.034},
+	lanes: 8, bits: 52, width: 9, few: 1000, costs: [3]float64{2.2, 0.25, 0.034},
 	cut: func(j *cutJob) {
 		f := cutVerticalIFMA
 		if j.digits < len(cutsIFMA) {
@@ -185,21 +218,15 @@ var (
 		cutVertical14AVX2, cutVertical15AVX2, cutVertical16AVX2, cutVertical17AVX2,
 		cutVertical18AVX2,
 	}
-	axpysIFMA = [18]verticalKernel{
+	axpysIFMA = [9]verticalKernel{
 		verticalAxpy1IFMA, verticalAxpy2IFMA, verticalAxpy3IFMA,
 		verticalAxpy4IFMA, verticalAxpy5IFMA, verticalAxpy6IFMA,
 		verticalAxpy7IFMA, verticalAxpy8IFMA, verticalAxpy9IFMA,
-		verticalAxpy10IFMA, verticalAxpy11IFMA, verticalAxpy12IFMA,
-		verticalAxpy13IFMA, verticalAxpy14IFMA, verticalAxpy15IFMA,
-		verticalAxpy16IFMA, verticalAxpy17IFMA, verticalAxpy18IFMA,
 	}
-	dotsIFMA = [18]verticalKernel{
+	dotsIFMA = [9]verticalKernel{
 		verticalDot1IFMA, verticalDot2IFMA, verticalDot3IFMA,
 		verticalDot4IFMA, verticalDot5IFMA, verticalDot6IFMA,
 		verticalDot7IFMA, verticalDot8IFMA, verticalDot9IFMA,
-		verticalDot10IFMA, verticalDot11IFMA, verticalDot12IFMA,
-		verticalDot13IFMA, verticalDot14IFMA, verticalDot15IFMA,
-		verticalDot16IFMA, verticalDot17IFMA, verticalDot18IFMA,
 	}
 	axpysAVX2 = [9]verticalKernel{
 		verticalAxpy1AVX2, verticalAxpy2AVX2, verticalAxpy3AVX2,

@@ -22,7 +22,17 @@ func sumRowsFast(rows []uint64, used *[128]uint8, half int, sig []uint64, exp []
 	sumRows(rows, used, half, sig, exp, cls, limbs, base, signs)
 }
 
+func sumUnit() bool { return false }
+
+func sumDigitsFast(out *[sumWords]uint64, sig []uint64, exp []int32, cls []uint8, limbs int, low int64, signs uint64) {
+	sumDigits(out, sig, exp, cls, limbs, low, signs)
+}
+
 func spanFast(exp []int32, cls []uint8) (low, high int32, finite bool) { return span(exp, cls) }
+
+func productSpanFast(scale []int64, xe, ye []int32, xc, yc []uint8) (high int64, finite bool) {
+	return productSpan(scale, xe, ye, xc, yc)
+}
 
 func sumNearFast(acc []uint64, sig []uint64, exp []int32, cls []uint8, limbs int, base int64, signs uint64) {
 	sumNear(acc, sig, exp, cls, limbs, base, signs)

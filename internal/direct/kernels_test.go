@@ -119,6 +119,28 @@ func TestSpanKernel(t *testing.T) {
 	}
 }
 
+func TestProductSpanKernel(t *testing.T) {
+	needAssembly(t)
+	r := rand.New(rand.NewPCG(13, 14))
+	for n := range 70 {
+		xe, ye, xc, yc := make([]int32, n), make([]int32, n), make([]uint8, n), make([]uint8, n)
+		for range 20 {
+			for i := range n {
+				xe[i], ye[i], xc[i], yc[i] = int32(r.Uint32()), int32(r.Uint32()), 2|uint8(r.IntN(2)), 2|uint8(r.IntN(2))
+			}
+			if n > 0 && r.IntN(2) == 0 {
+				xc[r.IntN(n)], yc[r.IntN(n)] = uint8(r.IntN(8)), uint8(r.IntN(8))
+			}
+			want := make([]int64, n)
+			got, ok := guarded(n, int64(77))
+			high, finite := productSpan(want, xe, ye, xc, yc)
+			if h, f := productSpanFast(got, xe, ye, xc, yc); h != high || f != finite || !slices.Equal(got, want) || !ok() {
+				t.Fatalf("n = %d: %d, %v, %v, want %d, %v, %v", n, h, f, got, high, finite, want)
+			}
+		}
+	}
+}
+
 func TestSumNearKernel(t *testing.T) {
 	needAssembly(t)
 	r := rand.New(rand.NewPCG(9, 10))
@@ -143,6 +165,40 @@ func TestSumNearKernel(t *testing.T) {
 				if !slices.Equal(got, want) {
 					t.Fatalf("%d limbs, n = %d: %x, want %x", limbs, n, got, want)
 				}
+			}
+		}
+	}
+}
+
+func TestSumDigitsKernel(t *testing.T) {
+	if !sumUnit() {
+		t.Skip("no kernels for sums of digits")
+	}
+	r := rand.New(rand.NewPCG(19, 20))
+	for limbs := 1; limbs <= 8*sumVectors; limbs++ {
+		for trial := range 20 {
+			n := 1 + r.IntN(40)
+			sig, exp, cls := make([]uint64, n*limbs), make([]int32, n), make([]uint8, n)
+			for i := range sig {
+				if sig[i] = r.Uint64(); r.IntN(2) == 0 {
+					sig[i] = math.MaxUint64
+				}
+			}
+			low := int32(r.Uint32()) >> 1
+			for i := range exp {
+				exp[i], cls[i] = low+int32(r.IntN(sumSpan+1)), uint8(2+r.IntN(2))
+				if trial%2 == 0 && r.IntN(5) == 0 {
+					exp[i], cls[i] = int32(r.Uint32()), uint8(r.IntN(8))&^2
+				}
+			}
+			signs := r.Uint64() & 1
+			want, got := (*[sumWords]uint64)(aligned(sumWords)), (*[sumWords]uint64)(aligned(sumWords))
+			for range 2 { // sums go on
+				sumDigits(want, sig, exp, cls, limbs, int64(low), signs)
+				sumDigitsFast(got, sig, exp, cls, limbs, int64(low), signs)
+			}
+			if !slices.Equal(want[sumNegatives:], got[sumNegatives:]) {
+				t.Fatalf("limbs %d signs %d: %#x, want %#x; sig %#x exp %v - %d cls %v", limbs, signs, got[sumNegatives:], want[sumNegatives:], sig, exp, low, cls)
 			}
 		}
 	}

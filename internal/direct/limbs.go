@@ -43,6 +43,9 @@ func (a *Acc) addLimbs(x num.Vec, magnitudes bool) bool {
 	a.seen |= seenFinite
 	near := all && span < 63 && l <= maxNear
 	switch {
+	case span <= sumSpan && l <= 8*sumVectors && len(cls) >= manyDigits && sumUnit():
+		a.addDigits(sig, exp, bytes, l, int64(low), magnitudes)
+		return true
 	case len(cls) >= manyRows && rowSums() && (l >= rowWords || !near):
 		a.addRows(sig, exp, bytes, l, int64(high), span, all, magnitudes)
 		return true
@@ -70,6 +73,70 @@ func (a *Acc) addLimbs(x num.Vec, magnitudes bool) bool {
 		}
 	}
 	return true
+}
+
+const (
+	sumSpan    = 40 // the largest shift: 2^12 of a word and the shift are below 2^52
+	manyDigits = 64 // entries from which sumDigits pays
+)
+
+// addDigits adds MP numbers of l words, or their magnitudes, whose finite ones have exponents from
+// low on to low + sumSpan.
+//
+// A column of sumDigits takes 2^12 numbers less than 2^52 in the lower word, and as many in the upper
+// one less than (2^12 - 1) 2^sumSpan + 2^sumSpan = 2^52. The complement of a number of l words is
+// 2^(64 l) - 1 less the number.
+func (a *Acc) addDigits(sig []uint64, exp []int32, cls []uint8, l int, low int64, magnitudes bool) {
+	if a.columns == nil {
+		a.columns = (*[sumWords]uint64)(aligned(sumWords))
+	}
+	if cap(a.window) < l+3 {
+		a.window = make([]uint64, l+3)
+	}
+	out, m := a.columns, a.window[:l+3]
+	lanes := 1 // of numbers that share a column
+	if l&(l-1) == 0 && l <= 4 {
+		lanes = 8 / l
+	}
+	signs := uint64(1)
+	if magnitudes {
+		signs = 0
+	}
+	for most := lanes << 12; len(cls) > 0; {
+		n := min(most, len(cls))
+		clear(out[:])
+		sumDigitsFast(out, sig[:n*l], exp[:n], cls[:n], l, low, signs)
+		sig, exp, cls = sig[n*l:], exp[n:], cls[n:]
+		clear(m)
+		for k := range lanes * l {
+			column := out[sumColumns+k/8*16+k%8:]
+			addAt(m[k%l:], column[0])
+			addAt(m[k%l:], column[8]<<52)
+			addAt(m[k%l+1:], column[8]>>12)
+		}
+		var minus uint64
+		for _, x := range out[sumNegatives:sumColumns] {
+			minus += x
+		}
+		addAt(m, minus)
+		num.SubShifted(m[l:], []uint64{minus})
+		neg := int64(m[l+2]) < 0
+		if neg {
+			num.Negate(m)
+		}
+		if t := Trim(m); len(t) > 0 {
+			a.addMag(neg, low-int64(64*l), t)
+		}
+	}
+}
+
+// addAt adds x to the integer m, which has room for it.
+func addAt(m []uint64, x uint64) {
+	c := uint64(0)
+	m[0], c = bits.Add64(m[0], x, 0)
+	for k := 1; c != 0; k++ {
+		m[k], c = bits.Add64(m[k], 0, c)
+	}
 }
 
 const (

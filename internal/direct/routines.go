@@ -1,6 +1,7 @@
 package direct
 
 import (
+	"math"
 	"math/big"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -42,7 +43,7 @@ func (r Reduction) enclose(w Work, x, y num.Vec, p int) (a *Acc, bound num.Real,
 	if isFloat(x.Arr.Format) && isFloat(y.Arr.Format) && p <= floatBits {
 		return r.floats(w, x, y)
 	}
-	if (r == Dot || r == Squares) && x.Arr.Kind == num.MP && y.Arr.Kind == num.MP && x.N >= fewProducts {
+	if (r == Dot || r == Squares) && (x.Arr.Kind == num.MP || y.Arr.Kind == num.MP) && x.N >= fewProducts {
 		if g := groupsFor(p, x.N); g != 0 {
 			return r.digits(w, x, y, g, p)
 		}
@@ -173,33 +174,59 @@ func Scale(w Work, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags
 	if alpha.Class == num.Zero {
 		return w.Context.Err()
 	}
+	t := newFactor(alpha, realOne)
+	floats := t.isFloat && z.Kind == num.F64 && x.Arr.Kind == num.F64
 	return w.rounded(x.N, count, func(a *Acc, i int) num.Flags {
-		return z.Set(i, a.Scaled(z.Format, alpha, x, i))
+		if floats {
+			if r := float64(t.float * x.Arr.F64[0][x.At(i)]); normal(r) {
+				z.F64[0][i] = r
+				return 0
+			}
+		}
+		return z.Set(i, a.Scaled(z.Format, t.Real, x, i))
 	})
 }
 
+// realOne is 1.
+var realOne = num.Real{Class: num.Finite, Mag: one[:]}
+
 // Scaled returns alpha x_i for rounding to f, like Entry.
-func (a *Acc) Scaled(f num.Format, alpha num.Real, x num.Vec, i int) num.Real {
-	a.Reset()
-	a.AddProduct(alpha, x.Arr.Value(x.At(i), a.values[0][:]))
-	return a.Value(f)
+func (a *Acc) Scaled(_ num.Format, alpha num.Real, x num.Vec, i int) num.Real {
+	return product(&a.product, alpha, x.Arr.Value(x.At(i), a.values[0][:]))
 }
 
 // Update stores alpha x_i y_j + c_ij rounded in number i + j m of z, m the length of
 // x. alpha is not 0.
 func Update(w Work, alpha num.Real, x, y num.Vec, c num.Mat, z *num.Array, count func(num.Flags)) error {
 	m := x.N
+	factors := make([]factor, y.N)
+	var buf [num.MaxValueWords]uint64
+	for j := range factors {
+		factors[j] = newFactor(alpha, y.Arr.Value(y.At(j), buf[:]))
+	}
+	floats := z.Kind == num.F64 && x.Arr.Kind == num.F64 && c.Arr.Kind == num.F64
 	return w.rounded(m*y.N, count, func(a *Acc, k int) num.Flags {
-		return z.Set(k, a.Updated(z.Format, alpha, x, y, c, k%m, k/m))
+		i, j := k%m, k/m
+		t := &factors[j]
+		if floats && t.isFloat {
+			if r := math.FMA(t.float, x.Arr.F64[0][x.At(i)], c.Arr.F64[0][c.At(i, j)]); normal(r) {
+				z.F64[0][k] = r
+				return 0
+			}
+		}
+		return z.Set(k, a.updated(z.Format, t.Real, x, c, i, j))
 	})
 }
 
 // Updated returns alpha x_i y_j + c_ij for rounding to f, like Entry.
 func (a *Acc) Updated(f num.Format, alpha num.Real, x, y num.Vec, c num.Mat, i, j int) num.Real {
-	a.Reset()
-	a.AddProduct3(alpha, x.Arr.Value(x.At(i), a.values[0][:]), y.Arr.Value(y.At(j), a.values[1][:]))
-	a.Add(c.Arr.Value(c.At(i, j), a.values[2][:]))
-	return a.Value(f)
+	return a.updated(f, product(&a.product3, alpha, y.Arr.Value(y.At(j), a.values[1][:])), x, c, i, j)
+}
+
+// updated returns t x_i + c_ij for rounding to f, like Entry.
+func (a *Acc) updated(f num.Format, t num.Real, x num.Vec, c num.Mat, i, j int) num.Real {
+	p := product(&a.product, t, x.Arr.Value(x.At(i), a.values[0][:]))
+	return a.plus(f, p, c.Arr.Value(c.At(i, j), a.values[2][:]))
 }
 
 // Copy stores the entries of x rounded in z.
@@ -209,11 +236,18 @@ func Copy(w Work, x num.Vec, z *num.Array, count func(num.Flags)) error {
 
 // Combine stores a x_i + b y_i rounded in number i of z.
 func Combine(w Work, a num.Real, x num.Vec, b num.Real, y num.Vec, z *num.Array, count func(num.Flags)) error {
+	t, u := newFactor(a, realOne), newFactor(b, realOne)
+	floats := t.isFloat && u.isFloat && z.Kind == num.F64 && x.Arr.Kind == num.F64 && y.Arr.Kind == num.F64
 	return w.rounded(x.N, count, func(s *Acc, i int) num.Flags {
-		s.Reset()
-		s.AddProduct(a, x.Arr.Value(x.At(i), s.values[0][:]))
-		s.AddProduct(b, y.Arr.Value(y.At(i), s.values[1][:]))
-		return z.Set(i, s.Value(z.Format))
+		if floats {
+			if r, ok := combineFloat(t.float, x.Arr.F64[0][x.At(i)], u.float, y.Arr.F64[0][y.At(i)]); ok {
+				z.F64[0][i] = r
+				return 0
+			}
+		}
+		p := product(&s.product, t.Real, x.Arr.Value(x.At(i), s.values[0][:]))
+		q := product(&s.product3, u.Real, y.Arr.Value(y.At(i), s.values[1][:]))
+		return z.Set(i, s.plus(z.Format, p, q))
 	})
 }
 

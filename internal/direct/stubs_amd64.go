@@ -29,6 +29,11 @@ func axpyCompensatedAVX2(a *float64, x float64, n int, s *float64, e *float64, m
 //go:noescape
 func spanAVX2(exp *int32, cls *uint8, n int, low *[8]int32, high *[8]int32) (odd uint64)
 
+// productSpanAVX2 is the loop of productSpan: the extremes of every fourth sum. n is a positive multiple of 8.
+//
+//go:noescape
+func productSpanAVX2(xe *int32, ye *int32, xc *uint8, yc *uint8, n int, scale *int64, high *[4]int64) (odd uint64)
+
 // sumLimbsBMI2 is the loop of sumLimbs. n and limbs are positive, pitch counts bytes.
 //
 //go:noescape
@@ -63,6 +68,41 @@ func sumRowsNear7AVX2(rows *uint64, others *uint64, used *uint8, half int, table
 //
 //go:noescape
 func sumRowsNear8AVX2(rows *uint64, others *uint64, used *uint8, half int, table *int32, sig *uint64, exp *int32, cls *uint8, n int, low int64, signs uint64)
+
+// sumDigits1IFMA is the loop of sumDigits for numbers of that many words. n is a positive multiple of 8; out is aligned, with 16 words before those of the loop.
+//
+//go:noescape
+func sumDigits1IFMA(out *uint64, sig *uint64, exp *int32, cls *uint8, n int, limbs int, low int64, signs uint64)
+
+// sumDigits2IFMA is the loop of sumDigits for numbers of that many words. n is a positive multiple of 8; out is aligned, with 16 words before those of the loop.
+//
+//go:noescape
+func sumDigits2IFMA(out *uint64, sig *uint64, exp *int32, cls *uint8, n int, limbs int, low int64, signs uint64)
+
+// sumDigits4IFMA is the loop of sumDigits for numbers of that many words. n is a positive multiple of 8; out is aligned, with 16 words before those of the loop.
+//
+//go:noescape
+func sumDigits4IFMA(out *uint64, sig *uint64, exp *int32, cls *uint8, n int, limbs int, low int64, signs uint64)
+
+// sumDigitsRows1IFMA is the loop of sumDigits for numbers of 3 to 8 words. n is a positive multiple of 8; out is aligned, with 16 words before those of the loop.
+//
+//go:noescape
+func sumDigitsRows1IFMA(out *uint64, sig *uint64, exp *int32, cls *uint8, n int, limbs int, low int64, signs uint64)
+
+// sumDigitsRows2IFMA is the loop of sumDigits for numbers of 9 to 16 words. n is a positive multiple of 8; out is aligned, with 16 words before those of the loop.
+//
+//go:noescape
+func sumDigitsRows2IFMA(out *uint64, sig *uint64, exp *int32, cls *uint8, n int, limbs int, low int64, signs uint64)
+
+// sumDigitsRows3IFMA is the loop of sumDigits for numbers of 17 to 24 words. n is a positive multiple of 8; out is aligned, with 16 words before those of the loop.
+//
+//go:noescape
+func sumDigitsRows3IFMA(out *uint64, sig *uint64, exp *int32, cls *uint8, n int, limbs int, low int64, signs uint64)
+
+// sumDigitsRows4IFMA is the loop of sumDigits for numbers of 25 to 32 words. n is a positive multiple of 8; out is aligned, with 16 words before those of the loop.
+//
+//go:noescape
+func sumDigitsRows4IFMA(out *uint64, sig *uint64, exp *int32, cls *uint8, n int, limbs int, low int64, signs uint64)
 
 // sumNear1BMI2 is the loop of sumNear for limbs = 1. n is positive.
 //
@@ -399,130 +439,85 @@ func cutVertical18AVX2(job *byte)
 //go:noescape
 func verticalAxpy1IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
-// verticalAxpy2IFMA is the loop of mulVertical for 2 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalAxpy2IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalAxpy3IFMA is the loop of mulVertical for 3 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalAxpy3IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalAxpy4IFMA is the loop of mulVertical for 4 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalAxpy4IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalAxpy5IFMA is the loop of mulVertical for 5 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalAxpy5IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalAxpy6IFMA is the loop of mulVertical for 6 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalAxpy6IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalAxpy7IFMA is the loop of mulVertical for 7 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalAxpy7IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalAxpy8IFMA is the loop of mulVertical for 8 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalAxpy8IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalAxpy9IFMA is the loop of mulVertical for 9 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalAxpy9IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalAxpy10IFMA is the loop of mulVertical for 10 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalAxpy10IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalAxpy11IFMA is the loop of mulVertical for 11 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalAxpy11IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalAxpy12IFMA is the loop of mulVertical for 12 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalAxpy12IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalAxpy13IFMA is the loop of mulVertical for 13 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalAxpy13IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalAxpy14IFMA is the loop of mulVertical for 14 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalAxpy14IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalAxpy15IFMA is the loop of mulVertical for 15 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalAxpy15IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalAxpy16IFMA is the loop of mulVertical for 16 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalAxpy16IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalAxpy17IFMA is the loop of mulVertical for 17 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalAxpy17IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalAxpy18IFMA is the loop of mulVertical for 18 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalAxpy18IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
 // verticalAxpy1AVX2 is the loop of mulVertical for 1 columns and four lanes. Pitches count bytes.
 //
 //go:noescape
 func verticalAxpy1AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy2IFMA is the loop of mulVertical for 2 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy2IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
 // verticalAxpy2AVX2 is the loop of mulVertical for 2 columns and four lanes. Pitches count bytes.
 //
 //go:noescape
 func verticalAxpy2AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
+// verticalAxpy3IFMA is the loop of mulVertical for 3 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy3IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
 // verticalAxpy3AVX2 is the loop of mulVertical for 3 columns and four lanes. Pitches count bytes.
 //
 //go:noescape
 func verticalAxpy3AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy4IFMA is the loop of mulVertical for 4 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy4IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
 // verticalAxpy4AVX2 is the loop of mulVertical for 4 columns and four lanes. Pitches count bytes.
 //
 //go:noescape
 func verticalAxpy4AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
+// verticalAxpy5IFMA is the loop of mulVertical for 5 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy5IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
 // verticalAxpy5AVX2 is the loop of mulVertical for 5 columns and four lanes. Pitches count bytes.
 //
 //go:noescape
 func verticalAxpy5AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy6IFMA is the loop of mulVertical for 6 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy6IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
 // verticalAxpy6AVX2 is the loop of mulVertical for 6 columns and four lanes. Pitches count bytes.
 //
 //go:noescape
 func verticalAxpy6AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
+// verticalAxpy7IFMA is the loop of mulVertical for 7 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy7IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
 // verticalAxpy7AVX2 is the loop of mulVertical for 7 columns and four lanes. Pitches count bytes.
 //
 //go:noescape
 func verticalAxpy7AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
+// verticalAxpy8IFMA is the loop of mulVertical for 8 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy8IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
 // verticalAxpy8AVX2 is the loop of mulVertical for 8 columns and four lanes. Pitches count bytes.
 //
 //go:noescape
 func verticalAxpy8AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy9IFMA is the loop of mulVertical for 9 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy9IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
 // verticalAxpy9AVX2 is the loop of mulVertical for 9 columns and four lanes. Pitches count bytes.
 //
@@ -534,130 +529,85 @@ func verticalAxpy9AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int,
 //go:noescape
 func verticalDot1IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
-// verticalDot2IFMA is the loop of mulVertical for 2 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalDot2IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalDot3IFMA is the loop of mulVertical for 3 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalDot3IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalDot4IFMA is the loop of mulVertical for 4 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalDot4IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalDot5IFMA is the loop of mulVertical for 5 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalDot5IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalDot6IFMA is the loop of mulVertical for 6 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalDot6IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalDot7IFMA is the loop of mulVertical for 7 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalDot7IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalDot8IFMA is the loop of mulVertical for 8 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalDot8IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalDot9IFMA is the loop of mulVertical for 9 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalDot9IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalDot10IFMA is the loop of mulVertical for 10 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalDot10IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalDot11IFMA is the loop of mulVertical for 11 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalDot11IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalDot12IFMA is the loop of mulVertical for 12 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalDot12IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalDot13IFMA is the loop of mulVertical for 13 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalDot13IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalDot14IFMA is the loop of mulVertical for 14 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalDot14IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalDot15IFMA is the loop of mulVertical for 15 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalDot15IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalDot16IFMA is the loop of mulVertical for 16 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalDot16IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalDot17IFMA is the loop of mulVertical for 17 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalDot17IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
-// verticalDot18IFMA is the loop of mulVertical for 18 columns and eight lanes. Pitches count bytes.
-//
-//go:noescape
-func verticalDot18IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
-
 // verticalDot1AVX2 is the loop of mulVertical for 1 columns and four lanes. Pitches count bytes.
 //
 //go:noescape
 func verticalDot1AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot2IFMA is the loop of mulVertical for 2 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot2IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
 // verticalDot2AVX2 is the loop of mulVertical for 2 columns and four lanes. Pitches count bytes.
 //
 //go:noescape
 func verticalDot2AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
+// verticalDot3IFMA is the loop of mulVertical for 3 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot3IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
 // verticalDot3AVX2 is the loop of mulVertical for 3 columns and four lanes. Pitches count bytes.
 //
 //go:noescape
 func verticalDot3AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot4IFMA is the loop of mulVertical for 4 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot4IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
 // verticalDot4AVX2 is the loop of mulVertical for 4 columns and four lanes. Pitches count bytes.
 //
 //go:noescape
 func verticalDot4AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
+// verticalDot5IFMA is the loop of mulVertical for 5 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot5IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
 // verticalDot5AVX2 is the loop of mulVertical for 5 columns and four lanes. Pitches count bytes.
 //
 //go:noescape
 func verticalDot5AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot6IFMA is the loop of mulVertical for 6 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot6IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
 // verticalDot6AVX2 is the loop of mulVertical for 6 columns and four lanes. Pitches count bytes.
 //
 //go:noescape
 func verticalDot6AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
+// verticalDot7IFMA is the loop of mulVertical for 7 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot7IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
 // verticalDot7AVX2 is the loop of mulVertical for 7 columns and four lanes. Pitches count bytes.
 //
 //go:noescape
 func verticalDot7AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
+// verticalDot8IFMA is the loop of mulVertical for 8 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot8IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
 // verticalDot8AVX2 is the loop of mulVertical for 8 columns and four lanes. Pitches count bytes.
 //
 //go:noescape
 func verticalDot8AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot9IFMA is the loop of mulVertical for 9 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot9IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
 // verticalDot9AVX2 is the loop of mulVertical for 9 columns and four lanes. Pitches count bytes.
 //

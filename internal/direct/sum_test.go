@@ -45,7 +45,7 @@ func TestLongSums(t *testing.T) {
 	for _, prec := range []uint32{53, 106, 192, 212, 300, 424, 848, 1000, 1696} {
 		f := num.Format{Kind: num.MP, Prec: prec}
 		l := f.Limbs()
-		for _, spread := range []int{0, 10, 62, 63, 64, 127, 128, 1000, 2000, limbSpan, limbSpan + 1} {
+		for _, spread := range []int{0, 10, 40, 41, 62, 63, 64, 127, 128, 1000, 2000, limbSpan, limbSpan + 1} {
 			for kind := range 4 {
 				n := manyRows + 2*r.IntN(200)
 				x := num.New(f, n)
@@ -241,6 +241,44 @@ func TestExpansionSums(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestLargestSums adds as many of the largest numbers, at the largest shift, as fill the
+// columns of sums, and one number at shift 0.
+func TestLargestSums(t *testing.T) {
+	for _, l := range []int{1, 2, 3, 4, 7, 8, 14, 32} {
+		n := 1<<12 + 2
+		if l <= 4 {
+			n = 8<<12 + 2
+		}
+		x := num.New(num.Format{Kind: num.MP, Prec: uint32(64 * l)}, n)
+		for i := range x.Sig {
+			x.Sig[i] = math.MaxUint64
+		}
+		for i := range n {
+			x.Exp[i] = sumSpan
+			x.Cls[i] = num.MakeCls(false, num.Finite)
+		}
+		x.Exp[n-1] = 0
+		var acc Acc
+		acc.AddVec(num.Vec{Arr: x, Inc: 1, N: n})
+		// ((n - 1) 2^40 + 1) (2^(64 l) - 1)
+		want := new(big.Int).SetUint64(uint64(n-1)<<sumSpan + 1)
+		want.Mul(want, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(64*l)), big.NewInt(1)))
+		s := acc.Exact()
+		got := new(big.Int)
+		for k := len(s.Mag) - 1; k >= 0; k-- {
+			got.Lsh(got, 64).Or(got, new(big.Int).SetUint64(s.Mag[k]))
+		}
+		if shift := s.Exp + int64(64*l); shift >= 0 {
+			got.Lsh(got, uint(shift))
+		} else {
+			got.Rsh(got, uint(-shift))
+		}
+		if s.Neg || got.Cmp(want) != 0 {
+			t.Errorf("%d words: sum %x, want %x", l, got, want)
 		}
 	}
 }

@@ -505,26 +505,38 @@ func (w *gemvWorker) loadTerm(term, lo, hi, j, n int) {
 		}
 		sig, exp, cls := b.Sig[h*rows:][:rows], b.Exp[h*rows:][:rows], b.Cls[h*rows:][:rows]
 		for r, v := range x {
-			m := math.Float64bits(v)
-			e := int(m>>52) & 0x7ff
-			c := num.Finite
-			if e == 0 { // zero or subnormal
-				if c = num.Zero; m<<1 != 0 {
-					c = num.Finite
-					s := bits.LeadingZeros64(m << 12)
-					m <<= s + 1
-					e = -s
-				}
-			} else if e == 0x7ff {
-				c = num.Zero
+			var e int32
+			if cls[r], e = floatWord(&sig[r], v); cls[r].Class() > num.Finite {
 				w.special[r] = true
 			}
-			sig[r], exp[r], cls[r] = m<<11|1<<63, int32(e-1022), num.Cls(uint64(c)<<1|math.Float64bits(v)>>63)
-			if term > 0 && int64(e-1022)+f > w.ref[r] { // terms that overlap
+			exp[r] = e
+			if term > 0 && int64(e)+f > w.ref[r] { // terms that overlap
 				w.special[r] = true
 			}
 		}
 	}
+}
+
+// floatWord stores the significand of x, if that is finite and not 0, with its leading bit on top:
+// |x| = w 2^(exp - 64).
+func floatWord(w *uint64, x float64) (cls num.Cls, exp int32) {
+	m := math.Float64bits(x)
+	e := int(m>>52) & 0x7ff
+	if e == 0 || e == 0x7ff {
+		switch {
+		case x != x:
+			return num.MakeCls(false, num.NaN), 0
+		case x-x != 0:
+			return num.MakeCls(x < 0, num.Inf), 0
+		case x == 0:
+			return num.MakeCls(m != 0, num.Zero), 0
+		}
+		s := bits.LeadingZeros64(m << 12)
+		m = m&(1<<63) | m<<(s+1)&^(1<<63)
+		e = -s
+	}
+	*w = m<<11 | 1<<63
+	return num.Cls(uint64(num.Finite)<<1 | m>>63), int32(e - 1022) // a sign is no branch, which nobody foresees
 }
 
 // addRowsVertical takes a vector of columns at a time.

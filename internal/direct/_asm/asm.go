@@ -37,10 +37,17 @@ func main() {
 	compensated("dotAVX2", true, false)
 	axpyCompensated()
 	span()
+	productSpan()
 	sumLimbs()
 	sumRows()
 	for limbs := 4; limbs <= 8; limbs++ {
 		sumRowsNear(limbs)
+	}
+	for words := 1; words <= 4; words *= 2 {
+		sumDigits(words, 1)
+	}
+	for vectors := 1; vectors <= 4; vectors++ {
+		sumDigits(0, vectors)
 	}
 	for words := 1; words <= 4; words++ {
 		sumNear(words)
@@ -477,6 +484,62 @@ func span() {
 	VMOVDQU(low, Mem{Base: p})
 	p = Load(Param("high"), GP64())
 	VMOVDQU(high, Mem{Base: p})
+	Store(odd, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
+// productSpan writes the loop of productSpan.
+func productSpan() {
+	TEXT("productSpanAVX2", NOSPLIT, "func(xe, ye *int32, xc, yc *uint8, n int, scale *int64, high *[4]int64) (odd uint64)")
+	Doc("productSpanAVX2 is the loop of productSpan: the extremes of every fourth sum. n is a positive multiple of 8.")
+	Pragma("noescape")
+	xe, ye := Load(Param("xe"), GP64()), Load(Param("ye"), GP64())
+	xc, yc := Load(Param("xc"), GP64()), Load(Param("yc"), GP64())
+	n := Load(Param("n"), GP64())
+	scale := Load(Param("scale"), GP64())
+	for _, p := range []Register{xe, ye} {
+		LEAQ(Mem{Base: p, Index: n, Scale: 4}, p)
+	}
+	ADDQ(n, xc)
+	ADDQ(n, yc)
+	LEAQ(Mem{Base: scale, Index: n, Scale: 8}, scale)
+	NEGQ(n)
+	mask, finite, odd, t := GP64(), GP64(), GP64(), GP64()
+	MOVQ(U64(0xfefefefefefefefe), mask)
+	MOVQ(U64(0x0202020202020202), finite)
+	XORQ(odd, odd)
+	least := GP64()
+	MOVQ(U64(1<<63), least)
+	var high [2]VecVirtual
+	for k := range high {
+		high[k] = YMM()
+		VMOVQ(least, high[k].AsX())
+		VPBROADCASTQ(high[k].AsX(), high[k])
+	}
+	Label("product_span")
+	for k := range high {
+		x, y := YMM(), YMM()
+		VPMOVSXDQ(Mem{Base: xe, Index: n, Scale: 4, Disp: 16 * k}, x)
+		VPMOVSXDQ(Mem{Base: ye, Index: n, Scale: 4, Disp: 16 * k}, y)
+		VMOVDQU(y, Mem{Base: scale, Index: n, Scale: 8, Disp: 32 * k})
+		VPADDQ(y, x, x)
+		VPCMPGTQ(high[k], x, y)
+		VBLENDVPD(y, x, high[k], high[k])
+	}
+	for _, p := range []Register{xc, yc} {
+		MOVQ(Mem{Base: p, Index: n, Scale: 1}, t)
+		ANDQ(mask, t)
+		XORQ(finite, t)
+		ORQ(t, odd)
+	}
+	ADDQ(Imm(8), n)
+	JNE(LabelRef("product_span"))
+	greater := YMM()
+	VPCMPGTQ(high[0], high[1], greater)
+	VBLENDVPD(greater, high[1], high[0], high[0])
+	p := Load(Param("high"), GP64())
+	VMOVDQU(high[0], Mem{Base: p})
 	Store(odd, ReturnIndex(0))
 	VZEROUPPER()
 	RET()

@@ -42,8 +42,8 @@ const (
 	ifmaBits = 52 // of the digits that the lanes of AVX-512 hold as integers
 	fmaBits  = 51 // of those that the lanes of AVX2 hold in binary64
 
-	ifmaWidth = 18 // columns that the registers hold
-	fmaWidth  = 9
+	laneWidth = 9  // columns that the registers hold, with IFMA several sums of each
+	ifmaSums  = 18 // that they hold in all
 
 	plainDigits = 18 // up to which the digits are cut without a loop over them
 )
@@ -598,7 +598,7 @@ func mulVertical(width int, ifma, broadcast bool) {
 	// Sums of a column in turn, so that none waits for the one before.
 	sets := 1
 	if ifma {
-		sets = max(1, min(4, ifmaWidth/width))
+		sets = min(4, ifmaSums/width)
 	}
 	sums := make([][]VecVirtual, width)
 	turn := make([]int, width)
@@ -824,10 +824,8 @@ func vertical() {
 		cutFMA(d)
 	}
 	for _, broadcast := range []bool{true, false} {
-		for w := 1; w <= ifmaWidth; w++ {
+		for w := 1; w <= laneWidth; w++ {
 			mulVertical(w, true, broadcast)
-		}
-		for w := 1; w <= fmaWidth; w++ {
 			mulVertical(w, false, broadcast)
 		}
 	}
