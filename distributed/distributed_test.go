@@ -1,17 +1,78 @@
 package distributed_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance"
 	"github.com/halfulp/halfulp/distributed"
+	"github.com/halfulp/halfulp/internal/grid"
 	"github.com/halfulp/halfulp/internal/mpitest"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
-func TestMain(m *testing.M) { mpitest.Main(m) }
+func TestMain(m *testing.M) {
+	grid.Together = true // small problems too
+	mpitest.Main(m)
+}
+
+// TestAlone has problems of up to 53 bits that are faster for each process alone: they have the
+// same bits, and those of longer numbers are shared.
+func TestAlone(t *testing.T) {
+	on, ok := inProcesses(t, 2)
+	if !ok {
+		return
+	}
+	defer func(was bool) { grid.Together = was }(grid.Together)
+	grid.Together = false
+	const n = 90
+	for _, f := range []halfulp.Format{halfulp.Float64, halfulp.Float32, halfulp.MP(53), halfulp.MP(54), halfulp.DD} {
+		alone := f.Bits() <= 53 && f != halfulp.DD
+		a, b, spd := halfulp.Random(f, n, n, 3, 1), halfulp.Random(f, n, n, 3, 2), gram(t, f, n, 3)
+		tall := halfulp.Random(f, 2*n, n/2, 3, 4)
+		right := halfulp.Random(f, 2*n, 2, 3, 5)
+		// A stage with a name that ends so is of the way that processes go together.
+		check := func(what, stage string, st linsolve.Stats, err error, got, want *halfulp.Matrix) {
+			t.Helper()
+			if err != nil {
+				t.Fatalf("%s of %v: %v", what, f, err)
+			}
+			together := slices.ContainsFunc(st.Stages, func(g halfulp.Stage) bool { return strings.HasSuffix(g.Name, stage) })
+			if got.Place() != distributed.Device(0, 0) || together == alone {
+				t.Errorf("%s of %v: %v, result on %s", what, f, st.Stages, got.Place())
+			}
+			if h, err := got.Host(); err != nil || !h.Same(want) {
+				t.Errorf("%s of %v: other bits, %v", what, f, err)
+			}
+		}
+		want, got := halfulp.NewMatrix(f, n, n), on(halfulp.NewMatrix(f, n, n))
+		if _, err := linsolve.Solve(a, b, want, nil); err != nil {
+			t.Fatal(err)
+		}
+		st, err := linsolve.Solve(on(a), on(b), got, nil)
+		check("solution", "rounding", st, err, got, want)
+		if _, err := linsolve.Inverse(a, want, nil); err != nil {
+			t.Fatal(err)
+		}
+		st, err = linsolve.Inverse(on(a), got, nil)
+		check("inverse", "rounding", st, err, got, want)
+		factors, _, err := linsolve.Cholesky(spd, f, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared, st, err := linsolve.Cholesky(on(spd), f, nil)
+		check("Cholesky factor", "approximate inverse", st, err, shared.L, factors.L)
+		least, there := halfulp.NewMatrix(f, n/2, 2), on(halfulp.NewMatrix(f, n/2, 2))
+		if _, err := linsolve.LeastSquares(tall, right, least, nil); err != nil {
+			t.Fatal(err)
+		}
+		st, err = linsolve.LeastSquares(on(tall), on(right), there, nil)
+		check("solution of least squares", "rounding", st, err, there, least)
+	}
+}
 
 // TestConformance runs the suite on grids of several shapes, for operands of the host and for those
 // that live there.

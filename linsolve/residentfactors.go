@@ -25,6 +25,9 @@ func (s *solver) choleskyThere(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Ma
 	if a.Place() == place.Host || a.Rows() < fewest {
 		return nil, nil
 	}
+	if alone, err := s.alone(a, f, aloneSystem); alone || err != nil {
+		return nil, err
+	}
 	return factored(s, a, func() (*halfulp.Matrix, error) { return s.choleskyResident(a, f) })
 }
 

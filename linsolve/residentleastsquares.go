@@ -27,8 +27,15 @@ func leastSquaresThere(a, b, x *halfulp.Matrix, opt *halfulp.Options) (st Stats,
 		}
 		return s.stats, true, err
 	}
-	s.at = place.Of(raw.Matrix(a).Arr)
 	f := x.Format()
+	if b.Format().Bits() <= aloneBits {
+		if alone, err := s.alone(a, f, aloneSystem); err != nil {
+			return end(err)
+		} else if alone {
+			return s.stats, false, nil
+		}
+	}
+	s.at = place.Of(raw.Matrix(a).Arr)
 	square, d, err := s.normalThere(a, b, 4*f.Bits()+2048)
 	s.stage("equations")
 	if err = resignable(err); err != nil {

@@ -225,28 +225,34 @@ func Solve(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	return s.solveTo("Solve", a, b, x)
 }
 
-// aloneBytes bounds the matrices that each process of a grid gets all of to solve a system alone.
-const aloneBytes = 1 << 30
-
-// alone reports whether each process of a grid solves A X = B by itself, for few columns: of order
-// 600 at 424 bits two processes took 1.4 s together and 0.09 s alone for one, 1.9 and 0.75 s
-// for 30.
-func (s *solver) alone(a, x *halfulp.Matrix) bool {
-	if place.Of(raw.Matrix(a).Arr).Oblique() || !few(x.Cols(), a.Rows()) { // no grid
-		return false
+// apart reports whether each process of a grid solves A X = B by itself: for few columns, where of
+// order 600 at 424 bits two processes took 1.4 s together and 0.09 s alone for one, 1.9 and 0.75 s
+// for 30, or as alone says. There is no B for an inverse.
+func (s *solver) apart(a, b, x *halfulp.Matrix) (bool, error) {
+	if few(x.Cols(), a.Rows()) {
+		return s.small(a), nil
 	}
-	n := int64(a.Rows())
-	limit := int64(aloneBytes)
-	if s.opt.MemoryLimit > 0 {
-		limit = min(limit, s.opt.MemoryLimit)
+	if b == nil {
+		return s.alone(a, x.Format(), aloneInverse)
 	}
-	return n*n <= limit/int64(a.Format().Bits()/8+8)
+	if b.Format().Bits() > aloneBits {
+		return false, nil
+	}
+	return s.alone(a, x.Format(), aloneSystem)
 }
 
 // solveTo stores the solution in x, wherever it lives; without b that of the unit matrix.
 func (s *solver) solveTo(name string, a, b, x *halfulp.Matrix) (Stats, error) {
 	defer s.release()
-	if a.Place() != place.Host && a.Rows() > 0 && x.Cols() > 0 && !s.alone(a, x) {
+	there := a.Place() != place.Host && a.Rows() > 0 && x.Cols() > 0
+	if there {
+		apart, err := s.apart(a, b, x)
+		if err != nil {
+			return s.stats, fmt.Errorf("%s: %w", name, err)
+		}
+		there = !apart
+	}
+	if there {
 		s.at = place.Of(raw.Matrix(a).Arr)
 		z, err := s.solveThere(a, b, x.Format())
 		if err == nil && z != nil {

@@ -267,6 +267,15 @@ func (c *Comm) Allgather(ctx context.Context, from, to []byte, counts []int) err
 		address(to), address(count), address(at), typeByte, c.handle)
 }
 
+// AllgatherInPlace is Allgather of parts that lie in all already, each where it belongs: the other
+// ones come there.
+func (c *Comm) AllgatherInPlace(ctx context.Context, all []byte, counts []int) error {
+	count, at := c.parts("AllgatherInPlace", counts, len(all))
+	r := &request{buffers: [2][]byte{all}, counts: [4][]int64{count, at}}
+	return c.wait(ctx, c.lib.allgatherv, r, inPlace, 0, typeByte,
+		address(all), address(count), address(at), typeByte, c.handle)
+}
+
 // Gather is Allgather on process root alone; to does not count on the others.
 func (c *Comm) Gather(ctx context.Context, from, to []byte, counts []int, root int) error {
 	r := &request{buffers: [2][]byte{from, to}}

@@ -26,6 +26,7 @@ const (
 	typeByte  = 0x247
 	typeInt64 = 0x258
 
+	inPlace          = 1
 	undefined        = -32766
 	anySource        = -1
 	threadSerialized = 2048

@@ -85,6 +85,22 @@ func TestCollectives(t *testing.T) {
 	}
 	to := make([]byte, len(all))
 	check("Allgather", c.Allgather(ctx, part(me), to, counts), to, all)
+	start := 0
+	for _, n := range counts[:me] {
+		start += n
+	}
+	for _, long := range []int{1, 1 << 18} { // long messages take another way
+		lengths, to := make([]int, n), make([]byte, long*len(all))
+		for i, n := range counts {
+			lengths[i] = long * n
+		}
+		copy(to[long*start:], bytes.Repeat(part(me), long))
+		var want []byte
+		for i := range n {
+			want = append(want, bytes.Repeat(part(i), long)...)
+		}
+		check("AllgatherInPlace", c.AllgatherInPlace(ctx, to, lengths), to, want)
+	}
 
 	x := []int64{int64(me), -int64(me), 1 << 62}
 	for _, r := range []struct {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -50,6 +51,19 @@ func TestFailingProcesses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// another program of the same version: one with another build ID
+	program, err := os.ReadFile(halfulp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := regexp.MustCompile(`[\w-]{20}/[\w-]{20}/`).FindIndex(program[:4096])
+	if id == nil {
+		t.Fatal("no build ID")
+	}
+	program[id[0]] ^= 1
+	if err := os.WriteFile("other", program, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	before := list(t, dir)
 	for _, x := range []struct {
 		name, second string // what the second process does first
@@ -58,6 +72,7 @@ func TestFailingProcesses(t *testing.T) {
 	}{
 		{"file", "cd /", nil, "process 1: halfulp: L.npz: no such file"},
 		{"command", "set -- \"$@\" --memory 1M", nil, "the same command"},
+		{"program", "exec ./other \"$@\"", nil, "the same command of the same version"},
 		{"early end", "exit 3", nil, "has ended before it joined"},
 		{"interrupt", "", syscall.SIGINT, ""},
 		{"terminate", "", syscall.SIGTERM, ""},

@@ -26,6 +26,7 @@ type Transport interface {
 	Size() int
 	Allreduce(ctx context.Context, op mpi.Op, x []int64) error
 	Allgather(ctx context.Context, from, to []byte, counts []int) error
+	AllgatherInPlace(ctx context.Context, all []byte, counts []int) error
 	Alltoall(ctx context.Context, from, to []byte, sent, got []int) error
 	Bcast(ctx context.Context, b []byte, root int) error
 	// Leave makes operations of all processes fail, those too that wait.

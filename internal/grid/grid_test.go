@@ -187,3 +187,66 @@ func (g *Grid) checkExtents(c place.Config, a, h num.Mat) error {
 	}
 	return nil
 }
+
+// TestShare gives all processes what each has of a matrix: of its rows, its columns or both, that
+// lie one after the other, or with others between them that stay.
+func TestShare(t *testing.T) {
+	seed := rand.Uint64()
+	inPlace := 0
+	for trial := range testlength.Of(100, 300, 3000) {
+		r := rand.New(rand.NewPCG(seed, uint64(trial)))
+		rows, cols := 1+r.IntN(3), 1+r.IntN(3)
+		f := []num.Format{num.Float64, num.Float32, {Kind: num.DD}, {Kind: num.MP, Prec: 106}}[r.IntN(4)]
+		m, n, off := r.IntN(9), r.IntN(9), r.IntN(3)
+		z := num.Mat{Off: off, RS: 1, CS: max(m+r.IntN(2), 1), Rows: m, Cols: n}
+		size := off + max(m, n, 1)*(max(m, n)+2)
+		switch r.IntN(4) {
+		case 0:
+			z.RS, z.CS = max(n+r.IntN(2), 1), 1
+		case 1:
+			z.RS, z.CS, size = 2, 2*max(m, 1), 2*size
+		}
+		all := matrix(r, f, size, 1, 3).Arr
+		triangle := []byte{0, 'U', 'L'}[r.IntN(3)]
+		if m != n {
+			triangle = 0
+		}
+		at := func(p int) ([]int, []int) {
+			if triangle != 0 {
+				return slope(m, p, rows*cols, triangle), count(n)
+			}
+			return between(m, p/cols, rows), between(n, p%cols, cols)
+		}
+		together(t, rows, cols, 1, func(g *Grid) error {
+			z := z
+			z.Arr = num.New(f, size)
+			want := num.New(f, size) // what is no entry stays zero
+			own, others := at(g.to.Rank())
+			for j := range n {
+				for i := range m {
+					want.CopyFrom(z.At(i, j), all, z.At(i, j))
+				}
+			}
+			for _, j := range others {
+				for _, i := range own {
+					z.Arr.CopyFrom(z.At(i, j), all, z.At(i, j))
+				}
+			}
+			if err := g.share(t.Context(), z, at); err != nil {
+				return err
+			}
+			a := num.Mat{Arr: z.Arr, RS: 1, CS: size, Rows: size, Cols: 1}
+			b := num.Mat{Arr: want, RS: 1, CS: size, Rows: size, Cols: 1}
+			if err := same(a, b); err != nil {
+				return fmt.Errorf("seed %d, trial %d: %v, triangle %q of %d x %d, strides %d and %d, process %d of %s: %w", seed, trial, f, triangle, m, n, z.RS, z.CS, g.to.Rank(), g, err)
+			}
+			if _, ok := oneByOne([]patch{patchOf(z, count(m), count(n), z.CS == 1 && z.RS != 1)}); ok && g.to.Rank() == 0 {
+				inPlace++
+			}
+			return nil
+		})
+	}
+	if inPlace < 20 {
+		t.Errorf("%d matrices in place", inPlace)
+	}
+}

@@ -26,6 +26,10 @@ func (t leaving) Allgather(ctx context.Context, from, to []byte, counts []int) e
 	return t.after(ctx, t.Transport.Allgather(ctx, from, to, counts))
 }
 
+func (t leaving) AllgatherInPlace(ctx context.Context, all []byte, counts []int) error {
+	return t.after(ctx, t.Transport.AllgatherInPlace(ctx, all, counts))
+}
+
 func (t leaving) Alltoall(ctx context.Context, from, to []byte, sent, got []int) error {
 	return t.after(ctx, t.Transport.Alltoall(ctx, from, to, sent, got))
 }

@@ -17,6 +17,21 @@ import (
 // Oblique is false: blocks are rectangles.
 func (g *Grid) Oblique() bool { return false }
 
+// Together keeps processes from computing each by itself where that is faster. It is for tests.
+var Together bool
+
+// Hosts returns the number of processes, or 0 if a GPU is in question for one of them.
+func (g *Grid) Hosts(ctx context.Context) (int, error) {
+	gpus := []int64{0}
+	if Together || !g.on.alone() {
+		gpus[0] = 1
+	}
+	if err := g.to.Allreduce(ctx, mpi.Max, gpus); err != nil || gpus[0] > 0 {
+		return 0, err
+	}
+	return g.size(), nil
+}
+
 // Room is New.
 func (g *Grid) Room(c place.Config, f num.Format, rows, cols int) (*num.Array, error) {
 	return g.New(c.Ctx, f, rows, cols)

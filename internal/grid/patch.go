@@ -148,6 +148,22 @@ func lengths(runs []run) (n int) {
 	return n
 }
 
+// oneByOne returns where the numbers of patches lie if that is one after the other.
+func oneByOne(list []patch) (all run, ok bool) {
+	for _, p := range list {
+		piece, ok := p.together()
+		switch {
+		case !ok || all.n > 0 && piece.n > 0 && piece.at != all.at+all.n:
+			return all, false
+		case all.n == 0:
+			all = piece
+		default:
+			all.n += piece.n
+		}
+	}
+	return all, true
+}
+
 // together returns where the numbers lie if that is one after the other.
 func (p patch) together() (all run, ok bool) {
 	if p.numbers() == 0 {

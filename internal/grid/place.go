@@ -281,24 +281,23 @@ func rectangle(m num.Mat, rows, cols []int) num.Mat {
 }
 
 // share gives all processes the rectangles of a matrix of the host that each of them has computed:
-// where each lies in one piece, without copies.
+// where they lie one after the other, without copies, all at a time. Halves of 16 MB take two
+// processes 2.3 ms so, and one after the other, by two broadcasts, 8.
 func (g *Grid) share(ctx context.Context, z num.Mat, at func(p int) (rows, cols []int)) error {
 	size := int(num.SizeOf(z.Arr.Format))
-	counts, all, inPlace := make([]int, g.size()), make([]patch, g.size()), true
+	counts, all := make([]int, g.size()), make([]patch, g.size())
 	for p := range counts {
 		rows, cols := at(p)
 		all[p] = patchOf(z, rows, cols, z.CS == 1 && z.RS != 1)
 		counts[p] = all[p].numbers() * size
-		_, ok := all[p].together()
-		inPlace = inPlace && ok
 	}
-	if inPlace {
-		for p, m := range all {
-			piece, _ := m.together()
-			for _, l := range m.lanes {
-				if err := g.to.Bcast(ctx, l.bytes[piece.at*l.width:(piece.at+piece.n)*l.width], p); err != nil {
-					return err
-				}
+	if whole, ok := oneByOne(all); ok {
+		for _, l := range all[0].lanes {
+			for p, m := range all {
+				counts[p] = m.numbers() * l.width
+			}
+			if err := g.to.AllgatherInPlace(ctx, l.bytes[whole.at*l.width:(whole.at+whole.n)*l.width], counts); err != nil {
+				return err
 			}
 		}
 		return nil

@@ -1,6 +1,17 @@
 package place
 
-import "github.com/halfulp/halfulp/internal/num"
+import (
+	"context"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// Processes are a place that is several processes, each of which has a host.
+type Processes interface {
+	// Hosts returns how many they are, if all of them compute on their CPUs alone, else 0. All
+	// processes call it.
+	Hosts(ctx context.Context) (int, error)
+}
 
 // Newton is what places do for Newton's method in package linsolve, with matrices that live there.
 // Results share no entry with operands.

@@ -102,6 +102,15 @@ func (t Process) Allgather(_ context.Context, from, to []byte, _ []int) error {
 	return nil
 }
 
+// AllgatherInPlace gives all processes what each has, where it is.
+func (t Process) AllgatherInPlace(ctx context.Context, all []byte, counts []int) error {
+	at := 0
+	for _, n := range counts[:t.rank] {
+		at += n
+	}
+	return t.Allgather(ctx, all[at:at+counts[t.rank]], all, counts)
+}
+
 // Alltoall gives every process its part of what each has.
 func (t Process) Alltoall(_ context.Context, from, to []byte, sent, _ []int) error {
 	type letter struct {
