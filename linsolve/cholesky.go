@@ -48,18 +48,18 @@ func (y *CholeskyFactors) Free() {
 // format f, every entry the exact one rounded once, ties to even, whatever the condition of A
 // (potrf of LAPACK with uplo = L). L lives where A does.
 //
-// On AVX2 and AVX-512 A, scaled so that no number exceeds 1, is eliminated in fixed point, in digits
-// that these multiply: what L L^T is off A by encloses the entries. That takes up to 17 digits of 51
-// or 52 bits, which are for the condition number as well, and 256 MiB: 53 bits up to an order of
-// some 3000, 424 bits up to 1700.
+// On AVX2 and AVX-512 A, scaled so that no number exceeds 1, is eliminated in fixed point, in
+// digits that these multiply, and what L L^T is off A by encloses the entries. That takes up to 40
+// digits of 51 or 52 bits, which hold the condition number's as well, and 256 MiB: up to an order
+// of some 3000 for 53 bits, 1700 for 424 bits.
 //
-// Else a triangular S for which ‖S A S^T - I‖ is proved to be small gives enclosures of L. It comes
-// from a float64 seed by products, each step of which has four times the bits of the one before; for
-// matrices too ill-conditioned for float64 from an elimination by products, in blocks for which
-// float64 does where it can. For small n, and where neither does, S and another factor T come from
-// an elimination in enough bits, entry by entry. Enclosures are made again with more bits until all
-// entries round to one number. Zeros, and entries halfway between two numbers of the format, never
-// get there: those are proved modulo primes.
+// Else a triangular S for which ‖S A S^T - I‖ is proved to be small gives enclosures of L. It
+// comes from a float64 seed by products, each step of which has four times the bits of the one
+// before; for matrices too ill-conditioned for float64 from an elimination by products, in blocks
+// for which float64 does where it can. For small n, and where neither does, S and another factor T
+// come from an elimination in enough bits, entry by entry. Enclosures are made again with more
+// bits until all entries round to one number. Zeros, and entries halfway between two numbers of
+// the format, never get there: those are proved modulo primes.
 //
 // Where A lives on a GPU or on a grid of processes all of it runs there, but for what only
 // arithmetic on the host decides: zeros below the diagonal, ties, matrices that are not positive

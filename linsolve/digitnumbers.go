@@ -100,8 +100,8 @@ func (t numbers) shiftLanes(z, x []int64, e int) {
 	}
 }
 
-// reciprocal stores 1/(2^(e+2) x) as a factor, cut off, for x = p B^-D > 0 and 1/4 ≤ 2^e x < 1/2; not
-// ok if x is larger.
+// reciprocal stores 1/(2^(e+2) x) as a factor, cut off, for x = p B^-D > 0 and 1/4 ≤ 2^e x < 1/2;
+// not ok if x is larger.
 func (t numbers) reciprocal(to []uint64, p *big.Int) (e int, ok bool) {
 	count, b, d := t.Count(), t.Bits(), t.d
 	if e = b*d - 1 - p.BitLen(); e < 0 {

@@ -36,17 +36,17 @@ import (
 //     and one of that factor times 2^e 2 s_ij ≤ 1/2, both times 2;
 //   - or what a square root is cut off by: l_jj² ≤ s_jj < l_jj² + 2.
 //
-// With S = L1^-1, v ≥ |S| e for e = (1, ..., 1), and η ≥ |F - G|, E = S F1 S^T - I has
-// |E| ≤ η v v^T. Where η Σ v² ≤ 1/8, Z → Φ(E - Z Z^T) of doubling maps the lower triangular Z with
-// |Z| ≤ 1.2 η v v^T into themselves, as |Z Z^T| ≤ 1.44 η² v v^T Σ v²: so there is one with
-// I + E = (I + Z) (I + Z)^T by Brouwer's theorem. The diagonal of I + Z is positive, so that F1 is
-// positive definite and L1 (I + Z) its factor. With |(I + Z)^-1 - I| ≤ 1.2 / (1 - 0.15) η v v^T rows
-// below are
+// With S = L1^-1, v ≥ |S| e for e = (1, ..., 1), and η ≥ |F - G|, E = S F1 S^T - I has |E| ≤ η v
+// v^T. Where η Σ v² ≤ 1/8, Z → Φ(E - Z Z^T) of doubling maps the lower triangular Z with |Z| ≤ 1.2
+// η v v^T into themselves, as |Z Z^T| ≤ 1.44 η² v v^T Σ v²: so there is one with I + E = (I + Z)
+// (I + Z)^T by Brouwer's theorem. The diagonal of I + Z is positive, so that F1 is positive
+// definite and L1 (I + Z) its factor. With |(I + Z)^-1 - I| ≤ 1.2 / (1 - 0.15) η v v^T rows below
+// are
 //
 //	F (L1 (I + Z))^-T = (L + (F - G) S^T) (I + Z)^-T.
 //
-// Hence with r = |L| v entries (i, j) of the factor are off those of L by 1.2 η r_i v_j at most, and
-// those of rows below by η (1.42 r_i + 1.18) v_j.
+// Hence with r = |L| v entries (i, j) of the factor are off those of L by 1.2 η r_i v_j at most,
+// and those of rows below by η (1.42 r_i + 1.18) v_j.
 type digitRoot struct {
 	s *solver
 	numbers
@@ -77,11 +77,11 @@ func digitRootCost(m, n, d int) float64 {
 func rootWords(m, n, d int) int { return n*(n/2)*(2*d+1) + (m-n)*n*(d+1) }
 
 const (
-	// rootDigits bounds the digits of factors: up to order 700, beyond which there is no room for so
-	// many, 36 digits take 0.6 of the time of products with AVX-512, 24 digits 0.6 with AVX2.
+	// rootDigits bounds the digits of factors: up to order 700, beyond which there is no room for
+	// so many, 36 digits take 0.6 of the time of products with AVX-512, 24 digits 0.6 with AVX2.
 	rootDigits = 40
-	// digitsBelow bounds order times digits, a lane, of those with rows below: 25 digits of order 700
-	// take 1.3 of the time of products with AVX2, 36 digits 0.9 with AVX-512.
+	// digitsBelow bounds order times digits, a lane, of those with rows below: 25 digits of order
+	// 700 take 1.3 of the time of products with AVX2, 36 digits 0.9 with AVX-512.
 	digitsBelow = 3000
 )
 
@@ -250,7 +250,7 @@ func (s *solver) eliminateRoot(c *halfulp.Matrix, n int, by scaling, d int) (t *
 				errs[worker] = t.row(p+k, i, workers[worker])
 			}
 		})
-		if err := errors.Join(append(errs, err)...); err != nil {
+		if err := errors.Join(err, errors.Join(errs...)); err != nil {
 			return nil, 0, err
 		}
 		s.did(digitRootCost(t.m, n, d) * float64(end-start) / float64(n))
@@ -511,7 +511,8 @@ func (t *digitRoot) roundTo(z, below num.Mat) (open [][2]int, err error) {
 					v = t.near(mag, x, i-first, cut)
 				}
 				v.exp -= t.rows[i]
-				v.err = uint64(math.Ldexp(float64(t.radius[i]*t.v[j]), -cut)) + 4 // what is cut off, and less than a unit
+				// And what is cut off, and less than a unit.
+				v.err = uint64(math.Ldexp(float64(t.radius[i]*t.v[j]), -cut)) + 4
 				v.known = len(v.mag) > 0
 				v.zero = len(v.mag) == 0 || len(v.mag) == 1 && v.mag[0] <= v.err
 				if !v.roundTo(settlers[worker], to.Arr, to.At(at+i-first, j)) {

@@ -169,10 +169,13 @@ func TestCholesky(t *testing.T) {
 			}
 			checkCholesky(t, name+", symmetric", s, f)
 		}
-		for e := range 8 { // entries beyond those of definite matrices, in few bits
-			a := halfulp.Identity(halfulp.Float64, 3)
-			a.SetFloat64(2, 0, math.Ldexp(1, e))
-			a.SetFloat64(0, 2, math.Ldexp(1, e))
+		for e := range 8 { // an entry beyond those of definite matrices, behind a small pivot
+			a := halfulp.Identity(halfulp.MP(100), 4)
+			a.SetFloat64(1, 0, 1)
+			a.SetFloat64(0, 1, 1)
+			a.SetFloat64(3, 2, float64(int(1)<<e)+0.125)
+			a.SetFloat64(2, 3, float64(int(1)<<e)+0.125)
+			a.SetBig(1, 1, new(big.Float).SetPrec(100).Add(big.NewFloat(1), power2(1, -70)))
 			checkCholesky(t, fmt.Sprintf("2^%d off the diagonal", e), a, f)
 		}
 		checkCholesky(t, "Hilbert", halfulp.Hilbert(halfulp.MP(200), testlength.Of(8, 20, 20)), f)
