@@ -40,8 +40,8 @@ type loaded struct {
 	copies *num.Array
 }
 
-// loadedFormat returns the format of the copies of numbers of f of which the digits of so many words
-// count.
+// loadedFormat returns the format of the copies of numbers of f of which the digits of so many
+// words count.
 func loadedFormat(f num.Format, words int) num.Format {
 	switch {
 	case f.Kind == num.MP:
@@ -189,8 +189,8 @@ func (d *digitDot) set(job *digitJob, s *splitter, v num.Vec, first, n int) {
 }
 
 // digits computes the sum of products of vectors from leading digits: a sum
-// known up to bound > 0, or ok = false. Numbers that are not MP are copied, cut to the words of these
-// digits.
+// known up to bound > 0, or ok = false. Numbers that are not MP are copied, cut to the words of
+// these digits.
 func (r Reduction) digits(w Work, x, y num.Vec, groups, p int) (a *Acc, bound num.Real, ok bool, err error) {
 	var top *topPlan
 	inLine := func(v num.Vec) bool { return v.Inc == 1 || v.Arr.Kind != num.MP }

@@ -169,12 +169,12 @@ const (
 	sumWords     = sumColumns + 64 // in all
 )
 
-// sumDigits adds n numbers of limbs words, those that are not finite not at all, to columns of words
-// in lanes: number i enters times 2^(exp_i - low), 0 <= exp_i - low <= sumSpan. Word k of it, lies in
-// lane l = i limbs + k modulo 8 of vector v = 0 if limbs is 1, 2 or 4, else in lane k mod 8 of vector
-// k / 8. With c the word, or its complement if cls_i & signs is 1, c 2^(exp_i - low) adds what is
-// below 2^52 of c's low 52 bits to word 16 v + l at out[sumColumns:], and all above, in units of
-// 2^52, to word 16 v + 8 + l. Word i mod 8 at out[sumNegatives:] takes 2^(exp_i - low) if
+// sumDigits adds n numbers of limbs words, those that are not finite not at all, to columns of
+// words in lanes: number i enters times 2^s, 0 <= s = exp_i - low <= sumSpan. Its word k lies in
+// lane l = i limbs + k modulo 8 of vector v = 0 if limbs is 1, 2 or 4, else in lane k modulo 8 of
+// vector k / 8. Let c be the word, or its complement if cls_i & signs is 1: what the low 52 bits of c
+// times 2^s have below 2^52 is added to word 16 v + l at out[sumColumns:], and the rest of c 2^s, in
+// units of 2^52, to word 16 v + 8 + l. Word i modulo 8 at out[sumNegatives:] takes 2^s if
 // cls_i & signs is 1.
 func sumDigits(out *[sumWords]uint64, sig []uint64, exp []int32, cls []uint8, limbs int, low int64, signs uint64) {
 	const mask = 1<<52 - 1
