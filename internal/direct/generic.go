@@ -172,9 +172,9 @@ const (
 // sumDigits adds n numbers of limbs words, those that are not finite not at all, to columns of
 // words in lanes: number i enters times 2^s, 0 <= s = exp_i - low <= sumSpan. Its word k lies in
 // lane l = i limbs + k modulo 8 of vector v = 0 if limbs is 1, 2 or 4, else in lane k modulo 8 of
-// vector k / 8. Let c be the word, or its complement if cls_i & signs is 1: what the low 52 bits of c
-// times 2^s have below 2^52 is added to word 16 v + l at out[sumColumns:], and the rest of c 2^s, in
-// units of 2^52, to word 16 v + 8 + l. Word i modulo 8 at out[sumNegatives:] takes 2^s if
+// vector k / 8. Let c be the word, or its complement if cls_i & signs is 1: what the low 52 bits of
+// c times 2^s have below 2^52 is added to word 16 v + l at out[sumColumns:], and the rest of c 2^s,
+// in units of 2^52, to word 16 v + 8 + l. Word i modulo 8 at out[sumNegatives:] takes 2^s if
 // cls_i & signs is 1.
 func sumDigits(out *[sumWords]uint64, sig []uint64, exp []int32, cls []uint8, limbs int, low int64, signs uint64) {
 	const mask = 1<<52 - 1

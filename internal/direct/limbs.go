@@ -84,8 +84,8 @@ const (
 // low on to low + sumSpan.
 //
 // A column of sumDigits takes 2^12 numbers less than 2^52 in the lower word, and as many in the
-// upper one less than (2^12 - 1) 2^sumSpan + 2^sumSpan = 2^52. The complement of a number of l words
-// is 2^(64 l) - 1 less the number.
+// upper one less than (2^12 - 1) 2^sumSpan + 2^sumSpan = 2^52. The complement of a number of l
+// words is 2^(64 l) - 1 less the number.
 func (a *Acc) addDigits(sig []uint64, exp []int32, cls []uint8, l int, low int64, magnitudes bool) {
 	if a.columns == nil {
 		a.columns = (*[sumWords]uint64)(aligned(sumWords))
@@ -133,8 +133,8 @@ func (a *Acc) addDigits(sig []uint64, exp []int32, cls []uint8, l int, low int64
 // termsPart is the number of entries of which addTerms holds copies.
 const termsPart = 1 << 11
 
-// addTerms adds the entries of x, not MP, or their magnitudes: their terms as MP numbers of one word,
-// unless one is infinite or NaN, or a first one 0.
+// addTerms adds the entries of x, not MP, or their magnitudes: their terms as MP numbers of one
+// word, unless one is infinite or NaN, or a first one 0.
 func (a *Acc) addTerms(x num.Vec, magnitudes bool) {
 	count := max(1, x.Arr.Terms())
 	if a.terms == nil {
