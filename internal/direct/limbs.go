@@ -148,7 +148,7 @@ func (a *Acc) addTerms(x num.Vec, magnitudes bool) {
 			from := t * termsPart
 			exp, cls := b.Exp[from:from+part.N], b.Cls[from:from+part.N]
 			for i, at := 0, part.Off; i < part.N; i, at = i+1, at+part.Inc {
-				v := 0.0
+				var v float64
 				if part.Arr.Kind == num.F32 {
 					v = float64(part.Arr.F32[at])
 				} else {
