@@ -31,6 +31,7 @@ type digitDot struct {
 	scale          []int64
 	columns        []int64
 	mag            []uint64
+	words          []uint64 // of a sum by top
 }
 
 // A loaded vector is one of MP numbers, or of others of which those in use are copied to such.
@@ -98,8 +99,11 @@ func (d *digitDot) add(lo, hi int) {
 		return
 	}
 	if t := d.top; t != nil {
-		var words [8]uint64
-		sum := words[:t.sum]
+		if d.words == nil {
+			d.words = make([]uint64, t.sum)
+		}
+		sum := d.words
+		clear(sum)
 		t.dot(sum, ref, x.Arr, x.At(lo), x.At(hi), y.Arr, y.At(lo))
 		if v := t.value(sum, ref); len(v.Mag) > 0 {
 			d.acc.Add(v)

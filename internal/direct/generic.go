@@ -347,26 +347,24 @@ func axpyTop2(acc []uint64, ref []int64, a []uint64, ae []int32, ac []uint8, x1,
 
 // topWords stores in w the n = len(x) highest words of the sum of the products
 // a_i x_j with i + j >= n - 1, of which those with i + j = n - 1 enter by their high words only,
-// shifted right by d and, where neg, complemented, with a sign word at the end.
-func topWords(w, a, x []uint64, d uint64, neg bool) {
+// shifted right by d and, where neg, complemented, with a sign word at the end. p has room for n + 1
+// words.
+func topWords(w, p, a, x []uint64, d uint64, neg bool) {
 	n := len(x)
-	p := make([]uint64, n+1)
+	clear(p)
 	for i, v := range a {
-		var carry uint64
-		for j := n - 1 - i; j < n; j++ {
-			hi, lo := bits.Mul64(v, x[j])
-			k := i + j - n // word of lo
-			if k < 0 {
-				carry = hi
-				continue
-			}
+		carry, _ := bits.Mul64(v, x[n-1-i])
+		xs := x[n-i:]
+		ps := p[:len(xs)]
+		for k, u := range xs {
+			hi, lo := bits.Mul64(v, u)
 			var c uint64
-			p[k], c = bits.Add64(p[k], lo, 0)
+			lo, c = bits.Add64(lo, carry, 0)
 			hi += c
-			p[k], c = bits.Add64(p[k], carry, 0)
+			ps[k], c = bits.Add64(lo, ps[k], 0)
 			carry = hi + c
 		}
-		p[i] += carry
+		p[i] = carry
 	}
 	for k := range n {
 		w[k] = wordAt(p[:n], int64(64*k)+int64(d))
@@ -384,13 +382,13 @@ func topWords(w, a, x []uint64, d uint64, neg bool) {
 // stored as in num.Array, each by topWords; those with a zero not at all. No
 // product may exceed 2^ref.
 func dotTop(words int, acc []uint64, ref int64, a []uint64, ae []int32, ac []uint8, x []uint64, xe []int32, xc []uint8) {
-	w := make([]uint64, words+1)
+	w, p := make([]uint64, words+1), make([]uint64, words+1)
 	for i, c := range ac {
 		d := ref - int64(ae[i]) - int64(xe[i])
 		if c&xc[i]&2 == 0 || uint64(d) >= uint64(64*words) {
 			continue
 		}
-		topWords(w, a[words*i:words*(i+1)], x[words*i:words*(i+1)], uint64(d), (c^xc[i])&1 != 0)
+		topWords(w, p, a[words*i:words*(i+1)], x[words*i:words*(i+1)], uint64(d), (c^xc[i])&1 != 0)
 		addWords(acc, w)
 	}
 }
@@ -399,13 +397,13 @@ func dotTop(words int, acc []uint64, ref int64, a []uint64, ae []int32, ac []uin
 // 2^scale, number i's to the words + 1 words from acc[(words+1) i] on, with
 // reference ref[i], like dotTop.
 func axpyTop(words int, acc []uint64, ref []int64, a []uint64, ae []int32, ac []uint8, x []uint64, scale int64, sign uint64) {
-	w := make([]uint64, words+1)
+	w, p := make([]uint64, words+1), make([]uint64, words+1)
 	for i, c := range ac {
 		d := ref[i] - int64(ae[i]) - scale
 		if c&2 == 0 || uint64(d) >= uint64(64*words) {
 			continue
 		}
-		topWords(w, a[words*i:words*(i+1)], x, uint64(d), (uint64(c)^sign)&1 != 0)
+		topWords(w, p, a[words*i:words*(i+1)], x, uint64(d), (uint64(c)^sign)&1 != 0)
 		addWords(acc[(words+1)*i:(words+1)*(i+1)], w)
 	}
 }
