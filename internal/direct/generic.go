@@ -347,8 +347,8 @@ func axpyTop2(acc []uint64, ref []int64, a []uint64, ae []int32, ac []uint8, x1,
 
 // topWords stores in w the n = len(x) highest words of the sum of the products
 // a_i x_j with i + j >= n - 1, of which those with i + j = n - 1 enter by their high words only,
-// shifted right by d and, where neg, complemented, with a sign word at the end. p has room for n + 1
-// words.
+// shifted right by d and, where neg, complemented, with a sign word at the end. p has room for
+// n + 1 words.
 func topWords(w, p, a, x []uint64, d uint64, neg bool) {
 	n := len(x)
 	clear(p)

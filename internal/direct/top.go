@@ -7,9 +7,9 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Products of numbers of two to seven words, and of longer ones without assembly, are summed in fixed point from the
-// highest words of each, without digits: see dotTop2 and dotTop. P being the
-// reference exponent, a sum is kept in units of 2^(P - unit).
+// Products of numbers of two to seven words, and of longer ones where there is no assembly, are
+// summed in fixed point from the highest words of each, without digits: see dotTop2 and dotTop. P
+// being the reference exponent, a sum is kept in units of 2^(P - unit).
 type topPlan struct {
 	words int    // of a number
 	sum   int    // words of a sum
@@ -68,8 +68,8 @@ func (t topPlan) vector(x num.Vec) (*num.Array, []int64) {
 	return z, scale
 }
 
-// longTop is the most words of numbers whose products are summed in words where there is no assembly
-// for their digits: plain Go takes 5 times as long for digits of 28 bits.
+// longTop is the most words of numbers whose products are summed in words where there is no
+// assembly for their digits: plain Go takes 4 times as long for digits of 28 bits.
 const longTop = 64
 
 func classBytes(c []num.Cls) []uint8 { return unsafe.Slice((*uint8)(unsafe.Pointer(&c[0])), len(c)) }
