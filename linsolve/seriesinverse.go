@@ -546,7 +546,7 @@ func (t *seriesInverse) decide(j int, e *entries, by scaling, to num.Mat) {
 }
 
 // storeTwoWords is near.roundTo for the usual numbers of two words, hi 2^64 + lo in units 2^exp, in
-// a third of the time. It leaves others, and those that are not decided, to that.
+// half of the time. It leaves others, and those that are not decided, to that.
 func storeTwoWords(a *num.Array, at int, neg bool, hi, lo uint64, exp int64, err uint64) (ok bool) {
 	zeros, spare := bits.LeadingZeros64(hi), 128-uint(a.Prec)
 	top := exp + 128 - int64(zeros)

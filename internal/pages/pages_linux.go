@@ -10,8 +10,8 @@ import (
 // large is the size of large pages, on all systems but a few.
 const large = 1 << 21
 
-// least is the size from which on slices are given large pages. At n = 300 the first inverse of 106
-// bits of a process takes 31 ms with them and 41 without, the first product 9 and 12.
+// least is the size from which on slices are given large pages. At n = 300 the first product of 106
+// bits of a process takes 9 ms so, and 12 where only those of 4 MB are.
 const least = 1 << 19
 
 // Large asks the system for large pages in place of those of a new slice that no number has been
