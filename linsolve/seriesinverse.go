@@ -510,11 +510,14 @@ func (t *seriesInverse) decide(j int, e *entries, by scaling, to num.Mat) {
 	if to.Arr.Kind != num.MP {
 		set = &settler{ends: num.New(to.Arr.Format, 2)}
 	}
+	off := t.off[j]
+	twoWords := to.Arr.Kind == num.MP && to.Arr.Limbs() == 2
 	open := e.open[:0]
 	for _, i := range e.open {
 		// In units of 2^(top-124) all is below 2^126; each term is cut off.
-		most := max(math.Abs(r[i]), math.Abs(d1[i]), math.Abs(d2[i]), math.Abs(d3[i]))
-		top := int64(math.Float64bits(most)>>52) - 1022
+		// Magnitudes are in the order of their bits.
+		most := max(math.Float64bits(r[i])<<1, math.Float64bits(d1[i])<<1, math.Float64bits(d2[i])<<1, math.Float64bits(d3[i])<<1)
+		top := int64(most>>53) - 1022
 		unit := top - 124
 		hi, lo := addFloat(0, 0, r[i], unit)
 		hi, lo = addFloat(hi, lo, d1[i], unit)
@@ -525,17 +528,53 @@ func (t *seriesInverse) decide(j int, e *entries, by scaling, to num.Mat) {
 			lo, borrow = bits.Sub64(0, lo, 0)
 			hi, _ = bits.Sub64(0, hi, borrow)
 		}
-		radius := float64(float64(t.sums[i]*t.off[j]) * power(-unit))
+		radius := float64(float64(t.sums[i]*off) * power(-unit))
 		if top < -800 || top > 800 || hi == 0 || !(radius < 0x1p50) {
 			open = append(open, i)
 			continue
 		}
-		v.mag[0], v.mag[1], v.exp, v.err = lo, hi, unit+by.cols[i]+by.rows[j], uint64(radius)+5
+		v.exp, v.err = unit+by.cols[i]+by.rows[j], uint64(radius)+5
+		if twoWords && storeTwoWords(to.Arr, to.At(i, j), v.neg, hi, lo, v.exp, v.err) {
+			continue
+		}
+		v.mag[0], v.mag[1] = lo, hi
 		if !v.roundTo(set, to.Arr, to.At(i, j)) {
 			open = append(open, i)
 		}
 	}
 	e.open = open
+}
+
+// storeTwoWords is near.roundTo for the usual numbers of two words, hi 2^64 + lo in units 2^exp, in
+// half of the time. It leaves others, and those that are not decided, to that.
+func storeTwoWords(a *num.Array, at int, neg bool, hi, lo uint64, exp int64, err uint64) (ok bool) {
+	zeros, spare := bits.LeadingZeros64(hi), 128-uint(a.Prec)
+	top := exp + 128 - int64(zeros)
+	if zeros > 8 || max(top, -top) > math.MaxInt32-4 {
+		return false
+	}
+	hi, lo, err = hi<<zeros|lo>>(64-zeros), lo<<zeros, err<<zeros
+	// Beside a power of two the last place is half as large below it: a quarter of it does no harm.
+	if spare < 2 || err >= 1<<(spare-2) {
+		return false
+	}
+	tail := int64(lo&(1<<spare-1)) - 1<<(spare-1)
+	if uint64(max(tail, -tail)) <= err {
+		return false
+	}
+	lo &^= 1<<spare - 1
+	if tail > 0 {
+		var carry uint64
+		if lo, carry = bits.Add64(lo, 1<<spare, 0); carry != 0 {
+			if hi++; hi == 0 {
+				hi = 1 << 63
+				top++
+			}
+		}
+	}
+	a.Sig[2*at], a.Sig[2*at+1] = lo, hi
+	a.Exp[at], a.Cls[at] = int32(top), num.MakeCls(neg, num.Finite)
+	return true
 }
 
 // addFloat adds x, cut off, to a number in two's complement, of units 2^unit. |x| is below 2^126 of

@@ -190,3 +190,39 @@ func TestAddFloat(t *testing.T) {
 		}
 	}
 }
+
+// TestStoreTwoWords stores numbers near ties, powers of two and ends of exponents as roundTo does,
+// or leaves them to that.
+func TestStoreTwoWords(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	stored := 0
+	for range 200000 {
+		f := halfulp.MP(uint(65 + r.IntN(mostSeries-64)))
+		hi, lo := r.Uint64()>>r.IntN(10)|1, r.Uint64()
+		switch r.IntN(4) {
+		case 0: // near a power of two
+			hi, lo = 1<<(54+r.IntN(9)), uint64(r.IntN(1<<20))
+		case 1:
+			hi, lo = 1<<(54+r.IntN(9))-1, -uint64(r.IntN(1<<20))
+		case 2: // near multiples of powers
+			lo = lo>>(10+r.IntN(50))<<(r.IntN(60)) + uint64(r.IntN(64)) - 32
+		}
+		err, exp, neg := r.Uint64()>>(14+r.IntN(50))+5, int64(r.IntN(300)-150), r.IntN(2) == 1
+		if r.IntN(10) == 0 {
+			exp += math.MaxInt32 - 200
+		}
+		got, want := raw.Matrix(halfulp.NewMatrix(f, 1, 1)).Arr, raw.Matrix(halfulp.NewMatrix(f, 1, 1)).Arr
+		if !storeTwoWords(got, 0, neg, hi, lo, exp, err) {
+			continue
+		}
+		stored++
+		v := near{neg: neg, mag: []uint64{lo, hi}, exp: exp, known: true, err: err}
+		if !v.roundTo(nil, want, 0) || !got.SameBits(0, want, 0) {
+			t.Fatalf("seed %d, %v: %x %x 2^%d ± %x", seed, f, hi, lo, exp, err)
+		}
+	}
+	if stored < 20000 {
+		t.Errorf("%d are stored", stored)
+	}
+}

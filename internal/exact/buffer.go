@@ -3,7 +3,6 @@ package exact
 import (
 	"math"
 	"sync"
-	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/pages"
 	"github.com/halfulp/halfulp/internal/shelf"
@@ -28,10 +27,7 @@ func getBuffer[T int8 | int16](n int) []T {
 		return b[:n]
 	}
 	b := make([]T, n)
-	if unsafe.Sizeof(T(0)) == 1 {
-		// Tiles are as fast as memory; other kernels do not gain what clearing them may cost.
-		pages.Large(b)
-	}
+	pages.Large(b)
 	return b
 }
 
