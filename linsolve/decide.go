@@ -197,12 +197,13 @@ func (e *entries) lift(ties map[int]*big.Float) (done bool, err error) {
 			shift = max(shift, l.z.rows[i]-low)
 		}
 	}
-	l.r = make([]*big.Int, n)
+	right := make([]*big.Int, n)
 	for i := range n {
 		v := e.b.Big(i, e.j)
-		l.r[i], _ = v.SetMantExp(v, int(shift-l.z.rows[i])).Int(nil)
-		bits += float64(max(l.z.bits[i], l.r[i].BitLen(), 1)) + float64(math.Log2(float64(n+1))/2)
+		right[i], _ = v.SetMantExp(v, int(shift-l.z.rows[i])).Int(nil)
+		bits += float64(max(l.z.bits[i], right[i].BitLen(), 1)) + float64(math.Log2(float64(n+1))/2)
 	}
+	l.begin(right)
 	open := map[int]*padic{}
 	most := 0
 	for i, t := range ties {
@@ -217,8 +218,12 @@ func (e *entries) lift(ties map[int]*big.Float) (done bool, err error) {
 		open[i] = &padic{u, power, l.f.power2(-int64(power.BitLen() - 1))}
 	}
 	need := int(bits*(1+0x1p-40)) + most + 8
+	planes := mostLiftingPlanes
+	if l.fixed != nil {
+		planes = l.fixed.planes
+	}
 	// may fuse: an estimate
-	digit := float64(n) * float64(n) * (fieldCost + wordCost*float64(raw.Matrix(e.a).Arr.Bits())/64)
+	digit := float64(n) * float64(n) * wordCost * float64(1+planes)
 	for have := 0; have < need && len(open) > 0; have += 60 {
 		digits, err := l.digits()
 		if err != nil {
