@@ -33,7 +33,14 @@ const farOff = 32
 // invertFactors returns an inverse by factors of a with its rho and a bound of its norm, nil if
 // none is proved to be good.
 func (s *solver) invertFactors(a num.Mat, f *factors) (r inverse, rho, norm float64, err error) {
-	t, err := s.invertTriangles(f)
+	cut := f.n
+	if f.n >= leastHalved && f.n <= mostHalved {
+		cut = f.n / 2
+	}
+	t, err := s.trianglesOf(f, cut)
+	if err == nil && cut < f.n && t != nil && !(t.rho <= mostRho) {
+		t, err = t.join(s)
+	}
 	switch {
 	case err != nil || t == nil:
 		return nil, 0, 0, err

@@ -6,7 +6,7 @@ import "context"
 // dimension n, whose column j is 0 before from row j - Strip on: each column by substitution, as
 // SolveLower does.
 func InvertLower(ctx context.Context, threads, n int, l, x []float64) error {
-	w := newWorker(ctx, threads)
+	w := newFactorWorker(ctx, threads)
 	defer w.free()
 	return w.invertLower(matrix{n, n, max(n, 1), l}, matrix{n, n, max(n, 1), x})
 }
@@ -39,12 +39,12 @@ func (w *worker) invertLower(l, x matrix) error {
 	return w.invertLower(l.view(half, n, half, n), second)
 }
 
-// InvertUpper is InvertLower for the upper triangle U, diagonal included: column j of X is 0 before
-// up to row j + Strip.
-func InvertUpper(ctx context.Context, threads, n int, u, x []float64) error {
-	w := newWorker(ctx, threads)
+// InvertUpper is InvertLower for the upper triangle U, diagonal included, of leading dimension ldu:
+// column j of X is 0 before up to row j + Strip.
+func InvertUpper(ctx context.Context, threads, n int, u []float64, ldu int, x []float64) error {
+	w := newFactorWorker(ctx, threads)
 	defer w.free()
-	return w.invertUpper(matrix{n, n, max(n, 1), u}, matrix{n, n, max(n, 1), x})
+	return w.invertUpper(matrix{n, n, max(ldu, 1), u}, matrix{n, n, max(n, 1), x})
 }
 
 func (w *worker) invertUpper(u, x matrix) error {
@@ -56,18 +56,32 @@ func (w *worker) invertUpper(u, x matrix) error {
 		return w.upper(u, x)
 	}
 	half := halfOf(n)
-	first, above, second := x.view(0, half, 0, half), x.view(0, half, half, n), x.view(half, n, half, n)
-	if err := w.invertUpper(u.view(half, n, half, n), second); err != nil {
+	if err := w.invertUpper(u.view(half, n, half, n), x.view(half, n, half, n)); err != nil {
 		return err
 	}
+	if err := w.joinUpper(u, x, half); err != nil {
+		return err
+	}
+	return w.invertUpper(u.view(0, half, 0, half), x.view(0, half, 0, half))
+}
+
+// JoinUpper stores the rest of the inverse of the upper triangle U in X, which has those of the
+// blocks of U before and behind row cut > 0, and is 0 elsewhere; both have leading dimension n.
+func JoinUpper(ctx context.Context, threads, n, cut int, u, x []float64) error {
+	w := newFactorWorker(ctx, threads)
+	defer w.free()
+	return w.joinUpper(matrix{n, n, max(n, 1), u}, matrix{n, n, max(n, 1), x}, cut)
+}
+
+// joinUpper needs the inverse of the second block alone.
+func (w *worker) joinUpper(u, x matrix, half int) error {
+	n := u.rows
+	above, second := x.view(0, half, half, n), x.view(half, n, half, n)
 	for k := 0; k < n-half; k += Strip {
 		to := min(k+Strip, n-half)
 		if err := w.subtract(above.view(0, half, k, n-half), u.view(0, half, half+k, half+to), second.view(k, to, k, n-half)); err != nil {
 			return err
 		}
 	}
-	if err := w.upper(u.view(0, half, 0, half), above); err != nil {
-		return err
-	}
-	return w.invertUpper(u.view(0, half, 0, half), first)
+	return w.upper(u.view(0, half, 0, half), above)
 }
