@@ -333,6 +333,7 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	}
 	defer s.release()
 	todo := s.undecided(a, b, z)
+	s.withoutZeros(a, b, todo)
 	s.planSolve(a, z.Format(), len(todo))
 	lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
 	if err != nil {
@@ -411,7 +412,9 @@ func (s *solver) approximate(a *halfulp.Matrix) (*approximate, error) {
 
 // solveBy stores the solution in z, which an approximate inverse of a is known for.
 func (s *solver) solveBy(p *approximate, a, b, z *halfulp.Matrix) error {
-	return s.solveOpen(p, a, b, z, s.undecided(a, b, z))
+	todo := s.undecided(a, b, z)
+	s.withoutZeros(a, b, todo)
+	return s.solveOpen(p, a, b, z, todo)
 }
 
 // solveOpen does so for what is open in todo.
