@@ -22,9 +22,10 @@ type entries struct {
 // is looked into.
 const suspicion = 40
 
-// decide rounds the entries whose enclosures mid ± radius round to one number, and reports whether
-// none is left. The largest of 2^-weights[i] |x_i| is most, about.
-func (e *entries) decide(mid func(i int) *big.Float, most *big.Float, radius []*big.Float, weights []int64) (done bool, err error) {
+// decide rounds the entries whose enclosures mid ± radius round to one number. Where all that is
+// left looks like ties and zeros, and these do not solve the system, it returns them, to be lifted.
+// The largest of 2^-weights[i] |x_i| is most, about.
+func (e *entries) decide(mid func(i int) *big.Float, most *big.Float, radius []*big.Float, weights []int64) (map[int]*big.Float, error) {
 	f := e.z.Format()
 	open := e.open[:0]
 	ties := map[int]*big.Float{}
@@ -57,14 +58,14 @@ func (e *entries) decide(mid func(i int) *big.Float, most *big.Float, radius []*
 	}
 	e.open = open
 	if len(open) == 0 || !suspects || len(ties) == 0 {
-		return len(open) == 0, nil
+		return nil, nil
 	}
 	if len(ties) == len(open) {
 		if solved, err := e.solved(ties); solved || err != nil {
-			return solved, err
+			return nil, err
 		}
 	}
-	return e.lift(ties)
+	return ties, nil
 }
 
 // missing returns how many bits closer enclosures have to be for most open entries to be decided.
@@ -156,6 +157,7 @@ func (e *entries) solved(ties map[int]*big.Float) (bool, error) {
 	for i, t := range ties {
 		e.z.SetBig(i, e.j, new(big.Float).Copy(t))
 	}
+	e.open = e.open[:0]
 	e.s.stats.Solved++
 	e.s.stats.Exact += int64(len(ties))
 	return true, nil
@@ -170,42 +172,98 @@ type padic struct {
 // digit returns the next digit.
 func (d *padic) digit(f *field) uint64 {
 	z := f.value(f.mul(f.integer(d.u), d.inverse))
-	v := new(big.Int).SetUint64(z)
+	v := big.NewInt(f.balanced(z))
 	d.u.Sub(d.u, v.Mul(v, d.power))
 	d.u.Quo(d.u, v.SetUint64(f.p))
 	return z
 }
 
-// lift compares the p-adic digits of ties with those of the solution. A tie whose digits all agree,
-// up to a power of p that exceeds twice what the difference of both can be by Cramer's rule, is
-// that entry.
-func (e *entries) lift(ties map[int]*big.Float) (done bool, err error) {
-	s, n := e.s, e.z.Rows()
-	var l *lifting
-	for next := primes(); l == nil; {
-		if l, err = s.newLifting(e.a, newField(next())); err != nil {
-			return false, err
-		}
-		s.stats.Primes++
+// suspects are entries of a column that may be these numbers.
+type suspects struct {
+	*entries
+	ties map[int]*big.Float
+}
+
+// lifted are suspects that p-adic digits are compared of.
+type lifted struct {
+	suspects
+	open map[int]*padic
+	need int // bits of a power of p that decides
+}
+
+// lift compares the p-adic digits of ties with those of the solutions of one system. A tie whose
+// digits all agree, up to a power of p that exceeds twice what the difference of both can be by
+// Cramer's rule, is that entry.
+func (s *solver) lift(list []suspects) error {
+	if len(list) == 0 {
+		return nil
 	}
-	// y_j = 2^(shift + cols_j) x_j solves the system of integers with a right-hand side of
-	// integers.
-	b := raw.Matrix(e.b)
+	a := list[0].a
+	l, err := s.liftingOf(a)
+	if err != nil {
+		return err
+	}
+	l.r = nil
+	var columns []*lifted
+	for _, x := range list {
+		c, r := x.integers(l)
+		columns, l.r = append(columns, c), append(l.r, r)
+	}
+	n := float64(a.Rows())
+	// may fuse: an estimate
+	digit := n * n * (fieldCost + wordCost*float64(raw.Matrix(a).Arr.Bits())/64)
+	for have := 0; ; have += 60 {
+		most, k := 0, 0
+		for i, c := range columns {
+			if have >= c.need || len(c.open) == 0 {
+				c.settle()
+				continue
+			}
+			columns[k], l.r[k] = c, l.r[i]
+			k++
+			most = max(most, c.need)
+		}
+		if columns, l.r = columns[:k], l.r[:k]; k == 0 {
+			return nil
+		}
+		s.plan(float64(k) * float64((most-have)/60) * digit)
+		digits, _, err := l.digits()
+		if err != nil {
+			return err
+		}
+		s.stats.Digits += k
+		for j, c := range columns {
+			for i, d := range c.open {
+				if d.digit(l.f) != digits[j][i] {
+					c.never[i] = c.ties[i]
+					delete(c.open, i)
+				}
+			}
+		}
+		s.did(float64(k) * digit)
+	}
+}
+
+// integers returns what of the ties is compared, and the column of B as integers: y_j = 2^(shift +
+// cols_j) x_j solves the system of integers with a right-hand side of integers.
+func (x suspects) integers(l *lifting) (*lifted, []*big.Int) {
+	n := x.z.Rows()
+	b := raw.Matrix(x.b)
 	shift, bits := int64(0), 0.0
 	for i := range n {
-		if c, _, low := b.Arr.Span(b.At(i, e.j)); c == num.Finite {
+		if c, _, low := b.Arr.Span(b.At(i, x.j)); c == num.Finite {
 			shift = max(shift, l.z.rows[i]-low)
 		}
 	}
-	l.r = make([]*big.Int, n)
+	r := make([]*big.Int, n)
 	for i := range n {
-		v := e.b.Big(i, e.j)
-		l.r[i], _ = v.SetMantExp(v, int(shift-l.z.rows[i])).Int(nil)
-		bits += float64(max(l.z.bits[i], l.r[i].BitLen(), 1)) + float64(math.Log2(float64(n+1))/2)
+		v := x.b.Big(i, x.j)
+		r[i], _ = v.SetMantExp(v, int(shift-l.z.rows[i])).Int(nil)
+		bits += float64(max(l.z.bits[i], r[i].BitLen(), 1)) + float64(math.Log2(float64(n+1))/2)
 	}
 	open := map[int]*padic{}
 	most := 0
-	for i, t := range ties {
+	for i, t := range x.ties {
 		m, power := new(big.Float).Copy(t), new(big.Int).SetInt64(1)
 		m.SetMantExp(m, int(shift+l.z.cols[i]))
 		if low := m.MantExp(nil) - int(m.MinPrec()); m.Sign() != 0 && low < 0 {
@@ -216,34 +274,20 @@ func (e *entries) lift(ties map[int]*big.Float) (done bool, err error) {
 		most = max(most, u.BitLen(), power.BitLen())
 		open[i] = &padic{u, power, l.f.power2(-int64(power.BitLen() - 1))}
 	}
-	need := int(bits*(1+0x1p-40)) + most + 8
-	// may fuse: an estimate
-	digit := float64(n) * float64(n) * (fieldCost + wordCost*float64(raw.Matrix(e.a).Arr.Bits())/64)
-	for have := 0; have < need && len(open) > 0; have += 60 {
-		digits, err := l.digits()
-		if err != nil {
-			return false, err
-		}
-		s.stats.Digits++
-		for i, d := range open {
-			if d.digit(l.f) != digits[i] {
-				e.never[i] = ties[i]
-				delete(open, i)
-			}
-		}
-		s.did(digit)
-		s.plan(float64((need-have)/60) * digit)
-	}
-	left := e.open[:0]
-	for _, i := range e.open {
-		if open[i] == nil {
+	return &lifted{x, open, int(bits*(1+0x1p-40)) + most + 8}, r
+}
+
+// settle stores the ties all of whose digits agree.
+func (c *lifted) settle() {
+	left := c.entries.open[:0]
+	for _, i := range c.entries.open {
+		if c.open[i] == nil {
 			left = append(left, i)
 			continue
 		}
-		e.z.SetBig(i, e.j, new(big.Float).Copy(ties[i]))
-		s.stats.Ties++
-		s.stats.Exact++
+		c.z.SetBig(i, c.j, new(big.Float).Copy(c.ties[i]))
+		c.s.stats.Ties++
+		c.s.stats.Exact++
 	}
-	e.open = left
-	return len(left) == 0, nil
+	c.entries.open = left
 }

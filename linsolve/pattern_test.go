@@ -48,7 +48,7 @@ func TestPattern(t *testing.T) {
 				}
 			}
 		}
-		l, err := s.newLifting(a, f)
+		l, err := s.newLifting(a, toIntegers(raw.Matrix(a)), f)
 		if err != nil {
 			t.Fatal(err)
 		}
