@@ -23,13 +23,14 @@ type entries struct {
 const suspicion = 40
 
 // decide rounds the entries whose enclosures mid ± radius round to one number. Where all that is
-// left looks like ties and zeros, and these do not solve the system, it returns them, to be lifted.
-// The largest of 2^-weights[i] |x_i| is most, about.
-func (e *entries) decide(mid func(i int) *big.Float, most *big.Float, radius []*big.Float, weights []int64) (map[int]*big.Float, error) {
+// left looks like ties and zeros, and these do not solve the system, it returns them, to be lifted:
+// zeros are far below the largest of 2^-weights[i] |x_i|.
+func (e *entries) decide(mid func(i int) *big.Float, radius []*big.Float, weights []int64) (map[int]*big.Float, error) {
 	f := e.z.Format()
 	open := e.open[:0]
 	ties := map[int]*big.Float{}
 	suspects := true
+	var most *big.Float // of all entries, as far as they are known
 	for _, i := range e.open {
 		x := mid(i)
 		if radius[i].Sign() == 0 {
@@ -49,6 +50,15 @@ func (e *entries) decide(mid func(i int) *big.Float, most *big.Float, radius []*
 			continue
 		}
 		if t != nil && t.Sign() == 0 {
+			if most == nil {
+				most = new(big.Float)
+				for k, w := range weights {
+					v := mid(k)
+					if v.Abs(v).SetMantExp(v, -int(w)); v.Cmp(most) > 0 {
+						most = v
+					}
+				}
+			}
 			spacing = new(big.Float).SetMantExp(most, int(weights[i])-f.Bits())
 		}
 		if t == nil || new(big.Float).SetMantExp(radius[i], suspicion).Cmp(spacing) > 0 {

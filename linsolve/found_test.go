@@ -159,3 +159,23 @@ func TestSeedsInVain(t *testing.T) {
 	})
 	check(t, "far apart", a, halfulp.NewMatrixFloat64(5, 1, 5, []float64{1, 2, 3, 4, 5}), halfulp.Float64)
 }
+
+// Zeros of a solution of which the other entries are numbers of the format: few bits tell these, and
+// that they solve the system. A bound of the inverse, far above them, made all of them look like 0.
+func TestSolveZerosAmongIntegers(t *testing.T) {
+	const n = 30
+	r := rand.New(rand.NewPCG(1, 2))
+	x, b := lintest.Integers(r, n, 1, 5), halfulp.NewMatrix(halfulp.MP(600), n, 1)
+	for i := range 4 {
+		x.SetFloat64(7*i, 0, 0)
+	}
+	a := halfulp.Hilbert(halfulp.MP(200), n)
+	if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, x, halfulp.Float(0), nil, b, nil); err != nil {
+		t.Fatal(err)
+	}
+	y := halfulp.NewMatrix(halfulp.Float64, n, 1)
+	stats, err := Solve(a, b, y, nil)
+	if err != nil || !y.Same(x) || stats.Solved != 1 || stats.Digits > 0 {
+		t.Errorf("%v, %v (%+v)", y, err, stats)
+	}
+}

@@ -533,15 +533,8 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 				radius[i] = upper().Add(radius[i], most)
 				radius[i] = scaledUp(radius[i], p.weights[i])
 			}
-			largest := new(big.Float) // of x, weighted
-			for i := range radius {
-				v := x.Big(i, j)
-				if v.Abs(v).SetMantExp(v, -int(p.weights[i])); v.Cmp(largest) > 0 {
-					largest = v
-				}
-			}
 			mid := func(i int) *big.Float { return x.Big(i, j) }
-			ties, err := e.decide(mid, largest, radius, p.weights)
+			ties, err := e.decide(mid, radius, p.weights)
 			if err != nil {
 				return err
 			}
