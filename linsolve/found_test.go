@@ -163,13 +163,13 @@ func TestSeedsInVain(t *testing.T) {
 // Zeros of a solution of which the other entries are numbers of the format: few bits tell these, and
 // that they solve the system. A bound of the inverse, far above them, made all of them look like 0.
 func TestSolveZerosAmongIntegers(t *testing.T) {
-	const n = 30
+	const n = 60
 	r := rand.New(rand.NewPCG(1, 2))
 	x, b := lintest.Integers(r, n, 1, 5), halfulp.NewMatrix(halfulp.MP(600), n, 1)
 	for i := range 4 {
 		x.SetFloat64(7*i, 0, 0)
 	}
-	a := halfulp.Hilbert(halfulp.MP(200), n)
+	a := halfulp.Hilbert(halfulp.MP(304), n)
 	if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, x, halfulp.Float(0), nil, b, nil); err != nil {
 		t.Fatal(err)
 	}
