@@ -179,3 +179,25 @@ func TestSolveZerosAmongIntegers(t *testing.T) {
 		t.Errorf("%v, %v (%+v)", y, err, stats)
 	}
 }
+
+// Ties in the first rows and columns of factors are quotients of minors of few rows, which few
+// primes tell.
+func TestFirstTies(t *testing.T) {
+	const n = 60
+	a := halfulp.NewMatrix(halfulp.MP(64), n, n)
+	r := rand.New(rand.NewPCG(5, 6))
+	for i := range n {
+		for j := range n {
+			a.SetFloat64(i, j, float64(r.Int64N(1<<53)))
+		}
+	}
+	// The first pivots, and a 0 in row 1 after one step.
+	a.SetFloat64(0, 0, 0x1p60)
+	a.SetFloat64(1, 1, 0x1p60)
+	a.SetFloat64(1, 0, 0x1p59)
+	a.SetBig(1, 2, new(big.Float).SetMantExp(a.Big(0, 2), -1))
+	z, stats, err := LU(a, halfulp.Float64, nil)
+	if err != nil || z.U.At(1, 2).Sign() != 0 || stats.Ties < 1 || stats.Primes > 4 {
+		t.Errorf("LU: %v %v (%+v)", err, z.U.At(1, 2), stats)
+	}
+}
