@@ -380,8 +380,11 @@ func (y *fixedSystem) decide(e *entries, u *partial, shift int64, radius []float
 		}
 		return z.SetMantExp(z, int(shift+cols[i])-u.bits)
 	}
-	most := new(big.Float).SetMantExp(big.NewFloat(1), int(shift))
-	return e.decide(mid, most, r, cols)
+	ties, err := e.decide(mid, r, cols)
+	if ties != nil && err == nil {
+		err = y.s.lift([]suspects{{e, ties}})
+	}
+	return len(e.open) == 0, err
 }
 
 // bigFloat returns an integer.

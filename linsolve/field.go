@@ -14,6 +14,8 @@ import (
 type field struct {
 	p, inverse uint64 // p inverse = -1 mod 2^64
 	one, two64 uint64 // 2^64 and 2^128 mod p: 1 and 2^64 as elements
+	// 2^i and 2^(64 (i - 32)): those of usual exponents take one multiplication, and not some 90.
+	small, large [64]uint64
 }
 
 // newField returns the integers modulo the prime p.
@@ -26,6 +28,17 @@ func newField(p uint64) *field {
 	f.inverse = -inverse
 	_, f.one = bits.Div64(1, 0, p)
 	_, f.two64 = bits.Div64(f.one, 0, p)
+	f.small[0], f.large[32] = f.one, f.one
+	for i := 1; i < 64; i++ {
+		f.small[i] = f.add(f.small[i-1], f.small[i-1])
+	}
+	for i := 33; i < 64; i++ {
+		f.large[i] = f.mul(f.large[i-1], f.two64)
+	}
+	by := f.invert(f.two64)
+	for i := 31; i >= 0; i-- {
+		f.large[i] = f.mul(f.large[i+1], by)
+	}
 	return f
 }
 
@@ -42,8 +55,8 @@ func primes() func() uint64 {
 	}
 }
 
-// element returns x as an element, for x < 2^64.
-func (f *field) element(x uint64) uint64 { return f.mul(x%f.p, f.two64) }
+// element returns x as an element, for x < 2^64: the first word of x 2^128 mod p is below p.
+func (f *field) element(x uint64) uint64 { return f.mul(x, f.two64) }
 
 // value returns the integer in [0, p) that element x is.
 func (f *field) value(x uint64) uint64 { return f.reduce(0, x) }
@@ -61,8 +74,8 @@ func (f *field) reduce(hi, lo uint64) uint64 {
 	return hi
 }
 
-// small returns x mod p.
-func (f *field) small(x uint64) uint64 {
+// word returns x mod p.
+func (f *field) word(x uint64) uint64 {
 	x -= x >> 61 * f.p // p is less than 2^61, and not by much
 	for x >= f.p {
 		x -= f.p
@@ -73,9 +86,9 @@ func (f *field) small(x uint64) uint64 {
 // sum returns (s2 2^128 + s1 2^64 + s0) / 2^64 mod p: an element for a sum of products of elements,
 // an integer for one of products of elements with integers.
 func (f *field) sum(s0, s1, s2 uint64) uint64 {
-	z := f.add(f.reduce(0, s0), f.small(s1))
+	z := f.add(f.reduce(0, s0), f.word(s1))
 	if s2 != 0 {
-		z = f.add(z, f.mul(f.small(s2), f.two64))
+		z = f.add(z, f.mul(f.word(s2), f.two64))
 	}
 	return z
 }
@@ -116,6 +129,9 @@ func (f *field) invert(x uint64) uint64 { return f.pow(x, f.p-2) }
 
 // power2 returns 2^e.
 func (f *field) power2(e int64) uint64 {
+	if -2048 <= e && e < 2048 {
+		return f.mul(f.small[e&63], f.large[e>>6+32])
+	}
 	e %= int64(f.p - 1)
 	if e < 0 {
 		e += int64(f.p - 1)

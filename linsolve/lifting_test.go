@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
 
@@ -76,7 +77,7 @@ func TestInvertMatrix(t *testing.T) {
 				}
 			}
 			restore := impl.Force(level)
-			order, ok, err := f.invertMatrix(t.Context(), 1+how%3, x)
+			ok, err := f.invertMatrix(t.Context(), 1+how%3, x)
 			restore()
 			if err != nil || ok != (rank == n) {
 				t.Fatalf("seed %d, n = %d, matrix %d of rank %d: %v, %v", seed, n, how, rank, ok, err)
@@ -84,10 +85,10 @@ func TestInvertMatrix(t *testing.T) {
 			if !ok {
 				continue
 			}
-			for i := range n { // X P A = I
+			for i := range n { // X A = I
 				row := make([]uint64, n)
 				for k, v := range x[i] {
-					for j, w := range a[order[k]] {
+					for j, w := range a[k] {
 						row[j] = f.add(row[j], f.mul(v, w))
 					}
 				}
@@ -132,8 +133,9 @@ func TestFieldSum(t *testing.T) {
 }
 
 // TestLifting multiplies so many digits of solutions with the matrix: integers of few bits and of
-// many, numbers far apart, large and negative right-hand sides, with the integers of A in words and
-// by products.
+// many, numbers far apart, large and negative right-hand sides, several of them, with the integers
+// of A in words and by products. Rows beyond the first ones are copies of these, for which the
+// right-hand side may differ by a power of p: they have room for as many digits.
 func TestLifting(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -143,12 +145,20 @@ func TestLifting(t *testing.T) {
 		if trial%12 == 0 {
 			n = modularBlock + 1 + r.IntN(20)
 		}
+		m := n + r.IntN(3)
 		spread := []int{0, 3, 60, 900}[trial%4]
-		a := halfulp.Random([]halfulp.Format{halfulp.Float64, halfulp.MP(24), halfulp.MP(300)}[trial%3], n, n, 0, r.Uint64())
-		for i := range n {
+		a := halfulp.Random([]halfulp.Format{halfulp.Float64, halfulp.MP(24), halfulp.MP(300)}[trial%3], m, n, 0, r.Uint64())
+		source := all(m)
+		for i := range m {
+			if i >= n {
+				source[i] = r.IntN(n)
+			}
 			for j := range n {
-				x := a.Big(i, j)
-				a.SetBig(i, j, x.SetMantExp(x, r.IntN(spread+1)-r.IntN(spread+1)))
+				x := a.Big(source[i], j)
+				if i < n {
+					x.SetMantExp(x, r.IntN(spread+1)-r.IntN(spread+1))
+				}
+				a.SetBig(i, j, x)
 			}
 		}
 		level := impl.Best()
@@ -158,58 +168,123 @@ func TestLifting(t *testing.T) {
 		restore := impl.Force(level)
 		s := testSolver(t, 1+trial%2)
 		f := newField(primes()())
-		l, err := s.newLifting(a, f)
+		z := toIntegers(raw.Matrix(a))
+		l, err := s.newLifting(a, z, f)
 		if err != nil || l == nil {
 			t.Fatalf("seed %d, trial %d: %v", seed, trial, err)
 		}
 		ways[l.fixed != nil]++
-		b := make([]*big.Int, n)
-		for i := range b {
-			b[i] = new(big.Int)
-			for range r.IntN(9) {
-				b[i].Add(b[i].Lsh(b[i], uint(1+r.IntN(64))), new(big.Int).SetUint64(r.Uint64()))
+		p := new(big.Int).SetUint64(f.p)
+		columns := make([][]*big.Int, 1+r.IntN(3))
+		const most = 12
+		room := most + 1 // of the last row of the last column
+		for c := range columns {
+			b := make([]*big.Int, m)
+			for i := range b {
+				b[i] = new(big.Int)
+				for range r.IntN(9) {
+					b[i].Add(b[i].Lsh(b[i], uint(1+r.IntN(64))), new(big.Int).SetUint64(r.Uint64()))
+				}
+				if r.IntN(2) == 0 {
+					b[i].Neg(b[i])
+				}
+				b[i].Set(b[source[i]])
 			}
-			if r.IntN(2) == 0 {
-				b[i].Neg(b[i])
+			if c == len(columns)-1 && m > n && r.IntN(2) == 0 {
+				room = r.IntN(most)
+				b[m-1].Add(b[m-1], new(big.Int).Exp(p, big.NewInt(int64(room)), nil))
+			}
+			columns[c] = b
+			l.add(b)
+		}
+		x, power := make([][]*big.Int, len(columns)), big.NewInt(1)
+		for c := range x {
+			x[c] = make([]*big.Int, n)
+			for i := range x[c] {
+				x[c][i] = new(big.Int)
 			}
 		}
-		l.begin(b)
-		x, power, p := make([]*big.Int, n), big.NewInt(1), new(big.Int).SetUint64(f.p)
-		for i := range x {
-			x[i] = new(big.Int)
-		}
-		for range 12 {
-			digits, err := l.digits()
+		for k := range most {
+			digits, fits, err := l.digits()
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, d := range digits {
-				if d >= f.p {
-					t.Fatalf("seed %d, trial %d: digit %d", seed, trial, d)
+			if fits != (k < room) {
+				t.Fatalf("seed %d, trial %d: room for %d digits: %t, want for %d", seed, trial, k+1, fits, room)
+			}
+			if !fits {
+				break
+			}
+			for c, x := range x {
+				for i, d := range digits[c] {
+					v := big.NewInt(d)
+					if v.CmpAbs(new(big.Int).Rsh(p, 1)) > 0 {
+						t.Fatalf("seed %d, trial %d: digit %d", seed, trial, d)
+					}
+					x[i].Add(x[i], v.Mul(v, power))
 				}
-				v := new(big.Int).SetUint64(d)
-				x[i].Add(x[i], v.Mul(v, power))
 			}
 			power.Mul(power, p)
 		}
 		restore()
-		for i := range n {
-			sum := new(big.Int)
-			for j := range n {
-				v := a.Big(i, j)
-				m, accuracy := v.SetMantExp(v, int(-l.z.rows[i]-l.z.cols[j])).Int(nil)
-				if accuracy != big.Exact {
-					t.Fatal("no integer")
+		for c, x := range x {
+			for i := range n {
+				sum := new(big.Int)
+				for j := range n {
+					v := a.Big(i, j)
+					m, accuracy := v.SetMantExp(v, int(-z.rows[i]-z.cols[j])).Int(nil)
+					if accuracy != big.Exact {
+						t.Fatal("no integer")
+					}
+					sum.Add(sum, m.Mul(m, x[j]))
 				}
-				sum.Add(sum, m.Mul(m, x[j]))
-			}
-			if sum.Sub(sum, b[i]).Mod(sum, power).Sign() != 0 {
-				t.Fatalf("seed %d, trial %d, n = %d, spread %d: row %d is wrong", seed, trial, n, spread, i)
+				if sum.Sub(sum, columns[c][i]).Mod(sum, power).Sign() != 0 {
+					t.Fatalf("seed %d, trial %d, n = %d, spread %d: row %d is wrong", seed, trial, n, spread, i)
+				}
 			}
 		}
 	}
 	if ways[true] == 0 || ways[false] == 0 {
 		t.Errorf("products in words: %v", ways)
+	}
+}
+
+// Solutions of small integers of either sign have one digit.
+func TestLiftingEnds(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for _, n := range []int{1, 2, 30} {
+		for _, bits := range []int{20, 1000} {
+			a := halfulp.NewMatrix(halfulp.MP(1010), n, n)
+			b := make([]*big.Int, n)
+			for i := range n {
+				b[i] = new(big.Int)
+				for j := range n {
+					v := new(big.Int).Rsh(new(big.Int).Lsh(big.NewInt(r.Int64()), 1000), uint(1063-bits))
+					a.SetBig(i, j, new(big.Float).SetPrec(1010).SetInt(v))
+					b[i].Add(b[i], v.Mul(v, big.NewInt(int64(j%7-3))))
+				}
+			}
+			z := integers{make([]int64, n), make([]int64, n), make([]int, n)}
+			for i := range z.bits {
+				z.bits[i] = bits
+			}
+			l, err := testSolver(t, 1).newLifting(a, z, newField(primes()()))
+			if err != nil || l == nil {
+				t.Fatal(err)
+			}
+			if l.add(b); l.done() {
+				t.Fatal("done at once")
+			}
+			digits, fits, err := l.digits()
+			if err != nil || !fits || !l.done() {
+				t.Fatalf("n = %d: %v, %v, done %t", n, fits, err, l.done())
+			}
+			for j, d := range digits[0] {
+				if want := int64(j%7 - 3); d != want {
+					t.Errorf("n = %d: digit %d, want %d", n, d, want)
+				}
+			}
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package linsolve
 
 import (
 	"context"
+	"slices"
 
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/par"
@@ -14,8 +15,7 @@ const modularBlock = 96
 // modularTile are columns whose vectors stay in the second-level cache.
 const modularTile = 32
 
-// invertMatrix makes a square matrix of elements, row by row, the inverse of P A, row i of which is row
-// order[i] of A; not ok if A is singular.
+// invertMatrix makes a square matrix of elements, row by row, its inverse; not ok if it is singular.
 //
 // It is the Gauss-Jordan elimination in place, for blocks of pivots: with K their columns and B the
 // inverse of the rows of the pivots there,
@@ -23,18 +23,19 @@ const modularTile = 32
 //	rows of pivots    <- B times them,         their columns K <- B,
 //	other rows i      <- less a_iK times that, their columns K <- -a_iK B.
 //
-// All of it are sums of products of blocks' lengths, reduced once each.
-func (f *field) invertMatrix(ctx context.Context, threads int, rows [][]uint64) (order []int, ok bool, err error) {
+// All of it are sums of products of blocks' lengths, reduced once each. The inverse is then that of
+// the rows in another order, P A, and its columns go where those rows were.
+func (f *field) invertMatrix(ctx context.Context, threads int, rows [][]uint64) (ok bool, err error) {
 	n := len(rows)
-	order = all(n)
+	order := all(n) // row i is row order[i] of A
 	for k0 := 0; k0 < n; k0 += modularBlock {
 		k1 := min(n, k0+modularBlock)
 		if ok, err := f.bringPivots(ctx, threads, rows, order, k0, k1); !ok || err != nil {
-			return nil, false, err
+			return false, err
 		}
 		inverse, err := f.inverseOf(ctx, threads, rows[k0:k1], k0)
 		if err != nil {
-			return nil, false, err
+			return false, err
 		}
 		panel := make([][]uint64, n) // columns K
 		for i, row := range rows {
@@ -79,10 +80,15 @@ func (f *field) invertMatrix(ctx context.Context, threads int, rows [][]uint64) 
 			}
 		})
 		if err != nil {
-			return nil, false, err
+			return false, err
 		}
 	}
-	return order, true, nil
+	return true, par.For(ctx, threads, n, func(_, i int) {
+		row := slices.Clone(rows[i])
+		for k, j := range order {
+			rows[i][j] = row[k]
+		}
+	})
 }
 
 // bringPivots exchanges rows from k0 on so that those before k1 are regular in columns k0 ≤ j < k1;

@@ -69,8 +69,9 @@ type solver struct {
 	threads int
 	opt     halfulp.Options // of products
 	work    work
-	parts   float64 // the share told of parts of the work
-	vanish  bool    // products may, below the smallest number of a format of some bits
+	parts   float64  // the share told of parts of the work
+	vanish  bool     // products may, below the smallest number of a format of some bits
+	lifting *lifting // the last one of liftingOf
 	stats   Stats
 	since   time.Time
 
@@ -333,6 +334,7 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	}
 	defer s.release()
 	todo := s.undecided(a, b, z)
+	s.withoutZeros(a, b, todo)
 	s.planSolve(a, z.Format(), len(todo))
 	lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
 	if err != nil {
@@ -411,7 +413,9 @@ func (s *solver) approximate(a *halfulp.Matrix) (*approximate, error) {
 
 // solveBy stores the solution in z, which an approximate inverse of a is known for.
 func (s *solver) solveBy(p *approximate, a, b, z *halfulp.Matrix) error {
-	return s.solveOpen(p, a, b, z, s.undecided(a, b, z))
+	todo := s.undecided(a, b, z)
+	s.withoutZeros(a, b, todo)
+	return s.solveOpen(p, a, b, z, todo)
 }
 
 // solveOpen does so for what is open in todo.
@@ -503,6 +507,7 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 	}
 	// 1/(1 - rho), rounded up
 	more := upper().Quo(p.rho, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Sub(big.NewFloat(1), p.rho))
+	var suspected []suspects
 	left, missing := 0, float64(target)
 	for _, e := range todo {
 		if e != nil {
@@ -528,23 +533,31 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 				radius[i] = upper().Add(radius[i], most)
 				radius[i] = scaledUp(radius[i], p.weights[i])
 			}
-			largest := new(big.Float) // of x, weighted
-			for i := range radius {
-				v := x.Big(i, j)
-				if v.Abs(v).SetMantExp(v, -int(p.weights[i])); v.Cmp(largest) > 0 {
-					largest = v
-				}
-			}
 			mid := func(i int) *big.Float { return x.Big(i, j) }
-			if done, err := e.decide(mid, largest, radius, p.weights); err != nil {
+			ties, err := e.decide(mid, radius, p.weights)
+			if err != nil {
 				return err
-			} else if done {
+			}
+			if len(e.open) == 0 {
 				todo[j] = nil
 				left--
 				continue
 			}
+			if ties != nil {
+				suspected = append(suspected, suspects{e, ties})
+			}
 			missing = max(missing, e.missing(mid, radius))
 		}
+		if err := s.lift(suspected); err != nil {
+			return err
+		}
+		for _, x := range suspected {
+			if len(x.open) == 0 {
+				todo[x.j] = nil
+				left--
+			}
+		}
+		suspected = suspected[:0]
 		if s.work.report != nil {
 			s.did(residualCost(n, left, raw.Matrix(a).Arr.Format, raw.Matrix(x).Arr.Format))
 			s.work.guessed = false // it is known what is missing
