@@ -39,10 +39,10 @@ func (s *solver) invertFactors(a num.Mat, f *factors) (r inverse, rho, norm floa
 	}
 	t, err := s.trianglesOf(f, cut)
 	if err == nil && cut < f.n && t != nil && !(t.rho <= mostRho) {
-		t, err = t.join(s)
+		err = t.invertUpper(s, f.n)
 	}
 	switch {
-	case err != nil || t == nil:
+	case err != nil || t == nil || math.IsInf(t.rho, 1):
 		return nil, 0, 0, err
 	case t.rho <= mostRho:
 		return t, t.rho, t.norm, nil
