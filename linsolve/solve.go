@@ -46,7 +46,8 @@ type Stats struct {
 // Proof is what a result rests on.
 type Proof struct {
 	// Cond is a bound of the condition number ‖F‖ ‖F^-1‖ in the maximum norm, three digits, for the
-	// matrix F that powers of two before and behind A bring near 1.
+	// matrix F that powers of two before and behind A bring near 1. With few right-hand sides of
+	// orders around 1000 it may be larger by four digits.
 	Cond      string  `json:"scaled_condition_at_most,omitempty"`
 	Rounds    int     `json:"decompositions,omitempty"` // in float64, for the approximate inverse
 	Rho       float64 `json:"rho,omitempty"`            // bound of ‖I - R A‖

@@ -6,7 +6,8 @@ import (
 	"github.com/halfulp/halfulp/internal/dgemm"
 )
 
-// triangles is R = Z X P for F: P F is about L U, X about L^-1 and Z about U^-1, X of float64 numbers.
+// triangles is R = Z X P for F: P F is about L U, X, of float64 numbers, about L^-1 and Z about
+// U^-1.
 //
 // Z is that of float64 inverses Y of the blocks of U before and behind row cut, if that is not n,
 //
@@ -49,8 +50,8 @@ const (
 	mostHalved  = 1200
 )
 
-// invertTriangles returns an inverse by the factors, with the inverse of all of U, proved to be good
-// if rho ≤ mostRho; nil if numbers are too large for a proof.
+// invertTriangles returns an inverse by the factors, with that of all of U, proved to be good if
+// rho ≤ mostRho; nil if numbers are too large for a proof.
 func (s *solver) invertTriangles(f *factors) (*triangles, error) {
 	t, err := s.trianglesOf(f, f.n)
 	if err != nil || t == nil || math.IsInf(t.rho, 1) {
