@@ -204,9 +204,9 @@ type lifted struct {
 // lift compares the p-adic digits of ties with those of the solutions of one system.
 //
 // With the integers A and b and a tie u/2^t of component i of A y = b, det(A) (2^t y_i - u) is, by
-// Cramer's rule, the determinant of A with v = 2^t b - u a_i for column i: an integer, and at most n
-// max |v| times the largest minor. If a power of p that exceeds that divides it, as it does where so
-// many digits agree, it is 0: the tie is that entry.
+// Cramer's rule, the determinant of A with v = 2^t b - u a_i for column i: an integer, and at most
+// n max |v| times the largest minor. If a power of p that exceeds that divides it, as it does where
+// so many digits agree, it is 0: the tie is that entry.
 func (s *solver) lift(list []suspects) error {
 	if len(list) == 0 {
 		return nil

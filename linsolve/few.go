@@ -205,6 +205,7 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 			}
 			return false, nil
 		}
+		tried := false // radius takes no c then
 		switch leading := y.r.leading(); {
 		case leading && !began:
 			for i, x := range v[0] { // of this residual
@@ -214,6 +215,7 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 			if done, err := proved(nil); done || err != nil {
 				return false, err
 			}
+			tried = true
 			fallthrough
 		default:
 			if v, err = y.r.correct(r); err != nil {
@@ -224,7 +226,7 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 			return false, nil // the latter would be no progress
 		}
 		est := log2(most) + float64(r.exp) // of |y - F^-1 g|
-		if began && (floor || est <= -float64(bits+8)) {
+		if began && !tried && (floor || est <= -float64(bits+8)) {
 			if done, err := proved(v[0]); done || err != nil {
 				return false, err
 			}

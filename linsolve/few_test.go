@@ -236,9 +236,8 @@ func TestTriangles(t *testing.T) {
 		}
 		cut := 1 + r.IntN(n)
 		v, err := s.trianglesOf(lu, cut)
-		joined := err == nil && v != nil && trial%3 == 0
-		if joined {
-			v, err = v.join(s)
+		if err == nil && v != nil && trial%3 == 0 {
+			err = v.invertUpper(s, n)
 		}
 		restore()
 		if err != nil {

@@ -94,39 +94,19 @@ func (f *field) invertMatrix(ctx context.Context, threads int, rows [][]uint64) 
 // bringPivots exchanges rows from k0 on so that those before k1 are regular in columns k0 ≤ j < k1;
 // not ok if no rows are.
 func (f *field) bringPivots(ctx context.Context, threads int, rows [][]uint64, order []int, k0, k1 int) (ok bool, err error) {
+	m := k1 - k0
 	left := make([][]uint64, len(rows)-k0)
-	for i := range left {
-		left[i] = append([]uint64(nil), rows[k0+i][k0:k1]...)
+	for i := range left { // where the row is from lies behind it
+		left[i] = append(append(make([]uint64, 0, m+1), rows[k0+i][k0:k1]...), uint64(k0+i))[:m]
 	}
-	for k := range k1 - k0 {
-		p := k
-		for p < len(left) && left[p][k] == 0 {
-			p++
-		}
-		if p == len(left) {
-			return false, nil
-		}
-		left[k], left[p] = left[p], left[k]
-		rows[k0+k], rows[k0+p] = rows[k0+p], rows[k0+k]
-		order[k0+k], order[k0+p] = order[k0+p], order[k0+k]
-		pivot := left[k][k:]
-		scale := f.invert(pivot[0])
-		const some = 64 // rows a call
-		err := par.For(ctx, threads, (len(left)-k-1+some-1)/some, func(_, part int) {
-			for i := k + 1 + part*some; i < min(len(left), k+1+(part+1)*some); i++ {
-				row := left[i][k:]
-				if row[0] == 0 {
-					continue
-				}
-				factor := f.sub(0, f.mul(row[0], scale))
-				for c, x := range pivot {
-					row[c] = f.add(row[c], f.mul(factor, x))
-				}
-			}
-		})
-		if err != nil {
-			return false, err
-		}
+	pivots, _, err := f.eliminate(ctx, threads, left, m, false)
+	if err != nil || len(pivots) < m {
+		return false, err
+	}
+	oldRows, oldOrder := slices.Clone(rows), slices.Clone(order)
+	for i, row := range left {
+		from := row[:m+1][m]
+		rows[k0+i], order[k0+i] = oldRows[from], oldOrder[from]
 	}
 	return true, nil
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// ranges are those of the magnitudes of float64 numbers in a matrix: the exponents of the largest of
+// ranges are those of the magnitudes of float64 numbers in a matrix: exponents of the largest of
 // each row and column, 2^top above them, and of the smallest of all that are not 0. They are what
 // scale takes of most matrices, whose rows and columns are about as large as each other.
 type ranges struct {
@@ -36,8 +36,8 @@ func rangesOf(a num.Mat) ranges {
 	return r
 }
 
-// topOfBits returns the exponent of a magnitude from its bits, moved up by one, none for zeros and for
-// subnormal numbers.
+// topOfBits returns the exponent of a magnitude from its bits, moved up by one, none for zeros and
+// for subnormal numbers.
 func topOfBits(m uint64) int64 {
 	if e := int64(m >> 53); e > 0 {
 		return e - 1022

@@ -6,7 +6,8 @@ import (
 	"github.com/halfulp/halfulp/internal/dgemm"
 )
 
-// triangles is R = Z X P for F: P F is about L U, X about L^-1 and Z about U^-1, X of float64 numbers.
+// triangles is R = Z X P for F: P F is about L U, X, of float64 numbers, about L^-1 and Z about
+// U^-1.
 //
 // Z is that of float64 inverses Y of the blocks of U before and behind row cut, if that is not n,
 //
@@ -28,7 +29,7 @@ import (
 //	F^-1 r = R (F R)^-1 r = R (r + s),  ‖s‖∞ ≤ rho / (1 - rho) ‖r‖∞.
 //
 // T is larger than |U^-1| for random matrices, by some 40 at n = 100 and 1500 at n = 1000, but
-// costs three fourths of the work of the inverse less.
+// costs three fourths of the work of the inverse less. A right-hand side may take a step more.
 type triangles struct {
 	*factors
 	perm []int     // row perm[i] of F is row i of P F
@@ -49,20 +50,23 @@ const (
 	mostHalved  = 1200
 )
 
-// invertTriangles returns an inverse by the factors, with the inverse of all of U.
-func (s *solver) invertTriangles(f *factors) (*triangles, error) { return s.trianglesOf(f, f.n) }
+// invertTriangles returns an inverse by the factors, with that of all of U, proved to be good if
+// rho ≤ mostRho; nil if numbers are too large for a proof.
+func (s *solver) invertTriangles(f *factors) (*triangles, error) {
+	t, err := s.trianglesOf(f, f.n)
+	if err != nil || t == nil || math.IsInf(t.rho, 1) {
+		return nil, err
+	}
+	return t, nil
+}
 
-// trianglesOf returns an inverse by the factors, 0 < cut ≤ n, proved to be good if rho ≤ mostRho; nil if numbers
-// are too large for a proof.
+// trianglesOf returns an inverse by the factors for 0 < cut ≤ n; nil if pivots are too small.
 func (s *solver) trianglesOf(f *factors, cut int) (*triangles, error) {
 	n := f.n
-	t := &triangles{factors: f, x: s.floats(n * n), y: s.floats(cut*cut + (n-cut)*(n-cut)), cut: cut}
+	t := &triangles{factors: f, x: s.floats(n * n)}
 	for j := range n { // no more than what is read: room may be fresh
 		clear(t.x[j*n+max(0, j-dgemm.Strip) : (j+1)*n])
 	}
-	first, second := t.blocks()
-	clearUpper(cut, first)
-	clearUpper(n-cut, second)
 	t.perm, _ = f.order()
 	// Underflow, of products up to 2^200 and quotients of them by pivots above 2^-80, takes less
 	// than 2^-800 from anything below if no number is larger than 2^100.
@@ -74,49 +78,35 @@ func (s *solver) trianglesOf(f *factors, cut int) (*triangles, error) {
 	if err := dgemm.InvertLower(s.ctx, s.threads, n, f.lu, t.x); err != nil {
 		return nil, err
 	}
-	if err := dgemm.InvertUpper(s.ctx, s.threads, cut, f.lu, n, first); err != nil {
-		return nil, err
-	}
-	if cut < n {
-		if err := dgemm.InvertUpper(s.ctx, s.threads, n-cut, f.lu[cut+cut*n:], n, second); err != nil {
-			return nil, err
-		}
-	}
-	return t.bounded(), nil
+	return t, t.invertUpper(s, cut)
 }
 
-// clearUpper clears what the inverse of an upper triangle is made in.
-func clearUpper(n int, y []float64) {
-	for j := range n {
-		clear(y[j*n : j*n+min(n, j+1+dgemm.Strip)])
+// invertUpper makes Y, and rho with it, for blocks before and behind row cut.
+func (t *triangles) invertUpper(s *solver, cut int) error {
+	n := t.n
+	t.cut, t.y = cut, s.floats(cut*cut+(n-cut)*(n-cut))
+	first, second := t.blocks()
+	for i, y := range [][]float64{first, second} {
+		at, m := i*cut, cut+i*(n-2*cut) // where the block is, and its order
+		if m == 0 {
+			break
+		}
+		for j := range m {
+			clear(y[j*m : j*m+min(m, j+1+dgemm.Strip)])
+		}
+		if err := dgemm.InvertUpper(s.ctx, s.threads, m, t.lu[at+at*n:], n, y); err != nil {
+			return err
+		}
 	}
+	t.bound()
+	return nil
 }
 
 // blocks returns Y1 and Y2.
 func (t *triangles) blocks() (first, second []float64) { return t.y[:t.cut*t.cut], t.y[t.cut*t.cut:] }
 
-// join makes the inverse of all of U of those of its blocks; nil as for trianglesOf.
-func (t *triangles) join(s *solver) (*triangles, error) {
-	n, cut := t.n, t.cut
-	y := s.floats(n * n)
-	clearUpper(n, y)
-	first, second := t.blocks()
-	for j := range n {
-		if j < cut {
-			copy(y[j*n:j*n+j+1], first[j*cut:])
-		} else {
-			copy(y[j*n+cut:j*n+j+1], second[(j-cut)*(n-cut):])
-		}
-	}
-	t.y, t.cut = y, n
-	if err := dgemm.JoinUpper(s.ctx, s.threads, n, cut, t.lu, y); err != nil {
-		return nil, err
-	}
-	return t.bounded(), nil
-}
-
-// bounded computes rho and the norm; nil if numbers are too large.
-func (t *triangles) bounded() *triangles {
+// bound computes rho and the norm; rho is infinite if numbers are too large for a proof.
+func (t *triangles) bound() {
 	n := t.n
 	ones := make([]float64, n)
 	for i := range ones {
@@ -134,12 +124,12 @@ func (t *triangles) bounded() *triangles {
 	}
 	// |X| 1 ≥ 1, so that no number in X or Y is larger than these sums.
 	if !(max(largestOf(first), largestOf(second), largestOf(t.lu)) < 0x1p100) {
-		return nil
+		t.rho = math.Inf(1)
+		return
 	}
 	for _, sum := range absLower(n, t.lu, both) {
 		t.rho = max(t.rho, float64(sum*1.001)+0x1p-700) // 1.001 covers roundings here
 	}
-	return t
 }
 
 func (t *triangles) scales() scaling { return t.scaling }

@@ -56,32 +56,18 @@ func (w *worker) invertUpper(u, x matrix) error {
 		return w.upper(u, x)
 	}
 	half := halfOf(n)
-	if err := w.invertUpper(u.view(half, n, half, n), x.view(half, n, half, n)); err != nil {
+	first, above, second := x.view(0, half, 0, half), x.view(0, half, half, n), x.view(half, n, half, n)
+	if err := w.invertUpper(u.view(half, n, half, n), second); err != nil {
 		return err
 	}
-	if err := w.joinUpper(u, x, half); err != nil {
-		return err
-	}
-	return w.invertUpper(u.view(0, half, 0, half), x.view(0, half, 0, half))
-}
-
-// JoinUpper stores the rest of the inverse of the upper triangle U in X, which has those of the
-// blocks of U before and behind row cut > 0, and is 0 elsewhere; both have leading dimension n.
-func JoinUpper(ctx context.Context, threads, n, cut int, u, x []float64) error {
-	w := newFactorWorker(ctx, threads)
-	defer w.free()
-	return w.joinUpper(matrix{n, n, max(n, 1), u}, matrix{n, n, max(n, 1), x}, cut)
-}
-
-// joinUpper needs the inverse of the second block alone.
-func (w *worker) joinUpper(u, x matrix, half int) error {
-	n := u.rows
-	above, second := x.view(0, half, half, n), x.view(half, n, half, n)
 	for k := 0; k < n-half; k += Strip {
 		to := min(k+Strip, n-half)
 		if err := w.subtract(above.view(0, half, k, n-half), u.view(0, half, half+k, half+to), second.view(k, to, k, n-half)); err != nil {
 			return err
 		}
 	}
-	return w.upper(u.view(0, half, 0, half), above)
+	if err := w.upper(u.view(0, half, 0, half), above); err != nil {
+		return err
+	}
+	return w.invertUpper(u.view(0, half, 0, half), first)
 }

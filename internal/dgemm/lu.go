@@ -144,11 +144,12 @@ const factorPiece = 128
 //	x d Π_m (1 + δ)^±1 = c - Σ a b (1 + θ)
 //
 // where a product is off by less than factorPiece roundings in its sum and by those of the sums
-// before it, which the Π of c is divided by: less than factorPiece + m + 3 roundings are in anything
+// before it, which the Π of c is divided by: less than factorPiece + m + 3 roundings are in all
 // but c (Higham, Accuracy and Stability of Numerical Algorithms, lemma 8.4). Each step of the
-// recursions adds sums of as many columns as it has, up to factorPiece at a time, with one that is
-// shorter, and the columns of all steps are n at most: so m ≤ n / factorPiece + 2 log2 n + 16, with
-// the last 16 columns one by one. And m sums with one of p products have m + p - 1 products or more.
+// recursions adds sums of as many columns as it has, up to factorPiece at a time, with one that
+// is shorter, and the columns of all steps are n at most: so m ≤ n / factorPiece + 2 log2 n + 16,
+// with the last 16 columns one by one. And m sums with one of p products have m + p - 1 products
+// or more.
 func FactorError(n int) float64 {
 	return float64(min(n+1, factorPiece+factorAdditions(n))+3) * (0x1p-53 * 1.01)
 }
