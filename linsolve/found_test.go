@@ -160,8 +160,9 @@ func TestSeedsInVain(t *testing.T) {
 	check(t, "far apart", a, halfulp.NewMatrixFloat64(5, 1, 5, []float64{1, 2, 3, 4, 5}), halfulp.Float64)
 }
 
-// Zeros of a solution of which the other entries are numbers of the format: few bits tell these, and
-// that they solve the system. A bound of the inverse, far above them, made all of them look like 0.
+// Zeros of a solution of which the other entries are numbers of the format: few bits tell these,
+// and that they solve the system. A bound of the inverse, far above them, made all of them look
+// like 0.
 func TestSolveZerosAmongIntegers(t *testing.T) {
 	const n = 60
 	r := rand.New(rand.NewPCG(1, 2))
