@@ -82,7 +82,8 @@ func TestRanksRefuted(t *testing.T) {
 // digits where a row or a column is a simple combination of others.
 func TestRankPrimes(t *testing.T) {
 	const n = 60
-	combine := func(a *halfulp.Matrix) *halfulp.Matrix { // the last row: twice the first, less the third
+	// The last row is twice the first one less the third.
+	combine := func(a *halfulp.Matrix) *halfulp.Matrix {
 		for j := range n {
 			x := new(big.Float).Sub(a.Big(0, j), a.Big(2, j))
 			a.SetBig(n-1, j, x.Add(x, a.Big(0, j)))
