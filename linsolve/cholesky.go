@@ -126,13 +126,15 @@ func (s *solver) cholesky(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	if err != nil {
 		return nil, err
 	}
+	proved := map[int]bool{} // the pivots of which it is known that they are positive
 	return l, s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
 		if e, err := d.enclosure(bits - spareBits); e != nil || err != nil {
 			return u, e, err
 		}
 		e, worst, err := s.positive(a, n, bits)
-		if err == nil && e == nil {
+		if err == nil && e == nil && !proved[worst] {
 			err = s.definite(a, worst)
+			proved[worst] = true
 		}
 		return u, e, err
 	})

@@ -22,8 +22,8 @@ import (
 // ill-conditioned for float64 factors are eliminated in more bits, in fixed point or by blocks, on
 // the host; where that is not proved, the determinant is the product of enclosed pivots of factors.
 // Small ones of them and ties have the determinant of their integers computed modulo primes, until
-// their product exceeds twice Hadamard's bound; larger ones that are singular are proved to be so as
-// Rank proves it.
+// their product exceeds twice Hadamard's bound; larger ones that are singular are proved to be so
+// as Rank proves it.
 //
 // The error wraps ErrNotFinite for infinities and NaN. Det panics if A is not square.
 // Stats.Underflow counts a determinant that lost bits below the smallest normal number of f.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/big"
 	"math/bits"
+	"sync"
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
@@ -44,15 +45,34 @@ func newField(p uint64) *field {
 
 // primes returns a function that returns one prime after the other, downwards from 2^61.
 func primes() func() uint64 {
-	next := uint64(1)<<61 - 1
+	at := -1
 	return func() uint64 {
-		for ; ; next -= 2 {
-			if new(big.Int).SetUint64(next).ProbablyPrime(0) { // exact below 2^64
-				next -= 2
-				return next + 2
-			}
-		}
+		at++
+		return primesFound.prime(at)
 	}
+}
+
+// primeList are the primes that were found: small matrices are eliminated modulo one in less time
+// than it takes to find it.
+type primeList struct {
+	sync.Mutex
+	list []uint64
+	next uint64 // the first number that was not looked at
+}
+
+var primesFound = &primeList{next: 1<<61 - 1}
+
+// prime returns prime number i of primes.
+func (l *primeList) prime(i int) uint64 {
+	l.Lock()
+	defer l.Unlock()
+	for len(l.list) <= i {
+		if p := new(big.Int).SetUint64(l.next); p.ProbablyPrime(0) { // exact below 2^64
+			l.list = append(l.list, l.next)
+		}
+		l.next -= 2
+	}
+	return l.list[i]
 }
 
 // element returns x as an element, for x < 2^64: the first word of x 2^128 mod p is below p.

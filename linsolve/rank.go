@@ -73,8 +73,8 @@ func (z integers) minorBits() int {
 
 // Rank returns the rank of a matrix, which is proved.
 //
-// The time is that of an elimination modulo a prime. Where the rank is less than both dimensions, by
-// little, it is that of an inverse modulo a prime and, for each 60 bits of Hadamard's bound of a
+// The time is that of an elimination modulo a prime. Where the rank is less than both dimensions,
+// by little, it is that of an inverse modulo a prime and, for each 60 bits of Hadamard's bound of a
 // determinant, of some products of the matrix with a vector: a few in all where a row or column is
 // a simple combination of others. Where it is less by much each 60 bits take an elimination. The
 // error wraps ErrNotFinite for infinities and NaN.

@@ -12,7 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testlength"
 )
 
-// ranksBy reports what ranks says for the pivots of an elimination modulo a prime, and their number.
+// ranksBy reports what ranks says for the pivots of an elimination modulo a prime, and how many.
 func ranksBy(t *testing.T, s *solver, a *halfulp.Matrix, f *field) (is bool, r int) {
 	t.Helper()
 	rows, err := f.matrix(s.ctx, s.threads, raw.Matrix(a))
@@ -82,7 +82,8 @@ func TestRanksRefuted(t *testing.T) {
 // digits where a row or a column is a simple combination of others.
 func TestRankPrimes(t *testing.T) {
 	const n = 60
-	combine := func(a *halfulp.Matrix) *halfulp.Matrix { // the last row is twice the first one less the third
+	// The last row is twice the first one less the third.
+	combine := func(a *halfulp.Matrix) *halfulp.Matrix {
 		for j := range n {
 			x := new(big.Float).Sub(a.Big(0, j), a.Big(2, j))
 			a.SetBig(n-1, j, x.Add(x, a.Big(0, j)))

@@ -166,8 +166,8 @@ func TestInverseBySlices(t *testing.T) {
 	}
 }
 
-// TestInverseOfIntegers has columns with zeros, which neither float64 numbers nor patterns tell, decided together
-// by a residual that is 0, though their other entries are known before.
+// TestInverseOfIntegers has columns with zeros, which neither float64 numbers nor patterns tell,
+// decided together by a residual that is 0, though their other entries are known before.
 func TestInverseOfIntegers(t *testing.T) {
 	const n = 60
 	r := rand.New(rand.NewPCG(9, 0))

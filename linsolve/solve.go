@@ -206,9 +206,11 @@ const errShape = "linsolve: shapes do not fit"
 // above some 2^30 take the product of these inverses and its residual in float64 too, those above
 // some 2^45 an elimination in fixed point, in numbers of 90 bits more than the condition number's
 // logarithm, or one by products of blocks without AVX2, beyond 2^700 and of large orders. Many
-// columns take a few products of the format's bits, by an approximate
-// inverse of half of them. Entries that lie halfway between two numbers of the format, or are such
-// numbers while others of their column are not, take about n products with vectors more.
+// columns take a few products of the format's bits, by an approximate inverse of half of them.
+// Entries that are 0 for all regular A and B with zeros in the same places, as those of inverses of
+// triangular matrices, take no time. Others that are 0 or lie halfway between two numbers of the
+// format, while not all of their column do or are such numbers, take about n products with vectors
+// more.
 //
 // Where A and B live on a GPU all of it runs there, but for what only arithmetic on the host
 // decides: ties, zeros, and matrices that are singular or nearly so.
