@@ -18,8 +18,8 @@ import (
 //	d = C r mod p,  r <- (r - A d) / p.
 //
 // A digit costs two products of a matrix with a vector of words. The first n rows tell the solution.
-// The others have room for it, every quotient being an integer, as long as the minors of one row more
-// have as many factors p; those of combinations of the first rows, B included, always have room.
+// The others have room for as many digits as it solves them with, their quotients being integers till
+// then: for all digits if they are combinations of the first ones, B included.
 type lifting struct {
 	s       *solver
 	f       *field
@@ -142,11 +142,14 @@ func (l *lifting) done() bool {
 	return true
 }
 
-// cost is that of a digit of one column.
+// digitCost is the cost of a digit of one column with m rows and n columns of A.
 func (z integers) digitCost(m, n int) float64 {
-	planes := min(z.planes(), mostLiftingPlanes)
+	planes, rows := z.planes(), 0
+	if planes > mostLiftingPlanes { // products, which cost about as much as that, and long numbers
+		planes, rows = mostLiftingPlanes, m*(1000+4*z.mostBits())
+	}
 	// may fuse: an estimate
-	return float64(n) * wordCost * float64(n+m*planes)
+	return float64(n)*wordCost*float64(n+m*planes) + float64(rows)
 }
 
 // digits returns the next digit of each component, between -p/2 and p/2, column by column, and makes

@@ -253,14 +253,16 @@ func positions(all, rows [][]uint64) []int {
 // lifts reports whether a rank r is found faster by lifting than by that many primes. Integers of
 // far more bits than numbers have are none to lift with: exponents are far apart.
 func (z integers) lifts(m num.Mat, r, primes int) bool {
-	bits := slices.Max(z.bits)
-	if bits > mostLifted {
+	if z.mostBits() > mostLifted {
 		return false
 	}
-	k := min(m.Rows, m.Cols) - r
+	k := min(m.Rows, m.Cols) - r // columns; as many rows of square matrices
+	if m.Rows == m.Cols {
+		k *= 2
+	}
 	// may fuse: estimates
-	once := float64(2*fieldCost) * cube(r)
-	digit := float64(2*k) * (2*float64(r*r)*fieldCost + float64(m.Rows+m.Cols)*float64(1000+4*bits))
+	once := float64(2*wordCost)*cube(r) + float64(r*r*primeCost)
+	digit := float64(k) * z.digitCost(max(m.Rows, m.Cols), r)
 	return once+float64(primes)*digit < float64(primes)*primeStep(m)
 }
 
