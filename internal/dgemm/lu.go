@@ -190,10 +190,11 @@ func AdditionError(n int) float64 {
 }
 
 // MultiplyTriangles sets C = -U L for the upper triangle U and the unit lower triangle L of n x n
-// matrices that are 0 elsewhere, ones of L included. Nothing is promised of errors.
+// matrices that are 0 elsewhere, ones of L included, with an error below FactorError(n) |U| |L|,
+// underflow aside: of sums as there, added up.
 func MultiplyTriangles(ctx context.Context, threads, n int, c, u, l []float64) error {
 	square := func(x []float64) matrix { return matrix{n, n, max(n, 1), x} }
-	w := newWorker(ctx, threads)
+	w := newFactorWorker(ctx, threads)
 	defer w.free()
 	clear(c[:n*n])
 	for k := 0; k < n; k += length {
