@@ -254,8 +254,8 @@ func (s *solver) lift(list []suspects) error {
 	}
 }
 
-// begin adds the column of B to a lifting and returns what of the ties is compared: y_j = 2^(shift +
-// cols_j) x_j solves the system of integers with a right-hand side of integers.
+// begin adds the column of B to a lifting and returns what of the ties is compared: y_j =
+// 2^(shift + cols_j) x_j solves the system of integers with a right-hand side of integers.
 func (x suspects) begin(l *lifting) *lifted {
 	n := x.z.Rows()
 	b := raw.Matrix(x.b)

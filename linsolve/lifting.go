@@ -17,9 +17,9 @@ import (
 //
 //	d = C r mod p,  r <- (r - A d) / p.
 //
-// A digit costs two products of a matrix with a vector of words. The first n rows tell the solution.
-// The others have room for as many digits as it solves them with, their quotients being integers till
-// then: for all digits if they are combinations of the first ones, B included.
+// A digit costs two products of a matrix with a vector of words. The first n rows tell the
+// solution. The others have room for as many digits as it solves them with, their quotients being
+// integers till then: for all digits if they are combinations of the first ones, B included.
 type lifting struct {
 	s       *solver
 	f       *field
@@ -152,9 +152,9 @@ func (z integers) digitCost(m, n int) float64 {
 	return float64(n)*wordCost*float64(n+m*planes) + float64(rows)
 }
 
-// digits returns the next digit of each component, between -p/2 and p/2, column by column, and makes
-// what is left smaller by them: of small integers of either sign all digits but the first are 0. It
-// reports whether the rows beyond the first n have room for them.
+// digits returns the next digit of each component, between -p/2 and p/2, column by column, and
+// makes what is left smaller by them: of small integers of either sign all digits but the first are
+// 0. It reports whether the rows beyond the first n have room for them.
 func (l *lifting) digits() (digits [][]int64, fits bool, err error) {
 	f, n := l.f, l.a.Cols()
 	left := make([]*direct.WordVector, len(l.r))

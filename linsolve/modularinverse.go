@@ -15,7 +15,8 @@ const modularBlock = 96
 // modularTile are columns whose vectors stay in the second-level cache.
 const modularTile = 32
 
-// invertMatrix makes a square matrix of elements, row by row, its inverse; not ok if it is singular.
+// invertMatrix makes a square matrix of elements, row by row, its inverse; not ok if it is
+// singular.
 //
 // It is the Gauss-Jordan elimination in place, for blocks of pivots: with K their columns and B the
 // inverse of the rows of the pivots there,
