@@ -102,6 +102,7 @@ func (s *solver) invertBlocks(a *halfulp.Matrix, f *factors, wanted int) (r inve
 	known := false // that a is regular
 	for bits := f.conditionBits(); bits+blockSpare <= mostBlockBits; {
 		var more int
+		f.condition = bits
 		d, fixed := s.digitsFor(f.n, bits+digitSpare)
 		if fixed {
 			var t *digits
@@ -144,9 +145,12 @@ func (s *solver) askForMore(err error, a *halfulp.Matrix, known *bool) error {
 // seen are bits of pivots that float64 factors tell.
 const seen = 40
 
-// conditionBits returns a guess of log2 of the condition number: pivots, as far as they are no
-// noise, go on falling.
+// conditionBits returns a guess of log2 of the condition number, that of the last elimination if
+// there was one: pivots, as far as they are no noise, go on falling.
 func (f *factors) conditionBits() int {
+	if f.condition > 0 {
+		return f.condition
+	}
 	if k := f.pivotsAbove(math.Ldexp(1, -seen)); k < f.n {
 		return min(seen*f.n/(k+1)+8, mostBlockBits)
 	}
@@ -452,7 +456,7 @@ func (z *blocks) bound() ([]*big.Float, error) {
 	if err := dgemm.InvertLower(s.ctx, s.threads, n, l, li); err != nil {
 		return nil, err
 	}
-	if err := dgemm.InvertUpper(s.ctx, s.threads, n, u, ui); err != nil {
+	if err := dgemm.InvertUpper(s.ctx, s.threads, n, u, n, ui); err != nil {
 		return nil, err
 	}
 	if !(max(largestOf(l), largestOf(u), largestOf(li), largestOf(ui)) < 0x1p100) {

@@ -15,6 +15,7 @@ func (s *solver) invertByBlocks(a *halfulp.Matrix, f *factors) (*approximate, er
 		return nil, nil
 	}
 	known := false // that a is regular
+	step := 0      // what bits were last added, for want of a proof
 	for bits := blockSpare + f.conditionBits(); bits <= mostBlockBits; {
 		s.planBlocks(f.n, bits)
 		p, more, err := s.blockInverse(a, f, bits)
@@ -28,7 +29,9 @@ func (s *solver) invertByBlocks(a *halfulp.Matrix, f *factors) (*approximate, er
 			return nil, err
 		}
 		if errors.Is(err, errProof) {
-			bits += more
+			// Of an inverse that is not even near I - R A does not tell what is missing.
+			step = max(more, 2*step)
+			bits += step
 		} else {
 			bits += max(more, bits/4)
 		}

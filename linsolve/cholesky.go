@@ -125,6 +125,7 @@ func (s *solver) cholesky(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	var u *unknown
 	var d *doubling
 	digits, known := true, false
+	proved := map[int]bool{} // the pivots of which it is known that they are positive
 	return l, s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
 		if digits {
 			var e *enclosure
@@ -148,8 +149,9 @@ func (s *solver) cholesky(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 			return u, e, err
 		}
 		e, worst, err := s.positive(a, n, bits)
-		if err == nil && e == nil {
+		if err == nil && e == nil && !proved[worst] {
 			err = s.definite(a, worst)
+			proved[worst] = true
 		}
 		return u, e, err
 	})

@@ -1,8 +1,8 @@
 package linsolve
 
 import (
-	"math"
 	"math/big"
+	"math/bits"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
@@ -22,13 +22,15 @@ type entries struct {
 // is looked into.
 const suspicion = 40
 
-// decide rounds the entries whose enclosures mid ± radius round to one number, and reports whether
-// none is left. The largest of 2^-weights[i] |x_i| is most, about.
-func (e *entries) decide(mid func(i int) *big.Float, most *big.Float, radius []*big.Float, weights []int64) (done bool, err error) {
+// decide rounds the entries whose enclosures mid ± radius round to one number. Where all that is
+// left looks like ties and zeros, and these do not solve the system, it returns them, to be lifted:
+// zeros are far below the largest of 2^-weights[i] |x_i|.
+func (e *entries) decide(mid func(i int) *big.Float, radius []*big.Float, weights []int64) (map[int]*big.Float, error) {
 	f := e.z.Format()
 	open := e.open[:0]
 	ties := map[int]*big.Float{}
 	suspects := true
+	var most *big.Float // of all entries, as far as they are known
 	for _, i := range e.open {
 		x := mid(i)
 		if radius[i].Sign() == 0 {
@@ -48,6 +50,15 @@ func (e *entries) decide(mid func(i int) *big.Float, most *big.Float, radius []*
 			continue
 		}
 		if t != nil && t.Sign() == 0 {
+			if most == nil {
+				most = new(big.Float)
+				for k, w := range weights {
+					v := mid(k)
+					if v.Abs(v).SetMantExp(v, -int(w)); v.Cmp(most) > 0 {
+						most = v
+					}
+				}
+			}
 			spacing = new(big.Float).SetMantExp(most, int(weights[i])-f.Bits())
 		}
 		if t == nil || new(big.Float).SetMantExp(radius[i], suspicion).Cmp(spacing) > 0 {
@@ -57,14 +68,14 @@ func (e *entries) decide(mid func(i int) *big.Float, most *big.Float, radius []*
 	}
 	e.open = open
 	if len(open) == 0 || !suspects || len(ties) == 0 {
-		return len(open) == 0, nil
+		return nil, nil
 	}
 	if len(ties) == len(open) {
 		if solved, err := e.solved(ties); solved || err != nil {
-			return solved, err
+			return nil, err
 		}
 	}
-	return e.lift(ties)
+	return ties, nil
 }
 
 // missing returns how many bits closer enclosures have to be for most open entries to be decided.
@@ -156,6 +167,7 @@ func (e *entries) solved(ties map[int]*big.Float) (bool, error) {
 	for i, t := range ties {
 		e.z.SetBig(i, e.j, new(big.Float).Copy(t))
 	}
+	e.open = e.open[:0]
 	e.s.stats.Solved++
 	e.s.stats.Exact += int64(len(ties))
 	return true, nil
@@ -167,45 +179,102 @@ type padic struct {
 	inverse  uint64   // of power
 }
 
-// digit returns the next digit.
-func (d *padic) digit(f *field) uint64 {
-	z := f.value(f.mul(f.integer(d.u), d.inverse))
-	v := new(big.Int).SetUint64(z)
+// digit returns the next digit, between -p/2 and p/2.
+func (d *padic) digit(f *field) int64 {
+	z := f.balanced(f.value(f.mul(f.integer(d.u), d.inverse)))
+	v := big.NewInt(z)
 	d.u.Sub(d.u, v.Mul(v, d.power))
 	d.u.Quo(d.u, v.SetUint64(f.p))
 	return z
 }
 
-// lift compares the p-adic digits of ties with those of the solution. A tie whose digits all agree,
-// up to a power of p that exceeds twice what the difference of both can be by Cramer's rule, is
-// that entry.
-func (e *entries) lift(ties map[int]*big.Float) (done bool, err error) {
-	s, n := e.s, e.z.Rows()
-	var l *lifting
-	for next := primes(); l == nil; {
-		if l, err = s.newLifting(e.a, newField(next())); err != nil {
-			return false, err
-		}
-		s.stats.Primes++
+// suspects are entries of a column that may be these numbers.
+type suspects struct {
+	*entries
+	ties map[int]*big.Float
+}
+
+// lifted are suspects that p-adic digits are compared of.
+type lifted struct {
+	suspects
+	open map[int]*padic
+	need int // bits of a power of p that decides
+}
+
+// lift compares the p-adic digits of ties with those of the solutions of one system.
+//
+// With the integers A and b and a tie u/2^t of component i of A y = b, det(A) (2^t y_i - u) is, by
+// Cramer's rule, the determinant of A with v = 2^t b - u a_i for column i: an integer, and at most
+// n max |v| times the largest minor. If a power of p that exceeds that divides it, as it does where
+// so many digits agree, it is 0: the tie is that entry.
+func (s *solver) lift(list []suspects) error {
+	if len(list) == 0 {
+		return nil
 	}
-	// y_j = 2^(shift + cols_j) x_j solves the system of integers with a right-hand side of
-	// integers.
-	b := raw.Matrix(e.b)
-	shift, bits := int64(0), 0.0
+	a := list[0].a
+	l, err := s.liftingOf(a)
+	if err != nil {
+		return err
+	}
+	l.r = nil
+	var columns []*lifted
+	for _, x := range list {
+		columns = append(columns, x.begin(l))
+	}
+	digit := l.z.digitCost(a.Rows(), a.Rows())
+	for have := 0; ; have += 60 {
+		most, k := 0, 0
+		for i, c := range columns {
+			if have >= c.need || len(c.open) == 0 {
+				c.settle()
+				continue
+			}
+			columns[k], l.r[k] = c, l.r[i]
+			k++
+			most = max(most, c.need)
+		}
+		if columns, l.r = columns[:k], l.r[:k]; k == 0 {
+			return nil
+		}
+		s.plan(float64(k) * float64((most-have)/60) * digit)
+		digits, _, err := l.digits()
+		if err != nil {
+			return err
+		}
+		s.stats.Digits += k
+		for j, c := range columns {
+			for i, d := range c.open {
+				if d.digit(l.f) != digits[j][i] {
+					c.never[i] = c.ties[i]
+					delete(c.open, i)
+				}
+			}
+		}
+		s.did(float64(k) * digit)
+	}
+}
+
+// begin adds the column of B to a lifting and returns what of the ties is compared: y_j =
+// 2^(shift + cols_j) x_j solves the system of integers with a right-hand side of integers.
+func (x suspects) begin(l *lifting) *lifted {
+	n := x.z.Rows()
+	b := raw.Matrix(x.b)
+	shift, top := int64(0), 0 // top: the bits of A and b
 	for i := range n {
-		if c, _, low := b.Arr.Span(b.At(i, e.j)); c == num.Finite {
+		if c, _, low := b.Arr.Span(b.At(i, x.j)); c == num.Finite {
 			shift = max(shift, l.z.rows[i]-low)
 		}
 	}
-	l.r = make([]*big.Int, n)
+	r := make([]*big.Int, n)
 	for i := range n {
-		v := e.b.Big(i, e.j)
-		l.r[i], _ = v.SetMantExp(v, int(shift-l.z.rows[i])).Int(nil)
-		bits += float64(max(l.z.bits[i], l.r[i].BitLen(), 1)) + float64(math.Log2(float64(n+1))/2)
+		v := x.b.Big(i, x.j)
+		r[i], _ = v.SetMantExp(v, int(shift-l.z.rows[i])).Int(nil)
+		top = max(top, l.z.bits[i], r[i].BitLen())
 	}
+	l.add(r)
 	open := map[int]*padic{}
 	most := 0
-	for i, t := range ties {
+	for i, t := range x.ties {
 		m, power := new(big.Float).Copy(t), new(big.Int).SetInt64(1)
 		m.SetMantExp(m, int(shift+l.z.cols[i]))
 		if low := m.MantExp(nil) - int(m.MinPrec()); m.Sign() != 0 && low < 0 {
@@ -216,34 +285,20 @@ func (e *entries) lift(ties map[int]*big.Float) (done bool, err error) {
 		most = max(most, u.BitLen(), power.BitLen())
 		open[i] = &padic{u, power, l.f.power2(-int64(power.BitLen() - 1))}
 	}
-	need := int(bits*(1+0x1p-40)) + most + 8
-	// may fuse: an estimate
-	digit := float64(n) * float64(n) * (fieldCost + wordCost*float64(raw.Matrix(e.a).Arr.Bits())/64)
-	for have := 0; have < need && len(open) > 0; have += 60 {
-		digits, err := l.digits()
-		if err != nil {
-			return false, err
-		}
-		s.stats.Digits++
-		for i, d := range open {
-			if d.digit(l.f) != digits[i] {
-				e.never[i] = ties[i]
-				delete(open, i)
-			}
-		}
-		s.did(digit)
-		s.plan(float64((need-have)/60) * digit)
-	}
-	left := e.open[:0]
-	for _, i := range e.open {
-		if open[i] == nil {
+	return &lifted{x, open, l.z.minorBits() + most + top + 1 + bits.Len(uint(n))}
+}
+
+// settle stores the ties all of whose digits agree.
+func (c *lifted) settle() {
+	left := c.entries.open[:0]
+	for _, i := range c.entries.open {
+		if c.open[i] == nil {
 			left = append(left, i)
 			continue
 		}
-		e.z.SetBig(i, e.j, new(big.Float).Copy(ties[i]))
-		s.stats.Ties++
-		s.stats.Exact++
+		c.z.SetBig(i, c.j, new(big.Float).Copy(c.ties[i]))
+		c.s.stats.Ties++
+		c.s.stats.Exact++
 	}
-	e.open = left
-	return len(left) == 0, nil
+	c.entries.open = left
 }

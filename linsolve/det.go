@@ -21,8 +21,9 @@ import (
 // is made there, of traces of powers of what float64 factors leave of A. Matrices that are too
 // ill-conditioned for float64 factors are eliminated in more bits, in fixed point or by blocks, on
 // the host; where that is not proved, the determinant is the product of enclosed pivots of factors.
-// Small ones of them, singular ones and ties have the determinant of their integers computed modulo
-// primes, until their product exceeds twice Hadamard's bound.
+// Small ones of them and ties have the determinant of their integers computed modulo primes, until
+// their product exceeds twice Hadamard's bound; larger ones that are singular are proved to be so
+// as Rank proves it.
 //
 // The error wraps ErrNotFinite for infinities and NaN. Det panics if A is not square.
 // Stats.Underflow counts a determinant that lost bits below the smallest normal number of f.
@@ -67,6 +68,10 @@ func (s *solver) det(a *halfulp.Matrix, f halfulp.Format) (d halfulp.Scalar, don
 	}
 	for bits := f.Bits() + beyond; bits <= f.Bits()+beyond+2*suspicion; bits += suspicion {
 		lo, hi, shift, err := s.encloseDet(a, bits)
+		if errors.Is(err, ErrSingular) {
+			s.stats.Exact++
+			return halfulp.NewScalar(f, new(big.Float)), true, nil
+		}
 		if err != nil && !errors.Is(err, ErrRange) {
 			return d, false, err
 		}
@@ -112,7 +117,7 @@ func (s *solver) countUnderflow(z halfulp.Scalar, x, y *big.Float) {
 
 // encloseDet returns lo <= det(a) 2^-shift <= hi, about 2^-bits apart relative to them, or nil if
 // float64 factors do not suffice, or formats. At the solver's place traces tell it, on the host
-// blocks.
+// blocks. The error wraps ErrSingular if a is proved to be singular.
 func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shift int64, err error) {
 	if bits+256 > maxBits || s.at == nil && far(a, mostExponent) {
 		return nil, nil, 0, nil
@@ -130,10 +135,7 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 		d, err = s.shortDeterminant(a, f, bits)
 	}
 	if s.at == nil && (err == nil || errors.Is(err, ErrRange)) && (d == nil || d.log.MantExp(nil) > -10) {
-		if d, err = s.longDeterminant(a, f, bits); errors.Is(err, ErrSingular) {
-			return nil, nil, 0, nil
-		}
-		if err == nil && d == nil {
+		if d, err = s.longDeterminant(a, f, bits); err == nil && d == nil {
 			return s.factoredDet(a, bits)
 		}
 	}
@@ -165,7 +167,7 @@ func (s *solver) shortDeterminant(a *halfulp.Matrix, f *factors, places int) (*d
 }
 
 // factoredDet is encloseDet by the pivots of factors from an elimination in enough bits; nil if
-// there are none, as for singular matrices.
+// there are none.
 func (s *solver) factoredDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shift int64, err error) {
 	want := bits + 2*mathbits.Len(uint(a.Rows())) + 8
 	p, e, err := s.luByElimination(a, maxBits, want, func() error { return s.regular(a) })
@@ -185,9 +187,6 @@ func (s *solver) factoredDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, sh
 		} else {
 			want *= 2 // a pivot's enclosure has 0 in it
 		}
-	}
-	if errors.Is(err, ErrSingular) {
-		err = nil
 	}
 	return nil, nil, 0, err
 }

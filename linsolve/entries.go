@@ -202,21 +202,37 @@ func (x interval) missing(bits int) int {
 // Minors of C are integers times powers of two. An entry of L or U is a quotient of two of them
 // (Gantmacher, The theory of matrices, chapter 2), the square of one of L diag(U)^(1/2) that of a
 // square by the product of two: so the difference from a tie, times the denominators, is an integer
-// below a power of Hadamard's bound, and 0 if it is 0 modulo primes whose product exceeds that.
+// below a power of Hadamard's bound, and 0 if it is 0 modulo primes whose product exceeds that. The
+// minors of entry (i, j) are of rows before the end of block min(i, j) and of row i: those of the
+// first rows and columns take few primes, and few steps of an elimination.
 func (s *solver) prove(u *unknown) error {
-	var ties []*wanted
+	var ties []suspect
 	for k := range u.open {
 		if w := &u.open[k]; w.tie != nil {
-			ties = append(ties, w)
+			ties = append(ties, suspect{wanted: w, order: min(w.i, w.j, u.k-1) + 1})
 		}
 	}
 	if len(ties) == 0 {
 		return nil
 	}
 	z := toIntegers(raw.Matrix(u.c))
-	minor := z.largestMinor(u.k)
-	need := 0
-	for _, w := range ties {
+	orders := make([]int, u.k+1) // that of the end of the block that the last one lies in
+	for b, k := 0, 0; k < len(u.blocks); k++ {
+		for range u.blocks[k] {
+			b++
+			orders[b] = b
+		}
+		orders[b-u.blocks[k]+1] = b
+	}
+	leading := z.leadingMinors(u.k)
+	most := 0
+	for k := range ties {
+		w := &ties[k]
+		w.order = orders[w.order]
+		minor := leading[w.order]
+		if w.i >= w.order {
+			minor += z.rowBits(w.i)
+		}
 		var shift int64 // the entry is a quotient of integers times 2^shift
 		power := 1
 		switch w.part {
@@ -233,12 +249,17 @@ func (s *solver) prove(u *unknown) error {
 			low = int64(w.tie.MantExp(nil)) - int64(w.tie.MinPrec())
 		}
 		off := int64(power)*low - shift
-		need = max(need, power*(minor+int(w.tie.MinPrec()))+int(max(off, -off))+4)
+		w.need = power*(int(float64(minor*(1+0x1p-40)))+2+int(w.tie.MinPrec())) + int(max(off, -off)) + 4
+		most = max(most, w.need)
 	}
 	next, step := primes(), primeStep(raw.Matrix(u.c))
-	for have := 0; have < need && len(ties) > 0; {
+	for have := 0; len(ties) > 0; {
 		f := newField(next())
-		lu, err := s.modulo(u, f)
+		steps := 0
+		for _, w := range ties {
+			steps = max(steps, w.order)
+		}
+		lu, err := s.modulo(u, f, steps)
 		if err != nil {
 			return err
 		}
@@ -246,6 +267,7 @@ func (s *solver) prove(u *unknown) error {
 		if lu == nil {
 			continue // it divides a leading minor
 		}
+		have += 60
 		left := ties[:0]
 		for _, w := range ties {
 			x, t := lu[w.i][w.j], f.rational(w.tie)
@@ -258,34 +280,55 @@ func (s *solver) prove(u *unknown) error {
 				}
 				t = f.mul(t, t)
 			}
-			if x == t {
+			switch {
+			case x != t:
+			case have < w.need:
 				left = append(left, w)
+			default:
+				w.z.SetBig(w.at[0], w.at[1], w.tie)
+				w.done = true
+				s.stats.Ties++
+				s.stats.Exact++
 			}
 		}
 		ties = left
-		have += 60
 		s.did(step)
-		s.plan(float64((need-have)/60) * step)
-	}
-	for _, w := range ties {
-		w.z.SetBig(w.at[0], w.at[1], w.tie)
-		w.done = true
-		s.stats.Ties++
-		s.stats.Exact++
+		s.plan(float64((most-have)/60) * step)
 	}
 	u.open = slices.DeleteFunc(u.open, func(w wanted) bool { return w.done })
 	return nil
 }
 
+// suspect is an entry that may be its tie.
+type suspect struct {
+	*wanted
+	order int // of the minors that it is made of, at most
+	need  int // bits of primes that prove it
+}
+
+// rowBits is what row i adds to Hadamard's bound, in bits.
+func (z integers) rowBits(i int) float64 {
+	return float64(max(z.bits[i], 1)) + float64(math.Log2(float64(max(1, len(z.cols))))/2)
+}
+
+// leadingMinors returns numbers of bits, about, that the magnitudes of no minors of the first rows
+// exceed, for none of them up to k.
+func (z integers) leadingMinors(k int) []float64 {
+	sums := make([]float64, k+1)
+	for i := range k {
+		sums[i+1] = sums[i] + z.rowBits(i)
+	}
+	return sums
+}
+
 // largestMinor returns a number of bits that the magnitude of no minor of the integers of order up
 // to k exceeds: Hadamard's bound.
 func (z integers) largestMinor(k int) int {
-	bits := slices.Clone(z.bits)
-	slices.SortFunc(bits, func(x, y int) int { return y - x })
+	rows := all(len(z.bits))
+	slices.SortFunc(rows, func(i, j int) int { return z.bits[j] - z.bits[i] })
 	sum := 0.0
-	half := float64(math.Log2(float64(max(1, len(z.cols)))) / 2)
-	for _, b := range bits[:min(k, len(bits))] {
-		sum += float64(max(b, 1)) + half
+	for _, i := range rows[:min(k, len(rows))] {
+		sum += z.rowBits(i)
 	}
 	return int(float64(sum*(1+0x1p-40))) + 2
 }
@@ -301,15 +344,18 @@ func (f *field) rational(x *big.Float) uint64 {
 	return f.mul(f.integer(v), f.power2(int64(e)))
 }
 
-// modulo returns L, below its diagonal blocks, and U modulo a prime, nil if that divides a leading
-// minor.
-func (s *solver) modulo(u *unknown, f *field) ([][]uint64, error) {
+// modulo returns L, below its diagonal blocks, and U modulo a prime, their first steps columns and
+// rows; nil if that divides a leading minor of them.
+func (s *solver) modulo(u *unknown, f *field, steps int) ([][]uint64, error) {
 	rows, err := f.matrix(s.ctx, s.threads, raw.Matrix(u.c))
 	if err != nil {
 		return nil, err
 	}
 	b := 0
 	for _, size := range u.blocks {
+		if b >= steps {
+			break
+		}
 		ok, err := f.eliminateBlock(s, rows, b, size)
 		if err != nil || !ok {
 			return nil, err

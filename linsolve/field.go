@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/big"
 	"math/bits"
+	"sync"
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
@@ -14,6 +15,8 @@ import (
 type field struct {
 	p, inverse uint64 // p inverse = -1 mod 2^64
 	one, two64 uint64 // 2^64 and 2^128 mod p: 1 and 2^64 as elements
+	// 2^i and 2^(64 (i - 32)): those of usual exponents take one multiplication, and not some 90.
+	small, large [64]uint64
 }
 
 // newField returns the integers modulo the prime p.
@@ -26,24 +29,54 @@ func newField(p uint64) *field {
 	f.inverse = -inverse
 	_, f.one = bits.Div64(1, 0, p)
 	_, f.two64 = bits.Div64(f.one, 0, p)
+	f.small[0], f.large[32] = f.one, f.one
+	for i := 1; i < 64; i++ {
+		f.small[i] = f.add(f.small[i-1], f.small[i-1])
+	}
+	for i := 33; i < 64; i++ {
+		f.large[i] = f.mul(f.large[i-1], f.two64)
+	}
+	by := f.invert(f.two64)
+	for i := 31; i >= 0; i-- {
+		f.large[i] = f.mul(f.large[i+1], by)
+	}
 	return f
 }
 
 // primes returns a function that returns one prime after the other, downwards from 2^61.
 func primes() func() uint64 {
-	next := uint64(1)<<61 - 1
+	at := -1
 	return func() uint64 {
-		for ; ; next -= 2 {
-			if new(big.Int).SetUint64(next).ProbablyPrime(0) { // exact below 2^64
-				next -= 2
-				return next + 2
-			}
-		}
+		at++
+		return primesFound.prime(at)
 	}
 }
 
-// element returns x as an element, for x < 2^64.
-func (f *field) element(x uint64) uint64 { return f.mul(x%f.p, f.two64) }
+// primeList are the primes that were found: small matrices are eliminated modulo one in less time
+// than it takes to find it.
+type primeList struct {
+	sync.Mutex
+	list []uint64
+	next uint64 // the first number that was not looked at
+}
+
+var primesFound = &primeList{next: 1<<61 - 1}
+
+// prime returns prime number i of primes.
+func (l *primeList) prime(i int) uint64 {
+	l.Lock()
+	defer l.Unlock()
+	for len(l.list) <= i {
+		if p := new(big.Int).SetUint64(l.next); p.ProbablyPrime(0) { // exact below 2^64
+			l.list = append(l.list, l.next)
+		}
+		l.next -= 2
+	}
+	return l.list[i]
+}
+
+// element returns x as an element, for x < 2^64: the first word of x 2^128 mod p is below p.
+func (f *field) element(x uint64) uint64 { return f.mul(x, f.two64) }
 
 // value returns the integer in [0, p) that element x is.
 func (f *field) value(x uint64) uint64 { return f.reduce(0, x) }
@@ -59,6 +92,25 @@ func (f *field) reduce(hi, lo uint64) uint64 {
 		hi -= f.p
 	}
 	return hi
+}
+
+// word returns x mod p.
+func (f *field) word(x uint64) uint64 {
+	x -= x >> 61 * f.p // p is less than 2^61, and not by much
+	for x >= f.p {
+		x -= f.p
+	}
+	return x
+}
+
+// sum returns (s2 2^128 + s1 2^64 + s0) / 2^64 mod p: an element for a sum of products of elements,
+// an integer for one of products of elements with integers.
+func (f *field) sum(s0, s1, s2 uint64) uint64 {
+	z := f.add(f.reduce(0, s0), f.word(s1))
+	if s2 != 0 {
+		z = f.add(z, f.mul(f.word(s2), f.two64))
+	}
+	return z
 }
 
 func (f *field) mul(x, y uint64) uint64 {
@@ -97,6 +149,9 @@ func (f *field) invert(x uint64) uint64 { return f.pow(x, f.p-2) }
 
 // power2 returns 2^e.
 func (f *field) power2(e int64) uint64 {
+	if -2048 <= e && e < 2048 {
+		return f.mul(f.small[e&63], f.large[e>>6+32])
+	}
 	e %= int64(f.p - 1)
 	if e < 0 {
 		e += int64(f.p - 1)

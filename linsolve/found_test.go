@@ -159,3 +159,71 @@ func TestSeedsInVain(t *testing.T) {
 	})
 	check(t, "far apart", a, halfulp.NewMatrixFloat64(5, 1, 5, []float64{1, 2, 3, 4, 5}), halfulp.Float64)
 }
+
+// Zeros of a solution of which the other entries are numbers of the format: few bits tell these,
+// and that they solve the system. A bound of the inverse, far above them, made all of them look
+// like 0.
+func TestSolveZerosAmongIntegers(t *testing.T) {
+	const n = 60
+	r := rand.New(rand.NewPCG(1, 2))
+	x, b := lintest.Integers(r, n, 1, 5), halfulp.NewMatrix(halfulp.MP(600), n, 1)
+	for i := range 4 {
+		x.SetFloat64(7*i, 0, 0)
+	}
+	a := halfulp.Hilbert(halfulp.MP(304), n)
+	if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, x, halfulp.Float(0), nil, b, nil); err != nil {
+		t.Fatal(err)
+	}
+	y := halfulp.NewMatrix(halfulp.Float64, n, 1)
+	stats, err := Solve(a, b, y, nil)
+	if err != nil || !y.Same(x) || stats.Solved != 1 || stats.Digits > 0 {
+		t.Errorf("%v, %v (%+v)", y, err, stats)
+	}
+}
+
+// Ties in the first rows and columns of factors are quotients of minors of few rows, which few
+// primes tell.
+func TestFirstTies(t *testing.T) {
+	const n = 60
+	a := halfulp.NewMatrix(halfulp.MP(64), n, n)
+	r := rand.New(rand.NewPCG(5, 6))
+	for i := range n {
+		for j := range n {
+			a.SetFloat64(i, j, float64(r.Int64N(1<<53)))
+		}
+	}
+	// The first pivots, and a 0 in row 1 after one step.
+	a.SetFloat64(0, 0, 0x1p60)
+	a.SetFloat64(1, 1, 0x1p60)
+	a.SetFloat64(1, 0, 0x1p59)
+	a.SetBig(1, 2, new(big.Float).SetMantExp(a.Big(0, 2), -1))
+	z, stats, err := LU(a, halfulp.Float64, nil)
+	if err != nil || z.U.At(1, 2).Sign() != 0 || stats.Ties < 1 || stats.Primes > 4 {
+		t.Errorf("LU: %v %v (%+v)", err, z.U.At(1, 2), stats)
+	}
+}
+
+// How far I - R A is from 0 does not tell how many bits an elimination lacks: that of the normal
+// equations of a matrix of condition 2^700 took more than twenty of them.
+func TestFewEliminations(t *testing.T) {
+	const n = 30
+	r := rand.New(rand.NewPCG(1, 2))
+	g, d := lintest.Integers(r, n, n, 255), halfulp.NewMatrix(halfulp.Float64, n, n)
+	for i := range n {
+		for j := range n {
+			d.SetFloat64(i, j, math.Ldexp(g.Float64(i, j), -700*i/(n-1)))
+		}
+	}
+	a := halfulp.NewMatrix(halfulp.MP(1600), n, n)
+	if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), g.T(), d, halfulp.Float(0), nil, a, nil); err != nil {
+		t.Fatal(err)
+	}
+	b, x, y := halfulp.Random(halfulp.Float64, n, 1, 0, 1), halfulp.NewMatrix(halfulp.Float64, n, 1), halfulp.NewMatrix(halfulp.Float64, n, 1)
+	stats, err := LeastSquares(a, b, x, nil)
+	if err != nil || stats.Rounds > 4*n {
+		t.Errorf("%v, %d decompositions", err, stats.Rounds)
+	}
+	if _, err := Solve(a, b, y, nil); err != nil || !x.Same(y) {
+		t.Errorf("%v, and not the solution of the system", err)
+	}
+}

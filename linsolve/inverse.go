@@ -160,7 +160,9 @@ func (s *solver) distance(p *approximate, a *halfulp.Matrix) (e *halfulp.Matrix,
 		}
 		sum := upper() // of what E is in error by beside its rounding
 		for _, top := range columnTops(raw.Matrix(f), none32) {
-			sum.Add(sum, exp2(int(top)))
+			if top != none32 { // big.Float adds with all bits between exponents
+				sum.Add(sum, exp2(int(top)))
+			}
 		}
 		lost.Add(lost, scaledUp(sum, slices.Max(columnTops(raw.Matrix(x).T(), none32))-within.Within))
 		norm = rawBounds(e).norm()

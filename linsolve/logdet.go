@@ -51,6 +51,10 @@ func (s *solver) logDet(a *halfulp.Matrix, f halfulp.Format) (log halfulp.Scalar
 	}
 	for bits := f.Bits() + 32; bits <= f.Bits()+32+2*suspicion; bits += suspicion {
 		lo, hi, shift, err := s.encloseDet(a, bits)
+		if errors.Is(err, ErrSingular) {
+			s.stats.Exact++
+			return halfulp.NewScalar(f, new(big.Float).SetInf(true)), 0, true, nil
+		}
 		if err != nil && !errors.Is(err, ErrRange) {
 			return log, 0, false, err
 		}

@@ -118,7 +118,7 @@ func scaledFloats(a *halfulp.Matrix, by scaling) *halfulp.Matrix {
 func arranged(a *halfulp.Matrix, by scaling, order []int, most int) *halfulp.Matrix {
 	bits := a.Format().Bits()
 	m := raw.Matrix(a)
-	if m.Arr.Terms() > 1 {
+	if m.Arr.Terms() > 1 || bits > most { // numbers may have fewer than their format
 		bits = int(min(longest(a), math.MaxInt32))
 	}
 	if bits > most {

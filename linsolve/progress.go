@@ -146,8 +146,8 @@ const (
 	wantCost    = 200  // what is done with each entry of factors
 	sumCost     = 80   // adding two entries
 	wordCost    = 0.9  // a word by a word
-	fieldCost   = 6    // a multiply-add modulo a prime
-	primeCost   = 500  // a residue of a number modulo a prime, its words aside
+	fieldCost   = 2    // a multiply-add modulo a prime
+	primeCost   = 150  // a residue of a number modulo a prime, its words aside
 	panelCost   = 120  // a multiply-add of big.Float
 	perturbCost = 2000 // perturbing and bounding an entry
 	decideCost  = 3500 // what a step of refinement does with each entry

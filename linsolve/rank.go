@@ -73,9 +73,11 @@ func (z integers) minorBits() int {
 
 // Rank returns the rank of a matrix, which is proved.
 //
-// The time is that of an elimination modulo a prime, but where the rank is less than both
-// dimensions of one for each 60 bits of Hadamard's bound of the determinant. The error wraps
-// ErrNotFinite for infinities and NaN.
+// The time is that of an elimination modulo a prime. Where the rank is less than both dimensions,
+// by little, it is that of an inverse modulo a prime and, for each 60 bits of Hadamard's bound of a
+// determinant, of some products of the matrix with a vector: a few in all where a row or column is
+// a simple combination of others. Where it is less by much each 60 bits take an elimination. The
+// error wraps ErrNotFinite for infinities and NaN.
 func Rank(a *halfulp.Matrix, opt *halfulp.Options) (int, Stats, error) {
 	s, on, err := begin("Rank", opt, a)
 	if err != nil {
@@ -84,6 +86,7 @@ func Rank(a *halfulp.Matrix, opt *halfulp.Options) (int, Stats, error) {
 	if err := finite("A", on[0]); err != nil {
 		return 0, s.stats, fmt.Errorf("Rank: %w", err)
 	}
+	defer s.release()
 	r, _, err := s.rank(on[0])
 	if err != nil {
 		return 0, s.stats, fmt.Errorf("Rank: %w", err)
@@ -199,115 +202,170 @@ func (s *solver) regular(a *halfulp.Matrix) error {
 // rank returns the rank of a matrix, and a prime modulo which it is the same. The rank modulo a
 // prime is not larger, and if there is a regular minor of a larger size, its determinant, an
 // integer, is a multiple of all primes for which the rank is smaller: once their product exceeds
-// Hadamard's bound, there is none.
+// Hadamard's bound, there is none. Where that takes many primes the rank modulo powers of one is
+// found in their place.
 func (s *solver) rank(a *halfulp.Matrix) (int, *field, error) {
 	m := raw.Matrix(a)
 	full := min(m.Rows, m.Cols)
 	z := toIntegers(m)
-	bits := z.minorBits()
 	best, known, prime := -1, 0, newField(primes()())
-	for next := primes(); known < bits && full > 0; {
+	for next, bits := primes(), z.minorBits(); known < bits && full > 0; {
 		f := newField(next())
 		rows, err := f.matrix(s.ctx, s.threads, m)
 		if err != nil {
 			return 0, nil, err
 		}
+		before := slices.Clone(rows)
 		pivots, _, err := f.eliminate(s.ctx, s.threads, rows, m.Cols, false)
 		if err != nil {
 			return 0, nil, err
 		}
 		s.stats.Primes++
 		s.did(primeStep(m))
+		known += 60
 		if len(pivots) > best {
 			best, prime = len(pivots), f
+			if best == full {
+				break
+			}
+			bits = z.largestMinor(best + 1)
+			if z.lifts(m, best, (bits-known)/60) {
+				is, err := s.ranks(a, z, f, positions(before, rows[:best]), pivots)
+				if is || err != nil {
+					return best, prime, err
+				}
+			}
 		}
-		if best == full {
-			break
-		}
-		known += 60
 		s.plan(float64((bits-known)/60) * primeStep(m))
 	}
 	return max(best, 0), prime, nil
 }
 
-// lifting is a solution x of A x = b in the p-adic integers (Dixon, Exact solution of linear
-// equations using p-adic expansions, 1982), of which digit after digit is made.
-type lifting struct {
-	s       *solver
-	a       *halfulp.Matrix
-	f       *field
-	z       integers
-	inverse [][]uint64 // of the integers modulo p
-	r       []*big.Int // what is left of b
+// positions returns where rows lie among all, none of which are copies.
+func positions(all, rows [][]uint64) []int {
+	z := make([]int, len(rows))
+	for k := range rows {
+		z[k] = slices.IndexFunc(all, func(row []uint64) bool { return &row[0] == &rows[k][0] })
+	}
+	return z
 }
 
-// newLifting prepares the lifting of columns of solutions of A X = B. There is no lifting, nil, if
-// A is singular modulo the field's prime.
-func (s *solver) newLifting(a *halfulp.Matrix, f *field) (*lifting, error) {
-	m := raw.Matrix(a)
-	n := m.Rows
-	l := &lifting{s: s, a: a, f: f, z: toIntegers(m)}
-	rows, err := f.matrix(s.ctx, s.threads, m)
-	if err != nil {
-		return nil, err
+// lifts reports whether a rank r is found faster by lifting than by that many primes. Integers of
+// far more bits than numbers have are none to lift with: exponents are far apart.
+func (z integers) lifts(m num.Mat, r, primes int) bool {
+	if z.mostBits() > mostLifted {
+		return false
 	}
-	for i := range rows {
-		left := f.power2(-l.z.rows[i])
-		for j := range rows[i] {
-			rows[i][j] = f.mul(rows[i][j], f.mul(left, f.power2(-l.z.cols[j])))
+	k := min(m.Rows, m.Cols) - r // columns; as many rows of square matrices
+	if m.Rows == m.Cols {
+		k *= 2
+	}
+	// may fuse: estimates
+	once := float64(2*wordCost)*cube(r) + float64(r*r*primeCost)
+	digit := float64(k) * z.digitCost(max(m.Rows, m.Cols), r)
+	return once+float64(primes)*digit < float64(primes)*primeStep(m)
+}
+
+// mostLifted bounds the bits of the integers that lifting multiplies.
+const mostLifted = 1 << 13
+
+// ranks reports whether the rank of A, of the integers G that are z, is that of r rows and columns
+// whose minor is regular modulo f's prime p. With these first, and y the solution of G[:r,:r] y =
+// G[:r,j] in the p-adic integers,
+//
+//	G[i,j] - G[i,:r] y
+//
+// is a minor of order r + 1 over one that p does not divide. If it is 0 modulo a power of p beyond
+// Hadamard's bound it is 0, and if all of them are the rank is r. If y is an integer, digits
+// between -p/2 and p/2 end, and nothing is left of G[:,j]. Both columns and rows are looked at, as
+// combinations of either may be simple.
+func (s *solver) ranks(a *halfulp.Matrix, z integers, f *field, rows, cols []int) (bool, error) {
+	bits := z.largestMinor(len(cols) + 1)
+	if a.Rows() < a.Cols() {
+		a, z, rows, cols = a.T(), z.transposed(raw.Matrix(a)), cols, rows
+	}
+	l, err := s.dependences(a, z, f, rows, cols, nil)
+	if err != nil || l == nil {
+		return false, err
+	}
+	sides := []*lifting{l}
+	if a.Rows() == a.Cols() {
+		inverse := make([][]uint64, len(l.inverse))
+		for i := range inverse {
+			inverse[i] = make([]uint64, len(inverse))
+			for j := range inverse {
+				inverse[i][j] = l.inverse[j][i]
+			}
 		}
-		rows[i] = append(rows[i], make([]uint64, n)...)
-		rows[i][n+i] = f.one
+		if l, err = s.dependences(a.T(), z.transposed(raw.Matrix(a)), f, cols, rows, inverse); err != nil {
+			return false, err
+		}
+		sides = append(sides, l)
 	}
-	pivots, _, err := f.eliminate(s.ctx, s.threads, rows, n, true)
-	if err != nil || len(pivots) < n {
+	for have := 0; have < bits; have += 60 {
+		for _, l := range sides {
+			if l.done() {
+				return true, nil
+			}
+			_, fits, err := l.digits()
+			if err != nil || !fits {
+				return false, err
+			}
+			s.stats.Digits += len(l.r)
+		}
+	}
+	return true, nil
+}
+
+// dependences returns the lifting of the other columns of A by those of some rows and columns,
+// whose inverse modulo p may be known; nil if they are singular modulo p.
+func (s *solver) dependences(a *halfulp.Matrix, z integers, f *field, rows, cols []int, inverse [][]uint64) (l *lifting, err error) {
+	rows, others := append(slices.Clone(rows), without(rows, a.Rows())...), without(cols, a.Cols())
+	of := integers{make([]int64, len(rows)), make([]int64, len(cols)), make([]int, len(rows))}
+	for i, k := range rows {
+		of.rows[i], of.bits[i] = z.rows[k], z.bits[k]
+	}
+	for j, k := range cols {
+		of.cols[j] = z.cols[k]
+	}
+	first := chosen(a, rows, cols)
+	if inverse != nil {
+		l, err = s.liftingBy(first, of, f, inverse)
+	} else {
+		l, err = s.newLifting(first, of, f)
+	}
+	if l == nil || err != nil {
 		return nil, err
 	}
-	for i := range rows {
-		rows[i] = rows[i][n:]
+	for _, j := range others {
+		r := make([]*big.Int, len(rows))
+		for i, k := range rows {
+			v := a.Big(k, j)
+			r[i], _ = v.SetMantExp(v, int(-z.rows[k]-z.cols[j])).Int(nil)
+		}
+		l.add(r)
 	}
-	l.inverse = rows
 	return l, nil
 }
 
-// digits returns the next digit of each component and makes what is left smaller by it.
-func (l *lifting) digits() ([]uint64, error) {
-	f, n := l.f, len(l.r)
-	left := make([]uint64, n)
-	for i, r := range l.r {
-		left[i] = f.integer(r)
+// without returns the numbers below n that are not in list.
+func without(list []int, n int) []int {
+	in := make([]bool, n)
+	for _, i := range list {
+		in[i] = true
 	}
-	digits := make([]uint64, n)
-	y := halfulp.NewMatrix(halfulp.MP(64), n, 1)
-	for i, row := range l.inverse {
-		sum := uint64(0)
-		for j, x := range row {
-			sum = f.add(sum, f.mul(x, left[j]))
-		}
-		digits[i] = f.value(sum)
-		d := new(big.Float).SetPrec(64).SetUint64(digits[i])
-		y.SetBig(i, 0, d.SetMantExp(d, int(-l.z.cols[i])))
-	}
-	// The product is exact: the format has all bits of its integers.
-	wide := 64 + 64
-	for _, b := range l.z.bits {
-		wide = max(wide, b+64+64)
-	}
-	if err := workable(wide, l.a); err != nil {
-		return nil, err
-	}
-	product := halfulp.NewMatrix(halfulp.MP(uint(wide)), n, 1)
-	if err := l.s.gemm(1, l.a, y, 0, nil, product); err != nil {
-		return nil, err
-	}
-	p := new(big.Int).SetUint64(f.p)
-	for i, r := range l.r {
-		d := product.Big(i, 0)
-		v, accuracy := d.SetMantExp(d, int(-l.z.rows[i])).Int(nil)
-		r.Sub(r, v)
-		if _, rest := r.QuoRem(r, p, new(big.Int)); rest.Sign() != 0 || accuracy != big.Exact {
-			panic("linsolve: lifting is not exact")
+	return slices.DeleteFunc(all(n), func(i int) bool { return in[i] })
+}
+
+// transposed returns z for the transpose of a.
+func (z integers) transposed(a num.Mat) integers {
+	t := integers{z.cols, z.rows, make([]int, a.Cols)}
+	for j := range t.bits {
+		for i := range z.rows {
+			if c, top, _ := a.Arr.Span(a.At(i, j)); c == num.Finite {
+				t.bits[j] = max(t.bits[j], int(top-z.rows[i]-z.cols[j]))
+			}
 		}
 	}
-	return digits, nil
+	return t
 }

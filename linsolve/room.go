@@ -45,5 +45,5 @@ func (s *solver) release() {
 	for _, m := range s.away {
 		m.Free()
 	}
-	s.floatsTaken, s.wordsTaken, s.away, s.tally = nil, nil, nil, nil
+	s.floatsTaken, s.wordsTaken, s.away, s.tally, s.lifting = nil, nil, nil, nil, nil
 }

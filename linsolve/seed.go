@@ -25,6 +25,8 @@ type factors struct {
 	sums   []float64 // bounds of the sums of magnitudes of rows of F
 	norm   float64   // bound of ‖F‖∞, the largest of them
 	pivots []int
+
+	condition int // log2 of the condition number, by an elimination, about; 0 if there was none
 }
 
 // factor decomposes a, scaled, by LU with partial pivoting in float64. Nothing is known of the

@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"math"
 	"time"
 
 	"github.com/halfulp/halfulp/internal/direct"
@@ -196,13 +197,27 @@ func (w *directWorker) entry(i, j int) {
 // negativeZero reports whether every addend of entry (i, j), beta being zero,
 // is -0, or cannot tell. The caller knows that their sum is zero.
 func (p *product) negativeZero(i, j int) bool {
-	var bufA, bufB [num.MaxValueWords]uint64
 	for h := range p.a.Cols {
-		a := p.a.Arr.Value(p.a.At(i, h), bufA[:])
-		b := p.b.Arr.Value(p.b.At(j, h), bufB[:])
-		if a.Class != num.Zero && b.Class != num.Zero || a.Neg != b.Neg == p.alpha.neg {
+		zeroA, negA := sign(p.a.Arr, p.a.At(i, h))
+		zeroB, negB := sign(p.b.Arr, p.b.At(j, h))
+		if !zeroA && !zeroB || negA != negB == p.alpha.neg {
 			return false
 		}
 	}
 	return true
+}
+
+// sign reports whether number i of an array is zero, and whether it has the sign -. Products of
+// matrices with many zeros ask for that as often as for all else of their numbers.
+func sign(a *num.Array, i int) (zero, neg bool) {
+	switch a.Kind {
+	case num.F64:
+		x := a.F64[0][i]
+		return x == 0, math.Signbit(x)
+	case num.MP:
+		return a.Cls[i].Class() == num.Zero, a.Cls[i].Neg()
+	}
+	var buf [num.MaxValueWords]uint64
+	r := a.Value(i, buf[:])
+	return r.Class == num.Zero, r.Neg
 }

@@ -1,0 +1,267 @@
+package linsolve
+
+import (
+	"encoding/binary"
+	"math/big"
+	"math/bits"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// lifting are columns of the solution X of A X = B in the p-adic integers (Dixon, Exact solution of
+// linear equations using p-adic expansions, 1982), of which digit after digit is made: with C the
+// inverse modulo p of the first n rows of A, of n columns, and what is left of a column of B
+//
+//	d = C r mod p,  r <- (r - A d) / p.
+//
+// A digit costs two products of a matrix with a vector of words. The first n rows tell the
+// solution. The others have room for as many digits as it solves them with, their quotients being
+// integers till then: for all digits if they are combinations of the first ones, B included.
+type lifting struct {
+	s       *solver
+	f       *field
+	a       *halfulp.Matrix
+	z       integers
+	inverse [][]uint64   // of the integers of the first n rows modulo p, elements
+	fixed   *fixed       // the integers of row i times 2^-bits[i], nil beyond mostLiftingPlanes
+	r       [][][]uint64 // what is left of the columns of B, in two's complement
+}
+
+// mostLiftingPlanes bounds the room of the integers of A in words, which hold zeros below and above
+// the bits of numbers far apart.
+const mostLiftingPlanes = 8
+
+// newLifting prepares a lifting for A, with integers that A is made of. There is none, nil, if the
+// first rows of A are singular modulo the field's prime.
+func (s *solver) newLifting(a *halfulp.Matrix, z integers, f *field) (*lifting, error) {
+	n := a.Cols()
+	rows, err := f.matrix(s.ctx, s.threads, raw.Matrix(a.Slice(0, n, 0, n)))
+	if err != nil {
+		return nil, err
+	}
+	cols := make([]uint64, n)
+	for j := range cols {
+		cols[j] = f.power2(-z.cols[j])
+	}
+	for i, row := range rows {
+		left := f.power2(-z.rows[i])
+		for j, x := range row {
+			row[j] = f.mul(x, f.mul(left, cols[j]))
+		}
+	}
+	if ok, err := f.invertMatrix(s.ctx, s.threads, rows); !ok || err != nil {
+		return nil, err
+	}
+	return s.liftingBy(a, z, f, rows)
+}
+
+// liftingBy is newLifting with the inverse.
+func (s *solver) liftingBy(a *halfulp.Matrix, z integers, f *field, inverse [][]uint64) (l *lifting, err error) {
+	l = &lifting{s: s, f: f, a: a, z: z, inverse: inverse}
+	if err := workable(z.mostBits()+128, a); err != nil {
+		return nil, err
+	}
+	if planes := z.planes(); planes <= mostLiftingPlanes {
+		by := scaling{make([]int64, a.Rows()), negated(z.cols)}
+		for i, b := range z.bits {
+			by.rows[i] = -z.rows[i] - int64(b)
+		}
+		l.fixed, err = s.newFixed(raw.Matrix(a), by, planes)
+	}
+	return l, err
+}
+
+// mostBits returns the bits of the largest integer.
+func (z integers) mostBits() (most int) {
+	for _, b := range z.bits {
+		most = max(most, b)
+	}
+	return most
+}
+
+// planes is how many fixed needs for the integers: the last bit of row i is 2^-bits[i] there, that
+// of the last plane 2^(1 - 64 planes).
+func (z integers) planes() int { return z.mostBits()/64 + 1 }
+
+// liftingOf returns a lifting for a regular matrix, the same one for the same matrix.
+func (s *solver) liftingOf(a *halfulp.Matrix) (l *lifting, err error) {
+	if s.lifting != nil && s.lifting.a == a {
+		return s.lifting, nil
+	}
+	z := toIntegers(raw.Matrix(a))
+	for next := primes(); l == nil; {
+		if l, err = s.newLifting(a, z, newField(next())); err != nil {
+			return nil, err
+		}
+		s.stats.Primes++
+	}
+	s.lifting = l
+	return l, nil
+}
+
+// add adds a column of integers to B.
+func (l *lifting) add(b []*big.Int) {
+	// With digits up to p/2 in magnitude |r| ≤ |b| / p + n 2^bits at any time, and A d is less than
+	// p times that.
+	r := make([][]uint64, len(b))
+	for i, x := range b {
+		most := max(x.BitLen(), l.z.bits[i]+64+bits.Len(uint(l.a.Cols())))
+		r[i] = make([]uint64, most/64+2)
+		magnitude(r[i], wordsOf(x), 0)
+		if x.Sign() < 0 {
+			num.Negate(r[i])
+		}
+	}
+	l.r = append(l.r, r)
+}
+
+// wordsOf returns the words of the magnitude of an integer.
+func wordsOf(x *big.Int) []uint64 {
+	z := make([]uint64, (x.BitLen()+63)/64)
+	b := x.FillBytes(make([]byte, 8*len(z)))
+	for i := range z {
+		z[i] = binary.BigEndian.Uint64(b[8*(len(z)-1-i):])
+	}
+	return z
+}
+
+// done reports whether nothing is left of B.
+func (l *lifting) done() bool {
+	for _, column := range l.r {
+		for _, r := range column {
+			for _, w := range r {
+				if w != 0 {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// digitCost is the cost of a digit of one column with m rows and n columns of A.
+func (z integers) digitCost(m, n int) float64 {
+	planes, rows := z.planes(), 0
+	if planes > mostLiftingPlanes { // products, which cost about as much as that, and long numbers
+		planes, rows = mostLiftingPlanes, m*(1000+4*z.mostBits())
+	}
+	// may fuse: an estimate
+	return float64(n)*wordCost*float64(n+m*planes) + float64(rows)
+}
+
+// digits returns the next digit of each component, between -p/2 and p/2, column by column, and
+// makes what is left smaller by them: of small integers of either sign all digits but the first are
+// 0. It reports whether the rows beyond the first n have room for them.
+func (l *lifting) digits() (digits [][]int64, fits bool, err error) {
+	f, n := l.f, l.a.Cols()
+	left := make([]*direct.WordVector, len(l.r))
+	digits = make([][]int64, len(l.r))
+	for c, r := range l.r {
+		x := make([]uint64, n)
+		for i := range x {
+			x[i] = f.words(r[i])
+		}
+		left[c], digits[c] = direct.NewWordVector(x), make([]int64, n)
+	}
+	err = l.s.each(n, func(i int) {
+		for c, v := range left {
+			digits[c][i] = f.balanced(f.sum(v.Dot(l.inverse[i])))
+		}
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	full := make([]bool, l.a.Rows())
+	err = l.subtract(digits, func(i int) {
+		for _, r := range l.r {
+			full[i] = full[i] || !f.divide(r[i])
+		}
+	})
+	fits = true
+	for i, full := range full {
+		if full && i < n {
+			panic("linsolve: lifting is not exact")
+		}
+		fits = fits && !full
+	}
+	return digits, fits, err
+}
+
+// subtract subtracts A d from r for each column, and calls next for each row then.
+func (l *lifting) subtract(digits [][]int64, next func(i int)) error {
+	if l.fixed != nil {
+		v, planes := make([]*vector, len(digits)), l.fixed.planes
+		for c, d := range digits {
+			v[c] = newVector(d) // below 2^60
+		}
+		return l.s.each(l.a.Rows(), func(i int) {
+			z := make([]uint64, planes+2) // 2^(64 planes - 1 - bits) A d
+			for c, v := range v {
+				l.fixed.row(z, i, v, planes)
+				subtractShifted(l.r[c][i], z, l.z.bits[i]+1-64*planes)
+			}
+			next(i)
+		})
+	}
+	y := halfulp.NewMatrix(halfulp.MP(64), l.a.Cols(), len(digits))
+	for c, d := range digits {
+		for i, d := range d {
+			x := new(big.Float).SetInt64(d)
+			y.SetBig(i, c, x.SetMantExp(x, int(-l.z.cols[i])))
+		}
+	}
+	// The product is exact: the format has all bits of its integers.
+	product := halfulp.NewMatrix(halfulp.MP(uint(l.z.mostBits()+128)), l.a.Rows(), len(digits))
+	if err := l.s.gemm(1, l.a, y, 0, nil, product); err != nil {
+		return err
+	}
+	return l.s.each(l.a.Rows(), func(i int) {
+		for c, r := range l.r {
+			x := product.Big(i, c)
+			v, _ := x.SetMantExp(x, int(-l.z.rows[i])).Int(nil)
+			z := append(wordsOf(v), 0)
+			if v.Sign() < 0 {
+				num.Negate(z)
+			}
+			subtractShifted(r[i], z, 0)
+		}
+		next(i)
+	})
+}
+
+// balanced returns the integer between -p/2 and p/2 that is v modulo p, v < p.
+func (f *field) balanced(v uint64) int64 {
+	if v > f.p/2 {
+		return -int64(f.p - v)
+	}
+	return int64(v)
+}
+
+// words returns an integer in two's complement modulo p.
+func (f *field) words(x []uint64) (z uint64) {
+	for k := len(x) - 1; k >= 0; k-- {
+		z = f.add(f.mul(z, f.two64), f.word(x[k]))
+		if k == len(x)-1 && int64(x[k]) < 0 {
+			z = f.sub(z, f.one) // 2^64
+		}
+	}
+	return z
+}
+
+// divide divides an integer in two's complement, of about a word less than there is room for, by p,
+// word by word from the last bits on, and reports whether the quotient is about as small as it has
+// to be; that of a number that p does not divide is not.
+func (f *field) divide(x []uint64) bool {
+	inverse, borrow := -f.inverse, uint64(0)
+	for k, w := range x {
+		w, less := bits.Sub64(w, borrow, 0)
+		x[k] = w * inverse
+		borrow, _ = bits.Mul64(x[k], f.p)
+		borrow += less
+	}
+	// A word is left for the sign.
+	return x[len(x)-1] == uint64(int64(x[len(x)-2])>>63)
+}
