@@ -49,7 +49,7 @@ func (y *CholeskyFactors) Free() {
 // (potrf of LAPACK with uplo = L). L lives where A does.
 //
 // On AVX2 and AVX-512 A, scaled so that no number exceeds 1, is eliminated in fixed point, in digits
-// that these multiply: what L L^T is off A by encloses the entries. That takes up to 17 digits of 51
+// that these multiply: what L L^T is off A by encloses the entries. That takes up to 40 digits of 51
 // or 52 bits, which are for the condition number as well, and 256 MiB: 53 bits up to an order of
 // some 3000, 424 bits up to 1700.
 //
