@@ -250,7 +250,7 @@ func (s *solver) eliminateRoot(c *halfulp.Matrix, n int, by scaling, d int) (t *
 				errs[worker] = t.row(p+k, i, workers[worker])
 			}
 		})
-		if err := errors.Join(append(errs, err)...); err != nil {
+		if err := errors.Join(err, errors.Join(errs...)); err != nil {
 			return nil, 0, err
 		}
 		s.did(digitRootCost(t.m, n, d) * float64(end-start) / float64(n))

@@ -565,8 +565,8 @@ func TestFactorsBands(t *testing.T) {
 }
 
 // TestKnownFactors factors L L^T and Q L^T for factors of so many bits that many entries are
-// numbers of the format or halfway between two of them, with zeros, and rows of L up to overflow and
-// underflow.
+// numbers of the format or halfway between two of them, with zeros, and rows of L up to overflow
+// and underflow.
 func TestKnownFactors(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
