@@ -566,3 +566,71 @@ func TestFactorsBands(t *testing.T) {
 		}
 	}
 }
+
+// TestKnownFactors factors L L^T and Q L^T for factors of so many bits that many entries are
+// numbers of the format or halfway between two of them, with zeros, and rows of L up to overflow
+// and underflow.
+func TestKnownFactors(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for trial := range testlength.Of(20, 60, 1000) {
+		f := formats[r.IntN(len(formats))]
+		n, length, spread := 1+r.IntN(12), min(f.Bits()+r.IntN(3), 300), 1+r.IntN(1200)
+		if trial%4 == 0 {
+			spread = 1
+		}
+		opt := &halfulp.Options{Threads: 1 + trial%3}
+		name := fmt.Sprintf("seed %d, trial %d, %v, n = %d, %d bits, rows up to 2^%d", seed, trial, f, n, length, spread)
+		l := halfulp.NewMatrix(halfulp.MP(uint(max(length, 2))), n, n)
+		for i := range n {
+			e := r.IntN(2*spread) - spread
+			for j := range i + 1 {
+				x := new(big.Int)
+				for range length {
+					x.Add(x.Lsh(x, 1), big.NewInt(int64(r.IntN(2))))
+				}
+				switch {
+				case i == j:
+					x.SetBit(x, length-1, 1)
+				case r.IntN(4) == 0:
+					x.SetInt64(0)
+				case r.IntN(2) == 0:
+					x.Neg(x)
+				}
+				v := new(big.Float).SetInt(x)
+				l.SetBig(i, j, v.SetMantExp(v, e-r.IntN(40)))
+			}
+		}
+		// Columns of Q are those of a matrix of ones, of order 16, from a random one on.
+		h, first := halfulp.NewMatrix(halfulp.Float64, 16, n), r.IntN(16-n+1)
+		for i := range 16 {
+			for j := range n {
+				h.SetFloat64(i, j, 0.25-0.5*float64(bits.OnesCount(uint(i&(first+j)))&1))
+			}
+		}
+		y, stats, err := Cholesky(lintest.Product(2000, l, l.T()), f, opt)
+		if err != nil {
+			t.Fatalf("%s: %v (%+v)", name, err, stats)
+		}
+		z, stats, err := QR(lintest.Product(2000, h, l.T()), f, opt)
+		if err != nil {
+			t.Fatalf("%s: QR: %v (%+v)", name, err, stats)
+		}
+		for i := range n {
+			for j := range n {
+				want := halfulp.NewScalar(f, l.Big(i, j))
+				if got := y.L.At(i, j); !got.Same(want) {
+					t.Fatalf("%s: L[%d,%d] = %s, want %s (%+v)", name, i, j, got.Hex(), want.Hex(), stats)
+				}
+				if got := z.R.At(j, i); !got.Same(want) {
+					t.Fatalf("%s: R[%d,%d] = %s, want %s (%+v)", name, j, i, got.Hex(), want.Hex(), stats)
+				}
+			}
+			for k := range 16 {
+				if got, want := z.Q.At(k, i), halfulp.NewScalar(f, h.Big(k, i)); !got.Same(want) {
+					t.Fatalf("%s: Q[%d,%d] = %s, want %s (%+v)", name, k, i, got.Hex(), want.Hex(), stats)
+				}
+			}
+		}
+	}
+}
