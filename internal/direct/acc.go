@@ -56,6 +56,7 @@ type Acc struct {
 	window   []uint64
 	rows     []uint64 // zeros
 	columns  *[sumWords]uint64
+	terms    *num.Array
 	scaled   *Acc
 }
 

@@ -31,6 +31,7 @@ type digitDot struct {
 	scale          []int64
 	columns        []int64
 	mag            []uint64
+	words          []uint64 // of a sum by top
 }
 
 // A loaded vector is one of MP numbers, or of others of which those in use are copied to such.
@@ -40,8 +41,8 @@ type loaded struct {
 	copies *num.Array
 }
 
-// loadedFormat returns the format of the copies of numbers of f of which the digits of so many words
-// count.
+// loadedFormat returns the format of the copies of numbers of f of which the digits of so many
+// words count.
 func loadedFormat(f num.Format, words int) num.Format {
 	switch {
 	case f.Kind == num.MP:
@@ -98,8 +99,11 @@ func (d *digitDot) add(lo, hi int) {
 		return
 	}
 	if t := d.top; t != nil {
-		var words [8]uint64
-		sum := words[:t.sum]
+		if d.words == nil {
+			d.words = make([]uint64, t.sum)
+		}
+		sum := d.words
+		clear(sum)
 		t.dot(sum, ref, x.Arr, x.At(lo), x.At(hi), y.Arr, y.At(lo))
 		if v := t.value(sum, ref); len(v.Mag) > 0 {
 			d.acc.Add(v)
@@ -189,8 +193,8 @@ func (d *digitDot) set(job *digitJob, s *splitter, v num.Vec, first, n int) {
 }
 
 // digits computes the sum of products of vectors from leading digits: a sum
-// known up to bound > 0, or ok = false. Numbers that are not MP are copied, cut to the words of these
-// digits.
+// known up to bound > 0, or ok = false. Numbers that are not MP are copied, cut to the words of
+// these digits.
 func (r Reduction) digits(w Work, x, y num.Vec, groups, p int) (a *Acc, bound num.Real, ok bool, err error) {
 	var top *topPlan
 	inLine := func(v num.Vec) bool { return v.Inc == 1 || v.Arr.Kind != num.MP }

@@ -33,6 +33,10 @@ func (a *Acc) addDot(neg bool, exp int64, x, y num.Vec) {
 
 // AddVec adds the entries of x.
 func (a *Acc) AddVec(x num.Vec) {
+	if x.N >= manyDigits && x.Arr.Kind != num.MP && sumUnit() {
+		a.addTerms(x, false)
+		return
+	}
 	if x.N >= fewFloats && isFloat(x.Arr.Format) {
 		a.addFloats(Sum, false, 0, x, x)
 		return
@@ -54,6 +58,10 @@ func (a *Acc) AddVec(x num.Vec) {
 
 // AddAbs adds the absolute values of the entries of x.
 func (a *Acc) AddAbs(x num.Vec) {
+	if x.N >= manyDigits && x.Arr.Kind != num.MP && sumUnit() {
+		a.addTerms(x, true)
+		return
+	}
 	if x.N >= fewFloats && isFloat(x.Arr.Format) {
 		a.addFloats(Asum, false, 0, x, x)
 		return

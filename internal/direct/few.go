@@ -136,8 +136,8 @@ func normal(x float64) bool {
 // combineFloat returns RN(a x + b y) if compensated sums decide it.
 //
 // With the errors e and g of the products, and h of the sum s of these, s + e + g + h is the exact
-// value. The two roundings of t = e + g + h and that of t -+ err cost less than 1.5 2^-52 (|e| + |g| +
-// |h|) (1 + 2^-50).
+// value. The two roundings of t = e + g + h and that of t -+ err cost less than
+// 1.5 2^-52 (|e| + |g| + |h|) (1 + 2^-50).
 func combineFloat(a, x, b, y float64) (r float64, ok bool) {
 	p, q := float64(a*x), float64(b*y)
 	const least, most = 0x1p-900, 0x1p1000 // where the errors of products are numbers

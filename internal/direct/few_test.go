@@ -9,9 +9,9 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// TestFew compares Scale, Update and Combine with exact sums in pages: exponents alike and far apart,
-// sums that cancel wholly or but for a bit, ties, results at the ends of the range, zeros of both
-// signs, infinities and NaN, strides.
+// TestFew compares Scale, Update and Combine with exact sums in pages: exponents alike and far
+// apart, sums that cancel wholly or but for a bit, ties, results at the ends of the range, zeros of
+// both signs, infinities and NaN, strides.
 func TestFew(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	formats := []num.Format{{Kind: num.F64}, {Kind: num.F32}, {Kind: num.MP, Prec: 2}, {Kind: num.MP, Prec: 64}, {Kind: num.MP, Prec: 106}, {Kind: num.MP, Prec: 424}, {Kind: num.DD}, {Kind: num.QD}}

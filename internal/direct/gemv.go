@@ -423,9 +423,8 @@ func (w *gemvWorker) load(lo, hi, j, n int) num.Mat {
 		for i := lo; i < hi; i++ {
 			loadNumber(b, k, w.m.Arr, w.m.At(i, j+h), buf[:])
 			switch c := b.Cls[k].Class(); {
-			case c > num.Finite,
-				c == num.Finite && int64(b.Exp[k])+w.scale[j+h] > w.ref[i-lo]: // terms of an expansion that overlap
-				w.special[i-lo] = true
+			case c > num.Finite, c == num.Finite && int64(b.Exp[k])+w.scale[j+h] > w.ref[i-lo]:
+				w.special[i-lo] = true // or terms of an expansion that overlap
 			}
 			k++
 		}

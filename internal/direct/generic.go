@@ -169,12 +169,12 @@ const (
 	sumWords     = sumColumns + 64 // in all
 )
 
-// sumDigits adds n numbers of limbs words, those that are not finite not at all, to columns of words
-// in lanes: number i enters times 2^(exp_i - low), 0 <= exp_i - low <= sumSpan. Word k of it, lies in
-// lane l = i limbs + k modulo 8 of vector v = 0 if limbs is 1, 2 or 4, else in lane k mod 8 of vector
-// k / 8. With c the word, or its complement if cls_i & signs is 1, c 2^(exp_i - low) adds what is
-// below 2^52 of c's low 52 bits to word 16 v + l at out[sumColumns:], and all above, in units of
-// 2^52, to word 16 v + 8 + l. Word i mod 8 at out[sumNegatives:] takes 2^(exp_i - low) if
+// sumDigits adds n numbers of limbs words, those that are not finite not at all, to columns of
+// words in lanes: number i enters times 2^s, 0 <= s = exp_i - low <= sumSpan. Its word k lies in
+// lane l = i limbs + k modulo 8 of vector v = 0 if limbs is 1, 2 or 4, else in lane k modulo 8 of
+// vector k / 8. Let c be the word, or its complement if cls_i & signs is 1: what the low 52 bits of
+// c times 2^s have below 2^52 is added to word 16 v + l at out[sumColumns:], and the rest of c 2^s,
+// in units of 2^52, to word 16 v + 8 + l. Word i modulo 8 at out[sumNegatives:] takes 2^s if
 // cls_i & signs is 1.
 func sumDigits(out *[sumWords]uint64, sig []uint64, exp []int32, cls []uint8, limbs int, low int64, signs uint64) {
 	const mask = 1<<52 - 1
@@ -347,26 +347,24 @@ func axpyTop2(acc []uint64, ref []int64, a []uint64, ae []int32, ac []uint8, x1,
 
 // topWords stores in w the n = len(x) highest words of the sum of the products
 // a_i x_j with i + j >= n - 1, of which those with i + j = n - 1 enter by their high words only,
-// shifted right by d and, where neg, complemented, with a sign word at the end.
-func topWords(w, a, x []uint64, d uint64, neg bool) {
+// shifted right by d and, where neg, complemented, with a sign word at the end. p has room for
+// n + 1 words.
+func topWords(w, p, a, x []uint64, d uint64, neg bool) {
 	n := len(x)
-	p := make([]uint64, n+1)
+	clear(p)
 	for i, v := range a {
-		var carry uint64
-		for j := n - 1 - i; j < n; j++ {
-			hi, lo := bits.Mul64(v, x[j])
-			k := i + j - n // word of lo
-			if k < 0 {
-				carry = hi
-				continue
-			}
+		carry, _ := bits.Mul64(v, x[n-1-i])
+		xs := x[n-i:]
+		ps := p[:len(xs)]
+		for k, u := range xs {
+			hi, lo := bits.Mul64(v, u)
 			var c uint64
-			p[k], c = bits.Add64(p[k], lo, 0)
+			lo, c = bits.Add64(lo, carry, 0)
 			hi += c
-			p[k], c = bits.Add64(p[k], carry, 0)
+			ps[k], c = bits.Add64(lo, ps[k], 0)
 			carry = hi + c
 		}
-		p[i] += carry
+		p[i] = carry
 	}
 	for k := range n {
 		w[k] = wordAt(p[:n], int64(64*k)+int64(d))
@@ -384,13 +382,13 @@ func topWords(w, a, x []uint64, d uint64, neg bool) {
 // stored as in num.Array, each by topWords; those with a zero not at all. No
 // product may exceed 2^ref.
 func dotTop(words int, acc []uint64, ref int64, a []uint64, ae []int32, ac []uint8, x []uint64, xe []int32, xc []uint8) {
-	w := make([]uint64, words+1)
+	w, p := make([]uint64, words+1), make([]uint64, words+1)
 	for i, c := range ac {
 		d := ref - int64(ae[i]) - int64(xe[i])
 		if c&xc[i]&2 == 0 || uint64(d) >= uint64(64*words) {
 			continue
 		}
-		topWords(w, a[words*i:words*(i+1)], x[words*i:words*(i+1)], uint64(d), (c^xc[i])&1 != 0)
+		topWords(w, p, a[words*i:words*(i+1)], x[words*i:words*(i+1)], uint64(d), (c^xc[i])&1 != 0)
 		addWords(acc, w)
 	}
 }
@@ -399,13 +397,13 @@ func dotTop(words int, acc []uint64, ref int64, a []uint64, ae []int32, ac []uin
 // 2^scale, number i's to the words + 1 words from acc[(words+1) i] on, with
 // reference ref[i], like dotTop.
 func axpyTop(words int, acc []uint64, ref []int64, a []uint64, ae []int32, ac []uint8, x []uint64, scale int64, sign uint64) {
-	w := make([]uint64, words+1)
+	w, p := make([]uint64, words+1), make([]uint64, words+1)
 	for i, c := range ac {
 		d := ref[i] - int64(ae[i]) - scale
 		if c&2 == 0 || uint64(d) >= uint64(64*words) {
 			continue
 		}
-		topWords(w, a[words*i:words*(i+1)], x, uint64(d), (uint64(c)^sign)&1 != 0)
+		topWords(w, p, a[words*i:words*(i+1)], x, uint64(d), (uint64(c)^sign)&1 != 0)
 		addWords(acc[(words+1)*i:(words+1)*(i+1)], w)
 	}
 }

@@ -83,9 +83,9 @@ const (
 // addDigits adds MP numbers of l words, or their magnitudes, whose finite ones have exponents from
 // low on to low + sumSpan.
 //
-// A column of sumDigits takes 2^12 numbers less than 2^52 in the lower word, and as many in the upper
-// one less than (2^12 - 1) 2^sumSpan + 2^sumSpan = 2^52. The complement of a number of l words is
-// 2^(64 l) - 1 less the number.
+// A column of sumDigits takes 2^12 numbers less than 2^52 in the lower word, and as many in the
+// upper one less than (2^12 - 1) 2^sumSpan + 2^sumSpan = 2^52. The complement of a number of l
+// words is 2^(64 l) - 1 less the number.
 func (a *Acc) addDigits(sig []uint64, exp []int32, cls []uint8, l int, low int64, magnitudes bool) {
 	if a.columns == nil {
 		a.columns = (*[sumWords]uint64)(aligned(sumWords))
@@ -130,9 +130,83 @@ func (a *Acc) addDigits(sig []uint64, exp []int32, cls []uint8, l int, low int64
 	}
 }
 
+// termsPart is the number of entries of which addTerms holds copies.
+const termsPart = 1 << 11
+
+// addTerms adds the entries of x, not MP, or their magnitudes: their terms as MP numbers of one
+// word, unless one is infinite or NaN, or a first one 0.
+func (a *Acc) addTerms(x num.Vec, magnitudes bool) {
+	count := max(1, x.Arr.Terms())
+	if a.terms == nil {
+		a.terms = num.New(num.Format{Kind: num.MP, Prec: 64}, 4*termsPart)
+	}
+	b := a.terms
+	for lo := 0; lo < x.N; lo += termsPart {
+		part := slice(x, lo, min(lo+termsPart, x.N))
+		ok := true
+		for t := range count {
+			from := t * termsPart
+			exp, cls := b.Exp[from:from+part.N], b.Cls[from:from+part.N]
+			for i, at := 0, part.Off; i < part.N; i, at = i+1, at+part.Inc {
+				var v float64
+				if part.Arr.Kind == num.F32 {
+					v = float64(part.Arr.F32[at])
+				} else {
+					v = part.Arr.F64[t][at]
+				}
+				cls[i], exp[i] = floatWord(&b.Sig[from+i], v)
+				ok = ok && cls[i].Class() <= num.Finite
+			}
+		}
+		for _, c := range b.Cls[:part.N] {
+			ok = ok && c.Class() == num.Finite
+		}
+		if ok && magnitudes {
+			ok = signTerms(b, part.N, count)
+		}
+		switch {
+		case ok:
+			for t := range count {
+				a.addLimbs(num.Vec{Arr: b, Off: t * termsPart, Inc: 1, N: part.N}, false)
+			}
+		case isFloat(x.Arr.Format):
+			a.addFloats(sumOf(magnitudes), false, 0, part, part)
+		default:
+			a.addExpansions(sumOf(magnitudes), false, 0, part, part)
+		}
+	}
+}
+
+func sumOf(magnitudes bool) Reduction {
+	if magnitudes {
+		return Asum
+	}
+	return Sum
+}
+
+// signTerms makes n numbers positive, whose terms are b's, if they have the signs of their first
+// terms, see addExpansions: if every term other than 0 is less than a quarter of the one before.
+func signTerms(b *num.Array, n, count int) bool {
+	for i := range n {
+		last, sign := b.Exp[i], b.Cls[i]&1
+		b.Cls[i] ^= sign
+		for k := termsPart + i; k < count*termsPart; k += termsPart {
+			if b.Cls[k].Class() != num.Finite {
+				continue
+			}
+			if b.Exp[k] > last-3 {
+				return false
+			}
+			b.Cls[k] ^= sign
+			last = b.Exp[k]
+		}
+	}
+	return true
+}
+
 // addAt adds x to the integer m, which has room for it.
 func addAt(m []uint64, x uint64) {
-	c := uint64(0)
+	var c uint64
 	m[0], c = bits.Add64(m[0], x, 0)
 	for k := 1; c != 0; k++ {
 		m[k], c = bits.Add64(m[k], 0, c)

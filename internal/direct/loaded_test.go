@@ -9,9 +9,9 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// TestLoadedProducts compares scalar products of MP numbers with numbers of other formats, from leading
-// digits, with exact ones: canonical expansions, gaps between terms longer than the digits, terms that
-// overlap or cancel, subnormal numbers, zeros, infinities and NaN, strides.
+// TestLoadedProducts compares scalar products of MP numbers with numbers of other formats, from
+// leading digits, with exact ones: canonical expansions, gaps between terms longer than the digits,
+// terms that overlap or cancel, subnormal numbers, zeros, infinities and NaN, strides.
 func TestLoadedProducts(t *testing.T) {
 	r := rand.New(rand.NewPCG(51, 52))
 	w := Work{Context: context.Background(), Threads: 1}

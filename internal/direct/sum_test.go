@@ -162,6 +162,7 @@ func TestExpansionSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	const d = math.SmallestNonzeroFloat64
 	value := func(e int) float64 { return math.Ldexp(r.Float64()-0.5, e) }
+	plain := false // terms without those of a special kind
 	fill := func(a *num.Array, i, kind int) {
 		if a.Kind == num.F32 {
 			a.F32[i] = float32(value(r.IntN(200) - 100))
@@ -176,13 +177,19 @@ func TestExpansionSums(t *testing.T) {
 		}
 		for k := range a.Terms() {
 			a.F64[k][i] = value(e)
-			e -= 54 + r.IntN(3)*r.IntN(20)
+			if e -= 54 + r.IntN(3)*r.IntN(20); plain && kind == 3 {
+				e += 60 // the next term is larger
+			}
 		}
 		if kind < 3 && r.IntN(8) != 0 {
 			return
 		}
 		for k := range a.Terms() {
-			switch special := r.IntN(40); {
+			special := r.IntN(40)
+			if plain {
+				special = 40
+			}
+			switch {
 			case special < 10:
 				a.F64[k][i] = 0
 			case special < 16:
@@ -202,9 +209,15 @@ func TestExpansionSums(t *testing.T) {
 			if fx < num.DD && fy < num.DD {
 				continue
 			}
-			for kind := range 12 {
-				kind %= 6
+			for trial := range 20 {
+				kind := trial % 6
 				n := fewFloats + r.IntN(8)
+				if plain = trial >= 12 && kind < 5; trial >= 12 {
+					n = manyDigits + r.IntN(80)
+				}
+				if trial == 18 {
+					n += termsPart
+				}
 				inc := 1 + r.IntN(2)
 				x, y := num.New(num.Format{Kind: fx}, n*inc), num.New(num.Format{Kind: fy}, n)
 				for i := range x.Len() {

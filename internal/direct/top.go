@@ -7,9 +7,9 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Products of numbers of two to seven words are summed in fixed point from the
-// highest words of each, without digits: see dotTop2 and dotTop. P being the
-// reference exponent, a sum is kept in units of 2^(P - unit).
+// Products of numbers of two to seven words, and of longer ones where there is no assembly, are
+// summed in fixed point from the highest words of each, without digits: see dotTop2 and dotTop. P
+// being the reference exponent, a sum is kept in units of 2^(P - unit).
 type topPlan struct {
 	words int    // of a number
 	sum   int    // words of a sum
@@ -22,7 +22,7 @@ type topPlan struct {
 //
 // With two words a product is cut below its third word: the word left out, the bits
 // shifted out and the complement cost less than 1 unit each, the words of shifts by
-// whole words less than 1 more. With L = 3 to 7 words the products left out are the
+// whole words less than 1 more. With L = 3 words and more the products left out are the
 // low words of L pairs and both words of the pairs below them, in units of
 // the last word kept less than L + (L-1) + 1; shift and complement as before.
 func planTop(a num.Format, p, n int) (t topPlan, ok bool) {
@@ -30,10 +30,10 @@ func planTop(a num.Format, p, n int) (t topPlan, ok bool) {
 		return t, false
 	}
 	l := a.Limbs()
-	switch l {
-	case 2:
+	switch {
+	case l == 2:
 		t = topPlan{words: 2, sum: 4, unit: 192, err: 4}
-	case 3, 4, 5, 6, 7:
+	case 3 <= l && l <= 7, 7 < l && l <= longTop && !assembly():
 		t = topPlan{words: l, sum: l + 1, unit: int64(64 * l), err: uint64(2*l + 3)}
 	default:
 		return t, false
@@ -67,6 +67,10 @@ func (t topPlan) vector(x num.Vec) (*num.Array, []int64) {
 	}
 	return z, scale
 }
+
+// longTop is the most words of numbers whose products are summed in words where there is no
+// assembly for their digits: plain Go takes 4 times as long for digits of 28 bits.
+const longTop = 64
 
 func classBytes(c []num.Cls) []uint8 { return unsafe.Slice((*uint8)(unsafe.Pointer(&c[0])), len(c)) }
 

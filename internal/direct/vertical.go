@@ -536,7 +536,8 @@ func floatWord(w *uint64, x float64) (cls num.Cls, exp int32) {
 		e = -s
 	}
 	*w = m<<11 | 1<<63
-	return num.Cls(uint64(num.Finite)<<1 | m>>63), int32(e - 1022) // a sign is no branch, which nobody foresees
+	// A sign is no branch, which nobody foresees.
+	return num.Cls(uint64(num.Finite)<<1 | m>>63), int32(e - 1022)
 }
 
 // addRowsVertical takes a vector of columns at a time.

@@ -12,8 +12,8 @@ import (
 // waited for, with none at all some 2 to 4 times as long where it does not foresee what is read.
 const digitsAhead = 12 << 10
 
-// sumDigits writes the loop of sumDigits. Of numbers of 1, 2 or 4 words several lie in a vector, and
-// vectors is 1; else a number has so many vectors, of which the last may not be full.
+// sumDigits writes the loop of sumDigits. Of numbers of 1, 2 or 4 words several lie in a vector,
+// and vectors is 1; else a number has so many vectors, of which the last may not be full.
 func sumDigits(words, vectors int) {
 	several := words != 0
 	name := fmt.Sprintf("sumDigits%dIFMA", words)

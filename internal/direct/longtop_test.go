@@ -1,0 +1,80 @@
+package direct
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// TestPortableProducts compares scalar products and matrix-vector products of long numbers without
+// assembly with exact ones: words of ones, zeros, exponents far apart, and sums that nearly cancel.
+func TestPortableProducts(t *testing.T) {
+	defer impl.Force(impl.Portable)()
+	r := rand.New(rand.NewPCG(61, 62))
+	w := Work{Context: context.Background(), Threads: 1}
+	decided, trials := 0, 0
+	for trial := range 400 {
+		f := num.Format{Kind: num.MP, Prec: []uint32{106, 448, 500, 848, 1696}[trial%5]}
+		l, n := f.Limbs(), fewProducts+r.IntN(8)
+		x, y := num.New(f, 4*n), num.New(f, n)
+		for _, a := range []*num.Array{x, y} {
+			for i := range a.Cls {
+				m := make([]uint64, l)
+				for k := range m {
+					if m[k] = r.Uint64(); trial%3 == 0 {
+						m[k] = math.MaxUint64
+					}
+				}
+				v := num.Real{Class: num.Finite, Neg: r.IntN(2) == 0, Exp: int64(r.IntN(20)), Mag: m}
+				if trial%4 == 0 {
+					v.Exp = int64(r.IntN(5000))
+				}
+				if r.IntN(20) == 0 {
+					v.Class = num.Zero
+				}
+				a.Set(i, v)
+			}
+		}
+		if trial%2 == 0 { // products that cancel but for some bits
+			for i := 0; i+1 < n; i += 2 {
+				y.CopyFrom(i+1, y, i)
+				for row := range 4 {
+					x.CopyFrom(row+4*(i+1), x, row+4*i)
+					x.Negate(row + 4*(i+1))
+				}
+			}
+		}
+		m := num.Mat{Arr: x, Rows: 4, Cols: n, RS: 1, CS: 4}
+		if trial%3 == 1 {
+			m.RS, m.CS = n, 1
+		}
+		v := num.Vec{Arr: y, Inc: 1, N: n}
+		out := num.Format{Kind: num.MP, Prec: []uint32{f.Prec, 60}[r.IntN(2)]}
+		z, want := num.New(out, 4), num.New(out, 1)
+		exact, err := Gemv(w, realOne, m, v, num.Real{}, num.Vec{}, z, func(num.Flags) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		trials += 4
+		decided += 4 - int(exact)
+		for i := range 4 {
+			var a Acc
+			a.AddDot(m.Row(i), v)
+			want.Set(0, a.Value(out))
+			dot := num.New(out, 1)
+			if _, _, err := Dot.Round(w, m.Row(i), v, dot); err != nil {
+				t.Fatal(err)
+			}
+			if !z.SameBits(i, want, 0) || !dot.SameBits(0, want, 0) {
+				t.Fatalf("trial %d, %v to %v: %v and %v, want %v", trial, f, out, z.Value(i, nil), dot.Value(0, nil), want.Value(0, nil))
+			}
+		}
+	}
+	if decided < trials/4 {
+		t.Errorf("only %d of %d without the exact sum", decided, trials)
+	}
+}
