@@ -452,7 +452,7 @@ func (z *blocks) bound() ([]*big.Float, error) {
 	if err := dgemm.InvertLower(s.ctx, s.threads, n, l, li); err != nil {
 		return nil, err
 	}
-	if err := dgemm.InvertUpper(s.ctx, s.threads, n, u, ui); err != nil {
+	if err := dgemm.InvertUpper(s.ctx, s.threads, n, u, n, ui); err != nil {
 		return nil, err
 	}
 	if !(max(largestOf(l), largestOf(u), largestOf(li), largestOf(ui)) < 0x1p100) {

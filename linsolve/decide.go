@@ -1,8 +1,8 @@
 package linsolve
 
 import (
-	"math"
 	"math/big"
+	"math/bits"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
@@ -176,9 +176,12 @@ func (d *padic) digit(f *field) uint64 {
 	return z
 }
 
-// lift compares the p-adic digits of ties with those of the solution. A tie whose digits all agree,
-// up to a power of p that exceeds twice what the difference of both can be by Cramer's rule, is
-// that entry.
+// lift compares the p-adic digits of ties with those of the solution.
+//
+// With the integers A and b and a tie u/2^t of component i of A y = b, det(A) (2^t y_i - u) is, by
+// Cramer's rule, the determinant of A with v = 2^t b - u a_i for column i: an integer, and at most
+// n max |v| times the largest minor. If a power of p that exceeds that divides it, as it does where
+// so many digits agree, it is 0: the tie is that entry.
 func (e *entries) lift(ties map[int]*big.Float) (done bool, err error) {
 	s, n := e.s, e.z.Rows()
 	var l *lifting
@@ -191,18 +194,19 @@ func (e *entries) lift(ties map[int]*big.Float) (done bool, err error) {
 	// y_j = 2^(shift + cols_j) x_j solves the system of integers with a right-hand side of
 	// integers.
 	b := raw.Matrix(e.b)
-	shift, bits := int64(0), 0.0
+	shift, top := int64(0), 0 // of A and b
 	for i := range n {
 		if c, _, low := b.Arr.Span(b.At(i, e.j)); c == num.Finite {
 			shift = max(shift, l.z.rows[i]-low)
 		}
 	}
-	l.r = make([]*big.Int, n)
+	right := make([]*big.Int, n)
 	for i := range n {
 		v := e.b.Big(i, e.j)
-		l.r[i], _ = v.SetMantExp(v, int(shift-l.z.rows[i])).Int(nil)
-		bits += float64(max(l.z.bits[i], l.r[i].BitLen(), 1)) + float64(math.Log2(float64(n+1))/2)
+		right[i], _ = v.SetMantExp(v, int(shift-l.z.rows[i])).Int(nil)
+		top = max(top, l.z.bits[i], right[i].BitLen())
 	}
+	l.begin(right)
 	open := map[int]*padic{}
 	most := 0
 	for i, t := range ties {
@@ -216,9 +220,13 @@ func (e *entries) lift(ties map[int]*big.Float) (done bool, err error) {
 		most = max(most, u.BitLen(), power.BitLen())
 		open[i] = &padic{u, power, l.f.power2(-int64(power.BitLen() - 1))}
 	}
-	need := int(bits*(1+0x1p-40)) + most + 8
+	need := l.z.minorBits() + most + top + 1 + bits.Len(uint(n))
+	planes := mostLiftingPlanes
+	if l.fixed != nil {
+		planes = l.fixed.planes
+	}
 	// may fuse: an estimate
-	digit := float64(n) * float64(n) * (fieldCost + wordCost*float64(raw.Matrix(e.a).Arr.Bits())/64)
+	digit := float64(n) * float64(n) * wordCost * float64(1+planes)
 	for have := 0; have < need && len(open) > 0; have += 60 {
 		digits, err := l.digits()
 		if err != nil {

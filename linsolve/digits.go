@@ -492,7 +492,7 @@ func (t *digits) bound() error {
 	if err := dgemm.InvertLower(s.ctx, s.threads, n, l, li); err != nil {
 		return err
 	}
-	if err := dgemm.InvertUpper(s.ctx, s.threads, n, u, ui); err != nil {
+	if err := dgemm.InvertUpper(s.ctx, s.threads, n, u, n, ui); err != nil {
 		return err
 	}
 	if !(max(largestOf(l), largestOf(u), largestOf(li), largestOf(ui)) < 0x1p100) {

@@ -15,12 +15,13 @@
 // power of a prime beyond what Cramer's rule and Hadamard's bound allow for another (Dixon, Exact
 // solution of linear equations using p-adic expansions, 1982).
 //
-// For few right-hand sides R is the product of float64 inverses of triangles. What these may lose
-// bounds I - A R, or where that is too much, for condition numbers of up to some 2^45, I - A R in
-// float64 does, with a bound of its rounding. For systems that are worse conditioned it is
-// elimination in numbers of log2(kappa) bits and some more that comes next to A: in fixed point,
-// of digits that SIMD units multiply, or of blocks. Of the matrix of which that is exact the
-// inverse is bounded by those of its factors, and its distance to A by what roundings there were.
+// For few right-hand sides R is the product of float64 inverses of triangles, for one with the
+// upper one in two blocks where these do. What they may lose bounds I - A R, or where that is too
+// much, for condition numbers of up to some 2^45, I - A R in float64 does, with a bound of its
+// rounding. For systems that are worse conditioned it is elimination in numbers of log2(kappa)
+// bits and some more that comes next to A: in fixed point, of digits that SIMD units multiply, or
+// of blocks. Of the matrix of which that is exact the inverse is bounded by those of its factors,
+// and its distance to A by what roundings there were.
 //
 // Inverses of orders up to 320 (AVX-512) or 160 (AVX2) come from such an elimination too. Others,
 // and many right-hand sides, come from Newton's method, X <- X + (I - X A) X, each step of

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	mathbits "math/bits"
+	"slices"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
@@ -86,27 +87,16 @@ func (s *solver) solveFew(a, b, z *halfulp.Matrix, r inverse, todo []*entries) e
 
 // lowestBit returns some low ≥ 0 for which all entries of F are multiples of 2^-low.
 func lowestBit(a num.Mat, by scaling) (low int64) {
-	if k := a.Arr.Kind; k == num.MP || k == num.F64 {
+	switch a.Arr.Kind {
+	case num.F64:
+		return lowestFloat(a, by)
+	case num.MP:
 		bits := int64(a.Arr.Bits())
 		for j, col := range by.cols {
 			least, at := int64(math.MaxInt64), a.At(0, j)
-			if k == num.MP {
-				for i, row := range by.rows {
-					if i := at + i*a.RS; a.Arr.Cls[i].Class() == num.Finite {
-						least = min(least, int64(a.Arr.Exp[i])+row)
-					}
-				}
-			} else {
-				data := a.Arr.F64[0]
-				for i, row := range by.rows {
-					// The usual case, inlined.
-					e := int64(math.Float64bits(data[at+i*a.RS])>>52&0x7ff) - 1022
-					if e == -1022 {
-						if e = exponent(a.Arr, at+i*a.RS); e == none {
-							continue
-						}
-					}
-					least = min(least, e+row)
+			for i, row := range by.rows {
+				if i := at + i*a.RS; a.Arr.Cls[i].Class() == num.Finite {
+					least = min(least, int64(a.Arr.Exp[i])+row)
 				}
 			}
 			if least < math.MaxInt64 {
@@ -128,6 +118,26 @@ func lowestBit(a num.Mat, by scaling) (low int64) {
 				}
 				low = max(low, -(last + by.rows[i] + by.cols[j]))
 			}
+		}
+	}
+	return low
+}
+
+// lowestFloat is lowestBit for float64 numbers: of each column it takes the smallest, as if that
+// were in the row of the smallest factor.
+func lowestFloat(a num.Mat, by scaling) (low int64) {
+	if a.Rows == 0 {
+		return 0
+	}
+	row, data := slices.Min(by.rows), a.Arr.F64[0]
+	for j, col := range by.cols {
+		least, at := uint64(math.MaxUint64), a.At(0, j)
+		for i := range a.Rows {
+			least = min(least, math.Float64bits(data[at+i*a.RS])<<1-1) // none for 0
+		}
+		if least++; least > 0 {
+			// Below 2^-1021 all are multiples of 2^-1074.
+			low = max(low, 1075-max(int64(least>>53), 1)-row-col)
 		}
 	}
 	return low
@@ -195,6 +205,7 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 			}
 			return false, nil
 		}
+		tried := false // radius takes no c then
 		switch leading := y.r.leading(); {
 		case leading && !began:
 			for i, x := range v[0] { // of this residual
@@ -204,6 +215,7 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 			if done, err := proved(nil); done || err != nil {
 				return false, err
 			}
+			tried = true
 			fallthrough
 		default:
 			if v, err = y.r.correct(r); err != nil {
@@ -214,7 +226,7 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 			return false, nil // the latter would be no progress
 		}
 		est := log2(most) + float64(r.exp) // of |y - F^-1 g|
-		if began && (floor || est <= -float64(bits+8)) {
+		if began && !tried && (floor || est <= -float64(bits+8)) {
 			if done, err := proved(v[0]); done || err != nil {
 				return false, err
 			}

@@ -61,6 +61,25 @@ func (f *field) reduce(hi, lo uint64) uint64 {
 	return hi
 }
 
+// small returns x mod p.
+func (f *field) small(x uint64) uint64 {
+	x -= x >> 61 * f.p // p is less than 2^61, and not by much
+	for x >= f.p {
+		x -= f.p
+	}
+	return x
+}
+
+// sum returns (s2 2^128 + s1 2^64 + s0) / 2^64 mod p: an element for a sum of products of elements,
+// an integer for one of products of elements with integers.
+func (f *field) sum(s0, s1, s2 uint64) uint64 {
+	z := f.add(f.reduce(0, s0), f.small(s1))
+	if s2 != 0 {
+		z = f.add(z, f.mul(f.small(s2), f.two64))
+	}
+	return z
+}
+
 func (f *field) mul(x, y uint64) uint64 {
 	hi, lo := bits.Mul64(x, y)
 	return f.reduce(hi, lo)

@@ -46,11 +46,11 @@ func (s *solver) newFixed(a num.Mat, by scaling, planes int) (*fixed, error) {
 	floats := a.Arr.Kind == num.F64 && planes <= 2
 	if floats {
 		some, tile = floatRows, floatCols
-		room := s.words(m * planes * n)
+		room := s.words(m * n)
 		for i := range m {
-			for l := range planes { // the second plane, behind the first, may not be met at all
-				at := (l*m + i) * n
-				f.words = append(f.words, room[at:at+n:at+n])
+			f.words = append(f.words, room[i*n:(i+1)*n:(i+1)*n])
+			if planes == 2 { // see many
+				f.words = append(f.words, nil)
 			}
 		}
 		if planes == 2 {
@@ -182,10 +182,10 @@ func (f *fixed) setFloat(i, j int, x float64, e int64) {
 // isFew reports whether row i of a plane is in f.few.
 func (f *fixed) isFew(i, plane int) bool { return plane == 1 && f.few != nil && f.few[i] != nil }
 
-// many moves row i of the second plane from f.few to words.
+// many moves row i of the second plane from f.few to words, which have no room before.
 func (f *fixed) many(i int) {
-	second := f.words[2*i+1]
-	clear(second)
+	second := make([]uint64, f.cols)
+	f.words[2*i+1] = second
 	for _, p := range f.few[i] {
 		second[p.j] = p.word
 	}

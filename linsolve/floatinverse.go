@@ -30,12 +30,19 @@ type floatInverse struct {
 // rows may be below, make a residual not worth its while.
 const farOff = 32
 
-// invertFactors returns an inverse by factors of a with its rho and a bound of its norm, nil if
-// none is proved to be good.
-func (s *solver) invertFactors(a num.Mat, f *factors) (r inverse, rho, norm float64, err error) {
-	t, err := s.invertTriangles(f)
+// invertFactors returns an inverse by factors of a for so many right-hand sides with its rho and a
+// bound of its norm, nil if none is proved to be good.
+func (s *solver) invertFactors(a num.Mat, f *factors, columns int) (r inverse, rho, norm float64, err error) {
+	cut := f.n
+	if columns == 1 && f.n >= leastHalved && f.n <= mostHalved {
+		cut = f.n / 2
+	}
+	t, err := s.trianglesOf(f, cut)
+	if err == nil && cut < f.n && t != nil && !(t.rho <= mostRho) {
+		err = t.invertUpper(s, f.n)
+	}
 	switch {
-	case err != nil || t == nil:
+	case err != nil || t == nil || math.IsInf(t.rho, 1):
 		return nil, 0, 0, err
 	case t.rho <= mostRho:
 		return t, t.rho, t.norm, nil

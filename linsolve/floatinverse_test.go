@@ -194,7 +194,7 @@ func TestInverseOfFactors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, rho, norm, err := s.invertFactors(raw.Matrix(a), lu)
+		r, rho, norm, err := s.invertFactors(raw.Matrix(a), lu, 1)
 		if err != nil || r != nil && !(rho <= mostRho && norm < math.Inf(1)) {
 			t.Fatalf("%s: rho %g, norm %g, %v", c.name, rho, norm, err)
 		}

@@ -3,7 +3,6 @@ package linsolve
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 
 	"github.com/halfulp/halfulp"
@@ -228,86 +227,4 @@ func (s *solver) rank(a *halfulp.Matrix) (int, *field, error) {
 		s.plan(float64((bits-known)/60) * primeStep(m))
 	}
 	return max(best, 0), prime, nil
-}
-
-// lifting is a solution x of A x = b in the p-adic integers (Dixon, Exact solution of linear
-// equations using p-adic expansions, 1982), of which digit after digit is made.
-type lifting struct {
-	s       *solver
-	a       *halfulp.Matrix
-	f       *field
-	z       integers
-	inverse [][]uint64 // of the integers modulo p
-	r       []*big.Int // what is left of b
-}
-
-// newLifting prepares the lifting of columns of solutions of A X = B. There is no lifting, nil, if
-// A is singular modulo the field's prime.
-func (s *solver) newLifting(a *halfulp.Matrix, f *field) (*lifting, error) {
-	m := raw.Matrix(a)
-	n := m.Rows
-	l := &lifting{s: s, a: a, f: f, z: toIntegers(m)}
-	rows, err := f.matrix(s.ctx, s.threads, m)
-	if err != nil {
-		return nil, err
-	}
-	for i := range rows {
-		left := f.power2(-l.z.rows[i])
-		for j := range rows[i] {
-			rows[i][j] = f.mul(rows[i][j], f.mul(left, f.power2(-l.z.cols[j])))
-		}
-		rows[i] = append(rows[i], make([]uint64, n)...)
-		rows[i][n+i] = f.one
-	}
-	pivots, _, err := f.eliminate(s.ctx, s.threads, rows, n, true)
-	if err != nil || len(pivots) < n {
-		return nil, err
-	}
-	for i := range rows {
-		rows[i] = rows[i][n:]
-	}
-	l.inverse = rows
-	return l, nil
-}
-
-// digits returns the next digit of each component and makes what is left smaller by it.
-func (l *lifting) digits() ([]uint64, error) {
-	f, n := l.f, len(l.r)
-	left := make([]uint64, n)
-	for i, r := range l.r {
-		left[i] = f.integer(r)
-	}
-	digits := make([]uint64, n)
-	y := halfulp.NewMatrix(halfulp.MP(64), n, 1)
-	for i, row := range l.inverse {
-		sum := uint64(0)
-		for j, x := range row {
-			sum = f.add(sum, f.mul(x, left[j]))
-		}
-		digits[i] = f.value(sum)
-		d := new(big.Float).SetPrec(64).SetUint64(digits[i])
-		y.SetBig(i, 0, d.SetMantExp(d, int(-l.z.cols[i])))
-	}
-	// The product is exact: the format has all bits of its integers.
-	wide := 64 + 64
-	for _, b := range l.z.bits {
-		wide = max(wide, b+64+64)
-	}
-	if err := workable(wide, l.a); err != nil {
-		return nil, err
-	}
-	product := halfulp.NewMatrix(halfulp.MP(uint(wide)), n, 1)
-	if err := l.s.gemm(1, l.a, y, 0, nil, product); err != nil {
-		return nil, err
-	}
-	p := new(big.Int).SetUint64(f.p)
-	for i, r := range l.r {
-		d := product.Big(i, 0)
-		v, accuracy := d.SetMantExp(d, int(-l.z.rows[i])).Int(nil)
-		r.Sub(r, v)
-		if _, rest := r.QuoRem(r, p, new(big.Int)); rest.Sign() != 0 || accuracy != big.Exact {
-			panic("linsolve: lifting is not exact")
-		}
-	}
-	return digits, nil
 }

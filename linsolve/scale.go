@@ -87,6 +87,11 @@ func exponent(a *num.Array, i int) int64 {
 
 // scale returns a scaling of a square matrix for decompositions in float64.
 func scale(a num.Mat) scaling {
+	if a.Arr.Kind == num.F64 {
+		if s, ok := rangesOf(a).equilibrate(); ok {
+			return s
+		}
+	}
 	room := take[int64](&exponentRoom, a.Rows*a.Cols)
 	defer exponentRoom.Put(room)
 	t := topsIn((*room)[:a.Rows*a.Cols], a)

@@ -111,8 +111,8 @@ func (s *solver) inverseBySeries(a, b *halfulp.Matrix, f *factors, z *halfulp.Ma
 func (s *solver) invertSeries(a *halfulp.Matrix, f *factors, wanted int) (*seriesInverse, error) {
 	n := f.n
 	triangles, err := s.invertTriangles(f)
-	// R is off Y X P by (n + 16) u |Y| |X| at most: F times that is about a half, at most, of rho
-	// of the triangles.
+	// R is off Y X P by γ |Y| |X| at most, γ that of triangles: F times that is about a half, at
+	// most, of rho of these.
 	if err != nil || triangles == nil || !(triangles.rho < goodRho) {
 		return nil, err
 	}

@@ -139,7 +139,7 @@ func (t *splitting) invert(lu []float64) (ok bool, err error) {
 	if err := dgemm.InvertLower(t.s.ctx, t.s.threads, n, lu, x); err != nil {
 		return false, err
 	}
-	if err := dgemm.InvertUpper(t.s.ctx, t.s.threads, n, lu, y); err != nil {
+	if err := dgemm.InvertUpper(t.s.ctx, t.s.threads, n, lu, n, y); err != nil {
 		return false, err
 	}
 	if !(max(largestOf(lu), largestOf(x), largestOf(y)) < 0x1p100) {

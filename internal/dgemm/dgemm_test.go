@@ -93,6 +93,132 @@ func TestSingular(t *testing.T) {
 	}
 }
 
+// TestFactorAdditions counts the sums that are added to a number at most, by the recursions.
+func TestFactorAdditions(t *testing.T) {
+	known := map[[2]int]int{}
+	var lu, lower, inverse func(n int) int
+	once := func(kind int, f func(n int) int) func(n int) int {
+		return func(n int) int {
+			m, ok := known[[2]int{kind, n}]
+			if !ok {
+				m = f(n)
+				known[[2]int{kind, n}] = m
+			}
+			return m
+		}
+	}
+	sums := func(k int) (m int) {
+		for h := 0; h < k; h += length {
+			m += (min(length, k-h) + factorPiece - 1) / factorPiece
+		}
+		return m
+	}
+	lower = once(0, func(n int) int {
+		if n <= block {
+			return n
+		}
+		half := halfOf(n)
+		return max(lower(half), sums(half)+lower(n-half))
+	})
+	lu = once(1, func(n int) int {
+		if n <= few {
+			return n
+		}
+		half := halfOf(n)
+		return max(lu(half), lower(half), sums(half)+lu(n-half))
+	})
+	inverse = once(2, func(n int) int {
+		if n <= block {
+			return n
+		}
+		half, m := halfOf(n), 0
+		for k := 0; k < half; k += Strip {
+			m += sums(min(Strip, half-k))
+		}
+		return max(inverse(half), inverse(n-half), m+lower(n-half))
+	})
+	// In the order of upper triangles the other part is the first one.
+	upper := once(3, func(n int) int {
+		if n <= block {
+			return n
+		}
+		half, m := halfOf(n), 0
+		for k := 0; k < n-half; k += Strip {
+			m += sums(min(Strip, n-half-k))
+		}
+		return m + lower(half)
+	})
+	for n := range 10000 {
+		if m, most := max(lu(n), inverse(n), upper(n)), factorAdditions(n); m > most {
+			t.Fatalf("n = %d: %d sums, bound %d", n, m, most)
+		}
+	}
+}
+
+// TestFactorError compares errors of decompositions with FactorError, computed exactly, for numbers
+// of one sign, whose roundings add up.
+func TestFactorError(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 8))
+	ctx := context.Background()
+	for _, level := range impl.Levels() {
+		restore := impl.Force(level)
+		for trial, n := range []int{1, 5, 17, 60, 140} {
+			a := random(n, n, r)
+			for i := range n {
+				for j := range n {
+					if trial%2 == 0 && i != j { // L and U are negative beside the diagonal
+						a[i+j*n] = -math.Abs(a[i+j*n]) / float64(4*n)
+					}
+				}
+			}
+			lu, pivots := append([]float64(nil), a...), make([]int, n)
+			x, y := make([]float64, n*n), make([]float64, n*n)
+			err := errors.Join(LU(ctx, 2, n, lu, 0x1p-80, pivots), InvertLower(ctx, 2, n, lu, x), InvertUpper(ctx, 2, n, lu, n, y))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ExchangeRows(n, a, pivots)
+			l := func(i, k int) float64 {
+				if i == k {
+					return 1
+				}
+				return lu[i+k*n]
+			}
+			u := func(i, k int) float64 { return lu[i+k*n] }
+			unit := func(i, j int) float64 {
+				if i == j {
+					return 1
+				}
+				return 0
+			}
+			// sums compares c with Σ f g over k.
+			sums := func(name string, i, j, first, last int, c float64, f, g func(i, k int) float64) {
+				left, size, p := new(big.Float).SetPrec(500).SetFloat64(c), new(big.Float).SetPrec(500), new(big.Float).SetPrec(500)
+				for k := first; k < last; k++ {
+					p.Mul(big.NewFloat(f(i, k)), big.NewFloat(g(k, j)))
+					left.Sub(left, p)
+					size.Add(size, p.Abs(p))
+				}
+				if size.Mul(size, big.NewFloat(FactorError(n))); left.Abs(left).Cmp(size) > 0 {
+					t.Fatalf("level %v, n = %d, %s: entry %d, %d is off by %g, bound %g", level, n, name, i, j, left, size)
+				}
+			}
+			for i := range n {
+				for j := range n {
+					sums("L U", i, j, 0, min(i, j)+1, a[i+j*n], l, u)
+					if i >= j {
+						sums("L X", i, j, j, i+1, unit(i, j), l, func(k, j int) float64 { return x[k+j*n] })
+					}
+					if i <= j {
+						sums("U Y", i, j, i, j+1, unit(i, j), u, func(k, j int) float64 { return y[k+j*n] })
+					}
+				}
+			}
+		}
+		restore()
+	}
+}
+
 func BenchmarkLU(b *testing.B) {
 	for _, n := range []int{100, 300, 1000, 2000} {
 		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
@@ -137,10 +263,10 @@ func TestSubtract(t *testing.T) {
 				bound := SubtractError(n)
 				for range 200 {
 					i, j := r.IntN(n), r.IntN(n)
-					sum := new(big.Float).SetPrec(3000).SetFloat64(c[i+j*n])
-					size := new(big.Float).SetPrec(3000).SetFloat64(math.Abs(c[i+j*n]))
+					sum := new(big.Float).SetPrec(500).SetFloat64(c[i+j*n])
+					size := new(big.Float).SetPrec(500).SetFloat64(math.Abs(c[i+j*n]))
 					for k := range n {
-						p := new(big.Float).SetPrec(3000).Mul(big.NewFloat(a[i+k*n]), big.NewFloat(b[k+j*n]))
+						p := new(big.Float).SetPrec(500).Mul(big.NewFloat(a[i+k*n]), big.NewFloat(b[k+j*n]))
 						sum.Sub(sum, p)
 						size.Add(size, p.Abs(p))
 					}

@@ -6,7 +6,7 @@ import "context"
 // dimension n, whose column j is 0 before from row j - Strip on: each column by substitution, as
 // SolveLower does.
 func InvertLower(ctx context.Context, threads, n int, l, x []float64) error {
-	w := newWorker(ctx, threads)
+	w := newFactorWorker(ctx, threads)
 	defer w.free()
 	return w.invertLower(matrix{n, n, max(n, 1), l}, matrix{n, n, max(n, 1), x})
 }
@@ -39,12 +39,12 @@ func (w *worker) invertLower(l, x matrix) error {
 	return w.invertLower(l.view(half, n, half, n), second)
 }
 
-// InvertUpper is InvertLower for the upper triangle U, diagonal included: column j of X is 0 before
-// up to row j + Strip.
-func InvertUpper(ctx context.Context, threads, n int, u, x []float64) error {
-	w := newWorker(ctx, threads)
+// InvertUpper is InvertLower for the upper triangle U, diagonal included, of leading dimension ldu:
+// column j of X is 0 before up to row j + Strip.
+func InvertUpper(ctx context.Context, threads, n int, u []float64, ldu int, x []float64) error {
+	w := newFactorWorker(ctx, threads)
 	defer w.free()
-	return w.invertUpper(matrix{n, n, max(n, 1), u}, matrix{n, n, max(n, 1), x})
+	return w.invertUpper(matrix{n, n, max(ldu, 1), u}, matrix{n, n, max(n, 1), x})
 }
 
 func (w *worker) invertUpper(u, x matrix) error {

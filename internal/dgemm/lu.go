@@ -3,6 +3,7 @@ package dgemm
 import (
 	"context"
 	"math"
+	"math/bits"
 	"sync"
 )
 
@@ -16,6 +17,13 @@ var workers = sync.Pool{New: func() any { return new(worker) }}
 func newWorker(ctx context.Context, threads int) *worker {
 	w := workers.Get().(*worker)
 	w.ctx, w.threads, w.k, w.piece = ctx, threads, best(), length
+	return w
+}
+
+// newFactorWorker returns one whose errors are those of FactorError.
+func newFactorWorker(ctx context.Context, threads int) *worker {
+	w := newWorker(ctx, threads)
+	w.piece = factorPiece
 	return w
 }
 
@@ -35,7 +43,7 @@ func LU(ctx context.Context, threads, n int, a []float64, least float64, pivots 
 
 // LUTall is LU for an m x n matrix with leading dimension m ≥ n.
 func LUTall(ctx context.Context, threads, m, n int, a []float64, least float64, pivots []int) error {
-	w := newWorker(ctx, threads)
+	w := newFactorWorker(ctx, threads)
 	defer w.free()
 	return w.lu(matrix{m, n, max(m, 1), a}, pivots, least)
 }
@@ -119,6 +127,36 @@ func largest(x []float64, k int) int {
 	return p
 }
 
+// factorPiece is the piece of decompositions and of inverses of triangles. Products take 2 % longer
+// than with pieces of length.
+const factorPiece = 128
+
+// FactorError returns γ with
+//
+//	|P A - L U| ≤ γ |L| |U|,  |L X - I| ≤ γ |L| |X|,  |U Y - I| ≤ γ |U| |Y|
+//
+// for LU, InvertLower and InvertUpper, n rows or less, without pivots that are replaced and
+// underflow.
+//
+// All numbers come from x d = c - Σ a b by adding m sums of up to factorPiece products each, in any
+// order, fused or not, to c, and by a product with the reciprocal of d. With u = 2^-53 that is
+//
+//	x d Π_m (1 + δ)^±1 = c - Σ a b (1 + θ)
+//
+// where a product is off by less than factorPiece roundings in its sum and by those of the sums
+// before it, which the Π of c is divided by: less than factorPiece + m + 3 roundings are in all
+// but c (Higham, Accuracy and Stability of Numerical Algorithms, lemma 8.4). Each step of the
+// recursions adds sums of as many columns as it has, up to factorPiece at a time, with one that
+// is shorter, and the columns of all steps are n at most: so m ≤ n / factorPiece + 2 log2 n + 16,
+// with the last 16 columns one by one. And m sums with one of p products have m + p - 1 products
+// or more.
+func FactorError(n int) float64 {
+	return float64(min(n+1, factorPiece+factorAdditions(n))+3) * (0x1p-53 * 1.01)
+}
+
+// factorAdditions bounds how many sums are added to a number.
+func factorAdditions(n int) int { return n/factorPiece + 2*bits.Len(uint(n)) + 16 }
+
 // shortPiece is the piece of Subtract: a divisor of length, and about the root of usual orders, so
 // that errors are small. Products take some 10 % longer than with pieces of length.
 const shortPiece = 32
@@ -152,10 +190,11 @@ func AdditionError(n int) float64 {
 }
 
 // MultiplyTriangles sets C = -U L for the upper triangle U and the unit lower triangle L of n x n
-// matrices that are 0 elsewhere, ones of L included. Nothing is promised of errors.
+// matrices that are 0 elsewhere, ones of L included, with an error below FactorError(n) |U| |L|,
+// underflow aside: of sums as there, added up.
 func MultiplyTriangles(ctx context.Context, threads, n int, c, u, l []float64) error {
 	square := func(x []float64) matrix { return matrix{n, n, max(n, 1), x} }
-	w := newWorker(ctx, threads)
+	w := newFactorWorker(ctx, threads)
 	defer w.free()
 	clear(c[:n*n])
 	for k := 0; k < n; k += length {
@@ -177,7 +216,7 @@ func ExchangeRows(n int, a []float64, pivots []int) {
 // SolveLower solves L X = B for the unit lower triangle L of an n x n matrix; X takes the place of
 // B, n x k. Both have leading dimension n.
 func SolveLower(ctx context.Context, threads, n, k int, l, b []float64) error {
-	w := newWorker(ctx, threads)
+	w := newFactorWorker(ctx, threads)
 	defer w.free()
 	return w.lower(matrix{n, n, max(n, 1), l}, matrix{n, k, max(n, 1), b})
 }
@@ -206,7 +245,7 @@ func (w *worker) lower(l, b matrix) error {
 
 // SolveUpper is SolveLower for the upper triangle U, diagonal included.
 func SolveUpper(ctx context.Context, threads, n, k int, u, b []float64) error {
-	w := newWorker(ctx, threads)
+	w := newFactorWorker(ctx, threads)
 	defer w.free()
 	return w.upper(matrix{n, n, max(n, 1), u}, matrix{n, k, max(n, 1), b})
 }

@@ -59,7 +59,7 @@ func TestInvertTriangles(t *testing.T) {
 					}
 				}
 			}
-			if err := errors.Join(InvertLower(ctx, 2, n, a, lower), InvertUpper(ctx, 2, n, a, upper)); err != nil {
+			if err := errors.Join(InvertLower(ctx, 2, n, a, lower), InvertUpper(ctx, 2, n, a, n, upper)); err != nil {
 				t.Fatal(err)
 			}
 			for i := range n {

@@ -144,7 +144,7 @@ func invertTriangles(c place.Config, m, n int, f []float64, least float64, chose
 	if err := dgemm.InvertLower(c.Ctx, c.Threads, n, lu, x); err != nil {
 		return false, err
 	}
-	if err := dgemm.InvertUpper(c.Ctx, c.Threads, n, lu, y); err != nil {
+	if err := dgemm.InvertUpper(c.Ctx, c.Threads, n, lu, n, y); err != nil {
 		return false, err
 	}
 	for j := range n {

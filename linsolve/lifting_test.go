@@ -1,0 +1,317 @@
+package linsolve
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// TestInvertMatrix multiplies inverses modulo primes with their matrices, of orders around those of
+// blocks, and has none of singular ones: permutations, zeros, random matrices of all ranks.
+func TestInvertMatrix(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	next := primes()
+	fields := []*field{newField(next()), newField(next()), newField(1<<60 + 33)}
+	for trial, n := range []int{1, 2, 3, 7, 8, 30, 95, 96, 97, 130, 200} {
+		f := fields[trial%len(fields)]
+		for how := range 4 {
+			level := impl.Best()
+			if how%2 == 1 {
+				level = impl.Portable
+			}
+			a := make([][]uint64, n)
+			for i := range a {
+				a[i] = make([]uint64, n)
+				for j := range a[i] {
+					if how < 3 {
+						a[i][j] = f.element(r.Uint64())
+					}
+					if how == 1 && r.IntN(3) > 0 {
+						a[i][j] = 0
+					}
+				}
+			}
+			rank := n
+			switch how {
+			case 1:
+				for i := range a { // a cycle, so that most are regular
+					a[i][(i+1)%n] = f.element(r.Uint64())
+				}
+			case 2: // the last row is a sum of multiples of others
+				rank = n - 1
+				clear(a[n-1])
+				for range min(3, n-1) {
+					k, x := r.IntN(n-1), f.element(r.Uint64())
+					for j := range a[n-1] {
+						a[n-1][j] = f.add(a[n-1][j], f.mul(x, a[k][j]))
+					}
+				}
+				k := r.IntN(n)
+				a[k], a[n-1] = a[n-1], a[k]
+			case 3:
+				for i, j := range r.Perm(n) {
+					a[i][j] = f.element(uint64(i) + 1)
+				}
+			}
+			x := make([][]uint64, n)
+			for i := range a {
+				x[i] = slices.Clone(a[i])
+			}
+			if how == 1 {
+				pivots, _, err := f.eliminate(t.Context(), 1, x, n, false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rank = len(pivots)
+				for i := range a {
+					x[i] = slices.Clone(a[i])
+				}
+			}
+			restore := impl.Force(level)
+			order, ok, err := f.invertMatrix(t.Context(), 1+how%3, x)
+			restore()
+			if err != nil || ok != (rank == n) {
+				t.Fatalf("seed %d, n = %d, matrix %d of rank %d: %v, %v", seed, n, how, rank, ok, err)
+			}
+			if !ok {
+				continue
+			}
+			for i := range n { // X P A = I
+				row := make([]uint64, n)
+				for k, v := range x[i] {
+					for j, w := range a[order[k]] {
+						row[j] = f.add(row[j], f.mul(v, w))
+					}
+				}
+				row[i] = f.sub(row[i], f.one)
+				for j, v := range row {
+					if v != 0 {
+						t.Fatalf("seed %d, n = %d, matrix %d: entry %d, %d is wrong", seed, n, how, i, j)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestFieldSum compares sums of words with package big.
+func TestFieldSum(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 5))
+	for _, p := range []uint64{primes()(), 1<<60 + 33} {
+		if !new(big.Int).SetUint64(p).ProbablyPrime(0) {
+			t.Fatal("no prime")
+		}
+		f := newField(p)
+		modulus := new(big.Int).SetUint64(p)
+		inverse := new(big.Int).ModInverse(new(big.Int).Lsh(big.NewInt(1), 64), modulus)
+		for trial := range 2000 {
+			s := [3]uint64{r.Uint64(), r.Uint64(), r.Uint64() >> r.UintN(64)}
+			if trial%4 == 0 {
+				for i := range s {
+					s[i] = []uint64{0, 1, p - 1, p, p + 1, 1<<64 - 1}[r.IntN(6)]
+				}
+			}
+			want := new(big.Int)
+			for k := 2; k >= 0; k-- {
+				want.Add(want.Lsh(want, 64), new(big.Int).SetUint64(s[k]))
+			}
+			want.Mod(want.Mul(want, inverse), modulus)
+			if z := f.sum(s[0], s[1], s[2]); z != want.Uint64() {
+				t.Fatalf("%x modulo %d: %d, want %d", s, p, z, want)
+			}
+		}
+	}
+}
+
+// TestLifting multiplies so many digits of solutions with the matrix: integers of few bits and of
+// many, numbers far apart, large and negative right-hand sides, with the integers of A in words and
+// by products.
+func TestLifting(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	ways := map[bool]int{}
+	for trial := range testlength.Of(24, 60, 600) {
+		n := 1 + r.IntN(8)
+		if trial%12 == 0 {
+			n = modularBlock + 1 + r.IntN(20)
+		}
+		spread := []int{0, 3, 60, 900}[trial%4]
+		a := halfulp.Random([]halfulp.Format{halfulp.Float64, halfulp.MP(24), halfulp.MP(300)}[trial%3], n, n, 0, r.Uint64())
+		for i := range n {
+			for j := range n {
+				x := a.Big(i, j)
+				a.SetBig(i, j, x.SetMantExp(x, r.IntN(spread+1)-r.IntN(spread+1)))
+			}
+		}
+		level := impl.Best()
+		if trial%5 == 0 {
+			level = impl.Portable
+		}
+		restore := impl.Force(level)
+		s := testSolver(t, 1+trial%2)
+		f := newField(primes()())
+		l, err := s.newLifting(a, f)
+		if err != nil || l == nil {
+			t.Fatalf("seed %d, trial %d: %v", seed, trial, err)
+		}
+		ways[l.fixed != nil]++
+		b := make([]*big.Int, n)
+		for i := range b {
+			b[i] = new(big.Int)
+			for range r.IntN(9) {
+				b[i].Add(b[i].Lsh(b[i], uint(1+r.IntN(64))), new(big.Int).SetUint64(r.Uint64()))
+			}
+			if r.IntN(2) == 0 {
+				b[i].Neg(b[i])
+			}
+		}
+		l.begin(b)
+		x, power, p := make([]*big.Int, n), big.NewInt(1), new(big.Int).SetUint64(f.p)
+		for i := range x {
+			x[i] = new(big.Int)
+		}
+		for range 12 {
+			digits, err := l.digits()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, d := range digits {
+				if d >= f.p {
+					t.Fatalf("seed %d, trial %d: digit %d", seed, trial, d)
+				}
+				v := new(big.Int).SetUint64(d)
+				x[i].Add(x[i], v.Mul(v, power))
+			}
+			power.Mul(power, p)
+		}
+		restore()
+		for i := range n {
+			sum := new(big.Int)
+			for j := range n {
+				v := a.Big(i, j)
+				m, accuracy := v.SetMantExp(v, int(-l.z.rows[i]-l.z.cols[j])).Int(nil)
+				if accuracy != big.Exact {
+					t.Fatal("no integer")
+				}
+				sum.Add(sum, m.Mul(m, x[j]))
+			}
+			if sum.Sub(sum, b[i]).Mod(sum, power).Sign() != 0 {
+				t.Fatalf("seed %d, trial %d, n = %d, spread %d: row %d is wrong", seed, trial, n, spread, i)
+			}
+		}
+	}
+	if ways[true] == 0 || ways[false] == 0 {
+		t.Errorf("products in words: %v", ways)
+	}
+}
+
+// TestTrueTies has dense systems whose solutions have one component in the format, or halfway
+// between two numbers of it, among thirds.
+func TestTrueTies(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for trial := range testlength.Of(8, 30, 200) {
+		n := 2 + r.IntN(12)
+		if trial%4 == 0 {
+			n = 100 + r.IntN(10)
+		}
+		a, b := halfulp.NewMatrix(halfulp.Float64, n, n), halfulp.NewMatrix(halfulp.MP(200), n, 1)
+		want := []*big.Rat{big.NewRat(0, 1), big.NewRat(1<<53+1, 1<<20), big.NewRat(-1<<53-3, 1<<9)}[trial%3]
+		others := make([]int64, n)
+		for j := range n {
+			others[j] = 3*(r.Int64N(1<<28)-1<<27) + 1
+		}
+		for i := range n {
+			sum := new(big.Rat)
+			for j := range n {
+				x := r.Int64N(1<<12) - 1<<11
+				if j > 0 {
+					x *= 3
+				}
+				a.SetFloat64(i, j, float64(x))
+				if j == 0 {
+					sum.Add(sum, new(big.Rat).Mul(want, big.NewRat(x, 1)))
+				} else {
+					sum.Add(sum, big.NewRat(x/3*others[j], 1)) // of others[j] / 3
+				}
+			}
+			b.SetBig(i, 0, new(big.Float).SetPrec(200).SetRat(sum))
+		}
+		x := halfulp.NewMatrix(halfulp.Float64, n, 1)
+		stats, err := Solve(a, b, x, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n)
+		if stats.Ties == 0 || stats.Digits == 0 {
+			t.Errorf("%s: no ties (%+v)", name, stats.Proof)
+		}
+		for j := range n {
+			z := want
+			if j > 0 {
+				z = big.NewRat(others[j], 3)
+			}
+			if nearest := lintest.Nearest(halfulp.Float64, z); !x.At(j, 0).Same(nearest) {
+				t.Fatalf("%s: x[%d] = %s, want %s", name, j, x.At(j, 0).Hex(), nearest.Hex())
+			}
+		}
+	}
+}
+
+// TestFalseTies has solutions that differ from ties by so little that some p-adic digits are those
+// of the tie: b = u a + p^k beside a tie u, mixed with other equations.
+func TestFalseTies(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	p := new(big.Int).SetUint64(primes()())
+	for trial := range testlength.Of(20, 60, 600) {
+		n, k := 1+r.IntN(4), 1+trial%4
+		u := new(big.Int).SetInt64(1<<53 + 1 + 2*r.Int64N(1<<50))
+		by := new(big.Int).Exp(p, big.NewInt(int64(k)), nil)
+		a0 := new(big.Int).Lsh(big.NewInt(2*r.Int64N(1<<40)+1), uint(61*k+60+r.IntN(100)))
+		a0.Add(a0, big.NewInt(1))
+		b0 := new(big.Int).Mul(u, a0)
+		if trial%2 == 0 {
+			by.Neg(by)
+		}
+		b0.Add(b0, by)
+		// Rows are mixed by a lower triangle of ones on the diagonal.
+		format := halfulp.MP(700)
+		a, b := halfulp.NewMatrix(format, n, n), halfulp.NewMatrix(format, n, 1)
+		others := make([]int64, n)
+		for i := range n {
+			others[i] = 1 + r.Int64N(1000) // zeros are ties
+			sum := new(big.Int)
+			for j := range i + 1 {
+				l := r.Int64N(5)
+				if i == j {
+					l = 1
+				}
+				x, y := big.NewInt(l), big.NewInt(l*others[j])
+				if j == 0 {
+					x.Mul(x, a0)
+					y.Mul(big.NewInt(l), b0)
+				}
+				a.SetBig(i, j, new(big.Float).SetPrec(700).SetInt(x))
+				sum.Add(sum, y)
+			}
+			b.SetBig(i, 0, new(big.Float).SetPrec(700).SetInt(sum))
+		}
+		x := halfulp.NewMatrix(halfulp.Float64, n, 1)
+		stats, err := Solve(a, b, x, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := lintest.Nearest(halfulp.Float64, new(big.Rat).SetFrac(b0, a0)); !x.At(0, 0).Same(want) || stats.Ties > 0 || stats.Digits < k {
+			t.Fatalf("seed %d, trial %d, n = %d: x[0] = %s, want %s (%+v)", seed, trial, n, x.At(0, 0).Hex(), want.Hex(), stats.Proof)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package linsolve
+
+import (
+	"context"
+	"slices"
+
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/par"
+)
+
+// modularBlock is the order of the blocks of pivots of inverses modulo a prime: longer sums of
+// products are faster, and what finds the pivots slower.
+const modularBlock = 96
+
+// modularTile are columns whose vectors stay in the second-level cache.
+const modularTile = 32
+
+// invertMatrix makes a square matrix A of elements, row by row, the inverse of P A, whose row i is
+// row order[i] of A; not ok if A is singular.
+//
+// It is the Gauss-Jordan elimination in place, for blocks of pivots: with K their columns and B the
+// inverse of the rows of the pivots there,
+//
+//	rows of pivots    <- B times them,         their columns K <- B,
+//	other rows i      <- less a_iK times that, their columns K <- -a_iK B.
+//
+// All of it are sums of products of blocks' lengths, reduced once each.
+func (f *field) invertMatrix(ctx context.Context, threads int, rows [][]uint64) (order []int, ok bool, err error) {
+	n := len(rows)
+	order = all(n)
+	for k0 := 0; k0 < n; k0 += modularBlock {
+		k1 := min(n, k0+modularBlock)
+		if ok, err := f.bringPivots(ctx, threads, rows, order, k0, k1); !ok || err != nil {
+			return nil, false, err
+		}
+		inverse, err := f.inverseOf(ctx, threads, rows[k0:k1], k0)
+		if err != nil {
+			return nil, false, err
+		}
+		panel := make([][]uint64, n) // columns K
+		for i, row := range rows {
+			panel[i] = append([]uint64(nil), row[k0:k1]...)
+		}
+		tiles := (n + modularTile - 1) / modularTile
+		err = par.For(ctx, threads, tiles, func(_, tile int) {
+			j0, j1 := tile*modularTile, min(n, (tile+1)*modularTile)
+			var vectors [modularTile]*direct.WordVector
+			for j := j0; j < j1; j++ {
+				x := make([]uint64, k1-k0)
+				if j >= k0 && j < k1 {
+					for h := range x {
+						x[h] = inverse[h][j-k0]
+						rows[k0+h][j] = x[h]
+					}
+				} else {
+					for h := range x {
+						x[h] = rows[k0+h][j]
+					}
+					v := direct.NewWordVector(x)
+					x = make([]uint64, k1-k0)
+					for h := range x {
+						x[h] = f.sum(v.Dot(inverse[h]))
+						rows[k0+h][j] = x[h]
+					}
+				}
+				vectors[j-j0] = direct.NewWordVector(x)
+			}
+			for i, left := range panel {
+				if i >= k0 && i < k1 {
+					continue
+				}
+				row := rows[i][j0:j1]
+				for j := range row {
+					x := row[j]
+					if j0+j >= k0 && j0+j < k1 {
+						x = 0
+					}
+					row[j] = f.sub(x, f.sum(vectors[j].Dot(left)))
+				}
+			}
+		})
+		if err != nil {
+			return nil, false, err
+		}
+	}
+	return order, true, nil
+}
+
+// bringPivots exchanges rows from k0 on so that those before k1 are regular in columns k0 ≤ j < k1;
+// not ok if no rows are.
+func (f *field) bringPivots(ctx context.Context, threads int, rows [][]uint64, order []int, k0, k1 int) (ok bool, err error) {
+	m := k1 - k0
+	left := make([][]uint64, len(rows)-k0)
+	for i := range left { // where the row is from lies behind it
+		left[i] = append(append(make([]uint64, 0, m+1), rows[k0+i][k0:k1]...), uint64(k0+i))[:m]
+	}
+	pivots, _, err := f.eliminate(ctx, threads, left, m, false)
+	if err != nil || len(pivots) < m {
+		return false, err
+	}
+	oldRows, oldOrder := slices.Clone(rows), slices.Clone(order)
+	for i, row := range left {
+		from := row[:m+1][m]
+		rows[k0+i], order[k0+i] = oldRows[from], oldOrder[from]
+	}
+	return true, nil
+}
+
+// inverseOf returns the inverse of a regular matrix in as many columns of rows from k0 on.
+func (f *field) inverseOf(ctx context.Context, threads int, rows [][]uint64, k0 int) ([][]uint64, error) {
+	n := len(rows)
+	z := make([][]uint64, n)
+	for i := range z {
+		z[i] = append(append([]uint64(nil), rows[i][k0:k0+n]...), make([]uint64, n)...)
+		z[i][n+i] = f.one
+	}
+	if _, _, err := f.eliminate(ctx, threads, z, n, true); err != nil {
+		return nil, err
+	}
+	for i := range z {
+		z[i] = z[i][n:]
+	}
+	return z, nil
+}

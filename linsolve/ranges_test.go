@@ -1,0 +1,85 @@
+package linsolve
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// TestRanges compares scalings by the ranges of numbers with those by all exponents, and what is
+// said of the smallest number with the numbers: for rows and columns that are alike, for those that
+// are not, zeros, subnormal numbers, numbers far apart and transposed matrices.
+func TestRanges(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 1))
+	taken := 0
+	for trial := range 3000 {
+		n := 1 + r.IntN(12)
+		a := halfulp.NewMatrix(halfulp.Float64, n, n)
+		far, all := r.IntN(60), r.IntN(2000)-1000
+		if trial%4 == 0 {
+			far, all = r.IntN(2), 40-r.IntN(80)
+		}
+		for i := range n {
+			for j := range n {
+				x := math.Ldexp(1+r.Float64(), all-r.IntN(far+1))
+				if trial%7 == 1 && r.IntN(n*n) == 0 {
+					x = 0
+				}
+				if trial%11 == 1 && r.IntN(n*n) == 0 {
+					x = math.Ldexp(1, -1060-r.IntN(15))
+				}
+				a.SetFloat64(i, j, x)
+			}
+		}
+		if trial%3 == 0 {
+			a = a.T()
+		}
+		m := raw.Matrix(a)
+		s, ok := rangesOf(m).equilibrate()
+		tops := topsOf(m)
+		want := tops.equilibrate(unscaled(n, n))
+		if ok {
+			taken++
+			if !slices.Equal(s.rows, want.rows) || !slices.Equal(s.cols, want.cols) {
+				t.Fatalf("trial %d: %v, want %v of\n%v", trial, s, want, a)
+			}
+			if s.spreads(tops) {
+				t.Fatalf("trial %d: numbers far below 1 are not seen in\n%v", trial, a)
+			}
+		}
+		if alike := far == 0 && trial%7 != 1 && trial%11 != 1 && all > -1000; alike && !ok {
+			t.Fatalf("trial %d: no scaling of\n%v", trial, a)
+		}
+		low := lowestBit(m, want)
+		for i := range n {
+			for j := range n {
+				v := a.Big(i, j)
+				if v.Sign() == 0 {
+					continue
+				}
+				if last := int64(v.MantExp(nil)) - int64(v.MinPrec()) + want.rows[i] + want.cols[j]; last < -low {
+					t.Fatalf("trial %d: entry %d, %d of F is no multiple of 2^-%d:\n%v", trial, i, j, low, a)
+				}
+			}
+		}
+	}
+	if taken < 700 {
+		t.Errorf("%d matrices only were scaled by their ranges", taken)
+	}
+}
+
+func BenchmarkScale(b *testing.B) {
+	for _, n := range []int{300, 1000} {
+		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
+			a := raw.Matrix(halfulp.Random(halfulp.Float64, n, n, 0, 1))
+			for b.Loop() {
+				lowestBit(a, scale(a))
+			}
+		})
+	}
+}
