@@ -70,7 +70,7 @@ const rootAhead = 16
 
 // digitRootCost is the cost of eliminating in d digits: what digitsCost is of so many products.
 func digitRootCost(m, n, d int) float64 {
-	return digitsCost(n, d) * (0.5 + 1.5*float64(m-n)/float64(n)) // may fuse: an estimate
+	return digitsCost(n, d) * (0.5 + 1.5*float64(m-n)/float64(n))
 }
 
 // rootWords returns how many words a factor in d digits takes.
@@ -117,7 +117,7 @@ func (s *solver) rootByDigits(c *halfulp.Matrix, n, bits int, known *bool) (*dig
 		if d > rootDigits || rootWords(m.Rows, n, d) > digitBytes/8 || m.Rows > n && n*d > digitsBelow*direct.LaneCount() {
 			return nil, nil
 		}
-		s.plan(digitRootCost(m.Rows, n, d) + s.wantedCost(m.Rows, n))
+		s.plan(digitRootCost(m.Rows, n, d) + s.wantedCost(m.Rows, n)) // may fuse: an estimate
 		t, more, err := s.eliminateRoot(c, n, by, d)
 		switch {
 		case err == nil && t.gain >= bits-rootSlack:

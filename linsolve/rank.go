@@ -263,7 +263,7 @@ func (z integers) lifts(m num.Mat, r, primes int) bool {
 	// may fuse: estimates
 	once := float64(2*wordCost)*cube(r) + float64(r*r*primeCost)
 	digit := float64(k) * z.digitCost(max(m.Rows, m.Cols), r)
-	return once+float64(primes)*digit < float64(primes)*primeStep(m)
+	return once+float64(primes)*digit < float64(primes)*primeStep(m) // may fuse: an estimate
 }
 
 // mostLifted bounds the bits of the integers that lifting multiplies.
