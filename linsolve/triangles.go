@@ -119,7 +119,7 @@ func (t *triangles) bound() {
 	both := make([]float64, n) // γ |X| 1 + (2 γ + 32 u) |U| T |X| 1
 	t.rho, t.norm = 0, 0
 	for i := range n {
-		both[i] = float64(gamma*first[i]) + float64((gamma+gamma+0x1p-48)*third[i])
+		both[i] = float64(gamma*first[i]) + float64((float64(2*gamma)+0x1p-48)*third[i])
 		t.norm = max(t.norm, second[i])
 	}
 	// |X| 1 ≥ 1, so that no number in X or Y is larger than these sums.

@@ -151,7 +151,7 @@ const factorPiece = 128
 // with the last 16 columns one by one. And m sums with one of p products have m + p - 1 products
 // or more.
 func FactorError(n int) float64 {
-	return float64(min(n+1, factorPiece+factorAdditions(n))+3) * (0x1p-53 * 1.01)
+	return float64(float64(min(n+1, factorPiece+factorAdditions(n))+3) * (0x1p-53 * 1.01))
 }
 
 // factorAdditions bounds how many sums are added to a number.
