@@ -183,15 +183,15 @@ func Scale(w Work, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags
 				return 0
 			}
 		}
-		return z.Set(i, a.Scaled(z.Format, t.Real, x, i))
+		return z.Set(i, a.Scaled(t.Real, x, i))
 	})
 }
 
 // realOne is 1.
 var realOne = num.Real{Class: num.Finite, Mag: one[:]}
 
-// Scaled returns alpha x_i for rounding to f, like Entry.
-func (a *Acc) Scaled(_ num.Format, alpha num.Real, x num.Vec, i int) num.Real {
+// Scaled returns alpha x_i, exactly.
+func (a *Acc) Scaled(alpha num.Real, x num.Vec, i int) num.Real {
 	return product(&a.product, alpha, x.Arr.Value(x.At(i), a.values[0][:]))
 }
 

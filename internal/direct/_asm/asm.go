@@ -292,6 +292,19 @@ const rowsAhead = 2 << 10
 // Constants of sumRows.
 var lowHalves, laneMasks Mem
 
+// numbers loads the parameters of n MP numbers. Exponents and classes are those beyond the last, n
+// is negative: it counts up to 0.
+func numbers() (sig, exp, cls, n Register) {
+	sig = Load(Param("sig"), GP64())
+	exp = Load(Param("exp"), GP64())
+	cls = Load(Param("cls"), GP64())
+	n = Load(Param("n"), GP64())
+	LEAQ(Mem{Base: exp, Index: n, Scale: 4}, exp)
+	ADDQ(n, cls)
+	NEGQ(n)
+	return sig, exp, cls, n
+}
+
 // sumRows writes the loop of sumRows.
 func sumRows() {
 	lowHalves = words("low32", 1<<32-1, 1<<32-1, 1<<32-1, 1<<32-1)
@@ -303,13 +316,7 @@ func sumRows() {
 	rows := Load(Param("rows"), GP64())
 	used := Load(Param("used"), GP64())
 	half := Load(Param("half"), GP64())
-	sig := Load(Param("sig"), GP64())
-	exp := Load(Param("exp"), GP64())
-	cls := Load(Param("cls"), GP64())
-	n := Load(Param("n"), GP64())
-	LEAQ(Mem{Base: exp, Index: n, Scale: 4}, exp)
-	ADDQ(n, cls)
-	NEGQ(n)
+	sig, exp, cls, n := numbers()
 	limbs := Load(Param("limbs"), GP64())
 	full := GP64() // bytes in full vectors
 	MOVQ(limbs, full)
@@ -397,13 +404,7 @@ func sumRowsNear(limbs int) {
 	used := Load(Param("used"), GP64())
 	half := Load(Param("half"), GP64())
 	table := Load(Param("table"), GP64())
-	sig := Load(Param("sig"), GP64())
-	exp := Load(Param("exp"), GP64())
-	cls := Load(Param("cls"), GP64())
-	n := Load(Param("n"), GP64())
-	LEAQ(Mem{Base: exp, Index: n, Scale: 4}, exp)
-	ADDQ(n, cls)
-	NEGQ(n)
+	sig, exp, cls, n := numbers()
 	low := Load(Param("low"), GP64())
 	ADDQ(low, low)
 	SUBQ(low, used)
@@ -553,13 +554,7 @@ func sumNear(words int) {
 	TEXT(name, NOSPLIT, "func(acc *uint64, sig *uint64, exp *int32, cls *uint8, n int, base int64, signs uint64)")
 	Doc(fmt.Sprintf("%s is the loop of sumNear for limbs = %d. n is positive.", name, words))
 	Pragma("noescape")
-	sig := Load(Param("sig"), GP64())
-	exp := Load(Param("exp"), GP64())
-	cls := Load(Param("cls"), GP64())
-	n := Load(Param("n"), GP64())
-	LEAQ(Mem{Base: exp, Index: n, Scale: 4}, exp)
-	ADDQ(n, cls)
-	NEGQ(n)
+	sig, exp, cls, n := numbers()
 	acc := make([]GPVirtual, words+2)
 	for i := range acc {
 		acc[i] = GP64()

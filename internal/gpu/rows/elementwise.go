@@ -241,7 +241,7 @@ func (u *updating) entries(list []uint64) error {
 			if u.add {
 				v = accs[worker].Updated(f, u.alpha, h.x, h.y, h.c, i, j)
 			} else {
-				v = accs[worker].Scaled(f, u.alpha, h.x, i)
+				v = accs[worker].Scaled(u.alpha, h.x, i)
 			}
 			flags := ones[worker].Set(0, v)
 			h.z.Arr.CopyFrom(h.z.At(i, j), ones[worker], 0)
