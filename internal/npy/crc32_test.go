@@ -17,7 +17,7 @@ func TestShifted(t *testing.T) {
 		}
 		sum := uint32(0)
 		for at := 0; at < len(text); {
-			n := min(r.IntN(1+len(text)/2), len(text)-at)
+			n := min(1+r.IntN(1+len(text)/2), len(text)-at)
 			sum ^= shifted(crc32.ChecksumIEEE(text[at:at+n]), int64(len(text)-at-n))
 			at += n
 		}
