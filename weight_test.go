@@ -49,8 +49,8 @@ func TestWeight(t *testing.T) {
 		static bool
 	}{
 		{"sum", []string{main}, 8 * megabyte, true},
-		{"halfulp", []string{"-ldflags=-s -w", "./cmd/halfulp"}, 21 * megabyte, false},
-		{"cpu", []string{"-ldflags=-s -w", "-tags=nogpu,nompi", "./cmd/halfulp"}, 20 * megabyte, true},
+		{"halfulp", []string{"-ldflags=-s -w", "./cmd/halfulp"}, 20 * megabyte, false},
+		{"cpu", []string{"-ldflags=-s -w", "-tags=nogpu,nompi", "./cmd/halfulp"}, 15 * megabyte, true},
 	} {
 		file := filepath.Join(dir, c.name)
 		t.Setenv("CGO_ENABLED", "0")

@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
 
@@ -21,9 +22,10 @@ type Progress struct {
 	w     io.Writer
 	name  string
 	start time.Time
-	bar   *progressbar.ProgressBar
-	timer *time.Timer // of the time shown until there is a bar
-	shown bool        // that time is on the screen
+	width func() int  // columns of the terminal; 0: not known
+	bar   bool        // there is a bar
+	timer *time.Timer // of the time shown until there is one
+	shown bool        // that time, or the bar, is on the screen
 	drawn time.Time   // when the bar was drawn last
 }
 
@@ -34,7 +36,13 @@ func NewProgress(w io.Writer, name string) *Progress {
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil
 	}
-	return &Progress{w: w, name: name, start: time.Now()}
+	return &Progress{w: w, name: name, start: time.Now(), width: func() int {
+		n, _, err := term.GetSize(int(f.Fd()))
+		if err != nil {
+			return 0
+		}
+		return n
+	}}
 }
 
 // Wait shows how long the work takes until it tells how much of it is done.
@@ -54,8 +62,7 @@ func (p *Progress) showTime() {
 	if p.timer == nil {
 		return
 	}
-	fmt.Fprintf(p.w, "\r%s  [%v, %s]", p.name, time.Since(p.start).Round(time.Second), remaining(0, 0))
-	p.shown = true
+	p.draw(fmt.Sprintf("%s  [%v, %s]", p.name, time.Since(p.start).Round(time.Second), remaining(0, 0)), "")
 	p.timer.Reset(time.Second)
 }
 
@@ -65,6 +72,26 @@ func (p *Progress) hideTime() {
 		p.timer.Stop()
 		p.timer = nil
 	}
+	p.wipe()
+}
+
+// draw shows a line in place of the one before, and what follows it where the terminal has room for
+// both: a line that is longer than the terminal could not be wiped out. A line that cannot be drawn
+// is no reason to fail.
+func (p *Progress) draw(text, more string) {
+	if room := p.width(); room > 0 {
+		if line := []rune(text); len(line) >= room {
+			text, more = string(line[:room-1]), ""
+		} else if len(line)+utf8.RuneCountInString(more) >= room {
+			more = ""
+		}
+	}
+	_, _ = io.WriteString(p.w, "\r"+text+more+"\x1b[K")
+	p.shown = true
+}
+
+// wipe takes away what draw has drawn.
+func (p *Progress) wipe() {
 	if p.shown {
 		_, _ = io.WriteString(p.w, "\r\x1b[K")
 		p.shown = false
@@ -79,8 +106,6 @@ func (p *Progress) Callback() func(done float64) {
 	}
 	return p.update
 }
-
-const progressSteps = 1000
 
 func (p *Progress) update(done float64) {
 	p.mu.Lock()
@@ -105,29 +130,25 @@ func remaining(taken time.Duration, done float64) string {
 	return "about " + time.Duration(float64(taken)*(1-done)/done).Round(time.Second).String() + " left"
 }
 
+// barWidth is how many blocks a full bar has.
+const barWidth = 40
+
 // set moves the bar, with a text before it.
 func (p *Progress) set(done float64, text string) {
-	if p.bar == nil {
+	if !p.bar {
 		if time.Since(p.start) < progressDelay || done >= 1 {
 			return
 		}
 		p.hideTime()
-		p.bar = progressbar.NewOptions(progressSteps,
-			progressbar.OptionSetWriter(p.w),
-			progressbar.OptionSetWidth(40),
-			progressbar.OptionSetPredictTime(false),
-			progressbar.OptionSetElapsedTime(false),
-			progressbar.OptionSetRenderBlankState(false),
-			progressbar.OptionClearOnFinish(),
-		)
+		p.bar = true
 	}
 	if time.Since(p.drawn) < 100*time.Millisecond {
 		return
 	}
 	p.drawn = time.Now()
-	p.bar.Describe(text)
-	// A bar that cannot be drawn is no reason to fail.
-	_ = p.bar.Set(int(min(max(done, 0), 1) * (progressSteps - 1)))
+	done = min(max(done, 0), 1)
+	blocks := int(done * barWidth)
+	p.draw(text, fmt.Sprintf(" %3d%% |%s%s|", int(100*done), strings.Repeat("█", blocks), strings.Repeat(" ", barWidth-blocks)))
 }
 
 // Show shows the share of the work done and what it is at, for work that tells how long the rest
@@ -145,9 +166,7 @@ func (p *Progress) Show(done float64, at string) {
 func (p *Progress) Say(line string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.bar != nil {
-		_ = p.bar.Clear()
-	}
+	p.wipe()
 	_, _ = io.WriteString(p.w, line+"\n")
 }
 
@@ -163,9 +182,8 @@ func (p *Progress) Finish() {
 }
 
 func (p *Progress) hideBar() {
-	if p.bar != nil {
-		_ = p.bar.Clear()
-		_ = p.bar.Exit()
-		p.bar = nil
+	if p.bar {
+		p.wipe()
+		p.bar = false
 	}
 }
