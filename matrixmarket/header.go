@@ -156,7 +156,7 @@ func (h *header) sizes(line string) error {
 		want = append(want, "entries")
 	}
 	if len(words) != len(want) {
-		return fmt.Errorf("the size line has %d numbers, not %d: %s", len(words), len(want), strings.Join(want, ", "))
+		return fmt.Errorf("the size line has %s, not %d: %s", lines.Count(len(words), "number"), len(want), strings.Join(want, ", "))
 	}
 	var n [3]int64
 	for i, w := range words {

@@ -87,7 +87,7 @@ func TestErrors(t *testing.T) {
 		{"%%MatrixMarket matrix coordinate pattern skew-symmetric\n", "a.mtx:1: a pattern cannot"},
 		{arrayBanner, "a.mtx:2: the file ends before the sizes"},
 		{arrayBanner + "% only comments\n", "a.mtx:3: the file ends before the sizes"},
-		{arrayBanner + "\n2\n", "a.mtx:3: the size line has 1 numbers, not 2"},
+		{arrayBanner + "\n2\n", "a.mtx:3: the size line has 1 number, not 2"},
 		{coordBanner + "2 2\n", "a.mtx:2: the size line has 2 numbers, not 3"},
 		{arrayBanner + "2 -2\n", "a.mtx:2: the number of columns"},
 		{arrayBanner + "2 x\n", "a.mtx:2: the number of columns"},

@@ -138,5 +138,5 @@ func (p *parts) TooMany(t *market.Text, k int) error {
 }
 
 func errTruncated(have, want int64) error {
-	return fmt.Errorf("the file ends after %d of %d entries", have, want)
+	return fmt.Errorf("the file ends after %d of %s", have, lines.Count(want, "entry"))
 }

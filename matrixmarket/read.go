@@ -370,7 +370,7 @@ func (rd *reader) tooMany(firsts []int64, entry int64) error {
 		start, end = next(p.Text, end)
 	}
 	line := p.Line + bytes.Count(p.Text[:start], []byte{'\n'})
-	return &lines.Error{Name: rd.name, Line: line, Err: fmt.Errorf("more than the %d entries of a %d x %d matrix", rd.entriesOfArray(), rd.rows, rd.cols)}
+	return &lines.Error{Name: rd.name, Line: line, Err: fmt.Errorf("more than the %s of a %d x %d matrix", lines.Count(rd.entriesOfArray(), "entry"), rd.rows, rd.cols)}
 }
 
 // firstRow returns the first row of column j that stands in an array file.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/decimal"
+	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -85,7 +86,7 @@ func (rd *reader) allocateEntries(e decimal.Extent, entries [][]entry) (again ma
 	}
 	const index = 8 // bytes of a place
 	if need := float64(stored) * float64(num.SizeOf(mustFormat(f))+index); need > float64(rd.MemoryLimit) {
-		return nil, rd.tooLarge(fmt.Sprintf("a sparse matrix of %d entries", stored), f, need)
+		return nil, rd.tooLarge("a sparse matrix of "+lines.Count(stored, "entry"), f, need)
 	}
 	rd.places = make([]int64, 0, stored)
 	for _, piece := range entries {

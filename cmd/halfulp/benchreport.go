@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/files"
+	"github.com/halfulp/halfulp/internal/lines"
 	"golang.org/x/perf/benchmath"
 )
 
@@ -23,11 +24,11 @@ type benchTable struct {
 const benchColumns = "%-9s %8s %-8s %-8s %10s %10s %10s %5s %9s %9s"
 
 func (t benchTable) head(r benchReport) {
-	threads := fmt.Sprint(r.Threads)
+	threads := lines.Count(r.Threads, "thread")
 	if t.threads > 0 && t.threads < r.Threads {
 		threads = fmt.Sprintf("%d of %s", t.threads, threads)
 	}
-	fmt.Fprintf(t.w, "# halfulp %s, %s, %s, %s, %s threads, %s\n",
+	fmt.Fprintf(t.w, "# halfulp %s, %s, %s, %s, %s, %s\n",
 		strings.TrimPrefix(r.Version, "halfulp "), r.Go, r.System, r.CPU, threads, r.Level)
 	line := fmt.Sprintf(benchColumns, "operation", "n", "format", "device", "median", "min", "max", "runs", "10^9/s", "products")
 	if t.against {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -116,7 +117,7 @@ func unknownCommand(app *kong.Application, name string) string {
 type inputFlags struct {
 	In *formatFlag `group:"input" placeholder:"FORMAT" help:"Format that numbers of text files are rounded to when they are read (default: that which the file names, as those that halfulp writes do; else that of the result or, where a file's numbers have more digits than it holds, the mp:P that holds them)."`
 
-	Columns      []string  `group:"input" placeholder:"LIST" help:"Columns of a table to read: numbers from 1, ranges and names of its header, such as 2,4-6,price."`
+	Columns      columns   `group:"input" placeholder:"LIST" help:"Columns of a table to read: numbers from 1, ranges and names of its header, such as 2,4-6,price. FILE:LIST has those of one operand."`
 	Header       bool      `group:"input" help:"The first row of a table holds names, as it does by default where none of its fields is a number."`
 	Skip         uint      `group:"input" placeholder:"N" help:"Lines before a table."`
 	Delimiter    character `group:"input" placeholder:"CHAR" help:"What separates the fields of a table: a character, or tab, comma, semicolon or space (default: what the first row has)."`
@@ -145,6 +146,18 @@ func (f *inputFlags) tableFlag() string {
 		}
 	}
 	return ""
+}
+
+// columns are those of a table.
+type columns []string
+
+func (c *columns) UnmarshalText(text []byte) error {
+	list := strings.Split(string(text), ",")
+	if slices.Contains(list, "") {
+		return table.ErrNoColumn
+	}
+	*c = append(*c, list...)
+	return nil
 }
 
 // character is one that separates or begins something in a text, 0 for none.

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/lines"
 )
 
 // The loops below are what --compare shows beside the result: the textbook
@@ -98,8 +99,8 @@ func writeComparison(w io.Writer, result *halfulp.Matrix, plain [][]float64, tex
 		return err
 	}
 	if n := len(entries) - len(shown); n > 0 {
-		fmt.Fprintf(w, "... and %d entries with smaller relative differences\n", n)
+		fmt.Fprintf(w, "... and %s with smaller relative differences\n", lines.Count(n, "entry"))
 	}
-	_, err := fmt.Fprintf(w, "plain float64 agrees in %d of %d entries\n", same, len(entries))
+	_, err := fmt.Fprintf(w, "plain float64 agrees in %d of %s\n", same, lines.Count(len(entries), "entry"))
 	return err
 }

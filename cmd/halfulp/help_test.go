@@ -16,7 +16,8 @@ var exampleOperands = map[string]string{
 	"A.csv": "4,1,0\n1,3,1\n0,1,2\n", "B.csv": "4,1,0\n1,3,1\n0,1,2\n", "C.csv": "17,7,1\n7,11,5\n1,5,5\n",
 	"L.csv": "4,0,0\n1,3,0\n0,1,2\n", "U.csv": "4,1,0\n0,3,1\n0,0,2\n",
 	"b.csv": "6\n10\n8\n", "x.csv": "1\n2\n3\n", "y.csv": "1\n3\n2\n", "x0.csv": "0\n0\n0\n",
-	"dA.csv": "0,.01,0\n0,0,0\n.01,0,0\n", "db.csv": "0\n0\n.01\n",
+	"points.csv": "one,x,y\n1,1,1\n1,2,3\n1,3,2\n",
+	"dA.csv":     "0,.01,0\n0,0,0\n.01,0,0\n", "db.csv": "0\n0\n.01\n",
 	"b.txt": "6\n10\n8\n", "x.txt": "1\n2\n3\n", "y.txt": "1\n3\n2\n", "w.txt": "1\n0.5\n1\n",
 }
 

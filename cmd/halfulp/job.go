@@ -5,7 +5,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/halfulp/halfulp"
@@ -362,20 +361,16 @@ func (j *job) writeScalars(n int, results []namedScalar) error {
 	object := map[string]any{"command": j.command, "format": j.format.String(), "count": n}
 	stats := map[string]*halfulp.Stats{}
 	var b strings.Builder
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "count\t%d\n", n)
+	fmt.Fprintf(&b, "count\t%d\n", n)
 	for _, r := range results {
 		j.report(&r.stats)
 		j.ran[len(j.ran)-1].name = r.name
 		stats[r.name] = &r.stats
 		object[r.name] = j.text(r.value)
-		fmt.Fprintf(t, "%s\t%s\n", r.name, j.text(r.value))
-	}
-	if err := t.Flush(); err != nil {
-		return err
+		fmt.Fprintf(&b, "%s\t%s\n", r.name, j.text(r.value))
 	}
 	if !j.print.JSON {
-		return j.writeText(b.String())
+		return j.writeTable(b.String())
 	}
 	object["stats"], object["read_ns"] = stats, j.reading
 	object["write_ns"], object["total_ns"] = &clock{j.reported}, &clock{j.began}

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -50,6 +50,7 @@ A must have independent columns; if not, that is proved, with the rank, and an e
 Examples:
 
   halfulp lstsq A.csv b.txt
+  halfulp lstsq points.csv:one,x points.csv:y        # columns of one table
   halfulp lstsq A.csv b.txt --weights w.txt --covariance --digits 6
   halfulp lstsq A.mtx B.mtx --solution --out X.mtx`
 }
@@ -132,6 +133,7 @@ func (polyfitCmd) Help() string {
 Examples:
 
   halfulp polyfit x.txt y.txt --degree 1 --digits 15
+  halfulp polyfit points.csv:x points.csv:y --degree 1
   halfulp polyfit x.txt y.txt --degree 2 --weights w.txt --json`
 }
 
@@ -152,10 +154,10 @@ func (c *polyfitCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	if x.Len() != y.Len() {
-		return cli.Misuse("%s has %d entries, %s has %d: each node needs a value", shown(c.X), x.Len(), shown(c.Y), y.Len())
+		return cli.Misuse("%s has %s, %s has %d: each node needs a value", shown(c.X), lines.Count(x.Len(), "entry"), shown(c.Y), y.Len())
 	}
 	if x.Len() <= *c.Degree {
-		return cli.Misuse("%s has %d entries: a polynomial of degree %d needs %d", shown(c.X), x.Len(), *c.Degree, *c.Degree+1)
+		return cli.Misuse("%s has %s: a polynomial of degree %d needs %d", shown(c.X), lines.Count(x.Len(), "entry"), *c.Degree, *c.Degree+1)
 	}
 	opt := &linsolve.RegressionOptions{ColumnUnits: columnUnits}
 	if err := c.options(j, opt, x.Len(), units); err != nil {
@@ -203,7 +205,7 @@ func (c *fitFlags) options(j *job, opt *linsolve.RegressionOptions, rows int, un
 
 func (c *fitFlags) checkWeights(w *halfulp.Vector, rows int) error {
 	if w.Len() != rows {
-		return cli.Misuse("%s has %d entries: %d rows need as many weights", shown(c.Weights), w.Len(), rows)
+		return cli.Misuse("%s has %s: as many weights as rows, %d, are needed", shown(c.Weights), lines.Count(w.Len(), "entry"), rows)
 	}
 	for i := range w.Len() {
 		if x := w.At(i); x.IsNaN() || x.IsInf(0) || x.Big().Sign() < 0 {
@@ -287,40 +289,30 @@ func (j *job) writeFit(fit *linsolve.Fit, name string, first int) error {
 		if len(r.Responses) > 1 {
 			fmt.Fprintf(&b, "column %d\n", k+1)
 		}
-		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(t, "\testimate\tstandard error\n")
+		fmt.Fprintf(&b, "\testimate\tstandard error\n")
 		for i := range n {
-			fmt.Fprintf(t, "%s%d\t%s\t%s\n", name, first+i, z.Estimates[i], z.StandardErrors[i])
-		}
-		if err := t.Flush(); err != nil {
-			return err
+			fmt.Fprintf(&b, "%s%d\t%s\t%s\n", name, first+i, z.Estimates[i], z.StandardErrors[i])
 		}
 		b.WriteByte('\n')
 		for i, row := range z.Covariance {
 			if i == 0 {
-				fmt.Fprintf(t, "covariance\n")
+				b.WriteString("covariance\n")
 			}
-			fmt.Fprintf(t, "%s\n", strings.Join(row, "\t"))
+			fmt.Fprintf(&b, "%s\n", strings.Join(row, "\t"))
 		}
 		if z.Covariance != nil {
-			fmt.Fprintf(t, "\n")
-		}
-		if err := t.Flush(); err != nil {
-			return err
+			b.WriteByte('\n')
 		}
 		for _, row := range [][2]string{
 			{"observations", fmt.Sprint(r.Observations)}, {"degrees of freedom", fmt.Sprint(r.Freedom)},
 			{"residual sd", z.ResidualSD}, {"residual SS", z.ResidualSS}, {"residual MS", z.ResidualMS},
 			{"regression SS", z.RegressionSS}, {"R-squared", z.RSquared}, {"F", z.F},
 		} {
-			fmt.Fprintf(t, "%s\t%s\n", row[0], row[1])
-		}
-		if err := t.Flush(); err != nil {
-			return err
+			fmt.Fprintf(&b, "%s\t%s\n", row[0], row[1])
 		}
 		if k+1 < len(r.Responses) {
 			b.WriteByte('\n')
 		}
 	}
-	return j.writeText(b.String())
+	return j.writeTable(b.String())
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp/expansion"
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/lines"
 )
 
 type sumCmd struct {
@@ -152,7 +153,7 @@ func (c *dotCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	if x.Len() != y.Len() {
-		return cli.Misuse("%s has %d entries, %s has %d: a dot product needs vectors of one length", shown(c.X), x.Len(), shown(c.Y), y.Len())
+		return cli.Misuse("%s has %s, %s has %d: a dot product needs vectors of one length", shown(c.X), lines.Count(x.Len(), "entry"), shown(c.Y), y.Len())
 	}
 	var z halfulp.Scalar
 	var stats halfulp.Stats
@@ -189,7 +190,7 @@ func (statsCmd) Help() string {
   sd     the root of the sum of (x_i - m)^2 over n - 1
   r1     the sum of (x_i - m)(x_i+1 - m) over the sum of (x_i - m)^2
 
-where m is the exact mean. A decimal such as 1.1 is no binary number: with a wide --in format it is read closely enough that the printed values are those of the decimals.
+where m is the exact mean; the entries of a matrix are taken column by column. A decimal such as 1.1 is no binary number: --in mp:300 reads it closely enough that the printed values are those of the decimals.
 
 Example:
 

@@ -242,7 +242,7 @@ func (j *job) logDet(file string, a *halfulp.Matrix) error {
 	if j.print.JSON {
 		return j.writeText(jsonText(logDetResult{j.command, j.format.String(), sign, j.text(z), j.resultStats(&j.solver.Stats)}))
 	}
-	return j.writeText(fmt.Sprintf("sign  %d\nlog   %s\n", sign, j.text(z)))
+	return j.writeTable(fmt.Sprintf("sign\t%d\nlog\t%s\n", sign, j.text(z)))
 }
 
 type rankCmd struct {

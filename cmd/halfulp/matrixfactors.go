@@ -267,6 +267,7 @@ func (j *job) writeFactors(factors []namedFactor) error {
 	}
 	object := map[string]any{"command": j.command, "format": j.format.String(), "stats": j.resultStats(&j.solver.Stats)}
 	var table strings.Builder
+	separator := map[string]string{".csv": ",", ".tsv": "\t", "": " "}[ending(j.print.kind(), tableEndings...)]
 	for _, f := range factors {
 		m, cols := f.matrix, f.matrix.Cols()
 		t := factorText{m.Rows(), cols, make([][]string, m.Rows())}
@@ -279,7 +280,7 @@ func (j *job) writeFactors(factors []namedFactor) error {
 					t.Values[i][k] = m.At(i, k).String()
 				}
 			}
-			fmt.Fprintf(&table, "%s\n", strings.Join(t.Values[i], " "))
+			fmt.Fprintf(&table, "%s\n", strings.Join(t.Values[i], separator))
 		}
 		if f.name == "P" {
 			object["P"] = t.Values[0]

@@ -167,6 +167,7 @@ func TestGridFiles(t *testing.T) {
 		{2, "2x1", "C.csv.gz", []string{"gemm", "A.mtx", "B.npz"}},
 		{2, "1x2", "C.txt", []string{"gemm", "A.mtx", "B.npz", "--to", "mtx"}},
 		{2, "1x2", "C.npy", []string{"solve", "S.npy", "x.csv"}},
+		{2, "1x2", "C.mtx", []string{"gemm", "x.csv:2-40", "x.csv:3,1", "--transa"}},
 		{2, "2x1", "", []string{"inv", "S.npy"}},
 		{2, "2x1", "", []string{"det", "S.npy", "--log"}},
 		{2, "2x1", "F.npz", []string{"lu", "S.npy"}},
@@ -211,6 +212,9 @@ func TestGridFiles(t *testing.T) {
 	}{
 		{wrong, halfulp, []string{"gemm", "wrong.mtx", "B.npz"}},
 		{refused(t, halfulp, "inv", "inf.csv"), halfulp, []string{"inv", "inf.csv"}},
+		{"halfulp: B.npz: the .npz file has no matrix", halfulp, []string{"gemm", "A.mtx", "B.npz:3"}},
+		{"halfulp: A.mtx: this is no table of which columns", halfulp, []string{"gemm", "A.mtx:1-90", "B.npz"}},
+		{"halfulp: S.npy: this is no table of which columns", halfulp, []string{"inv", "S.npy:1"}},
 		{"halfulp: process 1: A.mtx: no such file or directory", "./lost.sh", []string{"gemm", "A.mtx", "B.npz"}},
 	} {
 		out, err := mpitest.Output(t, time.Minute, 2, x.program, append(x.args, "--out", "E.npz", "--grid", "1x2")...)

@@ -8,6 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/ozaki"
 )
 
@@ -77,7 +78,8 @@ func (c *gemvCmd) Run(env *cli.Environment) error {
 	}
 	rows, cols := dims(a, c.Trans)
 	if x.Len() != cols {
-		return cli.Misuse("%s has %d columns%s, %s has %d entries: they must agree", shown(c.A), cols, transposed(c.Trans), shown(c.X), x.Len())
+		return cli.Misuse("%s has %s%s, %s has %s: they must agree",
+			shown(c.A), lines.Count(cols, "column"), transposed(c.Trans), shown(c.X), lines.Count(x.Len(), "entry"))
 	}
 	var y *halfulp.Vector
 	var old *halfulp.Matrix
@@ -86,7 +88,8 @@ func (c *gemvCmd) Run(env *cli.Environment) error {
 			return err
 		}
 		if y.Len() != rows {
-			return cli.Misuse("%s has %d rows%s, %s has %d entries: they must agree", shown(c.A), rows, transposed(c.Trans), shown(c.Y), y.Len())
+			return cli.Misuse("%s has %s%s, %s has %s: they must agree",
+				shown(c.A), lines.Count(rows, "row"), transposed(c.Trans), shown(c.Y), lines.Count(y.Len(), "entry"))
 		}
 		old = y.Matrix()
 	}
@@ -166,8 +169,8 @@ func (c *gemmCmd) Run(env *cli.Environment) error {
 	rows, inner := dims(a, c.Transa)
 	innerB, cols := dims(b, c.Transb)
 	if inner != innerB {
-		return cli.Misuse("%s has %d columns%s, %s has %d rows%s: they must agree",
-			shown(c.A), inner, transposed(c.Transa), shown(c.B), innerB, transposed(c.Transb))
+		return cli.Misuse("%s has %s%s, %s has %s%s: they must agree",
+			shown(c.A), lines.Count(inner, "column"), transposed(c.Transa), shown(c.B), lines.Count(innerB, "row"), transposed(c.Transb))
 	}
 	var old *halfulp.Matrix
 	if c.C != "" {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/expansion"
+	"github.com/halfulp/halfulp/internal/lines"
 )
 
 // rows is a table of a name and a value a line.
@@ -117,7 +118,7 @@ func warn(w io.Writer, s *halfulp.Stats, f halfulp.Format) {
 		{s.Underflow, "underflowed the range of %v and lost digits"},
 	} {
 		if c.n > 0 {
-			fmt.Fprintf(w, "halfulp: warning: %s "+c.what+"\n", results(c.n), f)
+			fmt.Fprintf(w, "halfulp: warning: %s "+c.what+"\n", lines.Count(c.n, "result"), f)
 		}
 	}
 }
@@ -127,12 +128,5 @@ func are(n int64) string {
 	if n == 1 {
 		return "1 result is"
 	}
-	return results(n) + " are"
-}
-
-func results(n int64) string {
-	if n == 1 {
-		return "1 result"
-	}
-	return fmt.Sprintf("%d results", n)
+	return lines.Count(n, "result") + " are"
 }

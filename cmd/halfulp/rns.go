@@ -12,6 +12,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/rns"
 )
 
@@ -599,9 +600,9 @@ func (t rows) rns(s *rnsStats) {
 	t.row("precision", fmt.Sprintf("%d bits, unit roundoff u < %s", s.Precision, s.UnitRoundoff))
 	switch {
 	case s.Blocks > 0:
-		t.row("order of additions", fmt.Sprintf("%d blocks of %d threads", s.Blocks, s.BlockSize))
+		t.row("order of additions", lines.Count(s.Blocks, "block")+" of "+lines.Count(s.BlockSize, "thread"))
 	case s.BlockSize > 0:
-		t.row("order of additions", fmt.Sprintf("blocks of %d threads", s.BlockSize))
+		t.row("order of additions", "blocks of "+lines.Count(s.BlockSize, "thread"))
 	}
 	if s.Sparse != nil {
 		s.Sparse.write(t.row, s.RowThreads)

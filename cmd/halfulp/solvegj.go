@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/expansion"
 	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/internal/lines"
 )
 
 type solveGJCmd struct {
@@ -95,7 +96,7 @@ func (c *solveGJCmd) Run(env *cli.Environment) error {
 		return fmt.Errorf("%s: no digit of X can be trusted: %s", shown(c.A), c.remedy(x, k))
 	} else if k != nil && 2*k.Digits < decimalDigits(x.Format()) && !c.Quiet {
 		fmt.Fprintf(env.Stderr, "halfulp: warning: %s has a condition number of about %.0e: about %s of X can be trusted (an estimate)\n",
-			shown(c.A), k.Number, digits(k.Digits))
+			shown(c.A), k.Number, lines.Count(k.Digits, "digit"))
 	}
 	return j.writeMatrix(x, &stats)
 }
@@ -121,19 +122,12 @@ func solvable(f halfulp.Format, method string) error {
 // decimalDigits is how many decimal digits a format holds.
 func decimalDigits(f halfulp.Format) int { return int(float64(f.Bits()) * math.Log10(2)) }
 
-func digits(n int) string {
-	if n == 1 {
-		return "1 digit"
-	}
-	return fmt.Sprintf("%d digits", n)
-}
-
 // remedy says why no digit of a solution can be trusted, and what would help.
 func (c *solveGJCmd) remedy(x *halfulp.Matrix, k *halfulp.Condition) string {
 	if n := countNaN(x); n > 0 {
 		return are(n) + " NaN: an entry or a pivot was NaN, or a pivot so small that entries overflowed"
 	}
-	why := fmt.Sprintf("its condition number is about %.0e or more, for the %s of %v (an estimate)", k.Number, digits(decimalDigits(x.Format())), x.Format())
+	why := fmt.Sprintf("its condition number is about %.0e or more, for the %s of %v (an estimate)", k.Number, lines.Count(decimalDigits(x.Format()), "digit"), x.Format())
 	var more string
 	switch x.Format() {
 	case halfulp.Float64:

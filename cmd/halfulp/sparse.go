@@ -13,6 +13,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/matrixmarket"
 	"github.com/halfulp/halfulp/rns"
@@ -107,7 +108,7 @@ func (c *spmvCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	if x.Len() != a.Cols {
-		return cli.Misuse("%s has %d columns, %s has %d entries: they must agree", shown(c.A), a.Cols, shown(c.X), x.Len())
+		return cli.Misuse("%s has %s, %s has %s: they must agree", shown(c.A), lines.Count(a.Cols, "column"), shown(c.X), lines.Count(x.Len(), "entry"))
 	}
 	if err := j.how.Memory.checkSize(j.format, a.Rows, 1); err != nil {
 		return fmt.Errorf("the product: %w", err)
@@ -244,7 +245,7 @@ func (s *sparseStats) write(row func(name string, value any), threads int) {
 	if s.Float64 {
 		numbers = "float64 numbers"
 	}
-	row("matrix", fmt.Sprintf("%d x %d, %d entries, %s, in %s", s.Rows, s.Cols, s.Entries, numbers, strings.ToUpper(s.Format)))
+	row("matrix", fmt.Sprintf("%d x %d, %s, %s, in %s", s.Rows, s.Cols, lines.Count(s.Entries, "entry"), numbers, strings.ToUpper(s.Format)))
 	if threads > 1 {
 		row("order of additions", fmt.Sprintf("%d threads a row", threads))
 	}
@@ -399,7 +400,7 @@ func (c *cgCmd) Run(env *cli.Environment) error {
 			return err
 		}
 		if vectors[n].Len() != a.Rows {
-			return cli.Misuse("%s has %d rows, %s has %d entries: they must agree", shown(c.A), a.Rows, shown(name), vectors[n].Len())
+			return cli.Misuse("%s has %s, %s has %s: they must agree", shown(c.A), lines.Count(a.Rows, "row"), shown(name), lines.Count(vectors[n].Len(), "entry"))
 		}
 	}
 	o := &rns.CGOptions{MaxIterations: given(c.MaxIterations, 0)}
@@ -434,8 +435,8 @@ func (c *cgCmd) Run(env *cli.Environment) error {
 		if err := j.showStats(0); err != nil {
 			return err
 		}
-		return fmt.Errorf("%s: no convergence: after %d iterations the residual is %s times the first one, --tolerance is %s; more --precision or --max-iterations, or --preconditioner jacobi, may help",
-			shown(c.A), s.Iterations, s.Reduction, s.Tolerance)
+		return fmt.Errorf("%s: no convergence: after %s the residual is %s times the first one, --tolerance is %s; more --precision or --max-iterations, or --preconditioner jacobi, may help",
+			shown(c.A), lines.Count(s.Iterations, "iteration"), s.Reduction, s.Tolerance)
 	}
 	return j.writeMatrix(x.Matrix(), &stats)
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/halfulp/halfulp"
@@ -198,6 +199,36 @@ func (j *job) writeText(text string) error {
 	})
 }
 
+// writeTable writes rows of cells, which tabs separate: as a table of the kind that is asked for, or
+// in columns for people.
+func (j *job) writeTable(text string) error {
+	switch ending(j.print.kind(), tableEndings...) {
+	case ".tsv":
+		return j.writeText(text)
+	case ".csv":
+		var b strings.Builder
+		for line := range strings.Lines(text) {
+			cells := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+			for i, c := range cells {
+				if strings.Contains(c, ",") {
+					cells[i] = `"` + c + `"`
+				}
+			}
+			b.WriteString(strings.Join(cells, ",") + "\n")
+		}
+		return j.writeText(b.String())
+	}
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	if _, err := io.WriteString(t, text); err != nil {
+		return err
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	return j.writeText(b.String())
+}
+
 // target is the name of the output file, that of standard output by default.
 func (f *printFlags) target() string {
 	if f.Out == nil {
@@ -253,14 +284,25 @@ func (f *printFlags) check(isMatrix bool, formats ...halfulp.Format) error {
 	if f.isArchive() {
 		return files.CheckWritable(f.target())
 	}
-	if f.To != "" {
-		return cli.Misuse("--to %s: this result is text", f.To)
+	what := "text"
+	if f.JSON {
+		what = "JSON"
 	}
-	if kind := ending(f.target(), ".npy", ".npz", ".mtx"); kind != "" {
-		return cli.Misuse("--out: %s: this result is text, which a %s file does not hold", f.target(), kind)
+	if f.To != "" && (f.JSON || ending(f.as(), tableEndings...) == "" && ending(f.as(), ".txt") == "") {
+		return cli.Misuse("--to %s: this result is %s", f.To, what)
+	}
+	no := []string{".npy", ".npz", ".mtx", ".arb", ".gp", ".py", ".wl"}
+	if f.JSON {
+		no = append(no, tableEndings...)
+	}
+	if kind := ending(f.target(), no...); kind != "" && f.To == "" {
+		return cli.Misuse("--out: %s: this result is %s, which a %s file does not hold", f.target(), what, kind)
 	}
 	return files.CheckWritable(f.target())
 }
+
+// tableEndings are those of files that hold text in rows of cells.
+var tableEndings = []string{".csv", ".tsv"}
 
 // ending returns which one of some endings a name has, without .gz, or nothing.
 func ending(name string, endings ...string) string {

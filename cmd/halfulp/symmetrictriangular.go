@@ -5,6 +5,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/internal/lines"
 )
 
 // uploFlag names the triangle of a matrix that is read.
@@ -39,16 +40,16 @@ func (f sideFlag) fitting(nameA string, a *halfulp.Matrix, nameB string, b *half
 	}
 	fits := func(b *halfulp.Matrix) (n int, what string) {
 		if f.side() == halfulp.Right {
-			return b.Cols(), "columns"
+			return b.Cols(), "column"
 		}
-		return b.Rows(), "rows"
+		return b.Rows(), "row"
 	}
 	n, what := fits(b)
 	if turned, _ := fits(b.T()); n == 1 && turned == a.Rows() {
 		return b.T(), nil
 	}
 	if n != a.Rows() {
-		return nil, cli.Misuse("%s is of order %d, %s has %d %s: they must agree", shown(nameA), a.Rows(), shown(nameB), n, what)
+		return nil, cli.Misuse("%s is of order %d, %s has %s: they must agree", shown(nameA), a.Rows(), shown(nameB), lines.Count(n, what))
 	}
 	return b, nil
 }

@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -77,24 +77,28 @@ func (c *verifyCmd) Run(env *cli.Environment) error {
 	j.report(&j.solver.Stats)
 	// Infinity is spelt as elsewhere.
 	largest := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%.3g", v.Largest), "+"))
-	text := jsonText(verifyResult{"verify", c.Format.String(), v, largest, j.resultStats(&j.solver.Stats)})
-	if !c.JSON {
-		var s strings.Builder
-		t := tabwriter.NewWriter(&s, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(t, "entries\t%d\ncorrectly rounded to %v\t%d\nfaithful\t%d\nwrong\t%d\n", v.Entries, c.Format.Format, v.Correct, v.Faithful, v.Wrong)
-		if v.Correct < v.Entries {
-			fmt.Fprintf(t, "largest error\t%s ulps, in row %d, column %d\n", largest, v.Row+1, v.Col+1)
-		}
-		if err := t.Flush(); err != nil {
-			return err
-		}
-		text = s.String()
+	unit := "ulps"
+	if largest == "1" {
+		unit = "ulp"
 	}
-	if err := j.writeText(text); err != nil {
+	if c.JSON {
+		err = j.writeText(jsonText(verifyResult{"verify", c.Format.String(), v, largest, j.resultStats(&j.solver.Stats)}))
+	} else {
+		s := fmt.Sprintf("entries\t%d\ncorrectly rounded to %v\t%d\nfaithful\t%d\nwrong\t%d\n", v.Entries, c.Format.Format, v.Correct, v.Faithful, v.Wrong)
+		if v.Correct < v.Entries {
+			s += fmt.Sprintf("largest error\t%s %s, in row %d, column %d\n", largest, unit, v.Row+1, v.Col+1)
+		}
+		err = j.writeTable(s)
+	}
+	if err != nil {
 		return err
 	}
 	if v.Wrong > 0 {
-		return fmt.Errorf("%s: %d of %d entries are wrong", shown(c.X), v.Wrong, v.Entries)
+		is := "are"
+		if v.Wrong == 1 {
+			is = "is"
+		}
+		return fmt.Errorf("%s: %d of %s %s wrong", shown(c.X), v.Wrong, lines.Count(v.Entries, "entry"), is)
 	}
 	return nil
 }
@@ -106,7 +110,7 @@ func (c *verifyCmd) rightFactor(a, b *halfulp.Matrix) (*halfulp.Matrix, error) {
 		b = b.T()
 	}
 	if b.Rows() != a.Cols() {
-		return nil, cli.Misuse("%s has %d columns, %s has %d rows: they must agree", shown(c.A), a.Cols(), shown(c.B), b.Rows())
+		return nil, cli.Misuse("%s has %s, %s has %s: they must agree", shown(c.A), lines.Count(a.Cols(), "column"), shown(c.B), lines.Count(b.Rows(), "row"))
 	}
 	if err := checkFinite(c.A, a); err != nil {
 		return nil, err

@@ -43,17 +43,17 @@ type ReadOptions struct {
 	NoTable     *bool              // if not nil, set to whether it is another kind of file
 	Flat        *bool              // if not nil, set to true for an array of NumPy of one dimension
 
-	file   io.ReaderAt // what the content is mapped from
-	member string      // of a .npz file
+	file io.ReaderAt // what the content is mapped from
+	part string      // a matrix of a .npz file, columns of a table
 }
 
 // ReadMatrix reads the matrix in the file called name, or in stdin for "-". The
 // content says what it is: a Matrix Market file, a .npy or .npz file or a table of
 // numbers, any of them packed by gzip, with zeros after it or none. FILE.npz:L is the matrix L of
-// several in a .npz file, unless there is a file of that name.
+// several in a .npz file, FILE:LIST are columns of a table, unless there is a file of that name.
 func ReadMatrix(name string, stdin io.Reader, opt ReadOptions) (*halfulp.Matrix, error) {
 	opt = opt.Filled()
-	name, opt.member = Archived(name)
+	name, opt.part = Split(name)
 	if k, f, text, unmap, ok := mapNumPy(name, opt.MemoryLimit); ok {
 		defer unmap()
 		opt.file = f
@@ -71,7 +71,7 @@ func ReadMatrix(name string, stdin io.Reader, opt ReadOptions) (*halfulp.Matrix,
 
 // readMatrixMarket reads a large Matrix Market file that is not packed; not ok for others.
 func readMatrixMarket(name string, opt ReadOptions) (m *halfulp.Matrix, ok bool, err error) {
-	if name == Stdio {
+	if name == Stdio || opt.part != "" {
 		return nil, false, nil
 	}
 	f, err := os.Open(name)
@@ -94,18 +94,21 @@ func readMatrixMarket(name string, opt ReadOptions) (m *halfulp.Matrix, ok bool,
 	return m, true, err
 }
 
-// Archived splits the name of a matrix in a .npz file from the file's.
-func Archived(name string) (file, member string) {
-	const colon = ".npz:"
-	k := strings.LastIndex(strings.ToLower(name), colon)
-	if k < 0 {
-		return name, ""
-	}
+// Split splits what to read of a file from the file's name: FILE.npz:L is the matrix L, and
+// FILE.csv:2,price are columns of a table. A file whose name has a colon is one.
+func Split(name string) (file, part string) {
 	if _, err := os.Stat(name); err == nil {
 		return name, ""
 	}
-	k += len(colon)
-	return name[:k-1], name[k:]
+	for k, c := range name {
+		if c != ':' {
+			continue
+		}
+		if i, err := os.Stat(name[:k]); err == nil && !i.IsDir() && k+1 < len(name) {
+			return name[:k], name[k+1:]
+		}
+	}
+	return name, ""
 }
 
 // mappedSize is how large a file of NumPy is that is worth mapping into memory.
@@ -182,12 +185,12 @@ func (d *Doubles) Close() { d.unmap() }
 // and those other than 0 of another file.
 func ReadSparse(name string, stdin io.Reader, opt ReadOptions) (*matrixmarket.Sparse, error) {
 	opt = opt.Filled()
-	name, opt.member = Archived(name)
+	name, opt.part = Split(name)
 	text, err := readAll(name, shown(name), stdin, opt)
 	if err != nil {
 		return nil, err
 	}
-	if KindOf(name, text) == MatrixMarket {
+	if KindOf(name, text) == MatrixMarket && opt.part == "" {
 		return matrixmarket.ParseSparse(text, shown(name), opt.matrixMarket())
 	}
 	m, err := parse(KindOf(name, text), name, text, opt)
@@ -223,7 +226,7 @@ func (opt ReadOptions) matrixMarket() *matrixmarket.Options {
 }
 
 func (opt ReadOptions) numpy() npy.Options {
-	return npy.Options{In: opt.In, Stats: opt.Stats, Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Flat: opt.Flat, File: opt.file, Member: opt.member}
+	return npy.Options{In: opt.In, Stats: opt.Stats, Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Flat: opt.Flat, File: opt.file, Member: opt.part}
 }
 
 // shown is how messages call a file.
@@ -239,6 +242,9 @@ func parse(k Kind, name string, text []byte, opt ReadOptions) (*halfulp.Matrix, 
 	if opt.NoTable != nil {
 		*opt.NoTable = k != tableText
 	}
+	if opt.part != "" && (k == MatrixMarket || k == NumPy) {
+		return nil, fmt.Errorf("%s: this is no table of which columns %q could be read, nor a .npz file of several matrices", shown(name), opt.part)
+	}
 	switch k {
 	case MatrixMarket:
 		return matrixmarket.Parse(text, shown(name), opt.matrixMarket())
@@ -251,6 +257,9 @@ func parse(k Kind, name string, text []byte, opt ReadOptions) (*halfulp.Matrix, 
 	}
 	if isUTF16(text) {
 		return nil, withName(shown(name), errUTF16)
+	}
+	if opt.part != "" {
+		opt.Dialect.Columns = strings.Split(opt.part, ",")
 	}
 	return table.Parse(text, shown(name), table.Options{
 		In: opt.In, Stats: opt.Stats, Dialect: opt.Dialect, Header: opt.Header,

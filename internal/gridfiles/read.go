@@ -71,7 +71,7 @@ func (r *reading) open() (whole bool, err error) {
 	if r.given == files.Stdio {
 		return true, nil
 	}
-	name, member := files.Archived(r.given)
+	name, member := files.Split(r.given)
 	i, err := os.Stat(name)
 	if err = r.agreeWhere(files.Named(name, err)); err != nil {
 		return false, err
@@ -132,10 +132,11 @@ func (r *reading) parts() (*halfulp.Matrix, error) {
 	if isPacked(r.name) {
 		return nil, lines.ErrWhole
 	}
-	switch k := files.KindOf(r.name, r.head); k {
-	case files.NumPy, files.NumPyZip:
+	switch k := files.KindOf(r.name, r.head); {
+	case r.member != "" && k != files.NumPyZip: // columns of a table
+	case k == files.NumPy || k == files.NumPyZip:
 		return r.numpy(k)
-	case files.MatrixMarket:
+	case k == files.MatrixMarket:
 		return r.market()
 	}
 	return nil, lines.ErrWhole

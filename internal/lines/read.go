@@ -119,6 +119,9 @@ func Bytes(n float64) string {
 		n /= 1024
 		i++
 	}
+	if i == 0 && n == 1 {
+		return "1 byte"
+	}
 	return fmt.Sprintf("%.4g %s", n, units[i])
 }
 

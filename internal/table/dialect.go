@@ -234,7 +234,7 @@ func (d Dialect) rewrite(text []byte, name string) (plain []byte, header string,
 		}
 		for i, c := range columns {
 			if c >= len(fields) {
-				return &rowError{line, fmt.Errorf("there is no column %d in a row of %d fields", c+1, len(fields))}
+				return &rowError{line, fmt.Errorf("there is no column %d in a row of %s", c+1, lines.Count(len(fields), "field"))}
 			}
 			f, err := d.number(fields[c])
 			if err != nil {
@@ -299,11 +299,17 @@ func thousands(f string) bool {
 	return true
 }
 
+// ErrNoColumn is the error for a column without a number or a name.
+var ErrNoColumn = errors.New("the name of a column is empty")
+
 // columns returns which fields to read, nil for all: names are those of the first row if it holds
 // some.
 func (d *Dialect) columns(first []string, names bool) ([]int, error) {
 	var all []int
 	for _, c := range d.Columns {
+		if c == "" {
+			return nil, ErrNoColumn
+		}
 		if names {
 			if k := slices.IndexFunc(first, func(f string) bool { return strings.TrimSpace(f) == c }); k >= 0 {
 				all = append(all, k)
@@ -321,10 +327,10 @@ func (d *Dialect) columns(first []string, names bool) ([]int, error) {
 			if names {
 				what = "the header has " + strings.Join(first, ", ")
 			}
-			return nil, fmt.Errorf("--columns: there is no column %q: %s", c, what)
+			return nil, fmt.Errorf("there is no column %q: %s", c, what)
 		}
 		if to > len(first) {
-			return nil, fmt.Errorf("--columns: there is no column %d in a row of %d fields", to, len(first))
+			return nil, fmt.Errorf("there is no column %d in a row of %s", to, lines.Count(len(first), "field"))
 		}
 		for k := from; k <= to; k++ {
 			all = append(all, k-1)

@@ -134,11 +134,7 @@ func Parse(text []byte, name string, o Options) (*halfulp.Matrix, error) {
 }
 
 func ragged(have, want int) error {
-	what := "numbers"
-	if have == 1 {
-		what = "number"
-	}
-	return fmt.Errorf("a row of %d %s after rows of %d", have, what, want)
+	return fmt.Errorf("a row of %s after rows of %d", lines.Count(have, "number"), want)
 }
 
 // choose returns the format to store numbers in.
