@@ -39,6 +39,14 @@ type benchCmd struct {
 	Quiet   bool   `group:"run" short:"q" help:"No progress bar on standard error."`
 }
 
+// Words are the operations.
+func (benchCmd) Words() (names []string) {
+	for _, o := range benchOperations {
+		names = append(names, o.name)
+	}
+	return names
+}
+
 func (benchCmd) Help() string {
 	var b strings.Builder
 	b.WriteString(`Measures how long operations take on this machine. Operands are random numbers, uniform in (-1, 1), always the same; symmetric matrices are A A' + n I. The operations, with n the size:

@@ -18,7 +18,7 @@ const description = `Correctly rounded linear algebra at any precision.
 
 Every result is the number of the wanted format that lies nearest to the exact value of the whole expression, whatever the cancellation: the error is at most half a unit in the last place, and the bits do not depend on threads or machine. Only the methods of published papers, which are named rns-..., ozaki..., double-float and expansion, and the commands map, solve-gj and cg have error bounds of their own; no such method runs unless it is asked for.
 
-Files hold Matrix Market, NumPy's .npy and .npz, tables as spreadsheets export them (halfulp help convert) or numbers between blanks, compressed where the name ends in .gz; "-" is standard input. Where a vector is wanted, or may stand, an n x 1 and a 1 x n matrix serve alike; gemm alone takes them as matrices.
+Files hold Matrix Market, NumPy's .npy and .npz, tables as spreadsheets export them (halfulp help convert) or numbers between blanks, compressed where the name ends in .gz; "-" is standard input, of which MPICH's mpiexec takes 64 KiB at most. Where a vector is wanted, or may stand, an n x 1 and a 1 x n matrix serve alike; gemm alone takes them as matrices.
 
 Exit status: 0 success; 1 a file cannot be read or written, the computation failed, or no digit of a solution can be trusted; 2 a mistake on the command line, or shapes that do not fit; 129, 130 and 143 after a hang-up, an interrupt or a termination, which leave no partial output file. An error is one line on standard error, with --json an object with the members error and status there.`
 

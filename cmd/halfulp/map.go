@@ -25,6 +25,14 @@ type mapCmd struct {
 	rnsFlags
 }
 
+// Words are the functions.
+func (mapCmd) Words() (names []string) {
+	for _, f := range mappedFunctions() {
+		names = append(names, f.name)
+	}
+	return names
+}
+
 // mapped is a function that map knows.
 type mapped struct {
 	name     string

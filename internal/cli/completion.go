@@ -76,6 +76,22 @@ func valuesOf(f *kong.Flag) string {
 	return flagValues[f.PlaceHolder]
 }
 
+// A Lister is a command whose first argument is one of some words.
+type Lister interface{ Words() []string }
+
+// wordsOf are those of a command's first argument, apart by blanks; all says that they are those of
+// every argument.
+func wordsOf(n *kong.Node) (words string, all bool) {
+	if len(n.Positional) == 0 {
+		return "", false
+	}
+	first := n.Positional[0]
+	if l, ok := n.Target.Addr().Interface().(Lister); ok {
+		return strings.Join(l.Words(), " "), first.IsCumulative()
+	}
+	return strings.Join(first.EnumSlice(), " "), first.IsCumulative()
+}
+
 // bashCompletion returns the script for bash.
 func bashCompletion(app *kong.Application) string {
 	var first []string
@@ -99,7 +115,15 @@ func bashCompletion(app *kong.Application) string {
 				fmt.Fprintf(&values, "\t--%s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;\n", f.Name, v)
 			}
 		}
-		fmt.Fprintf(&flags, "\t'%s') words='%s' ;;\n", words, strings.Join(names, " "))
+		fmt.Fprintf(&flags, "\t'%s') words='%s'", words, strings.Join(names, " "))
+		switch arguments, all := wordsOf(n); {
+		case arguments == "":
+		case all:
+			fmt.Fprintf(&flags, "; first='%s'", arguments)
+		default:
+			fmt.Fprintf(&flags, "; ((COMP_CWORD > 2)) || first='%s'", arguments)
+		}
+		flags.WriteString(" ;;\n")
 	}
 	var groups strings.Builder
 	for _, one := range first {
@@ -111,7 +135,7 @@ func bashCompletion(app *kong.Application) string {
 	name := "_" + strings.ReplaceAll(app.Name, "-", "_")
 	return fmt.Sprintf(`# bash completion for %[1]s
 %[2]s() {
-	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} words=
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} words= first=
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
 		COMPREPLY=($(compgen -W '%[3]s --help --version' -- "$cur"))
@@ -122,10 +146,6 @@ func bashCompletion(app *kong.Application) string {
 		COMPREPLY=($(compgen -W '%[3]s' -- "$cur"))
 		return
 		;;
-	completion)
-		COMPREPLY=($(compgen -W 'bash zsh fish' -- "$cur"))
-		return
-		;;
 %[4]s	esac
 	case $prev in
 %[5]s	esac
@@ -133,6 +153,8 @@ func bashCompletion(app *kong.Application) string {
 %[6]s	esac
 	if [[ $cur == -* ]]; then
 		COMPREPLY=($(compgen -W "$words" -- "$cur"))
+	elif [[ $first ]]; then
+		COMPREPLY=($(compgen -W "$first" -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
@@ -169,6 +191,9 @@ func fishCompletion(app *kong.Application) string {
 			fmt.Fprintf(&b, "complete -c %s -n %s -a %s -d %s\n", app.Name, quoted(chosen), two, quoted(n.Help))
 			chosen += "; and __fish_seen_subcommand_from " + two
 		}
+		if words, _ := wordsOf(n); words != "" {
+			fmt.Fprintf(&b, "complete -c %s -n %s -a %s\n", app.Name, quoted(chosen), quoted(words))
+		}
 		for _, f := range flagsOf(n) {
 			fmt.Fprintf(&b, "complete -c %s -n %s -l %s", app.Name, quoted(chosen), f.Name)
 			if f.Short != 0 {
@@ -183,6 +208,5 @@ func fishCompletion(app *kong.Application) string {
 			fmt.Fprintf(&b, " -d %s\n", quoted(f.Help))
 		}
 	}
-	fmt.Fprintf(&b, "complete -c %s -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'\n", app.Name)
 	return b.String()
 }

@@ -9,6 +9,7 @@
 package decimal
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -30,7 +31,24 @@ func syntax(tok []byte) error {
 			return fmt.Errorf("%s is %w: it has a byte 0x%02x", quote(tok), ErrSyntax, c)
 		}
 	}
-	return fmt.Errorf("%s is %w", quote(tok), ErrSyntax)
+	hint := ""
+	for _, h := range foreign {
+		if bytes.Contains(tok, []byte(h.mark)) {
+			hint = ": " + h.hint
+			break
+		}
+	}
+	return fmt.Errorf("%s is %w%s", quote(tok), ErrSyntax, hint)
+}
+
+// foreign are marks of numbers as other programs write them, and what to write here.
+var foreign = []struct{ mark, hint string }{
+	{"{", "a list is written as rows of numbers, without brackets"},
+	{"[", "a list is written as rows of numbers, without brackets"},
+	{"`", "Mathematica's precision, ` and what follows it, is no part of a number"},
+	{"*^", "an exponent follows e, not *^"},
+	{"/", "a fraction is written as a decimal"},
+	{"−", "its minus sign is not that of ASCII, -"},
 }
 
 // quote returns tok in quotes, cut where it is long.

@@ -231,8 +231,11 @@ func (opt ReadOptions) numpy() npy.Options {
 
 // shown is how messages call a file.
 func shown(name string) string {
-	if name == Stdio {
+	switch name {
+	case Stdio:
 		return "standard input"
+	case "":
+		return "the empty name"
 	}
 	return name
 }

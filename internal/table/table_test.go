@@ -42,6 +42,11 @@ func TestErrors(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"", "a.csv: the file has no numbers"},
 		{"# nothing\n\n", "a.csv: the file has no numbers"},
+		{"1.5`30. 2.5*^-5\n", "a.csv:1: \"1.5`30.\" is not a number: Mathematica's precision, ` and what follows it, "},
+		{"1,2.5*^-5\n", `a.csv:1: "2.5*^-5" is not a number: an exponent follows e, not *^`},
+		{"{{1, 2}, {3, 4}}\n", `a.csv:1: "{{1" is not a number: a list is written as rows of numbers, without brackets`},
+		{"1//3\n", `a.csv:1: "1//3" is not a number: a fraction is written as a decimal`},
+		{"1 −2\n", `a.csv:1: "−2" is not a number: its minus sign is not that of ASCII, -`},
 		{"x,1\n1,2\n", `a.csv:1: "x" is not a number`},
 		{"x,y\n1,2\nz,3\n", `a.csv:3: "z" is not a number`},
 		{"x,y\n", "a.csv: the file has no numbers"},
