@@ -205,13 +205,18 @@ func (d Dialect) rewrite(text []byte, name string) (plain []byte, header string,
 	at := 1 // line that is written next
 	first := true
 	var columns []int
+	named := 0 // fields of the header that columns are named after, or 0
 	err = d.rows(text, func(line int, fields []string) error {
 		if first {
 			first = false
 			names := d.Header || namesOnly(fields)
+			var byName bool
 			var err error
-			if columns, err = d.columns(fields, names); err != nil {
+			if columns, byName, err = d.columns(fields, names); err != nil {
 				return &rowError{line, err}
+			}
+			if byName {
+				named = len(fields)
 			}
 			if names {
 				if !d.Header {
@@ -231,6 +236,10 @@ func (d Dialect) rewrite(text []byte, name string) (plain []byte, header string,
 		}
 		if len(d.Columns) == 0 && len(fields) != len(columns) {
 			return &rowError{line, ragged(len(fields), len(columns))}
+		}
+		if named > 0 && len(fields) != named {
+			// such as names of rows, which R writes and gives no name
+			return &rowError{line, fmt.Errorf("a row of %s under a header of %d, so names do not tell columns: choose them by number", lines.Count(len(fields), "field"), named)}
 		}
 		for i, c := range columns {
 			if c >= len(fields) {
@@ -302,17 +311,20 @@ func thousands(f string) bool {
 // ErrNoColumn is the error for a column without a number or a name.
 var ErrNoColumn = errors.New("the name of a column is empty")
 
-// columns returns which fields to read, nil for all: names are those of the first row if it holds
-// some.
-func (d *Dialect) columns(first []string, names bool) ([]int, error) {
-	var all []int
+// columns returns which fields to read, nil for all, and whether one was found by its name: names are
+// those of the first row if it holds some.
+func (d *Dialect) columns(first []string, names bool) (all []int, byName bool, err error) {
 	for _, c := range d.Columns {
 		if c == "" {
-			return nil, ErrNoColumn
+			return nil, false, ErrNoColumn
 		}
 		if names {
-			if k := slices.IndexFunc(first, func(f string) bool { return strings.TrimSpace(f) == c }); k >= 0 {
-				all = append(all, k)
+			called := func(f string) bool { return strings.TrimSpace(f) == c }
+			if k := slices.IndexFunc(first, called); k >= 0 {
+				if slices.ContainsFunc(first[k+1:], called) {
+					return nil, false, fmt.Errorf("two columns are called %q: choose one by its number", c)
+				}
+				all, byName = append(all, k), true
 				continue
 			}
 		}
@@ -327,14 +339,14 @@ func (d *Dialect) columns(first []string, names bool) ([]int, error) {
 			if names {
 				what = "the header has " + strings.Join(first, ", ")
 			}
-			return nil, fmt.Errorf("there is no column %q: %s", c, what)
+			return nil, false, fmt.Errorf("there is no column %q: %s", c, what)
 		}
 		if to > len(first) {
-			return nil, fmt.Errorf("there is no column %d in a row of %s", to, lines.Count(len(first), "field"))
+			return nil, false, fmt.Errorf("there is no column %d in a row of %s", to, lines.Count(len(first), "field"))
 		}
 		for k := from; k <= to; k++ {
 			all = append(all, k-1)
 		}
 	}
-	return all, nil
+	return all, byName, nil
 }
