@@ -159,10 +159,15 @@ func (c *benchCmd) Run(env *cli.Environment) error {
 			return err
 		}
 	}
-	if c.Plot == "" {
-		return nil
+	if c.Plot != "" {
+		if err := files.Write(c.Plot, env.Stdout, func(w io.Writer) error { return plotBench(w, r) }); err != nil {
+			return err
+		}
 	}
-	return files.Write(c.Plot, env.Stdout, func(w io.Writer) error { return plotBench(w, r) })
+	if !slices.ContainsFunc(r.Cases, func(one benchCase) bool { return one.Error == "" }) {
+		return errors.New("no operation could be measured")
+	}
+	return nil
 }
 
 func writeBench(env *cli.Environment, name string, r benchReport) error {

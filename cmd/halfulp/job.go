@@ -37,6 +37,7 @@ type job struct {
 	rns      *rnsStats    // of a method of package rns
 	ozaki    *ozakiStats  // of a method of package ozaki
 	solver   *linsolve.Stats
+	residual *residualStats
 	grid     *grid.Grid // of processes, on which operands and results live; nil for the host
 }
 
@@ -276,6 +277,7 @@ type runStats struct {
 	RNS      *rnsStats       `json:"rns,omitempty"`
 	Ozaki    *ozakiStats     `json:"ozaki,omitempty"`
 	LinSolve *linsolve.Proof `json:"linsolve,omitempty"`
+	Residual *residualStats  `json:"residual,omitempty"`
 	// In a result, up to here: of making its numbers text, and of all.
 	Write *clock `json:"write_ns,omitempty"`
 	Total *clock `json:"total_ns,omitempty"`
@@ -303,7 +305,7 @@ func (j *job) runStats(s *halfulp.Stats) *runStats {
 	if s == nil {
 		return nil
 	}
-	r := &runStats{Stats: s, Read: j.reading, RNS: j.rns, Ozaki: j.ozaki}
+	r := &runStats{Stats: s, Read: j.reading, RNS: j.rns, Ozaki: j.ozaki, Residual: j.residual}
 	if j.solver != nil {
 		r.LinSolve = &j.solver.Proof
 	}

@@ -168,9 +168,17 @@ func (f *baseFlags) base(method string, format halfulp.Format) (base *rns.Base, 
 	}
 	what := fmt.Sprintf("by %d moduli of at most %d bits", rns.MaxModuli, rnsWidth)
 	if n > 0 {
-		from, what = fmt.Sprintf("%s, --moduli %d", from, n), fmt.Sprintf("by %d moduli below 2^31", n)
+		from, what = fmt.Sprintf("%s, --moduli %d", from, n), "by "+moduli(n)+" below 2^31"
 	}
 	return nil, cli.Misuse("%s: method %s has no base for %d bits %s", from, method, p, what)
+}
+
+// moduli is "1 modulus" or "2 moduli".
+func moduli(n int) string {
+	if n == 1 {
+		return "1 modulus"
+	}
+	return fmt.Sprintf("%d moduli", n)
 }
 
 // rnsChoice is what a method of package rns runs with.
@@ -596,7 +604,7 @@ func (r *rnsRun) gemv(trans halfulp.Transpose, alpha *rns.Number, a *rns.Matrix,
 // rns prints what a method of package rns ran with.
 func (t rows) rns(s *rnsStats) {
 	low, high := slices.Min(s.Moduli), slices.Max(s.Moduli)
-	t.row("base", fmt.Sprintf("%d moduli from %d to %d, M of %d bits", len(s.Moduli), low, high, s.Range))
+	t.row("base", fmt.Sprintf("%s from %d to %d, M of %d bits", moduli(len(s.Moduli)), low, high, s.Range))
 	t.row("precision", fmt.Sprintf("%d bits, unit roundoff u < %s", s.Precision, s.UnitRoundoff))
 	switch {
 	case s.Blocks > 0:

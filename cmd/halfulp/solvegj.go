@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"text/tabwriter"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/expansion"
@@ -84,7 +83,7 @@ func (c *solveGJCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	if c.Stats != noStats {
-		if err := j.residual(a, b, x); err != nil {
+		if err := j.exactResiduals(a, b, x); err != nil {
 			return err
 		}
 	}
@@ -143,16 +142,32 @@ func (c *solveGJCmd) remedy(x *halfulp.Matrix, k *halfulp.Condition) string {
 	return why + "; halfulp solve gives every digit right" + more
 }
 
-// residual prints the largest entries of the residual and of the right-hand sides.
-func (j *job) residual(a, b, x *halfulp.Matrix) error {
+// exactResiduals finds the largest entries of the residual and of the right-hand sides.
+func (j *job) exactResiduals(a, b, x *halfulp.Matrix) error {
 	r := halfulp.NewMatrix(halfulp.Float64, b.Rows(), b.Cols())
 	opt := &halfulp.Options{Threads: int(j.how.Threads), Context: j.env.Ctx}
 	if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(-1), a, x, halfulp.Float(1), b, r, opt); err != nil {
 		return err
 	}
-	t := tabwriter.NewWriter(j.env.Stderr, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "largest entry of B - A X\t%.3g\n", largest(r))
-	fmt.Fprintf(t, "largest entry of B\t%.3g\n", largest(b))
+	return j.residuals("B - A X", r, "B", b)
+}
+
+// residualStats are the largest entries of a residual and of the right-hand sides.
+type residualStats struct {
+	Largest string `json:"largest"`
+	OfB     string `json:"largest_of_b"`
+}
+
+// residuals prints them, or keeps them for the object of --stats=json.
+func (j *job) residuals(what string, r *halfulp.Matrix, sides string, b *halfulp.Matrix) error {
+	s := &residualStats{fmt.Sprintf("%.3g", largest(r)), fmt.Sprintf("%.3g", largest(b))}
+	if j.how.Stats == jsonStats {
+		j.residual = s
+		return nil
+	}
+	t := newRows(j.env.Stderr)
+	t.row("largest entry of "+what, s.Largest)
+	t.row("largest entry of "+sides, s.OfB)
 	return t.Flush()
 }
 

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"github.com/halfulp/halfulp"
@@ -534,14 +533,11 @@ func (j *job) rnsCG(c *rnsChoice, a *matrixmarket.Sparse, b, x0 *halfulp.Vector,
 	return z, r.stats, j.env.Ctx.Err()
 }
 
-// exactResidual prints the largest entries of b - A x, each rounded once, and of b.
+// exactResidual finds the largest entries of b - A x, each rounded once, and of b.
 func (j *job) exactResidual(a *matrixmarket.Sparse, b, x *halfulp.Vector) error {
 	r := halfulp.NewVector(halfulp.Float64, a.Rows)
 	if _, err := j.exactSpMV(a, x, b, r, nil); err != nil {
 		return err
 	}
-	t := tabwriter.NewWriter(j.env.Stderr, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "largest entry of b - A x\t%.3g\n", largest(r.Matrix()))
-	fmt.Fprintf(t, "largest entry of b\t%.3g\n", largest(b.Matrix()))
-	return t.Flush()
+	return j.residuals("b - A x", r.Matrix(), "b", b.Matrix())
 }

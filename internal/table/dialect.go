@@ -235,7 +235,7 @@ func (d Dialect) rewrite(text []byte, name string) (plain []byte, header string,
 			}
 		}
 		if len(d.Columns) == 0 && len(fields) != len(columns) {
-			return &rowError{line, ragged(len(fields), len(columns))}
+			return &rowError{line, ragged(lines.Count(len(fields), "field"), len(columns))}
 		}
 		if named > 0 && len(fields) != named {
 			// such as names of rows, which R writes and gives no name

@@ -81,7 +81,7 @@ func Parse(text []byte, name string, o Options) (*halfulp.Matrix, error) {
 		}
 		if rows > 0 && f.width != width {
 			line := pieces[i].Line + bytes.Count(pieces[i].Text[:f.first], []byte{'\n'})
-			return nil, &lines.Error{Name: name, Line: line, Err: ragged(f.width, width)}
+			return nil, &lines.Error{Name: name, Line: line, Err: ragged(lines.Count(f.width, "number"), width)}
 		}
 		width = f.width
 		rows += f.rows
@@ -133,8 +133,8 @@ func Parse(text []byte, name string, o Options) (*halfulp.Matrix, error) {
 	return m, nil
 }
 
-func ragged(have, want int) error {
-	return fmt.Errorf("a row of %s after rows of %d", lines.Count(have, "number"), want)
+func ragged(have string, want int) error {
+	return fmt.Errorf("a row of %s after rows of %d", have, want)
 }
 
 // choose returns the format to store numbers in.
@@ -168,7 +168,7 @@ func (f *piece) measure(text []byte) error {
 			if f.rows == 0 {
 				f.width, f.first = width, start
 			} else if width != f.width {
-				return &lines.At{Pos: start, Err: ragged(width, f.width)}
+				return &lines.At{Pos: start, Err: ragged(lines.Count(width, "number"), f.width)}
 			}
 			f.rows++
 		}
