@@ -26,7 +26,8 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Condition:           clitest.Condition,
 		Setup: func(e *testscript.Env) error {
-			bin, _, _ := strings.Cut(e.Getenv("PATH"), string(os.PathListSeparator)) // of the program
+			// of the program
+			bin, _, _ := strings.Cut(e.Getenv("PATH"), string(os.PathListSeparator))
 			e.Setenv("BIN", bin)
 			for name, text := range exampleFiles() {
 				if err := os.WriteFile(e.Cd+"/"+name, []byte(text), 0o666); err != nil {

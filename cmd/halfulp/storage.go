@@ -199,8 +199,8 @@ func (j *job) writeText(text string) error {
 	})
 }
 
-// writeTable writes rows of cells, which tabs separate: as a table of the kind that is asked for, or
-// in columns for people.
+// writeTable writes rows of cells, which tabs separate: as a table of the kind that is asked for,
+// or in columns for people.
 func (j *job) writeTable(text string) error {
 	switch ending(j.print.kind(), tableEndings...) {
 	case ".tsv":

@@ -256,7 +256,7 @@ func parse(k Kind, name string, text []byte, opt ReadOptions) (*halfulp.Matrix, 
 	case NumPyZip:
 		return npy.ParseZip(text, shown(name), opt.numpy())
 	case list:
-		return nil, fmt.Errorf("%s: lists of %s are written, not read", shown(name), listOf(name).Name)
+		return nil, fmt.Errorf("%s: lists for %s are written, not read: rows of numbers are (.csv, .txt)", shown(name), listOf(name).Name)
 	}
 	if isUTF16(text) {
 		return nil, withName(shown(name), errUTF16)

@@ -311,8 +311,8 @@ func thousands(f string) bool {
 // ErrNoColumn is the error for a column without a number or a name.
 var ErrNoColumn = errors.New("the name of a column is empty")
 
-// columns returns which fields to read, nil for all, and whether one was found by its name: names are
-// those of the first row if it holds some.
+// columns returns which fields to read, nil for all, and whether one was found by its name: names
+// are those of the first row if it holds some.
 func (d *Dialect) columns(first []string, names bool) (all []int, byName bool, err error) {
 	for _, c := range d.Columns {
 		if c == "" {
