@@ -294,6 +294,8 @@ func (f *printFlags) check(isMatrix bool, formats ...halfulp.Format) error {
 	no := []string{".npy", ".npz", ".mtx", ".arb", ".gp", ".py", ".wl"}
 	if f.JSON {
 		no = append(no, tableEndings...)
+	} else {
+		no = append(no, ".json")
 	}
 	if kind := ending(f.target(), no...); kind != "" && f.To == "" {
 		return cli.Misuse("--out: %s: this result is %s, which a %s file does not hold", f.target(), what, kind)
