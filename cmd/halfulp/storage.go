@@ -81,7 +81,7 @@ func read[T any](j *job, name string, in halfulp.InputFormat, from func(string, 
 		Progress: j.startProgress("reading " + name),
 		Flat:     &j.flat,
 		Dialect:  j.in.dialect(),
-		Header:   new(string),
+		Note:     new(string),
 		NoTable:  new(bool),
 
 		MemoryLimit: int64(j.how.Memory),
@@ -96,8 +96,8 @@ func read[T any](j *job, name string, in halfulp.InputFormat, from func(string, 
 	j.finish()
 	j.reading += time.Since(start)
 	j.table = j.table || !*opt.NoTable
-	if *opt.Header != "" && err == nil && !j.print.Quiet {
-		fmt.Fprintf(j.env.Stderr, "halfulp: note: %s: the first row is taken for a header: %.60q\n", shown(name), *opt.Header)
+	if *opt.Note != "" && err == nil && !j.print.Quiet {
+		fmt.Fprintf(j.env.Stderr, "halfulp: note: %s: %s\n", shown(name), *opt.Note)
 	}
 	return z, stats, err
 }

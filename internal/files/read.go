@@ -39,7 +39,7 @@ type ReadOptions struct {
 	Context     context.Context    // cancels
 	Progress    func(done float64) // as in matrixmarket.Options
 	Dialect     table.Dialect      // of a table
-	Header      *string            // if not nil, set to the row of names that begins a table
+	Note        *string            // if not nil, set to what a first row with words was taken for
 	NoTable     *bool              // if not nil, set to whether it is another kind of file
 	Flat        *bool              // if not nil, set to true for an array of NumPy of one dimension
 
@@ -265,7 +265,7 @@ func parse(k Kind, name string, text []byte, opt ReadOptions) (*halfulp.Matrix, 
 		opt.Dialect.Columns = strings.Split(opt.part, ",")
 	}
 	return table.Parse(text, shown(name), table.Options{
-		In: opt.In, Stats: opt.Stats, Dialect: opt.Dialect, Header: opt.Header,
+		In: opt.In, Stats: opt.Stats, Dialect: opt.Dialect, Note: opt.Note,
 		Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Progress: opt.Progress,
 	})
 }

@@ -60,20 +60,16 @@ func (d *Dialect) firstRow(text []byte) []string {
 // namesOnly reports whether fields are names: each has a letter first, or nothing, one has a
 // letter, and none is a number.
 func namesOnly(fields []string) bool {
-	letters := false
-	for _, f := range fields {
-		f = strings.TrimSpace(f)
-		var e decimal.Extent
-		if f == "" {
-			continue
-		}
-		first, _ := utf8.DecodeRuneInString(f)
-		if e.Add([]byte(f), false) == nil || first < 'A' {
-			return false
-		}
-		letters = true
-	}
-	return letters
+	other := func(f string) bool { return strings.TrimSpace(f) != "" && !isName(f) }
+	return slices.ContainsFunc(fields, isName) && !slices.ContainsFunc(fields, other)
+}
+
+// isName reports whether a field has a letter first and is no number.
+func isName(f string) bool {
+	f = strings.TrimSpace(f)
+	first, _ := utf8.DecodeRuneInString(f)
+	var e decimal.Extent
+	return f != "" && first >= 'A' && e.Add([]byte(f), false) != nil
 }
 
 // rows calls row for each row of the text, with its line, from 1.
@@ -185,9 +181,9 @@ func (d *Dialect) detect(text []byte) rune {
 	return Blank
 }
 
-// rewrite turns a text into rows of numbers between commas, of the same lines; header is the row of
-// names that was found though nobody said that there is one.
-func (d Dialect) rewrite(text []byte, name string) (plain []byte, header string, err error) {
+// rewrite turns a text into rows of numbers between commas, of the same lines; note tells what a
+// first row with words was taken for, unless that was asked for.
+func (d Dialect) rewrite(text []byte, name string) (plain []byte, note string, err error) {
 	fail := func(line int, err error) ([]byte, string, error) {
 		return nil, "", &lines.Error{Name: name, Line: line, Err: err}
 	}
@@ -218,10 +214,14 @@ func (d Dialect) rewrite(text []byte, name string) (plain []byte, header string,
 			if byName {
 				named = len(fields)
 			}
+			row := strings.Join(fields, string(d.Delimiter))
+			switch {
+			case names && !d.Header:
+				note = fmt.Sprintf("the first row is taken for a header: %.60q", row)
+			case !names && slices.ContainsFunc(fields, isName):
+				note = fmt.Sprintf("the first row is taken for numbers: %.60q: --header, if they are names", row)
+			}
 			if names {
-				if !d.Header {
-					header = strings.Join(fields, string(d.Delimiter))
-				}
 				return nil
 			}
 		}
@@ -269,7 +269,7 @@ func (d Dialect) rewrite(text []byte, name string) (plain []byte, header string,
 		line, _, _ := bytes.Cut(text[k:], []byte{'\n'})
 		plain = append(append(plain, line...), '\n')
 	}
-	return plain, header, nil
+	return plain, note, nil
 }
 
 // number returns a field as a plain table has it: without a character that ends a number there.

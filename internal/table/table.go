@@ -19,12 +19,12 @@ import (
 )
 
 // Options change how a table is read or written; all but In, Stats, Dialect,
-// Header, Digits, Separator and Progress must be set.
+// Note, Digits, Separator and Progress must be set.
 type Options struct {
 	In          halfulp.InputFormat // how numbers are stored (Parse)
 	Stats       *halfulp.InputStats // if not nil, set to what the range of the format took (Parse)
 	Dialect     Dialect             // of the file (Parse)
-	Header      *string             // if not nil, set to a row of names that was found (Parse)
+	Note        *string             // if not nil, set to what a first row with words was taken for (Parse)
 	Digits      int                 // how numbers are written (Write), as in Matrix.AppendText
 	Separator   byte                // between the numbers of a row (Write)
 	Threads     int
@@ -50,13 +50,13 @@ type piece struct {
 func Parse(text []byte, name string, o Options) (*halfulp.Matrix, error) {
 	text = lines.EndLines(bytes.TrimPrefix(text, []byte("\ufeff")), o.Threads)
 	if !o.Dialect.plain(text) {
-		plain, header, err := o.Dialect.rewrite(text, name)
+		plain, note, err := o.Dialect.rewrite(text, name)
 		if err != nil {
 			return nil, err
 		}
 		text = plain
-		if o.Header != nil && header != "" {
-			*o.Header = header
+		if o.Note != nil && note != "" {
+			*o.Note = note
 		}
 	}
 	pieces := lines.Cut(text, 1, o.Threads)

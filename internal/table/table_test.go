@@ -92,7 +92,7 @@ func TestDialects(t *testing.T) {
 		name, in string
 		d        Dialect
 		want     string // rows, or the beginning of an error
-		header   string
+		header   string // that is found, or behind "no: " a row of words and numbers that is none
 	}{
 		{"header", "x,y\n1,2\n3,4\n", Dialect{}, "1 2\n3 4\n", "x,y"},
 		{"header with blanks", "time height\n1 2\n", Dialect{}, "1 2\n", "time height"},
@@ -102,7 +102,9 @@ func TestDialects(t *testing.T) {
 		{"nan is no name", "nan,inf\n1,2\n", Dialect{}, "nan inf\n1 2\n", ""},
 		{"columns", "a,b,c,d\n1,x,3,4\n5,y,7,8\n", Dialect{Columns: []string{"c-d", "1", "d", "3-4"}}, "a.csv:1: there is no column \"c-d\": the header has a, b, c, d", ""},
 		{"columns by name and range", "a,b,c-d,d\n1,x,3,4\n5,y,7,8\n", Dialect{Columns: []string{"c-d", "1", "d", "3-4"}}, "3 1 4 3 4\n7 5 8 7 8\n", "a,b,c-d,d"},
-		{"column without a header", "1,x,3\n4,y,6\n", Dialect{Columns: []string{"3", "1"}}, "3 1\n6 4\n", ""},
+		{"column without a header", "1,x,3\n4,y,6\n", Dialect{Columns: []string{"3", "1"}}, "3 1\n6 4\n", "no: 1,x,3"},
+		{"years in a header", "land,1990,1991\na,2,3\n", Dialect{Columns: []string{"2-3"}}, "1990 1991\n2 3\n", "no: land,1990,1991"},
+		{"years in a header, asked for", "land,1990,1991\na,2,3\n", Dialect{Columns: []string{"1991"}, Header: true}, "3\n", ""},
 		{"too many columns", "1,2\n", Dialect{Columns: []string{"3"}}, "a.csv:1: there is no column 3 in a row of 2", ""},
 		{"a short row", "1,2,3\n4,5\n", Dialect{Columns: []string{"3"}}, "a.csv:2: there is no column 3 in a row of 2", ""},
 		{"names of rows", "x,y\n1,2,3\n", Dialect{Columns: []string{"y"}}, "a.csv:2: a row of 3 fields under a header of 2, so names do not tell columns", ""},
@@ -129,8 +131,8 @@ func TestDialects(t *testing.T) {
 		{"many digits", "x;y\n0.1234567890123456789;2\n", Dialect{}, "0.1234567890123456789 2\n", "x;y"},
 	} {
 		o := options(2)
-		var header string
-		o.Dialect, o.Header = c.d, &header
+		var note string
+		o.Dialect, o.Note = c.d, &note
 		m, err := Parse([]byte(c.in), "a.csv", o)
 		if err != nil || strings.HasPrefix(c.want, "a.csv") {
 			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
@@ -144,8 +146,14 @@ func TestDialects(t *testing.T) {
 				got += m.At(i, j).String() + map[bool]string{true: "\n", false: " "}[j == m.Cols()-1]
 			}
 		}
-		if got != c.want || header != c.header {
-			t.Errorf("%s: got\n%swith header %q, want\n%swith %q", c.name, got, header, c.want, c.header)
+		wantNote := ""
+		if numbers, ok := strings.CutPrefix(c.header, "no: "); ok {
+			wantNote = fmt.Sprintf("the first row is taken for numbers: %q: --header, if they are names", numbers)
+		} else if c.header != "" {
+			wantNote = fmt.Sprintf("the first row is taken for a header: %q", c.header)
+		}
+		if got != c.want || note != wantNote {
+			t.Errorf("%s: got\n%swith %q, want\n%swith %q", c.name, got, note, c.want, wantNote)
 		}
 	}
 	// The format that a file names counts in all of them.
