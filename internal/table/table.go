@@ -24,7 +24,7 @@ type Options struct {
 	In          halfulp.InputFormat // how numbers are stored (Parse)
 	Stats       *halfulp.InputStats // if not nil, set to what the range of the format took (Parse)
 	Dialect     Dialect             // of the file (Parse)
-	Note        *string             // if not nil, set to what a first row with words was taken for (Parse)
+	Note        *string             // if not nil, set to what words in the first row mean (Parse)
 	Digits      int                 // how numbers are written (Write), as in Matrix.AppendText
 	Separator   byte                // between the numbers of a row (Write)
 	Threads     int
