@@ -195,8 +195,8 @@ func TestAddFloat(t *testing.T) {
 	}
 }
 
-// TestStoreTwoWords stores numbers near ties, powers of two and ends of exponents: what both ends of
-// their enclosures round to, which is what roundTo stores, or leaves them to that.
+// TestStoreTwoWords stores numbers near ties, powers of two and ends of exponents: what both ends
+// of their enclosures round to, which is what roundTo stores, or leaves them to that.
 func TestStoreTwoWords(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))

@@ -56,7 +56,8 @@ func (m *Machine) Run(program []Op, mem *Memory) {
 
 // dot is TDPBSSD, or TDPBSUD, with the numbers that the bytes of b are. Fours of zeros, of which
 // the tiles of small matrices are full, are passed over, and two columns are one int64, c0 + 2^32
-// c1, whose halves carry into each other only what the end takes off: most of a test's time is here.
+// c1, of whose halves one carries into the other what is taken off at the end: most of a test's
+// time is here.
 func dot(c, a, b *[Bytes]byte, number func(byte) int32) {
 	const pairs = RowBytes / 8
 	var numbers [256]int64

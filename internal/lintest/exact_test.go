@@ -32,8 +32,7 @@ func subtract(x, y []*big.Rat, factor *big.Rat, j int) {
 	}
 }
 
-// plainReduce returns the reduced row echelon form with respect to the first cols columns, the columns
-// of pivots, and the product of the pivots with the sign of the exchanges of rows.
+// plainReduce is Reduce.
 func (a Matrix) plainReduce(cols int) (z Matrix, pivots []int, det *big.Rat) {
 	z, det = a.clone(), big.NewRat(1, 1)
 	for j := 0; j < cols && len(pivots) < len(z); j++ {
@@ -64,8 +63,7 @@ func (a Matrix) plainReduce(cols int) (z Matrix, pivots []int, det *big.Rat) {
 	return z, pivots, det
 }
 
-// plainLU returns L, below the diagonal, and U of an elimination of the first k columns without
-// exchanges, and whether no pivot vanishes.
+// plainLU is LU.
 func (a Matrix) plainLU(k int) (Matrix, bool) {
 	z := a.clone()
 	for b := range k {

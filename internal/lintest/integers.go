@@ -44,7 +44,8 @@ func integersOf(a Matrix) *integers {
 	return n
 }
 
-// shift divides numbers by the largest power of two that divides them all, and returns its exponent.
+// shift divides numbers by the largest power of two that divides them all, and returns its
+// exponent.
 func (n *integers) shift(x func(k int) *big.Int, count int) (e int) {
 	e = -1
 	for k := range count {
