@@ -76,7 +76,8 @@ func TestBlocks(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
 	good, noise, many, close := 0, 0, 0, 0
-	for trial := range testlength.Of(25, 300, 10000) {
+	enough := func() bool { return good > 0 && noise > 0 && many > 0 && close > 0 }
+	for trial := range testlength.Until(testlength.Of(25, 300, 10000), enough) {
 		n := 2 + r.IntN(10)
 		a := blockMatrix(r, n)
 		if far(a, 1<<20) {
@@ -122,7 +123,7 @@ func TestBlocks(t *testing.T) {
 			}
 		}
 	}
-	if good == 0 || noise == 0 || many == 0 || close == 0 {
+	if !enough() {
 		t.Fatalf("%d inverses, %d of them of more than two blocks, %d bounds within 2^20, %d failures", good, many, close, noise)
 	}
 }

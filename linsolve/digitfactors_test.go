@@ -22,7 +22,8 @@ func TestLUByDigits(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
 	found, none, ties := 0, 0, 0
-	for trial := range testlength.Of(40, 100, 1500) {
+	enough := func() bool { return found > 0 && none > 0 && ties > 0 }
+	for trial := range testlength.Until(testlength.Of(40, 100, 1500), enough) {
 		n := 1 + r.IntN(6)
 		if trial%8 == 0 { // of more than one panel
 			n = 9 + r.IntN(9)
@@ -93,7 +94,7 @@ func TestLUByDigits(t *testing.T) {
 			}
 		}
 	}
-	if found == 0 || none == 0 || ties == 0 {
+	if !enough() {
 		t.Fatalf("%d enclosures, %d none, %d others than those of the largest pivots", found, none, ties)
 	}
 }

@@ -24,7 +24,8 @@ func TestDigitColumns(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
 	good, none, near, cut := 0, 0, 0, 0
-	for trial := range testlength.Of(30, 300, 5000) {
+	enough := func() bool { return good > 0 && none > 0 && near >= good/2 && cut > 0 }
+	for trial := range testlength.Until(testlength.Of(30, 300, 5000), enough) {
 		n := 1 + r.IntN(6)
 		a := blockMatrix(r, n)
 		if trial%8 == 0 { // of more than one panel
@@ -79,7 +80,7 @@ func TestDigitColumns(t *testing.T) {
 			}
 		}
 	}
-	if good == 0 || none == 0 || near < good/2 || cut == 0 {
+	if !enough() {
 		t.Fatalf("%d entries, %d none, %d known to 2^-40 of themselves, %d cut", good, none, near, cut)
 	}
 }

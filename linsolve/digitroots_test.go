@@ -44,7 +44,8 @@ func TestRootByDigits(t *testing.T) {
 	const more = 5000
 	found, none, below := 0, 0, 0
 	defect, off := 0.0, 0.0 // in multiples of their bounds
-	for trial := range testlength.Of(30, 100, 1500) {
+	enough := func() bool { return found > 0 && none > 0 && below > 0 && defect >= 0x1p-8 && off >= 0x1p-12 }
+	for trial := range testlength.Until(testlength.Of(30, 100, 1500), enough) {
 		n := 1 + r.IntN(6)
 		if trial%10 == 0 { // of more than one panel
 			n = 9 + r.IntN(9)
@@ -195,7 +196,7 @@ func TestRootByDigits(t *testing.T) {
 		}
 	}
 	t.Logf("defects up to %g, errors up to %g of their bounds", defect, off)
-	if found == 0 || none == 0 || below == 0 || defect < 0x1p-8 || off < 0x1p-12 {
+	if !enough() {
 		t.Fatalf("%d enclosures, %d none, %d with rows below, defects up to %g, errors up to %g of their bounds", found, none, below, defect, off)
 	}
 }

@@ -44,7 +44,8 @@ func TestDigits(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
 	good, none, near, narrow, several := 0, 0, 0, 0, 0
-	for trial := range testlength.Of(30, 300, 10000) {
+	enough := func() bool { return good > 0 && none > 0 && near > 0 && narrow > 0 && several > 0 }
+	for trial := range testlength.Until(testlength.Of(30, 300, 10000), enough) {
 		n := 1 + r.IntN(6)
 		a := blockMatrix(r, n)
 		if trial%8 == 0 { // of more than one panel
@@ -149,7 +150,7 @@ func TestDigits(t *testing.T) {
 			}
 		}
 	}
-	if good == 0 || none == 0 || near == 0 || narrow == 0 || several == 0 {
+	if !enough() {
 		t.Fatalf("%d inverses, %d none, %d bounds within 2^20, %d radii of x, %d corrections of several pieces", good, none, near, narrow, several)
 	}
 }

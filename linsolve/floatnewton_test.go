@@ -21,7 +21,8 @@ func TestNewtonByFloats(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	decided, all, gains, more := 0, 0, 0, 0
 	trials := testlength.Of(24, 60, 1000)
-	for trial := range trials {
+	enough := func() bool { return decided >= all*9/10 && gains >= trials/5 && more > 0 }
+	for trial := range testlength.Until(trials, enough) {
 		n := 2 + r.IntN(10)
 		f := halfulp.MP(uint([]int{30, 53, 54, 64, 65, 106, 117, 300}[trial%8]))
 		a := ill(r, f, n, r.IntN(20))
@@ -99,7 +100,7 @@ func TestNewtonByFloats(t *testing.T) {
 			}
 		}
 	}
-	if decided < all*9/10 || gains < trials/5 || more < 1 {
+	if !enough() {
 		t.Errorf("%d of %d entries decided, %d of %d gains above 60 bits, %d above 105", decided, all, gains, trials, more)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/halfulp/halfulp"
@@ -84,10 +85,12 @@ func TestPattern(t *testing.T) {
 func TestSolvePatterns(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
+	// Entries of few bits make zeros and ties by chance, which do take primes.
+	long := slices.DeleteFunc(slices.Clone(formats), func(f halfulp.Format) bool { return f.Bits() < 53 })
 	for _, f := range formats {
 		for range testlength.Of(3, 10, 100) {
 			n := 1 + r.IntN(14)
-			a := sparse(r, formats[r.IntN(len(formats))], n, r.Float64()/2)
+			a := sparse(r, long[r.IntN(len(long))], n, r.Float64()/2)
 			inverse := lintest.Of(a).Solve(lintest.Identity(n))
 			if inverse == nil {
 				continue

@@ -122,7 +122,7 @@ func TestEncloseSet(t *testing.T) {
 			}
 			l, u := halfulp.NewMatrix(f, n, k), halfulp.NewMatrix(f, n, k)
 			if _, err := EncloseSet(a, da, b, db, l, u, 2, nil); errors.Is(err, ErrWide) {
-				if scale < 0x1p-40 {
+				if scale < 0x1p-50 { // else the condition number may be as large
 					t.Fatalf("seed %d: %v", seed, err)
 				}
 				continue

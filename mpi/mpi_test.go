@@ -258,7 +258,7 @@ func TestLeaveBusy(t *testing.T) {
 		select {}
 	}
 	time.Sleep(400 * time.Millisecond)
-	wait, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	wait, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := c.Barrier(wait); !errors.Is(err, mpi.ErrLeft) {
 		t.Errorf("a barrier for which one does not come: %v", err)
@@ -315,8 +315,8 @@ func TestAbort(t *testing.T) {
 		_ = c.Barrier(t.Context())
 		select {}
 	}
-	out, err := mpitest.Output(t, 30*time.Second, 3, os.Args[0], "-test.run=^TestAbort$")
-	if err == nil || strings.Contains(err.Error(), "did not end") {
+	out, err := mpitest.Output(t, 3, os.Args[0], "-test.run=^TestAbort$")
+	if err == nil || errors.Is(err, mpitest.ErrLimit) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

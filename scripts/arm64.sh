@@ -23,7 +23,7 @@ if [ -z "$qemu" ]; then
 	exit 3
 fi
 
-export GOOS=linux GOARCH=arm64 CGO_ENABLED=0 HALFULP_TEST=slow
+export GOOS=linux GOARCH=arm64 CGO_ENABLED=0 HALFULP_TEST=slow GOGC=${GOGC:-400}
 binaries=$(mktemp -d)
 trap 'rm -rf "$binaries"' EXIT
 

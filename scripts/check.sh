@@ -45,8 +45,12 @@ install() {
 		apt-get update && DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install --yes --no-install-recommends "$@"
 }
 
-# gotest is go test that waits longer for a package: a machine may have other work.
-gotest() { go test -timeout 60m "$@"; }
+# One set of compiled packages does for all, also for the programs that TestWeight builds.
+export GOFLAGS="${GOFLAGS:-} -trimpath"
+
+# gotest is go test that waits longer for a package, a machine may have other work, that collects
+# garbage less often, and leaves what quick has looked at.
+gotest() { GOGC=${GOGC:-400} go test -timeout 20m -vet=off "$@"; }
 
 # have_numpy sees that tests have a Python with NumPy, in continuous integration from pip.
 have_numpy() {
@@ -122,8 +126,8 @@ quick() {
 }
 
 levels() {
-	part "go build ./... && go test ./..., with HALFULP_TEST=long"
-	go build ./...
+	part "go test ./..., with HALFULP_TEST=long"
+	[[ " $steps " == *" quick "* ]] || go build ./...
 	# The long form of linsolve's has ten times as many random inputs of the same kinds, which take
 	# many minutes. What there is runs on one processor, beside the others.
 	local log=$PWD/.bin/linsolve.log linsolve
@@ -150,9 +154,10 @@ levels() {
 	part "the lower levels of instruction sets"
 	# Packages with kernels, and those that call them; but no programs are built and run. The
 	# conformance suite, with the routines of linsolve, runs under all levels by itself, and so do
-	# linsolve's small systems; the engine on GPUs has none.
+	# linsolve's small systems; the engine on GPUs has none. Faults that are injected are about what
+	# is compared.
 	local packages=(. ./internal/{direct,dgemm,exact,modgemm,product,sgemm} ./rns ./expansion ./ozaki)
-	level() { HALFULP_LEVEL=$1 gotest -short -skip '^Test(Readme|Examples)$' "${packages[@]}"; }
+	level() { HALFULP_LEVEL=$1 gotest -short -skip '^Test(Readme|Examples|Faults)$' "${packages[@]}"; }
 	level portable
 	if ! has_flags avx2 fma; then
 		lacks "HALFULP_LEVEL=avx2: this processor has no AVX2"
@@ -166,7 +171,7 @@ levels() {
 	else
 		lacks "HALFULP_LEVEL=avx512: this processor has no AVX-512" # all tests run under avx2
 	fi
-	go vet -tags purego ./...
+	go vet -tags purego $(grep -rlE --include='*.go' '^//go:build.*purego' -- . | grep -v '/_' | xargs -n1 dirname | sort -u)
 
 	# Tests of method packages on fake GPUs, whose kernels are Go of the tests: on other targets and
 	# under the race detector they would take most of the time. But parts are several GPUs at once.
@@ -208,7 +213,7 @@ levels() {
 		# Of products of bytes, on emulated tiles, the other tests run all loops. modgemm starts
 		# goroutines in one test.
 		local few='^\./(internal/(gpu|modgemm|reproduce)|linsolve)'
-		local alone='Scripts|Readme|Examples|Help|(Bench|Solvers)OnDevice|Oracle|ZerosLeftOut|BasesBounded|Extremes|Numbers|Stored|BlockKernels|Mac|FunctionSpecials|FunctionEdges|ProductBounds'
+		local alone='Scripts|Readme|Examples|Help|(Failing)?Processes|GridFiles|NoMPI|(Bench|Solvers)OnDevice|Oracle|ZerosLeftOut|BasesBounded|Extremes|Numbers|Stored|BlockKernels|Mac|FunctionSpecials|FunctionEdges|ProductBounds'
 		alone+='|PublishedErrors|SmallPrecision|Functions|LongSums|VerticalGemv|NumberConversions|XFloat|FMA|Arithmetic|QuotientAndRoot|Chain|Conversions|Evaluate|ScaleDown'
 		local tiles='^Test(Bounded|BoundedBase|Near|Across|Faults)$/^bytes$'
 		gotest -race -short -skip "$fakes|^Test($alone)\$|$tiles" $(grep -vE "$few" <<<"$concurrent")

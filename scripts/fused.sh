@@ -9,10 +9,12 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+module=$(go list -m)
+
 # fused prints the lines (FILE:LINE) of this module that fused instructions come from.
 fused() {
-	env GOOS=linux "$1" go build -gcflags=-S "${@:2}" 2>&1 |
-		sed -nE "s|.*\\($PWD/([^()]+\\.go:[0-9]+)\\)[[:space:]]+(FN?M(ADD\|SUB)[DS]\|VFN?M(ADD\|SUB)[0-9]+S[DS])[[:space:]].*|\\1|p" | sort -u
+	env GOOS=linux GOFLAGS="${GOFLAGS:-} -trimpath" "$1" go list -export -gcflags=-S "${@:2}" 2>&1 |
+		sed -nE "s|.*\\($module/([^()]+\\.go:[0-9]+)\\)[[:space:]]+(FN?M(ADD\|SUB)[DS]\|VFN?M(ADD\|SUB)[0-9]+S[DS])[[:space:]].*|\\1|p" | sort -u
 }
 
 # excused reports whether line $2 of file $1 may be fused.

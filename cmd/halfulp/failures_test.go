@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -36,7 +37,7 @@ func TestNoMPI(t *testing.T) {
 }
 
 // TestFailingProcesses ends runs of two processes by a failure of one of them or by a signal: they
-// end within seconds, what was there is untouched, and no temporary file is left.
+// end by themselves, what was there is untouched, and no temporary file is left.
 func TestFailingProcesses(t *testing.T) {
 	mpiexec := mpitest.Mpiexec(t)
 	dir := t.TempDir()
@@ -74,12 +75,13 @@ func TestFailingProcesses(t *testing.T) {
 		{"command", "set -- \"$@\" --memory 1M", nil, "the same command"},
 		{"program", "exec ./other \"$@\"", nil, "the same command of the same version"},
 		{"early end", "exit 3", nil, "has ended before it joined"},
-		{"interrupt", "", syscall.SIGINT, ""},
-		{"terminate", "", syscall.SIGTERM, ""},
+		{"interrupt", ": >\"$STARTED\"", syscall.SIGINT, ""},
+		{"terminate", ": >\"$STARTED\"", syscall.SIGTERM, ""},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			c := exec.Command("timeout", "60", mpiexec, "-n", "2", "./lost.sh", "gemm", "L.npz", "L.npz", "--format", "mp:4000", "--out", "E.mtx")
-			c.Env = append(os.Environ(), "SECOND="+x.second)
+			c := exec.Command("timeout", "240", mpiexec, "-n", "2", "./lost.sh", "gemm", "L.npz", "L.npz", "--format", "mp:4000", "--out", "E.mtx")
+			started := filepath.Join(t.TempDir(), "started")
+			c.Env = append(os.Environ(), "SECOND="+x.second, "STARTED="+started)
 			var out bytes.Buffer
 			c.Stdout, c.Stderr, c.WaitDelay = &out, &out, 5*time.Second
 			start := time.Now()
@@ -87,6 +89,9 @@ func TestFailingProcesses(t *testing.T) {
 				t.Fatal(err)
 			}
 			if x.signal != nil {
+				for limit := time.Now().Add(2 * time.Minute); !exists(started) && time.Now().Before(limit); {
+					time.Sleep(10 * time.Millisecond)
+				}
 				time.Sleep(time.Second)
 				if err := c.Process.Signal(x.signal); err != nil {
 					t.Fatal(err)
@@ -94,11 +99,11 @@ func TestFailingProcesses(t *testing.T) {
 			}
 			err := c.Wait()
 			// After a signal the status is mpiexec's own: MPICH's can fail with 0.
-			if err == nil && x.signal == nil || time.Since(start) > 30*time.Second || !strings.Contains(out.String(), x.want) {
+			if err == nil && x.signal == nil || time.Since(start) > 4*time.Minute || !strings.Contains(out.String(), x.want) {
 				t.Errorf("after %v: %v, %s", time.Since(start), err, out.String())
 			}
 			after := list(t, dir)
-			for range 400 { // mpiexec need not wait for the processes
+			for range 2400 { // mpiexec need not wait for the processes
 				if slices.Equal(after, before) {
 					break
 				}
@@ -113,6 +118,12 @@ func TestFailingProcesses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// exists reports whether there is a file.
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }
 
 // fullDisk is a standard output that takes nothing.

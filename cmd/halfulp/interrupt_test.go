@@ -23,16 +23,21 @@ func TestInterrupt(t *testing.T) {
 	if status := run([]string{"gen", "random", "500", "500", "--bits", "20", "--out", big}, nil, io.Discard, io.Discard); status != 0 {
 		t.Fatalf("gen: exit status %d", status)
 	}
+	text, err := os.ReadFile(big)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name   string
 		args   string
+		input  string // taken before the signal, but for what a pipe holds
 		signal syscall.Signal
 		ready  func(dir string) bool // whether it is time for the signal
 	}{
-		{"reading", "sum - --out z", syscall.SIGINT, after(2 * time.Second)},
-		{"computing", "gemm " + big + " " + big + " --method direct --format mp:60000 --out z", syscall.SIGINT, after(3 * time.Second)},
-		{"writing", "gen random 700 700 --format mp:3000 --out z.gz", syscall.SIGTERM, written},
-		{"hung up", "gen random 700 700 --format mp:3000 --out z.gz", syscall.SIGHUP, written},
+		{"reading", "sum - --out z", ones, syscall.SIGINT, after(0)},
+		{"computing", "gemm - " + big + " --method direct --format mp:60000 --out z", string(text), syscall.SIGINT, after(time.Second)},
+		{"writing", "gen random 700 700 --format mp:3000 --out z.gz", "", syscall.SIGTERM, written},
+		{"hung up", "gen random 700 700 --format mp:3000 --out z.gz", "", syscall.SIGHUP, written},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel() // they wait
@@ -44,13 +49,19 @@ func TestInterrupt(t *testing.T) {
 			cmd.Dir = dir
 			var stdout, stderr strings.Builder
 			cmd.Stdout, cmd.Stderr = &stdout, &stderr
-			in, err := cmd.StdinPipe() // stays open
+			in, err := cmd.StdinPipe() // stays open where there is nothing to compute
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer in.Close()
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
+			}
+			if _, err := io.WriteString(in, c.input); err != nil {
+				t.Fatal(err)
+			}
+			if c.name == "computing" {
+				in.Close()
 			}
 			for deadline := time.Now().Add(2 * time.Minute); !c.ready(dir); time.Sleep(time.Millisecond) {
 				if time.Now().After(deadline) {
@@ -66,7 +77,7 @@ func TestInterrupt(t *testing.T) {
 			if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 128+int(c.signal) {
 				t.Errorf("%v, stderr %q, want exit status %d", err, stderr.String(), 128+int(c.signal))
 			}
-			if d := time.Since(sent); d > time.Minute {
+			if d := time.Since(sent); d > 2*time.Minute {
 				t.Errorf("it took %v to end", d)
 			}
 			word := map[syscall.Signal]string{syscall.SIGHUP: "hung up", syscall.SIGINT: "interrupted", syscall.SIGTERM: "terminated"}[c.signal]
@@ -83,6 +94,9 @@ func TestInterrupt(t *testing.T) {
 		})
 	}
 }
+
+// ones are more numbers than a pipe holds: when they are written, the program reads.
+var ones = strings.Repeat("1\n", 100000)
 
 // written reports whether some file in dir holds something.
 func written(dir string) bool {
@@ -115,16 +129,18 @@ func TestHangUpIgnored(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(2 * time.Second)
+	if _, err := io.WriteString(in, ones); err != nil {
+		t.Fatal(err)
+	}
 	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(200 * time.Millisecond)
-	if _, err := io.WriteString(in, "1 2\n"); err != nil {
+	if _, err := io.WriteString(in, "3\n"); err != nil {
 		t.Error(err)
 	}
 	in.Close()
-	if err := cmd.Wait(); err != nil || stdout.String() != "3\n" {
+	if err := cmd.Wait(); err != nil || stdout.String() != "100003\n" {
 		t.Errorf("%v, stdout %q", err, stdout.String())
 	}
 }

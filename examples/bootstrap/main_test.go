@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
-	"time"
 
 	"github.com/halfulp/halfulp/internal/mpitest"
 )
@@ -27,7 +26,7 @@ func TestProcesses(t *testing.T) {
 		t.Fatalf("no hash: %s", alone)
 	}
 	for _, n := range []int{1, 2, 4} {
-		out, err := mpitest.Output(t, 2*time.Minute, n, program, "-scale", "500")
+		out, err := mpitest.Output(t, n, program, "-scale", "500")
 		if err != nil || len(bits.FindAllString(out, -1)) != 1 || bits.FindString(out) != want {
 			t.Errorf("%d processes: %v\n%swant %s", n, err, out, want)
 		}

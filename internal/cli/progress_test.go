@@ -3,11 +3,14 @@ package cli
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
 // TestWait looks at what stands on the screen before work tells how much of it is done, and after.
-func TestWait(t *testing.T) {
+func TestWait(t *testing.T) { synctest.Test(t, testWait) } // time stands still
+
+func testWait(t *testing.T) {
 	var screen strings.Builder
 	p := &Progress{w: &screen, name: "lu", width: func() int { return 0 }, start: time.Now().Add(-5 * time.Second)}
 	p.timer = time.AfterFunc(time.Hour, func() {})

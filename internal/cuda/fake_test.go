@@ -583,7 +583,7 @@ func TestOpenFails(t *testing.T) {
 			t.Errorf("%s failed %d times", call, failed[call])
 		}
 	}
-	if n := runtime.NumGoroutine(); n > before+2 {
+	if n := runtime.NumGoroutine(); n > before+8 { // of 80 tries; other tests' may come and go
 		t.Errorf("%d goroutines, %d before", n, before)
 	}
 	checkScaleAdd(t, open(t, drv), 10)

@@ -336,6 +336,7 @@ func TestPrepare(t *testing.T) {
 			if n := inUse(); n <= before+64<<10 { // but constants of bases
 				t.Errorf("nothing is kept: %d bytes in use, %d before", n, before)
 			}
+			runtime.KeepAlive(a)
 		}()
 		for deadline := time.Now().Add(2 * time.Minute); inUse() > before+64<<10; time.Sleep(time.Millisecond) {
 			if runtime.GC(); time.Now().After(deadline) {

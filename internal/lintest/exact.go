@@ -96,58 +96,44 @@ func (a Matrix) Rows(order []int) Matrix {
 	return z
 }
 
-// clone returns a copy whose entries may be replaced.
-func (a Matrix) clone() Matrix {
-	z := make(Matrix, len(a))
-	for i := range a {
-		z[i] = append([]*big.Rat(nil), a[i]...)
-	}
-	return z
-}
-
-// subtract makes row x, from column j on, x - factor y.
-func subtract(x, y []*big.Rat, factor *big.Rat, j int) {
-	if factor.Sign() == 0 {
-		return
-	}
-	t := new(big.Rat)
-	for c := j; c < len(x); c++ {
-		if y[c].Sign() != 0 {
-			x[c] = new(big.Rat).Sub(x[c], t.Mul(factor, y[c]))
-		}
-	}
-}
-
 // Reduce returns the reduced row echelon form with respect to the first cols columns, the columns
 // of pivots, and the product of the pivots with the sign of the exchanges of rows.
 func (a Matrix) Reduce(cols int) (z Matrix, pivots []int, det *big.Rat) {
-	z, det = a.clone(), big.NewRat(1, 1)
-	for j := 0; j < cols && len(pivots) < len(z); j++ {
+	n := integersOf(a)
+	last, det := big.NewInt(1), big.NewRat(1, 1) // the last pivot
+	for j := 0; j < cols && len(pivots) < len(a); j++ {
 		k := len(pivots)
 		i := k
-		for i < len(z) && z[i][j].Sign() == 0 {
+		for i < len(a) && n.x[i][j].Sign() == 0 {
 			i++
 		}
-		if i == len(z) {
+		if i == len(a) {
 			continue
 		}
 		if i != k {
-			z[i], z[k] = z[k], z[i]
+			n.x[i], n.x[k] = n.x[k], n.x[i]
+			n.rows[i], n.rows[k] = n.rows[k], n.rows[i]
 			det.Neg(det)
 		}
-		pivots = append(pivots, j)
-		det.Mul(det, z[k][j])
-		inverse := new(big.Rat).Inv(z[k][j])
-		for c := j; c < len(z[k]); c++ {
-			z[k][c] = new(big.Rat).Mul(z[k][c], inverse)
-		}
-		for i := range z {
+		for i := range a {
 			if i != k {
-				subtract(z[i], z[k], z[i][j], j)
+				n.eliminate(i, k, j, 0, last)
+			}
+		}
+		pivots = append(pivots, j)
+		det.Mul(det, n.rows[k]).Mul(det, power(n.cols[j]))
+		last = n.x[k][j]
+	}
+	// All pivots have become the last one, the determinant of their rows and columns.
+	z = New(len(a), n.width)
+	for i := range z {
+		for j := range z[i] {
+			if i < len(pivots) && n.x[i][j].Sign() != 0 {
+				z[i][j] = fraction(n.x[i][j], last, n.cols[j]-n.cols[pivots[i]])
 			}
 		}
 	}
-	return z, pivots, det
+	return z, pivots, det.Mul(det, new(big.Rat).SetInt(last))
 }
 
 // Solve returns X with A X = B, nil for a singular A.
@@ -185,18 +171,31 @@ func (a Matrix) Rank(cols int) int {
 // LU returns L, below the diagonal, and U of an elimination of the first k columns without
 // exchanges, and whether no pivot vanishes.
 func (a Matrix) LU(k int) (Matrix, bool) {
-	z := a.clone()
-	for b := range k {
-		if z[b][b].Sign() == 0 {
-			return z, false
+	n := integersOf(a)
+	pivots := []*big.Int{big.NewInt(1)} // pivots[b] divides what b steps have made
+	for b := 0; b < k && n.x[b][b].Sign() != 0; b++ {
+		for i := b + 1; i < len(a); i++ {
+			n.eliminate(i, b, b, b+1, pivots[b])
 		}
-		for i := b + 1; i < len(z); i++ {
-			l := new(big.Rat).Quo(z[i][b], z[b][b])
-			subtract(z[i], z[b], l, b+1)
-			z[i][b] = l
+		pivots = append(pivots, n.x[b][b])
+	}
+	steps := len(pivots) - 1
+	z := New(len(a), n.width)
+	for i := range z {
+		for j := range z[i] {
+			if n.x[i][j].Sign() == 0 {
+				continue
+			}
+			if j < min(i, steps) {
+				z[i][j] = fraction(n.x[i][j], pivots[j+1], 0)
+				z[i][j].Mul(z[i][j], n.rows[i]).Quo(z[i][j], n.rows[j])
+			} else {
+				z[i][j] = fraction(n.x[i][j], pivots[min(i, steps)], n.cols[j])
+				z[i][j].Mul(z[i][j], n.rows[i])
+			}
 		}
 	}
-	return z, true
+	return z, steps == k
 }
 
 // Norm returns the largest sum of magnitudes of a row.
@@ -219,7 +218,7 @@ func Nearest(f halfulp.Format, x *big.Rat) halfulp.Scalar {
 	if x.Sign() == 0 {
 		return halfulp.NewScalar(f, new(big.Float))
 	}
-	for prec := uint(6000); ; prec *= 2 {
+	for prec := uint(f.Bits() + 128); ; prec *= 2 {
 		down := new(big.Float).SetPrec(prec).SetMode(big.ToZero).SetRat(x)
 		up := new(big.Float).SetPrec(prec).SetMode(big.AwayFromZero).SetRat(x)
 		if z := halfulp.NewScalar(f, down); z.Same(halfulp.NewScalar(f, up)) {
@@ -241,7 +240,7 @@ func NearestRoot(f halfulp.Format, x, y *big.Rat) halfulp.Scalar {
 		return Nearest(f, root)
 	}
 	// The integer below √square 2^bits, and the next one: the irrational root is between them.
-	for bits := 5000; ; bits *= 2 {
+	for bits := f.Bits() + 128; ; bits *= 2 {
 		n := new(big.Int).Lsh(square.Num(), uint(2*bits))
 		n.Quo(n, square.Denom()).Sqrt(n)
 		scaled := func() halfulp.Scalar {

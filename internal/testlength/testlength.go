@@ -5,6 +5,7 @@ package testlength
 
 import (
 	"fmt"
+	"iter"
 	"os"
 	"testing"
 )
@@ -44,4 +45,17 @@ func Of[T any](short, usual, long T) T {
 		return long
 	}
 	return usual
+}
+
+// Until counts n random trials, and up to 100 n of them until there are enough of all kinds, of
+// which n draws may have none: where every hundredth trial is of a kind and n is at least 20, that
+// kind is missing less than once in 10^8 runs.
+func Until(n int, enough func() bool) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for trial := 0; trial < n || trial < 100*n && !enough(); trial++ {
+			if !yield(trial) {
+				return
+			}
+		}
+	}
 }

@@ -3,6 +3,7 @@ package measure
 import (
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/halfulp/halfulp/bench/internal/peer"
@@ -29,8 +30,10 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestColumns runs methods that sleep a fixed time a column.
-func TestColumns(t *testing.T) {
+// TestColumns runs methods that sleep a fixed time a column, by a clock that nothing else moves.
+func TestColumns(t *testing.T) { synctest.Test(t, testColumns) }
+
+func testColumns(t *testing.T) {
 	sleeper := func(name string, perColumn time.Duration, minimum int, linear bool) peer.Method {
 		return peer.Method{
 			Name: name, Role: peer.Peer, MinColumns: minimum, Linear: linear, Threads: 2,

@@ -22,10 +22,14 @@ import (
 	"github.com/halfulp/halfulp/internal/kernels"
 )
 
-// sources is where the kernels' sources are.
+// sources is where the kernels' sources are: in the module that a test's working directory is in,
+// if it is in one.
 var sources = sync.OnceValue(func() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..", "kernels")
+	dir, _ := os.Getwd()
+	for _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil && dir != filepath.Dir(dir); _, err = os.Stat(filepath.Join(dir, "go.mod")) {
+		dir = filepath.Dir(dir)
+	}
+	return filepath.Join(dir, "internal", "kernels")
 })
 
 // notEmulated are kernels whose blocks wait for each other.
@@ -42,6 +46,9 @@ func emulate(t testing.TB, drv *fake.Driver, files ...string) {
 		t.Skip("kernels are not emulated:", err)
 	}
 	if _, err := os.Stat(sources()); err != nil { // a test's binary on another machine
+		if os.Getenv(Emulate) == "all" {
+			t.Fatal(err)
+		}
 		t.Skip("kernels are not emulated:", err)
 	}
 	if len(files) == 1 && files[0] == "all" {
