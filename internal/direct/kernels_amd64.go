@@ -166,11 +166,14 @@ func machineUnit() *laneUnit {
 var unitIFMA = laneUnit{
 	lanes: 8, bits: 52, width: 9, few: 1000, costs: [3]float64{2.2, 0.25, 0.034},
 	cut: func(j *cutJob) {
-		f := cutVerticalIFMA
-		if j.digits < len(cutsIFMA) {
-			f = cutsIFMA[j.digits]
+		if j.digits < len(cutsIFMA) && j.used >= (j.words-1)&^3 {
+			left := cutsIFMA[j.digits]((*byte)(unsafe.Pointer(j)))
+			if left == 0 {
+				return
+			}
+			j.skip(j.n - left)
 		}
-		f((*byte)(unsafe.Pointer(j)))
+		cutVerticalIFMA((*byte)(unsafe.Pointer(j)))
 	},
 	mul: func(broadcast bool, width int, acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n, first, digits int, soon fetch) {
 		f := &dotsIFMA
@@ -202,7 +205,7 @@ var unitAVX2 = laneUnit{
 type verticalKernel = func(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n, first, digits int, soon uintptr, soonPitch, soonLines int)
 
 var (
-	cutsIFMA = [...]func(*byte){
+	cutsIFMA = [...]func(*byte) int{
 		nil, nil,
 		cutVertical2IFMA, cutVertical3IFMA, cutVertical4IFMA, cutVertical5IFMA,
 		cutVertical6IFMA, cutVertical7IFMA, cutVertical8IFMA, cutVertical9IFMA,

@@ -7623,8 +7623,8 @@ DATA cutConstants<>+40(SB)/8, $0x0007ffffffffffff
 GLOBL cutConstants<>(SB), RODATA|NOPTR, $48
 
 // func cutVerticalIFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVerticalIFMA(SB), NOSPLIT, $8-8
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVerticalIFMA(SB), NOSPLIT, $24-8
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -7636,17 +7636,18 @@ TEXT ·cutVerticalIFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
 
 cutVerticalIFMA_number:
 	MOVQ  192(AX), R10
@@ -7666,163 +7667,350 @@ cutVerticalIFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVerticalIFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVerticalIFMA_lane72_end
 
 cutVerticalIFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVerticalIFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVerticalIFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVerticalIFMA_lane104_end
 
 cutVerticalIFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVerticalIFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
+	VPXORQ       Z8, Z7, Z7
+	VPANDQ       Z5, Z8, Z8
+	VPCMPEQQ     Z4, Z8, K2
+	VPCMPUQ.BCST $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ     Z3, Z7, K2, K1
+	VPMOVM2Q     K1, Z7
+	VPCMPUQ      $0x05, Z6, Z9, K2, K1
+	KORTESTB     K1, K1
+	JNE          cutVerticalIFMA_far
+	MOVQ         168(AX), R10
+	LEAQ         -32(BX)(R10*8), R13
+	LEAQ         (R13)(R11*4), R14
+	MOVQ         160(AX), R10
+	MOVQ         R10, 16(SP)
+	SHLQ         $0x08, R10
+	ADDQ         128(AX), R10
+	LEAQ         384(R10), R15
+	VPXORQ       Z10, Z10, Z10
+	MOVQ         168(AX), R10
+	MOVQ         R10, 8(SP)
+	MOVQ         $0x00000004, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
 	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K1
+	SHLQ         $0x04, R10
+	KMOVB        R10, K3
 
-cutVerticalIFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVerticalIFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
+cutVerticalIFMA_near:
+	CMPQ  8(SP), $0x04
+	JGE   cutVerticalIFMA_near_whole
+	MOVQ  8(SP), CX
+	NEGQ  CX
+	ADDQ  $0x04, CX
 	MOVQ  $0x0000000f, R10
 	SHLQ  CL, R10
 	ANDQ  $0x0f, R10
-	KMOVB R10, K2
+	KMOVB R10, K1
+	SHLQ  $0x04, R10
+	KMOVB R10, K3
 
-cutVerticalIFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVerticalIFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R13
-	MOVQ         R13, R12
-	SHLQ         $0x07, R12
-	LEAQ         128(R10)(R12*1), R12
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVerticalIFMA_far
+cutVerticalIFMA_near_whole:
+	SUBQ            $0x00000100, R15
+	VMOVDQU64.Z     (R13), K1, Z17
+	VBROADCASTI64X4 (R14), K3, Z17
+	VMOVDQU64.Z     (R13)(R11*1), K1, Z18
+	VBROADCASTI64X4 (R14)(R11*1), K3, Z18
+	VMOVDQU64.Z     (R13)(R11*2), K1, Z8
+	VBROADCASTI64X4 (R14)(R11*2), K3, Z8
+	VMOVDQU64.Z     (R13)(R12*1), K1, Z14
+	VBROADCASTI64X4 (R14)(R12*1), K3, Z14
+	VPUNPCKHQDQ     Z18, Z17, Z15
+	VPUNPCKHQDQ     Z14, Z8, Z16
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z1, Z13
+	VPUNPCKLQDQ     Z18, Z17, Z17
+	VPUNPCKLQDQ     Z14, Z8, Z8
+	VMOVDQA64       Z17, Z14
+	VPERMT2Q        Z8, Z1, Z14
+	VMOVDQA64       Z15, Z15
+	VPERMT2Q        Z16, Z0, Z15
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z8, Z0, Z16
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z10, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VMOVDQU64       Z8, 192(R15)
+	VMOVDQA64       Z14, Z8
+	VPSHRDVQ.Z      Z9, Z13, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VMOVDQU64       Z8, 128(R15)
+	VMOVDQA64       Z15, Z8
+	VPSHRDVQ.Z      Z9, Z14, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VMOVDQU64       Z8, 64(R15)
+	VMOVDQA64       Z16, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VMOVDQU64       Z8, (R15)
+	VMOVDQA64       Z16, Z10
+	SUBQ            $0x04, 16(SP)
+	SUBQ            $0x20, R13
+	SUBQ            $0x20, R14
+	SUBQ            $0x04, 8(SP)
+	JG              cutVerticalIFMA_near
+	VPXORQ          Z11, Z11, Z11
+	MOVQ            16(SP), R10
+	TESTQ           R10, R10
+	JLE             cutVerticalIFMA_shifted
 
-cutVerticalIFMA_near:
-	VMOVDQU64 (R10), Z15
+cutVerticalIFMA_short:
+	SUBQ       $0x40, R15
+	VMOVDQA64  Z11, Z8
+	VPSHRDVQ.Z Z9, Z10, K2, Z8
+	VPXORQ     Z7, Z8, Z8
+	VMOVDQU64  Z8, (R15)
+	VMOVDQA64  Z11, Z10
+	DECQ       R10
+	JNE        cutVerticalIFMA_short
 
-cutVerticalIFMA_shift:
-	VMOVDQU64  64(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VMOVDQU64  Z15, (R12)
-	VMOVDQA64  Z10, Z15
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, R12
-	DECQ       R13
-	JNZ        cutVerticalIFMA_shift
-	MOVQ       160(AX), R13
-	SHLQ       $0x06, R13
-	SUBQ       R13, R12
-	MOVQ       136(AX), R11
-	MOVQ       144(AX), R13
-	MOVQ       DX, CX
+cutVerticalIFMA_shifted:
+	MOVQ 160(AX), R10
+	SHLQ $0x08, R10
+	ADDQ 128(AX), R10
+	LEAQ 384(R10), R15
 
-cutVerticalIFMA_digit:
-	MOVQ          (R11), R10
-	VMOVDQU64     (R12)(R10*8), Z15
-	VMOVDQU64     64(R12)(R10*8), Z10
-	VPSHRDVQ.BCST 8(R11), Z10, Z15
-	VPANDQ        Z3, Z15, Z15
-	VMOVDQU64     Z15, (CX)
-	ADDQ          $0x40, CX
-	ADDQ          $0x18, R11
-	DECQ          R13
-	JNZ           cutVerticalIFMA_digit
-	VMOVDQU64     Z9, (CX)
-	ADDQ          8(AX), DX
-	ADDQ          32(AX), BX
-	ADDQ          56(AX), DI
-	ADDQ          80(AX), R8
-	ADDQ          112(AX), R9
-	DECQ          SI
-	JNZ           cutVerticalIFMA_number
+cutVerticalIFMA_digits:
+	MOVQ DX, CX
+	MOVQ 144(AX), R10
+
+cutVerticalIFMA_block:
+	VMOVDQU64 -64(R15), Z8
+	VPSRLQ    $0x0c, Z8, Z9
+	VMOVDQU64 Z9, (CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VMOVDQU64 -128(R15), Z9
+	VPSHRDQ   $0x18, Z8, Z9, Z8
+	VPANDQ    Z2, Z8, Z8
+	VMOVDQU64 Z8, 64(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VMOVDQU64 -192(R15), Z8
+	VPSHRDQ   $0x24, Z9, Z8, Z9
+	VPANDQ    Z2, Z9, Z9
+	VMOVDQU64 Z9, 128(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VMOVDQU64 -256(R15), Z9
+	VPSHRDQ   $0x30, Z8, Z9, Z8
+	VPANDQ    Z2, Z8, Z8
+	VMOVDQU64 Z8, 192(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VMOVDQU64 -320(R15), Z8
+	VPSHRDQ   $0x3c, Z9, Z8, Z9
+	VPANDQ    Z2, Z9, Z9
+	VMOVDQU64 Z9, 256(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VPSRLQ    $0x08, Z8, Z9
+	VPANDQ    Z2, Z9, Z9
+	VMOVDQU64 Z9, 320(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VMOVDQU64 -384(R15), Z9
+	VPSHRDQ   $0x14, Z8, Z9, Z8
+	VPANDQ    Z2, Z8, Z8
+	VMOVDQU64 Z8, 384(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VMOVDQU64 -448(R15), Z8
+	VPSHRDQ   $0x20, Z9, Z8, Z9
+	VPANDQ    Z2, Z9, Z9
+	VMOVDQU64 Z9, 448(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VMOVDQU64 -512(R15), Z9
+	VPSHRDQ   $0x2c, Z8, Z9, Z8
+	VPANDQ    Z2, Z8, Z8
+	VMOVDQU64 Z8, 512(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VMOVDQU64 -576(R15), Z8
+	VPSHRDQ   $0x38, Z9, Z8, Z9
+	VPANDQ    Z2, Z9, Z9
+	VMOVDQU64 Z9, 576(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VPSRLQ    $0x04, Z8, Z9
+	VPANDQ    Z2, Z9, Z9
+	VMOVDQU64 Z9, 640(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VMOVDQU64 -640(R15), Z9
+	VPSHRDQ   $0x10, Z8, Z9, Z8
+	VPANDQ    Z2, Z8, Z8
+	VMOVDQU64 Z8, 704(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VMOVDQU64 -704(R15), Z8
+	VPSHRDQ   $0x1c, Z9, Z8, Z9
+	VPANDQ    Z2, Z9, Z9
+	VMOVDQU64 Z9, 768(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VMOVDQU64 -768(R15), Z9
+	VPSHRDQ   $0x28, Z8, Z9, Z8
+	VPANDQ    Z2, Z8, Z8
+	VMOVDQU64 Z8, 832(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VMOVDQU64 -832(R15), Z12
+	VPSHRDQ   $0x34, Z9, Z12, Z8
+	VPANDQ    Z2, Z8, Z8
+	VMOVDQU64 Z8, 896(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VPANDQ    Z2, Z12, Z8
+	VMOVDQU64 Z8, 960(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	ADDQ      $0x00000400, CX
+	SUBQ      $0x00000340, R15
+	JMP       cutVerticalIFMA_block
+
+cutVerticalIFMA_signs:
+	MOVQ      144(AX), R10
+	SHLQ      $0x06, R10
+	VMOVDQU64 Z7, (DX)(R10*1)
+	ADDQ      8(AX), DX
+	ADDQ      32(AX), BX
+	ADDQ      56(AX), DI
+	ADDQ      80(AX), R8
+	ADDQ      112(AX), R9
+	DECQ      SI
+	JNZ       cutVerticalIFMA_number
 	VZEROUPPER
 	RET
 
 cutVerticalIFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
+	MOVQ  168(AX), R10
+	LEAQ  -32(BX)(R10*8), R13
+	LEAQ  (R13)(R11*4), R14
+	MOVQ  160(AX), R15
+	SHLQ  $0x06, R15
+	ADDQ  128(AX), R15
+	MOVQ  168(AX), R10
+	MOVQ  R10, 8(SP)
+	MOVQ  $0x00000004, CX
+	NEGQ  CX
+	ADDQ  $0x04, CX
+	MOVQ  $0x0000000f, R10
+	SHLQ  CL, R10
+	ANDQ  $0x0f, R10
+	KMOVB R10, K1
+	SHLQ  $0x04, R10
+	KMOVB R10, K3
+
+cutVerticalIFMA_far_words:
+	CMPQ  8(SP), $0x04
+	JGE   cutVerticalIFMA_far_words_whole
+	MOVQ  8(SP), CX
+	NEGQ  CX
+	ADDQ  $0x04, CX
+	MOVQ  $0x0000000f, R10
+	SHLQ  CL, R10
+	ANDQ  $0x0f, R10
+	KMOVB R10, K1
+	SHLQ  $0x04, R10
+	KMOVB R10, K3
+
+cutVerticalIFMA_far_words_whole:
+	SUBQ            $0x00000100, R15
+	VMOVDQU64.Z     (R13), K1, Z8
+	VBROADCASTI64X4 (R14), K3, Z8
+	VMOVDQU64.Z     (R13)(R11*1), K1, Z13
+	VBROADCASTI64X4 (R14)(R11*1), K3, Z13
+	VMOVDQU64.Z     (R13)(R11*2), K1, Z14
+	VBROADCASTI64X4 (R14)(R11*2), K3, Z14
+	VMOVDQU64.Z     (R13)(R12*1), K1, Z15
+	VBROADCASTI64X4 (R14)(R12*1), K3, Z15
+	VPUNPCKHQDQ     Z13, Z8, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z8, Z8
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z8, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z14, Z0, Z8
+	VMOVDQU64       Z16, 192(R15)
+	VMOVDQU64       Z13, 128(R15)
+	VMOVDQU64       Z15, 64(R15)
+	VMOVDQU64       Z8, (R15)
+	SUBQ            $0x20, R13
+	SUBQ            $0x20, R14
+	SUBQ            $0x04, 8(SP)
+	JG              cutVerticalIFMA_far_words
+	MOVQ            128(AX), R15
+	MOVQ            160(AX), R10
+	MOVQ            R10, CX
+	SHLQ            $0x07, CX
+	LEAQ            128(R15)(CX*1), CX
+	VPSRLQ          $0x06, Z9, Z8
+	VPSLLQ          $0x03, Z8, Z8
+	VPADDQ          laneIndex<>+0(SB), Z8, Z8
 
 cutVerticalIFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (R12)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, R12
-	DECQ       R13
+	VPXORQ     Z12, Z12, Z12
+	KMOVB      K2, K1
+	VPGATHERQQ (R15)(Z8*8), K1, Z12
+	VMOVDQU64  Z12, (CX)
+	ADDQ       $0x40, R15
+	ADDQ       $0x40, CX
+	DECQ       R10
 	JNZ        cutVerticalIFMA_gather
-	MOVQ       160(AX), R13
-	MOVQ       R12, R10
-	ADDQ       $0x00000040, R12
-	MOVQ       R13, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVerticalIFMA_near
+	MOVQ       160(AX), R10
+	MOVQ       CX, R15
+	VPXORQ     Z10, Z10, Z10
+
+cutVerticalIFMA_shift:
+	SUBQ       $0x40, R15
+	VMOVDQU64  (R15), Z8
+	VMOVDQA64  Z8, Z12
+	VPSHRDVQ.Z Z9, Z10, K2, Z12
+	VPXORQ     Z7, Z12, Z12
+	VMOVDQU64  Z12, (R15)
+	VMOVDQA64  Z8, Z10
+	DECQ       R10
+	JNZ        cutVerticalIFMA_shift
+	MOVQ       CX, R15
+	JMP        cutVerticalIFMA_digits
 
 // func cutVerticalAVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -8015,15 +8203,15 @@ cutVerticalAVX2_gather:
 	JNZ        cutVerticalAVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVerticalAVX2_near
 
-// func cutVertical2IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical2IFMA(SB), NOSPLIT, $8-8
+// func cutVertical2IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical2IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -8034,18 +8222,29 @@ TEXT ·cutVertical2IFMA(SB), NOSPLIT, $8-8
 	MOVQ         176(AX), CX
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
-	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
+	VMOVDQU64    highPairs<>+0(SB), Z0
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x00, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical2IFMA_number:
 	MOVQ  192(AX), R10
@@ -8065,145 +8264,88 @@ cutVertical2IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical2IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical2IFMA_lane72_end
 
 cutVertical2IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical2IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical2IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical2IFMA_lane104_end
 
 cutVertical2IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical2IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical2IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical2IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical2IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical2IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical2IFMA_far
-
-cutVertical2IFMA_near:
-	VMOVDQU64  (R10), Z10
-	VMOVDQU64  64(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VMOVDQU64  128(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x18, Z16, Z10, Z8
-	VPANDQ     Z3, Z8, Z8
-	VMOVDQU64  Z8, 64(DX)
-	VPSRLQ     $0x0c, Z16, Z8
-	VMOVDQU64  Z8, (DX)
-	VMOVDQU64  Z9, 128(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical2IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical2IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z1, Z1, Z1
+	VMOVDQU64.Z     (CX), K3, Z8
+	VBROADCASTI64X4 (R10), K4, Z8
+	VMOVDQU64.Z     (CX)(R11*1), K3, Z10
+	VBROADCASTI64X4 (R10)(R11*1), K4, Z10
+	VMOVDQU64.Z     (CX)(R11*2), K3, Z11
+	VBROADCASTI64X4 (R10)(R11*2), K4, Z11
+	VMOVDQU64.Z     (CX)(R12*1), K3, Z12
+	VBROADCASTI64X4 (R10)(R12*1), K4, Z12
+	VPUNPCKHQDQ     Z10, Z8, Z13
+	VPUNPCKHQDQ     Z12, Z11, Z14
+	VMOVDQA64       Z13, Z13
+	VPERMT2Q        Z14, Z0, Z13
+	VPUNPCKLQDQ     Z10, Z8, Z8
+	VPUNPCKLQDQ     Z12, Z11, Z10
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z10, Z0, Z8
+	VMOVDQA64       Z13, Z10
+	VPSHRDVQ.Z      Z9, Z1, K2, Z10
+	VPXORQ          Z7, Z10, Z10
+	VPSRLQ          $0x0c, Z10, Z11
+	VMOVDQU64       Z11, (DX)
+	VMOVDQA64       Z8, Z8
+	VPSHRDVQ.Z      Z9, Z13, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x18, Z10, Z8, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 64(DX)
+	VMOVDQU64       Z7, 128(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical2IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical2IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical2IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical2IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical2IFMA_near
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
 
 // func cutVertical2AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -8376,15 +8518,15 @@ cutVertical2AVX2_gather:
 	JNZ        cutVertical2AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVertical2AVX2_near
 
-// func cutVertical3IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical3IFMA(SB), NOSPLIT, $8-8
+// func cutVertical3IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical3IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -8396,17 +8538,28 @@ TEXT ·cutVertical3IFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x00, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical3IFMA_number:
 	MOVQ  192(AX), R10
@@ -8426,151 +8579,96 @@ cutVertical3IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical3IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical3IFMA_lane72_end
 
 cutVertical3IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical3IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical3IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical3IFMA_lane104_end
 
 cutVertical3IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical3IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical3IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical3IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical3IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical3IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical3IFMA_far
-
-cutVertical3IFMA_near:
-	VMOVDQU64  (R10), Z15
-	VMOVDQU64  64(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VMOVDQU64  128(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x24, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  192(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x18, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z16, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 192(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical3IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical3IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VMOVDQU64.Z     (CX), K3, Z8
+	VBROADCASTI64X4 (R10), K4, Z8
+	VMOVDQU64.Z     (CX)(R11*1), K3, Z11
+	VBROADCASTI64X4 (R10)(R11*1), K4, Z11
+	VMOVDQU64.Z     (CX)(R11*2), K3, Z12
+	VBROADCASTI64X4 (R10)(R11*2), K4, Z12
+	VMOVDQU64.Z     (CX)(R12*1), K3, Z13
+	VBROADCASTI64X4 (R10)(R12*1), K4, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z11
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z11, Z1, Z8
+	VMOVDQA64       Z15, Z11
+	VPERMT2Q        Z16, Z0, Z11
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z13
+	VMOVDQU64       Z13, (DX)
+	VMOVDQA64       Z8, Z13
+	VPSHRDVQ.Z      Z9, Z14, K2, Z13
+	VPXORQ          Z7, Z13, Z13
+	VPSHRDQ         $0x18, Z12, Z13, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z11, Z11
+	VPSHRDVQ.Z      Z9, Z8, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x24, Z13, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 128(DX)
+	VMOVDQU64       Z7, 192(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical3IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical3IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical3IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical3IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical3IFMA_near
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
 
 // func cutVertical3AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -8754,15 +8852,15 @@ cutVertical3AVX2_gather:
 	JNZ        cutVertical3AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVertical3AVX2_near
 
-// func cutVertical4IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical4IFMA(SB), NOSPLIT, $8-8
+// func cutVertical4IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical4IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -8774,17 +8872,28 @@ TEXT ·cutVertical4IFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x00, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical4IFMA_number:
 	MOVQ  192(AX), R10
@@ -8804,157 +8913,104 @@ cutVertical4IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical4IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical4IFMA_lane72_end
 
 cutVertical4IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical4IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical4IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical4IFMA_lane104_end
 
 cutVertical4IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical4IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical4IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical4IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical4IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical4IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical4IFMA_far
-
-cutVertical4IFMA_near:
-	VMOVDQU64  (R10), Z10
-	VMOVDQU64  64(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VMOVDQU64  128(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  192(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x24, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  256(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x18, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z10, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 256(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical4IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical4IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VMOVDQU64.Z     (CX), K3, Z8
+	VBROADCASTI64X4 (R10), K4, Z8
+	VMOVDQU64.Z     (CX)(R11*1), K3, Z11
+	VBROADCASTI64X4 (R10)(R11*1), K4, Z11
+	VMOVDQU64.Z     (CX)(R11*2), K3, Z12
+	VBROADCASTI64X4 (R10)(R11*2), K4, Z12
+	VMOVDQU64.Z     (CX)(R12*1), K3, Z13
+	VBROADCASTI64X4 (R10)(R12*1), K4, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z8
+	VPSHRDVQ.Z      Z9, Z13, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x30, Z12, Z8, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 192(DX)
+	VMOVDQU64       Z7, 256(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical4IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical4IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical4IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical4IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical4IFMA_near
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
 
 // func cutVertical4AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -9149,15 +9205,15 @@ cutVertical4AVX2_gather:
 	JNZ        cutVertical4AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVertical4AVX2_near
 
-// func cutVertical5IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical5IFMA(SB), NOSPLIT, $8-8
+// func cutVertical5IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical5IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -9169,17 +9225,28 @@ TEXT ·cutVertical5IFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x04, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical5IFMA_number:
 	MOVQ  192(AX), R10
@@ -9199,163 +9266,122 @@ cutVertical5IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical5IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical5IFMA_lane72_end
 
 cutVertical5IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical5IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical5IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical5IFMA_lane104_end
 
 cutVertical5IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical5IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical5IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical5IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical5IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical5IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical5IFMA_far
-
-cutVertical5IFMA_near:
-	VMOVDQU64  (R10), Z10
-	VMOVDQU64  64(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VMOVDQU64  128(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x3c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  192(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  256(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x24, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  320(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x18, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z16, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 320(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical5IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical5IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VMOVDQU64.Z     -32(CX), K3, Z12
+	VBROADCASTI64X4 -32(R10), K4, Z12
+	VMOVDQU64.Z     -32(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -32(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -32(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -32(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -32(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -32(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z12
+	VPUNPCKHQDQ     Z15, Z14, Z13
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z13, Z1, Z12
+	VMOVDQA64       Z12, Z12
+	VPSHRDVQ.Z      Z9, Z8, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x3c, Z11, Z12, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VMOVDQU64       Z7, 320(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical5IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical5IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical5IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical5IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical5IFMA_near
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
 
 // func cutVertical5AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -9555,15 +9581,15 @@ cutVertical5AVX2_gather:
 	JNZ        cutVertical5AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVertical5AVX2_near
 
-// func cutVertical6IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical6IFMA(SB), NOSPLIT, $8-8
+// func cutVertical6IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical6IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -9575,17 +9601,28 @@ TEXT ·cutVertical6IFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x04, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical6IFMA_number:
 	MOVQ  192(AX), R10
@@ -9605,166 +9642,125 @@ cutVertical6IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical6IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical6IFMA_lane72_end
 
 cutVertical6IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical6IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical6IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical6IFMA_lane104_end
 
 cutVertical6IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical6IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical6IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical6IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical6IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical6IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical6IFMA_far
-
-cutVertical6IFMA_near:
-	VMOVDQU64  (R10), Z10
-	VMOVDQU64  64(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSRLQ     $0x08, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  128(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x3c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  192(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  256(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x24, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  320(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x18, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z16, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 384(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical6IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical6IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VMOVDQU64.Z     -32(CX), K3, Z12
+	VBROADCASTI64X4 -32(R10), K4, Z12
+	VMOVDQU64.Z     -32(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -32(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -32(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -32(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -32(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -32(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z12
+	VPUNPCKHQDQ     Z15, Z14, Z13
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z13, Z1, Z12
+	VMOVDQA64       Z12, Z12
+	VPSHRDVQ.Z      Z9, Z8, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x3c, Z11, Z12, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z12, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQU64       Z7, 384(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical6IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical6IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical6IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical6IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical6IFMA_near
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
 
 // func cutVertical6AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -9975,15 +9971,15 @@ cutVertical6AVX2_gather:
 	JNZ        cutVertical6AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVertical6AVX2_near
 
-// func cutVertical7IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical7IFMA(SB), NOSPLIT, $8-8
+// func cutVertical7IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical7IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -9995,17 +9991,28 @@ TEXT ·cutVertical7IFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x04, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical7IFMA_number:
 	MOVQ  192(AX), R10
@@ -10025,172 +10032,135 @@ cutVertical7IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical7IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical7IFMA_lane72_end
 
 cutVertical7IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical7IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical7IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical7IFMA_lane104_end
 
 cutVertical7IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical7IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical7IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical7IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical7IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical7IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical7IFMA_far
-
-cutVertical7IFMA_near:
-	VMOVDQU64  (R10), Z15
-	VMOVDQU64  64(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VMOVDQU64  128(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x14, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 384(DX)
-	VPSRLQ     $0x08, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  192(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x3c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  256(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  320(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x24, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  384(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x18, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z16, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 448(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical7IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical7IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VMOVDQU64.Z     -32(CX), K3, Z12
+	VBROADCASTI64X4 -32(R10), K4, Z12
+	VMOVDQU64.Z     -32(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -32(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -32(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -32(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -32(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -32(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VPUNPCKHQDQ     Z15, Z14, Z17
+	VMOVDQA64       Z16, Z16
+	VPERMT2Q        Z17, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z13
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z13, Z1, Z12
+	VMOVDQA64       Z16, Z13
+	VPSHRDVQ.Z      Z9, Z8, K2, Z13
+	VPXORQ          Z7, Z13, Z13
+	VPSHRDQ         $0x3c, Z11, Z13, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z13, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x14, Z13, Z8, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 384(DX)
+	VMOVDQU64       Z7, 448(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical7IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical7IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical7IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical7IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical7IFMA_near
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
 
 // func cutVertical7AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -10412,15 +10382,15 @@ cutVertical7AVX2_gather:
 	JNZ        cutVertical7AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVertical7AVX2_near
 
-// func cutVertical8IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical8IFMA(SB), NOSPLIT, $8-8
+// func cutVertical8IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical8IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -10432,17 +10402,28 @@ TEXT ·cutVertical8IFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x04, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical8IFMA_number:
 	MOVQ  192(AX), R10
@@ -10462,178 +10443,143 @@ cutVertical8IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical8IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical8IFMA_lane72_end
 
 cutVertical8IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical8IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical8IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical8IFMA_lane104_end
 
 cutVertical8IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical8IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical8IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical8IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical8IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical8IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical8IFMA_far
-
-cutVertical8IFMA_near:
-	VMOVDQU64  (R10), Z10
-	VMOVDQU64  64(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VMOVDQU64  128(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x20, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 448(DX)
-	VMOVDQU64  192(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x14, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 384(DX)
-	VPSRLQ     $0x08, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  256(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x3c, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  320(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  384(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x24, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  448(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x18, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z10, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 512(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical8IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical8IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VMOVDQU64.Z     -32(CX), K3, Z12
+	VBROADCASTI64X4 -32(R10), K4, Z12
+	VMOVDQU64.Z     -32(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -32(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -32(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -32(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -32(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -32(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z13
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z13, Z1, Z12
+	VMOVDQA64       Z17, Z13
+	VPERMT2Q        Z18, Z0, Z13
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z8, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x3c, Z11, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x14, Z14, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 384(DX)
+	VMOVDQA64       Z13, Z11
+	VPSHRDVQ.Z      Z9, Z12, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x20, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 448(DX)
+	VMOVDQU64       Z7, 512(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical8IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical8IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical8IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical8IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical8IFMA_near
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
 
 // func cutVertical8AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -10866,15 +10812,15 @@ cutVertical8AVX2_gather:
 	JNZ        cutVertical8AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVertical8AVX2_near
 
-// func cutVertical9IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical9IFMA(SB), NOSPLIT, $8-8
+// func cutVertical9IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical9IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -10886,17 +10832,28 @@ TEXT ·cutVertical9IFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x04, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical9IFMA_number:
 	MOVQ  192(AX), R10
@@ -10916,184 +10873,151 @@ cutVertical9IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical9IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical9IFMA_lane72_end
 
 cutVertical9IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical9IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical9IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical9IFMA_lane104_end
 
 cutVertical9IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical9IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical9IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical9IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical9IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical9IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical9IFMA_far
-
-cutVertical9IFMA_near:
-	VMOVDQU64  (R10), Z10
-	VMOVDQU64  64(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VMOVDQU64  128(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x2c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 512(DX)
-	VMOVDQU64  192(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x20, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 448(DX)
-	VMOVDQU64  256(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x14, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 384(DX)
-	VPSRLQ     $0x08, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  320(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x3c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  384(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  448(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x24, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  512(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x18, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z16, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 576(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical9IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical9IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VMOVDQU64.Z     -32(CX), K3, Z12
+	VBROADCASTI64X4 -32(R10), K4, Z12
+	VMOVDQU64.Z     -32(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -32(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -32(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -32(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -32(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -32(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z12, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z14, Z0, Z12
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z8, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x3c, Z11, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x14, Z14, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 384(DX)
+	VMOVDQA64       Z15, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x20, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 448(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x2c, Z11, Z8, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 512(DX)
+	VMOVDQU64       Z7, 576(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical9IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical9IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical9IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical9IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical9IFMA_near
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
 
 // func cutVertical9AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -11337,15 +11261,15 @@ cutVertical9AVX2_gather:
 	JNZ        cutVertical9AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVertical9AVX2_near
 
-// func cutVertical10IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical10IFMA(SB), NOSPLIT, $8-8
+// func cutVertical10IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical10IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -11357,17 +11281,28 @@ TEXT ·cutVertical10IFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x08, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical10IFMA_number:
 	MOVQ  192(AX), R10
@@ -11387,190 +11322,169 @@ cutVertical10IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical10IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical10IFMA_lane72_end
 
 cutVertical10IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical10IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical10IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical10IFMA_lane104_end
 
 cutVertical10IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical10IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical10IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical10IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical10IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical10IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical10IFMA_far
-
-cutVertical10IFMA_near:
-	VMOVDQU64  (R10), Z15
-	VMOVDQU64  64(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VMOVDQU64  128(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x38, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 576(DX)
-	VMOVDQU64  192(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x2c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 512(DX)
-	VMOVDQU64  256(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x20, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 448(DX)
-	VMOVDQU64  320(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x14, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 384(DX)
-	VPSRLQ     $0x08, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  384(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x3c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  448(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  512(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x24, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  576(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x18, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z16, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 640(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical10IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical10IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VBROADCASTI64X4 -32(CX), Z12
+	VINSERTI64X4    $0x01, -32(R10), Z12, Z12
+	VBROADCASTI64X4 -32(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -32(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -32(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -32(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -32(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -32(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z12, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z14, Z0, Z12
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z8, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x3c, Z11, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x14, Z14, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 384(DX)
+	VMOVDQA64       Z15, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x20, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 448(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x2c, Z11, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 512(DX)
+	VMOVDQU64.Z     -64(CX), K3, Z11
+	VBROADCASTI64X4 -64(R10), K4, Z11
+	VMOVDQU64.Z     -64(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -64(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -64(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -64(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -64(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -64(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z11, Z11
+	VPUNPCKHQDQ     Z15, Z14, Z13
+	VMOVDQA64       Z11, Z11
+	VPERMT2Q        Z13, Z1, Z11
+	VMOVDQA64       Z11, Z11
+	VPSHRDVQ.Z      Z9, Z12, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x38, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 576(DX)
+	VMOVDQU64       Z7, 640(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical10IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical10IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical10IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical10IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical10IFMA_near
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
 
 // func cutVertical10AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -11819,15 +11733,15 @@ cutVertical10AVX2_gather:
 	JNZ        cutVertical10AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVertical10AVX2_near
 
-// func cutVertical11IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical11IFMA(SB), NOSPLIT, $8-8
+// func cutVertical11IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical11IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -11839,17 +11753,28 @@ TEXT ·cutVertical11IFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x08, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical11IFMA_number:
 	MOVQ  192(AX), R10
@@ -11869,193 +11794,172 @@ cutVertical11IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical11IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical11IFMA_lane72_end
 
 cutVertical11IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical11IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical11IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical11IFMA_lane104_end
 
 cutVertical11IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical11IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical11IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical11IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical11IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical11IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical11IFMA_far
-
-cutVertical11IFMA_near:
-	VMOVDQU64  (R10), Z15
-	VMOVDQU64  64(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSRLQ     $0x04, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 640(DX)
-	VMOVDQU64  128(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x38, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 576(DX)
-	VMOVDQU64  192(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x2c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 512(DX)
-	VMOVDQU64  256(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x20, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 448(DX)
-	VMOVDQU64  320(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x14, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 384(DX)
-	VPSRLQ     $0x08, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  384(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x3c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  448(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  512(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x24, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  576(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x18, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z16, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 704(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical11IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical11IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VBROADCASTI64X4 -32(CX), Z12
+	VINSERTI64X4    $0x01, -32(R10), Z12, Z12
+	VBROADCASTI64X4 -32(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -32(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -32(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -32(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -32(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -32(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z12, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z14, Z0, Z12
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z8, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x3c, Z11, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x14, Z14, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 384(DX)
+	VMOVDQA64       Z15, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x20, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 448(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x2c, Z11, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 512(DX)
+	VMOVDQU64.Z     -64(CX), K3, Z11
+	VBROADCASTI64X4 -64(R10), K4, Z11
+	VMOVDQU64.Z     -64(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -64(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -64(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -64(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -64(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -64(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z11, Z11
+	VPUNPCKHQDQ     Z15, Z14, Z13
+	VMOVDQA64       Z11, Z11
+	VPERMT2Q        Z13, Z1, Z11
+	VMOVDQA64       Z11, Z11
+	VPSHRDVQ.Z      Z9, Z12, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x38, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 576(DX)
+	VPSRLQ          $0x04, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 640(DX)
+	VMOVDQU64       Z7, 704(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical11IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical11IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical11IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical11IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical11IFMA_near
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
 
 // func cutVertical11AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -12315,15 +12219,15 @@ cutVertical11AVX2_gather:
 	JNZ        cutVertical11AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVertical11AVX2_near
 
-// func cutVertical12IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical12IFMA(SB), NOSPLIT, $8-8
+// func cutVertical12IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical12IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -12335,17 +12239,28 @@ TEXT ·cutVertical12IFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x08, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical12IFMA_number:
 	MOVQ  192(AX), R10
@@ -12365,199 +12280,182 @@ cutVertical12IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical12IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical12IFMA_lane72_end
 
 cutVertical12IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical12IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical12IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical12IFMA_lane104_end
 
 cutVertical12IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical12IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical12IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical12IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical12IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical12IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical12IFMA_far
-
-cutVertical12IFMA_near:
-	VMOVDQU64  (R10), Z10
-	VMOVDQU64  64(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VMOVDQU64  128(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x10, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 704(DX)
-	VPSRLQ     $0x04, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 640(DX)
-	VMOVDQU64  192(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x38, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 576(DX)
-	VMOVDQU64  256(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x2c, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 512(DX)
-	VMOVDQU64  320(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x20, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 448(DX)
-	VMOVDQU64  384(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x14, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 384(DX)
-	VPSRLQ     $0x08, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  448(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x3c, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  512(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  576(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x24, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  640(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x18, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z10, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 768(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical12IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical12IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VBROADCASTI64X4 -32(CX), Z12
+	VINSERTI64X4    $0x01, -32(R10), Z12, Z12
+	VBROADCASTI64X4 -32(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -32(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -32(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -32(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -32(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -32(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z12, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z14, Z0, Z12
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z8, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x3c, Z11, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x14, Z14, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 384(DX)
+	VMOVDQA64       Z15, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x20, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 448(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x2c, Z11, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 512(DX)
+	VMOVDQU64.Z     -64(CX), K3, Z11
+	VBROADCASTI64X4 -64(R10), K4, Z11
+	VMOVDQU64.Z     -64(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -64(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -64(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -64(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -64(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -64(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z11, Z16
+	VPUNPCKHQDQ     Z15, Z14, Z17
+	VMOVDQA64       Z16, Z16
+	VPERMT2Q        Z17, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z11, Z11
+	VPUNPCKLQDQ     Z15, Z14, Z13
+	VMOVDQA64       Z11, Z11
+	VPERMT2Q        Z13, Z1, Z11
+	VMOVDQA64       Z16, Z13
+	VPSHRDVQ.Z      Z9, Z12, K2, Z13
+	VPXORQ          Z7, Z13, Z13
+	VPSHRDQ         $0x38, Z8, Z13, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 576(DX)
+	VPSRLQ          $0x04, Z13, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 640(DX)
+	VMOVDQA64       Z11, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x10, Z13, Z8, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 704(DX)
+	VMOVDQU64       Z7, 768(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical12IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical12IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical12IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical12IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical12IFMA_near
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
 
 // func cutVertical12AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -12828,15 +12726,15 @@ cutVertical12AVX2_gather:
 	JNZ        cutVertical12AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVertical12AVX2_near
 
-// func cutVertical13IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical13IFMA(SB), NOSPLIT, $8-8
+// func cutVertical13IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical13IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -12848,17 +12746,28 @@ TEXT ·cutVertical13IFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x08, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical13IFMA_number:
 	MOVQ  192(AX), R10
@@ -12878,205 +12787,190 @@ cutVertical13IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical13IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical13IFMA_lane72_end
 
 cutVertical13IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical13IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical13IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical13IFMA_lane104_end
 
 cutVertical13IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical13IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical13IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical13IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical13IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical13IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical13IFMA_far
-
-cutVertical13IFMA_near:
-	VMOVDQU64  (R10), Z10
-	VMOVDQU64  64(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VMOVDQU64  128(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x1c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 768(DX)
-	VMOVDQU64  192(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x10, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 704(DX)
-	VPSRLQ     $0x04, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 640(DX)
-	VMOVDQU64  256(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x38, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 576(DX)
-	VMOVDQU64  320(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x2c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 512(DX)
-	VMOVDQU64  384(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x20, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 448(DX)
-	VMOVDQU64  448(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x14, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 384(DX)
-	VPSRLQ     $0x08, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  512(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x3c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  576(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  640(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x24, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  704(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x18, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z16, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 832(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical13IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical13IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VBROADCASTI64X4 -32(CX), Z12
+	VINSERTI64X4    $0x01, -32(R10), Z12, Z12
+	VBROADCASTI64X4 -32(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -32(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -32(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -32(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -32(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -32(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z12, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z14, Z0, Z12
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z8, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x3c, Z11, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x14, Z14, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 384(DX)
+	VMOVDQA64       Z15, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x20, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 448(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x2c, Z11, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 512(DX)
+	VMOVDQU64.Z     -64(CX), K3, Z11
+	VBROADCASTI64X4 -64(R10), K4, Z11
+	VMOVDQU64.Z     -64(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -64(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -64(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -64(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -64(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -64(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z11, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z11, Z11
+	VPUNPCKLQDQ     Z15, Z14, Z13
+	VMOVDQA64       Z11, Z11
+	VPERMT2Q        Z13, Z1, Z11
+	VMOVDQA64       Z17, Z13
+	VPERMT2Q        Z18, Z0, Z13
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z12, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x38, Z8, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 576(DX)
+	VPSRLQ          $0x04, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 640(DX)
+	VMOVDQA64       Z11, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x10, Z14, Z8, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 704(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x1c, Z8, Z12, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 768(DX)
+	VMOVDQU64       Z7, 832(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical13IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical13IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical13IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical13IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical13IFMA_near
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
 
 // func cutVertical13AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -13358,15 +13252,15 @@ cutVertical13AVX2_gather:
 	JNZ        cutVertical13AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVertical13AVX2_near
 
-// func cutVertical14IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical14IFMA(SB), NOSPLIT, $8-8
+// func cutVertical14IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical14IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -13378,17 +13272,28 @@ TEXT ·cutVertical14IFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x08, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical14IFMA_number:
 	MOVQ  192(AX), R10
@@ -13408,211 +13313,198 @@ cutVertical14IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical14IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical14IFMA_lane72_end
 
 cutVertical14IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical14IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical14IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical14IFMA_lane104_end
 
 cutVertical14IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical14IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical14IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical14IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical14IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical14IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical14IFMA_far
-
-cutVertical14IFMA_near:
-	VMOVDQU64  (R10), Z15
-	VMOVDQU64  64(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VMOVDQU64  128(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x28, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 832(DX)
-	VMOVDQU64  192(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x1c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 768(DX)
-	VMOVDQU64  256(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x10, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 704(DX)
-	VPSRLQ     $0x04, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 640(DX)
-	VMOVDQU64  320(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x38, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 576(DX)
-	VMOVDQU64  384(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x2c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 512(DX)
-	VMOVDQU64  448(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x20, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 448(DX)
-	VMOVDQU64  512(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x14, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 384(DX)
-	VPSRLQ     $0x08, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  576(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x3c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  640(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  704(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x24, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  768(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x18, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z16, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 896(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical14IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical14IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VBROADCASTI64X4 -32(CX), Z12
+	VINSERTI64X4    $0x01, -32(R10), Z12, Z12
+	VBROADCASTI64X4 -32(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -32(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -32(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -32(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -32(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -32(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z12, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z14, Z0, Z12
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z8, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x3c, Z11, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x14, Z14, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 384(DX)
+	VMOVDQA64       Z15, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x20, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 448(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x2c, Z11, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 512(DX)
+	VMOVDQU64.Z     -64(CX), K3, Z11
+	VBROADCASTI64X4 -64(R10), K4, Z11
+	VMOVDQU64.Z     -64(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -64(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -64(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -64(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -64(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -64(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z11, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z11, Z11
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z11, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z11, Z11
+	VPERMT2Q        Z14, Z0, Z11
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z12, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x38, Z8, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 576(DX)
+	VPSRLQ          $0x04, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 640(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x10, Z14, Z8, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 704(DX)
+	VMOVDQA64       Z15, Z12
+	VPSHRDVQ.Z      Z9, Z13, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x1c, Z8, Z12, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 768(DX)
+	VMOVDQA64       Z11, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x28, Z12, Z8, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 832(DX)
+	VMOVDQU64       Z7, 896(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical14IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical14IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical14IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical14IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical14IFMA_near
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
 
 // func cutVertical14AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -13905,15 +13797,15 @@ cutVertical14AVX2_gather:
 	JNZ        cutVertical14AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVertical14AVX2_near
 
-// func cutVertical15IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical15IFMA(SB), NOSPLIT, $8-8
+// func cutVertical15IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical15IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -13925,17 +13817,28 @@ TEXT ·cutVertical15IFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x0c, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical15IFMA_number:
 	MOVQ  192(AX), R10
@@ -13955,217 +13858,216 @@ cutVertical15IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical15IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical15IFMA_lane72_end
 
 cutVertical15IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical15IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical15IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical15IFMA_lane104_end
 
 cutVertical15IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical15IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical15IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical15IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical15IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical15IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical15IFMA_far
-
-cutVertical15IFMA_near:
-	VMOVDQU64  (R10), Z10
-	VMOVDQU64  64(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VMOVDQU64  128(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x34, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 896(DX)
-	VMOVDQU64  192(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x28, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 832(DX)
-	VMOVDQU64  256(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x1c, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 768(DX)
-	VMOVDQU64  320(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x10, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 704(DX)
-	VPSRLQ     $0x04, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 640(DX)
-	VMOVDQU64  384(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x38, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 576(DX)
-	VMOVDQU64  448(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x2c, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 512(DX)
-	VMOVDQU64  512(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x20, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 448(DX)
-	VMOVDQU64  576(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x14, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 384(DX)
-	VPSRLQ     $0x08, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  640(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x3c, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  704(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  768(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x24, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  832(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x18, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z10, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 960(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical15IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical15IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VBROADCASTI64X4 -32(CX), Z12
+	VINSERTI64X4    $0x01, -32(R10), Z12, Z12
+	VBROADCASTI64X4 -32(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -32(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -32(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -32(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -32(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -32(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z12, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z14, Z0, Z12
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z8, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x3c, Z11, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x14, Z14, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 384(DX)
+	VMOVDQA64       Z15, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x20, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 448(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x2c, Z11, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 512(DX)
+	VBROADCASTI64X4 -64(CX), Z11
+	VINSERTI64X4    $0x01, -64(R10), Z11, Z11
+	VBROADCASTI64X4 -64(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -64(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -64(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -64(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -64(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -64(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z11, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z11, Z11
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z11, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z11, Z11
+	VPERMT2Q        Z14, Z0, Z11
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z12, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x38, Z8, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 576(DX)
+	VPSRLQ          $0x04, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 640(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x10, Z14, Z8, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 704(DX)
+	VMOVDQA64       Z15, Z12
+	VPSHRDVQ.Z      Z9, Z13, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x1c, Z8, Z12, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 768(DX)
+	VMOVDQA64       Z11, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x28, Z12, Z8, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 832(DX)
+	VMOVDQU64.Z     -96(CX), K3, Z12
+	VBROADCASTI64X4 -96(R10), K4, Z12
+	VMOVDQU64.Z     -96(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -96(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -96(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -96(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -96(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -96(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z12
+	VPUNPCKHQDQ     Z15, Z14, Z13
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z13, Z1, Z12
+	VMOVDQA64       Z12, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x34, Z8, Z12, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 896(DX)
+	VMOVDQU64       Z7, 960(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical15IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical15IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical15IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical15IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical15IFMA_near
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
 
 // func cutVertical15AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -14463,15 +14365,15 @@ cutVertical15AVX2_gather:
 	JNZ        cutVertical15AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVertical15AVX2_near
 
-// func cutVertical16IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical16IFMA(SB), NOSPLIT, $8-8
+// func cutVertical16IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical16IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -14483,17 +14385,28 @@ TEXT ·cutVertical16IFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x0c, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical16IFMA_number:
 	MOVQ  192(AX), R10
@@ -14513,219 +14426,218 @@ cutVertical16IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical16IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical16IFMA_lane72_end
 
 cutVertical16IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical16IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical16IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical16IFMA_lane104_end
 
 cutVertical16IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical16IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical16IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical16IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical16IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical16IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical16IFMA_far
-
-cutVertical16IFMA_near:
-	VMOVDQU64  (R10), Z10
-	VMOVDQU64  64(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPANDQ     Z3, Z10, Z17
-	VMOVDQU64  Z17, 960(DX)
-	VMOVDQU64  128(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x34, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 896(DX)
-	VMOVDQU64  192(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x28, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 832(DX)
-	VMOVDQU64  256(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x1c, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 768(DX)
-	VMOVDQU64  320(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x10, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 704(DX)
-	VPSRLQ     $0x04, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 640(DX)
-	VMOVDQU64  384(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x38, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 576(DX)
-	VMOVDQU64  448(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x2c, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 512(DX)
-	VMOVDQU64  512(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x20, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 448(DX)
-	VMOVDQU64  576(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x14, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 384(DX)
-	VPSRLQ     $0x08, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  640(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x3c, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  704(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  768(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x24, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  832(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x18, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z10, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 1024(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical16IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical16IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VBROADCASTI64X4 -32(CX), Z12
+	VINSERTI64X4    $0x01, -32(R10), Z12, Z12
+	VBROADCASTI64X4 -32(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -32(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -32(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -32(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -32(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -32(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z12, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z14, Z0, Z12
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z8, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x3c, Z11, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x14, Z14, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 384(DX)
+	VMOVDQA64       Z15, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x20, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 448(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x2c, Z11, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 512(DX)
+	VBROADCASTI64X4 -64(CX), Z11
+	VINSERTI64X4    $0x01, -64(R10), Z11, Z11
+	VBROADCASTI64X4 -64(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -64(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -64(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -64(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -64(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -64(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z11, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z11, Z11
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z11, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z11, Z11
+	VPERMT2Q        Z14, Z0, Z11
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z12, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x38, Z8, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 576(DX)
+	VPSRLQ          $0x04, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 640(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x10, Z14, Z8, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 704(DX)
+	VMOVDQA64       Z15, Z12
+	VPSHRDVQ.Z      Z9, Z13, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x1c, Z8, Z12, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 768(DX)
+	VMOVDQA64       Z11, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x28, Z12, Z8, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 832(DX)
+	VMOVDQU64.Z     -96(CX), K3, Z12
+	VBROADCASTI64X4 -96(R10), K4, Z12
+	VMOVDQU64.Z     -96(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -96(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -96(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -96(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -96(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -96(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z12
+	VPUNPCKHQDQ     Z15, Z14, Z13
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z13, Z1, Z12
+	VMOVDQA64       Z12, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x34, Z8, Z12, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 896(DX)
+	VPANDQ          Z2, Z12, Z8
+	VMOVDQU64       Z8, 960(DX)
+	VMOVDQU64       Z7, 1024(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical16IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical16IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical16IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical16IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical16IFMA_near
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
 
 // func cutVertical16AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -15034,15 +14946,15 @@ cutVertical16AVX2_gather:
 	JNZ        cutVertical16AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVertical16AVX2_near
 
-// func cutVertical17IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical17IFMA(SB), NOSPLIT, $8-8
+// func cutVertical17IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical17IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -15054,17 +14966,28 @@ TEXT ·cutVertical17IFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x0c, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical17IFMA_number:
 	MOVQ  192(AX), R10
@@ -15084,224 +15007,227 @@ cutVertical17IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical17IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical17IFMA_lane72_end
 
 cutVertical17IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical17IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical17IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical17IFMA_lane104_end
 
 cutVertical17IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical17IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical17IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical17IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical17IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical17IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical17IFMA_far
-
-cutVertical17IFMA_near:
-	VMOVDQU64  (R10), Z10
-	VMOVDQU64  64(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSRLQ     $0x0c, Z10, Z17
-	VMOVDQU64  Z17, 1024(DX)
-	VMOVDQU64  128(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPANDQ     Z3, Z16, Z17
-	VMOVDQU64  Z17, 960(DX)
-	VMOVDQU64  192(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x34, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 896(DX)
-	VMOVDQU64  256(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x28, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 832(DX)
-	VMOVDQU64  320(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x1c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 768(DX)
-	VMOVDQU64  384(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x10, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 704(DX)
-	VPSRLQ     $0x04, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 640(DX)
-	VMOVDQU64  448(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x38, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 576(DX)
-	VMOVDQU64  512(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x2c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 512(DX)
-	VMOVDQU64  576(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x20, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 448(DX)
-	VMOVDQU64  640(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x14, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 384(DX)
-	VPSRLQ     $0x08, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  704(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x3c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  768(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  832(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x24, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  896(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x18, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z16, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 1088(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical17IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical17IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VBROADCASTI64X4 -32(CX), Z12
+	VINSERTI64X4    $0x01, -32(R10), Z12, Z12
+	VBROADCASTI64X4 -32(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -32(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -32(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -32(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -32(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -32(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z12, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z14, Z0, Z12
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z8, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x3c, Z11, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x14, Z14, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 384(DX)
+	VMOVDQA64       Z15, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x20, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 448(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x2c, Z11, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 512(DX)
+	VBROADCASTI64X4 -64(CX), Z11
+	VINSERTI64X4    $0x01, -64(R10), Z11, Z11
+	VBROADCASTI64X4 -64(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -64(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -64(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -64(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -64(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -64(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z11, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z11, Z11
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z11, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z11, Z11
+	VPERMT2Q        Z14, Z0, Z11
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z12, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x38, Z8, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 576(DX)
+	VPSRLQ          $0x04, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 640(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x10, Z14, Z8, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 704(DX)
+	VMOVDQA64       Z15, Z12
+	VPSHRDVQ.Z      Z9, Z13, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x1c, Z8, Z12, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 768(DX)
+	VMOVDQA64       Z11, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x28, Z12, Z8, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 832(DX)
+	VMOVDQU64.Z     -96(CX), K3, Z12
+	VBROADCASTI64X4 -96(R10), K4, Z12
+	VMOVDQU64.Z     -96(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -96(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -96(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -96(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -96(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -96(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VPUNPCKHQDQ     Z15, Z14, Z17
+	VMOVDQA64       Z16, Z16
+	VPERMT2Q        Z17, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z13
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z13, Z1, Z12
+	VMOVDQA64       Z16, Z13
+	VPSHRDVQ.Z      Z9, Z11, K2, Z13
+	VPXORQ          Z7, Z13, Z13
+	VPSHRDQ         $0x34, Z8, Z13, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 896(DX)
+	VPANDQ          Z2, Z13, Z8
+	VMOVDQU64       Z8, 960(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSRLQ          $0x0c, Z8, Z8
+	VMOVDQU64       Z8, 1024(DX)
+	VMOVDQU64       Z7, 1088(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical17IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical17IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical17IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical17IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical17IFMA_near
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
 
 // func cutVertical17AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -15621,15 +15547,15 @@ cutVertical17AVX2_gather:
 	JNZ        cutVertical17AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVertical17AVX2_near
 
-// func cutVertical18IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical18IFMA(SB), NOSPLIT, $8-8
+// func cutVertical18IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical18IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -15641,17 +15567,28 @@ TEXT ·cutVertical18IFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x0c, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical18IFMA_number:
 	MOVQ  192(AX), R10
@@ -15671,230 +15608,235 @@ cutVertical18IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical18IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical18IFMA_lane72_end
 
 cutVertical18IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical18IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical18IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical18IFMA_lane104_end
 
 cutVertical18IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical18IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical18IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical18IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical18IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical18IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical18IFMA_far
-
-cutVertical18IFMA_near:
-	VMOVDQU64  (R10), Z15
-	VMOVDQU64  64(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VMOVDQU64  128(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x18, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 1088(DX)
-	VPSRLQ     $0x0c, Z10, Z17
-	VMOVDQU64  Z17, 1024(DX)
-	VMOVDQU64  192(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPANDQ     Z3, Z16, Z17
-	VMOVDQU64  Z17, 960(DX)
-	VMOVDQU64  256(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x34, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 896(DX)
-	VMOVDQU64  320(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x28, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 832(DX)
-	VMOVDQU64  384(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x1c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 768(DX)
-	VMOVDQU64  448(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x10, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 704(DX)
-	VPSRLQ     $0x04, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 640(DX)
-	VMOVDQU64  512(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x38, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 576(DX)
-	VMOVDQU64  576(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x2c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 512(DX)
-	VMOVDQU64  640(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x20, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 448(DX)
-	VMOVDQU64  704(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x14, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 384(DX)
-	VPSRLQ     $0x08, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  768(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x3c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  832(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  896(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x24, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  960(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x18, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z16, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 1152(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical18IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical18IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VBROADCASTI64X4 -32(CX), Z12
+	VINSERTI64X4    $0x01, -32(R10), Z12, Z12
+	VBROADCASTI64X4 -32(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -32(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -32(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -32(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -32(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -32(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z12, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z14, Z0, Z12
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z8, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x3c, Z11, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x14, Z14, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 384(DX)
+	VMOVDQA64       Z15, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x20, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 448(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x2c, Z11, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 512(DX)
+	VBROADCASTI64X4 -64(CX), Z11
+	VINSERTI64X4    $0x01, -64(R10), Z11, Z11
+	VBROADCASTI64X4 -64(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -64(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -64(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -64(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -64(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -64(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z11, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z11, Z11
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z11, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z11, Z11
+	VPERMT2Q        Z14, Z0, Z11
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z12, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x38, Z8, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 576(DX)
+	VPSRLQ          $0x04, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 640(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x10, Z14, Z8, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 704(DX)
+	VMOVDQA64       Z15, Z12
+	VPSHRDVQ.Z      Z9, Z13, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x1c, Z8, Z12, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 768(DX)
+	VMOVDQA64       Z11, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x28, Z12, Z8, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 832(DX)
+	VMOVDQU64.Z     -96(CX), K3, Z12
+	VBROADCASTI64X4 -96(R10), K4, Z12
+	VMOVDQU64.Z     -96(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -96(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -96(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -96(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -96(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -96(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z13
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z13, Z1, Z12
+	VMOVDQA64       Z17, Z13
+	VPERMT2Q        Z18, Z0, Z13
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z11, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x34, Z8, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 896(DX)
+	VPANDQ          Z2, Z14, Z8
+	VMOVDQU64       Z8, 960(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSRLQ          $0x0c, Z8, Z11
+	VMOVDQU64       Z11, 1024(DX)
+	VMOVDQA64       Z13, Z11
+	VPSHRDVQ.Z      Z9, Z12, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x18, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 1088(DX)
+	VMOVDQU64       Z7, 1152(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical18IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical18IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical18IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical18IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical18IFMA_near
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
 
 // func cutVertical18AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -16225,7 +16167,7 @@ cutVertical18AVX2_gather:
 	JNZ        cutVertical18AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10

@@ -267,7 +267,7 @@ func cutVerticalAVX2(job *byte)
 // cutVertical2IFMA is the loop of cutVertical for 8 lanes and 2 digits.
 //
 //go:noescape
-func cutVertical2IFMA(job *byte)
+func cutVertical2IFMA(job *byte) (left int)
 
 // cutVertical2AVX2 is the loop of cutVertical for 4 lanes and 2 digits.
 //
@@ -277,7 +277,7 @@ func cutVertical2AVX2(job *byte)
 // cutVertical3IFMA is the loop of cutVertical for 8 lanes and 3 digits.
 //
 //go:noescape
-func cutVertical3IFMA(job *byte)
+func cutVertical3IFMA(job *byte) (left int)
 
 // cutVertical3AVX2 is the loop of cutVertical for 4 lanes and 3 digits.
 //
@@ -287,7 +287,7 @@ func cutVertical3AVX2(job *byte)
 // cutVertical4IFMA is the loop of cutVertical for 8 lanes and 4 digits.
 //
 //go:noescape
-func cutVertical4IFMA(job *byte)
+func cutVertical4IFMA(job *byte) (left int)
 
 // cutVertical4AVX2 is the loop of cutVertical for 4 lanes and 4 digits.
 //
@@ -297,7 +297,7 @@ func cutVertical4AVX2(job *byte)
 // cutVertical5IFMA is the loop of cutVertical for 8 lanes and 5 digits.
 //
 //go:noescape
-func cutVertical5IFMA(job *byte)
+func cutVertical5IFMA(job *byte) (left int)
 
 // cutVertical5AVX2 is the loop of cutVertical for 4 lanes and 5 digits.
 //
@@ -307,7 +307,7 @@ func cutVertical5AVX2(job *byte)
 // cutVertical6IFMA is the loop of cutVertical for 8 lanes and 6 digits.
 //
 //go:noescape
-func cutVertical6IFMA(job *byte)
+func cutVertical6IFMA(job *byte) (left int)
 
 // cutVertical6AVX2 is the loop of cutVertical for 4 lanes and 6 digits.
 //
@@ -317,7 +317,7 @@ func cutVertical6AVX2(job *byte)
 // cutVertical7IFMA is the loop of cutVertical for 8 lanes and 7 digits.
 //
 //go:noescape
-func cutVertical7IFMA(job *byte)
+func cutVertical7IFMA(job *byte) (left int)
 
 // cutVertical7AVX2 is the loop of cutVertical for 4 lanes and 7 digits.
 //
@@ -327,7 +327,7 @@ func cutVertical7AVX2(job *byte)
 // cutVertical8IFMA is the loop of cutVertical for 8 lanes and 8 digits.
 //
 //go:noescape
-func cutVertical8IFMA(job *byte)
+func cutVertical8IFMA(job *byte) (left int)
 
 // cutVertical8AVX2 is the loop of cutVertical for 4 lanes and 8 digits.
 //
@@ -337,7 +337,7 @@ func cutVertical8AVX2(job *byte)
 // cutVertical9IFMA is the loop of cutVertical for 8 lanes and 9 digits.
 //
 //go:noescape
-func cutVertical9IFMA(job *byte)
+func cutVertical9IFMA(job *byte) (left int)
 
 // cutVertical9AVX2 is the loop of cutVertical for 4 lanes and 9 digits.
 //
@@ -347,7 +347,7 @@ func cutVertical9AVX2(job *byte)
 // cutVertical10IFMA is the loop of cutVertical for 8 lanes and 10 digits.
 //
 //go:noescape
-func cutVertical10IFMA(job *byte)
+func cutVertical10IFMA(job *byte) (left int)
 
 // cutVertical10AVX2 is the loop of cutVertical for 4 lanes and 10 digits.
 //
@@ -357,7 +357,7 @@ func cutVertical10AVX2(job *byte)
 // cutVertical11IFMA is the loop of cutVertical for 8 lanes and 11 digits.
 //
 //go:noescape
-func cutVertical11IFMA(job *byte)
+func cutVertical11IFMA(job *byte) (left int)
 
 // cutVertical11AVX2 is the loop of cutVertical for 4 lanes and 11 digits.
 //
@@ -367,7 +367,7 @@ func cutVertical11AVX2(job *byte)
 // cutVertical12IFMA is the loop of cutVertical for 8 lanes and 12 digits.
 //
 //go:noescape
-func cutVertical12IFMA(job *byte)
+func cutVertical12IFMA(job *byte) (left int)
 
 // cutVertical12AVX2 is the loop of cutVertical for 4 lanes and 12 digits.
 //
@@ -377,7 +377,7 @@ func cutVertical12AVX2(job *byte)
 // cutVertical13IFMA is the loop of cutVertical for 8 lanes and 13 digits.
 //
 //go:noescape
-func cutVertical13IFMA(job *byte)
+func cutVertical13IFMA(job *byte) (left int)
 
 // cutVertical13AVX2 is the loop of cutVertical for 4 lanes and 13 digits.
 //
@@ -387,7 +387,7 @@ func cutVertical13AVX2(job *byte)
 // cutVertical14IFMA is the loop of cutVertical for 8 lanes and 14 digits.
 //
 //go:noescape
-func cutVertical14IFMA(job *byte)
+func cutVertical14IFMA(job *byte) (left int)
 
 // cutVertical14AVX2 is the loop of cutVertical for 4 lanes and 14 digits.
 //
@@ -397,7 +397,7 @@ func cutVertical14AVX2(job *byte)
 // cutVertical15IFMA is the loop of cutVertical for 8 lanes and 15 digits.
 //
 //go:noescape
-func cutVertical15IFMA(job *byte)
+func cutVertical15IFMA(job *byte) (left int)
 
 // cutVertical15AVX2 is the loop of cutVertical for 4 lanes and 15 digits.
 //
@@ -407,7 +407,7 @@ func cutVertical15AVX2(job *byte)
 // cutVertical16IFMA is the loop of cutVertical for 8 lanes and 16 digits.
 //
 //go:noescape
-func cutVertical16IFMA(job *byte)
+func cutVertical16IFMA(job *byte) (left int)
 
 // cutVertical16AVX2 is the loop of cutVertical for 4 lanes and 16 digits.
 //
@@ -417,7 +417,7 @@ func cutVertical16AVX2(job *byte)
 // cutVertical17IFMA is the loop of cutVertical for 8 lanes and 17 digits.
 //
 //go:noescape
-func cutVertical17IFMA(job *byte)
+func cutVertical17IFMA(job *byte) (left int)
 
 // cutVertical17AVX2 is the loop of cutVertical for 4 lanes and 17 digits.
 //
@@ -427,7 +427,7 @@ func cutVertical17AVX2(job *byte)
 // cutVertical18IFMA is the loop of cutVertical for 8 lanes and 18 digits.
 //
 //go:noescape
-func cutVertical18IFMA(job *byte)
+func cutVertical18IFMA(job *byte) (left int)
 
 // cutVertical18AVX2 is the loop of cutVertical for 4 lanes and 18 digits.
 //
