@@ -175,6 +175,7 @@ var unitIFMA = laneUnit{
 		}
 		cutVerticalIFMA((*byte)(unsafe.Pointer(j)))
 	},
+	round: func(j *roundJob) { roundVerticalIFMA((*byte)(unsafe.Pointer(j))) },
 	mul: func(broadcast bool, width int, acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n, first, digits int, soon fetch) {
 		f := &dotsIFMA
 		if broadcast {

@@ -24573,3 +24573,371 @@ verticalDot9AVX2_triangle:
 	VMOVDQU      Y0, (AX)
 	VZEROUPPER
 	RET
+
+// func roundVerticalIFMA(job *byte)
+// Requires: AVX, AVX512CD, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL
+TEXT ·roundVerticalIFMA(SB), NOSPLIT, $0-8
+	MOVQ         job+0(FP), AX
+	XORQ         DX, DX
+	MOVQ         $0x0000000000000001, CX
+	VPBROADCASTQ CX, Z0
+	MOVQ         $0x000fffffffffffff, CX
+	VPBROADCASTQ CX, Z1
+
+round_vector:
+	MOVQ         $0x0000000000000006, CX
+	VPBROADCASTQ CX, Z5
+	MOVQ         $0x0000000000000002, CX
+	VPBROADCASTQ CX, Z6
+	MOVQ         DX, CX
+	IMUL3Q       $0x00000008, CX, CX
+	ADDQ         40(AX), CX
+	VPMOVZXBQ    (CX), Z2
+	MOVQ         DX, CX
+	IMUL3Q       $0x00000008, CX, CX
+	ADDQ         48(AX), CX
+	VPMOVZXBQ    (CX), Z3
+	VPANDQ       Z5, Z2, Z4
+	VPCMPEQQ     Z6, Z4, K1
+	VPANDQ       Z5, Z3, Z4
+	VPCMPEQQ     Z6, Z4, K1, K1
+	VPXORQ.BCST  56(AX), Z2, Z2
+	VPXORQ.BCST  64(AX), Z3, Z3
+	MOVQ         8(AX), CX
+	IMULQ        DX, CX
+	ADDQ         (AX), CX
+	MOVQ         24(AX), SI
+	IMULQ        DX, SI
+	MOVQ         32(AX), DI
+	SHLQ         $0x06, DI
+	MOVQ         136(AX), R8
+	VPXORQ       Z7, Z7, Z7
+	MOVQ         16(AX), BX
+	TESTQ        BX, BX
+	JNE          round_two
+
+round_copy:
+	SUBQ      $0x40, DI
+	VMOVDQU64 (CX)(DI*1), Z8
+	VMOVDQU64 Z8, (R8)(DI*1)
+	JNE       round_copy
+	JMP       round_top
+
+round_two:
+	ADDQ      BX, SI
+	VPXORQ    Z2, Z3, Z4
+	VPTESTMQ  Z0, Z4, K3
+	KNOTB     K3, K4
+	VMOVDQU64 (CX), Z4
+	VMOVDQU64 (SI), Z5
+	VPCMPUQ   $0x01, Z5, Z4, K3, K5
+	VPCMPUQ   $0x00, Z5, Z4, K3, K2
+	KANDNB    K1, K2, K1
+	VPBLENDMQ Z3, Z2, K5, Z2
+
+round_add:
+	SUBQ      $0x40, DI
+	VMOVDQU64 (CX)(DI*1), Z4
+	VMOVDQU64 (SI)(DI*1), Z5
+	VPBLENDMQ Z5, Z4, K5, Z8
+	VPBLENDMQ Z4, Z5, K5, Z5
+	VPADDQ    Z7, Z8, Z8
+	VPADDQ    Z5, Z8, K4, Z8
+	VPSUBQ    Z5, Z8, K3, Z8
+	VPSRAQ    $0x34, Z8, Z7
+	VPANDQ    Z1, Z8, Z8
+	VMOVDQU64 Z8, (R8)(DI*1)
+	TESTQ     DI, DI
+	JNE       round_add
+
+round_top:
+	VPSLLQ   $0x34, Z7, Z4
+	VPORQ    Z8, Z4, Z4
+	VPTESTMQ Z4, Z4, K1, K1
+	VPLZCNTQ Z4, Z3
+	MOVQ     144(AX), DI
+	MOVQ     DI, SI
+	SHLQ     $0x06, SI
+	NEGQ     SI
+	ADDQ     R8, SI
+	LEAQ     64(R8), CX
+
+round_block:
+	VMOVDQU64 (CX), Z5
+	VMOVDQU64 64(CX), Z10
+	VPSLLQ    $0x0c, Z10, Z11
+	VPSHLDQ   $0x0c, Z11, Z5, Z11
+	VPSHLDVQ  Z3, Z11, Z4
+	VMOVDQU64 Z4, (SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQU64 128(CX), Z4
+	VPSLLQ    $0x0c, Z4, Z5
+	VPSHLDQ   $0x18, Z5, Z10, Z5
+	VPSHLDVQ  Z3, Z5, Z11
+	VMOVDQU64 Z11, 64(SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQU64 192(CX), Z10
+	VPSLLQ    $0x0c, Z10, Z11
+	VPSHLDQ   $0x24, Z11, Z4, Z11
+	VPSHLDVQ  Z3, Z11, Z5
+	VMOVDQU64 Z5, 128(SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQU64 256(CX), Z4
+	VPSLLQ    $0x0c, Z4, Z5
+	VPSHLDQ   $0x30, Z5, Z10, Z5
+	VPSHLDVQ  Z3, Z5, Z11
+	VMOVDQU64 Z11, 192(SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQU64 320(CX), Z10
+	VPSLLQ    $0x0c, Z10, Z10
+	VPSHLDQ   $0x3c, Z10, Z4, Z10
+	VMOVDQU64 384(CX), Z4
+	VPSRLQ    $0x2c, Z4, Z4
+	VPORQ     Z4, Z10, Z10
+	VPSHLDVQ  Z3, Z10, Z5
+	VMOVDQU64 Z5, 256(SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQU64 384(CX), Z4
+	VMOVDQU64 448(CX), Z5
+	VPSLLQ    $0x0c, Z5, Z11
+	VPSHLDQ   $0x14, Z11, Z4, Z11
+	VPSHLDVQ  Z3, Z11, Z10
+	VMOVDQU64 Z10, 320(SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQU64 512(CX), Z4
+	VPSLLQ    $0x0c, Z4, Z10
+	VPSHLDQ   $0x20, Z10, Z5, Z10
+	VPSHLDVQ  Z3, Z10, Z11
+	VMOVDQU64 Z11, 384(SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQU64 576(CX), Z5
+	VPSLLQ    $0x0c, Z5, Z11
+	VPSHLDQ   $0x2c, Z11, Z4, Z11
+	VPSHLDVQ  Z3, Z11, Z10
+	VMOVDQU64 Z10, 448(SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQU64 640(CX), Z4
+	VPSLLQ    $0x0c, Z4, Z4
+	VPSHLDQ   $0x38, Z4, Z5, Z4
+	VMOVDQU64 704(CX), Z5
+	VPSRLQ    $0x30, Z5, Z5
+	VPORQ     Z5, Z4, Z4
+	VPSHLDVQ  Z3, Z4, Z11
+	VMOVDQU64 Z11, 512(SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQU64 704(CX), Z5
+	VMOVDQU64 768(CX), Z10
+	VPSLLQ    $0x0c, Z10, Z11
+	VPSHLDQ   $0x10, Z11, Z5, Z11
+	VPSHLDVQ  Z3, Z11, Z4
+	VMOVDQU64 Z4, 576(SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQU64 832(CX), Z4
+	VPSLLQ    $0x0c, Z4, Z5
+	VPSHLDQ   $0x1c, Z5, Z10, Z5
+	VPSHLDVQ  Z3, Z5, Z11
+	VMOVDQU64 Z11, 640(SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQU64 896(CX), Z10
+	VPSLLQ    $0x0c, Z10, Z11
+	VPSHLDQ   $0x28, Z11, Z4, Z11
+	VPSHLDVQ  Z3, Z11, Z5
+	VMOVDQU64 Z5, 704(SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQU64 960(CX), Z4
+	VPSLLQ    $0x0c, Z4, Z4
+	VPSHLDQ   $0x34, Z4, Z10, Z4
+	VPSHLDVQ  Z3, Z4, Z11
+	VMOVDQU64 Z11, 768(SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQA64 Z4, Z4
+	ADDQ      $0x00000340, SI
+	ADDQ      $0x00000400, CX
+	JMP       round_block
+
+round_rounded:
+	MOVQ         144(AX), DI
+	MOVQ         DI, SI
+	SHLQ         $0x06, SI
+	NEGQ         SI
+	ADDQ         R8, SI
+	MOVQ         104(AX), BX
+	SUBQ         BX, DI
+	SHLQ         $0x06, BX
+	ADDQ         SI, BX
+	VPBROADCASTQ 152(AX), Z5
+	VMOVDQU64    -64(BX), Z10
+	VMOVDQU64    (BX), Z11
+	VPSLLVQ      Z5, Z0, Z13
+	VPSUBQ       Z0, Z13, Z4
+	VPANDQ       Z4, Z11, Z12
+	VPSHRDVQ     Z5, Z10, Z11
+	VPANDNQ      Z10, Z4, Z10
+	MOVQ         BX, CX
+
+round_sticky:
+	ADDQ  $0x40, CX
+	DECQ  DI
+	JEQ   round_stuck
+	VPORQ (CX), Z12, Z12
+	JMP   round_sticky
+
+round_stuck:
+	VPADDQ.BCST  168(AX), Z3, Z14
+	VPXORQ       Z9, Z9, Z9
+	VPMAXSQ      Z9, Z14, Z14
+	VPBROADCASTQ 160(AX), Z5
+	VPSLLVQ      Z14, Z5, Z5
+	MOVQ         $0x8000000000000000, CX
+	VPBROADCASTQ CX, Z15
+	VPADDQ       Z5, Z11, Z4
+	VPADDQ       Z0, Z4, Z4
+	VPXORQ       Z15, Z4, Z4
+	VPADDQ       Z5, Z5, Z5
+	VPADDQ       Z0, Z5, Z5
+	VPCMPUQ      $0x02, Z5, Z4, K2
+	MOVQ         $0x0000000000000032, CX
+	VPBROADCASTQ CX, Z5
+	VPCMPQ       $0x05, Z5, Z14, K3
+	KORB         K3, K2, K2
+	MOVQ         DX, CX
+	IMUL3Q       $0x00000001, CX, CX
+	ADDQ         80(AX), CX
+	KMOVB        (CX), K3
+	KANDNB       K2, K3, K2
+	KANDNB       K1, K2, K1
+	VPCMPEQQ     Z15, Z11, K3
+	VPTESTMQ     Z13, Z10, K3, K2
+	VPTESTMQ     Z12, Z12, K3, K3
+	KORB         K3, K2, K2
+	VPCMPUQ      $0x06, Z15, Z11, K3
+	KORB         K3, K2, K2
+	VPADDQ       Z13, Z10, K2, Z10
+	VMOVDQU64    Z10, -64(BX)
+	VPTESTNMQ    Z10, Z10, K2, K2
+	VPXORQ       Z4, Z4, Z4
+	KORTESTB     K2, K2
+	JEQ          round_carried
+	LEAQ         -64(BX), CX
+
+round_carry:
+	CMPQ      CX, SI
+	JEQ       round_over
+	SUBQ      $0x40, CX
+	VMOVDQU64 (CX), Z10
+	VPADDQ    Z0, Z10, K2, Z10
+	VMOVDQU64 Z10, (CX)
+	VPTESTNMQ Z10, Z10, K2, K2
+	KORTESTB  K2, K2
+	JNE       round_carry
+	JMP       round_carried
+
+round_over:
+	VMOVDQU64 (CX), Z10
+	VPADDQ    Z15, Z10, K2, Z10
+	VMOVDQU64 Z10, (CX)
+	VPADDQ    Z0, Z4, K2, Z4
+
+round_carried:
+	MOVQ         DX, CX
+	IMUL3Q       $0x00000040, CX, CX
+	ADDQ         72(AX), CX
+	VPADDQ       (CX), Z4, Z4
+	VPSUBQ       Z3, Z4, Z4
+	MOVQ         $0x000000000000000c, CX
+	VPBROADCASTQ CX, Z3
+	VPADDQ       Z3, Z4, Z4
+	VPMOVSQD     Z4, Y3
+	MOVQ         DX, CX
+	IMUL3Q       $0x00000020, CX, CX
+	ADDQ         112(AX), CX
+	VMOVDQU      Y3, (CX)
+	VPMOVSXDQ    Y3, Z3
+	VPCMPEQQ     Z3, Z4, K1, K1
+	VPANDQ       Z0, Z2, Z2
+	VPORQ        Z6, Z2, Z2
+	MOVQ         DX, CX
+	IMUL3Q       $0x00000008, CX, CX
+	ADDQ         120(AX), CX
+	VPMOVQB      Z2, (CX)
+	MOVQ         DX, CX
+	IMUL3Q       $0x00000001, CX, CX
+	ADDQ         88(AX), CX
+	KMOVB        K1, (CX)
+	MOVQ         104(AX), R11
+	MOVQ         R11, DI
+	SHLQ         $0x03, DI
+	LEAQ         (DI)(DI*2), R8
+	MOVQ         DX, R9
+	SHLQ         $0x03, R9
+	IMULQ        DI, R9
+	ADDQ         96(AX), R9
+	LEAQ         -32(R9)(DI*1), R9
+	LEAQ         (R9)(DI*4), R10
+	VMOVDQU64    lowPairs<>+0(SB), Z2
+	VMOVDQU64    highPairs<>+0(SB), Z3
+	MOVQ         $0x0000000f, BX
+	KMOVB        BX, K1
+
+round_rows:
+	CMPQ  R11, $0x04
+	JGE   round_whole
+	MOVQ  $0x00000004, CX
+	SUBQ  R11, CX
+	MOVQ  $0x0000000f, BX
+	SHLQ  CL, BX
+	ANDQ  $0x0f, BX
+	KMOVB BX, K1
+
+round_whole:
+	VMOVDQU64     192(SI), Z4
+	VMOVDQU64     128(SI), Z5
+	VMOVDQU64     64(SI), Z6
+	VMOVDQU64     (SI), Z10
+	VPUNPCKLQDQ   Z5, Z4, Z11
+	VPUNPCKLQDQ   Z10, Z6, Z12
+	VMOVDQA64     Z11, Z13
+	VPERMT2Q      Z12, Z2, Z13
+	VEXTRACTI64X4 $0x01, Z13, Y14
+	VMOVDQU64     Y13, K1, (R9)
+	VMOVDQU64     Y14, K1, (R10)
+	VMOVDQA64     Z11, Z11
+	VPERMT2Q      Z12, Z3, Z11
+	VEXTRACTI64X4 $0x01, Z11, Y12
+	VMOVDQU64     Y11, K1, (R9)(DI*2)
+	VMOVDQU64     Y12, K1, (R10)(DI*2)
+	VPUNPCKHQDQ   Z5, Z4, Z4
+	VPUNPCKHQDQ   Z10, Z6, Z5
+	VMOVDQA64     Z4, Z6
+	VPERMT2Q      Z5, Z2, Z6
+	VEXTRACTI64X4 $0x01, Z6, Y10
+	VMOVDQU64     Y6, K1, (R9)(DI*1)
+	VMOVDQU64     Y10, K1, (R10)(DI*1)
+	VMOVDQA64     Z4, Z4
+	VPERMT2Q      Z5, Z3, Z4
+	VEXTRACTI64X4 $0x01, Z4, Y5
+	VMOVDQU64     Y4, K1, (R9)(R8*1)
+	VMOVDQU64     Y5, K1, (R10)(R8*1)
+	ADDQ          $0x00000100, SI
+	SUBQ          $0x20, R9
+	SUBQ          $0x20, R10
+	SUBQ          $0x04, R11
+	JG            round_rows
+	INCQ          DX
+	CMPQ          DX, 128(AX)
+	JLT           round_vector
+	VZEROUPPER
+	RET

@@ -176,7 +176,8 @@ func Scale(w Work, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags
 	}
 	t := newFactor(alpha, realOne)
 	floats := t.isFloat && z.Kind == num.F64 && x.Arr.Kind == num.F64
-	return w.rounded(x.N, count, func(a *Acc, i int) num.Flags {
+	g := newLinear([]num.Real{alpha}, x, num.Real{}, num.Mat{}, z)
+	return w.linear(g, x.N, 1, count, func(a *Acc, i int) num.Flags {
 		if floats {
 			if r := float64(t.float * x.Arr.F64[0][x.At(i)]); normal(r) {
 				z.F64[0][i] = r
@@ -199,13 +200,14 @@ func (a *Acc) Scaled(alpha num.Real, x num.Vec, i int) num.Real {
 // x. alpha is not 0.
 func Update(w Work, alpha num.Real, x, y num.Vec, c num.Mat, z *num.Array, count func(num.Flags)) error {
 	m := x.N
-	factors := make([]factor, y.N)
+	factors, reals := make([]factor, y.N), make([]num.Real, y.N)
 	var buf [num.MaxValueWords]uint64
 	for j := range factors {
 		factors[j] = newFactor(alpha, y.Arr.Value(y.At(j), buf[:]))
+		reals[j] = factors[j].Real
 	}
 	floats := z.Kind == num.F64 && x.Arr.Kind == num.F64 && c.Arr.Kind == num.F64
-	return w.rounded(m*y.N, count, func(a *Acc, k int) num.Flags {
+	return w.linear(newLinear(reals, x, realOne, c, z), m, y.N, count, func(a *Acc, k int) num.Flags {
 		i, j := k%m, k/m
 		t := &factors[j]
 		if floats && t.isFloat {
@@ -238,7 +240,7 @@ func Copy(w Work, x num.Vec, z *num.Array, count func(num.Flags)) error {
 func Combine(w Work, a num.Real, x num.Vec, b num.Real, y num.Vec, z *num.Array, count func(num.Flags)) error {
 	t, u := newFactor(a, realOne), newFactor(b, realOne)
 	floats := t.isFloat && u.isFloat && z.Kind == num.F64 && x.Arr.Kind == num.F64 && y.Arr.Kind == num.F64
-	return w.rounded(x.N, count, func(s *Acc, i int) num.Flags {
+	return w.linear(newLinear([]num.Real{a}, x, b, y.Mat(), z), x.N, 1, count, func(s *Acc, i int) num.Flags {
 		if floats {
 			if r, ok := combineFloat(t.float, x.Arr.F64[0][x.At(i)], u.float, y.Arr.F64[0][y.At(i)]); ok {
 				z.F64[0][i] = r

@@ -613,3 +613,8 @@ func verticalDot9IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, 
 //
 //go:noescape
 func verticalDot9AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// roundVerticalIFMA is the loop of roundVertical for eight lanes.
+//
+//go:noescape
+func roundVerticalIFMA(job *byte)

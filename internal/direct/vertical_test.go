@@ -13,6 +13,9 @@ import (
 // reference returns a unit that computes like u in plain Go.
 func (u laneUnit) reference() *laneUnit {
 	u.cut, u.mul = u.cutVertical, u.mulVertical
+	if !u.floats {
+		u.round = u.roundVertical
+	}
 	return &u
 }
 

@@ -1,0 +1,414 @@
+package direct
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// Numbers a x_i + b y_i of MP vectors are computed several side by side from vertical digits, see
+// laneUnit: P = |a x_i| and Q = |b y_i| in D digits of one power of two for each lane, P + Q or
+// |P - Q|, and its rounding, all in lanes. In units of the last digit a product of numbers without
+// a sign is in error by less than 3 D + 1, and a number that is only shifted by less than 1, both
+// never above the truth. A product has no error at all if no bit of x is cut and no pair of digits
+// other than 0 left out: if a has k digits, and those of x fit the first D - k.
+
+// linearRoom is how far numbers may be shifted before bits of them are cut, if as many digits are
+// taken as make products exact: sums of numbers of like size then are, and their ties decided.
+const linearRoom = 16
+
+// linearBytes is what the digits of so many vectors of numbers take: three times a part of the
+// first-level cache.
+const linearBytes = 8 << 10
+
+// A laneFactor is the number (-1)^neg 0.A 2^exp, or, if it has no digits, (-1)^neg 2^exp.
+type laneFactor struct {
+	odd    bool // it is no such number: 0, infinite or NaN
+	neg    bool
+	exp    int64
+	digits []uint64 // of A, as many as the plan's
+	used   int      // how many it takes
+}
+
+// newLaneFactor returns t without digits yet.
+func newLaneFactor(u *laneUnit, t num.Real) laneFactor {
+	if t.Class != num.Finite {
+		return laneFactor{odd: true}
+	}
+	n := num.BitLen(t.Mag)
+	f := laneFactor{neg: t.Neg, exp: t.Exp + int64(n)}
+	if length := n - num.TrailingZeros(t.Mag); length > 1 {
+		f.used = (length + u.bits - 1) / u.bits
+		return f
+	}
+	f.exp--
+	return f
+}
+
+// cut makes the digits of the factor t.
+func (f *laneFactor) cut(p verticalPlan, t num.Real) {
+	if f.used == 0 {
+		return
+	}
+	f.digits = make([]uint64, p.digits)
+	n := int64(num.BitLen(t.Mag))
+	for s := range f.digits {
+		f.digits[s] = num.WordAt(t.Mag, n-int64(p.unit.bits*(s+1))) & (1<<p.unit.bits - 1)
+	}
+}
+
+// A linear is how numbers a_j x_i + b y_ij are computed for z in lanes.
+type linear struct {
+	plan verticalPlan
+	a    []laneFactor // of column j
+	b    laneFactor
+	x    num.Vec
+	y    num.Mat // no columns if there is no second term
+	z    *num.Array
+}
+
+// newLinear returns how to compute a_j x_i + b y_ij, nil where there is no such way. For y without
+// columns there is no second term.
+func newLinear(a []num.Real, x num.Vec, b num.Real, y num.Mat, z *num.Array) *linear {
+	u := verticalUnit()
+	inLanes := func(f num.Format, step int) bool { return f.Kind == num.MP && step == 1 }
+	if u == nil || u.round == nil || z.Kind != num.MP || x.N < u.lanes || !inLanes(x.Arr.Format, x.Inc) ||
+		y.Cols > 0 && !inLanes(y.Arr.Format, y.RS) {
+		return nil
+	}
+	g := &linear{x: x, y: y, z: z, b: newLaneFactor(u, b)}
+	if y.Cols > 0 && g.b.odd {
+		return nil
+	}
+	most := 0
+	for _, t := range a {
+		g.a = append(g.a, newLaneFactor(u, t))
+		most = max(most, g.a[len(g.a)-1].used)
+	}
+	exact := u.digitsOf(int(x.Arr.Prec)+linearRoom) + most
+	if y.Cols > 0 {
+		exact = max(exact, u.digitsOf(int(y.Arr.Prec)+linearRoom)+g.b.used)
+	}
+	p := int(z.Prec)
+	// A sum begins at most two bits below its reference unless much cancels; with 12 bits more few
+	// are left open.
+	d := 2
+	for u.bits*d < p+14+bits.Len64(linearBound(d)) {
+		d++
+	}
+	if exact <= d+2 {
+		d = max(d, exact)
+	}
+	if d > maxDigits {
+		return nil
+	}
+	g.plan = verticalPlan{unit: u, digits: d, words: (u.bits*d + 63) / 64, numbers: max(1, linearBytes/(8*u.lanes*d)), terms: 1}
+	for j := range g.a {
+		g.a[j].cut(g.plan, a[j])
+	}
+	if y.Cols > 0 {
+		g.b.cut(g.plan, b)
+	}
+	return g
+}
+
+// digitsOf returns how many digits have so many bits.
+func (u *laneUnit) digitsOf(n int) int { return (n + u.bits - 1) / u.bits }
+
+// linearBound is more than the error of a sum of two products of d digits, in units of the last.
+func linearBound(d int) uint64 { return uint64(2*(3*d+1) + 1) }
+
+// roundJob tells a unit which sums of vertical digits to round; the assembly knows its layout.
+// Vectors of numbers follow each other at pitches in bytes, those of arrays of numbers without a
+// gap. The sum in a lane is (-1)^s P + (-1)^t Q or, if there is no q, (-1)^s P, where P and Q have
+// digits as those at p and q, s is the lowest bit of the class at xCls xor negP, and t that of the
+// class at yCls xor negQ: in units of 2^ref.
+//
+// The number it is rounded to is stored in MP of so many limbs, of which the last spare bits are
+// not in use, and a bit of ok is set, unless
+//
+//   - a class is not that of a finite number,
+//   - P and Q begin with the same digit where they are subtracted, or the first digit of the sum is 0,
+//   - the bit of exact is not set and an error of less than bound units of the last digit may matter,
+//     or there are not 13 bits between it and the last place (shift is the precision + 52 less the
+//     bits of all digits),
+//   - the exponent is not one of MP.
+type roundJob struct {
+	p          unsafe.Pointer
+	pPitch     int
+	q          unsafe.Pointer
+	qPitch     int
+	digits     int
+	xCls, yCls unsafe.Pointer
+	negP, negQ uint64
+	ref        unsafe.Pointer // int64
+	exact, ok  unsafe.Pointer // uint8, a bit for each lane
+	sig        unsafe.Pointer
+	limbs      int
+	exp, cls   unsafe.Pointer
+	n          int
+	stage      unsafe.Pointer // room for the digits of a sum, zeros behind them, words before them
+	words      int            // of those that have all digits, at least limbs + 1
+	spare      int
+	bound      uint64
+	shift      int
+}
+
+// roundVertical does a job for a unit, one number after the other.
+func (u *laneUnit) roundVertical(j *roundJob) {
+	d := j.digits
+	mag := make([]uint64, (u.bits*(d+1)+63)/64+2)
+	r := make([]int64, d+1)
+	for v := range j.n {
+		mask := uint8(0)
+		exact := *(*uint8)(unsafe.Add(j.exact, v))
+		for l := range u.lanes {
+			at := v*u.lanes + l
+			x, y := *(*num.Cls)(unsafe.Add(j.xCls, at)), *(*num.Cls)(unsafe.Add(j.yCls, at))
+			if x.Class() != num.Finite || y.Class() != num.Finite {
+				continue
+			}
+			neg, other := (uint64(x)^j.negP)&1, (uint64(y)^j.negQ)&1
+			digit := func(p unsafe.Pointer, c, pitch int) int64 {
+				return *(*int64)(unsafe.Add(p, v*pitch+8*(c*u.lanes+l)))
+			}
+			r[0] = 0
+			for c := range d {
+				r[c+1] = digit(j.p, c, j.pPitch)
+			}
+			if j.q != nil {
+				q0 := digit(j.q, 0, j.qPitch)
+				if neg != other && r[1] == q0 {
+					continue
+				}
+				minus, flip := neg != other, neg != other && r[1] < q0
+				if flip {
+					neg = other
+				}
+				for c := range d {
+					q := digit(j.q, c, j.qPitch)
+					switch {
+					case flip:
+						r[c+1] = q - r[c+1]
+					case minus:
+						r[c+1] -= q
+					default:
+						r[c+1] += q
+					}
+				}
+			}
+			m, _ := verticalPlan{unit: u, digits: d}.value(mag, r)
+			n := int64(num.BitLen(m))
+			first := n - int64(u.bits*(d-1)) // bits of the first digit and above it
+			if first <= 0 {
+				continue
+			}
+			p := int64(64*j.limbs - j.spare)
+			tail := num.WordAt(m, n-p-64)
+			const half = 1 << 63
+			count := max(0, 64-first+int64(j.shift))
+			if exact>>l&1 == 0 {
+				if count >= 50 {
+					continue
+				}
+				e := j.bound << count
+				if tail+e+1-half <= 2*e+1 {
+					continue
+				}
+			}
+			sig := unsafe.Slice((*uint64)(unsafe.Add(j.sig, 8*j.limbs*at)), j.limbs)
+			for k := range sig {
+				sig[k] = num.WordAt(m, n-int64(64*(j.limbs-k)))
+			}
+			unit := uint64(1) << j.spare
+			sig[0] &^= unit - 1
+			carry := uint64(0)
+			if tail > half || tail == half && (sig[0]&unit != 0 || n-p-64 > int64(num.TrailingZeros(m))) {
+				carry = unit
+			}
+			for k := range sig {
+				sig[k], carry = bits.Add64(sig[k], carry, 0)
+			}
+			e := *(*int64)(unsafe.Add(j.ref, 8*at)) + first - int64(u.bits)
+			if carry != 0 {
+				sig[j.limbs-1] = 1 << 63
+				e++
+			}
+			if e != int64(int32(e)) {
+				continue
+			}
+			*(*int32)(unsafe.Add(j.exp, 4*at)) = int32(e)
+			*(*num.Cls)(unsafe.Add(j.cls, at)) = num.MakeCls(neg != 0, num.Finite)
+			mask |= 1 << l
+		}
+		*(*uint8)(unsafe.Add(j.ok, v)) = mask
+	}
+}
+
+// linearWorker holds the memory of one worker.
+type linearWorker struct {
+	*linear
+	acc        Acc
+	x, y       *cutter
+	p, q       []int64 // products
+	ref        []int64
+	refX, refY []int64
+	zeros      []int64
+	exact, ok  []uint8
+	stage      []uint64
+	job        roundJob
+}
+
+func (g *linear) newWorker() *linearWorker {
+	t, u := g.plan, g.plan.unit
+	n := t.numbers * u.lanes
+	w := &linearWorker{linear: g, x: newCutter(t, g.x.Arr.Format), exact: make([]uint8, t.numbers), ok: make([]uint8, t.numbers)}
+	refs := make([]int64, 4*n)
+	w.ref, w.refX, w.refY, w.zeros = refs[:n], refs[n:2*n], refs[2*n:3*n], refs[3*n:]
+	sums := func() []int64 {
+		a := aligned(t.numbers * t.pitch() / 8)
+		return unsafe.Slice((*int64)(unsafe.Pointer(&a[0])), len(a))
+	}
+	w.p = sums()
+	if g.y.Cols > 0 {
+		w.y, w.q = newCutter(t, g.y.Arr.Format), sums()
+	}
+	limbs := g.z.Limbs()
+	words := max(limbs+1, (u.bits*(t.digits-1)+127)/64)
+	behind := max(t.digits, 64*words/u.bits+16) + 4 // digits that whole blocks of words read
+	w.stage = aligned(u.lanes * (words + behind))
+	w.job = roundJob{
+		digits: t.digits, pPitch: t.pitch(), qPitch: t.pitch(), limbs: limbs, words: words,
+		spare: 64*limbs - int(g.z.Prec), bound: linearBound(t.digits), shift: int(g.z.Prec) + u.bits - u.bits*t.digits,
+		ref: unsafe.Pointer(&w.ref[0]), exact: unsafe.Pointer(&w.exact[0]), ok: unsafe.Pointer(&w.ok[0]),
+		stage: unsafe.Pointer(&w.stage[u.lanes*words]),
+	}
+	return w
+}
+
+// exactShift is how far numbers of so many bits may be shifted if their products by f are to be
+// exact.
+func (t verticalPlan) exactShift(f *laneFactor, prec uint32) int64 {
+	return int64(t.unit.bits*(t.digits-f.used)) - int64(prec)
+}
+
+// run computes entries lo <= i < lo+n of column j, whole vectors of them and not more than the
+// plan's, and stores them in numbers k and on of z. It returns for each vector which have been
+// computed.
+func (w *linearWorker) run(j, lo, n, k int) (ok []uint8) {
+	t, lanes := w.plan, w.plan.unit.lanes
+	a, vectors := &w.a[j], n/lanes
+	x, at := w.linear.x.Arr, w.linear.x.At(lo)
+	xe := x.Exp[at : at+n]
+	shiftX := t.exactShift(a, x.Prec)
+	r := &w.job
+	r.n, r.negP = vectors, sign(a.neg)
+	r.xCls, r.yCls = unsafe.Pointer(&x.Cls[at]), unsafe.Pointer(&x.Cls[at])
+	r.sig, r.exp, r.cls = unsafe.Pointer(&w.z.Sig[k*w.z.Limbs()]), unsafe.Pointer(&w.z.Exp[k]), unsafe.Pointer(&w.z.Cls[k])
+	if w.y == nil {
+		all := uint8(0)
+		if shiftX >= 0 {
+			all = 1<<lanes - 1
+		}
+		for v := range vectors {
+			w.exact[v] = all
+		}
+		for i, e := range xe {
+			w.ref[i], w.refX[i] = int64(e)+a.exp, int64(e)
+		}
+	} else {
+		y, yAt := w.linear.y.Arr, w.linear.y.At(lo, j)
+		b := &w.b
+		shiftY := t.exactShift(b, y.Prec)
+		ye := y.Exp[yAt : yAt+n]
+		ref, refX, refY := w.ref[:n], w.refX[:n], w.refY[:n]
+		for v := range vectors {
+			exact := uint8(0)
+			for i := v * lanes; i < (v+1)*lanes; i++ {
+				d, e := int64(xe[i])+a.exp, int64(ye[i])+b.exp
+				top := max(d, e)
+				ref[i], refX[i], refY[i] = top, top-a.exp, top-b.exp
+				exact >>= 1
+				if top-d <= shiftX && top-e <= shiftY {
+					exact |= 1 << (lanes - 1)
+				}
+			}
+			w.exact[v] = exact
+		}
+		r.yCls, r.negQ = unsafe.Pointer(&y.Cls[yAt]), sign(b.neg)
+		r.q = w.term(w.y, y, yAt, w.refY, b, w.q, vectors)
+	}
+	r.p = w.term(w.x, x, at, w.refX, a, w.p, vectors)
+	t.unit.round(r)
+	return w.ok[:vectors]
+}
+
+// term returns the digits of the magnitudes of n vectors of numbers of v, of which the first is
+// number at, times a factor: in units of powers of two of which ref has the exponents, less that of
+// the factor.
+func (w *linearWorker) term(c *cutter, v *num.Array, at int, ref []int64, f *laneFactor, sums []int64, n int) unsafe.Pointer {
+	t, lanes := w.plan, w.plan.unit.lanes
+	job := c.job(v, at, lanes, n)
+	job.ref, job.refLane, job.refStep = unsafe.Pointer(&ref[0]), 1, lanes
+	job.scale, job.sign, job.xLane, job.xStep = unsafe.Pointer(&w.zeros[0]), job.cls, 1, lanes
+	t.unit.cut(job)
+	if f.used == 0 {
+		return unsafe.Pointer(&c.digits[0])
+	}
+	size := t.pitch() / 8
+	clear(sums[:n*size])
+	for k := range n {
+		t.add(true, sums[k*size:], c.digits[k*size:], f.digits, 0, 1)
+	}
+	return unsafe.Pointer(&sums[lanes])
+}
+
+func sign(neg bool) uint64 {
+	if neg {
+		return 1
+	}
+	return 0
+}
+
+// linear computes the rows x columns entries of g, and calls f for those that it leaves open, as
+// rounded does for all if g is nil.
+func (w Work) linear(g *linear, rows, columns int, count func(num.Flags), f func(a *Acc, k int) num.Flags) error {
+	if g == nil {
+		return w.rounded(rows*columns, count, f)
+	}
+	const part = 1 << 10
+	n, lanes := rows*columns, g.plan.unit.lanes
+	parts := (n + part - 1) / part
+	workers := make([]*linearWorker, max(1, min(w.Threads, parts)))
+	return w.loop(parts, func(worker, p int) {
+		if workers[worker] == nil {
+			workers[worker] = g.newWorker()
+		}
+		s := workers[worker]
+		one := func(k int) {
+			if fl := f(&s.acc, k); fl != 0 {
+				count(fl)
+			}
+		}
+		for k, end := p*part, min((p+1)*part, n); k < end; {
+			i, j := k%rows, k/rows
+			some := min(end-k, rows-i)
+			if some < lanes || g.a[j].odd {
+				for range some {
+					one(k)
+					k++
+				}
+				continue
+			}
+			some = min(some/lanes, g.plan.numbers)
+			all := uint8(1)<<lanes - 1
+			for v, ok := range s.run(j, i, some*lanes, k) {
+				for open := all &^ ok; open != 0; open &= open - 1 {
+					one(k + v*lanes + bits.TrailingZeros8(open))
+				}
+			}
+			k += some * lanes
+		}
+	})
+}
