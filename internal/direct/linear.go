@@ -129,7 +129,7 @@ func linearBound(d int) uint64 { return uint64(2*(3*d+1) + 1) }
 // not in use, and a bit of ok is set, unless
 //
 //   - a class is not that of a finite number,
-//   - P and Q begin with the same digit where they are subtracted, or the first digit of the sum is 0,
+//   - the first digit of the sum is 0,
 //   - the bit of exact is not set and an error of less than bound units of the last digit may matter,
 //     or there are not 13 bits between it and the last place (shift is the precision + 52 less the
 //     bits of all digits),
@@ -179,9 +179,6 @@ func (u *laneUnit) roundVertical(j *roundJob) {
 			}
 			if j.q != nil {
 				q0 := digit(j.q, 0, j.qPitch)
-				if neg != other && r[1] == q0 {
-					continue
-				}
 				minus, flip := neg != other, neg != other && r[1] < q0
 				if flip {
 					neg = other

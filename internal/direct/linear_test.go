@@ -260,3 +260,65 @@ func TestLinear(t *testing.T) {
 		}
 	}
 }
+
+// TestLinearHalfway adds up numbers and multiplies them so that the results lie as close to halfway
+// between two others as longer formats can tell: what is cut of the products decides.
+func TestLinearHalfway(t *testing.T) {
+	units := map[string]*laneUnit{"generic": verticalUnits["integers"]}
+	if u := machineUnit(); u != nil && u.round != nil {
+		units["machine"] = u
+	}
+	defer func() { verticalUnit = machineUnit }()
+	no := func(num.Flags) {}
+	w := Work{Context: context.Background(), Threads: 1}
+	for name, u := range units {
+		r := rand.New(rand.NewPCG(7, 7))
+		for trial := range testlength.Trials(1000) {
+			fz := num.Format{Kind: num.MP, Prec: uint32(2 + r.IntN(1+r.IntN(1000)))}
+			fx := num.Format{Kind: num.MP, Prec: uint32(2 + r.IntN(1+r.IntN(1000)))}
+			long := num.Format{Kind: num.MP, Prec: fz.Prec + uint32(1+r.IntN(500))}
+			fa := num.Format{Kind: num.MP, Prec: uint32(1 + 1<<r.IntN(10))}
+			const n = 16
+			x, y, v := linearNumbers(r, fx, n, 0), num.New(long, n), num.New(long, n)
+			s := linearNumbers(r, fa, 2, 0)
+			s.Cls[0], s.Cls[1] = 2|s.Cls[0]&1, 2|s.Cls[1]&1
+			s.Sig[fa.Limbs()-1] |= 1 << 63
+			s.Sig[2*fa.Limbs()-1] |= 1 << 63
+			var buf [3][num.MaxValueWords]uint64
+			a, b := s.Value(0, buf[0][:]), s.Value(1, buf[1][:])
+			da, db := newDyadic(a), newDyadic(b)
+			for i := range n {
+				z := num.New(fz, 1)
+				z.Set(0, linearNumbers(r, fz, 1, 0).Value(0, buf[2][:]))
+				z.Sig[fz.Limbs()-1] |= 1 << 63
+				z.Cls[0] = 2 | z.Cls[0]&1
+				middle := newDyadic(z.Value(0, buf[2][:]))
+				middle = middle.plus(dyadic{dyadicOne.n, int64(z.Exp[0]) - int64(fz.Prec) - 1}, math.MaxInt32)
+				v.Set(i, quotient(long, middle, da, 0))
+				rest := middle.plus(da.times(newDyadic(x.Value(i, buf[2][:]))).negated(), math.MaxInt32)
+				y.Set(i, quotient(long, rest, db, 0))
+			}
+			X, Y := num.Vec{Arr: x, Inc: 1, N: n}, num.Vec{Arr: y, Inc: 1, N: n}
+			for k, f := range []func(z *num.Array) error{
+				func(z *num.Array) error { return Combine(w, a, X, b, Y, z, no) },
+				func(z *num.Array) error { return Combine(w, b, Y, a, X, z, no) },
+				func(z *num.Array) error { return Scale(w, a, num.Vec{Arr: v, Inc: 1, N: n}, z, no) },
+			} {
+				got, want := num.New(fz, n), num.New(fz, n)
+				verticalUnit = func() *laneUnit { return u }
+				if err := f(got); err != nil {
+					t.Fatal(err)
+				}
+				verticalUnit = func() *laneUnit { return nil }
+				if err := f(want); err != nil {
+					t.Fatal(err)
+				}
+				for i := range n {
+					if !got.SameBits(i, want, i) {
+						t.Fatalf("%s, trial %d, operation %d, %v and %v by %v to %v: number %d is %x, want %x", name, trial, k, fx, long, fa, fz, i, got.Sig, want.Sig)
+					}
+				}
+			}
+		}
+	}
+}
