@@ -177,11 +177,14 @@ var unitIFMA = laneUnit{
 	},
 	round: func(j *roundJob) { roundVerticalIFMA((*byte)(unsafe.Pointer(j))) },
 	mul: func(broadcast bool, width int, acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n, first, digits int, soon fetch) {
-		f := &dotsIFMA
 		if broadcast {
-			f = &axpysIFMA
+			axpysIFMA[width-1](acc, a, aPitch, x, xPitch, n, first, digits, soon.from, soon.pitch, soon.lines, 0)
+			return
 		}
-		f[width-1](acc, a, aPitch, x, xPitch, n, first, digits, soon.from, soon.pitch, soon.lines)
+		dotsIFMA[width-1](acc, a, aPitch, x, xPitch, n, first, digits, soon.from, soon.pitch, soon.lines)
+	},
+	scale: func(width int, acc *int64, a *uint64, pitch int, x *uint64, n, first, digits int) {
+		axpysIFMA[width-1](acc, a, pitch, x, 0, n, first, digits, 0, 0, 0, pitch)
 	},
 }
 
@@ -222,7 +225,7 @@ var (
 		cutVertical14AVX2, cutVertical15AVX2, cutVertical16AVX2, cutVertical17AVX2,
 		cutVertical18AVX2,
 	}
-	axpysIFMA = [9]verticalKernel{
+	axpysIFMA = [9]func(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n, first, digits int, soon uintptr, soonPitch, soonLines, accPitch int){
 		verticalAxpy1IFMA, verticalAxpy2IFMA, verticalAxpy3IFMA,
 		verticalAxpy4IFMA, verticalAxpy5IFMA, verticalAxpy6IFMA,
 		verticalAxpy7IFMA, verticalAxpy8IFMA, verticalAxpy9IFMA,

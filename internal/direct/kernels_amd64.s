@@ -16173,27 +16173,29 @@ cutVertical18AVX2_gather:
 	SUBQ       CX, R10
 	JMP        cutVertical18AVX2_near
 
-// func verticalAxpy1IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// func verticalAxpy1IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
-TEXT ·verticalAxpy1IFMA(SB), NOSPLIT, $8-88
-	MOVQ      acc+0(FP), AX
-	MOVQ      a+8(FP), CX
-	MOVQ      x+24(FP), DX
-	MOVQ      n+40(FP), BX
-	MOVQ      first+48(FP), SI
-	MOVQ      digits+56(FP), DI
-	IMUL3Q    $0x40, DI, DI
-	MOVQ      SI, R8
-	IMUL3Q    $0x40, R8, R8
-	MOVQ      SI, R9
-	IMUL3Q    $0x08, R9, R9
-	ADDQ      R8, AX
+TEXT ·verticalAxpy1IFMA(SB), NOSPLIT, $8-96
+	MOVQ   acc+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   x+24(FP), DX
+	MOVQ   n+40(FP), BX
+	MOVQ   first+48(FP), SI
+	MOVQ   digits+56(FP), DI
+	IMUL3Q $0x40, DI, DI
+	MOVQ   SI, R8
+	IMUL3Q $0x40, R8, R8
+	MOVQ   SI, R9
+	IMUL3Q $0x08, R9, R9
+	ADDQ   R8, AX
+	MOVQ   soon+64(FP), R8
+	MOVQ   R8, (SP)
+
+verticalAxpy1IFMA_begin:
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VPXORQ    Z2, Z2, Z2
 	VPXORQ    Z3, Z3, Z3
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalAxpy1IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -16239,7 +16241,11 @@ verticalAxpy1IFMA_triangle:
 	ADDQ         aPitch+16(FP), CX
 	ADDQ         xPitch+32(FP), DX
 	DECQ         BX
-	JNE          verticalAxpy1IFMA_number
+	JEQ          verticalAxpy1IFMA_end
+	CMPQ         accPitch+88(FP), $0x00
+	JEQ          verticalAxpy1IFMA_number
+
+verticalAxpy1IFMA_end:
 	VPADDQ       Z1, Z0, Z0
 	VPADDQ       Z2, Z0, Z0
 	VPADDQ       Z3, Z0, Z0
@@ -16250,6 +16256,9 @@ verticalAxpy1IFMA_triangle:
 	VPSRAQ       $0x34, Z0, Z0
 	VPADDQ       (AX), Z0, Z0
 	VMOVDQU64    Z0, (AX)
+	ADDQ         accPitch+88(FP), AX
+	TESTQ        BX, BX
+	JNE          verticalAxpy1IFMA_begin
 	VZEROUPPER
 	RET
 
@@ -16266,6 +16275,8 @@ TEXT ·verticalAxpy1AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x08, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	MOVQ         $0x4668000000000000, DI
 	VMOVQ        DI, X1
@@ -16273,8 +16284,6 @@ TEXT ·verticalAxpy1AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X2
 	VPBROADCASTQ X2, Y2
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalAxpy1AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -16354,21 +16363,25 @@ verticalAxpy1AVX2_triangle:
 	VZEROUPPER
 	RET
 
-// func verticalAxpy2IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// func verticalAxpy2IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
-TEXT ·verticalAxpy2IFMA(SB), NOSPLIT, $8-88
-	MOVQ      acc+0(FP), AX
-	MOVQ      a+8(FP), CX
-	MOVQ      x+24(FP), DX
-	MOVQ      n+40(FP), BX
-	MOVQ      first+48(FP), SI
-	MOVQ      digits+56(FP), DI
-	IMUL3Q    $0x40, DI, DI
-	MOVQ      SI, R8
-	IMUL3Q    $0x40, R8, R8
-	MOVQ      SI, R9
-	IMUL3Q    $0x08, R9, R9
-	ADDQ      R8, AX
+TEXT ·verticalAxpy2IFMA(SB), NOSPLIT, $8-96
+	MOVQ   acc+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   x+24(FP), DX
+	MOVQ   n+40(FP), BX
+	MOVQ   first+48(FP), SI
+	MOVQ   digits+56(FP), DI
+	IMUL3Q $0x40, DI, DI
+	MOVQ   SI, R8
+	IMUL3Q $0x40, R8, R8
+	MOVQ   SI, R9
+	IMUL3Q $0x08, R9, R9
+	ADDQ   R8, AX
+	MOVQ   soon+64(FP), R8
+	MOVQ   R8, (SP)
+
+verticalAxpy2IFMA_begin:
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VPXORQ    Z2, Z2, Z2
@@ -16377,8 +16390,6 @@ TEXT ·verticalAxpy2IFMA(SB), NOSPLIT, $8-88
 	VPXORQ    Z5, Z5, Z5
 	VPXORQ    Z6, Z6, Z6
 	VPXORQ    Z7, Z7, Z7
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalAxpy2IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -16435,7 +16446,11 @@ verticalAxpy2IFMA_triangle:
 	ADDQ         aPitch+16(FP), CX
 	ADDQ         xPitch+32(FP), DX
 	DECQ         BX
-	JNE          verticalAxpy2IFMA_number
+	JEQ          verticalAxpy2IFMA_end
+	CMPQ         accPitch+88(FP), $0x00
+	JEQ          verticalAxpy2IFMA_number
+
+verticalAxpy2IFMA_end:
 	VPADDQ       Z1, Z0, Z0
 	VPADDQ       Z2, Z0, Z0
 	VPADDQ       Z3, Z0, Z0
@@ -16453,6 +16468,9 @@ verticalAxpy2IFMA_triangle:
 	VPSRAQ       $0x34, Z0, Z0
 	VPADDQ       (AX), Z0, Z0
 	VMOVDQU64    Z0, (AX)
+	ADDQ         accPitch+88(FP), AX
+	TESTQ        BX, BX
+	JNE          verticalAxpy2IFMA_begin
 	VZEROUPPER
 	RET
 
@@ -16469,6 +16487,8 @@ TEXT ·verticalAxpy2AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x08, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	MOVQ         $0x4668000000000000, DI
@@ -16477,8 +16497,6 @@ TEXT ·verticalAxpy2AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X3
 	VPBROADCASTQ X3, Y3
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalAxpy2AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -16587,21 +16605,25 @@ verticalAxpy2AVX2_triangle:
 	VZEROUPPER
 	RET
 
-// func verticalAxpy3IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// func verticalAxpy3IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
-TEXT ·verticalAxpy3IFMA(SB), NOSPLIT, $8-88
-	MOVQ      acc+0(FP), AX
-	MOVQ      a+8(FP), CX
-	MOVQ      x+24(FP), DX
-	MOVQ      n+40(FP), BX
-	MOVQ      first+48(FP), SI
-	MOVQ      digits+56(FP), DI
-	IMUL3Q    $0x40, DI, DI
-	MOVQ      SI, R8
-	IMUL3Q    $0x40, R8, R8
-	MOVQ      SI, R9
-	IMUL3Q    $0x08, R9, R9
-	ADDQ      R8, AX
+TEXT ·verticalAxpy3IFMA(SB), NOSPLIT, $8-96
+	MOVQ   acc+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   x+24(FP), DX
+	MOVQ   n+40(FP), BX
+	MOVQ   first+48(FP), SI
+	MOVQ   digits+56(FP), DI
+	IMUL3Q $0x40, DI, DI
+	MOVQ   SI, R8
+	IMUL3Q $0x40, R8, R8
+	MOVQ   SI, R9
+	IMUL3Q $0x08, R9, R9
+	ADDQ   R8, AX
+	MOVQ   soon+64(FP), R8
+	MOVQ   R8, (SP)
+
+verticalAxpy3IFMA_begin:
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VPXORQ    Z2, Z2, Z2
@@ -16614,8 +16636,6 @@ TEXT ·verticalAxpy3IFMA(SB), NOSPLIT, $8-88
 	VPXORQ    Z9, Z9, Z9
 	VPXORQ    Z10, Z10, Z10
 	VPXORQ    Z11, Z11, Z11
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalAxpy3IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -16686,7 +16706,11 @@ verticalAxpy3IFMA_triangle:
 	ADDQ         aPitch+16(FP), CX
 	ADDQ         xPitch+32(FP), DX
 	DECQ         BX
-	JNE          verticalAxpy3IFMA_number
+	JEQ          verticalAxpy3IFMA_end
+	CMPQ         accPitch+88(FP), $0x00
+	JEQ          verticalAxpy3IFMA_number
+
+verticalAxpy3IFMA_end:
 	VPADDQ       Z1, Z0, Z0
 	VPADDQ       Z2, Z0, Z0
 	VPADDQ       Z3, Z0, Z0
@@ -16711,6 +16735,9 @@ verticalAxpy3IFMA_triangle:
 	VPSRAQ       $0x34, Z0, Z0
 	VPADDQ       (AX), Z0, Z0
 	VMOVDQU64    Z0, (AX)
+	ADDQ         accPitch+88(FP), AX
+	TESTQ        BX, BX
+	JNE          verticalAxpy3IFMA_begin
 	VZEROUPPER
 	RET
 
@@ -16727,6 +16754,8 @@ TEXT ·verticalAxpy3AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x08, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -16736,8 +16765,6 @@ TEXT ·verticalAxpy3AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X4
 	VPBROADCASTQ X4, Y4
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalAxpy3AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -16882,21 +16909,25 @@ verticalAxpy3AVX2_triangle:
 	VZEROUPPER
 	RET
 
-// func verticalAxpy4IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// func verticalAxpy4IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
-TEXT ·verticalAxpy4IFMA(SB), NOSPLIT, $8-88
-	MOVQ      acc+0(FP), AX
-	MOVQ      a+8(FP), CX
-	MOVQ      x+24(FP), DX
-	MOVQ      n+40(FP), BX
-	MOVQ      first+48(FP), SI
-	MOVQ      digits+56(FP), DI
-	IMUL3Q    $0x40, DI, DI
-	MOVQ      SI, R8
-	IMUL3Q    $0x40, R8, R8
-	MOVQ      SI, R9
-	IMUL3Q    $0x08, R9, R9
-	ADDQ      R8, AX
+TEXT ·verticalAxpy4IFMA(SB), NOSPLIT, $8-96
+	MOVQ   acc+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   x+24(FP), DX
+	MOVQ   n+40(FP), BX
+	MOVQ   first+48(FP), SI
+	MOVQ   digits+56(FP), DI
+	IMUL3Q $0x40, DI, DI
+	MOVQ   SI, R8
+	IMUL3Q $0x40, R8, R8
+	MOVQ   SI, R9
+	IMUL3Q $0x08, R9, R9
+	ADDQ   R8, AX
+	MOVQ   soon+64(FP), R8
+	MOVQ   R8, (SP)
+
+verticalAxpy4IFMA_begin:
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VPXORQ    Z2, Z2, Z2
@@ -16913,8 +16944,6 @@ TEXT ·verticalAxpy4IFMA(SB), NOSPLIT, $8-88
 	VPXORQ    Z13, Z13, Z13
 	VPXORQ    Z14, Z14, Z14
 	VPXORQ    Z15, Z15, Z15
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalAxpy4IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -17002,7 +17031,11 @@ verticalAxpy4IFMA_triangle:
 	ADDQ         aPitch+16(FP), CX
 	ADDQ         xPitch+32(FP), DX
 	DECQ         BX
-	JNE          verticalAxpy4IFMA_number
+	JEQ          verticalAxpy4IFMA_end
+	CMPQ         accPitch+88(FP), $0x00
+	JEQ          verticalAxpy4IFMA_number
+
+verticalAxpy4IFMA_end:
 	VPADDQ       Z1, Z0, Z0
 	VPADDQ       Z2, Z0, Z0
 	VPADDQ       Z3, Z0, Z0
@@ -17034,6 +17067,9 @@ verticalAxpy4IFMA_triangle:
 	VPSRAQ       $0x34, Z0, Z0
 	VPADDQ       (AX), Z0, Z0
 	VMOVDQU64    Z0, (AX)
+	ADDQ         accPitch+88(FP), AX
+	TESTQ        BX, BX
+	JNE          verticalAxpy4IFMA_begin
 	VZEROUPPER
 	RET
 
@@ -17050,6 +17086,8 @@ TEXT ·verticalAxpy4AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x08, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -17060,8 +17098,6 @@ TEXT ·verticalAxpy4AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X5
 	VPBROADCASTQ X5, Y5
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalAxpy4AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -17249,21 +17285,25 @@ verticalAxpy4AVX2_triangle:
 	VZEROUPPER
 	RET
 
-// func verticalAxpy5IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// func verticalAxpy5IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
-TEXT ·verticalAxpy5IFMA(SB), NOSPLIT, $8-88
-	MOVQ      acc+0(FP), AX
-	MOVQ      a+8(FP), CX
-	MOVQ      x+24(FP), DX
-	MOVQ      n+40(FP), BX
-	MOVQ      first+48(FP), SI
-	MOVQ      digits+56(FP), DI
-	IMUL3Q    $0x40, DI, DI
-	MOVQ      SI, R8
-	IMUL3Q    $0x40, R8, R8
-	MOVQ      SI, R9
-	IMUL3Q    $0x08, R9, R9
-	ADDQ      R8, AX
+TEXT ·verticalAxpy5IFMA(SB), NOSPLIT, $8-96
+	MOVQ   acc+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   x+24(FP), DX
+	MOVQ   n+40(FP), BX
+	MOVQ   first+48(FP), SI
+	MOVQ   digits+56(FP), DI
+	IMUL3Q $0x40, DI, DI
+	MOVQ   SI, R8
+	IMUL3Q $0x40, R8, R8
+	MOVQ   SI, R9
+	IMUL3Q $0x08, R9, R9
+	ADDQ   R8, AX
+	MOVQ   soon+64(FP), R8
+	MOVQ   R8, (SP)
+
+verticalAxpy5IFMA_begin:
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VPXORQ    Z2, Z2, Z2
@@ -17279,8 +17319,6 @@ TEXT ·verticalAxpy5IFMA(SB), NOSPLIT, $8-88
 	VMOVDQU64 320(AX), Z12
 	VPXORQ    Z13, Z13, Z13
 	VPXORQ    Z14, Z14, Z14
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalAxpy5IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -17388,7 +17426,11 @@ verticalAxpy5IFMA_triangle:
 	ADDQ         aPitch+16(FP), CX
 	ADDQ         xPitch+32(FP), DX
 	DECQ         BX
-	JNE          verticalAxpy5IFMA_number
+	JEQ          verticalAxpy5IFMA_end
+	CMPQ         accPitch+88(FP), $0x00
+	JEQ          verticalAxpy5IFMA_number
+
+verticalAxpy5IFMA_end:
 	VPADDQ       Z1, Z0, Z0
 	VPADDQ       Z2, Z0, Z0
 	VPADDQ       Z4, Z3, Z3
@@ -17422,6 +17464,9 @@ verticalAxpy5IFMA_triangle:
 	VPSRAQ       $0x34, Z0, Z0
 	VPADDQ       (AX), Z0, Z0
 	VMOVDQU64    Z0, (AX)
+	ADDQ         accPitch+88(FP), AX
+	TESTQ        BX, BX
+	JNE          verticalAxpy5IFMA_begin
 	VZEROUPPER
 	RET
 
@@ -17438,6 +17483,8 @@ TEXT ·verticalAxpy5AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x08, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -17449,8 +17496,6 @@ TEXT ·verticalAxpy5AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X6
 	VPBROADCASTQ X6, Y6
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalAxpy5AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -17688,21 +17733,25 @@ verticalAxpy5AVX2_triangle:
 	VZEROUPPER
 	RET
 
-// func verticalAxpy6IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// func verticalAxpy6IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
-TEXT ·verticalAxpy6IFMA(SB), NOSPLIT, $8-88
-	MOVQ      acc+0(FP), AX
-	MOVQ      a+8(FP), CX
-	MOVQ      x+24(FP), DX
-	MOVQ      n+40(FP), BX
-	MOVQ      first+48(FP), SI
-	MOVQ      digits+56(FP), DI
-	IMUL3Q    $0x40, DI, DI
-	MOVQ      SI, R8
-	IMUL3Q    $0x40, R8, R8
-	MOVQ      SI, R9
-	IMUL3Q    $0x08, R9, R9
-	ADDQ      R8, AX
+TEXT ·verticalAxpy6IFMA(SB), NOSPLIT, $8-96
+	MOVQ   acc+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   x+24(FP), DX
+	MOVQ   n+40(FP), BX
+	MOVQ   first+48(FP), SI
+	MOVQ   digits+56(FP), DI
+	IMUL3Q $0x40, DI, DI
+	MOVQ   SI, R8
+	IMUL3Q $0x40, R8, R8
+	MOVQ   SI, R9
+	IMUL3Q $0x08, R9, R9
+	ADDQ   R8, AX
+	MOVQ   soon+64(FP), R8
+	MOVQ   R8, (SP)
+
+verticalAxpy6IFMA_begin:
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VPXORQ    Z2, Z2, Z2
@@ -17721,8 +17770,6 @@ TEXT ·verticalAxpy6IFMA(SB), NOSPLIT, $8-88
 	VMOVDQU64 384(AX), Z15
 	VPXORQ    Z16, Z16, Z16
 	VPXORQ    Z17, Z17, Z17
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalAxpy6IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -17853,7 +17900,11 @@ verticalAxpy6IFMA_triangle:
 	ADDQ         aPitch+16(FP), CX
 	ADDQ         xPitch+32(FP), DX
 	DECQ         BX
-	JNE          verticalAxpy6IFMA_number
+	JEQ          verticalAxpy6IFMA_end
+	CMPQ         accPitch+88(FP), $0x00
+	JEQ          verticalAxpy6IFMA_number
+
+verticalAxpy6IFMA_end:
 	VPADDQ       Z1, Z0, Z0
 	VPADDQ       Z2, Z0, Z0
 	VPADDQ       Z4, Z3, Z3
@@ -17893,6 +17944,9 @@ verticalAxpy6IFMA_triangle:
 	VPSRAQ       $0x34, Z0, Z0
 	VPADDQ       (AX), Z0, Z0
 	VMOVDQU64    Z0, (AX)
+	ADDQ         accPitch+88(FP), AX
+	TESTQ        BX, BX
+	JNE          verticalAxpy6IFMA_begin
 	VZEROUPPER
 	RET
 
@@ -17909,6 +17963,8 @@ TEXT ·verticalAxpy6AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x08, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -17921,8 +17977,6 @@ TEXT ·verticalAxpy6AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X7
 	VPBROADCASTQ X7, Y7
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalAxpy6AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -18217,21 +18271,25 @@ verticalAxpy6AVX2_triangle:
 	VZEROUPPER
 	RET
 
-// func verticalAxpy7IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// func verticalAxpy7IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
-TEXT ·verticalAxpy7IFMA(SB), NOSPLIT, $8-88
-	MOVQ      acc+0(FP), AX
-	MOVQ      a+8(FP), CX
-	MOVQ      x+24(FP), DX
-	MOVQ      n+40(FP), BX
-	MOVQ      first+48(FP), SI
-	MOVQ      digits+56(FP), DI
-	IMUL3Q    $0x40, DI, DI
-	MOVQ      SI, R8
-	IMUL3Q    $0x40, R8, R8
-	MOVQ      SI, R9
-	IMUL3Q    $0x08, R9, R9
-	ADDQ      R8, AX
+TEXT ·verticalAxpy7IFMA(SB), NOSPLIT, $8-96
+	MOVQ   acc+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   x+24(FP), DX
+	MOVQ   n+40(FP), BX
+	MOVQ   first+48(FP), SI
+	MOVQ   digits+56(FP), DI
+	IMUL3Q $0x40, DI, DI
+	MOVQ   SI, R8
+	IMUL3Q $0x40, R8, R8
+	MOVQ   SI, R9
+	IMUL3Q $0x08, R9, R9
+	ADDQ   R8, AX
+	MOVQ   soon+64(FP), R8
+	MOVQ   R8, (SP)
+
+verticalAxpy7IFMA_begin:
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VMOVDQU64 128(AX), Z2
@@ -18246,8 +18304,6 @@ TEXT ·verticalAxpy7IFMA(SB), NOSPLIT, $8-88
 	VPXORQ    Z11, Z11, Z11
 	VMOVDQU64 448(AX), Z12
 	VPXORQ    Z13, Z13, Z13
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalAxpy7IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -18404,7 +18460,11 @@ verticalAxpy7IFMA_triangle:
 	ADDQ         aPitch+16(FP), CX
 	ADDQ         xPitch+32(FP), DX
 	DECQ         BX
-	JNE          verticalAxpy7IFMA_number
+	JEQ          verticalAxpy7IFMA_end
+	CMPQ         accPitch+88(FP), $0x00
+	JEQ          verticalAxpy7IFMA_number
+
+verticalAxpy7IFMA_end:
 	VPADDQ       Z1, Z0, Z0
 	VPADDQ       Z3, Z2, Z2
 	VPADDQ       Z5, Z4, Z4
@@ -18443,6 +18503,9 @@ verticalAxpy7IFMA_triangle:
 	VPSRAQ       $0x34, Z0, Z0
 	VPADDQ       (AX), Z0, Z0
 	VMOVDQU64    Z0, (AX)
+	ADDQ         accPitch+88(FP), AX
+	TESTQ        BX, BX
+	JNE          verticalAxpy7IFMA_begin
 	VZEROUPPER
 	RET
 
@@ -18459,6 +18522,8 @@ TEXT ·verticalAxpy7AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x08, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -18472,8 +18537,6 @@ TEXT ·verticalAxpy7AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X8
 	VPBROADCASTQ X8, Y8
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalAxpy7AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -18832,21 +18895,25 @@ verticalAxpy7AVX2_triangle:
 	VZEROUPPER
 	RET
 
-// func verticalAxpy8IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// func verticalAxpy8IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
-TEXT ·verticalAxpy8IFMA(SB), NOSPLIT, $8-88
-	MOVQ      acc+0(FP), AX
-	MOVQ      a+8(FP), CX
-	MOVQ      x+24(FP), DX
-	MOVQ      n+40(FP), BX
-	MOVQ      first+48(FP), SI
-	MOVQ      digits+56(FP), DI
-	IMUL3Q    $0x40, DI, DI
-	MOVQ      SI, R8
-	IMUL3Q    $0x40, R8, R8
-	MOVQ      SI, R9
-	IMUL3Q    $0x08, R9, R9
-	ADDQ      R8, AX
+TEXT ·verticalAxpy8IFMA(SB), NOSPLIT, $8-96
+	MOVQ   acc+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   x+24(FP), DX
+	MOVQ   n+40(FP), BX
+	MOVQ   first+48(FP), SI
+	MOVQ   digits+56(FP), DI
+	IMUL3Q $0x40, DI, DI
+	MOVQ   SI, R8
+	IMUL3Q $0x40, R8, R8
+	MOVQ   SI, R9
+	IMUL3Q $0x08, R9, R9
+	ADDQ   R8, AX
+	MOVQ   soon+64(FP), R8
+	MOVQ   R8, (SP)
+
+verticalAxpy8IFMA_begin:
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VMOVDQU64 128(AX), Z2
@@ -18863,8 +18930,6 @@ TEXT ·verticalAxpy8IFMA(SB), NOSPLIT, $8-88
 	VPXORQ    Z13, Z13, Z13
 	VMOVDQU64 512(AX), Z14
 	VPXORQ    Z15, Z15, Z15
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalAxpy8IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -19050,7 +19115,11 @@ verticalAxpy8IFMA_triangle:
 	ADDQ         aPitch+16(FP), CX
 	ADDQ         xPitch+32(FP), DX
 	DECQ         BX
-	JNE          verticalAxpy8IFMA_number
+	JEQ          verticalAxpy8IFMA_end
+	CMPQ         accPitch+88(FP), $0x00
+	JEQ          verticalAxpy8IFMA_number
+
+verticalAxpy8IFMA_end:
 	VPADDQ       Z1, Z0, Z0
 	VPADDQ       Z3, Z2, Z2
 	VPADDQ       Z5, Z4, Z4
@@ -19094,6 +19163,9 @@ verticalAxpy8IFMA_triangle:
 	VPSRAQ       $0x34, Z0, Z0
 	VPADDQ       (AX), Z0, Z0
 	VMOVDQU64    Z0, (AX)
+	ADDQ         accPitch+88(FP), AX
+	TESTQ        BX, BX
+	JNE          verticalAxpy8IFMA_begin
 	VZEROUPPER
 	RET
 
@@ -19110,6 +19182,8 @@ TEXT ·verticalAxpy8AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x08, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -19124,8 +19198,6 @@ TEXT ·verticalAxpy8AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X9
 	VPBROADCASTQ X9, Y9
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalAxpy8AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -19555,21 +19627,25 @@ verticalAxpy8AVX2_triangle:
 	VZEROUPPER
 	RET
 
-// func verticalAxpy9IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// func verticalAxpy9IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
-TEXT ·verticalAxpy9IFMA(SB), NOSPLIT, $8-88
-	MOVQ      acc+0(FP), AX
-	MOVQ      a+8(FP), CX
-	MOVQ      x+24(FP), DX
-	MOVQ      n+40(FP), BX
-	MOVQ      first+48(FP), SI
-	MOVQ      digits+56(FP), DI
-	IMUL3Q    $0x40, DI, DI
-	MOVQ      SI, R8
-	IMUL3Q    $0x40, R8, R8
-	MOVQ      SI, R9
-	IMUL3Q    $0x08, R9, R9
-	ADDQ      R8, AX
+TEXT ·verticalAxpy9IFMA(SB), NOSPLIT, $8-96
+	MOVQ   acc+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   x+24(FP), DX
+	MOVQ   n+40(FP), BX
+	MOVQ   first+48(FP), SI
+	MOVQ   digits+56(FP), DI
+	IMUL3Q $0x40, DI, DI
+	MOVQ   SI, R8
+	IMUL3Q $0x40, R8, R8
+	MOVQ   SI, R9
+	IMUL3Q $0x08, R9, R9
+	ADDQ   R8, AX
+	MOVQ   soon+64(FP), R8
+	MOVQ   R8, (SP)
+
+verticalAxpy9IFMA_begin:
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VMOVDQU64 128(AX), Z2
@@ -19588,8 +19664,6 @@ TEXT ·verticalAxpy9IFMA(SB), NOSPLIT, $8-88
 	VPXORQ    Z15, Z15, Z15
 	VMOVDQU64 576(AX), Z16
 	VPXORQ    Z17, Z17, Z17
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalAxpy9IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -19807,7 +19881,11 @@ verticalAxpy9IFMA_triangle:
 	ADDQ         aPitch+16(FP), CX
 	ADDQ         xPitch+32(FP), DX
 	DECQ         BX
-	JNE          verticalAxpy9IFMA_number
+	JEQ          verticalAxpy9IFMA_end
+	CMPQ         accPitch+88(FP), $0x00
+	JEQ          verticalAxpy9IFMA_number
+
+verticalAxpy9IFMA_end:
 	VPADDQ       Z1, Z0, Z0
 	VPADDQ       Z3, Z2, Z2
 	VPADDQ       Z5, Z4, Z4
@@ -19856,6 +19934,9 @@ verticalAxpy9IFMA_triangle:
 	VPSRAQ       $0x34, Z0, Z0
 	VPADDQ       (AX), Z0, Z0
 	VMOVDQU64    Z0, (AX)
+	ADDQ         accPitch+88(FP), AX
+	TESTQ        BX, BX
+	JNE          verticalAxpy9IFMA_begin
 	VZEROUPPER
 	RET
 
@@ -19872,6 +19953,8 @@ TEXT ·verticalAxpy9AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x08, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -19887,8 +19970,6 @@ TEXT ·verticalAxpy9AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X10
 	VPBROADCASTQ X10, Y10
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalAxpy9AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -20411,12 +20492,12 @@ TEXT ·verticalDot1IFMA(SB), NOSPLIT, $8-88
 	MOVQ      SI, R9
 	IMUL3Q    $0x40, R9, R9
 	ADDQ      R8, AX
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VPXORQ    Z2, Z2, Z2
 	VPXORQ    Z3, Z3, Z3
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalDot1IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -20465,8 +20546,8 @@ verticalDot1IFMA_triangle:
 	VPADDQ       Z1, Z0, Z0
 	VPADDQ       Z2, Z0, Z0
 	VPADDQ       Z3, Z0, Z0
-	MOVQ         $0x000fffffffffffff, R8
-	VPBROADCASTQ R8, Z4
+	MOVQ         $0x000fffffffffffff, CX
+	VPBROADCASTQ CX, Z4
 	VPANDQ       Z4, Z0, Z5
 	VMOVDQU64    Z5, 64(AX)
 	VPSRAQ       $0x34, Z0, Z0
@@ -20488,6 +20569,8 @@ TEXT ·verticalDot1AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x20, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	MOVQ         $0x4668000000000000, DI
 	VMOVQ        DI, X1
@@ -20495,8 +20578,6 @@ TEXT ·verticalDot1AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X2
 	VPBROADCASTQ X2, Y2
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalDot1AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -20591,6 +20672,8 @@ TEXT ·verticalDot2IFMA(SB), NOSPLIT, $8-88
 	MOVQ      SI, R9
 	IMUL3Q    $0x40, R9, R9
 	ADDQ      R8, AX
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VPXORQ    Z2, Z2, Z2
@@ -20599,8 +20682,6 @@ TEXT ·verticalDot2IFMA(SB), NOSPLIT, $8-88
 	VPXORQ    Z5, Z5, Z5
 	VPXORQ    Z6, Z6, Z6
 	VPXORQ    Z7, Z7, Z7
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalDot2IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -20662,8 +20743,8 @@ verticalDot2IFMA_triangle:
 	VPADDQ       Z5, Z4, Z4
 	VPADDQ       Z6, Z4, Z4
 	VPADDQ       Z7, Z4, Z4
-	MOVQ         $0x000fffffffffffff, R8
-	VPBROADCASTQ R8, Z8
+	MOVQ         $0x000fffffffffffff, CX
+	VPBROADCASTQ CX, Z8
 	VPANDQ       Z8, Z4, Z9
 	VMOVDQU64    Z9, 128(AX)
 	VPSRAQ       $0x34, Z4, Z4
@@ -20689,6 +20770,8 @@ TEXT ·verticalDot2AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x20, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	MOVQ         $0x4668000000000000, DI
@@ -20697,8 +20780,6 @@ TEXT ·verticalDot2AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X3
 	VPBROADCASTQ X3, Y3
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalDot2AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -20822,6 +20903,8 @@ TEXT ·verticalDot3IFMA(SB), NOSPLIT, $8-88
 	MOVQ      SI, R9
 	IMUL3Q    $0x40, R9, R9
 	ADDQ      R8, AX
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VPXORQ    Z2, Z2, Z2
@@ -20834,8 +20917,6 @@ TEXT ·verticalDot3IFMA(SB), NOSPLIT, $8-88
 	VPXORQ    Z9, Z9, Z9
 	VPXORQ    Z10, Z10, Z10
 	VPXORQ    Z11, Z11, Z11
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalDot3IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -20913,8 +20994,8 @@ verticalDot3IFMA_triangle:
 	VPADDQ       Z9, Z8, Z8
 	VPADDQ       Z10, Z8, Z8
 	VPADDQ       Z11, Z8, Z8
-	MOVQ         $0x000fffffffffffff, R8
-	VPBROADCASTQ R8, Z12
+	MOVQ         $0x000fffffffffffff, CX
+	VPBROADCASTQ CX, Z12
 	VPANDQ       Z12, Z8, Z13
 	VMOVDQU64    Z13, 192(AX)
 	VPSRAQ       $0x34, Z8, Z8
@@ -20944,6 +21025,8 @@ TEXT ·verticalDot3AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x20, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -20953,8 +21036,6 @@ TEXT ·verticalDot3AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X4
 	VPBROADCASTQ X4, Y4
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalDot3AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -21114,6 +21195,8 @@ TEXT ·verticalDot4IFMA(SB), NOSPLIT, $8-88
 	MOVQ      SI, R9
 	IMUL3Q    $0x40, R9, R9
 	ADDQ      R8, AX
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VPXORQ    Z2, Z2, Z2
@@ -21130,8 +21213,6 @@ TEXT ·verticalDot4IFMA(SB), NOSPLIT, $8-88
 	VPXORQ    Z13, Z13, Z13
 	VPXORQ    Z14, Z14, Z14
 	VPXORQ    Z15, Z15, Z15
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalDot4IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -21228,8 +21309,8 @@ verticalDot4IFMA_triangle:
 	VPADDQ       Z13, Z12, Z12
 	VPADDQ       Z14, Z12, Z12
 	VPADDQ       Z15, Z12, Z12
-	MOVQ         $0x000fffffffffffff, R8
-	VPBROADCASTQ R8, Z16
+	MOVQ         $0x000fffffffffffff, CX
+	VPBROADCASTQ CX, Z16
 	VPANDQ       Z16, Z12, Z17
 	VMOVDQU64    Z17, 256(AX)
 	VPSRAQ       $0x34, Z12, Z12
@@ -21263,6 +21344,8 @@ TEXT ·verticalDot4AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x20, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -21273,8 +21356,6 @@ TEXT ·verticalDot4AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X5
 	VPBROADCASTQ X5, Y5
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalDot4AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -21477,6 +21558,8 @@ TEXT ·verticalDot5IFMA(SB), NOSPLIT, $8-88
 	MOVQ      SI, R9
 	IMUL3Q    $0x40, R9, R9
 	ADDQ      R8, AX
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VPXORQ    Z2, Z2, Z2
@@ -21492,8 +21575,6 @@ TEXT ·verticalDot5IFMA(SB), NOSPLIT, $8-88
 	VMOVDQU64 320(AX), Z12
 	VPXORQ    Z13, Z13, Z13
 	VPXORQ    Z14, Z14, Z14
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalDot5IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -21607,8 +21688,8 @@ verticalDot5IFMA_triangle:
 	VPADDQ       Z11, Z9, Z9
 	VPADDQ       Z13, Z12, Z12
 	VPADDQ       Z14, Z12, Z12
-	MOVQ         $0x000fffffffffffff, R8
-	VPBROADCASTQ R8, Z15
+	MOVQ         $0x000fffffffffffff, CX
+	VPBROADCASTQ CX, Z15
 	VPANDQ       Z15, Z12, Z16
 	VMOVDQU64    Z16, 320(AX)
 	VPSRAQ       $0x34, Z12, Z12
@@ -21646,6 +21727,8 @@ TEXT ·verticalDot5AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x20, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -21657,8 +21740,6 @@ TEXT ·verticalDot5AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X6
 	VPBROADCASTQ X6, Y6
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalDot5AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -21911,6 +21992,8 @@ TEXT ·verticalDot6IFMA(SB), NOSPLIT, $8-88
 	MOVQ      SI, R9
 	IMUL3Q    $0x40, R9, R9
 	ADDQ      R8, AX
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VPXORQ    Z2, Z2, Z2
@@ -21929,8 +22012,6 @@ TEXT ·verticalDot6IFMA(SB), NOSPLIT, $8-88
 	VMOVDQU64 384(AX), Z15
 	VPXORQ    Z16, Z16, Z16
 	VPXORQ    Z17, Z17, Z17
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalDot6IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -22068,8 +22149,8 @@ verticalDot6IFMA_triangle:
 	VPADDQ       Z14, Z12, Z12
 	VPADDQ       Z16, Z15, Z15
 	VPADDQ       Z17, Z15, Z15
-	MOVQ         $0x000fffffffffffff, R8
-	VPBROADCASTQ R8, Z18
+	MOVQ         $0x000fffffffffffff, CX
+	VPBROADCASTQ CX, Z18
 	VPANDQ       Z18, Z15, Z19
 	VMOVDQU64    Z19, 384(AX)
 	VPSRAQ       $0x34, Z15, Z15
@@ -22111,6 +22192,8 @@ TEXT ·verticalDot6AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x20, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -22123,8 +22206,6 @@ TEXT ·verticalDot6AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X7
 	VPBROADCASTQ X7, Y7
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalDot6AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -22434,6 +22515,8 @@ TEXT ·verticalDot7IFMA(SB), NOSPLIT, $8-88
 	MOVQ      SI, R9
 	IMUL3Q    $0x40, R9, R9
 	ADDQ      R8, AX
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VMOVDQU64 128(AX), Z2
@@ -22448,8 +22531,6 @@ TEXT ·verticalDot7IFMA(SB), NOSPLIT, $8-88
 	VPXORQ    Z11, Z11, Z11
 	VMOVDQU64 448(AX), Z12
 	VPXORQ    Z13, Z13, Z13
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalDot7IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -22607,8 +22688,8 @@ verticalDot7IFMA_triangle:
 	VPADDQ       Z9, Z8, Z8
 	VPADDQ       Z11, Z10, Z10
 	VPADDQ       Z13, Z12, Z12
-	MOVQ         $0x000fffffffffffff, R8
-	VPBROADCASTQ R8, Z14
+	MOVQ         $0x000fffffffffffff, CX
+	VPBROADCASTQ CX, Z14
 	VPANDQ       Z14, Z12, Z15
 	VMOVDQU64    Z15, 448(AX)
 	VPSRAQ       $0x34, Z12, Z12
@@ -22654,6 +22735,8 @@ TEXT ·verticalDot7AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x20, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -22667,8 +22750,6 @@ TEXT ·verticalDot7AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X8
 	VPBROADCASTQ X8, Y8
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalDot7AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -23042,6 +23123,8 @@ TEXT ·verticalDot8IFMA(SB), NOSPLIT, $8-88
 	MOVQ      SI, R9
 	IMUL3Q    $0x40, R9, R9
 	ADDQ      R8, AX
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VMOVDQU64 128(AX), Z2
@@ -23058,8 +23141,6 @@ TEXT ·verticalDot8IFMA(SB), NOSPLIT, $8-88
 	VPXORQ    Z13, Z13, Z13
 	VMOVDQU64 512(AX), Z14
 	VPXORQ    Z15, Z15, Z15
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalDot8IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -23246,8 +23327,8 @@ verticalDot8IFMA_triangle:
 	VPADDQ       Z11, Z10, Z10
 	VPADDQ       Z13, Z12, Z12
 	VPADDQ       Z15, Z14, Z14
-	MOVQ         $0x000fffffffffffff, R8
-	VPBROADCASTQ R8, Z16
+	MOVQ         $0x000fffffffffffff, CX
+	VPBROADCASTQ CX, Z16
 	VPANDQ       Z16, Z14, Z17
 	VMOVDQU64    Z17, 512(AX)
 	VPSRAQ       $0x34, Z14, Z14
@@ -23297,6 +23378,8 @@ TEXT ·verticalDot8AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x20, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -23311,8 +23394,6 @@ TEXT ·verticalDot8AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X9
 	VPBROADCASTQ X9, Y9
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalDot8AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -23757,6 +23838,8 @@ TEXT ·verticalDot9IFMA(SB), NOSPLIT, $8-88
 	MOVQ      SI, R9
 	IMUL3Q    $0x40, R9, R9
 	ADDQ      R8, AX
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VMOVDQU64 128(AX), Z2
@@ -23775,8 +23858,6 @@ TEXT ·verticalDot9IFMA(SB), NOSPLIT, $8-88
 	VPXORQ    Z15, Z15, Z15
 	VMOVDQU64 576(AX), Z16
 	VPXORQ    Z17, Z17, Z17
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalDot9IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -23995,8 +24076,8 @@ verticalDot9IFMA_triangle:
 	VPADDQ       Z13, Z12, Z12
 	VPADDQ       Z15, Z14, Z14
 	VPADDQ       Z17, Z16, Z16
-	MOVQ         $0x000fffffffffffff, R8
-	VPBROADCASTQ R8, Z18
+	MOVQ         $0x000fffffffffffff, CX
+	VPBROADCASTQ CX, Z18
 	VPANDQ       Z18, Z16, Z19
 	VMOVDQU64    Z19, 576(AX)
 	VPSRAQ       $0x34, Z16, Z16
@@ -24050,6 +24131,8 @@ TEXT ·verticalDot9AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x20, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -24065,8 +24148,6 @@ TEXT ·verticalDot9AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X10
 	VPBROADCASTQ X10, Y10
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalDot9AVX2_number:
 	MOVQ  soonLines+80(FP), R9

@@ -243,6 +243,15 @@ func (u *laneUnit) roundVertical(j *roundJob) {
 	}
 }
 
+// scaleVertical is mulVertical for vectors of digits of which each has its own sums, at the same
+// pitch, and one number for all lanes and vectors.
+func (u *laneUnit) scaleVertical(width int, acc *int64, a *uint64, pitch int, x *uint64, n, first, digits int) {
+	for k := range n {
+		at := (*int64)(unsafe.Add(unsafe.Pointer(acc), k*pitch))
+		u.mulVertical(true, width, at, (*uint64)(unsafe.Add(unsafe.Pointer(a), k*pitch)), 0, x, 0, 1, first, digits, fetch{})
+	}
+}
+
 // linearWorker holds the memory of one worker.
 type linearWorker struct {
 	*linear
@@ -353,10 +362,11 @@ func (w *linearWorker) term(c *cutter, v *num.Array, at int, ref []int64, f *lan
 	if f.used == 0 {
 		return unsafe.Pointer(&c.digits[0])
 	}
-	size := t.pitch() / 8
-	clear(sums[:n*size])
-	for k := range n {
-		t.add(true, sums[k*size:], c.digits[k*size:], f.digits, 0, 1)
+	clear(sums[:n*t.pitch()/8])
+	for end, tiles := t.digits, t.tiles(); tiles > 0; tiles-- {
+		width := (end + tiles - 1) / tiles
+		end -= width
+		t.unit.scale(width, &sums[0], &c.digits[0], t.pitch(), &f.digits[0], n, end, t.digits)
 	}
 	return unsafe.Pointer(&sums[lanes])
 }

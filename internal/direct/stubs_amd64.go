@@ -434,90 +434,90 @@ func cutVertical18IFMA(job *byte) (left int)
 //go:noescape
 func cutVertical18AVX2(job *byte)
 
-// verticalAxpy1IFMA is the loop of mulVertical for 1 columns and eight lanes. Pitches count bytes.
+// verticalAxpy1IFMA is the loop of mulVertical for 1 columns and eight lanes. Pitches count bytes. Unless accPitch is 0 every vector of numbers has its own sums.
 //
 //go:noescape
-func verticalAxpy1IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+func verticalAxpy1IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 
 // verticalAxpy1AVX2 is the loop of mulVertical for 1 columns and four lanes. Pitches count bytes.
 //
 //go:noescape
 func verticalAxpy1AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
-// verticalAxpy2IFMA is the loop of mulVertical for 2 columns and eight lanes. Pitches count bytes.
+// verticalAxpy2IFMA is the loop of mulVertical for 2 columns and eight lanes. Pitches count bytes. Unless accPitch is 0 every vector of numbers has its own sums.
 //
 //go:noescape
-func verticalAxpy2IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+func verticalAxpy2IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 
 // verticalAxpy2AVX2 is the loop of mulVertical for 2 columns and four lanes. Pitches count bytes.
 //
 //go:noescape
 func verticalAxpy2AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
-// verticalAxpy3IFMA is the loop of mulVertical for 3 columns and eight lanes. Pitches count bytes.
+// verticalAxpy3IFMA is the loop of mulVertical for 3 columns and eight lanes. Pitches count bytes. Unless accPitch is 0 every vector of numbers has its own sums.
 //
 //go:noescape
-func verticalAxpy3IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+func verticalAxpy3IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 
 // verticalAxpy3AVX2 is the loop of mulVertical for 3 columns and four lanes. Pitches count bytes.
 //
 //go:noescape
 func verticalAxpy3AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
-// verticalAxpy4IFMA is the loop of mulVertical for 4 columns and eight lanes. Pitches count bytes.
+// verticalAxpy4IFMA is the loop of mulVertical for 4 columns and eight lanes. Pitches count bytes. Unless accPitch is 0 every vector of numbers has its own sums.
 //
 //go:noescape
-func verticalAxpy4IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+func verticalAxpy4IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 
 // verticalAxpy4AVX2 is the loop of mulVertical for 4 columns and four lanes. Pitches count bytes.
 //
 //go:noescape
 func verticalAxpy4AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
-// verticalAxpy5IFMA is the loop of mulVertical for 5 columns and eight lanes. Pitches count bytes.
+// verticalAxpy5IFMA is the loop of mulVertical for 5 columns and eight lanes. Pitches count bytes. Unless accPitch is 0 every vector of numbers has its own sums.
 //
 //go:noescape
-func verticalAxpy5IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+func verticalAxpy5IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 
 // verticalAxpy5AVX2 is the loop of mulVertical for 5 columns and four lanes. Pitches count bytes.
 //
 //go:noescape
 func verticalAxpy5AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
-// verticalAxpy6IFMA is the loop of mulVertical for 6 columns and eight lanes. Pitches count bytes.
+// verticalAxpy6IFMA is the loop of mulVertical for 6 columns and eight lanes. Pitches count bytes. Unless accPitch is 0 every vector of numbers has its own sums.
 //
 //go:noescape
-func verticalAxpy6IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+func verticalAxpy6IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 
 // verticalAxpy6AVX2 is the loop of mulVertical for 6 columns and four lanes. Pitches count bytes.
 //
 //go:noescape
 func verticalAxpy6AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
-// verticalAxpy7IFMA is the loop of mulVertical for 7 columns and eight lanes. Pitches count bytes.
+// verticalAxpy7IFMA is the loop of mulVertical for 7 columns and eight lanes. Pitches count bytes. Unless accPitch is 0 every vector of numbers has its own sums.
 //
 //go:noescape
-func verticalAxpy7IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+func verticalAxpy7IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 
 // verticalAxpy7AVX2 is the loop of mulVertical for 7 columns and four lanes. Pitches count bytes.
 //
 //go:noescape
 func verticalAxpy7AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
-// verticalAxpy8IFMA is the loop of mulVertical for 8 columns and eight lanes. Pitches count bytes.
+// verticalAxpy8IFMA is the loop of mulVertical for 8 columns and eight lanes. Pitches count bytes. Unless accPitch is 0 every vector of numbers has its own sums.
 //
 //go:noescape
-func verticalAxpy8IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+func verticalAxpy8IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 
 // verticalAxpy8AVX2 is the loop of mulVertical for 8 columns and four lanes. Pitches count bytes.
 //
 //go:noescape
 func verticalAxpy8AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
 
-// verticalAxpy9IFMA is the loop of mulVertical for 9 columns and eight lanes. Pitches count bytes.
+// verticalAxpy9IFMA is the loop of mulVertical for 9 columns and eight lanes. Pitches count bytes. Unless accPitch is 0 every vector of numbers has its own sums.
 //
 //go:noescape
-func verticalAxpy9IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+func verticalAxpy9IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 
 // verticalAxpy9AVX2 is the loop of mulVertical for 9 columns and four lanes. Pitches count bytes.
 //

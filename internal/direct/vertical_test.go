@@ -14,7 +14,7 @@ import (
 func (u laneUnit) reference() *laneUnit {
 	u.cut, u.mul = u.cutVertical, u.mulVertical
 	if !u.floats {
-		u.round = u.roundVertical
+		u.round, u.scale = u.roundVertical, u.scaleVertical
 	}
 	return &u
 }

@@ -705,8 +705,13 @@ func mulVertical(width int, ifma, broadcast bool) {
 		form = "Axpy"
 	}
 	name := fmt.Sprintf("vertical%s%d%s", form, width, kind)
-	TEXT(name, NOSPLIT, "func(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n, first, digits int, soon uintptr, soonPitch, soonLines int)")
-	Doc(fmt.Sprintf("%s is the loop of mulVertical for %d columns and %s lanes. Pitches count bytes.", name, width, count))
+	args, doc := "", ""
+	each := ifma && broadcast // may have sums for every vector of numbers
+	if each {
+		args, doc = ", accPitch int", " Unless accPitch is 0 every vector of numbers has its own sums."
+	}
+	TEXT(name, NOSPLIT, "func(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n, first, digits int, soon uintptr, soonPitch, soonLines int"+args+")")
+	Doc(fmt.Sprintf("%s is the loop of mulVertical for %d columns and %s lanes. Pitches count bytes.%s", name, width, count, doc))
 	Pragma("noescape")
 	size := 8 * lanes
 	xs := size
@@ -741,15 +746,28 @@ func mulVertical(width int, ifma, broadcast bool) {
 		sums[c] = make([]VecVirtual, sets)
 		for s := range sums[c] {
 			sums[c][s] = vector()
-			if s > 0 {
-				clearVector(ifma, sums[c][s])
-			} else if ifma {
+		}
+	}
+	begin := func() {
+		for c := range sums {
+			if ifma {
 				VMOVDQU64(Mem{Base: acc, Disp: size * (c + 1)}, sums[c][0])
 			} else {
 				VMOVDQU(Mem{Base: acc, Disp: size * (c + 1)}, sums[c][0])
 			}
+			for _, s := range sums[c][1:] {
+				clearVector(ifma, s)
+			}
 		}
 	}
+	soon := AllocLocal(8)
+	next := GP64()
+	Load(Param("soon"), next)
+	MOVQ(next, soon)
+	if each {
+		Label(name + "_begin")
+	}
+	begin()
 	sum := func(c int) VecVirtual {
 		turn[c] = (turn[c] + 1) % sets
 		return sums[c][turn[c]]
@@ -812,9 +830,6 @@ func mulVertical(width int, ifma, broadcast bool) {
 			}
 		}
 	}
-	soon := AllocLocal(8)
-	Load(Param("soon"), t)
-	MOVQ(t, soon)
 	Label(name + "_number")
 	prefetch(name, soon, NewParamAddr("soonPitch", 72), NewParamAddr("soonLines", 80))
 	if ifma { // complements stand for negative numbers
@@ -850,7 +865,15 @@ func mulVertical(width int, ifma, broadcast bool) {
 	ADDQ(NewParamAddr("aPitch", 16), a0)
 	ADDQ(NewParamAddr("xPitch", 32), x0)
 	DECQ(n)
-	JNE(LabelRef(name + "_number"))
+	accPitch := NewParamAddr("accPitch", 88)
+	if each {
+		JEQ(LabelRef(name + "_end"))
+		CMPQ(accPitch, Imm(0))
+		JEQ(LabelRef(name + "_number"))
+		Label(name + "_end")
+	} else {
+		JNE(LabelRef(name + "_number"))
+	}
 
 	for c := range sums {
 		for s := 1; s < sets; s++ {
@@ -922,6 +945,11 @@ func mulVertical(width int, ifma, broadcast bool) {
 		} else {
 			VMOVDQU(v, Mem{Base: acc})
 		}
+	}
+	if each {
+		ADDQ(accPitch, acc)
+		TESTQ(n, n)
+		JNE(LabelRef(name + "_begin"))
 	}
 	VZEROUPPER()
 	RET()
