@@ -166,7 +166,7 @@ func machineUnit() *laneUnit {
 var unitIFMA = laneUnit{
 	lanes: 8, bits: 52, width: 9, few: 1000, costs: [3]float64{2.2, 0.25, 0.034},
 	cut: func(j *cutJob) {
-		if j.digits < len(cutsIFMA) && j.used >= (j.words-1)&^3 {
+		if j.digits < len(cutsIFMA) && cutsIFMA[j.digits] != nil && j.used >= (j.words-1)&^3 {
 			left := cutsIFMA[j.digits]((*byte)(unsafe.Pointer(j)))
 			if left == 0 {
 				return
@@ -210,12 +210,9 @@ type verticalKernel = func(acc *int64, a *uint64, aPitch int, x *uint64, xPitch 
 
 var (
 	cutsIFMA = [...]func(*byte) int{
-		nil, nil,
-		cutVertical2IFMA, cutVertical3IFMA, cutVertical4IFMA, cutVertical5IFMA,
-		cutVertical6IFMA, cutVertical7IFMA, cutVertical8IFMA, cutVertical9IFMA,
-		cutVertical10IFMA, cutVertical11IFMA, cutVertical12IFMA, cutVertical13IFMA,
-		cutVertical14IFMA, cutVertical15IFMA, cutVertical16IFMA, cutVertical17IFMA,
-		cutVertical18IFMA,
+		2: cutVertical2IFMA, 3: cutVertical3IFMA, 4: cutVertical4IFMA, 5: cutVertical5IFMA,
+		6: cutVertical6IFMA, 7: cutVertical7IFMA, 8: cutVertical8IFMA, 9: cutVertical9IFMA,
+		11: cutVertical11IFMA, 17: cutVertical17IFMA, 18: cutVertical18IFMA,
 	}
 	cutsAVX2 = [...]func(*byte){
 		nil, nil,

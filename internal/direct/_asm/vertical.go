@@ -983,7 +983,11 @@ func vertical() {
 	cutIFMA(0)
 	cutFMA(0)
 	for d := 2; d <= plainDigits; d++ {
-		cutIFMA(d)
+		// The loop for any number of digits takes 2.4 ns for one of 17 digits, that for so many 1.6:
+		// those between are for precisions that are rarer, and a program's size.
+		if d <= 9 || d == 11 || d >= 17 {
+			cutIFMA(d)
+		}
 		cutFMA(d)
 	}
 	for _, broadcast := range []bool{true, false} {
