@@ -1,6 +1,7 @@
 package direct
 
 import (
+	"math"
 	"math/bits"
 	"unsafe"
 
@@ -55,6 +56,9 @@ func (f *laneFactor) cut(p verticalPlan, t num.Real) {
 	n := int64(num.BitLen(t.Mag))
 	for s := range f.digits {
 		f.digits[s] = num.WordAt(t.Mag, n-int64(p.unit.bits*(s+1))) & (1<<p.unit.bits - 1)
+		if p.unit.floats {
+			f.digits[s] = floatDigit(f.digits[s], false)
+		}
 	}
 }
 
@@ -122,7 +126,8 @@ func linearBound(d int) uint64 { return uint64(2*(3*d+1) + 1) }
 // roundJob tells a unit which sums of vertical digits to round; the assembly knows its layout.
 // Vectors of numbers follow each other at pitches in bytes, those of arrays of numbers without a
 // gap. The sum in a lane is (-1)^s P + (-1)^t Q or, if there is no q, (-1)^s P, where P and Q have
-// digits as those at p and q, s is the lowest bit of the class at xCls xor negP, and t that of the
+// digits as those at p and q, integers or, where pCut or qCut says that they have been cut, as the
+// unit cuts them, s is the lowest bit of the class at xCls xor negP, and t that of the
 // class at yCls xor negQ: in units of 2^ref.
 //
 // The number it is rounded to is stored in MP of so many limbs, of which the last spare bits are
@@ -153,102 +158,120 @@ type roundJob struct {
 	spare      int
 	bound      uint64
 	shift      int
+	pCut, qCut bool
 }
 
 // roundVertical does a job for a unit, one number after the other.
 func (u *laneUnit) roundVertical(j *roundJob) {
-	d := j.digits
-	mag := make([]uint64, (u.bits*(d+1)+63)/64+2)
-	r := make([]int64, d+1)
+	mag := make([]uint64, (u.bits*(j.digits+1)+63)/64+j.limbs+2)
 	for v := range j.n {
 		mask := uint8(0)
-		exact := *(*uint8)(unsafe.Add(j.exact, v))
 		for l := range u.lanes {
-			at := v*u.lanes + l
-			x, y := *(*num.Cls)(unsafe.Add(j.xCls, at)), *(*num.Cls)(unsafe.Add(j.yCls, at))
-			if x.Class() != num.Finite || y.Class() != num.Finite {
-				continue
+			if u.roundLane(j, mag, v, l) {
+				mask |= 1 << l
 			}
-			neg, other := (uint64(x)^j.negP)&1, (uint64(y)^j.negQ)&1
-			digit := func(p unsafe.Pointer, c, pitch int) int64 {
-				return *(*int64)(unsafe.Add(p, v*pitch+8*(c*u.lanes+l)))
-			}
-			r[0] = 0
-			for c := range d {
-				r[c+1] = digit(j.p, c, j.pPitch)
-			}
-			if j.q != nil {
-				q0 := digit(j.q, 0, j.qPitch)
-				minus, flip := neg != other, neg != other && r[1] < q0
-				if flip {
-					neg = other
-				}
-				for c := range d {
-					q := digit(j.q, c, j.qPitch)
-					switch {
-					case flip:
-						r[c+1] = q - r[c+1]
-					case minus:
-						r[c+1] -= q
-					default:
-						r[c+1] += q
-					}
-				}
-			}
-			m, _ := verticalPlan{unit: u, digits: d}.value(mag, r)
-			n := int64(num.BitLen(m))
-			first := n - int64(u.bits*(d-1)) // bits of the first digit and above it
-			if first <= 0 {
-				continue
-			}
-			p := int64(64*j.limbs - j.spare)
-			tail := num.WordAt(m, n-p-64)
-			const half = 1 << 63
-			count := max(0, 64-first+int64(j.shift))
-			if exact>>l&1 == 0 {
-				if count >= 50 {
-					continue
-				}
-				e := j.bound << count
-				if tail+e+1-half <= 2*e+1 {
-					continue
-				}
-			}
-			sig := unsafe.Slice((*uint64)(unsafe.Add(j.sig, 8*j.limbs*at)), j.limbs)
-			for k := range sig {
-				sig[k] = num.WordAt(m, n-int64(64*(j.limbs-k)))
-			}
-			unit := uint64(1) << j.spare
-			sig[0] &^= unit - 1
-			carry := uint64(0)
-			if tail > half || tail == half && (sig[0]&unit != 0 || n-p-64 > int64(num.TrailingZeros(m))) {
-				carry = unit
-			}
-			for k := range sig {
-				sig[k], carry = bits.Add64(sig[k], carry, 0)
-			}
-			e := *(*int64)(unsafe.Add(j.ref, 8*at)) + first - int64(u.bits)
-			if carry != 0 {
-				sig[j.limbs-1] = 1 << 63
-				e++
-			}
-			if e != int64(int32(e)) {
-				continue
-			}
-			*(*int32)(unsafe.Add(j.exp, 4*at)) = int32(e)
-			*(*num.Cls)(unsafe.Add(j.cls, at)) = num.MakeCls(neg != 0, num.Finite)
-			mask |= 1 << l
 		}
 		*(*uint8)(unsafe.Add(j.ok, v)) = mask
 	}
 }
 
-// scaleVertical is mulVertical for vectors of digits of which each has its own sums, at the same
+// roundLane rounds the sum in lane l of vector v, or reports false. Its magnitude takes mag, above
+// as many zeros as the number has limbs.
+func (u *laneUnit) roundLane(j *roundJob, mag []uint64, v, l int) bool {
+	at := v*u.lanes + l
+	x, y := *(*num.Cls)(unsafe.Add(j.xCls, at)), *(*num.Cls)(unsafe.Add(j.yCls, at))
+	if x.Class() != num.Finite || y.Class() != num.Finite {
+		return false
+	}
+	digits := func(p unsafe.Pointer, pitch int) []uint64 {
+		if p == nil {
+			return nil
+		}
+		return unsafe.Slice((*uint64)(unsafe.Add(p, v*pitch+8*l)), (j.digits-1)*u.lanes+1)
+	}
+	p, q := digits(j.p, j.pPitch), digits(j.q, j.qPitch)
+	pCut, qCut := j.pCut && u.floats, j.qCut && u.floats
+	digit := func(w uint64, cut bool) int64 {
+		if cut {
+			return int64(math.Float64frombits(w))
+		}
+		return int64(w)
+	}
+	neg, other := (uint64(x)^j.negP)&1, (uint64(y)^j.negQ)&1
+	var minusP, minusQ int64 // all ones where digits are subtracted
+	if q != nil && neg != other {
+		if minusQ = -1; digit(p[0], pCut) < digit(q[0], qCut) {
+			minusP, minusQ, neg = -1, 0, other
+		}
+	}
+	// The magnitude, in units of the last digit.
+	m := mag[j.limbs:]
+	clear(m)
+	var acc uint64
+	carry, have, k := int64(0), 0, 0
+	for c := len(p) - 1; c >= 0; c -= u.lanes {
+		r := digit(p[c], pCut) ^ minusP - minusP + carry
+		if q != nil {
+			r += digit(q[c], qCut) ^ minusQ - minusQ
+		}
+		d := uint64(r) & (1<<u.bits - 1)
+		carry = r >> u.bits
+		acc |= d << (have & 63)
+		if have += u.bits; have >= 64 {
+			m[k] = acc
+			k++
+			have -= 64
+			acc = d >> ((u.bits - have) & 63)
+		}
+	}
+	m[k] = acc | uint64(carry)<<(have&63)
+	n := int64(num.BitLen(m))
+	first := n - int64(u.bits*(j.digits-1)) // bits of the first digit and above it
+	if carry < 0 || first <= 0 {
+		return false
+	}
+	prec := int64(64*j.limbs - j.spare)
+	tail := num.WordAt(m, n-prec-64)
+	const half = 1 << 63
+	if *(*uint8)(unsafe.Add(j.exact, v))>>l&1 == 0 {
+		count := max(0, 64-first+int64(j.shift))
+		if count >= 50 {
+			return false
+		}
+		if e := j.bound << (count & 63); tail+e+1-half <= 2*e+1 {
+			return false
+		}
+	}
+	sig := unsafe.Slice((*uint64)(unsafe.Add(j.sig, 8*j.limbs*at)), j.limbs)
+	from := mag[n>>6:] // words of the number, from bit n & 63 on
+	for i := range sig {
+		sig[i] = from[i]>>(n&63) | from[i+1]<<1<<(63-n&63)
+	}
+	unit := uint64(1) << (j.spare & 63)
+	sig[0] &^= unit - 1
+	up := uint64(0)
+	if tail > half || tail == half && (sig[0]&unit != 0 || n-prec-64 > int64(num.TrailingZeros(m))) {
+		up = unit
+	}
+	for i := 0; i < len(sig) && up != 0; i++ {
+		sig[i], up = bits.Add64(sig[i], up, 0)
+	}
+	e := *(*int64)(unsafe.Add(j.ref, 8*at)) + first - int64(u.bits)
+	if up != 0 {
+		sig[j.limbs-1] = half
+		e++
+	}
+	*(*int32)(unsafe.Add(j.exp, 4*at)) = int32(e)
+	*(*num.Cls)(unsafe.Add(j.cls, at)) = num.MakeCls(neg != 0, num.Finite)
+	return e == int64(int32(e))
+}
+
+// scaleVertical is mul for vectors of digits of which each has its own sums, at the same
 // pitch, and one number for all lanes and vectors.
 func (u *laneUnit) scaleVertical(width int, acc *int64, a *uint64, pitch int, x *uint64, n, first, digits int) {
 	for k := range n {
 		at := (*int64)(unsafe.Add(unsafe.Pointer(acc), k*pitch))
-		u.mulVertical(true, width, at, (*uint64)(unsafe.Add(unsafe.Pointer(a), k*pitch)), 0, x, 0, 1, first, digits, fetch{})
+		u.mul(true, width, at, (*uint64)(unsafe.Add(unsafe.Pointer(a), k*pitch)), 0, x, 0, 1, first, digits, fetch{})
 	}
 }
 
@@ -343,9 +366,9 @@ func (w *linearWorker) run(j, lo, n, k int) (ok []uint8) {
 			w.exact[v] = exact
 		}
 		r.yCls, r.negQ = unsafe.Pointer(&y.Cls[yAt]), sign(b.neg)
-		r.q = w.term(w.y, y, yAt, w.refY, b, w.q, vectors)
+		r.q, r.qCut = w.term(w.y, y, yAt, w.refY, b, w.q, vectors), b.used == 0
 	}
-	r.p = w.term(w.x, x, at, w.refX, a, w.p, vectors)
+	r.p, r.pCut = w.term(w.x, x, at, w.refX, a, w.p, vectors), a.used == 0
 	t.unit.round(r)
 	return w.ok[:vectors]
 }

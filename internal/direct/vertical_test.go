@@ -13,9 +13,7 @@ import (
 // reference returns a unit that computes like u in plain Go.
 func (u laneUnit) reference() *laneUnit {
 	u.cut, u.mul = u.cutVertical, u.mulVertical
-	if !u.floats {
-		u.round, u.scale = u.roundVertical, u.scaleVertical
-	}
+	u.round, u.scale = u.roundVertical, u.scaleVertical
 	return &u
 }
 
