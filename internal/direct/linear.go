@@ -208,24 +208,26 @@ func (u *laneUnit) roundLane(j *roundJob, mag []uint64, v, l int) bool {
 	m := mag[j.limbs:]
 	clear(m)
 	var acc uint64
-	carry, have, k := int64(0), 0, 0
-	for c := len(p) - 1; c >= 0; c -= u.lanes {
-		r := digit(p[c], pCut) ^ minusP - minusP + carry
+	b, lanes := uint(u.bits)&63, u.lanes
+	mask := uint64(1)<<b - 1
+	carry, have, k := int64(0), uint(0), 0
+	for c := len(p) - 1; c >= 0; c -= lanes {
+		r := (digit(p[c], pCut) ^ minusP) - minusP + carry
 		if q != nil {
-			r += digit(q[c], qCut) ^ minusQ - minusQ
+			r += (digit(q[c], qCut) ^ minusQ) - minusQ
 		}
-		d := uint64(r) & (1<<u.bits - 1)
-		carry = r >> u.bits
+		d := uint64(r) & mask
+		carry = r >> b
 		acc |= d << (have & 63)
-		if have += u.bits; have >= 64 {
+		if have += b; have >= 64 {
 			m[k] = acc
 			k++
 			have -= 64
-			acc = d >> ((u.bits - have) & 63)
+			acc = d >> ((b - have) & 63)
 		}
 	}
 	m[k] = acc | uint64(carry)<<(have&63)
-	n := int64(num.BitLen(m))
+	n := int64(num.BitLen(m[:k+1]))
 	first := n - int64(u.bits*(j.digits-1)) // bits of the first digit and above it
 	if carry < 0 || first <= 0 {
 		return false
@@ -243,9 +245,11 @@ func (u *laneUnit) roundLane(j *roundJob, mag []uint64, v, l int) bool {
 		}
 	}
 	sig := unsafe.Slice((*uint64)(unsafe.Add(j.sig, 8*j.limbs*at)), j.limbs)
-	from := mag[n>>6:] // words of the number, from bit n & 63 on
-	for i := range sig {
-		sig[i] = from[i]>>(n&63) | from[i+1]<<1<<(63-n&63)
+	from := mag[n>>6:][:len(sig)+1] // words of the number, from bit n & 63 on
+	word, right, left := from[0], uint(n)&63, ^uint(n)&63
+	for i, next := range from[1:] {
+		sig[i] = word>>right | next<<1<<left
+		word = next
 	}
 	unit := uint64(1) << (j.spare & 63)
 	sig[0] &^= unit - 1
