@@ -77,7 +77,7 @@ type linear struct {
 func newLinear(a []num.Real, x num.Vec, b num.Real, y num.Mat, z *num.Array) *linear {
 	u := verticalUnit()
 	inLanes := func(f num.Format, step int) bool { return f.Kind == num.MP && step == 1 }
-	if u == nil || u.round == nil || z.Kind != num.MP || x.N < u.lanes || !inLanes(x.Arr.Format, x.Inc) ||
+	if u == nil || z.Kind != num.MP || x.N < u.lanes || !inLanes(x.Arr.Format, x.Inc) ||
 		y.Cols > 0 && !inLanes(y.Arr.Format, y.RS) {
 		return nil
 	}
@@ -135,9 +135,9 @@ func linearBound(d int) uint64 { return uint64(2*(3*d+1) + 1) }
 //
 //   - a class is not that of a finite number,
 //   - the first digit of the sum is 0,
-//   - the bit of exact is not set and an error of less than bound units of the last digit may matter,
-//     or there are not 13 bits between it and the last place (shift is the precision + 52 less the
-//     bits of all digits),
+//   - the bit of exact is not set and an error of less than bound units of the last digit may
+//     matter, or there are not 13 bits between it and the last place (shift is the precision and
+//     the bits of a digit less those of all digits),
 //   - the exponent is not one of MP.
 type roundJob struct {
 	p          unsafe.Pointer

@@ -32,7 +32,7 @@ type laneUnit struct {
 	few         int        // products of a matrix with a vector up to which others are faster
 	floats      bool       // digits are binary64 numbers with their sign, not complemented integers
 	cut         func(*cutJob)
-	round       func(*roundJob) // nil where linear has no use for lanes
+	round       func(*roundJob)
 	scale       func(width int, acc *int64, a *uint64, pitch int, x *uint64, n, first, digits int)
 	mul         func(broadcast bool, width int, acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n, first, digits int, soon fetch)
 }

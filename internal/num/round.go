@@ -226,8 +226,8 @@ func (a *Array) setExpansion(i int, r Real) Flags {
 	return f
 }
 
-// greedyNormal is greedy for a number of few words that is known exactly. It reports false if a term
-// might not be a normal number, or the terms are not those of the canonical expansion.
+// greedyNormal is greedy for a number of few words that is known exactly. It reports false if a
+// term might not be a normal number, or the terms are not those of the canonical expansion.
 func greedyNormal(t []float64, r Real) bool {
 	var room [12]uint64
 	m := r.Mag
