@@ -197,8 +197,8 @@ func (c *pairs) set(k, i, j int) bool {
 // smaller products are 12 addends, whose sum costs 11 roundings, and two of them one more each: all
 // less than 13 2^-53 (1 + 2^-48) < 2^-49 times the sum of their magnitudes. The rest is exact: the
 // sum is h + w + m up to err, m at most half an ulp of w. h is decided if |w| + |m| + err is less
-// than half an ulp of it, and l if both ends of the rest agree, wide enough for the rounding of
-// m -+ err.
+// than half an ulp of it, as |l| is then, and l if both ends of the rest agree: m is an error of
+// adding that sum, not larger than it, so that 2 err has room for the rounding of m -+ 2 err.
 func combinePairs(a, x, b, y [2]float64) (h, l float64, ok bool) {
 	const least, most = 0x1p-900, 0x1p1000 // where the errors of products are numbers
 	s, r0, small0, ok0 := pairProduct(a, x)
@@ -231,12 +231,11 @@ func combinePairs(a, x, b, y [2]float64) (h, l float64, ok bool) {
 		return 0, 0, false
 	}
 	if l = w; err != 0 {
-		far = 2*err + float64(0x1p-51*math.Abs(m))
-		if l = w + (m - far); l != w+(m+far) {
+		if l = w + (m - 2*err); l != w+(m+2*err) {
 			return 0, 0, false
 		}
 	}
-	if h+l != h || !(math.Abs(l) > least) && (l != 0 || err != 0) {
+	if !(math.Abs(l) > least) && (l != 0 || err != 0) {
 		return 0, 0, false
 	}
 	return h, l + 0, true // no -0

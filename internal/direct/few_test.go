@@ -208,7 +208,7 @@ func TestPairs(t *testing.T) {
 		for i := range n {
 			number(x, i, fx)
 			number(y, i, fy)
-			if trial%4 == 1 { // two terms and half an ulp of the first or the second, but for a last bit
+			if trial%4 == 1 { // half an ulp of the first or the second term, but for a last bit
 				h := 1 + float64(r.IntN(8))*0x1p-52
 				l, half := 0.0, 0x1p-53
 				if r.IntN(2) == 0 {

@@ -193,7 +193,7 @@ var unitAVX2 = func() laneUnit {
 		lanes: 4, bits: 51, width: 9, few: 1000, floats: true, costs: [3]float64{2.2, 0.35, 0.083},
 		cut: func(j *cutJob) {
 			f := cutVerticalAVX2
-			if j.digits < len(cutsAVX2) {
+			if j.digits < len(cutsAVX2) && cutsAVX2[j.digits] != nil {
 				f = cutsAVX2[j.digits]
 			}
 			f((*byte)(unsafe.Pointer(j)))
@@ -217,15 +217,12 @@ var (
 	cutsIFMA = [...]func(*byte) int{
 		2: cutVertical2IFMA, 3: cutVertical3IFMA, 4: cutVertical4IFMA, 5: cutVertical5IFMA,
 		6: cutVertical6IFMA, 7: cutVertical7IFMA, 8: cutVertical8IFMA, 9: cutVertical9IFMA,
-		11: cutVertical11IFMA, 17: cutVertical17IFMA, 18: cutVertical18IFMA,
+		17: cutVertical17IFMA,
 	}
 	cutsAVX2 = [...]func(*byte){
-		nil, nil,
-		cutVertical2AVX2, cutVertical3AVX2, cutVertical4AVX2, cutVertical5AVX2,
-		cutVertical6AVX2, cutVertical7AVX2, cutVertical8AVX2, cutVertical9AVX2,
-		cutVertical10AVX2, cutVertical11AVX2, cutVertical12AVX2, cutVertical13AVX2,
-		cutVertical14AVX2, cutVertical15AVX2, cutVertical16AVX2, cutVertical17AVX2,
-		cutVertical18AVX2,
+		2: cutVertical2AVX2, 3: cutVertical3AVX2, 4: cutVertical4AVX2, 5: cutVertical5AVX2,
+		6: cutVertical6AVX2, 7: cutVertical7AVX2, 8: cutVertical8AVX2, 9: cutVertical9AVX2,
+		18: cutVertical18AVX2,
 	}
 	axpysIFMA = [9]func(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n, first, digits int, soon uintptr, soonPitch, soonLines, accPitch int){
 		verticalAxpy1IFMA, verticalAxpy2IFMA, verticalAxpy3IFMA,
