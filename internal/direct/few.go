@@ -101,6 +101,8 @@ type factor struct {
 	num.Real
 	float   float64 // the number, if isFloat
 	isFloat bool
+	pair    [2]float64 // a double-double that is the number, if isPair
+	isPair  bool
 }
 
 // newFactor returns x y, without zero words at the end of its significand.
@@ -109,6 +111,12 @@ func newFactor(x, y num.Real) (t factor) {
 	t.Real = product(&z, x, y)
 	if t.Class != num.Finite {
 		return t
+	}
+	pair := num.New(num.DDouble, 1)
+	if pair.Set(0, t.Real); pair.Class(0) == num.Finite {
+		var buf [num.MaxValueWords]uint64
+		t.pair = [2]float64{pair.F64[0][0], pair.F64[1][0]}
+		t.isPair = Compare(pair.Value(0, buf[:]), t.Real) == 0
 	}
 	n := num.TrailingZeros(t.Mag)
 	if num.BitLen(t.Mag)-n > 53 {
@@ -150,4 +158,108 @@ func combineFloat(a, x, b, y float64) (r float64, ok bool) {
 	err := float64(0x1p-51 * (math.Abs(e) + math.Abs(g) + math.Abs(h)))
 	r = s + (t - err)
 	return r, r == s+(t+err) && normal(r)
+}
+
+// pairs says how a x + b y is computed for double-doubles: for those that all operands are.
+type pairs struct {
+	a, b    [2]float64
+	x, y, z *num.Array
+}
+
+// newPairs returns nil where it is not so. A nil y has no second term.
+func newPairs(a factor, x *num.Array, b factor, y, z *num.Array) *pairs {
+	if !a.isPair || z.Kind != num.DD || x.Kind != num.DD || y != nil && (!b.isPair || y.Kind != num.DD) {
+		return nil
+	}
+	return &pairs{a.pair, b.pair, x, y, z}
+}
+
+// set stores a x_i + b y_j in number k, if it can.
+func (c *pairs) set(k, i, j int) bool {
+	if c == nil {
+		return false
+	}
+	y := [2]float64{}
+	if c.y != nil {
+		y = [2]float64{c.y.F64[0][j], c.y.F64[1][j]}
+	}
+	h, l, ok := combinePairs(c.a, [2]float64{c.x.F64[0][i], c.x.F64[1][i]}, c.b, y)
+	if ok {
+		c.z.F64[0][k], c.z.F64[1][k] = h, l
+	}
+	return ok
+}
+
+// combinePairs returns the double-double h + l nearest to a x + b y, if sums of their products
+// without errors decide it.
+//
+// The 7 larger addends below the first two give, with 6 errors, a sum; these errors and the 6
+// smaller products are 12 addends, whose sum costs 11 roundings, and two of them one more each: all
+// less than 13 2^-53 (1 + 2^-48) < 2^-49 times the sum of their magnitudes. The rest is exact: the
+// sum is h + w + m up to err, m at most half an ulp of w. h is decided if |w| + |m| + err is less
+// than half an ulp of it, as |l| is then, and l if both ends of the rest agree: m is an error of
+// adding that sum, not larger than it, so that 2 err has room for the rounding of m -+ 2 err.
+func combinePairs(a, x, b, y [2]float64) (h, l float64, ok bool) {
+	const least, most = 0x1p-900, 0x1p1000 // where the errors of products are numbers
+	s, r0, small0, ok0 := pairProduct(a, x)
+	t, r1, small1, ok1 := pairProduct(b, y)
+	if !ok0 || !ok1 || !(math.Abs(s) < most && math.Abs(t) < most) {
+		return 0, 0, false
+	}
+	s, r := twoSum(s, t)
+	low, sum := 0.0, 0.0
+	add := func(v float64) {
+		low += v
+		sum += math.Abs(v)
+	}
+	for _, v := range [...]float64{r0[0], r0[1], r0[2], r1[0], r1[1], r1[2]} {
+		var e float64
+		r, e = twoSum(r, v)
+		add(e)
+	}
+	for k := range small0 {
+		add(small0[k])
+		add(small1[k])
+	}
+	err := float64(0x1p-49 * sum)
+	u, v := twoSum(s, r)
+	v, m := twoSum(v, low)
+	h, w := twoSum(u, v)
+	w, m = twoSum(w, m)
+	far := float64(1.0001*math.Abs(w)) + 2*err
+	if h+far != h || h-far != h || !(math.Abs(h) > least) {
+		return 0, 0, false
+	}
+	if l = w; err != 0 {
+		if l = w + (m - 2*err); l != w+(m+2*err) {
+			return 0, 0, false
+		}
+	}
+	if !(math.Abs(l) > least) && (l != 0 || err != 0) {
+		return 0, 0, false
+	}
+	return h, l + 0, true // no -0
+}
+
+// pairProduct returns the leading product of two double-doubles, three addends about 2^-53 times as
+// large, and three about 2^-106 times as large, of which the last is rounded: ok says that the
+// errors of products are numbers.
+func pairProduct(a, x [2]float64) (p float64, r, small [3]float64, ok bool) {
+	const least = 0x1p-900
+	p, r[0] = twoProduct(a[0], x[0])
+	r[1], small[0] = twoProduct(a[0], x[1])
+	r[2], small[1] = twoProduct(a[1], x[0])
+	small[2] = float64(a[1] * x[1])
+	for i, v := range [...]float64{p, r[1], r[2], small[2]} {
+		if !(math.Abs(v) > least) && a[i>>1] != 0 && x[i&1] != 0 {
+			return 0, r, small, false
+		}
+	}
+	return p, r, small, true
+}
+
+// twoProduct returns p = RN(a b) and its error.
+func twoProduct(a, b float64) (p, e float64) {
+	p = float64(a * b)
+	return p, math.FMA(a, b, -p)
 }

@@ -166,59 +166,65 @@ func machineUnit() *laneUnit {
 var unitIFMA = laneUnit{
 	lanes: 8, bits: 52, width: 9, few: 1000, costs: [3]float64{2.2, 0.25, 0.034},
 	cut: func(j *cutJob) {
-		f := cutVerticalIFMA
-		if j.digits < len(cutsIFMA) {
-			f = cutsIFMA[j.digits]
+		if j.digits < len(cutsIFMA) && cutsIFMA[j.digits] != nil && j.used >= (j.words-1)&^3 {
+			left := cutsIFMA[j.digits]((*byte)(unsafe.Pointer(j)))
+			if left == 0 {
+				return
+			}
+			j.skip(j.n - left)
 		}
-		f((*byte)(unsafe.Pointer(j)))
+		cutVerticalIFMA((*byte)(unsafe.Pointer(j)))
 	},
+	round: func(j *roundJob) { roundVerticalIFMA((*byte)(unsafe.Pointer(j))) },
 	mul: func(broadcast bool, width int, acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n, first, digits int, soon fetch) {
-		f := &dotsIFMA
 		if broadcast {
-			f = &axpysIFMA
+			axpysIFMA[width-1](acc, a, aPitch, x, xPitch, n, first, digits, soon.from, soon.pitch, soon.lines, 0)
+			return
 		}
-		f[width-1](acc, a, aPitch, x, xPitch, n, first, digits, soon.from, soon.pitch, soon.lines)
+		dotsIFMA[width-1](acc, a, aPitch, x, xPitch, n, first, digits, soon.from, soon.pitch, soon.lines)
+	},
+	scale: func(width int, acc *int64, a *uint64, pitch int, x *uint64, n, first, digits int) {
+		axpysIFMA[width-1](acc, a, pitch, x, 0, n, first, digits, 0, 0, 0, pitch)
 	},
 }
 
-var unitAVX2 = laneUnit{
-	lanes: 4, bits: 51, width: 9, few: 1000, floats: true, costs: [3]float64{2.2, 0.35, 0.083},
-	cut: func(j *cutJob) {
-		f := cutVerticalAVX2
-		if j.digits < len(cutsAVX2) {
-			f = cutsAVX2[j.digits]
-		}
-		f((*byte)(unsafe.Pointer(j)))
-	},
-	mul: func(broadcast bool, width int, acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n, first, digits int, soon fetch) {
-		f := &dotsAVX2
-		if broadcast {
-			f = &axpysAVX2
-		}
-		f[width-1](acc, a, aPitch, x, xPitch, n, first, digits, soon.from, soon.pitch, soon.lines)
-	},
-}
+var unitAVX2 = func() laneUnit {
+	u := laneUnit{
+		lanes: 4, bits: 51, width: 9, few: 1000, floats: true, costs: [3]float64{2.2, 0.35, 0.083},
+		cut: func(j *cutJob) {
+			f := cutVerticalAVX2
+			if j.digits < len(cutsAVX2) && cutsAVX2[j.digits] != nil {
+				f = cutsAVX2[j.digits]
+			}
+			f((*byte)(unsafe.Pointer(j)))
+		},
+		mul: func(broadcast bool, width int, acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n, first, digits int, soon fetch) {
+			f := &dotsAVX2
+			if broadcast {
+				f = &axpysAVX2
+			}
+			f[width-1](acc, a, aPitch, x, xPitch, n, first, digits, soon.from, soon.pitch, soon.lines)
+		},
+	}
+	// Rounding is in Go: 60 ns of 100 for an update of 848 bits.
+	u.round, u.scale = u.roundVertical, u.scaleVertical
+	return u
+}()
 
 type verticalKernel = func(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n, first, digits int, soon uintptr, soonPitch, soonLines int)
 
 var (
-	cutsIFMA = [...]func(*byte){
-		nil, nil,
-		cutVertical2IFMA, cutVertical3IFMA, cutVertical4IFMA, cutVertical5IFMA,
-		cutVertical6IFMA, cutVertical7IFMA, cutVertical8IFMA, cutVertical9IFMA,
-		cutVertical10IFMA, cutVertical11IFMA, cutVertical12IFMA, cutVertical13IFMA,
-		cutVertical14IFMA, cutVertical15IFMA, cutVertical16IFMA, cutVertical17IFMA,
-		cutVertical18IFMA,
+	cutsIFMA = [...]func(*byte) int{
+		2: cutVertical2IFMA, 3: cutVertical3IFMA, 4: cutVertical4IFMA, 5: cutVertical5IFMA,
+		6: cutVertical6IFMA, 7: cutVertical7IFMA, 8: cutVertical8IFMA, 9: cutVertical9IFMA,
+		17: cutVertical17IFMA,
 	}
 	cutsAVX2 = [...]func(*byte){
-		nil, nil,
-		cutVertical2AVX2, cutVertical3AVX2, cutVertical4AVX2, cutVertical5AVX2,
-		cutVertical6AVX2, cutVertical7AVX2, cutVertical8AVX2, cutVertical9AVX2,
-		cutVertical10AVX2, cutVertical11AVX2, cutVertical12AVX2, cutVertical13AVX2,
-		cutVertical14AVX2, cutVertical15AVX2, cutVertical16AVX2, cutVertical17AVX2,
-		cutVertical18AVX2,
+		2: cutVertical2AVX2, 3: cutVertical3AVX2, 4: cutVertical4AVX2, 5: cutVertical5AVX2,
+		6: cutVertical6AVX2, 7: cutVertical7AVX2, 8: cutVertical8AVX2, 9: cutVertical9AVX2,
+		18: cutVertical18AVX2,
 	}
-	axpysIFMA = [9]verticalKernel{
+	axpysIFMA = [9]func(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n, first, digits int, soon uintptr, soonPitch, soonLines, accPitch int){
 		verticalAxpy1IFMA, verticalAxpy2IFMA, verticalAxpy3IFMA,
 		verticalAxpy4IFMA, verticalAxpy5IFMA, verticalAxpy6IFMA,
 		verticalAxpy7IFMA, verticalAxpy8IFMA, verticalAxpy9IFMA,

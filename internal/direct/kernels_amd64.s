@@ -7623,8 +7623,8 @@ DATA cutConstants<>+40(SB)/8, $0x0007ffffffffffff
 GLOBL cutConstants<>(SB), RODATA|NOPTR, $48
 
 // func cutVerticalIFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVerticalIFMA(SB), NOSPLIT, $8-8
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVerticalIFMA(SB), NOSPLIT, $24-8
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -7636,17 +7636,18 @@ TEXT ·cutVerticalIFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
 
 cutVerticalIFMA_number:
 	MOVQ  192(AX), R10
@@ -7666,163 +7667,350 @@ cutVerticalIFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVerticalIFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVerticalIFMA_lane72_end
 
 cutVerticalIFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVerticalIFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVerticalIFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVerticalIFMA_lane104_end
 
 cutVerticalIFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVerticalIFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
+	VPXORQ       Z8, Z7, Z7
+	VPANDQ       Z5, Z8, Z8
+	VPCMPEQQ     Z4, Z8, K2
+	VPCMPUQ.BCST $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ     Z3, Z7, K2, K1
+	VPMOVM2Q     K1, Z7
+	VPCMPUQ      $0x05, Z6, Z9, K2, K1
+	KORTESTB     K1, K1
+	JNE          cutVerticalIFMA_far
+	MOVQ         168(AX), R10
+	LEAQ         -32(BX)(R10*8), R13
+	LEAQ         (R13)(R11*4), R14
+	MOVQ         160(AX), R10
+	MOVQ         R10, 16(SP)
+	SHLQ         $0x08, R10
+	ADDQ         128(AX), R10
+	LEAQ         384(R10), R15
+	VPXORQ       Z10, Z10, Z10
+	MOVQ         168(AX), R10
+	MOVQ         R10, 8(SP)
+	MOVQ         $0x00000004, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
 	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K1
+	SHLQ         $0x04, R10
+	KMOVB        R10, K3
 
-cutVerticalIFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVerticalIFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
+cutVerticalIFMA_near:
+	CMPQ  8(SP), $0x04
+	JGE   cutVerticalIFMA_near_whole
+	MOVQ  8(SP), CX
+	NEGQ  CX
+	ADDQ  $0x04, CX
 	MOVQ  $0x0000000f, R10
 	SHLQ  CL, R10
 	ANDQ  $0x0f, R10
-	KMOVB R10, K2
+	KMOVB R10, K1
+	SHLQ  $0x04, R10
+	KMOVB R10, K3
 
-cutVerticalIFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVerticalIFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R13
-	MOVQ         R13, R12
-	SHLQ         $0x07, R12
-	LEAQ         128(R10)(R12*1), R12
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVerticalIFMA_far
+cutVerticalIFMA_near_whole:
+	SUBQ            $0x00000100, R15
+	VMOVDQU64.Z     (R13), K1, Z17
+	VBROADCASTI64X4 (R14), K3, Z17
+	VMOVDQU64.Z     (R13)(R11*1), K1, Z18
+	VBROADCASTI64X4 (R14)(R11*1), K3, Z18
+	VMOVDQU64.Z     (R13)(R11*2), K1, Z8
+	VBROADCASTI64X4 (R14)(R11*2), K3, Z8
+	VMOVDQU64.Z     (R13)(R12*1), K1, Z14
+	VBROADCASTI64X4 (R14)(R12*1), K3, Z14
+	VPUNPCKHQDQ     Z18, Z17, Z15
+	VPUNPCKHQDQ     Z14, Z8, Z16
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z1, Z13
+	VPUNPCKLQDQ     Z18, Z17, Z17
+	VPUNPCKLQDQ     Z14, Z8, Z8
+	VMOVDQA64       Z17, Z14
+	VPERMT2Q        Z8, Z1, Z14
+	VMOVDQA64       Z15, Z15
+	VPERMT2Q        Z16, Z0, Z15
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z8, Z0, Z16
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z10, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VMOVDQU64       Z8, 192(R15)
+	VMOVDQA64       Z14, Z8
+	VPSHRDVQ.Z      Z9, Z13, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VMOVDQU64       Z8, 128(R15)
+	VMOVDQA64       Z15, Z8
+	VPSHRDVQ.Z      Z9, Z14, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VMOVDQU64       Z8, 64(R15)
+	VMOVDQA64       Z16, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VMOVDQU64       Z8, (R15)
+	VMOVDQA64       Z16, Z10
+	SUBQ            $0x04, 16(SP)
+	SUBQ            $0x20, R13
+	SUBQ            $0x20, R14
+	SUBQ            $0x04, 8(SP)
+	JG              cutVerticalIFMA_near
+	VPXORQ          Z11, Z11, Z11
+	MOVQ            16(SP), R10
+	TESTQ           R10, R10
+	JLE             cutVerticalIFMA_shifted
 
-cutVerticalIFMA_near:
-	VMOVDQU64 (R10), Z15
+cutVerticalIFMA_short:
+	SUBQ       $0x40, R15
+	VMOVDQA64  Z11, Z8
+	VPSHRDVQ.Z Z9, Z10, K2, Z8
+	VPXORQ     Z7, Z8, Z8
+	VMOVDQU64  Z8, (R15)
+	VMOVDQA64  Z11, Z10
+	DECQ       R10
+	JNE        cutVerticalIFMA_short
 
-cutVerticalIFMA_shift:
-	VMOVDQU64  64(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VMOVDQU64  Z15, (R12)
-	VMOVDQA64  Z10, Z15
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, R12
-	DECQ       R13
-	JNZ        cutVerticalIFMA_shift
-	MOVQ       160(AX), R13
-	SHLQ       $0x06, R13
-	SUBQ       R13, R12
-	MOVQ       136(AX), R11
-	MOVQ       144(AX), R13
-	MOVQ       DX, CX
+cutVerticalIFMA_shifted:
+	MOVQ 160(AX), R10
+	SHLQ $0x08, R10
+	ADDQ 128(AX), R10
+	LEAQ 384(R10), R15
 
-cutVerticalIFMA_digit:
-	MOVQ          (R11), R10
-	VMOVDQU64     (R12)(R10*8), Z15
-	VMOVDQU64     64(R12)(R10*8), Z10
-	VPSHRDVQ.BCST 8(R11), Z10, Z15
-	VPANDQ        Z3, Z15, Z15
-	VMOVDQU64     Z15, (CX)
-	ADDQ          $0x40, CX
-	ADDQ          $0x18, R11
-	DECQ          R13
-	JNZ           cutVerticalIFMA_digit
-	VMOVDQU64     Z9, (CX)
-	ADDQ          8(AX), DX
-	ADDQ          32(AX), BX
-	ADDQ          56(AX), DI
-	ADDQ          80(AX), R8
-	ADDQ          112(AX), R9
-	DECQ          SI
-	JNZ           cutVerticalIFMA_number
+cutVerticalIFMA_digits:
+	MOVQ DX, CX
+	MOVQ 144(AX), R10
+
+cutVerticalIFMA_block:
+	VMOVDQU64 -64(R15), Z8
+	VPSRLQ    $0x0c, Z8, Z9
+	VMOVDQU64 Z9, (CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VMOVDQU64 -128(R15), Z9
+	VPSHRDQ   $0x18, Z8, Z9, Z8
+	VPANDQ    Z2, Z8, Z8
+	VMOVDQU64 Z8, 64(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VMOVDQU64 -192(R15), Z8
+	VPSHRDQ   $0x24, Z9, Z8, Z9
+	VPANDQ    Z2, Z9, Z9
+	VMOVDQU64 Z9, 128(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VMOVDQU64 -256(R15), Z9
+	VPSHRDQ   $0x30, Z8, Z9, Z8
+	VPANDQ    Z2, Z8, Z8
+	VMOVDQU64 Z8, 192(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VMOVDQU64 -320(R15), Z8
+	VPSHRDQ   $0x3c, Z9, Z8, Z9
+	VPANDQ    Z2, Z9, Z9
+	VMOVDQU64 Z9, 256(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VPSRLQ    $0x08, Z8, Z9
+	VPANDQ    Z2, Z9, Z9
+	VMOVDQU64 Z9, 320(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VMOVDQU64 -384(R15), Z9
+	VPSHRDQ   $0x14, Z8, Z9, Z8
+	VPANDQ    Z2, Z8, Z8
+	VMOVDQU64 Z8, 384(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VMOVDQU64 -448(R15), Z8
+	VPSHRDQ   $0x20, Z9, Z8, Z9
+	VPANDQ    Z2, Z9, Z9
+	VMOVDQU64 Z9, 448(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VMOVDQU64 -512(R15), Z9
+	VPSHRDQ   $0x2c, Z8, Z9, Z8
+	VPANDQ    Z2, Z8, Z8
+	VMOVDQU64 Z8, 512(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VMOVDQU64 -576(R15), Z8
+	VPSHRDQ   $0x38, Z9, Z8, Z9
+	VPANDQ    Z2, Z9, Z9
+	VMOVDQU64 Z9, 576(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VPSRLQ    $0x04, Z8, Z9
+	VPANDQ    Z2, Z9, Z9
+	VMOVDQU64 Z9, 640(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VMOVDQU64 -640(R15), Z9
+	VPSHRDQ   $0x10, Z8, Z9, Z8
+	VPANDQ    Z2, Z8, Z8
+	VMOVDQU64 Z8, 704(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VMOVDQU64 -704(R15), Z8
+	VPSHRDQ   $0x1c, Z9, Z8, Z9
+	VPANDQ    Z2, Z9, Z9
+	VMOVDQU64 Z9, 768(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VMOVDQU64 -768(R15), Z9
+	VPSHRDQ   $0x28, Z8, Z9, Z8
+	VPANDQ    Z2, Z8, Z8
+	VMOVDQU64 Z8, 832(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VMOVDQU64 -832(R15), Z12
+	VPSHRDQ   $0x34, Z9, Z12, Z8
+	VPANDQ    Z2, Z8, Z8
+	VMOVDQU64 Z8, 896(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	VPANDQ    Z2, Z12, Z8
+	VMOVDQU64 Z8, 960(CX)
+	DECQ      R10
+	JEQ       cutVerticalIFMA_signs
+	ADDQ      $0x00000400, CX
+	SUBQ      $0x00000340, R15
+	JMP       cutVerticalIFMA_block
+
+cutVerticalIFMA_signs:
+	MOVQ      144(AX), R10
+	SHLQ      $0x06, R10
+	VMOVDQU64 Z7, (DX)(R10*1)
+	ADDQ      8(AX), DX
+	ADDQ      32(AX), BX
+	ADDQ      56(AX), DI
+	ADDQ      80(AX), R8
+	ADDQ      112(AX), R9
+	DECQ      SI
+	JNZ       cutVerticalIFMA_number
 	VZEROUPPER
 	RET
 
 cutVerticalIFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
+	MOVQ  168(AX), R10
+	LEAQ  -32(BX)(R10*8), R13
+	LEAQ  (R13)(R11*4), R14
+	MOVQ  160(AX), R15
+	SHLQ  $0x06, R15
+	ADDQ  128(AX), R15
+	MOVQ  168(AX), R10
+	MOVQ  R10, 8(SP)
+	MOVQ  $0x00000004, CX
+	NEGQ  CX
+	ADDQ  $0x04, CX
+	MOVQ  $0x0000000f, R10
+	SHLQ  CL, R10
+	ANDQ  $0x0f, R10
+	KMOVB R10, K1
+	SHLQ  $0x04, R10
+	KMOVB R10, K3
+
+cutVerticalIFMA_far_words:
+	CMPQ  8(SP), $0x04
+	JGE   cutVerticalIFMA_far_words_whole
+	MOVQ  8(SP), CX
+	NEGQ  CX
+	ADDQ  $0x04, CX
+	MOVQ  $0x0000000f, R10
+	SHLQ  CL, R10
+	ANDQ  $0x0f, R10
+	KMOVB R10, K1
+	SHLQ  $0x04, R10
+	KMOVB R10, K3
+
+cutVerticalIFMA_far_words_whole:
+	SUBQ            $0x00000100, R15
+	VMOVDQU64.Z     (R13), K1, Z8
+	VBROADCASTI64X4 (R14), K3, Z8
+	VMOVDQU64.Z     (R13)(R11*1), K1, Z13
+	VBROADCASTI64X4 (R14)(R11*1), K3, Z13
+	VMOVDQU64.Z     (R13)(R11*2), K1, Z14
+	VBROADCASTI64X4 (R14)(R11*2), K3, Z14
+	VMOVDQU64.Z     (R13)(R12*1), K1, Z15
+	VBROADCASTI64X4 (R14)(R12*1), K3, Z15
+	VPUNPCKHQDQ     Z13, Z8, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z8, Z8
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z8, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z14, Z0, Z8
+	VMOVDQU64       Z16, 192(R15)
+	VMOVDQU64       Z13, 128(R15)
+	VMOVDQU64       Z15, 64(R15)
+	VMOVDQU64       Z8, (R15)
+	SUBQ            $0x20, R13
+	SUBQ            $0x20, R14
+	SUBQ            $0x04, 8(SP)
+	JG              cutVerticalIFMA_far_words
+	MOVQ            128(AX), R15
+	MOVQ            160(AX), R10
+	MOVQ            R10, CX
+	SHLQ            $0x07, CX
+	LEAQ            128(R15)(CX*1), CX
+	VPSRLQ          $0x06, Z9, Z8
+	VPSLLQ          $0x03, Z8, Z8
+	VPADDQ          laneIndex<>+0(SB), Z8, Z8
 
 cutVerticalIFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (R12)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, R12
-	DECQ       R13
+	VPXORQ     Z12, Z12, Z12
+	KMOVB      K2, K1
+	VPGATHERQQ (R15)(Z8*8), K1, Z12
+	VMOVDQU64  Z12, (CX)
+	ADDQ       $0x40, R15
+	ADDQ       $0x40, CX
+	DECQ       R10
 	JNZ        cutVerticalIFMA_gather
-	MOVQ       160(AX), R13
-	MOVQ       R12, R10
-	ADDQ       $0x00000040, R12
-	MOVQ       R13, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVerticalIFMA_near
+	MOVQ       160(AX), R10
+	MOVQ       CX, R15
+	VPXORQ     Z10, Z10, Z10
+
+cutVerticalIFMA_shift:
+	SUBQ       $0x40, R15
+	VMOVDQU64  (R15), Z8
+	VMOVDQA64  Z8, Z12
+	VPSHRDVQ.Z Z9, Z10, K2, Z12
+	VPXORQ     Z7, Z12, Z12
+	VMOVDQU64  Z12, (R15)
+	VMOVDQA64  Z8, Z10
+	DECQ       R10
+	JNZ        cutVerticalIFMA_shift
+	MOVQ       CX, R15
+	JMP        cutVerticalIFMA_digits
 
 // func cutVerticalAVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -8015,15 +8203,15 @@ cutVerticalAVX2_gather:
 	JNZ        cutVerticalAVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVerticalAVX2_near
 
-// func cutVertical2IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical2IFMA(SB), NOSPLIT, $8-8
+// func cutVertical2IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical2IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -8034,18 +8222,29 @@ TEXT ·cutVertical2IFMA(SB), NOSPLIT, $8-8
 	MOVQ         176(AX), CX
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
-	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
+	VMOVDQU64    highPairs<>+0(SB), Z0
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x00, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical2IFMA_number:
 	MOVQ  192(AX), R10
@@ -8065,145 +8264,88 @@ cutVertical2IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical2IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical2IFMA_lane72_end
 
 cutVertical2IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical2IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical2IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical2IFMA_lane104_end
 
 cutVertical2IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical2IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical2IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical2IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical2IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical2IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical2IFMA_far
-
-cutVertical2IFMA_near:
-	VMOVDQU64  (R10), Z10
-	VMOVDQU64  64(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VMOVDQU64  128(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x18, Z16, Z10, Z8
-	VPANDQ     Z3, Z8, Z8
-	VMOVDQU64  Z8, 64(DX)
-	VPSRLQ     $0x0c, Z16, Z8
-	VMOVDQU64  Z8, (DX)
-	VMOVDQU64  Z9, 128(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical2IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical2IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z1, Z1, Z1
+	VMOVDQU64.Z     (CX), K3, Z8
+	VBROADCASTI64X4 (R10), K4, Z8
+	VMOVDQU64.Z     (CX)(R11*1), K3, Z10
+	VBROADCASTI64X4 (R10)(R11*1), K4, Z10
+	VMOVDQU64.Z     (CX)(R11*2), K3, Z11
+	VBROADCASTI64X4 (R10)(R11*2), K4, Z11
+	VMOVDQU64.Z     (CX)(R12*1), K3, Z12
+	VBROADCASTI64X4 (R10)(R12*1), K4, Z12
+	VPUNPCKHQDQ     Z10, Z8, Z13
+	VPUNPCKHQDQ     Z12, Z11, Z14
+	VMOVDQA64       Z13, Z13
+	VPERMT2Q        Z14, Z0, Z13
+	VPUNPCKLQDQ     Z10, Z8, Z8
+	VPUNPCKLQDQ     Z12, Z11, Z10
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z10, Z0, Z8
+	VMOVDQA64       Z13, Z10
+	VPSHRDVQ.Z      Z9, Z1, K2, Z10
+	VPXORQ          Z7, Z10, Z10
+	VPSRLQ          $0x0c, Z10, Z11
+	VMOVDQU64       Z11, (DX)
+	VMOVDQA64       Z8, Z8
+	VPSHRDVQ.Z      Z9, Z13, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x18, Z10, Z8, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 64(DX)
+	VMOVDQU64       Z7, 128(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical2IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical2IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical2IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical2IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical2IFMA_near
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
 
 // func cutVertical2AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -8376,15 +8518,15 @@ cutVertical2AVX2_gather:
 	JNZ        cutVertical2AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVertical2AVX2_near
 
-// func cutVertical3IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical3IFMA(SB), NOSPLIT, $8-8
+// func cutVertical3IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical3IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -8396,17 +8538,28 @@ TEXT ·cutVertical3IFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x00, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical3IFMA_number:
 	MOVQ  192(AX), R10
@@ -8426,151 +8579,96 @@ cutVertical3IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical3IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical3IFMA_lane72_end
 
 cutVertical3IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical3IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical3IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical3IFMA_lane104_end
 
 cutVertical3IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical3IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical3IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical3IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical3IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical3IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical3IFMA_far
-
-cutVertical3IFMA_near:
-	VMOVDQU64  (R10), Z15
-	VMOVDQU64  64(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VMOVDQU64  128(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x24, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  192(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x18, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z16, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 192(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical3IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical3IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VMOVDQU64.Z     (CX), K3, Z8
+	VBROADCASTI64X4 (R10), K4, Z8
+	VMOVDQU64.Z     (CX)(R11*1), K3, Z11
+	VBROADCASTI64X4 (R10)(R11*1), K4, Z11
+	VMOVDQU64.Z     (CX)(R11*2), K3, Z12
+	VBROADCASTI64X4 (R10)(R11*2), K4, Z12
+	VMOVDQU64.Z     (CX)(R12*1), K3, Z13
+	VBROADCASTI64X4 (R10)(R12*1), K4, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z11
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z11, Z1, Z8
+	VMOVDQA64       Z15, Z11
+	VPERMT2Q        Z16, Z0, Z11
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z13
+	VMOVDQU64       Z13, (DX)
+	VMOVDQA64       Z8, Z13
+	VPSHRDVQ.Z      Z9, Z14, K2, Z13
+	VPXORQ          Z7, Z13, Z13
+	VPSHRDQ         $0x18, Z12, Z13, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z11, Z11
+	VPSHRDVQ.Z      Z9, Z8, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x24, Z13, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 128(DX)
+	VMOVDQU64       Z7, 192(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical3IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical3IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical3IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical3IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical3IFMA_near
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
 
 // func cutVertical3AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -8754,15 +8852,15 @@ cutVertical3AVX2_gather:
 	JNZ        cutVertical3AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVertical3AVX2_near
 
-// func cutVertical4IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical4IFMA(SB), NOSPLIT, $8-8
+// func cutVertical4IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical4IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -8774,17 +8872,28 @@ TEXT ·cutVertical4IFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x00, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical4IFMA_number:
 	MOVQ  192(AX), R10
@@ -8804,157 +8913,104 @@ cutVertical4IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical4IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical4IFMA_lane72_end
 
 cutVertical4IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical4IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical4IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical4IFMA_lane104_end
 
 cutVertical4IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical4IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical4IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical4IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical4IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical4IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical4IFMA_far
-
-cutVertical4IFMA_near:
-	VMOVDQU64  (R10), Z10
-	VMOVDQU64  64(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VMOVDQU64  128(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  192(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x24, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  256(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x18, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z10, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 256(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical4IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical4IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VMOVDQU64.Z     (CX), K3, Z8
+	VBROADCASTI64X4 (R10), K4, Z8
+	VMOVDQU64.Z     (CX)(R11*1), K3, Z11
+	VBROADCASTI64X4 (R10)(R11*1), K4, Z11
+	VMOVDQU64.Z     (CX)(R11*2), K3, Z12
+	VBROADCASTI64X4 (R10)(R11*2), K4, Z12
+	VMOVDQU64.Z     (CX)(R12*1), K3, Z13
+	VBROADCASTI64X4 (R10)(R12*1), K4, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z8
+	VPSHRDVQ.Z      Z9, Z13, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x30, Z12, Z8, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 192(DX)
+	VMOVDQU64       Z7, 256(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical4IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical4IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical4IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical4IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical4IFMA_near
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
 
 // func cutVertical4AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -9149,15 +9205,15 @@ cutVertical4AVX2_gather:
 	JNZ        cutVertical4AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVertical4AVX2_near
 
-// func cutVertical5IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical5IFMA(SB), NOSPLIT, $8-8
+// func cutVertical5IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical5IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -9169,17 +9225,28 @@ TEXT ·cutVertical5IFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x04, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical5IFMA_number:
 	MOVQ  192(AX), R10
@@ -9199,163 +9266,122 @@ cutVertical5IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical5IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical5IFMA_lane72_end
 
 cutVertical5IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical5IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical5IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical5IFMA_lane104_end
 
 cutVertical5IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical5IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical5IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical5IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical5IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical5IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical5IFMA_far
-
-cutVertical5IFMA_near:
-	VMOVDQU64  (R10), Z10
-	VMOVDQU64  64(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VMOVDQU64  128(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x3c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  192(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  256(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x24, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  320(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x18, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z16, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 320(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical5IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical5IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VMOVDQU64.Z     -32(CX), K3, Z12
+	VBROADCASTI64X4 -32(R10), K4, Z12
+	VMOVDQU64.Z     -32(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -32(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -32(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -32(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -32(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -32(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z12
+	VPUNPCKHQDQ     Z15, Z14, Z13
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z13, Z1, Z12
+	VMOVDQA64       Z12, Z12
+	VPSHRDVQ.Z      Z9, Z8, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x3c, Z11, Z12, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VMOVDQU64       Z7, 320(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical5IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical5IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical5IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical5IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical5IFMA_near
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
 
 // func cutVertical5AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -9555,15 +9581,15 @@ cutVertical5AVX2_gather:
 	JNZ        cutVertical5AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVertical5AVX2_near
 
-// func cutVertical6IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical6IFMA(SB), NOSPLIT, $8-8
+// func cutVertical6IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical6IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -9575,17 +9601,28 @@ TEXT ·cutVertical6IFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x04, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical6IFMA_number:
 	MOVQ  192(AX), R10
@@ -9605,166 +9642,125 @@ cutVertical6IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical6IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical6IFMA_lane72_end
 
 cutVertical6IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical6IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical6IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical6IFMA_lane104_end
 
 cutVertical6IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical6IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical6IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical6IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical6IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical6IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical6IFMA_far
-
-cutVertical6IFMA_near:
-	VMOVDQU64  (R10), Z10
-	VMOVDQU64  64(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSRLQ     $0x08, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  128(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x3c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  192(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  256(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x24, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  320(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x18, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z16, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 384(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical6IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical6IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VMOVDQU64.Z     -32(CX), K3, Z12
+	VBROADCASTI64X4 -32(R10), K4, Z12
+	VMOVDQU64.Z     -32(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -32(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -32(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -32(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -32(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -32(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z12
+	VPUNPCKHQDQ     Z15, Z14, Z13
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z13, Z1, Z12
+	VMOVDQA64       Z12, Z12
+	VPSHRDVQ.Z      Z9, Z8, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x3c, Z11, Z12, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z12, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQU64       Z7, 384(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical6IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical6IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical6IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical6IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical6IFMA_near
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
 
 // func cutVertical6AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -9975,15 +9971,15 @@ cutVertical6AVX2_gather:
 	JNZ        cutVertical6AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVertical6AVX2_near
 
-// func cutVertical7IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical7IFMA(SB), NOSPLIT, $8-8
+// func cutVertical7IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical7IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -9995,17 +9991,28 @@ TEXT ·cutVertical7IFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x04, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical7IFMA_number:
 	MOVQ  192(AX), R10
@@ -10025,172 +10032,135 @@ cutVertical7IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical7IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical7IFMA_lane72_end
 
 cutVertical7IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical7IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical7IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical7IFMA_lane104_end
 
 cutVertical7IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical7IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical7IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical7IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical7IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical7IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical7IFMA_far
-
-cutVertical7IFMA_near:
-	VMOVDQU64  (R10), Z15
-	VMOVDQU64  64(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VMOVDQU64  128(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x14, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 384(DX)
-	VPSRLQ     $0x08, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  192(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x3c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  256(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  320(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x24, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  384(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x18, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z16, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 448(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical7IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical7IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VMOVDQU64.Z     -32(CX), K3, Z12
+	VBROADCASTI64X4 -32(R10), K4, Z12
+	VMOVDQU64.Z     -32(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -32(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -32(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -32(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -32(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -32(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VPUNPCKHQDQ     Z15, Z14, Z17
+	VMOVDQA64       Z16, Z16
+	VPERMT2Q        Z17, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z13
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z13, Z1, Z12
+	VMOVDQA64       Z16, Z13
+	VPSHRDVQ.Z      Z9, Z8, K2, Z13
+	VPXORQ          Z7, Z13, Z13
+	VPSHRDQ         $0x3c, Z11, Z13, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z13, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x14, Z13, Z8, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 384(DX)
+	VMOVDQU64       Z7, 448(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical7IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical7IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical7IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical7IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical7IFMA_near
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
 
 // func cutVertical7AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -10412,15 +10382,15 @@ cutVertical7AVX2_gather:
 	JNZ        cutVertical7AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVertical7AVX2_near
 
-// func cutVertical8IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical8IFMA(SB), NOSPLIT, $8-8
+// func cutVertical8IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical8IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -10432,17 +10402,28 @@ TEXT ·cutVertical8IFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x04, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical8IFMA_number:
 	MOVQ  192(AX), R10
@@ -10462,178 +10443,143 @@ cutVertical8IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical8IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical8IFMA_lane72_end
 
 cutVertical8IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical8IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical8IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical8IFMA_lane104_end
 
 cutVertical8IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical8IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical8IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical8IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical8IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical8IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical8IFMA_far
-
-cutVertical8IFMA_near:
-	VMOVDQU64  (R10), Z10
-	VMOVDQU64  64(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VMOVDQU64  128(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x20, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 448(DX)
-	VMOVDQU64  192(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x14, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 384(DX)
-	VPSRLQ     $0x08, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  256(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x3c, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  320(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  384(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x24, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  448(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x18, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z10, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 512(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical8IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical8IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VMOVDQU64.Z     -32(CX), K3, Z12
+	VBROADCASTI64X4 -32(R10), K4, Z12
+	VMOVDQU64.Z     -32(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -32(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -32(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -32(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -32(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -32(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z13
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z13, Z1, Z12
+	VMOVDQA64       Z17, Z13
+	VPERMT2Q        Z18, Z0, Z13
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z8, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x3c, Z11, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x14, Z14, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 384(DX)
+	VMOVDQA64       Z13, Z11
+	VPSHRDVQ.Z      Z9, Z12, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x20, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 448(DX)
+	VMOVDQU64       Z7, 512(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical8IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical8IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical8IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical8IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical8IFMA_near
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
 
 // func cutVertical8AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -10866,15 +10812,15 @@ cutVertical8AVX2_gather:
 	JNZ        cutVertical8AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVertical8AVX2_near
 
-// func cutVertical9IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical9IFMA(SB), NOSPLIT, $8-8
+// func cutVertical9IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical9IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -10886,17 +10832,28 @@ TEXT ·cutVertical9IFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x04, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical9IFMA_number:
 	MOVQ  192(AX), R10
@@ -10916,184 +10873,151 @@ cutVertical9IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical9IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical9IFMA_lane72_end
 
 cutVertical9IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical9IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical9IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical9IFMA_lane104_end
 
 cutVertical9IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical9IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical9IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical9IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical9IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical9IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical9IFMA_far
-
-cutVertical9IFMA_near:
-	VMOVDQU64  (R10), Z10
-	VMOVDQU64  64(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VMOVDQU64  128(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x2c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 512(DX)
-	VMOVDQU64  192(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x20, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 448(DX)
-	VMOVDQU64  256(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x14, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 384(DX)
-	VPSRLQ     $0x08, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  320(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x3c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  384(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  448(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x24, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  512(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x18, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z16, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 576(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical9IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical9IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VMOVDQU64.Z     -32(CX), K3, Z12
+	VBROADCASTI64X4 -32(R10), K4, Z12
+	VMOVDQU64.Z     -32(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -32(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -32(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -32(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -32(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -32(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z12, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z14, Z0, Z12
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z8, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x3c, Z11, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x14, Z14, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 384(DX)
+	VMOVDQA64       Z15, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x20, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 448(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x2c, Z11, Z8, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 512(DX)
+	VMOVDQU64       Z7, 576(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical9IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical9IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical9IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical9IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical9IFMA_near
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
 
 // func cutVertical9AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -11337,15 +11261,15 @@ cutVertical9AVX2_gather:
 	JNZ        cutVertical9AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVertical9AVX2_near
 
-// func cutVertical10IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical10IFMA(SB), NOSPLIT, $8-8
+// func cutVertical17IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical17IFMA(SB), NOSPLIT, $8-16
 	MOVQ         job+0(FP), AX
 	MOVQ         (AX), DX
 	MOVQ         16(AX), BX
@@ -11357,3714 +11281,28 @@ TEXT ·cutVertical10IFMA(SB), NOSPLIT, $8-8
 	MOVQ         CX, (SP)
 	VMOVDQU64    lowPairs<>+0(SB), Z0
 	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
 	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
+	VPBROADCASTQ R10, Z2
 	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
+	VPBROADCASTQ R10, Z3
 	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
+	VPBROADCASTQ R10, Z4
 	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
+	VPBROADCASTQ R10, Z5
 	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
-
-cutVertical10IFMA_number:
-	MOVQ  192(AX), R10
-	TESTQ R10, R10
-	JEQ   cutVertical10IFMA_fetched
-	MOVQ  (SP), CX
-
-cutVertical10IFMA_prefetch:
-	PREFETCHT0 (CX)
-	ADDQ       $0x40, CX
-	DECQ       R10
-	JNZ        cutVertical10IFMA_prefetch
-	MOVQ       184(AX), CX
-	ADDQ       CX, (SP)
-
-cutVertical10IFMA_fetched:
-	MOVQ      64(AX), CX
-	CMPQ      72(AX), $0x00
-	JEQ       cutVertical10IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
-	JMP       cutVertical10IFMA_lane72_end
-
-cutVertical10IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
-
-cutVertical10IFMA_lane72_end:
-	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
-	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
-	MOVQ      88(AX), CX
-	MOVQ      96(AX), R10
-	CMPQ      104(AX), $0x00
-	JEQ       cutVertical10IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
-	JMP       cutVertical10IFMA_lane104_end
-
-cutVertical10IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
-	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
-
-cutVertical10IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x0c, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
 	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical10IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical10IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical10IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical10IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical10IFMA_far
-
-cutVertical10IFMA_near:
-	VMOVDQU64  (R10), Z15
-	VMOVDQU64  64(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VMOVDQU64  128(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x38, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 576(DX)
-	VMOVDQU64  192(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x2c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 512(DX)
-	VMOVDQU64  256(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x20, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 448(DX)
-	VMOVDQU64  320(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x14, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 384(DX)
-	VPSRLQ     $0x08, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  384(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x3c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  448(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  512(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x24, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  576(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x18, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z16, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 640(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical10IFMA_number
-	VZEROUPPER
-	RET
-
-cutVertical10IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical10IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical10IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical10IFMA_near
-
-// func cutVertical10AVX2(job *byte)
-// Requires: AVX, AVX2, MMX+
-TEXT ·cutVertical10AVX2(SB), NOSPLIT, $8-8
-	MOVQ job+0(FP), AX
-	MOVQ (AX), DX
-	MOVQ 16(AX), BX
-	MOVQ 120(AX), SI
-	XORQ DI, DI
-	XORQ R8, R8
-	XORQ R9, R9
-	MOVQ 176(AX), CX
-	MOVQ CX, (SP)
-
-cutVertical10AVX2_number:
-	MOVQ  192(AX), R10
-	TESTQ R10, R10
-	JEQ   cutVertical10AVX2_fetched
-	MOVQ  (SP), CX
-
-cutVertical10AVX2_prefetch:
-	PREFETCHT0 (CX)
-	ADDQ       $0x40, CX
-	DECQ       R10
-	JNZ        cutVertical10AVX2_prefetch
-	MOVQ       184(AX), CX
-	ADDQ       CX, (SP)
-
-cutVertical10AVX2_fetched:
-	MOVQ    64(AX), CX
-	CMPQ    72(AX), $0x00
-	JEQ     cutVertical10AVX2_lane72
-	VMOVDQU (CX)(R8*8), Y0
-	JMP     cutVertical10AVX2_lane72_end
-
-cutVertical10AVX2_lane72:
-	VPBROADCASTQ (CX)(R8*8), Y0
-
-cutVertical10AVX2_lane72_end:
-	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Y1
-	VPSUBQ    Y1, Y0, Y0
-	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Y2
-	MOVQ      88(AX), CX
-	MOVQ      96(AX), R10
-	CMPQ      104(AX), $0x00
-	JEQ       cutVertical10AVX2_lane104
-	VPSUBQ    (CX)(R9*8), Y0, Y0
-	VPMOVZXBQ (R10)(R9*1), Y1
-	JMP       cutVertical10AVX2_lane104_end
-
-cutVertical10AVX2_lane104:
-	VPBROADCASTQ (CX)(R9*8), Y1
-	VPSUBQ       Y1, Y0, Y0
-	MOVBQZX      (R10)(R9*1), CX
-	VMOVQ        CX, X1
-	VPBROADCASTQ X1, Y1
-
-cutVertical10AVX2_lane104_end:
-	VPXOR        Y2, Y1, Y1
-	VPSLLQ       $0x3f, Y1, Y1
-	VPBROADCASTQ cutConstants<>+0(SB), Y5
-	VPOR         Y1, Y5, Y5
-	VPBROADCASTQ cutConstants<>+8(SB), Y1
-	VPAND        Y1, Y2, Y2
-	VPBROADCASTQ cutConstants<>+16(SB), Y1
-	VPCMPEQQ     Y1, Y2, Y2
-	VPBROADCASTQ 152(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VPAND        Y1, Y2, Y2
-	VPXOR        Y4, Y4, Y4
-	VPCMPEQQ     Y3, Y3, Y3
-	VPCMPGTQ     Y3, Y0, Y1
-	VPAND        Y1, Y2, Y2
-	VPXOR        Y2, Y3, Y3
-	MOVQ         168(AX), R11
-	LEAQ         -16(BX)(R11*8), R10
-	MOVQ         160(AX), CX
-	SHLQ         $0x05, CX
-	ADDQ         128(AX), CX
-	MOVQ         24(AX), R12
-	LEAQ         (R12)(R12*2), R13
-	SUBQ         $0x02, R11
-	JLT          cutVertical10AVX2_single
-
-cutVertical10AVX2_words:
-	VMOVDQU     (R10), X6
-	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
-	VMOVDQU     (R10)(R12*1), X7
-	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
-	SUBQ        $0x10, R10
-	VPUNPCKLQDQ Y7, Y6, Y1
-	VMOVDQU     Y1, -64(CX)
-	VPUNPCKHQDQ Y7, Y6, Y1
-	VMOVDQU     Y1, -32(CX)
-	SUBQ        $0x40, CX
-	SUBQ        $0x02, R11
-	JGE         cutVertical10AVX2_words
-	CMPQ        R11, $-2
-	JEQ         cutVertical10AVX2_whole
-
-cutVertical10AVX2_single:
-	VMOVQ       8(R10), X6
-	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
-	VMOVQ       8(R10)(R12*2), X7
-	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
-	VINSERTI128 $0x01, X7, Y6, Y6
-	VMOVDQU     Y6, -32(CX)
-
-cutVertical10AVX2_whole:
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, R12
-	SHLQ         $0x06, R12
-	LEAQ         64(R10)(R12*1), R12
-	VPBROADCASTQ cutConstants<>+24(SB), Y1
-	VPCMPGTQ     Y1, Y0, Y10
-	VPAND        Y1, Y0, Y8
-	VPBROADCASTQ cutConstants<>+32(SB), Y1
-	VPSUBQ       Y8, Y1, Y9
-	VPOR         Y3, Y8, Y8
-	VPOR         Y3, Y9, Y9
-	VPTEST       Y2, Y10
-	JNE          cutVertical10AVX2_far
-
-cutVertical10AVX2_near:
-	VPBROADCASTQ cutConstants<>+40(SB), Y10
-	VMOVDQU      (R10), Y0
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      32(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x02, Y0, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 288(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VMOVDQU      64(R10), Y11
-	VPSLLVQ      Y9, Y11, Y1
-	VPOR         Y1, Y2, Y2
-	VPSRLQ       $0x35, Y0, Y3
-	VPSLLQ       $0x0b, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 256(DX)
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      96(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLQ       $0x28, Y2, Y3
-	VPSLLQ       $0x18, Y11, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 224(DX)
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      128(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x1b, Y11, Y3
-	VPSLLQ       $0x25, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 192(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VMOVDQU      160(R10), Y11
-	VPSLLVQ      Y9, Y11, Y1
-	VPOR         Y1, Y2, Y2
-	VPSRLQ       $0x0e, Y0, Y3
-	VPSLLQ       $0x32, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 160(DX)
-	VPSRLQ       $0x01, Y2, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 128(DX)
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      192(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLQ       $0x34, Y2, Y3
-	VPSLLQ       $0x0c, Y11, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 96(DX)
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      224(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x27, Y11, Y3
-	VPSLLQ       $0x19, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 64(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VPSRLQ       $0x1a, Y0, Y3
-	VPSLLQ       $0x26, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 32(DX)
-	VPSRLQ       $0x0d, Y2, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, (DX)
-	VMOVDQU      Y4, 320(DX)
-	ADDQ         8(AX), DX
-	ADDQ         32(AX), BX
-	ADDQ         56(AX), DI
-	ADDQ         80(AX), R8
-	ADDQ         112(AX), R9
-	DECQ         SI
-	JNZ          cutVertical10AVX2_number
-	VZEROUPPER
-	RET
-
-cutVertical10AVX2_far:
-	VPSRLQ $0x06, Y0, Y0
-	VPSLLQ $0x02, Y0, Y0
-	VPADDQ laneIndex<>+0(SB), Y0, Y0
-	VPANDN Y0, Y3, Y0
-
-cutVertical10AVX2_gather:
-	VPCMPEQQ   Y1, Y1, Y1
-	VPGATHERQQ Y1, (R10)(Y0*8), Y11
-	VMOVDQU    Y11, (R12)
-	ADDQ       $0x20, R10
-	ADDQ       $0x20, R12
-	DECQ       R11
-	JNZ        cutVertical10AVX2_gather
-	MOVQ       160(AX), R11
-	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
-	MOVQ       R11, CX
-	SHLQ       $0x05, CX
-	SUBQ       CX, R10
-	JMP        cutVertical10AVX2_near
-
-// func cutVertical11IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical11IFMA(SB), NOSPLIT, $8-8
-	MOVQ         job+0(FP), AX
-	MOVQ         (AX), DX
-	MOVQ         16(AX), BX
-	MOVQ         120(AX), SI
-	XORQ         DI, DI
-	XORQ         R8, R8
-	XORQ         R9, R9
-	MOVQ         176(AX), CX
-	MOVQ         CX, (SP)
-	VMOVDQU64    lowPairs<>+0(SB), Z0
-	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
-	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
-	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
-	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
-	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
-	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
-
-cutVertical11IFMA_number:
-	MOVQ  192(AX), R10
-	TESTQ R10, R10
-	JEQ   cutVertical11IFMA_fetched
-	MOVQ  (SP), CX
-
-cutVertical11IFMA_prefetch:
-	PREFETCHT0 (CX)
-	ADDQ       $0x40, CX
-	DECQ       R10
-	JNZ        cutVertical11IFMA_prefetch
-	MOVQ       184(AX), CX
-	ADDQ       CX, (SP)
-
-cutVertical11IFMA_fetched:
-	MOVQ      64(AX), CX
-	CMPQ      72(AX), $0x00
-	JEQ       cutVertical11IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
-	JMP       cutVertical11IFMA_lane72_end
-
-cutVertical11IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
-
-cutVertical11IFMA_lane72_end:
-	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
-	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
-	MOVQ      88(AX), CX
-	MOVQ      96(AX), R10
-	CMPQ      104(AX), $0x00
-	JEQ       cutVertical11IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
-	JMP       cutVertical11IFMA_lane104_end
-
-cutVertical11IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
-	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
-
-cutVertical11IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical11IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical11IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical11IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical11IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical11IFMA_far
-
-cutVertical11IFMA_near:
-	VMOVDQU64  (R10), Z15
-	VMOVDQU64  64(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSRLQ     $0x04, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 640(DX)
-	VMOVDQU64  128(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x38, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 576(DX)
-	VMOVDQU64  192(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x2c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 512(DX)
-	VMOVDQU64  256(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x20, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 448(DX)
-	VMOVDQU64  320(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x14, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 384(DX)
-	VPSRLQ     $0x08, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  384(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x3c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  448(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  512(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x24, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  576(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x18, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z16, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 704(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical11IFMA_number
-	VZEROUPPER
-	RET
-
-cutVertical11IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical11IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical11IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical11IFMA_near
-
-// func cutVertical11AVX2(job *byte)
-// Requires: AVX, AVX2, MMX+
-TEXT ·cutVertical11AVX2(SB), NOSPLIT, $8-8
-	MOVQ job+0(FP), AX
-	MOVQ (AX), DX
-	MOVQ 16(AX), BX
-	MOVQ 120(AX), SI
-	XORQ DI, DI
-	XORQ R8, R8
-	XORQ R9, R9
-	MOVQ 176(AX), CX
-	MOVQ CX, (SP)
-
-cutVertical11AVX2_number:
-	MOVQ  192(AX), R10
-	TESTQ R10, R10
-	JEQ   cutVertical11AVX2_fetched
-	MOVQ  (SP), CX
-
-cutVertical11AVX2_prefetch:
-	PREFETCHT0 (CX)
-	ADDQ       $0x40, CX
-	DECQ       R10
-	JNZ        cutVertical11AVX2_prefetch
-	MOVQ       184(AX), CX
-	ADDQ       CX, (SP)
-
-cutVertical11AVX2_fetched:
-	MOVQ    64(AX), CX
-	CMPQ    72(AX), $0x00
-	JEQ     cutVertical11AVX2_lane72
-	VMOVDQU (CX)(R8*8), Y0
-	JMP     cutVertical11AVX2_lane72_end
-
-cutVertical11AVX2_lane72:
-	VPBROADCASTQ (CX)(R8*8), Y0
-
-cutVertical11AVX2_lane72_end:
-	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Y1
-	VPSUBQ    Y1, Y0, Y0
-	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Y2
-	MOVQ      88(AX), CX
-	MOVQ      96(AX), R10
-	CMPQ      104(AX), $0x00
-	JEQ       cutVertical11AVX2_lane104
-	VPSUBQ    (CX)(R9*8), Y0, Y0
-	VPMOVZXBQ (R10)(R9*1), Y1
-	JMP       cutVertical11AVX2_lane104_end
-
-cutVertical11AVX2_lane104:
-	VPBROADCASTQ (CX)(R9*8), Y1
-	VPSUBQ       Y1, Y0, Y0
-	MOVBQZX      (R10)(R9*1), CX
-	VMOVQ        CX, X1
-	VPBROADCASTQ X1, Y1
-
-cutVertical11AVX2_lane104_end:
-	VPXOR        Y2, Y1, Y1
-	VPSLLQ       $0x3f, Y1, Y1
-	VPBROADCASTQ cutConstants<>+0(SB), Y5
-	VPOR         Y1, Y5, Y5
-	VPBROADCASTQ cutConstants<>+8(SB), Y1
-	VPAND        Y1, Y2, Y2
-	VPBROADCASTQ cutConstants<>+16(SB), Y1
-	VPCMPEQQ     Y1, Y2, Y2
-	VPBROADCASTQ 152(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VPAND        Y1, Y2, Y2
-	VPXOR        Y4, Y4, Y4
-	VPCMPEQQ     Y3, Y3, Y3
-	VPCMPGTQ     Y3, Y0, Y1
-	VPAND        Y1, Y2, Y2
-	VPXOR        Y2, Y3, Y3
-	MOVQ         168(AX), R11
-	LEAQ         -16(BX)(R11*8), R10
-	MOVQ         160(AX), CX
-	SHLQ         $0x05, CX
-	ADDQ         128(AX), CX
-	MOVQ         24(AX), R12
-	LEAQ         (R12)(R12*2), R13
-	SUBQ         $0x02, R11
-	JLT          cutVertical11AVX2_single
-
-cutVertical11AVX2_words:
-	VMOVDQU     (R10), X6
-	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
-	VMOVDQU     (R10)(R12*1), X7
-	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
-	SUBQ        $0x10, R10
-	VPUNPCKLQDQ Y7, Y6, Y1
-	VMOVDQU     Y1, -64(CX)
-	VPUNPCKHQDQ Y7, Y6, Y1
-	VMOVDQU     Y1, -32(CX)
-	SUBQ        $0x40, CX
-	SUBQ        $0x02, R11
-	JGE         cutVertical11AVX2_words
-	CMPQ        R11, $-2
-	JEQ         cutVertical11AVX2_whole
-
-cutVertical11AVX2_single:
-	VMOVQ       8(R10), X6
-	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
-	VMOVQ       8(R10)(R12*2), X7
-	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
-	VINSERTI128 $0x01, X7, Y6, Y6
-	VMOVDQU     Y6, -32(CX)
-
-cutVertical11AVX2_whole:
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, R12
-	SHLQ         $0x06, R12
-	LEAQ         64(R10)(R12*1), R12
-	VPBROADCASTQ cutConstants<>+24(SB), Y1
-	VPCMPGTQ     Y1, Y0, Y10
-	VPAND        Y1, Y0, Y8
-	VPBROADCASTQ cutConstants<>+32(SB), Y1
-	VPSUBQ       Y8, Y1, Y9
-	VPOR         Y3, Y8, Y8
-	VPOR         Y3, Y9, Y9
-	VPTEST       Y2, Y10
-	JNE          cutVertical11AVX2_far
-
-cutVertical11AVX2_near:
-	VPBROADCASTQ cutConstants<>+40(SB), Y10
-	VMOVDQU      (R10), Y11
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      32(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      64(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x0f, Y11, Y3
-	VPSLLQ       $0x31, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 320(DX)
-	VPSRLQ       $0x02, Y0, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 288(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VMOVDQU      96(R10), Y11
-	VPSLLVQ      Y9, Y11, Y1
-	VPOR         Y1, Y2, Y2
-	VPSRLQ       $0x35, Y0, Y3
-	VPSLLQ       $0x0b, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 256(DX)
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      128(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLQ       $0x28, Y2, Y3
-	VPSLLQ       $0x18, Y11, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 224(DX)
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      160(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x1b, Y11, Y3
-	VPSLLQ       $0x25, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 192(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VMOVDQU      192(R10), Y11
-	VPSLLVQ      Y9, Y11, Y1
-	VPOR         Y1, Y2, Y2
-	VPSRLQ       $0x0e, Y0, Y3
-	VPSLLQ       $0x32, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 160(DX)
-	VPSRLQ       $0x01, Y2, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 128(DX)
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      224(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLQ       $0x34, Y2, Y3
-	VPSLLQ       $0x0c, Y11, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 96(DX)
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      256(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x27, Y11, Y3
-	VPSLLQ       $0x19, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 64(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VPSRLQ       $0x1a, Y0, Y3
-	VPSLLQ       $0x26, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 32(DX)
-	VPSRLQ       $0x0d, Y2, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, (DX)
-	VMOVDQU      Y4, 352(DX)
-	ADDQ         8(AX), DX
-	ADDQ         32(AX), BX
-	ADDQ         56(AX), DI
-	ADDQ         80(AX), R8
-	ADDQ         112(AX), R9
-	DECQ         SI
-	JNZ          cutVertical11AVX2_number
-	VZEROUPPER
-	RET
-
-cutVertical11AVX2_far:
-	VPSRLQ $0x06, Y0, Y0
-	VPSLLQ $0x02, Y0, Y0
-	VPADDQ laneIndex<>+0(SB), Y0, Y0
-	VPANDN Y0, Y3, Y0
-
-cutVertical11AVX2_gather:
-	VPCMPEQQ   Y1, Y1, Y1
-	VPGATHERQQ Y1, (R10)(Y0*8), Y11
-	VMOVDQU    Y11, (R12)
-	ADDQ       $0x20, R10
-	ADDQ       $0x20, R12
-	DECQ       R11
-	JNZ        cutVertical11AVX2_gather
-	MOVQ       160(AX), R11
-	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
-	MOVQ       R11, CX
-	SHLQ       $0x05, CX
-	SUBQ       CX, R10
-	JMP        cutVertical11AVX2_near
-
-// func cutVertical12IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical12IFMA(SB), NOSPLIT, $8-8
-	MOVQ         job+0(FP), AX
-	MOVQ         (AX), DX
-	MOVQ         16(AX), BX
-	MOVQ         120(AX), SI
-	XORQ         DI, DI
-	XORQ         R8, R8
-	XORQ         R9, R9
-	MOVQ         176(AX), CX
-	MOVQ         CX, (SP)
-	VMOVDQU64    lowPairs<>+0(SB), Z0
-	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
-	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
-	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
-	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
-	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
-	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
-
-cutVertical12IFMA_number:
-	MOVQ  192(AX), R10
-	TESTQ R10, R10
-	JEQ   cutVertical12IFMA_fetched
-	MOVQ  (SP), CX
-
-cutVertical12IFMA_prefetch:
-	PREFETCHT0 (CX)
-	ADDQ       $0x40, CX
-	DECQ       R10
-	JNZ        cutVertical12IFMA_prefetch
-	MOVQ       184(AX), CX
-	ADDQ       CX, (SP)
-
-cutVertical12IFMA_fetched:
-	MOVQ      64(AX), CX
-	CMPQ      72(AX), $0x00
-	JEQ       cutVertical12IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
-	JMP       cutVertical12IFMA_lane72_end
-
-cutVertical12IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
-
-cutVertical12IFMA_lane72_end:
-	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
-	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
-	MOVQ      88(AX), CX
-	MOVQ      96(AX), R10
-	CMPQ      104(AX), $0x00
-	JEQ       cutVertical12IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
-	JMP       cutVertical12IFMA_lane104_end
-
-cutVertical12IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
-	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
-
-cutVertical12IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical12IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical12IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical12IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical12IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical12IFMA_far
-
-cutVertical12IFMA_near:
-	VMOVDQU64  (R10), Z10
-	VMOVDQU64  64(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VMOVDQU64  128(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x10, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 704(DX)
-	VPSRLQ     $0x04, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 640(DX)
-	VMOVDQU64  192(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x38, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 576(DX)
-	VMOVDQU64  256(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x2c, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 512(DX)
-	VMOVDQU64  320(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x20, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 448(DX)
-	VMOVDQU64  384(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x14, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 384(DX)
-	VPSRLQ     $0x08, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  448(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x3c, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  512(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  576(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x24, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  640(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x18, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z10, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 768(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical12IFMA_number
-	VZEROUPPER
-	RET
-
-cutVertical12IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical12IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical12IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical12IFMA_near
-
-// func cutVertical12AVX2(job *byte)
-// Requires: AVX, AVX2, MMX+
-TEXT ·cutVertical12AVX2(SB), NOSPLIT, $8-8
-	MOVQ job+0(FP), AX
-	MOVQ (AX), DX
-	MOVQ 16(AX), BX
-	MOVQ 120(AX), SI
-	XORQ DI, DI
-	XORQ R8, R8
-	XORQ R9, R9
-	MOVQ 176(AX), CX
-	MOVQ CX, (SP)
-
-cutVertical12AVX2_number:
-	MOVQ  192(AX), R10
-	TESTQ R10, R10
-	JEQ   cutVertical12AVX2_fetched
-	MOVQ  (SP), CX
-
-cutVertical12AVX2_prefetch:
-	PREFETCHT0 (CX)
-	ADDQ       $0x40, CX
-	DECQ       R10
-	JNZ        cutVertical12AVX2_prefetch
-	MOVQ       184(AX), CX
-	ADDQ       CX, (SP)
-
-cutVertical12AVX2_fetched:
-	MOVQ    64(AX), CX
-	CMPQ    72(AX), $0x00
-	JEQ     cutVertical12AVX2_lane72
-	VMOVDQU (CX)(R8*8), Y0
-	JMP     cutVertical12AVX2_lane72_end
-
-cutVertical12AVX2_lane72:
-	VPBROADCASTQ (CX)(R8*8), Y0
-
-cutVertical12AVX2_lane72_end:
-	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Y1
-	VPSUBQ    Y1, Y0, Y0
-	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Y2
-	MOVQ      88(AX), CX
-	MOVQ      96(AX), R10
-	CMPQ      104(AX), $0x00
-	JEQ       cutVertical12AVX2_lane104
-	VPSUBQ    (CX)(R9*8), Y0, Y0
-	VPMOVZXBQ (R10)(R9*1), Y1
-	JMP       cutVertical12AVX2_lane104_end
-
-cutVertical12AVX2_lane104:
-	VPBROADCASTQ (CX)(R9*8), Y1
-	VPSUBQ       Y1, Y0, Y0
-	MOVBQZX      (R10)(R9*1), CX
-	VMOVQ        CX, X1
-	VPBROADCASTQ X1, Y1
-
-cutVertical12AVX2_lane104_end:
-	VPXOR        Y2, Y1, Y1
-	VPSLLQ       $0x3f, Y1, Y1
-	VPBROADCASTQ cutConstants<>+0(SB), Y5
-	VPOR         Y1, Y5, Y5
-	VPBROADCASTQ cutConstants<>+8(SB), Y1
-	VPAND        Y1, Y2, Y2
-	VPBROADCASTQ cutConstants<>+16(SB), Y1
-	VPCMPEQQ     Y1, Y2, Y2
-	VPBROADCASTQ 152(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VPAND        Y1, Y2, Y2
-	VPXOR        Y4, Y4, Y4
-	VPCMPEQQ     Y3, Y3, Y3
-	VPCMPGTQ     Y3, Y0, Y1
-	VPAND        Y1, Y2, Y2
-	VPXOR        Y2, Y3, Y3
-	MOVQ         168(AX), R11
-	LEAQ         -16(BX)(R11*8), R10
-	MOVQ         160(AX), CX
-	SHLQ         $0x05, CX
-	ADDQ         128(AX), CX
-	MOVQ         24(AX), R12
-	LEAQ         (R12)(R12*2), R13
-	SUBQ         $0x02, R11
-	JLT          cutVertical12AVX2_single
-
-cutVertical12AVX2_words:
-	VMOVDQU     (R10), X6
-	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
-	VMOVDQU     (R10)(R12*1), X7
-	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
-	SUBQ        $0x10, R10
-	VPUNPCKLQDQ Y7, Y6, Y1
-	VMOVDQU     Y1, -64(CX)
-	VPUNPCKHQDQ Y7, Y6, Y1
-	VMOVDQU     Y1, -32(CX)
-	SUBQ        $0x40, CX
-	SUBQ        $0x02, R11
-	JGE         cutVertical12AVX2_words
-	CMPQ        R11, $-2
-	JEQ         cutVertical12AVX2_whole
-
-cutVertical12AVX2_single:
-	VMOVQ       8(R10), X6
-	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
-	VMOVQ       8(R10)(R12*2), X7
-	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
-	VINSERTI128 $0x01, X7, Y6, Y6
-	VMOVDQU     Y6, -32(CX)
-
-cutVertical12AVX2_whole:
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, R12
-	SHLQ         $0x06, R12
-	LEAQ         64(R10)(R12*1), R12
-	VPBROADCASTQ cutConstants<>+24(SB), Y1
-	VPCMPGTQ     Y1, Y0, Y10
-	VPAND        Y1, Y0, Y8
-	VPBROADCASTQ cutConstants<>+32(SB), Y1
-	VPSUBQ       Y8, Y1, Y9
-	VPOR         Y3, Y8, Y8
-	VPOR         Y3, Y9, Y9
-	VPTEST       Y2, Y10
-	JNE          cutVertical12AVX2_far
-
-cutVertical12AVX2_near:
-	VPBROADCASTQ cutConstants<>+40(SB), Y10
-	VMOVDQU      (R10), Y0
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      32(R10), Y11
-	VPSLLVQ      Y9, Y11, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      64(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLQ       $0x1c, Y0, Y3
-	VPSLLQ       $0x24, Y11, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 352(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VMOVDQU      96(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y2, Y2
-	VPSRLQ       $0x0f, Y11, Y3
-	VPSLLQ       $0x31, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 320(DX)
-	VPSRLQ       $0x02, Y2, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 288(DX)
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      128(R10), Y11
-	VPSLLVQ      Y9, Y11, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x35, Y2, Y3
-	VPSLLQ       $0x0b, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 256(DX)
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      160(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLQ       $0x28, Y0, Y3
-	VPSLLQ       $0x18, Y11, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 224(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VMOVDQU      192(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y2, Y2
-	VPSRLQ       $0x1b, Y11, Y3
-	VPSLLQ       $0x25, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 192(DX)
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      224(R10), Y11
-	VPSLLVQ      Y9, Y11, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x0e, Y2, Y3
-	VPSLLQ       $0x32, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 160(DX)
-	VPSRLQ       $0x01, Y0, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 128(DX)
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      256(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLQ       $0x34, Y0, Y3
-	VPSLLQ       $0x0c, Y11, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 96(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VMOVDQU      288(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y2, Y2
-	VPSRLQ       $0x27, Y11, Y3
-	VPSLLQ       $0x19, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 64(DX)
-	VPSRLVQ      Y8, Y0, Y0
-	VPSRLQ       $0x1a, Y2, Y3
-	VPSLLQ       $0x26, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 32(DX)
-	VPSRLQ       $0x0d, Y0, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, (DX)
-	VMOVDQU      Y4, 384(DX)
-	ADDQ         8(AX), DX
-	ADDQ         32(AX), BX
-	ADDQ         56(AX), DI
-	ADDQ         80(AX), R8
-	ADDQ         112(AX), R9
-	DECQ         SI
-	JNZ          cutVertical12AVX2_number
-	VZEROUPPER
-	RET
-
-cutVertical12AVX2_far:
-	VPSRLQ $0x06, Y0, Y0
-	VPSLLQ $0x02, Y0, Y0
-	VPADDQ laneIndex<>+0(SB), Y0, Y0
-	VPANDN Y0, Y3, Y0
-
-cutVertical12AVX2_gather:
-	VPCMPEQQ   Y1, Y1, Y1
-	VPGATHERQQ Y1, (R10)(Y0*8), Y11
-	VMOVDQU    Y11, (R12)
-	ADDQ       $0x20, R10
-	ADDQ       $0x20, R12
-	DECQ       R11
-	JNZ        cutVertical12AVX2_gather
-	MOVQ       160(AX), R11
-	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
-	MOVQ       R11, CX
-	SHLQ       $0x05, CX
-	SUBQ       CX, R10
-	JMP        cutVertical12AVX2_near
-
-// func cutVertical13IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical13IFMA(SB), NOSPLIT, $8-8
-	MOVQ         job+0(FP), AX
-	MOVQ         (AX), DX
-	MOVQ         16(AX), BX
-	MOVQ         120(AX), SI
-	XORQ         DI, DI
-	XORQ         R8, R8
-	XORQ         R9, R9
-	MOVQ         176(AX), CX
-	MOVQ         CX, (SP)
-	VMOVDQU64    lowPairs<>+0(SB), Z0
-	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
-	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
-	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
-	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
-	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
-	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
-
-cutVertical13IFMA_number:
-	MOVQ  192(AX), R10
-	TESTQ R10, R10
-	JEQ   cutVertical13IFMA_fetched
-	MOVQ  (SP), CX
-
-cutVertical13IFMA_prefetch:
-	PREFETCHT0 (CX)
-	ADDQ       $0x40, CX
-	DECQ       R10
-	JNZ        cutVertical13IFMA_prefetch
-	MOVQ       184(AX), CX
-	ADDQ       CX, (SP)
-
-cutVertical13IFMA_fetched:
-	MOVQ      64(AX), CX
-	CMPQ      72(AX), $0x00
-	JEQ       cutVertical13IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
-	JMP       cutVertical13IFMA_lane72_end
-
-cutVertical13IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
-
-cutVertical13IFMA_lane72_end:
-	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
-	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
-	MOVQ      88(AX), CX
-	MOVQ      96(AX), R10
-	CMPQ      104(AX), $0x00
-	JEQ       cutVertical13IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
-	JMP       cutVertical13IFMA_lane104_end
-
-cutVertical13IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
-	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
-
-cutVertical13IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical13IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical13IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical13IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical13IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical13IFMA_far
-
-cutVertical13IFMA_near:
-	VMOVDQU64  (R10), Z10
-	VMOVDQU64  64(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VMOVDQU64  128(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x1c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 768(DX)
-	VMOVDQU64  192(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x10, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 704(DX)
-	VPSRLQ     $0x04, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 640(DX)
-	VMOVDQU64  256(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x38, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 576(DX)
-	VMOVDQU64  320(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x2c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 512(DX)
-	VMOVDQU64  384(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x20, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 448(DX)
-	VMOVDQU64  448(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x14, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 384(DX)
-	VPSRLQ     $0x08, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  512(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x3c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  576(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  640(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x24, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  704(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x18, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z16, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 832(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical13IFMA_number
-	VZEROUPPER
-	RET
-
-cutVertical13IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical13IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical13IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical13IFMA_near
-
-// func cutVertical13AVX2(job *byte)
-// Requires: AVX, AVX2, MMX+
-TEXT ·cutVertical13AVX2(SB), NOSPLIT, $8-8
-	MOVQ job+0(FP), AX
-	MOVQ (AX), DX
-	MOVQ 16(AX), BX
-	MOVQ 120(AX), SI
-	XORQ DI, DI
-	XORQ R8, R8
-	XORQ R9, R9
-	MOVQ 176(AX), CX
-	MOVQ CX, (SP)
-
-cutVertical13AVX2_number:
-	MOVQ  192(AX), R10
-	TESTQ R10, R10
-	JEQ   cutVertical13AVX2_fetched
-	MOVQ  (SP), CX
-
-cutVertical13AVX2_prefetch:
-	PREFETCHT0 (CX)
-	ADDQ       $0x40, CX
-	DECQ       R10
-	JNZ        cutVertical13AVX2_prefetch
-	MOVQ       184(AX), CX
-	ADDQ       CX, (SP)
-
-cutVertical13AVX2_fetched:
-	MOVQ    64(AX), CX
-	CMPQ    72(AX), $0x00
-	JEQ     cutVertical13AVX2_lane72
-	VMOVDQU (CX)(R8*8), Y0
-	JMP     cutVertical13AVX2_lane72_end
-
-cutVertical13AVX2_lane72:
-	VPBROADCASTQ (CX)(R8*8), Y0
-
-cutVertical13AVX2_lane72_end:
-	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Y1
-	VPSUBQ    Y1, Y0, Y0
-	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Y2
-	MOVQ      88(AX), CX
-	MOVQ      96(AX), R10
-	CMPQ      104(AX), $0x00
-	JEQ       cutVertical13AVX2_lane104
-	VPSUBQ    (CX)(R9*8), Y0, Y0
-	VPMOVZXBQ (R10)(R9*1), Y1
-	JMP       cutVertical13AVX2_lane104_end
-
-cutVertical13AVX2_lane104:
-	VPBROADCASTQ (CX)(R9*8), Y1
-	VPSUBQ       Y1, Y0, Y0
-	MOVBQZX      (R10)(R9*1), CX
-	VMOVQ        CX, X1
-	VPBROADCASTQ X1, Y1
-
-cutVertical13AVX2_lane104_end:
-	VPXOR        Y2, Y1, Y1
-	VPSLLQ       $0x3f, Y1, Y1
-	VPBROADCASTQ cutConstants<>+0(SB), Y5
-	VPOR         Y1, Y5, Y5
-	VPBROADCASTQ cutConstants<>+8(SB), Y1
-	VPAND        Y1, Y2, Y2
-	VPBROADCASTQ cutConstants<>+16(SB), Y1
-	VPCMPEQQ     Y1, Y2, Y2
-	VPBROADCASTQ 152(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VPAND        Y1, Y2, Y2
-	VPXOR        Y4, Y4, Y4
-	VPCMPEQQ     Y3, Y3, Y3
-	VPCMPGTQ     Y3, Y0, Y1
-	VPAND        Y1, Y2, Y2
-	VPXOR        Y2, Y3, Y3
-	MOVQ         168(AX), R11
-	LEAQ         -16(BX)(R11*8), R10
-	MOVQ         160(AX), CX
-	SHLQ         $0x05, CX
-	ADDQ         128(AX), CX
-	MOVQ         24(AX), R12
-	LEAQ         (R12)(R12*2), R13
-	SUBQ         $0x02, R11
-	JLT          cutVertical13AVX2_single
-
-cutVertical13AVX2_words:
-	VMOVDQU     (R10), X6
-	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
-	VMOVDQU     (R10)(R12*1), X7
-	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
-	SUBQ        $0x10, R10
-	VPUNPCKLQDQ Y7, Y6, Y1
-	VMOVDQU     Y1, -64(CX)
-	VPUNPCKHQDQ Y7, Y6, Y1
-	VMOVDQU     Y1, -32(CX)
-	SUBQ        $0x40, CX
-	SUBQ        $0x02, R11
-	JGE         cutVertical13AVX2_words
-	CMPQ        R11, $-2
-	JEQ         cutVertical13AVX2_whole
-
-cutVertical13AVX2_single:
-	VMOVQ       8(R10), X6
-	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
-	VMOVQ       8(R10)(R12*2), X7
-	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
-	VINSERTI128 $0x01, X7, Y6, Y6
-	VMOVDQU     Y6, -32(CX)
-
-cutVertical13AVX2_whole:
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, R12
-	SHLQ         $0x06, R12
-	LEAQ         64(R10)(R12*1), R12
-	VPBROADCASTQ cutConstants<>+24(SB), Y1
-	VPCMPGTQ     Y1, Y0, Y10
-	VPAND        Y1, Y0, Y8
-	VPBROADCASTQ cutConstants<>+32(SB), Y1
-	VPSUBQ       Y8, Y1, Y9
-	VPOR         Y3, Y8, Y8
-	VPOR         Y3, Y9, Y9
-	VPTEST       Y2, Y10
-	JNE          cutVertical13AVX2_far
-
-cutVertical13AVX2_near:
-	VPBROADCASTQ cutConstants<>+40(SB), Y10
-	VMOVDQU      (R10), Y0
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      32(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLVQ      Y8, Y2, Y2
-	VMOVDQU      64(R10), Y11
-	VPSLLVQ      Y9, Y11, Y1
-	VPOR         Y1, Y2, Y2
-	VPSRLQ       $0x29, Y0, Y3
-	VPSLLQ       $0x17, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 384(DX)
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      96(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLQ       $0x1c, Y2, Y3
-	VPSLLQ       $0x24, Y11, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 352(DX)
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      128(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x0f, Y11, Y3
-	VPSLLQ       $0x31, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 320(DX)
-	VPSRLQ       $0x02, Y0, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 288(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VMOVDQU      160(R10), Y11
-	VPSLLVQ      Y9, Y11, Y1
-	VPOR         Y1, Y2, Y2
-	VPSRLQ       $0x35, Y0, Y3
-	VPSLLQ       $0x0b, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 256(DX)
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      192(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLQ       $0x28, Y2, Y3
-	VPSLLQ       $0x18, Y11, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 224(DX)
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      224(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x1b, Y11, Y3
-	VPSLLQ       $0x25, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 192(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VMOVDQU      256(R10), Y11
-	VPSLLVQ      Y9, Y11, Y1
-	VPOR         Y1, Y2, Y2
-	VPSRLQ       $0x0e, Y0, Y3
-	VPSLLQ       $0x32, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 160(DX)
-	VPSRLQ       $0x01, Y2, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 128(DX)
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      288(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLQ       $0x34, Y2, Y3
-	VPSLLQ       $0x0c, Y11, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 96(DX)
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      320(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x27, Y11, Y3
-	VPSLLQ       $0x19, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 64(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VPSRLQ       $0x1a, Y0, Y3
-	VPSLLQ       $0x26, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 32(DX)
-	VPSRLQ       $0x0d, Y2, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, (DX)
-	VMOVDQU      Y4, 416(DX)
-	ADDQ         8(AX), DX
-	ADDQ         32(AX), BX
-	ADDQ         56(AX), DI
-	ADDQ         80(AX), R8
-	ADDQ         112(AX), R9
-	DECQ         SI
-	JNZ          cutVertical13AVX2_number
-	VZEROUPPER
-	RET
-
-cutVertical13AVX2_far:
-	VPSRLQ $0x06, Y0, Y0
-	VPSLLQ $0x02, Y0, Y0
-	VPADDQ laneIndex<>+0(SB), Y0, Y0
-	VPANDN Y0, Y3, Y0
-
-cutVertical13AVX2_gather:
-	VPCMPEQQ   Y1, Y1, Y1
-	VPGATHERQQ Y1, (R10)(Y0*8), Y11
-	VMOVDQU    Y11, (R12)
-	ADDQ       $0x20, R10
-	ADDQ       $0x20, R12
-	DECQ       R11
-	JNZ        cutVertical13AVX2_gather
-	MOVQ       160(AX), R11
-	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
-	MOVQ       R11, CX
-	SHLQ       $0x05, CX
-	SUBQ       CX, R10
-	JMP        cutVertical13AVX2_near
-
-// func cutVertical14IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical14IFMA(SB), NOSPLIT, $8-8
-	MOVQ         job+0(FP), AX
-	MOVQ         (AX), DX
-	MOVQ         16(AX), BX
-	MOVQ         120(AX), SI
-	XORQ         DI, DI
-	XORQ         R8, R8
-	XORQ         R9, R9
-	MOVQ         176(AX), CX
-	MOVQ         CX, (SP)
-	VMOVDQU64    lowPairs<>+0(SB), Z0
-	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
-	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
-	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
-	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
-	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
-	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
-
-cutVertical14IFMA_number:
-	MOVQ  192(AX), R10
-	TESTQ R10, R10
-	JEQ   cutVertical14IFMA_fetched
-	MOVQ  (SP), CX
-
-cutVertical14IFMA_prefetch:
-	PREFETCHT0 (CX)
-	ADDQ       $0x40, CX
-	DECQ       R10
-	JNZ        cutVertical14IFMA_prefetch
-	MOVQ       184(AX), CX
-	ADDQ       CX, (SP)
-
-cutVertical14IFMA_fetched:
-	MOVQ      64(AX), CX
-	CMPQ      72(AX), $0x00
-	JEQ       cutVertical14IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
-	JMP       cutVertical14IFMA_lane72_end
-
-cutVertical14IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
-
-cutVertical14IFMA_lane72_end:
-	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
-	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
-	MOVQ      88(AX), CX
-	MOVQ      96(AX), R10
-	CMPQ      104(AX), $0x00
-	JEQ       cutVertical14IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
-	JMP       cutVertical14IFMA_lane104_end
-
-cutVertical14IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
-	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
-
-cutVertical14IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical14IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical14IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical14IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical14IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical14IFMA_far
-
-cutVertical14IFMA_near:
-	VMOVDQU64  (R10), Z15
-	VMOVDQU64  64(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VMOVDQU64  128(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x28, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 832(DX)
-	VMOVDQU64  192(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x1c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 768(DX)
-	VMOVDQU64  256(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x10, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 704(DX)
-	VPSRLQ     $0x04, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 640(DX)
-	VMOVDQU64  320(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x38, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 576(DX)
-	VMOVDQU64  384(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x2c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 512(DX)
-	VMOVDQU64  448(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x20, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 448(DX)
-	VMOVDQU64  512(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x14, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 384(DX)
-	VPSRLQ     $0x08, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  576(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x3c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  640(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  704(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x24, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  768(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x18, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z16, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 896(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical14IFMA_number
-	VZEROUPPER
-	RET
-
-cutVertical14IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical14IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical14IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical14IFMA_near
-
-// func cutVertical14AVX2(job *byte)
-// Requires: AVX, AVX2, MMX+
-TEXT ·cutVertical14AVX2(SB), NOSPLIT, $8-8
-	MOVQ job+0(FP), AX
-	MOVQ (AX), DX
-	MOVQ 16(AX), BX
-	MOVQ 120(AX), SI
-	XORQ DI, DI
-	XORQ R8, R8
-	XORQ R9, R9
-	MOVQ 176(AX), CX
-	MOVQ CX, (SP)
-
-cutVertical14AVX2_number:
-	MOVQ  192(AX), R10
-	TESTQ R10, R10
-	JEQ   cutVertical14AVX2_fetched
-	MOVQ  (SP), CX
-
-cutVertical14AVX2_prefetch:
-	PREFETCHT0 (CX)
-	ADDQ       $0x40, CX
-	DECQ       R10
-	JNZ        cutVertical14AVX2_prefetch
-	MOVQ       184(AX), CX
-	ADDQ       CX, (SP)
-
-cutVertical14AVX2_fetched:
-	MOVQ    64(AX), CX
-	CMPQ    72(AX), $0x00
-	JEQ     cutVertical14AVX2_lane72
-	VMOVDQU (CX)(R8*8), Y0
-	JMP     cutVertical14AVX2_lane72_end
-
-cutVertical14AVX2_lane72:
-	VPBROADCASTQ (CX)(R8*8), Y0
-
-cutVertical14AVX2_lane72_end:
-	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Y1
-	VPSUBQ    Y1, Y0, Y0
-	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Y2
-	MOVQ      88(AX), CX
-	MOVQ      96(AX), R10
-	CMPQ      104(AX), $0x00
-	JEQ       cutVertical14AVX2_lane104
-	VPSUBQ    (CX)(R9*8), Y0, Y0
-	VPMOVZXBQ (R10)(R9*1), Y1
-	JMP       cutVertical14AVX2_lane104_end
-
-cutVertical14AVX2_lane104:
-	VPBROADCASTQ (CX)(R9*8), Y1
-	VPSUBQ       Y1, Y0, Y0
-	MOVBQZX      (R10)(R9*1), CX
-	VMOVQ        CX, X1
-	VPBROADCASTQ X1, Y1
-
-cutVertical14AVX2_lane104_end:
-	VPXOR        Y2, Y1, Y1
-	VPSLLQ       $0x3f, Y1, Y1
-	VPBROADCASTQ cutConstants<>+0(SB), Y5
-	VPOR         Y1, Y5, Y5
-	VPBROADCASTQ cutConstants<>+8(SB), Y1
-	VPAND        Y1, Y2, Y2
-	VPBROADCASTQ cutConstants<>+16(SB), Y1
-	VPCMPEQQ     Y1, Y2, Y2
-	VPBROADCASTQ 152(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VPAND        Y1, Y2, Y2
-	VPXOR        Y4, Y4, Y4
-	VPCMPEQQ     Y3, Y3, Y3
-	VPCMPGTQ     Y3, Y0, Y1
-	VPAND        Y1, Y2, Y2
-	VPXOR        Y2, Y3, Y3
-	MOVQ         168(AX), R11
-	LEAQ         -16(BX)(R11*8), R10
-	MOVQ         160(AX), CX
-	SHLQ         $0x05, CX
-	ADDQ         128(AX), CX
-	MOVQ         24(AX), R12
-	LEAQ         (R12)(R12*2), R13
-	SUBQ         $0x02, R11
-	JLT          cutVertical14AVX2_single
-
-cutVertical14AVX2_words:
-	VMOVDQU     (R10), X6
-	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
-	VMOVDQU     (R10)(R12*1), X7
-	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
-	SUBQ        $0x10, R10
-	VPUNPCKLQDQ Y7, Y6, Y1
-	VMOVDQU     Y1, -64(CX)
-	VPUNPCKHQDQ Y7, Y6, Y1
-	VMOVDQU     Y1, -32(CX)
-	SUBQ        $0x40, CX
-	SUBQ        $0x02, R11
-	JGE         cutVertical14AVX2_words
-	CMPQ        R11, $-2
-	JEQ         cutVertical14AVX2_whole
-
-cutVertical14AVX2_single:
-	VMOVQ       8(R10), X6
-	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
-	VMOVQ       8(R10)(R12*2), X7
-	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
-	VINSERTI128 $0x01, X7, Y6, Y6
-	VMOVDQU     Y6, -32(CX)
-
-cutVertical14AVX2_whole:
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, R12
-	SHLQ         $0x06, R12
-	LEAQ         64(R10)(R12*1), R12
-	VPBROADCASTQ cutConstants<>+24(SB), Y1
-	VPCMPGTQ     Y1, Y0, Y10
-	VPAND        Y1, Y0, Y8
-	VPBROADCASTQ cutConstants<>+32(SB), Y1
-	VPSUBQ       Y8, Y1, Y9
-	VPOR         Y3, Y8, Y8
-	VPOR         Y3, Y9, Y9
-	VPTEST       Y2, Y10
-	JNE          cutVertical14AVX2_far
-
-cutVertical14AVX2_near:
-	VPBROADCASTQ cutConstants<>+40(SB), Y10
-	VMOVDQU      (R10), Y11
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      32(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      64(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x36, Y11, Y3
-	VPSLLQ       $0x0a, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 416(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VMOVDQU      96(R10), Y11
-	VPSLLVQ      Y9, Y11, Y1
-	VPOR         Y1, Y2, Y2
-	VPSRLQ       $0x29, Y0, Y3
-	VPSLLQ       $0x17, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 384(DX)
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      128(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLQ       $0x1c, Y2, Y3
-	VPSLLQ       $0x24, Y11, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 352(DX)
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      160(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x0f, Y11, Y3
-	VPSLLQ       $0x31, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 320(DX)
-	VPSRLQ       $0x02, Y0, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 288(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VMOVDQU      192(R10), Y11
-	VPSLLVQ      Y9, Y11, Y1
-	VPOR         Y1, Y2, Y2
-	VPSRLQ       $0x35, Y0, Y3
-	VPSLLQ       $0x0b, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 256(DX)
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      224(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLQ       $0x28, Y2, Y3
-	VPSLLQ       $0x18, Y11, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 224(DX)
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      256(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x1b, Y11, Y3
-	VPSLLQ       $0x25, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 192(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VMOVDQU      288(R10), Y11
-	VPSLLVQ      Y9, Y11, Y1
-	VPOR         Y1, Y2, Y2
-	VPSRLQ       $0x0e, Y0, Y3
-	VPSLLQ       $0x32, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 160(DX)
-	VPSRLQ       $0x01, Y2, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 128(DX)
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      320(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLQ       $0x34, Y2, Y3
-	VPSLLQ       $0x0c, Y11, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 96(DX)
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      352(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x27, Y11, Y3
-	VPSLLQ       $0x19, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 64(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VPSRLQ       $0x1a, Y0, Y3
-	VPSLLQ       $0x26, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 32(DX)
-	VPSRLQ       $0x0d, Y2, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, (DX)
-	VMOVDQU      Y4, 448(DX)
-	ADDQ         8(AX), DX
-	ADDQ         32(AX), BX
-	ADDQ         56(AX), DI
-	ADDQ         80(AX), R8
-	ADDQ         112(AX), R9
-	DECQ         SI
-	JNZ          cutVertical14AVX2_number
-	VZEROUPPER
-	RET
-
-cutVertical14AVX2_far:
-	VPSRLQ $0x06, Y0, Y0
-	VPSLLQ $0x02, Y0, Y0
-	VPADDQ laneIndex<>+0(SB), Y0, Y0
-	VPANDN Y0, Y3, Y0
-
-cutVertical14AVX2_gather:
-	VPCMPEQQ   Y1, Y1, Y1
-	VPGATHERQQ Y1, (R10)(Y0*8), Y11
-	VMOVDQU    Y11, (R12)
-	ADDQ       $0x20, R10
-	ADDQ       $0x20, R12
-	DECQ       R11
-	JNZ        cutVertical14AVX2_gather
-	MOVQ       160(AX), R11
-	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
-	MOVQ       R11, CX
-	SHLQ       $0x05, CX
-	SUBQ       CX, R10
-	JMP        cutVertical14AVX2_near
-
-// func cutVertical15IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical15IFMA(SB), NOSPLIT, $8-8
-	MOVQ         job+0(FP), AX
-	MOVQ         (AX), DX
-	MOVQ         16(AX), BX
-	MOVQ         120(AX), SI
-	XORQ         DI, DI
-	XORQ         R8, R8
-	XORQ         R9, R9
-	MOVQ         176(AX), CX
-	MOVQ         CX, (SP)
-	VMOVDQU64    lowPairs<>+0(SB), Z0
-	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
-	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
-	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
-	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
-	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
-	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
-
-cutVertical15IFMA_number:
-	MOVQ  192(AX), R10
-	TESTQ R10, R10
-	JEQ   cutVertical15IFMA_fetched
-	MOVQ  (SP), CX
-
-cutVertical15IFMA_prefetch:
-	PREFETCHT0 (CX)
-	ADDQ       $0x40, CX
-	DECQ       R10
-	JNZ        cutVertical15IFMA_prefetch
-	MOVQ       184(AX), CX
-	ADDQ       CX, (SP)
-
-cutVertical15IFMA_fetched:
-	MOVQ      64(AX), CX
-	CMPQ      72(AX), $0x00
-	JEQ       cutVertical15IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
-	JMP       cutVertical15IFMA_lane72_end
-
-cutVertical15IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
-
-cutVertical15IFMA_lane72_end:
-	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
-	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
-	MOVQ      88(AX), CX
-	MOVQ      96(AX), R10
-	CMPQ      104(AX), $0x00
-	JEQ       cutVertical15IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
-	JMP       cutVertical15IFMA_lane104_end
-
-cutVertical15IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
-	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
-
-cutVertical15IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical15IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical15IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical15IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical15IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical15IFMA_far
-
-cutVertical15IFMA_near:
-	VMOVDQU64  (R10), Z10
-	VMOVDQU64  64(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VMOVDQU64  128(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x34, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 896(DX)
-	VMOVDQU64  192(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x28, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 832(DX)
-	VMOVDQU64  256(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x1c, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 768(DX)
-	VMOVDQU64  320(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x10, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 704(DX)
-	VPSRLQ     $0x04, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 640(DX)
-	VMOVDQU64  384(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x38, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 576(DX)
-	VMOVDQU64  448(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x2c, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 512(DX)
-	VMOVDQU64  512(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x20, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 448(DX)
-	VMOVDQU64  576(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x14, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 384(DX)
-	VPSRLQ     $0x08, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  640(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x3c, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  704(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  768(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x24, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  832(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x18, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z10, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 960(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical15IFMA_number
-	VZEROUPPER
-	RET
-
-cutVertical15IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical15IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical15IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical15IFMA_near
-
-// func cutVertical15AVX2(job *byte)
-// Requires: AVX, AVX2, MMX+
-TEXT ·cutVertical15AVX2(SB), NOSPLIT, $8-8
-	MOVQ job+0(FP), AX
-	MOVQ (AX), DX
-	MOVQ 16(AX), BX
-	MOVQ 120(AX), SI
-	XORQ DI, DI
-	XORQ R8, R8
-	XORQ R9, R9
-	MOVQ 176(AX), CX
-	MOVQ CX, (SP)
-
-cutVertical15AVX2_number:
-	MOVQ  192(AX), R10
-	TESTQ R10, R10
-	JEQ   cutVertical15AVX2_fetched
-	MOVQ  (SP), CX
-
-cutVertical15AVX2_prefetch:
-	PREFETCHT0 (CX)
-	ADDQ       $0x40, CX
-	DECQ       R10
-	JNZ        cutVertical15AVX2_prefetch
-	MOVQ       184(AX), CX
-	ADDQ       CX, (SP)
-
-cutVertical15AVX2_fetched:
-	MOVQ    64(AX), CX
-	CMPQ    72(AX), $0x00
-	JEQ     cutVertical15AVX2_lane72
-	VMOVDQU (CX)(R8*8), Y0
-	JMP     cutVertical15AVX2_lane72_end
-
-cutVertical15AVX2_lane72:
-	VPBROADCASTQ (CX)(R8*8), Y0
-
-cutVertical15AVX2_lane72_end:
-	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Y1
-	VPSUBQ    Y1, Y0, Y0
-	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Y2
-	MOVQ      88(AX), CX
-	MOVQ      96(AX), R10
-	CMPQ      104(AX), $0x00
-	JEQ       cutVertical15AVX2_lane104
-	VPSUBQ    (CX)(R9*8), Y0, Y0
-	VPMOVZXBQ (R10)(R9*1), Y1
-	JMP       cutVertical15AVX2_lane104_end
-
-cutVertical15AVX2_lane104:
-	VPBROADCASTQ (CX)(R9*8), Y1
-	VPSUBQ       Y1, Y0, Y0
-	MOVBQZX      (R10)(R9*1), CX
-	VMOVQ        CX, X1
-	VPBROADCASTQ X1, Y1
-
-cutVertical15AVX2_lane104_end:
-	VPXOR        Y2, Y1, Y1
-	VPSLLQ       $0x3f, Y1, Y1
-	VPBROADCASTQ cutConstants<>+0(SB), Y5
-	VPOR         Y1, Y5, Y5
-	VPBROADCASTQ cutConstants<>+8(SB), Y1
-	VPAND        Y1, Y2, Y2
-	VPBROADCASTQ cutConstants<>+16(SB), Y1
-	VPCMPEQQ     Y1, Y2, Y2
-	VPBROADCASTQ 152(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VPAND        Y1, Y2, Y2
-	VPXOR        Y4, Y4, Y4
-	VPCMPEQQ     Y3, Y3, Y3
-	VPCMPGTQ     Y3, Y0, Y1
-	VPAND        Y1, Y2, Y2
-	VPXOR        Y2, Y3, Y3
-	MOVQ         168(AX), R11
-	LEAQ         -16(BX)(R11*8), R10
-	MOVQ         160(AX), CX
-	SHLQ         $0x05, CX
-	ADDQ         128(AX), CX
-	MOVQ         24(AX), R12
-	LEAQ         (R12)(R12*2), R13
-	SUBQ         $0x02, R11
-	JLT          cutVertical15AVX2_single
-
-cutVertical15AVX2_words:
-	VMOVDQU     (R10), X6
-	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
-	VMOVDQU     (R10)(R12*1), X7
-	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
-	SUBQ        $0x10, R10
-	VPUNPCKLQDQ Y7, Y6, Y1
-	VMOVDQU     Y1, -64(CX)
-	VPUNPCKHQDQ Y7, Y6, Y1
-	VMOVDQU     Y1, -32(CX)
-	SUBQ        $0x40, CX
-	SUBQ        $0x02, R11
-	JGE         cutVertical15AVX2_words
-	CMPQ        R11, $-2
-	JEQ         cutVertical15AVX2_whole
-
-cutVertical15AVX2_single:
-	VMOVQ       8(R10), X6
-	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
-	VMOVQ       8(R10)(R12*2), X7
-	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
-	VINSERTI128 $0x01, X7, Y6, Y6
-	VMOVDQU     Y6, -32(CX)
-
-cutVertical15AVX2_whole:
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, R12
-	SHLQ         $0x06, R12
-	LEAQ         64(R10)(R12*1), R12
-	VPBROADCASTQ cutConstants<>+24(SB), Y1
-	VPCMPGTQ     Y1, Y0, Y10
-	VPAND        Y1, Y0, Y8
-	VPBROADCASTQ cutConstants<>+32(SB), Y1
-	VPSUBQ       Y8, Y1, Y9
-	VPOR         Y3, Y8, Y8
-	VPOR         Y3, Y9, Y9
-	VPTEST       Y2, Y10
-	JNE          cutVertical15AVX2_far
-
-cutVertical15AVX2_near:
-	VPBROADCASTQ cutConstants<>+40(SB), Y10
-	VMOVDQU      (R10), Y11
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      32(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLQ       $0x03, Y11, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 448(DX)
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      64(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x36, Y11, Y3
-	VPSLLQ       $0x0a, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 416(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VMOVDQU      96(R10), Y11
-	VPSLLVQ      Y9, Y11, Y1
-	VPOR         Y1, Y2, Y2
-	VPSRLQ       $0x29, Y0, Y3
-	VPSLLQ       $0x17, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 384(DX)
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      128(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLQ       $0x1c, Y2, Y3
-	VPSLLQ       $0x24, Y11, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 352(DX)
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      160(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x0f, Y11, Y3
-	VPSLLQ       $0x31, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 320(DX)
-	VPSRLQ       $0x02, Y0, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 288(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VMOVDQU      192(R10), Y11
-	VPSLLVQ      Y9, Y11, Y1
-	VPOR         Y1, Y2, Y2
-	VPSRLQ       $0x35, Y0, Y3
-	VPSLLQ       $0x0b, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 256(DX)
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      224(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLQ       $0x28, Y2, Y3
-	VPSLLQ       $0x18, Y11, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 224(DX)
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      256(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x1b, Y11, Y3
-	VPSLLQ       $0x25, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 192(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VMOVDQU      288(R10), Y11
-	VPSLLVQ      Y9, Y11, Y1
-	VPOR         Y1, Y2, Y2
-	VPSRLQ       $0x0e, Y0, Y3
-	VPSLLQ       $0x32, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 160(DX)
-	VPSRLQ       $0x01, Y2, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 128(DX)
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      320(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLQ       $0x34, Y2, Y3
-	VPSLLQ       $0x0c, Y11, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 96(DX)
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      352(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x27, Y11, Y3
-	VPSLLQ       $0x19, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 64(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VPSRLQ       $0x1a, Y0, Y3
-	VPSLLQ       $0x26, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 32(DX)
-	VPSRLQ       $0x0d, Y2, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, (DX)
-	VMOVDQU      Y4, 480(DX)
-	ADDQ         8(AX), DX
-	ADDQ         32(AX), BX
-	ADDQ         56(AX), DI
-	ADDQ         80(AX), R8
-	ADDQ         112(AX), R9
-	DECQ         SI
-	JNZ          cutVertical15AVX2_number
-	VZEROUPPER
-	RET
-
-cutVertical15AVX2_far:
-	VPSRLQ $0x06, Y0, Y0
-	VPSLLQ $0x02, Y0, Y0
-	VPADDQ laneIndex<>+0(SB), Y0, Y0
-	VPANDN Y0, Y3, Y0
-
-cutVertical15AVX2_gather:
-	VPCMPEQQ   Y1, Y1, Y1
-	VPGATHERQQ Y1, (R10)(Y0*8), Y11
-	VMOVDQU    Y11, (R12)
-	ADDQ       $0x20, R10
-	ADDQ       $0x20, R12
-	DECQ       R11
-	JNZ        cutVertical15AVX2_gather
-	MOVQ       160(AX), R11
-	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
-	MOVQ       R11, CX
-	SHLQ       $0x05, CX
-	SUBQ       CX, R10
-	JMP        cutVertical15AVX2_near
-
-// func cutVertical16IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical16IFMA(SB), NOSPLIT, $8-8
-	MOVQ         job+0(FP), AX
-	MOVQ         (AX), DX
-	MOVQ         16(AX), BX
-	MOVQ         120(AX), SI
-	XORQ         DI, DI
-	XORQ         R8, R8
-	XORQ         R9, R9
-	MOVQ         176(AX), CX
-	MOVQ         CX, (SP)
-	VMOVDQU64    lowPairs<>+0(SB), Z0
-	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
-	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
-	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
-	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
-	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
-	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
-
-cutVertical16IFMA_number:
-	MOVQ  192(AX), R10
-	TESTQ R10, R10
-	JEQ   cutVertical16IFMA_fetched
-	MOVQ  (SP), CX
-
-cutVertical16IFMA_prefetch:
-	PREFETCHT0 (CX)
-	ADDQ       $0x40, CX
-	DECQ       R10
-	JNZ        cutVertical16IFMA_prefetch
-	MOVQ       184(AX), CX
-	ADDQ       CX, (SP)
-
-cutVertical16IFMA_fetched:
-	MOVQ      64(AX), CX
-	CMPQ      72(AX), $0x00
-	JEQ       cutVertical16IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
-	JMP       cutVertical16IFMA_lane72_end
-
-cutVertical16IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
-
-cutVertical16IFMA_lane72_end:
-	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
-	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
-	MOVQ      88(AX), CX
-	MOVQ      96(AX), R10
-	CMPQ      104(AX), $0x00
-	JEQ       cutVertical16IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
-	JMP       cutVertical16IFMA_lane104_end
-
-cutVertical16IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
-	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
-
-cutVertical16IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical16IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical16IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical16IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical16IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical16IFMA_far
-
-cutVertical16IFMA_near:
-	VMOVDQU64  (R10), Z10
-	VMOVDQU64  64(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPANDQ     Z3, Z10, Z17
-	VMOVDQU64  Z17, 960(DX)
-	VMOVDQU64  128(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x34, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 896(DX)
-	VMOVDQU64  192(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x28, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 832(DX)
-	VMOVDQU64  256(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x1c, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 768(DX)
-	VMOVDQU64  320(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x10, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 704(DX)
-	VPSRLQ     $0x04, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 640(DX)
-	VMOVDQU64  384(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x38, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 576(DX)
-	VMOVDQU64  448(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x2c, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 512(DX)
-	VMOVDQU64  512(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x20, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 448(DX)
-	VMOVDQU64  576(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x14, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 384(DX)
-	VPSRLQ     $0x08, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  640(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x3c, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  704(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  768(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x24, Z16, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  832(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x18, Z10, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z10, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 1024(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical16IFMA_number
-	VZEROUPPER
-	RET
-
-cutVertical16IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical16IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical16IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical16IFMA_near
-
-// func cutVertical16AVX2(job *byte)
-// Requires: AVX, AVX2, MMX+
-TEXT ·cutVertical16AVX2(SB), NOSPLIT, $8-8
-	MOVQ job+0(FP), AX
-	MOVQ (AX), DX
-	MOVQ 16(AX), BX
-	MOVQ 120(AX), SI
-	XORQ DI, DI
-	XORQ R8, R8
-	XORQ R9, R9
-	MOVQ 176(AX), CX
-	MOVQ CX, (SP)
-
-cutVertical16AVX2_number:
-	MOVQ  192(AX), R10
-	TESTQ R10, R10
-	JEQ   cutVertical16AVX2_fetched
-	MOVQ  (SP), CX
-
-cutVertical16AVX2_prefetch:
-	PREFETCHT0 (CX)
-	ADDQ       $0x40, CX
-	DECQ       R10
-	JNZ        cutVertical16AVX2_prefetch
-	MOVQ       184(AX), CX
-	ADDQ       CX, (SP)
-
-cutVertical16AVX2_fetched:
-	MOVQ    64(AX), CX
-	CMPQ    72(AX), $0x00
-	JEQ     cutVertical16AVX2_lane72
-	VMOVDQU (CX)(R8*8), Y0
-	JMP     cutVertical16AVX2_lane72_end
-
-cutVertical16AVX2_lane72:
-	VPBROADCASTQ (CX)(R8*8), Y0
-
-cutVertical16AVX2_lane72_end:
-	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Y1
-	VPSUBQ    Y1, Y0, Y0
-	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Y2
-	MOVQ      88(AX), CX
-	MOVQ      96(AX), R10
-	CMPQ      104(AX), $0x00
-	JEQ       cutVertical16AVX2_lane104
-	VPSUBQ    (CX)(R9*8), Y0, Y0
-	VPMOVZXBQ (R10)(R9*1), Y1
-	JMP       cutVertical16AVX2_lane104_end
-
-cutVertical16AVX2_lane104:
-	VPBROADCASTQ (CX)(R9*8), Y1
-	VPSUBQ       Y1, Y0, Y0
-	MOVBQZX      (R10)(R9*1), CX
-	VMOVQ        CX, X1
-	VPBROADCASTQ X1, Y1
-
-cutVertical16AVX2_lane104_end:
-	VPXOR        Y2, Y1, Y1
-	VPSLLQ       $0x3f, Y1, Y1
-	VPBROADCASTQ cutConstants<>+0(SB), Y5
-	VPOR         Y1, Y5, Y5
-	VPBROADCASTQ cutConstants<>+8(SB), Y1
-	VPAND        Y1, Y2, Y2
-	VPBROADCASTQ cutConstants<>+16(SB), Y1
-	VPCMPEQQ     Y1, Y2, Y2
-	VPBROADCASTQ 152(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VPAND        Y1, Y2, Y2
-	VPXOR        Y4, Y4, Y4
-	VPCMPEQQ     Y3, Y3, Y3
-	VPCMPGTQ     Y3, Y0, Y1
-	VPAND        Y1, Y2, Y2
-	VPXOR        Y2, Y3, Y3
-	MOVQ         168(AX), R11
-	LEAQ         -16(BX)(R11*8), R10
-	MOVQ         160(AX), CX
-	SHLQ         $0x05, CX
-	ADDQ         128(AX), CX
-	MOVQ         24(AX), R12
-	LEAQ         (R12)(R12*2), R13
-	SUBQ         $0x02, R11
-	JLT          cutVertical16AVX2_single
-
-cutVertical16AVX2_words:
-	VMOVDQU     (R10), X6
-	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
-	VMOVDQU     (R10)(R12*1), X7
-	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
-	SUBQ        $0x10, R10
-	VPUNPCKLQDQ Y7, Y6, Y1
-	VMOVDQU     Y1, -64(CX)
-	VPUNPCKHQDQ Y7, Y6, Y1
-	VMOVDQU     Y1, -32(CX)
-	SUBQ        $0x40, CX
-	SUBQ        $0x02, R11
-	JGE         cutVertical16AVX2_words
-	CMPQ        R11, $-2
-	JEQ         cutVertical16AVX2_whole
-
-cutVertical16AVX2_single:
-	VMOVQ       8(R10), X6
-	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
-	VMOVQ       8(R10)(R12*2), X7
-	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
-	VINSERTI128 $0x01, X7, Y6, Y6
-	VMOVDQU     Y6, -32(CX)
-
-cutVertical16AVX2_whole:
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, R12
-	SHLQ         $0x06, R12
-	LEAQ         64(R10)(R12*1), R12
-	VPBROADCASTQ cutConstants<>+24(SB), Y1
-	VPCMPGTQ     Y1, Y0, Y10
-	VPAND        Y1, Y0, Y8
-	VPBROADCASTQ cutConstants<>+32(SB), Y1
-	VPSUBQ       Y8, Y1, Y9
-	VPOR         Y3, Y8, Y8
-	VPOR         Y3, Y9, Y9
-	VPTEST       Y2, Y10
-	JNE          cutVertical16AVX2_far
-
-cutVertical16AVX2_near:
-	VPBROADCASTQ cutConstants<>+40(SB), Y10
-	VMOVDQU      (R10), Y0
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      32(R10), Y11
-	VPSLLVQ      Y9, Y11, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      64(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLQ       $0x10, Y0, Y3
-	VPSLLQ       $0x30, Y11, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 480(DX)
-	VPSRLQ       $0x03, Y11, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 448(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VMOVDQU      96(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y2, Y2
-	VPSRLQ       $0x36, Y11, Y3
-	VPSLLQ       $0x0a, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 416(DX)
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      128(R10), Y11
-	VPSLLVQ      Y9, Y11, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x29, Y2, Y3
-	VPSLLQ       $0x17, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 384(DX)
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      160(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLQ       $0x1c, Y0, Y3
-	VPSLLQ       $0x24, Y11, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 352(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VMOVDQU      192(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y2, Y2
-	VPSRLQ       $0x0f, Y11, Y3
-	VPSLLQ       $0x31, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 320(DX)
-	VPSRLQ       $0x02, Y2, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 288(DX)
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      224(R10), Y11
-	VPSLLVQ      Y9, Y11, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x35, Y2, Y3
-	VPSLLQ       $0x0b, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 256(DX)
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      256(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLQ       $0x28, Y0, Y3
-	VPSLLQ       $0x18, Y11, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 224(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VMOVDQU      288(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y2, Y2
-	VPSRLQ       $0x1b, Y11, Y3
-	VPSLLQ       $0x25, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 192(DX)
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      320(R10), Y11
-	VPSLLVQ      Y9, Y11, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x0e, Y2, Y3
-	VPSLLQ       $0x32, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 160(DX)
-	VPSRLQ       $0x01, Y0, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 128(DX)
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      352(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLQ       $0x34, Y0, Y3
-	VPSLLQ       $0x0c, Y11, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 96(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VMOVDQU      384(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y2, Y2
-	VPSRLQ       $0x27, Y11, Y3
-	VPSLLQ       $0x19, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 64(DX)
-	VPSRLVQ      Y8, Y0, Y0
-	VPSRLQ       $0x1a, Y2, Y3
-	VPSLLQ       $0x26, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 32(DX)
-	VPSRLQ       $0x0d, Y0, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, (DX)
-	VMOVDQU      Y4, 512(DX)
-	ADDQ         8(AX), DX
-	ADDQ         32(AX), BX
-	ADDQ         56(AX), DI
-	ADDQ         80(AX), R8
-	ADDQ         112(AX), R9
-	DECQ         SI
-	JNZ          cutVertical16AVX2_number
-	VZEROUPPER
-	RET
-
-cutVertical16AVX2_far:
-	VPSRLQ $0x06, Y0, Y0
-	VPSLLQ $0x02, Y0, Y0
-	VPADDQ laneIndex<>+0(SB), Y0, Y0
-	VPANDN Y0, Y3, Y0
-
-cutVertical16AVX2_gather:
-	VPCMPEQQ   Y1, Y1, Y1
-	VPGATHERQQ Y1, (R10)(Y0*8), Y11
-	VMOVDQU    Y11, (R12)
-	ADDQ       $0x20, R10
-	ADDQ       $0x20, R12
-	DECQ       R11
-	JNZ        cutVertical16AVX2_gather
-	MOVQ       160(AX), R11
-	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
-	MOVQ       R11, CX
-	SHLQ       $0x05, CX
-	SUBQ       CX, R10
-	JMP        cutVertical16AVX2_near
-
-// func cutVertical17IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical17IFMA(SB), NOSPLIT, $8-8
-	MOVQ         job+0(FP), AX
-	MOVQ         (AX), DX
-	MOVQ         16(AX), BX
-	MOVQ         120(AX), SI
-	XORQ         DI, DI
-	XORQ         R8, R8
-	XORQ         R9, R9
-	MOVQ         176(AX), CX
-	MOVQ         CX, (SP)
-	VMOVDQU64    lowPairs<>+0(SB), Z0
-	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
-	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
-	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
-	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
-	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
-	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
 
 cutVertical17IFMA_number:
 	MOVQ  192(AX), R10
@@ -15084,817 +11322,227 @@ cutVertical17IFMA_fetched:
 	MOVQ      64(AX), CX
 	CMPQ      72(AX), $0x00
 	JEQ       cutVertical17IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
+	VMOVDQU64 (CX)(R8*8), Z9
 	JMP       cutVertical17IFMA_lane72_end
 
 cutVertical17IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
+	VPBROADCASTQ (CX)(R8*8), Z9
 
 cutVertical17IFMA_lane72_end:
 	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
 	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
+	VPMOVZXBQ (CX)(DI*1), Z8
 	MOVQ      88(AX), CX
 	MOVQ      96(AX), R10
 	CMPQ      104(AX), $0x00
 	JEQ       cutVertical17IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
 	JMP       cutVertical17IFMA_lane104_end
 
 cutVertical17IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
 	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
+	VPBROADCASTQ R10, Z7
 
 cutVertical17IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical17IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical17IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical17IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical17IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical17IFMA_far
-
-cutVertical17IFMA_near:
-	VMOVDQU64  (R10), Z10
-	VMOVDQU64  64(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSRLQ     $0x0c, Z10, Z17
-	VMOVDQU64  Z17, 1024(DX)
-	VMOVDQU64  128(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPANDQ     Z3, Z16, Z17
-	VMOVDQU64  Z17, 960(DX)
-	VMOVDQU64  192(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x34, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 896(DX)
-	VMOVDQU64  256(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x28, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 832(DX)
-	VMOVDQU64  320(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x1c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 768(DX)
-	VMOVDQU64  384(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x10, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 704(DX)
-	VPSRLQ     $0x04, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 640(DX)
-	VMOVDQU64  448(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x38, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 576(DX)
-	VMOVDQU64  512(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x2c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 512(DX)
-	VMOVDQU64  576(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x20, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 448(DX)
-	VMOVDQU64  640(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x14, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 384(DX)
-	VPSRLQ     $0x08, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  704(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x3c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  768(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  832(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x24, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  896(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x18, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z16, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 1088(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical17IFMA_number
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical17IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VBROADCASTI64X4 -32(CX), Z12
+	VINSERTI64X4    $0x01, -32(R10), Z12, Z12
+	VBROADCASTI64X4 -32(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -32(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -32(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -32(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -32(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -32(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z12, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z14, Z0, Z12
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z8, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x3c, Z11, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x14, Z14, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 384(DX)
+	VMOVDQA64       Z15, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x20, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 448(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x2c, Z11, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 512(DX)
+	VBROADCASTI64X4 -64(CX), Z11
+	VINSERTI64X4    $0x01, -64(R10), Z11, Z11
+	VBROADCASTI64X4 -64(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -64(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -64(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -64(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -64(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -64(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z11, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z11, Z11
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z11, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z11, Z11
+	VPERMT2Q        Z14, Z0, Z11
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z12, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x38, Z8, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 576(DX)
+	VPSRLQ          $0x04, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 640(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x10, Z14, Z8, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 704(DX)
+	VMOVDQA64       Z15, Z12
+	VPSHRDVQ.Z      Z9, Z13, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x1c, Z8, Z12, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 768(DX)
+	VMOVDQA64       Z11, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x28, Z12, Z8, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 832(DX)
+	VMOVDQU64.Z     -96(CX), K3, Z12
+	VBROADCASTI64X4 -96(R10), K4, Z12
+	VMOVDQU64.Z     -96(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -96(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -96(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -96(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -96(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -96(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VPUNPCKHQDQ     Z15, Z14, Z17
+	VMOVDQA64       Z16, Z16
+	VPERMT2Q        Z17, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z13
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z13, Z1, Z12
+	VMOVDQA64       Z16, Z13
+	VPSHRDVQ.Z      Z9, Z11, K2, Z13
+	VPXORQ          Z7, Z13, Z13
+	VPSHRDQ         $0x34, Z8, Z13, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 896(DX)
+	VPANDQ          Z2, Z13, Z8
+	VMOVDQU64       Z8, 960(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSRLQ          $0x0c, Z8, Z8
+	VMOVDQU64       Z8, 1024(DX)
+	VMOVDQU64       Z7, 1088(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical17IFMA_number
+	MOVQ            SI, left+8(FP)
 	VZEROUPPER
 	RET
 
 cutVertical17IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical17IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical17IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical17IFMA_near
-
-// func cutVertical17AVX2(job *byte)
-// Requires: AVX, AVX2, MMX+
-TEXT ·cutVertical17AVX2(SB), NOSPLIT, $8-8
-	MOVQ job+0(FP), AX
-	MOVQ (AX), DX
-	MOVQ 16(AX), BX
-	MOVQ 120(AX), SI
-	XORQ DI, DI
-	XORQ R8, R8
-	XORQ R9, R9
-	MOVQ 176(AX), CX
-	MOVQ CX, (SP)
-
-cutVertical17AVX2_number:
-	MOVQ  192(AX), R10
-	TESTQ R10, R10
-	JEQ   cutVertical17AVX2_fetched
-	MOVQ  (SP), CX
-
-cutVertical17AVX2_prefetch:
-	PREFETCHT0 (CX)
-	ADDQ       $0x40, CX
-	DECQ       R10
-	JNZ        cutVertical17AVX2_prefetch
-	MOVQ       184(AX), CX
-	ADDQ       CX, (SP)
-
-cutVertical17AVX2_fetched:
-	MOVQ    64(AX), CX
-	CMPQ    72(AX), $0x00
-	JEQ     cutVertical17AVX2_lane72
-	VMOVDQU (CX)(R8*8), Y0
-	JMP     cutVertical17AVX2_lane72_end
-
-cutVertical17AVX2_lane72:
-	VPBROADCASTQ (CX)(R8*8), Y0
-
-cutVertical17AVX2_lane72_end:
-	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Y1
-	VPSUBQ    Y1, Y0, Y0
-	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Y2
-	MOVQ      88(AX), CX
-	MOVQ      96(AX), R10
-	CMPQ      104(AX), $0x00
-	JEQ       cutVertical17AVX2_lane104
-	VPSUBQ    (CX)(R9*8), Y0, Y0
-	VPMOVZXBQ (R10)(R9*1), Y1
-	JMP       cutVertical17AVX2_lane104_end
-
-cutVertical17AVX2_lane104:
-	VPBROADCASTQ (CX)(R9*8), Y1
-	VPSUBQ       Y1, Y0, Y0
-	MOVBQZX      (R10)(R9*1), CX
-	VMOVQ        CX, X1
-	VPBROADCASTQ X1, Y1
-
-cutVertical17AVX2_lane104_end:
-	VPXOR        Y2, Y1, Y1
-	VPSLLQ       $0x3f, Y1, Y1
-	VPBROADCASTQ cutConstants<>+0(SB), Y5
-	VPOR         Y1, Y5, Y5
-	VPBROADCASTQ cutConstants<>+8(SB), Y1
-	VPAND        Y1, Y2, Y2
-	VPBROADCASTQ cutConstants<>+16(SB), Y1
-	VPCMPEQQ     Y1, Y2, Y2
-	VPBROADCASTQ 152(AX), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VPAND        Y1, Y2, Y2
-	VPXOR        Y4, Y4, Y4
-	VPCMPEQQ     Y3, Y3, Y3
-	VPCMPGTQ     Y3, Y0, Y1
-	VPAND        Y1, Y2, Y2
-	VPXOR        Y2, Y3, Y3
-	MOVQ         168(AX), R11
-	LEAQ         -16(BX)(R11*8), R10
-	MOVQ         160(AX), CX
-	SHLQ         $0x05, CX
-	ADDQ         128(AX), CX
-	MOVQ         24(AX), R12
-	LEAQ         (R12)(R12*2), R13
-	SUBQ         $0x02, R11
-	JLT          cutVertical17AVX2_single
-
-cutVertical17AVX2_words:
-	VMOVDQU     (R10), X6
-	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
-	VMOVDQU     (R10)(R12*1), X7
-	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
-	SUBQ        $0x10, R10
-	VPUNPCKLQDQ Y7, Y6, Y1
-	VMOVDQU     Y1, -64(CX)
-	VPUNPCKHQDQ Y7, Y6, Y1
-	VMOVDQU     Y1, -32(CX)
-	SUBQ        $0x40, CX
-	SUBQ        $0x02, R11
-	JGE         cutVertical17AVX2_words
-	CMPQ        R11, $-2
-	JEQ         cutVertical17AVX2_whole
-
-cutVertical17AVX2_single:
-	VMOVQ       8(R10), X6
-	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
-	VMOVQ       8(R10)(R12*2), X7
-	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
-	VINSERTI128 $0x01, X7, Y6, Y6
-	VMOVDQU     Y6, -32(CX)
-
-cutVertical17AVX2_whole:
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, R12
-	SHLQ         $0x06, R12
-	LEAQ         64(R10)(R12*1), R12
-	VPBROADCASTQ cutConstants<>+24(SB), Y1
-	VPCMPGTQ     Y1, Y0, Y10
-	VPAND        Y1, Y0, Y8
-	VPBROADCASTQ cutConstants<>+32(SB), Y1
-	VPSUBQ       Y8, Y1, Y9
-	VPOR         Y3, Y8, Y8
-	VPOR         Y3, Y9, Y9
-	VPTEST       Y2, Y10
-	JNE          cutVertical17AVX2_far
-
-cutVertical17AVX2_near:
-	VPBROADCASTQ cutConstants<>+40(SB), Y10
-	VMOVDQU      (R10), Y0
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      32(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLVQ      Y8, Y2, Y2
-	VMOVDQU      64(R10), Y11
-	VPSLLVQ      Y9, Y11, Y1
-	VPOR         Y1, Y2, Y2
-	VPSRLQ       $0x1d, Y0, Y3
-	VPSLLQ       $0x23, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 512(DX)
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      96(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLQ       $0x10, Y2, Y3
-	VPSLLQ       $0x30, Y11, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 480(DX)
-	VPSRLQ       $0x03, Y11, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 448(DX)
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      128(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x36, Y11, Y3
-	VPSLLQ       $0x0a, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 416(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VMOVDQU      160(R10), Y11
-	VPSLLVQ      Y9, Y11, Y1
-	VPOR         Y1, Y2, Y2
-	VPSRLQ       $0x29, Y0, Y3
-	VPSLLQ       $0x17, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 384(DX)
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      192(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLQ       $0x1c, Y2, Y3
-	VPSLLQ       $0x24, Y11, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 352(DX)
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      224(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x0f, Y11, Y3
-	VPSLLQ       $0x31, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 320(DX)
-	VPSRLQ       $0x02, Y0, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 288(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VMOVDQU      256(R10), Y11
-	VPSLLVQ      Y9, Y11, Y1
-	VPOR         Y1, Y2, Y2
-	VPSRLQ       $0x35, Y0, Y3
-	VPSLLQ       $0x0b, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 256(DX)
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      288(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLQ       $0x28, Y2, Y3
-	VPSLLQ       $0x18, Y11, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 224(DX)
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      320(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x1b, Y11, Y3
-	VPSLLQ       $0x25, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 192(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VMOVDQU      352(R10), Y11
-	VPSLLVQ      Y9, Y11, Y1
-	VPOR         Y1, Y2, Y2
-	VPSRLQ       $0x0e, Y0, Y3
-	VPSLLQ       $0x32, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 160(DX)
-	VPSRLQ       $0x01, Y2, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 128(DX)
-	VPSRLVQ      Y8, Y11, Y11
-	VMOVDQU      384(R10), Y0
-	VPSLLVQ      Y9, Y0, Y1
-	VPOR         Y1, Y11, Y11
-	VPSRLQ       $0x34, Y2, Y3
-	VPSLLQ       $0x0c, Y11, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 96(DX)
-	VPSRLVQ      Y8, Y0, Y0
-	VMOVDQU      416(R10), Y2
-	VPSLLVQ      Y9, Y2, Y1
-	VPOR         Y1, Y0, Y0
-	VPSRLQ       $0x27, Y11, Y3
-	VPSLLQ       $0x19, Y0, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 64(DX)
-	VPSRLVQ      Y8, Y2, Y2
-	VPSRLQ       $0x1a, Y0, Y3
-	VPSLLQ       $0x26, Y2, Y1
-	VPOR         Y1, Y3, Y3
-	VPAND        Y10, Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, 32(DX)
-	VPSRLQ       $0x0d, Y2, Y3
-	VPOR         Y5, Y3, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y3, (DX)
-	VMOVDQU      Y4, 544(DX)
-	ADDQ         8(AX), DX
-	ADDQ         32(AX), BX
-	ADDQ         56(AX), DI
-	ADDQ         80(AX), R8
-	ADDQ         112(AX), R9
-	DECQ         SI
-	JNZ          cutVertical17AVX2_number
+	MOVQ SI, left+8(FP)
 	VZEROUPPER
 	RET
-
-cutVertical17AVX2_far:
-	VPSRLQ $0x06, Y0, Y0
-	VPSLLQ $0x02, Y0, Y0
-	VPADDQ laneIndex<>+0(SB), Y0, Y0
-	VPANDN Y0, Y3, Y0
-
-cutVertical17AVX2_gather:
-	VPCMPEQQ   Y1, Y1, Y1
-	VPGATHERQQ Y1, (R10)(Y0*8), Y11
-	VMOVDQU    Y11, (R12)
-	ADDQ       $0x20, R10
-	ADDQ       $0x20, R12
-	DECQ       R11
-	JNZ        cutVertical17AVX2_gather
-	MOVQ       160(AX), R11
-	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
-	MOVQ       R11, CX
-	SHLQ       $0x05, CX
-	SUBQ       CX, R10
-	JMP        cutVertical17AVX2_near
-
-// func cutVertical18IFMA(job *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
-TEXT ·cutVertical18IFMA(SB), NOSPLIT, $8-8
-	MOVQ         job+0(FP), AX
-	MOVQ         (AX), DX
-	MOVQ         16(AX), BX
-	MOVQ         120(AX), SI
-	XORQ         DI, DI
-	XORQ         R8, R8
-	XORQ         R9, R9
-	MOVQ         176(AX), CX
-	MOVQ         CX, (SP)
-	VMOVDQU64    lowPairs<>+0(SB), Z0
-	VMOVDQU64    highPairs<>+0(SB), Z1
-	VMOVDQU64    laneIndex<>+0(SB), Z2
-	MOVQ         $0x000fffffffffffff, R10
-	VPBROADCASTQ R10, Z3
-	MOVQ         $0x00000001, R10
-	VPBROADCASTQ R10, Z4
-	MOVQ         $0x00000002, R10
-	VPBROADCASTQ R10, Z5
-	MOVQ         $0x00000006, R10
-	VPBROADCASTQ R10, Z6
-	MOVQ         $0x00000040, R10
-	VPBROADCASTQ R10, Z7
-
-cutVertical18IFMA_number:
-	MOVQ  192(AX), R10
-	TESTQ R10, R10
-	JEQ   cutVertical18IFMA_fetched
-	MOVQ  (SP), CX
-
-cutVertical18IFMA_prefetch:
-	PREFETCHT0 (CX)
-	ADDQ       $0x40, CX
-	DECQ       R10
-	JNZ        cutVertical18IFMA_prefetch
-	MOVQ       184(AX), CX
-	ADDQ       CX, (SP)
-
-cutVertical18IFMA_fetched:
-	MOVQ      64(AX), CX
-	CMPQ      72(AX), $0x00
-	JEQ       cutVertical18IFMA_lane72
-	VMOVDQU64 (CX)(R8*8), Z8
-	JMP       cutVertical18IFMA_lane72_end
-
-cutVertical18IFMA_lane72:
-	VPBROADCASTQ (CX)(R8*8), Z8
-
-cutVertical18IFMA_lane72_end:
-	MOVQ      40(AX), CX
-	VPMOVSXDQ (CX)(DI*4), Z9
-	VPSUBQ    Z9, Z8, Z8
-	MOVQ      48(AX), CX
-	VPMOVZXBQ (CX)(DI*1), Z10
-	MOVQ      88(AX), CX
-	MOVQ      96(AX), R10
-	CMPQ      104(AX), $0x00
-	JEQ       cutVertical18IFMA_lane104
-	VPSUBQ    (CX)(R9*8), Z8, Z8
-	VPMOVZXBQ (R10)(R9*1), Z9
-	JMP       cutVertical18IFMA_lane104_end
-
-cutVertical18IFMA_lane104:
-	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
-	MOVBQZX      (R10)(R9*1), R10
-	VPBROADCASTQ R10, Z9
-
-cutVertical18IFMA_lane104_end:
-	VPXORQ       Z10, Z9, Z9
-	VPANDQ       Z6, Z10, Z10
-	VPCMPEQQ     Z5, Z10, K1
-	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
-	VPTESTMQ     Z4, Z9, K1, K2
-	VPMOVM2Q     K2, Z9
-	MOVQ         168(AX), R13
-	LEAQ         -32(BX)(R13*8), R11
-	MOVQ         160(AX), R12
-	SHLQ         $0x06, R12
-	ADDQ         128(AX), R12
-	SUBQ         $0x00000100, R12
-	MOVQ         24(AX), R14
-	LEAQ         (R14)(R14*2), R15
-	MOVQ         $0x0000000f, R10
-	KMOVB        R10, K2
-
-cutVertical18IFMA_words:
-	CMPQ  R13, $0x04
-	JGE   cutVertical18IFMA_whole
-	MOVQ  $0x00000004, CX
-	SUBQ  R13, CX
-	MOVQ  $0x0000000f, R10
-	SHLQ  CL, R10
-	ANDQ  $0x0f, R10
-	KMOVB R10, K2
-
-cutVertical18IFMA_whole:
-	LEAQ         (R11)(R14*4), CX
-	VMOVDQU64.Z  (R11), K2, Y11
-	VMOVDQU64.Z  (CX), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z11, Z11
-	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
-	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z12, Z12
-	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
-	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z13, Z13
-	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
-	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
-	VINSERTI64X4 $0x01, Y10, Z14, Z14
-	VPUNPCKLQDQ  Z12, Z11, Z10
-	VPUNPCKHQDQ  Z12, Z11, Z16
-	VPUNPCKLQDQ  Z14, Z13, Z17
-	VPUNPCKHQDQ  Z14, Z13, Z18
-	VMOVDQA64    Z10, Z19
-	VPERMT2Q     Z17, Z0, Z19
-	VMOVDQU64    Z19, (R12)
-	VPERMT2Q     Z17, Z1, Z10
-	VMOVDQU64    Z10, 128(R12)
-	VMOVDQA64    Z16, Z10
-	VPERMT2Q     Z18, Z0, Z10
-	VMOVDQU64    Z10, 64(R12)
-	VPERMT2Q     Z18, Z1, Z16
-	VMOVDQU64    Z16, 192(R12)
-	SUBQ         $0x20, R11
-	SUBQ         $0x00000100, R12
-	SUBQ         $0x04, R13
-	JG           cutVertical18IFMA_words
-	MOVQ         128(AX), R10
-	MOVQ         160(AX), R11
-	MOVQ         R11, CX
-	SHLQ         $0x07, CX
-	LEAQ         128(R10)(CX*1), CX
-	VPCMPUQ      $0x05, Z7, Z8, K1, K2
-	KORTESTB     K2, K2
-	JNE          cutVertical18IFMA_far
-
-cutVertical18IFMA_near:
-	VMOVDQU64  (R10), Z15
-	VMOVDQU64  64(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VMOVDQU64  128(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x18, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 1088(DX)
-	VPSRLQ     $0x0c, Z10, Z17
-	VMOVDQU64  Z17, 1024(DX)
-	VMOVDQU64  192(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPANDQ     Z3, Z16, Z17
-	VMOVDQU64  Z17, 960(DX)
-	VMOVDQU64  256(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x34, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 896(DX)
-	VMOVDQU64  320(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x28, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 832(DX)
-	VMOVDQU64  384(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x1c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 768(DX)
-	VMOVDQU64  448(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x10, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 704(DX)
-	VPSRLQ     $0x04, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 640(DX)
-	VMOVDQU64  512(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x38, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 576(DX)
-	VMOVDQU64  576(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x2c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 512(DX)
-	VMOVDQU64  640(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x20, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 448(DX)
-	VMOVDQU64  704(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x14, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 384(DX)
-	VPSRLQ     $0x08, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 320(DX)
-	VMOVDQU64  768(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x3c, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 256(DX)
-	VMOVDQU64  832(R10), Z10
-	VPSHRDVQ.Z Z8, Z10, K1, Z15
-	VPXORQ     Z9, Z15, Z15
-	VPSHRDQ    $0x30, Z15, Z16, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 192(DX)
-	VMOVDQU64  896(R10), Z16
-	VPSHRDVQ.Z Z8, Z16, K1, Z10
-	VPXORQ     Z9, Z10, Z10
-	VPSHRDQ    $0x24, Z10, Z15, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 128(DX)
-	VMOVDQU64  960(R10), Z15
-	VPSHRDVQ.Z Z8, Z15, K1, Z16
-	VPXORQ     Z9, Z16, Z16
-	VPSHRDQ    $0x18, Z16, Z10, Z17
-	VPANDQ     Z3, Z17, Z17
-	VMOVDQU64  Z17, 64(DX)
-	VPSRLQ     $0x0c, Z16, Z17
-	VMOVDQU64  Z17, (DX)
-	VMOVDQU64  Z9, 1152(DX)
-	ADDQ       8(AX), DX
-	ADDQ       32(AX), BX
-	ADDQ       56(AX), DI
-	ADDQ       80(AX), R8
-	ADDQ       112(AX), R9
-	DECQ       SI
-	JNZ        cutVertical18IFMA_number
-	VZEROUPPER
-	RET
-
-cutVertical18IFMA_far:
-	VPSRLQ $0x06, Z8, Z10
-	VPSLLQ $0x03, Z10, Z10
-	VPADDQ Z2, Z10, Z10
-
-cutVertical18IFMA_gather:
-	VPXORQ     Z15, Z15, Z15
-	KMOVB      K1, K2
-	VPGATHERQQ (R10)(Z10*8), K2, Z15
-	VMOVDQU64  Z15, (CX)
-	ADDQ       $0x40, R10
-	ADDQ       $0x40, CX
-	DECQ       R11
-	JNZ        cutVertical18IFMA_gather
-	MOVQ       160(AX), R11
-	MOVQ       CX, R10
-	ADDQ       $0x00000040, CX
-	MOVQ       R11, CX
-	SHLQ       $0x06, CX
-	SUBQ       CX, R10
-	JMP        cutVertical18IFMA_near
 
 // func cutVertical18AVX2(job *byte)
 // Requires: AVX, AVX2, MMX+
@@ -16225,33 +11873,35 @@ cutVertical18AVX2_gather:
 	JNZ        cutVertical18AVX2_gather
 	MOVQ       160(AX), R11
 	MOVQ       R12, R10
-	ADDQ       $0x00000020, R12
+	ADDQ       $0x20, R12
 	MOVQ       R11, CX
 	SHLQ       $0x05, CX
 	SUBQ       CX, R10
 	JMP        cutVertical18AVX2_near
 
-// func verticalAxpy1IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// func verticalAxpy1IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
-TEXT ·verticalAxpy1IFMA(SB), NOSPLIT, $8-88
-	MOVQ      acc+0(FP), AX
-	MOVQ      a+8(FP), CX
-	MOVQ      x+24(FP), DX
-	MOVQ      n+40(FP), BX
-	MOVQ      first+48(FP), SI
-	MOVQ      digits+56(FP), DI
-	IMUL3Q    $0x40, DI, DI
-	MOVQ      SI, R8
-	IMUL3Q    $0x40, R8, R8
-	MOVQ      SI, R9
-	IMUL3Q    $0x08, R9, R9
-	ADDQ      R8, AX
+TEXT ·verticalAxpy1IFMA(SB), NOSPLIT, $8-96
+	MOVQ   acc+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   x+24(FP), DX
+	MOVQ   n+40(FP), BX
+	MOVQ   first+48(FP), SI
+	MOVQ   digits+56(FP), DI
+	IMUL3Q $0x40, DI, DI
+	MOVQ   SI, R8
+	IMUL3Q $0x40, R8, R8
+	MOVQ   SI, R9
+	IMUL3Q $0x08, R9, R9
+	ADDQ   R8, AX
+	MOVQ   soon+64(FP), R8
+	MOVQ   R8, (SP)
+
+verticalAxpy1IFMA_begin:
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VPXORQ    Z2, Z2, Z2
 	VPXORQ    Z3, Z3, Z3
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalAxpy1IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -16297,7 +11947,11 @@ verticalAxpy1IFMA_triangle:
 	ADDQ         aPitch+16(FP), CX
 	ADDQ         xPitch+32(FP), DX
 	DECQ         BX
-	JNE          verticalAxpy1IFMA_number
+	JEQ          verticalAxpy1IFMA_end
+	CMPQ         accPitch+88(FP), $0x00
+	JEQ          verticalAxpy1IFMA_number
+
+verticalAxpy1IFMA_end:
 	VPADDQ       Z1, Z0, Z0
 	VPADDQ       Z2, Z0, Z0
 	VPADDQ       Z3, Z0, Z0
@@ -16308,6 +11962,9 @@ verticalAxpy1IFMA_triangle:
 	VPSRAQ       $0x34, Z0, Z0
 	VPADDQ       (AX), Z0, Z0
 	VMOVDQU64    Z0, (AX)
+	ADDQ         accPitch+88(FP), AX
+	TESTQ        BX, BX
+	JNE          verticalAxpy1IFMA_begin
 	VZEROUPPER
 	RET
 
@@ -16324,6 +11981,8 @@ TEXT ·verticalAxpy1AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x08, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	MOVQ         $0x4668000000000000, DI
 	VMOVQ        DI, X1
@@ -16331,8 +11990,6 @@ TEXT ·verticalAxpy1AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X2
 	VPBROADCASTQ X2, Y2
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalAxpy1AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -16412,21 +12069,25 @@ verticalAxpy1AVX2_triangle:
 	VZEROUPPER
 	RET
 
-// func verticalAxpy2IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// func verticalAxpy2IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
-TEXT ·verticalAxpy2IFMA(SB), NOSPLIT, $8-88
-	MOVQ      acc+0(FP), AX
-	MOVQ      a+8(FP), CX
-	MOVQ      x+24(FP), DX
-	MOVQ      n+40(FP), BX
-	MOVQ      first+48(FP), SI
-	MOVQ      digits+56(FP), DI
-	IMUL3Q    $0x40, DI, DI
-	MOVQ      SI, R8
-	IMUL3Q    $0x40, R8, R8
-	MOVQ      SI, R9
-	IMUL3Q    $0x08, R9, R9
-	ADDQ      R8, AX
+TEXT ·verticalAxpy2IFMA(SB), NOSPLIT, $8-96
+	MOVQ   acc+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   x+24(FP), DX
+	MOVQ   n+40(FP), BX
+	MOVQ   first+48(FP), SI
+	MOVQ   digits+56(FP), DI
+	IMUL3Q $0x40, DI, DI
+	MOVQ   SI, R8
+	IMUL3Q $0x40, R8, R8
+	MOVQ   SI, R9
+	IMUL3Q $0x08, R9, R9
+	ADDQ   R8, AX
+	MOVQ   soon+64(FP), R8
+	MOVQ   R8, (SP)
+
+verticalAxpy2IFMA_begin:
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VPXORQ    Z2, Z2, Z2
@@ -16435,8 +12096,6 @@ TEXT ·verticalAxpy2IFMA(SB), NOSPLIT, $8-88
 	VPXORQ    Z5, Z5, Z5
 	VPXORQ    Z6, Z6, Z6
 	VPXORQ    Z7, Z7, Z7
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalAxpy2IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -16493,7 +12152,11 @@ verticalAxpy2IFMA_triangle:
 	ADDQ         aPitch+16(FP), CX
 	ADDQ         xPitch+32(FP), DX
 	DECQ         BX
-	JNE          verticalAxpy2IFMA_number
+	JEQ          verticalAxpy2IFMA_end
+	CMPQ         accPitch+88(FP), $0x00
+	JEQ          verticalAxpy2IFMA_number
+
+verticalAxpy2IFMA_end:
 	VPADDQ       Z1, Z0, Z0
 	VPADDQ       Z2, Z0, Z0
 	VPADDQ       Z3, Z0, Z0
@@ -16511,6 +12174,9 @@ verticalAxpy2IFMA_triangle:
 	VPSRAQ       $0x34, Z0, Z0
 	VPADDQ       (AX), Z0, Z0
 	VMOVDQU64    Z0, (AX)
+	ADDQ         accPitch+88(FP), AX
+	TESTQ        BX, BX
+	JNE          verticalAxpy2IFMA_begin
 	VZEROUPPER
 	RET
 
@@ -16527,6 +12193,8 @@ TEXT ·verticalAxpy2AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x08, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	MOVQ         $0x4668000000000000, DI
@@ -16535,8 +12203,6 @@ TEXT ·verticalAxpy2AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X3
 	VPBROADCASTQ X3, Y3
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalAxpy2AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -16645,21 +12311,25 @@ verticalAxpy2AVX2_triangle:
 	VZEROUPPER
 	RET
 
-// func verticalAxpy3IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// func verticalAxpy3IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
-TEXT ·verticalAxpy3IFMA(SB), NOSPLIT, $8-88
-	MOVQ      acc+0(FP), AX
-	MOVQ      a+8(FP), CX
-	MOVQ      x+24(FP), DX
-	MOVQ      n+40(FP), BX
-	MOVQ      first+48(FP), SI
-	MOVQ      digits+56(FP), DI
-	IMUL3Q    $0x40, DI, DI
-	MOVQ      SI, R8
-	IMUL3Q    $0x40, R8, R8
-	MOVQ      SI, R9
-	IMUL3Q    $0x08, R9, R9
-	ADDQ      R8, AX
+TEXT ·verticalAxpy3IFMA(SB), NOSPLIT, $8-96
+	MOVQ   acc+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   x+24(FP), DX
+	MOVQ   n+40(FP), BX
+	MOVQ   first+48(FP), SI
+	MOVQ   digits+56(FP), DI
+	IMUL3Q $0x40, DI, DI
+	MOVQ   SI, R8
+	IMUL3Q $0x40, R8, R8
+	MOVQ   SI, R9
+	IMUL3Q $0x08, R9, R9
+	ADDQ   R8, AX
+	MOVQ   soon+64(FP), R8
+	MOVQ   R8, (SP)
+
+verticalAxpy3IFMA_begin:
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VPXORQ    Z2, Z2, Z2
@@ -16672,8 +12342,6 @@ TEXT ·verticalAxpy3IFMA(SB), NOSPLIT, $8-88
 	VPXORQ    Z9, Z9, Z9
 	VPXORQ    Z10, Z10, Z10
 	VPXORQ    Z11, Z11, Z11
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalAxpy3IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -16744,7 +12412,11 @@ verticalAxpy3IFMA_triangle:
 	ADDQ         aPitch+16(FP), CX
 	ADDQ         xPitch+32(FP), DX
 	DECQ         BX
-	JNE          verticalAxpy3IFMA_number
+	JEQ          verticalAxpy3IFMA_end
+	CMPQ         accPitch+88(FP), $0x00
+	JEQ          verticalAxpy3IFMA_number
+
+verticalAxpy3IFMA_end:
 	VPADDQ       Z1, Z0, Z0
 	VPADDQ       Z2, Z0, Z0
 	VPADDQ       Z3, Z0, Z0
@@ -16769,6 +12441,9 @@ verticalAxpy3IFMA_triangle:
 	VPSRAQ       $0x34, Z0, Z0
 	VPADDQ       (AX), Z0, Z0
 	VMOVDQU64    Z0, (AX)
+	ADDQ         accPitch+88(FP), AX
+	TESTQ        BX, BX
+	JNE          verticalAxpy3IFMA_begin
 	VZEROUPPER
 	RET
 
@@ -16785,6 +12460,8 @@ TEXT ·verticalAxpy3AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x08, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -16794,8 +12471,6 @@ TEXT ·verticalAxpy3AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X4
 	VPBROADCASTQ X4, Y4
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalAxpy3AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -16940,21 +12615,25 @@ verticalAxpy3AVX2_triangle:
 	VZEROUPPER
 	RET
 
-// func verticalAxpy4IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// func verticalAxpy4IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
-TEXT ·verticalAxpy4IFMA(SB), NOSPLIT, $8-88
-	MOVQ      acc+0(FP), AX
-	MOVQ      a+8(FP), CX
-	MOVQ      x+24(FP), DX
-	MOVQ      n+40(FP), BX
-	MOVQ      first+48(FP), SI
-	MOVQ      digits+56(FP), DI
-	IMUL3Q    $0x40, DI, DI
-	MOVQ      SI, R8
-	IMUL3Q    $0x40, R8, R8
-	MOVQ      SI, R9
-	IMUL3Q    $0x08, R9, R9
-	ADDQ      R8, AX
+TEXT ·verticalAxpy4IFMA(SB), NOSPLIT, $8-96
+	MOVQ   acc+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   x+24(FP), DX
+	MOVQ   n+40(FP), BX
+	MOVQ   first+48(FP), SI
+	MOVQ   digits+56(FP), DI
+	IMUL3Q $0x40, DI, DI
+	MOVQ   SI, R8
+	IMUL3Q $0x40, R8, R8
+	MOVQ   SI, R9
+	IMUL3Q $0x08, R9, R9
+	ADDQ   R8, AX
+	MOVQ   soon+64(FP), R8
+	MOVQ   R8, (SP)
+
+verticalAxpy4IFMA_begin:
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VPXORQ    Z2, Z2, Z2
@@ -16971,8 +12650,6 @@ TEXT ·verticalAxpy4IFMA(SB), NOSPLIT, $8-88
 	VPXORQ    Z13, Z13, Z13
 	VPXORQ    Z14, Z14, Z14
 	VPXORQ    Z15, Z15, Z15
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalAxpy4IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -17060,7 +12737,11 @@ verticalAxpy4IFMA_triangle:
 	ADDQ         aPitch+16(FP), CX
 	ADDQ         xPitch+32(FP), DX
 	DECQ         BX
-	JNE          verticalAxpy4IFMA_number
+	JEQ          verticalAxpy4IFMA_end
+	CMPQ         accPitch+88(FP), $0x00
+	JEQ          verticalAxpy4IFMA_number
+
+verticalAxpy4IFMA_end:
 	VPADDQ       Z1, Z0, Z0
 	VPADDQ       Z2, Z0, Z0
 	VPADDQ       Z3, Z0, Z0
@@ -17092,6 +12773,9 @@ verticalAxpy4IFMA_triangle:
 	VPSRAQ       $0x34, Z0, Z0
 	VPADDQ       (AX), Z0, Z0
 	VMOVDQU64    Z0, (AX)
+	ADDQ         accPitch+88(FP), AX
+	TESTQ        BX, BX
+	JNE          verticalAxpy4IFMA_begin
 	VZEROUPPER
 	RET
 
@@ -17108,6 +12792,8 @@ TEXT ·verticalAxpy4AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x08, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -17118,8 +12804,6 @@ TEXT ·verticalAxpy4AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X5
 	VPBROADCASTQ X5, Y5
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalAxpy4AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -17307,21 +12991,25 @@ verticalAxpy4AVX2_triangle:
 	VZEROUPPER
 	RET
 
-// func verticalAxpy5IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// func verticalAxpy5IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
-TEXT ·verticalAxpy5IFMA(SB), NOSPLIT, $8-88
-	MOVQ      acc+0(FP), AX
-	MOVQ      a+8(FP), CX
-	MOVQ      x+24(FP), DX
-	MOVQ      n+40(FP), BX
-	MOVQ      first+48(FP), SI
-	MOVQ      digits+56(FP), DI
-	IMUL3Q    $0x40, DI, DI
-	MOVQ      SI, R8
-	IMUL3Q    $0x40, R8, R8
-	MOVQ      SI, R9
-	IMUL3Q    $0x08, R9, R9
-	ADDQ      R8, AX
+TEXT ·verticalAxpy5IFMA(SB), NOSPLIT, $8-96
+	MOVQ   acc+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   x+24(FP), DX
+	MOVQ   n+40(FP), BX
+	MOVQ   first+48(FP), SI
+	MOVQ   digits+56(FP), DI
+	IMUL3Q $0x40, DI, DI
+	MOVQ   SI, R8
+	IMUL3Q $0x40, R8, R8
+	MOVQ   SI, R9
+	IMUL3Q $0x08, R9, R9
+	ADDQ   R8, AX
+	MOVQ   soon+64(FP), R8
+	MOVQ   R8, (SP)
+
+verticalAxpy5IFMA_begin:
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VPXORQ    Z2, Z2, Z2
@@ -17337,8 +13025,6 @@ TEXT ·verticalAxpy5IFMA(SB), NOSPLIT, $8-88
 	VMOVDQU64 320(AX), Z12
 	VPXORQ    Z13, Z13, Z13
 	VPXORQ    Z14, Z14, Z14
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalAxpy5IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -17446,7 +13132,11 @@ verticalAxpy5IFMA_triangle:
 	ADDQ         aPitch+16(FP), CX
 	ADDQ         xPitch+32(FP), DX
 	DECQ         BX
-	JNE          verticalAxpy5IFMA_number
+	JEQ          verticalAxpy5IFMA_end
+	CMPQ         accPitch+88(FP), $0x00
+	JEQ          verticalAxpy5IFMA_number
+
+verticalAxpy5IFMA_end:
 	VPADDQ       Z1, Z0, Z0
 	VPADDQ       Z2, Z0, Z0
 	VPADDQ       Z4, Z3, Z3
@@ -17480,6 +13170,9 @@ verticalAxpy5IFMA_triangle:
 	VPSRAQ       $0x34, Z0, Z0
 	VPADDQ       (AX), Z0, Z0
 	VMOVDQU64    Z0, (AX)
+	ADDQ         accPitch+88(FP), AX
+	TESTQ        BX, BX
+	JNE          verticalAxpy5IFMA_begin
 	VZEROUPPER
 	RET
 
@@ -17496,6 +13189,8 @@ TEXT ·verticalAxpy5AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x08, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -17507,8 +13202,6 @@ TEXT ·verticalAxpy5AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X6
 	VPBROADCASTQ X6, Y6
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalAxpy5AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -17746,21 +13439,25 @@ verticalAxpy5AVX2_triangle:
 	VZEROUPPER
 	RET
 
-// func verticalAxpy6IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// func verticalAxpy6IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
-TEXT ·verticalAxpy6IFMA(SB), NOSPLIT, $8-88
-	MOVQ      acc+0(FP), AX
-	MOVQ      a+8(FP), CX
-	MOVQ      x+24(FP), DX
-	MOVQ      n+40(FP), BX
-	MOVQ      first+48(FP), SI
-	MOVQ      digits+56(FP), DI
-	IMUL3Q    $0x40, DI, DI
-	MOVQ      SI, R8
-	IMUL3Q    $0x40, R8, R8
-	MOVQ      SI, R9
-	IMUL3Q    $0x08, R9, R9
-	ADDQ      R8, AX
+TEXT ·verticalAxpy6IFMA(SB), NOSPLIT, $8-96
+	MOVQ   acc+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   x+24(FP), DX
+	MOVQ   n+40(FP), BX
+	MOVQ   first+48(FP), SI
+	MOVQ   digits+56(FP), DI
+	IMUL3Q $0x40, DI, DI
+	MOVQ   SI, R8
+	IMUL3Q $0x40, R8, R8
+	MOVQ   SI, R9
+	IMUL3Q $0x08, R9, R9
+	ADDQ   R8, AX
+	MOVQ   soon+64(FP), R8
+	MOVQ   R8, (SP)
+
+verticalAxpy6IFMA_begin:
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VPXORQ    Z2, Z2, Z2
@@ -17779,8 +13476,6 @@ TEXT ·verticalAxpy6IFMA(SB), NOSPLIT, $8-88
 	VMOVDQU64 384(AX), Z15
 	VPXORQ    Z16, Z16, Z16
 	VPXORQ    Z17, Z17, Z17
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalAxpy6IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -17911,7 +13606,11 @@ verticalAxpy6IFMA_triangle:
 	ADDQ         aPitch+16(FP), CX
 	ADDQ         xPitch+32(FP), DX
 	DECQ         BX
-	JNE          verticalAxpy6IFMA_number
+	JEQ          verticalAxpy6IFMA_end
+	CMPQ         accPitch+88(FP), $0x00
+	JEQ          verticalAxpy6IFMA_number
+
+verticalAxpy6IFMA_end:
 	VPADDQ       Z1, Z0, Z0
 	VPADDQ       Z2, Z0, Z0
 	VPADDQ       Z4, Z3, Z3
@@ -17951,6 +13650,9 @@ verticalAxpy6IFMA_triangle:
 	VPSRAQ       $0x34, Z0, Z0
 	VPADDQ       (AX), Z0, Z0
 	VMOVDQU64    Z0, (AX)
+	ADDQ         accPitch+88(FP), AX
+	TESTQ        BX, BX
+	JNE          verticalAxpy6IFMA_begin
 	VZEROUPPER
 	RET
 
@@ -17967,6 +13669,8 @@ TEXT ·verticalAxpy6AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x08, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -17979,8 +13683,6 @@ TEXT ·verticalAxpy6AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X7
 	VPBROADCASTQ X7, Y7
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalAxpy6AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -18275,21 +13977,25 @@ verticalAxpy6AVX2_triangle:
 	VZEROUPPER
 	RET
 
-// func verticalAxpy7IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// func verticalAxpy7IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
-TEXT ·verticalAxpy7IFMA(SB), NOSPLIT, $8-88
-	MOVQ      acc+0(FP), AX
-	MOVQ      a+8(FP), CX
-	MOVQ      x+24(FP), DX
-	MOVQ      n+40(FP), BX
-	MOVQ      first+48(FP), SI
-	MOVQ      digits+56(FP), DI
-	IMUL3Q    $0x40, DI, DI
-	MOVQ      SI, R8
-	IMUL3Q    $0x40, R8, R8
-	MOVQ      SI, R9
-	IMUL3Q    $0x08, R9, R9
-	ADDQ      R8, AX
+TEXT ·verticalAxpy7IFMA(SB), NOSPLIT, $8-96
+	MOVQ   acc+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   x+24(FP), DX
+	MOVQ   n+40(FP), BX
+	MOVQ   first+48(FP), SI
+	MOVQ   digits+56(FP), DI
+	IMUL3Q $0x40, DI, DI
+	MOVQ   SI, R8
+	IMUL3Q $0x40, R8, R8
+	MOVQ   SI, R9
+	IMUL3Q $0x08, R9, R9
+	ADDQ   R8, AX
+	MOVQ   soon+64(FP), R8
+	MOVQ   R8, (SP)
+
+verticalAxpy7IFMA_begin:
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VMOVDQU64 128(AX), Z2
@@ -18304,8 +14010,6 @@ TEXT ·verticalAxpy7IFMA(SB), NOSPLIT, $8-88
 	VPXORQ    Z11, Z11, Z11
 	VMOVDQU64 448(AX), Z12
 	VPXORQ    Z13, Z13, Z13
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalAxpy7IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -18462,7 +14166,11 @@ verticalAxpy7IFMA_triangle:
 	ADDQ         aPitch+16(FP), CX
 	ADDQ         xPitch+32(FP), DX
 	DECQ         BX
-	JNE          verticalAxpy7IFMA_number
+	JEQ          verticalAxpy7IFMA_end
+	CMPQ         accPitch+88(FP), $0x00
+	JEQ          verticalAxpy7IFMA_number
+
+verticalAxpy7IFMA_end:
 	VPADDQ       Z1, Z0, Z0
 	VPADDQ       Z3, Z2, Z2
 	VPADDQ       Z5, Z4, Z4
@@ -18501,6 +14209,9 @@ verticalAxpy7IFMA_triangle:
 	VPSRAQ       $0x34, Z0, Z0
 	VPADDQ       (AX), Z0, Z0
 	VMOVDQU64    Z0, (AX)
+	ADDQ         accPitch+88(FP), AX
+	TESTQ        BX, BX
+	JNE          verticalAxpy7IFMA_begin
 	VZEROUPPER
 	RET
 
@@ -18517,6 +14228,8 @@ TEXT ·verticalAxpy7AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x08, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -18530,8 +14243,6 @@ TEXT ·verticalAxpy7AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X8
 	VPBROADCASTQ X8, Y8
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalAxpy7AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -18890,21 +14601,25 @@ verticalAxpy7AVX2_triangle:
 	VZEROUPPER
 	RET
 
-// func verticalAxpy8IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// func verticalAxpy8IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
-TEXT ·verticalAxpy8IFMA(SB), NOSPLIT, $8-88
-	MOVQ      acc+0(FP), AX
-	MOVQ      a+8(FP), CX
-	MOVQ      x+24(FP), DX
-	MOVQ      n+40(FP), BX
-	MOVQ      first+48(FP), SI
-	MOVQ      digits+56(FP), DI
-	IMUL3Q    $0x40, DI, DI
-	MOVQ      SI, R8
-	IMUL3Q    $0x40, R8, R8
-	MOVQ      SI, R9
-	IMUL3Q    $0x08, R9, R9
-	ADDQ      R8, AX
+TEXT ·verticalAxpy8IFMA(SB), NOSPLIT, $8-96
+	MOVQ   acc+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   x+24(FP), DX
+	MOVQ   n+40(FP), BX
+	MOVQ   first+48(FP), SI
+	MOVQ   digits+56(FP), DI
+	IMUL3Q $0x40, DI, DI
+	MOVQ   SI, R8
+	IMUL3Q $0x40, R8, R8
+	MOVQ   SI, R9
+	IMUL3Q $0x08, R9, R9
+	ADDQ   R8, AX
+	MOVQ   soon+64(FP), R8
+	MOVQ   R8, (SP)
+
+verticalAxpy8IFMA_begin:
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VMOVDQU64 128(AX), Z2
@@ -18921,8 +14636,6 @@ TEXT ·verticalAxpy8IFMA(SB), NOSPLIT, $8-88
 	VPXORQ    Z13, Z13, Z13
 	VMOVDQU64 512(AX), Z14
 	VPXORQ    Z15, Z15, Z15
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalAxpy8IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -19108,7 +14821,11 @@ verticalAxpy8IFMA_triangle:
 	ADDQ         aPitch+16(FP), CX
 	ADDQ         xPitch+32(FP), DX
 	DECQ         BX
-	JNE          verticalAxpy8IFMA_number
+	JEQ          verticalAxpy8IFMA_end
+	CMPQ         accPitch+88(FP), $0x00
+	JEQ          verticalAxpy8IFMA_number
+
+verticalAxpy8IFMA_end:
 	VPADDQ       Z1, Z0, Z0
 	VPADDQ       Z3, Z2, Z2
 	VPADDQ       Z5, Z4, Z4
@@ -19152,6 +14869,9 @@ verticalAxpy8IFMA_triangle:
 	VPSRAQ       $0x34, Z0, Z0
 	VPADDQ       (AX), Z0, Z0
 	VMOVDQU64    Z0, (AX)
+	ADDQ         accPitch+88(FP), AX
+	TESTQ        BX, BX
+	JNE          verticalAxpy8IFMA_begin
 	VZEROUPPER
 	RET
 
@@ -19168,6 +14888,8 @@ TEXT ·verticalAxpy8AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x08, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -19182,8 +14904,6 @@ TEXT ·verticalAxpy8AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X9
 	VPBROADCASTQ X9, Y9
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalAxpy8AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -19613,21 +15333,25 @@ verticalAxpy8AVX2_triangle:
 	VZEROUPPER
 	RET
 
-// func verticalAxpy9IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// func verticalAxpy9IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int, accPitch int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
-TEXT ·verticalAxpy9IFMA(SB), NOSPLIT, $8-88
-	MOVQ      acc+0(FP), AX
-	MOVQ      a+8(FP), CX
-	MOVQ      x+24(FP), DX
-	MOVQ      n+40(FP), BX
-	MOVQ      first+48(FP), SI
-	MOVQ      digits+56(FP), DI
-	IMUL3Q    $0x40, DI, DI
-	MOVQ      SI, R8
-	IMUL3Q    $0x40, R8, R8
-	MOVQ      SI, R9
-	IMUL3Q    $0x08, R9, R9
-	ADDQ      R8, AX
+TEXT ·verticalAxpy9IFMA(SB), NOSPLIT, $8-96
+	MOVQ   acc+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   x+24(FP), DX
+	MOVQ   n+40(FP), BX
+	MOVQ   first+48(FP), SI
+	MOVQ   digits+56(FP), DI
+	IMUL3Q $0x40, DI, DI
+	MOVQ   SI, R8
+	IMUL3Q $0x40, R8, R8
+	MOVQ   SI, R9
+	IMUL3Q $0x08, R9, R9
+	ADDQ   R8, AX
+	MOVQ   soon+64(FP), R8
+	MOVQ   R8, (SP)
+
+verticalAxpy9IFMA_begin:
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VMOVDQU64 128(AX), Z2
@@ -19646,8 +15370,6 @@ TEXT ·verticalAxpy9IFMA(SB), NOSPLIT, $8-88
 	VPXORQ    Z15, Z15, Z15
 	VMOVDQU64 576(AX), Z16
 	VPXORQ    Z17, Z17, Z17
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalAxpy9IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -19865,7 +15587,11 @@ verticalAxpy9IFMA_triangle:
 	ADDQ         aPitch+16(FP), CX
 	ADDQ         xPitch+32(FP), DX
 	DECQ         BX
-	JNE          verticalAxpy9IFMA_number
+	JEQ          verticalAxpy9IFMA_end
+	CMPQ         accPitch+88(FP), $0x00
+	JEQ          verticalAxpy9IFMA_number
+
+verticalAxpy9IFMA_end:
 	VPADDQ       Z1, Z0, Z0
 	VPADDQ       Z3, Z2, Z2
 	VPADDQ       Z5, Z4, Z4
@@ -19914,6 +15640,9 @@ verticalAxpy9IFMA_triangle:
 	VPSRAQ       $0x34, Z0, Z0
 	VPADDQ       (AX), Z0, Z0
 	VMOVDQU64    Z0, (AX)
+	ADDQ         accPitch+88(FP), AX
+	TESTQ        BX, BX
+	JNE          verticalAxpy9IFMA_begin
 	VZEROUPPER
 	RET
 
@@ -19930,6 +15659,8 @@ TEXT ·verticalAxpy9AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x08, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -19945,8 +15676,6 @@ TEXT ·verticalAxpy9AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X10
 	VPBROADCASTQ X10, Y10
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalAxpy9AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -20469,12 +16198,12 @@ TEXT ·verticalDot1IFMA(SB), NOSPLIT, $8-88
 	MOVQ      SI, R9
 	IMUL3Q    $0x40, R9, R9
 	ADDQ      R8, AX
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VPXORQ    Z2, Z2, Z2
 	VPXORQ    Z3, Z3, Z3
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalDot1IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -20523,8 +16252,8 @@ verticalDot1IFMA_triangle:
 	VPADDQ       Z1, Z0, Z0
 	VPADDQ       Z2, Z0, Z0
 	VPADDQ       Z3, Z0, Z0
-	MOVQ         $0x000fffffffffffff, R8
-	VPBROADCASTQ R8, Z4
+	MOVQ         $0x000fffffffffffff, CX
+	VPBROADCASTQ CX, Z4
 	VPANDQ       Z4, Z0, Z5
 	VMOVDQU64    Z5, 64(AX)
 	VPSRAQ       $0x34, Z0, Z0
@@ -20546,6 +16275,8 @@ TEXT ·verticalDot1AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x20, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	MOVQ         $0x4668000000000000, DI
 	VMOVQ        DI, X1
@@ -20553,8 +16284,6 @@ TEXT ·verticalDot1AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X2
 	VPBROADCASTQ X2, Y2
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalDot1AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -20649,6 +16378,8 @@ TEXT ·verticalDot2IFMA(SB), NOSPLIT, $8-88
 	MOVQ      SI, R9
 	IMUL3Q    $0x40, R9, R9
 	ADDQ      R8, AX
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VPXORQ    Z2, Z2, Z2
@@ -20657,8 +16388,6 @@ TEXT ·verticalDot2IFMA(SB), NOSPLIT, $8-88
 	VPXORQ    Z5, Z5, Z5
 	VPXORQ    Z6, Z6, Z6
 	VPXORQ    Z7, Z7, Z7
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalDot2IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -20720,8 +16449,8 @@ verticalDot2IFMA_triangle:
 	VPADDQ       Z5, Z4, Z4
 	VPADDQ       Z6, Z4, Z4
 	VPADDQ       Z7, Z4, Z4
-	MOVQ         $0x000fffffffffffff, R8
-	VPBROADCASTQ R8, Z8
+	MOVQ         $0x000fffffffffffff, CX
+	VPBROADCASTQ CX, Z8
 	VPANDQ       Z8, Z4, Z9
 	VMOVDQU64    Z9, 128(AX)
 	VPSRAQ       $0x34, Z4, Z4
@@ -20747,6 +16476,8 @@ TEXT ·verticalDot2AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x20, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	MOVQ         $0x4668000000000000, DI
@@ -20755,8 +16486,6 @@ TEXT ·verticalDot2AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X3
 	VPBROADCASTQ X3, Y3
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalDot2AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -20880,6 +16609,8 @@ TEXT ·verticalDot3IFMA(SB), NOSPLIT, $8-88
 	MOVQ      SI, R9
 	IMUL3Q    $0x40, R9, R9
 	ADDQ      R8, AX
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VPXORQ    Z2, Z2, Z2
@@ -20892,8 +16623,6 @@ TEXT ·verticalDot3IFMA(SB), NOSPLIT, $8-88
 	VPXORQ    Z9, Z9, Z9
 	VPXORQ    Z10, Z10, Z10
 	VPXORQ    Z11, Z11, Z11
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalDot3IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -20971,8 +16700,8 @@ verticalDot3IFMA_triangle:
 	VPADDQ       Z9, Z8, Z8
 	VPADDQ       Z10, Z8, Z8
 	VPADDQ       Z11, Z8, Z8
-	MOVQ         $0x000fffffffffffff, R8
-	VPBROADCASTQ R8, Z12
+	MOVQ         $0x000fffffffffffff, CX
+	VPBROADCASTQ CX, Z12
 	VPANDQ       Z12, Z8, Z13
 	VMOVDQU64    Z13, 192(AX)
 	VPSRAQ       $0x34, Z8, Z8
@@ -21002,6 +16731,8 @@ TEXT ·verticalDot3AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x20, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -21011,8 +16742,6 @@ TEXT ·verticalDot3AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X4
 	VPBROADCASTQ X4, Y4
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalDot3AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -21172,6 +16901,8 @@ TEXT ·verticalDot4IFMA(SB), NOSPLIT, $8-88
 	MOVQ      SI, R9
 	IMUL3Q    $0x40, R9, R9
 	ADDQ      R8, AX
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VPXORQ    Z2, Z2, Z2
@@ -21188,8 +16919,6 @@ TEXT ·verticalDot4IFMA(SB), NOSPLIT, $8-88
 	VPXORQ    Z13, Z13, Z13
 	VPXORQ    Z14, Z14, Z14
 	VPXORQ    Z15, Z15, Z15
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalDot4IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -21286,8 +17015,8 @@ verticalDot4IFMA_triangle:
 	VPADDQ       Z13, Z12, Z12
 	VPADDQ       Z14, Z12, Z12
 	VPADDQ       Z15, Z12, Z12
-	MOVQ         $0x000fffffffffffff, R8
-	VPBROADCASTQ R8, Z16
+	MOVQ         $0x000fffffffffffff, CX
+	VPBROADCASTQ CX, Z16
 	VPANDQ       Z16, Z12, Z17
 	VMOVDQU64    Z17, 256(AX)
 	VPSRAQ       $0x34, Z12, Z12
@@ -21321,6 +17050,8 @@ TEXT ·verticalDot4AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x20, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -21331,8 +17062,6 @@ TEXT ·verticalDot4AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X5
 	VPBROADCASTQ X5, Y5
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalDot4AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -21535,6 +17264,8 @@ TEXT ·verticalDot5IFMA(SB), NOSPLIT, $8-88
 	MOVQ      SI, R9
 	IMUL3Q    $0x40, R9, R9
 	ADDQ      R8, AX
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VPXORQ    Z2, Z2, Z2
@@ -21550,8 +17281,6 @@ TEXT ·verticalDot5IFMA(SB), NOSPLIT, $8-88
 	VMOVDQU64 320(AX), Z12
 	VPXORQ    Z13, Z13, Z13
 	VPXORQ    Z14, Z14, Z14
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalDot5IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -21665,8 +17394,8 @@ verticalDot5IFMA_triangle:
 	VPADDQ       Z11, Z9, Z9
 	VPADDQ       Z13, Z12, Z12
 	VPADDQ       Z14, Z12, Z12
-	MOVQ         $0x000fffffffffffff, R8
-	VPBROADCASTQ R8, Z15
+	MOVQ         $0x000fffffffffffff, CX
+	VPBROADCASTQ CX, Z15
 	VPANDQ       Z15, Z12, Z16
 	VMOVDQU64    Z16, 320(AX)
 	VPSRAQ       $0x34, Z12, Z12
@@ -21704,6 +17433,8 @@ TEXT ·verticalDot5AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x20, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -21715,8 +17446,6 @@ TEXT ·verticalDot5AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X6
 	VPBROADCASTQ X6, Y6
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalDot5AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -21969,6 +17698,8 @@ TEXT ·verticalDot6IFMA(SB), NOSPLIT, $8-88
 	MOVQ      SI, R9
 	IMUL3Q    $0x40, R9, R9
 	ADDQ      R8, AX
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VPXORQ    Z2, Z2, Z2
@@ -21987,8 +17718,6 @@ TEXT ·verticalDot6IFMA(SB), NOSPLIT, $8-88
 	VMOVDQU64 384(AX), Z15
 	VPXORQ    Z16, Z16, Z16
 	VPXORQ    Z17, Z17, Z17
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalDot6IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -22126,8 +17855,8 @@ verticalDot6IFMA_triangle:
 	VPADDQ       Z14, Z12, Z12
 	VPADDQ       Z16, Z15, Z15
 	VPADDQ       Z17, Z15, Z15
-	MOVQ         $0x000fffffffffffff, R8
-	VPBROADCASTQ R8, Z18
+	MOVQ         $0x000fffffffffffff, CX
+	VPBROADCASTQ CX, Z18
 	VPANDQ       Z18, Z15, Z19
 	VMOVDQU64    Z19, 384(AX)
 	VPSRAQ       $0x34, Z15, Z15
@@ -22169,6 +17898,8 @@ TEXT ·verticalDot6AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x20, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -22181,8 +17912,6 @@ TEXT ·verticalDot6AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X7
 	VPBROADCASTQ X7, Y7
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalDot6AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -22492,6 +18221,8 @@ TEXT ·verticalDot7IFMA(SB), NOSPLIT, $8-88
 	MOVQ      SI, R9
 	IMUL3Q    $0x40, R9, R9
 	ADDQ      R8, AX
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VMOVDQU64 128(AX), Z2
@@ -22506,8 +18237,6 @@ TEXT ·verticalDot7IFMA(SB), NOSPLIT, $8-88
 	VPXORQ    Z11, Z11, Z11
 	VMOVDQU64 448(AX), Z12
 	VPXORQ    Z13, Z13, Z13
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalDot7IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -22665,8 +18394,8 @@ verticalDot7IFMA_triangle:
 	VPADDQ       Z9, Z8, Z8
 	VPADDQ       Z11, Z10, Z10
 	VPADDQ       Z13, Z12, Z12
-	MOVQ         $0x000fffffffffffff, R8
-	VPBROADCASTQ R8, Z14
+	MOVQ         $0x000fffffffffffff, CX
+	VPBROADCASTQ CX, Z14
 	VPANDQ       Z14, Z12, Z15
 	VMOVDQU64    Z15, 448(AX)
 	VPSRAQ       $0x34, Z12, Z12
@@ -22712,6 +18441,8 @@ TEXT ·verticalDot7AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x20, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -22725,8 +18456,6 @@ TEXT ·verticalDot7AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X8
 	VPBROADCASTQ X8, Y8
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalDot7AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -23100,6 +18829,8 @@ TEXT ·verticalDot8IFMA(SB), NOSPLIT, $8-88
 	MOVQ      SI, R9
 	IMUL3Q    $0x40, R9, R9
 	ADDQ      R8, AX
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VMOVDQU64 128(AX), Z2
@@ -23116,8 +18847,6 @@ TEXT ·verticalDot8IFMA(SB), NOSPLIT, $8-88
 	VPXORQ    Z13, Z13, Z13
 	VMOVDQU64 512(AX), Z14
 	VPXORQ    Z15, Z15, Z15
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalDot8IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -23304,8 +19033,8 @@ verticalDot8IFMA_triangle:
 	VPADDQ       Z11, Z10, Z10
 	VPADDQ       Z13, Z12, Z12
 	VPADDQ       Z15, Z14, Z14
-	MOVQ         $0x000fffffffffffff, R8
-	VPBROADCASTQ R8, Z16
+	MOVQ         $0x000fffffffffffff, CX
+	VPBROADCASTQ CX, Z16
 	VPANDQ       Z16, Z14, Z17
 	VMOVDQU64    Z17, 512(AX)
 	VPSRAQ       $0x34, Z14, Z14
@@ -23355,6 +19084,8 @@ TEXT ·verticalDot8AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x20, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -23369,8 +19100,6 @@ TEXT ·verticalDot8AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X9
 	VPBROADCASTQ X9, Y9
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalDot8AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -23815,6 +19544,8 @@ TEXT ·verticalDot9IFMA(SB), NOSPLIT, $8-88
 	MOVQ      SI, R9
 	IMUL3Q    $0x40, R9, R9
 	ADDQ      R8, AX
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
 	VMOVDQU64 64(AX), Z0
 	VPXORQ    Z1, Z1, Z1
 	VMOVDQU64 128(AX), Z2
@@ -23833,8 +19564,6 @@ TEXT ·verticalDot9IFMA(SB), NOSPLIT, $8-88
 	VPXORQ    Z15, Z15, Z15
 	VMOVDQU64 576(AX), Z16
 	VPXORQ    Z17, Z17, Z17
-	MOVQ      soon+64(FP), R8
-	MOVQ      R8, (SP)
 
 verticalDot9IFMA_number:
 	MOVQ  soonLines+80(FP), R10
@@ -24053,8 +19782,8 @@ verticalDot9IFMA_triangle:
 	VPADDQ       Z13, Z12, Z12
 	VPADDQ       Z15, Z14, Z14
 	VPADDQ       Z17, Z16, Z16
-	MOVQ         $0x000fffffffffffff, R8
-	VPBROADCASTQ R8, Z18
+	MOVQ         $0x000fffffffffffff, CX
+	VPBROADCASTQ CX, Z18
 	VPANDQ       Z18, Z16, Z19
 	VMOVDQU64    Z19, 576(AX)
 	VPSRAQ       $0x34, Z16, Z16
@@ -24108,6 +19837,8 @@ TEXT ·verticalDot9AVX2(SB), NOSPLIT, $8-88
 	MOVQ         SI, R8
 	IMUL3Q       $0x20, R8, R8
 	ADDQ         DI, AX
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
 	VMOVDQU      32(AX), Y0
 	VMOVDQU      64(AX), Y1
 	VMOVDQU      96(AX), Y2
@@ -24123,8 +19854,6 @@ TEXT ·verticalDot9AVX2(SB), NOSPLIT, $8-88
 	MOVQ         $0x4668000000000003, DI
 	VMOVQ        DI, X10
 	VPBROADCASTQ X10, Y10
-	MOVQ         soon+64(FP), DI
-	MOVQ         DI, (SP)
 
 verticalDot9AVX2_number:
 	MOVQ  soonLines+80(FP), R9
@@ -24629,5 +20358,373 @@ verticalDot9AVX2_triangle:
 	VPSUBQ       Y10, Y0, Y0
 	VPADDQ       (AX), Y0, Y0
 	VMOVDQU      Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func roundVerticalIFMA(job *byte)
+// Requires: AVX, AVX512CD, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL
+TEXT ·roundVerticalIFMA(SB), NOSPLIT, $0-8
+	MOVQ         job+0(FP), AX
+	XORQ         DX, DX
+	MOVQ         $0x0000000000000001, CX
+	VPBROADCASTQ CX, Z0
+	MOVQ         $0x000fffffffffffff, CX
+	VPBROADCASTQ CX, Z1
+
+round_vector:
+	MOVQ         $0x0000000000000006, CX
+	VPBROADCASTQ CX, Z5
+	MOVQ         $0x0000000000000002, CX
+	VPBROADCASTQ CX, Z6
+	MOVQ         DX, CX
+	IMUL3Q       $0x00000008, CX, CX
+	ADDQ         40(AX), CX
+	VPMOVZXBQ    (CX), Z2
+	MOVQ         DX, CX
+	IMUL3Q       $0x00000008, CX, CX
+	ADDQ         48(AX), CX
+	VPMOVZXBQ    (CX), Z3
+	VPANDQ       Z5, Z2, Z4
+	VPCMPEQQ     Z6, Z4, K1
+	VPANDQ       Z5, Z3, Z4
+	VPCMPEQQ     Z6, Z4, K1, K1
+	VPXORQ.BCST  56(AX), Z2, Z2
+	VPXORQ.BCST  64(AX), Z3, Z3
+	MOVQ         8(AX), CX
+	IMULQ        DX, CX
+	ADDQ         (AX), CX
+	MOVQ         24(AX), SI
+	IMULQ        DX, SI
+	MOVQ         32(AX), DI
+	SHLQ         $0x06, DI
+	MOVQ         136(AX), R8
+	VPXORQ       Z7, Z7, Z7
+	MOVQ         16(AX), BX
+	TESTQ        BX, BX
+	JNE          round_two
+
+round_copy:
+	SUBQ      $0x40, DI
+	VMOVDQU64 (CX)(DI*1), Z8
+	VMOVDQU64 Z8, (R8)(DI*1)
+	JNE       round_copy
+	JMP       round_top
+
+round_two:
+	ADDQ      BX, SI
+	VPXORQ    Z2, Z3, Z4
+	VPTESTMQ  Z0, Z4, K3
+	KNOTB     K3, K4
+	VMOVDQU64 (CX), Z4
+	VMOVDQU64 (SI), Z5
+	VPCMPUQ   $0x01, Z5, Z4, K3, K5
+	VPCMPUQ   $0x00, Z5, Z4, K3, K2
+	KANDNB    K1, K2, K1
+	VPBLENDMQ Z3, Z2, K5, Z2
+
+round_add:
+	SUBQ      $0x40, DI
+	VMOVDQU64 (CX)(DI*1), Z4
+	VMOVDQU64 (SI)(DI*1), Z5
+	VPBLENDMQ Z5, Z4, K5, Z8
+	VPBLENDMQ Z4, Z5, K5, Z5
+	VPADDQ    Z7, Z8, Z8
+	VPADDQ    Z5, Z8, K4, Z8
+	VPSUBQ    Z5, Z8, K3, Z8
+	VPSRAQ    $0x34, Z8, Z7
+	VPANDQ    Z1, Z8, Z8
+	VMOVDQU64 Z8, (R8)(DI*1)
+	TESTQ     DI, DI
+	JNE       round_add
+
+round_top:
+	VPSLLQ   $0x34, Z7, Z4
+	VPORQ    Z8, Z4, Z4
+	VPTESTMQ Z4, Z4, K1, K1
+	VPLZCNTQ Z4, Z3
+	MOVQ     144(AX), DI
+	MOVQ     DI, SI
+	SHLQ     $0x06, SI
+	NEGQ     SI
+	ADDQ     R8, SI
+	LEAQ     64(R8), CX
+
+round_block:
+	VMOVDQU64 (CX), Z5
+	VMOVDQU64 64(CX), Z10
+	VPSLLQ    $0x0c, Z10, Z11
+	VPSHLDQ   $0x0c, Z11, Z5, Z11
+	VPSHLDVQ  Z3, Z11, Z4
+	VMOVDQU64 Z4, (SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQU64 128(CX), Z4
+	VPSLLQ    $0x0c, Z4, Z5
+	VPSHLDQ   $0x18, Z5, Z10, Z5
+	VPSHLDVQ  Z3, Z5, Z11
+	VMOVDQU64 Z11, 64(SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQU64 192(CX), Z10
+	VPSLLQ    $0x0c, Z10, Z11
+	VPSHLDQ   $0x24, Z11, Z4, Z11
+	VPSHLDVQ  Z3, Z11, Z5
+	VMOVDQU64 Z5, 128(SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQU64 256(CX), Z4
+	VPSLLQ    $0x0c, Z4, Z5
+	VPSHLDQ   $0x30, Z5, Z10, Z5
+	VPSHLDVQ  Z3, Z5, Z11
+	VMOVDQU64 Z11, 192(SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQU64 320(CX), Z10
+	VPSLLQ    $0x0c, Z10, Z10
+	VPSHLDQ   $0x3c, Z10, Z4, Z10
+	VMOVDQU64 384(CX), Z4
+	VPSRLQ    $0x2c, Z4, Z4
+	VPORQ     Z4, Z10, Z10
+	VPSHLDVQ  Z3, Z10, Z5
+	VMOVDQU64 Z5, 256(SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQU64 384(CX), Z4
+	VMOVDQU64 448(CX), Z5
+	VPSLLQ    $0x0c, Z5, Z11
+	VPSHLDQ   $0x14, Z11, Z4, Z11
+	VPSHLDVQ  Z3, Z11, Z10
+	VMOVDQU64 Z10, 320(SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQU64 512(CX), Z4
+	VPSLLQ    $0x0c, Z4, Z10
+	VPSHLDQ   $0x20, Z10, Z5, Z10
+	VPSHLDVQ  Z3, Z10, Z11
+	VMOVDQU64 Z11, 384(SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQU64 576(CX), Z5
+	VPSLLQ    $0x0c, Z5, Z11
+	VPSHLDQ   $0x2c, Z11, Z4, Z11
+	VPSHLDVQ  Z3, Z11, Z10
+	VMOVDQU64 Z10, 448(SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQU64 640(CX), Z4
+	VPSLLQ    $0x0c, Z4, Z4
+	VPSHLDQ   $0x38, Z4, Z5, Z4
+	VMOVDQU64 704(CX), Z5
+	VPSRLQ    $0x30, Z5, Z5
+	VPORQ     Z5, Z4, Z4
+	VPSHLDVQ  Z3, Z4, Z11
+	VMOVDQU64 Z11, 512(SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQU64 704(CX), Z5
+	VMOVDQU64 768(CX), Z10
+	VPSLLQ    $0x0c, Z10, Z11
+	VPSHLDQ   $0x10, Z11, Z5, Z11
+	VPSHLDVQ  Z3, Z11, Z4
+	VMOVDQU64 Z4, 576(SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQU64 832(CX), Z4
+	VPSLLQ    $0x0c, Z4, Z5
+	VPSHLDQ   $0x1c, Z5, Z10, Z5
+	VPSHLDVQ  Z3, Z5, Z11
+	VMOVDQU64 Z11, 640(SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQU64 896(CX), Z10
+	VPSLLQ    $0x0c, Z10, Z11
+	VPSHLDQ   $0x28, Z11, Z4, Z11
+	VPSHLDVQ  Z3, Z11, Z5
+	VMOVDQU64 Z5, 704(SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQU64 960(CX), Z4
+	VPSLLQ    $0x0c, Z4, Z4
+	VPSHLDQ   $0x34, Z4, Z10, Z4
+	VPSHLDVQ  Z3, Z4, Z11
+	VMOVDQU64 Z11, 768(SI)
+	DECQ      DI
+	JEQ       round_rounded
+	VMOVDQA64 Z4, Z4
+	ADDQ      $0x00000340, SI
+	ADDQ      $0x00000400, CX
+	JMP       round_block
+
+round_rounded:
+	MOVQ         144(AX), DI
+	MOVQ         DI, SI
+	SHLQ         $0x06, SI
+	NEGQ         SI
+	ADDQ         R8, SI
+	MOVQ         104(AX), BX
+	SUBQ         BX, DI
+	SHLQ         $0x06, BX
+	ADDQ         SI, BX
+	VPBROADCASTQ 152(AX), Z5
+	VMOVDQU64    -64(BX), Z10
+	VMOVDQU64    (BX), Z11
+	VPSLLVQ      Z5, Z0, Z13
+	VPSUBQ       Z0, Z13, Z4
+	VPANDQ       Z4, Z11, Z12
+	VPSHRDVQ     Z5, Z10, Z11
+	VPANDNQ      Z10, Z4, Z10
+	MOVQ         BX, CX
+
+round_sticky:
+	ADDQ  $0x40, CX
+	DECQ  DI
+	JEQ   round_stuck
+	VPORQ (CX), Z12, Z12
+	JMP   round_sticky
+
+round_stuck:
+	VPADDQ.BCST  168(AX), Z3, Z14
+	VPXORQ       Z9, Z9, Z9
+	VPMAXSQ      Z9, Z14, Z14
+	VPBROADCASTQ 160(AX), Z5
+	VPSLLVQ      Z14, Z5, Z5
+	MOVQ         $0x8000000000000000, CX
+	VPBROADCASTQ CX, Z15
+	VPADDQ       Z5, Z11, Z4
+	VPADDQ       Z0, Z4, Z4
+	VPXORQ       Z15, Z4, Z4
+	VPADDQ       Z5, Z5, Z5
+	VPADDQ       Z0, Z5, Z5
+	VPCMPUQ      $0x02, Z5, Z4, K2
+	MOVQ         $0x0000000000000032, CX
+	VPBROADCASTQ CX, Z5
+	VPCMPQ       $0x05, Z5, Z14, K3
+	KORB         K3, K2, K2
+	MOVQ         DX, CX
+	IMUL3Q       $0x00000001, CX, CX
+	ADDQ         80(AX), CX
+	KMOVB        (CX), K3
+	KANDNB       K2, K3, K2
+	KANDNB       K1, K2, K1
+	VPCMPEQQ     Z15, Z11, K3
+	VPTESTMQ     Z13, Z10, K3, K2
+	VPTESTMQ     Z12, Z12, K3, K3
+	KORB         K3, K2, K2
+	VPCMPUQ      $0x06, Z15, Z11, K3
+	KORB         K3, K2, K2
+	VPADDQ       Z13, Z10, K2, Z10
+	VMOVDQU64    Z10, -64(BX)
+	VPTESTNMQ    Z10, Z10, K2, K2
+	VPXORQ       Z4, Z4, Z4
+	KORTESTB     K2, K2
+	JEQ          round_carried
+	LEAQ         -64(BX), CX
+
+round_carry:
+	CMPQ      CX, SI
+	JEQ       round_over
+	SUBQ      $0x40, CX
+	VMOVDQU64 (CX), Z10
+	VPADDQ    Z0, Z10, K2, Z10
+	VMOVDQU64 Z10, (CX)
+	VPTESTNMQ Z10, Z10, K2, K2
+	KORTESTB  K2, K2
+	JNE       round_carry
+	JMP       round_carried
+
+round_over:
+	VMOVDQU64 (CX), Z10
+	VPADDQ    Z15, Z10, K2, Z10
+	VMOVDQU64 Z10, (CX)
+	VPADDQ    Z0, Z4, K2, Z4
+
+round_carried:
+	MOVQ         DX, CX
+	IMUL3Q       $0x00000040, CX, CX
+	ADDQ         72(AX), CX
+	VPADDQ       (CX), Z4, Z4
+	VPSUBQ       Z3, Z4, Z4
+	MOVQ         $0x000000000000000c, CX
+	VPBROADCASTQ CX, Z3
+	VPADDQ       Z3, Z4, Z4
+	VPMOVSQD     Z4, Y3
+	MOVQ         DX, CX
+	IMUL3Q       $0x00000020, CX, CX
+	ADDQ         112(AX), CX
+	VMOVDQU      Y3, (CX)
+	VPMOVSXDQ    Y3, Z3
+	VPCMPEQQ     Z3, Z4, K1, K1
+	VPANDQ       Z0, Z2, Z2
+	VPORQ        Z6, Z2, Z2
+	MOVQ         DX, CX
+	IMUL3Q       $0x00000008, CX, CX
+	ADDQ         120(AX), CX
+	VPMOVQB      Z2, (CX)
+	MOVQ         DX, CX
+	IMUL3Q       $0x00000001, CX, CX
+	ADDQ         88(AX), CX
+	KMOVB        K1, (CX)
+	MOVQ         104(AX), R11
+	MOVQ         R11, DI
+	SHLQ         $0x03, DI
+	LEAQ         (DI)(DI*2), R8
+	MOVQ         DX, R9
+	SHLQ         $0x03, R9
+	IMULQ        DI, R9
+	ADDQ         96(AX), R9
+	LEAQ         -32(R9)(DI*1), R9
+	LEAQ         (R9)(DI*4), R10
+	VMOVDQU64    lowPairs<>+0(SB), Z2
+	VMOVDQU64    highPairs<>+0(SB), Z3
+	MOVQ         $0x0000000f, BX
+	KMOVB        BX, K1
+
+round_rows:
+	CMPQ  R11, $0x04
+	JGE   round_whole
+	MOVQ  $0x00000004, CX
+	SUBQ  R11, CX
+	MOVQ  $0x0000000f, BX
+	SHLQ  CL, BX
+	ANDQ  $0x0f, BX
+	KMOVB BX, K1
+
+round_whole:
+	VMOVDQU64     192(SI), Z4
+	VMOVDQU64     128(SI), Z5
+	VMOVDQU64     64(SI), Z6
+	VMOVDQU64     (SI), Z10
+	VPUNPCKLQDQ   Z5, Z4, Z11
+	VPUNPCKLQDQ   Z10, Z6, Z12
+	VMOVDQA64     Z11, Z13
+	VPERMT2Q      Z12, Z2, Z13
+	VEXTRACTI64X4 $0x01, Z13, Y14
+	VMOVDQU64     Y13, K1, (R9)
+	VMOVDQU64     Y14, K1, (R10)
+	VMOVDQA64     Z11, Z11
+	VPERMT2Q      Z12, Z3, Z11
+	VEXTRACTI64X4 $0x01, Z11, Y12
+	VMOVDQU64     Y11, K1, (R9)(DI*2)
+	VMOVDQU64     Y12, K1, (R10)(DI*2)
+	VPUNPCKHQDQ   Z5, Z4, Z4
+	VPUNPCKHQDQ   Z10, Z6, Z5
+	VMOVDQA64     Z4, Z6
+	VPERMT2Q      Z5, Z2, Z6
+	VEXTRACTI64X4 $0x01, Z6, Y10
+	VMOVDQU64     Y6, K1, (R9)(DI*1)
+	VMOVDQU64     Y10, K1, (R10)(DI*1)
+	VMOVDQA64     Z4, Z4
+	VPERMT2Q      Z5, Z3, Z4
+	VEXTRACTI64X4 $0x01, Z4, Y5
+	VMOVDQU64     Y4, K1, (R9)(R8*1)
+	VMOVDQU64     Y5, K1, (R10)(R8*1)
+	ADDQ          $0x00000100, SI
+	SUBQ          $0x20, R9
+	SUBQ          $0x20, R10
+	SUBQ          $0x04, R11
+	JG            round_rows
+	INCQ          DX
+	CMPQ          DX, 128(AX)
+	JLT           round_vector
 	VZEROUPPER
 	RET

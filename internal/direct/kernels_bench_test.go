@@ -81,19 +81,19 @@ func BenchmarkVertical(b *testing.B) {
 				j := c.job(a, 0, lanes, n)
 				j.ref, j.refLane, j.refStep = unsafe.Pointer(&ref[0]), 1, lanes
 				j.scale, j.sign = unsafe.Pointer(&zero), unsafe.Pointer(&zero)
-				t.unit.cut(&j)
+				t.unit.cut(j)
 			}
 			perNumber(b)
 		})
 		b.Run(fmt.Sprintf("bits=%d/axpy", p), func(b *testing.B) {
 			for b.Loop() {
-				t.add(true, sums, c.digits, c.digits, 8*t.digits, n, fetch{})
+				t.add(true, sums, c.digits, c.digits, 8*t.digits, n)
 			}
 			perNumber(b)
 		})
 		b.Run(fmt.Sprintf("bits=%d/dot", p), func(b *testing.B) {
 			for b.Loop() {
-				t.add(false, sums, c.digits, c.digits, t.pitch(), n, fetch{})
+				t.add(false, sums, c.digits, c.digits, t.pitch(), n)
 			}
 			perNumber(b)
 		})

@@ -3,13 +3,15 @@ package direct
 import (
 	"math/big"
 	"math/bits"
+	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// bigWords is the shorter operand's length from which math/big multiplies,
-// whose Karatsuba then pays for copying the operands.
-const bigWords = 48
+// bigWords is the shorter operand's length from which math/big multiplies: 80 ns for ten words by
+// ten, 370 for 27 by 27, and the loop here 100 and 730. Where its words are not those here it takes
+// copies.
+const bigWords = 8 + (64/wordBits-1)*40
 
 // Multiply returns x y in the memory of z, which it grows if need be.
 func Multiply(z, x, y []uint64) []uint64 {
@@ -58,6 +60,17 @@ func Trim(x []uint64) []uint64 {
 }
 
 func multiplyBig(z, x, y []uint64) []uint64 {
+	if wordBits == 64 {
+		words := func(x []uint64) []big.Word { return unsafe.Slice((*big.Word)(unsafe.Pointer(&x[0])), len(x)) }
+		var a, b, p big.Int
+		p.SetBits(words(z)[:0])
+		w := p.Mul(a.SetBits(words(x)), b.SetBits(words(y))).Bits()
+		if &w[0] != (*big.Word)(unsafe.Pointer(&z[0])) {
+			copy(words(z), w)
+		}
+		clear(z[len(w):])
+		return z
+	}
 	p := ToInt(x)
 	p.Mul(p, ToInt(y))
 	clear(z)

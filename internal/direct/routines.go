@@ -176,12 +176,17 @@ func Scale(w Work, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags
 	}
 	t := newFactor(alpha, realOne)
 	floats := t.isFloat && z.Kind == num.F64 && x.Arr.Kind == num.F64
-	return w.rounded(x.N, count, func(a *Acc, i int) num.Flags {
+	g := newLinear([]num.Real{alpha}, x, num.Real{}, num.Mat{}, z)
+	pairs := newPairs(t, x.Arr, factor{}, nil, z)
+	return w.linear(g, x.N, 1, count, func(a *Acc, i int) num.Flags {
 		if floats {
 			if r := float64(t.float * x.Arr.F64[0][x.At(i)]); normal(r) {
 				z.F64[0][i] = r
 				return 0
 			}
+		}
+		if pairs.set(i, x.At(i), 0) {
+			return 0
 		}
 		return z.Set(i, a.Scaled(t.Real, x, i))
 	})
@@ -199,13 +204,16 @@ func (a *Acc) Scaled(alpha num.Real, x num.Vec, i int) num.Real {
 // x. alpha is not 0.
 func Update(w Work, alpha num.Real, x, y num.Vec, c num.Mat, z *num.Array, count func(num.Flags)) error {
 	m := x.N
-	factors := make([]factor, y.N)
+	factors, reals, each := make([]factor, y.N), make([]num.Real, y.N), make([]*pairs, y.N)
+	unity := newFactor(realOne, realOne)
 	var buf [num.MaxValueWords]uint64
 	for j := range factors {
 		factors[j] = newFactor(alpha, y.Arr.Value(y.At(j), buf[:]))
+		reals[j] = factors[j].Real
+		each[j] = newPairs(factors[j], x.Arr, unity, c.Arr, z)
 	}
 	floats := z.Kind == num.F64 && x.Arr.Kind == num.F64 && c.Arr.Kind == num.F64
-	return w.rounded(m*y.N, count, func(a *Acc, k int) num.Flags {
+	return w.linear(newLinear(reals, x, realOne, c, z), m, y.N, count, func(a *Acc, k int) num.Flags {
 		i, j := k%m, k/m
 		t := &factors[j]
 		if floats && t.isFloat {
@@ -213,6 +221,9 @@ func Update(w Work, alpha num.Real, x, y num.Vec, c num.Mat, z *num.Array, count
 				z.F64[0][k] = r
 				return 0
 			}
+		}
+		if each[j].set(k, x.At(i), c.At(i, j)) {
+			return 0
 		}
 		return z.Set(k, a.updated(z.Format, t.Real, x, c, i, j))
 	})
@@ -238,12 +249,16 @@ func Copy(w Work, x num.Vec, z *num.Array, count func(num.Flags)) error {
 func Combine(w Work, a num.Real, x num.Vec, b num.Real, y num.Vec, z *num.Array, count func(num.Flags)) error {
 	t, u := newFactor(a, realOne), newFactor(b, realOne)
 	floats := t.isFloat && u.isFloat && z.Kind == num.F64 && x.Arr.Kind == num.F64 && y.Arr.Kind == num.F64
-	return w.rounded(x.N, count, func(s *Acc, i int) num.Flags {
+	pairs := newPairs(t, x.Arr, u, y.Arr, z)
+	return w.linear(newLinear([]num.Real{a}, x, b, y.Mat(), z), x.N, 1, count, func(s *Acc, i int) num.Flags {
 		if floats {
 			if r, ok := combineFloat(t.float, x.Arr.F64[0][x.At(i)], u.float, y.Arr.F64[0][y.At(i)]); ok {
 				z.F64[0][i] = r
 				return 0
 			}
+		}
+		if pairs.set(i, x.At(i), y.At(i)) {
+			return 0
 		}
 		p := product(&s.product, t.Real, x.Arr.Value(x.At(i), s.values[0][:]))
 		q := product(&s.product3, u.Real, y.Arr.Value(y.At(i), s.values[1][:]))

@@ -32,6 +32,8 @@ type laneUnit struct {
 	few         int        // products of a matrix with a vector up to which others are faster
 	floats      bool       // digits are binary64 numbers with their sign, not complemented integers
 	cut         func(*cutJob)
+	round       func(*roundJob)
+	scale       func(width int, acc *int64, a *uint64, pitch int, x *uint64, n, first, digits int)
 	mul         func(broadcast bool, width int, acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n, first, digits int, soon fetch)
 }
 
@@ -69,6 +71,17 @@ type cutJob struct {
 	words    int // that hold so many digits
 	used     int // of a number
 	soon     fetch
+}
+
+// skip leaves out the first k vectors of numbers.
+func (j *cutJob) skip(k int) {
+	j.dst = unsafe.Add(j.dst, k*j.dstPitch)
+	j.sig = unsafe.Add(j.sig, k*j.sigPitch)
+	j.exp, j.cls = unsafe.Add(j.exp, 4*k*j.step), unsafe.Add(j.cls, k*j.step)
+	j.ref = unsafe.Add(j.ref, 8*k*j.refStep)
+	j.scale, j.sign = unsafe.Add(j.scale, 8*k*j.xStep), unsafe.Add(j.sign, k*j.xStep)
+	j.soon.from += uintptr(k * j.soon.pitch)
+	j.n -= k
 }
 
 // A fetch is memory that is wanted soon, a hint: so many lines of the cache for every vector of
@@ -205,6 +218,7 @@ type cutter struct {
 	digits []uint64 // of plan.numbers vectors
 	format num.Format
 	pad    *num.Array // made where it is needed
+	next   cutJob     // what job returns
 }
 
 // newCutter returns one for numbers of format f.
@@ -222,11 +236,11 @@ func newCutter(t verticalPlan, f num.Format) *cutter {
 }
 
 // job returns a job for n vectors of the numbers of a from at on, the next vector step numbers
-// further. Exponents, classes and signs are still to be given.
-func (c *cutter) job(a *num.Array, at, step, n int) cutJob {
+// further, valid until the next call. References, scales and signs are still to be given.
+func (c *cutter) job(a *num.Array, at, step, n int) *cutJob {
 	t, l := c.plan, a.Limbs()
 	used := min(l, t.words)
-	j := cutJob{
+	c.next = cutJob{
 		dst: unsafe.Pointer(&c.digits[0]), dstPitch: t.pitch(),
 		sig: unsafe.Pointer(&a.Sig[at*l+l-used]), sigLane: 8 * l, sigPitch: 8 * l * step,
 		exp: unsafe.Pointer(&a.Exp[at]), cls: unsafe.Pointer(&a.Cls[at]), step: step,
@@ -235,7 +249,7 @@ func (c *cutter) job(a *num.Array, at, step, n int) cutJob {
 		table: unsafe.Pointer(&c.table[0]), digits: t.digits, limit: t.unit.bits * t.digits,
 		words: t.words, used: used,
 	}
-	return j
+	return &c.next
 }
 
 // part copies n runs of k numbers of a, the first from at on, the next step further, to vectors of
@@ -255,15 +269,20 @@ func (c *cutter) part(a *num.Array, at, step, n, k int) *num.Array {
 	return c.pad
 }
 
+// tiles returns in how many passes the columns are added up.
+func (t verticalPlan) tiles() int { return (t.digits + t.unit.width - 1) / t.unit.width }
+
 // add adds the products of n vectors of digits with those of x, which are xPitch bytes each, to
-// the columns at acc.
-func (t verticalPlan) add(broadcast bool, acc []int64, a, x []uint64, xPitch, n int, soon fetch) {
-	u := t.unit
-	for end, tiles := t.digits, (t.digits+u.width-1)/u.width; tiles > 0; tiles-- {
+// the columns at acc. Every pass fetches one of soon, as long as there are some.
+func (t verticalPlan) add(broadcast bool, acc []int64, a, x []uint64, xPitch, n int, soon ...fetch) {
+	for end, tiles := t.digits, t.tiles(); tiles > 0; tiles-- {
 		w := (end + tiles - 1) / tiles
 		end -= w
-		u.mul(broadcast, w, &acc[0], &a[0], t.pitch(), &x[0], xPitch, n, end, t.digits, soon)
-		soon.lines = 0
+		var next fetch
+		if len(soon) > 0 {
+			next, soon = soon[0], soon[1:]
+		}
+		t.unit.mul(broadcast, w, &acc[0], &a[0], t.pitch(), &x[0], xPitch, n, end, t.digits, next)
 	}
 }
 
@@ -465,7 +484,7 @@ func (w *gemvWorker) addBlockVertical(a *num.Array, at, step, rows, j, n int) {
 	t, lanes := v.plan, v.plan.unit.lanes
 	size := lanes * (t.digits + 1)
 	for r := 0; r < rows; r += lanes {
-		var job cutJob
+		var job *cutJob
 		var soon fetch
 		if k := rows - r; k >= lanes {
 			job = v.job(a, at+r, step, n)
@@ -480,7 +499,7 @@ func (w *gemvWorker) addBlockVertical(a *num.Array, at, step, rows, j, n int) {
 		if t.digits < lateDigits {
 			job.soon, soon = soon, fetch{}
 		}
-		t.unit.cut(&job)
+		t.unit.cut(job)
 		t.add(true, v.sums[size*(r/lanes):], v.digits, x.digits[j*t.digits:], x.pitch, n, soon)
 	}
 }
@@ -553,7 +572,7 @@ func (w *gemvWorker) addRowsVertical(lo, hi int) {
 		}
 		for r := range hi - lo {
 			at := w.m.At(lo+r, j)
-			var job cutJob
+			var job *cutJob
 			if rest == 0 {
 				job = v.job(w.m.Arr, at, lanes, n)
 			} else {
@@ -566,7 +585,7 @@ func (w *gemvWorker) addRowsVertical(lo, hi int) {
 			}
 			job.scale, job.sign = unsafe.Pointer(&x.scale[j]), unsafe.Pointer(&x.signs[j])
 			job.xLane, job.xStep = 1, lanes
-			t.unit.cut(&job)
+			t.unit.cut(job)
 			t.add(false, v.sums[size*r:], v.digits, x.digits[j*t.digits:], x.pitch, n, soon)
 		}
 		j += n * lanes
@@ -605,17 +624,20 @@ func (v *verticalDot) sum(x, y num.Vec, lo, hi int, ref int64, scale []int64) (m
 			a, b, at, bt = v.x.part(a, at, lanes, 1, hi-i), v.y.part(b, bt, lanes, 1, hi-i), 0, 0
 		}
 		job := v.x.job(a, at, lanes, n)
-		job.soon = t.fetchNumbers(y.Arr, y.At(i), lanes)
+		soonX, soonY := t.fetchNumbers(x.Arr, x.At(i)+n*lanes, lanes), t.fetchNumbers(y.Arr, y.At(i)+n*lanes, lanes)
+		if t.tiles() == 1 { // these of y come while x is cut
+			job.soon = t.fetchNumbers(y.Arr, y.At(i), lanes)
+		}
 		job.ref = unsafe.Pointer(&ref)
 		job.scale, job.sign = unsafe.Pointer(&scale[i-lo]), unsafe.Pointer(&b.Cls[bt])
 		job.xLane, job.xStep = 1, lanes
-		t.unit.cut(&job)
+		t.unit.cut(job)
 		job = v.y.job(b, bt, lanes, n)
 		job.ref, job.refLane, job.refStep = unsafe.Pointer(&scale[i-lo]), 1, lanes
 		job.scale, job.sign = unsafe.Pointer(&v.zeros[0]), job.cls
 		job.xLane, job.xStep = 1, lanes
-		t.unit.cut(&job)
-		t.add(false, v.sums, v.x.digits, v.y.digits, t.pitch(), n, t.fetchNumbers(x.Arr, x.At(i)+n*lanes, lanes))
+		t.unit.cut(job)
+		t.add(false, v.sums, v.x.digits, v.y.digits, t.pitch(), n, soonX, soonY)
 		i += n * lanes
 	}
 	for c := range v.one {

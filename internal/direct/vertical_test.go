@@ -13,6 +13,7 @@ import (
 // reference returns a unit that computes like u in plain Go.
 func (u laneUnit) reference() *laneUnit {
 	u.cut, u.mul = u.cutVertical, u.mulVertical
+	u.round, u.scale = u.roundVertical, u.scaleVertical
 	return &u
 }
 
@@ -65,7 +66,7 @@ func TestVerticalKernels(t *testing.T) {
 			} else {
 				job.refLane, job.refStep, job.xStep = 1, lanes, 1
 			}
-			u.cut(&job)
+			u.cut(job)
 			zero := make([]int64, n*lanes)
 			yExp := make([]int64, n*lanes)
 			for i := range yExp {
@@ -74,13 +75,13 @@ func TestVerticalKernels(t *testing.T) {
 			job = cy.job(b, 0, lanes, n)
 			job.ref, job.refLane, job.refStep = unsafe.Pointer(&yExp[0]), 1, lanes
 			job.scale, job.sign, job.xLane, job.xStep = unsafe.Pointer(&zero[0]), job.cls, 1, lanes
-			u.cut(&job)
+			u.cut(job)
 			out[k] = append(append(out[k], cx.digits...), cy.digits...)
 			sums[k] = append(sums[k], start...)
 			if byRows {
-				plan.add(false, sums[k], cx.digits, cy.digits, plan.pitch(), n, fetch{})
+				plan.add(false, sums[k], cx.digits, cy.digits, plan.pitch(), n)
 			} else {
-				plan.add(true, sums[k], cx.digits, cy.digits, 8*d, min(n, plan.pitch()/(8*d)), fetch{})
+				plan.add(true, sums[k], cx.digits, cy.digits, 8*d, min(n, plan.pitch()/(8*d)))
 			}
 		}
 		for i := range out[0] {

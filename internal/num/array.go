@@ -341,6 +341,10 @@ func (a *Array) expansionValue(i int, buf []uint64) Real {
 	hi := a.F64[0][i]
 	low, top := int64(math.MaxInt64), int64(math.MinInt64)
 	var special float64
+	var terms [4]struct {
+		m uint64
+		e int64
+	}
 	for t := range n {
 		x := a.F64[t][i]
 		if x-x != 0 { // Inf or NaN
@@ -350,6 +354,7 @@ func (a *Array) expansionValue(i int, buf []uint64) Real {
 			continue
 		}
 		m, e := Decompose(x)
+		terms[t].m, terms[t].e = m, e
 		low = min(low, e)
 		top = max(top, e+int64(bits.Len64(m)))
 	}
@@ -366,21 +371,25 @@ func (a *Array) expansionValue(i int, buf []uint64) Real {
 	words := int(top-low+3+63) / 64
 	sum := buf[:words]
 	clear(sum)
-	for t := range n {
-		x := a.F64[t][i]
-		if x == 0 {
+	for t, v := range terms[:n] {
+		if v.m == 0 {
 			continue
 		}
-		m, e := Decompose(x)
-		w, s := int(e-low)/64, uint(e-low)%64
-		part := [2]uint64{m << s, m >> (64 - s)}
-		if s == 0 {
-			part[1] = 0
+		w, s := int(v.e-low)/64, uint(v.e-low)%64
+		lo, hi := v.m<<s, v.m>>1>>(63-s)
+		var c uint64
+		if a.F64[t][i] > 0 {
+			sum[w], c = bits.Add64(sum[w], lo, 0)
+			for w++; w < words && hi|c != 0; w++ {
+				sum[w], c = bits.Add64(sum[w], hi, c)
+				hi = 0
+			}
+			continue
 		}
-		if x > 0 {
-			AddShifted(sum[w:], part[:])
-		} else {
-			SubShifted(sum[w:], part[:])
+		sum[w], c = bits.Sub64(sum[w], lo, 0)
+		for w++; w < words && hi|c != 0; w++ {
+			sum[w], c = bits.Sub64(sum[w], hi, c)
+			hi = 0
 		}
 	}
 	r := Real{Class: Finite, Exp: low, Mag: sum}

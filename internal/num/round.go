@@ -195,6 +195,12 @@ func (a *Array) finishMP(i int, r Real, e int64) Flags {
 func (a *Array) setExpansion(i int, r Real) Flags {
 	n := a.Terms()
 	var t [4]float64
+	if r.Class == Finite && !r.Sticky && greedyNormal(t[:n], r) {
+		for k := range n {
+			a.F64[k][i] = t[k]
+		}
+		return 0
+	}
 	f := greedy(t[:n], r)
 	for k := range n {
 		a.F64[k][i] = t[k]
@@ -218,6 +224,61 @@ func (a *Array) setExpansion(i int, r Real) Flags {
 		}
 	}
 	return f
+}
+
+// greedyNormal is greedy for a number of few words that is known exactly. It reports false if a
+// term might not be a normal number, or the terms are not those of the canonical expansion.
+func greedyNormal(t []float64, r Real) bool {
+	var room [12]uint64
+	m := r.Mag
+	for len(m) > 0 && m[len(m)-1] == 0 {
+		m = m[:len(m)-1]
+	}
+	if len(m) > len(room) {
+		return false
+	}
+	m = room[:copy(room[:], m)]
+	neg := r.Neg
+	for k := range t {
+		for len(m) > 0 && m[len(m)-1] == 0 {
+			m = m[:len(m)-1]
+		}
+		if len(m) == 0 { // the terms that are left are 0
+			break
+		}
+		n := BitLen(m)
+		cut := n - 53 // bits of the rest
+		e := r.Exp + int64(cut)
+		if e < -1000 || e > 900 {
+			return false
+		}
+		top := WordAt(m, int64(n-64))
+		q := top >> 11
+		up := top>>10&1 != 0 && (q&1 != 0 || top<<54 != 0 || anyBelow(m, int64(n-64)))
+		if cut <= 0 {
+			m = nil
+		} else {
+			w := cut >> 6
+			m = m[:w+1]
+			mask := uint64(1)<<(cut&63) - 1
+			m[w] &= mask
+			if up {
+				q++
+				Negate(m)
+				m[w] &= mask
+			}
+		}
+		x := float64(math.Float64frombits(uint64(e+1023)<<52) * float64(q))
+		if neg {
+			x = -x
+		}
+		t[k] = x
+		if k > 0 && t[k-1]+x != t[k-1] {
+			return false
+		}
+		neg = neg != up
+	}
+	return true
 }
 
 func greedy(t []float64, r Real) Flags {

@@ -66,6 +66,7 @@ func main() {
 		}
 	}
 	vertical()
+	roundLanes()
 	Generate()
 }
 

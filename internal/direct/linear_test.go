@@ -1,0 +1,325 @@
+package direct
+
+import (
+	"context"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// TestRoundVertical compares the kernel of the machine with the loop in Go.
+func TestRoundVertical(t *testing.T) {
+	fast := machineUnit()
+	if fast == nil {
+		t.Skip("no unit")
+	}
+	slow := fast.reference()
+	r := rand.New(rand.NewPCG(3, 1))
+	decided := 0
+	for trial := range testlength.Trials(5000) {
+		z := num.Format{Kind: num.MP, Prec: uint32(2 + r.IntN(600))}
+		if trial%10 == 0 {
+			z.Prec = uint32(2 + r.IntN(3000))
+		}
+		if trial%7 == 0 {
+			z.Prec = (z.Prec + 63) &^ 63
+		}
+		u, n := *fast, 1+r.IntN(4)
+		d := max(2, (int(z.Prec)+r.IntN(200)-30)/u.bits)
+		size := u.lanes * (d + 1)
+		number := func() []int64 {
+			x := make([]int64, n*size)
+			for v := range n {
+				for c := 1; c <= d; c++ {
+					for l := range u.lanes {
+						var w uint64
+						switch r.IntN(4) {
+						case 0:
+							w = -(r.Uint64() & 1)
+						case 1:
+							w = 1 << r.IntN(u.bits)
+						default:
+							w = r.Uint64()
+						}
+						x[v*size+c*u.lanes+l] = int64(w & (1<<u.bits - 1))
+					}
+				}
+			}
+			return x
+		}
+		p, q := number(), number()
+		for i := range q { // what cancels, or adds up to ones or a tie
+			switch k := r.IntN(200); {
+			case k == 0:
+				q[i] = p[i]
+			case k < 20 && i%size/u.lanes > 1:
+				q[i] = (1<<u.bits - 1) ^ p[i]
+			case k < 120 && trial%3 == 0 && i%size/u.lanes > r.IntN(d):
+				p[i], q[i] = 0, 0
+			}
+		}
+		m := n * u.lanes
+		x, y := randomNumbers(r, z, m, trial), randomNumbers(r, z, m, trial/3)
+		ref := make([]int64, m)
+		for i := range ref {
+			ref[i] = int64(r.IntN(100)) - 50
+			switch r.IntN(20) {
+			case 0:
+				ref[i] += math.MaxInt32
+			case 1:
+				ref[i] += math.MinInt32
+			}
+		}
+		exact := make([]uint8, n)
+		for i := range exact {
+			exact[i] = uint8(r.Uint64())
+		}
+		limbs := z.Limbs()
+		words := max(limbs+1, (u.bits*(d-1)+127)/64)
+		stage := aligned(u.lanes * (words + max(d, 64*words/u.bits+16) + 4))
+		one, two := r.IntN(4) == 0, uint64(r.IntN(4))
+		var out [2]*num.Array
+		var oks [2][]uint8
+		for k, u := range []*laneUnit{fast, slow} {
+			out[k], oks[k] = num.New(z, m+1), make([]uint8, n)
+			out[k].Cls[m], out[k].Exp[m], out[k].Sig[m*limbs] = 99, 99, 99
+			job := roundJob{
+				p: unsafe.Pointer(&p[u.lanes]), pPitch: 8 * size, q: unsafe.Pointer(&q[u.lanes]), qPitch: 8 * size, digits: d,
+				xCls: unsafe.Pointer(&x.Cls[0]), yCls: unsafe.Pointer(&y.Cls[0]), negP: two & 1, negQ: two >> 1,
+				ref: unsafe.Pointer(&ref[0]), exact: unsafe.Pointer(&exact[0]), ok: unsafe.Pointer(&oks[k][0]),
+				sig: unsafe.Pointer(&out[k].Sig[0]), exp: unsafe.Pointer(&out[k].Exp[0]), cls: unsafe.Pointer(&out[k].Cls[0]),
+				limbs: limbs, n: n, stage: unsafe.Pointer(&stage[u.lanes*words]), words: words,
+				spare: 64*limbs - int(z.Prec), bound: linearBound(d), shift: int(z.Prec) + u.bits - u.bits*d,
+			}
+			if one {
+				job.q = nil
+			}
+			u.round(&job)
+		}
+		for i := range m {
+			ok := oks[0][i/u.lanes] >> (i % u.lanes) & 1
+			if want := oks[1][i/u.lanes] >> (i % u.lanes) & 1; ok != want {
+				t.Fatalf("trial %d, %v, %d digits: lane %d is decided %v, want %v", trial, z, d, i, ok, want)
+			}
+			if decided += int(ok); ok != 0 && !out[0].SameBits(i, out[1], i) {
+				t.Fatalf("trial %d, %v, %d digits: number %d is %x %d %d, want %x %d %d", trial, z, d, i, out[0].Sig[i*limbs:(i+1)*limbs], out[0].Exp[i],
+					out[0].Cls[i], out[1].Sig[i*limbs:(i+1)*limbs], out[1].Exp[i], out[1].Cls[i])
+			}
+		}
+		if out[0].Cls[m] != 99 || out[0].Exp[m] != 99 || out[0].Sig[m*limbs] != 99 {
+			t.Fatalf("trial %d, %v: memory behind the numbers changed", trial, z)
+		}
+	}
+	if decided < 1000 {
+		t.Fatalf("only %d numbers decided", decided)
+	}
+}
+
+// linearNumbers returns numbers of like size, spread widely, short, special, near the ends of the
+// exponents, or those of which multiples are halfway between two others.
+func linearNumbers(r *rand.Rand, f num.Format, n, family int) *num.Array {
+	a := num.New(f, n)
+	buf := make([]uint64, f.Limbs()+1)
+	for i := range n {
+		v := num.Real{Class: num.Finite, Neg: r.IntN(2) == 0, Mag: buf}
+		clear(buf)
+		for k := range buf {
+			switch r.IntN(8) {
+			case 0:
+			case 1:
+				buf[k] = 1<<64 - 1
+			default:
+				buf[k] = r.Uint64()
+			}
+		}
+		switch family % 8 {
+		case 1:
+			v.Exp = int64(r.IntN(3*int(f.Prec)+100)) - int64(f.Prec)
+		case 2: // integers of a few bits
+			clear(buf)
+			buf[0] = uint64(r.IntN(64))
+		case 3:
+			v.Class = num.Class(r.IntN(4))
+		case 4:
+			v.Exp = math.MaxInt32 - int64(64*len(buf)) - int64(r.IntN(4))
+		case 5:
+			v.Exp = math.MinInt32 - int64(64*len(buf)) + int64(r.IntN(4))
+		case 6: // ones behind the first bits
+			for k := range buf {
+				buf[k] = -uint64(r.IntN(2))
+			}
+		case 7: // halves of small numbers' last places
+			v.Exp = -int64(r.IntN(3))
+			clear(buf)
+			buf[0] = 1 | uint64(r.IntN(8))<<1
+			buf[len(buf)-1] = uint64(r.IntN(3)) << 20
+		}
+		if v.Class == num.Finite && num.IsZero(v.Mag) {
+			v.Class = num.Zero
+		}
+		a.Set(i, v)
+	}
+	return a
+}
+
+// TestLinear compares updates, multiples and combinations in lanes with those of numbers alone.
+func TestLinear(t *testing.T) {
+	units := maps.Clone(verticalUnits)
+	if u := machineUnit(); u != nil {
+		units["machine"] = u
+	}
+	defer func() { verticalUnit = machineUnit }()
+	no := func(num.Flags) {}
+	w := Work{Context: context.Background(), Threads: 2}
+	for name, u := range units {
+		r := rand.New(rand.NewPCG(5, 5))
+		for trial := range testlength.Trials(2000) {
+			format := func() num.Format {
+				return num.Format{Kind: num.MP, Prec: uint32(2 + r.IntN(1+r.IntN(1000)))}
+			}
+			fx, fy, fz := format(), format(), format()
+			if r.IntN(2) == 0 {
+				fy, fz = fx, fx
+			}
+			m, n := 1+r.IntN(100), 1+r.IntN(3)
+			x, c := linearNumbers(r, fx, m, r.IntN(8)), linearNumbers(r, fy, m*n, r.IntN(8))
+			fa := format()
+			if r.IntN(2) == 0 {
+				fa = num.Float64
+			}
+			s := num.New(fa, n+2)
+			for i := range n + 2 {
+				v := num.Real{Class: num.Finite, Neg: r.IntN(2) == 0, Mag: []uint64{r.Uint64()}}
+				switch r.IntN(5) {
+				case 0:
+					v.Mag[0] = 1
+				case 1:
+					v.Mag[0] &= 15
+				case 2:
+					v.Class = num.Class(r.IntN(4))
+				case 3:
+					if i == 0 {
+						v.Mag = []uint64{r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64()}
+					}
+				}
+				s.Set(i, v)
+			}
+			if trial%3 == 0 { // what cancels but for the last places
+				for i := range min(m, c.Len()) {
+					c.Convert(i, x, i)
+					c.Cls[i] ^= num.Cls(r.IntN(2))
+					if c.Cls[i].Class() == num.NaN {
+						c.Cls[i] = num.MakeCls(false, num.NaN)
+					}
+					if l := fy.Limbs(); r.IntN(2) == 0 && fy.Prec > 64 {
+						c.Sig[i*l+r.IntN(l)] ^= 1 << 63 >> r.IntN(3) &^ (1 << 63 * uint64(1/l))
+						c.Sig[i*l+l-1] |= 1 << 63
+						c.Sig[i*l] &^= 1<<(64*uint(l)-uint(fy.Prec)) - 1
+					}
+				}
+			}
+			var buf [3][num.MaxValueWords]uint64
+			a, b := s.Value(n, buf[0][:]), s.Value(n+1, buf[1][:])
+			if a.Class == num.Zero {
+				a = realOne
+			}
+			X, Y, C := num.Vec{Arr: x, Inc: 1, N: m}, num.Vec{Arr: s, Inc: 1, N: n}, num.Mat{Arr: c, Rows: m, Cols: n, RS: 1, CS: m}
+			do := []func(z *num.Array) error{
+				func(z *num.Array) error { return Update(w, a, X, Y, C, z, no) },
+				func(z *num.Array) error { return Scale(w, a, X, z, no) },
+				func(z *num.Array) error {
+					return Combine(w, a, X, b, num.Vec{Arr: c, Inc: 1, N: m}, z, no)
+				},
+			}
+			for k, f := range do {
+				size := m
+				if k == 0 {
+					size *= n
+				}
+				got, want := num.New(fz, size), num.New(fz, size)
+				verticalUnit = func() *laneUnit { return u }
+				if err := f(got); err != nil {
+					t.Fatal(err)
+				}
+				verticalUnit = func() *laneUnit { return nil }
+				if err := f(want); err != nil {
+					t.Fatal(err)
+				}
+				for i := range size {
+					if !got.SameBits(i, want, i) {
+						l := fz.Limbs()
+						t.Fatalf("%s, trial %d, operation %d, %v %v to %v: number %d is %x %d %d, want %x %d %d", name, trial, k, fx, fy, fz, i,
+							got.Sig[i*l:(i+1)*l], got.Exp[i], got.Cls[i], want.Sig[i*l:(i+1)*l], want.Exp[i], want.Cls[i])
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestLinearHalfway adds up numbers and multiplies them so that the results lie as close to halfway
+// between two others as longer formats can tell: what is cut of the products decides.
+func TestLinearHalfway(t *testing.T) {
+	units := maps.Clone(verticalUnits)
+	if u := machineUnit(); u != nil {
+		units["machine"] = u
+	}
+	defer func() { verticalUnit = machineUnit }()
+	no := func(num.Flags) {}
+	w := Work{Context: context.Background(), Threads: 1}
+	for name, u := range units {
+		r := rand.New(rand.NewPCG(7, 7))
+		for trial := range testlength.Trials(1000) {
+			fz := num.Format{Kind: num.MP, Prec: uint32(2 + r.IntN(1+r.IntN(1000)))}
+			fx := num.Format{Kind: num.MP, Prec: uint32(2 + r.IntN(1+r.IntN(1000)))}
+			long := num.Format{Kind: num.MP, Prec: fz.Prec + uint32(1+r.IntN(500))}
+			fa := num.Format{Kind: num.MP, Prec: uint32(1 + 1<<r.IntN(10))}
+			const n = 16
+			x, y, v := linearNumbers(r, fx, n, 0), num.New(long, n), num.New(long, n)
+			s := linearNumbers(r, fa, 2, 0)
+			s.Cls[0], s.Cls[1] = 2|s.Cls[0]&1, 2|s.Cls[1]&1
+			s.Sig[fa.Limbs()-1] |= 1 << 63
+			s.Sig[2*fa.Limbs()-1] |= 1 << 63
+			var buf [3][num.MaxValueWords]uint64
+			a, b := s.Value(0, buf[0][:]), s.Value(1, buf[1][:])
+			da, db := newDyadic(a), newDyadic(b)
+			for i := range n {
+				z := num.New(fz, 1)
+				z.Set(0, linearNumbers(r, fz, 1, 0).Value(0, buf[2][:]))
+				z.Sig[fz.Limbs()-1] |= 1 << 63
+				z.Cls[0] = 2 | z.Cls[0]&1
+				middle := newDyadic(z.Value(0, buf[2][:]))
+				middle = middle.plus(dyadic{dyadicOne.n, int64(z.Exp[0]) - int64(fz.Prec) - 1}, math.MaxInt32)
+				v.Set(i, quotient(long, middle, da, 0))
+				rest := middle.plus(da.times(newDyadic(x.Value(i, buf[2][:]))).negated(), math.MaxInt32)
+				y.Set(i, quotient(long, rest, db, 0))
+			}
+			X, Y := num.Vec{Arr: x, Inc: 1, N: n}, num.Vec{Arr: y, Inc: 1, N: n}
+			for k, f := range []func(z *num.Array) error{
+				func(z *num.Array) error { return Combine(w, a, X, b, Y, z, no) },
+				func(z *num.Array) error { return Combine(w, b, Y, a, X, z, no) },
+				func(z *num.Array) error { return Scale(w, a, num.Vec{Arr: v, Inc: 1, N: n}, z, no) },
+			} {
+				got, want := num.New(fz, n), num.New(fz, n)
+				verticalUnit = func() *laneUnit { return u }
+				if err := f(got); err != nil {
+					t.Fatal(err)
+				}
+				verticalUnit = func() *laneUnit { return nil }
+				if err := f(want); err != nil {
+					t.Fatal(err)
+				}
+				for i := range n {
+					if !got.SameBits(i, want, i) {
+						t.Fatalf("%s, trial %d, operation %d, %v and %v by %v to %v: number %d is %x, want %x", name, trial, k, fx, long, fa, fz, i, got.Sig, want.Sig)
+					}
+				}
+			}
+		}
+	}
+}
