@@ -215,14 +215,20 @@ type verticalKernel = func(acc *int64, a *uint64, aPitch int, x *uint64, xPitch 
 
 var (
 	cutsIFMA = [...]func(*byte) int{
-		2: cutVertical2IFMA, 3: cutVertical3IFMA, 4: cutVertical4IFMA, 5: cutVertical5IFMA,
-		6: cutVertical6IFMA, 7: cutVertical7IFMA, 8: cutVertical8IFMA, 9: cutVertical9IFMA,
-		17: cutVertical17IFMA,
+		nil, nil,
+		cutVertical2IFMA, cutVertical3IFMA, cutVertical4IFMA, cutVertical5IFMA,
+		cutVertical6IFMA, cutVertical7IFMA, cutVertical8IFMA, cutVertical9IFMA,
+		cutVertical10IFMA, cutVertical11IFMA, cutVertical12IFMA, cutVertical13IFMA,
+		cutVertical14IFMA, cutVertical15IFMA, cutVertical16IFMA, cutVertical17IFMA,
+		cutVertical18IFMA,
 	}
 	cutsAVX2 = [...]func(*byte){
-		2: cutVertical2AVX2, 3: cutVertical3AVX2, 4: cutVertical4AVX2, 5: cutVertical5AVX2,
-		6: cutVertical6AVX2, 7: cutVertical7AVX2, 8: cutVertical8AVX2, 9: cutVertical9AVX2,
-		18: cutVertical18AVX2,
+		nil, nil,
+		cutVertical2AVX2, cutVertical3AVX2, cutVertical4AVX2, cutVertical5AVX2,
+		cutVertical6AVX2, cutVertical7AVX2, cutVertical8AVX2, cutVertical9AVX2,
+		cutVertical10AVX2, cutVertical11AVX2, cutVertical12AVX2, cutVertical13AVX2,
+		cutVertical14AVX2, cutVertical15AVX2, cutVertical16AVX2, cutVertical17AVX2,
+		cutVertical18AVX2,
 	}
 	axpysIFMA = [9]func(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n, first, digits int, soon uintptr, soonPitch, soonLines, accPitch int){
 		verticalAxpy1IFMA, verticalAxpy2IFMA, verticalAxpy3IFMA,

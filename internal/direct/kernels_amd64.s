@@ -11267,6 +11267,3691 @@ cutVertical9AVX2_gather:
 	SUBQ       CX, R10
 	JMP        cutVertical9AVX2_near
 
+// func cutVertical10IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical10IFMA(SB), NOSPLIT, $8-16
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z2
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x08, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
+
+cutVertical10IFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical10IFMA_fetched
+	MOVQ  (SP), CX
+
+cutVertical10IFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical10IFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical10IFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVertical10IFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z9
+	JMP       cutVertical10IFMA_lane72_end
+
+cutVertical10IFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z9
+
+cutVertical10IFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z8
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical10IFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
+	JMP       cutVertical10IFMA_lane104_end
+
+cutVertical10IFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z7
+
+cutVertical10IFMA_lane104_end:
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical10IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VBROADCASTI64X4 -32(CX), Z12
+	VINSERTI64X4    $0x01, -32(R10), Z12, Z12
+	VBROADCASTI64X4 -32(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -32(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -32(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -32(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -32(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -32(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z12, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z14, Z0, Z12
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z8, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x3c, Z11, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x14, Z14, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 384(DX)
+	VMOVDQA64       Z15, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x20, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 448(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x2c, Z11, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 512(DX)
+	VMOVDQU64.Z     -64(CX), K3, Z11
+	VBROADCASTI64X4 -64(R10), K4, Z11
+	VMOVDQU64.Z     -64(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -64(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -64(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -64(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -64(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -64(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z11, Z11
+	VPUNPCKHQDQ     Z15, Z14, Z13
+	VMOVDQA64       Z11, Z11
+	VPERMT2Q        Z13, Z1, Z11
+	VMOVDQA64       Z11, Z11
+	VPSHRDVQ.Z      Z9, Z12, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x38, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 576(DX)
+	VMOVDQU64       Z7, 640(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical10IFMA_number
+	MOVQ            SI, left+8(FP)
+	VZEROUPPER
+	RET
+
+cutVertical10IFMA_far:
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
+
+// func cutVertical10AVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVertical10AVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVertical10AVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical10AVX2_fetched
+	MOVQ  (SP), CX
+
+cutVertical10AVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical10AVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical10AVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVertical10AVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVertical10AVX2_lane72_end
+
+cutVertical10AVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVertical10AVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical10AVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVertical10AVX2_lane104_end
+
+cutVertical10AVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVertical10AVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), CX
+	SHLQ         $0x05, CX
+	ADDQ         128(AX), CX
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), R13
+	SUBQ         $0x02, R11
+	JLT          cutVertical10AVX2_single
+
+cutVertical10AVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(CX)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(CX)
+	SUBQ        $0x40, CX
+	SUBQ        $0x02, R11
+	JGE         cutVertical10AVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVertical10AVX2_whole
+
+cutVertical10AVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(CX)
+
+cutVertical10AVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y10
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y9
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y9, Y9
+	VPTEST       Y2, Y10
+	JNE          cutVertical10AVX2_far
+
+cutVertical10AVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y10
+	VMOVDQU      (R10), Y0
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      32(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x02, Y0, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 288(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      64(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x35, Y0, Y3
+	VPSLLQ       $0x0b, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 256(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      96(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x28, Y2, Y3
+	VPSLLQ       $0x18, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 224(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      128(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x1b, Y11, Y3
+	VPSLLQ       $0x25, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 192(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      160(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x0e, Y0, Y3
+	VPSLLQ       $0x32, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 160(DX)
+	VPSRLQ       $0x01, Y2, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 128(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      192(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x34, Y2, Y3
+	VPSLLQ       $0x0c, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 96(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      224(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x27, Y11, Y3
+	VPSLLQ       $0x19, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 64(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VPSRLQ       $0x1a, Y0, Y3
+	VPSLLQ       $0x26, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 32(DX)
+	VPSRLQ       $0x0d, Y2, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, (DX)
+	VMOVDQU      Y4, 320(DX)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVertical10AVX2_number
+	VZEROUPPER
+	RET
+
+cutVertical10AVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVertical10AVX2_gather:
+	VPCMPEQQ   Y1, Y1, Y1
+	VPGATHERQQ Y1, (R10)(Y0*8), Y11
+	VMOVDQU    Y11, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVertical10AVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x20, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVertical10AVX2_near
+
+// func cutVertical11IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical11IFMA(SB), NOSPLIT, $8-16
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z2
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x08, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
+
+cutVertical11IFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical11IFMA_fetched
+	MOVQ  (SP), CX
+
+cutVertical11IFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical11IFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical11IFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVertical11IFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z9
+	JMP       cutVertical11IFMA_lane72_end
+
+cutVertical11IFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z9
+
+cutVertical11IFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z8
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical11IFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
+	JMP       cutVertical11IFMA_lane104_end
+
+cutVertical11IFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z7
+
+cutVertical11IFMA_lane104_end:
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical11IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VBROADCASTI64X4 -32(CX), Z12
+	VINSERTI64X4    $0x01, -32(R10), Z12, Z12
+	VBROADCASTI64X4 -32(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -32(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -32(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -32(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -32(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -32(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z12, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z14, Z0, Z12
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z8, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x3c, Z11, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x14, Z14, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 384(DX)
+	VMOVDQA64       Z15, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x20, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 448(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x2c, Z11, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 512(DX)
+	VMOVDQU64.Z     -64(CX), K3, Z11
+	VBROADCASTI64X4 -64(R10), K4, Z11
+	VMOVDQU64.Z     -64(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -64(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -64(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -64(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -64(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -64(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z11, Z11
+	VPUNPCKHQDQ     Z15, Z14, Z13
+	VMOVDQA64       Z11, Z11
+	VPERMT2Q        Z13, Z1, Z11
+	VMOVDQA64       Z11, Z11
+	VPSHRDVQ.Z      Z9, Z12, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x38, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 576(DX)
+	VPSRLQ          $0x04, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 640(DX)
+	VMOVDQU64       Z7, 704(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical11IFMA_number
+	MOVQ            SI, left+8(FP)
+	VZEROUPPER
+	RET
+
+cutVertical11IFMA_far:
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
+
+// func cutVertical11AVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVertical11AVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVertical11AVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical11AVX2_fetched
+	MOVQ  (SP), CX
+
+cutVertical11AVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical11AVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical11AVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVertical11AVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVertical11AVX2_lane72_end
+
+cutVertical11AVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVertical11AVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical11AVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVertical11AVX2_lane104_end
+
+cutVertical11AVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVertical11AVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), CX
+	SHLQ         $0x05, CX
+	ADDQ         128(AX), CX
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), R13
+	SUBQ         $0x02, R11
+	JLT          cutVertical11AVX2_single
+
+cutVertical11AVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(CX)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(CX)
+	SUBQ        $0x40, CX
+	SUBQ        $0x02, R11
+	JGE         cutVertical11AVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVertical11AVX2_whole
+
+cutVertical11AVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(CX)
+
+cutVertical11AVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y10
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y9
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y9, Y9
+	VPTEST       Y2, Y10
+	JNE          cutVertical11AVX2_far
+
+cutVertical11AVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y10
+	VMOVDQU      (R10), Y11
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      32(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      64(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x0f, Y11, Y3
+	VPSLLQ       $0x31, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 320(DX)
+	VPSRLQ       $0x02, Y0, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 288(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      96(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x35, Y0, Y3
+	VPSLLQ       $0x0b, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 256(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      128(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x28, Y2, Y3
+	VPSLLQ       $0x18, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 224(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      160(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x1b, Y11, Y3
+	VPSLLQ       $0x25, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 192(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      192(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x0e, Y0, Y3
+	VPSLLQ       $0x32, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 160(DX)
+	VPSRLQ       $0x01, Y2, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 128(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      224(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x34, Y2, Y3
+	VPSLLQ       $0x0c, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 96(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      256(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x27, Y11, Y3
+	VPSLLQ       $0x19, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 64(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VPSRLQ       $0x1a, Y0, Y3
+	VPSLLQ       $0x26, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 32(DX)
+	VPSRLQ       $0x0d, Y2, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, (DX)
+	VMOVDQU      Y4, 352(DX)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVertical11AVX2_number
+	VZEROUPPER
+	RET
+
+cutVertical11AVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVertical11AVX2_gather:
+	VPCMPEQQ   Y1, Y1, Y1
+	VPGATHERQQ Y1, (R10)(Y0*8), Y11
+	VMOVDQU    Y11, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVertical11AVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x20, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVertical11AVX2_near
+
+// func cutVertical12IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical12IFMA(SB), NOSPLIT, $8-16
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z2
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x08, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
+
+cutVertical12IFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical12IFMA_fetched
+	MOVQ  (SP), CX
+
+cutVertical12IFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical12IFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical12IFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVertical12IFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z9
+	JMP       cutVertical12IFMA_lane72_end
+
+cutVertical12IFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z9
+
+cutVertical12IFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z8
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical12IFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
+	JMP       cutVertical12IFMA_lane104_end
+
+cutVertical12IFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z7
+
+cutVertical12IFMA_lane104_end:
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical12IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VBROADCASTI64X4 -32(CX), Z12
+	VINSERTI64X4    $0x01, -32(R10), Z12, Z12
+	VBROADCASTI64X4 -32(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -32(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -32(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -32(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -32(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -32(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z12, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z14, Z0, Z12
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z8, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x3c, Z11, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x14, Z14, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 384(DX)
+	VMOVDQA64       Z15, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x20, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 448(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x2c, Z11, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 512(DX)
+	VMOVDQU64.Z     -64(CX), K3, Z11
+	VBROADCASTI64X4 -64(R10), K4, Z11
+	VMOVDQU64.Z     -64(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -64(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -64(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -64(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -64(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -64(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z11, Z16
+	VPUNPCKHQDQ     Z15, Z14, Z17
+	VMOVDQA64       Z16, Z16
+	VPERMT2Q        Z17, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z11, Z11
+	VPUNPCKLQDQ     Z15, Z14, Z13
+	VMOVDQA64       Z11, Z11
+	VPERMT2Q        Z13, Z1, Z11
+	VMOVDQA64       Z16, Z13
+	VPSHRDVQ.Z      Z9, Z12, K2, Z13
+	VPXORQ          Z7, Z13, Z13
+	VPSHRDQ         $0x38, Z8, Z13, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 576(DX)
+	VPSRLQ          $0x04, Z13, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 640(DX)
+	VMOVDQA64       Z11, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x10, Z13, Z8, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 704(DX)
+	VMOVDQU64       Z7, 768(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical12IFMA_number
+	MOVQ            SI, left+8(FP)
+	VZEROUPPER
+	RET
+
+cutVertical12IFMA_far:
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
+
+// func cutVertical12AVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVertical12AVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVertical12AVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical12AVX2_fetched
+	MOVQ  (SP), CX
+
+cutVertical12AVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical12AVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical12AVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVertical12AVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVertical12AVX2_lane72_end
+
+cutVertical12AVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVertical12AVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical12AVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVertical12AVX2_lane104_end
+
+cutVertical12AVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVertical12AVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), CX
+	SHLQ         $0x05, CX
+	ADDQ         128(AX), CX
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), R13
+	SUBQ         $0x02, R11
+	JLT          cutVertical12AVX2_single
+
+cutVertical12AVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(CX)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(CX)
+	SUBQ        $0x40, CX
+	SUBQ        $0x02, R11
+	JGE         cutVertical12AVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVertical12AVX2_whole
+
+cutVertical12AVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(CX)
+
+cutVertical12AVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y10
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y9
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y9, Y9
+	VPTEST       Y2, Y10
+	JNE          cutVertical12AVX2_far
+
+cutVertical12AVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y10
+	VMOVDQU      (R10), Y0
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      32(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      64(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x1c, Y0, Y3
+	VPSLLQ       $0x24, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 352(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      96(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x0f, Y11, Y3
+	VPSLLQ       $0x31, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 320(DX)
+	VPSRLQ       $0x02, Y2, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 288(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      128(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x35, Y2, Y3
+	VPSLLQ       $0x0b, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 256(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      160(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x28, Y0, Y3
+	VPSLLQ       $0x18, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 224(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      192(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x1b, Y11, Y3
+	VPSLLQ       $0x25, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 192(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      224(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x0e, Y2, Y3
+	VPSLLQ       $0x32, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 160(DX)
+	VPSRLQ       $0x01, Y0, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 128(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      256(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x34, Y0, Y3
+	VPSLLQ       $0x0c, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 96(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      288(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x27, Y11, Y3
+	VPSLLQ       $0x19, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 64(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VPSRLQ       $0x1a, Y2, Y3
+	VPSLLQ       $0x26, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 32(DX)
+	VPSRLQ       $0x0d, Y0, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, (DX)
+	VMOVDQU      Y4, 384(DX)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVertical12AVX2_number
+	VZEROUPPER
+	RET
+
+cutVertical12AVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVertical12AVX2_gather:
+	VPCMPEQQ   Y1, Y1, Y1
+	VPGATHERQQ Y1, (R10)(Y0*8), Y11
+	VMOVDQU    Y11, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVertical12AVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x20, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVertical12AVX2_near
+
+// func cutVertical13IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical13IFMA(SB), NOSPLIT, $8-16
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z2
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x08, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
+
+cutVertical13IFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical13IFMA_fetched
+	MOVQ  (SP), CX
+
+cutVertical13IFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical13IFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical13IFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVertical13IFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z9
+	JMP       cutVertical13IFMA_lane72_end
+
+cutVertical13IFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z9
+
+cutVertical13IFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z8
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical13IFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
+	JMP       cutVertical13IFMA_lane104_end
+
+cutVertical13IFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z7
+
+cutVertical13IFMA_lane104_end:
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical13IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VBROADCASTI64X4 -32(CX), Z12
+	VINSERTI64X4    $0x01, -32(R10), Z12, Z12
+	VBROADCASTI64X4 -32(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -32(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -32(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -32(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -32(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -32(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z12, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z14, Z0, Z12
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z8, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x3c, Z11, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x14, Z14, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 384(DX)
+	VMOVDQA64       Z15, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x20, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 448(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x2c, Z11, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 512(DX)
+	VMOVDQU64.Z     -64(CX), K3, Z11
+	VBROADCASTI64X4 -64(R10), K4, Z11
+	VMOVDQU64.Z     -64(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -64(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -64(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -64(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -64(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -64(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z11, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z11, Z11
+	VPUNPCKLQDQ     Z15, Z14, Z13
+	VMOVDQA64       Z11, Z11
+	VPERMT2Q        Z13, Z1, Z11
+	VMOVDQA64       Z17, Z13
+	VPERMT2Q        Z18, Z0, Z13
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z12, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x38, Z8, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 576(DX)
+	VPSRLQ          $0x04, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 640(DX)
+	VMOVDQA64       Z11, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x10, Z14, Z8, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 704(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x1c, Z8, Z12, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 768(DX)
+	VMOVDQU64       Z7, 832(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical13IFMA_number
+	MOVQ            SI, left+8(FP)
+	VZEROUPPER
+	RET
+
+cutVertical13IFMA_far:
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
+
+// func cutVertical13AVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVertical13AVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVertical13AVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical13AVX2_fetched
+	MOVQ  (SP), CX
+
+cutVertical13AVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical13AVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical13AVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVertical13AVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVertical13AVX2_lane72_end
+
+cutVertical13AVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVertical13AVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical13AVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVertical13AVX2_lane104_end
+
+cutVertical13AVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVertical13AVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), CX
+	SHLQ         $0x05, CX
+	ADDQ         128(AX), CX
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), R13
+	SUBQ         $0x02, R11
+	JLT          cutVertical13AVX2_single
+
+cutVertical13AVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(CX)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(CX)
+	SUBQ        $0x40, CX
+	SUBQ        $0x02, R11
+	JGE         cutVertical13AVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVertical13AVX2_whole
+
+cutVertical13AVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(CX)
+
+cutVertical13AVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y10
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y9
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y9, Y9
+	VPTEST       Y2, Y10
+	JNE          cutVertical13AVX2_far
+
+cutVertical13AVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y10
+	VMOVDQU      (R10), Y0
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      32(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      64(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x29, Y0, Y3
+	VPSLLQ       $0x17, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 384(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      96(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x1c, Y2, Y3
+	VPSLLQ       $0x24, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 352(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      128(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x0f, Y11, Y3
+	VPSLLQ       $0x31, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 320(DX)
+	VPSRLQ       $0x02, Y0, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 288(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      160(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x35, Y0, Y3
+	VPSLLQ       $0x0b, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 256(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      192(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x28, Y2, Y3
+	VPSLLQ       $0x18, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 224(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      224(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x1b, Y11, Y3
+	VPSLLQ       $0x25, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 192(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      256(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x0e, Y0, Y3
+	VPSLLQ       $0x32, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 160(DX)
+	VPSRLQ       $0x01, Y2, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 128(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      288(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x34, Y2, Y3
+	VPSLLQ       $0x0c, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 96(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      320(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x27, Y11, Y3
+	VPSLLQ       $0x19, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 64(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VPSRLQ       $0x1a, Y0, Y3
+	VPSLLQ       $0x26, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 32(DX)
+	VPSRLQ       $0x0d, Y2, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, (DX)
+	VMOVDQU      Y4, 416(DX)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVertical13AVX2_number
+	VZEROUPPER
+	RET
+
+cutVertical13AVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVertical13AVX2_gather:
+	VPCMPEQQ   Y1, Y1, Y1
+	VPGATHERQQ Y1, (R10)(Y0*8), Y11
+	VMOVDQU    Y11, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVertical13AVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x20, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVertical13AVX2_near
+
+// func cutVertical14IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical14IFMA(SB), NOSPLIT, $8-16
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z2
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x08, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
+
+cutVertical14IFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical14IFMA_fetched
+	MOVQ  (SP), CX
+
+cutVertical14IFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical14IFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical14IFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVertical14IFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z9
+	JMP       cutVertical14IFMA_lane72_end
+
+cutVertical14IFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z9
+
+cutVertical14IFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z8
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical14IFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
+	JMP       cutVertical14IFMA_lane104_end
+
+cutVertical14IFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z7
+
+cutVertical14IFMA_lane104_end:
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical14IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VBROADCASTI64X4 -32(CX), Z12
+	VINSERTI64X4    $0x01, -32(R10), Z12, Z12
+	VBROADCASTI64X4 -32(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -32(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -32(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -32(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -32(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -32(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z12, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z14, Z0, Z12
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z8, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x3c, Z11, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x14, Z14, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 384(DX)
+	VMOVDQA64       Z15, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x20, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 448(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x2c, Z11, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 512(DX)
+	VMOVDQU64.Z     -64(CX), K3, Z11
+	VBROADCASTI64X4 -64(R10), K4, Z11
+	VMOVDQU64.Z     -64(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -64(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -64(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -64(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -64(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -64(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z11, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z11, Z11
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z11, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z11, Z11
+	VPERMT2Q        Z14, Z0, Z11
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z12, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x38, Z8, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 576(DX)
+	VPSRLQ          $0x04, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 640(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x10, Z14, Z8, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 704(DX)
+	VMOVDQA64       Z15, Z12
+	VPSHRDVQ.Z      Z9, Z13, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x1c, Z8, Z12, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 768(DX)
+	VMOVDQA64       Z11, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x28, Z12, Z8, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 832(DX)
+	VMOVDQU64       Z7, 896(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical14IFMA_number
+	MOVQ            SI, left+8(FP)
+	VZEROUPPER
+	RET
+
+cutVertical14IFMA_far:
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
+
+// func cutVertical14AVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVertical14AVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVertical14AVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical14AVX2_fetched
+	MOVQ  (SP), CX
+
+cutVertical14AVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical14AVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical14AVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVertical14AVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVertical14AVX2_lane72_end
+
+cutVertical14AVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVertical14AVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical14AVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVertical14AVX2_lane104_end
+
+cutVertical14AVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVertical14AVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), CX
+	SHLQ         $0x05, CX
+	ADDQ         128(AX), CX
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), R13
+	SUBQ         $0x02, R11
+	JLT          cutVertical14AVX2_single
+
+cutVertical14AVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(CX)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(CX)
+	SUBQ        $0x40, CX
+	SUBQ        $0x02, R11
+	JGE         cutVertical14AVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVertical14AVX2_whole
+
+cutVertical14AVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(CX)
+
+cutVertical14AVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y10
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y9
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y9, Y9
+	VPTEST       Y2, Y10
+	JNE          cutVertical14AVX2_far
+
+cutVertical14AVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y10
+	VMOVDQU      (R10), Y11
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      32(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      64(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x36, Y11, Y3
+	VPSLLQ       $0x0a, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 416(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      96(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x29, Y0, Y3
+	VPSLLQ       $0x17, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 384(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      128(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x1c, Y2, Y3
+	VPSLLQ       $0x24, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 352(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      160(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x0f, Y11, Y3
+	VPSLLQ       $0x31, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 320(DX)
+	VPSRLQ       $0x02, Y0, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 288(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      192(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x35, Y0, Y3
+	VPSLLQ       $0x0b, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 256(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      224(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x28, Y2, Y3
+	VPSLLQ       $0x18, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 224(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      256(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x1b, Y11, Y3
+	VPSLLQ       $0x25, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 192(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      288(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x0e, Y0, Y3
+	VPSLLQ       $0x32, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 160(DX)
+	VPSRLQ       $0x01, Y2, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 128(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      320(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x34, Y2, Y3
+	VPSLLQ       $0x0c, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 96(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      352(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x27, Y11, Y3
+	VPSLLQ       $0x19, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 64(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VPSRLQ       $0x1a, Y0, Y3
+	VPSLLQ       $0x26, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 32(DX)
+	VPSRLQ       $0x0d, Y2, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, (DX)
+	VMOVDQU      Y4, 448(DX)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVertical14AVX2_number
+	VZEROUPPER
+	RET
+
+cutVertical14AVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVertical14AVX2_gather:
+	VPCMPEQQ   Y1, Y1, Y1
+	VPGATHERQQ Y1, (R10)(Y0*8), Y11
+	VMOVDQU    Y11, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVertical14AVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x20, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVertical14AVX2_near
+
+// func cutVertical15IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical15IFMA(SB), NOSPLIT, $8-16
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z2
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x0c, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
+
+cutVertical15IFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical15IFMA_fetched
+	MOVQ  (SP), CX
+
+cutVertical15IFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical15IFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical15IFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVertical15IFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z9
+	JMP       cutVertical15IFMA_lane72_end
+
+cutVertical15IFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z9
+
+cutVertical15IFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z8
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical15IFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
+	JMP       cutVertical15IFMA_lane104_end
+
+cutVertical15IFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z7
+
+cutVertical15IFMA_lane104_end:
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical15IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VBROADCASTI64X4 -32(CX), Z12
+	VINSERTI64X4    $0x01, -32(R10), Z12, Z12
+	VBROADCASTI64X4 -32(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -32(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -32(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -32(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -32(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -32(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z12, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z14, Z0, Z12
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z8, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x3c, Z11, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x14, Z14, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 384(DX)
+	VMOVDQA64       Z15, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x20, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 448(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x2c, Z11, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 512(DX)
+	VBROADCASTI64X4 -64(CX), Z11
+	VINSERTI64X4    $0x01, -64(R10), Z11, Z11
+	VBROADCASTI64X4 -64(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -64(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -64(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -64(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -64(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -64(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z11, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z11, Z11
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z11, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z11, Z11
+	VPERMT2Q        Z14, Z0, Z11
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z12, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x38, Z8, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 576(DX)
+	VPSRLQ          $0x04, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 640(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x10, Z14, Z8, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 704(DX)
+	VMOVDQA64       Z15, Z12
+	VPSHRDVQ.Z      Z9, Z13, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x1c, Z8, Z12, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 768(DX)
+	VMOVDQA64       Z11, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x28, Z12, Z8, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 832(DX)
+	VMOVDQU64.Z     -96(CX), K3, Z12
+	VBROADCASTI64X4 -96(R10), K4, Z12
+	VMOVDQU64.Z     -96(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -96(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -96(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -96(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -96(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -96(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z12
+	VPUNPCKHQDQ     Z15, Z14, Z13
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z13, Z1, Z12
+	VMOVDQA64       Z12, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x34, Z8, Z12, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 896(DX)
+	VMOVDQU64       Z7, 960(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical15IFMA_number
+	MOVQ            SI, left+8(FP)
+	VZEROUPPER
+	RET
+
+cutVertical15IFMA_far:
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
+
+// func cutVertical15AVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVertical15AVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVertical15AVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical15AVX2_fetched
+	MOVQ  (SP), CX
+
+cutVertical15AVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical15AVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical15AVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVertical15AVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVertical15AVX2_lane72_end
+
+cutVertical15AVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVertical15AVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical15AVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVertical15AVX2_lane104_end
+
+cutVertical15AVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVertical15AVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), CX
+	SHLQ         $0x05, CX
+	ADDQ         128(AX), CX
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), R13
+	SUBQ         $0x02, R11
+	JLT          cutVertical15AVX2_single
+
+cutVertical15AVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(CX)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(CX)
+	SUBQ        $0x40, CX
+	SUBQ        $0x02, R11
+	JGE         cutVertical15AVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVertical15AVX2_whole
+
+cutVertical15AVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(CX)
+
+cutVertical15AVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y10
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y9
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y9, Y9
+	VPTEST       Y2, Y10
+	JNE          cutVertical15AVX2_far
+
+cutVertical15AVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y10
+	VMOVDQU      (R10), Y11
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      32(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x03, Y11, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 448(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      64(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x36, Y11, Y3
+	VPSLLQ       $0x0a, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 416(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      96(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x29, Y0, Y3
+	VPSLLQ       $0x17, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 384(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      128(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x1c, Y2, Y3
+	VPSLLQ       $0x24, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 352(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      160(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x0f, Y11, Y3
+	VPSLLQ       $0x31, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 320(DX)
+	VPSRLQ       $0x02, Y0, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 288(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      192(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x35, Y0, Y3
+	VPSLLQ       $0x0b, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 256(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      224(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x28, Y2, Y3
+	VPSLLQ       $0x18, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 224(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      256(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x1b, Y11, Y3
+	VPSLLQ       $0x25, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 192(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      288(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x0e, Y0, Y3
+	VPSLLQ       $0x32, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 160(DX)
+	VPSRLQ       $0x01, Y2, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 128(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      320(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x34, Y2, Y3
+	VPSLLQ       $0x0c, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 96(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      352(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x27, Y11, Y3
+	VPSLLQ       $0x19, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 64(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VPSRLQ       $0x1a, Y0, Y3
+	VPSLLQ       $0x26, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 32(DX)
+	VPSRLQ       $0x0d, Y2, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, (DX)
+	VMOVDQU      Y4, 480(DX)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVertical15AVX2_number
+	VZEROUPPER
+	RET
+
+cutVertical15AVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVertical15AVX2_gather:
+	VPCMPEQQ   Y1, Y1, Y1
+	VPGATHERQQ Y1, (R10)(Y0*8), Y11
+	VMOVDQU    Y11, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVertical15AVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x20, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVertical15AVX2_near
+
+// func cutVertical16IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical16IFMA(SB), NOSPLIT, $8-16
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z2
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x0c, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
+
+cutVertical16IFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical16IFMA_fetched
+	MOVQ  (SP), CX
+
+cutVertical16IFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical16IFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical16IFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVertical16IFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z9
+	JMP       cutVertical16IFMA_lane72_end
+
+cutVertical16IFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z9
+
+cutVertical16IFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z8
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical16IFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
+	JMP       cutVertical16IFMA_lane104_end
+
+cutVertical16IFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z7
+
+cutVertical16IFMA_lane104_end:
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical16IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VBROADCASTI64X4 -32(CX), Z12
+	VINSERTI64X4    $0x01, -32(R10), Z12, Z12
+	VBROADCASTI64X4 -32(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -32(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -32(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -32(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -32(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -32(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z12, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z14, Z0, Z12
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z8, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x3c, Z11, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x14, Z14, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 384(DX)
+	VMOVDQA64       Z15, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x20, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 448(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x2c, Z11, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 512(DX)
+	VBROADCASTI64X4 -64(CX), Z11
+	VINSERTI64X4    $0x01, -64(R10), Z11, Z11
+	VBROADCASTI64X4 -64(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -64(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -64(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -64(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -64(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -64(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z11, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z11, Z11
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z11, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z11, Z11
+	VPERMT2Q        Z14, Z0, Z11
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z12, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x38, Z8, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 576(DX)
+	VPSRLQ          $0x04, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 640(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x10, Z14, Z8, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 704(DX)
+	VMOVDQA64       Z15, Z12
+	VPSHRDVQ.Z      Z9, Z13, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x1c, Z8, Z12, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 768(DX)
+	VMOVDQA64       Z11, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x28, Z12, Z8, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 832(DX)
+	VMOVDQU64.Z     -96(CX), K3, Z12
+	VBROADCASTI64X4 -96(R10), K4, Z12
+	VMOVDQU64.Z     -96(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -96(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -96(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -96(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -96(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -96(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z12
+	VPUNPCKHQDQ     Z15, Z14, Z13
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z13, Z1, Z12
+	VMOVDQA64       Z12, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x34, Z8, Z12, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 896(DX)
+	VPANDQ          Z2, Z12, Z8
+	VMOVDQU64       Z8, 960(DX)
+	VMOVDQU64       Z7, 1024(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical16IFMA_number
+	MOVQ            SI, left+8(FP)
+	VZEROUPPER
+	RET
+
+cutVertical16IFMA_far:
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
+
+// func cutVertical16AVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVertical16AVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVertical16AVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical16AVX2_fetched
+	MOVQ  (SP), CX
+
+cutVertical16AVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical16AVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical16AVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVertical16AVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVertical16AVX2_lane72_end
+
+cutVertical16AVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVertical16AVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical16AVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVertical16AVX2_lane104_end
+
+cutVertical16AVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVertical16AVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), CX
+	SHLQ         $0x05, CX
+	ADDQ         128(AX), CX
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), R13
+	SUBQ         $0x02, R11
+	JLT          cutVertical16AVX2_single
+
+cutVertical16AVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(CX)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(CX)
+	SUBQ        $0x40, CX
+	SUBQ        $0x02, R11
+	JGE         cutVertical16AVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVertical16AVX2_whole
+
+cutVertical16AVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(CX)
+
+cutVertical16AVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y10
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y9
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y9, Y9
+	VPTEST       Y2, Y10
+	JNE          cutVertical16AVX2_far
+
+cutVertical16AVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y10
+	VMOVDQU      (R10), Y0
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      32(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      64(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x10, Y0, Y3
+	VPSLLQ       $0x30, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 480(DX)
+	VPSRLQ       $0x03, Y11, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 448(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      96(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x36, Y11, Y3
+	VPSLLQ       $0x0a, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 416(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      128(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x29, Y2, Y3
+	VPSLLQ       $0x17, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 384(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      160(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x1c, Y0, Y3
+	VPSLLQ       $0x24, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 352(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      192(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x0f, Y11, Y3
+	VPSLLQ       $0x31, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 320(DX)
+	VPSRLQ       $0x02, Y2, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 288(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      224(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x35, Y2, Y3
+	VPSLLQ       $0x0b, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 256(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      256(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x28, Y0, Y3
+	VPSLLQ       $0x18, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 224(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      288(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x1b, Y11, Y3
+	VPSLLQ       $0x25, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 192(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      320(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x0e, Y2, Y3
+	VPSLLQ       $0x32, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 160(DX)
+	VPSRLQ       $0x01, Y0, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 128(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      352(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x34, Y0, Y3
+	VPSLLQ       $0x0c, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 96(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      384(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x27, Y11, Y3
+	VPSLLQ       $0x19, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 64(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VPSRLQ       $0x1a, Y2, Y3
+	VPSLLQ       $0x26, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 32(DX)
+	VPSRLQ       $0x0d, Y0, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, (DX)
+	VMOVDQU      Y4, 512(DX)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVertical16AVX2_number
+	VZEROUPPER
+	RET
+
+cutVertical16AVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVertical16AVX2_gather:
+	VPCMPEQQ   Y1, Y1, Y1
+	VPGATHERQQ Y1, (R10)(Y0*8), Y11
+	VMOVDQU    Y11, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVertical16AVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x20, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVertical16AVX2_near
+
 // func cutVertical17IFMA(job *byte) (left int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
 TEXT ·cutVertical17IFMA(SB), NOSPLIT, $8-16
@@ -11540,6 +15225,615 @@ cutVertical17IFMA_lane104_end:
 	RET
 
 cutVertical17IFMA_far:
+	MOVQ SI, left+8(FP)
+	VZEROUPPER
+	RET
+
+// func cutVertical17AVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVertical17AVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVertical17AVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical17AVX2_fetched
+	MOVQ  (SP), CX
+
+cutVertical17AVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical17AVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical17AVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVertical17AVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVertical17AVX2_lane72_end
+
+cutVertical17AVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVertical17AVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical17AVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVertical17AVX2_lane104_end
+
+cutVertical17AVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVertical17AVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), CX
+	SHLQ         $0x05, CX
+	ADDQ         128(AX), CX
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), R13
+	SUBQ         $0x02, R11
+	JLT          cutVertical17AVX2_single
+
+cutVertical17AVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(CX)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(CX)
+	SUBQ        $0x40, CX
+	SUBQ        $0x02, R11
+	JGE         cutVertical17AVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVertical17AVX2_whole
+
+cutVertical17AVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(CX)
+
+cutVertical17AVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y10
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y9
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y9, Y9
+	VPTEST       Y2, Y10
+	JNE          cutVertical17AVX2_far
+
+cutVertical17AVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y10
+	VMOVDQU      (R10), Y0
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      32(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      64(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x1d, Y0, Y3
+	VPSLLQ       $0x23, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 512(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      96(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x10, Y2, Y3
+	VPSLLQ       $0x30, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 480(DX)
+	VPSRLQ       $0x03, Y11, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 448(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      128(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x36, Y11, Y3
+	VPSLLQ       $0x0a, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 416(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      160(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x29, Y0, Y3
+	VPSLLQ       $0x17, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 384(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      192(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x1c, Y2, Y3
+	VPSLLQ       $0x24, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 352(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      224(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x0f, Y11, Y3
+	VPSLLQ       $0x31, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 320(DX)
+	VPSRLQ       $0x02, Y0, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 288(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      256(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x35, Y0, Y3
+	VPSLLQ       $0x0b, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 256(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      288(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x28, Y2, Y3
+	VPSLLQ       $0x18, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 224(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      320(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x1b, Y11, Y3
+	VPSLLQ       $0x25, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 192(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      352(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x0e, Y0, Y3
+	VPSLLQ       $0x32, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 160(DX)
+	VPSRLQ       $0x01, Y2, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 128(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      384(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x34, Y2, Y3
+	VPSLLQ       $0x0c, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 96(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      416(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x27, Y11, Y3
+	VPSLLQ       $0x19, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 64(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VPSRLQ       $0x1a, Y0, Y3
+	VPSLLQ       $0x26, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 32(DX)
+	VPSRLQ       $0x0d, Y2, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, (DX)
+	VMOVDQU      Y4, 544(DX)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVertical17AVX2_number
+	VZEROUPPER
+	RET
+
+cutVertical17AVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVertical17AVX2_gather:
+	VPCMPEQQ   Y1, Y1, Y1
+	VPGATHERQQ Y1, (R10)(Y0*8), Y11
+	VMOVDQU    Y11, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVertical17AVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x20, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVertical17AVX2_near
+
+// func cutVertical18IFMA(job *byte) (left int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, MMX+
+TEXT ·cutVertical18IFMA(SB), NOSPLIT, $8-16
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z2
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         24(AX), R11
+	LEAQ         (R11)(R11*2), R12
+	MOVQ         168(AX), CX
+	SUBQ         $0x0c, CX
+	NEGQ         CX
+	ADDQ         $0x04, CX
+	MOVQ         $0x0000000f, R10
+	SHLQ         CL, R10
+	ANDQ         $0x0f, R10
+	KMOVB        R10, K3
+	SHLQ         $0x04, R10
+	KMOVB        R10, K4
+
+cutVertical18IFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical18IFMA_fetched
+	MOVQ  (SP), CX
+
+cutVertical18IFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical18IFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical18IFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVertical18IFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z9
+	JMP       cutVertical18IFMA_lane72_end
+
+cutVertical18IFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z9
+
+cutVertical18IFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z7
+	VPSUBQ    Z7, Z9, Z9
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z8
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical18IFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z9, Z9
+	VPMOVZXBQ (R10)(R9*1), Z7
+	JMP       cutVertical18IFMA_lane104_end
+
+cutVertical18IFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z9, Z9
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z7
+
+cutVertical18IFMA_lane104_end:
+	VPXORQ          Z8, Z7, Z7
+	VPANDQ          Z5, Z8, Z8
+	VPCMPEQQ        Z4, Z8, K2
+	VPCMPUQ.BCST    $0x01, 152(AX), Z9, K2, K2
+	VPTESTMQ        Z3, Z7, K2, K1
+	VPMOVM2Q        K1, Z7
+	VPCMPUQ         $0x05, Z6, Z9, K2, K1
+	KORTESTB        K1, K1
+	JNE             cutVertical18IFMA_far
+	MOVQ            168(AX), R10
+	LEAQ            -32(BX)(R10*8), CX
+	LEAQ            (CX)(R11*4), R10
+	VPXORQ          Z10, Z10, Z10
+	VBROADCASTI64X4 (CX), Z8
+	VINSERTI64X4    $0x01, (R10), Z8, Z8
+	VBROADCASTI64X4 (CX)(R11*1), Z11
+	VINSERTI64X4    $0x01, (R10)(R11*1), Z11, Z11
+	VBROADCASTI64X4 (CX)(R11*2), Z12
+	VINSERTI64X4    $0x01, (R10)(R11*2), Z12, Z12
+	VBROADCASTI64X4 (CX)(R12*1), Z13
+	VINSERTI64X4    $0x01, (R10)(R12*1), Z13, Z13
+	VPUNPCKHQDQ     Z11, Z8, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z16
+	VMOVDQA64       Z15, Z14
+	VPERMT2Q        Z16, Z1, Z14
+	VPUNPCKLQDQ     Z11, Z8, Z8
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VMOVDQA64       Z8, Z11
+	VPERMT2Q        Z12, Z1, Z11
+	VMOVDQA64       Z15, Z13
+	VPERMT2Q        Z16, Z0, Z13
+	VMOVDQA64       Z8, Z8
+	VPERMT2Q        Z12, Z0, Z8
+	VMOVDQA64       Z14, Z12
+	VPSHRDVQ.Z      Z9, Z10, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSRLQ          $0x0c, Z12, Z15
+	VMOVDQU64       Z15, (DX)
+	VMOVDQA64       Z11, Z15
+	VPSHRDVQ.Z      Z9, Z14, K2, Z15
+	VPXORQ          Z7, Z15, Z15
+	VPSHRDQ         $0x18, Z12, Z15, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 64(DX)
+	VMOVDQA64       Z13, Z12
+	VPSHRDVQ.Z      Z9, Z11, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x24, Z15, Z12, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 128(DX)
+	VMOVDQA64       Z8, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x30, Z12, Z11, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 192(DX)
+	VBROADCASTI64X4 -32(CX), Z12
+	VINSERTI64X4    $0x01, -32(R10), Z12, Z12
+	VBROADCASTI64X4 -32(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -32(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -32(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -32(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -32(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -32(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z12, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z14, Z0, Z12
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z8, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x3c, Z11, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 256(DX)
+	VPSRLQ          $0x08, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 320(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x14, Z14, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 384(DX)
+	VMOVDQA64       Z15, Z11
+	VPSHRDVQ.Z      Z9, Z13, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x20, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 448(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x2c, Z11, Z8, Z11
+	VPANDQ          Z2, Z11, Z11
+	VMOVDQU64       Z11, 512(DX)
+	VBROADCASTI64X4 -64(CX), Z11
+	VINSERTI64X4    $0x01, -64(R10), Z11, Z11
+	VBROADCASTI64X4 -64(CX)(R11*1), Z13
+	VINSERTI64X4    $0x01, -64(R10)(R11*1), Z13, Z13
+	VBROADCASTI64X4 -64(CX)(R11*2), Z14
+	VINSERTI64X4    $0x01, -64(R10)(R11*2), Z14, Z14
+	VBROADCASTI64X4 -64(CX)(R12*1), Z15
+	VINSERTI64X4    $0x01, -64(R10)(R12*1), Z15, Z15
+	VPUNPCKHQDQ     Z13, Z11, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z11, Z11
+	VPUNPCKLQDQ     Z15, Z14, Z14
+	VMOVDQA64       Z11, Z13
+	VPERMT2Q        Z14, Z1, Z13
+	VMOVDQA64       Z17, Z15
+	VPERMT2Q        Z18, Z0, Z15
+	VMOVDQA64       Z11, Z11
+	VPERMT2Q        Z14, Z0, Z11
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z12, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x38, Z8, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 576(DX)
+	VPSRLQ          $0x04, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 640(DX)
+	VMOVDQA64       Z13, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x10, Z14, Z8, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 704(DX)
+	VMOVDQA64       Z15, Z12
+	VPSHRDVQ.Z      Z9, Z13, K2, Z12
+	VPXORQ          Z7, Z12, Z12
+	VPSHRDQ         $0x1c, Z8, Z12, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 768(DX)
+	VMOVDQA64       Z11, Z8
+	VPSHRDVQ.Z      Z9, Z15, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSHRDQ         $0x28, Z12, Z8, Z12
+	VPANDQ          Z2, Z12, Z12
+	VMOVDQU64       Z12, 832(DX)
+	VMOVDQU64.Z     -96(CX), K3, Z12
+	VBROADCASTI64X4 -96(R10), K4, Z12
+	VMOVDQU64.Z     -96(CX)(R11*1), K3, Z13
+	VBROADCASTI64X4 -96(R10)(R11*1), K4, Z13
+	VMOVDQU64.Z     -96(CX)(R11*2), K3, Z14
+	VBROADCASTI64X4 -96(R10)(R11*2), K4, Z14
+	VMOVDQU64.Z     -96(CX)(R12*1), K3, Z15
+	VBROADCASTI64X4 -96(R10)(R12*1), K4, Z15
+	VPUNPCKHQDQ     Z13, Z12, Z17
+	VPUNPCKHQDQ     Z15, Z14, Z18
+	VMOVDQA64       Z17, Z16
+	VPERMT2Q        Z18, Z1, Z16
+	VPUNPCKLQDQ     Z13, Z12, Z12
+	VPUNPCKLQDQ     Z15, Z14, Z13
+	VMOVDQA64       Z12, Z12
+	VPERMT2Q        Z13, Z1, Z12
+	VMOVDQA64       Z17, Z13
+	VPERMT2Q        Z18, Z0, Z13
+	VMOVDQA64       Z16, Z14
+	VPSHRDVQ.Z      Z9, Z11, K2, Z14
+	VPXORQ          Z7, Z14, Z14
+	VPSHRDQ         $0x34, Z8, Z14, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 896(DX)
+	VPANDQ          Z2, Z14, Z8
+	VMOVDQU64       Z8, 960(DX)
+	VMOVDQA64       Z12, Z8
+	VPSHRDVQ.Z      Z9, Z16, K2, Z8
+	VPXORQ          Z7, Z8, Z8
+	VPSRLQ          $0x0c, Z8, Z11
+	VMOVDQU64       Z11, 1024(DX)
+	VMOVDQA64       Z13, Z11
+	VPSHRDVQ.Z      Z9, Z12, K2, Z11
+	VPXORQ          Z7, Z11, Z11
+	VPSHRDQ         $0x18, Z8, Z11, Z8
+	VPANDQ          Z2, Z8, Z8
+	VMOVDQU64       Z8, 1088(DX)
+	VMOVDQU64       Z7, 1152(DX)
+	ADDQ            8(AX), DX
+	ADDQ            32(AX), BX
+	ADDQ            56(AX), DI
+	ADDQ            80(AX), R8
+	ADDQ            112(AX), R9
+	DECQ            SI
+	JNZ             cutVertical18IFMA_number
+	MOVQ            SI, left+8(FP)
+	VZEROUPPER
+	RET
+
+cutVertical18IFMA_far:
 	MOVQ SI, left+8(FP)
 	VZEROUPPER
 	RET

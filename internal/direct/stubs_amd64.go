@@ -344,10 +344,90 @@ func cutVertical9IFMA(job *byte) (left int)
 //go:noescape
 func cutVertical9AVX2(job *byte)
 
+// cutVertical10IFMA is the loop of cutVertical for 8 lanes and 10 digits.
+//
+//go:noescape
+func cutVertical10IFMA(job *byte) (left int)
+
+// cutVertical10AVX2 is the loop of cutVertical for 4 lanes and 10 digits.
+//
+//go:noescape
+func cutVertical10AVX2(job *byte)
+
+// cutVertical11IFMA is the loop of cutVertical for 8 lanes and 11 digits.
+//
+//go:noescape
+func cutVertical11IFMA(job *byte) (left int)
+
+// cutVertical11AVX2 is the loop of cutVertical for 4 lanes and 11 digits.
+//
+//go:noescape
+func cutVertical11AVX2(job *byte)
+
+// cutVertical12IFMA is the loop of cutVertical for 8 lanes and 12 digits.
+//
+//go:noescape
+func cutVertical12IFMA(job *byte) (left int)
+
+// cutVertical12AVX2 is the loop of cutVertical for 4 lanes and 12 digits.
+//
+//go:noescape
+func cutVertical12AVX2(job *byte)
+
+// cutVertical13IFMA is the loop of cutVertical for 8 lanes and 13 digits.
+//
+//go:noescape
+func cutVertical13IFMA(job *byte) (left int)
+
+// cutVertical13AVX2 is the loop of cutVertical for 4 lanes and 13 digits.
+//
+//go:noescape
+func cutVertical13AVX2(job *byte)
+
+// cutVertical14IFMA is the loop of cutVertical for 8 lanes and 14 digits.
+//
+//go:noescape
+func cutVertical14IFMA(job *byte) (left int)
+
+// cutVertical14AVX2 is the loop of cutVertical for 4 lanes and 14 digits.
+//
+//go:noescape
+func cutVertical14AVX2(job *byte)
+
+// cutVertical15IFMA is the loop of cutVertical for 8 lanes and 15 digits.
+//
+//go:noescape
+func cutVertical15IFMA(job *byte) (left int)
+
+// cutVertical15AVX2 is the loop of cutVertical for 4 lanes and 15 digits.
+//
+//go:noescape
+func cutVertical15AVX2(job *byte)
+
+// cutVertical16IFMA is the loop of cutVertical for 8 lanes and 16 digits.
+//
+//go:noescape
+func cutVertical16IFMA(job *byte) (left int)
+
+// cutVertical16AVX2 is the loop of cutVertical for 4 lanes and 16 digits.
+//
+//go:noescape
+func cutVertical16AVX2(job *byte)
+
 // cutVertical17IFMA is the loop of cutVertical for 8 lanes and 17 digits.
 //
 //go:noescape
 func cutVertical17IFMA(job *byte) (left int)
+
+// cutVertical17AVX2 is the loop of cutVertical for 4 lanes and 17 digits.
+//
+//go:noescape
+func cutVertical17AVX2(job *byte)
+
+// cutVertical18IFMA is the loop of cutVertical for 8 lanes and 18 digits.
+//
+//go:noescape
+func cutVertical18IFMA(job *byte) (left int)
 
 // cutVertical18AVX2 is the loop of cutVertical for 4 lanes and 18 digits.
 //
