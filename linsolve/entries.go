@@ -168,6 +168,10 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 					continue
 				}
 				x = y.interval(i, j, e.bits)
+			} else if w.part == ofL {
+				x = e.lower(w.i, w.j)
+			} else if w.part == ofU {
+				x = e.upper(w.i, w.j)
 			} else if x = roots[w.j]; w.i != w.j {
 				x = e.arithmetic().mul(e.lower(w.i, w.j), x)
 			}

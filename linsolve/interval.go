@@ -23,6 +23,11 @@ type interval struct{ lo, hi *big.Float }
 // exactly returns the interval of one number.
 func exactly(x *big.Float) interval { return interval{x, x} }
 
+// copied returns an interval whose ends may be changed.
+func (x interval) copied() interval {
+	return interval{new(big.Float).Copy(x.lo), new(big.Float).Copy(x.hi)}
+}
+
 // integer returns the interval of an integer.
 func integer(n int) interval { return exactly(new(big.Float).SetInt64(int64(n))) }
 

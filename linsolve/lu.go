@@ -166,6 +166,21 @@ func (s *solver) lu(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
 			return nil, nil, err
 		}
 		seed = nil // pivots are about as large as others
+		if is, err := s.byIntervals(a, f, bits); err != nil {
+			return nil, nil, err
+		} else if is {
+			g, err := s.eliminateIntervals(a, ones(k), bits, true)
+			if err != nil {
+				return nil, nil, err
+			}
+			if g.bad < 0 {
+				set(g.order)
+				e := g.enclosure(bits)
+				if ok, err := s.below(u, e, slack); ok || err != nil {
+					return u, e, err
+				}
+			}
+		}
 		g, err := s.eliminate(a, k, bits, true)
 		if err != nil {
 			return nil, nil, err

@@ -574,6 +574,9 @@ var distinct = new(big.Float).SetPrec(64).Sub(big.NewFloat(1), new(big.Float).Se
 // below reports whether it is proved that no entry of L, below its diagonal blocks, exceeds a bound
 // of about 1 or more in magnitude.
 func (s *solver) below(u *unknown, e *enclosure, bound *big.Float) (bool, error) {
+	if e.each != nil {
+		return s.belowBy(u, e, bound)
+	}
 	settlers, fails := make([]*settler, s.threads), make([]bool, s.threads)
 	x, d := raw.Matrix(e.l.x), raw.Matrix(e.l.d)
 	m := u.c.Rows()
