@@ -230,8 +230,8 @@ func (p intervals) difference(z, x, y *big.Float, sign int) *big.Float {
 	return z.Sub(x, y)
 }
 
-// belowBy is below for an enclosure of intervals.
-func (s *solver) belowBy(u *unknown, e *enclosure, bound *big.Float) (bool, error) {
+// belowBy is belowEach for an enclosure of intervals.
+func (s *solver) belowBy(u *unknown, e *enclosure, bound func(i, j int) *big.Float) (bool, error) {
 	fails := make([]bool, len(e.each))
 	err := s.each(len(e.each), func(i int) {
 		b := 0
@@ -240,7 +240,7 @@ func (s *solver) belowBy(u *unknown, e *enclosure, bound *big.Float) (bool, erro
 				break
 			}
 			for j := b; j < b+size; j++ {
-				fails[i] = fails[i] || !e.each[i][j].below(bound)
+				fails[i] = fails[i] || !e.each[i][j].below(bound(i, j))
 			}
 			b += size
 		}

@@ -152,20 +152,24 @@ func (s *solver) lu(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
 		if seed != nil {
 			e, err = seed.enclosure(bits - spareBits)
 		}
-		if e == nil && err == nil && first { // A is ill-conditioned
+		for ; ; first = false {
+			if e != nil {
+				set(seed.order)
+				if ok, err := s.pivotsAreFirst(u, e, seed.order); ok || err != nil {
+					first = false
+					return u, e, err
+				}
+			}
+			if err != nil {
+				return nil, nil, err
+			}
+			if !first {
+				break
+			}
+			// A is ill-conditioned, or pivots are as large as others, which takes more bits to tell.
 			seed, e, err = s.luByElimination(a, mostBits(f), bits-spareBits, full)
 		}
-		first = false
-		if e != nil {
-			set(seed.order)
-			if ok, err := s.below(u, e, distinct); ok || err != nil {
-				return u, e, err
-			}
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		seed = nil // pivots are about as large as others
+		seed = nil
 		if is, err := s.byIntervals(a, f, bits); err != nil {
 			return nil, nil, err
 		} else if is {
