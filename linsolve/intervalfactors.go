@@ -117,7 +117,7 @@ func (p intervals) invertBlock(x [][]interval, b, size int) [][]interval {
 		return [][]interval{{p.over(integer(1), d)}}
 	}
 	above, below, e := x[b][b+1], x[b+1][b], x[b+1][b+1]
-	det := p.less(p.times(d, e), p.times(above, below))
+	det := p.sub(p.times(d, e), p.times(above, below))
 	if !within(det) || det.hasZero() {
 		return nil
 	}
@@ -136,7 +136,7 @@ func (p intervals) eliminateRow(row []interval, block, inverse [][]interval, b i
 	for c := range l {
 		l[c] = p.times(row[b], inverse[0][c])
 		if size == 2 {
-			l[c] = p.less(l[c], p.times(row[b+1], inverse[1][c]).negative())
+			l[c] = p.sub(l[c], p.times(row[b+1], inverse[1][c]).negative())
 		}
 		if !within(l[c]) {
 			return false
@@ -151,7 +151,7 @@ func (p intervals) eliminateRow(row []interval, block, inverse [][]interval, b i
 			if j < b+size || y.isZero() {
 				continue
 			}
-			if row[j] = p.less(row[j], p.times(x, y)); !within(row[j]) {
+			if row[j] = p.sub(row[j], p.times(x, y)); !within(row[j]) {
 				return false
 			}
 		}
@@ -199,35 +199,6 @@ func (p intervals) over(x, y interval) interval {
 		return p.quo(x, y.negative()).negative()
 	}
 	return p.quo(x, y)
-}
-
-// less is sub for numbers whose exponents may be far apart: the sums of math/big have all bits
-// between two numbers on the way.
-func (p intervals) less(x, y interval) interval {
-	return interval{p.difference(p.down(), x.lo, y.hi, -1), p.difference(p.up(), x.hi, y.lo, 1)}
-}
-
-// difference stores a bound of x - y in z, which rounds towards the sign. Of two numbers far apart
-// the smaller one is 0, or if the bound has to be on its side a power of two above it.
-func (p intervals) difference(z, x, y *big.Float, sign int) *big.Float {
-	if x.Sign() == 0 || y.Sign() == 0 {
-		return z.Sub(x, y)
-	}
-	// What takes the place of a number far below one with exponent e, with this sign in the sum.
-	instead := func(e, of int) *big.Float {
-		t := new(big.Float)
-		if of == sign {
-			t.SetMantExp(big.NewFloat(float64(sign)), e-int(p)-4)
-		}
-		return t
-	}
-	switch e, f := x.MantExp(nil), y.MantExp(nil); {
-	case e-f > int(p)+8:
-		return z.Add(x, instead(e, -y.Sign()))
-	case f-e > int(p)+8:
-		return z.Sub(instead(f, x.Sign()), y)
-	}
-	return z.Sub(x, y)
 }
 
 // belowBy is belowEach for an enclosure of intervals.
