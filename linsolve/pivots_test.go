@@ -1,6 +1,7 @@
 package linsolve
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -71,6 +72,53 @@ func TestEqualPivots(t *testing.T) {
 		check(fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n), lintest.Integers(r, n, n, 1+trial%3))
 	}
 	check("Hilbert", halfulp.Hilbert(halfulp.MP(200), fewest+4))
+}
+
+// TestPivotsAreFirst has the order of the first of equal pivots, and such in which another one of
+// them comes first.
+func TestPivotsAreFirst(t *testing.T) {
+	const n = 9
+	r := rand.New(rand.NewPCG(5, 6))
+	s := &solver{ctx: context.Background(), threads: 1}
+	refused := 0
+	for range 60 {
+		a := lintest.Integers(r, n, n, 1)
+		right, regular := exactPivots(a)
+		if !regular {
+			continue
+		}
+		for _, by := range []int{0, 1, 3} {
+			order := slices.Clone(right)
+			order[0], order[by] = order[by], order[0]
+			g, err := s.eliminate(chosen(a, order, all(n)), n, 200, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g.zero >= 0 {
+				continue
+			}
+			li, ui, err := s.inverses(g.lu, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			z := &LUFactors{P: order, L: halfulp.NewMatrix(halfulp.Float64, n, n), U: halfulp.NewMatrix(halfulp.Float64, n, n)}
+			u := z.unknown(chosen(a, order, all(n)))
+			e, err := s.enclose(u.c, li, ui, 200)
+			if err != nil || e == nil {
+				t.Fatalf("no enclosure, error %v", err)
+			}
+			ok, err := s.pivotsAreFirst(u, e, order)
+			if err != nil || ok != (by == 0) {
+				t.Fatalf("order %v, not %v: %v, error %v", order, right, ok, err)
+			}
+			if at, _ := s.below(u, e, slack); at && by > 0 {
+				refused++ // for equal pivots alone
+			}
+		}
+	}
+	if refused == 0 {
+		t.Error("no order of equal pivots")
+	}
 }
 
 // TestInFront has the order that an elimination leads to, step by step.

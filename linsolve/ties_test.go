@@ -71,6 +71,39 @@ func TestTiesOfFactors(t *testing.T) {
 	}
 }
 
+// TestLeastDistances has an entry N/D of L as near to a tie as one with that D can be, for all sizes
+// of D: at some of them a bound of the integer that tells them apart is just above 1.
+func TestLeastDistances(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 3))
+	for k := range 300 {
+		for _, off := range []int64{-1, 1} {
+			d := new(big.Int).Lsh(big.NewInt(1), uint(k+1))
+			d.Add(d, big.NewInt(1))
+			twice := big.NewInt(1<<53 + 2*r.Int64N(1<<52) + 1) // the tie is half of that
+			n := new(big.Int).Mul(twice, d)
+			n.Rsh(n.Add(n, big.NewInt(off)), 1)
+			// The entry stays below 1.
+			a := halfulp.NewMatrix(halfulp.MP(400), 2, 2)
+			float := func(x *big.Int, e int) *big.Float {
+				f := new(big.Float).SetPrec(400).SetInt(x)
+				return f.SetMantExp(f, e)
+			}
+			a.SetBig(0, 0, float(d, 0))
+			a.SetBig(1, 0, float(n, -60))
+			a.SetBig(0, 1, float(big.NewInt(1), 0))
+			a.SetBig(1, 1, float(big.NewInt(3), -60))
+			want := lintest.Nearest(halfulp.Float64, new(big.Rat).Mul(new(big.Rat).SetFrac(n, d), big.NewRat(1, 1<<60)))
+			z, _, err := LU(a, halfulp.Float64, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := z.L.At(1, 0); !got.Same(want) {
+				t.Fatalf("D = 2^%d + 1, N %+d: LU has %s, want %s", k+1, off, got.Hex(), want.Hex())
+			}
+		}
+	}
+}
+
 // TestPrimesOfPascal has factors of integers, the binomials, whose determinants are 1: enclosures
 // prove them, and not some hundreds of primes that Hadamard's bound takes.
 func TestPrimesOfPascal(t *testing.T) {
