@@ -166,7 +166,7 @@ func (s *solver) lu(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
 			if !first {
 				break
 			}
-			// A is ill-conditioned, or pivots are as large as others, which takes more bits to tell.
+			// A is ill-conditioned, or pivots are as large as others, which takes more bits.
 			seed, e, err = s.luByElimination(a, mostBits(f), bits-spareBits, full)
 		}
 		seed = nil

@@ -497,8 +497,8 @@ func finite(name string, m *halfulp.Matrix) error {
 	return nil
 }
 
-// mostFarBits bounds the bits beyond those of the format that solutions take where exponents are far
-// apart: a few entries take seconds.
+// mostFarBits bounds the bits beyond those of the format that solutions take where exponents are
+// far apart: a few entries take seconds.
 const mostFarBits = 1 << 12
 
 // refine stores the rounded solution in z as far as it is open in todo; the condition number is

@@ -567,8 +567,8 @@ func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.F
 // none32 is the exponent that columns of zeros have, which MP has not.
 const none32 = math.MinInt32
 
-// distinct is a bound of multipliers that proves that entries do not pass for as large as the pivot:
-// a little below 1.
+// distinct is a bound of multipliers that proves that entries do not pass for as large as the
+// pivot: a little below 1.
 var distinct = new(big.Float).SetPrec(64).Sub(big.NewFloat(1), new(big.Float).SetMantExp(big.NewFloat(1), -60))
 
 // below reports whether it is proved that no entry of L, below its diagonal blocks, exceeds a bound

@@ -71,8 +71,8 @@ func TestTiesOfFactors(t *testing.T) {
 	}
 }
 
-// TestLeastDistances has an entry N/D of L as near to a tie as one with that D can be, for all sizes
-// of D: at some of them a bound of the integer that tells them apart is just above 1.
+// TestLeastDistances has an entry N/D of L as near to a tie as one with that D can be, for all
+// sizes of D: at some of them a bound of the integer that tells them apart is just above 1.
 func TestLeastDistances(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 3))
 	for k := range 300 {
