@@ -157,8 +157,9 @@ func (s *solver) cholesky(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	})
 }
 
-// positive encloses the factors of c, to format f, whose leading n x n part is symmetric, if all its
-// pivots are proved to be positive. If not, it returns the pivot which is most likely not to be.
+// positive encloses the factors of c, to format f, whose leading n x n part is symmetric, if all
+// its pivots are proved to be positive. If not, it returns the pivot which is most likely not to
+// be.
 func (s *solver) positive(c *halfulp.Matrix, n int, f halfulp.Format, bits int) (e *enclosure, worst int, err error) {
 	if is, err := s.byIntervals(c, f, bits); err != nil {
 		return nil, 0, err

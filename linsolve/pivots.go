@@ -7,10 +7,10 @@ import "math/big"
 var atMost = new(big.Float).SetPrec(70).Add(big.NewFloat(1), new(big.Float).SetMantExp(big.NewFloat(1), -66))
 
 // pivotsAreFirst reports whether it is proved that rows in that order have the pivots that
-// eliminate chooses: of what is left of a column no entry is larger, and those in front of the pivot, where
-// exchanges of two rows at each step have brought them, are smaller. So pivots that are exactly as
-// large as others, as many are where entries are small integers, are proved to be the right ones
-// whatever arithmetic found them.
+// eliminate chooses: of what is left of a column no entry is larger, and those in front of the
+// pivot, where exchanges of two rows at each step have brought them, are smaller. So pivots that
+// are exactly as large as others, as many are where entries are small integers, are proved to be
+// the right ones whatever arithmetic found them.
 func (s *solver) pivotsAreFirst(u *unknown, e *enclosure, order []int) (bool, error) {
 	front := inFront(order, u.k)
 	return s.belowEach(u, e, func(i, j int) *big.Float {
