@@ -148,7 +148,7 @@ func (s *solver) cholesky(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 		if e, err := d.enclosure(bits - spareBits); e != nil || err != nil {
 			return u, e, err
 		}
-		e, worst, err := s.positive(a, n, bits)
+		e, worst, err := s.positive(a, n, f, bits)
 		if err == nil && e == nil && !proved[worst] {
 			err = s.definite(a, worst)
 			proved[worst] = true
@@ -157,9 +157,27 @@ func (s *solver) cholesky(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	})
 }
 
-// positive encloses the factors of c, whose leading n x n part is symmetric, if all its pivots are
-// proved to be positive. If not, it returns the pivot which is most likely not to be.
-func (s *solver) positive(c *halfulp.Matrix, n, bits int) (e *enclosure, worst int, err error) {
+// positive encloses the factors of c, to format f, whose leading n x n part is symmetric, if all
+// its pivots are proved to be positive. If not, it returns the pivot which is most likely not to
+// be.
+func (s *solver) positive(c *halfulp.Matrix, n int, f halfulp.Format, bits int) (e *enclosure, worst int, err error) {
+	if is, err := s.byIntervals(c, f, bits); err != nil {
+		return nil, 0, err
+	} else if is {
+		g, err := s.eliminateIntervals(c, ones(n), bits, false)
+		if err != nil {
+			return nil, 0, err
+		}
+		if g.bad < 0 {
+			e = g.enclosure(bits)
+			for j := range n {
+				if e.upper(j, j).hi.Sign() < 0 {
+					return nil, j, nil
+				}
+			}
+			return e, 0, nil
+		}
+	}
 	g, err := s.eliminate(c, n, bits, false)
 	if err != nil {
 		return nil, 0, err

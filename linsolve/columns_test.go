@@ -38,7 +38,7 @@ func TestLongest(t *testing.T) {
 			if err != nil || product == nil {
 				t.Fatalf("no enclosure, error %v", err)
 			}
-			eliminated, _, err := s.positive(c, n, bits)
+			eliminated, _, err := s.positive(c, n, halfulp.Float64, bits)
 			if err != nil || eliminated == nil {
 				t.Fatalf("no enclosure, error %v", err)
 			}

@@ -38,8 +38,8 @@ func (e *entries) decide(mid func(i int) *big.Float, radius []*big.Float, weight
 			continue
 		}
 		p := intervals(x.Prec() + 192)
-		lower := halfulp.NewScalar(f, p.down().Sub(x, radius[i]))
-		upper := halfulp.NewScalar(f, p.up().Add(x, radius[i]))
+		lower := halfulp.NewScalar(f, p.difference(p.down(), x, radius[i], -1))
+		upper := halfulp.NewScalar(f, p.difference(p.up(), x, new(big.Float).Neg(radius[i]), 1))
 		if lower.Same(upper) {
 			e.z.Set(i, e.j, lower)
 			continue

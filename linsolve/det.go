@@ -78,8 +78,8 @@ func (s *solver) det(a *halfulp.Matrix, f halfulp.Format) (d halfulp.Scalar, don
 		if lo == nil {
 			break
 		}
-		lo.SetMantExp(lo, int(shift))
-		hi.SetMantExp(hi, int(shift))
+		scaleExactly(lo, shift)
+		scaleExactly(hi, shift)
 		if l, u := halfulp.NewScalar(f, lo), halfulp.NewScalar(f, hi); l.Same(u) {
 			s.countUnderflow(l, lo, hi)
 			return l, true, nil
@@ -93,10 +93,19 @@ func (s *solver) det(a *halfulp.Matrix, f halfulp.Format) (d halfulp.Scalar, don
 	if err != nil {
 		return d, false, err
 	}
-	x.SetMantExp(x, int(shift))
+	scaleExactly(x, shift)
 	d = halfulp.NewScalar(f, x)
 	s.countUnderflow(d, x, x)
 	return d, true, nil
+}
+
+// scaleExactly makes x 2^e of x, where e may be none of an int of 32 bits.
+func scaleExactly(x *big.Float, e int64) {
+	for e != 0 && x.Sign() != 0 && !x.IsInf() {
+		part := max(-1<<30, min(e, 1<<30))
+		x.SetMantExp(x, int(part))
+		e -= part
+	}
 }
 
 // countUnderflow counts a number in [x, y] that rounds to z if it loses bits below the smallest

@@ -560,7 +560,7 @@ func trimmed(x []uint64) []uint64 {
 	return x
 }
 
-// enclosure returns what encloses the entries that are open.
+// enclosure returns what encloses the entries that are open, and the diagonal.
 func (t *digitRoot) enclosure(u *unknown) *enclosure {
 	e := &enclosure{bits: max(t.gain, 1)}
 	if len(u.open) == 0 {
@@ -577,19 +577,22 @@ func (t *digitRoot) enclosure(u *unknown) *enclosure {
 	}
 	z := raw.Matrix(y.x)
 	mag := make([]uint64, (all+63)/64+1)
+	set := func(i, j int, v near) {
+		z.Arr.Set(z.At(j, i), num.Real{Class: num.Finite, Neg: v.neg, Mag: v.mag, Exp: v.exp})
+	}
+	for i := range t.n { // pivots tell of denominators, too
+		set(i, i, t.nearRoot(mag, i, 0))
+	}
 	for _, w := range u.open {
-		var v near
 		if w.i == w.j {
-			v = t.nearRoot(mag, w.i, 0)
-		} else {
-			p := w.i / count
-			if w.i >= t.n {
-				p = (t.n+count-1)/count + (w.i-t.n)/count
-			}
-			first, _ := t.place(p)
-			v = t.near(mag, t.upper[p][w.j*size:][:size], w.i-first, 0)
+			continue
 		}
-		z.Arr.Set(z.At(w.j, w.i), num.Real{Class: num.Finite, Neg: v.neg, Mag: v.mag, Exp: v.exp})
+		p := w.i / count
+		if w.i >= t.n {
+			p = (t.n+count-1)/count + (w.i-t.n)/count
+		}
+		first, _ := t.place(p)
+		set(w.i, w.j, t.near(mag, t.upper[p][w.j*size:][:size], w.i-first, 0))
 	}
 	e.root = y
 	return e

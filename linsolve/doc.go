@@ -62,5 +62,8 @@
 //
 // Errors wrap ErrRange for exponents beyond 2^29, some routines' smaller bounds, and products that
 // leave the exponents of formats, halfulp.ErrMemory where more bits are needed than formats have.
+// Where exponents are so far apart that no format has the bits between them factors come from
+// elimination in interval arithmetic; the same errors say so where terms that cancel leave others
+// too far below them for it.
 // Ranks have neither limit, determinants one of 2^26 bits where only exact arithmetic decides.
 package linsolve

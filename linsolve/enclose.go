@@ -27,8 +27,9 @@ import (
 // The factors are those of F = D1 C D2, for powers of two that bring its entries near 1: those of C
 // are D1^-1 L D1 and D1^-1 U D2^-1.
 type enclosure struct {
-	l, u *nearly // of the transpose of L and of U, or
-	root *nearly // of the transpose of L diag(U)^(1/2)
+	l, u *nearly      // of the transpose of L and of U, or
+	root *nearly      // of the transpose of L diag(U)^(1/2), or
+	each [][]interval // of L below the diagonal blocks and of U
 	bits int
 }
 
@@ -94,18 +95,30 @@ func (y *nearly) interval(i, j, bits int) interval {
 func (e *enclosure) arithmetic() intervals { return intervals(e.bits + 64) }
 
 // lower encloses entry (i, j) of L.
-func (e *enclosure) lower(i, j int) interval { return e.l.interval(j, i, e.bits) }
+func (e *enclosure) lower(i, j int) interval {
+	if e.each != nil {
+		return e.each[i][j].copied()
+	}
+	return e.l.interval(j, i, e.bits)
+}
 
 // upper encloses entry (i, j) of U.
-func (e *enclosure) upper(i, j int) interval { return e.u.interval(i, j, e.bits) }
+func (e *enclosure) upper(i, j int) interval {
+	if e.each != nil {
+		return e.each[i][j].copied()
+	}
+	return e.u.interval(i, j, e.bits)
+}
 
 // entry returns what encloses an entry that is wanted, and where; nil if that is a product of
-// others.
+// others, or an interval.
 func (e *enclosure) entry(w *wanted) (y *nearly, i, j int) {
-	switch w.part {
-	case ofL:
+	switch {
+	case e.each != nil:
+		return nil, 0, 0
+	case w.part == ofL:
 		return e.l, w.j, w.i
-	case ofU:
+	case w.part == ofU:
 		return e.u, w.i, w.j
 	}
 	return e.root, w.j, w.i

@@ -1,6 +1,7 @@
 package linsolve
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	mathbits "math/bits"
@@ -28,6 +29,7 @@ type wanted struct {
 	z    *halfulp.Matrix
 	at   [2]int
 	tie  *big.Float // a number that it may be
+	off  *big.Float // a bound of its distance from that
 	done bool       // decided
 	// missing is what the last enclosure told, see there
 	missing int
@@ -168,6 +170,10 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 					continue
 				}
 				x = y.interval(i, j, e.bits)
+			} else if w.part == ofL {
+				x = e.lower(w.i, w.j)
+			} else if w.part == ofU {
+				x = e.upper(w.i, w.j)
 			} else if x = roots[w.j]; w.i != w.j {
 				x = e.arithmetic().mul(e.lower(w.i, w.j), x)
 			}
@@ -180,6 +186,9 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 			w.tie = x.simplest()
 			if single := raw.Matrix(w.z).Arr.Terms() < 2; single && w.tie != nil && w.tie.Sign() != 0 && halfulp.NewScalar(w.z.Format(), w.tie).Big().Cmp(w.tie) == 0 {
 				w.tie = nil
+			}
+			if w.tie != nil {
+				w.off = intervals(64).difference(intervals(64).up(), x.hi, x.lo, 1)
 			}
 		}
 	})
@@ -205,7 +214,14 @@ func (x interval) missing(bits int) int {
 // below a power of Hadamard's bound, and 0 if it is 0 modulo primes whose product exceeds that. The
 // minors of entry (i, j) are of rows before the end of block min(i, j) and of row i: those of the
 // first rows and columns take few primes, and few steps of an elimination.
-func (s *solver) prove(u *unknown) error {
+//
+// The enclosures that have not decided an entry tell how far it is from its tie at most, and how
+// large its denominator is, a product of pivots: so they bound that integer as well, mostly by far
+// less than Hadamard's bound does, which is of the integers as large as they might be. Where they
+// bound it by 1 it is 0, without a prime.
+//
+// The error wraps ErrRange where primes of more than maxDeterminant bits are needed.
+func (s *solver) prove(u *unknown, e *enclosure) error {
 	var ties []suspect
 	for k := range u.open {
 		if w := &u.open[k]; w.tie != nil {
@@ -224,7 +240,7 @@ func (s *solver) prove(u *unknown) error {
 		}
 		orders[b-u.blocks[k]+1] = b
 	}
-	leading := z.leadingMinors(u.k)
+	leading, d := z.leadingMinors(u.k), z.denominators(u, e)
 	most := 0
 	for k := range ties {
 		w := &ties[k]
@@ -249,11 +265,24 @@ func (s *solver) prove(u *unknown) error {
 			low = int64(w.tie.MantExp(nil)) - int64(w.tie.MinPrec())
 		}
 		off := int64(power)*low - shift
-		w.need = power*(int(float64(minor*(1+0x1p-40)))+2+int(w.tie.MinPrec())) + int(max(off, -off)) + 4
+		need := int64(power)*(int64(float64(minor*(1+0x1p-40)))+2+int64(w.tie.MinPrec())) + max(off, -off) + 4
+		w.need = int(min(need, max(d.bits(w.wanted, shift, int64(power)*low), 0), math.MaxInt32))
+	}
+	settled := ties[:0]
+	for _, w := range ties {
+		if w.need == 0 {
+			s.exactly(w.wanted)
+			continue
+		}
+		settled = append(settled, w)
 		most = max(most, w.need)
 	}
+	ties = settled
 	next, step := primes(), primeStep(raw.Matrix(u.c))
 	for have := 0; len(ties) > 0; {
+		if have >= refuting && most > maxDeterminant {
+			return fmt.Errorf("zeros or ties of factors take primes of %d bits: %w", most, ErrRange)
+		}
 		f := newField(next())
 		steps := 0
 		for _, w := range ties {
@@ -269,6 +298,7 @@ func (s *solver) prove(u *unknown) error {
 		}
 		have += 60
 		left := ties[:0]
+		most = 0
 		for _, w := range ties {
 			x, t := lu[w.i][w.j], f.rational(w.tie)
 			if w.part == ofRoot {
@@ -284,11 +314,9 @@ func (s *solver) prove(u *unknown) error {
 			case x != t:
 			case have < w.need:
 				left = append(left, w)
+				most = max(most, w.need)
 			default:
-				w.z.SetBig(w.at[0], w.at[1], w.tie)
-				w.done = true
-				s.stats.Ties++
-				s.stats.Exact++
+				s.exactly(w.wanted)
 			}
 		}
 		ties = left
@@ -297,6 +325,87 @@ func (s *solver) prove(u *unknown) error {
 	}
 	u.open = slices.DeleteFunc(u.open, func(w wanted) bool { return w.done })
 	return nil
+}
+
+// refuting are bits of primes that refute ties, before those that prove them are counted.
+const refuting = 120
+
+// exactly stores the tie that an entry is proved to be.
+func (s *solver) exactly(w *wanted) {
+	w.z.SetBig(w.at[0], w.at[1], w.tie)
+	w.done = true
+	s.stats.Ties++
+	s.stats.Exact++
+}
+
+// denominators are bounds of leading minors of integers that C is made of.
+type denominators struct {
+	minors     []wideBound // of each order that ends with a block
+	start, end []int       // of the block of each row
+}
+
+// wideBound is a bound x 2^exp whose exponent may be none of math/big.
+type wideBound struct {
+	x   *big.Float // in [1/2, 1), or 0
+	exp int64
+}
+
+// times returns a bound of p y 2^exp for y ≥ 0.
+func (p wideBound) times(y *big.Float, exp int64) wideBound {
+	m := new(big.Float)
+	e := y.MantExp(m)
+	z := upper().Mul(p.x, m)
+	more := z.MantExp(z)
+	return wideBound{z, p.exp + exp + int64(e) + int64(more)}
+}
+
+// denominators returns them, by what encloses the pivots: a leading minor is their product.
+func (z integers) denominators(u *unknown, e *enclosure) denominators {
+	d := denominators{make([]wideBound, u.k+1), make([]int, u.k), make([]int, u.k)}
+	d.minors[0] = wideBound{upper().SetFloat64(0.5), 1}
+	magnitude := func(x interval) *big.Float { return upperOf(x.larger()) }
+	b := 0
+	for _, size := range u.blocks {
+		pivot := magnitude(e.square(b, b))
+		shift := z.rows[b] + z.cols[b]
+		if size == 2 { // symmetric
+			off := magnitude(e.upper(b, b+1))
+			pivot = upper().Add(pivot.Mul(pivot, magnitude(e.upper(b+1, b+1))), off.Mul(off, off))
+			shift += z.rows[b+1] + z.cols[b+1]
+		}
+		for i := b; i < b+size; i++ {
+			d.start[i], d.end[i] = b, b+size
+		}
+		d.minors[b+size] = d.minors[b].times(pivot, -shift)
+		b += size
+	}
+	return d
+}
+
+// bits returns a number of bits that an integer is below which is 0 if the entry, or its square, is
+// its tie. With the entry N/D 2^shift and the tie a multiple of 2^low that is
+//
+//	D (entry - tie) 2^-min(shift, low),
+//
+// and for the square D is the product of the denominators of L and of the pivot.
+func (d denominators) bits(w *wanted, shift, low int64) int64 {
+	if w.tie.Sign() != 0 {
+		shift = min(shift, low)
+	}
+	var bound wideBound
+	switch w.part {
+	case ofL:
+		bound = d.minors[d.end[w.j]].times(w.off, -shift)
+	case ofU:
+		bound = d.minors[d.start[w.i]].times(w.off, -shift)
+	case ofRoot: // |x² - t²| ≤ |x - t| (2 |t| + |x - t|)
+		sum := upperOf(w.tie)
+		sum.Add(sum.Add(sum, sum), w.off)
+		bound = d.minors[d.end[w.j]].times(w.off, -shift).times(sum, 0)
+		one := d.minors[d.start[w.j]]
+		bound = bound.times(one.x, one.exp)
+	}
+	return bound.exp
 }
 
 // suspect is an entry that may be its tie.

@@ -44,7 +44,7 @@ func (s *solver) decideAll(f halfulp.Format, try attempt) error {
 			return err
 		}
 		s.did(wanted)
-		if err := s.prove(u); err != nil {
+		if err := s.prove(u, e); err != nil {
 			return err
 		}
 		s.stage("rounding")

@@ -23,6 +23,11 @@ type interval struct{ lo, hi *big.Float }
 // exactly returns the interval of one number.
 func exactly(x *big.Float) interval { return interval{x, x} }
 
+// copied returns an interval whose ends may be changed.
+func (x interval) copied() interval {
+	return interval{new(big.Float).Copy(x.lo), new(big.Float).Copy(x.hi)}
+}
+
 // integer returns the interval of an integer.
 func integer(n int) interval { return exactly(new(big.Float).SetInt64(int64(n))) }
 
@@ -47,7 +52,34 @@ func (p intervals) around(x *big.Float, bits int) interval {
 }
 
 func (p intervals) sub(x, y interval) interval {
-	return interval{p.down().Sub(x.lo, y.hi), p.up().Sub(x.hi, y.lo)}
+	return interval{p.difference(p.down(), x.lo, y.hi, -1), p.difference(p.up(), x.hi, y.lo, 1)}
+}
+
+// difference stores a bound of x - y in z, which rounds towards the sign. Of two numbers far apart,
+// of which the sums of math/big have all bits between them on the way, the smaller one is 0, or if
+// the bound has to be on its side a power of two above it.
+func (p intervals) difference(z, x, y *big.Float, sign int) *big.Float {
+	if x.Sign() == 0 {
+		return z.Set(new(big.Float).Neg(y)) // 0 - y of math/big rounds y
+	}
+	if y.Sign() == 0 {
+		return z.Set(x)
+	}
+	// What takes the place of a number far below one with exponent e, with this sign in the sum.
+	instead := func(e, of int) *big.Float {
+		t := new(big.Float)
+		if of == sign {
+			t.SetMantExp(big.NewFloat(float64(sign)), e-int(p)-4)
+		}
+		return t
+	}
+	switch e, f := x.MantExp(nil), y.MantExp(nil); {
+	case e-f > int(p)+8:
+		return z.Add(x, instead(e, -y.Sign()))
+	case f-e > int(p)+8:
+		return z.Add(new(big.Float).Neg(y), instead(f, x.Sign()))
+	}
+	return z.Sub(x, y)
 }
 
 func (p intervals) mul(x, y interval) interval {

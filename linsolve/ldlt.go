@@ -150,6 +150,20 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTF
 			return nil, nil, full()
 		}
 		set(r.order, r.blocks)
+		if is, err := s.byIntervals(a, f, bits); err != nil {
+			return nil, nil, err
+		} else if is {
+			g, err := s.eliminateIntervals(u.c, r.blocks, bits, false)
+			if err != nil {
+				return nil, nil, err
+			}
+			if g.bad < 0 {
+				e := g.enclosure(bits)
+				if ok, err := s.below(u, e, rookGrowth); ok || err != nil {
+					return u, e, err
+				}
+			}
+		}
 		li, ui, err := s.blockInverses(r, bits)
 		if err != nil {
 			return nil, nil, err
@@ -309,13 +323,17 @@ func (s *solver) eliminateRook(r *rook, k, size int, prec uint) (bool, error) {
 		for c := range size {
 			m := new(big.Float).SetPrec(prec)
 			for d := range size {
-				m.Add(m, t.Mul(x[k+d], inverse[d][c]))
+				if t.Mul(x[k+d], inverse[d][c]); t.Sign() != 0 {
+					subtract(m, t.Neg(t))
+				}
 			}
 			if l[row][c] = m; m.Sign() == 0 {
 				continue
 			}
 			for j := first; j <= first+row; j++ {
-				x[j].Sub(x[j], t.Mul(m, r.x[j][k+c]))
+				if r.x[j][k+c].Sign() != 0 {
+					subtract(x[j], t.Mul(m, r.x[j][k+c]))
+				}
 			}
 		}
 	})
@@ -337,7 +355,7 @@ func (r *rook) inverse(k, size int, prec uint) [][]*big.Float {
 	}
 	off, q := r.x[k+1][k], r.x[k+1][k+1]
 	det := number().Mul(p, q)
-	if det.Sub(det, number().Mul(off, off)).Sign() == 0 {
+	if subtract(det, number().Mul(off, off)); det.Sign() == 0 {
 		return nil
 	}
 	minus := number().Quo(off, det)

@@ -152,20 +152,39 @@ func (s *solver) lu(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
 		if seed != nil {
 			e, err = seed.enclosure(bits - spareBits)
 		}
-		if e == nil && err == nil && first { // A is ill-conditioned
+		for ; ; first = false {
+			if e != nil {
+				set(seed.order)
+				if ok, err := s.pivotsAreFirst(u, e, seed.order); ok || err != nil {
+					first = false
+					return u, e, err
+				}
+			}
+			if err != nil {
+				return nil, nil, err
+			}
+			if !first {
+				break
+			}
+			// A is ill-conditioned, or pivots are as large as others, which takes more bits.
 			seed, e, err = s.luByElimination(a, mostBits(f), bits-spareBits, full)
 		}
-		first = false
-		if e != nil {
-			set(seed.order)
-			if ok, err := s.below(u, e, distinct); ok || err != nil {
-				return u, e, err
+		seed = nil
+		if is, err := s.byIntervals(a, f, bits); err != nil {
+			return nil, nil, err
+		} else if is {
+			g, err := s.eliminateIntervals(a, ones(k), bits, true)
+			if err != nil {
+				return nil, nil, err
+			}
+			if g.bad < 0 {
+				set(g.order)
+				e := g.enclosure(bits)
+				if ok, err := s.below(u, e, slack); ok || err != nil {
+					return u, e, err
+				}
 			}
 		}
-		if err != nil {
-			return nil, nil, err
-		}
-		seed = nil // pivots are about as large as others
 		g, err := s.eliminate(a, k, bits, true)
 		if err != nil {
 			return nil, nil, err

@@ -58,7 +58,8 @@ func (s *solver) luByElimination(a *halfulp.Matrix, most, bits int, regular func
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err = s.byElimination(m, n, least, bits, regular, func(some int) (*splitting, error) {
+	const ties = 32 // bits more, with which pivots that are equal pass for it
+	e, err = s.byElimination(m, n, least+ties, bits, regular, func(some int) (*splitting, error) {
 		if p, err = s.newEliminated(a, most, some); p == nil || err != nil {
 			return nil, err
 		}

@@ -84,7 +84,7 @@ func powerBits(a num.Mat, e int) int {
 		}
 	}
 	per := float64(top-low) + float64(mathbits.Len(uint(a.Rows)))
-	return int(min(float64(per*float64(max(e, 1)))+2, 1<<40))
+	return int(min(float64(per*float64(max(e, 1)))+2, 1<<30)) // beyond all formats
 }
 
 // roundedPower returns A^e with products rounded to some bits, and a bound of the errors of its

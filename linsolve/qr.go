@@ -203,7 +203,7 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 			}
 			return u, e, err
 		}
-		e, _, err := s.positive(u.c, n, bits)
+		e, _, err := s.positive(u.c, n, f, bits)
 		if err != nil {
 			return nil, nil, err
 		}

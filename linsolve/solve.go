@@ -497,6 +497,10 @@ func finite(name string, m *halfulp.Matrix) error {
 	return nil
 }
 
+// mostFarBits bounds the bits beyond those of the format that solutions take where exponents are
+// far apart: a few entries take seconds.
+const mostFarBits = 1 << 12
+
 // refine stores the rounded solution in z as far as it is open in todo; the condition number is
 // below 2^cond.
 func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfulp.Matrix, todo []*entries) error {
@@ -507,7 +511,11 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 	}
 	known := p.gain // bits of X, about
 	// Numbers that are no ties differ from them by less bits than that.
-	most := min(target+2*toIntegers(raw.Matrix(a)).minorBits()+int(columnBits(b))+1<<16, maxBits)
+	integers := toIntegers(raw.Matrix(a))
+	most := min(target+2*integers.minorBits()+int(columnBits(b))+1<<16, maxBits)
+	if integers.mostBits() > maxBits/4 { // no format has the bits, and fewer are not likely to do
+		most = min(most, target+mostFarBits)
+	}
 	width := func() int { return min(int(known+p.gain)+64, target) }
 
 	x := halfulp.NewMatrix(halfulp.MP(uint(width())), n, k)
@@ -578,7 +586,7 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 		if int(known) > target {
 			target += 64 // entries near ties, or far below others
 			if target > most {
-				return fmt.Errorf("%d entries are not decided by %d bits", open(todo), target)
+				return fmt.Errorf("%d entries are not decided by %d bits: %w", open(todo), most, halfulp.ErrMemory)
 			}
 		}
 		next := halfulp.NewMatrix(halfulp.MP(uint(width())), n, k)

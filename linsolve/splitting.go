@@ -567,13 +567,21 @@ func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.F
 // none32 is the exponent that columns of zeros have, which MP has not.
 const none32 = math.MinInt32
 
-// distinct are bounds of multipliers that prove which pivot is the largest entry of its column: a
-// little below 1.
+// distinct is a bound of multipliers that proves that entries do not pass for as large as the
+// pivot: a little below 1.
 var distinct = new(big.Float).SetPrec(64).Sub(big.NewFloat(1), new(big.Float).SetMantExp(big.NewFloat(1), -60))
 
 // below reports whether it is proved that no entry of L, below its diagonal blocks, exceeds a bound
 // of about 1 or more in magnitude.
 func (s *solver) below(u *unknown, e *enclosure, bound *big.Float) (bool, error) {
+	return s.belowEach(u, e, func(i, j int) *big.Float { return bound })
+}
+
+// belowEach is below with a bound for each entry, not below 1 - 2^-40.
+func (s *solver) belowEach(u *unknown, e *enclosure, bound func(i, j int) *big.Float) (bool, error) {
+	if e.each != nil {
+		return s.belowBy(u, e, bound)
+	}
 	settlers, fails := make([]*settler, s.threads), make([]bool, s.threads)
 	x, d := raw.Matrix(e.l.x), raw.Matrix(e.l.d)
 	m := u.c.Rows()
@@ -593,7 +601,7 @@ func (s *solver) below(u *unknown, e *enclosure, bound *big.Float) (bool, error)
 				continue
 			}
 			v := settlers[worker].enclose(e.l, x, d, j, i)
-			fails[worker] = !v.small() && !e.lower(i, j).below(bound)
+			fails[worker] = !v.small() && !e.lower(i, j).below(bound(i, j))
 		}
 	})
 	return !slices.Contains(fails, true), err

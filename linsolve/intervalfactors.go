@@ -1,0 +1,220 @@
+package linsolve
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"sync/atomic"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// Enclosures by approximate inverses of the factors tell entries up to a bound for all of a row or
+// column: nothing of those that are smaller by more bits than the bound has. Where exponents are
+// that far apart elimination in interval arithmetic, entry by entry, tells them (Neumaier, Interval
+// methods for systems of equations, 1990, section 4.5): mostly one term of a sum is far above the
+// others there, so that nothing is lost. It proves that pivots are not 0 on its way.
+
+// mostIntervalBits bounds the bits beyond those of the format that such an elimination has where no
+// format has enough of them to do without: order 50 takes a second.
+const mostIntervalBits = 1 << 12
+
+// eliminatedIntervals are intervals of L below the diagonal blocks and of U, entry (i, j) in row i.
+type eliminatedIntervals struct {
+	x     [][]interval
+	order []int // row i is row order[i] of the matrix
+	bad   int   // the first pivot, the end of a block, that may be 0; -1 if none may
+}
+
+// byIntervals reports whether elimination in intervals is the way to enclose the factors of c, to
+// format f, in that many bits: an entry is so much smaller than the largest ones of its row and
+// column. The error wraps ErrRange if no format has the bits for another way and so many did not
+// suffice: then terms that cancel leave others far below them.
+func (s *solver) byIntervals(c *halfulp.Matrix, f halfulp.Format, bits int) (bool, error) {
+	m := raw.Matrix(c)
+	t := topsOf(m)
+	least := t.least(t.equilibrate(unscaled(m.Rows, m.Cols)))
+	if bits > f.Bits()+mostIntervalBits && least < -maxBits {
+		return false, fmt.Errorf("factors of numbers whose exponents differ by up to %d beyond powers of two of rows and columns, of more than %d bits: %w", -least, bits/2, ErrRange)
+	}
+	return least < -int64(bits), nil
+}
+
+// least returns the exponent of the smallest entry of F that is not 0.
+func (t tops) least(s scaling) int64 {
+	least := int64(0)
+	for j, col := range s.cols {
+		for i, top := range t.top[j*t.rows : (j+1)*t.rows] {
+			if top != none {
+				least = min(least, top+s.rows[i]+col)
+			}
+		}
+	}
+	return least
+}
+
+// eliminateIntervals eliminates the first columns of c, one block after the other, in intervals of
+// some bits. With partial pivoting, for blocks of order 1, the pivot is that of eliminate, by the
+// larger ends.
+func (s *solver) eliminateIntervals(c *halfulp.Matrix, blocks []int, bits int, partial bool) (*eliminatedIntervals, error) {
+	if err := workable(bits, c); err != nil {
+		return nil, err
+	}
+	m, n := c.Dims()
+	p := intervals(bits)
+	z := &eliminatedIntervals{x: make([][]interval, m), order: all(m), bad: -1}
+	err := s.each(m, func(i int) {
+		z.x[i] = make([]interval, n)
+		for j := range n {
+			x := c.Big(i, j)
+			z.x[i][j] = interval{p.down().Set(x), p.up().Set(x)}
+		}
+	})
+	b := 0
+	for _, size := range blocks {
+		if err != nil {
+			return nil, err
+		}
+		if partial {
+			k := b + largestPivot(m-b, func(i int) *big.Float { return z.x[b+i][b].larger() })
+			z.x[b], z.x[k] = z.x[k], z.x[b]
+			z.order[b], z.order[k] = z.order[k], z.order[b]
+		}
+		inverse := p.invertBlock(z.x, b, size)
+		if inverse == nil {
+			z.bad = b + size - 1
+			return z, nil
+		}
+		first := b + size
+		var beyond atomic.Bool
+		err = s.each(m-first, func(i int) {
+			if !p.eliminateRow(z.x[first+i], z.x[b:first], inverse, b) {
+				beyond.Store(true)
+			}
+		})
+		if err == nil && beyond.Load() {
+			err = errBeyond
+		}
+		b = first
+	}
+	return z, err
+}
+
+// enclosure returns the enclosure that the intervals are.
+func (z *eliminatedIntervals) enclosure(bits int) *enclosure {
+	return &enclosure{each: z.x, bits: bits}
+}
+
+// invertBlock encloses the inverse of the block of x in rows and columns from b on; nil if it may
+// be singular.
+func (p intervals) invertBlock(x [][]interval, b, size int) [][]interval {
+	d := x[b][b]
+	if size == 1 {
+		if d.hasZero() {
+			return nil
+		}
+		return [][]interval{{p.over(integer(1), d)}}
+	}
+	above, below, e := x[b][b+1], x[b+1][b], x[b+1][b+1]
+	det := p.sub(p.times(d, e), p.times(above, below))
+	if !within(det) || det.hasZero() {
+		return nil
+	}
+	return [][]interval{
+		{p.over(e, det), p.over(above, det).negative()},
+		{p.over(below, det).negative(), p.over(d, det)},
+	}
+}
+
+// eliminateRow makes entries of a row those of L, in the columns of a block from b on, and takes
+// what the rows of the block eliminate from the others; not ok if exponents leave what operations
+// may have.
+func (p intervals) eliminateRow(row []interval, block, inverse [][]interval, b int) (ok bool) {
+	size := len(block)
+	l := make([]interval, size)
+	for c := range l {
+		l[c] = p.times(row[b], inverse[0][c])
+		if size == 2 {
+			l[c] = p.sub(l[c], p.times(row[b+1], inverse[1][c]).negative())
+		}
+		if !within(l[c]) {
+			return false
+		}
+	}
+	copy(row[b:], l)
+	for c, x := range l {
+		if x.isZero() {
+			continue
+		}
+		for j, y := range block[c] {
+			if j < b+size || y.isZero() {
+				continue
+			}
+			if row[j] = p.sub(row[j], p.times(x, y)); !within(row[j]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// within reports whether products and quotients of the ends of intervals are finite and not too
+// small for numbers of math/big.
+func within(x interval) bool {
+	const most = 1<<30 - 64
+	for _, v := range []*big.Float{x.lo, x.hi} {
+		if e := v.MantExp(nil); e < -most || e > most || v.IsInf() {
+			return false
+		}
+	}
+	return true
+}
+
+func (x interval) isZero() bool  { return x.lo.Sign() == 0 && x.hi.Sign() == 0 }
+func (x interval) hasZero() bool { return x.lo.Sign() <= 0 && x.hi.Sign() >= 0 }
+func (x interval) negative() interval {
+	return interval{new(big.Float).Neg(x.hi), new(big.Float).Neg(x.lo)}
+}
+
+// larger returns the end of the larger magnitude.
+func (x interval) larger() *big.Float {
+	if new(big.Float).Abs(x.lo).Cmp(new(big.Float).Abs(x.hi)) > 0 {
+		return x.lo
+	}
+	return x.hi
+}
+
+// times is mul with fewer products for negative numbers.
+func (p intervals) times(x, y interval) interval {
+	if y.hi.Sign() <= 0 {
+		return p.mul(x, y.negative()).negative()
+	}
+	return p.mul(x, y)
+}
+
+// over returns x/y for a y without 0.
+func (p intervals) over(x, y interval) interval {
+	if y.lo.Sign() < 0 {
+		return p.quo(x, y.negative()).negative()
+	}
+	return p.quo(x, y)
+}
+
+// belowBy is belowEach for an enclosure of intervals.
+func (s *solver) belowBy(u *unknown, e *enclosure, bound func(i, j int) *big.Float) (bool, error) {
+	fails := make([]bool, len(e.each))
+	err := s.each(len(e.each), func(i int) {
+		b := 0
+		for _, size := range u.blocks {
+			if b+size > i {
+				break
+			}
+			for j := b; j < b+size; j++ {
+				fails[i] = fails[i] || !e.each[i][j].below(bound(i, j))
+			}
+			b += size
+		}
+	})
+	return !slices.Contains(fails, true), err
+}

@@ -1,0 +1,184 @@
+package linsolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// farApart returns a matrix of numbers of 40 bits with exponents up to far apart from 0, symmetric
+// if that is asked for, some of them 0.
+func farApart(r *rand.Rand, f halfulp.Format, n, far int, symmetric bool) *halfulp.Matrix {
+	a := halfulp.NewMatrix(f, n, n)
+	for i := range n {
+		for j := range n {
+			x := new(big.Float)
+			if r.IntN(6) > 0 {
+				x.SetInt64(r.Int64N(1<<40) - 1<<39)
+			}
+			a.SetBig(i, j, x.SetMantExp(x, r.IntN(2*far+1)-far))
+			if symmetric && j <= i {
+				a.Set(j, i, a.At(i, j))
+			}
+		}
+	}
+	return a
+}
+
+func TestDifference(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for trial := range testlength.Of(300, 3000, 30000) {
+		p := intervals(2 + r.IntN(90))
+		number := func() *big.Float {
+			if r.IntN(9) == 0 {
+				return new(big.Float)
+			}
+			x := new(big.Float).SetInt64(r.Int64N(1<<20) - 1<<19)
+			return x.SetMantExp(x, r.IntN(400)-200)
+		}
+		x, y := number(), number()
+		exact := exactSub(x, y)
+		lo, hi := p.difference(p.down(), x, y, -1), p.difference(p.up(), x, y, 1)
+		if lo.Cmp(exact) > 0 || hi.Cmp(exact) < 0 {
+			t.Fatalf("seed %d, trial %d: %g - %g is not between %g and %g", seed, trial, x, y, lo, hi)
+		}
+		width := exactSub(hi, lo)
+		if most := max(x.MantExp(nil), y.MantExp(nil)) + 3 - int(p); width.Sign() > 0 && width.MantExp(nil) > most+1 {
+			t.Fatalf("seed %d, trial %d: %g - %g in %d bits is between %g and %g", seed, trial, x, y, p, lo, hi)
+		}
+	}
+}
+
+// TestEliminateIntervals has exact factors for an oracle.
+func TestEliminateIntervals(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	s := &solver{ctx: context.Background(), threads: 2}
+	narrow := 0
+	for trial := range testlength.Of(10, 60, 600) {
+		n := 1 + r.IntN(8)
+		a := farApart(r, halfulp.MP(64), n, []int{0, 40, 3000}[r.IntN(3)], false)
+		g, err := s.eliminateIntervals(a, ones(n), 150, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, ok := lintest.Of(a).Rows(g.order).LU(n)
+		if !ok && g.bad < 0 {
+			t.Fatalf("seed %d, trial %d: factors of a singular matrix", seed, trial)
+		}
+		if g.bad >= 0 {
+			continue
+		}
+		for i := range n {
+			for j := range n {
+				v := g.x[i][j]
+				lo, _ := v.lo.Rat(nil)
+				hi, _ := v.hi.Rat(nil)
+				if lo.Cmp(x[i][j]) > 0 || hi.Cmp(x[i][j]) < 0 {
+					t.Fatalf("seed %d, trial %d: entry %d, %d is not between %g and %g", seed, trial, i, j, v.lo, v.hi)
+				}
+				if !v.hasZero() && v.missing(53) == 0 {
+					narrow++
+				}
+			}
+		}
+	}
+	if narrow == 0 {
+		t.Fatal("no interval tells an entry")
+	}
+}
+
+// TestFactorsFarApart has exponents that neither digits nor products reach, and exact oracles.
+func TestFactorsFarApart(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for trial := range testlength.Of(2, 12, 100) {
+		n := 2 + r.IntN(6)
+		f := formats[r.IntN(len(formats))]
+		name := fmt.Sprintf("seed %d, trial %d, %v, n = %d", seed, trial, f, n)
+		checkLU(t, name, farApart(r, halfulp.MP(64), n, 4000, false), f)
+		checkLDLT(t, name, farApart(r, halfulp.MP(64), n, 4000, true), f)
+		// Symmetric and dominated by its diagonal, D A D.
+		a := farApart(r, halfulp.MP(200), n, 3000, true)
+		top := make([]int, n)
+		for i := range top {
+			top[i] = r.IntN(8000) - 4000
+		}
+		for i := range n {
+			for j := range n {
+				x := a.Big(i, j)
+				if i == j {
+					x.SetInt64(1<<50 + r.Int64N(1<<40))
+				} else if x.Sign() != 0 {
+					x.SetMantExp(x, -3000-x.MantExp(nil)/2) // far below 1
+				}
+				a.SetBig(i, j, x.SetMantExp(x, top[i]+top[j]))
+				if j < i {
+					a.Set(i, j, a.At(j, i))
+				}
+			}
+		}
+		checkCholesky(t, name, a, f)
+	}
+}
+
+// TestTooFarApart wants an answer or an error that says why there is none, soon and in little
+// memory, for exponents that no format has the bits between.
+func TestTooFarApart(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer stop()
+	opt := &halfulp.Options{Context: ctx}
+	answers := 0
+	for _, far := range []int{1_000_000, 100_000_000} {
+		for _, n := range []int{3, 7, testlength.Of(12, 24, 40)} {
+			for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(424)} {
+				a, b := farApart(r, f, n, 0, false), farApart(r, f, n, 0, true)
+				for _, m := range []*halfulp.Matrix{a, b} {
+					c := halfulp.NewMatrix(halfulp.MP(424), n, n)
+					for i := range n {
+						for j := range n {
+							x := m.Big(i, j)
+							e := r.IntN(2*far) - far
+							if m == b && j > i {
+								continue
+							}
+							c.SetBig(i, j, x.SetMantExp(x, e))
+							if m == b {
+								c.Set(j, i, c.At(i, j))
+							}
+						}
+					}
+					x := halfulp.NewMatrix(f, n, n)
+					_, _, luErr := LU(c, f, opt)
+					_, invErr := Inverse(c, x, opt)
+					errs := map[string]error{"LU": luErr, "Inverse": invErr}
+					if m == b {
+						_, _, errs["LDLT"] = LDLT(c, f, opt)
+						_, _, errs["Cholesky"] = Cholesky(c, f, opt)
+					}
+					for name, err := range errs {
+						switch {
+						case err == nil || errors.Is(err, ErrSingular) || errors.Is(err, ErrNotPositiveDefinite):
+							answers++
+						case !errors.Is(err, ErrRange) && !errors.Is(err, halfulp.ErrMemory):
+							t.Errorf("%s, exponents up to %d, n = %d, %v: %v", name, far, n, f, err)
+						}
+					}
+				}
+			}
+		}
+	}
+	if answers == 0 {
+		t.Error("no answer at all")
+	}
+}

@@ -1,0 +1,147 @@
+package linsolve
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// exactPivots returns the order of rows by partial pivoting, the first of equal pivots, which
+// exchanges two rows at each step.
+func exactPivots(a *halfulp.Matrix) (order []int, regular bool) {
+	n := a.Rows()
+	x := make([][]*big.Rat, n)
+	for i := range x {
+		x[i] = make([]*big.Rat, n)
+		for j := range n {
+			x[i][j], _ = a.Big(i, j).Rat(nil)
+		}
+	}
+	order = all(n)
+	for k := range n {
+		p := k
+		for i := k; i < n; i++ {
+			if new(big.Rat).Abs(x[i][k]).Cmp(new(big.Rat).Abs(x[p][k])) > 0 {
+				p = i
+			}
+		}
+		if x[p][k].Sign() == 0 {
+			return nil, false
+		}
+		x[k], x[p] = x[p], x[k]
+		order[k], order[p] = order[p], order[k]
+		for i := k + 1; i < n; i++ {
+			l := new(big.Rat).Quo(x[i][k], x[k][k])
+			for j := k + 1; j < n && l.Sign() != 0; j++ {
+				x[i][j].Sub(x[i][j], new(big.Rat).Mul(l, x[k][j]))
+			}
+		}
+	}
+	return order, true
+}
+
+// TestEqualPivots has small integers, where many entries are as large as the pivot, and Hilbert
+// matrices, which are ill-conditioned too.
+func TestEqualPivots(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	check := func(name string, a *halfulp.Matrix) {
+		want, regular := exactPivots(a)
+		if !regular {
+			return
+		}
+		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(300)} {
+			z, _, err := LU(a, f, nil)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if !slices.Equal(z.P, want) {
+				t.Fatalf("%s: P = %v, want %v", name, z.P, want)
+			}
+		}
+	}
+	for trial := range testlength.Of(2, 6, 40) {
+		n := fewest + r.IntN(12)
+		check(fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n), lintest.Integers(r, n, n, 1+trial%3))
+	}
+	check("Hilbert", halfulp.Hilbert(halfulp.MP(200), fewest+4))
+}
+
+// TestPivotsAreFirst has the order of the first of equal pivots, and such in which another one of
+// them comes first.
+func TestPivotsAreFirst(t *testing.T) {
+	const n = 9
+	r := rand.New(rand.NewPCG(5, 6))
+	s := &solver{ctx: context.Background(), threads: 1}
+	refused := 0
+	for range 60 {
+		a := lintest.Integers(r, n, n, 1)
+		right, regular := exactPivots(a)
+		if !regular {
+			continue
+		}
+		for _, by := range []int{0, 1, 3} {
+			order := slices.Clone(right)
+			order[0], order[by] = order[by], order[0]
+			g, err := s.eliminate(chosen(a, order, all(n)), n, 200, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g.zero >= 0 {
+				continue
+			}
+			li, ui, err := s.inverses(g.lu, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			z := &LUFactors{P: order, L: halfulp.NewMatrix(halfulp.Float64, n, n), U: halfulp.NewMatrix(halfulp.Float64, n, n)}
+			u := z.unknown(chosen(a, order, all(n)))
+			e, err := s.enclose(u.c, li, ui, 200)
+			if err != nil || e == nil {
+				t.Fatalf("no enclosure, error %v", err)
+			}
+			ok, err := s.pivotsAreFirst(u, e, order)
+			if err != nil || ok != (by == 0) {
+				t.Fatalf("order %v, not %v: %v, error %v", order, right, ok, err)
+			}
+			if at, _ := s.below(u, e, slack); at && by > 0 {
+				refused++ // for equal pivots alone
+			}
+		}
+	}
+	if refused == 0 {
+		t.Error("no order of equal pivots")
+	}
+}
+
+// TestInFront has the order that an elimination leads to, step by step.
+func TestInFront(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for range 50 {
+		n := 1 + r.IntN(90)
+		k := 1 + r.IntN(n)
+		order := all(n)
+		front := make([][]int, k) // rows of the matrix
+		for j := range k {
+			p := j + r.IntN(n-j)
+			front[j] = slices.Clone(order[j:p])
+			order[j], order[p] = order[p], order[j]
+		}
+		for j, f := range inFront(order, k) {
+			for i, row := range order {
+				is := f != nil && f[i/64]>>(i%64)&1 != 0
+				if is != slices.Contains(front[j], row) {
+					t.Fatalf("seed %d: n = %d, step %d, row %d of %v: %v", seed, n, j, i, order, is)
+				}
+			}
+		}
+	}
+}
