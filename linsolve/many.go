@@ -204,15 +204,13 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 	for _, c := range t.col {
 		b.Cols = append(b.Cols, c+1)
 	}
-	if t.s.at != nil {
-		b.Within = int64(wide) + 2
-		rows := t.eRows
-		if rows != nil && cubic { // |E' + E'²| ≤ 2 ‖E'‖, rounded
-			sum := int64(near.MantExp(nil)) + 2
-			rows = uniformVectors(n, n, sum, sum)
-		}
-		t.s.known(b, rows, t.xCols)
+	b.Within = int64(wide) + 2
+	rows := t.eRows
+	if rows != nil && cubic { // |E' + E'²| ≤ 2 ‖E'‖, rounded
+		sum := int64(near.MantExp(nil)) + 2
+		rows = uniformVectors(n, n, sum, sum)
 	}
+	t.s.known(b, rows, t.xCols)
 	if err := t.s.gemmWithin(1, e, t.x, 0, nil, d, b); err != nil {
 		return nil, err
 	}

@@ -6,11 +6,13 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 )
 
 // A Shelf holds buffers, or what has some. Those that two garbage collections in a row find there
-// are let go. It is no sync.Pool, of which a goroutine that has moved to another processor does not
-// find all. The zero value is empty.
+// are let go, but for some that have not been there for long. It is no sync.Pool, of which a
+// goroutine that has moved to another processor does not find all, and which two collections empty
+// however soon they come. The zero value is empty.
 type Shelf[T any] struct {
 	mu      sync.Mutex
 	free    []kept[T]
@@ -21,7 +23,15 @@ type kept[T any] struct {
 	buffer T
 	size   int
 	seen   int // collections since it was put there
+	since  time.Time
 }
+
+// What a shelf holds up to a size in all may stay for a while whatever is collected: as long as the
+// next collection takes to come where nothing is allocated.
+var (
+	rest     = 2 * time.Minute
+	restSize = 1 << 25
+)
 
 // A mark is what collections are noticed by: nothing else refers to it. It is not of the size of
 // objects that share their memory with others.
@@ -49,7 +59,7 @@ func (s *Shelf[T]) Take(least, most int) (b T, ok bool) {
 func (s *Shelf[T]) Put(b T, size int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.free = append(s.free, kept[T]{buffer: b, size: size})
+	s.free = append(s.free, kept[T]{buffer: b, size: size, since: time.Now()})
 	s.watch()
 }
 
@@ -65,10 +75,14 @@ func (s *Shelf[T]) watch() {
 func (s *Shelf[T]) collected() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	now, size := time.Now(), 0
 	for i := range s.free {
 		s.free[i].seen++
 	}
-	s.free = slices.DeleteFunc(s.free, func(k kept[T]) bool { return k.seen > 1 })
+	s.free = slices.DeleteFunc(s.free, func(k kept[T]) bool {
+		size += k.size
+		return k.seen > 1 && (size > restSize || now.Sub(k.since) > rest)
+	})
 	s.watched = false
 	s.watch()
 }
