@@ -84,7 +84,7 @@ const placesOfX = 140
 func (s *solver) newtonBySums(a *halfulp.Matrix, f *factors, t *floatSums, most int) *newton {
 	n := f.n
 	v := &newton{s: s, by: f.scaling}
-	if v.f = f.scaledMatrix(a, most); v.f == nil {
+	if v.f = s.scaledMatrix(a, f, most); v.f == nil {
 		return nil
 	}
 	v.col = make([]int64, n)

@@ -89,7 +89,7 @@ func (t *newton) n() int { return t.f.Rows() }
 // scaled returns diag(2^rows) A diag(2^cols) exactly; nil for numbers of more than most bits, or of
 // exponents that MP may not have.
 func scaled(a *halfulp.Matrix, by scaling, most int) *halfulp.Matrix {
-	return arranged(a, by, nil, most)
+	return arranged(a, by, nil, most, halfulp.NewMatrix)
 }
 
 // scaledFloats is scaled for float64 numbers that remain such, whose products take less; nil for
@@ -115,12 +115,12 @@ func scaledFloats(a *halfulp.Matrix, by scaling) *halfulp.Matrix {
 }
 
 // scaledMatrix returns F of A exactly, as scaledFloats or scaled make it, and once.
-func (f *factors) scaledMatrix(a *halfulp.Matrix, most int) *halfulp.Matrix {
+func (s *solver) scaledMatrix(a *halfulp.Matrix, f *factors, most int) *halfulp.Matrix {
 	if f.exact == nil {
 		f.exact = scaledFloats(a, f.scaling)
 	}
 	if f.exact == nil {
-		f.exact = scaled(a, f.scaling, most)
+		f.exact = arranged(a, f.scaling, nil, most, s.matrixHere)
 	}
 	if f.exact != nil && f.exact.Format().IsMP() && f.exact.Format().Bits() > most {
 		return nil
@@ -128,8 +128,9 @@ func (f *factors) scaledMatrix(a *halfulp.Matrix, most int) *halfulp.Matrix {
 	return f.exact
 }
 
-// arranged is scaled with row order[i] as row i, if there is an order.
-func arranged(a *halfulp.Matrix, by scaling, order []int, most int) *halfulp.Matrix {
+// arranged is scaled with row order[i] as row i, if there is an order, in room for a matrix of
+// zeros.
+func arranged(a *halfulp.Matrix, by scaling, order []int, most int, room func(f halfulp.Format, rows, cols int) *halfulp.Matrix) *halfulp.Matrix {
 	bits := a.Format().Bits()
 	m := raw.Matrix(a)
 	if m.Arr.Terms() > 1 || bits > most { // numbers may have fewer than their format
@@ -138,7 +139,7 @@ func arranged(a *halfulp.Matrix, by scaling, order []int, most int) *halfulp.Mat
 	if bits > most {
 		return nil
 	}
-	z := halfulp.NewMatrix(halfulp.MP(uint(max(bits, halfulp.MinPrec))), m.Rows, m.Cols)
+	z := room(halfulp.MP(uint(max(bits, halfulp.MinPrec))), m.Rows, m.Cols)
 	to := raw.Matrix(z)
 	same := m.Arr.Format == to.Arr.Format
 	l := to.Arr.Limbs()

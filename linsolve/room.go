@@ -53,7 +53,17 @@ func putBack[T any](to *shelf.Shelf[[]T], x []T) { to.Put(x, len(x)) }
 // matrixHere returns a rows x cols matrix of zeros on the host, which is given back by s.drop or
 // s.release where those that the solver makes do not outlive it.
 func (s *solver) matrixHere(f halfulp.Format, rows, cols int) *halfulp.Matrix {
-	if !s.reuse || !f.IsMP() || rows == 0 || cols > math.MaxInt>>32/rows {
+	if !s.reuse {
+		return halfulp.NewMatrix(f, rows, cols)
+	}
+	m := takeMatrix(f, rows, cols)
+	s.here = append(s.here, m)
+	return m
+}
+
+// takeMatrix returns a rows x cols matrix of zeros on the host, which putMatrix may give back.
+func takeMatrix(f halfulp.Format, rows, cols int) *halfulp.Matrix {
+	if !f.IsMP() || rows == 0 || cols > math.MaxInt>>32/rows {
 		return halfulp.NewMatrix(f, rows, cols)
 	}
 	n := rows * cols
@@ -68,14 +78,15 @@ func (s *solver) matrixHere(f halfulp.Format, rows, cols int) *halfulp.Matrix {
 	} else {
 		a = num.New(of, n)
 	}
-	m := raw.NewMatrix(num.Mat{Arr: a, RS: 1, CS: rows, Rows: rows, Cols: cols}).(*halfulp.Matrix)
-	s.here = append(s.here, m)
-	return m
+	return raw.NewMatrix(num.Mat{Arr: a, RS: 1, CS: rows, Rows: rows, Cols: cols}).(*halfulp.Matrix)
 }
 
-// putMatrix puts back what a matrix of matrixHere is made of.
+// putMatrix puts back what a matrix of takeMatrix is made of.
 func putMatrix(m *halfulp.Matrix) {
 	a := raw.Matrix(m).Arr
+	if a.Kind != num.MP {
+		return
+	}
 	kept := *a // a matrix that is given back has no numbers
 	*a = num.Array{Format: a.Format}
 	kept.Sig = kept.Sig[:cap(kept.Sig)]

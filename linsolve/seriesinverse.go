@@ -121,7 +121,7 @@ func (s *solver) invertSeries(a *halfulp.Matrix, f *factors, wanted int) (*serie
 		return nil, err
 	}
 	// R = -z P
-	near := halfulp.NewMatrix(halfulp.Float64, n, n)
+	near := halfulp.NewMatrixFloat64(n, n, n, s.floats(n*n))
 	m := raw.Matrix(near)
 	t.r = m.Arr.F64[0][m.At(0, 0):][:n*n]
 	for j, k := range t.float.perm {
@@ -170,7 +170,7 @@ func (t *seriesInverse) norm() float64 { return largestOf(t.sums) }
 // numbers of F are too long.
 func (s *solver) residualOf(a *halfulp.Matrix, f *factors, near *halfulp.Matrix, rho float64) (*halfulp.Matrix, error) {
 	n := f.n
-	scaledA := f.scaledMatrix(a, 4*mostSeries)
+	scaledA := s.scaledMatrix(a, f, 4*mostSeries)
 	if scaledA == nil {
 		return nil, nil
 	}

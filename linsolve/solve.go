@@ -285,6 +285,7 @@ func (s *solver) solveTo(name string, a, b, x *halfulp.Matrix) (Stats, error) {
 	if err != nil {
 		return s.stats, fmt.Errorf("%s: %w", name, err)
 	}
+	defer putMatrix(z)
 	return s.finish(name, z, x)
 }
 
@@ -329,7 +330,7 @@ func Inverse(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 }
 
 func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
-	z := halfulp.NewMatrix(f, b.Rows(), b.Cols())
+	z := takeMatrix(f, b.Rows(), b.Cols())
 	if a.Rows() == 0 || b.Cols() == 0 {
 		return z, s.ctx.Err()
 	}
