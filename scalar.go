@@ -115,7 +115,8 @@ func bigAt(a *num.Array, i int) *big.Float {
 	if r.Neg {
 		z.Neg(z)
 	}
-	return z.SetMantExp(z, int(r.Exp))
+	half := r.Exp / 2 // the exponents of integers reach below an int of 32 bits
+	return z.SetMantExp(z.SetMantExp(z, int(half)), int(r.Exp-half))
 }
 
 // bigReal returns the exact value of x.

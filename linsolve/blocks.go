@@ -108,7 +108,7 @@ func (s *solver) leaves(a *halfulp.Matrix, f *factors, places, leaf int, d *dete
 	n := a.Rows()
 	size := bits.Len(uint(n))
 	order, odd := f.order()
-	z := arranged(a, f.scaling, order, math.MaxInt32)
+	z := arranged(a, f.scaling, order, math.MaxInt32, halfulp.NewMatrix)
 	if z == nil {
 		return nil, nil
 	}

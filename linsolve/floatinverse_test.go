@@ -127,7 +127,7 @@ func TestInversesInUsedRoom(t *testing.T) {
 			for i := range x {
 				x[i] = room
 			}
-			s.floatsTaken = append(s.floatsTaken, &x)
+			s.floatsTaken = append(s.floatsTaken, x)
 		}
 		s.release()
 		lu, err := s.factor(a, scale(a))

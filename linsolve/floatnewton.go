@@ -84,15 +84,12 @@ const placesOfX = 140
 func (s *solver) newtonBySums(a *halfulp.Matrix, f *factors, t *floatSums, most int) *newton {
 	n := f.n
 	v := &newton{s: s, by: f.scaling}
-	if v.f = scaledFloats(a, v.by); v.f == nil {
-		v.f = scaled(a, v.by, most)
-	}
-	if v.f == nil {
+	if v.f = s.scaledMatrix(a, f, most); v.f == nil {
 		return nil
 	}
 	v.col = make([]int64, n)
 	off := make([]float64, n)
-	v.x = halfulp.NewMatrix(halfulp.MP(placesOfX+2), n, n)
+	v.x = s.matrixHere(halfulp.MP(placesOfX+2), n, n)
 	x := raw.Matrix(v.x)
 	err := s.each(n, func(j int) {
 		terms, most := t.column(j), 0.0

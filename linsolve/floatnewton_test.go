@@ -104,3 +104,76 @@ func TestNewtonByFloats(t *testing.T) {
 		t.Errorf("%d of %d entries decided, %d of %d gains above 60 bits, %d above 105", decided, all, gains, trials, more)
 	}
 }
+
+// TestStepsInError has steps and enclosures by products that are not rounded correctly: what is
+// claimed of I - X F, |X| |F|, columns of X, and of the inverse is right, and errors are about as
+// small as they may be.
+func TestStepsInError(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 1))
+	within := func(name string, x *big.Rat, bound *big.Float) {
+		t.Helper()
+		if b, _ := bound.Rat(nil); x.Cmp(b) > 0 {
+			t.Fatalf("%s: %s beyond %g", name, x.FloatString(30), bound)
+		}
+	}
+	for trial := range testlength.Of(6, 16, 200) {
+		n := 4 + r.IntN(8)
+		a := ill(r, halfulp.MP(uint(40+r.IntN(400))), n, r.IntN(20))
+		s := testSolver(t, 1+trial%2)
+		s.reuse = true
+		s.opt.Method = "residue" // other products are rounded correctly
+		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, _, err := s.newtonByFloats(a, lu, trial%2 == 0, 1000)
+		if err != nil || v == nil {
+			t.Fatal("no beginning", err)
+		}
+		exact := scaledRat(a, lu.scaling)
+		for _, bits := range []int{150, 151 + r.IntN(100), 400} {
+			if err := v.refine(bits); err != nil {
+				t.Fatal(err)
+			}
+			name := fmt.Sprintf("seed %d, trial %d, n = %d, gain %d", seed, trial, n, v.gain())
+			x := lintest.Of(v.x)
+			e := x.Times(exact, n)
+			for i := range n {
+				left, both := new(big.Rat), new(big.Rat)
+				for j := range n {
+					if i == j {
+						e[i][j].Sub(e[i][j], exactRat(1))
+					}
+					left.Add(left, e[i][j].Abs(e[i][j]))
+					within(name, new(big.Rat).Abs(x[i][j]), exp2(int(v.col[j]+1)))
+					for k := range n {
+						both.Add(both, new(big.Rat).Abs(new(big.Rat).Mul(x[i][k], exact[k][j])))
+					}
+				}
+				within(name, left, v.rho)
+				within(name, both, v.amp)
+			}
+			if v.gain() < bits {
+				t.Fatalf("%s in place of %d", name, bits)
+			}
+		}
+		bits := 500 + r.IntN(800)
+		y, err := v.inverse(bits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, d, want := lintest.Of(y.x), lintest.Of(y.d), lintest.Matrix(exact).Solve(lintest.Identity(n))
+		for j, top := range columnTops(raw.Matrix(y.x), -1<<30) {
+			name := fmt.Sprintf("seed %d, trial %d, n = %d, column %d of %d bits", seed, trial, n, j, bits)
+			for i := range n {
+				off := new(big.Rat).Add(x[i][j], d[i][j])
+				within(name, off.Abs(off.Sub(off, want[i][j])), exp2(int(y.err[j])))
+			}
+			if y.err[j] > top-int64(bits)+6 {
+				t.Fatalf("%s: errors below 2^%d, numbers 2^%d", name, y.err[j], top)
+			}
+		}
+		s.release()
+	}
+}

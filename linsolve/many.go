@@ -204,15 +204,13 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 	for _, c := range t.col {
 		b.Cols = append(b.Cols, c+1)
 	}
-	if t.s.at != nil {
-		b.Within = int64(wide) + 2
-		rows := t.eRows
-		if rows != nil && cubic { // |E' + E'²| ≤ 2 ‖E'‖, rounded
-			sum := int64(near.MantExp(nil)) + 2
-			rows = uniformVectors(n, n, sum, sum)
-		}
-		t.s.known(b, rows, t.xCols)
+	b.Within = int64(wide) + 2
+	rows := t.eRows
+	if rows != nil && cubic { // |E' + E'²| ≤ 2 ‖E'‖, rounded
+		sum := int64(near.MantExp(nil)) + 2
+		rows = uniformVectors(n, n, sum, sum)
 	}
+	t.s.known(b, rows, t.xCols)
 	if err := t.s.gemmWithin(1, e, t.x, 0, nil, d, b); err != nil {
 		return nil, err
 	}
@@ -622,8 +620,21 @@ func (v *near) roundTo(t *settler, a *num.Array, at int) bool {
 func storeLeading(a *num.Array, at int, neg bool, mag []uint64, exp int64) {
 	l, n := a.Limbs(), int64(num.BitLen(mag))
 	z := a.Sig[at*l:][:l]
-	for k := range z {
-		z[k] = num.WordAt(mag, n-int64(64*(l-k)))
+	if first := n - int64(64*l); first >= 0 { // the usual case
+		x, s := mag[first>>6:], uint(first&63)
+		low := x[0]
+		for k := range z {
+			var high uint64
+			if k+1 < len(x) {
+				high = x[k+1]
+			}
+			z[k] = low>>s | high<<1<<(63-s)
+			low = high
+		}
+	} else {
+		for k := range z {
+			z[k] = num.WordAt(mag, first+int64(64*k))
+		}
 	}
 	spare := uint(64*l) - uint(a.Prec) // bits below the last place
 	z[0] = z[0] &^ (1<<spare - 1)

@@ -89,7 +89,7 @@ func (t *newton) n() int { return t.f.Rows() }
 // scaled returns diag(2^rows) A diag(2^cols) exactly; nil for numbers of more than most bits, or of
 // exponents that MP may not have.
 func scaled(a *halfulp.Matrix, by scaling, most int) *halfulp.Matrix {
-	return arranged(a, by, nil, most)
+	return arranged(a, by, nil, most, halfulp.NewMatrix)
 }
 
 // scaledFloats is scaled for float64 numbers that remain such, whose products take less; nil for
@@ -114,8 +114,23 @@ func scaledFloats(a *halfulp.Matrix, by scaling) *halfulp.Matrix {
 	return z
 }
 
-// arranged is scaled with row order[i] as row i, if there is an order.
-func arranged(a *halfulp.Matrix, by scaling, order []int, most int) *halfulp.Matrix {
+// scaledMatrix returns F of A exactly, as scaledFloats or scaled make it, and once.
+func (s *solver) scaledMatrix(a *halfulp.Matrix, f *factors, most int) *halfulp.Matrix {
+	if f.exact == nil {
+		f.exact = scaledFloats(a, f.scaling)
+	}
+	if f.exact == nil {
+		f.exact = arranged(a, f.scaling, nil, most, s.matrixHere)
+	}
+	if f.exact != nil && f.exact.Format().IsMP() && f.exact.Format().Bits() > most {
+		return nil
+	}
+	return f.exact
+}
+
+// arranged is scaled with row order[i] as row i, if there is an order, in room for a matrix of
+// zeros.
+func arranged(a *halfulp.Matrix, by scaling, order []int, most int, room func(f halfulp.Format, rows, cols int) *halfulp.Matrix) *halfulp.Matrix {
 	bits := a.Format().Bits()
 	m := raw.Matrix(a)
 	if m.Arr.Terms() > 1 || bits > most { // numbers may have fewer than their format
@@ -124,7 +139,7 @@ func arranged(a *halfulp.Matrix, by scaling, order []int, most int) *halfulp.Mat
 	if bits > most {
 		return nil
 	}
-	z := halfulp.NewMatrix(halfulp.MP(uint(max(bits, halfulp.MinPrec))), m.Rows, m.Cols)
+	z := room(halfulp.MP(uint(max(bits, halfulp.MinPrec))), m.Rows, m.Cols)
 	to := raw.Matrix(z)
 	same := m.Arr.Format == to.Arr.Format
 	l := to.Arr.Limbs()
@@ -249,16 +264,14 @@ func (t *newton) look(e *halfulp.Matrix) (norm *big.Float, err error) {
 	return norm, nil
 }
 
-// errorBound returns the bound 2^top of all entries of E. Where products need not be rounded
-// correctly E' may be in error by 2^(top - places) beside its rounding, in the norm.
+// errorBound returns the bound 2^top of all entries of E, which may be in error by 2^(top - places)
+// beside its rounding, in the norm.
 func (t *newton) errorBound(top int64, places int) *exact.Bound {
 	b := &exact.Bound{Rows: make([]int64, t.n()), Cols: make([]int64, t.n())}
 	for i := range b.Rows {
 		b.Rows[i] = top
 	}
-	if t.s.at != nil {
-		b.Within = int64(places + bits.Len(uint(t.n())))
-	}
+	b.Within = int64(places + bits.Len(uint(t.n())))
 	return t.s.known(b, t.xRows, t.fCols)
 }
 
@@ -335,7 +348,7 @@ func (t *newton) step(e *halfulp.Matrix, h *big.Float, bits int) error {
 	if err != nil {
 		return err
 	}
-	b, lost := t.stepBound(next)
+	b, lost := t.stepBound(next, h)
 	if err := t.s.gemmWithin(1, e, t.x, 0, nil, d, b); err != nil {
 		return err
 	}
@@ -376,20 +389,29 @@ func (t *newton) unit(next int) (unit *int64, lost *big.Float) {
 	return &e, exp2(-(next + 3))
 }
 
-// stepBound returns what is known of E' X where it need not be rounded correctly, else nil, and an
-// upper bound of ‖|δ| |F|‖ for what it is in error by then, beside its rounding: with |δ_ij| ≤
+// stepBound returns what is known of E' X, ‖E' - E‖ ≤ h, of which the numbers need not be rounded
+// correctly, nil for nothing, and an upper bound of ‖|δ| |F|‖ for what they are in error by beside
+// their rounding: with |δ_ij| ≤
 // 2^(e_i + c_j - within) that is the largest 2^(e_i - within) times Σ_j 2^(c_j + row_j), at most
 // 2^-(next+3).
-func (t *newton) stepBound(next int) (b *exact.Bound, lost *big.Float) {
-	if t.s.tally == nil || t.eRows == nil || t.xCols == nil {
+func (t *newton) stepBound(next int, h *big.Float) (b *exact.Bound, lost *big.Float) {
+	sums, tops, both := t.eSums, make([]int64, t.n()), make([]int64, t.n())
+	switch {
+	case t.s.at == nil: // ‖E'‖ ≤ rho + h, and columns of X are below 2^(col + 1)
+		sums = make([]int64, t.n())
+		for i := range sums {
+			sums[i], tops[i] = int64(upper().Add(t.rho, h).MantExp(nil)), t.col[i]+1
+		}
+	case t.s.tally == nil || t.eRows == nil || t.xCols == nil:
 		return nil, upper()
+	default:
+		copy(tops, t.xCols.Top)
 	}
-	both := make([]int64, t.n())
-	for j, top := range t.xCols.Top {
+	for j, top := range tops {
 		both[j] = top + t.row[j]
 	}
-	least := int(slices.Max(t.eSums)) + sumUp(nil, both).MantExp(nil)
-	b = &exact.Bound{Rows: t.eSums, Cols: t.xCols.Top, Within: int64(max(least+next+3, 1))}
+	least := int(slices.Max(sums)) + sumUp(nil, both).MantExp(nil)
+	b = &exact.Bound{Rows: sums, Cols: tops, Within: int64(max(least+next+3, 1))}
 	return t.s.known(b, t.eRows, t.xCols), exp2(least - int(b.Within))
 }
 

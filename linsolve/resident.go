@@ -36,7 +36,7 @@ func (s *solver) room(f halfulp.Format, rows, cols int) (*halfulp.Matrix, error)
 // elsewhere.
 func (s *solver) matrixOf(f halfulp.Format, rows, cols int, there func(f num.Format, rows, cols int) (*num.Array, error)) (*halfulp.Matrix, error) {
 	if s.at == nil {
-		return halfulp.NewMatrix(f, rows, cols), nil
+		return s.matrixHere(f, rows, cols), nil
 	}
 	a, err := there(raw.Matrix(halfulp.NewMatrix(f, 0, 0)).Arr.Format, rows, cols)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *solver) scaled(a *halfulp.Matrix, by scaling, most int) (*halfulp.Matri
 // number n - 1 + i - j of 2 n - 1 numbers, all but one of them zeros.
 func (s *solver) identity(n int) (*halfulp.Matrix, error) {
 	if s.at == nil {
-		return halfulp.Identity(halfulp.Float64, n), nil
+		return s.identityHere(n), nil
 	}
 	if !s.at.Oblique() {
 		return s.upload(halfulp.Identity(halfulp.Float64, n))
@@ -106,6 +106,14 @@ func (s *solver) identity(n int) (*halfulp.Matrix, error) {
 	}
 	m := num.Mat{Arr: raw.Matrix(z).Arr, Off: n - 1, RS: 1, CS: -1, Rows: n, Cols: n}
 	return raw.NewMatrix(m).(*halfulp.Matrix), nil
+}
+
+// identityHere is identity on the host.
+func (s *solver) identityHere(n int) *halfulp.Matrix {
+	if s.one == nil || s.one.Rows() != n {
+		s.one = halfulp.Identity(halfulp.Float64, n)
+	}
+	return s.one
 }
 
 // extents returns what bounds the rows of matrices in MP at the solver's place, when all that was
@@ -190,12 +198,15 @@ func (s *solver) sumTo(x, y, z *halfulp.Matrix, unit *int64) error {
 
 // drop gives back matrices that are no longer needed.
 func (s *solver) drop(list ...*halfulp.Matrix) {
-	if s.at == nil {
-		return
-	}
 	for _, m := range list {
-		if m != nil {
+		if m == nil {
+			continue
+		}
+		if s.at != nil {
 			m.Free()
+		} else if i := slices.Index(s.here, m); i >= 0 {
+			s.here = slices.Delete(s.here, i, i+1)
+			putMatrix(m)
 		}
 	}
 }

@@ -1,49 +1,112 @@
 package linsolve
 
 import (
-	"sync"
+	"math"
 
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/pages"
+	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/shelf"
 )
 
 // Large slices are kept between calls: pages that the system hands out anew cost as much as what is
 // done with them in systems of one column.
-var floatRoom, wordRoom, exponentRoom sync.Pool
+var (
+	floatRoom    shelf.Shelf[[]float64]
+	wordRoom     shelf.Shelf[[]uint64]
+	exponentRoom shelf.Shelf[[]int64]
+	arrayRoom    shelf.Shelf[*num.Array] // of MP, by their words
+)
+
+// enough is the size up to which room is taken for n numbers: small ones would keep large ones
+// from others.
+func enough(n int) int { return 4*n + 1<<12 }
 
 // floats returns n numbers of any values, which the caller gives back by s.release at the end.
 func (s *solver) floats(n int) []float64 {
-	x := take[float64](&floatRoom, n)
+	x := take(&floatRoom, n)
 	s.floatsTaken = append(s.floatsTaken, x)
-	return (*x)[:n]
+	return x[:n]
 }
 
 // words is floats for integers.
 func (s *solver) words(n int) []uint64 {
-	x := take[uint64](&wordRoom, n)
+	x := take(&wordRoom, n)
 	s.wordsTaken = append(s.wordsTaken, x)
-	return (*x)[:n]
+	return x[:n]
 }
 
 // take returns n numbers of any values or more, which the caller puts back.
-func take[T any](from *sync.Pool, n int) *[]T {
-	if x, _ := from.Get().(*[]T); x != nil && cap(*x) >= n {
+func take[T any](from *shelf.Shelf[[]T], n int) []T {
+	if x, ok := from.Take(n, enough(n)); ok {
 		return x
 	}
 	x := make([]T, n)
 	pages.Large(x)
-	return &x
+	return x
+}
+
+// putBack puts numbers back.
+func putBack[T any](to *shelf.Shelf[[]T], x []T) { to.Put(x, len(x)) }
+
+// matrixHere returns a rows x cols matrix of zeros on the host, which is given back by s.drop or
+// s.release where those that the solver makes do not outlive it.
+func (s *solver) matrixHere(f halfulp.Format, rows, cols int) *halfulp.Matrix {
+	if !s.reuse {
+		return halfulp.NewMatrix(f, rows, cols)
+	}
+	m := takeMatrix(f, rows, cols)
+	s.here = append(s.here, m)
+	return m
+}
+
+// takeMatrix returns a rows x cols matrix of zeros on the host, which putMatrix may give back.
+func takeMatrix(f halfulp.Format, rows, cols int) *halfulp.Matrix {
+	if !f.IsMP() || rows == 0 || cols > math.MaxInt>>32/rows {
+		return halfulp.NewMatrix(f, rows, cols)
+	}
+	n := rows * cols
+	of := raw.Matrix(halfulp.NewMatrix(f, 0, 0)).Arr.Format
+	words := n * of.Limbs()
+	a, ok := arrayRoom.Take(words, enough(words))
+	if ok && cap(a.Exp) >= n {
+		a.Format, a.Sig, a.Exp, a.Cls = of, a.Sig[:words], a.Exp[:n], a.Cls[:n]
+		clear(a.Sig)
+		clear(a.Exp)
+		clear(a.Cls)
+	} else {
+		a = num.New(of, n)
+	}
+	return raw.NewMatrix(num.Mat{Arr: a, RS: 1, CS: rows, Rows: rows, Cols: cols}).(*halfulp.Matrix)
+}
+
+// putMatrix puts back what a matrix of takeMatrix is made of.
+func putMatrix(m *halfulp.Matrix) {
+	a := raw.Matrix(m).Arr
+	if a.Kind != num.MP {
+		return
+	}
+	kept := *a // a matrix that is given back has no numbers
+	*a = num.Array{Format: a.Format}
+	kept.Sig = kept.Sig[:cap(kept.Sig)]
+	arrayRoom.Put(&kept, len(kept.Sig))
 }
 
 // release gives back what was taken.
 func (s *solver) release() {
 	for _, x := range s.floatsTaken {
-		floatRoom.Put(x)
+		putBack(&floatRoom, x)
 	}
 	for _, x := range s.wordsTaken {
-		wordRoom.Put(x)
+		putBack(&wordRoom, x)
 	}
 	for _, m := range s.away {
 		m.Free()
 	}
-	s.floatsTaken, s.wordsTaken, s.away, s.tally, s.lifting = nil, nil, nil, nil, nil
+	for _, m := range s.here {
+		putMatrix(m)
+	}
+	s.reuse = false
+	s.floatsTaken, s.wordsTaken, s.away, s.here, s.tally, s.lifting = nil, nil, nil, nil, nil, nil
 }

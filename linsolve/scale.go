@@ -92,9 +92,9 @@ func scale(a num.Mat) scaling {
 			return s
 		}
 	}
-	room := take[int64](&exponentRoom, a.Rows*a.Cols)
-	defer exponentRoom.Put(room)
-	t := topsIn((*room)[:a.Rows*a.Cols], a)
+	room := take(&exponentRoom, a.Rows*a.Cols)
+	defer putBack(&exponentRoom, room)
+	t := topsIn(room[:a.Rows*a.Cols], a)
 	s := t.equilibrate(unscaled(a.Rows, a.Cols))
 	if s.spreads(t) {
 		if z, ok := t.match(); ok {

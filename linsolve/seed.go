@@ -26,7 +26,9 @@ type factors struct {
 	norm   float64   // bound of ‖F‖∞, the largest of them
 	pivots []int
 
-	condition int // log2 of the condition number, by an elimination, about; 0 if there was none
+	// log2 of the condition number, by an elimination, about; 0 if there was none
+	condition int
+	exact     *halfulp.Matrix // F, see scaledMatrix
 }
 
 // factor decomposes a, scaled, by LU with partial pivoting in float64. Nothing is known of the

@@ -121,7 +121,7 @@ func (s *solver) invertSeries(a *halfulp.Matrix, f *factors, wanted int) (*serie
 		return nil, err
 	}
 	// R = -z P
-	near := halfulp.NewMatrix(halfulp.Float64, n, n)
+	near := halfulp.NewMatrixFloat64(n, n, n, s.floats(n*n))
 	m := raw.Matrix(near)
 	t.r = m.Arr.F64[0][m.At(0, 0):][:n*n]
 	for j, k := range t.float.perm {
@@ -146,6 +146,7 @@ func (s *solver) invertSeries(a *halfulp.Matrix, f *factors, wanted int) (*serie
 	if ok, err := p.sum(raw.Matrix(e)); !ok || err != nil {
 		return nil, err
 	}
+	s.drop(e)
 	t.rho, t.float.rho, t.float.norm = p.rho, p.rho, t.norm()
 	ok, err := p.multiply(t)
 	if !ok || err != nil {
@@ -169,10 +170,7 @@ func (t *seriesInverse) norm() float64 { return largestOf(t.sums) }
 // numbers of F are too long.
 func (s *solver) residualOf(a *halfulp.Matrix, f *factors, near *halfulp.Matrix, rho float64) (*halfulp.Matrix, error) {
 	n := f.n
-	scaledA := scaledFloats(a, f.scaling)
-	if scaledA == nil {
-		scaledA = scaled(a, f.scaling, 4*mostSeries)
-	}
+	scaledA := s.scaledMatrix(a, f, 4*mostSeries)
 	if scaledA == nil {
 		return nil, nil
 	}
@@ -181,9 +179,9 @@ func (s *solver) residualOf(a *halfulp.Matrix, f *factors, near *halfulp.Matrix,
 	for i := range b.Rows {
 		b.Rows[i] = int64(top)
 	}
-	e := halfulp.NewMatrix(halfulp.MP(residualBits), n, n)
+	e := s.matrixHere(halfulp.MP(residualBits), n, n)
 	s.stats.Steps++
-	return e, s.gemmWithin(-1, scaledA, near, 1, halfulp.Identity(halfulp.Float64, n), e, b)
+	return e, s.gemmWithin(-1, scaledA, near, 1, s.identityHere(n), e, b)
 }
 
 // residualOff is log2 of what entries of E are off by beside their rounding.

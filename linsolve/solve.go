@@ -81,8 +81,11 @@ type solver struct {
 	// counts there what operations cannot store; nil: they wait, and say so
 	tally *num.Array
 
-	floatsTaken []*[]float64 // see release
-	wordsTaken  []*[]uint64
+	floatsTaken [][]float64 // see release
+	wordsTaken  [][]uint64
+	reuse       bool              // no matrix of matrixHere outlives the next release
+	here        []*halfulp.Matrix // those of matrixHere
+	one         *halfulp.Matrix   // the unit matrix on the host, nil: not made yet
 }
 
 // begin checks the options and operands of routine name: all operands live in one place. It returns
@@ -272,7 +275,7 @@ func (s *solver) solveTo(name string, a, b, x *halfulp.Matrix) (Stats, error) {
 		s.resign()
 	}
 	if b == nil {
-		b = halfulp.Identity(halfulp.Float64, a.Rows())
+		b = s.identityHere(a.Rows())
 	}
 	here, err := onHost(name, a, b)
 	if err != nil {
@@ -282,6 +285,7 @@ func (s *solver) solveTo(name string, a, b, x *halfulp.Matrix) (Stats, error) {
 	if err != nil {
 		return s.stats, fmt.Errorf("%s: %w", name, err)
 	}
+	defer putMatrix(z)
 	return s.finish(name, z, x)
 }
 
@@ -326,7 +330,7 @@ func Inverse(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 }
 
 func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
-	z := halfulp.NewMatrix(f, b.Rows(), b.Cols())
+	z := takeMatrix(f, b.Rows(), b.Cols())
 	if a.Rows() == 0 || b.Cols() == 0 {
 		return z, s.ctx.Err()
 	}
@@ -342,6 +346,7 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 		}
 	}
 	defer s.release()
+	s.reuse = true
 	todo := s.undecided(a, b, z)
 	s.withoutZeros(a, b, todo)
 	s.planSolve(a, z.Format(), len(todo))

@@ -4,18 +4,22 @@ import (
 	"context"
 	"math"
 	"math/bits"
-	"sync"
+
+	"github.com/halfulp/halfulp/internal/shelf"
 )
 
 // few are columns and rows that are not cut further.
 const few = 16
 
 // workers are those that are free: their rooms are kept, as new pages cost as much as packing does.
-var workers = sync.Pool{New: func() any { return new(worker) }}
+var workers shelf.Shelf[*worker]
 
 // newWorker returns what runs products, until it is free.
 func newWorker(ctx context.Context, threads int) *worker {
-	w := workers.Get().(*worker)
+	w, ok := workers.Take(0, math.MaxInt)
+	if !ok {
+		w = new(worker)
+	}
 	w.ctx, w.threads, w.k, w.piece = ctx, threads, best(), length
 	return w
 }
@@ -29,7 +33,7 @@ func newFactorWorker(ctx context.Context, threads int) *worker {
 
 func (w *worker) free() {
 	w.ctx = nil
-	workers.Put(w)
+	workers.Put(w, cap(w.a)+cap(w.b))
 }
 
 // LU decomposes an n x n matrix A with leading dimension n in place, A = P L U, by recursion on

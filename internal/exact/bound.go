@@ -109,7 +109,11 @@ func (p *product) bound(l, r *operand) bool {
 				if p.skip(i, j) {
 					continue
 				}
-				switch c, top, low := p.old.Arr.Span(p.old.At(i, j)); c {
+				at := p.old.At(i, j)
+				if p.old.Arr.Class(at) == num.Zero { // the usual case: a unit matrix
+					continue
+				}
+				switch c, top, low := p.old.Arr.Span(at); c {
 				case num.Inf, num.NaN:
 					return false
 				case num.Finite:
@@ -249,7 +253,17 @@ func (wk *worker) zeros(i, j int) bool {
 	if i >= f.c.Rows {
 		return true
 	}
-	for c := j; c < min(j+f.p.plan.kernel.NR, f.c.Cols); c++ {
+	end := min(j+f.p.plan.kernel.NR, f.c.Cols)
+	if f.old.Arr.Kind == num.F64 && f.old.CS == 1 && j < end { // half of the time
+		at := f.old.At(i, j)
+		for _, x := range f.old.Arr.F64[0][at : at+end-j] {
+			if x != 0 {
+				return false
+			}
+		}
+		return true
+	}
+	for c := j; c < end; c++ {
 		if f.old.Arr.Class(f.old.At(i, c)) != num.Zero {
 			return false
 		}

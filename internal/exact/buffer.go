@@ -2,7 +2,6 @@ package exact
 
 import (
 	"math"
-	"sync"
 
 	"github.com/halfulp/halfulp/internal/pages"
 	"github.com/halfulp/halfulp/internal/shelf"
@@ -48,7 +47,7 @@ type scratch struct {
 	terms           []float64
 }
 
-var scratches = sync.Pool{New: func() any { return new(scratch) }}
+var scratches shelf.Shelf[*scratch]
 
 // grow returns n elements of *s, with any values, for which there is room then.
 func grow[T any](s *[]T, n int) []T {

@@ -55,7 +55,10 @@ func newWorker(p *product, w *weights, old, c num.Mat, l, r *operand, rowPanels,
 		wk.chunk = min(max(packedBytes/(2*n)/wk.entries, 1)*wk.entries, block)
 	}
 	wk.stride = wk.entries | rounding.Group
-	wk.scratch = scratches.Get().(*scratch)
+	var ok bool
+	if wk.scratch, ok = scratches.Take(0, math.MaxInt); !ok {
+		wk.scratch = new(scratch)
+	}
 	wk.y = grow(&wk.scratch.y, modgemm.ByteColumns(n, wk.chunk))
 	wk.words = grow(&wk.scratch.words, w.rowsOfWords(kern)*wk.stride)
 	if p.across(w) {
@@ -67,7 +70,7 @@ func newWorker(p *product, w *weights, old, c num.Mat, l, r *operand, rowPanels,
 // release hands the memory back for the next product.
 func (wk *worker) release() {
 	putBuffer(wk.c)
-	scratches.Put(wk.scratch)
+	scratches.Put(wk.scratch, cap(wk.scratch.words))
 }
 
 // reconstruct turns the residues of the block at (i0, j0) of rows x ldc entries

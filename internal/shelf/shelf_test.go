@@ -8,9 +8,37 @@ import (
 	"time"
 )
 
+// resting lets what shelves hold up to a size rest for a time until the test ends.
+func resting(t *testing.T, size int, time time.Duration) {
+	oldSize, oldTime := restSize, rest
+	t.Cleanup(func() { restSize, rest = oldSize, oldTime })
+	restSize, rest = size, time
+}
+
+// TestRest has buffers that rest whatever is collected, and some that are too large for that
+// together, of which those that were put there first rest.
+func TestRest(t *testing.T) {
+	resting(t, 250, time.Hour)
+	var s Shelf[int]
+	for i := range 4 {
+		s.Put(i, 100)
+	}
+	for range 3 {
+		s.collected()
+	}
+	if len(s.free) != 2 || s.free[0].buffer != 0 || s.free[1].buffer != 1 {
+		t.Fatalf("%v rest, want 0 and 1", s.free)
+	}
+	s.free[0].since = time.Now().Add(-2 * rest)
+	if s.collected(); len(s.free) != 1 || s.free[0].buffer != 1 {
+		t.Fatalf("%v rest, want 1", s.free)
+	}
+}
+
 // TestShelf takes buffers that other processors' goroutines have put back, the smallest that will
-// do, and none that the collector has found twice.
+// do, and none that the collector has found twice where nothing rests.
 func TestShelf(t *testing.T) {
+	resting(t, 0, 0)
 	collecting := debug.SetGCPercent(-1)
 	var s Shelf[[]int16]
 	const count = 8
