@@ -45,9 +45,6 @@ install() {
 		apt-get update && DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install --yes --no-install-recommends "$@"
 }
 
-# One set of compiled packages does for all, also for the programs that TestWeight builds.
-export GOFLAGS="${GOFLAGS:-} -trimpath"
-
 # gotest is go test that waits longer for a package, a machine may have other work, that collects
 # garbage less often, and leaves what quick has looked at.
 gotest() { GOGC=${GOGC:-400} go test -timeout 20m -vet=off "$@"; }
