@@ -177,6 +177,9 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 			} else if x = roots[w.j]; w.i != w.j {
 				x = e.arithmetic().mul(e.lower(w.i, w.j), x)
 			}
+			if w.done = x.isZero(); w.done { // with either sign, and z has a 0 without one
+				continue
+			}
 			lower, upper := halfulp.NewScalar(w.z.Format(), x.lo), halfulp.NewScalar(w.z.Format(), x.hi)
 			if w.done = lower.Same(upper); w.done {
 				w.z.Set(w.at[0], w.at[1], lower)

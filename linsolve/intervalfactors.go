@@ -107,7 +107,7 @@ func (z *eliminatedIntervals) enclosure(bits int) *enclosure {
 }
 
 // invertBlock encloses the inverse of the block of x in rows and columns from b on; nil if it may
-// be singular.
+// be singular, or if exponents leave what operations may have.
 func (p intervals) invertBlock(x [][]interval, b, size int) [][]interval {
 	d := x[b][b]
 	if size == 1 {
@@ -121,10 +121,18 @@ func (p intervals) invertBlock(x [][]interval, b, size int) [][]interval {
 	if !within(det) || det.hasZero() {
 		return nil
 	}
-	return [][]interval{
+	z := [][]interval{
 		{p.over(e, det), p.over(above, det).negative()},
 		{p.over(below, det).negative(), p.over(d, det)},
 	}
+	for _, row := range z {
+		for _, x := range row {
+			if !within(x) { // products with it might be 0 where they are not
+				return nil
+			}
+		}
+	}
+	return z
 }
 
 // eliminateRow makes entries of a row those of L, in the columns of a block from b on, and takes

@@ -131,6 +131,44 @@ func TestFactorsFarApart(t *testing.T) {
 	}
 }
 
+// TestZerosOfIntervals has zeros of L beside pivots of order 2, of whose inverses some are zeros as
+// well, negated: they are 0, not -0.
+func TestZerosOfIntervals(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	twos := 0
+	for trial := range 80 {
+		n := 3 + trial%4
+		a := halfulp.NewMatrix(halfulp.MP(24), n, n)
+		for i := range n {
+			for j := range i + 1 {
+				if r.IntN(3) > 0 {
+					a.SetBig(i, j, power2(float64(r.IntN(7)-3), []int{0, 0, -4000, 4000, 60}[r.IntN(5)]))
+					a.Set(j, i, a.At(i, j))
+				}
+			}
+		}
+		twos += checkLDLT(t, fmt.Sprintf("trial %d, n = %d", trial, n), a, halfulp.Float64)
+	}
+	if twos == 0 {
+		t.Fatal("no pivots of order 2")
+	}
+}
+
+// TestInvertBlock has a block whose inverse leaves the exponents that products may have.
+func TestInvertBlock(t *testing.T) {
+	p := intervals(64)
+	block := func(x, y float64, e int) [][]interval {
+		off := exactly(power2(x, e))
+		return [][]interval{{exactly(power2(y, -e)), off}, {off, exactly(power2(y, -e))}}
+	}
+	if p.invertBlock(block(1, 1, 1<<28), 0, 2) == nil {
+		t.Error("no inverse")
+	}
+	if z := p.invertBlock(block(1, 1, 1<<29-64), 0, 2); z != nil {
+		t.Errorf("an entry of the inverse has exponent %d", z[0][0].hi.MantExp(nil))
+	}
+}
+
 // TestTooFarApart wants an answer or an error that says why there is none, soon and in little
 // memory, for exponents that no format has the bits between.
 func TestTooFarApart(t *testing.T) {
