@@ -117,7 +117,9 @@ func TestStepsInError(t *testing.T) {
 			t.Fatalf("%s: %s beyond %g", name, x.FloatString(30), bound)
 		}
 	}
-	for trial := range testlength.Of(6, 16, 200) {
+	trials, begun := testlength.Of(6, 16, 200), 0
+	enough := func() bool { return begun >= trials/2 }
+	for trial := range testlength.Until(trials, enough) {
 		n := 4 + r.IntN(8)
 		a := ill(r, halfulp.MP(uint(40+r.IntN(400))), n, r.IntN(20))
 		s := testSolver(t, 1+trial%2)
@@ -128,9 +130,14 @@ func TestStepsInError(t *testing.T) {
 			t.Fatal(err)
 		}
 		v, _, err := s.newtonByFloats(a, lu, trial%2 == 0, 1000)
-		if err != nil || v == nil {
-			t.Fatal("no beginning", err)
+		if err != nil {
+			t.Fatal(err)
 		}
+		if v == nil { // too ill-conditioned for float64 numbers
+			s.release()
+			continue
+		}
+		begun++
 		exact := scaledRat(a, lu.scaling)
 		for _, bits := range []int{150, 151 + r.IntN(100), 400} {
 			if err := v.refine(bits); err != nil {
@@ -175,5 +182,8 @@ func TestStepsInError(t *testing.T) {
 			}
 		}
 		s.release()
+	}
+	if !enough() {
+		t.Errorf("%d of %d trials had a beginning", begun, trials)
 	}
 }

@@ -11,9 +11,9 @@ import (
 // Numbers a x_i + b y_i of MP vectors are computed several side by side from vertical digits, see
 // laneUnit: P = |a x_i| and Q = |b y_i| in D digits of one power of two for each lane, P + Q or
 // |P - Q|, and its rounding, all in lanes. In units of the last digit a product of numbers without
-// a sign is in error by less than 3 D + 1, and a number that is only shifted by less than 1, both
-// never above the truth. A product has no error at all if no bit of x is cut and no pair of digits
-// other than 0 left out: if a has k digits, and those of x fit the first D - k.
+// a sign is in error by less than 3 D + 1, and a number that is only shifted by less than 1. A
+// product has no error at all if no bit of x is cut and no pair of digits other than 0 left out: if
+// a has k digits, and those of x fit the first D - k.
 
 // linearRoom is how far numbers may be shifted before bits of them are cut, if as many digits are
 // taken as make products exact: sums of numbers of like size then are, and their ties decided.
