@@ -40,7 +40,7 @@ func newLaneFactor(u *laneUnit, t num.Real) laneFactor {
 	n := num.BitLen(t.Mag)
 	f := laneFactor{neg: t.Neg, exp: t.Exp + int64(n)}
 	if length := n - num.TrailingZeros(t.Mag); length > 1 {
-		f.used = (length + u.bits - 1) / u.bits
+		f.used = u.digitsOf(length)
 		return f
 	}
 	f.exp--

@@ -167,13 +167,19 @@ func linearNumbers(r *rand.Rand, f num.Format, n, family int) *num.Array {
 	return a
 }
 
-// TestLinear compares updates, multiples and combinations in lanes with those of numbers alone.
-func TestLinear(t *testing.T) {
+// allUnits returns the units of tests and that of the machine, which is set again after a test.
+func allUnits(t *testing.T) map[string]*laneUnit {
 	units := maps.Clone(verticalUnits)
 	if u := machineUnit(); u != nil {
 		units["machine"] = u
 	}
-	defer func() { verticalUnit = machineUnit }()
+	t.Cleanup(func() { verticalUnit = machineUnit })
+	return units
+}
+
+// TestLinear compares updates, multiples and combinations in lanes with those of numbers alone.
+func TestLinear(t *testing.T) {
+	units := allUnits(t)
 	no := func(num.Flags) {}
 	w := Work{Context: context.Background(), Threads: 2}
 	for name, u := range units {
@@ -265,11 +271,7 @@ func TestLinear(t *testing.T) {
 // TestLinearHalfway adds up numbers and multiplies them so that the results lie as close to halfway
 // between two others as longer formats can tell: what is cut of the products decides.
 func TestLinearHalfway(t *testing.T) {
-	units := maps.Clone(verticalUnits)
-	if u := machineUnit(); u != nil {
-		units["machine"] = u
-	}
-	defer func() { verticalUnit = machineUnit }()
+	units := allUnits(t)
 	no := func(num.Flags) {}
 	w := Work{Context: context.Background(), Threads: 1}
 	for name, u := range units {
