@@ -121,7 +121,7 @@ type Integers struct {
 	Digits, Rows, Words, Pitch, Expansions, _ int32
 }
 
-// FusedReduction is what the kernels of kernels/rows/fused.cuh and outer.cuh take.
+// FusedReduction is what the kernels of kernels/rows/fused.cuh take.
 type FusedReduction struct {
 	A, X               Vectors
 	Parts              cuda.Pointer
@@ -142,6 +142,29 @@ type Convolution struct {
 	Inverse        uint32
 	Size           int32
 	End            RowEnding
+}
+
+// OuterReduction is what the kernels of kernels/rows/outer.cuh take.
+type OuterReduction struct {
+	FusedReduction
+	First, Second Fetching
+}
+
+// Fetching says how they fetch the numbers of a factor.
+type Fetching struct {
+	Stage, Jump, JumpNext   int64
+	Words, Numbers, Rest, _ int32
+}
+
+// FetchingOf returns that of rows of v, for stages of shape s.
+func (s OuterShape) FetchingOf(v Vectors) Fetching {
+	words := min(v.A.Limbs, int32(2*s.Groups))
+	f := Fetching{Words: words, Numbers: OuterThreads / words, Rest: OuterThreads % words}
+	step := 8 * v.CS * int64(v.A.Limbs)
+	f.Stage = int64(s.Numbers()) * step
+	f.Jump = int64(f.Numbers)*step + 8*int64(f.Rest)
+	f.JumpNext = f.Jump + step - 8*int64(words)
+	return f
 }
 
 // OuterShape is a shape of the kernels of kernels/rows/outer.cuh: groups of 16 digits in radix 2^8,

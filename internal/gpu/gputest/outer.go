@@ -8,10 +8,10 @@ import (
 )
 
 // refOuter is the kernels of kernels/rows/outer.cuh in Go.
-func refOuter(l *fake.Launch, r abi.FusedReduction) {
+func refOuter(l *fake.Launch, r abi.OuterReduction) {
 	shape, _ := abi.OuterShapeOf(int(r.Digits))
 	kept := shape.Kept(int(r.Digits))
-	refFusedSums(l, r, true, func(d addend, total *big.Int, top int64) {
+	refFusedSums(l, r.FusedReduction, true, func(d addend, total *big.Int, top int64) {
 		x, y := bytesOf(fraction(d.a, int64(8*kept), topOf(d.a)+top-d.top), kept), bytesOf(fraction(d.x, int64(8*kept), topOf(d.x)), kept)
 		v := new(big.Int)
 		for t := range kept {

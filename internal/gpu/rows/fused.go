@@ -58,6 +58,11 @@ func (q *rowSums) fuse(end func() abi.RowEnding) error {
 	l.r.Columns, l.r.S = q.memory.Pointer(), spansOf(q.memory.At(q.spansAt()), q.a.Rows)
 	l.r.Parts = q.memory.At(q.partsAt())
 	l.r.End = end()
+	if q.outer(q.digits) {
+		shape, _ := abi.OuterShapeOf(q.digits)
+		return l.f.Launch(q.s, l.grid, cuda.Dim{X: l.threads}, l.shared,
+			abi.OuterReduction{FusedReduction: l.r, First: shape.FetchingOf(l.r.A), Second: shape.FetchingOf(l.r.X)})
+	}
 	return l.f.Launch(q.s, l.grid, cuda.Dim{X: l.threads}, l.shared, l.r)
 }
 

@@ -58,7 +58,35 @@ template <int F, int W, int DEPTH> struct shape {
 	static_assert(OUTER_WARPS % W == 0 && 2 * W >= F && NUMBERS <= OUTER_THREADS && DEPTH >= 3, "shape");
 	// The first of two slots that share digits of second factors is one of group a for all a < W.
 	static_assert((SLOTS - 1) / 2 < F - (W - 1), "shape");
-	static_assert(NUMBERS * WORDS % OUTER_THREADS == 0, "all threads shift as many words");
+};
+
+// How the words of a factor of a stage are fetched: a thread begins with word w of number n and goes
+// on by OUTER_THREADS words.
+struct fetching {
+	i64 stage;    // bytes from a stage to the next
+	i64 jump;     // bytes from a word to the thread's next one,
+	i64 jumpNext; // if it is one number further than numbers
+	int words;    // of 64 bits that are fetched of a number
+	int numbers, rest; // OUTER_THREADS by words
+	int pad;
+};
+
+struct outerReduction {
+	reduction r;
+	fetching first, second;
+};
+
+// fetcher is where a thread begins.
+struct fetcher {
+	u64 at;
+	int n, w;
+
+	__device__ __forceinline__ fetcher(const vectors &v, i64 at0, const fetching &by)
+	{
+		n = threadIdx.x / by.words;
+		w = threadIdx.x % by.words;
+		at = v.a.plane[0] + 8 * ((at0 + n * v.cs + 1) * v.a.limbs - by.words + w);
+	}
 };
 
 static __device__ __forceinline__ void copyWord(char *to, const u64 *from)
@@ -194,8 +222,9 @@ static __device__ __noinline__ void finishRow(const reduction &r, int kept, cons
 }
 
 // outer adds the products of a row.
-template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(const reduction &r)
+template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(const outerReduction &q)
 {
+	const reduction &r = q.r;
 	typedef shape<F, W, DEPTH> is;
 	extern __shared__ uint4 room[];
 	__shared__ reduction copy; // functions that are not inlined reach no parameters of the kernel
@@ -212,9 +241,8 @@ template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(
 	int end = min(r.a.k, first + stages * is::NUMBERS);
 
 	// Only the highest words of numbers are loaded, and below those of short numbers are zeros.
-	int used[2] = {min(r.a.a.limbs, 2 * F), min(r.x.a.limbs, 2 * F)};
 	for (int i = threadIdx.x; i < (2 * DEPTH + 1) * is::NUMBERS; i += OUTER_THREADS)
-		for (int w = 2 * F - used[i >= DEPTH * is::NUMBERS]; w > 0; w--)
+		for (int w = 2 * F - (i < DEPTH * is::NUMBERS ? q.first : q.second).words; w > 0; w--)
 			((u64 *)(base + i * is::PITCH))[w - 1] = 0;
 	for (int i = threadIdx.x; i < is::SUMS; i += OUTER_THREADS)
 		diagonals[i] = 0;
@@ -222,6 +250,10 @@ template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(
 	__syncthreads();
 	look(copy, first, end, known);
 	i64 top = known[0].top;
+	fetcher from[2] = {
+		fetcher(r.a, r.a.off + blockIdx.x * r.a.rs + first * r.a.cs, q.first),
+		fetcher(r.x, r.x.off + first * r.x.cs, q.second),
+	};
 	head headA, headX;
 	int sum[is::SLOTS][8], bias[2][4];
 	auto zero = [&]() {
@@ -240,23 +272,22 @@ template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(
 		asm volatile("cp.async.wait_group %0;" ::"n"(DEPTH - 2) : "memory");
 		__syncthreads();
 		// Words of a stage begin to come.
-		int coming = stage + DEPTH, begin = first + coming * is::NUMBERS, here = min(is::NUMBERS, end - begin);
-#pragma unroll 1
-		for (int factor = 0; factor < 2; factor++) {
-			const vectors &v = factor ? r.x : r.a;
-			int words = used[factor], n = threadIdx.x / words, w = threadIdx.x % words;
-			i64 limbs = v.a.limbs, step = v.cs * limbs;
-			const u64 *from = (const u64 *)v.a.plane[0] + (v.off + (factor ? 0 : blockIdx.x * v.rs) + begin * v.cs + 1) * limbs - words;
-			char *to = base + (factor ? is::SECOND + coming % (DEPTH + 1) * is::STAGE : coming % DEPTH * is::STAGE) + 8 * (2 * F - words);
+		int coming = stage + DEPTH, here = min(is::NUMBERS, end - first - coming * is::NUMBERS);
+#pragma unroll
+		for (int f = 0; f < 2; f++) {
+			const fetching &by = f ? q.second : q.first;
+			int n = from[f].n, w = from[f].w;
+			u64 at = from[f].at;
+			char *to = base + (f ? is::SECOND + (u32)coming % (DEPTH + 1) * is::STAGE : (u32)coming % DEPTH * is::STAGE) + n * is::PITCH + 8 * (2 * F - by.words + w);
+			from[f].at += by.stage;
 #pragma unroll 1
 			while (n < here) {
-				copyWord(to + n * is::PITCH + 8 * w, from + n * step + w);
-				n += OUTER_THREADS / words;
-				w += OUTER_THREADS % words;
-				if (w >= words) {
-					w -= words;
-					n++;
-				}
+				copyWord(to, (const u64 *)at);
+				bool next = w + by.rest >= by.words; // number
+				n += by.numbers + next;
+				w += by.rest - (next ? by.words : 0);
+				at += next ? by.jumpNext : by.jump;
+				to += by.numbers * is::PITCH + 8 * by.rest + (next ? is::PITCH - 8 * by.words : 0);
 			}
 		}
 		asm volatile("cp.async.commit_group;" ::: "memory");
@@ -264,7 +295,7 @@ template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(
 		// The shifts and signs of the stage after next, whose heads were read in the last turn. The
 		// signs lie as the tensor cores want them.
 		if (stage >= -2 && threadIdx.x < is::NUMBERS) {
-			int at = (stage + 2) % INFO * is::NUMBERS, n = threadIdx.x;
+			int at = (stage + 2 & INFO - 1) * is::NUMBERS, n = threadIdx.x;
 			i64 shift = 32 * is::WORDS; // nothing of it remains
 			if (finiteClass(headA.cls) && finiteClass(headX.cls))
 				shift = min64(shift, top - headA.exp - headX.exp);
@@ -282,16 +313,29 @@ template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(
 		}
 		// The first factors of the next stage are shifted.
 		if (stage >= -1 && stage + 1 < stages) {
-			const char *from = base + (stage + 1) % DEPTH * is::STAGE;
-			char *to = base + is::SHIFTED + (stage + 1) % 2 * is::STAGE;
-			const int *by = shifts + (stage + 1) % INFO * is::NUMBERS;
+			const char *in = base + (u32)(stage + 1) % DEPTH * is::STAGE;
+			char *to = base + is::SHIFTED + (stage + 1 & 1) * is::STAGE;
+			const int *by = shifts + (stage + 1 & INFO - 1) * is::NUMBERS;
+			// Pairs of words, so many a thread. All are read before the first is written.
+			const int PAIRS = is::NUMBERS * is::WORDS / 2, TURNS = (PAIRS + OUTER_THREADS - 1) / OUTER_THREADS;
+			u32 word[TURNS][3], places[TURNS];
 #pragma unroll
-			for (int i = 0; i < is::NUMBERS * is::WORDS / OUTER_THREADS; i++) {
-				int k = threadIdx.x + i * OUTER_THREADS, n = k / is::WORDS, w = k % is::WORDS, shift = by[n];
-				const u32 *words = (const u32 *)(from + n * is::PITCH);
-				int at = w + (shift >> 5);
-				u32 low = at < is::WORDS ? words[at] : 0, high = at + 1 < is::WORDS ? words[at + 1] : 0;
-				*(u32 *)(to + n * is::PITCH + 4 * w) = __funnelshift_r(low, high, shift & 31);
+			for (int i = 0; i < TURNS; i++) {
+				int k = threadIdx.x + i * OUTER_THREADS, n = k / (is::WORDS / 2), w = k % (is::WORDS / 2) * 2;
+				if (PAIRS % OUTER_THREADS != 0 && k >= PAIRS)
+					n = 0;
+				places[i] = by[n];
+				const u32 *words = (const u32 *)(in + n * is::PITCH);
+				int at = w + (places[i] >> 5);
+#pragma unroll
+				for (int j = 0; j < 3; j++)
+					word[i][j] = at + j < is::WORDS ? words[at + j] : 0;
+			}
+#pragma unroll
+			for (int i = 0; i < TURNS; i++) {
+				int k = threadIdx.x + i * OUTER_THREADS, n = k / (is::WORDS / 2), w = k % (is::WORDS / 2) * 2;
+				if (PAIRS % OUTER_THREADS == 0 || k < PAIRS)
+					*(uint2 *)(to + n * is::PITCH + 4 * w) = uint2{__funnelshift_r(word[i][0], word[i][1], places[i] & 31), __funnelshift_r(word[i][1], word[i][2], places[i] & 31)};
 			}
 		}
 		if (stage < 0)
@@ -300,9 +344,9 @@ template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(
 		// The products of this one.
 		int lane = threadIdx.x % 32, a = threadIdx.x / 32 % W, other = min(2 * W - 1 - a, F - 1);
 		int mine = threadIdx.x / 32 / W * 32; // numbers of the warp's group of warps
-		u32 atX = (u32)__cvta_generic_to_shared(base + is::SHIFTED + stage % 2 * is::STAGE) + (mine + lane) * is::PITCH;
-		u32 atY = (u32)__cvta_generic_to_shared(base + is::SECOND + stage % (DEPTH + 1) * is::STAGE) + (mine + lane) * is::PITCH;
-		const u32 *of = (const u32 *)(signs + stage % INFO * is::NUMBERS + mine) + lane % 4;
+		u32 atX = (u32)__cvta_generic_to_shared(base + is::SHIFTED + (stage & 1) * is::STAGE) + (mine + lane) * is::PITCH;
+		u32 atY = (u32)__cvta_generic_to_shared(base + is::SECOND + (u32)stage % (DEPTH + 1) * is::STAGE) + (mine + lane) * is::PITCH;
+		const u32 *of = (const u32 *)(signs + (stage & INFO - 1) * is::NUMBERS + mine) + lane % 4;
 		uint2 m = {of[0], of[4]};
 		uint4 rows = {0, 0, 0, 0};
 		loadRows(rows, atX + 16 * (F - 1 - a), true);
@@ -349,7 +393,7 @@ template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(
 
 // OUTER defines the kernel for F groups of 16 digits; a multiprocessor is to hold so many blocks.
 #define OUTER(F, W, DEPTH, BLOCKS)                                                                                      \
-	extern "C" __global__ void __launch_bounds__(OUTER_THREADS, BLOCKS) outer##F(const __grid_constant__ reduction r)   \
+	extern "C" __global__ void __launch_bounds__(OUTER_THREADS, BLOCKS) outer##F(const __grid_constant__ outerReduction r) \
 	{                                                                                                                   \
 		outer<F, W, DEPTH>(r);                                                                                          \
 	}
