@@ -152,18 +152,22 @@ type OuterReduction struct {
 
 // Fetching says how they fetch the numbers of a factor.
 type Fetching struct {
-	Stage, Jump, JumpNext   int64
-	Words, Numbers, Rest, _ int32
+	Stage, Jump, Next    int64
+	Words, Numbers, Rest int32
+	Size                 int32
 }
 
 // FetchingOf returns that of rows of v, for stages of shape s.
 func (s OuterShape) FetchingOf(v Vectors) Fetching {
-	words := min(v.A.Limbs, int32(2*s.Groups))
-	f := Fetching{Words: words, Numbers: OuterThreads / words, Rest: OuterThreads % words}
+	f := Fetching{Size: 8, Words: min(v.A.Limbs, int32(2*s.Groups))}
+	if v.A.Limbs%2 == 0 && v.A.Plane[0]%16 == 0 {
+		f.Size, f.Words = 16, f.Words/2
+	}
+	f.Numbers, f.Rest = OuterThreads/f.Words, OuterThreads%f.Words
 	step := 8 * v.CS * int64(v.A.Limbs)
 	f.Stage = int64(s.Numbers()) * step
-	f.Jump = int64(f.Numbers)*step + 8*int64(f.Rest)
-	f.JumpNext = f.Jump + step - 8*int64(words)
+	f.Jump = int64(f.Numbers)*step + int64(f.Size*f.Rest)
+	f.Next = step - int64(f.Size*f.Words)
 	return f
 }
 

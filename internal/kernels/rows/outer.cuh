@@ -22,6 +22,7 @@
 // stages ahead. The tensor cores want the digits of four numbers beside each other in a word;
 // ldmatrix moves pairs of bytes to where they belong and byte permutations part them.
 #pragma once
+#include "../common/mma.cuh"
 #include "fused.cuh"
 
 #define OUTER_THREADS 256
@@ -60,15 +61,15 @@ template <int F, int W, int DEPTH> struct shape {
 	static_assert((SLOTS - 1) / 2 < F - (W - 1), "shape");
 };
 
-// How the words of a factor of a stage are fetched: a thread begins with word w of number n and goes
-// on by OUTER_THREADS words.
+// How a factor of a stage is fetched, in words of 8 or 16 bytes: a thread begins with word w of number
+// n and goes on by OUTER_THREADS words.
 struct fetching {
-	i64 stage;    // bytes from a stage to the next
-	i64 jump;     // bytes from a word to the thread's next one,
-	i64 jumpNext; // if it is one number further than numbers
-	int words;    // of 64 bits that are fetched of a number
+	i64 stage; // bytes from a stage to the next
+	i64 jump;  // bytes from a word to the thread's next one
+	i64 next;  // bytes from the end of a number's words to those of the next
+	int words; // that are fetched of a number
 	int numbers, rest; // OUTER_THREADS by words
-	int pad;
+	int size; // of a word
 };
 
 struct outerReduction {
@@ -85,7 +86,7 @@ struct fetcher {
 	{
 		n = threadIdx.x / by.words;
 		w = threadIdx.x % by.words;
-		at = v.a.plane[0] + 8 * ((at0 + n * v.cs + 1) * v.a.limbs - by.words + w);
+		at = v.a.plane[0] + 8 * (at0 + n * v.cs + 1) * v.a.limbs + by.size * (w - by.words);
 	}
 };
 
@@ -242,7 +243,7 @@ template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(
 
 	// Only the highest words of numbers are loaded, and below those of short numbers are zeros.
 	for (int i = threadIdx.x; i < (2 * DEPTH + 1) * is::NUMBERS; i += OUTER_THREADS)
-		for (int w = 2 * F - (i < DEPTH * is::NUMBERS ? q.first : q.second).words; w > 0; w--)
+		for (int w = 2 * F - min(2 * F, (i < DEPTH * is::NUMBERS ? r.a : r.x).a.limbs); w > 0; w--)
 			((u64 *)(base + i * is::PITCH))[w - 1] = 0;
 	for (int i = threadIdx.x; i < is::SUMS; i += OUTER_THREADS)
 		diagonals[i] = 0;
@@ -278,16 +279,24 @@ template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(
 			const fetching &by = f ? q.second : q.first;
 			int n = from[f].n, w = from[f].w;
 			u64 at = from[f].at;
-			char *to = base + (f ? is::SECOND + (u32)coming % (DEPTH + 1) * is::STAGE : (u32)coming % DEPTH * is::STAGE) + n * is::PITCH + 8 * (2 * F - by.words + w);
+			char *to = base + (f ? is::SECOND + (u32)coming % (DEPTH + 1) * is::STAGE : (u32)coming % DEPTH * is::STAGE) + n * is::PITCH + 16 * F + by.size * (w - by.words);
 			from[f].at += by.stage;
 #pragma unroll 1
 			while (n < here) {
-				copyWord(to, (const u64 *)at);
-				bool next = w + by.rest >= by.words; // number
-				n += by.numbers + next;
-				w += by.rest - (next ? by.words : 0);
-				at += next ? by.jumpNext : by.jump;
-				to += by.numbers * is::PITCH + 8 * by.rest + (next ? is::PITCH - 8 * by.words : 0);
+				if (by.size == 16)
+					copyAsync(sharedAddress(to), (const void *)at);
+				else
+					copyWord(to, (const u64 *)at);
+				n += by.numbers;
+				w += by.rest;
+				at += by.jump;
+				to += by.numbers * is::PITCH + by.size * by.rest;
+				if (w >= by.words) {
+					n++;
+					w -= by.words;
+					at += by.next;
+					to += is::PITCH - by.size * by.words;
+				}
 			}
 		}
 		asm volatile("cp.async.commit_group;" ::: "memory");
@@ -344,8 +353,8 @@ template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(
 		// The products of this one.
 		int lane = threadIdx.x % 32, a = threadIdx.x / 32 % W, other = min(2 * W - 1 - a, F - 1);
 		int mine = threadIdx.x / 32 / W * 32; // numbers of the warp's group of warps
-		u32 atX = (u32)__cvta_generic_to_shared(base + is::SHIFTED + (stage & 1) * is::STAGE) + (mine + lane) * is::PITCH;
-		u32 atY = (u32)__cvta_generic_to_shared(base + is::SECOND + (u32)stage % (DEPTH + 1) * is::STAGE) + (mine + lane) * is::PITCH;
+		u32 atX = sharedAddress(base + is::SHIFTED + (stage & 1) * is::STAGE) + (mine + lane) * is::PITCH;
+		u32 atY = sharedAddress(base + is::SECOND + (u32)stage % (DEPTH + 1) * is::STAGE) + (mine + lane) * is::PITCH;
 		const u32 *of = (const u32 *)(signs + (stage & INFO - 1) * is::NUMBERS + mine) + lane % 4;
 		uint2 m = {of[0], of[4]};
 		uint4 rows = {0, 0, 0, 0};
