@@ -205,7 +205,11 @@ func (s OuterShape) Numbers() int { return OuterThreads / s.Warps }
 // SharedBytes returns what a block takes of shared memory: stages, tiles of products of digits for
 // each warp, antidiagonals, shifts and signs of four stages.
 func (s OuterShape) SharedBytes() int {
-	stage := s.Numbers() * 16 * (s.Groups | 1)
+	pitch := 16 * (s.Groups | 1)
+	if s.Groups == 2 {
+		pitch = 32
+	}
+	stage := s.Numbers() * pitch
 	return (2*s.Depth+3)*stage + outerWarps*4*16*17 + 8*16*(s.Groups+1) + 4*5*s.Numbers()
 }
 

@@ -30,7 +30,8 @@
 #define SQUARE (16 * 17) // ints of a tile of C with room between its rows
 #define INFO 4 // stages of which shifts and signs are there: a power of two
 
-// |Z_pj|, |E_p| <= 255 128 n and |C_pj| <= 255 255 n are less than 2^31 for so many numbers.
+// |Z_pj|, |E_p| <= 255 128 n and |C_pj| <= 255 255 n are less than 2^31 for so many numbers, of which
+// a warp takes 32 a stage.
 #define OUTER_LONGEST (1 << 15)
 static_assert(255ll * 255 * OUTER_LONGEST < 1ll << 31, "sums of 32 bits");
 
@@ -42,7 +43,7 @@ template <int F, int W, int DEPTH> struct shape {
 		GROUPS = OUTER_WARPS / W, // of warps, each on numbers of its own
 		NUMBERS = 32 * GROUPS,    // of a stage
 		WORDS = 4 * F,            // of 32 bits that are kept of a number
-		PITCH = 16 * (F | 1),     // bytes; an odd multiple of 16, for ldmatrix
+		PITCH = F == 2 ? 32 : 16 * (F | 1), // bytes; an odd multiple of 16 is best for ldmatrix
 		STAGE = NUMBERS * PITCH,
 		SLOTS = F + (2 * W == F),
 		SUMS = 16 * F + 16,
@@ -376,7 +377,7 @@ template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(
 			uint4 factor = {same ? x.x : z.x, same ? x.y : z.y, same ? x.z : z.z, same ? x.w : z.w};
 			multiplyTile(sum[j], factor, rows, m);
 		}
-		if (stage + 1 < stages && (stage + 1) % (OUTER_LONGEST / is::NUMBERS) != 0)
+		if (stage + 1 < stages && (stage + 1) % (OUTER_LONGEST / 32) != 0)
 			continue;
 #pragma unroll
 		for (int i = 0; i < is::SLOTS; i++) {
