@@ -49,6 +49,37 @@ func TestSanitizeRows(t *testing.T) {
 // TestColumns checks the columns of digits.
 func TestColumns(t *testing.T) { checkColumns(t, gputest.Machine(t)) }
 
+// TestOuter compares products of all MP numbers by the kernels of kernels/rows/outer.cuh with those of
+// the host.
+func TestOuter(t *testing.T) {
+	dev := gputest.Machine(t)
+	alwaysOuter(t)
+	list := append(append(rowProblems(40), rowProblems(160)...), outerProblems()...)
+	for _, p := range []int{53, 106, 212, 424, 848, 1696} {
+		f := gputest.MP(p)
+		for _, kind := range []gputest.Family{gputest.Uniform, gputest.Spread, gputest.Cancel, gputest.Special} {
+			list = append(list, rowProblem{in: f, inX: f, out: f, kind: kind, m: 1, k: 100003, alpha: 1, inc: 1})
+		}
+	}
+	for _, p := range list {
+		checkGemv(t, dev, p)
+		checkReductions(t, dev, p)
+	}
+	checkColumns(t, dev)
+}
+
+// TestSanitizeOuter runs small problems with each of them.
+func TestSanitizeOuter(t *testing.T) {
+	dev := gputest.Machine(t)
+	alwaysOuter(t)
+	for _, p := range []int{106, 330, 424, 848, 1696} {
+		f := gputest.MP(p)
+		q := rowProblem{in: f, inX: f, out: f, kind: gputest.Special, m: 3, k: 333, alpha: 1, inc: 1, trans: p%4 == 0}
+		checkGemv(t, dev, q)
+		checkReductions(t, dev, q)
+	}
+}
+
 // rowBench is what the benchmarks run: level 1 and 2 on resident operands.
 type rowBench struct {
 	s    *cuda.Stream
