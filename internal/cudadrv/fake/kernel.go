@@ -134,7 +134,8 @@ func (d *Driver) FuncGetAttribute(a cudadrv.FunctionAttribute, _ cudadrv.Functio
 	return 0, nil
 }
 
-// FuncSetAttribute raises the dynamic shared memory, up to what a block may have less what is declared.
+// FuncSetAttribute raises the dynamic shared memory, up to what a block may have less what is
+// declared.
 func (d *Driver) FuncSetAttribute(f cudadrv.Function, a cudadrv.FunctionAttribute, value int) error {
 	defer d.mu.Unlock()
 	if err := d.inContext("FuncSetAttribute"); err != nil {

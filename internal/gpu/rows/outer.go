@@ -16,8 +16,8 @@ type outerRule struct {
 	shortest int // rows of so many numbers at least
 }
 
-// outerRules are estimates: kernels are bound by memory, those of fused.go and accumulate.go by
-// integer products from about 13 digits on. BenchmarkOuter measures both ways, for digits and lengths.
+// outerRules are estimates: these kernels are bound by memory, those of fused.go and accumulate.go
+// by integer products from about 13 digits on. BenchmarkOuter measures both ways.
 var outerRules = outerRule{vector: 24, matrix: 62, shortest: 1 << 10}
 
 // outer reports whether products with so many digits go that way.

@@ -49,8 +49,8 @@ func TestSanitizeRows(t *testing.T) {
 // TestColumns checks the columns of digits.
 func TestColumns(t *testing.T) { checkColumns(t, gputest.Machine(t)) }
 
-// TestOuter compares products of all MP numbers by the kernels of kernels/rows/outer.cuh with those of
-// the host.
+// TestOuter compares products of all MP numbers by the kernels of kernels/rows/outer.cuh with those
+// of the host.
 func TestOuter(t *testing.T) {
 	dev := gputest.Machine(t)
 	alwaysOuter(t)
@@ -220,8 +220,8 @@ func BenchmarkRows(b *testing.B) {
 	}
 }
 
-// BenchmarkOuter measures products with and without the kernels of kernels/rows/outer.cuh, of vectors
-// of several lengths and of matrices: what outerRules are set by.
+// BenchmarkOuter measures products with and without the kernels of kernels/rows/outer.cuh, of
+// vectors of several lengths and of matrices: what outerRules are set by.
 func BenchmarkOuter(b *testing.B) {
 	dev := gputest.Machine(b)
 	for _, p := range []int{106, 212, 424, 848, 1696} {

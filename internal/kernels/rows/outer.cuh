@@ -18,9 +18,9 @@
 // product and 0x7f for a negative one, +-y = (y xor m) - m for bytes with sign, as ~y = -1 - y. So
 // C_pj = Z_pj - E_p, where Z has digits y xor m and E those of a factor of zeros, m themselves.
 //
-// A block takes SHORTEST 32 numbers at a time, a stage: their words come in the background, some
-// stages ahead. The tensor cores want the digits of four numbers beside each other in a word;
-// ldmatrix moves pairs of bytes to where they belong and byte permutations part them.
+// A block takes 32 numbers for each group of warps at a time, a stage: their words come in the
+// background, some stages ahead. The tensor cores want the digits of four numbers beside each other
+// in a word; ldmatrix moves pairs of bytes to where they belong and byte permutations part them.
 #pragma once
 #include "../common/mma.cuh"
 #include "fused.cuh"
@@ -30,8 +30,8 @@
 #define SQUARE (16 * 17) // ints of a tile of C with room between its rows
 #define INFO 4 // stages of which shifts and signs are there: a power of two
 
-// |Z_pj|, |E_p| <= 255 128 n and |C_pj| <= 255 255 n are less than 2^31 for so many numbers, of which
-// a warp takes 32 a stage.
+// |Z_pj|, |E_p| <= 255 128 n and |C_pj| <= 255 255 n are less than 2^31 for so many numbers, of
+// which a warp takes 32 a stage.
 #define OUTER_LONGEST (1 << 15)
 static_assert(255ll * 255 * OUTER_LONGEST < 1ll << 31, "sums of 32 bits");
 
@@ -62,8 +62,8 @@ template <int F, int W, int DEPTH> struct shape {
 	static_assert((SLOTS - 1) / 2 < F - (W - 1), "shape");
 };
 
-// How a factor of a stage is fetched, in words of 8 or 16 bytes: a thread begins with word w of number
-// n and goes on by OUTER_THREADS words.
+// How a factor of a stage is fetched, in words of 8 or 16 bytes: a thread begins with word w of
+// number n and goes on by OUTER_THREADS words.
 struct fetching {
 	i64 stage; // bytes from a stage to the next
 	i64 jump;  // bytes from a word to the thread's next one
@@ -123,8 +123,8 @@ static __device__ __forceinline__ void multiplyMixed(int *c, const uint4 &a, u32
 		: "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
 }
 
-// multiplyTile adds a tile: its columns are the digits 15, 13, ... of a group of second factors, and
-// the digits 14, 12, ...
+// multiplyTile adds a tile: its columns are the digits 15, 13, ... of a group of second factors,
+// and the digits 14, 12, ...
 static __device__ __forceinline__ void multiplyTile(int (&c)[8], const uint4 &a, const uint4 &y, uint2 m)
 {
 	multiplyMixed(c, a, even(y.x, y.y) ^ m.x, even(y.z, y.w) ^ m.y);
@@ -176,8 +176,8 @@ struct addend {
 	}
 };
 
-// look finds what is known of the addends of numbers from first on of a row, and their P. All blocks
-// of a row take the same sample of it, so that their P are congruent.
+// look finds what is known of the addends of numbers from first on of a row, and their P. All
+// blocks of a row take the same sample of it, so that their P are congruent.
 static __device__ __noinline__ void look(const reduction &r, int first, int end, span *known)
 {
 	int lane = threadIdx.x % 32, step = max(1u, (u32)r.a.k / 32u);
@@ -372,7 +372,7 @@ template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(
 			multiplyTile(sum[i], x, rows, m);
 			if (i == j)
 				break;
-			bool same = j < F - a; // of group a, else of the other one, with the digits that are there
+			bool same = j < F - a; // of group a, else of the other one, with digits that are there
 			loadRows(rows, atY + 16 * (F - 1 - j), same);
 			uint4 factor = {same ? x.x : z.x, same ? x.y : z.y, same ? x.z : z.z, same ? x.w : z.w};
 			multiplyTile(sum[j], factor, rows, m);
