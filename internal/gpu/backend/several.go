@@ -156,12 +156,22 @@ func (g *group) Lent(m num.Mat, on []num.Mat) place.Prepared {
 
 // Inverse runs on all GPUs.
 func (g *group) Inverse(ctx context.Context, a, x []num.Mat) (rows, cols []int64, ok, possible bool, err error) {
-	var shares []seed.Share
-	for d, dev := range g.devs {
-		shares = append(shares, seed.Share{Device: dev, A: Matrix(a[d]), X: Matrix(x[d])})
-	}
-	rows, cols, ok, possible, err = seed.InverseTogether(ctx, shares)
+	rows, cols, ok, possible, err = seed.InverseTogether(ctx, g.shares(a, x))
 	return rows, cols, ok, possible, explained(err)
+}
+
+// InverseRoot runs on all GPUs.
+func (g *group) InverseRoot(ctx context.Context, a, x []num.Mat) (exps []int64, ok, possible bool, err error) {
+	exps, ok, possible, err = seed.InverseRootTogether(ctx, g.shares(a, x))
+	return exps, ok, possible, explained(err)
+}
+
+// shares returns what GPUs have of a matrix and of its inverse.
+func (g *group) shares(a, x []num.Mat) (list []seed.Share) {
+	for d, dev := range g.devs {
+		list = append(list, seed.Share{Device: dev, A: Matrix(a[d]), X: Matrix(x[d])})
+	}
+	return list
 }
 
 // Memory returns what the GPU with the least has left.

@@ -195,15 +195,6 @@ func (x *extents) join(y place.Extents, q piece) {
 // scaled returns a bound of norm 2^e, e <= 0.
 func scaled(norm float64, e int64) float64 { return math.Ldexp(norm, int(max(e, -900))) }
 
-// InverseRoot runs on the first GPU.
-func (p *Place) InverseRoot(c place.Config, a, x num.Mat) (exps []int64, ok bool, err error) {
-	err = p.first(c, []num.Mat{a}, []num.Mat{x}, func(g place.Place, in, out []num.Mat) (err error) {
-		exps, ok, err = g.InverseRoot(c, in[0], out[0])
-		return err
-	})
-	return exps, ok, err
-}
-
 // Triangle runs on the first GPU where it compares, else on all.
 func (p *Place) Triangle(c place.Config, op place.TriangleOperation, a num.Mat) (int, error) {
 	var count atomic.Int64

@@ -23,10 +23,10 @@ func TestInverse(t *testing.T) {
 			view   func(m *Matrix) *Matrix
 			shared bool
 		}{
-			{128, "cuda:0,1", func(m *Matrix) *Matrix { return m }, true},
-			{192, "cuda:2,0-1", func(m *Matrix) *Matrix { return m }, true},
+			{256, "cuda:0,1", func(m *Matrix) *Matrix { return m }, true},
+			{384, "cuda:2,0-1", func(m *Matrix) *Matrix { return m }, true},
 			{130, "cuda:0,1", func(m *Matrix) *Matrix { return m }, false},
-			{128, "cuda:0,1", (*Matrix).T, false},
+			{256, "cuda:0,1", (*Matrix).T, false},
 		} {
 			a := c.view(must(Random(MP(90), c.n, c.n, 3, 1).On(c.device)))
 			var want *Matrix

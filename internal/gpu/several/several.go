@@ -40,6 +40,8 @@ type Link interface {
 	// Inverse is that of place.Place for matrices of which each GPU has the same columns, in the
 	// order of the GPUs, if it is possible.
 	Inverse(ctx context.Context, a, x []num.Mat) (rows, cols []int64, ok, possible bool, err error)
+	// InverseRoot is that of place.Place, as Inverse.
+	InverseRoot(ctx context.Context, a, x []num.Mat) (exps []int64, ok, possible bool, err error)
 	// Memory returns how many bytes each GPU has for operands.
 	Memory() int64
 }
