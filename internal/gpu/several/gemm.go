@@ -106,13 +106,24 @@ type product struct {
 	region
 	k0, k1  int
 	factors [2]byte
+	before  [2]int // rows of A, and columns of B, that are not those of the region
 }
 
-// products returns those of a piece. Factors that are triangles beyond k0 and k1 are cut; what is
-// left of one is a triangle again if it begins on its diagonal.
+// products returns those of a piece, one where its part of a triangle is a triangle with all that
+// lies below or beside. Factors that are triangles beyond k0 and k1 are cut; what is left of one is
+// part of a triangle if it does not begin behind its diagonal.
 func (m *multiplication) products(c place.Config, q piece) (list []product) {
 	k := m.a.Cols
-	for _, r := range q.regions(c.Triangle, m.z.Rows, m.z.Cols) {
+	regions := q.regions(c.Triangle, m.z.Rows, m.z.Cols)
+	if len(regions) == 2 {
+		switch columns := q.i0 == 0 && q.i1 == m.z.Rows; {
+		case c.Triangle == 'L' && columns:
+			regions = []region{{q.j0, m.z.Rows, q.j0, q.j1, 'L'}}
+		case c.Triangle == 'U' && !columns:
+			regions = []region{{q.i0, q.i1, q.i0, m.z.Cols, 'U'}}
+		}
+	}
+	for _, r := range regions {
 		x := product{region: r, k1: k}
 		for side, of := range [2][2]int{{r.i0, r.i1}, {r.j0, r.j1}} {
 			f := c.Factors[side]
@@ -127,11 +138,10 @@ func (m *multiplication) products(c place.Config, q piece) (list []product) {
 		if x.k0 >= x.k1 {
 			x.k0, x.k1 = 0, k
 		}
-		if c.Factors[0] != 0 && x.k0 == r.i0 {
-			x.factors[0] = c.Factors[0]
-		}
-		if c.Factors[1] != 0 && x.k0 == r.j0 {
-			x.factors[1] = c.Factors[1]
+		for side, first := range [2]int{r.i0, r.j0} {
+			if first >= x.k0 {
+				x.factors[side], x.before[side] = c.Factors[side], first-x.k0
+			}
 		}
 		list = append(list, x)
 	}
@@ -161,7 +171,7 @@ func (m *multiplication) job(d int, list []product) job {
 			if whole.Progress != nil {
 				c.Progress = func(done float64) { whole.Progress((float64(k) + done) / float64(len(list))) }
 			}
-			c.Triangle, c.Factors = x.triangle, x.factors
+			c.Triangle, c.Factors, c.Before = x.triangle, x.factors, x.before
 			c.Bound = m.bound(whole, d, x.i0, x.i1, x.j0, x.j1)
 			a := block(in[0], x.i0-all.i0, x.i1-all.i0, x.k0-all.k0, x.k1-all.k0)
 			b := block(in[1], x.k0-all.k0, x.k1-all.k0, x.j0-all.j0, x.j1-all.j0)
