@@ -112,15 +112,20 @@ func (g *group) Pull(ctx context.Context, to int, z *num.Array, j, from int, a *
 	}))
 }
 
-// Gather lets panels come to all GPUs.
-func (g *group) Gather(ctx context.Context, start []int, from, to []num.Mat) ([]place.Panels, error) {
+// Gather lets panels come to GPUs.
+func (g *group) Gather(ctx context.Context, start []int, from, to []num.Mat, want [][2]int, known bool) ([]place.Panels, error) {
 	all := make([]*product.Panels, len(g.devs))
 	err := g.each(ctx, func(d int, s *cuda.Stream) (err error) {
-		all[d], err = product.LookAt(s, Matrix(from[d]), start, d)
+		all[d], err = product.LookAt(s, Matrix(from[d]), start, d, known)
 		return err
 	})
 	if err == nil {
-		err = g.each(ctx, func(d int, s *cuda.Stream) error { return all[d].Gather(s, all, Matrix(to[d])) })
+		err = g.each(ctx, func(d int, s *cuda.Stream) error {
+			if to[d].Arr == nil {
+				return nil
+			}
+			return all[d].Gather(s, all, Matrix(to[d]), want[d][0], want[d][1])
+		})
 	}
 	list := make([]place.Panels, len(all))
 	for d, p := range all {
@@ -137,12 +142,20 @@ func (g *group) Gather(ctx context.Context, start []int, from, to []num.Mat) ([]
 
 // Release gives back what Gather has returned.
 func (g *group) Release(ctx context.Context, list []place.Panels) {
-	_ = g.each(ctx, func(d int, s *cuda.Stream) error { // or a GPU is lost
-		if p := list[d].(*product.Panels); p != nil {
-			return p.Free(s)
-		}
-		return nil
-	})
+	all := make([]*product.Panels, len(list))
+	for d, p := range list {
+		all[d] = p.(*product.Panels)
+	}
+	each := func(f func(p *product.Panels, s *cuda.Stream) error) {
+		_ = g.each(ctx, func(d int, s *cuda.Stream) error { // or a GPU is lost
+			if p := all[d]; p != nil {
+				return f(p, s)
+			}
+			return nil
+		})
+	}
+	each(func(p *product.Panels, s *cuda.Stream) error { return p.Leave(s, all) })
+	each(func(p *product.Panels, _ *cuda.Stream) error { return p.Free() })
 }
 
 // Lent returns copies that GPUs have.

@@ -37,8 +37,9 @@ type Config struct {
 	Check bool
 	// Tally is where Bound.Tally lives, if not nil.
 	Tally *mem.Array
-	// Panels are on their way to A, if not nil: a matrix by columns that lives on the device, all
-	// of it, with B and C of any kind.
+	// Panels are on their way to A, if not nil, which is part of a matrix by columns that lives on
+	// the device, all of it where panels are looked at. Its columns begin at a multiple of tiles. B
+	// and C are of any kind.
 	Panels *Panels
 	// Timing measures the stages. The host then waits for the device at the end.
 	Timing bool

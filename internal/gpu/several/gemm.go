@@ -69,12 +69,10 @@ func (p *Place) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real
 		return m.end(), err
 	}
 	var jobs []job
-	gathers := m.gathers(c, list)
+	how := m.gathers(c, list)
 	for _, q := range list {
 		if products := m.products(c, q); len(products) > 0 {
-			j := m.job(q.d, products)
-			j.gathers = gathers
-			jobs = append(jobs, j)
+			jobs = append(jobs, m.job(q.d, products, how))
 		}
 	}
 	err := p.work(c, jobs)
@@ -149,19 +147,25 @@ func (m *multiplication) products(c place.Config, q piece) (list []product) {
 }
 
 // job computes products on GPU d, which gets all that they need of the factors.
-func (m *multiplication) job(d int, list []product) job {
+func (m *multiplication) job(d int, list []product, how gathering) job {
 	all := list[0]
 	for _, x := range list[1:] {
 		all.i0, all.i1, all.j0, all.j1 = min(all.i0, x.i0), max(all.i1, x.i1), min(all.j0, x.j0), max(all.j1, x.j1)
 		all.k0, all.k1 = min(all.k0, x.k0), max(all.k1, x.k1)
 	}
 	of := func(y num.Mat) num.Mat { return block(y, all.i0, all.i1, all.j0, all.j1) }
-	in := []num.Mat{block(m.a, all.i0, all.i1, all.k0, all.k1), block(m.b, all.k0, all.k1, all.j0, all.j1), {}}
+	i0, k0 := all.i0, all.k0 // what the left factor begins with
+	in := []num.Mat{block(m.a, i0, all.i1, k0, all.k1), block(m.b, all.k0, all.k1, all.j0, all.j1), {}}
+	var comes *coming
+	if m.comes(how, d, list, all.k0, all.k1) {
+		i0, k0, in[0] = 0, 0, m.a
+		comes = &coming{all.k0, all.k1, how == known}
+	}
 	if adds := m.beta.Class != num.Zero; adds && (m.written || m.old != m.z) {
 		in[2] = of(m.old)
 	}
 	keep := []bool{m.keep[0], m.keep[1], false}
-	return job{d: d, in: in, keep: keep, out: of(m.z), written: m.written, run: func(c place.Config, g place.Place, in []num.Mat) error {
+	return job{d: d, in: in, keep: keep, comes: comes, out: of(m.z), written: m.written, run: func(c place.Config, g place.Place, in []num.Mat) error {
 		old, to := in[2], in[3]
 		if old.Arr == nil {
 			old = to
@@ -173,7 +177,7 @@ func (m *multiplication) job(d int, list []product) job {
 			}
 			c.Triangle, c.Factors, c.Before = x.triangle, x.factors, x.before
 			c.Bound = m.bound(whole, d, x.i0, x.i1, x.j0, x.j1)
-			a := block(in[0], x.i0-all.i0, x.i1-all.i0, x.k0-all.k0, x.k1-all.k0)
+			a := block(in[0], x.i0-i0, x.i1-i0, x.k0-k0, x.k1-k0)
 			b := block(in[1], x.k0-all.k0, x.k1-all.k0, x.j0-all.j0, x.j1-all.j0)
 			inner := func(y num.Mat) num.Mat { return block(y, x.i0-all.i0, x.i1-all.i0, x.j0-all.j0, x.j1-all.j0) }
 			st, err := g.Gemm(c, m.alpha, a, b, m.beta, inner(old), inner(to))
