@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/several"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -58,4 +59,28 @@ func TestTriangles(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestMoves has entries move between GPUs where these would wait for longer without.
+func TestMoves(t *testing.T) {
+	double, mp := num.Format{Kind: num.F64, Prec: 53}, num.Format{Kind: num.MP, Prec: 118}
+	for _, c := range []struct {
+		n        int
+		f        num.Format
+		triangle byte
+		factors  [2]byte
+		want     bool
+	}{
+		{8192, double, 0, [2]byte{}, false},         // fair
+		{8192, double, 0, [2]byte{0, 'U'}, true},    // 0.5 n to 0.71 n for 1/8 of n³
+		{8192, double, 'L', [2]byte{'L', 0}, false}, // 0.35 n to 0.5 n, there and back, for 1/16
+		{8192, mp, 'L', [2]byte{'L', 0}, false},
+		{32768, mp, 'L', [2]byte{'L', 0}, true},
+		{1024, double, 0, [2]byte{0, 'U'}, false},
+		{65536, double, 'L', [2]byte{'L', 'L'}, true},
+	} {
+		if got := several.Moves(c.n, c.f, c.triangle, c.factors); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
 }
