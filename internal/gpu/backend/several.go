@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/gpu/newton"
 	"github.com/halfulp/halfulp/internal/gpu/product"
 	"github.com/halfulp/halfulp/internal/gpu/seed"
 	"github.com/halfulp/halfulp/internal/gpu/several"
@@ -185,6 +186,19 @@ func (g *group) shares(a, x []num.Mat) (list []seed.Share) {
 		list = append(list, seed.Share{Device: dev, A: Matrix(a[d]), X: Matrix(x[d])})
 	}
 	return list
+}
+
+// Magnitudes runs on GPU d.
+func (g *group) Magnitudes(ctx context.Context, d int, list []num.Mat, x [][]float64) (z [][]float64, err error) {
+	var there []mem.Matrix
+	for _, a := range list {
+		there = append(there, Matrix(a))
+	}
+	err = g.devs[d].Do(ctx, func(s *cuda.Stream) (err error) {
+		z, err = newton.Magnitudes(s, there, x)
+		return err
+	})
+	return z, explained(err)
 }
 
 // Memory returns what the GPU with the least has left.

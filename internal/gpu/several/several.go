@@ -44,6 +44,9 @@ type Link interface {
 	Inverse(ctx context.Context, a, x []num.Mat) (rows, cols []int64, ok, possible bool, err error)
 	// InverseRoot is that of place.Place, as Inverse.
 	InverseRoot(ctx context.Context, a, x []num.Mat) (exps []int64, ok, possible bool, err error)
+	// Magnitudes returns bounds of |A| x for matrices of finite numbers of MP that GPU d has, none
+	// of them empty, and vectors x ≥ 0, which stand for ones where they are nil.
+	Magnitudes(ctx context.Context, d int, list []num.Mat, x [][]float64) (z [][]float64, err error)
 	// Memory returns how many bytes each GPU has for operands.
 	Memory() int64
 }
