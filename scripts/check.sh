@@ -239,6 +239,7 @@ generated() {
 		}
 	done
 	check_ptx
+	unchanged entries || check_entries
 	unchanged bench || check_bench
 	if [ ${#stale[@]} -gt 0 ] && on_ci; then
 		printf '\nThese checks passed, but %s does not say so. Commit what "make generated" writes there:\n' "$stamps"
@@ -281,6 +282,18 @@ check_ptx() {
 	esac
 }
 
+# check_entries assembles what drivers get: each kernel for itself.
+check_entries() {
+	part "PTX: each kernel for itself"
+	local ptxas
+	ptxas=$(PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$kernels/_ptx python3 -c 'import ptx; print(ptx.tool(ptx.PTXAS, ptx.PTXAS_PROGRAM))') || {
+		left_out "PTX, each kernel for itself: the assembler's Python wheel cannot be had here"
+		return
+	}
+	HALFULP_PTXAS=$ptxas gotest -count=1 -run '^TestEntryAssembles$' "./$kernels"
+	passed entries
+}
+
 check_bench() {
 	part "bench: the peers' libraries"
 	have_peers() {
@@ -309,6 +322,7 @@ inputs() {
 	local package
 	case $1 in
 	ptx/*) grep -F "  ${1#ptx/}" <<<"$kernel_hashes" ;;
+	entries) sha256sum "$kernels"/*.go "$kernels"/ptx.zip ;;
 	bench)
 		find bench -type f \( -name '*.go' -o -name '*.c' -o -name '*.cpp' -o -name '*.h' -o -name 'go.*' -o -name setup.sh \) -print0 |
 			sort -z | xargs -0 sha256sum
@@ -354,7 +368,7 @@ unchanged() {
 stamped() {
 	local name line status=0
 	kernel_hashes=$(PYTHONDONTWRITEBYTECODE=1 "$kernels"/_ptx/hashes.py) || return 0 # without a Python
-	for name in $(generated_packages) $(awk '{ print "ptx/" $2 }' <<<"$kernel_hashes") bench; do
+	for name in $(generated_packages) $(awk '{ print "ptx/" $2 }' <<<"$kernel_hashes") entries bench; do
 		line=$(stamp "$name")
 		grep -qxF "$line" "$stamps" || {
 			printf '%s has no line of today for %s: commit what "make generated" writes there\n' "$stamps" "$name"

@@ -74,16 +74,21 @@ var (
 )
 
 // sections cuts PTX before each kernel, function and variable, which are lines that begin with a
-// dot.
+// dot, outside of braces: a body may have variables of its own.
 func sections(ptx string) []section {
 	list := []section{{}}
-	begin := 0
+	begin, depth := 0, 0
 	for at := 0; ; {
 		i := strings.Index(ptx[at:], "\n.")
 		if i < 0 {
 			break
 		}
+		passed := ptx[at : at+i]
+		depth += strings.Count(passed, "{") - strings.Count(passed, "}")
 		at += i + 1
+		if depth != 0 {
+			continue
+		}
 		line, _, _ := strings.Cut(ptx[at:], "\n")
 		m := begins.FindStringSubmatch(line)
 		if m == nil {
