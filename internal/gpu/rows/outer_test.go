@@ -3,6 +3,7 @@ package rows
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -17,7 +18,7 @@ import (
 // alwaysOuter has all products of MP numbers go to the kernels of kernels/rows/outer.cuh.
 func alwaysOuter(t testing.TB) {
 	old := outerRules
-	outerRules = outerRule{vector: 1, matrix: 1, shortest: 1}
+	outerRules = outerRule{rows: math.MaxInt}
 	t.Cleanup(func() { outerRules = old })
 }
 

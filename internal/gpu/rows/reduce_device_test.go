@@ -3,6 +3,7 @@ package rows
 import (
 	"context"
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/cuda"
@@ -228,9 +229,9 @@ func BenchmarkOuter(b *testing.B) {
 		for _, shape := range [][2]int{{1, 1 << 10}, {1, 1 << 12}, {1, 1 << 14}, {1, 1 << 17}, {1, 1_000_000}, {1000, 1000}, {-1000, 1000}, {8, 125_000}} {
 			for _, way := range []string{"old", "new"} {
 				b.Run(fmt.Sprintf("%d/%dx%d/%s", p, shape[0], shape[1], way), func(b *testing.B) {
-					rules := outerRule{vector: 1 << 30, matrix: 1 << 30}
+					var rules outerRule
 					if way == "new" {
-						rules = outerRule{vector: 1, matrix: 1, shortest: 1}
+						rules.rows = math.MaxInt
 					}
 					defer func(old outerRule) { outerRules = old }(outerRules)
 					outerRules = rules
