@@ -56,7 +56,7 @@ func (t *newton) solveFixed(r, g *halfulp.Matrix, places int) (*nearly, error) {
 		return nil, nil
 	}
 	of := place.Refinement{F: raw.Matrix(t.f), X: raw.Matrix(r), G: raw.Matrix(g), Top: slices.Max(t.fRows.Top),
-		Shift: t.gCols.Top, Words: words64, Scale: max(t.norm+2, 0)}
+		Shift: t.gCols.Top, Words: words64, Scale: max(t.norm+11, 0)}
 	all := math.MaxInt32 // planes that have all of F
 	if t.fRows.Width > 0 {
 		all = int((of.Top + 1 - slices.Min(t.fRows.Top) + t.fRows.Width + 63) / 64)
@@ -90,7 +90,7 @@ func (t *newton) solveFixed(r, g *halfulp.Matrix, places int) (*nearly, error) {
 		}
 		lost := upper().Add(exp2(left), big.NewFloat(1))
 		for step, planes := range of.Planes {
-			lost.Add(lost, big.NewFloat(float64((planes+3)/4)))
+			lost.Add(lost, big.NewFloat(1))
 			if planes < all {
 				lost.Add(lost, exp2(t.cut(of, list[step])-64*planes))
 			}
@@ -104,5 +104,5 @@ func (t *newton) solveFixed(r, g *halfulp.Matrix, places int) (*nearly, error) {
 // cut returns log2 of how many units of r a step that begins with r of a length loses by what is
 // cut off of F, but for 64 a plane.
 func (t *newton) cut(of place.Refinement, length int) int {
-	return bits.Len(uint(t.n())) + of.Scale + length + int(of.Top) + 2
+	return bits.Len(uint(t.n())) + of.Scale + length + int(of.Top) - 7
 }

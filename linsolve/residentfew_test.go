@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/lintest"
 )
 
@@ -16,7 +15,7 @@ import (
 // rational ones: of scaled matrices, nearly singular ones, and such whose solutions are zeros, ties
 // or far below others. Fixed point has to have made those of well-conditioned ones.
 func TestResidentFixed(t *testing.T) {
-	gputest.OnDevices(t, 9, 9, func(t *testing.T, n int) {
+	everywhere(t, 9, 9, func(t *testing.T, n int) {
 		r := rand.New(rand.NewPCG(11, 12))
 		fixed := 0
 		for trial := range 30 {

@@ -73,8 +73,7 @@ type Config struct {
 	Threads  int
 	Memory   int64
 	Progress func(float64)
-	// Triangle restricts the output to one triangle of a square C: 'U', 'L', or 0
-	// for all of it.
+	// Triangle restricts the output to one triangle of C: 'U', 'L', or 0 for all of it.
 	Triangle byte
 	// Steps, if not nil, are what bounds the triangle in place of the diagonal: of row i 'L' has
 	// columns j < Steps[i], 'U' the others. They do not fall, and C need not be square.

@@ -21,6 +21,7 @@ import (
 
 //go:generate go run ../gocuda/gen ../.. expansion
 //go:generate _ptx/ptx.py generate
+//go:generate _ptx/squeeze.py
 
 // archive has the PTX, compressed. The comment of an entry is the hash of what it was made from.
 //

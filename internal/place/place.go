@@ -33,11 +33,15 @@ type Config struct {
 	// bytes that may be taken at the place beside operands; 0: most of what is there
 	Memory     int64
 	HostMemory int64 // bytes that products left to the host may take
-	// Triangle restricts the result of Gemm to one triangle of a square C: 'U', 'L', or 0.
+	// Triangle restricts the result of Gemm to one triangle, 'U' or 'L', of a C that need not be
+	// square, or does not: 0.
 	Triangle byte
 	// Factors are triangles of A and of B, 'U', 'L', or 0, beyond which Gemm may take them for
 	// zeros, for operands that live there.
 	Factors [2]byte
+	// Before is how many rows of the triangle of Factors come before those of A, and columns before
+	// those of B; the same number of both for a Triangle.
+	Before [2]int
 	// Bound is what is known of the result of Gemm, if not nil. It counts for operands that live
 	// there.
 	Bound    *exact.Bound

@@ -17,13 +17,12 @@ type Refiner interface {
 //	|r| ≤ 2^lengths[j][k]
 //
 // is what step k begins with, and what the last one leaves, where these are at most 64 Words + 1.
-// An entry of r is in error by less than 1 unit at first, and each step adds 1 for each 4 planes
-// that it takes, and
+// An entry of r is in error by less than 1 unit at first, and each step adds 1, and
 //
-//	n 2^(Scale + lengths[j][k] + Top + 2 - 64 Planes[k]),
+//	n 2^(Scale + lengths[j][k] + Top - 7 - 64 Planes[k]),
 //
-// but nothing where F is a multiple of 2^(Top + 1 - 64 Planes[k]), and |c| ≤ 2^60, as it is for
-// ‖X‖∞ ≤ 2^(Scale-2). Z has Words + 2 limbs.
+// but nothing of the latter where F is a multiple of 2^(Top + 1 - 64 Planes[k]), and |c| ≤ 2^51, as
+// it is for ‖X‖∞ ≤ 2^(Scale-11). Z has Words + 2 limbs.
 type Refinement struct {
 	F, X, G num.Mat
 	Top     int64   // |F| < 2^Top

@@ -151,8 +151,12 @@ func (r *request) entries() int64 {
 		}
 		return lower
 	}
-	if r.Triangle != 0 {
-		return n * (n + 1) / 2
+	k := min(m, n)
+	switch r.Triangle {
+	case 'L':
+		return m*k - k*(k-1)/2
+	case 'U':
+		return n*k - k*(k-1)/2
 	}
 	return m * n
 }

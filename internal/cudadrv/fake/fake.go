@@ -26,6 +26,7 @@ type Driver struct {
 	TotalMemory uint64 // bytes a device has; 0 stands for 1 GiB
 	Version     int    // of the driver; 0 stands for 12000
 	Major       int    // of the compute capability; 0 stands for 8
+	Shared      int    // bytes of shared memory a block may have; 0: 99 KiB
 	// Initcheck makes copies to the host of device memory that nothing has been written to since
 	// MemAlloc lose the device, like accesses outside of allocated memory.
 	Initcheck bool
@@ -253,7 +254,7 @@ func (d *Driver) DeviceGetAttribute(a cudadrv.DeviceAttribute, _ cudadrv.Device)
 	case cudadrv.MaxBlocksPerMultiprocessor:
 		return 32, nil
 	case cudadrv.MaxSharedMemoryPerBlockOptin:
-		return 99 << 10, nil
+		return d.sharedPerBlock(), nil
 	case cudadrv.L2CacheSize:
 		return 4 << 20, nil
 	case cudadrv.CooperativeLaunch:

@@ -111,6 +111,14 @@ func (d *Driver) ModuleGetFunction(m cudadrv.Module, name string) (cudadrv.Funct
 // DeclaredShared is the shared memory that kernels declare.
 const DeclaredShared = 1 << 10
 
+// sharedPerBlock is the shared memory that a block may have.
+func (d *Driver) sharedPerBlock() int {
+	if d.Shared != 0 {
+		return d.Shared
+	}
+	return 99 << 10
+}
+
 // FuncGetAttribute returns 32 registers, the declared shared memory, and 0 for the rest.
 func (d *Driver) FuncGetAttribute(a cudadrv.FunctionAttribute, _ cudadrv.Function) (int, error) {
 	defer d.mu.Unlock()
@@ -126,14 +134,15 @@ func (d *Driver) FuncGetAttribute(a cudadrv.FunctionAttribute, _ cudadrv.Functio
 	return 0, nil
 }
 
-// FuncSetAttribute raises the dynamic shared memory, up to 99 KiB less what is declared.
+// FuncSetAttribute raises the dynamic shared memory, up to what a block may have less what is
+// declared.
 func (d *Driver) FuncSetAttribute(f cudadrv.Function, a cudadrv.FunctionAttribute, value int) error {
 	defer d.mu.Unlock()
 	if err := d.inContext("FuncSetAttribute"); err != nil {
 		return err
 	}
 	entry := d.entries[f]
-	if entry == nil || a != cudadrv.FuncMaxDynamicShared || value > 99<<10-DeclaredShared {
+	if entry == nil || a != cudadrv.FuncMaxDynamicShared || value > d.sharedPerBlock()-DeclaredShared {
 		return d.fail("FuncSetAttribute", cudadrv.InvalidValue)
 	}
 	entry.shared = value

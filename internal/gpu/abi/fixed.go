@@ -6,20 +6,21 @@ import "github.com/halfulp/halfulp/internal/cuda"
 
 // Refining is what its kernels take.
 type Refining struct {
-	F, X, G, Z                 Vectors
-	Planes, R, Y, Parts, Sums  cuda.Pointer
-	Tops                       cuda.Pointer
-	Shift                      int64
-	N, Words, Top, Count       int32
-	Scale, Step, Used, Columns int32
+	F, X, G, Z                Vectors
+	Planes, R, Y, Parts, Sums cuda.Pointer
+	Tops                      cuda.Pointer
+	Shift                     int64
+	N, Words, Top, Count      int32
+	Scale, Step, Used         int32
+	Columns, Slices, Slice    int32
 }
 
-// Rows of a block of these kernels, planes of a chunk, words of its integers, rows of a block of
-// fixedResidual and columns of a slice.
+// Sizes that the host and the kernels agree on.
 const (
-	FixedRows    = 128
-	FixedChunk   = 4
-	FixedWords   = FixedChunk + 2
-	FixedUpdate  = 32
-	FixedColumns = 128
+	FixedRows    = 128 // of a block, mostly
+	FixedChunk   = 4   // planes of a chunk, whose integers have a word more for a slice
+	FixedUpdate  = 32  // rows of a block of fixedResidual
+	FixedParts   = 16  // threads of it for a row
+	FixedColumns = 128 // of a slice of X
+	FixedSlice   = 64  // of one of F
 )

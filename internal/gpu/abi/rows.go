@@ -2,6 +2,7 @@ package abi
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/halfulp/halfulp/internal/cuda"
 )
@@ -141,6 +142,75 @@ type Convolution struct {
 	Inverse        uint32
 	Size           int32
 	End            RowEnding
+}
+
+// OuterReduction is what the kernels of kernels/rows/outer.cuh take.
+type OuterReduction struct {
+	FusedReduction
+	First, Second Fetching
+}
+
+// Fetching says how they fetch the numbers of a factor.
+type Fetching struct {
+	Stage, Jump, Next    int64
+	Words, Numbers, Rest int32
+	Size                 int32
+}
+
+// FetchingOf returns that of rows of v, for stages of shape s.
+func (s OuterShape) FetchingOf(v Vectors) Fetching {
+	f := Fetching{Size: 8, Words: min(v.A.Limbs, int32(2*s.Groups))}
+	if v.A.Limbs%2 == 0 && v.A.Plane[0]%16 == 0 {
+		f.Size, f.Words = 16, f.Words/2
+	}
+	f.Numbers, f.Rest = OuterThreads/f.Words, OuterThreads%f.Words
+	step := 8 * v.CS * int64(v.A.Limbs)
+	f.Stage = int64(s.Numbers()) * step
+	f.Jump = int64(f.Numbers)*step + int64(f.Size*f.Rest)
+	f.Next = step - int64(f.Size*f.Words)
+	return f
+}
+
+// OuterShape is a shape of the kernels of kernels/rows/outer.cuh: groups of 16 digits in radix 2^8,
+// warps that share numbers, and stages under way.
+type OuterShape struct{ Groups, Warps, Depth int }
+
+// OuterShapes are those that there are, as kernels/rows/outer.cu has them.
+var OuterShapes = []OuterShape{{2, 1, 3}, {4, 2, 3}, {7, 4, 3}, {14, 8, 4}}
+
+// OuterShapeOf returns the shape for so many digits of 28 bits, and whether there is one.
+func OuterShapeOf(digits int) (OuterShape, bool) {
+	for _, s := range OuterShapes {
+		if RowDigit*digits <= 8*16*s.Groups {
+			return s, true
+		}
+	}
+	return OuterShape{}, false
+}
+
+// Kernel returns the name of its kernel.
+func (s OuterShape) Kernel() string { return "outer" + strconv.Itoa(s.Groups) }
+
+// Kept returns how many antidiagonals of products of digits count.
+func (s OuterShape) Kept(digits int) int { return min(16*s.Groups, 7*(digits+1)/2-1) }
+
+const outerWarps = 8 // of a block
+
+// OuterThreads is the threads of a block.
+const OuterThreads = 32 * outerWarps
+
+// Numbers returns how many numbers a stage has.
+func (s OuterShape) Numbers() int { return OuterThreads / s.Warps }
+
+// SharedBytes returns what a block takes of shared memory: stages, tiles of products of digits for
+// each warp, antidiagonals, shifts and signs of four stages.
+func (s OuterShape) SharedBytes() int {
+	pitch := 16 * (s.Groups | 1)
+	if s.Groups == 2 {
+		pitch = 32
+	}
+	stage := s.Numbers() * pitch
+	return (2*s.Depth+3)*stage + outerWarps*4*16*17 + 8*16*(s.Groups+1) + 4*5*s.Numbers()
 }
 
 // AlphaWords is the most words of alpha in an update.

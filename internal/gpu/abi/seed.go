@@ -53,3 +53,7 @@ type Root struct {
 	N, First     int32
 	Panel, _     int32
 }
+
+// RootTiles are the tiles of rows from Row on in columns Begin <= j < End, and those of the lower
+// triangle in columns Triangle <= j < Until.
+type RootTiles struct{ Row, Begin, End, Triangle, Until int32 }

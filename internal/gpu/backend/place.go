@@ -113,7 +113,7 @@ func config(c place.Config) rows.Config { return rows.Config{Ctx: c.Ctx, Threads
 
 func (p *gpus) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) (st exact.Stats, err error) {
 	cfg := product.Config{Ctx: c.Ctx, Threads: c.Threads, Method: c.Method, Memory: c.Memory, HostMemory: c.HostMemory,
-		Triangle: c.Triangle, Factors: c.Factors, Bound: c.Bound, Check: c.Check, Progress: c.Progress}
+		Triangle: c.Triangle, Factors: c.Factors, Before: c.Before, Bound: c.Bound, Check: c.Check, Progress: c.Progress}
 	if z.Arr.Away != nil {
 		if c.Bound != nil {
 			cfg.Tally = arrayOf(c.Bound.Tally)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/gpu/newton"
 	"github.com/halfulp/halfulp/internal/gpu/product"
 	"github.com/halfulp/halfulp/internal/gpu/seed"
 	"github.com/halfulp/halfulp/internal/gpu/several"
@@ -112,15 +113,20 @@ func (g *group) Pull(ctx context.Context, to int, z *num.Array, j, from int, a *
 	}))
 }
 
-// Gather lets panels come to all GPUs.
-func (g *group) Gather(ctx context.Context, start []int, from, to []num.Mat) ([]place.Panels, error) {
+// Gather lets panels come to GPUs.
+func (g *group) Gather(ctx context.Context, start []int, from, to []num.Mat, want [][2]int, known bool) ([]place.Panels, error) {
 	all := make([]*product.Panels, len(g.devs))
 	err := g.each(ctx, func(d int, s *cuda.Stream) (err error) {
-		all[d], err = product.LookAt(s, Matrix(from[d]), start, d)
+		all[d], err = product.LookAt(s, Matrix(from[d]), start, d, known)
 		return err
 	})
 	if err == nil {
-		err = g.each(ctx, func(d int, s *cuda.Stream) error { return all[d].Gather(s, all, Matrix(to[d])) })
+		err = g.each(ctx, func(d int, s *cuda.Stream) error {
+			if to[d].Arr == nil {
+				return nil
+			}
+			return all[d].Gather(s, all, Matrix(to[d]), want[d][0], want[d][1])
+		})
 	}
 	list := make([]place.Panels, len(all))
 	for d, p := range all {
@@ -137,12 +143,20 @@ func (g *group) Gather(ctx context.Context, start []int, from, to []num.Mat) ([]
 
 // Release gives back what Gather has returned.
 func (g *group) Release(ctx context.Context, list []place.Panels) {
-	_ = g.each(ctx, func(d int, s *cuda.Stream) error { // or a GPU is lost
-		if p := list[d].(*product.Panels); p != nil {
-			return p.Free(s)
-		}
-		return nil
-	})
+	all := make([]*product.Panels, len(list))
+	for d, p := range list {
+		all[d] = p.(*product.Panels)
+	}
+	each := func(f func(p *product.Panels, s *cuda.Stream) error) {
+		_ = g.each(ctx, func(d int, s *cuda.Stream) error { // or a GPU is lost
+			if p := all[d]; p != nil {
+				return f(p, s)
+			}
+			return nil
+		})
+	}
+	each(func(p *product.Panels, s *cuda.Stream) error { return p.Leave(s, all) })
+	each(func(p *product.Panels, _ *cuda.Stream) error { return p.Free() })
 }
 
 // Lent returns copies that GPUs have.
@@ -156,12 +170,35 @@ func (g *group) Lent(m num.Mat, on []num.Mat) place.Prepared {
 
 // Inverse runs on all GPUs.
 func (g *group) Inverse(ctx context.Context, a, x []num.Mat) (rows, cols []int64, ok, possible bool, err error) {
-	var shares []seed.Share
-	for d, dev := range g.devs {
-		shares = append(shares, seed.Share{Device: dev, A: Matrix(a[d]), X: Matrix(x[d])})
-	}
-	rows, cols, ok, possible, err = seed.InverseTogether(ctx, shares)
+	rows, cols, ok, possible, err = seed.InverseTogether(ctx, g.shares(a, x))
 	return rows, cols, ok, possible, explained(err)
+}
+
+// InverseRoot runs on all GPUs.
+func (g *group) InverseRoot(ctx context.Context, a, x []num.Mat) (exps []int64, ok, possible bool, err error) {
+	exps, ok, possible, err = seed.InverseRootTogether(ctx, g.shares(a, x))
+	return exps, ok, possible, explained(err)
+}
+
+// shares returns what GPUs have of a matrix and of its inverse.
+func (g *group) shares(a, x []num.Mat) (list []seed.Share) {
+	for d, dev := range g.devs {
+		list = append(list, seed.Share{Device: dev, A: Matrix(a[d]), X: Matrix(x[d])})
+	}
+	return list
+}
+
+// Magnitudes runs on GPU d.
+func (g *group) Magnitudes(ctx context.Context, d int, list []num.Mat, x [][]float64) (z [][]float64, err error) {
+	var there []mem.Matrix
+	for _, a := range list {
+		there = append(there, Matrix(a))
+	}
+	err = g.devs[d].Do(ctx, func(s *cuda.Stream) (err error) {
+		z, err = newton.Magnitudes(s, there, x)
+		return err
+	})
+	return z, explained(err)
 }
 
 // Memory returns what the GPU with the least has left.

@@ -78,17 +78,16 @@ func refMagnitudesTimes(l *fake.Launch, k abi.Bounding) {
 	}
 }
 
-// rootOf returns the step's matrix, n x n by columns.
-func rootOf(l *fake.Launch, g abi.Root) (f []float64, n int) {
-	n = int(g.N)
-	return fake.Slice[float64](l, g.F, n*n), n
+// rootColumn returns column j of F, of which a GPU may have but some.
+func rootColumn(l *fake.Launch, g abi.Root, j int) []float64 {
+	return fake.Slice[float64](l, g.F+cuda.Pointer(8*j*int(g.N)), int(g.N))
 }
 
-func refRootExponents(l *fake.Launch, g abi.Root) {
+func refRootExponents(l *fake.Launch, g abi.Root, begin, end int32) {
 	a := matOf(l, g.A)
 	exps := fake.Slice[int64](l, g.Exps, a.Rows)
-	for i := range exps {
-		x, e := a.Arr.Leading(a.At(i, i))
+	for i := int(begin); i < int(end); i++ {
+		x, e := a.Arr.Leading(a.At(i, i-int(begin)))
 		if !(x > 0) {
 			fake.Slice[uint32](l, g.Status, 1)[0] |= abi.SeedSingular
 		}
@@ -96,27 +95,27 @@ func refRootExponents(l *fake.Launch, g abi.Root) {
 	}
 }
 
-func refRootMatrix(l *fake.Launch, g abi.Root) {
+func refRootMatrix(l *fake.Launch, g abi.Root, begin int32) {
 	const far = 1000
 	a, exps := matOf(l, g.A), fake.Slice[int64](l, g.Exps, int(g.A.N))
-	f, n := rootOf(l, g)
-	for j := range n {
-		for i := range n {
-			f[i+j*n] = 0
+	for j := int(begin); j < int(begin)+int(l.Grid.Y); j++ {
+		f := rootColumn(l, g, j)
+		for i := range f {
+			f[i] = 0
 			if i == j {
-				f[i+j*n] = 1
+				f[i] = 1
 			}
 			if i < j || i >= a.Rows {
 				continue
 			}
-			x, e := a.Arr.Leading(a.At(i, j))
+			x, e := a.Arr.Leading(a.At(i, j-int(begin)))
 			e += exps[i] + exps[j]
-			if c, _, _ := a.Arr.Span(a.At(i, j)); c > num.Finite || x != 0 && e > far {
+			if c, _, _ := a.Arr.Span(a.At(i, j-int(begin))); c > num.Finite || x != 0 && e > far {
 				fake.Slice[uint32](l, g.Status, 1)[0] |= abi.SeedNotFinite
 				x = 0
 			}
-			if f[i+j*n] = 0; x != 0 && e >= -far {
-				f[i+j*n] = math.Ldexp(x, int(e))
+			if f[i] = 0; x != 0 && e >= -far {
+				f[i] = math.Ldexp(x, int(e))
 			}
 		}
 	}
@@ -124,13 +123,12 @@ func refRootMatrix(l *fake.Launch, g abi.Root) {
 
 func refRootBlock(l *fake.Launch, g abi.Root) {
 	const k = abi.SeedBlock
-	f, n := rootOf(l, g)
 	first := int(g.First)
 	inverse := stepInverse(l, g, first)
 	var m [k][k]float64 // by rows, the lower triangle
 	for i := range k {
 		for j := range i + 1 {
-			m[i][j] = f[first+i+(first+j)*n]
+			m[i][j] = rootColumn(l, g, first+j)[first+i]
 		}
 	}
 	for s := range k {
@@ -180,7 +178,7 @@ func stepP(l *fake.Launch, g abi.Root, first int) []float64 {
 // stepRows makes P of a step in column j from rows of F, and stores it in S as well.
 func stepRows(l *fake.Launch, g abi.Root, first, j int, old [abi.SeedBlock]float64) {
 	const k = abi.SeedBlock
-	f, n := rootOf(l, g)
+	n := int(g.N)
 	inverse, p := stepInverse(l, g, first), stepP(l, g, first)
 	for h := range k {
 		sum := 0.0
@@ -189,23 +187,22 @@ func stepRows(l *fake.Launch, g abi.Root, first, j int, old [abi.SeedBlock]float
 		}
 		p[h*n+j] = sum
 		if j < first+k {
-			f[first+h+j*n] = sum
+			rootColumn(l, g, j)[first+h] = sum
 		}
 	}
 }
 
 func refRootPanel(l *fake.Launch, g abi.Root, begin int32) {
 	const k = abi.SeedBlock
-	f, n := rootOf(l, g)
 	first := int(g.First)
-	for j := int(begin); j < n; j++ {
+	for j := int(begin); j < int(g.N); j++ {
 		var old [k]float64
 		for h := range k {
 			switch {
 			case j < first:
-				old[h] = f[first+h+j*n]
+				old[h] = rootColumn(l, g, j)[first+h]
 			case j >= first+k:
-				old[h] = f[j+(first+h)*n]
+				old[h] = rootColumn(l, g, first+h)[j]
 			case j == first+h:
 				old[h] = 1
 			}
@@ -214,15 +211,14 @@ func refRootPanel(l *fake.Launch, g abi.Root, begin int32) {
 	}
 }
 
-func refRootRows(l *fake.Launch, g abi.Root, width int32) {
+func refRootRows(l *fake.Launch, g abi.Root, begin, width int32) {
 	const k = abi.SeedBlock
-	f, n := rootOf(l, g)
-	panel := int(g.Panel)
-	for j := range panel {
+	n, panel := int(g.N), int(g.Panel)
+	for j := int(begin); j < int(begin)+16*int(l.Grid.X); j++ {
 		for first := panel; first < panel+int(width); first += k {
 			var old [k]float64
 			for h := range k {
-				old[h] = f[first+h+j*n]
+				old[h] = rootColumn(l, g, j)[first+h]
 				for s := panel; s < first; s += k {
 					p := stepP(l, g, s)
 					for m := range k {
@@ -235,41 +231,43 @@ func refRootRows(l *fake.Launch, g abi.Root, width int32) {
 	}
 }
 
-func refRootUpdate(l *fake.Launch, g abi.Root, from, depth, row, begin, end, triangle int32) {
-	f, n := rootOf(l, g)
+func refRootUpdate(l *fake.Launch, g abi.Root, from, depth int32, t abi.RootTiles) {
+	n := int(g.N)
 	p := fake.Slice[float64](l, g.P+cuda.Pointer(8*n*int(from-g.Panel)), int(depth)*n)
 	update := func(j, i0 int) {
+		f := rootColumn(l, g, j)
 		for i := max(j, i0); i < n; i++ {
-			sum := f[i+j*n]
+			sum := f[i]
 			if int(from) <= j && j < int(from+depth) {
 				sum = 0
 			}
 			for h := range int(depth) {
 				sum -= float64(p[h*n+i] * p[h*n+j])
 			}
-			f[i+j*n] = sum
+			f[i] = sum
 		}
 	}
-	for j := int(begin); j < int(end); j++ {
-		update(j, int(row))
+	for j := int(t.Begin); j < int(t.End); j++ {
+		update(j, int(t.Row))
 	}
-	for j := int(triangle); j < n; j++ {
+	for j := int(t.Triangle); j < int(t.Until); j++ {
 		update(j, j)
 	}
 }
 
-func refRootInverse(l *fake.Launch, g abi.Root, to cuda.Pointer, rs, cs int64) {
-	f, n := rootOf(l, g)
-	for j := range int(g.A.N) {
+func refRootInverse(l *fake.Launch, g abi.Root, begin int32, to cuda.Pointer, rs, cs int64) {
+	for k := range int(l.Grid.Y) {
+		j := int(begin) + k
+		f := rootColumn(l, g, j)
 		for i := range int(g.A.N) {
 			x := 0.0
 			if i >= j {
-				x = f[i+j*n]
+				x = f[i]
 			}
 			if x-x != 0 || i == j && !(x > 0) {
 				fake.Slice[uint32](l, g.Status, 1)[0] |= abi.SeedNotFinite
 			}
-			fake.Slice[float64](l, to+cuda.Pointer(8*(int64(i)*rs+int64(j)*cs)), 1)[0] = x
+			fake.Slice[float64](l, to+cuda.Pointer(8*(int64(i)*rs+int64(k)*cs)), 1)[0] = x
 		}
 	}
 }

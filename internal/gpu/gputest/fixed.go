@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/num"
@@ -125,7 +126,7 @@ func refFixedCorrection(l *fake.Launch, q abi.Refining) {
 }
 
 func refFixedProduct(l *fake.Launch, q abi.Refining) {
-	n, count, slices := int(q.N), int(q.Count), int(l.Grid.Y)
+	n, count, slices := int(q.N), int(q.Count), int(q.Slices)
 	_, y := fixedVectors(l, q)
 	top := int(fake.Slice[int32](l, q.Tops, int(q.Step)+1)[q.Step])
 	parts := fake.Slice[float64](l, q.Parts, n*slices)
@@ -139,46 +140,52 @@ func refFixedProduct(l *fake.Launch, q abi.Refining) {
 		y.set(j, new(big.Int).Add(y.get(j), shiftedDown(c[j], 2+top+int(q.Scale))))
 	}
 	words := fake.Slice[uint64](l, q.Planes, count*n*n)
-	chunks := (int(q.Used) + abi.FixedChunk - 1) / abi.FixedChunk
-	sums := fake.Slice[uint64](l, q.Sums, chunks*slices*abi.FixedWords*n)
-	clear(sums)
-	for z := range chunks {
-		to := integers{sums[z*slices*abi.FixedWords*n:], n, abi.FixedWords}
-		for i := range n {
-			sum := new(big.Int)
-			for j := range n {
-				f := new(big.Int)
-				for p := z * abi.FixedChunk; p < (z+1)*abi.FixedChunk; p++ {
-					f.Lsh(f, 64)
-					if p < int(q.Used) {
-						f.Or(f, new(big.Int).SetUint64(words[(p*n+j)*n+i]))
+	for z := range int(l.Grid.Z) {
+		for p := range int(l.Grid.Y) {
+			to := fixedSums(l, q, int(l.Grid.Y), z, p)
+			for i := range n {
+				sum := new(big.Int)
+				for j := p * int(q.Slice); j < min(n, (p+1)*int(q.Slice)); j++ {
+					f := new(big.Int)
+					for p := z * abi.FixedChunk; p < (z+1)*abi.FixedChunk; p++ {
+						f.Lsh(f, 64)
+						if p < int(q.Used) {
+							f.Or(f, new(big.Int).SetUint64(words[(p*n+j)*n+i]))
+						}
 					}
+					if z == 0 && f.Bit(64*abi.FixedChunk-1) == 1 {
+						f.Sub(f, new(big.Int).Lsh(big.NewInt(1), 64*abi.FixedChunk))
+					}
+					sum.Add(sum, f.Mul(f, c[j]))
 				}
-				if z == 0 && f.Bit(64*abi.FixedChunk-1) == 1 {
-					f.Sub(f, new(big.Int).Lsh(big.NewInt(1), 64*abi.FixedChunk))
-				}
-				sum.Add(sum, f.Mul(f, c[j]))
+				to.set(i, sum)
 			}
-			to.set(i, sum)
 		}
 	}
 }
 
-func refFixedResidual(l *fake.Launch, q abi.Refining, slices int32) {
+// fixedSums returns the integers of a chunk and a slice of F.
+func fixedSums(l *fake.Launch, q abi.Refining, slices, chunk, slice int) integers {
+	n, words := int(q.N), abi.FixedChunk+1
+	at := q.Sums + cuda.Pointer(8*(chunk*slices+slice)*words*n)
+	return integers{fake.Slice[uint64](l, at, words*n), n, words}
+}
+
+func refFixedResidual(l *fake.Launch, q abi.Refining) {
 	n := int(q.N)
 	r, _ := fixedVectors(l, q)
 	tops := fake.Slice[int32](l, q.Tops, int(q.Step)+2)
-	chunks := (int(q.Used) + abi.FixedChunk - 1) / abi.FixedChunk
-	sums := fake.Slice[uint64](l, q.Sums, chunks*int(slices)*abi.FixedWords*n)
+	chunks, slices := (int(q.Used)+abi.FixedChunk-1)/abi.FixedChunk, (n+int(q.Slice)-1)/int(q.Slice)
 	for i := range n {
-		v := r.get(i)
+		all := new(big.Int)
 		for z := range chunks {
-			all := new(big.Int)
-			for s := range int(slices) {
-				all.Add(all, integers{sums[(z*int(slices)+s)*abi.FixedWords*n:], n, abi.FixedWords}.get(i))
+			all.Lsh(all, 64*abi.FixedChunk)
+			for s := range slices {
+				all.Add(all, fixedSums(l, q, slices, z, s).get(i))
 			}
-			v.Sub(v, shiftedDown(all, int(q.Top)+1-64*abi.FixedChunk*(z+1)-62+int(tops[q.Step])+int(q.Scale)))
 		}
+		v := r.get(i)
+		v.Sub(v, shiftedDown(all, int(q.Top)+1-64*abi.FixedChunk*chunks-62+int(tops[q.Step])+int(q.Scale)))
 		r.set(i, v)
 		tops[q.Step+1] = max(tops[q.Step+1], int32(lengthOf(v)))
 	}

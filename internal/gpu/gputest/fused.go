@@ -59,6 +59,12 @@ func floorDiv(a, b int64) int64 {
 }
 
 func refFused(l *fake.Launch, r abi.FusedReduction, products bool) {
+	refFusedSums(l, r, products, func(d addend, total *big.Int, top int64) { d.addTo(total, products, int(r.Digits), top) })
+}
+
+// refFusedSums computes what kernels of one launch do. add adds an addend to a sum in units of the
+// last column, of a row with reference top.
+func refFusedSums(l *fake.Launch, r abi.FusedReduction, products bool, add func(d addend, total *big.Int, top int64)) {
 	n, k := int(r.A.N), int(r.Digits)
 	sums := newReferenceSums(n, k)
 	for i := range n {
@@ -66,7 +72,7 @@ func refFused(l *fake.Launch, r abi.FusedReduction, products bool) {
 		total := new(big.Int)
 		fusedAddends(l, &r, products, i, func(d addend, _ bool) {
 			if d.class == num.Finite {
-				d.addTo(total, products, k, sums.top[i])
+				add(d, total, sums.top[i])
 			}
 		})
 		for c := k; c > 0; c-- {

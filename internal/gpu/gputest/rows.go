@@ -22,6 +22,9 @@ func RowReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	drv.Kernel("integersOfRows", refIntegers)
 	drv.Kernel("settle", refSettle)
 	convolveReference(drv)
+	for _, s := range abi.OuterShapes {
+		drv.Kernel(s.Kernel(), refOuter)
+	}
 	for _, f := range abi.DigitFiles {
 		for _, k := range f.Digits {
 			if f.Sums == abi.FusedFile {

@@ -10,9 +10,9 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// fewColumnsOf is the order up to which slices have a quarter of the columns, so that there are
-// enough of them for all multiprocessors.
-const fewColumnsOf = 2048
+// shortSlices is the order up to which slices have a quarter of the columns, so that there are
+// enough of them for all multiprocessors. A variable for tests.
+var shortSlices = 2048
 
 // Refine is place.Refiner's, for matrices of the device. Nothing waits for the device until the
 // end.
@@ -23,25 +23,28 @@ func Refine(s *cuda.Stream, of place.Refinement, f, x, g, z mem.Matrix) (lengths
 	for block > 32 && shared(block) > limit/3 {
 		block /= 2
 	}
-	if shared(block) > limit {
+	chunks := func(planes int) int { return (planes + abi.FixedChunk - 1) / abi.FixedChunk }
+	sums := func(planes int) int { return 8 * abi.FixedUpdate * (abi.FixedChunk*chunks(planes) + 2) }
+	static := 8 * abi.FixedUpdate * abi.FixedParts * (abi.FixedChunk + 2)
+	if shared(block) > limit || sums(count)+static > limit {
 		return nil, false, nil
 	}
 	z.Changed()
-	columns := abi.FixedColumns
-	if n <= fewColumnsOf {
-		columns /= 4
+	columns, slice := abi.FixedColumns, abi.FixedSlice
+	if n <= shortSlices {
+		columns, slice = columns/4, slice/4
 	}
-	slicesOf := (n + columns - 1) / columns
+	slicesX, slicesF := (n+columns-1)/columns, (n+slice-1)/slice
 	steps := len(of.Planes)
 	k := abi.Refining{F: abi.RowsOf(f), X: abi.RowsOf(x), N: int32(n), Words: int32(of.Words),
-		Top: int32(of.Top), Count: int32(count), Scale: int32(of.Scale), Columns: int32(columns)}
+		Top: int32(of.Top), Count: int32(count), Scale: int32(of.Scale), Columns: int32(columns), Slices: int32(slicesX), Slice: int32(slice)}
 	var tops *cuda.Memory
 	for _, m := range []struct {
 		to    *cuda.Pointer
 		bytes int
 	}{
 		{&k.Planes, 8 * count * n * n}, {&k.R, 8 * (of.Words + 1) * n}, {&k.Y, 8 * (of.Words + 2) * n},
-		{&k.Parts, 8 * slicesOf * n}, {&k.Sums, 8 * ((count + abi.FixedChunk - 1) / abi.FixedChunk) * slicesOf * abi.FixedWords * n},
+		{&k.Parts, 8 * slicesX * n}, {&k.Sums, 8 * chunks(count) * slicesF * (abi.FixedChunk + 1) * n},
 		{&k.Tops, 4 * (steps + 1) * g.Cols},
 	} {
 		p, err := s.Alloc(int64(m.bytes))
@@ -65,7 +68,6 @@ func Refine(s *cuda.Stream, of place.Refinement, f, x, g, z mem.Matrix) (lengths
 		return nil, false, err
 	}
 	rows := cuda.Dim{X: (n + abi.FixedRows - 1) / abi.FixedRows}
-	both := cuda.Dim{X: rows.X, Y: slicesOf}
 	column := func(m mem.Matrix, j int) abi.Vectors {
 		m.Off, m.Cols = m.Off+j*m.CS, 1
 		return abi.RowsOf(m)
@@ -78,13 +80,13 @@ func Refine(s *cuda.Stream, of place.Refinement, f, x, g, z mem.Matrix) (lengths
 		}
 		for step, used := range of.Planes {
 			k.Step, k.Used = int32(step), int32(used)
-			if err := run("fixedCorrection", both, abi.FixedRows, 0, k); err != nil {
+			if err := run("fixedCorrection", cuda.Dim{X: rows.X, Y: slicesX}, abi.FixedRows, 0, k); err != nil {
 				return nil, false, err
 			}
-			if err := run("fixedProduct", both, abi.FixedRows, 0, k); err != nil {
+			if err := run("fixedProduct", cuda.Dim{X: rows.X, Y: slicesF, Z: chunks(used)}, abi.FixedRows, 0, k); err != nil {
 				return nil, false, err
 			}
-			if err := run("fixedResidual", cuda.Dim{X: (n + abi.FixedUpdate - 1) / abi.FixedUpdate}, threads, 0, k, int32(slicesOf)); err != nil {
+			if err := run("fixedResidual", cuda.Dim{X: (n + abi.FixedUpdate - 1) / abi.FixedUpdate}, abi.FixedUpdate*abi.FixedParts, sums(used), k); err != nil {
 				return nil, false, err
 			}
 		}

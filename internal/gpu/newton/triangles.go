@@ -61,11 +61,7 @@ func Spread(s *cuda.Stream, a, b mem.Matrix) (rows, cols float64, err error) {
 		a    mem.Matrix
 		x, z cuda.Pointer
 	}{{b, 0, at(0)}, {a.T(), 0, at(k)}, {a, at(0), at(2 * k)}, {b.T(), at(k), at(2*k + m)}} {
-		each := 8
-		if p.a.RS == 1 || p.a.RS == -1 {
-			each = 32
-		}
-		if err := runTriangles(s, "magnitudesTimes", cuda.Dim{X: (p.a.Rows + each - 1) / each}, abi.Bounding{A: abi.RowsOf(p.a), X: p.x, Z: p.z}); err != nil {
+		if err := magnitudesTimes(s, p.a, p.x, p.z); err != nil {
 			return 0, 0, err
 		}
 	}
@@ -81,6 +77,53 @@ func Spread(s *cuda.Stream, a, b mem.Matrix) (rows, cols float64, err error) {
 		}
 	}
 	return rows, cols, nil
+}
+
+// magnitudesTimes stores bounds of |A| x, for ones where x is null.
+func magnitudesTimes(s *cuda.Stream, a mem.Matrix, x, z cuda.Pointer) error {
+	each := 8
+	if a.RS == 1 || a.RS == -1 {
+		each = 32
+	}
+	return runTriangles(s, "magnitudesTimes", cuda.Dim{X: (a.Rows + each - 1) / each}, abi.Bounding{A: abi.RowsOf(a), X: x, Z: z})
+}
+
+// Magnitudes returns bounds of |A| x for matrices of finite numbers of MP and vectors x ≥ 0, which
+// stand for ones where they are nil. None is empty.
+func Magnitudes(s *cuda.Stream, list []mem.Matrix, x [][]float64) (z [][]float64, err error) {
+	count := 0
+	for _, a := range list {
+		count += a.Rows
+	}
+	room, err := s.Alloc(int64(8 * count))
+	if err != nil {
+		return nil, err
+	}
+	defer room.Free()
+	count = 0
+	for k, a := range list {
+		var by cuda.Pointer
+		if x[k] != nil {
+			vector, err := cuda.NewCopy(s, x[k])
+			if err != nil {
+				return nil, err
+			}
+			defer vector.Free()
+			by = vector.Pointer()
+		}
+		if err := magnitudesTimes(s, a, by, room.At(int64(8*count))); err != nil {
+			return nil, err
+		}
+		count += a.Rows
+	}
+	all := make([]float64, count)
+	if err := cuda.Download(s, all, room.Pointer()); err != nil {
+		return nil, err
+	}
+	for _, a := range list {
+		z, all = append(z, all[:a.Rows]), all[a.Rows:]
+	}
+	return z, nil
 }
 
 func runTriangles(s *cuda.Stream, kernel string, grid cuda.Dim, args any) error {

@@ -21,12 +21,15 @@ type Config struct {
 	// bytes that may be taken on the device beside operands; 0: most of what is there
 	Memory     int64
 	HostMemory int64 // bytes that a product may take on the host, where that computes it; 0: 4 GiB
-	// Triangle restricts the output to one triangle of a square C: 'U', 'L', or 0 for all of it.
+	// Triangle restricts the output to one triangle of C: 'U', 'L', or 0 for all of it.
 	Triangle byte
 	// Factors are triangles of A and of B, 'U', 'L', or 0 for all of them, beyond which there are
 	// zeros. It counts for operands that live on the device, and makes wrong numbers if it is
 	// wrong.
 	Factors [2]byte
+	// Before is how many rows of the triangle of Factors come before those of A, and columns before
+	// those of B; the same number of both for a Triangle.
+	Before [2]int
 	// Bound is what is known of the result, if not nil: see exact.Bound. It counts for operands
 	// that live on the device.
 	Bound *exact.Bound
@@ -34,8 +37,9 @@ type Config struct {
 	Check bool
 	// Tally is where Bound.Tally lives, if not nil.
 	Tally *mem.Array
-	// Panels are on their way to A, if not nil: a matrix by columns that lives on the device, all
-	// of it, with B and C of any kind.
+	// Panels are on their way to A, if not nil, which is part of a matrix by columns that lives on
+	// the device, all of it where panels are looked at. Its columns begin at a multiple of tiles. B
+	// and C are of any kind.
 	Panels *Panels
 	// Timing measures the stages. The host then waits for the device at the end.
 	Timing bool

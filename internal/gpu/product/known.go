@@ -17,7 +17,7 @@ import (
 // nothing: not for a checked product, whose outcome it asks for.
 func (m *multiplication) known() (bool, error) {
 	b := m.cfg.Bound
-	if m.cfg.Check || m.cfg.Panels != nil || b == nil || b.Within == 0 || b.A == nil || b.B == nil || m.cfg.Tally == nil || m.a.Arr.Terms() > 1 || m.b.Arr.Terms() > 1 {
+	if m.cfg.Check || b == nil || b.Within == 0 || b.A == nil || b.B == nil || m.cfg.Tally == nil || m.a.Arr.Terms() > 1 || m.b.Arr.Terms() > 1 {
 		return false, nil
 	}
 	if !abi.CoefficientOf(m.expr.alpha).Plain {

@@ -92,6 +92,12 @@ func (m *multiplication) prepare() error {
 	if ok, err := m.known(); ok || err != nil {
 		return err
 	}
+	if p := m.cfg.Panels; p != nil && p.records == nil { // not enough is known
+		if err := p.complete(m.s); err != nil {
+			return err
+		}
+		m.cfg.Panels = nil
+	}
 	samples, err := m.scan()
 	if err != nil {
 		return err

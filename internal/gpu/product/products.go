@@ -26,7 +26,7 @@ func (m *multiplication) products(b region, c chunk, left, right planes, room ro
 		Out:    room.y.At(int64(c.plain0) * room.n), Wide: room.wide.At(2 * int64(c.kar0) * room.n), Stride: room.n, LD: int64(room.ld),
 		Plain: int32(c.plain1 - c.plain0), Karatsuba: int32(c.kar1 - c.kar0),
 		Blocks: int32(roundUp(k, abi.Tile) / abi.Tile), Rows: int32(rows / m.rowTile()), Cols: int32(cols / abi.Tile),
-		I0: int32(b.i0), J0: int32(b.j0),
+		I0: int32(m.cfg.Before[leftSide] + b.i0), J0: int32(m.cfg.Before[rightSide] + b.j0),
 		Triangle: int32(m.cfg.Triangle), LeftTriangle: int32(m.cfg.Factors[leftSide]), RightTriangle: int32(m.cfg.Factors[rightSide]),
 	}
 	m.stats.Products += int64(c.planes())

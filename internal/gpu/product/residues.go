@@ -42,27 +42,30 @@ func (m *multiplication) residues(l, r *operand, c chunk, left, right *cuda.Memo
 	return m.convert(c, steps, 0, m.a.Cols, list...)
 }
 
-// convertPanels is convert for the right factor, unless there is none, for the own panel of the
-// left one, where that lives, and then for the others, each when it has come.
+// convertPanels is convert for the right factor, unless there is none, for what the left one has of
+// the own panel, where that lives, and then of the others, each when it has come.
 func (m *multiplication) convertPanels(c chunk, steps int, p *Panels, left converted, right ...converted) error {
 	if err := m.convert(c, steps, 0, m.a.Cols, right...); err != nil {
 		return err
 	}
-	panel := func(i int, f converted) error {
-		return m.convert(c, steps, int(p.args.Start[i]), int(p.args.Start[i+1]), f)
-	}
+	row, col := p.origin(m.a)
 	own, o := left, *left.o
-	o.vectors = p.vectors(o.first, o.n)
+	o.vectors = p.vectors(row+o.first, o.n, col)
 	own.o = &o
-	if err := panel(p.own, own); err != nil {
-		return err
-	}
-	for i := 1; i < len(p.arrived); i++ {
+	for i := range p.arrived {
 		next := (p.own + i) % len(p.arrived)
-		if err := m.s.Wait(p.arrived[next]); err != nil {
-			return err
+		from, until := max(int(p.args.Start[next])-col, 0), min(int(p.args.Start[next+1])-col, m.a.Cols)
+		if from >= until {
+			continue
 		}
-		if err := panel(next, left); err != nil {
+		f := own
+		if i > 0 {
+			f = left
+			if err := m.s.Wait(p.arrived[next]); err != nil {
+				return err
+			}
+		}
+		if err := m.convert(c, steps, from, until, f); err != nil {
 			return err
 		}
 	}

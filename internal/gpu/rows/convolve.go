@@ -24,7 +24,7 @@ const (
 
 // convolves reports whether products with so many digits are for the tensor cores.
 func (q *rowSums) convolves(digits int) bool {
-	if q.x == nil || q.a.Arr.Kind != num.MP || q.x.Arr.Kind != num.MP || q.a.Rows <= fewRows || q.a.Cols > convolveLongest {
+	if q.x == nil || q.a.Arr.Kind != num.MP || q.x.Arr.Kind != num.MP || q.a.Rows <= fewRows || q.a.Cols > convolveLongest || q.outer(digits) {
 		return false
 	}
 	limbs := q.a.Arr.Limbs()

@@ -19,18 +19,19 @@ const (
 	fewerRows = 4
 )
 
-// fused reports whether the sums are for the fused kernels.
+// fused reports whether the sums are for kernels of one launch.
 func (q *rowSums) fused() bool {
 	file, _ := abi.DigitFile(q.digits)
-	return file == abi.FusedFile && !q.convolves(q.digits)
+	return q.outer(q.digits) || file == abi.FusedFile && !q.convolves(q.digits)
 }
 
 // A fusedLaunch is a launch in preparation.
 type fusedLaunch struct {
-	f      *cuda.Function
-	r      abi.FusedReduction
-	grid   cuda.Dim
-	shared int
+	f       *cuda.Function
+	r       abi.FusedReduction
+	grid    cuda.Dim
+	threads int // of a block
+	shared  int
 }
 
 // fuse is compute.
@@ -40,11 +41,11 @@ func (q *rowSums) fuse(end func() abi.RowEnding) error {
 	if q.x != nil {
 		l.r.X = abi.RowsOf(*q.x)
 	}
-	var err error
-	if l.f, err = loaded.Function(q.s, "rows/"+abi.FusedFile, q.kernelName()); err != nil {
-		return err
+	divide := q.divide
+	if q.outer(q.digits) {
+		divide = q.divideOuter
 	}
-	if err := q.divide(loaded, l); err != nil {
+	if err := divide(loaded, l); err != nil {
 		return err
 	}
 	parts := int64(0)
@@ -57,11 +58,20 @@ func (q *rowSums) fuse(end func() abi.RowEnding) error {
 	l.r.Columns, l.r.S = q.memory.Pointer(), spansOf(q.memory.At(q.spansAt()), q.a.Rows)
 	l.r.Parts = q.memory.At(q.partsAt())
 	l.r.End = end()
-	return l.f.Launch(q.s, l.grid, cuda.Dim{X: fusedThreads}, l.shared, l.r)
+	if q.outer(q.digits) {
+		shape, _ := abi.OuterShapeOf(q.digits)
+		return l.f.Launch(q.s, l.grid, cuda.Dim{X: l.threads}, l.shared,
+			abi.OuterReduction{FusedReduction: l.r, First: shape.FetchingOf(l.r.A), Second: shape.FetchingOf(l.r.X)})
+	}
+	return l.f.Launch(q.s, l.grid, cuda.Dim{X: l.threads}, l.shared, l.r)
 }
 
 // divide divides the work among blocks. The threads of a warp lie the way that memory runs.
-func (q *rowSums) divide(loaded *launch.Kernels, l *fusedLaunch) error {
+func (q *rowSums) divide(loaded *launch.Kernels, l *fusedLaunch) (err error) {
+	if l.f, err = loaded.Function(q.s, "rows/"+abi.FusedFile, q.kernelName()); err != nil {
+		return err
+	}
+	l.threads = fusedThreads
 	m, k := q.a.Rows, q.a.Cols
 	perSM, err := loaded.Blocks(l.f, fusedThreads, fusedShared(q.digits, fusedRows, fusedRows))
 	if err != nil {

@@ -265,11 +265,13 @@ func (q *rowSums) digitsAgain(first int, spread int64) int {
 }
 
 // errorDigits bounds the error of an addend in units of B^-K, B = 2^rowDigit:
-// kernels/rows/reduce.cuh and convolve.cuh.
+// kernels/rows/reduce.cuh, outer.cuh and convolve.cuh.
 func (q *rowSums) errorDigits(k int) uint64 {
 	switch {
 	case q.x == nil:
 		return 2
+	case q.outer(k):
+		return q.outerError(k)
 	case q.convolves(k):
 		return uint64(convolveDigits*k + 4)
 	}
@@ -281,6 +283,9 @@ func (q *rowSums) errorDigits(k int) uint64 {
 // ceil(its bits / rowDigit), and the last column of their product is the sum of both less 2. Digit
 // convolution keeps all of the columns before the last.
 func (q *rowSums) exactSpread(k int) int64 {
+	if q.outer(k) {
+		return q.outerSpread(k)
+	}
 	if q.x != nil {
 		convolves := q.convolves(k)
 		k -= (significandBits(q.x.Arr.Format) + abi.RowDigit - 1) / abi.RowDigit

@@ -3,6 +3,7 @@ package rows
 import (
 	"context"
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/cuda"
@@ -48,6 +49,37 @@ func TestSanitizeRows(t *testing.T) {
 
 // TestColumns checks the columns of digits.
 func TestColumns(t *testing.T) { checkColumns(t, gputest.Machine(t)) }
+
+// TestOuter compares products of all MP numbers by the kernels of kernels/rows/outer.cuh with those
+// of the host.
+func TestOuter(t *testing.T) {
+	dev := gputest.Machine(t)
+	alwaysOuter(t)
+	list := append(append(rowProblems(40), rowProblems(160)...), outerProblems()...)
+	for _, p := range []int{53, 106, 212, 424, 848, 1696} {
+		f := gputest.MP(p)
+		for _, kind := range []gputest.Family{gputest.Uniform, gputest.Spread, gputest.Cancel, gputest.Special} {
+			list = append(list, rowProblem{in: f, inX: f, out: f, kind: kind, m: 1, k: 100003, alpha: 1, inc: 1})
+		}
+	}
+	for _, p := range list {
+		checkGemv(t, dev, p)
+		checkReductions(t, dev, p)
+	}
+	checkColumns(t, dev)
+}
+
+// TestSanitizeOuter runs small problems with each of them.
+func TestSanitizeOuter(t *testing.T) {
+	dev := gputest.Machine(t)
+	alwaysOuter(t)
+	for _, p := range []int{106, 330, 424, 848, 1696} {
+		f := gputest.MP(p)
+		q := rowProblem{in: f, inX: f, out: f, kind: gputest.Special, m: 3, k: 333, alpha: 1, inc: 1, trans: p%4 == 0}
+		checkGemv(t, dev, q)
+		checkReductions(t, dev, q)
+	}
+}
 
 // rowBench is what the benchmarks run: level 1 and 2 on resident operands.
 type rowBench struct {
@@ -187,4 +219,66 @@ func BenchmarkRows(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkOuter measures products with and without the kernels of kernels/rows/outer.cuh, of
+// vectors of several lengths and of matrices: what outerRules are set by.
+func BenchmarkOuter(b *testing.B) {
+	dev := gputest.Machine(b)
+	for _, p := range []int{106, 212, 424, 848, 1696} {
+		for _, shape := range [][2]int{{1, 1 << 10}, {1, 1 << 12}, {1, 1 << 14}, {1, 1 << 17}, {1, 1_000_000}, {1000, 1000}, {-1000, 1000}, {8, 125_000}} {
+			for _, way := range []string{"old", "new"} {
+				b.Run(fmt.Sprintf("%d/%dx%d/%s", p, shape[0], shape[1], way), func(b *testing.B) {
+					var rules outerRule
+					if way == "new" {
+						rules.rows = math.MaxInt
+					}
+					defer func(old outerRule) { outerRules = old }(outerRules)
+					outerRules = rules
+					if err := dev.Do(context.Background(), func(s *cuda.Stream) error { return benchOuter(b, s, benchFormat(p), shape[0], shape[1]) }); err != nil {
+						b.Fatal(err)
+					}
+				})
+			}
+		}
+	}
+}
+
+// benchOuter measures a dot product of k numbers for m = 1, else a matrix-vector product of abs(m)
+// rows, of a transposed matrix if m is negative.
+func benchOuter(b *testing.B, s *cuda.Stream, f num.Format, m, k int) error {
+	r, err := newRowBench(s, f)
+	if err != nil {
+		return err
+	}
+	defer r.free()
+	name := "Dot"
+	if r.x.N, r.y.N = k, k; m != 1 {
+		name = "Gemv"
+		r.m = mem.Matrix{Arr: r.m.Arr, RS: 1, CS: m, Rows: m, Cols: k}
+		if m < 0 {
+			r.m.RS, r.m.CS, r.m.Rows = k, 1, -m
+		}
+	}
+	run := func() (err error) {
+		if name == "Dot" {
+			_, err = r.run(name)
+			return err
+		}
+		x := r.y
+		_, err = GemvResident(s, Config{}, gputest.Scalar(1), r.m, x, num.Real{}, mem.Vector{}, mem.Vector{Arr: r.z, Inc: 1, N: r.m.Rows}, func(num.Flags) {})
+		return err
+	}
+	if err := run(); err != nil { // loads the kernels
+		return err
+	}
+	for b.Loop() {
+		if err := run(); err != nil {
+			return err
+		}
+	}
+	if name == "Dot" {
+		return r.check(name)
+	}
+	return nil
 }

@@ -19,9 +19,10 @@ import (
 )
 
 // Sums of numbers and of products along the rows of a matrix, which are cut into digits. There are
-// three ways: fused.go for up to 17 digits, where launches and waits would take much of the time,
-// accumulate.go for more, which keeps the digits of long numbers in registers as well, and in it
-// convolve.go for products of many rows, on the tensor cores.
+// four ways: fused.go for up to 17 digits, where launches and waits would take much of the time,
+// accumulate.go for more, which keeps the digits of long numbers in registers as well, and two for
+// products on the tensor cores: outer.go, in fused.go, for long rows, and convolve.go, in
+// accumulate.go, for many rows.
 
 // rowMargin is MARGIN of kernels/rows/fused.cuh.
 const rowMargin = 3

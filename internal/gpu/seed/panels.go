@@ -1,9 +1,6 @@
 package seed
 
-import (
-	"github.com/halfulp/halfulp/internal/cuda"
-	"github.com/halfulp/halfulp/internal/gpu/abi"
-)
+import "github.com/halfulp/halfulp/internal/cuda"
 
 // panelWidth is how many columns a panel has. Inverses on an H100 (BenchmarkInverse) took, by steps
 // of 64 columns without panels and with panels of 128 and 256, 3.11, 2.99 and 2.96 ms for n = 2048,
@@ -63,63 +60,11 @@ func (c stretch) without(begin, end int) stretch {
 // count returns how many columns there are.
 func (c stretch) count() int { return c.end - c.begin - c.skipped }
 
-// events are what streams of several GPUs wait for, of every other panel each.
-type events struct {
-	beside     *cuda.Stream   // of what all wait for: its blocks go first
-	eliminated *cuda.Event    // a panel, in beside
-	pulled     [2]*cuda.Event // its left factor and pivots, by another GPU, in beside
-	updated    [2]*cuda.Event // columns beside the panel, which has been in use for that
-	done       *cuda.Event
-}
-
-// list returns the events.
-func (e *events) list() []**cuda.Event {
-	return []**cuda.Event{&e.eliminated, &e.pulled[0], &e.pulled[1], &e.updated[0], &e.updated[1], &e.done}
-}
-
-// start makes the stream, which follows s, and the events.
-func (e *events) start(s *cuda.Stream) (err error) {
-	if e.beside, err = s.NewStream(); err != nil {
-		return err
-	}
-	for _, x := range e.list() {
-		if *x, err = s.NewEvent(); err != nil {
-			return err
-		}
-		if err = s.Record(*x); err != nil {
-			return err
-		}
-	}
-	return e.beside.Wait(e.done)
-}
-
-// stop waits for the stream and ends it and the events.
-func (e *events) stop() (err error) {
-	if e.beside != nil {
-		err = e.beside.Close()
-	}
-	for _, x := range e.list() {
-		if *x == nil {
-			continue
-		}
-		if failed := (*x).Close(); err == nil {
-			err = failed
-		}
-	}
-	*e = events{}
-	return err
-}
-
 // eliminate inverts F but for the order of its rows and columns: step by step, each of which
 // updates all columns, or by panels.
 func (w *work) eliminate() error {
-	if w.g.Width > block {
-		t := team{w}
-		err := t.eliminate()
-		if e := w.stop(); err == nil {
-			err = e
-		}
-		return err
+	if w.width > block {
+		return eliminateAlone(w)
 	}
 	all := columns(0, int(w.g.Columns))
 	for first := 0; first < all.end; first += block {
@@ -146,141 +91,42 @@ func (w *work) step(s *cuda.Stream, first int, panel stretch) error {
 	return w.update(s, first, block, panel, 0)
 }
 
-// A team is GPUs each of which has some of F's columns, in their order.
-type team []*work
-
-// each runs f where operations of each GPU may be queued.
-func (t team) each(f func(w *work) error) (err error) {
-	for _, w := range t {
-		if e := w.do(func() error { return f(w) }); err == nil {
-			err = e
+// eliminatePanel makes the factors of a panel.
+func (w *work) eliminatePanel(begin, end int) error {
+	w.g.Panel = int32(begin)
+	for first := begin; first < end; first += block {
+		if err := w.step(w.beside, first, columns(begin, end)); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
-// A panel is columns that a GPU has.
-type panel struct {
-	*work
-	begin, end int
+// made is the corner, the left factor, the order and the slots. A GPU that finds the next pivots
+// while others get these changes no place in the order before them and no slot of other rows.
+func (w *work) made(begin, end int) []memory {
+	n, width := int(w.g.N), int(w.g.Width)
+	return []memory{{w.g.Corner, 8 * (width*width + n*(end-begin))}, {w.g.Order, 2 * 4 * n}}
 }
 
-// panels returns those of all GPUs.
-func (t team) panels() (list []panel) {
-	for _, w := range t {
-		for begin := w.begin; begin < w.end; begin += int(w.g.Width) {
-			list = append(list, panel{w, begin, min(begin+int(w.g.Width), w.end)})
-		}
-	}
-	return list
-}
-
-// eliminate eliminates a panel as soon as its columns are there, in the stream beside that of all
-// other updates.
-func (t team) eliminate() error {
-	if err := t.each(func(w *work) error { return w.start(w.s) }); err != nil {
-		return err
-	}
-	list := t.panels()
-	for k, p := range list {
-		next := panel{begin: p.end, end: p.end}
-		if k+1 < len(list) {
-			next = list[k+1]
-		}
-		if err := p.do(func() error { return t.eliminatePanel(p, k%2) }); err != nil {
-			return err
-		}
-		made := p.g
-		if err := t.each(func(w *work) error {
-			if err := w.follow(p, made, k%2); err != nil {
-				return err
-			}
-			return w.updateBeside(p, next, k%2)
-		}); err != nil {
-			return err
-		}
-	}
-	return t.each(func(w *work) error {
-		if err := w.beside.Record(w.done); err != nil {
-			return err
-		}
-		if err := w.s.Wait(w.done); err != nil {
-			return err
-		}
-		return w.s.Record(w.done)
-	})
-}
-
-// eliminatePanel makes the factors of a panel, when no GPU reads those of the one before the last
-// any more.
-func (t team) eliminatePanel(p panel, parity int) error {
-	for _, w := range t {
-		if w != p.work {
-			if err := p.beside.Wait(w.pulled[parity]); err != nil {
-				return err
-			}
-		}
-	}
-	p.g.Panel = int32(p.begin)
-	for first := p.begin; first < p.end; first += block {
-		if err := p.step(p.beside, first, columns(p.begin, p.end)); err != nil {
-			return err
-		}
-	}
-	return p.beside.Record(p.eliminated)
-}
-
-// follow lets the stream of updates wait for a panel, of which it gets what another GPU has made.
-// That may be finding the next pivots meanwhile, which changes no place in the order before them
-// and no slot of other rows.
-func (w *work) follow(p panel, made abi.Elimination, parity int) error {
-	if w == p.work {
-		return w.s.Wait(w.eliminated)
-	}
-	for _, e := range []*cuda.Event{p.eliminated, w.updated[parity]} {
-		if err := w.beside.Wait(e); err != nil {
-			return err
-		}
-	}
+func (w *work) updateNext(p, next panel) error {
 	w.g.Panel = int32(p.begin)
-	from, n, width := p.work.s.Device(), int64(w.g.N), int64(w.g.Width)
-	if err := w.beside.CopyPeer(w.g.Corner, from, made.Corner, 8*(width*width+n*int64(p.end-p.begin))); err != nil {
-		return err
-	}
-	if err := w.beside.CopyPeer(w.g.Order, from, made.Order, 2*4*n); err != nil {
-		return err
-	}
-	if err := w.beside.Record(w.pulled[parity]); err != nil {
-		return err
-	}
-	return w.s.Wait(w.pulled[parity])
+	return w.panelUpdate(w.beside, p.end, columns(next.begin, next.end), 0)
 }
 
-// updateBeside updates columns other than the panel's, those of the next panel first. These have to
-// have been updated by the panel before.
-func (w *work) updateBeside(p, next panel, parity int) error {
-	others := columns(w.begin, w.end).without(p.begin, p.end)
-	room := w.s.Device().Info().Multiprocessors
-	if next.work == w {
-		if err := w.beside.Wait(w.updated[1-parity]); err != nil {
-			return err
-		}
-		if err := w.panelUpdate(w.beside, p.end, columns(next.begin, next.end), 0); err != nil {
-			return err
-		}
-		others = others.without(next.begin, next.end)
-		room = max(1, room-spareFor(int(w.g.N)))
-	}
-	if err := w.panelUpdate(w.s, p.end, others, room); err != nil {
+func (w *work) updateOthers(p, next panel, blocks int) error {
+	w.g.Panel = int32(p.begin)
+	others := columns(w.begin, w.end).without(p.begin, p.end).without(next.begin, next.end)
+	if err := w.panelUpdate(w.s, p.end, others, blocks); err != nil {
 		return err
 	}
-	if err := w.triangles(w.s, p.end); err != nil {
-		return err
-	}
+	return w.triangles(w.s, p.end)
+}
+
+func (w *work) swap() {
 	w.g.Corner, w.other.Corner = w.other.Corner, w.g.Corner
 	w.g.Left, w.other.Left = w.other.Left, w.g.Left
 	w.g.Right, w.other.Right = w.other.Right, w.g.Right
-	return w.s.Record(w.updated[parity])
 }
 
 // panelUpdate updates columns other than those of the panel, which ends before column end, as

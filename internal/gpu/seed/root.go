@@ -3,7 +3,6 @@ package seed
 import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
-	"github.com/halfulp/halfulp/internal/gpu/launch"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
@@ -21,73 +20,77 @@ func InverseRoot(s *cuda.Stream, a, x mem.Matrix) (exps []int64, ok bool, err er
 	return inverseRoot(s, a, x, widthFor(a.Rows, rootPanelsFrom))
 }
 
-// A rootWork is the inversion of a Cholesky factor under way.
-type rootWork struct {
-	s       *cuda.Stream
-	kernels *launch.Kernels
-	memory  []*cuda.Memory
-	g       abi.Root
-	other   abi.Root // has P and the inverses of every other panel
-	events
-}
-
 func inverseRoot(s *cuda.Stream, a, x mem.Matrix, width int) (exps []int64, ok bool, err error) {
 	n := a.Rows
 	if n == 0 || n > MaxOrder {
 		return make([]int64, n), n == 0, nil
 	}
 	x.Changed()
-	padded := (n + block - 1) / block * block
-	w := &rootWork{s: s, kernels: launch.KernelsOf(s), g: abi.Root{A: abi.RowsOf(a), N: int32(padded)}}
-	defer func() {
-		for _, m := range w.memory {
-			m.Free()
+	w, err := newRootWork(s, a, 0, width)
+	if err != nil {
+		return nil, false, err
+	}
+	defer w.free()
+	for _, stage := range []func() error{w.exponents, w.fill, w.eliminate, func() error { return w.store(x) }} {
+		if err := stage(); err != nil {
+			return nil, false, err
 		}
-	}()
-	for _, m := range []struct {
-		to    *cuda.Pointer
-		bytes int
-	}{
+	}
+	return w.report()
+}
+
+// A rootWork is the inversion of a Cholesky factor under way, or what a GPU has of one.
+type rootWork struct {
+	queue
+	columns int // of the matrix, of those from begin on
+	g       abi.Root
+	other   abi.Root // has P and the inverses of every other panel
+}
+
+// newRootWork returns the work that has columns of a matrix, of which there are so many before
+// these.
+func newRootWork(s *cuda.Stream, a mem.Matrix, before, width int) (*rootWork, error) {
+	n := a.Rows
+	padded := (n + block - 1) / block * block
+	w := &rootWork{queue: newQueue(s, before, before+(a.Cols+block-1)/block*block, width), columns: a.Cols, g: abi.Root{A: abi.RowsOf(a), N: int32(padded)}}
+	if err := w.allocAll([]room{
 		{&w.g.Status, 8 * (1 + n)}, // and exponents
-		{&w.g.F, 8 * padded * padded},
+		{&w.g.F, 8 * padded * (w.end - w.begin)},
 		{&w.g.Inverse, 8 * block * width},
 		{&w.g.P, 8 * width * padded},
 		{&w.other.Inverse, 8 * block * width},
 		{&w.other.P, 8 * width * padded},
-	} {
-		memory, err := s.Alloc(int64(m.bytes))
-		if err != nil {
-			return nil, false, err
-		}
-		w.memory = append(w.memory, memory)
-		*m.to = memory.Pointer()
+	}); err != nil {
+		return nil, err
 	}
+	w.g.F -= cuda.Pointer(8 * padded * before)
 	w.g.Exps = w.g.Status + 8
-	if err := s.Zero(w.g.Status, 8); err != nil {
-		return nil, false, err
+	return w, nil
+}
+
+// exponents finds those of the columns.
+func (w *rootWork) exponents() error {
+	if err := w.s.Zero(w.g.Status, 8); err != nil {
+		return err
 	}
-	if err := w.run(s, "rootExponents", cuda.Dim{X: (n + threads - 1) / threads}, 0, w.g); err != nil {
-		return nil, false, err
-	}
-	if err := w.run(s, "rootMatrix", cuda.Dim{X: (padded + threads - 1) / threads, Y: padded}, 0, w.g); err != nil {
-		return nil, false, err
-	}
-	if width == block {
-		err = w.eliminate()
-	} else if err = w.start(s); err == nil {
-		err = w.eliminatePanels(width)
-	}
-	if e := w.stop(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return nil, false, err
-	}
-	if err := w.run(s, "rootInverse", cuda.Dim{X: (n + threads - 1) / threads, Y: n}, 0, w.g, first(x), int64(x.RS), int64(x.CS)); err != nil {
-		return nil, false, err
-	}
-	told := make([]int64, 1+n)
-	if err := cuda.Download(s, told, w.g.Status); err != nil {
+	return w.run(w.s, "rootExponents", cuda.Dim{X: (w.columns + threads - 1) / threads}, 0, w.g, int32(w.begin), int32(w.begin+w.columns))
+}
+
+// fill makes F.
+func (w *rootWork) fill() error {
+	return w.run(w.s, "rootMatrix", cuda.Dim{X: (int(w.g.N) + threads - 1) / threads, Y: w.end - w.begin}, 0, w.g, int32(w.begin))
+}
+
+// store stores the inverse.
+func (w *rootWork) store(x mem.Matrix) error {
+	return w.run(w.s, "rootInverse", cuda.Dim{X: (x.Rows + threads - 1) / threads, Y: x.Cols}, 0,
+		w.g, int32(w.begin), first(x), int64(x.RS), int64(x.CS))
+}
+
+// report returns the exponents, and whether all went well.
+func (w *rootWork) report() (exps []int64, ok bool, err error) {
+	told := make([]int64, 1+w.g.A.N)
+	if err := cuda.Download(w.s, told, w.g.Status); err != nil {
 		return nil, false, err
 	}
 	return told[1:], told[0] == 0, nil
@@ -102,8 +105,11 @@ func (w *rootWork) run(s *cuda.Stream, kernel string, grid cuda.Dim, shared int,
 	return f.Launch(s, grid, cuda.Dim{X: threads}, shared, args...)
 }
 
-// eliminate eliminates step by step, each of which updates all columns.
+// eliminate eliminates step by step, each of which updates all columns, or by panels.
 func (w *rootWork) eliminate() error {
+	if w.width > block {
+		return eliminateAlone(w)
+	}
 	n := int(w.g.N)
 	for first := 0; first < n; first += block {
 		w.g.Panel = int32(first)
@@ -111,7 +117,7 @@ func (w *rootWork) eliminate() error {
 			return err
 		}
 		end := first + block
-		if err := w.update(w.s, first, block, rootTiles{end, 0, end, end}, 0); err != nil {
+		if err := w.update(w.s, first, block, rows(end, 0, end, end, n), 0); err != nil {
 			return err
 		}
 	}
@@ -127,65 +133,64 @@ func (w *rootWork) step(s *cuda.Stream, first, begin int) error {
 	return w.run(s, "rootPanel", cuda.Dim{X: (int(w.g.N) - begin) / strip}, 8*block*(block+strip), w.g, int32(begin))
 }
 
-// eliminatePanels eliminates a panel as soon as its columns are there, in the stream beside that of
-// all other updates.
-func (w *rootWork) eliminatePanels(width int) error {
-	n := int(w.g.N)
-	for begin := 0; begin < n; begin += width {
-		end := min(begin+width, n)
-		next := min(end+width, n)
-		w.g.Panel = int32(begin)
-		for first := begin; first < end; first += block {
-			if err := w.step(w.beside, first, begin); err != nil {
-				return err
-			}
-			if err := w.update(w.beside, first, block, rootTiles{first + block, begin, end, n}, 0); err != nil {
-				return err
-			}
-		}
-		if err := w.beside.Record(w.eliminated); err != nil {
+// eliminatePanel makes P of a panel, of its columns and those behind.
+func (w *rootWork) eliminatePanel(begin, end int) error {
+	w.g.Panel = int32(begin)
+	for first := begin; first < end; first += block {
+		if err := w.step(w.beside, first, begin); err != nil {
 			return err
 		}
-		if err := w.s.Wait(w.eliminated); err != nil {
+		if err := w.update(w.beside, first, block, rows(first+block, begin, end, end, end), 0); err != nil {
 			return err
 		}
-		// What the panel before has updated, and which has used what the next one is to use.
-		if err := w.beside.Wait(w.updated[0]); err != nil {
-			return err
-		}
-		if err := w.update(w.beside, begin, end-begin, rootTiles{end, end, next, n}, 0); err != nil {
-			return err
-		}
-		if begin > 0 {
-			if err := w.run(w.s, "rootRows", cuda.Dim{X: begin / strip}, 8*block*2*block+8*(end-begin)*strip, w.g, int32(end-begin)); err != nil {
-				return err
-			}
-		}
-		if err := w.update(w.s, begin, end-begin, rootTiles{end, 0, begin, next}, max(1, w.s.Device().Info().Multiprocessors-spareFor(n))); err != nil {
-			return err
-		}
-		if err := w.s.Record(w.updated[0]); err != nil {
-			return err
-		}
-		w.g.Inverse, w.other.Inverse = w.other.Inverse, w.g.Inverse
-		w.g.P, w.other.P = w.other.P, w.g.P
 	}
 	return nil
 }
 
-// rootTiles are the tiles of rows from row on in columns begin <= j < end, and those of the lower
-// triangle behind.
-type rootTiles struct{ row, begin, end, triangle int }
+// made is P, of which other GPUs do not use what they make themselves, and the inverses of the
+// steps' factors.
+func (w *rootWork) made(begin, end int) []memory {
+	return []memory{{w.g.Inverse, 8 * block * (end - begin)}, {w.g.P, 8 * int(w.g.N) * (end - begin)}}
+}
+
+func (w *rootWork) updateNext(p, next panel) error {
+	w.g.Panel = int32(p.begin)
+	return w.update(w.beside, p.begin, p.end-p.begin, rows(p.end, next.begin, next.end, next.end, next.end), 0)
+}
+
+func (w *rootWork) updateOthers(p, next panel, blocks int) error {
+	w.g.Panel = int32(p.begin)
+	before := max(w.begin, min(w.end, p.begin)) // where columns end that are before the panel
+	if count := before - w.begin; count > 0 {
+		width := p.end - p.begin
+		if err := w.run(w.s, "rootRows", cuda.Dim{X: count / strip}, 8*(2*block*block+width*strip), w.g, int32(w.begin), int32(width)); err != nil {
+			return err
+		}
+	}
+	behind := min(w.end, max(w.begin, next.end)) // where columns begin that are behind both panels
+	return w.update(w.s, p.begin, p.end-p.begin, rows(p.end, w.begin, before, behind, w.end), blocks)
+}
+
+func (w *rootWork) swap() {
+	w.g.Inverse, w.other.Inverse = w.other.Inverse, w.g.Inverse
+	w.g.P, w.other.P = w.other.P, w.g.P
+}
+
+// rows returns the tiles of those that count.
+func rows(row, begin, end, triangle, until int) abi.RootTiles {
+	return abi.RootTiles{Row: int32(row), Begin: int32(begin), End: int32(end), Triangle: int32(triangle), Until: int32(until)}
+}
 
 // update updates tiles by P of depth columns from column from on, as work's does.
-func (w *rootWork) update(s *cuda.Stream, from, depth int, t rootTiles, blocks int) error {
+func (w *rootWork) update(s *cuda.Stream, from, depth int, t abi.RootTiles, blocks int) error {
 	kernel, across := "rootStep", block
 	if blocks > 0 {
 		kernel, across = "rootUpdate", wide
 	}
-	n := int(w.g.N)
-	down := func(from int) int { return (n - from + tall - 1) / tall }
-	tiles := down(t.row)*((t.end-t.begin+across-1)/across) + down(t.triangle)*(down(t.triangle)+1)/2*(tall/across)
+	down := func(from, to int32) int { return (int(to-from) + tall - 1) / tall }
+	side := down(t.Triangle, t.Until)
+	tiles := down(t.Row, w.g.N)*((int(t.End-t.Begin)+across-1)/across) + side*(side+1)/2*(tall/across) +
+		down(t.Until, w.g.N)*(int(t.Until-t.Triangle)/across)
 	if tiles == 0 {
 		return nil
 	}
@@ -193,5 +198,5 @@ func (w *rootWork) update(s *cuda.Stream, from, depth int, t rootTiles, blocks i
 		blocks = tiles
 	}
 	return w.run(s, kernel, cuda.Dim{X: min(tiles, blocks)}, updateShared(across),
-		w.g, int32(from), int32(depth), int32(t.row), int32(t.begin), int32(t.end), int32(t.triangle))
+		w.g, int32(from), int32(depth), t)
 }

@@ -6,7 +6,6 @@ package seed
 import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
-	"github.com/halfulp/halfulp/internal/gpu/launch"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
@@ -97,14 +96,9 @@ func (w *work) report() (rows, cols []int64, ok bool, err error) {
 
 // A work is an inversion under way, or what a GPU has of one.
 type work struct {
-	s       *cuda.Stream
-	do      func(f func() error) error // where the GPU's operations may be queued
-	kernels *launch.Kernels
-	memory  []*cuda.Memory
+	queue
 	q       abi.Equilibration
 	g       abi.Elimination
-	begin   int             // the first column of F, or of F's that the GPU has
-	end     int             // behind the last one
 	other   abi.Elimination // has the corner and the factors of every other panel
 	lists   cuda.Pointer    // of candidates of the tournament's nodes
 	counts  cuda.Pointer    // a counter a node
@@ -112,23 +106,6 @@ type work struct {
 	to      *abi.Triangles  // what Triangles wants
 	way     search
 	partial abi.Pivoting // for partial pivoting
-	events
-}
-
-func (w *work) free() {
-	for _, m := range w.memory {
-		m.Free()
-	}
-}
-
-// alloc returns the address of new memory.
-func (w *work) alloc(bytes int) (cuda.Pointer, error) {
-	m, err := w.s.Alloc(int64(bytes))
-	if err != nil {
-		return 0, err
-	}
-	w.memory = append(w.memory, m)
-	return m.Pointer(), nil
 }
 
 // paddedRows returns N for a matrix of at least as many rows as columns: there is a row more for
@@ -144,16 +121,11 @@ func newWork(s *cuda.Stream, a mem.Matrix, before, all int, way search, width in
 	whole := a
 	whole.Cols = all
 	padded, columns := paddedRows(whole), (all+block-1)/block*block
-	w := &work{s: s, kernels: launch.KernelsOf(s), way: way, begin: before, end: before + (a.Cols+block-1)/block*block}
-	w.do = func(f func() error) error { return f() }
+	w := &work{queue: newQueue(s, before, before+(a.Cols+block-1)/block*block, width), way: way}
 	w.q.A = abi.RowsOf(a)
 	w.g.N, w.g.Columns, w.g.Width = int32(padded), int32(columns), int32(width)
 	for nodes := (padded + node - 1) / node; nodes > 1; nodes = (nodes*block + node - 1) / node {
 		w.nodes += nodes
-	}
-	type room struct {
-		to    *cuda.Pointer
-		bytes int
 	}
 	rooms := []room{
 		{&w.q.Status, 8 * (1 + a.Rows + a.Cols)}, // and rows and columns
@@ -170,12 +142,8 @@ func newWork(s *cuda.Stream, a mem.Matrix, before, all int, way search, width in
 	for _, g := range factors {
 		rooms = append(rooms, room{&g.Corner, 8 * width * (width + padded)}, room{&g.Right, 8 * width * padded})
 	}
-	for _, m := range rooms {
-		var err error
-		if *m.to, err = w.alloc(m.bytes); err != nil {
-			w.free()
-			return nil, err
-		}
+	if err := w.allocAll(rooms); err != nil {
+		return nil, err
 	}
 	for _, g := range factors {
 		g.Left = g.Corner + cuda.Pointer(8*width*width)

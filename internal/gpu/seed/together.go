@@ -14,7 +14,7 @@ type Share struct {
 }
 
 // InverseTogether is Inverse on several GPUs, whose shares are one beside the other. It is possible
-// if they reach each other's memory, and all but the last one have multiples of SeedBlock columns.
+// if they reach each other's memory, and all but the last one have whole tiles of updates.
 func InverseTogether(ctx context.Context, shares []Share) (rows, cols []int64, ok, possible bool, err error) {
 	if possible, err = reachable(ctx, shares); err != nil || !possible {
 		return nil, nil, false, false, err
@@ -31,7 +31,7 @@ func InverseTogether(ctx context.Context, shares []Share) (rows, cols []int64, o
 func reachable(ctx context.Context, shares []Share) (can bool, err error) {
 	can = true
 	for k, share := range shares {
-		can = can && share.A.Rows <= MaxOrder && share.A.Cols > 0 && (share.A.Cols%block == 0 || k == len(shares)-1)
+		can = can && share.A.Rows <= MaxOrder && share.A.Cols > 0 && (share.A.Cols%wide == 0 || k == len(shares)-1)
 		err := share.Device.Do(ctx, func(s *cuda.Stream) error {
 			for _, other := range shares {
 				if other.Device == share.Device {
@@ -53,7 +53,10 @@ func reachable(ctx context.Context, shares []Share) (can bool, err error) {
 }
 
 func invertTogether(ctx context.Context, shares []Share, way search, width int) (rows, cols []int64, ok bool, err error) {
-	var t team
+	var (
+		t  team
+		ws []*work
+	)
 	defer func() {
 		if e := t.free(context.WithoutCancel(ctx)); err == nil {
 			err = e
@@ -72,17 +75,17 @@ func invertTogether(ctx context.Context, shares []Share, way search, width int) 
 				return err
 			}
 			w.do = func(f func() error) error { return share.Device.Do(ctx, func(*cuda.Stream) error { return f() }) }
-			t = append(t, w)
+			t, ws = append(t, w), append(ws, w)
 			return w.tops(false)
 		}); err != nil {
 			return nil, nil, false, err
 		}
 		before += share.A.Cols
 	}
-	if err := t.joinRows(); err != nil {
+	if err := joinRows(t, ws); err != nil {
 		return nil, nil, false, err
 	}
-	if err := t.each(func(w *work) error {
+	if err := eachOf(t, ws, func(w *work, _ int) error {
 		if err := w.tops(true); err != nil {
 			return err
 		}
@@ -93,9 +96,8 @@ func invertTogether(ctx context.Context, shares []Share, way search, width int) 
 	if err := t.eliminate(); err != nil {
 		return nil, nil, false, err
 	}
-	k := 0
-	if err := t.each(func(w *work) error {
-		for _, other := range t {
+	if err := eachOf(t, ws, func(w *work, k int) error {
+		for _, other := range ws {
 			if err := w.s.Wait(other.done); err != nil {
 				return err
 			}
@@ -103,13 +105,12 @@ func invertTogether(ctx context.Context, shares []Share, way search, width int) 
 				return err
 			}
 		}
-		k++
 		return nil
 	}); err != nil {
 		return nil, nil, false, err
 	}
 	ok = true
-	err = t.each(func(w *work) error {
+	err = eachOf(t, ws, func(w *work, _ int) error {
 		r, c, fine, err := w.report()
 		rows, cols, ok = r, append(cols, c...), ok && fine
 		return err
@@ -117,10 +118,19 @@ func invertTogether(ctx context.Context, shares []Share, way search, width int) 
 	return rows, cols, ok, err
 }
 
+// eachOf is each for works, which are numbered.
+func eachOf[W any](t team, works []W, f func(w W, k int) error) error {
+	k := 0
+	return t.each(func(member) error {
+		k++
+		return f(works[k-1], k-1)
+	})
+}
+
 // joinRows lets all GPUs know the largest entries of whole rows.
-func (t team) joinRows() error {
+func joinRows(t team, ws []*work) error {
 	var most []int64
-	if err := t.each(func(w *work) error {
+	if err := eachOf(t, ws, func(w *work, _ int) error {
 		tops := make([]int64, w.q.A.N)
 		if err := cuda.Download(w.s, tops, w.q.Rows); err != nil {
 			return err
@@ -135,22 +145,88 @@ func (t team) joinRows() error {
 	}); err != nil {
 		return err
 	}
-	return t.each(func(w *work) error { return cuda.Upload(w.s, w.q.Rows, most) })
+	return eachOf(t, ws, func(w *work, _ int) error { return cuda.Upload(w.s, w.q.Rows, most) })
+}
+
+// InverseRootTogether is InverseRoot on several GPUs, as InverseTogether.
+func InverseRootTogether(ctx context.Context, shares []Share) (exps []int64, ok, possible bool, err error) {
+	if possible, err = reachable(ctx, shares); err != nil || !possible {
+		return nil, false, false, err
+	}
+	exps, ok, err = inverseRootTogether(ctx, shares, panelWidth)
+	return exps, ok, true, err
+}
+
+func inverseRootTogether(ctx context.Context, shares []Share, width int) (exps []int64, ok bool, err error) {
+	var (
+		t  team
+		ws []*rootWork
+	)
+	defer func() {
+		if e := t.free(context.WithoutCancel(ctx)); err == nil {
+			err = e
+		}
+	}()
+	before := 0
+	for _, share := range shares {
+		if err := share.Device.Do(ctx, func(s *cuda.Stream) error {
+			share.X.Changed()
+			w, err := newRootWork(s, share.A, before, width)
+			if err != nil {
+				return err
+			}
+			w.do = func(f func() error) error { return share.Device.Do(ctx, func(*cuda.Stream) error { return f() }) }
+			t, ws = append(t, w), append(ws, w)
+			return w.exponents()
+		}); err != nil {
+			return nil, false, err
+		}
+		before += share.A.Cols
+	}
+	// All know the exponents of all.
+	if err := eachOf(t, ws, func(w *rootWork, _ int) error {
+		exps = append(exps, make([]int64, w.columns)...)
+		return cuda.Download(w.s, exps[w.begin:], w.g.Exps+cuda.Pointer(8*w.begin))
+	}); err != nil {
+		return nil, false, err
+	}
+	if err := eachOf(t, ws, func(w *rootWork, _ int) error {
+		if err := cuda.Upload(w.s, w.g.Exps, exps); err != nil {
+			return err
+		}
+		return w.fill()
+	}); err != nil {
+		return nil, false, err
+	}
+	if err := t.eliminate(); err != nil {
+		return nil, false, err
+	}
+	ok = true
+	err = eachOf(t, ws, func(w *rootWork, k int) error {
+		if err := w.store(shares[k].X); err != nil {
+			return err
+		}
+		_, fine, err := w.report()
+		ok = ok && fine
+		return err
+	})
+	return exps, ok, err
 }
 
 // free ends all, and frees the memory when no GPU reads another's any more.
 func (t team) free(ctx context.Context) (err error) {
-	each := func(f func(w *work) error) {
-		for _, w := range t {
-			if e := w.s.Device().Do(ctx, func(*cuda.Stream) error { return f(w) }); err == nil {
+	each := func(f func(q *queue) error) {
+		for _, m := range t {
+			q := m.common()
+			if e := q.s.Device().Do(ctx, func(*cuda.Stream) error { return f(q) }); err == nil {
 				err = e
 			}
 		}
 	}
-	each(func(w *work) error { return w.stop() })
-	each(func(w *work) error { return w.s.Synchronize() })
-	each(func(w *work) error {
-		w.free()
+	each((*queue).stop)
+	each(func(q *queue) error { return q.s.Synchronize() })
+	each(func(q *queue) error {
+		q.free()
 		return nil
 	})
 	return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/cuda"
@@ -117,14 +118,74 @@ func checkTogether(t *testing.T, devs []*cuda.Device, p problem, f num.Format, c
 // TestInverseTogether has panels on several fake GPUs.
 func TestInverseTogether(t *testing.T) {
 	devs, _ := gputest.Linked(t, 3)
-	for i, p := range problems(250) {
-		if p.n != 250 || testing.Short() && i%3 != 0 {
+	for i, p := range problems(300) {
+		if p.n != 300 || testing.Short() && i%3 != 0 {
 			continue
 		}
-		checkTogether(t, devs, p, []num.Format{num.Float64, gputest.MP(150)}[i%2], 64, 128, 58)
-		checkTogether(t, devs[:2], p, num.Float64, 64, 186)
+		checkTogether(t, devs, p, []num.Format{num.Float64, gputest.MP(150)}[i%2], 128, 128, 44)
+		checkTogether(t, devs[:2], p, num.Float64, 128, 172)
 	}
-	checkTogether(t, devs[1:], problems(600)[0], num.Float64, 320, 280)
+	checkTogether(t, devs[1:], problems(600)[0], num.Float64, 384, 216)
+}
+
+// checkRootTogether has several GPUs find what one does.
+func checkRootTogether(t *testing.T, devs []*cuda.Device, p problem, f num.Format, counts ...int) {
+	t.Helper()
+	shares, free, err := dealt(t.Context(), devs, f, p.n, counts, p.at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer free()
+	exps, ok, possible, err := InverseRootTogether(t.Context(), shares)
+	if err != nil || !ok || !possible {
+		t.Fatalf("%s, %v: %v, %v, %v", p.name, counts, ok, possible, err)
+	}
+	all, err := got(t.Context(), shares)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := devs[0].Do(t.Context(), func(s *cuda.Stream) error {
+		a, _, err := resident(s, f, p.n, false, p.at)
+		if err != nil {
+			return err
+		}
+		defer a.Arr.Free()
+		x, err := mem.NewArray(s, num.Float64, p.n*p.n)
+		if err != nil {
+			return err
+		}
+		defer x.Free()
+		want, ok, err := inverseRoot(s, a, mem.Matrix{Arr: x, RS: 1, CS: p.n, Rows: p.n, Cols: p.n}, 2*block)
+		if err != nil || !ok {
+			return fmt.Errorf("%v %w", ok, err)
+		}
+		if !slices.Equal(exps, want) {
+			t.Errorf("%s, %v: exponents %v, want %v", p.name, counts, exps, want)
+		}
+		h, err := x.Host(s)
+		if err != nil {
+			return err
+		}
+		for i, v := range h.F64[0] {
+			if all[i] != v {
+				t.Fatalf("%s, %v: entry %d is %g, want %g", p.name, counts, i, all[i], v)
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestInverseRootTogether has panels on several fake GPUs.
+func TestInverseRootTogether(t *testing.T) {
+	devs, _ := gputest.Linked(t, 3)
+	for i, p := range definite(300) {
+		if p.n == 300 {
+			checkRootTogether(t, devs, p, []num.Format{num.Float64, gputest.MP(150)}[i%2], 128, 128, 44)
+			checkRootTogether(t, devs[:2], p, num.Float64, 128, 172)
+		}
+	}
 }
 
 // TestTogetherNot has matrices that have no inverse, GPUs that do not reach each other, and calls
@@ -141,7 +202,11 @@ func TestTogetherNot(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer free()
-		_, _, ok, possible, err = InverseTogether(t.Context(), shares)
+		if _, _, ok, possible, err = InverseTogether(t.Context(), shares); err != nil || ok || !possible {
+			return ok, possible, err
+		}
+		// Nor has it a Cholesky factor.
+		_, ok, possible, err = InverseRootTogether(t.Context(), shares)
 		return ok, possible, err
 	}
 	if ok, _, err := run(singular, counts...); ok || err != nil {
@@ -194,9 +259,19 @@ func machines(t testing.TB) []*cuda.Device {
 // TestDeviceTogether has two of the machine's GPUs.
 func TestDeviceTogether(t *testing.T) {
 	devs := machines(t)
-	for i, p := range problems(1200) {
-		if p.n == 1200 {
-			checkTogether(t, devs, p, []num.Format{num.Float64, gputest.MP(150)}[i%2], 640, 560)
+	for i, p := range problems(700) {
+		if p.n == 700 {
+			checkTogether(t, devs, p, []num.Format{num.Float64, gputest.MP(150)}[i%2], 384, 316)
+		}
+	}
+}
+
+// TestDeviceRootTogether has two of the machine's GPUs.
+func TestDeviceRootTogether(t *testing.T) {
+	devs := machines(t)
+	for i, p := range definite(500) {
+		if p.n == 500 {
+			checkRootTogether(t, devs, p, []num.Format{num.Float64, gputest.MP(150)}[i%2], 256, 244)
 		}
 	}
 }

@@ -1,10 +1,18 @@
 package several
 
-// Balance lets results of that order be shared out fairly, until restore is called.
+import (
+	"math"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+)
+
+// Balance lets results of that order be shared out fairly, as if entries took no time from GPU to
+// GPU, until restore is called.
 func Balance(order int) (restore func()) {
-	was := leastBalanced
-	leastBalanced = order
-	return func() { leastBalanced = was }
+	was, link, local := leastBalanced, linkRate, copyRate
+	leastBalanced, linkRate, copyRate = order, math.Inf(1), math.Inf(1)
+	return func() { leastBalanced, linkRate, copyRate = was, link, local }
 }
 
 // Share lets all GPUs make approximate inverses from that order on, until restore is called.
@@ -12,4 +20,13 @@ func Share(from int) (restore func()) {
 	was := sharedFrom
 	sharedFrom = from
 	return func() { sharedFrom = was }
+}
+
+// Moves reports whether entries of a product of order n in format f move between two GPUs, each of
+// which has half of the columns.
+func Moves(n int, f num.Format, triangle byte, factors [2]byte) bool {
+	of := num.Mat{Arr: &num.Array{Format: f}, RS: 1, CS: n, Rows: n, Cols: n}
+	m := &multiplication{p: &Place{parts: make([]place.Place, 2)}, a: of, b: of, z: of}
+	list := []piece{{i1: n, j1: n / 2}, {d: 1, i1: n, j0: n / 2, j1: n}}
+	return m.fairer(place.Config{Triangle: triangle, Factors: factors}, list) != nil
 }

@@ -69,12 +69,10 @@ func (p *Place) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real
 		return m.end(), err
 	}
 	var jobs []job
-	gathers := m.gathers(c, list)
+	how := m.gathers(c, list)
 	for _, q := range list {
 		if products := m.products(c, q); len(products) > 0 {
-			j := m.job(q.d, products)
-			j.gathers = gathers
-			jobs = append(jobs, j)
+			jobs = append(jobs, m.job(q.d, products, how))
 		}
 	}
 	err := p.work(c, jobs)
@@ -106,13 +104,24 @@ type product struct {
 	region
 	k0, k1  int
 	factors [2]byte
+	before  [2]int // rows of A, and columns of B, that are not those of the region
 }
 
-// products returns those of a piece. Factors that are triangles beyond k0 and k1 are cut; what is
-// left of one is a triangle again if it begins on its diagonal.
+// products returns those of a piece, one where its part of a triangle is a triangle with all that
+// lies below or beside. Factors that are triangles beyond k0 and k1 are cut; what is left of one is
+// part of a triangle if it does not begin behind its diagonal.
 func (m *multiplication) products(c place.Config, q piece) (list []product) {
 	k := m.a.Cols
-	for _, r := range q.regions(c.Triangle, m.z.Rows, m.z.Cols) {
+	regions := q.regions(c.Triangle, m.z.Rows, m.z.Cols)
+	if len(regions) == 2 {
+		switch columns := q.i0 == 0 && q.i1 == m.z.Rows; {
+		case c.Triangle == 'L' && columns:
+			regions = []region{{q.j0, m.z.Rows, q.j0, q.j1, 'L'}}
+		case c.Triangle == 'U' && !columns:
+			regions = []region{{q.i0, q.i1, q.i0, m.z.Cols, 'U'}}
+		}
+	}
+	for _, r := range regions {
 		x := product{region: r, k1: k}
 		for side, of := range [2][2]int{{r.i0, r.i1}, {r.j0, r.j1}} {
 			f := c.Factors[side]
@@ -127,11 +136,10 @@ func (m *multiplication) products(c place.Config, q piece) (list []product) {
 		if x.k0 >= x.k1 {
 			x.k0, x.k1 = 0, k
 		}
-		if c.Factors[0] != 0 && x.k0 == r.i0 {
-			x.factors[0] = c.Factors[0]
-		}
-		if c.Factors[1] != 0 && x.k0 == r.j0 {
-			x.factors[1] = c.Factors[1]
+		for side, first := range [2]int{r.i0, r.j0} {
+			if first >= x.k0 {
+				x.factors[side], x.before[side] = c.Factors[side], first-x.k0
+			}
 		}
 		list = append(list, x)
 	}
@@ -139,19 +147,25 @@ func (m *multiplication) products(c place.Config, q piece) (list []product) {
 }
 
 // job computes products on GPU d, which gets all that they need of the factors.
-func (m *multiplication) job(d int, list []product) job {
+func (m *multiplication) job(d int, list []product, how gathering) job {
 	all := list[0]
 	for _, x := range list[1:] {
 		all.i0, all.i1, all.j0, all.j1 = min(all.i0, x.i0), max(all.i1, x.i1), min(all.j0, x.j0), max(all.j1, x.j1)
 		all.k0, all.k1 = min(all.k0, x.k0), max(all.k1, x.k1)
 	}
 	of := func(y num.Mat) num.Mat { return block(y, all.i0, all.i1, all.j0, all.j1) }
-	in := []num.Mat{block(m.a, all.i0, all.i1, all.k0, all.k1), block(m.b, all.k0, all.k1, all.j0, all.j1), {}}
+	i0, k0 := all.i0, all.k0 // what the left factor begins with
+	in := []num.Mat{block(m.a, i0, all.i1, k0, all.k1), block(m.b, all.k0, all.k1, all.j0, all.j1), {}}
+	var comes *coming
+	if m.comes(how, d, list, all.k0, all.k1) {
+		i0, k0, in[0] = 0, 0, m.a
+		comes = &coming{all.k0, all.k1, how == known}
+	}
 	if adds := m.beta.Class != num.Zero; adds && (m.written || m.old != m.z) {
 		in[2] = of(m.old)
 	}
 	keep := []bool{m.keep[0], m.keep[1], false}
-	return job{d: d, in: in, keep: keep, out: of(m.z), written: m.written, run: func(c place.Config, g place.Place, in []num.Mat) error {
+	return job{d: d, in: in, keep: keep, comes: comes, out: of(m.z), written: m.written, run: func(c place.Config, g place.Place, in []num.Mat) error {
 		old, to := in[2], in[3]
 		if old.Arr == nil {
 			old = to
@@ -161,9 +175,9 @@ func (m *multiplication) job(d int, list []product) job {
 			if whole.Progress != nil {
 				c.Progress = func(done float64) { whole.Progress((float64(k) + done) / float64(len(list))) }
 			}
-			c.Triangle, c.Factors = x.triangle, x.factors
+			c.Triangle, c.Factors, c.Before = x.triangle, x.factors, x.before
 			c.Bound = m.bound(whole, d, x.i0, x.i1, x.j0, x.j1)
-			a := block(in[0], x.i0-all.i0, x.i1-all.i0, x.k0-all.k0, x.k1-all.k0)
+			a := block(in[0], x.i0-i0, x.i1-i0, x.k0-k0, x.k1-k0)
 			b := block(in[1], x.k0-all.k0, x.k1-all.k0, x.j0-all.j0, x.j1-all.j0)
 			inner := func(y num.Mat) num.Mat { return block(y, x.i0-all.i0, x.i1-all.i0, x.j0-all.j0, x.j1-all.j0) }
 			st, err := g.Gemm(c, m.alpha, a, b, m.beta, inner(old), inner(to))

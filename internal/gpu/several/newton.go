@@ -3,6 +3,7 @@ package several
 import (
 	"context"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -195,15 +196,6 @@ func (x *extents) join(y place.Extents, q piece) {
 // scaled returns a bound of norm 2^e, e <= 0.
 func scaled(norm float64, e int64) float64 { return math.Ldexp(norm, int(max(e, -900))) }
 
-// InverseRoot runs on the first GPU.
-func (p *Place) InverseRoot(c place.Config, a, x num.Mat) (exps []int64, ok bool, err error) {
-	err = p.first(c, []num.Mat{a}, []num.Mat{x}, func(g place.Place, in, out []num.Mat) (err error) {
-		exps, ok, err = g.InverseRoot(c, in[0], out[0])
-		return err
-	})
-	return exps, ok, err
-}
-
 // Triangle runs on the first GPU where it compares, else on all.
 func (p *Place) Triangle(c place.Config, op place.TriangleOperation, a num.Mat) (int, error) {
 	var count atomic.Int64
@@ -248,13 +240,89 @@ func (p *Place) Triangle(c place.Config, op place.TriangleOperation, a num.Mat) 
 	return int(count.Load()), err
 }
 
-// Spread runs on the first GPU.
+// Spread bounds |A| (|B| 1) and (1 |A|) |B| on all GPUs, where these have columns or rows of both
+// matrices.
 func (p *Place) Spread(c place.Config, a, b num.Mat) (rows, cols float64, err error) {
+	left, ok := p.pieces(a)
+	right, good := p.pieces(b)
+	if ok && good && len(left) > 0 && len(right) > 0 {
+		if c.Ctx == nil {
+			c.Ctx = context.Background()
+		}
+		ofA, ofB := vectorOf{left, a.Rows, nil}, vectorOf{right, b.Rows, nil}
+		acrossA, acrossB := vectorOf{across(left), a.Cols, nil}, vectorOf{across(right), b.Cols, nil}
+		z, err := p.magnitudes(c, ofB, acrossA)
+		if err != nil {
+			return 0, 0, err
+		}
+		ofA.x, acrossB.x = z[0], z[1]
+		if z, err = p.magnitudes(c, ofA, acrossB); err != nil {
+			return 0, 0, err
+		}
+		return slices.Max(z[0]), slices.Max(z[1]), nil
+	}
 	err = p.first(c, []num.Mat{a, b}, nil, func(g place.Place, in, _ []num.Mat) (err error) {
 		rows, cols, err = g.Spread(c, in[0], in[1])
 		return err
 	})
 	return rows, cols, err
+}
+
+// across returns the pieces of the transpose.
+func across(list []piece) (z []piece) {
+	for _, q := range list {
+		z = append(z, piece{q.d, q.j0, q.j1, q.i0, q.i1, q.m.T()})
+	}
+	return z
+}
+
+// A vectorOf is the product of the magnitudes of a matrix in pieces, of so many rows, and x, or
+// ones for nil.
+type vectorOf struct {
+	pieces []piece
+	rows   int
+	x      []float64
+}
+
+// magnitudes returns bounds of products.
+func (p *Place) magnitudes(c place.Config, list ...vectorOf) ([][]float64, error) {
+	found := make([][][]float64, len(p.parts))
+	if err := p.together(func(d int) (err error) {
+		var of []num.Mat
+		var x [][]float64
+		for _, v := range list {
+			for _, q := range v.pieces {
+				if q.d != d {
+					continue
+				}
+				of = append(of, q.m)
+				if x = append(x, nil); v.x != nil {
+					x[len(x)-1] = v.x[q.j0:q.j1]
+				}
+			}
+		}
+		if len(of) > 0 {
+			found[d], err = p.link.Magnitudes(c.Ctx, d, of, x)
+		}
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	var z [][]float64
+	for _, v := range list {
+		sums := make([]float64, v.rows)
+		for _, q := range v.pieces {
+			for i, part := range found[q.d][0] {
+				sums[q.i0+i] += part
+			}
+			found[q.d] = found[q.d][1:]
+		}
+		for i := range sums { // each of the sums errs by 2^-53 relatively
+			sums[i] *= 1 + float64(len(v.pieces))*0x1p-52
+		}
+		z = append(z, sums)
+	}
+	return z, nil
 }
 
 // Triangles runs on the first GPU.
@@ -296,4 +364,16 @@ func (p *Place) NotSmall(c place.Config, a num.Mat, bound float64) (count int, e
 		return err
 	})
 	return count, err
+}
+
+// Refine runs on the first GPU: for one right-hand side of order 8192, in float64, that takes an
+// H100 7.5 ms, and the columns of others are there in 2; products by two take 10.5
+// (bench/records/h100-two.json).
+func (p *Place) Refine(c place.Config, r place.Refinement, z num.Mat) (lengths [][]int, ok bool, err error) {
+	err = p.first(c, []num.Mat{r.F, r.X, r.G}, []num.Mat{z}, func(g place.Place, in, out []num.Mat) (err error) {
+		r.F, r.X, r.G = in[0], in[1], in[2]
+		lengths, ok, err = g.(place.Refiner).Refine(c, r, out[0])
+		return err
+	})
+	return lengths, ok, err
 }

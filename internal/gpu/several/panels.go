@@ -2,52 +2,81 @@ package several
 
 import (
 	"context"
+	"slices"
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// gathered is a matrix of which every GPU has a panel of columns and needs all. Panels come while
+// gathered is a matrix of which every GPU has a panel of columns and needs more. Panels come while
 // GPUs look at what they have and compute with it: on two H100 half of a float64 matrix of order
 // 8192 takes 0.7 ms on its way, and the product 10.7 in place of 11.7.
 type gathered struct {
+	known  bool // what a scan would find of it
 	panels []piece
-	to     []num.Mat // on each GPU
+	to     []num.Mat // on each GPU, without an array where none are wanted
+	want   [][2]int  // columns, likewise
 	begun  []place.Panels
 }
 
-// gathers reports whether that is how GPUs get A: each computes columns of C, and they have whole
-// columns of A, in tiles of products.
-func (m *multiplication) gathers(c place.Config, list []piece) bool {
-	gpus := len(m.p.parts)
-	if c.Triangle != 0 || c.Factors != [2]byte{} || c.Bound != nil || m.alpha.Class != num.Finite || m.keep[0] || gpus > place.MaxPanels || len(list) != gpus {
-		return false
+// A gathering says how GPUs get A.
+type gathering int
+
+const (
+	apart   gathering = iota // before they begin
+	looking                  // by gathered, all of it
+	known                    // by gathered, which need not look at it
+)
+
+// gathers is by panels where each GPU computes columns of C, and they have whole columns of A, in
+// tiles of products; of triangles only with a bound, which leaves nothing to look at.
+func (m *multiplication) gathers(c place.Config, list []piece) gathering {
+	gpus, how := len(m.p.parts), looking
+	switch b := c.Bound; {
+	case b != nil && b.Within != 0 && b.A != nil && b.B != nil && b.Tally != nil && !c.Check:
+		how = known
+	case b != nil || c.Triangle != 0 || c.Factors != [2]byte{}:
+		return apart
+	}
+	if m.alpha.Class != num.Finite || m.keep[0] || gpus > place.MaxPanels || len(list) != gpus {
+		return apart
 	}
 	for _, q := range list {
 		if q.i1-q.i0 != m.z.Rows {
-			return false
+			return apart
 		}
 	}
 	panels, ok := m.p.pieces(m.a)
 	if !ok || len(panels) != gpus {
-		return false
+		return apart
 	}
 	for d, q := range panels {
 		if q.d != d || q.i1-q.i0 != m.a.Rows || q.j0%tile != 0 || !compact(q.m) {
-			return false
+			return apart
 		}
 	}
-	return true
+	return how
 }
 
-// add returns where all of m comes to on GPU d.
-func (g *gathered) add(f *fetching, d int, m num.Mat) (num.Mat, error) {
+// comes reports whether products, which take columns k0 <= k < k1 of A, get them as gathered: if
+// GPU d does not have all of them, and each begins with a tile.
+func (m *multiplication) comes(how gathering, d int, list []product, k0, k1 int) bool {
+	if how != known {
+		return how == looking
+	}
+	return !local(d, block(m.a, 0, m.a.Rows, k0, k1)) &&
+		!slices.ContainsFunc(list, func(x product) bool { return x.k0%tile != 0 })
+}
+
+// add returns where m comes to on GPU d, for columns from <= j < until.
+func (g *gathered) add(f *fetching, d int, m num.Mat, from, until int) (num.Mat, error) {
 	if g.panels == nil {
 		g.panels, _ = f.p.pieces(m)
-		g.to = make([]num.Mat, len(f.p.parts))
+		g.to, g.want = make([]num.Mat, len(f.p.parts)), make([][2]int, len(f.p.parts))
 	}
 	a, err := f.room(d, m.Arr.Format, m.Rows, m.Cols)
 	g.to[d] = num.Mat{Arr: a, RS: 1, CS: m.Rows, Rows: m.Rows, Cols: m.Cols}
+	g.want[d] = [2]int{from, until}
 	return g.to[d], err
 }
 
@@ -61,13 +90,13 @@ func (g *gathered) begin(f *fetching) (err error) {
 		start = append(start, q.j1)
 		from = append(from, q.m)
 	}
-	g.begun, err = f.p.link.Gather(f.cfg.Ctx, start, from, g.to)
+	g.begun, err = f.p.link.Gather(f.cfg.Ctx, start, from, g.to, g.want, g.known)
 	return err
 }
 
 // of returns what the product of GPU d gets.
 func (g *gathered) of(d int) place.Panels {
-	if g.begun == nil {
+	if g.begun == nil || g.to[d].Arr == nil {
 		return nil
 	}
 	return g.begun[d]

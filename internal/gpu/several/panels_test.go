@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -14,7 +15,10 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // inner is the least number of columns of A whose panels come to three fake GPUs while these
@@ -90,6 +94,91 @@ func checkPanels(t *testing.T, m, n int, devices ...Device) {
 		da.Free()
 		db.Free()
 	}
+}
+
+// integers returns a matrix of integers below 2^10, and what is known of its vectors, rows or
+// columns.
+func integers(m, n int, ofRows bool, seed uint64) (*Matrix, *exact.Vectors) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	x := NewMatrix(MP(30), m, n)
+	for j := range n {
+		for i := range m {
+			x.SetFloat64(i, j, float64(rng.IntN(2047)-1023))
+		}
+	}
+	count, length := n, m
+	if ofRows {
+		count, length = m, n
+	}
+	v := &exact.Vectors{Top: make([]int64, count), Norm: float64(length), Width: 10}
+	for i := range v.Top {
+		v.Top[i] = 10
+	}
+	return x, v
+}
+
+// TestPanelsKnown has products of which enough is known: panels come without a look at them, all,
+// or those that a triangle wants. Where too little is known GPUs look at the whole matrix.
+func TestPanelsKnown(t *testing.T) {
+	on(t, 3, func(_ []*cuda.Device, drv *fake.Driver) {
+		looked := false
+		drv.Kernel("scanPanel", func(*fake.Launch, abi.Panels, abi.Vectors, int32) { looked = true })
+		const k = 3 * 4 * 128
+		for trial, c := range []struct {
+			triangle byte
+			factors  [2]byte
+			m, n     int
+			known    bool
+			alpha    float64
+		}{
+			{0, [2]byte{}, 7, 5, true, -2},
+			{0, [2]byte{}, 7, 5, false, 1},
+			{0, [2]byte{}, 7, 5, true, 3}, // which GPUs do not compute without a look at factors
+			{'L', [2]byte{}, 9, 9, true, 1},
+			{0, [2]byte{0, 'L'}, 2, k, true, 1}, // what comes behind columns of B
+			{0, [2]byte{0, 'U'}, 2, k, true, 1}, // or before
+		} {
+			if testing.Short() && c.factors[1] == 'U' {
+				continue
+			}
+			a, rows := integers(c.m, k, true, 1)
+			b, cols := integers(k, c.n, false, 2)
+			for j := range c.n {
+				for i := range k {
+					if c.factors[1] == 'U' && i > j || c.factors[1] == 'L' && i < j {
+						b.SetFloat64(i, j, 0)
+					}
+				}
+			}
+			if !c.known {
+				rows, cols = nil, nil
+			}
+			want := NewMatrix(MP(40), c.m, c.n)
+			must(raw.GemmTriangle(c.alpha, a, b, 0, want, want, c.triangle, c.factors, nil, onCPU))
+			device := Device([]string{"cuda:0-2", "cuda:1,0,2"}[trial%2])
+			da, db := must(a.On(device)), must(b.On(device))
+			dc, tally := must(NewMatrixOn(device, MP(40), c.m, c.n)), must(NewMatrixOn(device, Float64, 1, 1))
+			bound := &exact.Bound{Rows: make([]int64, c.m), Cols: make([]int64, c.n), Within: 60, A: rows, B: cols, Tally: raw.Matrix(tally).Arr}
+			for i := range bound.Rows {
+				bound.Rows[i] = 33
+			}
+			drv.ForgetCalls()
+			must(raw.GemmTriangle(c.alpha, da, db, 0, dc, dc, c.triangle, c.factors, bound, &Options{}))
+			// Streams for panels are kept.
+			if slices.Contains(drv.Calls(), "StreamCreate") != (trial == 0) {
+				t.Errorf("trial %d: streams %v", trial, drv.Calls())
+			}
+			if !must(dc.Host()).Same(want) {
+				t.Errorf("trial %d: other bits than on the CPU", trial)
+			}
+			for _, m := range []*Matrix{da, db, dc, tally} {
+				m.Free()
+			}
+		}
+		if looked {
+			t.Error("GPUs looked at panels of which enough was known")
+		}
+	})
 }
 
 // TestPanelsOnHost has numbers of one panel far above and below those of others, and a scalar that

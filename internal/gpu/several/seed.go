@@ -31,6 +31,25 @@ func (p *Place) Inverse(c place.Config, a, x num.Mat) (rows, cols []int64, ok bo
 	return rows, cols, ok, err
 }
 
+// InverseRoot runs where Inverse does.
+func (p *Place) InverseRoot(c place.Config, a, x num.Mat) (exps []int64, ok bool, err error) {
+	if c.Ctx == nil {
+		c.Ctx = context.Background()
+	}
+	if of, to := p.shares(a), p.shares(x); a.Rows >= sharedFrom && sameColumns(of, to) {
+		p.changed(x)
+		exps, ok, possible, err := p.link.InverseRoot(c.Ctx, matrices(of), matrices(to))
+		if err != nil || possible {
+			return exps, ok, err
+		}
+	}
+	err = p.first(c, []num.Mat{a}, []num.Mat{x}, func(g place.Place, in, out []num.Mat) (err error) {
+		exps, ok, err = g.InverseRoot(c, in[0], out[0])
+		return err
+	})
+	return exps, ok, err
+}
+
 // shares returns the columns that all GPUs have of a matrix, or nothing.
 func (p *Place) shares(m num.Mat) []piece {
 	list, ok := p.pieces(m)

@@ -23,10 +23,10 @@ func TestInverse(t *testing.T) {
 			view   func(m *Matrix) *Matrix
 			shared bool
 		}{
-			{128, "cuda:0,1", func(m *Matrix) *Matrix { return m }, true},
-			{192, "cuda:2,0-1", func(m *Matrix) *Matrix { return m }, true},
+			{256, "cuda:0,1", func(m *Matrix) *Matrix { return m }, true},
+			{384, "cuda:2,0-1", func(m *Matrix) *Matrix { return m }, true},
 			{130, "cuda:0,1", func(m *Matrix) *Matrix { return m }, false},
-			{128, "cuda:0,1", (*Matrix).T, false},
+			{256, "cuda:0,1", (*Matrix).T, false},
 		} {
 			a := c.view(must(Random(MP(90), c.n, c.n, 3, 1).On(c.device)))
 			var want *Matrix
@@ -58,6 +58,51 @@ func TestInverse(t *testing.T) {
 				x.Free()
 			}
 			a.Free()
+		}
+	})
+}
+
+// TestInverseRoot has about the same inverse Cholesky factors by one GPU and by two.
+func TestInverseRoot(t *testing.T) {
+	on(t, 2, func(devs []*cuda.Device, drv *fake.Driver) {
+		const n, device = 256, Device("cuda:0,1")
+		h := Random(Float64, n, n, 0, 1)
+		for j := range n {
+			for i := range j {
+				h.Set(i, j, h.At(j, i))
+			}
+			h.SetFloat64(j, j, n)
+		}
+		a := must(h.On(device))
+		var want *Matrix
+		var exps []int64
+		for _, from := range []int{math.MaxInt, 1} {
+			restore := several.Share(from)
+			x := must(NewMatrixOn(device, Float64, n, n))
+			drv.ForgetCalls()
+			m := raw.Matrix(a)
+			got, ok, err := place.Of(m.Arr).InverseRoot(place.Config{}, m, raw.Matrix(x))
+			restore()
+			if err != nil || !ok {
+				t.Fatalf("from %d: %v, %v", from, ok, err)
+			}
+			if shared := slices.Contains(drv.Calls(), "StreamCreate"); shared != (from == 1) {
+				t.Errorf("from %d: shared %v", from, shared)
+			}
+			host := must(x.Host())
+			if want == nil {
+				want, exps = host, got
+			}
+			if !slices.Equal(got, exps) {
+				t.Errorf("exponents %v, want %v", got, exps)
+			}
+			for j := range n {
+				for i := range n {
+					if x, y := host.Float64(i, j), want.Float64(i, j); math.Abs(x-y) > 1e-14 || i < j && x != 0 {
+						t.Fatalf("from %d: entry (%d, %d) is %v, want %v", from, i, j, x, y)
+					}
+				}
+			}
 		}
 	})
 }

@@ -30,9 +30,11 @@ type Link interface {
 	// to from number j on. It does not wait, for what makes them either.
 	Pull(ctx context.Context, to int, z *num.Array, j, from int, a *num.Array, i, n int) error
 	// Gather copies columns start[d] <= j < start[d+1] of a matrix, which GPU d has, from[d], to
-	// all GPUs, matrix to[d] on GPU d, both by columns without gaps. It does not wait: product d
-	// gets what it returns, until Release. From changes only when the products are done.
-	Gather(ctx context.Context, start []int, from, to []num.Mat) ([]place.Panels, error)
+	// other GPUs, matrix to[d] on GPU d, which has no array for none, both by columns without gaps.
+	// GPU d wants columns want[d][0] <= j < want[d][1]. It does not wait: product d gets what it
+	// returns, until Release. From changes only when the products are done. Products that are known
+	// to have a bound, and what is known of their factors, may take less than all.
+	Gather(ctx context.Context, start []int, from, to []num.Mat, want [][2]int, known bool) ([]place.Panels, error)
 	// Release ends what Gather has begun. Products are done, or have failed and GPUs have met.
 	Release(ctx context.Context, list []place.Panels)
 	// Lent returns copies of a matrix of the host that GPUs have, for products there.
@@ -40,6 +42,11 @@ type Link interface {
 	// Inverse is that of place.Place for matrices of which each GPU has the same columns, in the
 	// order of the GPUs, if it is possible.
 	Inverse(ctx context.Context, a, x []num.Mat) (rows, cols []int64, ok, possible bool, err error)
+	// InverseRoot is that of place.Place, as Inverse.
+	InverseRoot(ctx context.Context, a, x []num.Mat) (exps []int64, ok, possible bool, err error)
+	// Magnitudes returns bounds of |A| x for matrices of finite numbers of MP that GPU d has, none
+	// of them empty, and vectors x ≥ 0, which stand for ones where they are nil.
+	Magnitudes(ctx context.Context, d int, list []num.Mat, x [][]float64) (z [][]float64, err error)
 	// Memory returns how many bytes each GPU has for operands.
 	Memory() int64
 }

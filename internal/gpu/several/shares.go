@@ -3,6 +3,7 @@ package several
 import (
 	"slices"
 
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
@@ -31,13 +32,61 @@ func (m *multiplication) blocks(c place.Config) (list []piece, ok bool) {
 		m.written, m.keep[1] = true, true
 		return p.chunks(p.starts(cols, 1), func(from, to int) piece { return piece{i1: rows, j0: from, j1: to} }), true
 	case min(rows, cols) >= leastBalanced && rows == list[0].i1-list[0].i0 && (c.Triangle == 0 || m.z.RS == 1):
-		work := m.columnWork(c)
-		if most, all := m.heaviest(list, work); most*float64(len(p.parts)) > unfair*all {
+		if shares := m.fairer(c, list); shares != nil {
 			m.written = c.Triangle == 0
-			return p.chunks(fair(work, len(p.parts), cols), func(from, to int) piece { return piece{i1: rows, j0: from, j1: to} }), true
+			return shares, true
 		}
 	}
 	return list, true
+}
+
+// fairer returns columns for all GPUs that take about the same time, if that pays: if the list,
+// which they have of C, is unfair, and they do not wait for entries for as long.
+func (m *multiplication) fairer(c place.Config, list []piece) []piece {
+	count := len(m.p.parts)
+	work := m.columnWork(c)
+	most, all := m.heaviest(list, work)
+	if most*float64(count) <= unfair*all {
+		return nil
+	}
+	shares := m.p.chunks(fair(work, count, m.z.Cols), func(from, to int) piece { return piece{i1: m.z.Rows, j0: from, j1: to} })
+	if !m.pays(c, most-all/float64(count), list, shares) {
+		return nil
+	}
+	return shares
+}
+
+// On two H100 22 products of bytes of order 8192 take 14.4 ms, and 256 MiB from one to the other
+// 0.7 (bench/records/h100-two.json, panels.go), and copies within one's memory about a third.
+// Variables for tests.
+const byteRate = 8.4e14 // multiply-adds a second
+
+var linkRate, copyRate = 3.8e11, 1.2e12 // bytes a second
+
+// pays reports whether GPUs that compute shares in place of the list end so much sooner, in the
+// units of columnWork, that columns of B and of C may go from GPU to GPU for that, and all results
+// of these GPUs to where they live: there and back where C has entries that remain.
+func (m *multiplication) pays(c place.Config, sooner float64, list, shares []piece) bool {
+	// may fuse: no bit depends on the shares
+	gains := sooner * float64(m.z.Rows) * float64(m.z.Cols) / (samples * samples) * (float64(2*m.z.Arr.Format.Bits())/7.5 + 4) / byteRate
+	result := float64(m.z.Rows) * float64(num.SizeOf(m.z.Arr.Format)) // bytes of a column
+	if c.Triangle != 0 {
+		result *= 2
+	}
+	factor := float64(m.b.Rows) * float64(num.SizeOf(m.b.Arr.Format))
+	most := 0.0 // that a GPU waits
+	for _, r := range shares {
+		foreign := r.j1 - r.j0
+		for _, q := range list {
+			if q.d == r.d {
+				foreign -= max(0, min(q.j1, r.j1)-max(q.j0, r.j0))
+			}
+		}
+		if foreign > 0 {
+			most = max(most, (result+factor)*float64(foreign)/linkRate+result*float64(r.j1-r.j0)/copyRate)
+		}
+	}
+	return gains > most
 }
 
 // chunks returns the pieces between starts, one for each GPU, but for empty ones.

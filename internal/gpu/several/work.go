@@ -18,9 +18,16 @@ type job struct {
 	// known entries in the copy.
 	out     num.Mat
 	written bool
-	// all of in[0] comes while the job is done: see gathered
-	gathers bool
-	run     func(c place.Config, g place.Place, in []num.Mat) error
+	// of in[0] columns come while the job is done, or nil: see gathered
+	comes *coming
+	run   func(c place.Config, g place.Place, in []num.Mat) error
+}
+
+// coming are columns from <= j < until of a matrix of which it is known, or not, what a scan would
+// find.
+type coming struct {
+	from, until int
+	known       bool
 }
 
 // work does jobs, those of a GPU one after the other. The first error ends the others. Where memory
@@ -67,8 +74,9 @@ func (p *Place) arranged(c place.Config, jobs []job) (*fetching, [][]num.Mat, er
 		for i, m := range j.in {
 			var z num.Mat
 			var err error
-			if j.gathers && i == 0 {
-				z, err = f.gathered.add(f, j.d, m)
+			if j.comes != nil && i == 0 {
+				f.gathered.known = j.comes.known
+				z, err = f.gathered.add(f, j.d, m, j.comes.from, j.comes.until)
 			} else {
 				z, err = f.look(j.d, m, j.keep != nil && j.keep[i])
 			}

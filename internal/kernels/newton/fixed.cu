@@ -5,11 +5,13 @@
 // numbers of a step is the length of the longest r, which the step before has left on the device.
 #include "stage.cuh"
 
-#define ROWS 128 // threads of a block, a row each, of correction and product
-#define PARTS 8  // threads that add up the slices of a row
-#define CHUNK 4  // planes whose product with a vector is an integer of WORDS words
-#define WORDS (CHUNK + 2)
-#define COLUMNS 128 // of a slice, at most
+#define ROWS 128    // threads of a block, a row each, of correction and product
+#define PARTS 16    // threads that add up the slices of a row
+#define CHUNK 4     // planes that make an integer with a vector, of CHUNK + 1 words for a slice
+#define WORDS (CHUNK + 2) // for all
+#define COLUMNS 128 // of a slice of X, at most
+#define SLICE 64    // of one of F
+#define HALF 26     // bits of half of a c: products with 32 bits of F add up to 64 bits in a slice
 
 struct refining {
 	vectors f, x, g; // F of MP, X of F64, a column of MP
@@ -22,9 +24,10 @@ struct refining {
 	i64 shift;       // |g| < 2^shift, which is 1 here
 	int n, words;
 	int top, count;  // |f| < 2^top, in count planes
-	int scale;       // c is X r 2^-scale, rounded, for r of 62 bits
+	int scale;       // c is X r 2^-scale, rounded, for r of 62 bits: of 2 HALF bits at most
 	int step, used;  // planes that a step takes
-	int columns;     // of a slice
+	int columns, slices; // of a slice of X, and how many there are
+	int slice;       // columns of one of F, a power of two
 };
 
 // raw returns word i of count words step apart, zeros below and what above stands for above.
@@ -142,41 +145,74 @@ extern "C" __global__ void __launch_bounds__(ROWS) fixedCorrection(const __grid_
 	((double *)q.parts)[blockIdx.y * n + i] = sum;
 }
 
-// A sum of words.
-struct sum {
-	u64 w[WORDS];
-
-	// add adds x 2^(64 k), from word k on.
-	__device__ __forceinline__ void add(int k, u64 x)
-	{
+// product stores the integer of P planes and c for row i, and of all words that may not be 0.
+//
+// f c is that of -1 - f and -c, and of -c alone: so c is not negative, and f is, if it is, its
+// words less 2^(64 P).
+template <int P> static __device__ __forceinline__ void product(const u64 *from, const i64 *c, int count, i64 n, bool first, bool last, u64 *to)
+{
+	u64 low[2 * P] = {}, high[2 * P] = {}, over = 0, more = 0;
+#pragma unroll 2
+	for (int k = 0; k < count; k++) {
+		i64 x = c[k];
+		u64 flip = x < 0 ? ~0ull : 0, size = (u64)(x < 0 ? -x : x), f[P];
+		u32 l = (u32)size & ((1u << HALF) - 1), h = (u32)(size >> HALF);
 #pragma unroll
-		for (int i = 0; i < WORDS; i++)
-			if (i >= k) {
-				w[i] += x;
-				x = w[i] < x;
-			}
+		for (int p = 0; p < P; p++)
+			f[p] = __ldg(from + k * n + (P - 1 - p) * n * n) ^ flip;
+#pragma unroll
+		for (int p = 0; p < P; p++) {
+			low[2 * p] += (u64)(u32)f[p] * l;
+			high[2 * p] += (u64)(u32)f[p] * h;
+			low[2 * p + 1] += (f[p] >> 32) * l;
+			high[2 * p + 1] += (f[p] >> 32) * h;
+		}
+		if ((i64)f[P - 1] < 0)
+			over += size;
+		more += flip & size;
 	}
-};
+	// Less than 2^59 all the time.
+	u64 carry = last ? more : 0, word = 0;
+#pragma unroll
+	for (int p = 0; p < 2 * P; p++) {
+		u64 sum = low[p] + (high[p] << HALF), top = (high[p] >> (64 - HALF)) + (sum < low[p]);
+		sum += carry;
+		top += sum < carry;
+		carry = (sum >> 32) + (top << 32);
+		if (p % 2 == 0) {
+			word = (u32)sum;
+		} else {
+			to[p / 2 * n] = word | sum << 32;
+		}
+	}
+	to[P * n] = first ? carry - over : carry;
+}
 
-// fixedProduct multiplies a slice of columns of F, of some planes, by c, and adds c to y.
+// fixedProduct multiplies a slice of columns of F, of a chunk of planes, by c, and adds c to y.
 extern "C" __global__ void __launch_bounds__(ROWS) fixedProduct(const __grid_constant__ refining q)
 {
-	__shared__ i64 c[COLUMNS];
-	int j0 = blockIdx.y * q.columns, count = min(q.columns, q.n - j0), i = blockIdx.x * ROWS + threadIdx.x;
+	__shared__ i64 c[SLICE];
+	__shared__ double part[ROWS];
+	int t = threadIdx.x, j0 = blockIdx.y * q.slice, count = min(q.slice, q.n - j0), i = blockIdx.x * ROWS + t, z = blockIdx.z;
 	i64 n = q.n;
-	int top = ((const int *)q.tops)[q.step];
-	double scale = __longlong_as_double((i64)(1023 - q.scale) << 52);
-	for (int k = threadIdx.x; k < count; k += ROWS) {
-		double v = 0;
-		for (int s = 0; s < gridDim.y; s++)
-			v += ((const double *)q.parts)[s * n + j0 + k];
-		i64 x = c[k] = __double2ll_rn(v * scale);
-		if (blockIdx.x == 0) {
+	int top = ((const int *)q.tops)[q.step], column = t & (q.slice - 1);
+	double v = 0;
+#pragma unroll 4
+	for (int s = t / q.slice; s < q.slices; s += ROWS / q.slice)
+		if (column < count)
+			v += ((const double *)q.parts)[s * n + j0 + column];
+	part[t] = v;
+	__syncthreads();
+	if (t < count) {
+		for (int s = t + q.slice; s < ROWS; s += q.slice)
+			v += part[s];
+		i64 x = c[t] = __double2ll_rn(v * __longlong_as_double((i64)(1023 - q.scale) << 52));
+		if (blockIdx.x == 0 && z == 0) {
 			int shift = 2 + top + q.scale, low = shift & 63;
-			u64 *y = (u64 *)q.y + j0 + k, sign = x < 0 ? ~0ull : 0, carry = 0;
-			u64 part[2] = {(u64)x << low, low == 0 ? sign : (u64)(x >> (64 - low))};
+			u64 *y = (u64 *)q.y + j0 + t, sign = x < 0 ? ~0ull : 0, carry = 0;
+			u64 both[2] = {(u64)x << low, low == 0 ? sign : (u64)(x >> (64 - low))};
 			for (int w = shift >> 6, p = 0; w < q.words + 2; w++, p++) {
-				u64 add = p < 2 ? part[p] : sign, old = y[w * n], sum = old + add, all = sum + carry;
+				u64 add = p < 2 ? both[p] : sign, old = y[w * n], sum = old + add, all = sum + carry;
 				carry = sum < old || all < sum;
 				y[w * n] = all;
 			}
@@ -185,81 +221,102 @@ extern "C" __global__ void __launch_bounds__(ROWS) fixedProduct(const __grid_con
 	__syncthreads();
 	if (i >= q.n)
 		return;
-	int chunks = (q.used + CHUNK - 1) / CHUNK;
-	for (int z = 0; z < chunks; z++) {
-		sum acc = {};
-		int planes = min(CHUNK, q.used - CHUNK * z);
-		const u64 *from = (const u64 *)q.planes + (i64)CHUNK * z * n * n + j0 * n + i;
-#pragma unroll 2
-		for (int k = 0; k < count; k++) {
-			// f c is that of -1 - f and -c, and of -c alone.
-			i64 x = c[k];
-			u64 flip = x < 0 ? ~0ull : 0, size = x < 0 ? 0 - (u64)x : (u64)x, f[CHUNK];
-#pragma unroll
-			for (int l = 0; l < CHUNK; l++)
-				f[CHUNK - 1 - l] = (l < planes ? __ldg(from + k * n + l * n * n) : 0) ^ flip;
-			u64 carry = 0;
-#pragma unroll
-			for (int l = 0; l < CHUNK; l++) {
-				u64 low = f[l] * size, high = __umul64hi(f[l], size);
-				low += carry;
-				high += low < carry;
-				acc.w[l] += low;
-				carry = high + (acc.w[l] < low); // high is 2^64 - 2 at most
-			}
-			acc.add(CHUNK, carry);
-			if (z == 0 && (i64)f[CHUNK - 1] < 0) // the integer is f - 2^(64 CHUNK)
-				acc.add(CHUNK, 0 - size), acc.add(CHUNK + 1, ~0ull * (size != 0));
-			if (z == chunks - 1)
-				acc.add(0, flip & size);
-		}
-		u64 *to = (u64 *)q.sums + ((i64)(z * gridDim.y + blockIdx.y) * WORDS) * n + i;
-#pragma unroll
-		for (int w = 0; w < WORDS; w++)
-			to[w * n] = acc.w[w];
-	}
+	int planes = min(CHUNK, q.used - CHUNK * z);
+	const u64 *from = (const u64 *)q.planes + (i64)CHUNK * z * n * n + j0 * n + i;
+	u64 *to = (u64 *)q.sums + ((i64)(z * gridDim.y + blockIdx.y) * (CHUNK + 1) + CHUNK - planes) * n + i;
+	bool first = z == 0, last = z == gridDim.z - 1;
+	if (planes == 1)
+		product<1>(from, c, count, n, first, last, to);
+	else if (planes == 2)
+		product<2>(from, c, count, n, first, last, to);
+	else if (planes == 3)
+		product<3>(from, c, count, n, first, last, to);
+	else
+		product<4>(from, c, count, n, first, last, to);
 }
 
+// A sum of words.
+struct sum {
+	u64 w[WORDS];
+
+	// add adds x 2^(64 k), and above 2^64 from there on.
+	__device__ __forceinline__ void add(int k, u64 x, u64 above)
+	{
+		u64 carry = 0;
+#pragma unroll
+		for (int i = 0; i < WORDS; i++)
+			if (i >= k) {
+				u64 less = w[i] + (i == k ? x : above), all = less + carry;
+				carry = less < w[i] || all < less;
+				w[i] = all;
+			}
+	}
+};
+
 // fixedResidual subtracts F c from r, and finds the length of the longest.
-extern "C" __global__ void __launch_bounds__(32 * PARTS) fixedResidual(const __grid_constant__ refining q, int slices)
+extern "C" __global__ void __launch_bounds__(32 * PARTS) fixedResidual(const __grid_constant__ refining q)
 {
+	extern __shared__ u64 totals[]; // word w of row i at 32 w + i
 	__shared__ u64 part[PARTS][WORDS][32];
 	int lane = threadIdx.x % 32, p = threadIdx.x / 32, i = blockIdx.x * 32 + lane;
 	i64 n = q.n;
-	int top = ((const int *)q.tops)[q.step], chunks = (q.used + CHUNK - 1) / CHUNK;
-	for (int z = 0; z < chunks; z++) {
+	int top = ((const int *)q.tops)[q.step], chunks = (q.used + CHUNK - 1) / CHUNK, slices = (q.n + q.slice - 1) / q.slice;
+	u64 carry[2] = {0, 0}; // from the chunk below
+	for (int z = chunks - 1; z >= 0; z--) {
+		int first = CHUNK - min(CHUNK, q.used - CHUNK * z); // words that are not 0
 		sum acc = {};
 		for (int s = p; s < slices && i < q.n; s += PARTS) {
-			const u64 *from = (const u64 *)q.sums + ((i64)(z * slices + s) * WORDS) * n + i;
+			const u64 *from = (const u64 *)q.sums + ((i64)(z * slices + s) * (CHUNK + 1)) * n + i;
+			u64 w[CHUNK + 1];
 #pragma unroll
-			for (int w = 0; w < WORDS; w++)
-				acc.add(w, from[w * n]);
+			for (int k = 0; k <= CHUNK; k++)
+				w[k] = k < first ? 0 : from[k * n];
+#pragma unroll
+			for (int k = 0; k <= CHUNK; k++)
+				acc.add(k, w[k], k == CHUNK && z == 0 && (i64)w[k] < 0 ? ~0ull : 0);
 		}
 #pragma unroll
 		for (int w = 0; w < WORDS; w++)
 			part[p][w][lane] = acc.w[w];
 		__syncthreads();
-		if (p == 0 && i < q.n) {
+		if (p == 0) {
 			for (int s = 1; s < PARTS; s++)
 #pragma unroll
 				for (int w = 0; w < WORDS; w++)
-					acc.add(w, part[s][w][lane]);
+					acc.add(w, part[s][w][lane], 0);
+			acc.add(0, carry[0], 0);
+			acc.add(1, carry[1], 0);
 #pragma unroll
-			for (int w = 0; w < WORDS; w++)
-				part[0][w][lane] = acc.w[w];
-			// In units of r's last place.
-			i64 shift = (i64)q.top + 1 - 64 * CHUNK * (z + 1) - 62 + top + q.scale;
-			u64 *r = (u64 *)q.r + i, above = (i64)acc.w[WORDS - 1] < 0 ? ~0ull : 0, borrow = 0;
-			for (int k = 0; k <= q.words; k++) {
-				u64 old = r[k * n], less = bitsAt(&part[0][0][lane], 64 * k - shift, WORDS, 32, above), diff = old - less;
-				r[k * n] = diff - borrow;
-				borrow = old < less || diff < borrow;
-			}
+			for (int w = 0; w < CHUNK; w++)
+				totals[32 * (CHUNK * (chunks - 1 - z) + w) + lane] = acc.w[w];
+			carry[0] = acc.w[CHUNK];
+			carry[1] = acc.w[CHUNK + 1];
 		}
 		__syncthreads();
 	}
-	if (p == 0 && i < q.n)
-		atomicMax((int *)q.tops + q.step + 1, lengthOf((const u64 *)q.r + i, q.words + 1, n));
+	if (p > 0 || i >= q.n)
+		return;
+	int count = CHUNK * chunks + 2;
+	totals[32 * (count - 2) + lane] = carry[0];
+	totals[32 * (count - 1) + lane] = carry[1];
+	// In units of r's last place.
+	i64 shift = (i64)q.top + 1 - 64 * CHUNK * chunks - 62 + top + q.scale;
+	u64 *r = (u64 *)q.r + i, above = (i64)carry[1] < 0 ? ~0ull : 0, borrow = 0;
+	const int BATCH = 8;
+	for (int k0 = 0; k0 <= q.words; k0 += BATCH) {
+		u64 old[BATCH];
+#pragma unroll
+		for (int k = 0; k < BATCH; k++)
+			old[k] = k0 + k <= q.words ? r[(k0 + k) * n] : 0;
+#pragma unroll
+		for (int k = 0; k < BATCH; k++)
+			if (k0 + k <= q.words) {
+				u64 less = bitsAt(totals + lane, 64 * (k0 + k) - shift, count, 32, above), diff = old[k] - less;
+				r[(k0 + k) * n] = diff - borrow;
+				borrow = old[k] < less || diff < borrow;
+			}
+	}
+	atomicMax((int *)q.tops + q.step + 1, lengthOf(r, q.words + 1, n));
 }
 
 // fixedNumbers stores y, which it changes.

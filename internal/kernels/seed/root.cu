@@ -18,7 +18,7 @@
 #include "update.cuh"
 
 struct root {
-	vectors a;    // rows of A
+	vectors a;    // rows of A, or of its columns that the GPU has
 	u64 exps;     // i64
 	u64 status;   // u32
 	u64 f;        // double: F by columns
@@ -29,27 +29,27 @@ struct root {
 	int pad;
 };
 
-// rootExponents finds the exponents, from the diagonal.
-extern "C" __global__ void __launch_bounds__(THREADS) rootExponents(const __grid_constant__ root g)
+// rootExponents finds the exponents of columns begin to end, from the diagonal.
+extern "C" __global__ void __launch_bounds__(THREADS) rootExponents(const __grid_constant__ root g, int begin, int end)
 {
-	int i = blockIdx.x * THREADS + threadIdx.x;
-	if (i >= g.a.n)
+	int i = begin + blockIdx.x * THREADS + threadIdx.x;
+	if (i >= end)
 		return;
 	i64 e;
-	if (!(leading(g.a.a, g.a.off + i * (g.a.rs + g.a.cs), e) > 0))
+	if (!(leading(g.a.a, g.a.off + i * g.a.rs + (i - begin) * g.a.cs, e) > 0))
 		atomicOr((u32 *)g.status, SINGULAR);
 	((i64 *)g.exps)[i] = -(e >> 1);
 }
 
-// rootMatrix stores the lower triangle of F.
-extern "C" __global__ void __launch_bounds__(THREADS) rootMatrix(const __grid_constant__ root g)
+// rootMatrix stores the lower triangle of F in columns from begin on.
+extern "C" __global__ void __launch_bounds__(THREADS) rootMatrix(const __grid_constant__ root g, int begin)
 {
-	int i = blockIdx.x * THREADS + threadIdx.x, j = blockIdx.y;
+	int i = blockIdx.x * THREADS + threadIdx.x, j = begin + blockIdx.y;
 	if (i >= g.n)
 		return;
 	double x = i == j;
 	if (i >= j && i < g.a.n) {
-		i64 at = g.a.off + i * g.a.rs + j * g.a.cs, e;
+		i64 at = g.a.off + i * g.a.rs + (j - begin) * g.a.cs, e;
 		x = leading(g.a.a, at, e);
 		e += ((const i64 *)g.exps)[i] + ((const i64 *)g.exps)[j];
 		bool special = g.a.a.kind == MP ? ((const u8 *)g.a.a.plane[2])[at] >> 1 > FINITE : !finite(term(g.a.a, at, 0));
@@ -181,13 +181,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) rootPanel(const __grid_con
 	}
 }
 
-// rootRows makes P of all steps of a panel of so many columns, of columns before the panel, and
-// stores the rows of S.
-extern "C" __global__ void __launch_bounds__(THREADS) rootRows(const __grid_constant__ root g, int width)
+// rootRows makes P of all steps of a panel of so many columns, of columns before the panel from
+// begin on, and stores the rows of S.
+extern "C" __global__ void __launch_bounds__(THREADS) rootRows(const __grid_constant__ root g, int begin, int width)
 {
 	extern __shared__ __align__(16) double shared[];
 	double *strips = shared + 2 * BLOCK * BLOCK, *f = (double *)g.f;
-	int j0 = blockIdx.x * STRIP, steps = width / BLOCK, parity = 0, nextT = 0, nextS = 0;
+	int j0 = begin + blockIdx.x * STRIP, steps = width / BLOCK, parity = 0, nextT = 0, nextS = 0;
 	auto fetch = [&]() {
 		if (nextT < steps) {
 			double *to = shared + parity * BLOCK * BLOCK;
@@ -241,60 +241,76 @@ extern "C" __global__ void __launch_bounds__(THREADS) rootRows(const __grid_cons
 	}
 }
 
-// rootTiles are those of rows from row on and columns begin to end, and of the lower triangle from
-// row and column triangle on.
-template <int WIDE> struct rootTiles {
-	int n, row, begin, end, triangle;
+// What tiles an update has: of rows from row on in columns begin to end, and of the lower triangle
+// in columns triangle to until.
+struct rootTiles {
+	int row, begin, end, triangle, until;
+};
 
-	__device__ __forceinline__ int tall(int from) const { return (n - from + TALL - 1) / TALL; }
-	__device__ __forceinline__ int count() const
+// enumerated numbers them: those of the rows, of the triangle's square, and of the rows below.
+template <int WIDE> struct enumerated {
+	rootTiles t;
+	int n;
+
+	static __device__ __forceinline__ int tall(int from, int to) { return (to - from + TALL - 1) / TALL; }
+	__device__ __forceinline__ int ofRows() const { return tall(t.row, n) * ((t.end - t.begin + WIDE - 1) / WIDE); }
+	__device__ __forceinline__ int ofSquare() const
 	{
-		return tall(row) * ((end - begin + WIDE - 1) / WIDE) + tall(triangle) * (tall(triangle) + 1) / 2 * (TALL / WIDE);
+		int side = tall(t.triangle, t.until);
+		return side * (side + 1) / 2 * (TALL / WIDE);
 	}
+	__device__ __forceinline__ int count() const { return ofRows() + ofSquare() + tall(t.until, n) * ((t.until - t.triangle) / WIDE); }
 	__device__ __forceinline__ void at(int tile, int &i0, int &j0) const
 	{
-		int rows = tall(row), all = rows * ((end - begin + WIDE - 1) / WIDE);
-		if (tile < all) {
-			i0 = row + tile % rows * TALL;
-			j0 = begin + tile / rows * WIDE;
+		int rows = tall(t.row, n);
+		if (tile < ofRows()) {
+			i0 = t.row + tile % rows * TALL;
+			j0 = t.begin + tile / rows * WIDE;
 			return;
 		}
-		tile -= all;
-		int i = (int)((sqrt(8.0 * (tile / (TALL / WIDE)) + 1) - 1) / 2); // exact for squares
-		i0 = triangle + i * TALL;
-		j0 = triangle + (tile - i * (i + 1) / 2 * (TALL / WIDE)) * WIDE;
+		tile -= ofRows();
+		if (tile < ofSquare()) {
+			int i = (int)((sqrt(8.0 * (tile / (TALL / WIDE)) + 1) - 1) / 2); // exact for squares
+			i0 = t.triangle + i * TALL;
+			j0 = t.triangle + (tile - i * (i + 1) / 2 * (TALL / WIDE)) * WIDE;
+			return;
+		}
+		tile -= ofSquare();
+		rows = tall(t.until, n);
+		i0 = t.until + tile % rows * TALL;
+		j0 = t.triangle + tile / rows * WIDE;
 	}
 };
 
 // updateRoot subtracts P^T P of depth columns from column from on, which count as 0.
-template <int T, int WIDE> static __device__ __forceinline__ void updateRoot(const root &g, int from, int depth, int row, int begin, int end, int triangle, double *shared)
+template <int T, int WIDE> static __device__ __forceinline__ void updateRoot(const root &g, int from, int depth, const rootTiles &t, double *shared)
 {
 	rankUpdate r = {(double *)g.f, (const double *)g.p, (const double *)g.p, 0, g.n, from, depth, from - g.panel};
-	update<T, WIDE, true>(r, rootTiles<WIDE>{g.n, row, begin, end, triangle}, g.n, shared);
+	update<T, WIDE, true>(r, enumerated<WIDE>{t, g.n}, g.n, shared);
 }
 
 // rootStep updates few columns, or by P of a step.
-extern "C" __global__ void __launch_bounds__(THREADS, 2) rootStep(const __grid_constant__ root g, int from, int depth, int row, int begin, int end, int triangle)
+extern "C" __global__ void __launch_bounds__(THREADS, 2) rootStep(const __grid_constant__ root g, int from, int depth, const __grid_constant__ rootTiles t)
 {
 	extern __shared__ __align__(16) double shared[];
-	updateRoot<4, 64>(g, from, depth, row, begin, end, triangle, shared);
+	updateRoot<4, 64>(g, from, depth, t, shared);
 }
 
 // rootUpdate updates many columns by P of a panel.
-extern "C" __global__ void __launch_bounds__(THREADS, 1) rootUpdate(const __grid_constant__ root g, int from, int depth, int row, int begin, int end, int triangle)
+extern "C" __global__ void __launch_bounds__(THREADS, 1) rootUpdate(const __grid_constant__ root g, int from, int depth, const __grid_constant__ rootTiles t)
 {
 	extern __shared__ __align__(16) double shared[];
-	updateRoot<8, 128>(g, from, depth, row, begin, end, triangle, shared);
+	updateRoot<8, 128>(g, from, depth, t, shared);
 }
 
-// rootInverse stores S, in numbers off + i rs + j cs of F64.
-extern "C" __global__ void __launch_bounds__(THREADS) rootInverse(const __grid_constant__ root g, u64 to, i64 rs, i64 cs)
+// rootInverse stores columns j of S from begin on, in numbers off + i rs + (j - begin) cs of F64.
+extern "C" __global__ void __launch_bounds__(THREADS) rootInverse(const __grid_constant__ root g, int begin, u64 to, i64 rs, i64 cs)
 {
-	int i = blockIdx.x * THREADS + threadIdx.x, j = blockIdx.y;
+	int i = blockIdx.x * THREADS + threadIdx.x, j = begin + blockIdx.y;
 	if (i >= g.a.n)
 		return;
 	double x = i < j ? 0 : ((const double *)g.f)[i + (i64)j * g.n];
 	if (!finite(x) || i == j && !(x > 0))
 		atomicOr((u32 *)g.status, NOT_FINITE);
-	((double *)to)[i * rs + j * cs] = x;
+	((double *)to)[i * rs + (j - begin) * cs] = x;
 }

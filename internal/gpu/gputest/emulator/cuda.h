@@ -252,8 +252,9 @@ static unsigned dot(unsigned x, unsigned y, unsigned sum)
 	return sum;
 }
 
-// multiply is mma.m16n8k32 for bytes of type B, or m16n8k16 for K = 16: d = a b + c.
-template <class B, int K> static void multiply(int (&d)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1, const int (&c)[4])
+// multiply is mma.m16n8k32 for bytes of type B, those of a of type A, or m16n8k16 for K = 16:
+// d = a b + c.
+template <class B, int K, class A = B> static void multiply(int (&d)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1, const int (&c)[4])
 {
 	int l = lane(), g = l / 4, q = l % 4;
 	told e = tell(pair(a0, a1), pair(a2, a3), pair(b0, b1));
@@ -262,7 +263,7 @@ template <class B, int K> static void multiply(int (&d)[4], unsigned a0, unsigne
 		int column = 2 * q + i % 2;
 		for (int k = 0; k < K; k++) {
 			unsigned a = e.half(4 * g + k % 16 / 4, i / 2 + 2 * (k / 16)), b = e.half(4 * column + k % 16 / 4, 4 + k / 16);
-			sum += (int)(B)(a >> 8 * (k % 4)) * (int)(B)(b >> 8 * (k % 4));
+			sum += (int)(A)(a >> 8 * (k % 4)) * (int)(B)(b >> 8 * (k % 4));
 		}
 		d[i] = sum;
 	}
@@ -299,6 +300,21 @@ static uint4 matrices(unsigned at)
 	unsigned r[4];
 	for (int i = 0; i < 4; i++)
 		memcpy(&r[i], shared((unsigned)e(8 * i + lane() / 4)) + 4 * (lane() % 4), 4);
+	return {r[0], r[1], r[2], r[3]};
+}
+
+// transposed is ldmatrix.x4.trans.
+static uint4 transposed(unsigned at)
+{
+	told e = tell(at);
+	int g = lane() / 4, q = lane() % 4;
+	unsigned r[4];
+	for (int i = 0; i < 4; i++) {
+		unsigned short pair[2];
+		for (int k = 0; k < 2; k++)
+			memcpy(&pair[k], shared((unsigned)e(8 * i + 2 * q + k)) + 2 * g, 2);
+		r[i] = pair[0] | (unsigned)pair[1] << 16;
+	}
 	return {r[0], r[1], r[2], r[3]};
 }
 

@@ -1,0 +1,177 @@
+package rows
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// alwaysOuter has all products of MP numbers go to the kernels of kernels/rows/outer.cuh.
+func alwaysOuter(t testing.TB) {
+	old := outerRules
+	outerRules = outerRule{rows: math.MaxInt}
+	t.Cleanup(func() { outerRules = old })
+}
+
+// outerProblems are for all shapes: lengths about those of a stage, on one block and on several,
+// numbers shorter and longer than what shapes keep, two lengths of numbers, and results shorter and
+// longer than factors.
+func outerProblems() (list []rowProblem) {
+	for i, p := range []int{20, 64, 106, 212, 424, 640, 848, 1344, 1696} {
+		in, out := gputest.MP(p), gputest.MP(p)
+		for _, k := range []int{1, 31, 33, 300} {
+			list = append(list, rowProblem{in: in, inX: in, out: out, m: 2, k: k, alpha: 1, inc: 1, trans: i%2 == 0})
+		}
+		for _, kind := range []gputest.Family{gputest.Spread, gputest.Integers, gputest.Cancel, gputest.Special, gputest.Scaled, gputest.Ascending, gputest.Scattered} {
+			list = append(list, rowProblem{in: in, inX: gputest.MP(p - p/3), out: out, kind: kind, m: 3, k: 70, alpha: -1, inc: -2, trans: i%2 == 1})
+		}
+	}
+	return append(list,
+		rowProblem{in: gputest.MP(5000), inX: gputest.MP(100), out: gputest.MP(200), kind: gputest.Scaled, m: 2, k: 130, alpha: 1, inc: 3},
+		rowProblem{in: gputest.MP(100), inX: gputest.MP(3000), out: gputest.MP(1600), m: 2, k: 130, alpha: 1, beta: 3, inc: 1},
+		rowProblem{in: gputest.MP(848), inX: gputest.MP(848), out: gputest.MP(848), m: 1, k: 0, alpha: 1, inc: 1},
+		rowProblem{in: gputest.MP(848), inX: gputest.MP(848), out: gputest.MP(848), kind: gputest.Cancel, m: 40, k: 40, alpha: 1, inc: 1},
+	)
+}
+
+func checkOuter(t *testing.T) {
+	alwaysOuter(t)
+	dev := gputest.RowReference(t, &fake.Driver{Shared: 227 << 10})
+	for _, p := range outerProblems() {
+		checkGemv(t, dev, p)
+		checkReductions(t, dev, p)
+	}
+	checkColumns(t, dev)
+	if c := dev.Counters(); c.InUse != 0 {
+		t.Errorf("%d bytes left", c.InUse)
+	}
+}
+
+// TestOuterReference runs the host's part, with Go functions for the kernels.
+func TestOuterReference(t *testing.T) { checkOuter(t) }
+
+// TestOuterEmulated runs the kernels themselves, compiled for the host.
+func TestOuterEmulated(t *testing.T) {
+	t.Setenv(gputest.Emulate, "rows/outer")
+	checkOuter(t)
+}
+
+// onFake calls f with a fake device's stream and copies of x and y on it.
+func onFake(t *testing.T, x, y *num.Array, f func(s *cuda.Stream, x, y mem.Vector) error) {
+	t.Helper()
+	dev := gputest.RowReference(t, &fake.Driver{Shared: 227 << 10})
+	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
+		a, err := mem.Upload(s, x)
+		if err != nil {
+			return err
+		}
+		defer a.Free()
+		b, err := mem.Upload(s, y)
+		if err != nil {
+			return err
+		}
+		defer b.Free()
+		return f(s, mem.Vector{Arr: a, Inc: 1, N: x.Len()}, mem.Vector{Arr: b, Inc: 1, N: y.Len()})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOuterLongest adds more products than sums of 32 bits hold, of the digits that make them
+// largest: 255 of both factors. There are so many rows that no two blocks share one.
+func TestOuterLongest(t *testing.T) {
+	alwaysOuter(t)
+	t.Setenv(gputest.Emulate, "rows/outer")
+	shape, _ := abi.OuterShapeOf(9)
+	p, n, rows := 192, shape.Numbers()*1040, 5
+	ones := num.Real{Class: num.Finite, Mag: onesOf(p), Exp: -int64(p)}
+	x := num.New(gputest.MP(p), n)
+	for i := range n {
+		x.Set(i, ones)
+	}
+	onFake(t, x, x, func(s *cuda.Stream, a, b mem.Vector) error {
+		right := b.Row()
+		q := &rowSums{s: s, a: mem.Matrix{Arr: a.Arr, RS: 0, CS: 1, Rows: rows, Cols: n}, x: &right}
+		defer q.free()
+		h, err := q.sums(9)
+		if err != nil {
+			return err
+		}
+		v := num.Vec{Arr: x, Inc: 1, N: n}
+		checkSum(t, "longest", h, rows-1, v, v)
+		return nil
+	})
+}
+
+// TestOuterSlices adds vectors of which blocks have other references than others: one of them has
+// the largest numbers, which cancel, some have far smaller ones or zeros, and all exponents are
+// about the least or the largest.
+func TestOuterSlices(t *testing.T) {
+	alwaysOuter(t)
+	t.Setenv(gputest.Emulate, "rows/outer")
+	rng := rand.New(rand.NewPCG(5, 7))
+	for _, digits := range []int{9, 17, 32, 62} {
+		f := gputest.MP(28*digits - 50)
+		for trial := range 12 {
+			const n = 1600
+			x, y := num.New(f, n), num.New(f, n)
+			large := rng.IntN(n - 1)
+			for i := range n {
+				r := num.Real{Class: num.Finite, Neg: rng.IntN(2) == 0, Mag: make([]uint64, f.Limbs())}
+				for w := range r.Mag {
+					r.Mag[w] = rng.Uint64() | 1<<63
+				}
+				exp := int64(i/200*rng.IntN(29)) - int64(trial*200)
+				if trial%3 == 2 {
+					exp = (1<<31 - 2000) * int64(1-trial%2*2)
+				}
+				r.Exp = -exp - 64*int64(len(r.Mag))
+				x.Set(i, r)
+				if i/100%5 == trial%5 {
+					r.Class = num.Zero
+				}
+				y.Set(i, r)
+			}
+			if trial%3 == 0 { // far above all others, and of opposite sign
+				for i := range 2 {
+					r := num.Real{Class: num.Finite, Neg: i == 1, Mag: onesOf(28*digits - 50), Exp: int64(trial) * 20}
+					x.Set(large+i, r)
+					r.Neg = false
+					y.Set(large+i, r)
+				}
+			}
+			onFake(t, x, y, func(s *cuda.Stream, a, b mem.Vector) error {
+				right := b.Row()
+				q := &rowSums{s: s, a: a.Row(), x: &right}
+				defer q.free()
+				h, err := q.sums(digits)
+				if err != nil {
+					return err
+				}
+				checkSum(t, fmt.Sprintf("%d digits, trial %d", digits, trial), h, 0, num.Vec{Arr: x, Inc: 1, N: n}, num.Vec{Arr: y, Inc: 1, N: n})
+				return nil
+			})
+		}
+	}
+}
+
+// TestOuterShapes checks that shapes hold all digits, and that the last antidiagonal kept weighs no
+// less than the last column.
+func TestOuterShapes(t *testing.T) {
+	for _, k := range abi.ReduceDigits() {
+		s, ok := abi.OuterShapeOf(k)
+		if kept := s.Kept(k); !ok || 8*kept < abi.RowDigit*k || 8*(kept+1) > abi.RowDigit*(k+1) || kept > 16*s.Groups {
+			t.Errorf("%d digits: shape %v keeps %d antidiagonals", k, s, kept)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package several_test
+
+import (
+	"testing"
+
+	. "github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/gpu/several"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// triangleOf returns a random matrix with zeros beyond a triangle, or 0 for none.
+func triangleOf(m, n int, triangle byte, seed uint64) *Matrix {
+	x := Random(MP(30), m, n, 3, seed)
+	for j := range n {
+		for i := range m {
+			if triangle == 'L' && i < j || triangle == 'U' && i > j {
+				x.SetFloat64(i, j, 0)
+			}
+		}
+	}
+	return x
+}
+
+// TestTriangles multiplies triangles for triangles of the result: GPUs leave out what is known to
+// be zero, and nothing else.
+func TestTriangles(t *testing.T) {
+	defer several.Balance(8)()
+	const n = 150 // two tiles: GPUs that leave one out which has entries are wrong
+	on(t, 3, func(_ []*cuda.Device, _ *fake.Driver) {
+		k := 0
+		for _, factors := range [][2]byte{{'L', 0}, {0, 'U'}, {'L', 'L'}, {'L', 'U'}, {'U', 'L'}, {'U', 'U'}, {'U', 0}, {0, 'L'}} {
+			for _, triangle := range []byte{0, 'L', 'U'} {
+				if k++; testing.Short() && k%3 != 0 {
+					continue
+				}
+				device := []Device{"cuda:0,1", "cuda:0-2"}[k%2]
+				a, b := triangleOf(n, n, factors[0], 1), triangleOf(n, n, factors[1], 2)
+				c := Random(MP(30), n, n, 3, 3)
+				want := c.Clone()
+				multiply := func(a, b, c *Matrix) {
+					must(raw.GemmTriangle(-1, a, b, 1, c, c, triangle, factors, nil, &Options{}))
+				}
+				multiply(a, b, want)
+				da, db, dc := must(a.On(device)), must(b.On(device)), must(c.On(device))
+				if k/2%2 == 1 { // by rows
+					dc.Free()
+					dc = must(c.T().Clone().On(device)).T()
+				}
+				multiply(da, db, dc)
+				if !must(dc.Host()).Same(want) {
+					t.Errorf("%s: triangles %c and %c, %c, %d: other bits than on the CPU", device, max(factors[0], '-'), max(factors[1], '-'), max(triangle, '-'), k)
+				}
+				for _, m := range []*Matrix{da, db, dc} {
+					m.Free()
+				}
+			}
+		}
+	})
+}
+
+// TestMoves has entries move between GPUs where these would wait for longer without.
+func TestMoves(t *testing.T) {
+	double, mp := num.Format{Kind: num.F64, Prec: 53}, num.Format{Kind: num.MP, Prec: 118}
+	for _, c := range []struct {
+		n        int
+		f        num.Format
+		triangle byte
+		factors  [2]byte
+		want     bool
+	}{
+		{8192, double, 0, [2]byte{}, false},         // fair
+		{8192, double, 0, [2]byte{0, 'U'}, true},    // 0.5 n to 0.71 n for 1/8 of n³
+		{8192, double, 'L', [2]byte{'L', 0}, false}, // 0.35 n to 0.5 n, there and back, for 1/16
+		{8192, mp, 'L', [2]byte{'L', 0}, false},
+		{32768, mp, 'L', [2]byte{'L', 0}, true},
+		{1024, double, 0, [2]byte{0, 'U'}, false},
+		{65536, double, 'L', [2]byte{'L', 'L'}, true},
+	} {
+		if got := several.Moves(c.n, c.f, c.triangle, c.factors); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
