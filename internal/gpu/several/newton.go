@@ -318,7 +318,7 @@ func (p *Place) magnitudes(c place.Config, list ...vectorOf) ([][]float64, error
 			found[q.d] = found[q.d][1:]
 		}
 		for i := range sums { // each of the sums errs by 2^-53 relatively
-			sums[i] *= 1 + float64(len(v.pieces))*0x1p-52
+			sums[i] *= 1 + float64(float64(len(v.pieces))*0x1p-52)
 		}
 		z = append(z, sums)
 	}

@@ -67,13 +67,12 @@ var linkRate, copyRate = 3.8e11, 1.2e12 // bytes a second
 // units of columnWork, that columns of B and of C may go from GPU to GPU for that, and all results
 // of these GPUs to where they live: there and back where C has entries that remain.
 func (m *multiplication) pays(c place.Config, sooner float64, list, shares []piece) bool {
-	// may fuse: no bit depends on the shares
 	gains := sooner * float64(m.z.Rows) * float64(m.z.Cols) / (samples * samples) * (float64(2*m.z.Arr.Format.Bits())/7.5 + 4) / byteRate
-	result := float64(m.z.Rows) * float64(num.SizeOf(m.z.Arr.Format)) // bytes of a column
+	result := float64(int64(m.z.Rows) * num.SizeOf(m.z.Arr.Format)) // bytes of a column
 	if c.Triangle != 0 {
 		result *= 2
 	}
-	factor := float64(m.b.Rows) * float64(num.SizeOf(m.b.Arr.Format))
+	factor := float64(int64(m.b.Rows) * num.SizeOf(m.b.Arr.Format))
 	most := 0.0 // that a GPU waits
 	for _, r := range shares {
 		foreign := r.j1 - r.j0
