@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"context"
 	"sync"
 
 	"github.com/halfulp/halfulp/internal/cudadrv"
@@ -51,6 +52,30 @@ func (s *Stream) Reaches(from *Device) (bool, error) {
 	}
 	can, err := s.reach(from)
 	return can, s.dev.failed(err)
+}
+
+// Linked reports whether kernels of each device reach the memory of all others, which are of the
+// same driver, and lets them.
+func Linked(ctx context.Context, devs ...*Device) (all bool, err error) {
+	all = true
+	for _, d := range devs {
+		if err := d.Do(ctx, func(s *Stream) error {
+			for _, other := range devs {
+				if other == d {
+					continue
+				}
+				can, err := s.Reaches(other)
+				if err != nil {
+					return err
+				}
+				all = all && can
+			}
+			return nil
+		}); err != nil {
+			return false, err
+		}
+	}
+	return all, nil
 }
 
 // CopyPeer copies n bytes from the memory of another device of the same driver to that of the

@@ -188,6 +188,22 @@ func (g *group) shares(a, x []num.Mat) (list []seed.Share) {
 	return list
 }
 
+// Linked asks all GPUs.
+func (g *group) Linked(ctx context.Context) (bool, error) {
+	all, err := cuda.Linked(ctx, g.devs...)
+	return all, explained(err)
+}
+
+// Refine runs on all GPUs.
+func (g *group) Refine(ctx context.Context, r place.Refinement, there [][]num.Mat) ([][]int, bool, error) {
+	var shares []newton.Share
+	for d, m := range there {
+		shares = append(shares, newton.Share{Device: g.devs[d], F: Matrix(m[0]), X: Matrix(m[1]), G: Matrix(m[2]), Z: Matrix(m[3])})
+	}
+	lengths, ok, err := newton.RefineTogether(ctx, r, shares)
+	return lengths, ok, explained(err)
+}
+
 // Magnitudes runs on GPU d.
 func (g *group) Magnitudes(ctx context.Context, d int, list []num.Mat, x [][]float64) (z [][]float64, err error) {
 	var there []mem.Matrix

@@ -29,6 +29,20 @@ func Machine(t testing.TB) *cuda.Device {
 	return dev
 }
 
+// Machines returns two GPUs of the machine, or skips.
+func Machines(t testing.TB) []*cuda.Device {
+	t.Helper()
+	devs := []*cuda.Device{Machine(t)}
+	second, err := cuda.Open(1)
+	if errors.Is(err, cuda.ErrNoDevice) && os.Getenv("HALFULP_WANT_GPUS") == "" {
+		t.Skip("no second GPU:", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(devs, second)
+}
+
 // Wide skips a test of kernels in programs of 32 bits, which no driver has: structures of theirs
 // end without the padding that kernels have.
 func Wide(t testing.TB) {

@@ -15,6 +15,7 @@ func fixedReference(drv *fake.Driver) {
 	drv.Kernel("fixedPlanes", refFixedPlanes)
 	drv.Kernel("fixedBegin", refFixedBegin)
 	drv.Kernel("fixedCorrection", refFixedCorrection)
+	drv.Kernel("fixedJoin", refFixedJoin)
 	drv.Kernel("fixedProduct", refFixedProduct)
 	drv.Kernel("fixedResidual", refFixedResidual)
 	drv.Kernel("fixedNumbers", refFixedNumbers)
@@ -78,15 +79,15 @@ func lengthOf(x *big.Int) int {
 }
 
 func refFixedPlanes(l *fake.Launch, q abi.Refining) {
-	n, count := int(q.N), int(q.Count)
+	n, width, count := int(q.N), int(q.Width), int(q.Count)
 	f := matOf(l, q.F)
-	words := fake.Slice[uint64](l, q.Planes, count*n*n)
+	words := fake.Slice[uint64](l, q.Planes, count*n*width)
 	to := integers{make([]uint64, count), 1, count}
-	for j := range n {
+	for j := range width {
 		for i := range n {
 			to.set(0, towards0(f.Arr, f.At(i, j), 64*int64(count)-1-int64(q.Top)))
 			for k, w := range to.words {
-				words[((count-1-k)*n+j)*n+i] = w
+				words[((count-1-k)*width+j)*n+i] = w
 			}
 		}
 	}
@@ -94,14 +95,14 @@ func refFixedPlanes(l *fake.Launch, q abi.Refining) {
 
 // fixedVectors returns r and y.
 func fixedVectors(l *fake.Launch, q abi.Refining) (r, y integers) {
-	n, words := int(q.N), int(q.Words)
-	return integers{fake.Slice[uint64](l, q.R, (words+1)*n), n, words + 1}, integers{fake.Slice[uint64](l, q.Y, (words+2)*n), n, words + 2}
+	width, words := int(q.Width), int(q.Words)
+	return integers{fake.Slice[uint64](l, q.R, (words+1)*width), width, words + 1}, integers{fake.Slice[uint64](l, q.Y, (words+2)*width), width, words + 2}
 }
 
 func refFixedBegin(l *fake.Launch, q abi.Refining) {
 	r, y := fixedVectors(l, q)
 	g, top := matOf(l, q.G), &fake.Slice[int32](l, q.Tops, 1)[0]
-	for i := range int(q.N) {
+	for i := range int(q.Width) {
 		v := towards0(g.Arr, g.At(i, 0), 64*int64(q.Words)-q.Shift)
 		r.set(i, v)
 		y.set(i, new(big.Int))
@@ -115,7 +116,7 @@ func refFixedCorrection(l *fake.Launch, q abi.Refining) {
 	x, top := matOf(l, q.X), fake.Slice[int32](l, q.Tops, int(q.Step)+1)[q.Step]
 	parts := fake.Slice[float64](l, q.Parts, n*int(l.Grid.Y))
 	clear(parts)
-	for j := range n {
+	for j := range int(q.Width) {
 		lead := shiftedDown(r.get(j), 62-int(top))
 		v := float64(lead.Int64())
 		for i := range n {
@@ -125,32 +126,57 @@ func refFixedCorrection(l *fake.Launch, q abi.Refining) {
 	}
 }
 
+// fixedTop returns a number of what q.Tops, or q.Highest, is.
+func fixedTop(l *fake.Launch, tops cuda.Pointer, q abi.Refining) *int32 {
+	return &fake.Slice[int32](l, tops, int(q.Step)+1)[q.Step]
+}
+
+func refFixedJoin(l *fake.Launch, q abi.Refining) {
+	n, joined, top := int(q.N), fake.Slice[float64](l, q.Joined, int(q.Width)), fixedTop(l, q.Highest, q)
+	*top = 0
+	for d := range q.GPUs {
+		*top = max(*top, *fixedTop(l, q.AllTops[d], q))
+	}
+	clear(joined)
+	for d := range q.GPUs {
+		slices := int((q.AllWidths[d] + q.Columns - 1) / q.Columns)
+		parts := fake.Slice[float64](l, q.AllParts[d], n*slices)
+		for j := range joined {
+			v := 0.0
+			for s := range slices {
+				v += parts[s*n+int(q.Begin)+j]
+			}
+			joined[j] += math.Ldexp(v, int(*fixedTop(l, q.AllTops[d], q)-*top))
+		}
+	}
+}
+
 func refFixedProduct(l *fake.Launch, q abi.Refining) {
-	n, count, slices := int(q.N), int(q.Count), int(q.Slices)
+	n, width, count, slices := int(q.N), int(q.Width), int(q.Count), int(q.Slices)
 	_, y := fixedVectors(l, q)
-	top := int(fake.Slice[int32](l, q.Tops, int(q.Step)+1)[q.Step])
-	parts := fake.Slice[float64](l, q.Parts, n*slices)
-	c := make([]*big.Int, n)
-	for j := range n {
+	top := int(*fixedTop(l, q.Highest, q))
+	parts := fake.Slice[float64](l, q.Parts, width*slices)
+	c := make([]*big.Int, width)
+	for j := range width {
 		v := 0.0
 		for s := range slices {
-			v += parts[s*n+j]
+			v += parts[s*width+j]
 		}
 		c[j] = big.NewInt(int64(math.RoundToEven(math.Ldexp(v, -int(q.Scale)))))
 		y.set(j, new(big.Int).Add(y.get(j), shiftedDown(c[j], 2+top+int(q.Scale))))
 	}
-	words := fake.Slice[uint64](l, q.Planes, count*n*n)
+	words := fake.Slice[uint64](l, q.Planes, count*n*width)
 	for z := range int(l.Grid.Z) {
 		for p := range int(l.Grid.Y) {
-			to := fixedSums(l, q, int(l.Grid.Y), z, p)
+			to := fixedSums(l, q, q.Sums, int(l.Grid.Y), z, p)
 			for i := range n {
 				sum := new(big.Int)
-				for j := p * int(q.Slice); j < min(n, (p+1)*int(q.Slice)); j++ {
+				for j := p * int(q.Slice); j < min(width, (p+1)*int(q.Slice)); j++ {
 					f := new(big.Int)
 					for p := z * abi.FixedChunk; p < (z+1)*abi.FixedChunk; p++ {
 						f.Lsh(f, 64)
 						if p < int(q.Used) {
-							f.Or(f, new(big.Int).SetUint64(words[(p*n+j)*n+i]))
+							f.Or(f, new(big.Int).SetUint64(words[(p*width+j)*n+i]))
 						}
 					}
 					if z == 0 && f.Bit(64*abi.FixedChunk-1) == 1 {
@@ -164,28 +190,30 @@ func refFixedProduct(l *fake.Launch, q abi.Refining) {
 	}
 }
 
-// fixedSums returns the integers of a chunk and a slice of F.
-func fixedSums(l *fake.Launch, q abi.Refining, slices, chunk, slice int) integers {
+// fixedSums returns the integers of a chunk and a slice of F, of a GPU with so many.
+func fixedSums(l *fake.Launch, q abi.Refining, of cuda.Pointer, slices, chunk, slice int) integers {
 	n, words := int(q.N), abi.FixedChunk+1
-	at := q.Sums + cuda.Pointer(8*(chunk*slices+slice)*words*n)
+	at := of + cuda.Pointer(8*(chunk*slices+slice)*words*n)
 	return integers{fake.Slice[uint64](l, at, words*n), n, words}
 }
 
 func refFixedResidual(l *fake.Launch, q abi.Refining) {
-	n := int(q.N)
 	r, _ := fixedVectors(l, q)
-	tops := fake.Slice[int32](l, q.Tops, int(q.Step)+2)
-	chunks, slices := (int(q.Used)+abi.FixedChunk-1)/abi.FixedChunk, (n+int(q.Slice)-1)/int(q.Slice)
-	for i := range n {
+	tops, top := fake.Slice[int32](l, q.Tops, int(q.Step)+2), int(*fixedTop(l, q.Highest, q))
+	chunks := (int(q.Used) + abi.FixedChunk - 1) / abi.FixedChunk
+	for i := range int(q.Width) {
 		all := new(big.Int)
 		for z := range chunks {
 			all.Lsh(all, 64*abi.FixedChunk)
-			for s := range slices {
-				all.Add(all, fixedSums(l, q, slices, z, s).get(i))
+			for d := range q.GPUs {
+				slices := int((q.AllWidths[d] + q.Slice - 1) / q.Slice)
+				for s := range slices {
+					all.Add(all, fixedSums(l, q, q.AllSums[d], slices, z, s).get(int(q.Begin)+i))
+				}
 			}
 		}
 		v := r.get(i)
-		v.Sub(v, shiftedDown(all, int(q.Top)+1-64*abi.FixedChunk*chunks-62+int(tops[q.Step])+int(q.Scale)))
+		v.Sub(v, shiftedDown(all, int(q.Top)+1-64*abi.FixedChunk*chunks-62+top+int(q.Scale)))
 		r.set(i, v)
 		tops[q.Step+1] = max(tops[q.Step+1], int32(lengthOf(v)))
 	}
@@ -195,7 +223,7 @@ func refFixedNumbers(l *fake.Launch, q abi.Refining) {
 	_, y := fixedVectors(l, q)
 	z := matOf(l, q.Z)
 	z.Arr.Prec = uint32(64 * (q.Words + 2))
-	for i := range int(q.N) {
+	for i := range int(q.Width) {
 		v := y.get(i)
 		x := num.Real{}
 		if v.Sign() != 0 {

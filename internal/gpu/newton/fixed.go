@@ -1,6 +1,8 @@
 package newton
 
 import (
+	"cmp"
+	"context"
 	"slices"
 
 	"github.com/halfulp/halfulp/internal/cuda"
@@ -14,96 +16,264 @@ import (
 // enough of them for all multiprocessors. A variable for tests.
 var shortSlices = 2048
 
-// Refine is place.Refiner's, for matrices of the device. Nothing waits for the device until the
-// end.
+// A Share is what a device has of F, X, G and Z: columns of the former, those of all devices one
+// beside the other, and rows of the latter, as many from the same one on.
+type Share struct {
+	Device     *cuda.Device
+	F, X, G, Z mem.Matrix
+}
+
+// Refine is place.Refiner's, for matrices of the device. Nothing waits for the device but the end of
+// a column.
 func Refine(s *cuda.Stream, of place.Refinement, f, x, g, z mem.Matrix) (lengths [][]int, ok bool, err error) {
-	n, count, limit := f.Rows, slices.Max(of.Planes), s.Device().Info().SharedPerBlock
+	here := func(f func() error) error { return f() }
+	return refine(of, []*refiner{{s: s, do: here, share: Share{s.Device(), f, x, g, z}}})
+}
+
+// RefineTogether is Refine on several devices, FixedGPUs at most, which reach each other's memory.
+func RefineTogether(ctx context.Context, of place.Refinement, shares []Share) (lengths [][]int, ok bool, err error) {
+	var list []*refiner
+	for _, share := range shares {
+		r := &refiner{share: share}
+		r.do = func(f func() error) error {
+			return share.Device.Do(ctx, func(s *cuda.Stream) error {
+				r.s = s
+				return f()
+			})
+		}
+		list = append(list, r)
+	}
+	return refine(of, list)
+}
+
+// A refiner is a device that refines its share.
+type refiner struct {
+	s      *cuda.Stream
+	do     func(f func() error) error // where the device's operations may be queued
+	share  Share
+	k      abi.Refining
+	memory []*cuda.Memory
+	met    *cuda.Event
+}
+
+// refiners are all devices.
+type refiners []*refiner
+
+func (t refiners) each(f func(r *refiner) error) (err error) {
+	for _, r := range t {
+		err = cmp.Or(err, r.do(func() error { return f(r) }))
+	}
+	return err
+}
+
+// meet lets all devices wait for each other.
+func (t refiners) meet() error {
+	if len(t) == 1 {
+		return nil
+	}
+	if err := t.each(func(r *refiner) error { return r.s.Record(r.met) }); err != nil {
+		return err
+	}
+	return t.each(func(r *refiner) error {
+		for _, other := range t {
+			if other == r {
+				continue
+			}
+			if err := r.s.Wait(other.met); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// end frees what devices have, when none of them reads another's memory any more.
+func (t refiners) end() (err error) {
+	if len(t) > 1 {
+		err = t.each(func(r *refiner) error { return r.s.Synchronize() })
+	}
+	return cmp.Or(err, t.each(func(r *refiner) error {
+		for _, m := range r.memory {
+			m.Free()
+		}
+		if r.met == nil {
+			return nil
+		}
+		return r.met.Close()
+	}))
+}
+
+func refine(of place.Refinement, all refiners) (lengths [][]int, ok bool, err error) {
+	defer func() { err = cmp.Or(err, all.end()) }()
+	begin := 0
+	for _, r := range all {
+		fits := false
+		if err := r.do(func() (err error) {
+			if len(all) > 1 {
+				if r.met, err = r.s.NewEvent(); err != nil {
+					return err
+				}
+			}
+			fits, err = r.prepare(of, begin)
+			return err
+		}); err != nil || !fits {
+			return nil, false, err
+		}
+		begin += r.share.F.Cols
+	}
+	for _, r := range all {
+		for d, other := range all {
+			r.k.AllParts[d], r.k.AllSums[d], r.k.AllTops[d], r.k.AllWidths[d] = other.k.Parts, other.k.Sums, other.k.Tops, other.k.Width
+		}
+		r.k.GPUs = int32(len(all))
+		if len(all) == 1 {
+			r.k.Highest = r.k.Tops
+		}
+	}
+	steps, columns := len(of.Planes), all[0].share.G.Cols
+	for j := range columns {
+		if err := all.each(func(r *refiner) error { return r.begin(of, j) }); err != nil {
+			return nil, false, err
+		}
+		for step, used := range of.Planes {
+			if err := all.step(step, used); err != nil {
+				return nil, false, err
+			}
+		}
+		if err := all.each(func(r *refiner) error { return r.run("fixedNumbers", r.own(), abi.FixedRows, 0, r.k) }); err != nil {
+			return nil, false, err
+		}
+		list := make([]int, steps+1)
+		if err := all.each(func(r *refiner) error {
+			told := make([]int32, steps+1)
+			if err := cuda.Download(r.s, told, r.k.Tops); err != nil {
+				return err
+			}
+			for i, v := range told {
+				list[i] = max(list[i], int(v))
+			}
+			return nil
+		}); err != nil {
+			return nil, false, err
+		}
+		lengths = append(lengths, list)
+	}
+	return lengths, true, nil
+}
+
+// prepare makes room for columns from begin on, and the planes of F; it is not ok where numbers are
+// too long.
+func (r *refiner) prepare(of place.Refinement, begin int) (ok bool, err error) {
+	f, s := r.share.F, r.s
+	n, width, count, limit := f.Rows, f.Cols, slices.Max(of.Planes), s.Device().Info().SharedPerBlock
 	shared := func(threads int) int { return 8 * threads * (f.Arr.Limbs() | 1) }
 	block := threads
 	for block > 32 && shared(block) > limit/3 {
 		block /= 2
 	}
-	chunks := func(planes int) int { return (planes + abi.FixedChunk - 1) / abi.FixedChunk }
-	sums := func(planes int) int { return 8 * abi.FixedUpdate * (abi.FixedChunk*chunks(planes) + 2) }
 	static := 8 * abi.FixedUpdate * abi.FixedParts * (abi.FixedChunk + 2)
-	if shared(block) > limit || sums(count)+static > limit {
-		return nil, false, nil
+	if shared(block) > limit || sharedSums(count)+static > limit {
+		return false, nil
 	}
-	z.Changed()
+	r.share.Z.Changed()
 	columns, slice := abi.FixedColumns, abi.FixedSlice
 	if n <= shortSlices {
 		columns, slice = columns/4, slice/4
 	}
-	slicesX, slicesF := (n+columns-1)/columns, (n+slice-1)/slice
-	steps := len(of.Planes)
-	k := abi.Refining{F: abi.RowsOf(f), X: abi.RowsOf(x), N: int32(n), Words: int32(of.Words),
-		Top: int32(of.Top), Count: int32(count), Scale: int32(of.Scale), Columns: int32(columns), Slices: int32(slicesX), Slice: int32(slice)}
-	var tops *cuda.Memory
+	slicesX, slicesF := (width+columns-1)/columns, (width+slice-1)/slice
+	k := &r.k
+	*k = abi.Refining{F: abi.RowsOf(f), X: abi.RowsOf(r.share.X), N: int32(n), Words: int32(of.Words),
+		Top: int32(of.Top), Count: int32(count), Scale: int32(of.Scale), Columns: int32(columns), Slices: int32(slicesX), Slice: int32(slice),
+		Begin: int32(begin), Width: int32(width)}
+	tops := 4 * (len(of.Planes) + 1)
 	for _, m := range []struct {
 		to    *cuda.Pointer
 		bytes int
 	}{
-		{&k.Planes, 8 * count * n * n}, {&k.R, 8 * (of.Words + 1) * n}, {&k.Y, 8 * (of.Words + 2) * n},
+		{&k.Planes, 8 * count * n * width}, {&k.R, 8 * (of.Words + 1) * width}, {&k.Y, 8 * (of.Words + 2) * width},
 		{&k.Parts, 8 * slicesX * n}, {&k.Sums, 8 * chunks(count) * slicesF * (abi.FixedChunk + 1) * n},
-		{&k.Tops, 4 * (steps + 1) * g.Cols},
+		{&k.Joined, 8 * width}, {&k.Tops, tops}, {&k.Highest, tops},
 	} {
 		p, err := s.Alloc(int64(m.bytes))
 		if err != nil {
-			return nil, false, err
+			return false, err
 		}
-		defer p.Free()
-		*m.to, tops = p.Pointer(), p
+		r.memory = append(r.memory, p)
+		*m.to = p.Pointer()
 	}
-	if err := s.Zero(tops.Pointer(), tops.Size()); err != nil {
-		return nil, false, err
+	return true, r.run("fixedPlanes", cuda.Dim{X: (n + block - 1) / block, Y: min(width, maxAcross)}, block, shared(block), *k)
+}
+
+// chunks returns how many there are of so many planes.
+func chunks(planes int) int { return (planes + abi.FixedChunk - 1) / abi.FixedChunk }
+
+// sharedSums is what fixedResidual takes beside what it declares.
+func sharedSums(planes int) int { return 8 * abi.FixedUpdate * (abi.FixedChunk*chunks(planes) + 2) }
+
+func (r *refiner) run(kernel string, grid cuda.Dim, threads, shared int, args ...any) error {
+	f, err := launch.KernelsOf(r.s).Function(r.s, "newton/fixed", kernel)
+	if err != nil {
+		return err
 	}
-	run := func(kernel string, grid cuda.Dim, threads, shared int, args ...any) error {
-		f, err := launch.KernelsOf(s).Function(s, "newton/fixed", kernel)
-		if err != nil {
-			return err
-		}
-		return f.Launch(s, grid, cuda.Dim{X: threads}, shared, args...)
-	}
-	if err := run("fixedPlanes", cuda.Dim{X: (n + block - 1) / block, Y: min(n, maxAcross)}, block, shared(block), k); err != nil {
-		return nil, false, err
-	}
-	rows := cuda.Dim{X: (n + abi.FixedRows - 1) / abi.FixedRows}
-	column := func(m mem.Matrix, j int) abi.Vectors {
+	return f.Launch(r.s, grid, cuda.Dim{X: threads}, shared, args...)
+}
+
+// own is a grid for the device's rows, and every one for all.
+func (r *refiner) own() cuda.Dim {
+	return cuda.Dim{X: (int(r.k.Width) + abi.FixedRows - 1) / abi.FixedRows}
+}
+
+func (r *refiner) every() cuda.Dim {
+	return cuda.Dim{X: (int(r.k.N) + abi.FixedRows - 1) / abi.FixedRows}
+}
+
+// begin begins with column j.
+func (r *refiner) begin(of place.Refinement, j int) error {
+	column := func(m mem.Matrix) abi.Vectors {
 		m.Off, m.Cols = m.Off+j*m.CS, 1
 		return abi.RowsOf(m)
 	}
-	for j := range g.Cols {
-		k.G, k.Z, k.Shift = column(g, j), column(z, j), of.Shift[j]
-		k.Tops = tops.At(int64(4 * (steps + 1) * j))
-		if err := run("fixedBegin", rows, abi.FixedRows, 0, k); err != nil {
-			return nil, false, err
-		}
-		for step, used := range of.Planes {
-			k.Step, k.Used = int32(step), int32(used)
-			if err := run("fixedCorrection", cuda.Dim{X: rows.X, Y: slicesX}, abi.FixedRows, 0, k); err != nil {
-				return nil, false, err
-			}
-			if err := run("fixedProduct", cuda.Dim{X: rows.X, Y: slicesF, Z: chunks(used)}, abi.FixedRows, 0, k); err != nil {
-				return nil, false, err
-			}
-			if err := run("fixedResidual", cuda.Dim{X: (n + abi.FixedUpdate - 1) / abi.FixedUpdate}, abi.FixedUpdate*abi.FixedParts, sums(used), k); err != nil {
-				return nil, false, err
-			}
-		}
-		if err := run("fixedNumbers", rows, abi.FixedRows, 0, k); err != nil {
-			return nil, false, err
-		}
+	r.k.G, r.k.Z, r.k.Shift = column(r.share.G), column(r.share.Z), of.Shift[j]
+	if err := r.s.Zero(r.k.Tops, int64(4*(len(of.Planes)+1))); err != nil {
+		return err
 	}
-	told := make([]int32, (steps+1)*g.Cols)
-	if err := cuda.Download(s, told, tops.Pointer()); err != nil {
-		return nil, false, err
+	return r.run("fixedBegin", r.own(), abi.FixedRows, 0, r.k)
+}
+
+// step is one of all devices, with so many planes.
+func (t refiners) step(step, used int) error {
+	if err := t.each(func(r *refiner) error {
+		r.k.Step, r.k.Used = int32(step), int32(used)
+		grid := r.every()
+		grid.Y = int(r.k.Slices)
+		return r.run("fixedCorrection", grid, abi.FixedRows, 0, r.k)
+	}); err != nil {
+		return err
 	}
-	for j := range g.Cols {
-		var list []int
-		for _, v := range told[j*(steps+1) : (j+1)*(steps+1)] {
-			list = append(list, int(v))
+	if err := t.meet(); err != nil {
+		return err
+	}
+	blocks := func(r *refiner) cuda.Dim {
+		return cuda.Dim{X: (int(r.k.Width) + abi.FixedUpdate - 1) / abi.FixedUpdate}
+	}
+	if err := t.each(func(r *refiner) error {
+		k := r.k
+		if len(t) > 1 {
+			if err := r.run("fixedJoin", blocks(r), abi.FixedUpdate*abi.FixedParts, 0, k); err != nil {
+				return err
+			}
+			k.Parts, k.Slices = k.Joined, 1
 		}
-		lengths = append(lengths, list)
+		grid := r.every()
+		grid.Y, grid.Z = int((k.Width+k.Slice-1)/k.Slice), chunks(used)
+		return r.run("fixedProduct", grid, abi.FixedRows, 0, k)
+	}); err != nil {
+		return err
 	}
-	return lengths, true, nil
+	if err := t.meet(); err != nil {
+		return err
+	}
+	return t.each(func(r *refiner) error {
+		return r.run("fixedResidual", blocks(r), abi.FixedUpdate*abi.FixedParts, sharedSums(used), r.k)
+	})
 }

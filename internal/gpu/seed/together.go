@@ -28,28 +28,15 @@ func InverseTogether(ctx context.Context, shares []Share) (rows, cols []int64, o
 }
 
 // reachable reports whether GPUs may invert together.
-func reachable(ctx context.Context, shares []Share) (can bool, err error) {
-	can = true
+func reachable(ctx context.Context, shares []Share) (bool, error) {
+	var devs []*cuda.Device
 	for k, share := range shares {
-		can = can && share.A.Rows <= MaxOrder && share.A.Cols > 0 && (share.A.Cols%wide == 0 || k == len(shares)-1)
-		err := share.Device.Do(ctx, func(s *cuda.Stream) error {
-			for _, other := range shares {
-				if other.Device == share.Device {
-					continue
-				}
-				there, err := s.Reaches(other.Device)
-				if err != nil {
-					return err
-				}
-				can = can && there
-			}
-			return nil
-		})
-		if err != nil {
-			return false, err
+		if share.A.Rows > MaxOrder || share.A.Cols == 0 || share.A.Cols%wide != 0 && k < len(shares)-1 {
+			return false, nil
 		}
+		devs = append(devs, share.Device)
 	}
-	return can, nil
+	return cuda.Linked(ctx, devs...)
 }
 
 func invertTogether(ctx context.Context, shares []Share, way search, width int) (rows, cols []int64, ok bool, err error) {

@@ -2,9 +2,7 @@ package seed
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"testing"
 
@@ -242,23 +240,9 @@ func TestTogetherNot(t *testing.T) {
 	}
 }
 
-// machines returns two GPUs of the machine, or skips.
-func machines(t testing.TB) []*cuda.Device {
-	t.Helper()
-	devs := []*cuda.Device{gputest.Machine(t)}
-	second, err := cuda.Open(1)
-	if errors.Is(err, cuda.ErrNoDevice) && os.Getenv("HALFULP_WANT_GPUS") == "" {
-		t.Skip("no second GPU:", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return append(devs, second)
-}
-
 // TestDeviceTogether has two of the machine's GPUs.
 func TestDeviceTogether(t *testing.T) {
-	devs := machines(t)
+	devs := gputest.Machines(t)
 	for i, p := range problems(700) {
 		if p.n == 700 {
 			checkTogether(t, devs, p, []num.Format{num.Float64, gputest.MP(150)}[i%2], 384, 316)
@@ -268,7 +252,7 @@ func TestDeviceTogether(t *testing.T) {
 
 // TestDeviceRootTogether has two of the machine's GPUs.
 func TestDeviceRootTogether(t *testing.T) {
-	devs := machines(t)
+	devs := gputest.Machines(t)
 	for i, p := range definite(500) {
 		if p.n == 500 {
 			checkRootTogether(t, devs, p, []num.Format{num.Float64, gputest.MP(150)}[i%2], 256, 244)

@@ -22,6 +22,13 @@ func Share(from int) (restore func()) {
 	return func() { sharedFrom = was }
 }
 
+// Refined lets all GPUs solve in fixed point from that order on, until restore is called.
+func Refined(from int) (restore func()) {
+	was := refinedFrom
+	refinedFrom = from
+	return func() { refinedFrom = was }
+}
+
 // Moves reports whether entries of a product of order n in format f move between two GPUs, each of
 // which has half of the columns.
 func Moves(n int, f num.Format, triangle byte, factors [2]byte) bool {

@@ -366,14 +366,47 @@ func (p *Place) NotSmall(c place.Config, a num.Mat, bound float64) (count int, e
 	return count, err
 }
 
-// Refine runs on the first GPU: for one right-hand side of order 8192, in float64, that takes an
-// H100 7.5 ms, and the columns of others are there in 2; products by two take 10.5
+// refinedFrom is the order from which all GPUs solve in fixed point, if they reach each other's
+// memory. It is a guess.
+var refinedFrom = 3072
+
+// Refine runs on all GPUs from that order on, else on the first one. For one right-hand side of
+// order 8192, in float64, an H100 takes 4.9 ms, and the columns of another are there in 3
 // (bench/records/h100-two.json).
 func (p *Place) Refine(c place.Config, r place.Refinement, z num.Mat) (lengths [][]int, ok bool, err error) {
-	err = p.first(c, []num.Mat{r.F, r.X, r.G}, []num.Mat{z}, func(g place.Place, in, out []num.Mat) (err error) {
-		r.F, r.X, r.G = in[0], in[1], in[2]
-		lengths, ok, err = g.(place.Refiner).Refine(c, r, out[0])
+	if c.Ctx == nil {
+		c.Ctx = context.Background()
+	}
+	together, err := p.sharesSystem(c, r)
+	if err != nil {
+		return nil, false, err
+	}
+	if !together {
+		err = p.first(c, []num.Mat{r.F, r.X, r.G}, []num.Mat{z}, func(g place.Place, in, out []num.Mat) (err error) {
+			r.F, r.X, r.G = in[0], in[1], in[2]
+			lengths, ok, err = g.(place.Refiner).Refine(c, r, out[0])
+			return err
+		})
+		return lengths, ok, err
+	}
+	var jobs []job
+	for d, q := range p.shares(r.F) {
+		columns := func(m num.Mat) num.Mat { return block(m, 0, m.Rows, q.j0, q.j1) }
+		rows := func(m num.Mat) num.Mat { return block(m, q.j0, q.j1, 0, m.Cols) }
+		jobs = append(jobs, job{d: d, in: []num.Mat{columns(r.F), columns(r.X), rows(r.G)}, out: rows(z), written: true})
+	}
+	err = p.workBy(c, jobs, func(c place.Config, _ *fetching, _ []job, in [][]num.Mat) (err error) {
+		lengths, ok, err = p.link.Refine(c.Ctx, r, in)
 		return err
 	})
 	return lengths, ok, err
+}
+
+// sharesSystem reports whether GPUs that reach each other's memory have the same columns of F and of
+// X.
+func (p *Place) sharesSystem(c place.Config, r place.Refinement) (bool, error) {
+	if r.F.Rows < refinedFrom || len(p.parts) > place.MaxPanels || !sameColumns(p.shares(r.F), p.shares(r.X)) {
+		return false, nil
+	}
+	return p.link.Linked(c.Ctx)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/several"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/linsolve"
 )
 
 // TestInverse has the same approximate inverses by one GPU and by all of them, which is how those
@@ -102,6 +103,49 @@ func TestInverseRoot(t *testing.T) {
 						t.Fatalf("from %d: entry (%d, %d) is %v, want %v", from, i, j, x, y)
 					}
 				}
+			}
+		}
+	})
+}
+
+// TestRefine has systems with one right-hand side, of as many bits as one machine word holds and of
+// more, solved in fixed point by one GPU, which gets what the other has of F and X, and by both.
+func TestRefine(t *testing.T) {
+	on(t, 2, func(devs []*cuda.Device, drv *fake.Driver) {
+		const n, device = 256, Device("cuda:0,1")
+		for _, f := range []Format{Float64, MP(150)} {
+			a, b := Random(f, n, n, 3, 1), Random(f, n, 1, 3, 2)
+			want := NewMatrix(f, n, 1)
+			must(linsolve.Solve(a, b, want, nil))
+			peers := map[int]int{}
+			for _, from := range []int{math.MaxInt, 1} {
+				x, da, db := must(NewMatrixOn(device, f, n, 1)), must(a.On(device)), must(b.On(device))
+				restore := several.Refined(from)
+				drv.ForgetCalls()
+				st, err := linsolve.Solve(da, db, x, nil)
+				restore()
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, call := range drv.Calls() {
+					if call == "MemcpyPeerAsync" {
+						peers[from]++
+					}
+				}
+				if got := must(x.Host()); !got.Same(want) || st.Precision%64 != 0 || st.Stages[len(st.Stages)-1].Name != "rounding" {
+					t.Errorf("%v, from %d: other bits, or not in fixed point: %+v", f, from, st)
+				}
+				for _, m := range []*Matrix{x, da, db} {
+					m.Free()
+				}
+			}
+			if peers[1] >= peers[math.MaxInt] {
+				t.Errorf("%v: copies from GPU to GPU: %v", f, peers)
+			}
+		}
+		for d, dev := range devs {
+			if c := dev.Counters(); c.InUse != 0 {
+				t.Errorf("%d bytes of GPU %d are in use", c.InUse, d)
 			}
 		}
 	})

@@ -30,9 +30,14 @@ type coming struct {
 	known       bool
 }
 
-// work does jobs, those of a GPU one after the other. The first error ends the others. Where memory
-// is short the copies that are kept make room.
+// work does jobs, those of a GPU one after the other. The first error ends the others.
 func (p *Place) work(c place.Config, jobs []job) error {
+	return p.workBy(c, jobs, p.runAll)
+}
+
+// workBy is work for jobs that run does for what they get. Where memory is short the copies that are
+// kept make room.
+func (p *Place) workBy(c place.Config, jobs []job, run func(c place.Config, f *fetching, jobs []job, in [][]num.Mat) error) error {
 	if c.Ctx == nil {
 		c.Ctx = context.Background()
 	}
@@ -49,7 +54,7 @@ func (p *Place) work(c place.Config, jobs []job) error {
 	if err != nil {
 		return err
 	}
-	if err = p.runAll(c, f, jobs, in); err != nil {
+	if err = run(c, f, jobs, in); err != nil {
 		return err
 	}
 	err = p.back(f, jobs, in)
