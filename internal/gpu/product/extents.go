@@ -48,7 +48,11 @@ func Extents(s *cuda.Stream, tally *mem.Array, list ...mem.Matrix) (x []place.Ex
 	if err != nil {
 		return nil, 0, err
 	}
-	for i := 0; i < len(list); {
+	scanned := make([]bool, len(list))
+	for i, a := range list {
+		if scanned[i] {
+			continue
+		}
 		of := func(j int) (abi.Vectors, abi.Scanned) {
 			return abi.RowsOf(list[j]), scannedAt(memory.At(at[j]), list[j].Rows, memory.At(control(j)+leftTotalsAt))
 		}
@@ -57,18 +61,19 @@ func Extents(s *cuda.Stream, tally *mem.Array, list ...mem.Matrix) (x []place.Ex
 		// The factors are one, which is scanned once. Samples, which nobody wants here, take a
 		// block each.
 		too.Total = 0
-		most := max(abi.MaxSamples, (list[i].Rows+7)/8)
-		next := i + 1
-		if next < len(list) && list[next].Cols == list[i].Cols {
-			w, too = of(next)
-			most = max(most, (list[next].Rows+7)/8)
-			next++
+		most := max(abi.MaxSamples, (a.Rows+7)/8)
+		for j := i + 1; j < len(list); j++ {
+			if !scanned[j] && list[j].Cols == a.Cols {
+				w, too = of(j)
+				most = max(most, (list[j].Rows+7)/8)
+				scanned[j] = true
+				break
+			}
 		}
 		if err := scan.Launch(s, cuda.Dim{X: most, Y: 3}, cuda.Dim{X: 256}, 0,
 			v, to, w, too, abi.OldSample{}, memory.At(control(i)), box.At(0), box.Ticket()); err != nil {
 			return nil, 0, err
 		}
-		i = next
 	}
 	words := make([]uint64, size/8)
 	if err := cuda.Download(s, words, memory.Pointer()); err != nil {

@@ -60,17 +60,22 @@ func (p *Place) pieces(m num.Mat) (list []piece, ok bool) {
 func (p *Place) columns(m num.Mat) (list []piece, ok bool) {
 	s := storageOf(m.Arr)
 	down := (m.Rows - 1) * m.RS
-	for j := range m.Cols {
+	for j := 0; j < m.Cols; {
 		lo := m.At(0, j) + min(down, 0)
 		d := s.owner(lo)
-		if lo+abs(down) >= s.start[d+1] {
+		hi := lo + abs(down)
+		if hi >= s.start[d+1] {
 			return nil, false
 		}
-		if n := len(list); n > 0 && list[n-1].d == d {
-			list[n-1].j1++
-		} else {
-			list = append(list, piece{d: d, i1: m.Rows, j0: j, j1: j + 1})
+		next := m.Cols // the first column that the GPU does not have, or not all of
+		switch {
+		case m.CS > 0:
+			next = min(next, j+1+(s.start[d+1]-1-hi)/m.CS)
+		case m.CS < 0:
+			next = min(next, j+1+(lo-s.start[d])/-m.CS)
 		}
+		list = append(list, piece{d: d, i1: m.Rows, j0: j, j1: next})
+		j = next
 	}
 	for k, q := range list {
 		part := q.of(m)

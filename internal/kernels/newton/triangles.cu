@@ -59,16 +59,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) triangle(const __grid_cons
 	}
 	for (int j = blockIdx.y; j < n; j += gridDim.y) {
 		i64 at = t.a.off + i * t.a.rs + j * t.a.cs, across = t.a.off + j * t.a.rs + i * t.a.cs;
-		if (i <= j)
-			continue;
 		if (t.operation == SYMMETRIC) {
-			if (!same(a, at, across))
+			if (i > j && !same(a, at, across))
 				atomicAdd((u32 *)t.count, 1);
-		} else {
-			classOf(a, across) = classOf(a, at);
-			exponentOf(a, across) = exponentOf(a, at);
-			const u64 *from = significandOf(a, at);
-			u64 *to = significandOf(a, across);
+		} else if (i < j) { // what threads write lies together, mostly
+			classOf(a, at) = classOf(a, across);
+			exponentOf(a, at) = exponentOf(a, across);
+			const u64 *from = significandOf(a, across);
+			u64 *to = significandOf(a, at);
 			for (int k = 0; k < a.limbs; k++)
 				to[k] = from[k];
 		}
