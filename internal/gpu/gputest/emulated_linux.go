@@ -153,7 +153,7 @@ func compile(compiler, file string) (handle uintptr, err error) {
 	if err := os.WriteFile(filepath.Join(folder, "all.cpp"), []byte(text+"}\n"), 0o600); err != nil {
 		return 0, err
 	}
-	cmd := exec.Command(compiler, "-std=c++17", "-O1", "-w", "-fPIC", "-shared", "-ffp-contract=off", "-fwrapv",
+	cmd := exec.Command(compiler, "-std=c++17", "-O1", "-U_FORTIFY_SOURCE", "-w", "-fPIC", "-shared", "-ffp-contract=off", "-fwrapv",
 		"-fno-strict-aliasing", "-I.", "-o", "all.so", "all.cpp")
 	cmd.Dir = folder
 	if out, err := cmd.CombinedOutput(); err != nil {

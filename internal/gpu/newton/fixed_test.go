@@ -169,6 +169,9 @@ func refined(t *testing.T, devs []*cuda.Device, of place.Refinement, f, x, g num
 	var ok bool
 	var err error
 	if len(devs) > 1 {
+		if linked, err := cuda.Linked(t.Context(), devs...); err != nil || !linked {
+			t.Fatal(linked, err)
+		}
 		lengths, ok, err = newton.RefineTogether(t.Context(), of, shares)
 	} else {
 		err = devs[0].Do(t.Context(), func(s *cuda.Stream) (err error) {

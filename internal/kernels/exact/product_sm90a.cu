@@ -87,10 +87,11 @@ struct ring {
 // produce copies the tiles of all items of the block, in the order of their use.
 static __device__ __forceinline__ void produce(const product &p, ring r)
 {
-	int items = p.rows * p.cols * (p.plain + p.karatsuba);
+	order tiles(p, 2 * TILE);
+	int items = tiles.tiles * (p.plain + p.karatsuba);
 	i64 panel = (i64)p.blocks * TILE_BYTES;
 	for (int index = blockIdx.x; index < items; index += gridDim.x) {
-		item w = itemOf(p, index);
+		item w = tiles.at(index);
 		range k = rangeOf(p, w, 2 * TILE);
 		int plane = w.plain ? w.modulus : p.plain + 3 * (w.modulus - p.plain);
 		for (int pass = w.plain ? 2 : 0; pass < 3; pass++, plane++) {
@@ -142,12 +143,13 @@ static __device__ __forceinline__ void accumulate(int (&sum)[128], ring &r, int 
 
 static __device__ __forceinline__ void consume(const product &p, ring r, int group)
 {
-	int items = p.rows * p.cols * (p.plain + p.karatsuba);
+	order tiles(p, 2 * TILE);
+	int items = tiles.tiles * (p.plain + p.karatsuba);
 	int thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32, g = lane / 4, q = lane % 4;
 	bool signals = thread == 0;
 	u32 offset = group * 64 * TILE;
 	for (int index = blockIdx.x; index < items; index += gridDim.x) {
-		item w = itemOf(p, index);
+		item w = tiles.at(index);
 		range k = rangeOf(p, w, 2 * TILE);
 		int blocks = k.end - k.begin;
 		if (blocks == 0)
