@@ -176,6 +176,8 @@ type ProductArgs struct {
 	I0, J0                  int32
 	// 'U', 'L' or 0: of the result that is wanted, and of the operands beyond which there are zeros
 	Triangle, LeftTriangle, RightTriangle int32
+	_                                     int32
+	Taken                                 cuda.Pointer
 }
 
 // VectorData is what the scan found of vectors: second are norms or least exponents.

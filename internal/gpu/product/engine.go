@@ -18,6 +18,7 @@ type engine struct {
 	aside     *cuda.Stream  // on which panels come; likewise
 	control   *cuda.Memory  // struct control and the counters of the exact pass; likewise
 	clean     bool          // control is zeros
+	taken     *cuda.Memory  // what blocks of products count items in
 	wide      bool          // products are those of Hopper, with two tiles of rows
 	bases     map[baseKey]*base
 	constants map[constantsKey]*cuda.Memory
@@ -100,6 +101,18 @@ func (e *engine) controlOf(s *cuda.Stream, size int64) (*cuda.Memory, error) {
 	}
 	e.clean = false
 	return e.control, nil
+}
+
+// counter returns where blocks of products count what they take, 0 between products.
+func (e *engine) counter(s *cuda.Stream) (cuda.Pointer, error) {
+	if e.taken == nil {
+		m, err := cuda.NewCopy(s, []uint32{0})
+		if err != nil {
+			return 0, err
+		}
+		e.taken = m
+	}
+	return e.taken.Pointer(), nil
 }
 
 // dropControl frees that.

@@ -32,6 +32,9 @@ func (m *multiplication) products(b region, c chunk, left, right planes, room ro
 	m.stats.Products += int64(c.planes())
 	items := int(p.Rows) * int(p.Cols) * int(p.Plain+p.Karatsuba)
 	if m.e.wide {
+		if p.Taken, err = m.e.counter(m.s); err != nil {
+			return err
+		}
 		grid := min(items, m.e.dev.Info().Multiprocessors)
 		return m.launch("product_sm90a", "products", cuda.Dim{X: grid}, cuda.Dim{X: 384}, 4*3*abi.TileBytes+1024, p)
 	}

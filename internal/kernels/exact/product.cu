@@ -18,10 +18,7 @@ static __device__ __forceinline__ uint4 loadMatrices(u32 at)
 extern "C" __global__ void __launch_bounds__(THREADS, 2) products(product p)
 {
 	extern __shared__ __align__(1024) char memory[];
-	order tiles(p, TILE);
-	if (blockIdx.x >= tiles.tiles * (p.plain + p.karatsuba))
-		return;
-	item w = tiles.at(blockIdx.x);
+	item w = itemOf(p, blockIdx.x);
 	range k = rangeOf(p, w, TILE);
 	int blocks = k.end - k.begin;
 	if (blocks == 0)

@@ -30,6 +30,8 @@ struct product {
 	// 'U', 'L' or 0: the triangle of the result that is wanted, and those of the operands
 	// beyond which there are zeros
 	int triangle, leftTriangle, rightTriangle;
+	int pad;
+	u64 taken; // u32: items that blocks have taken beside their first ones; 0 before and after
 };
 
 // A tile of the result for one modulus.
@@ -63,66 +65,24 @@ static __device__ __forceinline__ range rangeOf(const product &p, const item &w,
 	return {begin, max(end, begin + 1)};
 }
 
-// BAND columns of tiles are taken together, or as many rows: what a wave of blocks reads then fits
-// the second level cache, as long as these remain at the same tiles along k. So bands are of rows
-// where tiles of a column take equally many, which are those of a right operand that is a triangle,
-// and of columns else.
+// BAND columns of tiles are taken together: what a wave of blocks reads then fits the second level
+// cache, as long as the blocks remain together.
 #define BAND 16
 
-// An order is that of the tiles of the result, without those that lie beyond a triangle in whole
-// lines across a band.
-struct order {
-	const product &p;
-	int tall; // rows of a tile
-	bool byRows;
-	int lines, most, length; // rows or columns of tiles, of a band, and tiles of one
-	int tiles;
-
-	__device__ __forceinline__ order(const product &p, int tall)
-		: p(p), tall(tall), byRows(p.rightTriangle && !p.leftTriangle), lines(byRows ? p.rows : p.cols),
-		  most(byRows ? BAND * TILE / tall : BAND), length(byRows ? p.cols : p.rows), tiles(0)
-	{
-		for (int first = 0; first < lines; first += most) {
-			range r = wanted(first);
-			tiles += (r.end - r.begin) * widthFrom(first);
-		}
-	}
-
-	__device__ __forceinline__ int widthFrom(int first) const { return min(most, lines - first); }
-
-	// wanted returns where a band has tiles that are.
-	__device__ __forceinline__ range wanted(int first) const
-	{
-		range r = {0, length};
-		if (!p.triangle)
-			return r;
-		int unit = byRows ? tall : TILE, along = byRows ? TILE : tall;
-		int begin = (byRows ? p.i0 - p.j0 : p.j0 - p.i0) + first * unit, end = begin + widthFrom(first) * unit;
-		if ((p.triangle == 'L') == byRows)
-			r.end = min(length, max(0, end + along - 1) / along);
-		else
-			r.begin = min(length, max(0, begin) / along);
-		return r;
-	}
-
-	// at finds item index of all. The Karatsuba moduli, whose tiles take longer, come first.
-	__device__ __forceinline__ item at(int index) const
-	{
-		int t = index / tiles, k = index - t * tiles, first = 0;
-		range r = wanted(0);
-		for (int size; k >= (size = (r.end - r.begin) * widthFrom(first)); r = wanted(first)) {
-			k -= size;
-			first += most;
-		}
-		int width = widthFrom(first), along = r.begin + k / width, line = first + k % width;
-		item w;
-		w.row = byRows ? line : along;
-		w.col = byRows ? along : line;
-		w.plain = t >= p.karatsuba;
-		w.modulus = w.plain ? t - p.karatsuba : p.plain + t;
-		return w;
-	}
-};
+// itemOf finds tile index of all. The Karatsuba moduli, whose tiles take longer, come first.
+static __device__ __forceinline__ item itemOf(const product &p, int index)
+{
+	item w;
+	int tiles = p.rows * p.cols, t = index / tiles;
+	int at = index - t * tiles, size = BAND * p.rows, band = at / size;
+	int width = min(BAND, p.cols - band * BAND);
+	at -= band * size;
+	w.row = at / width;
+	w.col = band * BAND + at % width;
+	w.plain = t >= p.karatsuba;
+	w.modulus = w.plain ? t - p.karatsuba : p.plain + t;
+	return w;
+}
 
 // reducePlain returns r congruent to s modulo m with 0 <= r <= m in its low byte (any r for
 // m = 256), for |s| <= 2^30: s scale 2^-(32+shift) differs from s/m by at most
