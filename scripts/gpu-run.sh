@@ -43,7 +43,7 @@ note() { outcomes+="${outcomes:+, }{\"step\": \"$1\", \"outcome\": \"$2\", \"sec
 
 each_test_binary() {
 	local binary
-	for binary in cuda gpu mem product rows seed rns expansion ozaki reproduce; do
+	for binary in cuda gpu mem newton product rows seed several rns expansion ozaki reproduce; do
 		if [ -x "$binary.test" ]; then
 			"$1" "$binary"
 		fi

@@ -23,8 +23,7 @@ type Share struct {
 	F, X, G, Z mem.Matrix
 }
 
-// Refine is place.Refiner's, for matrices of the device. Nothing waits for the device but the end of
-// a column.
+// Refine is place.Refiner's, for matrices of the device. Only the end of a column waits for it.
 func Refine(s *cuda.Stream, of place.Refinement, f, x, g, z mem.Matrix) (lengths [][]int, ok bool, err error) {
 	here := func(f func() error) error { return f() }
 	return refine(of, []*refiner{{s: s, do: here, share: Share{s.Device(), f, x, g, z}}})

@@ -402,8 +402,8 @@ func (p *Place) Refine(c place.Config, r place.Refinement, z num.Mat) (lengths [
 	return lengths, ok, err
 }
 
-// sharesSystem reports whether GPUs that reach each other's memory have the same columns of F and of
-// X.
+// sharesSystem reports whether GPUs that reach each other's memory have the same columns of F and
+// of X.
 func (p *Place) sharesSystem(c place.Config, r place.Refinement) (bool, error) {
 	if r.F.Rows < refinedFrom || len(p.parts) > place.MaxPanels || !sameColumns(p.shares(r.F), p.shares(r.X)) {
 		return false, nil

@@ -49,8 +49,8 @@ type Link interface {
 	Magnitudes(ctx context.Context, d int, list []num.Mat, x [][]float64) (z [][]float64, err error)
 	// Linked reports whether kernels of each GPU reach the memory of all others, and lets them.
 	Linked(ctx context.Context) (bool, error)
-	// Refine is that of place.Refiner for GPUs that are linked, which have columns of F and of X, and
-	// the rows of G and of Z from the first one's on, as many: there[d] are these, of GPU d.
+	// Refine is that of place.Refiner for GPUs that are linked, which have columns of F and of X,
+	// and the rows of G and of Z from the first one's on, as many: there[d] are these, of GPU d.
 	Refine(ctx context.Context, r place.Refinement, there [][]num.Mat) (lengths [][]int, ok bool, err error)
 	// Memory returns how many bytes each GPU has for operands.
 	Memory() int64

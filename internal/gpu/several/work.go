@@ -35,8 +35,8 @@ func (p *Place) work(c place.Config, jobs []job) error {
 	return p.workBy(c, jobs, p.runAll)
 }
 
-// workBy is work for jobs that run does for what they get. Where memory is short the copies that are
-// kept make room.
+// workBy is work for jobs that run does for what they get. Where memory is short the copies that
+// are kept make room.
 func (p *Place) workBy(c place.Config, jobs []job, run func(c place.Config, f *fetching, jobs []job, in [][]num.Mat) error) error {
 	if c.Ctx == nil {
 		c.Ctx = context.Background()

@@ -1,10 +1,10 @@
 // Products of residues by wgmma, for compute capability 9.0. One thread copies tiles into
 // a ring of shared memory; two groups of four warps multiply.
 //
-// Blocks take items in turn as they are done with others: where a triangle makes some shorter, those
-// that are multiplied at a time lie together. With every 132nd item for a block 47 % of the tiles of
-// a product by an upper triangle would not be in the second level cache when they are read, by a
-// simulation, in place of 6 %, and on an H100 it takes longer than all of a square matrix.
+// Blocks take items in turn as they are done with others: where a triangle makes some shorter,
+// those that are multiplied at a time lie together. With every 132nd item for a block 47 % of the
+// tiles of a product by an upper triangle would not be in the second level cache when they are
+// read, by a simulation, in place of 6 %, and on an H100 it takes longer than by a square matrix.
 //
 // On an H100 the tensor cores are 90 % busy at n = 4096, at the clock that 700 W allow. What was
 // tried and is slower: clusters of two blocks that share tiles; seven products of

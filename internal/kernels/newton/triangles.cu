@@ -83,15 +83,18 @@ struct bounding {
 #define ROWS 32
 #define WIDE_ROWS 8
 
-// magnitude returns a bound of |a_i|: an infinity beyond 2^1000, and 2^-1000 below that.
-static __device__ __forceinline__ double magnitude(const numbers &a, i64 i)
+// BATCH numbers are loaded before any is looked at.
+#define BATCH 4
+
+// magnitude returns a bound of a number with that leading word: an infinity beyond 2^1000, and
+// 2^-1000 below that.
+static __device__ __forceinline__ double magnitude(u32 cls, i64 e, u64 top)
 {
-	if (classOf(a, i) >> 1 == ZERO)
+	if (cls >> 1 == ZERO)
 		return 0;
-	i64 e = exponentOf(a, i);
-	if (classOf(a, i) >> 1 != FINITE || e > 1000)
+	if (cls >> 1 != FINITE || e > 1000)
 		return __longlong_as_double(0x7ffll << 52);
-	double x = (double)(i64)((significandOf(a, i)[a.limbs - 1] >> 12) + 1) * 0x1p-52;
+	double x = (double)(i64)((top >> 12) + 1) * 0x1p-52;
 	return (e < -1000 ? 0 : x * __longlong_as_double((e + 1023) << 52)) + 0x1p-1000;
 }
 
@@ -106,12 +109,26 @@ extern "C" __global__ void __launch_bounds__(THREADS) magnitudesTimes(const __gr
 	int row = along ? threadIdx.x % ROWS : threadIdx.x / lanes, lane = along ? threadIdx.x / ROWS : threadIdx.x % lanes;
 	int i = blockIdx.x * rows + row;
 	double sum = 0;
-	if (i < v.n) {
-#pragma unroll 4
-		for (int j = lane; j < v.k; j += lanes) {
-			double m = magnitude(v.a, v.off + i * v.rs + j * v.cs);
+	for (int j0 = lane; i < v.n && j0 < v.k; j0 += BATCH * lanes) {
+		u8 classes[BATCH];
+		int exps[BATCH];
+		u64 tops[BATCH];
+		double by[BATCH];
+#pragma unroll
+		for (int k = 0; k < BATCH; k++) {
+			int j = j0 + k * lanes;
+			bool there = j < v.k;
+			i64 at = v.off + i * v.rs + (there ? j : j0) * v.cs;
+			classes[k] = there ? classOf(v.a, at) : ZERO << 1;
+			exps[k] = exponentOf(v.a, at);
+			tops[k] = significandOf(v.a, at)[v.a.limbs - 1];
+			by[k] = b.x && there ? ((const double *)b.x)[j] : 1;
+		}
+#pragma unroll
+		for (int k = 0; k < BATCH; k++) {
+			double m = magnitude(classes[k], exps[k], tops[k]);
 			if (m != 0) // 0 times an infinity
-				sum += b.x ? m * ((const double *)b.x)[j] : m;
+				sum += m * by[k];
 		}
 	}
 	parts[row * lanes + lane] = sum;
