@@ -265,8 +265,9 @@ func (s *solver) halfOfSquare(minus, z *halfulp.Matrix) error {
 	if err != nil {
 		return err
 	}
-	// A thread takes 0.4 ms for so many, and threads of a machine with many cores 1 ms to begin.
-	const some = 1024 // rows a call
+	// One thread takes as long as a third of all else that a step of order 1000 takes on an H100,
+	// and many threads 1 ms to begin.
+	some := max(64, d.Rows()/8) // rows a call
 	if err := par.For(s.ctx, s.threads, (d.Rows()+some-1)/some, func(_, part int) {
 		square := new(big.Float).SetPrec(uint(minus.Format().Bits() + 64))
 		for i := part * some; i < min(d.Rows(), (part+1)*some); i++ {
