@@ -98,11 +98,10 @@ func (s *solver) identity(n int) (*halfulp.Matrix, error) {
 	if !s.at.Oblique() {
 		return s.upload(halfulp.Identity(halfulp.Float64, n))
 	}
-	z, err := s.matrix(halfulp.Float64, 2*n-1, 1)
+	x := make([]float64, 2*n-1)
+	x[n-1] = 1
+	z, err := s.upload(halfulp.NewMatrixFloat64(len(x), 1, len(x), x))
 	if err != nil {
-		return nil, err
-	}
-	if err := z.Slice(n-1, n, 0, 1).CopyFrom(halfulp.NewMatrixFloat64(1, 1, 1, []float64{1})); err != nil {
 		return nil, err
 	}
 	m := num.Mat{Arr: raw.Matrix(z).Arr, Off: n - 1, RS: 1, CS: -1, Rows: n, Cols: n}
