@@ -1,6 +1,9 @@
 package abi
 
-import "github.com/halfulp/halfulp/internal/cuda"
+import (
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/place"
+)
 
 // What kernels/newton/fixed.cu takes.
 
@@ -21,11 +24,11 @@ type Refining struct {
 
 // Sizes that the host and the kernels agree on.
 const (
-	FixedRows    = 128 // of a block, mostly
-	FixedChunk   = 4   // planes of a chunk, whose integers have a word more for a slice
-	FixedUpdate  = 32  // rows of a block of fixedJoin and fixedResidual
-	FixedParts   = 16  // threads of it for a row
-	FixedColumns = 128 // of a slice of X
-	FixedSlice   = 64  // of one of F
-	FixedGPUs    = 16  // at most
+	FixedRows    = 128             // of a block, mostly
+	FixedChunk   = 4               // planes of a chunk, whose integers have a word more for a slice
+	FixedUpdate  = 32              // rows of a block of fixedJoin and fixedResidual
+	FixedParts   = 16              // threads of it for a row
+	FixedColumns = 128             // of a slice of X
+	FixedSlice   = 64              // of one of F
+	FixedGPUs    = place.MaxPanels // at most
 )

@@ -25,22 +25,14 @@ type Share struct {
 
 // Refine is place.Refiner's, for matrices of the device. Only the end of a column waits for it.
 func Refine(s *cuda.Stream, of place.Refinement, f, x, g, z mem.Matrix) (lengths [][]int, ok bool, err error) {
-	here := func(f func() error) error { return f() }
-	return refine(of, []*refiner{{s: s, do: here, share: Share{s.Device(), f, x, g, z}}})
+	return refine(of, []*refiner{{s: s, share: Share{s.Device(), f, x, g, z}}})
 }
 
 // RefineTogether is Refine on several devices, FixedGPUs at most, which reach each other's memory.
 func RefineTogether(ctx context.Context, of place.Refinement, shares []Share) (lengths [][]int, ok bool, err error) {
 	var list []*refiner
 	for _, share := range shares {
-		r := &refiner{share: share}
-		r.do = func(f func() error) error {
-			return share.Device.Do(ctx, func(s *cuda.Stream) error {
-				r.s = s
-				return f()
-			})
-		}
-		list = append(list, r)
+		list = append(list, &refiner{ctx: ctx, share: share})
 	}
 	return refine(of, list)
 }
@@ -48,11 +40,22 @@ func RefineTogether(ctx context.Context, of place.Refinement, shares []Share) (l
 // A refiner is a device that refines its share.
 type refiner struct {
 	s      *cuda.Stream
-	do     func(f func() error) error // where the device's operations may be queued
+	ctx    context.Context // of operations on a device of several; nil for one, whose stream is s
 	share  Share
 	k      abi.Refining
 	memory []*cuda.Memory
 	met    *cuda.Event
+}
+
+// do runs f where the device's operations may be queued.
+func (r *refiner) do(f func() error) error {
+	if r.ctx == nil {
+		return f()
+	}
+	return r.share.Device.Do(r.ctx, func(s *cuda.Stream) error {
+		r.s = s
+		return f()
+	})
 }
 
 // refiners are all devices.
@@ -88,6 +91,11 @@ func (t refiners) meet() error {
 
 // end frees what devices have, when none of them reads another's memory any more.
 func (t refiners) end() (err error) {
+	for _, r := range t {
+		if r.ctx != nil {
+			r.ctx = context.WithoutCancel(r.ctx)
+		}
+	}
 	if len(t) > 1 {
 		err = t.each(func(r *refiner) error { return r.s.Synchronize() })
 	}

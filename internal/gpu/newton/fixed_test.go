@@ -1,12 +1,14 @@
 package newton_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/cuda"
@@ -250,4 +252,31 @@ func TestRefineTogetherNot(t *testing.T) {
 			}
 		}
 	}
+	for after := range 100 { // looks at the context
+		ctx, cancel := context.WithCancel(t.Context())
+		c := &cancelling{Context: ctx, cancel: cancel}
+		c.left.Store(int64(after))
+		_, ok, err := newton.RefineTogether(c, of, shares)
+		cancel()
+		if ok == (err != nil) || err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled after %d: %v, %v", after, ok, err)
+		}
+		if now := used(); !slices.Equal(now, before) {
+			t.Fatalf("cancelled after %d: %v bytes are in use, %v before", after, now, before)
+		}
+	}
+}
+
+// cancelling is a context that is cancelled when it has been looked at so often.
+type cancelling struct {
+	context.Context
+	left   atomic.Int64
+	cancel func()
+}
+
+func (c *cancelling) Err() error {
+	if c.left.Add(-1) < 0 {
+		c.cancel()
+	}
+	return c.Context.Err()
 }

@@ -149,7 +149,7 @@ func (e *engine) trim() {
 	}
 }
 
-// forget frees all that it keeps.
+// forget frees constants, tables and control.
 func (e *engine) forget() {
 	e.dropControl()
 	for _, m := range e.constants {

@@ -56,12 +56,11 @@ func (m *multiplication) fairer(c place.Config, list []piece) []piece {
 	return shares
 }
 
-// On two H100 22 products of bytes of order 8192 take 14.4 ms, and 256 MiB from one to the other
-// 0.7 (bench/records/h100-two.json, panels.go), and copies within one's memory about a third.
-// Variables for tests.
+// On an H100 22 products of bytes of order 8192 take 14.4 ms, 256 MiB from one to another 0.7
+// (bench/records/h100-two.json, panels.go), and copies within one's memory about a third of that.
 const byteRate = 8.4e14 // multiply-adds a second
 
-var linkRate, copyRate = 3.8e11, 1.2e12 // bytes a second
+var linkRate, copyRate = 3.8e11, 1.2e12 // bytes a second; variables for tests
 
 // pays reports whether GPUs that compute shares in place of the list end so much sooner, in the
 // units of columnWork, that columns of B and of C may go from GPU to GPU for that, and all results

@@ -24,7 +24,7 @@ struct refining {
 	u64 r, y;     // u64: word k of row i at k width + i; words + 1 and words + 2 of them
 	u64 parts;    // double: sums of slices of rows of X; for fixedProduct, of the own rows
 	u64 sums;     // u64: integers of chunks, of slices
-	u64 tops;     // int: |r| < 2^tops[step] in units of 2^-(64 words)
+	u64 tops;     // int: |r| ≤ 2^tops[step] in units of 2^-(64 words)
 	u64 joined;   // double: sums of rows of X
 	u64 highest;  // int: tops of all GPUs
 	u64 allParts[GPUS], allSums[GPUS], allTops[GPUS];
