@@ -265,8 +265,8 @@ func (s *solver) halfOfSquare(minus, z *halfulp.Matrix) error {
 	if err != nil {
 		return err
 	}
-	// One thread takes as long as a third of all else that a step of order 1000 takes on an H100,
-	// and many threads 1 ms to begin.
+	// One thread takes as long as a third of all else that a step of order 1000 takes on an H100
+	// (bench/records/h100-linsolve.json). Eight are a guess.
 	some := max(64, d.Rows()/8) // rows a call
 	if err := par.For(s.ctx, s.threads, (d.Rows()+some-1)/some, func(_, part int) {
 		square := new(big.Float).SetPrec(uint(minus.Format().Bits() + 64))

@@ -1,7 +1,6 @@
 package rows
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -65,28 +64,6 @@ func TestOuterEmulated(t *testing.T) {
 	checkOuter(t)
 }
 
-// onFake calls f with a fake device's stream and copies of x and y on it.
-func onFake(t *testing.T, x, y *num.Array, f func(s *cuda.Stream, x, y mem.Vector) error) {
-	t.Helper()
-	dev := gputest.RowReference(t, &fake.Driver{Shared: 227 << 10})
-	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
-		a, err := mem.Upload(s, x)
-		if err != nil {
-			return err
-		}
-		defer a.Free()
-		b, err := mem.Upload(s, y)
-		if err != nil {
-			return err
-		}
-		defer b.Free()
-		return f(s, mem.Vector{Arr: a, Inc: 1, N: x.Len()}, mem.Vector{Arr: b, Inc: 1, N: y.Len()})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestOuterLongest adds more products than sums of 32 bits hold, of the digits that make them
 // largest: 255 of both factors. There are so many rows that no two blocks share one.
 func TestOuterLongest(t *testing.T) {
@@ -99,7 +76,7 @@ func TestOuterLongest(t *testing.T) {
 	for i := range n {
 		x.Set(i, ones)
 	}
-	onFake(t, x, x, func(s *cuda.Stream, a, b mem.Vector) error {
+	withVectors(t, gputest.RowReference(t, &fake.Driver{Shared: 227 << 10}), x, x, func(s *cuda.Stream, a, b mem.Vector) error {
 		right := b.Row()
 		q := &rowSums{s: s, a: mem.Matrix{Arr: a.Arr, RS: 0, CS: 1, Rows: rows, Cols: n}, x: &right}
 		defer q.free()
@@ -150,7 +127,7 @@ func TestOuterSlices(t *testing.T) {
 					y.Set(large+i, r)
 				}
 			}
-			onFake(t, x, y, func(s *cuda.Stream, a, b mem.Vector) error {
+			withVectors(t, gputest.RowReference(t, &fake.Driver{Shared: 227 << 10}), x, y, func(s *cuda.Stream, a, b mem.Vector) error {
 				right := b.Row()
 				q := &rowSums{s: s, a: a.Row(), x: &right}
 				defer q.free()

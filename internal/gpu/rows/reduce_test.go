@@ -310,6 +310,27 @@ func TestShares(t *testing.T) {
 
 const exactDigits = 9
 
+// withVectors calls f with copies of x and y on a device.
+func withVectors(t *testing.T, dev *cuda.Device, x, y *num.Array, f func(s *cuda.Stream, x, y mem.Vector) error) {
+	t.Helper()
+	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
+		a, err := mem.Upload(s, x)
+		if err != nil {
+			return err
+		}
+		defer a.Free()
+		b, err := mem.Upload(s, y)
+		if err != nil {
+			return err
+		}
+		defer b.Free()
+		return f(s, mem.Vector{Arr: a, Inc: 1, N: x.Len()}, mem.Vector{Arr: b, Inc: 1, N: y.Len()})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestExactSpread checks, at the limit, that sums are exact of which that is said.
 func TestExactSpread(t *testing.T) {
 	dev := gputest.RowReference(t, &fake.Driver{})
@@ -332,19 +353,9 @@ func TestExactSpread(t *testing.T) {
 				}
 				x.Set(i, r)
 			}
-			err := dev.Do(context.Background(), func(s *cuda.Stream) error {
-				a, err := mem.Upload(s, x)
-				if err != nil {
-					return err
-				}
-				defer a.Free()
-				b, err := mem.Upload(s, y)
-				if err != nil {
-					return err
-				}
-				defer b.Free()
-				right := mem.Vector{Arr: b, Off: 0, Inc: 1, N: 3}.Row()
-				q := &rowSums{s: s, a: mem.Vector{Arr: a, Off: 0, Inc: 1, N: 3}.Row(), x: &right}
+			withVectors(t, dev, x, y, func(s *cuda.Stream, a, b mem.Vector) error {
+				right := b.Row()
+				q := &rowSums{s: s, a: a.Row(), x: &right}
 				defer q.free()
 				h, err := q.sums(exactDigits)
 				if err != nil {
@@ -361,9 +372,6 @@ func TestExactSpread(t *testing.T) {
 				}
 				return nil
 			})
-			if err != nil {
-				t.Error(err)
-			}
 		}
 	}
 }

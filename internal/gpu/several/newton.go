@@ -371,8 +371,8 @@ func (p *Place) NotSmall(c place.Config, a num.Mat, bound float64) (count int, e
 var refinedFrom = 3072
 
 // Refine runs on all GPUs from that order on, else on the first one. For one right-hand side of
-// order 8192, in float64, two H100 take 3.4 ms, and one 5.1 (bench/records/h100-two.json), behind
-// some 3 in which the columns of another come to it.
+// order 8192, in float64, two H100 take 3.4 ms, and one 5.1, or 7.9 with the columns of another
+// (bench/records/h100-two.json).
 func (p *Place) Refine(c place.Config, r place.Refinement, z num.Mat) (lengths [][]int, ok bool, err error) {
 	if c.Ctx == nil {
 		c.Ctx = context.Background()

@@ -56,9 +56,9 @@ func (m *multiplication) fairer(c place.Config, list []piece) []piece {
 	return shares
 }
 
-// On an H100 22 products of bytes of order 8192 take 14.4 ms, 256 MiB from one to another 0.7
-// (bench/records/h100-two.json, panels.go), and copies within one's memory about a third of that.
-const byteRate = 8.4e14 // multiply-adds a second
+// On an H100 23 products of bytes of order 8192 take 15.4 ms (bench/records/h100-gemm.json), 256
+// MiB from one to another 0.7 (panels.go), and copies within one's memory about a third of that.
+const byteRate = 8.2e14 // multiply-adds a second
 
 var linkRate, copyRate = 3.8e11, 1.2e12 // bytes a second; variables for tests
 
