@@ -183,7 +183,8 @@ func TestAdder(t *testing.T) {
 			y.SetBig(0, 0, v.Neg(v))
 		}
 		a := newAdder(w)
-		neg, mag, exp := a.add(raw.Matrix(x), raw.Matrix(y), 0, 0)
+		mx, my := raw.Matrix(x), raw.Matrix(y)
+		neg, mag, exp := a.add(&mx, &my, 0, 0)
 		got := new(big.Float).SetInt(natural(new(big.Int), mag))
 		if neg {
 			got.Neg(got)
@@ -220,7 +221,8 @@ func TestEncloseNear(t *testing.T) {
 		d.SetBig(0, 0, new(big.Float).SetMantExp(big.NewFloat(1-2*r.Float64()), -r.IntN(150)))
 		y := &nearly{x: x, d: d, err: []int64{int64(-r.IntN(260))}, words: 4, left: []int64{3}, right: []int64{-5}}
 		set := &settler{newAdder(y.words), num.New(num.Float64, 2), nil}
-		v := set.enclose(y, raw.Matrix(x), raw.Matrix(d), 0, 0)
+		mx, md := raw.Matrix(x), raw.Matrix(d)
+		v := set.enclose(y, &mx, &md, 0, 0)
 		if !v.known {
 			continue
 		}

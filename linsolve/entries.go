@@ -164,8 +164,8 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 					t = &settler{newAdder(y.words), num.New(raw.Matrix(w.z).Arr.Format, 2), nil}
 					settlers[worker][y] = t
 				}
-				z := raw.Matrix(w.z)
-				v := t.enclose(y, raw.Matrix(y.x), raw.Matrix(y.d), i, j)
+				z, mx, md := raw.Matrix(w.z), raw.Matrix(y.x), raw.Matrix(y.d)
+				v := t.enclose(y, &mx, &md, i, j)
 				if w.done = v.roundTo(t, z.Arr, z.At(w.at[0], w.at[1])); w.done {
 					continue
 				}

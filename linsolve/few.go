@@ -400,11 +400,16 @@ func bigFloat(x []uint64) *big.Float {
 
 // largestOf returns the largest magnitude, NaN if there is one.
 func largestOf(x []float64) float64 {
-	most := uint64(0) // magnitudes are in the order of their bits, NaN beyond them
-	for _, v := range x {
-		most = max(most, math.Float64bits(v)&^(1<<63))
+	var a, b, c, d uint64 // twice the bits: magnitudes are in their order, NaN beyond them
+	for ; len(x) >= 4; x = x[4:] {
+		y := (*[4]float64)(x)
+		a, b = max(a, math.Float64bits(y[0])<<1), max(b, math.Float64bits(y[1])<<1)
+		c, d = max(c, math.Float64bits(y[2])<<1), max(d, math.Float64bits(y[3])<<1)
 	}
-	return math.Float64frombits(most)
+	for _, v := range x {
+		a = max(a, math.Float64bits(v)<<1)
+	}
+	return math.Float64frombits(max(a, b, c, d) >> 1)
 }
 
 func log2(x float64) float64 { return math.Log2(x) }

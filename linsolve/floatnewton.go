@@ -7,7 +7,6 @@ import (
 	"math/bits"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -106,10 +105,12 @@ func (s *solver) newtonBySums(a *halfulp.Matrix, f *factors, t *floatSums, most 
 			for _, term := range terms {
 				addProduct(&sum, term[i], 1, unit)
 			}
-			neg := int64(sum[2]) < 0
-			if neg {
-				num.Negate(sum[:])
-			}
+			sign := uint64(int64(sum[2]) >> 63) // no branch: it is random
+			var borrow uint64
+			sum[0], borrow = bits.Sub64(sum[0]^sign, sign, 0)
+			sum[1], borrow = bits.Sub64(sum[1]^sign, sign, borrow)
+			sum[2], _ = bits.Sub64(sum[2]^sign, sign, borrow)
+			neg := sign != 0
 			for k, low := 0, below-places; low > 0; k, low = k+1, low-64 {
 				sum[k] &^= 1<<uint(low) - 1
 			}

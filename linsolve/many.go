@@ -119,12 +119,8 @@ func isIdentity(b *halfulp.Matrix) bool {
 	}
 	m := raw.Matrix(b)
 	for j := range m.Cols {
-		for i := range m.Rows {
-			want := 0.0
-			if i == j {
-				want = 1
-			}
-			if m.Arr.F64[0][m.At(i, j)] != want {
+		for i, at := 0, m.At(0, j); i < m.Rows; i, at = i+1, at+m.RS {
+			if x := m.Arr.F64[0][at]; x != 0 && (x != 1 || i != j) || i == j && x == 0 {
 				return false
 			}
 		}
@@ -479,7 +475,7 @@ func (s *solver) round(y *nearly, z num.Mat, todo []*entries) ([]rounded, error)
 		c := &columns[j]
 		c.exactly = true
 		for _, i := range todo[j].open {
-			v := settlers[w].enclose(y, mx, md, i, j)
+			v := settlers[w].enclose(y, &mx, &md, i, j)
 			if !v.roundTo(settlers[w], z.Arr, z.At(i, j)) {
 				c.open = append(c.open, i)
 			}
@@ -487,7 +483,7 @@ func (s *solver) round(y *nearly, z num.Mat, todo []*entries) ([]rounded, error)
 		}
 		// Others may have been decided before.
 		for i := 0; c.exactly && len(c.open) > 0 && len(todo[j].open) < z.Rows && i < z.Rows; i++ {
-			v := settlers[w].enclose(y, mx, md, i, j)
+			v := settlers[w].enclose(y, &mx, &md, i, j)
 			c.exactly = v.special(z.Arr.Format)
 		}
 	})
@@ -520,7 +516,7 @@ type near struct {
 }
 
 // enclose returns entry (i, j), scaled back.
-func (t *settler) enclose(y *nearly, x, d num.Mat, i, j int) near {
+func (t *settler) enclose(y *nearly, x, d *num.Mat, i, j int) near {
 	neg, mag, exp := t.add(x, d, i, j)
 	e := y.err[j] - exp
 	if e >= 60 && len(mag) > 0 { // words that the error covers
@@ -637,9 +633,10 @@ func storeLeading(a *num.Array, at int, neg bool, mag []uint64, exp int64) {
 		}
 	}
 	spare := uint(64*l) - uint(a.Prec) // bits below the last place
-	z[0] = z[0] &^ (1<<spare - 1)
-	carry := num.WordAt(mag, n-int64(a.Prec)-64) >> 63 << spare
-	for k := 0; carry != 0 && k < l; k++ {
+	// Half of the numbers are rounded up, few beyond a word.
+	var carry uint64
+	z[0], carry = bits.Add64(z[0]&^(1<<spare-1), num.WordAt(mag, n-int64(a.Prec)-64)>>63<<spare, 0)
+	for k := 1; carry != 0 && k < l; k++ {
 		z[k], carry = bits.Add64(z[k], carry, 0)
 	}
 	top := exp + n
@@ -721,7 +718,7 @@ func (s *solver) check(t *newton, y *nearly, g, z *halfulp.Matrix, todo []*entri
 		b.Cols[c] = y.err[j] + 3
 		for i := range n {
 			to.Arr.Convert(to.At(i, c), mg.Arr, mg.At(i, j))
-			v := set.enclose(y, mx, md, i, j)
+			v := set.enclose(y, &mx, &md, i, j)
 			if v.zero {
 				continue
 			}

@@ -146,6 +146,25 @@ func arranged(a *halfulp.Matrix, by scaling, order []int, most int, room func(f 
 	var buf [num.MaxValueWords]uint64
 	const far = 1 << 29
 	for j := range m.Cols {
+		if same && order == nil && m.RS == 1 { // the usual case: a third of the time
+			from, at := m.At(0, j), to.At(0, j)
+			copy(to.Arr.Sig[at*l:(at+m.Rows)*l], m.Arr.Sig[from*l:(from+m.Rows)*l])
+			exp, cls := to.Arr.Exp[at:at+m.Rows], to.Arr.Cls[at:at+m.Rows]
+			copy(cls, m.Arr.Cls[from:from+m.Rows])
+			for i, e := range m.Arr.Exp[from : from+m.Rows] {
+				if cls[i].Class() != num.Finite {
+					clear(to.Arr.Sig[(at+i)*l : (at+i+1)*l])
+					cls[i] = num.MakeCls(false, num.Zero)
+					continue
+				}
+				shift := by.rows[i] + by.cols[j]
+				if uint64(int64(e)+far) > 2*far || uint64(shift+far) > 2*far {
+					return nil
+				}
+				exp[i] = e + int32(shift)
+			}
+			continue
+		}
 		for i := range m.Rows {
 			k := i
 			if order != nil {
@@ -341,7 +360,7 @@ func (t *newton) step(e *halfulp.Matrix, h *big.Float, bits int) error {
 	// 2^-prec) (|X| + |E'| |X|).
 	prec := max(next+t.amp.MantExp(nil)+4, 64)
 	unit, cut := t.unit(next)
-	if unit != nil { // all numbers above the unit have these bits
+	if unit != nil && t.s.at != nil { // all numbers above the unit have these bits
 		prec = max(prec, int(slices.Max(t.xRows.Top)-*unit)+1)
 	}
 	d, err := t.s.room(halfulp.MP(uint(max(prec-g+1, 24))), n, n)
@@ -360,7 +379,7 @@ func (t *newton) step(e *halfulp.Matrix, h *big.Float, bits int) error {
 		return err
 	}
 	t.s.drop(e, d, t.x)
-	if t.x = x; unit != nil {
+	if t.x = x; unit != nil && t.s.at != nil {
 		t.xRows.Width, t.xCols.Width = slices.Max(t.xRows.Top)-*unit, slices.Max(t.xCols.Top)-*unit
 	}
 	t.s.stats.Precision = prec
@@ -382,7 +401,7 @@ func (t *newton) step(e *halfulp.Matrix, h *big.Float, bits int) error {
 // and X' in floating point of so many bits are multiples of units that are smaller by far, so that
 // products would take more moduli than they need.
 func (t *newton) unit(next int) (unit *int64, lost *big.Float) {
-	if t.s.tally == nil || t.xRows == nil || t.xCols == nil {
+	if t.s.at != nil && (t.s.tally == nil || t.xRows == nil || t.xCols == nil) {
 		return nil, upper()
 	}
 	e := int64(-(next + 4) - sumUp(nil, t.row).MantExp(nil))
@@ -437,13 +456,13 @@ func newAdder(words int) *adder { return &adder{words, make([]uint64, words+1)} 
 
 // add returns x_ij + y_ij: mag 2^exp, with an error below 2 units of mag, which are at most
 // 2^(1 - 64 words) times the larger of the two; an exponent of 0 and no mag for zeros.
-func (a *adder) add(x, y num.Mat, i, j int) (neg bool, mag []uint64, exp int64) {
+func (a *adder) add(x, y *num.Mat, i, j int) (neg bool, mag []uint64, exp int64) {
 	p, q := x.At(i, j), y.At(i, j)
 	m, n := x.Arr, y.Arr
-	switch {
-	case m.Class(p) == num.Zero && n.Class(q) == num.Zero:
+	switch first, second := m.Cls[p].Class(), n.Cls[q].Class(); {
+	case first == num.Zero && second == num.Zero:
 		return false, nil, 0
-	case m.Class(p) == num.Zero, n.Class(q) != num.Zero && n.Exp[q] > m.Exp[p]:
+	case first == num.Zero, second != num.Zero && n.Exp[q] > m.Exp[p]:
 		m, n, p, q = n, m, q, p
 	}
 	// Number p of m is the larger one but for a bit.
@@ -460,7 +479,7 @@ func (a *adder) add(x, y num.Mat, i, j int) (neg bool, mag []uint64, exp int64) 
 	}
 	a.sum[a.words] = 0
 	neg = m.Cls[p].Neg()
-	if n.Class(q) != num.Zero {
+	if n.Cls[q].Class() != num.Zero {
 		l = n.Limbs()
 		if a.accumulate(n.Sig[q*l:q*l+l], int64(m.Exp[p])-int64(n.Exp[q]), n.Cls[q].Neg() != neg) {
 			num.Negate(a.sum)
@@ -517,10 +536,11 @@ func (a *adder) accumulate(sig []uint64, shift int64, subtract bool) (negative b
 		return false
 	}
 	s := uint(shift & 63)
-	var flip, carry, word uint64
-	if subtract {
-		flip, carry = ^uint64(0), 1
+	var carry, word uint64
+	if subtract { // no branch: it is random
+		carry = 1
 	}
+	flip := -carry
 	if at >= 0 {
 		word = sig[at]
 	}
@@ -537,11 +557,27 @@ func (a *adder) accumulate(sig []uint64, shift int64, subtract bool) (negative b
 	return a.sum[a.words] != 0 && subtract
 }
 
+// cutBelow clears the lowest bits of x, whose last word is not 0, and returns it, nil if it is 0.
+func cutBelow(x []uint64, low int64) []uint64 {
+	if low <= 0 {
+		return x
+	}
+	k := low >> 6
+	if k >= int64(len(x)) {
+		return nil
+	}
+	clear(x[:k])
+	if x[k] &^= 1<<uint(low&63) - 1; x[k] == 0 && k == int64(len(x)-1) {
+		return nil
+	}
+	return x
+}
+
 // words returns how many words hold bits bits below the first one, 32 of them to spare.
 func words(bits int) int { return (bits + 32 + 63) / 64 }
 
-// sumHere is sum on the host.
-func (s *solver) sumHere(x, y, z *halfulp.Matrix) error {
+// sumHere is sumTo on the host, for a z of zeros.
+func (s *solver) sumHere(x, y, z *halfulp.Matrix, unit *int64) error {
 	mx, my, mz := raw.Matrix(x), raw.Matrix(y), raw.Matrix(z)
 	count := words(z.Format().Bits())
 	adders := make([]*adder, s.threads)
@@ -550,7 +586,10 @@ func (s *solver) sumHere(x, y, z *halfulp.Matrix) error {
 			adders[w] = newAdder(count)
 		}
 		for i := range mz.Rows {
-			neg, mag, exp := adders[w].add(mx, my, i, j)
+			neg, mag, exp := adders[w].add(&mx, &my, i, j)
+			if unit != nil {
+				mag = cutBelow(mag, *unit-exp)
+			}
 			switch {
 			case len(mag) == 0:
 			case max(exp, -exp) < math.MaxInt32/2: // half of the time

@@ -111,7 +111,12 @@ func (s *solver) identity(n int) (*halfulp.Matrix, error) {
 // identityHere is identity on the host.
 func (s *solver) identityHere(n int) *halfulp.Matrix {
 	if s.one == nil || s.one.Rows() != n {
-		s.one = halfulp.Identity(halfulp.Float64, n)
+		x := s.floats(n * n)
+		clear(x)
+		for i := range n {
+			x[i+i*n] = 1
+		}
+		s.one = halfulp.NewMatrixFloat64(n, n, max(n, 1), x)
 	}
 	return s.one
 }
@@ -182,12 +187,12 @@ func extentTops(x place.Extents, low int64) []int64 {
 // first is below 2^-(prec+30) (|x| + |y|).
 func (s *solver) sum(x, y, z *halfulp.Matrix) error { return s.sumTo(x, y, z, nil) }
 
-// sumTo is sum, but that sums at the solver's place are cut off to multiples of 2^unit before they
+// sumTo is sum, but that sums are cut off to multiples of 2^unit before they
 // are rounded, if there is a unit.
 func (s *solver) sumTo(x, y, z *halfulp.Matrix, unit *int64) error {
 	defer s.did(float64(z.Rows()) * float64(z.Cols()) * sumCost)
 	if s.at == nil {
-		return s.sumHere(x, y, z)
+		return s.sumHere(x, y, z, unit)
 	}
 	left, err := s.at.Sum(s.config(), place.Sum{X: raw.Matrix(x), D: raw.Matrix(y), Bits: z.Format().Bits(), Tally: s.tally, Unit: unit}, raw.Matrix(z))
 	if err == nil && left > 0 {

@@ -108,5 +108,5 @@ func (s *solver) release() {
 		putMatrix(m)
 	}
 	s.reuse = false
-	s.floatsTaken, s.wordsTaken, s.away, s.here, s.tally, s.lifting = nil, nil, nil, nil, nil, nil
+	s.floatsTaken, s.wordsTaken, s.away, s.here, s.tally, s.lifting, s.one = nil, nil, nil, nil, nil, nil, nil
 }

@@ -265,23 +265,17 @@ func (s scaling) float64s(a num.Mat, f []float64) []float64 {
 			continue
 		}
 		if a.Arr.Kind == num.MP { // Leading and ldexp for the usual exponents, in line
-			sig, l := a.Arr.Sig, a.Arr.Limbs()
-			for i := range column {
-				k := at + i*a.RS
-				e := int64(a.Arr.Exp[k]) + s.rows[i] + s.cols[j]
-				switch c := a.Arr.Cls[k]; {
-				case c.Class() != num.Finite:
-					column[i] = 0
-				case e < -900 || e > 900:
+			sig, exp, cls, l := a.Arr.Sig, a.Arr.Exp, a.Arr.Cls, a.Arr.Limbs()
+			k, col := at, s.cols[j]
+			for i, row := range s.rows[:len(column)] {
+				e := int64(exp[k]) + row + col
+				if c := cls[k]; c.Class() == num.Finite && uint64(e+900) <= 1800 {
+					column[i] = signed(float64(int64(sig[k*l+l-1]>>11))*power(e-53), c)
+				} else {
 					x, e := a.Arr.Leading(k)
-					column[i] = ldexp(x, e+s.rows[i]+s.cols[j])
-				default:
-					x := float64(sig[k*l+l-1]>>11) * power(e-53)
-					if c.Neg() {
-						x = -x
-					}
-					column[i] = x
+					column[i] = ldexp(x, e+row+col)
 				}
+				k += a.RS
 			}
 			continue
 		}
@@ -299,24 +293,27 @@ func (s scaling) moreFloat64s(a num.Mat, f []float64) []float64 {
 	l := a.Arr.Limbs()
 	sig, exp, cls := a.Arr.Sig, a.Arr.Exp, a.Arr.Cls
 	for j := range a.Cols {
-		to, k := f[j*a.Rows:(j+1)*a.Rows], a.At(0, j)
-		for i := range to {
-			e := int64(exp[k]) + s.rows[i] + s.cols[j]
+		to, k, col := f[j*a.Rows:(j+1)*a.Rows], a.At(0, j), s.cols[j]
+		for i, row := range s.rows[:len(to)] {
+			e := int64(exp[k]) + row + col
 			x := 0.0
 			if c := cls[k]; c.Class() == num.Finite && uint64(e+850) < 1700 {
 				w := sig[k*l+l-1] & (1<<11 - 1) << 42
 				if l > 1 {
 					w |= sig[k*l+l-2] >> 22
 				}
-				if x = float64(int64(w)) * power(e-106); c.Neg() {
-					x = -x
-				}
+				x = signed(float64(int64(w))*power(e-106), c)
 			}
 			to[i] = x
 			k += a.RS
 		}
 	}
 	return f
+}
+
+// signed returns x ≥ 0 with the sign of a class, without a branch.
+func signed(x float64, c num.Cls) float64 {
+	return math.Float64frombits(math.Float64bits(x) | c.Sign()<<63)
 }
 
 // power returns 2^e for |e| ≤ 1000.

@@ -521,21 +521,19 @@ func (t *seriesInverse) decide(j int, e *entries, by scaling, to num.Mat) {
 		hi, lo = addFloat(hi, lo, d1[i], unit)
 		hi, lo = addFloat(hi, lo, d2[i], unit)
 		hi, lo = addFloat(hi, lo, d3[i], unit)
-		if v.neg = int64(hi) < 0; v.neg {
-			var borrow uint64
-			lo, borrow = bits.Sub64(0, lo, 0)
-			hi, _ = bits.Sub64(0, hi, borrow)
-		}
+		neg := uint64(int64(hi) >> 63)
+		lo, borrow := bits.Sub64(lo^neg, neg, 0)
+		hi, _ = bits.Sub64(hi^neg, neg, borrow)
 		radius := float64(float64(t.sums[i]*off) * power(-unit))
 		if top < -800 || top > 800 || hi == 0 || !(radius < 0x1p50) {
 			open = append(open, i)
 			continue
 		}
 		v.exp, v.err = unit+by.cols[i]+by.rows[j], uint64(radius)+5
-		if twoWords && storeTwoWords(to.Arr, to.At(i, j), v.neg, hi, lo, v.exp, v.err) {
+		if twoWords && storeTwoWords(to.Arr, to.At(i, j), neg&1, hi, lo, v.exp, v.err) {
 			continue
 		}
-		v.mag[0], v.mag[1] = lo, hi
+		v.neg, v.mag[0], v.mag[1] = neg != 0, lo, hi
 		if !v.roundTo(set, to.Arr, to.At(i, j)) {
 			open = append(open, i)
 		}
@@ -544,8 +542,9 @@ func (t *seriesInverse) decide(j int, e *entries, by scaling, to num.Mat) {
 }
 
 // storeTwoWords is near.roundTo for the usual numbers of two words, hi 2^64 + lo in units 2^exp, in
-// half of the time. It leaves others, and those that are not decided, to that.
-func storeTwoWords(a *num.Array, at int, neg bool, hi, lo uint64, exp int64, err uint64) (ok bool) {
+// half of the time. It leaves others, and those that are not decided, to that. Signs, 1 of negative
+// numbers, and directions are random: they are no branches.
+func storeTwoWords(a *num.Array, at int, sign, hi, lo uint64, exp int64, err uint64) (ok bool) {
 	zeros, spare := bits.LeadingZeros64(hi), 128-uint(a.Prec)
 	top := exp + 128 - int64(zeros)
 	if zeros > 8 || max(top, -top) > math.MaxInt32-4 {
@@ -560,18 +559,14 @@ func storeTwoWords(a *num.Array, at int, neg bool, hi, lo uint64, exp int64, err
 	if uint64(max(tail, -tail)) <= err {
 		return false
 	}
-	lo &^= 1<<spare - 1
-	if tail > 0 {
-		var carry uint64
-		if lo, carry = bits.Add64(lo, 1<<spare, 0); carry != 0 {
-			if hi++; hi == 0 {
-				hi = 1 << 63
-				top++
-			}
-		}
+	up := lo >> (spare - 1) & 1 << spare // the tail is above a half
+	lo, carry := bits.Add64(lo&^(1<<spare-1), up, 0)
+	if hi, carry = bits.Add64(hi, 0, carry); carry != 0 {
+		hi = 1 << 63
+		top++
 	}
 	a.Sig[2*at], a.Sig[2*at+1] = lo, hi
-	a.Exp[at], a.Cls[at] = int32(top), num.MakeCls(neg, num.Finite)
+	a.Exp[at], a.Cls[at] = int32(top), num.FiniteCls(sign)
 	return true
 }
 
@@ -584,15 +579,8 @@ func addFloat(hi, lo uint64, x float64, unit int64) (uint64, uint64) {
 		return hi, lo
 	}
 	m, e := b&(1<<52-1)|1<<52, exp-1075-unit
-	var h, l uint64
-	switch {
-	case e >= 64:
-		h = m << uint64(e-64)
-	case e >= 0:
-		h, l = m>>uint64(64-e), m<<uint64(e)
-	default:
-		l = m >> uint64(-e)
-	}
+	// Shifts by 64 or more, as which negative ones count, leave 0.
+	h, l := m<<uint64(e-64)|m>>uint64(64-e), m<<uint64(e)|m>>uint64(-e)
 	sign := uint64(int64(b) >> 63)
 	lo, carry := bits.Add64(lo, l^sign, sign&1)
 	hi, _ = bits.Add64(hi, h^sign, carry)

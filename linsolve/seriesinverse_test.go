@@ -212,12 +212,13 @@ func TestStoreTwoWords(t *testing.T) {
 		case 2: // near multiples of powers
 			lo = lo>>(10+r.IntN(50))<<(r.IntN(60)) + uint64(r.IntN(64)) - 32
 		}
-		err, exp, neg := r.Uint64()>>(14+r.IntN(50))+5, int64(r.IntN(300)-150), r.IntN(2) == 1
+		err, exp, sign := r.Uint64()>>(14+r.IntN(50))+5, int64(r.IntN(300)-150), uint64(r.IntN(2))
+		neg := sign == 1
 		if r.IntN(10) == 0 {
 			exp += math.MaxInt32 - 200
 		}
 		got, want := halfulp.NewMatrix(f, 1, 1), halfulp.NewMatrix(f, 1, 1)
-		if !storeTwoWords(raw.Matrix(got).Arr, 0, neg, hi, lo, exp, err) {
+		if !storeTwoWords(raw.Matrix(got).Arr, 0, sign, hi, lo, exp, err) {
 			continue
 		}
 		stored++

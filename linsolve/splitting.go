@@ -600,7 +600,7 @@ func (s *solver) belowEach(u *unknown, e *enclosure, bound func(i, j int) *big.F
 			if !u.has(i, j) {
 				continue
 			}
-			v := settlers[worker].enclose(e.l, x, d, j, i)
+			v := settlers[worker].enclose(e.l, &x, &d, j, i)
 			fails[worker] = !v.small() && !e.lower(i, j).below(bound(i, j))
 		}
 	})

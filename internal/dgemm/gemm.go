@@ -144,8 +144,9 @@ func (w *worker) tile(c matrix, a, b []float64, k int, room **[maxTile]float64) 
 			clear(t[:])
 			w.k.micro(t[:], w.k.mr, a, b, part)
 			for s := range c.cols {
-				for r := range c.rows {
-					c.data[r+s*c.ld] += t[r+s*w.k.mr]
+				to := c.data[s*c.ld:][:c.rows]
+				for r, v := range t[s*w.k.mr:][:c.rows] {
+					to[r] += v
 				}
 			}
 		}

@@ -104,13 +104,30 @@ func (p *product) bound(l, r *operand) bool {
 	o := &bounded{top: math.MinInt64, low: math.MaxInt64}
 	if !p.beta.zero {
 		o.shift, o.neg = p.beta.exp-p.alpha.exp, p.beta.neg != p.alpha.neg
-		for j := range r.n {
-			for i := range l.n {
-				if p.skip(i, j) {
+		outer, inner := l.n, r.n // rows, and entries of each, or columns where these lie together
+		across, along := p.old.RS, p.old.CS
+		byColumns := max(along, -along) > max(across, -across)
+		if byColumns {
+			outer, inner, across, along = inner, outer, along, across
+		}
+		floats := p.old.Arr.Kind == num.F64
+		for y := range outer {
+			at := p.old.Off + y*across - along
+			for x := range inner {
+				at += along
+				// The usual case: a unit matrix.
+				if floats {
+					if p.old.Arr.F64[0][at] == 0 {
+						continue
+					}
+				} else if p.old.Arr.Class(at) == num.Zero {
 					continue
 				}
-				at := p.old.At(i, j)
-				if p.old.Arr.Class(at) == num.Zero { // the usual case: a unit matrix
+				i, j := y, x
+				if byColumns {
+					i, j = x, y
+				}
+				if p.skip(i, j) {
 					continue
 				}
 				switch c, top, low := p.old.Arr.Span(at); c {

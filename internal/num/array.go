@@ -24,11 +24,22 @@ type Cls uint8
 
 // MakeCls packs a sign and a class. NaN has no sign.
 func MakeCls(neg bool, c Class) Cls {
-	if neg && c != NaN {
-		return Cls(c)<<1 | 1
+	sign := Cls(0)
+	if neg { // no branch
+		sign = 1
 	}
-	return Cls(c) << 1
+	if c == NaN {
+		sign = 0
+	}
+	return Cls(c)<<1 | sign
 }
+
+// FiniteCls is MakeCls of a finite number for a sign of 0 or 1: a branch would be mispredicted half
+// of the time.
+func FiniteCls(sign uint64) Cls { return Cls(Finite)<<1 | Cls(sign) }
+
+// Sign returns 1 for Neg, else 0, as FiniteCls does without a branch.
+func (c Cls) Sign() uint64 { return uint64(c & 1) }
 
 // Class returns the class.
 func (c Cls) Class() Class { return Class(c >> 1) }
