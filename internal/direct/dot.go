@@ -20,6 +20,7 @@ type digitDot struct {
 	x, y   loaded
 	groups int
 	top    *topPlan     // instead of digits, or nil
+	rows   *topRows     // of top without assembly
 	lanes  *verticalDot // the same
 	failed bool
 	acc    Acc // sum of the chunks
@@ -100,11 +101,11 @@ func (d *digitDot) add(lo, hi int) {
 	}
 	if t := d.top; t != nil {
 		if d.words == nil {
-			d.words = make([]uint64, t.sum)
+			d.words, d.rows = make([]uint64, t.sum), t.plainRows()
 		}
 		sum := d.words
 		clear(sum)
-		t.dot(sum, ref, x.Arr, x.At(lo), x.At(hi), y.Arr, y.At(lo))
+		t.dot(d.rows, sum, ref, x.Arr, x.At(lo), x.At(hi), y.Arr, y.At(lo))
 		if v := t.value(sum, ref); len(v.Mag) > 0 {
 			d.acc.Add(v)
 		}

@@ -214,6 +214,7 @@ type gemvWorker struct {
 	special  []bool
 	columns  []int64
 	words    []uint64
+	topRows  [rowTile]*topRows // without assembly
 	floats   floatSum
 	lanes    [3][]float64 // sums, errors and magnitudes of a block of rows
 	gathered []float64
@@ -243,6 +244,9 @@ func newGemvWorker(g *gemv, z num.Format) *gemvWorker {
 	}
 	if g.sums.top.words != 0 {
 		w.words = make([]uint64, g.sums.top.sum*g.block)
+		for i := range w.topRows {
+			w.topRows[i] = g.sums.top.plainRows()
+		}
 		return w
 	}
 	k := 4 * g.sums.groups

@@ -3,6 +3,7 @@ package direct
 import (
 	"context"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"testing"
 
@@ -76,5 +77,51 @@ func TestPortableProducts(t *testing.T) {
 	}
 	if decided < trials/4 {
 		t.Errorf("only %d of %d without the exact sum", decided, trials)
+	}
+}
+
+// TestTopRows compares sums of products in rows with exact ones: they differ by less than the
+// plan's bound for each product.
+func TestTopRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(63, 64))
+	for trial := range 2000 {
+		l, n := 1+r.IntN(12), 1+r.IntN(20)
+		rows, sum := newTopRows(l), make([]uint64, l+1)
+		want, unit := new(big.Int), uint(64*l) // want is in units of 2^-(128 l) of those of sum
+		for range 1 + trial%2 {                // rows are zeros again after a sum
+			for range n {
+				a, x := make([]uint64, l), make([]uint64, l)
+				for k := range l {
+					if a[k], x[k] = r.Uint64(), r.Uint64(); r.IntN(3) == 0 {
+						a[k], x[k] = math.MaxUint64, math.MaxUint64
+					}
+				}
+				d, sign := uint64(r.IntN(64*l)), uint8(r.IntN(4))
+				if r.IntN(2) == 0 {
+					d = uint64(r.IntN(4)) // so that rows take several
+				}
+				rows.add(a, x, d, sign)
+				p := new(big.Int).Mul(ToInt(a), ToInt(x))
+				p.Lsh(p, unit).Rsh(p, uint(d))
+				if sign&1 != 0 {
+					p.Neg(p)
+				}
+				want.Add(want, p)
+			}
+			rows.fold(sum)
+		}
+		got, neg := append([]uint64(nil), sum...), int64(sum[l]) < 0
+		if neg {
+			num.Negate(got)
+		}
+		z := ToInt(got)
+		if neg {
+			z.Neg(z)
+		}
+		z.Lsh(z, 2*unit)
+		bound := new(big.Int).Lsh(big.NewInt(int64(n*(1+trial%2)*(2*l+3))), 2*unit)
+		if d := z.Sub(z, want); d.CmpAbs(bound) > 0 {
+			t.Fatalf("trial %d: %d words, %d products: off by %v units", trial, l, n, d.Rsh(d, 2*unit))
+		}
 	}
 }

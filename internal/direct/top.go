@@ -8,8 +8,8 @@ import (
 )
 
 // Products of numbers of two to seven words, and of longer ones where there is no assembly, are
-// summed in fixed point from the highest words of each, without digits: see dotTop2 and dotTop. P
-// being the reference exponent, a sum is kept in units of 2^(P - unit).
+// summed in fixed point from the highest words of each, without digits: see dotTop2 and dotTop, and
+// topRows for plain Go. P being the reference exponent, a sum is kept in units of 2^(P - unit).
 type topPlan struct {
 	words int    // of a number
 	sum   int    // words of a sum
@@ -74,19 +74,27 @@ const longTop = 64
 
 func classBytes(c []num.Cls) []uint8 { return unsafe.Slice((*uint8)(unsafe.Pointer(&c[0])), len(c)) }
 
+// plainRows returns what sums products without assembly, else nil.
+func (t topPlan) plainRows() *topRows {
+	if assembly() || t.words == 2 {
+		return nil
+	}
+	return newTopRows(t.words)
+}
+
 // dot adds the products of numbers at <= i < end of a with those from xAt on of x
-// to sum.
-func (t topPlan) dot(sum []uint64, ref int64, a *num.Array, at, end int, x *num.Array, xAt int) {
+// to sum, by rows if it is not nil.
+func (t topPlan) dot(rows *topRows, sum []uint64, ref int64, a *num.Array, at, end int, x *num.Array, xAt int) {
 	xEnd, l := xAt+end-at, t.words
 	sig, exp, cls := a.Sig[l*at:l*end], a.Exp[at:end], classBytes(a.Cls[at:end])
 	xs, xe, xc := x.Sig[l*xAt:l*xEnd], x.Exp[xAt:xEnd], classBytes(x.Cls[xAt:xEnd])
 	switch {
+	case rows != nil:
+		rows.dot(sum, ref, sig, exp, cls, xs, xe, xc)
 	case assembly():
 		dotTopFast(l, sum, ref, sig, exp, cls, xs, xe, xc)
-	case l == 2:
-		dotTop2(sum, ref, sig, exp, cls, xs, xe, xc)
 	default:
-		dotTop(l, sum, ref, sig, exp, cls, xs, xe, xc)
+		dotTop2(sum, ref, sig, exp, cls, xs, xe, xc)
 	}
 }
 
@@ -97,14 +105,11 @@ func (t topPlan) axpy(sums []uint64, ref []int64, a *num.Array, at, end int, x *
 	sig, exp, cls := a.Sig[l*at:l*end], a.Exp[at:end], classBytes(a.Cls[at:end])
 	v := x.Sig[l*j : l*(j+1)]
 	sign := uint64(x.Cls[j] & 1)
-	switch {
-	case assembly():
+	if assembly() {
 		axpyTopFast(l, sums, ref, sig, exp, cls, v, scale, sign)
-	case l == 2:
-		axpyTop2(sums, ref, sig, exp, cls, v[1], v[0], scale, sign)
-	default:
-		axpyTop(l, sums, ref, sig, exp, cls, v, scale, sign)
+		return
 	}
+	axpyTop2(sums, ref, sig, exp, cls, v[1], v[0], scale, sign)
 }
 
 // value returns the number that a sum stands for, and makes sum its magnitude.
@@ -123,17 +128,22 @@ func (w *gemvWorker) rowsTop(lo, hi int) (exact int64) {
 	t, a := w.sums.top, w.m.Arr
 	sums := w.words[:t.sum*(hi-lo)]
 	clear(sums)
-	if w.m.RS == 1 {
+	switch {
+	case w.topRows[0] != nil && w.m.CS != 1:
+		for r := 0; r < hi-lo; r += rowTile {
+			w.tileTop(lo, r, min(r+rowTile, hi-lo))
+		}
+	case w.m.RS == 1 && w.topRows[0] == nil:
 		for j, f := range w.scale {
 			if f != noScale {
 				at := w.m.At(lo, j)
 				t.axpy(sums, w.ref, a, at, at+hi-lo, w.xTop, j, f)
 			}
 		}
-	} else {
+	default:
 		for r := range hi - lo {
 			at := w.m.At(lo+r, 0)
-			t.dot(sums[t.sum*r:t.sum*(r+1)], w.ref[r], a, at, at+w.m.Cols, w.xTop, 0)
+			t.dot(w.topRows[0], sums[t.sum*r:t.sum*(r+1)], w.ref[r], a, at, at+w.m.Cols, w.xTop, 0)
 		}
 	}
 	bound := uint64(w.m.Cols) * t.err
@@ -145,4 +155,27 @@ func (w *gemvWorker) rowsTop(lo, hi int) (exact int64) {
 		}
 	}
 	return exact
+}
+
+// tileTop adds the products of rows lo + r <= i < lo + end to their sums in plain Go: several rows
+// at a time, so that what memory brings is used.
+func (w *gemvWorker) tileTop(lo, r, end int) {
+	t, a := w.sums.top, w.m.Arr
+	l := t.words
+	for j, f := range w.scale {
+		if f == noScale {
+			continue
+		}
+		x, sign := w.xTop.Sig[l*j:l*(j+1)], uint8(w.xTop.Cls[j])
+		at := w.m.At(lo+r, j)
+		for i := r; i < end; i, at = i+1, at+w.m.RS {
+			d := w.ref[i] - int64(a.Exp[at]) - f
+			if c := uint8(a.Cls[at]); c&2 != 0 && uint64(d) < uint64(64*l) {
+				w.topRows[i-r].add(a.Sig[l*at:l*(at+1)], x, uint64(d), c^sign)
+			}
+		}
+	}
+	for i := r; i < end; i++ {
+		w.topRows[i-r].fold(w.words[t.sum*i : t.sum*(i+1)])
+	}
 }

@@ -1,0 +1,132 @@
+package direct
+
+import (
+	"math/bits"
+	"unsafe"
+)
+
+// topRows sums products of numbers of so many words in plain Go as dotTop does, but without shifts
+// and signs: each of the 64 shifts within words and of the two signs has a row of words + 1 words,
+// which takes the highest words of products as they are, and the rows are put together in the end.
+// A product takes 0.21 µs for 27 words so, and by dotTop 0.28.
+//
+// A product is in error by as much as topWords makes it, by less than 2 words, and a row that is put
+// in its place by less than 1.
+type topRows struct {
+	words int
+	rows  []uint64 // row 2 shift + sign; zeros where not used
+	used  [2]uint64
+}
+
+func newTopRows(words int) *topRows {
+	return &topRows{words: words, rows: make([]uint64, 128*(words+1))}
+}
+
+// add adds the product of numbers a and x, shifted to the right by d < 64 words, with the lowest
+// bit of sign as its sign.
+func (t *topRows) add(a, x []uint64, d uint64, sign uint8) {
+	b, q := d&63<<1|uint64(sign&1), d>>6
+	t.used[b>>6] |= 1 << (b & 63)
+	size := uint64(t.words + 1)
+	addTop(t.rows[b*size:(b+1)*size], a[q:], x[q:])
+}
+
+// dot adds the products of numbers as dotTop does.
+func (t *topRows) dot(sum []uint64, ref int64, a []uint64, ae []int32, ac []uint8, x []uint64, xe []int32, xc []uint8) {
+	n := t.words
+	for i, c := range ac {
+		d := ref - int64(ae[i]) - int64(xe[i])
+		if c&xc[i]&2 != 0 && uint64(d) < uint64(64*n) {
+			t.add(a[n*i:n*(i+1)], x[n*i:n*(i+1)], uint64(d), c^xc[i])
+		}
+	}
+	t.fold(sum)
+}
+
+// fold adds the rows to words + 1 words in two's complement, and makes them zeros.
+func (t *topRows) fold(sum []uint64) {
+	size := t.words + 1
+	for half := range t.used {
+		for ; t.used[half] != 0; t.used[half] &= t.used[half] - 1 {
+			b := 64*half + bits.TrailingZeros64(t.used[half])
+			row := t.rows[b*size : (b+1)*size]
+			s, flip := uint(b>>1), -uint64(b&1)
+			carry := flip & 1
+			for k, v := range row {
+				next := uint64(0)
+				if k+1 < len(row) {
+					next = row[k+1]
+				}
+				sum[k], carry = bits.Add64(sum[k], (v>>s|next<<1<<(63-s))^flip, carry)
+			}
+			clear(row)
+		}
+	}
+}
+
+// addTop adds to p the n = len(a) = len(x) highest words of the sum of the products a_i x_j with
+// i + j ≥ n - 1, of which those with i + j = n - 1 enter by their high words only. There is a word
+// more at least in p, and room for the carry.
+func addTop(p, a, x []uint64) {
+	n := len(x)
+	a = a[:n]
+	var s0, s1, s2, c uint64
+	for i, v := range a {
+		h, _ := bits.Mul64(v, x[n-1-i])
+		s0, c = bits.Add64(s0, h, 0)
+		s1, _ = bits.Add64(s1, 0, c)
+	}
+	for k := range n - 1 {
+		s0, c = bits.Add64(s0, p[k], 0)
+		s1, c = bits.Add64(s1, 0, c)
+		s2, _ = bits.Add64(s2, 0, c)
+		p[k], s0, s1 = addColumn(&a[k+1], &x[n-1], n-1-k, s0, s1, s2)
+		s2 = 0
+	}
+	p[n-1], c = bits.Add64(p[n-1], s0, 0)
+	p[n], c = bits.Add64(p[n], s1, c)
+	for k := n + 1; c != 0; k++ {
+		p[k], c = bits.Add64(p[k], 0, c)
+	}
+}
+
+// addColumn adds the n products of the words from a on, upwards, and from x on, downwards, to a
+// number of three words. Bounds of slices take a fifth of the time more.
+func addColumn(a, x *uint64, n int, s0, s1, s2 uint64) (uint64, uint64, uint64) {
+	word := func(p *uint64, k int) *uint64 { return (*uint64)(unsafe.Add(unsafe.Pointer(p), 8*k)) }
+	var c uint64
+	for n >= 4 {
+		u, v := (*[4]uint64)(unsafe.Pointer(a)), (*[4]uint64)(unsafe.Pointer(word(x, -3)))
+		h, l := bits.Mul64(u[0], v[3])
+		s0, c = bits.Add64(s0, l, 0)
+		s1, c = bits.Add64(s1, h, c)
+		s2, _ = bits.Add64(s2, 0, c)
+		h, l = bits.Mul64(u[1], v[2])
+		s0, c = bits.Add64(s0, l, 0)
+		s1, c = bits.Add64(s1, h, c)
+		s2, _ = bits.Add64(s2, 0, c)
+		h, l = bits.Mul64(u[2], v[1])
+		s0, c = bits.Add64(s0, l, 0)
+		s1, c = bits.Add64(s1, h, c)
+		s2, _ = bits.Add64(s2, 0, c)
+		h, l = bits.Mul64(u[3], v[0])
+		s0, c = bits.Add64(s0, l, 0)
+		s1, c = bits.Add64(s1, h, c)
+		s2, _ = bits.Add64(s2, 0, c)
+		if n -= 4; n == 0 { // no pointers beyond the words
+			break
+		}
+		a, x = word(a, 4), word(x, -4)
+	}
+	for n > 0 {
+		h, l := bits.Mul64(*a, *x)
+		s0, c = bits.Add64(s0, l, 0)
+		s1, c = bits.Add64(s1, h, c)
+		s2, _ = bits.Add64(s2, 0, c)
+		if n--; n == 0 {
+			break
+		}
+		a, x = word(a, 1), word(x, -1)
+	}
+	return s0, s1, s2
+}
