@@ -51,6 +51,7 @@ type Acc struct {
 	shifted  []uint64
 	product  []uint64
 	product3 []uint64
+	plain    []uint64
 	mag      []uint64
 	values   [3][num.MaxValueWords]uint64
 	window   []uint64

@@ -177,7 +177,7 @@ func Scale(w Work, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags
 	t := newFactor(alpha, realOne)
 	floats := t.isFloat && z.Kind == num.F64 && x.Arr.Kind == num.F64
 	g := newLinear([]num.Real{alpha}, x, num.Real{}, num.Mat{}, z)
-	pairs := newPairs(t, x.Arr, factor{}, nil, z)
+	pairs, plain := newPairs(t, x.Arr, factor{}, nil, z), newPlainSum(t, x.Arr, factor{}, nil, z)
 	return w.linear(g, x.N, 1, count, func(a *Acc, i int) num.Flags {
 		if floats {
 			if r := float64(t.float * x.Arr.F64[0][x.At(i)]); normal(r) {
@@ -185,7 +185,7 @@ func Scale(w Work, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags
 				return 0
 			}
 		}
-		if pairs.set(i, x.At(i), 0) {
+		if pairs.set(i, x.At(i), 0) || plain.set(a, i, x.At(i), 0) {
 			return 0
 		}
 		return z.Set(i, a.Scaled(t.Real, x, i))
@@ -204,13 +204,13 @@ func (a *Acc) Scaled(alpha num.Real, x num.Vec, i int) num.Real {
 // x. alpha is not 0.
 func Update(w Work, alpha num.Real, x, y num.Vec, c num.Mat, z *num.Array, count func(num.Flags)) error {
 	m := x.N
-	factors, reals, each := make([]factor, y.N), make([]num.Real, y.N), make([]*pairs, y.N)
+	factors, reals, each, plain := make([]factor, y.N), make([]num.Real, y.N), make([]*pairs, y.N), make([]*plainSum, y.N)
 	unity := newFactor(realOne, realOne)
 	var buf [num.MaxValueWords]uint64
 	for j := range factors {
 		factors[j] = newFactor(alpha, y.Arr.Value(y.At(j), buf[:]))
 		reals[j] = factors[j].Real
-		each[j] = newPairs(factors[j], x.Arr, unity, c.Arr, z)
+		each[j], plain[j] = newPairs(factors[j], x.Arr, unity, c.Arr, z), newPlainSum(factors[j], x.Arr, unity, c.Arr, z)
 	}
 	floats := z.Kind == num.F64 && x.Arr.Kind == num.F64 && c.Arr.Kind == num.F64
 	return w.linear(newLinear(reals, x, realOne, c, z), m, y.N, count, func(a *Acc, k int) num.Flags {
@@ -222,7 +222,7 @@ func Update(w Work, alpha num.Real, x, y num.Vec, c num.Mat, z *num.Array, count
 				return 0
 			}
 		}
-		if each[j].set(k, x.At(i), c.At(i, j)) {
+		if each[j].set(k, x.At(i), c.At(i, j)) || plain[j].set(a, k, x.At(i), c.At(i, j)) {
 			return 0
 		}
 		return z.Set(k, a.updated(z.Format, t.Real, x, c, i, j))
@@ -249,7 +249,7 @@ func Copy(w Work, x num.Vec, z *num.Array, count func(num.Flags)) error {
 func Combine(w Work, a num.Real, x num.Vec, b num.Real, y num.Vec, z *num.Array, count func(num.Flags)) error {
 	t, u := newFactor(a, realOne), newFactor(b, realOne)
 	floats := t.isFloat && u.isFloat && z.Kind == num.F64 && x.Arr.Kind == num.F64 && y.Arr.Kind == num.F64
-	pairs := newPairs(t, x.Arr, u, y.Arr, z)
+	pairs, plain := newPairs(t, x.Arr, u, y.Arr, z), newPlainSum(t, x.Arr, u, y.Arr, z)
 	return w.linear(newLinear([]num.Real{a}, x, b, y.Mat(), z), x.N, 1, count, func(s *Acc, i int) num.Flags {
 		if floats {
 			if r, ok := combineFloat(t.float, x.Arr.F64[0][x.At(i)], u.float, y.Arr.F64[0][y.At(i)]); ok {
@@ -257,7 +257,7 @@ func Combine(w Work, a num.Real, x num.Vec, b num.Real, y num.Vec, z *num.Array,
 				return 0
 			}
 		}
-		if pairs.set(i, x.At(i), y.At(i)) {
+		if pairs.set(i, x.At(i), y.At(i)) || plain.set(s, i, x.At(i), y.At(i)) {
 			return 0
 		}
 		p := product(&s.product, t.Real, x.Arr.Value(x.At(i), s.values[0][:]))

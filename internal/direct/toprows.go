@@ -71,6 +71,21 @@ func addTop(p, a, x []uint64) {
 	n := len(x)
 	a = a[:n]
 	var s0, s1, s2, c uint64
+	if n == 2 { // half of the time
+		h0, _ := bits.Mul64(a[0], x[1])
+		h1, _ := bits.Mul64(a[1], x[0])
+		h, l := bits.Mul64(a[1], x[1])
+		l, c = bits.Add64(l, h0, 0)
+		h, _ = bits.Add64(h, 0, c)
+		l, c = bits.Add64(l, h1, 0)
+		h, _ = bits.Add64(h, 0, c)
+		p[0], c = bits.Add64(p[0], l, 0)
+		p[1], c = bits.Add64(p[1], h, c)
+		for k := 2; c != 0; k++ {
+			p[k], c = bits.Add64(p[k], 0, c)
+		}
+		return
+	}
 	for i, v := range a {
 		h, _ := bits.Mul64(v, x[n-1-i])
 		s0, c = bits.Add64(s0, h, 0)

@@ -1,0 +1,237 @@
+package direct
+
+import (
+	"math/bits"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// A plainSum is how numbers a x_i + b y_j of MP are rounded to MP in plain Go: from the highest W
+// words of each product, W so that 14 bits and more lie between the last place and the error of
+// these. Numbers that this leaves open, and others than finite ones, take the exact value.
+//
+// A product of numbers whose words other than zeros are W in all at most is exact. In units of its
+// last word another one is too small by less than 2 W, see topWords, and by less than 1 for each
+// number of more than W words; what is shifted out of the smaller term costs 1 more.
+type plainSum struct {
+	words   int
+	a, b    plainFactor
+	x, y, z *num.Array // no y: there is one term
+}
+
+// A plainFactor is the number (-1)^sign 0.words 2^exp.
+type plainFactor struct {
+	sign  uint64
+	exp   int64
+	words []uint64
+	used  int    // words from the top on to the last one that is not 0
+	power bool   // it is a power of two
+	cut   uint64 // 1 if it has more bits, else 0
+}
+
+// mostPlain is the most words of products by columns: from there on math/big is as fast.
+const mostPlain = longTop
+
+// newPlainSum returns nil where there is no such way.
+func newPlainSum(a factor, x *num.Array, b factor, y, z *num.Array) *plainSum {
+	if z.Kind != num.MP || x.Kind != num.MP || a.Class != num.Finite || y != nil && (y.Kind != num.MP || b.Class != num.Finite) {
+		return nil
+	}
+	n := 1
+	for 64*n < int(z.Prec)+14+bits.Len(uint(plainBound(n))) {
+		n++
+	}
+	if n > mostPlain {
+		return nil
+	}
+	s := &plainSum{words: n, a: newPlainFactor(a.Real, n), x: x, y: y, z: z}
+	if y != nil {
+		s.b = newPlainFactor(b.Real, n)
+	}
+	return s
+}
+
+// plainBound bounds the errors of sums of n words.
+func plainBound(n int) int { return 2*(2*n+2) + 1 }
+
+func newPlainFactor(r num.Real, n int) (f plainFactor) {
+	length, low := int64(num.BitLen(r.Mag)), int64(num.TrailingZeros(r.Mag))
+	f = plainFactor{sign: sign(r.Neg), exp: r.Exp + length, words: make([]uint64, n), power: low == length-1}
+	for k := range f.words {
+		f.words[n-1-k] = num.WordAt(r.Mag, length-int64(64*(k+1)))
+	}
+	if length-low > int64(64*n) {
+		f.cut = 1
+	}
+	f.used = usedWords(f.words)
+	return f
+}
+
+// usedWords returns how many words there are from the top on to the last one that is not 0.
+func usedWords(x []uint64) int {
+	for k, w := range x {
+		if w != 0 {
+			return len(x) - k
+		}
+	}
+	return 0
+}
+
+// term returns words whose fraction times 2^exp is about f times number i of v, off by err of their
+// units at most. They lie in v, of a power of two, or before a word 0 in room, for 2 n + 1 words.
+func (f *plainFactor) term(v *num.Array, i int, room []uint64) (p []uint64, exp int64, err uint64) {
+	n, l := len(f.words), v.Limbs()
+	x := v.Sig[i*l : (i+1)*l]
+	exp = int64(v.Exp[i]) + f.exp
+	err = f.cut
+	switch {
+	case l > n:
+		if usedWords(x) > n {
+			err++
+		}
+		x = x[l-n:]
+	case l < n:
+		wide := room[n+1:]
+		clear(wide[:n-l])
+		copy(wide[n-l:n], x)
+		x = wide[:n]
+	}
+	if f.power {
+		return x, exp - 1, err
+	}
+	p = room[:n+1]
+	clear(p)
+	if k := usedWords(x); err == 0 && k+f.used <= n {
+		z := p[n-k-f.used : n]
+		for j, w := range f.words[n-f.used:] {
+			z[j+k] = addMul(z[j:j+k], x[n-k:], w)
+		}
+		return p[:n], exp, 0
+	}
+	addTop(p, f.words, x)
+	return p[:n], exp, err + uint64(2*n)
+}
+
+// set stores a x_i + b y_j rounded in number k, with the memory of acc, if it can.
+func (s *plainSum) set(acc *Acc, k, i, j int) bool {
+	if s == nil || s.x.Cls[i].Class() != num.Finite {
+		return false
+	}
+	n := s.words
+	if cap(acc.plain) < 4*n+3 {
+		acc.plain = make([]uint64, 4*n+3)
+	}
+	// The sum lies between a word 0 and one for its carry, in the place of the first term.
+	room := acc.plain[:4*n+3]
+	m := room[1 : n+2]
+	p, ref, err := s.a.term(s.x, i, room[1:2*n+2])
+	neg := s.a.sign ^ s.x.Cls[i].Sign()
+	if s.y == nil || s.y.Cls[j].Class() == num.Zero {
+		if s.a.power {
+			copy(m, p)
+			m[n] = 0
+		}
+		return s.round(room[:n+2], neg, ref, err, k)
+	}
+	if s.y.Cls[j].Class() != num.Finite {
+		return false
+	}
+	q, exp, more := s.b.term(s.y, j, room[2*n+2:])
+	other := s.b.sign ^ s.y.Cls[j].Sign()
+	if exp > ref {
+		p, q, ref, exp, neg, other = q, p, exp, ref, other, neg
+	}
+	err += more
+	d := uint64(ref - exp)
+	if d != 0 && (err != 0 || d >= uint64(64*n) || num.TrailingZeros(q) < int(d)) {
+		err++
+	}
+	minus := neg ^ other
+	if addShifted(m, p, q, d, minus) {
+		num.Negate(m)
+		neg ^= 1
+	}
+	return s.round(room[:n+2], neg, ref, err, k)
+}
+
+// addShifted sets m, of a word more than p and q, to p + q 2^-d, cut off, or for minus = 1 to p less
+// that, in two's complement, and reports whether it is negative. The first words of m may be p or q.
+func addShifted(m, p, q []uint64, d, minus uint64) (negative bool) {
+	n := len(p)
+	m, q = m[:n+1], q[min(d>>6, uint64(len(q))):]
+	shift, flip, carry := d&63, -minus, minus
+	k := 0
+	if len(q) > 0 {
+		word := q[0]
+		for _, next := range q[1:] {
+			m[k], carry = bits.Add64(p[k], (word>>shift|next<<1<<(63-shift))^flip, carry)
+			word = next
+			k++
+		}
+		m[k], carry = bits.Add64(p[k], word>>shift^flip, carry)
+		k++
+	}
+	for ; k < n; k++ {
+		m[k], carry = bits.Add64(p[k], flip, carry)
+	}
+	m[n] = flip + carry
+	return minus != 0 && m[n] != 0
+}
+
+// round stores m, its first word 0 and its last at most 1, as a fraction of the words between times
+// 2^ref, in number k, if an error of err of the second word's units does not matter.
+func (s *plainSum) round(m []uint64, neg uint64, ref int64, err uint64, k int) bool {
+	z := s.z
+	prec, l := int(z.Prec), z.Limbs()
+	length := num.BitLen(m)
+	drop := length - prec
+	if drop < 64+2 {
+		return false // much cancels
+	}
+	tail := num.WordAt(m, int64(drop-64))
+	const half = 1 << 63
+	e := err
+	switch {
+	case err == 0: // even numbers and bits below are left to others where the tail is a half
+	case drop >= 128:
+		e = err>>min(drop-128, 63) + 2
+	case err >= 1<<(drop-66): // beside a power of two the last place is half as large below it
+		return false
+	default:
+		e = err<<(128-drop) + 2
+	}
+	dist := tail - half
+	if int64(dist) < 0 {
+		dist = -dist
+	}
+	if dist <= e {
+		return false
+	}
+	top := ref + int64(length-64*(s.words+1))
+	if top != int64(int32(top)) || max(top, -top) > 1<<31-8 {
+		return false
+	}
+	sig := z.Sig[k*l : (k+1)*l]
+	first := length - 64*l // at least 2, as drop is
+	from, shift := m[first>>6:], uint(first)&63
+	word := from[0]
+	for h, next := range from[1:min(len(from), l+1)] {
+		sig[h] = word>>shift | next<<1<<(63-shift)
+		word = next
+	}
+	if len(from) <= l {
+		sig[l-1] = word >> shift
+	}
+	unit := uint64(1) << uint(64*l-prec)
+	up := tail >> 63 * unit
+	sig[0], up = bits.Add64(sig[0]&-unit, up, 0)
+	for h := 1; up != 0 && h < l; h++ {
+		sig[h], up = bits.Add64(sig[h], 0, up)
+	}
+	if up != 0 {
+		sig[l-1] = half
+		top++
+	}
+	z.Exp[k], z.Cls[k] = int32(top), num.FiniteCls(neg)
+	return true
+}
