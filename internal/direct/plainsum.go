@@ -118,6 +118,9 @@ func (s *plainSum) set(acc *Acc, k, i, j int) bool {
 		return false
 	}
 	n := s.words
+	if n == 2 && s.x.Limbs() <= 2 && (s.y == nil || s.y.Limbs() <= 2) {
+		return s.setTwo(k, i, j)
+	}
 	if cap(acc.plain) < 4*n+3 {
 		acc.plain = make([]uint64, 4*n+3)
 	}
@@ -233,5 +236,107 @@ func (s *plainSum) round(m []uint64, neg uint64, ref int64, err uint64, k int) b
 		top++
 	}
 	z.Exp[k], z.Cls[k] = int32(top), num.FiniteCls(neg)
+	return true
+}
+
+// termTwo is term for factors of two words and numbers of no more, of which it returns the words.
+func (f *plainFactor) termTwo(v *num.Array, i int) (hi, lo uint64, exp int64, err uint64) {
+	if v.Limbs() == 2 {
+		hi, lo = v.Sig[2*i+1], v.Sig[2*i]
+	} else {
+		hi = v.Sig[i]
+	}
+	exp = int64(v.Exp[i]) + f.exp
+	if f.power {
+		return hi, lo, exp - 1, 0
+	}
+	if err = f.cut; f.words[0]|lo != 0 {
+		err += 4
+	}
+	h0, _ := bits.Mul64(f.words[0], hi)
+	h1, _ := bits.Mul64(f.words[1], lo)
+	hi, lo = bits.Mul64(f.words[1], hi)
+	lo, c := bits.Add64(lo, h0, 0)
+	hi, _ = bits.Add64(hi, 0, c)
+	lo, c = bits.Add64(lo, h1, 0)
+	return hi + c, lo, exp, err
+}
+
+// setTwo is set for two words, which registers hold: in half of the time.
+func (s *plainSum) setTwo(k, i, j int) bool {
+	hi, lo, ref, err := s.a.termTwo(s.x, i)
+	neg := s.a.sign ^ s.x.Cls[i].Sign()
+	if s.y != nil && s.y.Cls[j].Class() != num.Zero {
+		if s.y.Cls[j].Class() != num.Finite {
+			return false
+		}
+		qHi, qLo, exp, more := s.b.termTwo(s.y, j)
+		other := s.b.sign ^ s.y.Cls[j].Sign()
+		if exp > ref {
+			hi, lo, qHi, qLo, ref, exp, neg, other = qHi, qLo, hi, lo, exp, ref, other, neg
+		}
+		err += more
+		d := uint64(ref - exp)
+		// Shifts by 64 or more leave 0.
+		if qLo<<(64-d) != 0 || d >= 64 && qLo|qHi<<(128-d) != 0 || d > 128 {
+			err++
+		}
+		qHi, qLo = qHi>>d, qLo>>d|qHi<<(64-d)|qHi>>(d-64)
+		minus := neg ^ other
+		var c uint64
+		lo, c = bits.Add64(lo, qLo^-minus, minus)
+		hi, c = bits.Add64(hi, qHi^-minus, c)
+		switch {
+		case minus == 0 && c != 0:
+			if err|lo&1 != 0 {
+				err = err>>1 + 1
+			}
+			hi, lo, ref = hi>>1|1<<63, lo>>1|hi<<63, ref+1
+		case minus != 0 && c == 0:
+			lo, c = bits.Sub64(0, lo, 0)
+			hi, _ = bits.Sub64(0, hi, c)
+			neg ^= 1
+		}
+	}
+	zeros := uint(bits.LeadingZeros64(hi))
+	if zeros > 16 {
+		return false // much cancels
+	}
+	hi, lo, err, ref = hi<<zeros|lo>>(64-zeros), lo<<zeros, err<<zeros, ref-int64(zeros)
+	if max(ref, -ref) > 1<<31-8 {
+		return false
+	}
+	// An error is a quarter of the last place at most: beside a power of two that is half as large
+	// below it.
+	z := s.z
+	p, e := uint(z.Prec), uint64(0)
+	tail := hi<<p | lo>>(64-p) | lo<<(p-64)
+	if err != 0 {
+		if err >= 1<<min(126-p, 63) {
+			return false
+		}
+		e = err>>p + err<<(p-64) + 2
+	}
+	dist := tail - 1<<63
+	if int64(dist) < 0 {
+		dist = -dist
+	}
+	if dist <= e {
+		return false
+	}
+	up := tail >> 63
+	var c uint64
+	at := k
+	if p <= 64 {
+		hi, c = bits.Add64(hi&^(1<<(64-p)-1), up<<(64-p), 0)
+	} else {
+		at = 2*k + 1
+		z.Sig[at-1], c = bits.Add64(lo&^(1<<(128-p)-1), up<<(128-p), 0)
+		hi, c = bits.Add64(hi, 0, c)
+	}
+	if c != 0 {
+		hi, ref = 1<<63, ref+1
+	}
+	z.Sig[at], z.Exp[k], z.Cls[k] = hi, int32(ref), num.FiniteCls(neg)
 	return true
 }
