@@ -8,7 +8,7 @@ import (
 // topRows sums products of numbers of so many words in plain Go as dotTop does, but without shifts
 // and signs: each of the 64 shifts within words and of the two signs has a row of words + 1 words,
 // which takes the highest words of products as they are, and the rows are put together in the end.
-// A product takes 0.21 µs for 27 words so, and by dotTop 0.28.
+// A product takes 0.20 µs for 27 words so, and by dotTop 0.28.
 //
 // A product is in error by as much as topWords makes it, by less than 2 words, and a row that is put
 // in its place by less than 1.
@@ -95,7 +95,7 @@ func addTop(p, a, x []uint64) {
 		s0, c = bits.Add64(s0, p[k], 0)
 		s1, c = bits.Add64(s1, 0, c)
 		s2, _ = bits.Add64(s2, 0, c)
-		p[k], s0, s1 = addColumn(&a[k+1], &x[n-1], n-1-k, s0, s1, s2)
+		p[k], s0, s1 = addColumn(&a[k+1], &x[k+1], n-1-k, s0, s1, s2)
 		s2 = 0
 	}
 	p[n-1], c = bits.Add64(p[n-1], s0, 0)
@@ -105,43 +105,27 @@ func addTop(p, a, x []uint64) {
 	}
 }
 
-// addColumn adds the n products of the words from a on, upwards, and from x on, downwards, to a
-// number of three words. Bounds of slices take a fifth of the time more.
+// addColumn adds the n products of the words from a on, upwards, and of those below x + n,
+// downwards, to a number of three words. Bounds of slices take a fifth of the time more.
 func addColumn(a, x *uint64, n int, s0, s1, s2 uint64) (uint64, uint64, uint64) {
-	word := func(p *uint64, k int) *uint64 { return (*uint64)(unsafe.Add(unsafe.Pointer(p), 8*k)) }
+	word := func(p *uint64, k int) unsafe.Pointer { return unsafe.Add(unsafe.Pointer(p), 8*k) }
 	var c uint64
-	for n >= 4 {
-		u, v := (*[4]uint64)(unsafe.Pointer(a)), (*[4]uint64)(unsafe.Pointer(word(x, -3)))
-		h, l := bits.Mul64(u[0], v[3])
+	if n&1 != 0 {
+		h, l := bits.Mul64(*a, *(*uint64)(word(x, n-1)))
 		s0, c = bits.Add64(s0, l, 0)
 		s1, c = bits.Add64(s1, h, c)
 		s2, _ = bits.Add64(s2, 0, c)
-		h, l = bits.Mul64(u[1], v[2])
-		s0, c = bits.Add64(s0, l, 0)
-		s1, c = bits.Add64(s1, h, c)
-		s2, _ = bits.Add64(s2, 0, c)
-		h, l = bits.Mul64(u[2], v[1])
-		s0, c = bits.Add64(s0, l, 0)
-		s1, c = bits.Add64(s1, h, c)
-		s2, _ = bits.Add64(s2, 0, c)
-		h, l = bits.Mul64(u[3], v[0])
-		s0, c = bits.Add64(s0, l, 0)
-		s1, c = bits.Add64(s1, h, c)
-		s2, _ = bits.Add64(s2, 0, c)
-		if n -= 4; n == 0 { // no pointers beyond the words
-			break
-		}
-		a, x = word(a, 4), word(x, -4)
 	}
-	for n > 0 {
-		h, l := bits.Mul64(*a, *x)
+	for i, j := n&1, n&^1-2; j >= 0; i, j = i+2, j-2 { // by four the compiler lacks registers
+		u, v := (*[2]uint64)(word(a, i)), (*[2]uint64)(word(x, j))
+		h, l := bits.Mul64(u[0], v[1])
 		s0, c = bits.Add64(s0, l, 0)
 		s1, c = bits.Add64(s1, h, c)
 		s2, _ = bits.Add64(s2, 0, c)
-		if n--; n == 0 {
-			break
-		}
-		a, x = word(a, 1), word(x, -1)
+		h, l = bits.Mul64(u[1], v[0])
+		s0, c = bits.Add64(s0, l, 0)
+		s1, c = bits.Add64(s1, h, c)
+		s2, _ = bits.Add64(s2, 0, c)
 	}
 	return s0, s1, s2
 }
