@@ -203,11 +203,7 @@ func (s *plainSum) round(m []uint64, neg uint64, ref int64, err uint64, k int) b
 	default:
 		e = err<<(128-drop) + 2
 	}
-	dist := tail - half
-	if int64(dist) < 0 {
-		dist = -dist
-	}
-	if dist <= e {
+	if distance(tail, half) <= e {
 		return false
 	}
 	top := ref + int64(length-64*(s.words+1))
@@ -218,12 +214,9 @@ func (s *plainSum) round(m []uint64, neg uint64, ref int64, err uint64, k int) b
 	first := length - 64*l // at least 2, as drop is
 	from, shift := m[first>>6:], uint(first)&63
 	word := from[0]
-	for h, next := range from[1:min(len(from), l+1)] {
+	for h, next := range from[1 : l+1] { // m has a word more at least
 		sig[h] = word>>shift | next<<1<<(63-shift)
 		word = next
-	}
-	if len(from) <= l {
-		sig[l-1] = word >> shift
 	}
 	unit := uint64(1) << uint(64*l-prec)
 	up := tail >> 63 * unit
@@ -237,6 +230,13 @@ func (s *plainSum) round(m []uint64, neg uint64, ref int64, err uint64, k int) b
 	}
 	z.Exp[k], z.Cls[k] = int32(top), num.FiniteCls(neg)
 	return true
+}
+
+// distance returns |x - y|, at most 2^63, without a branch: signs are random.
+func distance(x, y uint64) uint64 {
+	d := x - y
+	sign := uint64(int64(d) >> 63)
+	return (d ^ sign) - sign
 }
 
 // termTwo is term for factors of two words and numbers of no more, of which it returns the words.
@@ -317,11 +317,7 @@ func (s *plainSum) setTwo(k, i, j int) bool {
 		}
 		e = err>>p + err<<(p-64) + 2
 	}
-	dist := tail - 1<<63
-	if int64(dist) < 0 {
-		dist = -dist
-	}
-	if dist <= e {
+	if distance(tail, 1<<63) <= e {
 		return false
 	}
 	up := tail >> 63
