@@ -157,8 +157,9 @@ func (s *plainSum) set(acc *Acc, k, i, j int) bool {
 	return s.round(room[:n+2], neg, ref, err, k)
 }
 
-// addShifted sets m, of a word more than p and q, to p + q 2^-d, cut off, or for minus = 1 to p less
-// that, in two's complement, and reports whether it is negative. The first words of m may be p or q.
+// addShifted sets m, of a word more than p and q, to p + q 2^-d, cut off, or for minus = 1 to p
+// less that, in two's complement, and reports whether it is negative. The first words of m may be p
+// or q.
 func addShifted(m, p, q []uint64, d, minus uint64) (negative bool) {
 	n := len(p)
 	m, q = m[:n+1], q[min(d>>6, uint64(len(q))):]
