@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// topRows sums products of numbers of so many words as dotTop does, but without shifts and signs:
-// each of the 64 shifts within words and of both signs has a row of words + 1 words, which takes the
+// topRows sums products of numbers of so many words as dotTop does, but without shifts and signs.
+// Each of the 64 shifts within words and of both signs has a row of words + 1 words that takes the
 // highest words of products as they are, and the rows are put together in the end.
 // A product takes 0.20 µs for 27 words so, and by dotTop 0.28.
 //
