@@ -60,6 +60,9 @@ const mostSeries = 110
 // a tenth of the time of all at order 1000 then.
 const mostAgain = 4
 
+// inversePlaces are those of R below the tops of columns.
+const inversePlaces = 50
+
 // residualBits are those of the numbers of E.
 const residualBits = 106
 
@@ -116,20 +119,27 @@ func (s *solver) invertSeries(a *halfulp.Matrix, f *factors, wanted int) (*serie
 	if err != nil || triangles == nil || !(triangles.rho < goodRho) {
 		return nil, err
 	}
-	t := &seriesInverse{rho: float64(1.6 * triangles.rho)}
+	t := &seriesInverse{}
 	if t.float, err = s.multiplied(triangles); err != nil {
 		return nil, err
 	}
-	// R = -z P
+	// R = -z P, rounded: a product of fewer bits makes E, which hardly grows. That moves F R by
+	// ‖F‖ Σ_j 2^(c_j - inversePlaces - 1) at most, for columns below 2^c_j.
 	near := halfulp.NewMatrixFloat64(n, n, n, s.floats(n*n))
 	m := raw.Matrix(near)
 	t.r = m.Arr.F64[0][m.At(0, 0):][:n*n]
+	moved := 0.0
 	for j, k := range t.float.perm {
-		to := t.r[k*n : (k+1)*n]
-		for i, v := range t.float.z[j*n : (j+1)*n] {
-			to[i] = -v
+		z, to := t.float.z[j*n:(j+1)*n], t.r[k*n:(k+1)*n]
+		_, c := math.Frexp(largestOf(z))
+		sigma := math.Ldexp(1.5, 52+c-inversePlaces)
+		for i, v := range z {
+			v = (v + sigma) - sigma
+			z[i], to[i] = v, -v
 		}
+		moved += math.Ldexp(1, c-inversePlaces)
 	}
+	t.rho = float64(1.6*triangles.rho) + float64(1.01*f.norm*moved)
 	p := &seriesProducts{s: s, n: n, ones: make([]float64, n), free: [][]float64{triangles.x, triangles.y}}
 	for i := range p.ones {
 		p.ones[i] = 1
