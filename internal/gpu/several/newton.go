@@ -201,50 +201,6 @@ func scaled(norm float64, e int64) float64 {
 	return float64(norm * math.Float64frombits(uint64(1023+max(e, -900))<<52))
 }
 
-// Triangle runs on the first GPU where it compares, else on all.
-func (p *Place) Triangle(c place.Config, op place.TriangleOperation, a num.Mat) (int, error) {
-	var count atomic.Int64
-	list, ok := p.pieces(a)
-	if op == place.CountAsymmetric || !ok {
-		var in, out []num.Mat
-		if in = []num.Mat{a}; op == place.HalveDiagonal || op == place.MirrorLower {
-			in, out = nil, in
-		}
-		err := p.first(c, in, out, func(g place.Place, in, out []num.Mat) error {
-			n, err := g.Triangle(c, op, append(in, out...)[0])
-			count.Add(int64(n))
-			return err
-		})
-		return int(count.Load()), err
-	}
-	if op == place.MirrorLower {
-		for _, q := range list {
-			for _, r := range q.regions('U', a.Rows, a.Rows) {
-				if r.triangle == 0 {
-					from := block(a, r.j0, r.j1, r.i0, r.i1).T()
-					if err := p.Copy(c, block(a, r.i0, r.i1, r.j0, r.j1), from); err != nil {
-						return 0, err
-					}
-				}
-			}
-		}
-	}
-	err := p.each(c, a, nil, func(c place.Config, g place.Place, q piece, _ []num.Mat) error {
-		for _, r := range q.regions('L', a.Rows, a.Rows) {
-			if r.triangle == 0 {
-				continue
-			}
-			n, err := g.Triangle(c, op, block(q.m, r.i0-q.i0, r.i1-q.i0, r.j0-q.j0, r.j1-q.j0))
-			if err != nil {
-				return err
-			}
-			count.Add(int64(n))
-		}
-		return nil
-	})
-	return int(count.Load()), err
-}
-
 // Spread bounds |A| (|B| 1) and (1 |A|) |B| on all GPUs, where these have columns or rows of both
 // matrices.
 func (p *Place) Spread(c place.Config, a, b num.Mat) (rows, cols float64, err error) {

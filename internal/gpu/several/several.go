@@ -47,6 +47,11 @@ type Link interface {
 	// Magnitudes returns bounds of |A| x for matrices of finite numbers of MP that GPU d has, none
 	// of them empty, and vectors x ≥ 0, which stand for ones where they are nil.
 	Magnitudes(ctx context.Context, d int, list []num.Mat, x [][]float64) (z [][]float64, err error)
+	// CountAsymmetric counts on GPU d the numbers that differ of blocks list[d], A there, for GPUs
+	// that are linked.
+	CountAsymmetric(ctx context.Context, list [][]Across) (count int, err error)
+	// Mirror sets on GPU d all A of list[d] to B, likewise. It does not wait.
+	Mirror(ctx context.Context, list [][]Across) error
 	// Linked reports whether kernels of each GPU reach the memory of all others, and lets them.
 	Linked(ctx context.Context) (bool, error)
 	// Refine is that of place.Refiner for GPUs that are linked, which have columns of F and of X,
