@@ -23,8 +23,8 @@ func widthFor(rows, from int) int {
 // spareFor returns how many multiprocessors updates leave to what goes on in the other stream,
 // which is most of all for smaller matrices: with 8, 16 and 24 an inverse took 8.7, 8.5 and 8.1 ms
 // for n = 4096, 41.6, 44.5 and 47.7 ms for 8192.
-func spareFor(rows int) int {
-	if rows < 6144 {
+func spareFor(rows, gpus int) int {
+	if rows < 6144 || gpus > 1 {
 		return 24
 	}
 	return 8
