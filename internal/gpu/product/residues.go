@@ -29,9 +29,9 @@ func (m *multiplication) residues(l, r *operand, c chunk, left, right *cuda.Memo
 	steps := m.digitSteps(max(m.plan.WidthL, m.plan.WidthR), l, r)
 	var list []converted
 	if r.residues == nil {
-		list = append(list, converted{r, m.plan.WidthR, right.Pointer(), cols})
+		list = append(list, converted{o: r, width: m.plan.WidthR, to: right.Pointer(), vectors: cols, triangle: m.taken(rightSide)})
 	}
-	of := converted{l, m.plan.WidthL, left.Pointer(), rows}
+	of := converted{o: l, width: m.plan.WidthL, to: left.Pointer(), vectors: rows, triangle: m.taken(leftSide)}
 	p := m.cfg.Panels
 	switch {
 	case p != nil: // the right factor while they come
@@ -92,6 +92,21 @@ type converted struct {
 	width   int
 	to      cuda.Pointer
 	vectors int
+	// of which products take but a triangle, in tiles
+	triangle int32
+}
+
+// taken returns the triangle of a factor's vectors that products take: all, where the other one is
+// a triangle as well. Of tiles of results that are zeros products take one of the other factor's
+// zeros.
+func (m *multiplication) taken(side int) int32 {
+	switch f := m.cfg.Factors; {
+	case f[side] == 0 || f[1-side] != 0:
+		return 0
+	case (f[side] == 'L') == (side == leftSide):
+		return abi.TriangleUntil
+	}
+	return abi.TriangleFrom
 }
 
 // convert converts numbers h0 <= h < h1 of the vectors of up to two factors to residues modulo the
@@ -114,6 +129,7 @@ func (m *multiplication) convert(c chunk, steps, h0, h1 int, list ...converted) 
 				return err
 			}
 			to.Planes += cuda.Pointer(h0 / abi.Tile * abi.TileBytes)
+			to.Before = int32(h0)
 			x := f.o.vectors
 			x.Off += int64(h0) * x.CS
 			x.K = int32(h1 - h0)
@@ -129,9 +145,9 @@ func (m *multiplication) convert(c chunk, steps, h0, h1 int, list ...converted) 
 
 // conversion is what a pass over the given steps of digits takes.
 func (m *multiplication) conversion(c chunk, first, steps int, f converted) (abi.Conversion, error) {
-	left, side := f.o.side == leftSide, "right"
+	left, side, tall := f.o.side == leftSide, "right", abi.Tile
 	if left {
-		side = "left"
+		side, tall = "left", m.rowTile()
 	}
 	constants, err := m.e.constant(m.s, constantsKey{m.base.key, side, steps, first}, func() []uint32 { return m.base.constants(first, steps, left) })
 	if err != nil {
@@ -152,6 +168,7 @@ func (m *multiplication) conversion(c chunk, first, steps int, f converted) (abi
 		Plain: int32(c.plain1 - c.plain0), Karatsuba: int32(c.kar1 - c.kar0),
 		Blocks: int32(roundUp(m.a.Cols, abi.Tile) / abi.Tile), Vectors: int32(f.vectors), Width: int32(f.width),
 		Permute: abi.Flag(left), First: int32(first * abi.StepBytes / 4),
+		Triangle: f.triangle, Base: int32(m.cfg.Before[f.o.side] + f.o.first), Tall: int32(tall),
 	}, nil
 }
 
