@@ -22,6 +22,7 @@ import (
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 )
 
 // Gemm sets C to alpha A B + beta Old, rounded once, for matrices of the host, A m x k, B
@@ -47,6 +48,7 @@ func Gemm(dev *cuda.Device, cfg Config, alpha num.Real, a, b num.Mat, beta num.R
 func GemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b mem.Matrix, beta num.Real, old, c mem.Matrix) (exact.Stats, error) {
 	cfg = cfg.defaults()
 	c.Changed()
+	cfg.Elsewhere.changed()
 	done := newMeter(cfg.Progress)
 	cfg.Progress = done.share(1)
 	stats, err := gemmResident(s, cfg, alpha, a, b, beta, old, c)
@@ -59,6 +61,9 @@ func GemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b mem.Matrix, b
 func gemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b mem.Matrix, beta num.Real, old, c mem.Matrix) (exact.Stats, error) {
 	host := residentHost(s, a, b, old, c)
 	onHost := func() (exact.Stats, error) {
+		if cfg.Elsewhere != nil {
+			return exact.Stats{}, place.ErrApart
+		}
 		if err := cfg.Panels.complete(s); err != nil {
 			return exact.Stats{}, err
 		}

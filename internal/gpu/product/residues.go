@@ -32,10 +32,20 @@ func (m *multiplication) residues(l, r *operand, c chunk, left, right *cuda.Memo
 		list = append(list, converted{o: r, width: m.plan.WidthR, to: right.Pointer(), vectors: cols, triangle: m.taken(rightSide)})
 	}
 	of := converted{o: l, width: m.plan.WidthL, to: left.Pointer(), vectors: rows, triangle: m.taken(leftSide)}
-	p := m.cfg.Panels
+	if blocks := m.cfg.Elsewhere.blocks(rightSide); blocks != nil {
+		if err := m.convertBlocks(c, steps, list[0], blocks); err != nil {
+			return err
+		}
+		list = nil
+	}
+	p, blocks := m.cfg.Panels, m.cfg.Elsewhere.blocks(leftSide)
 	switch {
 	case p != nil: // the right factor while they come
 		return m.convertPanels(c, steps, p, of, list...)
+	case blocks != nil:
+		if err := m.convertBlocks(c, steps, of, blocks); err != nil {
+			return err
+		}
 	case l.residues == nil:
 		list = append([]converted{of}, list...)
 	}
@@ -92,8 +102,18 @@ type converted struct {
 	width   int
 	to      cuda.Pointer
 	vectors int
+	// of which these are converted, or all for 0 and 0
+	first, until int
 	// of which products take but a triangle, in tiles
 	triangle int32
+}
+
+// count returns how many vectors are converted.
+func (f converted) count() int {
+	if f.until == 0 {
+		return f.vectors
+	}
+	return f.until - f.first
 }
 
 // taken returns the triangle of a factor's vectors that products take: all, where the other one is
@@ -118,7 +138,7 @@ func (m *multiplication) convert(c chunk, steps, h0, h1 int, list ...converted) 
 	}
 	x, y := list[0], list[len(list)-1]
 	group, shared := groupVectors(min(steps, abi.MaxSteps))
-	grid := cuda.Dim{X: roundUp(h1-h0, abi.Tile) / abi.Strip, Y: max(x.vectors, y.vectors) / group, Z: len(list)}
+	grid := cuda.Dim{X: roundUp(h1-h0, abi.Tile) / abi.Strip, Y: max(x.count(), y.count()) / group, Z: len(list)}
 	kernel := fmt.Sprintf("residues%d", min(steps, abi.MaxSteps))
 	steps = max(steps, 1) // constants of 16 digits are the first half of those of 32
 	for first := 0; first < steps; first += abi.MaxSteps {
@@ -128,7 +148,7 @@ func (m *multiplication) convert(c chunk, steps, h0, h1 int, list ...converted) 
 			if err != nil {
 				return err
 			}
-			to.Planes += cuda.Pointer(h0 / abi.Tile * abi.TileBytes)
+			to.Planes += cuda.Pointer((f.first/abi.Tile*int(to.Blocks) + h0/abi.Tile) * abi.TileBytes)
 			to.Before = int32(h0)
 			x := f.o.vectors
 			x.Off += int64(h0) * x.CS
@@ -145,9 +165,9 @@ func (m *multiplication) convert(c chunk, steps, h0, h1 int, list ...converted) 
 
 // conversion is what a pass over the given steps of digits takes.
 func (m *multiplication) conversion(c chunk, first, steps int, f converted) (abi.Conversion, error) {
-	left, side, tall := f.o.side == leftSide, "right", abi.Tile
+	left, side := f.o.side == leftSide, "right"
 	if left {
-		side, tall = "left", m.rowTile()
+		side = "left"
 	}
 	constants, err := m.e.constant(m.s, constantsKey{m.base.key, side, steps, first}, func() []uint32 { return m.base.constants(first, steps, left) })
 	if err != nil {
@@ -166,9 +186,9 @@ func (m *multiplication) conversion(c chunk, first, steps int, f converted) (abi
 		Constants: constants.At(int64(tiles) * int64(steps) * 512), Moduli: moduli.At(8 * int64(row)),
 		Planes: f.to, Stride: residueBytes(f.vectors, m.a.Cols),
 		Plain: int32(c.plain1 - c.plain0), Karatsuba: int32(c.kar1 - c.kar0),
-		Blocks: int32(roundUp(m.a.Cols, abi.Tile) / abi.Tile), Vectors: int32(f.vectors), Width: int32(f.width),
+		Blocks: int32(roundUp(m.a.Cols, abi.Tile) / abi.Tile), Vectors: int32(f.count()), Width: int32(f.width),
 		Permute: abi.Flag(left), First: int32(first * abi.StepBytes / 4),
-		Triangle: f.triangle, Base: int32(m.cfg.Before[f.o.side] + f.o.first), Tall: int32(tall),
+		Triangle: f.triangle, Base: int32(m.cfg.Before[f.o.side] + f.o.first), Tall: int32(m.tall(f.o.side)),
 	}, nil
 }
 

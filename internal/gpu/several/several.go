@@ -132,10 +132,11 @@ func (s *storage) owner(i int) int {
 }
 
 // Columns that are dealt out come in multiples of a tile of products, where there are many.
-const (
-	tile  = 128
-	tiles = 4 // that each GPU gets at least, or columns are dealt out one by one
-)
+const tile = 128
+
+// tiles are those that each GPU gets at least, or columns are dealt out one by one. A variable for
+// tests.
+var tiles = 4
 
 // multiple is what the numbers of columns that so many GPUs get of n are multiples of.
 func multiple(n, gpus int) int {
