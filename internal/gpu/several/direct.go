@@ -124,8 +124,10 @@ func (m *multiplication) directly(c place.Config) (done bool, err error) {
 func (m *multiplication) workDirect(c place.Config, jobs []job) error {
 	m.p.changed(m.z)
 	return m.p.workBy(c, jobs, func(c place.Config, f *fetching, jobs []job, in [][]num.Mat) error {
-		if err := m.p.link.Meet(c.Ctx); err != nil {
-			return err
+		if !f.met {
+			if err := m.p.link.Meet(c.Ctx); err != nil {
+				return err
+			}
 		}
 		if err := m.p.runAll(c, f, jobs, in); err != nil {
 			return err
