@@ -51,7 +51,7 @@ type Config struct {
 	// Elsewhere is where several places that reach each other's memory have operands of Gemm, or
 	// nil. A, B and C then tell no more than shapes and formats.
 	Elsewhere *Elsewhere
-	Progress func(done float64)
+	Progress  func(done float64)
 }
 
 // A Place computes with numbers of the host, and with numbers that live there. Its routines round

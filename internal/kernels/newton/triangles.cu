@@ -45,9 +45,8 @@ struct across {
 	int pad;
 };
 
-// Numbers go in tiles of SIDE x SIDE through shared memory, a word of all of them at a time, so that
-// those of both matrices are read as they lie there, A's rows and B's columns one after the other.
-// On an H100 a matrix of order 8192 in 64 bits took 2.6 ms without.
+// Numbers go in tiles of SIDE x SIDE through shared memory, a word of all of them at a time, so
+// that those of both matrices are read as they lie there: columns of A, rows of B.
 #define SIDE 32
 #define EACH (SIDE * SIDE / THREADS)
 
