@@ -12,15 +12,10 @@ import (
 // Products of triangles, and of parts of results, take GPUs longer for some columns than for
 // others. Where GPUs reach each other's memory, and enough is known of the factors, each computes
 // columns that take about the same time, wherever these live: it makes residues of what it wants of
-// the factors where that is, but for panels that are on their way meanwhile, and stores results
-// where they live.
+// the factors where that is, and stores results where they live.
 
 // rowTile is a multiple of the rows of a tile of products.
 const rowTile = 2 * tile
-
-// mostRows is the share of its rows from which a left factor comes by panels, which are whole
-// columns.
-const mostRows = 0.6
 
 // direct returns a job for each GPU, and its part of them, if the product is for that.
 func (m *multiplication) direct(c place.Config) (jobs []job, ok bool, err error) {
@@ -34,21 +29,18 @@ func (m *multiplication) direct(c place.Config) (jobs []job, ok bool, err error)
 		return nil, false, err
 	}
 	shares := m.p.chunks(fair(m.columnWork(c), len(m.p.parts), cols), func(from, to int) piece { return piece{i1: rows, j0: from, j1: to} })
-	how := m.gathers(c, shares)
 	for _, q := range shares {
 		list := m.products(c, q)
 		if len(list) != 1 {
 			return nil, false, nil
 		}
 		x := list[0]
-		j := job{d: q.d, in: []num.Mat{{}, {}, {}}}
+		j := job{d: q.d, in: []num.Mat{{}}}
 		of := &place.Elsewhere{C: m.blocksOf(m.z, x.i0, x.i1, x.j0, x.j1)}
 		if m.beta.Class != num.Zero {
-			j.in[2] = block(m.old, x.i0, x.i1, x.j0, x.j1)
+			j.in[0] = block(m.old, x.i0, x.i1, x.j0, x.j1)
 		}
-		if float64(x.i1-x.i0) >= mostRows*float64(rows) && m.comes(how, q.d, list, x.k0, x.k1) {
-			j.in[0], j.comes = m.a, &coming{x.k0, x.k1, true}
-		} else if of.A = m.blocksOf(m.a, x.i0, x.i1, x.k0, x.k1); !tiled(of.A, rowTile, tile) {
+		if of.A = m.blocksOf(m.a, x.i0, x.i1, x.k0, x.k1); !tiled(of.A, rowTile, tile) {
 			return nil, false, nil
 		}
 		if of.B = m.blocksOf(m.b, x.k0, x.k1, x.j0, x.j1); !tiled(of.B, tile, tile) || len(of.C) == 0 {
@@ -67,11 +59,8 @@ func (m *multiplication) runDirect(whole place.Config, x product, of *place.Else
 			b.M.Rows, b.M.Cols = rows, cols
 			return b.M
 		}
-		z := shape(of.C[0], x.i1-x.i0, x.j1-x.j0)
-		a, b, old := block(in[0], x.i0, x.i1, x.k0, x.k1), shape(of.B[0], x.k1-x.k0, x.j1-x.j0), in[2]
-		if len(of.A) > 0 {
-			a, c.Panels = shape(of.A[0], x.i1-x.i0, x.k1-x.k0), nil
-		}
+		a, b, z := shape(of.A[0], x.i1-x.i0, x.k1-x.k0), shape(of.B[0], x.k1-x.k0, x.j1-x.j0), shape(of.C[0], x.i1-x.i0, x.j1-x.j0)
+		old := in[0]
 		if old.Arr == nil {
 			old = z
 		}

@@ -158,10 +158,6 @@ func (f *fetching) pull(to int, z *num.Array, j, from int, a *num.Array, i, n in
 // run lets everything go where it is wanted, before whatever GPUs do afterwards. Nobody changes
 // what is on its way: the GPUs meet.
 func (f *fetching) run() error {
-	// Panels come first: it is they that products wait for.
-	if err := f.gathered.begin(f); err != nil {
-		return err
-	}
 	if err := f.all(f.packs); err != nil {
 		return err
 	}
@@ -176,6 +172,10 @@ func (f *fetching) run() error {
 			return err
 		}
 		f.met = true
+	}
+	// Behind the rest, which is little where panels come, and would wait for them.
+	if err := f.gathered.begin(f); err != nil {
+		return err
 	}
 	f.using = append(f.using, f.p.store(f.fresh)...)
 	f.fresh = nil
