@@ -31,8 +31,8 @@ func diagonal(s *cuda.Stream, operation int32, a mem.Matrix, count cuda.Pointer)
 }
 
 // Across are blocks of a symmetric matrix in MP that are to be equal, B a transposed one, where
-// they are below ('L') or above ('U') the diagonal of A, or everywhere for 0. B may be in the memory
-// of another device, which s reaches.
+// they are below ('L') or above ('U') the diagonal of A, or everywhere for 0. B may be in the
+// memory of another device, which s reaches.
 type Across struct {
 	A, B     mem.Matrix
 	Triangle byte
