@@ -4,8 +4,8 @@
 //
 // It knows GPUs as places of one each. What it adds are the parts of an array and of its views
 // (pieces.go), how operands get to where they are needed (fetch.go, panels.go), and how routines
-// are cut (gemm.go, rows.go, newton.go, seed.go). What is not cut runs on the first GPU, which gets
-// all of its operands for that: whole in first.go.
+// are cut (gemm.go, direct.go, rows.go, triangles.go, newton.go, seed.go). What is not cut runs on
+// the first GPU, which gets all of its operands for that: whole in first.go.
 //
 // Every entry of a result is computed by one GPU from all that it depends on, or from exact parts
 // of it, and rounded once, so that its bits are those of one GPU.
