@@ -9,9 +9,10 @@
 // to its operands and leaves the rest to the host. Of the left factor there may be panels that are
 // still on their way from other devices (panels.go), and parts of factors and of the result may be
 // in the memory of these (elsewhere.go). A multiplication goes through these stages, a kernel and a
-// file each: scan (exponents and norms of rows and columns, sizes of some entries), plan (without a kernel), and for every block of the result (layout.go) residues,
-// products, finish (reconstruction, Ziv's test, rounding) and settle (the rounding where alpha,
-// beta or the format ask for more); then exactpass (what the test left undecided).
+// file each: scan (exponents and norms of rows and columns, sizes of some entries), plan (without a
+// kernel), and for every block of the result (layout.go) residues, products, finish
+// (reconstruction, Ziv's test, rounding) and settle (the rounding where alpha, beta or the format
+// ask for more); then exactpass (what the test left undecided).
 package product
 
 import (
