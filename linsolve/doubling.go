@@ -450,21 +450,27 @@ func (t *doubling) sizes() (f, s int, err error) {
 			t.sizeS = rowNorm64(raw.Matrix(t.x))
 		}
 	}
-	if t.size == nil {
-		x, err := t.s.extents(t.f.Slice(0, t.n, 0, t.n))
-		if err != nil {
-			return 0, 0, err
-		}
-		_, t.size = sums(x[0])
-		t.fRows = vectorsOf(x[0])
-	}
+	var list []*halfulp.Matrix
 	if t.sizeS == nil {
-		x, err := t.s.extents(t.x, t.x.T())
+		list = append(list, t.x, t.x.T())
+	}
+	if t.size == nil {
+		list = append(list, t.f.Slice(0, t.n, 0, t.n))
+	}
+	if len(list) > 0 {
+		x, err := t.s.extents(list...)
 		if err != nil {
 			return 0, 0, err
 		}
-		_, t.sizeS = sums(x[0])
-		t.sRows, t.sCols = vectorsOf(x[0]), vectorsOf(x[1])
+		if t.sizeS == nil {
+			_, t.sizeS = sums(x[0])
+			t.sRows, t.sCols = vectorsOf(x[0]), vectorsOf(x[1])
+			x = x[2:]
+		}
+		if t.size == nil {
+			_, t.size = sums(x[0])
+			t.fRows = vectorsOf(x[0])
+		}
 	}
 	return t.size.MantExp(nil), t.sizeS.MantExp(nil), nil
 }

@@ -89,11 +89,11 @@ func (s *solver) doublingThere(a *halfulp.Matrix, most int) (*doubling, error) {
 	}
 	s.drop(x)
 	// Rows of a Cholesky factor of F have Euclidean norms of 1 at most.
-	norm, err := s.rowNorm(d.x)
+	_, norm, err := d.sizes()
 	if err != nil {
 		return nil, err
 	}
-	d.amp = norm.MantExp(nil) + int(math.Ceil(log2(float64(n))/2)) + 1
+	d.amp = norm + int(math.Ceil(log2(float64(n))/2)) + 1
 	return d, nil
 }
 
@@ -266,8 +266,8 @@ func (s *solver) halfOfSquare(minus, z *halfulp.Matrix) error {
 		return err
 	}
 	// One thread takes as long as a third of all else that a step of order 1000 takes on an H100
-	// (bench/records/h100-linsolve.json). Eight are a guess.
-	some := max(64, d.Rows()/8) // rows a call
+	// (bench/records/h100-linsolve.json), 2 µs a row.
+	const some = 32 // rows a call; a guess
 	if err := par.For(s.ctx, s.threads, (d.Rows()+some-1)/some, func(_, part int) {
 		square := new(big.Float).SetPrec(uint(minus.Format().Bits() + 64))
 		for i := part * some; i < min(d.Rows(), (part+1)*some); i++ {

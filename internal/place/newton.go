@@ -44,9 +44,11 @@ type Newton interface {
 
 // Extents are bounds of the rows of a matrix: numbers are below 2^Top[i], and the sum of their
 // magnitudes is at most Norm[i] 2^Top[i]; of zeros alone Top is below -2^60. Numbers of row i are
-// multiples of 2^(Top[i] - Width). Special says that there are infinities or NaN.
+// multiples of 2^Low[i], and Width is the largest Top[i] - Low[i] of rows with others than zeros.
+// Special says that there are infinities or NaN.
 type Extents struct {
 	Top     []int64
+	Low     []int64
 	Norm    []float64
 	Width   int64
 	Special bool

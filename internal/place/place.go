@@ -48,7 +48,10 @@ type Config struct {
 	Check    bool        // products compare every entry modulo a redundant modulus
 	Prepared [2]Prepared // of the factors of Gemm where they are the host's, else nil
 	Panels   Panels      // on their way to A of Gemm, or nil
-	Progress func(done float64)
+	// Elsewhere is where several places that reach each other's memory have operands of Gemm, or
+	// nil. A, B and C then tell no more than shapes and formats.
+	Elsewhere *Elsewhere
+	Progress  func(done float64)
 }
 
 // A Place computes with numbers of the host, and with numbers that live there. Its routines round
@@ -112,6 +115,21 @@ type Prepared interface {
 // Panels are columns of a matrix that come from several places to one while that computes with
 // those which are there.
 type Panels any
+
+// Elsewhere are parts of operands of Gemm: all of A, or none, all of B, or none, and all of C.
+type Elsewhere struct {
+	A, B []Block
+	C    []Block
+}
+
+// A Block is a part of an operand, from a row and a column on.
+type Block struct {
+	Row, Col int
+	M        num.Mat
+}
+
+// ErrApart is that of a Gemm that wants operands in one place, and has not changed anything.
+var ErrApart = errors.New("operands are apart")
 
 // MaxPanels is from how many places they come at most.
 const MaxPanels = 16

@@ -144,8 +144,16 @@ type Conversion struct {
 	Plain, Karatsuba          int32
 	Blocks, Vectors           int32
 	Width, Permute            int32
-	First, _                  int32
+	First                     int32
+	Triangle, Base, Tall      int32 // what products leave out: TriangleUntil, TriangleFrom or 0
+	Before, _                 int32
 }
+
+// The triangles of vectors, as Conversion has them.
+const (
+	TriangleUntil = 1 + iota
+	TriangleFrom
+)
 
 // FactorArgs are a factor that residues converts.
 type FactorArgs struct {

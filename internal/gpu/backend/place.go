@@ -109,6 +109,24 @@ func Vector(v num.Vec) mem.Vector {
 	return mem.Vector{Arr: v.Arr.Away.(*storage).Array, Off: v.Off, Inc: v.Inc, N: v.N}
 }
 
+// elsewhere returns the parts of operands in the memory of GPUs.
+func elsewhere(of *place.Elsewhere) *product.Elsewhere {
+	if of == nil {
+		return nil
+	}
+	z := new(product.Elsewhere)
+	for _, b := range of.A {
+		z.Factors[0] = append(z.Factors[0], product.Block{Vector: b.Row, Number: b.Col, M: Matrix(b.M)})
+	}
+	for _, b := range of.B {
+		z.Factors[1] = append(z.Factors[1], product.Block{Vector: b.Col, Number: b.Row, M: Matrix(b.M).T()})
+	}
+	for _, b := range of.C {
+		z.Homes = append(z.Homes, product.Home{First: b.Col, M: Matrix(b.M)})
+	}
+	return z
+}
+
 func config(c place.Config) rows.Config { return rows.Config{Ctx: c.Ctx, Threads: c.Threads} }
 
 func (p *gpus) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) (st exact.Stats, err error) {
@@ -121,6 +139,7 @@ func (p *gpus) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real,
 		if c.Panels != nil {
 			cfg.Panels = c.Panels.(*product.Panels)
 		}
+		cfg.Elsewhere = elsewhere(c.Elsewhere)
 		err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
 			st, err = product.GemmResident(s, cfg, alpha, Matrix(a), Matrix(b), beta, Matrix(old), Matrix(z))
 			return err

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -202,6 +203,43 @@ func (g *group) Refine(ctx context.Context, r place.Refinement, there [][]num.Ma
 	}
 	lengths, ok, err := newton.RefineTogether(ctx, r, shares)
 	return lengths, ok, explained(err)
+}
+
+// acrossOf returns blocks in the memory of GPUs.
+func acrossOf(list []several.Across) (z []newton.Across) {
+	for _, x := range list {
+		z = append(z, newton.Across{A: Matrix(x.A), B: Matrix(x.B), Triangle: x.Triangle})
+	}
+	return z
+}
+
+// CountAsymmetric runs on all GPUs.
+func (g *group) CountAsymmetric(ctx context.Context, list [][]several.Across) (int, error) {
+	if err := g.Meet(ctx); err != nil {
+		return 0, err
+	}
+	counts := make([]int, len(list))
+	err := g.each(ctx, func(d int, s *cuda.Stream) (err error) {
+		counts[d], err = newton.CountAsymmetric(s, acrossOf(list[d]))
+		return err
+	})
+	if err != nil {
+		_ = g.Meet(context.WithoutCancel(ctx)) // or a GPU is lost: nobody reads what others change
+	}
+	sum := 0
+	for _, n := range counts {
+		sum += n
+	}
+	return sum, err
+}
+
+// Mirror runs on all GPUs.
+func (g *group) Mirror(ctx context.Context, list [][]several.Across) error {
+	if err := g.Meet(ctx); err != nil {
+		return err
+	}
+	err := g.each(ctx, func(d int, s *cuda.Stream) error { return newton.Mirror(s, acrossOf(list[d])) })
+	return cmp.Or(err, g.Meet(context.WithoutCancel(ctx))) // nobody changes what others read
 }
 
 // Magnitudes runs on GPU d.

@@ -14,7 +14,8 @@ import (
 // splitting.cu, and of kernels/seed/root.cu, in Go.
 func FactorsReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	t.Helper()
-	drv.Kernel("triangle", refTriangle)
+	drv.Kernel("diagonal", refDiagonal)
+	drv.Kernel("acrossTiles", refAcrossTiles)
 	drv.Kernel("magnitudesTimes", refMagnitudesTimes)
 	drv.Kernel("parted", refParted)
 	drv.Kernel("notSmall", refNotSmall)
@@ -29,27 +30,30 @@ func FactorsReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	return opened(t, drv)
 }
 
-func refTriangle(l *fake.Launch, k abi.Triangular) {
+func refDiagonal(l *fake.Launch, k abi.Diagonal) {
 	a := matOf(l, k.A)
-	count := func() { fake.Slice[uint32](l, k.Count, 1)[0]++ }
+	for i := range a.Rows {
+		at := a.At(i, i)
+		switch c := a.Arr.Cls[at]; {
+		case k.Operation == abi.DiagonalHalve && c.Class() == num.Finite:
+			a.Arr.Exp[at]--
+		case k.Operation == abi.DiagonalPositive && (c.Class() != num.Finite || c.Neg()):
+			fake.Slice[uint32](l, k.Count, 1)[0]++
+		}
+	}
+}
+
+func refAcrossTiles(l *fake.Launch, k abi.Across) {
+	a, b := matOf(l, k.A), matOf(l, k.B)
 	for j := range a.Cols {
 		for i := range a.Rows {
-			at, across := a.At(i, j), a.At(j, i)
+			at, across := a.At(i, j), b.At(i, j)
 			switch {
-			case k.Operation == abi.TriangleHalve && i == j:
-				if a.Arr.Class(at) == num.Finite {
-					a.Arr.Exp[at]--
-				}
-			case k.Operation == abi.TrianglePositive && i == j:
-				if c := a.Arr.Cls[at]; c.Class() != num.Finite || c.Neg() {
-					count()
-				}
-			case k.Operation == abi.TriangleMirror && i > j:
-				a.Arr.CopyFrom(across, a.Arr, at)
-			case k.Operation == abi.TriangleSymmetric && i > j:
-				if !a.Arr.SameBits(at, a.Arr, across) {
-					count()
-				}
+			case k.Triangle == 'L' && i <= j || k.Triangle == 'U' && i >= j:
+			case k.Count == 0:
+				a.Arr.CopyFrom(at, b.Arr, across)
+			case !a.Arr.SameBits(at, b.Arr, across):
+				fake.Slice[uint32](l, k.Count, 1)[0]++
 			}
 		}
 	}

@@ -8,40 +8,82 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// operations are the kernel's numbers of those of places.
-var operations = map[place.TriangleOperation]int32{
-	place.HalveDiagonal:    abi.TriangleHalve,
-	place.MirrorLower:      abi.TriangleMirror,
-	place.CountNotPositive: abi.TrianglePositive,
-	place.CountAsymmetric:  abi.TriangleSymmetric,
-}
-
 // Triangle is place.Factors'.
 func Triangle(s *cuda.Stream, op place.TriangleOperation, a mem.Matrix) (count int, err error) {
-	k := abi.Triangular{A: abi.RowsOf(a), Operation: operations[op]}
-	grid := cuda.Dim{X: (a.Rows + threads - 1) / threads, Y: min(a.Rows, maxAcross)}
-	if op == place.HalveDiagonal || op == place.CountNotPositive {
-		grid.Y = 1
-	}
-	if a.Rows == 0 {
-		return 0, nil
-	}
-	if op == place.CountNotPositive || op == place.CountAsymmetric {
-		t, err := newTask(s, nil)
-		if err != nil {
-			return 0, err
-		}
-		defer t.free()
-		k.Count = t.at
-		if err := runTriangles(s, "triangle", grid, k); err != nil {
-			return 0, err
-		}
-		var n [1]uint32
-		err = cuda.Download(s, n[:], k.Count)
-		return int(n[0]), err
+	switch op {
+	case place.CountAsymmetric:
+		return CountAsymmetric(s, []Across{{a, a.T(), 'L'}})
+	case place.MirrorLower:
+		return 0, Mirror(s, []Across{{a, a.T(), 'U'}})
+	case place.CountNotPositive:
+		return counted(s, func(count cuda.Pointer) error { return diagonal(s, abi.DiagonalPositive, a, count) })
 	}
 	a.Changed()
-	return 0, runTriangles(s, "triangle", grid, k)
+	return 0, diagonal(s, abi.DiagonalHalve, a, 0)
+}
+
+func diagonal(s *cuda.Stream, operation int32, a mem.Matrix, count cuda.Pointer) error {
+	if a.Rows == 0 {
+		return nil
+	}
+	grid := cuda.Dim{X: (a.Rows + threads - 1) / threads}
+	return runTriangles(s, "diagonal", grid, abi.Diagonal{A: abi.RowsOf(a), Count: count, Operation: operation})
+}
+
+// Across are blocks of a symmetric matrix in MP that are to be equal, B a transposed one, where
+// they are below ('L') or above ('U') the diagonal of A, or everywhere for 0. B may be in the
+// memory of another device, which s reaches.
+type Across struct {
+	A, B     mem.Matrix
+	Triangle byte
+}
+
+// CountAsymmetric counts the numbers that differ.
+func CountAsymmetric(s *cuda.Stream, list []Across) (int, error) {
+	return counted(s, func(count cuda.Pointer) error {
+		for _, x := range list {
+			if err := x.run(s, count); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Mirror sets A to B. It does not wait.
+func Mirror(s *cuda.Stream, list []Across) error {
+	for _, x := range list {
+		x.A.Changed()
+		if err := x.run(s, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run counts, or sets A for null.
+func (x Across) run(s *cuda.Stream, count cuda.Pointer) error {
+	if x.A.Rows == 0 || x.A.Cols == 0 {
+		return nil
+	}
+	const side = 32
+	grid := cuda.Dim{X: (x.A.Rows + side - 1) / side, Y: min((x.A.Cols+side-1)/side, maxAcross)}
+	return runTriangles(s, "acrossTiles", grid, abi.Across{A: abi.RowsOf(x.A), B: abi.RowsOf(x.B), Count: count, Triangle: int32(x.Triangle)})
+}
+
+// counted returns what run counts.
+func counted(s *cuda.Stream, run func(count cuda.Pointer) error) (int, error) {
+	t, err := newTask(s, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer t.free()
+	if err := run(t.at); err != nil {
+		return 0, err
+	}
+	var n [1]uint32
+	err = cuda.Download(s, n[:], t.at)
+	return int(n[0]), err
 }
 
 // Spread is place.Factors'.

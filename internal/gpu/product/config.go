@@ -41,6 +41,9 @@ type Config struct {
 	// the device, all of it where panels are looked at. Its columns begin at a multiple of tiles. B
 	// and C are of any kind.
 	Panels *Panels
+	// Elsewhere is where parts of the operands are, if not nil: A, B and C, or some of them, then
+	// tell no more than shapes and formats. It excludes Check.
+	Elsewhere *Elsewhere
 	// Timing measures the stages. The host then waits for the device at the end.
 	Timing bool
 	More   []*cuda.Device // that share the work on matrices of the host

@@ -82,9 +82,9 @@ func Extents(s *cuda.Stream, tally *mem.Array, list ...mem.Matrix) (x []place.Ex
 	for i, a := range list {
 		n, from := a.Rows, words[at[i]/8:]
 		t := words[(control(i)+leftTotalsAt)/8:]
-		y := place.Extents{Top: make([]int64, n), Norm: make([]float64, n), Width: int64(t[1]), Special: uint32(t[2])&special != 0}
+		y := place.Extents{Top: make([]int64, n), Low: make([]int64, n), Norm: make([]float64, n), Width: int64(t[1]), Special: uint32(t[2])&special != 0}
 		for v := range n {
-			y.Top[v], y.Norm[v] = int64(from[v]), math.Float64frombits(from[2*n+v])
+			y.Top[v], y.Low[v], y.Norm[v] = int64(from[v]), int64(from[n+v]), math.Float64frombits(from[2*n+v])
 		}
 		x = append(x, y)
 	}

@@ -9,12 +9,25 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// finish makes results of the residues of a block of C.
+// finish makes results of the residues of a block of C, home by home.
 func (m *multiplication) finish(l, r *operand, b region, room room) error {
+	if err := m.homes(b.j0, b.j1, func(from, until int, to abi.Target) error {
+		c, of := b, room
+		c.j0, c.j1 = from, until
+		of.before = (from - b.j0) * room.ld
+		return m.finishFor(l, r.sub(from-b.j0, until-b.j0), c, of, to)
+	}); err != nil {
+		return err
+	}
+	return m.mark("finish")
+}
+
+// finishFor makes results that are stored in a target.
+func (m *multiplication) finishFor(l, r *operand, b region, room room, to abi.Target) error {
 	f := abi.Finishing{
 		Failed: m.failed(),
 		L:      l.norms(), R: r.norms(),
-		Y: room.y.Pointer(), Wide: room.wide.Pointer(), Stride: room.n, LD: int64(room.ld),
+		Y: room.y.Pointer() + cuda.Pointer(room.before), Wide: room.wide.Pointer() + cuda.Pointer(2*room.before), Stride: room.n, LD: int64(room.ld),
 		Unit: m.unit() + m.native.Alpha.Exp, Weights: m.weights.table.Pointer(), Product: m.weights.product.Pointer(),
 		Plain: int32(m.base.plain), Karatsuba: int32(len(m.base.moduli) - m.base.plain), Check: m.checking(),
 		Words: int32(m.weights.words), M: int32(l.n), N: int32(r.n), I0: int32(b.i0), J0: int32(b.j0),
@@ -24,7 +37,7 @@ func (m *multiplication) finish(l, r *operand, b region, room room) error {
 	if room.raw != nil {
 		f.Raw, f.Pitch = room.raw.At(128*int64(m.below)), int32(m.below+m.weights.words)
 	} else {
-		f.C = abi.TargetOf(*m.c)
+		f.C = to
 	}
 	steps := m.weights.steps
 	kernel, long := fmt.Sprintf("finish%d", steps), !slices.Contains(abi.FinishSteps, steps)
@@ -55,8 +68,5 @@ func (m *multiplication) finish(l, r *operand, b region, room room) error {
 		kernel += "Checked"
 	}
 	blocks := ((l.n+31)/32*r.n + warps - 1) / warps
-	if err := m.launch("finish", kernel, cuda.Dim{X: blocks}, cuda.Dim{X: 32 * warps}, shared(), f); err != nil {
-		return err
-	}
-	return m.mark("finish")
+	return m.launch("finish", kernel, cuda.Dim{X: blocks}, cuda.Dim{X: 32 * warps}, shared(), f)
 }

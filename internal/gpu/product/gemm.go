@@ -7,11 +7,12 @@
 // (parts.go), and large ones of these into panels, which go up and come down while others are
 // computed (flow.go). Each is a call (call.go), which connects a multiplication (multiplication.go)
 // to its operands and leaves the rest to the host. Of the left factor there may be panels that are
-// still on their way from other devices (panels.go). A multiplication goes through these
-// stages, a kernel and a file each: scan (exponents and norms of rows and columns, sizes of some
-// entries), plan (without a kernel), and for every block of the result (layout.go) residues,
-// products, finish (reconstruction, Ziv's test, rounding) and settle (the rounding where alpha,
-// beta or the format ask for more); then exactpass (what the test left undecided).
+// still on their way from other devices (panels.go), and parts of factors and of the result may be
+// in the memory of these (elsewhere.go). A multiplication goes through these stages, a kernel and a
+// file each: scan (exponents and norms of rows and columns, sizes of some entries), plan (without a
+// kernel), and for every block of the result (layout.go) residues, products, finish
+// (reconstruction, Ziv's test, rounding) and settle (the rounding where alpha, beta or the format
+// ask for more); then exactpass (what the test left undecided).
 package product
 
 import (
@@ -22,6 +23,7 @@ import (
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 )
 
 // Gemm sets C to alpha A B + beta Old, rounded once, for matrices of the host, A m x k, B
@@ -47,6 +49,7 @@ func Gemm(dev *cuda.Device, cfg Config, alpha num.Real, a, b num.Mat, beta num.R
 func GemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b mem.Matrix, beta num.Real, old, c mem.Matrix) (exact.Stats, error) {
 	cfg = cfg.defaults()
 	c.Changed()
+	cfg.Elsewhere.changed()
 	done := newMeter(cfg.Progress)
 	cfg.Progress = done.share(1)
 	stats, err := gemmResident(s, cfg, alpha, a, b, beta, old, c)
@@ -59,6 +62,9 @@ func GemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b mem.Matrix, b
 func gemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b mem.Matrix, beta num.Real, old, c mem.Matrix) (exact.Stats, error) {
 	host := residentHost(s, a, b, old, c)
 	onHost := func() (exact.Stats, error) {
+		if cfg.Elsewhere != nil {
+			return exact.Stats{}, place.ErrApart
+		}
 		if err := cfg.Panels.complete(s); err != nil {
 			return exact.Stats{}, err
 		}

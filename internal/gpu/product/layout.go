@@ -121,7 +121,8 @@ func (m *multiplication) blocks(l layout) (list []region) {
 // kernels/exact/settle.cu rounds.
 type room struct {
 	left, right, y, wide, raw *cuda.Memory
-	ld                        int   // entries between columns of y and wide
+	before                    int   // entries of y and wide that are left out
+	ld                        int   // entries between their columns
 	n                         int64 // entries between moduli
 }
 
@@ -161,6 +162,14 @@ func roundUp(x, to int) int { return (x + to - 1) / to * to }
 func (m *multiplication) rowTile() int {
 	if m.e.wide {
 		return 2 * abi.Tile
+	}
+	return abi.Tile
+}
+
+// tall is the number of vectors of a factor in a tile of products.
+func (m *multiplication) tall(side int) int {
+	if side == leftSide {
+		return m.rowTile()
 	}
 	return abi.Tile
 }

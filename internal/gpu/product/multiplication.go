@@ -6,6 +6,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/plan"
 )
 
@@ -91,6 +92,9 @@ func (m *multiplication) prepare() error {
 	}
 	if ok, err := m.known(); ok || err != nil {
 		return err
+	}
+	if m.cfg.Elsewhere != nil {
+		return place.ErrApart
 	}
 	if p := m.cfg.Panels; p != nil && p.records == nil { // not enough is known
 		if err := p.complete(m.s); err != nil {

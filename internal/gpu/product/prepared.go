@@ -175,7 +175,7 @@ func (m *multiplication) keep(o *operand) error {
 		return err
 	}
 	c := chunk{plain1: m.base.plain, kar1: m.base.karatsuba()}
-	if err := m.convert(c, m.digitSteps(width, o), 0, o.k, converted{o, width, memory.Pointer(), vectors}); err != nil {
+	if err := m.convert(c, m.digitSteps(width, o), 0, o.k, converted{o: o, width: width, to: memory.Pointer(), vectors: vectors}); err != nil {
 		memory.Free()
 		return err
 	}

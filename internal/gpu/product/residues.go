@@ -29,13 +29,23 @@ func (m *multiplication) residues(l, r *operand, c chunk, left, right *cuda.Memo
 	steps := m.digitSteps(max(m.plan.WidthL, m.plan.WidthR), l, r)
 	var list []converted
 	if r.residues == nil {
-		list = append(list, converted{r, m.plan.WidthR, right.Pointer(), cols})
+		list = append(list, converted{o: r, width: m.plan.WidthR, to: right.Pointer(), vectors: cols, triangle: m.taken(rightSide)})
 	}
-	of := converted{l, m.plan.WidthL, left.Pointer(), rows}
-	p := m.cfg.Panels
+	of := converted{o: l, width: m.plan.WidthL, to: left.Pointer(), vectors: rows, triangle: m.taken(leftSide)}
+	if blocks := m.cfg.Elsewhere.blocks(rightSide); blocks != nil {
+		if err := m.convertBlocks(c, steps, list[0], blocks); err != nil {
+			return err
+		}
+		list = nil
+	}
+	p, blocks := m.cfg.Panels, m.cfg.Elsewhere.blocks(leftSide)
 	switch {
 	case p != nil: // the right factor while they come
 		return m.convertPanels(c, steps, p, of, list...)
+	case blocks != nil:
+		if err := m.convertBlocks(c, steps, of, blocks); err != nil {
+			return err
+		}
 	case l.residues == nil:
 		list = append([]converted{of}, list...)
 	}
@@ -92,6 +102,31 @@ type converted struct {
 	width   int
 	to      cuda.Pointer
 	vectors int
+	// of which these are converted, or all for 0 and 0
+	first, until int
+	// of which products take but a triangle, in tiles
+	triangle int32
+}
+
+// count returns how many vectors are converted.
+func (f converted) count() int {
+	if f.until == 0 {
+		return f.vectors
+	}
+	return f.until - f.first
+}
+
+// taken returns the triangle of a factor's vectors that products take: all, where the other one is
+// a triangle as well. Of tiles of results that are zeros products take one of the other factor's
+// zeros.
+func (m *multiplication) taken(side int) int32 {
+	switch f := m.cfg.Factors; {
+	case f[side] == 0 || f[1-side] != 0:
+		return 0
+	case (f[side] == 'L') == (side == leftSide):
+		return abi.TriangleUntil
+	}
+	return abi.TriangleFrom
 }
 
 // convert converts numbers h0 <= h < h1 of the vectors of up to two factors to residues modulo the
@@ -103,7 +138,7 @@ func (m *multiplication) convert(c chunk, steps, h0, h1 int, list ...converted) 
 	}
 	x, y := list[0], list[len(list)-1]
 	group, shared := groupVectors(min(steps, abi.MaxSteps))
-	grid := cuda.Dim{X: roundUp(h1-h0, abi.Tile) / abi.Strip, Y: max(x.vectors, y.vectors) / group, Z: len(list)}
+	grid := cuda.Dim{X: roundUp(h1-h0, abi.Tile) / abi.Strip, Y: max(x.count(), y.count()) / group, Z: len(list)}
 	kernel := fmt.Sprintf("residues%d", min(steps, abi.MaxSteps))
 	steps = max(steps, 1) // constants of 16 digits are the first half of those of 32
 	for first := 0; first < steps; first += abi.MaxSteps {
@@ -113,7 +148,8 @@ func (m *multiplication) convert(c chunk, steps, h0, h1 int, list ...converted) 
 			if err != nil {
 				return err
 			}
-			to.Planes += cuda.Pointer(h0 / abi.Tile * abi.TileBytes)
+			to.Planes += cuda.Pointer((f.first/abi.Tile*int(to.Blocks) + h0/abi.Tile) * abi.TileBytes)
+			to.Before = int32(h0)
 			x := f.o.vectors
 			x.Off += int64(h0) * x.CS
 			x.K = int32(h1 - h0)
@@ -150,8 +186,9 @@ func (m *multiplication) conversion(c chunk, first, steps int, f converted) (abi
 		Constants: constants.At(int64(tiles) * int64(steps) * 512), Moduli: moduli.At(8 * int64(row)),
 		Planes: f.to, Stride: residueBytes(f.vectors, m.a.Cols),
 		Plain: int32(c.plain1 - c.plain0), Karatsuba: int32(c.kar1 - c.kar0),
-		Blocks: int32(roundUp(m.a.Cols, abi.Tile) / abi.Tile), Vectors: int32(f.vectors), Width: int32(f.width),
+		Blocks: int32(roundUp(m.a.Cols, abi.Tile) / abi.Tile), Vectors: int32(f.count()), Width: int32(f.width),
 		Permute: abi.Flag(left), First: int32(first * abi.StepBytes / 4),
+		Triangle: f.triangle, Base: int32(m.cfg.Before[f.o.side] + f.o.first), Tall: int32(m.tall(f.o.side)),
 	}, nil
 }
 

@@ -26,12 +26,17 @@ func inverseRoot(s *cuda.Stream, a, x mem.Matrix, width int) (exps []int64, ok b
 		return make([]int64, n), n == 0, nil
 	}
 	x.Changed()
-	w, err := newRootWork(s, a, 0, width)
+	w, err := newRootWork(s, n, 0, n, width)
 	if err != nil {
 		return nil, false, err
 	}
 	defer w.free()
-	for _, stage := range []func() error{w.exponents, w.fill, w.eliminate, func() error { return w.store(x) }} {
+	all := []placed{{Share{A: a, X: x}, 0}}
+	for _, stage := range []func() error{
+		func() error { return w.exponents(all[0]) },
+		func() error { return w.fill(all) }, w.eliminate,
+		func() error { return w.store(all) },
+	} {
 		if err := stage(); err != nil {
 			return nil, false, err
 		}
@@ -39,7 +44,7 @@ func inverseRoot(s *cuda.Stream, a, x mem.Matrix, width int) (exps []int64, ok b
 	return w.report()
 }
 
-// A rootWork is the inversion of a Cholesky factor under way, or what a GPU has of one.
+// A rootWork is the inversion of a Cholesky factor under way, or what a GPU does of one.
 type rootWork struct {
 	queue
 	columns int // of the matrix, of those from begin on
@@ -47,12 +52,17 @@ type rootWork struct {
 	other   abi.Root // has P and the inverses of every other panel
 }
 
-// newRootWork returns the work that has columns of a matrix, of which there are so many before
-// these.
-func newRootWork(s *cuda.Stream, a mem.Matrix, before, width int) (*rootWork, error) {
-	n := a.Rows
+// placed are columns of a matrix of order n and of its inverse, from one on.
+type placed struct {
+	Share
+	begin int
+}
+
+// newRootWork returns the work that has so many columns of a matrix of order n.
+func newRootWork(s *cuda.Stream, n, before, columns, width int) (*rootWork, error) {
 	padded := (n + block - 1) / block * block
-	w := &rootWork{queue: newQueue(s, before, before+(a.Cols+block-1)/block*block, width), columns: a.Cols, g: abi.Root{A: abi.RowsOf(a), N: int32(padded)}}
+	w := &rootWork{queue: newQueue(s, before, before+(columns+block-1)/block*block, width), columns: columns, g: abi.Root{N: int32(padded)}}
+	w.g.A.N = int32(n)
 	if err := w.allocAll([]room{
 		{&w.g.Status, 8 * (1 + n)}, // and exponents
 		{&w.g.F, 8 * padded * (w.end - w.begin)},
@@ -68,23 +78,52 @@ func newRootWork(s *cuda.Stream, a mem.Matrix, before, width int) (*rootWork, er
 	return w, nil
 }
 
-// exponents finds those of the columns.
-func (w *rootWork) exponents() error {
+// exponents finds those of columns, which the GPU has.
+func (w *rootWork) exponents(of placed) error {
 	if err := w.s.Zero(w.g.Status, 8); err != nil {
 		return err
 	}
-	return w.run(w.s, "rootExponents", cuda.Dim{X: (w.columns + threads - 1) / threads}, 0, w.g, int32(w.begin), int32(w.begin+w.columns))
+	g := w.g
+	g.A = abi.RowsOf(of.A)
+	return w.run(w.s, "rootExponents", cuda.Dim{X: (of.A.Cols + threads - 1) / threads}, 0, g, int32(of.begin), int32(of.begin+of.A.Cols))
 }
 
-// fill makes F.
-func (w *rootWork) fill() error {
-	return w.run(w.s, "rootMatrix", cuda.Dim{X: (int(w.g.N) + threads - 1) / threads, Y: w.end - w.begin}, 0, w.g, int32(w.begin))
+// each runs f for the work's columns begin <= j < end that are together, of those that are placed.
+func (w *rootWork) each(all []placed, f func(of placed, begin, end int) error) error {
+	for _, of := range all {
+		begin, end := max(w.begin, of.begin), min(w.begin+w.columns, of.begin+of.A.Cols)
+		if begin >= end {
+			continue
+		}
+		if err := f(of, begin, end); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill makes F, of columns that are there.
+func (w *rootWork) fill(all []placed) error {
+	return w.each(all, func(of placed, begin, end int) error {
+		g, a := w.g, of.A
+		a.Off += (begin - of.begin) * a.CS
+		a.Cols = end - begin
+		g.A = abi.RowsOf(a)
+		if end == w.begin+w.columns {
+			end = w.end // with padding
+		}
+		return w.run(w.s, "rootMatrix", cuda.Dim{X: (int(w.g.N) + threads - 1) / threads, Y: end - begin}, 0, g, int32(begin))
+	})
 }
 
 // store stores the inverse.
-func (w *rootWork) store(x mem.Matrix) error {
-	return w.run(w.s, "rootInverse", cuda.Dim{X: (x.Rows + threads - 1) / threads, Y: x.Cols}, 0,
-		w.g, int32(w.begin), first(x), int64(x.RS), int64(x.CS))
+func (w *rootWork) store(all []placed) error {
+	return w.each(all, func(of placed, begin, end int) error {
+		x := of.X
+		x.Off += (begin - of.begin) * x.CS
+		return w.run(w.s, "rootInverse", cuda.Dim{X: (x.Rows + threads - 1) / threads, Y: end - begin}, 0,
+			w.g, int32(begin), first(x), int64(x.RS), int64(x.CS))
+	})
 }
 
 // report returns the exponents, and whether all went well.

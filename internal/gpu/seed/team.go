@@ -159,7 +159,7 @@ func (t team) eliminate() error {
 		return err
 	}
 	list := t.panels()
-	spare := spareFor(list[len(list)-1].end)
+	spare := spareFor(list[len(list)-1].end, len(t))
 	for k, p := range list {
 		next := panel{begin: p.end, end: p.end}
 		if k+1 < len(list) {

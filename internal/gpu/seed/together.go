@@ -154,26 +154,32 @@ func inverseRootTogether(ctx context.Context, shares []Share, width int) (exps [
 			err = e
 		}
 	}()
+	n := shares[0].A.Rows
+	cuts := rootCuts(shares)
+	var all []placed
 	before := 0
-	for _, share := range shares {
+	for k, share := range shares {
+		of := placed{share, before}
 		if err := share.Device.Do(ctx, func(s *cuda.Stream) error {
 			share.X.Changed()
-			w, err := newRootWork(s, share.A, before, width)
+			w, err := newRootWork(s, n, cuts[k], cuts[k+1]-cuts[k], width)
 			if err != nil {
 				return err
 			}
 			w.do = func(f func() error) error { return share.Device.Do(ctx, func(*cuda.Stream) error { return f() }) }
 			t, ws = append(t, w), append(ws, w)
-			return w.exponents()
+			return w.exponents(of)
 		}); err != nil {
 			return nil, false, err
 		}
+		all = append(all, of)
 		before += share.A.Cols
 	}
-	// All know the exponents of all.
-	if err := eachOf(t, ws, func(w *rootWork, _ int) error {
-		exps = append(exps, make([]int64, w.columns)...)
-		return cuda.Download(w.s, exps[w.begin:], w.g.Exps+cuda.Pointer(8*w.begin))
+	// All know the exponents of all, and what is there of the matrix.
+	exps = make([]int64, n)
+	if err := eachOf(t, ws, func(w *rootWork, k int) error {
+		of := all[k]
+		return cuda.Download(w.s, exps[of.begin:of.begin+of.A.Cols], w.g.Exps+cuda.Pointer(8*of.begin))
 	}); err != nil {
 		return nil, false, err
 	}
@@ -181,7 +187,7 @@ func inverseRootTogether(ctx context.Context, shares []Share, width int) (exps [
 		if err := cuda.Upload(w.s, w.g.Exps, exps); err != nil {
 			return err
 		}
-		return w.fill()
+		return w.fill(all)
 	}); err != nil {
 		return nil, false, err
 	}
@@ -189,8 +195,8 @@ func inverseRootTogether(ctx context.Context, shares []Share, width int) (exps [
 		return nil, false, err
 	}
 	ok = true
-	err = eachOf(t, ws, func(w *rootWork, k int) error {
-		if err := w.store(shares[k].X); err != nil {
+	err = eachOf(t, ws, func(w *rootWork, _ int) error {
+		if err := w.store(all); err != nil {
 			return err
 		}
 		_, fine, err := w.report()
@@ -198,6 +204,31 @@ func inverseRootTogether(ctx context.Context, shares []Share, width int) (exps [
 		return err
 	})
 	return exps, ok, err
+}
+
+// rootCuts returns where the columns begin that GPUs work on, which take about the same time. All
+// panels before a column c of n update n - c rows of it, each behind it the n - p rows behind
+// itself: c (n - c) + (n - c)²/2, (n² - c²)/2 together. On two H100 a Cholesky factor's inverse of
+// order 8192 took 10.6 ms where each had half of the columns, 9.4 from 2816 or 3328 on.
+func rootCuts(shares []Share) []int {
+	n, count := shares[0].A.Rows, len(shares)
+	cuts, even := []int{0}, []int{0}
+	for d, share := range shares {
+		even = append(even, even[d]+share.A.Cols)
+		c := 0
+		// may fuse: no bit of results depends on cuts
+		for x := 0.0; d < count-1 && x-x*x*x/3 < 2.0/3*float64(d+1)/float64(count); c += wide {
+			x = float64(c+wide) / float64(n)
+		}
+		if d == count-1 {
+			c = n
+		}
+		if c <= cuts[d] || c > n {
+			return even
+		}
+		cuts = append(cuts, c)
+	}
+	return cuts
 }
 
 // free ends all, and frees the memory when no GPU reads another's any more.

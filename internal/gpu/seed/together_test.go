@@ -160,6 +160,7 @@ func TestInverseRootTogether(t *testing.T) {
 		if p.n == 300 {
 			checkRootTogether(t, devs, p, []num.Format{num.Float64, gputest.MP(150)}[i%2], 128, 128, 44)
 			checkRootTogether(t, devs[:2], p, num.Float64, 128, 172)
+			checkRootTogether(t, devs[:2], p, num.Float64, 256, 44) // of which one has less to do
 		}
 	}
 }

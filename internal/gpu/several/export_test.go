@@ -15,6 +15,13 @@ func Balance(order int) (restore func()) {
 	return func() { leastBalanced, linkRate, copyRate = was, link, local }
 }
 
+// Tiles deals out columns in tiles if each GPU gets so many, until restore is called.
+func Tiles(least int) (restore func()) {
+	was := tiles
+	tiles = least
+	return func() { tiles = was }
+}
+
 // Share lets all GPUs make approximate inverses from that order on, until restore is called.
 func Share(from int) (restore func()) {
 	was := sharedFrom

@@ -11,7 +11,7 @@ import (
 
 // exactExtents returns what a GPU finds of one row: the norm rounded up.
 func exactExtents(row []*big.Float) place.Extents {
-	x := place.Extents{Top: []int64{zeros}, Norm: []float64{0}}
+	x := place.Extents{Top: []int64{zeros}, Low: []int64{1 << 61}, Norm: []float64{0}}
 	low := int64(math.MaxInt64)
 	for _, v := range row {
 		if v.Sign() != 0 {
@@ -22,7 +22,7 @@ func exactExtents(row []*big.Float) place.Extents {
 	if x.Top[0] == zeros {
 		return x
 	}
-	x.Width = x.Top[0] - low
+	x.Low[0], x.Width = low, x.Top[0]-low
 	norm, accuracy := new(big.Float).SetMantExp(magnitudes(row), int(-x.Top[0])).Float64()
 	if x.Norm[0] = norm; accuracy == big.Below {
 		x.Norm[0] = math.Nextafter(norm, math.Inf(1))
@@ -55,7 +55,9 @@ func TestJoin(t *testing.T) {
 				}
 			}
 			row = append(row, part...)
-			x.join(exactExtents(part), piece{d: d, i1: 1})
+			y := exactExtents(part)
+			y.Width += int64(r.IntN(50)) // of another row
+			join(x, y, piece{d: d, i1: 1})
 		}
 		want := exactExtents(row)
 		if x.Top[0] != want.Top[0] {

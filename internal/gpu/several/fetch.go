@@ -20,6 +20,7 @@ type fetching struct {
 	// what each GPU does first, to get what others have, and then
 	packs, pulls, stores [][]func() error
 	gathered             gathered
+	met                  bool // GPUs have, when all was on its way
 }
 
 // wanted is a view that GPU d wants.
@@ -170,7 +171,9 @@ func (f *fetching) run() error {
 		if err := f.p.link.Meet(f.cfg.Ctx); err != nil {
 			return err
 		}
+		f.met = true
 	}
+	// Behind the rest, which is little where panels come, and would wait for them.
 	if err := f.gathered.begin(f); err != nil {
 		return err
 	}

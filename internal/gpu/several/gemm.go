@@ -57,6 +57,9 @@ func (p *Place) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real
 	if beta.Class == num.Zero {
 		m.old = z // is not read
 	}
+	if done, err := m.directly(c); done || err != nil {
+		return m.end(), err
+	}
 	list, ok := m.blocks(c)
 	if !ok || len(list) == 0 {
 		in := []num.Mat{a, b, m.old}

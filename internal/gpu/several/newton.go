@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -141,21 +142,23 @@ func (p *Place) Extents(c place.Config, tally *num.Array, list ...num.Mat) (all 
 	if err != nil || alone {
 		return all, int(sum.Load()), err
 	}
+	all = make([]place.Extents, len(list))
+	var wg sync.WaitGroup //
 	for k, m := range list {
-		x := newExtents(m.Rows)
-		for _, q := range lists[k] {
-			x.join(found[q.d][0], q)
-			found[q.d] = found[q.d][1:]
+		parts := make([]place.Extents, len(lists[k]))
+		for i, q := range lists[k] {
+			parts[i], found[q.d] = found[q.d][0], found[q.d][1:]
 		}
-		all = append(all, x.Extents)
+		wg.Go(func() {
+			x := newExtents(m.Rows)
+			for i, q := range lists[k] {
+				join(x, parts[i], q)
+			}
+			all[k] = *x
+		})
 	}
+	wg.Wait()
 	return all, int(sum.Load()), nil
-}
-
-// extents are those of rows of which some pieces are known.
-type extents struct {
-	place.Extents
-	low []int64 // the numbers of row i are multiples of 2^low[i]
 }
 
 // none is above Top of rows of zeros, and below that of others.
@@ -164,8 +167,9 @@ const none = -1 << 60
 // zeros is Top of rows of zeros.
 const zeros = -1 << 61
 
-func newExtents(rows int) *extents {
-	x := &extents{Extents: place.Extents{Top: make([]int64, rows), Norm: make([]float64, rows)}, low: make([]int64, rows)}
+// newExtents returns those of rows of which no piece is known.
+func newExtents(rows int) *place.Extents {
+	x := &place.Extents{Top: make([]int64, rows), Low: make([]int64, rows), Norm: make([]float64, rows)}
 	for i := range x.Top {
 		x.Top[i] = zeros
 	}
@@ -174,70 +178,27 @@ func newExtents(rows int) *extents {
 
 // join adds what is known of a piece. The sum of two norms, multiplied by 1 + 2^-51, is above the
 // exact one after both roundings: (1 + 2^-51) (1 - 2^-53)^2 > 1.
-func (x *extents) join(y place.Extents, q piece) {
+func join(x *place.Extents, y place.Extents, q piece) {
 	x.Special = x.Special || y.Special
 	for k, top := range y.Top {
 		i := q.i0 + k
 		if top <= none {
 			continue
 		}
-		low := top - y.Width
 		if x.Top[i] <= none {
-			x.Top[i], x.Norm[i], x.low[i] = top, y.Norm[k], low
+			x.Top[i], x.Norm[i], x.Low[i] = top, y.Norm[k], y.Low[k]
 		} else {
 			most := max(x.Top[i], top)
 			x.Norm[i] = float64((scaled(x.Norm[i], x.Top[i]-most) + scaled(y.Norm[k], top-most)) * (1 + 0x1p-51))
-			x.Top[i], x.low[i] = most, min(x.low[i], low)
+			x.Top[i], x.Low[i] = most, min(x.Low[i], y.Low[k])
 		}
-		x.Width = max(x.Width, x.Top[i]-x.low[i])
+		x.Width = max(x.Width, x.Top[i]-x.Low[i])
 	}
 }
 
-// scaled returns a bound of norm 2^e, e <= 0.
-func scaled(norm float64, e int64) float64 { return math.Ldexp(norm, int(max(e, -900))) }
-
-// Triangle runs on the first GPU where it compares, else on all.
-func (p *Place) Triangle(c place.Config, op place.TriangleOperation, a num.Mat) (int, error) {
-	var count atomic.Int64
-	list, ok := p.pieces(a)
-	if op == place.CountAsymmetric || !ok {
-		var in, out []num.Mat
-		if in = []num.Mat{a}; op == place.HalveDiagonal || op == place.MirrorLower {
-			in, out = nil, in
-		}
-		err := p.first(c, in, out, func(g place.Place, in, out []num.Mat) error {
-			n, err := g.Triangle(c, op, append(in, out...)[0])
-			count.Add(int64(n))
-			return err
-		})
-		return int(count.Load()), err
-	}
-	if op == place.MirrorLower {
-		for _, q := range list {
-			for _, r := range q.regions('U', a.Rows, a.Rows) {
-				if r.triangle == 0 {
-					from := block(a, r.j0, r.j1, r.i0, r.i1).T()
-					if err := p.Copy(c, block(a, r.i0, r.i1, r.j0, r.j1), from); err != nil {
-						return 0, err
-					}
-				}
-			}
-		}
-	}
-	err := p.each(c, a, nil, func(c place.Config, g place.Place, q piece, _ []num.Mat) error {
-		for _, r := range q.regions('L', a.Rows, a.Rows) {
-			if r.triangle == 0 {
-				continue
-			}
-			n, err := g.Triangle(c, op, block(q.m, r.i0-q.i0, r.i1-q.i0, r.j0-q.j0, r.j1-q.j0))
-			if err != nil {
-				return err
-			}
-			count.Add(int64(n))
-		}
-		return nil
-	})
-	return int(count.Load()), err
+// scaled returns a bound of norm 2^e, e <= 0, for a norm from 1/2 to 2^60.
+func scaled(norm float64, e int64) float64 {
+	return float64(norm * math.Float64frombits(uint64(1023+max(e, -900))<<52))
 }
 
 // Spread bounds |A| (|B| 1) and (1 |A|) |B| on all GPUs, where these have columns or rows of both

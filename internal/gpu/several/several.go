@@ -4,8 +4,8 @@
 //
 // It knows GPUs as places of one each. What it adds are the parts of an array and of its views
 // (pieces.go), how operands get to where they are needed (fetch.go, panels.go), and how routines
-// are cut (gemm.go, rows.go, newton.go, seed.go). What is not cut runs on the first GPU, which gets
-// all of its operands for that: whole in first.go.
+// are cut (gemm.go, direct.go, rows.go, triangles.go, newton.go, seed.go). What is not cut runs on
+// the first GPU, which gets all of its operands for that: whole in first.go.
 //
 // Every entry of a result is computed by one GPU from all that it depends on, or from exact parts
 // of it, and rounded once, so that its bits are those of one GPU.
@@ -47,6 +47,11 @@ type Link interface {
 	// Magnitudes returns bounds of |A| x for matrices of finite numbers of MP that GPU d has, none
 	// of them empty, and vectors x ≥ 0, which stand for ones where they are nil.
 	Magnitudes(ctx context.Context, d int, list []num.Mat, x [][]float64) (z [][]float64, err error)
+	// CountAsymmetric counts on GPU d the numbers that differ of blocks list[d], A there, for GPUs
+	// that are linked.
+	CountAsymmetric(ctx context.Context, list [][]Across) (count int, err error)
+	// Mirror sets on GPU d all A of list[d] to B, likewise. It does not wait.
+	Mirror(ctx context.Context, list [][]Across) error
 	// Linked reports whether kernels of each GPU reach the memory of all others, and lets them.
 	Linked(ctx context.Context) (bool, error)
 	// Refine is that of place.Refiner for GPUs that are linked, which have columns of F and of X,
@@ -127,10 +132,11 @@ func (s *storage) owner(i int) int {
 }
 
 // Columns that are dealt out come in multiples of a tile of products, where there are many.
-const (
-	tile  = 128
-	tiles = 4 // that each GPU gets at least, or columns are dealt out one by one
-)
+const tile = 128
+
+// tiles are those that each GPU gets at least, or columns are dealt out one by one. A variable for
+// tests.
+var tiles = 4
 
 // multiple is what the numbers of columns that so many GPUs get of n are multiples of.
 func multiple(n, gpus int) int {

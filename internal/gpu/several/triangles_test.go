@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/several"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -82,5 +83,51 @@ func TestMoves(t *testing.T) {
 		if got := several.Moves(c.n, c.f, c.triangle, c.factors); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
+	}
+}
+
+// TestTriangleOperations has GPUs compare and copy what lies across the diagonal, where all reach
+// each other's memory and where not.
+func TestTriangleOperations(t *testing.T) {
+	const n = 71
+	for _, apart := range []bool{false, true} {
+		on(t, 3, func(_ []*cuda.Device, drv *fake.Driver) {
+			drv.NoPeers = apart
+			for k, device := range []Device{"cuda:0,1", "cuda:0-2"} {
+				a := Random(MP(uint(70*k+40)), n, n, 3, 5)
+				for j := range n {
+					for i := range j {
+						a.Set(i, j, a.At(j, i))
+					}
+				}
+				places := [][2]int{{1, 0}, {n - 1, 0}, {n - 1, n - 2}, {n/2 + 1, n/2 - 1}, {n - 2, 1}, {3 * n / 4, n / 4}, {n/4 + 2, n / 4}}
+				for count := range len(places) + 1 {
+					if count > 0 {
+						at := places[count-1]
+						if count%2 == 0 {
+							at[0], at[1] = at[1], at[0]
+						}
+						a.Set(at[0], at[1], a.At(5, 5))
+					}
+					da := must(a.On(device))
+					m := raw.Matrix(da)
+					p := place.Of(m.Arr)
+					if got := must(p.Triangle(place.Config{}, place.CountAsymmetric, m)); got != count {
+						t.Errorf("%s: %d numbers differ, want %d", device, got, count)
+					}
+					want := a.Clone()
+					for j := range n {
+						for i := range j {
+							want.Set(i, j, a.At(j, i))
+						}
+					}
+					must(p.Triangle(place.Config{}, place.MirrorLower, m))
+					if !must(da.Host()).Same(want) {
+						t.Errorf("%s, %d: other bits than the mirrored ones", device, count)
+					}
+					da.Free()
+				}
+			}
+		})
 	}
 }

@@ -14,8 +14,21 @@ struct conversion {
 	int width;           // bits of the integers
 	int permute;         // vectors are placed as place says
 	int first;           // words of digits before those that residuesMore takes
+	// UNTIL or FROM: products leave out what is beyond the diagonal, in rows of tiles of tall
+	// vectors, the first of which is number base of the product's; and numbers along k before
+	int triangle, base, tall, before;
 	int pad;
 };
+
+// The triangles of a factor's vectors: numbers up to the vector's own place, or from there on.
+enum { UNTIL = 1, FROM = 2 };
+
+// unwanted reports whether products leave out the tile of number k0 of vector v0.
+static __device__ __forceinline__ bool unwanted(const conversion &c, int v0, int k0)
+{
+	int tile = (k0 + c.before) / TILE, first = c.base + v0 / c.tall * c.tall;
+	return c.triangle == UNTIL && tile * TILE >= first + c.tall || c.triangle == FROM && tile < min(first / TILE, c.blocks - 1);
+}
 
 // A factor on its way to residues. exps are the exponents of its vectors.
 struct side {
@@ -337,7 +350,7 @@ template <int K, bool MORE> static __device__ __forceinline__ void residues(cons
 	u32 *words = (u32 *)memory;
 	const int group = vectorsOf<K>();
 	int k0 = blockIdx.x * STRIP, v0 = blockIdx.y * group;
-	if (v0 >= c.vectors)
+	if (v0 >= c.vectors || unwanted(c, v0, k0))
 		return;
 	const uint4 *constants = (const uint4 *)c.constants;
 	int plainTiles = (c.plain + 15) / 16, tiles = plainTiles + (c.karatsuba + 15) / 16;
@@ -530,7 +543,7 @@ static __device__ __forceinline__ void shortResidues(const side &s)
 	__shared__ uint4 memory[SHORT_VECTORS * SHORT_PITCH / 4];
 	u32 *words = (u32 *)memory;
 	int k0 = blockIdx.x * STRIP, v0 = blockIdx.y * SHORT_VECTORS;
-	if (v0 >= c.vectors)
+	if (v0 >= c.vectors || unwanted(c, v0, k0))
 		return;
 	if (x.a.kind == F64)
 		alignShort<F64>(words, x, exps, c.width, v0, k0);

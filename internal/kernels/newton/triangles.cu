@@ -4,12 +4,10 @@
 
 #define THREADS 256
 
-// What is done with a square matrix in MP.
+// What is done with the diagonal of a square matrix in MP.
 enum {
-	HALVE = 0,     // halves the diagonal
-	MIRROR = 1,    // copies the lower triangle to the upper one
-	POSITIVE = 2,  // counts the numbers of the diagonal that are not positive
-	SYMMETRIC = 3, // counts the numbers below the diagonal that differ from those across
+	HALVE = 0,    // halves it
+	POSITIVE = 1, // counts the numbers that are not positive
 };
 
 struct triangular {
@@ -22,55 +20,95 @@ static __device__ __forceinline__ u8 &classOf(const numbers &a, i64 i) { return 
 static __device__ __forceinline__ int &exponentOf(const numbers &a, i64 i) { return ((int *)a.plane[1])[i]; }
 static __device__ __forceinline__ u64 *significandOf(const numbers &a, i64 i) { return (u64 *)a.plane[0] + i * a.limbs; }
 
-// same reports whether two numbers have the same bits.
-static __device__ __forceinline__ bool same(const numbers &a, i64 i, i64 j)
-{
-	if (classOf(a, i) != classOf(a, j))
-		return false;
-	if (classOf(a, i) >> 1 != FINITE)
-		return true;
-	if (exponentOf(a, i) != exponentOf(a, j))
-		return false;
-	const u64 *x = significandOf(a, i), *y = significandOf(a, j);
-	for (int k = 0; k < a.limbs; k++)
-		if (x[k] != y[k])
-			return false;
-	return true;
-}
-
-// Threads have one row each of the columns of their block. Operations on the diagonal take one
-// column.
-extern "C" __global__ void __launch_bounds__(THREADS) triangle(const __grid_constant__ triangular t)
+// Threads have one number of the diagonal each.
+extern "C" __global__ void __launch_bounds__(THREADS) diagonal(const __grid_constant__ triangular t)
 {
 	const numbers &a = t.a.a;
-	int i = blockIdx.x * THREADS + threadIdx.x, n = t.a.n;
-	if (i >= n)
+	int i = blockIdx.x * THREADS + threadIdx.x;
+	if (i >= t.a.n)
 		return;
-	i64 diagonal = t.a.off + i * (t.a.rs + t.a.cs);
-	if (t.operation == HALVE) {
-		if (classOf(a, diagonal) >> 1 == FINITE)
-			exponentOf(a, diagonal)--;
-		return;
-	}
+	i64 at = t.a.off + i * (t.a.rs + t.a.cs);
 	if (t.operation == POSITIVE) {
-		if (classOf(a, diagonal) != FINITE << 1)
+		if (classOf(a, at) != FINITE << 1)
 			atomicAdd((u32 *)t.count, 1);
-		return;
+	} else if (classOf(a, at) >> 1 == FINITE) {
+		exponentOf(a, at)--;
 	}
-	for (int j = blockIdx.y; j < n; j += gridDim.y) {
-		i64 at = t.a.off + i * t.a.rs + j * t.a.cs, across = t.a.off + j * t.a.rs + i * t.a.cs;
-		if (t.operation == SYMMETRIC) {
-			if (i > j && !same(a, at, across))
-				atomicAdd((u32 *)t.count, 1);
-		} else if (i < j) { // what threads write lies together, mostly
-			classOf(a, at) = classOf(a, across);
-			exponentOf(a, at) = exponentOf(a, across);
-			const u64 *from = significandOf(a, across);
-			u64 *to = significandOf(a, at);
-			for (int k = 0; k < a.limbs; k++)
-				to[k] = from[k];
+}
+
+// A matrix A in MP beside an equal one, B, which may be in the memory of another GPU: those of a
+// symmetric matrix, one the transpose of the other, or blocks of them.
+struct across {
+	vectors a, b; // rows
+	u64 count;    // u32: of numbers that differ; null: A gets the numbers of B
+	int triangle; // 'L': numbers below the diagonal, 'U': above it, 0: all
+	int pad;
+};
+
+// Numbers go in tiles of SIDE x SIDE through shared memory, a word of all of them at a time, so
+// that those of both matrices are read as they lie there: columns of A, rows of B.
+#define SIDE 32
+#define EACH (SIDE * SIDE / THREADS)
+
+// leadOf returns the class of a number and its exponent.
+static __device__ __forceinline__ u64 leadOf(const numbers &a, i64 i) { return classOf(a, i) | (u64)(u32)exponentOf(a, i) << 8; }
+
+static __device__ __forceinline__ bool isFinite(u64 lead) { return (lead & 0xff) >> 1 == FINITE; }
+
+static __device__ __forceinline__ bool wanted(const across &t, int i, int j)
+{
+	return i < t.a.n && j < t.a.k && (t.triangle == 0 || (t.triangle == 'L' ? i > j : i < j));
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) acrossTiles(const __grid_constant__ across t)
+{
+	__shared__ u64 tile[SIDE][SIDE + 1];
+	const numbers &a = t.a.a, &b = t.b.a;
+	int x = threadIdx.x % SIDE, y = threadIdx.x / SIDE, i0 = blockIdx.x * SIDE;
+	u32 odd = 0;
+	for (int j0 = blockIdx.y * SIDE; j0 < t.a.k; j0 += gridDim.y * SIDE) {
+		if (t.triangle == 'L' && i0 + SIDE <= j0 || t.triangle == 'U' && j0 + SIDE <= i0)
+			continue;
+		u32 finite = 0, differ = 0; // bits of numbers
+		for (int w = -1; w < a.limbs; w++) {
+			__syncthreads();
+#pragma unroll
+			for (int r = 0; r < EACH; r++) {
+				int i = i0 + y + r * (SIDE / EACH), j = j0 + x;
+				if (i >= t.a.n || j >= t.a.k)
+					continue;
+				i64 at = t.b.off + i * t.b.rs + j * t.b.cs;
+				tile[i - i0][x] = w < 0 ? leadOf(b, at) : significandOf(b, at)[w];
+			}
+			__syncthreads();
+#pragma unroll
+			for (int r = 0; r < EACH; r++) {
+				int i = i0 + x, j = j0 + y + r * (SIDE / EACH);
+				if (!wanted(t, i, j))
+					continue;
+				i64 at = t.a.off + i * t.a.rs + j * t.a.cs;
+				u64 other = tile[x][j - j0];
+				if (t.count == 0) {
+					if (w < 0) {
+						classOf(a, at) = (u8)other;
+						exponentOf(a, at) = (int)(other >> 8);
+					} else {
+						significandOf(a, at)[w] = other;
+					}
+				} else if (w < 0) {
+					u64 own = leadOf(a, at);
+					finite |= (u32)isFinite(own) << r;
+					if (isFinite(own) ? own != other : (u8)own != (u8)other)
+						differ |= 1 << r;
+				} else if (finite >> r & 1 && significandOf(a, at)[w] != other) {
+					differ |= 1 << r;
+				}
+			}
 		}
+		odd += __popc(differ);
 	}
+	if (odd)
+		atomicAdd((u32 *)t.count, odd);
 }
 
 // z = |A| x, bounds from above.

@@ -1,0 +1,126 @@
+package several
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+)
+
+// Products of triangles, and of parts of results, take GPUs longer for some columns than for
+// others. Where GPUs reach each other's memory, and enough is known of the factors, each computes
+// columns that take about the same time, wherever these live: it makes residues of what it wants of
+// the factors where that is, and stores results where they live.
+
+// rowTile is a multiple of the rows of a tile of products.
+const rowTile = 2 * tile
+
+// direct returns a job for each GPU, and its part of them, if the product is for that.
+func (m *multiplication) direct(c place.Config) (jobs []job, ok bool, err error) {
+	b, rows, cols := c.Bound, m.z.Rows, m.z.Cols
+	if b == nil || b.Within == 0 || b.A == nil || b.B == nil || b.Tally == nil || c.Check || c.Triangle == 0 && c.Factors == [2]byte{} ||
+		m.alpha.Class != num.Finite || min(rows, cols) < leastBalanced || len(m.p.shares(m.z)) == 0 ||
+		m.beta.Class != num.Zero && m.old.Arr == m.z.Arr {
+		return nil, false, nil
+	}
+	if linked, err := m.p.link.Linked(c.Ctx); err != nil || !linked {
+		return nil, false, err
+	}
+	shares := m.p.chunks(fair(m.columnWork(c), len(m.p.parts), cols), func(from, to int) piece { return piece{i1: rows, j0: from, j1: to} })
+	for _, q := range shares {
+		list := m.products(c, q)
+		if len(list) != 1 {
+			return nil, false, nil
+		}
+		x := list[0]
+		j := job{d: q.d, in: []num.Mat{{}}}
+		of := &place.Elsewhere{C: m.blocksOf(m.z, x.i0, x.i1, x.j0, x.j1)}
+		if m.beta.Class != num.Zero {
+			j.in[0] = block(m.old, x.i0, x.i1, x.j0, x.j1)
+		}
+		if of.A = m.blocksOf(m.a, x.i0, x.i1, x.k0, x.k1); !tiled(of.A, rowTile, tile) {
+			return nil, false, nil
+		}
+		if of.B = m.blocksOf(m.b, x.k0, x.k1, x.j0, x.j1); !tiled(of.B, tile, tile) || len(of.C) == 0 {
+			return nil, false, nil
+		}
+		j.run = m.runDirect(c, x, of)
+		jobs = append(jobs, j)
+	}
+	return jobs, true, nil
+}
+
+// runDirect returns how a job is done.
+func (m *multiplication) runDirect(whole place.Config, x product, of *place.Elsewhere) func(c place.Config, g place.Place, in []num.Mat) error {
+	return func(c place.Config, g place.Place, in []num.Mat) error {
+		shape := func(b place.Block, rows, cols int) num.Mat {
+			b.M.Rows, b.M.Cols = rows, cols
+			return b.M
+		}
+		a, b, z := shape(of.A[0], x.i1-x.i0, x.k1-x.k0), shape(of.B[0], x.k1-x.k0, x.j1-x.j0), shape(of.C[0], x.i1-x.i0, x.j1-x.j0)
+		old := in[0]
+		if old.Arr == nil {
+			old = z
+		}
+		d := slices.Index(m.p.parts, g)
+		c.Triangle, c.Factors, c.Before, c.Elsewhere = x.triangle, x.factors, x.before, of
+		c.Bound = m.bound(whole, d, x.i0, x.i1, x.j0, x.j1)
+		st, err := g.Gemm(c, m.alpha, a, b, m.beta, old, z)
+		if err == nil {
+			m.add(st)
+		}
+		return err
+	}
+}
+
+// blocksOf returns where rows i0 <= i < i1 and columns j0 <= j < j1 of a matrix live, or nothing if
+// columns or rows are apart.
+func (m *multiplication) blocksOf(a num.Mat, i0, i1, j0, j1 int) (list []place.Block) {
+	pieces, ok := m.p.pieces(block(a, i0, i1, j0, j1))
+	if !ok {
+		return nil
+	}
+	for _, q := range pieces {
+		list = append(list, place.Block{Row: q.i0, Col: q.j0, M: q.m})
+	}
+	return list
+}
+
+// tiled reports whether there are blocks, which begin with tiles.
+func tiled(list []place.Block, rows, cols int) bool {
+	return len(list) > 0 && !slices.ContainsFunc(list, func(b place.Block) bool { return b.Row%rows != 0 || b.Col%cols != 0 })
+}
+
+// directly computes C so, if the product is for that.
+func (m *multiplication) directly(c place.Config) (done bool, err error) {
+	if c.Ctx == nil {
+		c.Ctx = context.Background()
+	}
+	jobs, ok, err := m.direct(c)
+	if !ok || err != nil {
+		return false, err
+	}
+	if err := m.workDirect(c, jobs); !errors.Is(err, place.ErrApart) {
+		return true, err
+	}
+	m.did = did{}
+	return false, nil
+}
+
+// work does jobs of direct, before which and behind which GPUs meet.
+func (m *multiplication) workDirect(c place.Config, jobs []job) error {
+	m.p.changed(m.z)
+	return m.p.workBy(c, jobs, func(c place.Config, f *fetching, jobs []job, in [][]num.Mat) error {
+		if !f.met {
+			if err := m.p.link.Meet(c.Ctx); err != nil {
+				return err
+			}
+		}
+		if err := m.p.runAll(c, f, jobs, in); err != nil {
+			return err
+		}
+		return m.p.link.Meet(c.Ctx)
+	})
+}

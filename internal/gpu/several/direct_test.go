@@ -1,0 +1,90 @@
+package several_test
+
+import (
+	"testing"
+
+	. "github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/gpu/several"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// TestDirect has GPUs compute columns of products of triangles that others have, from factors where
+// these are, which lie by columns or by rows.
+func TestDirect(t *testing.T) {
+	defer several.Balance(1)()
+	defer several.Tiles(1)()
+	const n = 4*128 - 30
+	on(t, 3, func(_ []*cuda.Device, drv *fake.Driver) {
+		for trial, c := range []struct {
+			triangle byte
+			factors  [2]byte
+			alpha    float64
+			adds     bool
+			rows     [2]bool // a factor lies by rows
+		}{
+			{0, [2]byte{0, 'U'}, 1, false, [2]bool{false, true}},
+			{'L', [2]byte{'L', 0}, 2, true, [2]bool{}},
+			{'L', [2]byte{0, 'U'}, -1, false, [2]bool{false, true}},
+			{'L', [2]byte{'L', 'L'}, 1, false, [2]bool{}},
+			{'L', [2]byte{'L', 'U'}, -1, false, [2]bool{false, true}},
+			{'L', [2]byte{'L', 0}, 3, false, [2]bool{false, true}}, // which GPUs do not compute so
+		} {
+			if testing.Short() && trial%3 == 1 {
+				continue
+			}
+			device := []Device{"cuda:0,1", "cuda:0-2"}[trial%2]
+			var of [2]*Matrix
+			var there [2]*Matrix
+			var known [2]*exact.Vectors
+			for side := range of {
+				of[side], known[side] = integers(n, n, side == 0, uint64(trial))
+				for j := range n {
+					for i := range n {
+						if f := c.factors[side]; f == 'L' && i < j || f == 'U' && i > j {
+							of[side].SetFloat64(i, j, 0)
+						}
+					}
+				}
+				if there[side] = of[side]; c.rows[side] {
+					there[side] = must(of[side].T().Clone().On(device)).T()
+				} else {
+					there[side] = must(of[side].On(device))
+				}
+			}
+			old := Random(MP(20), n, n, 0, 9)
+			before, _ := integers(n, n, true, 7)
+			want, beta := before.Clone(), 0.0
+			if c.adds {
+				beta = -1
+				old, _ = integers(n, n, true, 9)
+			}
+			must(raw.GemmTriangle(c.alpha, of[0], of[1], beta, old, want, c.triangle, c.factors, nil, onCPU))
+			dc, dold, tally := must(before.On(device)), must(old.On(device)), must(NewMatrixOn(device, Float64, 1, 1))
+			bound := &exact.Bound{Rows: make([]int64, n), Cols: make([]int64, n), Within: 60, A: known[0], B: known[1], Tally: raw.Matrix(tally).Arr}
+			for i := range bound.Rows {
+				bound.Rows[i] = 33
+			}
+			drv.ForgetCalls()
+			must(raw.GemmTriangle(c.alpha, there[0], there[1], beta, dold, dc, c.triangle, c.factors, bound, &Options{}))
+			// Panels of A may come to all GPUs, in three planes each, and little else.
+			copies, most := 0, 3*2*(1+trial%2*2)
+			for _, call := range drv.Calls() {
+				if call == "MemcpyPeerAsync" {
+					copies++
+				}
+			}
+			if (copies > most) != (c.alpha == 3) {
+				t.Errorf("trial %d: %d copies from GPU to GPU, %d at most", trial, copies, most)
+			}
+			if !must(dc.Host()).Same(want) {
+				t.Errorf("trial %d: other bits than on the CPU", trial)
+			}
+			for _, m := range []*Matrix{there[0], there[1], dc, dold, tally} {
+				m.Free()
+			}
+		}
+	})
+}

@@ -1,0 +1,96 @@
+package several
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+)
+
+// Across are blocks of a symmetric matrix in MP that are to be equal, A of one GPU and B, a
+// transposed one, of another or the same: where they are below the diagonal of A ('L'), above it
+// ('U'), or everywhere for 0.
+type Across struct {
+	A, B     num.Mat
+	Triangle byte
+}
+
+// Triangle runs on all GPUs, if they reach each other's memory or have no need to, else on the
+// first one.
+func (p *Place) Triangle(c place.Config, op place.TriangleOperation, a num.Mat) (int, error) {
+	if c.Ctx == nil {
+		c.Ctx = context.Background()
+	}
+	list := p.shares(a)
+	if op == place.HalveDiagonal || op == place.CountNotPositive {
+		if len(list) > 0 {
+			return p.diagonal(c, op, a)
+		}
+	} else if linked, err := p.link.Linked(c.Ctx); err != nil {
+		return 0, err
+	} else if linked && len(list) > 0 {
+		if op == place.CountAsymmetric {
+			return p.link.CountAsymmetric(c.Ctx, facing(list))
+		}
+		p.changed(a)
+		return 0, p.link.Mirror(c.Ctx, mirrored(list))
+	}
+	in, out, count := []num.Mat{a}, []num.Mat(nil), 0
+	if op == place.HalveDiagonal || op == place.MirrorLower {
+		in, out = nil, in
+	}
+	err := p.first(c, in, out, func(g place.Place, in, out []num.Mat) (err error) {
+		count, err = g.Triangle(c, op, append(in, out...)[0])
+		return err
+	})
+	return count, err
+}
+
+// diagonal does what takes the diagonal of a matrix alone, of which GPUs have columns.
+func (p *Place) diagonal(c place.Config, op place.TriangleOperation, a num.Mat) (int, error) {
+	var count atomic.Int64
+	err := p.each(c, a, nil, func(c place.Config, g place.Place, q piece, _ []num.Mat) error {
+		n, err := g.Triangle(c, op, block(q.m, q.j0, q.j1, 0, q.j1-q.j0))
+		count.Add(int64(n))
+		return err
+	})
+	return int(count.Load()), err
+}
+
+// facing returns for each GPU what it compares of a matrix of which GPUs have columns: what it has
+// on the diagonal, and one half of what it has beside the columns of another one.
+func facing(list []piece) [][]Across {
+	all := make([][]Across, len(list))
+	for d, q := range list {
+		own := block(q.m, q.j0, q.j1, 0, q.j1-q.j0)
+		all[d] = append(all[d], Across{own, own.T(), 'L'})
+		for e, r := range list[d+1:] {
+			half := (r.j0 + r.j1) / 2
+			for _, h := range []struct{ d, from, to int }{{d, r.j0, half}, {d + 1 + e, half, r.j1}} {
+				below := block(q.m, h.from, h.to, 0, q.j1-q.j0)
+				beside := block(r.m, q.j0, q.j1, h.from-r.j0, h.to-r.j0)
+				if h.d == d {
+					all[d] = append(all[d], Across{below, beside.T(), 0})
+				} else {
+					all[h.d] = append(all[h.d], Across{beside, below.T(), 0})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// mirrored returns for each GPU what it copies of the lower triangle of a matrix of which GPUs have
+// columns.
+func mirrored(list []piece) [][]Across {
+	all := make([][]Across, len(list))
+	for d, q := range list {
+		own := block(q.m, q.j0, q.j1, 0, q.j1-q.j0)
+		all[d] = append(all[d], Across{own, own.T(), 'U'})
+		for _, r := range list[:d] { // what lies above
+			all[d] = append(all[d], Across{block(q.m, r.j0, r.j1, 0, q.j1-q.j0), block(r.m, q.j0, q.j1, 0, r.j1-r.j0).T(), 0})
+		}
+	}
+	return all
+}
