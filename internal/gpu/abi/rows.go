@@ -163,7 +163,7 @@ func (s OuterShape) FetchingOf(v Vectors) Fetching {
 	if v.A.Limbs%2 == 0 && v.A.Plane[0]%16 == 0 {
 		f.Size, f.Words = 16, f.Words/2
 	}
-	f.Numbers, f.Rest = OuterThreads/f.Words, OuterThreads%f.Words
+	f.Numbers, f.Rest = int32(s.Threads())/f.Words, int32(s.Threads())%f.Words
 	step := 8 * v.CS * int64(v.A.Limbs)
 	f.Stage = int64(s.Numbers()) * step
 	f.Jump = int64(f.Numbers)*step + int64(f.Size*f.Rest)
@@ -172,11 +172,12 @@ func (s OuterShape) FetchingOf(v Vectors) Fetching {
 }
 
 // OuterShape is a shape of the kernels of kernels/rows/outer.cuh: groups of 16 digits in radix 2^8,
-// warps that share numbers, and stages under way.
-type OuterShape struct{ Groups, Warps, Depth int }
+// pairs of groups that warps have, which as many warps share as there are halves, and stages under
+// way.
+type OuterShape struct{ Groups, Warps, Depth, Halves int }
 
 // OuterShapes are those that there are, as kernels/rows/outer.cu has them.
-var OuterShapes = []OuterShape{{2, 1, 3}, {4, 2, 3}, {7, 4, 3}, {14, 8, 4}}
+var OuterShapes = []OuterShape{{2, 1, 3, 1}, {4, 2, 3, 1}, {7, 4, 3, 1}, {14, 8, 4, 2}}
 
 // OuterShapeOf returns the shape for so many digits of 28 bits, and whether there is one.
 func OuterShapeOf(digits int) (OuterShape, bool) {
@@ -194,13 +195,11 @@ func (s OuterShape) Kernel() string { return "outer" + strconv.Itoa(s.Groups) }
 // Kept returns how many antidiagonals of products of digits count.
 func (s OuterShape) Kept(digits int) int { return min(16*s.Groups, 7*(digits+1)/2-1) }
 
-const outerWarps = 8 // of a block
-
-// OuterThreads is the threads of a block.
-const OuterThreads = 32 * outerWarps
+// Threads returns how many a block has.
+func (s OuterShape) Threads() int { return 256 * s.Halves }
 
 // Numbers returns how many numbers a stage has.
-func (s OuterShape) Numbers() int { return OuterThreads / s.Warps }
+func (s OuterShape) Numbers() int { return 256 / s.Warps }
 
 // SharedBytes returns what a block takes of shared memory: stages, tiles of products of digits for
 // each warp, antidiagonals, shifts and signs of four stages.
@@ -210,7 +209,59 @@ func (s OuterShape) SharedBytes() int {
 		pitch = 32
 	}
 	stage := s.Numbers() * pitch
-	return (2*s.Depth+3)*stage + outerWarps*4*16*17 + 8*16*(s.Groups+1) + 4*5*s.Numbers()
+	return (2*s.Depth+3)*stage + s.Threads()/32*4*16*17 + 8*16*(s.Groups+1) + 4*5*s.Numbers()
+}
+
+// WordReduction is what the kernels of kernels/rows/words.cuh take.
+type WordReduction struct {
+	FusedReduction
+	Limbs, Unit int32
+	Inverse     uint32
+	Stage       int32
+}
+
+const (
+	// WordThreads is the threads of a block of these kernels.
+	WordThreads = 512
+	// WordNumbers is how many numbers a stage has, of which each warp has wordDepth under way.
+	WordNumbers = 32
+	wordDepth   = 4
+)
+
+// WordSizes are for how many words there are kernels.
+var WordSizes = []int{8, 16, 32, 64}
+
+// WordSize returns the words of the kernel for so many digits, 0 if there is none, and how many of
+// them count.
+func WordSize(digits int) (size, kept int) {
+	kept = (RowDigit*digits + 31) / 32
+	for _, size := range WordSizes {
+		if size >= kept {
+			return size, kept
+		}
+	}
+	return 0, kept
+}
+
+// WordReductionOf returns the arguments for rows of numbers of r.
+func WordReductionOf(r FusedReduction) WordReduction {
+	_, kept := WordSize(int(r.Digits))
+	w := WordReduction{FusedReduction: r, Limbs: min(r.A.A.Limbs, int32(kept+1)/2), Unit: 8}
+	w.Inverse = ^uint32(0)/uint32(w.Limbs) + 1
+	w.Stage = WordNumbers * 8 * w.Limbs
+	limbs := uint64(r.A.A.Limbs)
+	if r.A.CS == 1 && w.Limbs == r.A.A.Limbs && (uint64(r.A.A.Plane[0])+8*limbs*uint64(r.A.Off))%16 == 0 && (r.A.N == 1 || limbs*uint64(r.A.RS)%2 == 0) {
+		w.Unit = 16
+	}
+	return w
+}
+
+// WordShared returns the bytes of shared memory of a block: stages, then sums of warps, of words
+// and of digits, and room for the sums of slices or for rounding.
+func WordShared(digits, stage int) int {
+	size, _ := WordSize(digits)
+	const warps = WordThreads / 32
+	return max(warps*wordDepth*stage, 8*(warps*(size+1)+size+digits+1+WordThreads))
 }
 
 // AlphaWords is the most words of alpha in an update.

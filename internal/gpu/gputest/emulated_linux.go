@@ -174,6 +174,7 @@ var instructions = []struct{ ptx, host string }{
 	{"mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32", "emulator::multiply<unsigned char, 32>(c, a.x, a.y, a.z, a.w, b0, b1, c);"},
 	{"mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32", "emulator::multiply<signed char, 16>(d, a.x, a.y, 0, 0, b, 0, {c, c, c, c});"},
 	{"mma.sync.aligned.m8n8k4.row.col.f64", "emulator::multiply64(c, a, b);"},
+	{"cp.async.cg.shared.global.L2::128B", "memcpy(to, from, bytes), memset(to + bytes, 0, 16 - bytes);"},
 	{"cp.async.cg.shared.global", "memcpy(emulator::shared(to), from, 16);"},
 	{"cp.async.ca.shared.global", "memcpy(to, from, 8);"},
 	{"cp.async.commit_group", ";"},

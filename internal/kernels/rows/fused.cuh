@@ -278,6 +278,8 @@ template <int K, bool PRODUCTS> struct accumulator {
 	}
 };
 
+#define MEETING 12 // loads of a thread that do not wait for each other
+
 // alignPart moves the columns of a row, stride apart, down by n digits.
 static __device__ void alignPart(i64 *column, int stride, int k, int n)
 {
@@ -294,12 +296,16 @@ static __device__ void alignPart(i64 *column, int stride, int k, int n)
 }
 
 // meet adds the sums of the slices of a tile, and returns whether the block goes on with them: it
-// does if it has come last.
+// does if it has come last. Behind the sums there is room for one a thread.
+//
+// What a slice leaves lies side by side: columns, P, least exponents, flags. So do the threads that
+// read it, in groups that share slices. A slice of no finite addend has no P, and zeros, and needs
+// no alignment.
 static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *all)
 {
 	int rows = 1 << r.logRows, n = (r.digits + 1) * rows, threads = blockDim.x, slices = gridDim.y;
-	int size = n + 3 * rows; // columns, P, least exponents, flags
-	i64 *parts = (i64 *)r.parts + (i64)blockIdx.x * slices * size, *part = parts + (i64)blockIdx.y * size;
+	int size = n + 3 * rows, width = min(size, threads), groups = threads / width;
+	i64 *parts = (i64 *)r.parts + (i64)blockIdx.x * slices * size, *part = parts + (i64)blockIdx.y * size, *room = sums + n;
 	for (int i = threadIdx.x; i < n; i += threads)
 		part[i] = sums[i];
 	if (threadIdx.x < rows) {
@@ -309,50 +315,52 @@ static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *al
 	}
 	if (!lastOfTile())
 		return false;
-	// The last warp adds spans, the others columns, each of them by some lanes.
-	int lanes = 1, workers = threads - 32;
-	while (lanes < 32 && 2 * lanes <= slices)
-		lanes *= 2;
-	int lane = threadIdx.x & (lanes - 1), each = workers / lanes;
+	int group = threadIdx.x / width;
 	for (bool again = false;; again = true) {
 		bool differ = false; // whether not all have the same P
-		if (threadIdx.x < workers) {
-			for (int first = 0; first < n; first += each) {
-				int i = first + threadIdx.x / lanes;
-				i64 v = 0;
-				for (int p = lane; p < slices && i < n; p += AHEAD * lanes) {
-#pragma unroll
-					for (int a = 0; a < AHEAD; a++)
-						v += p + a * lanes < slices ? __ldcg(parts + (i64)(p + a * lanes) * size + i) : 0;
+		for (int first = 0; first < size; first += width) {
+			int i = first + threadIdx.x - group * width;
+			bool largest = i >= n && i < n + 2 * rows, top = i < n + rows && largest;
+			i64 none = largest ? NO_TOP : 0, v = none;
+			auto add = [&](i64 x) {
+				if (!largest)
+					v = i < n ? v + x : v | x;
+				else {
+					differ |= top && x != v && x != NO_TOP && v != NO_TOP;
+					v = max64(v, x);
 				}
-#pragma unroll 1
-				for (int d = lanes / 2; d > 0; d /= 2)
-					v += __shfl_xor_sync(~0u, v, d);
-				if (lane == 0 && i < n)
+			};
+			if (group < groups && i < size) {
+				for (int p = group; p < slices; p += MEETING * groups) {
+					i64 x[MEETING];
+#pragma unroll
+					for (int a = 0; a < MEETING; a++)
+						x[a] = p + a * groups < slices ? __ldcg(parts + (i64)(p + a * groups) * size + i) : none;
+#pragma unroll
+					for (int a = 0; a < MEETING; a++)
+						add(x[a]);
+				}
+			}
+			room[threadIdx.x] = v;
+			__syncthreads();
+			if (group == 0 && i < size) {
+				for (int g = 1; g < groups; g++)
+					add(room[threadIdx.x + g * width]);
+				if (i < n)
 					sums[i] = v;
-			}
-		} else if (!again) { // 32 / rows threads a row
-			int thread = threadIdx.x - workers, row = thread & (rows - 1);
-			span s = all[row];
-			i64 top = s.top;
-			for (int p = thread >> r.logRows; p < slices; p += AHEAD * 32 >> r.logRows) {
-#pragma unroll
-				for (int a = 0; a < AHEAD; a++) {
-					int q = p + (a * 32 >> r.logRows);
-					const i64 *from = parts + (i64)q * size + n + row;
-					span t = s;
-					if (q < slices)
-						t = span{__ldcg(from), __ldcg(from + rows), (u32)__ldcg(from + 2 * rows)};
-					differ |= t.top != top;
-					s.merge(t);
+				else {
+					span &s = all[i - n & rows - 1];
+					if (top)
+						s.top = v;
+					else if (largest)
+						s.bottom = v;
+					else
+						s.flags = (u32)v;
 				}
 			}
-			mergeWarp(s, rows);
-			__syncwarp();
-			if (thread < rows)
-				all[row] = s;
+			__syncthreads();
 		}
-		if (!__syncthreads_or(differ))
+		if (!__syncthreads_or(differ && !again))
 			return true;
 		for (int i = threadIdx.x; i < rows * slices; i += threads) {
 			int row = i & (rows - 1);

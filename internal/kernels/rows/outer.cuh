@@ -23,10 +23,9 @@
 // in a word; ldmatrix moves pairs of bytes to where they belong and byte permutations part them.
 #pragma once
 #include "../common/mma.cuh"
-#include "fused.cuh"
+#include "look.cuh"
 
-#define OUTER_THREADS 256
-#define OUTER_WARPS (OUTER_THREADS / 32)
+#define OUTER_WARPS 16 // of a block at most
 #define SQUARE (16 * 17) // ints of a tile of C with room between its rows
 #define INFO 4 // stages of which shifts and signs are there: a power of two
 
@@ -37,39 +36,44 @@ static_assert(255ll * 255 * OUTER_LONGEST < 1ll << 31, "sums of 32 bits");
 
 // A shape of kernels for F groups of digits. W warps share the tiles of 16 x 16 entries of C that
 // are needed, (a, b) with a + b < F: warp a has those of group a of the first factors, and of group
-// 2 W - 1 - a, which are SLOTS together at most. DEPTH stages are under way.
-template <int F, int W, int DEPTH> struct shape {
+// 2 W - 1 - a, which are SLOTS together at most. With two HALVES, two warps share these: one has the
+// first half of the slots, the other the rest. DEPTH stages are under way.
+template <int F, int W, int DEPTH, int HALVES> struct shape {
 	enum {
-		GROUPS = OUTER_WARPS / W, // of warps, each on numbers of its own
+		GROUPS = 8 / W,           // of warps, each on numbers of its own
+		THREADS = 32 * GROUPS * W * HALVES,
+		WARPS = THREADS / 32,
 		NUMBERS = 32 * GROUPS,    // of a stage
 		WORDS = 4 * F,            // of 32 bits that are kept of a number
 		PITCH = F == 2 ? 32 : 16 * (F | 1), // bytes; an odd multiple of 16 is best for ldmatrix
 		STAGE = NUMBERS * PITCH,
 		SLOTS = F + (2 * W == F),
 		SUMS = 16 * F + 16,
+		TILES = SLOTS / HALVES, // of a warp
+		KEEPERS = THREADS / NUMBERS,
 		// Where things are in shared memory: stages of first factors as they are, of second
 		// factors, of shifted first factors; the rest.
 		SECOND = DEPTH * STAGE,
 		SHIFTED = SECOND + (DEPTH + 1) * STAGE,
 		SQUARES = SHIFTED + 2 * STAGE,
-		DIAGONALS = SQUARES + 4 * SQUARE * OUTER_WARPS,
+		DIAGONALS = SQUARES + 4 * SQUARE * WARPS,
 		SHIFTS = DIAGONALS + 8 * SUMS,
 		SIGNS = SHIFTS + 4 * INFO * NUMBERS,
 		BYTES = SIGNS + INFO * NUMBERS, // SharedBytes of internal/gpu/abi/rows.go
 	};
-	static_assert(OUTER_WARPS % W == 0 && 2 * W >= F && NUMBERS <= OUTER_THREADS && DEPTH >= 3, "shape");
+	static_assert(8 % W == 0 && 2 * W >= F && SLOTS % HALVES == 0 && WARPS <= OUTER_WARPS && DEPTH >= 3, "shape");
 	// The first of two slots that share digits of second factors is one of group a for all a < W.
 	static_assert((SLOTS - 1) / 2 < F - (W - 1), "shape");
 };
 
 // How a factor of a stage is fetched, in words of 8 or 16 bytes: a thread begins with word w of
-// number n and goes on by OUTER_THREADS words.
+// number n and goes on by as many words as there are threads.
 struct fetching {
 	i64 stage; // bytes from a stage to the next
 	i64 jump;  // bytes from a word to the thread's next one
 	i64 next;  // bytes from the end of a number's words to those of the next
 	int words; // that are fetched of a number
-	int numbers, rest; // OUTER_THREADS by words
+	int numbers, rest; // threads by words
 	int size; // of a word
 };
 
@@ -90,11 +94,6 @@ struct fetcher {
 		at = v.a.plane[0] + 8 * (at0 + n * v.cs + 1) * v.a.limbs + by.size * (w - by.words);
 	}
 };
-
-static __device__ __forceinline__ void copyWord(char *to, const u64 *from)
-{
-	asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from));
-}
 
 // loadRows loads 16 bytes of each of 32 rows, that of the thread at address at, if wanted: of
 // numbers 2q and 2q + 1 of each 8 it gets bytes 2g and 2g + 1, g = lane / 4, q = lane % 4.
@@ -163,71 +162,24 @@ static __device__ __forceinline__ i64 column(const i64 *diagonal, int kept, int 
 	return sum;
 }
 
-// An addend of a row without its significand: |x y| < 2^exp.
-struct addend {
-	i64 exp;
-	u32 cls;
-
-	__device__ __forceinline__ addend(const reduction &r, int row, int h)
-	{
-		i64 i = r.a.off + row * r.a.rs + h * r.a.cs, j = r.x.off + h * r.x.cs;
-		exp = (i64)__ldg((const int *)r.a.a.plane[1] + i) + __ldg((const int *)r.x.a.plane[1] + j);
-		cls = productClass(__ldg((const u8 *)r.a.a.plane[2] + i), __ldg((const u8 *)r.x.a.plane[2] + j));
-	}
-};
-
-// look finds what is known of the addends of numbers from first on of a row, and their P. All
-// blocks of a row take the same sample of it, so that their P are congruent.
-static __device__ __noinline__ void look(const reduction &r, int first, int end, span *known)
-{
-	int lane = threadIdx.x % 32, step = max(1u, (u32)r.a.k / 32u);
-	i64 start = NO_TOP;
-	if (lane * step < r.a.k) {
-		addend a(r, blockIdx.x, lane * step);
-		if (finiteClass(a.cls))
-			start = a.exp;
-	}
-	start = maxWarp(start);
-	start = start == NO_TOP ? 0 : start + MARGIN;
-	span s = {NO_TOP, NO_TOP, 0};
-#pragma unroll 8
-	for (int h = first + threadIdx.x; h < end; h += OUTER_THREADS) {
-		addend a(r, blockIdx.x, h);
-		if (s.see(a.cls, a.exp))
-			s.top = max64(s.top, a.exp);
-	}
-	mergeWarp(s, 1);
-	if (lane == 0)
-		known[threadIdx.x / 32] = s;
-	__syncthreads();
-	if (threadIdx.x == 0) {
-		for (int w = 1; w < OUTER_WARPS; w++)
-			s.merge(known[w]);
-		if (s.top != NO_TOP)
-			s.top = raised(start, s.top);
-		known[0] = s;
-	}
-	__syncthreads();
-}
-
 // finishRow makes columns of the antidiagonals, carried once so that sums of many slices fit.
 static __device__ __noinline__ void finishRow(const reduction &r, int kept, const i64 *diagonals, i64 *columns, span *known)
 {
 	i64 *carried = columns + r.digits + 1;
-	for (int c = threadIdx.x; c <= r.digits; c += OUTER_THREADS)
+	for (int c = threadIdx.x; c <= r.digits; c += blockDim.x)
 		carried[c] = column(diagonals, kept, c);
 	__syncthreads();
-	for (int c = threadIdx.x; c <= r.digits; c += OUTER_THREADS)
+	for (int c = threadIdx.x; c <= r.digits; c += blockDim.x)
 		columns[c] = (c > 0 ? carried[c] & MASK : carried[c]) + (c < r.digits ? carried[c + 1] >> DIGIT : 0);
 	__syncthreads();
 	finishTile(r, columns, known);
 }
 
 // outer adds the products of a row.
-template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(const outerReduction &q)
+template <int F, int W, int DEPTH, int HALVES> static __device__ __forceinline__ void outer(const outerReduction &q)
 {
 	const reduction &r = q.r;
-	typedef shape<F, W, DEPTH> is;
+	typedef shape<F, W, DEPTH, HALVES> is;
 	extern __shared__ uint4 room[];
 	__shared__ reduction copy; // functions that are not inlined reach no parameters of the kernel
 	__shared__ span known[OUTER_WARPS];
@@ -235,7 +187,7 @@ template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(
 	int *shifts = (int *)(base + is::SHIFTS), *square = (int *)(base + is::SQUARES) + threadIdx.x / 32 * SQUARE;
 	u8 *signs = (u8 *)(base + is::SIGNS);
 	u64 *diagonals = (u64 *)(base + is::DIAGONALS);
-	for (int i = threadIdx.x; i < sizeof copy / sizeof(u32); i += OUTER_THREADS)
+	for (int i = threadIdx.x; i < sizeof copy / sizeof(u32); i += is::THREADS)
 		((u32 *)&copy)[i] = ((const u32 *)&r)[i];
 	// The stages of this block.
 	int count = (r.a.k + is::NUMBERS - 1) / is::NUMBERS, each = (count + gridDim.y - 1) / gridDim.y;
@@ -243,38 +195,19 @@ template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(
 	int end = min(r.a.k, first + stages * is::NUMBERS);
 
 	// Only the highest words of numbers are loaded, and below those of short numbers are zeros.
-	for (int i = threadIdx.x; i < (2 * DEPTH + 1) * is::NUMBERS; i += OUTER_THREADS)
+	for (int i = threadIdx.x; i < (2 * DEPTH + 1) * is::NUMBERS; i += is::THREADS)
 		for (int w = 2 * F - min(2 * F, (i < DEPTH * is::NUMBERS ? r.a : r.x).a.limbs); w > 0; w--)
 			((u64 *)(base + i * is::PITCH))[w - 1] = 0;
-	for (int i = threadIdx.x; i < is::SUMS; i += OUTER_THREADS)
+	for (int i = threadIdx.x; i < is::SUMS; i += is::THREADS)
 		diagonals[i] = 0;
 
-	__syncthreads();
-	look(copy, first, end, known);
-	i64 top = known[0].top;
 	fetcher from[2] = {
 		fetcher(r.a, r.a.off + blockIdx.x * r.a.rs + first * r.a.cs, q.first),
 		fetcher(r.x, r.x.off + first * r.x.cs, q.second),
 	};
-	head headA, headX;
-	int sum[is::SLOTS][8], bias[2][4];
-	auto zero = [&]() {
-#pragma unroll
-		for (int i = 0; i < is::SLOTS; i++)
-#pragma unroll
-			for (int j = 0; j < 8; j++)
-				sum[i][j] = 0;
-#pragma unroll
-		for (int i = 0; i < 8; i++)
-			bias[i / 4][i % 4] = 0;
-	};
-	zero();
-#pragma unroll 1
-	for (int stage = -DEPTH; stage < stages; stage++) {
-		asm volatile("cp.async.wait_group %0;" ::"n"(DEPTH - 2) : "memory");
-		__syncthreads();
-		// Words of a stage begin to come.
-		int coming = stage + DEPTH, here = min(is::NUMBERS, end - first - coming * is::NUMBERS);
+	// Words of a stage begin to come.
+	auto fetch = [&](int coming) {
+		int here = min(is::NUMBERS, end - first - coming * is::NUMBERS);
 #pragma unroll
 		for (int f = 0; f < 2; f++) {
 			const fetching &by = f ? q.second : q.first;
@@ -301,25 +234,53 @@ template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(
 			}
 		}
 		asm volatile("cp.async.commit_group;" ::: "memory");
+	};
+	head headA, headX;
+	int sum[is::TILES][8], bias[2][4];
+	// Threads take turns to read heads, each long before shifts are found from them.
+	int keeper = threadIdx.x / is::NUMBERS, number = threadIdx.x % is::NUMBERS;
+	auto headsOf = [&](int stage) {
+		int h = first + stage * is::NUMBERS + number;
+		headA = headX = head{0, ZERO << 1};
+		if (h < end) {
+			i64 i = r.a.off + blockIdx.x * r.a.rs + h * r.a.cs, j = r.x.off + h * r.x.cs;
+			headA = head{__ldg((const int *)r.a.a.plane[1] + i), __ldg((const u8 *)r.a.a.plane[2] + i)};
+			headX = head{__ldg((const int *)r.x.a.plane[1] + j), __ldg((const u8 *)r.x.a.plane[2] + j)};
+		}
+	};
+	auto zero = [&]() {
+#pragma unroll
+		for (int i = 0; i < is::TILES; i++)
+#pragma unroll
+			for (int j = 0; j < 8; j++)
+				sum[i][j] = 0;
+#pragma unroll
+		for (int i = 0; i < 8; i++)
+			bias[i / 4][i % 4] = 0;
+	};
+	zero();
+	__syncthreads();
+#pragma unroll 1
+	for (int stage = 0; stage < DEPTH - 2; stage++)
+		fetch(stage);
+	headsOf(keeper);
+	look<is::THREADS, true>(copy, first, end, known);
+	i64 top = known[0].top;
+#pragma unroll 1
+	for (int stage = -2; stage < stages; stage++) {
+		asm volatile("cp.async.wait_group %0;" ::"n"(DEPTH - 2) : "memory");
+		__syncthreads();
+		fetch(stage + DEPTH);
 
-		// The shifts and signs of the stage after next, whose heads were read in the last turn. The
-		// signs lie as the tensor cores want them.
-		if (stage >= -2 && threadIdx.x < is::NUMBERS) {
-			int at = (stage + 2 & INFO - 1) * is::NUMBERS, n = threadIdx.x;
+		// The shifts and signs of the stage after next. The signs lie as the tensor cores want them.
+		if ((u32)(stage + 2) % is::KEEPERS == keeper) {
+			int at = (stage + 2 & INFO - 1) * is::NUMBERS, n = number;
 			i64 shift = 32 * is::WORDS; // nothing of it remains
 			if (finiteClass(headA.cls) && finiteClass(headX.cls))
 				shift = min64(shift, top - headA.exp - headX.exp);
 			shifts[at + n] = (int)shift;
 			signs[at + (n & ~15) + (n & 6) * 2 + (n >> 2 & 2) + (n & 1)] = (headA.cls ^ headX.cls) & 1 ? 0x7f : 0x80;
-		}
-		if (stage >= -3) {
-			int h = first + (stage + 3) * is::NUMBERS + threadIdx.x;
-			headA = headX = head{0, ZERO << 1};
-			if (threadIdx.x < is::NUMBERS && h < end) {
-				i64 i = r.a.off + blockIdx.x * r.a.rs + h * r.a.cs, j = r.x.off + h * r.x.cs;
-				headA = head{__ldg((const int *)r.a.a.plane[1] + i), __ldg((const u8 *)r.a.a.plane[2] + i)};
-				headX = head{__ldg((const int *)r.x.a.plane[1] + j), __ldg((const u8 *)r.x.a.plane[2] + j)};
-			}
+			headsOf(stage + 2 + is::KEEPERS);
 		}
 		// The first factors of the next stage are shifted.
 		if (stage >= -1 && stage + 1 < stages) {
@@ -327,12 +288,12 @@ template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(
 			char *to = base + is::SHIFTED + (stage + 1 & 1) * is::STAGE;
 			const int *by = shifts + (stage + 1 & INFO - 1) * is::NUMBERS;
 			// Pairs of words, so many a thread. All are read before the first is written.
-			const int PAIRS = is::NUMBERS * is::WORDS / 2, TURNS = (PAIRS + OUTER_THREADS - 1) / OUTER_THREADS;
+			const int PAIRS = is::NUMBERS * is::WORDS / 2, TURNS = (PAIRS + is::THREADS - 1) / is::THREADS;
 			u32 word[TURNS][3], places[TURNS];
 #pragma unroll
 			for (int i = 0; i < TURNS; i++) {
-				int k = threadIdx.x + i * OUTER_THREADS, n = k / (is::WORDS / 2), w = k % (is::WORDS / 2) * 2;
-				if (PAIRS % OUTER_THREADS != 0 && k >= PAIRS)
+				int k = threadIdx.x + i * is::THREADS, n = k / (is::WORDS / 2), w = k % (is::WORDS / 2) * 2;
+				if (PAIRS % is::THREADS != 0 && k >= PAIRS)
 					n = 0;
 				places[i] = by[n];
 				const u32 *words = (const u32 *)(in + n * is::PITCH);
@@ -343,8 +304,8 @@ template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(
 			}
 #pragma unroll
 			for (int i = 0; i < TURNS; i++) {
-				int k = threadIdx.x + i * OUTER_THREADS, n = k / (is::WORDS / 2), w = k % (is::WORDS / 2) * 2;
-				if (PAIRS % OUTER_THREADS == 0 || k < PAIRS)
+				int k = threadIdx.x + i * is::THREADS, n = k / (is::WORDS / 2), w = k % (is::WORDS / 2) * 2;
+				if (PAIRS % is::THREADS == 0 || k < PAIRS)
 					*(uint2 *)(to + n * is::PITCH + 4 * w) = uint2{__funnelshift_r(word[i][0], word[i][1], places[i] & 31), __funnelshift_r(word[i][1], word[i][2], places[i] & 31)};
 			}
 		}
@@ -353,7 +314,8 @@ template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(
 
 		// The products of this one.
 		int lane = threadIdx.x % 32, a = threadIdx.x / 32 % W, other = min(2 * W - 1 - a, F - 1);
-		int mine = threadIdx.x / 32 / W * 32; // numbers of the warp's group of warps
+		int half = threadIdx.x / 32 / W % HALVES;
+		int mine = threadIdx.x / 32 / (W * HALVES) * 32; // numbers of the warp's group of warps
 		u32 atX = sharedAddress(base + is::SHIFTED + (stage & 1) * is::STAGE) + (mine + lane) * is::PITCH;
 		u32 atY = sharedAddress(base + is::SECOND + (u32)stage % (DEPTH + 1) * is::STAGE) + (mine + lane) * is::PITCH;
 		const u32 *of = (const u32 *)(signs + (stage & INFO - 1) * is::NUMBERS + mine) + lane % 4;
@@ -368,21 +330,28 @@ template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(
 #pragma unroll
 		for (int i = 0; i <= (is::SLOTS - 1) / 2; i++) {
 			const int j = is::SLOTS - 1 - i;
-			loadRows(rows, atY + 16 * (F - 1 - i), true);
-			multiplyTile(sum[i], x, rows, m);
-			if (i == j)
-				break;
-			bool same = j < F - a; // of group a, else of the other one, with digits that are there
-			loadRows(rows, atY + 16 * (F - 1 - j), same);
+			// Slot j is one of group a, else of the other one, with the digits of slot i.
+			bool same = j < F - a;
+			if (HALVES == 2) {
+				same |= half == 0;
+				loadRows(rows, atY + 16 * (F - 1 - (half && same ? j : i)), true);
+			} else {
+				loadRows(rows, atY + 16 * (F - 1 - i), true);
+				multiplyTile(sum[i], x, rows, m);
+				if (i == j)
+					break;
+				loadRows(rows, atY + 16 * (F - 1 - j), same);
+			}
 			uint4 factor = {same ? x.x : z.x, same ? x.y : z.y, same ? x.z : z.z, same ? x.w : z.w};
-			multiplyTile(sum[j], factor, rows, m);
+			multiplyTile(sum[HALVES == 2 ? i : j], factor, rows, m);
 		}
 		if (stage + 1 < stages && (stage + 1) % (OUTER_LONGEST / 32) != 0)
 			continue;
 #pragma unroll
-		for (int i = 0; i < is::SLOTS; i++) {
-			bool same = i < F - a;
-			int group = same ? a : 2 * W - 1 - a, b = same ? i : is::SLOTS - 1 - i;
+		for (int i = 0; i < is::TILES; i++) {
+			int slot = half ? is::SLOTS - 1 - i : i;
+			bool same = slot < F - a;
+			int group = same ? a : 2 * W - 1 - a, b = same ? slot : is::SLOTS - 1 - slot;
 			if (group + b >= F)
 				continue;
 			int low = same ? bias[0][0] : bias[1][0], high = same ? bias[0][2] : bias[1][2];
@@ -402,8 +371,8 @@ template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(
 }
 
 // OUTER defines the kernel for F groups of 16 digits; a multiprocessor is to hold so many blocks.
-#define OUTER(F, W, DEPTH, BLOCKS)                                                                                      \
-	extern "C" __global__ void __launch_bounds__(OUTER_THREADS, BLOCKS) outer##F(const __grid_constant__ outerReduction r) \
+#define OUTER(F, W, DEPTH, HALVES, BLOCKS)                                                                                      \
+	extern "C" __global__ void __launch_bounds__((shape<F, W, DEPTH, HALVES>::THREADS), BLOCKS) outer##F(const __grid_constant__ outerReduction r) \
 	{                                                                                                                   \
-		outer<F, W, DEPTH>(r);                                                                                          \
+		outer<F, W, DEPTH, HALVES>(r);                                                                                          \
 	}
