@@ -209,7 +209,7 @@ func (s OuterShape) SharedBytes() int {
 		pitch = 32
 	}
 	stage := s.Numbers() * pitch
-	return (2*s.Depth+3)*stage + s.Threads()/32*4*16*17 + 8*16*(s.Groups+1) + 4*5*s.Numbers()
+	return (2*s.Depth+2)*stage + 2*16*s.Groups*s.Numbers() + s.Threads()/32*4*16*17 + 8*16*(s.Groups+1) + 4*5*s.Numbers()
 }
 
 // WordReduction is what the kernels of kernels/rows/words.cuh take.
@@ -220,48 +220,50 @@ type WordReduction struct {
 	Stage       int32
 }
 
-const (
-	// WordThreads is the threads of a block of these kernels.
-	WordThreads = 512
-	// WordNumbers is how many numbers a stage has, of which each warp has wordDepth under way.
-	WordNumbers = 32
-	wordDepth   = 4
-)
+// WordThreads is the threads of a block of these kernels.
+const WordThreads = 512
 
-// WordSizes are for how many words there are kernels.
-var WordSizes = []int{8, 16, 32, 64}
+// WordShape is a shape of the kernels of kernels/rows/words.cuh: words of a sum, and numbers of a
+// stage.
+type WordShape struct{ Words, Numbers int }
 
-// WordSize returns the words of the kernel for so many digits, 0 if there is none, and how many of
-// them count.
-func WordSize(digits int) (size, kept int) {
-	kept = (RowDigit*digits + 31) / 32
-	for _, size := range WordSizes {
-		if size >= kept {
-			return size, kept
+// WordShapes are those that there are, as kernels/rows/words.cu has them.
+var WordShapes = []WordShape{{32, 32}, {64, 16}}
+
+// WordShapeOf returns the shape for so many digits, and whether there is one.
+func WordShapeOf(digits int) (WordShape, bool) {
+	for _, s := range WordShapes {
+		if s.Words >= keptWords(digits) {
+			return s, true
 		}
 	}
-	return 0, kept
+	return WordShape{}, false
 }
 
-// WordReductionOf returns the arguments for rows of numbers of r.
-func WordReductionOf(r FusedReduction) WordReduction {
-	_, kept := WordSize(int(r.Digits))
-	w := WordReduction{FusedReduction: r, Limbs: min(r.A.A.Limbs, int32(kept+1)/2), Unit: 8}
+// keptWords returns how many words of a number count.
+func keptWords(digits int) int { return (RowDigit*digits + 31) / 32 }
+
+// Kernel returns the name of its kernel.
+func (s WordShape) Kernel() string { return "words" + strconv.Itoa(s.Words) }
+
+// ReductionOf returns the arguments for rows of numbers of r.
+func (s WordShape) ReductionOf(r FusedReduction) WordReduction {
+	limbs := int64(r.A.A.Limbs)
+	w := WordReduction{FusedReduction: r, Limbs: int32(min(limbs, int64(keptWords(int(r.Digits))+1)/2)), Unit: 8}
 	w.Inverse = ^uint32(0)/uint32(w.Limbs) + 1
-	w.Stage = WordNumbers * 8 * w.Limbs
-	limbs := uint64(r.A.A.Limbs)
-	if r.A.CS == 1 && w.Limbs == r.A.A.Limbs && (uint64(r.A.A.Plane[0])+8*limbs*uint64(r.A.Off))%16 == 0 && (r.A.N == 1 || limbs*uint64(r.A.RS)%2 == 0) {
+	w.Stage = int32(8*s.Numbers) * w.Limbs
+	aligned := (int64(r.A.A.Plane[0])+8*limbs*r.A.Off)%16 == 0 && (r.A.N == 1 || limbs*r.A.RS%2 == 0)
+	if r.A.CS == 1 && int64(w.Limbs) == limbs && aligned {
 		w.Unit = 16
 	}
 	return w
 }
 
-// WordShared returns the bytes of shared memory of a block: stages, then sums of warps, of words
-// and of digits, and room for the sums of slices or for rounding.
-func WordShared(digits, stage int) int {
-	size, _ := WordSize(digits)
+// SharedBytes returns what a block takes of shared memory: four stages a warp, then sums of warps,
+// of words and of digits, and room for the sums of slices or for rounding.
+func (s WordShape) SharedBytes(r WordReduction) int {
 	const warps = WordThreads / 32
-	return max(warps*wordDepth*stage, 8*(warps*(size+1)+size+digits+1+WordThreads))
+	return max(warps*4*int(r.Stage), 8*(warps*(s.Words+1)+s.Words+int(r.Digits)+1+WordThreads))
 }
 
 // AlphaWords is the most words of alpha in an update.

@@ -63,7 +63,8 @@ func (q *rowSums) fuse(end func() abi.RowEnding) error {
 	l.r.End = end()
 	switch {
 	case q.words(q.digits):
-		return l.f.Launch(q.s, l.grid, cuda.Dim{X: l.threads}, l.shared, abi.WordReductionOf(l.r))
+		shape, _ := abi.WordShapeOf(q.digits)
+		return l.f.Launch(q.s, l.grid, cuda.Dim{X: l.threads}, l.shared, shape.ReductionOf(l.r))
 	case q.outer(q.digits):
 		shape, _ := abi.OuterShapeOf(q.digits)
 		return l.f.Launch(q.s, l.grid, cuda.Dim{X: l.threads}, l.shared,

@@ -112,11 +112,11 @@ func TestWordSlices(t *testing.T) {
 	}
 }
 
-// TestWordSizes checks that words hold all digits.
-func TestWordSizes(t *testing.T) {
+// TestWordShapes checks that words hold all digits.
+func TestWordShapes(t *testing.T) {
 	for _, k := range abi.ReduceDigits() {
-		if size, kept := abi.WordSize(k); size < kept || 32*kept < abi.RowDigit*k {
-			t.Errorf("%d digits: %d words of %d", k, kept, size)
+		if s, ok := abi.WordShapeOf(k); !ok || 32*s.Words < abi.RowDigit*k {
+			t.Errorf("%d digits: shape %v", k, s)
 		}
 	}
 }

@@ -278,7 +278,7 @@ template <int K, bool PRODUCTS> struct accumulator {
 	}
 };
 
-#define MEETING 12 // loads of a thread that do not wait for each other
+#define MEETING 18 // loads of a thread that do not wait for each other
 
 // alignPart moves the columns of a row, stride apart, down by n digits.
 static __device__ void alignPart(i64 *column, int stride, int k, int n)
@@ -304,7 +304,7 @@ static __device__ void alignPart(i64 *column, int stride, int k, int n)
 static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *all)
 {
 	int rows = 1 << r.logRows, n = (r.digits + 1) * rows, threads = blockDim.x, slices = gridDim.y;
-	int size = n + 3 * rows, width = min(size, threads), groups = threads / width;
+	int size = n + 3 * rows;
 	i64 *parts = (i64 *)r.parts + (i64)blockIdx.x * slices * size, *part = parts + (i64)blockIdx.y * size, *room = sums + n;
 	for (int i = threadIdx.x; i < n; i += threads)
 		part[i] = sums[i];
@@ -313,39 +313,39 @@ static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *al
 		part[n + rows + threadIdx.x] = all[threadIdx.x].bottom;
 		part[n + 2 * rows + threadIdx.x] = all[threadIdx.x].flags;
 	}
+	// Several groups of a warp, or each of some warps.
+	int width = size <= 32 ? 1 << 32 - __clz(size - 1) : min(threads, size + 31 & ~31), groups = threads / width;
+	int group = threadIdx.x / width, place = threadIdx.x - group * width;
 	if (!lastOfTile())
 		return false;
-	int group = threadIdx.x / width;
 	for (bool again = false;; again = true) {
 		bool differ = false; // whether not all have the same P
 		for (int first = 0; first < size; first += width) {
-			int i = first + threadIdx.x - group * width;
+			int i = first + place;
 			bool largest = i >= n && i < n + 2 * rows, top = i < n + rows && largest;
 			i64 none = largest ? NO_TOP : 0, v = none;
 			auto add = [&](i64 x) {
-				if (!largest)
-					v = i < n ? v + x : v | x;
-				else {
-					differ |= top && x != v && x != NO_TOP && v != NO_TOP;
-					v = max64(v, x);
-				}
+				differ |= top && x != v && x != NO_TOP && v != NO_TOP;
+				v = largest ? max64(v, x) : i < n ? v + x : v | x;
 			};
-			if (group < groups && i < size) {
-				for (int p = group; p < slices; p += MEETING * groups) {
-					i64 x[MEETING];
+			for (int p = group < groups ? group : slices; p < slices; p += MEETING * groups) {
+				i64 x[MEETING];
 #pragma unroll
-					for (int a = 0; a < MEETING; a++)
-						x[a] = p + a * groups < slices ? __ldcg(parts + (i64)(p + a * groups) * size + i) : none;
+				for (int a = 0; a < MEETING; a++)
+					x[a] = p + a * groups < slices && i < size ? __ldcg(parts + (i64)(p + a * groups) * size + i) : none;
 #pragma unroll
-					for (int a = 0; a < MEETING; a++)
-						add(x[a]);
-				}
+				for (int a = 0; a < MEETING; a++)
+					add(x[a]);
 			}
+#pragma unroll 1
+			for (int d = width; d < 32; d *= 2)
+				add(__shfl_xor_sync(~0u, v, d));
 			room[threadIdx.x] = v;
 			__syncthreads();
 			if (group == 0 && i < size) {
-				for (int g = 1; g < groups; g++)
-					add(room[threadIdx.x + g * width]);
+#pragma unroll 4
+				for (int at = max(32, width); at + place < threads; at += max(32, width))
+					add(room[at + place]);
 				if (i < n)
 					sums[i] = v;
 				else {

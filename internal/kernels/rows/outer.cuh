@@ -52,18 +52,17 @@ template <int F, int W, int DEPTH, int HALVES> struct shape {
 		TILES = SLOTS / HALVES, // of a warp
 		KEEPERS = THREADS / NUMBERS,
 		// Where things are in shared memory: stages of first factors as they are, of second
-		// factors, of shifted first factors; the rest.
+		// factors, of shifted first factors, of second factors as the tensor cores take them; the rest.
 		SECOND = DEPTH * STAGE,
-		SHIFTED = SECOND + (DEPTH + 1) * STAGE,
-		SQUARES = SHIFTED + 2 * STAGE,
+		SHIFTED = 2 * DEPTH * STAGE,
+		TAKEN = SHIFTED + 2 * STAGE,
+		SQUARES = TAKEN + 2 * 16 * F * NUMBERS,
 		DIAGONALS = SQUARES + 4 * SQUARE * WARPS,
 		SHIFTS = DIAGONALS + 8 * SUMS,
 		SIGNS = SHIFTS + 4 * INFO * NUMBERS,
 		BYTES = SIGNS + INFO * NUMBERS, // SharedBytes of internal/gpu/abi/rows.go
 	};
 	static_assert(8 % W == 0 && 2 * W >= F && SLOTS % HALVES == 0 && WARPS <= OUTER_WARPS && DEPTH >= 3, "shape");
-	// The first of two slots that share digits of second factors is one of group a for all a < W.
-	static_assert((SLOTS - 1) / 2 < F - (W - 1), "shape");
 };
 
 // How a factor of a stage is fetched, in words of 8 or 16 bytes: a thread begins with word w of
@@ -95,12 +94,13 @@ struct fetcher {
 	}
 };
 
-// loadRows loads 16 bytes of each of 32 rows, that of the thread at address at, if wanted: of
-// numbers 2q and 2q + 1 of each 8 it gets bytes 2g and 2g + 1, g = lane / 4, q = lane % 4.
-static __device__ __forceinline__ void loadRows(uint4 &r, u32 at, bool wanted)
+// loadRows loads 16 bytes of each of 32 rows, that of the thread at address at: of numbers 2q and
+// 2q + 1 of each 8 it gets bytes 2g and 2g + 1, g = lane / 4, q = lane % 4.
+static __device__ __forceinline__ uint4 loadRows(u32 at)
 {
-	asm volatile("{ .reg .pred p; setp.ne.u32 p, %4, 0; @p ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%5]; }"
-		: "+r"(r.x), "+r"(r.y), "+r"(r.z), "+r"(r.w) : "r"((u32)wanted), "r"(at) : "memory");
+	uint4 r;
+	asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r.x), "=r"(r.y), "=r"(r.z), "=r"(r.w) : "r"(at) : "memory");
+	return r;
 }
 
 // The bytes of four numbers, of the even or the odd ones of loadRows.
@@ -122,12 +122,18 @@ static __device__ __forceinline__ void multiplyMixed(int *c, const uint4 &a, u32
 		: "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
 }
 
-// multiplyTile adds a tile: its columns are the digits 15, 13, ... of a group of second factors,
-// and the digits 14, 12, ...
-static __device__ __forceinline__ void multiplyTile(int (&c)[8], const uint4 &a, const uint4 &y, uint2 m)
+// secondFactor makes of rows the second factors of a tile, with signs m: its columns are the digits
+// 15, 13, ... of a group, and the digits 14, 12, ...
+static __device__ __forceinline__ uint4 secondFactor(const uint4 &r, uint2 m)
 {
-	multiplyMixed(c, a, even(y.x, y.y) ^ m.x, even(y.z, y.w) ^ m.y);
-	multiplyMixed(c + 4, a, odd(y.x, y.y) ^ m.x, odd(y.z, y.w) ^ m.y);
+	return uint4{even(r.x, r.y) ^ m.x, even(r.z, r.w) ^ m.y, odd(r.x, r.y) ^ m.x, odd(r.z, r.w) ^ m.y};
+}
+
+// multiplyTile adds a tile.
+static __device__ __forceinline__ void multiplyTile(int (&c)[8], const uint4 &a, const uint4 &y)
+{
+	multiplyMixed(c, a, y.x, y.y);
+	multiplyMixed(c + 4, a, y.z, y.w);
 }
 
 // addDiagonals adds the antidiagonals of a tile that a warp has written.
@@ -195,7 +201,7 @@ template <int F, int W, int DEPTH, int HALVES> static __device__ __forceinline__
 	int end = min(r.a.k, first + stages * is::NUMBERS);
 
 	// Only the highest words of numbers are loaded, and below those of short numbers are zeros.
-	for (int i = threadIdx.x; i < (2 * DEPTH + 1) * is::NUMBERS; i += is::THREADS)
+	for (int i = threadIdx.x; i < 2 * DEPTH * is::NUMBERS; i += is::THREADS)
 		for (int w = 2 * F - min(2 * F, (i < DEPTH * is::NUMBERS ? r.a : r.x).a.limbs); w > 0; w--)
 			((u64 *)(base + i * is::PITCH))[w - 1] = 0;
 	for (int i = threadIdx.x; i < is::SUMS; i += is::THREADS)
@@ -213,7 +219,7 @@ template <int F, int W, int DEPTH, int HALVES> static __device__ __forceinline__
 			const fetching &by = f ? q.second : q.first;
 			int n = from[f].n, w = from[f].w;
 			u64 at = from[f].at;
-			char *to = base + (f ? is::SECOND + (u32)coming % (DEPTH + 1) * is::STAGE : (u32)coming % DEPTH * is::STAGE) + n * is::PITCH + 16 * F + by.size * (w - by.words);
+			char *to = base + (f ? is::SECOND + (u32)coming % DEPTH * is::STAGE : (u32)coming % DEPTH * is::STAGE) + n * is::PITCH + 16 * F + by.size * (w - by.words);
 			from[f].at += by.stage;
 #pragma unroll 1
 			while (n < here) {
@@ -309,41 +315,39 @@ template <int F, int W, int DEPTH, int HALVES> static __device__ __forceinline__
 					*(uint2 *)(to + n * is::PITCH + 4 * w) = uint2{__funnelshift_r(word[i][0], word[i][1], places[i] & 31), __funnelshift_r(word[i][1], word[i][2], places[i] & 31)};
 			}
 		}
+		// So are the digits and signs of second factors put in order, once for all warps.
+		int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+		if (stage >= -1 && stage + 1 < stages) {
+			u32 in = sharedAddress(base + is::SECOND + (u32)(stage + 1) % DEPTH * is::STAGE);
+			uint4 *to = (uint4 *)(base + is::TAKEN) + (stage + 1 & 1) * is::NUMBERS * F;
+#pragma unroll
+			for (int i = 0; i < (is::GROUPS * F + is::WARPS - 1) / is::WARPS; i++) {
+				int k = warp + i * is::WARPS, numbers = k / F * 32, group = k % F;
+				if (k >= is::GROUPS * F)
+					break;
+				const u32 *of = (const u32 *)(signs + (stage + 1 & INFO - 1) * is::NUMBERS + numbers) + lane % 4;
+				to[32 * k + lane] = secondFactor(loadRows(in + (numbers + lane) * is::PITCH + 16 * (F - 1 - group)), uint2{of[0], of[4]});
+			}
+		}
 		if (stage < 0)
 			continue;
 
 		// The products of this one.
-		int lane = threadIdx.x % 32, a = threadIdx.x / 32 % W, other = min(2 * W - 1 - a, F - 1);
-		int half = threadIdx.x / 32 / W % HALVES;
-		int mine = threadIdx.x / 32 / (W * HALVES) * 32; // numbers of the warp's group of warps
-		u32 atX = sharedAddress(base + is::SHIFTED + (stage & 1) * is::STAGE) + (mine + lane) * is::PITCH;
-		u32 atY = sharedAddress(base + is::SECOND + (u32)stage % (DEPTH + 1) * is::STAGE) + (mine + lane) * is::PITCH;
-		const u32 *of = (const u32 *)(signs + (stage & INFO - 1) * is::NUMBERS + mine) + lane % 4;
-		uint2 m = {of[0], of[4]};
-		uint4 rows = {0, 0, 0, 0};
-		loadRows(rows, atX + 16 * (F - 1 - a), true);
-		uint4 x = firstFactor(rows);
-		loadRows(rows, atX + 16 * (F - 1 - other), true);
-		uint4 z = firstFactor(rows);
-		multiplyMixed(bias[0], x, m.x, m.y);
-		multiplyMixed(bias[1], z, m.x, m.y);
+		int a = warp % W, other = min(2 * W - 1 - a, F - 1), half = warp / W % HALVES;
+		int mine = warp / (W * HALVES); // the warp's group of warps, and of numbers
+		u32 at = sharedAddress(base + is::SHIFTED + (stage & 1) * is::STAGE) + (32 * mine + lane) * is::PITCH;
+		const uint4 *y = (const uint4 *)(base + is::TAKEN) + ((stage & 1) * is::NUMBERS + 32 * mine) * F + lane;
+		const u32 *of = (const u32 *)(signs + (stage & INFO - 1) * is::NUMBERS + 32 * mine) + lane % 4;
+		uint4 x = firstFactor(loadRows(at + 16 * (F - 1 - a))), z = firstFactor(loadRows(at + 16 * (F - 1 - other)));
+		multiplyMixed(bias[0], x, of[0], of[4]);
+		multiplyMixed(bias[1], z, of[0], of[4]);
 #pragma unroll
-		for (int i = 0; i <= (is::SLOTS - 1) / 2; i++) {
-			const int j = is::SLOTS - 1 - i;
-			// Slot j is one of group a, else of the other one, with the digits of slot i.
-			bool same = j < F - a;
-			if (HALVES == 2) {
-				same |= half == 0;
-				loadRows(rows, atY + 16 * (F - 1 - (half && same ? j : i)), true);
-			} else {
-				loadRows(rows, atY + 16 * (F - 1 - i), true);
-				multiplyTile(sum[i], x, rows, m);
-				if (i == j)
-					break;
-				loadRows(rows, atY + 16 * (F - 1 - j), same);
-			}
-			uint4 factor = {same ? x.x : z.x, same ? x.y : z.y, same ? x.z : z.z, same ? x.w : z.w};
-			multiplyTile(sum[HALVES == 2 ? i : j], factor, rows, m);
+		for (int i = 0; i < is::TILES; i++) {
+			int slot = half ? is::SLOTS - 1 - i : i;
+			if (slot < F - a) // of group a, else of the other one, with digits that are there
+				multiplyTile(sum[i], x, y[32 * slot]);
+			else
+				multiplyTile(sum[i], z, y[32 * (is::SLOTS - 1 - slot)]);
 		}
 		if (stage + 1 < stages && (stage + 1) % (OUTER_LONGEST / 32) != 0)
 			continue;

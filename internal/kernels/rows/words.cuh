@@ -18,7 +18,6 @@
 #define WORD_THREADS 512
 #define WORD_WARPS (WORD_THREADS / 32)
 #define WORD_DEPTH 4 // stages under way
-#define WORD_NUMBERS 32 // of a stage: a lane knows one of them
 
 struct wordReduction {
 	reduction r;
@@ -34,8 +33,8 @@ static __device__ __forceinline__ void copyUpTo(char *to, const char *from, int 
 	asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes));
 }
 
-// carriedWord is the i-th of sums of words after a carry, of which kept count: its low bits, and what the next
-// one has above its own.
+// carriedWord is the i-th of sums of words, of which kept count, after a carry: its low bits, and
+// what the next one has above its own.
 static __device__ __forceinline__ i64 carriedWord(const i64 *sum, int kept, int i)
 {
 	return (sum[i] & 0xffffffff) + (i + 1 < kept ? sum[i + 1] >> 32 : 0);
@@ -57,25 +56,27 @@ static __device__ __forceinline__ i64 digitOf(const i64 *sum, int kept, int c)
 	return digit;
 }
 
-// words adds the numbers of a row, LANES lanes a number, COLUMNS words a lane.
-template <int LANES, int COLUMNS> static __device__ __forceinline__ void words(const wordReduction &q)
+// words adds the numbers of a row, LANES lanes a number, COLUMNS words a lane. A stage has NUMBERS,
+// each of which a lane knows.
+template <int LANES, int COLUMNS, int NUMBERS> static __device__ __forceinline__ void words(const wordReduction &q)
 {
 	const int SIZE = LANES * COLUMNS, GROUPS = 32 / LANES;
+	static_assert(NUMBERS <= 32 && NUMBERS % GROUPS == 0, "shape");
 	const reduction &r = q.r;
 	extern __shared__ uint4 room[];
 	__shared__ reduction copy; // functions that are not inlined reach no parameters of the kernel
 	__shared__ span known[WORD_WARPS];
 	int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 	// The stages of this block, of which its warps take turns.
-	int count = (r.a.k + WORD_NUMBERS - 1) / WORD_NUMBERS, each = (count + gridDim.y - 1) / gridDim.y;
-	int stages = max(0, min(each, count - (int)blockIdx.y * each)), first = blockIdx.y * each * WORD_NUMBERS;
-	int end = min(r.a.k, first + stages * WORD_NUMBERS);
+	int count = (r.a.k + NUMBERS - 1) / NUMBERS, each = (count + gridDim.y - 1) / gridDim.y;
+	int stages = max(0, min(each, count - (int)blockIdx.y * each)), first = blockIdx.y * each * NUMBERS;
+	int end = min(r.a.k, first + stages * NUMBERS);
 
 	i64 start = r.a.off + blockIdx.x * r.a.rs;
 	const char *from = (const char *)r.a.a.plane[0] + 8 * ((start + 1) * r.a.a.limbs - q.limbs);
 	char *base = (char *)room + warp * WORD_DEPTH * q.stage;
 	auto fetch = [&](int stage) {
-		int h = first + stage * WORD_NUMBERS, here = min(WORD_NUMBERS, end - h);
+		int h = first + stage * NUMBERS, here = min(NUMBERS, end - h);
 		char *to = base + (u32)(stage / WORD_WARPS) % WORD_DEPTH * q.stage;
 		const char *at = from + 8 * h * r.a.cs * r.a.a.limbs;
 		if (q.unit == 16) {
@@ -90,9 +91,9 @@ template <int LANES, int COLUMNS> static __device__ __forceinline__ void words(c
 	};
 	head own;
 	auto headOf = [&](int stage) {
-		int h = first + stage * WORD_NUMBERS + lane;
+		int h = first + stage * NUMBERS + lane;
 		own = head{0, ZERO << 1};
-		if (h < end) {
+		if (lane < NUMBERS && h < end) {
 			i64 i = start + h * r.a.cs;
 			own = head{__ldg((const int *)r.a.a.plane[1] + i), __ldg((const u8 *)r.a.a.plane[2] + i)};
 		}
@@ -130,7 +131,7 @@ template <int LANES, int COLUMNS> static __device__ __forceinline__ void words(c
 		headOf(stage + WORD_WARPS);
 		const u32 *in = (const u32 *)(base + (u32)(stage / WORD_WARPS) % WORD_DEPTH * q.stage) + lane / LANES * 2 * q.limbs + 2 * q.limbs - 1;
 #pragma unroll 4
-		for (int n = 0; n < WORD_NUMBERS; n += GROUPS) {
+		for (int n = 0; n < NUMBERS; n += GROUPS) {
 			u32 s = __shfl_sync(~0u, shift, n + lane / LANES);
 			int down = s >> 8 & 255;
 			u32 flip = (int)s >> 31;
@@ -181,9 +182,9 @@ template <int LANES, int COLUMNS> static __device__ __forceinline__ void words(c
 }
 
 // WORDS defines the kernel for so many words.
-#define WORDS(LANES, COLUMNS, SIZE)                                                                                       \
-	extern "C" __global__ void __launch_bounds__(WORD_THREADS, 1) words##SIZE(const __grid_constant__ wordReduction r)    \
-	{                                                                                                                     \
-		static_assert(LANES * COLUMNS == SIZE, "shape");                                                                  \
-		words<LANES, COLUMNS>(r);                                                                                         \
+#define WORDS(LANES, COLUMNS, NUMBERS, SIZE)                                                                           \
+	extern "C" __global__ void __launch_bounds__(WORD_THREADS, 1) words##SIZE(const __grid_constant__ wordReduction r) \
+	{                                                                                                                  \
+		static_assert(LANES * COLUMNS == SIZE, "shape");                                                               \
+		words<LANES, COLUMNS, NUMBERS>(r);                                                                             \
 	}
