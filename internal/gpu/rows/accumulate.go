@@ -48,14 +48,6 @@ func shares(tiles, slots, most int) int {
 	return min(most, max(1, slots/tiles))
 }
 
-// evenShares is shares where blocks take so many stages in turn, as many each, for no more blocks
-// than have one.
-func evenShares(tiles, slots, stages int) int {
-	share := shares(tiles, slots, stages)
-	turns := (stages + share - 1) / share
-	return (stages + turns - 1) / turns
-}
-
 // run is compute.
 func (q *rowSums) run(end func() abi.RowEnding) error {
 	r, grid := q.arguments()
@@ -165,7 +157,9 @@ func (q *rowSums) accumulate(r abi.RowReduction) error {
 	}
 	grid := cuda.Dim{X: (q.a.Rows + int(r.Rows) - 1) / int(r.Rows)}
 	stages := (q.a.Cols + lanes*int(r.Width) - 1) / (lanes * int(r.Width))
-	grid.Y = evenShares(grid.X, perSM*q.s.Device().Info().Multiprocessors, stages)
+	share := shares(grid.X, perSM*q.s.Device().Info().Multiprocessors, stages)
+	turns := (stages + share - 1) / share
+	grid.Y = (stages + turns - 1) / turns
 	return f.Launch(q.s, grid, cuda.Dim{X: rowThreads}, shared, r)
 }
 

@@ -50,7 +50,8 @@ template <int F, int W, int DEPTH, int HALVES> struct shape {
 		SLOTS = F + (2 * W == F),
 		SUMS = 16 * F + 16,
 		TILES = SLOTS / HALVES, // of a warp
-		KEEPERS = THREADS / NUMBERS,
+		KEEPERS = THREADS / NUMBERS, // threads that take turns to know a number of a stage
+		QUEUE = KEEPERS < 4 ? 4 / KEEPERS : 1, // heads that each has on the way
 		// Where things are in shared memory: stages of first factors as they are, of second
 		// factors, of shifted first factors, of second factors as the tensor cores take them; the rest.
 		SECOND = DEPTH * STAGE,
@@ -195,10 +196,7 @@ template <int F, int W, int DEPTH, int HALVES> static __device__ __forceinline__
 	u64 *diagonals = (u64 *)(base + is::DIAGONALS);
 	for (int i = threadIdx.x; i < sizeof copy / sizeof(u32); i += is::THREADS)
 		((u32 *)&copy)[i] = ((const u32 *)&r)[i];
-	// The stages of this block.
-	int count = (r.a.k + is::NUMBERS - 1) / is::NUMBERS, each = (count + gridDim.y - 1) / gridDim.y;
-	int stages = max(0, min(each, count - (int)blockIdx.y * each)), first = blockIdx.y * each * is::NUMBERS;
-	int end = min(r.a.k, first + stages * is::NUMBERS);
+	int stages = stagesOf(r, is::NUMBERS), first = beginOf(0, is::NUMBERS);
 
 	// Only the highest words of numbers are loaded, and below those of short numbers are zeros.
 	for (int i = threadIdx.x; i < 2 * DEPTH * is::NUMBERS; i += is::THREADS)
@@ -213,14 +211,14 @@ template <int F, int W, int DEPTH, int HALVES> static __device__ __forceinline__
 	};
 	// Words of a stage begin to come.
 	auto fetch = [&](int coming) {
-		int here = min(is::NUMBERS, end - first - coming * is::NUMBERS);
+		int here = min(is::NUMBERS, r.a.k - beginOf(coming, is::NUMBERS));
 #pragma unroll
 		for (int f = 0; f < 2; f++) {
 			const fetching &by = f ? q.second : q.first;
 			int n = from[f].n, w = from[f].w;
 			u64 at = from[f].at;
 			char *to = base + (f ? is::SECOND + (u32)coming % DEPTH * is::STAGE : (u32)coming % DEPTH * is::STAGE) + n * is::PITCH + 16 * F + by.size * (w - by.words);
-			from[f].at += by.stage;
+			from[f].at += by.stage * gridDim.y;
 #pragma unroll 1
 			while (n < here) {
 				if (by.size == 16)
@@ -241,17 +239,17 @@ template <int F, int W, int DEPTH, int HALVES> static __device__ __forceinline__
 		}
 		asm volatile("cp.async.commit_group;" ::: "memory");
 	};
-	head headA, headX;
+	head headA[is::QUEUE], headX[is::QUEUE];
 	int sum[is::TILES][8], bias[2][4];
 	// Threads take turns to read heads, each long before shifts are found from them.
 	int keeper = threadIdx.x / is::NUMBERS, number = threadIdx.x % is::NUMBERS;
-	auto headsOf = [&](int stage) {
-		int h = first + stage * is::NUMBERS + number;
-		headA = headX = head{0, ZERO << 1};
-		if (h < end) {
-			i64 i = r.a.off + blockIdx.x * r.a.rs + h * r.a.cs, j = r.x.off + h * r.x.cs;
-			headA = head{__ldg((const int *)r.a.a.plane[1] + i), __ldg((const u8 *)r.a.a.plane[2] + i)};
-			headX = head{__ldg((const int *)r.x.a.plane[1] + j), __ldg((const u8 *)r.x.a.plane[2] + j)};
+	auto headsOf = [&](int stage, int i) {
+		int h = beginOf(stage, is::NUMBERS) + number;
+		headA[i] = headX[i] = head{0, ZERO << 1};
+		if (h < r.a.k) {
+			i64 at = r.a.off + blockIdx.x * r.a.rs + h * r.a.cs, atX = r.x.off + h * r.x.cs;
+			headA[i] = head{__ldg((const int *)r.a.a.plane[1] + at), __ldg((const u8 *)r.a.a.plane[2] + at)};
+			headX[i] = head{__ldg((const int *)r.x.a.plane[1] + atX), __ldg((const u8 *)r.x.a.plane[2] + atX)};
 		}
 	};
 	auto zero = [&]() {
@@ -269,8 +267,10 @@ template <int F, int W, int DEPTH, int HALVES> static __device__ __forceinline__
 #pragma unroll 1
 	for (int stage = 0; stage < DEPTH - 2; stage++)
 		fetch(stage);
-	headsOf(keeper);
-	look<is::THREADS, true>(copy, first, end, known);
+#pragma unroll
+	for (int i = 0; i < is::QUEUE; i++)
+		headsOf(keeper + i * is::KEEPERS, i);
+	look<is::THREADS, is::NUMBERS, true>(copy, known);
 	i64 top = known[0].top;
 #pragma unroll 1
 	for (int stage = -2; stage < stages; stage++) {
@@ -282,11 +282,14 @@ template <int F, int W, int DEPTH, int HALVES> static __device__ __forceinline__
 		if ((u32)(stage + 2) % is::KEEPERS == keeper) {
 			int at = (stage + 2 & INFO - 1) * is::NUMBERS, n = number;
 			i64 shift = 32 * is::WORDS; // nothing of it remains
-			if (finiteClass(headA.cls) && finiteClass(headX.cls))
-				shift = min64(shift, top - headA.exp - headX.exp);
+			if (finiteClass(headA[0].cls) && finiteClass(headX[0].cls))
+				shift = min64(shift, top - headA[0].exp - headX[0].exp);
 			shifts[at + n] = (int)shift;
-			signs[at + (n & ~15) + (n & 6) * 2 + (n >> 2 & 2) + (n & 1)] = (headA.cls ^ headX.cls) & 1 ? 0x7f : 0x80;
-			headsOf(stage + 2 + is::KEEPERS);
+			signs[at + (n & ~15) + (n & 6) * 2 + (n >> 2 & 2) + (n & 1)] = (headA[0].cls ^ headX[0].cls) & 1 ? 0x7f : 0x80;
+#pragma unroll
+			for (int i = 1; i < is::QUEUE; i++)
+				headA[i - 1] = headA[i], headX[i - 1] = headX[i];
+			headsOf(stage + 2 + is::KEEPERS * is::QUEUE, is::QUEUE - 1);
 		}
 		// The first factors of the next stage are shifted.
 		if (stage >= -1 && stage + 1 < stages) {
