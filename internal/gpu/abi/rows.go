@@ -1,6 +1,7 @@
 package abi
 
 import (
+	"math/bits"
 	"slices"
 	"strconv"
 
@@ -152,9 +153,8 @@ type OuterReduction struct {
 
 // Fetching says how they fetch the numbers of a factor.
 type Fetching struct {
-	Stage, Jump, Next    int64
-	Words, Numbers, Rest int32
-	Size                 int32
+	Stage, Jump         int64
+	Words, Log, Size, _ int32
 }
 
 // FetchingOf returns that of rows of v, for stages of shape s.
@@ -163,11 +163,10 @@ func (s OuterShape) FetchingOf(v Vectors) Fetching {
 	if v.A.Limbs%2 == 0 && v.A.Plane[0]%16 == 0 {
 		f.Size, f.Words = 16, f.Words/2
 	}
-	f.Numbers, f.Rest = int32(s.Threads())/f.Words, int32(s.Threads())%f.Words
+	f.Log = int32(bits.Len32(uint32(f.Words - 1)))
 	step := 8 * v.CS * int64(v.A.Limbs)
 	f.Stage = int64(s.Numbers()) * step
-	f.Jump = int64(f.Numbers)*step + int64(f.Size*f.Rest)
-	f.Next = step - int64(f.Size*f.Words)
+	f.Jump = int64(s.Threads()>>f.Log) * step
 	return f
 }
 

@@ -3,9 +3,9 @@
 #pragma once
 #include "fused.cuh"
 
-static __device__ __forceinline__ void copyWord(char *to, const u64 *from)
+static __device__ __forceinline__ void copyWord(u32 to, const u64 *from)
 {
-	asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from));
+	asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from));
 }
 
 // An addend of a row without its significand: |x| or |x y| < 2^exp.

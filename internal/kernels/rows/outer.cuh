@@ -66,15 +66,15 @@ template <int F, int W, int DEPTH, int HALVES> struct shape {
 	static_assert(8 % W == 0 && 2 * W >= F && SLOTS % HALVES == 0 && WARPS <= OUTER_WARPS && DEPTH >= 3, "shape");
 };
 
-// How a factor of a stage is fetched, in words of 8 or 16 bytes: a thread begins with word w of
-// number n and goes on by as many words as there are threads.
+// How a factor of a stage is fetched, in words of 8 or 16 bytes: some threads, a power of two, for a
+// number, each for a word, and more numbers if there are more threads.
 struct fetching {
-	i64 stage; // bytes from a stage to the next
-	i64 jump;  // bytes from a word to the thread's next one
-	i64 next;  // bytes from the end of a number's words to those of the next
-	int words; // that are fetched of a number
-	int numbers, rest; // threads by words
-	int size; // of a word
+	i64 stage;   // bytes from a stage to the next
+	i64 jump;    // bytes from a number to the thread's next one
+	int words;   // that are fetched of a number
+	int log;     // of the threads for a number
+	int size;    // of a word
+	int pad;
 };
 
 struct outerReduction {
@@ -89,9 +89,9 @@ struct fetcher {
 
 	__device__ __forceinline__ fetcher(const vectors &v, i64 at0, const fetching &by)
 	{
-		n = threadIdx.x / by.words;
-		w = threadIdx.x % by.words;
-		at = v.a.plane[0] + 8 * (at0 + n * v.cs + 1) * v.a.limbs + by.size * (w - by.words);
+		n = threadIdx.x >> by.log;
+		w = (threadIdx.x & (1 << by.log) - 1) - by.words; // from the end of the number
+		at = v.a.plane[0] + 8 * (at0 + n * v.cs + 1) * v.a.limbs + by.size * w;
 	}
 };
 
@@ -215,26 +215,18 @@ template <int F, int W, int DEPTH, int HALVES> static __device__ __forceinline__
 #pragma unroll
 		for (int f = 0; f < 2; f++) {
 			const fetching &by = f ? q.second : q.first;
-			int n = from[f].n, w = from[f].w;
+			int n = from[f].w < 0 ? from[f].n : here, numbers = is::THREADS >> by.log;
 			u64 at = from[f].at;
-			char *to = base + (f ? is::SECOND + (u32)coming % DEPTH * is::STAGE : (u32)coming % DEPTH * is::STAGE) + n * is::PITCH + 16 * F + by.size * (w - by.words);
+			u32 to = sharedAddress(base + (f ? is::SECOND : 0) + (u32)coming % DEPTH * is::STAGE) + n * is::PITCH + 16 * F + by.size * from[f].w;
 			from[f].at += by.stage * gridDim.y;
 #pragma unroll 1
-			while (n < here) {
+			for (; n < here; n += numbers) {
 				if (by.size == 16)
-					copyAsync(sharedAddress(to), (const void *)at);
+					copyAsync(to, (const void *)at);
 				else
 					copyWord(to, (const u64 *)at);
-				n += by.numbers;
-				w += by.rest;
 				at += by.jump;
-				to += by.numbers * is::PITCH + by.size * by.rest;
-				if (w >= by.words) {
-					n++;
-					w -= by.words;
-					at += by.next;
-					to += is::PITCH - by.size * by.words;
-				}
+				to += numbers * is::PITCH;
 			}
 		}
 		asm volatile("cp.async.commit_group;" ::: "memory");

@@ -13,6 +13,7 @@
 // Warps work each for itself: the words of the numbers of a stage come in the background, some
 // stages ahead.
 #pragma once
+#include "../common/mma.cuh"
 #include "look.cuh"
 
 #define WORD_THREADS 512
@@ -28,9 +29,9 @@ struct wordReduction {
 };
 
 // copyUpTo copies 16 bytes, of which the source has some.
-static __device__ __forceinline__ void copyUpTo(char *to, const char *from, int bytes)
+static __device__ __forceinline__ void copyUpTo(u32 to, const char *from, int bytes)
 {
-	asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes));
+	asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes));
 }
 
 // carriedWord is the i-th of sums of words, of which kept count, after a carry: its low bits, and
@@ -77,11 +78,11 @@ template <int LANES, int COLUMNS, int NUMBERS> static __device__ __forceinline__
 		const char *at = from + 8 * h * r.a.cs * r.a.a.limbs;
 		if (q.unit == 16) {
 			for (int i = 16 * lane; i < 8 * here * q.limbs; i += 16 * 32)
-				copyUpTo(to + i, at + i, min(16, 8 * here * q.limbs - i));
+				copyUpTo(sharedAddress(to) + i, at + i, min(16, 8 * here * q.limbs - i));
 		} else {
 			for (int i = lane; i < here * q.limbs; i += 32) {
 				int n = q.limbs > 1 ? __umulhi(i, q.inverse) : i;
-				copyWord(to + 8 * i, (const u64 *)at + n * r.a.cs * r.a.a.limbs + (i - n * q.limbs));
+				copyWord(sharedAddress(to) + 8 * i, (const u64 *)at + n * r.a.cs * r.a.a.limbs + (i - n * q.limbs));
 			}
 		}
 	};
