@@ -166,17 +166,16 @@ func (s OuterShape) FetchingOf(v Vectors) Fetching {
 	f.Log = int32(bits.Len32(uint32(f.Words - 1)))
 	step := 8 * v.CS * int64(v.A.Limbs)
 	f.Stage = int64(s.Numbers()) * step
-	f.Jump = int64(s.Threads()>>f.Log) * step
+	f.Jump = int64(OuterThreads>>f.Log) * step
 	return f
 }
 
 // OuterShape is a shape of the kernels of kernels/rows/outer.cuh: groups of 16 digits in radix 2^8,
-// pairs of groups that warps have, which as many warps share as there are halves, and stages under
-// way.
-type OuterShape struct{ Groups, Warps, Depth, Halves int }
+// warps that share numbers, and stages under way.
+type OuterShape struct{ Groups, Warps, Depth int }
 
 // OuterShapes are those that there are, as kernels/rows/outer.cu has them.
-var OuterShapes = []OuterShape{{2, 1, 3, 1}, {4, 2, 3, 1}, {7, 4, 3, 1}, {14, 8, 4, 2}}
+var OuterShapes = []OuterShape{{2, 1, 3}, {4, 2, 3}, {7, 4, 3}, {14, 8, 4}}
 
 // OuterShapeOf returns the shape for so many digits of 28 bits, and whether there is one.
 func OuterShapeOf(digits int) (OuterShape, bool) {
@@ -194,11 +193,13 @@ func (s OuterShape) Kernel() string { return "outer" + strconv.Itoa(s.Groups) }
 // Kept returns how many antidiagonals of products of digits count.
 func (s OuterShape) Kept(digits int) int { return min(16*s.Groups, 7*(digits+1)/2-1) }
 
-// Threads returns how many a block has.
-func (s OuterShape) Threads() int { return 256 * s.Halves }
+const outerWarps = 8 // of a block
+
+// OuterThreads is the threads of a block.
+const OuterThreads = 32 * outerWarps
 
 // Numbers returns how many numbers a stage has.
-func (s OuterShape) Numbers() int { return 256 / s.Warps }
+func (s OuterShape) Numbers() int { return OuterThreads / s.Warps }
 
 // SharedBytes returns what a block takes of shared memory: stages, tiles of products of digits for
 // each warp, antidiagonals, shifts and signs of four stages.
@@ -208,7 +209,7 @@ func (s OuterShape) SharedBytes() int {
 		pitch = 32
 	}
 	stage := s.Numbers() * pitch
-	return (2*s.Depth+2)*stage + 2*16*s.Groups*s.Numbers() + s.Threads()/32*4*16*17 + 8*16*(s.Groups+1) + 4*5*s.Numbers()
+	return (2*s.Depth+3)*stage + outerWarps*4*16*17 + 8*16*(s.Groups+1) + 4*5*s.Numbers()
 }
 
 // WordReduction is what the kernels of kernels/rows/words.cuh take.

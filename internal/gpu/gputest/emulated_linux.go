@@ -181,7 +181,7 @@ var instructions = []struct{ ptx, host string }{
 	{"prefetch.global.L2", ";"},
 	{"cp.async.wait_group", ";"},
 	{"mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32", "emulator::multiply<signed char, 32, unsigned char>(*(int (*)[4])c, a.x, a.y, a.z, a.w, b0, b1, *(int (*)[4])c);"},
-	{"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", "r = emulator::transposed(at);"},
+	{"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", "if (wanted) r = emulator::transposed(at);"},
 	{"ldmatrix.sync.aligned.m8n8.x4.shared.b16", "r = emulator::matrices(at);"},
 	{"dp4a.u32.u32", "sum = emulator::dot(x, y, sum);"},
 	{"mad.wide.s32", "sum[i + j + 1] += (i64)d[i] * v;"},

@@ -54,12 +54,12 @@ func (q *rowSums) divideOuter(loaded *launch.Kernels, l *fusedLaunch) (err error
 	if l.f, err = loaded.Function(q.s, "rows/outer", shape.Kernel()); err != nil {
 		return err
 	}
-	l.threads, l.shared = shape.Threads(), shape.SharedBytes()
+	l.threads, l.shared = abi.OuterThreads, shape.SharedBytes()
 	perSM, err := loaded.Blocks(l.f, l.threads, l.shared)
 	if err != nil {
 		return err
 	}
 	l.grid.X = q.a.Rows
-	l.grid.Y = shares(l.grid.X, perSM*q.s.Device().Info().Multiprocessors, (q.a.Cols+shape.Numbers()-1)/shape.Numbers())
+	l.grid.Y = evenShares(l.grid.X, perSM*q.s.Device().Info().Multiprocessors, (q.a.Cols+shape.Numbers()-1)/shape.Numbers())
 	return nil
 }

@@ -41,6 +41,6 @@ func (q *rowSums) divideWords(loaded *launch.Kernels, l *fusedLaunch) (err error
 	// As many numbers for a block as it has threads, if there are as many.
 	slots := min(perSM*q.s.Device().Info().Multiprocessors, q.a.Rows*((q.a.Cols+abi.WordThreads-1)/abi.WordThreads))
 	l.grid.X = q.a.Rows
-	l.grid.Y = shares(l.grid.X, slots, (q.a.Cols+shape.Numbers-1)/shape.Numbers)
+	l.grid.Y = evenShares(l.grid.X, slots, (q.a.Cols+shape.Numbers-1)/shape.Numbers)
 	return nil
 }

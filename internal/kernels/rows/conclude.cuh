@@ -27,7 +27,7 @@ struct ending {
 	int does;
 };
 
-#define AHEAD 20 // loads of a thread that do not wait for each other
+#define AHEAD 10 // loads of a thread that do not wait for each other
 
 #define MAX_TILES 2048 // of rows, if several blocks share them
 

@@ -278,7 +278,9 @@ template <int K, bool PRODUCTS> struct accumulator {
 	}
 };
 
-#define MEETING 18 // loads of a thread that do not wait for each other
+// Slices whose columns, or spans, a thread reads without waiting for others.
+#define MEETING 22
+#define MEETING_SPANS 9
 
 // alignPart moves the columns of a row, stride apart, down by n digits.
 static __device__ void alignPart(i64 *column, int stride, int k, int n)
@@ -298,13 +300,13 @@ static __device__ void alignPart(i64 *column, int stride, int k, int n)
 // meet adds the sums of the slices of a tile, and returns whether the block goes on with them: it
 // does if it has come last. Behind the sums there is room for one a thread.
 //
-// What a slice leaves lies side by side: columns, P, least exponents, flags. So do the threads that
-// read it, in groups that share slices. A slice of no finite addend has no P, and zeros, and needs
-// no alignment.
+// The last warp merges spans, the others add columns. Those of a slice lie side by side, and so do
+// the threads that read them, in groups that share slices. A slice without a finite addend has no P,
+// and zeros, which need no alignment.
 static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *all)
 {
 	int rows = 1 << r.logRows, n = (r.digits + 1) * rows, threads = blockDim.x, slices = gridDim.y;
-	int size = n + 3 * rows;
+	int size = n + 3 * rows; // columns, P, least exponents, flags
 	i64 *parts = (i64 *)r.parts + (i64)blockIdx.x * slices * size, *part = parts + (i64)blockIdx.y * size, *room = sums + n;
 	for (int i = threadIdx.x; i < n; i += threads)
 		part[i] = sums[i];
@@ -313,54 +315,55 @@ static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *al
 		part[n + rows + threadIdx.x] = all[threadIdx.x].bottom;
 		part[n + 2 * rows + threadIdx.x] = all[threadIdx.x].flags;
 	}
-	// Several groups of a warp, or each of some warps.
-	int width = size <= 32 ? 1 << 32 - __clz(size - 1) : min(threads, size + 31 & ~31), groups = threads / width;
+	int workers = threads - 32, width = min(n, workers), groups = workers / width;
 	int group = threadIdx.x / width, place = threadIdx.x - group * width;
 	if (!lastOfTile())
 		return false;
 	for (bool again = false;; again = true) {
 		bool differ = false; // whether not all have the same P
-		for (int first = 0; first < size; first += width) {
+		for (int first = 0; first < n; first += width) {
 			int i = first + place;
-			bool largest = i >= n && i < n + 2 * rows, top = i < n + rows && largest;
-			i64 none = largest ? NO_TOP : 0, v = none;
-			auto add = [&](i64 x) {
-				differ |= top && x != v && x != NO_TOP && v != NO_TOP;
-				v = largest ? max64(v, x) : i < n ? v + x : v | x;
-			};
-			for (int p = group < groups ? group : slices; p < slices; p += MEETING * groups) {
-				i64 x[MEETING];
+			i64 v = 0;
+			if (group < groups && i < n) {
+				for (int p = group; p < slices; p += MEETING * groups) {
 #pragma unroll
-				for (int a = 0; a < MEETING; a++)
-					x[a] = p + a * groups < slices && i < size ? __ldcg(parts + (i64)(p + a * groups) * size + i) : none;
+					for (int a = 0; a < MEETING; a++)
+						v += p + a * groups < slices ? __ldcg(parts + (i64)(p + a * groups) * size + i) : 0;
+				}
+			} else if (threadIdx.x >= workers && first == 0 && !again) { // 32 / rows threads a row
+				int thread = threadIdx.x - workers, row = thread & (rows - 1);
+				span s = all[row];
+				i64 top = s.top;
+				for (int p = thread >> r.logRows; p < slices; p += MEETING_SPANS * 32 >> r.logRows) {
 #pragma unroll
-				for (int a = 0; a < MEETING; a++)
-					add(x[a]);
+					for (int a = 0; a < MEETING_SPANS; a++) {
+						int q = p + (a * 32 >> r.logRows);
+						const i64 *from = parts + (i64)q * size + n + row;
+						span t = s;
+						if (q < slices)
+							t = span{__ldcg(from), __ldcg(from + rows), (u32)__ldcg(from + 2 * rows)};
+						differ |= t.top != top && t.top != NO_TOP && top != NO_TOP;
+						top = max64(top, t.top);
+						s.merge(t);
+					}
+				}
+				mergeWarp(s, rows);
+				differ |= top != s.top && top != NO_TOP;
+				__syncwarp();
+				if (thread < rows)
+					all[row] = s;
 			}
-#pragma unroll 1
-			for (int d = width; d < 32; d *= 2)
-				add(__shfl_xor_sync(~0u, v, d));
 			room[threadIdx.x] = v;
 			__syncthreads();
-			if (group == 0 && i < size) {
-#pragma unroll 4
-				for (int at = max(32, width); at + place < threads; at += max(32, width))
-					add(room[at + place]);
-				if (i < n)
-					sums[i] = v;
-				else {
-					span &s = all[i - n & rows - 1];
-					if (top)
-						s.top = v;
-					else if (largest)
-						s.bottom = v;
-					else
-						s.flags = (u32)v;
-				}
+			if (group == 0 && i < n) {
+#pragma unroll 8
+				for (int g = 1; g < groups; g++)
+					v += room[place + g * width];
+				sums[i] = v;
 			}
 			__syncthreads();
 		}
-		if (!__syncthreads_or(differ && !again))
+		if (!__syncthreads_or(differ))
 			return true;
 		for (int i = threadIdx.x; i < rows * slices; i += threads) {
 			int row = i & (rows - 1);

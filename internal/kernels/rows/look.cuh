@@ -1,5 +1,5 @@
 // What kernels know of a row before they add: those that a block adds on tensor cores, or in words,
-// have one P for all that it adds. The blocks of a row take stages of numbers in turn.
+// have one P for all that it adds. What a block takes of a row are numbers that follow each other.
 #pragma once
 #include "fused.cuh"
 
@@ -28,18 +28,9 @@ template <bool PRODUCTS> struct addend {
 	}
 };
 
-// stagesOf is how many stages of so many numbers a block takes.
-static __device__ __forceinline__ int stagesOf(const reduction &r, int numbers)
-{
-	return ((r.a.k + numbers - 1) / numbers - (int)blockIdx.y + (int)gridDim.y - 1) / (int)gridDim.y;
-}
-
-// beginOf is the first number of stage s of a block.
-static __device__ __forceinline__ int beginOf(int s, int numbers) { return (s * (int)gridDim.y + (int)blockIdx.y) * numbers; }
-
-// look finds what is known of the addends that a block of THREADS takes of a row, stages of NUMBERS,
-// and their P. All blocks of a row take the same sample of it, so that their P are congruent.
-template <int THREADS, int NUMBERS, bool PRODUCTS> static __device__ __noinline__ void look(const reduction &r, span *known)
+// look finds what is known of the addends of numbers from first on of a row, and their P, for a
+// block of THREADS. All blocks of a row take the same sample of it, so that their P are congruent.
+template <int THREADS, bool PRODUCTS> static __device__ __noinline__ void look(const reduction &r, int first, int end, span *known)
 {
 	int lane = threadIdx.x % 32, step = max(1u, (u32)r.a.k / 32u);
 	i64 start = NO_TOP;
@@ -52,10 +43,7 @@ template <int THREADS, int NUMBERS, bool PRODUCTS> static __device__ __noinline_
 	start = start == NO_TOP ? 0 : start + MARGIN;
 	span s = {NO_TOP, NO_TOP, 0};
 #pragma unroll 8
-	for (int i = threadIdx.x; i < stagesOf(r, NUMBERS) * NUMBERS; i += THREADS) {
-		int h = beginOf(i / NUMBERS, NUMBERS) + i % NUMBERS;
-		if (h >= r.a.k)
-			break;
+	for (int h = first + threadIdx.x; h < end; h += THREADS) {
 		addend<PRODUCTS> a(r, blockIdx.x, h);
 		if (s.see(a.cls, a.exp))
 			s.top = max64(s.top, a.exp);

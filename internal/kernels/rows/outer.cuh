@@ -25,7 +25,8 @@
 #include "../common/mma.cuh"
 #include "look.cuh"
 
-#define OUTER_WARPS 16 // of a block at most
+#define OUTER_THREADS 256
+#define OUTER_WARPS (OUTER_THREADS / 32)
 #define SQUARE (16 * 17) // ints of a tile of C with room between its rows
 #define INFO 4 // stages of which shifts and signs are there: a power of two
 
@@ -36,34 +37,30 @@ static_assert(255ll * 255 * OUTER_LONGEST < 1ll << 31, "sums of 32 bits");
 
 // A shape of kernels for F groups of digits. W warps share the tiles of 16 x 16 entries of C that
 // are needed, (a, b) with a + b < F: warp a has those of group a of the first factors, and of group
-// 2 W - 1 - a, which are SLOTS together at most. With two HALVES, two warps share these: one has the
-// first half of the slots, the other the rest. DEPTH stages are under way.
-template <int F, int W, int DEPTH, int HALVES> struct shape {
+// 2 W - 1 - a, which are SLOTS together at most. DEPTH stages are under way.
+template <int F, int W, int DEPTH> struct shape {
 	enum {
-		GROUPS = 8 / W,           // of warps, each on numbers of its own
-		THREADS = 32 * GROUPS * W * HALVES,
-		WARPS = THREADS / 32,
+		GROUPS = OUTER_WARPS / W, // of warps, each on numbers of its own
 		NUMBERS = 32 * GROUPS,    // of a stage
 		WORDS = 4 * F,            // of 32 bits that are kept of a number
 		PITCH = F == 2 ? 32 : 16 * (F | 1), // bytes; an odd multiple of 16 is best for ldmatrix
 		STAGE = NUMBERS * PITCH,
 		SLOTS = F + (2 * W == F),
 		SUMS = 16 * F + 16,
-		TILES = SLOTS / HALVES, // of a warp
-		KEEPERS = THREADS / NUMBERS, // threads that take turns to know a number of a stage
-		QUEUE = KEEPERS < 4 ? 4 / KEEPERS : 1, // heads that each has on the way
+		KEEPERS = OUTER_THREADS / NUMBERS, // threads that take turns to know a number of a stage
 		// Where things are in shared memory: stages of first factors as they are, of second
-		// factors, of shifted first factors, of second factors as the tensor cores take them; the rest.
+		// factors, of shifted first factors; the rest.
 		SECOND = DEPTH * STAGE,
-		SHIFTED = 2 * DEPTH * STAGE,
-		TAKEN = SHIFTED + 2 * STAGE,
-		SQUARES = TAKEN + 2 * 16 * F * NUMBERS,
-		DIAGONALS = SQUARES + 4 * SQUARE * WARPS,
+		SHIFTED = SECOND + (DEPTH + 1) * STAGE,
+		SQUARES = SHIFTED + 2 * STAGE,
+		DIAGONALS = SQUARES + 4 * SQUARE * OUTER_WARPS,
 		SHIFTS = DIAGONALS + 8 * SUMS,
 		SIGNS = SHIFTS + 4 * INFO * NUMBERS,
 		BYTES = SIGNS + INFO * NUMBERS, // SharedBytes of internal/gpu/abi/rows.go
 	};
-	static_assert(8 % W == 0 && 2 * W >= F && SLOTS % HALVES == 0 && WARPS <= OUTER_WARPS && DEPTH >= 3, "shape");
+	static_assert(OUTER_WARPS % W == 0 && 2 * W >= F && NUMBERS <= OUTER_THREADS && DEPTH >= 3, "shape");
+	// The first of two slots that share digits of second factors is one of group a for all a < W.
+	static_assert((SLOTS - 1) / 2 < F - (W - 1), "shape");
 };
 
 // How a factor of a stage is fetched, in words of 8 or 16 bytes: some threads, a power of two, for a
@@ -95,13 +92,12 @@ struct fetcher {
 	}
 };
 
-// loadRows loads 16 bytes of each of 32 rows, that of the thread at address at: of numbers 2q and
-// 2q + 1 of each 8 it gets bytes 2g and 2g + 1, g = lane / 4, q = lane % 4.
-static __device__ __forceinline__ uint4 loadRows(u32 at)
+// loadRows loads 16 bytes of each of 32 rows, that of the thread at address at, if wanted: of
+// numbers 2q and 2q + 1 of each 8 it gets bytes 2g and 2g + 1, g = lane / 4, q = lane % 4.
+static __device__ __forceinline__ void loadRows(uint4 &r, u32 at, bool wanted)
 {
-	uint4 r;
-	asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r.x), "=r"(r.y), "=r"(r.z), "=r"(r.w) : "r"(at) : "memory");
-	return r;
+	asm volatile("{ .reg .pred p; setp.ne.u32 p, %4, 0; @p ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%5]; }"
+		: "+r"(r.x), "+r"(r.y), "+r"(r.z), "+r"(r.w) : "r"((u32)wanted), "r"(at) : "memory");
 }
 
 // The bytes of four numbers, of the even or the odd ones of loadRows.
@@ -123,18 +119,12 @@ static __device__ __forceinline__ void multiplyMixed(int *c, const uint4 &a, u32
 		: "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
 }
 
-// secondFactor makes of rows the second factors of a tile, with signs m: its columns are the digits
-// 15, 13, ... of a group, and the digits 14, 12, ...
-static __device__ __forceinline__ uint4 secondFactor(const uint4 &r, uint2 m)
+// multiplyTile adds a tile: its columns are the digits 15, 13, ... of a group of second factors,
+// and the digits 14, 12, ...
+static __device__ __forceinline__ void multiplyTile(int (&c)[8], const uint4 &a, const uint4 &y, uint2 m)
 {
-	return uint4{even(r.x, r.y) ^ m.x, even(r.z, r.w) ^ m.y, odd(r.x, r.y) ^ m.x, odd(r.z, r.w) ^ m.y};
-}
-
-// multiplyTile adds a tile.
-static __device__ __forceinline__ void multiplyTile(int (&c)[8], const uint4 &a, const uint4 &y)
-{
-	multiplyMixed(c, a, y.x, y.y);
-	multiplyMixed(c + 4, a, y.z, y.w);
+	multiplyMixed(c, a, even(y.x, y.y) ^ m.x, even(y.z, y.w) ^ m.y);
+	multiplyMixed(c + 4, a, odd(y.x, y.y) ^ m.x, odd(y.z, y.w) ^ m.y);
 }
 
 // addDiagonals adds the antidiagonals of a tile that a warp has written.
@@ -173,20 +163,20 @@ static __device__ __forceinline__ i64 column(const i64 *diagonal, int kept, int 
 static __device__ __noinline__ void finishRow(const reduction &r, int kept, const i64 *diagonals, i64 *columns, span *known)
 {
 	i64 *carried = columns + r.digits + 1;
-	for (int c = threadIdx.x; c <= r.digits; c += blockDim.x)
+	for (int c = threadIdx.x; c <= r.digits; c += OUTER_THREADS)
 		carried[c] = column(diagonals, kept, c);
 	__syncthreads();
-	for (int c = threadIdx.x; c <= r.digits; c += blockDim.x)
+	for (int c = threadIdx.x; c <= r.digits; c += OUTER_THREADS)
 		columns[c] = (c > 0 ? carried[c] & MASK : carried[c]) + (c < r.digits ? carried[c + 1] >> DIGIT : 0);
 	__syncthreads();
 	finishTile(r, columns, known);
 }
 
 // outer adds the products of a row.
-template <int F, int W, int DEPTH, int HALVES> static __device__ __forceinline__ void outer(const outerReduction &q)
+template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(const outerReduction &q)
 {
 	const reduction &r = q.r;
-	typedef shape<F, W, DEPTH, HALVES> is;
+	typedef shape<F, W, DEPTH> is;
 	extern __shared__ uint4 room[];
 	__shared__ reduction copy; // functions that are not inlined reach no parameters of the kernel
 	__shared__ span known[OUTER_WARPS];
@@ -194,15 +184,18 @@ template <int F, int W, int DEPTH, int HALVES> static __device__ __forceinline__
 	int *shifts = (int *)(base + is::SHIFTS), *square = (int *)(base + is::SQUARES) + threadIdx.x / 32 * SQUARE;
 	u8 *signs = (u8 *)(base + is::SIGNS);
 	u64 *diagonals = (u64 *)(base + is::DIAGONALS);
-	for (int i = threadIdx.x; i < sizeof copy / sizeof(u32); i += is::THREADS)
+	for (int i = threadIdx.x; i < sizeof copy / sizeof(u32); i += OUTER_THREADS)
 		((u32 *)&copy)[i] = ((const u32 *)&r)[i];
-	int stages = stagesOf(r, is::NUMBERS), first = beginOf(0, is::NUMBERS);
+	// The stages of this block.
+	int count = (r.a.k + is::NUMBERS - 1) / is::NUMBERS, each = (count + gridDim.y - 1) / gridDim.y;
+	int stages = max(0, min(each, count - (int)blockIdx.y * each)), first = blockIdx.y * each * is::NUMBERS;
+	int end = min(r.a.k, first + stages * is::NUMBERS);
 
 	// Only the highest words of numbers are loaded, and below those of short numbers are zeros.
-	for (int i = threadIdx.x; i < 2 * DEPTH * is::NUMBERS; i += is::THREADS)
+	for (int i = threadIdx.x; i < (2 * DEPTH + 1) * is::NUMBERS; i += OUTER_THREADS)
 		for (int w = 2 * F - min(2 * F, (i < DEPTH * is::NUMBERS ? r.a : r.x).a.limbs); w > 0; w--)
 			((u64 *)(base + i * is::PITCH))[w - 1] = 0;
-	for (int i = threadIdx.x; i < is::SUMS; i += is::THREADS)
+	for (int i = threadIdx.x; i < is::SUMS; i += OUTER_THREADS)
 		diagonals[i] = 0;
 
 	fetcher from[2] = {
@@ -211,14 +204,14 @@ template <int F, int W, int DEPTH, int HALVES> static __device__ __forceinline__
 	};
 	// Words of a stage begin to come.
 	auto fetch = [&](int coming) {
-		int here = min(is::NUMBERS, r.a.k - beginOf(coming, is::NUMBERS));
+		int here = min(is::NUMBERS, end - first - coming * is::NUMBERS);
 #pragma unroll
 		for (int f = 0; f < 2; f++) {
 			const fetching &by = f ? q.second : q.first;
-			int n = from[f].w < 0 ? from[f].n : here, numbers = is::THREADS >> by.log;
+			int n = from[f].w < 0 ? from[f].n : here, numbers = OUTER_THREADS >> by.log;
 			u64 at = from[f].at;
-			u32 to = sharedAddress(base + (f ? is::SECOND : 0) + (u32)coming % DEPTH * is::STAGE) + n * is::PITCH + 16 * F + by.size * from[f].w;
-			from[f].at += by.stage * gridDim.y;
+			u32 to = sharedAddress(base + (f ? is::SECOND + (u32)coming % (DEPTH + 1) * is::STAGE : (u32)coming % DEPTH * is::STAGE)) + n * is::PITCH + 16 * F + by.size * from[f].w;
+			from[f].at += by.stage;
 #pragma unroll 1
 			for (; n < here; n += numbers) {
 				if (by.size == 16)
@@ -231,22 +224,22 @@ template <int F, int W, int DEPTH, int HALVES> static __device__ __forceinline__
 		}
 		asm volatile("cp.async.commit_group;" ::: "memory");
 	};
-	head headA[is::QUEUE], headX[is::QUEUE];
-	int sum[is::TILES][8], bias[2][4];
+	head headA, headX;
+	int sum[is::SLOTS][8], bias[2][4];
 	// Threads take turns to read heads, each long before shifts are found from them.
 	int keeper = threadIdx.x / is::NUMBERS, number = threadIdx.x % is::NUMBERS;
-	auto headsOf = [&](int stage, int i) {
-		int h = beginOf(stage, is::NUMBERS) + number;
-		headA[i] = headX[i] = head{0, ZERO << 1};
-		if (h < r.a.k) {
-			i64 at = r.a.off + blockIdx.x * r.a.rs + h * r.a.cs, atX = r.x.off + h * r.x.cs;
-			headA[i] = head{__ldg((const int *)r.a.a.plane[1] + at), __ldg((const u8 *)r.a.a.plane[2] + at)};
-			headX[i] = head{__ldg((const int *)r.x.a.plane[1] + atX), __ldg((const u8 *)r.x.a.plane[2] + atX)};
+	auto headsOf = [&](int stage) {
+		int h = first + stage * is::NUMBERS + number;
+		headA = headX = head{0, ZERO << 1};
+		if (h < end) {
+			i64 i = r.a.off + blockIdx.x * r.a.rs + h * r.a.cs, j = r.x.off + h * r.x.cs;
+			headA = head{__ldg((const int *)r.a.a.plane[1] + i), __ldg((const u8 *)r.a.a.plane[2] + i)};
+			headX = head{__ldg((const int *)r.x.a.plane[1] + j), __ldg((const u8 *)r.x.a.plane[2] + j)};
 		}
 	};
 	auto zero = [&]() {
 #pragma unroll
-		for (int i = 0; i < is::TILES; i++)
+		for (int i = 0; i < is::SLOTS; i++)
 #pragma unroll
 			for (int j = 0; j < 8; j++)
 				sum[i][j] = 0;
@@ -259,10 +252,8 @@ template <int F, int W, int DEPTH, int HALVES> static __device__ __forceinline__
 #pragma unroll 1
 	for (int stage = 0; stage < DEPTH - 2; stage++)
 		fetch(stage);
-#pragma unroll
-	for (int i = 0; i < is::QUEUE; i++)
-		headsOf(keeper + i * is::KEEPERS, i);
-	look<is::THREADS, is::NUMBERS, true>(copy, known);
+	headsOf(keeper);
+	look<OUTER_THREADS, true>(copy, first, end, known);
 	i64 top = known[0].top;
 #pragma unroll 1
 	for (int stage = -2; stage < stages; stage++) {
@@ -274,14 +265,11 @@ template <int F, int W, int DEPTH, int HALVES> static __device__ __forceinline__
 		if ((u32)(stage + 2) % is::KEEPERS == keeper) {
 			int at = (stage + 2 & INFO - 1) * is::NUMBERS, n = number;
 			i64 shift = 32 * is::WORDS; // nothing of it remains
-			if (finiteClass(headA[0].cls) && finiteClass(headX[0].cls))
-				shift = min64(shift, top - headA[0].exp - headX[0].exp);
+			if (finiteClass(headA.cls) && finiteClass(headX.cls))
+				shift = min64(shift, top - headA.exp - headX.exp);
 			shifts[at + n] = (int)shift;
-			signs[at + (n & ~15) + (n & 6) * 2 + (n >> 2 & 2) + (n & 1)] = (headA[0].cls ^ headX[0].cls) & 1 ? 0x7f : 0x80;
-#pragma unroll
-			for (int i = 1; i < is::QUEUE; i++)
-				headA[i - 1] = headA[i], headX[i - 1] = headX[i];
-			headsOf(stage + 2 + is::KEEPERS * is::QUEUE, is::QUEUE - 1);
+			signs[at + (n & ~15) + (n & 6) * 2 + (n >> 2 & 2) + (n & 1)] = (headA.cls ^ headX.cls) & 1 ? 0x7f : 0x80;
+			headsOf(stage + 2 + is::KEEPERS);
 		}
 		// The first factors of the next stage are shifted.
 		if (stage >= -1 && stage + 1 < stages) {
@@ -289,12 +277,12 @@ template <int F, int W, int DEPTH, int HALVES> static __device__ __forceinline__
 			char *to = base + is::SHIFTED + (stage + 1 & 1) * is::STAGE;
 			const int *by = shifts + (stage + 1 & INFO - 1) * is::NUMBERS;
 			// Pairs of words, so many a thread. All are read before the first is written.
-			const int PAIRS = is::NUMBERS * is::WORDS / 2, TURNS = (PAIRS + is::THREADS - 1) / is::THREADS;
+			const int PAIRS = is::NUMBERS * is::WORDS / 2, TURNS = (PAIRS + OUTER_THREADS - 1) / OUTER_THREADS;
 			u32 word[TURNS][3], places[TURNS];
 #pragma unroll
 			for (int i = 0; i < TURNS; i++) {
-				int k = threadIdx.x + i * is::THREADS, n = k / (is::WORDS / 2), w = k % (is::WORDS / 2) * 2;
-				if (PAIRS % is::THREADS != 0 && k >= PAIRS)
+				int k = threadIdx.x + i * OUTER_THREADS, n = k / (is::WORDS / 2), w = k % (is::WORDS / 2) * 2;
+				if (PAIRS % OUTER_THREADS != 0 && k >= PAIRS)
 					n = 0;
 				places[i] = by[n];
 				const u32 *words = (const u32 *)(in + n * is::PITCH);
@@ -305,52 +293,46 @@ template <int F, int W, int DEPTH, int HALVES> static __device__ __forceinline__
 			}
 #pragma unroll
 			for (int i = 0; i < TURNS; i++) {
-				int k = threadIdx.x + i * is::THREADS, n = k / (is::WORDS / 2), w = k % (is::WORDS / 2) * 2;
-				if (PAIRS % is::THREADS == 0 || k < PAIRS)
+				int k = threadIdx.x + i * OUTER_THREADS, n = k / (is::WORDS / 2), w = k % (is::WORDS / 2) * 2;
+				if (PAIRS % OUTER_THREADS == 0 || k < PAIRS)
 					*(uint2 *)(to + n * is::PITCH + 4 * w) = uint2{__funnelshift_r(word[i][0], word[i][1], places[i] & 31), __funnelshift_r(word[i][1], word[i][2], places[i] & 31)};
-			}
-		}
-		// So are the digits and signs of second factors put in order, once for all warps.
-		int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-		if (stage >= -1 && stage + 1 < stages) {
-			u32 in = sharedAddress(base + is::SECOND + (u32)(stage + 1) % DEPTH * is::STAGE);
-			uint4 *to = (uint4 *)(base + is::TAKEN) + (stage + 1 & 1) * is::NUMBERS * F;
-#pragma unroll
-			for (int i = 0; i < (is::GROUPS * F + is::WARPS - 1) / is::WARPS; i++) {
-				int k = warp + i * is::WARPS, numbers = k / F * 32, group = k % F;
-				if (k >= is::GROUPS * F)
-					break;
-				const u32 *of = (const u32 *)(signs + (stage + 1 & INFO - 1) * is::NUMBERS + numbers) + lane % 4;
-				to[32 * k + lane] = secondFactor(loadRows(in + (numbers + lane) * is::PITCH + 16 * (F - 1 - group)), uint2{of[0], of[4]});
 			}
 		}
 		if (stage < 0)
 			continue;
 
 		// The products of this one.
-		int a = warp % W, other = min(2 * W - 1 - a, F - 1), half = warp / W % HALVES;
-		int mine = warp / (W * HALVES); // the warp's group of warps, and of numbers
-		u32 at = sharedAddress(base + is::SHIFTED + (stage & 1) * is::STAGE) + (32 * mine + lane) * is::PITCH;
-		const uint4 *y = (const uint4 *)(base + is::TAKEN) + ((stage & 1) * is::NUMBERS + 32 * mine) * F + lane;
-		const u32 *of = (const u32 *)(signs + (stage & INFO - 1) * is::NUMBERS + 32 * mine) + lane % 4;
-		uint4 x = firstFactor(loadRows(at + 16 * (F - 1 - a))), z = firstFactor(loadRows(at + 16 * (F - 1 - other)));
-		multiplyMixed(bias[0], x, of[0], of[4]);
-		multiplyMixed(bias[1], z, of[0], of[4]);
+		int lane = threadIdx.x % 32, a = threadIdx.x / 32 % W, other = min(2 * W - 1 - a, F - 1);
+		int mine = threadIdx.x / 32 / W * 32; // numbers of the warp's group of warps
+		u32 atX = sharedAddress(base + is::SHIFTED + (stage & 1) * is::STAGE) + (mine + lane) * is::PITCH;
+		u32 atY = sharedAddress(base + is::SECOND + (u32)stage % (DEPTH + 1) * is::STAGE) + (mine + lane) * is::PITCH;
+		const u32 *of = (const u32 *)(signs + (stage & INFO - 1) * is::NUMBERS + mine) + lane % 4;
+		uint2 m = {of[0], of[4]};
+		uint4 rows = {0, 0, 0, 0};
+		loadRows(rows, atX + 16 * (F - 1 - a), true);
+		uint4 x = firstFactor(rows);
+		loadRows(rows, atX + 16 * (F - 1 - other), true);
+		uint4 z = firstFactor(rows);
+		multiplyMixed(bias[0], x, m.x, m.y);
+		multiplyMixed(bias[1], z, m.x, m.y);
 #pragma unroll
-		for (int i = 0; i < is::TILES; i++) {
-			int slot = half ? is::SLOTS - 1 - i : i;
-			if (slot < F - a) // of group a, else of the other one, with digits that are there
-				multiplyTile(sum[i], x, y[32 * slot]);
-			else
-				multiplyTile(sum[i], z, y[32 * (is::SLOTS - 1 - slot)]);
+		for (int i = 0; i <= (is::SLOTS - 1) / 2; i++) {
+			const int j = is::SLOTS - 1 - i;
+			loadRows(rows, atY + 16 * (F - 1 - i), true);
+			multiplyTile(sum[i], x, rows, m);
+			if (i == j)
+				break;
+			bool same = j < F - a; // of group a, else of the other one, with digits that are there
+			loadRows(rows, atY + 16 * (F - 1 - j), same);
+			uint4 factor = {same ? x.x : z.x, same ? x.y : z.y, same ? x.z : z.z, same ? x.w : z.w};
+			multiplyTile(sum[j], factor, rows, m);
 		}
 		if (stage + 1 < stages && (stage + 1) % (OUTER_LONGEST / 32) != 0)
 			continue;
 #pragma unroll
-		for (int i = 0; i < is::TILES; i++) {
-			int slot = half ? is::SLOTS - 1 - i : i;
-			bool same = slot < F - a;
-			int group = same ? a : 2 * W - 1 - a, b = same ? slot : is::SLOTS - 1 - slot;
+		for (int i = 0; i < is::SLOTS; i++) {
+			bool same = i < F - a;
+			int group = same ? a : 2 * W - 1 - a, b = same ? i : is::SLOTS - 1 - i;
 			if (group + b >= F)
 				continue;
 			int low = same ? bias[0][0] : bias[1][0], high = same ? bias[0][2] : bias[1][2];
@@ -370,8 +352,8 @@ template <int F, int W, int DEPTH, int HALVES> static __device__ __forceinline__
 }
 
 // OUTER defines the kernel for F groups of 16 digits; a multiprocessor is to hold so many blocks.
-#define OUTER(F, W, DEPTH, HALVES, BLOCKS)                                                                                      \
-	extern "C" __global__ void __launch_bounds__((shape<F, W, DEPTH, HALVES>::THREADS), BLOCKS) outer##F(const __grid_constant__ outerReduction r) \
+#define OUTER(F, W, DEPTH, BLOCKS)                                                                                      \
+	extern "C" __global__ void __launch_bounds__(OUTER_THREADS, BLOCKS) outer##F(const __grid_constant__ outerReduction r) \
 	{                                                                                                                   \
-		outer<F, W, DEPTH, HALVES>(r);                                                                                          \
+		outer<F, W, DEPTH>(r);                                                                                          \
 	}

@@ -68,12 +68,16 @@ template <int LANES, int COLUMNS, int NUMBERS> static __device__ __forceinline__
 	__shared__ reduction copy; // functions that are not inlined reach no parameters of the kernel
 	__shared__ span known[WORD_WARPS];
 	int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-	int stages = stagesOf(r, NUMBERS); // of this block, of which its warps take turns
+	// The stages of this block, of which its warps take turns.
+	int count = (r.a.k + NUMBERS - 1) / NUMBERS, each = (count + gridDim.y - 1) / gridDim.y;
+	int stages = max(0, min(each, count - (int)blockIdx.y * each)), first = blockIdx.y * each * NUMBERS;
+	int end = min(r.a.k, first + stages * NUMBERS);
+
 	i64 start = r.a.off + blockIdx.x * r.a.rs;
 	const char *from = (const char *)r.a.a.plane[0] + 8 * ((start + 1) * r.a.a.limbs - q.limbs);
 	char *base = (char *)room + warp * WORD_DEPTH * q.stage;
 	auto fetch = [&](int stage) {
-		int h = beginOf(stage, NUMBERS), here = min(NUMBERS, r.a.k - h);
+		int h = first + stage * NUMBERS, here = min(NUMBERS, end - h);
 		char *to = base + (u32)(stage / WORD_WARPS) % WORD_DEPTH * q.stage;
 		const char *at = from + 8 * h * r.a.cs * r.a.a.limbs;
 		if (q.unit == 16) {
@@ -88,9 +92,9 @@ template <int LANES, int COLUMNS, int NUMBERS> static __device__ __forceinline__
 	};
 	head own;
 	auto headOf = [&](int stage) {
-		int h = beginOf(stage, NUMBERS) + lane;
+		int h = first + stage * NUMBERS + lane;
 		own = head{0, ZERO << 1};
-		if (lane < NUMBERS && h < r.a.k) {
+		if (lane < NUMBERS && h < end) {
 			i64 i = start + h * r.a.cs;
 			own = head{__ldg((const int *)r.a.a.plane[1] + i), __ldg((const u8 *)r.a.a.plane[2] + i)};
 		}
@@ -105,7 +109,7 @@ template <int LANES, int COLUMNS, int NUMBERS> static __device__ __forceinline__
 		asm volatile("cp.async.commit_group;" ::: "memory");
 	}
 	headOf(warp);
-	look<WORD_THREADS, NUMBERS, false>(copy, known);
+	look<WORD_THREADS, false>(copy, first, end, known);
 	i64 top = known[0].top, sum[COLUMNS];
 #pragma unroll
 	for (int c = 0; c < COLUMNS; c++)
