@@ -301,8 +301,8 @@ static __device__ void alignPart(i64 *column, int stride, int k, int n)
 // does if it has come last. Behind the sums there is room for one a thread.
 //
 // The last warp merges spans, the others add columns. Those of a slice lie side by side, and so do
-// the threads that read them, in groups that share slices. A slice without a finite addend has no P,
-// and zeros, which need no alignment.
+// the threads that read them, in groups that share slices. A slice without a finite addend has no
+// P, and zeros, which need no alignment.
 static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *all)
 {
 	int rows = 1 << r.logRows, n = (r.digits + 1) * rows, threads = blockDim.x, slices = gridDim.y;

@@ -63,14 +63,14 @@ template <int F, int W, int DEPTH> struct shape {
 	static_assert((SLOTS - 1) / 2 < F - (W - 1), "shape");
 };
 
-// How a factor of a stage is fetched, in words of 8 or 16 bytes: some threads, a power of two, for a
-// number, each for a word, and more numbers if there are more threads.
+// How a factor of a stage is fetched, in words of 8 or 16 bytes: some threads, a power of two, take
+// a number, each a word of it, and others other numbers.
 struct fetching {
-	i64 stage;   // bytes from a stage to the next
-	i64 jump;    // bytes from a number to the thread's next one
-	int words;   // that are fetched of a number
-	int log;     // of the threads for a number
-	int size;    // of a word
+	i64 stage; // bytes from a stage to the next
+	i64 jump;  // bytes from a number to the thread's next one
+	int words; // that are fetched of a number
+	int log;   // of the threads for a number
+	int size;  // of a word
 	int pad;
 };
 
@@ -261,7 +261,8 @@ template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(
 		__syncthreads();
 		fetch(stage + DEPTH);
 
-		// The shifts and signs of the stage after next. The signs lie as the tensor cores want them.
+		// The shifts and signs of the stage after next. The signs lie as the tensor cores want
+		// them.
 		if ((u32)(stage + 2) % is::KEEPERS == keeper) {
 			int at = (stage + 2 & INFO - 1) * is::NUMBERS, n = number;
 			i64 shift = 32 * is::WORDS; // nothing of it remains
