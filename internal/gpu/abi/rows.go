@@ -1,6 +1,7 @@
 package abi
 
 import (
+	"math/bits"
 	"slices"
 	"strconv"
 
@@ -152,9 +153,8 @@ type OuterReduction struct {
 
 // Fetching says how they fetch the numbers of a factor.
 type Fetching struct {
-	Stage, Jump, Next    int64
-	Words, Numbers, Rest int32
-	Size                 int32
+	Stage, Jump         int64
+	Words, Log, Size, _ int32
 }
 
 // FetchingOf returns that of rows of v, for stages of shape s.
@@ -163,11 +163,10 @@ func (s OuterShape) FetchingOf(v Vectors) Fetching {
 	if v.A.Limbs%2 == 0 && v.A.Plane[0]%16 == 0 {
 		f.Size, f.Words = 16, f.Words/2
 	}
-	f.Numbers, f.Rest = OuterThreads/f.Words, OuterThreads%f.Words
+	f.Log = int32(bits.Len32(uint32(f.Words - 1)))
 	step := 8 * v.CS * int64(v.A.Limbs)
 	f.Stage = int64(s.Numbers()) * step
-	f.Jump = int64(f.Numbers)*step + int64(f.Size*f.Rest)
-	f.Next = step - int64(f.Size*f.Words)
+	f.Jump = int64(OuterThreads>>f.Log) * step
 	return f
 }
 
@@ -211,6 +210,60 @@ func (s OuterShape) SharedBytes() int {
 	}
 	stage := s.Numbers() * pitch
 	return (2*s.Depth+3)*stage + outerWarps*4*16*17 + 8*16*(s.Groups+1) + 4*5*s.Numbers()
+}
+
+// WordReduction is what the kernels of kernels/rows/words.cuh take.
+type WordReduction struct {
+	FusedReduction
+	Limbs, Unit int32
+	Inverse     uint32
+	Stage       int32
+}
+
+// WordThreads is the threads of a block of these kernels.
+const WordThreads = 512
+
+// WordShape is a shape of the kernels of kernels/rows/words.cuh: words of a sum, and numbers of a
+// stage.
+type WordShape struct{ Words, Numbers int }
+
+// WordShapes are those that there are, as kernels/rows/words.cu has them.
+var WordShapes = []WordShape{{32, 32}, {64, 16}}
+
+// WordShapeOf returns the shape for so many digits, and whether there is one.
+func WordShapeOf(digits int) (WordShape, bool) {
+	for _, s := range WordShapes {
+		if s.Words >= keptWords(digits) {
+			return s, true
+		}
+	}
+	return WordShape{}, false
+}
+
+// keptWords returns how many words of a number count.
+func keptWords(digits int) int { return (RowDigit*digits + 31) / 32 }
+
+// Kernel returns the name of its kernel.
+func (s WordShape) Kernel() string { return "words" + strconv.Itoa(s.Words) }
+
+// ReductionOf returns the arguments for rows of numbers of r.
+func (s WordShape) ReductionOf(r FusedReduction) WordReduction {
+	limbs := int64(r.A.A.Limbs)
+	w := WordReduction{FusedReduction: r, Limbs: int32(min(limbs, int64(keptWords(int(r.Digits))+1)/2)), Unit: 8}
+	w.Inverse = ^uint32(0)/uint32(w.Limbs) + 1
+	w.Stage = int32(8*s.Numbers) * w.Limbs
+	aligned := (int64(r.A.A.Plane[0])+8*limbs*r.A.Off)%16 == 0 && (r.A.N == 1 || limbs*r.A.RS%2 == 0)
+	if r.A.CS == 1 && int64(w.Limbs) == limbs && aligned {
+		w.Unit = 16
+	}
+	return w
+}
+
+// SharedBytes returns what a block takes of shared memory: four stages a warp, then sums of warps,
+// of words and of digits, and room for the sums of slices or for rounding.
+func (s WordShape) SharedBytes(r WordReduction) int {
+	const warps = WordThreads / 32
+	return max(warps*4*int(r.Stage), 8*(warps*(s.Words+1)+s.Words+int(r.Digits)+1+WordThreads))
 }
 
 // AlphaWords is the most words of alpha in an update.

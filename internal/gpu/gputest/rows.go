@@ -25,6 +25,9 @@ func RowReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	for _, s := range abi.OuterShapes {
 		drv.Kernel(s.Kernel(), refOuter)
 	}
+	for _, s := range abi.WordShapes {
+		drv.Kernel(s.Kernel(), func(l *fake.Launch, r abi.WordReduction) { refFused(l, r.FusedReduction, false) })
+	}
 	for _, f := range abi.DigitFiles {
 		for _, k := range f.Digits {
 			if f.Sums == abi.FusedFile {

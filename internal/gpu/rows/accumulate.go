@@ -48,6 +48,14 @@ func shares(tiles, slots, most int) int {
 	return min(most, max(1, slots/tiles))
 }
 
+// evenShares is shares where blocks take stages that follow each other, as many each but the last:
+// no block is without.
+func evenShares(tiles, slots, stages int) int {
+	share := shares(tiles, slots, stages)
+	turns := (stages + share - 1) / share
+	return (stages + turns - 1) / turns
+}
+
 // run is compute.
 func (q *rowSums) run(end func() abi.RowEnding) error {
 	r, grid := q.arguments()
@@ -157,9 +165,7 @@ func (q *rowSums) accumulate(r abi.RowReduction) error {
 	}
 	grid := cuda.Dim{X: (q.a.Rows + int(r.Rows) - 1) / int(r.Rows)}
 	stages := (q.a.Cols + lanes*int(r.Width) - 1) / (lanes * int(r.Width))
-	share := shares(grid.X, perSM*q.s.Device().Info().Multiprocessors, stages)
-	turns := (stages + share - 1) / share
-	grid.Y = (stages + turns - 1) / turns
+	grid.Y = evenShares(grid.X, perSM*q.s.Device().Info().Multiprocessors, stages)
 	return f.Launch(q.s, grid, cuda.Dim{X: rowThreads}, shared, r)
 }
 

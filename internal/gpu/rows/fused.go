@@ -22,7 +22,7 @@ const (
 // fused reports whether the sums are for kernels of one launch.
 func (q *rowSums) fused() bool {
 	file, _ := abi.DigitFile(q.digits)
-	return q.outer(q.digits) || file == abi.FusedFile && !q.convolves(q.digits)
+	return q.outer(q.digits) || q.words(q.digits) || file == abi.FusedFile && !q.convolves(q.digits)
 }
 
 // A fusedLaunch is a launch in preparation.
@@ -42,8 +42,11 @@ func (q *rowSums) fuse(end func() abi.RowEnding) error {
 		l.r.X = abi.RowsOf(*q.x)
 	}
 	divide := q.divide
-	if q.outer(q.digits) {
+	switch {
+	case q.outer(q.digits):
 		divide = q.divideOuter
+	case q.words(q.digits):
+		divide = q.divideWords
 	}
 	if err := divide(loaded, l); err != nil {
 		return err
@@ -58,7 +61,11 @@ func (q *rowSums) fuse(end func() abi.RowEnding) error {
 	l.r.Columns, l.r.S = q.memory.Pointer(), spansOf(q.memory.At(q.spansAt()), q.a.Rows)
 	l.r.Parts = q.memory.At(q.partsAt())
 	l.r.End = end()
-	if q.outer(q.digits) {
+	switch {
+	case q.words(q.digits):
+		shape, _ := abi.WordShapeOf(q.digits)
+		return l.f.Launch(q.s, l.grid, cuda.Dim{X: l.threads}, l.shared, shape.ReductionOf(l.r))
+	case q.outer(q.digits):
 		shape, _ := abi.OuterShapeOf(q.digits)
 		return l.f.Launch(q.s, l.grid, cuda.Dim{X: l.threads}, l.shared,
 			abi.OuterReduction{FusedReduction: l.r, First: shape.FetchingOf(l.r.A), Second: shape.FetchingOf(l.r.X)})
@@ -104,8 +111,8 @@ func (q *rowSums) divide(loaded *launch.Kernels, l *fusedLaunch) (err error) {
 }
 
 // fusedShared returns the bytes in which a block adds the sums of rows, step rows a warp, and
-// rounds them.
+// rounds them, or adds those of slices.
 func fusedShared(digits, rows, step int) int {
 	words := (abi.RowDigit*digits + 64 + 31) / 32
-	return max(8*(digits+1)*(fusedThreads/32)*step, (8*(digits+1)+4*words)*rows)
+	return max(8*(digits+1)*(fusedThreads/32)*step, (8*(digits+1)+4*words)*rows, 8*((digits+1)*rows+fusedThreads))
 }

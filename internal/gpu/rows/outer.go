@@ -60,6 +60,6 @@ func (q *rowSums) divideOuter(loaded *launch.Kernels, l *fusedLaunch) (err error
 		return err
 	}
 	l.grid.X = q.a.Rows
-	l.grid.Y = shares(l.grid.X, perSM*q.s.Device().Info().Multiprocessors, (q.a.Cols+shape.Numbers()-1)/shape.Numbers())
+	l.grid.Y = evenShares(l.grid.X, perSM*q.s.Device().Info().Multiprocessors, (q.a.Cols+shape.Numbers()-1)/shape.Numbers())
 	return nil
 }

@@ -222,7 +222,7 @@ func significandBits(f num.Format) int { return int(f.Prec) }
 
 // digitsToRound returns how many digits decide the rounding to format f of most sums, 0 if
 // there are no kernels for as many. On data of like size a sum of n addends has about
-// 2^P sqrt(n), the reference being rowMargin above P; 20 bits below that and the error make
+// 2^P sqrt(n), the reference being rowMargin above P; 16 bits below that and the error make
 // failures rare.
 func (q *rowSums) digitsToRound(f num.Format) int {
 	if !q.fits() {
@@ -230,7 +230,7 @@ func (q *rowSums) digitsToRound(f num.Format) int {
 	}
 	n := q.addends()
 	for _, k := range abi.ReduceDigits() {
-		if abi.RowDigit*k >= f.Bits()+bits.Len64(uint64(n))/2+bits.Len64(q.errorDigits(k))+rowMargin+20 {
+		if abi.RowDigit*k >= f.Bits()+bits.Len64(uint64(n))/2+bits.Len64(q.errorDigits(k))+rowMargin+16 {
 			return k
 		}
 	}

@@ -81,6 +81,30 @@ func TestSanitizeOuter(t *testing.T) {
 	}
 }
 
+// TestWords compares sums of all MP numbers by the kernels of kernels/rows/words.cuh with those of
+// the host.
+func TestWords(t *testing.T) {
+	dev := gputest.Machine(t)
+	list := wordProblems()
+	for _, p := range []int{53, 106, 212, 424, 848, 1696} {
+		f := gputest.MP(p)
+		for _, kind := range []gputest.Family{gputest.Uniform, gputest.Spread, gputest.Cancel, gputest.Special} {
+			list = append(list, rowProblem{in: f, inX: f, out: f, kind: kind, m: 1, k: 100003, alpha: 1, inc: 1})
+		}
+	}
+	checkWords(t, dev, list)
+}
+
+// TestSanitizeWords runs small problems with each of them.
+func TestSanitizeWords(t *testing.T) {
+	alwaysWords(t)
+	dev := gputest.Machine(t)
+	for _, p := range []int{106, 330, 848, 1696} {
+		f := gputest.MP(p)
+		checkReductions(t, dev, rowProblem{in: f, inX: f, out: f, kind: gputest.Special, m: 3, k: 333, alpha: 1, inc: 1 + p%4/2})
+	}
+}
+
 // rowBench is what the benchmarks run: level 1 and 2 on resident operands.
 type rowBench struct {
 	s    *cuda.Stream

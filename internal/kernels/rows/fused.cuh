@@ -278,6 +278,10 @@ template <int K, bool PRODUCTS> struct accumulator {
 	}
 };
 
+// Slices whose columns, or spans, a thread reads without waiting for others.
+#define MEETING 22
+#define MEETING_SPANS 9
+
 // alignPart moves the columns of a row, stride apart, down by n digits.
 static __device__ void alignPart(i64 *column, int stride, int k, int n)
 {
@@ -294,12 +298,16 @@ static __device__ void alignPart(i64 *column, int stride, int k, int n)
 }
 
 // meet adds the sums of the slices of a tile, and returns whether the block goes on with them: it
-// does if it has come last.
+// does if it has come last. Behind the sums there is room for one a thread.
+//
+// The last warp merges spans, the others add columns. Those of a slice lie side by side, and so do
+// the threads that read them, in groups that share slices. A slice without a finite addend has no
+// P, and zeros, which need no alignment.
 static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *all)
 {
 	int rows = 1 << r.logRows, n = (r.digits + 1) * rows, threads = blockDim.x, slices = gridDim.y;
 	int size = n + 3 * rows; // columns, P, least exponents, flags
-	i64 *parts = (i64 *)r.parts + (i64)blockIdx.x * slices * size, *part = parts + (i64)blockIdx.y * size;
+	i64 *parts = (i64 *)r.parts + (i64)blockIdx.x * slices * size, *part = parts + (i64)blockIdx.y * size, *room = sums + n;
 	for (int i = threadIdx.x; i < n; i += threads)
 		part[i] = sums[i];
 	if (threadIdx.x < rows) {
@@ -307,50 +315,53 @@ static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *al
 		part[n + rows + threadIdx.x] = all[threadIdx.x].bottom;
 		part[n + 2 * rows + threadIdx.x] = all[threadIdx.x].flags;
 	}
+	int workers = threads - 32, width = min(n, workers), groups = workers / width;
+	int group = threadIdx.x / width, place = threadIdx.x - group * width;
 	if (!lastOfTile())
 		return false;
-	// The last warp adds spans, the others columns, each of them by some lanes.
-	int lanes = 1, workers = threads - 32;
-	while (lanes < 32 && 2 * lanes <= slices)
-		lanes *= 2;
-	int lane = threadIdx.x & (lanes - 1), each = workers / lanes;
 	for (bool again = false;; again = true) {
 		bool differ = false; // whether not all have the same P
-		if (threadIdx.x < workers) {
-			for (int first = 0; first < n; first += each) {
-				int i = first + threadIdx.x / lanes;
-				i64 v = 0;
-				for (int p = lane; p < slices && i < n; p += AHEAD * lanes) {
+		for (int first = 0; first < n; first += width) {
+			int i = first + place;
+			i64 v = 0;
+			if (group < groups && i < n) {
+				for (int p = group; p < slices; p += MEETING * groups) {
 #pragma unroll
-					for (int a = 0; a < AHEAD; a++)
-						v += p + a * lanes < slices ? __ldcg(parts + (i64)(p + a * lanes) * size + i) : 0;
+					for (int a = 0; a < MEETING; a++)
+						v += p + a * groups < slices ? __ldcg(parts + (i64)(p + a * groups) * size + i) : 0;
 				}
-#pragma unroll 1
-				for (int d = lanes / 2; d > 0; d /= 2)
-					v += __shfl_xor_sync(~0u, v, d);
-				if (lane == 0 && i < n)
-					sums[i] = v;
-			}
-		} else if (!again) { // 32 / rows threads a row
-			int thread = threadIdx.x - workers, row = thread & (rows - 1);
-			span s = all[row];
-			i64 top = s.top;
-			for (int p = thread >> r.logRows; p < slices; p += AHEAD * 32 >> r.logRows) {
+			} else if (threadIdx.x >= workers && first == 0 && !again) { // 32 / rows threads a row
+				int thread = threadIdx.x - workers, row = thread & (rows - 1);
+				span s = all[row];
+				i64 top = s.top;
+				for (int p = thread >> r.logRows; p < slices; p += MEETING_SPANS * 32 >> r.logRows) {
 #pragma unroll
-				for (int a = 0; a < AHEAD; a++) {
-					int q = p + (a * 32 >> r.logRows);
-					const i64 *from = parts + (i64)q * size + n + row;
-					span t = s;
-					if (q < slices)
-						t = span{__ldcg(from), __ldcg(from + rows), (u32)__ldcg(from + 2 * rows)};
-					differ |= t.top != top;
-					s.merge(t);
+					for (int a = 0; a < MEETING_SPANS; a++) {
+						int q = p + (a * 32 >> r.logRows);
+						const i64 *from = parts + (i64)q * size + n + row;
+						span t = s;
+						if (q < slices)
+							t = span{__ldcg(from), __ldcg(from + rows), (u32)__ldcg(from + 2 * rows)};
+						differ |= t.top != top && t.top != NO_TOP && top != NO_TOP;
+						top = max64(top, t.top);
+						s.merge(t);
+					}
 				}
+				mergeWarp(s, rows);
+				differ |= top != s.top && top != NO_TOP;
+				__syncwarp();
+				if (thread < rows)
+					all[row] = s;
 			}
-			mergeWarp(s, rows);
-			__syncwarp();
-			if (thread < rows)
-				all[row] = s;
+			room[threadIdx.x] = v;
+			__syncthreads();
+			if (group == 0 && i < n) {
+#pragma unroll 8
+				for (int g = 1; g < groups; g++)
+					v += room[place + g * width];
+				sums[i] = v;
+			}
+			__syncthreads();
 		}
 		if (!__syncthreads_or(differ))
 			return true;

@@ -23,7 +23,7 @@
 // in a word; ldmatrix moves pairs of bytes to where they belong and byte permutations part them.
 #pragma once
 #include "../common/mma.cuh"
-#include "fused.cuh"
+#include "look.cuh"
 
 #define OUTER_THREADS 256
 #define OUTER_WARPS (OUTER_THREADS / 32)
@@ -47,6 +47,7 @@ template <int F, int W, int DEPTH> struct shape {
 		STAGE = NUMBERS * PITCH,
 		SLOTS = F + (2 * W == F),
 		SUMS = 16 * F + 16,
+		KEEPERS = OUTER_THREADS / NUMBERS, // threads that take turns to know a number of a stage
 		// Where things are in shared memory: stages of first factors as they are, of second
 		// factors, of shifted first factors; the rest.
 		SECOND = DEPTH * STAGE,
@@ -62,15 +63,15 @@ template <int F, int W, int DEPTH> struct shape {
 	static_assert((SLOTS - 1) / 2 < F - (W - 1), "shape");
 };
 
-// How a factor of a stage is fetched, in words of 8 or 16 bytes: a thread begins with word w of
-// number n and goes on by OUTER_THREADS words.
+// How a factor of a stage is fetched, in words of 8 or 16 bytes: some threads, a power of two, take
+// a number, each a word of it, and others other numbers.
 struct fetching {
 	i64 stage; // bytes from a stage to the next
-	i64 jump;  // bytes from a word to the thread's next one
-	i64 next;  // bytes from the end of a number's words to those of the next
+	i64 jump;  // bytes from a number to the thread's next one
 	int words; // that are fetched of a number
-	int numbers, rest; // OUTER_THREADS by words
-	int size; // of a word
+	int log;   // of the threads for a number
+	int size;  // of a word
+	int pad;
 };
 
 struct outerReduction {
@@ -85,16 +86,11 @@ struct fetcher {
 
 	__device__ __forceinline__ fetcher(const vectors &v, i64 at0, const fetching &by)
 	{
-		n = threadIdx.x / by.words;
-		w = threadIdx.x % by.words;
-		at = v.a.plane[0] + 8 * (at0 + n * v.cs + 1) * v.a.limbs + by.size * (w - by.words);
+		n = threadIdx.x >> by.log;
+		w = (threadIdx.x & (1 << by.log) - 1) - by.words; // from the end of the number
+		at = v.a.plane[0] + 8 * (at0 + n * v.cs + 1) * v.a.limbs + by.size * w;
 	}
 };
-
-static __device__ __forceinline__ void copyWord(char *to, const u64 *from)
-{
-	asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from));
-}
 
 // loadRows loads 16 bytes of each of 32 rows, that of the thread at address at, if wanted: of
 // numbers 2q and 2q + 1 of each 8 it gets bytes 2g and 2g + 1, g = lane / 4, q = lane % 4.
@@ -163,53 +159,6 @@ static __device__ __forceinline__ i64 column(const i64 *diagonal, int kept, int 
 	return sum;
 }
 
-// An addend of a row without its significand: |x y| < 2^exp.
-struct addend {
-	i64 exp;
-	u32 cls;
-
-	__device__ __forceinline__ addend(const reduction &r, int row, int h)
-	{
-		i64 i = r.a.off + row * r.a.rs + h * r.a.cs, j = r.x.off + h * r.x.cs;
-		exp = (i64)__ldg((const int *)r.a.a.plane[1] + i) + __ldg((const int *)r.x.a.plane[1] + j);
-		cls = productClass(__ldg((const u8 *)r.a.a.plane[2] + i), __ldg((const u8 *)r.x.a.plane[2] + j));
-	}
-};
-
-// look finds what is known of the addends of numbers from first on of a row, and their P. All
-// blocks of a row take the same sample of it, so that their P are congruent.
-static __device__ __noinline__ void look(const reduction &r, int first, int end, span *known)
-{
-	int lane = threadIdx.x % 32, step = max(1u, (u32)r.a.k / 32u);
-	i64 start = NO_TOP;
-	if (lane * step < r.a.k) {
-		addend a(r, blockIdx.x, lane * step);
-		if (finiteClass(a.cls))
-			start = a.exp;
-	}
-	start = maxWarp(start);
-	start = start == NO_TOP ? 0 : start + MARGIN;
-	span s = {NO_TOP, NO_TOP, 0};
-#pragma unroll 8
-	for (int h = first + threadIdx.x; h < end; h += OUTER_THREADS) {
-		addend a(r, blockIdx.x, h);
-		if (s.see(a.cls, a.exp))
-			s.top = max64(s.top, a.exp);
-	}
-	mergeWarp(s, 1);
-	if (lane == 0)
-		known[threadIdx.x / 32] = s;
-	__syncthreads();
-	if (threadIdx.x == 0) {
-		for (int w = 1; w < OUTER_WARPS; w++)
-			s.merge(known[w]);
-		if (s.top != NO_TOP)
-			s.top = raised(start, s.top);
-		known[0] = s;
-	}
-	__syncthreads();
-}
-
 // finishRow makes columns of the antidiagonals, carried once so that sums of many slices fit.
 static __device__ __noinline__ void finishRow(const reduction &r, int kept, const i64 *diagonals, i64 *columns, span *known)
 {
@@ -249,15 +198,45 @@ template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(
 	for (int i = threadIdx.x; i < is::SUMS; i += OUTER_THREADS)
 		diagonals[i] = 0;
 
-	__syncthreads();
-	look(copy, first, end, known);
-	i64 top = known[0].top;
 	fetcher from[2] = {
 		fetcher(r.a, r.a.off + blockIdx.x * r.a.rs + first * r.a.cs, q.first),
 		fetcher(r.x, r.x.off + first * r.x.cs, q.second),
 	};
+	// Words of a stage begin to come.
+	auto fetch = [&](int coming) {
+		int here = min(is::NUMBERS, end - first - coming * is::NUMBERS);
+#pragma unroll
+		for (int f = 0; f < 2; f++) {
+			const fetching &by = f ? q.second : q.first;
+			int n = from[f].w < 0 ? from[f].n : here, numbers = OUTER_THREADS >> by.log;
+			u64 at = from[f].at;
+			u32 to = sharedAddress(base + (f ? is::SECOND + (u32)coming % (DEPTH + 1) * is::STAGE : (u32)coming % DEPTH * is::STAGE)) + n * is::PITCH + 16 * F + by.size * from[f].w;
+			from[f].at += by.stage;
+#pragma unroll 1
+			for (; n < here; n += numbers) {
+				if (by.size == 16)
+					copyAsync(to, (const void *)at);
+				else
+					copyWord(to, (const u64 *)at);
+				at += by.jump;
+				to += numbers * is::PITCH;
+			}
+		}
+		asm volatile("cp.async.commit_group;" ::: "memory");
+	};
 	head headA, headX;
 	int sum[is::SLOTS][8], bias[2][4];
+	// Threads take turns to read heads, each long before shifts are found from them.
+	int keeper = threadIdx.x / is::NUMBERS, number = threadIdx.x % is::NUMBERS;
+	auto headsOf = [&](int stage) {
+		int h = first + stage * is::NUMBERS + number;
+		headA = headX = head{0, ZERO << 1};
+		if (h < end) {
+			i64 i = r.a.off + blockIdx.x * r.a.rs + h * r.a.cs, j = r.x.off + h * r.x.cs;
+			headA = head{__ldg((const int *)r.a.a.plane[1] + i), __ldg((const u8 *)r.a.a.plane[2] + i)};
+			headX = head{__ldg((const int *)r.x.a.plane[1] + j), __ldg((const u8 *)r.x.a.plane[2] + j)};
+		}
+	};
 	auto zero = [&]() {
 #pragma unroll
 		for (int i = 0; i < is::SLOTS; i++)
@@ -269,57 +248,29 @@ template <int F, int W, int DEPTH> static __device__ __forceinline__ void outer(
 			bias[i / 4][i % 4] = 0;
 	};
 	zero();
+	__syncthreads();
 #pragma unroll 1
-	for (int stage = -DEPTH; stage < stages; stage++) {
+	for (int stage = 0; stage < DEPTH - 2; stage++)
+		fetch(stage);
+	headsOf(keeper);
+	look<OUTER_THREADS, true>(copy, first, end, known);
+	i64 top = known[0].top;
+#pragma unroll 1
+	for (int stage = -2; stage < stages; stage++) {
 		asm volatile("cp.async.wait_group %0;" ::"n"(DEPTH - 2) : "memory");
 		__syncthreads();
-		// Words of a stage begin to come.
-		int coming = stage + DEPTH, here = min(is::NUMBERS, end - first - coming * is::NUMBERS);
-#pragma unroll
-		for (int f = 0; f < 2; f++) {
-			const fetching &by = f ? q.second : q.first;
-			int n = from[f].n, w = from[f].w;
-			u64 at = from[f].at;
-			char *to = base + (f ? is::SECOND + (u32)coming % (DEPTH + 1) * is::STAGE : (u32)coming % DEPTH * is::STAGE) + n * is::PITCH + 16 * F + by.size * (w - by.words);
-			from[f].at += by.stage;
-#pragma unroll 1
-			while (n < here) {
-				if (by.size == 16)
-					copyAsync(sharedAddress(to), (const void *)at);
-				else
-					copyWord(to, (const u64 *)at);
-				n += by.numbers;
-				w += by.rest;
-				at += by.jump;
-				to += by.numbers * is::PITCH + by.size * by.rest;
-				if (w >= by.words) {
-					n++;
-					w -= by.words;
-					at += by.next;
-					to += is::PITCH - by.size * by.words;
-				}
-			}
-		}
-		asm volatile("cp.async.commit_group;" ::: "memory");
+		fetch(stage + DEPTH);
 
-		// The shifts and signs of the stage after next, whose heads were read in the last turn. The
-		// signs lie as the tensor cores want them.
-		if (stage >= -2 && threadIdx.x < is::NUMBERS) {
-			int at = (stage + 2 & INFO - 1) * is::NUMBERS, n = threadIdx.x;
+		// The shifts and signs of the stage after next. The signs lie as the tensor cores want
+		// them.
+		if ((u32)(stage + 2) % is::KEEPERS == keeper) {
+			int at = (stage + 2 & INFO - 1) * is::NUMBERS, n = number;
 			i64 shift = 32 * is::WORDS; // nothing of it remains
 			if (finiteClass(headA.cls) && finiteClass(headX.cls))
 				shift = min64(shift, top - headA.exp - headX.exp);
 			shifts[at + n] = (int)shift;
 			signs[at + (n & ~15) + (n & 6) * 2 + (n >> 2 & 2) + (n & 1)] = (headA.cls ^ headX.cls) & 1 ? 0x7f : 0x80;
-		}
-		if (stage >= -3) {
-			int h = first + (stage + 3) * is::NUMBERS + threadIdx.x;
-			headA = headX = head{0, ZERO << 1};
-			if (threadIdx.x < is::NUMBERS && h < end) {
-				i64 i = r.a.off + blockIdx.x * r.a.rs + h * r.a.cs, j = r.x.off + h * r.x.cs;
-				headA = head{__ldg((const int *)r.a.a.plane[1] + i), __ldg((const u8 *)r.a.a.plane[2] + i)};
-				headX = head{__ldg((const int *)r.x.a.plane[1] + j), __ldg((const u8 *)r.x.a.plane[2] + j)};
-			}
+			headsOf(stage + 2 + is::KEEPERS);
 		}
 		// The first factors of the next stage are shifted.
 		if (stage >= -1 && stage + 1 < stages) {

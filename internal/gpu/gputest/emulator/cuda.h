@@ -292,6 +292,7 @@ static void addDigits(unsigned &w0, unsigned &w1, unsigned &w2, unsigned &w3, un
 }
 
 static char *shared(unsigned at) { return m().room + (int)at; }
+static char *shared(void *p) { return (char *)p; }
 
 // loadMatrices is ldmatrix.x4.
 static uint4 matrices(unsigned at)

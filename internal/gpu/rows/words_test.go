@@ -1,0 +1,122 @@
+package rows
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// alwaysWords has all sums of MP numbers go to the kernels of kernels/rows/words.cuh.
+func alwaysWords(t testing.TB) {
+	old := wordDigits
+	wordDigits = 0
+	t.Cleanup(func() { wordDigits = old })
+}
+
+// wordProblems are for all kernels: lengths about those of a stage and of the stages of all warps,
+// numbers that follow each other and others, results shorter and longer than numbers, numbers
+// longer than what is kept.
+func wordProblems() (list []rowProblem) {
+	for i, p := range []int{20, 64, 106, 212, 330, 424, 640, 848, 1344, 1696} {
+		for _, k := range []int{1, 31, 33, 600} {
+			list = append(list, rowProblem{in: gputest.MP(p), inX: gputest.MP(p), out: gputest.MP(p), m: 1, k: k, alpha: 1, inc: 1})
+		}
+		for _, kind := range []gputest.Family{gputest.Spread, gputest.Integers, gputest.Cancel, gputest.Special, gputest.Scaled, gputest.Ascending, gputest.Scattered} {
+			for _, inc := range []int{1, -2} {
+				list = append(list, rowProblem{in: gputest.MP(p), inX: gputest.MP(p), out: gputest.MP(p + i%3*30), kind: kind, m: 1, k: 70, alpha: 1, inc: inc})
+			}
+		}
+	}
+	return append(list,
+		rowProblem{in: gputest.MP(5000), inX: gputest.MP(100), out: gputest.MP(200), kind: gputest.Scaled, m: 1, k: 130, alpha: 1, inc: 3},
+		rowProblem{in: gputest.MP(100), inX: gputest.MP(100), out: gputest.MP(1600), m: 1, k: 20000, alpha: 1, inc: 1})
+}
+
+func checkWords(t *testing.T, dev *cuda.Device, list []rowProblem) {
+	alwaysWords(t)
+	for _, p := range list {
+		checkReductions(t, dev, p)
+	}
+	checkColumns(t, dev)
+}
+
+// checkFakeWords is checkWords on a fake device, of which no memory may be left in use.
+func checkFakeWords(t *testing.T) {
+	dev := gputest.RowReference(t, &fake.Driver{Shared: 227 << 10})
+	checkWords(t, dev, wordProblems())
+	if c := dev.Counters(); c.InUse != 0 {
+		t.Errorf("%d bytes left", c.InUse)
+	}
+}
+
+// TestWordsReference runs the host's part, with Go functions for the kernels.
+func TestWordsReference(t *testing.T) { checkFakeWords(t) }
+
+// TestWordsEmulated runs the kernels themselves, compiled for the host.
+func TestWordsEmulated(t *testing.T) {
+	t.Setenv(gputest.Emulate, "rows/words")
+	checkFakeWords(t)
+}
+
+// TestWordSlices adds vectors of which blocks have other references than others: one of them has
+// the largest numbers, which cancel, some have far smaller ones or zeros, and all exponents are
+// about the least or the largest.
+func TestWordSlices(t *testing.T) {
+	alwaysWords(t)
+	t.Setenv(gputest.Emulate, "rows/words")
+	rng := rand.New(rand.NewPCG(6, 8))
+	for _, digits := range []int{9, 13, 32, 62} {
+		f := gputest.MP(28*digits - 50)
+		for trial := range 12 {
+			const n = 3000
+			x := num.New(f, n)
+			large := rng.IntN(n - 1)
+			for i := range n {
+				r := num.Real{Class: num.Finite, Neg: rng.IntN(2) == 0, Mag: make([]uint64, f.Limbs())}
+				for w := range r.Mag {
+					r.Mag[w] = rng.Uint64() | 1<<63
+				}
+				exp := int64(i/200*rng.IntN(29)) - int64(trial*200)
+				if trial%3 == 2 {
+					exp = (1<<31 - 2000) * int64(1-trial%2*2)
+				}
+				r.Exp = -exp - 64*int64(len(r.Mag))
+				if i/100%5 == trial%5 {
+					r.Class = num.Zero
+				}
+				x.Set(i, r)
+			}
+			if trial%3 == 0 { // far above all others, and of opposite sign
+				for i := range 2 {
+					x.Set(large+i, num.Real{Class: num.Finite, Neg: i == 1, Mag: onesOf(28*digits - 50), Exp: int64(trial) * 20})
+				}
+			}
+			withVectors(t, gputest.RowReference(t, &fake.Driver{Shared: 227 << 10}), x, x, func(s *cuda.Stream, a, _ mem.Vector) error {
+				q := &rowSums{s: s, a: a.Row()}
+				defer q.free()
+				h, err := q.sums(digits)
+				if err != nil {
+					return err
+				}
+				checkSum(t, fmt.Sprintf("%d digits, trial %d", digits, trial), h, 0, num.Vec{Arr: x, Inc: 1, N: n}, num.Vec{})
+				return nil
+			})
+		}
+	}
+}
+
+// TestWordShapes checks that words hold all digits.
+func TestWordShapes(t *testing.T) {
+	for _, k := range abi.ReduceDigits() {
+		if s, ok := abi.WordShapeOf(k); !ok || 32*s.Words < abi.RowDigit*k {
+			t.Errorf("%d digits: shape %v", k, s)
+		}
+	}
+}
