@@ -82,7 +82,7 @@ GLOBL packedOrder<>(SB), RODATA|NOPTR, $64
 
 // func byteTilesAMX(c *int16, ldc int, a *int8, aStride int, b *int8, panels int, steps int, block *int32, inv float32, m float32, accumulate bool, aNext int, bNext int)
 // Requires: AVX, AVX512BW, AVX512F, MMX+, SSE
-TEXT ·byteTilesAMX(SB), NOSPLIT, $0-96
+TEXT ·byteTilesAMX(SB), NOSPLIT, $16-96
 	MOVQ         c+0(FP), BX
 	MOVQ         ldc+8(FP), CX
 	SHLQ         $0x01, CX
@@ -92,13 +92,13 @@ TEXT ·byteTilesAMX(SB), NOSPLIT, $0-96
 	MOVQ         $0x0000000000000080, R13
 	MOVSS        inv+64(FP), X0
 	VBROADCASTSS X0, Z31
-	MOVSS        m+68(FP), X0
-	VBROADCASTSS X0, Z30
 	MOVL         $0x4b400000, AX
 	VPBROADCASTD AX, Z29
 	MOVL         $0x38000000, AX
 	VPBROADCASTD AX, Z28
 	VMOVDQU64    packedOrder<>+0(SB), Z26
+	MOVSS        m+68(FP), X0
+	VBROADCASTSS X0, Z30
 	XORL         AX, AX
 	MOVB         accumulate+72(FP), AL
 	NEGL         AX
@@ -117,6 +117,10 @@ TEXT ·byteTilesAMX(SB), NOSPLIT, $0-96
 	BYTE $0x00
 	BYTE $0x00
 	XORQ R10, R10
+	MOVQ panels+40(FP), DX
+	MOVQ DX, (SP)
+	MOVQ bNext+88(FP), DX
+	MOVQ DX, 8(SP)
 
 panel:
 	// TILEZERO TMM0
@@ -150,7 +154,7 @@ panel:
 	MOVQ b+32(FP), DI
 	MOVQ aNext+80(FP), R14
 	ADDQ SI, R14
-	MOVQ bNext+88(FP), R15
+	MOVQ 8(SP), R15
 	ADDQ DI, R15
 	MOVQ steps+48(FP), DX
 
@@ -202,11 +206,11 @@ panel:
 	BYTE $0x00
 	BYTE $0x00
 	DECQ DX
-	JZ   step0Last
+	JZ   panelLast
 
-step0:
+panelStep:
 	TESTQ R10, R10
-	JZ    step0Bare
+	JZ    panelBare
 
 	// TDPBSSD TMM0, TMM4, TMM6
 	BYTE        $0xc4
@@ -233,7 +237,6 @@ step0:
 	BYTE         $0xd5
 	BYTE         $0x90
 	BYTE         $0x90
-	BYTE         $0x90
 	VMOVAPS      Z29, Z4
 	VFMADD231PS  Z0, Z31, Z4
 	VSUBPS       Z29, Z4, Z4
@@ -247,28 +250,27 @@ step0:
 	VADDPS       Z29, Z4, Z4
 	VSUBPS       Z29, Z4, Z4
 	VFNMADD231PS Z4, Z30, Z0
-
-	// TILEZERO TMM6
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x7b
-	BYTE         $0x49
-	BYTE         $0xf0
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
 	VMOVAPS      Z1, Z5
 	VFMSUB213PS  Z28, Z31, Z5
 	VADDPS       Z29, Z5, Z5
 	VSUBPS       Z29, Z5, Z5
 	VFNMADD231PS Z5, Z30, Z1
-	VCVTPS2DQ    Z0, Z0
-	VCVTPS2DQ    Z1, Z1
-	VPACKSSDW    Z1, Z0, Z0
-	VPERMQ       Z0, Z26, Z0
-	VMOVDQU32    Z0, (AX)
-	ADDQ         CX, AX
-	ADDQ         $+128, R9
+
+	// TILEZERO TMM6
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xf0
+	BYTE      $0x90
+	BYTE      $0x90
+	VCVTPS2DQ Z0, Z0
+	VCVTPS2DQ Z1, Z1
+	VPACKSSDW Z1, Z0, Z0
+	VPERMQ    Z0, Z26, Z0
+	VMOVDQU32 Z0, (AX)
+	ADDQ      CX, AX
+	ADDQ      $+128, R9
 
 	// TILELOADD TMM6, [RDI+R12*1+0x800]
 	BYTE        $0xc4
@@ -300,7 +302,6 @@ step0:
 	BYTE         $0xcc
 	BYTE         $0x90
 	BYTE         $0x90
-	BYTE         $0x90
 	VMOVAPS      Z29, Z4
 	VFMADD231PS  Z0, Z31, Z4
 	VSUBPS       Z29, Z4, Z4
@@ -314,28 +315,27 @@ step0:
 	VADDPS       Z29, Z4, Z4
 	VSUBPS       Z29, Z4, Z4
 	VFNMADD231PS Z4, Z30, Z0
-
-	// TILEZERO TMM4
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x7b
-	BYTE         $0x49
-	BYTE         $0xe0
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
 	VMOVAPS      Z1, Z5
 	VFMSUB213PS  Z28, Z31, Z5
 	VADDPS       Z29, Z5, Z5
 	VSUBPS       Z29, Z5, Z5
 	VFNMADD231PS Z5, Z30, Z1
-	VCVTPS2DQ    Z0, Z0
-	VCVTPS2DQ    Z1, Z1
-	VPACKSSDW    Z1, Z0, Z0
-	VPERMQ       Z0, Z26, Z0
-	VMOVDQU32    Z0, (AX)
-	ADDQ         CX, AX
-	ADDQ         $+128, R9
+
+	// TILEZERO TMM4
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xe0
+	BYTE      $0x90
+	BYTE      $0x90
+	VCVTPS2DQ Z0, Z0
+	VCVTPS2DQ Z1, Z1
+	VPACKSSDW Z1, Z0, Z0
+	VPERMQ    Z0, Z26, Z0
+	VMOVDQU32 Z0, (AX)
+	ADDQ      CX, AX
+	ADDQ      $+128, R9
 
 	// TILELOADD TMM4, [RSI+R12*1+0x800]
 	BYTE        $0xc4
@@ -367,7 +367,6 @@ step0:
 	BYTE         $0xdd
 	BYTE         $0x90
 	BYTE         $0x90
-	BYTE         $0x90
 	VMOVAPS      Z29, Z4
 	VFMADD231PS  Z0, Z31, Z4
 	VSUBPS       Z29, Z4, Z4
@@ -381,28 +380,27 @@ step0:
 	VADDPS       Z29, Z4, Z4
 	VSUBPS       Z29, Z4, Z4
 	VFNMADD231PS Z4, Z30, Z0
-
-	// TILEZERO TMM5
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x7b
-	BYTE         $0x49
-	BYTE         $0xe8
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
 	VMOVAPS      Z1, Z5
 	VFMSUB213PS  Z28, Z31, Z5
 	VADDPS       Z29, Z5, Z5
 	VSUBPS       Z29, Z5, Z5
 	VFNMADD231PS Z5, Z30, Z1
-	VCVTPS2DQ    Z0, Z0
-	VCVTPS2DQ    Z1, Z1
-	VPACKSSDW    Z1, Z0, Z0
-	VPERMQ       Z0, Z26, Z0
-	VMOVDQU32    Z0, (AX)
-	ADDQ         CX, AX
-	ADDQ         $+128, R9
+
+	// TILEZERO TMM5
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xe8
+	BYTE      $0x90
+	BYTE      $0x90
+	VCVTPS2DQ Z0, Z0
+	VCVTPS2DQ Z1, Z1
+	VPACKSSDW Z1, Z0, Z0
+	VPERMQ    Z0, Z26, Z0
+	VMOVDQU32 Z0, (AX)
+	ADDQ      CX, AX
+	ADDQ      $+128, R9
 
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE        $0xc4
@@ -434,7 +432,6 @@ step0:
 	BYTE         $0xf8
 	BYTE         $0x90
 	BYTE         $0x90
-	BYTE         $0x90
 	VMOVAPS      Z29, Z4
 	VFMADD231PS  Z0, Z31, Z4
 	VSUBPS       Z29, Z4, Z4
@@ -448,49 +445,48 @@ step0:
 	VADDPS       Z29, Z4, Z4
 	VSUBPS       Z29, Z4, Z4
 	VFNMADD231PS Z4, Z30, Z0
-
-	// TILELOADD TMM7, [RDI+R12*1+0xc00]
-	BYTE         $0xc4
-	BYTE         $0xa2
-	BYTE         $0x7b
-	BYTE         $0x4b
-	BYTE         $0xbc
-	BYTE         $0x27
-	BYTE         $0x00
-	BYTE         $0x0c
-	BYTE         $0x00
-	BYTE         $0x00
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
 	VMOVAPS      Z1, Z5
 	VFMSUB213PS  Z28, Z31, Z5
 	VADDPS       Z29, Z5, Z5
 	VSUBPS       Z29, Z5, Z5
 	VFNMADD231PS Z5, Z30, Z1
-	VCVTPS2DQ    Z0, Z0
-	VCVTPS2DQ    Z1, Z1
-	VPACKSSDW    Z1, Z0, Z0
-	VPERMQ       Z0, Z26, Z0
-	VMOVDQU32    Z0, (AX)
-	ADDQ         CX, AX
-	ADDQ         $+128, R9
-	ADDQ         $+2048, SI
-	ADDQ         $+2048, DI
-	PREFETCHT1   (R14)
-	PREFETCHT1   64(R14)
-	ADDQ         $+128, R14
-	PREFETCHT1   (R15)
-	PREFETCHT1   64(R15)
-	PREFETCHT1   128(R15)
-	PREFETCHT1   192(R15)
-	ADDQ         $+256, R15
-	SUBQ         $+4, R10
-	DECQ         DX
-	JNZ          step0
-	JMP          step0Last
 
-step0Bare:
+	// TILELOADD TMM7, [RDI+R12*1+0xc00]
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xbc
+	BYTE       $0x27
+	BYTE       $0x00
+	BYTE       $0x0c
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x90
+	BYTE       $0x90
+	VCVTPS2DQ  Z0, Z0
+	VCVTPS2DQ  Z1, Z1
+	VPACKSSDW  Z1, Z0, Z0
+	VPERMQ     Z0, Z26, Z0
+	VMOVDQU32  Z0, (AX)
+	ADDQ       CX, AX
+	ADDQ       $+128, R9
+	ADDQ       $+2048, SI
+	ADDQ       $+2048, DI
+	PREFETCHT1 (R14)
+	PREFETCHT1 64(R14)
+	ADDQ       $+128, R14
+	PREFETCHT1 (R15)
+	PREFETCHT1 64(R15)
+	PREFETCHT1 128(R15)
+	PREFETCHT1 192(R15)
+	ADDQ       $+256, R15
+	SUBQ       $+4, R10
+	DECQ       DX
+	JNZ        panelStep
+	JMP        panelLast
+
+panelBare:
 	// TDPBSSD TMM0, TMM4, TMM6
 	BYTE $0xc4
 	BYTE $0xe2
@@ -677,9 +673,9 @@ step0Bare:
 	PREFETCHT1 192(R15)
 	ADDQ       $+256, R15
 	DECQ       DX
-	JNZ        step0Bare
+	JNZ        panelBare
 
-step0Last:
+panelLast:
 	// TDPBSSD TMM0, TMM4, TMM6
 	BYTE $0xc4
 	BYTE $0xe2
@@ -924,17 +920,13 @@ panelDrained:
 	ADDQ   DX, R8
 	MOVQ   steps+48(FP), DX
 	IMUL3Q $+256, DX, DX
-	MOVQ   bNext+88(FP), R14
-	ADDQ   DX, R14
-	MOVQ   R14, bNext+88(FP)
-	MOVQ   panels+40(FP), DX
-	DECQ   DX
-	MOVQ   DX, panels+40(FP)
+	ADDQ   DX, 8(SP)
+	DECQ   (SP)
 	JNZ    panel
 	TESTQ  R10, R10
-	JZ     lastDrained
+	JZ     panelRestDrained
 
-lastDrain:
+panelRestDrain:
 	PREFETCHT0   (AX)(CX*8)
 	VPMOVSXWD.Z  (AX), K1, Z0
 	VPADDD       (R9), Z0, Z0
@@ -1064,9 +1056,9 @@ lastDrain:
 	ADDQ         CX, AX
 	ADDQ         $+128, R9
 	SUBQ         $+4, R10
-	JNZ          lastDrain
+	JNZ          panelRestDrain
 
-lastDrained:
+panelRestDrained:
 	// TILERELEASE
 	BYTE $0xc4
 	BYTE $0xe2
@@ -1076,9 +1068,9 @@ lastDrained:
 	VZEROUPPER
 	RET
 
-// func karatsubaTilesAMX(c *int16, ldc int, a *int8, aStride int, aPlane int, b *int8, bPlane int, panels int, steps int, block *int32, inv float32, m float32, accumulate bool, aNext int, bNext int)
-// Requires: AVX, AVX512BW, AVX512F, MMX+, SSE
-TEXT ·karatsubaTilesAMX(SB), NOSPLIT, $0-112
+// func karatsubaTilesAMX(c *int16, ldc int, a *int8, aStride int, aPlane int, b *int8, bPlane int, panels int, steps int, block *int32, inv float32, minus uint32, accumulate bool, aNext int, bNext int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+, SSE
+TEXT ·karatsubaTilesAMX(SB), NOSPLIT, $48-112
 	MOVQ         c+0(FP), BX
 	MOVQ         ldc+8(FP), CX
 	SHLQ         $0x01, CX
@@ -1088,17 +1080,15 @@ TEXT ·karatsubaTilesAMX(SB), NOSPLIT, $0-112
 	MOVQ         $0x0000000000000080, R13
 	MOVSS        inv+80(FP), X0
 	VBROADCASTSS X0, Z31
-	MOVSS        m+84(FP), X0
-	VBROADCASTSS X0, Z30
 	MOVL         $0x4b400000, AX
 	VPBROADCASTD AX, Z29
 	MOVL         $0x38000000, AX
 	VPBROADCASTD AX, Z28
 	VMOVDQU64    packedOrder<>+0(SB), Z26
-	MOVL         $0x43000000, AX
+	MOVL         minus+84(FP), AX
+	VPBROADCASTD AX, Z30
+	MOVL         $0x00000080, AX
 	VPBROADCASTD AX, Z27
-	LEAQ         12288(R11), AX
-	MOVQ         AX, block+72(FP)
 	XORL         AX, AX
 	MOVB         accumulate+88(FP), AL
 	NEGL         AX
@@ -1117,8 +1107,12 @@ TEXT ·karatsubaTilesAMX(SB), NOSPLIT, $0-112
 	BYTE $0x00
 	BYTE $0x00
 	XORQ R10, R10
+	MOVQ panels+56(FP), DX
+	MOVQ DX, (SP)
+	MOVQ bNext+104(FP), DX
+	MOVQ DX, 8(SP)
 
-panel:
+plane0:
 	// TILEZERO TMM0
 	BYTE $0xc4
 	BYTE $0xe2
@@ -1150,7 +1144,7 @@ panel:
 	MOVQ b+40(FP), DI
 	MOVQ aNext+96(FP), R14
 	ADDQ SI, R14
-	MOVQ bNext+104(FP), R15
+	MOVQ 8(SP), R15
 	ADDQ DI, R15
 	MOVQ steps+64(FP), DX
 
@@ -1202,244 +1196,9 @@ panel:
 	BYTE $0x00
 	BYTE $0x00
 	DECQ DX
-	JZ   step0Last
+	JZ   plane0Last
 
-step0:
-	TESTQ R10, R10
-	JZ    step0Bare
-
-	// TDPBSSD TMM0, TMM4, TMM6
-	BYTE       $0xc4
-	BYTE       $0xe2
-	BYTE       $0x4b
-	BYTE       $0x5e
-	BYTE       $0xc4
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	PREFETCHT0 (AX)(CX*8)
-
-	// TDPBSSD TMM2, TMM5, TMM6
-	BYTE        $0xc4
-	BYTE        $0xe2
-	BYTE        $0x4b
-	BYTE        $0x5e
-	BYTE        $0xd5
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	VPMOVSXWD.Z (AX), K1, Z0
-	VPADDD      (R9), Z0, Z0
-	VCVTDQ2PS   Z0, Z0
-	VPMOVSXWD.Z 32(AX), K1, Z1
-	VPADDD      64(R9), Z1, Z1
-	VCVTDQ2PS   Z1, Z1
-
-	// TILEZERO TMM6
-	BYTE      $0xc4
-	BYTE      $0xe2
-	BYTE      $0x7b
-	BYTE      $0x49
-	BYTE      $0xf0
-	BYTE      $0x90
-	BYTE      $0x90
-	BYTE      $0x90
-	BYTE      $0x90
-	VMOVDQU32 8192(R9), Z6
-	VCVTDQ2PS 4096(R9), Z2
-	VPSUBD    4096(R9), Z6, Z6
-	VMOVDQU32 8256(R9), Z7
-	VCVTDQ2PS 4160(R9), Z3
-	VPSUBD    4160(R9), Z7, Z7
-
-	// TILELOADD TMM6, [RDI+R12*1+0x800]
-	BYTE      $0xc4
-	BYTE      $0xa2
-	BYTE      $0x7b
-	BYTE      $0x4b
-	BYTE      $0xb4
-	BYTE      $0x27
-	BYTE      $0x00
-	BYTE      $0x08
-	BYTE      $0x00
-	BYTE      $0x00
-	BYTE      $0x90
-	BYTE      $0x90
-	BYTE      $0x90
-	BYTE      $0x90
-	VPSUBD    (R9), Z6, Z6
-	VCVTDQ2PS Z6, Z6
-	VPSUBD    64(R9), Z7, Z7
-	VCVTDQ2PS Z7, Z7
-
-	// TDPBSSD TMM1, TMM4, TMM7
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x43
-	BYTE         $0x5e
-	BYTE         $0xcc
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
-
-	// TILEZERO TMM4
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x7b
-	BYTE         $0x49
-	BYTE         $0xe0
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD213PS  Z6, Z27, Z2
-
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
-	BYTE         $0xc4
-	BYTE         $0xa2
-	BYTE         $0x7b
-	BYTE         $0x4b
-	BYTE         $0xa4
-	BYTE         $0x26
-	BYTE         $0x00
-	BYTE         $0x08
-	BYTE         $0x00
-	BYTE         $0x00
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VFMADD213PS  Z7, Z27, Z3
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
-
-	// TDPBSSD TMM3, TMM5, TMM7
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x43
-	BYTE         $0x5e
-	BYTE         $0xdd
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD231PS  Z2, Z27, Z0
-
-	// TILEZERO TMM5
-	BYTE        $0xc4
-	BYTE        $0xe2
-	BYTE        $0x7b
-	BYTE        $0x49
-	BYTE        $0xe8
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	VFMADD231PS Z3, Z27, Z1
-
-	// TILELOADD TMM5, [RSI+R12*1+0xc00]
-	BYTE         $0xc4
-	BYTE         $0xa2
-	BYTE         $0x7b
-	BYTE         $0x4b
-	BYTE         $0xac
-	BYTE         $0x26
-	BYTE         $0x00
-	BYTE         $0x0c
-	BYTE         $0x00
-	BYTE         $0x00
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z0, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z1, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-
-	// TILEZERO TMM7
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x7b
-	BYTE         $0x49
-	BYTE         $0xf8
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z0, Z4
-	VFMSUB213PS  Z28, Z31, Z4
-	VADDPS       Z29, Z4, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z1, Z5
-	VFMSUB213PS  Z28, Z31, Z5
-	VADDPS       Z29, Z5, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-
-	// TILELOADD TMM7, [RDI+R12*1+0xc00]
-	BYTE       $0xc4
-	BYTE       $0xa2
-	BYTE       $0x7b
-	BYTE       $0x4b
-	BYTE       $0xbc
-	BYTE       $0x27
-	BYTE       $0x00
-	BYTE       $0x0c
-	BYTE       $0x00
-	BYTE       $0x00
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	VCVTPS2DQ  Z0, Z0
-	VCVTPS2DQ  Z1, Z1
-	VPACKSSDW  Z1, Z0, Z0
-	VPERMQ     Z0, Z26, Z0
-	VMOVDQU32  Z0, (AX)
-	ADDQ       CX, AX
-	ADDQ       $+128, R9
-	ADDQ       $+2048, SI
-	ADDQ       $+2048, DI
-	PREFETCHT1 (R14)
-	PREFETCHT1 64(R14)
-	ADDQ       $+128, R14
-	PREFETCHT1 (R15)
-	PREFETCHT1 64(R15)
-	PREFETCHT1 128(R15)
-	PREFETCHT1 192(R15)
-	ADDQ       $+256, R15
-	SUBQ       $+1, R10
-	DECQ       DX
-	JNZ        step0
-	JMP        step0Last
-
-step0Bare:
+plane0Bare:
 	// TDPBSSD TMM0, TMM4, TMM6
 	BYTE $0xc4
 	BYTE $0xe2
@@ -1626,9 +1385,9 @@ step0Bare:
 	PREFETCHT1 192(R15)
 	ADDQ       $+256, R15
 	DECQ       DX
-	JNZ        step0Bare
+	JNZ        plane0Bare
 
-step0Last:
+plane0Last:
 	// TDPBSSD TMM0, TMM4, TMM6
 	BYTE $0xc4
 	BYTE $0xe2
@@ -1669,22 +1428,17 @@ step0Last:
 	BYTE $0x90
 
 	// TDPBSSD TMM3, TMM5, TMM7
-	BYTE   $0xc4
-	BYTE   $0xe2
-	BYTE   $0x43
-	BYTE   $0x5e
-	BYTE   $0xdd
-	BYTE   $0x90
-	BYTE   $0x90
-	BYTE   $0x90
-	BYTE   $0x90
-	BYTE   $0x90
-	BYTE   $0x90
-	MOVQ   steps+64(FP), DX
-	DECQ   DX
-	IMUL3Q $+2048, DX, DX
-	SUBQ   DX, SI
-	SUBQ   DX, DI
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x43
+	BYTE $0x5e
+	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TILESTORED [R11+R13*1+0x0], TMM0
 	BYTE $0xc4
@@ -1723,17 +1477,41 @@ step0Last:
 	BYTE $0x00
 
 	// TILESTORED [R11+R13*1+0x840], TMM3
-	BYTE $0xc4
-	BYTE $0x82
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x9c
-	BYTE $0x2b
-	BYTE $0x40
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
+	BYTE   $0xc4
+	BYTE   $0x82
+	BYTE   $0x7a
+	BYTE   $0x4b
+	BYTE   $0x9c
+	BYTE   $0x2b
+	BYTE   $0x40
+	BYTE   $0x08
+	BYTE   $0x00
+	BYTE   $0x00
+	ADDQ   $+12288, R11
+	MOVQ   aStride+24(FP), DX
+	ADDQ   DX, R8
+	MOVQ   steps+64(FP), DX
+	IMUL3Q $+256, DX, DX
+	ADDQ   DX, 8(SP)
+	DECQ   (SP)
+	JNZ    plane0
+	MOVQ   a+16(FP), R8
+	MOVQ   aPlane+32(FP), DX
+	ADDQ   DX, R8
+	MOVQ   R8, a+16(FP)
+	MOVQ   b+40(FP), DI
+	MOVQ   bPlane+48(FP), DX
+	ADDQ   DX, DI
+	MOVQ   DI, b+40(FP)
+	MOVQ   block+72(FP), R11
+	ADDQ   $+4096, R11
+	MOVQ   R11, block+72(FP)
+	MOVQ   panels+56(FP), DX
+	MOVQ   DX, 16(SP)
+	MOVQ   bNext+104(FP), DX
+	MOVQ   DX, 24(SP)
 
+plane1:
 	// TILEZERO TMM0
 	BYTE $0xc4
 	BYTE $0xe2
@@ -1761,13 +1539,11 @@ step0Last:
 	BYTE $0x7b
 	BYTE $0x49
 	BYTE $0xd8
-	MOVQ aPlane+32(FP), DX
-	ADDQ DX, SI
-	MOVQ bPlane+48(FP), DX
-	ADDQ DX, DI
+	MOVQ R8, SI
+	MOVQ b+40(FP), DI
 	MOVQ aNext+96(FP), R14
 	ADDQ SI, R14
-	MOVQ bNext+104(FP), R15
+	MOVQ 24(SP), R15
 	ADDQ DI, R15
 	MOVQ steps+64(FP), DX
 
@@ -1819,244 +1595,9 @@ step0Last:
 	BYTE $0x00
 	BYTE $0x00
 	DECQ DX
-	JZ   step1Last
+	JZ   plane1Last
 
-step1:
-	TESTQ R10, R10
-	JZ    step1Bare
-
-	// TDPBSSD TMM0, TMM4, TMM6
-	BYTE       $0xc4
-	BYTE       $0xe2
-	BYTE       $0x4b
-	BYTE       $0x5e
-	BYTE       $0xc4
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	PREFETCHT0 (AX)(CX*8)
-
-	// TDPBSSD TMM2, TMM5, TMM6
-	BYTE        $0xc4
-	BYTE        $0xe2
-	BYTE        $0x4b
-	BYTE        $0x5e
-	BYTE        $0xd5
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	VPMOVSXWD.Z (AX), K1, Z0
-	VPADDD      (R9), Z0, Z0
-	VCVTDQ2PS   Z0, Z0
-	VPMOVSXWD.Z 32(AX), K1, Z1
-	VPADDD      64(R9), Z1, Z1
-	VCVTDQ2PS   Z1, Z1
-
-	// TILEZERO TMM6
-	BYTE      $0xc4
-	BYTE      $0xe2
-	BYTE      $0x7b
-	BYTE      $0x49
-	BYTE      $0xf0
-	BYTE      $0x90
-	BYTE      $0x90
-	BYTE      $0x90
-	BYTE      $0x90
-	VMOVDQU32 8192(R9), Z6
-	VCVTDQ2PS 4096(R9), Z2
-	VPSUBD    4096(R9), Z6, Z6
-	VMOVDQU32 8256(R9), Z7
-	VCVTDQ2PS 4160(R9), Z3
-	VPSUBD    4160(R9), Z7, Z7
-
-	// TILELOADD TMM6, [RDI+R12*1+0x800]
-	BYTE      $0xc4
-	BYTE      $0xa2
-	BYTE      $0x7b
-	BYTE      $0x4b
-	BYTE      $0xb4
-	BYTE      $0x27
-	BYTE      $0x00
-	BYTE      $0x08
-	BYTE      $0x00
-	BYTE      $0x00
-	BYTE      $0x90
-	BYTE      $0x90
-	BYTE      $0x90
-	BYTE      $0x90
-	VPSUBD    (R9), Z6, Z6
-	VCVTDQ2PS Z6, Z6
-	VPSUBD    64(R9), Z7, Z7
-	VCVTDQ2PS Z7, Z7
-
-	// TDPBSSD TMM1, TMM4, TMM7
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x43
-	BYTE         $0x5e
-	BYTE         $0xcc
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
-
-	// TILEZERO TMM4
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x7b
-	BYTE         $0x49
-	BYTE         $0xe0
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD213PS  Z6, Z27, Z2
-
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
-	BYTE         $0xc4
-	BYTE         $0xa2
-	BYTE         $0x7b
-	BYTE         $0x4b
-	BYTE         $0xa4
-	BYTE         $0x26
-	BYTE         $0x00
-	BYTE         $0x08
-	BYTE         $0x00
-	BYTE         $0x00
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VFMADD213PS  Z7, Z27, Z3
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
-
-	// TDPBSSD TMM3, TMM5, TMM7
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x43
-	BYTE         $0x5e
-	BYTE         $0xdd
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD231PS  Z2, Z27, Z0
-
-	// TILEZERO TMM5
-	BYTE        $0xc4
-	BYTE        $0xe2
-	BYTE        $0x7b
-	BYTE        $0x49
-	BYTE        $0xe8
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	VFMADD231PS Z3, Z27, Z1
-
-	// TILELOADD TMM5, [RSI+R12*1+0xc00]
-	BYTE         $0xc4
-	BYTE         $0xa2
-	BYTE         $0x7b
-	BYTE         $0x4b
-	BYTE         $0xac
-	BYTE         $0x26
-	BYTE         $0x00
-	BYTE         $0x0c
-	BYTE         $0x00
-	BYTE         $0x00
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z0, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z1, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-
-	// TILEZERO TMM7
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x7b
-	BYTE         $0x49
-	BYTE         $0xf8
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z0, Z4
-	VFMSUB213PS  Z28, Z31, Z4
-	VADDPS       Z29, Z4, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z1, Z5
-	VFMSUB213PS  Z28, Z31, Z5
-	VADDPS       Z29, Z5, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-
-	// TILELOADD TMM7, [RDI+R12*1+0xc00]
-	BYTE       $0xc4
-	BYTE       $0xa2
-	BYTE       $0x7b
-	BYTE       $0x4b
-	BYTE       $0xbc
-	BYTE       $0x27
-	BYTE       $0x00
-	BYTE       $0x0c
-	BYTE       $0x00
-	BYTE       $0x00
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	VCVTPS2DQ  Z0, Z0
-	VCVTPS2DQ  Z1, Z1
-	VPACKSSDW  Z1, Z0, Z0
-	VPERMQ     Z0, Z26, Z0
-	VMOVDQU32  Z0, (AX)
-	ADDQ       CX, AX
-	ADDQ       $+128, R9
-	ADDQ       $+2048, SI
-	ADDQ       $+2048, DI
-	PREFETCHT1 (R14)
-	PREFETCHT1 64(R14)
-	ADDQ       $+128, R14
-	PREFETCHT1 (R15)
-	PREFETCHT1 64(R15)
-	PREFETCHT1 128(R15)
-	PREFETCHT1 192(R15)
-	ADDQ       $+256, R15
-	SUBQ       $+1, R10
-	DECQ       DX
-	JNZ        step1
-	JMP        step1Last
-
-step1Bare:
+plane1Bare:
 	// TDPBSSD TMM0, TMM4, TMM6
 	BYTE $0xc4
 	BYTE $0xe2
@@ -2243,9 +1784,9 @@ step1Bare:
 	PREFETCHT1 192(R15)
 	ADDQ       $+256, R15
 	DECQ       DX
-	JNZ        step1Bare
+	JNZ        plane1Bare
 
-step1Last:
+plane1Last:
 	// TDPBSSD TMM0, TMM4, TMM6
 	BYTE $0xc4
 	BYTE $0xe2
@@ -2286,24 +1827,19 @@ step1Last:
 	BYTE $0x90
 
 	// TDPBSSD TMM3, TMM5, TMM7
-	BYTE   $0xc4
-	BYTE   $0xe2
-	BYTE   $0x43
-	BYTE   $0x5e
-	BYTE   $0xdd
-	BYTE   $0x90
-	BYTE   $0x90
-	BYTE   $0x90
-	BYTE   $0x90
-	BYTE   $0x90
-	BYTE   $0x90
-	MOVQ   steps+64(FP), DX
-	DECQ   DX
-	IMUL3Q $+2048, DX, DX
-	SUBQ   DX, SI
-	SUBQ   DX, DI
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x43
+	BYTE $0x5e
+	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
-	// TILESTORED [R11+R13*1+0x1000], TMM0
+	// TILESTORED [R11+R13*1+0x0], TMM0
 	BYTE $0xc4
 	BYTE $0x82
 	BYTE $0x7a
@@ -2311,11 +1847,11 @@ step1Last:
 	BYTE $0x84
 	BYTE $0x2b
 	BYTE $0x00
-	BYTE $0x10
+	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILESTORED [R11+R13*1+0x1040], TMM1
+	// TILESTORED [R11+R13*1+0x40], TMM1
 	BYTE $0xc4
 	BYTE $0x82
 	BYTE $0x7a
@@ -2323,11 +1859,11 @@ step1Last:
 	BYTE $0x8c
 	BYTE $0x2b
 	BYTE $0x40
-	BYTE $0x10
+	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILESTORED [R11+R13*1+0x1800], TMM2
+	// TILESTORED [R11+R13*1+0x800], TMM2
 	BYTE $0xc4
 	BYTE $0x82
 	BYTE $0x7a
@@ -2335,22 +1871,46 @@ step1Last:
 	BYTE $0x94
 	BYTE $0x2b
 	BYTE $0x00
-	BYTE $0x18
+	BYTE $0x08
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILESTORED [R11+R13*1+0x1840], TMM3
-	BYTE $0xc4
-	BYTE $0x82
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x9c
-	BYTE $0x2b
-	BYTE $0x40
-	BYTE $0x18
-	BYTE $0x00
-	BYTE $0x00
+	// TILESTORED [R11+R13*1+0x840], TMM3
+	BYTE   $0xc4
+	BYTE   $0x82
+	BYTE   $0x7a
+	BYTE   $0x4b
+	BYTE   $0x9c
+	BYTE   $0x2b
+	BYTE   $0x40
+	BYTE   $0x08
+	BYTE   $0x00
+	BYTE   $0x00
+	ADDQ   $+12288, R11
+	MOVQ   aStride+24(FP), DX
+	ADDQ   DX, R8
+	MOVQ   steps+64(FP), DX
+	IMUL3Q $+256, DX, DX
+	ADDQ   DX, 24(SP)
+	DECQ   16(SP)
+	JNZ    plane1
+	MOVQ   a+16(FP), R8
+	MOVQ   aPlane+32(FP), DX
+	ADDQ   DX, R8
+	MOVQ   R8, a+16(FP)
+	MOVQ   b+40(FP), DI
+	MOVQ   bPlane+48(FP), DX
+	ADDQ   DX, DI
+	MOVQ   DI, b+40(FP)
+	MOVQ   block+72(FP), R11
+	ADDQ   $+4096, R11
+	MOVQ   R11, block+72(FP)
+	MOVQ   panels+56(FP), DX
+	MOVQ   DX, 32(SP)
+	MOVQ   bNext+104(FP), DX
+	MOVQ   DX, 40(SP)
 
+plane2:
 	// TILEZERO TMM0
 	BYTE $0xc4
 	BYTE $0xe2
@@ -2378,13 +1938,11 @@ step1Last:
 	BYTE $0x7b
 	BYTE $0x49
 	BYTE $0xd8
-	MOVQ aPlane+32(FP), DX
-	ADDQ DX, SI
-	MOVQ bPlane+48(FP), DX
-	ADDQ DX, DI
+	MOVQ R8, SI
+	MOVQ b+40(FP), DI
 	MOVQ aNext+96(FP), R14
 	ADDQ SI, R14
-	MOVQ bNext+104(FP), R15
+	MOVQ 40(SP), R15
 	ADDQ DI, R15
 	MOVQ steps+64(FP), DX
 
@@ -2436,24 +1994,29 @@ step1Last:
 	BYTE $0x00
 	BYTE $0x00
 	DECQ DX
-	JZ   step2Last
+	JZ   plane2Last
 
-step2:
+plane2Step:
 	TESTQ R10, R10
-	JZ    step2Bare
+	JZ    plane2Bare
 
 	// TDPBSSD TMM0, TMM4, TMM6
-	BYTE       $0xc4
-	BYTE       $0xe2
-	BYTE       $0x4b
-	BYTE       $0x5e
-	BYTE       $0xc4
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	PREFETCHT0 (AX)(CX*8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4b
+	BYTE        $0x5e
+	BYTE        $0xc4
+	PREFETCHT0  (AX)(CX*8)
+	VPMOVSXWD.Z (AX), K1, Z0
+	VPADDD      -8192(R9), Z0, Z0
+	VPMOVSXWD.Z 32(AX), K1, Z1
+	VPADDD      -8128(R9), Z1, Z1
+	VMOVDQU32   -4096(R9), Z2
+	VMOVDQU32   (R9), Z6
+	VMOVDQU32   -4032(R9), Z3
+	VMOVDQU32   64(R9), Z7
+	VPSUBD      Z2, Z6, Z6
+	VPSUBD      -8192(R9), Z6, Z6
 
 	// TDPBSSD TMM2, TMM5, TMM6
 	BYTE        $0xc4
@@ -2461,122 +2024,111 @@ step2:
 	BYTE        $0x4b
 	BYTE        $0x5e
 	BYTE        $0xd5
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	VPMOVSXWD.Z (AX), K1, Z0
-	VPADDD      (R9), Z0, Z0
-	VCVTDQ2PS   Z0, Z0
-	VPMOVSXWD.Z 32(AX), K1, Z1
-	VPADDD      64(R9), Z1, Z1
-	VCVTDQ2PS   Z1, Z1
+	VPSUBD      Z3, Z7, Z7
+	VPSUBD      -8128(R9), Z7, Z7
+	VCVTDQ2PS   Z2, Z4
+	VCVTDQ2PS   Z3, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z2
 
 	// TILEZERO TMM6
-	BYTE      $0xc4
-	BYTE      $0xe2
-	BYTE      $0x7b
-	BYTE      $0x49
-	BYTE      $0xf0
-	BYTE      $0x90
-	BYTE      $0x90
-	BYTE      $0x90
-	BYTE      $0x90
-	VMOVDQU32 8192(R9), Z6
-	VCVTDQ2PS 4096(R9), Z2
-	VPSUBD    4096(R9), Z6, Z6
-	VMOVDQU32 8256(R9), Z7
-	VCVTDQ2PS 4160(R9), Z3
-	VPSUBD    4160(R9), Z7, Z7
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xf0
+	VPDPWSSD    Z30, Z5, Z3
+	VPDPWSSD    Z27, Z2, Z6
+	VPDPWSSD    Z27, Z3, Z7
+	VCVTDQ2PS   Z6, Z4
+	VCVTDQ2PS   Z7, Z5
+	VFMADD213PS Z29, Z31, Z4
 
 	// TILELOADD TMM6, [RDI+R12*1+0x800]
-	BYTE      $0xc4
-	BYTE      $0xa2
-	BYTE      $0x7b
-	BYTE      $0x4b
-	BYTE      $0xb4
-	BYTE      $0x27
-	BYTE      $0x00
-	BYTE      $0x08
-	BYTE      $0x00
-	BYTE      $0x00
-	BYTE      $0x90
-	BYTE      $0x90
-	BYTE      $0x90
-	BYTE      $0x90
-	VPSUBD    (R9), Z6, Z6
-	VCVTDQ2PS Z6, Z6
-	VPSUBD    64(R9), Z7, Z7
-	VCVTDQ2PS Z7, Z7
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xb4
+	BYTE        $0x27
+	BYTE        $0x00
+	BYTE        $0x08
+	BYTE        $0x00
+	BYTE        $0x00
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z6
+	VPDPWSSD    Z30, Z5, Z7
+	VPDPWSSD    Z27, Z6, Z0
+	VPDPWSSD    Z27, Z7, Z1
+	VCVTDQ2PS   Z0, Z4
 
 	// TDPBSSD TMM1, TMM4, TMM7
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x43
-	BYTE         $0x5e
-	BYTE         $0xcc
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x43
+	BYTE        $0x5e
+	BYTE        $0xcc
+	VCVTDQ2PS   Z1, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z0
+	VPDPWSSD    Z30, Z5, Z1
+	VCVTDQ2PS   Z0, Z4
 
 	// TILEZERO TMM4
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x7b
-	BYTE         $0x49
-	BYTE         $0xe0
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD213PS  Z6, Z27, Z2
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xe0
+	VCVTDQ2PS   Z1, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z0
+	VPDPWSSD    Z30, Z5, Z1
+	VPACKSSDW   Z1, Z0, Z0
+	VPERMQ      Z0, Z26, Z0
+	VMOVDQU32   Z0, (AX)
+	ADDQ        CX, AX
+	ADDQ        $+128, R9
 
 	// TILELOADD TMM4, [RSI+R12*1+0x800]
-	BYTE         $0xc4
-	BYTE         $0xa2
-	BYTE         $0x7b
-	BYTE         $0x4b
-	BYTE         $0xa4
-	BYTE         $0x26
-	BYTE         $0x00
-	BYTE         $0x08
-	BYTE         $0x00
-	BYTE         $0x00
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VFMADD213PS  Z7, Z27, Z3
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xa4
+	BYTE        $0x26
+	BYTE        $0x00
+	BYTE        $0x08
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  (AX)(CX*8)
+	VPMOVSXWD.Z (AX), K1, Z0
+	VPADDD      -8192(R9), Z0, Z0
+	VPMOVSXWD.Z 32(AX), K1, Z1
+	VPADDD      -8128(R9), Z1, Z1
+	VMOVDQU32   -4096(R9), Z2
+	VMOVDQU32   (R9), Z6
+	VMOVDQU32   -4032(R9), Z3
+	VMOVDQU32   64(R9), Z7
+	VPSUBD      Z2, Z6, Z6
+	VPSUBD      -8192(R9), Z6, Z6
 
 	// TDPBSSD TMM3, TMM5, TMM7
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x43
-	BYTE         $0x5e
-	BYTE         $0xdd
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD231PS  Z2, Z27, Z0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x43
+	BYTE        $0x5e
+	BYTE        $0xdd
+	VPSUBD      Z3, Z7, Z7
+	VPSUBD      -8128(R9), Z7, Z7
+	VCVTDQ2PS   Z2, Z4
+	VCVTDQ2PS   Z3, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z2
 
 	// TILEZERO TMM5
 	BYTE        $0xc4
@@ -2584,96 +2136,81 @@ step2:
 	BYTE        $0x7b
 	BYTE        $0x49
 	BYTE        $0xe8
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	VFMADD231PS Z3, Z27, Z1
+	VPDPWSSD    Z30, Z5, Z3
+	VPDPWSSD    Z27, Z2, Z6
+	VPDPWSSD    Z27, Z3, Z7
+	VCVTDQ2PS   Z6, Z4
+	VCVTDQ2PS   Z7, Z5
+	VFMADD213PS Z29, Z31, Z4
 
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
-	BYTE         $0xc4
-	BYTE         $0xa2
-	BYTE         $0x7b
-	BYTE         $0x4b
-	BYTE         $0xac
-	BYTE         $0x26
-	BYTE         $0x00
-	BYTE         $0x0c
-	BYTE         $0x00
-	BYTE         $0x00
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z0, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z1, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xac
+	BYTE        $0x26
+	BYTE        $0x00
+	BYTE        $0x0c
+	BYTE        $0x00
+	BYTE        $0x00
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z6
+	VPDPWSSD    Z30, Z5, Z7
+	VPDPWSSD    Z27, Z6, Z0
+	VPDPWSSD    Z27, Z7, Z1
+	VCVTDQ2PS   Z0, Z4
 
 	// TILEZERO TMM7
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x7b
-	BYTE         $0x49
-	BYTE         $0xf8
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z0, Z4
-	VFMSUB213PS  Z28, Z31, Z4
-	VADDPS       Z29, Z4, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z1, Z5
-	VFMSUB213PS  Z28, Z31, Z5
-	VADDPS       Z29, Z5, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xf8
+	VCVTDQ2PS   Z1, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z0
+	VPDPWSSD    Z30, Z5, Z1
+	VCVTDQ2PS   Z0, Z4
 
 	// TILELOADD TMM7, [RDI+R12*1+0xc00]
-	BYTE       $0xc4
-	BYTE       $0xa2
-	BYTE       $0x7b
-	BYTE       $0x4b
-	BYTE       $0xbc
-	BYTE       $0x27
-	BYTE       $0x00
-	BYTE       $0x0c
-	BYTE       $0x00
-	BYTE       $0x00
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	VCVTPS2DQ  Z0, Z0
-	VCVTPS2DQ  Z1, Z1
-	VPACKSSDW  Z1, Z0, Z0
-	VPERMQ     Z0, Z26, Z0
-	VMOVDQU32  Z0, (AX)
-	ADDQ       CX, AX
-	ADDQ       $+128, R9
-	ADDQ       $+2048, SI
-	ADDQ       $+2048, DI
-	PREFETCHT1 (R14)
-	PREFETCHT1 64(R14)
-	ADDQ       $+128, R14
-	PREFETCHT1 (R15)
-	PREFETCHT1 64(R15)
-	PREFETCHT1 128(R15)
-	PREFETCHT1 192(R15)
-	ADDQ       $+256, R15
-	SUBQ       $+1, R10
-	DECQ       DX
-	JNZ        step2
-	JMP        step2Last
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xbc
+	BYTE        $0x27
+	BYTE        $0x00
+	BYTE        $0x0c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTDQ2PS   Z1, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z0
+	VPDPWSSD    Z30, Z5, Z1
+	VPACKSSDW   Z1, Z0, Z0
+	VPERMQ      Z0, Z26, Z0
+	VMOVDQU32   Z0, (AX)
+	ADDQ        CX, AX
+	ADDQ        $+128, R9
+	ADDQ        $+2048, SI
+	ADDQ        $+2048, DI
+	PREFETCHT1  (R14)
+	PREFETCHT1  64(R14)
+	ADDQ        $+128, R14
+	PREFETCHT1  (R15)
+	PREFETCHT1  64(R15)
+	PREFETCHT1  128(R15)
+	PREFETCHT1  192(R15)
+	ADDQ        $+256, R15
+	SUBQ        $+2, R10
+	DECQ        DX
+	JNZ         plane2Step
+	JMP         plane2Last
 
-step2Bare:
+plane2Bare:
 	// TDPBSSD TMM0, TMM4, TMM6
 	BYTE $0xc4
 	BYTE $0xe2
@@ -2860,9 +2397,9 @@ step2Bare:
 	PREFETCHT1 192(R15)
 	ADDQ       $+256, R15
 	DECQ       DX
-	JNZ        step2Bare
+	JNZ        plane2Bare
 
-step2Last:
+plane2Last:
 	// TDPBSSD TMM0, TMM4, TMM6
 	BYTE $0xc4
 	BYTE $0xe2
@@ -2915,76 +2452,106 @@ step2Last:
 	BYTE  $0x90
 	BYTE  $0x90
 	TESTQ R10, R10
-	JZ    panelDrained
+	JZ    plane2Drained
 
-panelDrain:
-	PREFETCHT0   (AX)(CX*8)
-	VPMOVSXWD.Z  (AX), K1, Z0
-	VPADDD       (R9), Z0, Z0
-	VCVTDQ2PS    Z0, Z0
-	VPMOVSXWD.Z  32(AX), K1, Z1
-	VPADDD       64(R9), Z1, Z1
-	VCVTDQ2PS    Z1, Z1
-	VMOVDQU32    8192(R9), Z6
-	VCVTDQ2PS    4096(R9), Z2
-	VPSUBD       4096(R9), Z6, Z6
-	VMOVDQU32    8256(R9), Z7
-	VCVTDQ2PS    4160(R9), Z3
-	VPSUBD       4160(R9), Z7, Z7
-	VPSUBD       (R9), Z6, Z6
-	VCVTDQ2PS    Z6, Z6
-	VPSUBD       64(R9), Z7, Z7
-	VCVTDQ2PS    Z7, Z7
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD213PS  Z6, Z27, Z2
-	VFMADD213PS  Z7, Z27, Z3
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD231PS  Z2, Z27, Z0
-	VFMADD231PS  Z3, Z27, Z1
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z0, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z1, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VMOVAPS      Z0, Z4
-	VFMSUB213PS  Z28, Z31, Z4
-	VADDPS       Z29, Z4, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z1, Z5
-	VFMSUB213PS  Z28, Z31, Z5
-	VADDPS       Z29, Z5, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VCVTPS2DQ    Z0, Z0
-	VCVTPS2DQ    Z1, Z1
-	VPACKSSDW    Z1, Z0, Z0
-	VPERMQ       Z0, Z26, Z0
-	VMOVDQU32    Z0, (AX)
-	ADDQ         CX, AX
-	ADDQ         $+128, R9
-	SUBQ         $+1, R10
-	JNZ          panelDrain
+plane2Drain:
+	PREFETCHT0  (AX)(CX*8)
+	VPMOVSXWD.Z (AX), K1, Z0
+	VPADDD      -8192(R9), Z0, Z0
+	VPMOVSXWD.Z 32(AX), K1, Z1
+	VPADDD      -8128(R9), Z1, Z1
+	VMOVDQU32   -4096(R9), Z2
+	VMOVDQU32   (R9), Z6
+	VMOVDQU32   -4032(R9), Z3
+	VMOVDQU32   64(R9), Z7
+	VPSUBD      Z2, Z6, Z6
+	VPSUBD      -8192(R9), Z6, Z6
+	VPSUBD      Z3, Z7, Z7
+	VPSUBD      -8128(R9), Z7, Z7
+	VCVTDQ2PS   Z2, Z4
+	VCVTDQ2PS   Z3, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z2
+	VPDPWSSD    Z30, Z5, Z3
+	VPDPWSSD    Z27, Z2, Z6
+	VPDPWSSD    Z27, Z3, Z7
+	VCVTDQ2PS   Z6, Z4
+	VCVTDQ2PS   Z7, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z6
+	VPDPWSSD    Z30, Z5, Z7
+	VPDPWSSD    Z27, Z6, Z0
+	VPDPWSSD    Z27, Z7, Z1
+	VCVTDQ2PS   Z0, Z4
+	VCVTDQ2PS   Z1, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z0
+	VPDPWSSD    Z30, Z5, Z1
+	VCVTDQ2PS   Z0, Z4
+	VCVTDQ2PS   Z1, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z0
+	VPDPWSSD    Z30, Z5, Z1
+	VPACKSSDW   Z1, Z0, Z0
+	VPERMQ      Z0, Z26, Z0
+	VMOVDQU32   Z0, (AX)
+	ADDQ        CX, AX
+	ADDQ        $+128, R9
+	PREFETCHT0  (AX)(CX*8)
+	VPMOVSXWD.Z (AX), K1, Z0
+	VPADDD      -8192(R9), Z0, Z0
+	VPMOVSXWD.Z 32(AX), K1, Z1
+	VPADDD      -8128(R9), Z1, Z1
+	VMOVDQU32   -4096(R9), Z2
+	VMOVDQU32   (R9), Z6
+	VMOVDQU32   -4032(R9), Z3
+	VMOVDQU32   64(R9), Z7
+	VPSUBD      Z2, Z6, Z6
+	VPSUBD      -8192(R9), Z6, Z6
+	VPSUBD      Z3, Z7, Z7
+	VPSUBD      -8128(R9), Z7, Z7
+	VCVTDQ2PS   Z2, Z4
+	VCVTDQ2PS   Z3, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z2
+	VPDPWSSD    Z30, Z5, Z3
+	VPDPWSSD    Z27, Z2, Z6
+	VPDPWSSD    Z27, Z3, Z7
+	VCVTDQ2PS   Z6, Z4
+	VCVTDQ2PS   Z7, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z6
+	VPDPWSSD    Z30, Z5, Z7
+	VPDPWSSD    Z27, Z6, Z0
+	VPDPWSSD    Z27, Z7, Z1
+	VCVTDQ2PS   Z0, Z4
+	VCVTDQ2PS   Z1, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z0
+	VPDPWSSD    Z30, Z5, Z1
+	VCVTDQ2PS   Z0, Z4
+	VCVTDQ2PS   Z1, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z0
+	VPDPWSSD    Z30, Z5, Z1
+	VPACKSSDW   Z1, Z0, Z0
+	VPERMQ      Z0, Z26, Z0
+	VMOVDQU32   Z0, (AX)
+	ADDQ        CX, AX
+	ADDQ        $+128, R9
+	SUBQ        $+2, R10
+	JNZ         plane2Drain
 
-panelDrained:
-	// TILESTORED [R11+R13*1+0x2000], TMM0
+plane2Drained:
+	// TILESTORED [R11+R13*1+0x0], TMM0
 	BYTE $0xc4
 	BYTE $0x82
 	BYTE $0x7a
@@ -2992,11 +2559,11 @@ panelDrained:
 	BYTE $0x84
 	BYTE $0x2b
 	BYTE $0x00
-	BYTE $0x20
+	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILESTORED [R11+R13*1+0x2040], TMM1
+	// TILESTORED [R11+R13*1+0x40], TMM1
 	BYTE $0xc4
 	BYTE $0x82
 	BYTE $0x7a
@@ -3004,11 +2571,11 @@ panelDrained:
 	BYTE $0x8c
 	BYTE $0x2b
 	BYTE $0x40
-	BYTE $0x20
+	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILESTORED [R11+R13*1+0x2800], TMM2
+	// TILESTORED [R11+R13*1+0x800], TMM2
 	BYTE $0xc4
 	BYTE $0x82
 	BYTE $0x7a
@@ -3016,11 +2583,11 @@ panelDrained:
 	BYTE $0x94
 	BYTE $0x2b
 	BYTE $0x00
-	BYTE $0x28
+	BYTE $0x08
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILESTORED [R11+R13*1+0x2840], TMM3
+	// TILESTORED [R11+R13*1+0x840], TMM3
 	BYTE   $0xc4
 	BYTE   $0x82
 	BYTE   $0x7a
@@ -3028,99 +2595,123 @@ panelDrained:
 	BYTE   $0x9c
 	BYTE   $0x2b
 	BYTE   $0x40
-	BYTE   $0x28
+	BYTE   $0x08
 	BYTE   $0x00
 	BYTE   $0x00
 	MOVQ   BX, AX
 	MOVQ   R11, R9
 	MOVQ   $0x0000000000000020, R10
-	MOVQ   block+72(FP), DX
-	MOVQ   R11, block+72(FP)
-	MOVQ   DX, R11
 	MOVQ   CX, DX
 	SHLQ   $0x05, DX
 	ADDQ   DX, BX
+	ADDQ   $+12288, R11
 	MOVQ   aStride+24(FP), DX
 	ADDQ   DX, R8
 	MOVQ   steps+64(FP), DX
 	IMUL3Q $+256, DX, DX
-	MOVQ   bNext+104(FP), R14
-	ADDQ   DX, R14
-	MOVQ   R14, bNext+104(FP)
-	MOVQ   panels+56(FP), DX
-	DECQ   DX
-	MOVQ   DX, panels+56(FP)
-	JNZ    panel
+	ADDQ   DX, 40(SP)
+	DECQ   32(SP)
+	JNZ    plane2
 	TESTQ  R10, R10
-	JZ     lastDrained
+	JZ     plane2RestDrained
 
-lastDrain:
-	PREFETCHT0   (AX)(CX*8)
-	VPMOVSXWD.Z  (AX), K1, Z0
-	VPADDD       (R9), Z0, Z0
-	VCVTDQ2PS    Z0, Z0
-	VPMOVSXWD.Z  32(AX), K1, Z1
-	VPADDD       64(R9), Z1, Z1
-	VCVTDQ2PS    Z1, Z1
-	VMOVDQU32    8192(R9), Z6
-	VCVTDQ2PS    4096(R9), Z2
-	VPSUBD       4096(R9), Z6, Z6
-	VMOVDQU32    8256(R9), Z7
-	VCVTDQ2PS    4160(R9), Z3
-	VPSUBD       4160(R9), Z7, Z7
-	VPSUBD       (R9), Z6, Z6
-	VCVTDQ2PS    Z6, Z6
-	VPSUBD       64(R9), Z7, Z7
-	VCVTDQ2PS    Z7, Z7
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD213PS  Z6, Z27, Z2
-	VFMADD213PS  Z7, Z27, Z3
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD231PS  Z2, Z27, Z0
-	VFMADD231PS  Z3, Z27, Z1
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z0, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z1, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VMOVAPS      Z0, Z4
-	VFMSUB213PS  Z28, Z31, Z4
-	VADDPS       Z29, Z4, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z1, Z5
-	VFMSUB213PS  Z28, Z31, Z5
-	VADDPS       Z29, Z5, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VCVTPS2DQ    Z0, Z0
-	VCVTPS2DQ    Z1, Z1
-	VPACKSSDW    Z1, Z0, Z0
-	VPERMQ       Z0, Z26, Z0
-	VMOVDQU32    Z0, (AX)
-	ADDQ         CX, AX
-	ADDQ         $+128, R9
-	SUBQ         $+1, R10
-	JNZ          lastDrain
+plane2RestDrain:
+	PREFETCHT0  (AX)(CX*8)
+	VPMOVSXWD.Z (AX), K1, Z0
+	VPADDD      -8192(R9), Z0, Z0
+	VPMOVSXWD.Z 32(AX), K1, Z1
+	VPADDD      -8128(R9), Z1, Z1
+	VMOVDQU32   -4096(R9), Z2
+	VMOVDQU32   (R9), Z6
+	VMOVDQU32   -4032(R9), Z3
+	VMOVDQU32   64(R9), Z7
+	VPSUBD      Z2, Z6, Z6
+	VPSUBD      -8192(R9), Z6, Z6
+	VPSUBD      Z3, Z7, Z7
+	VPSUBD      -8128(R9), Z7, Z7
+	VCVTDQ2PS   Z2, Z4
+	VCVTDQ2PS   Z3, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z2
+	VPDPWSSD    Z30, Z5, Z3
+	VPDPWSSD    Z27, Z2, Z6
+	VPDPWSSD    Z27, Z3, Z7
+	VCVTDQ2PS   Z6, Z4
+	VCVTDQ2PS   Z7, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z6
+	VPDPWSSD    Z30, Z5, Z7
+	VPDPWSSD    Z27, Z6, Z0
+	VPDPWSSD    Z27, Z7, Z1
+	VCVTDQ2PS   Z0, Z4
+	VCVTDQ2PS   Z1, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z0
+	VPDPWSSD    Z30, Z5, Z1
+	VCVTDQ2PS   Z0, Z4
+	VCVTDQ2PS   Z1, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z0
+	VPDPWSSD    Z30, Z5, Z1
+	VPACKSSDW   Z1, Z0, Z0
+	VPERMQ      Z0, Z26, Z0
+	VMOVDQU32   Z0, (AX)
+	ADDQ        CX, AX
+	ADDQ        $+128, R9
+	PREFETCHT0  (AX)(CX*8)
+	VPMOVSXWD.Z (AX), K1, Z0
+	VPADDD      -8192(R9), Z0, Z0
+	VPMOVSXWD.Z 32(AX), K1, Z1
+	VPADDD      -8128(R9), Z1, Z1
+	VMOVDQU32   -4096(R9), Z2
+	VMOVDQU32   (R9), Z6
+	VMOVDQU32   -4032(R9), Z3
+	VMOVDQU32   64(R9), Z7
+	VPSUBD      Z2, Z6, Z6
+	VPSUBD      -8192(R9), Z6, Z6
+	VPSUBD      Z3, Z7, Z7
+	VPSUBD      -8128(R9), Z7, Z7
+	VCVTDQ2PS   Z2, Z4
+	VCVTDQ2PS   Z3, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z2
+	VPDPWSSD    Z30, Z5, Z3
+	VPDPWSSD    Z27, Z2, Z6
+	VPDPWSSD    Z27, Z3, Z7
+	VCVTDQ2PS   Z6, Z4
+	VCVTDQ2PS   Z7, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z6
+	VPDPWSSD    Z30, Z5, Z7
+	VPDPWSSD    Z27, Z6, Z0
+	VPDPWSSD    Z27, Z7, Z1
+	VCVTDQ2PS   Z0, Z4
+	VCVTDQ2PS   Z1, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z0
+	VPDPWSSD    Z30, Z5, Z1
+	VCVTDQ2PS   Z0, Z4
+	VCVTDQ2PS   Z1, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z0
+	VPDPWSSD    Z30, Z5, Z1
+	VPACKSSDW   Z1, Z0, Z0
+	VPERMQ      Z0, Z26, Z0
+	VMOVDQU32   Z0, (AX)
+	ADDQ        CX, AX
+	ADDQ        $+128, R9
+	SUBQ        $+2, R10
+	JNZ         plane2RestDrain
 
-lastDrained:
+plane2RestDrained:
 	// TILERELEASE
 	BYTE $0xc4
 	BYTE $0xe2
@@ -3149,37 +2740,27 @@ loop:
 	VZEROUPPER
 	RET
 
-// func splitAMX(dst *int8, stride int, src *int16, n int)
-// Requires: AVX, AVX512BW, AVX512F
-TEXT ·splitAMX(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), DI
-	MOVQ         src+16(FP), SI
-	MOVQ         n+24(FP), DX
-	MOVQ         stride+8(FP), CX
-	MOVL         $0x00400040, AX
-	VPBROADCASTD AX, Z31
+// func joinAMX(dst *int16, src *int8, stride int, n int)
+// Requires: AVX, AVX512BW
+TEXT ·joinAMX(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+24(FP), DX
+	MOVQ stride+16(FP), CX
 
 loop:
-	VMOVDQU16 (SI), Z0
-	VPADDW    Z31, Z0, Z1
-	VPSRAW    $0x07, Z1, Z1
-	VPSLLW    $0x07, Z1, Z8
-	VPSUBW    Z8, Z0, Z0
-	VPMOVWB   Z0, (DI)
-	VPMOVWB   Z1, (DI)(CX*1)
-	VPADDW    Z0, Z1, Z1
-	VPMOVWB   Z1, (DI)(CX*2)
-	VMOVDQU16 64(SI), Z2
-	VPADDW    Z31, Z2, Z3
-	VPSRAW    $0x07, Z3, Z3
-	VPSLLW    $0x07, Z3, Z9
-	VPSUBW    Z9, Z2, Z2
-	VPMOVWB   Z2, 32(DI)
-	VPMOVWB   Z3, 32(DI)(CX*1)
-	VPADDW    Z2, Z3, Z3
-	VPMOVWB   Z3, 32(DI)(CX*2)
-	ADDQ      $+128, SI
-	ADDQ      $+64, DI
+	VPMOVSXBW (SI), Z0
+	VPMOVSXBW (SI)(CX*1), Z2
+	VPSLLW    $0x07, Z2, Z2
+	VPADDW    Z2, Z0, Z0
+	VMOVDQU16 Z0, (DI)
+	VPMOVSXBW 32(SI), Z1
+	VPMOVSXBW 32(SI)(CX*1), Z3
+	VPSLLW    $0x07, Z3, Z3
+	VPADDW    Z3, Z1, Z1
+	VMOVDQU16 Z1, 64(DI)
+	ADDQ      $+64, SI
+	ADDQ      $+128, DI
 	SUBQ      $+64, DX
 	JNZ       loop
 	VZEROUPPER
@@ -3456,7 +3037,7 @@ TEXT ·convertBytesAMX(SB), NOSPLIT, $32-89
 	MOVQ         $0x0000000000000080, R13
 	MOVL         $0x4b400000, AX
 	VPBROADCASTD AX, Z29
-	MOVL         $0x00400040, AX
+	MOVL         $0x01010101, AX
 	VPBROADCASTD AX, Z28
 	VMOVDQU32    packedWords<>+0(SB), Z26
 	LEAQ         tileConfig<>+0(SB), AX
@@ -5746,12 +5327,10 @@ karatsubaModulus:
 	BYTE      $0xcc
 	BYTE      $0x90
 	VPACKSSDW Z3, Z2, Z9
-	VPADDW    Z28, Z8, Z10
-	VPSRAW    $0x07, Z10, Z10
+	VPMULHRSW Z28, Z8, Z10
 	VPSLLW    $0x07, Z10, Z12
 	VPSUBW    Z12, Z8, Z12
-	VPADDW    Z28, Z9, Z11
-	VPSRAW    $0x07, Z11, Z11
+	VPMULHRSW Z28, Z9, Z11
 	VPSLLW    $0x07, Z11, Z13
 	VPSUBW    Z13, Z9, Z13
 
@@ -5893,12 +5472,10 @@ karatsubaStore15:
 	BYTE      $0xf8
 	BYTE      $0x90
 	VPACKSSDW Z3, Z2, Z9
-	VPADDW    Z28, Z8, Z10
-	VPSRAW    $0x07, Z10, Z10
+	VPMULHRSW Z28, Z8, Z10
 	VPSLLW    $0x07, Z10, Z12
 	VPSUBW    Z12, Z8, Z12
-	VPADDW    Z28, Z9, Z11
-	VPSRAW    $0x07, Z11, Z11
+	VPMULHRSW Z28, Z9, Z11
 	VPSLLW    $0x07, Z11, Z13
 	VPSUBW    Z13, Z9, Z13
 
@@ -6016,12 +5593,10 @@ karatsubaModulusLast:
 	VPDPWSSD    Z27, Z7, Z3
 	VPACKSSDW   Z1, Z0, Z8
 	VPACKSSDW   Z3, Z2, Z9
-	VPADDW      Z28, Z8, Z10
-	VPSRAW      $0x07, Z10, Z10
+	VPMULHRSW   Z28, Z8, Z10
 	VPSLLW      $0x07, Z10, Z12
 	VPSUBW      Z12, Z8, Z12
-	VPADDW      Z28, Z9, Z11
-	VPSRAW      $0x07, Z11, Z11
+	VPMULHRSW   Z28, Z9, Z11
 	VPSLLW      $0x07, Z11, Z13
 	VPSUBW      Z13, Z9, Z13
 	VPACKSSWB   Z13, Z12, Z14
@@ -6122,12 +5697,10 @@ karatsubaStore21:
 	VPDPWSSD    Z27, Z7, Z3
 	VPACKSSDW   Z1, Z0, Z8
 	VPACKSSDW   Z3, Z2, Z9
-	VPADDW      Z28, Z8, Z10
-	VPSRAW      $0x07, Z10, Z10
+	VPMULHRSW   Z28, Z8, Z10
 	VPSLLW      $0x07, Z10, Z12
 	VPSUBW      Z12, Z8, Z12
-	VPADDW      Z28, Z9, Z11
-	VPSRAW      $0x07, Z11, Z11
+	VPMULHRSW   Z28, Z9, Z11
 	VPSLLW      $0x07, Z11, Z13
 	VPSUBW      Z13, Z9, Z13
 	VPACKSSWB   Z13, Z12, Z14
@@ -6355,12 +5928,10 @@ karatsubaBare:
 	VPDPWSSD     Z27, Z7, Z3
 	VPACKSSDW    Z1, Z0, Z8
 	VPACKSSDW    Z3, Z2, Z9
-	VPADDW       Z28, Z8, Z10
-	VPSRAW       $0x07, Z10, Z10
+	VPMULHRSW    Z28, Z8, Z10
 	VPSLLW       $0x07, Z10, Z12
 	VPSUBW       Z12, Z8, Z12
-	VPADDW       Z28, Z9, Z11
-	VPSRAW       $0x07, Z11, Z11
+	VPMULHRSW    Z28, Z9, Z11
 	VPSLLW       $0x07, Z11, Z13
 	VPSUBW       Z13, Z9, Z13
 	VPACKSSWB    Z13, Z12, Z14
@@ -6840,7 +6411,7 @@ TEXT ·packResiduesAMX(SB), NOSPLIT, $0-40
 	LEAQ         1(BX), R8
 	SHRQ         $0x01, R8
 	SHLQ         $0x07, R8
-	MOVL         $0x10001000, AX
+	MOVL         $0x40004000, AX
 	VPBROADCASTD AX, Z31
 
 pair:
