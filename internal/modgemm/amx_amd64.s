@@ -122,7 +122,6 @@ TEXT ·byteTilesAMX(SB), NOSPLIT, $16-96
 	MOVQ bNext+88(FP), DX
 	MOVQ DX, 8(SP)
 
-panel:
 	// TILEZERO TMM0
 	BYTE $0xc4
 	BYTE $0xe2
@@ -152,11 +151,6 @@ panel:
 	BYTE $0xd8
 	MOVQ R8, SI
 	MOVQ b+32(FP), DI
-	MOVQ aNext+80(FP), R14
-	ADDQ SI, R14
-	MOVQ 8(SP), R15
-	ADDQ DI, R15
-	MOVQ steps+48(FP), DX
 
 	// TILELOADD TMM6, [RDI+R12*1+0x0]
 	BYTE $0xc4
@@ -205,6 +199,13 @@ panel:
 	BYTE $0x04
 	BYTE $0x00
 	BYTE $0x00
+
+panel:
+	MOVQ aNext+80(FP), R14
+	ADDQ SI, R14
+	MOVQ 8(SP), R15
+	ADDQ DI, R15
+	MOVQ steps+48(FP), DX
 	DECQ DX
 	JZ   panelLast
 
@@ -272,17 +273,12 @@ panelStep:
 	ADDQ      CX, AX
 	ADDQ      $+128, R9
 
-	// TILELOADD TMM6, [RDI+R12*1+0x800]
+	// TDPBSSD TMM1, TMM4, TMM7
 	BYTE        $0xc4
-	BYTE        $0xa2
-	BYTE        $0x7b
-	BYTE        $0x4b
-	BYTE        $0xb4
-	BYTE        $0x27
-	BYTE        $0x00
-	BYTE        $0x08
-	BYTE        $0x00
-	BYTE        $0x00
+	BYTE        $0xe2
+	BYTE        $0x43
+	BYTE        $0x5e
+	BYTE        $0xcc
 	BYTE        $0x90
 	BYTE        $0x90
 	BYTE        $0x90
@@ -294,12 +290,12 @@ panelStep:
 	VPADDD      64(R9), Z1, Z1
 	VCVTDQ2PS   Z1, Z1
 
-	// TDPBSSD TMM1, TMM4, TMM7
+	// TILEZERO TMM4
 	BYTE         $0xc4
 	BYTE         $0xe2
-	BYTE         $0x43
-	BYTE         $0x5e
-	BYTE         $0xcc
+	BYTE         $0x7b
+	BYTE         $0x49
+	BYTE         $0xe0
 	BYTE         $0x90
 	BYTE         $0x90
 	VMOVAPS      Z29, Z4
@@ -321,12 +317,77 @@ panelStep:
 	VSUBPS       Z29, Z5, Z5
 	VFNMADD231PS Z5, Z30, Z1
 
-	// TILEZERO TMM4
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
+	BYTE      $0xc4
+	BYTE      $0xa2
+	BYTE      $0x7b
+	BYTE      $0x4b
+	BYTE      $0xb4
+	BYTE      $0x27
+	BYTE      $0x00
+	BYTE      $0x08
+	BYTE      $0x00
+	BYTE      $0x00
+	BYTE      $0x90
+	BYTE      $0x90
+	VCVTPS2DQ Z0, Z0
+	VCVTPS2DQ Z1, Z1
+	VPACKSSDW Z1, Z0, Z0
+	VPERMQ    Z0, Z26, Z0
+	VMOVDQU32 Z0, (AX)
+	ADDQ      CX, AX
+	ADDQ      $+128, R9
+
+	// TDPBSSD TMM3, TMM5, TMM7
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x43
+	BYTE        $0x5e
+	BYTE        $0xdd
+	BYTE        $0x90
+	BYTE        $0x90
+	BYTE        $0x90
+	PREFETCHT0  (AX)(CX*8)
+	VPMOVSXWD.Z (AX), K1, Z0
+	VPADDD      (R9), Z0, Z0
+	VCVTDQ2PS   Z0, Z0
+	VPMOVSXWD.Z 32(AX), K1, Z1
+	VPADDD      64(R9), Z1, Z1
+	VCVTDQ2PS   Z1, Z1
+
+	// TILEZERO TMM5
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x7b
+	BYTE         $0x49
+	BYTE         $0xe8
+	BYTE         $0x90
+	BYTE         $0x90
+	VMOVAPS      Z29, Z4
+	VFMADD231PS  Z0, Z31, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z0
+	VMOVAPS      Z29, Z5
+	VFMADD231PS  Z1, Z31, Z5
+	VSUBPS       Z29, Z5, Z5
+	VFNMADD231PS Z5, Z30, Z1
+	VMOVAPS      Z0, Z4
+	VFMSUB213PS  Z28, Z31, Z4
+	VADDPS       Z29, Z4, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z0
+	VMOVAPS      Z1, Z5
+	VFMSUB213PS  Z28, Z31, Z5
+	VADDPS       Z29, Z5, Z5
+	VSUBPS       Z29, Z5, Z5
+	VFNMADD231PS Z5, Z30, Z1
+
+	// TILEZERO TMM7
 	BYTE      $0xc4
 	BYTE      $0xe2
 	BYTE      $0x7b
 	BYTE      $0x49
-	BYTE      $0xe0
+	BYTE      $0xf8
 	BYTE      $0x90
 	BYTE      $0x90
 	VCVTPS2DQ Z0, Z0
@@ -359,77 +420,17 @@ panelStep:
 	VPADDD      64(R9), Z1, Z1
 	VCVTDQ2PS   Z1, Z1
 
-	// TDPBSSD TMM3, TMM5, TMM7
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x43
-	BYTE         $0x5e
-	BYTE         $0xdd
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z0, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z1, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VMOVAPS      Z0, Z4
-	VFMSUB213PS  Z28, Z31, Z4
-	VADDPS       Z29, Z4, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z1, Z5
-	VFMSUB213PS  Z28, Z31, Z5
-	VADDPS       Z29, Z5, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-
-	// TILEZERO TMM5
-	BYTE      $0xc4
-	BYTE      $0xe2
-	BYTE      $0x7b
-	BYTE      $0x49
-	BYTE      $0xe8
-	BYTE      $0x90
-	BYTE      $0x90
-	VCVTPS2DQ Z0, Z0
-	VCVTPS2DQ Z1, Z1
-	VPACKSSDW Z1, Z0, Z0
-	VPERMQ    Z0, Z26, Z0
-	VMOVDQU32 Z0, (AX)
-	ADDQ      CX, AX
-	ADDQ      $+128, R9
-
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
-	BYTE        $0xc4
-	BYTE        $0xa2
-	BYTE        $0x7b
-	BYTE        $0x4b
-	BYTE        $0xac
-	BYTE        $0x26
-	BYTE        $0x00
-	BYTE        $0x0c
-	BYTE        $0x00
-	BYTE        $0x00
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	PREFETCHT0  (AX)(CX*8)
-	VPMOVSXWD.Z (AX), K1, Z0
-	VPADDD      (R9), Z0, Z0
-	VCVTDQ2PS   Z0, Z0
-	VPMOVSXWD.Z 32(AX), K1, Z1
-	VPADDD      64(R9), Z1, Z1
-	VCVTDQ2PS   Z1, Z1
-
-	// TILEZERO TMM7
 	BYTE         $0xc4
-	BYTE         $0xe2
+	BYTE         $0xa2
 	BYTE         $0x7b
-	BYTE         $0x49
-	BYTE         $0xf8
+	BYTE         $0x4b
+	BYTE         $0xac
+	BYTE         $0x26
+	BYTE         $0x00
+	BYTE         $0x0c
+	BYTE         $0x00
+	BYTE         $0x00
 	BYTE         $0x90
 	BYTE         $0x90
 	VMOVAPS      Z29, Z4
@@ -526,24 +527,6 @@ panelBare:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM6, [RDI+R12*1+0x800]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x27
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
 	// TDPBSSD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -570,13 +553,13 @@ panelBare:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x26
+	BYTE $0xb4
+	BYTE $0x27
 	BYTE $0x00
 	BYTE $0x08
 	BYTE $0x00
@@ -614,6 +597,37 @@ panelBare:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE $0xc4
 	BYTE $0xa2
@@ -625,19 +639,6 @@ panelBare:
 	BYTE $0x0c
 	BYTE $0x00
 	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILEZERO TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xf8
 	BYTE $0x90
 	BYTE $0x90
 	BYTE $0x90
@@ -676,6 +677,17 @@ panelBare:
 	JNZ        panelBare
 
 panelLast:
+	MOVQ R8, SI
+	MOVQ b+32(FP), DI
+	CMPQ (SP), $+1
+	JEQ  panelOnce
+	MOVQ aStride+24(FP), DX
+	ADDQ DX, SI
+
+panelOnce:
+	SUBQ $+2048, SI
+	SUBQ $+2048, DI
+
 	// TDPBSSD TMM0, TMM4, TMM6
 	BYTE $0xc4
 	BYTE $0xe2
@@ -702,6 +714,19 @@ panelLast:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TDPBSSD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -715,12 +740,123 @@ panelLast:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM4
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x27
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TDPBSSD TMM3, TMM5, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x43
+	BYTE $0x5e
+	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM5
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM5, [RSI+R12*1+0xc00]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM7, [RDI+R12*1+0xc00]
 	BYTE  $0xc4
-	BYTE  $0xe2
-	BYTE  $0x43
-	BYTE  $0x5e
-	BYTE  $0xdd
+	BYTE  $0xa2
+	BYTE  $0x7b
+	BYTE  $0x4b
+	BYTE  $0xbc
+	BYTE  $0x27
+	BYTE  $0x00
+	BYTE  $0x0c
+	BYTE  $0x00
+	BYTE  $0x00
 	BYTE  $0x90
 	BYTE  $0x90
 	BYTE  $0x90
@@ -900,16 +1036,46 @@ panelDrained:
 	BYTE $0x00
 
 	// TILESTORED [R11+R13*1+0x840], TMM3
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x9c
+	BYTE $0x2b
+	BYTE $0x40
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+
+	// TILEZERO TMM1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+
+	// TILEZERO TMM2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd0
+
+	// TILEZERO TMM3
 	BYTE   $0xc4
-	BYTE   $0x82
-	BYTE   $0x7a
-	BYTE   $0x4b
-	BYTE   $0x9c
-	BYTE   $0x2b
-	BYTE   $0x40
-	BYTE   $0x08
-	BYTE   $0x00
-	BYTE   $0x00
+	BYTE   $0xe2
+	BYTE   $0x7b
+	BYTE   $0x49
+	BYTE   $0xd8
+	ADDQ   $+2048, SI
+	ADDQ   $+2048, DI
 	MOVQ   BX, AX
 	MOVQ   R11, R9
 	MOVQ   $0x0000000000000020, R10
@@ -1112,7 +1278,6 @@ TEXT ·karatsubaTilesAMX(SB), NOSPLIT, $48-112
 	MOVQ bNext+104(FP), DX
 	MOVQ DX, 8(SP)
 
-plane0:
 	// TILEZERO TMM0
 	BYTE $0xc4
 	BYTE $0xe2
@@ -1142,11 +1307,6 @@ plane0:
 	BYTE $0xd8
 	MOVQ R8, SI
 	MOVQ b+40(FP), DI
-	MOVQ aNext+96(FP), R14
-	ADDQ SI, R14
-	MOVQ 8(SP), R15
-	ADDQ DI, R15
-	MOVQ steps+64(FP), DX
 
 	// TILELOADD TMM6, [RDI+R12*1+0x0]
 	BYTE $0xc4
@@ -1195,6 +1355,13 @@ plane0:
 	BYTE $0x04
 	BYTE $0x00
 	BYTE $0x00
+
+plane0:
+	MOVQ aNext+96(FP), R14
+	ADDQ SI, R14
+	MOVQ 8(SP), R15
+	ADDQ DI, R15
+	MOVQ steps+64(FP), DX
 	DECQ DX
 	JZ   plane0Last
 
@@ -1238,24 +1405,6 @@ plane0Bare:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM6, [RDI+R12*1+0x800]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x27
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
 	// TDPBSSD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -1282,13 +1431,13 @@ plane0Bare:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x26
+	BYTE $0xb4
+	BYTE $0x27
 	BYTE $0x00
 	BYTE $0x08
 	BYTE $0x00
@@ -1326,6 +1475,37 @@ plane0Bare:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE $0xc4
 	BYTE $0xa2
@@ -1337,19 +1517,6 @@ plane0Bare:
 	BYTE $0x0c
 	BYTE $0x00
 	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILEZERO TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xf8
 	BYTE $0x90
 	BYTE $0x90
 	BYTE $0x90
@@ -1388,6 +1555,17 @@ plane0Bare:
 	JNZ        plane0Bare
 
 plane0Last:
+	MOVQ R8, SI
+	MOVQ b+40(FP), DI
+	CMPQ (SP), $+1
+	JEQ  plane0Once
+	MOVQ aStride+24(FP), DX
+	ADDQ DX, SI
+
+plane0Once:
+	SUBQ $+2048, SI
+	SUBQ $+2048, DI
+
 	// TDPBSSD TMM0, TMM4, TMM6
 	BYTE $0xc4
 	BYTE $0xe2
@@ -1414,6 +1592,19 @@ plane0Last:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TDPBSSD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -1427,12 +1618,123 @@ plane0Last:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM4
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x27
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TDPBSSD TMM3, TMM5, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
 	BYTE $0x43
 	BYTE $0x5e
 	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM5
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM5, [RSI+R12*1+0xc00]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM7, [RDI+R12*1+0xc00]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xbc
+	BYTE $0x27
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
 	BYTE $0x90
 	BYTE $0x90
 	BYTE $0x90
@@ -1477,16 +1779,46 @@ plane0Last:
 	BYTE $0x00
 
 	// TILESTORED [R11+R13*1+0x840], TMM3
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x9c
+	BYTE $0x2b
+	BYTE $0x40
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+
+	// TILEZERO TMM1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+
+	// TILEZERO TMM2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd0
+
+	// TILEZERO TMM3
 	BYTE   $0xc4
-	BYTE   $0x82
-	BYTE   $0x7a
-	BYTE   $0x4b
-	BYTE   $0x9c
-	BYTE   $0x2b
-	BYTE   $0x40
-	BYTE   $0x08
-	BYTE   $0x00
-	BYTE   $0x00
+	BYTE   $0xe2
+	BYTE   $0x7b
+	BYTE   $0x49
+	BYTE   $0xd8
+	ADDQ   $+2048, SI
+	ADDQ   $+2048, DI
 	ADDQ   $+12288, R11
 	MOVQ   aStride+24(FP), DX
 	ADDQ   DX, R8
@@ -1511,7 +1843,6 @@ plane0Last:
 	MOVQ   bNext+104(FP), DX
 	MOVQ   DX, 24(SP)
 
-plane1:
 	// TILEZERO TMM0
 	BYTE $0xc4
 	BYTE $0xe2
@@ -1541,11 +1872,6 @@ plane1:
 	BYTE $0xd8
 	MOVQ R8, SI
 	MOVQ b+40(FP), DI
-	MOVQ aNext+96(FP), R14
-	ADDQ SI, R14
-	MOVQ 24(SP), R15
-	ADDQ DI, R15
-	MOVQ steps+64(FP), DX
 
 	// TILELOADD TMM6, [RDI+R12*1+0x0]
 	BYTE $0xc4
@@ -1594,6 +1920,13 @@ plane1:
 	BYTE $0x04
 	BYTE $0x00
 	BYTE $0x00
+
+plane1:
+	MOVQ aNext+96(FP), R14
+	ADDQ SI, R14
+	MOVQ 24(SP), R15
+	ADDQ DI, R15
+	MOVQ steps+64(FP), DX
 	DECQ DX
 	JZ   plane1Last
 
@@ -1637,24 +1970,6 @@ plane1Bare:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM6, [RDI+R12*1+0x800]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x27
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
 	// TDPBSSD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -1681,13 +1996,13 @@ plane1Bare:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x26
+	BYTE $0xb4
+	BYTE $0x27
 	BYTE $0x00
 	BYTE $0x08
 	BYTE $0x00
@@ -1725,6 +2040,37 @@ plane1Bare:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE $0xc4
 	BYTE $0xa2
@@ -1736,19 +2082,6 @@ plane1Bare:
 	BYTE $0x0c
 	BYTE $0x00
 	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILEZERO TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xf8
 	BYTE $0x90
 	BYTE $0x90
 	BYTE $0x90
@@ -1787,6 +2120,17 @@ plane1Bare:
 	JNZ        plane1Bare
 
 plane1Last:
+	MOVQ R8, SI
+	MOVQ b+40(FP), DI
+	CMPQ 16(SP), $+1
+	JEQ  plane1Once
+	MOVQ aStride+24(FP), DX
+	ADDQ DX, SI
+
+plane1Once:
+	SUBQ $+2048, SI
+	SUBQ $+2048, DI
+
 	// TDPBSSD TMM0, TMM4, TMM6
 	BYTE $0xc4
 	BYTE $0xe2
@@ -1813,6 +2157,19 @@ plane1Last:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TDPBSSD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -1826,12 +2183,123 @@ plane1Last:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM4
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x27
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TDPBSSD TMM3, TMM5, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
 	BYTE $0x43
 	BYTE $0x5e
 	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM5
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM5, [RSI+R12*1+0xc00]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM7, [RDI+R12*1+0xc00]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xbc
+	BYTE $0x27
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
 	BYTE $0x90
 	BYTE $0x90
 	BYTE $0x90
@@ -1876,16 +2344,46 @@ plane1Last:
 	BYTE $0x00
 
 	// TILESTORED [R11+R13*1+0x840], TMM3
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x9c
+	BYTE $0x2b
+	BYTE $0x40
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+
+	// TILEZERO TMM1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+
+	// TILEZERO TMM2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd0
+
+	// TILEZERO TMM3
 	BYTE   $0xc4
-	BYTE   $0x82
-	BYTE   $0x7a
-	BYTE   $0x4b
-	BYTE   $0x9c
-	BYTE   $0x2b
-	BYTE   $0x40
-	BYTE   $0x08
-	BYTE   $0x00
-	BYTE   $0x00
+	BYTE   $0xe2
+	BYTE   $0x7b
+	BYTE   $0x49
+	BYTE   $0xd8
+	ADDQ   $+2048, SI
+	ADDQ   $+2048, DI
 	ADDQ   $+12288, R11
 	MOVQ   aStride+24(FP), DX
 	ADDQ   DX, R8
@@ -1910,7 +2408,6 @@ plane1Last:
 	MOVQ   bNext+104(FP), DX
 	MOVQ   DX, 40(SP)
 
-plane2:
 	// TILEZERO TMM0
 	BYTE $0xc4
 	BYTE $0xe2
@@ -1940,11 +2437,6 @@ plane2:
 	BYTE $0xd8
 	MOVQ R8, SI
 	MOVQ b+40(FP), DI
-	MOVQ aNext+96(FP), R14
-	ADDQ SI, R14
-	MOVQ 40(SP), R15
-	ADDQ DI, R15
-	MOVQ steps+64(FP), DX
 
 	// TILELOADD TMM6, [RDI+R12*1+0x0]
 	BYTE $0xc4
@@ -1993,6 +2485,13 @@ plane2:
 	BYTE $0x04
 	BYTE $0x00
 	BYTE $0x00
+
+plane2:
+	MOVQ aNext+96(FP), R14
+	ADDQ SI, R14
+	MOVQ 40(SP), R15
+	ADDQ DI, R15
+	MOVQ steps+64(FP), DX
 	DECQ DX
 	JZ   plane2Last
 
@@ -2045,35 +2544,17 @@ plane2Step:
 	VCVTDQ2PS   Z7, Z5
 	VFMADD213PS Z29, Z31, Z4
 
-	// TILELOADD TMM6, [RDI+R12*1+0x800]
-	BYTE        $0xc4
-	BYTE        $0xa2
-	BYTE        $0x7b
-	BYTE        $0x4b
-	BYTE        $0xb4
-	BYTE        $0x27
-	BYTE        $0x00
-	BYTE        $0x08
-	BYTE        $0x00
-	BYTE        $0x00
-	VFMADD213PS Z29, Z31, Z5
-	VPDPWSSD    Z30, Z4, Z6
-	VPDPWSSD    Z30, Z5, Z7
-	VPDPWSSD    Z27, Z6, Z0
-	VPDPWSSD    Z27, Z7, Z1
-	VCVTDQ2PS   Z0, Z4
-
 	// TDPBSSD TMM1, TMM4, TMM7
 	BYTE        $0xc4
 	BYTE        $0xe2
 	BYTE        $0x43
 	BYTE        $0x5e
 	BYTE        $0xcc
-	VCVTDQ2PS   Z1, Z5
-	VFMADD213PS Z29, Z31, Z4
 	VFMADD213PS Z29, Z31, Z5
-	VPDPWSSD    Z30, Z4, Z0
-	VPDPWSSD    Z30, Z5, Z1
+	VPDPWSSD    Z30, Z4, Z6
+	VPDPWSSD    Z30, Z5, Z7
+	VPDPWSSD    Z27, Z6, Z0
+	VPDPWSSD    Z27, Z7, Z1
 	VCVTDQ2PS   Z0, Z4
 
 	// TILEZERO TMM4
@@ -2087,23 +2568,36 @@ plane2Step:
 	VFMADD213PS Z29, Z31, Z5
 	VPDPWSSD    Z30, Z4, Z0
 	VPDPWSSD    Z30, Z5, Z1
+	VCVTDQ2PS   Z0, Z4
+
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xb4
+	BYTE        $0x27
+	BYTE        $0x00
+	BYTE        $0x08
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTDQ2PS   Z1, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z0
+	VPDPWSSD    Z30, Z5, Z1
 	VPACKSSDW   Z1, Z0, Z0
 	VPERMQ      Z0, Z26, Z0
 	VMOVDQU32   Z0, (AX)
 	ADDQ        CX, AX
 	ADDQ        $+128, R9
 
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	// TDPBSSD TMM3, TMM5, TMM7
 	BYTE        $0xc4
-	BYTE        $0xa2
-	BYTE        $0x7b
-	BYTE        $0x4b
-	BYTE        $0xa4
-	BYTE        $0x26
-	BYTE        $0x00
-	BYTE        $0x08
-	BYTE        $0x00
-	BYTE        $0x00
+	BYTE        $0xe2
+	BYTE        $0x43
+	BYTE        $0x5e
+	BYTE        $0xdd
 	PREFETCHT0  (AX)(CX*8)
 	VPMOVSXWD.Z (AX), K1, Z0
 	VPADDD      -8192(R9), Z0, Z0
@@ -2116,12 +2610,12 @@ plane2Step:
 	VPSUBD      Z2, Z6, Z6
 	VPSUBD      -8192(R9), Z6, Z6
 
-	// TDPBSSD TMM3, TMM5, TMM7
+	// TILEZERO TMM5
 	BYTE        $0xc4
 	BYTE        $0xe2
-	BYTE        $0x43
-	BYTE        $0x5e
-	BYTE        $0xdd
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xe8
 	VPSUBD      Z3, Z7, Z7
 	VPSUBD      -8128(R9), Z7, Z7
 	VCVTDQ2PS   Z2, Z4
@@ -2130,18 +2624,36 @@ plane2Step:
 	VFMADD213PS Z29, Z31, Z5
 	VPDPWSSD    Z30, Z4, Z2
 
-	// TILEZERO TMM5
+	// TILEZERO TMM7
 	BYTE        $0xc4
 	BYTE        $0xe2
 	BYTE        $0x7b
 	BYTE        $0x49
-	BYTE        $0xe8
+	BYTE        $0xf8
 	VPDPWSSD    Z30, Z5, Z3
 	VPDPWSSD    Z27, Z2, Z6
 	VPDPWSSD    Z27, Z3, Z7
 	VCVTDQ2PS   Z6, Z4
 	VCVTDQ2PS   Z7, Z5
 	VFMADD213PS Z29, Z31, Z4
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xa4
+	BYTE        $0x26
+	BYTE        $0x00
+	BYTE        $0x08
+	BYTE        $0x00
+	BYTE        $0x00
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z6
+	VPDPWSSD    Z30, Z5, Z7
+	VPDPWSSD    Z27, Z6, Z0
+	VPDPWSSD    Z27, Z7, Z1
+	VCVTDQ2PS   Z0, Z4
 
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE        $0xc4
@@ -2154,19 +2666,6 @@ plane2Step:
 	BYTE        $0x0c
 	BYTE        $0x00
 	BYTE        $0x00
-	VFMADD213PS Z29, Z31, Z5
-	VPDPWSSD    Z30, Z4, Z6
-	VPDPWSSD    Z30, Z5, Z7
-	VPDPWSSD    Z27, Z6, Z0
-	VPDPWSSD    Z27, Z7, Z1
-	VCVTDQ2PS   Z0, Z4
-
-	// TILEZERO TMM7
-	BYTE        $0xc4
-	BYTE        $0xe2
-	BYTE        $0x7b
-	BYTE        $0x49
-	BYTE        $0xf8
 	VCVTDQ2PS   Z1, Z5
 	VFMADD213PS Z29, Z31, Z4
 	VFMADD213PS Z29, Z31, Z5
@@ -2250,24 +2749,6 @@ plane2Bare:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM6, [RDI+R12*1+0x800]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x27
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
 	// TDPBSSD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -2294,13 +2775,13 @@ plane2Bare:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x26
+	BYTE $0xb4
+	BYTE $0x27
 	BYTE $0x00
 	BYTE $0x08
 	BYTE $0x00
@@ -2338,6 +2819,37 @@ plane2Bare:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE $0xc4
 	BYTE $0xa2
@@ -2349,19 +2861,6 @@ plane2Bare:
 	BYTE $0x0c
 	BYTE $0x00
 	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILEZERO TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xf8
 	BYTE $0x90
 	BYTE $0x90
 	BYTE $0x90
@@ -2400,6 +2899,17 @@ plane2Bare:
 	JNZ        plane2Bare
 
 plane2Last:
+	MOVQ R8, SI
+	MOVQ b+40(FP), DI
+	CMPQ 32(SP), $+1
+	JEQ  plane2Once
+	MOVQ aStride+24(FP), DX
+	ADDQ DX, SI
+
+plane2Once:
+	SUBQ $+2048, SI
+	SUBQ $+2048, DI
+
 	// TDPBSSD TMM0, TMM4, TMM6
 	BYTE $0xc4
 	BYTE $0xe2
@@ -2426,6 +2936,19 @@ plane2Last:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TDPBSSD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -2439,12 +2962,123 @@ plane2Last:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM4
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x27
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TDPBSSD TMM3, TMM5, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x43
+	BYTE $0x5e
+	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM5
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM5, [RSI+R12*1+0xc00]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM7, [RDI+R12*1+0xc00]
 	BYTE  $0xc4
-	BYTE  $0xe2
-	BYTE  $0x43
-	BYTE  $0x5e
-	BYTE  $0xdd
+	BYTE  $0xa2
+	BYTE  $0x7b
+	BYTE  $0x4b
+	BYTE  $0xbc
+	BYTE  $0x27
+	BYTE  $0x00
+	BYTE  $0x0c
+	BYTE  $0x00
+	BYTE  $0x00
 	BYTE  $0x90
 	BYTE  $0x90
 	BYTE  $0x90
@@ -2588,16 +3222,46 @@ plane2Drained:
 	BYTE $0x00
 
 	// TILESTORED [R11+R13*1+0x840], TMM3
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x9c
+	BYTE $0x2b
+	BYTE $0x40
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+
+	// TILEZERO TMM1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+
+	// TILEZERO TMM2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd0
+
+	// TILEZERO TMM3
 	BYTE   $0xc4
-	BYTE   $0x82
-	BYTE   $0x7a
-	BYTE   $0x4b
-	BYTE   $0x9c
-	BYTE   $0x2b
-	BYTE   $0x40
-	BYTE   $0x08
-	BYTE   $0x00
-	BYTE   $0x00
+	BYTE   $0xe2
+	BYTE   $0x7b
+	BYTE   $0x49
+	BYTE   $0xd8
+	ADDQ   $+2048, SI
+	ADDQ   $+2048, DI
 	MOVQ   BX, AX
 	MOVQ   R11, R9
 	MOVQ   $0x0000000000000020, R10
@@ -3207,24 +3871,6 @@ plainFill:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM6, [RDI+R13*1+0x800]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x2f
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
 	// TDPBSUD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -3251,13 +3897,13 @@ plainFill:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	// TILELOADD TMM6, [RDI+R13*1+0x800]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x26
+	BYTE $0xb4
+	BYTE $0x2f
 	BYTE $0x00
 	BYTE $0x08
 	BYTE $0x00
@@ -3295,6 +3941,37 @@ plainFill:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE $0xc4
 	BYTE $0xa2
@@ -3306,19 +3983,6 @@ plainFill:
 	BYTE $0x0c
 	BYTE $0x00
 	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILEZERO TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xf8
 	BYTE $0x90
 	BYTE $0x90
 	BYTE $0x90
@@ -3701,17 +4365,12 @@ plainStore2:
 	ADDQ $+128, R9
 	ADDQ $+12, R15
 
-	// TILELOADD TMM6, [RDI+R13*1+0x800]
+	// TDPBSUD TMM1, TMM4, TMM7
 	BYTE         $0xc4
-	BYTE         $0xa2
-	BYTE         $0x7b
-	BYTE         $0x4b
-	BYTE         $0xb4
-	BYTE         $0x2f
-	BYTE         $0x00
-	BYTE         $0x08
-	BYTE         $0x00
-	BYTE         $0x00
+	BYTE         $0xe2
+	BYTE         $0x42
+	BYTE         $0x5e
+	BYTE         $0xcc
 	BYTE         $0x90
 	BYTE         $0x90
 	VPBROADCASTD (R15), Z25
@@ -3724,12 +4383,12 @@ plainStore2:
 	VCVTDQ2PS    Z0, Z4
 	VCVTDQ2PS    Z1, Z5
 
-	// TDPBSUD TMM1, TMM4, TMM7
+	// TILEZERO TMM4
 	BYTE        $0xc4
 	BYTE        $0xe2
-	BYTE        $0x42
-	BYTE        $0x5e
-	BYTE        $0xcc
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xe0
 	BYTE        $0x90
 	BYTE        $0x90
 	VCVTDQ2PS   Z2, Z6
@@ -3741,12 +4400,17 @@ plainStore2:
 	VPDPWSSD    Z27, Z4, Z0
 	VPDPWSSD    Z27, Z5, Z1
 
-	// TILEZERO TMM4
+	// TILELOADD TMM6, [RDI+R13*1+0x800]
 	BYTE      $0xc4
-	BYTE      $0xe2
+	BYTE      $0xa2
 	BYTE      $0x7b
-	BYTE      $0x49
-	BYTE      $0xe0
+	BYTE      $0x4b
+	BYTE      $0xb4
+	BYTE      $0x2f
+	BYTE      $0x00
+	BYTE      $0x08
+	BYTE      $0x00
+	BYTE      $0x00
 	BYTE      $0x90
 	VPDPWSSD  Z27, Z6, Z2
 	VPDPWSSD  Z27, Z7, Z3
@@ -3763,6 +4427,67 @@ plainStore3Cached:
 	VMOVDQU32 Z14, (R10)
 
 plainStore3:
+	ADDQ CX, R10
+	ADDQ $+128, R9
+	ADDQ $+12, R15
+
+	// TDPBSUD TMM3, TMM5, TMM7
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x42
+	BYTE         $0x5e
+	BYTE         $0xdd
+	BYTE         $0x90
+	BYTE         $0x90
+	VPBROADCASTD (R15), Z25
+	VBROADCASTSS 4(R15), Z31
+	VPBROADCASTD 8(R15), Z27
+	VPADDD       (R9), Z25, Z0
+	VPADDD       64(R9), Z25, Z1
+	VPADDD       4096(R9), Z25, Z2
+	VPADDD       4160(R9), Z25, Z3
+	VCVTDQ2PS    Z0, Z4
+	VCVTDQ2PS    Z1, Z5
+
+	// TILEZERO TMM5
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xe8
+	BYTE        $0x90
+	BYTE        $0x90
+	VCVTDQ2PS   Z2, Z6
+	VCVTDQ2PS   Z3, Z7
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VFMADD213PS Z29, Z31, Z6
+	VFMADD213PS Z29, Z31, Z7
+	VPDPWSSD    Z27, Z4, Z0
+	VPDPWSSD    Z27, Z5, Z1
+
+	// TILEZERO TMM7
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xf8
+	BYTE      $0x90
+	VPDPWSSD  Z27, Z6, Z2
+	VPDPWSSD  Z27, Z7, Z3
+	VPACKSSDW Z1, Z0, Z8
+	VPACKSSDW Z3, Z2, Z9
+	VPACKSSWB Z9, Z8, Z14
+	VPERMD    Z14, Z26, Z14
+	TESTL     AX, AX
+	JZ        plainStore4Cached
+	VMOVNTDQ  Z14, (R10)
+	JMP       plainStore4
+
+plainStore4Cached:
+	VMOVDQU32 Z14, (R10)
+
+plainStore4:
 	ADDQ CX, R10
 	ADDQ $+128, R9
 	ADDQ $+12, R15
@@ -3790,78 +4515,17 @@ plainStore3:
 	VCVTDQ2PS    Z0, Z4
 	VCVTDQ2PS    Z1, Z5
 
-	// TDPBSUD TMM3, TMM5, TMM7
-	BYTE        $0xc4
-	BYTE        $0xe2
-	BYTE        $0x42
-	BYTE        $0x5e
-	BYTE        $0xdd
-	BYTE        $0x90
-	BYTE        $0x90
-	VCVTDQ2PS   Z2, Z6
-	VCVTDQ2PS   Z3, Z7
-	VFMADD213PS Z29, Z31, Z4
-	VFMADD213PS Z29, Z31, Z5
-	VFMADD213PS Z29, Z31, Z6
-	VFMADD213PS Z29, Z31, Z7
-	VPDPWSSD    Z27, Z4, Z0
-	VPDPWSSD    Z27, Z5, Z1
-
-	// TILEZERO TMM5
-	BYTE      $0xc4
-	BYTE      $0xe2
-	BYTE      $0x7b
-	BYTE      $0x49
-	BYTE      $0xe8
-	BYTE      $0x90
-	VPDPWSSD  Z27, Z6, Z2
-	VPDPWSSD  Z27, Z7, Z3
-	VPACKSSDW Z1, Z0, Z8
-	VPACKSSDW Z3, Z2, Z9
-	VPACKSSWB Z9, Z8, Z14
-	VPERMD    Z14, Z26, Z14
-	TESTL     AX, AX
-	JZ        plainStore4Cached
-	VMOVNTDQ  Z14, (R10)
-	JMP       plainStore4
-
-plainStore4Cached:
-	VMOVDQU32 Z14, (R10)
-
-plainStore4:
-	ADDQ CX, R10
-	ADDQ $+128, R9
-	ADDQ $+12, R15
-
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
-	BYTE         $0xc4
-	BYTE         $0xa2
-	BYTE         $0x7b
-	BYTE         $0x4b
-	BYTE         $0xac
-	BYTE         $0x26
-	BYTE         $0x00
-	BYTE         $0x0c
-	BYTE         $0x00
-	BYTE         $0x00
-	BYTE         $0x90
-	BYTE         $0x90
-	VPBROADCASTD (R15), Z25
-	VBROADCASTSS 4(R15), Z31
-	VPBROADCASTD 8(R15), Z27
-	VPADDD       (R9), Z25, Z0
-	VPADDD       64(R9), Z25, Z1
-	VPADDD       4096(R9), Z25, Z2
-	VPADDD       4160(R9), Z25, Z3
-	VCVTDQ2PS    Z0, Z4
-	VCVTDQ2PS    Z1, Z5
-
-	// TILEZERO TMM7
 	BYTE        $0xc4
-	BYTE        $0xe2
+	BYTE        $0xa2
 	BYTE        $0x7b
-	BYTE        $0x49
-	BYTE        $0xf8
+	BYTE        $0x4b
+	BYTE        $0xac
+	BYTE        $0x26
+	BYTE        $0x00
+	BYTE        $0x0c
+	BYTE        $0x00
+	BYTE        $0x00
 	BYTE        $0x90
 	BYTE        $0x90
 	VCVTDQ2PS   Z2, Z6
@@ -4302,24 +4966,6 @@ plainDrain:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM6, [RDI+R13*1+0x800]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x2f
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
 	// TDPBSUD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -4346,13 +4992,13 @@ plainDrain:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	// TILELOADD TMM6, [RDI+R13*1+0x800]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x26
+	BYTE $0xb4
+	BYTE $0x2f
 	BYTE $0x00
 	BYTE $0x08
 	BYTE $0x00
@@ -4390,6 +5036,37 @@ plainDrain:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE $0xc4
 	BYTE $0xa2
@@ -4401,19 +5078,6 @@ plainDrain:
 	BYTE $0x0c
 	BYTE $0x00
 	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILEZERO TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xf8
 	BYTE $0x90
 	BYTE $0x90
 	BYTE $0x90
@@ -4807,24 +5471,6 @@ karatsubaFill:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM6, [RDI+R13*1+0x800]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x2f
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
 	// TDPBSUD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -4851,13 +5497,13 @@ karatsubaFill:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	// TILELOADD TMM6, [RDI+R13*1+0x800]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x26
+	BYTE $0xb4
+	BYTE $0x2f
 	BYTE $0x00
 	BYTE $0x08
 	BYTE $0x00
@@ -4895,6 +5541,37 @@ karatsubaFill:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE $0xc4
 	BYTE $0xa2
@@ -4906,19 +5583,6 @@ karatsubaFill:
 	BYTE $0x0c
 	BYTE $0x00
 	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILEZERO TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xf8
 	BYTE $0x90
 	BYTE $0x90
 	BYTE $0x90
@@ -5296,17 +5960,12 @@ karatsubaModulus:
 	VCVTDQ2PS Z0, Z4
 	VCVTDQ2PS Z1, Z5
 
-	// TILELOADD TMM6, [RDI+R13*1+0x800]
+	// TDPBSUD TMM1, TMM4, TMM7
 	BYTE        $0xc4
-	BYTE        $0xa2
-	BYTE        $0x7b
-	BYTE        $0x4b
-	BYTE        $0xb4
-	BYTE        $0x2f
-	BYTE        $0x00
-	BYTE        $0x08
-	BYTE        $0x00
-	BYTE        $0x00
+	BYTE        $0xe2
+	BYTE        $0x42
+	BYTE        $0x5e
+	BYTE        $0xcc
 	VCVTDQ2PS   Z2, Z6
 	VCVTDQ2PS   Z3, Z7
 	VFMADD213PS Z29, Z31, Z4
@@ -5319,12 +5978,12 @@ karatsubaModulus:
 	VPDPWSSD    Z27, Z7, Z3
 	VPACKSSDW   Z1, Z0, Z8
 
-	// TDPBSUD TMM1, TMM4, TMM7
+	// TILEZERO TMM4
 	BYTE      $0xc4
 	BYTE      $0xe2
-	BYTE      $0x42
-	BYTE      $0x5e
-	BYTE      $0xcc
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xe0
 	BYTE      $0x90
 	VPACKSSDW Z3, Z2, Z9
 	VPMULHRSW Z28, Z8, Z10
@@ -5334,12 +5993,17 @@ karatsubaModulus:
 	VPSLLW    $0x07, Z11, Z13
 	VPSUBW    Z13, Z9, Z13
 
-	// TILEZERO TMM4
+	// TILELOADD TMM6, [RDI+R13*1+0x800]
 	BYTE      $0xc4
-	BYTE      $0xe2
+	BYTE      $0xa2
 	BYTE      $0x7b
-	BYTE      $0x49
-	BYTE      $0xe0
+	BYTE      $0x4b
+	BYTE      $0xb4
+	BYTE      $0x2f
+	BYTE      $0x00
+	BYTE      $0x08
+	BYTE      $0x00
+	BYTE      $0x00
 	VPACKSSWB Z13, Z12, Z14
 	VPERMD    Z14, Z26, Z14
 	TESTL     AX, AX
@@ -5380,17 +6044,12 @@ karatsubaStore15:
 	ADDQ $+256, R9
 	ADDQ $+12, R15
 
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	// TDPBSUD TMM3, TMM5, TMM7
 	BYTE         $0xc4
-	BYTE         $0xa2
-	BYTE         $0x7b
-	BYTE         $0x4b
-	BYTE         $0xa4
-	BYTE         $0x26
-	BYTE         $0x00
-	BYTE         $0x08
-	BYTE         $0x00
-	BYTE         $0x00
+	BYTE         $0xe2
+	BYTE         $0x42
+	BYTE         $0x5e
+	BYTE         $0xdd
 	BYTE         $0x90
 	VPBROADCASTD (R15), Z25
 	VBROADCASTSS 4(R15), Z31
@@ -5404,12 +6063,12 @@ karatsubaStore15:
 	VCVTDQ2PS    Z2, Z6
 	VCVTDQ2PS    Z3, Z7
 
-	// TDPBSUD TMM3, TMM5, TMM7
+	// TILEZERO TMM5
 	BYTE        $0xc4
 	BYTE        $0xe2
-	BYTE        $0x42
-	BYTE        $0x5e
-	BYTE        $0xdd
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xe8
 	VFMADD213PS Z29, Z31, Z4
 	VFMADD213PS Z29, Z31, Z5
 	VFMADD213PS Z29, Z31, Z6
@@ -5423,12 +6082,12 @@ karatsubaStore15:
 	VPSLLD      $0x07, Z2, Z2
 	VPSLLD      $0x07, Z3, Z3
 
-	// TILEZERO TMM5
+	// TILEZERO TMM7
 	BYTE      $0xc4
 	BYTE      $0xe2
 	BYTE      $0x7b
 	BYTE      $0x49
-	BYTE      $0xe8
+	BYTE      $0xf8
 	BYTE      $0x90
 	VPADDD    (R9), Z25, Z4
 	VPADDD    64(R9), Z25, Z5
@@ -5441,15 +6100,15 @@ karatsubaStore15:
 	VCVTDQ2PS Z0, Z4
 	VCVTDQ2PS Z1, Z5
 
-	// TILELOADD TMM5, [RSI+R12*1+0xc00]
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
 	BYTE        $0xc4
 	BYTE        $0xa2
 	BYTE        $0x7b
 	BYTE        $0x4b
-	BYTE        $0xac
+	BYTE        $0xa4
 	BYTE        $0x26
 	BYTE        $0x00
-	BYTE        $0x0c
+	BYTE        $0x08
 	BYTE        $0x00
 	BYTE        $0x00
 	VCVTDQ2PS   Z2, Z6
@@ -5464,12 +6123,17 @@ karatsubaStore15:
 	VPDPWSSD    Z27, Z7, Z3
 	VPACKSSDW   Z1, Z0, Z8
 
-	// TILEZERO TMM7
+	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE      $0xc4
-	BYTE      $0xe2
+	BYTE      $0xa2
 	BYTE      $0x7b
-	BYTE      $0x49
-	BYTE      $0xf8
+	BYTE      $0x4b
+	BYTE      $0xac
+	BYTE      $0x26
+	BYTE      $0x00
+	BYTE      $0x0c
+	BYTE      $0x00
+	BYTE      $0x00
 	BYTE      $0x90
 	VPACKSSDW Z3, Z2, Z9
 	VPMULHRSW Z28, Z8, Z10
@@ -6023,24 +6687,6 @@ karatsubaDrain:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM6, [RDI+R13*1+0x800]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x2f
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
 	// TDPBSUD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -6067,13 +6713,13 @@ karatsubaDrain:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	// TILELOADD TMM6, [RDI+R13*1+0x800]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x26
+	BYTE $0xb4
+	BYTE $0x2f
 	BYTE $0x00
 	BYTE $0x08
 	BYTE $0x00
@@ -6111,6 +6757,37 @@ karatsubaDrain:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE $0xc4
 	BYTE $0xa2
@@ -6122,19 +6799,6 @@ karatsubaDrain:
 	BYTE $0x0c
 	BYTE $0x00
 	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILEZERO TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xf8
 	BYTE $0x90
 	BYTE $0x90
 	BYTE $0x90
@@ -6634,24 +7298,6 @@ fill:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM6, [RDI+R13*1+0x800]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x2f
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
 	// TDPBSUD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -6678,13 +7324,13 @@ fill:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	// TILELOADD TMM6, [RDI+R13*1+0x800]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x26
+	BYTE $0xb4
+	BYTE $0x2f
 	BYTE $0x00
 	BYTE $0x08
 	BYTE $0x00
@@ -6722,6 +7368,37 @@ fill:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE $0xc4
 	BYTE $0xa2
@@ -6733,19 +7410,6 @@ fill:
 	BYTE $0x0c
 	BYTE $0x00
 	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILEZERO TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xf8
 	BYTE $0x90
 	BYTE $0x90
 	BYTE $0x90
@@ -7055,6 +7719,48 @@ word:
 	VPSLLQ    $0x10, Z7, Z7
 	VPADDQ    Z7, Z3, Z3
 
+	// TDPBSUD TMM1, TMM4, TMM7
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x42
+	BYTE      $0x5e
+	BYTE      $0xcc
+	BYTE      $0x90
+	BYTE      $0x90
+	VPMOVSXDQ 384(R9), Z4
+	VPSLLQ    $0x18, Z4, Z4
+	VPADDQ    Z4, Z0, Z0
+	VPMOVSXDQ 416(R9), Z5
+	VPSLLQ    $0x18, Z5, Z5
+	VPADDQ    Z5, Z1, Z1
+	VPMOVSXDQ 448(R9), Z6
+	VPSLLQ    $0x18, Z6, Z6
+	VPADDQ    Z6, Z2, Z2
+	VPMOVSXDQ 480(R9), Z7
+	VPSLLQ    $0x18, Z7, Z7
+	VPADDQ    Z7, Z3, Z3
+
+	// TILEZERO TMM4
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xe0
+	BYTE      $0x90
+	BYTE      $0x90
+	VPMOVSXDQ 512(R9), Z4
+	VPSLLQ    $0x20, Z4, Z4
+	VPADDQ    Z4, Z0, Z0
+	VPMOVSXDQ 544(R9), Z5
+	VPSLLQ    $0x20, Z5, Z5
+	VPADDQ    Z5, Z1, Z1
+	VPMOVSXDQ 576(R9), Z6
+	VPSLLQ    $0x20, Z6, Z6
+	VPADDQ    Z6, Z2, Z2
+	VPMOVSXDQ 608(R9), Z7
+	VPSLLQ    $0x20, Z7, Z7
+	VPADDQ    Z7, Z3, Z3
+
 	// TILELOADD TMM6, [RDI+R13*1+0x800]
 	BYTE      $0xc4
 	BYTE      $0xa2
@@ -7062,6 +7768,85 @@ word:
 	BYTE      $0x4b
 	BYTE      $0xb4
 	BYTE      $0x2f
+	BYTE      $0x00
+	BYTE      $0x08
+	BYTE      $0x00
+	BYTE      $0x00
+	BYTE      $0x90
+	VMOVDQU64 Z0, (R10)
+	VMOVDQU64 Z1, 64(R10)
+	VMOVDQU64 Z2, 128(R10)
+	VMOVDQU64 Z3, 192(R10)
+	ADDQ      CX, R10
+	ADDQ      $+640, R9
+	ADDQ      $+8, R15
+
+	// TDPBSUD TMM3, TMM5, TMM7
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x42
+	BYTE         $0x5e
+	BYTE         $0xdd
+	BYTE         $0x90
+	BYTE         $0x90
+	VPBROADCASTQ (R15), Z8
+	VPMOVSXDQ    (R9), Z0
+	VPADDQ       Z8, Z0, Z0
+	VPMOVSXDQ    32(R9), Z1
+	VPADDQ       Z8, Z1, Z1
+	VPMOVSXDQ    64(R9), Z2
+	VPADDQ       Z8, Z2, Z2
+
+	// TILEZERO TMM5
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xe8
+	BYTE      $0x90
+	BYTE      $0x90
+	VPMOVSXDQ 96(R9), Z3
+	VPADDQ    Z8, Z3, Z3
+	VPMOVSXDQ 128(R9), Z4
+	VPSLLQ    $0x08, Z4, Z4
+	VPADDQ    Z4, Z0, Z0
+	VPMOVSXDQ 160(R9), Z5
+	VPSLLQ    $0x08, Z5, Z5
+	VPADDQ    Z5, Z1, Z1
+	VPMOVSXDQ 192(R9), Z6
+	VPSLLQ    $0x08, Z6, Z6
+	VPADDQ    Z6, Z2, Z2
+
+	// TILEZERO TMM7
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xf8
+	BYTE      $0x90
+	VPMOVSXDQ 224(R9), Z7
+	VPSLLQ    $0x08, Z7, Z7
+	VPADDQ    Z7, Z3, Z3
+	VPMOVSXDQ 256(R9), Z4
+	VPSLLQ    $0x10, Z4, Z4
+	VPADDQ    Z4, Z0, Z0
+	VPMOVSXDQ 288(R9), Z5
+	VPSLLQ    $0x10, Z5, Z5
+	VPADDQ    Z5, Z1, Z1
+	VPMOVSXDQ 320(R9), Z6
+	VPSLLQ    $0x10, Z6, Z6
+	VPADDQ    Z6, Z2, Z2
+	VPMOVSXDQ 352(R9), Z7
+	VPSLLQ    $0x10, Z7, Z7
+	VPADDQ    Z7, Z3, Z3
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE      $0xc4
+	BYTE      $0xa2
+	BYTE      $0x7b
+	BYTE      $0x4b
+	BYTE      $0xa4
+	BYTE      $0x26
 	BYTE      $0x00
 	BYTE      $0x08
 	BYTE      $0x00
@@ -7081,106 +7866,6 @@ word:
 	VPSLLQ    $0x18, Z7, Z7
 	VPADDQ    Z7, Z3, Z3
 
-	// TDPBSUD TMM1, TMM4, TMM7
-	BYTE      $0xc4
-	BYTE      $0xe2
-	BYTE      $0x42
-	BYTE      $0x5e
-	BYTE      $0xcc
-	BYTE      $0x90
-	BYTE      $0x90
-	VPMOVSXDQ 512(R9), Z4
-	VPSLLQ    $0x20, Z4, Z4
-	VPADDQ    Z4, Z0, Z0
-	VPMOVSXDQ 544(R9), Z5
-	VPSLLQ    $0x20, Z5, Z5
-	VPADDQ    Z5, Z1, Z1
-	VPMOVSXDQ 576(R9), Z6
-	VPSLLQ    $0x20, Z6, Z6
-	VPADDQ    Z6, Z2, Z2
-	VPMOVSXDQ 608(R9), Z7
-	VPSLLQ    $0x20, Z7, Z7
-	VPADDQ    Z7, Z3, Z3
-
-	// TILEZERO TMM4
-	BYTE      $0xc4
-	BYTE      $0xe2
-	BYTE      $0x7b
-	BYTE      $0x49
-	BYTE      $0xe0
-	BYTE      $0x90
-	VMOVDQU64 Z0, (R10)
-	VMOVDQU64 Z1, 64(R10)
-	VMOVDQU64 Z2, 128(R10)
-	VMOVDQU64 Z3, 192(R10)
-	ADDQ      CX, R10
-	ADDQ      $+640, R9
-	ADDQ      $+8, R15
-
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
-	BYTE         $0xc4
-	BYTE         $0xa2
-	BYTE         $0x7b
-	BYTE         $0x4b
-	BYTE         $0xa4
-	BYTE         $0x26
-	BYTE         $0x00
-	BYTE         $0x08
-	BYTE         $0x00
-	BYTE         $0x00
-	BYTE         $0x90
-	BYTE         $0x90
-	VPBROADCASTQ (R15), Z8
-	VPMOVSXDQ    (R9), Z0
-	VPADDQ       Z8, Z0, Z0
-	VPMOVSXDQ    32(R9), Z1
-	VPADDQ       Z8, Z1, Z1
-	VPMOVSXDQ    64(R9), Z2
-	VPADDQ       Z8, Z2, Z2
-
-	// TDPBSUD TMM3, TMM5, TMM7
-	BYTE      $0xc4
-	BYTE      $0xe2
-	BYTE      $0x42
-	BYTE      $0x5e
-	BYTE      $0xdd
-	BYTE      $0x90
-	BYTE      $0x90
-	VPMOVSXDQ 96(R9), Z3
-	VPADDQ    Z8, Z3, Z3
-	VPMOVSXDQ 128(R9), Z4
-	VPSLLQ    $0x08, Z4, Z4
-	VPADDQ    Z4, Z0, Z0
-	VPMOVSXDQ 160(R9), Z5
-	VPSLLQ    $0x08, Z5, Z5
-	VPADDQ    Z5, Z1, Z1
-	VPMOVSXDQ 192(R9), Z6
-	VPSLLQ    $0x08, Z6, Z6
-	VPADDQ    Z6, Z2, Z2
-
-	// TILEZERO TMM5
-	BYTE      $0xc4
-	BYTE      $0xe2
-	BYTE      $0x7b
-	BYTE      $0x49
-	BYTE      $0xe8
-	BYTE      $0x90
-	VPMOVSXDQ 224(R9), Z7
-	VPSLLQ    $0x08, Z7, Z7
-	VPADDQ    Z7, Z3, Z3
-	VPMOVSXDQ 256(R9), Z4
-	VPSLLQ    $0x10, Z4, Z4
-	VPADDQ    Z4, Z0, Z0
-	VPMOVSXDQ 288(R9), Z5
-	VPSLLQ    $0x10, Z5, Z5
-	VPADDQ    Z5, Z1, Z1
-	VPMOVSXDQ 320(R9), Z6
-	VPSLLQ    $0x10, Z6, Z6
-	VPADDQ    Z6, Z2, Z2
-	VPMOVSXDQ 352(R9), Z7
-	VPSLLQ    $0x10, Z7, Z7
-	VPADDQ    Z7, Z3, Z3
-
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE      $0xc4
 	BYTE      $0xa2
@@ -7192,27 +7877,6 @@ word:
 	BYTE      $0x0c
 	BYTE      $0x00
 	BYTE      $0x00
-	BYTE      $0x90
-	BYTE      $0x90
-	VPMOVSXDQ 384(R9), Z4
-	VPSLLQ    $0x18, Z4, Z4
-	VPADDQ    Z4, Z0, Z0
-	VPMOVSXDQ 416(R9), Z5
-	VPSLLQ    $0x18, Z5, Z5
-	VPADDQ    Z5, Z1, Z1
-	VPMOVSXDQ 448(R9), Z6
-	VPSLLQ    $0x18, Z6, Z6
-	VPADDQ    Z6, Z2, Z2
-	VPMOVSXDQ 480(R9), Z7
-	VPSLLQ    $0x18, Z7, Z7
-	VPADDQ    Z7, Z3, Z3
-
-	// TILEZERO TMM7
-	BYTE      $0xc4
-	BYTE      $0xe2
-	BYTE      $0x7b
-	BYTE      $0x49
-	BYTE      $0xf8
 	BYTE      $0x90
 	BYTE      $0x90
 	VPMOVSXDQ 512(R9), Z4
@@ -7591,24 +8255,6 @@ drain:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM6, [RDI+R13*1+0x800]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x2f
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
 	// TDPBSUD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -7635,13 +8281,13 @@ drain:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	// TILELOADD TMM6, [RDI+R13*1+0x800]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x26
+	BYTE $0xb4
+	BYTE $0x2f
 	BYTE $0x00
 	BYTE $0x08
 	BYTE $0x00
@@ -7679,6 +8325,37 @@ drain:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE $0xc4
 	BYTE $0xa2
@@ -7690,19 +8367,6 @@ drain:
 	BYTE $0x0c
 	BYTE $0x00
 	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILEZERO TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xf8
 	BYTE $0x90
 	BYTE $0x90
 	BYTE $0x90

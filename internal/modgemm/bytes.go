@@ -37,9 +37,10 @@ import (
 // of bounds.go makes the representative in (-m/2, m/2] of it; its rint is an addition of c and a
 // subtraction.
 //
-// The sum of 15 steps of 64 products of bytes, and any int16, is at most
+// The sum of 16 steps of 64 products of residues modulo an odd m < 256, of 15 steps modulo 256, and
+// any int16, is at most
 //
-//	15 64 2^14 + 2^15 = 15 761 408 < 2^24.
+//	16 64 127^2 + 2^15 = 16 548 864 < 2^24, 15 64 2^14 + 2^15 = 15 761 408 < 2^24.
 //
 // # Karatsuba moduli
 //
@@ -69,8 +70,10 @@ const (
 	minKaratsuba   = 1 << 14
 	// maxSplit bounds what splitResidue takes.
 	maxSplit = 16256
-	// byteSteps and karatsubaSteps bound the steps of a sum.
-	byteSteps      = 15
+	// byteSteps, evenSteps and karatsubaSteps bound the steps of a sum modulo odd plain moduli, 256
+	// and Karatsuba moduli.
+	byteSteps      = 16
+	evenSteps      = 15
 	karatsubaSteps = 64
 	// karatsubaPlanes are those of a0, a1 and a0 + a1.
 	karatsubaPlanes = 3
@@ -150,6 +153,17 @@ func (m *ByteModulus) planes() int {
 		return karatsubaPlanes
 	}
 	return 1
+}
+
+// steps bounds the steps of a sum.
+func (m *ByteModulus) steps() int {
+	switch {
+	case m.m > 256:
+		return karatsubaSteps
+	case m.m == 256:
+		return evenSteps
+	}
+	return byteSteps
 }
 
 // forced is set under ForceBytes.
@@ -237,7 +251,7 @@ func checkBytes(have, n int) {
 func MulBytes(k *ByteKernel, c []int16, ldc int, a []int8, aPlane int, b []int8, bPlane int, mPanels, nPanels, steps, from, to int, mod *ByteModulus, accumulate bool) {
 	checkSizes(mPanels, nPanels, steps)
 	checkRange(from, to, steps)
-	planes, most := mod.planes(), k.kc
+	planes, most := mod.planes(), min(k.kc, mod.steps())
 	if planes > 1 {
 		most = k.karatsubaKc
 	}
@@ -290,7 +304,7 @@ const aheadLeft = amx.StepBytes / 16
 //	c[r ldc + j] = ((accumulate ? c[r ldc + j] : 0) + Σ_h A_rh B_hj) mod m
 //
 // with the representative in (-m/2, m/2], A the first steps of the panels of a, B those of the
-// panel of b, 1 <= steps <= 15, or 64 modulo Karatsuba moduli. It is what the others equal.
+// panel of b, 1 <= steps <= mod.steps(). It is what the others equal.
 func byteTilesGeneric(c []int16, ldc int, a, b bytePanels, panels, steps int, mod *ByteModulus, accumulate bool) {
 	factors := [karatsubaPlanes]int64{1}
 	if mod.planes() > 1 {

@@ -27,19 +27,23 @@ func byteKernels(t testing.TB) []*ByteKernel {
 	return ks
 }
 
-// randomBytes fills s with bytes of one kind: any, the extremes, or zeros.
-func randomBytes(r *rand.Rand, s []int8) {
+// randomBytes fills s with residues modulo 256 or less of one kind: any, or the extremes.
+func randomBytes(r *rand.Rand, s []int8, mod ByteModulus) {
+	least := -math.MaxInt8
+	if mod.m == 256 {
+		least = math.MinInt8
+	}
 	kind := r.IntN(5)
 	for i := range s {
 		switch kind {
 		case 0:
-			s[i] = math.MinInt8
+			s[i] = int8(least)
 		case 1:
 			s[i] = math.MaxInt8
 		case 2:
-			s[i] = int8(255*r.IntN(2) - 128)
+			s[i] = int8(least + (math.MaxInt8-least)*r.IntN(2))
 		default:
-			s[i] = int8(r.Uint32())
+			s[i] = int8(max(least, int(int8(r.Uint32()))))
 		}
 	}
 }
@@ -96,10 +100,7 @@ func TestByteTiles(t *testing.T) {
 					m = pool.Moduli[pool.Plain-1]
 				}
 				mod := NewByteModulus(m)
-				most, planes := byteSteps, mod.planes()
-				if planes > 1 {
-					most = karatsubaSteps
-				}
+				most, planes := mod.steps(), mod.planes()
 				steps, panels := 1+r.IntN(most), 1+r.IntN(3)
 				if trial < 5 {
 					steps = most
@@ -109,7 +110,7 @@ func TestByteTiles(t *testing.T) {
 				operand := func(panels int) (bytePanels, func() bool) {
 					x := bytePanels{stride: stride, plane: stride*panels + 64*r.IntN(3), next: r.IntN(1 << 12)}
 					s, ok := guardedBytes((planes-1)*x.plane + stride*panels)
-					randomBytes(r, s)
+					randomBytes(r, s, mod)
 					if planes > 1 {
 						splitAny(r, s, x.plane)
 					}
@@ -243,7 +244,7 @@ func TestByteStress(t *testing.T) {
 			operand := func(panels int) bytePanels {
 				x := bytePanels{stride: PanelBytes(steps), plane: panels * PanelBytes(steps)}
 				x.data = make([]int8, mod.planes()*x.plane)
-				randomBytes(r, x.data)
+				randomBytes(r, x.data, mod)
 				if mod.planes() > 1 {
 					splitAny(r, x.data, x.plane)
 				}
@@ -389,8 +390,8 @@ func TestByteReduction(t *testing.T) {
 			}
 		}
 	}
-	if byteSteps*StepNumbers<<14+1<<15 > most {
-		t.Errorf("sums of %d steps leave the bound", byteSteps)
+	if byteSteps*StepNumbers*127*127+1<<15 > most || evenSteps*StepNumbers<<14+1<<15 > most {
+		t.Errorf("sums of %d steps, or %d, leave the bound", byteSteps, evenSteps)
 	}
 	if 2*karatsubaSteps*StepNumbers*127*127+128*(maxByteModulus/2+33) > 1<<28 {
 		t.Errorf("sums of %d steps leave the bound modulo Karatsuba moduli", karatsubaSteps)
