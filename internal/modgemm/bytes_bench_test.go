@@ -28,7 +28,7 @@ func someBytes(n int) []int8 {
 // BenchmarkByteTiles is the rate of blocks with all operands in the first level cache, 16 blocks a
 // call.
 func BenchmarkByteTiles(b *testing.B) {
-	for _, steps := range []int{2, 5, 8, 15} {
+	for _, steps := range []int{2, 5, 8, 16} {
 		for _, plain := range []bool{true, false} {
 			b.Run(fmt.Sprintf("steps=%d/plain=%v", steps, plain), func(b *testing.B) {
 				benchBytes(b, func(b *testing.B, k *ByteKernel) {
