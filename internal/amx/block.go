@@ -62,8 +62,8 @@ func (r Right) First() []Op {
 }
 
 // Next adds the products of the step that was loaded, and loads the one behind that of RegA and
-// RegB: each tile as soon as no product needs the old one any more. Clearing a tile before it is
-// loaded saves time on cores that two hardware threads share: see package modgemm.
+// RegB. Each tile is cleared as soon as no product needs it any more, and loaded a few instructions
+// later: that saves time on cores that two hardware threads share, see package modgemm.
 func (r Right) Next() []Op {
 	dot := func(t, a, b int) Op { return Op{Kind: r.dot, T: t, A: a, B: b} }
 	zero := func(t int) Op { return Op{Kind: Zero, T: t} }

@@ -389,7 +389,8 @@ func (b *base) reconstruction(k *modgemm.Kernel, cut int) *weights {
 	w.m[w.words-1] = m.Int64()
 	w.mod = rounding.NewModulus(w.m)
 	if cut > 0 {
-		// |y_t| <= 2^12, or 2^14 on tiles, and |q| <= n/2 + 1, each times a rounding of at most 1/2.
+		// |y_t| <= 2^12, or 2^14 on tiles, and |q| <= n/2 + 1, each times a rounding of at most
+		// 1/2.
 		most := 1 << 12
 		if tiles {
 			most = 1 << 14

@@ -9,8 +9,9 @@ import (
 // Combine of residues modulo the moduli of bytes, on tiles.
 //
 // A residue y, |y| <= 2^14, is l + 256 h - 2^14 with the bytes of y + 2^14, 0 <= l <= 255 and 0 <=
-// h <= 128: two rows of unsigned bytes. Their weights are W for l and V for h - 64: 256 W, or what does as well modulo M. The words of a weight are made of signed
-// bytes, CombinedDigits each, so that the words of a sum of n terms are
+// h <= 128: two rows of unsigned bytes. Their weights are W for l and V for h - 64: 256 W, or what
+// does as well modulo M. The words of a weight are made of signed bytes, CombinedDigits each, so
+// that the words of a sum of n terms are
 //
 //	first + Σ_i 2^(8 i) P_i, P_i = Σ_t (l_t w_ti + h_t v_ti), first = -64 Σ_t (the word of V_t).
 //

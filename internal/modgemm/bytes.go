@@ -53,17 +53,17 @@ import (
 //
 //	Σ a b = x + 128 ((z - x - y) + 128 y).
 //
-// Fold, x -= m q in int32, with q the integer nearest to fma(float32(x), inv, c): its word's lower
-// half is q as an int16, |q| < 2^15. Of |x| <= 2^28 the quotient is off by less than 2.001 u |x|/m,
-// |q| < 2^14 + 2, and what is left is at most m/2 + 2.001 u |x|, at most m/2 + 33. Of 64 steps, with
-// y and the parenthesis folded,
+// Fold, x -= m q in int32, with q = fma(float32(x), inv, c) - c, an integer whose lower half is
+// that of the word of the fused multiply-add, as an int16. Of |x| <= 2^28 the quotient is off by
+// less than 2.001 u |x|/m, |q| < 2^14 + 2, and what is left is at most m/2 + 2.001 u |x|, at most
+// m/2 + 33. Of 64 steps, with y and the parenthesis folded,
 //
 //	|y| <= 64 64 127^2 < 2^27, |parenthesis| <= 2 64 64 127^2 + 128 16279 < 2^28,
 //	|all| <= 64 64 127^2 + 2^15 + 128 16279 < 2^27.
 //
-// A second fold of what is left of the last, less than 2^24 and so exact, has a quotient that is off
-// by less than 1.001 u (1/2 + 33/m) < 2^-24, while x/m is at least 1/(2m) > 2^-16 from every half of
-// an odd integer, m being odd: it leaves the representative in (-m/2, m/2].
+// A second fold of what is left of the last, less than 2^24 and so exact, has a quotient that is
+// off by less than 1.001 u (1/2 + 33/m) < 2^-24, while x/m is at least 1/(2m) > 2^-16 from every
+// half of an odd integer, m being odd: it leaves the representative in (-m/2, m/2].
 const (
 	// maxByteModulus bounds moduli, and those above minKaratsuba are Karatsuba moduli.
 	maxByteModulus = 32491
@@ -222,8 +222,8 @@ func (k *ByteKernel) Narrow(dst []int8, src []int16) {
 	}
 }
 
-// Join writes residues modulo a Karatsuba modulus, a multiple of 64, of which a has the bytes a0 and
-// stride behind them the bytes a1.
+// Join writes residues modulo a Karatsuba modulus, a multiple of 64, of which a has the bytes a0
+// and stride behind them the bytes a1.
 func (k *ByteKernel) Join(dst []int16, a []int8, stride int) {
 	if stride < len(dst) {
 		panic(badStride)
@@ -329,7 +329,8 @@ func byteTilesGeneric(c []int16, ldc int, a, b bytePanels, panels, steps int, mo
 	}
 }
 
-// byteTilesEmulated is byteTilesGeneric by emulated tiles, as the assembly does it.
+// byteTilesEmulated is byteTilesGeneric by emulated tiles, as the assembly does it, but for the
+// first step of a panel, which that loads along with the last products of the one before.
 func byteTilesEmulated(c []int16, ldc int, a, b bytePanels, panels, steps int, mod *ByteModulus, accumulate bool) {
 	var machine amx.Machine
 	planes := mod.planes()

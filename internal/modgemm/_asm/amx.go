@@ -25,7 +25,11 @@ const (
 	// whose other hardware thread is busy, steps with operands in the first level cache ran at 527
 	// 10^9 multiply-adds a second without any, 832 with 2 between, 885 with tiles cleared before
 	// loads, too, and 1004 with 12; on a core of its own at 2343 in all cases, up to 16 between.
-	// What slows down tile instructions that follow each other there is not known.
+	// What slows down tile instructions that follow each other there is not known. In a later run,
+	// with 6 between, medians on several cores: 1107 with each load right behind its clear, 1270 as
+	// they are now; as much with 32 KiB as with 4 of operands, 890 with 512 KiB. With 2 loads in
+	// place of 4 for 4 products 1976, with 4 into tiles that no product reads 1858: products that
+	// wait for loads cannot be overlapped with them on such a core.
 	gap = 6
 	// karatsubaBase is that of the two bytes of a residue modulo a Karatsuba modulus, and the upper
 	// one that residue times splitFactor 2^-15, rounded.
@@ -69,8 +73,9 @@ func exactByteFold(x, q VecPhysical) {
 	VFNMADD231PS(q, vMod, x)
 }
 
-// reduceRow reduces a row of the block at R9, or of the three of a Karatsuba modulus of which that is
-// the last, into the row of C at RAX, and moves both on. It returns what emits that, in parts of a few instructions.
+// reduceRow reduces a row of the block at R9, or of the three of a Karatsuba modulus of which that
+// is the last, into the row of C at RAX, and moves both on. It returns what emits that, in parts of
+// a few instructions.
 func reduceRow(karatsuba bool) (parts []func()) {
 	add := func(f func()) { parts = append(parts, f) }
 	x, y, q := []VecPhysical{Z0, Z1}, []VecPhysical{Z2, Z3}, []VecPhysical{Z4, Z5}
@@ -213,8 +218,8 @@ func spaced(ops []amx.Op, parts []func()) {
 	}
 }
 
-// byteLoop emits the loops over panels of A. While a block is multiplied, the rows of the one before
-// are reduced: a plain modulus has one block, which is to be written again at the end of the
+// byteLoop emits the loops over panels of A. While a block is multiplied, the rows of the one
+// before are reduced: a plain modulus has one block, which is to be written again at the end of the
 // panel. Modulo a Karatsuba modulus the sums of a plane are made for all panels before those of the
 // next, so that a plane of B stays in the first level cache, and reduced along with the last ones.
 func byteLoop(karatsuba bool) {
