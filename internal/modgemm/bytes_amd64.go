@@ -67,6 +67,7 @@ func (r *room) blocks() *int32 { return &r[-uintptr(unsafe.Pointer(r))&63/4] }
 
 // tilesAMX calls the assembly.
 func tilesAMX(c []int16, ldc int, a, b bytePanels, panels, steps int, mod *ByteModulus, accumulate bool) {
+	checkRange(0, panels, amxPanels) // the room's
 	r := rooms.Get().(*room)
 	if mod.planes() > 1 {
 		karatsubaTilesAMX(&c[0], ldc, &a.data[0], a.stride, a.plane, &b.data[0], b.plane, panels, steps, r.blocks(), mod.inv, uint32(uint16(-mod.m)), accumulate, a.next, b.next)
