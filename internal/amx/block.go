@@ -62,15 +62,14 @@ func (r Right) First() []Op {
 }
 
 // Next adds the products of the step that was loaded, and loads the one behind that of RegA and
-// RegB: each tile as soon as no product needs the old one any more. Clearing a tile before it is
-// loaded saves time on cores that two hardware threads share: see package modgemm.
+// RegB. Each tile is cleared as soon as no product needs it any more, and loaded a few instructions
+// later: that saves time on cores that two hardware threads share, see package modgemm.
 func (r Right) Next() []Op {
 	dot := func(t, a, b int) Op { return Op{Kind: r.dot, T: t, A: a, B: b} }
 	zero := func(t int) Op { return Op{Kind: Zero, T: t} }
 	return []Op{
-		dot(0, 4, 6), dot(2, 5, 6), zero(6), load(6, RegB, r.stride, StepBytes),
-		dot(1, 4, 7), zero(4), load(4, RegA, RegRow, StepBytes),
-		dot(3, 5, 7), zero(5), load(5, RegA, RegRow, StepBytes+Bytes), zero(7), load(7, RegB, r.stride, StepBytes+r.second),
+		dot(0, 4, 6), dot(2, 5, 6), zero(6), dot(1, 4, 7), zero(4), load(6, RegB, r.stride, StepBytes),
+		dot(3, 5, 7), zero(5), zero(7), load(4, RegA, RegRow, StepBytes), load(5, RegA, RegRow, StepBytes+Bytes), load(7, RegB, r.stride, StepBytes+r.second),
 	}
 }
 

@@ -80,8 +80,7 @@ var checkedPool = sync.OnceValue(func() *pool {
 	return p
 })
 
-// bytePool is the pool of products of bytes. Its moduli are among those that conversion and
-// reconstruction take, too: at most 8191.
+// bytePool is the pool of products of bytes.
 var bytePool = sync.OnceValue(func() *pool {
 	p := modgemm.ByteModuli()
 	return &pool{moduli: p.Moduli, bits: p.Bits, bytes: p}
@@ -310,10 +309,10 @@ const wordBits = rounding.WordBits
 // Word 0 of the weights is 2^39/m_t; its sum gives q. Words 1 to words are W_t in radix 2^39. With
 // a redundant modulus one more word follows: see checkWeights.
 //
-// On tiles the two bytes of a residue have weights of their own, those of the upper one for h - 16
-// in y_t = l + 2^8 (h - 16) (see modgemm.CombineBytes): 2^8 times those of the lower one, less the
+// On tiles the two bytes of a residue have weights of their own, those of the upper one for h - 64
+// in y_t = l + 2^8 (h - 64) (see modgemm.CombineBytes): 2^8 times those of the lower one, less the
 // multiple of (2^39, round(M 2^-cut)) that leaves at most about half of that. A multiple e takes e
-// (h - 16) off q, and as many round(M 2^-cut) off the sum: the integer is the same. At most 852
+// (h - 64) off q, and as many round(M 2^-cut) off the sum: the integer is the same. At most 852
 // Karatsuba moduli with |y_t|/m_t <= 1/2, of which the multiple is 0, and 48 plain ones, of which
 // the lower byte makes at most 255/m_t < 8, and the upper one, 0 or -1, at most 1/2, leave |q| <
 // 2^10.
@@ -390,8 +389,13 @@ func (b *base) reconstruction(k *modgemm.Kernel, cut int) *weights {
 	w.m[w.words-1] = m.Int64()
 	w.mod = rounding.NewModulus(w.m)
 	if cut > 0 {
-		// |y_t| <= 2^12 and |q| <= n/2 + 1, each times a rounding of at most 1/2.
-		w.err = float64(float64(n)*2048) + float64(float64(n)/4) + 1
+		// |y_t| <= 2^12, or 2^14 on tiles, and |q| <= n/2 + 1, each times a rounding of at most
+		// 1/2.
+		most := 1 << 12
+		if tiles {
+			most = 1 << 14
+		}
+		w.err = float64(float64(n)*float64(most/2)) + float64(float64(n)/4) + 1
 	}
 	if len(b.weights) >= maxTables {
 		clear(b.weights)

@@ -204,7 +204,9 @@ type addOlds struct {
 	pairs     int
 	constants []int16
 	moduli    modgemm.RowModuli
-	panels    int // of moduli
+	panels    int                     // of moduli
+	from      int                     // the first plane that bytes has
+	bytes     *modgemm.ByteConversion // nil unless products are those of bytes
 }
 
 func (p *product) newAddOlds() *addOlds {
@@ -213,7 +215,16 @@ func (p *product) newAddOlds() *addOlds {
 	}
 	kern, b := p.plan.kernel, p.plan.base
 	pairs := digitPairs(p.within.width)
-	return &addOlds{p.within, pairs, b.conversion(kern, 0, len(b.planes), pairs, true), modgemm.NewRowModuli(kern, b.planes), modgemm.LeftPanels(kern, len(b.planes))}
+	a := &addOlds{bounded: p.within, pairs: pairs, from: len(b.planes)}
+	if p.plan.bytes != nil {
+		a.from = b.convertedFrom(pairs)
+		if a.from < len(b.planes) {
+			a.bytes = b.byteConversion(a.from, pairs, true)
+		}
+	}
+	a.constants, a.moduli = b.conversion(kern, 0, a.from, pairs, true), modgemm.NewRowModuli(kern, b.planes[:a.from])
+	a.panels = modgemm.LeftPanels(kern, a.from)
+	return a
 }
 
 // planes returns the planes of residues of a block: whole panels of moduli where old entries are
@@ -234,8 +245,8 @@ func (wk *worker) begin(a *addOlds, i0, j0, rows, ldc, stride int) {
 	kern := f.p.plan.kernel
 	nr := kern.NR
 	chunk := max(digitBytes/(4*nr*a.pairs), 1) // panels of entries
-	if cap(wk.digits) < 2*a.pairs*nr*chunk {
-		wk.digits = make([]int16, 2*a.pairs*nr*chunk)
+	if n := modgemm.ByteDigits(a.pairs, byteEntries(nr*chunk)); cap(wk.digits) < n {
+		wk.digits = make([]int16, n)
 	}
 	perRow := ldc / nr
 	total := rows * perRow
@@ -259,8 +270,38 @@ func (wk *worker) begin(a *addOlds, i0, j0, rows, ldc, stride int) {
 				wk.writeOld(d, a, i, j+c)
 			}
 		}
-		modgemm.Convert(kern, wk.c[p*nr:], stride, a.constants, wk.digits, a.panels, q-p, a.pairs, a.moduli)
+		if a.from > 0 {
+			modgemm.Convert(kern, wk.c[p*nr:], stride, a.constants, wk.digits, a.panels, q-p, a.pairs, a.moduli)
+		}
+		if a.bytes != nil {
+			wk.joinOlds(a, p*nr, (q-p)*nr, stride)
+		}
 		p = q
+	}
+}
+
+// byteEntries returns the entries that ConvertBytes takes for n.
+func byteEntries(n int) int { return (n + 63) / 64 * 64 }
+
+// joinOlds stores the residues of entries e to e + n - 1, from their digits, by way of bytes.
+func (wk *worker) joinOlds(a *addOlds, e, n, stride int) {
+	p := wk.fin.p
+	b, size := p.plan.base, byteEntries(n)
+	first := b.pool.products(a.from)
+	planes := make([]int8, (b.products()-first)*size)
+	modgemm.ConvertBytes(p.plan.bytes, planes, size, a.bytes, wk.digits, p.plan.kernel.NR, size, false)
+	joined := make([]int16, size)
+	for t := a.from; t < len(b.planes); t++ {
+		// The redundant modulus comes last, and takes the planes of a Karatsuba modulus.
+		from, out := planes[(b.pool.products(t)-first)*size:], wk.c[t*stride+e:][:n]
+		if t < b.plain() {
+			for i := range out {
+				out[i] = int16(from[i])
+			}
+			continue
+		}
+		p.plan.bytes.Join(joined, from, size)
+		copy(out, joined)
 	}
 }
 

@@ -25,22 +25,23 @@ const streamBytes = 64 << 20
 // tileRun is the most tiles that a task of computeBytes converts.
 const tileRun = 16
 
+// convertedFrom returns the first plane whose bytes come straight from so many pairs of digits.
+func (b *base) convertedFrom(pairs int) int {
+	if modgemm.ByteConvertible(pairs, true) {
+		return 0
+	}
+	return b.plain()
+}
+
 // computeBytes fills in the planes of bytes, tile by tile: the digits of a tile's numbers become
 // bytes modulo the plain moduli, and three planes of bytes modulo the others. Where these
-// conversions do not take so many digits, residues of 13 bits are narrowed or split.
+// conversions do not take so many digits, residues of 13 bits modulo plain moduli are narrowed.
 func (r *residues) computeBytes(ctx context.Context, threads int, o *operand, done func(share float64)) error {
 	r.room = getBuffer[int8](r.byteRoom())
 	r.planed = modgemm.AlignedBytes(r.room, r.byteRoom()-63)
 	pairs := digitPairs(r.width)
-	plain := r.base.plain()
 	// The bytes modulo the planes from number from on come straight from the digits.
-	from := len(r.base.planes)
-	switch {
-	case modgemm.ByteConvertible(pairs, true):
-		from = 0
-	case modgemm.ByteConvertible(pairs, false):
-		from = plain
-	}
+	from := r.base.convertedFrom(pairs)
 	var conversion *modgemm.ByteConversion
 	if from < len(r.base.planes) {
 		conversion = r.base.byteConversion(from, pairs, r.side == left)
@@ -91,12 +92,7 @@ func (r *residues) computeBytes(ctx context.Context, threads int, o *operand, do
 				modgemm.Convert(r.kernel, s.residues, stride, constants, s.digits, nPanels, entries/r.kernel.NR, pairs, moduli)
 			}
 			for t := range rest {
-				out := at[r.base.pool.products(t)*r.stride:]
-				if src := s.residues[t*stride:][:entries]; t < plain {
-					r.bytes.Narrow(out, src)
-				} else {
-					r.bytes.Split(out, r.stride, src)
-				}
+				r.bytes.Narrow(at[t*r.stride:], s.residues[t*stride:][:entries])
 			}
 			if conversion != nil {
 				modgemm.ConvertBytes(r.bytes, at[r.base.pool.products(from)*r.stride:], r.stride, conversion, s.digits, r.kernel.NR, entries, stream)

@@ -64,7 +64,7 @@ func (c *Check) Add(d Check) {
 // fault is caught. So is a wrong residue modulo m. A flipped bit of a sum or of V changes one side
 // by a power of two, and one of q, which takes part twice, changes 2^cut V by a multiple of M; m
 // divides neither. Faults of several moduli or words at once, residues that come to lie outside of
-// their range among them, pass if they happen to cancel modulo m: one in 8191 if they are random. A
+// their range among them, pass if they happen to cancel modulo m: one in m if they are random. A
 // bound of the result (Bound) that does not hold changes X by a multiple e M, 0 < e < m, and is
 // caught.
 //

@@ -116,6 +116,38 @@ func testResidueMatchesDirect(t *testing.T) {
 	}
 }
 
+// TestLongNumbers multiplies numbers of up to about as many bits as residues hold.
+func TestLongNumbers(t *testing.T) { eachUnit(t, testLongNumbers) }
+
+func testLongNumbers(t *testing.T) {
+	const m, n = 31, 30
+	rng := rand.New(rand.NewPCG(2, 9))
+	for i, prec := range [][3]uint32{{2100, 2050, 2100}, {9500, 400, 9000}} {
+		const k = 64
+		a, b := randomMat(rng, mp(prec[0]), m, k, 0), randomMat(rng, mp(prec[1]), n, k, 0).T()
+		c, d := num.Mat{Arr: num.New(mp(prec[2]), m*n), RS: 1, CS: m, Rows: m, Cols: n}, num.Mat{Arr: num.New(mp(prec[2]), m*n), RS: 1, CS: m, Rows: m, Cols: n}
+		q, err := Plan(Config{Ctx: context.Background(), Threads: 1, Memory: 1 << 30, Check: i%2 == 1}, one, a, b, num.Real{}, c, c, nil, nil)
+		if err != nil {
+			t.Fatalf("%v: %v", prec, err)
+		}
+		st, err := q.Run()
+		if err != nil {
+			t.Fatalf("%v: %v", prec, err)
+		}
+		if st.Exact == m*n {
+			t.Errorf("%v: all entries are left to the exact pass (%+v)", prec, st)
+		}
+		if err := direct.Entries(direct.Work{Context: context.Background(), Threads: 1}, direct.Product{Alpha: one, A: a, B: b, Old: d, C: d}, func(num.Flags) {}); err != nil {
+			t.Fatal(err)
+		}
+		for e := range m * n {
+			if !c.Arr.SameBits(e, d.Arr, e) {
+				t.Fatalf("%v: entry %d differs (%+v)", prec, e, st)
+			}
+		}
+	}
+}
+
 func bf(r num.Real) *big.Float {
 	z := new(big.Int)
 	for i := len(r.Mag) - 1; i >= 0; i-- {

@@ -83,13 +83,17 @@ func (k kernels) panels(s side, n int) int { return (n + k.panel(s) - 1) / k.pan
 // machine returns the processor as plans see it, with one thread that runs kernels.
 func machine(k kernels) *plan.Machine {
 	pool := k.pool()
+	residueBits := 13 // half of a modulus is below 2^(residueBits - 1)
+	if k.bytes != nil {
+		residueBits = 15
+	}
 	return &plan.Machine{
 		Bits: pool.bits[:min(len(pool.moduli), maxModuli)+1],
 		Work: func(p *plan.Problem, q *plan.Plan) float64 { return work(k, p, q) },
 		Exact: func(p *plan.Problem, share float64) float64 {
 			return share * float64(p.M) * float64(p.N) * direct.EntryCost(p.K, p.A, p.B)
 		},
-		Slack: func(n int) float64 { return float64(11 + bits.Len(uint(n))) },
+		Slack: func(n int) float64 { return float64(residueBits - 2 + bits.Len(uint(n))) },
 	}
 }
 

@@ -82,7 +82,7 @@ GLOBL packedOrder<>(SB), RODATA|NOPTR, $64
 
 // func byteTilesAMX(c *int16, ldc int, a *int8, aStride int, b *int8, panels int, steps int, block *int32, inv float32, m float32, accumulate bool, aNext int, bNext int)
 // Requires: AVX, AVX512BW, AVX512F, MMX+, SSE
-TEXT ·byteTilesAMX(SB), NOSPLIT, $0-96
+TEXT ·byteTilesAMX(SB), NOSPLIT, $16-96
 	MOVQ         c+0(FP), BX
 	MOVQ         ldc+8(FP), CX
 	SHLQ         $0x01, CX
@@ -92,13 +92,13 @@ TEXT ·byteTilesAMX(SB), NOSPLIT, $0-96
 	MOVQ         $0x0000000000000080, R13
 	MOVSS        inv+64(FP), X0
 	VBROADCASTSS X0, Z31
-	MOVSS        m+68(FP), X0
-	VBROADCASTSS X0, Z30
 	MOVL         $0x4b400000, AX
 	VPBROADCASTD AX, Z29
 	MOVL         $0x38000000, AX
 	VPBROADCASTD AX, Z28
 	VMOVDQU64    packedOrder<>+0(SB), Z26
+	MOVSS        m+68(FP), X0
+	VBROADCASTSS X0, Z30
 	XORL         AX, AX
 	MOVB         accumulate+72(FP), AL
 	NEGL         AX
@@ -117,8 +117,11 @@ TEXT ·byteTilesAMX(SB), NOSPLIT, $0-96
 	BYTE $0x00
 	BYTE $0x00
 	XORQ R10, R10
+	MOVQ panels+40(FP), DX
+	MOVQ DX, (SP)
+	MOVQ bNext+88(FP), DX
+	MOVQ DX, 8(SP)
 
-panel:
 	// TILEZERO TMM0
 	BYTE $0xc4
 	BYTE $0xe2
@@ -148,11 +151,6 @@ panel:
 	BYTE $0xd8
 	MOVQ R8, SI
 	MOVQ b+32(FP), DI
-	MOVQ aNext+80(FP), R14
-	ADDQ SI, R14
-	MOVQ bNext+88(FP), R15
-	ADDQ DI, R15
-	MOVQ steps+48(FP), DX
 
 	// TILELOADD TMM6, [RDI+R12*1+0x0]
 	BYTE $0xc4
@@ -201,12 +199,19 @@ panel:
 	BYTE $0x04
 	BYTE $0x00
 	BYTE $0x00
-	DECQ DX
-	JZ   step0Last
 
-step0:
+panel:
+	MOVQ aNext+80(FP), R14
+	ADDQ SI, R14
+	MOVQ 8(SP), R15
+	ADDQ DI, R15
+	MOVQ steps+48(FP), DX
+	DECQ DX
+	JZ   panelLast
+
+panelStep:
 	TESTQ R10, R10
-	JZ    step0Bare
+	JZ    panelBare
 
 	// TDPBSSD TMM0, TMM4, TMM6
 	BYTE        $0xc4
@@ -233,7 +238,6 @@ step0:
 	BYTE         $0xd5
 	BYTE         $0x90
 	BYTE         $0x90
-	BYTE         $0x90
 	VMOVAPS      Z29, Z4
 	VFMADD231PS  Z0, Z31, Z4
 	VSUBPS       Z29, Z4, Z4
@@ -247,40 +251,34 @@ step0:
 	VADDPS       Z29, Z4, Z4
 	VSUBPS       Z29, Z4, Z4
 	VFNMADD231PS Z4, Z30, Z0
-
-	// TILEZERO TMM6
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x7b
-	BYTE         $0x49
-	BYTE         $0xf0
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
 	VMOVAPS      Z1, Z5
 	VFMSUB213PS  Z28, Z31, Z5
 	VADDPS       Z29, Z5, Z5
 	VSUBPS       Z29, Z5, Z5
 	VFNMADD231PS Z5, Z30, Z1
-	VCVTPS2DQ    Z0, Z0
-	VCVTPS2DQ    Z1, Z1
-	VPACKSSDW    Z1, Z0, Z0
-	VPERMQ       Z0, Z26, Z0
-	VMOVDQU32    Z0, (AX)
-	ADDQ         CX, AX
-	ADDQ         $+128, R9
 
-	// TILELOADD TMM6, [RDI+R12*1+0x800]
+	// TILEZERO TMM6
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xf0
+	BYTE      $0x90
+	BYTE      $0x90
+	VCVTPS2DQ Z0, Z0
+	VCVTPS2DQ Z1, Z1
+	VPACKSSDW Z1, Z0, Z0
+	VPERMQ    Z0, Z26, Z0
+	VMOVDQU32 Z0, (AX)
+	ADDQ      CX, AX
+	ADDQ      $+128, R9
+
+	// TDPBSSD TMM1, TMM4, TMM7
 	BYTE        $0xc4
-	BYTE        $0xa2
-	BYTE        $0x7b
-	BYTE        $0x4b
-	BYTE        $0xb4
-	BYTE        $0x27
-	BYTE        $0x00
-	BYTE        $0x08
-	BYTE        $0x00
-	BYTE        $0x00
+	BYTE        $0xe2
+	BYTE        $0x43
+	BYTE        $0x5e
+	BYTE        $0xcc
 	BYTE        $0x90
 	BYTE        $0x90
 	BYTE        $0x90
@@ -292,13 +290,12 @@ step0:
 	VPADDD      64(R9), Z1, Z1
 	VCVTDQ2PS   Z1, Z1
 
-	// TDPBSSD TMM1, TMM4, TMM7
+	// TILEZERO TMM4
 	BYTE         $0xc4
 	BYTE         $0xe2
-	BYTE         $0x43
-	BYTE         $0x5e
-	BYTE         $0xcc
-	BYTE         $0x90
+	BYTE         $0x7b
+	BYTE         $0x49
+	BYTE         $0xe0
 	BYTE         $0x90
 	BYTE         $0x90
 	VMOVAPS      Z29, Z4
@@ -314,28 +311,92 @@ step0:
 	VADDPS       Z29, Z4, Z4
 	VSUBPS       Z29, Z4, Z4
 	VFNMADD231PS Z4, Z30, Z0
-
-	// TILEZERO TMM4
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x7b
-	BYTE         $0x49
-	BYTE         $0xe0
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
 	VMOVAPS      Z1, Z5
 	VFMSUB213PS  Z28, Z31, Z5
 	VADDPS       Z29, Z5, Z5
 	VSUBPS       Z29, Z5, Z5
 	VFNMADD231PS Z5, Z30, Z1
-	VCVTPS2DQ    Z0, Z0
-	VCVTPS2DQ    Z1, Z1
-	VPACKSSDW    Z1, Z0, Z0
-	VPERMQ       Z0, Z26, Z0
-	VMOVDQU32    Z0, (AX)
-	ADDQ         CX, AX
-	ADDQ         $+128, R9
+
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
+	BYTE      $0xc4
+	BYTE      $0xa2
+	BYTE      $0x7b
+	BYTE      $0x4b
+	BYTE      $0xb4
+	BYTE      $0x27
+	BYTE      $0x00
+	BYTE      $0x08
+	BYTE      $0x00
+	BYTE      $0x00
+	BYTE      $0x90
+	BYTE      $0x90
+	VCVTPS2DQ Z0, Z0
+	VCVTPS2DQ Z1, Z1
+	VPACKSSDW Z1, Z0, Z0
+	VPERMQ    Z0, Z26, Z0
+	VMOVDQU32 Z0, (AX)
+	ADDQ      CX, AX
+	ADDQ      $+128, R9
+
+	// TDPBSSD TMM3, TMM5, TMM7
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x43
+	BYTE        $0x5e
+	BYTE        $0xdd
+	BYTE        $0x90
+	BYTE        $0x90
+	BYTE        $0x90
+	PREFETCHT0  (AX)(CX*8)
+	VPMOVSXWD.Z (AX), K1, Z0
+	VPADDD      (R9), Z0, Z0
+	VCVTDQ2PS   Z0, Z0
+	VPMOVSXWD.Z 32(AX), K1, Z1
+	VPADDD      64(R9), Z1, Z1
+	VCVTDQ2PS   Z1, Z1
+
+	// TILEZERO TMM5
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x7b
+	BYTE         $0x49
+	BYTE         $0xe8
+	BYTE         $0x90
+	BYTE         $0x90
+	VMOVAPS      Z29, Z4
+	VFMADD231PS  Z0, Z31, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z0
+	VMOVAPS      Z29, Z5
+	VFMADD231PS  Z1, Z31, Z5
+	VSUBPS       Z29, Z5, Z5
+	VFNMADD231PS Z5, Z30, Z1
+	VMOVAPS      Z0, Z4
+	VFMSUB213PS  Z28, Z31, Z4
+	VADDPS       Z29, Z4, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z0
+	VMOVAPS      Z1, Z5
+	VFMSUB213PS  Z28, Z31, Z5
+	VADDPS       Z29, Z5, Z5
+	VSUBPS       Z29, Z5, Z5
+	VFNMADD231PS Z5, Z30, Z1
+
+	// TILEZERO TMM7
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xf8
+	BYTE      $0x90
+	BYTE      $0x90
+	VCVTPS2DQ Z0, Z0
+	VCVTPS2DQ Z1, Z1
+	VPACKSSDW Z1, Z0, Z0
+	VPERMQ    Z0, Z26, Z0
+	VMOVDQU32 Z0, (AX)
+	ADDQ      CX, AX
+	ADDQ      $+128, R9
 
 	// TILELOADD TMM4, [RSI+R12*1+0x800]
 	BYTE        $0xc4
@@ -359,138 +420,74 @@ step0:
 	VPADDD      64(R9), Z1, Z1
 	VCVTDQ2PS   Z1, Z1
 
-	// TDPBSSD TMM3, TMM5, TMM7
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x43
-	BYTE         $0x5e
-	BYTE         $0xdd
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z0, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z1, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VMOVAPS      Z0, Z4
-	VFMSUB213PS  Z28, Z31, Z4
-	VADDPS       Z29, Z4, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-
-	// TILEZERO TMM5
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x7b
-	BYTE         $0x49
-	BYTE         $0xe8
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z1, Z5
-	VFMSUB213PS  Z28, Z31, Z5
-	VADDPS       Z29, Z5, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VCVTPS2DQ    Z0, Z0
-	VCVTPS2DQ    Z1, Z1
-	VPACKSSDW    Z1, Z0, Z0
-	VPERMQ       Z0, Z26, Z0
-	VMOVDQU32    Z0, (AX)
-	ADDQ         CX, AX
-	ADDQ         $+128, R9
-
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
-	BYTE        $0xc4
-	BYTE        $0xa2
-	BYTE        $0x7b
-	BYTE        $0x4b
-	BYTE        $0xac
-	BYTE        $0x26
-	BYTE        $0x00
-	BYTE        $0x0c
-	BYTE        $0x00
-	BYTE        $0x00
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	PREFETCHT0  (AX)(CX*8)
-	VPMOVSXWD.Z (AX), K1, Z0
-	VPADDD      (R9), Z0, Z0
-	VCVTDQ2PS   Z0, Z0
-	VPMOVSXWD.Z 32(AX), K1, Z1
-	VPADDD      64(R9), Z1, Z1
-	VCVTDQ2PS   Z1, Z1
-
-	// TILEZERO TMM7
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x7b
-	BYTE         $0x49
-	BYTE         $0xf8
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z0, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z1, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VMOVAPS      Z0, Z4
-	VFMSUB213PS  Z28, Z31, Z4
-	VADDPS       Z29, Z4, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-
-	// TILELOADD TMM7, [RDI+R12*1+0xc00]
 	BYTE         $0xc4
 	BYTE         $0xa2
 	BYTE         $0x7b
 	BYTE         $0x4b
-	BYTE         $0xbc
-	BYTE         $0x27
+	BYTE         $0xac
+	BYTE         $0x26
 	BYTE         $0x00
 	BYTE         $0x0c
 	BYTE         $0x00
 	BYTE         $0x00
 	BYTE         $0x90
 	BYTE         $0x90
-	BYTE         $0x90
+	VMOVAPS      Z29, Z4
+	VFMADD231PS  Z0, Z31, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z0
+	VMOVAPS      Z29, Z5
+	VFMADD231PS  Z1, Z31, Z5
+	VSUBPS       Z29, Z5, Z5
+	VFNMADD231PS Z5, Z30, Z1
+	VMOVAPS      Z0, Z4
+	VFMSUB213PS  Z28, Z31, Z4
+	VADDPS       Z29, Z4, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z0
 	VMOVAPS      Z1, Z5
 	VFMSUB213PS  Z28, Z31, Z5
 	VADDPS       Z29, Z5, Z5
 	VSUBPS       Z29, Z5, Z5
 	VFNMADD231PS Z5, Z30, Z1
-	VCVTPS2DQ    Z0, Z0
-	VCVTPS2DQ    Z1, Z1
-	VPACKSSDW    Z1, Z0, Z0
-	VPERMQ       Z0, Z26, Z0
-	VMOVDQU32    Z0, (AX)
-	ADDQ         CX, AX
-	ADDQ         $+128, R9
-	ADDQ         $+2048, SI
-	ADDQ         $+2048, DI
-	PREFETCHT1   (R14)
-	PREFETCHT1   64(R14)
-	ADDQ         $+128, R14
-	PREFETCHT1   (R15)
-	PREFETCHT1   64(R15)
-	PREFETCHT1   128(R15)
-	PREFETCHT1   192(R15)
-	ADDQ         $+256, R15
-	SUBQ         $+4, R10
-	DECQ         DX
-	JNZ          step0
-	JMP          step0Last
 
-step0Bare:
+	// TILELOADD TMM7, [RDI+R12*1+0xc00]
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xbc
+	BYTE       $0x27
+	BYTE       $0x00
+	BYTE       $0x0c
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x90
+	BYTE       $0x90
+	VCVTPS2DQ  Z0, Z0
+	VCVTPS2DQ  Z1, Z1
+	VPACKSSDW  Z1, Z0, Z0
+	VPERMQ     Z0, Z26, Z0
+	VMOVDQU32  Z0, (AX)
+	ADDQ       CX, AX
+	ADDQ       $+128, R9
+	ADDQ       $+2048, SI
+	ADDQ       $+2048, DI
+	PREFETCHT1 (R14)
+	PREFETCHT1 64(R14)
+	ADDQ       $+128, R14
+	PREFETCHT1 (R15)
+	PREFETCHT1 64(R15)
+	PREFETCHT1 128(R15)
+	PREFETCHT1 192(R15)
+	ADDQ       $+256, R15
+	SUBQ       $+4, R10
+	DECQ       DX
+	JNZ        panelStep
+	JMP        panelLast
+
+panelBare:
 	// TDPBSSD TMM0, TMM4, TMM6
 	BYTE $0xc4
 	BYTE $0xe2
@@ -530,24 +527,6 @@ step0Bare:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM6, [RDI+R12*1+0x800]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x27
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
 	// TDPBSSD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -574,13 +553,13 @@ step0Bare:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x26
+	BYTE $0xb4
+	BYTE $0x27
 	BYTE $0x00
 	BYTE $0x08
 	BYTE $0x00
@@ -618,6 +597,37 @@ step0Bare:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE $0xc4
 	BYTE $0xa2
@@ -629,19 +639,6 @@ step0Bare:
 	BYTE $0x0c
 	BYTE $0x00
 	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILEZERO TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xf8
 	BYTE $0x90
 	BYTE $0x90
 	BYTE $0x90
@@ -677,9 +674,20 @@ step0Bare:
 	PREFETCHT1 192(R15)
 	ADDQ       $+256, R15
 	DECQ       DX
-	JNZ        step0Bare
+	JNZ        panelBare
 
-step0Last:
+panelLast:
+	MOVQ R8, SI
+	MOVQ b+32(FP), DI
+	CMPQ (SP), $+1
+	JEQ  panelOnce
+	MOVQ aStride+24(FP), DX
+	ADDQ DX, SI
+
+panelOnce:
+	SUBQ $+2048, SI
+	SUBQ $+2048, DI
+
 	// TDPBSSD TMM0, TMM4, TMM6
 	BYTE $0xc4
 	BYTE $0xe2
@@ -706,6 +714,19 @@ step0Last:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TDPBSSD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -719,12 +740,123 @@ step0Last:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM4
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x27
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TDPBSSD TMM3, TMM5, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x43
+	BYTE $0x5e
+	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM5
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM5, [RSI+R12*1+0xc00]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM7, [RDI+R12*1+0xc00]
 	BYTE  $0xc4
-	BYTE  $0xe2
-	BYTE  $0x43
-	BYTE  $0x5e
-	BYTE  $0xdd
+	BYTE  $0xa2
+	BYTE  $0x7b
+	BYTE  $0x4b
+	BYTE  $0xbc
+	BYTE  $0x27
+	BYTE  $0x00
+	BYTE  $0x0c
+	BYTE  $0x00
+	BYTE  $0x00
 	BYTE  $0x90
 	BYTE  $0x90
 	BYTE  $0x90
@@ -904,16 +1036,46 @@ panelDrained:
 	BYTE $0x00
 
 	// TILESTORED [R11+R13*1+0x840], TMM3
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x9c
+	BYTE $0x2b
+	BYTE $0x40
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+
+	// TILEZERO TMM1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+
+	// TILEZERO TMM2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd0
+
+	// TILEZERO TMM3
 	BYTE   $0xc4
-	BYTE   $0x82
-	BYTE   $0x7a
-	BYTE   $0x4b
-	BYTE   $0x9c
-	BYTE   $0x2b
-	BYTE   $0x40
-	BYTE   $0x08
-	BYTE   $0x00
-	BYTE   $0x00
+	BYTE   $0xe2
+	BYTE   $0x7b
+	BYTE   $0x49
+	BYTE   $0xd8
+	ADDQ   $+2048, SI
+	ADDQ   $+2048, DI
 	MOVQ   BX, AX
 	MOVQ   R11, R9
 	MOVQ   $0x0000000000000020, R10
@@ -924,17 +1086,13 @@ panelDrained:
 	ADDQ   DX, R8
 	MOVQ   steps+48(FP), DX
 	IMUL3Q $+256, DX, DX
-	MOVQ   bNext+88(FP), R14
-	ADDQ   DX, R14
-	MOVQ   R14, bNext+88(FP)
-	MOVQ   panels+40(FP), DX
-	DECQ   DX
-	MOVQ   DX, panels+40(FP)
+	ADDQ   DX, 8(SP)
+	DECQ   (SP)
 	JNZ    panel
 	TESTQ  R10, R10
-	JZ     lastDrained
+	JZ     panelRestDrained
 
-lastDrain:
+panelRestDrain:
 	PREFETCHT0   (AX)(CX*8)
 	VPMOVSXWD.Z  (AX), K1, Z0
 	VPADDD       (R9), Z0, Z0
@@ -1064,9 +1222,9 @@ lastDrain:
 	ADDQ         CX, AX
 	ADDQ         $+128, R9
 	SUBQ         $+4, R10
-	JNZ          lastDrain
+	JNZ          panelRestDrain
 
-lastDrained:
+panelRestDrained:
 	// TILERELEASE
 	BYTE $0xc4
 	BYTE $0xe2
@@ -1076,9 +1234,9 @@ lastDrained:
 	VZEROUPPER
 	RET
 
-// func karatsubaTilesAMX(c *int16, ldc int, a *int8, aStride int, aPlane int, b *int8, bPlane int, panels int, steps int, block *int32, inv float32, m float32, accumulate bool, aNext int, bNext int)
-// Requires: AVX, AVX512BW, AVX512F, MMX+, SSE
-TEXT ·karatsubaTilesAMX(SB), NOSPLIT, $0-112
+// func karatsubaTilesAMX(c *int16, ldc int, a *int8, aStride int, aPlane int, b *int8, bPlane int, panels int, steps int, block *int32, inv float32, minus uint32, accumulate bool, aNext int, bNext int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+, SSE
+TEXT ·karatsubaTilesAMX(SB), NOSPLIT, $48-112
 	MOVQ         c+0(FP), BX
 	MOVQ         ldc+8(FP), CX
 	SHLQ         $0x01, CX
@@ -1088,17 +1246,15 @@ TEXT ·karatsubaTilesAMX(SB), NOSPLIT, $0-112
 	MOVQ         $0x0000000000000080, R13
 	MOVSS        inv+80(FP), X0
 	VBROADCASTSS X0, Z31
-	MOVSS        m+84(FP), X0
-	VBROADCASTSS X0, Z30
 	MOVL         $0x4b400000, AX
 	VPBROADCASTD AX, Z29
 	MOVL         $0x38000000, AX
 	VPBROADCASTD AX, Z28
 	VMOVDQU64    packedOrder<>+0(SB), Z26
-	MOVL         $0x43000000, AX
+	MOVL         minus+84(FP), AX
+	VPBROADCASTD AX, Z30
+	MOVL         $0x00000080, AX
 	VPBROADCASTD AX, Z27
-	LEAQ         12288(R11), AX
-	MOVQ         AX, block+72(FP)
 	XORL         AX, AX
 	MOVB         accumulate+88(FP), AL
 	NEGL         AX
@@ -1117,8 +1273,11 @@ TEXT ·karatsubaTilesAMX(SB), NOSPLIT, $0-112
 	BYTE $0x00
 	BYTE $0x00
 	XORQ R10, R10
+	MOVQ panels+56(FP), DX
+	MOVQ DX, (SP)
+	MOVQ bNext+104(FP), DX
+	MOVQ DX, 8(SP)
 
-panel:
 	// TILEZERO TMM0
 	BYTE $0xc4
 	BYTE $0xe2
@@ -1148,11 +1307,6 @@ panel:
 	BYTE $0xd8
 	MOVQ R8, SI
 	MOVQ b+40(FP), DI
-	MOVQ aNext+96(FP), R14
-	ADDQ SI, R14
-	MOVQ bNext+104(FP), R15
-	ADDQ DI, R15
-	MOVQ steps+64(FP), DX
 
 	// TILELOADD TMM6, [RDI+R12*1+0x0]
 	BYTE $0xc4
@@ -1201,245 +1355,17 @@ panel:
 	BYTE $0x04
 	BYTE $0x00
 	BYTE $0x00
+
+plane0:
+	MOVQ aNext+96(FP), R14
+	ADDQ SI, R14
+	MOVQ 8(SP), R15
+	ADDQ DI, R15
+	MOVQ steps+64(FP), DX
 	DECQ DX
-	JZ   step0Last
+	JZ   plane0Last
 
-step0:
-	TESTQ R10, R10
-	JZ    step0Bare
-
-	// TDPBSSD TMM0, TMM4, TMM6
-	BYTE       $0xc4
-	BYTE       $0xe2
-	BYTE       $0x4b
-	BYTE       $0x5e
-	BYTE       $0xc4
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	PREFETCHT0 (AX)(CX*8)
-
-	// TDPBSSD TMM2, TMM5, TMM6
-	BYTE        $0xc4
-	BYTE        $0xe2
-	BYTE        $0x4b
-	BYTE        $0x5e
-	BYTE        $0xd5
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	VPMOVSXWD.Z (AX), K1, Z0
-	VPADDD      (R9), Z0, Z0
-	VCVTDQ2PS   Z0, Z0
-	VPMOVSXWD.Z 32(AX), K1, Z1
-	VPADDD      64(R9), Z1, Z1
-	VCVTDQ2PS   Z1, Z1
-
-	// TILEZERO TMM6
-	BYTE      $0xc4
-	BYTE      $0xe2
-	BYTE      $0x7b
-	BYTE      $0x49
-	BYTE      $0xf0
-	BYTE      $0x90
-	BYTE      $0x90
-	BYTE      $0x90
-	BYTE      $0x90
-	VMOVDQU32 8192(R9), Z6
-	VCVTDQ2PS 4096(R9), Z2
-	VPSUBD    4096(R9), Z6, Z6
-	VMOVDQU32 8256(R9), Z7
-	VCVTDQ2PS 4160(R9), Z3
-	VPSUBD    4160(R9), Z7, Z7
-
-	// TILELOADD TMM6, [RDI+R12*1+0x800]
-	BYTE      $0xc4
-	BYTE      $0xa2
-	BYTE      $0x7b
-	BYTE      $0x4b
-	BYTE      $0xb4
-	BYTE      $0x27
-	BYTE      $0x00
-	BYTE      $0x08
-	BYTE      $0x00
-	BYTE      $0x00
-	BYTE      $0x90
-	BYTE      $0x90
-	BYTE      $0x90
-	BYTE      $0x90
-	VPSUBD    (R9), Z6, Z6
-	VCVTDQ2PS Z6, Z6
-	VPSUBD    64(R9), Z7, Z7
-	VCVTDQ2PS Z7, Z7
-
-	// TDPBSSD TMM1, TMM4, TMM7
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x43
-	BYTE         $0x5e
-	BYTE         $0xcc
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
-
-	// TILEZERO TMM4
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x7b
-	BYTE         $0x49
-	BYTE         $0xe0
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD213PS  Z6, Z27, Z2
-
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
-	BYTE         $0xc4
-	BYTE         $0xa2
-	BYTE         $0x7b
-	BYTE         $0x4b
-	BYTE         $0xa4
-	BYTE         $0x26
-	BYTE         $0x00
-	BYTE         $0x08
-	BYTE         $0x00
-	BYTE         $0x00
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VFMADD213PS  Z7, Z27, Z3
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
-
-	// TDPBSSD TMM3, TMM5, TMM7
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x43
-	BYTE         $0x5e
-	BYTE         $0xdd
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD231PS  Z2, Z27, Z0
-
-	// TILEZERO TMM5
-	BYTE        $0xc4
-	BYTE        $0xe2
-	BYTE        $0x7b
-	BYTE        $0x49
-	BYTE        $0xe8
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	VFMADD231PS Z3, Z27, Z1
-
-	// TILELOADD TMM5, [RSI+R12*1+0xc00]
-	BYTE         $0xc4
-	BYTE         $0xa2
-	BYTE         $0x7b
-	BYTE         $0x4b
-	BYTE         $0xac
-	BYTE         $0x26
-	BYTE         $0x00
-	BYTE         $0x0c
-	BYTE         $0x00
-	BYTE         $0x00
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z0, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z1, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-
-	// TILEZERO TMM7
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x7b
-	BYTE         $0x49
-	BYTE         $0xf8
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z0, Z4
-	VFMSUB213PS  Z28, Z31, Z4
-	VADDPS       Z29, Z4, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z1, Z5
-	VFMSUB213PS  Z28, Z31, Z5
-	VADDPS       Z29, Z5, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-
-	// TILELOADD TMM7, [RDI+R12*1+0xc00]
-	BYTE       $0xc4
-	BYTE       $0xa2
-	BYTE       $0x7b
-	BYTE       $0x4b
-	BYTE       $0xbc
-	BYTE       $0x27
-	BYTE       $0x00
-	BYTE       $0x0c
-	BYTE       $0x00
-	BYTE       $0x00
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	VCVTPS2DQ  Z0, Z0
-	VCVTPS2DQ  Z1, Z1
-	VPACKSSDW  Z1, Z0, Z0
-	VPERMQ     Z0, Z26, Z0
-	VMOVDQU32  Z0, (AX)
-	ADDQ       CX, AX
-	ADDQ       $+128, R9
-	ADDQ       $+2048, SI
-	ADDQ       $+2048, DI
-	PREFETCHT1 (R14)
-	PREFETCHT1 64(R14)
-	ADDQ       $+128, R14
-	PREFETCHT1 (R15)
-	PREFETCHT1 64(R15)
-	PREFETCHT1 128(R15)
-	PREFETCHT1 192(R15)
-	ADDQ       $+256, R15
-	SUBQ       $+1, R10
-	DECQ       DX
-	JNZ        step0
-	JMP        step0Last
-
-step0Bare:
+plane0Bare:
 	// TDPBSSD TMM0, TMM4, TMM6
 	BYTE $0xc4
 	BYTE $0xe2
@@ -1479,24 +1405,6 @@ step0Bare:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM6, [RDI+R12*1+0x800]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x27
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
 	// TDPBSSD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -1523,13 +1431,13 @@ step0Bare:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x26
+	BYTE $0xb4
+	BYTE $0x27
 	BYTE $0x00
 	BYTE $0x08
 	BYTE $0x00
@@ -1567,6 +1475,37 @@ step0Bare:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE $0xc4
 	BYTE $0xa2
@@ -1578,19 +1517,6 @@ step0Bare:
 	BYTE $0x0c
 	BYTE $0x00
 	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILEZERO TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xf8
 	BYTE $0x90
 	BYTE $0x90
 	BYTE $0x90
@@ -1626,9 +1552,20 @@ step0Bare:
 	PREFETCHT1 192(R15)
 	ADDQ       $+256, R15
 	DECQ       DX
-	JNZ        step0Bare
+	JNZ        plane0Bare
 
-step0Last:
+plane0Last:
+	MOVQ R8, SI
+	MOVQ b+40(FP), DI
+	CMPQ (SP), $+1
+	JEQ  plane0Once
+	MOVQ aStride+24(FP), DX
+	ADDQ DX, SI
+
+plane0Once:
+	SUBQ $+2048, SI
+	SUBQ $+2048, DI
+
 	// TDPBSSD TMM0, TMM4, TMM6
 	BYTE $0xc4
 	BYTE $0xe2
@@ -1655,6 +1592,19 @@ step0Last:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TDPBSSD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -1668,23 +1618,129 @@ step0Last:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM4
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x27
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TDPBSSD TMM3, TMM5, TMM7
-	BYTE   $0xc4
-	BYTE   $0xe2
-	BYTE   $0x43
-	BYTE   $0x5e
-	BYTE   $0xdd
-	BYTE   $0x90
-	BYTE   $0x90
-	BYTE   $0x90
-	BYTE   $0x90
-	BYTE   $0x90
-	BYTE   $0x90
-	MOVQ   steps+64(FP), DX
-	DECQ   DX
-	IMUL3Q $+2048, DX, DX
-	SUBQ   DX, SI
-	SUBQ   DX, DI
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x43
+	BYTE $0x5e
+	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM5
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM5, [RSI+R12*1+0xc00]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM7, [RDI+R12*1+0xc00]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xbc
+	BYTE $0x27
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TILESTORED [R11+R13*1+0x0], TMM0
 	BYTE $0xc4
@@ -1756,600 +1812,36 @@ step0Last:
 	BYTE $0xd0
 
 	// TILEZERO TMM3
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xd8
-	MOVQ aPlane+32(FP), DX
-	ADDQ DX, SI
-	MOVQ bPlane+48(FP), DX
-	ADDQ DX, DI
-	MOVQ aNext+96(FP), R14
-	ADDQ SI, R14
-	MOVQ bNext+104(FP), R15
-	ADDQ DI, R15
-	MOVQ steps+64(FP), DX
-
-	// TILELOADD TMM6, [RDI+R12*1+0x0]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x27
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
-
-	// TILELOADD TMM4, [RSI+R12*1+0x0]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x26
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
-
-	// TILELOADD TMM5, [RSI+R12*1+0x400]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xac
-	BYTE $0x26
-	BYTE $0x00
-	BYTE $0x04
-	BYTE $0x00
-	BYTE $0x00
-
-	// TILELOADD TMM7, [RDI+R12*1+0x400]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xbc
-	BYTE $0x27
-	BYTE $0x00
-	BYTE $0x04
-	BYTE $0x00
-	BYTE $0x00
-	DECQ DX
-	JZ   step1Last
-
-step1:
-	TESTQ R10, R10
-	JZ    step1Bare
-
-	// TDPBSSD TMM0, TMM4, TMM6
-	BYTE       $0xc4
-	BYTE       $0xe2
-	BYTE       $0x4b
-	BYTE       $0x5e
-	BYTE       $0xc4
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	PREFETCHT0 (AX)(CX*8)
-
-	// TDPBSSD TMM2, TMM5, TMM6
-	BYTE        $0xc4
-	BYTE        $0xe2
-	BYTE        $0x4b
-	BYTE        $0x5e
-	BYTE        $0xd5
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	VPMOVSXWD.Z (AX), K1, Z0
-	VPADDD      (R9), Z0, Z0
-	VCVTDQ2PS   Z0, Z0
-	VPMOVSXWD.Z 32(AX), K1, Z1
-	VPADDD      64(R9), Z1, Z1
-	VCVTDQ2PS   Z1, Z1
-
-	// TILEZERO TMM6
-	BYTE      $0xc4
-	BYTE      $0xe2
-	BYTE      $0x7b
-	BYTE      $0x49
-	BYTE      $0xf0
-	BYTE      $0x90
-	BYTE      $0x90
-	BYTE      $0x90
-	BYTE      $0x90
-	VMOVDQU32 8192(R9), Z6
-	VCVTDQ2PS 4096(R9), Z2
-	VPSUBD    4096(R9), Z6, Z6
-	VMOVDQU32 8256(R9), Z7
-	VCVTDQ2PS 4160(R9), Z3
-	VPSUBD    4160(R9), Z7, Z7
-
-	// TILELOADD TMM6, [RDI+R12*1+0x800]
-	BYTE      $0xc4
-	BYTE      $0xa2
-	BYTE      $0x7b
-	BYTE      $0x4b
-	BYTE      $0xb4
-	BYTE      $0x27
-	BYTE      $0x00
-	BYTE      $0x08
-	BYTE      $0x00
-	BYTE      $0x00
-	BYTE      $0x90
-	BYTE      $0x90
-	BYTE      $0x90
-	BYTE      $0x90
-	VPSUBD    (R9), Z6, Z6
-	VCVTDQ2PS Z6, Z6
-	VPSUBD    64(R9), Z7, Z7
-	VCVTDQ2PS Z7, Z7
-
-	// TDPBSSD TMM1, TMM4, TMM7
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x43
-	BYTE         $0x5e
-	BYTE         $0xcc
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
-
-	// TILEZERO TMM4
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x7b
-	BYTE         $0x49
-	BYTE         $0xe0
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD213PS  Z6, Z27, Z2
-
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
-	BYTE         $0xc4
-	BYTE         $0xa2
-	BYTE         $0x7b
-	BYTE         $0x4b
-	BYTE         $0xa4
-	BYTE         $0x26
-	BYTE         $0x00
-	BYTE         $0x08
-	BYTE         $0x00
-	BYTE         $0x00
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VFMADD213PS  Z7, Z27, Z3
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
-
-	// TDPBSSD TMM3, TMM5, TMM7
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x43
-	BYTE         $0x5e
-	BYTE         $0xdd
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD231PS  Z2, Z27, Z0
-
-	// TILEZERO TMM5
-	BYTE        $0xc4
-	BYTE        $0xe2
-	BYTE        $0x7b
-	BYTE        $0x49
-	BYTE        $0xe8
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	VFMADD231PS Z3, Z27, Z1
-
-	// TILELOADD TMM5, [RSI+R12*1+0xc00]
-	BYTE         $0xc4
-	BYTE         $0xa2
-	BYTE         $0x7b
-	BYTE         $0x4b
-	BYTE         $0xac
-	BYTE         $0x26
-	BYTE         $0x00
-	BYTE         $0x0c
-	BYTE         $0x00
-	BYTE         $0x00
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z0, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z1, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-
-	// TILEZERO TMM7
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x7b
-	BYTE         $0x49
-	BYTE         $0xf8
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z0, Z4
-	VFMSUB213PS  Z28, Z31, Z4
-	VADDPS       Z29, Z4, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z1, Z5
-	VFMSUB213PS  Z28, Z31, Z5
-	VADDPS       Z29, Z5, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-
-	// TILELOADD TMM7, [RDI+R12*1+0xc00]
-	BYTE       $0xc4
-	BYTE       $0xa2
-	BYTE       $0x7b
-	BYTE       $0x4b
-	BYTE       $0xbc
-	BYTE       $0x27
-	BYTE       $0x00
-	BYTE       $0x0c
-	BYTE       $0x00
-	BYTE       $0x00
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	VCVTPS2DQ  Z0, Z0
-	VCVTPS2DQ  Z1, Z1
-	VPACKSSDW  Z1, Z0, Z0
-	VPERMQ     Z0, Z26, Z0
-	VMOVDQU32  Z0, (AX)
-	ADDQ       CX, AX
-	ADDQ       $+128, R9
-	ADDQ       $+2048, SI
-	ADDQ       $+2048, DI
-	PREFETCHT1 (R14)
-	PREFETCHT1 64(R14)
-	ADDQ       $+128, R14
-	PREFETCHT1 (R15)
-	PREFETCHT1 64(R15)
-	PREFETCHT1 128(R15)
-	PREFETCHT1 192(R15)
-	ADDQ       $+256, R15
-	SUBQ       $+1, R10
-	DECQ       DX
-	JNZ        step1
-	JMP        step1Last
-
-step1Bare:
-	// TDPBSSD TMM0, TMM4, TMM6
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4b
-	BYTE $0x5e
-	BYTE $0xc4
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TDPBSSD TMM2, TMM5, TMM6
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4b
-	BYTE $0x5e
-	BYTE $0xd5
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILEZERO TMM6
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xf0
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILELOADD TMM6, [RDI+R12*1+0x800]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x27
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TDPBSSD TMM1, TMM4, TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x43
-	BYTE $0x5e
-	BYTE $0xcc
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILEZERO TMM4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xe0
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x26
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TDPBSSD TMM3, TMM5, TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x43
-	BYTE $0x5e
-	BYTE $0xdd
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILEZERO TMM5
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xe8
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILELOADD TMM5, [RSI+R12*1+0xc00]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xac
-	BYTE $0x26
-	BYTE $0x00
-	BYTE $0x0c
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILEZERO TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xf8
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILELOADD TMM7, [RDI+R12*1+0xc00]
-	BYTE       $0xc4
-	BYTE       $0xa2
-	BYTE       $0x7b
-	BYTE       $0x4b
-	BYTE       $0xbc
-	BYTE       $0x27
-	BYTE       $0x00
-	BYTE       $0x0c
-	BYTE       $0x00
-	BYTE       $0x00
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	ADDQ       $+2048, SI
-	ADDQ       $+2048, DI
-	PREFETCHT1 (R14)
-	PREFETCHT1 64(R14)
-	ADDQ       $+128, R14
-	PREFETCHT1 (R15)
-	PREFETCHT1 64(R15)
-	PREFETCHT1 128(R15)
-	PREFETCHT1 192(R15)
-	ADDQ       $+256, R15
-	DECQ       DX
-	JNZ        step1Bare
-
-step1Last:
-	// TDPBSSD TMM0, TMM4, TMM6
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4b
-	BYTE $0x5e
-	BYTE $0xc4
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TDPBSSD TMM2, TMM5, TMM6
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4b
-	BYTE $0x5e
-	BYTE $0xd5
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TDPBSSD TMM1, TMM4, TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x43
-	BYTE $0x5e
-	BYTE $0xcc
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TDPBSSD TMM3, TMM5, TMM7
 	BYTE   $0xc4
 	BYTE   $0xe2
-	BYTE   $0x43
-	BYTE   $0x5e
-	BYTE   $0xdd
-	BYTE   $0x90
-	BYTE   $0x90
-	BYTE   $0x90
-	BYTE   $0x90
-	BYTE   $0x90
-	BYTE   $0x90
+	BYTE   $0x7b
+	BYTE   $0x49
+	BYTE   $0xd8
+	ADDQ   $+2048, SI
+	ADDQ   $+2048, DI
+	ADDQ   $+12288, R11
+	MOVQ   aStride+24(FP), DX
+	ADDQ   DX, R8
 	MOVQ   steps+64(FP), DX
-	DECQ   DX
-	IMUL3Q $+2048, DX, DX
-	SUBQ   DX, SI
-	SUBQ   DX, DI
-
-	// TILESTORED [R11+R13*1+0x1000], TMM0
-	BYTE $0xc4
-	BYTE $0x82
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x84
-	BYTE $0x2b
-	BYTE $0x00
-	BYTE $0x10
-	BYTE $0x00
-	BYTE $0x00
-
-	// TILESTORED [R11+R13*1+0x1040], TMM1
-	BYTE $0xc4
-	BYTE $0x82
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x8c
-	BYTE $0x2b
-	BYTE $0x40
-	BYTE $0x10
-	BYTE $0x00
-	BYTE $0x00
-
-	// TILESTORED [R11+R13*1+0x1800], TMM2
-	BYTE $0xc4
-	BYTE $0x82
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x94
-	BYTE $0x2b
-	BYTE $0x00
-	BYTE $0x18
-	BYTE $0x00
-	BYTE $0x00
-
-	// TILESTORED [R11+R13*1+0x1840], TMM3
-	BYTE $0xc4
-	BYTE $0x82
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x9c
-	BYTE $0x2b
-	BYTE $0x40
-	BYTE $0x18
-	BYTE $0x00
-	BYTE $0x00
+	IMUL3Q $+256, DX, DX
+	ADDQ   DX, 8(SP)
+	DECQ   (SP)
+	JNZ    plane0
+	MOVQ   a+16(FP), R8
+	MOVQ   aPlane+32(FP), DX
+	ADDQ   DX, R8
+	MOVQ   R8, a+16(FP)
+	MOVQ   b+40(FP), DI
+	MOVQ   bPlane+48(FP), DX
+	ADDQ   DX, DI
+	MOVQ   DI, b+40(FP)
+	MOVQ   block+72(FP), R11
+	ADDQ   $+4096, R11
+	MOVQ   R11, block+72(FP)
+	MOVQ   panels+56(FP), DX
+	MOVQ   DX, 16(SP)
+	MOVQ   bNext+104(FP), DX
+	MOVQ   DX, 24(SP)
 
 	// TILEZERO TMM0
 	BYTE $0xc4
@@ -2378,15 +1870,8 @@ step1Last:
 	BYTE $0x7b
 	BYTE $0x49
 	BYTE $0xd8
-	MOVQ aPlane+32(FP), DX
-	ADDQ DX, SI
-	MOVQ bPlane+48(FP), DX
-	ADDQ DX, DI
-	MOVQ aNext+96(FP), R14
-	ADDQ SI, R14
-	MOVQ bNext+104(FP), R15
-	ADDQ DI, R15
-	MOVQ steps+64(FP), DX
+	MOVQ R8, SI
+	MOVQ b+40(FP), DI
 
 	// TILELOADD TMM6, [RDI+R12*1+0x0]
 	BYTE $0xc4
@@ -2435,245 +1920,17 @@ step1Last:
 	BYTE $0x04
 	BYTE $0x00
 	BYTE $0x00
+
+plane1:
+	MOVQ aNext+96(FP), R14
+	ADDQ SI, R14
+	MOVQ 24(SP), R15
+	ADDQ DI, R15
+	MOVQ steps+64(FP), DX
 	DECQ DX
-	JZ   step2Last
+	JZ   plane1Last
 
-step2:
-	TESTQ R10, R10
-	JZ    step2Bare
-
-	// TDPBSSD TMM0, TMM4, TMM6
-	BYTE       $0xc4
-	BYTE       $0xe2
-	BYTE       $0x4b
-	BYTE       $0x5e
-	BYTE       $0xc4
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	PREFETCHT0 (AX)(CX*8)
-
-	// TDPBSSD TMM2, TMM5, TMM6
-	BYTE        $0xc4
-	BYTE        $0xe2
-	BYTE        $0x4b
-	BYTE        $0x5e
-	BYTE        $0xd5
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	VPMOVSXWD.Z (AX), K1, Z0
-	VPADDD      (R9), Z0, Z0
-	VCVTDQ2PS   Z0, Z0
-	VPMOVSXWD.Z 32(AX), K1, Z1
-	VPADDD      64(R9), Z1, Z1
-	VCVTDQ2PS   Z1, Z1
-
-	// TILEZERO TMM6
-	BYTE      $0xc4
-	BYTE      $0xe2
-	BYTE      $0x7b
-	BYTE      $0x49
-	BYTE      $0xf0
-	BYTE      $0x90
-	BYTE      $0x90
-	BYTE      $0x90
-	BYTE      $0x90
-	VMOVDQU32 8192(R9), Z6
-	VCVTDQ2PS 4096(R9), Z2
-	VPSUBD    4096(R9), Z6, Z6
-	VMOVDQU32 8256(R9), Z7
-	VCVTDQ2PS 4160(R9), Z3
-	VPSUBD    4160(R9), Z7, Z7
-
-	// TILELOADD TMM6, [RDI+R12*1+0x800]
-	BYTE      $0xc4
-	BYTE      $0xa2
-	BYTE      $0x7b
-	BYTE      $0x4b
-	BYTE      $0xb4
-	BYTE      $0x27
-	BYTE      $0x00
-	BYTE      $0x08
-	BYTE      $0x00
-	BYTE      $0x00
-	BYTE      $0x90
-	BYTE      $0x90
-	BYTE      $0x90
-	BYTE      $0x90
-	VPSUBD    (R9), Z6, Z6
-	VCVTDQ2PS Z6, Z6
-	VPSUBD    64(R9), Z7, Z7
-	VCVTDQ2PS Z7, Z7
-
-	// TDPBSSD TMM1, TMM4, TMM7
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x43
-	BYTE         $0x5e
-	BYTE         $0xcc
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
-
-	// TILEZERO TMM4
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x7b
-	BYTE         $0x49
-	BYTE         $0xe0
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD213PS  Z6, Z27, Z2
-
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
-	BYTE         $0xc4
-	BYTE         $0xa2
-	BYTE         $0x7b
-	BYTE         $0x4b
-	BYTE         $0xa4
-	BYTE         $0x26
-	BYTE         $0x00
-	BYTE         $0x08
-	BYTE         $0x00
-	BYTE         $0x00
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VFMADD213PS  Z7, Z27, Z3
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
-
-	// TDPBSSD TMM3, TMM5, TMM7
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x43
-	BYTE         $0x5e
-	BYTE         $0xdd
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD231PS  Z2, Z27, Z0
-
-	// TILEZERO TMM5
-	BYTE        $0xc4
-	BYTE        $0xe2
-	BYTE        $0x7b
-	BYTE        $0x49
-	BYTE        $0xe8
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	BYTE        $0x90
-	VFMADD231PS Z3, Z27, Z1
-
-	// TILELOADD TMM5, [RSI+R12*1+0xc00]
-	BYTE         $0xc4
-	BYTE         $0xa2
-	BYTE         $0x7b
-	BYTE         $0x4b
-	BYTE         $0xac
-	BYTE         $0x26
-	BYTE         $0x00
-	BYTE         $0x0c
-	BYTE         $0x00
-	BYTE         $0x00
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z0, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z1, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-
-	// TILEZERO TMM7
-	BYTE         $0xc4
-	BYTE         $0xe2
-	BYTE         $0x7b
-	BYTE         $0x49
-	BYTE         $0xf8
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	BYTE         $0x90
-	VMOVAPS      Z0, Z4
-	VFMSUB213PS  Z28, Z31, Z4
-	VADDPS       Z29, Z4, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z1, Z5
-	VFMSUB213PS  Z28, Z31, Z5
-	VADDPS       Z29, Z5, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-
-	// TILELOADD TMM7, [RDI+R12*1+0xc00]
-	BYTE       $0xc4
-	BYTE       $0xa2
-	BYTE       $0x7b
-	BYTE       $0x4b
-	BYTE       $0xbc
-	BYTE       $0x27
-	BYTE       $0x00
-	BYTE       $0x0c
-	BYTE       $0x00
-	BYTE       $0x00
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	BYTE       $0x90
-	VCVTPS2DQ  Z0, Z0
-	VCVTPS2DQ  Z1, Z1
-	VPACKSSDW  Z1, Z0, Z0
-	VPERMQ     Z0, Z26, Z0
-	VMOVDQU32  Z0, (AX)
-	ADDQ       CX, AX
-	ADDQ       $+128, R9
-	ADDQ       $+2048, SI
-	ADDQ       $+2048, DI
-	PREFETCHT1 (R14)
-	PREFETCHT1 64(R14)
-	ADDQ       $+128, R14
-	PREFETCHT1 (R15)
-	PREFETCHT1 64(R15)
-	PREFETCHT1 128(R15)
-	PREFETCHT1 192(R15)
-	ADDQ       $+256, R15
-	SUBQ       $+1, R10
-	DECQ       DX
-	JNZ        step2
-	JMP        step2Last
-
-step2Bare:
+plane1Bare:
 	// TDPBSSD TMM0, TMM4, TMM6
 	BYTE $0xc4
 	BYTE $0xe2
@@ -2713,24 +1970,6 @@ step2Bare:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM6, [RDI+R12*1+0x800]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x27
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
 	// TDPBSSD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -2757,13 +1996,13 @@ step2Bare:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x26
+	BYTE $0xb4
+	BYTE $0x27
 	BYTE $0x00
 	BYTE $0x08
 	BYTE $0x00
@@ -2801,6 +2040,37 @@ step2Bare:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE $0xc4
 	BYTE $0xa2
@@ -2812,19 +2082,6 @@ step2Bare:
 	BYTE $0x0c
 	BYTE $0x00
 	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILEZERO TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xf8
 	BYTE $0x90
 	BYTE $0x90
 	BYTE $0x90
@@ -2860,9 +2117,20 @@ step2Bare:
 	PREFETCHT1 192(R15)
 	ADDQ       $+256, R15
 	DECQ       DX
-	JNZ        step2Bare
+	JNZ        plane1Bare
 
-step2Last:
+plane1Last:
+	MOVQ R8, SI
+	MOVQ b+40(FP), DI
+	CMPQ 16(SP), $+1
+	JEQ  plane1Once
+	MOVQ aStride+24(FP), DX
+	ADDQ DX, SI
+
+plane1Once:
+	SUBQ $+2048, SI
+	SUBQ $+2048, DI
+
 	// TDPBSSD TMM0, TMM4, TMM6
 	BYTE $0xc4
 	BYTE $0xe2
@@ -2889,6 +2157,19 @@ step2Last:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TDPBSSD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -2902,89 +2183,131 @@ step2Last:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM4
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x27
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TDPBSSD TMM3, TMM5, TMM7
-	BYTE  $0xc4
-	BYTE  $0xe2
-	BYTE  $0x43
-	BYTE  $0x5e
-	BYTE  $0xdd
-	BYTE  $0x90
-	BYTE  $0x90
-	BYTE  $0x90
-	BYTE  $0x90
-	BYTE  $0x90
-	BYTE  $0x90
-	TESTQ R10, R10
-	JZ    panelDrained
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x43
+	BYTE $0x5e
+	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
-panelDrain:
-	PREFETCHT0   (AX)(CX*8)
-	VPMOVSXWD.Z  (AX), K1, Z0
-	VPADDD       (R9), Z0, Z0
-	VCVTDQ2PS    Z0, Z0
-	VPMOVSXWD.Z  32(AX), K1, Z1
-	VPADDD       64(R9), Z1, Z1
-	VCVTDQ2PS    Z1, Z1
-	VMOVDQU32    8192(R9), Z6
-	VCVTDQ2PS    4096(R9), Z2
-	VPSUBD       4096(R9), Z6, Z6
-	VMOVDQU32    8256(R9), Z7
-	VCVTDQ2PS    4160(R9), Z3
-	VPSUBD       4160(R9), Z7, Z7
-	VPSUBD       (R9), Z6, Z6
-	VCVTDQ2PS    Z6, Z6
-	VPSUBD       64(R9), Z7, Z7
-	VCVTDQ2PS    Z7, Z7
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD213PS  Z6, Z27, Z2
-	VFMADD213PS  Z7, Z27, Z3
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD231PS  Z2, Z27, Z0
-	VFMADD231PS  Z3, Z27, Z1
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z0, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z1, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VMOVAPS      Z0, Z4
-	VFMSUB213PS  Z28, Z31, Z4
-	VADDPS       Z29, Z4, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z1, Z5
-	VFMSUB213PS  Z28, Z31, Z5
-	VADDPS       Z29, Z5, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VCVTPS2DQ    Z0, Z0
-	VCVTPS2DQ    Z1, Z1
-	VPACKSSDW    Z1, Z0, Z0
-	VPERMQ       Z0, Z26, Z0
-	VMOVDQU32    Z0, (AX)
-	ADDQ         CX, AX
-	ADDQ         $+128, R9
-	SUBQ         $+1, R10
-	JNZ          panelDrain
+	// TILEZERO TMM5
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
-panelDrained:
-	// TILESTORED [R11+R13*1+0x2000], TMM0
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM5, [RSI+R12*1+0xc00]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM7, [RDI+R12*1+0xc00]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xbc
+	BYTE $0x27
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILESTORED [R11+R13*1+0x0], TMM0
 	BYTE $0xc4
 	BYTE $0x82
 	BYTE $0x7a
@@ -2992,11 +2315,11 @@ panelDrained:
 	BYTE $0x84
 	BYTE $0x2b
 	BYTE $0x00
-	BYTE $0x20
+	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILESTORED [R11+R13*1+0x2040], TMM1
+	// TILESTORED [R11+R13*1+0x40], TMM1
 	BYTE $0xc4
 	BYTE $0x82
 	BYTE $0x7a
@@ -3004,11 +2327,11 @@ panelDrained:
 	BYTE $0x8c
 	BYTE $0x2b
 	BYTE $0x40
-	BYTE $0x20
+	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILESTORED [R11+R13*1+0x2800], TMM2
+	// TILESTORED [R11+R13*1+0x800], TMM2
 	BYTE $0xc4
 	BYTE $0x82
 	BYTE $0x7a
@@ -3016,111 +2339,1043 @@ panelDrained:
 	BYTE $0x94
 	BYTE $0x2b
 	BYTE $0x00
-	BYTE $0x28
+	BYTE $0x08
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILESTORED [R11+R13*1+0x2840], TMM3
+	// TILESTORED [R11+R13*1+0x840], TMM3
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x9c
+	BYTE $0x2b
+	BYTE $0x40
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+
+	// TILEZERO TMM1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+
+	// TILEZERO TMM2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd0
+
+	// TILEZERO TMM3
 	BYTE   $0xc4
-	BYTE   $0x82
-	BYTE   $0x7a
-	BYTE   $0x4b
-	BYTE   $0x9c
-	BYTE   $0x2b
-	BYTE   $0x40
-	BYTE   $0x28
-	BYTE   $0x00
-	BYTE   $0x00
-	MOVQ   BX, AX
-	MOVQ   R11, R9
-	MOVQ   $0x0000000000000020, R10
-	MOVQ   block+72(FP), DX
-	MOVQ   R11, block+72(FP)
-	MOVQ   DX, R11
-	MOVQ   CX, DX
-	SHLQ   $0x05, DX
-	ADDQ   DX, BX
+	BYTE   $0xe2
+	BYTE   $0x7b
+	BYTE   $0x49
+	BYTE   $0xd8
+	ADDQ   $+2048, SI
+	ADDQ   $+2048, DI
+	ADDQ   $+12288, R11
 	MOVQ   aStride+24(FP), DX
 	ADDQ   DX, R8
 	MOVQ   steps+64(FP), DX
 	IMUL3Q $+256, DX, DX
-	MOVQ   bNext+104(FP), R14
-	ADDQ   DX, R14
-	MOVQ   R14, bNext+104(FP)
+	ADDQ   DX, 24(SP)
+	DECQ   16(SP)
+	JNZ    plane1
+	MOVQ   a+16(FP), R8
+	MOVQ   aPlane+32(FP), DX
+	ADDQ   DX, R8
+	MOVQ   R8, a+16(FP)
+	MOVQ   b+40(FP), DI
+	MOVQ   bPlane+48(FP), DX
+	ADDQ   DX, DI
+	MOVQ   DI, b+40(FP)
+	MOVQ   block+72(FP), R11
+	ADDQ   $+4096, R11
+	MOVQ   R11, block+72(FP)
 	MOVQ   panels+56(FP), DX
-	DECQ   DX
-	MOVQ   DX, panels+56(FP)
-	JNZ    panel
+	MOVQ   DX, 32(SP)
+	MOVQ   bNext+104(FP), DX
+	MOVQ   DX, 40(SP)
+
+	// TILEZERO TMM0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+
+	// TILEZERO TMM1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+
+	// TILEZERO TMM2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd0
+
+	// TILEZERO TMM3
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd8
+	MOVQ R8, SI
+	MOVQ b+40(FP), DI
+
+	// TILELOADD TMM6, [RDI+R12*1+0x0]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x27
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RSI+R12*1+0x0]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM5, [RSI+R12*1+0x400]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x04
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM7, [RDI+R12*1+0x400]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xbc
+	BYTE $0x27
+	BYTE $0x00
+	BYTE $0x04
+	BYTE $0x00
+	BYTE $0x00
+
+plane2:
+	MOVQ aNext+96(FP), R14
+	ADDQ SI, R14
+	MOVQ 40(SP), R15
+	ADDQ DI, R15
+	MOVQ steps+64(FP), DX
+	DECQ DX
+	JZ   plane2Last
+
+plane2Step:
+	TESTQ R10, R10
+	JZ    plane2Bare
+
+	// TDPBSSD TMM0, TMM4, TMM6
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4b
+	BYTE        $0x5e
+	BYTE        $0xc4
+	PREFETCHT0  (AX)(CX*8)
+	VPMOVSXWD.Z (AX), K1, Z0
+	VPADDD      -8192(R9), Z0, Z0
+	VPMOVSXWD.Z 32(AX), K1, Z1
+	VPADDD      -8128(R9), Z1, Z1
+	VMOVDQU32   -4096(R9), Z2
+	VMOVDQU32   (R9), Z6
+	VMOVDQU32   -4032(R9), Z3
+	VMOVDQU32   64(R9), Z7
+	VPSUBD      Z2, Z6, Z6
+	VPSUBD      -8192(R9), Z6, Z6
+
+	// TDPBSSD TMM2, TMM5, TMM6
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4b
+	BYTE        $0x5e
+	BYTE        $0xd5
+	VPSUBD      Z3, Z7, Z7
+	VPSUBD      -8128(R9), Z7, Z7
+	VCVTDQ2PS   Z2, Z4
+	VCVTDQ2PS   Z3, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z2
+
+	// TILEZERO TMM6
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xf0
+	VPDPWSSD    Z30, Z5, Z3
+	VPDPWSSD    Z27, Z2, Z6
+	VPDPWSSD    Z27, Z3, Z7
+	VCVTDQ2PS   Z6, Z4
+	VCVTDQ2PS   Z7, Z5
+	VFMADD213PS Z29, Z31, Z4
+
+	// TDPBSSD TMM1, TMM4, TMM7
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x43
+	BYTE        $0x5e
+	BYTE        $0xcc
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z6
+	VPDPWSSD    Z30, Z5, Z7
+	VPDPWSSD    Z27, Z6, Z0
+	VPDPWSSD    Z27, Z7, Z1
+	VCVTDQ2PS   Z0, Z4
+
+	// TILEZERO TMM4
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xe0
+	VCVTDQ2PS   Z1, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z0
+	VPDPWSSD    Z30, Z5, Z1
+	VCVTDQ2PS   Z0, Z4
+
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xb4
+	BYTE        $0x27
+	BYTE        $0x00
+	BYTE        $0x08
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTDQ2PS   Z1, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z0
+	VPDPWSSD    Z30, Z5, Z1
+	VPACKSSDW   Z1, Z0, Z0
+	VPERMQ      Z0, Z26, Z0
+	VMOVDQU32   Z0, (AX)
+	ADDQ        CX, AX
+	ADDQ        $+128, R9
+
+	// TDPBSSD TMM3, TMM5, TMM7
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x43
+	BYTE        $0x5e
+	BYTE        $0xdd
+	PREFETCHT0  (AX)(CX*8)
+	VPMOVSXWD.Z (AX), K1, Z0
+	VPADDD      -8192(R9), Z0, Z0
+	VPMOVSXWD.Z 32(AX), K1, Z1
+	VPADDD      -8128(R9), Z1, Z1
+	VMOVDQU32   -4096(R9), Z2
+	VMOVDQU32   (R9), Z6
+	VMOVDQU32   -4032(R9), Z3
+	VMOVDQU32   64(R9), Z7
+	VPSUBD      Z2, Z6, Z6
+	VPSUBD      -8192(R9), Z6, Z6
+
+	// TILEZERO TMM5
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xe8
+	VPSUBD      Z3, Z7, Z7
+	VPSUBD      -8128(R9), Z7, Z7
+	VCVTDQ2PS   Z2, Z4
+	VCVTDQ2PS   Z3, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z2
+
+	// TILEZERO TMM7
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xf8
+	VPDPWSSD    Z30, Z5, Z3
+	VPDPWSSD    Z27, Z2, Z6
+	VPDPWSSD    Z27, Z3, Z7
+	VCVTDQ2PS   Z6, Z4
+	VCVTDQ2PS   Z7, Z5
+	VFMADD213PS Z29, Z31, Z4
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xa4
+	BYTE        $0x26
+	BYTE        $0x00
+	BYTE        $0x08
+	BYTE        $0x00
+	BYTE        $0x00
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z6
+	VPDPWSSD    Z30, Z5, Z7
+	VPDPWSSD    Z27, Z6, Z0
+	VPDPWSSD    Z27, Z7, Z1
+	VCVTDQ2PS   Z0, Z4
+
+	// TILELOADD TMM5, [RSI+R12*1+0xc00]
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xac
+	BYTE        $0x26
+	BYTE        $0x00
+	BYTE        $0x0c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTDQ2PS   Z1, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z0
+	VPDPWSSD    Z30, Z5, Z1
+	VCVTDQ2PS   Z0, Z4
+
+	// TILELOADD TMM7, [RDI+R12*1+0xc00]
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xbc
+	BYTE        $0x27
+	BYTE        $0x00
+	BYTE        $0x0c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTDQ2PS   Z1, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z0
+	VPDPWSSD    Z30, Z5, Z1
+	VPACKSSDW   Z1, Z0, Z0
+	VPERMQ      Z0, Z26, Z0
+	VMOVDQU32   Z0, (AX)
+	ADDQ        CX, AX
+	ADDQ        $+128, R9
+	ADDQ        $+2048, SI
+	ADDQ        $+2048, DI
+	PREFETCHT1  (R14)
+	PREFETCHT1  64(R14)
+	ADDQ        $+128, R14
+	PREFETCHT1  (R15)
+	PREFETCHT1  64(R15)
+	PREFETCHT1  128(R15)
+	PREFETCHT1  192(R15)
+	ADDQ        $+256, R15
+	SUBQ        $+2, R10
+	DECQ        DX
+	JNZ         plane2Step
+	JMP         plane2Last
+
+plane2Bare:
+	// TDPBSSD TMM0, TMM4, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4b
+	BYTE $0x5e
+	BYTE $0xc4
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSSD TMM2, TMM5, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4b
+	BYTE $0x5e
+	BYTE $0xd5
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSSD TMM1, TMM4, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x43
+	BYTE $0x5e
+	BYTE $0xcc
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM4
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x27
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSSD TMM3, TMM5, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x43
+	BYTE $0x5e
+	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM5
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM5, [RSI+R12*1+0xc00]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM7, [RDI+R12*1+0xc00]
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xbc
+	BYTE       $0x27
+	BYTE       $0x00
+	BYTE       $0x0c
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	ADDQ       $+2048, SI
+	ADDQ       $+2048, DI
+	PREFETCHT1 (R14)
+	PREFETCHT1 64(R14)
+	ADDQ       $+128, R14
+	PREFETCHT1 (R15)
+	PREFETCHT1 64(R15)
+	PREFETCHT1 128(R15)
+	PREFETCHT1 192(R15)
+	ADDQ       $+256, R15
+	DECQ       DX
+	JNZ        plane2Bare
+
+plane2Last:
+	MOVQ R8, SI
+	MOVQ b+40(FP), DI
+	CMPQ 32(SP), $+1
+	JEQ  plane2Once
+	MOVQ aStride+24(FP), DX
+	ADDQ DX, SI
+
+plane2Once:
+	SUBQ $+2048, SI
+	SUBQ $+2048, DI
+
+	// TDPBSSD TMM0, TMM4, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4b
+	BYTE $0x5e
+	BYTE $0xc4
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSSD TMM2, TMM5, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4b
+	BYTE $0x5e
+	BYTE $0xd5
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSSD TMM1, TMM4, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x43
+	BYTE $0x5e
+	BYTE $0xcc
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM4
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x27
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSSD TMM3, TMM5, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x43
+	BYTE $0x5e
+	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM5
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM5, [RSI+R12*1+0xc00]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM7, [RDI+R12*1+0xc00]
+	BYTE  $0xc4
+	BYTE  $0xa2
+	BYTE  $0x7b
+	BYTE  $0x4b
+	BYTE  $0xbc
+	BYTE  $0x27
+	BYTE  $0x00
+	BYTE  $0x0c
+	BYTE  $0x00
+	BYTE  $0x00
+	BYTE  $0x90
+	BYTE  $0x90
+	BYTE  $0x90
+	BYTE  $0x90
+	BYTE  $0x90
+	BYTE  $0x90
+	TESTQ R10, R10
+	JZ    plane2Drained
+
+plane2Drain:
+	PREFETCHT0  (AX)(CX*8)
+	VPMOVSXWD.Z (AX), K1, Z0
+	VPADDD      -8192(R9), Z0, Z0
+	VPMOVSXWD.Z 32(AX), K1, Z1
+	VPADDD      -8128(R9), Z1, Z1
+	VMOVDQU32   -4096(R9), Z2
+	VMOVDQU32   (R9), Z6
+	VMOVDQU32   -4032(R9), Z3
+	VMOVDQU32   64(R9), Z7
+	VPSUBD      Z2, Z6, Z6
+	VPSUBD      -8192(R9), Z6, Z6
+	VPSUBD      Z3, Z7, Z7
+	VPSUBD      -8128(R9), Z7, Z7
+	VCVTDQ2PS   Z2, Z4
+	VCVTDQ2PS   Z3, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z2
+	VPDPWSSD    Z30, Z5, Z3
+	VPDPWSSD    Z27, Z2, Z6
+	VPDPWSSD    Z27, Z3, Z7
+	VCVTDQ2PS   Z6, Z4
+	VCVTDQ2PS   Z7, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z6
+	VPDPWSSD    Z30, Z5, Z7
+	VPDPWSSD    Z27, Z6, Z0
+	VPDPWSSD    Z27, Z7, Z1
+	VCVTDQ2PS   Z0, Z4
+	VCVTDQ2PS   Z1, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z0
+	VPDPWSSD    Z30, Z5, Z1
+	VCVTDQ2PS   Z0, Z4
+	VCVTDQ2PS   Z1, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z0
+	VPDPWSSD    Z30, Z5, Z1
+	VPACKSSDW   Z1, Z0, Z0
+	VPERMQ      Z0, Z26, Z0
+	VMOVDQU32   Z0, (AX)
+	ADDQ        CX, AX
+	ADDQ        $+128, R9
+	PREFETCHT0  (AX)(CX*8)
+	VPMOVSXWD.Z (AX), K1, Z0
+	VPADDD      -8192(R9), Z0, Z0
+	VPMOVSXWD.Z 32(AX), K1, Z1
+	VPADDD      -8128(R9), Z1, Z1
+	VMOVDQU32   -4096(R9), Z2
+	VMOVDQU32   (R9), Z6
+	VMOVDQU32   -4032(R9), Z3
+	VMOVDQU32   64(R9), Z7
+	VPSUBD      Z2, Z6, Z6
+	VPSUBD      -8192(R9), Z6, Z6
+	VPSUBD      Z3, Z7, Z7
+	VPSUBD      -8128(R9), Z7, Z7
+	VCVTDQ2PS   Z2, Z4
+	VCVTDQ2PS   Z3, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z2
+	VPDPWSSD    Z30, Z5, Z3
+	VPDPWSSD    Z27, Z2, Z6
+	VPDPWSSD    Z27, Z3, Z7
+	VCVTDQ2PS   Z6, Z4
+	VCVTDQ2PS   Z7, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z6
+	VPDPWSSD    Z30, Z5, Z7
+	VPDPWSSD    Z27, Z6, Z0
+	VPDPWSSD    Z27, Z7, Z1
+	VCVTDQ2PS   Z0, Z4
+	VCVTDQ2PS   Z1, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z0
+	VPDPWSSD    Z30, Z5, Z1
+	VCVTDQ2PS   Z0, Z4
+	VCVTDQ2PS   Z1, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z0
+	VPDPWSSD    Z30, Z5, Z1
+	VPACKSSDW   Z1, Z0, Z0
+	VPERMQ      Z0, Z26, Z0
+	VMOVDQU32   Z0, (AX)
+	ADDQ        CX, AX
+	ADDQ        $+128, R9
+	SUBQ        $+2, R10
+	JNZ         plane2Drain
+
+plane2Drained:
+	// TILESTORED [R11+R13*1+0x0], TMM0
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x2b
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R13*1+0x40], TMM1
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x2b
+	BYTE $0x40
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R13*1+0x800], TMM2
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x94
+	BYTE $0x2b
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R13*1+0x840], TMM3
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x9c
+	BYTE $0x2b
+	BYTE $0x40
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+
+	// TILEZERO TMM1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+
+	// TILEZERO TMM2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd0
+
+	// TILEZERO TMM3
+	BYTE   $0xc4
+	BYTE   $0xe2
+	BYTE   $0x7b
+	BYTE   $0x49
+	BYTE   $0xd8
+	ADDQ   $+2048, SI
+	ADDQ   $+2048, DI
+	MOVQ   BX, AX
+	MOVQ   R11, R9
+	MOVQ   $0x0000000000000020, R10
+	MOVQ   CX, DX
+	SHLQ   $0x05, DX
+	ADDQ   DX, BX
+	ADDQ   $+12288, R11
+	MOVQ   aStride+24(FP), DX
+	ADDQ   DX, R8
+	MOVQ   steps+64(FP), DX
+	IMUL3Q $+256, DX, DX
+	ADDQ   DX, 40(SP)
+	DECQ   32(SP)
+	JNZ    plane2
 	TESTQ  R10, R10
-	JZ     lastDrained
+	JZ     plane2RestDrained
 
-lastDrain:
-	PREFETCHT0   (AX)(CX*8)
-	VPMOVSXWD.Z  (AX), K1, Z0
-	VPADDD       (R9), Z0, Z0
-	VCVTDQ2PS    Z0, Z0
-	VPMOVSXWD.Z  32(AX), K1, Z1
-	VPADDD       64(R9), Z1, Z1
-	VCVTDQ2PS    Z1, Z1
-	VMOVDQU32    8192(R9), Z6
-	VCVTDQ2PS    4096(R9), Z2
-	VPSUBD       4096(R9), Z6, Z6
-	VMOVDQU32    8256(R9), Z7
-	VCVTDQ2PS    4160(R9), Z3
-	VPSUBD       4160(R9), Z7, Z7
-	VPSUBD       (R9), Z6, Z6
-	VCVTDQ2PS    Z6, Z6
-	VPSUBD       64(R9), Z7, Z7
-	VCVTDQ2PS    Z7, Z7
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD213PS  Z6, Z27, Z2
-	VFMADD213PS  Z7, Z27, Z3
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD231PS  Z2, Z27, Z0
-	VFMADD231PS  Z3, Z27, Z1
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z0, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z1, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VMOVAPS      Z0, Z4
-	VFMSUB213PS  Z28, Z31, Z4
-	VADDPS       Z29, Z4, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z1, Z5
-	VFMSUB213PS  Z28, Z31, Z5
-	VADDPS       Z29, Z5, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VCVTPS2DQ    Z0, Z0
-	VCVTPS2DQ    Z1, Z1
-	VPACKSSDW    Z1, Z0, Z0
-	VPERMQ       Z0, Z26, Z0
-	VMOVDQU32    Z0, (AX)
-	ADDQ         CX, AX
-	ADDQ         $+128, R9
-	SUBQ         $+1, R10
-	JNZ          lastDrain
+plane2RestDrain:
+	PREFETCHT0  (AX)(CX*8)
+	VPMOVSXWD.Z (AX), K1, Z0
+	VPADDD      -8192(R9), Z0, Z0
+	VPMOVSXWD.Z 32(AX), K1, Z1
+	VPADDD      -8128(R9), Z1, Z1
+	VMOVDQU32   -4096(R9), Z2
+	VMOVDQU32   (R9), Z6
+	VMOVDQU32   -4032(R9), Z3
+	VMOVDQU32   64(R9), Z7
+	VPSUBD      Z2, Z6, Z6
+	VPSUBD      -8192(R9), Z6, Z6
+	VPSUBD      Z3, Z7, Z7
+	VPSUBD      -8128(R9), Z7, Z7
+	VCVTDQ2PS   Z2, Z4
+	VCVTDQ2PS   Z3, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z2
+	VPDPWSSD    Z30, Z5, Z3
+	VPDPWSSD    Z27, Z2, Z6
+	VPDPWSSD    Z27, Z3, Z7
+	VCVTDQ2PS   Z6, Z4
+	VCVTDQ2PS   Z7, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z6
+	VPDPWSSD    Z30, Z5, Z7
+	VPDPWSSD    Z27, Z6, Z0
+	VPDPWSSD    Z27, Z7, Z1
+	VCVTDQ2PS   Z0, Z4
+	VCVTDQ2PS   Z1, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z0
+	VPDPWSSD    Z30, Z5, Z1
+	VCVTDQ2PS   Z0, Z4
+	VCVTDQ2PS   Z1, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z0
+	VPDPWSSD    Z30, Z5, Z1
+	VPACKSSDW   Z1, Z0, Z0
+	VPERMQ      Z0, Z26, Z0
+	VMOVDQU32   Z0, (AX)
+	ADDQ        CX, AX
+	ADDQ        $+128, R9
+	PREFETCHT0  (AX)(CX*8)
+	VPMOVSXWD.Z (AX), K1, Z0
+	VPADDD      -8192(R9), Z0, Z0
+	VPMOVSXWD.Z 32(AX), K1, Z1
+	VPADDD      -8128(R9), Z1, Z1
+	VMOVDQU32   -4096(R9), Z2
+	VMOVDQU32   (R9), Z6
+	VMOVDQU32   -4032(R9), Z3
+	VMOVDQU32   64(R9), Z7
+	VPSUBD      Z2, Z6, Z6
+	VPSUBD      -8192(R9), Z6, Z6
+	VPSUBD      Z3, Z7, Z7
+	VPSUBD      -8128(R9), Z7, Z7
+	VCVTDQ2PS   Z2, Z4
+	VCVTDQ2PS   Z3, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z2
+	VPDPWSSD    Z30, Z5, Z3
+	VPDPWSSD    Z27, Z2, Z6
+	VPDPWSSD    Z27, Z3, Z7
+	VCVTDQ2PS   Z6, Z4
+	VCVTDQ2PS   Z7, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z6
+	VPDPWSSD    Z30, Z5, Z7
+	VPDPWSSD    Z27, Z6, Z0
+	VPDPWSSD    Z27, Z7, Z1
+	VCVTDQ2PS   Z0, Z4
+	VCVTDQ2PS   Z1, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z0
+	VPDPWSSD    Z30, Z5, Z1
+	VCVTDQ2PS   Z0, Z4
+	VCVTDQ2PS   Z1, Z5
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VPDPWSSD    Z30, Z4, Z0
+	VPDPWSSD    Z30, Z5, Z1
+	VPACKSSDW   Z1, Z0, Z0
+	VPERMQ      Z0, Z26, Z0
+	VMOVDQU32   Z0, (AX)
+	ADDQ        CX, AX
+	ADDQ        $+128, R9
+	SUBQ        $+2, R10
+	JNZ         plane2RestDrain
 
-lastDrained:
+plane2RestDrained:
 	// TILERELEASE
 	BYTE $0xc4
 	BYTE $0xe2
@@ -3149,37 +3404,27 @@ loop:
 	VZEROUPPER
 	RET
 
-// func splitAMX(dst *int8, stride int, src *int16, n int)
-// Requires: AVX, AVX512BW, AVX512F
-TEXT ·splitAMX(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), DI
-	MOVQ         src+16(FP), SI
-	MOVQ         n+24(FP), DX
-	MOVQ         stride+8(FP), CX
-	MOVL         $0x00400040, AX
-	VPBROADCASTD AX, Z31
+// func joinAMX(dst *int16, src *int8, stride int, n int)
+// Requires: AVX, AVX512BW
+TEXT ·joinAMX(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+24(FP), DX
+	MOVQ stride+16(FP), CX
 
 loop:
-	VMOVDQU16 (SI), Z0
-	VPADDW    Z31, Z0, Z1
-	VPSRAW    $0x07, Z1, Z1
-	VPSLLW    $0x07, Z1, Z8
-	VPSUBW    Z8, Z0, Z0
-	VPMOVWB   Z0, (DI)
-	VPMOVWB   Z1, (DI)(CX*1)
-	VPADDW    Z0, Z1, Z1
-	VPMOVWB   Z1, (DI)(CX*2)
-	VMOVDQU16 64(SI), Z2
-	VPADDW    Z31, Z2, Z3
-	VPSRAW    $0x07, Z3, Z3
-	VPSLLW    $0x07, Z3, Z9
-	VPSUBW    Z9, Z2, Z2
-	VPMOVWB   Z2, 32(DI)
-	VPMOVWB   Z3, 32(DI)(CX*1)
-	VPADDW    Z2, Z3, Z3
-	VPMOVWB   Z3, 32(DI)(CX*2)
-	ADDQ      $+128, SI
-	ADDQ      $+64, DI
+	VPMOVSXBW (SI), Z0
+	VPMOVSXBW (SI)(CX*1), Z2
+	VPSLLW    $0x07, Z2, Z2
+	VPADDW    Z2, Z0, Z0
+	VMOVDQU16 Z0, (DI)
+	VPMOVSXBW 32(SI), Z1
+	VPMOVSXBW 32(SI)(CX*1), Z3
+	VPSLLW    $0x07, Z3, Z3
+	VPADDW    Z3, Z1, Z1
+	VMOVDQU16 Z1, 64(DI)
+	ADDQ      $+64, SI
+	ADDQ      $+128, DI
 	SUBQ      $+64, DX
 	JNZ       loop
 	VZEROUPPER
@@ -3456,7 +3701,7 @@ TEXT ·convertBytesAMX(SB), NOSPLIT, $32-89
 	MOVQ         $0x0000000000000080, R13
 	MOVL         $0x4b400000, AX
 	VPBROADCASTD AX, Z29
-	MOVL         $0x00400040, AX
+	MOVL         $0x01010101, AX
 	VPBROADCASTD AX, Z28
 	VMOVDQU32    packedWords<>+0(SB), Z26
 	LEAQ         tileConfig<>+0(SB), AX
@@ -3626,24 +3871,6 @@ plainFill:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM6, [RDI+R13*1+0x800]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x2f
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
 	// TDPBSUD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -3670,13 +3897,13 @@ plainFill:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	// TILELOADD TMM6, [RDI+R13*1+0x800]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x26
+	BYTE $0xb4
+	BYTE $0x2f
 	BYTE $0x00
 	BYTE $0x08
 	BYTE $0x00
@@ -3714,6 +3941,37 @@ plainFill:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE $0xc4
 	BYTE $0xa2
@@ -3725,19 +3983,6 @@ plainFill:
 	BYTE $0x0c
 	BYTE $0x00
 	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILEZERO TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xf8
 	BYTE $0x90
 	BYTE $0x90
 	BYTE $0x90
@@ -4120,17 +4365,12 @@ plainStore2:
 	ADDQ $+128, R9
 	ADDQ $+12, R15
 
-	// TILELOADD TMM6, [RDI+R13*1+0x800]
+	// TDPBSUD TMM1, TMM4, TMM7
 	BYTE         $0xc4
-	BYTE         $0xa2
-	BYTE         $0x7b
-	BYTE         $0x4b
-	BYTE         $0xb4
-	BYTE         $0x2f
-	BYTE         $0x00
-	BYTE         $0x08
-	BYTE         $0x00
-	BYTE         $0x00
+	BYTE         $0xe2
+	BYTE         $0x42
+	BYTE         $0x5e
+	BYTE         $0xcc
 	BYTE         $0x90
 	BYTE         $0x90
 	VPBROADCASTD (R15), Z25
@@ -4143,12 +4383,12 @@ plainStore2:
 	VCVTDQ2PS    Z0, Z4
 	VCVTDQ2PS    Z1, Z5
 
-	// TDPBSUD TMM1, TMM4, TMM7
+	// TILEZERO TMM4
 	BYTE        $0xc4
 	BYTE        $0xe2
-	BYTE        $0x42
-	BYTE        $0x5e
-	BYTE        $0xcc
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xe0
 	BYTE        $0x90
 	BYTE        $0x90
 	VCVTDQ2PS   Z2, Z6
@@ -4160,12 +4400,17 @@ plainStore2:
 	VPDPWSSD    Z27, Z4, Z0
 	VPDPWSSD    Z27, Z5, Z1
 
-	// TILEZERO TMM4
+	// TILELOADD TMM6, [RDI+R13*1+0x800]
 	BYTE      $0xc4
-	BYTE      $0xe2
+	BYTE      $0xa2
 	BYTE      $0x7b
-	BYTE      $0x49
-	BYTE      $0xe0
+	BYTE      $0x4b
+	BYTE      $0xb4
+	BYTE      $0x2f
+	BYTE      $0x00
+	BYTE      $0x08
+	BYTE      $0x00
+	BYTE      $0x00
 	BYTE      $0x90
 	VPDPWSSD  Z27, Z6, Z2
 	VPDPWSSD  Z27, Z7, Z3
@@ -4182,6 +4427,67 @@ plainStore3Cached:
 	VMOVDQU32 Z14, (R10)
 
 plainStore3:
+	ADDQ CX, R10
+	ADDQ $+128, R9
+	ADDQ $+12, R15
+
+	// TDPBSUD TMM3, TMM5, TMM7
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x42
+	BYTE         $0x5e
+	BYTE         $0xdd
+	BYTE         $0x90
+	BYTE         $0x90
+	VPBROADCASTD (R15), Z25
+	VBROADCASTSS 4(R15), Z31
+	VPBROADCASTD 8(R15), Z27
+	VPADDD       (R9), Z25, Z0
+	VPADDD       64(R9), Z25, Z1
+	VPADDD       4096(R9), Z25, Z2
+	VPADDD       4160(R9), Z25, Z3
+	VCVTDQ2PS    Z0, Z4
+	VCVTDQ2PS    Z1, Z5
+
+	// TILEZERO TMM5
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xe8
+	BYTE        $0x90
+	BYTE        $0x90
+	VCVTDQ2PS   Z2, Z6
+	VCVTDQ2PS   Z3, Z7
+	VFMADD213PS Z29, Z31, Z4
+	VFMADD213PS Z29, Z31, Z5
+	VFMADD213PS Z29, Z31, Z6
+	VFMADD213PS Z29, Z31, Z7
+	VPDPWSSD    Z27, Z4, Z0
+	VPDPWSSD    Z27, Z5, Z1
+
+	// TILEZERO TMM7
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xf8
+	BYTE      $0x90
+	VPDPWSSD  Z27, Z6, Z2
+	VPDPWSSD  Z27, Z7, Z3
+	VPACKSSDW Z1, Z0, Z8
+	VPACKSSDW Z3, Z2, Z9
+	VPACKSSWB Z9, Z8, Z14
+	VPERMD    Z14, Z26, Z14
+	TESTL     AX, AX
+	JZ        plainStore4Cached
+	VMOVNTDQ  Z14, (R10)
+	JMP       plainStore4
+
+plainStore4Cached:
+	VMOVDQU32 Z14, (R10)
+
+plainStore4:
 	ADDQ CX, R10
 	ADDQ $+128, R9
 	ADDQ $+12, R15
@@ -4209,78 +4515,17 @@ plainStore3:
 	VCVTDQ2PS    Z0, Z4
 	VCVTDQ2PS    Z1, Z5
 
-	// TDPBSUD TMM3, TMM5, TMM7
-	BYTE        $0xc4
-	BYTE        $0xe2
-	BYTE        $0x42
-	BYTE        $0x5e
-	BYTE        $0xdd
-	BYTE        $0x90
-	BYTE        $0x90
-	VCVTDQ2PS   Z2, Z6
-	VCVTDQ2PS   Z3, Z7
-	VFMADD213PS Z29, Z31, Z4
-	VFMADD213PS Z29, Z31, Z5
-	VFMADD213PS Z29, Z31, Z6
-	VFMADD213PS Z29, Z31, Z7
-	VPDPWSSD    Z27, Z4, Z0
-	VPDPWSSD    Z27, Z5, Z1
-
-	// TILEZERO TMM5
-	BYTE      $0xc4
-	BYTE      $0xe2
-	BYTE      $0x7b
-	BYTE      $0x49
-	BYTE      $0xe8
-	BYTE      $0x90
-	VPDPWSSD  Z27, Z6, Z2
-	VPDPWSSD  Z27, Z7, Z3
-	VPACKSSDW Z1, Z0, Z8
-	VPACKSSDW Z3, Z2, Z9
-	VPACKSSWB Z9, Z8, Z14
-	VPERMD    Z14, Z26, Z14
-	TESTL     AX, AX
-	JZ        plainStore4Cached
-	VMOVNTDQ  Z14, (R10)
-	JMP       plainStore4
-
-plainStore4Cached:
-	VMOVDQU32 Z14, (R10)
-
-plainStore4:
-	ADDQ CX, R10
-	ADDQ $+128, R9
-	ADDQ $+12, R15
-
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
-	BYTE         $0xc4
-	BYTE         $0xa2
-	BYTE         $0x7b
-	BYTE         $0x4b
-	BYTE         $0xac
-	BYTE         $0x26
-	BYTE         $0x00
-	BYTE         $0x0c
-	BYTE         $0x00
-	BYTE         $0x00
-	BYTE         $0x90
-	BYTE         $0x90
-	VPBROADCASTD (R15), Z25
-	VBROADCASTSS 4(R15), Z31
-	VPBROADCASTD 8(R15), Z27
-	VPADDD       (R9), Z25, Z0
-	VPADDD       64(R9), Z25, Z1
-	VPADDD       4096(R9), Z25, Z2
-	VPADDD       4160(R9), Z25, Z3
-	VCVTDQ2PS    Z0, Z4
-	VCVTDQ2PS    Z1, Z5
-
-	// TILEZERO TMM7
 	BYTE        $0xc4
-	BYTE        $0xe2
+	BYTE        $0xa2
 	BYTE        $0x7b
-	BYTE        $0x49
-	BYTE        $0xf8
+	BYTE        $0x4b
+	BYTE        $0xac
+	BYTE        $0x26
+	BYTE        $0x00
+	BYTE        $0x0c
+	BYTE        $0x00
+	BYTE        $0x00
 	BYTE        $0x90
 	BYTE        $0x90
 	VCVTDQ2PS   Z2, Z6
@@ -4721,24 +4966,6 @@ plainDrain:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM6, [RDI+R13*1+0x800]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x2f
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
 	// TDPBSUD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -4765,13 +4992,13 @@ plainDrain:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	// TILELOADD TMM6, [RDI+R13*1+0x800]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x26
+	BYTE $0xb4
+	BYTE $0x2f
 	BYTE $0x00
 	BYTE $0x08
 	BYTE $0x00
@@ -4809,6 +5036,37 @@ plainDrain:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE $0xc4
 	BYTE $0xa2
@@ -4820,19 +5078,6 @@ plainDrain:
 	BYTE $0x0c
 	BYTE $0x00
 	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILEZERO TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xf8
 	BYTE $0x90
 	BYTE $0x90
 	BYTE $0x90
@@ -5226,24 +5471,6 @@ karatsubaFill:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM6, [RDI+R13*1+0x800]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x2f
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
 	// TDPBSUD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -5270,13 +5497,13 @@ karatsubaFill:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	// TILELOADD TMM6, [RDI+R13*1+0x800]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x26
+	BYTE $0xb4
+	BYTE $0x2f
 	BYTE $0x00
 	BYTE $0x08
 	BYTE $0x00
@@ -5314,6 +5541,37 @@ karatsubaFill:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE $0xc4
 	BYTE $0xa2
@@ -5325,19 +5583,6 @@ karatsubaFill:
 	BYTE $0x0c
 	BYTE $0x00
 	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILEZERO TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xf8
 	BYTE $0x90
 	BYTE $0x90
 	BYTE $0x90
@@ -5715,17 +5960,12 @@ karatsubaModulus:
 	VCVTDQ2PS Z0, Z4
 	VCVTDQ2PS Z1, Z5
 
-	// TILELOADD TMM6, [RDI+R13*1+0x800]
+	// TDPBSUD TMM1, TMM4, TMM7
 	BYTE        $0xc4
-	BYTE        $0xa2
-	BYTE        $0x7b
-	BYTE        $0x4b
-	BYTE        $0xb4
-	BYTE        $0x2f
-	BYTE        $0x00
-	BYTE        $0x08
-	BYTE        $0x00
-	BYTE        $0x00
+	BYTE        $0xe2
+	BYTE        $0x42
+	BYTE        $0x5e
+	BYTE        $0xcc
 	VCVTDQ2PS   Z2, Z6
 	VCVTDQ2PS   Z3, Z7
 	VFMADD213PS Z29, Z31, Z4
@@ -5738,29 +5978,32 @@ karatsubaModulus:
 	VPDPWSSD    Z27, Z7, Z3
 	VPACKSSDW   Z1, Z0, Z8
 
-	// TDPBSUD TMM1, TMM4, TMM7
-	BYTE      $0xc4
-	BYTE      $0xe2
-	BYTE      $0x42
-	BYTE      $0x5e
-	BYTE      $0xcc
-	BYTE      $0x90
-	VPACKSSDW Z3, Z2, Z9
-	VPADDW    Z28, Z8, Z10
-	VPSRAW    $0x07, Z10, Z10
-	VPSLLW    $0x07, Z10, Z12
-	VPSUBW    Z12, Z8, Z12
-	VPADDW    Z28, Z9, Z11
-	VPSRAW    $0x07, Z11, Z11
-	VPSLLW    $0x07, Z11, Z13
-	VPSUBW    Z13, Z9, Z13
-
 	// TILEZERO TMM4
 	BYTE      $0xc4
 	BYTE      $0xe2
 	BYTE      $0x7b
 	BYTE      $0x49
 	BYTE      $0xe0
+	BYTE      $0x90
+	VPACKSSDW Z3, Z2, Z9
+	VPMULHRSW Z28, Z8, Z10
+	VPSLLW    $0x07, Z10, Z12
+	VPSUBW    Z12, Z8, Z12
+	VPMULHRSW Z28, Z9, Z11
+	VPSLLW    $0x07, Z11, Z13
+	VPSUBW    Z13, Z9, Z13
+
+	// TILELOADD TMM6, [RDI+R13*1+0x800]
+	BYTE      $0xc4
+	BYTE      $0xa2
+	BYTE      $0x7b
+	BYTE      $0x4b
+	BYTE      $0xb4
+	BYTE      $0x2f
+	BYTE      $0x00
+	BYTE      $0x08
+	BYTE      $0x00
+	BYTE      $0x00
 	VPACKSSWB Z13, Z12, Z14
 	VPERMD    Z14, Z26, Z14
 	TESTL     AX, AX
@@ -5801,17 +6044,12 @@ karatsubaStore15:
 	ADDQ $+256, R9
 	ADDQ $+12, R15
 
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	// TDPBSUD TMM3, TMM5, TMM7
 	BYTE         $0xc4
-	BYTE         $0xa2
-	BYTE         $0x7b
-	BYTE         $0x4b
-	BYTE         $0xa4
-	BYTE         $0x26
-	BYTE         $0x00
-	BYTE         $0x08
-	BYTE         $0x00
-	BYTE         $0x00
+	BYTE         $0xe2
+	BYTE         $0x42
+	BYTE         $0x5e
+	BYTE         $0xdd
 	BYTE         $0x90
 	VPBROADCASTD (R15), Z25
 	VBROADCASTSS 4(R15), Z31
@@ -5825,12 +6063,12 @@ karatsubaStore15:
 	VCVTDQ2PS    Z2, Z6
 	VCVTDQ2PS    Z3, Z7
 
-	// TDPBSUD TMM3, TMM5, TMM7
+	// TILEZERO TMM5
 	BYTE        $0xc4
 	BYTE        $0xe2
-	BYTE        $0x42
-	BYTE        $0x5e
-	BYTE        $0xdd
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xe8
 	VFMADD213PS Z29, Z31, Z4
 	VFMADD213PS Z29, Z31, Z5
 	VFMADD213PS Z29, Z31, Z6
@@ -5844,12 +6082,12 @@ karatsubaStore15:
 	VPSLLD      $0x07, Z2, Z2
 	VPSLLD      $0x07, Z3, Z3
 
-	// TILEZERO TMM5
+	// TILEZERO TMM7
 	BYTE      $0xc4
 	BYTE      $0xe2
 	BYTE      $0x7b
 	BYTE      $0x49
-	BYTE      $0xe8
+	BYTE      $0xf8
 	BYTE      $0x90
 	VPADDD    (R9), Z25, Z4
 	VPADDD    64(R9), Z25, Z5
@@ -5862,15 +6100,15 @@ karatsubaStore15:
 	VCVTDQ2PS Z0, Z4
 	VCVTDQ2PS Z1, Z5
 
-	// TILELOADD TMM5, [RSI+R12*1+0xc00]
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
 	BYTE        $0xc4
 	BYTE        $0xa2
 	BYTE        $0x7b
 	BYTE        $0x4b
-	BYTE        $0xac
+	BYTE        $0xa4
 	BYTE        $0x26
 	BYTE        $0x00
-	BYTE        $0x0c
+	BYTE        $0x08
 	BYTE        $0x00
 	BYTE        $0x00
 	VCVTDQ2PS   Z2, Z6
@@ -5885,20 +6123,23 @@ karatsubaStore15:
 	VPDPWSSD    Z27, Z7, Z3
 	VPACKSSDW   Z1, Z0, Z8
 
-	// TILEZERO TMM7
+	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE      $0xc4
-	BYTE      $0xe2
+	BYTE      $0xa2
 	BYTE      $0x7b
-	BYTE      $0x49
-	BYTE      $0xf8
+	BYTE      $0x4b
+	BYTE      $0xac
+	BYTE      $0x26
+	BYTE      $0x00
+	BYTE      $0x0c
+	BYTE      $0x00
+	BYTE      $0x00
 	BYTE      $0x90
 	VPACKSSDW Z3, Z2, Z9
-	VPADDW    Z28, Z8, Z10
-	VPSRAW    $0x07, Z10, Z10
+	VPMULHRSW Z28, Z8, Z10
 	VPSLLW    $0x07, Z10, Z12
 	VPSUBW    Z12, Z8, Z12
-	VPADDW    Z28, Z9, Z11
-	VPSRAW    $0x07, Z11, Z11
+	VPMULHRSW Z28, Z9, Z11
 	VPSLLW    $0x07, Z11, Z13
 	VPSUBW    Z13, Z9, Z13
 
@@ -6016,12 +6257,10 @@ karatsubaModulusLast:
 	VPDPWSSD    Z27, Z7, Z3
 	VPACKSSDW   Z1, Z0, Z8
 	VPACKSSDW   Z3, Z2, Z9
-	VPADDW      Z28, Z8, Z10
-	VPSRAW      $0x07, Z10, Z10
+	VPMULHRSW   Z28, Z8, Z10
 	VPSLLW      $0x07, Z10, Z12
 	VPSUBW      Z12, Z8, Z12
-	VPADDW      Z28, Z9, Z11
-	VPSRAW      $0x07, Z11, Z11
+	VPMULHRSW   Z28, Z9, Z11
 	VPSLLW      $0x07, Z11, Z13
 	VPSUBW      Z13, Z9, Z13
 	VPACKSSWB   Z13, Z12, Z14
@@ -6122,12 +6361,10 @@ karatsubaStore21:
 	VPDPWSSD    Z27, Z7, Z3
 	VPACKSSDW   Z1, Z0, Z8
 	VPACKSSDW   Z3, Z2, Z9
-	VPADDW      Z28, Z8, Z10
-	VPSRAW      $0x07, Z10, Z10
+	VPMULHRSW   Z28, Z8, Z10
 	VPSLLW      $0x07, Z10, Z12
 	VPSUBW      Z12, Z8, Z12
-	VPADDW      Z28, Z9, Z11
-	VPSRAW      $0x07, Z11, Z11
+	VPMULHRSW   Z28, Z9, Z11
 	VPSLLW      $0x07, Z11, Z13
 	VPSUBW      Z13, Z9, Z13
 	VPACKSSWB   Z13, Z12, Z14
@@ -6355,12 +6592,10 @@ karatsubaBare:
 	VPDPWSSD     Z27, Z7, Z3
 	VPACKSSDW    Z1, Z0, Z8
 	VPACKSSDW    Z3, Z2, Z9
-	VPADDW       Z28, Z8, Z10
-	VPSRAW       $0x07, Z10, Z10
+	VPMULHRSW    Z28, Z8, Z10
 	VPSLLW       $0x07, Z10, Z12
 	VPSUBW       Z12, Z8, Z12
-	VPADDW       Z28, Z9, Z11
-	VPSRAW       $0x07, Z11, Z11
+	VPMULHRSW    Z28, Z9, Z11
 	VPSLLW       $0x07, Z11, Z13
 	VPSUBW       Z13, Z9, Z13
 	VPACKSSWB    Z13, Z12, Z14
@@ -6452,24 +6687,6 @@ karatsubaDrain:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM6, [RDI+R13*1+0x800]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x2f
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
 	// TDPBSUD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -6496,13 +6713,13 @@ karatsubaDrain:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	// TILELOADD TMM6, [RDI+R13*1+0x800]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x26
+	BYTE $0xb4
+	BYTE $0x2f
 	BYTE $0x00
 	BYTE $0x08
 	BYTE $0x00
@@ -6540,6 +6757,37 @@ karatsubaDrain:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE $0xc4
 	BYTE $0xa2
@@ -6551,19 +6799,6 @@ karatsubaDrain:
 	BYTE $0x0c
 	BYTE $0x00
 	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILEZERO TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xf8
 	BYTE $0x90
 	BYTE $0x90
 	BYTE $0x90
@@ -6840,7 +7075,7 @@ TEXT ·packResiduesAMX(SB), NOSPLIT, $0-40
 	LEAQ         1(BX), R8
 	SHRQ         $0x01, R8
 	SHLQ         $0x07, R8
-	MOVL         $0x10001000, AX
+	MOVL         $0x40004000, AX
 	VPBROADCASTD AX, Z31
 
 pair:
@@ -7063,24 +7298,6 @@ fill:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM6, [RDI+R13*1+0x800]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x2f
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
 	// TDPBSUD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -7107,13 +7324,13 @@ fill:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	// TILELOADD TMM6, [RDI+R13*1+0x800]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x26
+	BYTE $0xb4
+	BYTE $0x2f
 	BYTE $0x00
 	BYTE $0x08
 	BYTE $0x00
@@ -7151,6 +7368,37 @@ fill:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE $0xc4
 	BYTE $0xa2
@@ -7162,19 +7410,6 @@ fill:
 	BYTE $0x0c
 	BYTE $0x00
 	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILEZERO TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xf8
 	BYTE $0x90
 	BYTE $0x90
 	BYTE $0x90
@@ -7484,6 +7719,48 @@ word:
 	VPSLLQ    $0x10, Z7, Z7
 	VPADDQ    Z7, Z3, Z3
 
+	// TDPBSUD TMM1, TMM4, TMM7
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x42
+	BYTE      $0x5e
+	BYTE      $0xcc
+	BYTE      $0x90
+	BYTE      $0x90
+	VPMOVSXDQ 384(R9), Z4
+	VPSLLQ    $0x18, Z4, Z4
+	VPADDQ    Z4, Z0, Z0
+	VPMOVSXDQ 416(R9), Z5
+	VPSLLQ    $0x18, Z5, Z5
+	VPADDQ    Z5, Z1, Z1
+	VPMOVSXDQ 448(R9), Z6
+	VPSLLQ    $0x18, Z6, Z6
+	VPADDQ    Z6, Z2, Z2
+	VPMOVSXDQ 480(R9), Z7
+	VPSLLQ    $0x18, Z7, Z7
+	VPADDQ    Z7, Z3, Z3
+
+	// TILEZERO TMM4
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xe0
+	BYTE      $0x90
+	BYTE      $0x90
+	VPMOVSXDQ 512(R9), Z4
+	VPSLLQ    $0x20, Z4, Z4
+	VPADDQ    Z4, Z0, Z0
+	VPMOVSXDQ 544(R9), Z5
+	VPSLLQ    $0x20, Z5, Z5
+	VPADDQ    Z5, Z1, Z1
+	VPMOVSXDQ 576(R9), Z6
+	VPSLLQ    $0x20, Z6, Z6
+	VPADDQ    Z6, Z2, Z2
+	VPMOVSXDQ 608(R9), Z7
+	VPSLLQ    $0x20, Z7, Z7
+	VPADDQ    Z7, Z3, Z3
+
 	// TILELOADD TMM6, [RDI+R13*1+0x800]
 	BYTE      $0xc4
 	BYTE      $0xa2
@@ -7491,6 +7768,85 @@ word:
 	BYTE      $0x4b
 	BYTE      $0xb4
 	BYTE      $0x2f
+	BYTE      $0x00
+	BYTE      $0x08
+	BYTE      $0x00
+	BYTE      $0x00
+	BYTE      $0x90
+	VMOVDQU64 Z0, (R10)
+	VMOVDQU64 Z1, 64(R10)
+	VMOVDQU64 Z2, 128(R10)
+	VMOVDQU64 Z3, 192(R10)
+	ADDQ      CX, R10
+	ADDQ      $+640, R9
+	ADDQ      $+8, R15
+
+	// TDPBSUD TMM3, TMM5, TMM7
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x42
+	BYTE         $0x5e
+	BYTE         $0xdd
+	BYTE         $0x90
+	BYTE         $0x90
+	VPBROADCASTQ (R15), Z8
+	VPMOVSXDQ    (R9), Z0
+	VPADDQ       Z8, Z0, Z0
+	VPMOVSXDQ    32(R9), Z1
+	VPADDQ       Z8, Z1, Z1
+	VPMOVSXDQ    64(R9), Z2
+	VPADDQ       Z8, Z2, Z2
+
+	// TILEZERO TMM5
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xe8
+	BYTE      $0x90
+	BYTE      $0x90
+	VPMOVSXDQ 96(R9), Z3
+	VPADDQ    Z8, Z3, Z3
+	VPMOVSXDQ 128(R9), Z4
+	VPSLLQ    $0x08, Z4, Z4
+	VPADDQ    Z4, Z0, Z0
+	VPMOVSXDQ 160(R9), Z5
+	VPSLLQ    $0x08, Z5, Z5
+	VPADDQ    Z5, Z1, Z1
+	VPMOVSXDQ 192(R9), Z6
+	VPSLLQ    $0x08, Z6, Z6
+	VPADDQ    Z6, Z2, Z2
+
+	// TILEZERO TMM7
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xf8
+	BYTE      $0x90
+	VPMOVSXDQ 224(R9), Z7
+	VPSLLQ    $0x08, Z7, Z7
+	VPADDQ    Z7, Z3, Z3
+	VPMOVSXDQ 256(R9), Z4
+	VPSLLQ    $0x10, Z4, Z4
+	VPADDQ    Z4, Z0, Z0
+	VPMOVSXDQ 288(R9), Z5
+	VPSLLQ    $0x10, Z5, Z5
+	VPADDQ    Z5, Z1, Z1
+	VPMOVSXDQ 320(R9), Z6
+	VPSLLQ    $0x10, Z6, Z6
+	VPADDQ    Z6, Z2, Z2
+	VPMOVSXDQ 352(R9), Z7
+	VPSLLQ    $0x10, Z7, Z7
+	VPADDQ    Z7, Z3, Z3
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE      $0xc4
+	BYTE      $0xa2
+	BYTE      $0x7b
+	BYTE      $0x4b
+	BYTE      $0xa4
+	BYTE      $0x26
 	BYTE      $0x00
 	BYTE      $0x08
 	BYTE      $0x00
@@ -7510,106 +7866,6 @@ word:
 	VPSLLQ    $0x18, Z7, Z7
 	VPADDQ    Z7, Z3, Z3
 
-	// TDPBSUD TMM1, TMM4, TMM7
-	BYTE      $0xc4
-	BYTE      $0xe2
-	BYTE      $0x42
-	BYTE      $0x5e
-	BYTE      $0xcc
-	BYTE      $0x90
-	BYTE      $0x90
-	VPMOVSXDQ 512(R9), Z4
-	VPSLLQ    $0x20, Z4, Z4
-	VPADDQ    Z4, Z0, Z0
-	VPMOVSXDQ 544(R9), Z5
-	VPSLLQ    $0x20, Z5, Z5
-	VPADDQ    Z5, Z1, Z1
-	VPMOVSXDQ 576(R9), Z6
-	VPSLLQ    $0x20, Z6, Z6
-	VPADDQ    Z6, Z2, Z2
-	VPMOVSXDQ 608(R9), Z7
-	VPSLLQ    $0x20, Z7, Z7
-	VPADDQ    Z7, Z3, Z3
-
-	// TILEZERO TMM4
-	BYTE      $0xc4
-	BYTE      $0xe2
-	BYTE      $0x7b
-	BYTE      $0x49
-	BYTE      $0xe0
-	BYTE      $0x90
-	VMOVDQU64 Z0, (R10)
-	VMOVDQU64 Z1, 64(R10)
-	VMOVDQU64 Z2, 128(R10)
-	VMOVDQU64 Z3, 192(R10)
-	ADDQ      CX, R10
-	ADDQ      $+640, R9
-	ADDQ      $+8, R15
-
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
-	BYTE         $0xc4
-	BYTE         $0xa2
-	BYTE         $0x7b
-	BYTE         $0x4b
-	BYTE         $0xa4
-	BYTE         $0x26
-	BYTE         $0x00
-	BYTE         $0x08
-	BYTE         $0x00
-	BYTE         $0x00
-	BYTE         $0x90
-	BYTE         $0x90
-	VPBROADCASTQ (R15), Z8
-	VPMOVSXDQ    (R9), Z0
-	VPADDQ       Z8, Z0, Z0
-	VPMOVSXDQ    32(R9), Z1
-	VPADDQ       Z8, Z1, Z1
-	VPMOVSXDQ    64(R9), Z2
-	VPADDQ       Z8, Z2, Z2
-
-	// TDPBSUD TMM3, TMM5, TMM7
-	BYTE      $0xc4
-	BYTE      $0xe2
-	BYTE      $0x42
-	BYTE      $0x5e
-	BYTE      $0xdd
-	BYTE      $0x90
-	BYTE      $0x90
-	VPMOVSXDQ 96(R9), Z3
-	VPADDQ    Z8, Z3, Z3
-	VPMOVSXDQ 128(R9), Z4
-	VPSLLQ    $0x08, Z4, Z4
-	VPADDQ    Z4, Z0, Z0
-	VPMOVSXDQ 160(R9), Z5
-	VPSLLQ    $0x08, Z5, Z5
-	VPADDQ    Z5, Z1, Z1
-	VPMOVSXDQ 192(R9), Z6
-	VPSLLQ    $0x08, Z6, Z6
-	VPADDQ    Z6, Z2, Z2
-
-	// TILEZERO TMM5
-	BYTE      $0xc4
-	BYTE      $0xe2
-	BYTE      $0x7b
-	BYTE      $0x49
-	BYTE      $0xe8
-	BYTE      $0x90
-	VPMOVSXDQ 224(R9), Z7
-	VPSLLQ    $0x08, Z7, Z7
-	VPADDQ    Z7, Z3, Z3
-	VPMOVSXDQ 256(R9), Z4
-	VPSLLQ    $0x10, Z4, Z4
-	VPADDQ    Z4, Z0, Z0
-	VPMOVSXDQ 288(R9), Z5
-	VPSLLQ    $0x10, Z5, Z5
-	VPADDQ    Z5, Z1, Z1
-	VPMOVSXDQ 320(R9), Z6
-	VPSLLQ    $0x10, Z6, Z6
-	VPADDQ    Z6, Z2, Z2
-	VPMOVSXDQ 352(R9), Z7
-	VPSLLQ    $0x10, Z7, Z7
-	VPADDQ    Z7, Z3, Z3
-
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE      $0xc4
 	BYTE      $0xa2
@@ -7621,27 +7877,6 @@ word:
 	BYTE      $0x0c
 	BYTE      $0x00
 	BYTE      $0x00
-	BYTE      $0x90
-	BYTE      $0x90
-	VPMOVSXDQ 384(R9), Z4
-	VPSLLQ    $0x18, Z4, Z4
-	VPADDQ    Z4, Z0, Z0
-	VPMOVSXDQ 416(R9), Z5
-	VPSLLQ    $0x18, Z5, Z5
-	VPADDQ    Z5, Z1, Z1
-	VPMOVSXDQ 448(R9), Z6
-	VPSLLQ    $0x18, Z6, Z6
-	VPADDQ    Z6, Z2, Z2
-	VPMOVSXDQ 480(R9), Z7
-	VPSLLQ    $0x18, Z7, Z7
-	VPADDQ    Z7, Z3, Z3
-
-	// TILEZERO TMM7
-	BYTE      $0xc4
-	BYTE      $0xe2
-	BYTE      $0x7b
-	BYTE      $0x49
-	BYTE      $0xf8
 	BYTE      $0x90
 	BYTE      $0x90
 	VPMOVSXDQ 512(R9), Z4
@@ -8020,24 +8255,6 @@ drain:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM6, [RDI+R13*1+0x800]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x2f
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
 	// TDPBSUD TMM1, TMM4, TMM7
 	BYTE $0xc4
 	BYTE $0xe2
@@ -8064,13 +8281,13 @@ drain:
 	BYTE $0x90
 	BYTE $0x90
 
-	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	// TILELOADD TMM6, [RDI+R13*1+0x800]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x26
+	BYTE $0xb4
+	BYTE $0x2f
 	BYTE $0x00
 	BYTE $0x08
 	BYTE $0x00
@@ -8108,6 +8325,37 @@ drain:
 	BYTE $0x90
 	BYTE $0x90
 
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE $0xc4
 	BYTE $0xa2
@@ -8119,19 +8367,6 @@ drain:
 	BYTE $0x0c
 	BYTE $0x00
 	BYTE $0x00
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-	BYTE $0x90
-
-	// TILEZERO TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xf8
 	BYTE $0x90
 	BYTE $0x90
 	BYTE $0x90

@@ -8,17 +8,17 @@ import (
 
 // Combine of residues modulo the moduli of bytes, on tiles.
 //
-// A residue y, |y| <= 4096, is l + 256 h - 4096 with the bytes of y + 4096, 0 <= l <= 255 and 0 <=
-// h <= 32: two rows of unsigned bytes take the place of one of 13 bits. Their weights are W for l
-// and V for h - 16: 256 W, or what does as well modulo M. The words of a weight are made of signed
-// bytes, CombinedDigits each, so that the words of a sum of n terms are
+// A residue y, |y| <= 2^14, is l + 256 h - 2^14 with the bytes of y + 2^14, 0 <= l <= 255 and 0 <=
+// h <= 128: two rows of unsigned bytes. Their weights are W for l and V for h - 64: 256 W, or what
+// does as well modulo M. The words of a weight are made of signed bytes, CombinedDigits each, so
+// that the words of a sum of n terms are
 //
-//	first + Σ_i 2^(8 i) P_i, P_i = Σ_t (l_t w_ti + h_t v_ti), first = -16 Σ_t (the word of V_t).
+//	first + Σ_i 2^(8 i) P_i, P_i = Σ_t (l_t w_ti + h_t v_ti), first = -64 Σ_t (the word of V_t).
 //
 // Of n <= 1024 moduli, |P_i| <= n (255 + 255) 128 < 2^27 for any y of 16 bits; and as a word of a
 // weight is below 2^38 + 2^32 in magnitude, one of a sum is below
 //
-//	n (255 + 16) (2^38 + 2^32) < 2^57
+//	n (255 + 64) (2^38 + 2^32) < 2^57
 //
 // for residues. Both are exact.
 
@@ -30,7 +30,7 @@ const (
 	// maxCombined bounds the moduli of a ByteCombination.
 	maxCombined = 1024
 	// residueOffset makes residues positive.
-	residueOffset = 1 << 12
+	residueOffset = 1 << 14
 	// combinedDigits are the digits of a word.
 	combinedDigits = len(CombinedDigits)
 	// blockWords are the words whose digits are the rows of a block, but for the last two rows.
@@ -60,7 +60,7 @@ func NewByteCombination(rows []int16, words, moduli int) *ByteCombination {
 			row := rows[(w*combinedDigits+i)*2*moduli:][:2*moduli]
 			copy(all[(w/blockWords*amx.Block+w%blockWords*combinedDigits+i)*2*moduli:], row)
 			for t := range moduli {
-				c.first[w] -= int64(row[2*t+1]) << (8*i + 4)
+				c.first[w] -= int64(row[2*t+1]) << (8*i + 6)
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func PackResidues(k *ByteKernel, dst, src []int16, planeStride, planes, panels i
 
 // packResiduesGeneric writes panels, for planes h and entries j < 32 of panel p
 //
-//	dst[((p pairs + h/2) 32 + j) 2 + h%2] = src[h planeStride + 32 p + j] + 4096  modulo 2^16,
+//	dst[((p pairs + h/2) 32 + j) 2 + h%2] = src[h planeStride + 32 p + j] + 2^14  modulo 2^16,
 //
 // and any number for the plane that completes the last pair.
 func packResiduesGeneric(dst, src []int16, planeStride, planes, panels int) {
@@ -103,10 +103,10 @@ func packResiduesGeneric(dst, src []int16, planeStride, planes, panels int) {
 }
 
 // CombineBytes computes, for every word g of the weights and every column e of 32 panels, packed by
-// PackResidues in ByteColumns elements, of residues y_te of any 16 bits, with those below -4096
+// PackResidues in ByteColumns elements, of residues y_te of any 16 bits, with those below -2^14
 // taken modulo 2^16,
 //
-//	out[g outStride + e] = Σ_t (l_te W_tg + (h_te - 16) V_tg)  modulo 2^64.
+//	out[g outStride + e] = Σ_t (l_te W_tg + (h_te - 64) V_tg)  modulo 2^64.
 func CombineBytes(k *ByteKernel, out []int64, outStride int, c *ByteCombination, y []int16, panels int) {
 	checkSizes(panels, outStride, 0)
 	if panels == 0 {

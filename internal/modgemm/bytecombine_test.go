@@ -54,13 +54,13 @@ func TestCombineBytes(t *testing.T) {
 				for i := range planes {
 					switch kind {
 					case 0:
-						planes[i] = 4096
+						planes[i] = 1 << 14
 					case 1:
 						planes[i] = int16(r.Uint32()) // faults
 					case 2:
-						planes[i] = -4096
+						planes[i] = -1 << 14
 					default:
-						planes[i] = int16(r.IntN(8193) - 4096)
+						planes[i] = int16(r.IntN(1<<15+1) - 1<<14)
 					}
 				}
 				y, yOK := guarded[int16](ByteColumns(moduli, n))
@@ -87,7 +87,7 @@ func TestCombineBytes(t *testing.T) {
 						want = 0
 						for m := range moduli {
 							x := planes[m*planeStride+e]
-							l, h := int64(uint8(x)), (int64(uint16(x+4096))>>8)-16
+							l, h := int64(uint8(x)), (int64(uint16(x+1<<14))>>8)-64
 							want += l*weights[g*2*moduli+2*m] + h*weights[g*2*moduli+2*m+1]
 						}
 					}
@@ -114,7 +114,7 @@ func TestCombinationBound(t *testing.T) {
 	if word > 1<<38+1<<32 || shift != 39 {
 		t.Errorf("words up to %d of %d bits", word, shift)
 	}
-	if x := float64(maxCombined * (255 + 16) * float64(word)); x >= 1<<57 {
+	if x := float64(maxCombined * (255 + 64) * float64(word)); x >= 1<<57 {
 		t.Errorf("words of sums up to %g", x)
 	}
 }

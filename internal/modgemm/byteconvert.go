@@ -36,15 +36,15 @@ import (
 //
 // # Karatsuba moduli
 //
-// With c_s = 128 d_s + e_s, |d_s|, |e_s| <= 64, x is x0 + 128 x1, x0 = first + Σ e_s u_s and x1 =
-// Σ d_s u_s. At most 248 pairs make at most 248 4 255 64 = 16 189 440 < 2^24 in magnitude of each
-// sum. Folds leave |x| <= m/2 + 1.001 of an |x| <= 2^24, of x1 at most 4090; so
+// With c_s = 128 d_s + e_s, |d_s|, |e_s| <= 127 (see splitResidue), x is x0 + 128 x1, x0 = first +
+// Σ e_s u_s and x1 = Σ d_s u_s. At most 480 pairs make at most 480 4 255 127 = 62 179 200 in
+// magnitude of each sum. The folds of bytes.go leave |x| <= m/2 + 2.001 u |x|, of x1 at most m/2 +
+// 7.5 < 16254; so
 //
-//	|x0 + 128 x1| <= 16 189 440 + 4089 + 128 4090 = 16 717 049 < 2^24,
+//	|x0 + 128 x1| <= 62 179 200 + 16246 + 128 16254 < 2^26,
 //
-// and a second fold leaves |x| <= m/2 + 1.001 < 4092. That need not be the representative in (-m/2,
-// m/2], but its planes are as good: |a1| <= 32. All q are at most 2^24/521 + 1/2 + 1 < 2^15 in
-// magnitude, so that q is the lower half of the word of the fused multiply-add as an int16.
+// and a second fold leaves |x| <= m/2 + 8.01 < 16256. That need not be the representative in (-m/2,
+// m/2], but it can be split. All q are below 2^12 + 2 in magnitude.
 //
 // # Few pairs
 //
@@ -60,7 +60,7 @@ const (
 	// maxPlainPairs and maxBytePairs bound the pairs of digits of a ByteConversion with plain
 	// moduli and without.
 	maxPlainPairs = 64
-	maxBytePairs  = 248
+	maxBytePairs  = 480
 )
 
 // A ByteConversion holds what ConvertBytes needs of moduli, plain ones before Karatsuba moduli. It
@@ -110,7 +110,7 @@ func NewByteConversion(moduli []int, w []int64, pairs int) *ByteConversion {
 	rows := make([]int16, n*columns)
 	for t, m := range moduli {
 		plain := t < c.plain
-		if m < minPlain || m > maxByteModulus || !plain && m <= minKaratsuba || m%2 == 0 && m != 256 {
+		if !isByteModulus(m) || m%2 == 0 && m != 256 {
 			panic(badModulus)
 		}
 		at := t - vectors
@@ -129,7 +129,7 @@ func NewByteConversion(moduli []int, w []int64, pairs int) *ByteConversion {
 			} else if plain {
 				rows[at*columns+s] = int16(int8(power)) // 128 modulo 256 is -128
 			} else {
-				e, d := SplitByte(power)
+				e, d := splitResidue(power)
 				rows[at*columns+s], rows[(at+1)*columns+s] = int16(e), int16(d)
 			}
 			if s%2 == 1 {
@@ -168,7 +168,7 @@ func ByteDigits(pairs, n int) int { return 2*pairs*n + 2*PanelVectors*(RightGrou
 
 // ConvertBytes computes a = w_t Σ_s 2^(16 s) digits_se modulo m_t for all moduli of the conversion
 // and n entries, a multiple of 64 and of panel, and writes planes of bytes, stride apart: that of
-// a, of a plain modulus, or those of a0, a1 and a0 + a1, |a| <= m/2 + 1. digits is a right operand
+// a, of a plain modulus, or those of a0, a1 and a0 + a1, |a| <= m/2 + 9. digits is a right operand
 // of Convert of panels of so many columns, in ByteDigits elements, that has no meaning afterwards.
 // With stream, results go past the caches where dst and stride are multiples of 64 bytes.
 func ConvertBytes(k *ByteKernel, dst []int8, stride int, c *ByteConversion, digits []int16, panel, n int, stream bool) {
@@ -191,7 +191,7 @@ func (c *ByteConversion) store(dst []int8, stride, t int, a int64) int {
 		dst[0] = int8(a)
 		return 1
 	}
-	a0, a1 := SplitByte(a)
+	a0, a1 := splitResidue(a)
 	dst[0], dst[stride], dst[2*stride] = int8(a0), int8(a1), int8(a0+a1)
 	return karatsubaPlanes
 }

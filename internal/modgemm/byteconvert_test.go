@@ -105,9 +105,9 @@ func TestConvertBytes(t *testing.T) {
 						same := got == int64(int8(a))
 						if plane++; i >= plain {
 							a1, sum := int64(dst[plane*stride+e]), int64(dst[(plane+1)*stride+e])
-							same = sum == got+a1 && got >= -64 && got < 64
+							same = sum == got+a1
 							got += 128 * a1
-							same = same && Balanced(got, int64(m)) == a && max(got, -got) <= int64(m/2+1)
+							same = same && Balanced(got, int64(m)) == a && max(got, -got) <= int64(m/2+9)
 							plane += 2
 						}
 						if !same {
@@ -161,20 +161,14 @@ func TestByteConversionBound(t *testing.T) {
 // TestKaratsubaConversionFolds follows the reduction of the assembly from the largest sums, and
 // those that leave the last fold next to half a modulus.
 func TestKaratsubaConversionFolds(t *testing.T) {
-	const most = maxBytePairs * 4 * 255 * 64
+	const most = maxBytePairs * 4 * 255 * 127
 	pool := ByteModuli()
 	r := newRand()
 	for i, m := range pool.Moduli[pool.Plain:] {
 		if i%37 != 0 && m != pool.Moduli[len(pool.Moduli)-1] {
 			continue
 		}
-		inv := float32(1 / float64(m))
-		fold := func(x int32) int32 {
-			if x > 1<<24 || x < -1<<24 {
-				t.Fatalf("a sum of %d modulo %d", x, m)
-			}
-			return x - int32(m)*int32(int16(math.Float32bits(fma(float32(x), inv, 1.5*(1<<23)))))
-		}
+		fold := func(x int32) int32 { return int32(wordFold(t, int64(x), m)) }
 		for range 500 {
 			some := func() int32 {
 				if r.IntN(2) == 0 {
@@ -189,7 +183,7 @@ func TestKaratsubaConversionFolds(t *testing.T) {
 				x0 = max(-most, min(most, x0))
 			}
 			got := int64(fold(x0 + first + 128*fold(x1)))
-			if want := Balanced(int64(x0)+int64(first)+128*int64(x1), int64(m)); Balanced(got, int64(m)) != want || max(got, -got) > int64(m/2+1) {
+			if want := Balanced(int64(x0)+int64(first)+128*int64(x1), int64(m)); Balanced(got, int64(m)) != want || max(got, -got) > int64(m/2+9) {
 				t.Fatalf("%d + %d + 128 %d modulo %d: %d, want %d", x0, first, x1, m, got, want)
 			}
 		}

@@ -10,9 +10,8 @@ import (
 // matrix units. It is immutable.
 //
 // The plain moduli come first, at most 256, whose balanced residues are bytes (128 modulo 256 is
-// the byte -128). Then come Karatsuba moduli, whose residues are a = 128 a1 + a0 with
-// -64 <= a0 <= 63 and -64 <= a1 <= 64, so that a0 + a1 is a byte, too, and three products of bytes
-// make one of residues:
+// the byte -128). Then come Karatsuba moduli, whose residues are a = 128 a1 + a0 with bytes a0 and
+// a1 of which a0 + a1 is a byte, too, and three products of bytes make one of residues:
 //
 //	a b = -127 a0 b0 + 16256 a1 b1 + 128 (a0 + a1)(b0 + b1).
 type BytePool struct {
@@ -28,9 +27,9 @@ const (
 	// minPlain is the least plain modulus: one of b bits costs one product, a Karatsuba modulus of
 	// 13 bits or more three.
 	minPlain = 32
-	// minKaratsuba bounds Karatsuba moduli from below. They are prime, and the plain moduli have
-	// lesser factors.
-	minKaratsuba = 512
+	// leastKaratsuba bounds Karatsuba moduli of any pool from below. They are prime, and the plain
+	// moduli have lesser factors.
+	leastKaratsuba = 512
 )
 
 // SplitByte returns a0 and a1 with a = 128 a1 + a0 and -64 <= a0 <= 63. For |a| <= 8192, |a1| is at
@@ -40,9 +39,9 @@ func SplitByte(a int64) (a0, a1 int64) {
 	return a - a1<<7, a1
 }
 
-// NewBytePool returns a function that makes, once, the pool with Karatsuba moduli up to most, at
-// most 16384.
-func NewBytePool(most int) func() *BytePool {
+// NewBytePool returns a function that makes, once, the pool with Karatsuba moduli above least, at
+// least 512, and up to most.
+func NewBytePool(least, most int) func() *BytePool {
 	return sync.OnceValue(func() *BytePool {
 		p := new(BytePool)
 		for m := 256; m >= minPlain; m-- {
@@ -51,7 +50,7 @@ func NewBytePool(most int) func() *BytePool {
 			}
 		}
 		p.Plain = len(p.Moduli)
-		for m := (most - 1) | 1; m > minKaratsuba; m -= 2 {
+		for m := (most - 1) | 1; m > max(least, leastKaratsuba); m -= 2 {
 			if isPrime(m) {
 				p.Moduli = append(p.Moduli, m)
 			}

@@ -6,7 +6,7 @@ import (
 )
 
 func TestIsPrime(t *testing.T) {
-	for m := 3; m < 1<<14; m += 2 {
+	for m := 3; m < 1<<15; m += 2 {
 		if want := big.NewInt(int64(m)).ProbablyPrime(0); isPrime(m) != want {
 			t.Errorf("%d: %t", m, !want)
 		}

@@ -25,8 +25,10 @@ import (
 //
 // # Reduction
 //
-// The moduli are 32 <= m <= 8179, inv the float32 next to 1/m, u = 2^-24. Integers of at most 2^24
-// in magnitude are exact in float32.
+// inv is the float32 next to 1/m, u = 2^-24. Integers of at most 2^24 in magnitude are exact in
+// float32.
+//
+// # Plain moduli
 //
 // Coarse fold, x -= m q with q = fma(x, inv, c) - c, c = 1.5 2^23, for integers |x| <= 2^24: as |x
 // inv| < 2^20, the fused multiply-add is near c, where float32 are the integers, and q is the
@@ -35,34 +37,56 @@ import (
 // of bounds.go makes the representative in (-m/2, m/2] of it; its rint is an addition of c and a
 // subtraction.
 //
-// Modulo a plain modulus the sum of 15 steps of 64 products of bytes, and any int16, is at most
+// The sum of 16 steps of 64 products of residues modulo an odd m < 256, of 15 steps modulo 256, and
+// any int16, is at most
 //
-//	15 64 2^14 + 2^15 = 15 761 408 < 2^24.
+//	16 64 127^2 + 2^15 = 16 548 864 < 2^24, 15 64 2^14 + 2^15 = 15 761 408 < 2^24.
 //
-// Modulo a Karatsuba modulus, a = 128 a1 + a0, |a0|, |a1| <= 64, and so b, the sums x of a0 b0, y
-// of a1 b1 and z of (a0 + a1)(b0 + b1) make
+// # Karatsuba moduli
 //
-//	Σ a b = x + 128 ((z - x - y) + 128 y),
+// 2^14 < m <= 32491. A residue is a = 128 a1 + a0, a1 = floor((257 a + 2^14) 2^-15), which differs
+// from a/127.502 by d, |d| <= 1/2. With |a| <= 16256, |a1| <= 127, |a0| = |127.502 d - 0.498 a1| <
+// 128 and |a0 + a1| = |127.502 d + 0.502 a1| < 128: all are bytes, and of a magnitude of at most
+// 127. (A test goes through all of them.) The digits of a1 a0 lie about the diagonal a0 = -a1/2
+// of what three bytes hold: half-way between, a1 = round(a/128), |a| could be 8192 at most.
+// The sums x of a0 b0, y of a1 b1 and z of (a0 + a1)(b0 + b1) make
 //
-// where z - x - y = Σ a0 b1 + a1 b0 is found in int32. Of 31 steps, with y and the parenthesis
-// folded coarsely to at most m/2 + 1.001 < 4091, and any int16 added to x,
+//	Σ a b = x + 128 ((z - x - y) + 128 y).
 //
-//	|y| <= 31 64 2^12, |parenthesis| <= 31 64 2^13 + 128 4091 = 16 776 576 < 2^24,
-//	|all| <= 31 64 2^12 + 2^15 + 128 4091 = 8 682 880 < 2^24,
+// Fold, x -= m q in int32, with q = fma(float32(x), inv, c) - c, an integer whose lower half is
+// that of the word of the fused multiply-add, as an int16. Of |x| <= 2^28 the quotient is off by
+// less than 2.001 u |x|/m, |q| < 2^14 + 2, and what is left is at most m/2 + 2.001 u |x|, at most
+// m/2 + 33. Of 64 steps, with y and the parenthesis folded,
 //
-// so that all are exact in fused multiply-adds.
+//	|y| <= 64 64 127^2 < 2^27, |parenthesis| <= 2 64 64 127^2 + 128 16279 < 2^28,
+//	|all| <= 64 64 127^2 + 2^15 + 128 16279 < 2^27.
+//
+// A second fold of what is left of the last, less than 2^24 and so exact, has a quotient that is
+// off by less than 1.001 u (1/2 + 33/m) < 2^-24, while x/m is at least 1/(2m) > 2^-16 from every
+// half of an odd integer, m being odd: it leaves the representative in (-m/2, m/2].
 const (
-	// maxByteModulus bounds moduli.
-	maxByteModulus = 8179
-	// byteSteps and karatsubaSteps bound the steps of a sum.
-	byteSteps      = 15
-	karatsubaSteps = 31
+	// maxByteModulus bounds moduli, and those above minKaratsuba are Karatsuba moduli.
+	maxByteModulus = 32491
+	minKaratsuba   = 1 << 14
+	// maxSplit bounds what splitResidue takes.
+	maxSplit = 16256
+	// byteSteps, evenSteps and karatsubaSteps bound the steps of a sum modulo odd plain moduli, 256
+	// and Karatsuba moduli.
+	byteSteps      = 16
+	evenSteps      = 15
+	karatsubaSteps = 64
 	// karatsubaPlanes are those of a0, a1 and a0 + a1.
 	karatsubaPlanes = 3
 )
 
 // ByteModuli returns the pool of the moduli of these products.
-var ByteModuli = NewBytePool(maxByteModulus)
+var ByteModuli = NewBytePool(minKaratsuba, maxByteModulus)
+
+// splitResidue returns a0 and a1 of a residue |a| <= maxSplit modulo a Karatsuba modulus.
+func splitResidue(a int64) (a0, a1 int64) {
+	a1 = (257*a + 1<<14) >> 15
+	return a - a1<<7, a1
+}
 
 // A ByteKernel is a way to multiply matrices of bytes.
 type ByteKernel struct {
@@ -70,7 +94,8 @@ type ByteKernel struct {
 	// tiles computes blocks that lie below each other, what byteTilesGeneric says.
 	tiles  func(c []int16, ldc int, a, b bytePanels, panels, steps int, mod *ByteModulus, accumulate bool)
 	narrow func(dst []int8, src []int16)
-	split  func(dst []int8, stride int, src []int16)
+	// join is what joinGeneric says.
+	join func(dst []int16, a []int8, stride int)
 	// convert is what convertBytesGeneric says.
 	convert func(dst []int8, stride int, c *ByteConversion, digits []int16, panel, n int, stream bool)
 	// packResidues is what packResiduesGeneric says, combine what combineBytesGeneric.
@@ -103,7 +128,7 @@ const (
 	TileBytes   = amx.Bytes
 )
 
-// A ByteModulus is a modulus, 32 <= m <= 8179.
+// A ByteModulus is a modulus, 32 <= m <= 256 or 2^14 < m <= 32491.
 type ByteModulus struct {
 	m   int
 	inv float32
@@ -111,10 +136,15 @@ type ByteModulus struct {
 
 // NewByteModulus prepares m.
 func NewByteModulus(m int) ByteModulus {
-	if m < minPlain || m > maxByteModulus {
+	if !isByteModulus(m) {
 		panic(badModulus)
 	}
 	return ByteModulus{m: m, inv: float32(1 / float64(m))}
+}
+
+// isByteModulus reports whether m is within the bounds of plain moduli or of Karatsuba moduli.
+func isByteModulus(m int) bool {
+	return m >= minPlain && m <= 256 || m > minKaratsuba && m <= maxByteModulus && m%2 == 1
 }
 
 // planes returns the planes of bytes of an operand.
@@ -123,6 +153,17 @@ func (m *ByteModulus) planes() int {
 		return karatsubaPlanes
 	}
 	return 1
+}
+
+// steps bounds the steps of a sum.
+func (m *ByteModulus) steps() int {
+	switch {
+	case m.m > 256:
+		return karatsubaSteps
+	case m.m == 256:
+		return evenSteps
+	}
+	return byteSteps
 }
 
 // forced is set under ForceBytes.
@@ -153,7 +194,7 @@ func BytesForced() bool { return forced.Load() }
 // operands, on emulated tiles.
 var ByteEmulation = &ByteKernel{
 	Name: "amx (emulated)", kc: byteSteps, karatsubaKc: karatsubaSteps, mc: 8,
-	tiles: byteTilesEmulated, narrow: narrowGeneric, split: splitGeneric, convert: convertBytesEmulated,
+	tiles: byteTilesEmulated, narrow: narrowGeneric, join: joinGeneric, convert: convertBytesEmulated,
 	packResidues: packResiduesGeneric, combine: combineBytesEmulated,
 }
 
@@ -181,15 +222,15 @@ func (k *ByteKernel) Narrow(dst []int8, src []int16) {
 	}
 }
 
-// Split writes a0, a1 and a0 + a1 of residues modulo a Karatsuba modulus, a multiple of 64, at dst,
-// dst[stride:] and dst[2 stride:].
-func (k *ByteKernel) Split(dst []int8, stride int, src []int16) {
-	if stride < len(src) {
+// Join writes residues modulo a Karatsuba modulus, a multiple of 64, of which a has the bytes a0
+// and stride behind them the bytes a1.
+func (k *ByteKernel) Join(dst []int16, a []int8, stride int) {
+	if stride < len(dst) {
 		panic(badStride)
 	}
-	checkBytes(len(dst)-2*stride, len(src))
-	if len(src) > 0 {
-		k.split(dst, stride, src)
+	checkBytes(len(a)-stride, len(dst))
+	if len(dst) > 0 {
+		k.join(dst, a, stride)
 	}
 }
 
@@ -210,7 +251,7 @@ func checkBytes(have, n int) {
 func MulBytes(k *ByteKernel, c []int16, ldc int, a []int8, aPlane int, b []int8, bPlane int, mPanels, nPanels, steps, from, to int, mod *ByteModulus, accumulate bool) {
 	checkSizes(mPanels, nPanels, steps)
 	checkRange(from, to, steps)
-	planes, most := mod.planes(), k.kc
+	planes, most := mod.planes(), min(k.kc, mod.steps())
 	if planes > 1 {
 		most = k.karatsubaKc
 	}
@@ -263,7 +304,7 @@ const aheadLeft = amx.StepBytes / 16
 //	c[r ldc + j] = ((accumulate ? c[r ldc + j] : 0) + Σ_h A_rh B_hj) mod m
 //
 // with the representative in (-m/2, m/2], A the first steps of the panels of a, B those of the
-// panel of b, 1 <= steps <= 15, or 31 modulo Karatsuba moduli. It is what the others equal.
+// panel of b, 1 <= steps <= mod.steps(). It is what the others equal.
 func byteTilesGeneric(c []int16, ldc int, a, b bytePanels, panels, steps int, mod *ByteModulus, accumulate bool) {
 	factors := [karatsubaPlanes]int64{1}
 	if mod.planes() > 1 {
@@ -288,19 +329,22 @@ func byteTilesGeneric(c []int16, ldc int, a, b bytePanels, panels, steps int, mo
 	}
 }
 
-// byteTilesEmulated is byteTilesGeneric by emulated tiles, as the assembly does it.
+// byteTilesEmulated is byteTilesGeneric by emulated tiles, as the assembly does it, but for the
+// first step of a panel, which that loads along with the last products of the one before.
 func byteTilesEmulated(c []int16, ldc int, a, b bytePanels, panels, steps int, mod *ByteModulus, accumulate bool) {
 	var machine amx.Machine
-	var blocks [karatsubaPlanes * amx.BlockBytes / 4]int32
+	planes := mod.planes()
+	blocks := make([]int32, planes*panels*amx.BlockBytes/4)
 	config := amx.Config()
 	mem := &amx.Memory{
-		At:     map[amx.Reg][]byte{amx.RegConfig: config[:], amx.RegC: bytesOf(blocks[:])},
+		At:     map[amx.Reg][]byte{amx.RegConfig: config[:]},
 		Stride: map[amx.Reg]int{amx.RegRow: amx.RowBytes, amx.RegBlockRow: 4 * amx.Block},
 	}
 	clear0, first, next, last := amx.Clear(), amx.Packed.First(), amx.Packed.Next(), amx.Packed.Last()
 	machine.Run(amx.Begin(), mem)
-	for p := range panels {
-		for plane := range mod.planes() {
+	for plane := range planes {
+		for p := range panels {
+			mem.At[amx.RegC] = bytesOf(blocks[(p*planes+plane)*amx.BlockBytes/4:])
 			machine.Run(clear0, mem)
 			for s := range steps {
 				mem.At[amx.RegA] = bytesOf(a.data[p*a.stride+plane*a.plane+s*amx.StepBytes:])
@@ -314,14 +358,16 @@ func byteTilesEmulated(c []int16, ldc int, a, b bytePanels, panels, steps int, m
 					machine.Run(last, mem)
 				}
 			}
-			machine.Run(amx.Write(plane), mem)
+			machine.Run(amx.Write(0), mem)
 		}
+	}
+	for p := range panels {
 		for i := range PanelVectors {
 			row := c[(p*PanelVectors+i)*ldc:][:PanelVectors]
 			for j, old := range row {
-				block := func(plane int) int64 { return int64(blocks[(plane*amx.Block+i)*amx.Block+j]) }
+				block := func(plane int) int64 { return int64(blocks[((p*planes+plane)*amx.Block+i)*amx.Block+j]) }
 				sum := block(0)
-				if mod.planes() > 1 {
+				if planes > 1 {
 					sum += 128 * (block(2) - block(0) - block(1) + 128*block(1))
 				}
 				if accumulate {
@@ -345,10 +391,10 @@ func narrowGeneric(dst []int8, src []int16) {
 	}
 }
 
-func splitGeneric(dst []int8, stride int, src []int16) {
-	for i, x := range src {
-		x0, x1 := SplitByte(int64(x))
-		dst[i], dst[stride+i], dst[2*stride+i] = int8(x0), int8(x1), int8(x0+x1)
+// joinGeneric is the definition of join.
+func joinGeneric(dst []int16, a []int8, stride int) {
+	for i := range dst {
+		dst[i] = int16(a[i]) + 128*int16(a[stride+i])
 	}
 }
 

@@ -11,13 +11,13 @@ import (
 
 // byteKernel is that of level amx.
 var byteKernel = &ByteKernel{
-	Name: "amx", kc: byteSteps, karatsubaKc: karatsubaSteps, mc: 32,
+	Name: "amx", kc: byteSteps, karatsubaKc: amxKaratsubaSteps, mc: amxPanels,
 	tiles: tilesAMX,
 	narrow: func(dst []int8, src []int16) {
 		narrowAMX(&dst[0], &src[0], len(src))
 	},
-	split: func(dst []int8, stride int, src []int16) {
-		splitAMX(&dst[0], stride, &src[0], len(src))
+	join: func(dst []int16, a []int8, stride int) {
+		joinAMX(&dst[0], &a[0], stride, len(dst))
 	},
 	convert: func(dst []int8, stride int, c *ByteConversion, digits []int16, panel, n int, stream bool) {
 		if panel != 32 { // that of the kernels of the level
@@ -48,9 +48,17 @@ var byteKernel = &ByteKernel{
 	},
 }
 
-// A room has the blocks of sums that the assembly works in, six for Karatsuba moduli. On the stack
-// they would be cleared for every call.
-type room [2*karatsubaPlanes*amx.BlockBytes/4 + 15]int32
+const (
+	// amxKaratsubaSteps is how many steps of a plane of a panel of B the first level cache holds
+	// beside those of A that pass through it.
+	amxKaratsubaSteps = 16
+	// amxPanels is the most panels of A whose sums are in the second level cache along with them.
+	amxPanels = 16
+)
+
+// A room has the blocks of sums that the assembly works in, three for every panel modulo Karatsuba
+// moduli. On the stack they would be cleared for every call.
+type room [amxPanels*karatsubaPlanes*amx.BlockBytes/4 + 15]int32
 
 var rooms = sync.Pool{New: func() any { return new(room) }}
 
@@ -59,9 +67,10 @@ func (r *room) blocks() *int32 { return &r[-uintptr(unsafe.Pointer(r))&63/4] }
 
 // tilesAMX calls the assembly.
 func tilesAMX(c []int16, ldc int, a, b bytePanels, panels, steps int, mod *ByteModulus, accumulate bool) {
+	checkRange(0, panels, amxPanels) // the room's
 	r := rooms.Get().(*room)
 	if mod.planes() > 1 {
-		karatsubaTilesAMX(&c[0], ldc, &a.data[0], a.stride, a.plane, &b.data[0], b.plane, panels, steps, r.blocks(), mod.inv, float32(mod.m), accumulate, a.next, b.next)
+		karatsubaTilesAMX(&c[0], ldc, &a.data[0], a.stride, a.plane, &b.data[0], b.plane, panels, steps, r.blocks(), mod.inv, uint32(uint16(-mod.m)), accumulate, a.next, b.next)
 	} else {
 		byteTilesAMX(&c[0], ldc, &a.data[0], a.stride, &b.data[0], panels, steps, r.blocks(), mod.inv, float32(mod.m), accumulate, a.next, b.next)
 	}

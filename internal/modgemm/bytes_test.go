@@ -27,19 +27,23 @@ func byteKernels(t testing.TB) []*ByteKernel {
 	return ks
 }
 
-// randomBytes fills s with bytes of one kind: any, the extremes, or zeros.
-func randomBytes(r *rand.Rand, s []int8) {
+// randomBytes fills s with residues modulo 256 or less of one kind: any, or the extremes.
+func randomBytes(r *rand.Rand, s []int8, mod ByteModulus) {
+	least := -math.MaxInt8
+	if mod.m == 256 {
+		least = math.MinInt8
+	}
 	kind := r.IntN(5)
 	for i := range s {
 		switch kind {
 		case 0:
-			s[i] = math.MinInt8
+			s[i] = int8(least)
 		case 1:
 			s[i] = math.MaxInt8
 		case 2:
-			s[i] = int8(255*r.IntN(2) - 128)
+			s[i] = int8(least + (math.MaxInt8-least)*r.IntN(2))
 		default:
-			s[i] = int8(r.Uint32())
+			s[i] = int8(max(least, int(int8(r.Uint32()))))
 		}
 	}
 }
@@ -50,9 +54,10 @@ func splitAny(r *rand.Rand, s []int8, stride int) {
 	n := len(s) - 2*stride
 	extreme := r.IntN(2) == 0
 	for i := range n {
-		x0, x1 := SplitByte(int64(r.IntN(maxByteModulus) - maxByteModulus/2))
+		x0, x1 := splitResidue(int64(r.IntN(maxByteModulus) - maxByteModulus/2))
 		if extreme {
-			x0, x1 = -64, 64*(2*int64(r.IntN(2))-1)
+			x1 = 127 * (2*int64(r.IntN(2)) - 1)
+			x0 = -x1 * int64(r.IntN(2))
 		}
 		s[i], s[stride+i], s[2*stride+i] = int8(x0), int8(x1), int8(x0+x1)
 	}
@@ -95,11 +100,8 @@ func TestByteTiles(t *testing.T) {
 					m = pool.Moduli[pool.Plain-1]
 				}
 				mod := NewByteModulus(m)
-				most, planes := byteSteps, mod.planes()
-				if planes > 1 {
-					most = karatsubaSteps
-				}
-				steps, panels := 1+r.IntN(most), 1+r.IntN(3)
+				most, planes := mod.steps(), mod.planes()
+				steps, panels := 1+r.IntN(min(most, byteSteps)), 1+r.IntN(3)
 				if trial < 5 {
 					steps = most
 				}
@@ -108,7 +110,7 @@ func TestByteTiles(t *testing.T) {
 				operand := func(panels int) (bytePanels, func() bool) {
 					x := bytePanels{stride: stride, plane: stride*panels + 64*r.IntN(3), next: r.IntN(1 << 12)}
 					s, ok := guardedBytes((planes-1)*x.plane + stride*panels)
-					randomBytes(r, s)
+					randomBytes(r, s, mod)
 					if planes > 1 {
 						splitAny(r, s, x.plane)
 					}
@@ -202,7 +204,10 @@ func packPlanesOfBytes(k *ByteKernel, x []int16, left bool, n, kk, vs, hs int, p
 		planes = 1
 		k.Narrow(narrow, padded)
 	} else {
-		k.Split(narrow, length, padded)
+		for i, x := range padded {
+			x0, x1 := splitResidue(int64(x))
+			narrow[i], narrow[length+i], narrow[2*length+i] = int8(x0), int8(x1), int8(x0+x1)
+		}
 	}
 	out := make([]int8, planes*size)
 	for p := range planes {
@@ -239,7 +244,7 @@ func TestByteStress(t *testing.T) {
 			operand := func(panels int) bytePanels {
 				x := bytePanels{stride: PanelBytes(steps), plane: panels * PanelBytes(steps)}
 				x.data = make([]int8, mod.planes()*x.plane)
-				randomBytes(r, x.data)
+				randomBytes(r, x.data, mod)
 				if mod.planes() > 1 {
 					splitAny(r, x.data, x.plane)
 				}
@@ -278,29 +283,30 @@ func TestByteStress(t *testing.T) {
 	t.Logf("%d products", done.Load())
 }
 
-// TestNarrowSplit takes every residue of the largest moduli to bytes and back.
-func TestNarrowSplit(t *testing.T) {
+// TestNarrowJoin takes every residue of the largest moduli to bytes and back.
+func TestNarrowJoin(t *testing.T) {
 	for _, k := range byteKernels(t) {
 		t.Run(k.Name, func(t *testing.T) {
-			src := make([]int16, 1<<14)
+			const stride = 1<<15 + 64
+			src, split := make([]int16, 1<<15), make([]int8, 2*stride)
 			for i := range src {
-				src[i] = int16(i - 1<<13)
+				src[i] = int16(max(-maxSplit, min(maxSplit, i-1<<14)))
+				x0, x1 := splitResidue(int64(src[i]))
+				split[i], split[stride+i] = int8(x0), int8(x1)
 			}
-			dst, ok := guardedBytes(3*len(src) + 128)
-			k.Split(dst, len(src)+64, src)
-			for i, x := range src {
-				x0, x1, s := int(dst[i]), int(dst[i+len(src)+64]), int(dst[i+2*(len(src)+64)])
-				if 128*x1+x0 != int(x) || x0 < -64 || x0 > 63 || s != x0+x1 {
-					t.Fatalf("%d is split into %d, %d, %d", x, x0, x1, s)
-				}
-			}
+			joined, joinedOK := guarded[int16](len(src))
+			k.Join(joined, split, stride)
+			dst, ok := guardedBytes(len(src))
 			k.Narrow(dst, src)
 			for i, x := range src {
+				if joined[i] != x {
+					t.Fatalf("%d is joined to %d", x, joined[i])
+				}
 				if dst[i] != int8(x) {
 					t.Fatalf("%d is narrowed to %d", x, dst[i])
 				}
 			}
-			if !ok() {
+			if !ok() || !joinedOK() {
 				t.Fatal("write outside")
 			}
 		})
@@ -345,17 +351,17 @@ func TestByteReduction(t *testing.T) {
 				sum = int64(most - 2*most*r.IntN(2))
 			}
 			sum = max(-most, min(most, sum))
-			x := coarse(float32(sum), mod.inv, fm)
-			if math.Abs(float64(x)) > float64(m)/2+1.001 {
-				t.Fatalf("coarse fold of %d modulo %d: %g", sum, m, x)
-			}
-			if got := int64(exact(x, mod.inv, fm)); got != referenceMod(sum, m) {
-				t.Fatalf("%d mod %d = %d, want %d", sum, m, got, referenceMod(sum, m))
-			}
 			if mod.planes() == 1 {
+				x := coarse(float32(sum), mod.inv, fm)
+				if math.Abs(float64(x)) > float64(m)/2+1.001 {
+					t.Fatalf("coarse fold of %d modulo %d: %g", sum, m, x)
+				}
+				if got := int64(exact(x, mod.inv, fm)); got != referenceMod(sum, m) {
+					t.Fatalf("%d mod %d = %d, want %d", sum, m, got, referenceMod(sum, m))
+				}
 				continue
 			}
-			// Modulo a Karatsuba modulus, float32 operation by operation, from the largest sums.
+			// Modulo a Karatsuba modulus, from the largest sums.
 			const steps = karatsubaSteps * StepNumbers
 			some := func(most int) int64 {
 				switch r.IntN(3) {
@@ -364,25 +370,40 @@ func TestByteReduction(t *testing.T) {
 				}
 				return int64(r.IntN(2*most+1) - most)
 			}
-			low, high, mixed := some(steps<<12), some(steps<<12), some(steps<<13)
+			low, high, mixed := some(steps*127*127), some(steps*127*127), some(2*steps*127*127)
 			old := int64(int16(r.Uint32()))
 			if r.IntN(2) == 0 {
 				old = math.MinInt16
 			}
-			y := coarse(float32(high), mod.inv, fm)
-			y = coarse(fma(y, 128, float32(mixed)), mod.inv, fm)
-			y = exact(coarse(fma(y, 128, float32(low+old)), mod.inv, fm), mod.inv, fm)
-			if want := referenceMod(low+old+128*(mixed+128*high), m); int64(y) != want {
-				t.Fatalf("%d + %d + 128 (%d + 128 %d) mod %d = %g, want %d", low, old, mixed, high, m, y, want)
+			if r.IntN(2) == 0 { // next to half an odd multiple of m
+				high, mixed = 0, 0
+				low = low/int64(m)*int64(m) + int64(m/2) + int64(r.IntN(3)-1) - old
+				low = max(-steps*127*127, min(steps*127*127, low))
+			}
+			fold := func(x int64) int64 { return wordFold(t, x, m) }
+			y := fold(low + old + 128*fold(mixed+128*fold(high)))
+			if max(y, -y) > int64(m/2+33) {
+				t.Fatalf("a fold modulo %d leaves %d", m, y)
+			}
+			if y, want := fold(y), referenceMod(low+old+128*(mixed+128*high), m); y != want {
+				t.Fatalf("%d + %d + 128 (%d + 128 %d) mod %d = %d, want %d", low, old, mixed, high, m, y, want)
 			}
 		}
 	}
-	if byteSteps*StepNumbers<<14+1<<15 > most {
-		t.Errorf("sums of %d steps leave the bound", byteSteps)
+	if byteSteps*StepNumbers*127*127+1<<15 > most || evenSteps*StepNumbers<<14+1<<15 > most {
+		t.Errorf("sums of %d steps, or %d, leave the bound", byteSteps, evenSteps)
 	}
-	if karatsubaSteps*StepNumbers<<13+128*(maxByteModulus/2+2) > most {
+	if 2*karatsubaSteps*StepNumbers*127*127+128*(maxByteModulus/2+33) > 1<<28 {
 		t.Errorf("sums of %d steps leave the bound modulo Karatsuba moduli", karatsubaSteps)
 	}
+}
+
+// wordFold is the fold of int32 modulo Karatsuba moduli.
+func wordFold(t *testing.T, x int64, m int) int64 {
+	if max(x, -x) > 1<<28 {
+		t.Fatalf("a sum of %d modulo %d", x, m)
+	}
+	return x - int64(m)*int64(int16(math.Float32bits(fma(float32(x), float32(1/float64(m)), 1.5*(1<<23)))))
 }
 
 // TestBytePool checks what the proofs take from the pool.
@@ -403,6 +424,15 @@ func TestBytePool(t *testing.T) {
 	t.Logf("%d moduli, %d of them plain, of %.0f bits; %.0f in all", len(pool.Moduli), pool.Plain, pool.Bits[pool.Plain], bits)
 	if d := bits - pool.Bits[len(pool.Moduli)]; d < 0 || d > 1e-6 {
 		t.Errorf("bits %g, want %g", pool.Bits[len(pool.Moduli)], bits)
+	}
+	if len(pool.Moduli)-pool.Plain < 900 || maxByteModulus/2+9 > maxSplit {
+		t.Errorf("%d Karatsuba moduli, up to %d", len(pool.Moduli)-pool.Plain, maxByteModulus)
+	}
+	for a := int64(-maxSplit); a <= maxSplit; a++ {
+		x0, x1 := splitResidue(a)
+		if 128*x1+x0 != a || max(x0, -x0, x1, -x1, x0+x1, -x0-x1) > 127 {
+			t.Fatalf("%d is split into %d and %d", a, x0, x1)
+		}
 	}
 	for a := int64(-8192); a <= 8192; a++ {
 		x0, x1 := SplitByte(a)

@@ -11,21 +11,21 @@ package modgemm
 //go:noescape
 func byteTilesAMX(c *int16, ldc int, a *int8, aStride int, b *int8, panels int, steps int, block *int32, inv float32, m float32, accumulate bool, aNext int, bNext int)
 
-// karatsubaTilesAMX is byteTilesAMX of a Karatsuba modulus, with planes that lie aPlane and bPlane
-// apart, and two times three blocks.
+// karatsubaTilesAMX is byteTilesAMX of a Karatsuba modulus m, with planes that lie aPlane and bPlane
+// apart, three blocks for every panel, and minus, -m as an int16.
 //
 //go:noescape
-func karatsubaTilesAMX(c *int16, ldc int, a *int8, aStride int, aPlane int, b *int8, bPlane int, panels int, steps int, block *int32, inv float32, m float32, accumulate bool, aNext int, bNext int)
+func karatsubaTilesAMX(c *int16, ldc int, a *int8, aStride int, aPlane int, b *int8, bPlane int, panels int, steps int, block *int32, inv float32, minus uint32, accumulate bool, aNext int, bNext int)
 
 // narrowAMX is narrowGeneric for n > 0, a multiple of 64.
 //
 //go:noescape
 func narrowAMX(dst *int8, src *int16, n int)
 
-// splitAMX is splitGeneric for n > 0, a multiple of 64.
+// joinAMX is joinGeneric for n > 0, a multiple of 64.
 //
 //go:noescape
-func splitAMX(dst *int8, stride int, src *int16, n int)
+func joinAMX(dst *int16, src *int8, stride int, n int)
 
 // convertPlainAMX is convertBytesGeneric of the words of a conversion, for panels of 32 entries,
 // moduli > 0, pairs > 0 and blocks > 0.

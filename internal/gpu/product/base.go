@@ -33,7 +33,7 @@ const maxInner = 1 << 16
 // pool holds the moduli: F_t fits 32 bits of the least one, and 2^quotientBits/m has three bytes
 // for Karatsuba moduli. Sums of products of bytes over all of the pool stay below 2^31, and the
 // error of the quotient below 1/250.
-var pool = modgemm.NewBytePool(maxKaratsuba)
+var pool = modgemm.NewBytePool(0, maxKaratsuba)
 
 // checkedPool is the pool without its largest modulus, which is the redundant one.
 var checkedPool = sync.OnceValues(func() (*modgemm.BytePool, int) { return pool().Checked() })

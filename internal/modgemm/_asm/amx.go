@@ -15,8 +15,8 @@ import (
 // therefore cannot choose any. A tile instruction changes no general register.
 const (
 	// plainRows and karatsubaRows are the rows of the block before that a step but the last
-	// reduces: 9 steps of 64 hide all 32 rows under the products, and 12 of three planes.
-	plainRows, karatsubaRows = 4, 1
+	// reduces: 9 steps of 64 hide all 32 rows under the products, and 17 of the last plane.
+	plainRows, karatsubaRows = 4, 2
 	// aLines and bLines are the lines of A and of B that a step reads ahead.
 	aLines, bLines = 2, 4
 	// prefetchRows is how many rows of C ahead one is fetched.
@@ -25,10 +25,16 @@ const (
 	// whose other hardware thread is busy, steps with operands in the first level cache ran at 527
 	// 10^9 multiply-adds a second without any, 832 with 2 between, 885 with tiles cleared before
 	// loads, too, and 1004 with 12; on a core of its own at 2343 in all cases, up to 16 between.
-	// What slows down tile instructions that follow each other there is not known.
+	// What slows down tile instructions that follow each other there is not known. In a later run,
+	// with 6 between, medians on several cores: 1107 with each load right behind its clear, 1270 as
+	// they are now; as much with 32 KiB as with 4 of operands, 890 with 512 KiB. With 2 loads in
+	// place of 4 for 4 products 1976, with 4 into tiles that no product reads 1858: products that
+	// wait for loads cannot be overlapped with them on such a core.
 	gap = 6
-	// karatsubaBase is that of the two bytes of a residue modulo a Karatsuba modulus.
+	// karatsubaBase is that of the two bytes of a residue modulo a Karatsuba modulus, and the upper
+	// one that residue times splitFactor 2^-15, rounded.
 	karatsubaBase = 128
+	splitFactor   = 257
 	// magic is 1.5 2^23: added to and taken off a float32 below 2^22 it rounds that to an integer.
 	magic = 1.5 * (1 << 23)
 )
@@ -67,48 +73,57 @@ func exactByteFold(x, q VecPhysical) {
 	VFNMADD231PS(q, vMod, x)
 }
 
-// reduceRow reduces a row of the block at R9, or of the three of a Karatsuba modulus, into the row
-// of C at RAX, and moves both on. It returns what emits that, in parts of a few instructions.
+// reduceRow reduces a row of the block at R9, or of the three of a Karatsuba modulus of which that
+// is the last, into the row of C at RAX, and moves both on. It returns what emits that, in parts of
+// a few instructions.
 func reduceRow(karatsuba bool) (parts []func()) {
 	add := func(f func()) { parts = append(parts, f) }
 	x, y, q := []VecPhysical{Z0, Z1}, []VecPhysical{Z2, Z3}, []VecPhysical{Z4, Z5}
-	from := func(block, v int) Mem { return Mem{Base: R9, Disp: block*amx.BlockBytes + 64*v} }
+	last := 0 // the block at R9
+	if karatsuba {
+		last = 2
+	}
+	from := func(block, v int) Mem { return Mem{Base: R9, Disp: (block-last)*amx.BlockBytes + 64*v} }
 	each := func(f func(v int)) {
 		for v := range x {
 			add(func() { f(v) })
 		}
 	}
-	coarse := func(x []VecPhysical) { each(func(v int) { coarseByteFold(x[v], q[v]) }) }
 	add(func() { PREFETCHT0(Mem{Base: RAX, Index: RCX, Scale: prefetchRows}) })
 	each(func(v int) {
 		VPMOVSXWD_Z(Mem{Base: RAX, Disp: 32 * v}, keep, x[v])
 		VPADDD(from(0, v), x[v], x[v])
-		VCVTDQ2PS(x[v], x[v])
+		if !karatsuba {
+			VCVTDQ2PS(x[v], x[v])
+		}
 	})
 	if karatsuba {
 		z := []VecPhysical{Z6, Z7} // a0 b1 + a1 b0
 		each(func(v int) {
+			VMOVDQU32(from(1, v), y[v])
 			VMOVDQU32(from(2, v), z[v])
-			VCVTDQ2PS(from(1, v), y[v])
-			VPSUBD(from(1, v), z[v], z[v])
 		})
 		each(func(v int) {
+			VPSUBD(y[v], z[v], z[v])
 			VPSUBD(from(0, v), z[v], z[v])
-			VCVTDQ2PS(z[v], z[v])
 		})
-		coarse(y)
-		each(func(v int) { VFMADD213PS(z[v], vBase, y[v]) })
-		coarse(y)
-		each(func(v int) { VFMADD231PS(y[v], vBase, x[v]) })
-	}
-	coarse(x)
-	each(func(v int) { exactByteFold(x[v], q[v]) })
-	add(func() {
-		for v := range x {
-			VCVTPS2DQ(x[v], x[v])
+		fold := func(x []VecPhysical) {
+			each(func(v int) { VCVTDQ2PS(x[v], q[v]) })
+			each(func(v int) { VFMADD213PS(vMagic, vInv, q[v]) })
+			each(func(v int) { VPDPWSSD(vMod, q[v], x[v]) })
 		}
-		VPACKSSDW(x[1], x[0], x[0])
-	})
+		fold(y)
+		each(func(v int) { VPDPWSSD(vBase, y[v], z[v]) })
+		fold(z)
+		each(func(v int) { VPDPWSSD(vBase, z[v], x[v]) })
+		fold(x)
+		fold(x)
+	} else {
+		each(func(v int) { coarseByteFold(x[v], q[v]) })
+		each(func(v int) { exactByteFold(x[v], q[v]) })
+		each(func(v int) { VCVTPS2DQ(x[v], x[v]) })
+	}
+	add(func() { VPACKSSDW(x[1], x[0], x[0]) })
 	add(func() {
 		VPERMQ(x[0], vOrder, x[0])
 		VMOVDQU32(x[0], Mem{Base: RAX})
@@ -146,7 +161,6 @@ func byteTiles(config Mem) {
 			VBROADCASTSS(X0, v)
 		}
 		broadcast("inv", vInv)
-		broadcast("m", vMod)
 		constant := func(x float32, v VecPhysical) {
 			MOVL(U32(math.Float32bits(x)), EAX)
 			VPBROADCASTD(EAX, v)
@@ -155,9 +169,12 @@ func byteTiles(config Mem) {
 		constant(1.0/(1<<15), vBias)
 		VMOVDQU64(order, vOrder)
 		if karatsuba {
-			constant(karatsubaBase, vBase)
-			LEAQ(Mem{Base: R11, Disp: 3 * amx.BlockBytes}, RAX)
-			Store(RAX, Param("block"))
+			Load(Param("minus"), EAX)
+			VPBROADCASTD(EAX, vMod)
+			MOVL(U32(karatsubaBase), EAX)
+			VPBROADCASTD(EAX, vBase)
+		} else {
+			broadcast("m", vMod)
 		}
 		XORL(EAX, EAX)
 		Load(Param("accumulate"), AL)
@@ -171,16 +188,17 @@ func byteTiles(config Mem) {
 		VZEROUPPER()
 		RET()
 	}
-	TEXT("byteTilesAMX", NOSPLIT, "func(c *int16, ldc int, a *int8, aStride int, b *int8, panels, steps int, block *int32, inv, m float32, accumulate bool, aNext, bNext int)")
+	const next = "accumulate bool, aNext, bNext int)"
+	TEXT("byteTilesAMX", NOSPLIT, "func(c *int16, ldc int, a *int8, aStride int, b *int8, panels, steps int, block *int32, inv, m float32, "+next)
 	Pragma("noescape")
 	Doc("byteTilesAMX is byteTilesGeneric of a plain modulus by the tiles of AMX-INT8, with inv next to",
 		"1/m and a block of 32 x 32 words to work in. What lies aNext behind A and bNext behind B is",
 		"read ahead: two lines a step from there on and four, B's for every panel behind the last.")
 	tiles(false)
-	TEXT("karatsubaTilesAMX", NOSPLIT, "func(c *int16, ldc int, a *int8, aStride, aPlane int, b *int8, bPlane, panels, steps int, block *int32, inv, m float32, accumulate bool, aNext, bNext int)")
+	TEXT("karatsubaTilesAMX", NOSPLIT, "func(c *int16, ldc int, a *int8, aStride, aPlane int, b *int8, bPlane, panels, steps int, block *int32, inv float32, minus uint32, "+next)
 	Pragma("noescape")
-	Doc("karatsubaTilesAMX is byteTilesAMX of a Karatsuba modulus, with planes that lie aPlane and bPlane",
-		"apart, and two times three blocks.")
+	Doc("karatsubaTilesAMX is byteTilesAMX of a Karatsuba modulus m, with planes that lie aPlane and bPlane",
+		"apart, three blocks for every panel, and minus, -m as an int16.")
 	tiles(true)
 }
 
@@ -200,14 +218,42 @@ func spaced(ops []amx.Op, parts []func()) {
 	}
 }
 
-// byteLoop emits the loop over panels of A. While a block is multiplied, the rows of the one before
-// are reduced: a plain modulus has one block, which is to be written again at the end of the
-// panel; the blocks of a Karatsuba modulus take turns.
+// byteLoop emits the loops over panels of A. While a block is multiplied, the rows of the one
+// before are reduced: a plain modulus has one block, which is to be written again at the end of the
+// panel. Modulo a Karatsuba modulus the sums of a plane are made for all panels before those of the
+// next, so that a plane of B stays in the first level cache, and reduced along with the last ones.
 func byteLoop(karatsuba bool) {
-	planes, rows := 1, plainRows
-	if karatsuba {
-		planes, rows = 3, karatsubaRows
+	if !karatsuba {
+		bytePass("panel", plainRows, false)
+		return
 	}
+	const planes = 3
+	for plane := range planes {
+		name := fmt.Sprintf("plane%d", plane)
+		if plane < planes-1 {
+			bytePass(name, 0, true)
+		} else {
+			bytePass(name, karatsubaRows, true)
+			break
+		}
+		// Back to the first panel, in the next plane.
+		Load(Param("a"), R8)
+		Load(Param("aPlane"), RDX)
+		ADDQ(RDX, R8)
+		Store(R8, Param("a"))
+		Load(Param("b"), RDI)
+		Load(Param("bPlane"), RDX)
+		ADDQ(RDX, RDI)
+		Store(RDI, Param("b"))
+		Load(Param("block"), R11)
+		ADDQ(I32(amx.BlockBytes), R11)
+		Store(R11, Param("block"))
+	}
+}
+
+// bytePass emits the loop over the panels of a plane. Rows of the block before are reduced in each
+// step, or none in this pass.
+func bytePass(name string, rows int, karatsuba bool) {
 	var reduction []func()
 	for range rows {
 		reduction = append(reduction, reduceRow(karatsuba)...)
@@ -223,92 +269,95 @@ func byteLoop(karatsuba bool) {
 		JNZ(LabelRef(name + "Drain"))
 		Label(name + "Drained")
 	}
-	Label("panel")
-	for plane := range planes {
-		tileOps(amx.Clear())
-		if plane == 0 {
-			MOVQ(R8, RSI)
-			Load(Param("b"), RDI)
-		} else {
-			Load(Param("aPlane"), RDX)
-			ADDQ(RDX, RSI)
-			Load(Param("bPlane"), RDX)
-			ADDQ(RDX, RDI)
+	label := func(s string) string { return name + s }
+	left, ahead := AllocLocal(8), AllocLocal(8)
+	Load(Param("panels"), RDX)
+	MOVQ(RDX, left)
+	Load(Param("bNext"), RDX)
+	MOVQ(RDX, ahead)
+	tileOps(amx.Clear())
+	MOVQ(R8, RSI)
+	Load(Param("b"), RDI)
+	tileOps(amx.Packed.First())
+	Label(name)
+	Load(Param("aNext"), R14)
+	ADDQ(RSI, R14)
+	MOVQ(ahead, R15)
+	ADDQ(RDI, R15)
+	Load(Param("steps"), RDX)
+	DECQ(RDX)
+	JZ(LabelRef(label("Last")))
+	next := func(parts []func()) {
+		spaced(amx.Packed.Next(), parts)
+		ADDQ(I32(amx.StepBytes), RSI)
+		ADDQ(I32(amx.StepBytes), RDI)
+		for i := range aLines {
+			PREFETCHT1(Mem{Base: R14, Disp: 64 * i})
 		}
-		Load(Param("aNext"), R14)
-		ADDQ(RSI, R14)
-		Load(Param("bNext"), R15)
-		ADDQ(RDI, R15)
-		Load(Param("steps"), RDX)
-		step := fmt.Sprintf("step%d", plane)
-		tileOps(amx.Packed.First())
-		DECQ(RDX)
-		JZ(LabelRef(step + "Last"))
-		next := func(parts []func()) {
-			spaced(amx.Packed.Next(), parts)
-			ADDQ(I32(amx.StepBytes), RSI)
-			ADDQ(I32(amx.StepBytes), RDI)
-			for i := range aLines {
-				PREFETCHT1(Mem{Base: R14, Disp: 64 * i})
-			}
-			ADDQ(I32(64*aLines), R14)
-			for i := range bLines {
-				PREFETCHT1(Mem{Base: R15, Disp: 64 * i})
-			}
-			ADDQ(I32(64*bLines), R15)
+		ADDQ(I32(64*aLines), R14)
+		for i := range bLines {
+			PREFETCHT1(Mem{Base: R15, Disp: 64 * i})
 		}
-		Label(step)
+		ADDQ(I32(64*bLines), R15)
+	}
+	if rows > 0 {
+		Label(label("Step"))
 		TESTQ(R10, R10)
-		JZ(LabelRef(step + "Bare"))
+		JZ(LabelRef(label("Bare")))
 		next(reduction)
 		SUBQ(I8(rows), R10)
 		DECQ(RDX)
-		JNZ(LabelRef(step))
-		JMP(LabelRef(step + "Last"))
-		Label(step + "Bare")
-		next(nil)
-		DECQ(RDX)
-		JNZ(LabelRef(step + "Bare"))
-		Label(step + "Last")
-		spaced(amx.Packed.Last(), nil)
-		if plane < planes-1 {
-			// Back to the plane's beginning.
-			Load(Param("steps"), RDX)
-			DECQ(RDX)
-			IMUL3Q(I32(amx.StepBytes), RDX, RDX)
-			SUBQ(RDX, RSI)
-			SUBQ(RDX, RDI)
-		} else {
-			drain("panel")
-		}
-		tileOps(amx.Write(plane))
+		JNZ(LabelRef(label("Step")))
+		JMP(LabelRef(label("Last")))
 	}
-	MOVQ(RBX, RAX)
-	MOVQ(R11, R9)
-	MOVQ(U64(amx.Block), R10)
+	Label(label("Bare"))
+	next(nil)
+	DECQ(RDX)
+	JNZ(LabelRef(label("Bare")))
+	// Along with the last products the first step of the next panel is loaded, that of this one
+	// again where there is none.
+	Label(label("Last"))
+	MOVQ(R8, RSI)
+	Load(Param("b"), RDI)
+	CMPQ(left, I8(1))
+	JEQ(LabelRef(label("Once")))
+	Load(Param("aStride"), RDX)
+	ADDQ(RDX, RSI)
+	Label(label("Once"))
+	SUBQ(I32(amx.StepBytes), RSI)
+	SUBQ(I32(amx.StepBytes), RDI)
+	spaced(amx.Packed.Next(), nil)
+	if rows > 0 {
+		drain(label(""))
+	}
+	tileOps(amx.Write(0))
+	tileOps(amx.Clear())
+	ADDQ(I32(amx.StepBytes), RSI)
+	ADDQ(I32(amx.StepBytes), RDI)
+	if rows > 0 {
+		MOVQ(RBX, RAX)
+		MOVQ(R11, R9)
+		MOVQ(U64(amx.Block), R10)
+		MOVQ(RCX, RDX)
+		SHLQ(U8(5), RDX)
+		ADDQ(RDX, RBX) // 32 rows on
+	}
 	if karatsuba {
-		Load(Param("block"), RDX)
-		Store(R11, Param("block"))
-		MOVQ(RDX, R11)
+		ADDQ(I32(3*amx.BlockBytes), R11)
 	}
-	MOVQ(RCX, RDX)
-	SHLQ(U8(5), RDX)
-	ADDQ(RDX, RBX) // 32 rows on
 	Load(Param("aStride"), RDX)
 	ADDQ(RDX, R8)
 	Load(Param("steps"), RDX)
 	IMUL3Q(I32(64*bLines), RDX, RDX)
-	Load(Param("bNext"), R14)
-	ADDQ(RDX, R14)
-	Store(R14, Param("bNext"))
-	Load(Param("panels"), RDX)
-	DECQ(RDX)
-	Store(RDX, Param("panels"))
-	JNZ(LabelRef("panel"))
-	drain("last")
+	ADDQ(RDX, ahead)
+	DECQ(left)
+	JNZ(LabelRef(name))
+	if rows > 0 {
+		drain(label("Rest"))
+	}
 }
 
-// byteResidues writes narrowAMX and splitAMX.
+// byteResidues writes narrowAMX and joinAMX.
 func byteResidues() {
 	begin := func(name, signature string, doc ...string) {
 		TEXT(name, NOSPLIT, signature)
@@ -318,10 +367,10 @@ func byteResidues() {
 		Load(Param("src"), RSI)
 		Load(Param("n"), RDX)
 	}
-	end := func(stride int) {
-		ADDQ(I32(2*stride), RSI)
-		ADDQ(I32(stride), RDI)
-		SUBQ(I32(stride), RDX)
+	end := func(from, to int) {
+		ADDQ(I32(from), RSI)
+		ADDQ(I32(to), RDI)
+		SUBQ(I8(64), RDX)
 		JNZ(LabelRef("loop"))
 		VZEROUPPER()
 		RET()
@@ -332,23 +381,16 @@ func byteResidues() {
 		VMOVDQU16(Mem{Base: RSI, Disp: 64 * v}, zmm[v])
 		VPMOVWB(zmm[v], Mem{Base: RDI, Disp: 32 * v})
 	}
-	end(64)
-	begin("splitAMX", "func(dst *int8, stride int, src *int16, n int)", "splitAMX is splitGeneric for n > 0, a multiple of 64.")
+	end(128, 64)
+	begin("joinAMX", "func(dst *int16, src *int8, stride, n int)", "joinAMX is joinGeneric for n > 0, a multiple of 64.")
 	Load(Param("stride"), RCX)
-	MOVL(U32(64<<16|64), EAX)
-	VPBROADCASTD(EAX, Z31)
 	Label("loop")
 	for v := range 2 {
-		low, high := zmm[2*v], zmm[2*v+1]
-		VMOVDQU16(Mem{Base: RSI, Disp: 64 * v}, low)
-		VPADDW(Z31, low, high)
-		VPSRAW(U8(7), high, high)
-		VPSLLW(U8(7), high, zmm[8+v])
-		VPSUBW(zmm[8+v], low, low)
-		VPMOVWB(low, Mem{Base: RDI, Disp: 32 * v})
-		VPMOVWB(high, Mem{Base: RDI, Index: RCX, Scale: 1, Disp: 32 * v})
-		VPADDW(low, high, high)
-		VPMOVWB(high, Mem{Base: RDI, Index: RCX, Scale: 2, Disp: 32 * v})
+		VPMOVSXBW(Mem{Base: RSI, Disp: 32 * v}, zmm[v])
+		VPMOVSXBW(Mem{Base: RSI, Index: RCX, Scale: 1, Disp: 32 * v}, zmm[2+v])
+		VPSLLW(U8(7), zmm[2+v], zmm[2+v])
+		VPADDW(zmm[2+v], zmm[v], zmm[v])
+		VMOVDQU16(zmm[v], Mem{Base: RDI, Disp: 64 * v})
 	}
-	end(64)
+	end(64, 128)
 }

@@ -11,7 +11,7 @@ import (
 
 // What ../bytecombine.go says of residues and of words.
 const (
-	residueOffset = 1 << 12
+	residueOffset = 1 << 14
 	bytesAWord    = 5
 	blockWords    = amx.Block / bytesAWord
 )

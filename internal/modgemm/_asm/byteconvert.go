@@ -158,7 +158,7 @@ func byteConversion(config, lanes Mem) {
 		VPBROADCASTD(EAX, v)
 	}
 	constant(math.Float32bits(magic), vMagic)
-	constant(64<<16|64, vOffset)
+	constant(splitFactor<<16|splitFactor, vSplit)
 	VMOVDQU32(lanes, vOrder)
 	LEAQ(config, RAX)
 	tileOps(amx.Begin())
@@ -188,7 +188,7 @@ func byteConversion(config, lanes Mem) {
 }
 
 // The constants of a conversion, and those of the modulus that is reduced.
-var vOffset, vMinus, vFirst = Z28, Z27, Z25 // and those of products
+var vSplit, vMinus, vFirst = Z28, Z27, Z25 // and those of products
 
 // A conversion is what the groups of both kinds of moduli share: entries to reduce by 64, digits,
 // results, the way to the other blocks. EAX is 0 unless results go past the caches.
@@ -414,8 +414,7 @@ func (c *conversion) reduce(label func(string) string, rows, planes int) (parts 
 		a1, a0 := []VecPhysical{Z10, Z11}, []VecPhysical{Z12, Z13}
 		for i := range words {
 			add(func() {
-				VPADDW(vOffset, words[i], a1[i])
-				VPSRAW(U8(7), a1[i], a1[i])
+				VPMULHRSW(vSplit, words[i], a1[i])
 			})
 			add(func() {
 				VPSLLW(U8(7), a1[i], a0[i])
