@@ -8,7 +8,8 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Numbers are an array in the device's memory: struct numbers of kernels/common/common.cuh.
+// Numbers are an array in the device's memory: struct numbers of kernels/common/common.cuh. Of MP
+// the last of the planes is the precision.
 type Numbers struct {
 	Plane       [4]cuda.Pointer
 	Kind, Limbs int32
@@ -19,6 +20,9 @@ func NumbersOf(a *mem.Array) Numbers {
 	n := Numbers{Kind: int32(a.Kind), Limbs: int32(a.Limbs())}
 	for i := range a.Planes() {
 		n.Plane[i] = a.Plane(i)
+	}
+	if a.Kind == num.MP {
+		n.Plane[3] = cuda.Pointer(a.Prec)
 	}
 	return n
 }

@@ -47,7 +47,7 @@ func (m *multiplication) finish(l, r *operand, b region, room room) error {
 	if long && m.settles {
 		words = 0
 	}
-	shared := func() int { return weights + 4*warps*(abi.TileDigits*36+32*words) }
+	shared := func() int { return weights + 4*warps*(abi.TileDigits*36+roundUp(33*words, 4)) }
 	for !long && shared() > m.e.dev.Info().SharedPerBlock && warps > 1 {
 		warps /= 2
 	}

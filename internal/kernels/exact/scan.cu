@@ -54,21 +54,28 @@ struct state {
 	}
 };
 
-// scanMP takes in BATCH numbers from position at on, step apart, of which n are there.
+// scanMP takes in BATCH numbers from position at on, step apart, of which n are there. It reads the
+// lowest words of those alone that may lower the unit: a number 0.S 2^e of the precision that
+// plane 3 stands for is a multiple of 2^(e - precision).
 static __device__ __forceinline__ void scanMP(state &s, const numbers &a, i64 at, i64 step, int n)
 {
 	u8 classes[BATCH];
 	int exps[BATCH];
 	u64 tops[BATCH], lows[BATCH];
 	const u64 *sig = (const u64 *)a.plane[0];
+	int precision = (int)a.plane[3];
 #pragma unroll
 	for (int b = 0; b < BATCH; b++) {
 		i64 i = b < n ? at + b * step : at;
 		classes[b] = ((const u8 *)a.plane[2])[i];
 		exps[b] = ((const int *)a.plane[1])[i];
 		tops[b] = sig[i * a.limbs + a.limbs - 1];
-		lows[b] = sig[i * a.limbs];
 	}
+	i64 low = s.low;
+#pragma unroll
+	for (int b = 0; b < BATCH; b++)
+		if (b < n && classes[b] >> 1 == FINITE && (i64)exps[b] - precision < low)
+			lows[b] = sig[(at + b * step) * a.limbs];
 #pragma unroll
 	for (int b = 0; b < BATCH; b++) {
 		if (b >= n)
@@ -77,12 +84,13 @@ static __device__ __forceinline__ void scanMP(state &s, const numbers &a, i64 at
 			s.flags |= classes[b] >> 1 == ZERO ? HAS_ZERO : SPECIAL;
 			continue;
 		}
-		i64 e = exps[b], least = e - 64 * a.limbs;
+		i64 e = exps[b];
 		s.rescale(e);
 		// The leading 53 bits, whose last is cut off, times 2^(e - top).
 		u64 lead = tops[b] << 1 >> 12 | (u64)(max64(e - s.top, -1000) + 1022) << 52;
 		s.sum += __longlong_as_double((i64)lead);
-		if (least < s.low) {
+		if (e - precision < s.low) {
+			i64 least = e - 64 * a.limbs;
 			int k = 0;
 			u64 w = lows[b];
 			while (w == 0)
