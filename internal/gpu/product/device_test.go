@@ -44,7 +44,8 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// TestStagesEmulated is TestStages for the kernels of compute capability 8.0, as they run on the host.
+// TestStagesEmulated is TestStages for the kernels of compute capability 8.0, as they run on the
+// host.
 func TestStagesEmulated(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long")

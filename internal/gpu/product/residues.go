@@ -9,8 +9,8 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// groupOf returns what a block of kernels/exact/residues.cu converts, vectors and numbers of each, and
-// the bytes of dynamic shared memory that their digits take.
+// groupOf returns what a block of kernels/exact/residues.cu converts, vectors and numbers of each,
+// and the bytes of dynamic shared memory that their digits take.
 func groupOf(steps int) (vectors, numbers, shared int) {
 	vectors = 2
 	switch {

@@ -299,7 +299,8 @@ struct reconstruction {
 // warpWords is what a warp has in shared memory: sums, and words.
 static __device__ __forceinline__ int warpWords(int words) { return TILE_DIGITS * TILE_PITCH + (WORD_PITCH * words + 3 & ~3); }
 
-// end makes results of the integers x of a warp's entries, or copies them to raw unless they lie there.
+// end makes results of the integers x of a warp's entries, or copies them to raw unless they lie
+// there.
 template <bool CHECK>
 static __device__ __forceinline__ void end(const finishing &f, const integer &x, const reconstruction &c, int i, int j, bool live, u32 *raw)
 {

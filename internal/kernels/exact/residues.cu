@@ -271,9 +271,9 @@ static __device__ __forceinline__ u32 reduced(int sum, const modulus &m)
 // a little: sum scale 2^-32 with scale = round(2^32/m) errs by at most 1/32 and a little, MARGIN
 // 2^-32 is 1/32 + 1/256.
 //
-// Karatsuba moduli are below 15000, so x fits 14 bits. With 128 d + 64 added to the sum first, the
-// residue is 128 a1 + a0 for a1 = floor(x/128) - d and a0 = x mod 128 - 64. With d = floor(17 m/4096)
-// a1 is between -62 and 64, and a0 + a1 between -126 and 127.
+// Karatsuba moduli are below 15000, so x fits 14 bits. With 128 d + 64 added to the sum first,
+// d = floor(17 m/4096), the residue is 128 a1 + a0 for a1 = floor(x/128) - d and
+// a0 = x mod 128 - 64: a1 is between -62 and 64, and a0 + a1 between -126 and 127.
 #define MARGIN ((1 << 27) + (1 << 24))
 
 static __device__ __forceinline__ int middleOf(int m) { return 17 * m >> 12; }
