@@ -51,7 +51,9 @@ const ToldAt = 8
 const (
 	Tile      = 128
 	TileBytes = Tile * Tile
-	Strip     = 64 // numbers that a block of residues converts
+	// numbers of a vector that a block of residues converts, of residues0
+	Strip      = 128
+	ShortStrip = 64
 )
 
 // StepBytes is the number of digits that one instruction of the tensor cores sums over.

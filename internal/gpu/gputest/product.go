@@ -13,7 +13,6 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
-	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -46,12 +45,12 @@ func Reference(t testing.TB, drv *fake.Driver) *cuda.Device {
 				panic("residues0 is not for these")
 			}
 		}
-		refResidues(l, both, 1, false)
+		refResidues(l, both, 1, abi.ShortStrip, false)
 	})
 	for k := 1; k <= abi.MaxSteps; k++ {
-		drv.Kernel(fmt.Sprintf("residues%d", k), func(l *fake.Launch, both abi.Sides) { refResidues(l, both, k, false) })
+		drv.Kernel(fmt.Sprintf("residues%d", k), func(l *fake.Launch, both abi.Sides) { refResidues(l, both, k, abi.Strip, false) })
 	}
-	drv.Kernel("residuesMore", func(l *fake.Launch, both abi.Sides) { refResidues(l, both, abi.MaxSteps, true) })
+	drv.Kernel("residuesMore", func(l *fake.Launch, both abi.Sides) { refResidues(l, both, abi.MaxSteps, abi.Strip, true) })
 	drv.Kernel("products", refProducts)
 	drv.Kernel("finish0", func(l *fake.Launch, f abi.Finishing) {
 		if kind := num.Kind(f.C.A.Kind); f.Words > abi.ShortWords || f.Raw != 0 || f.Karatsuba != 0 || kind != num.F32 && kind != num.F64 {
@@ -268,13 +267,13 @@ func tilePlace(v, k, blocks int) int {
 	return (v/abi.Tile*blocks+k/abi.Tile)*abi.TileBytes + r*abi.Tile + (c^r%8)*16 + k%16
 }
 
-func refResidues(l *fake.Launch, both abi.Sides, steps int, more bool) {
+func refResidues(l *fake.Launch, both abi.Sides, steps, strip int, more bool) {
 	for _, s := range both[:l.Grid.Z] {
-		refResiduesOf(l, s.X, s.Exps, s.C, steps, more)
+		refResiduesOf(l, s.X, s.Exps, s.C, steps, strip, more)
 	}
 }
 
-func refResiduesOf(l *fake.Launch, x abi.Vectors, exps cuda.Pointer, c abi.Conversion, steps int, more bool) {
+func refResiduesOf(l *fake.Launch, x abi.Vectors, exps cuda.Pointer, c abi.Conversion, steps, strip int, more bool) {
 	m := matOf(l, x)
 	exp := fake.Slice[int64](l, exps, m.Rows)
 	first := 0 // digit
@@ -284,7 +283,7 @@ func refResiduesOf(l *fake.Launch, x abi.Vectors, exps cuda.Pointer, c abi.Conve
 	plainTiles, pairs := (int(c.Plain)+15)/16, (int(c.Karatsuba)+15)/16
 	fragments := fake.Slice[uint8](l, c.Constants, (plainTiles+2*pairs)*steps*512)
 	moduli := fake.Slice[abi.Modulus](l, c.Moduli, 16*(plainTiles+pairs))
-	vectors, k := int(c.Vectors), int(l.Grid.X)*abi.Strip
+	vectors, k := int(c.Vectors), int(l.Grid.X)*strip
 	digits, places := make([][]int8, vectors*k), make([]int, vectors*k) // of numbers, in a plane
 	// numbers whose residues are computed
 	var some []int
@@ -351,7 +350,7 @@ func refResiduesOf(l *fake.Launch, x abi.Vectors, exps cuda.Pointer, c abi.Conve
 		mod := moduli[16*plainTiles+t]
 		plane := planes[(int(c.Plain)+3*t)*int(c.Stride):]
 		put := func(at int, s int32) {
-			a0, a1 := modgemm.SplitByte(int64(s - mulHigh(s+mod.M/2, int32(mod.Inverse))*mod.M))
+			a0, a1 := SplitReference(s, mod)
 			plane[at], plane[at+int(c.Stride)], plane[at+2*int(c.Stride)] = int8(a0), int8(a1), int8(a0+a1)
 		}
 		if !more {
@@ -367,6 +366,16 @@ func refResiduesOf(l *fake.Launch, x abi.Vectors, exps cuda.Pointer, c abi.Conve
 			put(at, s)
 		}
 	}
+}
+
+// SplitReference returns the parts of a residue 128 a1 + a0 of a sum modulo a Karatsuba modulus, as
+// kernels/exact/residues.cu makes them.
+func SplitReference(sum int32, m abi.Modulus) (a0, a1 int32) {
+	const margin = 1<<27 + 1<<24
+	d := 17 * m.M >> 12
+	sum += 128*d + 64
+	x := sum - int32((int64(sum)*int64(m.Inverse)-margin)>>32)*m.M
+	return x&127 - 64, x>>7 - d
 }
 
 // mulHigh returns the high word of a product.

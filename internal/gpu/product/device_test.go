@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -40,6 +41,36 @@ func TestStages(t *testing.T) {
 	for _, general := range []bool{true, false} {
 		useGeneral(t, dev, general)
 		compareStages(t, ref, dev)
+	}
+}
+
+// TestStagesEmulated is TestStages for the kernels of compute capability 8.0, as they run on the
+// host.
+func TestStagesEmulated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long")
+	}
+	ref := gputest.Reference(t, &fake.Driver{})
+	t.Setenv(gputest.Emulate, "exact/residues exact/finish")
+	dev := gputest.Reference(t, &fake.Driver{})
+	compareStages(t, ref, dev)
+}
+
+// TestSplit splits sums of all magnitudes that kernels/exact/residues.cu has for every Karatsuba
+// modulus, at the ends of its residues' range above all.
+func TestSplit(t *testing.T) {
+	b := newBase(baseKey{moduli: pool().Plain + 400})
+	plain, _ := b.tiles()
+	for _, m := range b.rowModuli()[tileRows*plain:][:b.karatsuba()] {
+		for _, limit := range []int32{0, 1 << 20, 1<<28 + 1<<14} {
+			for _, at := range []int32{-limit, limit} {
+				for s := at - m.M; s <= at+m.M; s++ {
+					if a0, a1 := gputest.SplitReference(s, m); (128*a1+a0-s)%m.M != 0 || a0 != int32(int8(a0)) || a1 != int32(int8(a1)) || a0+a1 != int32(int8(a0+a1)) {
+						t.Fatalf("modulus %d, sum %d: %d, %d", m.M, s, a0, a1)
+					}
+				}
+			}
+		}
 	}
 }
 
@@ -245,5 +276,63 @@ func TestSanitizeGemm(t *testing.T) {
 	for _, general := range []bool{true, false} {
 		useGeneral(t, dev, general)
 		extremes(t, dev, abi.Tile)
+	}
+}
+
+// TestCarries rounds integers of ones alone up to powers of two.
+func TestCarries(t *testing.T) {
+	t.Run("emulated", func(t *testing.T) {
+		t.Setenv(gputest.Emulate, "exact/finish")
+		carries(t, gputest.Reference(t, &fake.Driver{}))
+	})
+	t.Run("device", func(t *testing.T) { carries(t, gputest.Machine(t)) })
+}
+
+func carries(t *testing.T, dev *cuda.Device) {
+	in, out := gputest.MP(514), gputest.MP(510)
+	rng := rand.New(rand.NewPCG(5, 5))
+	a, b := gputest.RandomMat(rng, in, gputest.Uniform, 40, 1), gputest.RandomMat(rng, in, gputest.Uniform, 1, 3)
+	for i := range a.Rows {
+		if i%3 > 0 {
+			sig := a.Arr.Sig[a.At(i, 0)*in.Limbs():][:in.Limbs()]
+			for k := range sig {
+				sig[k] = math.MaxUint64
+			}
+			sig[0] <<= 64*in.Limbs() - in.Bits() // four more bits than results have
+		}
+	}
+	one := num.New(in, 1)
+	one.Sig[in.Limbs()-1], one.Exp[0], one.Cls[0] = 1<<63, 1, num.MakeCls(false, num.Finite)
+	for j := range b.Cols {
+		b.Arr.CopyFrom(b.At(0, j), one, 0)
+	}
+	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
+		x, err := mem.UploadView(s, a)
+		if err != nil {
+			return err
+		}
+		defer x.Arr.Free()
+		y, err := mem.UploadView(s, b)
+		if err != nil {
+			return err
+		}
+		defer y.Arr.Free()
+		z, err := mem.NewArray(s, out, a.Rows*b.Cols)
+		if err != nil {
+			return err
+		}
+		defer z.Free()
+		c := mem.Matrix{Arr: z, RS: 1, CS: a.Rows, Rows: a.Rows, Cols: b.Cols}
+		stats, err := GemmResident(s, Config{}, gputest.Scalar(1), x, y, num.Real{}, c, c)
+		if err != nil {
+			return err
+		}
+		if stats.Exact > 0 {
+			return fmt.Errorf("%d entries in the exact pass", stats.Exact)
+		}
+		return spotCheck(s, gputest.Scalar(1), x, y, num.Real{}, c, c)
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

@@ -60,7 +60,7 @@ func (m *multiplication) finishFor(l, r *operand, b region, room room, to abi.Ta
 	if long && m.settles {
 		words = 0
 	}
-	shared := func() int { return weights + 4*warps*(abi.TileDigits*36+32*words) }
+	shared := func() int { return weights + 4*warps*(abi.TileDigits*36+roundUp(33*words, 4)) }
 	for !long && shared() > m.e.dev.Info().SharedPerBlock && warps > 1 {
 		warps /= 2
 	}

@@ -63,8 +63,8 @@ func (o *operand) roomBytes(n int) int64 {
 }
 
 // maxVectors is the most vectors that kernels/exact/residues.cu converts at a time, a multiple of
-// tiles: 65535 blocks of 4 vectors.
-const maxVectors = 4 * 65535 / 256 * 256
+// tiles: 65535 blocks of 2 vectors.
+const maxVectors = 2 * 65535 / 256 * 256
 
 // layout chooses blocks that fit the memory.
 func (m *multiplication) layout() (layout, error) {

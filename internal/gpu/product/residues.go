@@ -9,18 +9,19 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// groupVectors returns the vectors that a block of kernels/exact/residues.cu converts, and the
-// bytes of dynamic shared memory that it takes: digits, and constants from three steps on.
-func groupVectors(steps int) (group, shared int) {
-	if steps == 0 {
-		return 16, 0
+// groupOf returns what a block of kernels/exact/residues.cu converts, vectors and numbers of each,
+// and the bytes of dynamic shared memory that their digits take.
+func groupOf(steps int) (vectors, numbers, shared int) {
+	vectors = 2
+	switch {
+	case steps == 0:
+		return 16, abi.ShortStrip, 0
+	case steps == 2:
+		vectors = 8
+	case steps <= 4:
+		vectors = 4
 	}
-	pad := 8 + 8*(steps%2)
-	words := abi.Strip*8*steps + abi.Strip/16*pad + 8
-	if steps < 3 {
-		return 16, 4 * 16 * words
-	}
-	return 4, 4*4*words + 2*2*512*steps
+	return vectors, abi.Strip, 4 * vectors * abi.Strip * (8*steps + 1)
 }
 
 // residues converts the operands, but for those whose residues are kept, to residues modulo the
@@ -137,8 +138,8 @@ func (m *multiplication) convert(c chunk, steps, h0, h1 int, list ...converted) 
 		return nil
 	}
 	x, y := list[0], list[len(list)-1]
-	group, shared := groupVectors(min(steps, abi.MaxSteps))
-	grid := cuda.Dim{X: roundUp(h1-h0, abi.Tile) / abi.Strip, Y: max(x.count(), y.count()) / group, Z: len(list)}
+	vectors, numbers, shared := groupOf(min(steps, abi.MaxSteps))
+	grid := cuda.Dim{X: roundUp(h1-h0, abi.Tile) / numbers, Y: max(x.count(), y.count()) / vectors, Z: len(list)}
 	kernel := fmt.Sprintf("residues%d", min(steps, abi.MaxSteps))
 	steps = max(steps, 1) // constants of 16 digits are the first half of those of 32
 	for first := 0; first < steps; first += abi.MaxSteps {

@@ -55,23 +55,20 @@ struct __align__(8) modulus {
 // Threads of a block, and numbers along k that it converts.
 #define THREADS 256
 #define WARPS (THREADS / 32)
-#define STRIP 64
+#define STRIP 128
 
-// A warp converts J groups of 8 numbers of a vector at a time: half a strip.
-#define J 4
+// Vectors that a block converts, such that their digits fit shared memory.
+template <int K> static __device__ constexpr int vectorsOf() { return K == 2 ? 8 : K <= 4 ? 4 : 2; }
 
-// From so many steps on, constants pass through shared memory, in two buffers: they would
-// not stay in the first level cache.
-#define STAGED 3
+// Digits of number h of vector v lie at word v vectorWords + h 8 K + h / 16 16, with even K
+// steps 2 i and 2 i + 1 of odd numbers in turn. Words i and i + 4 of eight are neighbours: a lane
+// reads both at once. So half a warp's reads have banks of their own.
+template <int K> static __device__ constexpr int vectorWords() { return STRIP * 8 * K + STRIP; }
 
-// Vectors that a block converts, such that their digits fit shared memory. The warps have
-// the same number of half strips each, one if constants are staged.
-template <int K> static __device__ constexpr int vectorsOf() { return K < STAGED ? 16 : 4; }
+template <int K> static __device__ __forceinline__ int wordOf(int v, int h) { return v * vectorWords<K>() + h * 8 * K + (h >> 4) * 16; }
 
-// Digits of number h of vector v lie at word v vectorWords + h 8 K + h / 16 PAD. Words i
-// and i + 4 of eight are neighbours: a lane reads both at once.
-template <int K> static __device__ constexpr int padOf() { return K % 2 ? 16 : 8; }
-template <int K> static __device__ constexpr int vectorWords() { return STRIP * 8 * K + STRIP / 16 * padOf<K>() + 8; }
+// turned is 1 where steps of number h lie in turn.
+template <int K> static __device__ __forceinline__ int turned(int h) { return K % 2 ? 0 : h & 1; }
 
 static __device__ __forceinline__ int slot(int i) { return i & ~7 | (i & 3) << 1 | i >> 2 & 1; }
 
@@ -94,7 +91,7 @@ struct source {
 
 // writeDigits stores words first to first + 8 K - 1 of the balanced digits of
 // (-1)^neg round(x 2^-pos); first is a multiple of 8.
-template <int K> static __device__ __forceinline__ void writeDigits(u32 *to, const source &x, i64 pos, bool neg, int first)
+template <int K> static __device__ __forceinline__ void writeDigits(u32 *to, int turn, const source &x, i64 pos, bool neg, int first)
 {
 	if (pos > 64 * x.limbs)
 		pos = 64 * x.limbs + 64;
@@ -125,8 +122,94 @@ template <int K> static __device__ __forceinline__ void writeDigits(u32 *to, con
 		}
 		if (step < 0)
 			continue;
-		((uint4 *)to)[2 * step] = make_uint4(w[0], w[4], w[1], w[5]);
-		((uint4 *)to)[2 * step + 1] = make_uint4(w[2], w[6], w[3], w[7]);
+		uint4 *digits = (uint4 *)to + 2 * (step ^ turn);
+		digits[0] = make_uint4(w[0], w[4], w[1], w[5]);
+		digits[1] = make_uint4(w[2], w[6], w[3], w[7]);
+	}
+}
+
+// alignSteps writes the digits of a block's numbers, of kind MP, from word first on. A lane makes
+// those of one step of a number: what it reads and writes lies beside what its neighbours do.
+template <int K> static __device__ __forceinline__ void alignSteps(u32 *words, const vectors &x, const i64 *exps, int width, int v0, int k0, int first)
+{
+	const int lanes = K <= 2 ? K : K <= 4 ? 4 : 8, group = vectorsOf<K>(), count = group * STRIP * lanes / THREADS, some = K == 1 ? 2 : 4;
+	const u64 *sig = (const u64 *)x.a.plane[0];
+	int limbs = x.a.limbs, part = threadIdx.x % lanes, begin = threadIdx.x % 32 - part;
+	bool across = x.rs == 1 || x.rs == -1;
+#pragma unroll 1
+	for (int i0 = 0; i0 < count; i0 += some) {
+		u32 *to[some];
+		i64 at[some], pos[some];
+		u32 cls[some];
+#pragma unroll
+		for (int i = 0; i < some; i++) {
+			int e = ((i0 + i) * THREADS + threadIdx.x) / lanes, v = across ? e % group : e / STRIP, h = across ? e / group : e % STRIP;
+			to[i] = words + wordOf<K>(v, h) + 8 * (part ^ turned<K>(h));
+			at[i] = x.off + (v0 + v) * x.rs + (k0 + h) * x.cs;
+			cls[i] = ZERO;
+			pos[i] = 0;
+			if (v0 + v < x.n && k0 + h < x.k) {
+				cls[i] = ((const u8 *)x.a.plane[2])[at[i]];
+				if (cls[i] >> 1 != FINITE)
+					cls[i] = ZERO;
+				pos[i] = 64 * limbs - (i64)((const int *)x.a.plane[1])[at[i]] - width + exps[v0 + v];
+			}
+		}
+		u32 carry[some];
+		for (int base = 0; base <= first; base += 8 * K) {
+			u64 limb[some][4];
+#pragma unroll
+			for (int i = 0; i < some; i++) {
+				int p = (int)min64(pos[i], 64 * limbs + 64);
+				source s = {sig + at[i] * limbs, 0, cls[i] ? limbs : 0};
+#pragma unroll
+				for (int k = 0; k < 4; k++)
+					limb[i][k] = s.limb((p >> 6) + base / 2 + 4 * part + k);
+				// Rounding adds bit p - 1. Negation is ^x + 1, of x + r: ^x + 1 - r.
+				if (base == 0)
+					carry[i] = (u32)(s.limb((p - 1) >> 6) >> ((p - 1) & 63) ^ cls[i]) & 1;
+			}
+#pragma unroll
+			for (int i = 0; i < some; i++) {
+				int p = (int)min64(pos[i], 64 * limbs + 64);
+				source s = {sig + at[i] * limbs, 0, cls[i] ? limbs : 0};
+				u64 above = __shfl_down_sync(~0u, limb[i][0], 1);
+				if (part == lanes - 1)
+					above = s.limb((p >> 6) + base / 2 + 4 * lanes);
+				u32 x[9], flip = cls[i] & 1 ? ~0u : 0;
+#pragma unroll
+				for (int k = 0; k < 9; k++) {
+					u64 l = k / 2 < 4 ? limb[i][k / 2] : above, next = (k + 1) / 2 < 4 ? limb[i][(k + 1) / 2] : above;
+					u32 even = k % 2 ? (u32)(l >> 32) : (u32)l, odd = k % 2 ? (u32)next : (u32)(l >> 32);
+					x[k] = p & 32 ? odd : even;
+				}
+				// 0x80 added to every digit and taken off again digit by digit balances them.
+				u32 w[8], over = 0, all = ~0u;
+#pragma unroll
+				for (int k = 0; k < 8; k++) {
+					u64 t = (u64)(__funnelshift_r(x[k], x[k + 1], p & 31) ^ flip) + 0x80808080u + over;
+					w[k] = (u32)t;
+					all &= w[k];
+					over = (u32)(t >> 32);
+				}
+				// What goes from step to step: a carry adds to those of ones before it.
+				u32 mask = (1u << lanes) - 1, ones = __ballot_sync(~0u, all == ~0u) >> begin & mask;
+				u32 in = (__ballot_sync(~0u, over) >> begin & mask) << 1 | carry[i];
+				in = in + ones ^ ones;
+				carry[i] = in >> lanes & 1;
+				over = in >> part & 1;
+#pragma unroll
+				for (int k = 0; k < 8; k++) {
+					u64 t = (u64)w[k] + over;
+					w[k] = (u32)t ^ 0x80808080u;
+					over = (u32)(t >> 32);
+				}
+				if (part < K && base == first) {
+					((uint4 *)to[i])[0] = make_uint4(w[0], w[4], w[1], w[5]);
+					((uint4 *)to[i])[1] = make_uint4(w[2], w[6], w[3], w[7]);
+				}
+			}
+		}
 	}
 }
 
@@ -138,7 +221,7 @@ template <int K> static __device__ void clearDigits(u32 *to)
 }
 
 // writeSum stores the balanced digits of the sum of the rounded terms of an expansion.
-template <int K> static __device__ void writeSum(u32 *to, const numbers &a, i64 at, i64 shift)
+template <int K> static __device__ void writeSum(u32 *to, int turn, const numbers &a, i64 at, i64 shift)
 {
 	clearDigits<K>(to);
 	for (int t = 0; t < a.kind; t++) {
@@ -159,66 +242,31 @@ template <int K> static __device__ void writeSum(u32 *to, const numbers &a, i64 
 		u32 flip = x < 0 ? ~0u : 0, carry = flip & 1;
 		for (int i = word; i < 8 * K; i++) {
 			u32 y = i - word < 3 ? part[i - word] : 0;
-			u64 sum = (u64)to[slot(i)] + (y ^ flip) + carry;
-			to[slot(i)] = (u32)sum;
+			u64 sum = (u64)to[slot(i ^ 8 * turn)] + (y ^ flip) + carry;
+			to[slot(i ^ 8 * turn)] = (u32)sum;
 			carry = (u32)(sum >> 32);
 		}
 	}
 	u32 carry = 0;
 #pragma unroll(ROLLED(K, 8 * K))
 	for (int i = 0; i < 8 * K; i++) {
-		u64 sum = (u64)to[slot(i)] + 0x80808080u + carry;
-		to[slot(i)] = (u32)sum ^ 0x80808080u;
+		u64 sum = (u64)to[slot(i ^ 8 * turn)] + 0x80808080u + carry;
+		to[slot(i ^ 8 * turn)] = (u32)sum ^ 0x80808080u;
 		carry = (u32)(sum >> 32);
 	}
 }
 
-// A number on its way from memory. MP: the value is not yet read.
-struct number {
-	i64 at, shift; // place; the integer is round(number 2^shift)
-	double value;
-	int exp;
-	u8 cls;
-	bool there;
-};
-
-// fetch starts to load number h of vector v. touched depends on all loads, which bring the
-// number into the first level cache.
-static __device__ __forceinline__ void fetch(number &n, u64 &touched, const vectors &x, const i64 *exps, int v, int h, int width)
+// align writes the digits of number h of vector v, of kind F32 or F64, from word first on.
+template <int K> static __device__ __forceinline__ void align(u32 *to, int turn, const vectors &x, const i64 *exps, int width, int v, int h, int first)
 {
-	n.there = v < x.n && h < x.k;
-	if (!n.there)
-		return;
-	const numbers &a = x.a;
-	n.at = x.off + v * x.rs + h * x.cs;
-	n.shift = width - exps[v];
-	if (a.kind == MP) {
-		n.cls = ((const u8 *)a.plane[2])[n.at];
-		n.exp = ((const int *)a.plane[1])[n.at];
-		const u64 *sig = (const u64 *)a.plane[0] + n.at * a.limbs;
-		for (int i = 0; i < a.limbs; i += 16) // 128 bytes
-			touched ^= sig[i];
-		touched ^= sig[a.limbs - 1];
-	} else {
-		n.value = term(a, n.at, 0);
-	}
-}
-
-// align writes the digits of a number of a, no expansion, from word first on.
-template <int K> static __device__ __forceinline__ void align(u32 *to, const numbers &a, const number &n, int first)
-{
-	if (n.there && a.kind == MP && n.cls >> 1 == FINITE) {
-		source s = {(const u64 *)a.plane[0] + n.at * a.limbs, 0, a.limbs};
-		writeDigits<K>(to, s, 64 * a.limbs - (i64)n.exp - n.shift, n.cls & 1, first);
+	double value = v < x.n && h < x.k ? term(x.a, x.off + v * x.rs + h * x.cs, 0) : 0;
+	if (value == 0 || !finite(value)) {
+		clearDigits<K>(to);
 		return;
 	}
-	if (n.there && a.kind != MP && n.value != 0 && finite(n.value)) {
-		int e;
-		source s = {0, decompose(n.value, e), 1};
-		writeDigits<K>(to, s, -(n.shift + e), n.value < 0, first);
-		return;
-	}
-	clearDigits<K>(to);
+	int e;
+	source s = {0, decompose(value, e), 1};
+	writeDigits<K>(to, turn, s, -(width - exps[v] + e), value < 0, first);
 }
 
 // reduced returns a number congruent to sum modulo m and of magnitude at most m/2, in its low
@@ -232,114 +280,149 @@ static __device__ __forceinline__ u32 reduced(int sum, const modulus &m)
 	return (u32)sum - (u32)__float_as_int(q) * (u32)m.m;
 }
 
-// shifted returns r + 64 with r congruent to s modulo m, for |s| <= 2^28: with scale =
-// round(2^32/m), s scale 2^-32 differs from s/m by at most 1/32, so |r| <= 17/32 m + 1.
-static __device__ __forceinline__ int shifted(int s, const modulus &m)
+// raised returns x congruent to sum modulo m with 0 <= x < 137/128 m, for magnitudes up to 2^28 and
+// a little: sum scale 2^-32 with scale = round(2^32/m) errs by at most 1/32 and a little, MARGIN
+// 2^-32 is 1/32 + 1/256.
+//
+// Karatsuba moduli are below 15000, so x fits 14 bits. With 128 d + 64 added to the sum first,
+// d = floor(17 m/4096), the residue is 128 a1 + a0 for a1 = floor(x/128) - d and
+// a0 = x mod 128 - 64: a1 is between -62 and 64, and a0 + a1 between -126 and 127.
+#define MARGIN ((1 << 27) + (1 << 24))
+
+static __device__ __forceinline__ int middleOf(int m) { return 17 * m >> 12; }
+
+static __device__ __forceinline__ int raised(int sum, const modulus &m)
 {
-	int q = __mulhi(s + m.m / 2, __float_as_int(m.inverse));
-	return s + 64 - q * m.m;
+	int q = (int)((i64)sum * __float_as_int(m.inverse) - MARGIN >> 32);
+	return sum - q * m.m;
 }
 
-// minus64 takes 64 off each byte, modulo 256.
-static __device__ __forceinline__ u32 minus64(u32 x)
+// lessBytes takes c <= 128 off each byte, modulo 256: the differences are below 128.
+static __device__ __forceinline__ u32 lessBytes(u32 x, int c) { return x + (u32)(0x80 - c) * 0x01010101u ^ 0x80808080u; }
+
+// Where a lane finds digits of a strip of 64 numbers: step s of those of group j.
+template <int K> struct digitsAt {
+	const u32 *even, *odd; // of steps
+
+	__device__ __forceinline__ uint2 step(int j, int s) const { return *(const uint2 *)((s % 2 ? odd : even) + 16 * K * j + 8 * s); }
+};
+
+
+// sums multiplies N tiles of constants by the digits of groups 2 w and 2 w + 1.
+template <int K, int N>
+static __device__ __forceinline__ void sums(int (&sum)[N][2][4], const int (&start)[2], const uint4 (&constants)[N][K], const digitsAt<K> &digits, int w)
 {
-	x ^= 0x40404040;
-	return x ^ (x & 0x40404040) << 1;
+#pragma unroll
+	for (int n = 0; n < N; n++)
+#pragma unroll
+		for (int j = 0; j < 2; j++)
+#pragma unroll
+			for (int i = 0; i < 4; i++)
+				sum[n][j][i] = n == 0 ? start[i / 2] : 0;
+#pragma unroll
+	for (int s = 0; s < K; s++)
+#pragma unroll
+		for (int j = 0; j < 2; j++) {
+			uint2 b = digits.step(2 * w + j, s);
+#pragma unroll
+			for (int n = 0; n < N; n++)
+				multiplyAdd(sum[n][j], constants[n][s], b.x, b.y);
+		}
 }
 
-// tile multiplies a tile of constants, in shared memory if they are staged, by the digits.
-template <int K>
-static __device__ __forceinline__ void tile(int (&sum)[J][4], int start, const uint4 *constants, const uint2 (&digits)[J][K])
+static __device__ __forceinline__ void write(char *to, const u32 (&w)[4])
 {
-#pragma unroll
-	for (int j = 0; j < J; j++)
-		sum[j][0] = sum[j][1] = sum[j][2] = sum[j][3] = start;
-#pragma unroll
-	for (int s = 0; s < K; s++) {
-		uint4 a = constants[32 * s];
-#pragma unroll
-		for (int j = 0; j < J; j++)
-			multiplyAdd(sum[j], a, digits[j][s].x, digits[j][s].y);
-	}
+	*(uint4 *)to = make_uint4(w[0], w[1], w[2], w[3]);
 }
-
-static __device__ __forceinline__ void write(char *to, const u32 (&w)[2]) { *(uint2 *)to = make_uint2(w[0], w[1]); }
 
 // residueAt is byte b, as a signed number, of the word at a place.
 static __device__ __forceinline__ int residueAt(const char *from, int b) { return (signed char)from[b]; }
 
-// plainTile writes the residues modulo 16 plain moduli, of which n are there. If MORE is set it
-// adds them to those that stand there.
+// plainTile writes the residues of 64 numbers modulo 16 plain moduli, of which n are there. If MORE
+// is set it adds them to those that stand there.
 template <int K, bool MORE>
-static __device__ __forceinline__ void plainTile(char *to, i64 stride, const uint4 *constants, const modulus *moduli, int n, const uint2 (&digits)[J][K])
+static __device__ __forceinline__ void plainTile(char *to, i64 stride, const uint4 (&constants)[1][K], const modulus (&moduli)[2], int n, const digitsAt<K> &digits)
 {
-	int sum[J][4], g = threadIdx.x % 32 / 4;
-	tile<K>(sum, MAGIC, constants, digits);
+	int g = threadIdx.x % 32 / 4;
+	u32 r[2][4];
+#pragma unroll
+	for (int w = 0; w < 4; w++) {
+		int sum[1][2][4];
+		sums<K>(sum, {MAGIC, MAGIC}, constants, digits, w);
+#pragma unroll
+		for (int half = 0; half < 2; half++) {
+			int row = 8 * half + g;
+			if (MORE && row < n) {
+#pragma unroll
+				for (int i = 0; i < 4; i++)
+					sum[0][i / 2][2 * half + i % 2] += residueAt(to + row * stride, 4 * w + i);
+			}
+			r[half][w] = pack(reduced(sum[0][0][2 * half], moduli[half]), reduced(sum[0][0][2 * half + 1], moduli[half]),
+				reduced(sum[0][1][2 * half], moduli[half]), reduced(sum[0][1][2 * half + 1], moduli[half]));
+		}
+	}
+#pragma unroll
+	for (int half = 0; half < 2; half++)
+		if (8 * half + g < n)
+			write(to + (8 * half + g) * stride, r[half]);
+}
+
+// karatsubaTiles writes the residues of 64 numbers modulo 16 Karatsuba moduli, whose constants
+// 128 c1 + c0 lie in a tile each. MORE is as in plainTile.
+template <int K, bool MORE>
+static __device__ __forceinline__ void karatsubaTiles(char *to, i64 stride, const uint4 (&constants)[2][K], const modulus (&moduli)[2], int n, const digitsAt<K> &digits)
+{
+	int g = threadIdx.x % 32 / 4;
+	u32 a0[2][4], a1[2][4], both[2][4];
+	int d[2] = {middleOf(moduli[0].m), middleOf(moduli[1].m)}, start[2] = {128 * d[0] + 64, 128 * d[1] + 64};
+#pragma unroll
+	for (int w = 0; w < 4; w++) {
+		int sum[2][2][4];
+		sums<K>(sum, start, constants, digits, w);
+#pragma unroll
+		for (int half = 0; half < 2; half++) {
+			int row = 8 * half + g;
+			const char *plane = to + 3 * row * stride;
+			if (MORE && row < n) {
+#pragma unroll
+				for (int i = 0; i < 4; i++)
+					sum[0][i / 2][2 * half + i % 2] += residueAt(plane, 4 * w + i) + 128 * residueAt(plane + stride, 4 * w + i);
+			}
+			int x[4];
+#pragma unroll
+			for (int i = 0; i < 4; i++) {
+				const int c = 2 * half + i % 2;
+				x[i] = sum[0][i / 2][c] + 128 * sum[1][i / 2][c];
+				x[i] = raised(x[i], moduli[half]);
+			}
+			u32 p = __byte_perm(x[0], x[1], 0x5410), q = __byte_perm(x[2], x[3], 0x5410);
+			u32 lower = __byte_perm(p, q, 0x6420) & 0x7f7f7f7f, upper = __byte_perm(p >> 7, q >> 7, 0x6420);
+			a0[half][w] = lessBytes(lower, 64);
+			a1[half][w] = lessBytes(upper, d[half]);
+			both[half][w] = lessBytes(lower + upper, 64 + d[half]);
+		}
+	}
 #pragma unroll
 	for (int half = 0; half < 2; half++) {
-		int row = 8 * half + g;
-		modulus m = moduli[row];
-		if (MORE && row < n) {
-#pragma unroll
-			for (int j = 0; j < J; j++) {
-				sum[j][2 * half] += residueAt(to + row * stride, 2 * j);
-				sum[j][2 * half + 1] += residueAt(to + row * stride, 2 * j + 1);
-			}
+		char *plane = to + 3 * (8 * half + g) * stride;
+		if (8 * half + g < n) {
+			write(plane, a0[half]);
+			write(plane + stride, a1[half]);
+			write(plane + 2 * stride, both[half]);
 		}
-		u32 r[J / 2];
-#pragma unroll
-		for (int j = 0; j < J / 2; j++)
-			r[j] = pack(reduced(sum[2 * j][2 * half], m), reduced(sum[2 * j][2 * half + 1], m),
-				reduced(sum[2 * j + 1][2 * half], m), reduced(sum[2 * j + 1][2 * half + 1], m));
-		if (row < n)
-			write(to + row * stride, r);
 	}
 }
 
-// karatsubaTiles writes the residues modulo 16 Karatsuba moduli, whose constants 128 c1 + c0 lie
-// in a tile each. MORE is as in plainTile.
-template <int K, bool MORE>
-static __device__ __forceinline__ void karatsubaTiles(char *to, i64 stride, const uint4 *constants, const modulus *moduli, int n, const uint2 (&digits)[J][K])
+// load takes a lane's part of N tiles of constants.
+template <int K, int N> static __device__ __forceinline__ void load(uint4 (&to)[N][K], const uint4 *constants)
 {
-	int sum[J][4], high[J][4], g = threadIdx.x % 32 / 4;
-	tile<K>(sum, 0, constants, digits);
-	tile<K>(high, 0, constants + K * 32, digits);
 #pragma unroll
-	for (int half = 0; half < 2; half++) {
-		int row = 8 * half + g;
-		modulus m = moduli[row];
-		char *plane = to + 3 * row * stride;
-		if (MORE && row < n) {
+	for (int n = 0; n < N; n++)
 #pragma unroll
-			for (int j = 0; j < J; j++)
-#pragma unroll
-				for (int e = 0; e < 2; e++)
-					sum[j][2 * half + e] += residueAt(plane, 2 * j + e) + 128 * residueAt(plane + stride, 2 * j + e);
-		}
-		u32 a0[J / 2], a1[J / 2], both[J / 2];
-#pragma unroll
-		for (int w = 0; w < J / 2; w++) {
-			u32 r[4], h[4], b[4];
-#pragma unroll
-			for (int i = 0; i < 4; i++) {
-				const int j = 2 * w + i / 2, c = 2 * half + i % 2;
-				int s = shifted(sum[j][c] + 128 * high[j][c], m); // a + 64 = 128 a1 + a0 + 64
-				int top = s >> 7;
-				r[i] = (u32)s;
-				h[i] = (u32)top;
-				b[i] = (u32)(s - 127 * top); // a0 + a1 + 64
-			}
-			a0[w] = minus64(pack(r[0], r[1], r[2], r[3]) & 0x7f7f7f7f);
-			a1[w] = pack(h[0], h[1], h[2], h[3]);
-			both[w] = minus64(pack(b[0], b[1], b[2], b[3]));
-		}
-		if (row < n) {
-			write(plane, a0);
-			write(plane + stride, a1);
-			write(plane + 2 * stride, both);
-		}
-	}
+		for (int s = 0; s < K; s++)
+			to[n][s] = __ldg(constants + (n * K + s) * 32);
 }
+
 
 template <int K, bool MORE> static __device__ __forceinline__ void residues(const side &s)
 {
@@ -352,84 +435,59 @@ template <int K, bool MORE> static __device__ __forceinline__ void residues(cons
 	int k0 = blockIdx.x * STRIP, v0 = blockIdx.y * group;
 	if (v0 >= c.vectors || unwanted(c, v0, k0))
 		return;
-	const uint4 *constants = (const uint4 *)c.constants;
-	int plainTiles = (c.plain + 15) / 16, tiles = plainTiles + (c.karatsuba + 15) / 16;
-	const int buffer = 2 * K * 32; // of constants
-	uint4 *staged = memory + group * vectorWords<K>() / 4;
-	// load starts the copy of the constants of tile t, or of pair of tiles t - plainTiles.
-	auto load = [&](int t) {
-		if (t < tiles) {
-			int first = t < plainTiles ? t : 2 * t - plainTiles, size = (t < plainTiles ? 1 : 2) * K * 32;
-			for (int i = threadIdx.x; i < size; i += THREADS)
-				copyAsync(sharedAddress(staged + t % 2 * buffer + i), constants + first * K * 32 + i);
-		}
-		closeGroup();
-	};
-	if (K >= STAGED)
-		load(0);
 	// Numbers are taken in the order of memory.
-	const int count = group * STRIP / THREADS;
-	bool across = x.rs == 1 || x.rs == -1;
-	if (!MORE && terms(x.a) > 1 && x.a.kind != MP) {
+	if (x.a.kind == MP) {
+		alignSteps<K>(words, x, exps, c.width, v0, k0, MORE ? c.first : 0);
+	} else {
+		bool across = x.rs == 1 || x.rs == -1;
 #pragma unroll 1
 		for (int e = threadIdx.x; e < group * STRIP; e += THREADS) {
 			int v = across ? e % group : e / STRIP, h = across ? e / group : e % STRIP;
-			u32 *to = words + v * vectorWords<K>() + h * 8 * K + (h >> 4) * padOf<K>();
-			if (v0 + v < x.n && k0 + h < x.k)
-				writeSum<K>(to, x.a, x.off + (v0 + v) * x.rs + (k0 + h) * x.cs, c.width - exps[v0 + v]);
+			u32 *to = words + wordOf<K>(v, h);
+			if (MORE || terms(x.a) == 1)
+				align<K>(to, turned<K>(h), x, exps, c.width, v0 + v, k0 + h, MORE ? c.first : 0);
+			else if (v0 + v < x.n && k0 + h < x.k)
+				writeSum<K>(to, turned<K>(h), x.a, x.off + (v0 + v) * x.rs + (k0 + h) * x.cs, c.width - exps[v0 + v]);
 			else
 				clearDigits<K>(to);
-		}
-	} else {
-		number n[count];
-		u64 touched = 0;
-#pragma unroll
-		for (int i = 0; i < count; i++) {
-			int e = i * THREADS + threadIdx.x, v = across ? e % group : e / STRIP, h = across ? e / group : e % STRIP;
-			fetch(n[i], touched, x, exps, v0 + v, k0 + h, c.width);
-		}
-		asm volatile("" ::"l"(touched));
-#pragma unroll
-		for (int i = 0; i < count; i++) {
-			int e = i * THREADS + threadIdx.x, v = across ? e % group : e / STRIP, h = across ? e / group : e % STRIP;
-			align<K>(words + v * vectorWords<K>() + h * 8 * K + (h >> 4) * padOf<K>(), x.a, n[i], MORE ? c.first : 0);
 		}
 	}
 	__syncthreads();
 
 	int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
-	const modulus *moduli = (const modulus *)c.moduli;
-	const int parts = STRIP / (8 * J); // of a vector's strip
-	for (int task = warp; task < group * parts; task += WARPS) {
-		int v = task / parts, h0 = task % parts * 8 * J;
-		// Column 2q + e of group j is number 2 J q + 2 j + e: a thread's results are those of
-		// 2 J consecutive numbers.
-		uint2 digits[J][K];
-		const u32 *from = words + v * vectorWords<K>() + 2 * q;
-#pragma unroll
-		for (int j = 0; j < J; j++) {
-			int h = h0 + (g >> 1) * 2 * J + 2 * j + (g & 1);
-#pragma unroll
-			for (int s = 0; s < K; s++)
-				digits[j][s] = *(const uint2 *)(from + h * 8 * K + (h >> 4) * padOf<K>() + 8 * s);
-		}
-		int at = c.permute ? place(v0 + v) : v0 + v, k = k0 + h0 + 2 * J * q;
-		char *to = (char *)c.planes + ((i64)(at / TILE) * c.blocks + k / TILE) * TILE_BYTES +
-			at % TILE * TILE + (k % TILE / 16 ^ (at & 7)) * 16 + k % 16;
-		for (int t = 0; t < tiles; t++) {
-			const uint4 *tile = constants + (t < plainTiles ? t : 2 * t - plainTiles) * K * 32;
-			if (K >= STAGED) {
-				__syncthreads();
-				load(t + 1);
-				waitGroups<1>();
-				__syncthreads();
-				tile = staged + t % 2 * buffer;
-			}
-			if (t < plainTiles)
-				plainTile<K, MORE>(to + 16 * t * c.stride, c.stride, tile + lane, moduli + 16 * t, c.plain - 16 * t, digits);
-			else
-				karatsubaTiles<K, MORE>(to + (c.plain + 48 * (t - plainTiles)) * c.stride, c.stride, tile + lane, moduli + 16 * t,
-					c.karatsuba - 16 * (t - plainTiles), digits);
+	const uint4 *constants = (const uint4 *)c.constants + lane;
+	const modulus *moduli = (const modulus *)c.moduli + g;
+	int plainTiles = (c.plain + 15) / 16, pairs = (c.karatsuba + 15) / 16;
+	// A warp takes a vector and a tile, or a pair of them, whose constants stay in registers. The
+	// pairs, which take longer, come first.
+	for (int task = warp; task < (plainTiles + pairs) * group; task += WARPS) {
+		int v = task % group, t = task / group;
+		// Column 2 q + e of group j is number 16 q + 2 j + e: a thread's results are those of 16
+		// consecutive numbers.
+		int h = 16 * (g >> 1) + (g & 1), turn = turned<K>(h);
+		const u32 *from = words + wordOf<K>(v, h) + 2 * q;
+		digitsAt<K> digits = {from + 8 * turn, from - 8 * turn};
+		int at = c.permute ? place(v0 + v) : v0 + v;
+		char *to = (char *)c.planes + ((i64)(at / TILE) * c.blocks + k0 / TILE) * TILE_BYTES + at % TILE * TILE;
+		modulus m[2];
+		i64 stride = c.stride;
+		if (t < pairs) {
+			uint4 a[2][K];
+			load(a, constants + (plainTiles + 2 * t) * K * 32);
+			m[0] = moduli[16 * (plainTiles + t)], m[1] = moduli[16 * (plainTiles + t) + 8];
+			to += (c.plain + 48 * t) * stride;
+#pragma unroll 1
+			for (int half = 0; half < 2; half++, digits.even += wordOf<K>(0, 64), digits.odd += wordOf<K>(0, 64))
+				karatsubaTiles<K, MORE>(to + (4 * half + q ^ (at & 7)) * 16, stride, a, m, c.karatsuba - 16 * t, digits);
+		} else {
+			t -= pairs;
+			uint4 a[1][K];
+			load(a, constants + t * K * 32);
+			m[0] = moduli[16 * t], m[1] = moduli[16 * t + 8];
+			to += 16 * t * stride;
+#pragma unroll 1
+			for (int half = 0; half < 2; half++, digits.even += wordOf<K>(0, 64), digits.odd += wordOf<K>(0, 64))
+				plainTile<K, MORE>(to + (4 * half + q ^ (at & 7)) * 16, stride, a, m, c.plain - 16 * t, digits);
 		}
 	}
 }
@@ -438,8 +496,9 @@ template <int K, bool MORE> static __device__ __forceinline__ void residues(cons
 // A block converts a strip of SHORT_VECTORS vectors, a warp one strip at a time. Digits of number
 // h of vector v lie at word v SHORT_PITCH + 4 h + h / 16 8.
 #define SHORT_VECTORS 16
-#define SHORT_PITCH (4 * STRIP + STRIP / 16 * 8 + 4)
-#define SHORT_COUNT (SHORT_VECTORS * STRIP / THREADS)
+#define SHORT_STRIP 64
+#define SHORT_PITCH (4 * SHORT_STRIP + SHORT_STRIP / 16 * 8 + 4)
+#define SHORT_COUNT (SHORT_VECTORS * SHORT_STRIP / THREADS)
 
 // shortDigits stores the balanced digits of (-1)^neg round(x 2^s).
 static __device__ __forceinline__ void shortDigits(u32 *to, u64 x, int s, bool neg)
@@ -481,11 +540,11 @@ template <int KIND> static __device__ __forceinline__ void alignShort(u32 *words
 {
 	u32 id = threadIdx.x;
 	bool across = x.rs == 1 || x.rs == -1;
-	int v = across ? id % SHORT_VECTORS : id / STRIP, h = across ? id / SHORT_VECTORS : id % STRIP;
+	int v = across ? id % SHORT_VECTORS : id / SHORT_STRIP, h = across ? id / SHORT_VECTORS : id % SHORT_STRIP;
 	u32 *to = words + v * SHORT_PITCH + 4 * h + (h >> 4) * 8;
 	v += v0, h += k0;
 	// From number to number of a thread.
-	int dv = across ? 0 : THREADS / STRIP, dh = across ? THREADS / SHORT_VECTORS : 0;
+	int dv = across ? 0 : THREADS / SHORT_STRIP, dh = across ? THREADS / SHORT_VECTORS : 0;
 	i64 at = x.off + v * x.rs + h * x.cs, step = dv * x.rs + dh * x.cs;
 	u64 raw[SHORT_COUNT];
 	int exp[SHORT_COUNT], top[SHORT_COUNT];
@@ -531,7 +590,7 @@ template <int KIND> static __device__ __forceinline__ void alignShort(u32 *words
 		}
 		shortDigits(to, m, shift, neg);
 		// Of a vector, 16 numbers on; or of another.
-		to += across ? THREADS / SHORT_VECTORS * 4 + 8 : THREADS / STRIP * SHORT_PITCH;
+		to += across ? THREADS / SHORT_VECTORS * 4 + 8 : THREADS / SHORT_STRIP * SHORT_PITCH;
 	}
 }
 
@@ -542,7 +601,7 @@ static __device__ __forceinline__ void shortResidues(const side &s)
 	const i64 *exps = (const i64 *)s.exps;
 	__shared__ uint4 memory[SHORT_VECTORS * SHORT_PITCH / 4];
 	u32 *words = (u32 *)memory;
-	int k0 = blockIdx.x * STRIP, v0 = blockIdx.y * SHORT_VECTORS;
+	int k0 = blockIdx.x * SHORT_STRIP, v0 = blockIdx.y * SHORT_VECTORS;
 	if (v0 >= c.vectors || unwanted(c, v0, k0))
 		return;
 	if (x.a.kind == F64)
@@ -591,7 +650,7 @@ static __device__ __forceinline__ void shortResidues(const side &s)
 }
 
 // residues0 converts integers of at most 126 bits to residues of plain moduli, in blocks as below
-// of 16 vectors.
+// of 64 numbers of 16 vectors.
 extern "C" __global__ void __launch_bounds__(THREADS, 3) residues0(const __grid_constant__ sides both)
 {
 	if (blockIdx.z == 0) // as in residues1
@@ -601,10 +660,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 3) residues0(const __grid_
 }
 
 // residuesK converts integers of at most 256 K - 2 bits, or the lowest 256 K bits of longer ones.
-// Block (b, g, s) converts numbers 64 b to 64 b + 63 of the vectors of group g of the left
+// Block (b, g, s) converts numbers 128 b to 128 b + 127 of the vectors of group g of the left
 // factor, s = 0, or of the right one.
 #define RESIDUES(K) \
-	extern "C" __global__ void __launch_bounds__(THREADS, K <= 2 ? 3 : 2) residues##K(const __grid_constant__ sides both) \
+	extern "C" __global__ void __launch_bounds__(THREADS, K == 1 ? 4 : K == 2 ? 3 : 2) residues##K(const __grid_constant__ sides both) \
 	{ \
 		if (K > 1) /* one copy of the code: it is the better the longer that is */ \
 			residues<K, false>(both.s[blockIdx.z]); \
