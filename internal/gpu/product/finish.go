@@ -61,7 +61,7 @@ func (m *multiplication) finishFor(l, r *operand, b region, room room, to abi.Ta
 		words = 0
 	}
 	shared := func() int { return weights + 4*warps*(abi.TileDigits*36+roundUp(33*words, 4)) }
-	for !long && shared() > m.e.dev.Info().SharedPerBlock && warps > 1 {
+	for !long && shared() > m.e.dev.Info().SharedPerBlock-1024 && warps > 1 {
 		warps /= 2
 	}
 	if m.cfg.Check {

@@ -58,8 +58,8 @@ struct finishing {
 #define TILE_DIGITS 16
 #define TILE_PITCH 36 // words from digit to digit of sums in shared memory
 
-// Words from word to word of the integers of a warp's entries in shared memory: a word of all
-// entries lies in different banks, and so do words of an entry.
+// Words from word to word of the integers of a warp's entries in shared memory, where these go to
+// memory together: a word of all entries lies in different banks, and so do words of an entry.
 #define WORD_PITCH 33
 
 // place rounds the magnitude x of length n, at least that of a significand, to a significand that
@@ -359,7 +359,8 @@ template <int K, bool CHECK> static __device__ __forceinline__ void finish(const
 
 	u32 *sums = (u32 *)(memory + (K >= STAGED ? 2 * 32 * K : 0)) + warp * warpWords(f.words);
 	u32 *words = sums + TILE_DIGITS * TILE_PITCH + lane;
-	reconstruction c = {sums + lane, words, (const u32 *)f.product, f.words, WORD_PITCH, 0, 0, 0};
+	const int pitch = K >= STAGED ? WORD_PITCH : 32;
+	reconstruction c = {sums + lane, words, (const u32 *)f.product, f.words, pitch, 0, 0, 0};
 	for (int t = 0; t < tiles; t++) {
 		const uint4 *w = weights + t * 32 * K;
 		if (K >= STAGED) {
@@ -379,7 +380,7 @@ template <int K, bool CHECK> static __device__ __forceinline__ void finish(const
 
 	i += lane;
 	bool live = i < f.m && !(f.triangle == 'U' && below + lane > 0) && !(f.triangle == 'L' && below + lane < 0);
-	end<CHECK, K >= STAGED>(f, {words, WORD_PITCH, f.words}, c, i, j, live, f.raw ? (u32 *)f.raw + (i64)strip * 32 * f.pitch + lane : 0);
+	end<CHECK, K >= STAGED>(f, {words, pitch, f.words}, c, i, j, live, f.raw ? (u32 *)f.raw + (i64)strip * 32 * f.pitch + lane : 0);
 }
 
 // storeShort is store for an integer of 128 bits, in two's complement and not 0, and F32 or F64.
