@@ -223,7 +223,7 @@ alone. Transfers between nodes, and more than two GPUs, have no measured case.
 {{range .Checks}}| {{.What}} | {{printf "%.3g" .Measured}} {{.Unit}} | {{printf "%.3g" .Model}} {{.Unit}} | {{printf "%.2f" .Ratio}} | {{.From}} |
 {{end}}
 A [record](../../bench/records/h100-two.json) of two H100 with resident matrices is newer than the model, which does not use it: Gemm of
-n = 8192 is 1.79 and 1.90 times as fast as on one, at 53 and 424 bits, near to what the model says of n = 10⁴. At 53 bits and n = 8192
-Solve is 1.48 times as fast, Cholesky 1.18 times: **the model does not hold for them today**. It has no waits for all GPUs between
+n = 8192 is 1.75 (least times) and 1.93 times as fast as on one, at 53 and 424 bits, near to what the model says of n = 10⁴. At 53 bits and n = 8192
+Solve is 1.67 times as fast, Cholesky 1.21 times: **the model does not hold for Cholesky today**. It has no waits for all GPUs between
 the parts of an elimination and of a step of refinement.
 `))
