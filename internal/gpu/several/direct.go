@@ -109,7 +109,7 @@ func (m *multiplication) directly(c place.Config) (done bool, err error) {
 	return false, nil
 }
 
-// work does jobs of direct, before which and behind which GPUs meet.
+// workDirect does jobs of direct, before which and behind which GPUs meet.
 func (m *multiplication) workDirect(c place.Config, jobs []job) error {
 	m.p.changed(m.z)
 	return m.p.workBy(c, jobs, func(c place.Config, f *fetching, jobs []job, in [][]num.Mat) error {
