@@ -134,7 +134,7 @@ func testLongNumbers(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %v", prec, err)
 		}
-		if st.Exact == m*n {
+		if st.Exact == m*n && st.Moduli > 1 { // products without assembly may not pay
 			t.Errorf("%v: all entries are left to the exact pass (%+v)", prec, st)
 		}
 		if err := direct.Entries(direct.Work{Context: context.Background(), Threads: 1}, direct.Product{Alpha: one, A: a, B: b, Old: d, C: d}, func(num.Flags) {}); err != nil {
