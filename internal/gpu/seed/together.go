@@ -216,7 +216,6 @@ func rootCuts(shares []Share) []int {
 	for d, share := range shares {
 		even = append(even, even[d]+share.A.Cols)
 		c := 0
-		// may fuse: no bit of results depends on cuts
 		for x := 0.0; d < count-1 && x-x*x*x/3 < 2.0/3*float64(d+1)/float64(count); c += wide {
 			x = float64(c+wide) / float64(n)
 		}
