@@ -316,7 +316,7 @@ func (s *plainSum) setTwo(k, i, j int) bool {
 		if err >= 1<<min(126-p, 63) {
 			return false
 		}
-		e = err>>p + err<<(p-64) + 2
+		e = err>>(64-p) + err<<(p-64) + 2
 	}
 	if distance(tail, 1<<63) <= e {
 		return false

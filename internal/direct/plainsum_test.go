@@ -2,6 +2,8 @@ package direct
 
 import (
 	"math"
+	"math/big"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -101,5 +103,61 @@ func TestPlainSum(t *testing.T) {
 	}
 	if decided < usual*9/10 {
 		t.Errorf("%d of %d usual ones are decided", decided, usual)
+	}
+}
+
+// TestPlainSumErrors has terms cancel so that a sum is half way between two numbers but for what
+// the product was cut by, which has become large.
+func TestPlainSumErrors(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 14))
+	for _, prec := range []uint32{40, 46, 47, 53, 60, 63, 64, 65, 80, 106, 110, 111, 128, 150, 192, 300, 424} {
+		words := 1
+		for 64*words < int(prec)+14+bits.Len(uint(plainBound(words))) {
+			words++
+		}
+		all, decided := uint(64*words), 0
+		wide, format := num.Format{Kind: num.MP, Prec: uint32(all)}, num.Format{Kind: num.MP, Prec: prec}
+		fraction := func(x *big.Int, neg bool) *num.Array {
+			mag := make([]uint64, words)
+			for k := range mag {
+				mag[k] = new(big.Int).Rsh(x, uint(64*k)).Uint64()
+			}
+			a := num.New(wide, 1)
+			a.Set(0, num.Real{Class: num.Finite, Neg: neg, Mag: mag, Exp: -int64(all)})
+			return a
+		}
+		random := func(bits uint) *big.Int {
+			x := new(big.Int)
+			for range words + 1 {
+				x.Lsh(x, 64).Or(x, new(big.Int).SetUint64(r.Uint64()))
+			}
+			return x.SetBit(x.Rsh(x, all+64-bits), int(bits)-1, 1)
+		}
+		for trial := range 600 {
+			f, g := random(all), random(all)
+			a, x := fraction(f, false), fraction(g, false)
+			// The sum is about s units of the last word, half way or some units beside.
+			length := all - 15 + uint(r.IntN(14))
+			s := random(uint(prec))
+			s.Lsh(s, 1).SetBit(s, 0, 1).Lsh(s, length-uint(prec)-1)
+			s.Add(s, big.NewInt(int64(trial%41-20)))
+			y := fraction(s.Sub(f.Rsh(f.Mul(f, g), all), s), true)
+			got, want := num.New(format, 1), num.New(format, 1)
+			var acc, exact Acc
+			if !newPlainSum(newFactor(a.Value(0, nil), realOne), x, newFactor(realOne, realOne), y, got).set(&acc, 0, 0, 0) {
+				continue
+			}
+			decided++
+			exact.Reset()
+			exact.AddProduct(a.Value(0, nil), x.Value(0, nil))
+			exact.AddProduct(realOne, y.Value(0, nil))
+			want.Set(0, exact.Value(format))
+			if !got.SameBits(0, want, 0) {
+				t.Fatalf("%d bits, trial %d: %v, want %v", prec, trial, got.Value(0, nil), want.Value(0, nil))
+			}
+		}
+		if decided < 10 {
+			t.Errorf("%d bits: %d sums are decided", prec, decided)
+		}
 	}
 }

@@ -34,9 +34,8 @@ type Transport interface {
 }
 
 // Block is the number of rows, and of columns, of a block. Matrices of some thousand rows are dealt
-// out evenly: 2000 columns to two processes as 1008 and 992, where blocks of 64 made 1024 and 976
-// and a product of 3% more time. Columns of smaller blocks are short pieces of memory: four
-// processes took a fifth longer to move numbers of 106 bits with blocks of 16.
+// out evenly: 2000 columns to two processes as 1008 and 992, where blocks of 64 would make 1024 and
+// 976. Columns of smaller blocks are short pieces of memory, which take longer to move.
 const Block = 32
 
 // A Grid is rows x cols processes, of which this is the one in row row and column col: number

@@ -40,7 +40,7 @@ func (m *multiplication) sumWords() int {
 	if m.native.Adds != 0 {
 		bits += 32*(int64(m.native.Beta.Count)+int64(words32(m.expr.old.Arr.Format))) + 2200
 	}
-	return int(max(64, min(bits/32, int64(m.e.dev.Info().SharedPerBlock-1024)/sumBytes)))
+	return int(max(64, min(bits/32, int64(m.e.dev.Info().SharedPerBlock-declaredShared)/sumBytes)))
 }
 
 // exactBlocks is the number of blocks of the exact pass.

@@ -9,6 +9,9 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
+// declaredShared bounds what kernels declare of shared memory, beside what they are given.
+const declaredShared = 1 << 10
+
 // finish makes results of the residues of a block of C, home by home.
 func (m *multiplication) finish(l, r *operand, b region, room room) error {
 	if err := m.homes(b.j0, b.j1, func(from, until int, to abi.Target) error {
@@ -61,7 +64,7 @@ func (m *multiplication) finishFor(l, r *operand, b region, room room, to abi.Ta
 		words = 0
 	}
 	shared := func() int { return weights + 4*warps*(abi.TileDigits*36+roundUp(33*words, 4)) }
-	for !long && shared() > m.e.dev.Info().SharedPerBlock-1024 && warps > 1 {
+	for !long && shared() > m.e.dev.Info().SharedPerBlock-declaredShared && warps > 1 {
 		warps /= 2
 	}
 	if m.cfg.Check {

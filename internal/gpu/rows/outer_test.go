@@ -90,43 +90,48 @@ func TestOuterLongest(t *testing.T) {
 	})
 }
 
-// TestOuterSlices adds vectors of which blocks have other references than others: one of them has
-// the largest numbers, which cancel, some have far smaller ones or zeros, and all exponents are
-// about the least or the largest.
+// uneven returns n numbers, twice, of which blocks have other references than others: some are far
+// smaller, or zeros, which Y has, and all exponents may be about the least or the largest; or one
+// block has two that are far above all others, from number large on, of opposite signs in X.
+func uneven(rng *rand.Rand, digits, n, trial int) (x, y *num.Array, large int) {
+	f := gputest.MP(28*digits - 50)
+	x, y, large = num.New(f, n), num.New(f, n), rng.IntN(n-1)
+	for i := range n {
+		r := num.Real{Class: num.Finite, Neg: rng.IntN(2) == 0, Mag: make([]uint64, f.Limbs())}
+		for w := range r.Mag {
+			r.Mag[w] = rng.Uint64() | 1<<63
+		}
+		exp := int64(i/200*rng.IntN(29)) - int64(trial*200)
+		if trial%3 == 2 {
+			exp = (1<<31 - 2000) * int64(1-trial%2*2)
+		}
+		r.Exp = -exp - 64*int64(len(r.Mag))
+		x.Set(i, r)
+		if i/100%5 == trial%5 {
+			r.Class = num.Zero
+		}
+		y.Set(i, r)
+	}
+	if trial%3 == 0 {
+		for i := range 2 {
+			r := num.Real{Class: num.Finite, Mag: onesOf(28*digits - 50), Exp: int64(trial) * 20}
+			y.Set(large+i, r)
+			r.Neg = i == 1
+			x.Set(large+i, r)
+		}
+	}
+	return x, y, large
+}
+
+// TestOuterSlices adds products of uneven numbers.
 func TestOuterSlices(t *testing.T) {
 	alwaysOuter(t)
 	t.Setenv(gputest.Emulate, "rows/outer")
 	rng := rand.New(rand.NewPCG(5, 7))
 	for _, digits := range []int{9, 17, 32, 62} {
-		f := gputest.MP(28*digits - 50)
 		for trial := range 12 {
 			const n = 1600
-			x, y := num.New(f, n), num.New(f, n)
-			large := rng.IntN(n - 1)
-			for i := range n {
-				r := num.Real{Class: num.Finite, Neg: rng.IntN(2) == 0, Mag: make([]uint64, f.Limbs())}
-				for w := range r.Mag {
-					r.Mag[w] = rng.Uint64() | 1<<63
-				}
-				exp := int64(i/200*rng.IntN(29)) - int64(trial*200)
-				if trial%3 == 2 {
-					exp = (1<<31 - 2000) * int64(1-trial%2*2)
-				}
-				r.Exp = -exp - 64*int64(len(r.Mag))
-				x.Set(i, r)
-				if i/100%5 == trial%5 {
-					r.Class = num.Zero
-				}
-				y.Set(i, r)
-			}
-			if trial%3 == 0 { // far above all others, and of opposite sign
-				for i := range 2 {
-					r := num.Real{Class: num.Finite, Neg: i == 1, Mag: onesOf(28*digits - 50), Exp: int64(trial) * 20}
-					x.Set(large+i, r)
-					r.Neg = false
-					y.Set(large+i, r)
-				}
-			}
+			x, y, _ := uneven(rng, digits, n, trial)
 			withVectors(t, gputest.RowReference(t, &fake.Driver{Shared: 227 << 10}), x, y, func(s *cuda.Stream, a, b mem.Vector) error {
 				right := b.Row()
 				q := &rowSums{s: s, a: a.Row(), x: &right}

@@ -10,8 +10,8 @@ import (
 // kernels of fused.go, which it shares the rest with.
 
 // wordDigits is from how many digits on sums go that way. Calls on an H100, µs, for 10^6 numbers of
-// 424, 848 and 1696 bits: 50, 72 and 115; by the kernels of fused.go and accumulate.go 44, 98 and
-// 138.
+// 424, 848 and 1696 bits: 50, 72 and 114; by the kernels of fused.go and accumulate.go 44, 98 and
+// 138 (bench/records/h100-rows.json, "words").
 var wordDigits = 24
 
 // words reports whether sums with so many digits go that way.

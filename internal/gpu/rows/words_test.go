@@ -65,38 +65,17 @@ func TestWordsEmulated(t *testing.T) {
 	checkFakeWords(t)
 }
 
-// TestWordSlices adds vectors of which blocks have other references than others: one of them has
-// the largest numbers, which cancel, some have far smaller ones or zeros, and all exponents are
-// about the least or the largest.
+// TestWordSlices adds uneven numbers.
 func TestWordSlices(t *testing.T) {
 	alwaysWords(t)
 	t.Setenv(gputest.Emulate, "rows/words")
 	rng := rand.New(rand.NewPCG(6, 8))
 	for _, digits := range []int{9, 13, 32, 62} {
-		f := gputest.MP(28*digits - 50)
 		for trial := range 12 {
 			const n = 3000
-			x := num.New(f, n)
-			large := rng.IntN(n - 1)
-			for i := range n {
-				r := num.Real{Class: num.Finite, Neg: rng.IntN(2) == 0, Mag: make([]uint64, f.Limbs())}
-				for w := range r.Mag {
-					r.Mag[w] = rng.Uint64() | 1<<63
-				}
-				exp := int64(i/200*rng.IntN(29)) - int64(trial*200)
-				if trial%3 == 2 {
-					exp = (1<<31 - 2000) * int64(1-trial%2*2)
-				}
-				r.Exp = -exp - 64*int64(len(r.Mag))
-				if i/100%5 == trial%5 {
-					r.Class = num.Zero
-				}
-				x.Set(i, r)
-			}
-			if trial%3 == 0 { // far above all others, and of opposite sign
-				for i := range 2 {
-					x.Set(large+i, num.Real{Class: num.Finite, Neg: i == 1, Mag: onesOf(28*digits - 50), Exp: int64(trial) * 20})
-				}
+			_, x, large := uneven(rng, digits, n, trial)
+			if trial%3 == 0 {
+				x.Negate(large + 1)
 			}
 			withVectors(t, gputest.RowReference(t, &fake.Driver{Shared: 227 << 10}), x, x, func(s *cuda.Stream, a, _ mem.Vector) error {
 				q := &rowSums{s: s, a: a.Row()}

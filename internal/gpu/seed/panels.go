@@ -24,7 +24,7 @@ func widthFor(rows, from int) int {
 // which is most of all for smaller matrices: with 8, 16 and 24 an inverse took 8.7, 8.5 and 8.1 ms
 // for n = 4096, 41.6, 44.5 and 47.7 ms for 8192. Of two H100, which update half as much each, 8,
 // 16, 24, 32 and 48 made an inverse of order 8192 in 23.6, 22.4, 22.0, 21.3 and 23.2 ms, one of a
-// Cholesky factor in 10.5, 10.0, 9.5, 9.4 and 9.7.
+// Cholesky factor in 10.5, 10.0, 9.5, 9.4 and 9.7 (bench/records/h100-two.json, "seeds").
 func spareFor(rows, gpus int) int {
 	switch {
 	case gpus > 1 && rows >= 6144:

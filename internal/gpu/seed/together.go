@@ -209,7 +209,8 @@ func inverseRootTogether(ctx context.Context, shares []Share, width int) (exps [
 // rootCuts returns where the columns begin that GPUs work on, which take about the same time. All
 // panels before a column c of n update n - c rows of it, each behind it the n - p rows behind
 // itself: c (n - c) + (n - c)²/2, (n² - c²)/2 together. On two H100 a Cholesky factor's inverse of
-// order 8192 took 10.6 ms where each had half of the columns, 9.4 from 2816 or 3328 on.
+// order 8192 took 10.6 ms where each had half of the columns, 9.4 from 2816 or 3328 on
+// (bench/records/h100-two.json, "seeds").
 func rootCuts(shares []Share) []int {
 	n, count := shares[0].A.Rows, len(shares)
 	cuts, even := []int{0}, []int{0}

@@ -143,7 +143,7 @@ func (p *Place) Extents(c place.Config, tally *num.Array, list ...num.Mat) (all 
 		return all, int(sum.Load()), err
 	}
 	all = make([]place.Extents, len(list))
-	var wg sync.WaitGroup //
+	var wg sync.WaitGroup
 	for k, m := range list {
 		parts := make([]place.Extents, len(lists[k]))
 		for i, q := range lists[k] {
@@ -332,8 +332,8 @@ func (p *Place) NotSmall(c place.Config, a num.Mat, bound float64) (count int, e
 var refinedFrom = 3072
 
 // Refine runs on all GPUs from that order on, else on the first one. For one right-hand side of
-// order 8192, in float64, two H100 take 3.4 ms, and one 5.1, or 7.9 with the columns of another
-// (bench/records/h100-two.json).
+// order 8192, in float64, two H100 take 3.2 ms, and one 5.2 (bench/records/h100-two.json), behind
+// the columns of another.
 func (p *Place) Refine(c place.Config, r place.Refinement, z num.Mat) (lengths [][]int, ok bool, err error) {
 	if c.Ctx == nil {
 		c.Ctx = context.Background()

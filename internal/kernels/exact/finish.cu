@@ -300,8 +300,9 @@ struct reconstruction {
 static __device__ __forceinline__ int warpWords(int words) { return TILE_DIGITS * TILE_PITCH + (WORD_PITCH * words + 3 & ~3); }
 
 // end makes results of the integers x of a warp's entries, or copies them to raw unless they lie
-// there. Those of MP go to memory together where that is set: of 424 bits and more that took 0.8 to
-// 0.9 of the time of all of the kernel on an H100, of 106 and 212 bits 1.06 and 1.13.
+// there. Those of MP go to memory together where that is set: of 424 and 848 bits that took 0.91
+// and 0.85 of the time of all of the kernel on an H100, of 106 and 212 bits 1.06 and 1.13
+// (bench/records/h100-residues.json).
 template <bool CHECK, bool TOGETHER>
 static __device__ __forceinline__ void end(const finishing &f, const integer &x, const reconstruction &c, int i, int j, bool live, u32 *raw)
 {
