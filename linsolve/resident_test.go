@@ -20,6 +20,21 @@ func put(t *testing.T, m *halfulp.Matrix) *halfulp.Matrix {
 	return z
 }
 
+// checkSameThere checks that a matrix lives on the device and has the bits of one of the host.
+func checkSameThere(t *testing.T, name string, got, want *halfulp.Matrix) {
+	t.Helper()
+	if got.Place() != where {
+		t.Errorf("%s lives on %s", name, got.Place())
+	}
+	h, err := got.Host()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !h.Same(want) {
+		t.Errorf("%s: not the host's bits", name)
+	}
+}
+
 // nearlySingular stands for matrices whose last column is the first one but for some 2^-14.
 const nearlySingular = -1
 
@@ -58,13 +73,7 @@ func TestResident(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						got, err := x.Host()
-						if err != nil {
-							t.Fatal(err)
-						}
-						if !got.Same(want) {
-							t.Error("not the host's bits")
-						}
+						checkSameThere(t, name, x, want)
 						if last := stats.Stages[len(stats.Stages)-1].Name; last != "rounding" || stats.Device != string(where) {
 							t.Errorf("stages %v on %s", stats.Stages, stats.Device)
 						}
@@ -114,13 +123,7 @@ func TestResidentLeft(t *testing.T) {
 			if name != "tiny" && (stats.Proof != here.Proof || stats.Stages[0].Name != "attempt on "+string(where)) {
 				t.Errorf("%s: %+v, the host's are %+v", name, stats, here)
 			}
-			got, err := on.Host()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !got.Same(x) {
-				t.Errorf("%s: not the host's bits", name)
-			}
+			checkSameThere(t, name, on, x)
 		}
 	})
 }

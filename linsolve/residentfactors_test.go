@@ -32,16 +32,7 @@ func checkResidentCholesky(t *testing.T, name string, a *halfulp.Matrix, f halfu
 		return
 	}
 	defer got.Free()
-	if got.L.Place() != where {
-		t.Errorf("%s: a factor on %s", name, got.L.Place())
-	}
-	l, err := got.L.Host()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !l.Same(want.L) {
-		t.Errorf("%s: not the host's bits", name)
-	}
+	checkSameThere(t, name, got.L, want.L)
 	names := make([]string, len(stats.Stages))
 	for i, stage := range stats.Stages {
 		names[i] = stage.Name

@@ -44,9 +44,7 @@ func TestResidentLeastSquares(t *testing.T) {
 				}
 				continue
 			}
-			if h, err := x.Host(); err != nil || !h.Same(want) {
-				t.Errorf("%s: not the host's bits, %v", c.name, err)
-			}
+			checkSameThere(t, c.name, x, want)
 			names := make([]string, len(st.Stages))
 			for i, stage := range st.Stages {
 				names[i] = stage.Name

@@ -27,21 +27,8 @@ func checkResidentQR(t *testing.T, name string, factor func(*halfulp.Matrix, hal
 	if !slices.Equal(got.P, want.P) {
 		t.Errorf("%s: order %v, the host has %v", name, got.P, want.P)
 	}
-	for _, m := range []struct {
-		name      string
-		got, want *halfulp.Matrix
-	}{{"Q", got.Q, want.Q}, {"R", got.R, want.R}} {
-		if m.got.Place() != where {
-			t.Errorf("%s: %s on %s", name, m.name, m.got.Place())
-		}
-		h, err := m.got.Host()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !h.Same(m.want) {
-			t.Errorf("%s: %s has not the host's bits", name, m.name)
-		}
-	}
+	checkSameThere(t, name+": Q", got.Q, want.Q)
+	checkSameThere(t, name+": R", got.R, want.R)
 	checkResidentStages(t, name, stats, resident, a.Cols() >= fewest)
 }
 

@@ -27,21 +27,8 @@ func checkResidentLDLT(t *testing.T, name string, a *halfulp.Matrix, f halfulp.F
 	if !slices.Equal(got.P, want.P) || !slices.Equal(got.Blocks, want.Blocks) {
 		t.Errorf("%s: order %v and blocks %v, the host has %v and %v", name, got.P, got.Blocks, want.P, want.Blocks)
 	}
-	for _, m := range []struct {
-		name      string
-		got, want *halfulp.Matrix
-	}{{"L", got.L, want.L}, {"D", got.D, want.D}} {
-		if m.got.Place() != where {
-			t.Errorf("%s: %s on %s", name, m.name, m.got.Place())
-		}
-		h, err := m.got.Host()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !h.Same(m.want) {
-			t.Errorf("%s: %s has not the host's bits", name, m.name)
-		}
-	}
+	checkSameThere(t, name+": L", got.L, want.L)
+	checkSameThere(t, name+": D", got.D, want.D)
 	checkResidentStages(t, name, stats, resident, tried)
 	return want.Blocks
 }

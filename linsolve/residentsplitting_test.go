@@ -24,21 +24,8 @@ func checkResidentLU(t *testing.T, name string, a *halfulp.Matrix, f halfulp.For
 	if !slices.Equal(got.P, want.P) {
 		t.Errorf("%s: order %v, the host has %v", name, got.P, want.P)
 	}
-	for _, m := range []struct {
-		name      string
-		got, want *halfulp.Matrix
-	}{{"L", got.L, want.L}, {"U", got.U, want.U}} {
-		if m.got.Place() != where {
-			t.Errorf("%s: %s on %s", name, m.name, m.got.Place())
-		}
-		h, err := m.got.Host()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !h.Same(m.want) {
-			t.Errorf("%s: %s has not the host's bits", name, m.name)
-		}
-	}
+	checkSameThere(t, name+": L", got.L, want.L)
+	checkSameThere(t, name+": U", got.U, want.U)
 	checkResidentStages(t, name, stats, resident, min(a.Dims()) >= fewest)
 }
 
