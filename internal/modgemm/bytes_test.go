@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halfulp/halfulp/internal/amx"
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
@@ -49,7 +50,7 @@ func randomBytes(r *rand.Rand, s []int8, mod ByteModulus) {
 }
 
 // splitAny makes planes, stride apart, those of some residues modulo Karatsuba moduli: any, or such
-// that the sums of products are the largest.
+// that products are the largest.
 func splitAny(r *rand.Rand, s []int8, stride int) {
 	n := len(s) - 2*stride
 	extreme := r.IntN(2) == 0
@@ -60,6 +61,42 @@ func splitAny(r *rand.Rand, s []int8, stride int) {
 			x0 = -x1 * int64(r.IntN(2))
 		}
 		s[i], s[stride+i], s[2*stride+i] = int8(x0), int8(x1), int8(x0+x1)
+	}
+}
+
+// TestLargestByteSums has all products of Karatsuba moduli alike, of bytes a0 and a1 for which the
+// sums of a0 b0, a1 b1 or the mixed products are the largest there are.
+func TestLargestByteSums(t *testing.T) {
+	pool := ByteModuli()
+	bytes := [][2]int64{{0, 127}, {0, -127}, {-127, 127}, {127, -127}}
+	const steps, plane = karatsubaSteps, amx.StepBytes * karatsubaSteps
+	operand := func(x [2]int64) bytePanels {
+		s := AlignedBytes(make([]int8, karatsubaPlanes*plane+63), karatsubaPlanes*plane)
+		for i := range plane {
+			s[i], s[plane+i], s[2*plane+i] = int8(x[0]), int8(x[1]), int8(x[0]+x[1])
+		}
+		return bytePanels{data: s, stride: plane, plane: plane}
+	}
+	for _, k := range byteKernels(t) {
+		for _, m := range []int{pool.Moduli[pool.Plain], pool.Moduli[len(pool.Moduli)-1]} {
+			mod := NewByteModulus(m)
+			for _, x := range bytes {
+				for _, y := range bytes {
+					old := int64(math.MinInt16)
+					if x[1] > 0 {
+						old = math.MaxInt16
+					}
+					c := slices.Repeat([]int16{int16(old)}, PanelVectors*PanelVectors)
+					k.tiles(c, PanelVectors, operand(x), operand(y), 1, steps, &mod, true)
+					want := int16(referenceMod(old+steps*StepNumbers*(128*x[1]+x[0])*(128*y[1]+y[0]), m))
+					for i, v := range c {
+						if v != want {
+							t.Fatalf("%s, m %d: bytes %v by %v: c[%d] = %d, want %d", k.Name, m, x, y, i, v, want)
+						}
+					}
+				}
+			}
+		}
 	}
 }
 
