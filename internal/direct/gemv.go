@@ -375,33 +375,59 @@ func (w *gemvWorker) referencesByColumns(lo, hi int) {
 	for j, f := range w.scale {
 		at := w.m.At(lo, j)
 		exp, cls := w.m.Arr.Exp[at:at+len(ref)], w.m.Arr.Cls[at:at+len(ref)]
-		if !allFinite(cls) || f == noScale {
-			for r, c := range cls {
-				w.refer(r, c.Class(), int64(exp[r]), f)
+		if f != noScale {
+			k, special := referColumnFast(ref, exp, cls, f)
+			if !referColumn(ref[k:], exp[k:], cls[k:], f) && !special {
+				continue
 			}
-			continue
 		}
-		exp = exp[:len(ref)]
+		for r, c := range cls {
+			w.refer(r, c.Class(), int64(exp[r]), f)
+		}
+	}
+}
+
+// referColumn makes the references of rows at least the exponents of a column, with that of its
+// factor, and reports whether an entry is infinite or NaN; the reference of the row says nothing
+// then.
+func referColumn(ref []int64, exp []int32, cls []num.Cls, f int64) (special bool) {
+	exp = exp[:len(ref)]
+	if allFinite(cls) {
 		for r := range ref {
 			ref[r] = max(ref[r], int64(exp[r])+f)
 		}
+		return false
 	}
+	for r, c := range cls {
+		if c&2 != 0 {
+			ref[r] = max(ref[r], int64(exp[r])+f)
+		}
+		special = special || c.Class() > num.Finite
+	}
+	return special
 }
 
 func (w *gemvWorker) referencesByRows(lo, hi int) {
 	for r := range hi - lo {
 		at := w.m.At(lo+r, 0)
 		exp, cls := w.m.Arr.Exp[at:at+w.m.Cols], w.m.Arr.Cls[at:at+w.m.Cols]
-		scale := w.scale[:len(exp)]
-		if !allFinite(cls) {
-			for j, c := range cls {
-				w.refer(r, c.Class(), int64(exp[j]), scale[j])
-			}
-			continue
-		}
+		k, top, special := referRowFast(exp, cls, w.scale)
+		rest, more := referRow(exp[k:], cls[k:], w.scale[k:])
+		w.special[r] = special || more
 		// A zero of x has an exponent far below all others.
-		m := [4]int64{math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64}
-		j := 0
+		if top = max(top, rest); top > noScale/2 {
+			w.ref[r] = top
+		}
+	}
+}
+
+// referRow returns the largest exponent of a row, with those of the factors, and reports whether an
+// entry is infinite or NaN; the exponent says nothing then.
+func referRow(exp []int32, cls []num.Cls, scale []int64) (top int64, special bool) {
+	scale = scale[:len(exp)]
+	m := [4]int64{math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64}
+	j := 0
+	if allFinite(cls) {
 		for ; j+4 <= len(exp); j += 4 {
 			e, f := (*[4]int32)(exp[j:]), (*[4]int64)(scale[j:])
 			m[0] = max(m[0], int64(e[0])+f[0])
@@ -409,13 +435,14 @@ func (w *gemvWorker) referencesByRows(lo, hi int) {
 			m[2] = max(m[2], int64(e[2])+f[2])
 			m[3] = max(m[3], int64(e[3])+f[3])
 		}
-		for ; j < len(exp); j++ {
+	}
+	for ; j < len(exp); j++ {
+		if cls[j]&2 != 0 {
 			m[0] = max(m[0], int64(exp[j])+scale[j])
 		}
-		if top := max(m[0], m[1], m[2], m[3]); top > noScale/2 {
-			w.ref[r] = top
-		}
+		special = special || cls[j].Class() > num.Finite
 	}
+	return max(m[0], m[1], m[2], m[3]), special
 }
 
 // load returns rows lo <= i < hi of columns j <= h < j+n as MP numbers cut to the

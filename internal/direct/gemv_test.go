@@ -4,9 +4,11 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // TestLoadTerms compares the quick way to an expansion's magnitude with its exact value, for any
@@ -143,6 +145,39 @@ func TestRoundPlainAtPowersOfTwo(t *testing.T) {
 		z.Set(1, v)
 		if !z.SameBits(0, z, 1) {
 			t.Errorf("%v: 2^%d up to %d was taken for exact", f, n-1, uint64(bound))
+		}
+	}
+}
+
+// TestReferences compares the exponents that the machine finds with those of the loops in Go.
+func TestReferences(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	for trial := range testlength.Trials(2000) {
+		n := 1 + r.IntN(40)
+		ref, scale, exp, cls := make([]int64, n), make([]int64, n), make([]int32, n), make([]num.Cls, n)
+		for i := range ref {
+			ref[i], scale[i] = math.MinInt64, r.Int64N(1<<40)-1<<39
+			if r.IntN(2) == 0 {
+				ref[i] = r.Int64N(1<<40) - 1<<39
+			}
+			exp[i] = int32(r.Uint32())
+			cls[i] = num.MakeCls(r.IntN(2) == 0, num.Finite)
+			if trial%2 == 0 && r.IntN(5) == 0 {
+				cls[i] = num.MakeCls(r.IntN(2) == 0, num.Zero)
+			}
+			if trial%3 == 0 && r.IntN(20) == 0 {
+				cls[i] = num.MakeCls(r.IntN(2) == 0, num.Class(r.IntN(4)))
+			}
+		}
+		k, top, special := referRowFast(exp, cls, scale)
+		if want, wantSpecial := referRow(exp[:k], cls[:k], scale[:k]); special != wantSpecial || !special && top != want {
+			t.Fatalf("trial %d: of %d numbers in a row %d is the highest, special %v, want %d, %v", trial, k, top, special, want, wantSpecial)
+		}
+		got := slices.Clone(ref)
+		k, special = referColumnFast(got, exp, cls, scale[0])
+		wantSpecial := referColumn(ref[:k], exp[:k], cls[:k], scale[0])
+		if special != wantSpecial || !special && !slices.Equal(got, ref) {
+			t.Fatalf("trial %d: references of %d numbers are %d, special %v, want %d, %v", trial, k, got, special, ref, wantSpecial)
 		}
 	}
 }

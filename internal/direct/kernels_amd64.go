@@ -3,10 +3,12 @@
 package direct
 
 import (
+	"math"
 	"slices"
 	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/num"
 	"golang.org/x/sys/cpu"
 )
 
@@ -116,6 +118,24 @@ func productSpanFast(scale []int64, xe, ye []int32, xc, yc []uint8) (high int64,
 		high = max(high, slices.Max(highs[:]))
 	}
 	return high, finite
+}
+
+// referColumnFast does referColumn for the first k numbers.
+func referColumnFast(ref []int64, exp []int32, cls []num.Cls, f int64) (k int, special bool) {
+	if k = len(ref) &^ 7; k == 0 || impl.Level() < impl.AVX512 {
+		return 0, false
+	}
+	return k, referColumnAVX512(&ref[0], &exp[0], &classBytes(cls)[0], k, f) != 0
+}
+
+// referRowFast does referRow for the first k numbers.
+func referRowFast(exp []int32, cls []num.Cls, scale []int64) (k int, top int64, special bool) {
+	if k = len(exp) &^ 7; k == 0 || impl.Level() < impl.AVX512 {
+		return 0, math.MinInt64, false
+	}
+	var tops [8]int64
+	special = referRowAVX512(&exp[0], &classBytes(cls)[0], &scale[0], k, &tops) != 0
+	return k, slices.Max(tops[:]), special
 }
 
 func sumNearFast(acc []uint64, sig []uint64, exp []int32, cls []uint8, limbs int, base int64, signs uint64) {

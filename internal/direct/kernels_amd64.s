@@ -25022,3 +25022,68 @@ round_whole:
 	JLT           round_vector
 	VZEROUPPER
 	RET
+
+// func referColumnAVX512(ref *int64, exp *int32, cls *uint8, n int, scale int64) (special int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·referColumnAVX512(SB), NOSPLIT, $0-48
+	MOVQ         ref+0(FP), AX
+	MOVQ         exp+8(FP), CX
+	MOVQ         cls+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVQ         $0x00000002, SI
+	VPBROADCASTQ SI, Z0
+	VPXORQ       Z1, Z1, Z1
+	VPBROADCASTQ scale+32(FP), Z2
+	XORQ         SI, SI
+
+numbers:
+	VPMOVSXDQ (CX)(SI*4), Z3
+	VPMOVZXBQ (DX)(SI*1), Z4
+	VPORQ     Z4, Z1, Z1
+	VPTESTMQ  Z0, Z4, K1
+	VMOVDQU64 (AX)(SI*8), Z4
+	VPADDQ    Z2, Z3, Z3
+	VPMAXSQ   Z3, Z4, K1, Z4
+	VMOVDQU64 Z4, (AX)(SI*8)
+	ADDQ      $0x08, SI
+	CMPQ      SI, BX
+	JNE       numbers
+	VPADDQ    Z0, Z0, Z0
+	VPTESTMQ  Z0, Z1, K1
+	KMOVB     K1, AX
+	MOVQ      AX, special+40(FP)
+	VZEROUPPER
+	RET
+
+// func referRowAVX512(exp *int32, cls *uint8, scale *int64, n int, tops *[8]int64) (special int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·referRowAVX512(SB), NOSPLIT, $0-48
+	MOVQ         exp+0(FP), AX
+	MOVQ         cls+8(FP), CX
+	MOVQ         scale+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVQ         $0x00000002, SI
+	VPBROADCASTQ SI, Z0
+	VPXORQ       Z1, Z1, Z1
+	MOVQ         $0x8000000000000000, SI
+	VPBROADCASTQ SI, Z2
+	XORQ         SI, SI
+
+numbers:
+	VPMOVSXDQ (AX)(SI*4), Z3
+	VPMOVZXBQ (CX)(SI*1), Z4
+	VPORQ     Z4, Z1, Z1
+	VPTESTMQ  Z0, Z4, K1
+	VPADDQ    (DX)(SI*8), Z3, Z3
+	VPMAXSQ   Z3, Z2, K1, Z2
+	ADDQ      $0x08, SI
+	CMPQ      SI, BX
+	JNE       numbers
+	MOVQ      tops+32(FP), AX
+	VMOVDQU64 Z2, (AX)
+	VPADDQ    Z0, Z0, Z0
+	VPTESTMQ  Z0, Z1, K1
+	KMOVB     K1, AX
+	MOVQ      AX, special+40(FP)
+	VZEROUPPER
+	RET

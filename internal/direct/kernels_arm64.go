@@ -3,10 +3,12 @@
 package direct
 
 import (
+	"math"
 	"slices"
 	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/num"
 )
 
 // assembly reports whether the kernels in assembly may run.
@@ -121,6 +123,10 @@ var convolvers = [2][maxWidth]func(acc *int64, accPitch int, a *int64, aPitch in
 }
 
 func machineUnit() *laneUnit { return nil }
+
+func referColumnFast([]int64, []int32, []num.Cls, int64) (int, bool) { return 0, false }
+
+func referRowFast([]int32, []num.Cls, []int64) (int, int64, bool) { return 0, math.MinInt64, false }
 
 func sumRowsNearFast(_, _ []uint64, _ *[128]uint8, _ int, _ []uint64, _ []int32, _ []uint8, _ int, _, _ int64, _ int, _ uint64) bool {
 	return false

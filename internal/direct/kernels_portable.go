@@ -2,7 +2,12 @@
 
 package direct
 
-import "unsafe"
+import (
+	"math"
+	"unsafe"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
 
 func assembly() bool { return false }
 
@@ -57,6 +62,10 @@ func convolveFast(rows, groups int, acc unsafe.Pointer, accPitch int, a unsafe.P
 }
 
 func machineUnit() *laneUnit { return nil }
+
+func referColumnFast([]int64, []int32, []num.Cls, int64) (int, bool) { return 0, false }
+
+func referRowFast([]int32, []num.Cls, []int64) (int, int64, bool) { return 0, math.MinInt64, false }
 
 func sumRowsNearFast(_, _ []uint64, _ *[128]uint8, _ int, _ []uint64, _ []int32, _ []uint8, _ int, _, _ int64, _ int, _ uint64) bool {
 	return false

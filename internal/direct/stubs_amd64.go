@@ -618,3 +618,15 @@ func verticalDot9AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, 
 //
 //go:noescape
 func roundVerticalIFMA(job *byte)
+
+// referColumnAVX512 is the loop of referColumn for a positive multiple of 8 numbers. It returns 0 if
+// none is special.
+//
+//go:noescape
+func referColumnAVX512(ref *int64, exp *int32, cls *uint8, n int, scale int64) (special int)
+
+// referRowAVX512 is the loop of referRow for a positive multiple of 8 numbers, with the largest sums
+// of every eighth number. It returns 0 if none is special.
+//
+//go:noescape
+func referRowAVX512(exp *int32, cls *uint8, scale *int64, n int, tops *[8]int64) (special int)
