@@ -1,0 +1,56 @@
+package amx
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestTriangles compares the program with the sums that it stands for.
+func TestTriangles(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	bytes := func(n int) []byte {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = byte(r.Uint32())
+		}
+		return b
+	}
+	for n := 1; n <= 16; n++ {
+		a, b, sums := bytes(n*Bytes), bytes(n*Bytes), bytes(n*Bytes)
+		want := make([]int32, n*Bytes/4)
+		for i := range want {
+			want[i] = int32(binary.LittleEndian.Uint32(sums[4*i:]))
+		}
+		for v := range n {
+			for u := range v + 1 {
+				for row := range Rows {
+					for col := range Rows {
+						for k := range RowBytes {
+							want[(v*Rows+row)*Rows+col] += int32(int8(a[u*Bytes+row*RowBytes+k])) *
+								int32(int8(b[(v-u)*Bytes+k/4*RowBytes+4*col+k%4]))
+						}
+					}
+				}
+			}
+		}
+		var m Machine
+		mem := &Memory{
+			At:     map[Reg][]byte{RegA: a, RegB: b, RegC: sums},
+			Stride: map[Reg]int{RegRow: RowBytes},
+		}
+		config := Config()
+		mem.At[RegConfig] = config[:]
+		m.Run(Begin(), mem)
+		for _, p := range Triangles(n) {
+			m.Run(p.Load, mem)
+			m.Run(p.Step, mem)
+			m.Run(p.Store, mem)
+		}
+		for i, w := range want {
+			if got := int32(binary.LittleEndian.Uint32(sums[4*i:])); got != w {
+				t.Fatalf("%d blocks: sum %d is %d, want %d", n, i, got, w)
+			}
+		}
+	}
+}
