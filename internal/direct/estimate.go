@@ -116,6 +116,12 @@ func EstimateGemm(threads, m, n, k int, a, b, c num.Format, inLine bool) time.Du
 		}
 		// may fuse: an estimate
 		vector, entry = 50+5*d, 150+12*d+roundCost(c)
+		if t := s.tiles; t.blocks != 0 {
+			d := float64(t.digits())
+			cost = t.cost()
+			// may fuse: an estimate
+			vector, entry = 60+3*d, 150+2*d+roundCost(c)
+		}
 	case s.top.words != 0:
 		l := float64(s.top.words)
 		// may fuse: an estimate

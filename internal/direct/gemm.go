@@ -86,6 +86,9 @@ func Gemm(w Work, p Product, memory int64, count func(num.Flags)) (int64, error)
 		return 0, w.outer(p, count)
 	}
 	g := newGemv(p.Alpha, p.A, p.Beta, p.B.Arr.Format, p.C.Arr.Format, count)
+	if p.Triangle != 0 { // whose columns have few rows of a block
+		g.sums.tiles = tilePlan{}
+	}
 	batch := p.C.Cols
 	if bytes := g.columnBytes(); bytes > 0 {
 		limit := int64(batchBytes)
@@ -95,6 +98,9 @@ func Gemm(w Work, p Product, memory int64, count func(num.Flags)) (int64, error)
 		batch = int(max(1, min(int64(batch), limit/bytes)))
 	}
 	g.block = g.blockRows(w.Threads, batch)
+	if g.sums.tiles.blocks != 0 {
+		g.block = tileBlock(g.block, p.C.Rows)
+	}
 	blocks := (p.C.Rows + g.block - 1) / g.block
 	parts := 1 // of the columns of a batch
 	if blocks < 2*w.Threads {
@@ -105,10 +111,21 @@ func Gemm(w Work, p Product, memory int64, count func(num.Flags)) (int64, error)
 	columns := make([]column, batch)
 	workers := make([]*gemvWorker, max(1, min(w.Threads, blocks*parts)))
 	var exact atomic.Int64
+	defer func() {
+		for _, c := range columns {
+			c.free()
+		}
+		for _, w := range workers {
+			if w != nil && w.tiles != nil {
+				w.tiles.free()
+			}
+		}
+	}()
 	for b := range batches {
 		first := b * batch
 		n := min(batch, p.C.Cols-first)
 		err := par.For(w.Context, w.Threads, n, func(_, j int) {
+			columns[j].free()
 			columns[j] = g.column(p.B.Col(first+j), p.Old.Col(first+j), p.C.Col(first+j))
 		})
 		if err != nil {
@@ -143,6 +160,8 @@ func (g *gemv) columnBytes() int64 {
 	switch {
 	case g.sums.floats:
 		return 8 * k
+	case g.sums.tiles.blocks != 0:
+		return k * int64(g.sums.tiles.blocks*tileBytes/quad+17)
 	case g.sums.vertical.digits != 0:
 		return k * int64(8*g.sums.vertical.digits+9)
 	case g.sums.top.words != 0:

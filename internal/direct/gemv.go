@@ -119,6 +119,7 @@ type gemv struct {
 // point from the highest words, or from leading digits, vertical ones if a unit has them.
 type sums struct {
 	floats   bool
+	tiles    tilePlan     // if its blocks are not 0; vertical where that would be slow
 	vertical verticalPlan // if its digits are not 0
 	top      topPlan      // if its words are not 0
 	groups   int          // of digits, if not 0
@@ -137,6 +138,9 @@ func sumsFor(rows, cols int, m, x, z num.Format, inLine bool) (s sums) {
 	} else if t, ok := planVertical(z.Bits(), cols*max(1, m.Terms())); ok && rows*cols > t.unit.few && (inLine || m.Kind != num.MP) {
 		t.terms = max(1, m.Terms())
 		s.vertical = t
+		if t, ok := planTiles(m, z.Bits(), rows, cols); ok {
+			s.tiles = t
+		}
 	} else if t, ok := planTop(m, z.Bits(), cols); ok && t.fits(x) && inLine {
 		s.top = t
 	} else {
@@ -157,6 +161,7 @@ type column struct {
 	scale   []int64      // exponents of x, if one of these decides
 	// x in vertical digits, if these decide.
 	xVertical *verticalVector
+	xTiles    *tileVector // x in digits for tiles, if these decide
 }
 
 // column prepares x. If it has infinities or NaN, exact sums decide.
@@ -167,6 +172,17 @@ func (g *gemv) column(x, y, z num.Vec) column {
 		c.xf = make([]float64, x.N)
 		copy(c.xf, floatsOf(x, 0, x.N, c.xf))
 	case g.sums.vertical.digits != 0:
+		if g.sums.tiles.blocks != 0 {
+			v, scale, ok := g.sums.tiles.vector(x)
+			if !ok {
+				break
+			}
+			if g.near(scale) {
+				c.xTiles, c.scale = v, scale
+				break
+			}
+			v.free()
+		}
 		if v, ok := g.sums.vertical.vector(x, g.byRows); ok {
 			c.xVertical, c.scale = v, v.scale[:x.N]
 		}
@@ -178,6 +194,13 @@ func (g *gemv) column(x, y, z num.Vec) column {
 		}
 	}
 	return c
+}
+
+// free gives the room of x back.
+func (c *column) free() {
+	if c.xTiles != nil {
+		c.xTiles.free()
+	}
 }
 
 // Gemv stores sum_j alpha m_ij x_j + beta y_i rounded in number i of z and returns
@@ -224,6 +247,7 @@ type gemvWorker struct {
 	ahead    int        // bytes from a tile to the next
 	cut      *num.Array // entries in MP, if the matrix is not
 	vertical *verticalRows
+	tiles    *tileSums
 }
 
 func newGemvWorker(g *gemv, z num.Format) *gemvWorker {
@@ -238,8 +262,7 @@ func newGemvWorker(g *gemv, z num.Format) *gemvWorker {
 			w.cut = num.New(num.Format{Kind: num.MP, Prec: 64}, g.block*min(g.m.Cols, t.numbers))
 			w.gathered = make([]float64, g.block)
 		}
-		w.vertical = w.newVerticalRows()
-		w.mag = make([]uint64, t.magWords())
+		w.mag = make([]uint64, max(t.magWords(), g.sums.tiles.magWords()))
 		return w
 	}
 	if g.sums.top.words != 0 {
@@ -276,6 +299,8 @@ func (w *gemvWorker) rows(lo, hi int) (exact int64) {
 	}
 	w.references(lo, hi)
 	switch {
+	case w.xTiles != nil:
+		return w.rowsTiles(lo, hi)
 	case w.xVertical != nil:
 		return w.rowsVertical(lo, hi)
 	case w.xTop != nil:

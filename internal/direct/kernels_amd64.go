@@ -181,6 +181,36 @@ func machineUnit() *laneUnit {
 	return nil
 }
 
+func machineTiles() *tileUnit {
+	if impl.Level() >= impl.AMX && impl.HasIFMA() && cpu.X86.HasAVX512VBMI {
+		return &unitAMX
+	}
+	return nil
+}
+
+var unitAMX = tileUnit{
+	rows: 64, few: 8000, samples: 8,
+	run: func(j *tileJob) {
+		f := tileRowsAMX[j.blocks]
+		for {
+			left := f((*byte)(unsafe.Pointer(j)))
+			if left == 0 {
+				return
+			}
+			j.skip(j.units - left)
+			j.convert(false)
+			j.ready = 1
+		}
+	},
+	spread: func(dst []int8, pitch int, digits []byte, blocks int) {
+		spreadDigitsAMX(&dst[0], pitch, &digits[0], blocks)
+	},
+}
+
+var tileRowsAMX = [...]func(*byte) int{
+	2: tileRows2AMX, 7: tileRows7AMX, 8: tileRows8AMX, 10: tileRows10AMX, 12: tileRows12AMX, 14: tileRows14AMX, 16: tileRows16AMX,
+}
+
 // The costs are those of matrix-vector products of 256 x 1000 numbers, on Sapphire Rapids or later
 // and on Zen 3.
 var unitIFMA = laneUnit{

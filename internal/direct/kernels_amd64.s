@@ -25023,6 +25023,17726 @@ round_whole:
 	VZEROUPPER
 	RET
 
+DATA tileConfig<>+0(SB)/1, $0x01
+DATA tileConfig<>+1(SB)/1, $0x00
+DATA tileConfig<>+2(SB)/1, $0x00
+DATA tileConfig<>+3(SB)/1, $0x00
+DATA tileConfig<>+4(SB)/1, $0x00
+DATA tileConfig<>+5(SB)/1, $0x00
+DATA tileConfig<>+6(SB)/1, $0x00
+DATA tileConfig<>+7(SB)/1, $0x00
+DATA tileConfig<>+8(SB)/1, $0x00
+DATA tileConfig<>+9(SB)/1, $0x00
+DATA tileConfig<>+10(SB)/1, $0x00
+DATA tileConfig<>+11(SB)/1, $0x00
+DATA tileConfig<>+12(SB)/1, $0x00
+DATA tileConfig<>+13(SB)/1, $0x00
+DATA tileConfig<>+14(SB)/1, $0x00
+DATA tileConfig<>+15(SB)/1, $0x00
+DATA tileConfig<>+16(SB)/1, $0x40
+DATA tileConfig<>+17(SB)/1, $0x00
+DATA tileConfig<>+18(SB)/1, $0x40
+DATA tileConfig<>+19(SB)/1, $0x00
+DATA tileConfig<>+20(SB)/1, $0x40
+DATA tileConfig<>+21(SB)/1, $0x00
+DATA tileConfig<>+22(SB)/1, $0x40
+DATA tileConfig<>+23(SB)/1, $0x00
+DATA tileConfig<>+24(SB)/1, $0x40
+DATA tileConfig<>+25(SB)/1, $0x00
+DATA tileConfig<>+26(SB)/1, $0x40
+DATA tileConfig<>+27(SB)/1, $0x00
+DATA tileConfig<>+28(SB)/1, $0x40
+DATA tileConfig<>+29(SB)/1, $0x00
+DATA tileConfig<>+30(SB)/1, $0x40
+DATA tileConfig<>+31(SB)/1, $0x00
+DATA tileConfig<>+32(SB)/1, $0x00
+DATA tileConfig<>+33(SB)/1, $0x00
+DATA tileConfig<>+34(SB)/1, $0x00
+DATA tileConfig<>+35(SB)/1, $0x00
+DATA tileConfig<>+36(SB)/1, $0x00
+DATA tileConfig<>+37(SB)/1, $0x00
+DATA tileConfig<>+38(SB)/1, $0x00
+DATA tileConfig<>+39(SB)/1, $0x00
+DATA tileConfig<>+40(SB)/1, $0x00
+DATA tileConfig<>+41(SB)/1, $0x00
+DATA tileConfig<>+42(SB)/1, $0x00
+DATA tileConfig<>+43(SB)/1, $0x00
+DATA tileConfig<>+44(SB)/1, $0x00
+DATA tileConfig<>+45(SB)/1, $0x00
+DATA tileConfig<>+46(SB)/1, $0x00
+DATA tileConfig<>+47(SB)/1, $0x00
+DATA tileConfig<>+48(SB)/1, $0x10
+DATA tileConfig<>+49(SB)/1, $0x10
+DATA tileConfig<>+50(SB)/1, $0x10
+DATA tileConfig<>+51(SB)/1, $0x10
+DATA tileConfig<>+52(SB)/1, $0x10
+DATA tileConfig<>+53(SB)/1, $0x10
+DATA tileConfig<>+54(SB)/1, $0x10
+DATA tileConfig<>+55(SB)/1, $0x10
+DATA tileConfig<>+56(SB)/1, $0x00
+DATA tileConfig<>+57(SB)/1, $0x00
+DATA tileConfig<>+58(SB)/1, $0x00
+DATA tileConfig<>+59(SB)/1, $0x00
+DATA tileConfig<>+60(SB)/1, $0x00
+DATA tileConfig<>+61(SB)/1, $0x00
+DATA tileConfig<>+62(SB)/1, $0x00
+DATA tileConfig<>+63(SB)/1, $0x00
+GLOBL tileConfig<>(SB), RODATA|NOPTR, $64
+
+// func tileRows2AMX(job *byte) (left int)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, CMOV, MMX+
+TEXT ·tileRows2AMX(SB), NOSPLIT, $104-16
+	MOVQ         job+0(FP), R15
+	MOVQ         40(R15), AX
+	MOVQ         AX, (SP)
+	MOVQ         80(R15), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         88(R15), AX
+	MOVQ         AX, 16(SP)
+	MOVQ         112(R15), AX
+	MOVQ         AX, 24(SP)
+	MOVQ         128(R15), AX
+	MOVQ         AX, 32(SP)
+	MOVQ         136(R15), AX
+	MOVQ         AX, 40(SP)
+	MOVQ         8(R15), AX
+	MOVQ         AX, 48(SP)
+	MOVQ         24(R15), AX
+	MOVQ         AX, 56(SP)
+	MOVQ         160(R15), AX
+	MOVQ         AX, 64(SP)
+	MOVQ         48(R15), AX
+	ADDQ         AX, (SP)
+	MOVL         $0x00000001, AX
+	VPBROADCASTQ AX, Z26
+	MOVL         $0x00000002, AX
+	VPBROADCASTQ AX, Z27
+	MOVL         $0x00000006, AX
+	VPBROADCASTQ AX, Z28
+	MOVL         $0x0000003f, AX
+	VPBROADCASTQ AX, Z29
+	VPTERNLOGQ   $0xff, Z30, Z30, Z30
+	LEAQ         tileConfig<>+0(SB), AX
+
+	// LDTILECFG [RAX+0x0]
+	LONG $0x4978e2c4
+	LONG $0x00002084
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ 192(R15), $0x00
+	JNE  multiply
+
+unit:
+	MOVQ  (SP), AX
+	MOVQ  AX, 72(SP)
+	MOVQ  8(SP), AX
+	MOVQ  AX, 80(SP)
+	MOVQ  16(SP), AX
+	MOVQ  AX, 88(SP)
+	MOVQ  152(R15), AX
+	MOVQ  AX, 96(SP)
+	MOVQ  32(SP), R12
+	MOVQ  40(SP), R14
+	MOVQ  168(R15), AX
+	MOVQ  (R15), DI
+	KXORB K7, K7, K7
+
+quad:
+	CMPQ         184(R15), $0x00
+	JEQ          byRows
+	MOVQ         80(SP), SI
+	MOVQ         88(SP), BX
+	MOVQ         24(SP), CX
+	MOVQ         96(R15), R8
+	MOVQ         R8, R9
+	SHLQ         $0x02, R9
+	MOVBQZX      (R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  (R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 512(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  (R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 64(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 576(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVBQZX      1(R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  8(R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 128(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 640(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  8(R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 192(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 704(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVBQZX      2(R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  16(R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 256(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 768(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  16(R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 320(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 832(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVBQZX      3(R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  24(R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 384(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 896(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  24(R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 448(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 960(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVQ         64(R15), R9
+	MOVQ         56(R15), R13
+	LEAQ         (R9)(R9*2), R10
+	MOVQ         176(R15), SI
+	KMOVB        (SI), K1
+	KMOVB        1(SI), K2
+	MOVQ         $0x8080808080808080, BX
+	VPBROADCASTQ BX, Z24
+	MOVQ         $0x00000008, CX
+	KMOVB        CX, K3
+	VPSRLQ       $0x08, Z24, Z31
+	VPBLENDMQ    Z31, Z24, K3, Z31
+	MOVQ         72(SP), R8
+	SUBQ         $0x20, R8
+	MOVQ         $0x00000010, R11
+
+half1:
+	VMOVDQU64.Z     (R8), K1, Y0
+	VMOVDQU64.Z     8(R8), K2, Y4
+	VPSHRDVQ.BCST   (AX), Y4, Y0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Y31, Y0
+	VMOVDQU64.Z     (R8)(R9*1), K1, Y1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Y5
+	VPSHRDVQ.BCST   128(AX), Y5, Y1
+	VPTERNLOGQ.BCST $0x96, 640(AX), Y31, Y1
+	VMOVDQU64.Z     (R8)(R9*2), K1, Y2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Y6
+	VPSHRDVQ.BCST   256(AX), Y6, Y2
+	VPTERNLOGQ.BCST $0x96, 768(AX), Y31, Y2
+	VMOVDQU64.Z     (R8)(R10*1), K1, Y3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Y7
+	VPSHRDVQ.BCST   384(AX), Y7, Y3
+	VPTERNLOGQ.BCST $0x96, 896(AX), Y31, Y3
+	VINSERTI64X4    $0x01, Y1, Z0, Z0
+	VINSERTI64X4    $0x01, Y3, Z2, Z2
+	VSHUFI64X2      $0xdd, Z2, Z0, Z1
+	VSHUFI64X2      $0x88, Z2, Z0, Z3
+	VMOVDQU64       Z1, (DI)
+	VMOVDQU64       Z3, 1024(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x08, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             half1
+	SUBQ            $0x00000080, AX
+	SUBQ            $0x00000400, DI
+	JMP             next
+
+byRows:
+	MOVQ      80(SP), SI
+	MOVQ      88(SP), BX
+	MOVQ      24(SP), CX
+	MOVQ      96(R15), R8
+	MOVQ      R8, R9
+	SHLQ      $0x02, R9
+	MOVQ      $0x00000010, DX
+	VMOVDQU64 (R12), Y5
+	VPMOVZXBQ (R14), Y4
+
+prepare2:
+	VPBROADCASTQ (CX), Y0
+	VPMOVSXDQ    (SI), Y1
+	VPSUBQ       Y1, Y0, Y0
+	VPSUBQ       Y5, Y0, Y0
+	VPMOVZXBQ    (BX), Y2
+	VMOVDQA64    Y4, Y3
+	VPTESTMQ     Y27, Y3, K1
+	VPXORQ       Y2, Y3, Y3
+	VPTESTNMQ    Y26, Y3, K2
+	VPANDQ       Y28, Y2, Y2
+	VPCMPEQQ     Y27, Y2, K3
+	VPCMPUQ      $0x01, Y29, Y0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Y30, Y0, Y0
+	VMOVDQU64    Y0, (AX)
+	VPMOVM2Q     K2, Y3
+	VMOVDQU64    Y3, 512(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	ADDQ         $0x08, CX
+	ADDQ         $0x20, AX
+	DECQ         DX
+	JNE          prepare2
+	SUBQ         $0x00000200, AX
+	MOVQ         64(R15), R9
+	MOVQ         56(R15), R13
+	LEAQ         (R9)(R9*2), R10
+	MOVQ         176(R15), SI
+	KMOVB        (SI), K1
+	KMOVB        1(SI), K2
+	MOVQ         $0x8080808080808080, BX
+	VPBROADCASTQ BX, Z24
+	MOVQ         $0x00000008, CX
+	KMOVB        CX, K3
+	VPSRLQ       $0x08, Z24, Z31
+	VPBLENDMQ    Z31, Z24, K3, Z31
+	MOVQ         72(SP), R8
+	SUBQ         $0x20, R8
+	MOVQ         $0x00000010, R11
+
+half3:
+	VMOVDQU64.Z     (R8), K1, Y0
+	VMOVDQU64.Z     8(R8), K2, Y4
+	VPSHRDVQ.BCST   (AX), Y4, Y0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Y31, Y0
+	VMOVDQU64.Z     (R8)(R9*1), K1, Y1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Y5
+	VPSHRDVQ.BCST   8(AX), Y5, Y1
+	VPTERNLOGQ.BCST $0x96, 520(AX), Y31, Y1
+	VMOVDQU64.Z     (R8)(R9*2), K1, Y2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Y6
+	VPSHRDVQ.BCST   16(AX), Y6, Y2
+	VPTERNLOGQ.BCST $0x96, 528(AX), Y31, Y2
+	VMOVDQU64.Z     (R8)(R10*1), K1, Y3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Y7
+	VPSHRDVQ.BCST   24(AX), Y7, Y3
+	VPTERNLOGQ.BCST $0x96, 536(AX), Y31, Y3
+	VINSERTI64X4    $0x01, Y1, Z0, Z0
+	VINSERTI64X4    $0x01, Y3, Z2, Z2
+	VSHUFI64X2      $0xdd, Z2, Z0, Z1
+	VSHUFI64X2      $0x88, Z2, Z0, Z3
+	VMOVDQU64       Z1, (DI)
+	VMOVDQU64       Z3, 1024(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x20, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             half3
+	SUBQ            $0x00000200, AX
+	SUBQ            $0x00000400, DI
+
+next:
+	ADDQ $0x00000400, AX
+	ADDQ $0x00000800, DI
+	ADDQ $0x20, R12
+	ADDQ $0x04, R14
+	MOVQ 64(R15), BX
+	SHLQ $0x02, BX
+	ADDQ BX, 72(SP)
+	MOVQ $0x00000004, BX
+	CMPQ 184(R15), $0x00
+	JEQ  lines
+	MOVQ 96(R15), BX
+	SHLQ $0x02, BX
+
+lines:
+	ADDQ     BX, 88(SP)
+	SHLQ     $0x02, BX
+	ADDQ     BX, 80(SP)
+	DECQ     96(SP)
+	JNE      quad
+	KORTESTB K7, K7
+	JNE      done
+
+multiply:
+	MOVQ    56(SP), R11
+	MOVQ    $0x00000040, R12
+	MOVQ    (SP), R9
+	ADDQ    72(R15), R9
+	SUBQ    48(R15), R9
+	CMPQ    64(SP), $0x01
+	CMOVQEQ 216(R15), R9
+	ADDQ    $0x38, R9
+	MOVQ    R9, R8
+	MOVQ    R9, R10
+	ADDQ    208(R15), R10
+	MOVQ    200(R15), R13
+
+	// TILELOADD TMM0, [R11+R12*1+0x0]
+	LONG $0x4b7b82c4
+	LONG $0x00002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0x400]
+	LONG $0x4b7b82c4
+	LONG $0x0400238c
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step4:
+	// TILELOADD TMM4, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000279c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x00002694
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM2, TMM3
+	LONG       $0x5e63e2c4
+	BYTE       $0xc2
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon5
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon5:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon6
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon6:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon7
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon7:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon8
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon8:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon9
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon9:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon10
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon10:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon11
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon11:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon12
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon12:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon13
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon13:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon14
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon14:
+	// TDPBSSD TMM1, TMM2, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon15
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon15:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon16
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon16:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon17
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon17:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon18
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon18:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon19
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon19:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon20
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon20:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon21
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon21:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon22
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon22:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon23
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon23:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon24
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon24:
+	// TILEZERO TMM2
+	LONG $0x497be2c4
+	BYTE $0xd0
+
+	// TILELOADD TMM2, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x04002694
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM2, TMM3
+	LONG       $0x5e63e2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon25
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon25:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon26
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon26:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon27
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon27:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon28
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon28:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon29
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon29:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon30
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon30:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon31
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon31:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon32
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon32:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon33
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon33:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon34
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon34:
+	ADDQ $0x00000800, SI
+	ADDQ $0x00000800, DI
+	DECQ DX
+	JNE  step4
+
+	// TILESTORED [R11+R12*1+0x0], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x00002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x400], TMM1
+	LONG   $0x4b7a82c4
+	LONG   $0x0400238c
+	BYTE   $0x00
+	BYTE   $0x00
+	MOVQ   72(R15), AX
+	ADDQ   AX, (SP)
+	MOVQ   104(R15), AX
+	IMUL3Q $0x04, AX, AX
+	ADDQ   AX, 8(SP)
+	MOVQ   104(R15), AX
+	ADDQ   AX, 16(SP)
+	MOVQ   120(R15), AX
+	IMUL3Q $0x08, AX, AX
+	ADDQ   AX, 24(SP)
+	MOVQ   144(R15), AX
+	IMUL3Q $0x08, AX, AX
+	ADDQ   AX, 32(SP)
+	MOVQ   144(R15), AX
+	ADDQ   AX, 40(SP)
+	MOVQ   16(R15), AX
+	ADDQ   AX, 48(SP)
+	MOVQ   32(R15), AX
+	ADDQ   AX, 56(SP)
+	DECQ   64(SP)
+	JNE    unit
+
+done:
+	// TILERELEASE
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	MOVQ 64(SP), AX
+	MOVQ AX, left+8(FP)
+	VZEROUPPER
+	RET
+
+// func tileRows7AMX(job *byte) (left int)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, CMOV, MMX+
+TEXT ·tileRows7AMX(SB), NOSPLIT, $104-16
+	MOVQ         job+0(FP), R15
+	MOVQ         40(R15), AX
+	MOVQ         AX, (SP)
+	MOVQ         80(R15), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         88(R15), AX
+	MOVQ         AX, 16(SP)
+	MOVQ         112(R15), AX
+	MOVQ         AX, 24(SP)
+	MOVQ         128(R15), AX
+	MOVQ         AX, 32(SP)
+	MOVQ         136(R15), AX
+	MOVQ         AX, 40(SP)
+	MOVQ         8(R15), AX
+	MOVQ         AX, 48(SP)
+	MOVQ         24(R15), AX
+	MOVQ         AX, 56(SP)
+	MOVQ         160(R15), AX
+	MOVQ         AX, 64(SP)
+	MOVQ         48(R15), AX
+	ADDQ         AX, (SP)
+	MOVL         $0x00000001, AX
+	VPBROADCASTQ AX, Z26
+	MOVL         $0x00000002, AX
+	VPBROADCASTQ AX, Z27
+	MOVL         $0x00000006, AX
+	VPBROADCASTQ AX, Z28
+	MOVL         $0x0000003f, AX
+	VPBROADCASTQ AX, Z29
+	VPTERNLOGQ   $0xff, Z30, Z30, Z30
+	LEAQ         tileConfig<>+0(SB), AX
+
+	// LDTILECFG [RAX+0x0]
+	LONG $0x4978e2c4
+	LONG $0x00002084
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ 192(R15), $0x00
+	JNE  multiply
+
+unit:
+	MOVQ  (SP), AX
+	MOVQ  AX, 72(SP)
+	MOVQ  8(SP), AX
+	MOVQ  AX, 80(SP)
+	MOVQ  16(SP), AX
+	MOVQ  AX, 88(SP)
+	MOVQ  152(R15), AX
+	MOVQ  AX, 96(SP)
+	MOVQ  32(SP), R12
+	MOVQ  40(SP), R14
+	MOVQ  168(R15), AX
+	MOVQ  (R15), DI
+	KXORB K7, K7, K7
+
+quad:
+	CMPQ         184(R15), $0x00
+	JEQ          byRows
+	MOVQ         80(SP), SI
+	MOVQ         88(SP), BX
+	MOVQ         24(SP), CX
+	MOVQ         96(R15), R8
+	MOVQ         R8, R9
+	SHLQ         $0x02, R9
+	MOVBQZX      (R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  (R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 512(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  (R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 64(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 576(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVBQZX      1(R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  8(R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 128(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 640(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  8(R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 192(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 704(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVBQZX      2(R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  16(R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 256(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 768(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  16(R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 320(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 832(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVBQZX      3(R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  24(R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 384(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 896(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  24(R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 448(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 960(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVQ         64(R15), R9
+	MOVQ         56(R15), R13
+	LEAQ         (R9)(R9*2), R10
+	MOVQ         176(R15), SI
+	MOVQ         $0x8080808080808080, BX
+	VPBROADCASTQ BX, Z24
+	MOVQ         $0x00000080, CX
+	KMOVB        CX, K3
+	VPSRLQ       $0x08, Z24, Z31
+	VPBLENDMQ    Z31, Z24, K3, Z31
+	MOVQ         72(SP), DX
+	MOVQ         $0x00000002, BX
+
+group1:
+	SUBQ    $0x40, DX
+	MOVQ    DX, R8
+	KMOVB   (SI), K1
+	KMOVB   1(SI), K2
+	MOVBQZX 2(SI), CX
+	CMPQ    CX, $0x01
+	JEQ     first4
+	JHI     some5
+	MOVQ    $0x00000010, R11
+
+rows6:
+	VMOVDQU64       (R8), Z0
+	VMOVDQU64       8(R8), Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64       (R8)(R9*1), Z1
+	VMOVDQU64       8(R8)(R9*1), Z5
+	VPSHRDVQ.BCST   128(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 640(AX), Z31, Z1
+	VMOVDQU64       (R8)(R9*2), Z2
+	VMOVDQU64       8(R8)(R9*2), Z6
+	VPSHRDVQ.BCST   256(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 768(AX), Z31, Z2
+	VMOVDQU64       (R8)(R10*1), Z3
+	VMOVDQU64       8(R8)(R10*1), Z7
+	VPSHRDVQ.BCST   384(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 896(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x08, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows6
+	SUBQ            $0x00000080, AX
+	SUBQ            $0x00000400, DI
+	JMP             stored2
+
+first4:
+	MOVQ $0x00000010, R11
+
+rows7:
+	VMOVDQU64       (R8), Z0
+	VMOVDQU64.Z     8(R8), K2, Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64       (R8)(R9*1), Z1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Z5
+	VPSHRDVQ.BCST   128(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 640(AX), Z31, Z1
+	VMOVDQU64       (R8)(R9*2), Z2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Z6
+	VPSHRDVQ.BCST   256(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 768(AX), Z31, Z2
+	VMOVDQU64       (R8)(R10*1), Z3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Z7
+	VPSHRDVQ.BCST   384(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 896(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x08, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows7
+	SUBQ            $0x00000080, AX
+	SUBQ            $0x00000400, DI
+	JMP             stored2
+
+some5:
+	MOVQ $0x00000010, R11
+
+rows8:
+	VMOVDQU64.Z     (R8), K1, Z0
+	VMOVDQU64.Z     8(R8), K2, Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64.Z     (R8)(R9*1), K1, Z1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Z5
+	VPSHRDVQ.BCST   128(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 640(AX), Z31, Z1
+	VMOVDQU64.Z     (R8)(R9*2), K1, Z2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Z6
+	VPSHRDVQ.BCST   256(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 768(AX), Z31, Z2
+	VMOVDQU64.Z     (R8)(R10*1), K1, Z3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Z7
+	VPSHRDVQ.BCST   384(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 896(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x08, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows8
+	SUBQ            $0x00000080, AX
+	SUBQ            $0x00000400, DI
+
+stored2:
+	VMOVDQA64 Z24, Z31
+	ADDQ      $0x00001000, DI
+	ADDQ      $0x04, SI
+	DECQ      BX
+	JNE       group1
+	SUBQ      $0x00002000, DI
+	JMP       next
+
+byRows:
+	MOVQ      80(SP), SI
+	MOVQ      88(SP), BX
+	MOVQ      24(SP), CX
+	MOVQ      96(R15), R8
+	MOVQ      R8, R9
+	SHLQ      $0x02, R9
+	MOVQ      $0x00000010, DX
+	VMOVDQU64 (R12), Y5
+	VPMOVZXBQ (R14), Y4
+
+prepare9:
+	VPBROADCASTQ (CX), Y0
+	VPMOVSXDQ    (SI), Y1
+	VPSUBQ       Y1, Y0, Y0
+	VPSUBQ       Y5, Y0, Y0
+	VPMOVZXBQ    (BX), Y2
+	VMOVDQA64    Y4, Y3
+	VPTESTMQ     Y27, Y3, K1
+	VPXORQ       Y2, Y3, Y3
+	VPTESTNMQ    Y26, Y3, K2
+	VPANDQ       Y28, Y2, Y2
+	VPCMPEQQ     Y27, Y2, K3
+	VPCMPUQ      $0x01, Y29, Y0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Y30, Y0, Y0
+	VMOVDQU64    Y0, (AX)
+	VPMOVM2Q     K2, Y3
+	VMOVDQU64    Y3, 512(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	ADDQ         $0x08, CX
+	ADDQ         $0x20, AX
+	DECQ         DX
+	JNE          prepare9
+	SUBQ         $0x00000200, AX
+	MOVQ         64(R15), R9
+	MOVQ         56(R15), R13
+	LEAQ         (R9)(R9*2), R10
+	MOVQ         176(R15), SI
+	MOVQ         $0x8080808080808080, BX
+	VPBROADCASTQ BX, Z24
+	MOVQ         $0x00000080, CX
+	KMOVB        CX, K3
+	VPSRLQ       $0x08, Z24, Z31
+	VPBLENDMQ    Z31, Z24, K3, Z31
+	MOVQ         72(SP), DX
+	MOVQ         $0x00000002, BX
+
+group10:
+	SUBQ    $0x40, DX
+	MOVQ    DX, R8
+	KMOVB   (SI), K1
+	KMOVB   1(SI), K2
+	MOVBQZX 2(SI), CX
+	CMPQ    CX, $0x01
+	JEQ     first13
+	JHI     some14
+	MOVQ    $0x00000010, R11
+
+rows15:
+	VMOVDQU64       (R8), Z0
+	VMOVDQU64       8(R8), Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64       (R8)(R9*1), Z1
+	VMOVDQU64       8(R8)(R9*1), Z5
+	VPSHRDVQ.BCST   8(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 520(AX), Z31, Z1
+	VMOVDQU64       (R8)(R9*2), Z2
+	VMOVDQU64       8(R8)(R9*2), Z6
+	VPSHRDVQ.BCST   16(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 528(AX), Z31, Z2
+	VMOVDQU64       (R8)(R10*1), Z3
+	VMOVDQU64       8(R8)(R10*1), Z7
+	VPSHRDVQ.BCST   24(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 536(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x20, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows15
+	SUBQ            $0x00000200, AX
+	SUBQ            $0x00000400, DI
+	JMP             stored11
+
+first13:
+	MOVQ $0x00000010, R11
+
+rows16:
+	VMOVDQU64       (R8), Z0
+	VMOVDQU64.Z     8(R8), K2, Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64       (R8)(R9*1), Z1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Z5
+	VPSHRDVQ.BCST   8(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 520(AX), Z31, Z1
+	VMOVDQU64       (R8)(R9*2), Z2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Z6
+	VPSHRDVQ.BCST   16(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 528(AX), Z31, Z2
+	VMOVDQU64       (R8)(R10*1), Z3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Z7
+	VPSHRDVQ.BCST   24(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 536(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x20, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows16
+	SUBQ            $0x00000200, AX
+	SUBQ            $0x00000400, DI
+	JMP             stored11
+
+some14:
+	MOVQ $0x00000010, R11
+
+rows17:
+	VMOVDQU64.Z     (R8), K1, Z0
+	VMOVDQU64.Z     8(R8), K2, Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64.Z     (R8)(R9*1), K1, Z1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Z5
+	VPSHRDVQ.BCST   8(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 520(AX), Z31, Z1
+	VMOVDQU64.Z     (R8)(R9*2), K1, Z2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Z6
+	VPSHRDVQ.BCST   16(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 528(AX), Z31, Z2
+	VMOVDQU64.Z     (R8)(R10*1), K1, Z3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Z7
+	VPSHRDVQ.BCST   24(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 536(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x20, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows17
+	SUBQ            $0x00000200, AX
+	SUBQ            $0x00000400, DI
+
+stored11:
+	VMOVDQA64 Z24, Z31
+	ADDQ      $0x00001000, DI
+	ADDQ      $0x04, SI
+	DECQ      BX
+	JNE       group10
+	SUBQ      $0x00002000, DI
+
+next:
+	ADDQ $0x00000400, AX
+	ADDQ $0x00002000, DI
+	ADDQ $0x20, R12
+	ADDQ $0x04, R14
+	MOVQ 64(R15), BX
+	SHLQ $0x02, BX
+	ADDQ BX, 72(SP)
+	MOVQ $0x00000004, BX
+	CMPQ 184(R15), $0x00
+	JEQ  lines
+	MOVQ 96(R15), BX
+	SHLQ $0x02, BX
+
+lines:
+	ADDQ     BX, 88(SP)
+	SHLQ     $0x02, BX
+	ADDQ     BX, 80(SP)
+	DECQ     96(SP)
+	JNE      quad
+	KORTESTB K7, K7
+	JNE      done
+
+multiply:
+	MOVQ    56(SP), R11
+	MOVQ    $0x00000040, R12
+	MOVQ    (SP), R9
+	ADDQ    72(R15), R9
+	SUBQ    48(R15), R9
+	CMPQ    64(SP), $0x01
+	CMOVQEQ 216(R15), R9
+	ADDQ    $0x38, R9
+	MOVQ    R9, R8
+	MOVQ    R9, R10
+	ADDQ    208(R15), R10
+	MOVQ    200(R15), R13
+
+	// TILELOADD TMM0, [R11+R12*1+0x0]
+	LONG $0x4b7b82c4
+	LONG $0x00002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0x400]
+	LONG $0x4b7b82c4
+	LONG $0x0400238c
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step18:
+	// TILELOADD TMM4, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000279c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x00002694
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM2, TMM3
+	LONG       $0x5e63e2c4
+	BYTE       $0xc2
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon19
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon19:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon20
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon20:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon21
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon21:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon22
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon22:
+	// TDPBSSD TMM1, TMM2, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon23
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon23:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon24
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon24:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon25
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon25:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon26
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon26:
+	// TILEZERO TMM2
+	LONG $0x497be2c4
+	BYTE $0xd0
+
+	// TILELOADD TMM2, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x04002694
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM2, TMM3
+	LONG       $0x5e63e2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon27
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon27:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon28
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon28:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon29
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon29:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon30
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon30:
+	ADDQ $0x00002000, SI
+	ADDQ $0x00001c00, DI
+	DECQ DX
+	JNE  step18
+
+	// TILESTORED [R11+R12*1+0x0], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x00002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x400], TMM1
+	LONG $0x4b7a82c4
+	LONG $0x0400238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM0, [R11+R12*1+0x800]
+	LONG $0x4b7b82c4
+	LONG $0x08002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0xc00]
+	LONG $0x4b7b82c4
+	LONG $0x0c00238c
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step31:
+	// TILELOADD TMM4, [RDI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c0027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RDI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x0800279c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x00002694
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM2, TMM3
+	LONG       $0x5e63e2c4
+	BYTE       $0xc2
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon32
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon32:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon33
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon33:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon34
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon34:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon35
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon35:
+	// TDPBSSD TMM1, TMM2, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon36
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon36:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon37
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon37:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon38
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon38:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon39
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon39:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM2
+	LONG $0x497be2c4
+	BYTE $0xd0
+
+	// TILELOADD TMM2, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x04002694
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM2, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc2
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon40
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon40:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon41
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon41:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon42
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon42:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon43
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon43:
+	// TDPBSSD TMM1, TMM2, TMM3
+	LONG       $0x5e63e2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon44
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon44:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon45
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon45:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon46
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon46:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon47
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon47:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000279c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM2
+	LONG $0x497be2c4
+	BYTE $0xd0
+
+	// TILELOADD TMM2, [RSI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x08002694
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM2, TMM3
+	LONG       $0x5e63e2c4
+	BYTE       $0xc2
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon48
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon48:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon49
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon49:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon50
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon50:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon51
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon51:
+	// TDPBSSD TMM1, TMM2, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon52
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon52:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon53
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon53:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon54
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon54:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon55
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon55:
+	// TILEZERO TMM2
+	LONG $0x497be2c4
+	BYTE $0xd0
+
+	// TILELOADD TMM2, [RSI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c002694
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM2, TMM3
+	LONG       $0x5e63e2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon56
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon56:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon57
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon57:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon58
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon58:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon59
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon59:
+	ADDQ $0x00002000, SI
+	ADDQ $0x00001c00, DI
+	DECQ DX
+	JNE  step31
+
+	// TILESTORED [R11+R12*1+0x800], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x08002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0xc00], TMM1
+	LONG $0x4b7a82c4
+	LONG $0x0c00238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM0, [R11+R12*1+0x1000]
+	LONG $0x4b7b82c4
+	LONG $0x10002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0x1400]
+	LONG $0x4b7b82c4
+	LONG $0x1400238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [R11+R12*1+0x1800]
+	LONG $0x4b7b82c4
+	LONG $0x18002394
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step60:
+	// TILELOADD TMM5, [RDI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x140027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RDI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x100027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM6, [RDI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x180027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon61
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon61:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon62
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon62:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon63
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon63:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon64
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon64:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon65
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon65:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon66
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon66:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon67
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon67:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon68
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon68:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon69
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon69:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon70
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon70:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon71
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon71:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon72
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon72:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c0027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x0400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon73
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon73:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon74
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon74:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon75
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon75:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon76
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon76:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon77
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon77:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon78
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon78:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon79
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon79:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon80
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon80:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon81
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon81:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon82
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon82:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon83
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon83:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon84
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon84:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x080027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x0800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon85
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon85:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon86
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon86:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon87
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon87:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon88
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon88:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon89
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon89:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon90
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon90:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon91
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon91:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon92
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon92:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon93
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon93:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon94
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon94:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon95
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon95:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon96
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon96:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon97
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon97:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon98
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon98:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon99
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon99:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon100
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon100:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon101
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon101:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon102
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon102:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon103
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon103:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon104
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon104:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon105
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon105:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon106
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon106:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon107
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon107:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon108
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon108:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x000027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x1000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon109
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon109:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon110
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon110:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon111
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon111:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon112
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon112:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon113
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon113:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon114
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon114:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon115
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon115:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon116
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon116:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon117
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon117:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon118
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon118:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon119
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon119:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon120
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon120:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x1400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon121
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon121:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon122
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon122:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon123
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon123:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon124
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon124:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon125
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon125:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon126
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon126:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon127
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon127:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon128
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon128:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x1800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon129
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon129:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon130
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon130:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon131
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon131:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon132
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon132:
+	ADDQ $0x00002000, SI
+	ADDQ $0x00001c00, DI
+	DECQ DX
+	JNE  step60
+
+	// TILESTORED [R11+R12*1+0x1000], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x10002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x1400], TMM1
+	LONG $0x4b7a82c4
+	LONG $0x1400238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x1800], TMM2
+	LONG   $0x4b7a82c4
+	LONG   $0x18002394
+	BYTE   $0x00
+	BYTE   $0x00
+	MOVQ   72(R15), AX
+	ADDQ   AX, (SP)
+	MOVQ   104(R15), AX
+	IMUL3Q $0x04, AX, AX
+	ADDQ   AX, 8(SP)
+	MOVQ   104(R15), AX
+	ADDQ   AX, 16(SP)
+	MOVQ   120(R15), AX
+	IMUL3Q $0x08, AX, AX
+	ADDQ   AX, 24(SP)
+	MOVQ   144(R15), AX
+	IMUL3Q $0x08, AX, AX
+	ADDQ   AX, 32(SP)
+	MOVQ   144(R15), AX
+	ADDQ   AX, 40(SP)
+	MOVQ   16(R15), AX
+	ADDQ   AX, 48(SP)
+	MOVQ   32(R15), AX
+	ADDQ   AX, 56(SP)
+	DECQ   64(SP)
+	JNE    unit
+
+done:
+	// TILERELEASE
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	MOVQ 64(SP), AX
+	MOVQ AX, left+8(FP)
+	VZEROUPPER
+	RET
+
+// func tileRows8AMX(job *byte) (left int)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, CMOV, MMX+
+TEXT ·tileRows8AMX(SB), NOSPLIT, $104-16
+	MOVQ         job+0(FP), R15
+	MOVQ         40(R15), AX
+	MOVQ         AX, (SP)
+	MOVQ         80(R15), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         88(R15), AX
+	MOVQ         AX, 16(SP)
+	MOVQ         112(R15), AX
+	MOVQ         AX, 24(SP)
+	MOVQ         128(R15), AX
+	MOVQ         AX, 32(SP)
+	MOVQ         136(R15), AX
+	MOVQ         AX, 40(SP)
+	MOVQ         8(R15), AX
+	MOVQ         AX, 48(SP)
+	MOVQ         24(R15), AX
+	MOVQ         AX, 56(SP)
+	MOVQ         160(R15), AX
+	MOVQ         AX, 64(SP)
+	MOVQ         48(R15), AX
+	ADDQ         AX, (SP)
+	MOVL         $0x00000001, AX
+	VPBROADCASTQ AX, Z26
+	MOVL         $0x00000002, AX
+	VPBROADCASTQ AX, Z27
+	MOVL         $0x00000006, AX
+	VPBROADCASTQ AX, Z28
+	MOVL         $0x0000003f, AX
+	VPBROADCASTQ AX, Z29
+	VPTERNLOGQ   $0xff, Z30, Z30, Z30
+	LEAQ         tileConfig<>+0(SB), AX
+
+	// LDTILECFG [RAX+0x0]
+	LONG $0x4978e2c4
+	LONG $0x00002084
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ 192(R15), $0x00
+	JNE  multiply
+
+unit:
+	MOVQ  (SP), AX
+	MOVQ  AX, 72(SP)
+	MOVQ  8(SP), AX
+	MOVQ  AX, 80(SP)
+	MOVQ  16(SP), AX
+	MOVQ  AX, 88(SP)
+	MOVQ  152(R15), AX
+	MOVQ  AX, 96(SP)
+	MOVQ  32(SP), R12
+	MOVQ  40(SP), R14
+	MOVQ  168(R15), AX
+	MOVQ  (R15), DI
+	KXORB K7, K7, K7
+
+quad:
+	CMPQ         184(R15), $0x00
+	JEQ          byRows
+	MOVQ         80(SP), SI
+	MOVQ         88(SP), BX
+	MOVQ         24(SP), CX
+	MOVQ         96(R15), R8
+	MOVQ         R8, R9
+	SHLQ         $0x02, R9
+	MOVBQZX      (R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  (R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 512(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  (R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 64(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 576(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVBQZX      1(R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  8(R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 128(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 640(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  8(R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 192(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 704(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVBQZX      2(R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  16(R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 256(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 768(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  16(R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 320(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 832(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVBQZX      3(R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  24(R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 384(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 896(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  24(R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 448(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 960(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVQ         64(R15), R9
+	MOVQ         56(R15), R13
+	LEAQ         (R9)(R9*2), R10
+	MOVQ         176(R15), SI
+	MOVQ         $0x8080808080808080, BX
+	VPBROADCASTQ BX, Z24
+	MOVQ         $0x00000080, CX
+	KMOVB        CX, K3
+	VPSRLQ       $0x08, Z24, Z31
+	VPBLENDMQ    Z31, Z24, K3, Z31
+	MOVQ         72(SP), DX
+	MOVQ         $0x00000002, BX
+
+group1:
+	SUBQ    $0x40, DX
+	MOVQ    DX, R8
+	KMOVB   (SI), K1
+	KMOVB   1(SI), K2
+	MOVBQZX 2(SI), CX
+	CMPQ    CX, $0x01
+	JEQ     first4
+	JHI     some5
+	MOVQ    $0x00000010, R11
+
+rows6:
+	VMOVDQU64       (R8), Z0
+	VMOVDQU64       8(R8), Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64       (R8)(R9*1), Z1
+	VMOVDQU64       8(R8)(R9*1), Z5
+	VPSHRDVQ.BCST   128(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 640(AX), Z31, Z1
+	VMOVDQU64       (R8)(R9*2), Z2
+	VMOVDQU64       8(R8)(R9*2), Z6
+	VPSHRDVQ.BCST   256(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 768(AX), Z31, Z2
+	VMOVDQU64       (R8)(R10*1), Z3
+	VMOVDQU64       8(R8)(R10*1), Z7
+	VPSHRDVQ.BCST   384(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 896(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x08, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows6
+	SUBQ            $0x00000080, AX
+	SUBQ            $0x00000400, DI
+	JMP             stored2
+
+first4:
+	MOVQ $0x00000010, R11
+
+rows7:
+	VMOVDQU64       (R8), Z0
+	VMOVDQU64.Z     8(R8), K2, Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64       (R8)(R9*1), Z1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Z5
+	VPSHRDVQ.BCST   128(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 640(AX), Z31, Z1
+	VMOVDQU64       (R8)(R9*2), Z2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Z6
+	VPSHRDVQ.BCST   256(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 768(AX), Z31, Z2
+	VMOVDQU64       (R8)(R10*1), Z3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Z7
+	VPSHRDVQ.BCST   384(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 896(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x08, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows7
+	SUBQ            $0x00000080, AX
+	SUBQ            $0x00000400, DI
+	JMP             stored2
+
+some5:
+	MOVQ $0x00000010, R11
+
+rows8:
+	VMOVDQU64.Z     (R8), K1, Z0
+	VMOVDQU64.Z     8(R8), K2, Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64.Z     (R8)(R9*1), K1, Z1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Z5
+	VPSHRDVQ.BCST   128(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 640(AX), Z31, Z1
+	VMOVDQU64.Z     (R8)(R9*2), K1, Z2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Z6
+	VPSHRDVQ.BCST   256(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 768(AX), Z31, Z2
+	VMOVDQU64.Z     (R8)(R10*1), K1, Z3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Z7
+	VPSHRDVQ.BCST   384(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 896(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x08, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows8
+	SUBQ            $0x00000080, AX
+	SUBQ            $0x00000400, DI
+
+stored2:
+	VMOVDQA64 Z24, Z31
+	ADDQ      $0x00001000, DI
+	ADDQ      $0x04, SI
+	DECQ      BX
+	JNE       group1
+	SUBQ      $0x00002000, DI
+	JMP       next
+
+byRows:
+	MOVQ      80(SP), SI
+	MOVQ      88(SP), BX
+	MOVQ      24(SP), CX
+	MOVQ      96(R15), R8
+	MOVQ      R8, R9
+	SHLQ      $0x02, R9
+	MOVQ      $0x00000010, DX
+	VMOVDQU64 (R12), Y5
+	VPMOVZXBQ (R14), Y4
+
+prepare9:
+	VPBROADCASTQ (CX), Y0
+	VPMOVSXDQ    (SI), Y1
+	VPSUBQ       Y1, Y0, Y0
+	VPSUBQ       Y5, Y0, Y0
+	VPMOVZXBQ    (BX), Y2
+	VMOVDQA64    Y4, Y3
+	VPTESTMQ     Y27, Y3, K1
+	VPXORQ       Y2, Y3, Y3
+	VPTESTNMQ    Y26, Y3, K2
+	VPANDQ       Y28, Y2, Y2
+	VPCMPEQQ     Y27, Y2, K3
+	VPCMPUQ      $0x01, Y29, Y0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Y30, Y0, Y0
+	VMOVDQU64    Y0, (AX)
+	VPMOVM2Q     K2, Y3
+	VMOVDQU64    Y3, 512(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	ADDQ         $0x08, CX
+	ADDQ         $0x20, AX
+	DECQ         DX
+	JNE          prepare9
+	SUBQ         $0x00000200, AX
+	MOVQ         64(R15), R9
+	MOVQ         56(R15), R13
+	LEAQ         (R9)(R9*2), R10
+	MOVQ         176(R15), SI
+	MOVQ         $0x8080808080808080, BX
+	VPBROADCASTQ BX, Z24
+	MOVQ         $0x00000080, CX
+	KMOVB        CX, K3
+	VPSRLQ       $0x08, Z24, Z31
+	VPBLENDMQ    Z31, Z24, K3, Z31
+	MOVQ         72(SP), DX
+	MOVQ         $0x00000002, BX
+
+group10:
+	SUBQ    $0x40, DX
+	MOVQ    DX, R8
+	KMOVB   (SI), K1
+	KMOVB   1(SI), K2
+	MOVBQZX 2(SI), CX
+	CMPQ    CX, $0x01
+	JEQ     first13
+	JHI     some14
+	MOVQ    $0x00000010, R11
+
+rows15:
+	VMOVDQU64       (R8), Z0
+	VMOVDQU64       8(R8), Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64       (R8)(R9*1), Z1
+	VMOVDQU64       8(R8)(R9*1), Z5
+	VPSHRDVQ.BCST   8(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 520(AX), Z31, Z1
+	VMOVDQU64       (R8)(R9*2), Z2
+	VMOVDQU64       8(R8)(R9*2), Z6
+	VPSHRDVQ.BCST   16(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 528(AX), Z31, Z2
+	VMOVDQU64       (R8)(R10*1), Z3
+	VMOVDQU64       8(R8)(R10*1), Z7
+	VPSHRDVQ.BCST   24(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 536(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x20, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows15
+	SUBQ            $0x00000200, AX
+	SUBQ            $0x00000400, DI
+	JMP             stored11
+
+first13:
+	MOVQ $0x00000010, R11
+
+rows16:
+	VMOVDQU64       (R8), Z0
+	VMOVDQU64.Z     8(R8), K2, Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64       (R8)(R9*1), Z1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Z5
+	VPSHRDVQ.BCST   8(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 520(AX), Z31, Z1
+	VMOVDQU64       (R8)(R9*2), Z2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Z6
+	VPSHRDVQ.BCST   16(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 528(AX), Z31, Z2
+	VMOVDQU64       (R8)(R10*1), Z3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Z7
+	VPSHRDVQ.BCST   24(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 536(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x20, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows16
+	SUBQ            $0x00000200, AX
+	SUBQ            $0x00000400, DI
+	JMP             stored11
+
+some14:
+	MOVQ $0x00000010, R11
+
+rows17:
+	VMOVDQU64.Z     (R8), K1, Z0
+	VMOVDQU64.Z     8(R8), K2, Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64.Z     (R8)(R9*1), K1, Z1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Z5
+	VPSHRDVQ.BCST   8(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 520(AX), Z31, Z1
+	VMOVDQU64.Z     (R8)(R9*2), K1, Z2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Z6
+	VPSHRDVQ.BCST   16(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 528(AX), Z31, Z2
+	VMOVDQU64.Z     (R8)(R10*1), K1, Z3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Z7
+	VPSHRDVQ.BCST   24(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 536(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x20, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows17
+	SUBQ            $0x00000200, AX
+	SUBQ            $0x00000400, DI
+
+stored11:
+	VMOVDQA64 Z24, Z31
+	ADDQ      $0x00001000, DI
+	ADDQ      $0x04, SI
+	DECQ      BX
+	JNE       group10
+	SUBQ      $0x00002000, DI
+
+next:
+	ADDQ $0x00000400, AX
+	ADDQ $0x00002000, DI
+	ADDQ $0x20, R12
+	ADDQ $0x04, R14
+	MOVQ 64(R15), BX
+	SHLQ $0x02, BX
+	ADDQ BX, 72(SP)
+	MOVQ $0x00000004, BX
+	CMPQ 184(R15), $0x00
+	JEQ  lines
+	MOVQ 96(R15), BX
+	SHLQ $0x02, BX
+
+lines:
+	ADDQ     BX, 88(SP)
+	SHLQ     $0x02, BX
+	ADDQ     BX, 80(SP)
+	DECQ     96(SP)
+	JNE      quad
+	KORTESTB K7, K7
+	JNE      done
+
+multiply:
+	MOVQ    56(SP), R11
+	MOVQ    $0x00000040, R12
+	MOVQ    (SP), R9
+	ADDQ    72(R15), R9
+	SUBQ    48(R15), R9
+	CMPQ    64(SP), $0x01
+	CMOVQEQ 216(R15), R9
+	ADDQ    $0x38, R9
+	MOVQ    R9, R8
+	MOVQ    R9, R10
+	ADDQ    208(R15), R10
+	MOVQ    200(R15), R13
+
+	// TILELOADD TMM0, [R11+R12*1+0x0]
+	LONG $0x4b7b82c4
+	LONG $0x00002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0x400]
+	LONG $0x4b7b82c4
+	LONG $0x0400238c
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step18:
+	// TILELOADD TMM4, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000279c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x00002694
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM2, TMM3
+	LONG       $0x5e63e2c4
+	BYTE       $0xc2
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon19
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon19:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon20
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon20:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon21
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon21:
+	// TDPBSSD TMM1, TMM2, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon22
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon22:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon23
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon23:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon24
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon24:
+	// TILEZERO TMM2
+	LONG $0x497be2c4
+	BYTE $0xd0
+
+	// TILELOADD TMM2, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x04002694
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM2, TMM3
+	LONG       $0x5e63e2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon25
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon25:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon26
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon26:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon27
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon27:
+	ADDQ $0x00002000, SI
+	ADDQ $0x00002000, DI
+	DECQ DX
+	JNE  step18
+
+	// TILESTORED [R11+R12*1+0x0], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x00002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x400], TMM1
+	LONG $0x4b7a82c4
+	LONG $0x0400238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM0, [R11+R12*1+0x800]
+	LONG $0x4b7b82c4
+	LONG $0x08002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0xc00]
+	LONG $0x4b7b82c4
+	LONG $0x0c00238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [R11+R12*1+0x1000]
+	LONG $0x4b7b82c4
+	LONG $0x10002394
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step28:
+	// TILELOADD TMM5, [RDI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c0027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RDI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x080027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM6, [RDI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x100027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon29
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon29:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon30
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon30:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon31
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon31:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon32
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon32:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon33
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon33:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon34
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon34:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon35
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon35:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon36
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon36:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon37
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon37:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x0400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon38
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon38:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon39
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon39:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon40
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon40:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon41
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon41:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon42
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon42:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon43
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon43:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon44
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon44:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon45
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon45:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon46
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon46:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x000027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x0800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon47
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon47:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon48
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon48:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon49
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon49:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon50
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon50:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon51
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon51:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon52
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon52:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon53
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon53:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon54
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon54:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon55
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon55:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon56
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon56:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon57
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon57:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon58
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon58:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon59
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon59:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon60
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon60:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon61
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon61:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x1000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon62
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon62:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon63
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon63:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon64
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon64:
+	ADDQ $0x00002000, SI
+	ADDQ $0x00002000, DI
+	DECQ DX
+	JNE  step28
+
+	// TILESTORED [R11+R12*1+0x800], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x08002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0xc00], TMM1
+	LONG $0x4b7a82c4
+	LONG $0x0c00238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x1000], TMM2
+	LONG $0x4b7a82c4
+	LONG $0x10002394
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM0, [R11+R12*1+0x1400]
+	LONG $0x4b7b82c4
+	LONG $0x14002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0x1800]
+	LONG $0x4b7b82c4
+	LONG $0x1800238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [R11+R12*1+0x1c00]
+	LONG $0x4b7b82c4
+	LONG $0x1c002394
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step65:
+	// TILELOADD TMM5, [RDI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x180027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RDI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x140027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM6, [RDI+R12*1+0x1c00]
+	LONG $0x4b7ba2c4
+	LONG $0x1c0027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon66
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon66:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon67
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon67:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon68
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon68:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon69
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon69:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon70
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon70:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon71
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon71:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon72
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon72:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon73
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon73:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon74
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon74:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x100027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x0400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon75
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon75:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon76
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon76:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon77
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon77:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon78
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon78:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon79
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon79:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon80
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon80:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon81
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon81:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon82
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon82:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon83
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon83:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c0027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x0800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon84
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon84:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon85
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon85:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon86
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon86:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon87
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon87:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon88
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon88:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon89
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon89:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon90
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon90:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon91
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon91:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon92
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon92:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x080027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon93
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon93:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon94
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon94:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon95
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon95:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon96
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon96:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon97
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon97:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon98
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon98:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon99
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon99:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon100
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon100:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon101
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon101:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x1000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon102
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon102:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon103
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon103:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon104
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon104:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon105
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon105:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon106
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon106:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon107
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon107:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon108
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon108:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon109
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon109:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon110
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon110:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x000027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x1400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon111
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon111:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon112
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon112:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon113
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon113:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon114
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon114:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon115
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon115:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon116
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon116:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon117
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon117:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon118
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon118:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon119
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon119:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x1800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon120
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon120:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon121
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon121:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon122
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon122:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon123
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon123:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon124
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon124:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon125
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon125:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1c00]
+	LONG $0x4b7ba2c4
+	LONG $0x1c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon126
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon126:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon127
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon127:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon128
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon128:
+	ADDQ $0x00002000, SI
+	ADDQ $0x00002000, DI
+	DECQ DX
+	JNE  step65
+
+	// TILESTORED [R11+R12*1+0x1400], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x14002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x1800], TMM1
+	LONG $0x4b7a82c4
+	LONG $0x1800238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x1c00], TMM2
+	LONG   $0x4b7a82c4
+	LONG   $0x1c002394
+	BYTE   $0x00
+	BYTE   $0x00
+	MOVQ   72(R15), AX
+	ADDQ   AX, (SP)
+	MOVQ   104(R15), AX
+	IMUL3Q $0x04, AX, AX
+	ADDQ   AX, 8(SP)
+	MOVQ   104(R15), AX
+	ADDQ   AX, 16(SP)
+	MOVQ   120(R15), AX
+	IMUL3Q $0x08, AX, AX
+	ADDQ   AX, 24(SP)
+	MOVQ   144(R15), AX
+	IMUL3Q $0x08, AX, AX
+	ADDQ   AX, 32(SP)
+	MOVQ   144(R15), AX
+	ADDQ   AX, 40(SP)
+	MOVQ   16(R15), AX
+	ADDQ   AX, 48(SP)
+	MOVQ   32(R15), AX
+	ADDQ   AX, 56(SP)
+	DECQ   64(SP)
+	JNE    unit
+
+done:
+	// TILERELEASE
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	MOVQ 64(SP), AX
+	MOVQ AX, left+8(FP)
+	VZEROUPPER
+	RET
+
+// func tileRows10AMX(job *byte) (left int)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, CMOV, MMX+
+TEXT ·tileRows10AMX(SB), NOSPLIT, $104-16
+	MOVQ         job+0(FP), R15
+	MOVQ         40(R15), AX
+	MOVQ         AX, (SP)
+	MOVQ         80(R15), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         88(R15), AX
+	MOVQ         AX, 16(SP)
+	MOVQ         112(R15), AX
+	MOVQ         AX, 24(SP)
+	MOVQ         128(R15), AX
+	MOVQ         AX, 32(SP)
+	MOVQ         136(R15), AX
+	MOVQ         AX, 40(SP)
+	MOVQ         8(R15), AX
+	MOVQ         AX, 48(SP)
+	MOVQ         24(R15), AX
+	MOVQ         AX, 56(SP)
+	MOVQ         160(R15), AX
+	MOVQ         AX, 64(SP)
+	MOVQ         48(R15), AX
+	ADDQ         AX, (SP)
+	MOVL         $0x00000001, AX
+	VPBROADCASTQ AX, Z26
+	MOVL         $0x00000002, AX
+	VPBROADCASTQ AX, Z27
+	MOVL         $0x00000006, AX
+	VPBROADCASTQ AX, Z28
+	MOVL         $0x0000003f, AX
+	VPBROADCASTQ AX, Z29
+	VPTERNLOGQ   $0xff, Z30, Z30, Z30
+	LEAQ         tileConfig<>+0(SB), AX
+
+	// LDTILECFG [RAX+0x0]
+	LONG $0x4978e2c4
+	LONG $0x00002084
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ 192(R15), $0x00
+	JNE  multiply
+
+unit:
+	MOVQ  (SP), AX
+	MOVQ  AX, 72(SP)
+	MOVQ  8(SP), AX
+	MOVQ  AX, 80(SP)
+	MOVQ  16(SP), AX
+	MOVQ  AX, 88(SP)
+	MOVQ  152(R15), AX
+	MOVQ  AX, 96(SP)
+	MOVQ  32(SP), R12
+	MOVQ  40(SP), R14
+	MOVQ  168(R15), AX
+	MOVQ  (R15), DI
+	KXORB K7, K7, K7
+
+quad:
+	CMPQ         184(R15), $0x00
+	JEQ          byRows
+	MOVQ         80(SP), SI
+	MOVQ         88(SP), BX
+	MOVQ         24(SP), CX
+	MOVQ         96(R15), R8
+	MOVQ         R8, R9
+	SHLQ         $0x02, R9
+	MOVBQZX      (R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  (R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 512(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  (R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 64(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 576(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVBQZX      1(R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  8(R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 128(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 640(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  8(R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 192(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 704(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVBQZX      2(R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  16(R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 256(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 768(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  16(R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 320(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 832(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVBQZX      3(R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  24(R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 384(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 896(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  24(R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 448(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 960(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVQ         64(R15), R9
+	MOVQ         56(R15), R13
+	LEAQ         (R9)(R9*2), R10
+	MOVQ         176(R15), SI
+	MOVQ         $0x8080808080808080, BX
+	VPBROADCASTQ BX, Z24
+	MOVQ         $0x00000080, CX
+	KMOVB        CX, K3
+	VPSRLQ       $0x08, Z24, Z31
+	VPBLENDMQ    Z31, Z24, K3, Z31
+	MOVQ         72(SP), DX
+	MOVQ         $0x00000003, BX
+
+group1:
+	SUBQ    $0x40, DX
+	MOVQ    DX, R8
+	KMOVB   (SI), K1
+	KMOVB   1(SI), K2
+	MOVBQZX 2(SI), CX
+	CMPQ    CX, $0x01
+	JEQ     first4
+	JHI     some5
+	MOVQ    $0x00000010, R11
+
+rows6:
+	VMOVDQU64       (R8), Z0
+	VMOVDQU64       8(R8), Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64       (R8)(R9*1), Z1
+	VMOVDQU64       8(R8)(R9*1), Z5
+	VPSHRDVQ.BCST   128(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 640(AX), Z31, Z1
+	VMOVDQU64       (R8)(R9*2), Z2
+	VMOVDQU64       8(R8)(R9*2), Z6
+	VPSHRDVQ.BCST   256(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 768(AX), Z31, Z2
+	VMOVDQU64       (R8)(R10*1), Z3
+	VMOVDQU64       8(R8)(R10*1), Z7
+	VPSHRDVQ.BCST   384(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 896(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x08, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows6
+	SUBQ            $0x00000080, AX
+	SUBQ            $0x00000400, DI
+	JMP             stored2
+
+first4:
+	MOVQ $0x00000010, R11
+
+rows7:
+	VMOVDQU64       (R8), Z0
+	VMOVDQU64.Z     8(R8), K2, Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64       (R8)(R9*1), Z1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Z5
+	VPSHRDVQ.BCST   128(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 640(AX), Z31, Z1
+	VMOVDQU64       (R8)(R9*2), Z2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Z6
+	VPSHRDVQ.BCST   256(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 768(AX), Z31, Z2
+	VMOVDQU64       (R8)(R10*1), Z3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Z7
+	VPSHRDVQ.BCST   384(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 896(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x08, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows7
+	SUBQ            $0x00000080, AX
+	SUBQ            $0x00000400, DI
+	JMP             stored2
+
+some5:
+	MOVQ $0x00000010, R11
+
+rows8:
+	VMOVDQU64.Z     (R8), K1, Z0
+	VMOVDQU64.Z     8(R8), K2, Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64.Z     (R8)(R9*1), K1, Z1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Z5
+	VPSHRDVQ.BCST   128(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 640(AX), Z31, Z1
+	VMOVDQU64.Z     (R8)(R9*2), K1, Z2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Z6
+	VPSHRDVQ.BCST   256(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 768(AX), Z31, Z2
+	VMOVDQU64.Z     (R8)(R10*1), K1, Z3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Z7
+	VPSHRDVQ.BCST   384(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 896(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x08, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows8
+	SUBQ            $0x00000080, AX
+	SUBQ            $0x00000400, DI
+
+stored2:
+	VMOVDQA64 Z24, Z31
+	ADDQ      $0x00001000, DI
+	ADDQ      $0x04, SI
+	DECQ      BX
+	JNE       group1
+	SUBQ      $0x00003000, DI
+	JMP       next
+
+byRows:
+	MOVQ      80(SP), SI
+	MOVQ      88(SP), BX
+	MOVQ      24(SP), CX
+	MOVQ      96(R15), R8
+	MOVQ      R8, R9
+	SHLQ      $0x02, R9
+	MOVQ      $0x00000010, DX
+	VMOVDQU64 (R12), Y5
+	VPMOVZXBQ (R14), Y4
+
+prepare9:
+	VPBROADCASTQ (CX), Y0
+	VPMOVSXDQ    (SI), Y1
+	VPSUBQ       Y1, Y0, Y0
+	VPSUBQ       Y5, Y0, Y0
+	VPMOVZXBQ    (BX), Y2
+	VMOVDQA64    Y4, Y3
+	VPTESTMQ     Y27, Y3, K1
+	VPXORQ       Y2, Y3, Y3
+	VPTESTNMQ    Y26, Y3, K2
+	VPANDQ       Y28, Y2, Y2
+	VPCMPEQQ     Y27, Y2, K3
+	VPCMPUQ      $0x01, Y29, Y0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Y30, Y0, Y0
+	VMOVDQU64    Y0, (AX)
+	VPMOVM2Q     K2, Y3
+	VMOVDQU64    Y3, 512(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	ADDQ         $0x08, CX
+	ADDQ         $0x20, AX
+	DECQ         DX
+	JNE          prepare9
+	SUBQ         $0x00000200, AX
+	MOVQ         64(R15), R9
+	MOVQ         56(R15), R13
+	LEAQ         (R9)(R9*2), R10
+	MOVQ         176(R15), SI
+	MOVQ         $0x8080808080808080, BX
+	VPBROADCASTQ BX, Z24
+	MOVQ         $0x00000080, CX
+	KMOVB        CX, K3
+	VPSRLQ       $0x08, Z24, Z31
+	VPBLENDMQ    Z31, Z24, K3, Z31
+	MOVQ         72(SP), DX
+	MOVQ         $0x00000003, BX
+
+group10:
+	SUBQ    $0x40, DX
+	MOVQ    DX, R8
+	KMOVB   (SI), K1
+	KMOVB   1(SI), K2
+	MOVBQZX 2(SI), CX
+	CMPQ    CX, $0x01
+	JEQ     first13
+	JHI     some14
+	MOVQ    $0x00000010, R11
+
+rows15:
+	VMOVDQU64       (R8), Z0
+	VMOVDQU64       8(R8), Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64       (R8)(R9*1), Z1
+	VMOVDQU64       8(R8)(R9*1), Z5
+	VPSHRDVQ.BCST   8(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 520(AX), Z31, Z1
+	VMOVDQU64       (R8)(R9*2), Z2
+	VMOVDQU64       8(R8)(R9*2), Z6
+	VPSHRDVQ.BCST   16(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 528(AX), Z31, Z2
+	VMOVDQU64       (R8)(R10*1), Z3
+	VMOVDQU64       8(R8)(R10*1), Z7
+	VPSHRDVQ.BCST   24(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 536(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x20, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows15
+	SUBQ            $0x00000200, AX
+	SUBQ            $0x00000400, DI
+	JMP             stored11
+
+first13:
+	MOVQ $0x00000010, R11
+
+rows16:
+	VMOVDQU64       (R8), Z0
+	VMOVDQU64.Z     8(R8), K2, Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64       (R8)(R9*1), Z1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Z5
+	VPSHRDVQ.BCST   8(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 520(AX), Z31, Z1
+	VMOVDQU64       (R8)(R9*2), Z2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Z6
+	VPSHRDVQ.BCST   16(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 528(AX), Z31, Z2
+	VMOVDQU64       (R8)(R10*1), Z3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Z7
+	VPSHRDVQ.BCST   24(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 536(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x20, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows16
+	SUBQ            $0x00000200, AX
+	SUBQ            $0x00000400, DI
+	JMP             stored11
+
+some14:
+	MOVQ $0x00000010, R11
+
+rows17:
+	VMOVDQU64.Z     (R8), K1, Z0
+	VMOVDQU64.Z     8(R8), K2, Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64.Z     (R8)(R9*1), K1, Z1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Z5
+	VPSHRDVQ.BCST   8(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 520(AX), Z31, Z1
+	VMOVDQU64.Z     (R8)(R9*2), K1, Z2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Z6
+	VPSHRDVQ.BCST   16(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 528(AX), Z31, Z2
+	VMOVDQU64.Z     (R8)(R10*1), K1, Z3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Z7
+	VPSHRDVQ.BCST   24(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 536(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x20, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows17
+	SUBQ            $0x00000200, AX
+	SUBQ            $0x00000400, DI
+
+stored11:
+	VMOVDQA64 Z24, Z31
+	ADDQ      $0x00001000, DI
+	ADDQ      $0x04, SI
+	DECQ      BX
+	JNE       group10
+	SUBQ      $0x00003000, DI
+
+next:
+	ADDQ $0x00000400, AX
+	ADDQ $0x00003000, DI
+	ADDQ $0x20, R12
+	ADDQ $0x04, R14
+	MOVQ 64(R15), BX
+	SHLQ $0x02, BX
+	ADDQ BX, 72(SP)
+	MOVQ $0x00000004, BX
+	CMPQ 184(R15), $0x00
+	JEQ  lines
+	MOVQ 96(R15), BX
+	SHLQ $0x02, BX
+
+lines:
+	ADDQ     BX, 88(SP)
+	SHLQ     $0x02, BX
+	ADDQ     BX, 80(SP)
+	DECQ     96(SP)
+	JNE      quad
+	KORTESTB K7, K7
+	JNE      done
+
+multiply:
+	MOVQ    56(SP), R11
+	MOVQ    $0x00000040, R12
+	MOVQ    (SP), R9
+	ADDQ    72(R15), R9
+	SUBQ    48(R15), R9
+	CMPQ    64(SP), $0x01
+	CMOVQEQ 216(R15), R9
+	ADDQ    $0x38, R9
+	MOVQ    R9, R8
+	MOVQ    R9, R10
+	ADDQ    208(R15), R10
+	MOVQ    200(R15), R13
+
+	// TILELOADD TMM0, [R11+R12*1+0x0]
+	LONG $0x4b7b82c4
+	LONG $0x00002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0x400]
+	LONG $0x4b7b82c4
+	LONG $0x0400238c
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step18:
+	// TILELOADD TMM4, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000279c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x00002694
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM2, TMM3
+	LONG       $0x5e63e2c4
+	BYTE       $0xc2
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon19
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon19:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon20
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon20:
+	// TDPBSSD TMM1, TMM2, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon21
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon21:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon22
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon22:
+	// TILEZERO TMM2
+	LONG $0x497be2c4
+	BYTE $0xd0
+
+	// TILELOADD TMM2, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x04002694
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM2, TMM3
+	LONG       $0x5e63e2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon23
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon23:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon24
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon24:
+	ADDQ $0x00003000, SI
+	ADDQ $0x00002800, DI
+	DECQ DX
+	JNE  step18
+
+	// TILESTORED [R11+R12*1+0x0], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x00002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x400], TMM1
+	LONG $0x4b7a82c4
+	LONG $0x0400238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM0, [R11+R12*1+0x800]
+	LONG $0x4b7b82c4
+	LONG $0x08002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0xc00]
+	LONG $0x4b7b82c4
+	LONG $0x0c00238c
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step25:
+	// TILELOADD TMM4, [RDI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c0027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RDI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x0800279c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x00002694
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM2, TMM3
+	LONG       $0x5e63e2c4
+	BYTE       $0xc2
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon26
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon26:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon27
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon27:
+	// TDPBSSD TMM1, TMM2, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon28
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon28:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon29
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon29:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM2
+	LONG $0x497be2c4
+	BYTE $0xd0
+
+	// TILELOADD TMM2, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x04002694
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM2, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc2
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon30
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon30:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon31
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon31:
+	// TDPBSSD TMM1, TMM2, TMM3
+	LONG       $0x5e63e2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon32
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon32:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon33
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon33:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000279c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM2
+	LONG $0x497be2c4
+	BYTE $0xd0
+
+	// TILELOADD TMM2, [RSI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x08002694
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM2, TMM3
+	LONG       $0x5e63e2c4
+	BYTE       $0xc2
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon34
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon34:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon35
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon35:
+	// TDPBSSD TMM1, TMM2, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon36
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon36:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon37
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon37:
+	// TILEZERO TMM2
+	LONG $0x497be2c4
+	BYTE $0xd0
+
+	// TILELOADD TMM2, [RSI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c002694
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM2, TMM3
+	LONG       $0x5e63e2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon38
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon38:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon39
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon39:
+	ADDQ $0x00003000, SI
+	ADDQ $0x00002800, DI
+	DECQ DX
+	JNE  step25
+
+	// TILESTORED [R11+R12*1+0x800], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x08002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0xc00], TMM1
+	LONG $0x4b7a82c4
+	LONG $0x0c00238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM0, [R11+R12*1+0x1000]
+	LONG $0x4b7b82c4
+	LONG $0x10002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0x1400]
+	LONG $0x4b7b82c4
+	LONG $0x1400238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [R11+R12*1+0x1800]
+	LONG $0x4b7b82c4
+	LONG $0x18002394
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step40:
+	// TILELOADD TMM5, [RDI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x140027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RDI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x100027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM6, [RDI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x180027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon41
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon41:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon42
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon42:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon43
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon43:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon44
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon44:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon45
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon45:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon46
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon46:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c0027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x0400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon47
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon47:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon48
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon48:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon49
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon49:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon50
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon50:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon51
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon51:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon52
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon52:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x080027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x0800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon53
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon53:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon54
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon54:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon55
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon55:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon56
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon56:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon57
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon57:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon58
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon58:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon59
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon59:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon60
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon60:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon61
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon61:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon62
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon62:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon63
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon63:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon64
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon64:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x000027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x1000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon65
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon65:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon66
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon66:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon67
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon67:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon68
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon68:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon69
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon69:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon70
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon70:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x1400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon71
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon71:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon72
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon72:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon73
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon73:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon74
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon74:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x1800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon75
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon75:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon76
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon76:
+	ADDQ $0x00003000, SI
+	ADDQ $0x00002800, DI
+	DECQ DX
+	JNE  step40
+
+	// TILESTORED [R11+R12*1+0x1000], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x10002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x1400], TMM1
+	LONG $0x4b7a82c4
+	LONG $0x1400238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x1800], TMM2
+	LONG $0x4b7a82c4
+	LONG $0x18002394
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM0, [R11+R12*1+0x1c00]
+	LONG $0x4b7b82c4
+	LONG $0x1c002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0x2000]
+	LONG $0x4b7b82c4
+	LONG $0x2000238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [R11+R12*1+0x2400]
+	LONG $0x4b7b82c4
+	LONG $0x24002394
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step77:
+	// TILELOADD TMM5, [RDI+R12*1+0x2000]
+	LONG $0x4b7ba2c4
+	LONG $0x200027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RDI+R12*1+0x1c00]
+	LONG $0x4b7ba2c4
+	LONG $0x1c0027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM6, [RDI+R12*1+0x2400]
+	LONG $0x4b7ba2c4
+	LONG $0x240027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon78
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon78:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon79
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon79:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon80
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon80:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon81
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon81:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon82
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon82:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon83
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon83:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x180027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x0400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon84
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon84:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon85
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon85:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon86
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon86:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon87
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon87:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon88
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon88:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon89
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon89:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x140027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x0800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon90
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon90:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon91
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon91:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon92
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon92:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon93
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon93:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon94
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon94:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon95
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon95:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x100027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon96
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon96:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon97
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon97:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon98
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon98:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon99
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon99:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon100
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon100:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon101
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon101:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c0027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x1000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon102
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon102:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon103
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon103:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon104
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon104:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon105
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon105:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon106
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon106:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon107
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon107:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x080027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x1400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon108
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon108:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon109
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon109:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon110
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon110:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon111
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon111:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon112
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon112:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon113
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon113:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x1800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon114
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon114:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon115
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon115:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon116
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon116:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon117
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon117:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon118
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon118:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon119
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon119:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x000027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1c00]
+	LONG $0x4b7ba2c4
+	LONG $0x1c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon120
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon120:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon121
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon121:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon122
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon122:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon123
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon123:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon124
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon124:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon125
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon125:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x2000]
+	LONG $0x4b7ba2c4
+	LONG $0x2000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon126
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon126:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon127
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon127:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon128
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon128:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon129
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon129:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x2400]
+	LONG $0x4b7ba2c4
+	LONG $0x2400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon130
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon130:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon131
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon131:
+	ADDQ $0x00003000, SI
+	ADDQ $0x00002800, DI
+	DECQ DX
+	JNE  step77
+
+	// TILESTORED [R11+R12*1+0x1c00], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x1c002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x2000], TMM1
+	LONG $0x4b7a82c4
+	LONG $0x2000238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x2400], TMM2
+	LONG   $0x4b7a82c4
+	LONG   $0x24002394
+	BYTE   $0x00
+	BYTE   $0x00
+	MOVQ   72(R15), AX
+	ADDQ   AX, (SP)
+	MOVQ   104(R15), AX
+	IMUL3Q $0x04, AX, AX
+	ADDQ   AX, 8(SP)
+	MOVQ   104(R15), AX
+	ADDQ   AX, 16(SP)
+	MOVQ   120(R15), AX
+	IMUL3Q $0x08, AX, AX
+	ADDQ   AX, 24(SP)
+	MOVQ   144(R15), AX
+	IMUL3Q $0x08, AX, AX
+	ADDQ   AX, 32(SP)
+	MOVQ   144(R15), AX
+	ADDQ   AX, 40(SP)
+	MOVQ   16(R15), AX
+	ADDQ   AX, 48(SP)
+	MOVQ   32(R15), AX
+	ADDQ   AX, 56(SP)
+	DECQ   64(SP)
+	JNE    unit
+
+done:
+	// TILERELEASE
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	MOVQ 64(SP), AX
+	MOVQ AX, left+8(FP)
+	VZEROUPPER
+	RET
+
+// func tileRows12AMX(job *byte) (left int)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, CMOV, MMX+
+TEXT ·tileRows12AMX(SB), NOSPLIT, $104-16
+	MOVQ         job+0(FP), R15
+	MOVQ         40(R15), AX
+	MOVQ         AX, (SP)
+	MOVQ         80(R15), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         88(R15), AX
+	MOVQ         AX, 16(SP)
+	MOVQ         112(R15), AX
+	MOVQ         AX, 24(SP)
+	MOVQ         128(R15), AX
+	MOVQ         AX, 32(SP)
+	MOVQ         136(R15), AX
+	MOVQ         AX, 40(SP)
+	MOVQ         8(R15), AX
+	MOVQ         AX, 48(SP)
+	MOVQ         24(R15), AX
+	MOVQ         AX, 56(SP)
+	MOVQ         160(R15), AX
+	MOVQ         AX, 64(SP)
+	MOVQ         48(R15), AX
+	ADDQ         AX, (SP)
+	MOVL         $0x00000001, AX
+	VPBROADCASTQ AX, Z26
+	MOVL         $0x00000002, AX
+	VPBROADCASTQ AX, Z27
+	MOVL         $0x00000006, AX
+	VPBROADCASTQ AX, Z28
+	MOVL         $0x0000003f, AX
+	VPBROADCASTQ AX, Z29
+	VPTERNLOGQ   $0xff, Z30, Z30, Z30
+	LEAQ         tileConfig<>+0(SB), AX
+
+	// LDTILECFG [RAX+0x0]
+	LONG $0x4978e2c4
+	LONG $0x00002084
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ 192(R15), $0x00
+	JNE  multiply
+
+unit:
+	MOVQ  (SP), AX
+	MOVQ  AX, 72(SP)
+	MOVQ  8(SP), AX
+	MOVQ  AX, 80(SP)
+	MOVQ  16(SP), AX
+	MOVQ  AX, 88(SP)
+	MOVQ  152(R15), AX
+	MOVQ  AX, 96(SP)
+	MOVQ  32(SP), R12
+	MOVQ  40(SP), R14
+	MOVQ  168(R15), AX
+	MOVQ  (R15), DI
+	KXORB K7, K7, K7
+
+quad:
+	CMPQ         184(R15), $0x00
+	JEQ          byRows
+	MOVQ         80(SP), SI
+	MOVQ         88(SP), BX
+	MOVQ         24(SP), CX
+	MOVQ         96(R15), R8
+	MOVQ         R8, R9
+	SHLQ         $0x02, R9
+	MOVBQZX      (R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  (R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 512(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  (R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 64(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 576(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVBQZX      1(R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  8(R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 128(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 640(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  8(R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 192(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 704(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVBQZX      2(R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  16(R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 256(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 768(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  16(R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 320(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 832(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVBQZX      3(R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  24(R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 384(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 896(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  24(R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 448(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 960(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVQ         64(R15), R9
+	MOVQ         56(R15), R13
+	LEAQ         (R9)(R9*2), R10
+	MOVQ         176(R15), SI
+	MOVQ         $0x8080808080808080, BX
+	VPBROADCASTQ BX, Z24
+	MOVQ         $0x00000080, CX
+	KMOVB        CX, K3
+	VPSRLQ       $0x08, Z24, Z31
+	VPBLENDMQ    Z31, Z24, K3, Z31
+	MOVQ         72(SP), DX
+	MOVQ         $0x00000003, BX
+
+group1:
+	SUBQ    $0x40, DX
+	MOVQ    DX, R8
+	KMOVB   (SI), K1
+	KMOVB   1(SI), K2
+	MOVBQZX 2(SI), CX
+	CMPQ    CX, $0x01
+	JEQ     first4
+	JHI     some5
+	MOVQ    $0x00000010, R11
+
+rows6:
+	VMOVDQU64       (R8), Z0
+	VMOVDQU64       8(R8), Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64       (R8)(R9*1), Z1
+	VMOVDQU64       8(R8)(R9*1), Z5
+	VPSHRDVQ.BCST   128(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 640(AX), Z31, Z1
+	VMOVDQU64       (R8)(R9*2), Z2
+	VMOVDQU64       8(R8)(R9*2), Z6
+	VPSHRDVQ.BCST   256(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 768(AX), Z31, Z2
+	VMOVDQU64       (R8)(R10*1), Z3
+	VMOVDQU64       8(R8)(R10*1), Z7
+	VPSHRDVQ.BCST   384(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 896(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x08, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows6
+	SUBQ            $0x00000080, AX
+	SUBQ            $0x00000400, DI
+	JMP             stored2
+
+first4:
+	MOVQ $0x00000010, R11
+
+rows7:
+	VMOVDQU64       (R8), Z0
+	VMOVDQU64.Z     8(R8), K2, Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64       (R8)(R9*1), Z1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Z5
+	VPSHRDVQ.BCST   128(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 640(AX), Z31, Z1
+	VMOVDQU64       (R8)(R9*2), Z2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Z6
+	VPSHRDVQ.BCST   256(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 768(AX), Z31, Z2
+	VMOVDQU64       (R8)(R10*1), Z3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Z7
+	VPSHRDVQ.BCST   384(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 896(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x08, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows7
+	SUBQ            $0x00000080, AX
+	SUBQ            $0x00000400, DI
+	JMP             stored2
+
+some5:
+	MOVQ $0x00000010, R11
+
+rows8:
+	VMOVDQU64.Z     (R8), K1, Z0
+	VMOVDQU64.Z     8(R8), K2, Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64.Z     (R8)(R9*1), K1, Z1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Z5
+	VPSHRDVQ.BCST   128(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 640(AX), Z31, Z1
+	VMOVDQU64.Z     (R8)(R9*2), K1, Z2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Z6
+	VPSHRDVQ.BCST   256(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 768(AX), Z31, Z2
+	VMOVDQU64.Z     (R8)(R10*1), K1, Z3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Z7
+	VPSHRDVQ.BCST   384(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 896(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x08, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows8
+	SUBQ            $0x00000080, AX
+	SUBQ            $0x00000400, DI
+
+stored2:
+	VMOVDQA64 Z24, Z31
+	ADDQ      $0x00001000, DI
+	ADDQ      $0x04, SI
+	DECQ      BX
+	JNE       group1
+	SUBQ      $0x00003000, DI
+	JMP       next
+
+byRows:
+	MOVQ      80(SP), SI
+	MOVQ      88(SP), BX
+	MOVQ      24(SP), CX
+	MOVQ      96(R15), R8
+	MOVQ      R8, R9
+	SHLQ      $0x02, R9
+	MOVQ      $0x00000010, DX
+	VMOVDQU64 (R12), Y5
+	VPMOVZXBQ (R14), Y4
+
+prepare9:
+	VPBROADCASTQ (CX), Y0
+	VPMOVSXDQ    (SI), Y1
+	VPSUBQ       Y1, Y0, Y0
+	VPSUBQ       Y5, Y0, Y0
+	VPMOVZXBQ    (BX), Y2
+	VMOVDQA64    Y4, Y3
+	VPTESTMQ     Y27, Y3, K1
+	VPXORQ       Y2, Y3, Y3
+	VPTESTNMQ    Y26, Y3, K2
+	VPANDQ       Y28, Y2, Y2
+	VPCMPEQQ     Y27, Y2, K3
+	VPCMPUQ      $0x01, Y29, Y0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Y30, Y0, Y0
+	VMOVDQU64    Y0, (AX)
+	VPMOVM2Q     K2, Y3
+	VMOVDQU64    Y3, 512(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	ADDQ         $0x08, CX
+	ADDQ         $0x20, AX
+	DECQ         DX
+	JNE          prepare9
+	SUBQ         $0x00000200, AX
+	MOVQ         64(R15), R9
+	MOVQ         56(R15), R13
+	LEAQ         (R9)(R9*2), R10
+	MOVQ         176(R15), SI
+	MOVQ         $0x8080808080808080, BX
+	VPBROADCASTQ BX, Z24
+	MOVQ         $0x00000080, CX
+	KMOVB        CX, K3
+	VPSRLQ       $0x08, Z24, Z31
+	VPBLENDMQ    Z31, Z24, K3, Z31
+	MOVQ         72(SP), DX
+	MOVQ         $0x00000003, BX
+
+group10:
+	SUBQ    $0x40, DX
+	MOVQ    DX, R8
+	KMOVB   (SI), K1
+	KMOVB   1(SI), K2
+	MOVBQZX 2(SI), CX
+	CMPQ    CX, $0x01
+	JEQ     first13
+	JHI     some14
+	MOVQ    $0x00000010, R11
+
+rows15:
+	VMOVDQU64       (R8), Z0
+	VMOVDQU64       8(R8), Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64       (R8)(R9*1), Z1
+	VMOVDQU64       8(R8)(R9*1), Z5
+	VPSHRDVQ.BCST   8(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 520(AX), Z31, Z1
+	VMOVDQU64       (R8)(R9*2), Z2
+	VMOVDQU64       8(R8)(R9*2), Z6
+	VPSHRDVQ.BCST   16(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 528(AX), Z31, Z2
+	VMOVDQU64       (R8)(R10*1), Z3
+	VMOVDQU64       8(R8)(R10*1), Z7
+	VPSHRDVQ.BCST   24(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 536(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x20, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows15
+	SUBQ            $0x00000200, AX
+	SUBQ            $0x00000400, DI
+	JMP             stored11
+
+first13:
+	MOVQ $0x00000010, R11
+
+rows16:
+	VMOVDQU64       (R8), Z0
+	VMOVDQU64.Z     8(R8), K2, Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64       (R8)(R9*1), Z1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Z5
+	VPSHRDVQ.BCST   8(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 520(AX), Z31, Z1
+	VMOVDQU64       (R8)(R9*2), Z2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Z6
+	VPSHRDVQ.BCST   16(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 528(AX), Z31, Z2
+	VMOVDQU64       (R8)(R10*1), Z3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Z7
+	VPSHRDVQ.BCST   24(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 536(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x20, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows16
+	SUBQ            $0x00000200, AX
+	SUBQ            $0x00000400, DI
+	JMP             stored11
+
+some14:
+	MOVQ $0x00000010, R11
+
+rows17:
+	VMOVDQU64.Z     (R8), K1, Z0
+	VMOVDQU64.Z     8(R8), K2, Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64.Z     (R8)(R9*1), K1, Z1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Z5
+	VPSHRDVQ.BCST   8(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 520(AX), Z31, Z1
+	VMOVDQU64.Z     (R8)(R9*2), K1, Z2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Z6
+	VPSHRDVQ.BCST   16(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 528(AX), Z31, Z2
+	VMOVDQU64.Z     (R8)(R10*1), K1, Z3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Z7
+	VPSHRDVQ.BCST   24(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 536(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x20, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows17
+	SUBQ            $0x00000200, AX
+	SUBQ            $0x00000400, DI
+
+stored11:
+	VMOVDQA64 Z24, Z31
+	ADDQ      $0x00001000, DI
+	ADDQ      $0x04, SI
+	DECQ      BX
+	JNE       group10
+	SUBQ      $0x00003000, DI
+
+next:
+	ADDQ $0x00000400, AX
+	ADDQ $0x00003000, DI
+	ADDQ $0x20, R12
+	ADDQ $0x04, R14
+	MOVQ 64(R15), BX
+	SHLQ $0x02, BX
+	ADDQ BX, 72(SP)
+	MOVQ $0x00000004, BX
+	CMPQ 184(R15), $0x00
+	JEQ  lines
+	MOVQ 96(R15), BX
+	SHLQ $0x02, BX
+
+lines:
+	ADDQ     BX, 88(SP)
+	SHLQ     $0x02, BX
+	ADDQ     BX, 80(SP)
+	DECQ     96(SP)
+	JNE      quad
+	KORTESTB K7, K7
+	JNE      done
+
+multiply:
+	MOVQ    56(SP), R11
+	MOVQ    $0x00000040, R12
+	MOVQ    (SP), R9
+	ADDQ    72(R15), R9
+	SUBQ    48(R15), R9
+	CMPQ    64(SP), $0x01
+	CMOVQEQ 216(R15), R9
+	ADDQ    $0x38, R9
+	MOVQ    R9, R8
+	MOVQ    R9, R10
+	ADDQ    208(R15), R10
+	MOVQ    200(R15), R13
+
+	// TILELOADD TMM0, [R11+R12*1+0x0]
+	LONG $0x4b7b82c4
+	LONG $0x00002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0x400]
+	LONG $0x4b7b82c4
+	LONG $0x0400238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [R11+R12*1+0x800]
+	LONG $0x4b7b82c4
+	LONG $0x08002394
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step18:
+	// TILELOADD TMM5, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x000027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x080027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon19
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon19:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon20
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon20:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon21
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon21:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon22
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon22:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon23
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon23:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon24
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon24:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x0400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon25
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon25:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon26
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon26:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon27
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon27:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon28
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon28:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x0800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon29
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon29:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon30
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon30:
+	ADDQ $0x00003000, SI
+	ADDQ $0x00003000, DI
+	DECQ DX
+	JNE  step18
+
+	// TILESTORED [R11+R12*1+0x0], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x00002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x400], TMM1
+	LONG $0x4b7a82c4
+	LONG $0x0400238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x800], TMM2
+	LONG $0x4b7a82c4
+	LONG $0x08002394
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM0, [R11+R12*1+0xc00]
+	LONG $0x4b7b82c4
+	LONG $0x0c002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0x1000]
+	LONG $0x4b7b82c4
+	LONG $0x1000238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [R11+R12*1+0x1400]
+	LONG $0x4b7b82c4
+	LONG $0x14002394
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step31:
+	// TILELOADD TMM5, [RDI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x100027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RDI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c0027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM6, [RDI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x140027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon32
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon32:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon33
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon33:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon34
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon34:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon35
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon35:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon36
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon36:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon37
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon37:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x080027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x0400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon38
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon38:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon39
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon39:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon40
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon40:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon41
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon41:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon42
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon42:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon43
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon43:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x0800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon44
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon44:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon45
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon45:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon46
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon46:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon47
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon47:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon48
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon48:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon49
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon49:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x000027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon50
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon50:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon51
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon51:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon52
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon52:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon53
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon53:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon54
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon54:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon55
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon55:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x1000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon56
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon56:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon57
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon57:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon58
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon58:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon59
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon59:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x1400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon60
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon60:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon61
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon61:
+	ADDQ $0x00003000, SI
+	ADDQ $0x00003000, DI
+	DECQ DX
+	JNE  step31
+
+	// TILESTORED [R11+R12*1+0xc00], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x0c002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x1000], TMM1
+	LONG $0x4b7a82c4
+	LONG $0x1000238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x1400], TMM2
+	LONG $0x4b7a82c4
+	LONG $0x14002394
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM0, [R11+R12*1+0x1800]
+	LONG $0x4b7b82c4
+	LONG $0x18002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0x1c00]
+	LONG $0x4b7b82c4
+	LONG $0x1c00238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [R11+R12*1+0x2000]
+	LONG $0x4b7b82c4
+	LONG $0x20002394
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step62:
+	// TILELOADD TMM5, [RDI+R12*1+0x1c00]
+	LONG $0x4b7ba2c4
+	LONG $0x1c0027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RDI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x180027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM6, [RDI+R12*1+0x2000]
+	LONG $0x4b7ba2c4
+	LONG $0x200027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon63
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon63:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon64
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon64:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon65
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon65:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon66
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon66:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon67
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon67:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon68
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon68:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x140027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x0400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon69
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon69:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon70
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon70:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon71
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon71:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon72
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon72:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon73
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon73:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon74
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon74:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x100027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x0800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon75
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon75:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon76
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon76:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon77
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon77:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon78
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon78:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon79
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon79:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon80
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon80:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c0027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon81
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon81:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon82
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon82:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon83
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon83:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon84
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon84:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon85
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon85:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon86
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon86:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x080027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x1000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon87
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon87:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon88
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon88:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon89
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon89:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon90
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon90:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon91
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon91:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon92
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon92:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x1400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon93
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon93:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon94
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon94:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon95
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon95:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon96
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon96:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon97
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon97:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon98
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon98:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x000027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x1800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon99
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon99:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon100
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon100:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon101
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon101:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon102
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon102:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon103
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon103:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon104
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon104:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1c00]
+	LONG $0x4b7ba2c4
+	LONG $0x1c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon105
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon105:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon106
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon106:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon107
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon107:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon108
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon108:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x2000]
+	LONG $0x4b7ba2c4
+	LONG $0x2000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon109
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon109:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon110
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon110:
+	ADDQ $0x00003000, SI
+	ADDQ $0x00003000, DI
+	DECQ DX
+	JNE  step62
+
+	// TILESTORED [R11+R12*1+0x1800], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x18002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x1c00], TMM1
+	LONG $0x4b7a82c4
+	LONG $0x1c00238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x2000], TMM2
+	LONG $0x4b7a82c4
+	LONG $0x20002394
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM0, [R11+R12*1+0x2400]
+	LONG $0x4b7b82c4
+	LONG $0x24002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0x2800]
+	LONG $0x4b7b82c4
+	LONG $0x2800238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [R11+R12*1+0x2c00]
+	LONG $0x4b7b82c4
+	LONG $0x2c002394
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step111:
+	// TILELOADD TMM5, [RDI+R12*1+0x2800]
+	LONG $0x4b7ba2c4
+	LONG $0x280027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RDI+R12*1+0x2400]
+	LONG $0x4b7ba2c4
+	LONG $0x240027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM6, [RDI+R12*1+0x2c00]
+	LONG $0x4b7ba2c4
+	LONG $0x2c0027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon112
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon112:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon113
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon113:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon114
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon114:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon115
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon115:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon116
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon116:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon117
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon117:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x2000]
+	LONG $0x4b7ba2c4
+	LONG $0x200027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x0400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon118
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon118:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon119
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon119:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon120
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon120:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon121
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon121:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon122
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon122:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon123
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon123:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x1c00]
+	LONG $0x4b7ba2c4
+	LONG $0x1c0027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x0800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon124
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon124:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon125
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon125:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon126
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon126:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon127
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon127:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon128
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon128:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon129
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon129:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x180027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon130
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon130:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon131
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon131:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon132
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon132:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon133
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon133:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon134
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon134:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon135
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon135:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x140027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x1000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon136
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon136:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon137
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon137:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon138
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon138:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon139
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon139:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon140
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon140:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon141
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon141:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x100027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x1400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon142
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon142:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon143
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon143:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon144
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon144:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon145
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon145:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon146
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon146:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon147
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon147:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c0027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x1800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon148
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon148:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon149
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon149:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon150
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon150:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon151
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon151:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon152
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon152:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon153
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon153:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x080027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1c00]
+	LONG $0x4b7ba2c4
+	LONG $0x1c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon154
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon154:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon155
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon155:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon156
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon156:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon157
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon157:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon158
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon158:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon159
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon159:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x2000]
+	LONG $0x4b7ba2c4
+	LONG $0x2000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon160
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon160:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon161
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon161:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon162
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon162:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon163
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon163:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon164
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon164:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon165
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon165:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x000027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x2400]
+	LONG $0x4b7ba2c4
+	LONG $0x2400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon166
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon166:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon167
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon167:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon168
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon168:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon169
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon169:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon170
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon170:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon171
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon171:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x2800]
+	LONG $0x4b7ba2c4
+	LONG $0x2800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon172
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon172:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon173
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon173:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon174
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon174:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon175
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon175:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x2c00]
+	LONG $0x4b7ba2c4
+	LONG $0x2c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon176
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon176:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon177
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon177:
+	ADDQ $0x00003000, SI
+	ADDQ $0x00003000, DI
+	DECQ DX
+	JNE  step111
+
+	// TILESTORED [R11+R12*1+0x2400], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x24002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x2800], TMM1
+	LONG $0x4b7a82c4
+	LONG $0x2800238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x2c00], TMM2
+	LONG   $0x4b7a82c4
+	LONG   $0x2c002394
+	BYTE   $0x00
+	BYTE   $0x00
+	MOVQ   72(R15), AX
+	ADDQ   AX, (SP)
+	MOVQ   104(R15), AX
+	IMUL3Q $0x04, AX, AX
+	ADDQ   AX, 8(SP)
+	MOVQ   104(R15), AX
+	ADDQ   AX, 16(SP)
+	MOVQ   120(R15), AX
+	IMUL3Q $0x08, AX, AX
+	ADDQ   AX, 24(SP)
+	MOVQ   144(R15), AX
+	IMUL3Q $0x08, AX, AX
+	ADDQ   AX, 32(SP)
+	MOVQ   144(R15), AX
+	ADDQ   AX, 40(SP)
+	MOVQ   16(R15), AX
+	ADDQ   AX, 48(SP)
+	MOVQ   32(R15), AX
+	ADDQ   AX, 56(SP)
+	DECQ   64(SP)
+	JNE    unit
+
+done:
+	// TILERELEASE
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	MOVQ 64(SP), AX
+	MOVQ AX, left+8(FP)
+	VZEROUPPER
+	RET
+
+// func tileRows14AMX(job *byte) (left int)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, CMOV, MMX+
+TEXT ·tileRows14AMX(SB), NOSPLIT, $104-16
+	MOVQ         job+0(FP), R15
+	MOVQ         40(R15), AX
+	MOVQ         AX, (SP)
+	MOVQ         80(R15), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         88(R15), AX
+	MOVQ         AX, 16(SP)
+	MOVQ         112(R15), AX
+	MOVQ         AX, 24(SP)
+	MOVQ         128(R15), AX
+	MOVQ         AX, 32(SP)
+	MOVQ         136(R15), AX
+	MOVQ         AX, 40(SP)
+	MOVQ         8(R15), AX
+	MOVQ         AX, 48(SP)
+	MOVQ         24(R15), AX
+	MOVQ         AX, 56(SP)
+	MOVQ         160(R15), AX
+	MOVQ         AX, 64(SP)
+	MOVQ         48(R15), AX
+	ADDQ         AX, (SP)
+	MOVL         $0x00000001, AX
+	VPBROADCASTQ AX, Z26
+	MOVL         $0x00000002, AX
+	VPBROADCASTQ AX, Z27
+	MOVL         $0x00000006, AX
+	VPBROADCASTQ AX, Z28
+	MOVL         $0x0000003f, AX
+	VPBROADCASTQ AX, Z29
+	VPTERNLOGQ   $0xff, Z30, Z30, Z30
+	LEAQ         tileConfig<>+0(SB), AX
+
+	// LDTILECFG [RAX+0x0]
+	LONG $0x4978e2c4
+	LONG $0x00002084
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ 192(R15), $0x00
+	JNE  multiply
+
+unit:
+	MOVQ  (SP), AX
+	MOVQ  AX, 72(SP)
+	MOVQ  8(SP), AX
+	MOVQ  AX, 80(SP)
+	MOVQ  16(SP), AX
+	MOVQ  AX, 88(SP)
+	MOVQ  152(R15), AX
+	MOVQ  AX, 96(SP)
+	MOVQ  32(SP), R12
+	MOVQ  40(SP), R14
+	MOVQ  168(R15), AX
+	MOVQ  (R15), DI
+	KXORB K7, K7, K7
+
+quad:
+	CMPQ         184(R15), $0x00
+	JEQ          byRows
+	MOVQ         80(SP), SI
+	MOVQ         88(SP), BX
+	MOVQ         24(SP), CX
+	MOVQ         96(R15), R8
+	MOVQ         R8, R9
+	SHLQ         $0x02, R9
+	MOVBQZX      (R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  (R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 512(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  (R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 64(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 576(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVBQZX      1(R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  8(R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 128(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 640(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  8(R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 192(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 704(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVBQZX      2(R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  16(R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 256(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 768(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  16(R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 320(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 832(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVBQZX      3(R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  24(R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 384(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 896(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  24(R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 448(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 960(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVQ         64(R15), R9
+	MOVQ         56(R15), R13
+	LEAQ         (R9)(R9*2), R10
+	MOVQ         176(R15), SI
+	MOVQ         $0x8080808080808080, BX
+	VPBROADCASTQ BX, Z24
+	MOVQ         $0x00000080, CX
+	KMOVB        CX, K3
+	VPSRLQ       $0x08, Z24, Z31
+	VPBLENDMQ    Z31, Z24, K3, Z31
+	MOVQ         72(SP), DX
+	MOVQ         $0x00000004, BX
+
+group1:
+	SUBQ    $0x40, DX
+	MOVQ    DX, R8
+	KMOVB   (SI), K1
+	KMOVB   1(SI), K2
+	MOVBQZX 2(SI), CX
+	CMPQ    CX, $0x01
+	JEQ     first4
+	JHI     some5
+	MOVQ    $0x00000010, R11
+
+rows6:
+	VMOVDQU64       (R8), Z0
+	VMOVDQU64       8(R8), Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64       (R8)(R9*1), Z1
+	VMOVDQU64       8(R8)(R9*1), Z5
+	VPSHRDVQ.BCST   128(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 640(AX), Z31, Z1
+	VMOVDQU64       (R8)(R9*2), Z2
+	VMOVDQU64       8(R8)(R9*2), Z6
+	VPSHRDVQ.BCST   256(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 768(AX), Z31, Z2
+	VMOVDQU64       (R8)(R10*1), Z3
+	VMOVDQU64       8(R8)(R10*1), Z7
+	VPSHRDVQ.BCST   384(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 896(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x08, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows6
+	SUBQ            $0x00000080, AX
+	SUBQ            $0x00000400, DI
+	JMP             stored2
+
+first4:
+	MOVQ $0x00000010, R11
+
+rows7:
+	VMOVDQU64       (R8), Z0
+	VMOVDQU64.Z     8(R8), K2, Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64       (R8)(R9*1), Z1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Z5
+	VPSHRDVQ.BCST   128(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 640(AX), Z31, Z1
+	VMOVDQU64       (R8)(R9*2), Z2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Z6
+	VPSHRDVQ.BCST   256(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 768(AX), Z31, Z2
+	VMOVDQU64       (R8)(R10*1), Z3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Z7
+	VPSHRDVQ.BCST   384(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 896(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x08, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows7
+	SUBQ            $0x00000080, AX
+	SUBQ            $0x00000400, DI
+	JMP             stored2
+
+some5:
+	MOVQ $0x00000010, R11
+
+rows8:
+	VMOVDQU64.Z     (R8), K1, Z0
+	VMOVDQU64.Z     8(R8), K2, Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64.Z     (R8)(R9*1), K1, Z1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Z5
+	VPSHRDVQ.BCST   128(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 640(AX), Z31, Z1
+	VMOVDQU64.Z     (R8)(R9*2), K1, Z2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Z6
+	VPSHRDVQ.BCST   256(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 768(AX), Z31, Z2
+	VMOVDQU64.Z     (R8)(R10*1), K1, Z3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Z7
+	VPSHRDVQ.BCST   384(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 896(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x08, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows8
+	SUBQ            $0x00000080, AX
+	SUBQ            $0x00000400, DI
+
+stored2:
+	VMOVDQA64 Z24, Z31
+	ADDQ      $0x00001000, DI
+	ADDQ      $0x04, SI
+	DECQ      BX
+	JNE       group1
+	SUBQ      $0x00004000, DI
+	JMP       next
+
+byRows:
+	MOVQ      80(SP), SI
+	MOVQ      88(SP), BX
+	MOVQ      24(SP), CX
+	MOVQ      96(R15), R8
+	MOVQ      R8, R9
+	SHLQ      $0x02, R9
+	MOVQ      $0x00000010, DX
+	VMOVDQU64 (R12), Y5
+	VPMOVZXBQ (R14), Y4
+
+prepare9:
+	VPBROADCASTQ (CX), Y0
+	VPMOVSXDQ    (SI), Y1
+	VPSUBQ       Y1, Y0, Y0
+	VPSUBQ       Y5, Y0, Y0
+	VPMOVZXBQ    (BX), Y2
+	VMOVDQA64    Y4, Y3
+	VPTESTMQ     Y27, Y3, K1
+	VPXORQ       Y2, Y3, Y3
+	VPTESTNMQ    Y26, Y3, K2
+	VPANDQ       Y28, Y2, Y2
+	VPCMPEQQ     Y27, Y2, K3
+	VPCMPUQ      $0x01, Y29, Y0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Y30, Y0, Y0
+	VMOVDQU64    Y0, (AX)
+	VPMOVM2Q     K2, Y3
+	VMOVDQU64    Y3, 512(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	ADDQ         $0x08, CX
+	ADDQ         $0x20, AX
+	DECQ         DX
+	JNE          prepare9
+	SUBQ         $0x00000200, AX
+	MOVQ         64(R15), R9
+	MOVQ         56(R15), R13
+	LEAQ         (R9)(R9*2), R10
+	MOVQ         176(R15), SI
+	MOVQ         $0x8080808080808080, BX
+	VPBROADCASTQ BX, Z24
+	MOVQ         $0x00000080, CX
+	KMOVB        CX, K3
+	VPSRLQ       $0x08, Z24, Z31
+	VPBLENDMQ    Z31, Z24, K3, Z31
+	MOVQ         72(SP), DX
+	MOVQ         $0x00000004, BX
+
+group10:
+	SUBQ    $0x40, DX
+	MOVQ    DX, R8
+	KMOVB   (SI), K1
+	KMOVB   1(SI), K2
+	MOVBQZX 2(SI), CX
+	CMPQ    CX, $0x01
+	JEQ     first13
+	JHI     some14
+	MOVQ    $0x00000010, R11
+
+rows15:
+	VMOVDQU64       (R8), Z0
+	VMOVDQU64       8(R8), Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64       (R8)(R9*1), Z1
+	VMOVDQU64       8(R8)(R9*1), Z5
+	VPSHRDVQ.BCST   8(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 520(AX), Z31, Z1
+	VMOVDQU64       (R8)(R9*2), Z2
+	VMOVDQU64       8(R8)(R9*2), Z6
+	VPSHRDVQ.BCST   16(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 528(AX), Z31, Z2
+	VMOVDQU64       (R8)(R10*1), Z3
+	VMOVDQU64       8(R8)(R10*1), Z7
+	VPSHRDVQ.BCST   24(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 536(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x20, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows15
+	SUBQ            $0x00000200, AX
+	SUBQ            $0x00000400, DI
+	JMP             stored11
+
+first13:
+	MOVQ $0x00000010, R11
+
+rows16:
+	VMOVDQU64       (R8), Z0
+	VMOVDQU64.Z     8(R8), K2, Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64       (R8)(R9*1), Z1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Z5
+	VPSHRDVQ.BCST   8(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 520(AX), Z31, Z1
+	VMOVDQU64       (R8)(R9*2), Z2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Z6
+	VPSHRDVQ.BCST   16(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 528(AX), Z31, Z2
+	VMOVDQU64       (R8)(R10*1), Z3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Z7
+	VPSHRDVQ.BCST   24(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 536(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x20, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows16
+	SUBQ            $0x00000200, AX
+	SUBQ            $0x00000400, DI
+	JMP             stored11
+
+some14:
+	MOVQ $0x00000010, R11
+
+rows17:
+	VMOVDQU64.Z     (R8), K1, Z0
+	VMOVDQU64.Z     8(R8), K2, Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64.Z     (R8)(R9*1), K1, Z1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Z5
+	VPSHRDVQ.BCST   8(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 520(AX), Z31, Z1
+	VMOVDQU64.Z     (R8)(R9*2), K1, Z2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Z6
+	VPSHRDVQ.BCST   16(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 528(AX), Z31, Z2
+	VMOVDQU64.Z     (R8)(R10*1), K1, Z3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Z7
+	VPSHRDVQ.BCST   24(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 536(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x20, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows17
+	SUBQ            $0x00000200, AX
+	SUBQ            $0x00000400, DI
+
+stored11:
+	VMOVDQA64 Z24, Z31
+	ADDQ      $0x00001000, DI
+	ADDQ      $0x04, SI
+	DECQ      BX
+	JNE       group10
+	SUBQ      $0x00004000, DI
+
+next:
+	ADDQ $0x00000400, AX
+	ADDQ $0x00004000, DI
+	ADDQ $0x20, R12
+	ADDQ $0x04, R14
+	MOVQ 64(R15), BX
+	SHLQ $0x02, BX
+	ADDQ BX, 72(SP)
+	MOVQ $0x00000004, BX
+	CMPQ 184(R15), $0x00
+	JEQ  lines
+	MOVQ 96(R15), BX
+	SHLQ $0x02, BX
+
+lines:
+	ADDQ     BX, 88(SP)
+	SHLQ     $0x02, BX
+	ADDQ     BX, 80(SP)
+	DECQ     96(SP)
+	JNE      quad
+	KORTESTB K7, K7
+	JNE      done
+
+multiply:
+	MOVQ    56(SP), R11
+	MOVQ    $0x00000040, R12
+	MOVQ    (SP), R9
+	ADDQ    72(R15), R9
+	SUBQ    48(R15), R9
+	CMPQ    64(SP), $0x01
+	CMOVQEQ 216(R15), R9
+	ADDQ    $0x38, R9
+	MOVQ    R9, R8
+	MOVQ    R9, R10
+	ADDQ    208(R15), R10
+	MOVQ    200(R15), R13
+
+	// TILELOADD TMM0, [R11+R12*1+0x0]
+	LONG $0x4b7b82c4
+	LONG $0x00002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0x400]
+	LONG $0x4b7b82c4
+	LONG $0x0400238c
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step18:
+	// TILELOADD TMM4, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000279c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x00002694
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM2, TMM3
+	LONG       $0x5e63e2c4
+	BYTE       $0xc2
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon19
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon19:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon20
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon20:
+	// TDPBSSD TMM1, TMM2, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon21
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon21:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon22
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon22:
+	// TILEZERO TMM2
+	LONG $0x497be2c4
+	BYTE $0xd0
+
+	// TILELOADD TMM2, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x04002694
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM2, TMM3
+	LONG       $0x5e63e2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon23
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon23:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon24
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon24:
+	ADDQ $0x00004000, SI
+	ADDQ $0x00003800, DI
+	DECQ DX
+	JNE  step18
+
+	// TILESTORED [R11+R12*1+0x0], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x00002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x400], TMM1
+	LONG $0x4b7a82c4
+	LONG $0x0400238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM0, [R11+R12*1+0x800]
+	LONG $0x4b7b82c4
+	LONG $0x08002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0xc00]
+	LONG $0x4b7b82c4
+	LONG $0x0c00238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [R11+R12*1+0x1000]
+	LONG $0x4b7b82c4
+	LONG $0x10002394
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step25:
+	// TILELOADD TMM5, [RDI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c0027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RDI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x080027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM6, [RDI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x100027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon26
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon26:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon27
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon27:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon28
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon28:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon29
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon29:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon30
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon30:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon31
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon31:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x0400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon32
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon32:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon33
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon33:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon34
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon34:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon35
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon35:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon36
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon36:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon37
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon37:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x000027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x0800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon38
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon38:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon39
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon39:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon40
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon40:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon41
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon41:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon42
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon42:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon43
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon43:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon44
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon44:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon45
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon45:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon46
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon46:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon47
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon47:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x1000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon48
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon48:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon49
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon49:
+	ADDQ $0x00004000, SI
+	ADDQ $0x00003800, DI
+	DECQ DX
+	JNE  step25
+
+	// TILESTORED [R11+R12*1+0x800], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x08002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0xc00], TMM1
+	LONG $0x4b7a82c4
+	LONG $0x0c00238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x1000], TMM2
+	LONG $0x4b7a82c4
+	LONG $0x10002394
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM0, [R11+R12*1+0x1400]
+	LONG $0x4b7b82c4
+	LONG $0x14002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0x1800]
+	LONG $0x4b7b82c4
+	LONG $0x1800238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [R11+R12*1+0x1c00]
+	LONG $0x4b7b82c4
+	LONG $0x1c002394
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step50:
+	// TILELOADD TMM5, [RDI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x180027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RDI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x140027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM6, [RDI+R12*1+0x1c00]
+	LONG $0x4b7ba2c4
+	LONG $0x1c0027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon51
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon51:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon52
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon52:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon53
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon53:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon54
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon54:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon55
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon55:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon56
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon56:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x100027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x0400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon57
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon57:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon58
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon58:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon59
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon59:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon60
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon60:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon61
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon61:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon62
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon62:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c0027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x0800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon63
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon63:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon64
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon64:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon65
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon65:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon66
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon66:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon67
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon67:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon68
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon68:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x080027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon69
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon69:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon70
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon70:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon71
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon71:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon72
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon72:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon73
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon73:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon74
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon74:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x1000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon75
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon75:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon76
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon76:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon77
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon77:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon78
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon78:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon79
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon79:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon80
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon80:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x000027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x1400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon81
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon81:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon82
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon82:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon83
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon83:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon84
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon84:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon85
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon85:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon86
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon86:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x1800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon87
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon87:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon88
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon88:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon89
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon89:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon90
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon90:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1c00]
+	LONG $0x4b7ba2c4
+	LONG $0x1c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon91
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon91:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon92
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon92:
+	ADDQ $0x00004000, SI
+	ADDQ $0x00003800, DI
+	DECQ DX
+	JNE  step50
+
+	// TILESTORED [R11+R12*1+0x1400], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x14002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x1800], TMM1
+	LONG $0x4b7a82c4
+	LONG $0x1800238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x1c00], TMM2
+	LONG $0x4b7a82c4
+	LONG $0x1c002394
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM0, [R11+R12*1+0x2000]
+	LONG $0x4b7b82c4
+	LONG $0x20002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0x2400]
+	LONG $0x4b7b82c4
+	LONG $0x2400238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [R11+R12*1+0x2800]
+	LONG $0x4b7b82c4
+	LONG $0x28002394
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step93:
+	// TILELOADD TMM5, [RDI+R12*1+0x2400]
+	LONG $0x4b7ba2c4
+	LONG $0x240027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RDI+R12*1+0x2000]
+	LONG $0x4b7ba2c4
+	LONG $0x200027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM6, [RDI+R12*1+0x2800]
+	LONG $0x4b7ba2c4
+	LONG $0x280027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon94
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon94:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon95
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon95:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon96
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon96:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon97
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon97:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon98
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon98:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon99
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon99:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x1c00]
+	LONG $0x4b7ba2c4
+	LONG $0x1c0027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x0400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon100
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon100:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon101
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon101:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon102
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon102:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon103
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon103:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon104
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon104:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon105
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon105:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x180027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x0800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon106
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon106:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon107
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon107:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon108
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon108:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon109
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon109:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon110
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon110:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon111
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon111:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x140027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon112
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon112:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon113
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon113:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon114
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon114:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon115
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon115:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon116
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon116:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon117
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon117:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x100027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x1000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon118
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon118:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon119
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon119:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon120
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon120:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon121
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon121:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon122
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon122:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon123
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon123:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c0027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x1400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon124
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon124:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon125
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon125:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon126
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon126:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon127
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon127:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon128
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon128:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon129
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon129:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x080027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x1800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon130
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon130:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon131
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon131:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon132
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon132:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon133
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon133:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon134
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon134:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon135
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon135:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1c00]
+	LONG $0x4b7ba2c4
+	LONG $0x1c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon136
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon136:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon137
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon137:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon138
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon138:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon139
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon139:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon140
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon140:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon141
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon141:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x000027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x2000]
+	LONG $0x4b7ba2c4
+	LONG $0x2000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon142
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon142:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon143
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon143:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon144
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon144:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon145
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon145:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon146
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon146:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon147
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon147:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x2400]
+	LONG $0x4b7ba2c4
+	LONG $0x2400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon148
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon148:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon149
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon149:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon150
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon150:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon151
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon151:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x2800]
+	LONG $0x4b7ba2c4
+	LONG $0x2800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon152
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon152:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon153
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon153:
+	ADDQ $0x00004000, SI
+	ADDQ $0x00003800, DI
+	DECQ DX
+	JNE  step93
+
+	// TILESTORED [R11+R12*1+0x2000], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x20002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x2400], TMM1
+	LONG $0x4b7a82c4
+	LONG $0x2400238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x2800], TMM2
+	LONG $0x4b7a82c4
+	LONG $0x28002394
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM0, [R11+R12*1+0x2c00]
+	LONG $0x4b7b82c4
+	LONG $0x2c002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0x3000]
+	LONG $0x4b7b82c4
+	LONG $0x3000238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [R11+R12*1+0x3400]
+	LONG $0x4b7b82c4
+	LONG $0x34002394
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step154:
+	// TILELOADD TMM5, [RDI+R12*1+0x3000]
+	LONG $0x4b7ba2c4
+	LONG $0x300027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RDI+R12*1+0x2c00]
+	LONG $0x4b7ba2c4
+	LONG $0x2c0027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM6, [RDI+R12*1+0x3400]
+	LONG $0x4b7ba2c4
+	LONG $0x340027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon155
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon155:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon156
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon156:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon157
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon157:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon158
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon158:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon159
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon159:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon160
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon160:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x2800]
+	LONG $0x4b7ba2c4
+	LONG $0x280027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x0400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon161
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon161:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon162
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon162:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon163
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon163:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon164
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon164:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon165
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon165:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon166
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon166:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x2400]
+	LONG $0x4b7ba2c4
+	LONG $0x240027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x0800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon167
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon167:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon168
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon168:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon169
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon169:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon170
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon170:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon171
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon171:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon172
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon172:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x2000]
+	LONG $0x4b7ba2c4
+	LONG $0x200027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon173
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon173:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon174
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon174:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon175
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon175:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon176
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon176:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon177
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon177:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon178
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon178:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x1c00]
+	LONG $0x4b7ba2c4
+	LONG $0x1c0027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x1000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon179
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon179:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon180
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon180:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon181
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon181:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon182
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon182:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon183
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon183:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon184
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon184:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x180027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x1400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon185
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon185:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon186
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon186:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon187
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon187:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon188
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon188:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon189
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon189:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon190
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon190:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x140027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x1800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon191
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon191:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon192
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon192:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon193
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon193:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon194
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon194:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon195
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon195:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon196
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon196:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x100027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1c00]
+	LONG $0x4b7ba2c4
+	LONG $0x1c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon197
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon197:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon198
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon198:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon199
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon199:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon200
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon200:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon201
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon201:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon202
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon202:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c0027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x2000]
+	LONG $0x4b7ba2c4
+	LONG $0x2000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon203
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon203:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon204
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon204:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon205
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon205:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon206
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon206:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon207
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon207:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon208
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon208:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x080027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x2400]
+	LONG $0x4b7ba2c4
+	LONG $0x2400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon209
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon209:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon210
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon210:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon211
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon211:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon212
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon212:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon213
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon213:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon214
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon214:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x2800]
+	LONG $0x4b7ba2c4
+	LONG $0x2800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon215
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon215:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon216
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon216:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon217
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon217:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon218
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon218:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon219
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon219:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon220
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon220:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x000027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x2c00]
+	LONG $0x4b7ba2c4
+	LONG $0x2c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon221
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon221:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon222
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon222:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon223
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon223:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon224
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon224:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon225
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon225:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon226
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon226:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x3000]
+	LONG $0x4b7ba2c4
+	LONG $0x3000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon227
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon227:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon228
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon228:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon229
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon229:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon230
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon230:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x3400]
+	LONG $0x4b7ba2c4
+	LONG $0x3400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon231
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon231:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon232
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon232:
+	ADDQ $0x00004000, SI
+	ADDQ $0x00003800, DI
+	DECQ DX
+	JNE  step154
+
+	// TILESTORED [R11+R12*1+0x2c00], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x2c002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x3000], TMM1
+	LONG $0x4b7a82c4
+	LONG $0x3000238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x3400], TMM2
+	LONG   $0x4b7a82c4
+	LONG   $0x34002394
+	BYTE   $0x00
+	BYTE   $0x00
+	MOVQ   72(R15), AX
+	ADDQ   AX, (SP)
+	MOVQ   104(R15), AX
+	IMUL3Q $0x04, AX, AX
+	ADDQ   AX, 8(SP)
+	MOVQ   104(R15), AX
+	ADDQ   AX, 16(SP)
+	MOVQ   120(R15), AX
+	IMUL3Q $0x08, AX, AX
+	ADDQ   AX, 24(SP)
+	MOVQ   144(R15), AX
+	IMUL3Q $0x08, AX, AX
+	ADDQ   AX, 32(SP)
+	MOVQ   144(R15), AX
+	ADDQ   AX, 40(SP)
+	MOVQ   16(R15), AX
+	ADDQ   AX, 48(SP)
+	MOVQ   32(R15), AX
+	ADDQ   AX, 56(SP)
+	DECQ   64(SP)
+	JNE    unit
+
+done:
+	// TILERELEASE
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	MOVQ 64(SP), AX
+	MOVQ AX, left+8(FP)
+	VZEROUPPER
+	RET
+
+// func tileRows16AMX(job *byte) (left int)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, CMOV, MMX+
+TEXT ·tileRows16AMX(SB), NOSPLIT, $104-16
+	MOVQ         job+0(FP), R15
+	MOVQ         40(R15), AX
+	MOVQ         AX, (SP)
+	MOVQ         80(R15), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         88(R15), AX
+	MOVQ         AX, 16(SP)
+	MOVQ         112(R15), AX
+	MOVQ         AX, 24(SP)
+	MOVQ         128(R15), AX
+	MOVQ         AX, 32(SP)
+	MOVQ         136(R15), AX
+	MOVQ         AX, 40(SP)
+	MOVQ         8(R15), AX
+	MOVQ         AX, 48(SP)
+	MOVQ         24(R15), AX
+	MOVQ         AX, 56(SP)
+	MOVQ         160(R15), AX
+	MOVQ         AX, 64(SP)
+	MOVQ         48(R15), AX
+	ADDQ         AX, (SP)
+	MOVL         $0x00000001, AX
+	VPBROADCASTQ AX, Z26
+	MOVL         $0x00000002, AX
+	VPBROADCASTQ AX, Z27
+	MOVL         $0x00000006, AX
+	VPBROADCASTQ AX, Z28
+	MOVL         $0x0000003f, AX
+	VPBROADCASTQ AX, Z29
+	VPTERNLOGQ   $0xff, Z30, Z30, Z30
+	LEAQ         tileConfig<>+0(SB), AX
+
+	// LDTILECFG [RAX+0x0]
+	LONG $0x4978e2c4
+	LONG $0x00002084
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ 192(R15), $0x00
+	JNE  multiply
+
+unit:
+	MOVQ  (SP), AX
+	MOVQ  AX, 72(SP)
+	MOVQ  8(SP), AX
+	MOVQ  AX, 80(SP)
+	MOVQ  16(SP), AX
+	MOVQ  AX, 88(SP)
+	MOVQ  152(R15), AX
+	MOVQ  AX, 96(SP)
+	MOVQ  32(SP), R12
+	MOVQ  40(SP), R14
+	MOVQ  168(R15), AX
+	MOVQ  (R15), DI
+	KXORB K7, K7, K7
+
+quad:
+	CMPQ         184(R15), $0x00
+	JEQ          byRows
+	MOVQ         80(SP), SI
+	MOVQ         88(SP), BX
+	MOVQ         24(SP), CX
+	MOVQ         96(R15), R8
+	MOVQ         R8, R9
+	SHLQ         $0x02, R9
+	MOVBQZX      (R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  (R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 512(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  (R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 64(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 576(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVBQZX      1(R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  8(R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 128(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 640(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  8(R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 192(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 704(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVBQZX      2(R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  16(R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 256(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 768(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  16(R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 320(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 832(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVBQZX      3(R14), DX
+	VPBROADCASTQ DX, Z4
+	VMOVDQU64    (CX), Z0
+	VPMOVSXDQ    (SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  24(R12), Z0, Z0
+	VPMOVZXBQ    (BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 384(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 896(AX)
+	VMOVDQU64    64(CX), Z0
+	VPMOVSXDQ    32(SI), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ.BCST  24(R12), Z0, Z0
+	VPMOVZXBQ    8(BX), Z2
+	VMOVDQA64    Z4, Z3
+	VPTESTMQ     Z27, Z3, K1
+	VPXORQ       Z2, Z3, Z3
+	VPTESTNMQ    Z26, Z3, K2
+	VPANDQ       Z28, Z2, Z2
+	VPCMPEQQ     Z27, Z2, K3
+	VPCMPUQ      $0x01, Z29, Z0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Z30, Z0, Z0
+	VMOVDQU64    Z0, 448(AX)
+	VPMOVM2Q     K2, Z3
+	VMOVDQU64    Z3, 960(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	MOVQ         64(R15), R9
+	MOVQ         56(R15), R13
+	LEAQ         (R9)(R9*2), R10
+	MOVQ         176(R15), SI
+	MOVQ         $0x8080808080808080, BX
+	VPBROADCASTQ BX, Z24
+	MOVQ         $0x00000080, CX
+	KMOVB        CX, K3
+	VPSRLQ       $0x08, Z24, Z31
+	VPBLENDMQ    Z31, Z24, K3, Z31
+	MOVQ         72(SP), DX
+	MOVQ         $0x00000004, BX
+
+group1:
+	SUBQ    $0x40, DX
+	MOVQ    DX, R8
+	KMOVB   (SI), K1
+	KMOVB   1(SI), K2
+	MOVBQZX 2(SI), CX
+	CMPQ    CX, $0x01
+	JEQ     first4
+	JHI     some5
+	MOVQ    $0x00000010, R11
+
+rows6:
+	VMOVDQU64       (R8), Z0
+	VMOVDQU64       8(R8), Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64       (R8)(R9*1), Z1
+	VMOVDQU64       8(R8)(R9*1), Z5
+	VPSHRDVQ.BCST   128(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 640(AX), Z31, Z1
+	VMOVDQU64       (R8)(R9*2), Z2
+	VMOVDQU64       8(R8)(R9*2), Z6
+	VPSHRDVQ.BCST   256(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 768(AX), Z31, Z2
+	VMOVDQU64       (R8)(R10*1), Z3
+	VMOVDQU64       8(R8)(R10*1), Z7
+	VPSHRDVQ.BCST   384(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 896(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x08, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows6
+	SUBQ            $0x00000080, AX
+	SUBQ            $0x00000400, DI
+	JMP             stored2
+
+first4:
+	MOVQ $0x00000010, R11
+
+rows7:
+	VMOVDQU64       (R8), Z0
+	VMOVDQU64.Z     8(R8), K2, Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64       (R8)(R9*1), Z1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Z5
+	VPSHRDVQ.BCST   128(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 640(AX), Z31, Z1
+	VMOVDQU64       (R8)(R9*2), Z2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Z6
+	VPSHRDVQ.BCST   256(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 768(AX), Z31, Z2
+	VMOVDQU64       (R8)(R10*1), Z3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Z7
+	VPSHRDVQ.BCST   384(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 896(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x08, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows7
+	SUBQ            $0x00000080, AX
+	SUBQ            $0x00000400, DI
+	JMP             stored2
+
+some5:
+	MOVQ $0x00000010, R11
+
+rows8:
+	VMOVDQU64.Z     (R8), K1, Z0
+	VMOVDQU64.Z     8(R8), K2, Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64.Z     (R8)(R9*1), K1, Z1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Z5
+	VPSHRDVQ.BCST   128(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 640(AX), Z31, Z1
+	VMOVDQU64.Z     (R8)(R9*2), K1, Z2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Z6
+	VPSHRDVQ.BCST   256(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 768(AX), Z31, Z2
+	VMOVDQU64.Z     (R8)(R10*1), K1, Z3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Z7
+	VPSHRDVQ.BCST   384(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 896(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x08, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows8
+	SUBQ            $0x00000080, AX
+	SUBQ            $0x00000400, DI
+
+stored2:
+	VMOVDQA64 Z24, Z31
+	ADDQ      $0x00001000, DI
+	ADDQ      $0x04, SI
+	DECQ      BX
+	JNE       group1
+	SUBQ      $0x00004000, DI
+	JMP       next
+
+byRows:
+	MOVQ      80(SP), SI
+	MOVQ      88(SP), BX
+	MOVQ      24(SP), CX
+	MOVQ      96(R15), R8
+	MOVQ      R8, R9
+	SHLQ      $0x02, R9
+	MOVQ      $0x00000010, DX
+	VMOVDQU64 (R12), Y5
+	VPMOVZXBQ (R14), Y4
+
+prepare9:
+	VPBROADCASTQ (CX), Y0
+	VPMOVSXDQ    (SI), Y1
+	VPSUBQ       Y1, Y0, Y0
+	VPSUBQ       Y5, Y0, Y0
+	VPMOVZXBQ    (BX), Y2
+	VMOVDQA64    Y4, Y3
+	VPTESTMQ     Y27, Y3, K1
+	VPXORQ       Y2, Y3, Y3
+	VPTESTNMQ    Y26, Y3, K2
+	VPANDQ       Y28, Y2, Y2
+	VPCMPEQQ     Y27, Y2, K3
+	VPCMPUQ      $0x01, Y29, Y0, K3, K3
+	KANDNB       K1, K3, K3
+	KORB         K3, K7, K7
+	VPSUBQ       Y30, Y0, Y0
+	VMOVDQU64    Y0, (AX)
+	VPMOVM2Q     K2, Y3
+	VMOVDQU64    Y3, 512(AX)
+	PREFETCHT0   128(SI)
+	PREFETCHT0   64(BX)
+	ADDQ         R9, SI
+	ADDQ         R8, BX
+	ADDQ         $0x08, CX
+	ADDQ         $0x20, AX
+	DECQ         DX
+	JNE          prepare9
+	SUBQ         $0x00000200, AX
+	MOVQ         64(R15), R9
+	MOVQ         56(R15), R13
+	LEAQ         (R9)(R9*2), R10
+	MOVQ         176(R15), SI
+	MOVQ         $0x8080808080808080, BX
+	VPBROADCASTQ BX, Z24
+	MOVQ         $0x00000080, CX
+	KMOVB        CX, K3
+	VPSRLQ       $0x08, Z24, Z31
+	VPBLENDMQ    Z31, Z24, K3, Z31
+	MOVQ         72(SP), DX
+	MOVQ         $0x00000004, BX
+
+group10:
+	SUBQ    $0x40, DX
+	MOVQ    DX, R8
+	KMOVB   (SI), K1
+	KMOVB   1(SI), K2
+	MOVBQZX 2(SI), CX
+	CMPQ    CX, $0x01
+	JEQ     first13
+	JHI     some14
+	MOVQ    $0x00000010, R11
+
+rows15:
+	VMOVDQU64       (R8), Z0
+	VMOVDQU64       8(R8), Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64       (R8)(R9*1), Z1
+	VMOVDQU64       8(R8)(R9*1), Z5
+	VPSHRDVQ.BCST   8(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 520(AX), Z31, Z1
+	VMOVDQU64       (R8)(R9*2), Z2
+	VMOVDQU64       8(R8)(R9*2), Z6
+	VPSHRDVQ.BCST   16(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 528(AX), Z31, Z2
+	VMOVDQU64       (R8)(R10*1), Z3
+	VMOVDQU64       8(R8)(R10*1), Z7
+	VPSHRDVQ.BCST   24(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 536(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x20, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows15
+	SUBQ            $0x00000200, AX
+	SUBQ            $0x00000400, DI
+	JMP             stored11
+
+first13:
+	MOVQ $0x00000010, R11
+
+rows16:
+	VMOVDQU64       (R8), Z0
+	VMOVDQU64.Z     8(R8), K2, Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64       (R8)(R9*1), Z1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Z5
+	VPSHRDVQ.BCST   8(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 520(AX), Z31, Z1
+	VMOVDQU64       (R8)(R9*2), Z2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Z6
+	VPSHRDVQ.BCST   16(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 528(AX), Z31, Z2
+	VMOVDQU64       (R8)(R10*1), Z3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Z7
+	VPSHRDVQ.BCST   24(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 536(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x20, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows16
+	SUBQ            $0x00000200, AX
+	SUBQ            $0x00000400, DI
+	JMP             stored11
+
+some14:
+	MOVQ $0x00000010, R11
+
+rows17:
+	VMOVDQU64.Z     (R8), K1, Z0
+	VMOVDQU64.Z     8(R8), K2, Z4
+	VPSHRDVQ.BCST   (AX), Z4, Z0
+	VPTERNLOGQ.BCST $0x96, 512(AX), Z31, Z0
+	VMOVDQU64.Z     (R8)(R9*1), K1, Z1
+	VMOVDQU64.Z     8(R8)(R9*1), K2, Z5
+	VPSHRDVQ.BCST   8(AX), Z5, Z1
+	VPTERNLOGQ.BCST $0x96, 520(AX), Z31, Z1
+	VMOVDQU64.Z     (R8)(R9*2), K1, Z2
+	VMOVDQU64.Z     8(R8)(R9*2), K2, Z6
+	VPSHRDVQ.BCST   16(AX), Z6, Z2
+	VPTERNLOGQ.BCST $0x96, 528(AX), Z31, Z2
+	VMOVDQU64.Z     (R8)(R10*1), K1, Z3
+	VMOVDQU64.Z     8(R8)(R10*1), K2, Z7
+	VPSHRDVQ.BCST   24(AX), Z7, Z3
+	VPTERNLOGQ.BCST $0x96, 536(AX), Z31, Z3
+	VSHUFI64X2      $0xee, Z1, Z0, Z8
+	VSHUFI64X2      $0xee, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, (DI)
+	VMOVDQU64       Z11, 1024(DI)
+	VSHUFI64X2      $0x44, Z1, Z0, Z8
+	VSHUFI64X2      $0x44, Z3, Z2, Z9
+	VSHUFI64X2      $0xdd, Z9, Z8, Z10
+	VSHUFI64X2      $0x88, Z9, Z8, Z11
+	VMOVDQU64       Z10, 2048(DI)
+	VMOVDQU64       Z11, 3072(DI)
+	ADDQ            R13, R8
+	ADDQ            $0x20, AX
+	ADDQ            $0x40, DI
+	DECQ            R11
+	JNE             rows17
+	SUBQ            $0x00000200, AX
+	SUBQ            $0x00000400, DI
+
+stored11:
+	VMOVDQA64 Z24, Z31
+	ADDQ      $0x00001000, DI
+	ADDQ      $0x04, SI
+	DECQ      BX
+	JNE       group10
+	SUBQ      $0x00004000, DI
+
+next:
+	ADDQ $0x00000400, AX
+	ADDQ $0x00004000, DI
+	ADDQ $0x20, R12
+	ADDQ $0x04, R14
+	MOVQ 64(R15), BX
+	SHLQ $0x02, BX
+	ADDQ BX, 72(SP)
+	MOVQ $0x00000004, BX
+	CMPQ 184(R15), $0x00
+	JEQ  lines
+	MOVQ 96(R15), BX
+	SHLQ $0x02, BX
+
+lines:
+	ADDQ     BX, 88(SP)
+	SHLQ     $0x02, BX
+	ADDQ     BX, 80(SP)
+	DECQ     96(SP)
+	JNE      quad
+	KORTESTB K7, K7
+	JNE      done
+
+multiply:
+	MOVQ    56(SP), R11
+	MOVQ    $0x00000040, R12
+	MOVQ    (SP), R9
+	ADDQ    72(R15), R9
+	SUBQ    48(R15), R9
+	CMPQ    64(SP), $0x01
+	CMOVQEQ 216(R15), R9
+	ADDQ    $0x38, R9
+	MOVQ    R9, R8
+	MOVQ    R9, R10
+	ADDQ    208(R15), R10
+	MOVQ    200(R15), R13
+
+	// TILELOADD TMM0, [R11+R12*1+0x0]
+	LONG $0x4b7b82c4
+	LONG $0x00002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0x400]
+	LONG $0x4b7b82c4
+	LONG $0x0400238c
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step18:
+	// TILELOADD TMM4, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000279c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x00002694
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM2, TMM3
+	LONG       $0x5e63e2c4
+	BYTE       $0xc2
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon19
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon19:
+	// TDPBSSD TMM1, TMM2, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon20
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon20:
+	// TILEZERO TMM2
+	LONG $0x497be2c4
+	BYTE $0xd0
+
+	// TILELOADD TMM2, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x04002694
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM2, TMM3
+	LONG       $0x5e63e2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon21
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon21:
+	ADDQ $0x00004000, SI
+	ADDQ $0x00004000, DI
+	DECQ DX
+	JNE  step18
+
+	// TILESTORED [R11+R12*1+0x0], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x00002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x400], TMM1
+	LONG $0x4b7a82c4
+	LONG $0x0400238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM0, [R11+R12*1+0x800]
+	LONG $0x4b7b82c4
+	LONG $0x08002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0xc00]
+	LONG $0x4b7b82c4
+	LONG $0x0c00238c
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step22:
+	// TILELOADD TMM4, [RDI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c0027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RDI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x0800279c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x00002694
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM2, TMM3
+	LONG       $0x5e63e2c4
+	BYTE       $0xc2
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon23
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon23:
+	// TDPBSSD TMM1, TMM2, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon24
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon24:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM2
+	LONG $0x497be2c4
+	BYTE $0xd0
+
+	// TILELOADD TMM2, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x04002694
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM2, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc2
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon25
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon25:
+	// TDPBSSD TMM1, TMM2, TMM3
+	LONG       $0x5e63e2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon26
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon26:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000279c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM2
+	LONG $0x497be2c4
+	BYTE $0xd0
+
+	// TILELOADD TMM2, [RSI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x08002694
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM2, TMM3
+	LONG       $0x5e63e2c4
+	BYTE       $0xc2
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon27
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon27:
+	// TDPBSSD TMM1, TMM2, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon28
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon28:
+	// TILEZERO TMM2
+	LONG $0x497be2c4
+	BYTE $0xd0
+
+	// TILELOADD TMM2, [RSI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c002694
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM2, TMM3
+	LONG       $0x5e63e2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon29
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon29:
+	ADDQ $0x00004000, SI
+	ADDQ $0x00004000, DI
+	DECQ DX
+	JNE  step22
+
+	// TILESTORED [R11+R12*1+0x800], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x08002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0xc00], TMM1
+	LONG $0x4b7a82c4
+	LONG $0x0c00238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM0, [R11+R12*1+0x1000]
+	LONG $0x4b7b82c4
+	LONG $0x10002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0x1400]
+	LONG $0x4b7b82c4
+	LONG $0x1400238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [R11+R12*1+0x1800]
+	LONG $0x4b7b82c4
+	LONG $0x18002394
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step30:
+	// TILELOADD TMM5, [RDI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x140027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RDI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x100027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM6, [RDI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x180027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon31
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon31:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon32
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon32:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon33
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon33:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c0027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x0400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon34
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon34:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon35
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon35:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon36
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon36:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x080027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x0800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon37
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon37:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon38
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon38:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon39
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon39:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon40
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon40:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon41
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon41:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon42
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon42:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x000027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x1000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon43
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon43:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon44
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon44:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon45
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon45:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x1400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon46
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon46:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon47
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon47:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x1800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon48
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon48:
+	ADDQ $0x00004000, SI
+	ADDQ $0x00004000, DI
+	DECQ DX
+	JNE  step30
+
+	// TILESTORED [R11+R12*1+0x1000], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x10002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x1400], TMM1
+	LONG $0x4b7a82c4
+	LONG $0x1400238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x1800], TMM2
+	LONG $0x4b7a82c4
+	LONG $0x18002394
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM0, [R11+R12*1+0x1c00]
+	LONG $0x4b7b82c4
+	LONG $0x1c002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0x2000]
+	LONG $0x4b7b82c4
+	LONG $0x2000238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [R11+R12*1+0x2400]
+	LONG $0x4b7b82c4
+	LONG $0x24002394
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step49:
+	// TILELOADD TMM5, [RDI+R12*1+0x2000]
+	LONG $0x4b7ba2c4
+	LONG $0x200027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RDI+R12*1+0x1c00]
+	LONG $0x4b7ba2c4
+	LONG $0x1c0027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM6, [RDI+R12*1+0x2400]
+	LONG $0x4b7ba2c4
+	LONG $0x240027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon50
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon50:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon51
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon51:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon52
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon52:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x180027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x0400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon53
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon53:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon54
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon54:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon55
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon55:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x140027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x0800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon56
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon56:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon57
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon57:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon58
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon58:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x100027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon59
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon59:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon60
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon60:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon61
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon61:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c0027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x1000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon62
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon62:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon63
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon63:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon64
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon64:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x080027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x1400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon65
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon65:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon66
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon66:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon67
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon67:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x1800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon68
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon68:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon69
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon69:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon70
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon70:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x000027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1c00]
+	LONG $0x4b7ba2c4
+	LONG $0x1c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon71
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon71:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon72
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon72:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon73
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon73:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x2000]
+	LONG $0x4b7ba2c4
+	LONG $0x2000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon74
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon74:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon75
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon75:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x2400]
+	LONG $0x4b7ba2c4
+	LONG $0x2400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon76
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon76:
+	ADDQ $0x00004000, SI
+	ADDQ $0x00004000, DI
+	DECQ DX
+	JNE  step49
+
+	// TILESTORED [R11+R12*1+0x1c00], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x1c002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x2000], TMM1
+	LONG $0x4b7a82c4
+	LONG $0x2000238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x2400], TMM2
+	LONG $0x4b7a82c4
+	LONG $0x24002394
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM0, [R11+R12*1+0x2800]
+	LONG $0x4b7b82c4
+	LONG $0x28002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0x2c00]
+	LONG $0x4b7b82c4
+	LONG $0x2c00238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [R11+R12*1+0x3000]
+	LONG $0x4b7b82c4
+	LONG $0x30002394
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step77:
+	// TILELOADD TMM5, [RDI+R12*1+0x2c00]
+	LONG $0x4b7ba2c4
+	LONG $0x2c0027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RDI+R12*1+0x2800]
+	LONG $0x4b7ba2c4
+	LONG $0x280027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM6, [RDI+R12*1+0x3000]
+	LONG $0x4b7ba2c4
+	LONG $0x300027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon78
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon78:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon79
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon79:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon80
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon80:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x2400]
+	LONG $0x4b7ba2c4
+	LONG $0x240027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x0400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon81
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon81:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon82
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon82:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon83
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon83:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x2000]
+	LONG $0x4b7ba2c4
+	LONG $0x200027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x0800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon84
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon84:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon85
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon85:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon86
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon86:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x1c00]
+	LONG $0x4b7ba2c4
+	LONG $0x1c0027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon87
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon87:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon88
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon88:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon89
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon89:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x180027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x1000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon90
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon90:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon91
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon91:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon92
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon92:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x140027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x1400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon93
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon93:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon94
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon94:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon95
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon95:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x100027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x1800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon96
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon96:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon97
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon97:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon98
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon98:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c0027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1c00]
+	LONG $0x4b7ba2c4
+	LONG $0x1c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon99
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon99:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon100
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon100:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon101
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon101:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x080027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x2000]
+	LONG $0x4b7ba2c4
+	LONG $0x2000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon102
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon102:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon103
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon103:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon104
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon104:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x2400]
+	LONG $0x4b7ba2c4
+	LONG $0x2400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon105
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon105:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon106
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon106:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon107
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon107:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x000027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x2800]
+	LONG $0x4b7ba2c4
+	LONG $0x2800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon108
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon108:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon109
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon109:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon110
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon110:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x2c00]
+	LONG $0x4b7ba2c4
+	LONG $0x2c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon111
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon111:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon112
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon112:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x3000]
+	LONG $0x4b7ba2c4
+	LONG $0x3000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon113
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon113:
+	ADDQ $0x00004000, SI
+	ADDQ $0x00004000, DI
+	DECQ DX
+	JNE  step77
+
+	// TILESTORED [R11+R12*1+0x2800], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x28002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x2c00], TMM1
+	LONG $0x4b7a82c4
+	LONG $0x2c00238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x3000], TMM2
+	LONG $0x4b7a82c4
+	LONG $0x30002394
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM0, [R11+R12*1+0x3400]
+	LONG $0x4b7b82c4
+	LONG $0x34002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM1, [R11+R12*1+0x3800]
+	LONG $0x4b7b82c4
+	LONG $0x3800238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM2, [R11+R12*1+0x3c00]
+	LONG $0x4b7b82c4
+	LONG $0x3c002394
+	BYTE $0x00
+	BYTE $0x00
+	MOVQ (R15), SI
+	MOVQ 48(SP), DI
+	MOVQ 152(R15), DX
+
+step114:
+	// TILELOADD TMM5, [RDI+R12*1+0x3800]
+	LONG $0x4b7ba2c4
+	LONG $0x380027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM4, [RDI+R12*1+0x3400]
+	LONG $0x4b7ba2c4
+	LONG $0x340027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM3, [RSI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x0000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILELOADD TMM6, [RDI+R12*1+0x3c00]
+	LONG $0x4b7ba2c4
+	LONG $0x3c0027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon115
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon115:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon116
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon116:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon117
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon117:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x3000]
+	LONG $0x4b7ba2c4
+	LONG $0x300027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x0400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon118
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon118:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon119
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon119:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon120
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon120:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x2c00]
+	LONG $0x4b7ba2c4
+	LONG $0x2c0027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x0800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon121
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon121:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon122
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon122:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon123
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon123:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x2800]
+	LONG $0x4b7ba2c4
+	LONG $0x280027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon124
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon124:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon125
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon125:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon126
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon126:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x2400]
+	LONG $0x4b7ba2c4
+	LONG $0x240027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x1000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon127
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon127:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon128
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon128:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon129
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon129:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x2000]
+	LONG $0x4b7ba2c4
+	LONG $0x200027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x1400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon130
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon130:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon131
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon131:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon132
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon132:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x1c00]
+	LONG $0x4b7ba2c4
+	LONG $0x1c0027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x1800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon133
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon133:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon134
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon134:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon135
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon135:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x1800]
+	LONG $0x4b7ba2c4
+	LONG $0x180027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x1c00]
+	LONG $0x4b7ba2c4
+	LONG $0x1c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon136
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon136:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon137
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon137:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon138
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon138:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x1400]
+	LONG $0x4b7ba2c4
+	LONG $0x140027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x2000]
+	LONG $0x4b7ba2c4
+	LONG $0x2000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon139
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon139:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon140
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon140:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon141
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon141:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x1000]
+	LONG $0x4b7ba2c4
+	LONG $0x100027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x2400]
+	LONG $0x4b7ba2c4
+	LONG $0x2400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon142
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon142:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon143
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon143:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon144
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon144:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0xc00]
+	LONG $0x4b7ba2c4
+	LONG $0x0c0027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x2800]
+	LONG $0x4b7ba2c4
+	LONG $0x2800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon145
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon145:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon146
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon146:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon147
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon147:
+	// TILEZERO TMM5
+	LONG $0x497be2c4
+	BYTE $0xe8
+
+	// TILELOADD TMM5, [RDI+R12*1+0x800]
+	LONG $0x4b7ba2c4
+	LONG $0x080027ac
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x2c00]
+	LONG $0x4b7ba2c4
+	LONG $0x2c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon148
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon148:
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon149
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon149:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon150
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon150:
+	// TILEZERO TMM4
+	LONG $0x497be2c4
+	BYTE $0xe0
+
+	// TILELOADD TMM4, [RDI+R12*1+0x400]
+	LONG $0x4b7ba2c4
+	LONG $0x040027a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x3000]
+	LONG $0x4b7ba2c4
+	LONG $0x3000269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon151
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon151:
+	// TDPBSSD TMM1, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon152
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon152:
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon153
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon153:
+	// TILEZERO TMM6
+	LONG $0x497be2c4
+	BYTE $0xf0
+
+	// TILELOADD TMM6, [RDI+R12*1+0x0]
+	LONG $0x4b7ba2c4
+	LONG $0x000027b4
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x3400]
+	LONG $0x4b7ba2c4
+	LONG $0x3400269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM0, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xc3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon154
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon154:
+	// TDPBSSD TMM1, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon155
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon155:
+	// TDPBSSD TMM2, TMM3, TMM5
+	LONG       $0x5e53e2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon156
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon156:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x3800]
+	LONG $0x4b7ba2c4
+	LONG $0x3800269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM1, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xcb
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon157
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon157:
+	// TDPBSSD TMM2, TMM3, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon158
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon158:
+	// TILEZERO TMM3
+	LONG $0x497be2c4
+	BYTE $0xd8
+
+	// TILELOADD TMM3, [RSI+R12*1+0x3c00]
+	LONG $0x4b7ba2c4
+	LONG $0x3c00269c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TDPBSSD TMM2, TMM3, TMM6
+	LONG       $0x5e4be2c4
+	BYTE       $0xd3
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon159
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon159:
+	ADDQ $0x00004000, SI
+	ADDQ $0x00004000, DI
+	DECQ DX
+	JNE  step114
+
+	// TILESTORED [R11+R12*1+0x3400], TMM0
+	LONG $0x4b7a82c4
+	LONG $0x34002384
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x3800], TMM1
+	LONG $0x4b7a82c4
+	LONG $0x3800238c
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R12*1+0x3c00], TMM2
+	LONG   $0x4b7a82c4
+	LONG   $0x3c002394
+	BYTE   $0x00
+	BYTE   $0x00
+	MOVQ   72(R15), AX
+	ADDQ   AX, (SP)
+	MOVQ   104(R15), AX
+	IMUL3Q $0x04, AX, AX
+	ADDQ   AX, 8(SP)
+	MOVQ   104(R15), AX
+	ADDQ   AX, 16(SP)
+	MOVQ   120(R15), AX
+	IMUL3Q $0x08, AX, AX
+	ADDQ   AX, 24(SP)
+	MOVQ   144(R15), AX
+	IMUL3Q $0x08, AX, AX
+	ADDQ   AX, 32(SP)
+	MOVQ   144(R15), AX
+	ADDQ   AX, 40(SP)
+	MOVQ   16(R15), AX
+	ADDQ   AX, 48(SP)
+	MOVQ   32(R15), AX
+	ADDQ   AX, 56(SP)
+	DECQ   64(SP)
+	JNE    unit
+
+done:
+	// TILERELEASE
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	MOVQ 64(SP), AX
+	MOVQ AX, left+8(FP)
+	VZEROUPPER
+	RET
+
+DATA spreadOrder<>+0(SB)/1, $0x00
+DATA spreadOrder<>+1(SB)/1, $0x01
+DATA spreadOrder<>+2(SB)/1, $0x02
+DATA spreadOrder<>+3(SB)/1, $0x03
+DATA spreadOrder<>+4(SB)/1, $0x01
+DATA spreadOrder<>+5(SB)/1, $0x02
+DATA spreadOrder<>+6(SB)/1, $0x03
+DATA spreadOrder<>+7(SB)/1, $0x04
+DATA spreadOrder<>+8(SB)/1, $0x02
+DATA spreadOrder<>+9(SB)/1, $0x03
+DATA spreadOrder<>+10(SB)/1, $0x04
+DATA spreadOrder<>+11(SB)/1, $0x05
+DATA spreadOrder<>+12(SB)/1, $0x03
+DATA spreadOrder<>+13(SB)/1, $0x04
+DATA spreadOrder<>+14(SB)/1, $0x05
+DATA spreadOrder<>+15(SB)/1, $0x06
+DATA spreadOrder<>+16(SB)/1, $0x04
+DATA spreadOrder<>+17(SB)/1, $0x05
+DATA spreadOrder<>+18(SB)/1, $0x06
+DATA spreadOrder<>+19(SB)/1, $0x07
+DATA spreadOrder<>+20(SB)/1, $0x05
+DATA spreadOrder<>+21(SB)/1, $0x06
+DATA spreadOrder<>+22(SB)/1, $0x07
+DATA spreadOrder<>+23(SB)/1, $0x08
+DATA spreadOrder<>+24(SB)/1, $0x06
+DATA spreadOrder<>+25(SB)/1, $0x07
+DATA spreadOrder<>+26(SB)/1, $0x08
+DATA spreadOrder<>+27(SB)/1, $0x09
+DATA spreadOrder<>+28(SB)/1, $0x07
+DATA spreadOrder<>+29(SB)/1, $0x08
+DATA spreadOrder<>+30(SB)/1, $0x09
+DATA spreadOrder<>+31(SB)/1, $0x0a
+DATA spreadOrder<>+32(SB)/1, $0x08
+DATA spreadOrder<>+33(SB)/1, $0x09
+DATA spreadOrder<>+34(SB)/1, $0x0a
+DATA spreadOrder<>+35(SB)/1, $0x0b
+DATA spreadOrder<>+36(SB)/1, $0x09
+DATA spreadOrder<>+37(SB)/1, $0x0a
+DATA spreadOrder<>+38(SB)/1, $0x0b
+DATA spreadOrder<>+39(SB)/1, $0x0c
+DATA spreadOrder<>+40(SB)/1, $0x0a
+DATA spreadOrder<>+41(SB)/1, $0x0b
+DATA spreadOrder<>+42(SB)/1, $0x0c
+DATA spreadOrder<>+43(SB)/1, $0x0d
+DATA spreadOrder<>+44(SB)/1, $0x0b
+DATA spreadOrder<>+45(SB)/1, $0x0c
+DATA spreadOrder<>+46(SB)/1, $0x0d
+DATA spreadOrder<>+47(SB)/1, $0x0e
+DATA spreadOrder<>+48(SB)/1, $0x0c
+DATA spreadOrder<>+49(SB)/1, $0x0d
+DATA spreadOrder<>+50(SB)/1, $0x0e
+DATA spreadOrder<>+51(SB)/1, $0x0f
+DATA spreadOrder<>+52(SB)/1, $0x0d
+DATA spreadOrder<>+53(SB)/1, $0x0e
+DATA spreadOrder<>+54(SB)/1, $0x0f
+DATA spreadOrder<>+55(SB)/1, $0x10
+DATA spreadOrder<>+56(SB)/1, $0x0e
+DATA spreadOrder<>+57(SB)/1, $0x0f
+DATA spreadOrder<>+58(SB)/1, $0x10
+DATA spreadOrder<>+59(SB)/1, $0x11
+DATA spreadOrder<>+60(SB)/1, $0x0f
+DATA spreadOrder<>+61(SB)/1, $0x10
+DATA spreadOrder<>+62(SB)/1, $0x11
+DATA spreadOrder<>+63(SB)/1, $0x12
+GLOBL spreadOrder<>(SB), RODATA|NOPTR, $64
+
+// func spreadDigitsAMX(dst *int8, pitch int, digits *byte, blocks int)
+// Requires: AVX, AVX512F, AVX512VBMI
+TEXT ·spreadDigitsAMX(SB), NOSPLIT, $0-32
+	MOVQ      dst+0(FP), AX
+	MOVQ      pitch+8(FP), CX
+	MOVQ      digits+16(FP), DX
+	MOVQ      blocks+24(FP), BX
+	VMOVDQU64 spreadOrder<>+0(SB), Z0
+
+block:
+	VPERMB    (DX), Z0, Z1
+	VMOVDQU64 Z1, (AX)
+	VPERMB    4(DX), Z0, Z1
+	VMOVDQU64 Z1, 64(AX)
+	VPERMB    8(DX), Z0, Z1
+	VMOVDQU64 Z1, 128(AX)
+	VPERMB    12(DX), Z0, Z1
+	VMOVDQU64 Z1, 192(AX)
+	ADDQ      $0x10, DX
+	ADDQ      CX, AX
+	DECQ      BX
+	JNE       block
+	VZEROUPPER
+	RET
+
 // func referColumnAVX512(ref *int64, exp *int32, cls *uint8, n int, scale int64) (special int)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·referColumnAVX512(SB), NOSPLIT, $0-48

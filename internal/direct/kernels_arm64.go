@@ -124,6 +124,8 @@ var convolvers = [2][maxWidth]func(acc *int64, accPitch int, a *int64, aPitch in
 
 func machineUnit() *laneUnit { return nil }
 
+func machineTiles() *tileUnit { return nil }
+
 func referColumnFast([]int64, []int32, []num.Cls, int64) (int, bool) { return 0, false }
 
 func referRowFast([]int32, []num.Cls, []int64) (int, int64, bool) { return 0, math.MinInt64, false }

@@ -99,3 +99,40 @@ func BenchmarkVertical(b *testing.B) {
 		})
 	}
 }
+
+// The time of products on tiles, a number, on data in cache, by columns and by rows in line.
+func BenchmarkTiles(b *testing.B) {
+	for _, p := range []int{212, 848, 1696} {
+		for _, byRows := range []bool{false, true} {
+			b.Run(fmt.Sprintf("bits=%d/byRows=%v", p, byRows), func(b *testing.B) {
+				f := num.Format{Kind: num.MP, Prec: uint32(p)}
+				t, ok := planTiles(f, p, 1000, 1000)
+				if !ok {
+					b.Skip("no unit")
+				}
+				rows, cols := 2*tileRows, 4*quad*t.unitQuads()
+				a, x := num.New(f, rows*cols), num.New(f, cols)
+				for _, v := range []*num.Array{a, x} {
+					for i := range v.Cls {
+						v.Cls[i] = num.MakeCls(i%3 == 0, num.Finite)
+						v.Sig[(i+1)*v.Limbs()-1] = 1 << 63
+					}
+				}
+				g := &gemv{m: num.Mat{Arr: a, RS: 1, CS: rows, Rows: rows, Cols: cols}, block: rows, byRows: byRows}
+				if byRows {
+					g.m.RS, g.m.CS = cols, 1
+				}
+				g.sums.tiles = t
+				w := newGemvWorker(g, f)
+				w.ref, w.special = make([]int64, rows+lanes), make([]bool, rows)
+				w.xTiles, w.scale, _ = t.vector(num.Vec{Arr: x, Inc: 1, N: cols})
+				w.tiles = w.newTileSums()
+				w.references(0, rows)
+				for b.Loop() {
+					w.addTiles(0, rows, 0, cols/quad)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*rows*cols), "ns/number")
+			})
+		}
+	}
+}

@@ -63,6 +63,8 @@ func convolveFast(rows, groups int, acc unsafe.Pointer, accPitch int, a unsafe.P
 
 func machineUnit() *laneUnit { return nil }
 
+func machineTiles() *tileUnit { return nil }
+
 func referColumnFast([]int64, []int32, []num.Cls, int64) (int, bool) { return 0, false }
 
 func referRowFast([]int32, []num.Cls, []int64) (int, int64, bool) { return 0, math.MinInt64, false }

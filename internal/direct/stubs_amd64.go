@@ -619,6 +619,53 @@ func verticalDot9AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, 
 //go:noescape
 func roundVerticalIFMA(job *byte)
 
+// tileRows2AMX is the loop of tileRows for 2 blocks. It stops at a unit of which numbers have no
+// digits yet, with the others converted, and returns how many are left.
+//
+//go:noescape
+func tileRows2AMX(job *byte) (left int)
+
+// tileRows7AMX is the loop of tileRows for 7 blocks. It stops at a unit of which numbers have no
+// digits yet, with the others converted, and returns how many are left.
+//
+//go:noescape
+func tileRows7AMX(job *byte) (left int)
+
+// tileRows8AMX is the loop of tileRows for 8 blocks. It stops at a unit of which numbers have no
+// digits yet, with the others converted, and returns how many are left.
+//
+//go:noescape
+func tileRows8AMX(job *byte) (left int)
+
+// tileRows10AMX is the loop of tileRows for 10 blocks. It stops at a unit of which numbers have no
+// digits yet, with the others converted, and returns how many are left.
+//
+//go:noescape
+func tileRows10AMX(job *byte) (left int)
+
+// tileRows12AMX is the loop of tileRows for 12 blocks. It stops at a unit of which numbers have no
+// digits yet, with the others converted, and returns how many are left.
+//
+//go:noescape
+func tileRows12AMX(job *byte) (left int)
+
+// tileRows14AMX is the loop of tileRows for 14 blocks. It stops at a unit of which numbers have no
+// digits yet, with the others converted, and returns how many are left.
+//
+//go:noescape
+func tileRows14AMX(job *byte) (left int)
+
+// tileRows16AMX is the loop of tileRows for 16 blocks. It stops at a unit of which numbers have no
+// digits yet, with the others converted, and returns how many are left.
+//
+//go:noescape
+func tileRows16AMX(job *byte) (left int)
+
+// spreadDigitsAMX is spreadDigits.
+//
+//go:noescape
+func spreadDigitsAMX(dst *int8, pitch int, digits *byte, blocks int)
+
 // referColumnAVX512 is the loop of referColumn for a positive multiple of 8 numbers. It returns 0 if
 // none is special.
 //

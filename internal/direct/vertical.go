@@ -428,6 +428,9 @@ func (w *gemvWorker) newVerticalRows() *verticalRows {
 
 // rowsVertical computes rows lo <= i < hi and returns how many took the exact sum.
 func (w *gemvWorker) rowsVertical(lo, hi int) (exact int64) {
+	if w.vertical == nil {
+		w.vertical = w.newVerticalRows()
+	}
 	v := w.vertical
 	t, lanes := v.plan, v.plan.unit.lanes
 	size := lanes * (t.digits + 1)

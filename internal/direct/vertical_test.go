@@ -195,65 +195,70 @@ func TestVerticalGemv(t *testing.T) {
 	for _, p := range []uint32{24, 64, 106, 128, 212, 424, 848, 1696} {
 		formats = append(formats, num.Format{Kind: num.MP, Prec: p})
 	}
-	withUnits(t, func(t *testing.T) {
-		r := rand.New(rand.NewPCG(3, 3))
-		work := Work{Context: t.Context(), Threads: 1 + r.IntN(3)}
-		for trial := range testlength.Trials(250) {
-			fm, fx, fz := formats[r.IntN(len(formats))], formats[r.IntN(len(formats))], formats[4+r.IntN(len(formats)-4)]
-			if r.IntN(2) == 0 {
-				fm, fx = fz, fz
-			}
-			m, n := 2+r.IntN(30), 4+r.IntN(80)
-			if r.IntN(5) == 0 {
-				n += 200
-			}
-			family := r.IntN(7)
-			a, x := verticalNumbers(r, fm, m*n, family), verticalNumbers(r, fx, n, r.IntN(4))
-			if family == 6 { // exact and nearly exact cancellation
-				for i := range m {
-					for j := range n / 2 {
-						a.CopyFrom(i*n+n-1-j, a, i*n+j)
-						a.Negate(i*n + n - 1 - j)
-					}
-				}
-				for j := range n / 2 {
-					x.CopyFrom(n-1-j, x, j)
-				}
-				if r.IntN(2) == 0 {
-					x.Set(n/2, num.Real{Class: num.Finite, Mag: []uint64{1}, Exp: int64(-r.IntN(3000))})
-				}
-			}
-			mat := num.Mat{Arr: a, RS: n, CS: 1, Rows: m, Cols: n}
-			if r.IntN(2) == 0 && family != 6 {
-				mat = num.Mat{Arr: a, RS: 1, CS: m, Rows: m, Cols: n}
-			}
-			alpha := num.Real{Class: num.Finite, Mag: []uint64{1}, Neg: r.IntN(2) == 0}
-			var beta num.Real
-			y := num.Vec{Arr: verticalNumbers(r, fz, m, 0), Inc: 1, N: m}
-			if r.IntN(3) == 0 {
-				alpha.Mag = []uint64{r.Uint64()}
-				beta = num.Real{Class: num.Finite, Mag: []uint64{1 + r.Uint64N(3)}}
-			}
-			z, want := num.New(fz, m), num.New(fz, m)
-			xv := num.Vec{Arr: x, Inc: 1, N: n}
-			exact, err := Gemv(work, alpha, mat, xv, beta, y, z, func(num.Flags) {})
-			if err != nil {
-				t.Fatal(err)
-			}
-			p := Product{Alpha: alpha, A: mat, B: xv.Mat(), Beta: beta, Old: y.Mat(), C: num.Vec{Arr: want, Inc: 1, N: m}.Mat()}
-			if err := Entries(work, p, func(num.Flags) {}); err != nil {
-				t.Fatal(err)
-			}
+	withUnits(t, func(t *testing.T) { compareGemv(t, 250, 2, 4, formats, formats[4:]) })
+}
+
+// compareGemv compares matrix-vector products of operands and results of such formats, from so many
+// rows and columns on, with exact sums.
+func compareGemv(t *testing.T, trials, rows, cols int, formats, results []num.Format) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(3, 3))
+	work := Work{Context: t.Context(), Threads: 1 + r.IntN(3)}
+	for trial := range testlength.Trials(trials) {
+		fm, fx, fz := formats[r.IntN(len(formats))], formats[r.IntN(len(formats))], results[r.IntN(len(results))]
+		if r.IntN(2) == 0 {
+			fm, fx = fz, fz
+		}
+		m, n := rows+r.IntN(30), cols+r.IntN(80)
+		if r.IntN(5) == 0 {
+			n += 200
+		}
+		family := r.IntN(7)
+		a, x := verticalNumbers(r, fm, m*n, family), verticalNumbers(r, fx, n, r.IntN(4))
+		if family == 6 { // exact and nearly exact cancellation
 			for i := range m {
-				if !z.SameBits(i, want, i) {
-					t.Fatalf("trial %d: %v matrix %d x %d, RS %d, %v vector, %v result, family %d: row %d differs", trial, fm, m, n, mat.RS, fx, fz, family, i)
+				for j := range n / 2 {
+					a.CopyFrom(i*n+n-1-j, a, i*n+j)
+					a.Negate(i*n + n - 1 - j)
 				}
 			}
-			if family == 0 && exact > 2 {
-				t.Errorf("trial %d: %v matrix, %v vector, %v result: %d of %d rows took the exact sum", trial, fm, fx, fz, exact, m)
+			for j := range n / 2 {
+				x.CopyFrom(n-1-j, x, j)
+			}
+			if r.IntN(2) == 0 {
+				x.Set(n/2, num.Real{Class: num.Finite, Mag: []uint64{1}, Exp: int64(-r.IntN(3000))})
 			}
 		}
-	})
+		mat := num.Mat{Arr: a, RS: n, CS: 1, Rows: m, Cols: n}
+		if r.IntN(2) == 0 && family != 6 {
+			mat = num.Mat{Arr: a, RS: 1, CS: m, Rows: m, Cols: n}
+		}
+		alpha := num.Real{Class: num.Finite, Mag: []uint64{1}, Neg: r.IntN(2) == 0}
+		var beta num.Real
+		y := num.Vec{Arr: verticalNumbers(r, fz, m, 0), Inc: 1, N: m}
+		if r.IntN(3) == 0 {
+			alpha.Mag = []uint64{r.Uint64()}
+			beta = num.Real{Class: num.Finite, Mag: []uint64{1 + r.Uint64N(3)}}
+		}
+		z, want := num.New(fz, m), num.New(fz, m)
+		xv := num.Vec{Arr: x, Inc: 1, N: n}
+		exact, err := Gemv(work, alpha, mat, xv, beta, y, z, func(num.Flags) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := Product{Alpha: alpha, A: mat, B: xv.Mat(), Beta: beta, Old: y.Mat(), C: num.Vec{Arr: want, Inc: 1, N: m}.Mat()}
+		if err := Entries(work, p, func(num.Flags) {}); err != nil {
+			t.Fatal(err)
+		}
+		for i := range m {
+			if !z.SameBits(i, want, i) {
+				t.Fatalf("trial %d: %v matrix %d x %d, RS %d, %v vector, %v result, family %d: row %d differs", trial, fm, m, n, mat.RS, fx, fz, family, i)
+			}
+		}
+		if family == 0 && exact > 2 {
+			t.Errorf("trial %d: %v matrix, %v vector, %v result: %d of %d rows took the exact sum", trial, fm, fx, fz, exact, m)
+		}
+	}
 }
 
 // TestVerticalDot compares dot products and norms with exact sums.

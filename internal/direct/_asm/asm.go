@@ -67,6 +67,7 @@ func main() {
 	}
 	vertical()
 	roundLanes()
+	tiles()
 	references()
 	Generate()
 }

@@ -13,3 +13,7 @@ require (
 require github.com/halfulp/halfulp/internal/_neon v0.0.0
 
 replace github.com/halfulp/halfulp/internal/_neon => ../../_neon
+
+require github.com/halfulp/halfulp v0.0.0
+
+replace github.com/halfulp/halfulp => ../../..

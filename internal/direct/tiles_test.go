@@ -1,0 +1,235 @@
+package direct
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/amx"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// genericTiles is the unit of all machines, in plain Go.
+var genericTiles = tileUnit{run: tileRowsGeneric, spread: spreadDigits, rows: tileRows}
+
+// withTiles runs f under every unit of tiles.
+func withTiles(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	defer func() { tilesOf, verticalUnit = machineTiles, machineUnit }()
+	if machineUnit() == nil {
+		u := verticalUnits["integers"]
+		verticalUnit = func() *laneUnit { return u }
+	}
+	tilesOf = func() *tileUnit { return &genericTiles }
+	t.Run("generic", f)
+	if u := machineTiles(); u != nil {
+		always := *u
+		always.rows, always.few, always.samples = tileRows, 0, 0
+		tilesOf = func() *tileUnit { return &always }
+		t.Run("machine", f)
+	}
+}
+
+// TestTileKernels compares the sums and the digits of the machine with those of the loops in Go.
+func TestTileKernels(t *testing.T) {
+	fast := machineTiles()
+	if fast == nil {
+		t.Skip("no unit")
+	}
+	r := rand.New(rand.NewPCG(1, 3))
+	for trial := range testlength.Trials(100) {
+		blocks := tileBlocks[trial%len(tileBlocks)]
+		limbs := 1 + r.IntN(2*blocks+2)
+		rows, cols := tileRows+r.IntN(30), quad+r.IntN(40)
+		f := num.Format{Kind: num.MP, Prec: uint32(64 * limbs)}
+		a, x := randomNumbers(r, f, rows*cols, trial/3), randomNumbers(r, num.Format{Kind: num.MP, Prec: 300}, cols, 1)
+		for i := range a.Exp {
+			switch r.IntN(100) {
+			case 0:
+				a.Exp[i] -= int32(r.IntN(2000))
+			case 1:
+				a.Exp[i] = math.MinInt32
+			}
+		}
+		for j := range cols {
+			if r.IntN(20) == 0 {
+				x.Cls[j] = 0
+			}
+		}
+		m := num.Mat{Arr: a, RS: cols, CS: 1, Rows: rows, Cols: cols}
+		if r.IntN(2) == 0 {
+			m.RS, m.CS = 1, rows
+		}
+		z := num.Format{Kind: num.MP, Prec: 53}
+		var sums [2][]uint64
+		var vectors [2]*tileVector
+		for k, u := range []*tileUnit{fast, &genericTiles} {
+			g := &gemv{m: m, block: rows, byRows: m.CS == 1}
+			g.sums.tiles = tilePlan{u, blocks}
+			w := newGemvWorker(g, z)
+			w.ref, w.special = make([]int64, rows+lanes), make([]bool, rows)
+			var ok bool
+			if w.xTiles, w.scale, ok = g.sums.tiles.vector(num.Vec{Arr: x, Inc: 1, N: cols}); !ok {
+				t.Fatal("a vector that is not finite")
+			}
+			w.references(0, rows)
+			w.tiles = w.newTileSums()
+			w.addTiles(0, rows, 0, (cols+quad-1)/quad)
+			sums[k], vectors[k] = w.tiles.sums, w.xTiles
+		}
+		name := fmt.Sprintf("trial %d: %d blocks, %d limbs, %d x %d, column step %d", trial, blocks, limbs, rows, cols, m.CS)
+		if !slices.Equal(vectors[0].digits, vectors[1].digits) {
+			t.Fatalf("%s: digits of x differ", name)
+		}
+		for i, v := range sums[0] {
+			if v != sums[1][i] {
+				t.Fatalf("%s: sum %d is %x, want %x", name, 2*i, v, sums[1][i])
+			}
+		}
+	}
+}
+
+// TestTileVector compares the digits of vectors with their numbers.
+func TestTileVector(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for trial := range testlength.Trials(200) {
+		p := tilePlan{&genericTiles, tileBlocks[trial%len(tileBlocks)]}
+		d := p.digits()
+		n := quad + r.IntN(9)
+		x := randomNumbers(r, num.Format{Kind: num.MP, Prec: uint32(64 * (1 + r.IntN(8)))}, n, 1)
+		if r.IntN(2) == 0 {
+			x.Cls[r.IntN(n)] = 0
+		}
+		v, scale, ok := p.vector(num.Vec{Arr: x, Inc: 1, N: n})
+		if !ok {
+			t.Fatal("a vector that is not finite")
+		}
+		bias, seen := make([]int64, d), make([]bool, n)
+		for slot, s := range v.signs {
+			j := quadAt(slot/quad, n) + slot%quad
+			value, sum := new(big.Int), int64(0)
+			for c := range d {
+				// Where the first row of the number has it beside the last digit of a block.
+				x := v.digits[(slot/quad*p.blocks+c/blockDigits)*tileBytes+(slot%quad*quad+3)*amx.RowBytes+c%blockDigits*4+3]
+				bias[c] += sum
+				sum += int64(x) << 7
+				value.Add(value.Lsh(value, 8), big.NewInt(int64(x)))
+			}
+			want := new(big.Int)
+			if s.Class() == num.Finite {
+				if seen[j] || v.scale[slot] != scale[j] || scale[j] != int64(x.Exp[j]) || s != x.Cls[j] {
+					t.Fatalf("trial %d: number %d is there with exponent %d and class %d", trial, j, v.scale[slot], s)
+				}
+				seen[j] = true
+				m := x.Value(j, make([]uint64, num.MaxValueWords)).Mag
+				want.Set(integerOf(m))
+				want.Lsh(want, uint(8*d)).Rsh(want, uint(num.BitLen(m)+1)).Neg(want)
+			}
+			if value.Cmp(want) != 0 {
+				t.Fatalf("trial %d: number %d of %d digits is %x, want %x", trial, j, d, value, want)
+			}
+		}
+		for j, s := range seen {
+			if !s && x.Cls[j].Class() == num.Finite {
+				t.Fatalf("trial %d: number %d is not there", trial, j)
+			}
+		}
+		if !slices.Equal(bias, v.bias) {
+			t.Fatalf("trial %d: bias %v, want %v", trial, v.bias, bias)
+		}
+	}
+}
+
+// TestTileGemv compares matrix-vector products with exact sums.
+func TestTileGemv(t *testing.T) {
+	var formats []num.Format
+	for _, p := range []uint32{64, 128, 150, 212, 424, 848, 950, 1200, 1400, 1696, 1900} {
+		formats = append(formats, num.Format{Kind: num.MP, Prec: p})
+	}
+	withTiles(t, func(t *testing.T) { compareGemv(t, 60, tileRows, quad, formats, formats) })
+}
+
+// TestTileGemvLong has products whose sums do not fit int32.
+func TestTileGemvLong(t *testing.T) {
+	withTiles(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(6, 6))
+		f := num.Format{Kind: num.MP, Prec: 1696}
+		const m, n = tileRows, 601
+		plan, ok := planTiles(f, 1696, m, n)
+		if !ok || plan.sumQuads()*quad >= n {
+			t.Fatalf("%d quads of sums", plan.sumQuads())
+		}
+		a, x := num.New(f, m*n), num.New(f, n)
+		for _, v := range []*num.Array{a, x} {
+			for i := range v.Cls { // as large as they get, all of one sign
+				v.Cls[i] = num.MakeCls(false, num.Finite)
+				sig := v.Sig[i*v.Limbs():][:v.Limbs()]
+				for k := range sig {
+					sig[k] = 1<<64 - 1
+				}
+				sig[0] -= 1<<32 - 1 + r.Uint64N(2)<<32
+			}
+		}
+		for _, byRows := range []bool{false, true} {
+			mat := num.Mat{Arr: a, RS: 1, CS: m, Rows: m, Cols: n}
+			if byRows {
+				mat.RS, mat.CS = n, 1
+			}
+			work := Work{Context: t.Context(), Threads: 1}
+			one := num.Real{Class: num.Finite, Mag: []uint64{1}}
+			z, want := num.New(f, m), num.New(f, m)
+			xv := num.Vec{Arr: x, Inc: 1, N: n}
+			exact, err := Gemv(work, one, mat, xv, num.Real{}, num.Vec{}, z, func(num.Flags) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if exact > 1 {
+				t.Errorf("%d of %d rows took the exact sum", exact, m)
+			}
+			p := Product{Alpha: one, A: mat, B: xv.Mat(), C: num.Vec{Arr: want, Inc: 1, N: m}.Mat()}
+			if err := Entries(work, p, func(num.Flags) {}); err != nil {
+				t.Fatal(err)
+			}
+			for i := range m {
+				if !z.SameBits(i, want, i) {
+					t.Fatalf("rows in line %v: row %d differs", byRows, i)
+				}
+			}
+		}
+	})
+}
+
+// TestNear has one product of a row far below the others, or 0.
+func TestNear(t *testing.T) {
+	const n = 64
+	f := num.Format{Kind: num.MP, Prec: 212}
+	a := num.New(f, n*n)
+	g := &gemv{m: num.Mat{Arr: a, RS: 1, CS: n, Rows: n, Cols: n}}
+	g.sums.tiles.unit = &tileUnit{samples: 8}
+	scale := make([]int64, n)
+	for j := range n {
+		scale[j] = int64(1000 * (j % 2))
+		for i := range n {
+			a.Cls[n*j+i], a.Exp[n*j+i] = num.MakeCls(i%2 == 0, num.Finite), int32(-1000*(j%2))
+		}
+	}
+	check := func(want bool, what string) {
+		t.Helper()
+		if g.near(scale) != want {
+			t.Errorf("%s: %v", what, !want)
+		}
+	}
+	check(true, "products of like size")
+	a.Cls[5*n] = num.MakeCls(false, num.Zero)
+	check(false, "a zero in the first row")
+	scale[5] = noScale
+	check(true, "a zero times a zero")
+	a.Exp[20*n] -= 60
+	check(false, "a small number in the first row")
+	g.sums.tiles.unit = &tileUnit{}
+	check(true, "no samples")
+}
