@@ -103,7 +103,7 @@ func (s *solver) invertBlocks(a *halfulp.Matrix, f *factors, wanted int) (r inve
 	for bits := f.conditionBits(); bits+blockSpare <= mostBlockBits; {
 		var more int
 		f.condition = bits
-		d, fixed := s.digitsFor(f.n, bits+digitSpare)
+		d, fixed := s.digitsFor(f.n, bits+digitSpare, mostDigits)
 		if fixed {
 			var t *digits
 			s.plan(digitsCost(f.n, d))

@@ -21,8 +21,8 @@ func TestLUByDigits(t *testing.T) {
 	}
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
-	found, none, ties := 0, 0, 0
-	enough := func() bool { return found > 0 && none > 0 && ties > 0 }
+	found, none, ties, long := 0, 0, 0, 0
+	enough := func() bool { return found > 0 && none > 0 && ties > 0 && long > 0 }
 	for trial := range testlength.Until(testlength.Of(40, 100, 1500), enough) {
 		n := 1 + r.IntN(6)
 		if trial%8 == 0 { // of more than one panel
@@ -50,6 +50,12 @@ func TestLUByDigits(t *testing.T) {
 			continue
 		}
 		bits := 40 + r.IntN(300)
+		if trial%6 == 0 { // more digits than those of solutions, and pivots below 2^-860
+			bits += 400 + r.IntN(1000)
+			if trial%24 == 0 {
+				a = ill(r, halfulp.MP(1200), n, 300+r.IntN(700))
+			}
+		}
 		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", seed, trial, n, bits)
 		s := testSolver(t, 1+trial%2)
 		known := true // even if it is not: then there are none
@@ -62,7 +68,10 @@ func TestLUByDigits(t *testing.T) {
 			continue
 		}
 		found++
-		g, err := s.eliminate(a, n, 1000, true)
+		if s.stats.Precision > mostDigits*direct.LaneBits() {
+			long++
+		}
+		g, err := s.eliminate(a, n, 3000, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +91,7 @@ func TestLUByDigits(t *testing.T) {
 				if i > j {
 					y, k, l = e.l, j, i
 				}
-				if by := y.outside(k, l, new(big.Float).SetPrec(4000).SetRat(x)); by > 0 {
+				if by := y.outside(k, l, new(big.Float).SetPrec(6000).SetRat(x)); by > 0 {
 					t.Fatalf("%s: entry (%d, %d) of L and U lies outside by %g", name, i, j, by)
 				}
 			}
@@ -95,6 +104,6 @@ func TestLUByDigits(t *testing.T) {
 		}
 	}
 	if !enough() {
-		t.Fatalf("%d enclosures, %d none, %d others than those of the largest pivots", found, none, ties)
+		t.Fatalf("%d enclosures, %d of many digits, %d none, %d others than those of the largest pivots", found, long, none, ties)
 	}
 }

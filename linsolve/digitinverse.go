@@ -56,7 +56,7 @@ func (s *solver) quickInverse(a, b *halfulp.Matrix, f *factors, z *halfulp.Matri
 	wanted += 4*bits.Len(uint(n)) + 4 // for what inverseTo proves
 	known := false                    // that a is regular
 	for {
-		d, ok := s.digitsFor(n, cond+wanted)
+		d, ok := s.digitsFor(n, cond+wanted, mostDigits)
 		if !ok {
 			return nil
 		}

@@ -61,7 +61,8 @@ type digits struct {
 	h         []float64  // bounds of |F^-1| e
 	tops      []int      // column order[i] of F^-1 is below 2^tops[i], about
 	lowerNorm float64    // bound of ‖L^-1‖∞
-	rho       float64
+	defect    *big.Float // bound of ‖(F - G) G^-1‖∞
+	rho       float64    // the same, but of what is below 2^-1000
 }
 
 const (
@@ -69,8 +70,12 @@ const (
 	growth = 12
 	// digitSpare are bits beyond the condition number's, for the proof and for G^-1 r.
 	digitSpare = 90
-	// mostDigits bounds the digits, so that products of them are within the range of float64.
+	// mostDigits bounds the digits of what solves systems, so that products of them are within the
+	// range of float64.
 	mostDigits = 17
+	// leastDigitPivot bounds pivots, so that float64 numbers tell them from others. They are no
+	// noise from 2^-854 on with mostDigits.
+	leastDigitPivot = 0x1p-860
 	// detDigits bounds order times digits, a lane, of determinants that are faster so than by
 	// blocks.
 	detDigits = 1250
@@ -78,16 +83,16 @@ const (
 	digitBytes = 1 << 28
 )
 
-// digitsFor returns how many digits hold so many bits, if an elimination of order n has the room
-// for them. It takes a 7th to a half of the time of blocks, refinement included, for orders from
+// digitsFor returns how many digits hold so many bits, if these are not more than most and an
+// elimination of order n has the room for them. It takes a 7th to a half of the time of blocks, refinement included, for orders from
 // 150 to 1000. With Options.Check blocks are the way, whose products are compared.
-func (s *solver) digitsFor(n, bits int) (d int, ok bool) {
+func (s *solver) digitsFor(n, bits, most int) (d int, ok bool) {
 	b := direct.LaneBits()
 	if b == 0 || s.opt.Check {
 		return 0, false
 	}
 	d = max((bits+growth+b-1)/b, 3)
-	return d, d <= mostDigits && n <= digitBytes/(8*(2*d+1))/max(n, 1)
+	return d, d <= most && n <= digitBytes/(8*(2*d+1))/max(n, 1)
 }
 
 // eliminateDigits returns an inverse with d digits; if these do not do, it guesses how many more
@@ -121,14 +126,14 @@ func (s *solver) eliminateDigits(a *halfulp.Matrix, f *factors, d, wanted int) (
 	if err := t.bound(); err != nil {
 		return nil, 0, err
 	}
-	defect := upper().SetMantExp(big.NewFloat(float64((n+1)*(12*d+8))), growth-d*lanes.Bits())
+	t.defect = upper().SetMantExp(big.NewFloat(float64((n+1)*(12*d+8))), growth-d*lanes.Bits())
 	sum := upper()
 	for _, v := range t.h {
 		sum.Add(sum, upper().SetFloat64(v))
 	}
-	defect.Mul(defect, sum)
-	if t.rho, _ = defect.Float64(); !(t.rho <= mostRho) {
-		return nil, defect.MantExp(nil) + 16, errProof
+	t.defect.Mul(t.defect, sum)
+	if t.rho, _ = t.defect.Float64(); !(t.rho <= mostRho) {
+		return nil, t.defect.MantExp(nil) + 16, errProof
 	}
 	t.rho = float64(t.rho*(1+0x1p-50)) + 0x1p-1000
 	for i, v := range t.h {
@@ -342,7 +347,7 @@ func (t *digitPanel) column(c int) error {
 	if best < 0 || most < math.Ldexp(1, 30-d*t.Bits()) {
 		return errNoise
 	}
-	if most > 0.499 {
+	if most > 0.499 || most < leastDigitPivot {
 		return ErrRange
 	}
 	t.exchange(c, best)
@@ -524,6 +529,10 @@ func (t *digits) bound() error {
 	}
 	t.setTops(li, ui)
 	lost = float64(gamma*largestOf(absUpper(n, u, absUpper(n, ui, ones)))*1.001) + float64(float64(n)*0x1p-700)
+	if t.d > mostDigits {
+		// Numbers of U below 2^-900 are right to 2^-940, those of its inverse are below 2^100.
+		lost += float64(float64(n*n) * 0x1p-840 / slices.Min(t.pivot))
+	}
 	if !(lost < mostRho) {
 		return ErrRange
 	}
@@ -800,7 +809,7 @@ func setBits(x []uint64, low int, v uint64) {
 // the way.
 func (s *solver) digitsDeterminant(a *halfulp.Matrix, f *factors, some, places int) (*determinant, int, error) {
 	some += digitDetSpare(f.n)
-	d, ok := s.digitsFor(f.n, some)
+	d, ok := s.digitsFor(f.n, some, mostDigits)
 	if !ok {
 		return nil, 0, ErrRange
 	}
@@ -824,7 +833,7 @@ func digitDetSpare(n int) int { return 3*bits.Len(uint(n)) + 8 }
 // many bits; nil where blocks are faster: up to the size that detDigits says, on 16 processors as
 // on one, an elimination takes a half to a fifth of their time.
 func (s *solver) quickDeterminant(a *halfulp.Matrix, f *factors, loss, places int) (*determinant, error) {
-	if d, ok := s.digitsFor(f.n, loss+places+digitDetSpare(f.n)); !ok || f.n*d > detDigits*direct.LaneCount() {
+	if d, ok := s.digitsFor(f.n, loss+places+digitDetSpare(f.n), mostDigits); !ok || f.n*d > detDigits*direct.LaneCount() {
 		return nil, nil
 	}
 	d, _, err := s.digitsDeterminant(a, f, loss+places, places)

@@ -18,7 +18,7 @@ import (
 // digitsOf returns an inverse in digits of some bits, nil if there is none.
 func digitsOf(t *testing.T, s *solver, a *halfulp.Matrix, f *factors, bits int) *digits {
 	t.Helper()
-	d, ok := s.digitsFor(f.n, bits)
+	d, ok := s.digitsFor(f.n, bits, mostDigits)
 	if !ok {
 		return nil
 	}
