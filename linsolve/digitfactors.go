@@ -9,7 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -18,32 +18,37 @@ import (
 // 0.7 with AVX2.
 const factorDigits = 3000
 
-// luByDigits returns the order of rows that partial pivoting leads to and an enclosure of the
-// factors of a square matrix, with errors of about 2^-bits of the largest entries of rows of L and
-// columns of U, by elimination in digits; nil where that is not the way. It is known whether a is
-// regular if known says so.
-func (s *solver) luByDigits(a *halfulp.Matrix, bits int, known *bool) (order []int, e *enclosure, err error) {
+// digitLU is about the factors L and U of P F.
+type digitLU struct {
+	*digits
+	l    digitLower
+	tops []float64 // of columns of U
+}
+
+// luByDigits returns factors of a square matrix by elimination in digits, with errors of about
+// 2^-bits of the largest entries of rows of L and columns of U; nil where that is not the way. It
+// is known whether a is regular if known says so.
+func (s *solver) luByDigits(a *halfulp.Matrix, bits int, known *bool) (*digitLU, error) {
 	m, n := a.Dims()
 	if m != n || n*3 > factorDigits*direct.LaneCount() {
-		return nil, nil, nil
+		return nil, nil
 	}
-	defer s.release()
 	// Rows are not scaled: that might change pivots.
 	by, tops := unscaled(n, n), topsOf(raw.Matrix(a))
 	for j := range n {
 		high := slices.Max(tops.top[j*n : (j+1)*n])
 		if high == none {
-			return nil, nil, nil
+			return nil, nil
 		}
 		by.cols[j] = -high
 	}
 	f, err := s.factor(raw.Matrix(a), by)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	cond, err := s.loss(f)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if cond > lossy {
 		cond = f.conditionBits()
@@ -52,7 +57,7 @@ func (s *solver) luByDigits(a *halfulp.Matrix, bits int, known *bool) (order []i
 	for {
 		d, ok := s.digitsFor(n, cond+wanted, rootDigits)
 		if !ok || n*d > factorDigits*direct.LaneCount() {
-			return nil, nil, nil
+			return nil, nil
 		}
 		s.plan(digitsCost(n, d) + s.wantedCost(n, n)) // may fuse: an estimate
 		t, more, err := s.eliminateDigits(a, f, d, 0)
@@ -60,15 +65,14 @@ func (s *solver) luByDigits(a *halfulp.Matrix, bits int, known *bool) (order []i
 		case err == nil:
 			if more = t.luBits() - bits; more >= 0 {
 				s.stats.Rho, s.stats.Precision = t.rho, d*t.Bits()
-				e, err := t.factors(bits)
-				return t.order, e, err
+				return t.factors()
 			}
 			more = -more
 		case errors.Is(err, ErrRange):
-			return nil, nil, nil
+			return nil, nil
 		default:
 			if err := s.askForMore(err, a, known); err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 		}
 		cond += max(more, cond/4)
@@ -98,73 +102,88 @@ func (t *digits) splitError() *big.Float {
 	return upper().Mul(t.defect, upper().SetFloat64(t.lowerNorm))
 }
 
-// factors returns the enclosure that luBits promises, where it tells of more than none.
-func (t *digits) factors(wanted int) (*enclosure, error) {
-	n, d, b, count, size := t.n, t.d, t.Bits(), t.Count(), t.Size()
-	off := t.splitError()
-	if off.Cmp(big.NewFloat(0.125)) > 0 {
-		return nil, nil
+// factors returns the factors, with what they are off by.
+func (t *digits) factors() (*digitLU, error) {
+	n, count, size := t.n, t.Count(), t.Size()
+	z := &digitLU{
+		digits: t, tops: make([]float64, n),
+		l: digitLower{numbers: t.numbers, rows: t.lower, length: func(i int) int { return i }, exp: 2},
 	}
-	off.Mul(off, big.NewFloat(1.25))
-	exact, nothing := halfulp.MP(uint(b*d)), halfulp.MP(halfulp.MinPrec)
-	l := &nearly{x: halfulp.NewMatrix(exact, n, n), d: halfulp.NewMatrix(nothing, n, n), words: words(wanted), err: make([]int64, n)}
-	u := &nearly{x: halfulp.NewMatrix(exact, n, n), d: halfulp.NewMatrix(nothing, n, n), words: words(wanted), err: make([]int64, n)}
-	l.left, l.right = make([]int64, n), make([]int64, n)
-	u.left, u.right = make([]int64, n), negated(t.cols)
-	for i := range u.left {
-		u.left[i] = growth
-	}
-	err := t.s.each(n, func(i int) { // of L
-		m, sum := raw.Matrix(l.x), 1.0
-		mag := make([]uint64, (b*d+63)/64+1)
-		for j := range i {
-			x := t.lower[i][j*d:]
-			clear(mag)
-			for c := range d {
-				setBits(mag, b*(d-1-c), t.FactorDigit(x, c))
-			}
-			half, top := uint64(1)<<uint((b*d-1)%64), mag[(b*d-1)/64:]
-			neg := top[0]&half == 0
-			if top[0] ^= half; neg { // 1/2 - x instead of x - 1/2
-				num.Negate(mag)
-				top[0] &= half<<1 - 1
-				clear(top[1:])
-			}
-			m.Arr.Set(m.At(j, i), num.Real{Class: num.Finite, Neg: neg, Mag: mag, Exp: int64(2 - b*d)})
-			sum += math.Abs(t.FactorFloat(x))
+	err := t.s.each(n, func(j int) {
+		most := t.pivot[j]
+		for k := range j {
+			most = max(most, math.Abs(t.VectorFloat(t.upper[(j/count*n+k)*size:][:size], j%count)))
 		}
-		l.err[i] = int64(upper().Mul(off, upper().SetFloat64(float64(sum*(1+0x1p-30))+0x1p-60)).MantExp(nil))
+		z.tops[j] = float64(most * (1 + 0x1p-40))
 	})
 	if err != nil {
 		return nil, err
 	}
-	err = t.s.each(n, func(j int) { // of U
-		m := raw.Matrix(u.x)
-		mag := make([]uint64, (b*d+63)/64+1)
-		top := int64(math.MinInt32)
-		for k := range j {
-			clear(mag)
-			neg := false
-			x := t.upper[(j/count*n+k)*size:][:size]
-			for c := range d {
-				v, less := t.VectorDigit(x, c, j%count)
-				neg = neg || less
-				setBits(mag, b*(d-1-c), v)
-			}
-			at := m.At(k, j)
-			m.Arr.Set(at, num.Real{Class: num.Finite, Neg: neg, Mag: mag, Exp: int64(-b * d)})
-			if m.Arr.Class(at) == num.Finite {
-				top = max(top, int64(m.Arr.Exp[at]))
+	off := t.splitError()
+	return z, z.l.setRadius(t.s, off.Mul(off, big.NewFloat(1.25)))
+}
+
+// off returns what column j of U is off by, in units of 2^l.unit.
+func (t *digitLU) off(j int) float64 {
+	return float64(t.tops[j] * t.l.radius[0]) // the first row of L is 1
+}
+
+// near returns entry (i, j) of U, without bits that are cut off, in the memory of mag.
+func (t *digitLU) near(mag []uint64, i, j, cut int) near {
+	if i == j {
+		v := t.nearInteger(mag, t.pivots[j], cut)
+		v.neg = t.neg[j]
+		return v
+	}
+	count, size := t.Count(), t.Size()
+	return t.nearVector(mag, t.upper[(j/count*t.n+i)*size:][:size], j%count, cut)
+}
+
+// roundTo stores the entries that are decided in z and returns the others, of L and of U; not ok
+// unless it is proved that the pivots are the largest ones.
+func (t *digitLU) roundTo(z *LUFactors) (lower, upper [][2]int, ok bool, err error) {
+	s := t.s
+	if lower, ok, err = t.l.roundTo(s, raw.Matrix(z.L), slack); !ok || err != nil {
+		return nil, nil, ok, err
+	}
+	u := raw.Matrix(z.U)
+	settlers, mags := t.settlers(s, u.Arr.Format)
+	left := make([][][2]int, t.n)
+	err = par.For(s.ctx, s.threads, t.n, func(worker, j int) {
+		one(z.L, j, j)
+		r := t.off(j)
+		cut := t.cutOf(r, t.l.unit)
+		for i := range j + 1 {
+			v := t.near(mags[worker], i, j, cut)
+			v.within(r, t.l.unit)
+			v.exp += growth - t.cols[j]
+			if !v.roundTo(settlers[worker], u.Arr, u.At(i, j)) {
+				left[j] = append(left[j], [2]int{i, j})
 			}
 		}
-		at := m.At(j, j)
-		pivot := new(big.Float).SetMantExp(new(big.Float).SetInt(t.pivots[j]), -b*d)
-		if t.neg[j] {
-			pivot.Neg(pivot)
-		}
-		u.x.SetBig(j, j, pivot)
-		top = max(top, int64(m.Arr.Exp[at]))
-		u.err[j] = top + int64(off.MantExp(nil))
 	})
-	return &enclosure{l: l, u: u, bits: wanted}, err
+	return lower, slices.Concat(left...), true, err
+}
+
+// enclosure returns what encloses the entries that are open, and the pivots.
+func (t *digitLU) enclosure(u *unknown) *enclosure {
+	e := &enclosure{bits: max(t.luBits(), 1)}
+	if len(u.open) == 0 {
+		return e
+	}
+	n := t.n
+	e.l, e.u = t.l.enclosure(u), t.openEntries(n, n)
+	e.u.right = negated(t.cols)
+	mag := t.room()
+	for j := range n {
+		e.u.left[j] = growth
+		e.u.err[j] = exponentOf(float64(t.off(j)*(1+0x1p-40)), t.l.unit)
+		e.u.set(j, j, t.near(mag, j, j, 0))
+	}
+	for _, w := range u.open {
+		if w.part == ofU {
+			e.u.set(w.i, w.j, t.near(mag, w.i, w.j, 0))
+		}
+	}
+	return e
 }

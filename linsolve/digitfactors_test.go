@@ -21,8 +21,8 @@ func TestLUByDigits(t *testing.T) {
 	}
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
-	found, none, ties, long := 0, 0, 0, 0
-	enough := func() bool { return found > 0 && none > 0 && ties > 0 && long > 0 }
+	found, none, ties, long, rounded := 0, 0, 0, 0, 0
+	enough := func() bool { return found > 0 && none > 0 && ties > 0 && long > 0 && rounded > 0 }
 	for trial := range testlength.Until(testlength.Of(40, 100, 1500), enough) {
 		n := 1 + r.IntN(6)
 		if trial%8 == 0 { // of more than one panel
@@ -59,15 +59,27 @@ func TestLUByDigits(t *testing.T) {
 		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", seed, trial, n, bits)
 		s := testSolver(t, 1+trial%2)
 		known := true // even if it is not: then there are none
-		order, e, err := s.luByDigits(a, bits, &known)
+		z, err := s.luByDigits(a, bits, &known)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if e == nil {
+		if z == nil {
 			none++
 			continue
 		}
 		found++
+		order := z.order
+		u := newUnknown(chosen(a, order, all(n)), n, ones(n), 0)
+		for i := range n {
+			for j := range n {
+				w := wanted{part: ofU, i: i, j: j}
+				if i > j {
+					w.part = ofL
+				}
+				u.open = append(u.open, w)
+			}
+		}
+		e := z.enclosure(u)
 		if s.stats.Precision > mostDigits*direct.LaneBits() {
 			long++
 		}
@@ -102,8 +114,52 @@ func TestLUByDigits(t *testing.T) {
 				t.Fatalf("%s: row %d of L has errors of 2^%d", name, i, e.l.err[i])
 			}
 		}
+		format := halfulp.MP(uint(max(bits-20-r.IntN(20), halfulp.MinPrec)))
+		to := &LUFactors{L: halfulp.NewMatrix(format, n, n), U: halfulp.NewMatrix(format, n, n)}
+		lower, upper, ok, err := z.roundTo(to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok && bits > 80 { // fewer bits do not tell that one exceeds 1 by less than 2^-60
+			t.Fatalf("%s: a multiplier that exceeds 1", name)
+		}
+		if !ok {
+			continue
+		}
+		open := len(lower) + len(upper)
+		rounded += n*n - open
+		checkRounded(t, name, to.L, lower, func(i, j int) *big.Rat {
+			switch {
+			case i < j:
+				return new(big.Rat)
+			case i == j:
+				return big.NewRat(1, 1)
+			}
+			return lu[i][j]
+		})
+		checkRounded(t, name, to.U, upper, func(i, j int) *big.Rat {
+			if i > j {
+				return new(big.Rat)
+			}
+			return lu[i][j]
+		})
 	}
 	if !enough() {
-		t.Fatalf("%d enclosures, %d of many digits, %d none, %d others than those of the largest pivots", found, long, none, ties)
+		t.Fatalf("%d enclosures, %d of many digits, %d none, %d others than those of the largest pivots, %d entries rounded", found, long, none, ties, rounded)
+	}
+}
+
+// checkRounded compares entries that are not open with those that are exact.
+func checkRounded(t *testing.T, name string, z *halfulp.Matrix, open [][2]int, exact func(i, j int) *big.Rat) {
+	t.Helper()
+	for j := range z.Cols() {
+		for i := range z.Rows() {
+			if slices.Contains(open, [2]int{i, j}) {
+				continue
+			}
+			if want := lintest.Nearest(z.Format(), exact(i, j)); !z.At(i, j).Same(want) {
+				t.Fatalf("%s: entry (%d, %d) is %s, want %s", name, i, j, z.At(i, j).Hex(), want.Hex())
+			}
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/num"
 )
 
 // numbers are numbers of d digits in lanes.
@@ -150,6 +151,48 @@ func (t numbers) below(s []int64, e int) bool {
 		if c <= t.d && (s[c*count+k]^sign)>>(c*b-e) != 0 {
 			return false
 		}
+	}
+	return true
+}
+
+// addNumber adds an entry of a times 2^e, cut off, to digits of a lane; not ok if it is 1 or more.
+func (t numbers) addNumber(s []int64, lane int, a *num.Array, at int, e int64, buf *[num.MaxValueWords]uint64) (ok bool) {
+	count, b := t.Count(), int64(t.Bits())
+	var sig []uint64
+	var neg bool
+	switch a.Kind { // the number is sig 2^e
+	case num.MP:
+		cls, l := a.Cls[at], a.Limbs()
+		if cls.Class() != num.Finite {
+			return true
+		}
+		sig, neg = a.Sig[at*l:(at+1)*l], cls.Neg()
+		e += int64(a.Exp[at]) - int64(64*l)
+	default:
+		x := a.Value(at, buf[:])
+		if x.Class != num.Finite {
+			return true
+		}
+		sig, neg = x.Mag, x.Neg
+		e += x.Exp
+	}
+	// Digit c has the bits from B^-(c+1) on.
+	to := s[count+lane:]
+	top := e + int64(num.BitLen(sig))
+	if top > 0 {
+		return false
+	}
+	mask := uint64(1)<<uint(b) - 1
+	for c := max((-top)/b, 0); c < int64(t.d); c++ {
+		low := -e - b*(c+1)
+		if low <= -b {
+			break
+		}
+		v := int64(num.WordAt(sig, low) & mask)
+		if neg {
+			v = -v
+		}
+		to[int(c)*count] += v
 	}
 	return true
 }

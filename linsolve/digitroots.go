@@ -335,47 +335,10 @@ func (t *digitRoot) row(p, i int, w *rootLanes) error {
 // addEntries adds twice entries (j, i) of F, cut off, to digits of row i of L^T in panel p; not ok
 // if one is too large for F to be positive definite.
 func (t *digitRoot) addEntries(s []int64, p, i int, w *rootLanes) (ok bool) {
-	count, b := t.Count(), int64(t.Bits())
 	first, end := t.place(p)
-	mask := uint64(1)<<uint(b) - 1
-	a := t.c.Arr
 	for j := max(first, i); j < end; j++ {
-		at := t.c.At(j, i)
-		var sig []uint64
-		var neg bool
-		e := t.rows[j] + t.cols[i] + 1 // the number is sig 2^e
-		switch a.Kind {
-		case num.MP:
-			cls, l := a.Cls[at], a.Limbs()
-			if cls.Class() != num.Finite {
-				continue
-			}
-			sig, neg = a.Sig[at*l:(at+1)*l], cls.Neg()
-			e += int64(a.Exp[at]) - int64(64*l)
-		default:
-			x := a.Value(at, w.buf[:])
-			if x.Class != num.Finite {
-				continue
-			}
-			sig, neg = x.Mag, x.Neg
-			e += x.Exp
-		}
-		// Digit c has the bits from B^-(c+1) on.
-		to := s[count+j-first:]
-		top := e + int64(num.BitLen(sig))
-		if top > 0 {
+		if !t.addNumber(s, j-first, t.c.Arr, t.c.At(j, i), t.rows[j]+t.cols[i]+1, &w.buf) {
 			return false
-		}
-		for c := max((-top)/b, 0); c < int64(t.d); c++ {
-			low := -e - b*(c+1)
-			if low <= -b {
-				break
-			}
-			v := int64(num.WordAt(sig, low) & mask)
-			if neg {
-				v = -v
-			}
-			to[int(c)*count] += v
 		}
 	}
 	return true
@@ -405,7 +368,8 @@ func (t *digitRoot) pivot(i int, s []int64, lane int) error {
 
 // bound makes v and radius, or guesses how many more bits will do.
 //
-// With L1 = L' diag(root), as for triangles, for an inverse of L' rounded.
+// With L1 = L' diag(root), as for triangles, for an inverse of L' rounded, or where float64 numbers
+// do not suffice for one for that of L1 by digits.
 func (t *digitRoot) bound() (more int, err error) {
 	s, n, count, size := t.s, t.n, t.Count(), t.Size()
 	l, li := s.floats(n*n), s.floats(n*n)
@@ -428,7 +392,7 @@ func (t *digitRoot) bound() (more int, err error) {
 		return 0, err
 	}
 	least := slices.Min(t.root)
-	if !(max(largestOf(l), largestOf(li)) < 0x1p300 && least > 0x1p-300) {
+	if !(largestOf(l) < 0x1p300 && least > 0x1p-300) {
 		return 0, ErrRange
 	}
 	v := make([]float64, n)
@@ -439,15 +403,28 @@ func (t *digitRoot) bound() (more int, err error) {
 	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
 	v = absLower(n, li, v)
 	lost := float64(gamma*largestOf(absLower(n, l, v))*1.001) + float64(float64(n)*0x1p-890/least*largestOf(v))
-	if !(lost < mostRho) {
-		return 0, ErrRange
-	}
 	part := make([]float64, n) // diag(root) v
+	if lost < mostRho && largestOf(li) < 0x1p300 {
+		for i, x := range v {
+			part[i] = float64(x / (1 - lost) * (1 + 0x1p-40))
+			v[i] = float64(part[i] / t.root[i] * (1 + 0x1p-40))
+		}
+	} else {
+		_, top := math.Frexp(largestOf(li) / least)
+		long := digitTriangle{numbers: t.numbers, rows: t.lower, length: func(i int) int { return i }, inverse: t.inverse, shift: t.shift}
+		if v, more, err = long.sums(s, top, nil); err != nil {
+			return more, err
+		}
+		for i, x := range v {
+			part[i] = float64(x * t.root[i] * (1 + 0x1p-40))
+		}
+	}
 	squares := 0.0
-	for i, x := range v {
-		part[i] = float64(x / (1 - lost) * (1 + 0x1p-40))
-		v[i] = float64(part[i] / t.root[i] * (1 + 0x1p-40))
-		squares += float64(v[i] * v[i])
+	for _, x := range v {
+		squares += float64(x * x)
+	}
+	if !(squares < 0x1p900) {
+		return 0, ErrRange
 	}
 	t.v = v
 	units := float64((n + 1) * (3*t.d + 4))
@@ -500,15 +477,15 @@ func (t *digitRoot) roundTo(z, below num.Mat) (open [][2]int, err error) {
 		if first >= n {
 			to, at = below, first-n
 		}
-		mag := make([]uint64, (t.d*t.Bits()+63)/64+1)
+		mag := t.room()
 		for j := range t.rowsOf(p) {
 			x := t.upper[p][j*size:][:size]
 			for i := max(first, j); i < end; i++ {
 				var v near
 				if i == j {
-					v = t.nearRoot(mag, i, cut)
+					v = t.nearInteger(mag, t.roots[i], cut)
 				} else {
-					v = t.near(mag, x, i-first, cut)
+					v = t.nearVector(mag, x, i-first, cut)
 				}
 				v.exp -= t.rows[i]
 				// And what is cut off, and less than a unit.
@@ -522,34 +499,6 @@ func (t *digitRoot) roundTo(z, below num.Mat) (open [][2]int, err error) {
 		}
 	})
 	return slices.Concat(left...), err
-}
-
-// near returns the number in a lane of a vector, without bits that are cut off, in the memory of
-// mag.
-func (t *digitRoot) near(mag, x []uint64, lane, cut int) (v near) {
-	b, d := t.Bits(), t.d
-	clear(mag)
-	for c := range d {
-		digit, less := t.VectorDigit(x, c, lane)
-		v.neg = v.neg || less
-		if low := b*(d-1-c) - cut; low >= 0 {
-			setBits(mag, low, digit)
-		} else if low > -b {
-			mag[0] |= digit >> -low
-		}
-	}
-	v.mag, v.exp = trimmed(mag), int64(cut-b*d)
-	return v
-}
-
-// nearRoot is near for l_ii.
-func (t *digitRoot) nearRoot(mag []uint64, i, cut int) (v near) {
-	clear(mag)
-	for k, word := range new(big.Int).Rsh(t.roots[i], uint(cut)).Bits() {
-		mag[k*bits.UintSize/64] |= uint64(word) << uint(k*bits.UintSize%64)
-	}
-	v.mag, v.exp = trimmed(mag), int64(cut-t.Bits()*t.d)
-	return v
 }
 
 // trimmed returns x without leading zero words.
@@ -567,21 +516,15 @@ func (t *digitRoot) enclosure(u *unknown) *enclosure {
 		return e
 	}
 	all, count, size := t.Bits()*t.d, t.Count(), t.Size()
-	y := &nearly{
-		x: halfulp.NewMatrix(halfulp.MP(uint(all)), t.n, t.m), d: halfulp.NewMatrix(halfulp.MP(halfulp.MinPrec), t.n, t.m),
-		words: words(all), err: make([]int64, t.m), left: make([]int64, t.n), right: negated(t.rows),
-	}
+	y := t.openEntries(t.n, t.m)
+	y.right = negated(t.rows)
 	off := upper().SetMantExp(upper().SetFloat64(largestOf(t.v)), -all)
 	for i, r := range t.radius {
 		y.err[i] = int64(upper().Mul(off, upper().SetFloat64(float64(r*(1+0x1p-40)))).MantExp(nil))
 	}
-	z := raw.Matrix(y.x)
-	mag := make([]uint64, (all+63)/64+1)
-	set := func(i, j int, v near) {
-		z.Arr.Set(z.At(j, i), num.Real{Class: num.Finite, Neg: v.neg, Mag: v.mag, Exp: v.exp})
-	}
+	mag := t.room()
 	for i := range t.n { // pivots tell of denominators, too
-		set(i, i, t.nearRoot(mag, i, 0))
+		y.set(i, i, t.nearInteger(mag, t.roots[i], 0))
 	}
 	for _, w := range u.open {
 		if w.i == w.j {
@@ -592,7 +535,7 @@ func (t *digitRoot) enclosure(u *unknown) *enclosure {
 			p = (t.n+count-1)/count + (w.i-t.n)/count
 		}
 		first, _ := t.place(p)
-		set(w.i, w.j, t.near(mag, t.upper[p][w.j*size:][:size], w.i-first, 0))
+		y.set(w.j, w.i, t.nearVector(mag, t.upper[p][w.j*size:][:size], w.i-first, 0))
 	}
 	e.root = y
 	return e

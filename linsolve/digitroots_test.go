@@ -17,14 +17,14 @@ import (
 // number returns entry (i, j) of L.
 func (t *digitRoot) number(i, j int) *big.Rat {
 	mag := make([]uint64, (t.d*t.Bits()+63)/64+1)
-	v := t.nearRoot(mag, i%t.n, 0)
+	v := t.nearInteger(mag, t.roots[i%t.n], 0)
 	if i != j {
 		p := 0
 		for first, end := t.place(p); i < first || i >= end; first, end = t.place(p) {
 			p++
 		}
 		first, _ := t.place(p)
-		v = t.near(mag, t.upper[p][j*t.Size():][:t.Size()], i-first, 0)
+		v = t.nearVector(mag, t.upper[p][j*t.Size():][:t.Size()], i-first, 0)
 	}
 	x := new(big.Float).SetPrec(5000).SetInt(twos(append(v.mag, 0)))
 	if v.neg {

@@ -84,8 +84,9 @@ const (
 )
 
 // digitsFor returns how many digits hold so many bits, if these are not more than most and an
-// elimination of order n has the room for them. It takes a 7th to a half of the time of blocks, refinement included, for orders from
-// 150 to 1000. With Options.Check blocks are the way, whose products are compared.
+// elimination of order n has the room for them. It takes a 7th to a half of the time of blocks,
+// refinement included, for orders from 150 to 1000. With Options.Check blocks are the way, whose
+// products are compared.
 func (s *solver) digitsFor(n, bits, most int) (d int, ok bool) {
 	b := direct.LaneBits()
 	if b == 0 || s.opt.Check {
@@ -123,8 +124,8 @@ func (s *solver) eliminateDigits(a *halfulp.Matrix, f *factors, d, wanted int) (
 		}
 		s.did(digitsCost(n, d) / float64(panels))
 	}
-	if err := t.bound(); err != nil {
-		return nil, 0, err
+	if more, err := t.bound(); err != nil {
+		return nil, more, err
 	}
 	t.defect = upper().SetMantExp(big.NewFloat(float64((n+1)*(12*d+8))), growth-d*lanes.Bits())
 	sum := upper()
@@ -462,22 +463,24 @@ func (t *digits) invert(j int, s []int64, lane int) error {
 	return nil
 }
 
-// bound makes h bounds of |G^-1| e 2^-growth, G 2^growth being about F.
+// bound makes h bounds of |G^-1| e 2^-growth, G 2^growth being about F, or guesses how many more
+// bits will do.
 //
-// With U = diag(p) U', as for triangles and blocks: for inverses Z and Y of L and U' rounded.
-func (t *digits) bound() error {
+// With U = diag(p) U', as for triangles and blocks: for inverses Z and Y of L and U' rounded, or
+// where float64 numbers do not suffice for them for those by digits.
+func (t *digits) bound() (more int, err error) {
 	s, n, count, size := t.s, t.n, t.Count(), t.Size()
 	l, u, li, ui := s.floats(n*n), s.floats(n*n), s.floats(n*n), s.floats(n*n)
 	for _, x := range [][]float64{l, u, li, ui} {
 		clear(x)
 	}
-	err := s.each(n, func(i int) {
+	err = s.each(n, func(i int) {
 		for j := range i {
 			l[i+j*n] = t.FactorFloat(t.lower[i][j*t.d:])
 		}
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for k := range n {
 		u[k+k*n] = 1
@@ -495,14 +498,15 @@ func (t *digits) bound() error {
 		}
 	}
 	if err := dgemm.InvertLower(s.ctx, s.threads, n, l, li); err != nil {
-		return err
+		return 0, err
 	}
 	if err := dgemm.InvertUpper(s.ctx, s.threads, n, u, n, ui); err != nil {
-		return err
+		return 0, err
 	}
-	if !(max(largestOf(l), largestOf(u), largestOf(li), largestOf(ui)) < 0x1p100) {
-		return ErrRange
+	if !(max(largestOf(l), largestOf(u), largestOf(li), largestOf(ui)) < 0x1p900) {
+		return 0, ErrRange
 	}
+	t.setTops(li, ui)
 	ones := make([]float64, n)
 	for i := range ones {
 		ones[i] = 1
@@ -515,38 +519,83 @@ func (t *digits) bound() error {
 		lost = max(lost, x)
 	}
 	lost = float64(gamma*lost*1.001) + float64(float64(n)*0x1p-90*largestOf(v))
-	if !(lost < mostRho) {
-		return ErrRange
+	if lost < mostRho {
+		for i, x := range v {
+			v[i] = float64(x / (1 - lost) * (1 + 0x1p-40))
+		}
+	} else if v, more, err = t.longLower(li); err != nil {
+		return more, err
 	}
-	t.lowerNorm = float64(largestOf(v) / (1 - lost) * (1 + 0x1p-40))
-	middle := make([]float64, n)
-	for i, x := range v {
-		middle[i] = float64(x / (1 - lost) / t.pivot[i] * (1 + 0x1p-40))
-	}
-	most := largestOf(middle)
-	if !(most < 0x1p900) {
-		return ErrRange
-	}
-	t.setTops(li, ui)
+	t.lowerNorm = largestOf(v)
 	lost = float64(gamma*largestOf(absUpper(n, u, absUpper(n, ui, ones)))*1.001) + float64(float64(n)*0x1p-700)
-	if t.d > mostDigits {
-		// Numbers of U below 2^-900 are right to 2^-940, those of its inverse are below 2^100.
-		lost += float64(float64(n*n) * 0x1p-840 / slices.Min(t.pivot))
+	if t.d > mostDigits && n > 0 {
+		// Numbers of U below 2^-900 are right to 2^-940.
+		lost += float64(float64(n*n) * 0x1p-940 * largestOf(ui) / slices.Min(t.pivot))
 	}
-	if !(lost < mostRho) {
-		return ErrRange
+	if lost < mostRho && largestOf(ui) < 0x1p100 {
+		middle := make([]float64, n)
+		for i, x := range v {
+			middle[i] = float64(x / t.pivot[i] * (1 + 0x1p-40))
+		}
+		most := largestOf(middle)
+		if !(most < 0x1p900) {
+			return 0, ErrRange
+		}
+		for i, x := range middle {
+			middle[i] = float64((x + float64(lost/(1-lost)*most)) * (1 + 0x1p-40))
+		}
+		t.h = absUpper(n, ui, middle)
+	} else if t.h, more, err = t.longUpper(ui, v); err != nil {
+		return more, err
 	}
-	for i, x := range middle {
-		middle[i] = float64((x + float64(lost/(1-lost)*most)) * (1 + 0x1p-40))
-	}
-	t.h = absUpper(n, ui, middle)
 	for i, x := range t.h {
 		t.h[i] = math.Ldexp(x, -growth) + 0x1p-1000
 	}
 	if !(largestOf(t.h) < 0x1p900) {
-		return ErrRange
+		return 0, ErrRange
 	}
-	return nil
+	return 0, nil
+}
+
+// longLower returns bounds of |L^-1| e where the inverse in float64 is not proved to be one.
+func (t *digits) longLower(li []float64) (v []float64, more int, err error) {
+	_, top := math.Frexp(largestOf(li))
+	l := digitTriangle{numbers: t.numbers, rows: t.lower, length: func(i int) int { return i }, exp: 2}
+	return l.sums(t.s, top, nil)
+}
+
+// longUpper returns bounds of |U^-1| v in the same way.
+func (t *digits) longUpper(ui, v []float64) (h []float64, more int, err error) {
+	s, n, d, count, size := t.s, t.n, t.d, t.Count(), t.Size()
+	u := digitTriangle{numbers: t.numbers, rows: make([][]uint64, n), length: func(j int) int { return j }, inverse: t.inverse, shift: t.shift, neg: t.neg}
+	room := s.words(n * (n - 1) / 2 * d)
+	for j := range u.rows {
+		u.rows[j], room = room[:j*d], room[j*d:]
+	}
+	half := int64(1) << (t.Bits() - 1)
+	err = par.For(s.ctx, s.threads, (n+count-1)/count, func(_, p int) {
+		sums := make([]int64, size)
+		for k := range min((p+1)*count, n) {
+			clear(sums)
+			t.Sum(sums, t.upper[(p*n+k)*size:][:size])
+			for c := range count {
+				sums[count+c] += half
+			}
+			t.Carry(sums)
+			for j := max(p*count, k+1); j < min((p+1)*count, n); j++ {
+				t.Factor(u.rows[j][k*d:], 1, sums, j-p*count)
+			}
+		}
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	top := -1000
+	for k := range n {
+		_, e := math.Frexp(largestOf(ui[k*n:k*n+k+1]) / t.pivot[k])
+		top = max(top, e)
+	}
+	return u.sums(s, top, v)
 }
 
 // setTops sets tops by float64 inverses of L and U'.

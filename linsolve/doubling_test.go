@@ -209,7 +209,7 @@ func TestFactorsSeeds(t *testing.T) {
 	for name, factor := range map[string]func() (Stats, error){
 		"LU":       func() (Stats, error) { _, st, err := LU(tall, halfulp.Float64, nil); return st, err },
 		"Cholesky": func() (Stats, error) { _, st, err := Cholesky(c, halfulp.MP(200), check); return st, err },
-		"LDLT":     func() (Stats, error) { _, st, err := LDLT(c0, halfulp.Float64, nil); return st, err },
+		"LDLT":     func() (Stats, error) { _, st, err := LDLT(c0, halfulp.Float64, check); return st, err },
 		"QR":       func() (Stats, error) { _, st, err := QR(a, halfulp.DD, check); return st, err },
 	} {
 		if st, err := factor(); err != nil || st.Steps == 0 || !(st.Rho < 1e-6) || st.Ties > 0 {

@@ -348,34 +348,28 @@ func TestFactorsMisuse(t *testing.T) {
 	}
 }
 
-// checkLDLT compares with an elimination in rationals with these pivots and blocks.
-func checkLDLT(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) (twos int) {
-	t.Helper()
+// exactLDLT returns L and D of an elimination in rationals with these pivots and blocks; not ok if
+// one of them is singular.
+func exactLDLT(a *halfulp.Matrix, order, blocks []int) (l, d lintest.Matrix, ok bool) {
 	n := a.Rows()
-	z, stats, err := LDLT(a, f, nil)
-	if rank, _, _ := Rank(a, nil); rank < n {
-		if !errors.Is(err, ErrSingular) {
-			t.Fatalf("%s: error %v for rank %d of %d", name, err, rank, n)
-		}
-		return 0
-	}
-	if err != nil {
-		t.Fatalf("%s: %v (%+v)", name, err, stats)
-	}
-	x := lintest.Of(chosen(a, z.P, z.P))
-	l, d := lintest.Identity(n), lintest.New(n, n)
+	x := lintest.Of(chosen(a, order, order))
+	l, d = lintest.Identity(n), lintest.New(n, n)
 	b := 0
-	most, _ := rookGrowth.Rat(nil)
-	for _, size := range z.Blocks {
+	for _, size := range blocks {
 		inverse := [][]*big.Rat{{new(big.Rat)}}
 		p := x[b][b]
 		if size == 1 {
+			if p.Sign() == 0 {
+				return nil, nil, false
+			}
 			inverse[0][0].Inv(p)
 		} else {
-			twos++
 			o, q := x[b][b+1], x[b+1][b+1]
 			det := new(big.Rat).Mul(p, q)
-			det.Sub(det, new(big.Rat).Mul(o, o)).Inv(det)
+			if det.Sub(det, new(big.Rat).Mul(o, o)).Sign() == 0 {
+				return nil, nil, false
+			}
+			det.Inv(det)
 			minus := new(big.Rat).Mul(o, det)
 			minus.Neg(minus)
 			inverse = [][]*big.Rat{{new(big.Rat).Mul(q, det), minus}, {minus, new(big.Rat).Mul(p, det)}}
@@ -391,13 +385,43 @@ func checkLDLT(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) (
 				for k := range size {
 					l[i][b+c].Add(l[i][b+c], new(big.Rat).Mul(x[i][b+k], inverse[k][c]))
 				}
-				if new(big.Rat).Abs(l[i][b+c]).Cmp(most) > 0 {
-					t.Fatalf("%s: multiplier %v", name, l[i][b+c])
-				}
 			}
 			for c := range size {
 				for j := b + size; j < n; j++ {
 					x[i][j] = new(big.Rat).Sub(x[i][j], new(big.Rat).Mul(l[i][b+c], x[b+c][j]))
+				}
+			}
+		}
+		b += size
+	}
+	return l, d, true
+}
+
+// checkLDLT compares with an elimination in rationals with these pivots and blocks.
+func checkLDLT(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) (twos int) {
+	t.Helper()
+	n := a.Rows()
+	z, stats, err := LDLT(a, f, nil)
+	if rank, _, _ := Rank(a, nil); rank < n {
+		if !errors.Is(err, ErrSingular) {
+			t.Fatalf("%s: error %v for rank %d of %d", name, err, rank, n)
+		}
+		return 0
+	}
+	if err != nil {
+		t.Fatalf("%s: %v (%+v)", name, err, stats)
+	}
+	l, d, _ := exactLDLT(a, z.P, z.Blocks)
+	most, _ := rookGrowth.Rat(nil)
+	b := 0
+	for _, size := range z.Blocks {
+		if size == 2 {
+			twos++
+		}
+		for i := b + size; i < n; i++ {
+			for j := b; j < b+size; j++ {
+				if new(big.Rat).Abs(l[i][j]).Cmp(most) > 0 {
+					t.Fatalf("%s: multiplier %v", name, l[i][j])
 				}
 			}
 		}
@@ -416,26 +440,28 @@ func checkLDLT(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) (
 	return twos
 }
 
+// mirrored makes the upper triangle of a the lower one as well.
+func mirrored(a *halfulp.Matrix) *halfulp.Matrix {
+	for i := range a.Rows() {
+		for j := range i {
+			a.Set(i, j, a.At(j, i))
+		}
+	}
+	return a
+}
+
 func TestLDLT(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
-	mirror := func(a *halfulp.Matrix) *halfulp.Matrix {
-		for i := range a.Rows() {
-			for j := range i {
-				a.Set(i, j, a.At(j, i))
-			}
-		}
-		return a
-	}
 	for _, f := range formats {
 		for trial := range testlength.Of(1, 6, 60) {
 			n := 1 + r.IntN(8)
 			g := formats[r.IntN(len(formats))]
 			name := fmt.Sprintf("seed %d, trial %d, %v from %v, n = %d", seed, trial, f, g, n)
-			checkLDLT(t, name+", random", mirror(halfulp.Random(g, n, n, 0, r.Uint64())), f)
-			checkLDLT(t, name+", spread", mirror(halfulp.Random(g, n, n, 50, r.Uint64())), f)
-			checkLDLT(t, name+", integers", mirror(lintest.Integers(r, n, n, 4)), f)
-			signs := mirror(lintest.Integers(r, n, n, 1))
+			checkLDLT(t, name+", random", mirrored(halfulp.Random(g, n, n, 0, r.Uint64())), f)
+			checkLDLT(t, name+", spread", mirrored(halfulp.Random(g, n, n, 50, r.Uint64())), f)
+			checkLDLT(t, name+", integers", mirrored(lintest.Integers(r, n, n, 4)), f)
+			signs := mirrored(lintest.Integers(r, n, n, 1))
 			checkLDLT(t, name+", signs", signs, f)
 			for i := range n {
 				signs.SetFloat64(i, i, 0)
@@ -447,11 +473,11 @@ func TestLDLT(t *testing.T) {
 		for i := range 6 {
 			hollow.SetFloat64(i, i, 0)
 		}
-		if checkLDLT(t, "hollow", mirror(hollow), f) == 0 {
+		if checkLDLT(t, "hollow", mirrored(hollow), f) == 0 {
 			t.Errorf("%v: no block of order 2 of a matrix without a diagonal", f)
 		}
 	}
-	checkLDLT(t, "panels", mirror(halfulp.Random(halfulp.Float64, 40, 40, 0, seed)), halfulp.Float64)
+	checkLDLT(t, "panels", mirrored(halfulp.Random(halfulp.Float64, 40, 40, 0, seed)), halfulp.Float64)
 }
 
 // TestFactorsRange has entries of 2^±500, results below the smallest normal number and beyond the

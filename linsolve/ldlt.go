@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // LDLTFactors are those of P A P^T = L D L^T. Where A lives on a GPU L and D do, with a copy of A.
@@ -35,7 +38,8 @@ func (z *LDLTFactors) Free() {
 // 1998), from computed numbers: those of float64 arithmetic, the same on every machine, where all
 // that decides differs by 2^-30 and more, or else of 192 bits or as many more as A takes, where
 // magnitudes that differ by less than 2^-64 of them pass for equal. That no entry of L exceeds 2.79
-// is proved. See Cholesky for the method.
+// is proved. On AVX2 and AVX-512 A is eliminated with them in fixed point, as far as Cholesky does.
+// See there for the method of others.
 //
 // Where A lives on a GPU the host chooses the pivots, in float64 arithmetic, and approximate
 // inverses of the factors; products run there, but for what only arithmetic on the host decides:
@@ -69,15 +73,19 @@ func (s *solver) ldltOf(a, here *halfulp.Matrix, f halfulp.Format) (*LDLTFactors
 	if err := symmetric(here); err != nil {
 		return nil, err
 	}
-	seed, err := s.newRook(here, mostBits(f))
-	if err != nil {
-		return nil, err
-	}
-	z, err := s.ldltThere(a, f, seed)
-	if err != nil {
-		return nil, err
+	var seed *rooked
+	var z *LDLTFactors
+	if a.Place() != place.Host {
+		var err error
+		if seed, err = s.newRook(here, mostBits(f)); err != nil {
+			return nil, err
+		}
+		if z, err = s.ldltThere(a, f, seed); err != nil {
+			return nil, err
+		}
 	}
 	if z == nil {
+		var err error
 		if z, err = s.ldlt(here, f, seed); err != nil {
 			return nil, err
 		}
@@ -92,7 +100,7 @@ var (
 	rookGrowth = big.NewFloat(2.79)
 )
 
-// ldlt returns the factors, on the host, by a seed of newRook.
+// ldlt returns the factors, on the host, by a seed of newRook, nil if that has not been made.
 func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTFactors, error) {
 	n := a.Rows()
 	z := &LDLTFactors{}
@@ -114,11 +122,43 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTF
 	// What makes pivots, where float64 does not suffice: that with the pivots of the seed, and that
 	// which chooses its own ones.
 	ways := []func(some int) (*rook, error){func(some int) (*rook, error) { return s.rook(a, some) }}
-	if seed != nil {
-		pivots := seed
-		ways = append([]func(some int) (*rook, error){func(some int) (*rook, error) { return s.rookAgain(pivots, some) }}, ways...)
+	seeded := func() {
+		if seed != nil {
+			pivots := seed
+			ways = append([]func(some int) (*rook, error){func(some int) (*rook, error) { return s.rookAgain(pivots, some) }}, ways...)
+		}
 	}
+	var pivots *rooked // for digits
+	digits := seed == nil && !s.opt.Check && direct.LaneBits() > 0
+	if digits {
+		var err error
+		if pivots, err = s.rookForDigits(a, mostBits(f)); err != nil {
+			return nil, err
+		}
+		digits = pivots != nil
+	} else if seed == nil {
+		var err error
+		if seed, err = s.newRook(a, mostBits(f)); err != nil {
+			return nil, err
+		}
+	}
+	seeded()
 	err := s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+		if digits {
+			var t *digitLDLT
+			var err error
+			if t, z, u, err = s.ldltAttempt(a, f, pivots, bits-spareBits, full, z, u); err != nil {
+				return nil, nil, err
+			}
+			if t != nil {
+				return u, t.enclosure(u), nil
+			}
+			digits = false
+			if seed, err = s.newRook(a, mostBits(f)); err != nil {
+				return nil, nil, err
+			}
+			seeded()
+		}
 		var e *enclosure
 		var err error
 		if seed != nil {
@@ -190,6 +230,35 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTF
 		b += size
 	}
 	return z, nil
+}
+
+// ldltAttempt is an attempt by digits: the first time, u being nil, it makes factors z, with all
+// that is decided. There is no elimination where digits are not the way.
+func (s *solver) ldltAttempt(a *halfulp.Matrix, f halfulp.Format, pivots *rooked, bits int, regular func() error, z *LDLTFactors, u *unknown) (*digitLDLT, *LDLTFactors, *unknown, error) {
+	defer s.release()
+	t, err := s.ldltByDigits(raw.Matrix(a), pivots, bits, regular)
+	if t == nil || err != nil || u != nil {
+		return t, z, u, err
+	}
+	n := a.Rows()
+	made := &LDLTFactors{P: pivots.order, Blocks: pivots.blocks, L: halfulp.NewMatrix(f, n, n), D: halfulp.NewMatrix(f, n, n)}
+	lower, middle, ok, err := t.roundTo(made)
+	if !ok || err != nil {
+		return nil, z, nil, err
+	}
+	s.did(s.wantedCost(n, n) / 2)
+	u = &unknown{k: n, blocks: made.Blocks}
+	if len(lower)+len(middle) > 0 {
+		u.c = chosen(a, made.P, made.P)
+		u.fill()
+	}
+	for _, at := range lower {
+		u.want(ofL, at[0], at[1], made.L, at[0], at[1])
+	}
+	for _, at := range middle {
+		u.want(ofU, at[0], at[1], made.D, at[0], at[1])
+	}
+	return t, made, u, nil
 }
 
 // lower returns the rows and columns of entries of L below the diagonal blocks that may differ from

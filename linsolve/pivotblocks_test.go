@@ -167,7 +167,7 @@ func TestIllLDLT(t *testing.T) {
 			}
 			name := fmt.Sprintf("%v, indefinite %t", f, indefinite)
 			checkLDLT(t, name, a, f)
-			if _, st, err := LDLT(a, f, nil); err != nil || st.Steps < 2 {
+			if _, st, err := LDLT(a, f, &halfulp.Options{Check: true}); err != nil || st.Steps < 2 {
 				t.Errorf("%s: not by products: %+v, error %v", name, st, err)
 			}
 		}

@@ -200,7 +200,7 @@ func TestResidentLDLTGrowth(t *testing.T) {
 			if ok, err := seed.invertBlocks(r, 0); !ok || err != nil {
 				t.Fatalf("no approximate inverses: %v", err)
 			}
-			z, err := s.ldltThere(there, halfulp.Float64, &rooked{pivoted{seed, r.order, a}, r.blocks})
+			z, err := s.ldltThere(there, halfulp.Float64, &rooked{pivoted: pivoted{seed, r.order, a}, blocks: r.blocks})
 			if err != nil {
 				t.Fatal(err)
 			}

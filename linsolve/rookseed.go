@@ -2,6 +2,7 @@ package linsolve
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
@@ -219,46 +220,100 @@ func (r *rookSeed) inverse(k, size int) (z [2][2]float64, ok bool) {
 	return z, math.Abs(det) > leastPivot*leastPivot
 }
 
-// newRook returns pivots and blocks for the factors of the symmetric a, P A P^T = L D L^T, that
-// float64 arithmetic found, with a seed if that suffices and no number has more than most bits; nil
-// if there are doubts.
-func (s *solver) newRook(a *halfulp.Matrix, most int) (*rooked, error) {
+// rookPivots returns pivots and blocks for the factors of the symmetric a, P A P^T = L D L^T, that
+// float64 arithmetic found, and these factors, divided by 2^high; nil if there are doubts.
+func (s *solver) rookPivots(a *halfulp.Matrix) (*rooked, *rookSeed, error) {
 	n := a.Rows()
 	if n < fewest {
-		return nil, nil
+		return nil, nil, nil
 	}
-	defer s.release()
 	even := unscaled(n, n) // powers of two that leave pivots as they are
 	high := int64(none)
 	for _, e := range topsOf(raw.Matrix(a)).top {
 		high = max(high, e)
 	}
 	if high == none {
-		return nil, nil
+		return nil, nil, nil
 	}
 	for j := range n {
 		even.cols[j] = -high
 	}
 	r, err := s.rookSeed(raw.Matrix(a), even)
 	if r == nil || err != nil {
+		return nil, nil, err
+	}
+	return &rooked{pivoted: pivoted{order: r.order}, blocks: r.blocks, high: high}, r, nil
+}
+
+// newRook returns what rookPivots does, with a seed if float64 suffices for one and no number has
+// more than most bits.
+func (s *solver) newRook(a *halfulp.Matrix, most int) (*rooked, error) {
+	defer s.release()
+	p, r, err := s.rookPivots(a)
+	if p == nil || err != nil {
 		return nil, err
 	}
-	p := &rooked{pivoted{order: r.order, c: chosen(a, r.order, r.order)}, r.blocks}
+	n := a.Rows()
+	p.c = chosen(a, r.order, r.order)
 	t := &splitting{s: s, k: n, blocks: r.blocks, by: equilibrate(raw.Matrix(p.c), unscaled(n, n))}
 	if t.f = scaled(p.c, t.by, most); t.f == nil {
 		return p, nil
 	}
-	ok, err := t.invertBlocks(r, high)
+	ok, err := t.invertBlocks(r, p.high)
 	if ok {
 		p.splitting = t
 	}
 	return p, err
 }
 
+// rookForDigits returns the pivots for an elimination in digits, of which it tells the loss; nil
+// where those of newRook would not be taken, as numbers have more than most bits or exponents are
+// too far apart: pivots are the same whatever eliminates.
+func (s *solver) rookForDigits(a *halfulp.Matrix, most int) (*rooked, error) {
+	m := raw.Matrix(a)
+	if (m.Arr.Terms() > 1 || a.Format().Bits() > most) && longest(a) > int64(most) || far(a, mostExponent) {
+		return nil, nil
+	}
+	defer s.release()
+	p, r, err := s.rookPivots(a)
+	if p != nil {
+		p.loss = r.loss()
+	}
+	return p, err
+}
+
+// loss returns how many bits more than those of the entries an elimination in digits needs, about:
+// see digitLDLT.
+func (r *rookSeed) loss() int {
+	v := make([]float64, len(r.x)) // L^-1 times signs without a pattern
+	sum, first := 0.0, 0
+	for _, size := range r.blocks {
+		for i := first; i < first+size; i++ {
+			v[i] = float64(1 - 2*(i*40503>>9&1))
+			for k, l := range r.x[i][:first] {
+				v[i] -= l * v[k] // may fuse: an estimate
+			}
+		}
+		inverse, _ := r.inverse(first, size)
+		for c := range size {
+			for d := range size {
+				sum += math.Abs(v[first+c] * inverse[c][d]) // may fuse: an estimate
+			}
+		}
+		first += size
+	}
+	_, e := math.Frexp(sum)
+	_, f := math.Frexp(largestOf(v))
+	// n 408 d, sums of rows of L, and as much again for other signs.
+	return max(e, 0) + f + growth + 2*bits.Len(uint(len(v))) + 12
+}
+
 // rooked is a pivoted one with the orders of the diagonal blocks.
 type rooked struct {
 	pivoted
 	blocks []int
+	high   int64 // no entry exceeds 2^high
+	loss   int   // see rookForDigits
 }
 
 // rookAgain is rook with these pivots; nil if one of them vanishes.
@@ -294,7 +349,7 @@ func (s *solver) rookByElimination(a *halfulp.Matrix, most, bits int, regular fu
 		if err != nil {
 			return nil, err
 		}
-		p = &rooked{pivoted{order: r.order, c: chosen(a, r.order, r.order)}, r.blocks}
+		p = &rooked{pivoted: pivoted{order: r.order, c: chosen(a, r.order, r.order)}, blocks: r.blocks}
 		p.splitting, err = s.newSplitting(p.c, r.blocks, li, ui, most)
 		return p.splitting, err
 	})

@@ -1,0 +1,161 @@
+package linsolve
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// TestDigitTriangle compares bounds of inverses with exact ones, for triangles whose inverses have
+// entries far larger than their own ones, with and without pivots, and with blocks of order 2.
+func TestDigitTriangle(t *testing.T) {
+	if direct.LaneBits() == 0 {
+		t.Skip("no lanes")
+	}
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	good, large, short, again := 0, 0, 0, 0
+	enough := func() bool { return good > 0 && large > 0 && short > 0 && again > 0 }
+	for trial := range testlength.Until(testlength.Of(60, 200, 2000), enough) {
+		n := 1 + r.IntN(6)
+		if trial%6 == 0 { // of more than one panel
+			n = 9 + r.IntN(10)
+		}
+		d := 3 + r.IntN(12)
+		lanes, _ := direct.NewLanes(d)
+		u := digitTriangle{numbers: numbers{lanes, d}, rows: make([][]uint64, n), exp: []int{0, 2, 3}[trial%3]}
+		start := all(n)
+		if u.exp == 3 {
+			for i := 0; i < n; {
+				size := 1 + r.IntN(min(2, n-i))
+				for k := range size {
+					start[i+k] = i
+				}
+				i += size
+			}
+		}
+		u.length = func(i int) int { return start[i] }
+		places := d * u.Bits()
+		below := func(bits int) *big.Int {
+			x := new(big.Int)
+			for range bits {
+				x.Lsh(x, 1).SetBit(x, 0, uint(r.IntN(2)))
+			}
+			return x
+		}
+		exact := lintest.Identity(n)
+		unit := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), uint(places)))
+		sums := make([]int64, u.Size())
+		for i := range n {
+			u.rows[i] = make([]uint64, start[i]*d)
+			for j := range start[i] {
+				x := below(max(places-1-r.IntN(1+r.IntN(40)), 0))
+				if r.IntN(2) == 0 {
+					x.Neg(x)
+				}
+				if r.IntN(4) == 0 {
+					x.SetInt64(0)
+				}
+				exact[i][j].SetInt(new(big.Int).Lsh(x, uint(u.exp))).Mul(exact[i][j], unit)
+				x.Add(x, new(big.Int).Lsh(big.NewInt(1), uint(places-1)))
+				for c := d; c > 0; c-- {
+					sums[c*u.Count()] = new(big.Int).And(x, big.NewInt(1<<u.Bits()-1)).Int64()
+					x.Rsh(x, uint(u.Bits()))
+				}
+				u.Factor(u.rows[i][j*d:], 1, sums, 0)
+			}
+		}
+		if u.exp == 0 {
+			u.inverse, u.shift, u.neg = make([]uint64, n*d), make([]int, n), make([]bool, n)
+			for i := range n {
+				few := 30
+				if trial%4 == 0 { // inverses that so many digits do not have
+					few = places - 45
+				}
+				p := below(places - 1 - r.IntN(1+r.IntN(few)))
+				p.SetBit(p, 40, 1)
+				u.shift[i], _ = u.reciprocal(u.inverse[i*d:], p)
+				u.neg[i] = trial%2 == 0 && r.IntN(2) == 0
+				exact[i][i].SetInt(p).Mul(exact[i][i], unit)
+				if u.neg[i] {
+					exact[i][i].Neg(exact[i][i])
+				}
+			}
+			if trial%2 == 1 {
+				u.neg = nil
+			}
+		}
+		inverse := exact.Solve(lintest.Identity(n))
+		w := make([]float64, n)
+		for i := range w {
+			w[i] = math.Ldexp(r.Float64(), r.IntN(40))
+		}
+		rows, columns, most := make([]*big.Rat, n), make([]*big.Rat, n), new(big.Rat)
+		for i := range n {
+			rows[i], columns[i] = new(big.Rat), new(big.Rat)
+		}
+		for i := range n {
+			for j := range n {
+				x := new(big.Rat).Abs(inverse[i][j])
+				if x.Cmp(most) > 0 {
+					most = x
+				}
+				rows[i].Add(rows[i], x)
+				columns[j].Add(columns[j], new(big.Rat).Mul(x, new(big.Rat).SetFloat64(w[i])))
+			}
+		}
+		f, _ := new(big.Float).SetRat(most).Float64()
+		top := new(big.Float).SetRat(most).MantExp(nil)
+		if trial%5 == 0 { // float64 arithmetic found less
+			top -= 30
+			again++
+		}
+		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d digits", seed, trial, n, d)
+		s := testSolver(t, 1+trial%2)
+		for _, weights := range [][]float64{nil, w} {
+			z, more, err := u.sums(s, top, weights)
+			if errors.Is(err, errProof) {
+				if short++; more <= 0 || top+scaleBits+80 < places {
+					t.Fatalf("%s: %d more bits for an inverse of 2^%d", name, more, top)
+				}
+				continue
+			}
+			if errors.Is(err, ErrRange) && top+scaleBits+40 > 850 {
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			good++
+			if f > 0x1p100 {
+				large++
+			}
+			want := rows
+			if weights != nil {
+				want = columns
+			}
+			for i, v := range z {
+				x, _ := new(big.Float).SetRat(want[i]).Float64()
+				slack := 0x1p-19 * x
+				if top+scaleBits+100 > places { // close to what the digits have
+					slack = 2 * (x + largestOf(z))
+				} else if weights != nil {
+					slack += 0x1p-30 * largestOf(z)
+				}
+				if v < x || v-x > slack {
+					t.Fatalf("%s: bound %d is %g, exactly it is %g", name, i, v, x)
+				}
+			}
+		}
+	}
+	if !enough() {
+		t.Fatalf("%d bounds, %d of large inverses, %d of too few bits, %d again", good, large, short, again)
+	}
+}

@@ -1,0 +1,231 @@
+package linsolve
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// rat returns the middle of what is known of a number.
+func (v near) rat() *big.Rat {
+	x := new(big.Float).SetPrec(5000).SetInt(integerOf(v.mag))
+	if v.neg {
+		x.Neg(x)
+	}
+	z, _ := x.SetMantExp(x, int(v.exp)).Rat(nil)
+	return z
+}
+
+// TestLDLTByDigits compares L D L^T with F, and enclosures with exact factors, with pivots that are
+// good and with any others.
+func TestLDLTByDigits(t *testing.T) {
+	if direct.LaneBits() == 0 {
+		t.Skip("no lanes")
+	}
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	found, none, twos, large, long, rounded := 0, 0, 0, 0, 0, 0
+	defect, off := 0.0, 0.0 // in multiples of their bounds
+	enough := func() bool {
+		return found > 0 && none > 0 && twos > 0 && large > 0 && long > 0 && rounded > 0 && defect >= 0x1p-12 && off >= 0x1p-24
+	}
+	for trial := range testlength.Until(testlength.Of(60, 150, 2000), enough) {
+		n := 1 + r.IntN(6)
+		if trial%7 == 0 { // of more than one panel, some of them parted by a block
+			n = 9 + r.IntN(10)
+		}
+		var a *halfulp.Matrix
+		switch trial % 5 {
+		case 0:
+			a = halfulp.Random(halfulp.MP(200), n, n, 0, r.Uint64())
+		case 1:
+			a = halfulp.Random(halfulp.Float64, n, n, 30, r.Uint64())
+		case 2: // zeros and ties
+			a = lintest.Integers(r, n, n, 2)
+		case 3: // ill-conditioned
+			a = halfulp.Hilbert(halfulp.MP(100), n)
+		default: // no diagonal: blocks of two
+			a = halfulp.Random(halfulp.MP(60), n, n, 0, r.Uint64())
+			for i := range n {
+				a.SetBig(i, i, new(big.Float))
+			}
+		}
+		a = mirrored(a)
+		bits := 40 + r.IntN(300)
+		if trial%8 == 0 { // beyond the exponents of float64
+			bits += 900
+		}
+		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", seed, trial, n, bits)
+		s := testSolver(t, 1+trial%2)
+		g, err := s.rook(a, 400)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g == nil { // singular
+			none++
+			continue
+		}
+		p := &rooked{pivoted: pivoted{order: g.order}, blocks: g.blocks}
+		if trial%6 == 1 { // any others
+			p.order, p.blocks = r.Perm(n), nil
+			for left := n; left > 0; left -= p.blocks[len(p.blocks)-1] {
+				p.blocks = append(p.blocks, 1+r.IntN(min(left, 2)))
+			}
+		}
+		p.high = int64(none32)
+		for _, e := range topsOf(raw.Matrix(a)).top {
+			p.high = max(p.high, e)
+		}
+		z, err := s.ldltByDigits(raw.Matrix(a), p, bits, func() error { return nil })
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if z == nil {
+			none++
+			continue
+		}
+		found++
+		if z.d > mostDigits {
+			long++
+		}
+		l, d, ok := exactLDLT(a, p.order, p.blocks)
+		if !ok {
+			t.Fatalf("%s: a pivot is singular", name)
+		}
+		// G = L D L^T.
+		mag := z.room()
+		u := newUnknown(chosen(a, p.order, p.order), n, p.blocks, 0)
+		x, y := lintest.Identity(n), lintest.New(n, n)
+		for i := range n {
+			for j := range z.start[i] {
+				x[i][j] = z.near(mag, i, j, 0).rat()
+				u.open = append(u.open, wanted{part: ofL, i: i, j: j})
+			}
+		}
+		for k, b := range z.first {
+			if p.blocks[k] == 2 {
+				twos++
+			}
+			for i := range p.blocks[k] {
+				for j := range p.blocks[k] {
+					y[b+i][b+j] = z.nearInteger(mag, z.at(k, i, j), 0).rat()
+					u.open = append(u.open, wanted{part: ofU, i: b + min(i, j), j: b + max(i, j)})
+				}
+			}
+		}
+		product := x.Times(y, n).Times(x.T(n), n)
+		for i := range n {
+			for j := range n {
+				w := a.Big(p.order[i], p.order[j])
+				v, _ := w.SetMantExp(w, int(z.shift)).Rat(nil)
+				f := new(big.Float).SetRat(v.Sub(v, product[i][j]))
+				f.SetMantExp(f, z.d*z.Bits())
+				by, _ := f.Float64()
+				if by = math.Abs(by) / float64((n+1)*(408*z.d+420)); by > 1 {
+					t.Fatalf("%s: entry (%d, %d) of F - G is %g of its bound", name, i, j, by)
+				}
+				defect = max(defect, by)
+			}
+		}
+		e := z.enclosure(u)
+		for _, w := range u.open {
+			in, i, j, exact, had := e.l, w.j, w.i, l, x[w.i][w.j]
+			if w.part == ofU {
+				in, i, j, exact, had = e.u, w.i, w.j, d, y[w.i][w.j]
+			}
+			want := new(big.Float).SetPrec(6000).SetRat(exact[w.i][w.j])
+			if by := in.outside(i, j, want); by > 0 {
+				t.Fatalf("%s: entry (%d, %d) lies outside by %g", name, w.i, w.j, by)
+			}
+			if w.part == ofU {
+				want.SetMantExp(want, int(z.shift))
+			}
+			by, _ := want.Sub(want, new(big.Float).SetPrec(6000).SetRat(had)).SetMantExp(want, -int(in.err[j])).Float64()
+			off = max(off, math.Abs(by))
+		}
+		format := halfulp.MP(uint(max(bits-20-r.IntN(20), halfulp.MinPrec)))
+		to := &LDLTFactors{L: halfulp.NewMatrix(format, n, n), D: halfulp.NewMatrix(format, n, n)}
+		lower, middle, ok, err := z.roundTo(to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		most, _ := rookGrowth.Rat(nil)
+		small := true
+		for i := range n {
+			for j := range z.start[i] {
+				small = small && new(big.Rat).Abs(l[i][j]).Cmp(most) <= 0
+			}
+		}
+		if ok != small {
+			t.Fatalf("%s: multipliers pass for good: %v, want %v", name, ok, small)
+		}
+		if !ok {
+			large++
+			continue
+		}
+		checkRounded(t, name, to.L, lower, func(i, j int) *big.Rat { return l[i][j] })
+		checkRounded(t, name, to.D, middle, func(i, j int) *big.Rat {
+			if i > j { // mirrored later
+				return new(big.Rat)
+			}
+			return d[i][j]
+		})
+		rounded += n*n - len(lower) - len(middle)
+	}
+	t.Logf("defects up to %g, errors up to %g of their bounds", defect, off)
+	if !enough() {
+		t.Fatalf("%d found, %d none, %d of two rows, %d with large multipliers, %d of many digits, %d entries rounded, defects up to %g, errors up to %g of their bounds", found, none, twos, large, long, rounded, defect, off)
+	}
+}
+
+// TestLDLTSame compares all of LDLT by digits with what products make.
+func TestLDLTSame(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	formats := []halfulp.Format{halfulp.Float64, halfulp.MP(100), halfulp.DD, halfulp.MP(300)}
+	for trial := range testlength.Of(1, 3, 40) {
+		n := fewest + r.IntN(12)
+		f := formats[trial%len(formats)]
+		for name, a := range map[string]*halfulp.Matrix{
+			"random":    halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64()),
+			"spread":    halfulp.Random(halfulp.Float64, n, n, 40, r.Uint64()),
+			"far":       halfulp.Random(halfulp.MP(60), n, n, 1500, r.Uint64()),
+			"ties":      lintest.Integers(r, n, n, 1),
+			"integers":  lintest.Integers(r, n, n, 1<<20),
+			"ill":       gram(t, ill(r, halfulp.Float64, n, 45)),
+			"very ill":  gram(t, ill(r, halfulp.MP(200), n, 150)),
+			"Hilbert":   halfulp.Hilbert(halfulp.MP(200), n),
+			"wide rows": gram(t, scaledRows(r, n, 100)),
+		} {
+			mirrored(a)
+			name := fmt.Sprintf("seed %d, trial %d, %s, %v, n = %d", seed, trial, name, f, n)
+			x, st, err := LDLT(a, f, nil)
+			y, other, failed := LDLT(a, f, &halfulp.Options{Check: true})
+			if (err == nil) != (failed == nil) {
+				t.Fatalf("%s: %v, by products %v", name, err, failed)
+			}
+			if err != nil {
+				continue
+			}
+			if !slices.Equal(x.P, y.P) || !slices.Equal(x.Blocks, y.Blocks) {
+				t.Fatalf("%s: pivots differ: %+v, %+v", name, st, other)
+			}
+			for i := range n {
+				for j := range n {
+					if !x.L.At(i, j).Same(y.L.At(i, j)) || !x.D.At(i, j).Same(y.D.At(i, j)) {
+						t.Fatalf("%s: entries (%d, %d) differ", name, i, j)
+					}
+				}
+			}
+		}
+	}
+}
