@@ -87,6 +87,9 @@ const (
 	// blockSpare are those beyond the condition number's, for the proof and for G^-1 r. At n = 1000
 	// the proof takes some 40; a step of refinement gains the others.
 	blockSpare = 130
+	// slowRho is from where on an elimination in digits is made again, with the bits that the norm of
+	// its inverse tells of: with rho just below it steps of refinement gain some 17 bits, not 50.
+	slowRho = 0x1p-20
 	// leastGood are the bits that a block must have.
 	leastGood = 64
 	// pivotRange is how much smaller than the largest entry pivots of a block may be.
@@ -108,6 +111,10 @@ func (s *solver) invertBlocks(a *halfulp.Matrix, f *factors, wanted int) (r inve
 			var t *digits
 			s.plan(digitsCost(f.n, d))
 			if t, more, err = s.eliminateDigits(a, f, d, wanted); err == nil {
+				if _, again := s.digitsFor(f.n, t.top+digitSpare, mostDigits); t.rho > slowRho && t.top > bits && again {
+					bits = t.top
+					continue
+				}
 				return t, t.rho, largestOf(t.h), nil
 			}
 		}
