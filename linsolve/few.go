@@ -56,6 +56,9 @@ type fixedSystem struct {
 	low  int64  // F is a multiple of 2^-low
 	left int    // columns that wait
 	n    int
+	// bits that are missing for most entries of a column to be decided, 0: nothing is known of them
+	missing float64
+	likely  float64 // how often a column is to be solved, about
 }
 
 // solveFew solves for the columns of todo with R, and puts nil for those that are done. What is
@@ -69,7 +72,12 @@ func (s *solver) solveFew(a, b, z *halfulp.Matrix, r inverse, todo []*entries) e
 	bits := z.Format().Bits()
 	for j, e := range todo {
 		y.left = len(todo) - j - 1
-		for want := bits + suspicion + 4; want <= 4*bits+1024 && todo[j] != nil; want *= 2 {
+		for want := bits + suspicion + 4; want <= 4*bits+1024 && todo[j] != nil; {
+			y.missing = 0
+			y.likely = 1
+			if want == bits+suspicion+4 && r.size() > 2*seedBits {
+				y.likely = 1.6 // entries are far apart: more bits may be needed
+			}
 			more, err := y.column(e, j, bits, want)
 			if err != nil {
 				return err
@@ -80,6 +88,11 @@ func (s *solver) solveFew(a, b, z *halfulp.Matrix, r inverse, todo []*entries) e
 			if !more {
 				break
 			}
+			next := 2 * want
+			if y.missing > 0 {
+				next = min(next, want+int(y.missing)+suspicion)
+			}
+			want = next
 		}
 	}
 	return nil
@@ -177,7 +190,7 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 	shift += int64(k) // y is about 1 from now on
 	words := (max(want+y.r.size()+atFloor+6, 64) + 63) / 64
 	cost := columnCost(n, words, inverseWords(y.r))
-	y.s.plan(cost * float64(y.left+1))
+	y.s.plan(cost * (y.likely + float64(y.left))) // may fuse: an estimate
 	working := y.s.doing(cost)
 	defer y.s.did(cost)
 	y.s.stats.Precision = 64 * words
@@ -385,6 +398,7 @@ func (y *fixedSystem) decide(e *entries, u *partial, shift int64, radius []float
 		return z.SetMantExp(z, int(shift+cols[i])-u.bits)
 	}
 	ties, err := e.decide(mid, r, cols)
+	y.missing = min(e.missing(mid, r), 1<<20)
 	if ties != nil && err == nil {
 		err = y.s.lift([]suspects{{e, ties}})
 	}

@@ -204,6 +204,9 @@ func (r Reduction) digits(w Work, x, y num.Vec, groups, p int) (a *Acc, bound nu
 		// Two words are faster than their digits in binary64.
 		v, ok := planVertical(p, x.N)
 		t, fits := planTop(x.Arr.Format, p, x.N)
+		if !fits {
+			t, fits = planOne(x.Arr.Format, p, x.N)
+		}
 		if fits && y.Arr.Kind == num.MP && y.Arr.Limbs() == t.words && (!ok || v.unit.floats && t.words == 2) {
 			top = &t
 		} else {

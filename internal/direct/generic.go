@@ -331,6 +331,31 @@ func dotTop2(acc []uint64, ref int64, a []uint64, ae []int32, ac []uint8, x []ui
 	}
 }
 
+// dotTop1 is dotTop2 for numbers of one word.
+func dotTop1(acc []uint64, ref int64, a []uint64, ae []int32, ac []uint8, x []uint64, xe []int32, xc []uint8) {
+	n := len(ac)
+	a, ae, x, xe, xc = a[:n], ae[:n], x[:n], xe[:n], xc[:n]
+	s0, s1, s2, s3 := acc[0], acc[1], acc[2], acc[3]
+	for i, c := range ac {
+		d := uint64(ref - int64(ae[i]) - int64(xe[i]))
+		if c&xc[i]&2 == 0 || d >= 192 {
+			continue
+		}
+		hi, lo := bits.Mul64(a[i], x[i])
+		low := uint64(0)
+		for ; d >= 64; d -= 64 {
+			hi, lo, low = 0, hi, lo
+		}
+		flip := -uint64((c ^ xc[i]) & 1)
+		var carry uint64
+		s0, carry = bits.Add64(s0, (low>>d|lo<<(64-d))^flip, 0)
+		s1, carry = bits.Add64(s1, (lo>>d|hi<<(64-d))^flip, carry)
+		s2, carry = bits.Add64(s2, hi>>d^flip, carry)
+		s3 += flip + carry
+	}
+	acc[0], acc[1], acc[2], acc[3] = s0, s1, s2, s3
+}
+
 // axpyTop2 adds the products of the numbers at a with the number (-1)^sign
 // (x1 2^64 + x0) 2^(scale - 128), number i's to the four words acc[4 i:], with
 // reference ref[i], like dotTop2.

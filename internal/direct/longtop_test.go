@@ -4,7 +4,9 @@ import (
 	"context"
 	"math"
 	"math/big"
+	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/impl"
@@ -19,7 +21,7 @@ func TestPortableProducts(t *testing.T) {
 	w := Work{Context: context.Background(), Threads: 1}
 	decided, trials := 0, 0
 	for trial := range 400 {
-		f := num.Format{Kind: num.MP, Prec: []uint32{106, 448, 500, 848, 1696}[trial%5]}
+		f := num.Format{Kind: num.MP, Prec: []uint32{106, 448, 500, 848, 1696, 53, 64}[trial%7]}
 		l, n := f.Limbs(), fewProducts+r.IntN(8)
 		x, y := num.New(f, 4*n), num.New(f, n)
 		for _, a := range []*num.Array{x, y} {
@@ -122,6 +124,67 @@ func TestTopRows(t *testing.T) {
 		bound := new(big.Int).Lsh(big.NewInt(int64(n*(1+trial%2)*(2*l+3))), 2*unit)
 		if d := z.Sub(z, want); d.CmpAbs(bound) > 0 {
 			t.Fatalf("trial %d: %d words, %d products: off by %v units", trial, l, n, d.Rsh(d, 2*unit))
+		}
+	}
+}
+
+// TestDotTop1 compares sums of products of words with those of two words, of which the lower one is
+// 0.
+func TestDotTop1(t *testing.T) {
+	r := rand.New(rand.NewPCG(65, 66))
+	for trial := range 2000 {
+		n := 1 + r.IntN(12)
+		a, x, a2, x2 := make([]uint64, n), make([]uint64, n), make([]uint64, 2*n), make([]uint64, 2*n)
+		ae, xe, ac, xc := make([]int32, n), make([]int32, n), make([]uint8, n), make([]uint8, n)
+		for i := range n {
+			if a[i], x[i] = r.Uint64(), r.Uint64(); r.IntN(3) == 0 {
+				a[i], x[i] = math.MaxUint64, math.MaxUint64
+			}
+			a2[2*i+1], x2[2*i+1] = a[i], x[i]
+			ae[i], xe[i] = int32(r.IntN(110)), int32(r.IntN(110))
+			ac[i], xc[i] = uint8(r.IntN(4)), uint8(2+r.IntN(2))
+		}
+		got, want := []uint64{1, 2, 3, 4}, []uint64{1, 2, 3, 4}
+		dotTop1(got, 218, a, ae, ac, x, xe, xc)
+		dotTop2(want, 218, a2, ae, ac, x2, xe, xc)
+		if !slices.Equal(got, want) {
+			t.Fatalf("trial %d: %#x, want %#x: %#x %v %v x %#x %v %v", trial, got, want, a, ae, ac, x, xe, xc)
+		}
+	}
+}
+
+// TestAddTop compares sums of the highest words of products with those of integers.
+func TestAddTop(t *testing.T) {
+	r := rand.New(rand.NewPCG(67, 68))
+	for trial := range 3000 {
+		n := 2 + r.IntN(7)
+		if trial%3 == 0 {
+			n = 4
+		}
+		a, x, p := make([]uint64, n), make([]uint64, n), make([]uint64, n+2)
+		word := func() uint64 { return []uint64{0, 1, math.MaxUint64, r.Uint64()}[r.IntN(4)] }
+		for k := range n {
+			if a[k], x[k], p[k] = word(), word(), word(); trial%5 == 0 && k > 0 { // as large as can be
+				a[k], x[k] = math.MaxUint64, math.MaxUint64
+			}
+		}
+		want := ToInt(p)
+		for i, v := range a {
+			for j := n - 1 - i; j < n; j++ {
+				h, l := bits.Mul64(v, x[j])
+				if i+j < n {
+					l = 0
+				}
+				for k, w := range []uint64{l, h} {
+					if at := i + j - n + k; w != 0 {
+						want.Add(want, new(big.Int).Lsh(new(big.Int).SetUint64(w), uint(64*at)))
+					}
+				}
+			}
+		}
+		addTop(p, a, x)
+		if got := ToInt(p); got.Cmp(want) != 0 {
+			t.Fatalf("trial %d, %d words: %#x, want %#x: %#x x %#x", trial, n, got, want, a, x)
 		}
 	}
 }

@@ -101,12 +101,14 @@ func (f *plainFactor) term(v *num.Array, i int, room []uint64) (p []uint64, exp 
 	}
 	p = room[:n+1]
 	clear(p)
-	if k := usedWords(x); err == 0 && k+f.used <= n {
-		z := p[n-k-f.used : n]
-		for j, w := range f.words[n-f.used:] {
-			z[j+k] = addMul(z[j:j+k], x[n-k:], w)
+	if err == 0 && f.used < n {
+		if k := usedWords(x); k+f.used <= n {
+			z := p[n-k-f.used : n]
+			for j, w := range f.words[n-f.used:] {
+				z[j+k] = addMul(z[j:j+k], x[n-k:], w)
+			}
+			return p[:n], exp, 0
 		}
-		return p[:n], exp, 0
 	}
 	addTop(p, f.words, x)
 	return p[:n], exp, err + uint64(2*n)

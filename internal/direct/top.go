@@ -42,6 +42,14 @@ func planTop(a num.Format, p, n int) (t topPlan, ok bool) {
 	return t, int64(n) < 1<<40 && p+bits.Len(uint(n))/2+bits.Len64(t.err)+10 <= int(t.unit)
 }
 
+// planOne is planTop for numbers of one word, in plain Go, where digits of 28 bits take twice the
+// time: products are whole, and lose bits that are shifted out, and by the complement.
+func planOne(a num.Format, p, n int) (t topPlan, ok bool) {
+	t = topPlan{words: 1, sum: 4, unit: 192, err: 2}
+	ok = a.Kind == num.MP && a.Limbs() == 1 && !assembly()
+	return t, ok && int64(n) < 1<<40 && p+bits.Len(uint(n))/2+12 <= int(t.unit)
+}
+
 // fits reports whether the numbers of a have at most the plan's words.
 func (t topPlan) fits(a num.Format) bool {
 	return a.Kind == num.F32 || a.Kind == num.F64 || a.Kind == num.MP && a.Limbs() <= t.words
@@ -76,7 +84,7 @@ func classBytes(c []num.Cls) []uint8 { return unsafe.Slice((*uint8)(unsafe.Point
 
 // plainRows returns what sums products without assembly, else nil.
 func (t topPlan) plainRows() *topRows {
-	if assembly() || t.words == 2 {
+	if assembly() || t.words <= 2 {
 		return nil
 	}
 	return newTopRows(t.words)
@@ -93,6 +101,8 @@ func (t topPlan) dot(rows *topRows, sum []uint64, ref int64, a *num.Array, at, e
 		rows.dot(sum, ref, sig, exp, cls, xs, xe, xc)
 	case assembly():
 		dotTopFast(l, sum, ref, sig, exp, cls, xs, xe, xc)
+	case t.words == 1:
+		dotTop1(sum, ref, sig, exp, cls, xs, xe, xc)
 	default:
 		dotTop2(sum, ref, sig, exp, cls, xs, xe, xc)
 	}

@@ -86,6 +86,10 @@ func addTop(p, a, x []uint64) {
 		}
 		return
 	}
+	if n == 4 { // three quarters of the time
+		addTop4(p, (*[4]uint64)(a), (*[4]uint64)(x))
+		return
+	}
 	for i, v := range a {
 		h, _ := bits.Mul64(v, x[n-1-i])
 		s0, c = bits.Add64(s0, h, 0)
@@ -101,6 +105,58 @@ func addTop(p, a, x []uint64) {
 	p[n-1], c = bits.Add64(p[n-1], s0, 0)
 	p[n], c = bits.Add64(p[n], s1, c)
 	for k := n + 1; c != 0; k++ {
+		p[k], c = bits.Add64(p[k], 0, c)
+	}
+}
+
+// addTop4 is addTop for four words.
+func addTop4(p []uint64, a, x *[4]uint64) {
+	a0, a1, a2, a3 := a[0], a[1], a[2], a[3]
+	x0, x1, x2, x3 := x[0], x[1], x[2], x[3]
+	var c, d uint64
+	h, _ := bits.Mul64(a0, x3)
+	l, _ := bits.Mul64(a3, x0)
+	s0, s1 := bits.Add64(h, l, 0)
+	h, _ = bits.Mul64(a1, x2)
+	s0, c = bits.Add64(s0, h, 0)
+	s1 += c
+	h, _ = bits.Mul64(a2, x1)
+	s0, c = bits.Add64(s0, h, 0)
+	s1 += c
+	// Word 0.
+	h, l = bits.Mul64(a1, x3)
+	s0, c = bits.Add64(s0, l, 0)
+	s1, d = bits.Add64(s1, h, c)
+	s2 := d
+	h, l = bits.Mul64(a3, x1)
+	s0, c = bits.Add64(s0, l, 0)
+	s1, d = bits.Add64(s1, h, c)
+	s2 += d
+	h, l = bits.Mul64(a2, x2)
+	s0, c = bits.Add64(s0, l, 0)
+	s1, d = bits.Add64(s1, h, c)
+	s2 += d
+	_ = p[4]
+	p[0], c = bits.Add64(p[0], s0, 0)
+	s1, c = bits.Add64(s1, 0, c)
+	s2 += c
+	// Word 1.
+	h, l = bits.Mul64(a2, x3)
+	s1, c = bits.Add64(s1, l, 0)
+	s2, s3 := bits.Add64(s2, h, c)
+	h, l = bits.Mul64(a3, x2)
+	s1, c = bits.Add64(s1, l, 0)
+	s2, c = bits.Add64(s2, h, c)
+	s3 += c
+	p[1], c = bits.Add64(p[1], s1, 0)
+	// Words 2 and 3.
+	h, l = bits.Mul64(a3, x3)
+	s2, d = bits.Add64(s2, l, 0)
+	s3, d = bits.Add64(s3, h, d) // the carry of word 0 may make the rest as large as four words
+	p[2], c = bits.Add64(p[2], s2, c)
+	p[3], c = bits.Add64(p[3], s3, c)
+	p[4], c = bits.Add64(p[4], d, c)
+	for k := 5; c != 0; k++ {
 		p[k], c = bits.Add64(p[k], 0, c)
 	}
 }
