@@ -87,8 +87,8 @@ const (
 	// blockSpare are those beyond the condition number's, for the proof and for G^-1 r. At n = 1000
 	// the proof takes some 40; a step of refinement gains the others.
 	blockSpare = 130
-	// slowRho is from where on an elimination in digits is made again, with the bits that the norm of
-	// its inverse tells of: with rho just below it steps of refinement gain some 17 bits, not 50.
+	// slowRho is from where on an elimination in digits is made again, with the bits that the norm
+	// of its inverse tells of: with rho just below it a step of refinement gains 17 bits, not 50.
 	slowRho = 0x1p-20
 	// leastGood are the bits that a block must have.
 	leastGood = 64

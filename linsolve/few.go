@@ -248,8 +248,8 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 			return true, nil
 		}
 		if est > last-2 && r.exp > lastExp-2 {
-			// R is not what it should be, or it makes as much of what is lost of the residual, which
-			// corrections of so few bits keep from getting to its floor.
+			// R is not what it should be, or it makes as much of what is lost of the residual,
+			// which corrections of so few bits keep from getting to its floor.
 			return est <= log2(u.lost)+float64(r.unit+y.r.size()+atFloor), nil
 		}
 		last, lastExp = min(last, est), min(lastExp, r.exp)

@@ -164,7 +164,8 @@ func TestAddTop(t *testing.T) {
 		a, x, p := make([]uint64, n), make([]uint64, n), make([]uint64, n+2)
 		word := func() uint64 { return []uint64{0, 1, math.MaxUint64, r.Uint64()}[r.IntN(4)] }
 		for k := range n {
-			if a[k], x[k], p[k] = word(), word(), word(); trial%5 == 0 && k > 0 { // as large as can be
+			a[k], x[k], p[k] = word(), word(), word()
+			if trial%5 == 0 && k > 0 { // as large as can be
 				a[k], x[k] = math.MaxUint64, math.MaxUint64
 			}
 		}
