@@ -348,12 +348,20 @@ func (o *odds) failure(q *Plan) float64 {
 	if q.ExactR {
 		r = 0
 	}
-	fail := float64(o.samples - len(o.left))
+	fail, most := float64(o.samples-len(o.left)), 0.0
 	for i := range o.left {
-		fail += min(1, l*o.left[i]+r*o.right[i]) // may fuse: an estimate
+		x := min(1, l*o.left[i]+r*o.right[i]) // may fuse: an estimate
+		fail += x
+		most = max(most, x)
 	}
 	if o.tolerant { // all entries fail, or none does, with half of it to spare
 		return math.Floor(fail)
+	}
+	if most > 0 {
+		// What no sample shows: as many entries are smaller than the worst sample by 2 as by 4, ...,
+		// in proportion to their number. Without that a few samples promise too little wherever
+		// entries differ much in size.
+		fail -= float64(most * math.Log(most))
 	}
 	return fail / float64(o.samples)
 }
