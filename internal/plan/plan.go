@@ -305,6 +305,7 @@ func newOdds(p *Problem) odds {
 		samples = []Sample{{p.Tolerance, p.Left.Norm, p.Right.Norm}}
 	}
 	o := odds{least: math.Inf(1), samples: len(samples), tolerant: p.Tolerant}
+	o.left, o.right = make([]float64, 0, len(samples)), make([]float64, 0, len(samples))
 	l, r := p.Left.roundings()-1, p.Right.roundings()-1
 	for _, s := range samples {
 		if !math.IsInf(s.Size, -1) {
@@ -358,9 +359,9 @@ func (o *odds) failure(q *Plan) float64 {
 		return math.Floor(fail)
 	}
 	if most > 0 {
-		// What no sample shows: as many entries are smaller than the worst sample by 2 as by 4, ...,
-		// in proportion to their number. Without that a few samples promise too little wherever
-		// entries differ much in size.
+		// What no sample shows: entries are the rarer the smaller they are, but fail as much the
+		// more often. Without that a few samples promise too little wherever entries differ much
+		// in size.
 		fail -= float64(most * math.Log(most))
 	}
 	return fail / float64(o.samples)

@@ -174,8 +174,8 @@ func TestOdds(t *testing.T) {
 	}
 }
 
-// TestTail compares estimates by few samples, their median, of entries evenly in [0, 1), with the share
-// of all of them: the mean of min(1, p/x) is p (1 - log p).
+// TestTail compares estimates by few samples, their median, of entries evenly in [0, 1), with the
+// share of all of them: the mean of min(1, p/x) is p (1 - log p).
 func TestTail(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for _, log2p := range []int{-12, -16, -24} {
