@@ -68,7 +68,14 @@ const MaxSteps = 8
 const ShortBits = 126
 
 // ShortWords is the most words of integers that kernel finish0 takes.
-const ShortWords = 4
+const ShortWords = 6
+
+// ShortRows is the number of rows of a column that a warp of finish0 finishes, and ShortBytes the
+// shared memory that it takes.
+const (
+	ShortRows  = 128
+	ShortBytes = 4 * TileDigits * 40
+)
 
 // TileDigits is the number of digits of weights that the tensor cores take at a time.
 const TileDigits = 16

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/cudadrv/trace"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
@@ -279,13 +281,88 @@ func TestSanitizeGemm(t *testing.T) {
 	}
 }
 
-// TestCarries rounds integers of ones alone up to powers of two.
+// TestShort compares products whose integers are finished in registers with the host's.
+func TestShort(t *testing.T) {
+	var list []problem
+	for _, f := range []num.Format{num.Float64, num.Float32} {
+		for _, kind := range []gputest.Family{gputest.Uniform, gputest.Spread, gputest.Integers, gputest.Cancel, gputest.Special, gputest.Edges, gputest.Scaled, gputest.Sparse} {
+			p := problem{in: f, inB: f, out: f, kind: kind, m: 70 + 67*(len(list)%3), n: 3, k: 21 + len(list)%5, alpha: float64(1 - 2*(len(list)%2))}
+			switch len(list) % 4 {
+			case 1:
+				p.transA = true
+			case 2:
+				p.triangle, p.n = "UL"[len(list)/4%2], 40
+			case 3:
+				p.out = map[num.Kind]num.Format{num.F64: num.Float32, num.F32: num.Float64}[f.Kind]
+			}
+			list = append(list, p)
+		}
+	}
+	t.Run("emulated", func(t *testing.T) {
+		t.Setenv(gputest.Emulate, "exact/finish")
+		fakes := new(fake.Driver)
+		gputest.Kernels(t, fakes)
+		drv := &trace.Driver{Driver: fakes}
+		dev, err := cuda.OpenDriver(drv, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		drv.Reset()
+		for _, p := range list {
+			check(t, dev, p)
+		}
+		calls, err := drv.Calls()
+		if err != nil {
+			t.Fatal(err)
+		}
+		short := 0
+		for _, c := range calls {
+			if c.Name == "LaunchKernel" && strings.HasPrefix(c.What, "finish0 ") {
+				short++
+			}
+		}
+		if short < len(list)/2 {
+			t.Errorf("finish0 was launched %d times for %d products", short, len(list))
+		}
+	})
+	t.Run("device", func(t *testing.T) {
+		dev := gputest.Machine(t)
+		for _, p := range list {
+			check(t, dev, p)
+		}
+	})
+}
+
+// TestCarries rounds integers of ones alone up to powers of two, and ties.
 func TestCarries(t *testing.T) {
 	t.Run("emulated", func(t *testing.T) {
 		t.Setenv(gputest.Emulate, "exact/finish")
-		carries(t, gputest.Reference(t, &fake.Driver{}))
+		dev := gputest.Reference(t, &fake.Driver{})
+		carries(t, dev)
+		ties(t, dev)
 	})
-	t.Run("device", func(t *testing.T) { carries(t, gputest.Machine(t)) })
+	t.Run("device", func(t *testing.T) {
+		carries(t, gputest.Machine(t))
+		ties(t, gputest.Machine(t))
+	})
+}
+
+// ties rounds 3 times numbers of 53 bits, beside zeros times longer ones: integers of five words.
+func ties(t *testing.T, dev *cuda.Device) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	a, b := num.Mat{Arr: num.New(num.Float64, 80), RS: 1, CS: 40, Rows: 40, Cols: 2}, gputest.RandomMat(rng, num.Float64, gputest.Uniform, 2, 3)
+	for i := range a.Rows {
+		x := 1<<52 + rng.Int64N(1<<50) | 1
+		if i == 0 {
+			x = (1<<54 - 1) / 3
+		}
+		a.Arr.F64[0][a.At(i, 0)] = float64(x)
+	}
+	for j := range b.Cols {
+		b.Arr.F64[0][b.At(0, j)] = float64(3 - 6*(j%2))
+		b.Arr.F64[0][b.At(1, j)] *= 0x1p-12
+	}
+	exactly(t, dev, a, b, num.Float64)
 }
 
 func carries(t *testing.T, dev *cuda.Device) {
@@ -306,6 +383,11 @@ func carries(t *testing.T, dev *cuda.Device) {
 	for j := range b.Cols {
 		b.Arr.CopyFrom(b.At(0, j), one, 0)
 	}
+	exactly(t, dev, a, b, out)
+}
+
+// exactly checks a product whose entries all come out without the exact pass.
+func exactly(t *testing.T, dev *cuda.Device, a, b num.Mat, out num.Format) {
 	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
 		x, err := mem.UploadView(s, a)
 		if err != nil {
@@ -328,7 +410,7 @@ func carries(t *testing.T, dev *cuda.Device) {
 			return err
 		}
 		if stats.Exact > 0 {
-			return fmt.Errorf("%d entries in the exact pass", stats.Exact)
+			return fmt.Errorf("%d entries in the exact pass, of integers of %d and %d bits", stats.Exact, stats.WidthL, stats.WidthR)
 		}
 		return spotCheck(s, gputest.Scalar(1), x, y, num.Real{}, c, c)
 	})

@@ -48,7 +48,8 @@ func (m *multiplication) finishFor(l, r *operand, b region, room room, to abi.Ta
 	kind := m.c.Arr.Kind
 	switch {
 	case steps == 1 && room.raw == nil && !m.cfg.Check && m.weights.words <= abi.ShortWords && (kind == num.F32 || kind == num.F64):
-		kernel = "finish0"
+		blocks := ((l.n+abi.ShortRows-1)/abi.ShortRows*r.n + warps - 1) / warps
+		return m.launch("finish", "finish0", cuda.Dim{X: blocks}, cuda.Dim{X: 32 * warps}, abi.ShortBytes*warps, f)
 	case long:
 		kernel, warps, weights = "finishLong", 4, 3*8*512
 		f.Steps = int32(steps)

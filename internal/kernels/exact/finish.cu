@@ -384,43 +384,77 @@ template <int K, bool CHECK> static __device__ __forceinline__ void finish(const
 	end<CHECK, K >= STAGED>(f, {words, pitch, f.words}, c, i, j, live, f.raw ? (u32 *)f.raw + (i64)strip * 32 * f.pitch + lane : 0);
 }
 
-// storeShort is store for an integer of 128 bits, in two's complement and not 0, and F32 or F64.
-static __device__ __forceinline__ bool storeShort(const target &c, i64 to, u64 low, u64 high, bool flip, i64 exp, double error)
+// What follows is finish<1> for integers of at most N words, which stay in registers, and results
+// F32 or F64. A warp finishes SHORT_ROWS rows of a column, whose residues it loads together, in
+// groups of 32: lane l has row 16 (l % 8) + l / 8, and 4 further on in each group.
+#define SHORT_ROWS 128
+#define SHORT_PITCH 40 // words from digit to digit of sums in shared memory
+
+// normalize makes the magnitude of an integer that is not 0, shifts its leading one to the
+// uppermost bit, and returns its length.
+template <int N> static __device__ __forceinline__ int normalize(u32 (&w)[N], bool &neg)
 {
-	bool neg = (i64)high < 0;
-	if (neg) {
-		low = 0 - low;
-		high = ~high + (low == 0);
+	neg = (int)w[N - 1] < 0;
+	u32 ones = neg ? ~0u : 0, carry = neg;
+#pragma unroll
+	for (int k = 0; k < N; k++) {
+		u64 t = (u64)(w[k] ^ ones) + carry;
+		w[k] = (u32)t;
+		carry = (u32)(t >> 32);
 	}
-	// The leading one goes to bit 127.
-	int n = high ? 128 - __clzll((i64)high) : 64 - __clzll((i64)low);
-	int s = (128 - n) & 63;
-	if (n <= 64) {
-		high = low << s;
-		low = 0;
-	} else if (s) {
-		high = high << s | low >> (64 - s);
-		low <<= s;
+	int n = 32 * N;
+#pragma unroll 1
+	for (; w[N - 1] == 0; n -= 32)
+#pragma unroll
+		for (int k = N - 1; k >= 0; k--)
+			w[k] = k > 0 ? w[k - 1] : 0;
+	int s = __clz((int)w[N - 1]);
+#pragma unroll
+	for (int k = N - 1; k >= 0; k--)
+		w[k] = __funnelshift_l(k > 0 ? w[k - 1] : 0, w[k], s);
+	return n - s;
+}
+
+// roundsShort is rounds for drop bits, of which tail has the upper 64, and below is not 0 if others
+// are not. odd is the last bit kept.
+static __device__ __forceinline__ bool roundsShort(u64 tail, u32 below, bool odd, int drop, double error, bool &up)
+{
+	up = tail >> 63;
+	if (error == 0) {
+		if (tail == 1ull << 63)
+			up = odd || below;
+		return true;
 	}
-	bool wide = c.a.kind == F64;
-	int prec = wide ? 53 : 24, drop = n - prec; // drop bits are rounded off
+	// as within has it
+	u64 e = (u64)error + 1;
+	if (drop < 2 || error >= 0x1p60 || e >> min(drop - 2, 63))
+		return false;
+	e = drop < 64 ? e << (64 - drop) : (e >> min(drop - 64, 63)) + 1;
+	i64 d = (i64)(tail - (1ull << 63));
+	return (u64)(d < 0 ? -d : d) > e + 2;
+}
+
+// storeShort is store for an integer of words w, in two's complement and not 0.
+template <int N> static __device__ __forceinline__ bool storeShort(const target &c, i64 to, u32 (&w)[N], bool flip, i64 exp, double error)
+{
+	bool neg, up, wide = c.a.kind == F64;
+	int n = normalize(w, neg), drop = n - (wide ? 53 : 24); // drop bits are rounded off
 	i64 top = exp + n;
 	if (wide ? top > 1023 || top < -1021 : top > 127 || top < -125)
 		return false;
-	u64 q = high >> (64 - prec), tail = high << prec | low >> (64 - prec);
-	bool up = tail >> 63;
-	if (error == 0) {
-		if (tail == 1ull << 63)
-			up = q & 1 || low << prec;
-	} else {
-		if (!within(error, drop))
-			return false;
-		u64 e = (u64)error + 1;
-		e = drop < 64 ? e << (64 - drop) : (e >> min(drop - 64, 63)) + 1;
-		i64 d = (i64)(tail - (1ull << 63));
-		if ((u64)(d < 0 ? -d : d) <= e + 2)
-			return false;
+	u32 a[4] = {w[N - 4], w[N - 3], w[N - 2], w[N - 1]}, below = 0;
+#pragma unroll
+	for (int k = 0; k < N - 4; k++)
+		below |= w[k];
+	if (!wide) {
+		below |= a[0];
+		a[0] = a[1], a[1] = a[2], a[2] = a[3], a[3] = 0;
 	}
+	int s = wide ? 11 : 8;
+	u64 tail = (u64)__funnelshift_r(a[1], a[2], s) << 32 | __funnelshift_r(a[0], a[1], s);
+	u64 q = (u64)(a[3] >> s) << 32 | __funnelshift_r(a[2], a[3], s);
+	if (!roundsShort(tail, below | a[0] << (32 - s), q & 1, drop, error, up))
+		return false;
 	// q may be 2^prec: the carry goes into the exponent.
 	q += up;
 	neg ^= flip;
@@ -431,78 +465,123 @@ static __device__ __forceinline__ bool storeShort(const target &c, i64 to, u64 l
 	return true;
 }
 
-// finishShort is finish<1> for integers of at most SHORT_WORDS words, which it keeps in registers,
-// and results F32 or F64.
-#define SHORT_WORDS 4
-
-static __device__ __forceinline__ void finishShort(const finishing &f)
+template <int N> static __device__ __forceinline__ void finishShort(const finishing &f)
 {
 	extern __shared__ uint4 memory[];
 	int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
-	u32 across = (f.m + 31) / 32, strip = blockIdx.x * (blockDim.x / 32) + warp;
-	int j = strip / across, i = strip % across * 32;
-	int below = f.i0 - f.j0 + i - j;
-	if (j >= f.n || f.triangle == 'U' && below > 0 || f.triangle == 'L' && below + 32 <= 0)
+	u32 across = (f.m + SHORT_ROWS - 1) / SHORT_ROWS, strip = blockIdx.x * (blockDim.x / 32) + warp;
+	int j = strip / across, i = strip % across * SHORT_ROWS;
+	int below = f.i0 - f.j0 + i - j; // the diagonal
+	if (j >= f.n || f.triangle == 'U' && below > 0 || f.triangle == 'L' && below + SHORT_ROWS <= 0)
 		return;
-	residuesOf<1> r;
-	i64 at = j * f.ld + i + 4 * g;
+	uint4 y[2][4];
+	i64 at = j * f.ld + i + 16 * g;
 #pragma unroll
 	for (int h = 0; h < 2; h++)
-		loadPlain(r.y[0][h], f, at, 16 * h + 4 * q);
-	// What the entry needs is on its way, too.
-	bool there = i + lane < f.m;
-	int row = there ? i + lane : 0;
-	i64 exp = f.unit + ((const i64 *)f.l.exp)[row] + ((const i64 *)f.r.exp)[j];
-	double error = f.errorL * ((const double *)f.l.norm)[row] + f.errorR * ((const double *)f.r.norm)[j] + f.error;
-	u32 flags = ((const u8 *)f.l.flags)[row] | ((const u8 *)f.r.flags)[j];
-	if (error < 0) {
-		error = 0;
-		flags &= SPECIAL;
-	}
 #pragma unroll
-	for (int h = 0; h < 2; h++)
-		transpose(r.y[0][h], true);
-
-	u32 *sums = (u32 *)memory + warp * TILE_DIGITS * TILE_PITCH;
+		for (int b = 0; b < 4; b++) {
+			int t = 16 * h + 4 * q + b;
+			y[h][b] = t < f.plain ? *(const uint4 *)((const u8 *)f.y + t * f.stride + at) : make_uint4(0, 0, 0, 0);
+		}
+	// What does not depend on the row is on its way, too.
+	i64 unit = f.unit + ((const i64 *)f.r.exp)[j];
+	double common = f.errorR * ((const double *)f.r.norm)[j];
+	u32 sort = ((const u8 *)f.r.flags)[j];
+	u32 *sums = (u32 *)memory + warp * TILE_DIGITS * SHORT_PITCH;
+	u32 *put = sums + g * SHORT_PITCH + 2 * q;
 	const u32 *product = (const u32 *)f.product;
-	u32 w[SHORT_WORDS] = {};
-	i64 quotient = 0, carry = 0;
+	i64 to = f.c.off + f.i0 * f.c.rs + (f.j0 + j) * f.c.cs;
+	i += 16 * (lane % 8) + lane / 8;
+#pragma unroll 1
+	for (int k = 0; k < 4; k++, i += 4) {
+		bool there = i < f.m;
+		int row = there ? i : 0;
+		i64 exp = unit + ((const i64 *)f.l.exp)[row];
+		double error = f.errorL * ((const double *)f.l.norm)[row] + common + f.error;
+		u32 flags = sort | ((const u8 *)f.l.flags)[row];
+		if (error < 0) {
+			error = 0;
+			flags &= SPECIAL;
+		}
+		u32 r[2][4];
 #pragma unroll
-	for (int t = 0; t < 2; t++) {
-		if (4 * t - 1 >= f.words)
-			break;
-		sumTile<1>(sums, (const uint4 *)f.weights + 32 * t, r);
+		for (int h = 0; h < 2; h++) {
 #pragma unroll
-		for (int k = 0; k < TILE_DIGITS / 4; k++) {
-			const int word = 4 * t + k - 1;
-			if (word < 0) {
-				quotient = quotientOf(digits(sums + 4 * k * TILE_PITCH + lane));
-			} else if (word < SHORT_WORDS && word < f.words) {
-				i64 y = (i64)digits(sums + 4 * k * TILE_PITCH + lane) - quotient * product[word] + carry;
-				w[word] = (u32)y;
-				carry = y >> 32;
+			for (int b = 0; b < 4; b++) {
+				r[h][b] = y[h][b].x;
+				y[h][b] = make_uint4(y[h][b].y, y[h][b].z, y[h][b].w, 0);
+			}
+			transpose(r[h], true);
+		}
+		u32 w[N] = {}, quotient = 0, carry = 0;
+#pragma unroll
+		for (int t = 0; 4 * t < N + 1; t++) {
+			if (4 * t - 1 >= f.words)
+				break;
+			uint4 weights = ((const uint4 *)f.weights)[32 * t + lane];
+			__syncwarp();
+			// Columns 2 q and 2 q + 1 of part n are entries 8 q + n and 8 q + 4 + n.
+#pragma unroll
+			for (int n = 0; n < 4; n++) {
+				int sum[4] = {};
+				multiplyAddUnsigned(sum, weights, r[0][n], r[1][n]);
+				*(uint2 *)(put + 8 * n) = make_uint2(sum[0], sum[1]);
+				if (4 * t + 1 < N) // digits of words 4 t + 1 and 4 t + 2
+					*(uint2 *)(put + 8 * n + 8 * SHORT_PITCH) = make_uint2(sum[2], sum[3]);
+			}
+			__syncwarp();
+#pragma unroll
+			for (int d = 0; d < TILE_DIGITS / 4; d++) {
+				const int word = 4 * t + d - 1;
+				if (word >= N || word >= f.words)
+					break;
+				// Sums are below 2^21, and so is the carry.
+				const u32 *from = sums + 4 * d * SHORT_PITCH + lane;
+				u32 low = from[0] + (from[SHORT_PITCH] << 8) + carry, high = from[2 * SHORT_PITCH] + (from[3 * SHORT_PITCH] << 8);
+				u64 x = low + ((u64)high << 16);
+				if (word < 0) {
+					// To take off q M is to add q and q ^M, modulo all words.
+					quotient = carry = (u32)quotientOf(x);
+				} else {
+					x += (u64)quotient * ~product[word];
+					w[word] = (u32)x;
+					carry = (u32)(x >> 32);
+				}
 			}
 		}
-	}
 #pragma unroll
-	for (int k = 1; k < SHORT_WORDS; k++)
-		if (k >= f.words)
-			w[k] = (int)w[k - 1] >> 31;
-	if (!there || f.triangle == 'U' && below + lane > 0 || f.triangle == 'L' && below + lane < 0)
-		return;
-	u64 low = (u64)w[1] << 32 | w[0], high = (u64)w[3] << 32 | w[2];
-	i64 to = f.c.off + (f.i0 + row) * f.c.rs + (f.j0 + j) * f.c.cs;
-	if (flags & SPECIAL)
-		leave(f.failed, f.i0 + row, f.j0 + j);
-	else if ((low | high) == 0 && error == 0 && !(flags & HAS_ZERO)) // a zero addend may be -0
-		storeZero(f.c, to, false);
-	else if ((low | high) == 0 || !storeShort(f.c, to, low, high, f.neg, exp, error))
-		leave(f.failed, f.i0 + row, f.j0 + j);
+		for (int d = 1; d < N; d++)
+			if (d >= f.words)
+				w[d] = (int)w[d - 1] >> 31;
+		int under = f.i0 - f.j0 + i - j;
+		if (!there || f.triangle == 'U' && under > 0 || f.triangle == 'L' && under < 0)
+			continue;
+		u32 some = 0;
+#pragma unroll
+		for (int d = 0; d < N; d++)
+			some |= w[d];
+		bool done = !(flags & SPECIAL);
+		if (done && some == 0) {
+			done = error == 0 && !(flags & HAS_ZERO); // a zero addend may be -0
+			if (done)
+				storeZero(f.c, to + row * f.c.rs, false);
+		} else if (done) {
+			done = storeShort(f.c, to + row * f.c.rs, w, f.neg, exp, error);
+		}
+		if (!done)
+			leave(f.failed, f.i0 + row, f.j0 + j);
+	}
 }
 
 // finishK takes up to 2 K groups of residues: 16 bytes or 8 half words; finish0 two, see
 // finishShort. finishKChecked compares the integers with their residues modulo a redundant modulus.
-extern "C" __global__ void __launch_bounds__(MAX_THREADS) finish0(const __grid_constant__ finishing f) { finishShort(f); }
+extern "C" __global__ void __launch_bounds__(MAX_THREADS, 3) finish0(const __grid_constant__ finishing f)
+{
+	if (f.words <= 4)
+		finishShort<4>(f);
+	else
+		finishShort<6>(f);
+}
 
 #define FINISH(K) \
 	extern "C" __global__ void __launch_bounds__(MAX_THREADS) finish##K(const __grid_constant__ finishing f) \

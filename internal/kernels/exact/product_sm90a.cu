@@ -6,9 +6,11 @@
 // tiles of a product by an upper triangle would not be in the second level cache when they are
 // read, by a simulation, in place of 6 %, and on an H100 it takes longer than by a square matrix.
 //
-// On an H100 the tensor cores are 90 % busy at n = 4096, at the clock that 700 W allow. What was
+// On an H100 the tensor cores are 90 % busy at n = 4096, at the clock that 700 W allow. At n = 1000
+// a product of a tile takes 8800 cycles, 8192 of them theirs, and its reduction 2500. What was
 // tried and is slower: clusters of two blocks that share tiles; seven products of
-// halves by Strassen and Winograd, added up here.
+// halves by Strassen and Winograd, added up here; a group that lags behind the other one, by one to
+// three stages, to reduce while that multiplies.
 #include "product.cuh"
 
 #define CONSUMERS 2
@@ -89,28 +91,45 @@ struct ring {
 	}
 };
 
-// What tells that there is no item left.
-#define NO_ITEM (-1)
+// What consumers need to know of an item. Those whose stages are in the ring and the one before
+// have places of their own.
+struct task {
+	u64 out;    // where the first entry goes
+	int blocks; // stages of each product; 0: there is no item left
+	int plain;
+	reduction m;
+};
 
-// produce copies the tiles of items that the block takes, in the order of their use. The stage that
-// an item begins with tells which one it is. The first items, of which each block has one, are not
+#define TASKS (2 * STAGES)
+
+// produce copies the tiles of items that the block takes, in the order of their use, and tells of
+// each item before its first stage is full. The first items, of which each block has one, are not
 // taken, and each block takes in vain once: so the last one is known by what it counts.
-static __device__ __forceinline__ void produce(const product &p, ring r, volatile int *begun)
+static __device__ __forceinline__ void produce(const product &p, ring r, task *tasks)
 {
 	int items = p.rows * p.cols * (p.plain + p.karatsuba);
 	i64 panel = (i64)p.blocks * TILE_BYTES;
+	u32 count = 0; // of tasks
 	for (int index = blockIdx.x; index < items;) {
 		u32 taken = atomicAdd((u32 *)p.taken, 1); // there when the tiles are on their way
 		item w = itemOf(p, index);
 		range k = rangeOf(p, w, 2 * TILE);
 		int plane = w.plain ? w.modulus : p.plain + 3 * (w.modulus - p.plain);
+		if (k.begin < k.end) {
+			task &t = tasks[count++ % TASKS];
+			i64 at = (i64)w.col * TILE * p.ld + w.row * 2 * TILE;
+			i64 of = w.plain ? w.modulus : w.modulus - p.plain;
+			t.out = w.plain ? p.out + of * p.stride + at : p.wide + 2 * (of * p.stride + at);
+			t.blocks = k.end - k.begin;
+			t.plain = w.plain;
+			t.m = ((const reduction *)p.moduli)[w.modulus];
+		}
 		for (int pass = w.plain ? 2 : 0; pass < 3; pass++, plane++) {
 			const char *right = (const char *)p.right + plane * p.rightStride + w.col * panel + (i64)k.begin * TILE_BYTES;
 			const char *left = (const char *)p.left + plane * p.leftStride + 2 * w.row * panel + (i64)k.begin * TILE_BYTES;
 			for (int b = k.begin; b < k.end; b++) {
 				u32 full = r.full + 8 * r.stage, to = r.base + r.stage * STAGE_BYTES;
 				barrierWait(r.empty + 8 * r.stage, r.phase ^ 1);
-				begun[r.stage] = index;
 				barrierExpect(full, STAGE_BYTES);
 				copyTile(to, right, full);
 				copyTile(to + TILE_BYTES, left, full);
@@ -125,14 +144,48 @@ static __device__ __forceinline__ void produce(const product &p, ring r, volatil
 		index = taken + gridDim.x;
 	}
 	barrierWait(r.empty + 8 * r.stage, r.phase ^ 1);
-	begun[r.stage] = NO_ITEM;
+	tasks[count % TASKS].blocks = 0;
 	barrierExpect(r.full + 8 * r.stage, 0);
 }
 
-// accumulate sets sum to the product of this group's 64 columns of B with 256 rows of A.
-static __device__ __forceinline__ void accumulate(int (&sum)[128], ring &r, int blocks, u32 offset, bool signals)
+// Results of an item, which a thread stores while the next one is multiplied: all multiprocessors
+// have theirs at about the same time, and waited some 2000 cycles a product for memory to take
+// them.
+#define PIECES 8
+
+struct results {
+	u32 w[64]; // pairs of half words, or words of bytes
+	u64 at;    // of the first
+	i64 ld;
+	int sort; // 0: stored; 1: bytes; 2: half words
+
+	// store stores a part, of PIECES.
+	__device__ __forceinline__ void store(int part)
+	{
+#pragma unroll
+		for (int i = 0; i < PIECES; i++) {
+			if (i != part)
+				continue;
+			const int half = i / 4, c = i % 4;
+			i64 to = half * 8 * ld + 64 * c;
+			if (sort == 1) {
+				*(uint4 *)((u8 *)at + to) = make_uint4(w[4 * i], w[4 * i + 1], w[4 * i + 2], w[4 * i + 3]);
+			} else if (sort == 2) {
+				const int k = 16 * c + half;
+				uint4 *two = (uint4 *)((u16 *)at + to);
+				two[0] = make_uint4(w[k], w[k + 2], w[k + 4], w[k + 6]);
+				two[1] = make_uint4(w[k + 8], w[k + 10], w[k + 12], w[k + 14]);
+			}
+		}
+	}
+};
+
+// accumulate sets sum to the product of this group's 64 columns of B with 256 rows of A, and stores
+// what is held.
+static __device__ __forceinline__ void accumulate(int (&sum)[128], ring &r, int blocks, u32 offset, bool signals, results &held)
 {
 	u32 last = 0; // the barrier of the stage before
+#pragma unroll 1
 	for (int b = 0; b < blocks; b++) {
 		barrierWait(r.full + 8 * r.stage, r.phase);
 		u32 at = r.base + r.stage * STAGE_BYTES;
@@ -142,6 +195,8 @@ static __device__ __forceinline__ void accumulate(int (&sum)[128], ring &r, int 
 		for (int kk = 0; kk < 4; kk++)
 			multiply(sum, x + 2 * kk, y + 2 * kk, b > 0 || kk > 0);
 		asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+		if (held.sort)
+			held.store(b);
 		if (b > 0) {
 			asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
 			if (signals)
@@ -150,6 +205,10 @@ static __device__ __forceinline__ void accumulate(int (&sum)[128], ring &r, int 
 		last = r.empty + 8 * r.stage;
 		r.next();
 	}
+	if (held.sort)
+		for (int b = blocks; b < PIECES; b++)
+			held.store(b);
+	held.sort = 0;
 	asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 #pragma unroll
 	for (int i = 0; i < 128; i++) // the sums are read after the wait
@@ -158,67 +217,55 @@ static __device__ __forceinline__ void accumulate(int (&sum)[128], ring &r, int 
 		barrierArrive(last);
 }
 
-static __device__ __forceinline__ void consume(const product &p, ring r, int group, const volatile int *begun)
+static __device__ __forceinline__ void consume(const product &p, ring r, int group, const task *tasks)
 {
 	int thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32, g = lane / 4, q = lane % 4;
 	bool signals = thread == 0;
 	u32 offset = group * 64 * TILE;
-	while (true) {
+	// A thread holds 16 consecutive rows of A of each group of 64: number 16 q + 2 j + e
+	// is column 8 j + 2 q + e.
+	i64 mine = (64 * group + 16 * warp + g) * p.ld + 16 * q;
+	int sum[128];
+	results held;
+	held.ld = p.ld;
+	held.sort = 0;
+	for (u32 count = 0;; count++) {
 		barrierWait(r.full + 8 * r.stage, r.phase);
-		int index = begun[r.stage];
-		if (index == NO_ITEM)
+		const task &t = tasks[count % TASKS];
+		int blocks = t.blocks, modulus = t.m.m;
+		if (blocks == 0)
 			break;
-		item w = itemOf(p, index);
-		range k = rangeOf(p, w, 2 * TILE);
-		int blocks = k.end - k.begin;
-		const reduction *m = (const reduction *)p.moduli + w.modulus;
-		int modulus = m->m;
-		// A thread holds 16 consecutive rows of A of each group of 64: number 16 q + 2 j + e
-		// is column 8 j + 2 q + e.
-		i64 at = ((i64)w.col * TILE + 64 * group + 16 * warp + g) * p.ld + w.row * 2 * TILE + 16 * q;
-		int sum[128];
-		if (w.plain) {
-			accumulate(sum, r, blocks, offset, signals);
-			int scale = m->scale[0], shift = m->shift;
-			u8 *out = (u8 *)p.out + w.modulus * p.stride + at;
+		if (t.plain) {
+			int scale = t.m.scale[0], shift = t.m.shift;
+			accumulate(sum, r, blocks, offset, signals, held);
 #pragma unroll
-			for (int half = 0; half < 2; half++)
-#pragma unroll
-				for (int c = 0; c < 4; c++) {
-					u32 v[4];
-#pragma unroll
-					for (int i = 0; i < 4; i++) {
-						const int s = 32 * c + 8 * i + 2 * half;
-						v[i] = pack(reducePlain(sum[s], scale, shift, modulus), reducePlain(sum[s + 1], scale, shift, modulus),
-							reducePlain(sum[s + 4], scale, shift, modulus), reducePlain(sum[s + 5], scale, shift, modulus));
-					}
-					*(uint4 *)(out + half * 8 * p.ld + 64 * c) = make_uint4(v[0], v[1], v[2], v[3]);
-				}
+			for (int i = 0; i < 32; i++) {
+				const int s = 32 * (i / 4 % 4) + 8 * (i % 4) + 2 * (i / 16);
+				held.w[i] = pack(reducePlain(sum[s], scale, shift, modulus), reducePlain(sum[s + 1], scale, shift, modulus),
+					reducePlain(sum[s + 4], scale, shift, modulus), reducePlain(sum[s + 5], scale, shift, modulus));
+			}
+			held.at = t.out + mine;
+			held.sort = 1;
 			continue;
 		}
-		u32 pair[64];
-#pragma unroll
-		for (int i = 0; i < 64; i++)
-			pair[i] = modulus * 0x10001u;
 #pragma unroll 1
 		for (int pass = 0; pass < 3; pass++) {
-			accumulate(sum, r, blocks, offset, signals);
-			int factor = m->factor[pass], scale = m->scale[pass];
+			accumulate(sum, r, blocks, offset, signals, held);
+			if (pass == 0) {
+#pragma unroll
+				for (int i = 0; i < 64; i++)
+					held.w[i] = modulus * 0x10001u;
+			}
+			int factor = t.m.factor[pass], scale = t.m.scale[pass];
 #pragma unroll
 			for (int i = 0; i < 64; i++)
-				fold(pair[i], sum[2 * i], sum[2 * i + 1], factor, scale, modulus);
+				fold(held.w[i], sum[2 * i], sum[2 * i + 1], factor, scale, modulus);
 		}
-		u16 *out = (u16 *)p.wide + (w.modulus - p.plain) * p.stride + at;
-#pragma unroll
-		for (int half = 0; half < 2; half++)
-#pragma unroll
-			for (int c = 0; c < 4; c++) {
-				uint4 *to = (uint4 *)(out + half * 8 * p.ld + 64 * c);
-				const int i = 16 * c + half;
-				to[0] = make_uint4(pair[i], pair[i + 2], pair[i + 4], pair[i + 6]);
-				to[1] = make_uint4(pair[i + 8], pair[i + 10], pair[i + 12], pair[i + 14]);
-			}
+		held.at = t.out + 2 * mine;
+		held.sort = 2;
 	}
+	for (int i = 0; i < PIECES; i++)
+		held.store(i);
 }
 
 // An item is 128 columns of B by 256 rows of A, of one modulus after the other.
@@ -226,7 +273,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) products(const __grid_c
 {
 	extern __shared__ char memory[];
 	__shared__ __align__(8) u64 barriers[2 * STAGES];
-	__shared__ volatile int begun[STAGES]; // the items that stages belong to
+	__shared__ task tasks[TASKS];
 	ring r;
 	r.base = (sharedAddress(memory) + 1023) & ~1023u;
 	r.full = sharedAddress(barriers);
@@ -245,9 +292,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) products(const __grid_c
 	if (group == CONSUMERS) {
 		asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
 		if (threadIdx.x % 128 == 0)
-			produce(p, r, begun);
+			produce(p, r, tasks);
 	} else {
 		asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-		consume(p, r, group, begun);
+		consume(p, r, group, tasks);
 	}
 }
