@@ -12,6 +12,7 @@ type Shifting struct {
 }
 
 // Summing is what summed takes. Errors, Rows and Cols may be null, Triangle is 'U', 'L' or 0.
+// Errors are of columns, or of rows if ByRows is 1.
 type Summing struct {
 	X, D               Vectors
 	Z                  Target
@@ -19,6 +20,7 @@ type Summing struct {
 	Errors, Rows, Cols cuda.Pointer
 	Unit               int64
 	Words, Triangle    int32
+	ByRows, _          int32
 }
 
 // Gathering is what gathered takes: kernels/newton/gather.cu.

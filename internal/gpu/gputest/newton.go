@@ -73,7 +73,12 @@ func refSummed(l *fake.Launch, k abi.Summing) {
 			to := z.At(i, j)
 			err := 0.0
 			if k.Errors != 0 {
-				e := exponentsOf(l, k.Errors, k.X.K)[j] - exp
+				e := -exp
+				if k.ByRows != 0 {
+					e += exponentsOf(l, k.Errors, k.X.N)[i]
+				} else {
+					e += exponentsOf(l, k.Errors, k.X.K)[j]
+				}
 				if int64(num.BitLen(mag)) <= e {
 					leave(l, k.Rest, i, j)
 					continue

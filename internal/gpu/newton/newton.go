@@ -102,6 +102,9 @@ func Shift(s *cuda.Stream, x mem.Matrix, rows, cols []int64, z mem.Matrix, tally
 // sumShared is what a block of summed takes of shared memory beside the room for numbers.
 const sumShared = threads
 
+// along reports whether numbers of a column lie one after the other, and those of a row apart.
+func along(m mem.Matrix) bool { return m.RS == 1 && m.CS != 1 }
+
 // noUnit is the exponent of a unit that all sums are multiples of.
 const noUnit = -1 << 60
 
@@ -113,7 +116,18 @@ func Sum(s *cuda.Stream, of place.Sum, x, d, z mem.Matrix, tally *mem.Array) (le
 		return 0, err
 	}
 	defer t.free()
-	k := abi.Summing{X: abi.RowsOf(x), D: abi.RowsOf(d), Z: abi.TargetOf(z), Words: int32(of.Words()), Triangle: int32(of.Triangle), Unit: noUnit,
+	byRows := int32(0)
+	if along(x.T()) && along(d.T()) { // numbers of rows lie one after the other: of columns then
+		x, d, z, byRows = x.T(), d.T(), z.T(), 1
+		of.Rows, of.Cols = of.Cols, of.Rows
+		switch of.Triangle {
+		case 'U':
+			of.Triangle = 'L'
+		case 'L':
+			of.Triangle = 'U'
+		}
+	}
+	k := abi.Summing{X: abi.RowsOf(x), D: abi.RowsOf(d), Z: abi.TargetOf(z), Words: int32(of.Words()), Triangle: int32(of.Triangle), ByRows: byRows, Unit: noUnit,
 		Rest: abi.Leftovers{Count: t.at}}
 	for _, l := range []struct {
 		to   *cuda.Pointer

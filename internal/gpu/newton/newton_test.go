@@ -22,6 +22,7 @@ type summing struct {
 	f          num.Format
 	m, n       int
 	down, out  bool // whether operands, and results, are views of transposed matrices
+	both       bool // x and d are alike: else one of them is
 	triangle   byte
 	errors     bool
 	unit       bool
@@ -46,6 +47,10 @@ func TestSum(t *testing.T) {
 		{x: 240, d: 240, bits: 472, f: mp(424), m: 265, n: 3, errors: true},
 		{x: 100, d: 100, bits: 160, f: num.DDouble, m: 265, n: 3, errors: true},
 		{x: 60, d: 60, bits: 90, f: num.Float32, m: 30, n: 30, errors: true, triangle: 'L'},
+		{x: 118, d: 90, bits: 101, f: num.Float64, m: 60, n: 60, errors: true, down: true, both: true, out: true, triangle: 'U'},
+		{x: 118, d: 90, bits: 101, f: num.DDouble, m: 5, n: 270, errors: true, down: true, both: true, out: true},
+		{x: 240, d: 240, bits: 472, f: mp(424), m: 40, n: 40, errors: true, down: true, both: true, triangle: 'L'},
+		{x: 120, d: 90, bits: 160, f: mp(160), m: 3, n: 261, unit: true, down: true, both: true, out: true},
 	}
 	everywhere(t, func(t *testing.T, dev *cuda.Device) {
 		for _, c := range cases {
@@ -155,7 +160,7 @@ func view(a *num.Array, m, n int, rows bool) num.Mat {
 
 func (c summing) run(t *testing.T, s *cuda.Stream, rng *rand.Rand) error {
 	name := fmt.Sprintf("%+v", c)
-	x, d := random(rng, c.x, c.m, c.n, c.down), random(rng, c.d, c.m, c.n, !c.down)
+	x, d := random(rng, c.x, c.m, c.n, c.down), random(rng, c.d, c.m, c.n, c.down == c.both)
 	of := place.Sum{Bits: c.bits, Triangle: c.triangle}
 	sums, size := make([]*big.Float, c.m*c.n), make([]int, c.m*c.n)
 	for j := range c.n {

@@ -75,13 +75,15 @@ struct summing {
 	vectors x, d; // rows, of finite numbers of MP
 	target z;
 	leftovers rest; // entries that are not stored
-	// i64: entries of column j of X + D are in error by 2^errors[j]; null: X + D is rounded as it
-	// is, but for what is cut off
+	// i64: entries of column j of X + D are in error by 2^errors[j], or those of row i by
+	// 2^errors[i]; null: X + D is rounded as it is, but for what is cut off
 	u64 errors;
 	u64 rows, cols; // i64: exponents that results are scaled by; null: zeros
 	i64 unit;       // without errors sums are cut off to multiples of 2^unit
 	int words;      // of the windows that sums are made in, beside one for the carry
 	int triangle;   // 'U', 'L' or 0
+	int byRows;     // errors are those of rows
+	int pad;
 };
 
 // A magnitude, whose words of 32 bits are taken from some bit of a significand on, which may lie
@@ -158,7 +160,7 @@ static __device__ __forceinline__ sum add(const summing &s, integer v, const u64
 	r.neg ^= r.v.magnitude();
 	r.n = r.v.length();
 	if (s.errors) {
-		i64 e = ((const i64 *)s.errors)[j] - r.exp;
+		i64 e = ((const i64 *)s.errors)[s.byRows ? i : j] - r.exp;
 		if (r.n <= max64(e, 0)) {
 			r.known = false;
 			return r;
