@@ -15,3 +15,10 @@ func SetStaging(bytes int) (restore func()) {
 	stagingBytes = bytes
 	return func() { stagingBytes = before }
 }
+
+// LargeBlocks has blocks of so many bytes hold less than their size, until restore is called.
+func LargeBlocks(size uint64) (restore func()) {
+	was := largeBlock
+	largeBlock = size
+	return func() { largeBlock = was }
+}

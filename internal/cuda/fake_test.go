@@ -281,6 +281,96 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
+// TestOldestFirst checks that of unused memory no more is given back than another piece needs,
+// beginning with what has not been used for longest.
+func TestOldestFirst(t *testing.T) {
+	drv := &fake.Driver{TotalMemory: 64 << 20}
+	dev := open(t, drv)
+	do(t, dev, func(s *cuda.Stream) error {
+		var list []*cuda.Memory
+		for _, size := range []int64{10 << 20, 20 << 20, 28 << 20} {
+			m, err := s.Alloc(size)
+			if err != nil {
+				return err
+			}
+			list = append(list, m)
+		}
+		kept := list[0].Pointer()
+		for _, i := range []int{1, 0, 2} {
+			list[i].Free()
+		}
+		drv.ForgetCalls()
+		big, err := s.Alloc(22 << 20)
+		if err != nil {
+			return err
+		}
+		defer big.Free()
+		if calls := strings.Join(drv.Calls(), " "); calls != "MemAlloc MemFree MemFree MemAlloc" {
+			t.Errorf("22 MiB: %s", calls)
+		}
+		drv.ForgetCalls()
+		again, err := s.Alloc(28 << 20)
+		if err != nil {
+			return err
+		}
+		defer again.Free()
+		if calls := drv.Calls(); len(calls) != 0 {
+			t.Errorf("28 MiB, which were used last: %v", calls)
+		}
+		other, err := s.Alloc(10 << 20)
+		if err != nil {
+			return err
+		}
+		defer other.Free()
+		if calls := drv.Calls(); len(calls) != 1 || other.Pointer() == kept {
+			t.Errorf("10 MiB, which were given back: %v", calls)
+		}
+		return nil
+	})
+}
+
+// TestLargeBlocks checks that large pieces of memory take the place of ones that were up to twice
+// as large, the least of those, and small ones do not.
+func TestLargeBlocks(t *testing.T) {
+	defer cuda.LargeBlocks(1 << 20)()
+	drv := new(fake.Driver)
+	dev := open(t, drv)
+	do(t, dev, func(s *cuda.Stream) error {
+		sizes := []int64{1 << 19, 3 << 20, 5 << 20, 7 << 20}
+		var list []*cuda.Memory
+		at := map[cuda.Pointer]int64{}
+		for _, size := range sizes {
+			m, err := s.Alloc(size)
+			if err != nil {
+				return err
+			}
+			list = append(list, m)
+			at[m.Pointer()] = size
+		}
+		for _, m := range list {
+			m.Free()
+		}
+		for _, c := range []struct{ size, want int64 }{
+			{5 << 20, 5 << 20}, {4 << 20, 5 << 20}, {3 << 20, 3 << 20}, {5<<19 + 1, 3 << 20}, {3 << 19, 3 << 20},
+			{3<<19 - 1<<17, 0}, {6 << 20, 7 << 20}, {8 << 20, 0}, {1 << 18, 0}, {1 << 19, 1 << 19},
+		} {
+			m, err := s.Alloc(c.size)
+			if err != nil {
+				return err
+			}
+			if at[m.Pointer()] != c.want {
+				t.Errorf("%d bytes are in a block of %d, want %d", c.size, at[m.Pointer()], c.want)
+			}
+			if c.want == 0 { // a new one, which is none of the next sizes'
+				defer m.Free()
+			} else {
+				m.Free()
+			}
+		}
+		return nil
+	})
+}
+
 // TestReuse checks that the pool hands memory out again: at once in the same stream,
 // behind an event in another.
 func TestReuse(t *testing.T) {
