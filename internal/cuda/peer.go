@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -90,4 +91,35 @@ func (s *Stream) CopyPeer(dst Pointer, from *Device, src Pointer, n int64) error
 		return s.dev.failed(err)
 	}
 	return s.dev.failed(s.dev.drv.MemcpyPeerAsync(dst, s.dev.ofDrv, src, from.ofDrv, uint64(n), s.h))
+}
+
+// Rows are rows of so many bytes, which begin at From, a pitch apart, and come to To, one after the
+// other.
+type Rows struct {
+	To, From           Pointer
+	Width, Pitch, Rows int64
+}
+
+// PullRows lets rows come from the memory of other devices which the device of s reaches, behind
+// what s was told to do so far, but in the stream aside, and returns an event behind their coming;
+// with an error as well, if any may come. See [Stream.CopyPeer].
+func (s *Stream) PullRows(aside *Stream, list ...Rows) (there *Event, err error) {
+	e, err := s.NewEvent()
+	if err != nil {
+		return nil, err
+	}
+	if err = s.Record(e); err == nil {
+		err = aside.Wait(e)
+	}
+	if err != nil {
+		_ = e.Close() // err is what came first
+		return nil, err
+	}
+	for _, r := range list {
+		if err == nil && r.Width > 0 && r.Rows > 0 {
+			err = s.dev.drv.Memcpy2DAsync(cudadrv.Memcpy2D{From: r.From, To: r.To, FromPitch: uint64(r.Pitch), ToPitch: uint64(r.Width),
+				Width: uint64(r.Width), Rows: uint64(r.Rows)}, aside.h)
+		}
+	}
+	return e, s.dev.failed(cmp.Or(err, s.dev.drv.EventRecord(e.h, aside.h)))
 }

@@ -85,3 +85,77 @@ func TestCopyPeer(t *testing.T) {
 		}
 	}
 }
+
+// TestPullRows brings rows of bytes from one device to another, behind what the latter's stream was
+// told to do, and in a stream aside.
+func TestPullRows(t *testing.T) {
+	drv := &fake.Driver{Devices: 2}
+	var devs [2]*cuda.Device
+	for i := range devs {
+		var err error
+		if devs[i], err = cuda.OpenDriver(drv, i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if linked, err := cuda.Linked(t.Context(), devs[:]...); err != nil || !linked {
+		t.Fatal(linked, err)
+	}
+	x := []uint8{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
+	var from *cuda.Memory
+	if err := devs[0].Do(t.Context(), func(s *cuda.Stream) (err error) {
+		if from, err = cuda.NewCopy(s, x); err == nil {
+			err = s.Synchronize()
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := devs[1].Do(t.Context(), func(s *cuda.Stream) error {
+		aside, err := s.NewStream()
+		if err != nil {
+			return err
+		}
+		to, err := s.Alloc(8)
+		if err != nil {
+			return err
+		}
+		if err := s.Fill(to.Pointer(), 99, 8); err != nil {
+			return err
+		}
+		for _, call := range []string{"EventCreate", "EventRecord", "StreamWaitEvent", "Memcpy2DAsync"} {
+			drv.Fail(call, 0, cudadrv.InvalidValue)
+			there, err := s.PullRows(aside, cuda.Rows{To: to.Pointer(), From: from.Pointer(), Width: 1, Pitch: 1, Rows: 1})
+			if cudadrv.CodeOf(err) != cudadrv.InvalidValue || (there != nil) != (call == "Memcpy2DAsync") {
+				t.Errorf("%s: %v %v", call, there, err)
+			}
+			if there != nil {
+				if err := there.Close(); err != nil {
+					return err
+				}
+			}
+		}
+		there, err := s.PullRows(aside, cuda.Rows{To: to.Pointer(), From: from.At(1), Width: 2, Pitch: 4, Rows: 3}, cuda.Rows{To: to.At(7), From: from.At(11), Width: 1, Pitch: 1})
+		if err != nil {
+			return err
+		}
+		if err := s.Follow(there); err != nil {
+			return err
+		}
+		got := make([]uint8, 8)
+		if err := cuda.Download(s, got, to.Pointer()); err != nil {
+			return err
+		}
+		if want := []uint8{2, 3, 6, 7, 10, 11, 99, 99}; !slices.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+		if err := there.Close(); err != nil {
+			return err
+		}
+		return aside.Close()
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if c := devs[1].Counters(); c.Events != 0 {
+		t.Errorf("%d events are left", c.Events)
+	}
+}

@@ -108,6 +108,11 @@ func (s *Stream) Wait(e *Event) error {
 	return s.dev.failed(s.dev.drv.StreamWaitEvent(s.h, e.h))
 }
 
+// Follow is Wait whatever became of the context: before memory is given back.
+func (s *Stream) Follow(e *Event) error {
+	return s.dev.failed(s.dev.drv.StreamWaitEvent(s.h, e.h))
+}
+
 // Synchronize waits until the operations before e are done.
 func (e *Event) Synchronize() error {
 	if err := e.dev.check(); err != nil {

@@ -85,6 +85,14 @@ type TensorMapSpec struct {
 	OOBFill        int32 // CUtensorMapFloatOOBfill
 }
 
+// Memcpy2D is a copy of so many rows of bytes, which begin at From and at To and are a pitch apart
+// (part of CUDA_MEMCPY2D).
+type Memcpy2D struct {
+	From, To           Pointer
+	FromPitch, ToPitch uint64
+	Width, Rows        uint64
+}
+
 // Driver is the CUDA driver API, one method a call; the names are the calls' own
 // without the prefix cu. Errors of the driver are of type *Error.
 type Driver interface {
@@ -121,6 +129,9 @@ type Driver interface {
 	// MemcpyPeerAsync copies from the memory of one context's device to that of another's: over
 	// the links between them if they have peer access, else through the host.
 	MemcpyPeerAsync(dst Pointer, dstContext Context, src Pointer, srcContext Context, bytes uint64, s Stream) error
+	// Memcpy2DAsync copies rows of bytes between addresses of device memory, which may be that of
+	// devices that reach each other's.
+	Memcpy2DAsync(c Memcpy2D, s Stream) error
 	MemsetD8Async(dst Pointer, value byte, bytes uint64, s Stream) error
 
 	// StreamCreate returns a stream that does not wait for the default stream. Of blocks that wait

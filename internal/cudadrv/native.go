@@ -27,7 +27,7 @@ type native struct {
 	ctxSetCurrent, ctxSynchronize                                                             call
 	memAlloc, memFree, memGetInfo, memAllocHost, memFreeHost                                  call
 	memcpyHtoDAsync, memcpyDtoHAsync, memcpyDtoDAsync, memsetD8Async                          call
-	memcpyPeerAsync, deviceCanAccessPeer, ctxEnablePeerAccess                                 call
+	memcpyPeerAsync, memcpy2DAsync, deviceCanAccessPeer, ctxEnablePeerAccess                  call
 	streamCreate, streamDestroy, streamSynchronize, streamWaitEvent                           call
 	eventCreate, eventDestroy, eventRecord, eventSynchronize                                  call
 	eventElapsedTime                                                                          call
@@ -67,6 +67,7 @@ func newNative(lookup func(symbol string) (uintptr, error)) (*native, error) {
 		{&d.memcpyDtoDAsync, "cuMemcpyDtoDAsync_v2", false},
 		{&d.memsetD8Async, "cuMemsetD8Async", false},
 		{&d.memcpyPeerAsync, "cuMemcpyPeerAsync", false},
+		{&d.memcpy2DAsync, "cuMemcpy2DAsync_v2", false},
 		{&d.deviceCanAccessPeer, "cuDeviceCanAccessPeer", false},
 		{&d.ctxEnablePeerAccess, "cuCtxEnablePeerAccess", false},
 		{&d.streamCreate, "cuStreamCreateWithPriority", false},
@@ -238,6 +239,34 @@ func (d *native) MemcpyDtoDAsync(dst, src Pointer, n uint64, s Stream) error {
 
 func (d *native) MemcpyPeerAsync(dst Pointer, dstContext Context, src Pointer, srcContext Context, n uint64, s Stream) error {
 	return d.do(d.memcpyPeerAsync, uintptr(dst), uintptr(dstContext), uintptr(src), uintptr(srcContext), uintptr(n), uintptr(s))
+}
+
+// memcpy2D is CUDA_MEMCPY2D.
+type memcpy2D struct {
+	from, to side2D
+	width    uintptr // in bytes
+	rows     uintptr
+}
+
+// side2D is one side of a memcpy2D.
+type side2D struct {
+	x, y   uintptr
+	kind   int32 // CUmemorytype
+	_      int32
+	host   uintptr
+	device Pointer
+	array  uintptr
+	pitch  uintptr
+}
+
+func (d *native) Memcpy2DAsync(c Memcpy2D, s Stream) error {
+	const unified = 4 // CU_MEMORYTYPE_UNIFIED
+	z := &memcpy2D{
+		from:  side2D{kind: unified, device: c.From, pitch: uintptr(c.FromPitch)},
+		to:    side2D{kind: unified, device: c.To, pitch: uintptr(c.ToPitch)},
+		width: uintptr(c.Width), rows: uintptr(c.Rows),
+	}
+	return d.do(d.memcpy2DAsync, uintptr(addr(z)), uintptr(s))
 }
 
 func (d *native) DeviceCanAccessPeer(dev, peer Device) (bool, error) {

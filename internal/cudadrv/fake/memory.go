@@ -211,6 +211,27 @@ func (d *Driver) MemcpyPeerAsync(dst cudadrv.Pointer, dstContext cudadrv.Context
 	})
 }
 
+// Memcpy2DAsync copies rows, when the stream is waited for.
+func (d *Driver) Memcpy2DAsync(c cudadrv.Memcpy2D, s cudadrv.Stream) error {
+	defer d.mu.Unlock()
+	if err := d.inContext("Memcpy2DAsync"); err != nil {
+		return err
+	}
+	if c.Width > c.FromPitch || c.Width > c.ToPitch {
+		return d.fail("Memcpy2DAsync", cudadrv.InvalidValue)
+	}
+	return d.later("Memcpy2DAsync", s, func() bool {
+		for i := range c.Rows {
+			to, from := d.bytes(c.To+cudadrv.Pointer(i*c.ToPitch), c.Width), d.bytes(c.From+cudadrv.Pointer(i*c.FromPitch), c.Width)
+			if to == nil || from == nil {
+				return false
+			}
+			copy(to, from)
+		}
+		return true
+	})
+}
+
 // MemsetD8Async fills device memory, when the stream is waited for.
 func (d *Driver) MemsetD8Async(p cudadrv.Pointer, value byte, n uint64, s cudadrv.Stream) error {
 	defer d.mu.Unlock()

@@ -155,6 +155,11 @@ func (d *Driver) MemcpyPeerAsync(dst cudadrv.Pointer, dstContext cudadrv.Context
 	})
 }
 
+// Memcpy2DAsync is the driver's, noted.
+func (d *Driver) Memcpy2DAsync(c cudadrv.Memcpy2D, s cudadrv.Stream) error {
+	return d.note("Memcpy2DAsync", fmt.Sprint(c.Width*c.Rows), s, true, func() error { return d.Driver.Memcpy2DAsync(c, s) })
+}
+
 // MemsetD8Async is the driver's, noted.
 func (d *Driver) MemsetD8Async(dst cudadrv.Pointer, v byte, n uint64, s cudadrv.Stream) error {
 	return d.note("MemsetD8Async", fmt.Sprint(n), s, true, func() error { return d.Driver.MemsetD8Async(dst, v, n, s) })

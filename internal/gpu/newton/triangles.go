@@ -1,6 +1,8 @@
 package newton
 
 import (
+	"errors"
+
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/launch"
@@ -65,6 +67,17 @@ func Mirror(s *cuda.Stream, list []Across) error {
 func (x Across) run(s *cuda.Stream, count cuda.Pointer) error {
 	if x.A.Rows == 0 || x.A.Cols == 0 {
 		return nil
+	}
+	if x.B.Pulls(s.Device()) {
+		p, err := x.B.Pull(s, s)
+		switch {
+		case errors.Is(err, cuda.ErrMemory): // the kernel reads it where it is
+		case err != nil:
+			return err
+		default:
+			defer p.Free()
+			x.B = p.Matrix
+		}
 	}
 	const side = 32
 	grid := cuda.Dim{X: (x.A.Rows + side - 1) / side, Y: min((x.A.Cols+side-1)/side, maxAcross)}

@@ -1,6 +1,8 @@
 package product
 
 import (
+	"errors"
+
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
@@ -20,6 +22,8 @@ type Elsewhere struct {
 type Block struct {
 	Vector, Number int
 	M              mem.Matrix
+
+	pulled *mem.Pulled // the copy of what is in the memory of another device, that is M then
 }
 
 // A Home is columns of C from one on.
@@ -37,35 +41,84 @@ func (e *Elsewhere) changed() {
 	}
 }
 
-// blocks returns those of a factor.
-func (e *Elsewhere) blocks(side int) []Block {
-	if e == nil {
+// apart returns the blocks of a factor.
+func (m *multiplication) apart(side int) []Block {
+	if m.cfg.Elsewhere == nil {
 		return nil
 	}
-	return e.Factors[side]
+	return m.cfg.Elsewhere.Factors[side]
 }
 
-// convertBlocks is convert for a factor whose blocks are where they are.
-func (m *multiplication) convertBlocks(c chunk, steps int, f converted, blocks []Block) error {
-	for _, b := range blocks {
-		// Vectors of the part of the factor that is converted.
-		from, until := max(b.Vector-f.o.first, 0), min(b.Vector+b.M.Rows-f.o.first, f.o.n)
-		if from >= until {
-			continue
+// pull lets blocks come that are in the memory of other devices, while kernels convert the others.
+// Where there is no room for copies kernels read them where they are.
+func (m *multiplication) pull() error {
+	if m.cfg.Elsewhere == nil {
+		return nil
+	}
+	aside, err := m.e.beside(m.s)
+	if err != nil {
+		return err
+	}
+	of := new(Elsewhere)
+	of.Homes = m.cfg.Elsewhere.Homes
+	for side, blocks := range m.cfg.Elsewhere.Factors {
+		for _, b := range blocks {
+			if b.M.Pulls(m.e.dev) {
+				p, err := b.M.Pull(m.s, aside)
+				switch {
+				case errors.Is(err, cuda.ErrMemory): // as it is
+				case err != nil:
+					return err
+				default:
+					m.pulled = append(m.pulled, p)
+					b.M, b.pulled = p.Matrix, p
+				}
+			}
+			of.Factors[side] = append(of.Factors[side], b)
 		}
-		o, part := *f.o, f
-		o.n = until - from
-		o.first += from
-		o.vectors = abi.RowsOf(b.M)
-		o.vectors.Off += int64(o.first-b.Vector)*o.vectors.RS - int64(b.Number)*o.vectors.CS
-		o.vectors.N = int32(o.n)
-		o.scanned.Exp += cuda.Pointer(8 * from)
-		part.o, part.first, part.until = &o, from, from+roundUp(o.n, m.tall(o.side))
-		if err := m.convert(c, steps, b.Number, b.Number+b.M.Cols, part); err != nil {
-			return err
+	}
+	m.cfg.Elsewhere = of
+	return nil
+}
+
+// convertElsewhere is convert for factors in blocks: what is there first, then what comes.
+func (m *multiplication) convertElsewhere(c chunk, steps int, list []converted) error {
+	for _, pulled := range []bool{false, true} {
+		for _, f := range list {
+			for _, b := range m.apart(f.o.side) {
+				if (b.pulled != nil) != pulled {
+					continue
+				}
+				if pulled {
+					if err := b.pulled.Await(); err != nil {
+						return err
+					}
+				}
+				if err := m.convertBlock(c, steps, f, b); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
+}
+
+// convertBlock is convert for what a block has of a factor.
+func (m *multiplication) convertBlock(c chunk, steps int, f converted, b Block) error {
+	// Vectors of the part of the factor that is converted.
+	from, until := max(b.Vector-f.o.first, 0), min(b.Vector+b.M.Rows-f.o.first, f.o.n)
+	if from >= until {
+		return nil
+	}
+	o := *f.o
+	o.n = until - from
+	o.first += from
+	o.vectors = abi.RowsOf(b.M)
+	o.vectors.Off += int64(o.first-b.Vector)*o.vectors.RS - int64(b.Number)*o.vectors.CS
+	o.vectors.N = int32(o.n)
+	o.scanned.Exp += cuda.Pointer(8 * from)
+	f.o, f.first, f.until = &o, from, from+roundUp(o.n, m.tall(o.side))
+	return m.convert(c, steps, b.Number, b.Number+b.M.Cols, f)
 }
 
 // homes returns where columns from <= j < until of C are to be stored, entry (0, 0) of C being

@@ -39,6 +39,7 @@ type multiplication struct {
 	stats       exact.Stats
 	marks       []mark
 	owned       []*cuda.Memory
+	pulled      []*mem.Pulled // of factors
 	steps       steps
 }
 
@@ -75,6 +76,10 @@ func (m *multiplication) free() {
 		p.Free()
 	}
 	m.owned = nil
+	for _, p := range m.pulled {
+		p.Free()
+	}
+	m.pulled = nil
 	for _, k := range m.marks {
 		k.e.Close()
 	}
@@ -150,6 +155,9 @@ func (m *multiplication) run() error {
 		if err := m.keep(o); err != nil {
 			return err
 		}
+	}
+	if err := m.pull(); err != nil {
+		return err
 	}
 	l, err := m.layout()
 	if err != nil {

@@ -33,22 +33,22 @@ func (m *multiplication) residues(l, r *operand, c chunk, left, right *cuda.Memo
 		list = append(list, converted{o: r, width: m.plan.WidthR, to: right.Pointer(), vectors: cols, triangle: m.taken(rightSide)})
 	}
 	of := converted{o: l, width: m.plan.WidthL, to: left.Pointer(), vectors: rows, triangle: m.taken(leftSide)}
-	if blocks := m.cfg.Elsewhere.blocks(rightSide); blocks != nil {
-		if err := m.convertBlocks(c, steps, list[0], blocks); err != nil {
-			return err
-		}
-		list = nil
+	p := m.cfg.Panels
+	var apart []converted
+	if m.apart(rightSide) != nil {
+		apart, list = append(apart, list...), nil
 	}
-	p, blocks := m.cfg.Panels, m.cfg.Elsewhere.blocks(leftSide)
 	switch {
-	case p != nil: // the right factor while they come
-		return m.convertPanels(c, steps, p, of, list...)
-	case blocks != nil:
-		if err := m.convertBlocks(c, steps, of, blocks); err != nil {
-			return err
-		}
-	case l.residues == nil:
+	case m.apart(leftSide) != nil:
+		apart = append(apart, of)
+	case p == nil && l.residues == nil:
 		list = append([]converted{of}, list...)
+	}
+	if err := m.convertElsewhere(c, steps, apart); err != nil {
+		return err
+	}
+	if p != nil { // the right factor while they come
+		return m.convertPanels(c, steps, p, of, list...)
 	}
 	return m.convert(c, steps, 0, m.a.Cols, list...)
 }

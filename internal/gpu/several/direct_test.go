@@ -1,10 +1,13 @@
 package several_test
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 
 	. "github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/several"
@@ -84,6 +87,112 @@ func TestDirect(t *testing.T) {
 			}
 			for _, m := range []*Matrix{there[0], there[1], dc, dold, tally} {
 				m.Free()
+			}
+		}
+	})
+}
+
+// TestDirectFailures lets calls fail that bring blocks of factors from GPU to GPU: the error comes
+// out, and all memory is given back. Where there is no memory for copies, results are those of
+// factors that kernels read where they are.
+func TestDirectFailures(t *testing.T) {
+	defer several.Balance(1)()
+	defer several.Tiles(1)()
+	const n, device = 2 * 128, Device("cuda:0,1")
+	on(t, 2, func(devs []*cuda.Device, drv *fake.Driver) {
+		a, knownA := integers(n, n, true, 1)
+		b, knownB := integers(n, n, false, 2)
+		for j := range n {
+			for i := j + 1; i < n; i++ {
+				b.SetFloat64(i, j, 0)
+			}
+		}
+		da, db := must(a.On(device)), must(b.T().Clone().On(device)).T()
+		c, _ := integers(n, n, true, 3)
+		want := c.Clone()
+		must(raw.GemmTriangle(1, a, b, 0, want, want, 0, [2]byte{0, 'U'}, nil, onCPU))
+		dc, tally := must(c.On(device)), must(NewMatrixOn(device, Float64, 1, 1))
+		bound := &exact.Bound{Rows: make([]int64, n), Cols: make([]int64, n), Within: 60, A: knownA, B: knownB, Tally: raw.Matrix(tally).Arr}
+		for i := range bound.Rows {
+			bound.Rows[i] = 33
+		}
+		multiply := func() error {
+			_, err := raw.GemmTriangle(1, da, db, 0, dc, dc, 0, [2]byte{0, 'U'}, bound, &Options{})
+			return err
+		}
+		right := func(what string) {
+			if !must(dc.Host()).Same(want) {
+				t.Fatalf("%s: other bits than on the CPU", what)
+			}
+		}
+		if err := multiply(); err != nil {
+			t.Fatal(err)
+		}
+		right("at first")
+		inUse := func() string { return fmt.Sprint(devs[0].Counters().InUse, devs[1].Counters().InUse) }
+		was := inUse()
+		calls := []string{"Memcpy2DAsync", "EventCreate", "EventRecord", "StreamWaitEvent"}
+		if testing.Short() {
+			calls = calls[:1]
+		}
+		for _, call := range calls {
+			for after := 0; ; after += 1 + after/2 {
+				drv.Fail(call, after, cudadrv.InvalidValue)
+				err := multiply()
+				drv.Forgive()
+				if err == nil {
+					if after == 0 {
+						t.Errorf("no %s", call)
+					}
+					break
+				}
+				if cudadrv.CodeOf(err) != cudadrv.InvalidValue {
+					t.Errorf("%s, call %d: %v", call, after, err)
+				}
+				if now := inUse(); now != was {
+					t.Fatalf("%s, call %d: %s bytes in use, %s before", call, after, now, was)
+				}
+			}
+			if err := multiply(); err != nil {
+				t.Fatal(err)
+			}
+			right(call)
+		}
+		without, failed := 0, 0
+		for after := 0; ; after++ {
+			for _, d := range devs {
+				if err := d.Do(t.Context(), (*cuda.Stream).Trim); err != nil {
+					t.Fatal(err)
+				}
+			}
+			drv.ForgetCalls()
+			for range 2 { // the pool tries again
+				drv.Fail("MemAlloc", after, cudadrv.OutOfMemory)
+			}
+			err := multiply()
+			drv.Forgive()
+			count := 0
+			for _, call := range drv.Calls() {
+				if call == "MemAlloc" {
+					count++
+				}
+			}
+			if now := inUse(); now != was {
+				t.Fatalf("allocation %d: %s bytes in use, %s before", after, now, was)
+			}
+			switch {
+			case err == nil && count <= after+1:
+				if without < 2 || failed < 2 {
+					t.Errorf("%d products without copies, and %d that failed", without, failed)
+				}
+				return
+			case err == nil:
+				without++
+				right(fmt.Sprintf("allocation %d", after))
+			case errors.Is(err, ErrMemory):
+				failed++
+			default:
+				t.Fatalf("allocation %d: %v", after, err)
 			}
 		}
 	})
