@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/halfulp/halfulp/internal/par"
 )
 
 // executor is the goroutine that makes a device's calls of the driver. It is locked to
@@ -42,18 +44,6 @@ func patienceOf(few, many time.Duration) time.Duration {
 }
 
 const manyProcessors = 4
-
-// lookOut calls ready until it returns true or the time is up, and reports which.
-func lookOut(patience time.Duration, ready func() bool) bool {
-	for start := time.Now(); time.Since(start) < patience; {
-		for range 32 {
-			if ready() {
-				return true
-			}
-		}
-	}
-	return false
-}
 
 // job is a function on its way through the executor.
 type job struct {
@@ -154,7 +144,7 @@ func (d *Device) serve() {
 // next waits for a job.
 func (d *Device) next() *job {
 	if d.patient {
-		lookOut(executorPatience, func() bool { return len(d.jobs) > 0 })
+		par.LookOut(executorPatience, func() bool { return len(d.jobs) > 0 })
 	}
 	return <-d.jobs
 }
@@ -189,7 +179,7 @@ func (d *Device) run(ctx context.Context, f func() error) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if !d.patient || !lookOut(callerPatience, func() bool { return j.state.Load() == finished }) {
+	if !d.patient || !par.LookOut(callerPatience, func() bool { return j.state.Load() == finished }) {
 		select {
 		case <-j.done:
 		case <-ctx.Done():

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 	"unsafe"
+
+	"github.com/halfulp/halfulp/internal/par"
 )
 
 // Mailbox is page-locked memory of the host that kernels write their answers to: with unified
@@ -92,7 +94,7 @@ func (m *Mailbox) await(s *Stream, ready func() bool) error {
 	if err := d.check(); err != nil {
 		return err
 	}
-	if d.patient && lookOut(answerPatience, ready) {
+	if d.patient && par.LookOut(answerPatience, ready) {
 		return nil
 	}
 	if err := d.drv.StreamSynchronize(s.h); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/seed"
 	"github.com/halfulp/halfulp/internal/gpu/several"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
@@ -27,6 +28,7 @@ var together struct {
 type group struct {
 	devs  []*cuda.Device
 	place *several.Place
+	crew  par.Crew
 
 	mu     sync.Mutex    // of one meeting at a time
 	events []*cuda.Event // where each GPU is; guarded by mu
@@ -56,16 +58,23 @@ func severalOf(first *cuda.Device, numbers []int) (place.Place, error) {
 	return g.place, nil
 }
 
+// on runs f on a GPU.
+func (g *group) on(ctx context.Context, d int, f func(d int, s *cuda.Stream) error) error {
+	return explained(g.devs[d].Do(ctx, func(s *cuda.Stream) error { return f(d, s) }))
+}
+
+// inTurn runs f, which waits for nothing, on one GPU after the other, and returns the first error.
+func (g *group) inTurn(ctx context.Context, f func(d int, s *cuda.Stream) error) (err error) {
+	for d := range g.devs {
+		err = cmp.Or(err, g.on(ctx, d, f))
+	}
+	return err
+}
+
 // each runs f on all GPUs side by side, and returns the first error.
 func (g *group) each(ctx context.Context, f func(d int, s *cuda.Stream) error) error {
 	errs := make([]error, len(g.devs))
-	var wg sync.WaitGroup
-	for d, dev := range g.devs {
-		wg.Go(func() {
-			errs[d] = explained(dev.Do(ctx, func(s *cuda.Stream) error { return f(d, s) }))
-		})
-	}
-	wg.Wait()
+	g.crew.Do(len(g.devs), func(d int) { errs[d] = g.on(ctx, d, f) })
 	for _, err := range errs {
 		if err != nil {
 			return err
@@ -81,7 +90,7 @@ func (g *group) Meet(ctx context.Context) error {
 	if g.events == nil {
 		g.events = make([]*cuda.Event, len(g.devs))
 	}
-	err := g.each(ctx, func(d int, s *cuda.Stream) (err error) {
+	err := g.inTurn(ctx, func(d int, s *cuda.Stream) (err error) {
 		if g.events[d] == nil {
 			if g.events[d], err = s.NewEvent(); err != nil {
 				return err
@@ -92,7 +101,7 @@ func (g *group) Meet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return g.each(ctx, func(d int, s *cuda.Stream) error {
+	return g.inTurn(ctx, func(d int, s *cuda.Stream) error {
 		for e, other := range g.events {
 			if e == d {
 				continue

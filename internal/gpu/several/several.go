@@ -19,6 +19,7 @@ import (
 	"sync/atomic"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
@@ -67,6 +68,7 @@ type Place struct {
 	parts []place.Place // one GPU each
 	host  place.Place   // shares products of matrices of the host
 	link  Link
+	crew  par.Crew
 
 	mu   sync.Mutex
 	kept []*copied // guarded by mu
@@ -315,12 +317,7 @@ func (p *Place) Prepare(num.Mat) {}
 // together runs f for all GPUs side by side, and returns the first of their errors.
 func (p *Place) together(f func(d int) error) error {
 	errs := make([]error, len(p.parts))
-	var wg sync.WaitGroup
-	for d := range p.parts[1:] {
-		wg.Go(func() { errs[1+d] = f(1 + d) })
-	}
-	errs[0] = f(0)
-	wg.Wait()
+	p.crew.Do(len(p.parts), func(d int) { errs[d] = f(d) })
 	return firstOf(errs)
 }
 
