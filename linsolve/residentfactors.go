@@ -257,36 +257,64 @@ func (s *solver) mirror(a *halfulp.Matrix) error {
 // and E = Z + Z^T: below the diagonal, where (Z²)^T is 0, they agree. On it Z² has z², z = Z[i,i],
 // and half of 2 z² + (Z Z^T)[i,i] is that of z² + (Z E)[i,i], of two numbers of one sign.
 func (s *solver) halfOfSquare(minus, z *halfulp.Matrix) error {
-	d, err := s.diagonalHere(minus)
+	list, err := s.diagonalsHere(minus, z)
 	if err != nil {
 		return err
 	}
-	x, err := s.diagonalHere(z)
-	if err != nil {
-		return err
-	}
-	// One thread takes as long as a third of all else that a step of order 1000 takes on an H100
-	// (bench/records/h100-linsolve.json), 2 µs a row.
-	const some = 32 // rows a call; a guess
-	if err := par.For(s.ctx, s.threads, (d.Rows()+some-1)/some, func(_, part int) {
-		square := new(big.Float).SetPrec(uint(minus.Format().Bits() + 64))
-		for i := part * some; i < min(d.Rows(), (part+1)*some); i++ {
-			v := x.Big(i, 0)
-			y := square.Sub(d.Big(i, 0), square.Mul(v, v))
-			d.SetBig(i, 0, y.SetMantExp(y, -1))
-		}
+	d, x := raw.Matrix(list[0]), raw.Matrix(list[1])
+	// A row takes 0.2 µs, and to wake all of many threads takes longer than all rows of order 8192.
+	const some, threads = 64, 8
+	if err := par.For(s.ctx, min(s.threads, threads), (d.Rows+some-1)/some, func(_, part int) {
+		halfLessSquares(d, x, part*some, min(d.Rows, (part+1)*some))
 	}); err != nil {
 		return err
 	}
 	if s.at == nil {
 		return nil
 	}
-	there, err := s.upload(d)
+	there, err := s.upload(list[0])
 	if err != nil {
 		return err
 	}
 	defer s.drop(there)
 	return s.shift(there, diagonalOf(minus))
+}
+
+// halfLessSquares makes entries from <= i < until of d, of MP, half of what they are less the
+// squares of x, but for errors of 2^-(prec+30) of the larger of both, and rounding.
+func halfLessSquares(d, x num.Mat, from, until int) {
+	count := words(int(d.Arr.Prec)) + 1
+	l, sum := min(x.Arr.Limbs(), count), newAdder(count)
+	product := make([]uint64, 2*l)
+	square := raw.Matrix(halfulp.NewMatrix(halfulp.MP(uint(128*l)), 1, 1))
+	for i := from; i < until; i++ {
+		p, q := d.At(i, 0), x.At(i, 0)
+		square.Arr.Set(0, num.Real{})
+		if x.Arr.Class(q) == num.Finite {
+			end := (q + 1) * x.Arr.Limbs()
+			clear(product)
+			for k, v := range x.Arr.Sig[end-l : end] {
+				var carry uint64
+				for h, w := range x.Arr.Sig[end-l : end] {
+					hi, lo := bits.Mul64(v, w)
+					var c, more uint64
+					lo, c = bits.Add64(lo, product[k+h], 0)
+					product[k+h], more = bits.Add64(lo, carry, 0)
+					carry = hi + c + more
+				}
+				product[k+l] = carry
+			}
+			square.Arr.Set(0, num.Real{Class: num.Finite, Neg: true, Mag: product, Exp: 2*int64(x.Arr.Exp[q]) - int64(128*l)})
+		}
+		one := d
+		one.Off = p
+		neg, mag, exp := sum.add(&one, &square, 0, 0)
+		y := num.Real{Class: num.Finite, Neg: neg, Mag: mag, Exp: exp - 1}
+		if len(mag) == 0 {
+			y = num.Real{}
+		}
+		d.Arr.Set(p, y)
+	}
 }
 
 // diagonalOf returns the diagonal of a square matrix as a column of it.
@@ -295,22 +323,42 @@ func diagonalOf(a *halfulp.Matrix) *halfulp.Matrix {
 	return raw.NewMatrix(num.Mat{Arr: m.Arr, Off: m.Off, RS: m.RS + m.CS, CS: 1, Rows: m.Rows, Cols: 1}).(*halfulp.Matrix)
 }
 
-// diagonalHere returns the diagonal of a square matrix in MP as a column on the host: a copy, or of
-// the matrix if that is there.
-func (s *solver) diagonalHere(a *halfulp.Matrix) (*halfulp.Matrix, error) {
-	d := diagonalOf(a)
-	if s.at == nil {
-		return d, nil
+// diagonalsHere returns the diagonals of square matrices in MP as columns on the host: copies, or
+// of the matrices if these are there.
+func (s *solver) diagonalsHere(list ...*halfulp.Matrix) (z []*halfulp.Matrix, err error) {
+	for _, a := range list {
+		d := diagonalOf(a)
+		if s.at != nil {
+			there, err := s.room(a.Format(), a.Rows(), 1)
+			if err != nil {
+				return nil, err
+			}
+			defer s.drop(there)
+			if err := s.shift(d, there); err != nil {
+				return nil, err
+			}
+			d = there
+		}
+		z = append(z, d)
 	}
-	z, err := s.room(a.Format(), a.Rows(), 1)
+	if s.at == nil {
+		return z, nil
+	}
+	for i, d := range z { // which waits, once
+		if z[i], err = d.Host(); err != nil {
+			return nil, err
+		}
+	}
+	return z, nil
+}
+
+// diagonalHere is diagonalsHere for one matrix.
+func (s *solver) diagonalHere(a *halfulp.Matrix) (*halfulp.Matrix, error) {
+	z, err := s.diagonalsHere(a)
 	if err != nil {
 		return nil, err
 	}
-	defer s.drop(z)
-	if err := s.shift(d, z); err != nil {
-		return nil, err
-	}
-	return z.Host()
+	return z[0], nil
 }
 
 // shift copies finite numbers from one view of matrices in MP at the solver's place to another.
