@@ -313,7 +313,7 @@ func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, places int) (z *h
 			d, err = s.matrix(format, n, n)
 		}
 		if err == nil {
-			err = s.sum(a, b, d)
+			err = s.sumOfTriangles(a, b, d)
 		}
 		return d
 	}

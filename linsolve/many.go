@@ -398,7 +398,7 @@ func (t *newton) solve(g *halfulp.Matrix, bits, gain int) (*nearly, error) {
 			return nil, err
 		}
 		unit := slices.Min(next) - lateBits
-		if err := t.s.sumTo(x, d, z, &unit); err != nil {
+		if err := t.s.sumTo(x, d, z, &unit, 0); err != nil {
 			return nil, err
 		}
 		if cols != nil {

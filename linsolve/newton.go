@@ -375,7 +375,7 @@ func (t *newton) step(e *halfulp.Matrix, h *big.Float, bits int) error {
 	if err != nil {
 		return err
 	}
-	if err := t.s.sumTo(t.x, d, x, unit); err != nil {
+	if err := t.s.sumTo(t.x, d, x, unit, 0); err != nil {
 		return err
 	}
 	t.s.drop(e, d, t.x)

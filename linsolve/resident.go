@@ -185,16 +185,19 @@ func extentTops(x place.Extents, low int64) []int64 {
 
 // sum stores X + Y, of one shape, rounded in Z; all are in MP and share nothing. What is cut off
 // first is below 2^-(prec+30) (|x| + |y|).
-func (s *solver) sum(x, y, z *halfulp.Matrix) error { return s.sumTo(x, y, z, nil) }
+func (s *solver) sum(x, y, z *halfulp.Matrix) error { return s.sumTo(x, y, z, nil, 0) }
 
-// sumTo is sum, but that sums are cut off to multiples of 2^unit before they
-// are rounded, if there is a unit.
-func (s *solver) sumTo(x, y, z *halfulp.Matrix, unit *int64) error {
+// sumOfTriangles is sum for lower triangles above zeros.
+func (s *solver) sumOfTriangles(x, y, z *halfulp.Matrix) error { return s.sumTo(x, y, z, nil, 'L') }
+
+// sumTo is sum, but that sums are cut off to multiples of 2^unit before they are rounded, if there
+// is a unit. Beyond a triangle, if there is one, both are zeros, and so is Z already.
+func (s *solver) sumTo(x, y, z *halfulp.Matrix, unit *int64, triangle byte) error {
 	defer s.did(float64(z.Rows()) * float64(z.Cols()) * sumCost)
 	if s.at == nil {
 		return s.sumHere(x, y, z, unit)
 	}
-	left, err := s.at.Sum(s.config(), place.Sum{X: raw.Matrix(x), D: raw.Matrix(y), Bits: z.Format().Bits(), Tally: s.tally, Unit: unit}, raw.Matrix(z))
+	left, err := s.at.Sum(s.config(), place.Sum{X: raw.Matrix(x), D: raw.Matrix(y), Bits: z.Format().Bits(), Triangle: triangle, Tally: s.tally, Unit: unit}, raw.Matrix(z))
 	if err == nil && left > 0 {
 		err = fmt.Errorf("sums beyond the exponents of formats: %w", ErrRange)
 	}
