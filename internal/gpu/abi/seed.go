@@ -11,6 +11,13 @@ const (
 	SeedNode  = 256
 )
 
+// Where no tournament is needed pivots are picked among SeedCandidates rows, in SeedPickShared
+// bytes of shared memory.
+const (
+	SeedCandidates = 96
+	SeedPickShared = 8*SeedBlock*(SeedCandidates+1) + 8*SeedBlock*(SeedBlock+4) + (8+4)*SeedBlock
+)
+
 // NoTop is the exponent of rows and columns of zeros, of bytes NoTopByte.
 const (
 	NoTop     = -0x7f7f7f7f7f7f7f80

@@ -183,6 +183,7 @@ var instructions = []struct{ ptx, host string }{
 	{"mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32", "emulator::multiply<signed char, 32, unsigned char>(*(int (*)[4])c, a.x, a.y, a.z, a.w, b0, b1, *(int (*)[4])c);"},
 	{"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", "if (wanted) r = emulator::transposed(at);"},
 	{"ldmatrix.sync.aligned.m8n8.x4.shared.b16", "r = emulator::matrices(at);"},
+	{"rcp.approx.ftz.f64", "y = 1 / x;"},
 	{"dp4a.u32.u32", "sum = emulator::dot(x, y, sum);"},
 	{"mad.wide.s32", "sum[i + j + 1] += (i64)d[i] * v;"},
 	{"add.cc.u32", "emulator::addDigits(w0, w1, w2, w3, 0x80808080u - flip);"},

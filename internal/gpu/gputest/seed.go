@@ -18,6 +18,7 @@ func SeedReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	drv.Kernel("equilibrateTops", refEquilibrateTops)
 	drv.Kernel("equilibrated", refEquilibrated)
 	drv.Kernel("pivots", refPivots)
+	drv.Kernel("narrowPivots", refNarrowPivots)
 	drv.Kernel("stepFactors", refStepFactors)
 	drv.Kernel("rightFactor", refRightFactor)
 	drv.Kernel("stepUpdate", refRankUpdate)
@@ -168,9 +169,18 @@ func refPivots(l *fake.Launch, g abi.Elimination, lists, counters, given cuda.Po
 		}
 		counters += cuda.Pointer(4 * nodes)
 	}
+	takePivots(l, g, candidatesOf(l, g, from, 0, min(count, abi.SeedNode)), given != 0)
+}
+
+func refNarrowPivots(l *fake.Launch, g abi.Elimination) {
+	takePivots(l, g, candidatesOf(l, g, 0, 0, min(int(g.N-g.First), abi.SeedCandidates)), false)
+}
+
+// takePivots picks the pivots of a step among candidates, or takes the first ones if they are
+// given.
+func takePivots(l *fake.Launch, g abi.Elimination, p panelRows, given bool) {
 	n := int(g.N)
-	p := candidatesOf(l, g, from, 0, min(count, abi.SeedNode))
-	pivots, regular := p.eliminate(given != 0)
+	pivots, regular := p.eliminate(given)
 	if !regular {
 		fake.Slice[uint32](l, g.Status, 1)[0] |= abi.SeedSingular
 	}

@@ -1,6 +1,9 @@
 package seed
 
-import "github.com/halfulp/halfulp/internal/cuda"
+import (
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+)
 
 // panelWidth is how many columns a panel has. Inverses on an H100 (BenchmarkInverse) took, by steps
 // of 64 columns without panels and with panels of 128 and 256, 3.11, 2.99 and 2.96 ms for n = 2048,
@@ -150,7 +153,10 @@ func (w *work) panelUpdate(s *cuda.Stream, end int, c stretch, blocks int) error
 
 // pivots chooses the pivot rows of a step in stream s.
 func (w *work) pivots(s *cuda.Stream) error {
-	if w.way == partial {
+	switch w.way {
+	case narrow:
+		return w.launch(s, "narrowPivots", cuda.Dim{X: 1}, abi.SeedPickShared, w.g)
+	case partial:
 		return w.partialPivots(s)
 	}
 	return w.tournament(s, 0)
@@ -160,7 +166,7 @@ func (w *work) pivots(s *cuda.Stream) error {
 // there is one.
 func (w *work) tournament(s *cuda.Stream, given cuda.Pointer) error {
 	nodes := (int(w.g.N-w.g.First) + node - 1) / node
-	if given != 0 || w.way == narrow {
+	if given != 0 {
 		nodes = 1
 	}
 	return w.launch(s, "pivots", cuda.Dim{X: nodes}, 0, w.g, w.lists, w.counts, given)

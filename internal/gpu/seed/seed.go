@@ -36,11 +36,13 @@ func Inverse(s *cuda.Stream, a, x mem.Matrix) (rows, cols []int64, ok bool, err 
 type search int
 
 const (
-	// The first NODE rows of the order have them, if nothing grows much.
+	// A few of the first rows of the order have them, if nothing grows much.
 	narrow search = iota
 	tournament
 	partial
 )
+
+func (way search) String() string { return [...]string{"narrow", "tournament", "partial"}[way] }
 
 // searches are those for seeds that may choose. A tournament has several rounds, one after the
 // other, which take as long as all else that a step of a matrix of order 4096 waits for. Nearly all

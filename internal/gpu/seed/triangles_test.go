@@ -204,7 +204,7 @@ func BenchmarkTriangles(b *testing.B) {
 	dev := gputest.Machine(b)
 	for _, n := range []int{1000, 4096} {
 		for _, way := range []search{narrow, tournament, partial} {
-			b.Run(fmt.Sprintf("%d/%v", n, [...]string{"narrow", "tournament", "partial"}[way]), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%d/%v", n, way), func(b *testing.B) {
 				if err := dev.Do(b.Context(), func(s *cuda.Stream) error {
 					a, _, err := resident(s, num.Float64, n, false, problems(n)[0].at)
 					if err != nil {

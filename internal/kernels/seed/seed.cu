@@ -5,8 +5,8 @@
 // of BLOCK, is inverted in place by Gauss-Jordan elimination of BLOCK columns at a time. The pivot
 // rows of a step are chosen by a tournament (Grigori, Demmel and Xiang, CALU, SIAM J. Matrix Anal.
 // Appl. 32, 2011): nodes pick BLOCK of at most NODE rows by partial pivoting, until one node is
-// left. A launch of one node for more rows takes the first NODE of them for candidates, and GROWTH
-// tells then if that was not good enough. Rows stay where they are: with pivot p_k of column k
+// left. Or they are picked among the first CANDIDATES rows alone, and GROWTH tells then if that was
+// not good enough. Rows stay where they are: with pivot p_k of column k
 //
 //	(F^-1)[k][p_j] = M[p_k][j]
 //
@@ -26,6 +26,7 @@
 #include "../common/leading.cuh"
 #include "../common/report.cuh"
 #include "elimination.cuh"
+#include "node.cuh"
 #include "tensor.cuh"
 #include "update.cuh"
 
@@ -282,6 +283,22 @@ extern "C" __global__ void __launch_bounds__(NODE, 1) pivots(const __grid_consta
 		counters += 4 * nodes;
 	}
 	pickPivots(g, from, count, given != 0, shared);
+}
+
+// narrowPivots picks the pivots of a step among the first rows that have none.
+extern "C" __global__ void __launch_bounds__(THREADS, 1) narrowPivots(const __grid_constant__ elimination g)
+{
+	extern __shared__ __align__(16) double room[];
+	pickMemory &shared = *(pickMemory *)room;
+	const double *f = (const double *)g.f + (i64)g.first * g.n;
+	const int *order = (const int *)g.order + g.first;
+#pragma unroll
+	for (int c = 0; c < CANDIDATES * BLOCK / THREADS; c++) {
+		int i = (c * THREADS + threadIdx.x) % CANDIDATES, j = (c * THREADS + threadIdx.x) / CANDIDATES;
+		shared.a[j * CANDIDATE_PITCH + i] = f[order[min(i, g.n - g.first - 1)] + (i64)j * g.n];
+	}
+	__syncthreads();
+	pickRows(g, shared);
 }
 
 // rightStrip makes columns j0 to j0 + STRIP of the right factors of steps begin to end of a panel,
