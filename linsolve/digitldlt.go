@@ -311,7 +311,7 @@ func (t *digitLDLT) pivot(p, k int, w *ldltLanes) error {
 		return errNoise
 	}
 	e := all - 1 - o.BitLen()
-	if e < 0 {
+	if e < 0 || max(x[0].BitLen(), x[1].BitLen()) >= all { // 1/2 and more
 		return ErrRange
 	}
 	det := t.determinant(k)

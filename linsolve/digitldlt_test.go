@@ -187,6 +187,36 @@ func TestLDLTByDigits(t *testing.T) {
 	}
 }
 
+// TestLDLTDigitsRange looks at a block of two rows whose entries on the diagonal have grown to 1/2 of
+// what digits are the fractions of, or stayed below that.
+func TestLDLTDigitsRange(t *testing.T) {
+	if direct.LaneBits() == 0 {
+		t.Skip("no lanes")
+	}
+	for _, first := range []bool{false, true} {
+		for _, x := range []struct {
+			diagonal float64
+			in       bool
+		}{{0.25, true}, {0.5 - 0x1p-40, true}, {0.5, false}, {0.625, false}} {
+			a := halfulp.NewMatrix(halfulp.Float64, 2, 2)
+			a.SetFloat64(0, 1, 0.375)
+			a.SetFloat64(1, 0, 0.375)
+			i := 0
+			if !first {
+				i = 1
+			}
+			a.SetFloat64(i, i, x.diagonal)
+			a.SetFloat64(1-i, 1-i, -0.25)
+			// An elimination whose matrix is multiplied by 1.
+			p := &rooked{pivoted: pivoted{order: all(2)}, blocks: []int{2}, high: -growth}
+			z, err := testSolver(t, 1).ldltByDigits(raw.Matrix(a), p, 60, func() error { return nil })
+			if err != nil || (z != nil) != x.in {
+				t.Errorf("%v in row %d: factors: %v, %v, want %v", x.diagonal, i, z != nil, err, x.in)
+			}
+		}
+	}
+}
+
 // TestLDLTSame compares all of LDLT by digits with what products make.
 func TestLDLTSame(t *testing.T) {
 	seed := rand.Uint64()
@@ -205,6 +235,8 @@ func TestLDLTSame(t *testing.T) {
 			"very ill":  gram(t, ill(r, halfulp.MP(200), n, 150)),
 			"Hilbert":   halfulp.Hilbert(halfulp.MP(200), n),
 			"wide rows": gram(t, scaledRows(r, n, 100)),
+			// Pivots of float64 that differ from those of more bits, and numbers too long for digits.
+			"long": long(t, r, n),
 		} {
 			mirrored(a)
 			name := fmt.Sprintf("seed %d, trial %d, %s, %v, n = %d", seed, trial, name, f, n)
@@ -228,4 +260,18 @@ func TestLDLTSame(t *testing.T) {
 			}
 		}
 	}
+}
+
+// long returns a symmetric matrix of numbers of 6500 bits or so, near one of rank n - 3.
+func long(t *testing.T, r *rand.Rand, n int) *halfulp.Matrix {
+	t.Helper()
+	b := gram(t, halfulp.Random(halfulp.MP(200), n-3, n, 0, r.Uint64()))
+	a := halfulp.NewMatrix(halfulp.MP(7000), n, n)
+	for i := range n {
+		for j := range n {
+			x, small := b.Big(i, j).SetPrec(7000), big.NewFloat(r.NormFloat64())
+			a.SetBig(i, j, x.Add(x, small.SetMantExp(small, -150)).Add(x, big.NewFloat(0x1p-1000)).Add(x, small.SetMantExp(small, -6000)))
+		}
+	}
+	return a
 }

@@ -136,7 +136,8 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTF
 			return nil, err
 		}
 		digits = pivots != nil
-	} else if seed == nil {
+	}
+	if seed == nil && !digits { // so that pivots are those of the levels that have no digits
 		var err error
 		if seed, err = s.newRook(a, mostBits(f)); err != nil {
 			return nil, err
