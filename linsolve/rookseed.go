@@ -245,8 +245,8 @@ func (s *solver) rookPivots(a *halfulp.Matrix) (*rooked, *rookSeed, error) {
 	return &rooked{pivoted: pivoted{order: r.order}, blocks: r.blocks, high: high}, r, nil
 }
 
-// newRook returns what rookPivots does, with a seed if float64 suffices for one and no number has
-// more than most bits.
+// newRook returns what rookPivots does, with a seed if float64 suffices for one; nil too where
+// numbers have more than most bits, with which pivots are never taken.
 func (s *solver) newRook(a *halfulp.Matrix, most int) (*rooked, error) {
 	defer s.release()
 	p, r, err := s.rookPivots(a)
@@ -257,7 +257,7 @@ func (s *solver) newRook(a *halfulp.Matrix, most int) (*rooked, error) {
 	p.c = chosen(a, r.order, r.order)
 	t := &splitting{s: s, k: n, blocks: r.blocks, by: equilibrate(raw.Matrix(p.c), unscaled(n, n))}
 	if t.f = scaled(p.c, t.by, most); t.f == nil {
-		return p, nil
+		return nil, nil
 	}
 	ok, err := t.invertBlocks(r, p.high)
 	if ok {
@@ -267,8 +267,8 @@ func (s *solver) newRook(a *halfulp.Matrix, most int) (*rooked, error) {
 }
 
 // rookForDigits returns the pivots for an elimination in digits, of which it tells the loss; nil
-// where those of newRook would not be taken, as numbers have more than most bits or exponents are
-// too far apart: pivots are the same whatever eliminates.
+// where newRook returns that as numbers have more than most bits, or where digits are not the way
+// as exponents are too large: pivots are the same whatever eliminates.
 func (s *solver) rookForDigits(a *halfulp.Matrix, most int) (*rooked, error) {
 	m := raw.Matrix(a)
 	if (m.Arr.Terms() > 1 || a.Format().Bits() > most) && longest(a) > int64(most) || far(a, mostExponent) {
