@@ -70,13 +70,14 @@ import (
 	"unsafe"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/bench/internal/machine"
 	"github.com/halfulp/halfulp/bench/internal/record"
 )
 
 func versions() []record.Library {
 	return []record.Library{
 		{Name: "Arb", Version: C.GoString(C.arb_release()) + ", FLINT " + C.GoString(C.flint_release())},
-		{Name: "OpenBLAS", Version: C.GoString(C.openblas_get_config())},
+		{Name: "OpenBLAS", Version: machine.OpenBLAS(C.GoString(C.openblas_get_config()))},
 	}
 }
 

@@ -76,7 +76,7 @@ func main() {
 func run(sizes, threads string, repeats int, path string) error {
 	r := results{
 		Command: "go run ./cmd/sgemm " + strings.Join(os.Args[1:], " "), Date: time.Now().UTC().Truncate(time.Second),
-		Go: runtime.Version(), Machine: machine.Describe(), OpenBLAS: C.GoString(C.openblas_get_config()), Kernel: sgemm.Best().Name,
+		Go: runtime.Version(), Machine: machine.Describe(), OpenBLAS: machine.OpenBLAS(C.GoString(C.openblas_get_config())), Kernel: sgemm.Best().Name,
 	}
 	r.Commit, r.Dirty = record.Commit()
 	ns, err := numbers(sizes)

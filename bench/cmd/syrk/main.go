@@ -104,7 +104,7 @@ func run(sizes, spreads, threads string, bits uint, repeats int, path string) er
 	runtime.LockOSThread() // FLINT keeps state a thread
 	r := results{
 		Command: "go run ./cmd/syrk " + strings.Join(os.Args[1:], " "), Date: time.Now().UTC().Truncate(time.Second),
-		Go: runtime.Version(), Machine: machine.Describe(), OpenBLAS: C.GoString(C.openblas_get_config()),
+		Go: runtime.Version(), Machine: machine.Describe(), OpenBLAS: machine.OpenBLAS(C.GoString(C.openblas_get_config())),
 		Arb:  fmt.Sprintf("%s, FLINT %s", C.GoString(C.syrk_arb_version()), C.GoString(C.syrk_flint_version())),
 		Note: "medians of runs in turn: sdpb, halfulp, arb, halfulp; a ratio is of a run to the run of halfulp after it",
 	}

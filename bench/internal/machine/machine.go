@@ -2,10 +2,12 @@
 package machine
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Machine is what a reader needs to compare figures with their own.
@@ -61,3 +63,16 @@ func (m *Machine) readCPUInfo(text string) {
 		}
 	}
 }
+
+// OpenBLAS returns what openblas_get_config says, and warns where OpenBLAS has its oldest kernels, as
+// it has for processors newer than itself.
+func OpenBLAS(config string) string {
+	if slices.Contains(strings.Fields(config), "Prescott") && slices.Contains(Describe().Features, "avx2") {
+		warn()
+	}
+	return config
+}
+
+var warn = sync.OnceFunc(func() {
+	fmt.Fprintln(os.Stderr, "OpenBLAS does not know this processor and is many times slower than it could be: set OPENBLAS_CORETYPE to SkylakeX where there is AVX-512, else to Haswell")
+})

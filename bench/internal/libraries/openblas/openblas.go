@@ -13,6 +13,7 @@ import (
 	"math/big"
 	"unsafe"
 
+	"github.com/halfulp/halfulp/bench/internal/machine"
 	"github.com/halfulp/halfulp/bench/internal/peer"
 	"github.com/halfulp/halfulp/bench/internal/problem"
 )
@@ -24,7 +25,7 @@ type Library struct{}
 func (Library) Name() string { return "OpenBLAS" }
 
 // Version returns what openblas_get_config says, with the core it runs on.
-func (Library) Version() string { return C.GoString(C.openblas_get_config()) }
+func (Library) Version() string { return machine.OpenBLAS(C.GoString(C.openblas_get_config())) }
 
 // Load rounds the entries to doubles. A problem with spread exponents is replaced by the one
 // without: the time of DGEMM does not depend on the data as long as nothing is subnormal. A sum is
