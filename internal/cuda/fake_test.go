@@ -371,6 +371,43 @@ func TestLargeBlocks(t *testing.T) {
 	})
 }
 
+// TestLargeBlocksLeaveRoom has pieces fit beside each other though a larger block is held than any
+// of them needs: what blocks have beyond what was asked for is not missed.
+func TestLargeBlocksLeaveRoom(t *testing.T) {
+	defer cuda.LargeBlocks(1 << 20)()
+	drv := &fake.Driver{TotalMemory: 80 << 20}
+	dev := open(t, drv)
+	do(t, dev, func(s *cuda.Stream) error {
+		m, err := s.Alloc(40 << 20)
+		if err != nil {
+			return err
+		}
+		m.Free()
+		for range 3 {
+			m, err := s.Alloc(22 << 20)
+			if err != nil {
+				return err
+			}
+			defer m.Free()
+		}
+		return nil
+	})
+	// What is given back is to spare again.
+	do(t, dev, func(s *cuda.Stream) error {
+		for range 5 {
+			m, err := s.Alloc(20 << 20)
+			if err != nil {
+				return err
+			}
+			if got := dev.Counters().InUse; got != 22<<20 {
+				t.Errorf("20 MiB are in a block of %d bytes", got)
+			}
+			m.Free()
+		}
+		return nil
+	})
+}
+
 // TestReuse checks that the pool hands memory out again: at once in the same stream,
 // behind an event in another.
 func TestReuse(t *testing.T) {
