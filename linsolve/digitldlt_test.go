@@ -187,8 +187,8 @@ func TestLDLTByDigits(t *testing.T) {
 	}
 }
 
-// TestLDLTDigitsRange looks at a block of two rows whose entries on the diagonal have grown to 1/2 of
-// what digits are the fractions of, or stayed below that.
+// TestLDLTDigitsRange looks at a block of two rows whose entries on the diagonal have grown to 1/2
+// of what digits are the fractions of, or stayed below that.
 func TestLDLTDigitsRange(t *testing.T) {
 	if direct.LaneBits() == 0 {
 		t.Skip("no lanes")
