@@ -78,6 +78,7 @@ func TestTileKernels(t *testing.T) {
 			}
 			w.references(0, rows)
 			w.tiles = w.newTileSums()
+			clear(w.tiles.sums)
 			w.addTiles(0, rows, 0, (cols+quad-1)/quad)
 			sums[k], vectors[k] = w.tiles.sums, w.xTiles
 		}
@@ -91,6 +92,80 @@ func TestTileKernels(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestTileBound compares errors of sums with their bound, for digits cut off and products shifted
+// by any number of bits.
+func TestTileBound(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	worst := 0.0
+	for trial := range testlength.Trials(60) {
+		u := machineTiles()
+		if u == nil || trial%2 == 0 {
+			u = &genericTiles
+		}
+		p := tilePlan{u, tileBlocks[r.IntN(len(tileBlocks))]}
+		rows, cols := tileRows+r.IntN(4), quad+r.IntN(40)
+		numbers := func(n, family int) *num.Array {
+			a := randomNumbers(r, num.Format{Kind: num.MP, Prec: uint32(64 * (1 + r.IntN(2*p.blocks+4)))}, n, 1)
+			for i := range n {
+				a.Exp[i] -= int32(r.IntN([]int{1, 70, 2000}[family]))
+			}
+			if r.IntN(2) == 0 { // as much as there is to cut, all of one sign
+				for i := range a.Sig {
+					a.Sig[i] = 1<<64 - 1
+				}
+				for i := range a.Cls {
+					a.Cls[i] = num.MakeCls(false, num.Finite)
+				}
+			}
+			return a
+		}
+		a, x := numbers(rows*cols, r.IntN(3)), numbers(cols, r.IntN(3))
+		m := num.Mat{Arr: a, RS: cols, CS: 1, Rows: rows, Cols: cols}
+		if r.IntN(2) == 0 {
+			m.RS, m.CS = 1, rows
+		}
+		g := &gemv{m: m, block: rows, byRows: m.CS == 1}
+		g.sums.tiles = p
+		w := newGemvWorker(g, num.Format{Kind: num.MP, Prec: 53})
+		w.ref, w.special, w.mag = make([]int64, rows+lanes), make([]bool, rows), make([]uint64, p.magWords())
+		var ok bool
+		if w.xTiles, w.scale, ok = p.vector(num.Vec{Arr: x, Inc: 1, N: cols}); !ok {
+			t.Fatal("a vector that is not finite")
+		}
+		w.references(0, rows)
+		w.tiles = w.newTileSums()
+		clear(w.tiles.sums)
+		w.addTiles(0, rows, 0, (cols+quad-1)/quad)
+		const prec = 20000
+		var buf [2][num.MaxValueWords]uint64
+		for i := range rows {
+			copy(w.tiles.one, w.xTiles.bias)
+			w.tiles.addRow(w.tiles.one, i, rows, p.blocks)
+			mag, neg := w.tiles.value(w.mag)
+			unit := int(w.ref[i]+2) - 8*(p.digits()+1)
+			off := new(big.Float).SetPrec(prec).SetInt(integerOf(mag))
+			if off.SetMantExp(off, unit); !neg {
+				off.Neg(off)
+			}
+			for j := range cols {
+				v, y := a.Value(m.At(i, j), buf[0][:]), x.Value(j, buf[1][:])
+				z := new(big.Float).SetPrec(prec).SetInt(new(big.Int).Mul(integerOf(v.Mag), integerOf(y.Mag)))
+				if z.SetMantExp(z, int(v.Exp+y.Exp)); v.Neg != y.Neg {
+					z.Neg(z)
+				}
+				off.Add(off, z)
+			}
+			by, _ := off.SetMantExp(off.Abs(off), -unit).Float64()
+			by /= float64(uint64(cols) * p.productBound())
+			if worst = max(worst, by); by >= 1 {
+				t.Fatalf("seed %d, trial %d: row %d is off by %g of its bound", seed, trial, i, by)
+			}
+		}
+	}
+	t.Logf("errors up to %g of their bound", worst)
 }
 
 // TestTileVector compares the digits of vectors with their numbers.
