@@ -64,8 +64,8 @@ func (m *Machine) readCPUInfo(text string) {
 	}
 }
 
-// OpenBLAS returns what openblas_get_config says, and warns where OpenBLAS has its oldest kernels, as
-// it has for processors newer than itself.
+// OpenBLAS returns what openblas_get_config says, and warns where OpenBLAS has its oldest kernels,
+// as it has for processors newer than itself.
 func OpenBLAS(config string) string {
 	if slices.Contains(strings.Fields(config), "Prescott") && slices.Contains(Describe().Features, "avx2") {
 		warn()
