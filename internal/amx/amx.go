@@ -31,6 +31,8 @@ const (
 	Dot
 	// DotUnsigned is TDPBSUD: Dot with the bytes of B taken for uint8.
 	DotUnsigned
+	// DotNatural is TDPBUUD: Dot with the bytes of A and B taken for uint8.
+	DotNatural
 	// Configure is LDTILECFG from Base + Disp.
 	Configure
 	// Release is TILERELEASE.
@@ -82,6 +84,8 @@ func (o Op) String() string {
 		return fmt.Sprintf("TDPBSSD TMM%d, TMM%d, TMM%d", o.T, o.A, o.B)
 	case DotUnsigned:
 		return fmt.Sprintf("TDPBSUD TMM%d, TMM%d, TMM%d", o.T, o.A, o.B)
+	case DotNatural:
+		return fmt.Sprintf("TDPBUUD TMM%d, TMM%d, TMM%d", o.T, o.A, o.B)
 	case Configure:
 		return fmt.Sprintf("LDTILECFG [%s+%#x]", regNames[o.Base], o.Disp)
 	}
@@ -110,6 +114,8 @@ func (o Op) Encode() []byte {
 		return []byte{0xc4, 0xe2, vex(prefixF2, o.B), 0x5e, byte(0xc0 | o.T<<3 | o.A)}
 	case DotUnsigned:
 		return []byte{0xc4, 0xe2, vex(prefixF3, o.B), 0x5e, byte(0xc0 | o.T<<3 | o.A)}
+	case DotNatural:
+		return []byte{0xc4, 0xe2, vex(prefixNone, o.B), 0x5e, byte(0xc0 | o.T<<3 | o.A)}
 	case Configure:
 		return o.memory(prefixNone, 0x49, 0, false)
 	}

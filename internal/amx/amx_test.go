@@ -17,6 +17,7 @@ func TestEncode(t *testing.T) {
 		{Op{Kind: Zero, T: 5}, "TILEZERO TMM5", "c4e27b49e8"},
 		{Op{Kind: Dot, T: 1, A: 5, B: 6}, "TDPBSSD TMM1, TMM5, TMM6", "c4e24b5ecd"},
 		{Op{Kind: DotUnsigned, T: 1, A: 5, B: 6}, "TDPBSUD TMM1, TMM5, TMM6", "c4e24a5ecd"},
+		{Op{Kind: DotNatural, T: 1, A: 5, B: 6}, "TDPBUUD TMM1, TMM5, TMM6", "c4e2485ecd"},
 		{Op{Kind: Configure, Base: RAX}, "LDTILECFG [RAX+0x0]", "c4e27849842000000000"},
 		{Op{Kind: Release}, "TILERELEASE", "c4e27849c0"},
 	} {

@@ -37,9 +37,11 @@ func (m *Machine) Run(program []Op, mem *Memory) {
 		case Zero:
 			clear(t[:])
 		case Dot:
-			dot(t, &m.tiles[o.A], &m.tiles[o.B], func(b byte) int32 { return int32(int8(b)) })
+			dot(t, &m.tiles[o.A], &m.tiles[o.B], signed, signed)
 		case DotUnsigned:
-			dot(t, &m.tiles[o.A], &m.tiles[o.B], func(b byte) int32 { return int32(b) })
+			dot(t, &m.tiles[o.A], &m.tiles[o.B], signed, unsigned)
+		case DotNatural:
+			dot(t, &m.tiles[o.A], &m.tiles[o.B], unsigned, unsigned)
 		case Load, Store:
 			at, stride := mem.At[o.Base][o.Disp:], mem.Stride[o.Stride]
 			for r := range Rows {
@@ -54,15 +56,18 @@ func (m *Machine) Run(program []Op, mem *Memory) {
 	}
 }
 
-// dot is TDPBSSD, or TDPBSUD, with the numbers that the bytes of b are. Fours of zeros, of which
-// the tiles of small matrices are full, are passed over, and two columns are one int64, c0 + 2^32
-// c1, of whose halves one carries into the other what is taken off at the end: most of a test's
-// time is here.
-func dot(c, a, b *[Bytes]byte, number func(byte) int32) {
+func signed(b byte) int64   { return int64(int8(b)) }
+func unsigned(b byte) int64 { return int64(b) }
+
+// dot is TDPBSSD, or another, with the numbers that the bytes of a and b are. Fours of zeros, of
+// which the tiles of small matrices are full, are passed over, and two columns are one int64,
+// c0 + 2^32 c1, of whose halves one carries into the other what is taken off at the end: most of a
+// test's time is here.
+func dot(c, a, b *[Bytes]byte, left, right func(byte) int64) {
 	const pairs = RowBytes / 8
 	var numbers [256]int64
 	for i := range numbers {
-		numbers[i] = int64(number(byte(i)))
+		numbers[i] = right(byte(i))
 	}
 	var y [Rows][4][pairs]int64
 	for r := range y {
@@ -78,7 +83,7 @@ func dot(c, a, b *[Bytes]byte, number func(byte) int32) {
 			if x == 0 {
 				continue
 			}
-			x0, x1, x2, x3 := int64(int8(x)), int64(int8(x>>8)), int64(int8(x>>16)), int64(int8(x>>24))
+			x0, x1, x2, x3 := left(byte(x)), left(byte(x>>8)), left(byte(x>>16)), left(byte(x>>24))
 			four := &y[r]
 			for n := range sums {
 				sums[n] += x0*four[0][n] + x1*four[1][n] + x2*four[2][n] + x3*four[3][n]

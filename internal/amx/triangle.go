@@ -19,22 +19,22 @@ const (
 	ahead   = 2 // products from a load to that which needs it
 )
 
-// Triangles returns the program for n blocks, the sums at RegC.
-func Triangles(n int) (program []Triangle) {
+// Triangles returns the program for n blocks, with products of a kind, the sums at RegC.
+func Triangles(n int, dot Kind) (program []Triangle) {
 	parts := 1
 	if n > maxSums {
 		parts = (n + fewSums - 1) / fewSums
 	}
 	for first := 0; parts > 0; parts-- {
 		width := (n - first) / parts
-		program = append(program, triangle(first, width))
+		program = append(program, triangle(first, width, dot))
 		first += width
 	}
 	return program
 }
 
 // triangle returns the program for blocks first <= v < first+width of the sums.
-func triangle(first, width int) (t Triangle) {
+func triangle(first, width int, dot Kind) (t Triangle) {
 	type block struct { // of an operand
 		base Reg
 		i    int
@@ -90,14 +90,14 @@ func triangle(first, width int) (t Triangle) {
 			// before that which needs it.
 			last, dots := -1, 0
 			for i, o := range t.Step {
-				if o.Kind == Dot && (o.A == to || o.B == to) {
+				if o.Kind == dot && (o.A == to || o.B == to) {
 					last = i
 				}
 			}
 			at := len(t.Step)
 			for at > last+1 && dots < ahead {
 				at--
-				if t.Step[at].Kind == Dot {
+				if t.Step[at].Kind == dot {
 					dots++
 				}
 			}
@@ -107,7 +107,7 @@ func triangle(first, width int) (t Triangle) {
 			}
 			held[to] = b
 		}
-		t.Step = append(t.Step, Op{Kind: Dot, T: p.sum, A: have(p.a), B: have(p.b)})
+		t.Step = append(t.Step, Op{Kind: dot, T: p.sum, A: have(p.a), B: have(p.b)})
 	}
 	return t
 }

@@ -16,7 +16,11 @@ func TestTriangles(t *testing.T) {
 		}
 		return b
 	}
-	for n := 1; n <= 16; n++ {
+	for trial := range 32 {
+		n, kind, number := 1+trial/2, Dot, signed
+		if trial%2 != 0 {
+			kind, number = DotNatural, unsigned
+		}
 		a, b, sums := bytes(n*Bytes), bytes(n*Bytes), bytes(n*Bytes)
 		want := make([]int32, n*Bytes/4)
 		for i := range want {
@@ -27,8 +31,8 @@ func TestTriangles(t *testing.T) {
 				for row := range Rows {
 					for col := range Rows {
 						for k := range RowBytes {
-							want[(v*Rows+row)*Rows+col] += int32(int8(a[u*Bytes+row*RowBytes+k])) *
-								int32(int8(b[(v-u)*Bytes+k/4*RowBytes+4*col+k%4]))
+							want[(v*Rows+row)*Rows+col] += int32(number(a[u*Bytes+row*RowBytes+k]) *
+								number(b[(v-u)*Bytes+k/4*RowBytes+4*col+k%4]))
 						}
 					}
 				}
@@ -42,14 +46,14 @@ func TestTriangles(t *testing.T) {
 		config := Config()
 		mem.At[RegConfig] = config[:]
 		m.Run(Begin(), mem)
-		for _, p := range Triangles(n) {
+		for _, p := range Triangles(n, kind) {
 			m.Run(p.Load, mem)
 			m.Run(p.Step, mem)
 			m.Run(p.Store, mem)
 		}
 		for i, w := range want {
 			if got := int32(binary.LittleEndian.Uint32(sums[4*i:])); got != w {
-				t.Fatalf("%d blocks: sum %d is %d, want %d", n, i, got, w)
+				t.Fatalf("%d blocks, products %d: sum %d is %d, want %d", n, kind, i, got, w)
 			}
 		}
 	}

@@ -17,14 +17,16 @@ const (
 // digitDot sums products of MP numbers from their leading digits like a row of a
 // matrix-vector product (see gemv.go), one chunk after the other.
 type digitDot struct {
-	x, y   loaded
-	groups int
-	top    *topPlan     // instead of digits, or nil
-	rows   *topRows     // of top without assembly
-	lanes  *verticalDot // the same
-	failed bool
-	acc    Acc // sum of the chunks
-	bound  Acc // how far the true sum may lie from it
+	x, y     loaded
+	groups   int
+	vertical verticalPlan // if its digits are not 0
+	top      *topPlan     // instead of digits, or nil
+	rows     *topRows     // of top without assembly
+	tiles    *tileDot     // the same, for chunks that are not short
+	lanes    *verticalDot // of vertical
+	failed   bool
+	acc      Acc // sum of the chunks
+	bound    Acc // how far the true sum may lie from it
 
 	splitX, splitY *splitter
 	digitsX        []int64
@@ -72,12 +74,14 @@ func (v *loaded) load(lo, hi int) num.Vec {
 	return num.Vec{Arr: v.copies, Inc: 1, N: x.N}
 }
 
-func (d *digitDot) init(x, y loaded, groups int, vertical verticalPlan) {
+func (d *digitDot) init(x, y loaded, groups int, vertical verticalPlan, tiles tilePlan) {
 	k := 4 * groups
 	d.x, d.y, d.groups = x, y, groups
 	d.scale = make([]int64, dotChunk+lanes)
-	if vertical.digits != 0 {
-		d.lanes = newVerticalDot(vertical, x.format, y.format)
+	if tiles.blocks != 0 {
+		d.tiles = newTileDot(tiles)
+	}
+	if d.vertical = vertical; vertical.digits != 0 {
 		return
 	}
 	d.splitX = newSplitter(groups, x.format.Limbs(), dotBatch)
@@ -112,7 +116,17 @@ func (d *digitDot) add(lo, hi int) {
 		d.bound.addMag(false, ref-t.unit, []uint64{uint64(hi-lo) * t.err})
 		return
 	}
-	if v := d.lanes; v != nil {
+	if t := d.tiles; t != nil && x.N >= t.plan.unit.fewProducts {
+		if t.add(&d.acc, &d.bound, x, y, ref, d.scale) {
+			return
+		}
+		d.freeTiles() // other chunks are likely to be as wide
+	}
+	if d.vertical.digits != 0 {
+		if d.lanes == nil {
+			d.lanes = newVerticalDot(d.vertical, d.x.format, d.y.format)
+		}
+		v := d.lanes
 		if m, neg := v.sum(x, y, lo, hi, ref, d.scale); len(m) > 0 {
 			d.acc.addMag(neg, ref-int64(v.plan.unit.bits*v.plan.digits), m)
 		}
@@ -146,6 +160,14 @@ func (d *digitDot) add(lo, hi int) {
 		d.acc.addMag(neg, unit, m)
 	}
 	d.bound.addMag(false, unit, []uint64{uint64(hi-lo) * uint64(k+3) << digitBits})
+}
+
+// freeTiles ends sums on tiles.
+func (d *digitDot) freeTiles() {
+	if d.tiles != nil {
+		d.tiles.free()
+		d.tiles = nil
+	}
 }
 
 // reference returns the largest exponent of the products x_i y_i, MinInt64 if all
@@ -200,6 +222,7 @@ func (r Reduction) digits(w Work, x, y num.Vec, groups, p int) (a *Acc, bound nu
 	var top *topPlan
 	inLine := func(v num.Vec) bool { return v.Inc == 1 || v.Arr.Kind != num.MP }
 	var vertical verticalPlan
+	var tiles tilePlan
 	if inLine(x) && inLine(y) {
 		// Two words are faster than their digits in binary64.
 		v, ok := planVertical(p, x.N)
@@ -211,6 +234,9 @@ func (r Reduction) digits(w Work, x, y num.Vec, groups, p int) (a *Acc, bound nu
 			top = &t
 		} else {
 			vertical = v
+			if t, ok := planTileDot(x.Arr.Format, y.Arr.Format, p, x.N); ok {
+				tiles = t
+			}
 		}
 	}
 	words := (4*digitBits*groups + 63) / 64
@@ -223,13 +249,16 @@ func (r Reduction) digits(w Work, x, y num.Vec, groups, p int) (a *Acc, bound nu
 	err = w.loop(parts, func(worker, i int) {
 		d := &dots[worker]
 		if d.groups == 0 {
-			d.init(loaded{Vec: x, format: fx}, loaded{Vec: y, format: fy}, groups, vertical)
+			d.init(loaded{Vec: x, format: fx}, loaded{Vec: y, format: fy}, groups, vertical, tiles)
 			d.top = top
 		}
 		if !d.failed {
 			d.add(i*dotChunk, min((i+1)*dotChunk, x.N))
 		}
 	})
+	for i := range dots {
+		dots[i].freeTiles()
+	}
 	if err != nil {
 		return nil, bound, false, err
 	}

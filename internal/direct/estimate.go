@@ -26,7 +26,9 @@ func EstimateSum(threads, n int, f num.Format) time.Duration {
 func EstimateProducts(threads, n int, f, g num.Format) time.Duration {
 	cost := 1.4
 	if bits := max(f.Bits(), g.Bits()); bits > 53 {
-		if t, ok := planVertical(bits, n); ok {
+		if t, ok := planTileDot(f, g, bits, n); ok {
+			cost = 2 + t.dotCost()
+		} else if t, ok := planVertical(bits, n); ok {
 			cost = 2 + t.cost()
 		} else {
 			limbs := float64((bits + 63) / 64)

@@ -205,6 +205,13 @@ var unitAMX = tileUnit{
 	spread: func(dst []int8, pitch int, digits []byte, blocks int) {
 		spreadDigitsAMX(&dst[0], pitch, &digits[0], blocks)
 	},
+	dot:         func(j *tileDotJob) { tileDotsAMX[j.blocks]((*byte)(unsafe.Pointer(j))) },
+	fewProducts: leastTileDot,
+}
+
+var tileDotsAMX = [...]func(*byte){
+	2: tileDot2AMX, 3: tileDot3AMX, 4: tileDot4AMX, 7: tileDot7AMX,
+	10: tileDot10AMX, 12: tileDot12AMX, 14: tileDot14AMX, 16: tileDot16AMX,
 }
 
 var tileRowsAMX = [...]func(*byte) int{

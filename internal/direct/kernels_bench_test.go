@@ -136,3 +136,30 @@ func BenchmarkTiles(b *testing.B) {
 		}
 	}
 }
+
+// The time of products of dot products on tiles on data in cache.
+func BenchmarkTileDot(b *testing.B) {
+	for _, p := range []int{212, 424, 848, 1696} {
+		b.Run(fmt.Sprintf("bits=%d", p), func(b *testing.B) {
+			const n = 16 * tileNumbers
+			f := num.Format{Kind: num.MP, Prec: uint32(p)}
+			t, ok := planTileDot(f, f, p, 1<<20)
+			if !ok {
+				b.Skip("no unit")
+			}
+			x := num.New(f, n)
+			for i := range n {
+				x.Cls[i] = num.MakeCls(i%3 == 0, num.Finite)
+				x.Sig[(i+1)*x.Limbs()-1] = 1 << 63
+			}
+			s, scale := newTileDot(t), make([]int64, n)
+			j := &tileDotJob{
+				room: unsafe.Pointer(&s.room[0]), limit: 8 * t.digits(), far: unsafe.Pointer(&s.far[0]), blocks: t.blocks,
+			}
+			for b.Loop() {
+				j.run(t, x, 0, x, 0, scale)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/product")
+		})
+	}
+}

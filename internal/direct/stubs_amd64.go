@@ -666,6 +666,46 @@ func tileRows16AMX(job *byte) (left int)
 //go:noescape
 func spreadDigitsAMX(dst *int8, pitch int, digits *byte, blocks int)
 
+// tileDot2AMX is the loop of tileDotGeneric for 2 blocks.
+//
+//go:noescape
+func tileDot2AMX(job *byte)
+
+// tileDot3AMX is the loop of tileDotGeneric for 3 blocks.
+//
+//go:noescape
+func tileDot3AMX(job *byte)
+
+// tileDot4AMX is the loop of tileDotGeneric for 4 blocks.
+//
+//go:noescape
+func tileDot4AMX(job *byte)
+
+// tileDot7AMX is the loop of tileDotGeneric for 7 blocks.
+//
+//go:noescape
+func tileDot7AMX(job *byte)
+
+// tileDot10AMX is the loop of tileDotGeneric for 10 blocks.
+//
+//go:noescape
+func tileDot10AMX(job *byte)
+
+// tileDot12AMX is the loop of tileDotGeneric for 12 blocks.
+//
+//go:noescape
+func tileDot12AMX(job *byte)
+
+// tileDot14AMX is the loop of tileDotGeneric for 14 blocks.
+//
+//go:noescape
+func tileDot14AMX(job *byte)
+
+// tileDot16AMX is the loop of tileDotGeneric for 16 blocks.
+//
+//go:noescape
+func tileDot16AMX(job *byte)
+
 // referColumnAVX512 is the loop of referColumn for a positive multiple of 8 numbers. It returns 0 if
 // none is special.
 //

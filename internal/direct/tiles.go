@@ -42,6 +42,9 @@ type tileUnit struct {
 	// Others are faster for fewer rows, or up to so many products: less is done for a number of x.
 	rows, few int
 	samples   int // rows that near looks at
+	dot       func(j *tileDotJob)
+	// Others are faster for dot products of fewer numbers.
+	fewProducts int
 }
 
 // tilesOf returns the unit of the machine, nil if there is none. Tests replace it.
@@ -74,8 +77,9 @@ const fewTileBlocks, manyTileBlocks = 2, 7
 // took a tenth of the time of a product of 1000 x 1000 numbers.
 type tileRoom []uint64
 
-// vectorRooms are those of digits of vectors, sumRooms those of workers.
-var vectorRooms, sumRooms sync.Pool
+// vectorRooms are those of digits of vectors, sumRooms those of workers, dotRooms those of dot
+// products.
+var vectorRooms, sumRooms, dotRooms sync.Pool
 
 // newRoom returns room for n words, whatever is in them, at a multiple of 64 bytes.
 func newRoom(p *sync.Pool, n int) tileRoom {
@@ -464,7 +468,7 @@ func (w *gemvWorker) rowsTiles(lo, hi int) (exact int64) {
 				s.one[c] += v
 			}
 		}
-		m, neg := s.value(w.mag)
+		m, neg := valueOfBytes(w.mag, s.one)
 		x := num.Real{Class: num.Finite, Neg: neg, Exp: w.ref[r] + 2 - int64(8*(t.digits()+1)), Mag: m}
 		if w.special[r] || len(m) == 0 || !w.roundSum(lo+r, x, bound) {
 			w.exactRow(lo + r)
@@ -501,12 +505,13 @@ func tileBlock(rows, all int) int {
 // rowsAt returns the first row of a block of 16, the last of which are the last 16.
 func rowsAt(b, rows int) int { return min(tileRows*b, rows-tileRows) }
 
-// value returns the number that columns stand for, in units of the last one, in the memory of mag.
-func (s *tileSums) value(mag []uint64) (m []uint64, neg bool) {
+// valueOfBytes returns the number that columns of digits stand for, in units of the last one, in
+// the memory of mag.
+func valueOfBytes(mag []uint64, columns []int64) (m []uint64, neg bool) {
 	carry, k := int64(0), 0
-	for c := len(s.one); c > 0; c -= 8 {
+	for c := len(columns); c > 0; c -= 8 {
 		word := uint64(0)
-		d := (*[8]int64)(s.one[c-8:])
+		d := (*[8]int64)(columns[c-8:])
 		for i := len(d) - 1; i >= 0; i-- {
 			carry += d[i]
 			word = word>>8 | uint64(carry)<<56
@@ -520,7 +525,7 @@ func (s *tileSums) value(mag []uint64) (m []uint64, neg bool) {
 	return p.finish(carry)
 }
 
-// magWords are the words that value needs.
+// magWords are the words that valueOfBytes needs.
 func (t tilePlan) magWords() int { return t.digits()/8 + 3 }
 
 // cacheQuads is how many quads of a vector are to stay in the second-level cache, half a MB of it:

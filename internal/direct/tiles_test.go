@@ -14,7 +14,7 @@ import (
 )
 
 // genericTiles is the unit of all machines, in plain Go.
-var genericTiles = tileUnit{run: tileRowsGeneric, spread: spreadDigits, rows: tileRows}
+var genericTiles = tileUnit{run: tileRowsGeneric, spread: spreadDigits, rows: tileRows, dot: tileDotGeneric, fewProducts: fewProducts}
 
 // withTiles runs f under every unit of tiles.
 func withTiles(t *testing.T, f func(t *testing.T)) {
@@ -28,7 +28,7 @@ func withTiles(t *testing.T, f func(t *testing.T)) {
 	t.Run("generic", f)
 	if u := machineTiles(); u != nil {
 		always := *u
-		always.rows, always.few, always.samples = tileRows, 0, 0
+		always.rows, always.few, always.samples, always.fewProducts = tileRows, 0, 0, fewProducts
 		tilesOf = func() *tileUnit { return &always }
 		t.Run("machine", f)
 	}

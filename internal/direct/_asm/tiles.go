@@ -427,7 +427,7 @@ func (t *tileFunc) multiply() {
 	MOVQ(run, end)
 	ADDQ(field(tileSoonBytes), end)
 	MOVQ(field(tileSoonPitch), pitch)
-	for _, part := range amx.Triangles(t.blocks) {
+	for _, part := range amx.Triangles(t.blocks, amx.Dot) {
 		for _, o := range part.Load {
 			tileOp(o)
 		}
@@ -499,4 +499,5 @@ func tiles() {
 		tileRows(n, config)
 	}
 	spreadDigits()
+	tileDots(config)
 }
