@@ -144,7 +144,7 @@ func TestTileBound(t *testing.T) {
 		for i := range rows {
 			copy(w.tiles.one, w.xTiles.bias)
 			w.tiles.addRow(w.tiles.one, i, rows, p.blocks)
-			mag, neg := w.tiles.value(w.mag)
+			mag, neg := valueOfBytes(w.mag, w.tiles.one)
 			unit := int(w.ref[i]+2) - 8*(p.digits()+1)
 			off := new(big.Float).SetPrec(prec).SetInt(integerOf(mag))
 			if off.SetMantExp(off, unit); !neg {
