@@ -19,6 +19,8 @@ type Call struct {
 	Stream cudadrv.Stream
 	Start  time.Duration // since the trace began
 	Took   time.Duration // of the host
+	// Of a call that waits: how many launches, copies and fills had begun behind what it waits for.
+	Behind int
 	// On the device, since the first timed call began; nil where that was not measured.
 	Device *Span
 
@@ -28,9 +30,10 @@ type Call struct {
 // Span is some time.
 type Span struct{ From, To time.Duration }
 
-// Answers reports whether the host waits for what the device did before.
+// Answers reports whether the host waits for all that the device has to do, which idles then until
+// the host goes on.
 func (c Call) Answers() bool {
-	return c.Name == "StreamSynchronize" || c.Name == "MemcpyDtoHAsync"
+	return (c.Name == "StreamSynchronize" || c.Name == "EventSynchronize") && c.Behind == 0
 }
 
 // Driver is another driver whose calls are noted.
@@ -39,10 +42,12 @@ type Driver struct {
 	// Timed has the device measure launches, copies and fills, by events beside them.
 	Timed bool
 
-	mu    sync.Mutex
-	began time.Time
-	calls []Call
-	names map[cudadrv.Function]string
+	mu       sync.Mutex
+	began    time.Time
+	calls    []Call
+	names    map[cudadrv.Function]string
+	begun    int                   // launches, copies and fills
+	recorded map[cudadrv.Event]int // begun when events were recorded last
 }
 
 // Reset forgets the calls so far.
@@ -81,9 +86,13 @@ func (d *Driver) Calls() ([]Call, error) {
 	return d.calls, nil
 }
 
-// note makes a call, and notes it.
-func (d *Driver) note(name, what string, s cudadrv.Stream, timed bool, call func() error) error {
-	c := Call{Name: name, What: what, Stream: s}
+// note makes a call, and notes it; work are launches, copies and fills.
+func (d *Driver) note(name, what string, s cudadrv.Stream, work bool, call func() error) error {
+	return d.noteCall(Call{Name: name, What: what, Stream: s}, work, call)
+}
+
+func (d *Driver) noteCall(c Call, work bool, call func() error) error {
+	s := c.Stream
 	event := func(e *cudadrv.Event) error {
 		var err error
 		if *e, err = d.Driver.EventCreate(); err == nil {
@@ -91,7 +100,7 @@ func (d *Driver) note(name, what string, s cudadrv.Stream, timed bool, call func
 		}
 		return err
 	}
-	timed = timed && d.Timed
+	timed := work && d.Timed
 	if timed {
 		if err := event(&c.from); err != nil {
 			return err
@@ -105,6 +114,9 @@ func (d *Driver) note(name, what string, s cudadrv.Stream, timed bool, call func
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if work {
+		d.begun++
+	}
 	c.Start = start.Sub(d.began)
 	d.calls = append(d.calls, c)
 	return err
@@ -194,12 +206,21 @@ func (d *Driver) EventCreate() (e cudadrv.Event, err error) {
 
 // EventRecord is the driver's, noted.
 func (d *Driver) EventRecord(e cudadrv.Event, s cudadrv.Stream) error {
+	d.mu.Lock()
+	if d.recorded == nil {
+		d.recorded = map[cudadrv.Event]int{}
+	}
+	d.recorded[e] = d.begun
+	d.mu.Unlock()
 	return d.note("EventRecord", "", s, false, func() error { return d.Driver.EventRecord(e, s) })
 }
 
 // EventSynchronize is the driver's, noted.
 func (d *Driver) EventSynchronize(e cudadrv.Event) error {
-	return d.note("EventSynchronize", "", 0, false, func() error { return d.Driver.EventSynchronize(e) })
+	d.mu.Lock()
+	behind := d.begun - d.recorded[e]
+	d.mu.Unlock()
+	return d.noteCall(Call{Name: "EventSynchronize", Behind: behind}, false, func() error { return d.Driver.EventSynchronize(e) })
 }
 
 // ModuleLoadData is the driver's, noted.
