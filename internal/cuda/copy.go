@@ -294,4 +294,9 @@ func (d *Device) arrived(s *Stream) {
 	if !d.little[0].busy {
 		d.turns = 0
 	}
+	for _, b := range d.fetches {
+		if b.s == s {
+			b.busy = false
+		}
+	}
 }

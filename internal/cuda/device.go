@@ -148,6 +148,7 @@ type Device struct {
 	little  [littleStages]staging
 	turns   int // index in little
 	stage   int // bytes of a staging buffer
+	fetches []*fetched
 	counts  counts
 }
 

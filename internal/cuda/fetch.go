@@ -1,0 +1,90 @@
+package cuda
+
+import (
+	"math/bits"
+	"sync/atomic"
+)
+
+// A Fetch is a copy on its way from the device to the host, which goes on meanwhile. [Arrive] or Drop
+// ends it.
+type Fetch struct {
+	s *Stream
+	b *fetched // nil when it has ended
+	n int
+}
+
+// fetched is a buffer of fetches, which a device keeps.
+type fetched struct {
+	staging
+	taken atomic.Bool
+}
+
+// Fetch begins to copy n bytes, at least one, from the device, behind the operations of s so far.
+func (s *Stream) Fetch(src Pointer, n int) (*Fetch, error) {
+	d := s.dev
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	b, err := d.fetchBuffer(n)
+	if err != nil {
+		return nil, d.failed(err)
+	}
+	b.taken.Store(true)
+	f := &Fetch{s, b, n}
+	if err = d.drv.MemcpyDtoHAsync(b.p, src, uint64(n), s.h); err == nil {
+		err = b.copying(s)
+	}
+	if err != nil {
+		f.Drop()
+		return nil, d.failed(err)
+	}
+	return f, nil
+}
+
+// fetchBuffer returns a buffer for n bytes that no fetch has: the smallest one that has room, else
+// one that gets it.
+func (d *Device) fetchBuffer(n int) (*fetched, error) {
+	var b *fetched
+	for _, x := range d.fetches {
+		if !x.taken.Load() && (b == nil || b.size < n && x.size > b.size || n <= x.size && x.size < b.size) {
+			b = x
+		}
+	}
+	if b == nil {
+		b = new(fetched)
+		d.fetches = append(d.fetches, b)
+	}
+	if err := d.wait(&b.staging); err != nil {
+		return nil, err
+	}
+	if b.size >= n {
+		return b, nil
+	}
+	size := littleSize(n)
+	if n > size {
+		size = 1 << bits.Len(uint(n-1))
+	}
+	return b, d.allocateStage(&b.staging, size)
+}
+
+// Arrive waits for what f copies, puts it in dst, of as many bytes, and ends f.
+func Arrive[T Number](f *Fetch, dst []T) error {
+	defer f.Drop()
+	d := f.s.dev
+	if err := d.check(); err != nil {
+		return err
+	}
+	if err := d.wait(&f.b.staging); err != nil {
+		return d.failed(err)
+	}
+	copy(bytesOf(dst), f.b.bytes(f.n))
+	return nil
+}
+
+// Drop ends f, from any goroutine and at once, unless it has ended. Drop of nil does nothing.
+func (f *Fetch) Drop() {
+	if f != nil && f.b != nil {
+		f.b.taken.Store(false)
+		f.b = nil
+	}
+}
