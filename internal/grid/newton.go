@@ -224,6 +224,7 @@ func (g *Grid) Shift(c place.Config, x num.Mat, rows, cols []int64, z num.Mat, t
 		r := from.Arr.Value(at, buf[:])
 		switch r.Class {
 		case num.Inf, num.NaN:
+			v.s.local.Set(e.at, num.Real{})
 			return 1
 		case num.Finite:
 			top, shift := r.Exp+int64(num.BitLen(r.Mag)), exponent(rows, cols, e.i, e.j)

@@ -33,8 +33,8 @@ type Newton interface {
 	Inverse(cfg Config, a, x num.Mat) (rows, cols []int64, ok bool, err error)
 	// Shift sets Z, of MP with at least as many bits as X has, to diag(2^rows) X diag(2^cols),
 	// where nil stands for zeros. It returns how many entries it cannot: those that are not finite,
-	// and those with exponents or shifts beyond 2^29. X is of Float32, Float64 or MP. With a tally
-	// they are counted there, and it does not wait.
+	// which become zeros, and those with exponents or shifts beyond 2^29. X is of Float32, Float64
+	// or MP. With a tally they are counted there, and it does not wait.
 	Shift(cfg Config, x num.Mat, rows, cols []int64, z num.Mat, tally *num.Array) (odd int, err error)
 	// Sum sets Z as s says and returns how many entries are left as they are: those whose rounding
 	// is not known, and results that are not normal. With a tally they are counted there, and it

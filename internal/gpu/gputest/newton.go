@@ -50,6 +50,9 @@ func refShifted(l *fake.Launch, k abi.Shifting) {
 			e := topOf(r)
 			if r.Class > num.Finite || r.Class == num.Finite && (max(e, -e) > far || max(by, -by) > far) {
 				*odd++
+				if r.Class > num.Finite {
+					z.Arr.Set(z.At(i, j), num.Real{})
+				}
 				continue
 			}
 			r.Exp += by

@@ -16,21 +16,27 @@ struct shifting {
 static __device__ __forceinline__ i64 at(u64 list, int i) { return list ? ((const i64 *)list)[i] : 0; }
 
 // shiftHead stores the class and the exponent of x_ij 2^by, and the significand of a number of F32
-// or F64, and reports whether it can.
+// or F64, and reports whether it can. It stores zeros for infinities and NaN: what is stored may be
+// read before the count is.
 static __device__ __forceinline__ bool shiftHead(const shifting &s, int i, int j, i64 by)
 {
 	const numbers &x = s.x.a, &z = s.z.a;
 	i64 from = s.x.off + i * s.x.rs + j * s.x.cs, to = s.z.off + i * s.z.rs + j * s.z.cs, e;
 	u32 cls;
+	u8 &stored = ((u8 *)z.plane[2])[to];
 	if (x.kind == MP) {
 		cls = ((const u8 *)x.plane[2])[from];
-		if (cls >> 1 > FINITE)
+		if (cls >> 1 > FINITE) {
+			stored = ZERO << 1;
 			return false;
+		}
 		e = ((const int *)x.plane[1])[from];
 	} else {
 		double v = term(x, from, 0);
-		if (!finite(v))
+		if (!finite(v)) {
+			stored = ZERO << 1;
 			return false;
+		}
 		int low;
 		u64 m = decompose(v, low);
 		cls = (m ? FINITE : ZERO) << 1 | (u32)((u64)__double_as_longlong(v) >> 63);
@@ -40,7 +46,7 @@ static __device__ __forceinline__ bool shiftHead(const shifting &s, int i, int j
 		for (int k = 0; m && k < z.limbs; k++)
 			sig[k] = k < z.limbs - 1 ? 0 : m << zeros;
 	}
-	((u8 *)z.plane[2])[to] = (u8)cls;
+	stored = (u8)cls;
 	if (cls >> 1 == ZERO)
 		return true;
 	if (max64(e, -e) > FAR || max64(by, -by) > FAR)
