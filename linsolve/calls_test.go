@@ -84,12 +84,12 @@ func TestDriverCalls(t *testing.T) {
 		most map[string]callCount
 	}{
 		{halfulp.Float64, 24, map[string]callCount{
-			"solve": {launches: 31, copies: 31, answers: 5}, "solve-n": {launches: 34, copies: 37, answers: 5},
-			"inv": {launches: 24, copies: 28, answers: 4}, "chol": {launches: 38, copies: 63, answers: 14},
+			"solve": {launches: 31, copies: 32, answers: 4}, "solve-n": {launches: 34, copies: 38, answers: 4},
+			"inv": {launches: 24, copies: 29, answers: 3}, "chol": {launches: 38, copies: 64, answers: 13},
 		}},
 		{halfulp.MP(106), 24, map[string]callCount{
-			"solve": {launches: 34, copies: 33, answers: 5}, "solve-n": {launches: 34, copies: 39, answers: 5},
-			"inv": {launches: 29, copies: 35, answers: 5}, "chol": {launches: 66, copies: 107, answers: 18},
+			"solve": {launches: 34, copies: 34, answers: 4}, "solve-n": {launches: 34, copies: 40, answers: 4},
+			"inv": {launches: 29, copies: 36, answers: 4}, "chol": {launches: 66, copies: 108, answers: 17},
 		}},
 	} {
 		for name, run := range onTraced(t, c.f, c.n) {

@@ -44,6 +44,11 @@ func TestResidentFailures(t *testing.T) {
 		t.Fatal(err)
 	}
 	on := put(t, a)
+	b := halfulp.Random(halfulp.Float64, n, 1, 0, 3)
+	solution, right := halfulp.NewMatrix(halfulp.Float64, n, 1), put(t, b)
+	if _, err := Solve(a, b, solution, nil); err != nil {
+		t.Fatal(err)
+	}
 	for name, run := range map[string]func(ctx context.Context) error{
 		"determinant": func(ctx context.Context) error {
 			s, err := start("Det", &halfulp.Options{Context: ctx}, on)
@@ -60,6 +65,20 @@ func TestResidentFailures(t *testing.T) {
 				t.Errorf("determinant %v, the host's is %v", got, det)
 			}
 			return err
+		},
+		"solution": func(ctx context.Context) error {
+			x, err := halfulp.NewMatrixOn(where, halfulp.Float64, n, 1)
+			if err != nil {
+				return err
+			}
+			defer x.Free()
+			if _, err := Solve(on, right, x, &halfulp.Options{Context: ctx}); err != nil {
+				return err
+			}
+			if h, err := x.Host(); err == nil && !h.Same(solution) {
+				t.Error("not the host's solution")
+			}
+			return nil
 		},
 		"factor": func(ctx context.Context) error {
 			got, _, err := Cholesky(on, halfulp.Float64, &halfulp.Options{Context: ctx})

@@ -296,34 +296,20 @@ func (s *solver) solveResident(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp
 		return nil, err
 	}
 	bits := f.Bits() + 4*(max(raw.Matrix(z).Arr.Terms(), 1)-1) + residentGuard
-	most := 4*bits + 2048 // of numbers of A and B
-	x, by, err := s.seedThere(a)
+	t, x, g, err := s.seedThere(a, b, 4*bits+2048)
 	s.stage("approximate inverse")
-	if err != nil || x == nil {
+	if err != nil || t == nil {
 		return nil, err
 	}
-	if err := s.newTally(); err != nil {
-		return nil, err
+	_, _, fixed := t.fixes(k, bits)
+	width := t.likelyGain() + 2*lateBits // which the first step takes
+	switch {
+	case b == nil && 3*width >= bits: // the last one, perhaps
+		width = max(width, bits-t.likelyGain()+2+lateBits)
+	case b != nil && (fixed || t.coarseGain(t.likelyGain(), k, bits) <= t.likelyGain()): // none
+		width = lateBits
 	}
-	var g *halfulp.Matrix
-	if b != nil {
-		if g, err = s.scaled(b, scaling{by.rows, make([]int64, b.Cols())}, most); err != nil || g == nil {
-			return nil, err
-		}
-	}
-	t, err := s.newResident(a, x, g, by, most)
-	fixed := false
-	if t != nil {
-		_, _, fixed = t.fixes(k, bits)
-		width := t.likelyGain() + 2*lateBits // which the first step takes
-		switch {
-		case b == nil && 3*width >= bits: // the last one, perhaps
-			width = max(width, bits-t.likelyGain()+2+lateBits)
-		case b != nil && (fixed || t.coarseGain(t.likelyGain(), k, bits) <= t.likelyGain()): // none
-			width = lateBits
-		}
-		t, err = t.prove(width)
-	}
+	t, err = t.prove(width)
 	s.stage("proof")
 	if err != nil || t == nil {
 		return nil, err
@@ -358,17 +344,56 @@ func (s *solver) solveResident(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp
 	return z, nil
 }
 
-// seedThere returns an approximate inverse of F, A scaled, about which nothing is proved; nil if
-// there is none in float64 arithmetic.
-func (s *solver) seedThere(a *halfulp.Matrix) (x *halfulp.Matrix, by scaling, err error) {
-	if x, err = s.room(halfulp.Float64, a.Rows(), a.Rows()); err != nil {
-		return nil, by, err
+// seedThere returns X for a float64 matrix R that may approximate the inverse of F, A scaled, about
+// which nothing is proved, and G, B scaled, nil for nil; no X if there is none in float64
+// arithmetic, or if A or B have numbers of more than most bits.
+func (s *solver) seedThere(a, b *halfulp.Matrix, most int) (t *newton, r, g *halfulp.Matrix, err error) {
+	if r, err = s.room(halfulp.Float64, a.Rows(), a.Rows()); err != nil {
+		return nil, nil, nil, err
 	}
-	rows, cols, ok, err := s.at.Inverse(s.config(), raw.Matrix(a), raw.Matrix(x))
-	if err != nil || !ok {
-		return nil, by, err
+	for attempt := 0; ; attempt++ {
+		before := len(s.away)
+		t, g, again, err := s.attempt(a, b, r, most, attempt)
+		if !again || err != nil {
+			return t, r, g, err
+		}
+		s.drop(s.away[before:]...)
 	}
-	return x, scaling{rows, cols}, nil
+}
+
+// attempt makes a seed R, and X and G by it, which the place is asked for before R is known to be
+// ok; and again, if it is not, there may be one.
+func (s *solver) attempt(a, b, r *halfulp.Matrix, most, attempt int) (t *newton, g *halfulp.Matrix, again bool, err error) {
+	rows, cols, begun, err := s.at.Inverse(s.config(), raw.Matrix(a), raw.Matrix(r), attempt)
+	if err != nil || begun == nil {
+		return nil, nil, false, err
+	}
+	defer begun.Drop()
+	t, g, err = s.scaledBy(scaling{rows, cols}, a, b, r, most)
+	if err != nil && !errors.Is(err, ErrRange) { // which numbers of no seed may be out of
+		return nil, nil, false, err
+	}
+	switch ok, failed := begun.Settle(s.config()); {
+	case failed != nil:
+		return nil, nil, false, failed
+	case !ok:
+		return nil, nil, true, nil
+	}
+	return t, g, false, err
+}
+
+// scaledBy returns X of newResident, and G.
+func (s *solver) scaledBy(by scaling, a, b, r *halfulp.Matrix, most int) (t *newton, g *halfulp.Matrix, err error) {
+	if err := s.newTally(); err != nil {
+		return nil, nil, err
+	}
+	if b != nil {
+		if g, err = s.scaled(b, scaling{by.rows, make([]int64, b.Cols())}, most); err != nil || g == nil {
+			return nil, nil, err
+		}
+	}
+	t, err = s.newResident(a, r, g, by, most)
+	return t, g, err
 }
 
 // newResident returns X for a float64 matrix R that may approximate the inverse of A scaled; nil if

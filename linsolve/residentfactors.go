@@ -73,10 +73,11 @@ func (s *solver) doublingThere(a *halfulp.Matrix, most int) (*doubling, error) {
 	if err != nil {
 		return nil, err
 	}
-	exps, ok, err := s.at.InverseRoot(s.config(), raw.Matrix(a), raw.Matrix(x))
-	if err != nil || !ok {
+	exps, begun, err := s.at.InverseRoot(s.config(), raw.Matrix(a), raw.Matrix(x))
+	if err != nil || begun == nil {
 		return nil, err
 	}
+	defer begun.Drop()
 	d := &doubling{s: s, by: scaling{exps, exps}, n: n}
 	if d.f, err = s.scaled(a, d.by, most); err != nil || d.f == nil {
 		return nil, err
@@ -90,6 +91,9 @@ func (s *solver) doublingThere(a *halfulp.Matrix, most int) (*doubling, error) {
 	s.drop(x)
 	// Rows of a Cholesky factor of F have Euclidean norms of 1 at most.
 	_, norm, err := d.sizes()
+	if ok, failed := begun.Settle(s.config()); failed != nil || !ok {
+		return nil, failed
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -43,10 +43,10 @@ func (p spoiled) Triangles(cfg place.Config, a, z, u num.Mat) (rows, cols []int6
 	return rows, cols, order, ok, err
 }
 
-func (p spoiled) InverseRoot(cfg place.Config, a, x num.Mat) (exps []int64, ok bool, err error) {
-	exps, ok, err = p.Place.InverseRoot(cfg, a, x)
+func (p spoiled) InverseRoot(cfg place.Config, a, x num.Mat) (exps []int64, begun place.Seed, err error) {
+	exps, begun, err = p.Place.InverseRoot(cfg, a, x)
 	p.change(x)
-	return exps, ok, err
+	return exps, begun, err
 }
 
 // spoils are changes of one number by that many times itself: ‖E‖ is about as much.

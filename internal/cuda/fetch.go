@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// A Fetch is a copy on its way from the device to the host, which goes on meanwhile. [Arrive] or Drop
-// ends it.
+// A Fetch is a copy on its way from the device to the host, which goes on meanwhile. [Arrive] or
+// Drop ends it.
 type Fetch struct {
 	s *Stream
 	b *fetched // nil when it has ended

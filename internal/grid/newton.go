@@ -334,8 +334,12 @@ func cutOff(x num.Real, unit int64) num.Real {
 	return x
 }
 
-// Inverse gives all processes the inverse that the first one computes.
-func (g *Grid) Inverse(c place.Config, a, x num.Mat) (rows, cols []int64, ok bool, err error) {
+// Inverse gives all processes the inverse that the first one computes, in the one attempt that
+// there is. It waits.
+func (g *Grid) Inverse(c place.Config, a, x num.Mat, attempt int) (rows, cols []int64, begun place.Seed, err error) {
+	if attempt > 0 {
+		return nil, nil, nil, nil
+	}
 	n := a.Rows
 	out, ok, err := g.seeded(c, a, 2*n+n*n, func(d digits, out []float64) (bool, error) {
 		if !d.scaleRows(out[:n]) || !d.scaleCols(out[n:2*n]) {
@@ -344,9 +348,9 @@ func (g *Grid) Inverse(c place.Config, a, x num.Mat) (rows, cols []int64, ok boo
 		return invert(c, n, d.floats(), out[2*n:])
 	})
 	if err != nil || !ok {
-		return nil, nil, false, err
+		return nil, nil, nil, err
 	}
-	return integers(out[:n]), integers(out[n : 2*n]), true, g.set64(c.Ctx, x, out[2*n:])
+	return integers(out[:n]), integers(out[n : 2*n]), place.Made(true), g.set64(c.Ctx, x, out[2*n:])
 }
 
 // seeded gives all processes numbers that the first one computes from the leading digits of a

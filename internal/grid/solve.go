@@ -20,8 +20,8 @@ func (g *Grid) leave() error { return fmt.Errorf("%s: %w", g, place.ErrUnsupport
 // leastPivot is the least pivot of what is scaled by rows and columns.
 const leastPivot = 0x1p-80
 
-// InverseRoot gives all processes the inverse that the first one computes.
-func (g *Grid) InverseRoot(c place.Config, a, x num.Mat) (exps []int64, ok bool, err error) {
+// InverseRoot gives all processes the inverse that the first one computes. It waits.
+func (g *Grid) InverseRoot(c place.Config, a, x num.Mat) (exps []int64, begun place.Seed, err error) {
 	n := a.Rows
 	out, ok, err := g.seeded(c, a, n+n*n, func(d digits, out []float64) (bool, error) {
 		exps := make([]int64, n)
@@ -48,9 +48,9 @@ func (g *Grid) InverseRoot(c place.Config, a, x num.Mat) (exps []int64, ok bool,
 		return invertRoot(c, n, f, out[n:])
 	})
 	if err != nil || !ok {
-		return nil, false, err
+		return nil, nil, err
 	}
-	return integers(out[:n]), true, g.set64(c.Ctx, x, out[n:])
+	return integers(out[:n]), place.Made(true), g.set64(c.Ctx, x, out[n:])
 }
 
 // farLead is the limit of exponents of float64 numbers that seeds are computed from.

@@ -304,8 +304,8 @@ func TestSeeds(t *testing.T) {
 			return there(t, g, num.Mat{Arr: num.New(num.Float64, n*n), RS: 1, CS: n, Rows: n, Cols: n})
 		}
 		x, y := room(), room()
-		if _, ok, err := g.InverseRoot(onOne, zero, x); ok || err != nil {
-			t.Errorf("root of zeros on %s: %v %v", g, ok, err)
+		if _, begun, err := g.InverseRoot(onOne, zero, x); begun != nil || err != nil {
+			t.Errorf("root of zeros on %s: %v %v", g, begun, err)
 		}
 		if _, _, _, ok, err := g.Triangles(onOne, zero, x, y); ok || err != nil {
 			t.Errorf("triangles of zeros on %s: %v %v", g, ok, err)

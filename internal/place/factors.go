@@ -4,11 +4,12 @@ import "github.com/halfulp/halfulp/internal/num"
 
 // Factors is what places do for the factors of package linsolve, with matrices that live there.
 type Factors interface {
-	// InverseRoot sets X, of Float64, to a lower triangular matrix that is about the inverse of the
-	// Cholesky factor of F = diag(2^exps) A diag(2^exps), of whose lower triangle it makes use, A
-	// being square, and returns the exponents, which bring the diagonal of F near 1. Nothing is
-	// known of the error. It is not ok, and X unspecified, if there is none in float64 arithmetic.
-	InverseRoot(cfg Config, a, x num.Mat) (exps []int64, ok bool, err error)
+	// InverseRoot begins to set X, of Float64, to a lower triangular matrix that is about the
+	// inverse of the Cholesky factor of F = diag(2^exps) A diag(2^exps), of whose lower triangle it
+	// makes use, A being square, and returns the exponents, which bring the diagonal of F near 1.
+	// Nothing is known of the error. It is not ok, and X unspecified, if there is none in float64
+	// arithmetic; the seed is nil if that is known already.
+	InverseRoot(cfg Config, a, x num.Mat) (exps []int64, begun Seed, err error)
 	// Triangle does something with a square matrix of finite numbers of MP and returns what it
 	// counts.
 	Triangle(cfg Config, op TriangleOperation, a num.Mat) (count int, err error)

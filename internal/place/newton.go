@@ -26,11 +26,12 @@ type Newton interface {
 	// Extents returns what bounds the rows of matrices, and what the tally has counted, if there is
 	// one: see exact.Bound. It waits for all that was to be done before.
 	Extents(cfg Config, tally *num.Array, list ...num.Mat) (x []Extents, left int, err error)
-	// Inverse sets X, of Float64, to an approximate inverse of F = diag(2^rows) A diag(2^cols), A
-	// square, and returns the exponents, which bring the largest magnitude of each row and column
-	// near 1. Nothing is known of the error. It is not ok, and X unspecified, if there is none in
-	// float64 arithmetic.
-	Inverse(cfg Config, a, x num.Mat) (rows, cols []int64, ok bool, err error)
+	// Inverse begins to set X, of Float64, to an approximate inverse of F = diag(2^rows) A
+	// diag(2^cols), A square, and returns the exponents, which bring the largest magnitude of each
+	// row and column near 1. Nothing is known of the error. It is not ok, and X unspecified, if
+	// there is none in float64 arithmetic: the next attempt, of which the first is number 0, may
+	// have one then. There is no seed, but nil, if there is no such attempt.
+	Inverse(cfg Config, a, x num.Mat, attempt int) (rows, cols []int64, begun Seed, err error)
 	// Shift sets Z, of MP with at least as many bits as X has, to diag(2^rows) X diag(2^cols),
 	// where nil stands for zeros. It returns how many entries it cannot: those that are not finite,
 	// which become zeros, and those with exponents or shifts beyond 2^29. X is of Float32, Float64

@@ -8,12 +8,13 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-func (p *gpus) InverseRoot(c place.Config, a, x num.Mat) (exps []int64, ok bool, err error) {
+func (p *gpus) InverseRoot(c place.Config, a, x num.Mat) (exps []int64, z place.Seed, err error) {
+	var begun *seed.Seed
 	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
-		exps, ok, err = seed.InverseRoot(s, Matrix(a), Matrix(x))
+		exps, begun, err = seed.InverseRoot(s, Matrix(a), Matrix(x))
 		return err
 	})
-	return exps, ok, err
+	return exps, p.begun(begun), err
 }
 
 func (p *gpus) Triangle(c place.Config, op place.TriangleOperation, a num.Mat) (count int, err error) {

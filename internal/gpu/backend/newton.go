@@ -37,12 +37,35 @@ func arrayOf(a *num.Array) *mem.Array {
 	return a.Away.(*storage).Array
 }
 
-func (p *gpus) Inverse(c place.Config, a, x num.Mat) (rows, cols []int64, ok bool, err error) {
+func (p *gpus) Inverse(c place.Config, a, x num.Mat, attempt int) (rows, cols []int64, z place.Seed, err error) {
+	var begun *seed.Seed
 	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
-		rows, cols, ok, err = seed.Inverse(s, Matrix(a), Matrix(x))
+		rows, cols, begun, err = seed.Inverse(s, Matrix(a), Matrix(x), attempt)
 		return err
 	})
-	return rows, cols, ok, err
+	return rows, cols, p.begun(begun), err
+}
+
+// begun returns a seed of the GPU, nil for nil.
+func (p *gpus) begun(z *seed.Seed) place.Seed {
+	if z == nil {
+		return nil
+	}
+	return begun{z, p}
+}
+
+// begun is a seed that is made on a GPU.
+type begun struct {
+	*seed.Seed
+	at *gpus
+}
+
+func (z begun) Settle(c place.Config) (ok bool, err error) {
+	err = z.at.do(c.Ctx, func(*cuda.Stream) (err error) {
+		ok, err = z.Seed.Settle()
+		return err
+	})
+	return ok, err
 }
 
 func (p *gpus) Shift(c place.Config, x num.Mat, rows, cols []int64, z num.Mat, tally *num.Array) (odd int, err error) {

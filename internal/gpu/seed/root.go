@@ -11,37 +11,35 @@ import (
 // 14.3 ms for 8192.
 const rootPanelsFrom = 3072
 
-// InverseRoot stores about the inverse of the Cholesky factor of F = diag(2^exps) A diag(2^exps) in
-// the n x n matrix x of Float64, lower triangular, whose entries share none with A, and returns the
-// exponents, which bring the diagonal of F near 1. The lower triangle of A is all that it reads.
-// Nothing is known of the error. It is not ok, and x unspecified, if a pivot is not positive, or
-// numbers are not finite or F's beyond float64's.
-func InverseRoot(s *cuda.Stream, a, x mem.Matrix) (exps []int64, ok bool, err error) {
+// InverseRoot begins to store about the inverse of the Cholesky factor of
+// F = diag(2^exps) A diag(2^exps) in the n x n matrix x of Float64, lower triangular, whose entries
+// share none with A, and returns the exponents, which bring the diagonal of F near 1. The lower
+// triangle of A is all that it reads. Nothing is known of the error. It is not ok, and x
+// unspecified, if a pivot is not positive, or numbers are not finite or F's beyond float64's. It
+// waits as Inverse does, and there is no seed if n is above MaxOrder.
+func InverseRoot(s *cuda.Stream, a, x mem.Matrix) (exps []int64, begun *Seed, err error) {
 	return inverseRoot(s, a, x, widthFor(a.Rows, rootPanelsFrom))
 }
 
-func inverseRoot(s *cuda.Stream, a, x mem.Matrix, width int) (exps []int64, ok bool, err error) {
+func inverseRoot(s *cuda.Stream, a, x mem.Matrix, width int) (exps []int64, begun *Seed, err error) {
 	n := a.Rows
+	exps = make([]int64, n)
 	if n == 0 || n > MaxOrder {
-		return make([]int64, n), n == 0, nil
+		return exps, trivial(n), nil
 	}
 	x.Changed()
 	w, err := newRootWork(s, n, 0, n, width)
 	if err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
 	defer w.free()
 	all := []placed{{Share{A: a, X: x}, 0}}
-	for _, stage := range []func() error{
-		func() error { return w.exponents(all[0]) },
-		func() error { return w.fill(all) }, w.eliminate,
-		func() error { return w.store(all) },
-	} {
-		if err := stage(); err != nil {
-			return nil, false, err
-		}
+	if err := w.exponents(all[0]); err != nil {
+		return nil, nil, err
 	}
-	return w.report()
+	begun, err = begin(s, w.g.Exps, exps, w.g.Status, ^0,
+		func() error { return w.fill(all) }, w.eliminate, func() error { return w.store(all) })
+	return exps, begun, err
 }
 
 // A rootWork is the inversion of a Cholesky factor under way, or what a GPU does of one.

@@ -12,6 +12,13 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
+// inverseRootNow is inverseRoot, and waits.
+func inverseRootNow(s *cuda.Stream, a, x mem.Matrix, width int) (exps []int64, ok bool, err error) {
+	exps, z, err := inverseRoot(s, a, x, width)
+	ok, err = settled(z, err)
+	return exps, ok, err
+}
+
 // definite returns symmetric positive definite matrices of order n.
 func definite(n int) []problem {
 	gram := func(x func(i, j int) float64) func(i, j int) float64 {
@@ -111,7 +118,7 @@ func checkRoots(t *testing.T, dev *cuda.Device, orders ...int) {
 					return err
 				}
 				defer x.Free()
-				exps, ok, err := inverseRoot(s, a, mem.Matrix{Arr: x, Off: 5, RS: 1, CS: p.n, Rows: p.n, Cols: p.n}, widths[i%3])
+				exps, ok, err := inverseRootNow(s, a, mem.Matrix{Arr: x, Off: 5, RS: 1, CS: p.n, Rows: p.n, Cols: p.n}, widths[i%3])
 				if err != nil || !ok {
 					t.Errorf("%s: none, %v", name, err)
 					return err
@@ -168,7 +175,7 @@ func checkNoRoots(t *testing.T, dev *cuda.Device, n int) {
 					return err
 				}
 				defer x.Free()
-				_, ok, err := InverseRoot(s, a, mem.Matrix{Arr: x, RS: 1, CS: n, Rows: n, Cols: n})
+				_, ok, err := inverseRootNow(s, a, mem.Matrix{Arr: x, RS: 1, CS: n, Rows: n, Cols: n}, widthFor(n, rootPanelsFrom))
 				if ok {
 					t.Errorf("%s, n = %d, %v: an inverse", name, n, f)
 				}
@@ -186,7 +193,7 @@ func TestInverseRoot(t *testing.T) {
 	checkRoots(t, dev, 1, 2, 63, 64, 65, 150, 300)
 	checkNoRoots(t, dev, 70)
 	for n, want := range map[int]bool{0: true, MaxOrder + 1: false} {
-		if exps, ok, err := InverseRoot(nil, mem.Matrix{Rows: n, Cols: n}, mem.Matrix{}); err != nil || ok != want || len(exps) != n {
+		if exps, ok, err := inverseRootNow(nil, mem.Matrix{Rows: n, Cols: n}, mem.Matrix{}, block); err != nil || ok != want || len(exps) != n {
 			t.Error(n, len(exps), ok, err)
 		}
 	}
@@ -222,7 +229,7 @@ func BenchmarkInverseRoot(b *testing.B) {
 				}
 				defer x.Free()
 				for b.Loop() {
-					if _, ok, err := InverseRoot(s, a, mem.Matrix{Arr: x, RS: 1, CS: n, Rows: n, Cols: n}); err != nil || !ok {
+					if _, ok, err := inverseRootNow(s, a, mem.Matrix{Arr: x, RS: 1, CS: n, Rows: n, Cols: n}, widthFor(n, rootPanelsFrom)); err != nil || !ok {
 						return fmt.Errorf("%v %w", ok, err)
 					}
 				}

@@ -21,15 +21,21 @@ const (
 	tall    = 128 // rows that a block of updates takes
 )
 
-// Inverse stores an approximate inverse of F = diag(2^rows) A diag(2^cols) in the n x n matrix x of
-// Float64, whose entries share none with A, and returns the exponents, which bring the largest
-// magnitude of each row and column near 1. Nothing is known of the error. It is not ok, and x
-// unspecified, if a pivot is 0, or numbers are not finite or F's beyond float64's.
+// Inverse begins to store an approximate inverse of F = diag(2^rows) A diag(2^cols) in the n x n
+// matrix x of Float64, whose entries share none with A, and returns the exponents, which bring the
+// largest magnitude of each row and column near 1. Nothing is known of the error. It is not ok, and
+// x unspecified, if a pivot is 0, or numbers are not finite or F's beyond float64's.
 //
-// All is queued on the stream of s, and for large matrices on one beside it, each of which it waits
-// for but once.
-func Inverse(s *cuda.Stream, a, x mem.Matrix) (rows, cols []int64, ok bool, err error) {
-	return inverse(s, a, x, searches, widthFor(a.Rows, panelsFrom))
+// Pivots of a later attempt, the first one being 0, are good where those of the one before it may
+// not be. There is no seed, but nil, if there is no such attempt, or if n is above MaxOrder.
+//
+// All is queued on the stream of s, and for large matrices on one beside it, for which it waits.
+// For s it waits as far as the exponents are known, which is when little has been done yet.
+func Inverse(s *cuda.Stream, a, x mem.Matrix, attempt int) (rows, cols []int64, begun *Seed, err error) {
+	if attempt >= len(searches) {
+		return nil, nil, nil, nil
+	}
+	return invert(s, a, x, searches[attempt], widthFor(a.Rows, panelsFrom))
 }
 
 // A search is the way to choose pivot rows.
@@ -44,56 +50,60 @@ const (
 
 func (way search) String() string { return [...]string{"narrow", "tournament", "partial"}[way] }
 
+// bad are the bits of a status that tell of a failure: growth does not where pivots are good ones.
+func (way search) bad() int64 {
+	if way == narrow {
+		return ^0
+	}
+	return ^abi.SeedGrowth
+}
+
 // searches are those for seeds that may choose. A tournament has several rounds, one after the
 // other, which take as long as all else that a step of a matrix of order 4096 waits for. Nearly all
 // matrices have pivots that are good enough among so few rows: so these are tried first.
 var searches = []search{narrow, tournament}
 
-func inverse(s *cuda.Stream, a, x mem.Matrix, ways []search, width int) (rows, cols []int64, ok bool, err error) {
-	for _, way := range ways {
-		if rows, cols, ok, err = invert(s, a, x, way, width); ok || err != nil {
-			break
-		}
-	}
-	return rows, cols, ok, err
-}
-
-func invert(s *cuda.Stream, a, x mem.Matrix, way search, width int) (rows, cols []int64, ok bool, err error) {
+func invert(s *cuda.Stream, a, x mem.Matrix, way search, width int) (rows, cols []int64, begun *Seed, err error) {
 	n := a.Rows
 	if n == 0 || n > MaxOrder {
-		return make([]int64, n), make([]int64, n), n == 0, nil
+		return make([]int64, n), make([]int64, n), trivial(n), nil
 	}
 	x.Changed()
 	w, err := newWork(s, a, 0, a.Cols, way, width)
 	if err != nil {
-		return nil, nil, false, err
+		return nil, nil, nil, err
 	}
 	defer w.free()
-	for _, stage := range []func() error{w.equilibrate, w.fill, w.eliminate, func() error { return w.unscramble(x, w) }} {
-		if err := stage(); err != nil {
-			return nil, nil, false, err
+	if err := w.equilibrate(); err != nil {
+		return nil, nil, nil, err
+	}
+	tops := make([]int64, 2*n)
+	if begun, err = begin(s, w.q.Rows, tops, w.q.Status, way.bad(), w.fill, w.eliminate, func() error { return w.unscramble(x, w) }); err != nil {
+		return nil, nil, nil, err
+	}
+	rows, cols = w.scales(tops)
+	return rows, cols, begun, nil
+}
+
+// scales returns the exponents that bring numbers with these near 1.
+func (w *work) scales(tops []int64) (rows, cols []int64) {
+	for i, top := range tops {
+		if tops[i] = -top; top == abi.NoTop {
+			tops[i] = 0
 		}
 	}
-	return w.report()
+	m := int(w.q.A.N)
+	return tops[:m], tops[m:]
 }
 
 // report returns the exponents, and whether all went well.
 func (w *work) report() (rows, cols []int64, ok bool, err error) {
-	n := int(w.q.A.N)
-	told := make([]int64, 1+n+int(w.q.A.K))
+	told := make([]int64, 1+w.q.A.N+w.q.A.K)
 	if err := cuda.Download(w.s, told, w.q.Status); err != nil {
 		return nil, nil, false, err
 	}
-	exps := told[1:]
-	for i, top := range exps {
-		if exps[i] = -top; top == abi.NoTop {
-			exps[i] = 0
-		}
-	}
-	if w.way != narrow {
-		told[0] &^= abi.SeedGrowth
-	}
-	return exps[:n], exps[n:], told[0] == 0, nil
+	rows, cols = w.scales(told[1:])
+	return rows, cols, told[0]&w.way.bad() == 0, nil
 }
 
 // A work is an inversion under way, or what a GPU has of one.

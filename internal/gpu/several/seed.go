@@ -12,8 +12,11 @@ import (
 var sharedFrom = 3072
 
 // Inverse runs on all GPUs, if each has the same columns of both matrices and they reach each
-// other's memory, else on the first one.
-func (p *Place) Inverse(c place.Config, a, x num.Mat) (rows, cols []int64, ok bool, err error) {
+// other's memory, else on the first one. It waits: one attempt has those of all.
+func (p *Place) Inverse(c place.Config, a, x num.Mat, attempt int) (rows, cols []int64, begun place.Seed, err error) {
+	if attempt > 0 {
+		return nil, nil, nil, nil
+	}
 	if c.Ctx == nil {
 		c.Ctx = context.Background()
 	}
@@ -21,18 +24,26 @@ func (p *Place) Inverse(c place.Config, a, x num.Mat) (rows, cols []int64, ok bo
 		p.changed(x)
 		rows, cols, ok, possible, err := p.link.Inverse(c.Ctx, matrices(of), matrices(to))
 		if err != nil || possible {
-			return rows, cols, ok, err
+			return rows, cols, place.Made(ok), err
 		}
 	}
+	ok := false
 	err = p.first(c, []num.Mat{a}, []num.Mat{x}, func(g place.Place, in, out []num.Mat) (err error) {
-		rows, cols, ok, err = g.Inverse(c, in[0], out[0])
-		return err
+		for attempt := 0; !ok; attempt++ {
+			if rows, cols, begun, err = g.Inverse(c, in[0], out[0], attempt); err != nil || begun == nil {
+				return err
+			}
+			if ok, err = begun.Settle(c); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
-	return rows, cols, ok, err
+	return rows, cols, place.Made(ok), err
 }
 
-// InverseRoot runs where Inverse does.
-func (p *Place) InverseRoot(c place.Config, a, x num.Mat) (exps []int64, ok bool, err error) {
+// InverseRoot runs where Inverse does, and waits.
+func (p *Place) InverseRoot(c place.Config, a, x num.Mat) (exps []int64, begun place.Seed, err error) {
 	if c.Ctx == nil {
 		c.Ctx = context.Background()
 	}
@@ -40,14 +51,18 @@ func (p *Place) InverseRoot(c place.Config, a, x num.Mat) (exps []int64, ok bool
 		p.changed(x)
 		exps, ok, possible, err := p.link.InverseRoot(c.Ctx, matrices(of), matrices(to))
 		if err != nil || possible {
-			return exps, ok, err
+			return exps, place.Made(ok), err
 		}
 	}
+	ok := false
 	err = p.first(c, []num.Mat{a}, []num.Mat{x}, func(g place.Place, in, out []num.Mat) (err error) {
-		exps, ok, err = g.InverseRoot(c, in[0], out[0])
+		if exps, begun, err = g.InverseRoot(c, in[0], out[0]); err != nil || begun == nil {
+			return err
+		}
+		ok, err = begun.Settle(c)
 		return err
 	})
-	return exps, ok, err
+	return exps, place.Made(ok), err
 }
 
 // shares returns the columns that all GPUs have of a matrix, or nothing.
