@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/bigfun"
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -130,6 +131,9 @@ func (s *solver) newNearUnit(a *halfulp.Matrix, most int) (*nearUnit, error) {
 	if err != nil || !ok {
 		return nil, err
 	}
+	if err := s.newTally(); err != nil {
+		return nil, err
+	}
 	s.stats.Rounds = 1
 	t := &nearUnit{s: s, by: scaling{rows, cols}}
 	if t.odd, ok = parity(order); !ok {
@@ -150,15 +154,11 @@ func (s *solver) newNearUnit(a *halfulp.Matrix, most int) (*nearUnit, error) {
 	if t.one, err = s.identity(n); err != nil {
 		return nil, err
 	}
-	if t.sizeF, t.cols, err = s.size(t.f.T()); err != nil {
+	found, err := s.sizes(t.f.T(), t.u, t.z)
+	if err != nil {
 		return nil, err
 	}
-	if t.sizeU, _, err = s.size(t.u); err != nil {
-		return nil, err
-	}
-	if t.sizeZ, t.rows, err = s.size(t.z); err != nil {
-		return nil, err
-	}
+	t.sizeF, t.cols, t.sizeU, t.sizeZ, t.rows = found[0].norm, found[0].rows, found[1].norm, found[2].norm, found[2].rows
 	if t.amp().MantExp(nil) > hopeless {
 		return nil, nil
 	}
@@ -192,14 +192,24 @@ func parity(order []int32) (odd, ok bool) {
 	return odd, true
 }
 
-// size returns a bound of the norm of a matrix at the solver's place, and exponents of bounds of
-// the sums of magnitudes of its rows.
-func (s *solver) size(m *halfulp.Matrix) (size *big.Float, rows []int64, err error) {
-	list, err := s.extents(m)
-	if err != nil {
-		return nil, nil, err
+// A size is a bound of the norm of a matrix, and exponents of bounds of the sums of magnitudes of
+// its rows.
+type size struct {
+	norm *big.Float
+	rows []int64
+}
+
+// sizes returns those of matrices at the solver's place, for which it waits once.
+func (s *solver) sizes(list ...*halfulp.Matrix) (found []size, err error) {
+	all, err := s.extents(list...)
+	for _, x := range all {
+		found = append(found, sizeIn(x))
 	}
-	x := list[0]
+	return found, err
+}
+
+// sizeIn returns the size of a matrix by what bounds its rows.
+func sizeIn(x place.Extents) size {
 	// Σ_j |m_ij|² ≤ 2^top Σ_j |m_ij|
 	squares := make([]int64, len(x.Top))
 	for i, top := range x.Top {
@@ -210,7 +220,7 @@ func (s *solver) size(m *halfulp.Matrix) (size *big.Float, rows []int64, err err
 		}
 	}
 	// Sizes have logarithms.
-	return largest([]*big.Float{rootUp(sumUp(x.Norm, squares)), exp2(-maxBits)}), x.Top, nil
+	return size{largest([]*big.Float{rootUp(sumUp(x.Norm, squares)), exp2(-maxBits)}), x.Top}
 }
 
 // sumUp returns an upper bound of Σ x_i 2^exps[i], x_i at most 1 and noNumber the exponents of
@@ -324,10 +334,11 @@ func (t *nearUnit) errorMatrix(places int) (e *halfulp.Matrix, size, h *big.Floa
 		return nil, nil, nil, err
 	}
 	t.s.drop(r.w)
-	if size, _, err = t.s.size(e); err != nil {
+	found, err := t.s.sizes(e)
+	if err != nil {
 		return nil, nil, nil, err
 	}
-	return e, size, r.learn(size), nil
+	return e, found[0].norm, r.learn(found[0].norm), nil
 }
 
 // step makes ‖E‖ about its square by an E' in error by 2^-places. E' = N + M with the strictly
@@ -365,14 +376,11 @@ func (t *nearUnit) step(places int) error {
 		return err
 	}
 	s.drop(r.w)
-	sizeN, _, err := s.size(low)
+	found, err := s.sizes(low, up)
 	if err != nil {
 		return err
 	}
-	sizeM, _, err := s.size(up)
-	if err != nil {
-		return err
-	}
+	sizeN, sizeM := found[0].norm, found[1].norm
 	size := rootUp(upper().Add(upper().Mul(sizeN, sizeN), upper().Mul(sizeM, sizeM)))
 	h := r.learn(size)
 	gain := gainOf(t.rho)
@@ -405,11 +413,11 @@ func (t *nearUnit) step(places int) error {
 	square := upper().Mul(t.rho, t.rho)
 	rho := upper().Add(h, upper().Mul(square, upper().Add(big.NewFloat(3), t.rho)))
 	t.rho = rho.Add(rho, upper().Mul(amp, exp2(3-prec)))
-	if t.sizeU, _, err = s.size(t.u); err != nil {
+	if found, err = s.sizes(t.u, t.z); err != nil {
 		return err
 	}
-	t.sizeZ, t.rows, err = s.size(t.z)
-	return err
+	t.sizeU, t.sizeZ, t.rows = found[0].norm, found[1].norm, found[1].rows
+	return nil
 }
 
 // plus returns X + D of prec bits and drops both. X is in MP or Float64, D in MP.

@@ -49,12 +49,16 @@ func factor(s *cuda.Stream, a, z, u mem.Matrix, way search, width int) (rows, co
 			return nil, nil, nil, false, err
 		}
 	}
-	order = make([]int32, n)
-	if err := cuda.Download(s, order, w.g.Order); err != nil {
+	there, err := s.Fetch(w.g.Order, 4*n)
+	if err != nil {
 		return nil, nil, nil, false, err
 	}
-	rows, cols, ok, err = w.report()
-	return rows, cols, order, ok, err
+	defer there.Drop()
+	if rows, cols, ok, err = w.report(); err != nil {
+		return nil, nil, nil, false, err
+	}
+	order = make([]int32, n)
+	return rows, cols, order, ok, cuda.Arrive(there, order)
 }
 
 // first returns the address of the first entry of a matrix of Float64.
