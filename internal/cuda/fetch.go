@@ -88,3 +88,43 @@ func (f *Fetch) Drop() {
 		f.b = nil
 	}
 }
+
+// A Piece is what DownloadAll copies, to the host's memory.
+type Piece struct {
+	to   []byte
+	from Pointer
+}
+
+// To returns the piece that fills dst.
+func To[T Number](dst []T, src Pointer) Piece { return Piece{bytesOf(dst), src} }
+
+// DownloadAll is [Download] for several pieces. Small ones are on their way beside the last one, so
+// that it waits once for them.
+func DownloadAll(s *Stream, pieces ...Piece) error {
+	fetches := make([]*Fetch, len(pieces))
+	defer func() {
+		for _, f := range fetches {
+			f.Drop()
+		}
+	}()
+	for i, p := range pieces {
+		var err error
+		if size := len(p.to); i < len(pieces)-1 && 0 < size && size <= littleStaging {
+			fetches[i], err = s.Fetch(p.from, size)
+		} else {
+			err = s.download(p.to, p.from)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for i, f := range fetches {
+		if f == nil {
+			continue
+		}
+		if err := Arrive(f, pieces[i].to); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -92,5 +92,43 @@ func TestFetch(t *testing.T) {
 	}
 }
 
+// TestDownloadAll copies pieces of all sizes, none, one and several.
+func TestDownloadAll(t *testing.T) {
+	check := func(t *testing.T, dev *cuda.Device) {
+		do(t, dev, func(s *cuda.Stream) error {
+			for _, sizes := range [][]int{nil, {0}, {3}, {0, 0}, {5, 0}, {1, 64 << 10, 9}, {64<<10 + 1, 7, 3 << 20}, {2, 3 << 20, 0, 4}} {
+				all := 0
+				for _, n := range sizes {
+					all += n
+				}
+				src := make([]byte, all)
+				for i := range src {
+					src[i] = byte(i ^ i>>8 ^ i>>16 + 1)
+				}
+				m, err := cuda.NewCopy(s, append(src, 0))
+				if err != nil {
+					return err
+				}
+				defer m.Free()
+				dst := make([]byte, all+1)
+				var pieces []cuda.Piece
+				for at := 0; len(sizes) > 0; sizes = sizes[1:] {
+					pieces = append(pieces, cuda.To(dst[at:at+sizes[0]], m.At(int64(at))))
+					at += sizes[0]
+				}
+				if err := cuda.DownloadAll(s, pieces...); err != nil {
+					return err
+				}
+				if !slices.Equal(dst[:all], src) || dst[all] != 0 {
+					t.Errorf("%d pieces of %d bytes are copied wrong", len(pieces), all)
+				}
+			}
+			return nil
+		})
+	}
+	check(t, open(t, new(fake.Driver)))
+	t.Run("GPU", func(t *testing.T) { check(t, gpu(t)) })
+}
+
 // TestGPUFetch fetches on the machine's GPU.
 func TestGPUFetch(t *testing.T) { checkFetch(t, gpu(t)) }

@@ -156,20 +156,13 @@ func (a *Array) getFrom(s *cuda.Stream, i int, h *num.Array) error {
 	case num.F32:
 		return cuda.Download(s, h.F32, a.at(0, i))
 	case num.MP:
-		if err := cuda.Download(s, h.Sig, a.at(0, i)); err != nil {
-			return err
-		}
-		if err := cuda.Download(s, h.Exp, a.at(1, i)); err != nil {
-			return err
-		}
-		return cuda.Download(s, h.Cls, a.at(2, i))
+		return cuda.DownloadAll(s, cuda.To(h.Sig, a.at(0, i)), cuda.To(h.Exp, a.at(1, i)), cuda.To(h.Cls, a.at(2, i)))
 	}
+	var terms []cuda.Piece
 	for t := range a.Terms() {
-		if err := cuda.Download(s, h.F64[t], a.at(t, i)); err != nil {
-			return err
-		}
+		terms = append(terms, cuda.To(h.F64[t], a.at(t, i)))
 	}
-	return nil
+	return cuda.DownloadAll(s, terms...)
 }
 
 // Host returns a copy of a in the host's memory.
