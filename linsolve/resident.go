@@ -59,7 +59,8 @@ func (s *solver) upload(m *halfulp.Matrix) (*halfulp.Matrix, error) {
 // config is how the place computes.
 func (s *solver) config() place.Config { return place.Config{Ctx: s.ctx, Threads: s.threads} }
 
-// scaled returns diag(2^rows) A diag(2^cols) exactly, of MP; nil where function scaled does.
+// scaled returns diag(2^rows) A diag(2^cols) exactly, of MP; nil where function scaled does. At a
+// place no exponents stand for zeros, of Float64.
 func (s *solver) scaled(a *halfulp.Matrix, by scaling, most int) (*halfulp.Matrix, error) {
 	if s.at == nil {
 		return scaled(a, by, most), nil
@@ -405,7 +406,7 @@ func (s *solver) newResident(a, r, right *halfulp.Matrix, by scaling, most int) 
 	if t.f, err = s.scaled(a, by, most); err != nil || t.f == nil {
 		return nil, err
 	}
-	if t.x, err = s.scaled(r, unscaled(t.n(), t.n()), most); err != nil || t.x == nil {
+	if t.x, err = s.scaled(r, scaling{}, most); err != nil || t.x == nil {
 		return nil, err
 	}
 	list := []*halfulp.Matrix{t.f, t.f.T(), t.x, t.x.T()}

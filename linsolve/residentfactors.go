@@ -82,10 +82,10 @@ func (s *solver) doublingThere(a *halfulp.Matrix, most int) (*doubling, error) {
 	if d.f, err = s.scaled(a, d.by, most); err != nil || d.f == nil {
 		return nil, err
 	}
-	if count, err := s.at.Triangle(s.config(), place.CountAsymmetric, raw.Matrix(d.f)); err != nil || count > 0 {
+	if count, err := s.at.Triangle(s.config(), place.CountAsymmetric, raw.Matrix(d.f), s.tally); err != nil || count > 0 {
 		return nil, err
 	}
-	if d.x, err = s.scaled(x, unscaled(n, n), most); err != nil || d.x == nil {
+	if d.x, err = s.scaled(x, scaling{}, most); err != nil || d.x == nil {
 		return nil, err
 	}
 	s.drop(x)
@@ -219,7 +219,7 @@ func (s *solver) symmetricNorm(m *halfulp.Matrix) (*big.Float, error) {
 func (s *solver) halveDiagonal(a *halfulp.Matrix) error {
 	m := raw.Matrix(a)
 	if s.at != nil {
-		_, err := s.at.Triangle(s.config(), place.HalveDiagonal, m)
+		_, err := s.at.Triangle(s.config(), place.HalveDiagonal, m, nil)
 		return err
 	}
 	for i := range m.Rows {
@@ -246,7 +246,7 @@ func (s *solver) mirrored(a *halfulp.Matrix) (*halfulp.Matrix, error) {
 func (s *solver) mirror(a *halfulp.Matrix) error {
 	m := raw.Matrix(a)
 	if s.at != nil {
-		_, err := s.at.Triangle(s.config(), place.MirrorLower, m)
+		_, err := s.at.Triangle(s.config(), place.MirrorLower, m, nil)
 		return err
 	}
 	for j := range m.Cols {
@@ -375,11 +375,11 @@ func (s *solver) shift(from, to *halfulp.Matrix) error {
 }
 
 // positiveDiagonal reports whether all numbers of the diagonal of a square matrix in MP are
-// positive.
+// positive, or lets the tally tell.
 func (s *solver) positiveDiagonal(a *halfulp.Matrix) (bool, error) {
 	m := raw.Matrix(a)
 	if s.at != nil {
-		count, err := s.at.Triangle(s.config(), place.CountNotPositive, m)
+		count, err := s.at.Triangle(s.config(), place.CountNotPositive, m, s.tally)
 		return count == 0, err
 	}
 	for i := range m.Rows {

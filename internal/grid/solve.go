@@ -156,7 +156,7 @@ func invertTriangles(c place.Config, m, n int, f []float64, least float64, chose
 }
 
 // Triangle works on the entries that each process has, beside those across.
-func (g *Grid) Triangle(c place.Config, op place.TriangleOperation, a num.Mat) (int, error) {
+func (g *Grid) Triangle(c place.Config, op place.TriangleOperation, a num.Mat, tally *num.Array) (int, error) {
 	v, err := g.look(a)
 	if err != nil {
 		return 0, err
@@ -182,7 +182,7 @@ func (g *Grid) Triangle(c place.Config, op place.TriangleOperation, a num.Mat) (
 	if err = g.agree(c.Ctx, err); err != nil {
 		return 0, err
 	}
-	return g.tallied(c.Ctx, nil, n)
+	return g.tallied(c.Ctx, tally, n)
 }
 
 // Spread bounds |A| (|B| 1) and (1 |A|) |B|.

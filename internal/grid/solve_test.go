@@ -98,19 +98,19 @@ func TestTriangle(t *testing.T) {
 				op   place.TriangleOperation
 				want int
 			}{{place.CountNotPositive, low}, {place.CountAsymmetric, asymmetric}} {
-				if got, err := g.Triangle(onOne, c.op, v); err != nil || got != c.want {
+				if got, err := g.Triangle(onOne, c.op, v, nil); err != nil || got != c.want {
 					t.Errorf("operation %d on %s: %d, want %d, %v", c.op, g, got, c.want, err)
 				}
 			}
-			if _, err := g.Triangle(onOne, place.MirrorLower, v); err != nil {
+			if _, err := g.Triangle(onOne, place.MirrorLower, v, nil); err != nil {
 				t.Error(err)
 			}
 			sameAs(t, "mirrored", g, v, func(i, j int) (num.Mat, int, int) { return h, max(i, j), min(i, j) })
 			sameAs(t, "row above", g, num.Mat{Arr: a.Arr, Off: 0, RS: a.RS, CS: a.CS, Rows: 2, Cols: n + 3}, func(i, j int) (num.Mat, int, int) { return whole, i, j })
-			if got, err := g.Triangle(onOne, place.CountAsymmetric, v.T()); err != nil || got != 0 {
+			if got, err := g.Triangle(onOne, place.CountAsymmetric, v.T(), nil); err != nil || got != 0 {
 				t.Errorf("on %s: %d numbers are not mirrored, %v", g, got, err)
 			}
-			if _, err := g.Triangle(onOne, place.HalveDiagonal, v); err != nil {
+			if _, err := g.Triangle(onOne, place.HalveDiagonal, v, nil); err != nil {
 				t.Error(err)
 			}
 			halved := randomMatrix(mp100, n+2, n+3, uint64(n))

@@ -11,8 +11,8 @@ type Factors interface {
 	// arithmetic; the seed is nil if that is known already.
 	InverseRoot(cfg Config, a, x num.Mat) (exps []int64, begun Seed, err error)
 	// Triangle does something with a square matrix of finite numbers of MP and returns what it
-	// counts.
-	Triangle(cfg Config, op TriangleOperation, a num.Mat) (count int, err error)
+	// counts. With a tally it may count there, and not wait.
+	Triangle(cfg Config, op TriangleOperation, a num.Mat, tally *num.Array) (count int, err error)
 	// Spread returns bounds of ‖|A| |B|‖∞ and ‖|A| |B|‖1 for matrices of finite numbers of MP:
 	// infinities where numbers are beyond 2^1000.
 	Spread(cfg Config, a, b num.Mat) (rows, cols float64, err error)

@@ -17,9 +17,9 @@ func (p *gpus) InverseRoot(c place.Config, a, x num.Mat) (exps []int64, z place.
 	return exps, p.begun(begun), err
 }
 
-func (p *gpus) Triangle(c place.Config, op place.TriangleOperation, a num.Mat) (count int, err error) {
+func (p *gpus) Triangle(c place.Config, op place.TriangleOperation, a num.Mat, tally *num.Array) (count int, err error) {
 	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
-		count, err = newton.Triangle(s, op, Matrix(a))
+		count, err = newton.Triangle(s, op, Matrix(a), arrayOf(tally))
 		return err
 	})
 	return count, err

@@ -73,11 +73,16 @@ func (t *task) launch(kernel string, rows, cols, threads, shared int, args any) 
 	if err := f.Launch(t.s, grid, cuda.Dim{X: threads}, shared, args); err != nil {
 		return 0, err
 	}
+	return t.count()
+}
+
+// count returns the count, if the task tells.
+func (t *task) count() (int, error) {
 	if !t.tells {
 		return 0, nil
 	}
 	var n [1]uint32
-	err = cuda.Download(t.s, n[:], t.at)
+	err := cuda.Download(t.s, n[:], t.at)
 	return int(n[0]), err
 }
 

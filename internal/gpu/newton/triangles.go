@@ -11,14 +11,14 @@ import (
 )
 
 // Triangle is place.Factors'.
-func Triangle(s *cuda.Stream, op place.TriangleOperation, a mem.Matrix) (count int, err error) {
+func Triangle(s *cuda.Stream, op place.TriangleOperation, a mem.Matrix, tally *mem.Array) (count int, err error) {
 	switch op {
 	case place.CountAsymmetric:
-		return CountAsymmetric(s, []Across{{a, a.T(), 'L'}})
+		return counted(s, tally, func(count cuda.Pointer) error { return Across{a, a.T(), 'L'}.run(s, count) })
 	case place.MirrorLower:
 		return 0, Mirror(s, []Across{{a, a.T(), 'U'}})
 	case place.CountNotPositive:
-		return counted(s, func(count cuda.Pointer) error { return diagonal(s, abi.DiagonalPositive, a, count) })
+		return counted(s, tally, func(count cuda.Pointer) error { return diagonal(s, abi.DiagonalPositive, a, count) })
 	}
 	a.Changed()
 	return 0, diagonal(s, abi.DiagonalHalve, a, 0)
@@ -42,7 +42,7 @@ type Across struct {
 
 // CountAsymmetric counts the numbers that differ.
 func CountAsymmetric(s *cuda.Stream, list []Across) (int, error) {
-	return counted(s, func(count cuda.Pointer) error {
+	return counted(s, nil, func(count cuda.Pointer) error {
 		for _, x := range list {
 			if err := x.run(s, count); err != nil {
 				return err
@@ -84,9 +84,9 @@ func (x Across) run(s *cuda.Stream, count cuda.Pointer) error {
 	return runTriangles(s, "acrossTiles", grid, abi.Across{A: abi.RowsOf(x.A), B: abi.RowsOf(x.B), Count: count, Triangle: int32(x.Triangle)})
 }
 
-// counted returns what run counts.
-func counted(s *cuda.Stream, run func(count cuda.Pointer) error) (int, error) {
-	t, err := newTask(s, nil)
+// counted returns what run counts, if that is not in the tally.
+func counted(s *cuda.Stream, tally *mem.Array, run func(count cuda.Pointer) error) (int, error) {
+	t, err := newTask(s, tally)
 	if err != nil {
 		return 0, err
 	}
@@ -94,9 +94,7 @@ func counted(s *cuda.Stream, run func(count cuda.Pointer) error) (int, error) {
 	if err := run(t.at); err != nil {
 		return 0, err
 	}
-	var n [1]uint32
-	err = cuda.Download(s, n[:], t.at)
-	return int(n[0]), err
+	return t.count()
 }
 
 // Spread is place.Factors'.

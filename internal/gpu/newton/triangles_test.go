@@ -111,9 +111,29 @@ func TestTriangle(t *testing.T) {
 							return err
 						}
 						defer a.Free()
-						got, err := newton.Triangle(s, op, mem.Matrix{Arr: a, Off: h.Off, RS: h.RS, CS: h.CS, Rows: n, Cols: n})
+						m := mem.Matrix{Arr: a, Off: h.Off, RS: h.RS, CS: h.CS, Rows: n, Cols: n}
+						got, err := newton.Triangle(s, op, m, nil)
 						if err != nil {
 							return err
+						}
+						if op == place.CountNotPositive || op == place.CountAsymmetric {
+							tally, err := mem.NewArray(s, num.Float64, 1)
+							if err != nil {
+								return err
+							}
+							defer tally.Free()
+							for range 2 {
+								if n, err := newton.Triangle(s, op, m, tally); err != nil || n != 0 {
+									t.Errorf("%s: %d beside the tally, %v", name, n, err)
+								}
+							}
+							h, err := tally.Host(s)
+							if err != nil {
+								return err
+							}
+							if n := math.Float64bits(h.F64[0][0]); n != uint64(2*want) {
+								t.Errorf("%s: %d in the tally, want %d", name, n, 2*want)
+							}
 						}
 						if got != want {
 							t.Errorf("%s: %d, want %d", name, got, want)

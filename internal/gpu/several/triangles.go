@@ -17,8 +17,8 @@ type Across struct {
 }
 
 // Triangle runs on all GPUs, if they reach each other's memory or have no need to, else on the
-// first one.
-func (p *Place) Triangle(c place.Config, op place.TriangleOperation, a num.Mat) (int, error) {
+// first one. It counts without the tally.
+func (p *Place) Triangle(c place.Config, op place.TriangleOperation, a num.Mat, _ *num.Array) (int, error) {
 	if c.Ctx == nil {
 		c.Ctx = context.Background()
 	}
@@ -41,7 +41,7 @@ func (p *Place) Triangle(c place.Config, op place.TriangleOperation, a num.Mat) 
 		in, out = nil, in
 	}
 	err := p.first(c, in, out, func(g place.Place, in, out []num.Mat) (err error) {
-		count, err = g.Triangle(c, op, append(in, out...)[0])
+		count, err = g.Triangle(c, op, append(in, out...)[0], nil)
 		return err
 	})
 	return count, err
@@ -51,7 +51,7 @@ func (p *Place) Triangle(c place.Config, op place.TriangleOperation, a num.Mat) 
 func (p *Place) diagonal(c place.Config, op place.TriangleOperation, a num.Mat) (int, error) {
 	var count atomic.Int64
 	err := p.each(c, a, nil, func(c place.Config, g place.Place, q piece, _ []num.Mat) error {
-		n, err := g.Triangle(c, op, block(q.m, q.j0, q.j1, 0, q.j1-q.j0))
+		n, err := g.Triangle(c, op, block(q.m, q.j0, q.j1, 0, q.j1-q.j0), nil)
 		count.Add(int64(n))
 		return err
 	})

@@ -112,7 +112,7 @@ func TestTriangleOperations(t *testing.T) {
 					da := must(a.On(device))
 					m := raw.Matrix(da)
 					p := place.Of(m.Arr)
-					if got := must(p.Triangle(place.Config{}, place.CountAsymmetric, m)); got != count {
+					if got := must(p.Triangle(place.Config{}, place.CountAsymmetric, m, nil)); got != count {
 						t.Errorf("%s: %d numbers differ, want %d", device, got, count)
 					}
 					want := a.Clone()
@@ -121,7 +121,7 @@ func TestTriangleOperations(t *testing.T) {
 							want.Set(i, j, a.At(j, i))
 						}
 					}
-					must(p.Triangle(place.Config{}, place.MirrorLower, m))
+					must(p.Triangle(place.Config{}, place.MirrorLower, m, nil))
 					if !must(da.Host()).Same(want) {
 						t.Errorf("%s, %d: other bits than the mirrored ones", device, count)
 					}
