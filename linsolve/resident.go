@@ -409,6 +409,9 @@ func (s *solver) newResident(a, r, right *halfulp.Matrix, by scaling, most int) 
 	if t.x, err = s.scaled(r, scaling{}, most); err != nil || t.x == nil {
 		return nil, err
 	}
+	if t.one, err = s.identity(t.n()); err != nil { // which goes there while extents are to come
+		return nil, err
+	}
 	list := []*halfulp.Matrix{t.f, t.f.T(), t.x, t.x.T()}
 	if right != nil {
 		list = append(list, right.T())

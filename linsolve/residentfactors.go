@@ -89,6 +89,9 @@ func (s *solver) doublingThere(a *halfulp.Matrix, most int) (*doubling, error) {
 		return nil, err
 	}
 	s.drop(x)
+	if d.one, err = s.identity(n); err != nil { // which goes there while sizes are to come
+		return nil, err
+	}
 	// Rows of a Cholesky factor of F have Euclidean norms of 1 at most.
 	_, norm, err := d.sizes()
 	if ok, failed := begun.Settle(s.config()); failed != nil || !ok {

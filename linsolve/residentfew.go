@@ -69,6 +69,10 @@ func (t *newton) solveFixed(r, g *halfulp.Matrix, places int) (*nearly, error) {
 	if err != nil {
 		return nil, err
 	}
+	zero, err := t.s.matrix(halfulp.MP(24), n, k)
+	if err != nil {
+		return nil, err
+	}
 	lengths, ok, err := t.s.at.(place.Refiner).Refine(t.s.config(), of, raw.Matrix(y))
 	if errors.Is(err, halfulp.ErrMemory) { // of planes
 		return nil, nil
@@ -78,10 +82,6 @@ func (t *newton) solveFixed(r, g *halfulp.Matrix, places int) (*nearly, error) {
 	}
 	t.s.stats.Steps += len(of.Planes)
 	t.s.stats.Precision = 64 * of.Words
-	zero, err := t.s.matrix(halfulp.MP(24), n, k)
-	if err != nil {
-		return nil, err
-	}
 	z := &nearly{x: y, d: zero, words: words(places), left: t.by.cols, right: make([]int64, k)}
 	for j, list := range lengths {
 		left := list[len(of.Planes)]
