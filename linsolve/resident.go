@@ -70,6 +70,9 @@ func (s *solver) scaled(a *halfulp.Matrix, by scaling, most int) (*halfulp.Matri
 		if err != nil {
 			return nil, err
 		}
+		if finite("", h) != nil { // which it takes for zeros
+			return nil, nil
+		}
 		if h = scaled(h, by, most); h == nil {
 			return nil, nil
 		}

@@ -3,6 +3,7 @@ package linsolve
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"testing"
 
@@ -144,6 +145,34 @@ func TestResidentEmpty(t *testing.T) {
 		}
 		if _, err := Solve(put(t, halfulp.Identity(halfulp.Float64, n)), empty(n, 0), empty(n, 0), nil); err != nil {
 			t.Errorf("order %d, no columns: %v", n, err)
+		}
+	})
+}
+
+// TestResidentNotFinite has the host's errors for an infinity or a NaN in A or B.
+func TestResidentNotFinite(t *testing.T) {
+	everywhere(t, fewest+2, 60, func(t *testing.T, n int) {
+		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.Float32, halfulp.DD, halfulp.MP(100)} {
+			for _, special := range []float64{math.Inf(1), math.NaN()} {
+				a, b := gramIn(t, f, n, 0, 1), halfulp.Random(f, n, 1, 0, 2)
+				fine, right := put(t, a), put(t, b)
+				b.SetFloat64(n/2, 0, special)
+				a.SetFloat64(n/2, n/3, special)
+				a.SetFloat64(n/3, n/2, special)
+				on, odd, x, z := put(t, a), put(t, b), put(t, halfulp.NewMatrix(f, n, 1)), put(t, halfulp.NewMatrix(f, n, n))
+				for name, run := range map[string]func() error{
+					"A":                  func() error { _, err := Solve(on, right, x, nil); return err },
+					"B":                  func() error { _, err := Solve(fine, odd, x, nil); return err },
+					"A of an inverse":    func() error { _, err := Inverse(on, z, nil); return err },
+					"A of a factor":      func() error { _, _, err := Cholesky(on, f, nil); return err },
+					"A of least squares": func() error { _, err := LeastSquares(on, right, x, nil); return err },
+					"B of least squares": func() error { _, err := LeastSquares(fine, odd, x, nil); return err },
+				} {
+					if err := run(); !errors.Is(err, ErrNotFinite) {
+						t.Errorf("%v, %v in %s: %v", f, special, name, err)
+					}
+				}
+			}
 		}
 	})
 }
