@@ -67,9 +67,6 @@ const (
 	SeenNegativeZero
 )
 
-// ConvolveTiles returns how many groups of 8 sums of products of digits there are.
-func ConvolveTiles(digits int) int { return (digits + 1) / 2 }
-
 // What an ending does with rows: leaves their columns and spans in memory, rounds them, or tells
 // those of an only row.
 const (
@@ -107,8 +104,7 @@ type RowReduction struct {
 	Digits, Products, Magnitudes int32
 	Count, First                 int32
 	Rows, Width, Buffers         int32
-	Down, Later, Tiles           int32
-	Table                        cuda.Pointer
+	Down, Later                  int32
 	End                          RowEnding
 }
 
@@ -135,15 +131,82 @@ type FusedReduction struct {
 
 // Convolution is what the kernels of kernels/rows/convolve.cuh take.
 type Convolution struct {
-	A, X           Vectors
-	Parts, S       Spans
-	Columns, Table cuda.Pointer
-	Count, Steps   int32
-	Down           int32
-	Inverse        uint32
-	Size           int32
-	End            RowEnding
+	FusedReduction
+	In       ConvolveLayout
+	Steps, _ int32
 }
+
+// ConvolveLayout says how the entries of a step lie in memory and in shared memory, in words.
+type ConvolveLayout struct {
+	Fast, Slow                            int64
+	Entry, Pitch, Log, Runs, Wide, Buffer int32
+}
+
+// What these kernels do: blocks of so many rows, at most, and of so many warps, which take columns.
+const (
+	LogConvolveRows = 4
+	ConvolveRows    = 1 << LogConvolveRows
+	ConvolveColumns = 4
+)
+
+// ConvolveShape is a shape of these kernels.
+type ConvolveShape struct {
+	Groups  int // of 8 digits of 8 bits
+	Kept    int // sums of products of digits
+	Longest int // steps of a warp
+	Warps   int // of a block, at most
+}
+
+// ConvolveShapeOf returns the shape for so many digits of 28 bits.
+func ConvolveShapeOf(digits int) ConvolveShape {
+	groups := (7*digits + 15) / 16
+	s := ConvolveShape{Groups: groups, Kept: min(8*groups, (14*digits+11)/4), Longest: 2048 / groups, Warps: 16}
+	switch {
+	case digits > 32:
+		s.Warps = 8
+	case digits > 24:
+		s.Warps = 12
+	}
+	return s
+}
+
+// LayoutOf returns the layout for rows of v.
+//
+// Thread 4 g + q of a warp reads 4 bytes at a time of the entries of rows g and g + 8 and column q.
+// With an odd number of limbs pairs of threads share a bank, else, as entries are aligned to 16
+// bytes, groups of four do: no pitches are better.
+func (s ConvolveShape) LayoutOf(v Vectors, digits int) ConvolveLayout {
+	limbs := v.A.Limbs
+	fast, slow, down := v.CS, v.RS, abs64(v.RS) < abs64(v.CS)
+	fasts, slows := int32(ConvolveColumns), int32(ConvolveRows)
+	if down {
+		fast, slow, fasts, slows = slow, fast, slows, fasts
+	}
+	l := ConvolveLayout{Fast: fast * int64(limbs), Slow: slow * int64(limbs), Entry: limbs}
+	if down && limbs%16 == 0 {
+		l.Entry += 2
+	}
+	l.Pitch = fasts * l.Entry
+	switch {
+	case down && limbs%2 != 0:
+		l.Pitch += 8
+	case down || l.Entry%4 == 0:
+		l.Pitch += 2
+	}
+	units := limbs
+	if fast == 1 && l.Entry == limbs {
+		l.Runs, units = 1, fasts*limbs
+	}
+	if v.A.Plane[0]%16 == 0 && (limbs%2 == 0 || l.Runs != 0 && v.Off%2 == 0 && slow%2 == 0) {
+		l.Wide, units = 1, (units+1)/2
+	}
+	l.Log = min(5, int32(bits.Len32(uint32(units-1))))
+	// At the end a buffer has half of what a warp leaves, its sums and columns.
+	l.Buffer = max(slows*l.Pitch, (ConvolveRows*int32(8*s.Groups+1)/2+ConvolveRows*int32(digits+1)+1)/2+1) &^ 1
+	return l
+}
+
+func abs64(x int64) int64 { return max(x, -x) }
 
 // OuterReduction is what the kernels of kernels/rows/outer.cuh take.
 type OuterReduction struct {

@@ -181,6 +181,7 @@ var instructions = []struct{ ptx, host string }{
 	{"prefetch.global.L2", ";"},
 	{"cp.async.wait_group", ";"},
 	{"mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32", "emulator::multiply<signed char, 32, unsigned char>(*(int (*)[4])c, a.x, a.y, a.z, a.w, b0, b1, *(int (*)[4])c);"},
+	{"mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32", "emulator::multiply<unsigned char, 32, signed char>(c, a.x, a.y, a.z, a.w, b0, b1, c);"},
 	{"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", "if (wanted) r = emulator::transposed(at);"},
 	{"ldmatrix.sync.aligned.m8n8.x4.shared.b16", "r = emulator::matrices(at);"},
 	{"rcp.approx.ftz.f64", "y = 1 / x;"},

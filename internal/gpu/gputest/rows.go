@@ -143,9 +143,6 @@ func refScanRows(l *fake.Launch, r abi.RowReduction) {
 	if r.Later == 0 {
 		clear(fake.Slice[int64](l, r.Columns, (int(r.Digits)+1)*n))
 	}
-	if r.Tiles != 0 {
-		refToeplitz(l, r)
-	}
 }
 
 // fraction returns floor(|x| 2^(bits - top)), |x| < 2^top.

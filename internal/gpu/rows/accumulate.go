@@ -59,19 +59,13 @@ func evenShares(tiles, slots, stages int) int {
 // run is compute.
 func (q *rowSums) run(end func() abi.RowEnding) error {
 	r, grid := q.arguments()
-	parts := (spanBytes*int64(r.Count)*int64(q.a.Rows) + 7) &^ 7
-	if err := q.alloc(parts + q.tableBytes()); err != nil {
+	if err := q.alloc((spanBytes*int64(r.Count)*int64(q.a.Rows) + 7) &^ 7); err != nil {
 		return err
 	}
 	r.Columns, r.S = q.memory.Pointer(), spansOf(q.memory.At(q.spansAt()), q.a.Rows)
 	r.Parts = spansOf(q.memory.At(q.partsAt()), int(r.Count)*q.a.Rows)
-	r.Table = q.memory.At(q.partsAt() + parts)
 	if err := q.eachTerm(r, func(r abi.RowReduction) error { return q.scan(r, grid) }); err != nil {
 		return err
-	}
-	if q.convolves(q.digits) {
-		r.End = end()
-		return q.convolve(r)
 	}
 	return q.eachTerm(r, func(r abi.RowReduction) error {
 		if r.First == r.Count-int32(grid.Y) { // the last one
@@ -90,9 +84,6 @@ func (q *rowSums) arguments() (r abi.RowReduction, grid cuda.Dim) {
 	}
 	if q.a.Rows > fewRows {
 		r.Rows = rowTile
-	}
-	if q.convolves(q.digits) {
-		r.Tiles = int32(abi.ConvolveTiles(q.digits))
 	}
 	lanes := scanThreads
 	grid.X = q.a.Rows

@@ -3,74 +3,93 @@ package rows
 import (
 	"strconv"
 
-	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/launch"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
 // The way of kernels/rows/convolve.cuh: products of a matrix and a vector of long numbers on the
-// tensor cores. It takes the place of the accumulating kernels of accumulate.go.
+// tensor cores. It takes the place of the accumulating and fused kernels, and shares the rest with
+// fused.go.
 
-const (
-	convolveDigits  = 4 // digits of 7 bits in one of rowDigit bits
-	convolveWarps   = 4 // of a block
-	convolveRows    = 16
-	convolveColumns = 4       // of a warp at a time
-	convolveLongest = 1 << 19 // columns for which 64 bits hold the sums
-	// up to which 2^32 / limbs, rounded up, divides up to 16 limbs exactly
-	convolveLimbs = 1 << 12
-)
+const fewestWarps = 4 // of a block
 
 // convolves reports whether products with so many digits are for the tensor cores.
 func (q *rowSums) convolves(digits int) bool {
-	if q.x == nil || q.a.Arr.Kind != num.MP || q.x.Arr.Kind != num.MP || q.a.Rows <= fewRows || q.a.Cols > convolveLongest || q.outer(digits) {
+	if q.x == nil || q.a.Arr.Kind != num.MP || q.x.Arr.Kind != num.MP || q.a.Rows <= fewRows || q.outer(digits) {
 		return false
 	}
-	limbs := q.a.Arr.Limbs()
 	_, file := abi.DigitFile(digits)
-	return file != "" && limbs > 1 && limbs <= convolveLimbs && q.convolveShared(digits) <= q.sharedLimit()
-}
-
-// convolveBuffer returns the words of a buffer: entries, or the sums of half of the rows.
-func (q *rowSums) convolveBuffer(digits int) int {
-	sums := convolveRows / 2 * (8*abi.ConvolveTiles(digits) + 1)
-	return max(convolveColumns*(convolveRows*(q.a.Arr.Limbs()|1)+8), (sums+1)/2)
-}
-
-// convolveShared returns the bytes of shared memory of a block.
-func (q *rowSums) convolveShared(digits int) int {
-	return 8 * convolveWarps * 2 * q.convolveBuffer(digits)
-}
-
-// tableBytes returns the size of the table of digits.
-func (q *rowSums) tableBytes() int64 {
-	if !q.convolves(q.digits) {
-		return 0
+	if file == "" || q.a.Arr.Limbs() <= 1 || q.convolveWarps(digits) < fewestWarps {
+		return false
 	}
-	return 64 * int64(abi.ConvolveTiles(q.digits)) * int64(q.a.Cols)
+	// No block adds more columns than 32 bits hold, and only so many tiles are shared by blocks.
+	return q.convolveTiles() <= abi.MaxTiles || q.convolveSteps() <= fewestWarps*abi.ConvolveShapeOf(digits).Longest
 }
 
-// convolve adds the products to the columns, after scanRows.
-func (q *rowSums) convolve(r abi.RowReduction) error {
-	loaded := launch.KernelsOf(q.s)
+// convolveTiles returns how many tiles of rows there are, convolveSteps how many steps of columns.
+func (q *rowSums) convolveTiles() int { return (q.a.Rows + abi.ConvolveRows - 1) / abi.ConvolveRows }
+func (q *rowSums) convolveSteps() int {
+	return (q.a.Cols + abi.ConvolveColumns - 1) / abi.ConvolveColumns
+}
+
+// convolveShared returns the bytes of shared memory of a block of so many warps, two buffers each.
+func (q *rowSums) convolveShared(digits, warps int) int {
+	return 8 * warps * 2 * int(abi.ConvolveShapeOf(digits).LayoutOf(abi.RowsOf(q.a), digits).Buffer)
+}
+
+// convolveWarps returns how many warps a block may have.
+func (q *rowSums) convolveWarps(digits int) int {
+	return min(abi.ConvolveShapeOf(digits).Warps, q.sharedLimit()/q.convolveShared(digits, 1))
+}
+
+// convolveError is errorDigits: 2 N + 4 units of 2^-8N, N digits being kept, are
+// (2 N + 4) 2^-(8N - 28k) of 2^-28k, and columns that fall off when slices meet are one more.
+func convolveError(k int) uint64 {
+	kept := abi.ConvolveShapeOf(k).Kept
+	return uint64(2*kept+4)>>(8*kept-abi.RowDigit*k) + 2
+}
+
+// convolveSpread is exactSpread: a first factor has ceil((spread + its bits + 2) / 8) digits, a
+// second ceil(its bits / 8), and the last sum of their products is the sum of both less 2.
+func (q *rowSums) convolveSpread(k int) int64 {
+	kept := abi.ConvolveShapeOf(k).Kept
+	return int64(8*(kept+1-(significandBits(q.x.Arr.Format)+7)/8) - significandBits(q.a.Arr.Format) - 2)
+}
+
+// divideConvolve divides the work among blocks. Of the numbers of warps that a block may have it
+// takes the one with which all warps are done after the fewest steps, the largest of several:
+// blocks that share rows then are few.
+func (q *rowSums) divideConvolve(loaded *launch.Kernels, l *fusedLaunch) (err error) {
 	_, file := abi.DigitFile(q.digits)
-	f, err := loaded.Function(q.s, "rows/"+file, "convolve"+strconv.Itoa(q.digits))
-	if err != nil {
+	if l.f, err = loaded.Function(q.s, "rows/"+file, "convolve"+strconv.Itoa(q.digits)); err != nil {
 		return err
 	}
-	shared := q.convolveShared(q.digits)
-	blocks, err := loaded.Blocks(f, 32*convolveWarps, shared)
-	if err != nil {
-		return err
+	l.r.LogRows, l.r.Across = abi.LogConvolveRows, abi.Flag(abs(q.a.RS) < abs(q.a.CS))
+	l.grid.X = q.convolveTiles()
+	all, longest, fewest := q.convolveSteps(), abi.ConvolveShapeOf(q.digits).Longest, 0
+	for warps := q.convolveWarps(q.digits); warps >= fewestWarps; warps /= 2 {
+		shared := q.convolveShared(q.digits, warps)
+		perSM, err := loaded.Blocks(l.f, 32*warps, shared)
+		if err != nil {
+			return err
+		}
+		slots := perSM * q.s.Device().Info().Multiprocessors
+		turns := (all + warps - 1) / warps // of all warps of a block, if it works alone
+		share := max(shares(l.grid.X, slots, turns), (turns+longest-1)/longest)
+		steps := (turns + share - 1) / share
+		share = (turns + steps - 1) / steps
+		if sum := steps * ((l.grid.X*share + slots - 1) / slots); fewest == 0 || sum < fewest {
+			fewest = sum
+			l.threads, l.shared, l.grid.Y = 32*warps, shared, share
+		}
 	}
-	limbs := uint32(q.a.Arr.Limbs())
-	c := abi.Convolution{A: abi.RowsOf(q.a), X: abi.RowsOf(*q.x), Parts: r.Parts, S: r.S, Columns: r.Columns, Table: r.Table, Count: r.Count,
-		Down: abi.Flag(abs(q.a.RS) < abs(q.a.CS)), Inverse: ^uint32(0)/limbs + 1, Size: int32(q.convolveBuffer(q.digits)), End: r.End}
-	grid := cuda.Dim{X: (q.a.Rows + convolveWarps*convolveRows - 1) / (convolveWarps * convolveRows)}
-	steps := (q.a.Cols + convolveColumns - 1) / convolveColumns
-	share := shares(grid.X, blocks*q.s.Device().Info().Multiprocessors, steps)
-	c.Steps = int32((steps + share - 1) / share)
-	grid.Y = (steps + int(c.Steps) - 1) / int(c.Steps)
-	return f.Launch(q.s, grid, cuda.Dim{X: 32 * convolveWarps}, shared, c)
+	return nil
+}
+
+// convolution returns the arguments.
+func (q *rowSums) convolution(l *fusedLaunch) abi.Convolution {
+	turns := (q.convolveSteps() + l.threads/32 - 1) / (l.threads / 32)
+	return abi.Convolution{FusedReduction: l.r, In: abi.ConvolveShapeOf(q.digits).LayoutOf(l.r.A, q.digits),
+		Steps: int32((turns + l.grid.Y - 1) / l.grid.Y)}
 }

@@ -22,7 +22,7 @@ const (
 // fused reports whether the sums are for kernels of one launch.
 func (q *rowSums) fused() bool {
 	file, _ := abi.DigitFile(q.digits)
-	return q.outer(q.digits) || q.words(q.digits) || file == abi.FusedFile && !q.convolves(q.digits)
+	return q.outer(q.digits) || q.words(q.digits) || q.convolves(q.digits) || file == abi.FusedFile
 }
 
 // A fusedLaunch is a launch in preparation.
@@ -47,6 +47,8 @@ func (q *rowSums) fuse(end func() abi.RowEnding) error {
 		divide = q.divideOuter
 	case q.words(q.digits):
 		divide = q.divideWords
+	case q.convolves(q.digits):
+		divide = q.divideConvolve
 	}
 	if err := divide(loaded, l); err != nil {
 		return err
@@ -69,6 +71,8 @@ func (q *rowSums) fuse(end func() abi.RowEnding) error {
 		shape, _ := abi.OuterShapeOf(q.digits)
 		return l.f.Launch(q.s, l.grid, cuda.Dim{X: l.threads}, l.shared,
 			abi.OuterReduction{FusedReduction: l.r, First: shape.FetchingOf(l.r.A), Second: shape.FetchingOf(l.r.X)})
+	case q.convolves(q.digits):
+		return l.f.Launch(q.s, l.grid, cuda.Dim{X: l.threads}, l.shared, q.convolution(l))
 	}
 	return l.f.Launch(q.s, l.grid, cuda.Dim{X: l.threads}, l.shared, l.r)
 }

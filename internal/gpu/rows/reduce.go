@@ -273,25 +273,23 @@ func (q *rowSums) errorDigits(k int) uint64 {
 	case q.outer(k):
 		return q.outerError(k)
 	case q.convolves(k):
-		return uint64(convolveDigits*k + 4)
+		return convolveError(k)
 	}
 	return uint64(k + 4)
 }
 
 // exactSpread returns how many bits the exponents of a row's addends may spread for k digits to
 // hold their sum. A first factor then has ceil((spread + its bits) / rowDigit) digits, a second
-// ceil(its bits / rowDigit), and the last column of their product is the sum of both less 2. Digit
-// convolution keeps all of the columns before the last.
+// ceil(its bits / rowDigit), and the last column of their product is the sum of both less 2.
 func (q *rowSums) exactSpread(k int) int64 {
 	if q.outer(k) {
 		return q.outerSpread(k)
 	}
+	if q.convolves(k) {
+		return q.convolveSpread(k)
+	}
 	if q.x != nil {
-		convolves := q.convolves(k)
-		k -= (significandBits(q.x.Arr.Format) + abi.RowDigit - 1) / abi.RowDigit
-		if !convolves {
-			k++
-		}
+		k -= (significandBits(q.x.Arr.Format)+abi.RowDigit-1)/abi.RowDigit - 1
 	}
 	return int64(abi.RowDigit*k - significandBits(q.a.Arr.Format))
 }

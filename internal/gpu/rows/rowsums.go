@@ -21,8 +21,7 @@ import (
 // Sums of numbers and of products along the rows of a matrix, which are cut into digits. There are
 // four ways: fused.go for up to 17 digits, where launches and waits would take much of the time,
 // accumulate.go for more, which keeps the digits of long numbers in registers as well, and two for
-// products on the tensor cores: outer.go, in fused.go, for long rows, and convolve.go, in
-// accumulate.go, for many rows.
+// products on the tensor cores, in fused.go: outer.go for long rows, and convolve.go for many rows.
 
 // rowMargin is MARGIN of kernels/rows/fused.cuh.
 const rowMargin = 3

@@ -1,5 +1,5 @@
 // The kernels of convolve.cuh for 13 and 17 digits of 28 bits.
 #include "convolve.cuh"
 
-CONVOLVE(13, 4)
-CONVOLVE(17, 4)
+CONVOLVE(13, 16)
+CONVOLVE(17, 16)

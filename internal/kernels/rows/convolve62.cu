@@ -1,5 +1,5 @@
 // The kernels of convolve.cuh for 48 and 62 digits of 28 bits.
 #include "convolve.cuh"
 
-CONVOLVE(48, 2)
-CONVOLVE(62, 2)
+CONVOLVE(48, 8)
+CONVOLVE(62, 8)

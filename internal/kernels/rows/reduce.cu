@@ -1,28 +1,8 @@
 // The spans of rows.
-#include "bytes.cuh"
 #include "reduce.cuh"
 
 #define SCAN_THREADS 256
 #define BATCH 8
-
-// toeplitz finds the digits of second factors as the tensor cores read them: entry (h, d, g) of the
-// table, g < 8, has digits 8d + g - 3 to 8d + g of number h, and the four before.
-static __device__ void toeplitz(const reduction &r, int thread, int threads)
-{
-	int each = 8 * r.tiles;
-	for (int i = thread; i < r.x.k * each; i += threads) {
-		int h = i / each, g = i % each;
-		i64 at = r.x.off + h * r.x.cs;
-		u32 cls = ((const u8 *)r.x.a.plane[2])[at];
-		uint2 v = {0, 0};
-		if (cls >> 1 == FINITE) {
-			significand x = {(const u32 *)((const u64 *)r.x.a.plane[0] + at * r.x.a.limbs), 2 * r.x.a.limbs};
-			sign s((cls & 1) != 0);
-			v = uint2{s.apply(window(x, g)), s.apply(window(x, g - 4))};
-		}
-		((uint2 *)r.table)[i] = v;
-	}
-}
 
 // scanRows finds the spans of parts of rows, and sets the columns to 0.
 // A block works on ROWS rows, where memory runs down the columns, else on one.
@@ -68,6 +48,4 @@ extern "C" __global__ void __launch_bounds__(SCAN_THREADS) scanRows(const __grid
 	i64 thread = ((i64)blockIdx.y * gridDim.x + blockIdx.x) * SCAN_THREADS + threadIdx.x;
 	for (i64 i = thread; i < words; i += threads)
 		((i64 *)r.columns)[i] = 0;
-	if (r.tiles != 0)
-		toeplitz(r, (int)thread, (int)threads);
 }

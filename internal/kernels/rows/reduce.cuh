@@ -55,8 +55,6 @@ struct reduction {
 	int buffers;    // 2: a block loads entries while it works on others
 	int down;       // whether memory runs down the columns of a
 	int later;      // terms of expansions but the first: their zeros do not count
-	int tiles;      // of 8 digits of 7 bits each number of x has in table
-	u64 table;      // convolve.cuh
 	ending end;     // of the last launch
 };
 
