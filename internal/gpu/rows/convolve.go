@@ -12,7 +12,10 @@ import (
 // tensor cores. It takes the place of the accumulating and fused kernels, and shares the rest with
 // fused.go.
 
-const fewestWarps = 4 // of a block
+const (
+	fewestWarps = 4 // of a block
+	blockSteps  = 3 // about what a block takes beside the steps of its warps, in steps
+)
 
 // convolves reports whether products with so many digits are for the tensor cores.
 func (q *rowSums) convolves(digits int) bool {
@@ -58,8 +61,8 @@ func (q *rowSums) convolveSpread(k int) int64 {
 }
 
 // divideConvolve divides the work among blocks. Of the numbers of warps that a block may have it
-// takes the one with which all warps are done after the fewest steps, the largest of several:
-// blocks that share rows then are few.
+// takes the one with which all are done after the fewest steps, the largest of several: blocks that
+// share rows then are few.
 func (q *rowSums) divideConvolve(loaded *launch.Kernels, l *fusedLaunch) (err error) {
 	_, file := abi.DigitFile(q.digits)
 	if l.f, err = loaded.Function(q.s, "rows/"+file, "convolve"+strconv.Itoa(q.digits)); err != nil {
@@ -79,7 +82,7 @@ func (q *rowSums) divideConvolve(loaded *launch.Kernels, l *fusedLaunch) (err er
 		share := max(shares(l.grid.X, slots, turns), (turns+longest-1)/longest)
 		steps := (turns + share - 1) / share
 		share = (turns + steps - 1) / steps
-		if sum := steps * ((l.grid.X*share + slots - 1) / slots); fewest == 0 || sum < fewest {
+		if sum := (steps + blockSteps) * ((l.grid.X*share + slots - 1) / slots); fewest == 0 || sum < fewest {
 			fewest = sum
 			l.threads, l.shared, l.grid.Y = 32*warps, shared, share
 		}
