@@ -70,7 +70,7 @@ func (s *solver) scaled(a *halfulp.Matrix, by scaling, most int) (*halfulp.Matri
 		if err != nil {
 			return nil, err
 		}
-		if finite("", h) != nil { // which it takes for zeros
+		if errors.Is(finite("", h), ErrNotFinite) { // scaled takes them for zeros
 			return nil, nil
 		}
 		if h = scaled(h, by, most); h == nil {

@@ -105,7 +105,7 @@ func TestDownloadAll(t *testing.T) {
 				for i := range src {
 					src[i] = byte(i ^ i>>8 ^ i>>16 + 1)
 				}
-				m, err := cuda.NewCopy(s, append(src, 0))
+				m, err := cuda.NewCopy(s, slices.Concat(src, []byte{0}))
 				if err != nil {
 					return err
 				}

@@ -250,12 +250,12 @@ type memcpy2D struct {
 
 // side2D is one side of a memcpy2D.
 type side2D struct {
-	x, y   uintptr
-	kind   int32 // CUmemorytype
+	_, _   uintptr // x and y
+	kind   int32   // CUmemorytype
 	_      int32
-	host   uintptr
+	_      uintptr // of the host
 	device Pointer
-	array  uintptr
+	_      uintptr // an array
 	pitch  uintptr
 }
 
