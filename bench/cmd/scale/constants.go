@@ -68,33 +68,68 @@ func Read(root string) (*Measured, error) {
 			m.points = append(m.points, point{n, bits, f.Products, f.Multiply / 1e3, f.Residues / 1e3, f.Finish / 1e3, f.Scan / 1e3, f.All / 1e3})
 		}
 	}
-	var solvers struct {
-		Cases []struct {
-			Operation string  `json:"operation"`
-			N         int     `json:"n"`
-			Format    string  `json:"format"`
-			Median    float64 `json:"median_ns"`
-			Stats     struct {
-				Stages []struct {
-					Name string  `json:"name"`
-					Time float64 `json:"ns"`
-				} `json:"stages"`
-			} `json:"stats"`
-		} `json:"cases"`
-	}
+	var solvers solverRecord
 	if err := readJSON(root, "h100-linsolve", &solvers); err != nil {
 		return nil, err
 	}
-	for _, c := range solvers.Cases {
+	if err := m.addSolvers(&solvers); err != nil {
+		return nil, err
+	}
+	for _, n := range []int{small, large} {
+		for _, bits := range solverBits {
+			key := [2]int{n, bits}
+			if m.gemm[key] == 0 || m.solver["solve"][key].all == 0 || m.solver["chol"][key].all == 0 {
+				return nil, fmt.Errorf("the records of the H100 lack products, Solve or Cholesky of order %d with %d bits", n, bits)
+			}
+		}
+	}
+	if len(m.points) == 0 || m.Memory == 0 {
+		return nil, errors.New("the records of the H100 have no figures")
+	}
+	return m, nil
+}
+
+// A solverRecord is one of "halfulp bench", with those of versions before.
+type solverRecord struct {
+	Cases []struct {
+		Operation string  `json:"operation"`
+		N         int     `json:"n"`
+		Format    string  `json:"format"`
+		Median    float64 `json:"median_ns"`
+		Stats     struct {
+			Stages []struct {
+				Name string  `json:"name"`
+				Time float64 `json:"ns"`
+			} `json:"stages"`
+		} `json:"stats"`
+	} `json:"cases"`
+	Before  *solverRecord `json:"before"`
+	Earlier *solverRecord `json:"earlier"`
+}
+
+// addSolvers takes the cases of a record, and those that it lacks of versions before.
+func (m *Measured) addSolvers(r *solverRecord) error {
+	if r == nil {
+		return nil
+	}
+	for _, c := range r.Cases {
 		bits := 53
 		if c.Format != "f64" {
 			if _, err := fmt.Sscanf(c.Format, "mp:%d", &bits); err != nil {
-				return nil, fmt.Errorf("format %q: %w", c.Format, err)
+				return fmt.Errorf("format %q: %w", c.Format, err)
 			}
 		}
 		key := [2]int{c.N, bits}
 		if c.Operation == "gemm" {
-			m.gemm[key] = c.Median / 1e9
+			if m.gemm[key] == 0 {
+				m.gemm[key] = c.Median / 1e9
+			}
+			continue
+		}
+		if m.solver[c.Operation] == nil {
+			m.solver[c.Operation] = map[[2]int]stages{}
+		}
+		if _, known := m.solver[c.Operation][key]; known {
 			continue
 		}
 		s := stages{all: c.Median / 1e9}
@@ -110,15 +145,9 @@ func Read(root string) (*Measured, error) {
 				s.rounding += x.Time / 1e9
 			}
 		}
-		if m.solver[c.Operation] == nil {
-			m.solver[c.Operation] = map[[2]int]stages{}
-		}
 		m.solver[c.Operation][key] = s
 	}
-	if len(m.points) == 0 || m.Memory == 0 || len(m.solver["solve"]) == 0 || len(m.solver["chol"]) == 0 {
-		return nil, errors.New("the records of the H100 have no figures")
-	}
-	return m, nil
+	return errors.Join(m.addSolvers(r.Before), m.addSolvers(r.Earlier))
 }
 
 func readJSON(root, name string, to any) error {

@@ -57,15 +57,17 @@ func (s System) product(n, bits float64) Cost {
 	return s.Gemm(n, bits)
 }
 
-// interpolated interpolates fitted factors linearly between the solvers' measured precisions.
+// solverBits are the solvers' measured precisions.
+var solverBits = []int{53, 106, 424, 1696}
+
+// interpolated interpolates fitted factors linearly between solverBits.
 func interpolated(bits float64, of func(bits int) (a, b float64)) (a, b float64) {
-	list := []int{53, 106, 424, 1696}
-	for i := 1; i < len(list); i++ {
-		lo, hi := float64(list[i-1]), float64(list[i])
+	for i := 1; i < len(solverBits); i++ {
+		lo, hi := float64(solverBits[i-1]), float64(solverBits[i])
 		if bits <= hi {
 			t := (bits - lo) / (hi - lo)
-			a0, b0 := of(list[i-1])
-			a1, b1 := of(list[i])
+			a0, b0 := of(solverBits[i-1])
+			a1, b1 := of(solverBits[i])
 			return (1-t)*a0 + t*a1, (1-t)*b0 + t*b1
 		}
 	}
