@@ -190,7 +190,7 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 	shift += int64(k) // y is about 1 from now on
 	words := (max(want+y.r.size()+atFloor+6, 64) + 63) / 64
 	cost := columnCost(n, words, inverseWords(y.r))
-	y.s.plan(cost * (y.likely + float64(y.left))) // may fuse: an estimate
+	y.s.plan(cost * (y.likely + float64(y.left)))
 	working := y.s.doing(cost)
 	defer y.s.did(cost)
 	y.s.stats.Precision = 64 * words

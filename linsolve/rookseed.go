@@ -297,7 +297,7 @@ func (r *rookSeed) loss() int {
 		inverse, _ := r.inverse(first, size)
 		for c := range size {
 			for d := range size {
-				sum += math.Abs(v[first+c] * inverse[c][d]) // may fuse: an estimate
+				sum += math.Abs(v[first+c] * inverse[c][d])
 			}
 		}
 		first += size
