@@ -143,9 +143,9 @@ levels() {
 		lacks "kernels on the host: they are emulated on Linux alone, on amd64"
 	elif command -v g++ >/dev/null; then
 		# Those of internal/gpu and internal/gpu/product take more than ten minutes each. Of sums of
-		# rows the kernels say less often than their references that they are exact. Those that are
-		# left out besides are emulated wherever they run.
-		local emulated='Test(Outer|Convolve|Words?)(Emulated|Longest|Slices|Spread)'
+		# rows the kernels say less often than their references that they are exact. Kernels of what
+		# is left out besides are emulated in the long tests, too.
+		local emulated='Test(Outer|Convolve|Words?)(Emulated|Reference|Longest|Slices|Spread)'
 		HALFULP_EMULATE=all gotest -short -skip "^(TestExactSpread|$emulated)\$" ./internal/gpu/{rows,newton,seed}
 	else
 		left_out "kernels on the host: there is no g++"
