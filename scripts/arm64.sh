@@ -44,7 +44,7 @@ faults='^TestBecameShorter$'
 # which are Go of the tests, and into an oracle's rational numbers while neighbours run the same
 # code, those of faults that are injected, which are about what is compared, and of arithmetic that
 # is interpreted.
-fakes='^Test(.+Reference|.*Device.*|.*Failures|.*Resident.*|.*Spoiled|Algorithm1Fails|CheckResigned|ExactPass|Long|Parts.*|PlaceErrors|Prepared.*|Reproduce|Traced|Views|WholeRange|DriverCalls|Faults|Factors|FactorsByProducts|Mixed|Progress)$|^Test(Bounded|Tolerant)$/^reference$'
+fakes='^Test(.+Reference|.*Device.*|.*Failures|.*Resident.*|.*Spoiled|Algorithm1Fails|CheckResigned|ExactPass|Long|Parts.*|PlaceErrors|Prepared.*|Reproduce|SecondAttempt|Traced|Views|WholeRange|DriverCalls|Faults|Factors|FactorsByProducts|Mixed|Progress)$|^Test(Bounded|Tolerant)$/^reference$'
 oracles='^Test(BasesBounded|Cholesky|Enclose|Expm|ExponentialBound|LeastSquares|LU|Plans|QR|RootByBlocks|NoRootByBlocks|ByElimination|IllLDLT|SmallPrecision|(Slices|Series)OfLargeOrder)$'
 [ $# -eq 0 ] || fakes='^$' oracles='^$'
 

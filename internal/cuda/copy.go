@@ -146,8 +146,12 @@ func (d *Device) wait(b *staging) error {
 
 // copying notes that a copy of s uses b.
 func (b *staging) copying(s *Stream) error {
+	err := s.dev.drv.EventRecord(b.done, s.h)
+	if err != nil { // nothing but the stream's end tells when b is free
+		return errors.Join(err, s.dev.drv.StreamSynchronize(s.h))
+	}
 	b.busy, b.s = true, s
-	return s.dev.drv.EventRecord(b.done, s.h)
+	return nil
 }
 
 // Upload copies src to the device. When it returns src has been read, but the copy may
