@@ -146,9 +146,8 @@ type pool struct {
 var largeBlock uint64 = 64 << 20
 
 // spareShare is the share of the memory, 1/16, that all blocks in use may have together beyond what
-// was asked for: layouts take 0.85 of the memory, of which classes waste 1/16 on the average. Such
-// a factor of order 128 on a fake device with 1/4096 of an H100's memory gives none of it back from
-// the third on, as with a share of 1/8 or all, 19 blocks with 1/32 and 52 with none.
+// was asked for: layouts take 0.85 of the memory, of which classes waste 1/16 on the average. A
+// guess.
 const spareShare = 16
 
 func newPool() *pool { return &pool{free: map[uint64][]*block{}} }
