@@ -392,6 +392,20 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
+// opened opens a file, and returns a function that closes it.
+func opened(t *testing.T, path string) (in *input, stop func()) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in = &input{name: path, from: f}
+	if err := in.begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return in, func() { f.Close() }
+}
+
 // TestMapped reads files of NumPy that are large enough to be mapped, and damaged ones.
 func TestMapped(t *testing.T) {
 	dir := t.TempDir()
@@ -405,13 +419,15 @@ func TestMapped(t *testing.T) {
 			if err := WriteMatrix(path, nil, m, WriteOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			_, _, text, unmap, ok := mapNumPy(path, 1<<30)
+			in, stop := opened(t, path)
+			_, text, unmap, ok := in.mapNumPy(1 << 30)
 			if ok {
 				if whole, err := os.ReadFile(path); err != nil || !bytes.Equal(text, whole) {
 					t.Errorf("%s: mapped %d bytes, %v", path, len(text), err)
 				}
 				unmap()
 			}
+			stop()
 			if want := ext != ".npz.gz" && mapsFiles; ok != want {
 				t.Errorf("%v %s: mapped %v, want %v", f, path, ok, want)
 			}
@@ -451,7 +467,8 @@ func TestBecameShorter(t *testing.T) {
 			if err := WriteMatrix(path, nil, m, WriteOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			k, file, text, unmap, ok := mapNumPy(path, 1<<30)
+			in, stop := opened(t, path)
+			k, text, unmap, ok := in.mapNumPy(1 << 30)
 			if !ok {
 				t.Fatalf("%s: not mapped", path)
 			}
@@ -460,12 +477,13 @@ func TestBecameShorter(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, threads := range []int{1, 3} {
-					if _, err := parse(k, path, text, ReadOptions{Threads: threads, file: file}.Filled()); err == nil || !strings.Contains(err.Error(), path+": the file became shorter") {
+					if _, err := parse(k, path, text, ReadOptions{Threads: threads, file: in.file}.Filled()); err == nil || !strings.Contains(err.Error(), path+": the file became shorter") {
 						t.Errorf("%v %s cut to %d bytes: %v", f, path, left, err)
 					}
 				}
 			}
 			unmap()
+			stop()
 		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/halfulp/halfulp"
@@ -185,7 +184,7 @@ func Write(name string, stdout io.Writer, write func(w io.Writer) error) error {
 	}
 	defer f.Discard()
 	w := bufio.NewWriterSize(f, 1<<16)
-	if strings.EqualFold(filepath.Ext(name), ".gz") {
+	if isPacked(name) {
 		// Random digits gain nothing from the slower levels.
 		z, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
 		if err != nil {
