@@ -108,7 +108,7 @@ func newSource(r io.ReaderAt, in halfulp.InputFormat, x stored) (s *Source, err 
 	}
 	f := num.Float64
 	if x.kind == 'f' || x.size < 8 {
-		if f, err = x.own(); err != nil {
+		if f, err = x.own(in); err != nil {
 			return nil, err
 		}
 	}
