@@ -247,8 +247,8 @@ func (d *Doubles) Close() {
 	_ = d.in.from.(*os.File).Close()
 }
 
-// ReadSparse is ReadMatrix for the entries that a coordinate file names, without a dense matrix,
-// and those other than 0 of another file.
+// ReadSparse is ReadMatrix for the entries that a coordinate file names, or a .npz file of a sparse
+// matrix of SciPy, without a dense matrix, and those other than 0 of another file.
 func ReadSparse(name string, stdin io.Reader, opt ReadOptions) (*matrixmarket.Sparse, error) {
 	opt = opt.Filled()
 	name, opt.part = Split(name)
@@ -258,8 +258,14 @@ func ReadSparse(name string, stdin io.Reader, opt ReadOptions) (*matrixmarket.Sp
 			return nil, err
 		}
 		k := KindOf(name, text)
-		if k == MatrixMarket && opt.part == "" {
+		if opt.NoTable != nil {
+			*opt.NoTable = k != tableText
+		}
+		switch {
+		case k == MatrixMarket && opt.part == "":
 			return matrixmarket.ParseSparse(text, shown(name), opt.matrixMarket())
+		case k == NumPyZip:
+			return npy.ParseSparse(text, shown(name), opt.numpy())
 		}
 		m, err := parse(k, name, text, opt)
 		if err != nil {

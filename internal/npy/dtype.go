@@ -205,8 +205,8 @@ func (a *array) look() (l longs) {
 //
 //   - if all numbers were 0 or below 2^-16382 as binary128, which those of x86 are if NumPy left
 //     zeros behind them. Sums of two doubles have the sign and the exponent of the second one
-//     there, which is 0, then, or below 2^-1022: x86 reads those in which it is 0 as numbers without
-//     a first bit, which it has below 2^-16382 only.
+//     there, which is 0, then, or below 2^-1022: x86 reads those in which it is 0 as numbers
+//     without a first bit, which it has below 2^-16382 only.
 //   - if all are numbers of x86, and a normal one of them was 0, NaN or below 2^-16382 as binary128
 //   - if all are, [enough] of them differ, and none is beyond the range of doubles.
 func (a *array) isQuad(in halfulp.InputFormat) (bool, error) {

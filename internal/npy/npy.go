@@ -1,7 +1,8 @@
 // Package npy reads and writes NumPy's files: .npy, which holds one array, and .npz, which holds
 // several in a zip archive. It reads arrays of integers, booleans and floating-point numbers of 2,
 // 4, 8, 10 (long double of x86) and 16 bytes (IEEE binary128), of up to two dimensions, in both
-// orders and both byte orders; and sums of two to four doubles along a third dimension.
+// orders and both byte orders; sums of two to four doubles along a third dimension; and sparse
+// matrices of SciPy.
 //
 // Formats: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html, versions 1 to 3.
 // Headers are not trusted: memory grows with the data that came in.
@@ -71,7 +72,7 @@ type Options struct {
 // MP(113) tells from that, as MP(113), and float64 with a third dimension of 2, 3 or 4 as DD, TD or
 // QD, if that is how these store their numbers.
 func Parse(file []byte, name string, opt Options) (*halfulp.Matrix, error) {
-	return opt.named(name, func() (*halfulp.Matrix, error) {
+	return named(&opt, name, func() (*halfulp.Matrix, error) {
 		a, err := parse(file)
 		if err != nil {
 			return nil, err
@@ -82,7 +83,7 @@ func Parse(file []byte, name string, opt Options) (*halfulp.Matrix, error) {
 }
 
 // named returns what f reads, its error with the name of the file, unless it is the context's.
-func (opt *Options) named(name string, f func() (*halfulp.Matrix, error)) (m *halfulp.Matrix, err error) {
+func named[T any](opt *Options, name string, f func() (*T, error)) (m *T, err error) {
 	err = guarded(func() (err error) {
 		m, err = f()
 		return err
