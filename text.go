@@ -206,5 +206,6 @@ type Losses struct {
 }
 
 // DefaultMemoryLimit returns the memory in bytes that routines and readers keep
-// to unless told otherwise: half of the machine's.
+// to unless told otherwise: half of the machine's, or of what a limit of the system leaves this
+// process (a control group's, as containers have, or those of ulimit -v and -d).
 func DefaultMemoryLimit() int64 { return defaultMemory() }

@@ -42,7 +42,7 @@ type sparse struct {
 type sparseEntry struct{ place, index int64 }
 
 // ParseSparse reads a .npz file as [ParseZip] does, without a dense matrix if it is a sparse one of
-// SciPy. Numbers stored for the same place are added exactly, and their sum is rounded once. The sum
+// SciPy. Numbers stored for the same place are added exactly; their sum is rounded once. The sum
 // of booleans is true if one of them is. All that is stored is an entry, zeros as well.
 func ParseSparse(file []byte, name string, opt Options) (*matrixmarket.Sparse, error) {
 	return named(&opt, name, func() (*matrixmarket.Sparse, error) {
