@@ -193,12 +193,9 @@ func below(f halfulp.Format, mid, radius *big.Float) halfulp.Scalar {
 		v = new(big.Float).SetPrec(mid.Prec()+64).SetMode(big.ToNegativeInf).Sub(mid, radius)
 	}
 	z := halfulp.NewScalar(f, v)
-	if z.IsInf(1) {
-		if f.IsMP() {
-			return halfulp.NewScalar(f, v.SetMantExp(v, -1))
-		}
-		t, ulp := overflow(f, false)
-		return halfulp.NewScalar(f, t.Sub(t, ulp.SetMantExp(ulp, -1)))
+	if z.IsInf(1) { // the largest number is less than v
+		t, spacing := border(f)
+		return halfulp.NewScalar(f, exactSub(t, spacing.SetMantExp(spacing, -1)))
 	}
 	if z.IsInf(-1) {
 		return z
