@@ -78,7 +78,10 @@ func (c *verifyCmd) Run(env *cli.Environment) error {
 	// Infinity is spelt as elsewhere.
 	largest := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%.3g", v.Largest), "+"))
 	unit := "ulps"
-	if largest == "1" {
+	switch {
+	case largest == "1" && v.Largest < 1: // faithful, as counted
+		largest = "0.999"
+	case largest == "1":
 		unit = "ulp"
 	}
 	if c.JSON {
