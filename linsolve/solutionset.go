@@ -114,7 +114,7 @@ func (s *solver) encloseSet(t *intervalSystem, low, high *halfulp.Matrix, steps 
 			return fmt.Errorf("‖I - R A‖ + ‖|R| DA‖ ≤ %.2g only: %w", rho, ErrWide)
 		}
 	}
-	s.stats.Rho, _ = rho.Float64()
+	s.stats.Rho = measure(rho)
 	defer s.stage("refinement")
 
 	// A rounding of x leaves a residual that |R| makes larger by up to 2^cond.

@@ -20,9 +20,9 @@ type Accuracy struct {
 	Faithful int `json:"faithful"` // of the others, those less than an ulp away
 	Wrong    int `json:"wrong"`
 	// 0 if all are correctly rounded; +Inf for NaN and wrong infinities
-	Largest float64 `json:"largest_error_ulps"`
-	Row     int     `json:"row"` // where that is, counted from 0
-	Col     int     `json:"col"`
+	Largest halfulp.Measure `json:"largest_error_ulps"`
+	Row     int             `json:"row"` // where that is, counted from 0
+	Col     int             `json:"col"`
 }
 
 // VerifySolution compares X with the solution of A X = B, in the format of X. Nothing is assumed of
@@ -291,13 +291,13 @@ func (e *entryError) reaches(sign int) {
 }
 
 // ulps returns the error in ulps, at least 1 if and only if it is.
-func (e *entryError) ulps() float64 {
+func (e *entryError) ulps() halfulp.Measure {
 	if e.infinite {
-		return math.Inf(1)
+		return halfulp.Measure(math.Inf(1))
 	}
 	d := new(big.Float).Abs(e.d)
-	size, _ := d.SetMantExp(d, -e.ulp).Float64()
-	switch less := math.Nextafter(1, 0); {
+	size := measure(d.SetMantExp(d, -e.ulp))
+	switch less := halfulp.Measure(math.Nextafter(1, 0)); {
 	case e.verdict > 0:
 		return max(size, 1)
 	case e.verdict < 0 || d.Cmp(big.NewFloat(1)) < 0:

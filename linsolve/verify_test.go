@@ -40,12 +40,12 @@ func TestVerify(t *testing.T) {
 			move(2, 1, 100)
 			move(3, 0, -7)
 			v, _, err = right(x)
-			if err != nil || v.Wrong != 2 || v.Correct != 2*n-2 || v.Row != 2 || v.Col != 1 || math.Abs(v.Largest-100) > 0.51 {
+			if err != nil || v.Wrong != 2 || v.Correct != 2*n-2 || v.Row != 2 || v.Col != 1 || math.Abs(float64(v.Largest)-100) > 0.51 {
 				t.Fatalf("%v, %s: %+v, %v", f, name, v, err)
 			}
 			x.Set(5, 1, halfulp.NaN(f))
 			v, _, err = right(x)
-			if err != nil || v.Wrong != 3 || v.Row != 5 || !math.IsInf(v.Largest, 1) {
+			if err != nil || v.Wrong != 3 || v.Row != 5 || !math.IsInf(float64(v.Largest), 1) {
 				t.Fatalf("%v, %s: %+v, %v", f, name, v, err)
 			}
 		}
@@ -131,7 +131,7 @@ func TestVerifyLimits(t *testing.T) {
 							if correct {
 								size, wrong = 0, false
 							}
-							if v.Correct+v.Faithful+v.Wrong != 4 || (v.Wrong == 1) != wrong || (v.Correct == 4) != correct || v.Wrong > 0 != (v.Largest >= 1) || math.Abs(v.Largest-size) > 0x1p-50 {
+							if v.Correct+v.Faithful+v.Wrong != 4 || (v.Wrong == 1) != wrong || (v.Correct == 4) != correct || v.Wrong > 0 != (v.Largest >= 1) || math.Abs(float64(v.Largest)-size) > 0x1p-50 {
 								t.Errorf("%v, %s, %s, %+g 2^%d, sign %g: %+v, want %g ulps, wrong: %v", f, name, c.name, side, d, sign, v, size, wrong)
 							}
 						}

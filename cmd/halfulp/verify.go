@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
@@ -75,8 +74,7 @@ func (c *verifyCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	j.report(&j.solver.Stats)
-	// Infinity is spelt as elsewhere.
-	largest := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%.3g", v.Largest), "+"))
+	largest := shortMeasure(v.Largest, 3)
 	unit := "ulps"
 	switch {
 	case largest == "1" && v.Largest < 1: // faithful, as counted
