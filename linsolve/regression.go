@@ -517,9 +517,19 @@ func (r *regressor) round(j int, open []*statistic, p intervals, value func(prod
 //
 //	(M   0) (Y)   (D)
 //	(-Gᵀ I) (R) = (T), T the diagonal matrix of totals.
+//
+// A square A, of which it is known that it is regular, leaves none: a proof of the zero by that
+// system, with numbers of twice as many bits, would take many times as long as all else.
 func (r *regressor) residuals(f halfulp.Format) ([]*big.Float, error) {
 	e := r.e
 	n, k := e.m.Rows(), r.b.Cols()
+	if r.DegreesOfFreedom == 0 {
+		z := make([]*big.Float, k)
+		for j := range z {
+			z[j] = new(big.Float)
+		}
+		return z, r.s.ctx.Err()
+	}
 	bits := max(longest(e.m), longest(e.d), longest(e.g))
 	for _, t := range r.totals {
 		bits = max(bits, int64(t.MinPrec()))
