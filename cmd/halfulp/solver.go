@@ -217,7 +217,7 @@ func (t rows) solver(s *linsolve.Proof) {
 	}
 	t.some("float64 decompositions", int64(s.Rounds))
 	if s.Rho > 0 {
-		t.row("bound of |I - R A|", fmt.Sprintf("%.2g", s.Rho))
+		t.row("bound of |I - R A|", shortMeasure(s.Rho, 2))
 	}
 	t.some("steps of refinement", int64(s.Steps))
 	t.some("bits worked with", int64(s.Precision))
