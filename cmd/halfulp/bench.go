@@ -25,7 +25,7 @@ type benchCmd struct {
 	Device    []string      `group:"run" sep:"none" default:"cpu" placeholder:"NAME" help:"Device: cpu; cuda:N, or cuda:N,M or cuda:N-M of several GPUs, where the operands then live; auto. May be repeated. Default ${default}."`
 	Transfers bool          `group:"run" help:"Operands live on the host, so that times on GPUs include transfers."`
 	Threads   threads       `group:"run" default:"0" placeholder:"N" help:"Threads; 0 takes one for each processor. Default ${default}."`
-	Memory    memorySize    `group:"run" placeholder:"SIZE" help:"Memory for the work on operands, such as 500M or 8G (default: half of the machine's). Larger products run in blocks."`
+	Memory    memorySize    `group:"run" placeholder:"SIZE" help:"Memory for the work on operands, such as 500M or 8G (default: half of the machine's, or of the system's limit for the process). Larger products run in blocks."`
 	Method    string        `group:"run" default:"auto" placeholder:"NAME" help:"Algorithm: auto, residue or direct. Default ${default}."`
 	Check     bool          `group:"run" name:"check-hardware" help:"Compare every entry of products of matrices modulo one modulus more than they need; a difference is an error that names the entry."`
 	Time      time.Duration `group:"run" default:"1s" placeholder:"TIME" help:"Measure each case for that long, at least 3 runs. Default ${default}."`

@@ -109,15 +109,26 @@ func (c *lstsqCmd) solution(j *job) error {
 		return err
 	}
 	opt := &linsolve.LeastSquaresOptions{}
+	operands := []**halfulp.Matrix{&a, &b}
+	var weights *halfulp.Matrix
 	if c.Weights != "" {
-		if opt.Weights, err = j.vector(c.Weights); err != nil {
+		w, err := j.vector(c.Weights)
+		if err != nil {
 			return err
 		}
-		if _, err := c.checkWeights(opt.Weights, nil, a.Rows()); err != nil {
+		if _, err := c.checkWeights(w, nil, a.Rows()); err != nil {
 			return err
 		}
+		weights = w.Matrix()
+		operands = append(operands, &weights)
 	}
-	return j.writeSolved(c.A, a.Cols(), b.Cols(), func(x *halfulp.Matrix, run *halfulp.Options) (linsolve.Stats, error) {
+	if err := j.there(operands...); err != nil {
+		return err
+	}
+	if weights != nil {
+		opt.Weights = weights.Col(0)
+	}
+	return j.writeSolved(c.A, a, b.Cols(), func(x *halfulp.Matrix, run *halfulp.Options) (linsolve.Stats, error) {
 		opt.Options = *run
 		return linsolve.LeastSquares(a, b, x, opt)
 	})
