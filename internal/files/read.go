@@ -59,7 +59,7 @@ func ReadMatrix(name string, stdin io.Reader, opt ReadOptions) (*halfulp.Matrix,
 		opt.file = f
 		return parse(k, name, text, opt)
 	}
-	if m, ok, err := readMatrixMarket(name, opt); ok {
+	if m, ok, err := readInBlocks(name, opt); ok {
 		return m, err
 	}
 	text, err := readAll(name, shown(name), stdin, opt)
@@ -69,8 +69,9 @@ func ReadMatrix(name string, stdin io.Reader, opt ReadOptions) (*halfulp.Matrix,
 	return parse(KindOf(name, text), name, text, opt)
 }
 
-// readMatrixMarket reads a large Matrix Market file that is not packed; not ok for others.
-func readMatrixMarket(name string, opt ReadOptions) (m *halfulp.Matrix, ok bool, err error) {
+// readInBlocks reads a large file of text that is not packed, a Matrix Market file or a table, of
+// which it holds as little in memory as it can; not ok for others.
+func readInBlocks(name string, opt ReadOptions) (m *halfulp.Matrix, ok bool, err error) {
 	if name == Stdio || opt.part != "" {
 		return nil, false, nil
 	}
@@ -80,18 +81,37 @@ func readMatrixMarket(name string, opt ReadOptions) (m *halfulp.Matrix, ok bool,
 	}
 	defer f.Close()
 	i, err := f.Stat()
-	if err != nil || !i.Mode().IsRegular() || i.Size() < largeFile {
+	if err != nil || !i.Mode().IsRegular() || i.Size() < min(largeFile, opt.MemoryLimit/4) {
 		return nil, false, nil
 	}
-	head := make([]byte, len(matrixmarket.Banner))
-	if _, err := f.ReadAt(head, 0); err != nil || KindOf("", head) != MatrixMarket {
+	head := make([]byte, min(i.Size(), headSize))
+	if _, err := f.ReadAt(head, 0); err != nil {
+		return nil, false, nil
+	}
+	rows := false
+	switch k := KindOf(name, head); {
+	case KindOf("", head) == MatrixMarket:
+		m, err = matrixmarket.ReadAt(f, i.Size(), shown(name), opt.matrixMarket())
+	case k == tableText && !isUTF16(head) && !isPacked(name, head):
+		rows = true
+		if m, ok, err = table.ReadAt(f, i.Size(), shown(name), opt.table()); !ok {
+			return nil, false, nil
+		}
+	default:
 		return nil, false, nil
 	}
 	if opt.NoTable != nil {
-		*opt.NoTable = true
+		*opt.NoTable = !rows
 	}
-	m, err = matrixmarket.ReadAt(f, i.Size(), shown(name), opt.matrixMarket())
 	return m, true, err
+}
+
+// headSize is how many bytes of a file say what it is.
+const headSize = 1 << 10
+
+// isPacked reports whether a file is packed by gzip, or named as one.
+func isPacked(name string, head []byte) bool {
+	return bytes.HasPrefix(head, []byte(gzipMagic)) || strings.EqualFold(filepath.Ext(name), ".gz")
 }
 
 // Split splits what to read of a file from the file's name: FILE.npz:L is the matrix L, and
@@ -229,6 +249,13 @@ func (opt ReadOptions) numpy() npy.Options {
 	return npy.Options{In: opt.In, Stats: opt.Stats, Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Flat: opt.Flat, File: opt.file, Member: opt.part}
 }
 
+func (opt ReadOptions) table() table.Options {
+	return table.Options{
+		In: opt.In, Stats: opt.Stats, Dialect: opt.Dialect, Note: opt.Note,
+		Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Progress: opt.Progress,
+	}
+}
+
 // shown is how messages call a file.
 func shown(name string) string {
 	switch name {
@@ -264,10 +291,7 @@ func parse(k Kind, name string, text []byte, opt ReadOptions) (*halfulp.Matrix, 
 	if opt.part != "" {
 		opt.Dialect.Columns = strings.Split(opt.part, ",")
 	}
-	return table.Parse(text, shown(name), table.Options{
-		In: opt.In, Stats: opt.Stats, Dialect: opt.Dialect, Note: opt.Note,
-		Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Progress: opt.Progress,
-	})
+	return table.Parse(text, shown(name), opt.table())
 }
 
 var errUTF16 = errors.New("the text is UTF-16, of two bytes a character: save it as UTF-8, or convert it: iconv -f UTF-16 -t UTF-8")
