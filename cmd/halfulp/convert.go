@@ -29,7 +29,7 @@ Examples:
   halfulp convert A.npy --format mp:424 --out A.npz
   halfulp convert A.mtx --to mathematica
 
-Tables are read as spreadsheets export them, here and by every command: fields in quotes, apart by commas, semicolons, tabs or blanks; a first row without numbers is a header, one of words and numbers is none, and a note tells which. --columns, --header, --skip, --delimiter, --comment and --decimal-comma say what cannot be seen:
+Tables are read as spreadsheets export them, here and by every command: fields in quotes, apart by commas, semicolons, tabs or blanks; a first row without numbers is a header, one of words and numbers is none, and a note tells which. Where the header has one name less than the rows have fields, or its first name is empty, the first field of each row is the row's name. --columns, --header, --skip, --delimiter, --comment and --decimal-comma say what cannot be seen:
 
   printf '"Zeit";"Höhe; m"\n"1,5";3\n' | halfulp convert - --decimal-comma --columns 'Höhe; m'
   printf 'Report\n1990|1991\n1|2\n' | halfulp convert - --skip 1 --header --delimiter '|' --to csv
