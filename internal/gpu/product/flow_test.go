@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
+	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv"
@@ -155,6 +158,79 @@ func TestFlowMemory(t *testing.T) {
 	least, _ := run(1<<30, Config{coming: func() int64 { return 2 << 30 }})
 	if one != 1 || some <= one || least < some {
 		t.Errorf("%d blocks, %d beside some panels, %d beside many", one, some, least)
+	}
+}
+
+// heldDriver lets the second panel go up when the first one's results go down, and those arrive
+// when the flow has failed.
+type heldDriver struct {
+	*fake.Driver
+	panel, results uint64 // bytes
+	flow           *flow
+	panels         atomic.Int32
+	going          atomic.Bool
+}
+
+// failed reports whether the flow has failed.
+func (d *heldDriver) failed() bool {
+	d.flow.mu.Lock()
+	defer d.flow.mu.Unlock()
+	return d.flow.err != nil
+}
+
+func (d *heldDriver) MemcpyHtoDAsync(dst cuda.Pointer, src unsafe.Pointer, bytes uint64, s cudadrv.Stream) error {
+	if bytes == d.panel && d.panels.Add(1) == 2 {
+		for !d.failed() && !d.going.Load() {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	return d.Driver.MemcpyHtoDAsync(dst, src, bytes, s)
+}
+
+func (d *heldDriver) MemcpyDtoHAsync(dst unsafe.Pointer, src cuda.Pointer, bytes uint64, s cudadrv.Stream) error {
+	if bytes == d.results && !d.failed() && d.going.CompareAndSwap(false, true) {
+		for i := 0; i < 60000 && !d.failed(); i++ {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	return d.Driver.MemcpyDtoHAsync(dst, src, bytes, s)
+}
+
+// TestFlowHeld has a panel that finds no memory while results of the one before it are on their way:
+// they arrive, and the others are computed one by one.
+func TestFlowHeld(t *testing.T) {
+	defer flowing()()
+	leastPanel = abi.Tile
+	const short, inner, long = 3, 250, 512
+	rng := testseed.Rand(t, 7, 6)
+	a := gputest.RandomMat(rng, num.Float64, gputest.Uniform, short, inner)
+	b := gputest.RandomMat(rng, num.Float64, gputest.Uniform, inner, long)
+	old := gputest.RandomMat(rng, num.Float64, gputest.Uniform, short, long)
+	z := num.Mat{Arr: num.New(num.Float64, short*long), RS: 1, CS: short, Rows: short, Cols: long}
+	for i := range short * long {
+		z.Arr.CopyFrom(i, old.Arr, i)
+	}
+	want := num.Mat{Arr: num.New(num.Float64, short*long), RS: 1, CS: short, Rows: short, Cols: long}
+	if _, err := hostGemm(Config{}.defaults(), gputest.Scalar(1), a, b, gputest.Scalar(1), old, want); err != nil {
+		t.Fatal(err)
+	}
+	// One panel needs more than 2.5 MB, one beside another more than 2.7.
+	drv := &heldDriver{Driver: &fake.Driver{TotalMemory: 2700e3}, panel: 8 * inner * abi.Tile, results: 8 * short * abi.Tile}
+	gputest.Kernels(t, drv.Driver)
+	dev, err := cuda.OpenDriver(drv, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, blocks := part{a: a, b: b, old: z, c: z}, 0
+	f := &flow{dev: dev, cfg: Config{}.defaults(), alpha: gputest.Scalar(1), beta: gputest.Scalar(1), add: func(s exact.Stats) { blocks += s.Blocks }}
+	f.shared, f.list = whole.panels(f.cfg.Copies)
+	drv.flow = f
+	if err := f.run(whole); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "held", z, want)
+	if f.err == nil || !drv.going.Load() || blocks != 4 {
+		t.Errorf("%v, held %v, %d blocks", f.err, drv.going.Load(), blocks)
 	}
 }
 
