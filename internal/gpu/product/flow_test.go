@@ -290,10 +290,12 @@ func TestFlowFails(t *testing.T) {
 		}
 		cancel()
 	}
-	// The pool tries again, another thread may have what was to fail, and panels come one by one
-	// where they find no memory.
+	// An allocation tries again, so that it fails twice or more often before a product does. Of three
+	// failures one allocation has two: panels come one by one then, and only the copy of the factor
+	// that they share, the first allocation, is needed for these as well. Many failures leave
+	// nothing but what was allocated before; a panel takes two more pieces of memory at least.
 	failed := map[int]int{}
-	for _, times := range []int{3, 9} {
+	for _, times := range []int{3, 1000} {
 		for after := range 20 {
 			// so that memory comes from the driver
 			if err := dev.Do(t.Context(), (*cuda.Stream).Trim); err != nil {
@@ -314,7 +316,7 @@ func TestFlowFails(t *testing.T) {
 			drv.Forgive()
 		}
 	}
-	if failed[3] > 4 || failed[9] < 8 {
-		t.Errorf("%d and %d products failed", failed[3], failed[9])
+	if failed[3] > 1 || failed[1000] < 3 {
+		t.Errorf("%d and %d products failed", failed[3], failed[1000])
 	}
 }
