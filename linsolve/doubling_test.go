@@ -108,8 +108,8 @@ func checkWidth(t *testing.T, name string, y *nearly, bits, wider int) {
 	}
 }
 
-// wider returns w such that doubling and splitting enclose factors of order n with errors of at most
-// 2^(w-bits) of the largest entry of a column, which the sum err of the following bounds proves.
+// wider returns w such that doubling and splitting enclose factors of order n with errors of at
+// most 2^(w-bits) of the largest entry of a column, as the sum of the following bounds proves.
 //
 // Let u = 2^-bits, g the gain by the last E, G the gain that its places were chosen for, a the amp
 // that the width bits + a + 4 of V was chosen for, and A = a + δ the amp that V showed. Then E is
@@ -129,7 +129,7 @@ func checkWidth(t *testing.T, name string, y *nearly, bits, wider int) {
 //	errors of products, four times   2^-2 + 2^-2 + 1 (doubling), 2^-2 + 2^-2 + 2^-1 + 1 + 1 (splitting)
 //	roundings                        1 + 1 + 2 + 2^-3
 //
-// and finish adds 2^(1-width), 2^(1-g-places), 2^(-g-places) and less: 0.4 u. All of them are at most
+// and finish adds 2^(1-width), 2^(1-g-places), 2^(-g-places) and less: 0.4 u. All are at most
 // (8.3 + 0.16 2^δ) u, below 16 u up to δ = 5 and below 2^(δ-1) u beyond. This is relative to sums
 // of at most n entries, so that 2^(bit length of n) is a further factor; splitting doubles all.
 func wider(n, bits, amp int, y *nearly) int {

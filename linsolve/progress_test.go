@@ -101,10 +101,10 @@ func TestProgress(t *testing.T) {
 }
 
 // TestPlans pits what is told to be left against the work that is left, both in units of work:
-// within a factor of far while a tenth or more is left. For ill-conditioned matrices nothing is told
-// at first. Estimates have no bound that could be proved, and depend on the level of instructions,
-// which decides how systems are solved: with AVX2 the worst is 2.06. Work, inputs and so the result
-// of the test are the same in every run on a machine.
+// within a factor of far while a tenth or more is left. Nothing is told for ill-conditioned
+// matrices at first. Estimates have no bound that could be proved, and depend on the level of
+// instructions, which decides how systems are solved: with AVX2 the worst is 2.06. Work, inputs and
+// so the result of the test are the same in every run on a machine.
 func TestPlans(t *testing.T) {
 	const n, bits, far = 160, 500, 3
 	f := halfulp.MP(bits)

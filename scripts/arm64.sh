@@ -76,7 +76,7 @@ export binaries qemu libc starting faults fakes oracles
 # The tests of internal/gpu run the whole library on fake GPUs, of which internal/gpu/mem, rows and
 # seed have no arithmetic on the host; experiments measure what the method packages test, and
 # internal/gocuda, internal/gridfiles and internal/kernels are about text and files. mpi and
-# distributed need an MPI for arm64. Files, pages of memory, grids of processes, the driver's library
+# distributed need an MPI for arm64. Files, pages of memory, grids of processes, the GPU driver
 # and the programs' command lines have neither kernels nor arithmetic of doubles of their own. They
 # are left out without arguments.
 #

@@ -126,8 +126,8 @@ levels() {
 	part "go test ./..., with HALFULP_TEST=long where that is more than further random inputs"
 	[[ " $steps " == *" quick "* ]] || go build ./...
 	command -v g++ >/dev/null || install g++ || true # some tests compile kernels for the host
-	# Seeds are fixed. Where the long form has just more random inputs of the same kinds, "make soak"
-	# runs it, with others each time. linsolve runs on one processor, beside the others.
+	# Seeds are fixed. Where the long form only has more random inputs of the same kinds, "make
+	# soak" runs it, with others each time. linsolve runs on one processor, beside the others.
 	local log=$PWD/.bin/linsolve.log linsolve
 	mkdir -p .bin
 	gotest ./linsolve >"$log" 2>&1 &

@@ -98,7 +98,7 @@ func (f *flow) run(whole part) error {
 	if err != nil {
 		return err
 	}
-	// Without memory for a further panel, no more panels go up, but those that are on the device are
+	// Without memory for a further panel, no more panels go up, but those on the device are
 	// computed and come down: whether one is on its way then depends on the time that things take,
 	// and so must not decide whether the product fails.
 	ctx, cancel := context.WithCancel(f.cfg.Ctx)

@@ -196,7 +196,7 @@ func (d *heldDriver) MemcpyDtoHAsync(dst unsafe.Pointer, src cuda.Pointer, bytes
 	return d.Driver.MemcpyDtoHAsync(dst, src, bytes, s)
 }
 
-// TestFlowHeld has a panel that finds no memory while results of the one before it are on their way:
+// TestFlowHeld has a panel that finds no memory while results of the one before are on their way:
 // they arrive, and the others are computed one by one.
 func TestFlowHeld(t *testing.T) {
 	defer flowing()()
@@ -290,7 +290,7 @@ func TestFlowFails(t *testing.T) {
 		}
 		cancel()
 	}
-	// An allocation tries again, so that it fails twice or more often before a product does. Of three
+	// An allocation tries again, so that it fails twice or more before a product does. Of three
 	// failures one allocation has two: panels come one by one then, and only the copy of the factor
 	// that they share, the first allocation, is needed for these as well. Many failures leave
 	// nothing but what was allocated before; a panel takes two more pieces of memory at least.
