@@ -238,6 +238,18 @@ func (k *call) norm(arg string, c C.char) linsolve.Norm {
 	return linsolve.Norm(b)
 }
 
+// anyNorm takes the letters of LAPACK's lange.
+func (k *call) anyNorm(arg string, c C.char) byte {
+	b := k.letter(arg, c, "1OIFEM")
+	switch b {
+	case 'O':
+		return '1'
+	case 'E':
+		return 'F'
+	}
+	return b
+}
+
 // needed throws unless a pointer to a result is given.
 func (k *call) needed(arg string, p unsafe.Pointer) {
 	if p == nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
-// grid is a rows x cols array of C's memory: entry (i, j) is data[i rs + j cs], strides of any sign.
+// grid is a rows x cols array of C's memory: entry (i, j) is data[i rs + j cs], with strides of any
+// sign.
 type grid[T any] struct {
 	data   *T
 	rs, cs int

@@ -687,10 +687,10 @@ func goHalfulp_matrix_same(c_a C.uint64_t, c_b C.uint64_t, c_result *C.int, erro
 func goHalfulp_matrix_prepare(c_a C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
 	k := call{name: "halfulp_matrix_prepare"}
 	defer k.end(&status_, error_)
-	a := k.matrix("a", c_a)
+	a := k.view("a", c_a)
 	k.needed("result", unsafe.Pointer(c_result))
-	result := halfulp.Prepare(a)
-	k.putMatrix(c_result, result)
+	result := view{halfulp.Prepare(a.Matrix), a.memory}
+	k.putView(c_result, result)
 	return
 }
 
@@ -1029,6 +1029,265 @@ func goHalfulp_scalar_sqrt(c_x C.uint64_t, c_format *C.char, c_result *C.uint64_
 	return
 }
 
+//export goHalfulp_add
+func goHalfulp_add(c_a C.uint64_t, c_b C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_add"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	b := k.matrix("b", c_b)
+	format := k.format("format", c_format, a.Format())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := add.apply(a, b, format, opt)
+		keep(options, st)
+		if err != nil {
+			discard(result)
+			return err
+		}
+		k.putMatrix(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_sub
+func goHalfulp_sub(c_a C.uint64_t, c_b C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_sub"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	b := k.matrix("b", c_b)
+	format := k.format("format", c_format, a.Format())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := sub.apply(a, b, format, opt)
+		keep(options, st)
+		if err != nil {
+			discard(result)
+			return err
+		}
+		k.putMatrix(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_mul
+func goHalfulp_mul(c_a C.uint64_t, c_b C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_mul"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	b := k.matrix("b", c_b)
+	format := k.format("format", c_format, a.Format())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := mul.apply(a, b, format, opt)
+		keep(options, st)
+		if err != nil {
+			discard(result)
+			return err
+		}
+		k.putMatrix(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_div
+func goHalfulp_div(c_a C.uint64_t, c_b C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_div"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	b := k.matrix("b", c_b)
+	format := k.format("format", c_format, a.Format())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := div.apply(a, b, format, opt)
+		keep(options, st)
+		if err != nil {
+			discard(result)
+			return err
+		}
+		k.putMatrix(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_sqrt
+func goHalfulp_sqrt(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_sqrt"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	format := k.format("format", c_format, a.Format())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := sqrt.apply(a, a, format, opt)
+		keep(options, st)
+		if err != nil {
+			discard(result)
+			return err
+		}
+		k.putMatrix(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_neg
+func goHalfulp_neg(c_a C.uint64_t, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_neg"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := negate.apply(a, a, a.Format(), opt)
+		keep(options, st)
+		if err != nil {
+			discard(result)
+			return err
+		}
+		k.putMatrix(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_abs
+func goHalfulp_abs(c_a C.uint64_t, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_abs"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := abs.apply(a, a, a.Format(), opt)
+		keep(options, st)
+		if err != nil {
+			discard(result)
+			return err
+		}
+		k.putMatrix(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_compare
+func goHalfulp_compare(c_a C.uint64_t, c_b C.uint64_t, c_data *C.int8_t, c_row_stride C.int64_t, c_col_stride C.int64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_compare"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	b := k.matrix("b", c_b)
+	data := (*int8)(unsafe.Pointer(c_data))
+	row_stride := int(c_row_stride)
+	col_stride := int(c_col_stride)
+	k.err = compareEntries(a, b, data, row_stride, col_stride)
+	return
+}
+
+//export goHalfulp_record_names
+func goHalfulp_record_names(c_record C.uint64_t, c_result **C.char, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_record_names"}
+	defer k.end(&status_, error_)
+	record := k.record("record", c_record)
+	k.needed("result", unsafe.Pointer(c_result))
+	result, err := recordNames(record)
+	if err != nil {
+		k.err = err
+		return
+	}
+	k.putText(c_result, result)
+	return
+}
+
+//export goHalfulp_record_matrix
+func goHalfulp_record_matrix(c_record C.uint64_t, c_name *C.char, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_record_matrix"}
+	defer k.end(&status_, error_)
+	record := k.record("record", c_record)
+	name := k.text("name", c_name)
+	k.needed("result", unsafe.Pointer(c_result))
+	result, err := recordMatrix(record, name)
+	if err != nil {
+		k.err = err
+		return
+	}
+	k.putView(c_result, result)
+	return
+}
+
+//export goHalfulp_record_scalar
+func goHalfulp_record_scalar(c_record C.uint64_t, c_name *C.char, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_record_scalar"}
+	defer k.end(&status_, error_)
+	record := k.record("record", c_record)
+	name := k.text("name", c_name)
+	k.needed("result", unsafe.Pointer(c_result))
+	result, err := recordScalar(record, name)
+	if err != nil {
+		k.err = err
+		return
+	}
+	k.putScalar(c_result, result)
+	return
+}
+
+//export goHalfulp_record_integer
+func goHalfulp_record_integer(c_record C.uint64_t, c_name *C.char, c_result *C.int64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_record_integer"}
+	defer k.end(&status_, error_)
+	record := k.record("record", c_record)
+	name := k.text("name", c_name)
+	k.needed("result", unsafe.Pointer(c_result))
+	result, err := recordInteger(record, name)
+	if err != nil {
+		k.err = err
+		return
+	}
+	k.putInt(c_result, result)
+	return
+}
+
+//export goHalfulp_record_integers
+func goHalfulp_record_integers(c_record C.uint64_t, c_name *C.char, c_data *C.int64_t, c_room C.int64_t, c_count *C.int64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_record_integers"}
+	defer k.end(&status_, error_)
+	record := k.record("record", c_record)
+	name := k.text("name", c_name)
+	data := (*int64)(unsafe.Pointer(c_data))
+	room := int(c_room)
+	k.needed("count", unsafe.Pointer(c_count))
+	count, err := recordIntegers(record, name, data, room)
+	if err != nil {
+		k.err = err
+		return
+	}
+	k.putInt(c_count, count)
+	return
+}
+
+//export goHalfulp_record_real
+func goHalfulp_record_real(c_record C.uint64_t, c_name *C.char, c_result *C.double, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_record_real"}
+	defer k.end(&status_, error_)
+	record := k.record("record", c_record)
+	name := k.text("name", c_name)
+	k.needed("result", unsafe.Pointer(c_result))
+	result, err := recordReal(record, name)
+	if err != nil {
+		k.err = err
+		return
+	}
+	k.putReal(c_result, result)
+	return
+}
+
 //export goHalfulp_sum
 func goHalfulp_sum(c_x C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
 	k := call{name: "halfulp_sum"}
@@ -1110,6 +1369,85 @@ func goHalfulp_nrm2(c_x C.uint64_t, c_format *C.char, c_options C.uint64_t, c_re
 	return
 }
 
+//export goHalfulp_mean
+func goHalfulp_mean(c_x C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_mean"}
+	defer k.end(&status_, error_)
+	x := k.vector("x", c_x)
+	format := k.format("format", c_format, x.Format())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := halfulp.Mean(x, format, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putScalar(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_stddev
+func goHalfulp_stddev(c_x C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_stddev"}
+	defer k.end(&status_, error_)
+	x := k.vector("x", c_x)
+	format := k.format("format", c_format, x.Format())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := halfulp.StdDev(x, format, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putScalar(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_autocorr1
+func goHalfulp_autocorr1(c_x C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_autocorr1"}
+	defer k.end(&status_, error_)
+	x := k.vector("x", c_x)
+	format := k.format("format", c_format, x.Format())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := halfulp.Autocorr1(x, format, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putScalar(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_iamax
+func goHalfulp_iamax(c_x C.uint64_t, c_options C.uint64_t, c_result *C.int64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_iamax"}
+	defer k.end(&status_, error_)
+	x := k.vector("x", c_x)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := halfulp.Iamax(x, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putInt(c_result, result)
+		return nil
+	})
+	return
+}
+
 //export goHalfulp_matmul
 func goHalfulp_matmul(c_a C.uint64_t, c_b C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
 	k := call{name: "halfulp_matmul"}
@@ -1127,6 +1465,166 @@ func goHalfulp_matmul(c_a C.uint64_t, c_b C.uint64_t, c_format *C.char, c_option
 			return err
 		}
 		k.putMatrix(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_axpy
+func goHalfulp_axpy(c_alpha C.uint64_t, c_x C.uint64_t, c_y C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_axpy"}
+	defer k.end(&status_, error_)
+	alpha := k.scalar("alpha", c_alpha)
+	x := k.vector("x", c_x)
+	y := k.vector("y", c_y)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Axpy(alpha, x, y, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_scal
+func goHalfulp_scal(c_alpha C.uint64_t, c_x C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_scal"}
+	defer k.end(&status_, error_)
+	alpha := k.scalar("alpha", c_alpha)
+	x := k.vector("x", c_x)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Scal(alpha, x, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_copy
+func goHalfulp_copy(c_x C.uint64_t, c_y C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_copy"}
+	defer k.end(&status_, error_)
+	x := k.vector("x", c_x)
+	y := k.vector("y", c_y)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Copy(x, y, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_swap
+func goHalfulp_swap(c_x C.uint64_t, c_y C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_swap"}
+	defer k.end(&status_, error_)
+	x := k.vector("x", c_x)
+	y := k.vector("y", c_y)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Swap(x, y, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_rot
+func goHalfulp_rot(c_x C.uint64_t, c_y C.uint64_t, c_c C.uint64_t, c_s C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rot"}
+	defer k.end(&status_, error_)
+	x := k.vector("x", c_x)
+	y := k.vector("y", c_y)
+	c := k.scalar("c", c_c)
+	s := k.scalar("s", c_s)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Rot(x, y, c, s, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_rotm
+func goHalfulp_rotm(c_x C.uint64_t, c_y C.uint64_t, c_flag C.int64_t, c_h11 C.uint64_t, c_h21 C.uint64_t, c_h12 C.uint64_t, c_h22 C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rotm"}
+	defer k.end(&status_, error_)
+	x := k.vector("x", c_x)
+	y := k.vector("y", c_y)
+	flag := int(c_flag)
+	h11 := k.scalar("h11", c_h11)
+	h21 := k.scalar("h21", c_h21)
+	h12 := k.scalar("h12", c_h12)
+	h22 := k.scalar("h22", c_h22)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := rotm(x, y, flag, h11, h21, h12, h22, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_rotg
+func goHalfulp_rotg(c_a C.uint64_t, c_b C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rotg"}
+	defer k.end(&status_, error_)
+	a := k.scalar("a", c_a)
+	b := k.scalar("b", c_b)
+	format := k.format("format", c_format, a.Format())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := rotg(a, b, format, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putRecord(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_rotmg
+func goHalfulp_rotmg(c_d1 C.uint64_t, c_d2 C.uint64_t, c_x1 C.uint64_t, c_y1 C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rotmg"}
+	defer k.end(&status_, error_)
+	d1 := k.scalar("d1", c_d1)
+	d2 := k.scalar("d2", c_d2)
+	x1 := k.scalar("x1", c_x1)
+	y1 := k.scalar("y1", c_y1)
+	format := k.format("format", c_format, d1.Format())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := rotmg(d1, d2, x1, y1, format, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putRecord(c_result, result)
 		return nil
 	})
 	return
@@ -1154,6 +1652,224 @@ func goHalfulp_gemv(c_trans C.char, c_alpha C.uint64_t, c_a C.uint64_t, c_x C.ui
 	return
 }
 
+//export goHalfulp_gemv_to
+func goHalfulp_gemv_to(c_trans C.char, c_alpha C.uint64_t, c_a C.uint64_t, c_x C.uint64_t, c_beta C.uint64_t, c_y C.uint64_t, c_z C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_gemv_to"}
+	defer k.end(&status_, error_)
+	trans := k.trans("trans", c_trans)
+	alpha := k.scalar("alpha", c_alpha)
+	a := k.matrix("a", c_a)
+	x := k.vector("x", c_x)
+	beta := k.scalar("beta", c_beta)
+	y := k.optionalVector("y", c_y)
+	z := k.vector("z", c_z)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.GemvTo(trans, alpha, a, x, beta, y, z, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_gbmv
+func goHalfulp_gbmv(c_trans C.char, c_m C.int64_t, c_kl C.int64_t, c_ku C.int64_t, c_alpha C.uint64_t, c_ab C.uint64_t, c_x C.uint64_t, c_beta C.uint64_t, c_y C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_gbmv"}
+	defer k.end(&status_, error_)
+	trans := k.trans("trans", c_trans)
+	m := int(c_m)
+	kl := int(c_kl)
+	ku := int(c_ku)
+	alpha := k.scalar("alpha", c_alpha)
+	ab := k.matrix("ab", c_ab)
+	x := k.vector("x", c_x)
+	beta := k.scalar("beta", c_beta)
+	y := k.vector("y", c_y)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Gbmv(trans, m, kl, ku, alpha, ab, x, beta, y, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_symv
+func goHalfulp_symv(c_uplo C.char, c_alpha C.uint64_t, c_a C.uint64_t, c_x C.uint64_t, c_beta C.uint64_t, c_y C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_symv"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	alpha := k.scalar("alpha", c_alpha)
+	a := k.matrix("a", c_a)
+	x := k.vector("x", c_x)
+	beta := k.scalar("beta", c_beta)
+	y := k.vector("y", c_y)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Symv(uplo, alpha, a, x, beta, y, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_sbmv
+func goHalfulp_sbmv(c_uplo C.char, c_kd C.int64_t, c_alpha C.uint64_t, c_ab C.uint64_t, c_x C.uint64_t, c_beta C.uint64_t, c_y C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_sbmv"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	kd := int(c_kd)
+	alpha := k.scalar("alpha", c_alpha)
+	ab := k.matrix("ab", c_ab)
+	x := k.vector("x", c_x)
+	beta := k.scalar("beta", c_beta)
+	y := k.vector("y", c_y)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Sbmv(uplo, kd, alpha, ab, x, beta, y, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_spmv
+func goHalfulp_spmv(c_uplo C.char, c_alpha C.uint64_t, c_ap C.uint64_t, c_x C.uint64_t, c_beta C.uint64_t, c_y C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_spmv"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	alpha := k.scalar("alpha", c_alpha)
+	ap := k.vector("ap", c_ap)
+	x := k.vector("x", c_x)
+	beta := k.scalar("beta", c_beta)
+	y := k.vector("y", c_y)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Spmv(uplo, alpha, ap, x, beta, y, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_trmv
+func goHalfulp_trmv(c_uplo C.char, c_trans C.char, c_diag C.char, c_a C.uint64_t, c_x C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_trmv"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	diag := k.diag("diag", c_diag)
+	a := k.matrix("a", c_a)
+	x := k.vector("x", c_x)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Trmv(uplo, trans, diag, a, x, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_trsv
+func goHalfulp_trsv(c_uplo C.char, c_trans C.char, c_diag C.char, c_a C.uint64_t, c_x C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_trsv"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	diag := k.diag("diag", c_diag)
+	a := k.matrix("a", c_a)
+	x := k.vector("x", c_x)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Trsv(uplo, trans, diag, a, x, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_ger
+func goHalfulp_ger(c_alpha C.uint64_t, c_x C.uint64_t, c_y C.uint64_t, c_a C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_ger"}
+	defer k.end(&status_, error_)
+	alpha := k.scalar("alpha", c_alpha)
+	x := k.vector("x", c_x)
+	y := k.vector("y", c_y)
+	a := k.matrix("a", c_a)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Ger(alpha, x, y, a, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_syr
+func goHalfulp_syr(c_uplo C.char, c_alpha C.uint64_t, c_x C.uint64_t, c_a C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_syr"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	alpha := k.scalar("alpha", c_alpha)
+	x := k.vector("x", c_x)
+	a := k.matrix("a", c_a)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Syr(uplo, alpha, x, a, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_syr2
+func goHalfulp_syr2(c_uplo C.char, c_alpha C.uint64_t, c_x C.uint64_t, c_y C.uint64_t, c_a C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_syr2"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	alpha := k.scalar("alpha", c_alpha)
+	x := k.vector("x", c_x)
+	y := k.vector("y", c_y)
+	a := k.matrix("a", c_a)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Syr2(uplo, alpha, x, y, a, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
 //export goHalfulp_gemm
 func goHalfulp_gemm(c_transa C.char, c_transb C.char, c_alpha C.uint64_t, c_a C.uint64_t, c_b C.uint64_t, c_beta C.uint64_t, c_c C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
 	k := call{name: "halfulp_gemm"}
@@ -1168,6 +1884,240 @@ func goHalfulp_gemm(c_transa C.char, c_transb C.char, c_alpha C.uint64_t, c_a C.
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
 		st, err := halfulp.Gemm(transa, transb, alpha, a, b, beta, c, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_gemm_to
+func goHalfulp_gemm_to(c_transa C.char, c_transb C.char, c_alpha C.uint64_t, c_a C.uint64_t, c_b C.uint64_t, c_beta C.uint64_t, c_c C.uint64_t, c_d C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_gemm_to"}
+	defer k.end(&status_, error_)
+	transa := k.trans("transa", c_transa)
+	transb := k.trans("transb", c_transb)
+	alpha := k.scalar("alpha", c_alpha)
+	a := k.matrix("a", c_a)
+	b := k.matrix("b", c_b)
+	beta := k.scalar("beta", c_beta)
+	c := k.optionalMatrix("c", c_c)
+	d := k.matrix("d", c_d)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.GemmTo(transa, transb, alpha, a, b, beta, c, d, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_symm
+func goHalfulp_symm(c_side C.char, c_uplo C.char, c_alpha C.uint64_t, c_a C.uint64_t, c_b C.uint64_t, c_beta C.uint64_t, c_c C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_symm"}
+	defer k.end(&status_, error_)
+	side := k.side("side", c_side)
+	uplo := k.uplo("uplo", c_uplo)
+	alpha := k.scalar("alpha", c_alpha)
+	a := k.matrix("a", c_a)
+	b := k.matrix("b", c_b)
+	beta := k.scalar("beta", c_beta)
+	c := k.matrix("c", c_c)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Symm(side, uplo, alpha, a, b, beta, c, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_symm_to
+func goHalfulp_symm_to(c_side C.char, c_uplo C.char, c_alpha C.uint64_t, c_a C.uint64_t, c_b C.uint64_t, c_beta C.uint64_t, c_c C.uint64_t, c_d C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_symm_to"}
+	defer k.end(&status_, error_)
+	side := k.side("side", c_side)
+	uplo := k.uplo("uplo", c_uplo)
+	alpha := k.scalar("alpha", c_alpha)
+	a := k.matrix("a", c_a)
+	b := k.matrix("b", c_b)
+	beta := k.scalar("beta", c_beta)
+	c := k.optionalMatrix("c", c_c)
+	d := k.matrix("d", c_d)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.SymmTo(side, uplo, alpha, a, b, beta, c, d, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_syrk
+func goHalfulp_syrk(c_uplo C.char, c_trans C.char, c_alpha C.uint64_t, c_a C.uint64_t, c_beta C.uint64_t, c_c C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_syrk"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	alpha := k.scalar("alpha", c_alpha)
+	a := k.matrix("a", c_a)
+	beta := k.scalar("beta", c_beta)
+	c := k.matrix("c", c_c)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Syrk(uplo, trans, alpha, a, beta, c, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_syr2k
+func goHalfulp_syr2k(c_uplo C.char, c_trans C.char, c_alpha C.uint64_t, c_a C.uint64_t, c_b C.uint64_t, c_beta C.uint64_t, c_c C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_syr2k"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	alpha := k.scalar("alpha", c_alpha)
+	a := k.matrix("a", c_a)
+	b := k.matrix("b", c_b)
+	beta := k.scalar("beta", c_beta)
+	c := k.matrix("c", c_c)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Syr2k(uplo, trans, alpha, a, b, beta, c, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_syr2k_to
+func goHalfulp_syr2k_to(c_uplo C.char, c_trans C.char, c_alpha C.uint64_t, c_a C.uint64_t, c_b C.uint64_t, c_beta C.uint64_t, c_c C.uint64_t, c_d C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_syr2k_to"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	alpha := k.scalar("alpha", c_alpha)
+	a := k.matrix("a", c_a)
+	b := k.matrix("b", c_b)
+	beta := k.scalar("beta", c_beta)
+	c := k.optionalMatrix("c", c_c)
+	d := k.matrix("d", c_d)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Syr2kTo(uplo, trans, alpha, a, b, beta, c, d, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_trmm
+func goHalfulp_trmm(c_side C.char, c_uplo C.char, c_trans C.char, c_diag C.char, c_alpha C.uint64_t, c_a C.uint64_t, c_b C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_trmm"}
+	defer k.end(&status_, error_)
+	side := k.side("side", c_side)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	diag := k.diag("diag", c_diag)
+	alpha := k.scalar("alpha", c_alpha)
+	a := k.matrix("a", c_a)
+	b := k.matrix("b", c_b)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Trmm(side, uplo, trans, diag, alpha, a, b, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_trmm_to
+func goHalfulp_trmm_to(c_side C.char, c_uplo C.char, c_trans C.char, c_diag C.char, c_alpha C.uint64_t, c_a C.uint64_t, c_b C.uint64_t, c_c C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_trmm_to"}
+	defer k.end(&status_, error_)
+	side := k.side("side", c_side)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	diag := k.diag("diag", c_diag)
+	alpha := k.scalar("alpha", c_alpha)
+	a := k.matrix("a", c_a)
+	b := k.matrix("b", c_b)
+	c := k.matrix("c", c_c)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.TrmmTo(side, uplo, trans, diag, alpha, a, b, c, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_trsm
+func goHalfulp_trsm(c_side C.char, c_uplo C.char, c_trans C.char, c_diag C.char, c_alpha C.uint64_t, c_a C.uint64_t, c_b C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_trsm"}
+	defer k.end(&status_, error_)
+	side := k.side("side", c_side)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	diag := k.diag("diag", c_diag)
+	alpha := k.scalar("alpha", c_alpha)
+	a := k.matrix("a", c_a)
+	b := k.matrix("b", c_b)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Trsm(side, uplo, trans, diag, alpha, a, b, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_trsm_to
+func goHalfulp_trsm_to(c_side C.char, c_uplo C.char, c_trans C.char, c_diag C.char, c_alpha C.uint64_t, c_a C.uint64_t, c_b C.uint64_t, c_x C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_trsm_to"}
+	defer k.end(&status_, error_)
+	side := k.side("side", c_side)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	diag := k.diag("diag", c_diag)
+	alpha := k.scalar("alpha", c_alpha)
+	a := k.matrix("a", c_a)
+	b := k.matrix("b", c_b)
+	x := k.matrix("x", c_x)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.TrsmTo(side, uplo, trans, diag, alpha, a, b, x, opt)
 		keep(options, st)
 		if err != nil {
 			return err
@@ -1229,12 +2179,472 @@ func goHalfulp_det(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_res
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := linsolve.Det(a, format, opt)
+		result, st, err := det(a, format, opt)
 		keep(options, st)
 		if err != nil {
 			return err
 		}
 		k.putScalar(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_slogdet
+func goHalfulp_slogdet(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_sign *C.int64_t, c_log *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_slogdet"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	format := k.format("format", c_format, a.Format())
+	options := k.options("options", c_options)
+	k.needed("sign", unsafe.Pointer(c_sign))
+	k.needed("log", unsafe.Pointer(c_log))
+	k.run(options, func(opt *halfulp.Options) error {
+		sign, log, st, err := logDet(a, format, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putInt(c_sign, sign)
+		k.putScalar(c_log, log)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_cond
+func goHalfulp_cond(c_norm C.char, c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_cond"}
+	defer k.end(&status_, error_)
+	norm := k.norm("norm", c_norm)
+	a := k.matrix("a", c_a)
+	format := k.format("format", c_format, a.Format())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := cond(norm, a, format, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putScalar(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_norm
+func goHalfulp_norm(c_norm C.char, c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_norm"}
+	defer k.end(&status_, error_)
+	norm := k.anyNorm("norm", c_norm)
+	a := k.matrix("a", c_a)
+	format := k.format("format", c_format, a.Format())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := matrixNorm(norm, a, format, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putScalar(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_rank
+func goHalfulp_rank(c_a C.uint64_t, c_options C.uint64_t, c_result *C.int64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rank"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := rank(a, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putInt(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_null_space
+func goHalfulp_null_space(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_null_space"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	format := k.format("format", c_format, a.Format())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := linsolve.NullSpace(a, format, opt)
+		keep(options, st)
+		if err != nil {
+			discard(result)
+			return err
+		}
+		k.putMatrix(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_lstsq
+func goHalfulp_lstsq(c_a C.uint64_t, c_b C.uint64_t, c_weights C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_lstsq"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	b := k.matrix("b", c_b)
+	weights := k.optionalVector("weights", c_weights)
+	format := k.format("format", c_format, a.Format())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := leastSquares(a, b, weights, format, opt)
+		keep(options, st)
+		if err != nil {
+			discard(result)
+			return err
+		}
+		k.putMatrix(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_regression
+func goHalfulp_regression(c_a C.uint64_t, c_b C.uint64_t, c_weights C.uint64_t, c_unit *C.char, c_column_units *C.char, c_weight_unit *C.char, c_covariance C.int, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_regression"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	b := k.matrix("b", c_b)
+	weights := k.optionalVector("weights", c_weights)
+	unit := C.GoString(c_unit)
+	column_units := C.GoString(c_column_units)
+	weight_unit := C.GoString(c_weight_unit)
+	covariance := c_covariance != 0
+	format := k.format("format", c_format, a.Format())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := regression(a, b, weights, units{unit, column_units, weight_unit}, covariance, format, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putRecord(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_polyfit
+func goHalfulp_polyfit(c_x C.uint64_t, c_y C.uint64_t, c_degree C.int64_t, c_weights C.uint64_t, c_unit *C.char, c_x_unit *C.char, c_weight_unit *C.char, c_covariance C.int, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_polyfit"}
+	defer k.end(&status_, error_)
+	x := k.vector("x", c_x)
+	y := k.vector("y", c_y)
+	degree := int(c_degree)
+	weights := k.optionalVector("weights", c_weights)
+	unit := C.GoString(c_unit)
+	x_unit := C.GoString(c_x_unit)
+	weight_unit := C.GoString(c_weight_unit)
+	covariance := c_covariance != 0
+	format := k.format("format", c_format, x.Format())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := polyfit(x, y, degree, weights, units{unit, x_unit, weight_unit}, covariance, format, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putRecord(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_matrix_power
+func goHalfulp_matrix_power(c_a C.uint64_t, c_exponent C.int64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_matrix_power"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	exponent := int(c_exponent)
+	format := k.format("format", c_format, a.Format())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := power(a, exponent, format, opt)
+		keep(options, st)
+		if err != nil {
+			discard(result)
+			return err
+		}
+		k.putMatrix(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_expm
+func goHalfulp_expm(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_expm"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	format := k.format("format", c_format, a.Format())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := expm(a, format, opt)
+		keep(options, st)
+		if err != nil {
+			discard(result)
+			return err
+		}
+		k.putMatrix(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_lu
+func goHalfulp_lu(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_lu"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	format := k.format("format", c_format, a.Format())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := lu(a, format, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putRecord(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_cholesky
+func goHalfulp_cholesky(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_cholesky"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	format := k.format("format", c_format, a.Format())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := cholesky(a, format, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putRecord(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_qr
+func goHalfulp_qr(c_a C.uint64_t, c_pivoted C.int, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_qr"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	pivoted := c_pivoted != 0
+	format := k.format("format", c_format, a.Format())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := qr(a, pivoted, format, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putRecord(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_ldlt
+func goHalfulp_ldlt(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_ldlt"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	format := k.format("format", c_format, a.Format())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := ldlt(a, format, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putRecord(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_factors_solve
+func goHalfulp_factors_solve(c_factors C.uint64_t, c_b C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_factors_solve"}
+	defer k.end(&status_, error_)
+	factors := k.record("factors", c_factors)
+	b := k.matrix("b", c_b)
+	format := k.format("format", c_format, b.Format())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := factorsSolve(factors, b, format, opt)
+		keep(options, st)
+		if err != nil {
+			discard(result)
+			return err
+		}
+		k.putMatrix(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_enclose
+func goHalfulp_enclose(c_a C.uint64_t, c_b C.uint64_t, c_steps C.int64_t, c_format *C.char, c_options C.uint64_t, c_lower *C.uint64_t, c_upper *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_enclose"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	b := k.matrix("b", c_b)
+	steps := int(c_steps)
+	format := k.format("format", c_format, a.Format())
+	options := k.options("options", c_options)
+	k.needed("lower", unsafe.Pointer(c_lower))
+	k.needed("upper", unsafe.Pointer(c_upper))
+	k.run(options, func(opt *halfulp.Options) error {
+		lower, upper, st, err := enclose(a, b, steps, format, opt)
+		keep(options, st)
+		if err != nil {
+			discard(lower)
+			return err
+		}
+		k.putMatrix(c_lower, lower)
+		k.putMatrix(c_upper, upper)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_enclose_set
+func goHalfulp_enclose_set(c_a C.uint64_t, c_da C.uint64_t, c_b C.uint64_t, c_db C.uint64_t, c_steps C.int64_t, c_format *C.char, c_options C.uint64_t, c_lower *C.uint64_t, c_upper *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_enclose_set"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	da := k.optionalMatrix("da", c_da)
+	b := k.matrix("b", c_b)
+	db := k.optionalMatrix("db", c_db)
+	steps := int(c_steps)
+	format := k.format("format", c_format, a.Format())
+	options := k.options("options", c_options)
+	k.needed("lower", unsafe.Pointer(c_lower))
+	k.needed("upper", unsafe.Pointer(c_upper))
+	k.run(options, func(opt *halfulp.Options) error {
+		lower, upper, st, err := encloseSet(a, da, b, db, steps, format, opt)
+		keep(options, st)
+		if err != nil {
+			discard(lower)
+			return err
+		}
+		k.putMatrix(c_lower, lower)
+		k.putMatrix(c_upper, upper)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_verify_product
+func goHalfulp_verify_product(c_a C.uint64_t, c_b C.uint64_t, c_c C.uint64_t, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_verify_product"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	b := k.matrix("b", c_b)
+	c := k.matrix("c", c_c)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := verifyProduct(a, b, c, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putRecord(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_verify_solution
+func goHalfulp_verify_solution(c_a C.uint64_t, c_b C.uint64_t, c_x C.uint64_t, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_verify_solution"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	b := k.matrix("b", c_b)
+	x := k.matrix("x", c_x)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := verifySolution(a, b, x, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putRecord(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_read
+func goHalfulp_read(c_file *C.char, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_read"}
+	defer k.end(&status_, error_)
+	file := k.text("file", c_file)
+	format := C.GoString(c_format)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := readFile(file, format, opt)
+		keep(options, st)
+		if err != nil {
+			discard(result)
+			return err
+		}
+		k.putMatrix(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_write
+func goHalfulp_write(c_a C.uint64_t, c_file *C.char, c_digits C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_write"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	file := k.text("file", c_file)
+	digits := int(c_digits)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := writeFile(a, file, digits, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
 		return nil
 	})
 	return

@@ -4,19 +4,19 @@
  * libhalfulp: linear algebra at any precision, every result correctly rounded, the same bits on
  * every machine.
  *
- * Every function returns HALFULP_OK, which is 0, or another status; then it has made nothing, and
- * halfulp_last_error says why. Matrices, scalars, records of results and options are handles:
- * numbers, which halfulp_free frees; 0 stands for none. A freed handle is an error, not a crash. A
- * vector is a matrix of one column or of one row. A function that makes something stores its handle
- * through its last arguments.
+ * Every function returns HALFULP_OK, which is 0, or another status; then it has made nothing,
+ * and halfulp_last_error says why. Matrices, scalars, records of results and options are
+ * handles: numbers, which halfulp_free frees; 0 stands for none. A freed handle is an error,
+ * not a crash. A vector is a matrix of one column or of one row. A function that makes
+ * something stores its handle through its last arguments.
  *
- * Formats are texts: "f32", "f64", "dd", "td", "qd", and "mp:P" for P bits. Where NULL or "" may be
- * given, the format of the first operand is meant. Letters may be of either case. Indices begin
- * with 0.
+ * Formats are texts: "f32", "f64", "dd", "td", "qd", and "mp:P" for P bits. Where NULL or ""
+ * may be given, the format of the first operand is meant. Letters may be of either case.
+ * Indices begin with 0.
  *
  * All functions may be called by several threads at once. Numbers that a call reads must not be
- * written meanwhile. After fork the child gets HALFULP_FORKED from every call; a child that calls
- * exec is not concerned. The library stays loaded after dlclose.
+ * written meanwhile. After fork the child gets HALFULP_FORKED from every call; a child that
+ * calls exec is not concerned. The library stays loaded after dlclose.
  */
 #ifndef HALFULP_H
 #define HALFULP_H
@@ -43,19 +43,32 @@ typedef int (*halfulp_progress)(double done, void *argument);
 
 /* What functions return. */
 enum halfulp_status {
-	HALFULP_OK = 0, /* the function has done its work */
-	HALFULP_MISUSE = 1, /* arguments do not fit: shapes, letters, names, freed handles, NULL; a NaN where it has no place */
-	HALFULP_SINGULAR = 2, /* a matrix is singular, or its columns depend on each other, which is proved */
-	HALFULP_NOT_POSITIVE_DEFINITE = 3, /* a matrix is not positive definite, which is proved */
-	HALFULP_NOT_FINITE = 4, /* an operand has infinities or NaN where there may be none */
-	HALFULP_RANGE = 5, /* numbers lie so far apart, or are so large, that no format holds what is needed */
-	HALFULP_MEMORY = 6, /* the memory that is there or allowed does not suffice */
-	HALFULP_DEVICE = 7, /* there is no such device, or it failed */
-	HALFULP_CANCELLED = 8, /* the flag or the function of the options has cancelled the call */
-	HALFULP_FILE = 9, /* a file cannot be read or written */
-	HALFULP_FORKED = 10, /* the process is a child of fork of one that had loaded the library */
-	HALFULP_HARDWARE = 11, /* a result contradicts its redundant modulus: see the option check */
-	HALFULP_INTERNAL = 12, /* a defect of the library; the text says where */
+	/* the function has done its work */
+	HALFULP_OK = 0,
+	/* arguments do not fit: shapes, letters, names, freed handles, NULL */
+	HALFULP_MISUSE = 1,
+	/* a matrix is singular, or its columns depend on each other, which is proved */
+	HALFULP_SINGULAR = 2,
+	/* a matrix is not positive definite, which is proved */
+	HALFULP_NOT_POSITIVE_DEFINITE = 3,
+	/* an operand has infinities or NaN where there may be none */
+	HALFULP_NOT_FINITE = 4,
+	/* numbers lie so far apart, or are so large, that no format holds what is needed */
+	HALFULP_RANGE = 5,
+	/* the memory that is there or allowed does not suffice */
+	HALFULP_MEMORY = 6,
+	/* there is no such device, or it failed */
+	HALFULP_DEVICE = 7,
+	/* the flag or the function of the options has cancelled the call */
+	HALFULP_CANCELLED = 8,
+	/* a file cannot be read or written */
+	HALFULP_FILE = 9,
+	/* the process is a child of fork of one that had loaded the library */
+	HALFULP_FORKED = 10,
+	/* a result contradicts its redundant modulus: see the option check */
+	HALFULP_HARDWARE = 11,
+	/* a defect of the library; the text says where */
+	HALFULP_INTERNAL = 12,
 };
 
 /* The text of the last call of this thread that failed. It stays until another one fails. */
@@ -70,8 +83,8 @@ void halfulp_text_free(void *text);
 int halfulp_version(char **result);
 
 /* The GPUs of this machine as a JSON object: gpus, a list of objects with device (such as
- * "cuda:0"), model, memory in bytes, architecture and driver; and error, which says why there are
- * none. */
+ * "cuda:0"), model, memory in bytes, architecture and driver; and error, which says why there
+ * are none. */
 int halfulp_devices(char **result);
 
 /* Frees a handle of any kind. Views of a matrix and the matrix may be freed in any order.
@@ -81,35 +94,37 @@ int halfulp_free(uint64_t handle);
 /* How many handles are not freed. */
 int halfulp_live_handles(int64_t *result);
 
-/* Gives memory that is not used any more back to the operating system, which happens by itself now
- * and then. */
+/* Gives memory that is not used any more back to the operating system, which happens by itself
+ * now and then. */
 int halfulp_collect(void);
 
 /* ---- Options ---- */
 
-/* New options, with which routines run as they do for the handle 0. Options never change a bit of a
- * result. Several threads may use the same options. */
+/* New options, with which routines run as they do for the handle 0. Options never change a bit
+ * of a result. Several threads may use the same options. */
 int halfulp_options_new(halfulp_options *result);
 
-/* Sets an option: device ("cpu", "auto" or "cuda:N": where routines run whose operands live on the
- * host), threads (0: one a processor), method ("auto", "residue" or "direct"), memory (bytes that a
- * routine may take beside its operands; 0: half of the machine's), check (1: products are compared
- * modulo a redundant modulus), statistics (1: calls keep them for halfulp_options_statistics). */
+/* Sets an option: device ("cpu", "auto" or "cuda:N": where routines run whose operands live on
+ * the host), threads (0: one a processor), method ("auto", "residue" or "direct"), memory
+ * (bytes that a routine may take beside its operands; 0: half of the machine's), check (1:
+ * products are compared modulo a redundant modulus), statistics (1: calls keep them for
+ * halfulp_options_statistics). */
 int halfulp_options_set(halfulp_options options, const char *name, const char *value);
 
-/* Sets a flag that cancels: calls with these options end with HALFULP_CANCELLED soon after *flag is
- * not 0. A signal handler or another thread may write it. It has to stay until the options are
- * freed or have another one. NULL removes it. */
+/* Sets a flag that cancels: calls with these options end with HALFULP_CANCELLED soon after
+ * *flag is not 0. A signal handler or another thread may write it. It has to stay until the
+ * options are freed or have another one. NULL removes it. */
 int halfulp_options_set_cancel(halfulp_options options, const int32_t *flag);
 
-/* Sets a function that every call with these options calls each interval_ms milliseconds, on the
- * thread of the caller, with the share of the work done, from 0 to 1 (0 also if it is not known).
- * If it returns another number than 0 the call ends with HALFULP_CANCELLED. NULL removes it. */
+/* Sets a function that every call with these options calls each interval_ms milliseconds, on
+ * the thread of the caller, with the share of the work done, from 0 to 1 (0 also if it is not
+ * known). If it returns another number than 0 the call ends with HALFULP_CANCELLED. NULL
+ * removes it. */
 int halfulp_options_set_progress(halfulp_options options, halfulp_progress progress, void *argument, int64_t interval_ms);
 
 /* How the call with these options that ended last has run, as a JSON object: device, method,
- * threads, times of stages in nanoseconds, and what proved a result. The option statistics has to
- * be set before that call. */
+ * threads, times of stages in nanoseconds, and what proved a result. The option statistics has
+ * to be set before that call. */
 int halfulp_options_statistics(halfulp_options options, char **result);
 
 /* ---- Matrices ---- */
@@ -117,33 +132,34 @@ int halfulp_options_statistics(halfulp_options options, char **result);
 /* A matrix of zeros, in float64 without a format, on a device or, without one, on the host. */
 int halfulp_matrix_new(const char *format, int64_t rows, int64_t cols, const char *device, halfulp_matrix *result);
 
-/* A copy of doubles, entry (i, j) being data[i row_stride + j col_stride]; strides are counted in
- * numbers and may be negative or 0. Each is rounded to the format, float64 without one. */
+/* A copy of doubles, entry (i, j) being data[i row_stride + j col_stride]; strides are counted
+ * in numbers and may be negative or 0. Each is rounded to the format, float64 without one. */
 int halfulp_matrix_from_f64(const double *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *format, halfulp_matrix *result);
 
 /* A copy of floats; else as halfulp_matrix_from_f64. */
 int halfulp_matrix_from_f32(const float *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *format, halfulp_matrix *result);
 
-/* A copy of integers, rounded to the format; without one it is exact, in float64 if that holds them
- * all, else in mp:64. Else as halfulp_matrix_from_f64. */
+/* A copy of integers, rounded to the format; without one it is exact, in float64 if that holds
+ * them all, else in mp:64. Else as halfulp_matrix_from_f64. */
 int halfulp_matrix_from_i64(const int64_t *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *format, halfulp_matrix *result);
 
 /* A copy of integers without a sign; else as halfulp_matrix_from_i64. */
 int halfulp_matrix_from_u64(const uint64_t *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *format, halfulp_matrix *result);
 
-/* A matrix of sums of 1 to 4 doubles, such as arrays of double-double numbers have: term t of entry
- * (i, j) is data[i row_stride + j col_stride + t term_stride]. The exact sum, whatever its terms,
- * is rounded once to the format, float64 without one. */
+/* A matrix of sums of 1 to 4 doubles, such as arrays of double-double numbers have: term t of
+ * entry (i, j) is data[i row_stride + j col_stride + t term_stride]. The exact sum, whatever
+ * its terms, is rounded once to the format, float64 without one. */
 int halfulp_matrix_from_terms(const double *data, int64_t terms, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, int64_t term_stride, const char *format, halfulp_matrix *result);
 
-/* A matrix of the numbers sign S 2^(exponent - 64 limb_count), S the integer of limb_count words,
- * the least significant first, rounded once to the format, float64 without one. Entry (i, j) is
- * number n = i row_stride + j col_stride of each array, its words limbs[n limb_count ...]; signs
- * are 1 and -1, classes 0 zero, 1 finite, 2 infinite, 3 NaN, as in the .npz files of halfulp. */
+/* A matrix of the numbers sign S 2^(exponent - 64 limb_count), S the integer of limb_count
+ * words, the least significant first, rounded once to the format, float64 without one. Entry
+ * (i, j) is number n = i row_stride + j col_stride of each array, its words limbs[n limb_count
+ * ...]; signs are 1 and -1, classes 0 zero, 1 finite, 2 infinite, 3 NaN, as in the .npz files
+ * of halfulp. */
 int halfulp_matrix_from_limbs(const uint64_t *limbs, int64_t limb_count, const int64_t *exponents, const int8_t *signs, const uint8_t *classes, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *format, halfulp_matrix *result);
 
-/* A matrix of the numbers of texts, decimal or hexadecimal, with any number of digits, each rounded
- * once to the format, float64 without one; strides as in halfulp_matrix_from_f64. */
+/* A matrix of the numbers of texts, decimal or hexadecimal, with any number of digits, each
+ * rounded once to the format, float64 without one; strides as in halfulp_matrix_from_f64. */
 int halfulp_matrix_from_texts(const char *const *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *format, halfulp_matrix *result);
 
 /* The 1 x 1 matrix of a scalar, without rounding. */
@@ -152,10 +168,10 @@ int halfulp_matrix_from_scalar(halfulp_scalar value, halfulp_matrix *result);
 /* The matrix that halfulp_matrix_get_bytes wrote. */
 int halfulp_matrix_from_bytes(const uint8_t *data, int64_t size, halfulp_matrix *result);
 
-/* A matrix whose numbers are those of an array, without a copy: what is written to either is seen
- * in both. The array has to stay until the matrix and all its views are freed. The numbers of a
- * column, or those of a row, lie side by side, and columns or rows do not overlap; vectors have any
- * stride but 0. Else HALFULP_MISUSE: copy it. */
+/* A matrix whose numbers are those of an array, without a copy: what is written to either is
+ * seen in both. The array has to stay until the matrix and all its views are freed. The numbers
+ * of a column, or those of a row, lie side by side, and columns or rows do not overlap; vectors
+ * have any stride but 0. Else HALFULP_MISUSE: copy it. */
 int halfulp_matrix_wrap_f64(double *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, halfulp_matrix *result);
 
 /* As halfulp_matrix_wrap_f64, for floats. */
@@ -174,8 +190,8 @@ int halfulp_matrix_get_terms(halfulp_matrix a, double *data, int64_t terms, int6
 /* How many words a number takes in halfulp_matrix_get_limbs. */
 int halfulp_matrix_limb_count(halfulp_matrix a, int64_t *result);
 
-/* Copies the entries of a matrix in f32, f64 or an mp format exactly, as halfulp_matrix_from_limbs
- * reads them; the first bit of the last word of a finite number is 1. */
+/* Copies the entries of a matrix in f32, f64 or an mp format exactly, as
+ * halfulp_matrix_from_limbs reads them; the first bit of the last word of a finite number is 1. */
 int halfulp_matrix_get_limbs(halfulp_matrix a, uint64_t *limbs, int64_t *exponents, int8_t *signs, uint8_t *classes, int64_t row_stride, int64_t col_stride);
 
 /* The entries in decimal, a row a line: with digits 0 the shortest that read back to the same
@@ -213,8 +229,8 @@ int halfulp_matrix_transpose(halfulp_matrix a, halfulp_matrix *result);
 /* The rows row0 up to row1 - 1 and columns col0 up to col1 - 1, a view. */
 int halfulp_matrix_slice(halfulp_matrix a, int64_t row0, int64_t row1, int64_t col0, int64_t col1, halfulp_matrix *result);
 
-/* Every step-th entry of a vector, from the first one on, or for a negative step from the last one
- * on backwards, a view. */
+/* Every step-th entry of a vector, from the first one on, or for a negative step from the last
+ * one on backwards, a view. */
 int halfulp_vector_stride(halfulp_matrix a, int64_t step, halfulp_matrix *result);
 
 /* A copy of the rows x cols entries (row0 + i row_step, col0 + j col_step). */
@@ -229,8 +245,8 @@ int halfulp_matrix_set_entry(halfulp_matrix a, int64_t row, int64_t col, halfulp
 /* Whether two matrices have the same shape, format and bits. */
 int halfulp_matrix_same(halfulp_matrix a, halfulp_matrix b, int *result);
 
-/* A matrix with the numbers of a, which it shares, that keeps what products make of them, for many
- * products with other matrices. Neither may change while it is in use. */
+/* A matrix with the numbers of a, which it shares, that keeps what products make of them, for
+ * many products with other matrices. Neither may change while it is in use. */
 int halfulp_matrix_prepare(halfulp_matrix a, halfulp_matrix *result);
 
 /* The n x n Hilbert matrix, 1/(i + j + 1) for i, j from 0 on, each entry rounded once to the
@@ -240,8 +256,8 @@ int halfulp_hilbert(int64_t n, const char *format, halfulp_matrix *result);
 /* The n x n identity matrix in a format, float64 without one. */
 int halfulp_identity(int64_t n, const char *format, halfulp_matrix *result);
 
-/* Random numbers 2^u x, x uniform in (-1, 1) with all bits of the format (float64 without one), u
- * an integer uniform in [-spread, spread]; the same for the same arguments everywhere. */
+/* Random numbers 2^u x, x uniform in (-1, 1) with all bits of the format (float64 without one),
+ * u an integer uniform in [-spread, spread]; the same for the same arguments everywhere. */
 int halfulp_random(int64_t rows, int64_t cols, int64_t spread, uint64_t seed, const char *format, halfulp_matrix *result);
 
 /* The matrix x_i^j of nodes x, j from 0 on, each entry rounded once to the format, that of the
@@ -256,12 +272,12 @@ int halfulp_scalar_from_f64(double value, halfulp_scalar *result);
 /* An integer, exactly, in mp:64. */
 int halfulp_scalar_from_i64(int64_t value, halfulp_scalar *result);
 
-/* The number of a text, decimal or hexadecimal, with any number of digits, inf or nan, rounded once
- * to a format, float64 without one. */
+/* The number of a text, decimal or hexadecimal, with any number of digits, inf or nan, rounded
+ * once to a format, float64 without one. */
 int halfulp_scalar_from_text(const char *text, const char *format, halfulp_scalar *result);
 
-/* The entry of a 1 x 1 matrix, in its format. With halfulp_matrix_from_scalar, and the functions of
- * matrices, scalars have terms, limbs and bytes. */
+/* The entry of a 1 x 1 matrix, in its format. With halfulp_matrix_from_scalar, and the
+ * functions of matrices, scalars have terms, limbs and bytes. */
 int halfulp_scalar_from_matrix(halfulp_matrix a, halfulp_scalar *result);
 
 /* The double nearest to a scalar. */
@@ -276,7 +292,8 @@ int halfulp_scalar_format(halfulp_scalar x, char **result);
 /* A scalar rounded to a format. */
 int halfulp_scalar_convert(halfulp_scalar x, const char *format, halfulp_scalar *result);
 
-/* -1, 0 or 1 as x < y, x = y or x > y, exactly, whatever the formats, and 2 if one of them is NaN. */
+/* -1, 0 or 1 as x < y, x = y or x > y, exactly, whatever the formats, and 2 if one of them is
+ * NaN. */
 int halfulp_scalar_compare(halfulp_scalar x, halfulp_scalar y, int64_t *result);
 
 /* -1, 0 or 1 as x < 0, x = 0 or x > 0, and 0 for NaN. */
@@ -315,6 +332,55 @@ int halfulp_scalar_fma(halfulp_scalar x, halfulp_scalar y, halfulp_scalar z, con
 /* √x, rounded once to the format, that of x without one. */
 int halfulp_scalar_sqrt(halfulp_scalar x, const char *format, halfulp_scalar *result);
 
+/* ---- Entry by entry ---- */
+
+/* a + b, entry by entry, each rounded once to the format, that of a without one. A dimension of
+ * 1 is repeated. Devices leave it to the host. */
+int halfulp_add(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result);
+
+/* a - b, entry by entry: see halfulp_add. */
+int halfulp_sub(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result);
+
+/* a b, entry by entry: see halfulp_add. */
+int halfulp_mul(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result);
+
+/* a / b, entry by entry: see halfulp_add. */
+int halfulp_div(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result);
+
+/* √a, entry by entry: see halfulp_add. */
+int halfulp_sqrt(halfulp_matrix a, const char *format, halfulp_options options, halfulp_matrix *result);
+
+/* -a, exactly. */
+int halfulp_neg(halfulp_matrix a, halfulp_options options, halfulp_matrix *result);
+
+/* |a|, exactly. */
+int halfulp_abs(halfulp_matrix a, halfulp_options options, halfulp_matrix *result);
+
+/* Stores -1, 0 or 1 as an entry of a is less than, equal to or greater than that of b, exactly,
+ * whatever the formats, and 2 if one of them is NaN. A dimension of 1 is repeated. */
+int halfulp_compare(halfulp_matrix a, halfulp_matrix b, int8_t *data, int64_t row_stride, int64_t col_stride);
+
+/* ---- Records ---- */
+
+/* The parts of a record, a line each: its name, a blank, and matrix, scalar, integer, integers,
+ * real or text, after which the functions below are called. */
+int halfulp_record_names(halfulp_record record, char **result);
+
+/* The matrix of a name. It stays when the record is freed. */
+int halfulp_record_matrix(halfulp_record record, const char *name, halfulp_matrix *result);
+
+/* The scalar of a name. */
+int halfulp_record_scalar(halfulp_record record, const char *name, halfulp_scalar *result);
+
+/* The integer of a name. */
+int halfulp_record_integer(halfulp_record record, const char *name, int64_t *result);
+
+/* Copies the integers of a name, at most room of them; count is how many there are. */
+int halfulp_record_integers(halfulp_record record, const char *name, int64_t *data, int64_t room, int64_t *count);
+
+/* The double of a name. */
+int halfulp_record_real(halfulp_record record, const char *name, double *result);
+
 /* ---- Sums and products ---- */
 
 /* ∑ x_i, rounded once to the format, that of x without one. */
@@ -329,35 +395,247 @@ int halfulp_dot(halfulp_matrix x, halfulp_matrix y, const char *format, halfulp_
 /* √∑ x_i², rounded once to the format, that of x without one. */
 int halfulp_nrm2(halfulp_matrix x, const char *format, halfulp_options options, halfulp_scalar *result);
 
-/* A B, each entry rounded once to the format, that of A without one. The result lives where A and B
- * do. */
+/* (∑ x_i)/n, rounded once to the format, that of x without one; NaN for no numbers. */
+int halfulp_mean(halfulp_matrix x, const char *format, halfulp_options options, halfulp_scalar *result);
+
+/* The sample standard deviation √(∑ (x_i - m)²/(n - 1)), m the exact mean, rounded once to the
+ * format, that of x without one; NaN for fewer than two numbers, infinities and NaN. */
+int halfulp_stddev(halfulp_matrix x, const char *format, halfulp_options options, halfulp_scalar *result);
+
+/* The lag-1 autocorrelation coefficient ∑ (x_i - m)(x_{i+1} - m)/∑ (x_i - m)², m the exact
+ * mean, rounded once to the format, that of x without one. */
+int halfulp_autocorr1(halfulp_matrix x, const char *format, halfulp_options options, halfulp_scalar *result);
+
+/* The index of the first entry of the largest magnitude, from 0; the first NaN counts as larger
+ * than everything; -1 for no numbers. */
+int halfulp_iamax(halfulp_matrix x, halfulp_options options, int64_t *result);
+
+/* A B, each entry rounded once to the format, that of A without one. The result lives where A
+ * and B do. */
 int halfulp_matmul(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result);
+
+/* ---- BLAS level 1 ---- */
+
+/* y_i ← α x_i + y_i, each entry rounded once to the format of y. */
+int halfulp_axpy(halfulp_scalar alpha, halfulp_matrix x, halfulp_matrix y, halfulp_options options);
+
+/* x_i ← α x_i, each entry rounded once; α = 0 stores 0. */
+int halfulp_scal(halfulp_scalar alpha, halfulp_matrix x, halfulp_options options);
+
+/* y_i ← x_i, each entry rounded to the format of y. */
+int halfulp_copy(halfulp_matrix x, halfulp_matrix y, halfulp_options options);
+
+/* Exchanges x and y, each entry rounded to the format of its vector. */
+int halfulp_swap(halfulp_matrix x, halfulp_matrix y, halfulp_options options);
+
+/* (x_i, y_i) ← (c x_i + s y_i, c y_i - s x_i), each number rounded once. */
+int halfulp_rot(halfulp_matrix x, halfulp_matrix y, halfulp_scalar c, halfulp_scalar s, halfulp_options options);
+
+/* (x_i, y_i) ← (h11 x_i + h12 y_i, h21 x_i + h22 y_i), each number rounded once; the flag is -2
+ * for the identity, -1 for all four numbers, 0 for h11 = h22 = 1, 1 for h21 = -1 and h12 = 1,
+ * as in the BLAS. */
+int halfulp_rotm(halfulp_matrix x, halfulp_matrix y, int64_t flag, halfulp_scalar h11, halfulp_scalar h21, halfulp_scalar h12, halfulp_scalar h22, halfulp_options options);
+
+/* The plane rotation that takes (a, b) to (r, 0): a record of the scalars c, s, r and z of the
+ * BLAS, each the exact one rounded once to the format, that of a without one. */
+int halfulp_rotg(halfulp_scalar a, halfulp_scalar b, const char *format, halfulp_options options, halfulp_record *result);
+
+/* The modified Givens rotation of the BLAS: a record of the integer flag and the scalars h11,
+ * h21, h12, h22, d1, d2 and x1, each the exact one rounded once to the format, that of d1
+ * without one. */
+int halfulp_rotmg(halfulp_scalar d1, halfulp_scalar d2, halfulp_scalar x1, halfulp_scalar y1, const char *format, halfulp_options options, halfulp_record *result);
 
 /* ---- BLAS level 2 ---- */
 
-/* y ← α op(A) x + β y, each entry rounded once to the format of y. */
+/* y ← α op(A) x + β y, each entry rounded once to the format of y. β = 0 leaves the old y
+ * unread, α = 0 A and x. */
 int halfulp_gemv(char trans, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix x, halfulp_scalar beta, halfulp_matrix y, halfulp_options options);
+
+/* z ← α op(A) x + β y, each entry rounded once to the format of z. y may be 0 for β = 0. */
+int halfulp_gemv_to(char trans, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix x, halfulp_scalar beta, halfulp_matrix y, halfulp_matrix z, halfulp_options options);
+
+/* y ← α op(A) x + β y for a band matrix of m rows with kl diagonals below and ku above the main
+ * one: entry (i, j) of A is entry (ku + i - j, j) of ab. */
+int halfulp_gbmv(char trans, int64_t m, int64_t kl, int64_t ku, halfulp_scalar alpha, halfulp_matrix ab, halfulp_matrix x, halfulp_scalar beta, halfulp_matrix y, halfulp_options options);
+
+/* y ← α A x + β y for a symmetric matrix of which a holds a triangle; the other one is not
+ * read. */
+int halfulp_symv(char uplo, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix x, halfulp_scalar beta, halfulp_matrix y, halfulp_options options);
+
+/* y ← α A x + β y for a symmetric band matrix with kd diagonals on each side: entry (i, j) of A
+ * is entry (kd + i - j, j) of ab for 'U', and (i - j, j) for 'L'. */
+int halfulp_sbmv(char uplo, int64_t kd, halfulp_scalar alpha, halfulp_matrix ab, halfulp_matrix x, halfulp_scalar beta, halfulp_matrix y, halfulp_options options);
+
+/* y ← α A x + β y for a symmetric matrix of which ap holds a triangle column after column. */
+int halfulp_spmv(char uplo, halfulp_scalar alpha, halfulp_matrix ap, halfulp_matrix x, halfulp_scalar beta, halfulp_matrix y, halfulp_options options);
+
+/* x ← op(A) x for a triangular matrix, each entry rounded once to the format of x. */
+int halfulp_trmv(char uplo, char trans, char diag, halfulp_matrix a, halfulp_matrix x, halfulp_options options);
+
+/* Solves op(A) x = b for a triangular matrix, b and then the solution in x: each entry is the
+ * exact quotient that the entries before it make, rounded once. */
+int halfulp_trsv(char uplo, char trans, char diag, halfulp_matrix a, halfulp_matrix x, halfulp_options options);
+
+/* A ← α x yᵀ + A, each entry rounded once to the format of A. */
+int halfulp_ger(halfulp_scalar alpha, halfulp_matrix x, halfulp_matrix y, halfulp_matrix a, halfulp_options options);
+
+/* A ← α x xᵀ + A in a triangle of A. */
+int halfulp_syr(char uplo, halfulp_scalar alpha, halfulp_matrix x, halfulp_matrix a, halfulp_options options);
+
+/* A ← α x yᵀ + α y xᵀ + A in a triangle of A. */
+int halfulp_syr2(char uplo, halfulp_scalar alpha, halfulp_matrix x, halfulp_matrix y, halfulp_matrix a, halfulp_options options);
 
 /* ---- BLAS level 3 ---- */
 
 /* C ← α op(A) op(B) + β C, each entry rounded once to the format of C. β = 0 leaves the old C
- * unread. */
+ * unread, α = 0 A and B. */
 int halfulp_gemm(char transa, char transb, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_scalar beta, halfulp_matrix c, halfulp_options options);
+
+/* D ← α op(A) op(B) + β C, each entry rounded once to the format of D. C may be 0 for β = 0. */
+int halfulp_gemm_to(char transa, char transb, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_scalar beta, halfulp_matrix c, halfulp_matrix d, halfulp_options options);
+
+/* C ← α A B + β C, or α B A + β C for the side 'R', with a symmetric matrix A of which a holds
+ * a triangle, each entry rounded once to the format of C. */
+int halfulp_symm(char side, char uplo, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_scalar beta, halfulp_matrix c, halfulp_options options);
+
+/* D ← α A B + β C, or α B A + β C, as halfulp_symm. C may be 0 for β = 0. */
+int halfulp_symm_to(char side, char uplo, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_scalar beta, halfulp_matrix c, halfulp_matrix d, halfulp_options options);
+
+/* C ← α A Aᵀ + β C, or α Aᵀ A + β C for trans 'T', in a triangle of C, each entry rounded once
+ * to the format of C. */
+int halfulp_syrk(char uplo, char trans, halfulp_scalar alpha, halfulp_matrix a, halfulp_scalar beta, halfulp_matrix c, halfulp_options options);
+
+/* C ← α A Bᵀ + α B Aᵀ + β C, or α Aᵀ B + α Bᵀ A + β C for trans 'T', in a triangle of C, each
+ * entry rounded once to the format of C. */
+int halfulp_syr2k(char uplo, char trans, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_scalar beta, halfulp_matrix c, halfulp_options options);
+
+/* As halfulp_syr2k, into a triangle of D. C may be 0 for β = 0. */
+int halfulp_syr2k_to(char uplo, char trans, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_scalar beta, halfulp_matrix c, halfulp_matrix d, halfulp_options options);
+
+/* B ← α op(A) B, or α B op(A) for the side 'R', with a triangular matrix A, each entry rounded
+ * once to the format of B. */
+int halfulp_trmm(char side, char uplo, char trans, char diag, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_options options);
+
+/* C ← α op(A) B, or α B op(A) for the side 'R', as halfulp_trmm. */
+int halfulp_trmm_to(char side, char uplo, char trans, char diag, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_matrix c, halfulp_options options);
+
+/* Solves op(A) X = α B, or X op(A) = α B for the side 'R', with a triangular matrix A, B and
+ * then the solution in b: each entry is the exact quotient that the entries before it make,
+ * rounded once. halfulp_solve gives the solution itself rounded. */
+int halfulp_trsm(char side, char uplo, char trans, char diag, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_options options);
+
+/* As halfulp_trsm, with the solution in X, rounded to its format. */
+int halfulp_trsm_to(char side, char uplo, char trans, char diag, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_matrix x, halfulp_options options);
 
 /* ---- Linear systems ---- */
 
-/* The solution X of A X = B, A square and regular, each entry rounded once to the format, that of A
- * without one, whatever the condition of A. HALFULP_SINGULAR if A is singular, which is proved. */
+/* The solution X of A X = B, A square and regular, each entry rounded once to the format, that
+ * of A without one, whatever the condition of A. HALFULP_SINGULAR if A is singular, which is
+ * proved. */
 int halfulp_solve(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result);
 
 /* The inverse of a square matrix, each entry rounded once to the format, that of A without one.
  * Errors as halfulp_solve. */
 int halfulp_inverse(halfulp_matrix a, const char *format, halfulp_options options, halfulp_matrix *result);
 
-/* The determinant of a square matrix, rounded once to the format, that of A without one: 0 for a
- * singular one, 1 for one of order 0. One beyond the range of the format is an infinity or 0:
+/* The determinant of a square matrix, rounded once to the format, that of A without one: 0 for
+ * a singular one, 1 for one of order 0. One beyond the range of the format is an infinity or 0:
  * halfulp_slogdet, or an mp format, holds all. */
 int halfulp_det(halfulp_matrix a, const char *format, halfulp_options options, halfulp_scalar *result);
+
+/* log |det A|, rounded once to the format, that of A without one, and the sign of det A: -inf
+ * and 0 for a singular matrix. */
+int halfulp_slogdet(halfulp_matrix a, const char *format, halfulp_options options, int64_t *sign, halfulp_scalar *log);
+
+/* The condition number ‖A‖ ‖A⁻¹‖, rounded once to the format, that of A without one: inf for a
+ * singular matrix, 0 for order 0. */
+int halfulp_cond(char norm, halfulp_matrix a, const char *format, halfulp_options options, halfulp_scalar *result);
+
+/* A norm of a matrix, rounded once to the format, that of A without one; 0 for no entries. */
+int halfulp_norm(char norm, halfulp_matrix a, const char *format, halfulp_options options, halfulp_scalar *result);
+
+/* The rank, which is proved. */
+int halfulp_rank(halfulp_matrix a, halfulp_options options, int64_t *result);
+
+/* A basis of the null space, an n x (n - rank) matrix, each entry rounded once to the format,
+ * that of A without one. */
+int halfulp_null_space(halfulp_matrix a, const char *format, halfulp_options options, halfulp_matrix *result);
+
+/* The X of min ‖B - A X‖₂, or with weights w_i ≥ 0 of the rows of min Σ w_i (b - A x)_i², each
+ * entry rounded once to the format, that of A without one. A has independent columns, or with
+ * fewer rows than columns independent rows, then X has the smallest norm; else
+ * HALFULP_SINGULAR. */
+int halfulp_lstsq(halfulp_matrix a, halfulp_matrix b, halfulp_matrix weights, const char *format, halfulp_options options, halfulp_matrix *result);
+
+/* Fits B = A X + E by least squares: a record of X and standard_errors, with covariance
+ * covariance_0 and so on, one for each column of B, the rows residual_ss, residual_ms,
+ * residual_sd, regression_ss, r_squared and f with one entry for each column of B, and the
+ * integers observations, degrees_of_freedom and centered. Units, if not NULL, are what one of
+ * the numbers stands for, such as "1/1000"; column_units has one for each column of A, between
+ * commas. */
+int halfulp_regression(halfulp_matrix a, halfulp_matrix b, halfulp_matrix weights, const char *unit, const char *column_units, const char *weight_unit, int covariance, const char *format, halfulp_options options, halfulp_record *result);
+
+/* Fits a polynomial to the points (x_i, y_i): X of the record has the coefficients of 1, x, x²
+ * and so on. Else as halfulp_regression. */
+int halfulp_polyfit(halfulp_matrix x, halfulp_matrix y, int64_t degree, halfulp_matrix weights, const char *unit, const char *x_unit, const char *weight_unit, int covariance, const char *format, halfulp_options options, halfulp_record *result);
+
+/* A^exponent, exponent ≥ 0, each entry rounded once to the format, that of A without one. */
+int halfulp_matrix_power(halfulp_matrix a, int64_t exponent, const char *format, halfulp_options options, halfulp_matrix *result);
+
+/* exp(A) = Σ A^k/k!, each entry rounded once to the format, that of A without one. */
+int halfulp_expm(halfulp_matrix a, const char *format, halfulp_options options, halfulp_matrix *result);
+
+/* P A = L U with partial pivoting: a record of the matrices L and U and the integers P, row i
+ * of P A being row P[i] of A. Each entry is the exact one for P rounded once to the format,
+ * that of A without one. */
+int halfulp_lu(halfulp_matrix a, const char *format, halfulp_options options, halfulp_record *result);
+
+/* A = L Lᵀ: a record of the matrix L. HALFULP_NOT_POSITIVE_DEFINITE where there is none. */
+int halfulp_cholesky(halfulp_matrix a, const char *format, halfulp_options options, halfulp_record *result);
+
+/* A = Q R, or A P = Q R if pivoted: a record of the matrices Q, with orthonormal columns, and
+ * R, with a positive diagonal, and for pivoted the integers P, column j of A P being column
+ * P[j] of A. */
+int halfulp_qr(halfulp_matrix a, int pivoted, const char *format, halfulp_options options, halfulp_record *result);
+
+/* P A Pᵀ = L D Lᵀ for a symmetric matrix: a record of the matrices L and D, the integers P, and
+ * blocks, the orders 1 or 2 of the blocks of D. */
+int halfulp_ldlt(halfulp_matrix a, const char *format, halfulp_options options, halfulp_record *result);
+
+/* The solution X of A X = B for the square matrix A of a record of factors, each entry that of
+ * A itself rounded once to the format, that of B without one; fast from the second call on. */
+int halfulp_factors_solve(halfulp_record factors, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result);
+
+/* Proved bounds L ≤ X ≤ U of the solution of A X = B after some steps of refinement, rounded
+ * outwards to the format, that of A without one. They depend on the machine. */
+int halfulp_enclose(halfulp_matrix a, halfulp_matrix b, int64_t steps, const char *format, halfulp_options options, halfulp_matrix *lower, halfulp_matrix *upper);
+
+/* Bounds of the solutions of all systems whose entries are within da of a and db of b; 0 for da
+ * or db stands for zeros. HALFULP_RANGE where matrices in the intervals are not proved regular. */
+int halfulp_enclose_set(halfulp_matrix a, halfulp_matrix da, halfulp_matrix b, halfulp_matrix db, int64_t steps, const char *format, halfulp_options options, halfulp_matrix *lower, halfulp_matrix *upper);
+
+/* ---- Verification ---- */
+
+/* Compares C, from whatever program, with the exact product A B rounded to the format of C: a
+ * record of the integers entries, correct (correctly rounded), faithful (of the others, less
+ * than an ulp away) and wrong, the real largest (error in ulps) and the integers row and col
+ * where that is. */
+int halfulp_verify_product(halfulp_matrix a, halfulp_matrix b, halfulp_matrix c, halfulp_options options, halfulp_record *result);
+
+/* Compares X, from whatever program, with the exact solution of A X = B rounded to the format
+ * of X: a record as of halfulp_verify_product. */
+int halfulp_verify_solution(halfulp_matrix a, halfulp_matrix b, halfulp_matrix x, halfulp_options options, halfulp_record *result);
+
+/* ---- Files ---- */
+
+/* Reads a matrix from a Matrix Market, .npy or .npz file or a table of numbers, packed by gzip
+ * or not, in a format that holds its numbers, or rounded to the one given. HALFULP_FILE if that
+ * fails; the text names the line. */
+int halfulp_read(const char *file, const char *format, halfulp_options options, halfulp_matrix *result);
+
+/* Writes a matrix to a file, whose name says of what kind it is (.mtx, .npy, .npz, .csv, .tsv,
+ * .txt, and .gz after it), whole or not at all; for digits see halfulp_matrix_get_text. */
+int halfulp_write(halfulp_matrix a, const char *file, int64_t digits, halfulp_options options);
 
 #ifdef __cplusplus
 }

@@ -8,8 +8,8 @@
 int forked;
 static long parent;
 
-/* The text of each thread. It is no thread-local array: Go's runtime puts the thread-local storage of
- * the whole library in a block of few hundred bytes where a program loads it by dlopen. */
+/* The text of each thread. It is no thread-local array: Go's runtime puts the thread-local storage
+ * of the whole library in a block of few hundred bytes where a program loads it by dlopen. */
 static pthread_key_t last_error;
 
 /* A child of fork has none of the threads of Go's runtime: a call would wait for ever. */

@@ -1,6 +1,6 @@
-// Command c is libhalfulp, the C library of halfulp: see halfulp.h. It is built by "make lib" of the
-// repository, as a shared library. internal/table lists its functions; the header, what C calls, and
-// the declarations for Python are generated from that.
+// Command c is libhalfulp, the C library of halfulp: see halfulp.h. "make lib" of the repository
+// builds it as a shared library. Package internal/table lists its functions; the header, the
+// functions that C calls, and the declarations for Python are generated from that.
 package main
 
 import (

@@ -554,6 +554,118 @@ int halfulp_scalar_sqrt(halfulp_scalar x, const char *format, halfulp_scalar *re
 	return finish(status, error);
 }
 
+int halfulp_add(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_add");
+	char *error = NULL;
+	int status = goHalfulp_add(a, b, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_sub(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_sub");
+	char *error = NULL;
+	int status = goHalfulp_sub(a, b, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_mul(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_mul");
+	char *error = NULL;
+	int status = goHalfulp_mul(a, b, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_div(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_div");
+	char *error = NULL;
+	int status = goHalfulp_div(a, b, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_sqrt(halfulp_matrix a, const char *format, halfulp_options options, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_sqrt");
+	char *error = NULL;
+	int status = goHalfulp_sqrt(a, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_neg(halfulp_matrix a, halfulp_options options, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_neg");
+	char *error = NULL;
+	int status = goHalfulp_neg(a, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_abs(halfulp_matrix a, halfulp_options options, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_abs");
+	char *error = NULL;
+	int status = goHalfulp_abs(a, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_compare(halfulp_matrix a, halfulp_matrix b, int8_t *data, int64_t row_stride, int64_t col_stride) {
+	if (forked)
+		return refuse("halfulp_compare");
+	char *error = NULL;
+	int status = goHalfulp_compare(a, b, data, row_stride, col_stride, &error);
+	return finish(status, error);
+}
+
+int halfulp_record_names(halfulp_record record, char **result) {
+	if (forked)
+		return refuse("halfulp_record_names");
+	char *error = NULL;
+	int status = goHalfulp_record_names(record, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_record_matrix(halfulp_record record, const char *name, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_record_matrix");
+	char *error = NULL;
+	int status = goHalfulp_record_matrix(record, (void *)name, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_record_scalar(halfulp_record record, const char *name, halfulp_scalar *result) {
+	if (forked)
+		return refuse("halfulp_record_scalar");
+	char *error = NULL;
+	int status = goHalfulp_record_scalar(record, (void *)name, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_record_integer(halfulp_record record, const char *name, int64_t *result) {
+	if (forked)
+		return refuse("halfulp_record_integer");
+	char *error = NULL;
+	int status = goHalfulp_record_integer(record, (void *)name, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_record_integers(halfulp_record record, const char *name, int64_t *data, int64_t room, int64_t *count) {
+	if (forked)
+		return refuse("halfulp_record_integers");
+	char *error = NULL;
+	int status = goHalfulp_record_integers(record, (void *)name, data, room, count, &error);
+	return finish(status, error);
+}
+
+int halfulp_record_real(halfulp_record record, const char *name, double *result) {
+	if (forked)
+		return refuse("halfulp_record_real");
+	char *error = NULL;
+	int status = goHalfulp_record_real(record, (void *)name, result, &error);
+	return finish(status, error);
+}
+
 int halfulp_sum(halfulp_matrix x, const char *format, halfulp_options options, halfulp_scalar *result) {
 	if (forked)
 		return refuse("halfulp_sum");
@@ -586,11 +698,107 @@ int halfulp_nrm2(halfulp_matrix x, const char *format, halfulp_options options, 
 	return finish(status, error);
 }
 
+int halfulp_mean(halfulp_matrix x, const char *format, halfulp_options options, halfulp_scalar *result) {
+	if (forked)
+		return refuse("halfulp_mean");
+	char *error = NULL;
+	int status = goHalfulp_mean(x, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_stddev(halfulp_matrix x, const char *format, halfulp_options options, halfulp_scalar *result) {
+	if (forked)
+		return refuse("halfulp_stddev");
+	char *error = NULL;
+	int status = goHalfulp_stddev(x, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_autocorr1(halfulp_matrix x, const char *format, halfulp_options options, halfulp_scalar *result) {
+	if (forked)
+		return refuse("halfulp_autocorr1");
+	char *error = NULL;
+	int status = goHalfulp_autocorr1(x, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_iamax(halfulp_matrix x, halfulp_options options, int64_t *result) {
+	if (forked)
+		return refuse("halfulp_iamax");
+	char *error = NULL;
+	int status = goHalfulp_iamax(x, options, result, &error);
+	return finish(status, error);
+}
+
 int halfulp_matmul(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result) {
 	if (forked)
 		return refuse("halfulp_matmul");
 	char *error = NULL;
 	int status = goHalfulp_matmul(a, b, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_axpy(halfulp_scalar alpha, halfulp_matrix x, halfulp_matrix y, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_axpy");
+	char *error = NULL;
+	int status = goHalfulp_axpy(alpha, x, y, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_scal(halfulp_scalar alpha, halfulp_matrix x, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_scal");
+	char *error = NULL;
+	int status = goHalfulp_scal(alpha, x, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_copy(halfulp_matrix x, halfulp_matrix y, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_copy");
+	char *error = NULL;
+	int status = goHalfulp_copy(x, y, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_swap(halfulp_matrix x, halfulp_matrix y, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_swap");
+	char *error = NULL;
+	int status = goHalfulp_swap(x, y, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_rot(halfulp_matrix x, halfulp_matrix y, halfulp_scalar c, halfulp_scalar s, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_rot");
+	char *error = NULL;
+	int status = goHalfulp_rot(x, y, c, s, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_rotm(halfulp_matrix x, halfulp_matrix y, int64_t flag, halfulp_scalar h11, halfulp_scalar h21, halfulp_scalar h12, halfulp_scalar h22, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_rotm");
+	char *error = NULL;
+	int status = goHalfulp_rotm(x, y, flag, h11, h21, h12, h22, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_rotg(halfulp_scalar a, halfulp_scalar b, const char *format, halfulp_options options, halfulp_record *result) {
+	if (forked)
+		return refuse("halfulp_rotg");
+	char *error = NULL;
+	int status = goHalfulp_rotg(a, b, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_rotmg(halfulp_scalar d1, halfulp_scalar d2, halfulp_scalar x1, halfulp_scalar y1, const char *format, halfulp_options options, halfulp_record *result) {
+	if (forked)
+		return refuse("halfulp_rotmg");
+	char *error = NULL;
+	int status = goHalfulp_rotmg(d1, d2, x1, y1, (void *)format, options, result, &error);
 	return finish(status, error);
 }
 
@@ -602,11 +810,171 @@ int halfulp_gemv(char trans, halfulp_scalar alpha, halfulp_matrix a, halfulp_mat
 	return finish(status, error);
 }
 
+int halfulp_gemv_to(char trans, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix x, halfulp_scalar beta, halfulp_matrix y, halfulp_matrix z, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_gemv_to");
+	char *error = NULL;
+	int status = goHalfulp_gemv_to(trans, alpha, a, x, beta, y, z, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_gbmv(char trans, int64_t m, int64_t kl, int64_t ku, halfulp_scalar alpha, halfulp_matrix ab, halfulp_matrix x, halfulp_scalar beta, halfulp_matrix y, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_gbmv");
+	char *error = NULL;
+	int status = goHalfulp_gbmv(trans, m, kl, ku, alpha, ab, x, beta, y, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_symv(char uplo, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix x, halfulp_scalar beta, halfulp_matrix y, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_symv");
+	char *error = NULL;
+	int status = goHalfulp_symv(uplo, alpha, a, x, beta, y, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_sbmv(char uplo, int64_t kd, halfulp_scalar alpha, halfulp_matrix ab, halfulp_matrix x, halfulp_scalar beta, halfulp_matrix y, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_sbmv");
+	char *error = NULL;
+	int status = goHalfulp_sbmv(uplo, kd, alpha, ab, x, beta, y, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_spmv(char uplo, halfulp_scalar alpha, halfulp_matrix ap, halfulp_matrix x, halfulp_scalar beta, halfulp_matrix y, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_spmv");
+	char *error = NULL;
+	int status = goHalfulp_spmv(uplo, alpha, ap, x, beta, y, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_trmv(char uplo, char trans, char diag, halfulp_matrix a, halfulp_matrix x, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_trmv");
+	char *error = NULL;
+	int status = goHalfulp_trmv(uplo, trans, diag, a, x, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_trsv(char uplo, char trans, char diag, halfulp_matrix a, halfulp_matrix x, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_trsv");
+	char *error = NULL;
+	int status = goHalfulp_trsv(uplo, trans, diag, a, x, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_ger(halfulp_scalar alpha, halfulp_matrix x, halfulp_matrix y, halfulp_matrix a, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_ger");
+	char *error = NULL;
+	int status = goHalfulp_ger(alpha, x, y, a, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_syr(char uplo, halfulp_scalar alpha, halfulp_matrix x, halfulp_matrix a, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_syr");
+	char *error = NULL;
+	int status = goHalfulp_syr(uplo, alpha, x, a, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_syr2(char uplo, halfulp_scalar alpha, halfulp_matrix x, halfulp_matrix y, halfulp_matrix a, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_syr2");
+	char *error = NULL;
+	int status = goHalfulp_syr2(uplo, alpha, x, y, a, options, &error);
+	return finish(status, error);
+}
+
 int halfulp_gemm(char transa, char transb, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_scalar beta, halfulp_matrix c, halfulp_options options) {
 	if (forked)
 		return refuse("halfulp_gemm");
 	char *error = NULL;
 	int status = goHalfulp_gemm(transa, transb, alpha, a, b, beta, c, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_gemm_to(char transa, char transb, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_scalar beta, halfulp_matrix c, halfulp_matrix d, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_gemm_to");
+	char *error = NULL;
+	int status = goHalfulp_gemm_to(transa, transb, alpha, a, b, beta, c, d, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_symm(char side, char uplo, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_scalar beta, halfulp_matrix c, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_symm");
+	char *error = NULL;
+	int status = goHalfulp_symm(side, uplo, alpha, a, b, beta, c, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_symm_to(char side, char uplo, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_scalar beta, halfulp_matrix c, halfulp_matrix d, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_symm_to");
+	char *error = NULL;
+	int status = goHalfulp_symm_to(side, uplo, alpha, a, b, beta, c, d, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_syrk(char uplo, char trans, halfulp_scalar alpha, halfulp_matrix a, halfulp_scalar beta, halfulp_matrix c, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_syrk");
+	char *error = NULL;
+	int status = goHalfulp_syrk(uplo, trans, alpha, a, beta, c, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_syr2k(char uplo, char trans, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_scalar beta, halfulp_matrix c, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_syr2k");
+	char *error = NULL;
+	int status = goHalfulp_syr2k(uplo, trans, alpha, a, b, beta, c, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_syr2k_to(char uplo, char trans, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_scalar beta, halfulp_matrix c, halfulp_matrix d, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_syr2k_to");
+	char *error = NULL;
+	int status = goHalfulp_syr2k_to(uplo, trans, alpha, a, b, beta, c, d, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_trmm(char side, char uplo, char trans, char diag, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_trmm");
+	char *error = NULL;
+	int status = goHalfulp_trmm(side, uplo, trans, diag, alpha, a, b, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_trmm_to(char side, char uplo, char trans, char diag, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_matrix c, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_trmm_to");
+	char *error = NULL;
+	int status = goHalfulp_trmm_to(side, uplo, trans, diag, alpha, a, b, c, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_trsm(char side, char uplo, char trans, char diag, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_trsm");
+	char *error = NULL;
+	int status = goHalfulp_trsm(side, uplo, trans, diag, alpha, a, b, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_trsm_to(char side, char uplo, char trans, char diag, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_matrix x, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_trsm_to");
+	char *error = NULL;
+	int status = goHalfulp_trsm_to(side, uplo, trans, diag, alpha, a, b, x, options, &error);
 	return finish(status, error);
 }
 
@@ -631,5 +999,173 @@ int halfulp_det(halfulp_matrix a, const char *format, halfulp_options options, h
 		return refuse("halfulp_det");
 	char *error = NULL;
 	int status = goHalfulp_det(a, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_slogdet(halfulp_matrix a, const char *format, halfulp_options options, int64_t *sign, halfulp_scalar *log) {
+	if (forked)
+		return refuse("halfulp_slogdet");
+	char *error = NULL;
+	int status = goHalfulp_slogdet(a, (void *)format, options, sign, log, &error);
+	return finish(status, error);
+}
+
+int halfulp_cond(char norm, halfulp_matrix a, const char *format, halfulp_options options, halfulp_scalar *result) {
+	if (forked)
+		return refuse("halfulp_cond");
+	char *error = NULL;
+	int status = goHalfulp_cond(norm, a, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_norm(char norm, halfulp_matrix a, const char *format, halfulp_options options, halfulp_scalar *result) {
+	if (forked)
+		return refuse("halfulp_norm");
+	char *error = NULL;
+	int status = goHalfulp_norm(norm, a, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_rank(halfulp_matrix a, halfulp_options options, int64_t *result) {
+	if (forked)
+		return refuse("halfulp_rank");
+	char *error = NULL;
+	int status = goHalfulp_rank(a, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_null_space(halfulp_matrix a, const char *format, halfulp_options options, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_null_space");
+	char *error = NULL;
+	int status = goHalfulp_null_space(a, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_lstsq(halfulp_matrix a, halfulp_matrix b, halfulp_matrix weights, const char *format, halfulp_options options, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_lstsq");
+	char *error = NULL;
+	int status = goHalfulp_lstsq(a, b, weights, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_regression(halfulp_matrix a, halfulp_matrix b, halfulp_matrix weights, const char *unit, const char *column_units, const char *weight_unit, int covariance, const char *format, halfulp_options options, halfulp_record *result) {
+	if (forked)
+		return refuse("halfulp_regression");
+	char *error = NULL;
+	int status = goHalfulp_regression(a, b, weights, (void *)unit, (void *)column_units, (void *)weight_unit, covariance, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_polyfit(halfulp_matrix x, halfulp_matrix y, int64_t degree, halfulp_matrix weights, const char *unit, const char *x_unit, const char *weight_unit, int covariance, const char *format, halfulp_options options, halfulp_record *result) {
+	if (forked)
+		return refuse("halfulp_polyfit");
+	char *error = NULL;
+	int status = goHalfulp_polyfit(x, y, degree, weights, (void *)unit, (void *)x_unit, (void *)weight_unit, covariance, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_matrix_power(halfulp_matrix a, int64_t exponent, const char *format, halfulp_options options, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_matrix_power");
+	char *error = NULL;
+	int status = goHalfulp_matrix_power(a, exponent, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_expm(halfulp_matrix a, const char *format, halfulp_options options, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_expm");
+	char *error = NULL;
+	int status = goHalfulp_expm(a, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_lu(halfulp_matrix a, const char *format, halfulp_options options, halfulp_record *result) {
+	if (forked)
+		return refuse("halfulp_lu");
+	char *error = NULL;
+	int status = goHalfulp_lu(a, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_cholesky(halfulp_matrix a, const char *format, halfulp_options options, halfulp_record *result) {
+	if (forked)
+		return refuse("halfulp_cholesky");
+	char *error = NULL;
+	int status = goHalfulp_cholesky(a, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_qr(halfulp_matrix a, int pivoted, const char *format, halfulp_options options, halfulp_record *result) {
+	if (forked)
+		return refuse("halfulp_qr");
+	char *error = NULL;
+	int status = goHalfulp_qr(a, pivoted, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_ldlt(halfulp_matrix a, const char *format, halfulp_options options, halfulp_record *result) {
+	if (forked)
+		return refuse("halfulp_ldlt");
+	char *error = NULL;
+	int status = goHalfulp_ldlt(a, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_factors_solve(halfulp_record factors, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_factors_solve");
+	char *error = NULL;
+	int status = goHalfulp_factors_solve(factors, b, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_enclose(halfulp_matrix a, halfulp_matrix b, int64_t steps, const char *format, halfulp_options options, halfulp_matrix *lower, halfulp_matrix *upper) {
+	if (forked)
+		return refuse("halfulp_enclose");
+	char *error = NULL;
+	int status = goHalfulp_enclose(a, b, steps, (void *)format, options, lower, upper, &error);
+	return finish(status, error);
+}
+
+int halfulp_enclose_set(halfulp_matrix a, halfulp_matrix da, halfulp_matrix b, halfulp_matrix db, int64_t steps, const char *format, halfulp_options options, halfulp_matrix *lower, halfulp_matrix *upper) {
+	if (forked)
+		return refuse("halfulp_enclose_set");
+	char *error = NULL;
+	int status = goHalfulp_enclose_set(a, da, b, db, steps, (void *)format, options, lower, upper, &error);
+	return finish(status, error);
+}
+
+int halfulp_verify_product(halfulp_matrix a, halfulp_matrix b, halfulp_matrix c, halfulp_options options, halfulp_record *result) {
+	if (forked)
+		return refuse("halfulp_verify_product");
+	char *error = NULL;
+	int status = goHalfulp_verify_product(a, b, c, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_verify_solution(halfulp_matrix a, halfulp_matrix b, halfulp_matrix x, halfulp_options options, halfulp_record *result) {
+	if (forked)
+		return refuse("halfulp_verify_solution");
+	char *error = NULL;
+	int status = goHalfulp_verify_solution(a, b, x, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_read(const char *file, const char *format, halfulp_options options, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_read");
+	char *error = NULL;
+	int status = goHalfulp_read((void *)file, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_write(halfulp_matrix a, const char *file, int64_t digits, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_write");
+	char *error = NULL;
+	int status = goHalfulp_write(a, (void *)file, digits, options, &error);
 	return finish(status, error);
 }

@@ -58,10 +58,10 @@ func compile(t *testing.T, source string, flags ...string) string {
 
 // TestPrograms runs the C programs that test themselves.
 func TestPrograms(t *testing.T) {
-	for _, name := range []string{"data", "routines"} {
+	for _, name := range []string{"data", "routines", "calls"} {
 		t.Run(name, func(t *testing.T) {
 			program := compile(t, "testdata/"+name+".c")
-			out, err := exec.Command(program).CombinedOutput()
+			out, err := exec.Command(program, t.TempDir()).CombinedOutput()
 			if err != nil || string(out) != "passed\n" {
 				t.Errorf("%v\n%s", err, out)
 			}

@@ -78,6 +78,12 @@ func wrapped(text, prefix string, width int) string {
 	return b.String()
 }
 
+// commented returns text as a comment of C.
+func commented(text, indent string) string {
+	lines := strings.TrimSuffix(wrapped(text, " * ", 96-4*len(indent)), "\n")
+	return indent + "/*" + strings.TrimPrefix(strings.ReplaceAll(lines, "\n", "\n"+indent), " *") + " */\n"
+}
+
 // declared returns an argument's declaration in C, or with another type.
 func declared(typ, name string) string {
 	if strings.HasSuffix(typ, "*") {
@@ -112,10 +118,10 @@ func header() []byte {
 	b.WriteString(`/* ` + marker + ` */
 
 /*
-` + wrapped(`libhalfulp: linear algebra at any precision, every result correctly rounded, the same bits on every machine.`, " * ", 100) + " *\n" +
-		wrapped(`Every function returns HALFULP_OK, which is 0, or another status; then it has made nothing, and halfulp_last_error says why. Matrices, scalars, records of results and options are handles: numbers, which halfulp_free frees; 0 stands for none. A freed handle is an error, not a crash. A vector is a matrix of one column or of one row. A function that makes something stores its handle through its last arguments.`, " * ", 100) + " *\n" +
-		wrapped(`Formats are texts: "f32", "f64", "dd", "td", "qd", and "mp:P" for P bits. Where NULL or "" may be given, the format of the first operand is meant. Letters may be of either case. Indices begin with 0.`, " * ", 100) + " *\n" +
-		wrapped(`All functions may be called by several threads at once. Numbers that a call reads must not be written meanwhile. After fork the child gets HALFULP_FORKED from every call; a child that calls exec is not concerned. The library stays loaded after dlclose.`, " * ", 100) + ` */
+` + wrapped(`libhalfulp: linear algebra at any precision, every result correctly rounded, the same bits on every machine.`, " * ", 96) + " *\n" +
+		wrapped(`Every function returns HALFULP_OK, which is 0, or another status; then it has made nothing, and halfulp_last_error says why. Matrices, scalars, records of results and options are handles: numbers, which halfulp_free frees; 0 stands for none. A freed handle is an error, not a crash. A vector is a matrix of one column or of one row. A function that makes something stores its handle through its last arguments.`, " * ", 96) + " *\n" +
+		wrapped(`Formats are texts: "f32", "f64", "dd", "td", "qd", and "mp:P" for P bits. Where NULL or "" may be given, the format of the first operand is meant. Letters may be of either case. Indices begin with 0.`, " * ", 96) + " *\n" +
+		wrapped(`All functions may be called by several threads at once. Numbers that a call reads must not be written meanwhile. After fork the child gets HALFULP_FORKED from every call; a child that calls exec is not concerned. The library stays loaded after dlclose.`, " * ", 96) + ` */
 #ifndef HALFULP_H
 #define HALFULP_H
 
@@ -143,7 +149,7 @@ typedef int (*halfulp_progress)(double done, void *argument);
 enum halfulp_status {
 `)
 	for i, s := range table.Statuses {
-		fmt.Fprintf(&b, "\tHALFULP_%s = %d, /* %s */\n", s.Name, i, s.Doc)
+		fmt.Fprintf(&b, "%s\tHALFULP_%s = %d,\n", commented(s.Doc, "\t"), s.Name, i)
 	}
 	b.WriteString(`};
 
@@ -156,8 +162,7 @@ void halfulp_text_free(void *text);
 	for _, g := range table.Functions {
 		fmt.Fprintf(&b, "\n/* ---- %s ---- */\n", g.Title)
 		for _, f := range g.Functions {
-			text := strings.TrimSuffix(strings.TrimPrefix(wrapped(f.Doc, " * ", 100), " * "), "\n")
-			fmt.Fprintf(&b, "\n/* %s */\n%s;\n", text, prototype(f))
+			fmt.Fprintf(&b, "\n%s%s;\n", commented(f.Doc, ""), prototype(f))
 		}
 	}
 	b.WriteString(`
