@@ -58,6 +58,27 @@ static int long_call(halfulp_options options) {
 	return status;
 }
 
+/* A handle that one thread frees while others use it: each call finds it or not. */
+static void *use(void *argument) {
+	(void)argument;
+	for (int i = 0; i < 200; i++) {
+		double z[16];
+		int status = halfulp_matrix_get_f64(shared, z, 1, 4);
+		CHECK(status == HALFULP_OK || status == HALFULP_MISUSE);
+	}
+	return NULL;
+}
+
+static void freed(void) {
+	pthread_t t[THREADS];
+	OK(halfulp_identity(4, NULL, &shared));
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&t[i], NULL, use, NULL);
+	free_handle(shared);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(t[i], NULL);
+}
+
 static pthread_t caller;
 static int reports;
 
@@ -186,6 +207,7 @@ static void forked(void) {
 
 int main(void) {
 	threads();
+	freed();
 	cancellation();
 	options();
 	forked();
