@@ -378,6 +378,43 @@ static void entries(void) {
 			free_handle(z);
 		}
 	}
+	/* Each way of an operation rounds as scalars do. */
+	typedef int scalar_operation(halfulp_scalar, halfulp_scalar, const char *, halfulp_scalar *);
+	scalar_operation *scalars[] = {halfulp_scalar_add, halfulp_scalar_sub, halfulp_scalar_mul, halfulp_scalar_div};
+	const char *formats[] = {"f32", "f64", "dd", "mp:60"};
+	const char *texts[] = {"0.1", "-0", "inf", "1e30", "-7", "nan", "0", "-inf", "3.3", "1e-40", "0.1", "-0"};
+	for (int n = 0; n < 64; n++) {
+		const char *f = formats[n / 16], *fa = formats[n / 4 % 4], *fb = formats[n % 4];
+		halfulp_matrix p, q, t;
+		OK(halfulp_matrix_from_texts(texts, 3, 4, 4, 1, fa, &p));
+		OK(halfulp_matrix_from_texts(texts, 4, 3, 3, 1, fb, &t));
+		OK(halfulp_matrix_transpose(t, &q));
+		for (int k = 0; k < 4; k++) {
+			OK(operations[k](p, q, f, 0, &z));
+			for (int i = 0; i < 12; i++) {
+				halfulp_scalar x, y, s;
+				OK(halfulp_matrix_entry(p, i / 4, i % 4, &x));
+				OK(halfulp_matrix_entry(q, i / 4, i % 4, &y));
+				OK(scalars[k](x, y, f, &s));
+				halfulp_matrix have, want;
+				int equal;
+				OK(halfulp_matrix_slice(z, i / 4, i / 4 + 1, i % 4, i % 4 + 1, &have));
+				OK(halfulp_matrix_from_scalar(s, &want));
+				OK(halfulp_matrix_same(have, want, &equal));
+				if (!equal) {
+					printf("operation %d, %s of %s and %s, entry %d: %a, want %a\n", k, f, fa, fb, i, entry(have, 0, 0), entry(want, 0, 0));
+					failures++;
+				}
+				halfulp_matrix all[] = {x, y, s, have, want};
+				for (int h = 0; h < 5; h++)
+					free_handle(all[h]);
+			}
+			free_handle(z);
+		}
+		free_handle(p);
+		free_handle(q);
+		free_handle(t);
+	}
 	OK(halfulp_add(wide, row, NULL, 0, &z));
 	char *name;
 	OK(halfulp_matrix_format(z, &name));
