@@ -71,7 +71,7 @@ func TestFailingProcesses(t *testing.T) {
 		signal       os.Signal
 		want         string
 	}{
-		{"file", "cd /", nil, "process 1: halfulp: L.npz: no such file"},
+		{"file", "cd /", nil, "halfulp: process 1: L.npz: no such file"},
 		{"command", "set -- \"$@\" --memory 1M", nil, "the same command"},
 		{"program", "exec ./other \"$@\"", nil, "the same command of the same version"},
 		{"early end", "exit 3", nil, "has ended before it joined"},

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -47,6 +48,9 @@ type Program struct {
 	// Grammar returns commands and flags anew: a pointer to a structure that package kong
 	// understands, whose commands have methods Run(*Environment) error.
 	Grammar func() any
+	// Said, if not nil, reports whether another process tells of what made this one fail, so that
+	// this one prints nothing.
+	Said func(err error) bool
 }
 
 // Environment is what a command works in.
@@ -56,11 +60,17 @@ type Environment struct {
 	Stdout, Stderr io.Writer
 }
 
-// Run runs the program and returns its exit status. Every error is one line on
-// stderr that begins "halfulp: ", or with --json an object with the members error and status.
+// Run runs the program until a signal cancels it, and returns its exit status. Every error is one
+// line on stderr that begins "halfulp: ", or with --json an object with the members error and
+// status.
 func (p Program) Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	ctx, stop := withSignals(context.Background())
+	ctx, stop := WithSignals(context.Background(), nil)
 	defer stop()
+	return p.RunContext(ctx, args, stdin, stdout, stderr)
+}
+
+// RunContext is Run until ctx ends.
+func (p Program) RunContext(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	done := make(chan error, 1)
 	go func() { done <- p.runCommand(args, &Environment{ctx, stdin, stdout, stderr}) }()
 	var err error
@@ -78,6 +88,7 @@ func (p Program) Run(args []string, stdin io.Reader, stdout, stderr io.Writer) i
 	status, text := outcome(err, context.Cause(ctx))
 	switch {
 	case status == ExitOK:
+	case status < ExitSignal && p.Said != nil && p.Said(errors.Join(err, context.Cause(ctx))):
 	case wantsJSON(args):
 		e := json.NewEncoder(stderr)
 		e.SetEscapeHTML(false)
@@ -295,28 +306,52 @@ func (e signalError) Error() string {
 	return "terminated"
 }
 
-// withSignals returns a context that SIGHUP, SIGINT and SIGTERM cancel. A second signal
-// ends the process at once. SIGHUP stays ignored where it is from the start, as under
-// nohup.
-func withSignals(parent context.Context) (ctx context.Context, stop func()) {
+// WithSignals returns a context that SIGHUP, SIGINT and SIGTERM cancel. A second signal removes
+// temporary files, calls last unless it is nil, and ends the process, all within grace. SIGHUP stays
+// ignored where it is from the start, as under nohup.
+func WithSignals(parent context.Context, last func()) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
-	signals := make(chan os.Signal, 1)
+	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(signals, syscall.SIGHUP)
 	}
+	over := make(chan struct{})
 	go func() {
 		select {
 		case s := <-signals:
-			signal.Stop(signals)
 			cancel(signalError{s.(syscall.Signal)})
-		case <-ctx.Done():
+		case <-over:
+			return
+		}
+		select {
+		case s := <-signals:
+			endAtOnce(s.(syscall.Signal), last)
+		case <-over:
 		}
 	}()
-	return ctx, func() {
+	return ctx, sync.OnceFunc(func() {
 		signal.Stop(signals)
+		close(over)
 		cancel(nil)
+	})
+}
+
+// endAtOnce ends the process. A file system that does not answer delays that by grace at most.
+func endAtOnce(s syscall.Signal, last func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		files.RemoveTemporaries()
+		if last != nil {
+			last()
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(grace):
 	}
+	os.Exit(ExitSignal + int(s))
 }
 
 // VersionCmd is the command that prints the version.
