@@ -71,6 +71,9 @@ func (p Program) Run(args []string, stdin io.Reader, stdout, stderr io.Writer) i
 
 // RunContext is Run until ctx ends.
 func (p Program) RunContext(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if stdout == io.Writer(os.Stdout) && stdoutClosed() {
+		stdout = closedOutput{}
+	}
 	done := make(chan error, 1)
 	go func() { done <- p.runCommand(args, &Environment{ctx, stdin, stdout, stderr}) }()
 	var err error
@@ -102,6 +105,13 @@ func (p Program) RunContext(ctx context.Context, args []string, stdin io.Reader,
 	return status
 }
 
+// closedOutput is a standard output that was closed before the program began.
+type closedOutput struct{}
+
+func (closedOutput) Write([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "write", Path: os.Stdout.Name(), Err: fs.ErrClosed}
+}
+
 // wantsJSON reports whether --json is among the arguments, however wrong the others are.
 func wantsJSON(args []string) bool {
 	if k := slices.Index(args, "--"); k >= 0 {
@@ -130,7 +140,8 @@ func outcome(err, cause error) (status int, text string) {
 func (p Program) runCommand(args []string, env *Environment) (err error) {
 	// Kong ends --help and --version through its exit function.
 	type exited struct{}
-	help := &parserOutput{Writer: env.Stdout}
+	out := &checkedOutput{Writer: env.Stdout}
+	env.Stdout = out
 	defer func() {
 		if r := recover(); r != nil {
 			if _, ok := r.(exited); !ok {
@@ -138,8 +149,8 @@ func (p Program) runCommand(args []string, env *Environment) (err error) {
 			}
 			err = nil
 		}
-		if help.err != nil {
-			err = help.err
+		if err == nil {
+			err = out.err
 		}
 		var output *fs.PathError
 		if errors.As(err, &output) && output.Path == os.Stdout.Name() {
@@ -149,7 +160,7 @@ func (p Program) runCommand(args []string, env *Environment) (err error) {
 	parser, err := kong.New(onlyCommand(p.Grammar(), args),
 		kong.Name(p.Name),
 		kong.Description(p.Description),
-		kong.Writers(help, env.Stderr),
+		kong.Writers(out, env.Stderr),
 		kong.Exit(func(int) { panic(exited{}) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.ExplicitGroups(p.Groups),
@@ -169,7 +180,9 @@ func (p Program) runCommand(args []string, env *Environment) (err error) {
 	}
 	parsed, err := parser.Parse(args)
 	for joined := args; err != nil; {
-		if joined = joinNegative(joined, err); joined == nil {
+		if other := joinNegative(joined, err); other != nil {
+			joined = other
+		} else if joined = endWithNegative(joined, err); joined == nil {
 			break
 		}
 		parsed, err = parser.Parse(joined)
@@ -183,13 +196,13 @@ func (p Program) runCommand(args []string, env *Environment) (err error) {
 	return parsed.Run(env)
 }
 
-// parserOutput is where package kong writes help and the version, which it goes on after errors of.
-type parserOutput struct {
+// checkedOutput is a writer that keeps its first error: package kong goes on after one.
+type checkedOutput struct {
 	io.Writer
 	err error
 }
 
-func (w *parserOutput) Write(p []byte) (int, error) {
+func (w *checkedOutput) Write(p []byte) (int, error) {
 	n, err := w.Writer.Write(p)
 	if w.err == nil {
 		w.err = err
@@ -257,20 +270,60 @@ func joinNegative(args []string, err error) []string {
 	return nil
 }
 
+// endWithNegative moves the first argument that is a negative number, and all arguments after it
+// that are neither flags nor values of flags, to the end after "--", in their order: package kong
+// took the number for a flag. It returns nil if that is not the error.
+func endWithNegative(args []string, err error) []string {
+	var parse *kong.ParseError
+	if !errors.As(err, &parse) || parse.Context == nil || !negative.MatchString(err.Error()) {
+		return nil
+	}
+	valued := map[string]bool{} // flags that take the next argument
+	for _, f := range parse.Context.Flags() {
+		if b, ok := f.Target.Interface().(interface{ IsBool() bool }); f.IsBool() || f.IsCounter() || ok && b.IsBool() {
+			continue
+		}
+		valued["--"+f.Name] = true
+		if f.Short != 0 {
+			valued["-"+string(f.Short)] = true
+		}
+	}
+	var before, after []string
+	for i := 0; i < len(args); i++ {
+		switch a := args[i]; {
+		case a == "--" && len(after) > 0:
+			return slices.Concat(before, []string{"--"}, after, args[i+1:])
+		case a == "--":
+			return nil
+		case valued[a] && i+1 < len(args):
+			before = append(before, a, args[i+1])
+			i++
+		case negativeNumber.MatchString(a) || len(after) > 0 && (a == files.Stdio || !strings.HasPrefix(a, "-")):
+			after = append(after, a)
+		default:
+			before = append(before, a)
+		}
+	}
+	if len(after) == 0 {
+		return nil
+	}
+	return slices.Concat(before, []string{"--"}, after)
+}
+
 var (
-	negativeValue = regexp.MustCompile(`(--[a-z-]+): expected \w+ value but got "(-[0-9.][^"]*)" \(short flag\)`)
+	negativeNumber = regexp.MustCompile(`^-([0-9.]|inf|Inf|INF)`)
+	negativeValue  = regexp.MustCompile(`(--[a-z-]+): expected \w+ value but got "(-[0-9.][^"]*)" \(short flag\)`)
 
 	notWhole = regexp.MustCompile(`expected a valid \d+ bit u?int but got ("[^"]*")`)
 	valued   = regexp.MustCompile(`(--[a-z-]+): expected \w+ value but got "(-[^"]*)" \(short flag\); perhaps try .*`)
 	missing  = regexp.MustCompile(`(--[a-z-]+): expected \w+ value but got "EOL" \(<EOL>\)`)
-	negative = regexp.MustCompile(`^unknown flag (-[0-9.][^ ,]*).*`)
+	negative = regexp.MustCompile(`^unknown flag -[0-9.iI]`)
 )
 
 func (e parserError) Error() string {
 	text := notWhole.ReplaceAllString(e.error.Error(), "$1 is not a whole number in range")
 	text = valued.ReplaceAllString(text, "$1: $2 is taken for a flag: write $1=$2")
-	text = missing.ReplaceAllString(text, "$1: a value is missing")
-	return negative.ReplaceAllString(text, "$1 is taken for a flag: negative numbers go to the end, after --")
+	return missing.ReplaceAllString(text, "$1: a value is missing")
 }
 
 func (e parserError) Unwrap() error { return e.error }
