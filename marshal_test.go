@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 var (
@@ -55,7 +56,7 @@ func mixture(r *rand.Rand, f Format, rows, cols int) *Matrix {
 
 // TestMarshal writes and reads scalars, vectors and matrices in all formats and forms.
 func TestMarshal(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 5))
 	for _, f := range scalarFormats {
 		for _, shape := range [][2]int{{7, 5}, {1, 1}, {0, 0}, {0, 3}, {3, 0}, {1, 4}, {4, 1}} {
@@ -205,7 +206,7 @@ func TestJSONNumbers(t *testing.T) {
 
 // FuzzUnmarshalBinary finds the same bytes again wherever it finds numbers.
 func FuzzUnmarshalBinary(f *testing.F) {
-	r := rand.New(rand.NewPCG(1, 1))
+	r := testseed.Rand(f, 1, 1)
 	for _, g := range scalarFormats {
 		for _, x := range []encoding.BinaryMarshaler{mixture(r, g, 2, 2), mixture(r, g, 3, 1).Col(0), drawOperand(r, g)} {
 			b, err := x.MarshalBinary()

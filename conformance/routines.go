@@ -30,22 +30,18 @@ var routines = []routine{
 	{"SyrkLN", runSyrk(halfulp.Lower, halfulp.NoTrans), 1}, {"SyrkLT", runSyrk(halfulp.Lower, halfulp.Trans), 1},
 }
 
-// routines runs every routine in every format over the families. A short run, a slow one, and one
-// with a random seed take a part of them.
-func (s *suite) routines(t *testing.T, base uint64) {
-	if base != 0 {
-		s.some(t, base, testlength.Of(79, 31, 11))
-		return
-	}
+// routines runs every routine in every format over the families. A short run and a slow one take a
+// part of them.
+func (s *suite) routines(t *testing.T) {
 	if testlength.Slow() {
-		s.some(t, base, 59)
+		s.some(t, 59)
 		return
 	}
-	s.some(t, base, testlength.Of(13, 7, 1))
+	s.some(t, testlength.Of(13, 7, 1))
 }
 
 // some runs one in so many trials of the routines.
-func (s *suite) some(t *testing.T, base uint64, every int) {
+func (s *suite) some(t *testing.T, every int) {
 	const repeats = 2
 	count := 0
 	for _, r := range routines {
@@ -53,10 +49,10 @@ func (s *suite) some(t *testing.T, base uint64, every int) {
 			for _, f := range formats {
 				for _, fam := range families {
 					for i := range repeats {
-						if count++; (count+int(base%1000))%(every*r.thin) != 0 {
+						if count++; (count+int(s.base%1000))%(every*r.thin) != 0 {
 							continue
 						}
-						tr := s.trial(base, fmt.Sprintf("%s %v %s", r.name, f, fam.name), i)
+						tr := s.trial(fmt.Sprintf("%s %v %s", r.name, f, fam.name), i)
 						tr.fail(t, r.run(tr, f, fam))
 					}
 				}

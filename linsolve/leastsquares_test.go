@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // rationalLeastSquares solves the normal equations, nil without full rank.
@@ -89,7 +90,7 @@ func randomWeights(r *rand.Rand, n int) *halfulp.Vector {
 }
 
 func TestLeastSquares(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, f := range formats {
 		for trial := range testlength.Of(1, 5, 40) {
@@ -118,7 +119,7 @@ func TestLeastSquares(t *testing.T) {
 
 // TestLeastSquaresAugmented has exponents that spread too far for the normal equations.
 func TestLeastSquaresAugmented(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
+	r := testseed.Rand(t, 5, 6)
 	for trial := range testlength.Of(1, 5, 40) {
 		n := 2 + r.IntN(2)
 		m := n + 1 + r.IntN(2)

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // rationalFit has the statistics of one response.
@@ -205,7 +206,7 @@ func checkRegression(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.
 }
 
 func TestRegression(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	unit := func() *big.Rat {
 		u := big.NewRat(int64(1+r.IntN(20)), int64(1+r.IntN(20)))
@@ -252,7 +253,7 @@ func TestRegression(t *testing.T) {
 		a.SetBig(4, 0, new(big.Float).SetMantExp(big.NewFloat(5), -300))
 		checkRegression(t, "spread", a, halfulp.Random(halfulp.Float64, 5, 2, 5, 8), f, &RegressionOptions{})
 		checkRegression(t, "spread, weights", a, halfulp.Random(halfulp.Float64, 5, 2, 5, 8), f,
-			&RegressionOptions{LeastSquaresOptions: LeastSquaresOptions{Weights: randomWeights(rand.New(rand.NewPCG(1, 1)), 5)}})
+			&RegressionOptions{LeastSquaresOptions: LeastSquaresOptions{Weights: randomWeights(testseed.Rand(t, 1, 1), 5)}})
 	}
 }
 
@@ -339,7 +340,7 @@ func TestRegressionErrors(t *testing.T) {
 }
 
 func TestPolyFit(t *testing.T) {
-	r := rand.New(rand.NewPCG(9, 9))
+	r := testseed.Rand(t, 9, 9)
 	for _, f := range formats {
 		for degree := range 5 {
 			n := degree + 1 + r.IntN(5)

@@ -48,7 +48,12 @@ func member(file []byte, f *zip.File, opt *Options) ([]byte, error) {
 		return nil, err
 	}
 	defer r.Close()
-	return lines.ReadAll(opt.Context, r, opt.MemoryLimit)
+	b, err := lines.ReadAll(opt.Context, r, opt.MemoryLimit)
+	// Package zip passes over a checksum of 0.
+	if err == nil && crc32.ChecksumIEEE(b) != f.CRC32 {
+		err = zip.ErrChecksum
+	}
+	return b, err
 }
 
 func parseZip(file []byte, opt Options) (*halfulp.Matrix, error) {

@@ -3,7 +3,10 @@ package npy
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
+	"errors"
 	"fmt"
+	"hash/crc32"
 	"math"
 	"math/big"
 	"os"
@@ -343,4 +346,46 @@ func FuzzParseZip(f *testing.F) {
 			t.Fatalf("comes back as\n%v, %v, not as\n%v", back, err, m)
 		}
 	})
+}
+
+// TestZeroChecksum reads members of .npz files whose checksum is said to be 0, which is wrong.
+func TestZeroChecksum(t *testing.T) {
+	content := written(t, halfulp.Random(halfulp.Float64, 30, 1, 20, 1))
+	for _, method := range []uint16{zip.Store, zip.Deflate} {
+		packed := content
+		if method == zip.Deflate {
+			var b bytes.Buffer
+			w, err := flate.NewWriter(&b, flate.BestSpeed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.Write(content); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			packed = b.Bytes()
+		}
+		for _, sum := range []uint32{crc32.ChecksumIEEE(content), 0} {
+			var file bytes.Buffer
+			z := zip.NewWriter(&file)
+			w, err := z.CreateRaw(&zip.FileHeader{
+				Name: "a.npy", Method: method, CRC32: sum, CompressedSize64: uint64(len(packed)), UncompressedSize64: uint64(len(content)),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.Write(packed); err != nil {
+				t.Fatal(err)
+			}
+			if err := z.Close(); err != nil {
+				t.Fatal(err)
+			}
+			_, err = ParseZip(file.Bytes(), "a", options(t, halfulp.InputFormat{}, 1<<20, nil))
+			if sum != 0 && err != nil || sum == 0 && !errors.Is(err, zip.ErrChecksum) {
+				t.Errorf("method %d, checksum %08x: %v", method, sum, err)
+			}
+		}
+	}
 }
