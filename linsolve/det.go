@@ -26,7 +26,8 @@ import (
 // as Rank proves it.
 //
 // The error wraps ErrNotFinite for infinities and NaN. Det panics if A is not square.
-// Stats.Underflow counts a determinant that lost bits below the smallest normal number of f.
+// Stats.Overflow counts a determinant that became infinite, Stats.Underflow one that lost bits below
+// the smallest normal number of f.
 func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, Stats, error) {
 	if a.Rows() != a.Cols() {
 		panic(errShape)
@@ -46,9 +47,6 @@ func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Sca
 	}
 	s.stage("determinant")
 	s.finished()
-	if d.IsInf(0) {
-		s.stats.Overflow++
-	}
 	return d, s.stats, nil
 }
 
@@ -81,7 +79,7 @@ func (s *solver) det(a *halfulp.Matrix, f halfulp.Format) (d halfulp.Scalar, don
 		scaleExactly(lo, shift)
 		scaleExactly(hi, shift)
 		if l, u := halfulp.NewScalar(f, lo), halfulp.NewScalar(f, hi); l.Same(u) {
-			s.countUnderflow(l, lo, hi)
+			s.leavesRange(l, lo, hi)
 			return l, true, nil
 		}
 	}
@@ -95,7 +93,7 @@ func (s *solver) det(a *halfulp.Matrix, f halfulp.Format) (d halfulp.Scalar, don
 	}
 	scaleExactly(x, shift)
 	d = halfulp.NewScalar(f, x)
-	s.countUnderflow(d, x, x)
+	s.leavesRange(d, x, x)
 	return d, true, nil
 }
 
@@ -108,10 +106,14 @@ func scaleExactly(x *big.Float, e int64) {
 	}
 }
 
-// countUnderflow counts a number in [x, y] that rounds to z if it loses bits below the smallest
-// normal number of z's format; where z itself lies there, that is taken for the number.
-func (s *solver) countUnderflow(z halfulp.Scalar, x, y *big.Float) {
-	if z.Format().IsMP() || z.IsInf(0) {
+// leavesRange counts a finite number in [x, y] that rounds to z if it becomes infinite, or if it
+// loses bits below the smallest normal number of z's format; where z itself lies there, that is
+// taken for the number. All results that are single numbers are counted by it.
+func (s *solver) leavesRange(z halfulp.Scalar, x, y *big.Float) {
+	if z.IsInf(0) && !x.IsInf() && !y.IsInf() {
+		s.stats.Overflow++
+	}
+	if z.Format().IsMP() || z.IsInf(0) || z.IsNaN() {
 		return
 	}
 	loses := func(x *big.Float) bool {
@@ -119,7 +121,15 @@ func (s *solver) countUnderflow(z halfulp.Scalar, x, y *big.Float) {
 		m := halfulp.NewMatrixBig(halfulp.MP(prec), 1, 1, []*big.Float{new(big.Float).SetPrec(prec).SetMode(big.ToZero).Set(x)})
 		return raw.Matrix(halfulp.NewMatrix(z.Format(), 1, 1)).Arr.Convert(0, raw.Matrix(m).Arr, 0)&num.Underflow != 0
 	}
-	if b := z.Big(); (b.Cmp(x) < 0 || b.Cmp(y) > 0) && loses(x) && loses(y) {
+	least := -1074
+	if z.Format() == halfulp.Float32 {
+		least = -149
+	}
+	b := z.Big()
+	if b.Sign() != 0 && b.MantExp(nil) > least+z.Format().Bits()+64 { // the usual case
+		return
+	}
+	if (b.Cmp(x) < 0 || b.Cmp(y) > 0) && loses(x) && loses(y) {
 		s.stats.Underflow++
 	}
 }

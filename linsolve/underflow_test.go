@@ -38,3 +38,71 @@ func TestDetUnderflow(t *testing.T) {
 		}
 	}
 }
+
+// TestScalarsLeaveRange looks at what Stats say of scalars beyond the range of their format, and of
+// those that are infinite or 0 themselves.
+func TestScalarsLeaveRange(t *testing.T) {
+	matrix := func(rows, cols int, texts ...string) *halfulp.Matrix {
+		m := halfulp.NewMatrix(halfulp.MP(1200), rows, cols)
+		for k, text := range texts {
+			if err := m.SetString(k/cols, k%cols, text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return m
+	}
+	for _, x := range []struct {
+		name        string
+		f           halfulp.Format
+		a           *halfulp.Matrix
+		want        string
+		over, under int64
+	}{
+		{"Cond", halfulp.Float64, matrix(2, 2, "0x1p-600", "0", "0", "0x1p600"), "inf", 1, 0},
+		{"Cond", halfulp.Float32, matrix(2, 2, "0x1p-70", "0", "0", "0x1p70"), "inf", 1, 0},
+		{"Cond", halfulp.Float64, matrix(2, 2, "0x1p-500", "0", "0", "0x1p500"), "0x1p+1000", 0, 0},
+		{"Cond", halfulp.MP(53), matrix(2, 2, "0x1p-600", "0", "0", "0x1p600"), "0x1p+1200", 0, 0},
+		{"Cond", halfulp.Float64, matrix(2, 2, "1", "2", "2", "4"), "inf", 0, 0},
+		{"Det", halfulp.Float32, matrix(2, 2, "0x1p-70", "0", "0", "0x1p-80"), "0", 0, 1},
+		{"Det", halfulp.Float32, matrix(2, 2, "0x1p70", "1", "0", "-0x1p80"), "-inf", 1, 0},
+		{"Det", halfulp.Float64, matrix(2, 2, "1", "2", "2", "4"), "0", 0, 0},
+		{"LogDet", halfulp.Float32, matrix(2, 2, "1", "0x1p-100", "0x1p-100", "1"), "-0", 0, 1},
+		{"LogDet", halfulp.Float64, matrix(2, 2, "1", "0x1p-540", "0x1p-540", "1"), "-0", 0, 1},
+		{"LogDet", halfulp.Float64, matrix(2, 2, "1", "0x1p-400", "0x1p-400", "1"), "-0x1p-800", 0, 0},
+		{"LogDet", halfulp.Float64, matrix(2, 2, "1", "1", "1", "1"), "-inf", 0, 0},
+		{"LogDet", halfulp.Float64, matrix(2, 2, "1", "7", "0", "1"), "0", 0, 0},
+	} {
+		var z halfulp.Scalar
+		var stats Stats
+		var err error
+		switch x.name {
+		case "Cond":
+			z, stats, err = Cond(OneNorm, x.a, x.f, nil)
+		case "Det":
+			z, stats, err = Det(x.a, x.f, nil)
+		default:
+			z, _, stats, err = LogDet(x.a, x.f, nil)
+		}
+		if err != nil || z.Text(halfulp.Hex) != x.want && z.String() != x.want || stats.Overflow != x.over || stats.Underflow != x.under {
+			t.Errorf("%s to %v: %v, %s, %d overflows, %d underflows, want %s, %d, %d", x.name, x.f, err, z.Text(halfulp.Hex), stats.Overflow, stats.Underflow, x.want, x.over, x.under)
+		}
+	}
+	a := matrix(3, 2, "1", "1", "1", "2", "1", "4")
+	for _, x := range []struct {
+		f           halfulp.Format
+		b           [3]string
+		over, under int64
+	}{
+		{halfulp.Float64, [3]string{"0x1p-600", "0x1p-599", "0x5p-600"}, 0, 3},                 // sums of squares, residual MS
+		{halfulp.Float64, [3]string{"0x1p600", "0x1p601", "0x5p600"}, 3, 0},                    // the same
+		{halfulp.Float32, [3]string{"0x1p-600", "0x1p-599", "0x5p-600"}, 0, 3 + 2 + 2 + 1 + 4}, // estimates, errors, sd, covariances
+		{halfulp.MP(53), [3]string{"0x1p-600", "0x1p-599", "0x5p-600"}, 0, 0},                  //
+		{halfulp.Float64, [3]string{"0", "0", "0"}, 0, 0},                                      //
+		{halfulp.Float64, [3]string{"0x1p-600", "0x1p-600", "0x1p-600"}, 0, 0},                 // no residual: F is infinite
+	} {
+		fit, stats, err := Regression(a, matrix(3, 1, x.b[:]...), x.f, &RegressionOptions{Covariance: x.f == halfulp.Float32})
+		if err != nil || stats.Overflow != x.over || stats.Underflow != x.under {
+			t.Errorf("regression of %v to %v: %v, %d overflows, %d underflows, want %d, %d: %+v", x.b, x.f, err, stats.Overflow, stats.Underflow, x.over, x.under, fit)
+		}
+	}
+}

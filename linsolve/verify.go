@@ -16,7 +16,8 @@ type Accuracy struct {
 	Correct  int `json:"correctly_rounded"`
 	Faithful int `json:"faithful"` // of the others, those less than an ulp away
 	Wrong    int `json:"wrong"`
-	// 0 if all are correctly rounded; +Inf for NaN and wrong infinities
+	// 0 if all are correctly rounded; +Inf for NaN and wrong infinities; math.MaxFloat64 for all
+	// finite errors beyond it
 	Largest float64 `json:"largest_error_ulps"`
 	Row     int     `json:"row"` // where that is, counted from 0
 	Col     int     `json:"col"`
@@ -129,5 +130,5 @@ func ulps(x, exact halfulp.Scalar) float64 {
 	d = new(big.Float).SetPrec(64).Sub(d, w) // exact if x is near
 	d.Abs(d).SetMantExp(d, -ulp)
 	e, _ := d.Float64()
-	return e
+	return min(e, math.MaxFloat64)
 }

@@ -278,7 +278,7 @@ type condCmd struct {
 }
 
 func (condCmd) Help() string {
-	return `Prints the condition number ‖A‖ ‖A^-1‖ in the norm of --norm, rounded once: by so much may relative errors of A and b grow in the solution of A x = b. A singular matrix, which is proved to be, has inf.
+	return `Prints the condition number ‖A‖ ‖A^-1‖ in the norm of --norm, rounded once: by so much may relative errors of A and b grow in the solution of A x = b. A singular matrix, which is proved to be, has inf. In formats other than mp:P so has a condition number beyond the range, with a warning, which --format mp:53 holds.
 
 Examples:
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/halfulp/halfulp"
@@ -77,6 +78,9 @@ func (c *verifyCmd) Run(env *cli.Environment) error {
 	j.report(&j.solver.Stats)
 	// Infinity is spelt as elsewhere.
 	largest := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%.3g", v.Largest), "+"))
+	if v.Largest == math.MaxFloat64 {
+		largest = "more than " + largest
+	}
 	unit := "ulps"
 	if largest == "1" {
 		unit = "ulp"
