@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	mathbits "math/bits"
+	"sync"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
@@ -113,8 +114,16 @@ func (s *solver) leavesRange(z halfulp.Scalar, x, y *big.Float) {
 	if z.IsInf(0) && !x.IsInf() && !y.IsInf() {
 		s.stats.Overflow++
 	}
+	if underflows(z, x, y) {
+		s.stats.Underflow++
+	}
+}
+
+// underflows reports whether all numbers in [x, y], which round to z, lose bits below the smallest
+// normal number of z's format; where z itself lies there, that is taken for the number.
+func underflows(z halfulp.Scalar, x, y *big.Float) bool {
 	if z.Format().IsMP() || z.IsInf(0) || z.IsNaN() {
-		return
+		return false
 	}
 	loses := func(x *big.Float) bool {
 		const prec = 4096 // further bits are lost as well where one of these is
@@ -126,12 +135,40 @@ func (s *solver) leavesRange(z halfulp.Scalar, x, y *big.Float) {
 		least = -149
 	}
 	b := z.Big()
-	if b.Sign() != 0 && b.MantExp(nil) > least+z.Format().Bits()+64 { // the usual case
-		return
+	// The usual case. The last term of an expansion may lie anywhere below the first.
+	if f := z.Format(); f.Bits() <= 53 && b.Sign() != 0 && b.MantExp(nil) > least+f.Bits()+64 {
+		return false
 	}
-	if (b.Cmp(x) < 0 || b.Cmp(y) > 0) && loses(x) && loses(y) {
-		s.stats.Underflow++
+	return (b.Cmp(x) < 0 || b.Cmp(y) > 0) && loses(x) && loses(y)
+}
+
+// An entry of a result.
+type entry struct {
+	z    *halfulp.Matrix
+	i, j int
+}
+
+// lostEntries are entries of results that lost bits below the smallest normal number. Ways that
+// give up and those after them may tell of the same ones.
+type lostEntries struct {
+	mu   sync.Mutex
+	list map[entry]bool
+}
+
+// lose notes entry (i, j) of z, to which all numbers in [x, y] are rounded, if it underflows.
+func (s *solver) lose(z *halfulp.Matrix, i, j int, x, y *big.Float) {
+	if !z.Format().IsMP() && underflows(z.At(i, j), x, y) {
+		s.lost.note(entry{z, i, j})
 	}
+}
+
+func (l *lostEntries) note(e entry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.list == nil {
+		l.list = map[entry]bool{}
+	}
+	l.list[e] = true
 }
 
 // encloseDet returns lo <= det(a) 2^-shift <= hi, about 2^-bits apart relative to them, or nil if

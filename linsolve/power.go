@@ -64,7 +64,7 @@ func (s *solver) power(a *halfulp.Matrix, e int, f halfulp.Format) (*halfulp.Mat
 		if bits == exact {
 			lost = new(big.Float)
 		}
-		if enclosed(p, lost, z) {
+		if s.enclosed(p, lost, z) {
 			return z, nil
 		}
 	}
@@ -127,13 +127,14 @@ func (s *solver) roundedPower(a *halfulp.Matrix, e, bits int) (*halfulp.Matrix, 
 
 // enclosed stores in z what all numbers within lost of the entries of p round to, and reports
 // whether that is one number each.
-func enclosed(p *halfulp.Matrix, lost *big.Float, z *halfulp.Matrix) bool {
+func (s *solver) enclosed(p *halfulp.Matrix, lost *big.Float, z *halfulp.Matrix) bool {
 	f := z.Format()
 	for j := range p.Cols() {
 		for i := range p.Rows() {
 			mid := p.Big(i, j)
 			if lost.Sign() == 0 {
 				z.SetBig(i, j, mid.Add(mid, new(big.Float))) // no -0
+				s.lose(z, i, j, mid, mid)
 				continue
 			}
 			lo, hi := ends(f, mid, lost)
@@ -141,6 +142,7 @@ func enclosed(p *halfulp.Matrix, lost *big.Float, z *halfulp.Matrix) bool {
 				return false
 			}
 			z.Set(i, j, lo)
+			s.lose(z, i, j, new(big.Float).Sub(mid, lost), new(big.Float).Add(mid, lost))
 		}
 	}
 	return true

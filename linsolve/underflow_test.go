@@ -1,9 +1,13 @@
 package linsolve
 
 import (
+	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // TestDetUnderflow looks at what Stats say of determinants x y next to the smallest numbers.
@@ -103,6 +107,105 @@ func TestScalarsLeaveRange(t *testing.T) {
 		fit, stats, err := Regression(a, matrix(3, 1, x.b[:]...), x.f, &RegressionOptions{Covariance: x.f == halfulp.Float32})
 		if err != nil || stats.Overflow != x.over || stats.Underflow != x.under {
 			t.Errorf("regression of %v to %v: %v, %d overflows, %d underflows, want %d, %d: %+v", x.b, x.f, err, stats.Overflow, stats.Underflow, x.over, x.under, fit)
+		}
+	}
+}
+
+// TestEntriesUnderflow compares what Stats count of entries that lose bits below the smallest normal
+// number with what a wide format says of the same results.
+func TestEntriesUnderflow(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 7))
+	wide := halfulp.MP(700)
+	const n = 5
+	total, counted := map[string]int64{}, map[string]int64{}
+	for trial := range 30 {
+		a, b := halfulp.NewMatrix(halfulp.Float64, n, n), halfulp.NewMatrix(halfulp.Float64, n, 2)
+		down := 500 + random.IntN(500)
+		for i := range n {
+			for j := range n {
+				if i == j || random.IntN(3) > 0 {
+					a.SetFloat64(i, j, math.Ldexp(float64(random.IntN(201)-100), down-random.IntN(40)))
+				}
+			}
+			a.SetFloat64(i, i, math.Ldexp(float64(300+random.IntN(100)), down))
+			for j := range 2 {
+				b.SetFloat64(i, j, math.Ldexp(float64(random.IntN(7)-3), -random.IntN(540)))
+			}
+		}
+		small := halfulp.NewMatrix(halfulp.Float64, n, n)
+		for i := range n {
+			for j := range n {
+				small.SetFloat64(i, j, math.Ldexp(a.Float64(i, j), -2*down+random.IntN(9)))
+			}
+		}
+		negative := halfulp.NewMatrix(halfulp.Float64, n, n)
+		for i := range n {
+			for j := range n {
+				negative.SetFloat64(i, j, math.Ldexp(a.Float64(i, j), -down))
+			}
+			negative.SetFloat64(i, i, float64(-random.IntN(1500)))
+		}
+		tall := halfulp.NewMatrix(halfulp.Float64, n, 2)
+		for i := range n {
+			tall.SetFloat64(i, 0, a.Float64(i, 0))
+			tall.SetFloat64(i, 1, a.Float64(i, 1))
+		}
+		into := func(rows, cols int, run func(x *halfulp.Matrix) (Stats, error)) func(f halfulp.Format) ([]*halfulp.Matrix, Stats, error) {
+			return func(f halfulp.Format) ([]*halfulp.Matrix, Stats, error) {
+				x := halfulp.NewMatrix(f, rows, cols)
+				stats, err := run(x)
+				return []*halfulp.Matrix{x}, stats, err
+			}
+		}
+		for name, routine := range map[string]func(f halfulp.Format) ([]*halfulp.Matrix, Stats, error){
+			"Solve":        into(n, 2, func(x *halfulp.Matrix) (Stats, error) { return Solve(a, b, x, nil) }),
+			"Inverse":      into(n, n, func(x *halfulp.Matrix) (Stats, error) { return Inverse(a, x, nil) }),
+			"Pow":          into(n, n, func(x *halfulp.Matrix) (Stats, error) { return Pow(small, 2, x, nil) }),
+			"Expm":         into(n, n, func(x *halfulp.Matrix) (Stats, error) { return Expm(negative, x, nil) }),
+			"LeastSquares": into(2, 2, func(x *halfulp.Matrix) (Stats, error) { return LeastSquares(tall, b, x, nil) }),
+			"LU": func(f halfulp.Format) ([]*halfulp.Matrix, Stats, error) {
+				z, stats, err := LU(small, f, nil)
+				if err != nil {
+					return nil, stats, err
+				}
+				return []*halfulp.Matrix{z.L, z.U}, stats, nil
+			},
+		} {
+			exact, _, err := routine(wide)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD} {
+				got, stats, err := routine(f)
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				var want int64
+				for k, m := range exact {
+					from, to := raw.Matrix(m), raw.Matrix(halfulp.NewMatrix(f, m.Rows(), m.Cols()))
+					for i := range m.Rows() {
+						for j := range m.Cols() {
+							if to.Arr.Convert(to.At(i, j), from.Arr, from.At(i, j))&num.Underflow != 0 {
+								want++
+							}
+							if z := raw.Matrix(got[k]); !z.Arr.SameBits(z.At(i, j), to.Arr, to.At(i, j)) {
+								t.Errorf("trial %d, %s to %v: another entry %d, %d", trial, name, f, i, j)
+							}
+						}
+					}
+				}
+				total[name] += want
+				counted[name] += stats.Underflow
+				if stats.Underflow > want {
+					t.Errorf("trial %d, %s to %v: %d underflows, want %d", trial, name, f, stats.Underflow, want)
+				}
+			}
+		}
+	}
+	for name, n := range total {
+		// A number whose enclosure holds the rounded one may be that.
+		if n == 0 || counted[name] < n-n/20 {
+			t.Errorf("%s: %d of %d underflows", name, counted[name], n)
 		}
 	}
 }
