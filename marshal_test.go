@@ -252,3 +252,31 @@ func FuzzUnmarshalJSON(f *testing.F) {
 		}
 	})
 }
+
+// TestMeasure encodes and decodes measures, those that JSON has no numbers for as well.
+func TestMeasure(t *testing.T) {
+	for _, c := range []struct {
+		x    float64
+		text string
+	}{
+		{0.1, "0.1"}, {-3, "-3"}, {0, "0"}, {1e300, "1e+300"}, {math.Inf(1), `"inf"`}, {math.Inf(-1), `"-inf"`}, {math.NaN(), `"nan"`},
+	} {
+		text, err := json.Marshal(Measure(c.x))
+		if err != nil || string(text) != c.text {
+			t.Errorf("%g: %s, %v, want %s", c.x, text, err, c.text)
+		}
+		var m Measure
+		if err := json.Unmarshal(text, &m); err != nil || float64(m) != c.x && !(m != m && c.x != c.x) {
+			t.Errorf("%s: %g, %v", text, m, err)
+		}
+	}
+	m := Measure(2)
+	if err := json.Unmarshal([]byte("null"), &m); err != nil || m != 2 {
+		t.Errorf("null: %g, %v", m, err)
+	}
+	for _, bad := range []string{`"x"`, `[]`, `true`} {
+		if json.Unmarshal([]byte(bad), &m) == nil {
+			t.Errorf("%s is taken", bad)
+		}
+	}
+}

@@ -530,6 +530,9 @@ func (tr *trial) emptyVectors(t *testing.T, f halfulp.Format) {
 	type options = *halfulp.Options
 	check("Sum", real{}, func(o options) (halfulp.Scalar, halfulp.Stats, error) { return halfulp.Sum(x, f, o) })
 	check("Asum", real{}, func(o options) (halfulp.Scalar, halfulp.Stats, error) { return halfulp.Asum(x, f, o) })
+	check("Trace", real{}, func(o options) (halfulp.Scalar, halfulp.Stats, error) {
+		return halfulp.Trace(halfulp.NewMatrix(f, 0, 0), f, o)
+	})
 	check("Dot", real{}, func(o options) (halfulp.Scalar, halfulp.Stats, error) { return halfulp.Dot(x, x, f, o) })
 	check("Nrm2", real{}, func(o options) (halfulp.Scalar, halfulp.Stats, error) { return halfulp.Nrm2(x, f, o) })
 	check("Mean", nan, func(o options) (halfulp.Scalar, halfulp.Stats, error) { return halfulp.Mean(x, f, o) })
@@ -568,6 +571,8 @@ func (s *suite) cancelled(t *testing.T) {
 	}{
 		{"Sum", func(o *halfulp.Options) error { _, _, err := halfulp.Sum(x, f, o); return err }},
 		{"Asum", func(o *halfulp.Options) error { _, _, err := halfulp.Asum(x, f, o); return err }},
+		{"Trace", func(o *halfulp.Options) error { _, _, err := halfulp.Trace(c, f, o); return err }},
+		{"CumSum", func(o *halfulp.Options) error { _, err := halfulp.CumSum(x, y, o); return err }},
 		{"Dot", func(o *halfulp.Options) error { _, _, err := halfulp.Dot(x, y, f, o); return err }},
 		{"Nrm2", func(o *halfulp.Options) error { _, _, err := halfulp.Nrm2(x, f, o); return err }},
 		{"Iamax", func(o *halfulp.Options) error { _, _, err := halfulp.Iamax(x, o); return err }},

@@ -31,7 +31,7 @@ func rationalLeastSquares(a, b *halfulp.Matrix, w *halfulp.Vector) lintest.Matri
 		x, y = keptX, keptY
 	}
 	t := x.T(n)
-	if a.Rows() >= n {
+	if len(x) >= n {
 		return t.Weighted(weights, x, n).Solve(t.Weighted(weights, y, k))
 	}
 	z := x.Times(t, len(x)).Solve(y)
@@ -138,6 +138,35 @@ func TestLeastSquaresAugmented(t *testing.T) {
 			checkLeastSquares(t, name, a, b, nil, f)
 			checkLeastSquares(t, name+", weights", a, b, randomWeights(r, m), f)
 			checkLeastSquares(t, name+", minimal norm", a.T(), b.Slice(0, n, 0, 2), nil, f)
+		}
+	}
+}
+
+// TestZeroWeights leaves so few rows of weights other than 0 that a tall matrix becomes wide: all of
+// it, of full row rank or not, and nothing.
+func TestZeroWeights(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, f := range []halfulp.Format{halfulp.Float64, halfulp.QD, halfulp.MP(40)} {
+		for left := range 4 {
+			m, n := 6, 4
+			w := halfulp.NewVector(halfulp.Float64, m)
+			for _, i := range r.Perm(m)[:left] {
+				w.SetFloat64(i, 0.25+r.Float64())
+			}
+			a, b := lintest.Integers(r, m, n, 9), lintest.Integers(r, m, 2, 9)
+			name := fmt.Sprintf("%v, %d rows left", f, left)
+			checkLeastSquares(t, name, a, b, w, f)
+			for j := range n { // rows that depend on each other
+				for i := range m {
+					a.SetFloat64(i, j, float64((i+1)*(j+2)))
+				}
+			}
+			checkLeastSquares(t, name+", rank 1", a, b, w, f)
+			_, _, err := Regression(a, b, f, &RegressionOptions{LeastSquaresOptions: LeastSquaresOptions{Weights: w}})
+			var rank *RankError
+			if !errors.As(err, &rank) || rank.Rows != left || rank.Cols != n || rank.Rank != min(left, 1) {
+				t.Fatalf("%s: Regression: %v", name, err)
+			}
 		}
 	}
 }

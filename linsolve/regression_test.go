@@ -382,3 +382,47 @@ func TestPolyFit(t *testing.T) {
 		t.Fatalf("%v, want a deficient rank", err)
 	}
 }
+
+// TestInterpolation fits as many points as there are coefficients, with and without weights of 0: the
+// residual is 0 without a proof of its own.
+func TestInterpolation(t *testing.T) {
+	const n = 14
+	x, y := halfulp.NewVector(halfulp.Float64, n+1), halfulp.NewVector(halfulp.Float64, n+1)
+	w := halfulp.NewVector(halfulp.Float64, n+1)
+	for i := range n + 1 {
+		x.SetFloat64(i, float64(i)+0.125*float64(i%3))
+		y.SetFloat64(i, float64(i*i%7)-0.5)
+		w.SetFloat64(i, 1)
+	}
+	w.SetFloat64(n, 0)
+	for _, f := range []halfulp.Format{halfulp.Float64, halfulp.QD} {
+		fit, stats, err := PolyFit(x.Slice(0, n), y.Slice(0, n), n-1, f, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		weighted, _, err := PolyFit(x, y, n-1, f, &RegressionOptions{LeastSquaresOptions: LeastSquaresOptions{Weights: w}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stats.Primes != 0 || stats.Ties != 0 || stats.Digits != 0 {
+			t.Errorf("%v: zeros were proved: %+v", f, stats)
+		}
+		for _, z := range []*Fit{fit, weighted} {
+			of := z.Responses[0]
+			if zero := halfulp.NewScalar(f, new(big.Float)); !of.ResidualSS.Same(zero) || of.RSquared.Float64() != 1 || !of.ResidualMS.IsNaN() || !of.F.IsNaN() || !z.X.Same(fit.X) {
+				t.Errorf("%v: %+v", f, of)
+			}
+			// TSS = Σ y² - (Σ y)²/n, exactly.
+			squares, sum := new(big.Rat), new(big.Rat)
+			for i := range n {
+				v, _ := y.Big(i).Rat(nil)
+				sum.Add(sum, v)
+				squares.Add(squares, v.Mul(v, v))
+			}
+			sum.Mul(sum, sum).Quo(sum, big.NewRat(n, 1))
+			if want := lintest.Nearest(f, squares.Sub(squares, sum)); !of.RegressionSS.Same(want) {
+				t.Errorf("%v: regression SS %v, want %v", f, of.RegressionSS, want)
+			}
+		}
+	}
+}

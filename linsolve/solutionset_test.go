@@ -187,6 +187,19 @@ func TestBelow(t *testing.T) {
 			t.Errorf("below %.3g: %v, want %g", c.x, z, c.want)
 		}
 	}
+	for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.TD, halfulp.QD} {
+		least, spacing := border(f)
+		half := new(big.Float).SetMantExp(spacing, -1)
+		largest := exactSub(least, half) // the largest number
+		for _, x := range []*big.Float{largest, exactAdd(largest, new(big.Float).SetMantExp(half, -9)), least, exactAdd(least, spacing), power(2000)} {
+			if z := below(f, x, new(big.Float)); z.Big().Cmp(largest) != 0 {
+				t.Errorf("%v: below %.40g: %s, want %.40g", f, x, z.Hex(), largest)
+			}
+			if z := below(f, new(big.Float).Neg(x), new(big.Float)); z.IsInf(-1) != (x != largest) {
+				t.Errorf("%v: below -%.40g: %s", f, x, z.Hex())
+			}
+		}
+	}
 	r := testseed.Rand(t, 9, 10)
 	for _, f := range formats {
 		for range 200 {

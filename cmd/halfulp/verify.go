@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
@@ -76,13 +75,15 @@ func (c *verifyCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	j.report(&j.solver.Stats)
-	// Infinity is spelt as elsewhere.
-	largest := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%.3g", v.Largest), "+"))
+	largest := shortMeasure(v.Largest, 3)
 	if v.Largest == math.MaxFloat64 {
 		largest = "more than " + largest
 	}
 	unit := "ulps"
-	if largest == "1" {
+	switch {
+	case largest == "1" && v.Largest < 1: // faithful, as counted
+		largest = "0.999"
+	case largest == "1":
 		unit = "ulp"
 	}
 	if c.JSON {

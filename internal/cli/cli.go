@@ -89,9 +89,16 @@ func (p Program) RunContext(ctx context.Context, args []string, stdin io.Reader,
 		}
 	}
 	status, text := outcome(err, context.Cause(ctx))
+	if status != ExitOK && status < ExitSignal && p.Said != nil && p.Said(errors.Join(err, context.Cause(ctx))) {
+		return status
+	}
+	return tell(stderr, args, status, text)
+}
+
+// tell tells of an error as [Program.Run] does, and returns the status.
+func tell(stderr io.Writer, args []string, status int, text string) int {
 	switch {
 	case status == ExitOK:
-	case status < ExitSignal && p.Said != nil && p.Said(errors.Join(err, context.Cause(ctx))):
 	case wantsJSON(args):
 		e := json.NewEncoder(stderr)
 		e.SetEscapeHTML(false)

@@ -487,3 +487,26 @@ func TestBecameShorter(t *testing.T) {
 		}
 	}
 }
+
+// TestSciPy reads sparse matrices that SciPy wrote, of which one has two numbers for a place.
+func TestSciPy(t *testing.T) {
+	for _, format := range []string{"coo", "csr", "csc", "bsr", "dia"} {
+		path := filepath.Join("..", "npy", "testdata", "scipy-"+format+".npz")
+		m, err := ReadMatrix(path, nil, ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		noTable := false
+		a, err := ReadSparse(path, nil, ReadOptions{NoTable: &noTable})
+		if err != nil || !noTable {
+			t.Fatal(err, noTable)
+		}
+		z := halfulp.NewMatrix(halfulp.Float64, a.Rows, a.Cols)
+		for k := range a.Row {
+			z.Set(int(a.Row[k]), int(a.Col[k]), a.Values.At(k))
+		}
+		if !z.Same(m) || m.At(1, 0).String() != "1.75" || m.At(3, 5).String() != "5" {
+			t.Errorf("%s:\n%v as entries\n%v", path, m, z)
+		}
+	}
+}

@@ -167,9 +167,9 @@ func Split(name string) (file, part string) {
 // mappedSize is how large a file of NumPy is that is worth mapping into memory.
 const mappedSize = 1 << 16
 
-// mapNumPy maps a large file of NumPy that is not packed into memory, and tells which kind it is; not
-// ok for other files, and where that fails. The file must stay open until the memory is given back.
-// Package npy alone may read the memory, which a file that becomes shorter takes away.
+// mapNumPy maps a large file of NumPy that is not packed into memory, and tells which kind it is;
+// not ok for other files, and where that fails. The file must stay open until the memory is given
+// back. Package npy alone may read the memory, which a file that becomes shorter takes away.
 func (in *input) mapNumPy(limit int64) (k Kind, text []byte, unmap func(), ok bool) {
 	if k := KindByName(in.name); k != NumPy && k != NumPyZip || isPacked(in.name) || in.file == nil || in.size < mappedSize || in.size > limit {
 		return unknown, nil, nil, false
@@ -198,7 +198,7 @@ type Doubles struct {
 
 // OpenDoubles opens a large .npy file whose numbers are doubles as in the memory of this machine,
 // whatever its shape; not ok for others, of which it opens regular ones only.
-func OpenDoubles(ctx context.Context, name string) (d *Doubles, ok bool) {
+func OpenDoubles(ctx context.Context, name string) (*Doubles, bool) {
 	if i, err := os.Stat(name); err != nil || !i.Mode().IsRegular() || KindByName(name) != NumPy {
 		return nil, false
 	}
@@ -206,22 +206,26 @@ func OpenDoubles(ctx context.Context, name string) (d *Doubles, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	d = &Doubles{in: &input{name: name, from: f}}
-	defer func() {
-		if !ok {
-			d.Close()
-		}
-	}()
-	if err := d.in.begin(ctx); err != nil {
+	d := &Doubles{in: &input{name: name, from: f}}
+	if !d.find(ctx) {
+		d.Close()
 		return nil, false
 	}
-	_, text, unmap, mapped := d.in.mapNumPy(math.MaxInt64)
-	if !mapped {
-		return nil, false
+	return d, true
+}
+
+// find finds the numbers.
+func (d *Doubles) find(ctx context.Context) (ok bool) {
+	if err := d.in.begin(ctx); err != nil {
+		return false
+	}
+	_, text, unmap, ok := d.in.mapNumPy(math.MaxInt64)
+	if !ok {
+		return false
 	}
 	d.unmap = unmap
 	d.at, d.n, ok = npy.Doubles(text)
-	return d, ok
+	return ok
 }
 
 // Len returns how many numbers there are.
@@ -243,8 +247,8 @@ func (d *Doubles) Close() {
 	_ = d.in.from.(*os.File).Close()
 }
 
-// ReadSparse is ReadMatrix for the entries that a coordinate file names, without a dense matrix,
-// and those other than 0 of another file.
+// ReadSparse is ReadMatrix for the entries that a coordinate file names, or a .npz file of a sparse
+// matrix of SciPy, without a dense matrix, and those other than 0 of another file.
 func ReadSparse(name string, stdin io.Reader, opt ReadOptions) (*matrixmarket.Sparse, error) {
 	opt = opt.Filled()
 	name, opt.part = Split(name)
@@ -254,8 +258,14 @@ func ReadSparse(name string, stdin io.Reader, opt ReadOptions) (*matrixmarket.Sp
 			return nil, err
 		}
 		k := KindOf(name, text)
-		if k == MatrixMarket && opt.part == "" {
+		if opt.NoTable != nil {
+			*opt.NoTable = k != tableText
+		}
+		switch {
+		case k == MatrixMarket && opt.part == "":
 			return matrixmarket.ParseSparse(text, shown(name), opt.matrixMarket())
+		case k == NumPyZip:
+			return npy.ParseSparse(text, shown(name), opt.numpy())
 		}
 		m, err := parse(k, name, text, opt)
 		if err != nil {

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// errChanged is the error for a file of which nobody knows whether what was read is its old content,
-// its new content or some of both.
+// errChanged is the error for a file of which what was read may be old and new content.
 var errChanged = errors.New("the file was changed while it was read")
 
 // A Watch tells whether a regular file changed while it was read.
@@ -67,8 +66,8 @@ func (s stamp) same(t stamp) bool {
 	return s.size == t.size && s.modified.Equal(t.modified) && s.inode.same(t.inode)
 }
 
-// Grains of the times of files: ticks of a kernel last up to 10 ms, and file systems whose times are
-// whole seconds count up to two at a time.
+// Grains of the times of files: ticks of a kernel last up to 10 ms, and file systems whose times
+// are whole seconds count up to two at a time.
 const tickGrain, secondGrain = 20 * time.Millisecond, 2 * time.Second
 
 // settle waits until a change of a file that was changed at a time is noted as a later one.

@@ -130,6 +130,15 @@ func TestDoublesChanged(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "a.npy")
 	a, b := contents(t, ".npy", 20000)
+	short, _ := contents(t, ".npy", 20)
+	for _, other := range [][]byte{short, a[:len(a)-1], bytes.Replace(a, []byte("<f8"), []byte("<i8"), 1), nil} {
+		if err := os.WriteFile(path, other, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := OpenDoubles(t.Context(), path); ok {
+			t.Errorf("%d bytes are opened", len(other))
+		}
+	}
 	for _, content := range [][]byte{a, b} {
 		if err := os.WriteFile(path, a, 0o666); err != nil {
 			t.Fatal(err)

@@ -336,10 +336,23 @@ func FuzzParseZip(f *testing.F) {
 	for _, g := range formats {
 		f.Add(zipped(f, specials(halfulp.Random(g, 4, 3, 20, 1))))
 	}
+	for _, file := range sparseFiles(f, 4, 3, []triple{{1, 2, 0.5}, {3, 0, -7}, {1, 2, 1e300}, {0, 0, 0}}) {
+		f.Add(file)
+	}
+	f.Add(scipy(f, "dia", 2, 3, shaped("data", "<f8", "(2, 2)", []float64{1, 2, 3, 4}), numbersOf("offsets", "<i8", []int64{0, -1})))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, err := ParseZip(b, "a", options(t, halfulp.InputFormat{}, 1<<20, nil))
+		a, err2 := ParseSparse(b, "a", options(t, halfulp.InputFormat{}, 1<<20, nil))
 		if err != nil {
 			return
+		}
+		if err2 != nil && !strings.Contains(err2.Error(), "memory limit") || err2 == nil && (a.Values.Format() != m.Format() || a.Rows != m.Rows() || a.Cols != m.Cols()) {
+			t.Fatalf("%v, %v as entries %+v, %v", m, m.Format(), a, err2)
+		}
+		for k := 0; err2 == nil && k < len(a.Row); k++ {
+			if x, y := a.Values.At(k), m.At(int(a.Row[k]), int(a.Col[k])); x.Hex() != y.Hex() {
+				t.Fatalf("%v, as entries %+v", m, a)
+			}
 		}
 		back, err := ParseZip(zipped(t, m), "a", options(t, halfulp.InputFormat{}, 1<<24, nil))
 		if err != nil || !back.Same(m) {
