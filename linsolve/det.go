@@ -27,8 +27,8 @@ import (
 // as Rank proves it.
 //
 // The error wraps ErrNotFinite for infinities and NaN. Det panics if A is not square.
-// Stats.Overflow counts a determinant that became infinite, Stats.Underflow one that lost bits below
-// the smallest normal number of f.
+// Stats.Overflow counts a determinant that became infinite, Stats.Underflow one that lost bits
+// below the smallest normal number of f.
 func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, Stats, error) {
 	if a.Rows() != a.Cols() {
 		panic(errShape)

@@ -92,17 +92,19 @@ func TestScalarsLeaveRange(t *testing.T) {
 		}
 	}
 	a := matrix(3, 2, "1", "1", "1", "2", "1", "4")
+	// Out of range are sums of squares and residual MS; in f32 estimates, standard errors, residual
+	// sd and covariances as well. The last fit has no residuals and an infinite F.
 	for _, x := range []struct {
 		f           halfulp.Format
 		b           [3]string
 		over, under int64
 	}{
-		{halfulp.Float64, [3]string{"0x1p-600", "0x1p-599", "0x5p-600"}, 0, 3},                 // sums of squares, residual MS
-		{halfulp.Float64, [3]string{"0x1p600", "0x1p601", "0x5p600"}, 3, 0},                    // the same
-		{halfulp.Float32, [3]string{"0x1p-600", "0x1p-599", "0x5p-600"}, 0, 3 + 2 + 2 + 1 + 4}, // estimates, errors, sd, covariances
-		{halfulp.MP(53), [3]string{"0x1p-600", "0x1p-599", "0x5p-600"}, 0, 0},                  //
-		{halfulp.Float64, [3]string{"0", "0", "0"}, 0, 0},                                      //
-		{halfulp.Float64, [3]string{"0x1p-600", "0x1p-600", "0x1p-600"}, 0, 0},                 // no residual: F is infinite
+		{halfulp.Float64, [3]string{"0x1p-600", "0x1p-599", "0x5p-600"}, 0, 3},
+		{halfulp.Float64, [3]string{"0x1p600", "0x1p601", "0x5p600"}, 3, 0},
+		{halfulp.Float32, [3]string{"0x1p-600", "0x1p-599", "0x5p-600"}, 0, 3 + 2 + 2 + 1 + 4},
+		{halfulp.MP(53), [3]string{"0x1p-600", "0x1p-599", "0x5p-600"}, 0, 0},
+		{halfulp.Float64, [3]string{"0", "0", "0"}, 0, 0},
+		{halfulp.Float64, [3]string{"0x1p-600", "0x1p-600", "0x1p-600"}, 0, 0},
 	} {
 		fit, stats, err := Regression(a, matrix(3, 1, x.b[:]...), x.f, &RegressionOptions{Covariance: x.f == halfulp.Float32})
 		if err != nil || stats.Overflow != x.over || stats.Underflow != x.under {

@@ -52,8 +52,8 @@ func (c *Comm) Leave() (err error) {
 	return err
 }
 
-// Left waits until another process has left c, and returns an error that wraps ErrLeft then, or that
-// of ctx if it ends before. It may run beside operations on c.
+// Left waits until another process has left c, and returns an error that wraps ErrLeft then, or
+// that of ctx if it ends before. It may run beside operations on c.
 func (c *Comm) Left(ctx context.Context) error {
 	const pause = 10 * time.Millisecond
 	for {

@@ -129,8 +129,9 @@ func TestInterruptTwice(t *testing.T) {
 	}
 }
 
-// TestInterruptedProcess sends signals to one of two processes while the result is written: both end
-// with the status of the signal, in one message, and there is no new file, not even a temporary one.
+// TestInterruptedProcess sends signals to one of two processes while the result is written: both
+// end with the status of the signal, in one message, and leave no new file, not even a temporary
+// one.
 func TestInterruptedProcess(t *testing.T) {
 	mpiexec := mpitest.Mpiexec(t)
 	halfulp, err := exec.LookPath("halfulp")

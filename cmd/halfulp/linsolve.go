@@ -384,7 +384,7 @@ func (c *expmCmd) Run(env *cli.Environment) error {
 	}
 	return j.writeSolved(c.A, a, a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
 		stats, err := linsolve.Expm(a, x, opt)
-		if n := stats.Undecided; err == nil && n > 0 { // for all --quiet: the last bit is not proved
+		if n := stats.Undecided; err == nil && n > 0 { // for all --quiet: not proved
 			j.finish()
 			fmt.Fprintf(j.env.Stderr, "halfulp: warning: entries that seem to be 0 or halfway between two numbers, without a proof: %d\n", n)
 		}

@@ -109,7 +109,8 @@ func runTogether(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 // watch makes an interrupt of one process one of all: the others clean up like this one, and do not
-// wait in vain. It returns a context that such an interrupt ends, and a function that ends watching.
+// wait in vain. It returns a context that such an interrupt ends, and a function that ends the
+// watch.
 func (p *processes) watch(ctx context.Context) (watched context.Context, stop func()) {
 	interrupted := context.AfterFunc(ctx, p.leave)
 	watched, cancel := context.WithCancelCause(ctx)
@@ -266,7 +267,7 @@ func hash(text string) int64 {
 }
 
 // finish ends this process together with the others, with the largest exit status of all. One that
-// failed where others wait for it in vain says why, and ends them, which clean up first if they can.
+// failed where others wait for it in vain says why, and ends them; they clean up first if they can.
 func (p *processes) finish(status int, said string) {
 	ctx, cancel := context.Background(), context.CancelFunc(func() {})
 	if status != cli.ExitOK {

@@ -367,8 +367,8 @@ func (e signalError) Error() string {
 }
 
 // WithSignals returns a context that SIGHUP, SIGINT and SIGTERM cancel. A second signal removes
-// temporary files, calls last unless it is nil, and ends the process, all within grace. SIGHUP stays
-// ignored where it is from the start, as under nohup.
+// temporary files, calls last unless it is nil, and ends the process, all within grace. SIGHUP
+// stays ignored where it is from the start, as under nohup.
 func WithSignals(parent context.Context, last func()) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
