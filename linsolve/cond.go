@@ -21,7 +21,8 @@ const (
 )
 
 // Cond returns the condition number ‖A‖ ‖A^-1‖ of a square matrix A in a norm, correctly rounded to
-// format f: +Inf for a singular A, 0 for n = 0. The time and errors are those of Inverse. Cond
+// format f: +Inf for a singular A, 0 for n = 0. A finite one that f rounds to +Inf is counted in
+// Stats.Overflow, as that of a singular A is not. The time and errors are those of Inverse. Cond
 // panics if A is not square, or for another norm.
 func Cond(norm Norm, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, Stats, error) {
 	if a.Rows() != a.Cols() {
@@ -78,10 +79,13 @@ func (s *solver) cond(norm Norm, a *halfulp.Matrix, f halfulp.Format) (halfulp.S
 		lower := halfulp.NewScalar(f, new(big.Float).SetPrec(uint(3*bits)).Sub(product, radius))
 		upper := halfulp.NewScalar(f, new(big.Float).SetPrec(uint(3*bits)).Add(product, radius))
 		if lower.Same(upper) {
+			s.leavesRange(lower, product, product)
 			return lower, nil
 		}
 		if t, _ := tie(lower, upper); t != nil && int64(bits) > most+max(0, -lowest(t))+8 {
-			return halfulp.NewScalar(f, t), nil
+			z := halfulp.NewScalar(f, t)
+			s.leavesRange(z, t, t)
+			return z, nil
 		}
 	}
 }

@@ -231,6 +231,7 @@ func (s *solver) expmOf(a *halfulp.Matrix, nodes []int, open []position, z *half
 			lower, upper := ends(f, mid, radius)
 			if lower.Same(upper) {
 				z.Set(p.row, p.col, lower)
+				s.lose(z, p.row, p.col, new(big.Float).Sub(mid, radius), new(big.Float).Add(mid, radius))
 				continue
 			}
 			if magnitude := new(big.Float).Abs(mid); magnitude.Cmp(radius) > 0 {
@@ -504,16 +505,18 @@ func (s *solver) expmNilpotent(a *halfulp.Matrix, nodes []int, entries []positio
 	}
 	at := inverseOf(nodes, z.Rows())
 	for _, e := range entries {
-		z.Set(e.row, e.col, quotient(z.Format(), t.Big(at[e.row], at[e.col]), factorial))
+		v, x := quotient(z.Format(), t.Big(at[e.row], at[e.col]), factorial)
+		z.Set(e.row, e.col, v)
+		s.lose(z, e.row, e.col, x, x)
 		s.stats.Exact++
 	}
 	return true, nil
 }
 
-// quotient returns x / y rounded once, for y > 0.
-func quotient(f halfulp.Format, x *big.Float, y *big.Int) halfulp.Scalar {
+// quotient returns x / y rounded once, for y > 0, and a number that rounds like it.
+func quotient(f halfulp.Format, x *big.Float, y *big.Int) (halfulp.Scalar, *big.Float) {
 	if x.Sign() == 0 {
-		return halfulp.NewScalar(f, new(big.Float))
+		return halfulp.NewScalar(f, new(big.Float)), x
 	}
 	prec := uint(f.Bits() + 64)
 	if !f.IsMP() && f.Bits() > 53 {
@@ -525,7 +528,7 @@ func quotient(f halfulp.Format, x *big.Float, y *big.Int) halfulp.Scalar {
 		rest := new(big.Float).SetMantExp(big.NewFloat(float64(q.Sign())), q.MantExp(nil)-int(prec)-1)
 		q.SetPrec(prec+2).Add(q, rest)
 	}
-	return halfulp.NewScalar(f, q)
+	return halfulp.NewScalar(f, q), q
 }
 
 // nilpotent reports whether a^n is 0 modulo the prime, n the order of a.

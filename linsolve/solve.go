@@ -37,7 +37,8 @@ var ErrNotSymmetric = errors.New("matrix is not symmetric")
 var ErrNotFinite = errors.New("infinity or NaN")
 
 // Stats says how a solution was found, and what proved it. Stats.Exact counts entries that only
-// exact arithmetic decided, Stats.Overflow those that became infinite; Stages has times.
+// exact arithmetic decided, Stats.Overflow those that became infinite, and Stats.Underflow those
+// that lost bits below the smallest normal number, as far as enclosures tell; Stages has times.
 type Stats struct {
 	halfulp.Stats
 	Proof
@@ -81,6 +82,7 @@ type solver struct {
 	lifting *lifting // the last one of liftingOf
 	stats   Stats
 	since   time.Time
+	lost    lostEntries
 
 	at   place.Place       // where matrices of Newton's method live; nil: the host
 	away []*halfulp.Matrix // those that live there

@@ -199,7 +199,7 @@ type printFlags struct {
 	To     string     `group:"result" placeholder:"KIND" help:"Kind of file to write, whatever its name, and to standard output: mtx, csv, tsv, txt, npy, npz, flint, pari, mpmath, mathematica."`
 	Digits digitsFlag `group:"result" default:"shortest" placeholder:"N" help:"Decimal digits to print: a number, shortest (the fewest that read back to the same number) or hex (exact, base 16). Default ${default}."`
 	JSON   bool       `group:"result" name:"json" help:"Write result and statistics as one JSON object, numbers as strings."`
-	Quiet  bool       `group:"run" short:"q" help:"No progress bar and no warnings on standard error."`
+	Quiet  bool       `group:"run" short:"q" help:"No progress bar, notes and warnings on standard error, but for what was asked for and not done: entries that --check-hardware did not compare, or that expm does not prove."`
 
 	// Several says that the result is several matrices, which a .npz file holds and else a table.
 	Several bool `kong:"-"`

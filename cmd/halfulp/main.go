@@ -23,6 +23,8 @@ func main() {
 
 // run runs the program and returns its exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := cli.Program{Name: "halfulp", Description: description, Groups: flagGroups, Unknown: unknownCommand, Grammar: func() any { return new(grammar) }}
-	return p.Run(args, stdin, stdout, stderr)
+	return program.Run(args, stdin, stdout, stderr)
 }
+
+// program is the whole program.
+var program = cli.Program{Name: "halfulp", Description: description, Groups: flagGroups, Unknown: unknownCommand, Grammar: func() any { return new(grammar) }}

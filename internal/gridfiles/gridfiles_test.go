@@ -620,6 +620,48 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
+// TestCopies has processes that find copies of a file, which are read, and such that differ in one
+// entry far from the places that are compared of one file.
+func TestCopies(t *testing.T) {
+	dir := t.TempDir()
+	h := halfulp.Random(halfulp.Float64, 200, 200, 0, 1)
+	other := h.Clone()
+	const row, col = 22, 95
+	x := h.Float64(row, col)
+	other.SetFloat64(row, col, math.Float64frombits(math.Float64bits(x)^1))
+	for _, name := range []string{"a.npy", "a.mtx"} {
+		for sub, m := range map[string]*halfulp.Matrix{"0": h, "1": h, "2": other} {
+			if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := files.WriteMatrix(filepath.Join(dir, sub, name), nil, m, files.WriteOptions{Digits: 17}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		read := func(g *grid.Grid, sub string) (*halfulp.Matrix, error) {
+			return newReading(g, filepath.Join(dir, sub, name), files.ReadOptions{}, 5000).read(nil)
+		}
+		onGrid(t, [2]int{1, 3}, func(g *grid.Grid) error {
+			m, err := read(g, []string{"0", "1", "0"}[g.Transport().Rank()])
+			if err == nil && !home(t, g, m).Same(h) {
+				err = fmt.Errorf("%s: another matrix", name)
+			}
+			return err
+		})
+		got := failing(t, [2]int{2, 2}, func(g *grid.Grid) error {
+			sub := []string{"0", "2", "1", "2"}[g.Transport().Rank()]
+			_, err := read(g, sub)
+			if err != nil {
+				err = errors.New(strings.ReplaceAll(err.Error(), filepath.Join(dir, sub), "DIR"))
+			}
+			return err
+		})
+		if want := "DIR/" + name + ": processes 1 and 3 have another file of this name than process 0"; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // TestMemoryLimit lets each process have its part, and not the whole.
 func TestMemoryLimit(t *testing.T) {
 	dir := t.TempDir()
