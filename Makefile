@@ -1,8 +1,9 @@
 # The verbs of this project. Only go is needed, but for bench and parts of check.
 
 FUZZTIME ?= 30s
+SOAK ?= 30m
 
-.PHONY: help build test check quick levels generated generate fuzz bench site tune gpu-pack install clean
+.PHONY: help build test check quick levels generated bindings generate fuzz soak bench site tune lib gpu-pack install clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +27,9 @@ levels: ## Run the second step: long tests, every level and target, races.
 generated: ## Run the third step: generated code, where its inputs changed.
 	scripts/check.sh generated
 
+bindings: ## Run the fourth step: the C library and programs that call it.
+	scripts/check.sh bindings
+
 generate: ## Write assembly and PTX anew from their generators.
 	go generate ./...
 
@@ -37,6 +41,9 @@ fuzz: ## Fuzz each fuzz target for FUZZTIME (30s).
 		done; \
 	done
 
+soak: ## Run the long tests with fresh seeds for SOAK (30m).
+	scripts/soak.sh $(SOAK)
+
 bench: ## Measure halfulp beside its peers (Debian 12; installs their packages).
 	cd bench && ./setup.sh && go run ./cmd/peers
 
@@ -46,6 +53,9 @@ site: ## Make a website of the documents, as .bin/site/html (needs Python's pip)
 tune: ## Measure this machine's kernels and the best thresholds.
 	go run ./cmd/halfulp tune
 
+lib: ## Build the C library as dist/lib and dist/include (needs a C compiler).
+	scripts/lib.sh dist
+
 gpu-pack: ## Build tests and benchmarks for a machine with a GPU, into .bin/gpu.
 	scripts/gpu-pack.sh
 
@@ -53,5 +63,5 @@ install: ## Install the program to go's folder of binaries.
 	go install ./cmd/halfulp
 
 clean: ## Remove what build and the tests leave behind.
-	rm -rf .bin .ptx
+	rm -rf .bin .ptx dist
 	find . -name '*.test' -delete -o -name '*.prof' -delete

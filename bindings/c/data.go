@@ -1,0 +1,607 @@
+package main
+
+// #include "library.h"
+import "C"
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// grid is a rows x cols array of C's memory: entry (i, j) is data[i rs + j cs], with strides of any
+// sign.
+type grid[T any] struct {
+	data   *T
+	rs, cs int
+}
+
+func (g grid[T]) at(i, j int) *T {
+	return (*T)(unsafe.Add(unsafe.Pointer(g.data), (i*g.rs+j*g.cs)*int(unsafe.Sizeof(*g.data))))
+}
+
+// checkGrid throws for a shape without sense, or an array that is not there.
+func checkGrid[T any](g grid[T], rows, cols int) {
+	checkShape(rows, cols)
+	if g.data == nil && rows > 0 && cols > 0 {
+		panic(misuse("argument data: the pointer is NULL; %d numbers are needed", rows*cols))
+	}
+}
+
+func checkShape(rows, cols int) {
+	if rows < 0 || cols < 0 {
+		panic(misuse("%d x %d: rows and columns are at least 0", rows, cols))
+	}
+}
+
+// checkMemory returns an error for matrices that the machine cannot hold, which Go would end the
+// process for.
+func checkMemory(f halfulp.Format, rows, cols int) error {
+	bytes := float64(rows) * float64(cols) * float64(f.Bits()+64) / 8
+	if bytes > 2*float64(halfulp.DefaultMemoryLimit()) {
+		return fmt.Errorf("%w: a matrix of %d x %d numbers in %v takes about %.3g bytes, more than the machine has", halfulp.ErrMemory, rows, cols, f, bytes)
+	}
+	return nil
+}
+
+// newMatrix returns a matrix of zeros.
+func newMatrix(f halfulp.Format, rows, cols int, device string) (*halfulp.Matrix, error) {
+	checkShape(rows, cols)
+	if device != "" && device != string(halfulp.CPU) {
+		return halfulp.NewMatrixOn(halfulp.Device(device), f, rows, cols)
+	}
+	if err := checkMemory(f, rows, cols); err != nil {
+		return nil, err
+	}
+	return halfulp.NewMatrix(f, rows, cols), nil
+}
+
+// filled returns a matrix of format own whose entries put stores, rounded to format f. Its rows lie
+// together where those of g do.
+func filled[T any](g grid[T], own, f halfulp.Format, rows, cols int, put func(a *num.Array, at, i, j int)) (*halfulp.Matrix, error) {
+	checkGrid(g, rows, cols)
+	if err := checkMemory(own, rows, cols); err != nil {
+		return nil, err
+	}
+	var m *halfulp.Matrix
+	if magnitude(g.cs) < magnitude(g.rs) {
+		m = halfulp.NewMatrix(own, cols, rows).T()
+	} else {
+		m = halfulp.NewMatrix(own, rows, cols)
+	}
+	each(m, put)
+	return converted(m, f, nil)
+}
+
+func magnitude(x int) int { return max(x, -x) }
+
+// converted returns m if it is of format f, else a copy that is, where m lives.
+func converted(m *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
+	if m.Format() == f {
+		return m, nil
+	}
+	z, err := likeMatrix(m, f)
+	if err != nil {
+		return nil, err
+	}
+	return z, copyInto(m, z, opt)
+}
+
+// likeMatrix returns zeros in the shape of m, where it lives.
+func likeMatrix(m *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
+	return newMatrix(f, m.Rows(), m.Cols(), string(m.Place()))
+}
+
+// copyInto copies a to z of the same shape, rounded to the format of z.
+func copyInto(a, z *halfulp.Matrix, opt *halfulp.Options) error {
+	if a.Rows() != z.Rows() || a.Cols() != z.Cols() {
+		return misuse("shapes differ: %d x %d and %d x %d", a.Rows(), a.Cols(), z.Rows(), z.Cols())
+	}
+	if a.Place() != z.Place() {
+		b, err := a.On(z.Place())
+		if err != nil {
+			return err
+		}
+		defer b.Free()
+		a = b
+	}
+	if a.Format() == z.Format() {
+		return z.CopyFrom(a)
+	}
+	if raw.Matrix(a).Arr.Overlaps(raw.Matrix(z).Arr) {
+		a = a.Clone()
+	}
+	return vectors(a, z, func(x, y *halfulp.Vector) error {
+		_, err := halfulp.Copy(x, y, opt)
+		return err
+	})
+}
+
+// vectors calls do with vectors of the entries of a and of z, which have the same shape: all at once
+// if these follow one another in both, else columns or rows, whichever lie together in z.
+func vectors(a, z *halfulp.Matrix, do func(x, y *halfulp.Vector) error) error {
+	joined := func(m *halfulp.Matrix) bool {
+		v := raw.Matrix(m)
+		return v.Cols <= 1 || v.CS == v.RS*v.Rows
+	}
+	if v := raw.Matrix(z); v.CS == 1 && v.RS != 1 {
+		a, z = a.T(), z.T()
+	}
+	if joined(a) && joined(z) {
+		return do(a.Vec(), z.Vec())
+	}
+	for j := range z.Cols() {
+		if err := do(a.Col(j), z.Col(j)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wrap returns a matrix that uses an array of C's memory as its storage. C code keeps the array
+// until the matrix and its views are freed. Entries of a column or those of a row lie together;
+// vectors have any stride.
+func wrap[T any](g grid[T], rows, cols int, array func(data []T) *num.Array) (*halfulp.Matrix, error) {
+	checkGrid(g, rows, cols)
+	switch {
+	case rows == 0 || cols == 0:
+		g.rs, g.cs = 1, max(rows, 1)
+	case cols == 1 && rows == 1:
+		g.rs, g.cs = 1, 1
+	case cols == 1 && g.rs != 0:
+		g.cs = 1
+	case rows == 1 && g.cs != 0:
+		g.rs = 1
+	case g.rs == 1 && g.cs >= rows, g.cs == 1 && g.rs >= cols:
+	default:
+		return nil, misuse("strides %d and %d of %d x %d numbers: a matrix without a copy has columns or rows whose numbers lie side by side, one after the other; make a copy", g.rs, g.cs, rows, cols)
+	}
+	m := num.Mat{RS: g.rs, CS: g.cs, Rows: rows, Cols: cols}
+	var data []T
+	if rows > 0 && cols > 0 {
+		first := 0 // the offset of the first number in memory
+		if rows > 1 && g.rs < 0 {
+			first = (rows - 1) * g.rs
+		}
+		if cols > 1 && g.cs < 0 {
+			first = (cols - 1) * g.cs
+		}
+		m.Off = -first
+		last := 0
+		if rows > 1 && g.rs > 0 {
+			last += (rows - 1) * g.rs
+		}
+		if cols > 1 && g.cs > 0 {
+			last += (cols - 1) * g.cs
+		}
+		g0 := grid[T]{g.data, 1, 1}
+		data = unsafe.Slice(g0.at(first, 0), last-first+1)
+	}
+	m.Arr = array(data)
+	return raw.NewMatrix(m).(*halfulp.Matrix), nil
+}
+
+func wrapF64(data *float64, rows, cols, rs, cs int) (*halfulp.Matrix, error) {
+	return wrap(grid[float64]{data, rs, cs}, rows, cols, func(data []float64) *num.Array {
+		return &num.Array{Format: num.Float64, F64: [4][]float64{data}}
+	})
+}
+
+func wrapF32(data *float32, rows, cols, rs, cs int) (*halfulp.Matrix, error) {
+	return wrap(grid[float32]{data, rs, cs}, rows, cols, func(data []float32) *num.Array {
+		return &num.Array{Format: num.Float32, F32: data}
+	})
+}
+
+func fromF64(data *float64, rows, cols, rs, cs int, f halfulp.Format) (*halfulp.Matrix, error) {
+	g := grid[float64]{data, rs, cs}
+	return filled(g, halfulp.Float64, f, rows, cols, func(a *num.Array, at, i, j int) { a.F64[0][at] = *g.at(i, j) })
+}
+
+func fromF32(data *float32, rows, cols, rs, cs int, f halfulp.Format) (*halfulp.Matrix, error) {
+	g := grid[float32]{data, rs, cs}
+	return filled(g, halfulp.Float32, f, rows, cols, func(a *num.Array, at, i, j int) { a.F32[at] = *g.at(i, j) })
+}
+
+// fromIntegers returns a matrix of integers in the format of a name; without one in float64 if that
+// holds them all, else in MP(64). split returns the sign and the magnitude of an integer.
+func fromIntegers[T any](g grid[T], rows, cols int, name string, split func(x T) (bool, uint64)) (*halfulp.Matrix, error) {
+	checkGrid(g, rows, cols)
+	var f halfulp.Format
+	if name != "" {
+		var err error
+		if f, err = halfulp.ParseFormat(name); err != nil {
+			return nil, misuse("argument format: %v", err)
+		}
+	}
+	own := halfulp.Float64
+	for j := range cols {
+		for i := range rows {
+			if _, x := split(*g.at(i, j)); uint64(float64(x)) != x || float64(x) == 1<<64 {
+				own = halfulp.MP(64)
+			}
+		}
+	}
+	if name == "" {
+		f = own
+	}
+	return filled(g, own, f, rows, cols, func(a *num.Array, at, i, j int) {
+		neg, x := split(*g.at(i, j))
+		r := num.Real{Class: num.Finite, Neg: neg, Mag: []uint64{x}}
+		if x == 0 {
+			r = num.Real{}
+		}
+		a.Set(at, r)
+	})
+}
+
+func fromI64(data *int64, rows, cols, rs, cs int, format string) (*halfulp.Matrix, error) {
+	return fromIntegers(grid[int64]{data, rs, cs}, rows, cols, format, func(x int64) (bool, uint64) {
+		if x < 0 {
+			return true, -uint64(x)
+		}
+		return false, uint64(x)
+	})
+}
+
+func fromU64(data *uint64, rows, cols, rs, cs int, format string) (*halfulp.Matrix, error) {
+	return fromIntegers(grid[uint64]{data, rs, cs}, rows, cols, format, func(x uint64) (bool, uint64) { return false, x })
+}
+
+// expansionOf returns the format of sums of so many doubles.
+func expansionOf(terms int) halfulp.Format {
+	switch terms {
+	case 1:
+		return halfulp.Float64
+	case 2:
+		return halfulp.DD
+	case 3:
+		return halfulp.TD
+	case 4:
+		return halfulp.QD
+	}
+	panic(misuse("argument terms: %d; 1 to 4 are needed", terms))
+}
+
+// fromTerms returns a matrix of sums of doubles, which need not be normalised: term t of entry
+// (i, j) is data[i rs + j cs + t ts].
+func fromTerms(data *float64, terms, rows, cols, rs, cs, ts int, f halfulp.Format) (*halfulp.Matrix, error) {
+	own := expansionOf(terms)
+	g := grid[float64]{data, rs, cs}
+	checkGrid(g, rows, cols)
+	if own == halfulp.Float64 {
+		return fromF64(data, rows, cols, rs, cs, f)
+	}
+	var buf [num.MaxValueWords]uint64
+	given := num.New(raw.Matrix(halfulp.NewMatrix(own, 0, 0)).Arr.Format, 1)
+	return filled(g, f, f, rows, cols, func(a *num.Array, at, i, j int) {
+		p := grid[float64]{g.at(i, j), ts, 0}
+		for t := range terms {
+			given.F64[t][0] = *p.at(t, 0)
+		}
+		a.Set(at, given.Value(0, buf[:])) // the exact sum, rounded once
+	})
+}
+
+// fromLimbs returns a matrix of numbers sign S 2^(exponent - 64 limbs), S the integer of so many
+// words, the least significant first. Entry (i, j) is number i rs + j cs of each array.
+func fromLimbs(limbs *uint64, count int, exponents *int64, signs *int8, classes *uint8, rows, cols, rs, cs int, f halfulp.Format) (*halfulp.Matrix, error) {
+	if count < 1 || count > halfulp.MaxPrec/64 {
+		return nil, misuse("argument limbs: %d words a number; 1 to %d are needed", count, halfulp.MaxPrec/64)
+	}
+	words, e := grid[uint64]{limbs, rs * count, cs * count}, grid[int64]{exponents, rs, cs}
+	s, c := grid[int8]{signs, rs, cs}, grid[uint8]{classes, rs, cs}
+	checkGrid(words, rows, cols)
+	checkGrid(e, rows, cols)
+	checkGrid(s, rows, cols)
+	checkGrid(c, rows, cols)
+	for j := range cols {
+		for i := range rows {
+			if x := *c.at(i, j); x > 3 {
+				return nil, misuse("entry (%d, %d): the class is %d; 0 zero, 1 finite, 2 infinite or 3 NaN is needed", i, j, x)
+			}
+			if x := *s.at(i, j); x != 1 && x != -1 {
+				return nil, misuse("entry (%d, %d): the sign is %d; 1 or -1 is needed", i, j, x)
+			}
+		}
+	}
+	return filled(words, f, f, rows, cols, func(a *num.Array, at, i, j int) {
+		r := num.Real{Class: num.Class(*c.at(i, j)), Neg: *s.at(i, j) < 0}
+		if r.Class == num.Finite {
+			r.Mag = unsafe.Slice(words.at(i, j), count)
+			// Exponents this far out are beyond all formats.
+			r.Exp = min(max(*e.at(i, j), -1<<40), 1<<40) - int64(64*count)
+			if num.IsZero(r.Mag) {
+				r = num.Real{Neg: r.Neg}
+			}
+		}
+		a.Set(at, r)
+	})
+}
+
+// texts is an array of C strings.
+func fromTexts(data **C.char, rows, cols, rs, cs int, f halfulp.Format) (*halfulp.Matrix, error) {
+	g := grid[*C.char]{data, rs, cs}
+	checkGrid(g, rows, cols)
+	if err := checkMemory(f, rows, cols); err != nil {
+		return nil, err
+	}
+	m := halfulp.NewMatrix(f, rows, cols)
+	for j := range cols {
+		for i := range rows {
+			p := *g.at(i, j)
+			if p == nil {
+				return nil, misuse("entry (%d, %d): the pointer is NULL; a text is needed", i, j)
+			}
+			if err := m.SetString(i, j, C.GoString(p)); err != nil {
+				return nil, misuse("entry (%d, %d): %v", i, j, err)
+			}
+		}
+	}
+	return m, nil
+}
+
+// onHost returns a matrix of the host in format f with the entries of m, m itself if it is one.
+func onHost(m *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
+	if m.Place() != halfulp.CPU {
+		h, err := m.Host()
+		if err != nil {
+			return nil, err
+		}
+		m = h
+	}
+	return converted(m, f, nil)
+}
+
+// each calls visit for each entry of a matrix of the host, in the order of memory.
+func each(m *halfulp.Matrix, visit func(a *num.Array, at, i, j int)) {
+	v := raw.Matrix(m)
+	if magnitude(v.CS) < magnitude(v.RS) {
+		for i := range v.Rows {
+			for j := range v.Cols {
+				visit(v.Arr, v.At(i, j), i, j)
+			}
+		}
+		return
+	}
+	for j := range v.Cols {
+		for i := range v.Rows {
+			visit(v.Arr, v.At(i, j), i, j)
+		}
+	}
+}
+
+func getF64(m *halfulp.Matrix, data *float64, rs, cs int) error {
+	g := grid[float64]{data, rs, cs}
+	checkGrid(g, m.Rows(), m.Cols())
+	h, err := onHost(m, halfulp.Float64)
+	if err == nil {
+		each(h, func(a *num.Array, at, i, j int) { *g.at(i, j) = a.F64[0][at] })
+	}
+	return err
+}
+
+func getF32(m *halfulp.Matrix, data *float32, rs, cs int) error {
+	g := grid[float32]{data, rs, cs}
+	checkGrid(g, m.Rows(), m.Cols())
+	h, err := onHost(m, halfulp.Float32)
+	if err == nil {
+		each(h, func(a *num.Array, at, i, j int) { *g.at(i, j) = a.F32[at] })
+	}
+	return err
+}
+
+func getTerms(m *halfulp.Matrix, data *float64, terms, rs, cs, ts int) error {
+	f := expansionOf(terms)
+	g := grid[float64]{data, rs, cs}
+	checkGrid(g, m.Rows(), m.Cols())
+	h, err := onHost(m, f)
+	if err != nil {
+		return err
+	}
+	each(h, func(a *num.Array, at, i, j int) {
+		p := grid[float64]{g.at(i, j), ts, 0}
+		for t := range terms {
+			*p.at(t, 0) = a.F64[t][at]
+		}
+	})
+	return nil
+}
+
+// limbsOf returns how many words a significand of the numbers of m takes in getLimbs.
+func limbsOf(m *halfulp.Matrix) (int, error) {
+	switch f := m.Format(); f {
+	case halfulp.DD, halfulp.TD, halfulp.QD:
+		return 0, misuse("the matrix is of format %v, whose numbers are sums of doubles: get its terms, or convert it to an mp format", f)
+	default:
+		return (f.Bits() + 63) / 64, nil
+	}
+}
+
+func getLimbs(m *halfulp.Matrix, limbs *uint64, exponents *int64, signs *int8, classes *uint8, rs, cs int) error {
+	count, err := limbsOf(m)
+	if err != nil {
+		return err
+	}
+	words, e := grid[uint64]{limbs, rs * count, cs * count}, grid[int64]{exponents, rs, cs}
+	s, c := grid[int8]{signs, rs, cs}, grid[uint8]{classes, rs, cs}
+	checkGrid(words, m.Rows(), m.Cols())
+	checkGrid(e, m.Rows(), m.Cols())
+	checkGrid(s, m.Rows(), m.Cols())
+	checkGrid(c, m.Rows(), m.Cols())
+	f := m.Format()
+	if !f.IsMP() {
+		f = halfulp.MP(64) // holds float32 and float64
+	}
+	h, err := onHost(m, f)
+	if err != nil {
+		return err
+	}
+	each(h, func(a *num.Array, at, i, j int) {
+		class := a.Cls[at].Class()
+		*c.at(i, j), *s.at(i, j), *e.at(i, j) = uint8(class), 1, 0
+		if a.Cls[at].Neg() {
+			*s.at(i, j) = -1
+		}
+		to := unsafe.Slice(words.at(i, j), count)
+		if class != num.Finite {
+			clear(to)
+			return
+		}
+		copy(to, a.Sig[at*count:(at+1)*count])
+		*e.at(i, j) = int64(a.Exp[at])
+	})
+	return nil
+}
+
+// shape, entries and views.
+
+func shape(m *halfulp.Matrix) (rows, cols int, err error) { return m.Rows(), m.Cols(), nil }
+
+func sliceOf(v view, i0, i1, j0, j1 int) (view, error) {
+	if i0 < 0 || i1 < i0 || i1 > v.Rows() || j0 < 0 || j1 < j0 || j1 > v.Cols() {
+		return v, misuse("rows %d to %d and columns %d to %d: the matrix is %d x %d", i0, i1, j0, j1, v.Rows(), v.Cols())
+	}
+	return view{v.Slice(i0, i1, j0, j1), v.memory}, nil
+}
+
+// strideOf returns every step-th entry of a vector, as a vector of the same kind.
+func strideOf(v view, step int) (view, error) {
+	if step == 0 || step == math.MinInt {
+		return v, misuse("argument step: %d; another number is needed", step)
+	}
+	switch {
+	case v.Cols() == 1:
+		return view{v.Col(0).Stride(step).Matrix(), v.memory}, nil
+	case v.Rows() == 1:
+		return view{v.Row(0).Stride(step).Matrix().T(), v.memory}, nil
+	}
+	return v, misuse("the matrix is %d x %d; a vector is n x 1 or 1 x n", v.Rows(), v.Cols())
+}
+
+// take returns a copy of the entries (i0 + r istep, j0 + c jstep).
+func take(m *halfulp.Matrix, i0, istep, rows, j0, jstep, cols int) (*halfulp.Matrix, error) {
+	checkShape(rows, cols)
+	inside := func(first, step, n, length int) bool {
+		if n == 0 {
+			return true
+		}
+		limit := length
+		if n > 1 {
+			limit = length / (n - 1)
+		}
+		return first >= 0 && first < length && (n == 1 || step >= -limit && step <= limit && first+(n-1)*step >= 0 && first+(n-1)*step < length)
+	}
+	if !inside(i0, istep, rows, m.Rows()) || !inside(j0, jstep, cols, m.Cols()) {
+		return nil, misuse("indices beyond the matrix, which is %d x %d", m.Rows(), m.Cols())
+	}
+	h, err := onHost(m, m.Format())
+	if err != nil {
+		return nil, err
+	}
+	if err := checkMemory(m.Format(), rows, cols); err != nil {
+		return nil, err
+	}
+	z := halfulp.NewMatrix(m.Format(), rows, cols)
+	from := raw.Matrix(h)
+	each(z, func(a *num.Array, at, i, j int) { a.CopyFrom(at, from.Arr, from.At(i0+i*istep, j0+j*jstep)) })
+	if m.Place() == halfulp.CPU {
+		return z, nil
+	}
+	return z.On(m.Place())
+}
+
+func entry(m *halfulp.Matrix, i, j int) (halfulp.Scalar, error) {
+	if i < 0 || i >= m.Rows() || j < 0 || j >= m.Cols() {
+		return halfulp.Scalar{}, misuse("entry (%d, %d): the matrix is %d x %d", i, j, m.Rows(), m.Cols())
+	}
+	h, err := onHost(m.Slice(i, i+1, j, j+1), m.Format())
+	if err != nil {
+		return halfulp.Scalar{}, err
+	}
+	return h.At(0, 0), nil
+}
+
+func setEntry(m *halfulp.Matrix, i, j int, s halfulp.Scalar) error {
+	if i < 0 || i >= m.Rows() || j < 0 || j >= m.Cols() {
+		return misuse("entry (%d, %d): the matrix is %d x %d", i, j, m.Rows(), m.Cols())
+	}
+	return copyInto(scalarMatrix(s), m.Slice(i, i+1, j, j+1), nil)
+}
+
+func scalarMatrix(s halfulp.Scalar) *halfulp.Matrix {
+	m := halfulp.NewMatrix(s.Format(), 1, 1)
+	m.Set(0, 0, s)
+	return m
+}
+
+func matrixScalar(m *halfulp.Matrix) (halfulp.Scalar, error) {
+	if m.Rows() != 1 || m.Cols() != 1 {
+		return halfulp.Scalar{}, misuse("the matrix is %d x %d; one of 1 x 1 is needed", m.Rows(), m.Cols())
+	}
+	return entry(m, 0, 0)
+}
+
+// onDevice returns a copy of m that lives on a device.
+func onDevice(m *halfulp.Matrix, device string) (*halfulp.Matrix, error) {
+	if halfulp.Device(device) == halfulp.CPU {
+		return m.Host()
+	}
+	return m.On(halfulp.Device(device))
+}
+
+func textOf(m *halfulp.Matrix, digits int) (string, error) {
+	if err := checkDigits(digits); err != nil {
+		return "", err
+	}
+	h, err := onHost(m, m.Format())
+	if err != nil {
+		return "", err
+	}
+	return h.Text(digits), nil
+}
+
+func checkDigits(digits int) error {
+	if digits < 0 && digits != halfulp.Hex {
+		return misuse("argument digits: %d; 0 for the shortest text, a number of digits, or %d for hexadecimal is needed", digits, halfulp.Hex)
+	}
+	return nil
+}
+
+func scalarText(s halfulp.Scalar, digits int) (string, error) {
+	if err := checkDigits(digits); err != nil {
+		return "", err
+	}
+	return s.Text(digits), nil
+}
+
+func parseScalar(text string, f halfulp.Format) (halfulp.Scalar, error) {
+	s, err := halfulp.ParseScalar(f, text)
+	if err != nil {
+		return s, misuse("%v", err)
+	}
+	return s, nil
+}
+
+func bytesOf(m *halfulp.Matrix) ([]byte, error) {
+	h, err := onHost(m, m.Format())
+	if err != nil {
+		return nil, err
+	}
+	return h.MarshalBinary()
+}
+
+func fromBytes(data *uint8, size int) (*halfulp.Matrix, error) {
+	if data == nil || size < 0 {
+		return nil, misuse("argument data: the pointer is NULL, or the size is negative")
+	}
+	m := new(halfulp.Matrix)
+	if err := m.UnmarshalBinary(unsafe.Slice(data, size)); err != nil {
+		return nil, misuse("%v", err)
+	}
+	return m, nil
+}

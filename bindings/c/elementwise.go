@@ -1,0 +1,213 @@
+package main
+
+// #include "library.h"
+import "C"
+
+import (
+	"context"
+	"math"
+	"runtime"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// broadcast returns the shape of what is computed of two matrices entry by entry: a dimension of 1
+// is repeated.
+func broadcast(a, b *halfulp.Matrix) (rows, cols int) {
+	one := func(x, y int) (int, bool) {
+		switch {
+		case x == y, y == 1:
+			return x, true
+		case x == 1:
+			return y, true
+		}
+		return 0, false
+	}
+	rows, ok1 := one(a.Rows(), b.Rows())
+	cols, ok2 := one(a.Cols(), b.Cols())
+	if !ok1 || !ok2 {
+		panic(misuse("%d x %d and %d x %d: shapes need to be equal, but for dimensions of 1", a.Rows(), a.Cols(), b.Rows(), b.Cols()))
+	}
+	return rows, cols
+}
+
+// operation is an operation entry by entry: its float64 form, which IEEE 754 rounds once, and that
+// of scalars. Products and quotients take no other operation before they are rounded, so that no
+// compiler fuses any.
+type operation struct {
+	// axpy is whether it is a ± b, which Axpy rounds once, with the sign of b.
+	axpy    float64
+	float64 func(x, y float64) float64
+	scalar  func(f halfulp.Format, x, y halfulp.Scalar) halfulp.Scalar
+}
+
+var (
+	add = operation{1, func(x, y float64) float64 { return x + y }, halfulp.Format.Add}
+	sub = operation{-1, func(x, y float64) float64 { return x - y }, halfulp.Format.Sub}
+	mul = operation{0, func(x, y float64) float64 { return x * y }, halfulp.Format.Mul}
+	div = operation{0, func(x, y float64) float64 { return x / y }, halfulp.Format.Quo}
+
+	sqrt = operation{0, func(x, _ float64) float64 { return math.Sqrt(x) },
+		func(f halfulp.Format, x, _ halfulp.Scalar) halfulp.Scalar { return f.Sqrt(x) }}
+	negate = operation{scalar: func(f halfulp.Format, x, _ halfulp.Scalar) halfulp.Scalar { return x.Neg().Convert(f) }}
+	abs    = operation{scalar: func(f halfulp.Format, x, _ halfulp.Scalar) halfulp.Scalar { return x.Abs().Convert(f) }}
+)
+
+// repeated returns the view of m that is m with dimensions of 1 repeated.
+func repeated(m *halfulp.Matrix, rows, cols int) num.Mat {
+	v := raw.Matrix(m)
+	if v.Rows != rows {
+		v.RS = 0
+	}
+	if v.Cols != cols {
+		v.CS = 0
+	}
+	v.Rows, v.Cols = rows, cols
+	return v
+}
+
+// apply computes op(a, b) entry by entry, where a lives.
+func (op operation) apply(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, noStats, error) {
+	rows, cols := broadcast(a, b)
+	if a.Place() != b.Place() {
+		panic(misuse("a lives on %s, b on %s", a.Place(), b.Place()))
+	}
+	if err := checkMemory(f, rows, cols); err != nil {
+		return nil, noStats{}, err
+	}
+	// What Axpy adds to has the format of the result.
+	same := a.Rows() == b.Rows() && a.Cols() == b.Cols() && !(a.Format() == halfulp.Float64 && a.Format() == b.Format())
+	switch {
+	case op.axpy != 0 && same && a.Format() == f:
+		return plus(op.axpy, b, a, opt)
+	case op.axpy > 0 && same && b.Format() == f:
+		return plus(op.axpy, a, b, opt)
+	}
+	ha, err := onHost(a, a.Format())
+	if err != nil {
+		return nil, noStats{}, err
+	}
+	hb := ha
+	if b != a {
+		if hb, err = onHost(b, b.Format()); err != nil {
+			return nil, noStats{}, err
+		}
+	}
+	// The result lies as a does.
+	byRows := rows == 1 || magnitude(raw.Matrix(ha).CS) < magnitude(raw.Matrix(ha).RS)
+	z := halfulp.NewMatrix(f, rows, cols)
+	if byRows {
+		z = halfulp.NewMatrix(f, cols, rows).T()
+	}
+	x, y, to := repeated(ha, rows, cols), repeated(hb, rows, cols), raw.Matrix(z)
+	if byRows {
+		x, y, to = x.T(), y.T(), to.T()
+	}
+	plain := op.float64 != nil && f == halfulp.Float64 && a.Format() == f && b.Format() == f
+	column := func(_, j int) {
+		if plain {
+			p, q, r := x.Arr.F64[0], y.Arr.F64[0], to.Arr.F64[0]
+			for i := range to.Rows {
+				s := op.float64(p[x.At(i, j)], q[y.At(i, j)])
+				if s != s {
+					s = math.NaN() // the format has one
+				}
+				r[to.At(i, j)] = s
+			}
+			return
+		}
+		za, zb, zz := raw.NewMatrix(x).(*halfulp.Matrix), raw.NewMatrix(y).(*halfulp.Matrix), raw.NewMatrix(to).(*halfulp.Matrix)
+		for i := range to.Rows {
+			zz.Set(i, j, op.scalar(f, za.At(i, j), zb.At(i, j)))
+		}
+	}
+	o := orDefaults(opt)
+	ctx, threads := o.Context, o.Threads
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	if to.Rows*to.Cols < 1000 {
+		threads = 1
+	}
+	if err := par.For(ctx, threads, to.Cols, column); err != nil {
+		return nil, noStats{}, err
+	}
+	if a.Place() == halfulp.CPU {
+		return z, noStats{}, nil
+	}
+	z, err = z.On(a.Place())
+	return z, noStats{}, err
+}
+
+// plus returns alpha x + y in the format of y, where they live.
+func plus(alpha float64, x, y *halfulp.Matrix, opt *halfulp.Options) (*halfulp.Matrix, noStats, error) {
+	var z *halfulp.Matrix
+	var err error
+	if v := raw.Matrix(y); magnitude(v.CS) < magnitude(v.RS) {
+		z, err = likeMatrix(y.T(), y.Format())
+		if err == nil {
+			z = z.T()
+		}
+	} else {
+		z, err = likeMatrix(y, y.Format())
+	}
+	if err == nil {
+		err = z.CopyFrom(y)
+	}
+	if err == nil {
+		err = vectors(x, z, func(x, z *halfulp.Vector) error {
+			_, err := halfulp.Axpy(halfulp.Float(alpha), x, z, opt)
+			return err
+		})
+	}
+	return z, noStats{}, err
+}
+
+// compareEntries stores -1, 0 or 1 as an entry of a is less than, equal to or greater than that of
+// b, exactly, and 2 if one of them is NaN.
+func compareEntries(a, b *halfulp.Matrix, data *int8, rs, cs int) error {
+	rows, cols := broadcast(a, b)
+	g := grid[int8]{data, rs, cs}
+	checkGrid(g, rows, cols)
+	ha, err := onHost(a, a.Format())
+	if err != nil {
+		return err
+	}
+	hb, err := onHost(b, b.Format())
+	if err != nil {
+		return err
+	}
+	x, y := repeated(ha, rows, cols), repeated(hb, rows, cols)
+	plain := a.Format() == halfulp.Float64 && b.Format() == halfulp.Float64
+	za, zb := raw.NewMatrix(x).(*halfulp.Matrix), raw.NewMatrix(y).(*halfulp.Matrix)
+	for j := range cols {
+		for i := range rows {
+			var c int
+			if plain {
+				c = compareFloat64(x.Arr.F64[0][x.At(i, j)], y.Arr.F64[0][y.At(i, j)])
+			} else if c, err = compare(za.At(i, j), zb.At(i, j)); err != nil {
+				return err
+			}
+			*g.at(i, j) = int8(c)
+		}
+	}
+	return nil
+}
+
+func compareFloat64(x, y float64) int {
+	switch {
+	case x < y:
+		return -1
+	case x > y:
+		return 1
+	case x == y:
+		return 0
+	}
+	return 2
+}

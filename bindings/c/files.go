@@ -1,0 +1,60 @@
+package main
+
+// #include "library.h"
+import "C"
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/files"
+)
+
+// readFile reads a matrix from a file: without a format in one that holds all its numbers.
+func readFile(name, format string, opt *halfulp.Options) (*halfulp.Matrix, noStats, error) {
+	in := halfulp.AtLeast(halfulp.Float64)
+	if format != "" {
+		f, err := halfulp.ParseFormat(format)
+		if err != nil {
+			return nil, noStats{}, misuse("argument format: %v", err)
+		}
+		in = halfulp.Exactly(f)
+	}
+	if name == files.Stdio {
+		return nil, noStats{}, misuse("argument file: %q; the name of a file is needed", name)
+	}
+	o := orDefaults(opt)
+	ro := files.ReadOptions{In: in, Threads: o.Threads, MemoryLimit: o.MemoryLimit, Context: o.Context, Progress: o.Progress}.Filled()
+	m, err := files.ReadMatrix(name, strings.NewReader(""), ro)
+	return m, noStats{}, fileError(err)
+}
+
+// writeFile writes a matrix to a file, whose name says of what kind it is.
+func writeFile(m *halfulp.Matrix, name string, digits int, opt *halfulp.Options) (noStats, error) {
+	if err := checkDigits(digits); err != nil {
+		return noStats{}, err
+	}
+	if name == files.Stdio {
+		return noStats{}, misuse("argument file: %q; the name of a file is needed", name)
+	}
+	if err := files.CheckMatrixName(name, m.Format()); err != nil {
+		return noStats{}, misuse("%v", err)
+	}
+	h, err := onHost(m, m.Format())
+	if err != nil {
+		return noStats{}, err
+	}
+	o := orDefaults(opt)
+	wo := files.WriteOptions{Digits: digits, Threads: o.Threads, Context: o.Context, Progress: o.Progress}.Filled()
+	return noStats{}, fileError(files.WriteMatrix(name, nil, h, wo))
+}
+
+// fileError returns an error of a file with its status, unless it has another one.
+func fileError(err error) error {
+	if err == nil || errors.Is(err, halfulp.ErrMemory) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return failure{C.HALFULP_FILE, err.Error()}
+}

@@ -1,0 +1,276 @@
+package main
+
+import (
+	"math/big"
+	"strings"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/linsolve"
+)
+
+func logDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (int, halfulp.Scalar, linsolve.Stats, error) {
+	needSquare(a)
+	log, sign, st, err := linsolve.LogDet(a, f, opt)
+	return sign, log, st, err
+}
+
+func cond(norm linsolve.Norm, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, linsolve.Stats, error) {
+	needSquare(a)
+	return linsolve.Cond(norm, a, f, opt)
+}
+
+func det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, linsolve.Stats, error) {
+	needSquare(a)
+	return linsolve.Det(a, f, opt)
+}
+
+// matrixNorm returns a norm of a matrix. The largest of rounded sums is the largest sum rounded.
+func matrixNorm(which byte, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
+	var st halfulp.Stats
+	if a.Place() != halfulp.CPU && which != '1' && which != 'O' && which != 'I' {
+		h, err := a.Host() // its entries may not lie at equal distances
+		if err != nil {
+			return halfulp.Scalar{}, st, err
+		}
+		a = h
+	}
+	switch which {
+	case 'F':
+		return halfulp.Nrm2(a.Vec(), f, opt)
+	case 'I':
+		a = a.T()
+	case 'M':
+		x := a.Vec()
+		i, st, err := halfulp.Iamax(x, opt)
+		if err != nil || i < 0 {
+			return zero.Convert(f), st, err
+		}
+		return x.At(i).Abs().Convert(f), st, nil
+	}
+	largest := zero.Convert(f)
+	for j := range a.Cols() {
+		s, one, err := halfulp.Asum(a.Col(j), f, opt)
+		st = one
+		if err != nil {
+			return s, st, err
+		}
+		if s.IsNaN() {
+			return s, st, nil
+		}
+		if s.Cmp(largest) > 0 {
+			largest = s
+		}
+	}
+	return largest, st, nil
+}
+
+func rank(a *halfulp.Matrix, opt *halfulp.Options) (int, linsolve.Stats, error) {
+	return linsolve.Rank(a, opt)
+}
+
+func power(a *halfulp.Matrix, exponent int, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, linsolve.Stats, error) {
+	needSquare(a)
+	if exponent < 0 {
+		panic(misuse("argument exponent: %d; at least 0 is needed", exponent))
+	}
+	x, err := result(f, a.Rows(), a.Cols(), a)
+	if err != nil {
+		return nil, linsolve.Stats{}, err
+	}
+	st, err := linsolve.Pow(a, exponent, x, opt)
+	return x, st, err
+}
+
+func expm(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, linsolve.Stats, error) {
+	needSquare(a)
+	x, err := result(f, a.Rows(), a.Cols(), a)
+	if err != nil {
+		return nil, linsolve.Stats{}, err
+	}
+	st, err := linsolve.Expm(a, x, opt)
+	return x, st, err
+}
+
+// orDefaults returns the options, or those that nil stands for.
+func orDefaults(opt *halfulp.Options) halfulp.Options {
+	if opt == nil {
+		return halfulp.Options{}
+	}
+	return *opt
+}
+
+// checkWeights throws unless there is a weight for each row, or none.
+func checkWeights(rows int, w *halfulp.Vector) {
+	if w != nil && w.Len() != rows {
+		panic(misuse("there are %d weights for %d rows", w.Len(), rows))
+	}
+}
+
+func leastSquares(a, b *halfulp.Matrix, w *halfulp.Vector, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, linsolve.Stats, error) {
+	if a.Rows() != b.Rows() {
+		panic(misuse("a is %d x %d, b is %d x %d: they need as many rows", a.Rows(), a.Cols(), b.Rows(), b.Cols()))
+	}
+	checkWeights(a.Rows(), w)
+	x, err := result(f, a.Cols(), b.Cols(), a)
+	if err != nil {
+		return nil, linsolve.Stats{}, err
+	}
+	st, err := linsolve.LeastSquares(a, b, x, &linsolve.LeastSquaresOptions{Options: orDefaults(opt), Weights: w})
+	return x, st, err
+}
+
+// rational reads a unit, such as 1/1000 or 0.001; no text is no unit.
+func rational(arg, text string) *big.Rat {
+	if text == "" {
+		return nil
+	}
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		panic(misuse("argument %s: %q; a number such as 1/1000 or 0.001 is needed", arg, text))
+	}
+	return r
+}
+
+// units are those of a regression.
+type units struct{ unit, columns, weights string }
+
+func (u units) options(w *halfulp.Vector, columns int, covariance bool, opt *halfulp.Options) *linsolve.RegressionOptions {
+	o := &linsolve.RegressionOptions{
+		LeastSquaresOptions: linsolve.LeastSquaresOptions{Options: orDefaults(opt), Weights: w},
+		Covariance:          covariance,
+		Unit:                rational("unit", u.unit),
+		WeightUnit:          rational("weight_unit", u.weights),
+	}
+	if u.columns == "" {
+		return o
+	}
+	for text := range strings.SplitSeq(u.columns, ",") {
+		o.ColumnUnits = append(o.ColumnUnits, rational("column_units", strings.TrimSpace(text)))
+	}
+	if len(o.ColumnUnits) != columns {
+		panic(misuse("argument column_units: there are %d for %d columns", len(o.ColumnUnits), columns))
+	}
+	return o
+}
+
+func regression(a, b *halfulp.Matrix, w *halfulp.Vector, u units, covariance bool, f halfulp.Format, opt *halfulp.Options) (*record, linsolve.Stats, error) {
+	if a.Rows() != b.Rows() || a.Rows() < a.Cols() {
+		panic(misuse("a is %d x %d, b is %d x %d: they need as many rows, and at least as many as a has columns", a.Rows(), a.Cols(), b.Rows(), b.Cols()))
+	}
+	checkWeights(a.Rows(), w)
+	return fit(linsolve.Regression(a, b, f, u.options(w, a.Cols(), covariance, opt)))
+}
+
+func polyfit(x, y *halfulp.Vector, degree int, w *halfulp.Vector, u units, covariance bool, f halfulp.Format, opt *halfulp.Options) (*record, linsolve.Stats, error) {
+	if degree < 0 || x.Len() != y.Len() || x.Len() <= degree {
+		panic(misuse("%d and %d numbers for the degree %d: as many x as y, and more of them than the degree, are needed", x.Len(), y.Len(), degree))
+	}
+	checkWeights(x.Len(), w)
+	return fit(linsolve.PolyFit(x, y, degree, f, u.options(w, 1, covariance, opt)))
+}
+
+// fit returns a record of a fit. Statistics of the columns of B are rows of one entry a column.
+func fit(z *linsolve.Fit, st linsolve.Stats, err error) (*record, linsolve.Stats, error) {
+	if err != nil {
+		return nil, st, err
+	}
+	r := &record{}
+	r.add("observations", z.Observations)
+	r.add("degrees_of_freedom", z.DegreesOfFreedom)
+	centered := 0
+	if z.Centered {
+		centered = 1
+	}
+	r.add("centered", centered)
+	r.add("X", z.X)
+	r.add("standard_errors", z.StandardErrors)
+	for i, c := range z.Covariances {
+		r.add("covariance_"+big.NewInt(int64(i)).String(), c)
+	}
+	for _, s := range []struct {
+		name string
+		of   func(*linsolve.Response) halfulp.Scalar
+	}{
+		{"residual_ss", func(p *linsolve.Response) halfulp.Scalar { return p.ResidualSS }},
+		{"residual_ms", func(p *linsolve.Response) halfulp.Scalar { return p.ResidualMS }},
+		{"residual_sd", func(p *linsolve.Response) halfulp.Scalar { return p.ResidualSD }},
+		{"regression_ss", func(p *linsolve.Response) halfulp.Scalar { return p.RegressionSS }},
+		{"r_squared", func(p *linsolve.Response) halfulp.Scalar { return p.RSquared }},
+		{"f", func(p *linsolve.Response) halfulp.Scalar { return p.F }},
+	} {
+		m := halfulp.NewMatrix(z.X.Format(), 1, len(z.Responses))
+		for j := range z.Responses {
+			m.Set(0, j, s.of(&z.Responses[j]))
+		}
+		r.add(s.name, m)
+	}
+	return r, st, nil
+}
+
+func checkSystem(a, b *halfulp.Matrix, steps int) {
+	needSquare(a)
+	if a.Rows() != b.Rows() || steps < 0 {
+		panic(misuse("a is %d x %d, b is %d x %d, and %d steps: a and b need as many rows, steps are at least 0", a.Rows(), a.Cols(), b.Rows(), b.Cols(), steps))
+	}
+}
+
+// bounds returns matrices for bounds of the solution of a system.
+func bounds(a, b *halfulp.Matrix, f halfulp.Format) (lower, upper *halfulp.Matrix, err error) {
+	if lower, err = result(f, a.Cols(), b.Cols(), a); err != nil {
+		return nil, nil, err
+	}
+	if upper, err = result(f, a.Cols(), b.Cols(), a); err != nil {
+		lower.Free()
+	}
+	return lower, upper, err
+}
+
+func enclose(a, b *halfulp.Matrix, steps int, f halfulp.Format, opt *halfulp.Options) (lower, upper *halfulp.Matrix, st linsolve.Stats, err error) {
+	checkSystem(a, b, steps)
+	if lower, upper, err = bounds(a, b, f); err != nil {
+		return nil, nil, st, err
+	}
+	st, err = linsolve.Enclose(a, b, lower, upper, steps, opt)
+	return lower, upper, st, err
+}
+
+func encloseSet(a, da, b, db *halfulp.Matrix, steps int, f halfulp.Format, opt *halfulp.Options) (lower, upper *halfulp.Matrix, st linsolve.Stats, err error) {
+	checkSystem(a, b, steps)
+	for _, m := range [][2]*halfulp.Matrix{{a, da}, {b, db}} {
+		if m[1] != nil && (m[0].Rows() != m[1].Rows() || m[0].Cols() != m[1].Cols()) {
+			panic(misuse("the radii of %d x %d numbers are %d x %d", m[0].Rows(), m[0].Cols(), m[1].Rows(), m[1].Cols()))
+		}
+	}
+	if lower, upper, err = bounds(a, b, f); err != nil {
+		return nil, nil, st, err
+	}
+	st, err = linsolve.EncloseSet(a, da, b, db, lower, upper, steps, opt)
+	return lower, upper, st, err
+}
+
+func rotm(x, y *halfulp.Vector, flag int, h11, h21, h12, h22 halfulp.Scalar, opt *halfulp.Options) (halfulp.Stats, error) {
+	return halfulp.Rotm(x, y, halfulp.RotmParams{Flag: halfulp.RotmFlag(flag), H11: h11, H21: h21, H12: h12, H22: h22}, opt)
+}
+
+func trace(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
+	needSquare(a)
+	return halfulp.Trace(a, f, opt)
+}
+
+// cumSum returns prefix sums in the shape of the vector.
+func cumSum(m *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, halfulp.Stats, error) {
+	var st halfulp.Stats
+	if m.Cols() != 1 && m.Rows() != 1 {
+		panic(misuse("the matrix is %d x %d; a vector is n x 1 or 1 x n", m.Rows(), m.Cols()))
+	}
+	z, err := result(f, m.Rows(), m.Cols(), m)
+	if err != nil {
+		return nil, st, err
+	}
+	x, y := m, z
+	if m.Cols() != 1 {
+		x, y = m.T(), z.T()
+	}
+	st, err = halfulp.CumSum(x.Col(0), y.Col(0), opt)
+	return z, st, err
+}

@@ -1,0 +1,223 @@
+package main
+
+// #include "library.h"
+import "C"
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"github.com/halfulp/halfulp"
+)
+
+// options is what a handle of options stands for.
+type options struct {
+	mu         sync.Mutex
+	options    halfulp.Options
+	statistics bool // whether calls keep them
+	last       any  // statistics of the call that ended last
+	cancel     *int32
+	progress   C.halfulp_progress
+	argument   unsafe.Pointer
+	interval   time.Duration
+}
+
+func newOptions() (*options, error) { return &options{}, nil }
+
+// set sets an option by its name.
+func (o *options) set(name, value string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	number := func(least int64) (int64, error) {
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || n < least {
+			return 0, misuse("option %s: %q; a whole number of at least %d is needed", name, value, least)
+		}
+		return n, nil
+	}
+	var n int64
+	var err error
+	switch name {
+	case "device":
+		d := halfulp.Device(value)
+		if err = d.Validate(); err == nil {
+			o.options.Device = d
+		}
+	case "method":
+		p := o.options
+		p.Method, p.Device = value, halfulp.CPU
+		if err = p.Validate(); err == nil {
+			o.options.Method = value
+		}
+	case "threads":
+		if n, err = number(0); err == nil {
+			o.options.Threads = int(min(n, math.MaxInt32))
+		}
+	case "memory":
+		if n, err = number(0); err == nil {
+			o.options.MemoryLimit = n
+		}
+	case "check":
+		if n, err = number(0); err == nil {
+			o.options.Check = n != 0
+		}
+	case "statistics":
+		if n, err = number(0); err == nil {
+			o.statistics = n != 0
+		}
+	default:
+		err = misuse("there is no option %q; there are device, method, threads, memory, check and statistics", name)
+	}
+	return err
+}
+
+// setCancel sets the flag that cancels calls, nil for none.
+func (o *options) setCancel(flag *C.int32_t) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.cancel = (*int32)(unsafe.Pointer(flag))
+	return nil
+}
+
+// setProgress sets the function that calls call while they run, nil for none.
+func (o *options) setProgress(f C.halfulp_progress, argument unsafe.Pointer, milliseconds int) error {
+	if milliseconds <= 0 {
+		return misuse("argument interval_ms: %d; at least 1 is needed", milliseconds)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.progress, o.argument, o.interval = f, argument, time.Duration(milliseconds)*time.Millisecond
+	return nil
+}
+
+// text returns the statistics of the call that ended last as JSON.
+func (o *options) text() (string, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.last == nil {
+		return "", misuse("there are no statistics: set the option statistics to 1 before a call")
+	}
+	b, err := json.Marshal(o.last)
+	return string(b), err
+}
+
+// keep keeps statistics where they are asked for.
+func keep[T any](o *options, st T) {
+	if o == nil || !o.statistics {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.last = st
+}
+
+// poll is the time between two looks at the flag that cancels.
+const poll = 2 * time.Millisecond
+
+// run runs a routine with options. If they have a function to call, the routine runs on another
+// thread, and the caller's thread, which C code may rely on, calls the function.
+func (k *call) run(o *options, routine func(opt *halfulp.Options) error) {
+	if o == nil {
+		k.err = routine(nil)
+		return
+	}
+	o.mu.Lock()
+	opt, cancel, progress, argument, interval := o.options, o.cancel, o.progress, o.argument, o.interval
+	o.mu.Unlock()
+	if cancel == nil && progress == nil {
+		k.err = routine(&opt)
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	opt.Context = ctx
+	if cancel != nil {
+		if atomic.LoadInt32(cancel) != 0 {
+			k.err = context.Canceled
+			return
+		}
+		done := make(chan struct{})
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			t := time.NewTicker(poll)
+			defer t.Stop()
+			for {
+				select {
+				case <-done:
+					return
+				case <-t.C:
+					if atomic.LoadInt32(cancel) != 0 {
+						stop()
+						return
+					}
+				}
+			}
+		}()
+		defer func() { // the flag may be gone once the call has returned
+			close(done)
+			<-ended
+		}()
+	}
+	if progress == nil {
+		k.err = routine(&opt)
+		return
+	}
+	var share atomic.Uint64
+	opt.Progress = func(done float64) { share.Store(math.Float64bits(done)) }
+	result := make(chan error, 1)
+	go func() {
+		var err error
+		defer func() {
+			if p := recover(); p != nil {
+				err = thrown(p)
+			}
+			result <- err
+		}()
+		err = routine(&opt)
+	}()
+	t := time.NewTicker(interval)
+	defer t.Stop()
+	for {
+		select {
+		case k.err = <-result:
+			return
+		case <-t.C:
+			if ctx.Err() == nil && C.call_progress(progress, C.double(math.Float64frombits(share.Load())), argument) != 0 {
+				stop()
+			}
+		}
+	}
+}
+
+// devices returns the devices of this machine as JSON.
+func devices() (string, error) {
+	type device struct {
+		Device       string `json:"device"`
+		Model        string `json:"model"`
+		Memory       uint64 `json:"memory"`
+		Architecture string `json:"architecture"`
+		Driver       string `json:"driver"`
+	}
+	found, err := halfulp.GPUs()
+	list := []device{}
+	for _, d := range found {
+		list = append(list, device{string(d.Device), d.Model, d.Memory, d.Architecture, d.Driver})
+	}
+	why := ""
+	if err != nil {
+		why = fmt.Sprint(err)
+	}
+	b, err := json.Marshal(struct {
+		GPUs []device `json:"gpus"`
+		Why  string   `json:"error,omitempty"`
+	}{list, why})
+	return string(b), err
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"runtime/debug"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/linsolve"
+)
+
+// version is what halfulp_version says.
+func version() (string, error) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown", nil
+	}
+	for _, d := range info.Deps {
+		if d.Path == "github.com/halfulp/halfulp" && d.Replace == nil {
+			return d.Version, nil
+		}
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return "development " + s.Value, nil
+		}
+	}
+	return "development", nil
+}
+
+func release(handle uint64) error {
+	if handle != 0 && !freeHandle(handle) {
+		return misuse("the handle %#x was freed before, or never made", handle)
+	}
+	return nil
+}
+
+func collect() error {
+	debug.FreeOSMemory()
+	return nil
+}
+
+// noStats are the statistics of routines that have none.
+type noStats = struct{}
+
+func clone(m *halfulp.Matrix) (*halfulp.Matrix, error) {
+	z, err := likeMatrix(m, m.Format())
+	if err != nil {
+		return nil, err
+	}
+	return z, z.CopyFrom(m)
+}
+
+func convert(m *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, noStats, error) {
+	z, err := likeMatrix(m, f)
+	if err == nil {
+		err = copyInto(m, z, opt)
+	}
+	return z, noStats{}, err
+}
+
+func assign(a, z *halfulp.Matrix, opt *halfulp.Options) (noStats, error) {
+	return noStats{}, copyInto(a, z, opt)
+}
+
+func same(a, b *halfulp.Matrix) (bool, error) {
+	if a.Format() != b.Format() || a.Rows() != b.Rows() || a.Cols() != b.Cols() {
+		return false, nil
+	}
+	a, err := onHost(a, a.Format())
+	if err != nil {
+		return false, err
+	}
+	b, err = onHost(b, b.Format())
+	return err == nil && a.Same(b), err
+}
+
+func compare(x, y halfulp.Scalar) (int, error) {
+	if x.IsNaN() || y.IsNaN() {
+		return 2, nil
+	}
+	return x.Cmp(y), nil
+}
+
+// result returns zeros for what is computed of operands, where they live.
+func result(f halfulp.Format, rows, cols int, operand *halfulp.Matrix) (*halfulp.Matrix, error) {
+	return newMatrix(f, rows, cols, string(operand.Place()))
+}
+
+// needSquare throws unless a matrix is square.
+func needSquare(m *halfulp.Matrix) {
+	if m.Rows() != m.Cols() {
+		panic(misuse("the matrix is %d x %d; a square one is needed", m.Rows(), m.Cols()))
+	}
+}
+
+var one, zero = halfulp.Float(1), halfulp.Float(0)
+
+func matmul(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, halfulp.Stats, error) {
+	if a.Cols() != b.Rows() {
+		panic(misuse("%d x %d times %d x %d: the columns of a are not as many as the rows of b", a.Rows(), a.Cols(), b.Rows(), b.Cols()))
+	}
+	c, err := result(f, a.Rows(), b.Cols(), a)
+	if err != nil {
+		return nil, halfulp.Stats{}, err
+	}
+	st, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, opt)
+	return c, st, err
+}
+
+func solve(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, linsolve.Stats, error) {
+	needSquare(a)
+	if a.Rows() != b.Rows() {
+		panic(misuse("a is %d x %d, b is %d x %d: they need as many rows", a.Rows(), a.Cols(), b.Rows(), b.Cols()))
+	}
+	x, err := result(f, a.Cols(), b.Cols(), a)
+	if err != nil {
+		return nil, linsolve.Stats{}, err
+	}
+	st, err := linsolve.Solve(a, b, x, opt)
+	return x, st, err
+}
+
+func inverse(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, linsolve.Stats, error) {
+	needSquare(a)
+	x, err := result(f, a.Cols(), a.Rows(), a)
+	if err != nil {
+		return nil, linsolve.Stats{}, err
+	}
+	st, err := linsolve.Inverse(a, x, opt)
+	return x, st, err
+}
+
+func checkOrder(n int, f halfulp.Format) error {
+	checkShape(n, n)
+	return checkMemory(f, n, n)
+}
+
+func hilbert(n int, f halfulp.Format) (*halfulp.Matrix, error) {
+	if err := checkOrder(n, f); err != nil {
+		return nil, err
+	}
+	return halfulp.Hilbert(f, n), nil
+}
+
+func identity(n int, f halfulp.Format) (*halfulp.Matrix, error) {
+	if err := checkOrder(n, f); err != nil {
+		return nil, err
+	}
+	return halfulp.Identity(f, n), nil
+}
+
+func random(f halfulp.Format, rows, cols, spread int, seed uint64) (*halfulp.Matrix, error) {
+	checkShape(rows, cols)
+	if spread < 0 {
+		return nil, misuse("argument spread: %d; at least 0 is needed", spread)
+	}
+	if err := checkMemory(f, rows, cols); err != nil {
+		return nil, err
+	}
+	return halfulp.Random(f, rows, cols, spread, seed), nil
+}
+
+func vandermonde(x *halfulp.Vector, cols int, f halfulp.Format) (*halfulp.Matrix, error) {
+	checkShape(x.Len(), cols)
+	if err := checkMemory(f, x.Len(), cols); err != nil {
+		return nil, err
+	}
+	return halfulp.Vandermonde(f, x, cols), nil
+}
+
+func scalarFromInt(n int) (halfulp.Scalar, error) {
+	x := int64(n)
+	m, err := fromI64(&x, 1, 1, 1, 1, "mp:64")
+	if err != nil {
+		return halfulp.Scalar{}, err
+	}
+	return m.At(0, 0), nil
+}
