@@ -141,7 +141,7 @@ func (in *input) readInBlocks(opt ReadOptions) (m *halfulp.Matrix, ok bool, err 
 		return nil, false, nil
 	}
 	head := make([]byte, min(in.size, headSize))
-	if _, err := in.file.ReadAt(head, 0); err != nil {
+	if n, _ := in.file.ReadAt(head, 0); n < len(head) { // which others tell
 		return nil, false, nil
 	}
 	rows := false
