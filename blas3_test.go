@@ -124,8 +124,8 @@ func TestShortWidths(t *testing.T) {
 	}
 }
 
-// TestSignsOfSparseZeros compares signs of zeros of products with few numbers other than 0, which lie
-// in different places of rows and columns, by residues and directly.
+// TestSignsOfSparseZeros compares signs of zeros of products with few numbers other than 0, which
+// lie in different places of rows and columns, by residues and directly.
 func TestSignsOfSparseZeros(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	negative, compared := 0, 0

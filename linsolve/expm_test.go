@@ -283,8 +283,8 @@ func TestExpmSame(t *testing.T) {
 	}
 }
 
-// TestExpmParts has matrices in parts that nothing connects, in any order of rows: zeros alone, numbers
-// alone, blocks, and one entry in a matrix of zeros.
+// TestExpmParts has matrices in parts that nothing connects, in any order of rows: zeros alone,
+// numbers alone, blocks, and one entry in a matrix of zeros.
 func TestExpmParts(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	for trial := range 12 {

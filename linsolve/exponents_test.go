@@ -146,8 +146,8 @@ func TestBeyondExponents(t *testing.T) {
 	}
 }
 
-// TestRhoOfFarExponents decomposes matrices whose exponents lie so far apart that the first bits are
-// too few: the bound of such an attempt is no statistic.
+// TestRhoOfFarExponents decomposes matrices whose exponents lie so far apart that the first bits
+// are too few: the bound of such an attempt is no statistic.
 func TestRhoOfFarExponents(t *testing.T) {
 	r := testseed.Rand(t, 11, 12)
 	for trial := range 30 {

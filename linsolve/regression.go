@@ -69,9 +69,9 @@ var ErrUnit = errors.New("units are not 0, and those of weights positive")
 // Stats.Overflow and Stats.Underflow count numbers of Fit that f made infinite, or that lost bits
 // below its smallest normal number.
 //
-// Errors are those of LeastSquares, with a *RankError also where fewer than n rows have weights other
-// than 0, and one that wraps ErrUnit. Regression panics if shapes do not fit or m < n. Results are on
-// the host.
+// Errors are those of LeastSquares, with a *RankError also where fewer than n rows have weights
+// other than 0, and one that wraps ErrUnit. Regression panics if shapes do not fit or m < n.
+// Results are on the host.
 func Regression(a, b *halfulp.Matrix, f halfulp.Format, opt *RegressionOptions) (*Fit, Stats, error) {
 	if a.Rows() != b.Rows() || a.Rows() < a.Cols() || opt != nil && opt.ColumnUnits != nil && len(opt.ColumnUnits) != a.Cols() {
 		panic(errShape)

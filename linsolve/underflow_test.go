@@ -113,8 +113,8 @@ func TestScalarsLeaveRange(t *testing.T) {
 	}
 }
 
-// TestEntriesUnderflow compares what Stats count of entries that lose bits below the smallest normal
-// number with what a wide format says of the same results.
+// TestEntriesUnderflow compares the count in Stats of entries that lose bits below the smallest
+// normal number with what a wide format says of the same results.
 func TestEntriesUnderflow(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 7))
 	wide := halfulp.MP(700)
