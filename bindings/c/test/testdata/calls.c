@@ -1,6 +1,7 @@
 /* How calls run: threads, cancellation, progress, statistics, fork. */
 #include "check.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -93,6 +94,7 @@ static volatile int32_t flag;
 
 static void interrupted(int number) {
 	(void)number;
+	CHECK(gettid() == getpid()); /* in the program's thread, not in one of Go */
 	flag = 1;
 }
 
@@ -120,6 +122,10 @@ static void cancellation(void) {
 	struct sigaction action = {0};
 	action.sa_handler = interrupted;
 	sigaction(SIGINT, &action, NULL);
+	CHECK(halfulp_signal_stacks() == 1);
+	sigaction(SIGINT, NULL, &action);
+	CHECK(action.sa_flags & SA_ONSTACK && action.sa_handler == interrupted);
+	CHECK(halfulp_signal_stacks() == 0);
 	timer_t timer;
 	struct sigevent event = {0};
 	event.sigev_notify = SIGEV_SIGNAL;
@@ -146,6 +152,32 @@ static void cancellation(void) {
 	FAILS(HALFULP_MISUSE, "square", halfulp_inverse(a, NULL, o, &x));
 	free_handle(a);
 	free_handle(o);
+}
+
+/* Threads of Go have signals blocked that are for the program, which has none blocked. */
+static void masks(void) {
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *entry;
+	int others = 0;
+	while ((entry = readdir(tasks))) {
+		char name[300], line[300];
+		unsigned long long blocked = 0;
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(name, sizeof name, "/proc/self/task/%s/status", entry->d_name);
+		FILE *file = fopen(name, "r");
+		if (!file)
+			continue;
+		while (fgets(line, sizeof line, file))
+			sscanf(line, "SigBlk: %llx", &blocked);
+		fclose(file);
+		int own = atoi(entry->d_name) == getpid();
+		CHECK((int)(blocked >> (SIGINT - 1) & 1) != own);
+		CHECK(!(blocked >> (SIGURG - 1) & 1)); /* Go interrupts its threads by this one */
+		others += !own;
+	}
+	closedir(tasks);
+	CHECK(others > 0);
 }
 
 static void options(void) {
@@ -209,6 +241,7 @@ int main(void) {
 	threads();
 	freed();
 	cancellation();
+	masks();
 	options();
 	forked();
 	return finished();
