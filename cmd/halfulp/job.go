@@ -31,6 +31,7 @@ type job struct {
 	reading  time.Duration
 	// that were read, by name
 	operands map[string]*halfulp.Matrix
+	unended  []string     // files of which a warning said that their last line has no end
 	ran      []namedStats // to be shown once the result is written
 	table    bool         // an operand is a table
 	flat     bool         // a NumPy operand has one dimension: so has a result of one column

@@ -14,10 +14,11 @@ func main() {
 	if mpi.Launched() {
 		os.Exit(runTogether(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
-	if status, ok := cli.Supervised(os.Args[1:]); ok {
-		os.Exit(status)
+	stderr, status, ended := cli.Supervised(os.Args[1:])
+	if !ended {
+		status = run(os.Args[1:], os.Stdin, os.Stdout, stderr)
 	}
-	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(status)
 }
 
 // run runs the program and returns its exit status.

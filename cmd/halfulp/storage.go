@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -129,6 +130,11 @@ func (j *job) warnInput(name string, stats halfulp.InputStats, f halfulp.Format)
 	if j.print.Quiet {
 		return
 	}
+	j.warnUnended(name, stats.Unended)
+	if j.command != "convert" && stats.Bits > f.Bits() {
+		fmt.Fprintf(j.env.Stderr, "halfulp: warning: %s: integers or hexadecimal numbers of up to %d bits are rounded to %v, as all operands are\n",
+			shown(name), stats.Bits, f)
+	}
 	for _, c := range []struct {
 		halfulp.Losses
 		what, became string
@@ -148,6 +154,17 @@ func (j *job) warnInput(name string, stats halfulp.InputStats, f halfulp.Format)
 		}
 		fmt.Fprintf(j.env.Stderr, "halfulp: warning: %s: a number %s the range of %v became %s%s\n", place, c.what, f, c.became, more)
 	}
+}
+
+// warnUnended says, once for each file, that its last line has no end, 0 if it has one. A single
+// line on standard input is taken for one that was written so.
+func (j *job) warnUnended(name string, line int) {
+	file, _ := files.Split(name)
+	if line == 0 || name == files.Stdio && line == 1 || slices.Contains(j.unended, file) {
+		return
+	}
+	j.unended = append(j.unended, file)
+	fmt.Fprintf(j.env.Stderr, "halfulp: warning: %s:%d: no line feed ends the last line: if the file was cut off, its last number may be, too\n", shown(file), line)
 }
 
 // writeFile writes z to the output file or standard output.

@@ -39,6 +39,9 @@ type reading struct {
 	watch  *files.Watch
 	size   int64
 	head   []byte
+	// of a text: whether a line feed ends it, and else its last line
+	ended   bool
+	unended int
 }
 
 // headSize is how many bytes of a file say what it is.
@@ -123,6 +126,8 @@ func (r *reading) sample() (uint64, error) {
 			return 0, shorter(err)
 		}
 		_, _ = h.Write(b)
+		// The last sample is the end of the file.
+		r.ended = len(b) == 0 || b[len(b)-1] == '\n' || b[len(b)-1] == '\r'
 	}
 	return h.Sum64(), nil
 }
@@ -276,7 +281,7 @@ func (r *reading) lost(stats halfulp.InputStats) error {
 	}
 	*r.opt.Stats = halfulp.InputStats{
 		ToInf: halfulp.Losses{Count: counts[0], Line: int(lines[0] % noLine)}, ToZero: halfulp.Losses{Count: counts[1], Line: int(lines[1] % noLine)},
-		Digits: stats.Digits,
+		Digits: stats.Digits, Bits: stats.Bits, Unended: stats.Unended,
 	}
 	return nil
 }
@@ -304,11 +309,11 @@ func (r *reading) alone(stdin io.Reader) (*halfulp.Matrix, error) {
 	if err := r.agree(err); err != nil {
 		return nil, err
 	}
-	about, format := make([]int64, 9), make([]byte, 32) // what the others have to know
+	about, format := make([]int64, 11), make([]byte, 32) // what the others have to know
 	if r.first() {
 		copy(format, m.Format().String())
 		copy(about, []int64{int64(m.Rows()), int64(m.Cols()), one(flat), one(noTable), stats.ToInf.Count, int64(stats.ToInf.Line),
-			stats.ToZero.Count, int64(stats.ToZero.Line), int64(stats.Digits)})
+			stats.ToZero.Count, int64(stats.ToZero.Line), int64(stats.Digits), int64(stats.Bits), int64(stats.Unended)})
 	}
 	if err := r.Allreduce(r.ctx, mpi.Sum, about); err != nil {
 		return nil, err
@@ -333,7 +338,8 @@ func (r *reading) alone(stdin io.Reader) (*halfulp.Matrix, error) {
 	}
 	if r.opt.Stats != nil {
 		*r.opt.Stats = halfulp.InputStats{
-			ToInf: halfulp.Losses{Count: about[4], Line: int(about[5])}, ToZero: halfulp.Losses{Count: about[6], Line: int(about[7])}, Digits: int(about[8]),
+			ToInf: halfulp.Losses{Count: about[4], Line: int(about[5])}, ToZero: halfulp.Losses{Count: about[6], Line: int(about[7])},
+			Digits: int(about[8]), Bits: int(about[9]), Unended: int(about[10]),
 		}
 	}
 	o := grid.Order{Rows: rows, Cols: cols}
