@@ -121,8 +121,8 @@ func copyInto(a, z *halfulp.Matrix, opt *halfulp.Options) error {
 	})
 }
 
-// vectors calls do with vectors of the entries of a and of z, which have the same shape: all at once
-// if these follow one another in both, else columns or rows, whichever lie together in z.
+// vectors calls do with vectors of the entries of a and of z, which have the same shape: all at
+// once if these follow one another in both, else columns or rows, whichever lie together in z.
 func vectors(a, z *halfulp.Matrix, do func(x, y *halfulp.Vector) error) error {
 	joined := func(m *halfulp.Matrix) bool {
 		v := raw.Matrix(m)
