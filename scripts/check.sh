@@ -406,7 +406,7 @@ bindings() {
 		cd bindings/c
 		go vet ./...
 		go mod tidy -diff
-		gotest ./...
+		gotest -count=1 ./... # results depend on files that go test does not see
 	)
 	if tool "$golangci_lint"; then
 		(cd bindings/c && ../../.bin/tools/golangci-lint run ./...)

@@ -77,6 +77,11 @@ const char *halfulp_last_error(void);
 /* Frees a text or bytes that a function made. */
 void halfulp_text_free(void *text);
 
+/* Adds SA_ONSTACK to handlers of signals that lack it, and returns how many did: Go's code, which
+ * runs on small stacks, needs it. Loading the library does so for those that are there; a program
+ * that installs handlers without it later calls this function then. */
+int halfulp_signal_stacks(void);
+
 /* ---- The library ---- */
 
 /* The version of the library. */

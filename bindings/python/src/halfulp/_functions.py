@@ -259,6 +259,8 @@ def declare(lib: CDLL) -> None:
     """Declares the arguments and results of all functions of the loaded library."""
     lib.halfulp_last_error.argtypes = ()
     lib.halfulp_last_error.restype = c_char_p
+    lib.halfulp_signal_stacks.argtypes = ()
+    lib.halfulp_signal_stacks.restype = c_int
     lib.halfulp_text_free.argtypes = (c_void_p,)
     lib.halfulp_text_free.restype = None
     for name, (types, _, _) in FUNCTIONS.items():
