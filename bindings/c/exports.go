@@ -2649,3 +2649,1560 @@ func goHalfulp_write(c_a C.uint64_t, c_file *C.char, c_digits C.int64_t, c_optio
 	})
 	return
 }
+
+//export goHalfulp_blas_ddot
+func goHalfulp_blas_ddot(c_n C.int64_t, c_x *C.double, c_incx C.int64_t, c_y *C.double, c_incy C.int64_t, c_options C.uint64_t, c_result *C.double, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_ddot"}
+	defer k.end(&status_, error_)
+	n := int(c_n)
+	x := (*float64)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	y := (*float64)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := blasDot(n, x, incx, y, incy, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putReal(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dnrm2
+func goHalfulp_blas_dnrm2(c_n C.int64_t, c_x *C.double, c_incx C.int64_t, c_options C.uint64_t, c_result *C.double, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dnrm2"}
+	defer k.end(&status_, error_)
+	n := int(c_n)
+	x := (*float64)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := blasReduce(halfulp.Nrm2, n, x, incx, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putReal(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dasum
+func goHalfulp_blas_dasum(c_n C.int64_t, c_x *C.double, c_incx C.int64_t, c_options C.uint64_t, c_result *C.double, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dasum"}
+	defer k.end(&status_, error_)
+	n := int(c_n)
+	x := (*float64)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := blasReduce(halfulp.Asum, n, x, incx, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putReal(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_daxpy
+func goHalfulp_blas_daxpy(c_n C.int64_t, c_alpha C.double, c_x *C.double, c_incx C.int64_t, c_y *C.double, c_incy C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_daxpy"}
+	defer k.end(&status_, error_)
+	n := int(c_n)
+	alpha := float64(c_alpha)
+	x := (*float64)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	y := (*float64)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Axpy(number(alpha), vec(x, n, incx), written("incy", y, n, incy), opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dscal
+func goHalfulp_blas_dscal(c_n C.int64_t, c_alpha C.double, c_x *C.double, c_incx C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dscal"}
+	defer k.end(&status_, error_)
+	n := int(c_n)
+	alpha := float64(c_alpha)
+	x := (*float64)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Scal(number(alpha), written("incx", x, n, incx), opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_drot
+func goHalfulp_blas_drot(c_n C.int64_t, c_x *C.double, c_incx C.int64_t, c_y *C.double, c_incy C.int64_t, c_c C.double, c_s C.double, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_drot"}
+	defer k.end(&status_, error_)
+	n := int(c_n)
+	x := (*float64)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	y := (*float64)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	c := float64(c_c)
+	s := float64(c_s)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Rot(written("incx", x, n, incx), written("incy", y, n, incy), number(c), number(s), opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_drotg
+func goHalfulp_blas_drotg(c_a *C.double, c_b *C.double, c_c *C.double, c_s *C.double, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_drotg"}
+	defer k.end(&status_, error_)
+	a := (*float64)(unsafe.Pointer(c_a))
+	b := (*float64)(unsafe.Pointer(c_b))
+	c := (*float64)(unsafe.Pointer(c_c))
+	s := (*float64)(unsafe.Pointer(c_s))
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasRotg(a, b, c, s, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_drotm
+func goHalfulp_blas_drotm(c_n C.int64_t, c_x *C.double, c_incx C.int64_t, c_y *C.double, c_incy C.int64_t, c_param *C.double, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_drotm"}
+	defer k.end(&status_, error_)
+	n := int(c_n)
+	x := (*float64)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	y := (*float64)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	param := (*float64)(unsafe.Pointer(c_param))
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasRotm(n, x, incx, y, incy, param, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_drotmg
+func goHalfulp_blas_drotmg(c_d1 *C.double, c_d2 *C.double, c_x1 *C.double, c_y1 C.double, c_param *C.double, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_drotmg"}
+	defer k.end(&status_, error_)
+	d1 := (*float64)(unsafe.Pointer(c_d1))
+	d2 := (*float64)(unsafe.Pointer(c_d2))
+	x1 := (*float64)(unsafe.Pointer(c_x1))
+	y1 := float64(c_y1)
+	param := (*float64)(unsafe.Pointer(c_param))
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasRotmg(d1, d2, x1, y1, param, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dgemv
+func goHalfulp_blas_dgemv(c_trans C.char, c_m C.int64_t, c_n C.int64_t, c_alpha C.double, c_a *C.double, c_lda C.int64_t, c_x *C.double, c_incx C.int64_t, c_beta C.double, c_y *C.double, c_incy C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dgemv"}
+	defer k.end(&status_, error_)
+	trans := k.trans("trans", c_trans)
+	m := int(c_m)
+	n := int(c_n)
+	alpha := float64(c_alpha)
+	a := (*float64)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	x := (*float64)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	beta := float64(c_beta)
+	y := (*float64)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasGemv(trans, m, n, alpha, a, lda, x, incx, beta, y, incy, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dgbmv
+func goHalfulp_blas_dgbmv(c_trans C.char, c_m C.int64_t, c_n C.int64_t, c_kl C.int64_t, c_ku C.int64_t, c_alpha C.double, c_a *C.double, c_lda C.int64_t, c_x *C.double, c_incx C.int64_t, c_beta C.double, c_y *C.double, c_incy C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dgbmv"}
+	defer k.end(&status_, error_)
+	trans := k.trans("trans", c_trans)
+	m := int(c_m)
+	n := int(c_n)
+	kl := int(c_kl)
+	ku := int(c_ku)
+	alpha := float64(c_alpha)
+	a := (*float64)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	x := (*float64)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	beta := float64(c_beta)
+	y := (*float64)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasGbmv(trans, m, n, kl, ku, alpha, a, lda, x, incx, beta, y, incy, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dsymv
+func goHalfulp_blas_dsymv(c_uplo C.char, c_n C.int64_t, c_alpha C.double, c_a *C.double, c_lda C.int64_t, c_x *C.double, c_incx C.int64_t, c_beta C.double, c_y *C.double, c_incy C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dsymv"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	n := int(c_n)
+	alpha := float64(c_alpha)
+	a := (*float64)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	x := (*float64)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	beta := float64(c_beta)
+	y := (*float64)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasSymv(uplo, n, alpha, a, lda, x, incx, beta, y, incy, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dsbmv
+func goHalfulp_blas_dsbmv(c_uplo C.char, c_n C.int64_t, c_kd C.int64_t, c_alpha C.double, c_a *C.double, c_lda C.int64_t, c_x *C.double, c_incx C.int64_t, c_beta C.double, c_y *C.double, c_incy C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dsbmv"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	n := int(c_n)
+	kd := int(c_kd)
+	alpha := float64(c_alpha)
+	a := (*float64)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	x := (*float64)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	beta := float64(c_beta)
+	y := (*float64)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasSbmv(uplo, n, kd, alpha, a, lda, x, incx, beta, y, incy, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dspmv
+func goHalfulp_blas_dspmv(c_uplo C.char, c_n C.int64_t, c_alpha C.double, c_ap *C.double, c_x *C.double, c_incx C.int64_t, c_beta C.double, c_y *C.double, c_incy C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dspmv"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	n := int(c_n)
+	alpha := float64(c_alpha)
+	ap := (*float64)(unsafe.Pointer(c_ap))
+	x := (*float64)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	beta := float64(c_beta)
+	y := (*float64)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasSpmv(uplo, n, alpha, ap, x, incx, beta, y, incy, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dtrmv
+func goHalfulp_blas_dtrmv(c_uplo C.char, c_trans C.char, c_diag C.char, c_n C.int64_t, c_a *C.double, c_lda C.int64_t, c_x *C.double, c_incx C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dtrmv"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	diag := k.diag("diag", c_diag)
+	n := int(c_n)
+	a := (*float64)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	x := (*float64)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Trmv(uplo, trans, diag, full(a, n, n, lda), written("incx", x, n, incx), opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dtrsv
+func goHalfulp_blas_dtrsv(c_uplo C.char, c_trans C.char, c_diag C.char, c_n C.int64_t, c_a *C.double, c_lda C.int64_t, c_x *C.double, c_incx C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dtrsv"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	diag := k.diag("diag", c_diag)
+	n := int(c_n)
+	a := (*float64)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	x := (*float64)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Trsv(uplo, trans, diag, full(a, n, n, lda), written("incx", x, n, incx), opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dtbmv
+func goHalfulp_blas_dtbmv(c_uplo C.char, c_trans C.char, c_diag C.char, c_n C.int64_t, c_kd C.int64_t, c_a *C.double, c_lda C.int64_t, c_x *C.double, c_incx C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dtbmv"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	diag := k.diag("diag", c_diag)
+	n := int(c_n)
+	kd := int(c_kd)
+	a := (*float64)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	x := (*float64)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasTbmv(uplo, trans, diag, n, kd, a, lda, x, incx, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dtbsv
+func goHalfulp_blas_dtbsv(c_uplo C.char, c_trans C.char, c_diag C.char, c_n C.int64_t, c_kd C.int64_t, c_a *C.double, c_lda C.int64_t, c_x *C.double, c_incx C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dtbsv"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	diag := k.diag("diag", c_diag)
+	n := int(c_n)
+	kd := int(c_kd)
+	a := (*float64)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	x := (*float64)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasTbsv(uplo, trans, diag, n, kd, a, lda, x, incx, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dtpmv
+func goHalfulp_blas_dtpmv(c_uplo C.char, c_trans C.char, c_diag C.char, c_n C.int64_t, c_ap *C.double, c_x *C.double, c_incx C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dtpmv"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	diag := k.diag("diag", c_diag)
+	n := int(c_n)
+	ap := (*float64)(unsafe.Pointer(c_ap))
+	x := (*float64)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasTpmv(uplo, trans, diag, n, ap, x, incx, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dtpsv
+func goHalfulp_blas_dtpsv(c_uplo C.char, c_trans C.char, c_diag C.char, c_n C.int64_t, c_ap *C.double, c_x *C.double, c_incx C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dtpsv"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	diag := k.diag("diag", c_diag)
+	n := int(c_n)
+	ap := (*float64)(unsafe.Pointer(c_ap))
+	x := (*float64)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasTpsv(uplo, trans, diag, n, ap, x, incx, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dger
+func goHalfulp_blas_dger(c_m C.int64_t, c_n C.int64_t, c_alpha C.double, c_x *C.double, c_incx C.int64_t, c_y *C.double, c_incy C.int64_t, c_a *C.double, c_lda C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dger"}
+	defer k.end(&status_, error_)
+	m := int(c_m)
+	n := int(c_n)
+	alpha := float64(c_alpha)
+	x := (*float64)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	y := (*float64)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	a := (*float64)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Ger(number(alpha), vec(x, m, incx), vec(y, n, incy), full(a, m, n, lda), opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dsyr
+func goHalfulp_blas_dsyr(c_uplo C.char, c_n C.int64_t, c_alpha C.double, c_x *C.double, c_incx C.int64_t, c_a *C.double, c_lda C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dsyr"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	n := int(c_n)
+	alpha := float64(c_alpha)
+	x := (*float64)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	a := (*float64)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasSyr2(uplo, n, alpha, x, incx, nil, 0, a, lda, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dsyr2
+func goHalfulp_blas_dsyr2(c_uplo C.char, c_n C.int64_t, c_alpha C.double, c_x *C.double, c_incx C.int64_t, c_y *C.double, c_incy C.int64_t, c_a *C.double, c_lda C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dsyr2"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	n := int(c_n)
+	alpha := float64(c_alpha)
+	x := (*float64)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	y := (*float64)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	a := (*float64)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasSyr2(uplo, n, alpha, x, incx, y, incy, a, lda, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dspr
+func goHalfulp_blas_dspr(c_uplo C.char, c_n C.int64_t, c_alpha C.double, c_x *C.double, c_incx C.int64_t, c_ap *C.double, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dspr"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	n := int(c_n)
+	alpha := float64(c_alpha)
+	x := (*float64)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	ap := (*float64)(unsafe.Pointer(c_ap))
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasSpr2(uplo, n, alpha, x, incx, nil, 0, ap, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dspr2
+func goHalfulp_blas_dspr2(c_uplo C.char, c_n C.int64_t, c_alpha C.double, c_x *C.double, c_incx C.int64_t, c_y *C.double, c_incy C.int64_t, c_ap *C.double, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dspr2"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	n := int(c_n)
+	alpha := float64(c_alpha)
+	x := (*float64)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	y := (*float64)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	ap := (*float64)(unsafe.Pointer(c_ap))
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasSpr2(uplo, n, alpha, x, incx, y, incy, ap, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dgemm
+func goHalfulp_blas_dgemm(c_transa C.char, c_transb C.char, c_m C.int64_t, c_n C.int64_t, c_kd C.int64_t, c_alpha C.double, c_a *C.double, c_lda C.int64_t, c_b *C.double, c_ldb C.int64_t, c_beta C.double, c_c *C.double, c_ldc C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dgemm"}
+	defer k.end(&status_, error_)
+	transa := k.trans("transa", c_transa)
+	transb := k.trans("transb", c_transb)
+	m := int(c_m)
+	n := int(c_n)
+	kd := int(c_kd)
+	alpha := float64(c_alpha)
+	a := (*float64)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	b := (*float64)(unsafe.Pointer(c_b))
+	ldb := int(c_ldb)
+	beta := float64(c_beta)
+	c := (*float64)(unsafe.Pointer(c_c))
+	ldc := int(c_ldc)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasGemm(transa, transb, m, n, kd, alpha, a, lda, b, ldb, beta, c, ldc, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dsymm
+func goHalfulp_blas_dsymm(c_side C.char, c_uplo C.char, c_m C.int64_t, c_n C.int64_t, c_alpha C.double, c_a *C.double, c_lda C.int64_t, c_b *C.double, c_ldb C.int64_t, c_beta C.double, c_c *C.double, c_ldc C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dsymm"}
+	defer k.end(&status_, error_)
+	side := k.side("side", c_side)
+	uplo := k.uplo("uplo", c_uplo)
+	m := int(c_m)
+	n := int(c_n)
+	alpha := float64(c_alpha)
+	a := (*float64)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	b := (*float64)(unsafe.Pointer(c_b))
+	ldb := int(c_ldb)
+	beta := float64(c_beta)
+	c := (*float64)(unsafe.Pointer(c_c))
+	ldc := int(c_ldc)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasSymm(side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dsyrk
+func goHalfulp_blas_dsyrk(c_uplo C.char, c_trans C.char, c_n C.int64_t, c_kd C.int64_t, c_alpha C.double, c_a *C.double, c_lda C.int64_t, c_beta C.double, c_c *C.double, c_ldc C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dsyrk"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	n := int(c_n)
+	kd := int(c_kd)
+	alpha := float64(c_alpha)
+	a := (*float64)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	beta := float64(c_beta)
+	c := (*float64)(unsafe.Pointer(c_c))
+	ldc := int(c_ldc)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasSyrk(uplo, trans, n, kd, alpha, a, lda, beta, c, ldc, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dsyr2k
+func goHalfulp_blas_dsyr2k(c_uplo C.char, c_trans C.char, c_n C.int64_t, c_kd C.int64_t, c_alpha C.double, c_a *C.double, c_lda C.int64_t, c_b *C.double, c_ldb C.int64_t, c_beta C.double, c_c *C.double, c_ldc C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dsyr2k"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	n := int(c_n)
+	kd := int(c_kd)
+	alpha := float64(c_alpha)
+	a := (*float64)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	b := (*float64)(unsafe.Pointer(c_b))
+	ldb := int(c_ldb)
+	beta := float64(c_beta)
+	c := (*float64)(unsafe.Pointer(c_c))
+	ldc := int(c_ldc)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasSyr2k(uplo, trans, n, kd, alpha, a, lda, b, ldb, beta, c, ldc, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dtrmm
+func goHalfulp_blas_dtrmm(c_side C.char, c_uplo C.char, c_trans C.char, c_diag C.char, c_m C.int64_t, c_n C.int64_t, c_alpha C.double, c_a *C.double, c_lda C.int64_t, c_b *C.double, c_ldb C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dtrmm"}
+	defer k.end(&status_, error_)
+	side := k.side("side", c_side)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	diag := k.diag("diag", c_diag)
+	m := int(c_m)
+	n := int(c_n)
+	alpha := float64(c_alpha)
+	a := (*float64)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	b := (*float64)(unsafe.Pointer(c_b))
+	ldb := int(c_ldb)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasTrmm(side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dtrsm
+func goHalfulp_blas_dtrsm(c_side C.char, c_uplo C.char, c_trans C.char, c_diag C.char, c_m C.int64_t, c_n C.int64_t, c_alpha C.double, c_a *C.double, c_lda C.int64_t, c_b *C.double, c_ldb C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dtrsm"}
+	defer k.end(&status_, error_)
+	side := k.side("side", c_side)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	diag := k.diag("diag", c_diag)
+	m := int(c_m)
+	n := int(c_n)
+	alpha := float64(c_alpha)
+	a := (*float64)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	b := (*float64)(unsafe.Pointer(c_b))
+	ldb := int(c_ldb)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasTrsm(side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_sdot
+func goHalfulp_blas_sdot(c_n C.int64_t, c_x *C.float, c_incx C.int64_t, c_y *C.float, c_incy C.int64_t, c_options C.uint64_t, c_result *C.double, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_sdot"}
+	defer k.end(&status_, error_)
+	n := int(c_n)
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	y := (*float32)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := blasDot(n, x, incx, y, incy, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putReal(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_snrm2
+func goHalfulp_blas_snrm2(c_n C.int64_t, c_x *C.float, c_incx C.int64_t, c_options C.uint64_t, c_result *C.double, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_snrm2"}
+	defer k.end(&status_, error_)
+	n := int(c_n)
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := blasReduce(halfulp.Nrm2, n, x, incx, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putReal(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_sasum
+func goHalfulp_blas_sasum(c_n C.int64_t, c_x *C.float, c_incx C.int64_t, c_options C.uint64_t, c_result *C.double, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_sasum"}
+	defer k.end(&status_, error_)
+	n := int(c_n)
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := blasReduce(halfulp.Asum, n, x, incx, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putReal(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_saxpy
+func goHalfulp_blas_saxpy(c_n C.int64_t, c_alpha C.float, c_x *C.float, c_incx C.int64_t, c_y *C.float, c_incy C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_saxpy"}
+	defer k.end(&status_, error_)
+	n := int(c_n)
+	alpha := float32(c_alpha)
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	y := (*float32)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Axpy(number(alpha), vec(x, n, incx), written("incy", y, n, incy), opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_sscal
+func goHalfulp_blas_sscal(c_n C.int64_t, c_alpha C.float, c_x *C.float, c_incx C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_sscal"}
+	defer k.end(&status_, error_)
+	n := int(c_n)
+	alpha := float32(c_alpha)
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Scal(number(alpha), written("incx", x, n, incx), opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_srot
+func goHalfulp_blas_srot(c_n C.int64_t, c_x *C.float, c_incx C.int64_t, c_y *C.float, c_incy C.int64_t, c_c C.float, c_s C.float, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_srot"}
+	defer k.end(&status_, error_)
+	n := int(c_n)
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	y := (*float32)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	c := float32(c_c)
+	s := float32(c_s)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Rot(written("incx", x, n, incx), written("incy", y, n, incy), number(c), number(s), opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_srotg
+func goHalfulp_blas_srotg(c_a *C.float, c_b *C.float, c_c *C.float, c_s *C.float, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_srotg"}
+	defer k.end(&status_, error_)
+	a := (*float32)(unsafe.Pointer(c_a))
+	b := (*float32)(unsafe.Pointer(c_b))
+	c := (*float32)(unsafe.Pointer(c_c))
+	s := (*float32)(unsafe.Pointer(c_s))
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasRotg(a, b, c, s, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_srotm
+func goHalfulp_blas_srotm(c_n C.int64_t, c_x *C.float, c_incx C.int64_t, c_y *C.float, c_incy C.int64_t, c_param *C.float, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_srotm"}
+	defer k.end(&status_, error_)
+	n := int(c_n)
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	y := (*float32)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	param := (*float32)(unsafe.Pointer(c_param))
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasRotm(n, x, incx, y, incy, param, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_srotmg
+func goHalfulp_blas_srotmg(c_d1 *C.float, c_d2 *C.float, c_x1 *C.float, c_y1 C.float, c_param *C.float, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_srotmg"}
+	defer k.end(&status_, error_)
+	d1 := (*float32)(unsafe.Pointer(c_d1))
+	d2 := (*float32)(unsafe.Pointer(c_d2))
+	x1 := (*float32)(unsafe.Pointer(c_x1))
+	y1 := float32(c_y1)
+	param := (*float32)(unsafe.Pointer(c_param))
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasRotmg(d1, d2, x1, y1, param, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_sgemv
+func goHalfulp_blas_sgemv(c_trans C.char, c_m C.int64_t, c_n C.int64_t, c_alpha C.float, c_a *C.float, c_lda C.int64_t, c_x *C.float, c_incx C.int64_t, c_beta C.float, c_y *C.float, c_incy C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_sgemv"}
+	defer k.end(&status_, error_)
+	trans := k.trans("trans", c_trans)
+	m := int(c_m)
+	n := int(c_n)
+	alpha := float32(c_alpha)
+	a := (*float32)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	beta := float32(c_beta)
+	y := (*float32)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasGemv(trans, m, n, alpha, a, lda, x, incx, beta, y, incy, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_sgbmv
+func goHalfulp_blas_sgbmv(c_trans C.char, c_m C.int64_t, c_n C.int64_t, c_kl C.int64_t, c_ku C.int64_t, c_alpha C.float, c_a *C.float, c_lda C.int64_t, c_x *C.float, c_incx C.int64_t, c_beta C.float, c_y *C.float, c_incy C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_sgbmv"}
+	defer k.end(&status_, error_)
+	trans := k.trans("trans", c_trans)
+	m := int(c_m)
+	n := int(c_n)
+	kl := int(c_kl)
+	ku := int(c_ku)
+	alpha := float32(c_alpha)
+	a := (*float32)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	beta := float32(c_beta)
+	y := (*float32)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasGbmv(trans, m, n, kl, ku, alpha, a, lda, x, incx, beta, y, incy, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_ssymv
+func goHalfulp_blas_ssymv(c_uplo C.char, c_n C.int64_t, c_alpha C.float, c_a *C.float, c_lda C.int64_t, c_x *C.float, c_incx C.int64_t, c_beta C.float, c_y *C.float, c_incy C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_ssymv"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	n := int(c_n)
+	alpha := float32(c_alpha)
+	a := (*float32)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	beta := float32(c_beta)
+	y := (*float32)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasSymv(uplo, n, alpha, a, lda, x, incx, beta, y, incy, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_ssbmv
+func goHalfulp_blas_ssbmv(c_uplo C.char, c_n C.int64_t, c_kd C.int64_t, c_alpha C.float, c_a *C.float, c_lda C.int64_t, c_x *C.float, c_incx C.int64_t, c_beta C.float, c_y *C.float, c_incy C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_ssbmv"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	n := int(c_n)
+	kd := int(c_kd)
+	alpha := float32(c_alpha)
+	a := (*float32)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	beta := float32(c_beta)
+	y := (*float32)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasSbmv(uplo, n, kd, alpha, a, lda, x, incx, beta, y, incy, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_sspmv
+func goHalfulp_blas_sspmv(c_uplo C.char, c_n C.int64_t, c_alpha C.float, c_ap *C.float, c_x *C.float, c_incx C.int64_t, c_beta C.float, c_y *C.float, c_incy C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_sspmv"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	n := int(c_n)
+	alpha := float32(c_alpha)
+	ap := (*float32)(unsafe.Pointer(c_ap))
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	beta := float32(c_beta)
+	y := (*float32)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasSpmv(uplo, n, alpha, ap, x, incx, beta, y, incy, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_strmv
+func goHalfulp_blas_strmv(c_uplo C.char, c_trans C.char, c_diag C.char, c_n C.int64_t, c_a *C.float, c_lda C.int64_t, c_x *C.float, c_incx C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_strmv"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	diag := k.diag("diag", c_diag)
+	n := int(c_n)
+	a := (*float32)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Trmv(uplo, trans, diag, full(a, n, n, lda), written("incx", x, n, incx), opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_strsv
+func goHalfulp_blas_strsv(c_uplo C.char, c_trans C.char, c_diag C.char, c_n C.int64_t, c_a *C.float, c_lda C.int64_t, c_x *C.float, c_incx C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_strsv"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	diag := k.diag("diag", c_diag)
+	n := int(c_n)
+	a := (*float32)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Trsv(uplo, trans, diag, full(a, n, n, lda), written("incx", x, n, incx), opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_stbmv
+func goHalfulp_blas_stbmv(c_uplo C.char, c_trans C.char, c_diag C.char, c_n C.int64_t, c_kd C.int64_t, c_a *C.float, c_lda C.int64_t, c_x *C.float, c_incx C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_stbmv"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	diag := k.diag("diag", c_diag)
+	n := int(c_n)
+	kd := int(c_kd)
+	a := (*float32)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasTbmv(uplo, trans, diag, n, kd, a, lda, x, incx, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_stbsv
+func goHalfulp_blas_stbsv(c_uplo C.char, c_trans C.char, c_diag C.char, c_n C.int64_t, c_kd C.int64_t, c_a *C.float, c_lda C.int64_t, c_x *C.float, c_incx C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_stbsv"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	diag := k.diag("diag", c_diag)
+	n := int(c_n)
+	kd := int(c_kd)
+	a := (*float32)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasTbsv(uplo, trans, diag, n, kd, a, lda, x, incx, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_stpmv
+func goHalfulp_blas_stpmv(c_uplo C.char, c_trans C.char, c_diag C.char, c_n C.int64_t, c_ap *C.float, c_x *C.float, c_incx C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_stpmv"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	diag := k.diag("diag", c_diag)
+	n := int(c_n)
+	ap := (*float32)(unsafe.Pointer(c_ap))
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasTpmv(uplo, trans, diag, n, ap, x, incx, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_stpsv
+func goHalfulp_blas_stpsv(c_uplo C.char, c_trans C.char, c_diag C.char, c_n C.int64_t, c_ap *C.float, c_x *C.float, c_incx C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_stpsv"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	diag := k.diag("diag", c_diag)
+	n := int(c_n)
+	ap := (*float32)(unsafe.Pointer(c_ap))
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasTpsv(uplo, trans, diag, n, ap, x, incx, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_sger
+func goHalfulp_blas_sger(c_m C.int64_t, c_n C.int64_t, c_alpha C.float, c_x *C.float, c_incx C.int64_t, c_y *C.float, c_incy C.int64_t, c_a *C.float, c_lda C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_sger"}
+	defer k.end(&status_, error_)
+	m := int(c_m)
+	n := int(c_n)
+	alpha := float32(c_alpha)
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	y := (*float32)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	a := (*float32)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := halfulp.Ger(number(alpha), vec(x, m, incx), vec(y, n, incy), full(a, m, n, lda), opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_ssyr
+func goHalfulp_blas_ssyr(c_uplo C.char, c_n C.int64_t, c_alpha C.float, c_x *C.float, c_incx C.int64_t, c_a *C.float, c_lda C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_ssyr"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	n := int(c_n)
+	alpha := float32(c_alpha)
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	a := (*float32)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasSyr2(uplo, n, alpha, x, incx, nil, 0, a, lda, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_ssyr2
+func goHalfulp_blas_ssyr2(c_uplo C.char, c_n C.int64_t, c_alpha C.float, c_x *C.float, c_incx C.int64_t, c_y *C.float, c_incy C.int64_t, c_a *C.float, c_lda C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_ssyr2"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	n := int(c_n)
+	alpha := float32(c_alpha)
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	y := (*float32)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	a := (*float32)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasSyr2(uplo, n, alpha, x, incx, y, incy, a, lda, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_sspr
+func goHalfulp_blas_sspr(c_uplo C.char, c_n C.int64_t, c_alpha C.float, c_x *C.float, c_incx C.int64_t, c_ap *C.float, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_sspr"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	n := int(c_n)
+	alpha := float32(c_alpha)
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	ap := (*float32)(unsafe.Pointer(c_ap))
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasSpr2(uplo, n, alpha, x, incx, nil, 0, ap, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_sspr2
+func goHalfulp_blas_sspr2(c_uplo C.char, c_n C.int64_t, c_alpha C.float, c_x *C.float, c_incx C.int64_t, c_y *C.float, c_incy C.int64_t, c_ap *C.float, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_sspr2"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	n := int(c_n)
+	alpha := float32(c_alpha)
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	y := (*float32)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	ap := (*float32)(unsafe.Pointer(c_ap))
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasSpr2(uplo, n, alpha, x, incx, y, incy, ap, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_sgemm
+func goHalfulp_blas_sgemm(c_transa C.char, c_transb C.char, c_m C.int64_t, c_n C.int64_t, c_kd C.int64_t, c_alpha C.float, c_a *C.float, c_lda C.int64_t, c_b *C.float, c_ldb C.int64_t, c_beta C.float, c_c *C.float, c_ldc C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_sgemm"}
+	defer k.end(&status_, error_)
+	transa := k.trans("transa", c_transa)
+	transb := k.trans("transb", c_transb)
+	m := int(c_m)
+	n := int(c_n)
+	kd := int(c_kd)
+	alpha := float32(c_alpha)
+	a := (*float32)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	b := (*float32)(unsafe.Pointer(c_b))
+	ldb := int(c_ldb)
+	beta := float32(c_beta)
+	c := (*float32)(unsafe.Pointer(c_c))
+	ldc := int(c_ldc)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasGemm(transa, transb, m, n, kd, alpha, a, lda, b, ldb, beta, c, ldc, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_ssymm
+func goHalfulp_blas_ssymm(c_side C.char, c_uplo C.char, c_m C.int64_t, c_n C.int64_t, c_alpha C.float, c_a *C.float, c_lda C.int64_t, c_b *C.float, c_ldb C.int64_t, c_beta C.float, c_c *C.float, c_ldc C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_ssymm"}
+	defer k.end(&status_, error_)
+	side := k.side("side", c_side)
+	uplo := k.uplo("uplo", c_uplo)
+	m := int(c_m)
+	n := int(c_n)
+	alpha := float32(c_alpha)
+	a := (*float32)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	b := (*float32)(unsafe.Pointer(c_b))
+	ldb := int(c_ldb)
+	beta := float32(c_beta)
+	c := (*float32)(unsafe.Pointer(c_c))
+	ldc := int(c_ldc)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasSymm(side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_ssyrk
+func goHalfulp_blas_ssyrk(c_uplo C.char, c_trans C.char, c_n C.int64_t, c_kd C.int64_t, c_alpha C.float, c_a *C.float, c_lda C.int64_t, c_beta C.float, c_c *C.float, c_ldc C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_ssyrk"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	n := int(c_n)
+	kd := int(c_kd)
+	alpha := float32(c_alpha)
+	a := (*float32)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	beta := float32(c_beta)
+	c := (*float32)(unsafe.Pointer(c_c))
+	ldc := int(c_ldc)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasSyrk(uplo, trans, n, kd, alpha, a, lda, beta, c, ldc, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_ssyr2k
+func goHalfulp_blas_ssyr2k(c_uplo C.char, c_trans C.char, c_n C.int64_t, c_kd C.int64_t, c_alpha C.float, c_a *C.float, c_lda C.int64_t, c_b *C.float, c_ldb C.int64_t, c_beta C.float, c_c *C.float, c_ldc C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_ssyr2k"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	n := int(c_n)
+	kd := int(c_kd)
+	alpha := float32(c_alpha)
+	a := (*float32)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	b := (*float32)(unsafe.Pointer(c_b))
+	ldb := int(c_ldb)
+	beta := float32(c_beta)
+	c := (*float32)(unsafe.Pointer(c_c))
+	ldc := int(c_ldc)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasSyr2k(uplo, trans, n, kd, alpha, a, lda, b, ldb, beta, c, ldc, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_strmm
+func goHalfulp_blas_strmm(c_side C.char, c_uplo C.char, c_trans C.char, c_diag C.char, c_m C.int64_t, c_n C.int64_t, c_alpha C.float, c_a *C.float, c_lda C.int64_t, c_b *C.float, c_ldb C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_strmm"}
+	defer k.end(&status_, error_)
+	side := k.side("side", c_side)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	diag := k.diag("diag", c_diag)
+	m := int(c_m)
+	n := int(c_n)
+	alpha := float32(c_alpha)
+	a := (*float32)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	b := (*float32)(unsafe.Pointer(c_b))
+	ldb := int(c_ldb)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasTrmm(side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_strsm
+func goHalfulp_blas_strsm(c_side C.char, c_uplo C.char, c_trans C.char, c_diag C.char, c_m C.int64_t, c_n C.int64_t, c_alpha C.float, c_a *C.float, c_lda C.int64_t, c_b *C.float, c_ldb C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_strsm"}
+	defer k.end(&status_, error_)
+	side := k.side("side", c_side)
+	uplo := k.uplo("uplo", c_uplo)
+	trans := k.trans("trans", c_trans)
+	diag := k.diag("diag", c_diag)
+	m := int(c_m)
+	n := int(c_n)
+	alpha := float32(c_alpha)
+	a := (*float32)(unsafe.Pointer(c_a))
+	lda := int(c_lda)
+	b := (*float32)(unsafe.Pointer(c_b))
+	ldb := int(c_ldb)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := blasTrsm(side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_dsdot
+func goHalfulp_blas_dsdot(c_n C.int64_t, c_x *C.float, c_incx C.int64_t, c_y *C.float, c_incy C.int64_t, c_options C.uint64_t, c_result *C.double, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dsdot"}
+	defer k.end(&status_, error_)
+	n := int(c_n)
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	y := (*float32)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := blasDsdot(n, x, incx, y, incy, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putReal(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_sdsdot
+func goHalfulp_blas_sdsdot(c_n C.int64_t, c_b C.float, c_x *C.float, c_incx C.int64_t, c_y *C.float, c_incy C.int64_t, c_options C.uint64_t, c_result *C.double, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_sdsdot"}
+	defer k.end(&status_, error_)
+	n := int(c_n)
+	b := float32(c_b)
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	y := (*float32)(unsafe.Pointer(c_y))
+	incy := int(c_incy)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := blasSdsdot(n, b, x, incx, y, incy, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putReal(c_result, result)
+		return nil
+	})
+	return
+}

@@ -637,6 +637,262 @@ int halfulp_read(const char *file, const char *format, halfulp_options options, 
  * .txt, and .gz after it), whole or not at all; for digits see halfulp_matrix_get_text. */
 int halfulp_write(halfulp_matrix a, const char *file, int64_t digits, halfulp_options options);
 
+/* ---- The BLAS on arrays ---- */
+
+/* ddot of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_ddot(int64_t n, const double *x, int64_t incx, const double *y, int64_t incy, halfulp_options options, double *result);
+
+/* dnrm2 of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_dnrm2(int64_t n, const double *x, int64_t incx, halfulp_options options, double *result);
+
+/* dasum of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_dasum(int64_t n, const double *x, int64_t incx, halfulp_options options, double *result);
+
+/* daxpy of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_daxpy(int64_t n, double alpha, const double *x, int64_t incx, double *y, int64_t incy, halfulp_options options);
+
+/* dscal of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_dscal(int64_t n, double alpha, double *x, int64_t incx, halfulp_options options);
+
+/* drot of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_drot(int64_t n, double *x, int64_t incx, double *y, int64_t incy, double c, double s, halfulp_options options);
+
+/* drotg of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_drotg(double *a, double *b, double *c, double *s, halfulp_options options);
+
+/* drotm of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_drotm(int64_t n, double *x, int64_t incx, double *y, int64_t incy, const double *param, halfulp_options options);
+
+/* drotmg of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_drotmg(double *d1, double *d2, double *x1, double y1, double *param, halfulp_options options);
+
+/* dgemv of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_dgemv(char trans, int64_t m, int64_t n, double alpha, const double *a, int64_t lda, const double *x, int64_t incx, double beta, double *y, int64_t incy, halfulp_options options);
+
+/* dgbmv of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_dgbmv(char trans, int64_t m, int64_t n, int64_t kl, int64_t ku, double alpha, const double *a, int64_t lda, const double *x, int64_t incx, double beta, double *y, int64_t incy, halfulp_options options);
+
+/* dsymv of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_dsymv(char uplo, int64_t n, double alpha, const double *a, int64_t lda, const double *x, int64_t incx, double beta, double *y, int64_t incy, halfulp_options options);
+
+/* dsbmv of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_dsbmv(char uplo, int64_t n, int64_t kd, double alpha, const double *a, int64_t lda, const double *x, int64_t incx, double beta, double *y, int64_t incy, halfulp_options options);
+
+/* dspmv of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_dspmv(char uplo, int64_t n, double alpha, const double *ap, const double *x, int64_t incx, double beta, double *y, int64_t incy, halfulp_options options);
+
+/* dtrmv of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_dtrmv(char uplo, char trans, char diag, int64_t n, const double *a, int64_t lda, double *x, int64_t incx, halfulp_options options);
+
+/* dtrsv of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_dtrsv(char uplo, char trans, char diag, int64_t n, const double *a, int64_t lda, double *x, int64_t incx, halfulp_options options);
+
+/* dtbmv of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_dtbmv(char uplo, char trans, char diag, int64_t n, int64_t kd, const double *a, int64_t lda, double *x, int64_t incx, halfulp_options options);
+
+/* dtbsv of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_dtbsv(char uplo, char trans, char diag, int64_t n, int64_t kd, const double *a, int64_t lda, double *x, int64_t incx, halfulp_options options);
+
+/* dtpmv of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_dtpmv(char uplo, char trans, char diag, int64_t n, const double *ap, double *x, int64_t incx, halfulp_options options);
+
+/* dtpsv of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_dtpsv(char uplo, char trans, char diag, int64_t n, const double *ap, double *x, int64_t incx, halfulp_options options);
+
+/* dger of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_dger(int64_t m, int64_t n, double alpha, const double *x, int64_t incx, const double *y, int64_t incy, double *a, int64_t lda, halfulp_options options);
+
+/* dsyr of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_dsyr(char uplo, int64_t n, double alpha, const double *x, int64_t incx, double *a, int64_t lda, halfulp_options options);
+
+/* dsyr2 of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_dsyr2(char uplo, int64_t n, double alpha, const double *x, int64_t incx, const double *y, int64_t incy, double *a, int64_t lda, halfulp_options options);
+
+/* dspr of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_dspr(char uplo, int64_t n, double alpha, const double *x, int64_t incx, double *ap, halfulp_options options);
+
+/* dspr2 of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_dspr2(char uplo, int64_t n, double alpha, const double *x, int64_t incx, const double *y, int64_t incy, double *ap, halfulp_options options);
+
+/* dgemm of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_dgemm(char transa, char transb, int64_t m, int64_t n, int64_t kd, double alpha, const double *a, int64_t lda, const double *b, int64_t ldb, double beta, double *c, int64_t ldc, halfulp_options options);
+
+/* dsymm of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_dsymm(char side, char uplo, int64_t m, int64_t n, double alpha, const double *a, int64_t lda, const double *b, int64_t ldb, double beta, double *c, int64_t ldc, halfulp_options options);
+
+/* dsyrk of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_dsyrk(char uplo, char trans, int64_t n, int64_t kd, double alpha, const double *a, int64_t lda, double beta, double *c, int64_t ldc, halfulp_options options);
+
+/* dsyr2k of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_dsyr2k(char uplo, char trans, int64_t n, int64_t kd, double alpha, const double *a, int64_t lda, const double *b, int64_t ldb, double beta, double *c, int64_t ldc, halfulp_options options);
+
+/* dtrmm of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_dtrmm(char side, char uplo, char trans, char diag, int64_t m, int64_t n, double alpha, const double *a, int64_t lda, double *b, int64_t ldb, halfulp_options options);
+
+/* dtrsm of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_dtrsm(char side, char uplo, char trans, char diag, int64_t m, int64_t n, double alpha, const double *a, int64_t lda, double *b, int64_t ldb, halfulp_options options);
+
+/* sdot of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_sdot(int64_t n, const float *x, int64_t incx, const float *y, int64_t incy, halfulp_options options, double *result);
+
+/* snrm2 of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_snrm2(int64_t n, const float *x, int64_t incx, halfulp_options options, double *result);
+
+/* sasum of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_sasum(int64_t n, const float *x, int64_t incx, halfulp_options options, double *result);
+
+/* saxpy of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_saxpy(int64_t n, float alpha, const float *x, int64_t incx, float *y, int64_t incy, halfulp_options options);
+
+/* sscal of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_sscal(int64_t n, float alpha, float *x, int64_t incx, halfulp_options options);
+
+/* srot of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_srot(int64_t n, float *x, int64_t incx, float *y, int64_t incy, float c, float s, halfulp_options options);
+
+/* srotg of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_srotg(float *a, float *b, float *c, float *s, halfulp_options options);
+
+/* srotm of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_srotm(int64_t n, float *x, int64_t incx, float *y, int64_t incy, const float *param, halfulp_options options);
+
+/* srotmg of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_srotmg(float *d1, float *d2, float *x1, float y1, float *param, halfulp_options options);
+
+/* sgemv of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_sgemv(char trans, int64_t m, int64_t n, float alpha, const float *a, int64_t lda, const float *x, int64_t incx, float beta, float *y, int64_t incy, halfulp_options options);
+
+/* sgbmv of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_sgbmv(char trans, int64_t m, int64_t n, int64_t kl, int64_t ku, float alpha, const float *a, int64_t lda, const float *x, int64_t incx, float beta, float *y, int64_t incy, halfulp_options options);
+
+/* ssymv of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_ssymv(char uplo, int64_t n, float alpha, const float *a, int64_t lda, const float *x, int64_t incx, float beta, float *y, int64_t incy, halfulp_options options);
+
+/* ssbmv of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_ssbmv(char uplo, int64_t n, int64_t kd, float alpha, const float *a, int64_t lda, const float *x, int64_t incx, float beta, float *y, int64_t incy, halfulp_options options);
+
+/* sspmv of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_sspmv(char uplo, int64_t n, float alpha, const float *ap, const float *x, int64_t incx, float beta, float *y, int64_t incy, halfulp_options options);
+
+/* strmv of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_strmv(char uplo, char trans, char diag, int64_t n, const float *a, int64_t lda, float *x, int64_t incx, halfulp_options options);
+
+/* strsv of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_strsv(char uplo, char trans, char diag, int64_t n, const float *a, int64_t lda, float *x, int64_t incx, halfulp_options options);
+
+/* stbmv of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_stbmv(char uplo, char trans, char diag, int64_t n, int64_t kd, const float *a, int64_t lda, float *x, int64_t incx, halfulp_options options);
+
+/* stbsv of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_stbsv(char uplo, char trans, char diag, int64_t n, int64_t kd, const float *a, int64_t lda, float *x, int64_t incx, halfulp_options options);
+
+/* stpmv of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_stpmv(char uplo, char trans, char diag, int64_t n, const float *ap, float *x, int64_t incx, halfulp_options options);
+
+/* stpsv of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_stpsv(char uplo, char trans, char diag, int64_t n, const float *ap, float *x, int64_t incx, halfulp_options options);
+
+/* sger of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_sger(int64_t m, int64_t n, float alpha, const float *x, int64_t incx, const float *y, int64_t incy, float *a, int64_t lda, halfulp_options options);
+
+/* ssyr of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_ssyr(char uplo, int64_t n, float alpha, const float *x, int64_t incx, float *a, int64_t lda, halfulp_options options);
+
+/* ssyr2 of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_ssyr2(char uplo, int64_t n, float alpha, const float *x, int64_t incx, const float *y, int64_t incy, float *a, int64_t lda, halfulp_options options);
+
+/* sspr of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_sspr(char uplo, int64_t n, float alpha, const float *x, int64_t incx, float *ap, halfulp_options options);
+
+/* sspr2 of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_sspr2(char uplo, int64_t n, float alpha, const float *x, int64_t incx, const float *y, int64_t incy, float *ap, halfulp_options options);
+
+/* sgemm of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_sgemm(char transa, char transb, int64_t m, int64_t n, int64_t kd, float alpha, const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c, int64_t ldc, halfulp_options options);
+
+/* ssymm of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_ssymm(char side, char uplo, int64_t m, int64_t n, float alpha, const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c, int64_t ldc, halfulp_options options);
+
+/* ssyrk of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_ssyrk(char uplo, char trans, int64_t n, int64_t kd, float alpha, const float *a, int64_t lda, float beta, float *c, int64_t ldc, halfulp_options options);
+
+/* ssyr2k of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_ssyr2k(char uplo, char trans, int64_t n, int64_t kd, float alpha, const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c, int64_t ldc, halfulp_options options);
+
+/* strmm of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_strmm(char side, char uplo, char trans, char diag, int64_t m, int64_t n, float alpha, const float *a, int64_t lda, float *b, int64_t ldb, halfulp_options options);
+
+/* strsm of the BLAS, column by column, with the arguments of Fortran by value. Every result is
+ * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
+int halfulp_blas_strsm(char side, char uplo, char trans, char diag, int64_t m, int64_t n, float alpha, const float *a, int64_t lda, float *b, int64_t ldb, halfulp_options options);
+
+/* dsdot of the BLAS: a product of float vectors, rounded once to double. */
+int halfulp_blas_dsdot(int64_t n, const float *x, int64_t incx, const float *y, int64_t incy, halfulp_options options, double *result);
+
+/* sdsdot of the BLAS: b and a product of float vectors added, rounded once to float. */
+int halfulp_blas_sdsdot(int64_t n, float b, const float *x, int64_t incx, const float *y, int64_t incy, halfulp_options options, double *result);
+
 #ifdef __cplusplus
 }
 #endif

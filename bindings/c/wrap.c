@@ -1169,3 +1169,515 @@ int halfulp_write(halfulp_matrix a, const char *file, int64_t digits, halfulp_op
 	int status = goHalfulp_write(a, (void *)file, digits, options, &error);
 	return finish(status, error);
 }
+
+int halfulp_blas_ddot(int64_t n, const double *x, int64_t incx, const double *y, int64_t incy, halfulp_options options, double *result) {
+	if (forked)
+		return refuse("halfulp_blas_ddot");
+	char *error = NULL;
+	int status = goHalfulp_blas_ddot(n, (void *)x, incx, (void *)y, incy, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dnrm2(int64_t n, const double *x, int64_t incx, halfulp_options options, double *result) {
+	if (forked)
+		return refuse("halfulp_blas_dnrm2");
+	char *error = NULL;
+	int status = goHalfulp_blas_dnrm2(n, (void *)x, incx, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dasum(int64_t n, const double *x, int64_t incx, halfulp_options options, double *result) {
+	if (forked)
+		return refuse("halfulp_blas_dasum");
+	char *error = NULL;
+	int status = goHalfulp_blas_dasum(n, (void *)x, incx, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_daxpy(int64_t n, double alpha, const double *x, int64_t incx, double *y, int64_t incy, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_daxpy");
+	char *error = NULL;
+	int status = goHalfulp_blas_daxpy(n, alpha, (void *)x, incx, y, incy, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dscal(int64_t n, double alpha, double *x, int64_t incx, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_dscal");
+	char *error = NULL;
+	int status = goHalfulp_blas_dscal(n, alpha, x, incx, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_drot(int64_t n, double *x, int64_t incx, double *y, int64_t incy, double c, double s, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_drot");
+	char *error = NULL;
+	int status = goHalfulp_blas_drot(n, x, incx, y, incy, c, s, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_drotg(double *a, double *b, double *c, double *s, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_drotg");
+	char *error = NULL;
+	int status = goHalfulp_blas_drotg(a, b, c, s, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_drotm(int64_t n, double *x, int64_t incx, double *y, int64_t incy, const double *param, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_drotm");
+	char *error = NULL;
+	int status = goHalfulp_blas_drotm(n, x, incx, y, incy, (void *)param, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_drotmg(double *d1, double *d2, double *x1, double y1, double *param, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_drotmg");
+	char *error = NULL;
+	int status = goHalfulp_blas_drotmg(d1, d2, x1, y1, param, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dgemv(char trans, int64_t m, int64_t n, double alpha, const double *a, int64_t lda, const double *x, int64_t incx, double beta, double *y, int64_t incy, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_dgemv");
+	char *error = NULL;
+	int status = goHalfulp_blas_dgemv(trans, m, n, alpha, (void *)a, lda, (void *)x, incx, beta, y, incy, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dgbmv(char trans, int64_t m, int64_t n, int64_t kl, int64_t ku, double alpha, const double *a, int64_t lda, const double *x, int64_t incx, double beta, double *y, int64_t incy, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_dgbmv");
+	char *error = NULL;
+	int status = goHalfulp_blas_dgbmv(trans, m, n, kl, ku, alpha, (void *)a, lda, (void *)x, incx, beta, y, incy, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dsymv(char uplo, int64_t n, double alpha, const double *a, int64_t lda, const double *x, int64_t incx, double beta, double *y, int64_t incy, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_dsymv");
+	char *error = NULL;
+	int status = goHalfulp_blas_dsymv(uplo, n, alpha, (void *)a, lda, (void *)x, incx, beta, y, incy, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dsbmv(char uplo, int64_t n, int64_t kd, double alpha, const double *a, int64_t lda, const double *x, int64_t incx, double beta, double *y, int64_t incy, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_dsbmv");
+	char *error = NULL;
+	int status = goHalfulp_blas_dsbmv(uplo, n, kd, alpha, (void *)a, lda, (void *)x, incx, beta, y, incy, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dspmv(char uplo, int64_t n, double alpha, const double *ap, const double *x, int64_t incx, double beta, double *y, int64_t incy, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_dspmv");
+	char *error = NULL;
+	int status = goHalfulp_blas_dspmv(uplo, n, alpha, (void *)ap, (void *)x, incx, beta, y, incy, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dtrmv(char uplo, char trans, char diag, int64_t n, const double *a, int64_t lda, double *x, int64_t incx, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_dtrmv");
+	char *error = NULL;
+	int status = goHalfulp_blas_dtrmv(uplo, trans, diag, n, (void *)a, lda, x, incx, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dtrsv(char uplo, char trans, char diag, int64_t n, const double *a, int64_t lda, double *x, int64_t incx, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_dtrsv");
+	char *error = NULL;
+	int status = goHalfulp_blas_dtrsv(uplo, trans, diag, n, (void *)a, lda, x, incx, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dtbmv(char uplo, char trans, char diag, int64_t n, int64_t kd, const double *a, int64_t lda, double *x, int64_t incx, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_dtbmv");
+	char *error = NULL;
+	int status = goHalfulp_blas_dtbmv(uplo, trans, diag, n, kd, (void *)a, lda, x, incx, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dtbsv(char uplo, char trans, char diag, int64_t n, int64_t kd, const double *a, int64_t lda, double *x, int64_t incx, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_dtbsv");
+	char *error = NULL;
+	int status = goHalfulp_blas_dtbsv(uplo, trans, diag, n, kd, (void *)a, lda, x, incx, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dtpmv(char uplo, char trans, char diag, int64_t n, const double *ap, double *x, int64_t incx, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_dtpmv");
+	char *error = NULL;
+	int status = goHalfulp_blas_dtpmv(uplo, trans, diag, n, (void *)ap, x, incx, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dtpsv(char uplo, char trans, char diag, int64_t n, const double *ap, double *x, int64_t incx, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_dtpsv");
+	char *error = NULL;
+	int status = goHalfulp_blas_dtpsv(uplo, trans, diag, n, (void *)ap, x, incx, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dger(int64_t m, int64_t n, double alpha, const double *x, int64_t incx, const double *y, int64_t incy, double *a, int64_t lda, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_dger");
+	char *error = NULL;
+	int status = goHalfulp_blas_dger(m, n, alpha, (void *)x, incx, (void *)y, incy, a, lda, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dsyr(char uplo, int64_t n, double alpha, const double *x, int64_t incx, double *a, int64_t lda, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_dsyr");
+	char *error = NULL;
+	int status = goHalfulp_blas_dsyr(uplo, n, alpha, (void *)x, incx, a, lda, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dsyr2(char uplo, int64_t n, double alpha, const double *x, int64_t incx, const double *y, int64_t incy, double *a, int64_t lda, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_dsyr2");
+	char *error = NULL;
+	int status = goHalfulp_blas_dsyr2(uplo, n, alpha, (void *)x, incx, (void *)y, incy, a, lda, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dspr(char uplo, int64_t n, double alpha, const double *x, int64_t incx, double *ap, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_dspr");
+	char *error = NULL;
+	int status = goHalfulp_blas_dspr(uplo, n, alpha, (void *)x, incx, ap, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dspr2(char uplo, int64_t n, double alpha, const double *x, int64_t incx, const double *y, int64_t incy, double *ap, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_dspr2");
+	char *error = NULL;
+	int status = goHalfulp_blas_dspr2(uplo, n, alpha, (void *)x, incx, (void *)y, incy, ap, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dgemm(char transa, char transb, int64_t m, int64_t n, int64_t kd, double alpha, const double *a, int64_t lda, const double *b, int64_t ldb, double beta, double *c, int64_t ldc, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_dgemm");
+	char *error = NULL;
+	int status = goHalfulp_blas_dgemm(transa, transb, m, n, kd, alpha, (void *)a, lda, (void *)b, ldb, beta, c, ldc, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dsymm(char side, char uplo, int64_t m, int64_t n, double alpha, const double *a, int64_t lda, const double *b, int64_t ldb, double beta, double *c, int64_t ldc, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_dsymm");
+	char *error = NULL;
+	int status = goHalfulp_blas_dsymm(side, uplo, m, n, alpha, (void *)a, lda, (void *)b, ldb, beta, c, ldc, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dsyrk(char uplo, char trans, int64_t n, int64_t kd, double alpha, const double *a, int64_t lda, double beta, double *c, int64_t ldc, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_dsyrk");
+	char *error = NULL;
+	int status = goHalfulp_blas_dsyrk(uplo, trans, n, kd, alpha, (void *)a, lda, beta, c, ldc, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dsyr2k(char uplo, char trans, int64_t n, int64_t kd, double alpha, const double *a, int64_t lda, const double *b, int64_t ldb, double beta, double *c, int64_t ldc, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_dsyr2k");
+	char *error = NULL;
+	int status = goHalfulp_blas_dsyr2k(uplo, trans, n, kd, alpha, (void *)a, lda, (void *)b, ldb, beta, c, ldc, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dtrmm(char side, char uplo, char trans, char diag, int64_t m, int64_t n, double alpha, const double *a, int64_t lda, double *b, int64_t ldb, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_dtrmm");
+	char *error = NULL;
+	int status = goHalfulp_blas_dtrmm(side, uplo, trans, diag, m, n, alpha, (void *)a, lda, b, ldb, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dtrsm(char side, char uplo, char trans, char diag, int64_t m, int64_t n, double alpha, const double *a, int64_t lda, double *b, int64_t ldb, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_dtrsm");
+	char *error = NULL;
+	int status = goHalfulp_blas_dtrsm(side, uplo, trans, diag, m, n, alpha, (void *)a, lda, b, ldb, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_sdot(int64_t n, const float *x, int64_t incx, const float *y, int64_t incy, halfulp_options options, double *result) {
+	if (forked)
+		return refuse("halfulp_blas_sdot");
+	char *error = NULL;
+	int status = goHalfulp_blas_sdot(n, (void *)x, incx, (void *)y, incy, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_snrm2(int64_t n, const float *x, int64_t incx, halfulp_options options, double *result) {
+	if (forked)
+		return refuse("halfulp_blas_snrm2");
+	char *error = NULL;
+	int status = goHalfulp_blas_snrm2(n, (void *)x, incx, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_sasum(int64_t n, const float *x, int64_t incx, halfulp_options options, double *result) {
+	if (forked)
+		return refuse("halfulp_blas_sasum");
+	char *error = NULL;
+	int status = goHalfulp_blas_sasum(n, (void *)x, incx, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_saxpy(int64_t n, float alpha, const float *x, int64_t incx, float *y, int64_t incy, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_saxpy");
+	char *error = NULL;
+	int status = goHalfulp_blas_saxpy(n, alpha, (void *)x, incx, y, incy, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_sscal(int64_t n, float alpha, float *x, int64_t incx, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_sscal");
+	char *error = NULL;
+	int status = goHalfulp_blas_sscal(n, alpha, x, incx, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_srot(int64_t n, float *x, int64_t incx, float *y, int64_t incy, float c, float s, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_srot");
+	char *error = NULL;
+	int status = goHalfulp_blas_srot(n, x, incx, y, incy, c, s, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_srotg(float *a, float *b, float *c, float *s, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_srotg");
+	char *error = NULL;
+	int status = goHalfulp_blas_srotg(a, b, c, s, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_srotm(int64_t n, float *x, int64_t incx, float *y, int64_t incy, const float *param, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_srotm");
+	char *error = NULL;
+	int status = goHalfulp_blas_srotm(n, x, incx, y, incy, (void *)param, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_srotmg(float *d1, float *d2, float *x1, float y1, float *param, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_srotmg");
+	char *error = NULL;
+	int status = goHalfulp_blas_srotmg(d1, d2, x1, y1, param, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_sgemv(char trans, int64_t m, int64_t n, float alpha, const float *a, int64_t lda, const float *x, int64_t incx, float beta, float *y, int64_t incy, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_sgemv");
+	char *error = NULL;
+	int status = goHalfulp_blas_sgemv(trans, m, n, alpha, (void *)a, lda, (void *)x, incx, beta, y, incy, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_sgbmv(char trans, int64_t m, int64_t n, int64_t kl, int64_t ku, float alpha, const float *a, int64_t lda, const float *x, int64_t incx, float beta, float *y, int64_t incy, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_sgbmv");
+	char *error = NULL;
+	int status = goHalfulp_blas_sgbmv(trans, m, n, kl, ku, alpha, (void *)a, lda, (void *)x, incx, beta, y, incy, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_ssymv(char uplo, int64_t n, float alpha, const float *a, int64_t lda, const float *x, int64_t incx, float beta, float *y, int64_t incy, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_ssymv");
+	char *error = NULL;
+	int status = goHalfulp_blas_ssymv(uplo, n, alpha, (void *)a, lda, (void *)x, incx, beta, y, incy, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_ssbmv(char uplo, int64_t n, int64_t kd, float alpha, const float *a, int64_t lda, const float *x, int64_t incx, float beta, float *y, int64_t incy, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_ssbmv");
+	char *error = NULL;
+	int status = goHalfulp_blas_ssbmv(uplo, n, kd, alpha, (void *)a, lda, (void *)x, incx, beta, y, incy, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_sspmv(char uplo, int64_t n, float alpha, const float *ap, const float *x, int64_t incx, float beta, float *y, int64_t incy, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_sspmv");
+	char *error = NULL;
+	int status = goHalfulp_blas_sspmv(uplo, n, alpha, (void *)ap, (void *)x, incx, beta, y, incy, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_strmv(char uplo, char trans, char diag, int64_t n, const float *a, int64_t lda, float *x, int64_t incx, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_strmv");
+	char *error = NULL;
+	int status = goHalfulp_blas_strmv(uplo, trans, diag, n, (void *)a, lda, x, incx, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_strsv(char uplo, char trans, char diag, int64_t n, const float *a, int64_t lda, float *x, int64_t incx, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_strsv");
+	char *error = NULL;
+	int status = goHalfulp_blas_strsv(uplo, trans, diag, n, (void *)a, lda, x, incx, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_stbmv(char uplo, char trans, char diag, int64_t n, int64_t kd, const float *a, int64_t lda, float *x, int64_t incx, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_stbmv");
+	char *error = NULL;
+	int status = goHalfulp_blas_stbmv(uplo, trans, diag, n, kd, (void *)a, lda, x, incx, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_stbsv(char uplo, char trans, char diag, int64_t n, int64_t kd, const float *a, int64_t lda, float *x, int64_t incx, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_stbsv");
+	char *error = NULL;
+	int status = goHalfulp_blas_stbsv(uplo, trans, diag, n, kd, (void *)a, lda, x, incx, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_stpmv(char uplo, char trans, char diag, int64_t n, const float *ap, float *x, int64_t incx, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_stpmv");
+	char *error = NULL;
+	int status = goHalfulp_blas_stpmv(uplo, trans, diag, n, (void *)ap, x, incx, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_stpsv(char uplo, char trans, char diag, int64_t n, const float *ap, float *x, int64_t incx, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_stpsv");
+	char *error = NULL;
+	int status = goHalfulp_blas_stpsv(uplo, trans, diag, n, (void *)ap, x, incx, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_sger(int64_t m, int64_t n, float alpha, const float *x, int64_t incx, const float *y, int64_t incy, float *a, int64_t lda, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_sger");
+	char *error = NULL;
+	int status = goHalfulp_blas_sger(m, n, alpha, (void *)x, incx, (void *)y, incy, a, lda, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_ssyr(char uplo, int64_t n, float alpha, const float *x, int64_t incx, float *a, int64_t lda, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_ssyr");
+	char *error = NULL;
+	int status = goHalfulp_blas_ssyr(uplo, n, alpha, (void *)x, incx, a, lda, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_ssyr2(char uplo, int64_t n, float alpha, const float *x, int64_t incx, const float *y, int64_t incy, float *a, int64_t lda, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_ssyr2");
+	char *error = NULL;
+	int status = goHalfulp_blas_ssyr2(uplo, n, alpha, (void *)x, incx, (void *)y, incy, a, lda, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_sspr(char uplo, int64_t n, float alpha, const float *x, int64_t incx, float *ap, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_sspr");
+	char *error = NULL;
+	int status = goHalfulp_blas_sspr(uplo, n, alpha, (void *)x, incx, ap, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_sspr2(char uplo, int64_t n, float alpha, const float *x, int64_t incx, const float *y, int64_t incy, float *ap, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_sspr2");
+	char *error = NULL;
+	int status = goHalfulp_blas_sspr2(uplo, n, alpha, (void *)x, incx, (void *)y, incy, ap, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_sgemm(char transa, char transb, int64_t m, int64_t n, int64_t kd, float alpha, const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c, int64_t ldc, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_sgemm");
+	char *error = NULL;
+	int status = goHalfulp_blas_sgemm(transa, transb, m, n, kd, alpha, (void *)a, lda, (void *)b, ldb, beta, c, ldc, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_ssymm(char side, char uplo, int64_t m, int64_t n, float alpha, const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c, int64_t ldc, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_ssymm");
+	char *error = NULL;
+	int status = goHalfulp_blas_ssymm(side, uplo, m, n, alpha, (void *)a, lda, (void *)b, ldb, beta, c, ldc, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_ssyrk(char uplo, char trans, int64_t n, int64_t kd, float alpha, const float *a, int64_t lda, float beta, float *c, int64_t ldc, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_ssyrk");
+	char *error = NULL;
+	int status = goHalfulp_blas_ssyrk(uplo, trans, n, kd, alpha, (void *)a, lda, beta, c, ldc, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_ssyr2k(char uplo, char trans, int64_t n, int64_t kd, float alpha, const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c, int64_t ldc, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_ssyr2k");
+	char *error = NULL;
+	int status = goHalfulp_blas_ssyr2k(uplo, trans, n, kd, alpha, (void *)a, lda, (void *)b, ldb, beta, c, ldc, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_strmm(char side, char uplo, char trans, char diag, int64_t m, int64_t n, float alpha, const float *a, int64_t lda, float *b, int64_t ldb, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_strmm");
+	char *error = NULL;
+	int status = goHalfulp_blas_strmm(side, uplo, trans, diag, m, n, alpha, (void *)a, lda, b, ldb, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_strsm(char side, char uplo, char trans, char diag, int64_t m, int64_t n, float alpha, const float *a, int64_t lda, float *b, int64_t ldb, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_blas_strsm");
+	char *error = NULL;
+	int status = goHalfulp_blas_strsm(side, uplo, trans, diag, m, n, alpha, (void *)a, lda, b, ldb, options, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_dsdot(int64_t n, const float *x, int64_t incx, const float *y, int64_t incy, halfulp_options options, double *result) {
+	if (forked)
+		return refuse("halfulp_blas_dsdot");
+	char *error = NULL;
+	int status = goHalfulp_blas_dsdot(n, (void *)x, incx, (void *)y, incy, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_blas_sdsdot(int64_t n, float b, const float *x, int64_t incx, const float *y, int64_t incy, halfulp_options options, double *result) {
+	if (forked)
+		return refuse("halfulp_blas_sdsdot");
+	char *error = NULL;
+	int status = goHalfulp_blas_sdsdot(n, b, (void *)x, incx, (void *)y, incy, options, result, &error);
+	return finish(status, error);
+}

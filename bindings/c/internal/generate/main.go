@@ -159,7 +159,7 @@ const char *halfulp_last_error(void);
 /* Frees a text or bytes that a function made. */
 void halfulp_text_free(void *text);
 `)
-	for _, g := range table.Functions {
+	for _, g := range table.All() {
 		fmt.Fprintf(&b, "\n/* ---- %s ---- */\n", g.Title)
 		for _, f := range g.Functions {
 			fmt.Fprintf(&b, "\n%s%s;\n", commented(f.Doc, ""), prototype(f))
@@ -178,7 +178,7 @@ void halfulp_text_free(void *text);
 func wrappers() []byte {
 	var b bytes.Buffer
 	b.WriteString("/* " + marker + " */\n#include \"wrap.h\"\n#include \"_cgo_export.h\"\n")
-	for _, g := range table.Functions {
+	for _, g := range table.All() {
 		for _, f := range g.Functions {
 			var args []string
 			for _, a := range f.Parsed() {
@@ -222,7 +222,7 @@ import (
 	"github.com/halfulp/halfulp/linsolve"
 )
 `)
-	for _, g := range table.Functions {
+	for _, g := range table.All() {
 		for _, f := range g.Functions {
 			export(&b, f)
 		}
@@ -329,7 +329,7 @@ func ctypes() []byte {
 	b.WriteString(`# ` + marker + `
 """Declarations of libhalfulp for ctypes: see halfulp.h for what its functions compute."""
 
-from ctypes import CDLL, POINTER, c_char, c_char_p, c_double, c_int, c_int64, c_uint64, c_void_p
+from ctypes import CDLL, POINTER, c_char, c_char_p, c_double, c_float, c_int, c_int64, c_uint64, c_void_p
 
 # What functions return, and the names of the values.
 `)
@@ -349,7 +349,7 @@ HEX = -1
 # these, and how many of them at the end are results.
 FUNCTIONS = {
 `)
-	for _, g := range table.Functions {
+	for _, g := range table.All() {
 		for _, f := range g.Functions {
 			var types, kinds []string
 			results := 0
@@ -397,7 +397,7 @@ func reference() []byte {
 	for i, s := range table.Statuses {
 		fmt.Fprintf(&b, "| `HALFULP_%s` | %d | %s |\n", s.Name, i, s.Doc)
 	}
-	for _, g := range table.Functions {
+	for _, g := range table.All() {
 		fmt.Fprintf(&b, "\n## %s\n", g.Title)
 		for _, f := range g.Functions {
 			fmt.Fprintf(&b, "\n### halfulp_%s\n\n```c\n%s;\n```\n\n%s\n", f.Name, prototype(f), f.Doc)

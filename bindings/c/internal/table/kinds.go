@@ -33,6 +33,7 @@ var In = map[string]Kind{
 	"uint":            {"uint64_t", "C.uint64_t", `uint64(%[2]s)`, "c_uint64", "integer"},
 	"bool":            {"int", "C.int", `%[2]s != 0`, "c_int", "0 or 1"},
 	"real":            {"double", "C.double", `float64(%[2]s)`, "c_double", "number"},
+	"float":           {"float", "C.float", `float32(%[2]s)`, "c_float", "number"},
 	"text":            {"const char *", "*C.char", `k.text("%[1]s", %[2]s)`, "c_char_p", "text, in UTF-8"},
 	"optional-text":   {"const char *", "*C.char", `C.GoString(%[2]s)`, "c_char_p", "text, or NULL"},
 	"format":          {"const char *", "*C.char", `k.format("%[1]s", %[2]s, %[3]s)`, "c_char_p", "format, or NULL"},
