@@ -214,7 +214,7 @@ levels() {
 		# Of products of bytes, on emulated tiles, the other tests run all loops. modgemm starts
 		# goroutines in one test.
 		local few='^\./(internal/(gpu|modgemm|reproduce)|linsolve)'
-		local alone='Scripts|Readme|Examples|Help|(Failing)?Processes|GridFiles|NoMPI|(Bench|Solvers)OnDevice|Oracle|ZerosLeftOut|BasesBounded|Extremes|Numbers|Stored|BlockKernels|Mac|FunctionSpecials|FunctionEdges|ProductBounds'
+		local alone='Scripts|Readme|Examples|Help|(Failing)?Processes|GridFiles|NoMPI|(Bench|Commands)OnDevice|Oracle|ZerosLeftOut|BasesBounded|Extremes|Numbers|Stored|BlockKernels|Mac|FunctionSpecials|FunctionEdges|ProductBounds'
 		alone+='|PublishedErrors|SmallPrecision|Functions|LongSums|VerticalGemv|NumberConversions|XFloat|FMA|Arithmetic|QuotientAndRoot|Chain|Conversions|Evaluate|ScaleDown'
 		local tiles='^Test(Bounded|BoundedBase|Near|Across|Faults)$/^bytes$'
 		gotest -race -short -skip "$fakes|^Test($alone)\$|$tiles" $(grep -vE "$few" <<<"$concurrent")
