@@ -655,7 +655,7 @@ class Array:
 
         digits = np.get_printoptions()["precision"]
         places = np.arange(self.size).reshape(self._shape)
-        return np.array2string(places, separator=separator, prefix=prefix, formatter={"int": entry})
+        return np.array2string(places, separator=separator, prefix=prefix, formatter={"int_kind": entry})  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
         prefix = "array("
@@ -918,9 +918,9 @@ def array(data: Any, format: FormatLike | None = None, *, prec: int | None = Non
 
 def _array(data: Any, f: Format | None) -> Array:
     if isinstance(data, Array):
-        return data.copy() if f in (None, data.format) else data.astype(f)  # type: ignore[arg-type]
+        return data.copy() if f in (None, data.format) else data.astype(f)
     if isinstance(data, Scalar):
-        return asarray(data) if f in (None, data.format) else asarray(data.astype(f))  # type: ignore[arg-type]
+        return asarray(data) if f in (None, data.format) else asarray(data.astype(f))
     if not isinstance(data, np.ndarray):
         if type(data).__name__ == "matrix" and type(data).__module__.startswith("mpmath"):
             data = data.tolist()

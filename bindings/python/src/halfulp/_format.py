@@ -86,7 +86,9 @@ class Format:
     @property
     def dtype(self) -> np.dtype[Any] | None:
         """numpy's type of the same numbers; None if there is none."""
-        return {"f64": np.dtype(np.float64), "f32": np.dtype(np.float32)}.get(self.kind)
+        if self.kind == "f64":
+            return np.dtype(np.float64)
+        return np.dtype(np.float32) if self.kind == "f32" else None
 
 
 FormatLike = Union[Format, str, type, "np.dtype[Any]"]

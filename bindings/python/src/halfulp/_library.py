@@ -224,7 +224,8 @@ class _Options:
         self.progress = progress
 
 
-_current: contextvars.ContextVar[_Options] = contextvars.ContextVar("halfulp options", default=_Options({}, None))
+_DEFAULT = _Options({}, None)
+_current: contextvars.ContextVar[_Options] = contextvars.ContextVar("halfulp options", default=_DEFAULT)
 
 _NAMES = {"device", "threads", "method", "memory", "check"}
 
@@ -266,20 +267,16 @@ def options(
         _current.reset(token)
 
 
-_callbacks = threading.local()
-
-
 class _Call:
-    """What one call needs of options, and what its progress function raised."""
+    """The options of one call, and what its progress function raised."""
 
     __slots__ = ("_function", "handle", "raised", "user")
 
     def __init__(self, lib: Any, watch: bool) -> None:
         current = _current.get()
-        self.handle, self.raised, self.user = 0, None, current.progress
-        if not current.settings and self.user is None and not watch:
-            return
-        self.handle = lib.options_new()
+        self.user = current.progress
+        self.raised: BaseException | None = None
+        self.handle: int = lib.options_new()
         try:
             for name, value in current.settings.items():
                 lib.options_set(self.handle, name.encode(), value.encode())
@@ -307,6 +304,8 @@ def call(name: str, *args: Any, work: float = 0) -> Any:
     them.
     """
     lib = library()
+    if work <= 1e6 and _current.get() is _DEFAULT:
+        return getattr(lib, name)(*args, 0)
     c = _Call(lib, work > 1e6)
     try:
         return getattr(lib, name)(*args, c.handle)
@@ -315,8 +314,7 @@ def call(name: str, *args: Any, work: float = 0) -> Any:
             raise c.raised from None
         raise
     finally:
-        if c.handle:
-            free(c.handle)
+        free(c.handle)
 
 
 def version() -> str:

@@ -6,7 +6,7 @@ import math
 import sys
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ class Dyadic(NamedTuple):
 
 INFINITY, NAN = -1, -2
 
-Exact = Union[Dyadic, Fraction, str]
+Exact = Dyadic | Fraction | str
 
 
 def _from_float(x: float) -> Dyadic:
@@ -51,7 +51,7 @@ def exact(x: Any) -> Exact:
     if isinstance(x, (bool, np.bool_)):
         return Dyadic(False, int(x), 0)
     if isinstance(x, (int, np.integer)):
-        return Dyadic(x < 0, abs(int(x)), 0)
+        return Dyadic(bool(x < 0), abs(int(x)), 0)
     if isinstance(x, str):
         return x
     if isinstance(x, np.floating):
@@ -84,7 +84,7 @@ def exact(x: Any) -> Exact:
             raise MisuseError(f"{x} is a ball with a radius: give its midpoint, x.mid()")
         return _from_arf(x)
     if hasattr(x, "_dyadic"):  # a Scalar
-        return x._dyadic()
+        return Dyadic(*x._dyadic())
     if hasattr(x, "as_integer_ratio"):
         return exact(Fraction(*(int(i) for i in x.as_integer_ratio())))
     if isinstance(x, np.ndarray) and x.ndim == 0:

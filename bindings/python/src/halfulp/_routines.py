@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable
 from typing import Any, Union
@@ -29,13 +30,8 @@ class Operands:
             a, f = self._taken(value)
             self.arrays.append(a)
             formats.append(f)
-        f = asked(format, prec)
-        if f is None:
-            f = formats[0]
-            for g in formats[1:]:
-                f = promoted(f, g)
-        self.format = f
-        self.plain = self.plain and f.dtype is not None
+        self.format: Format = asked(format, prec) or functools.reduce(promoted, formats)
+        self.plain = self.plain and self.format.dtype is not None
 
     def _taken(self, value: Any) -> tuple[Array, Format]:
         """Returns an operand and the format that it wants results in."""
@@ -322,7 +318,7 @@ def sqrt(x: Any, /) -> Any:
 
 def _entrywise(name: str, x: Any, y: Any) -> Any:
     o = Operands(x, y)
-    z = o.plainly(_array.elementwise(name, *o.arrays, o.format))
+    z = o.plainly(_array.elementwise(name, o.arrays[0], o.arrays[1], o.format))
     return z if z.ndim or isinstance(x, Array) or isinstance(y, Array) else z[()] if o.plain else z.item()
 
 

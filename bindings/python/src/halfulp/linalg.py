@@ -112,8 +112,8 @@ def _each(o: Operands, square: bool, one: Callable[[Array], Any]) -> Any:
     if lead:
         tail = results[0].shape if results and isinstance(results[0], Array) else ()
         if not results:
-            shape = o.arrays[0].shape
-            probe = one(_array.array(np.eye(*shape[-2:]), o.format))
+            rows, cols = o.arrays[0].shape[-2:]
+            probe = one(_array.array(np.eye(rows, cols), o.format))
             tail = probe.shape if isinstance(probe, Array) else ()
         return _routines._stacked(o, results, lead + tail)
     (z,) = results
