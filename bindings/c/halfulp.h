@@ -406,6 +406,13 @@ int halfulp_stddev(halfulp_matrix x, const char *format, halfulp_options options
  * mean, rounded once to the format, that of x without one. */
 int halfulp_autocorr1(halfulp_matrix x, const char *format, halfulp_options options, halfulp_scalar *result);
 
+/* The prefix sums x_1 + ... + x_i of a vector, in its shape, each the exact sum rounded once to
+ * the format, that of x without one. */
+int halfulp_cumsum(halfulp_matrix x, const char *format, halfulp_options options, halfulp_matrix *result);
+
+/* ∑ a_ii of a square matrix, rounded once to the format, that of A without one. */
+int halfulp_trace(halfulp_matrix a, const char *format, halfulp_options options, halfulp_scalar *result);
+
 /* The index of the first entry of the largest magnitude, from 0; the first NaN counts as larger
  * than everything; -1 for no numbers. */
 int halfulp_iamax(halfulp_matrix x, halfulp_options options, int64_t *result);

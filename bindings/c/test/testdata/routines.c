@@ -42,6 +42,19 @@ static void sums(void) {
 	OK(halfulp_matrix_wrap_f64(x, 3, 1, 1, 1, &v));
 	OK(halfulp_sum(v, NULL, 0, &s));
 	EQUAL(value(s), 1);
+	halfulp_matrix c, across;
+	OK(halfulp_matrix_transpose(v, &across));
+	OK(halfulp_cumsum(across, "dd", 0, &c));
+	OK(halfulp_matrix_entry(c, 0, 2, &s));
+	EQUAL(value(s), 1);
+	free_handle(c);
+	free_handle(across);
+	OK(halfulp_hilbert(2, NULL, &c));
+	OK(halfulp_trace(c, NULL, 0, &s));
+	EQUAL(value(s), 1 + 1.0 / 3);
+	FAILS(HALFULP_MISUSE, "a vector is", halfulp_cumsum(c, NULL, 0, &across));
+	FAILS(HALFULP_MISUSE, "square", halfulp_trace(v, NULL, 0, &s));
+	free_handle(c);
 	OK(halfulp_nrm2(v, "f32", 0, &s));
 	EQUAL(value(s), INFINITY); /* beyond float32 */
 	OK(halfulp_dot(v, v, "mp:53", 0, &s));
