@@ -30,6 +30,13 @@ func convolveProblems() (list []rowProblem) {
 			list = append(list, q)
 		}
 	}
+	// Rows side by side of numbers with an odd count of limbs: steps are copied by pairs of words, but
+	// for the last one if its count of columns is odd as well.
+	for _, bits := range []int{192, 320, 424, 448, 576, 704} {
+		for k := 21; k < 25; k++ {
+			list = append(list, rowProblem{in: gputest.MP(bits), inX: gputest.MP(424), out: gputest.MP(456), m: 23, k: k, alpha: -1, inc: 1, trans: true, pad: k % 2})
+		}
+	}
 	for i, p := range [][3]int{{424, 64, 700}, {1000, 424, 424}, {70, 1696, 848}, {2500, 53, 424}, {500, 1100, 1696}} {
 		list = append(list, rowProblem{in: gputest.MP(p[0]), inX: gputest.MP(p[1]), out: gputest.MP(p[2]), kind: kinds[i%3], m: 18 + i, k: 90, alpha: -2, inc: 1, trans: i%2 == 0})
 	}

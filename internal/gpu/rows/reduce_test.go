@@ -26,10 +26,11 @@ type rowProblem struct {
 	alpha, beta  float64
 	trans        bool
 	inc          int // of vectors
+	pad          int // entries after each row of a transposed matrix
 }
 
 func (p rowProblem) String() string {
-	return fmt.Sprintf("%v*%v->%v/%v/%dx%d/%g,%g,%v,%d", p.in, p.inX, p.out, p.kind, p.m, p.k, p.alpha, p.beta, p.trans, p.inc)
+	return fmt.Sprintf("%v*%v->%v/%v/%dx%d/%g,%g,%v,%d,%d", p.in, p.inX, p.out, p.kind, p.m, p.k, p.alpha, p.beta, p.trans, p.inc, p.pad)
 }
 
 // rowProblems returns products of about n x n.
@@ -103,7 +104,7 @@ func (p rowProblem) data() (a num.Mat, x, y num.Vec) {
 		}
 	}
 	if p.trans {
-		b := num.Mat{Arr: num.New(p.in, p.m*p.k), RS: p.k, CS: 1, Rows: p.m, Cols: p.k}
+		b := num.Mat{Arr: num.New(p.in, p.m*(p.k+p.pad)), RS: p.k + p.pad, CS: 1, Rows: p.m, Cols: p.k}
 		for i := range p.m {
 			for j := range p.k {
 				b.Arr.CopyFrom(b.At(i, j), a.Arr, a.At(i, j))
