@@ -55,18 +55,39 @@ EXPORT __attribute__((weak, noinline)) void xerbla_64_(const char *name, const I
 }
 #endif
 
+/* The reference CBLAS gives cblas_xerbla the number that an argument has in the call of Fortran, in
+ * which arguments of a row-major call have changed places, and sets RowMajorStrg for such a call.
+ * Programs define a cblas_xerbla that changes the number back, so that is kept here. */
+EXPORT int RowMajorStrg, CBLAS_CallFromC;
+
+/* exchanged returns the number of the argument that changes places with an argument of a routine. */
+static int exchanged(int info, const char *name) {
+	static const struct {
+		const char *routine;
+		int a, b;
+	} pairs[] = {{"gemm", 4, 5}, {"gemm", 9, 11}, {"symm", 4, 5}, {"hemm", 4, 5}, {"trmm", 6, 7}, {"trsm", 6, 7}, {"gemv", 3, 4},
+		{"gbmv", 3, 4}, {"gbmv", 5, 6}, {"ger", 2, 3}, {"ger", 6, 8}, {"gerc", 2, 3}, {"gerc", 6, 8}, {"geru", 2, 3}, {"geru", 6, 8},
+		{"her2", 6, 8}, {"hpr2", 6, 8}};
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+		if (strlen(name) > 7 && !strcmp(name + 7, pairs[i].routine) && (info == pairs[i].a || info == pairs[i].b))
+			return pairs[i].a + pairs[i].b - info;
+	return info;
+}
+
 EXPORT __attribute__((weak, noinline)) void cblas_xerbla(int info, const char *name, const char *format, ...) {
 	va_list args;
 	va_start(args, format);
-	fprintf(stderr, "Parameter %d to routine %s was incorrect\n", info, name);
+	fprintf(stderr, "Parameter %d to routine %s was incorrect\n", RowMajorStrg ? exchanged(info, name) : info, name);
 	vfprintf(stderr, format, args);
 	va_end(args);
 	exit(1);
 }
 
-/* The reference CBLAS numbers the arguments of row-major calls as Fortran has them, and says so in
- * these variables. Here cblas_xerbla gets the numbers of CBLAS at once: both stay 0. */
-EXPORT int RowMajorStrg, CBLAS_CallFromC;
+/* wrong reports an argument by its number in the call of CBLAS. */
+static void wrong(int info, const char *name, int rows) {
+	RowMajorStrg = rows;
+	cblas_xerbla(rows ? exchanged(info, name) : info, name, "");
+}
 
 EXPORT void xerbla_array_(const char *name, const INT *length, const INT *info, size_t one) {
 	char padded[32];

@@ -512,7 +512,7 @@ func (g *generator) cblas() {
 		}
 		letters.checks("", 1, "rows")
 		g.p("\t}")
-		g.p("\tif (info) {\n\t\tcblas_xerbla(info, \"cblas_%s\", \"\");\n\t\treturn;\n\t}", g.full)
+		g.p("\tif (info) {\n\t\twrong(info, \"cblas_%s\", rows);\n\t\treturn;\n\t}", g.full)
 		g.p("\tif (rows) {")
 		g.call(g.flipped(own))
 		g.p("\t\treturn;\n\t}")
