@@ -2,7 +2,7 @@
 
 FUZZTIME ?= 30s
 
-.PHONY: help build test check quick levels generated generate fuzz bench site tune lib gpu-pack install clean
+.PHONY: help build test check quick levels generated bindings generate fuzz bench site tune lib gpu-pack install clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ levels: ## Run the second step: long tests, every level and target, races.
 
 generated: ## Run the third step: generated code, where its inputs changed.
 	scripts/check.sh generated
+
+bindings: ## Run the fourth step: the C library and programs that call it.
+	scripts/check.sh bindings
 
 generate: ## Write assembly and PTX anew from their generators.
 	go generate ./...

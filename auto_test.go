@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/product"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // must2 returns two values that came without an error.
@@ -130,8 +130,8 @@ func TestDeviceAuto(t *testing.T) {
 	}{{10, "cpu"}, {1200, "cuda:0"}} {
 		f := MP(424)
 		a, b := NewMatrix(f, c.n, c.n), NewMatrix(f, c.n, c.n)
-		fillUniform(rand.New(rand.NewPCG(1, 1)), a.m.Arr)
-		fillUniform(rand.New(rand.NewPCG(1, 2)), b.m.Arr)
+		fillUniform(testseed.Rand(t, 1, 1), a.m.Arr)
+		fillUniform(testseed.Rand(t, 1, 2), b.m.Arr)
 		x, y := NewMatrix(f, c.n, c.n), NewMatrix(f, c.n, c.n)
 		st, err := Gemm(NoTrans, Trans, Float(1), a, b, Float(0), x, &Options{Threads: 2})
 		if err != nil {

@@ -19,6 +19,18 @@ func Asum(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
 	return reduce("Asum", direct.Asum, x, x, f, opt)
 }
 
+// Trace returns RN(∑ a_ii), the sum of the diagonal of a square matrix rounded once to format f.
+// Other entries are not read. It panics if A is not square. See Rounding, Special values, Places
+// and Errors in the package documentation.
+func Trace(a *Matrix, f Format, opt *Options) (Scalar, Stats, error) {
+	if a.Rows() != a.Cols() {
+		panic(errShape)
+	}
+	m := a.mat()
+	d := &Vector{num.Vec{Arr: m.Arr, Off: m.Off, Inc: m.RS + m.CS, N: m.Rows}}
+	return reduce("Trace", direct.Sum, d, d, f, opt)
+}
+
 // Dot returns RN(∑ x_i y_i), the scalar product of x and y rounded once to format f. It panics if
 // the lengths differ. See Rounding, Special values, Places and Errors in the package documentation.
 func Dot(x, y *Vector, f Format, opt *Options) (Scalar, Stats, error) {
@@ -108,6 +120,23 @@ func Copy(x, y *Vector, opt *Options) (Stats, error) {
 		}
 		store(y.vec().Mat(), z)
 		r.stage("copy")
+		return nil
+	})
+}
+
+// CumSum stores the prefix sums y_i ← RN(x_1 + ... + x_i), each the exact sum rounded once to the
+// format of y. It panics if the lengths differ. The exact sum is kept from one entry to the next,
+// so that the time is that of n additions and n roundings. The CPU computes them, on copies of
+// vectors that live on a device. See Rounding, Special values, Aliasing and Errors in the package
+// documentation.
+func CumSum(x, y *Vector, opt *Options) (Stats, error) {
+	return hostRun("CumSum", 1, x, y, opt, func(r *run, x, y *Vector) error {
+		z := num.New(y.vec().Arr.Format, y.vec().N)
+		if err := direct.PrefixSums(r.work(), x.vec(), z, r.count); err != nil {
+			return err
+		}
+		store(y.vec().Mat(), z)
+		r.stage("sums")
 		return nil
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 func pickFamily(r *rand.Rand) family { return families[r.IntN(len(families))] }
@@ -404,7 +405,7 @@ func TestWildExponents(t *testing.T) {
 		t.Errorf("product of huge numbers: %s, overflows %d", dump(num.Vec{Arr: got.array(), Inc: 1, N: 1}), s.Overflow)
 	}
 	// Many far exponents.
-	r := rand.New(rand.NewPCG(1, 2))
+	r := testseed.Rand(t, 1, 2)
 	x := NewVector(f, 20000)
 	for i := range x.v.N - 1 {
 		x.v.Arr.Set(i, mp(sign(r), r.Int64N(1<<32-100)-1<<31))
@@ -416,7 +417,7 @@ func TestWildExponents(t *testing.T) {
 }
 
 func TestThreadsAgree(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 7))
+	r := testseed.Rand(t, 7, 7)
 	for _, f := range []Format{Float32, Float64, DD, MP(106), MP(300)} {
 		for _, fam := range []family{families[0], families[2]} {
 			x, y := drawVector(r, f, 70000, fam), drawVector(r, f, 70000, fam)

@@ -47,17 +47,18 @@
 // there and back. Where they live on a device the routine runs there, whatever Options.Device says,
 // and leaves its result there, but for scalars:
 //
-//   - [Sum], [Asum], [Dot], [Nrm2], [Mean], [StdDev], [Autocorr1], [Iamax], [Axpy], [Scal], [Copy],
-//     [Swap], [Rot], [Rotm], [Ger], [Gemv], [Gbmv], [Symv], [Sbmv], [Spmv], [Trmv], [Trsv], [Gemm],
-//     [Symm], [Trmm], [Syrk], [Syr2k], [Syr], [Syr2] and [Trsm] run wholly there; of a matrix that
-//     is stored in part there are copies meanwhile, whole or by blocks of rows. Nothing travels but
+//   - [Sum], [Asum], [Trace], [Dot], [Nrm2], [Mean], [StdDev], [Autocorr1], [Iamax], [Axpy],
+//     [Scal], [Copy], [Swap], [Rot], [Rotm], [Ger], [Gemv], [Gbmv], [Symv], [Sbmv], [Spmv], [Trmv],
+//     [Trsv], [Gemm], [Symm], [Trmm], [Syrk], [Syr2k], [Syr], [Syr2] and [Trsm] run wholly there;
+//     of a matrix that is stored in part there are copies meanwhile, whole or by blocks of rows. Nothing travels but
 //     a few words, and the operands of what is left to the host: rows with infinities or NaN, or
 //     whose exponents spread very far; band and triangular matrices times vectors or matrices with
 //     infinities or NaN; vectors of MP beside those of DD, TD or QD in Rot, Rotm, Syr2 and Syr2k;
 //     triangular systems with infinities, NaN or zeros on the diagonal, of matrices in DD, TD or
 //     QD, for α = 0 and the method direct, or where the rounding of a quotient is not decided by
 //     some 32 bits more than the solution has; and Asum in DD, TD and QD.
-//   - [Rotg] and [Rotmg] take scalars, and run on the CPU.
+//   - [Rotg] and [Rotmg] take scalars, and run on the CPU; so does [CumSum], on copies of vectors
+//     that live on a device.
 //
 // Of several GPUs, "cuda:0-3", each has some of the columns of a matrix, and of the numbers of a
 // vector. [Gemm], [Syrk], [Gemv], [Axpy], [Scal], [Ger] and copies run on all of them, each of

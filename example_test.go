@@ -147,6 +147,37 @@ func ExampleSum() {
 }
 
 // The squares overflow in float64; the norm does not.
+// Each prefix sum is exact before its one rounding, so that no error is carried along.
+func ExampleCumSum() {
+	x := halfulp.NewVectorFloat64(4, 1, []float64{1e17, 1, 1, -1e17})
+	y := halfulp.NewVector(halfulp.Float64, 4)
+	if _, err := halfulp.CumSum(x, y, nil); err != nil {
+		log.Fatal(err)
+	}
+	for i := range y.Len() {
+		fmt.Println(y.At(i))
+	}
+	// Output:
+	// 100000000000000000
+	// 100000000000000000
+	// 100000000000000000
+	// 2
+}
+
+func ExampleTrace() {
+	a := halfulp.NewMatrixFloat64RowMajor(3, 3, 3, []float64{
+		1e17, 5, 5,
+		5, 3, 5,
+		5, 5, -1e17,
+	})
+	t, _, err := halfulp.Trace(a, halfulp.Float64, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(t)
+	// Output: 3
+}
+
 func ExampleNrm2() {
 	x := halfulp.NewVectorFloat64(2, 1, []float64{3e300, 4e300})
 	norm, _, err := halfulp.Nrm2(x, halfulp.Float64, nil)

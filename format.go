@@ -21,7 +21,8 @@ var (
 	// expansion of that value, the one with h = RN(h + l + ...) and so on. An ulp is
 	// an ulp of the last term. If h is Inf, NaN or 0 the other terms are +0. With MAX
 	// the largest binary64, |x| >= MAX + 2^970 overflows, h being Inf, and so does
-	// smaller |x| whose terms sum up to MAX + 2^970, as RN(MAX + 2^970) is Inf.
+	// smaller |x| whose terms sum up to MAX + 2^970, as RN(MAX + 2^970) is Inf: for DD
+	// from MAX + 2^970 - 2^916 on, for TD and QD from MAX + 2^970 - 2^-1075 on.
 	DD = Format{num.DDouble}
 	TD = Format{num.TDouble}
 	QD = Format{num.QDouble}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 var (
@@ -55,7 +56,7 @@ func mixture(r *rand.Rand, f Format, rows, cols int) *Matrix {
 
 // TestMarshal writes and reads scalars, vectors and matrices in all formats and forms.
 func TestMarshal(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 5))
 	for _, f := range scalarFormats {
 		for _, shape := range [][2]int{{7, 5}, {1, 1}, {0, 0}, {0, 3}, {3, 0}, {1, 4}, {4, 1}} {
@@ -205,7 +206,7 @@ func TestJSONNumbers(t *testing.T) {
 
 // FuzzUnmarshalBinary finds the same bytes again wherever it finds numbers.
 func FuzzUnmarshalBinary(f *testing.F) {
-	r := rand.New(rand.NewPCG(1, 1))
+	r := testseed.Rand(f, 1, 1)
 	for _, g := range scalarFormats {
 		for _, x := range []encoding.BinaryMarshaler{mixture(r, g, 2, 2), mixture(r, g, 3, 1).Col(0), drawOperand(r, g)} {
 			b, err := x.MarshalBinary()
@@ -250,4 +251,32 @@ func FuzzUnmarshalJSON(f *testing.F) {
 			t.Errorf("%s is read as\n%v and comes back as\n%v, %v", text, &m, &back, err)
 		}
 	})
+}
+
+// TestMeasure encodes and decodes measures, those that JSON has no numbers for as well.
+func TestMeasure(t *testing.T) {
+	for _, c := range []struct {
+		x    float64
+		text string
+	}{
+		{0.1, "0.1"}, {-3, "-3"}, {0, "0"}, {1e300, "1e+300"}, {math.Inf(1), `"inf"`}, {math.Inf(-1), `"-inf"`}, {math.NaN(), `"nan"`},
+	} {
+		text, err := json.Marshal(Measure(c.x))
+		if err != nil || string(text) != c.text {
+			t.Errorf("%g: %s, %v, want %s", c.x, text, err, c.text)
+		}
+		var m Measure
+		if err := json.Unmarshal(text, &m); err != nil || float64(m) != c.x && !(m != m && c.x != c.x) {
+			t.Errorf("%s: %g, %v", text, m, err)
+		}
+	}
+	m := Measure(2)
+	if err := json.Unmarshal([]byte("null"), &m); err != nil || m != 2 {
+		t.Errorf("null: %g, %v", m, err)
+	}
+	for _, bad := range []string{`"x"`, `[]`, `true`} {
+		if json.Unmarshal([]byte(bad), &m) == nil {
+			t.Errorf("%s is taken", bad)
+		}
+	}
 }

@@ -2,6 +2,8 @@ package halfulp
 
 import (
 	"context"
+	"encoding/json"
+	"math"
 	"time"
 
 	"github.com/halfulp/halfulp/internal/exact"
@@ -159,16 +161,42 @@ type Check struct {
 	Unchecked int64 `json:"unchecked"`
 }
 
+// Measure is a number in statistics. JSON has it as a number, or as one of the strings "inf", "-inf"
+// and "nan".
+type Measure float64
+
+// MarshalJSON implements json.Marshaler.
+func (m Measure) MarshalJSON() ([]byte, error) {
+	if x := float64(m); math.IsInf(x, 0) || x != x {
+		return json.Marshal(Float(x).String())
+	}
+	return json.Marshal(float64(m))
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (m *Measure) UnmarshalJSON(data []byte) error {
+	text, err := jsonText(data)
+	if err != nil || text == nil {
+		return err
+	}
+	x, err := ParseScalar(Float64, string(text))
+	if err != nil {
+		return err
+	}
+	*m = Measure(x.Float64())
+	return nil
+}
+
 // Condition is an estimate of how far the solution X of a linear system A X = B can be trusted: see
 // SolveOptions.Estimate of package expansion.
 type Condition struct {
 	// Number is the condition number ‖D⁻¹ A C⁻¹‖ ‖C A⁻¹ D‖ in the Frobenius norm: C are powers of
 	// two about the 2-norms of the columns of A, and D the 2-norms of the rows of A C⁻¹. It is at
 	// most math.MaxFloat64. Where Digits is 0 it may be too small by any factor.
-	Number float64 `json:"number"`
+	Number Measure `json:"number"`
 	// Error is the largest error of an entry of X, relative to the largest entry of its column;
 	// 1 if nothing is known of it.
-	Error float64 `json:"error"`
+	Error Measure `json:"error"`
 	// Digits is how many decimal digits of X that leaves, ⌊-log10 Error⌋.
 	Digits int `json:"digits"`
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // The oracle adds and multiplies exact numbers as big integers. Its only tie to
@@ -252,7 +253,7 @@ func trials(t *testing.T, n int, f func(r *rand.Rand) error) {
 	t.Helper()
 	n = max(1, n/testlength.Of(10, 3, 1))
 	for k := range n {
-		seed := uint64(k)*0x9e3779b97f4a7c15 + 12345
+		seed := testseed.Vary(t, uint64(k)*0x9e3779b97f4a7c15+12345)
 		level := impl.Levels()[k%len(impl.Levels())]
 		restore := impl.Force(level)
 		err := f(rand.New(rand.NewPCG(seed, 1)))

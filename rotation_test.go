@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/gonum"
+
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // near reports whether x and y agree but for roundings, of which 1 + q2/q1 may magnify some.
@@ -15,7 +16,7 @@ func near(x, y float64) bool { return math.Abs(x-y) <= 0x1p-28*math.Max(math.Abs
 
 // TestRotgOfBLAS compares Rotg with another implementation of the BLAS, for its conventions.
 func TestRotgOfBLAS(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
+	r := testseed.Rand(t, 3, 4)
 	for k := range 2000 {
 		a, b := r.NormFloat64(), r.NormFloat64()
 		switch k % 8 {
@@ -41,7 +42,7 @@ func TestRotgOfBLAS(t *testing.T) {
 
 // TestRotmgOfBLAS compares Rotmg with another implementation of the BLAS, for its conventions.
 func TestRotmgOfBLAS(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
+	r := testseed.Rand(t, 5, 6)
 	flags := map[RotmFlag]int{}
 	for k := range 4000 {
 		v := [4]float64{r.ExpFloat64(), r.NormFloat64(), r.NormFloat64(), r.NormFloat64()}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // scalarFormats are the formats that single operations are tested in, of operands and results.
@@ -134,7 +135,7 @@ func TestScalarArithmetic(t *testing.T) {
 	if testlength.Long() {
 		trials *= 50
 	}
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 1))
 	for range trials {
 		f := scalarFormats[r.IntN(len(scalarFormats))]

@@ -150,7 +150,8 @@ func Exactly(f Format) InputFormat { return InputFormat{f, inputExactly} }
 // names if it was written by this module; in their own if it is binary; in f if
 // f holds them; else in the MP format that does. Of NumPy's types float16 is Float32,
 // integers and booleans are Float64 if that holds all that the file has, else MP(64), and the long
-// double of x86 is MP(64), which is an error where the file may hold another long double.
+// double of x86 is MP(64). NumPy gives IEEE binary128 the same name: numbers that do not tell which
+// they are make an error, unless Exactly(MP(64)) or Exactly(MP(113)) says it.
 //
 // f holds a decimal of up to ⌈b log₁₀ 2⌉ + 1 significant digits, b = f.Bits() (17 for
 // Float64: what a shortest decimal of f has at most), and a hexadecimal number of up
@@ -205,5 +206,6 @@ type Losses struct {
 }
 
 // DefaultMemoryLimit returns the memory in bytes that routines and readers keep
-// to unless told otherwise: half of the machine's.
+// to unless told otherwise: half of the machine's, or of what a limit of the system leaves this
+// process (a control group's, as containers have, or those of ulimit -v and -d).
 func DefaultMemoryLimit() int64 { return defaultMemory() }

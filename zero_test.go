@@ -54,3 +54,29 @@ func TestZeroValues(t *testing.T) {
 		}()
 	}
 }
+
+// TestColumnsWithoutRows runs routines on the columns of matrices without rows, which lie beyond the
+// end of the storage.
+func TestColumnsWithoutRows(t *testing.T) {
+	for _, f := range []Format{Float32, Float64, DD, MP(100)} {
+		a, b := NewMatrix(f, 0, 3), NewMatrix(MP(70), 0, 3)
+		x, y := a.Col(1), b.Col(2)
+		for name, run := range map[string]func() error{
+			"Copy": func() error { _, err := Copy(x, y, nil); return err },
+			"Swap": func() error { _, err := Swap(x, y, nil); return err },
+			"Axpy": func() error { _, err := Axpy(Float(2), x, y, nil); return err },
+			"Scal": func() error { _, err := Scal(Float(2), y, nil); return err },
+			"Rot":  func() error { _, err := Rot(x, y, Float(0.5), Float(0.5), nil); return err },
+			"Gemv": func() error {
+				_, err := Gemv(NoTrans, Float(1), a, NewVector(f, 3), Float(1), y, nil)
+				return err
+			},
+			"Trsv": func() error { _, err := Trsv(Upper, NoTrans, NonUnit, NewMatrix(f, 0, 0), y, nil); return err },
+			"Sum":  func() error { _, _, err := Sum(x, f, nil); return err },
+		} {
+			if err := run(); err != nil {
+				t.Errorf("%v: %s: %v", f, name, err)
+			}
+		}
+	}
+}

@@ -16,13 +16,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/product"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // Backend is what the suite tests.
@@ -131,38 +131,34 @@ var (
 
 // suite is one run of the tests over a backend.
 type suite struct {
+	base  uint64 // of the seeds of all trials
 	b     Backend
 	stats map[string]int // calls by method and device that ran, and refusals
 }
 
-func newSuite(b Backend) *suite {
+func newSuite(t *testing.T, b Backend) *suite {
 	if b.Options == nil {
 		b.Options = func() *halfulp.Options { return new(halfulp.Options) }
 	}
 	if len(b.Modes) == 0 {
 		b.Modes = []Mode{{Name: "default"}}
 	}
-	return &suite{b: b, stats: map[string]int{}}
+	return &suite{b: b, base: testseed.Vary(t, 0), stats: map[string]int{}}
 }
 
 // RunSome tests the routines of the backend, one in so many trials of Run's.
 func RunSome(t *testing.T, b Backend, every int) {
-	s := newSuite(b)
-	s.some(t, 0, every)
+	s := newSuite(t, b)
+	s.some(t, every)
 	t.Run("Linsolve", func(t *testing.T) { s.linear(t, max(1, every/8)) })
 }
 
-// Run tests the backend. Seeds are fixed, but for one random seed that is logged.
+// Run tests the backend.
 func Run(t *testing.T, b Backend) {
-	s := newSuite(b)
+	s := newSuite(t, b)
 	t.Log(s.b.Summary())
 	t.Run("Rounding", s.rounding)
-	t.Run("Routines", func(t *testing.T) { s.routines(t, 0) })
-	t.Run("RandomSeed", func(t *testing.T) {
-		seed := uint64(time.Now().UnixNano())
-		t.Logf("random seed %d", seed)
-		s.routines(t, seed)
-	})
+	t.Run("Routines", s.routines)
 	t.Run("Configurations", s.configurations)
 	t.Run("Aliasing", s.aliasing)
 	t.Run("Prepared", s.prepared)
@@ -224,9 +220,9 @@ type trial struct {
 
 // trial returns the trial of the given name and number: its inputs follow from both
 // and the seed of the suite's run.
-func (s *suite) trial(base uint64, name string, number int) *trial {
+func (s *suite) trial(name string, number int) *trial {
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%d %s %d", base, name, number)
+	fmt.Fprintf(h, "%d %s %d", s.base, name, number)
 	seed := h.Sum64()
 	tr := &trial{suite: s, seed: seed, Rand: rand.New(rand.NewPCG(seed, 1)), what: name}
 	// One configuration a mode, and the residue method in one of them at least.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	_ "github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 func TestMain(m *testing.M) {
@@ -53,7 +53,7 @@ func TestGPU(t *testing.T) {
 
 // digest multiplies in the child processes of TestEnvironment.
 func digest(t *testing.T) string {
-	r := rand.New(rand.NewPCG(7, 7))
+	r := testseed.Rand(t, 7, 7)
 	n := 60
 	a, c := halfulp.NewMatrix(halfulp.Float64, n, n), halfulp.NewMatrix(halfulp.MP(106), n, n)
 	for j := range n {
@@ -113,7 +113,7 @@ func TestEnvironment(t *testing.T) {
 
 // TestOracle checks the oracle against what the machine and math/big round.
 func TestOracle(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+	r := testseed.Rand(t, 1, 2)
 	for range 20000 {
 		x, y := math.Float64frombits(r.Uint64()), math.Float64frombits(r.Uint64())
 		if r.IntN(2) == 0 {

@@ -226,6 +226,56 @@ func ties(tiny func(r *rand.Rand) real) func(p *problem) {
 	}
 }
 
+// border makes every result the largest number of its format plus half the distance to the next
+// one, where it becomes infinite, plus tiny numbers of either sign.
+func border(p *problem) {
+	r, f := p.r, p.fc
+	_, high := limits(f)
+	last := high - int64(f.Bits()) - 1 // of the bits of the border
+	below := []real{pow2(1, high), pow2(-1, last)}
+	if n := terms(f); n > 1 {
+		last = []int64{916, -1075, -1075}[n-2]
+		below = []real{pow2(1, high), pow2(-1, high-54), pow2(-1, last)}
+	}
+	most := sum(append(below, pow2(-1, last)))
+	inC := p.k < 3 || r.IntN(2) == 0
+	ea, eb := last, int64(0)
+	if inC && !p.ones {
+		ea, eb = last/2, last-last/2
+	}
+	for i := range p.b {
+		p.b[i] = pow2(1, eb)
+	}
+	for i := range p.m {
+		row := p.a[i*p.k : (i+1)*p.k]
+		parts := []real{pow2(1, ea)}
+		if !inC {
+			parts = []real{most, pow2(1, ea)}
+		}
+		s := sign(r)
+		for h := range row {
+			row[h] = real{}
+			if h < len(parts) {
+				row[h] = parts[h]
+			} else if r.IntN(2) == 0 {
+				row[h] = pow2(sign(r), ea-[]int64{1, 2, 60, 300}[r.IntN(4)])
+			}
+			if s < 0 && row[h].class == finite {
+				row[h] = row[h].negated()
+			}
+		}
+		for j := range p.n {
+			p.c[i*p.n+j] = real{}
+			if inC {
+				p.c[i*p.n+j] = most
+				if s < 0 {
+					p.c[i*p.n+j] = most.negated()
+				}
+			}
+		}
+	}
+}
+
 // hilbert times what is nearly its inverse.
 func hilbert(p *problem) {
 	round := func(x real, f halfulp.Format) real { return round(x, f).real }
@@ -298,6 +348,7 @@ var families = []family{
 			}
 		}
 	}},
+	{"border of overflow", border},
 	{"zeros", each(func(r *rand.Rand, f halfulp.Format) real { return real{neg: r.IntN(8) != 0} })},
 	{"minus zeros", func(p *problem) {
 		each(func(r *rand.Rand, f halfulp.Format) real { return minus })(p)

@@ -454,7 +454,7 @@ func (s *suite) linear(t *testing.T, every int) {
 						continue
 					}
 					f := linearFormats[(count/every)%len(linearFormats)]
-					tr := s.trial(0, fmt.Sprintf("linsolve.%s %v %s", r.name, f, fam.Name), i)
+					tr := s.trial(fmt.Sprintf("linsolve.%s %v %s", r.name, f, fam.Name), i)
 					tr.fail(t, tr.linear(r, f, fam))
 				}
 			}
@@ -643,7 +643,7 @@ func (c *expiring) Err() error {
 func (s *suite) linearMisuse(t *testing.T) {
 	const n = 9
 	for _, r := range linearRoutines {
-		tr := s.trial(0, "misuse of linsolve."+r.name, 0)
+		tr := s.trial("misuse of linsolve."+r.name, 0)
 		options := func() *halfulp.Options { return tr.b.Options() }
 		a, b := shaped(r.kind, 16000, halfulp.Hilbert(halfulp.MP(80), n), halfulp.Random(halfulp.Float64, n, n, 0, 1))
 		a, b = a.Clone(), b.Clone()

@@ -18,7 +18,7 @@ func Resident(n int, more ...int) Backend {
 }
 
 // Processes returns the backend of a grid of processes, for operands that live there or for those
-// of the host. All processes run the suite, by RunSome: the random seed of Run would differ.
+// of the host. All processes run the suite, by RunSome.
 func Processes(grid halfulp.Device, resident bool) Backend {
 	b := Backend{Name: string(grid), Options: func() *halfulp.Options { return &halfulp.Options{Device: grid} }, Partial: true}
 	if resident {

@@ -20,7 +20,7 @@ func (s *suite) rounding(t *testing.T) {
 		n = 60
 	}
 	for _, f := range formats {
-		tr := s.trial(0, fmt.Sprintf("rounding to %v", f), 0)
+		tr := s.trial(fmt.Sprintf("rounding to %v", f), 0)
 		low, high := limits(f)
 		p := int64(f.Bits())
 		for k := range n {
@@ -90,7 +90,7 @@ func (s *suite) configurations(t *testing.T) {
 			}
 			for d := range 2 {
 				sh, f := shapes[(2*k+d)%len(shapes)], fs[(k+3*d)%len(fs)]
-				tr := s.trial(0, fmt.Sprintf("configurations %v %s", f, fam.name), d)
+				tr := s.trial(fmt.Sprintf("configurations %v %s", f, fam.name), d)
 				p := &problem{r: tr.Rand, m: sh[0], n: sh[1], k: sh[2], fa: tr.inputFormat(f), fb: f, fc: f}
 				if p.fa.Bits() > 2000 {
 					p.fa = f
@@ -108,7 +108,7 @@ func (s *suite) configurations(t *testing.T) {
 			if fam.name == "spread100000" || !testlength.Long() && i == 1 {
 				continue
 			}
-			tr := s.trial(0, fmt.Sprintf("long vectors %v %s", f, fam.name), i)
+			tr := s.trial(fmt.Sprintf("long vectors %v %s", f, fam.name), i)
 			tr.all()
 			// Without the method residue and limits of memory, which do not matter here.
 			var cs []config
@@ -140,7 +140,7 @@ func (s *suite) aliasing(t *testing.T) {
 	for _, f := range formats[:len(formats)-1] {
 		for i := range rounds {
 			for _, name := range []string{"uniform", "spread50", "Inf and NaN", "cancel to one ulp"} {
-				tr := s.trial(0, fmt.Sprintf("aliasing %v %s", f, name), i)
+				tr := s.trial(fmt.Sprintf("aliasing %v %s", f, name), i)
 				tr.aliased(t, name)
 			}
 		}
@@ -276,7 +276,7 @@ func (s *suite) prepared(t *testing.T) {
 			if (i+k)%testlength.Of(4, 2, 1) != 0 {
 				continue
 			}
-			tr := s.trial(0, fmt.Sprintf("prepared %v %s", f, name), k)
+			tr := s.trial(fmt.Sprintf("prepared %v %s", f, name), k)
 			n := 9 + tr.IntN(12)
 			switch {
 			case f.Bits() > 2000:
@@ -342,7 +342,7 @@ func (tr *trial) usePrepared(t *testing.T, p *problem) {
 }
 
 func (s *suite) preparedConcurrently(t *testing.T) {
-	tr := s.trial(0, "prepared operand in several goroutines", 0)
+	tr := s.trial("prepared operand in several goroutines", 0)
 	f := halfulp.MP(106)
 	n := 40
 	p := (&problem{r: tr.Rand, m: n, n: n, k: n, fa: f, fb: f, fc: f}).filled(familyOf("uniform"))
@@ -408,7 +408,7 @@ func (s *suite) large(t *testing.T) {
 	for i, l := range cases {
 		name := fmt.Sprintf("%v_%dx%dx%d_%s", l.f, l.m, l.n, l.k, l.family)
 		t.Run(name, func(t *testing.T) {
-			tr := s.trial(0, "large "+name, i)
+			tr := s.trial("large "+name, i)
 			p := &problem{r: tr.Rand, m: l.m, n: l.n, k: l.k, fa: l.f, fb: l.f, fc: l.f}
 			if l.family == "residual" {
 				p = p.filled(familyOf("uniform"))
@@ -493,7 +493,7 @@ func (s *suite) empty(t *testing.T) {
 					if m*n*k != 0 {
 						continue
 					}
-					tr := s.trial(0, fmt.Sprintf("empty %v %dx%dx%d", f, m, n, k), 0)
+					tr := s.trial(fmt.Sprintf("empty %v %dx%dx%d", f, m, n, k), 0)
 					tr.configs = nil
 					for _, method := range methods {
 						tr.configs = append(tr.configs, config{s.b.Modes[0], method, 2, 0, ""})
@@ -530,6 +530,9 @@ func (tr *trial) emptyVectors(t *testing.T, f halfulp.Format) {
 	type options = *halfulp.Options
 	check("Sum", real{}, func(o options) (halfulp.Scalar, halfulp.Stats, error) { return halfulp.Sum(x, f, o) })
 	check("Asum", real{}, func(o options) (halfulp.Scalar, halfulp.Stats, error) { return halfulp.Asum(x, f, o) })
+	check("Trace", real{}, func(o options) (halfulp.Scalar, halfulp.Stats, error) {
+		return halfulp.Trace(halfulp.NewMatrix(f, 0, 0), f, o)
+	})
 	check("Dot", real{}, func(o options) (halfulp.Scalar, halfulp.Stats, error) { return halfulp.Dot(x, x, f, o) })
 	check("Nrm2", real{}, func(o options) (halfulp.Scalar, halfulp.Stats, error) { return halfulp.Nrm2(x, f, o) })
 	check("Mean", nan, func(o options) (halfulp.Scalar, halfulp.Stats, error) { return halfulp.Mean(x, f, o) })
@@ -547,7 +550,7 @@ func (s *suite) cancelled(t *testing.T) {
 	cancel()
 	f := halfulp.MP(106)
 	n := 20
-	tr := s.trial(0, "cancelled", 0)
+	tr := s.trial("cancelled", 0)
 	x, y := halfulp.NewVector(f, n), halfulp.NewVector(f, n)
 	a, b, c := halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, n)
 	for i := range n {
@@ -568,6 +571,8 @@ func (s *suite) cancelled(t *testing.T) {
 	}{
 		{"Sum", func(o *halfulp.Options) error { _, _, err := halfulp.Sum(x, f, o); return err }},
 		{"Asum", func(o *halfulp.Options) error { _, _, err := halfulp.Asum(x, f, o); return err }},
+		{"Trace", func(o *halfulp.Options) error { _, _, err := halfulp.Trace(c, f, o); return err }},
+		{"CumSum", func(o *halfulp.Options) error { _, err := halfulp.CumSum(x, y, o); return err }},
 		{"Dot", func(o *halfulp.Options) error { _, _, err := halfulp.Dot(x, y, f, o); return err }},
 		{"Nrm2", func(o *halfulp.Options) error { _, _, err := halfulp.Nrm2(x, f, o); return err }},
 		{"Iamax", func(o *halfulp.Options) error { _, _, err := halfulp.Iamax(x, o); return err }},

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 var sweep = flag.Int("expansion.sweep", 2000, "random operands an operation and format in TestBounds and TestSmallPrecision")
@@ -273,7 +275,7 @@ func TestBounds(t *testing.T) {
 // testBounds compares all operations for n random operands and returns the largest
 // errors.
 func testBounds(t *testing.T, f sliced, k, n int) map[string]float64 {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	largest := map[string]float64{}
 	memory := new(scratch)

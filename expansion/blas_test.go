@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // anyMatrix is a view of random entries: modest, or of any kind.
@@ -86,7 +87,7 @@ func entryOfProduct(w int, a, b, c num.Mat, alpha, beta QD, i, j int) QD {
 // TestGemm compares products with their definition, entry by entry.
 func TestGemm(t *testing.T) {
 	forAllLevels(t, func(t *testing.T) {
-		r := rand.New(rand.NewPCG(70, 0))
+		r := testseed.Rand(t, 70, 0)
 		shapes := [][3]int{{0, 3, 2}, {3, 0, 2}, {1, 1, 1}, {5, 7, 0}, {8, 9, 4}, {13, 300, 5}, {131, 3, 130}, {17, 20, 9}, {1, 40, 33}, {37, 11, 1}, {3, 270, 520}}
 		for _, s := range shapes {
 			for w := 2; w <= 4; w++ {
@@ -147,7 +148,7 @@ func sameQD(x, y QD) bool {
 // TestGemv compares with products of a matrix and a matrix of one column, and in place.
 func TestGemv(t *testing.T) {
 	forAllLevels(t, func(t *testing.T) {
-		r := rand.New(rand.NewPCG(71, 0))
+		r := testseed.Rand(t, 71, 0)
 		for _, f := range []halfulp.Format{halfulp.DD, halfulp.TD, halfulp.QD} {
 			for _, n := range []int{1, 5, 33, 150} {
 				a, x := anyMatrix(r, f, n, n, false), anyMatrix(r, f, n, 1, false)
@@ -170,7 +171,7 @@ func TestGemv(t *testing.T) {
 
 // TestProductBounds checks the documented error of Gemm and Dot on sums that cancel.
 func TestProductBounds(t *testing.T) {
-	r := rand.New(rand.NewPCG(72, 0))
+	r := testseed.Rand(t, 72, 0)
 	for w := 2; w <= 4; w++ {
 		perStep := [5]float64{2: 16 * 0x1p-106, 3: 128 * 0x1p-159, 4: 1024 * 0x1p-212}[w]
 		for _, k := range []int{1, 10, 100, 5000} {
@@ -214,7 +215,7 @@ func TestDot(t *testing.T) {
 	first := true
 	for _, threads := range []int{1, 3} {
 		forAllLevels(t, func(t *testing.T) {
-			r := rand.New(rand.NewPCG(73, 0))
+			r := testseed.Rand(t, 73, 0)
 			for w := 2; w <= 4; w++ {
 				for _, n := range []int{0, 1, 63, 64, 4095, 4096, 9000} {
 					x, y := anyMatrix(r, wordFormats[w], n, 1, false).Vec(), anyMatrix(r, wordFormats[w-r.IntN(2)], n, 1, false).Vec()

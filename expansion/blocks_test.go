@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // The kernels of expansionblocks.cu in Go.
@@ -133,7 +134,7 @@ var blockFormats = append([]halfulp.Format{halfulp.Float64}, deviceFormats...)
 func TestBlockProducts(t *testing.T) {
 	for i, s := range smallProducts {
 		for _, f := range blockFormats {
-			seed := rand.Uint64()
+			seed := testseed.Of(t)
 			r := rand.New(rand.NewPCG(seed, 22))
 			a, b := randomMatrix(r, f, s[0], s[2], anyNumber), randomMatrix(r, f, s[2], s[1], anyNumber)
 			c := randomMatrix(r, f, s[0], s[1], anyNumber)
@@ -175,7 +176,7 @@ func TestBlockSystems(t *testing.T) {
 	for _, rule := range []Pivoting{PartialPivoting, ZeroPivoting} {
 		for w, f := range blockFormats {
 			w++
-			seed := uint64(w)
+			seed := testseed.Vary(t, uint64(w))
 			r := rand.New(rand.NewPCG(seed, 23))
 			const n, m = 37, 3
 			a, b := randomMatrix(r, f, n, n, ordinaryNumber), randomMatrix(r, f, n, m, ordinaryNumber)
@@ -249,7 +250,7 @@ func plainGaussJordan(a, b *halfulp.Matrix, rule Pivoting) *halfulp.Matrix {
 
 // TestBlockErrors has options and formats that block schemes lack.
 func TestBlockErrors(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 24))
+	r := testseed.Rand(t, 1, 24)
 	a, d := randomMatrix(r, halfulp.Float64, 3, 3, ordinaryNumber), randomMatrix(r, halfulp.DD, 3, 3, ordinaryNumber)
 	one, zero := halfulp.Float(1), halfulp.Float(0)
 	square, linear := halfulp.Options{Method: SquareBlocks}, halfulp.Options{Method: LinearBlocks}
@@ -293,7 +294,7 @@ func checkBlocks(t *testing.T, systems [][2]int, products [][3]int) {
 // checkSquareGemm compares products of operands that live on a device, and that come from the host,
 // with the CPU's.
 func checkSquareGemm(t *testing.T, f halfulp.Format, s [3]int, layout int) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 25))
 	d := ordinaryNumber
 	if layout%2 == 1 {

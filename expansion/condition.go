@@ -369,13 +369,14 @@ func (e *estimate) finish() error {
 
 // condition is what is told of a condition number and an error, which need not be finite.
 func condition(number, relative float64) *halfulp.Condition {
-	c := &halfulp.Condition{Number: number, Error: relative}
-	if !(c.Number <= math.MaxFloat64) {
-		c.Number, c.Error = math.MaxFloat64, 1
+	if !(number <= math.MaxFloat64) {
+		number, relative = math.MaxFloat64, 1
 	}
-	if !(c.Error < 1) {
-		c.Error = 1
+	if !(relative < 1) {
+		relative = 1
 	}
-	c.Digits = int(-math.Log10(max(c.Error, math.SmallestNonzeroFloat64)))
-	return c
+	return &halfulp.Condition{
+		Number: halfulp.Measure(number), Error: halfulp.Measure(relative),
+		Digits: int(-math.Log10(max(relative, math.SmallestNonzeroFloat64))),
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // ratOf is an entry exactly.
@@ -139,7 +140,7 @@ func checkCondition(t *testing.T, what string, a, b *halfulp.Matrix, want [][]*b
 		t.Fatalf("%s: no estimate", what)
 	}
 	relative = trueError(x, want)
-	if c.Error < relative && c.Error < 1 || c.Digits != int(-math.Log10(c.Error)) {
+	if e := float64(c.Error); e < relative && e < 1 || c.Digits != int(-math.Log10(e)) {
 		t.Fatalf("%s: %+v, but the error is %g", what, *c, relative)
 	}
 	return c, relative
@@ -158,12 +159,12 @@ func TestConditionHilbert(t *testing.T) {
 			for _, o := range []SolveOptions{{}, {Pivoting: ZeroPivoting}, {Updates: ExactUpdates, Block: 32}} {
 				what := fmt.Sprintf("%v %d, rule %v, updates %v", f, n, o.Pivoting, o.Updates)
 				c, relative := checkCondition(t, what, a, b, want, o)
-				if o.Pivoting == PartialPivoting && c.Error < 1 && c.Error > 1e4*relative {
+				if o.Pivoting == PartialPivoting && c.Error < 1 && float64(c.Error) > 1e4*relative {
 					t.Errorf("%s: %+v, but the error is only %g", what, *c, relative)
 				}
 				// The condition number of the Hilbert matrix is about e^(3.5 n), less for scaled
 				// columns.
-				if logs := math.Log10(c.Number); c.Digits > 0 && math.Abs(logs-1.5*float64(n)) > 4 {
+				if logs := math.Log10(float64(c.Number)); c.Digits > 0 && math.Abs(logs-1.5*float64(n)) > 4 {
 					t.Errorf("%s: condition number %g", what, c.Number)
 				}
 				if (c.Digits == 0) != (c.Error > 0.1) || n >= 8*w+9 && c.Digits > 0 {
@@ -178,7 +179,7 @@ func TestConditionHilbert(t *testing.T) {
 func TestCondition(t *testing.T) {
 	rounds := testlength.Of(20, 60, 1000)
 	for round := range rounds {
-		seed := rand.Uint64()
+		seed := testseed.Of(t)
 		r := rand.New(rand.NewPCG(seed, 18))
 		n := 1 + r.IntN(9)
 		f := deviceFormats[round%3]
@@ -237,7 +238,7 @@ func TestCondition(t *testing.T) {
 // cost no digits, and sizes of columns all digits of the small entries where it does not.
 func TestConditionScaled(t *testing.T) {
 	const n = 6
-	r := rand.New(rand.NewPCG(1, 19))
+	r := testseed.Rand(t, 1, 19)
 	a, b := randomMatrix(r, halfulp.DD, n, n, ordinaryNumber), randomMatrix(r, halfulp.DD, n, 1, ordinaryNumber)
 	digits := func(what string, a, b *halfulp.Matrix) int {
 		c, _ := checkCondition(t, what, a, b, exactSolution(a, b), SolveOptions{})
@@ -276,7 +277,7 @@ func TestConditionScaled(t *testing.T) {
 // TestConditionSpecial has numbers that are not finite, empty systems, singular ones, too little
 // memory, progress and a cancelled context.
 func TestConditionSpecial(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 20))
+	r := testseed.Rand(t, 1, 20)
 	a, b := randomMatrix(r, halfulp.TD, 5, 5, ordinaryNumber), randomMatrix(r, halfulp.TD, 5, 2, ordinaryNumber)
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.MaxFloat64} {
 		for _, m := range []*halfulp.Matrix{a, b} {
@@ -329,7 +330,7 @@ func TestConditionSpecial(t *testing.T) {
 // checkConditionThere compares the estimate on a device with that on the CPU.
 func checkConditionThere(t *testing.T) {
 	for i, f := range deviceFormats {
-		r := rand.New(rand.NewPCG(uint64(i), 21))
+		r := testseed.Rand(t, uint64(i), 21)
 		a, b := randomMatrix(r, f, 40, 40, ordinaryNumber), randomMatrix(r, f, 40, 3, ordinaryNumber)
 		want := b.Clone()
 		st, err := Solve(a, b, want, &SolveOptions{Estimate: true})

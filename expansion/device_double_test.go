@@ -3,7 +3,6 @@ package expansion
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp"
@@ -15,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // doubles are the operations and functions of double.cu.
@@ -33,7 +33,7 @@ var doubles = map[string]func(x, y float64) float64{
 // checkDoubles compares operations on doubles with Go's, bit by bit, and functions to a few units
 // of the last place.
 func checkDoubles(t *testing.T, n int) {
-	r := rand.New(rand.NewPCG(1, 22))
+	r := testseed.Rand(t, 1, 22)
 	m := halfulp.NewMatrix(halfulp.Float64, n, 2)
 	x := raw.Matrix(m).Arr.F64[0]
 	for i := range x {

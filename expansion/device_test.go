@@ -16,6 +16,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // must stops a test.
@@ -159,7 +160,7 @@ func setNumbers[E arithmetical[E]](x *halfulp.Vector, z []E) {
 
 // checkEach compares operations entry by entry with the scalars'.
 func checkEach[E arithmetical[E]](t *testing.T, f halfulp.Format, n int) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 2))
 	m := randomMatrix(r, f, n, 3, anyNumber)
 	for i := range n / 3 { // sums that cancel
@@ -208,7 +209,7 @@ func checkEach[E arithmetical[E]](t *testing.T, f halfulp.Format, n int) {
 
 // checkFunctions compares functions with the CPU's, on the device and from the host.
 func checkFunctions(t *testing.T, list []Function, f halfulp.Format, n int, d draw) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 13))
 	m := randomMatrix(r, f, n, 2, d)
 	dm := laid(t, m, n%4)
@@ -251,7 +252,7 @@ func argument(r *rand.Rand, w int) []float64 {
 // checkHost compares routines whose operands come from the host, in several formats, with the
 // CPU's.
 func checkHost(t *testing.T, n int) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 14))
 	on := &halfulp.Options{Device: device}
 	for _, f := range deviceFormats {
@@ -356,7 +357,7 @@ func scaled[E arithmetical[E]](s, alpha, beta, old E) E {
 
 // checkProducts compares Gemm, Gemv and Dot with their definitions.
 func checkProducts[E arithmetical[E]](t *testing.T, a steps[E], f halfulp.Format, m, n, k, layout int, d draw) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 3))
 	x, y, c := randomMatrix(r, f, m, k, d), randomMatrix(r, f, k, n, d), randomMatrix(r, f, m, n, d)
 	third := float[E](1).Div(float[E](3))
@@ -432,7 +433,7 @@ func productSuite(t *testing.T, sizes [][3]int, d draw) {
 // checkSolve compares a device with the CPU.
 func checkSolve(t *testing.T, f halfulp.Format, n, m int, o SolveOptions, spoil func(r *rand.Rand, a *halfulp.Matrix)) {
 	t.Helper()
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 4))
 	a, b := randomMatrix(r, f, n, n, ordinaryNumber), randomMatrix(r, f, n, m, ordinaryNumber)
 	if spoil != nil {
@@ -515,7 +516,7 @@ func TestDeviceReference(t *testing.T) {
 
 // checkSlabs compares systems whose panels do not fit shared memory with those that do.
 func checkSlabs(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 7))
+	r := testseed.Rand(t, 1, 7)
 	for _, f := range deviceFormats {
 		a, b := randomMatrix(r, f, 41, 41, ordinaryNumber), randomMatrix(r, f, 41, 1, ordinaryNumber)
 		want := copied(b)
@@ -536,7 +537,7 @@ func TestDeviceFailures(t *testing.T) {
 	for _, call := range []string{"MemAlloc", "LaunchKernel"} {
 		for after := range 8 {
 			drv := onReference(t)
-			r := rand.New(rand.NewPCG(1, 5))
+			r := testseed.Rand(t, 1, 5)
 			a, b := randomMatrix(r, halfulp.QD, 40, 40, ordinaryNumber), randomMatrix(r, halfulp.QD, 40, 2, ordinaryNumber)
 			drv.Fail(call, after, cudadrv.OutOfMemory)
 			x := copied(b)
@@ -602,7 +603,7 @@ func TestDeviceFormats(t *testing.T) {
 }
 
 func checkFormats(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 15))
 	one, minus := halfulp.Float(1), halfulp.Float(-1)
 	short := halfulp.NewMatrix(halfulp.Float32, 6, 6)
@@ -654,7 +655,7 @@ func TestDeviceOverlap(t *testing.T) {
 }
 
 func checkOverlap(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 16))
 	one, third := halfulp.Float(1), halfulp.Float(1./3)
 	for _, f := range deviceFormats {
@@ -699,7 +700,7 @@ func checkOverlap(t *testing.T) {
 // contexts are heeded there.
 func TestDeviceStats(t *testing.T) {
 	onReference(t)
-	r := rand.New(rand.NewPCG(1, 17))
+	r := testseed.Rand(t, 1, 17)
 	x, y := randomMatrix(r, halfulp.DD, 70, 70, ordinaryNumber), randomMatrix(r, halfulp.DD, 70, 70, ordinaryNumber)
 	z := y.Clone()
 	there := [3]*halfulp.Matrix{laid(t, x, 0), laid(t, y, 0), laid(t, z, 0)}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/bigfun"
 	"github.com/halfulp/halfulp/internal/funtest"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 var functionSweep = flag.Int("expansion.functions", 250, "random arguments a function and format in TestFunctions")
@@ -46,7 +46,7 @@ func TestFunctions(t *testing.T) {
 }
 
 func testFunction(t *testing.T, f Function, w int) {
-	r := rand.New(rand.NewPCG(uint64(f), uint64(w)))
+	r := testseed.Rand(t, uint64(f), uint64(w))
 	worst := 0.0
 	var at [2][]float64
 	for range *functionSweep {
@@ -176,7 +176,7 @@ func TestFunctionsOfWords(t *testing.T) {
 
 // TestCircleNearMultiples takes the expansions nearest to multiples of π/2, up to 2^1023.
 func TestCircleNearMultiples(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+	r := testseed.Rand(t, 1, 2)
 	for w := 2; w <= 4; w++ {
 		for i := range 150 {
 			k := new(big.Float).SetPrec(3000).SetMantExp(big.NewFloat(float64(1+r.IntN(1<<20))), 0)
@@ -205,7 +205,7 @@ func TestCircleNearMultiples(t *testing.T) {
 
 // TestFunctionEdges walks along the arguments whose results end the range of float64.
 func TestFunctionEdges(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
+	r := testseed.Rand(t, 3, 4)
 	for w := 2; w <= 4; w++ {
 		for _, c := range []struct {
 			f Function
@@ -238,7 +238,7 @@ func TestFunctionEdges(t *testing.T) {
 
 // TestFunctionBlocks wants a lane's result to be the scalar's, whatever its neighbours are.
 func TestFunctionBlocks(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
+	r := testseed.Rand(t, 5, 6)
 	for _, f := range Functions() {
 		for w := 2; w <= 4; w++ {
 			for _, n := range []int{lanes, 1, 13} {
@@ -278,7 +278,7 @@ func TestFunctionBlocks(t *testing.T) {
 }
 
 func TestSinCos(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
+	r := testseed.Rand(t, 7, 8)
 	for range 200 {
 		x := QD(funtest.Extend(r, r.NormFloat64()*1e5, 4))
 		s, c := x.SinCos()

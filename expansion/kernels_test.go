@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // anyWord is a word with any bits, often a special one.
@@ -101,7 +102,7 @@ func TestBlockKernels(t *testing.T) {
 		t.Log(level)
 		for w := 1; w <= 4; w++ {
 			fast, slow := &kernelsOf(level).blocks[w], &portable[w]
-			r := rand.New(rand.NewPCG(50, uint64(w)))
+			r := testseed.Rand(t, 50, uint64(w))
 			for rep := range 400 {
 				x := anyBlock(r)
 				y := like(r, x)

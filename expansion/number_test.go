@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // number is what DD, TD and QD have in common outside their arithmetic.
@@ -69,7 +70,7 @@ func sameWords(x, y []float64) bool {
 func testNumbers[T number[T]](t *testing.T, f halfulp.Format, of func([]float64) T, words func(T) []float64,
 	fromBig func(*big.Float) T, fromScalar func(halfulp.Scalar) T, parse func(string) (T, error)) {
 	w := len(words(*new(T)))
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	integers := func(x *big.Float, up bool) *big.Float { // the integer at or below (above) x
 		n, _ := x.Int(nil)

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // publishedRoutine is the routine on arrays of an operation or function of Published.
@@ -47,7 +48,7 @@ func publishedEntry(name string, w int, x, y QD) QD {
 // TestPublishedArrays compares arrays, also of fewer words, with strides and in place, with the
 // scalars, bit by bit. What arrays store is canonical.
 func TestPublishedArrays(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 20))
 	for _, name := range publishedNames {
 		for _, w := range []int{2, 4} {
@@ -112,7 +113,7 @@ func TestPublishedRefusals(t *testing.T) {
 // checkPublished compares the operations and functions with the CPU's, on the device and from the
 // host.
 func checkPublished(t *testing.T, f halfulp.Format, n int) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 21))
 	o, on := &halfulp.Options{Method: Published}, &halfulp.Options{Method: Published, Device: device}
 	for k, name := range publishedNames {
@@ -148,7 +149,7 @@ func TestPublishedReference(t *testing.T) {
 		checkPublished(t, halfulp.DD, n)
 		checkPublished(t, halfulp.QD, n)
 	}
-	x := randomMatrix(rand.New(rand.NewPCG(1, 1)), halfulp.TD, 3, 1, ordinaryNumber).Col(0)
+	x := randomMatrix(testseed.Rand(t, 1, 1), halfulp.TD, 3, 1, ordinaryNumber).Col(0)
 	if err := errOf(Add(x, x, x, &halfulp.Options{Method: Published, Device: device})); !errors.Is(err, ErrFormat) {
 		t.Errorf("td: %v", err)
 	}

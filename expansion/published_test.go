@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/bigfun"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // publishedLimit is what the documentation of Published allows for an error of w words, in units of
@@ -49,7 +50,7 @@ func TestPublishedErrors(t *testing.T) {
 
 func testPublishedErrors(t *testing.T, w int) {
 	largest := map[string]float64{}
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, uint64(w)))
 	check := func(name string, x, y, z []float64, want, scale *big.Float, size float64) {
 		t.Helper()
@@ -123,7 +124,7 @@ func nearlyNormalised(x []float64) bool {
 // QD.
 func TestPublishedCancellation(t *testing.T) {
 	for _, w := range []int{2, 4} {
-		r := rand.New(rand.NewPCG(1, uint64(w)))
+		r := testseed.Rand(t, 1, uint64(w))
 		worst, ours := 0.0, 0.0
 		for range 20000 {
 			x := operand(r, w, 0, 0)
@@ -143,7 +144,7 @@ func TestPublishedCancellation(t *testing.T) {
 
 // TestPublishedSplit compares Split and Two-Prod by it with what they are for.
 func TestPublishedSplit(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
+	r := testseed.Rand(t, 1, 1)
 	for range 20000 {
 		a, b := word(r, -300, 300), word(r, -300, 300)
 		hi, lo := split(a)

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strconv"
 	"testing"
+
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // smallOperations are the operations of TestSmallPrecision: the functions that
@@ -55,7 +57,7 @@ func TestSmallPrecision(t *testing.T) {
 		for _, p := range []precision{5, 6, 9, 11} {
 			t.Run(fmt.Sprintf("%s/%d", f.name, p), func(t *testing.T) {
 				t.Parallel()
-				seed := rand.Uint64()
+				seed := testseed.Of(t)
 				r := rand.New(rand.NewPCG(seed, 0))
 				memory := new(scratch)
 				for _, op := range smallOperations {

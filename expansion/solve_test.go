@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // residual returns max |A X - B| / Σ |a x| in units of u^w.
@@ -49,7 +50,7 @@ func TestSolve(t *testing.T) {
 			{70, 3, SolveOptions{Updates: ExactUpdates, Block: 32}, nil, 1e4},
 			{70, 1, SolveOptions{Updates: ExactUpdates, Block: 64, Pivoting: ZeroPivoting}, nil, 1e8},
 		} {
-			seed := rand.Uint64()
+			seed := testseed.Of(t)
 			if s.o.Pivoting == ZeroPivoting {
 				seed = uint64(w) // small pivots make any residual, if seldom
 			}
@@ -80,7 +81,7 @@ func TestSolveExactly(t *testing.T) {
 	const n = 40
 	for _, f := range deviceFormats {
 		for _, u := range []Updates{NativeUpdates, ExactUpdates} {
-			r := rand.New(rand.NewPCG(3, 9))
+			r := testseed.Rand(t, 3, 9)
 			// A is a permutation of rows of a unit triangular matrix, with few entries.
 			a, x := halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, 2)
 			for k, i := range r.Perm(n) {
@@ -109,7 +110,7 @@ func TestSolveExactly(t *testing.T) {
 
 // TestSolvePivots checks which row is chosen: the paper's rule divides by a tiny diagonal entry.
 func TestSolvePivots(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 11))
+	r := testseed.Rand(t, 1, 11)
 	a, b := randomMatrix(r, halfulp.DD, 2, 2, ordinaryNumber), randomMatrix(r, halfulp.DD, 2, 1, ordinaryNumber)
 	a.SetFloat64(0, 0, 0x1p-60)
 	x := b.Clone()
@@ -129,7 +130,7 @@ func TestSolvePivots(t *testing.T) {
 
 // TestSolveOverlap has X in the place of A, and half in that of B.
 func TestSolveOverlap(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 12))
 	a, b := randomMatrix(r, halfulp.TD, 40, 40, ordinaryNumber), randomMatrix(r, halfulp.TD, 40, 40, ordinaryNumber)
 	want := copied(b)
@@ -146,7 +147,7 @@ func TestSolveOverlap(t *testing.T) {
 // TestSolveErrors checks singular and empty systems, shapes, formats, options and a cancelled
 // context: X stays as it is.
 func TestSolveErrors(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 10))
+	r := testseed.Rand(t, 3, 10)
 	for _, spoil := range []func(*rand.Rand, *halfulp.Matrix){emptyRow, emptyColumn} {
 		a := randomMatrix(r, halfulp.QD, 45, 45, ordinaryNumber)
 		spoil(r, a)

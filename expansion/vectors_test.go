@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // wordFormats are the formats of w words.
@@ -114,7 +115,7 @@ func operateVectors(op operation, x, y, c, z *halfulp.Vector, o *halfulp.Options
 // strides, formats of operands, threads and levels, out of and in place.
 func TestVectors(t *testing.T) {
 	forAllLevels(t, func(t *testing.T) {
-		r := rand.New(rand.NewPCG(60, 0))
+		r := testseed.Rand(t, 60, 0)
 		for _, n := range []int{0, 1, 7, 8, 63, 64, 65, 200, 1024, 5000} {
 			for w := 2; w <= 4; w++ {
 				for op := range operations {
@@ -170,7 +171,7 @@ func TestVectors(t *testing.T) {
 
 // TestMatrices compares operations on views of matrices with those on their columns.
 func TestMatrices(t *testing.T) {
-	r := rand.New(rand.NewPCG(61, 0))
+	r := testseed.Rand(t, 61, 0)
 	for range 60 {
 		m, n := r.IntN(40), r.IntN(40)
 		view := func() *halfulp.Matrix {
@@ -222,7 +223,7 @@ func TestMatrices(t *testing.T) {
 // TestMapVectors compares every function of vectors with the scalars' function.
 func TestMapVectors(t *testing.T) {
 	forAllLevels(t, func(t *testing.T) {
-		r := rand.New(rand.NewPCG(62, 0))
+		r := testseed.Rand(t, 62, 0)
 		for _, f := range Functions() {
 			for w := 2; w <= 4; w++ {
 				const n = 150
@@ -263,7 +264,7 @@ func TestMapVectors(t *testing.T) {
 
 // TestSinCosVectors compares with Map of each.
 func TestSinCosVectors(t *testing.T) {
-	r := rand.New(rand.NewPCG(63, 0))
+	r := testseed.Rand(t, 63, 0)
 	for _, f := range []halfulp.Format{halfulp.DD, halfulp.TD, halfulp.QD} {
 		x := anyArray(r, f, 150)
 		s, c, sin, cos := x.Clone(), x.Clone(), x.Clone(), x.Clone()
@@ -287,7 +288,7 @@ func TestSinCosVectors(t *testing.T) {
 
 // TestSinCosOverlap has results that share storage: apart in one matrix, and the same.
 func TestSinCosOverlap(t *testing.T) {
-	r := rand.New(rand.NewPCG(64, 0))
+	r := testseed.Rand(t, 64, 0)
 	for _, f := range []halfulp.Format{halfulp.DD, halfulp.TD, halfulp.QD} {
 		x := anyArray(r, f, 150)
 		s, c := x.Clone(), x.Clone()

@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 func TestInverse(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+	r := testseed.Rand(t, 1, 2)
 	for _, f := range formats {
 		for n := range 7 {
 			a := halfulp.Random(f, n, n, 3, r.Uint64())
@@ -34,7 +34,7 @@ func TestInverse(t *testing.T) {
 
 // TestRank takes products of integer matrices with a known rank.
 func TestRank(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
+	r := testseed.Rand(t, 3, 4)
 	for range 50 {
 		m, n, k := r.IntN(12), r.IntN(12), r.IntN(8)
 		k = min(k, m, n)

@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // illConditioned are matrices of order n that float64 factors do not suffice for.
@@ -53,7 +54,7 @@ func spreadOut(a *halfulp.Matrix) *halfulp.Matrix {
 // TestLongDeterminant pits enclosures, by blocks and as they come, against determinants modulo
 // primes.
 func TestLongDeterminant(t *testing.T) {
-	r := rand.New(rand.NewPCG(4, 4))
+	r := testseed.Rand(t, 4, 4)
 	var found [2]int
 	for _, n := range []int{24, 33, 50} {
 		for name, a := range illConditioned(r, n) {
@@ -101,7 +102,7 @@ func TestLongDeterminant(t *testing.T) {
 // TestBlockInverse compares the proved bound of ‖I - R A‖ with the exact norm, also where R is not
 // quite the inverse.
 func TestBlockInverse(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 4))
+	r := testseed.Rand(t, 5, 4)
 	const n = 30
 	for name, a := range illConditioned(r, n) {
 		s, err := start("inverse", nil, a)

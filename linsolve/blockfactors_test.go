@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // nearSingular returns a matrix of numbers of some bits whose last row is a combination of others
@@ -73,7 +74,7 @@ func blockMatrix(r *rand.Rand, n int) *halfulp.Matrix {
 // TestBlocks compares the bound of |F^-1| with F^-1, computed exactly, for blocks of all sizes and
 // more or less bits than it takes.
 func TestBlocks(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	good, noise, many, close := 0, 0, 0, 0
 	enough := func() bool { return good > 0 && noise > 0 && many > 0 && close > 0 }
@@ -130,7 +131,7 @@ func TestBlocks(t *testing.T) {
 
 // TestSolveBlocks solves systems that take blocks, and compares all entries with exact solutions.
 func TestSolveBlocks(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for trial := range testlength.Of(10, 60, 2000) {
 		n, k := 2+r.IntN(12), 1+r.IntN(2)
@@ -149,7 +150,7 @@ func TestSolveBlocks(t *testing.T) {
 func TestSolveLargeBlocks(t *testing.T) {
 	const n = 48
 	for _, kappa := range []int{80, 330, 1000} { // their logarithms
-		r := rand.New(rand.NewPCG(uint64(kappa), 1))
+		r := testseed.Rand(t, uint64(kappa), 1)
 		bits := uint(kappa + 60)
 		a := ill(r, halfulp.MP(bits), n, kappa)
 		x := halfulp.Random(halfulp.Float64, n, 1, 0, 5)

@@ -173,8 +173,7 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 	if err != nil || p.rho == nil {
 		return nil, err
 	}
-	rho, _ := p.rho.Float64()
-	s.stats.Rho = max(s.stats.Rho, rho)
+	s.stats.Rho = max(s.stats.Rho, measure(p.rho))
 	// F11^-1 F12 = D2 Y, with D2 of the scaling of F11.
 	t := s.newNewton(first, p, math.MaxInt32)
 	right := scaled(f.Slice(0, h, h, n), scaling{p.scale, make([]int64, m)}, math.MaxInt32)

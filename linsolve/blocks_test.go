@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // growing is a matrix of Wilkinson: elimination with partial pivoting doubles its last column step
@@ -38,7 +39,7 @@ func growing(r *rand.Rand, n int) *halfulp.Matrix {
 // TestDetBlocks encloses determinants by blocks down to several orders, and in digits: the exact
 // ones lie inside, and the ends near each other.
 func TestDetBlocks(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 1))
 	const inDigits = -1 // in place of an order
 	for range testlength.Of(1, 3, 10) {
@@ -104,7 +105,7 @@ func TestDetBlocks(t *testing.T) {
 
 // TestFixedLU eliminates matrices whose entries grow beyond what a small headroom holds.
 func TestFixedLU(t *testing.T) {
-	r := rand.New(rand.NewPCG(2, 1))
+	r := testseed.Rand(t, 2, 1)
 	a := growing(r, 24)
 	e := newFixedLU(raw.Matrix(a), 16, 100)
 	for k := 0; k < 24 && !e.far; k++ {
@@ -123,7 +124,7 @@ func TestFixedLU(t *testing.T) {
 
 // TestMultiplyFixed compares with integers, of words that carry far.
 func TestMultiplyFixed(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 1))
+	r := testseed.Rand(t, 3, 1)
 	word := func() uint64 {
 		return []uint64{0, 1, math.MaxUint64, math.MaxUint64 - 1, 1 << 63, r.Uint64()}[r.IntN(6)]
 	}
@@ -155,7 +156,7 @@ func TestMultiplyFixed(t *testing.T) {
 
 // TestAdder compares sums of numbers, far apart or cancelling, with exact ones.
 func TestAdder(t *testing.T) {
-	r := rand.New(rand.NewPCG(4, 1))
+	r := testseed.Rand(t, 4, 1)
 	for range testlength.Of(2000, 20000, 200000) {
 		p, q, w := uint(24+r.IntN(300)), uint(24+r.IntN(300)), 1+r.IntN(6)
 		if r.IntN(2) == 0 { // of one word, in two
@@ -214,7 +215,7 @@ func TestAdder(t *testing.T) {
 // TestEncloseNear takes errors of all sizes beside the numbers: the exact number lies inside, and
 // what is cut off adds little.
 func TestEncloseNear(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 1))
+	r := testseed.Rand(t, 5, 1)
 	x, d := halfulp.NewMatrix(halfulp.MP(200), 1, 1), halfulp.NewMatrix(halfulp.MP(100), 1, 1)
 	for range testlength.Of(2000, 20000, 200000) {
 		x.SetBig(0, 0, new(big.Float).SetMantExp(big.NewFloat(1-2*r.Float64()), r.IntN(5)))

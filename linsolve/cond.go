@@ -47,9 +47,11 @@ func (s *solver) cond(norm Norm, a *halfulp.Matrix, f halfulp.Format) (halfulp.S
 	if n == 0 {
 		return halfulp.NewScalar(f, new(big.Float)), nil
 	}
-	// With D the determinant of the integers A 2^-low, the condition number is an integer over D.
-	// So it is a tie, u 2^v, or differs from it by 2^v / D at least.
-	determinant := powerBits(raw.Matrix(a), n)
+	// With D the determinant of the integers A 2^-low, the condition number is K / D for an integer
+	// K, the norm of these integers times the norm of their adjugate matrix. So it is a tie, an odd
+	// multiple of 2^v, or differs from the tie by at least 2^min(v, 0) / D, which is 2^min(v, 0) / K
+	// relative to it. As K ≤ n n! 2^(n b) for integers of b bits, powerBits bounds its bits.
+	most := int64(powerBits(raw.Matrix(a), n))
 	for bits := f.Bits() + 32 + mathbits.Len(uint(n)); ; bits *= 2 {
 		if bits > maxBits {
 			return halfulp.Scalar{}, fmt.Errorf("%d bits: %w", bits, halfulp.ErrMemory)
@@ -78,7 +80,7 @@ func (s *solver) cond(norm Norm, a *halfulp.Matrix, f halfulp.Format) (halfulp.S
 		if lower.Same(upper) {
 			return lower, nil
 		}
-		if t, _ := tie(lower, upper); bits > determinant+2*f.Bits()+64 && t != nil {
+		if t, _ := tie(lower, upper); t != nil && int64(bits) > most+max(0, -lowest(t))+8 {
 			return halfulp.NewScalar(f, t), nil
 		}
 	}

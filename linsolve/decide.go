@@ -92,7 +92,14 @@ func (e *entries) missing(mid func(i int) *big.Float, radius []*big.Float) (bits
 // other, and their distance; nil where there are several.
 func tie(lower, upper halfulp.Scalar) (t, distance *big.Float) {
 	if lower.IsInf(0) || upper.IsInf(0) {
-		return overflow(lower.Format(), lower.IsInf(-1))
+		if lower.IsInf(-1) && upper.IsInf(1) {
+			return nil, nil
+		}
+		t, distance = border(lower.Format())
+		if lower.IsInf(-1) {
+			t.Neg(t)
+		}
+		return t, distance
 	}
 	l, u := lower.Big(), upper.Big()
 	prec := exactPrec(l, u)
@@ -111,23 +118,20 @@ func tie(lower, upper halfulp.Scalar) (t, distance *big.Float) {
 	return t, distance
 }
 
-// overflow returns the number from which on those of a format become infinite, and an ulp there.
-func overflow(f halfulp.Format, negative bool) (t, ulp *big.Float) {
-	if f.IsMP() {
-		return nil, nil
+// border returns the least magnitude that becomes infinite in a format, and the distance of the
+// numbers around it.
+func border(f halfulp.Format) (t, spacing *big.Float) {
+	r := formatOf(f).Border()
+	n := new(big.Int)
+	for k := len(r.Mag) - 1; k >= 0; k-- {
+		n.Lsh(n, 64).Or(n, new(big.Int).SetUint64(r.Mag[k]))
 	}
-	p, e := 53, 1024
-	if f == halfulp.Float32 {
-		p, e = 24, 128
-	}
-	ulp = new(big.Float).SetMantExp(big.NewFloat(1), e-p)
-	t = new(big.Float).SetMantExp(big.NewFloat(1), e)
-	t.SetPrec(64).Sub(t, new(big.Float).SetMantExp(ulp, -1))
-	if negative {
-		t.Neg(t)
-	}
-	return t, ulp
+	t = exactInt(n)
+	return t.SetMantExp(t, int(r.Exp)), new(big.Float).SetMantExp(big.NewFloat(1), int(r.Exp)+1)
 }
+
+// formatOf returns a format as package num has it.
+func formatOf(f halfulp.Format) num.Format { return raw.Matrix(halfulp.NewMatrix(f, 0, 0)).Arr.Format }
 
 // exactPrec is a precision in which the sum of two finite numbers is exact.
 func exactPrec(x, y *big.Float) uint {

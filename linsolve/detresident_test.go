@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestDetResident compares determinants on a device with those on the host. Traces there, and not
@@ -77,7 +78,7 @@ func exchanges(r *rand.Rand, n, count int, x float64) *halfulp.Matrix {
 // singular, or nearly so, with exponents far apart and numbers that are none: those of the host,
 // with its errors. What the device does not decide leaves nothing in Stats but its time.
 func TestDetResidentCases(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 1))
 	onDevices(t, 12, 40, func(t *testing.T, n int) {
 		random := func(f halfulp.Format) *halfulp.Matrix { return halfulp.Random(f, n, n, 0, r.Uint64()) }
@@ -183,7 +184,7 @@ func TestDetResidentCases(t *testing.T) {
 
 // TestParity compares signs of permutations with counts of inversions.
 func TestParity(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+	r := testseed.Rand(t, 1, 2)
 	for range 200 {
 		n := r.IntN(9)
 		order := make([]int32, n)

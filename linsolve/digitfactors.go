@@ -64,7 +64,7 @@ func (s *solver) luByDigits(a *halfulp.Matrix, bits int, known *bool) (*digitLU,
 		switch {
 		case err == nil:
 			if more = t.luBits() - bits; more >= 0 {
-				s.stats.Rho, s.stats.Precision = t.rho, d*t.Bits()
+				s.stats.Rho, s.stats.Precision = halfulp.Measure(t.rho), d*t.Bits()
 				return t.factors()
 			}
 			more = -more

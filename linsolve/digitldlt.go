@@ -86,7 +86,7 @@ func (s *solver) ldltByDigits(a num.Mat, p *rooked, bits int, regular func() err
 		switch {
 		case err == nil:
 			if more = bits - t.gain(); more <= 0 {
-				s.stats.Rho, _ = t.off.Float64()
+				s.stats.Rho = measure(t.off)
 				s.stats.Precision = t.Bits() * d
 				return t, nil
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // rat returns the middle of what is known of a number.
@@ -31,7 +32,7 @@ func TestLDLTByDigits(t *testing.T) {
 	if direct.LaneBits() == 0 {
 		t.Skip("no lanes")
 	}
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	found, none, twos, large, long, rounded := 0, 0, 0, 0, 0, 0
 	defect, off := 0.0, 0.0 // in multiples of their bounds
@@ -222,7 +223,7 @@ func TestLDLTSame(t *testing.T) {
 	if direct.LaneBits() == 0 {
 		t.Skip("no lanes")
 	}
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	formats := []halfulp.Format{halfulp.Float64, halfulp.MP(100), halfulp.DD, halfulp.MP(300)}
 	for trial := range testlength.Of(1, 3, 40) {

@@ -432,7 +432,7 @@ func (t *digitRoot) bound() (more int, err error) {
 	if rho.Cmp(big.NewFloat(0.125)) > 0 {
 		return rho.MantExp(nil) + rootSlack, errProof
 	}
-	s.stats.Rho, _ = rho.Float64()
+	s.stats.Rho = measure(rho)
 	t.radius = make([]float64, t.m)
 	for i, r := range absLower(n, l, part) {
 		t.radius[i] = float64(1.2*units*r) * (1 + 0x1p-30)

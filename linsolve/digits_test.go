@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // digitsOf returns an inverse in digits of some bits, nil if there is none.
@@ -41,7 +42,7 @@ func TestDigits(t *testing.T) {
 	if direct.LaneBits() == 0 {
 		t.Skip("no lanes")
 	}
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	good, none, near, narrow, several := 0, 0, 0, 0, 0
 	enough := func() bool { return good > 0 && none > 0 && near > 0 && narrow > 0 && several > 0 }

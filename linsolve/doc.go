@@ -48,6 +48,9 @@
 // their solutions are exact ones; statistics of a fit are functions of components of such
 // solutions.
 //
+// Powers come from products with a bound for each entry; the pattern of a matrix, and arithmetic
+// modulo primes, prove entries that are 0 or halfway between two numbers.
+//
 // Factors come from triangular S and T with a small S A T - I, which is proved: they enclose the
 // exact factors of A, and arithmetic modulo primes proves entries that are 0 or halfway between two
 // numbers. S and T are float64 seeds which products refine, or come from eliminations in enough

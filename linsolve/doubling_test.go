@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // byProducts are orders of matrices whose factors are refined by products.
@@ -28,7 +29,7 @@ func (y *nearly) outside(i, j int, x *big.Float) float64 {
 // TestDoubling compares enclosures with factors in many more bits: all hold, and they are as narrow
 // as they were asked for, with corrections of all orders.
 func TestDoubling(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	const more = 1500
 	wide := func(x *big.Rat) *big.Float { return new(big.Float).SetPrec(more).SetRat(x) }
@@ -109,7 +110,7 @@ func checkWidth(t *testing.T, name string, y *nearly, bits int) {
 // TestFactorsByProducts has matrices large enough for it: well and ill-conditioned ones, graded
 // ones, with entries of factors that are exact or ties, and near to singular ones.
 func TestFactorsByProducts(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	some := []halfulp.Format{halfulp.Float64, halfulp.MP(30), halfulp.DD, halfulp.Float32, halfulp.MP(300), halfulp.QD, halfulp.TD}
 	for trial := range testlength.Of(1, 4, 40) {

@@ -62,10 +62,10 @@ func (s *solver) enclose(c, li, ui *halfulp.Matrix, bits int) (*enclosure, error
 	lost := boundsOf(left).times(boundsOf(v.Slice(0, k, 0, k)).sums())
 	lost.SetMantExp(lost, 1-bits)
 	norm := upper().Add(boundsOf(near).norm(), lost)
-	s.stats.Rho, _ = norm.Float64()
 	if norm.Cmp(big.NewFloat(0.125)) > 0 {
 		return nil, nil
 	}
+	s.stats.Rho = measure(norm)
 	// V and W are rounded, again.
 	four := upper().Add(upper().SetMantExp(norm, 2), exp2(1-bits))
 	e := &enclosure{bits: bits}

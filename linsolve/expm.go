@@ -415,16 +415,8 @@ func (s *solver) expmNilpotent(a *halfulp.Matrix, nodes []int, entries []positio
 	if bits > maxBits {
 		return false, nil
 	}
-	p, _, err := s.roundedPower(a, n, bits)
-	if err != nil {
+	if p, err := s.enclosedPower(a, n, bits); err != nil || !p.vanishes() {
 		return false, err
-	}
-	for i := range n {
-		for j := range n {
-			if p.Big(i, j).Sign() != 0 {
-				return false, nil
-			}
-		}
 	}
 	// (n-1)! exp(A) = Σ (n-1)!/k! A^k over k < n, exactly, by Horner's rule.
 	factorial := new(big.Int).MulRange(1, int64(n-1))

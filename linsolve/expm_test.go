@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/bigfun"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // expmOracle returns Σ A^k / k!, by terms in a precision that cancellation leaves far more of than
@@ -81,7 +82,7 @@ func checkExpm(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) S
 }
 
 func TestExpm(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	t.Log("seed", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, f := range formats {
@@ -215,7 +216,7 @@ func TestExpmErrors(t *testing.T) {
 
 // TestExponentialBound holds the enclosures against the oracle, of random matrices of all norms.
 func TestExponentialBound(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range testlength.Of(40, 200, 2000) {
 		n := 1 + r.IntN(5)

@@ -1,9 +1,12 @@
 package linsolve
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp"
@@ -138,6 +141,48 @@ func TestBeyondExponents(t *testing.T) {
 					}
 					return nil
 				})
+			}
+		}
+	}
+}
+
+// TestRhoOfFarExponents decomposes matrices whose exponents lie so far apart that the first bits are
+// too few: the bound of such an attempt is no statistic.
+func TestRhoOfFarExponents(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for trial := range 30 {
+		n := 2 + r.IntN(4)
+		a := halfulp.NewMatrix(halfulp.Float64, n, n)
+		for i := range n {
+			for j := range i + 1 {
+				x := math.Ldexp(float64(r.IntN(9)-4), r.IntN(2000)-1000)
+				a.SetFloat64(i, j, x)
+				a.SetFloat64(j, i, x)
+			}
+		}
+		if trial == 0 { // an attempt whose bound is beyond float64
+			a = halfulp.NewMatrixFloat64(5, 5, 5, []float64{
+				-1e-193, 1e130, 7e299, 0, 7e274,
+				1e130, -1e-51, 3e-180, 1e113, 1e-127,
+				7e299, 3e-180, 1e-181, 7e-199, 1e-232,
+				0, 1e113, 7e-199, 1e-65, -1e-172,
+				7e274, 1e-127, 1e-232, -1e-172, -1e-82,
+			})
+		}
+		for name, factor := range map[string]func() (Stats, error){
+			"LU":   func() (Stats, error) { _, s, err := LU(a, halfulp.Float64, nil); return s, err },
+			"LDLT": func() (Stats, error) { _, s, err := LDLT(a, halfulp.Float64, nil); return s, err },
+			"QR":   func() (Stats, error) { _, s, err := QR(a, halfulp.Float64, nil); return s, err },
+		} {
+			stats, err := factor()
+			if err != nil && !errors.Is(err, ErrSingular) && !errors.Is(err, ErrRange) {
+				t.Errorf("%s of\n%v: %v", name, a, err)
+			}
+			if stats.Rho >= 1 {
+				t.Errorf("%s of\n%v: rho %v", name, a, stats.Rho)
+			}
+			if _, err := json.Marshal(stats); err != nil {
+				t.Errorf("%s of\n%v: %v", name, a, err)
 			}
 		}
 	}

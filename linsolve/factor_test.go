@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 func checkLU(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) {
@@ -72,7 +73,7 @@ func checkLU(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) {
 }
 
 func TestLU(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, f := range formats {
 		for trial := range testlength.Of(1, 6, 60) {
@@ -143,7 +144,7 @@ func checkCholesky(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Forma
 }
 
 func TestCholesky(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, f := range formats {
 		for trial := range testlength.Of(1, 6, 60) {
@@ -254,7 +255,7 @@ func checkQR(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format, piv
 }
 
 func TestQR(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, f := range formats {
 		for trial := range testlength.Of(1, 6, 60) {
@@ -276,7 +277,7 @@ func TestQR(t *testing.T) {
 
 // TestFactorsSolve solves with factors twice, as package function Solve does.
 func TestFactorsSolve(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	const n = 9
 	a := gram(t, halfulp.Random(halfulp.Float64, n, n, 0, seed))
 	c, _, err := Cholesky(a, halfulp.Float32, nil)
@@ -451,7 +452,7 @@ func mirrored(a *halfulp.Matrix) *halfulp.Matrix {
 }
 
 func TestLDLT(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, f := range formats {
 		for trial := range testlength.Of(1, 6, 60) {
@@ -469,7 +470,7 @@ func TestLDLT(t *testing.T) {
 			checkLDLT(t, name+", no diagonal", signs, f)
 		}
 		checkLDLT(t, "Hilbert", halfulp.Hilbert(halfulp.MP(200), 15), f)
-		hollow := lintest.Integers(rand.New(rand.NewPCG(1, 2)), 6, 6, 9)
+		hollow := lintest.Integers(testseed.Rand(t, 1, 2), 6, 6, 9)
 		for i := range 6 {
 			hollow.SetFloat64(i, i, 0)
 		}
@@ -483,7 +484,7 @@ func TestLDLT(t *testing.T) {
 // TestFactorsRange has entries of 2^±500, results below the smallest normal number and beyond the
 // largest one, and matrices one ulp from singular ones.
 func TestFactorsRange(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for trial := range testlength.Of(1, 6, 60) {
 		n := 2 + r.IntN(4)
@@ -600,7 +601,7 @@ func TestFactorsBands(t *testing.T) {
 // numbers of the format or halfway between two of them, with zeros, and rows of L up to overflow
 // and underflow.
 func TestKnownFactors(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for trial := range testlength.Of(20, 60, 1000) {
 		f := formats[r.IntN(len(formats))]

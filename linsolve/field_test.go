@@ -3,15 +3,15 @@ package linsolve
 import (
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestField compares elements with integers modulo the prime.
 func TestField(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+	r := testseed.Rand(t, 1, 2)
 	for next, k := primes(), 0; k < 3; k++ {
 		f := newField(next())
 		p := new(big.Int).SetUint64(f.p)

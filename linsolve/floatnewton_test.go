@@ -12,12 +12,13 @@ import (
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestNewtonByFloats compares what Newton's method begins with, of matrices of up to 53 bits and of
 // more, with exact figures, and what it decides with correctly rounded inverses.
 func TestNewtonByFloats(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	decided, all, gains, more := 0, 0, 0, 0
 	trials := testlength.Of(24, 60, 1000)
@@ -109,7 +110,7 @@ func TestNewtonByFloats(t *testing.T) {
 // claimed of I - X F, |X| |F|, columns of X, and of the inverse is right, and errors are about as
 // small as they may be.
 func TestStepsInError(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 1))
 	within := func(name string, x *big.Rat, bound *big.Float) {
 		t.Helper()

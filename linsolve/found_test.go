@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // The tests of this file are what reviews once found, reduced.
@@ -136,7 +136,7 @@ func TestSolveFarComponent(t *testing.T) {
 // Approximate inverses of these are singular but for what is done against it.
 func TestUlpFromSingular(t *testing.T) {
 	i := slices.IndexFunc(lintest.Families, func(f lintest.Family) bool { return f.Name == "an ulp from singular" })
-	r := rand.New(rand.NewPCG(1, 1))
+	r := testseed.Rand(t, 1, 1)
 	for trial := range testlength.Of(100, 400, 5000) {
 		n := 2 + r.IntN(5)
 		a, b := lintest.Families[i].Make(r, n, 1)
@@ -165,7 +165,7 @@ func TestSeedsInVain(t *testing.T) {
 // like 0.
 func TestSolveZerosAmongIntegers(t *testing.T) {
 	const n = 60
-	r := rand.New(rand.NewPCG(1, 2))
+	r := testseed.Rand(t, 1, 2)
 	x, b := lintest.Integers(r, n, 1, 5), halfulp.NewMatrix(halfulp.MP(600), n, 1)
 	for i := range 4 {
 		x.SetFloat64(7*i, 0, 0)
@@ -186,7 +186,7 @@ func TestSolveZerosAmongIntegers(t *testing.T) {
 func TestFirstTies(t *testing.T) {
 	const n = 60
 	a := halfulp.NewMatrix(halfulp.MP(64), n, n)
-	r := rand.New(rand.NewPCG(5, 6))
+	r := testseed.Rand(t, 5, 6)
 	for i := range n {
 		for j := range n {
 			a.SetFloat64(i, j, float64(r.Int64N(1<<53)))
@@ -207,7 +207,7 @@ func TestFirstTies(t *testing.T) {
 // equations of a matrix of condition 2^700 took more than twenty of them.
 func TestFewEliminations(t *testing.T) {
 	const n = 30
-	r := rand.New(rand.NewPCG(1, 2))
+	r := testseed.Rand(t, 1, 2)
 	g, d := lintest.Integers(r, n, n, 255), halfulp.NewMatrix(halfulp.Float64, n, n)
 	for i := range n {
 		for j := range n {

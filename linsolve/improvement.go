@@ -110,7 +110,7 @@ func (t *improvement) bound(s *solver, n, places, width int, lost *big.Float) *e
 // learn takes the gain from the norm of an E that is rounded to so many places and was computed
 // from factors up to lost > 0, and returns what E is in error by.
 func (t *improvement) learn(s *solver, norm, lost *big.Float, places int) (h *big.Float) {
-	s.stats.Rho, _ = norm.Float64()
+	s.stats.Rho = measure(norm)
 	h = upper().Add(lost, upper().SetMantExp(norm, -places))
 	t.gain = -upper().Add(norm, h).MantExp(nil)
 	return h

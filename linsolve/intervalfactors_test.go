@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // farApart returns a matrix of numbers of 40 bits with exponents up to far apart from 0, symmetric
@@ -34,7 +35,7 @@ func farApart(r *rand.Rand, f halfulp.Format, n, far int, symmetric bool) *halfu
 }
 
 func TestDifference(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for trial := range testlength.Of(300, 3000, 30000) {
 		p := intervals(2 + r.IntN(90))
@@ -60,7 +61,7 @@ func TestDifference(t *testing.T) {
 
 // TestEliminateIntervals has exact factors for an oracle.
 func TestEliminateIntervals(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	s := &solver{ctx: context.Background(), threads: 2}
 	narrow := 0
@@ -99,7 +100,7 @@ func TestEliminateIntervals(t *testing.T) {
 
 // TestFactorsFarApart has exponents that neither digits nor products reach, and exact oracles.
 func TestFactorsFarApart(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for trial := range testlength.Of(2, 12, 100) {
 		n := 2 + r.IntN(6)
@@ -134,7 +135,7 @@ func TestFactorsFarApart(t *testing.T) {
 // TestZerosOfIntervals has zeros of L beside pivots of order 2, of whose inverses some are zeros as
 // well, negated: they are 0, not -0.
 func TestZerosOfIntervals(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
+	r := testseed.Rand(t, 7, 8)
 	twos := 0
 	for trial := range 80 {
 		n := 3 + trial%4
@@ -172,7 +173,7 @@ func TestInvertBlock(t *testing.T) {
 // TestTooFarApart wants an answer or an error that says why there is none, soon and in little
 // memory, for exponents that no format has the bits between.
 func TestTooFarApart(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+	r := testseed.Rand(t, 1, 2)
 	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer stop()
 	opt := &halfulp.Options{Context: ctx}

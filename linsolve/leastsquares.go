@@ -47,7 +47,8 @@ func (o *LeastSquaresOptions) options() *halfulp.Options {
 // LeastSquares stores in X the solution of min ‖B - A X‖₂, column by column: every entry is the
 // exact one rounded once to the format of X, ties to even, whatever the condition of A. Zeros are
 // +0. A, B and X are m x n, m x k and n x k of any formats; X may overlap A and B. With
-// weights Σ w_i (b - A x)_i² is minimised.
+// weights Σ w_i (b - A x)_i² is minimised, and in what follows A, B and m are without the rows of
+// weight 0.
 //
 // For m ≥ n the columns of A must be independent. For m < n its rows must be: then of all x with
 // A x = b the one of the smallest ‖x‖₂ is found.
@@ -85,7 +86,7 @@ func LeastSquares(a, b, x *halfulp.Matrix, opt *LeastSquaresOptions) (Stats, err
 		return Stats{}, err
 	}
 	m.s.stats.Stages = attempt
-	z, err := m.solution(x.Format(), a.Rows() < a.Cols())
+	z, err := m.solution(x.Format(), m.a.Rows() < a.Cols())
 	if err != nil {
 		return m.s.stats, fmt.Errorf("LeastSquares: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // rationalLeastSquares solves the normal equations, nil without full rank.
@@ -30,7 +31,7 @@ func rationalLeastSquares(a, b *halfulp.Matrix, w *halfulp.Vector) lintest.Matri
 		x, y = keptX, keptY
 	}
 	t := x.T(n)
-	if a.Rows() >= n {
+	if len(x) >= n {
 		return t.Weighted(weights, x, n).Solve(t.Weighted(weights, y, k))
 	}
 	z := x.Times(t, len(x)).Solve(y)
@@ -89,7 +90,7 @@ func randomWeights(r *rand.Rand, n int) *halfulp.Vector {
 }
 
 func TestLeastSquares(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, f := range formats {
 		for trial := range testlength.Of(1, 5, 40) {
@@ -118,7 +119,7 @@ func TestLeastSquares(t *testing.T) {
 
 // TestLeastSquaresAugmented has exponents that spread too far for the normal equations.
 func TestLeastSquaresAugmented(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
+	r := testseed.Rand(t, 5, 6)
 	for trial := range testlength.Of(1, 5, 40) {
 		n := 2 + r.IntN(2)
 		m := n + 1 + r.IntN(2)
@@ -137,6 +138,35 @@ func TestLeastSquaresAugmented(t *testing.T) {
 			checkLeastSquares(t, name, a, b, nil, f)
 			checkLeastSquares(t, name+", weights", a, b, randomWeights(r, m), f)
 			checkLeastSquares(t, name+", minimal norm", a.T(), b.Slice(0, n, 0, 2), nil, f)
+		}
+	}
+}
+
+// TestZeroWeights leaves so few rows of weights other than 0 that a tall matrix becomes wide: all of
+// it, of full row rank or not, and nothing.
+func TestZeroWeights(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, f := range []halfulp.Format{halfulp.Float64, halfulp.QD, halfulp.MP(40)} {
+		for left := range 4 {
+			m, n := 6, 4
+			w := halfulp.NewVector(halfulp.Float64, m)
+			for _, i := range r.Perm(m)[:left] {
+				w.SetFloat64(i, 0.25+r.Float64())
+			}
+			a, b := lintest.Integers(r, m, n, 9), lintest.Integers(r, m, 2, 9)
+			name := fmt.Sprintf("%v, %d rows left", f, left)
+			checkLeastSquares(t, name, a, b, w, f)
+			for j := range n { // rows that depend on each other
+				for i := range m {
+					a.SetFloat64(i, j, float64((i+1)*(j+2)))
+				}
+			}
+			checkLeastSquares(t, name+", rank 1", a, b, w, f)
+			_, _, err := Regression(a, b, f, &RegressionOptions{LeastSquaresOptions: LeastSquaresOptions{Weights: w}})
+			var rank *RankError
+			if !errors.As(err, &rank) || rank.Rows != left || rank.Cols != n || rank.Rank != min(left, 1) {
+				t.Fatalf("%s: Regression: %v", name, err)
+			}
 		}
 	}
 }

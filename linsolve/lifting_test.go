@@ -12,12 +12,13 @@ import (
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestInvertMatrix multiplies inverses modulo primes with their matrices, of orders around those of
 // blocks, and has none of singular ones: permutations, zeros, random matrices of all ranks.
 func TestInvertMatrix(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	next := primes()
 	fields := []*field{newField(next()), newField(next()), newField(1<<60 + 33)}
@@ -105,7 +106,7 @@ func TestInvertMatrix(t *testing.T) {
 
 // TestFieldSum compares sums of words with package big.
 func TestFieldSum(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 5))
+	r := testseed.Rand(t, 1, 5)
 	for _, p := range []uint64{primes()(), 1<<60 + 33} {
 		if !new(big.Int).SetUint64(p).ProbablyPrime(0) {
 			t.Fatal("no prime")
@@ -137,7 +138,7 @@ func TestFieldSum(t *testing.T) {
 // of A in words and by products. Rows beyond the first ones are copies of these, for which the
 // right-hand side may differ by a power of p: they have room for as many digits.
 func TestLifting(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	ways := map[bool]int{}
 	for trial := range testlength.Of(24, 60, 600) {
@@ -251,7 +252,7 @@ func TestLifting(t *testing.T) {
 
 // Solutions of small integers of either sign have one digit.
 func TestLiftingEnds(t *testing.T) {
-	r := rand.New(rand.NewPCG(4, 4))
+	r := testseed.Rand(t, 4, 4)
 	for _, n := range []int{1, 2, 30} {
 		for _, bits := range []int{20, 1000} {
 			a := halfulp.NewMatrix(halfulp.MP(1010), n, n)
@@ -291,7 +292,7 @@ func TestLiftingEnds(t *testing.T) {
 // TestTrueTies has dense systems whose solutions have one component in the format, or halfway
 // between two numbers of it, among thirds.
 func TestTrueTies(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for trial := range testlength.Of(8, 30, 200) {
 		n := 2 + r.IntN(12)
@@ -350,7 +351,7 @@ func TestTrueTies(t *testing.T) {
 // TestFalseTies has solutions that differ from ties by so little that some p-adic digits are those
 // of the tie: b = u a + p^k beside a tie u, mixed with other equations.
 func TestFalseTies(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	p := new(big.Int).SetUint64(primes()())
 	for trial := range testlength.Of(20, 60, 600) {

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/bigfun"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 func checkLogDet(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) Stats {
@@ -36,7 +37,7 @@ func checkLogDet(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format)
 }
 
 func TestLogDet(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, f := range formats {
 		for trial := range testlength.Of(1, 4, 40) {

@@ -10,10 +10,11 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 func TestPow(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, f := range formats {
 		for trial := range testlength.Of(10, 30, 200) {
@@ -45,7 +46,7 @@ func TestPow(t *testing.T) {
 
 // TestNullSpace compares with elimination in rationals, whose pivots lie furthest left.
 func TestNullSpace(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
+	r := testseed.Rand(t, 5, 6)
 	for _, f := range formats {
 		for range testlength.Of(10, 30, 200) {
 			m, n, k := r.IntN(7), r.IntN(7), r.IntN(5)
@@ -85,7 +86,7 @@ func TestNullSpace(t *testing.T) {
 }
 
 func TestCond(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
+	r := testseed.Rand(t, 7, 8)
 	for _, f := range formats {
 		for range testlength.Of(5, 20, 100) {
 			n := 1 + r.IntN(6)

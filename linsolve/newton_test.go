@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // checkInverse inverts a and compares with rationals.
@@ -101,7 +102,7 @@ func triangular(r *rand.Rand, n int) *halfulp.Matrix {
 }
 
 func TestNewton(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for i, f := range formats {
 		if testlength.Slow() && i%2 == 1 {
@@ -167,7 +168,7 @@ func TestDetTriangles(t *testing.T) {
 // TestNewtonNearSingular inverts matrices one unit of the last place away from singular ones, with
 // condition numbers up to 2^400.
 func TestNewtonNearSingular(t *testing.T) {
-	r := rand.New(rand.NewPCG(8, 8))
+	r := testseed.Rand(t, 8, 8)
 	for _, p := range []uint{53, 106, 400} {
 		n := 10
 		a := lintest.Integers(r, n, n, 9).Convert(halfulp.MP(p))
@@ -275,7 +276,7 @@ func TestNewtonFar(t *testing.T) {
 func TestFarApart(t *testing.T) {
 	const n = 40
 	f := halfulp.MP(500)
-	r := rand.New(rand.NewPCG(1, 0))
+	r := testseed.Rand(t, 1, 0)
 	p := halfulp.NewMatrix(f, 4*n, n)
 	for i := range 4 * n {
 		for j := range n {
@@ -309,7 +310,7 @@ func TestFarApart(t *testing.T) {
 // TestFloatSquare compares squares by float64 arithmetic with exact ones, numbers far below others
 // among them.
 func TestFloatSquare(t *testing.T) {
-	r := rand.New(rand.NewPCG(9, 9))
+	r := testseed.Rand(t, 9, 9)
 	s := testSolver(t, 2)
 	for trial := range testlength.Of(4, 12, 60) {
 		n := 1 + r.IntN(40)
@@ -347,7 +348,7 @@ func TestFloatSquare(t *testing.T) {
 
 // TestSumUnits adds numbers that are cut off to multiples of a unit.
 func TestSumUnits(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	s := &solver{ctx: t.Context(), threads: 1}
 	cut := 0

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // sparse returns a random matrix with zeros in a share of its places, at random or above a
@@ -33,7 +34,7 @@ func sparse(r *rand.Rand, f halfulp.Format, n int, share float64) *halfulp.Matri
 // TestPattern compares with inverses of random matrices modulo a prime, which have no zeros but for
 // those of the pattern.
 func TestPattern(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	f := newField(primes()())
 	s := &solver{ctx: context.Background(), threads: 1}
@@ -83,7 +84,7 @@ func TestPattern(t *testing.T) {
 
 // Zeros of patterns take no arithmetic modulo primes, wherever solutions come from.
 func TestSolvePatterns(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	// Entries of few bits make zeros and ties by chance, which do take primes.
 	long := slices.DeleteFunc(slices.Clone(formats), func(f halfulp.Format) bool { return f.Bits() < 53 })

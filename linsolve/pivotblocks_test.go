@@ -11,6 +11,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // luOf returns the order of the pivots and, row by row, L below the diagonal and U, in many more
@@ -44,7 +45,7 @@ func luOf(a *halfulp.Matrix) (order []int, lu [][]*big.Float) {
 // TestByElimination compares enclosures of factors of matrices too ill-conditioned for float64 with
 // those of arithmetic in many bits.
 func TestByElimination(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	s := testSolver(t, 2)
 	regular := func() error { return nil }
@@ -154,7 +155,7 @@ func TestFactoredDet(t *testing.T) {
 // TestIllLDLT has symmetric matrices too ill-conditioned for float64, definite and indefinite ones.
 func TestIllLDLT(t *testing.T) {
 	const n = fewest + 4
-	r := rand.New(rand.NewPCG(1, 0))
+	r := testseed.Rand(t, 1, 0)
 	one := halfulp.Float(1)
 	for _, f := range []halfulp.Format{halfulp.MP(150), halfulp.DD}[:testlength.Of(1, 2, 2)] {
 		a := gram(t, ill(r, halfulp.Float64, n, 45))

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // exactPivots returns the order of rows by partial pivoting, the first of equal pivots, which
@@ -50,7 +51,7 @@ func exactPivots(a *halfulp.Matrix) (order []int, regular bool) {
 // TestEqualPivots has small integers, where many entries are as large as the pivot, and Hilbert
 // matrices, which are ill-conditioned too.
 func TestEqualPivots(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	check := func(name string, a *halfulp.Matrix) {
 		want, regular := exactPivots(a)
@@ -78,7 +79,7 @@ func TestEqualPivots(t *testing.T) {
 // them comes first.
 func TestPivotsAreFirst(t *testing.T) {
 	const n = 9
-	r := rand.New(rand.NewPCG(5, 6))
+	r := testseed.Rand(t, 5, 6)
 	s := &solver{ctx: context.Background(), threads: 1}
 	refused := 0
 	for range 60 {
@@ -123,7 +124,7 @@ func TestPivotsAreFirst(t *testing.T) {
 
 // TestInFront has the order that an elimination leads to, step by step.
 func TestInFront(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 50 {
 		n := 1 + r.IntN(90)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	mathbits "math/bits"
+	"slices"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
@@ -17,11 +18,18 @@ const maxBits = 1 << 20
 // unit matrix. X may overlap A.
 //
 // Powers come from squares and products (Knuth, The Art of Computer Programming 2, section 4.6.3)
-// rounded to so many bits that bounds on all errors leave one number for each entry; twice as many
-// where they do not, until they suffice for exact powers.
+// rounded to some bits. Every entry has an error bound of its own, so that small entries of
+// matrices of one sign are as accurate as large ones. The bits double until the bounds leave one
+// number for each entry. An entry without a walk of e edges in the graph of the nonzeros of A is
+// +0. An entry that seems to be 0 or halfway between two numbers of the format is proved to be so
+// modulo primes whose product exceeds its numerator; or, where that takes fewer primes, as a term
+// of a linear recurrence: if n entries (i, j) of A^k in a row are 0, for k in steps of m, so are
+// all that follow.
 //
-// The error wraps ErrNotFinite for infinities and NaN in A, halfulp.ErrMemory if entries need more
-// bits than there are formats for. Pow panics for a negative e, or if shapes do not fit.
+// The error wraps ErrNotFinite for infinities and NaN in A. It wraps halfulp.ErrMemory if an entry
+// lies so close to the middle between two numbers that no format has the bits to tell. It wraps
+// ErrRange if entries of A differ by more than 2^(2^29), or if a result leaves the exponents of
+// format MP. Pow panics for a negative e, or if shapes do not fit.
 func Pow(a *halfulp.Matrix, e int, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	if a.Rows() != a.Cols() || x.Rows() != a.Rows() || x.Cols() != a.Rows() {
 		panic(errShape)
@@ -48,31 +56,60 @@ func Pow(a *halfulp.Matrix, e int, x *halfulp.Matrix, opt *halfulp.Options) (Sta
 func (s *solver) power(a *halfulp.Matrix, e int, f halfulp.Format) (*halfulp.Matrix, error) {
 	n := a.Rows()
 	z := halfulp.NewMatrix(f, n, n)
+	var open []position
+	for i, row := range walks(raw.Matrix(a), e) {
+		for _, j := range row.members(n) {
+			open = append(open, position{i, j})
+		}
+	}
+	var primes *primePowers
 	exact := powerBits(raw.Matrix(a), e)
-	for bits := f.Bits() + 64; ; bits *= 2 {
-		if bits > exact {
-			bits = exact
-		}
-		if bits > maxBits {
-			return nil, fmt.Errorf("%d bits: %w", bits, halfulp.ErrMemory)
-		}
+	// Relative errors grow at most n-fold with each of the e factors where nothing cancels.
+	for bits := f.Bits() + 48 + mathbits.Len(uint(e)) + mathbits.Len(uint(n)); len(open) > 0; bits *= 2 {
+		bits = min(bits, exact, maxBits)
 		s.stats.Precision = bits
-		p, lost, err := s.roundedPower(a, e, bits)
+		p, err := s.enclosedPower(a, e, bits)
 		if err != nil {
 			return nil, err
 		}
-		if bits == exact {
-			lost = new(big.Float)
+		var suspects []powerSuspect
+		if open, suspects, err = p.round(open, z); err != nil {
+			return nil, err
 		}
-		if enclosed(p, lost, z) {
-			return z, nil
+		if len(suspects) > 0 {
+			if primes == nil {
+				primes = s.primePowers(a, e)
+			}
+			proved, err := primes.prove(suspects)
+			if err != nil {
+				return nil, err
+			}
+			for _, p := range proved {
+				z.SetBig(p.row, p.col, p.t)
+			}
+			open = slices.DeleteFunc(open, func(p position) bool {
+				return slices.ContainsFunc(proved, func(s powerSuspect) bool { return s.position == p })
+			})
+			s.stats.Ties += len(proved)
+		}
+		if len(open) > 0 && bits == maxBits {
+			return nil, fmt.Errorf("%d bits: %w", 2*bits, halfulp.ErrMemory)
 		}
 	}
+	return z, nil
 }
 
 // powerBits returns a number of bits that the entries of A^e and of all powers on the way fit in.
 func powerBits(a num.Mat, e int) int {
-	top, low, any := int64(0), int64(0), false
+	top, low := span(a)
+	per := float64(top-low) + float64(mathbits.Len(uint(a.Rows)))
+	return int(min(float64(per*float64(max(e, 1)))+2, 1<<30)) // beyond all formats
+}
+
+// span returns top and low with |a_ij| < 2^top and all a_ij multiples of 2^low; zeros for a matrix
+// of zeros.
+func span(a num.Mat) (top, low int64) {
+	any := false
 	for i := range a.Rows {
 		for j := range a.Cols {
 			if c, t, l := a.Arr.Span(a.At(i, j)); c == num.Finite {
@@ -83,65 +120,79 @@ func powerBits(a num.Mat, e int) int {
 			}
 		}
 	}
-	per := float64(top-low) + float64(mathbits.Len(uint(a.Rows)))
-	return int(min(float64(per*float64(max(e, 1)))+2, 1<<30)) // beyond all formats
+	return top, low
 }
 
-// roundedPower returns A^e with products rounded to some bits, and a bound of the errors of its
-// entries.
-func (s *solver) roundedPower(a *halfulp.Matrix, e, bits int) (*halfulp.Matrix, *big.Float, error) {
-	n := a.Rows()
-	// norm ≥ ‖p‖, lost ≥ ‖A^k - p‖
-	p, norm, lost := halfulp.Identity(halfulp.Float64, n), upper().SetInt64(1), upper()
-	of := func(m *halfulp.Matrix) *big.Float {
-		unscaled := make([]int64, n)
-		return boundsOf(raw.Matrix(m), unscaled, unscaled).norm()
+// enclosedPower returns an enclosure of A^e from products rounded to some bits. It is exact where
+// no product is rounded.
+func (s *solver) enclosedPower(a *halfulp.Matrix, e, bits int) (*enclosedMatrix, error) {
+	if e == 0 {
+		return s.encloseMatrix(halfulp.Identity(halfulp.Float64, a.Rows()), bits)
 	}
-	normA := of(a)
-	times := func(q *halfulp.Matrix, normQ, lostQ *big.Float) error {
-		product := halfulp.NewMatrix(halfulp.MP(uint(bits)), n, n)
-		if err := s.gemm(1, p, q, 0, nil, product); err != nil {
-			return err
-		}
-		// (P + dP)(Q + dQ) - P Q = dP Q + P dQ + dP dQ
-		l := upper().Mul(lost, normQ)
-		l = upper().Add(l, upper().Mul(norm, lostQ))
-		l = upper().Add(l, upper().Mul(lost, lostQ))
-		norm = of(product)
-		rounding := upper().SetMantExp(norm, 1-bits)
-		p, lost = product, upper().Add(l, rounding)
-		return nil
+	base, err := s.encloseMatrix(a, bits)
+	if err != nil {
+		return nil, err
 	}
-	for k := mathbits.Len(uint(e)) - 1; k >= 0; k-- {
-		if err := times(p, norm, lost); err != nil {
-			return nil, nil, err
+	p := base
+	for k := mathbits.Len(uint(e)) - 2; k >= 0; k-- {
+		if p, err = s.enclosedProduct(p, p, bits); err != nil {
+			return nil, err
 		}
 		if e>>k&1 != 0 {
-			if err := times(a, normA, upper()); err != nil {
-				return nil, nil, err
+			if p, err = s.enclosedProduct(p, base, bits); err != nil {
+				return nil, err
 			}
 		}
 	}
-	return p, lost, nil
+	return p, nil
 }
 
-// enclosed stores in z what all numbers within lost of the entries of p round to, and reports
-// whether that is one number each.
-func enclosed(p *halfulp.Matrix, lost *big.Float, z *halfulp.Matrix) bool {
+// powerSuspect is an entry that seems to be t, 0 or halfway between two numbers of the format.
+type powerSuspect struct {
+	position
+	t *big.Float
+	// The entry differs from t by at most 2^top; top is unknown where it does not fit.
+	top   int64
+	known bool
+}
+
+// round stores the open entries whose enclosures round to one number in z. It returns those that
+// are left, and which of them seem to be zeros or ties.
+func (x *enclosedMatrix) round(open []position, z *halfulp.Matrix) (left []position, suspects []powerSuspect, err error) {
 	f := z.Format()
-	for j := range p.Cols() {
-		for i := range p.Rows() {
-			mid := p.Big(i, j)
-			if lost.Sign() == 0 {
-				z.SetBig(i, j, mid.Add(mid, new(big.Float))) // no -0
-				continue
+	for _, p := range open {
+		if x.isZero(p.row, p.col) {
+			continue // z is +0
+		}
+		lo, hi := x.ends(p.row, p.col)
+		contains := lo.Sign() <= 0 && hi.Sign() >= 0
+		lo, hi = scaledBy(lo, x.exp), scaledBy(hi, x.exp)
+		lower, upper := halfulp.NewScalar(f, lo), halfulp.NewScalar(f, hi)
+		if lower.Same(upper) && !contains {
+			if f.IsMP() && (lower.IsInf(0) || lower.Sign() == 0) {
+				return nil, nil, fmt.Errorf("a power beyond the exponents of formats: %w", ErrRange)
 			}
-			lo, hi := ends(f, mid, lost)
-			if !lo.Same(hi) {
-				return false
+			z.Set(p.row, p.col, lower)
+			continue
+		}
+		left = append(left, p)
+		if contains {
+			if x.flushed {
+				return nil, nil, fmt.Errorf("exponents that differ by more than 2^29: %w", ErrRange)
 			}
-			z.Set(i, j, lo)
+			// |mid| ≤ radius here.
+			s := powerSuspect{p, new(big.Float), 0, x.exp.BitLen() < 60}
+			if s.known {
+				s.top = x.radius[p.row+p.col*x.n].e + 1 + x.exp.Int64()
+			}
+			suspects = append(suspects, s)
+			continue
+		}
+		if t, _ := tie(lower, upper); t != nil && !lo.IsInf() && !hi.IsInf() {
+			b := intervals(64) // lo ≤ t ≤ hi
+			d := largest([]*big.Float{b.difference(b.up(), t, lo, 1), b.difference(b.up(), hi, t, 1)})
+			suspects = append(suspects, powerSuspect{p, t, int64(d.MantExp(nil)), true})
 		}
 	}
-	return true
+	return left, suspects, nil
 }

@@ -3,19 +3,19 @@ package linsolve
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestRanges compares scalings by the ranges of numbers with those by all exponents, and what is
 // said of the smallest number with the numbers: for rows and columns that are alike, for those that
 // are not, zeros, subnormal numbers, numbers far apart and transposed matrices.
 func TestRanges(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 1))
+	r := testseed.Rand(t, 3, 1)
 	taken := 0
 	for trial := range 3000 {
 		n := 1 + r.IntN(12)

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // ranksBy reports what ranks says for the pivots of an elimination modulo a prime, and how many.
@@ -33,7 +34,7 @@ func ranksBy(t *testing.T, s *solver, a *halfulp.Matrix, f *field) (is bool, r i
 
 // TestRanks compares with elimination in rational numbers.
 func TestRanks(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	s := &solver{ctx: context.Background(), threads: 2}
 	for trial := range testlength.Of(50, 200, 2000) {
@@ -54,7 +55,7 @@ func TestRanks(t *testing.T) {
 // The rank modulo the first prime, or a power of it, is less than that of a matrix.
 func TestRanksRefuted(t *testing.T) {
 	const n = 60
-	r := rand.New(rand.NewPCG(3, 4))
+	r := testseed.Rand(t, 3, 4)
 	first := primes()()
 	for power := 1; power <= 3; power++ {
 		p := new(big.Int).Exp(new(big.Int).SetUint64(first), big.NewInt(int64(power)), nil)

@@ -66,8 +66,9 @@ var ErrUnit = errors.New("units are not 0, and those of weights positive")
 // exact sums, and are enclosed until both ends round to one number; a statistic that lies halfway
 // between two is proved to do so by arithmetic modulo primes.
 //
-// Errors are those of LeastSquares, and one that wraps ErrUnit. Regression panics if shapes do not
-// fit or m < n. Results are on the host.
+// Errors are those of LeastSquares, with a *RankError also where fewer than n rows have weights other
+// than 0, and one that wraps ErrUnit. Regression panics if shapes do not fit or m < n. Results are on
+// the host.
 func Regression(a, b *halfulp.Matrix, f halfulp.Format, opt *RegressionOptions) (*Fit, Stats, error) {
 	if a.Rows() != b.Rows() || a.Rows() < a.Cols() || opt != nil && opt.ColumnUnits != nil && len(opt.ColumnUnits) != a.Cols() {
 		panic(errShape)
@@ -516,9 +517,19 @@ func (r *regressor) round(j int, open []*statistic, p intervals, value func(prod
 //
 //	(M   0) (Y)   (D)
 //	(-Gᵀ I) (R) = (T), T the diagonal matrix of totals.
+//
+// A square A, of which it is known that it is regular, leaves none: a proof of the zero by that
+// system, with numbers of twice as many bits, would take many times as long as all else.
 func (r *regressor) residuals(f halfulp.Format) ([]*big.Float, error) {
 	e := r.e
 	n, k := e.m.Rows(), r.b.Cols()
+	if r.DegreesOfFreedom == 0 {
+		z := make([]*big.Float, k)
+		for j := range z {
+			z[j] = new(big.Float)
+		}
+		return z, r.s.ctx.Err()
+	}
 	bits := max(longest(e.m), longest(e.d), longest(e.g))
 	for _, t := range r.totals {
 		bits = max(bits, int64(t.MinPrec()))

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // rationalFit has the statistics of one response.
@@ -205,7 +206,7 @@ func checkRegression(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.
 }
 
 func TestRegression(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	unit := func() *big.Rat {
 		u := big.NewRat(int64(1+r.IntN(20)), int64(1+r.IntN(20)))
@@ -252,7 +253,7 @@ func TestRegression(t *testing.T) {
 		a.SetBig(4, 0, new(big.Float).SetMantExp(big.NewFloat(5), -300))
 		checkRegression(t, "spread", a, halfulp.Random(halfulp.Float64, 5, 2, 5, 8), f, &RegressionOptions{})
 		checkRegression(t, "spread, weights", a, halfulp.Random(halfulp.Float64, 5, 2, 5, 8), f,
-			&RegressionOptions{LeastSquaresOptions: LeastSquaresOptions{Weights: randomWeights(rand.New(rand.NewPCG(1, 1)), 5)}})
+			&RegressionOptions{LeastSquaresOptions: LeastSquaresOptions{Weights: randomWeights(testseed.Rand(t, 1, 1), 5)}})
 	}
 }
 
@@ -339,7 +340,7 @@ func TestRegressionErrors(t *testing.T) {
 }
 
 func TestPolyFit(t *testing.T) {
-	r := rand.New(rand.NewPCG(9, 9))
+	r := testseed.Rand(t, 9, 9)
 	for _, f := range formats {
 		for degree := range 5 {
 			n := degree + 1 + r.IntN(5)
@@ -379,5 +380,49 @@ func TestPolyFit(t *testing.T) {
 	x := halfulp.NewVectorFloat64(3, 1, []float64{1, 2, 1})
 	if _, _, err := PolyFit(x, x, 2, halfulp.Float64, nil); !errors.Is(err, ErrSingular) {
 		t.Fatalf("%v, want a deficient rank", err)
+	}
+}
+
+// TestInterpolation fits as many points as there are coefficients, with and without weights of 0: the
+// residual is 0 without a proof of its own.
+func TestInterpolation(t *testing.T) {
+	const n = 14
+	x, y := halfulp.NewVector(halfulp.Float64, n+1), halfulp.NewVector(halfulp.Float64, n+1)
+	w := halfulp.NewVector(halfulp.Float64, n+1)
+	for i := range n + 1 {
+		x.SetFloat64(i, float64(i)+0.125*float64(i%3))
+		y.SetFloat64(i, float64(i*i%7)-0.5)
+		w.SetFloat64(i, 1)
+	}
+	w.SetFloat64(n, 0)
+	for _, f := range []halfulp.Format{halfulp.Float64, halfulp.QD} {
+		fit, stats, err := PolyFit(x.Slice(0, n), y.Slice(0, n), n-1, f, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		weighted, _, err := PolyFit(x, y, n-1, f, &RegressionOptions{LeastSquaresOptions: LeastSquaresOptions{Weights: w}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stats.Primes != 0 || stats.Ties != 0 || stats.Digits != 0 {
+			t.Errorf("%v: zeros were proved: %+v", f, stats)
+		}
+		for _, z := range []*Fit{fit, weighted} {
+			of := z.Responses[0]
+			if zero := halfulp.NewScalar(f, new(big.Float)); !of.ResidualSS.Same(zero) || of.RSquared.Float64() != 1 || !of.ResidualMS.IsNaN() || !of.F.IsNaN() || !z.X.Same(fit.X) {
+				t.Errorf("%v: %+v", f, of)
+			}
+			// TSS = Σ y² - (Σ y)²/n, exactly.
+			squares, sum := new(big.Rat), new(big.Rat)
+			for i := range n {
+				v, _ := y.Big(i).Rat(nil)
+				sum.Add(sum, v)
+				squares.Add(squares, v.Mul(v, v))
+			}
+			sum.Mul(sum, sum).Quo(sum, big.NewRat(n, 1))
+			if want := lintest.Nearest(f, squares.Sub(squares, sum)); !of.RegressionSS.Same(want) {
+				t.Errorf("%v: regression SS %v, want %v", f, of.RegressionSS, want)
+			}
+		}
 	}
 }

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestResidentFixed compares solutions of systems with one right-hand side on a device with
@@ -16,7 +16,7 @@ import (
 // or far below others. Fixed point has to have made those of well-conditioned ones.
 func TestResidentFixed(t *testing.T) {
 	everywhere(t, 9, 9, func(t *testing.T, n int) {
-		r := rand.New(rand.NewPCG(11, 12))
+		r := testseed.Rand(t, 11, 12)
 		fixed := 0
 		for trial := range 30 {
 			f := []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(300), halfulp.Float32, halfulp.DD}[trial%5]

@@ -9,12 +9,13 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestRootByBlocks compares enclosures of factors of matrices too ill-conditioned for float64, from
 // blocks that float64 does for and from others, with exact ones.
 func TestRootByBlocks(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	s := testSolver(t, 2)
 	for trial := range testlength.Of(2, 4, 12) {
@@ -53,7 +54,7 @@ func TestSmallPivot(t *testing.T) {
 	enclosures := 0
 	for drop := 30; drop < 250; drop += testlength.Of(60, 20, 4) {
 		const n, scale = 28, 280
-		r := rand.New(rand.NewPCG(uint64(drop), 1))
+		r := testseed.Rand(t, uint64(drop), 1)
 		c, l := halfulp.NewMatrix(halfulp.MP(660), n, n), halfulp.NewMatrix(halfulp.MP(300), n, n)
 		for i := range n {
 			for j := range i {
@@ -137,7 +138,7 @@ func rootOf(c *halfulp.Matrix) [][]*big.Float {
 // TestNoRootByBlocks has matrices that are not positive definite by little, which no float64 seed
 // tells.
 func TestNoRootByBlocks(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 0))
+	r := testseed.Rand(t, 1, 0)
 	const n, last = rootLeaf + 8, rootLeaf + 7
 	singular := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64())
 	for j := range n {

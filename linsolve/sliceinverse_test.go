@@ -13,13 +13,14 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestSlicedInverse compares inverses in float64, and what they are off by, with exact ones, at
 // every level: for condition numbers up to the limit and beyond, graded matrices, and inverses of
 // integers.
 func TestSlicedInverse(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	found := map[string]int{}
 	enough := func() bool {
@@ -91,7 +92,7 @@ func TestSlicesOfLargeOrder(t *testing.T) {
 		k, slices int
 		level     impl.Set
 	}{{0, 2, impl.Best()}, {20, 3, impl.Best()}, {0, 2, impl.Levels()[len(impl.Levels())/2]}} {
-		a := ill(rand.New(rand.NewPCG(1, 2)), halfulp.MP(53), n, c.k)
+		a := ill(testseed.Rand(t, 1, 2), halfulp.MP(53), n, c.k)
 		want := halfulp.NewMatrix(halfulp.MP(200), n, n)
 		if _, err := Inverse(a, want, nil); err != nil {
 			t.Fatal(err)
@@ -125,7 +126,7 @@ func TestSlicesOfLargeOrder(t *testing.T) {
 // graded ones with rows and columns of powers of two, Hilbert's, integers whose inverses are
 // integers and halves, which are ties, triangles and singular ones.
 func TestInverseBySlices(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	formats := []halfulp.Format{halfulp.Float64, halfulp.Float32, halfulp.MP(53), halfulp.MP(40), halfulp.MP(52), halfulp.MP(2)}
 	for trial := range testlength.Of(16, 40, 1000) {
@@ -173,7 +174,7 @@ func TestInverseBySlices(t *testing.T) {
 // decided together by a residual that is 0, though their other entries are known before.
 func TestInverseOfIntegers(t *testing.T) {
 	const n = 60
-	r := rand.New(rand.NewPCG(9, 0))
+	r := testseed.Rand(t, 9, 0)
 	a := halfulp.Identity(halfulp.Float64, n)
 	for range 2 * n {
 		for i, j, c := r.IntN(n), r.IntN(n), 0; i != j && c < n; c++ { // row i + row j

@@ -11,12 +11,13 @@ import (
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestSmallSystems has 10^5 systems in its long form, none of which may be wrong, nor be called
 // singular if it is not.
 func TestSmallSystems(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	few := []halfulp.Format{halfulp.Float64, halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.MP(2), halfulp.MP(106), halfulp.QD}
 	for trial := range testlength.Of(400, 2000, 100000) {
@@ -46,7 +47,7 @@ func anyLevel(r *rand.Rand) impl.Set {
 
 // TestHard solves systems of all families, with known solutions or by elimination.
 func TestHard(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for i, fam := range lintest.Families {
 		for _, n := range testlength.Of([]int{0, 1, 7}, []int{0, 1, 12}, []int{0, 1, 2, 5, 12, 25}) {
@@ -137,7 +138,7 @@ func TestHilbert(t *testing.T) {
 // TestModular compares determinants of integers, all of their bits, and ranks with those modulo a
 // prime that the package has no use for.
 func TestModular(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 3))
+	r := testseed.Rand(t, 1, 3)
 	for _, n := range testlength.Of([]int{30}, []int{30, 60}, []int{30, 60, 200}) {
 		a := lintest.Integers(r, n, n, 1<<30)
 		z, stats, err := Det(a, halfulp.MP(uint(40*n)), nil)
@@ -161,7 +162,7 @@ func TestModular(t *testing.T) {
 // TestKnownSolutions has integer systems with solutions that are numbers of the format, halfway
 // between two of them, and next to such.
 func TestKnownSolutions(t *testing.T) {
-	r := rand.New(rand.NewPCG(2, 3))
+	r := testseed.Rand(t, 2, 3)
 	for _, n := range testlength.Of([]int{40}, []int{40, 90}, []int{40, 90, 250}) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106)} {
 			a := lintest.Integers(r, n, n, 1<<20)

@@ -114,7 +114,7 @@ func (s *solver) encloseSet(t *intervalSystem, low, high *halfulp.Matrix, steps 
 			return fmt.Errorf("‖I - R A‖ + ‖|R| DA‖ ≤ %.2g only: %w", rho, ErrWide)
 		}
 	}
-	s.stats.Rho, _ = rho.Float64()
+	s.stats.Rho = measure(rho)
 	defer s.stage("refinement")
 
 	// A rounding of x leaves a residual that |R| makes larger by up to 2^cond.
@@ -193,12 +193,9 @@ func below(f halfulp.Format, mid, radius *big.Float) halfulp.Scalar {
 		v = new(big.Float).SetPrec(mid.Prec()+64).SetMode(big.ToNegativeInf).Sub(mid, radius)
 	}
 	z := halfulp.NewScalar(f, v)
-	if z.IsInf(1) {
-		if f.IsMP() {
-			return halfulp.NewScalar(f, v.SetMantExp(v, -1))
-		}
-		t, ulp := overflow(f, false)
-		return halfulp.NewScalar(f, t.Sub(t, ulp.SetMantExp(ulp, -1)))
+	if z.IsInf(1) { // the largest number is less than v
+		t, spacing := border(f)
+		return halfulp.NewScalar(f, exactSub(t, spacing.SetMantExp(spacing, -1)))
 	}
 	if z.IsInf(-1) {
 		return z

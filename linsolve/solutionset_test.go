@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // inside fails unless the rational solution lies between the bounds.
@@ -48,7 +49,7 @@ func widths(lower, upper *halfulp.Matrix) (most float64) {
 }
 
 func TestEnclose(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	t.Log("seed", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, f := range formats {
@@ -99,7 +100,7 @@ func TestEnclose(t *testing.T) {
 }
 
 func TestEncloseSet(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, f := range formats {
 		for trial := range testlength.Of(4, 12, 100) {
@@ -186,7 +187,20 @@ func TestBelow(t *testing.T) {
 			t.Errorf("below %.3g: %v, want %g", c.x, z, c.want)
 		}
 	}
-	r := rand.New(rand.NewPCG(9, 10))
+	for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.TD, halfulp.QD} {
+		least, spacing := border(f)
+		half := new(big.Float).SetMantExp(spacing, -1)
+		largest := exactSub(least, half) // the largest number
+		for _, x := range []*big.Float{largest, exactAdd(largest, new(big.Float).SetMantExp(half, -9)), least, exactAdd(least, spacing), power(2000)} {
+			if z := below(f, x, new(big.Float)); z.Big().Cmp(largest) != 0 {
+				t.Errorf("%v: below %.40g: %s, want %.40g", f, x, z.Hex(), largest)
+			}
+			if z := below(f, new(big.Float).Neg(x), new(big.Float)); z.IsInf(-1) != (x != largest) {
+				t.Errorf("%v: below -%.40g: %s", f, x, z.Hex())
+			}
+		}
+	}
+	r := testseed.Rand(t, 9, 10)
 	for _, f := range formats {
 		for range 200 {
 			x := new(big.Float).SetPrec(900).SetMantExp(big.NewFloat(r.NormFloat64()), r.IntN(300)-150)

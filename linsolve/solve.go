@@ -48,17 +48,23 @@ type Proof struct {
 	// Cond is a bound of the condition number ‖F‖ ‖F^-1‖ in the maximum norm, three digits, for the
 	// matrix F that powers of two before and behind A bring near 1. With one right-hand side and
 	// orders around 1000 it may be larger by four digits.
-	Cond      string  `json:"scaled_condition_at_most,omitempty"`
-	Rounds    int     `json:"decompositions,omitempty"` // in float64, for the approximate inverse
-	Rho       float64 `json:"rho,omitempty"`            // bound of ‖I - R A‖
-	Steps     int     `json:"steps,omitempty"`          // of refinement
-	Precision int     `json:"precision,omitempty"`      // bits that were worked with last
-	Primes    int     `json:"primes,omitempty"`         // modulo which A was decomposed
-	Solved    int     `json:"exact_columns,omitempty"`  // columns that solve the system exactly
+	Cond      string          `json:"scaled_condition_at_most,omitempty"`
+	Rounds    int             `json:"decompositions,omitempty"` // in float64, for the approximate inverse
+	Rho       halfulp.Measure `json:"rho,omitempty"`            // bound of ‖I - R A‖
+	Steps     int             `json:"steps,omitempty"`          // of refinement
+	Precision int             `json:"precision,omitempty"`      // bits that were worked with last
+	Primes    int             `json:"primes,omitempty"`         // modulo which A was decomposed
+	Solved    int             `json:"exact_columns,omitempty"`  // columns that solve the system exactly
 	// zeros and ties in others, by p-adic digits
 	Ties      int `json:"exact_entries,omitempty"`
 	Digits    int `json:"p_adic_digits,omitempty"` // that this took
 	Undecided int `json:"undecided,omitempty"`     // entries of Expm that seem to be 0 or ties
+}
+
+// measure returns a bound for statistics.
+func measure(x *big.Float) halfulp.Measure {
+	v, _ := x.Float64()
+	return halfulp.Measure(v)
 }
 
 // Method is the method in Stats.
@@ -475,7 +481,7 @@ func (s *solver) condition(a *halfulp.Matrix, p *approximate) (cond int) {
 
 // note is condition for bounds of ‖R‖ and ‖F‖.
 func (s *solver) note(rounds int, rho float64, norm, of *big.Float) (cond int) {
-	s.stats.Rounds, s.stats.Rho = rounds, rho
+	s.stats.Rounds, s.stats.Rho = rounds, halfulp.Measure(rho)
 	// ‖F^-1‖ ≤ ‖R‖ / (1 - rho), and rho < 1/2.
 	bound := upper().Mul(upper().Mul(norm, of), big.NewFloat(1+2*rho))
 	s.stats.Cond = bound.Text('g', 3)

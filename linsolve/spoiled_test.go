@@ -3,7 +3,6 @@ package linsolve
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp"
@@ -13,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // A spoiled place has seeds that spoil has changed: what is proved of them has to hold, or nothing
@@ -55,7 +55,7 @@ var spoils = []float64{0x1p-40, 0x1p-20, 0x1p-12, 0x1p-9, 0x1p-8 - 0x1p-14, 0x1p
 // TestTracedSpoiled encloses determinants by seeds of all qualities: not at all by those that are
 // no good.
 func TestTracedSpoiled(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+	r := testseed.Rand(t, 1, 2)
 	gputest.OnDevices(t, 12, 40, func(t *testing.T, n int) {
 		a := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64())
 		want, on := lintest.Of(a).Det(), put(t, a)

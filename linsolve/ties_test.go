@@ -9,12 +9,13 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestTiesOfFactors has factors with zeros and numbers halfway between two of the format, and
 // others that differ from such by little, more or less than an enclosure tells at first.
 func TestTiesOfFactors(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	ties, near := 0, 0
 	for trial := range testlength.Of(6, 24, 200) {
@@ -74,7 +75,7 @@ func TestTiesOfFactors(t *testing.T) {
 // TestLeastDistances has an entry N/D of L as near to a tie as one with that D can be, for all
 // sizes of D: at some of them a bound of the integer that tells them apart is just above 1.
 func TestLeastDistances(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 3))
+	r := testseed.Rand(t, 1, 3)
 	for k := range 300 {
 		for _, off := range []int64{-1, 1} {
 			d := new(big.Int).Lsh(big.NewInt(1), uint(k+1))

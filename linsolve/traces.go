@@ -316,7 +316,7 @@ func (r *residue) learn(size *big.Float) (h *big.Float) {
 	// The trace of what rounding takes is 2^-bits √n ‖E'‖ at most.
 	h.Add(h, upper().Mul(size, exp2(order/2+1-r.bits)))
 	r.t.rho = upper().Add(size, h) // of E' as well
-	r.t.s.stats.Rho, _ = r.t.rho.Float64()
+	r.t.s.stats.Rho = measure(r.t.rho)
 	return h
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // tracedOn returns a solver at the place of a matrix.
@@ -29,7 +30,7 @@ func tracedOn(t *testing.T, a *halfulp.Matrix) *solver {
 // TestTraced encloses determinants by traces: the exact ones lie inside, and the ends near each
 // other.
 func TestTraced(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 1))
 	gputest.OnDevices(t, 12, 60, func(t *testing.T, n int) {
 		for family, a := range map[string]*halfulp.Matrix{

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/bits"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Accuracy says how near numbers in some format are to exact values. An ulp is 2^(e-p) for an exact
@@ -17,9 +20,9 @@ type Accuracy struct {
 	Faithful int `json:"faithful"` // of the others, those less than an ulp away
 	Wrong    int `json:"wrong"`
 	// 0 if all are correctly rounded; +Inf for NaN and wrong infinities
-	Largest float64 `json:"largest_error_ulps"`
-	Row     int     `json:"row"` // where that is, counted from 0
-	Col     int     `json:"col"`
+	Largest halfulp.Measure `json:"largest_error_ulps"`
+	Row     int             `json:"row"` // where that is, counted from 0
+	Col     int             `json:"col"`
 }
 
 // VerifySolution compares X with the solution of A X = B, in the format of X. Nothing is assumed of
@@ -29,9 +32,24 @@ func VerifySolution(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, St
 		panic(errShape)
 	}
 	var known system
-	return verify("VerifySolution", x, opt, func(s *solver, on []*halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
-		known.a = on[0]
-		return s.solveAgain(&known, on[1], f)
+	return verify("VerifySolution", x, opt, exactValues{
+		rounded: func(s *solver, on []*halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
+			known.a = on[0]
+			return s.solveAgain(&known, on[1], f)
+		},
+		// A^-1 b - t is the solution of A y = b - A t.
+		less: func(s *solver, on []*halfulp.Matrix, j int, t *halfulp.Matrix) (*halfulp.Matrix, error) {
+			b := on[1].Slice(0, t.Rows(), j, j+1)
+			f, err := wide(exactResidualBits(on[0], t, b))
+			if err != nil {
+				return nil, err
+			}
+			r := halfulp.NewMatrix(f, t.Rows(), 1)
+			if err := s.gemm(-1, on[0], t, 1, b, r); err != nil {
+				return nil, err
+			}
+			return s.solveAgain(&known, r, halfulp.MP(halfulp.MinPrec))
+		},
 	}, a, b)
 }
 
@@ -40,23 +58,59 @@ func VerifyProduct(a, b, c *halfulp.Matrix, opt *halfulp.Options) (Accuracy, Sta
 	if a.Cols() != b.Rows() || c.Rows() != a.Rows() || c.Cols() != b.Cols() {
 		panic(errShape)
 	}
-	return verify("VerifyProduct", c, opt, func(s *solver, on []*halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
-		s.vanish = true
-		z := halfulp.NewMatrix(f, c.Rows(), c.Cols())
-		return z, s.gemm(1, on[0], on[1], 0, nil, z)
+	return verify("VerifyProduct", c, opt, exactValues{
+		rounded: func(s *solver, on []*halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
+			s.vanish = true
+			z := halfulp.NewMatrix(f, c.Rows(), c.Cols())
+			return z, s.gemm(1, on[0], on[1], 0, nil, z)
+		},
+		less: func(s *solver, on []*halfulp.Matrix, j int, t *halfulp.Matrix) (*halfulp.Matrix, error) {
+			z := halfulp.NewMatrix(halfulp.MP(halfulp.MinPrec), c.Rows(), 1)
+			return z, s.gemm(1, on[0], on[1].Slice(0, b.Rows(), j, j+1), -1, t, z)
+		},
 	}, a, b)
 }
 
-// verify compares x with what compute returns in the format of x, and where they differ with that
-// in a wider one.
-func verify(name string, x *halfulp.Matrix, opt *halfulp.Options,
-	compute func(s *solver, on []*halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error), operands ...*halfulp.Matrix) (Accuracy, Stats, error) {
+// exactResidualBits returns how many bits hold every entry of b - A t, for columns b and t.
+func exactResidualBits(a, t, b *halfulp.Matrix) int64 {
+	m, v, right := raw.Matrix(a), raw.Matrix(t), raw.Matrix(b)
+	most := int64(0)
+	for i := range m.Rows {
+		top, low := int64(math.MinInt64), int64(math.MaxInt64)
+		if c, t, l := right.Arr.Span(right.At(i, 0)); c == num.Finite {
+			top, low = t, l
+		}
+		for k := range m.Cols {
+			c, t, l := m.Arr.Span(m.At(i, k))
+			d, u, n := v.Arr.Span(v.At(k, 0))
+			if c == num.Finite && d == num.Finite {
+				top, low = max(top, t+u), min(low, l+n)
+			}
+		}
+		if top > low {
+			most = max(most, top-low)
+		}
+	}
+	return most + int64(bits.Len(uint(m.Cols))) + 1
+}
+
+// exactValues are what entries of a matrix are compared with.
+type exactValues struct {
+	// rounded returns them correctly rounded to a format.
+	rounded func(s *solver, on []*halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error)
+	// less returns the values of column j less the numbers of the column t, with the right signs.
+	less func(s *solver, on []*halfulp.Matrix, j int, t *halfulp.Matrix) (*halfulp.Matrix, error)
+}
+
+// verify compares x with exact values rounded to the format of x and, where they differ, with the
+// values themselves.
+func verify(name string, x *halfulp.Matrix, opt *halfulp.Options, exact exactValues, operands ...*halfulp.Matrix) (Accuracy, Stats, error) {
 	s, on, err := begin(name, opt, append(operands, x)...)
 	if err != nil {
 		return Accuracy{}, Stats{}, err
 	}
-	x = on[len(operands)]
-	z, err := compute(s, on[:len(operands)], x.Format())
+	x, on = on[len(operands)], on[:len(operands)]
+	z, err := exact.rounded(s, on, x.Format())
 	if err != nil {
 		return Accuracy{}, s.stats, fmt.Errorf("%s: %w", name, err)
 	}
@@ -72,30 +126,81 @@ func verify(name string, x *halfulp.Matrix, opt *halfulp.Options,
 		}
 	}
 	if len(others) > 0 {
-		wide, err := compute(s, on[:len(operands)], halfulp.MP(uint(min(x.Format().Bits()+64, maxBits))))
-		if err != nil {
+		if err := v.measure(s, x, exact, on, others); err != nil {
 			return Accuracy{}, s.stats, fmt.Errorf("%s: %w", name, err)
 		}
-		v.measure(x, wide, others)
 	}
 	s.finished()
 	return v, s.stats, nil
 }
 
-// measure adds the errors of some entries of x, by values with some more bits.
-func (v *Accuracy) measure(x, wide *halfulp.Matrix, entries [][2]int) {
-	for _, at := range entries {
-		i, j := at[0], at[1]
-		e := ulps(x.At(i, j), wide.At(i, j))
-		if e < 1 {
+// measure adds the errors of some entries of x.
+//
+// They come from exact values w rounded to 64 bits more. Two questions are left to the values
+// themselves: whether one that rounds to a power of two lies below it, where ulps are half as
+// large, and whether an error that is an ulp, as far as w tells, is less.
+func (v *Accuracy) measure(s *solver, x *halfulp.Matrix, exact exactValues, on []*halfulp.Matrix, entries [][2]int) error {
+	wide, err := exact.rounded(s, on, halfulp.MP(uint(min(x.Format().Bits()+64, maxBits))))
+	if err != nil {
+		return err
+	}
+	errors := make([]*entryError, len(entries))
+	for k, at := range entries {
+		errors[k] = newEntryError(at, x.At(at[0], at[1]), wide.At(at[0], at[1]))
+	}
+	// ask has the values compared with numbers, nil for none: after does with their signs what is
+	// to be done.
+	ask := func(number func(e *entryError) *big.Float, after func(e *entryError, sign int)) error {
+		columns := make([][]*entryError, x.Cols())
+		for _, e := range errors {
+			if number(e) != nil {
+				columns[e.at[1]] = append(columns[e.at[1]], e)
+			}
+		}
+		for j, asked := range columns {
+			if len(asked) == 0 {
+				continue
+			}
+			t := make([]*big.Float, x.Rows())
+			prec := uint(halfulp.MinPrec)
+			for i := range t {
+				t[i] = new(big.Float)
+			}
+			for _, e := range asked {
+				t[e.at[0]] = number(e)
+				prec = max(prec, t[e.at[0]].MinPrec())
+			}
+			if prec > halfulp.MaxPrec {
+				return fmt.Errorf("%d bits: %w", prec, ErrRange)
+			}
+			d, err := exact.less(s, on, j, halfulp.NewMatrixBig(halfulp.MP(prec), len(t), 1, t))
+			if err != nil {
+				return err
+			}
+			for _, e := range asked {
+				after(e, d.Big(e.at[0], 0).Sign())
+			}
+		}
+		return nil
+	}
+	if err := ask((*entryError).power, (*entryError).side); err != nil {
+		return err
+	}
+	if err := ask((*entryError).limit, (*entryError).reaches); err != nil {
+		return err
+	}
+	for _, e := range errors {
+		size := e.ulps()
+		if size < 1 {
 			v.Faithful++
 		} else {
 			v.Wrong++
 		}
-		if e > v.Largest {
-			v.Largest, v.Row, v.Col = e, i, j
+		if size > v.Largest {
+			v.Largest, v.Row, v.Col = size, e.at[0], e.at[1]
 		}
 	}
+	return nil
 }
 
 // equal reports whether x and y are one number, or both NaN.
@@ -106,28 +211,97 @@ func equal(x, y halfulp.Scalar) bool {
 	return x.Big().Cmp(y.Big()) == 0
 }
 
-// ulps returns the distance of x from an exact value in ulps of the format of x.
-func ulps(x, exact halfulp.Scalar) float64 {
-	if x.IsNaN() || x.IsInf(0) || exact.IsNaN() || exact.IsInf(0) {
-		return math.Inf(1)
-	}
-	f, w := x.Format(), exact.Big()
-	least := math.MinInt
+// entryError is the error of a number x of some format: its distance from an exact value, which is
+// w rounded to the nearest number of more bits.
+type entryError struct {
+	at       [2]int // row and column
+	infinite bool   // all else is not set
+	x, w     *big.Float
+	bits     int        // of the format of w
+	least    int        // an ulp is at least 2^least
+	ulp      int        // an ulp of the value is 2^ulp, if w is no power of two
+	d        *big.Float // w - x
+	// 1 and -1: the error is known to be an ulp or more, or less
+	verdict int
+}
+
+func newEntryError(at [2]int, x, w halfulp.Scalar) *entryError {
+	e := &entryError{at: at, bits: w.Format().Bits(), least: math.MinInt}
+	f := x.Format()
 	switch {
 	case f == halfulp.Float32:
-		least = -149
+		e.least = -149
 	case !f.IsMP():
-		least = -1074
+		e.least = -1074
 	}
-	ulp := least
-	if w.Sign() != 0 {
-		ulp = max(least, w.MantExp(nil)-f.Bits())
-	} else if f.IsMP() {
-		return math.Inf(1) // there is no smallest number
+	// MP has no smallest number.
+	if x.IsNaN() || x.IsInf(0) || w.IsNaN() || w.IsInf(0) || isZero(w) && f.IsMP() {
+		e.infinite = true
+		return e
 	}
-	d := x.Big()
-	d = new(big.Float).SetPrec(64).Sub(d, w) // exact if x is near
-	d.Abs(d).SetMantExp(d, -ulp)
-	e, _ := d.Float64()
+	e.x, e.w = x.Big(), w.Big()
+	e.ulp = e.least
+	if e.w.Sign() != 0 {
+		e.ulp = max(e.least, e.w.MantExp(nil)-f.Bits())
+	}
+	// Exact, unless x and w are so far apart that rounding does not matter.
+	prec := exactPrec(e.x, e.w)
+	if most := uint(4*e.bits + 1<<13); prec > most {
+		prec = most
+	}
+	e.d = new(big.Float).SetPrec(prec).Sub(e.w, e.x)
 	return e
+}
+
+// power returns w if it is a power of two, below which ulps are smaller.
+func (e *entryError) power() *big.Float {
+	if e.infinite || e.w.MinPrec() != 1 || e.ulp == e.least {
+		return nil
+	}
+	return e.w
+}
+
+// side takes the sign of the value less w.
+func (e *entryError) side(sign int) {
+	if sign == -e.w.Sign() {
+		e.ulp--
+	}
+}
+
+// limit returns the number an ulp away from x on the side of the value, unless w tells that the
+// error is less, or more.
+func (e *entryError) limit() *big.Float {
+	if e.infinite || e.d.Sign() == 0 { // the error is below that of w
+		return nil
+	}
+	ulp := new(big.Float).SetMantExp(big.NewFloat(float64(e.d.Sign())), e.ulp)
+	off := new(big.Float).SetPrec(64).Sub(ulp, e.d)
+	if off.Sign() != 0 && (e.w.Sign() == 0 || off.MantExp(nil) > e.w.MantExp(nil)-e.bits+1) {
+		return nil
+	}
+	return exactAdd(e.x, ulp)
+}
+
+// reaches takes the sign of the value less the limit.
+func (e *entryError) reaches(sign int) {
+	e.verdict = 1
+	if sign == -e.d.Sign() {
+		e.verdict = -1
+	}
+}
+
+// ulps returns the error in ulps, at least 1 if and only if it is.
+func (e *entryError) ulps() halfulp.Measure {
+	if e.infinite {
+		return halfulp.Measure(math.Inf(1))
+	}
+	d := new(big.Float).Abs(e.d)
+	size := measure(d.SetMantExp(d, -e.ulp))
+	switch less := halfulp.Measure(math.Nextafter(1, 0)); {
+	case e.verdict > 0:
+		return max(size, 1)
+	case e.verdict < 0 || d.Cmp(big.NewFloat(1)) < 0:
+		return min(size, less)
+	}
+	return size
 }

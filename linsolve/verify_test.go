@@ -40,12 +40,12 @@ func TestVerify(t *testing.T) {
 			move(2, 1, 100)
 			move(3, 0, -7)
 			v, _, err = right(x)
-			if err != nil || v.Wrong != 2 || v.Correct != 2*n-2 || v.Row != 2 || v.Col != 1 || math.Abs(v.Largest-100) > 0.51 {
+			if err != nil || v.Wrong != 2 || v.Correct != 2*n-2 || v.Row != 2 || v.Col != 1 || math.Abs(float64(v.Largest)-100) > 0.51 {
 				t.Fatalf("%v, %s: %+v, %v", f, name, v, err)
 			}
 			x.Set(5, 1, halfulp.NaN(f))
 			v, _, err = right(x)
-			if err != nil || v.Wrong != 3 || v.Row != 5 || !math.IsInf(v.Largest, 1) {
+			if err != nil || v.Wrong != 3 || v.Row != 5 || !math.IsInf(float64(v.Largest), 1) {
 				t.Fatalf("%v, %s: %+v, %v", f, name, v, err)
 			}
 		}
@@ -66,6 +66,78 @@ func TestVerify(t *testing.T) {
 		}
 		if v, _, err := VerifySolution(three, one, high, nil); err != nil || v.Faithful != 1 || v.Largest <= 0.5 || v.Largest >= 1 {
 			t.Fatalf("%v: %+v, %v", f, v, err)
+		}
+	}
+}
+
+// TestVerifyLimits has errors that are an ulp, or differ from it by less than the values rounded to
+// any usual number of bits tell, and values around powers of two, where ulps change.
+func TestVerifyLimits(t *testing.T) {
+	power := func(e int) *big.Float { return new(big.Float).SetMantExp(big.NewFloat(1), e) }
+	for _, f := range []halfulp.Format{halfulp.Float64, halfulp.Float32, halfulp.DD, halfulp.QD, halfulp.MP(10)} {
+		p := f.Bits()
+		for _, c := range []struct {
+			name  string
+			value *big.Float // without what is added
+			x     *big.Float
+		}{
+			{"an ulp above x", exactAdd(power(9), power(10-p)), power(9)},
+			{"an ulp below x", exactAdd(power(9), power(11-p)), exactAdd(power(9), power(12-p))},
+			{"the next number", exactAdd(power(9), power(10-p)), exactAdd(power(9), power(11-p))},
+			{"a power of two, x an ulp above", power(9), exactAdd(power(9), power(10-p))},
+			{"a power of two, x an ulp below", power(9), exactSub(power(9), power(9-p))},
+			{"a power of two, x two ulps below", power(9), exactSub(power(9), power(10-p))},
+		} {
+			for _, d := range []int{0, -(p + 62), -(p + 65), -1500} {
+				for _, side := range []float64{1, -1} {
+					for _, sign := range []float64{1, -1} {
+						value := new(big.Float).Copy(c.value)
+						if d != 0 {
+							value = exactAdd(value, new(big.Float).SetMantExp(big.NewFloat(side), d))
+						}
+						// The error in ulps of the value, exactly.
+						ulp := value.MantExp(nil) - p
+						want := exactSub(value, c.x)
+						want.Abs(want).SetMantExp(want, -ulp)
+						wrong := want.Cmp(big.NewFloat(1)) >= 0
+						value.Mul(value, big.NewFloat(sign))
+						x := halfulp.NewMatrix(f, 2, 2)
+						x.SetBig(1, 1, new(big.Float).Mul(c.x, big.NewFloat(sign)))
+						x.SetFloat64(0, 0, 3) // all of it is right
+						x.SetFloat64(1, 0, 5)
+						x.SetFloat64(0, 1, 7)
+						exact := rowsOf([]*big.Float{big.NewFloat(3), big.NewFloat(7)}, []*big.Float{big.NewFloat(5), value})
+						a := rowsOf([]*big.Float{big.NewFloat(3), big.NewFloat(1)}, []*big.Float{big.NewFloat(1), big.NewFloat(2)})
+						b := halfulp.NewMatrix(halfulp.MP(borderBits), 2, 2)
+						if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, exact, halfulp.Float(0), nil, b, nil); err != nil {
+							t.Fatal(err)
+						}
+						inverse := rowsOf([]*big.Float{big.NewFloat(1), new(big.Float)}, []*big.Float{big.NewFloat(0.5), big.NewFloat(1)})
+						factor := halfulp.NewMatrix(halfulp.MP(borderBits), 2, 2) // inverse factor = exact
+						for j := range 2 {
+							factor.SetBig(0, j, exact.Big(0, j))
+							factor.SetBig(1, j, exactSub(exact.Big(1, j), exactMul(exact.Big(0, j), big.NewFloat(0.5))))
+						}
+						for name, verified := range map[string]func() (Accuracy, Stats, error){
+							"solution": func() (Accuracy, Stats, error) { return VerifySolution(a, b, x, nil) },
+							"product":  func() (Accuracy, Stats, error) { return VerifyProduct(inverse, factor, x, nil) },
+						} {
+							v, _, err := verified()
+							if err != nil {
+								t.Fatal(err)
+							}
+							correct := equal(x.At(1, 1), halfulp.NewScalar(f, value))
+							size, _ := want.Float64()
+							if correct {
+								size, wrong = 0, false
+							}
+							if v.Correct+v.Faithful+v.Wrong != 4 || (v.Wrong == 1) != wrong || (v.Correct == 4) != correct || v.Wrong > 0 != (v.Largest >= 1) || math.Abs(float64(v.Largest)-size) > 0x1p-50 {
+								t.Errorf("%v, %s, %s, %+g 2^%d, sign %g: %+v, want %g ulps, wrong: %v", f, name, c.name, side, d, sign, v, size, wrong)
+							}
+						}
+					}
+				}
+			}
 		}
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lines"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 const (
@@ -237,7 +237,7 @@ func TestRoundTrip(t *testing.T) {
 // error far behind and with repeated entries in different pieces.
 func TestPieces(t *testing.T) {
 	const n = 250
-	r := rand.New(rand.NewPCG(5, 0))
+	r := testseed.Rand(t, 5, 0)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%d %d %d\n", coordBanner, n, n, 3*n*n/2)
 	want := make([]*big.Rat, n*n)
@@ -399,7 +399,7 @@ func BenchmarkWrite(b *testing.B) {
 
 // TestWordEnd pits wordEnd against bytes one by one, of all values.
 func TestWordEnd(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 5))
+	random := testseed.Rand(t, 3, 5)
 	for range 20000 {
 		text := make([]byte, random.IntN(40))
 		for i := range text {

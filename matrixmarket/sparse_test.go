@@ -2,11 +2,11 @@ package matrixmarket
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // wantEntries compares entries with a dense matrix: they are sorted, no place is there twice, and
@@ -27,7 +27,7 @@ func wantEntries(t *testing.T, name string, a *Sparse, want *halfulp.Matrix) {
 
 // TestReadSparse compares sparse with dense matrices.
 func TestReadSparse(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 7))
+	r := testseed.Rand(t, 7, 7)
 	for _, kind := range []string{"real general", "integer symmetric", "real skew-symmetric", "pattern general", "pattern symmetric", "real general in 40 digits"} {
 		kind, long := strings.CutSuffix(kind, " in 40 digits")
 		for n := range 9 {

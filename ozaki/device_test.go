@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // eachDevice runs f on the machine's GPU, if there is one, and on a device whose kernels are
@@ -135,7 +136,7 @@ func embedded(m *halfulp.Matrix) *halfulp.Matrix {
 // of the CPU's, and that those by cuBLAS keep the bounds.
 func TestDeviceGemm(t *testing.T) {
 	eachDevice(t, func(t *testing.T, real bool) {
-		rng := rand.New(rand.NewPCG(7, 8))
+		rng := testseed.Rand(t, 7, 8)
 		shapes := [][3]int{{1, 1, 1}, {3, 5, 2}, {17, 33, 9}, {5, 300, 7}, {20, 65, 31}}
 		every := 4 // of them is tried
 		if real {
@@ -268,7 +269,7 @@ func compareDoubleFloat(t *testing.T, name string, tA, tB halfulp.Transpose, alp
 // two slices by six leave nothing to the remainders.
 func TestDeviceExact(t *testing.T) {
 	eachDevice(t, func(t *testing.T, real bool) {
-		rng := rand.New(rand.NewPCG(3, 4))
+		rng := testseed.Rand(t, 3, 4)
 		shapes := [][3]int{{9, 200, 8}}
 		if real {
 			shapes = [][3]int{{100, 4096, 120}, {200, 2048, 150}, {40, 511, 40}}
@@ -311,7 +312,7 @@ func TestDeviceExact(t *testing.T) {
 // TestDeviceTolerance checks that the number of slices is the CPU's.
 func TestDeviceTolerance(t *testing.T) {
 	eachDevice(t, func(t *testing.T, _ bool) {
-		rng := rand.New(rand.NewPCG(5, 6))
+		rng := testseed.Rand(t, 5, 6)
 		a, b := testMatrix(rng, 20, 700, 1), testMatrix(rng, 700, 10, 1)
 		for _, tolerance := range []float64{1e-3, 1e-7, 1e-12, 1e-30} {
 			var slices [2]int
@@ -338,7 +339,7 @@ func TestDeviceTolerance(t *testing.T) {
 // TestDeviceDegenerate checks products with nothing to multiply, and an infinite α.
 func TestDeviceDegenerate(t *testing.T) {
 	eachDevice(t, func(t *testing.T, real bool) {
-		rng := rand.New(rand.NewPCG(9, 9))
+		rng := testseed.Rand(t, 9, 9)
 		for _, s := range [][3]int{{0, 3, 2}, {3, 0, 2}, {3, 2, 0}, {0, 0, 0}, {4, 3, 5}} {
 			for _, alpha := range []float64{0, 1, math.Inf(-1), math.NaN()} {
 				for _, beta := range []float64{0, 1, -2.5, math.Inf(1)} {
@@ -361,7 +362,7 @@ func TestDeviceDegenerate(t *testing.T) {
 // TestDeviceFloat32 checks operands of float32.
 func TestDeviceFloat32(t *testing.T) {
 	eachDevice(t, func(t *testing.T, real bool) {
-		rng := rand.New(rand.NewPCG(2, 9))
+		rng := testseed.Rand(t, 2, 9)
 		a, b := testMatrix(rng, 30, 70, 2).Convert(halfulp.Float32), testMatrix(rng, 70, 20, 2)
 		c := halfulp.NewMatrix(halfulp.Float64, 30, 20)
 		compareDevice(t, "float32", real, halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 0, c, Options{Slices: 4})
@@ -424,7 +425,7 @@ func TestDeviceErrors(t *testing.T) {
 // on the host and on GPUs alike, and that nothing stays in a GPU's memory.
 func TestDeviceAliasing(t *testing.T) {
 	eachDevice(t, func(t *testing.T, _ bool) {
-		rng := rand.New(rand.NewPCG(23, 24))
+		rng := testseed.Rand(t, 23, 24)
 		all := testMatrix(rng, 40, 30, 1)
 		x := on(t, all)
 		view := func(m *halfulp.Matrix, i, j int) *halfulp.Matrix { return m.Slice(i, i+20, j, j+20) }
@@ -466,7 +467,7 @@ func TestDeviceAliasing(t *testing.T) {
 // TestDeviceProgress checks that products in parts tell of each, and end once they are cancelled.
 func TestDeviceProgress(t *testing.T) {
 	eachDevice(t, func(t *testing.T, _ bool) {
-		rng := rand.New(rand.NewPCG(25, 26))
+		rng := testseed.Rand(t, 25, 26)
 		a, b, c := testMatrix(rng, 300, 40, 1), testMatrix(rng, 40, 150, 1), halfulp.NewMatrix(halfulp.Float64, 300, 150)
 		for where, m := range map[string][3]*halfulp.Matrix{"the host": {a, b, c}, "a GPU": {on(t, a), on(t, b), on(t, c)}} {
 			for name, gemm := range map[string]func(halfulp.Transpose, halfulp.Transpose, float64, *halfulp.Matrix, *halfulp.Matrix, float64, *halfulp.Matrix, *Options) (Stats, error){
@@ -501,7 +502,7 @@ func TestDeviceProgress(t *testing.T) {
 // TestSanitizeDevice is small enough for compute-sanitizer.
 func TestSanitizeDevice(t *testing.T) {
 	gputest.Machine(t)
-	rng := rand.New(rand.NewPCG(1, 3))
+	rng := testseed.Rand(t, 1, 3)
 	for _, f := range families {
 		for i, s := range [][3]int{{1, 1, 1}, {5, 70, 3}, {130, 33, 67}} {
 			a, b, c := f.draw(rng, s[0], s[1]), f.draw(rng, s[1], s[2]), f.draw(rng, s[0], s[2])
@@ -526,7 +527,7 @@ func TestSanitizeDevice(t *testing.T) {
 // TestDeviceParts checks results in parts, and sums of products that do not come all at a time.
 func TestDeviceParts(t *testing.T) {
 	eachDevice(t, func(t *testing.T, _ bool) {
-		rng := rand.New(rand.NewPCG(11, 12))
+		rng := testseed.Rand(t, 11, 12)
 		a, b, c := testMatrix(rng, 300, 40, 1), testMatrix(rng, 40, 150, 1), testMatrix(rng, 300, 150, 1)
 		var results, bounds [2]*halfulp.Matrix
 		for i, device := range []halfulp.Device{"cpu", "cuda:0"} {
@@ -546,7 +547,7 @@ func TestDeviceParts(t *testing.T) {
 // TestDeviceLarge checks products of matrices that do not fit a GPU's memory.
 func TestDeviceLarge(t *testing.T) {
 	defer mem.Substitute(newSmallReference(t, 1200<<10))()
-	rng := rand.New(rand.NewPCG(17, 18))
+	rng := testseed.Rand(t, 17, 18)
 	a, b, c := testMatrix(rng, 300, 40, 1), testMatrix(rng, 40, 160, 1), testMatrix(rng, 300, 160, 1)
 	double := func(opt *Options, c *halfulp.Matrix) (Stats, error) {
 		return GemmDoubleFloat(halfulp.Trans, halfulp.NoTrans, -3, a.T(), b, 0.5, c, opt)
@@ -594,7 +595,7 @@ func TestDeviceLarge(t *testing.T) {
 // TestDeviceZeroSlices checks that products with slices of zeros are left out of large products.
 func TestDeviceZeroSlices(t *testing.T) {
 	gputest.Machine(t)
-	rng := rand.New(rand.NewPCG(13, 14))
+	rng := testseed.Rand(t, 13, 14)
 	integers := with(0, func(rng *rand.Rand, _, _ int, _ float64) float64 { return float64(rng.IntN(100) - 50) })
 	a, b := integers(rng, 1000, 1000), integers(rng, 1000, 1000)
 	want, got := halfulp.NewMatrix(halfulp.Float64, 1000, 1000), halfulp.NewMatrix(halfulp.Float64, 1000, 1000)

@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // testMatrix returns a rows x cols matrix of (ru - 0.5) exp(phi rn), as paper 002 has it.
@@ -72,7 +73,7 @@ func checkBound(t *testing.T, name string, alpha float64, a, b *halfulp.Matrix, 
 }
 
 func TestGemmWithinBound(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := testseed.Rand(t, 1, 2)
 	for _, shape := range [][3]int{{1, 1, 1}, {3, 5, 2}, {17, 33, 9}, {5, 300, 7}, {20, 65, 9}} {
 		for slices := 0; slices <= 9; slices++ { // 0: double-float
 			for _, phi := range []float64{0.1, 2, 20} {
@@ -89,7 +90,7 @@ func TestGemmWithinBound(t *testing.T) {
 // TestAdversaries checks entries against their bounds where rows and columns are of all
 // kinds: zeros, 1e300 beside 1e-300, subnormal numbers, random bits.
 func TestAdversaries(t *testing.T) {
-	rng := rand.New(rand.NewPCG(31, 32))
+	rng := testseed.Rand(t, 31, 32)
 	for _, kindA := range adversaryKinds {
 		for _, kindB := range adversaryKinds {
 			for _, k := range []int{1, 7, 37} {
@@ -122,7 +123,7 @@ func TestAdversaries(t *testing.T) {
 // TestScaling checks that powers of two on rows of A and columns of B come out again, bit for
 // bit, and that rows and columns of zeros give zeros with bounds of zero.
 func TestScaling(t *testing.T) {
-	rng := rand.New(rand.NewPCG(41, 42))
+	rng := testseed.Rand(t, 41, 42)
 	a, b := testMatrix(rng, 7, 50, 1), testMatrix(rng, 50, 6, 1)
 	c, scaled := halfulp.NewMatrix(halfulp.Float64, 7, 6), halfulp.NewMatrix(halfulp.Float64, 7, 6)
 	bound := scaled.Clone()
@@ -170,7 +171,7 @@ func mustGemm(t *testing.T, tA, tB halfulp.Transpose, alpha float64, a, b *halfu
 // TestReproducible checks that levels, threads, parts, transposes, views and overlapping
 // operands change no bit.
 func TestReproducible(t *testing.T) {
-	rng := rand.New(rand.NewPCG(51, 52))
+	rng := testseed.Rand(t, 51, 52)
 	for _, n := range [][3]int{{40, 300, 30}, {45, 45, 45}} {
 		m, k, n := n[0], n[1], n[2]
 		a, b, c := testMatrix(rng, m, k, 1), testMatrix(rng, k, n, 1), testMatrix(rng, m, n, 1)
@@ -236,7 +237,7 @@ func TestReproducible(t *testing.T) {
 // TestDoubleFloat checks the accuracy of double-float products, and that levels, threads and
 // parts change no bit.
 func TestDoubleFloat(t *testing.T) {
-	rng := rand.New(rand.NewPCG(91, 92))
+	rng := testseed.Rand(t, 91, 92)
 	a, b, c := testMatrix(rng, 21, 300, 1), testMatrix(rng, 300, 13, 1), testMatrix(rng, 21, 13, 1)
 	want := c.Clone()
 	if _, err := GemmDoubleFloat('N', 'N', 2, a, b, -1, want, nil); err != nil {
@@ -267,7 +268,7 @@ func TestDoubleFloat(t *testing.T) {
 
 // TestSparse checks that zero slices are left out: integers need one slice.
 func TestSparse(t *testing.T) {
-	rng := rand.New(rand.NewPCG(61, 62))
+	rng := testseed.Rand(t, 61, 62)
 	a, b := halfulp.NewMatrix(halfulp.Float64, 30, 40), halfulp.NewMatrix(halfulp.Float64, 40, 20)
 	for h := range 40 {
 		for i := range 30 {
@@ -288,7 +289,7 @@ func TestSparse(t *testing.T) {
 
 // TestTolerance checks that the number of slices chosen is the smallest whose bound holds.
 func TestTolerance(t *testing.T) {
-	rng := rand.New(rand.NewPCG(71, 72))
+	rng := testseed.Rand(t, 71, 72)
 	a, b := testMatrix(rng, 20, 200, 1), testMatrix(rng, 200, 15, 1)
 	norm := func(x *halfulp.Vector) float64 {
 		s := 0.0
@@ -339,7 +340,7 @@ func TestTolerance(t *testing.T) {
 
 // TestMoreSlices checks on the paper's data that a bound is never above that of fewer slices.
 func TestMoreSlices(t *testing.T) {
-	rng := rand.New(rand.NewPCG(81, 82))
+	rng := testseed.Rand(t, 81, 82)
 	k := 2048
 	if testlength.Slow() {
 		k = 512
@@ -368,7 +369,7 @@ func TestEmpty(t *testing.T) {
 	for _, s := range [][3]int{{0, 0, 0}, {0, 3, 2}, {2, 3, 0}, {2, 0, 3}} {
 		a, b := halfulp.NewMatrix(halfulp.Float64, s[0], s[1]), halfulp.NewMatrix(halfulp.Float64, s[1], s[2])
 		c := halfulp.NewMatrix(halfulp.Float64, s[0], s[2])
-		fill(rand.New(rand.NewPCG(1, 1)), c, []float64{3}, 1)
+		fill(testseed.Rand(t, 1, 1), c, []float64{3}, 1)
 		bound := c.Clone()
 		for _, o := range []Options{{Slices: 3, Bound: bound}, {Tolerance: 1e-5}} {
 			mustGemm(t, 'N', 'N', 1, a, b, 0.5, c, &o)
@@ -407,7 +408,7 @@ func TestEmptyAtTheEnd(t *testing.T) {
 
 // TestBackwards has matrices of negative strides.
 func TestBackwards(t *testing.T) {
-	rng := rand.New(rand.NewPCG(71, 72))
+	rng := testseed.Rand(t, 71, 72)
 	x, y, z := halfulp.NewVector(halfulp.Float64, 9), halfulp.NewVector(halfulp.Float64, 1), halfulp.NewVector(halfulp.Float64, 9)
 	for _, v := range []*halfulp.Vector{x, y, z} {
 		for i := range v.Len() {
@@ -517,7 +518,7 @@ func TestErrors(t *testing.T) {
 // TestProgress checks that the share of the work done rises to 1 where there is nothing to do, and
 // in double-float arithmetic.
 func TestProgress(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 5))
+	rng := testseed.Rand(t, 3, 5)
 	for _, s := range [][3]int{{0, 3, 2}, {2, 3, 0}, {2, 0, 3}, {40, 30, 50}} {
 		for _, alpha := range []float64{0, 1, math.Inf(1)} {
 			for name, gemm := range map[string]func(halfulp.Transpose, halfulp.Transpose, float64, *halfulp.Matrix, *halfulp.Matrix, float64, *halfulp.Matrix, *Options) (Stats, error){

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // paperSlices is algorithm 2 of the paper for one row of A, or column of B: all slices, and all
@@ -127,7 +128,7 @@ var literalFamilies = []family{
 // TestLiteral compares products with the paper's algorithm, bit for bit, and their errors with the
 // bounds.
 func TestLiteral(t *testing.T) {
-	rng := rand.New(rand.NewPCG(111, 112))
+	rng := testseed.Rand(t, 111, 112)
 	for _, f := range literalFamilies {
 		for n, shape := range [][3]int{{1, 1, 1}, {3, 5, 2}, {6, 33, 4}, {4, 530, 3}, {18, 64, 5}} {
 			for slices := 1; slices <= 8; slices++ {
@@ -155,7 +156,7 @@ func TestLiteral(t *testing.T) {
 // TestLiteralExact checks that numbers of two slices are multiplied without error by three, though
 // the paper's slices are signed.
 func TestLiteralExact(t *testing.T) {
-	rng := rand.New(rand.NewPCG(113, 114))
+	rng := testseed.Rand(t, 113, 114)
 	for _, k := range []int{3, 64, 500} {
 		most := 1 << (2*sliceWidth(k) - 2)
 		draw := with(0, func(rng *rand.Rand, _, _ int, _ float64) float64 { return float64(rng.IntN(2*most+1) - most) })
@@ -170,7 +171,7 @@ func TestLiteralExact(t *testing.T) {
 // that those beyond are refused, on the CPU and on GPUs.
 func TestLiteralRange(t *testing.T) {
 	eachDevice(t, func(t *testing.T, _ bool) {
-		rng := rand.New(rand.NewPCG(115, 116))
+		rng := testseed.Rand(t, 115, 116)
 		for _, k := range []int{1, 65} {
 			for _, slices := range []int{1, 3, 40} {
 				width, sum := sliceWidth(k), int(math.Ceil(math.Log2(float64(k))))
@@ -277,7 +278,7 @@ func TestLiteralOptions(t *testing.T) {
 
 // TestLiteralReproducible checks that levels, threads, parts and transposes change no bit.
 func TestLiteralReproducible(t *testing.T) {
-	rng := rand.New(rand.NewPCG(117, 118))
+	rng := testseed.Rand(t, 117, 118)
 	a, b, c := testMatrix(rng, 45, 700, 1), testMatrix(rng, 700, 30, 1), testMatrix(rng, 45, 30, 1)
 	want := c.Clone()
 	mustGemm(t, 'N', 'N', 1.5, a, b, -0.5, want, &Options{Slices: 4, Split: Literal})
@@ -295,7 +296,7 @@ func TestLiteralReproducible(t *testing.T) {
 // TestDeviceLiteral checks that literal products and their bounds have the CPU's bits on GPUs.
 func TestDeviceLiteral(t *testing.T) {
 	eachDevice(t, func(t *testing.T, real bool) {
-		rng := rand.New(rand.NewPCG(119, 120))
+		rng := testseed.Rand(t, 119, 120)
 		shapes := [][3]int{{1, 1, 1}, {17, 33, 9}, {3, 530, 5}}
 		if real {
 			shapes = append(shapes, [3]int{130, 600, 67}, [3]int{64, 1030, 257}, [3]int{300, 3, 1}, [3]int{40, 9000, 50})
@@ -332,7 +333,7 @@ func TestDeviceLiteral(t *testing.T) {
 // when numbers are refused.
 func TestDeviceLiteralParts(t *testing.T) {
 	eachDevice(t, func(t *testing.T, _ bool) {
-		rng := rand.New(rand.NewPCG(121, 122))
+		rng := testseed.Rand(t, 121, 122)
 		a, b, c := testMatrix(rng, 300, 40, 1), testMatrix(rng, 40, 150, 1), testMatrix(rng, 300, 150, 1)
 		compareDevice(t, "parts", false, halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 1, c, Options{Slices: 4, Split: Literal, Options: halfulp.Options{MemoryLimit: 1}})
 		dev, err := mem.Open(0)

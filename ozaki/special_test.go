@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // fill sets some entries of m to numbers out of the ordinary.
@@ -23,7 +24,7 @@ func fill(rng *rand.Rand, m *halfulp.Matrix, numbers []float64, oneIn int) {
 // products, which follow IEEE 754 on the exact sum.
 func TestSpecialValues(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
-	rng := rand.New(rand.NewPCG(21, 22))
+	rng := testseed.Rand(t, 21, 22)
 	scalars := []float64{0, 1, -2, 1e300, 1e-300, inf, -inf, nan}
 	for trial := range 300 {
 		m, k, n := 1+rng.IntN(6), rng.IntN(6), 1+rng.IntN(6)
@@ -59,7 +60,7 @@ func TestSpecialValues(t *testing.T) {
 // TestUnread checks that alpha = 0 leaves A and B unread and beta = 0 leaves C unread.
 func TestUnread(t *testing.T) {
 	nan := halfulp.NewMatrix(halfulp.Float64, 2, 2)
-	fill(rand.New(rand.NewPCG(1, 1)), nan, []float64{math.NaN()}, 1)
+	fill(testseed.Rand(t, 1, 1), nan, []float64{math.NaN()}, 1)
 	one := halfulp.Identity(halfulp.Float64, 2)
 	for _, x := range []struct {
 		alpha, beta, want float64

@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/sgemm"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // at returns entry h of vector v, 0 of slices that are 0.
@@ -64,7 +65,7 @@ var adversaryKinds = []string{"ones", "nearly", "ties", "signs", "spread", "bits
 // kernel, and checks that slices and remainder add up to the operand.
 func TestSlicesWithoutError(t *testing.T) {
 	const slices = 5
-	rng := rand.New(rand.NewPCG(11, 12))
+	rng := testseed.Rand(t, 11, 12)
 	ctx := context.Background()
 	for _, level := range impl.Levels() {
 		restore := impl.Force(level)

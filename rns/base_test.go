@@ -7,6 +7,8 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // testBases are bases of 2 to 128 moduli, narrow, wide and uneven ones.
@@ -90,8 +92,8 @@ func randomInt(r *rand.Rand, bits int) *big.Int {
 }
 
 func newRand(t testing.TB, seed uint64) *rand.Rand {
-	t.Logf("seed %d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
+	t.Helper()
+	return testseed.Rand(t, seed, 0)
 }
 
 func TestNewBaseErrors(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // randomResidues are residues of a base, often the largest or 0, between guards.
@@ -29,7 +30,7 @@ func randomResidues(b *Base, r *rand.Rand) []uint32 {
 // multiples of a vector.
 func kernelBases(t *testing.T) []*Base {
 	bases := testBases(t)
-	r := rand.New(rand.NewPCG(40, 0))
+	r := testseed.Rand(t, 40, 0)
 	for n := 1; n <= 40; n++ {
 		var moduli []uint32
 	next:

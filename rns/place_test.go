@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/backend"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // smallBase is a base that is quick to compute with.
@@ -311,7 +311,7 @@ var routines = []routine{
 // newOperands returns operands of n numbers, always the same ones; matrices are small.
 func newOperands(t *testing.T, b *Base, n int) *operands {
 	t.Helper()
-	r := rand.New(rand.NewPCG(62, uint64(n)))
+	r := testseed.Rand(t, 62, uint64(n))
 	xs := significands(b, r, 20)
 	vector := func() *Vector { return randomVector(b, r, xs, n) }
 	matrix := func() *Matrix { return randomMatrix(b, r, xs, min(n, 50), min(n, 50)) }

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Everything that a change must pass, in three steps that say how long they took;
+# Everything that a change must pass, in four steps that say how long they took;
 # "make check" and .ci/run call all of them. It stops at the first failure.
 #
-# usage: scripts/check.sh [quick | levels | generated | all]...
+# usage: scripts/check.sh [quick | levels | generated | bindings | all]...
 #
 #   quick      build, short tests, formatting, linters
 #   levels     the whole tests at their longest, every instruction set, other targets, races
 #   generated  what generators write (assembly, PTX) and the peers' module in bench, where the
 #              inputs are not those of scripts/generated.sha256; writes that file
+#   bindings   the C library is built, and programs that call it run
 #
 # What needs more than Go (a network, a C compiler, Debian packages) is left out, and said so,
 # where that is not to be had. In continuous integration, with CI=true, packages are installed, as
@@ -214,7 +215,7 @@ levels() {
 		# Of products of bytes, on emulated tiles, the other tests run all loops. modgemm starts
 		# goroutines in one test.
 		local few='^\./(internal/(gpu|modgemm|reproduce)|linsolve)'
-		local alone='Scripts|Readme|Examples|Help|(Failing)?Processes|GridFiles|NoMPI|(Bench|Solvers)OnDevice|Oracle|ZerosLeftOut|BasesBounded|Extremes|Numbers|Stored|BlockKernels|Mac|FunctionSpecials|FunctionEdges|ProductBounds'
+		local alone='Scripts|Readme|Examples|Help|(Failing)?Processes|GridFiles|NoMPI|(Bench|Commands)OnDevice|Oracle|ZerosLeftOut|BasesBounded|Extremes|Numbers|Stored|BlockKernels|Mac|FunctionSpecials|FunctionEdges|ProductBounds'
 		alone+='|PublishedErrors|SmallPrecision|Functions|LongSums|VerticalGemv|NumberConversions|XFloat|FMA|Arithmetic|QuotientAndRoot|Chain|Conversions|Evaluate|ScaleDown'
 		local tiles='^Test(Bounded|BoundedBase|Near|Across|Faults)$/^bytes$'
 		gotest -race -short -skip "$fakes|^Test($alone)\$|$tiles" $(grep -vE "$few" <<<"$concurrent")
@@ -229,7 +230,7 @@ levels() {
 # starts_goroutines prints the packages whose Go files start goroutines.
 starts_goroutines() {
 	grep -rlE --include='*.go' '^\s*go [a-z]|\.Go\(|"github.com/halfulp/halfulp/internal/par"' -- . |
-		grep -vE '^\./bench/|/_' | xargs -n1 dirname | sort -u
+		grep -vE '^\./(bench|bindings)/|/_' | xargs -n1 dirname | sort -u
 }
 
 generated() {
@@ -394,13 +395,33 @@ passed() {
 	mv "$stamps.new" "$stamps"
 }
 
+bindings() {
+	part "the C library"
+	command -v "$(go env CC)" >/dev/null || install gcc libc6-dev || true
+	if ! command -v "$(go env CC)" >/dev/null; then
+		left_out "the C library: no C compiler"
+		return
+	fi
+	(
+		cd bindings/c
+		go vet ./...
+		go mod tidy -diff
+		gotest ./...
+	)
+	if tool "$golangci_lint"; then
+		(cd bindings/c && ../../.bin/tools/golangci-lint run ./...)
+	else
+		left_out "golangci-lint: it cannot be built here"
+	fi
+}
+
 steps=${*:-all}
-[ "$steps" != all ] || steps="quick levels generated" # read by quick
-[ "$steps" = generated ] || { have_numpy; have_mpi; }
+[ "$steps" != all ] || steps="quick levels generated bindings" # read by quick
+[[ " $steps " != *" quick "* && " $steps " != *" levels "* ]] || { have_numpy; have_mpi; }
 times=()
 for name in $steps; do
 	case $name in
-	quick | levels | generated) ;;
+	quick | levels | generated | bindings) ;;
 	*)
 		sed -n '/^# usage/,/^# What/p' "$0" | sed '$d; s/^# \?//'
 		exit 2

@@ -12,7 +12,7 @@ export CGO_ENABLED=0
 for program in halfulp halfulp-reproduce; do
 	go build -trimpath -ldflags='-s -w' -o "$pack/$program" "./cmd/$program"
 done
-for package in internal/cuda internal/gpu internal/gpu/mem internal/gpu/newton internal/gpu/product internal/gpu/rows internal/gpu/seed internal/gpu/several rns expansion ozaki linsolve internal/reproduce conformance; do
+for package in cmd/halfulp internal/cuda internal/gpu internal/gpu/mem internal/gpu/newton internal/gpu/product internal/gpu/rows internal/gpu/seed internal/gpu/several rns expansion ozaki linsolve internal/reproduce conformance; do
 	go test -c -trimpath -ldflags='-s -w' -o "$pack/$(basename "$package").test" "./$package"
 done
 go test -c -trimpath -ldflags='-s -w' -o "$pack/root.test" .

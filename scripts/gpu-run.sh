@@ -43,17 +43,18 @@ note() { outcomes+="${outcomes:+, }{\"step\": \"$1\", \"outcome\": \"$2\", \"sec
 
 each_test_binary() {
 	local binary
-	for binary in cuda gpu mem newton product rows seed several rns expansion ozaki reproduce; do
+	for binary in halfulp cuda gpu mem newton product rows seed several rns expansion ozaki reproduce; do
 		if [ -x "$binary.test" ]; then
 			"$1" "$binary"
 		fi
 	done
 }
 
-# The tests and benchmarks of method packages and reproduce that do not concern the GPU are left
-# out.
+# The tests and benchmarks of the program, of method packages and of reproduce that do not concern
+# the GPU are left out.
 only() {
 	case $1 in
+	halfulp) echo OnDevice ;;
 	rns | expansion | ozaki | reproduce) echo Device ;;
 	*) echo . ;;
 	esac

@@ -220,8 +220,8 @@ func blasSpr2[T real](uplo halfulp.Uplo, n int, alpha T, x *T, incx int, y *T, i
 	return st, err
 }
 
-// band returns a triangular band matrix of order n with k diagonals beside the main one as a general
-// one, with ones on a unit diagonal, and its numbers of diagonals below and above.
+// band returns a triangular band matrix of order n with k diagonals beside the main one as a
+// general one, with ones on a unit diagonal, and its numbers of diagonals below and above.
 func band[T real](uplo halfulp.Uplo, diag halfulp.Diag, n, k int, a *T, lda int) (ab *halfulp.Matrix, kl, ku int) {
 	if k < 0 {
 		panic(misuse("argument k: %d; at least 0 is needed", k))

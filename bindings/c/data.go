@@ -202,8 +202,9 @@ func fromF32(data *float32, rows, cols, rs, cs int, f halfulp.Format) (*halfulp.
 // holds them all, else in MP(64). split returns the sign and the magnitude of an integer.
 func fromIntegers[T any](g grid[T], rows, cols int, name string, split func(x T) (bool, uint64)) (*halfulp.Matrix, error) {
 	checkGrid(g, rows, cols)
-	f, err := halfulp.Float64, error(nil)
+	var f halfulp.Format
 	if name != "" {
+		var err error
 		if f, err = halfulp.ParseFormat(name); err != nil {
 			return nil, misuse("argument format: %v", err)
 		}

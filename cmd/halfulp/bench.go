@@ -25,7 +25,7 @@ type benchCmd struct {
 	Device    []string      `group:"run" sep:"none" default:"cpu" placeholder:"NAME" help:"Device: cpu; cuda:N, or cuda:N,M or cuda:N-M of several GPUs, where the operands then live; auto. May be repeated. Default ${default}."`
 	Transfers bool          `group:"run" help:"Operands live on the host, so that times on GPUs include transfers."`
 	Threads   threads       `group:"run" default:"0" placeholder:"N" help:"Threads; 0 takes one for each processor. Default ${default}."`
-	Memory    memorySize    `group:"run" placeholder:"SIZE" help:"Memory for the work on operands, such as 500M or 8G (default: half of the machine's). Larger products run in blocks."`
+	Memory    memorySize    `group:"run" placeholder:"SIZE" help:"Memory for the work on operands, such as 500M or 8G (default: half of the machine's, or of the system's limit for the process). Larger products run in blocks."`
 	Method    string        `group:"run" default:"auto" placeholder:"NAME" help:"Algorithm: auto, residue or direct. Default ${default}."`
 	Check     bool          `group:"run" name:"check-hardware" help:"Compare every entry of products of matrices modulo one modulus more than they need; a difference is an error that names the entry."`
 	Time      time.Duration `group:"run" default:"1s" placeholder:"TIME" help:"Measure each case for that long, at least 3 runs. Default ${default}."`
@@ -82,15 +82,15 @@ type benchCase struct {
 
 	Times    []time.Duration `json:"ns"`        // of all runs, in their order
 	Median   time.Duration   `json:"median_ns"` // 0 where no run came to its end
-	Rate     float64         `json:"rate"`      // multiply-adds a second
-	Products float64         `json:"products,omitempty"`
+	Rate     halfulp.Measure `json:"rate"`      // multiply-adds a second
+	Products halfulp.Measure `json:"products,omitempty"`
 	Stats    *runStats       `json:"stats,omitempty"` // of the median run
 	Error    string          `json:"error,omitempty"` // why there are no runs
 
 	// Beside an earlier run.
-	Before time.Duration `json:"before_median_ns,omitempty"`
-	Ratio  float64       `json:"ratio,omitempty"`
-	P      *float64      `json:"p,omitempty"`
+	Before time.Duration    `json:"before_median_ns,omitempty"`
+	Ratio  halfulp.Measure  `json:"ratio,omitempty"`
+	P      *halfulp.Measure `json:"p,omitempty"`
 }
 
 // benchReport is a run of halfulp bench.
@@ -296,7 +296,7 @@ func (g *benchGroup) measure(operations []benchOperation, found func(benchCase) 
 			}
 		}
 		if product.Median > 0 && z.Median > 0 {
-			z.Products = float64(z.Median) / float64(product.Median)
+			z.Products = halfulp.Measure(z.Median) / halfulp.Measure(product.Median)
 		}
 		if err := found(z); err != nil {
 			return err
@@ -332,7 +332,7 @@ func (g *benchGroup) one(o benchOperation) (z benchCase, err error) {
 	slices.SortStableFunc(runs, func(a, b timedRun) int { return int(a.took - b.took) })
 	middle := runs[(len(runs)-1)/2]
 	z.Median = (middle.took + runs[len(runs)/2].took) / 2
-	z.Rate = o.work(float64(g.n)) / z.Median.Seconds()
+	z.Rate = halfulp.Measure(o.work(float64(g.n)) / z.Median.Seconds())
 	z.Stats = &runStats{Stats: &middle.stats, LinSolve: middle.proof}
 	return z, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/files"
 	"github.com/halfulp/halfulp/internal/lines"
@@ -86,8 +87,8 @@ func (c *benchCase) compare(before *benchReport) {
 		return
 	}
 	b := before.Cases[k]
-	c.Before, c.Ratio = b.Median, float64(c.Median)/float64(b.Median)
-	p := benchmath.AssumeNothing.Compare(sample(b.Times), sample(c.Times)).P
+	c.Before, c.Ratio = b.Median, halfulp.Measure(c.Median)/halfulp.Measure(b.Median)
+	p := halfulp.Measure(benchmath.AssumeNothing.Compare(sample(b.Times), sample(c.Times)).P)
 	c.P = &p
 }
 

@@ -82,8 +82,13 @@ func (c *lstsqCmd) Run(env *cli.Environment) error {
 			shown(c.A), a.Rows(), a.Cols())
 	}
 	opt := &linsolve.RegressionOptions{ColumnUnits: columnUnits}
-	if err := c.options(j, opt, a.Rows(), units); err != nil {
+	left, err := c.options(j, opt, a.Rows(), units)
+	if err != nil {
 		return err
+	}
+	if left < a.Cols() {
+		return cli.Misuse("%s leaves %d x %d entries of %s: statistics need as many rows as columns; --solution prints the solution of minimal norm",
+			shown(c.Weights), left, a.Cols(), shown(c.A))
 	}
 	fit, err := solved(j, c.A, func(run *halfulp.Options) (*linsolve.Fit, linsolve.Stats, error) {
 		opt.Options = *run
@@ -104,15 +109,26 @@ func (c *lstsqCmd) solution(j *job) error {
 		return err
 	}
 	opt := &linsolve.LeastSquaresOptions{}
+	operands := []**halfulp.Matrix{&a, &b}
+	var weights *halfulp.Matrix
 	if c.Weights != "" {
-		if opt.Weights, err = j.vector(c.Weights); err != nil {
+		w, err := j.vector(c.Weights)
+		if err != nil {
 			return err
 		}
-		if err := c.checkWeights(opt.Weights, a.Rows()); err != nil {
+		if _, err := c.checkWeights(w, nil, a.Rows()); err != nil {
 			return err
 		}
+		weights = w.Matrix()
+		operands = append(operands, &weights)
 	}
-	return j.writeSolved(c.A, a.Cols(), b.Cols(), func(x *halfulp.Matrix, run *halfulp.Options) (linsolve.Stats, error) {
+	if err := j.there(operands...); err != nil {
+		return err
+	}
+	if weights != nil {
+		opt.Weights = weights.Col(0)
+	}
+	return j.writeSolved(c.A, a, b.Cols(), func(x *halfulp.Matrix, run *halfulp.Options) (linsolve.Stats, error) {
 		opt.Options = *run
 		return linsolve.LeastSquares(a, b, x, opt)
 	})
@@ -160,7 +176,7 @@ func (c *polyfitCmd) Run(env *cli.Environment) error {
 		return cli.Misuse("%s has %s: a polynomial of degree %d needs %d", shown(c.X), lines.Count(x.Len(), "entry"), *c.Degree, *c.Degree+1)
 	}
 	opt := &linsolve.RegressionOptions{ColumnUnits: columnUnits}
-	if err := c.options(j, opt, x.Len(), units); err != nil {
+	if _, err := c.options(j, opt, x.Len(), units); err != nil {
 		return err
 	}
 	fit, err := solved(j, c.X, func(run *halfulp.Options) (*linsolve.Fit, linsolve.Stats, error) {
@@ -181,38 +197,54 @@ func (c *fitFlags) operands(names ...string) []string {
 	return names
 }
 
-// options completes the options: units are those of the right-hand sides.
-func (c *fitFlags) options(j *job, opt *linsolve.RegressionOptions, rows int, units []*big.Rat) error {
+// options completes the options: units are those of the right-hand sides. It returns how many rows
+// have weights other than 0.
+func (c *fitFlags) options(j *job, opt *linsolve.RegressionOptions, rows int, units []*big.Rat) (left int, err error) {
 	opt.Covariance = c.Covariance
 	if units != nil {
 		opt.Unit = units[0]
 	}
-	if c.Weights != "" {
-		w, units, err := j.decimalVector(c.Weights)
-		if err != nil {
-			return err
-		}
-		if err := c.checkWeights(w, rows); err != nil {
-			return err
-		}
-		opt.Weights = w
-		if units != nil {
-			opt.WeightUnit = units[0]
-		}
+	if c.Weights == "" {
+		return rows, nil
 	}
-	return nil
+	w, units, err := j.decimalVector(c.Weights)
+	if err != nil {
+		return 0, err
+	}
+	if units != nil {
+		opt.WeightUnit = units[0]
+	}
+	opt.Weights = w
+	return c.checkWeights(w, opt.WeightUnit, rows)
 }
 
-func (c *fitFlags) checkWeights(w *halfulp.Vector, rows int) error {
+// checkWeights returns an error for weights that are none, in this unit, nil for 1, and the number
+// of those that are not 0.
+func (c *fitFlags) checkWeights(w *halfulp.Vector, unit *big.Rat, rows int) (left int, err error) {
 	if w.Len() != rows {
-		return cli.Misuse("%s has %s: as many weights as rows, %d, are needed", shown(c.Weights), lines.Count(w.Len(), "entry"), rows)
+		return 0, cli.Misuse("%s has %s: as many weights as rows, %d, are needed", shown(c.Weights), lines.Count(w.Len(), "entry"), rows)
 	}
 	for i := range w.Len() {
-		if x := w.At(i); x.IsNaN() || x.IsInf(0) || x.Big().Sign() < 0 {
-			return fmt.Errorf("%s: weight %d is %v: %w", shown(c.Weights), i+1, x, linsolve.ErrWeights)
+		x := w.At(i)
+		if x.IsNaN() || x.IsInf(0) || x.Big().Sign() < 0 {
+			return 0, fmt.Errorf("%s: weight %d is %s: %w", shown(c.Weights), i+1, inUnit(x, unit), linsolve.ErrWeights)
+		}
+		if x.Big().Sign() > 0 {
+			left++
 		}
 	}
-	return nil
+	return left, nil
+}
+
+// inUnit returns the decimal that x stands for, a finite number that decimals returned with this
+// unit, nil for 1.
+func inUnit(x halfulp.Scalar, unit *big.Rat) string {
+	if unit == nil {
+		return x.String()
+	}
+	v, _ := x.Big().Rat(nil)
+	v.Mul(v, unit)
+	return v.FloatString(decimalPlaces(v))
 }
 
 // decimalVector reads an n x 1 or 1 x n matrix of finite numbers as decimals does.

@@ -74,13 +74,10 @@ func (c *solveCmd) Run(env *cli.Environment) error {
 	if c.Enclose {
 		return c.enclose(j, a, b)
 	}
-	if a, err = j.there(a); err != nil {
+	if err := j.there(&a, &b); err != nil {
 		return err
 	}
-	if b, err = j.there(b); err != nil {
-		return err
-	}
-	return j.writeSolved(c.A, b.Rows(), b.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
+	return j.writeSolved(c.A, a, b.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
 		return linsolve.Solve(a, b, x, opt)
 	})
 }
@@ -175,10 +172,10 @@ func (c *invCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	if a, err = j.there(a); err != nil {
+	if err := j.there(&a); err != nil {
 		return err
 	}
-	return j.writeSolved(c.A, a.Rows(), a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
+	return j.writeSolved(c.A, a, a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
 		return linsolve.Inverse(a, x, opt)
 	})
 }
@@ -204,7 +201,7 @@ func (c *detCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	if a, err = j.there(a); err != nil {
+	if err := j.there(&a); err != nil {
 		return err
 	}
 	if c.Log {
@@ -359,7 +356,7 @@ func (c *powCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	return j.writeSolved(c.A, a.Rows(), a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
+	return j.writeSolved(c.A, a, a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
 		return linsolve.Pow(a, c.E, x, opt)
 	})
 }
@@ -385,7 +382,7 @@ func (c *expmCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	return j.writeSolved(c.A, a.Rows(), a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
+	return j.writeSolved(c.A, a, a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
 		stats, err := linsolve.Expm(a, x, opt)
 		if n := stats.Undecided; err == nil && n > 0 && !c.Quiet {
 			j.finish()

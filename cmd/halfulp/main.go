@@ -14,6 +14,9 @@ func main() {
 	if mpi.Launched() {
 		os.Exit(runTogether(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
+	if status, ok := cli.Supervised(os.Args[1:]); ok {
+		os.Exit(status)
+	}
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

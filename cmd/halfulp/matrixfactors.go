@@ -30,7 +30,7 @@ func (c *cholCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	if a, err = j.there(a); err != nil {
+	if err := j.there(&a); err != nil {
 		return err
 	}
 	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.CholeskyFactors, linsolve.Stats, error) {
@@ -80,7 +80,7 @@ func (c *luCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	if a, err = j.there(a); err != nil {
+	if err := j.there(&a); err != nil {
 		return err
 	}
 	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.LUFactors, linsolve.Stats, error) {
@@ -120,7 +120,7 @@ func (c *qrCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	if a, err = j.there(a); err != nil {
+	if err := j.there(&a); err != nil {
 		return err
 	}
 	factor := linsolve.QR
@@ -163,7 +163,7 @@ func (c *ldltCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	if a, err = j.there(a); err != nil {
+	if err := j.there(&a); err != nil {
 		return err
 	}
 	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.LDLTFactors, linsolve.Stats, error) {

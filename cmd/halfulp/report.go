@@ -101,6 +101,11 @@ func rounded(d time.Duration) time.Duration {
 	return d.Round(unit)
 }
 
+// shortMeasure returns a measure with some digits. Infinity is spelt as in numbers.
+func shortMeasure(m halfulp.Measure, digits int) string {
+	return strings.ToLower(strings.TrimPrefix(strconv.FormatFloat(float64(m), 'g', digits, 64), "+"))
+}
+
 func writeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

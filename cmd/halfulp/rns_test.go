@@ -3,9 +3,9 @@ package main
 import (
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"testing"
 
+	"github.com/halfulp/halfulp/internal/testseed"
 	"github.com/halfulp/halfulp/rns"
 )
 
@@ -27,7 +27,7 @@ func TestBoundText(t *testing.T) {
 			t.Errorf("boundText(%v) = %s, want %s", c.x, got, c.want)
 		}
 	}
-	r := rand.New(rand.NewPCG(1, 1))
+	r := testseed.Rand(t, 1, 1)
 	for range 1000 {
 		x := rns.XFloat{F: 1 + r.Float64(), I: int32(r.IntN(8000) - 4000)}
 		v, _, err := big.ParseFloat(boundText(x), 10, 200, big.ToNearestEven)

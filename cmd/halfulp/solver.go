@@ -132,13 +132,11 @@ func solved[T any](j *job, file string, routine func(*halfulp.Options) (T, linso
 	return z, named(file, err)
 }
 
-// writeSolved does so for a routine that stores a matrix of the given shape, and writes that.
-func (j *job) writeSolved(file string, rows, cols int, routine func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error)) error {
+// writeSolved does so for a routine that stores X, with as many rows as A has columns and the given
+// columns, and writes that. X lives where A does, as routines want their operands.
+func (j *job) writeSolved(file string, a *halfulp.Matrix, cols int, routine func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error)) error {
 	x, err := solved(j, file, func(opt *halfulp.Options) (*halfulp.Matrix, linsolve.Stats, error) {
-		x, err := j.newMatrix(rows, cols)
-		if err == nil {
-			x, err = j.there(x)
-		}
+		x, err := halfulp.NewMatrixOn(a.Place(), j.format, a.Cols(), cols)
 		if err != nil {
 			return nil, linsolve.Stats{}, err
 		}
@@ -171,15 +169,23 @@ func (j *job) back(m *halfulp.Matrix) (*halfulp.Matrix, error) {
 	return m.Host()
 }
 
-// there returns a matrix on the device that the command line names, or that processes make: solvers
-// compute where their operands live. For cpu and auto it is the host's.
-func (j *job) there(m *halfulp.Matrix) (*halfulp.Matrix, error) {
-	switch d := halfulp.Device(j.how.Device); d {
-	case halfulp.Auto, halfulp.CPU, m.Place():
-		return m, nil
-	default:
-		return m.On(d)
+// there moves all operands of a solver that computes where they live to the device that the command
+// line names, or that processes make. For cpu and auto they stay on the host.
+func (j *job) there(operands ...**halfulp.Matrix) error {
+	d := halfulp.Device(j.how.Device)
+	if d == halfulp.Auto || d == halfulp.CPU {
+		return nil
 	}
+	for _, m := range operands {
+		if (*m).Place() == d {
+			continue
+		}
+		var err error
+		if *m, err = (*m).On(d); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // namedError is an error of package linsolve with a file in place of the routine.
@@ -211,7 +217,7 @@ func (t rows) solver(s *linsolve.Proof) {
 	}
 	t.some("float64 decompositions", int64(s.Rounds))
 	if s.Rho > 0 {
-		t.row("bound of |I - R A|", fmt.Sprintf("%.2g", s.Rho))
+		t.row("bound of |I - R A|", shortMeasure(s.Rho, 2))
 	}
 	t.some("steps of refinement", int64(s.Steps))
 	t.some("bits worked with", int64(s.Precision))

@@ -63,7 +63,7 @@ func sparseFormat(method string) rns.SparseFormat {
 }
 
 type spmvCmd struct {
-	A string `arg:"" name:"A" help:"Matrix; a Matrix Market coordinate file is not made dense; - is standard input."`
+	A string `arg:"" name:"A" help:"Matrix; a Matrix Market coordinate file or a sparse .npz of SciPy is not made dense; - is standard input."`
 	X string `arg:"" name:"x" help:"Vector."`
 	commonFlags
 	sparseFlags
@@ -326,7 +326,7 @@ func (j *job) rnsSpMV(c *rnsChoice, a *matrixmarket.Sparse, x, z *halfulp.Vector
 }
 
 type cgCmd struct {
-	A              string      `arg:"" name:"A" help:"Symmetric positive definite matrix; a Matrix Market coordinate file is not made dense; - is standard input."`
+	A              string      `arg:"" name:"A" help:"Symmetric positive definite matrix; a Matrix Market coordinate file or a sparse .npz of SciPy is not made dense; - is standard input."`
 	B              string      `arg:"" name:"b" help:"Right-hand side: a vector."`
 	X              string      `arg:"" name:"x0" optional:"" help:"Vector to start from (default 0)."`
 	Preconditioner string      `group:"run" default:"none" enum:"none,jacobi" placeholder:"NAME" help:"none, or jacobi: the inverse of the diagonal. Default ${default}."`

@@ -20,7 +20,7 @@ func (j *job) streamed(file string, kind direct.Reduction) (z halfulp.Scalar, st
 	if _, given := j.in.in(); given || !onCPU || j.how.Method != "auto" && j.how.Method != "direct" {
 		return z, stats, false, nil
 	}
-	d, ok := files.OpenDoubles(file)
+	d, ok := files.OpenDoubles(j.env.Ctx, file)
 	if !ok {
 		return z, stats, false, nil
 	}
@@ -49,6 +49,9 @@ func (j *job) streamed(file string, kind direct.Reduction) (z halfulp.Scalar, st
 	}}
 	sum := halfulp.NewMatrix(j.format, 1, 1)
 	flags, exact, err := kind.RoundParts(work, parts, raw.Matrix(sum).Arr)
+	if changed := d.Check(); changed != nil && opt.Context.Err() == nil {
+		err = changed
+	}
 	stats = halfulp.Stats{
 		Device: cpuDevice, Method: "direct", Threads: opt.Threads, Stages: []halfulp.Stage{{Name: "read and sum", Time: time.Since(start)}},
 	}

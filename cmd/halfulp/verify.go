@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
@@ -75,10 +74,12 @@ func (c *verifyCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	j.report(&j.solver.Stats)
-	// Infinity is spelt as elsewhere.
-	largest := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%.3g", v.Largest), "+"))
+	largest := shortMeasure(v.Largest, 3)
 	unit := "ulps"
-	if largest == "1" {
+	switch {
+	case largest == "1" && v.Largest < 1: // faithful, as counted
+		largest = "0.999"
+	case largest == "1":
 		unit = "ulp"
 	}
 	if c.JSON {

@@ -2,13 +2,14 @@ package amx
 
 import (
 	"encoding/binary"
-	"math/rand/v2"
 	"testing"
+
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestTriangles compares the program with the sums that it stands for.
 func TestTriangles(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+	r := testseed.Rand(t, 1, 2)
 	bytes := func(n int) []byte {
 		b := make([]byte, n)
 		for i := range b {

@@ -3,8 +3,9 @@ package bigfun
 import (
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"testing"
+
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // agree wants |a - b| <= 2^-prec |b|.
@@ -39,7 +40,7 @@ func TestConstants(t *testing.T) {
 // TestIdentities checks identities to nearly all bits, and package math to most of its.
 func TestIdentities(t *testing.T) {
 	const p = 400
-	r := rand.New(rand.NewPCG(1, 2))
+	r := testseed.Rand(t, 1, 2)
 	one := big.NewFloat(1)
 	sum := func(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(p+64).Add(a, b) }
 	product := func(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(p+64).Mul(a, b) }

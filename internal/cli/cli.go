@@ -76,6 +76,11 @@ func (p Program) Run(args []string, stdin io.Reader, stdout, stderr io.Writer) i
 		}
 	}
 	status, text := outcome(err, context.Cause(ctx))
+	return tell(stderr, args, status, text)
+}
+
+// tell tells of an error as [Program.Run] does, and returns the status.
+func tell(stderr io.Writer, args []string, status int, text string) int {
 	switch {
 	case status == ExitOK:
 	case wantsJSON(args):

@@ -2,12 +2,12 @@ package cuda_test
 
 import (
 	"bytes"
-	"math/rand/v2"
 	"runtime"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestCopies checks copies there and back by one and by several goroutines, in pieces that are as
@@ -23,10 +23,11 @@ func TestCopies(t *testing.T) {
 			t.Fatal(err)
 		}
 		do(t, dev, func(s *cuda.Stream) error {
+			r := testseed.Rand(t, 1, 2)
 			for _, n := range []int{1, 100, share, 2*share - 1, 2 * share, 3*share + 17, 7*share + 1, 40*share + 63} {
 				src, dst := make([]byte, n), make([]byte, n+2)
 				for i := range src {
-					src[i] = byte(rand.Uint32())
+					src[i] = byte(r.Uint32())
 				}
 				m, err := cuda.NewCopy(s, src)
 				if err != nil {

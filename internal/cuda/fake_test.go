@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strconv"
@@ -19,6 +18,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/kernels"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // fakeStage is how many float64 a staging buffer of a fake device holds.
@@ -102,9 +102,9 @@ func scaleAdd(s *cuda.Stream, a float64, x, y []float64) ([]float64, error) {
 
 func checkScaleAdd(t *testing.T, dev *cuda.Device, n int) {
 	t.Helper()
-	x, y := make([]float64, n), make([]float64, n)
+	x, y, r := make([]float64, n), make([]float64, n), testseed.Rand(t, 3, 4)
 	for i := range x {
-		x[i], y[i] = rand.NormFloat64(), rand.NormFloat64()
+		x[i], y[i] = r.NormFloat64(), r.NormFloat64()
 	}
 	const a = 0.1
 	do(t, dev, func(s *cuda.Stream) error {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 func mp(p uint32) num.Format { return num.Format{Kind: num.MP, Prec: p} }
@@ -147,7 +148,7 @@ func randomToken(r *rand.Rand) string {
 
 func TestParseRandom(t *testing.T) {
 	const seed = 1
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testseed.Rand(t, seed, 0)
 	for range 300 {
 		tok := randomToken(r)
 		for _, f := range formats {
@@ -160,7 +161,7 @@ func TestParseRandom(t *testing.T) {
 // beside them, in all digits.
 func TestParseTies(t *testing.T) {
 	const seed = 2
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testseed.Rand(t, seed, 0)
 	for _, f := range formats {
 		a := num.New(f, 1)
 		for range 20 {
@@ -238,7 +239,7 @@ func randomNumber(r *rand.Rand, a *num.Array, i, spread int) {
 
 func TestRoundTrip(t *testing.T) {
 	const seed = 3
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testseed.Rand(t, seed, 0)
 	for _, f := range formats {
 		a, b := num.New(f, 1), num.New(f, 1)
 		pr, pa := NewPrinter(f), NewParser(f)
@@ -272,7 +273,7 @@ func TestRoundTrip(t *testing.T) {
 // neither the one below nor the one above.
 func TestShortestMinimal(t *testing.T) {
 	const seed = 4
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testseed.Rand(t, seed, 0)
 	for _, f := range formats {
 		if f.Bits() > 500 {
 			continue
@@ -342,7 +343,7 @@ func ratOf(v num.Real) *big.Rat {
 
 func TestDigits(t *testing.T) {
 	const seed = 5
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testseed.Rand(t, seed, 0)
 	for _, f := range formats {
 		a := num.New(f, 1)
 		pr := NewPrinter(f)
@@ -443,7 +444,7 @@ func TestSyntax(t *testing.T) {
 // TestLong reads numbers of thousands of digits, ties among them.
 func TestLong(t *testing.T) {
 	const seed = 7
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testseed.Rand(t, seed, 0)
 	digits := func(n int) string {
 		var b strings.Builder
 		for range n {
@@ -480,7 +481,7 @@ func TestLong(t *testing.T) {
 // enclosure by a few words, by as many words as it takes, and exact integers.
 func TestPaths(t *testing.T) {
 	const seed = 8
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testseed.Rand(t, seed, 0)
 	enclosed := 0
 	for range 2000 {
 		tok := randomToken(r)
@@ -592,7 +593,7 @@ func TestExtremes(t *testing.T) {
 
 func TestSum(t *testing.T) {
 	const seed = 6
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testseed.Rand(t, seed, 0)
 	for range 300 {
 		var toks [][]byte
 		want := new(big.Rat)
@@ -708,7 +709,7 @@ func TestExtent(t *testing.T) {
 // its definition.
 func TestLostIn(t *testing.T) {
 	const seed = 10
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testseed.Rand(t, seed, 0)
 	counts := map[bool]int{}
 	for range 3000 {
 		f := fixed[r.IntN(len(fixed))]
@@ -755,7 +756,7 @@ func TestLostIn(t *testing.T) {
 // chosen for them and rounds them again: to what one rounding makes of them.
 func TestChooseRounds(t *testing.T) {
 	const seed = 11
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testseed.Rand(t, seed, 0)
 	check := func(tok string) {
 		t.Helper()
 		var e Extent

@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestSetPlain pits setPlain against rational arithmetic: random digits, and decimals at and near
 // numbers of the format and ties.
 func TestSetPlain(t *testing.T) {
-	r := rand.New(rand.NewPCG(11, 12))
+	r := testseed.Rand(t, 11, 12)
 	settled := map[bool]int{}
 	for range 6000 {
 		f := mp(uint32(2 + r.IntN(700)))
@@ -75,7 +76,7 @@ func nearTie(r *rand.Rand, f num.Format) string {
 
 // TestScalePlain pits scalePlain against rational arithmetic.
 func TestScalePlain(t *testing.T) {
-	r := rand.New(rand.NewPCG(13, 14))
+	r := testseed.Rand(t, 13, 14)
 	settled := 0
 	for range 8000 {
 		f := mp(uint32(2 + r.IntN(500)))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 func random(n, k int, r *rand.Rand) []float64 {
@@ -23,7 +24,7 @@ func random(n, k int, r *rand.Rand) []float64 {
 // TestLU checks P L U = A and the solutions of the triangular systems by plain loops, for sizes
 // around those of tiles and blocks.
 func TestLU(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+	r := testseed.Rand(t, 1, 2)
 	ctx := context.Background()
 	for _, n := range []int{0, 1, 2, 3, 11, 12, 13, 16, 17, 31, 48, 50, 97, 200, 300} {
 		for _, threads := range []int{1, 3} {
@@ -158,7 +159,7 @@ func TestFactorAdditions(t *testing.T) {
 // TestFactorError compares errors of decompositions with FactorError, computed exactly, for numbers
 // of one sign, whose roundings add up.
 func TestFactorError(t *testing.T) {
-	r := rand.New(rand.NewPCG(9, 8))
+	r := testseed.Rand(t, 9, 8)
 	ctx := context.Background()
 	for _, level := range impl.Levels() {
 		restore := impl.Force(level)
@@ -238,7 +239,7 @@ func BenchmarkLU(b *testing.B) {
 // TestSubtract compares errors with SubtractError, computed exactly: for random numbers, for those
 // of one sign, and for sums each of whose numbers is rounded the same way.
 func TestSubtract(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
+	r := testseed.Rand(t, 7, 8)
 	ctx := context.Background()
 	for _, level := range impl.Levels() {
 		restore := impl.Force(level)
@@ -286,7 +287,7 @@ func TestSubtract(t *testing.T) {
 
 // TestMultiplyTriangles compares with plain loops.
 func TestMultiplyTriangles(t *testing.T) {
-	r := rand.New(rand.NewPCG(9, 10))
+	r := testseed.Rand(t, 9, 10)
 	for _, n := range []int{0, 1, 5, 40, 255, 256, 257, 530} {
 		u, l := random(n, n, r), random(n, n, r)
 		for j := range n {

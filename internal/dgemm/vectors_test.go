@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestAxpy compares the kernels of every level with plain loops, to a rounding.
 func TestAxpy(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
+	r := testseed.Rand(t, 3, 4)
 	for _, level := range impl.Levels() {
 		restore := impl.Force(level)
 		for n := range 70 {
@@ -34,7 +34,7 @@ func TestAxpy(t *testing.T) {
 // TestInvertTriangles has residuals within the bound that linsolve rests on, |T X - I| ≤ γ |T| |X|,
 // in room that is not 0 before where it need not be, and is left as it was there.
 func TestInvertTriangles(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
+	r := testseed.Rand(t, 5, 6)
 	ctx := context.Background()
 	for _, level := range impl.Levels() {
 		restore := impl.Force(level)

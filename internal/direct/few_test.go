@@ -4,18 +4,18 @@ import (
 	"context"
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestFew compares Scale, Update and Combine with exact sums in pages: exponents alike and far
 // apart, sums that cancel wholly or but for a bit, ties, results at the ends of the range, zeros of
 // both signs, infinities and NaN, strides.
 func TestFew(t *testing.T) {
-	r := rand.New(rand.NewPCG(41, 42))
+	r := testseed.Rand(t, 41, 42)
 	formats := []num.Format{{Kind: num.F64}, {Kind: num.F32}, {Kind: num.MP, Prec: 2}, {Kind: num.MP, Prec: 64}, {Kind: num.MP, Prec: 106}, {Kind: num.MP, Prec: 424}, {Kind: num.DD}, {Kind: num.QD}}
 	const n = 40
 	work := Work{Context: context.Background(), Threads: 1}
@@ -157,7 +157,7 @@ func TestTwo(t *testing.T) {
 // rounded from their exact values: numbers at random, short ones, those that cancel, results close
 // to halfway between two others, terms with gaps and near the ends of the exponents.
 func TestPairs(t *testing.T) {
-	r := rand.New(rand.NewPCG(11, 1))
+	r := testseed.Rand(t, 11, 1)
 	w := Work{Context: context.Background(), Threads: 1}
 	no := func(num.Flags) {}
 	var buf [4][num.MaxValueWords]uint64

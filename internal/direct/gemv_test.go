@@ -3,18 +3,18 @@ package direct
 import (
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestLoadTerms compares the quick way to an expansion's magnitude with its exact value, for any
 // terms.
 func TestLoadTerms(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
+	r := testseed.Rand(t, 1, 1)
 	quick := 0
 	for k := range 200000 {
 		f := []num.Format{num.DDouble, num.TDouble, num.QDouble}[k%3]
@@ -68,7 +68,7 @@ func TestLoadTerms(t *testing.T) {
 // TestGemvOverlap multiplies by matrices of expansions whose terms overlap, or of which only the
 // last is infinite: the first term says too little of them.
 func TestGemvOverlap(t *testing.T) {
-	r := rand.New(rand.NewPCG(2, 2))
+	r := testseed.Rand(t, 2, 2)
 	n := 40
 	work := Work{Context: t.Context(), Threads: 1}
 	for trial := range 60 {
@@ -151,7 +151,7 @@ func TestRoundPlainAtPowersOfTwo(t *testing.T) {
 
 // TestReferences compares the exponents that the machine finds with those of the loops in Go.
 func TestReferences(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 7))
+	r := testseed.Rand(t, 7, 7)
 	for trial := range testlength.Trials(2000) {
 		n := 1 + r.IntN(40)
 		ref, scale, exp, cls := make([]int64, n), make([]int64, n), make([]int32, n), make([]num.Cls, n)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // integerSum is a sum as an integer times 2^-unit, and what it has met besides.
@@ -146,7 +147,7 @@ func TestReductions(t *testing.T) {
 	for _, level := range impl.Levels() {
 		t.Run(level.String(), func(t *testing.T) {
 			defer impl.Force(level)()
-			r := rand.New(rand.NewPCG(71, 72))
+			r := testseed.Rand(t, 71, 72)
 			format := func() num.Format {
 				if r.IntN(2) == 0 {
 					return num.Format{Kind: []num.Kind{num.F32, num.F64, num.DD, num.TD, num.QD}[r.IntN(5)]}
@@ -221,7 +222,7 @@ func TestDotsNearTies(t *testing.T) {
 	for _, level := range impl.Levels() {
 		t.Run(level.String(), func(t *testing.T) {
 			defer impl.Force(level)()
-			r := rand.New(rand.NewPCG(73, 74))
+			r := testseed.Rand(t, 73, 74)
 			for trial := range 1500 {
 				p := []uint32{53, 64, 106, 120, 150, 212, 300, 424, 500}[r.IntN(9)]
 				f := num.Format{Kind: num.MP, Prec: p + 2}

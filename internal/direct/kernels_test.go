@@ -2,10 +2,11 @@ package direct
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"unsafe"
+
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // guarded returns n words between guard words, and a check of the guards.
@@ -38,7 +39,7 @@ func needAssembly(t testing.TB) {
 
 func TestCompensatedKernels(t *testing.T) {
 	needAssembly(t)
-	r := rand.New(rand.NewPCG(3, 4))
+	r := testseed.Rand(t, 3, 4)
 	for _, n := range []int{8, 16, 24, 256} {
 		for trial := range 20 {
 			x, okX := guarded(n, math.NaN())
@@ -73,7 +74,7 @@ func TestCompensatedKernels(t *testing.T) {
 
 func TestAxpyCompensatedKernel(t *testing.T) {
 	needAssembly(t)
-	r := rand.New(rand.NewPCG(7, 8))
+	r := testseed.Rand(t, 7, 8)
 	for n := range 40 {
 		a := make([]float64, n)
 		var want, got [3][]float64
@@ -101,7 +102,7 @@ func TestAxpyCompensatedKernel(t *testing.T) {
 
 func TestSpanKernel(t *testing.T) {
 	needAssembly(t)
-	r := rand.New(rand.NewPCG(11, 12))
+	r := testseed.Rand(t, 11, 12)
 	for n := range 70 {
 		exp, cls := make([]int32, n), make([]uint8, n)
 		for range 20 {
@@ -121,7 +122,7 @@ func TestSpanKernel(t *testing.T) {
 
 func TestProductSpanKernel(t *testing.T) {
 	needAssembly(t)
-	r := rand.New(rand.NewPCG(13, 14))
+	r := testseed.Rand(t, 13, 14)
 	for n := range 70 {
 		xe, ye, xc, yc := make([]int32, n), make([]int32, n), make([]uint8, n), make([]uint8, n)
 		for range 20 {
@@ -143,7 +144,7 @@ func TestProductSpanKernel(t *testing.T) {
 
 func TestSumNearKernel(t *testing.T) {
 	needAssembly(t)
-	r := rand.New(rand.NewPCG(9, 10))
+	r := testseed.Rand(t, 9, 10)
 	for limbs := 1; limbs <= maxNear; limbs++ {
 		for trial := range 50 {
 			n := 1 + r.IntN(40)
@@ -174,7 +175,7 @@ func TestSumDigitsKernel(t *testing.T) {
 	if !sumUnit() {
 		t.Skip("no kernels for sums of digits")
 	}
-	r := rand.New(rand.NewPCG(19, 20))
+	r := testseed.Rand(t, 19, 20)
 	for limbs := 1; limbs <= 8*sumVectors; limbs++ {
 		for trial := range 20 {
 			n := 1 + r.IntN(40)
@@ -206,7 +207,7 @@ func TestSumDigitsKernel(t *testing.T) {
 
 func TestSumLimbsKernel(t *testing.T) {
 	needAssembly(t)
-	r := rand.New(rand.NewPCG(5, 6))
+	r := testseed.Rand(t, 5, 6)
 	for limbs := 1; limbs <= 9; limbs++ {
 		for range 30 {
 			n, width := 1+r.IntN(20), r.IntN(500)
@@ -242,7 +243,7 @@ func TestSumLimbsKernel(t *testing.T) {
 
 func TestSumRowsKernel(t *testing.T) {
 	needAssembly(t)
-	r := rand.New(rand.NewPCG(15, 16))
+	r := testseed.Rand(t, 15, 16)
 	for limbs := 1; limbs <= 13; limbs++ {
 		for range 30 {
 			n, width := 1+r.IntN(20), r.IntN(500)
@@ -278,7 +279,7 @@ func TestSumRowsKernel(t *testing.T) {
 
 func TestSumRowsNearKernel(t *testing.T) {
 	needAssembly(t)
-	r := rand.New(rand.NewPCG(17, 18))
+	r := testseed.Rand(t, 17, 18)
 	for limbs := range 13 {
 		for range 30 {
 			n, width := 1+r.IntN(20), r.IntN(500)
@@ -319,7 +320,7 @@ func TestSumRowsNearKernel(t *testing.T) {
 
 func TestDigitKernels(t *testing.T) {
 	needAssembly(t)
-	r := rand.New(rand.NewPCG(7, 8))
+	r := testseed.Rand(t, 7, 8)
 	for groups := 1; groups <= maxGroups; groups++ {
 		for limbs := 1; limbs <= 30; limbs += 1 + r.IntN(3) {
 			n := 1 + r.IntN(5)
@@ -401,7 +402,7 @@ func TestDigitKernels(t *testing.T) {
 
 func TestTopKernels(t *testing.T) {
 	needAssembly(t)
-	r := rand.New(rand.NewPCG(9, 10))
+	r := testseed.Rand(t, 9, 10)
 	for trial := range 900 {
 		n, l := 1+r.IntN(12), 2+trial%6
 		a, x := make([]uint64, l*n), make([]uint64, l*n)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // lane returns the number of one lane of sums, times B^D.
@@ -21,7 +22,7 @@ func (l Lanes) lane(sums []int64, lane int) *big.Int {
 // TestLanes compares what Lanes do with exact arithmetic.
 func TestLanes(t *testing.T) {
 	withUnits(t, func(t *testing.T) {
-		seed := rand.Uint64()
+		seed := testseed.Of(t)
 		r := rand.New(rand.NewPCG(seed, 0))
 		for trial := range testlength.Trials(200) {
 			d := 2 + r.IntN(8)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestRoundVertical compares the kernel of the machine with the loop in Go.
@@ -19,7 +20,7 @@ func TestRoundVertical(t *testing.T) {
 		t.Skip("no unit")
 	}
 	slow := fast.reference()
-	r := rand.New(rand.NewPCG(3, 1))
+	r := testseed.Rand(t, 3, 1)
 	decided := 0
 	for trial := range testlength.Trials(5000) {
 		z := num.Format{Kind: num.MP, Prec: uint32(2 + r.IntN(600))}
@@ -183,7 +184,7 @@ func TestLinear(t *testing.T) {
 	no := func(num.Flags) {}
 	w := Work{Context: context.Background(), Threads: 2}
 	for name, u := range units {
-		r := rand.New(rand.NewPCG(5, 5))
+		r := testseed.Rand(t, 5, 5)
 		for trial := range testlength.Trials(2000) {
 			format := func() num.Format {
 				return num.Format{Kind: num.MP, Prec: uint32(2 + r.IntN(1+r.IntN(1000)))}
@@ -275,7 +276,7 @@ func TestLinearHalfway(t *testing.T) {
 	no := func(num.Flags) {}
 	w := Work{Context: context.Background(), Threads: 1}
 	for name, u := range units {
-		r := rand.New(rand.NewPCG(7, 7))
+		r := testseed.Rand(t, 7, 7)
 		for trial := range testlength.Trials(1000) {
 			fz := num.Format{Kind: num.MP, Prec: uint32(2 + r.IntN(1+r.IntN(1000)))}
 			fx := num.Format{Kind: num.MP, Prec: uint32(2 + r.IntN(1+r.IntN(1000)))}

@@ -3,17 +3,17 @@ package direct
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestLoadedProducts compares scalar products of MP numbers with numbers of other formats, from
 // leading digits, with exact ones: canonical expansions, gaps between terms longer than the digits,
 // terms that overlap or cancel, subnormal numbers, zeros, infinities and NaN, strides.
 func TestLoadedProducts(t *testing.T) {
-	r := rand.New(rand.NewPCG(51, 52))
+	r := testseed.Rand(t, 51, 52)
 	w := Work{Context: context.Background(), Threads: 1}
 	decided, trials := 0, 0
 	for trial := range 1500 {

@@ -5,19 +5,19 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestPortableProducts compares scalar products and matrix-vector products of long numbers without
 // assembly with exact ones: words of ones, zeros, exponents far apart, and sums that nearly cancel.
 func TestPortableProducts(t *testing.T) {
 	defer impl.Force(impl.Portable)()
-	r := rand.New(rand.NewPCG(61, 62))
+	r := testseed.Rand(t, 61, 62)
 	w := Work{Context: context.Background(), Threads: 1}
 	decided, trials := 0, 0
 	for trial := range 400 {
@@ -85,7 +85,7 @@ func TestPortableProducts(t *testing.T) {
 // TestTopRows compares sums of products in rows with exact ones: they differ by less than the
 // plan's bound for each product.
 func TestTopRows(t *testing.T) {
-	r := rand.New(rand.NewPCG(63, 64))
+	r := testseed.Rand(t, 63, 64)
 	for trial := range 2000 {
 		l, n := 1+r.IntN(12), 1+r.IntN(20)
 		rows, sum := newTopRows(l), make([]uint64, l+1)
@@ -131,7 +131,7 @@ func TestTopRows(t *testing.T) {
 // TestDotTop1 compares sums of products of words with those of two words, of which the lower one is
 // 0.
 func TestDotTop1(t *testing.T) {
-	r := rand.New(rand.NewPCG(65, 66))
+	r := testseed.Rand(t, 65, 66)
 	for trial := range 2000 {
 		n := 1 + r.IntN(12)
 		a, x, a2, x2 := make([]uint64, n), make([]uint64, n), make([]uint64, 2*n), make([]uint64, 2*n)
@@ -155,7 +155,7 @@ func TestDotTop1(t *testing.T) {
 
 // TestAddTop compares sums of the highest words of products with those of integers.
 func TestAddTop(t *testing.T) {
-	r := rand.New(rand.NewPCG(67, 68))
+	r := testseed.Rand(t, 67, 68)
 	for trial := range 3000 {
 		n := 2 + r.IntN(7)
 		if trial%3 == 0 {

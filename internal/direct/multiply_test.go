@@ -2,16 +2,16 @@ package direct
 
 import (
 	"math/big"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestMultiply compares products, in memory that has been in use, with those of math/big.
 func TestMultiply(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 9))
+	r := testseed.Rand(t, 1, 9)
 	number := func() []uint64 {
 		x := make([]uint64, r.IntN(1+r.IntN(130)))
 		for k := range x {

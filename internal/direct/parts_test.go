@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestRoundParts pits sums of parts against those of vectors, in one word and more.
 func TestRoundParts(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 8))
+	random := testseed.Rand(t, 3, 8)
 	for trial := range 60 {
 		x := make([]float64, random.IntN(9)*1000+random.IntN(20))
 		for i := range x {

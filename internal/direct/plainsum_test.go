@@ -9,13 +9,14 @@ import (
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestPlainSum compares what is decided with exact values: words of ones and of zeros, few bits,
 // powers of two, ties and numbers beside them, terms that cancel, exponents far apart and at their
 // ends, precisions of all sizes beside each other.
 func TestPlainSum(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	usual, decided := 0, 0
 	for trial := range testlength.Of(20000, 200000, 2000000) {
@@ -109,7 +110,7 @@ func TestPlainSum(t *testing.T) {
 // TestPlainSumErrors has terms cancel so that a sum is half way between two numbers but for what
 // the product was cut by, which has become large.
 func TestPlainSumErrors(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 14))
+	r := testseed.Rand(t, 3, 14)
 	for _, prec := range []uint32{40, 46, 47, 53, 60, 63, 64, 65, 80, 106, 110, 111, 128, 150, 192, 300, 424} {
 		words := 1
 		for 64*words < int(prec)+14+bits.Len(uint(plainBound(words))) {

@@ -2,16 +2,16 @@ package direct
 
 import (
 	"math/big"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestTryQuotient divides sums whose quotients lie a few units of the reciprocals' words beside the
 // midpoint of two numbers: what TryQuotient decides is what SetQuotient finds.
 func TestTryQuotient(t *testing.T) {
-	r := rand.New(rand.NewPCG(11, 12))
+	r := testseed.Rand(t, 11, 12)
 	decided := 0
 	for _, f := range []num.Format{num.Float64, num.DDouble, num.QDouble, {Kind: num.MP, Prec: 24}, {Kind: num.MP, Prec: 300}} {
 		p := f.Bits()

@@ -4,11 +4,11 @@ import (
 	"context"
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestWidestSpread sums numbers whose exponents differ by more than 2^31.
@@ -38,7 +38,7 @@ func TestWidestSpread(t *testing.T) {
 // spread that one window takes, long carries, sums that cancel but for their last bit, zeros, and
 // vectors read backwards. One accumulator sums all, so that what one leaves behind spoils another.
 func TestLongSums(t *testing.T) {
-	r := rand.New(rand.NewPCG(21, 22))
+	r := testseed.Rand(t, 21, 22)
 	var acc Acc
 	// Sums of these words carry from their low halves to their high ones and from word to word.
 	carries := []uint64{math.MaxUint64, 1 << 32, math.MaxUint32, 0}
@@ -159,7 +159,7 @@ func TestLongSpecialSums(t *testing.T) {
 // sums of their exact values one by one: canonical expansions, terms that overlap or cancel, gaps
 // between terms, subnormal terms, zeros of both signs, infinities and NaN, strides.
 func TestExpansionSums(t *testing.T) {
-	r := rand.New(rand.NewPCG(31, 32))
+	r := testseed.Rand(t, 31, 32)
 	const d = math.SmallestNonzeroFloat64
 	value := func(e int) float64 { return math.Ldexp(r.Float64()-0.5, e) }
 	plain := false // terms without those of a special kind

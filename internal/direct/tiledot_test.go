@@ -3,13 +3,13 @@ package direct
 import (
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // dotBlocks returns a number of blocks for which there are functions.
@@ -24,7 +24,7 @@ func TestTileDotKernels(t *testing.T) {
 	if fast == nil {
 		t.Skip("no unit")
 	}
-	r := rand.New(rand.NewPCG(8, 1))
+	r := testseed.Rand(t, 8, 1)
 	for trial := range testlength.Trials(300) {
 		blocks := dotBlocks(trial)
 		n := tileNumbers * (1 + r.IntN(3))
@@ -80,7 +80,7 @@ func tileDotValue(a *num.Array, i int, shift int64) *big.Int {
 // of digits as large as they get, far apart, 0, and chunks as long as they get.
 func TestTileDotBound(t *testing.T) {
 	withTiles(t, func(t *testing.T) {
-		r := rand.New(rand.NewPCG(8, 2))
+		r := testseed.Rand(t, 8, 2)
 		for trial := range testlength.Trials(60) {
 			p := tilePlan{tilesOf(), dotBlocks(trial)}
 			n := 1 + r.IntN(200)
@@ -189,7 +189,7 @@ func TestTileDotBound(t *testing.T) {
 // TestTileDot compares dot products and norms with exact sums, and chunks that go other ways.
 func TestTileDot(t *testing.T) {
 	withTiles(t, func(t *testing.T) {
-		r := rand.New(rand.NewPCG(8, 3))
+		r := testseed.Rand(t, 8, 3)
 		work := Work{Context: t.Context(), Threads: 2}
 		for trial := range testlength.Trials(100) {
 			n := fewProducts + r.IntN(300)

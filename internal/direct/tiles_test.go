@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/amx"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // genericTiles is the unit of all machines, in plain Go.
@@ -40,7 +41,7 @@ func TestTileKernels(t *testing.T) {
 	if fast == nil {
 		t.Skip("no unit")
 	}
-	r := rand.New(rand.NewPCG(1, 3))
+	r := testseed.Rand(t, 1, 3)
 	for trial := range testlength.Trials(100) {
 		blocks := tileBlocks[trial%len(tileBlocks)]
 		limbs := 1 + r.IntN(2*blocks+2)
@@ -97,7 +98,7 @@ func TestTileKernels(t *testing.T) {
 // TestTileBound compares errors of sums with their bound, for digits cut off and products shifted
 // by any number of bits.
 func TestTileBound(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	worst := 0.0
 	for trial := range testlength.Trials(60) {
@@ -170,7 +171,7 @@ func TestTileBound(t *testing.T) {
 
 // TestTileVector compares the digits of vectors with their numbers.
 func TestTileVector(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 5))
+	r := testseed.Rand(t, 5, 5)
 	for trial := range testlength.Trials(200) {
 		p := tilePlan{&genericTiles, tileBlocks[trial%len(tileBlocks)]}
 		d := p.digits()
@@ -231,7 +232,7 @@ func TestTileGemv(t *testing.T) {
 // TestTileGemvLong has products whose sums do not fit int32.
 func TestTileGemvLong(t *testing.T) {
 	withTiles(t, func(t *testing.T) {
-		r := rand.New(rand.NewPCG(6, 6))
+		r := testseed.Rand(t, 6, 6)
 		f := num.Format{Kind: num.MP, Prec: 1696}
 		const m, n = tileRows, 601
 		plan, ok := planTiles(f, 1696, m, n)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // reference returns a unit that computes like u in plain Go.
@@ -24,7 +25,7 @@ func TestVerticalKernels(t *testing.T) {
 		t.Skip("no unit")
 	}
 	slow := fast.reference()
-	r := rand.New(rand.NewPCG(1, 1))
+	r := testseed.Rand(t, 1, 1)
 	for trial := range testlength.Trials(3000) {
 		d := 2 + r.IntN(20)
 		if trial%10 == 0 {
@@ -202,7 +203,7 @@ func TestVerticalGemv(t *testing.T) {
 // rows and columns on, with exact sums.
 func compareGemv(t *testing.T, trials, rows, cols int, formats, results []num.Format) {
 	t.Helper()
-	r := rand.New(rand.NewPCG(3, 3))
+	r := testseed.Rand(t, 3, 3)
 	work := Work{Context: t.Context(), Threads: 1 + r.IntN(3)}
 	for trial := range testlength.Trials(trials) {
 		fm, fx, fz := formats[r.IntN(len(formats))], formats[r.IntN(len(formats))], results[r.IntN(len(results))]
@@ -264,7 +265,7 @@ func compareGemv(t *testing.T, trials, rows, cols int, formats, results []num.Fo
 // TestVerticalDot compares dot products and norms with exact sums.
 func TestVerticalDot(t *testing.T) {
 	withUnits(t, func(t *testing.T) {
-		r := rand.New(rand.NewPCG(4, 4))
+		r := testseed.Rand(t, 4, 4)
 		decided, trials := 0, testlength.Trials(150)
 		for trial := range trials {
 			f := num.Format{Kind: num.MP, Prec: []uint32{53, 106, 128, 212, 424, 848, 1696}[r.IntN(7)]}

@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestWordDot compares with package big, for lengths around those of groups and of sums that are
 // added up, at every level: for random words and for the largest.
 func TestWordDot(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, level := range impl.Levels() {
 		restore := impl.Force(level)
@@ -50,7 +51,7 @@ func TestWordKernel(t *testing.T) {
 	if !wordKernel() {
 		t.Skip("no kernel at this level")
 	}
-	r := rand.New(rand.NewPCG(1, 2))
+	r := testseed.Rand(t, 1, 2)
 	for _, groups := range []int{1, 2, 3, 17, wordGroups} {
 		w, parts := make([]uint64, 4*groups), make([]uint64, 8*groups)
 		for trial := range 10 {

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestAcross pits results that are rounded many at a time against exact accumulators, where rows
@@ -19,7 +20,7 @@ import (
 func TestAcross(t *testing.T) { eachUnit(t, testAcross) }
 
 func testAcross(t *testing.T) {
-	rng := rand.New(rand.NewPCG(9, 4))
+	rng := testseed.Rand(t, 9, 4)
 	formats := []num.Format{num.Float64, num.Float32, num.DDouble, num.TDouble, num.QDouble}
 	for _, p := range []uint32{2, 24, 53, 64, 65, 106, 128, 129, 424} {
 		formats = append(formats, num.Format{Kind: num.MP, Prec: p})

@@ -2,16 +2,16 @@ package exact
 
 import (
 	"context"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestBasesBounded runs products of many precisions: the bases kept take no more than they may, and
 // a quarter of the limit of memory.
 func TestBasesBounded(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 3))
+	rng := testseed.Rand(t, 1, 3)
 	kept := func() (n int64) {
 		bases.Lock()
 		defer bases.Unlock()

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // boundOf returns the smallest bound of these entries of which one row's is given by its largest
@@ -123,7 +124,7 @@ func mp(p uint32) num.Format { return num.Format{Kind: num.MP, Prec: p} }
 func TestBounded(t *testing.T) { eachUnit(t, testBounded) }
 
 func testBounded(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 9))
+	rng := testseed.Rand(t, 3, 9)
 	formats := []num.Format{num.Float32, num.Float64, num.DDouble, num.QDouble, mp(24), mp(53), mp(106), mp(212), mp(500)}
 	fewer, trials := 0, testlength.Trials(150)
 	for trial := range trials {
@@ -166,7 +167,7 @@ func testBounded(t *testing.T) {
 func TestBoundedBase(t *testing.T) { eachUnit(t, testBoundedBase) }
 
 func testBoundedBase(t *testing.T) {
-	rng := rand.New(rand.NewPCG(4, 9))
+	rng := testseed.Rand(t, 4, 9)
 	for _, p := range []uint32{53, 106, 424} {
 		// I - A X: A of 2p bits, X of p bits, the result small by p bits.
 		r, err := newResidual(rng, mp(2*p), mp(p), mp(p), 30, 40, 30, 0, 0)
@@ -208,7 +209,7 @@ func testBoundedBase(t *testing.T) {
 func TestBoundedOldPlaces(t *testing.T) { eachUnit(t, testBoundedOldPlaces) }
 
 func testBoundedOldPlaces(t *testing.T) {
-	rng := rand.New(rand.NewPCG(6, 9))
+	rng := testseed.Rand(t, 6, 9)
 	for _, spread := range []int{0, 40} {
 		r, err := newResidual(rng, mp(600), mp(100), mp(600), 30, 40, 30, spread, 3)
 		if err != nil {
@@ -234,7 +235,7 @@ func testBoundedOldPlaces(t *testing.T) {
 // TestBoundedZeros has results that vanish, with the signs of zeros of IEEE 754, and old entries of
 // zeros.
 func TestBoundedZeros(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 9))
+	rng := testseed.Rand(t, 5, 9)
 	for trial := range testlength.Trials(40) {
 		m, k, n := 1+rng.IntN(20), 1+rng.IntN(20), 1+rng.IntN(40)
 		r := residual{a: randomMat(rng, num.Float64, m, k, 0), b: randomMat(rng, num.Float64, n, k, 0).T(), alpha: scalar(num.Float64, -1), beta: scalar(num.Float64, 1)}
@@ -275,7 +276,7 @@ func TestBoundedZeros(t *testing.T) {
 func TestBoundedInPlace(t *testing.T) { eachUnit(t, testBoundedInPlace) }
 
 func testBoundedInPlace(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 9))
+	rng := testseed.Rand(t, 5, 9)
 	const m, k, n = 40, 30, 50
 	for _, f := range []num.Format{num.DDouble, num.TDouble, num.QDouble} {
 		r := residual{a: randomMat(rng, num.Float64, m, k, 0), b: randomMat(rng, num.Float64, n, k, 0).T(), alpha: scalar(f, 1), beta: scalar(f, 1)}

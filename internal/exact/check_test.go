@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/rounding"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // checkedProduct is a product with a redundant modulus whose stages a test runs itself.
@@ -126,7 +127,7 @@ func testFaults(t *testing.T) {
 	slow := kernelCosts["generic"]
 	kernelCosts["generic"] = kernelCosts["avx2"]
 	defer func() { kernelCosts["generic"] = slow }()
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := testseed.Rand(t, 1, 2)
 	const n, k, faults = 30, 31, 400
 	for trial, format := range []num.Format{num.Float64, num.Float32, num.DDouble, num.QDouble, mp(53), mp(424)} {
 		triangle := "\x00\x00UL\x00\x00"[trial]
@@ -226,7 +227,7 @@ func testFaults(t *testing.T) {
 // TestCheckedError spoils the residues of a prepared factor: the product with them is an error, at
 // the same place in whatever order results are stored.
 func TestCheckedError(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
+	rng := testseed.Rand(t, 3, 4)
 	for _, byColumns := range []bool{false, true} {
 		q := newChecked(t, rng, mp(212), 40, 30, 20, 0)
 		pre, s := NewPrepared(q.b), right

@@ -3,13 +3,13 @@ package exact
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/plan"
 	"github.com/halfulp/halfulp/internal/remembered"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestRemember lets plans rest on other costs, and forgets them.
@@ -68,7 +68,7 @@ func TestMeasureCosts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("multiplies for seconds")
 	}
-	r := rand.New(rand.NewPCG(1, 2))
+	r := testseed.Rand(t, 1, 2)
 	list, err := MeasureCosts(context.Background(), func(f num.Format, n int) num.Mat { return randomMat(r, f, n, n, 0) })
 	if err != nil || len(list) != len(inForce(false)) {
 		t.Fatal(list, err)

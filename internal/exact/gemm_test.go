@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // randomMat returns numbers with full significands, signs and exponents from
@@ -56,7 +57,7 @@ func eachUnit(t *testing.T, f func(t *testing.T)) {
 func TestResidueMatchesDirect(t *testing.T) { eachUnit(t, testResidueMatchesDirect) }
 
 func testResidueMatchesDirect(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 11))
+	rng := testseed.Rand(t, 7, 11)
 	formats := []num.Format{num.Float32, num.Float64, num.DDouble, num.TDouble, num.QDouble}
 	for _, p := range []uint32{2, 11, 53, 63, 64, 65, 106, 128, 190, 424, 1000} {
 		formats = append(formats, num.Format{Kind: num.MP, Prec: p})
@@ -121,7 +122,7 @@ func TestLongNumbers(t *testing.T) { eachUnit(t, testLongNumbers) }
 
 func testLongNumbers(t *testing.T) {
 	const m, n = 31, 30
-	rng := rand.New(rand.NewPCG(2, 9))
+	rng := testseed.Rand(t, 2, 9)
 	for i, prec := range [][3]uint32{{2100, 2050, 2100}, {9500, 400, 9000}} {
 		const k = 64
 		a, b := randomMat(rng, mp(prec[0]), m, k, 0), randomMat(rng, mp(prec[1]), n, k, 0).T()

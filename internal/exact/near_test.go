@@ -2,10 +2,10 @@ package exact
 
 import (
 	"math/big"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestNear computes products and residuals that may be in error by what a bound says, relative to
@@ -14,7 +14,7 @@ import (
 func TestNear(t *testing.T) { eachUnit(t, testNear) }
 
 func testNear(t *testing.T) {
-	rng := rand.New(rand.NewPCG(8, 9))
+	rng := testseed.Rand(t, 8, 9)
 	formats := []num.Format{num.Float32, num.Float64, num.DDouble, num.QDouble, mp(24), mp(106), mp(500)}
 	fewer, used := 0, 0
 	for trial := range 36 {
@@ -131,7 +131,7 @@ func bigOf(m num.Mat, i, j int) *big.Float {
 // TestNearSpecials has infinities, NaN and old entries far from the product where results may be in
 // error.
 func TestNearSpecials(t *testing.T) {
-	rng := rand.New(rand.NewPCG(2, 9))
+	rng := testseed.Rand(t, 2, 9)
 	r, err := newResidual(rng, mp(100), mp(100), mp(100), 20, 30, 20, 3, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestScanFloats compares exponents, widths and norms of binary64 of all magnitudes, stored by rows
 // and by columns, with those that Span and exact sums tell.
 func TestScanFloats(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 9))
+	rng := testseed.Rand(t, 7, 9)
 	for trial := range 400 {
 		m, k := 1+rng.IntN(70), 1+rng.IntN(20)
 		mat := num.Mat{Arr: num.New(num.Float64, m*k), RS: 1, CS: m, Rows: m, Cols: k}
@@ -45,7 +45,7 @@ func TestScanFloats(t *testing.T) {
 
 // TestScanWords is TestScanFloats for MP numbers.
 func TestScanWords(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 10))
+	rng := testseed.Rand(t, 7, 10)
 	for trial := range 400 {
 		m, k := 1+rng.IntN(70), 1+rng.IntN(20)
 		f := num.Format{Kind: num.MP, Prec: uint32(2 + rng.IntN(300))}

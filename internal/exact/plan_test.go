@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // evenMat returns a matrix of the magnitudes (2h+1)/(2n), h < n = rows cols, with random low bits
@@ -41,7 +42,7 @@ func randomBelow(rng *rand.Rand, bound *big.Int) *big.Int {
 // TestEstimatedPlan compares the plan that an estimate rests on with the one that runs: the same
 // widths and number of moduli for numbers as they are assumed.
 func TestEstimatedPlan(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := testseed.Rand(t, 1, 2)
 	for _, prec := range []uint32{0, 53, 106, 212, 424, 848, 1696} {
 		f := num.Format{Kind: num.MP, Prec: prec}
 		if prec == 0 {

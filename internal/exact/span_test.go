@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // zeroPatterns say which entries (i, j) of an m x n matrix are zeros.
@@ -51,7 +52,7 @@ func strided(rng *rand.Rand, f num.Format, rows, cols, pattern int) num.Mat {
 func TestZerosLeftOut(t *testing.T) { eachUnit(t, testZerosLeftOut) }
 
 func testZerosLeftOut(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 5))
+	rng := testseed.Rand(t, 3, 5)
 	formats := []num.Format{num.Float64, {Kind: num.MP, Prec: 53}, {Kind: num.MP, Prec: 200}, num.Float32, num.DDouble}
 	trials := 24
 	if testlength.Long() {
@@ -112,7 +113,7 @@ func testZerosLeftOut(t *testing.T) {
 // TestSpans compares the spans of vectors with what a look at every number finds, for an expansion
 // whose first term is 0, too.
 func TestSpans(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 9))
+	rng := testseed.Rand(t, 1, 9)
 	for pattern := range zeroPatterns {
 		for _, f := range []num.Format{num.Float64, num.DDouble, {Kind: num.MP, Prec: 90}} {
 			m := strided(rng, f, 70+rng.IntN(9), 40, pattern)
@@ -143,7 +144,7 @@ func TestRegions(t *testing.T) { eachUnit(t, testRegions) }
 
 func testRegions(t *testing.T) {
 	const n = 500
-	rng := rand.New(rand.NewPCG(1, 9))
+	rng := testseed.Rand(t, 1, 9)
 	f := num.Format{Kind: num.MP, Prec: 80}
 	m := make([]num.Mat, len(zeroPatterns))
 	for i := range m[:3] {

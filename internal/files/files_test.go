@@ -124,6 +124,32 @@ func TestNothingHalfWritten(t *testing.T) {
 	}
 }
 
+// TestLongNames writes files whose names are as long as names can be.
+func TestLongNames(t *testing.T) {
+	for _, n := range []int{100, 243, 244, 250, 255} {
+		name := strings.Repeat("n", n-len(".mtx.gz")) + ".mtx.gz"
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, nil, 0o666); err != nil {
+			t.Logf("%d bytes: %v", n, err) // the file system allows no such name
+			continue
+		}
+		for range 2 { // the second time there is no such file
+			if err := CheckWritable(path); err != nil {
+				t.Errorf("%d bytes: %v", n, err)
+			}
+			if err := WriteMatrix(path, nil, halfulp.Identity(halfulp.Float64, 2), WriteOptions{}); err != nil {
+				t.Errorf("%d bytes: %v", n, err)
+			}
+			if got := left(t, filepath.Dir(path)); got != name {
+				t.Errorf("%d bytes: left %s", n, got)
+			}
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 func TestRemoveTemporaries(t *testing.T) {
 	dir := t.TempDir()
 	err := Write(filepath.Join(dir, "x"), nil, func(io.Writer) error {
@@ -196,7 +222,7 @@ func TestLinks(t *testing.T) {
 		}
 		for range 2 { // the second time it is there
 			err := Write(at(c.link), nil, func(w io.Writer) error {
-				if got := left(t, filepath.Dir(at(c.target))); !strings.Contains(got, "."+filepath.Base(c.target)+".") {
+				if got := left(t, filepath.Dir(at(c.target))); !strings.Contains(got, ".tmp") {
 					t.Errorf("%s: no temporary file beside %s, only %s", c.link, c.target, got)
 				}
 				return matrixmarket.Write(w, m, nil)
@@ -366,6 +392,20 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
+// opened opens a file, and returns a function that closes it.
+func opened(t *testing.T, path string) (in *input, stop func()) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in = &input{name: path, from: f}
+	if err := in.begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return in, func() { f.Close() }
+}
+
 // TestMapped reads files of NumPy that are large enough to be mapped, and damaged ones.
 func TestMapped(t *testing.T) {
 	dir := t.TempDir()
@@ -379,13 +419,15 @@ func TestMapped(t *testing.T) {
 			if err := WriteMatrix(path, nil, m, WriteOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			_, _, text, unmap, ok := mapNumPy(path, 1<<30)
+			in, stop := opened(t, path)
+			_, text, unmap, ok := in.mapNumPy(1 << 30)
 			if ok {
 				if whole, err := os.ReadFile(path); err != nil || !bytes.Equal(text, whole) {
 					t.Errorf("%s: mapped %d bytes, %v", path, len(text), err)
 				}
 				unmap()
 			}
+			stop()
 			if want := ext != ".npz.gz" && mapsFiles; ok != want {
 				t.Errorf("%v %s: mapped %v, want %v", f, path, ok, want)
 			}
@@ -425,7 +467,8 @@ func TestBecameShorter(t *testing.T) {
 			if err := WriteMatrix(path, nil, m, WriteOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			k, file, text, unmap, ok := mapNumPy(path, 1<<30)
+			in, stop := opened(t, path)
+			k, text, unmap, ok := in.mapNumPy(1 << 30)
 			if !ok {
 				t.Fatalf("%s: not mapped", path)
 			}
@@ -434,12 +477,36 @@ func TestBecameShorter(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, threads := range []int{1, 3} {
-					if _, err := parse(k, path, text, ReadOptions{Threads: threads, file: file}.Filled()); err == nil || !strings.Contains(err.Error(), path+": the file became shorter") {
+					if _, err := parse(k, path, text, ReadOptions{Threads: threads, file: in.file}.Filled()); err == nil || !strings.Contains(err.Error(), path+": the file became shorter") {
 						t.Errorf("%v %s cut to %d bytes: %v", f, path, left, err)
 					}
 				}
 			}
 			unmap()
+			stop()
+		}
+	}
+}
+
+// TestSciPy reads sparse matrices that SciPy wrote, of which one has two numbers for a place.
+func TestSciPy(t *testing.T) {
+	for _, format := range []string{"coo", "csr", "csc", "bsr", "dia"} {
+		path := filepath.Join("..", "npy", "testdata", "scipy-"+format+".npz")
+		m, err := ReadMatrix(path, nil, ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		noTable := false
+		a, err := ReadSparse(path, nil, ReadOptions{NoTable: &noTable})
+		if err != nil || !noTable {
+			t.Fatal(err, noTable)
+		}
+		z := halfulp.NewMatrix(halfulp.Float64, a.Rows, a.Cols)
+		for k := range a.Row {
+			z.Set(int(a.Row[k]), int(a.Col[k]), a.Values.At(k))
+		}
+		if !z.Same(m) || m.At(1, 0).String() != "1.75" || m.At(3, 5).String() != "5" {
+			t.Errorf("%s:\n%v as entries\n%v", path, m, z)
 		}
 	}
 }

@@ -54,44 +54,97 @@ type ReadOptions struct {
 func ReadMatrix(name string, stdin io.Reader, opt ReadOptions) (*halfulp.Matrix, error) {
 	opt = opt.Filled()
 	name, opt.part = Split(name)
-	if k, f, text, unmap, ok := mapNumPy(name, opt.MemoryLimit); ok {
-		defer unmap()
-		opt.file = f
-		return parse(k, name, text, opt)
-	}
-	if m, ok, err := readMatrixMarket(name, opt); ok {
-		return m, err
-	}
-	text, err := readAll(name, shown(name), stdin, opt)
-	if err != nil {
-		return nil, err
-	}
-	return parse(KindOf(name, text), name, text, opt)
+	return reading(name, stdin, opt, func(in *input) (*halfulp.Matrix, error) {
+		if k, text, unmap, ok := in.mapNumPy(opt.MemoryLimit); ok {
+			defer unmap()
+			opt.file = in.file
+			return parse(k, name, text, opt)
+		}
+		if opt.part == "" && in.isMatrixMarket() {
+			if opt.NoTable != nil {
+				*opt.NoTable = true
+			}
+			return matrixmarket.ReadAt(in.file, in.size, shown(name), opt.matrixMarket())
+		}
+		text, err := in.readAll(opt)
+		if err != nil {
+			return nil, err
+		}
+		return parse(KindOf(name, text), name, text, opt)
+	})
 }
 
-// readMatrixMarket reads a large Matrix Market file that is not packed; not ok for others.
-func readMatrixMarket(name string, opt ReadOptions) (m *halfulp.Matrix, ok bool, err error) {
-	if name == Stdio || opt.part != "" {
-		return nil, false, nil
+// An input is a file, or standard input, that is open to be read. It is opened once: a pipe gives
+// its bytes one time.
+type input struct {
+	name  string
+	from  io.Reader
+	file  *os.File // nil for what is no regular file
+	size  int64    // of a regular file
+	watch *Watch
+}
+
+// reading calls a function that reads a file. What it returns is lost if the file changed
+// meanwhile.
+func reading[T any](name string, stdin io.Reader, opt ReadOptions, read func(in *input) (T, error)) (z T, err error) {
+	in := &input{name: name, from: stdin}
+	if name != Stdio {
+		f, err := os.Open(name)
+		if err != nil {
+			return z, withName(shown(name), err)
+		}
+		defer f.Close()
+		in.from = f
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, false, nil // which others tell
+	if err := in.begin(opt.Context); err != nil {
+		if opt.Context.Err() == nil {
+			err = withName(shown(name), err)
+		}
+		return z, err
 	}
-	defer f.Close()
+	z, err = read(in)
+	if opt.Context.Err() != nil {
+		return z, err
+	}
+	if changed := in.watch.Check(); changed != nil {
+		var none T
+		return none, changed
+	}
+	return z, err
+}
+
+// begin looks at what is open.
+func (in *input) begin(ctx context.Context) error {
+	f, ok := in.from.(*os.File)
+	if !ok {
+		return nil
+	}
 	i, err := f.Stat()
-	if err != nil || !i.Mode().IsRegular() || i.Size() < largeFile {
-		return nil, false, nil
+	switch {
+	case err != nil:
+		return err
+	case i.IsDir():
+		return errors.New("is a directory")
+	case !i.Mode().IsRegular():
+		return nil
+	}
+	if in.watch, err = NewWatch(ctx, f, in.name); err != nil {
+		return err
+	}
+	if in.name != Stdio { // of which a part may have been read
+		in.file, in.size = f, in.watch.before.size
+	}
+	return nil
+}
+
+// isMatrixMarket reports whether this is a large Matrix Market file that is not packed.
+func (in *input) isMatrixMarket() bool {
+	if in.file == nil || in.size < largeFile {
+		return false
 	}
 	head := make([]byte, len(matrixmarket.Banner))
-	if _, err := f.ReadAt(head, 0); err != nil || KindOf("", head) != MatrixMarket {
-		return nil, false, nil
-	}
-	if opt.NoTable != nil {
-		*opt.NoTable = true
-	}
-	m, err = matrixmarket.ReadAt(f, i.Size(), shown(name), opt.matrixMarket())
-	return m, true, err
+	_, err := in.file.ReadAt(head, 0)
+	return err == nil && KindOf("", head) == MatrixMarket
 }
 
 // Split splits what to read of a file from the file's name: FILE.npz:L is the matrix L, and
@@ -114,60 +167,65 @@ func Split(name string) (file, part string) {
 // mappedSize is how large a file of NumPy is that is worth mapping into memory.
 const mappedSize = 1 << 16
 
-// mapNumPy maps a file of NumPy that is not packed into memory, and tells which kind it is. The
-// file stays open until the memory is given back; not ok
-// for other files, and where that fails. Package npy alone may read the memory, which a file that
-// becomes shorter takes away.
-func mapNumPy(name string, limit int64) (k Kind, f *os.File, text []byte, unmap func(), ok bool) {
-	if k := KindByName(name); name == Stdio || k != NumPy && k != NumPyZip || strings.EqualFold(filepath.Ext(name), ".gz") {
-		return unknown, nil, nil, nil, false
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return unknown, nil, nil, nil, false
-	}
-	defer func() {
-		if !ok {
-			f.Close()
-		}
-	}()
-	i, err := f.Stat()
-	if err != nil || !i.Mode().IsRegular() || i.Size() < mappedSize || i.Size() > limit {
-		return unknown, nil, nil, nil, false
+// mapNumPy maps a large file of NumPy that is not packed into memory, and tells which kind it is;
+// not ok for other files, and where that fails. The file must stay open until the memory is given
+// back. Package npy alone may read the memory, which a file that becomes shorter takes away.
+func (in *input) mapNumPy(limit int64) (k Kind, text []byte, unmap func(), ok bool) {
+	if k := KindByName(in.name); k != NumPy && k != NumPyZip || isPacked(in.name) || in.file == nil || in.size < mappedSize || in.size > limit {
+		return unknown, nil, nil, false
 	}
 	head := make([]byte, len(npy.Magic))
-	if _, err := f.ReadAt(head, 0); err != nil {
-		return unknown, nil, nil, nil, false
+	if _, err := in.file.ReadAt(head, 0); err != nil {
+		return unknown, nil, nil, false
 	}
 	if k = KindOf("", head); k != NumPy && k != NumPyZip { // packed, in spite of its name
-		return unknown, nil, nil, nil, false
+		return unknown, nil, nil, false
 	}
-	text, free, ok := mapped(f, i.Size())
-	return k, f, text, func() { free(); f.Close() }, ok
+	text, unmap, ok = mapped(in.file, in.size)
+	return k, text, unmap, ok
 }
+
+// isPacked reports whether the name of a file is one of gzip's.
+func isPacked(name string) bool { return strings.EqualFold(filepath.Ext(name), ".gz") }
 
 // Doubles is a .npy file of doubles that is read in parts.
 type Doubles struct {
-	name  string
-	file  *os.File
+	in    *input
 	unmap func()
 	at    int64
 	n     int
 }
 
 // OpenDoubles opens a large .npy file whose numbers are doubles as in the memory of this machine,
-// whatever its shape; not ok for others.
-func OpenDoubles(name string) (*Doubles, bool) {
-	_, f, text, unmap, ok := mapNumPy(name, math.MaxInt64)
-	if !ok {
+// whatever its shape; not ok for others, of which it opens regular ones only.
+func OpenDoubles(ctx context.Context, name string) (*Doubles, bool) {
+	if i, err := os.Stat(name); err != nil || !i.Mode().IsRegular() || KindByName(name) != NumPy {
 		return nil, false
 	}
-	at, n, ok := npy.Doubles(text)
-	if !ok {
-		unmap()
+	f, err := os.Open(name)
+	if err != nil {
 		return nil, false
 	}
-	return &Doubles{name, f, unmap, at, n}, true
+	d := &Doubles{in: &input{name: name, from: f}}
+	if !d.find(ctx) {
+		d.Close()
+		return nil, false
+	}
+	return d, true
+}
+
+// find finds the numbers.
+func (d *Doubles) find(ctx context.Context) (ok bool) {
+	if err := d.in.begin(ctx); err != nil {
+		return false
+	}
+	_, text, unmap, ok := d.in.mapNumPy(math.MaxInt64)
+	if !ok {
+		return false
+	}
+	d.unmap = unmap
+	d.at, d.n, ok = npy.Doubles(text)
+	return ok
 }
 
 // Len returns how many numbers there are.
@@ -175,34 +233,52 @@ func (d *Doubles) Len() int { return d.n }
 
 // Read reads numbers from number i on, each NaN as it is.
 func (d *Doubles) Read(z []float64, i int) error {
-	return Named(shown(d.name), npy.ReadDoubles(d.file, z, d.at+8*int64(i)))
+	return Named(shown(d.in.name), npy.ReadDoubles(d.in.file, z, d.at+8*int64(i)))
 }
 
-// Close ends reading.
-func (d *Doubles) Close() { d.unmap() }
+// Check returns an error if the file changed while it was read.
+func (d *Doubles) Check() error { return d.in.watch.Check() }
 
-// ReadSparse is ReadMatrix for the entries that a coordinate file names, without a dense matrix,
-// and those other than 0 of another file.
+// Close ends reading.
+func (d *Doubles) Close() {
+	if d.unmap != nil {
+		d.unmap()
+	}
+	_ = d.in.from.(*os.File).Close()
+}
+
+// ReadSparse is ReadMatrix for the entries that a coordinate file names, or a .npz file of a sparse
+// matrix of SciPy, without a dense matrix, and those other than 0 of another file.
 func ReadSparse(name string, stdin io.Reader, opt ReadOptions) (*matrixmarket.Sparse, error) {
 	opt = opt.Filled()
 	name, opt.part = Split(name)
-	text, err := readAll(name, shown(name), stdin, opt)
-	if err != nil {
-		return nil, err
-	}
-	if KindOf(name, text) == MatrixMarket && opt.part == "" {
-		return matrixmarket.ParseSparse(text, shown(name), opt.matrixMarket())
-	}
-	m, err := parse(KindOf(name, text), name, text, opt)
-	if err != nil {
-		return nil, err
-	}
-	return matrixmarket.SparseOf(m), nil
+	return reading(name, stdin, opt, func(in *input) (*matrixmarket.Sparse, error) {
+		text, err := in.readAll(opt)
+		if err != nil {
+			return nil, err
+		}
+		k := KindOf(name, text)
+		if opt.NoTable != nil {
+			*opt.NoTable = k != tableText
+		}
+		switch {
+		case k == MatrixMarket && opt.part == "":
+			return matrixmarket.ParseSparse(text, shown(name), opt.matrixMarket())
+		case k == NumPyZip:
+			return npy.ParseSparse(text, shown(name), opt.numpy())
+		}
+		m, err := parse(k, name, text, opt)
+		if err != nil {
+			return nil, err
+		}
+		return matrixmarket.SparseOf(m), nil
+	})
 }
 
 // Read returns the unpacked content of the file called name, or of stdin for "-".
 func Read(name string, stdin io.Reader, opt ReadOptions) ([]byte, error) {
-	return readAll(name, shown(name), stdin, opt.Filled())
+	opt = opt.Filled()
+	return reading(name, stdin, opt, func(in *input) ([]byte, error) { return in.readAll(opt) })
 }
 
 // Filled returns the options with defaults.
@@ -283,37 +359,26 @@ func isUTF16(text []byte) bool {
 	return marked || a != 0 && b == 0 && c != 0 && d == 0 || a == 0 && b != 0 && c == 0 && d != 0
 }
 
-// readAll returns the unpacked content of a file.
-func readAll(name, shown string, stdin io.Reader, opt ReadOptions) ([]byte, error) {
-	r, text := stdin, []byte(nil)
-	if name != Stdio {
-		f, err := os.Open(name)
-		if err != nil {
+// readAll returns the unpacked content.
+func (in *input) readAll(opt ReadOptions) ([]byte, error) {
+	shown := shown(in.name)
+	text, ok := in.readAtOnce(opt)
+	if !ok {
+		var err error
+		if text, err = lines.ReadAll(opt.Context, in.from, opt.MemoryLimit); err != nil {
+			if opt.Context.Err() != nil {
+				return nil, err
+			}
 			return nil, withName(shown, err)
 		}
-		defer f.Close()
-		if i, err := f.Stat(); err == nil && i.IsDir() {
-			return nil, withName(shown, errors.New("is a directory"))
-		}
-		r, text = f, readAtOnce(f, opt)
-	}
-	var err error
-	if text == nil {
-		text, err = lines.ReadAll(opt.Context, r, opt.MemoryLimit)
-	}
-	if err != nil {
-		if opt.Context.Err() != nil {
-			return nil, err
-		}
-		return nil, withName(shown, err)
 	}
 	if !bytes.HasPrefix(text, []byte(gzipMagic)) {
-		if strings.EqualFold(filepath.Ext(name), ".gz") {
+		if isPacked(in.name) {
 			return nil, withName(shown, errors.New("not packed by gzip, in spite of its name"))
 		}
 		return text, nil
 	}
-	text, err = lines.ReadAll(opt.Context, newUnpacker(text), opt.MemoryLimit)
+	text, err := lines.ReadAll(opt.Context, newUnpacker(text), opt.MemoryLimit)
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, withName(shown, errors.New("the packed data ends early"))
@@ -328,17 +393,12 @@ func readAll(name, shown string, stdin io.Reader, opt ReadOptions) ([]byte, erro
 // largeFile is how large a file is that is worth reading on several threads.
 const largeFile = 1 << 22
 
-// readAtOnce returns the content of a large regular file that nobody changes, else nothing.
-func readAtOnce(f *os.File, opt ReadOptions) []byte {
-	i, err := f.Stat()
-	if err != nil || !i.Mode().IsRegular() || i.Size() < largeFile || i.Size() > opt.MemoryLimit {
-		return nil
+// readAtOnce returns the content of a large regular file; not ok for others, and where that fails.
+func (in *input) readAtOnce(opt ReadOptions) (text []byte, ok bool) {
+	if in.file == nil || in.size < largeFile || in.size > opt.MemoryLimit {
+		return nil, false
 	}
-	text, ok := lines.ReadFile(opt.Context, f, i.Size(), opt.Threads)
-	if !ok {
-		return nil
-	}
-	return text
+	return lines.ReadFile(opt.Context, in.file, in.size, opt.Threads)
 }
 
 // gzipMagic begins every member of a file packed by gzip.

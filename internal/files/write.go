@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/halfulp/halfulp"
@@ -185,7 +184,7 @@ func Write(name string, stdout io.Writer, write func(w io.Writer) error) error {
 	}
 	defer f.Discard()
 	w := bufio.NewWriterSize(f, 1<<16)
-	if strings.EqualFold(filepath.Ext(name), ".gz") {
+	if isPacked(name) {
 		// Random digits gain nothing from the slower levels.
 		z, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
 		if err != nil {
@@ -342,16 +341,17 @@ func followLinks(name string) (string, error) {
 	return "", errors.New("too many symbolic links")
 }
 
-// createTemporary makes a new file beside target.
+// createTemporary makes a new file beside target. Its name does not hold the target's, which may be
+// as long as a name can be.
 func createTemporary(target string, mode fs.FileMode) (*Draft, error) {
 	temporaries.Lock()
 	defer temporaries.Unlock()
 	if temporaries.gone {
 		return nil, errGone
 	}
-	dir, base := filepath.Split(target)
+	dir, _ := filepath.Split(target)
 	for k := 0; ; k++ {
-		n := dir + "." + base + "." + strconv.Itoa(os.Getpid()) + "-" + strconv.Itoa(k) + ".tmp"
+		n := dir + ".halfulp-" + strconv.Itoa(os.Getpid()) + "-" + strconv.Itoa(k) + ".tmp"
 		f, err := os.OpenFile(n, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 		if errors.Is(err, fs.ErrExist) && k < 10000 {
 			continue

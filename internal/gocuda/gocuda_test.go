@@ -15,6 +15,7 @@ import (
 
 	"github.com/halfulp/halfulp/expansion"
 	"github.com/halfulp/halfulp/internal/gocuda/testdata/sample"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestFresh checks that the kernels have what the Go sources give.
@@ -107,7 +108,7 @@ func TestSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := rand.New(rand.NewPCG(1, 1))
+	r := testseed.Rand(t, 1, 1)
 	var input, want []float64
 	for range 20000 {
 		x, y := wild(r), wild(r)
@@ -142,7 +143,7 @@ func TestExpansion(t *testing.T) {
 		body.WriteString("\t}\n")
 	}
 	body.WriteString("\t}")
-	r := rand.New(rand.NewPCG(1, 2))
+	r := testseed.Rand(t, 1, 2)
 	var input, want []float64
 	for i := range 20000 {
 		var v [3]expansion.QD
@@ -191,7 +192,7 @@ func TestFunctions(t *testing.T) {
 		}
 	}
 	body.WriteString("\t}")
-	r := rand.New(rand.NewPCG(1, 3))
+	r := testseed.Rand(t, 1, 3)
 	var input, want []float64
 	for i := range 3000 {
 		var v [2]expansion.QD

@@ -3,13 +3,13 @@ package gocuda
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/halfulp/halfulp/expansion"
 	"github.com/halfulp/halfulp/internal/funtest"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestPublished runs the translated arithmetic of expansion.PublishedDD and PublishedQD beside its
@@ -36,7 +36,7 @@ func TestPublished(t *testing.T) {
 		body.WriteString("\t}\n")
 	}
 	body.WriteString("\t}")
-	r := rand.New(rand.NewPCG(1, 4))
+	r := testseed.Rand(t, 1, 4)
 	names := []string{"exp", "log", "sin", "cos"}
 	var input, want []float64
 	for i := range 4000 {

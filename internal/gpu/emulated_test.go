@@ -9,6 +9,7 @@ import (
 	. "github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestEmulated runs kernels themselves, compiled for the host, with the tests of their references.
@@ -24,7 +25,7 @@ func TestEmulated(t *testing.T) {
 // size, spread widely, and of small integers, whose quotients are ties or exact.
 func TestSystems(t *testing.T) {
 	gputest.OnDevices(t, 50, 150, func(t *testing.T, most int) {
-		seed := rand.Uint64()
+		seed := testseed.Of(t)
 		r := rand.New(rand.NewPCG(seed, 0))
 		for trial := range testlength.Of(40, 200, 500) {
 			if what := compareSystem(r, most); what != "" {

@@ -16,6 +16,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/product"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 var formats = []num.Format{num.Float32, num.Float64, num.QDouble, {Kind: num.MP, Prec: 53}, {Kind: num.MP, Prec: 200}}
@@ -68,7 +69,7 @@ func TestMove(t *testing.T) {
 	}
 	for seed, sides := range [][2]int{{1, 1}, {1, 2}, {2, 1}, {2, 3}, {5, 1}} {
 		gridtest.Run(t, sides[0]*sides[1], func(to gridtest.Process) error {
-			rng := rand.New(rand.NewPCG(1, uint64(seed))) // the same in all
+			rng := testseed.Rand(t, 1, uint64(seed)) // the same in all
 			g, err := New(to, sides[0], sides[1], 3, new(Local))
 			if err != nil {
 				return err
@@ -151,7 +152,7 @@ func TestMixed(t *testing.T) {
 			continue // the six have both devices
 		}
 		gridtest.Run(t, n, func(to gridtest.Process) error {
-			rng := rand.New(rand.NewPCG(2, uint64(n)))
+			rng := testseed.Rand(t, 2, uint64(n))
 			on := new(Local)
 			name, err := place.ParseName(places[to.Rank()])
 			if err != nil {

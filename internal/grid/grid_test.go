@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // together runs f in every process of a grid.
@@ -62,7 +63,7 @@ func viewOf(r *rand.Rand, m num.Mat) num.Mat {
 // TestGrid compares what processes compute of parts of matrices with what the host does, and bounds
 // of rows with exact sums, on grids of several shapes with small blocks.
 func TestGrid(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	formats := []num.Format{num.Float64, num.Float32, {Kind: num.MP, Prec: 24}, {Kind: num.MP, Prec: 106}, {Kind: num.MP, Prec: 700}}
 	for trial := range testlength.Of(60, 300, 3000) {
 		r := rand.New(rand.NewPCG(seed, uint64(trial)))
@@ -191,7 +192,7 @@ func (g *Grid) checkExtents(c place.Config, a, h num.Mat) error {
 // TestShare gives all processes what each has of a matrix: of its rows, its columns or both, that
 // lie one after the other, or with others between them that stay.
 func TestShare(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	inPlace := 0
 	for trial := range testlength.Of(100, 300, 3000) {
 		r := rand.New(rand.NewPCG(seed, uint64(trial)))

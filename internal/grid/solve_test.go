@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/grid/gridtest"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // onGrids runs a test in goroutines on grids of several shapes and with small blocks.
@@ -132,7 +133,7 @@ func TestRows(t *testing.T) {
 			h := randomMatrix(mp100, rows, cols, 3)
 			x := there(t, g, h)
 			order := make([]int32, rows)
-			for i, p := range rand.New(rand.NewPCG(1, 2)).Perm(rows) {
+			for i, p := range testseed.Rand(t, 1, 2).Perm(rows) {
 				order[i] = int32(p)
 			}
 			z := there(t, g, randomMatrix(mp100, rows, cols, 4))

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -515,6 +516,54 @@ func TestDamaged(t *testing.T) {
 				if (got != "") != (wantErr != nil) || name == "a.mtx" && wantErr != nil && got != wantErr.Error() && !strings.Contains(got, "is not a number") {
 					t.Errorf("%s, byte %d, cut %v: %q, want %v", name, at, cut, got, wantErr)
 				}
+			}
+		}
+	}
+}
+
+// TestChanged writes other numbers to files while processes read them.
+func TestChanged(t *testing.T) {
+	const n = 20000
+	for _, name := range []string{"a.npy", "a.mtx"} {
+		path := filepath.Join(t.TempDir(), name)
+		var contents [2][]byte
+		for k := range contents {
+			h := halfulp.NewMatrix(halfulp.Float64, n, 1)
+			for i := range n {
+				h.SetFloat64(i, 0, float64(3+k))
+			}
+			if err := files.WriteMatrix(path, nil, h, files.WriteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			var err error
+			if contents[k], err = os.ReadFile(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for k, want := range []string{"", path + ": the file was changed while it was read"} {
+			if err := os.WriteFile(path, contents[0], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got := failing(t, [2]int{1, 3}, func(g *grid.Grid) error {
+				var once sync.Once
+				opt := files.ReadOptions{Progress: func(float64) {
+					if g.Transport().Rank() > 0 {
+						return
+					}
+					once.Do(func() {
+						if err := os.WriteFile(path, contents[k], 0o600); err != nil {
+							t.Error(err)
+						}
+					})
+				}}
+				if k == 0 {
+					opt.Progress = nil
+				}
+				_, err := newReading(g, path, opt, 2000).read(nil)
+				return err
+			})
+			if got != want {
+				t.Errorf("%s: %q, want %q", name, got, want)
 			}
 		}
 	}

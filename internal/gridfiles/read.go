@@ -36,6 +36,7 @@ type reading struct {
 	name   string
 	member string
 	file   *os.File
+	watch  *files.Watch
 	size   int64
 	head   []byte
 }
@@ -58,6 +59,9 @@ func (r *reading) read(stdin io.Reader) (*halfulp.Matrix, error) {
 	}
 	if !whole {
 		m, err := r.parts()
+		if err == nil {
+			err = r.agree(r.watch.Check())
+		}
 		if err == nil || !errors.Is(err, lines.ErrWhole) {
 			return m, err
 		}
@@ -79,7 +83,11 @@ func (r *reading) open() (whole bool, err error) {
 	if whole, err = r.any(!i.Mode().IsRegular()); whole || err != nil {
 		return whole, err
 	}
-	r.file, err = os.Open(name)
+	if r.file, err = os.Open(name); err == nil {
+		if r.watch, err = files.NewWatch(r.ctx, r.file, name); err == nil {
+			i, err = r.file.Stat()
+		}
+	}
 	if err = r.agreeWhere(files.Named(name, err)); err != nil {
 		return false, err
 	}

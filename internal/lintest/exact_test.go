@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // Elimination as it is written in books, in rational numbers.
@@ -82,7 +84,7 @@ func (a Matrix) plainLU(k int) (Matrix, bool) {
 // TestElimination compares elimination of integers with that of rational numbers: for fractions,
 // numbers of 2^±1000, graded rows and columns, zeros, and matrices of all ranks and shapes.
 func TestElimination(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	for trial := range 2000 {
 		r := rand.New(rand.NewPCG(seed, uint64(trial)))
 		m, n := r.IntN(6), 1+r.IntN(7)

@@ -2,6 +2,7 @@ package modgemm
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -18,7 +19,7 @@ func benchKernels(b *testing.B, f func(b *testing.B, k *Kernel)) {
 
 func randomSlice(n int) []int16 {
 	s := make([]int16, n)
-	fill(newRand(), s, fillers[0], maxResidue)
+	fill(rand.New(rand.NewPCG(seed, 0)), s, fillers[0], maxResidue)
 	return s
 }
 

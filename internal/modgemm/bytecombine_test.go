@@ -9,7 +9,7 @@ import (
 // TestCombineBytes compares with sums of residues times the words that the digits make, of random
 // numbers and of those that make sums the largest.
 func TestCombineBytes(t *testing.T) {
-	r := newRand()
+	r := newRand(t)
 	for _, k := range byteKernels(t) {
 		t.Run(k.Name, func(t *testing.T) {
 			for trial := range 60 {

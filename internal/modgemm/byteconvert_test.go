@@ -10,7 +10,7 @@ import (
 // TestConvertBytes compares with the residues of the numbers that the digits make, of random digits
 // and of those that make sums the largest.
 func TestConvertBytes(t *testing.T) {
-	r := newRand()
+	r := newRand(t)
 	pool := ByteModuli()
 	for _, k := range byteKernels(t) {
 		t.Run(k.Name, func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestByteConversionBound(t *testing.T) {
 func TestKaratsubaConversionFolds(t *testing.T) {
 	const most = maxBytePairs * 4 * 255 * 127
 	pool := ByteModuli()
-	r := newRand()
+	r := newRand(t)
 	for i, m := range pool.Moduli[pool.Plain:] {
 		if i%37 != 0 && m != pool.Moduli[len(pool.Moduli)-1] {
 			continue

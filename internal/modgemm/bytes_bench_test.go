@@ -18,7 +18,7 @@ func benchBytes(b *testing.B, f func(b *testing.B, k *ByteKernel)) {
 // someBytes returns n random bytes that begin at a multiple of 64.
 func someBytes(n int) []int8 {
 	s := AlignedBytes(make([]int8, n+63), n)
-	r := newRand()
+	r := rand.New(rand.NewPCG(seed, 0))
 	for i := range s {
 		s[i] = int8(r.Uint32())
 	}

@@ -121,7 +121,7 @@ func TestByteTiles(t *testing.T) {
 	pool := ByteModuli()
 	for _, k := range byteKernels(t) {
 		t.Run(k.Name, func(t *testing.T) {
-			r := newRand()
+			r := newRand(t)
 			trials := 400
 			if k == ByteEmulation {
 				trials = 40
@@ -182,7 +182,7 @@ func TestByteMul(t *testing.T) {
 	pool := ByteModuli()
 	for _, k := range byteKernels(t) {
 		t.Run(k.Name, func(t *testing.T) {
-			r := newRand()
+			r := newRand(t)
 			for _, s := range [][3]int{{1, 1, 1}, {3, 0, 2}, {33, 31, 64}, {20, 70, 65}, {40, 33, 1100}, {3, 2, 2100}, {(8+1)*32 + 1, 5, 10}} {
 				for _, plain := range []bool{true, false} {
 					m, n, kk := s[0], s[1], s[2]
@@ -371,7 +371,7 @@ func TestByteReduction(t *testing.T) {
 		return fma(-float32(q-magic), m, x)
 	}
 	const most = 1 << 24
-	r := newRand()
+	r := newRand(t)
 	pool := ByteModuli()
 	for i, m := range pool.Moduli {
 		if i > 70 && i%97 != 0 && i != len(pool.Moduli)-1 {

@@ -12,7 +12,7 @@ import (
 // TestDigits puts numbers of all magnitudes and signs, ties, zeros and subnormal ones into digits,
 // and adds these up again.
 func TestDigits(t *testing.T) {
-	r := newRand()
+	r := newRand(t)
 	for _, k := range Kernels() {
 		t.Run(k.Name, func(t *testing.T) {
 			for trial := range 400 {
@@ -74,7 +74,7 @@ func TestDigits(t *testing.T) {
 
 // TestTranspose compares with the definition, between guards.
 func TestTranspose(t *testing.T) {
-	r := newRand()
+	r := newRand(t)
 	for _, k := range Kernels() {
 		for rows := 4; rows <= 20; rows += 4 {
 			for columns := 4; columns <= 64; columns += 12 {
@@ -105,7 +105,7 @@ func TestTranspose(t *testing.T) {
 // TestWordDigits puts numbers of words, cut off at any bit and below or above all of them, into
 // digits, and adds these up again. The words around a number are ones: they must not count.
 func TestWordDigits(t *testing.T) {
-	r := newRand()
+	r := newRand(t)
 	for _, k := range Kernels() {
 		t.Run(k.Name, func(t *testing.T) {
 			for trial := range 300 {
@@ -175,7 +175,7 @@ func TestWordDigits(t *testing.T) {
 // numbers, cut off at any bit and far beyond them. The words around a number are ones, and so are
 // those of what is no number.
 func TestWordRows(t *testing.T) {
-	r := newRand()
+	r := newRand(t)
 	for _, k := range Kernels() {
 		if !HasWordRows(k) {
 			continue
@@ -266,7 +266,7 @@ func TestWordRows(t *testing.T) {
 // TestTwoWordRows compares what the digits of rows add up to with integers of math/big, cut off at
 // any bit and far beyond them, and finds all rows that are not theirs untouched.
 func TestTwoWordRows(t *testing.T) {
-	r := newRand()
+	r := newRand(t)
 	for _, k := range Kernels() {
 		if !HasWordRows(k) {
 			continue
@@ -350,7 +350,7 @@ func TestTwoWordRows(t *testing.T) {
 // TestScanWords compares with numbers cut off one by one and their plain scan: zeros, powers of two
 // and exponents at the bounds among them, and now and then one that does not apply.
 func TestScanWords(t *testing.T) {
-	r := newRand()
+	r := newRand(t)
 	for _, k := range Kernels() {
 		if !HasWordScan(k) {
 			continue
@@ -438,7 +438,7 @@ func TestScanWords(t *testing.T) {
 
 // TestFloatScan compares kernels with the plain loop, on numbers of all kinds, bit for bit.
 func TestFloatScan(t *testing.T) {
-	r := newRand()
+	r := newRand(t)
 	for _, k := range Kernels() {
 		for trial := range 200 {
 			vectors, columns := 1+r.IntN(21), 1+r.IntN(9)

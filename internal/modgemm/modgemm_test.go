@@ -10,12 +10,13 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // seed of all random tests; a failure prints what is needed to repeat it.
 const seed = 20260
 
-func newRand() *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
+func newRand(t testing.TB) *rand.Rand { return testseed.Rand(t, seed, 0) }
 
 // eachKernel runs f under every kernel of this machine.
 func eachKernel(t *testing.T, f func(t *testing.T, k *Kernel)) {
@@ -156,7 +157,7 @@ var tilePairs = []int{0, 1, 2, 3, 4, 5, 7, 8, 13, 14, 15, 16, 31, 62, 63, 64, 65
 // TestModTiles compares one or two tiles with sums in int64 and one %.
 func TestModTiles(t *testing.T) {
 	eachKernel(t, func(t *testing.T, k *Kernel) {
-		r := newRand()
+		r := newRand(t)
 		run := func(kPairs, block int, fa, fb filler, limB int, accumulate bool, moduli []int) {
 			panels := len(moduli) / k.MR
 			rows := NewRowModuli(k, moduli)
@@ -247,7 +248,7 @@ func TestExactFold(t *testing.T) {
 		a := make([]int16, 2*k.MR*kPairs)
 		b := make([]int16, 2*k.NR*kPairs)
 		c := make([]int16, k.MR*k.NR)
-		r := newRand()
+		r := newRand(t)
 		for m := 2; m <= maxModulus; m++ {
 			if m > 200 && m < maxModulus-200 && m%37 != 0 {
 				continue
@@ -298,7 +299,7 @@ func someRange(r *rand.Rand, n int) (from, to int) {
 // TestMul multiplies ranges of whole matrices by way of the packing functions.
 func TestMul(t *testing.T) {
 	eachKernel(t, func(t *testing.T, k *Kernel) {
-		r := newRand()
+		r := newRand(t)
 		for _, s := range [][3]int{{1, 1, 1}, {1, 1, 0}, {0, 3, 2}, {3, 0, 2}, {7, 17, 3}, {13, 33, 129}, {30, 70, 511}, {25, 40, 1030}, {(k.mc + 2) * k.MR, 9, 6}} {
 			m, n, kk := s[0], s[1], s[2]
 			modulus := randomModulus(r)
@@ -338,7 +339,7 @@ func TestMul(t *testing.T) {
 
 func TestConvert(t *testing.T) {
 	eachKernel(t, func(t *testing.T, k *Kernel) {
-		r := newRand()
+		r := newRand(t)
 		pool := Moduli(13)
 		for _, s := range [][3]int{{1, 1, 1}, {7, 40, 3}, {14, 33, 16}, {29, 65, 40}, {5, 20, 700}} {
 			nm, ne, nd := s[0], s[1], s[2]
@@ -378,7 +379,7 @@ func TestConvert(t *testing.T) {
 
 func TestCombine(t *testing.T) {
 	eachKernel(t, func(t *testing.T, k *Kernel) {
-		r := newRand()
+		r := newRand(t)
 		for _, kPairs := range []int{0, 1, 2, 3, 5, 63, 64, 65, 130, 300} {
 			for _, f := range fillers {
 				wp, yp := 1+r.IntN(3), 1+r.IntN(3)
@@ -419,7 +420,7 @@ func TestCombine(t *testing.T) {
 
 func TestPackPlanes(t *testing.T) {
 	eachKernel(t, func(t *testing.T, k *Kernel) {
-		r := newRand()
+		r := newRand(t)
 		for _, planes := range []int{0, 1, 2, 3, 4, 9, 30} {
 			for _, panels := range []int{0, 1, 3} {
 				entries := panels * k.NR

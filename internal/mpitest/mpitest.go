@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halfulp/halfulp/internal/testseed"
 	"github.com/halfulp/halfulp/mpi"
 )
 
@@ -71,6 +72,7 @@ func Output(t testing.TB, n int, program string, args ...string) (string, error)
 	defer cancel()
 	//nolint:gosec // the program is the test, or built by it
 	c := exec.CommandContext(ctx, Mpiexec(t), append([]string{"-n", strconv.Itoa(n), program}, args...)...)
+	testseed.Vary(t, 0) // a random seed is the same in all processes
 	c.Env = append(os.Environ(), child+"=1")
 	c.WaitDelay = 5 * time.Second
 	var out bytes.Buffer

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -20,6 +21,7 @@ type dtype struct {
 	order binary.ByteOrder
 	kind  byte // f floating point, i and u integers, b booleans
 	size  int  // bytes a number
+	quad  bool // of 16 bytes: IEEE binary128, not the numbers of x86
 }
 
 // parseDtype reads the name of a type, such as '<f8'.
@@ -63,10 +65,12 @@ func parseDtype(descr string) (d dtype, err error) {
 	return d, nil
 }
 
-// value returns number k of data exactly. Mag lies in buf, which has a word.
+// value returns number k of data exactly. Mag lies in buf, which has two words.
 func (d dtype) value(data []byte, k int, buf []uint64) (num.Real, error) {
 	b := data[k*d.size : (k+1)*d.size]
 	switch {
+	case d.quad:
+		return d.quadNumber(b, buf), nil
 	case d.size > 8:
 		return d.longDouble(b, buf)
 	case d.kind == 'f' && d.size == 8:
@@ -128,44 +132,132 @@ func binaryFloat(neg bool, x uint64, fraction int, buf []uint64) num.Real {
 	return num.Real{Class: num.Finite, Neg: neg, Exp: int64(e) - bias, Mag: buf[:1]}
 }
 
-// errLong is what other long doubles than those of x86 meet, and errUnclear those that may be such.
+// NumPy has one name for the 80-bit numbers of x86 in 16 bytes, of which the last 6 are left to
+// chance, for IEEE binary128 and for sums of two doubles.
 var (
-	errLong    = errors.New("the array has NumPy type float128, but not the 80-bit numbers of x86, which alone can be read")
-	errUnclear = errors.New("the array has NumPy type float128, and does not tell whether its numbers are the 80-bit ones of x86, " +
-		"which alone can be read: if they are, save numpy.positive(a, out=numpy.zeros_like(a)) in place of a")
+	errLong = errors.New("the array has NumPy type float128, but not the 80-bit numbers of x86: IEEE binary128 is read where --in mp:113 says so, " +
+		"other types are not")
+	errNoQuad  = errors.New("--in mp:113 means that the NumPy type float128 is IEEE binary128: the array has the 80-bit numbers of x86")
+	errUnclear = errors.New("the array has NumPy type float128, and does not tell whether its numbers are the 80-bit ones of x86 or IEEE binary128: " +
+		"--in mp:64 or --in mp:113 does")
 )
 
-// checkLong returns an error unless long doubles in 16 bytes are those of x86: NumPy has the same
-// name for IEEE binary128 and for sums of two doubles. x86 leaves the last 6 bytes to chance.
-// Arrays are taken if the exponent that binary128 has in the last 2 is 0, so that its numbers would
-// all be 0 or below 2^-16382: NumPy leaves zeros there in memory that it takes anew. Sums of two
-// doubles have the sign and the exponent of the second one there, which is 0, then, or below
-// 2^-1022. x86 reads those in which it is 0 as numbers without a first bit, which it has below
-// 2^-16382 only: arrays are refused that have no others but 0.
-func (a *array) checkLong() error {
-	if a.size != 16 {
-		return nil
-	}
-	small, normal := false, false
+// The number of bits by which a format that is asked for tells what NumPy's type float128 is.
+const x86Bits, quadBits = 64, 113
+
+// doubleRange bounds the exponents that doubles have, by which numbers are taken for likely ones.
+const doubleRange = 1100
+
+// longs is what an array of long doubles in 16 bytes has.
+type longs struct {
+	invalid bool // some are no numbers of x86
+	normal  bool // some are normal numbers of x86
+	small   bool // some are numbers of x86 other than 0 that are not normal
+	far     bool // some are normal numbers of x86 beyond the range of doubles
+
+	quadTiny  bool // some of the normal ones were 0, NaN or below 2^-16382 as binary128
+	quadLarge bool // some were at least 2^-16382 as binary128
+	quadFar   bool // some were beyond the range of doubles as binary128
+
+	// Some exponents and significands of normal numbers of x86, and these exponents.
+	pairs     map[[2]uint64]bool
+	exponents map[uint16]bool
+}
+
+// enough is how many different numbers say what they are. A binary128 number that is none of the
+// kind passes for a likely number of x86 by chance in one of 30 cases: bit 63 must be set, and the
+// 15 bits after it must be an exponent near that of 1.
+const enough = 8
+
+// look looks at long doubles in 16 bytes.
+func (a *array) look() (l longs) {
+	l.pairs, l.exponents = map[[2]uint64]bool{}, map[uint16]bool{}
+	var before [2]uint64
 	for k := range len(a.data) / 16 {
 		b := a.data[16*k : 16*k+16]
-		last, m := binary.LittleEndian.Uint16(b[14:]), binary.LittleEndian.Uint64(b)
+		m, e, last := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint16(b[8:]), binary.LittleEndian.Uint16(b[14:])
 		if a.order == bigEndian {
-			last, m = binary.BigEndian.Uint16(b), binary.BigEndian.Uint64(b[8:])
+			m, e, last = binary.BigEndian.Uint64(b[8:]), binary.BigEndian.Uint16(b[6:]), binary.BigEndian.Uint16(b)
 		}
-		switch {
-		case last&0x7fff != 0:
-			return errUnclear
-		case m>>63 != 0:
-			normal = true
-		case m != 0:
-			small = true
+		const top, one = 0x7fff, 0x3fff
+		e, last = e&top, last&top
+		likely := func(e uint16) bool { return e > one-doubleRange && e < one+doubleRange }
+		l.invalid = l.invalid || (e == 0) != (m>>63 == 0)
+		l.small = l.small || e == 0 && m != 0
+		l.quadLarge = l.quadLarge || last != 0
+		l.quadFar = l.quadFar || last != 0 && last != top && !likely(last)
+		if e == 0 {
+			continue
+		}
+		l.normal = true
+		l.far = l.far || e != top && !likely(e)
+		l.quadTiny = l.quadTiny || last == 0 || last == top
+		if pair := [2]uint64{uint64(e), m}; pair != before && (len(l.pairs) < enough || len(l.exponents) < 2 && len(l.pairs) < 64*enough) {
+			l.pairs[pair], l.exponents[e], before = true, true, pair
 		}
 	}
-	if small && !normal {
-		return errLong
+	return l
+}
+
+// isQuad reports whether long doubles in 16 bytes are IEEE binary128, else they are those of x86. A
+// format of 64 or 113 bits says so. Where no format does, they are never taken for binary128, and
+// for those of x86 only
+//
+//   - if all numbers were 0 or below 2^-16382 as binary128, which those of x86 are if NumPy left
+//     zeros behind them. Sums of two doubles have the sign and the exponent of the second one
+//     there, which is 0, then, or below 2^-1022: x86 reads those in which it is 0 as numbers
+//     without a first bit, which it has below 2^-16382 only.
+//   - if all are numbers of x86, and a normal one of them was 0, NaN or below 2^-16382 as binary128
+//   - if all are, [enough] of them differ, and none is beyond the range of doubles.
+func (a *array) isQuad(in halfulp.InputFormat) (bool, error) {
+	l := a.look()
+	if in.Exact() && in.Format().IsMP() {
+		switch in.Format().Bits() {
+		case quadBits:
+			if l.normal && !l.invalid && !l.quadLarge {
+				return false, errNoQuad
+			}
+			return true, nil
+		case x86Bits:
+			// What looks like binary128 and not like x86 is an error even so.
+			if l.invalid || l.quadLarge && !l.quadFar && !l.quadTiny && (l.far || !l.normal) {
+				return false, errLong
+			}
+			return false, nil
+		}
 	}
-	return nil
+	switch {
+	case l.invalid, l.small && !l.normal:
+		return false, errLong
+	case !l.quadLarge, l.quadTiny, !l.far && len(l.pairs) >= enough && len(l.exponents) > 1:
+		return false, nil
+	}
+	return false, errUnclear
+}
+
+// quadNumber returns an IEEE binary128 number: a sign, 15 bits of exponent, 112 of fraction.
+func (d dtype) quadNumber(b []byte, buf []uint64) num.Real {
+	lo, hi := d.order.Uint64(b), d.order.Uint64(b[8:])
+	if d.order == bigEndian {
+		lo, hi = hi, lo
+	}
+	const top, fraction = 0x7fff, 48 // bits of the fraction in hi
+	neg, e := hi>>63 != 0, int64(hi>>fraction&top)
+	hi &= 1<<fraction - 1
+	switch {
+	case e == top && hi|lo != 0:
+		return num.Real{Class: num.NaN}
+	case e == top:
+		return num.Real{Class: num.Inf, Neg: neg}
+	case e == 0 && hi|lo == 0:
+		return num.Real{Neg: neg}
+	case e == 0:
+		e = 1
+	default:
+		hi |= 1 << fraction
+	}
+	buf[0], buf[1] = lo, hi
+	return num.Real{Class: num.Finite, Neg: neg, Exp: e - 16383 - 112, Mag: buf[:2]}
 }
 
 // longDouble returns an 80-bit number of x86, in 12 or 16 bytes: a sign, 15 bits of exponent, and

@@ -1,7 +1,8 @@
 // Package npy reads and writes NumPy's files: .npy, which holds one array, and .npz, which holds
 // several in a zip archive. It reads arrays of integers, booleans and floating-point numbers of 2,
-// 4, 8 and 10 bytes (long double of x86), of up to two dimensions, in both orders and both byte
-// orders; and sums of two to four doubles along a third dimension.
+// 4, 8, 10 (long double of x86) and 16 bytes (IEEE binary128), of up to two dimensions, in both
+// orders and both byte orders; sums of two to four doubles along a third dimension; and sparse
+// matrices of SciPy.
 //
 // Formats: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html, versions 1 to 3.
 // Headers are not trusted: memory grows with the data that came in.
@@ -67,10 +68,11 @@ type Options struct {
 
 // Parse reads the array of a .npy file: one of one dimension as a column. Numbers keep their
 // format, unless opt.In names one: float16 is read as Float32, integers and booleans as Float64 if
-// that holds them all, else MP(64), long double as MP(64), and float64 with a third dimension of 2,
-// 3 or 4 as DD, TD or QD, if that is how these store their numbers.
+// that holds them all, else MP(64), long double of x86 as MP(64), IEEE binary128, which opt.In of
+// MP(113) tells from that, as MP(113), and float64 with a third dimension of 2, 3 or 4 as DD, TD or
+// QD, if that is how these store their numbers.
 func Parse(file []byte, name string, opt Options) (*halfulp.Matrix, error) {
-	return opt.named(name, func() (*halfulp.Matrix, error) {
+	return named(&opt, name, func() (*halfulp.Matrix, error) {
 		a, err := parse(file)
 		if err != nil {
 			return nil, err
@@ -81,7 +83,7 @@ func Parse(file []byte, name string, opt Options) (*halfulp.Matrix, error) {
 }
 
 // named returns what f reads, its error with the name of the file, unless it is the context's.
-func (opt *Options) named(name string, f func() (*halfulp.Matrix, error)) (m *halfulp.Matrix, err error) {
+func named[T any](opt *Options, name string, f func() (*T, error)) (m *T, err error) {
 	err = guarded(func() (err error) {
 		m, err = f()
 		return err
@@ -302,7 +304,7 @@ func (opt *Options) newMatrix(own num.Format, a *array) (*halfulp.Matrix, *num.A
 
 // matrix returns the numbers as Parse does.
 func (a *array) matrix(opt Options) (*halfulp.Matrix, error) {
-	own, err := a.own()
+	own, err := a.own(opt.In)
 	if err != nil {
 		return nil, err
 	}
@@ -328,15 +330,20 @@ func (a *array) fill(opt *Options, z *num.Array, own num.Format) error {
 	})
 }
 
-// own returns the format that the numbers of a keep.
-func (a *array) own() (num.Format, error) {
+// own returns the format that the numbers of a keep. in says what long doubles may be.
+func (a *array) own(in halfulp.InputFormat) (_ num.Format, err error) {
 	switch {
 	case a.terms > 1:
 		return [...]num.Format{num.DDouble, num.TDouble, num.QDouble}[a.terms-2], nil
 	case a.kind == 'f' && a.size <= 4:
 		return num.Float32, nil
+	case a.kind == 'f' && a.size == 16:
+		if a.quad, err = a.isQuad(in); a.quad {
+			return num.Format{Kind: num.MP, Prec: quadBits}, err
+		}
+		return num.Format{Kind: num.MP, Prec: x86Bits}, err
 	case a.kind == 'f' && a.size > 8:
-		return num.Format{Kind: num.MP, Prec: 64}, a.checkLong()
+		return num.Format{Kind: num.MP, Prec: x86Bits}, nil
 	case a.kind != 'f' && a.size == 8:
 		var buf [1]uint64
 		for k := range a.rows * a.cols {

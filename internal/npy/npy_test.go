@@ -219,6 +219,8 @@ func FuzzParse(f *testing.F) {
 	f.Add(file(head(">f4", "True", "(2, 1)"), "12345678"))
 	f.Add(file("{'descr': [('a', '<f8')], 'fortran_order': True, 'shape': (1,)}", ""))
 	f.Add([]byte(Magic + "\x02\x00\xff\xff\xff\xff"))
+	f.Add(file(head("<f16", "False", "(2,)"), string(x86(1.5, 1, "abcdef"))+string(x86(-7, 3, "abcd\x00\x00"))))
+	f.Add(file(head(">f16", "False", "(1,)"), string(quadRatio(1, 10))))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, err := Parse(b, "a", options(t, halfulp.InputFormat{}, 1<<20, nil))
 		if err != nil {

@@ -10,11 +10,11 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/matrixmarket"
 )
 
 // ZipMagic begins every .npz file.
@@ -24,7 +24,10 @@ const ZipMagic = "PK\x03\x04"
 // several that opt.Member names, as [Member] has them, or else the only array. The rest is as for
 // [Parse].
 func ParseZip(file []byte, name string, opt Options) (*halfulp.Matrix, error) {
-	return opt.named(name, func() (*halfulp.Matrix, error) { return parseZip(file, opt) })
+	return named(&opt, name, func() (*halfulp.Matrix, error) {
+		m, _, err := parseZip(file, opt, false)
+		return m, err
+	})
 }
 
 // member returns the content of a member of a .npz file: in place if it is not compressed.
@@ -48,17 +51,23 @@ func member(file []byte, f *zip.File, opt *Options) ([]byte, error) {
 		return nil, err
 	}
 	defer r.Close()
-	return lines.ReadAll(opt.Context, r, opt.MemoryLimit)
+	b, err := lines.ReadAll(opt.Context, r, opt.MemoryLimit)
+	// Package zip passes over a checksum of 0.
+	if err == nil && crc32.ChecksumIEEE(b) != f.CRC32 {
+		err = zip.ErrChecksum
+	}
+	return b, err
 }
 
-func parseZip(file []byte, opt Options) (*halfulp.Matrix, error) {
+// parseZip returns a matrix, or the entries of a sparse one if entries asks for them.
+func parseZip(file []byte, opt Options, entries bool) (*halfulp.Matrix, *matrixmarket.Sparse, error) {
 	x, err := openArchive(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	prefix, single, err := x.choose(opt.Member)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	read := func(n string) ([]byte, error) {
 		f, err := x.find(n)
@@ -74,28 +83,53 @@ func parseZip(file []byte, opt Options) (*halfulp.Matrix, error) {
 	if single != "" {
 		b, err := read(single)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		a, err := parse(b)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return a.matrix(opt)
+		m, err := a.matrix(opt)
+		return m, nil, err
 	}
 	part := func(n string) ([]byte, error) { return read(prefix + n) }
 	b, err := part("format")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	f, err := parseFormat(b)
+	h, err := parseHeader(b)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	if name, ok := parseText(h); ok && sparseFormats[name] != nil {
+		has := func(n string) bool { return x.members[prefix+n] != nil }
+		s, err := newSparse(name, &opt, has, part)
+		if err != nil {
+			return nil, nil, err
+		}
+		if entries {
+			a, err := s.coordinate()
+			return nil, a, err
+		}
+		m, err := s.matrix()
+		return m, nil, err
+	}
+	f, err := h.format()
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := parseFormatted(f, part, opt)
+	return m, nil, err
+}
+
+// parseFormatted reads the arrays of a matrix of a format.
+func parseFormatted(f num.Format, part func(name string) ([]byte, error), opt Options) (*halfulp.Matrix, error) {
 	if f.Kind == num.MP {
 		return parseMP(f, part, opt)
 	}
 	what := valuesOf(f)
-	if b, err = part(what); err != nil {
+	b, err := part(what)
+	if err != nil {
 		return nil, err
 	}
 	h, err := parseHeader(b)
@@ -198,30 +232,13 @@ func matrices(names []string) []string {
 	return all
 }
 
-// parseFormat reads the array that names a format.
-func parseFormat(file []byte) (f num.Format, err error) {
-	h, err := parseHeader(file)
-	if err != nil {
-		return f, err
+// format reads the name of a format.
+func (h *header) format() (num.Format, error) {
+	name, ok := parseText(h)
+	if !ok || strings.HasPrefix(strings.Trim(h.descr, `'"`), "|") {
+		return num.Format{}, fmt.Errorf("the array \"format\" of type %.40s is no name", h.descr)
 	}
-	bad := fmt.Errorf("the array \"format\" of type %.40s is no name", h.descr)
-	descr := strings.Trim(h.descr, `'"`)
-	if len(h.dims) != 0 || !strings.HasPrefix(descr, "<U") && !strings.HasPrefix(descr, ">U") || len(h.data)%4 != 0 || len(h.data) > 4*20 {
-		return f, bad
-	}
-	d := dtype{kind: 'u', size: 4}
-	if d.order = littleEndian; descr[0] == '>' {
-		d.order = bigEndian
-	}
-	var s []byte
-	for k := range len(h.data) / 4 {
-		if c := d.order.Uint32(h.data[4*k:]); c < utf8.RuneSelf {
-			s = append(s, byte(c))
-		} else {
-			return f, bad
-		}
-	}
-	return num.ParseFormat(string(bytes.TrimRight(s, "\x00")))
+	return num.ParseFormat(name)
 }
 
 // parseMP reads the arrays of MP numbers.

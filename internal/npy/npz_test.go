@@ -3,7 +3,10 @@ package npy
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
+	"errors"
 	"fmt"
+	"hash/crc32"
 	"math"
 	"math/big"
 	"os"
@@ -333,14 +336,69 @@ func FuzzParseZip(f *testing.F) {
 	for _, g := range formats {
 		f.Add(zipped(f, specials(halfulp.Random(g, 4, 3, 20, 1))))
 	}
+	for _, file := range sparseFiles(f, 4, 3, []triple{{1, 2, 0.5}, {3, 0, -7}, {1, 2, 1e300}, {0, 0, 0}}) {
+		f.Add(file)
+	}
+	f.Add(scipy(f, "dia", 2, 3, shaped("data", "<f8", "(2, 2)", []float64{1, 2, 3, 4}), numbersOf("offsets", "<i8", []int64{0, -1})))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, err := ParseZip(b, "a", options(t, halfulp.InputFormat{}, 1<<20, nil))
+		a, err2 := ParseSparse(b, "a", options(t, halfulp.InputFormat{}, 1<<20, nil))
 		if err != nil {
 			return
+		}
+		if err2 != nil && !strings.Contains(err2.Error(), "memory limit") || err2 == nil && (a.Values.Format() != m.Format() || a.Rows != m.Rows() || a.Cols != m.Cols()) {
+			t.Fatalf("%v, %v as entries %+v, %v", m, m.Format(), a, err2)
+		}
+		for k := 0; err2 == nil && k < len(a.Row); k++ {
+			if x, y := a.Values.At(k), m.At(int(a.Row[k]), int(a.Col[k])); x.Hex() != y.Hex() {
+				t.Fatalf("%v, as entries %+v", m, a)
+			}
 		}
 		back, err := ParseZip(zipped(t, m), "a", options(t, halfulp.InputFormat{}, 1<<24, nil))
 		if err != nil || !back.Same(m) {
 			t.Fatalf("comes back as\n%v, %v, not as\n%v", back, err, m)
 		}
 	})
+}
+
+// TestZeroChecksum reads members of .npz files whose checksum is said to be 0, which is wrong.
+func TestZeroChecksum(t *testing.T) {
+	content := written(t, halfulp.Random(halfulp.Float64, 30, 1, 20, 1))
+	for _, method := range []uint16{zip.Store, zip.Deflate} {
+		packed := content
+		if method == zip.Deflate {
+			var b bytes.Buffer
+			w, err := flate.NewWriter(&b, flate.BestSpeed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.Write(content); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			packed = b.Bytes()
+		}
+		for _, sum := range []uint32{crc32.ChecksumIEEE(content), 0} {
+			var file bytes.Buffer
+			z := zip.NewWriter(&file)
+			w, err := z.CreateRaw(&zip.FileHeader{
+				Name: "a.npy", Method: method, CRC32: sum, CompressedSize64: uint64(len(packed)), UncompressedSize64: uint64(len(content)),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.Write(packed); err != nil {
+				t.Fatal(err)
+			}
+			if err := z.Close(); err != nil {
+				t.Fatal(err)
+			}
+			_, err = ParseZip(file.Bytes(), "a", options(t, halfulp.InputFormat{}, 1<<20, nil))
+			if sum != 0 && err != nil || sum == 0 && !errors.Is(err, zip.ErrChecksum) {
+				t.Errorf("method %d, checksum %08x: %v", method, sum, err)
+			}
+		}
+	}
 }

@@ -108,7 +108,7 @@ func newSource(r io.ReaderAt, in halfulp.InputFormat, x stored) (s *Source, err 
 	}
 	f := num.Float64
 	if x.kind == 'f' || x.size < 8 {
-		if f, err = x.own(); err != nil {
+		if f, err = x.own(in); err != nil {
 			return nil, err
 		}
 	}
@@ -223,7 +223,14 @@ func (x *archive) format(r io.ReaderAt, size int64, name string) (f num.Format, 
 	if crc32.ChecksumIEEE(text) != s.sum {
 		return f, fmt.Errorf("array %.40q: %w", name, zip.ErrChecksum)
 	}
-	return parseFormat(text)
+	h, err := parseHeader(text)
+	if err != nil {
+		return f, err
+	}
+	if name, ok := parseText(h); ok && sparseFormats[name] != nil {
+		return f, lines.ErrWhole
+	}
+	return h.format()
 }
 
 // pieces calls f for the bytes that the numbers of entries lo ≤ k < hi have: n of them from byte at

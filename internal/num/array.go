@@ -179,8 +179,12 @@ func (a *Array) CopyFrom(i int, b *Array, j int) {
 	}
 }
 
-// CopyRun is CopyFrom for n numbers side by side.
+// CopyRun is CopyFrom for n numbers side by side. Without numbers i may be beyond the end, as it is
+// for the columns of a matrix without rows.
 func (a *Array) CopyRun(i int, b *Array, j, n int) {
+	if n == 0 {
+		return
+	}
 	switch a.Kind {
 	case F32:
 		copy(a.F32[i:i+n], b.F32[j:j+n])

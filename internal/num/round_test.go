@@ -2,16 +2,16 @@ package num
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestGreedyNormal compares terms of numbers of few words with those found by subtraction: bits at
 // random, runs of ones and zeros, ties, exponents around the ends.
 func TestGreedyNormal(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+	r := testseed.Rand(t, 1, 2)
 	taken := 0
 	for trial := range testlength.Trials(200000) {
 		v := Real{Class: Finite, Neg: r.IntN(2) == 0, Mag: make([]uint64, 1+r.IntN(14))}

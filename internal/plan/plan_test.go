@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 const samples = 64
@@ -64,7 +65,7 @@ func randomProblem(rng *rand.Rand) (p Problem) {
 // TestChoose compares plans with the best of all bases, tried one by one.
 func TestChoose(t *testing.T) {
 	for seed := range uint64(1000) {
-		rng := rand.New(rand.NewPCG(5, seed))
+		rng := testseed.Rand(t, 5, seed)
 		p := randomProblem(rng)
 		m := testMachine(math.Exp2(float64(rng.IntN(12))))
 		odds := newOdds(&p)
@@ -98,7 +99,7 @@ func TestChoose(t *testing.T) {
 func TestTolerance(t *testing.T) {
 	found := 0
 	for seed := range uint64(500) {
-		rng := rand.New(rand.NewPCG(8, seed))
+		rng := testseed.Rand(t, 8, seed)
 		p := randomProblem(rng)
 		p.Tolerant, p.Tolerance = true, float64(-rng.IntN(1000))
 		m := testMachine(math.Exp2(30))
@@ -132,7 +133,7 @@ func TestTolerance(t *testing.T) {
 
 // TestZeros plans for a factor of zeros.
 func TestZeros(t *testing.T) {
-	p := randomProblem(rand.New(rand.NewPCG(7, 1)))
+	p := randomProblem(testseed.Rand(t, 7, 1))
 	p.Right.Norm, p.Right.Width = math.Inf(-1), 0
 	if q, ok := testMachine(1).Choose(&p); !ok || q.Moduli != 1 || !q.ExactL || !q.ExactR || q.Cut != 0 {
 		t.Errorf("%+v, %v", q, ok)
@@ -142,7 +143,7 @@ func TestZeros(t *testing.T) {
 // TestOdds compares the estimate of failures with its definition.
 func TestOdds(t *testing.T) {
 	for seed := range uint64(200) {
-		rng := rand.New(rand.NewPCG(6, seed))
+		rng := testseed.Rand(t, 6, seed)
 		p := randomProblem(rng)
 		o := newOdds(&p)
 		bits := ResultBits(p.C) + 3*float64(max(p.C.Terms()-1, 0))
@@ -177,7 +178,7 @@ func TestOdds(t *testing.T) {
 // TestTail compares estimates by few samples, their median, of entries evenly in [0, 1), with the
 // share of all of them: the mean of min(1, p/x) is p (1 - log p).
 func TestTail(t *testing.T) {
-	rng := rand.New(rand.NewPCG(8, 8))
+	rng := testseed.Rand(t, 8, 8)
 	for _, log2p := range []int{-12, -16, -24} {
 		got := make([]float64, 999)
 		for k := range got {
@@ -229,7 +230,7 @@ func BenchmarkChoose(b *testing.B) {
 // TestVanishing plans for results that are known to be far below the last places of the operands,
 // as those are that vanish: in a moment, and with integers that hold the operands.
 func TestVanishing(t *testing.T) {
-	rng := rand.New(rand.NewPCG(6, 13))
+	rng := testseed.Rand(t, 6, 13)
 	m := testMachine(1e6)
 	m.Fits = nil
 	for trial := range 100 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // random returns a matrix of random numbers with exponents in [-spread, spread].
@@ -48,7 +49,7 @@ func real(x float64) num.Real {
 // TestWays runs every way of the host on thin, square and tiny shapes, triangles and special
 // values: the bits and the counts of results that left the range agree with exact accumulators.
 func TestWays(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := testseed.Rand(t, 1, 2)
 	shapes := [][3]int{{40, 50, 1}, {1, 50, 40}, {40, 50, 4}, {5, 33, 40}, {1, 60, 1}, {30, 1, 20}, {1, 1, 1}, {20, 2, 30}, {9, 3, 9}, {0, 4, 3}, {3, 0, 3}, {24, 24, 24}}
 	for trial := range 150 {
 		s := shapes[trial%len(shapes)]
@@ -111,7 +112,7 @@ func TestWays(t *testing.T) {
 
 // TestZeroFactor runs the method residue with a factor of zeros, signed.
 func TestZeroFactor(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
+	rng := testseed.Rand(t, 3, 4)
 	for _, f := range formats {
 		a, b := random(rng, f, 7, 9, 3), zeros(f, 9, 5)
 		for i := range b.Arr.Len() {
@@ -136,7 +137,7 @@ func TestZeroFactor(t *testing.T) {
 // TestSmallMemory multiplies where the smallest tiles of residues do not fit: the direct method
 // does it, unless residues are asked for.
 func TestSmallMemory(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
+	rng := testseed.Rand(t, 5, 6)
 	f := mp(1696)
 	p := Problem{Alpha: real(1), A: random(rng, f, 60, 60, 3), B: random(rng, f, 60, 60, 3), C: zeros(f, 60, 60)}
 	cfg := config(Auto, 1)
@@ -178,7 +179,7 @@ func (d device) Leaves(err error) bool { return err == errBroken }
 
 // TestDevice chooses a device that fails: the host begins anew, unless the device was asked for.
 func TestDevice(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 8))
+	rng := testseed.Rand(t, 7, 8)
 	f := mp(106)
 	old := random(rng, f, 50, 50, 3)
 	p := Problem{Alpha: real(1), A: random(rng, f, 50, 50, 3), B: random(rng, f, 50, 50, 3), Beta: real(2)}
@@ -215,7 +216,7 @@ func TestDevice(t *testing.T) {
 // TestDeviceDeclines asks for residues, which do not apply to an infinite alpha or do not fit,
 // where a device declines: it is not called.
 func TestDeviceDeclines(t *testing.T) {
-	rng := rand.New(rand.NewPCG(11, 12))
+	rng := testseed.Rand(t, 11, 12)
 	f := mp(106)
 	asked := 0
 	cfg := config(Residue, 1)
@@ -233,7 +234,7 @@ func TestDeviceDeclines(t *testing.T) {
 // TestPreparedSyrk multiplies a prepared matrix by its transpose twice: the second product computes
 // no residues.
 func TestPreparedSyrk(t *testing.T) {
-	rng := rand.New(rand.NewPCG(9, 10))
+	rng := testseed.Rand(t, 9, 10)
 	f := mp(212)
 	a := random(rng, f, 64, 64, 3)
 	pre := exact.NewPrepared(a)
@@ -253,7 +254,7 @@ func TestPreparedSyrk(t *testing.T) {
 // TestSteps restricts products to triangles whose diagonals are steps: what lies inside has the
 // bits of the whole product, the rest remains as it is.
 func TestSteps(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 8))
+	rng := testseed.Rand(t, 7, 8)
 	for trial := range 60 {
 		m, k, n := 1+rng.IntN(60), 1+rng.IntN(30), 1+rng.IntN(60)
 		if trial%5 == 0 {

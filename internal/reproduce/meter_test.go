@@ -3,10 +3,11 @@ package reproduce
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // fakeClock is a clock that tests move.
@@ -19,7 +20,7 @@ func (c *fakeClock) pass(d time.Duration) { c.time = c.time.Add(d) }
 // TestMeter: the estimate of the time that is left converges where steps of one kind take ten times
 // as long as planned, those of another half as long, and times vary.
 func TestMeter(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := testseed.Rand(t, 1, 2)
 	var steps []plannedStep
 	var take []time.Duration
 	total := time.Duration(0)

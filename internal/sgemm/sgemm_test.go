@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestFMA compares fma with exact arithmetic on random bits, near ties and below the normal
 // numbers.
 func TestFMA(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
+	rng := testseed.Rand(t, 3, 4)
 	for range 200000 {
 		x, y := randomBits(rng), randomBits(rng)
 		z := randomBits(rng)
@@ -42,7 +43,7 @@ func randomBits(rng *rand.Rand) float32 {
 // TestMul compares the kernels of all levels with the chain of fused multiply-adds, bit for
 // bit, for any number of threads.
 func TestMul(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
+	rng := testseed.Rand(t, 5, 6)
 	for _, level := range impl.Levels() {
 		restore := impl.Force(level)
 		k := Best()
@@ -125,7 +126,7 @@ func BenchmarkMul(b *testing.B) {
 
 // TestPairs compares the kernels of all levels with the chain of pairs, bit for bit.
 func TestPairs(t *testing.T) {
-	rng := rand.New(rand.NewPCG(9, 10))
+	rng := testseed.Rand(t, 9, 10)
 	for _, level := range impl.Levels() {
 		restore := impl.Force(level)
 		k := BestPairs()

@@ -2,12 +2,16 @@
 package test
 
 import (
+	"bufio"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -49,7 +53,7 @@ func compile(t *testing.T, source string, flags ...string) string {
 	}
 	program := filepath.Join(t.TempDir(), strings.TrimSuffix(filepath.Base(source), filepath.Ext(source)))
 	args := append([]string{"-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", "-I" + dir + "/include", source, "-o", program}, flags...)
-	args = append(args, "-L"+dir+"/lib", "-lhalfulp", "-lm", "-lpthread", "-Wl,-rpath,"+dir+"/lib")
+	args = append(args, "-L"+dir+"/lib", "-Wl,--as-needed", "-lhalfulp", "-lm", "-lpthread", "-ldl", "-Wl,-rpath,"+dir+"/lib")
 	if out, err := exec.Command(cc, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", source, err, out)
 	}
@@ -66,6 +70,99 @@ func TestPrograms(t *testing.T) {
 				t.Errorf("%v\n%s", err, out)
 			}
 		})
+	}
+}
+
+// TestExamples compiles the examples whose libraries are here and compares what they print.
+func TestExamples(t *testing.T) {
+	for _, e := range []struct {
+		source, compiler, header string
+		flags                    []string
+		want                     string
+	}{
+		{"../examples/hilbert.c", "gcc", "/usr/include/mpfr.h", []string{"-lmpfr", "-lgmp"}, "-12\n1716\n-60060\n"},
+		{"../examples/solve.cpp", "g++", "/usr/include/eigen3/Eigen/Core", []string{"-I/usr/include/eigen3"}, "-7.9999999499642058"},
+	} {
+		t.Run(filepath.Base(e.source), func(t *testing.T) {
+			if _, err := os.Stat(e.header); err != nil {
+				t.Skipf("%s is not here", e.header)
+			}
+			if _, err := exec.LookPath(e.compiler); err != nil {
+				t.Skipf("there is no %s", e.compiler)
+			}
+			dir, err := library()
+			if err != nil {
+				t.Fatal(err)
+			}
+			program := filepath.Join(t.TempDir(), "example")
+			args := append([]string{"-Wall", "-Wextra", "-O1", "-I" + dir + "/include", e.source, "-o", program, "-L" + dir + "/lib", "-lhalfulp", "-Wl,-rpath," + dir + "/lib"}, e.flags...)
+			if out, err := exec.Command(e.compiler, args...).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			out, err := exec.Command(program).CombinedOutput()
+			if err != nil || !strings.HasPrefix(strings.TrimSpace(string(out)), strings.TrimSpace(e.want)) {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// TestGuide runs the programs of the page on C, whose output is the text after them.
+func TestGuide(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/guide/c.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := regexp.MustCompile("(?ms)^```c\n(.*?)^```\n\n```text\n(.*?)^```$").FindAllStringSubmatch(string(page), -1)
+	if len(list) == 0 {
+		t.Fatal("the page has no program")
+	}
+	for _, block := range list {
+		source := filepath.Join(t.TempDir(), "guide.c")
+		if err := os.WriteFile(source, []byte(block[1]), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command(compile(t, source)).CombinedOutput()
+		if err != nil || string(out) != block[2] {
+			t.Errorf("%v\n%s, want\n%s", err, out, block[2])
+		}
+	}
+}
+
+// TestLoading loads the library at run time.
+func TestLoading(t *testing.T) {
+	program := compile(t, "testdata/loading.c")
+	dir, err := library()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(program, dir+"/lib/libhalfulp.so").CombinedOutput()
+	if err != nil || string(out) != "passed\n" {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestInterrupt proves that Ctrl-C ends a program that does nothing about it.
+func TestInterrupt(t *testing.T) {
+	c := exec.Command(compile(t, "testdata/interrupted.c"))
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil || line != "begun\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	err = c.Wait()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGINT {
+		t.Errorf("the program ended with %v", err)
 	}
 }
 

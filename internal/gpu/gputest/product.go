@@ -289,15 +289,14 @@ func refResiduesOf(l *fake.Launch, x abi.Vectors, exps cuda.Pointer, c abi.Conve
 	var some []int
 	for v := range vectors {
 		for h := range k {
-			shift := int64(c.Width)
-			if v < m.Rows {
-				shift -= exp[v]
+			zero := true
+			if v < m.Rows && h < m.Cols {
+				if x := aligned(m, v, h, int64(c.Width)-exp[v]); x.Sign() != 0 {
+					digits[v*k+h] = balancedDigits(x, first+abi.StepBytes*steps)[first:]
+					zero = false
+				}
 			}
-			x := aligned(m, v, h, shift)
-			if x.Sign() != 0 {
-				digits[v*k+h] = balancedDigits(x, first+abi.StepBytes*steps)[first:]
-			}
-			if x.Sign() != 0 || more {
+			if !zero || more {
 				some = append(some, v*k+h)
 			}
 			at := v
@@ -349,13 +348,13 @@ func refResiduesOf(l *fake.Launch, x abi.Vectors, exps cuda.Pointer, c abi.Conve
 		low, high := sums(plainTiles+t/16*2, t%16), sums(plainTiles+t/16*2+1, t%16)
 		mod := moduli[16*plainTiles+t]
 		plane := planes[(int(c.Plain)+3*t)*int(c.Stride):]
-		put := func(at int, s int32) {
-			a0, a1 := SplitReference(s, mod)
+		put := func(at int, a0, a1 int32) {
 			plane[at], plane[at+int(c.Stride)], plane[at+2*int(c.Stride)] = int8(a0), int8(a1), int8(a0+a1)
 		}
 		if !more {
+			a0, a1 := SplitReference(0, mod)
 			for _, at := range places {
-				put(at, 0)
+				put(at, a0, a1)
 			}
 		}
 		for i := range low {
@@ -363,7 +362,8 @@ func refResiduesOf(l *fake.Launch, x abi.Vectors, exps cuda.Pointer, c abi.Conve
 			if more {
 				s += int32(plane[at]) + 128*int32(plane[at+int(c.Stride)])
 			}
-			put(at, s)
+			a0, a1 := SplitReference(s, mod)
+			put(at, a0, a1)
 		}
 	}
 }
@@ -431,18 +431,25 @@ func refProducts(l *fake.Launch, p abi.ProductArgs) {
 		return out
 	}
 	leftPlaces, rightPlaces := placesOf(rows, placeReference), placesOf(cols, func(j int) int { return j })
+	type span struct{ begin, end int } // along k, of a tile
+	spans := make([]span, int(p.Rows)*int(p.Cols))
+	for row := range int(p.Rows) {
+		for col := range int(p.Cols) {
+			spans[row*int(p.Cols)+col].begin, spans[row*int(p.Cols)+col].end = rangeReference(&p, row, col)
+		}
+	}
 	for plane := range n {
 		as := unpack(left[plane*int(p.LeftStride):], leftPlaces)
 		bs := unpack(right[plane*int(p.RightStride):], rightPlaces)
-		for i, a := range as {
-			for j, b := range bs {
-				begin, end := rangeReference(&p, i/abi.Tile, j/abi.Tile)
+		for j, b := range bs {
+			for i, a := range as {
+				of := spans[i/abi.Tile*int(p.Cols)+j/abi.Tile]
 				var s int32
-				if begin == end {
+				if of.begin == of.end {
 					s = int32(i*j) % 100 // of a tile that nobody wants
 				} else if a != nil && b != nil {
-					for h, x := range a[begin*abi.Tile : end*abi.Tile] {
-						s += int32(x) * int32(b[begin*abi.Tile+h])
+					for h, x := range a[of.begin*abi.Tile : of.end*abi.Tile] {
+						s += int32(x) * int32(b[of.begin*abi.Tile+h])
 					}
 				}
 				at := j*int(p.LD) + i

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // randomView returns a view of some numbers of a rows x cols array, as slices, transposes, rows,
@@ -38,7 +39,7 @@ func randomView(rng *rand.Rand, a *mem.Array, rows, cols int) mem.Matrix {
 
 // TestOverlaps compares with the sets of numbers.
 func TestOverlaps(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 5))
+	rng := testseed.Rand(t, 5, 5)
 	seen := map[bool]int{}
 	for range 20000 {
 		a, b := new(mem.Array), new(mem.Array)
@@ -80,7 +81,7 @@ func TestViews(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rng := rand.New(rand.NewPCG(6, 6))
+	rng := testseed.Rand(t, 6, 6)
 	for _, f := range []num.Format{num.Float32, num.Float64, num.TDouble, gputest.MP(100)} {
 		for range 300 {
 			rows, cols := 1+rng.IntN(5), 1+rng.IntN(5)

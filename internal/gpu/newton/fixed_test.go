@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -19,6 +18,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/newton"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestRefine compares what is told of residuals with exact ones, for matrices near diagonal ones
@@ -42,7 +42,7 @@ func TestRefine(t *testing.T) {
 				continue
 			}
 			name := fmt.Sprintf("%+v", c)
-			rng := rand.New(rand.NewPCG(3, uint64(c.n)))
+			rng := testseed.Rand(t, 3, uint64(c.n))
 			f := gputest.RandomMat(rng, gputest.MP(c.prec), gputest.Spread, c.n, c.n)
 			g := gputest.RandomMat(rng, gputest.MP(c.prec), gputest.Spread, c.n, c.k)
 			x := num.Mat{Arr: num.New(num.Float64, c.n*c.n), RS: c.n, CS: 1, Rows: c.n, Cols: c.n}
@@ -209,7 +209,7 @@ func refined(t *testing.T, devs []*cuda.Device, of place.Refinement, f, x, g num
 // TestRefineTogetherNot has calls that fail on one of two devices, which then keep nothing.
 func TestRefineTogetherNot(t *testing.T) {
 	devs, drv := gputest.Linked(t, 2)
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := testseed.Rand(t, 1, 2)
 	f := gputest.RandomMat(rng, gputest.MP(53), gputest.Uniform, 4, 4)
 	g := gputest.RandomMat(rng, gputest.MP(53), gputest.Uniform, 4, 1)
 	x := gputest.RandomMat(rng, num.Float64, gputest.Uniform, 4, 4)

@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/newton"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // summing is a case of TestSum.
@@ -54,7 +55,7 @@ func TestSum(t *testing.T) {
 	}
 	everywhere(t, func(t *testing.T, dev *cuda.Device) {
 		for _, c := range cases {
-			rng := rand.New(rand.NewPCG(1, uint64(c.m)))
+			rng := testseed.Rand(t, 1, uint64(c.m))
 			if err := dev.Do(t.Context(), func(s *cuda.Stream) error { return c.run(t, s, rng) }); err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +84,7 @@ func TestShift(t *testing.T) {
 			m, n int
 		}{{num.Float64, 53, 300, 3}, {num.Float64, 200, 7, 40}, {num.Float32, 24, 33, 2}, {gputest.MP(64), 64, 1, 1},
 			{gputest.MP(100), 100, 257, 5}, {gputest.MP(424), 424, 300, 4}, {gputest.MP(424), 700, 20, 20}, {gputest.MP(60), 1000, 261, 2}} {
-			rng := rand.New(rand.NewPCG(2, uint64(k)))
+			rng := testseed.Rand(t, 2, uint64(k))
 			odd := 0
 			in := gputest.RandomMat(rng, c.f, gputest.Spread, c.m*c.n+2, 1)
 			x := view(in.Arr, c.m, c.n, k%2 == 0)

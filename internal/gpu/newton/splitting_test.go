@@ -3,7 +3,6 @@ package newton_test
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/cuda"
@@ -11,12 +10,13 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/gpu/newton"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestPart compares both parts of matrices, and what is around them, with the host's.
 func TestPart(t *testing.T) {
 	onDevices(t, func(t *testing.T, dev *cuda.Device) {
-		rng := rand.New(rand.NewPCG(5, 6))
+		rng := testseed.Rand(t, 5, 6)
 		for _, shape := range [][2]int{{0, 3}, {1, 1}, {7, 7}, {33, 20}, {20, 300}} {
 			m, n := shape[0], shape[1]
 			h := random(rng, 100, m, n, n%2 == 1)
@@ -70,7 +70,7 @@ func TestPart(t *testing.T) {
 // TestNotSmall counts numbers above bounds below diagonals, in formats of few and of many bits.
 func TestNotSmall(t *testing.T) {
 	onDevices(t, func(t *testing.T, dev *cuda.Device) {
-		rng := rand.New(rand.NewPCG(7, 8))
+		rng := testseed.Rand(t, 7, 8)
 		bounds := []float64{1 - 0x1p-52, 1.5, 2.785}
 		list := []float64{0, 0.5, -0.75, 1 - 0x1p-20, -1 + 0x1p-51, 1 - 0x1p-52, 1, -1, 1 + 0x1p-20, -1.5, 2, 2.75, -2.785, 2.8, -3, 4, 7, 0x1p900, 0x1p-900}
 		for _, f := range []num.Format{num.Float64, num.Float32, num.DDouble, gputest.MP(53), gputest.MP(200)} {

@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/newton"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // onDevices runs f on a fake device and on the machine's.
@@ -57,7 +58,7 @@ func bigOf(a *num.Array, i int) *big.Float {
 // TestTriangle compares what becomes of matrices, and of numbers around them, with the host's.
 func TestTriangle(t *testing.T) {
 	onDevices(t, func(t *testing.T, dev *cuda.Device) {
-		rng := rand.New(rand.NewPCG(1, 2))
+		rng := testseed.Rand(t, 1, 2)
 		for _, n := range []int{0, 1, 2, 7, 33, 300} {
 			for _, prec := range []int{24, 64, 200} {
 				h := random(rng, prec, n, n, n%2 == 1)
@@ -160,7 +161,7 @@ func TestTriangle(t *testing.T) {
 // TestSpread compares bounds with exact norms: they are no smaller, and not much larger.
 func TestSpread(t *testing.T) {
 	onDevices(t, func(t *testing.T, dev *cuda.Device) {
-		rng := rand.New(rand.NewPCG(3, 4))
+		rng := testseed.Rand(t, 3, 4)
 		for trial := range 12 {
 			m, k, n := 1+rng.IntN(70), 1+rng.IntN(70), 1+rng.IntN(70)
 			a, b := random(rng, 24+rng.IntN(200), m, k, trial%2 == 1), random(rng, 24+rng.IntN(200), k, n, trial%3 == 1)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/cuda"
@@ -14,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/plan"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestBounded computes residuals old beta + alpha A B, old being the product rounded to some bits,
@@ -25,7 +25,7 @@ func TestBounded(t *testing.T) {
 }
 
 func testBounded(t *testing.T, dev *cuda.Device, size int) {
-	rng := rand.New(rand.NewPCG(3, 9))
+	rng := testseed.Rand(t, 3, 9)
 	olds := []num.Format{num.Float32, num.Float64, gputest.MP(24), gputest.MP(64), gputest.MP(106), gputest.MP(212), gputest.MP(500)}
 	fewer := 0
 	for trial := range 42 {
@@ -72,7 +72,7 @@ func TestTolerant(t *testing.T) {
 }
 
 func testTolerant(t *testing.T, dev *cuda.Device, size int) {
-	rng := rand.New(rand.NewPCG(4, 9))
+	rng := testseed.Rand(t, 4, 9)
 	fewer, wrong := 0, 0
 	for trial := range 24 {
 		f, g := gputest.MP(300+rng.IntN(300)), gputest.MP(300+rng.IntN(300))

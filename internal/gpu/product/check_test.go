@@ -3,7 +3,6 @@ package product
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestFaults flips bits of residues of factors and of products, one at a time: each is caught, and
@@ -27,7 +27,7 @@ func TestFaults(t *testing.T) {
 }
 
 func spoilProducts(t *testing.T, dev *cuda.Device, m, n, k, faults int) {
-	rng := rand.New(rand.NewPCG(11, 12))
+	rng := testseed.Rand(t, 11, 12)
 	caught := 0
 	formats := []num.Format{num.Float64, num.Float32, num.QDouble, gputest.MP(53), gputest.MP(212), gputest.MP(424), gputest.MP(2040)}
 	for trial, f := range testlength.Of(formats[:5], formats, formats) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/plan"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestGemm compares products of a GPU with those of the host.
@@ -91,7 +91,7 @@ func useGeneral(t *testing.T, dev *cuda.Device, general bool) {
 func compareStages(t *testing.T, ref, dev *cuda.Device) {
 	for _, f := range []num.Format{num.Float64, num.Float32, num.DDouble, gputest.MP(106), gputest.MP(424)} {
 		for _, kind := range []gputest.Family{gputest.Uniform, gputest.Spread} {
-			rng := rand.New(rand.NewPCG(9, 9))
+			rng := testseed.Rand(t, 9, 9)
 			a, b := gputest.RandomMat(rng, f, kind, 200, 150), gputest.RandomMat(rng, f, kind, 20, 150)
 			want, wantPlan := stages(t, ref, a, b)
 			got, gotPlan := stages(t, dev, a, b)
@@ -349,7 +349,7 @@ func TestCarries(t *testing.T) {
 
 // ties rounds 3 times numbers of 53 bits, beside zeros times longer ones: integers of five words.
 func ties(t *testing.T, dev *cuda.Device) {
-	rng := rand.New(rand.NewPCG(5, 6))
+	rng := testseed.Rand(t, 5, 6)
 	a, b := num.Mat{Arr: num.New(num.Float64, 80), RS: 1, CS: 40, Rows: 40, Cols: 2}, gputest.RandomMat(rng, num.Float64, gputest.Uniform, 2, 3)
 	for i := range a.Rows {
 		x := 1<<52 + rng.Int64N(1<<50) | 1
@@ -367,7 +367,7 @@ func ties(t *testing.T, dev *cuda.Device) {
 
 func carries(t *testing.T, dev *cuda.Device) {
 	in, out := gputest.MP(514), gputest.MP(510)
-	rng := rand.New(rand.NewPCG(5, 5))
+	rng := testseed.Rand(t, 5, 5)
 	a, b := gputest.RandomMat(rng, in, gputest.Uniform, 40, 1), gputest.RandomMat(rng, in, gputest.Uniform, 1, 3)
 	for i := range a.Rows {
 		if i%3 > 0 {

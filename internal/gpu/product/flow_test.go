@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // flowing makes small products flow in panels.
@@ -51,7 +51,7 @@ func TestDeviceFlow(t *testing.T) { checkFlow(t, gputest.Machine(t)) }
 func checkFlow(t *testing.T, devs ...*cuda.Device) {
 	defer flowing()()
 	const short, inner, long = 5, 6, 330
-	rng := rand.New(rand.NewPCG(5, 6))
+	rng := testseed.Rand(t, 5, 6)
 	for _, kind := range []gputest.Family{gputest.Uniform, gputest.Special, gputest.Cancel} {
 		a := gputest.RandomMat(rng, num.Float64, kind, short, inner)
 		b := gputest.RandomMat(rng, num.Float64, kind, inner, long)
@@ -117,7 +117,7 @@ func checkFlow(t *testing.T, devs ...*cuda.Device) {
 func TestFlowMemory(t *testing.T) {
 	defer flowing()()
 	const short, inner, long = 3, 250, 512
-	rng := rand.New(rand.NewPCG(5, 6))
+	rng := testseed.Rand(t, 5, 6)
 	a := gputest.RandomMat(rng, num.Float64, gputest.Uniform, short, inner)
 	b := gputest.RandomMat(rng, num.Float64, gputest.Uniform, inner, long)
 	want := num.Mat{Arr: num.New(num.Float64, short*long), RS: 1, CS: short, Rows: short, Cols: long}
@@ -162,7 +162,7 @@ func TestFlowMemory(t *testing.T) {
 // back.
 func TestFlowFails(t *testing.T) {
 	defer flowing()()
-	rng := rand.New(rand.NewPCG(5, 6))
+	rng := testseed.Rand(t, 5, 6)
 	a := gputest.RandomMat(rng, num.Float64, gputest.Uniform, 4, 5)
 	b := gputest.RandomMat(rng, num.Float64, gputest.Uniform, 5, 400)
 	drv := new(fake.Driver)

@@ -19,6 +19,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // problem is one product.
@@ -68,7 +69,7 @@ func check(t *testing.T, dev *cuda.Device, p problem) {
 // compareGemm compares a way to multiply with the host's, bit for bit.
 func compareGemm(t *testing.T, p problem, gemm func(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error)) {
 	t.Helper()
-	rng := rand.New(rand.NewPCG(7, uint64(p.m*p.n*p.k)))
+	rng := testseed.Rand(t, 7, uint64(p.m*p.n*p.k))
 	a, b := gputest.RandomMat(rng, p.in, p.kind, p.m, p.k), gputest.RandomMat(rng, p.inB, p.kind, p.n, p.k).T()
 	if p.kind == gputest.Cancel { // whole products cancel
 		b = gputest.RandomMat(rng, p.inB, gputest.Uniform, p.n, p.k).T()
@@ -439,7 +440,7 @@ func gemmUndecided(s *cuda.Stream, cfg Config, alpha num.Real, a, b num.Mat, bet
 // checkFactors multiplies triangles on the device of s, and compares with the host.
 func checkFactors(t *testing.T, dev *cuda.Device, n int) {
 	t.Helper()
-	rng := rand.New(rand.NewPCG(5, uint64(n)))
+	rng := testseed.Rand(t, 5, uint64(n))
 	f := gputest.MP(30)
 	for k, factors := range [][2]byte{{'L', 'L'}, {'L', 'U'}, {'U', 'L'}, {'U', 'U'}, {'L', 0}, {0, 'U'}, {'U', 0}, {0, 'L'}} {
 		var v [3]num.Mat
@@ -508,7 +509,7 @@ func TestDeviceFactors(t *testing.T) {
 func TestFailures(t *testing.T) {
 	drv := &fake.Driver{}
 	dev := gputest.Reference(t, drv)
-	rng := rand.New(rand.NewPCG(1, 1))
+	rng := testseed.Rand(t, 1, 1)
 	a, b := gputest.RandomMat(rng, num.Float64, gputest.Uniform, 3, 4), gputest.RandomMat(rng, num.Float64, gputest.Uniform, 4, 2)
 	run := func() error {
 		c := num.Mat{Arr: num.New(num.Float64, 6), RS: 1, CS: 3, Rows: 3, Cols: 2}
@@ -545,7 +546,7 @@ func TestFailures(t *testing.T) {
 // needed the exact pass. A product that was broken off does not.
 func TestControl(t *testing.T) {
 	run := func(t *testing.T, dev *cuda.Device) {
-		rng := rand.New(rand.NewPCG(7, 7))
+		rng := testseed.Rand(t, 7, 7)
 		seen := map[bool]bool{}
 		for i, kind := range []gputest.Family{gputest.Uniform, gputest.Integers, gputest.Spread, gputest.Special, gputest.Uniform} {
 			a, b := gputest.RandomMat(rng, num.Float64, kind, 12, 9), gputest.RandomMat(rng, num.Float64, kind, 9, 10)

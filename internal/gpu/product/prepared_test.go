@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +19,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/rows"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // preparedRun multiplies prepared matrices on a device and on the host.
@@ -113,7 +113,7 @@ func testPrepared(t *testing.T, dev *cuda.Device, n int) {
 		for _, memory := range []int64{0, int64(n) * 2 << 20} {
 			r.cfg = Config{Memory: memory}.defaults()
 			r.on(dev, func() error {
-				rng := rand.New(rand.NewPCG(1, uint64(n)))
+				rng := testseed.Rand(t, 1, uint64(n))
 				x := gputest.RandomMat(rng, f, gputest.Spread, n, n+2)
 				a := r.upload(x)
 				defer a.Arr.Free()
@@ -197,7 +197,7 @@ func TestPreparedResults(t *testing.T) {
 	gputest.Reference(t, drv)
 	dev := gputest.RowReference(t, drv)
 	r := &preparedRun{t: t, cfg: Config{}.defaults()}
-	rng := rand.New(rand.NewPCG(1, 3))
+	rng := testseed.Rand(t, 1, 3)
 	x, y := gputest.RandomMat(rng, num.Float64, gputest.Uniform, 4, 4), gputest.RandomMat(rng, num.Float64, gputest.Uniform, 4, 4)
 	r.on(dev, func() error {
 		a, b := r.upload(x), r.upload(y)
@@ -240,7 +240,7 @@ func TestPreparedResults(t *testing.T) {
 func TestPreparedMemory(t *testing.T) {
 	dev := gputest.Reference(t, &fake.Driver{TotalMemory: 7 << 19})
 	r := &preparedRun{t: t}
-	rng := rand.New(rand.NewPCG(1, 4))
+	rng := testseed.Rand(t, 1, 4)
 	x, y := gputest.RandomMat(rng, num.Float64, gputest.Uniform, 130, 3), gputest.RandomMat(rng, num.Float64, gputest.Uniform, 3, 4)
 	for _, c := range []struct {
 		memory int64
@@ -308,7 +308,7 @@ func TestPreparedFailures(t *testing.T) {
 			drv := &fake.Driver{}
 			dev := gputest.Reference(t, drv)
 			r := &preparedRun{t: t, cfg: Config{}.defaults()}
-			rng := rand.New(rand.NewPCG(1, 5))
+			rng := testseed.Rand(t, 1, 5)
 			x := gputest.RandomMat(rng, num.Float64, gputest.Uniform, 5, 5)
 			r.on(dev, func() error {
 				y := r.upload(x)

@@ -2,7 +2,6 @@ package rows
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/cuda"
@@ -11,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // convolveSources have the kernels of kernels/rows/convolve.cuh.
@@ -108,7 +108,7 @@ func TestConvolveSlices(t *testing.T) {
 }
 
 func checkSlices(t *testing.T, dev *cuda.Device, n int, digits []int) {
-	rng := rand.New(rand.NewPCG(5, 9))
+	rng := testseed.Rand(t, 5, 9)
 	const rows = fewRows + 3
 	for _, k := range digits {
 		for trial := range 6 {

@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // An updateProblem is Scal (n = -1), Axpy (n = 0) or Ger.
@@ -347,7 +348,7 @@ func TestUpdateOverlap(t *testing.T) {
 
 func overlap(t *testing.T, dev *cuda.Device, n int) {
 	before := dev.Counters().InUse // constants that other tests have left there
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := testseed.Rand(t, 1, 2)
 	for _, f := range []num.Format{num.Float64, num.DDouble, gputest.MP(106)} {
 		a := adversaries(rng, f, n*n, 1).Arr
 		for _, v := range []struct {
@@ -407,7 +408,7 @@ func overlap(t *testing.T, dev *cuda.Device, n int) {
 
 // checkSearches compares Iamax with the host's.
 func checkSearches(t *testing.T, dev *cuda.Device, n int) {
-	rng := rand.New(rand.NewPCG(5, uint64(n)))
+	rng := testseed.Rand(t, 5, uint64(n))
 	cfg := Config{Ctx: context.Background(), Threads: 2}
 	onDevice := map[num.Kind]int{}
 	for _, f := range []num.Format{num.Float32, num.Float64, num.DDouble, num.TDouble, num.QDouble, gputest.MP(2), gputest.MP(64), gputest.MP(106), gputest.MP(424)} {

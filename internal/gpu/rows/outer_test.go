@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // alwaysOuter has all products of MP numbers go to the kernels of kernels/rows/outer.cuh.
@@ -127,7 +128,7 @@ func uneven(rng *rand.Rand, digits, n, trial int) (x, y *num.Array, large int) {
 func TestOuterSlices(t *testing.T) {
 	alwaysOuter(t)
 	t.Setenv(gputest.Emulate, "rows/outer")
-	rng := rand.New(rand.NewPCG(5, 7))
+	rng := testseed.Rand(t, 5, 7)
 	for _, digits := range []int{9, 17, 32, 62} {
 		for trial := range 12 {
 			const n = 1600

@@ -2,7 +2,6 @@ package rows
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/cuda"
@@ -11,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // alwaysWords has all sums of MP numbers go to the kernels of kernels/rows/words.cuh.
@@ -69,7 +69,7 @@ func TestWordsEmulated(t *testing.T) {
 func TestWordSlices(t *testing.T) {
 	alwaysWords(t)
 	t.Setenv(gputest.Emulate, "rows/words")
-	rng := rand.New(rand.NewPCG(6, 8))
+	rng := testseed.Rand(t, 6, 8)
 	for _, digits := range []int{9, 13, 32, 62} {
 		for trial := range 12 {
 			const n = 3000

@@ -3,10 +3,10 @@ package several
 import (
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // exactExtents returns what a GPU finds of one row: the norm rounded up.
@@ -41,7 +41,7 @@ func magnitudes(row []*big.Float) *big.Float {
 
 // TestJoin checks that what is joined of pieces of a row bounds the row.
 func TestJoin(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
+	r := testseed.Rand(t, 3, 4)
 	for trial := range 3000 {
 		var row []*big.Float
 		x := newExtents(1)

@@ -1,17 +1,17 @@
 package several
 
 import (
-	"math/rand/v2"
 	"reflect"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestPieces compares pieces of views with what a look at every column finds.
 func TestPieces(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+	r := testseed.Rand(t, 1, 2)
 	whole := 0
 	for range 20000 {
 		p := &Place{parts: make([]place.Place, 1+r.IntN(4))}

@@ -1,5 +1,5 @@
-"""Writes arrays of every type, order and byte order that NumPy has, as .npy and .npz files, into the
-folder given (default: that of this file), and values.txt, which says for each the format that it is
+"""Writes arrays of every type, order and byte order that NumPy has, as .npy and .npz files, and sparse
+matrices of SciPy, if that is installed, into the folder given (default: that of this file), and values.txt, which says for each the format that it is
 read in, its shape and its numbers, by rows, exactly, in hexadecimal."""
 
 import pathlib
@@ -7,6 +7,11 @@ import sys
 from fractions import Fraction
 
 import numpy as np
+
+try:
+    import scipy.sparse as sparse
+except ImportError:
+    sparse = None
 
 folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
 lines = []
@@ -94,4 +99,15 @@ hi = np.array([[1.0, 0.1], [-3.0, 0.0]])
 lo = np.array([[2.0**-60, 0.0], [2.0**-54, 0.0]])
 numbers = [hexadecimal(abs(Fraction(h) + Fraction(l)), h < 0) for h, l in zip(hi.reshape(-1), lo.reshape(-1))]
 add("dd.npy", "dd", np.stack([hi, lo], axis=2), numbers)
+if sparse:
+    places = [1, 3, 0, 0, 3, 1, 2, 3], [0, 5, 2, 0, 1, 0, 2, 5]  # (1, 0) and (3, 5) twice
+    a = sparse.coo_array(([1.5, -2, 0.1, 3, 0, 0.25, 1e300, 7], places), shape=(4, 6))
+    for format in ("coo", "csr", "csc", "bsr", "dia"):
+        name = f"scipy-{format}.npz"
+        sparse.save_npz(folder / name, sparse.bsr_array(a, blocksize=(2, 3)) if format == "bsr" else a.asformat(format))
+        dense = a.toarray()
+        lines.append(" ".join([name, "f64", "4", "6"] + [exact(x) for x in dense.reshape(-1)]))
+    name = "scipy-vector.npz"
+    sparse.save_npz(folder / name, sparse.coo_array((np.array([2, -3, 4], dtype="i2"), (np.array([0, 3, 3]),)), shape=(5,)))
+    lines.append(" ".join([name, "f64", "5", "1"] + [exact(np.int64(x)) for x in (2, 0, 0, 1, 0)]))
 (folder / "values.txt").write_text("\n".join(lines) + "\n")

@@ -1,0 +1,35 @@
+package direct
+
+import (
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+)
+
+// PrefixSums stores the sums of the first i + 1 entries of x rounded in number i of z, and counts
+// the flags. The exact sum goes from one entry to the next. Parts of x are summed by themselves
+// first, so that each part begins with the sum of those before it.
+func PrefixSums(w Work, x num.Vec, z *num.Array, count func(num.Flags)) error {
+	parts := (x.N + chunk - 1) / chunk
+	before := make([]Acc, max(1, parts)) // the sums before each part; of the part until they are added
+	if parts > 1 {
+		err := par.For(w.Context, w.Threads, parts-1, func(_, i int) {
+			before[i+1].add(Sum, x, x, i*chunk, (i+1)*chunk)
+		})
+		if err != nil {
+			return err
+		}
+		for i := 2; i < parts; i++ {
+			before[i].Merge(&before[i-1])
+		}
+	}
+	return w.loop(parts, func(_, p int) {
+		a := &before[p]
+		for i := p * chunk; i < min((p+1)*chunk, x.N); i++ {
+			a.Add(x.Arr.Value(x.At(i), a.values[0][:]))
+			if f := z.Set(i, a.Value(z.Format)); f != 0 {
+				count(f)
+			}
+		}
+		*a = Acc{} // its memory goes
+	})
+}
