@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <libgen.h>
 #include <limits.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -173,7 +174,7 @@ static inline void ended(int status) {
 struct count {
 	const char *name;
 	int64_t calls, entries, wrong, different; /* different: a NaN or infinity on one side alone */
-	uint64_t largest;                         /* distance in floating-point numbers */
+	long double largest;                      /* error in ulps of the right number */
 };
 static int verify; /* 0: not known, 1: no, 2: yes */
 
@@ -205,18 +206,18 @@ static void *keep(const void *data, int64_t n, size_t size) {
 	return copy;
 }
 
-/* An order of floating-point numbers as integers. */
-static int64_t order_double(double x) {
-	int64_t i;
-	memcpy(&i, &x, sizeof i);
-	return i < 0 ? INT64_MIN - i : i;
+/* ulps returns the distance of got from a number of p bits whose least exponent is given. */
+static long double ulps(long double got, double want, int p, int least) {
+	int e = least;
+	if (want != 0) {
+		frexp(want, &e);
+		e = e - p > least ? e - p : least;
+	}
+	return ldexpl(fabsl(got - want), -e);
 }
 
-static int64_t order_float(float x) {
-	int32_t i;
-	memcpy(&i, &x, sizeof i);
-	return i < 0 ? (int64_t)INT32_MIN - i : i;
-}
+#define ulps_float(got, want) ulps(got, want, 24, -149)
+#define ulps_double(got, want) ulps(got, want, 53, -1074)
 
 #define COMPARE(REAL)                                                                                   \
 	static void compare_##REAL(struct count *c, const REAL *got, const REAL *want, int64_t rows,        \
@@ -232,10 +233,9 @@ static int64_t order_float(float x) {
 					c->different++;                                                                     \
 					continue;                                                                           \
 				}                                                                                       \
-				int64_t a = order_##REAL(g), b = order_##REAL(w);                                       \
-				uint64_t distance = a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;      \
-				if (distance > c->largest)                                                              \
-					c->largest = distance;                                                              \
+				long double error = ulps_##REAL(g, w);                                                  \
+				if (error > c->largest)                                                                 \
+					c->largest = error;                                                                 \
 			}                                                                                           \
 	}
 COMPARE(float)
@@ -544,8 +544,8 @@ __attribute__((destructor)) static void report(void) {
 				SELF ": process %ld, results of %s compared with correctly rounded ones\n"
 				"%-8s %10s %14s %23s %22s %12s\n",
 				(long)getpid(), behind_name, "routine", "calls", "entries", "not correctly rounded", "largest error in ulps", "NaN or inf");
-		fprintf(stderr, "%-8s %10lld %14lld %22.4f%% %22llu %12lld\n", c->name, (long long)c->calls, (long long)c->entries,
-			c->entries ? 100.0 * c->wrong / c->entries : 0.0, (unsigned long long)c->largest, (long long)c->different);
+		fprintf(stderr, "%-8s %10lld %14lld %22.4f%% %22.3Lg %12lld\n", c->name, (long long)c->calls, (long long)c->entries,
+			c->entries ? 100.0 * c->wrong / c->entries : 0.0, c->largest, (long long)c->different);
 	}
 	pthread_mutex_unlock(&counting);
 }
