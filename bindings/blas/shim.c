@@ -3,6 +3,7 @@
  * defined, integers have 64 bits, and all names exist with the suffix 64_ as well. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <float.h>
 #include <libgen.h>
 #include <limits.h>
 #include <math.h>
@@ -16,6 +17,10 @@
 #include <unistd.h>
 
 #include "halfulp.h"
+
+#if FLT_EVAL_METHOD != 0 || defined __FAST_MATH__
+#error "float and double arithmetic has to be the one of IEEE 754"
+#endif
 
 #define EXPORT __attribute__((visibility("default")))
 #define HIDDEN __attribute__((visibility("hidden")))
@@ -133,12 +138,10 @@ struct mode {
 #endif
 };
 
-/* enter prepares a call of libhalfulp: it loads it, and makes the arithmetic of this thread that of
- * IEEE 754. A program may have set another rounding, or that subnormal numbers count as zero. */
-static inline struct mode enter(void) {
+/* enter_c makes the arithmetic of this thread that of IEEE 754. A program may have set another
+ * rounding, or that subnormal numbers count as zero. */
+static inline struct mode enter_c(void) {
 	struct mode mode;
-	if (!atomic_load_explicit(&loaded, memory_order_acquire))
-		load();
 #if defined __x86_64__
 	mode.control = __builtin_ia32_stmxcsr();
 	if ((mode.control & 0xffc0) != 0x1f80)
@@ -149,6 +152,17 @@ static inline struct mode enter(void) {
 		__asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)0));
 #endif
 	return mode;
+}
+
+static inline void need(void) {
+	if (!atomic_load_explicit(&loaded, memory_order_acquire))
+		load();
+}
+
+/* enter prepares a call of libhalfulp. */
+static inline struct mode enter(void) {
+	need();
+	return enter_c();
 }
 
 /* leave restores the state, the flags of exceptions included. */
@@ -345,7 +359,75 @@ __asm__(".text\nresolve_and_jump:\n"
 MOVES(s, float)
 MOVES(d, double)
 
+static int c_sdot(INT n, const float *x, INT incx, const float *y, INT incy, halfulp_options, double *result);
+static int c_ddot(INT n, const double *x, INT incx, const double *y, INT incy, halfulp_options, double *result);
+static int c_sscal(INT n, float alpha, float *x, INT incx, halfulp_options);
+static int c_dscal(INT n, double alpha, double *x, INT incx, halfulp_options);
+static int c_saxpy(INT n, float alpha, const float *x, INT incx, float *y, INT incy, halfulp_options);
+static int c_daxpy(INT n, double alpha, const double *x, INT incx, double *y, INT incy, halfulp_options);
+
 #include "routines.inc"
+
+/* Routines whose results are one operation of IEEE 754 each. halfulp leaves vectors unread where
+ * alpha is 0; here scal multiplies by it, as the reference does. Long vectors of axpy go to
+ * libhalfulp, which has several at once. */
+#define SHORT(T, REAL, FMA)                                                                           \
+	static int c_##T##scal(INT n, REAL alpha, REAL *x, INT incx, halfulp_options unused) {            \
+		(void)unused;                                                                                 \
+		for (int64_t i = 0; i < n; i++)                                                               \
+			x[i * incx] *= alpha;                                                                     \
+		return HALFULP_OK;                                                                            \
+	}                                                                                                 \
+	static int c_##T##axpy(INT n, REAL alpha, const REAL *x, INT incx, REAL *y, INT incy, halfulp_options o) { \
+		if (n > 64) {                                                                                 \
+			need();                                                                                   \
+			return go_##T##axpy(n, alpha, x, incx, y, incy, o);                                       \
+		}                                                                                             \
+		for (int64_t i = 0; i < n; i++) {                                                             \
+			REAL *p = y + STEP(i, n, incy);                                                           \
+			*p = FMA(alpha, x[STEP(i, n, incx)], *p);                                                 \
+		}                                                                                             \
+		return HALFULP_OK;                                                                            \
+	}
+SHORT(s, float, fmaf)
+SHORT(d, double, fma)
+
+/* exact_product returns whether p = x y is exact. */
+static inline int exact_product(double x, double y, double *p) {
+	*p = x * y;
+	if (*p == 0)
+		return x == 0 || y == 0;
+	return fabs(*p) > 0x1p-900 && fabs(*p) < INFINITY && fma(x, y, -*p) == 0;
+}
+
+/* exact_sum returns whether s + p is exact and finite, and stores it in s. */
+static inline int exact_sum(double *s, double p) {
+	double sum = *s + p, q = sum - *s, error = (*s - (sum - q)) + (p - q);
+	*s = sum;
+	return error == 0 && fabs(sum) < INFINITY;
+}
+
+/* Short scalar products whose every step is exact need no libhalfulp. numpy has such a one as it is
+ * imported; programs that fork thereafter live. */
+#define DOT(T, REAL)                                                                                  \
+	static int c_##T##dot(INT n, const REAL *x, INT incx, const REAL *y, INT incy, halfulp_options o, double *result) { \
+		double s = 0, p;                                                                              \
+		int exact = n <= 16;                                                                          \
+		for (int64_t i = 0; exact && i < n; i++) {                                                    \
+			exact = exact_product(x[STEP(i, n, incx)], y[STEP(i, n, incy)], &p);                      \
+			if (i == 0)                                                                               \
+				s = p;                                                                                \
+			else                                                                                      \
+				exact &= exact_sum(&s, p);                                                            \
+		}                                                                                             \
+		*result = (REAL)s;                                                                            \
+		if (exact)                                                                                    \
+			return HALFULP_OK;                                                                        \
+		need();                                                                                       \
+		return go_##T##dot(n, x, incx, y, incy, o, result);                                           \
+	}
+DOT(s, float)
+DOT(d, double)
 
 /* Loading of libhalfulp, and fork. */
 

@@ -254,7 +254,14 @@ func (g *generator) core() {
 		if g.returns() {
 			out += ", &result"
 		}
+		if g.inC {
+			return fmt.Sprintf("c_%s(%s)", g.full, out)
+		}
 		return fmt.Sprintf("go_%s(%s)", g.full, out)
+	}
+	enter := "enter()"
+	if g.inC {
+		enter = "enter_c()"
 	}
 	if g.returns() {
 		g.p("\tdouble result = 0;")
@@ -283,7 +290,7 @@ func (g *generator) core() {
 		g.p("\t\tb += NOT(transb) ? (int64_t)first * ldb : first;\n\t\tc += (int64_t)first * ldc;")
 		g.p("\t\t%s *const start_c = own_c;\n\t\town_c += (int64_t)first * ldc;", g.real)
 	}
-	g.p("\t\tstruct mode mode = enter();\n\t\tended(%s);\n\t\tleave(mode);", call("own_"))
+	g.p("\t\tstruct mode mode = %s;\n\t\tended(%s);\n\t\tleave(mode);", enter, call("own_"))
 	g.p("\t\tbegin_count(&count_%s);", g.full)
 	if g.returns() {
 		g.p("\t\t%s own = (%s)result;", g.result, g.result)
@@ -308,7 +315,7 @@ func (g *generator) core() {
 		g.p("\t\treturn;")
 	}
 	g.p("\t}")
-	g.p("\tstruct mode mode = enter();\n\tended(%s);\n\tleave(mode);", call(""))
+	g.p("\tstruct mode mode = %s;\n\tended(%s);\n\tleave(mode);", enter, call(""))
 	if g.returns() {
 		g.p("\treturn (%s)result;", g.result)
 	}

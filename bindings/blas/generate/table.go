@@ -21,15 +21,16 @@ type routine struct {
 	quick              string // when the routine returns at once
 	result             string // the type of the result; empty for a subroutine
 	value              string // the result of the quick return
+	inC                bool   // shim.c has a function c_ that does a part itself
 }
 
 // routines are the routines that libhalfulp computes, for both types. REAL is the type.
 var routines = []routine{
-	{name: "dot", args: "n x incx y incy", shapes: "x: n; y: n", quick: "n <= 0", result: "REAL", value: "0"},
+	{name: "dot", args: "n x incx y incy", shapes: "x: n; y: n", quick: "n <= 0", result: "REAL", value: "0", inC: true},
 	{name: "nrm2", args: "n x incx", shapes: "x: n", quick: "n <= 0", result: "REAL", value: "0"},
 	{name: "asum", args: "n x incx", shapes: "x: n", quick: "n <= 0 || incx <= 0", result: "REAL", value: "0"},
-	{name: "axpy", args: "n alpha x incx y* incy", shapes: "x: n; y: n", quick: "n <= 0 || alpha == 0"},
-	{name: "scal", args: "n alpha x* incx", shapes: "x: n", quick: "n <= 0 || incx <= 0"},
+	{name: "axpy", args: "n alpha x incx y* incy", shapes: "x: n; y: n", quick: "n <= 0 || alpha == 0", inC: true},
+	{name: "scal", args: "n alpha x* incx", shapes: "x: n", quick: "n <= 0 || incx <= 0", inC: true},
 	{name: "rot", args: "n x* incx y* incy c s", shapes: "x: n; y: n", quick: "n <= 0"},
 	{name: "rotm", args: "n x* incx y* incy param", shapes: "x: n; y: n; param: only 5", quick: "n <= 0 || param[0] == -2"},
 	{name: "rotg", args: "a* b* c* s*", shapes: "a: only 1; b: only 1; c: only 1; s: only 1"},

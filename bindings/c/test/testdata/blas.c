@@ -150,6 +150,42 @@ static void special(void) {
 	EQUAL(call_dasum(0, 4, x, -1), 0);
 	call_dscal(0, 4, 2, x, -1);
 	CHECK(x[0] == 1);
+	/* scal multiplies by 0. */
+	double w[2] = {NAN, -1};
+	call_dscal(0, 2, 0, w, 1);
+	CHECK(isnan(w[0]));
+	EQUAL(w[1], -0.0);
+	/* Short and long vectors give the same, and round once. */
+	double p[200], q[200], r[200];
+	for (int i = 0; i < 200; i++) {
+		p[i] = i % 7 == 0 ? -0.0 : i % 11 == 0 ? INFINITY : (draw(1000) - 500) / 7.0 * ldexp(1, draw(40));
+		q[i] = i % 3 == 0 ? -p[i] / 3 : i % 5 == 0 ? -0.0 : i % 13 == 0 ? 0x1p-1074 : (draw(1000) - 500) / 3.0;
+		r[i] = q[i];
+	}
+	call_daxpy(0, 200, 1.0 / 3, p, 1, q, 1);
+	for (int i = 0; i < 200; i += 50)
+		call_daxpy(0, 50, 1.0 / 3, p + i, 1, r + i, 1);
+	for (int i = 0; i < 200; i++)
+		EQUAL(r[i], q[i]);
+	/* Scalar products round once, short ones as well as long ones. */
+	float s1[2] = {0x1.000002p0f, 0x1p-60f}, s2[2] = {0x1.000002p0f, 1};
+	EQUAL(call_sdot(0, 2, s1, 1, s2, 1), 0x1.000004p0f);
+	s1[0] = 0x1.000001p0; /* 1 + 2^-24 lies halfway; what is small decides */
+	EQUAL(s1[0], 1);
+	float s3[3] = {1, 0x1p-24f, 0x1p-90f}, s4[3] = {1, 1, 1};
+	EQUAL(call_sdot(0, 3, s3, 1, s4, 1), 0x1.000002p0f);
+	EQUAL(call_sdot(0, 2, s3, 1, s4, 1), 1);
+	s3[2] = -s3[2];
+	EQUAL(call_sdot(0, 3, s3, 1, s4, 1), 1);
+	double d1[2] = {0x1p-600, 0x1.8p-500}, d2[2] = {0x1p-600, 0x1p-574};
+	EQUAL(call_ddot(0, 1, d1, 1, d2, 1), 0);
+	EQUAL(call_ddot(0, 2, d1, 1, d2, 1), 0x1p-1073); /* halfway but for the first */
+	double d3[2] = {0x1p1023, 0x1p1023}, d4[3] = {1, 1, -1};
+	EQUAL(call_ddot(0, 2, d3, 1, d4, 1), INFINITY);
+	EQUAL(call_ddot(0, 2, d3, 1, d4 + 1, 1), 0);
+	float big[2] = {0x1p127f, 0x1p127f};
+	EQUAL(call_sdot(0, 2, big, 1, s4, 1), INFINITY);
+	EQUAL(call_ddot(0, 1, (double[]){-0.0}, 1, d4, 1), -0.0);
 	/* alpha = 0 and beta = 0 leave NaN unread. */
 	double m[4] = {NAN, NAN, NAN, NAN}, c[4] = {NAN, NAN, NAN, NAN};
 	call_dgemm(0, 'N', 'N', 2, 2, 2, 0, m, 2, m, 2, 0, c, 2);
