@@ -61,12 +61,12 @@ EXPORT __attribute__((weak, noinline)) void xerbla_64_(const char *name, const I
 }
 #endif
 
-/* The reference CBLAS gives cblas_xerbla the number that an argument has in the call of Fortran, in
- * which arguments of a row-major call have changed places, and sets RowMajorStrg for such a call.
+/* The reference CBLAS gives cblas_xerbla the number that an argument has in the call of Fortran.
+ * Arguments of a row-major call have changed places there, and RowMajorStrg is set for such a call.
  * Programs define a cblas_xerbla that changes the number back, so that is kept here. */
 EXPORT int RowMajorStrg, CBLAS_CallFromC;
 
-/* exchanged returns the number of the argument that changes places with an argument of a routine. */
+/* exchanged returns the number of the argument that changes places with an argument. */
 static int exchanged(int info, const char *name) {
 	static const struct {
 		const char *routine;
@@ -114,8 +114,8 @@ EXPORT INT lsame_(const char *a, const char *b, size_t la, size_t lb) {
 	return upper(*a) == upper(*b);
 }
 
-/* of_cblas returns Fortran's letter for a constant of CBLAS, of which the letters' first is given, and
- * 0 for other numbers. */
+/* of_cblas returns Fortran's letter for a constant of CBLAS, and 0 for other numbers. The constants
+ * of the letters begin with first. */
 static char of_cblas(int c, int first, const char *letters) {
 	return c >= first && c < first + (int)strlen(letters) ? letters[c - first] : 0;
 }

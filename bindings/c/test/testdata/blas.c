@@ -1,5 +1,5 @@
-/* The functions of Fortran and of CBLAS in libhalfulpblas against loops, on small integers, of which
- * every result is exact. */
+/* The functions of Fortran and of CBLAS in libhalfulpblas against loops. Their numbers are small
+ * integers, so that every result is exact. */
 #ifndef REAL
 #include <stddef.h>
 

@@ -87,7 +87,7 @@ int main(int argc, char **argv) {
 		cblas_dsyr(101, 121, 2, 1, x, 1, x, 1);
 		return 7;
 	}
-	if (!strcmp(what, "suffix")) { /* as libblastrampoline finds the size of integers and the names */
+	if (!strcmp(what, "suffix")) { /* as libblastrampoline looks for names and integers */
 		const int64_t n = (int64_t)0xffffffff00000003, i = 1;
 		const float x[3] = {1, 2, 1};
 		const char *names[] = {"isamax_", "isamax_64_"};
