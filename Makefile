@@ -1,8 +1,9 @@
 # The verbs of this project. Only go is needed, but for bench and parts of check.
 
 FUZZTIME ?= 30s
+SOAK ?= 30m
 
-.PHONY: help build test check quick levels generated bindings generate fuzz bench site tune lib gpu-pack install clean
+.PHONY: help build test check quick levels generated bindings generate fuzz soak bench site tune lib gpu-pack install clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +40,9 @@ fuzz: ## Fuzz each fuzz target for FUZZTIME (30s).
 			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package; \
 		done; \
 	done
+
+soak: ## Run the long tests with fresh seeds for SOAK (30m).
+	scripts/soak.sh $(SOAK)
 
 bench: ## Measure halfulp beside its peers (Debian 12; installs their packages).
 	cd bench && ./setup.sh && go run ./cmd/peers

@@ -1,6 +1,8 @@
 package halfulp
 
 import (
+	"errors"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"testing"
@@ -119,5 +121,63 @@ func TestShortWidths(t *testing.T) {
 		if !got.Same(want) {
 			t.Errorf("k = %d: entry (3, 30) = %v, want %v", c.k, got.At(3, 30), want.At(3, 30))
 		}
+	}
+}
+
+// TestSignsOfSparseZeros compares signs of zeros of products with few numbers other than 0, which
+// lie in different places of rows and columns, by residues and directly.
+func TestSignsOfSparseZeros(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	negative, compared := 0, 0
+	for trial := range 120 {
+		m, n, k := 1+r.IntN(5), 1+r.IntN(5), 1+r.IntN(7)
+		fill := func(rows, cols int, minus bool) *Matrix {
+			a := NewMatrix([]Format{Float64, MP(90), DD}[trial%3], rows, cols)
+			for i := range rows {
+				for j := range cols {
+					x := 0.0
+					if minus && r.IntN(8) > 0 || r.IntN(4) == 0 {
+						x = math.Copysign(0, -1)
+					}
+					if r.IntN(7) == 0 {
+						x = 1.0 / 3
+					}
+					a.SetFloat64(i, j, x)
+				}
+			}
+			return a
+		}
+		minus := r.IntN(2) == 0
+		a, b, c := fill(m, k, minus), fill(k, n, false), fill(m, n, minus)
+		alpha, beta := Float([]float64{1, -1, 0.3, 0, math.Inf(1)}[r.IntN(5)]), Float([]float64{0, 1, -2, math.Inf(-1)}[r.IntN(4)])
+		var results []*Matrix
+		for _, method := range []string{"residue", "direct"} {
+			d := NewMatrix(MP(70), m, n)
+			_, err := GemmTo(NoTrans, NoTrans, alpha, a, b, beta, c, d, &Options{Method: method})
+			if errors.Is(err, ErrMethod) { // residues for infinite factors
+				continue
+			}
+			if err != nil {
+				t.Fatalf("trial %d, %s: %v", trial, method, err)
+			}
+			results = append(results, d)
+		}
+		if len(results) < 2 {
+			continue
+		}
+		compared++
+		if !results[0].Same(results[1]) {
+			t.Fatalf("trial %d: %v times\n%v times\n%v plus %v times\n%v is by residues\n%v, directly\n%v", trial, alpha, a, b, beta, c, results[0], results[1])
+		}
+		for i := range m {
+			for j := range n {
+				if x := results[1].At(i, j); !x.IsNaN() && x.Big().Sign() == 0 && x.Big().Signbit() {
+					negative++
+				}
+			}
+		}
+	}
+	if negative == 0 || compared < 60 {
+		t.Errorf("%d negative zeros, %d products compared", negative, compared)
 	}
 }

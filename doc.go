@@ -50,13 +50,14 @@
 //   - [Sum], [Asum], [Trace], [Dot], [Nrm2], [Mean], [StdDev], [Autocorr1], [Iamax], [Axpy],
 //     [Scal], [Copy], [Swap], [Rot], [Rotm], [Ger], [Gemv], [Gbmv], [Symv], [Sbmv], [Spmv], [Trmv],
 //     [Trsv], [Gemm], [Symm], [Trmm], [Syrk], [Syr2k], [Syr], [Syr2] and [Trsm] run wholly there;
-//     of a matrix that is stored in part there are copies meanwhile, whole or by blocks of rows. Nothing travels but
-//     a few words, and the operands of what is left to the host: rows with infinities or NaN, or
-//     whose exponents spread very far; band and triangular matrices times vectors or matrices with
-//     infinities or NaN; vectors of MP beside those of DD, TD or QD in Rot, Rotm, Syr2 and Syr2k;
-//     triangular systems with infinities, NaN or zeros on the diagonal, of matrices in DD, TD or
-//     QD, for α = 0 and the method direct, or where the rounding of a quotient is not decided by
-//     some 32 bits more than the solution has; and Asum in DD, TD and QD.
+//     of a matrix that is stored in part there are copies meanwhile, whole or by blocks of rows.
+//     Nothing travels but a few words, and the operands of what is left to the host: rows with
+//     infinities or NaN, or whose exponents spread very far; band and triangular matrices times
+//     vectors or matrices with infinities or NaN; vectors of MP beside those of DD, TD or QD in
+//     Rot, Rotm, Syr2 and Syr2k; triangular systems with infinities, NaN or zeros on the diagonal,
+//     of matrices in DD, TD or QD, for α = 0 and the method direct, or where the rounding of a
+//     quotient is not decided by some 32 bits more than the solution has; and Asum in DD, TD and
+//     QD.
 //   - [Rotg] and [Rotmg] take scalars, and run on the CPU; so does [CumSum], on copies of vectors
 //     that live on a device.
 //

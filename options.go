@@ -161,8 +161,8 @@ type Check struct {
 	Unchecked int64 `json:"unchecked"`
 }
 
-// Measure is a number in statistics. JSON has it as a number, or as one of the strings "inf", "-inf"
-// and "nan".
+// Measure is a number in statistics. JSON has it as a number, or as one of the strings "inf",
+// "-inf" and "nan".
 type Measure float64
 
 // MarshalJSON implements json.Marshaler.

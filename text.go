@@ -35,11 +35,11 @@ func appendText(dst []byte, a *num.Array, i, digits int) []byte {
 	return c.Append(dst, a, i, decimal.Style(digits))
 }
 
-// ParseScalar reads a number and rounds it once, to nearest even, to format f.
-// It takes decimal numbers with any number of digits and the exponent letters e,
-// d and q of either case, hexadecimal numbers such as 0x1.8p+3, and inf,
-// infinity and nan, all with an optional sign. A number beyond the range of f becomes
-// infinite, one too small for it a zero or subnormal, whatever its exponent.
+// ParseScalar reads a number and rounds it once, to nearest even, to format f. It takes decimal
+// numbers with any number of digits and the exponent letters e, d and q of either case, or none
+// where Fortran writes none (5.6-304), hexadecimal numbers such as 0x1.8p+3, and inf, infinity and
+// nan, all with an optional sign. A number beyond the range of f becomes infinite, one too small
+// for it a zero or subnormal, whatever its exponent.
 func ParseScalar(f Format, s string) (Scalar, error) {
 	a := num.New(f.f, 1)
 	if _, err := setText(a, 0, []byte(s)); err != nil {
@@ -51,7 +51,9 @@ func ParseScalar(f Format, s string) (Scalar, error) {
 // Text returns s in decimal: with digits = 0 the shortest text that ParseScalar
 // reads back to the same number in the format of s, with digits > 0 that many
 // significant digits, correctly rounded, and with digits = Hex the same as
-// s.Hex(). It panics for other digits.
+// s.Hex(). It panics for other digits. Numbers from 10⁻⁶ to below 10²¹ have no
+// exponent, unless that takes digits that were not asked for, or zeros in place of
+// other digits of an integer: 2⁶⁰ is 1.152921504606847e+18 in Float64.
 func (s Scalar) Text(digits int) string { return string(s.Append(nil, digits)) }
 
 // Append appends Text(digits) to dst.
@@ -153,16 +155,19 @@ func Exactly(f Format) InputFormat { return InputFormat{f, inputExactly} }
 // double of x86 is MP(64). NumPy gives IEEE binary128 the same name: numbers that do not tell which
 // they are make an error, unless Exactly(MP(64)) or Exactly(MP(113)) says it.
 //
-// f holds a decimal of up to ⌈b log₁₀ 2⌉ + 1 significant digits, b = f.Bits() (17 for
-// Float64: what a shortest decimal of f has at most), and a hexadecimal number of up
-// to b bits, unless the range of f takes it away: if it becomes infinite, if a
-// hexadecimal number loses bits below the least number, or if a decimal is so small
-// that f has less than b bits for it and rounds it by more than half a unit of its
-// last digit. So f holds the decimals that stand for subnormal numbers, such as
-// 4.9406564584124654e-324 and 5e-324 in Float64, but not 3e-324.
+// f holds an integer or a hexadecimal number of up to b bits, b = f.Bits(), and another decimal of
+// up to ⌈b log₁₀ 2⌉ + 1 significant digits (17 for Float64: as many as a shortest decimal of f has
+// at most), unless the range of f takes it away: if it becomes infinite, if a hexadecimal number
+// loses bits below the least number, or if a decimal is so small that f has less than b bits for
+// it and rounds it by more than half a unit of its last digit. So f holds the decimals that stand
+// for subnormal numbers, such as 4.9406564584124654e-324 and 5e-324 in Float64, but not 3e-324.
+//
+// An integer is a decimal whose last digit other than 0 stands for units, or is followed by zeros
+// alone without an exponent: 9007199254740993, 9007199254740993.0 and 9.007199254740993e15, but not
+// 1.152921504606847e18, which stands for the nearest number of Float64.
 //
 // The MP format has max(⌈d log₂ 10⌉ + 1, b) bits for decimals of up to d digits and 64
-// more, or as many as the longest hexadecimal number. A decimal that no binary number
+// more, or as many as the longest integer or hexadecimal number. A decimal that no binary number
 // equals is rounded even so, by at most 2⁻⁶⁴ of half an ulp of f. A result that is then
 // rounded to f is that of the decimals themselves unless errors of that size in the
 // operands carry the exact one across a tie of f. Exactly(f) and OwnOr(f) round a
@@ -189,14 +194,21 @@ func (in InputFormat) Format() Format {
 }
 
 // InputStats says what the range of a format took from the numbers of a file that were
-// rounded to it, and how long they are.
+// rounded to it, how long they are, and whether the last one may be cut off.
 type InputStats struct {
 	ToInf Losses // finite numbers beyond the largest of the format, which became infinite
 	// numbers other than 0 nearer to 0 than to the least of the format, which became 0
 	ToZero Losses
-	// Digits are the most significant digits of a decimal, zeros at either end left out, if AtLeast
-	// chose the format by them; 0 if the file names one or is binary, or has no decimals.
+	// Digits are the most significant digits of a decimal that is no integer, zeros at either end
+	// left out, if AtLeast chose the format by them, and 1 if all decimals are integers; 0 if the
+	// file names a format or is binary, or has no decimals.
 	Digits int
+	// Bits are the most significant bits of an integer or a hexadecimal number of a text, if OwnOr
+	// rounded them to its format; else 0.
+	Bits int
+	// Unended is the number of the last line of a text if no line feed ends it, as where a file
+	// was cut off, perhaps within its last number; else 0.
+	Unended int
 }
 
 // Losses counts numbers of a file.

@@ -55,8 +55,8 @@ func TestZeroValues(t *testing.T) {
 	}
 }
 
-// TestColumnsWithoutRows runs routines on the columns of matrices without rows, which lie beyond the
-// end of the storage.
+// TestColumnsWithoutRows runs routines on the columns of matrices without rows, which lie beyond
+// the end of the storage.
 func TestColumnsWithoutRows(t *testing.T) {
 	for _, f := range []Format{Float32, Float64, DD, MP(100)} {
 		a, b := NewMatrix(f, 0, 3), NewMatrix(MP(70), 0, 3)

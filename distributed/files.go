@@ -25,8 +25,8 @@ import (
 //
 // Each process needs the file under that name. An error in one is the error of all, with the file's
 // name and the line or entry where there is one. Files that are not the same everywhere are an
-// error, as far as their lengths, beginnings and samples of them tell, or the checksums in a .npz
-// file.
+// error: of files of different inodes or times of change each process reads all of its own once
+// more, for a checksum.
 func Read(name string, on halfulp.Device, opt *matrixmarket.Options) (*halfulp.Matrix, error) {
 	g, err := gridOf(on)
 	if err != nil {

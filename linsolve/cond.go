@@ -21,7 +21,8 @@ const (
 )
 
 // Cond returns the condition number ‖A‖ ‖A^-1‖ of a square matrix A in a norm, correctly rounded to
-// format f: +Inf for a singular A, 0 for n = 0. The time and errors are those of Inverse. Cond
+// format f: +Inf for a singular A, 0 for n = 0. A finite one that f rounds to +Inf is counted in
+// Stats.Overflow, as that of a singular A is not. The time and errors are those of Inverse. Cond
 // panics if A is not square, or for another norm.
 func Cond(norm Norm, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, Stats, error) {
 	if a.Rows() != a.Cols() {
@@ -49,8 +50,8 @@ func (s *solver) cond(norm Norm, a *halfulp.Matrix, f halfulp.Format) (halfulp.S
 	}
 	// With D the determinant of the integers A 2^-low, the condition number is K / D for an integer
 	// K, the norm of these integers times the norm of their adjugate matrix. So it is a tie, an odd
-	// multiple of 2^v, or differs from the tie by at least 2^min(v, 0) / D, which is 2^min(v, 0) / K
-	// relative to it. As K ≤ n n! 2^(n b) for integers of b bits, powerBits bounds its bits.
+	// multiple of 2^v, or differs from the tie by at least 2^min(v, 0) / D, which relative to it is
+	// 2^min(v, 0) / K. As K ≤ n n! 2^(n b) for integers of b bits, powerBits bounds its bits.
 	most := int64(powerBits(raw.Matrix(a), n))
 	for bits := f.Bits() + 32 + mathbits.Len(uint(n)); ; bits *= 2 {
 		if bits > maxBits {
@@ -78,10 +79,13 @@ func (s *solver) cond(norm Norm, a *halfulp.Matrix, f halfulp.Format) (halfulp.S
 		lower := halfulp.NewScalar(f, new(big.Float).SetPrec(uint(3*bits)).Sub(product, radius))
 		upper := halfulp.NewScalar(f, new(big.Float).SetPrec(uint(3*bits)).Add(product, radius))
 		if lower.Same(upper) {
+			s.leavesRange(lower, product, product)
 			return lower, nil
 		}
 		if t, _ := tie(lower, upper); t != nil && int64(bits) > most+max(0, -lowest(t))+8 {
-			return halfulp.NewScalar(f, t), nil
+			z := halfulp.NewScalar(f, t)
+			s.leavesRange(z, t, t)
+			return z, nil
 		}
 	}
 }

@@ -35,13 +35,15 @@ func (e *entries) decide(mid func(i int) *big.Float, radius []*big.Float, weight
 		x := mid(i)
 		if radius[i].Sign() == 0 {
 			e.z.SetBig(i, e.j, x.Add(x, new(big.Float))) // no -0
+			e.s.lose(e.z, i, e.j, x, x)
 			continue
 		}
 		p := intervals(x.Prec() + 192)
-		lower := halfulp.NewScalar(f, p.difference(p.down(), x, radius[i], -1))
-		upper := halfulp.NewScalar(f, p.difference(p.up(), x, new(big.Float).Neg(radius[i]), 1))
+		lo, hi := p.difference(p.down(), x, radius[i], -1), p.difference(p.up(), x, new(big.Float).Neg(radius[i]), 1)
+		lower, upper := halfulp.NewScalar(f, lo), halfulp.NewScalar(f, hi)
 		if lower.Same(upper) {
 			e.z.Set(i, e.j, lower)
+			e.s.lose(e.z, i, e.j, lo, hi)
 			continue
 		}
 		open = append(open, i)
@@ -170,6 +172,7 @@ func (e *entries) solved(ties map[int]*big.Float) (bool, error) {
 	}
 	for i, t := range ties {
 		e.z.SetBig(i, e.j, new(big.Float).Copy(t))
+		e.s.lose(e.z, i, e.j, t, t)
 	}
 	e.open = e.open[:0]
 	e.s.stats.Solved++
@@ -301,6 +304,7 @@ func (c *lifted) settle() {
 			continue
 		}
 		c.z.SetBig(i, c.j, new(big.Float).Copy(c.ties[i]))
+		c.s.lose(c.z, i, c.j, c.ties[i], c.ties[i])
 		c.s.stats.Ties++
 		c.s.stats.Exact++
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	mathbits "math/bits"
+	"sync"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
@@ -26,7 +27,8 @@ import (
 // as Rank proves it.
 //
 // The error wraps ErrNotFinite for infinities and NaN. Det panics if A is not square.
-// Stats.Underflow counts a determinant that lost bits below the smallest normal number of f.
+// Stats.Overflow counts a determinant that became infinite, Stats.Underflow one that lost bits
+// below the smallest normal number of f.
 func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, Stats, error) {
 	if a.Rows() != a.Cols() {
 		panic(errShape)
@@ -46,9 +48,6 @@ func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Sca
 	}
 	s.stage("determinant")
 	s.finished()
-	if d.IsInf(0) {
-		s.stats.Overflow++
-	}
 	return d, s.stats, nil
 }
 
@@ -81,7 +80,7 @@ func (s *solver) det(a *halfulp.Matrix, f halfulp.Format) (d halfulp.Scalar, don
 		scaleExactly(lo, shift)
 		scaleExactly(hi, shift)
 		if l, u := halfulp.NewScalar(f, lo), halfulp.NewScalar(f, hi); l.Same(u) {
-			s.countUnderflow(l, lo, hi)
+			s.leavesRange(l, lo, hi)
 			return l, true, nil
 		}
 	}
@@ -95,7 +94,7 @@ func (s *solver) det(a *halfulp.Matrix, f halfulp.Format) (d halfulp.Scalar, don
 	}
 	scaleExactly(x, shift)
 	d = halfulp.NewScalar(f, x)
-	s.countUnderflow(d, x, x)
+	s.leavesRange(d, x, x)
 	return d, true, nil
 }
 
@@ -108,20 +107,68 @@ func scaleExactly(x *big.Float, e int64) {
 	}
 }
 
-// countUnderflow counts a number in [x, y] that rounds to z if it loses bits below the smallest
+// leavesRange counts a finite number in [x, y] that rounds to z if it becomes infinite, or if it
+// loses bits below the smallest normal number of z's format; where z itself lies there, that is
+// taken for the number. All results that are single numbers are counted by it.
+func (s *solver) leavesRange(z halfulp.Scalar, x, y *big.Float) {
+	if z.IsInf(0) && !x.IsInf() && !y.IsInf() {
+		s.stats.Overflow++
+	}
+	if underflows(z, x, y) {
+		s.stats.Underflow++
+	}
+}
+
+// underflows reports whether all numbers in [x, y], which round to z, lose bits below the smallest
 // normal number of z's format; where z itself lies there, that is taken for the number.
-func (s *solver) countUnderflow(z halfulp.Scalar, x, y *big.Float) {
-	if z.Format().IsMP() || z.IsInf(0) {
-		return
+func underflows(z halfulp.Scalar, x, y *big.Float) bool {
+	if z.Format().IsMP() || z.IsInf(0) || z.IsNaN() {
+		return false
 	}
 	loses := func(x *big.Float) bool {
 		const prec = 4096 // further bits are lost as well where one of these is
 		m := halfulp.NewMatrixBig(halfulp.MP(prec), 1, 1, []*big.Float{new(big.Float).SetPrec(prec).SetMode(big.ToZero).Set(x)})
 		return raw.Matrix(halfulp.NewMatrix(z.Format(), 1, 1)).Arr.Convert(0, raw.Matrix(m).Arr, 0)&num.Underflow != 0
 	}
-	if b := z.Big(); (b.Cmp(x) < 0 || b.Cmp(y) > 0) && loses(x) && loses(y) {
-		s.stats.Underflow++
+	least := -1074
+	if z.Format() == halfulp.Float32 {
+		least = -149
 	}
+	b := z.Big()
+	// The usual case. The last term of an expansion may lie anywhere below the first.
+	if f := z.Format(); f.Bits() <= 53 && b.Sign() != 0 && b.MantExp(nil) > least+f.Bits()+64 {
+		return false
+	}
+	return (b.Cmp(x) < 0 || b.Cmp(y) > 0) && loses(x) && loses(y)
+}
+
+// An entry of a result.
+type entry struct {
+	z    *halfulp.Matrix
+	i, j int
+}
+
+// lostEntries are entries of results that lost bits below the smallest normal number. Ways that
+// give up and those after them may tell of the same ones.
+type lostEntries struct {
+	mu   sync.Mutex
+	list map[entry]bool
+}
+
+// lose notes entry (i, j) of z, to which all numbers in [x, y] are rounded, if it underflows.
+func (s *solver) lose(z *halfulp.Matrix, i, j int, x, y *big.Float) {
+	if !z.Format().IsMP() && underflows(z.At(i, j), x, y) {
+		s.lost.note(entry{z, i, j})
+	}
+}
+
+func (l *lostEntries) note(e entry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.list == nil {
+		l.list = map[entry]bool{}
+	}
+	l.list[e] = true
 }
 
 // encloseDet returns lo <= det(a) 2^-shift <= hi, about 2^-bits apart relative to them, or nil if

@@ -109,7 +109,7 @@ func TestLUByDigits(t *testing.T) {
 				}
 			}
 		}
-		checkWidth(t, name, e.u, bits)
+		checkWidth(t, name, e.u, bits, 9)
 		for i := range n {
 			if e.l.err[i] > int64(9-bits) {
 				t.Fatalf("%s: row %d of L has errors of 2^%d", name, i, e.l.err[i])

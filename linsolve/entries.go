@@ -43,6 +43,7 @@ type unknown struct {
 	blocks []int // their sizes, each 1 or 2, k in all
 	filled [][]uint64
 	open   []wanted
+	copied []wanted // from c, whose underflows decide counts
 }
 
 // newUnknown returns the factors of c, none of whose entries is wanted yet, and some at most will
@@ -133,6 +134,10 @@ func (u *unknown) want(p part, i, j int, z *halfulp.Matrix, r, c int) {
 	case p == ofU && u.untouched(i):
 		from, to := raw.Matrix(u.c), raw.Matrix(z)
 		to.Arr.Convert(to.At(r, c), from.Arr, from.At(i, j))
+		if z.Format().IsMP() {
+			return
+		}
+		u.copied = append(u.copied, wanted{part: p, i: i, j: j, z: z, at: [2]int{r, c}})
 	default:
 		u.open = append(u.open, wanted{part: p, i: i, j: j, z: z, at: [2]int{r, c}})
 	}
@@ -142,6 +147,11 @@ func (u *unknown) want(p part, i, j int, z *halfulp.Matrix, r, c int) {
 // between two numbers of the format: ties are what they may be. Those that may be numbers of a
 // format of one term round to one with few more bits, which others are likely to need as well.
 func (s *solver) decide(u *unknown, e *enclosure) error {
+	for _, w := range u.copied {
+		x := u.c.Big(w.i, w.j)
+		s.lose(w.z, w.at[0], w.at[1], x, x)
+	}
+	u.copied = nil
 	roots := map[int]interval{} // of the diagonal of U
 	for _, w := range u.open {
 		if _, known := roots[w.j]; w.part == ofRoot && e.root == nil && !known {
@@ -183,6 +193,7 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 			lower, upper := halfulp.NewScalar(w.z.Format(), x.lo), halfulp.NewScalar(w.z.Format(), x.hi)
 			if w.done = lower.Same(upper); w.done {
 				w.z.Set(w.at[0], w.at[1], lower)
+				s.lose(w.z, w.at[0], w.at[1], x.lo, x.hi)
 				continue
 			}
 			w.missing = x.missing(w.z.Format().Bits())
@@ -336,6 +347,7 @@ const refuting = 120
 // exactly stores the tie that an entry is proved to be.
 func (s *solver) exactly(w *wanted) {
 	w.z.SetBig(w.at[0], w.at[1], w.tie)
+	s.lose(w.z, w.at[0], w.at[1], w.tie, w.tie)
 	w.done = true
 	s.stats.Ties++
 	s.stats.Exact++

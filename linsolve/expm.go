@@ -29,9 +29,9 @@ const maxExponent = 28
 //
 // all by matrix products of so many bits that the bound leaves one number for each entry, twice as
 // many where it does not. An entry (i, j) depends only on the rows and columns on paths from i to
-// j in the graph of the nonzeros of A: without such a path it is +0, and computations are
-// restricted to them where the whole matrix does not decide soon. Where they are nilpotent the
-// entry is rational and is found exactly.
+// j in the graph of the nonzeros of A: without such a path it is +0. Parts of the graph that no
+// edge connects are matrices of their own, and computations are restricted to the paths where a
+// part does not decide soon. Where they are nilpotent the entry is rational and is found exactly.
 //
 // Any other entry is irrational unless exponentials of eigenvalues cancel: one that is 0 or a tie
 // for that reason cannot be told from one very near to it. With 4096 bits and 16 times those of
@@ -39,7 +39,7 @@ const maxExponent = 28
 // counted in Stats.Undecided; all others are correctly rounded.
 //
 // The error wraps ErrNotFinite for infinities and NaN in A, and ErrNorm if μ or the norm of A - μ I
-// exceeds 2^28. Expm panics if shapes do not fit.
+// exceeds 2^28, for a part of the graph. Expm panics if shapes do not fit.
 func Expm(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	if a.Rows() != a.Cols() || x.Rows() != a.Rows() || x.Cols() != a.Rows() {
 		panic(errShape)
@@ -70,20 +70,38 @@ func (s *solver) expm(a, z *halfulp.Matrix) error {
 	}
 	s.vanish = true
 	reach := reachable(raw.Matrix(a))
-	var open []position
-	all := make([]int, n)
-	for i := range n {
-		all[i] = i
-		for j := range n {
-			if reach[i].has(j) {
-				open = append(open, position{i, j})
+	bits := z.Format().Bits()
+	var open []position // of all parts that are done
+	parts := components(reach)
+	for done, nodes := range parts {
+		if len(nodes) == 1 && isZero(a.At(nodes[0], nodes[0])) {
+			z.SetFloat64(nodes[0], nodes[0], 1)
+			continue
+		}
+		var wanted []position
+		for _, i := range nodes {
+			for _, j := range nodes {
+				if reach[i].has(j) {
+					wanted = append(wanted, position{i, j})
+				}
 			}
 		}
+		part := a
+		if len(nodes) < n {
+			part = chosen(a, nodes, nodes)
+		}
+		left, err := s.expmOf(part, nodes, wanted, z, 2*bits, false)
+		if err != nil {
+			return err
+		}
+		open = append(open, left...)
+		if len(parts) > 1 {
+			s.did(1)
+			s.plan(float64(len(parts) - done - 1))
+		}
 	}
-	bits := z.Format().Bits()
-	open, err := s.expmOf(a, all, open, z, 2*bits, false)
-	if err != nil || len(open) == 0 {
-		return err
+	if len(open) == 0 {
+		return nil
 	}
 	back := reachable(raw.Matrix(a.T()))
 	groups := map[string][]position{}
@@ -124,6 +142,39 @@ func (s set) and(t set) set {
 		z[i] = s[i] & t[i]
 	}
 	return z
+}
+
+// components returns the parts of a graph that no edge connects, each in order: reach is what
+// reachable returns.
+func components(reach []set) (parts [][]int) {
+	n := len(reach)
+	label := make([]int, n) // of each node the first one of its part that is known, or one before
+	for i := range label {
+		label[i] = i
+	}
+	first := func(i int) int {
+		for label[i] != i {
+			label[i] = label[label[i]]
+			i = label[i]
+		}
+		return i
+	}
+	for i := range n {
+		for _, j := range reach[i].members(n) {
+			x, y := first(i), first(j)
+			label[max(x, y)] = min(x, y)
+		}
+	}
+	at := make([]int, n)
+	for i := range n {
+		f := first(i)
+		if f == i {
+			at[i] = len(parts)
+			parts = append(parts, nil)
+		}
+		parts[at[f]] = append(parts[at[f]], i)
+	}
+	return parts
 }
 
 func (s set) key() string { return fmt.Sprintf("%x", []uint64(s)) }
@@ -180,6 +231,7 @@ func (s *solver) expmOf(a *halfulp.Matrix, nodes []int, open []position, z *half
 			lower, upper := ends(f, mid, radius)
 			if lower.Same(upper) {
 				z.Set(p.row, p.col, lower)
+				s.lose(z, p.row, p.col, new(big.Float).Sub(mid, radius), new(big.Float).Add(mid, radius))
 				continue
 			}
 			if magnitude := new(big.Float).Abs(mid); magnitude.Cmp(radius) > 0 {
@@ -453,16 +505,18 @@ func (s *solver) expmNilpotent(a *halfulp.Matrix, nodes []int, entries []positio
 	}
 	at := inverseOf(nodes, z.Rows())
 	for _, e := range entries {
-		z.Set(e.row, e.col, quotient(z.Format(), t.Big(at[e.row], at[e.col]), factorial))
+		v, x := quotient(z.Format(), t.Big(at[e.row], at[e.col]), factorial)
+		z.Set(e.row, e.col, v)
+		s.lose(z, e.row, e.col, x, x)
 		s.stats.Exact++
 	}
 	return true, nil
 }
 
-// quotient returns x / y rounded once, for y > 0.
-func quotient(f halfulp.Format, x *big.Float, y *big.Int) halfulp.Scalar {
+// quotient returns x / y rounded once, for y > 0, and a number that rounds like it.
+func quotient(f halfulp.Format, x *big.Float, y *big.Int) (halfulp.Scalar, *big.Float) {
 	if x.Sign() == 0 {
-		return halfulp.NewScalar(f, new(big.Float))
+		return halfulp.NewScalar(f, new(big.Float)), x
 	}
 	prec := uint(f.Bits() + 64)
 	if !f.IsMP() && f.Bits() > 53 {
@@ -474,7 +528,7 @@ func quotient(f halfulp.Format, x *big.Float, y *big.Int) halfulp.Scalar {
 		rest := new(big.Float).SetMantExp(big.NewFloat(float64(q.Sign())), q.MantExp(nil)-int(prec)-1)
 		q.SetPrec(prec+2).Add(q, rest)
 	}
-	return halfulp.NewScalar(f, q)
+	return halfulp.NewScalar(f, q), q
 }
 
 // nilpotent reports whether a^n is 0 modulo the prime, n the order of a.

@@ -3,6 +3,7 @@ package linsolve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/bigfun"
+	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -278,5 +280,57 @@ func TestExpmSame(t *testing.T) {
 	x := a.Clone()
 	if _, err := Expm(x, x, &halfulp.Options{Context: ctx}); !errors.Is(err, context.Canceled) || !x.Same(a) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestExpmParts has matrices in parts that nothing connects, in any order of rows: zeros alone,
+// numbers alone, blocks, and one entry in a matrix of zeros.
+func TestExpmParts(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 22))
+	for trial := range 12 {
+		n := 9
+		order := r.Perm(n)
+		a := halfulp.NewMatrix(halfulp.Float64, n, n)
+		for first := 0; first < n; {
+			size := min(1+r.IntN(3), n-first)
+			for i := range size {
+				for j := range size {
+					if r.IntN(3) > 0 {
+						a.SetFloat64(order[first+i], order[first+j], float64(r.IntN(9)-4)/4)
+					}
+				}
+			}
+			first += size
+		}
+		f := formats[trial%len(formats)]
+		checkExpm(t, fmt.Sprintf("trial %d, %v", trial, f), a, f)
+		parts := components(reachable(raw.Matrix(a)))
+		where := make([]int, n)
+		for k, nodes := range parts {
+			for _, i := range nodes {
+				where[i] = k
+			}
+		}
+		for i := range n {
+			for j := range n {
+				if a.Float64(i, j) != 0 && where[i] != where[j] {
+					t.Fatalf("trial %d: rows %d and %d are in parts %v", trial, i, j, parts)
+				}
+			}
+		}
+	}
+	one := halfulp.NewMatrix(halfulp.Float64, 60, 60)
+	one.SetFloat64(40, 7, 0.3)
+	x := halfulp.NewMatrix(halfulp.DD, 60, 60)
+	if _, err := Expm(one, x, nil); err != nil {
+		t.Fatal(err)
+	}
+	want := halfulp.Identity(halfulp.DD, 60)
+	want.SetFloat64(40, 7, 0.3)
+	if !x.Same(want) {
+		t.Errorf("one entry: %v", x)
+	}
+	if parts := components(reachable(raw.Matrix(one))); len(parts) != 59 {
+		t.Errorf("%d parts", len(parts))
 	}
 }

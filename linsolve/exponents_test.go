@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // tridiagonal returns T of order n, 9/8 on the diagonal and 3/4 beside it, with row k times f, and
@@ -146,10 +146,10 @@ func TestBeyondExponents(t *testing.T) {
 	}
 }
 
-// TestRhoOfFarExponents decomposes matrices whose exponents lie so far apart that the first bits are
-// too few: the bound of such an attempt is no statistic.
+// TestRhoOfFarExponents decomposes matrices whose exponents lie so far apart that the first bits
+// are too few: the bound of such an attempt is no statistic.
 func TestRhoOfFarExponents(t *testing.T) {
-	r := rand.New(rand.NewPCG(11, 12))
+	r := testseed.Rand(t, 11, 12)
 	for trial := range 30 {
 		n := 2 + r.IntN(4)
 		a := halfulp.NewMatrix(halfulp.Float64, n, n)

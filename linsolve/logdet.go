@@ -68,9 +68,10 @@ func (s *solver) logDet(a *halfulp.Matrix, f halfulp.Format) (log halfulp.Scalar
 		} else {
 			sign = 1
 		}
-		lower, _ := logEnds(lo, shift, f, bits)
-		_, upper := logEnds(hi, shift, f, bits)
+		lower, _, x := logEnds(lo, shift, f, bits)
+		_, upper, y := logEnds(hi, shift, f, bits)
 		if lower.Same(upper) {
+			s.leavesRange(lower, x, y)
 			return lower, sign, true, nil
 		}
 	}
@@ -91,17 +92,19 @@ func (s *solver) logDet(a *halfulp.Matrix, f halfulp.Format) (log halfulp.Scalar
 		return halfulp.NewScalar(f, new(big.Float)), sign, true, nil
 	}
 	for bits := f.Bits() + 32; ; bits *= 2 {
-		if lower, upper := logEnds(d, shift, f, bits); lower.Same(upper) {
+		if lower, upper, x := logEnds(d, shift, f, bits); lower.Same(upper) {
+			s.leavesRange(lower, x, x)
 			return lower, sign, true, nil
 		}
 	}
 }
 
-// logEnds returns what the ends of an enclosure of log(x 2^shift) round to, x > 0, which has a
+// logEnds returns what the ends of an enclosure of l = log(x 2^shift) round to, x > 0. l has a
 // relative error below 2^-bits.
-func logEnds(x *big.Float, shift int64, f halfulp.Format, bits int) (lower, upper halfulp.Scalar) {
+func logEnds(x *big.Float, shift int64, f halfulp.Format, bits int) (lower, upper halfulp.Scalar, l *big.Float) {
 	m := new(big.Float)
 	e := int64(x.MantExp(m))
-	l := bigfun.LogScaled(m, e+shift, uint(bits))
-	return ends(f, l, new(big.Float).SetMantExp(new(big.Float).Abs(l), -bits))
+	l = bigfun.LogScaled(m, e+shift, uint(bits))
+	lower, upper = ends(f, l, new(big.Float).SetMantExp(new(big.Float).Abs(l), -bits))
+	return lower, upper, l
 }

@@ -742,7 +742,9 @@ func (s *solver) check(t *newton, y *nearly, g, z *halfulp.Matrix, todo []*entri
 		for _, i := range todo[j].open {
 			v := of.Arr.Value(of.At(i, c), buf[:])
 			v.Exp += y.left[i] + y.right[j]
-			mz.Arr.Set(mz.At(i, j), v)
+			if mz.Arr.Set(mz.At(i, j), v)&num.Underflow != 0 {
+				s.lost.note(entry{z, i, j})
+			}
 		}
 		s.stats.Solved++
 		s.stats.Exact += int64(len(todo[j].open))

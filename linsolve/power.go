@@ -73,7 +73,7 @@ func (s *solver) power(a *halfulp.Matrix, e int, f halfulp.Format) (*halfulp.Mat
 			return nil, err
 		}
 		var suspects []powerSuspect
-		if open, suspects, err = p.round(open, z); err != nil {
+		if open, suspects, err = p.round(s, open, z); err != nil {
 			return nil, err
 		}
 		if len(suspects) > 0 {
@@ -86,6 +86,7 @@ func (s *solver) power(a *halfulp.Matrix, e int, f halfulp.Format) (*halfulp.Mat
 			}
 			for _, p := range proved {
 				z.SetBig(p.row, p.col, p.t)
+				s.lose(z, p.row, p.col, p.t, p.t)
 			}
 			open = slices.DeleteFunc(open, func(p position) bool {
 				return slices.ContainsFunc(proved, func(s powerSuspect) bool { return s.position == p })
@@ -158,7 +159,7 @@ type powerSuspect struct {
 
 // round stores the open entries whose enclosures round to one number in z. It returns those that
 // are left, and which of them seem to be zeros or ties.
-func (x *enclosedMatrix) round(open []position, z *halfulp.Matrix) (left []position, suspects []powerSuspect, err error) {
+func (x *enclosedMatrix) round(s *solver, open []position, z *halfulp.Matrix) (left []position, suspects []powerSuspect, err error) {
 	f := z.Format()
 	for _, p := range open {
 		if x.isZero(p.row, p.col) {
@@ -173,6 +174,7 @@ func (x *enclosedMatrix) round(open []position, z *halfulp.Matrix) (left []posit
 				return nil, nil, fmt.Errorf("a power beyond the exponents of formats: %w", ErrRange)
 			}
 			z.Set(p.row, p.col, lower)
+			s.lose(z, p.row, p.col, lo, hi)
 			continue
 		}
 		left = append(left, p)
@@ -181,11 +183,11 @@ func (x *enclosedMatrix) round(open []position, z *halfulp.Matrix) (left []posit
 				return nil, nil, fmt.Errorf("exponents that differ by more than 2^29: %w", ErrRange)
 			}
 			// |mid| ≤ radius here.
-			s := powerSuspect{p, new(big.Float), 0, x.exp.BitLen() < 60}
-			if s.known {
-				s.top = x.radius[p.row+p.col*x.n].e + 1 + x.exp.Int64()
+			zero := powerSuspect{p, new(big.Float), 0, x.exp.BitLen() < 60}
+			if zero.known {
+				zero.top = x.radius[p.row+p.col*x.n].e + 1 + x.exp.Int64()
 			}
-			suspects = append(suspects, s)
+			suspects = append(suspects, zero)
 			continue
 		}
 		if t, _ := tie(lower, upper); t != nil && !lo.IsInf() && !hi.IsInf() {

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // matrixOf returns an n x n matrix by rows.
@@ -110,7 +111,7 @@ var powFamilies = map[string]func(r *rand.Rand) *halfulp.Matrix{
 func TestPowFamilies(t *testing.T) {
 	for name, family := range powFamilies {
 		t.Run(name, func(t *testing.T) {
-			r := rand.New(rand.NewPCG(31, 110))
+			r := testseed.Rand(t, 31, 110)
 			for _, f := range append([]halfulp.Format{halfulp.MP(2), halfulp.MP(3), halfulp.MP(5)}, formats...) {
 				for range testlength.Of(1, 4, 60) {
 					a, e := family(r), r.IntN(30)
@@ -278,7 +279,7 @@ func TestPowUndecided(t *testing.T) {
 
 // Radii bound products of matrices near the midpoints.
 func TestEnclosedProduct(t *testing.T) {
-	r := rand.New(rand.NewPCG(31, 111))
+	r := testseed.Rand(t, 31, 111)
 	s, _, err := begin("Pow", nil)
 	if err != nil {
 		t.Fatal(err)

@@ -49,8 +49,10 @@ func (w *work) tell(done, ahead float64) {
 	}
 }
 
-// finished reports that all is done.
+// finished reports that all is done, and counts entries that underflowed.
 func (s *solver) finished() {
+	s.stats.Underflow += int64(len(s.lost.list))
+	s.lost.list = nil
 	if s.work.report != nil {
 		s.work.report(1)
 	}

@@ -66,9 +66,12 @@ var ErrUnit = errors.New("units are not 0, and those of weights positive")
 // exact sums, and are enclosed until both ends round to one number; a statistic that lies halfway
 // between two is proved to do so by arithmetic modulo primes.
 //
-// Errors are those of LeastSquares, with a *RankError also where fewer than n rows have weights other
-// than 0, and one that wraps ErrUnit. Regression panics if shapes do not fit or m < n. Results are on
-// the host.
+// Stats.Overflow and Stats.Underflow count numbers of Fit that f made infinite, or that lost bits
+// below its smallest normal number.
+//
+// Errors are those of LeastSquares, with a *RankError also where fewer than n rows have weights
+// other than 0, and one that wraps ErrUnit. Regression panics if shapes do not fit or m < n.
+// Results are on the host.
 func Regression(a, b *halfulp.Matrix, f halfulp.Format, opt *RegressionOptions) (*Fit, Stats, error) {
 	if a.Rows() != b.Rows() || a.Rows() < a.Cols() || opt != nil && opt.ColumnUnits != nil && len(opt.ColumnUnits) != a.Cols() {
 		panic(errShape)
@@ -457,10 +460,8 @@ func (r *regressor) round(j int, open []*statistic, p intervals, value func(prod
 	var left, suspects []*statistic
 	var ties []*big.Float
 	var products []product
-	store := func(t *statistic, z halfulp.Scalar) {
-		if z.IsInf(0) {
-			r.s.stats.Overflow++
-		}
+	store := func(t *statistic, z halfulp.Scalar, x, y *big.Float) {
+		r.s.leavesRange(z, x, y)
 		t.store(z)
 	}
 	for _, t := range open {
@@ -475,7 +476,7 @@ func (r *regressor) round(j int, open []*statistic, p intervals, value func(prod
 		}
 		lower, upper := halfulp.NewScalar(r.f, v.lo), halfulp.NewScalar(r.f, v.hi)
 		if lower.Same(upper) {
-			store(t, lower)
+			store(t, lower, v.lo, v.hi)
 			continue
 		}
 		left = append(left, t)
@@ -501,7 +502,7 @@ func (r *regressor) round(j int, open []*statistic, p intervals, value func(prod
 		}
 		r.s.stats.Exact++
 		decided[t] = true
-		store(t, halfulp.NewScalar(r.f, ties[i]))
+		store(t, halfulp.NewScalar(r.f, ties[i]), ties[i], ties[i])
 	}
 	open, left = left, nil
 	for _, t := range open {

@@ -383,8 +383,8 @@ func TestPolyFit(t *testing.T) {
 	}
 }
 
-// TestInterpolation fits as many points as there are coefficients, with and without weights of 0: the
-// residual is 0 without a proof of its own.
+// TestInterpolation fits as many points as there are coefficients, with and without weights of 0:
+// the residual is 0 without a proof of its own.
 func TestInterpolation(t *testing.T) {
 	const n = 14
 	x, y := halfulp.NewVector(halfulp.Float64, n+1), halfulp.NewVector(halfulp.Float64, n+1)

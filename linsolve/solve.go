@@ -37,7 +37,8 @@ var ErrNotSymmetric = errors.New("matrix is not symmetric")
 var ErrNotFinite = errors.New("infinity or NaN")
 
 // Stats says how a solution was found, and what proved it. Stats.Exact counts entries that only
-// exact arithmetic decided, Stats.Overflow those that became infinite; Stages has times.
+// exact arithmetic decided, Stats.Overflow those that became infinite, and Stats.Underflow those
+// that lost bits below the smallest normal number, as far as enclosures tell; Stages has times.
 type Stats struct {
 	halfulp.Stats
 	Proof
@@ -48,13 +49,14 @@ type Proof struct {
 	// Cond is a bound of the condition number ‖F‖ ‖F^-1‖ in the maximum norm, three digits, for the
 	// matrix F that powers of two before and behind A bring near 1. With one right-hand side and
 	// orders around 1000 it may be larger by four digits.
-	Cond      string          `json:"scaled_condition_at_most,omitempty"`
-	Rounds    int             `json:"decompositions,omitempty"` // in float64, for the approximate inverse
-	Rho       halfulp.Measure `json:"rho,omitempty"`            // bound of ‖I - R A‖
-	Steps     int             `json:"steps,omitempty"`          // of refinement
-	Precision int             `json:"precision,omitempty"`      // bits that were worked with last
-	Primes    int             `json:"primes,omitempty"`         // modulo which A was decomposed
-	Solved    int             `json:"exact_columns,omitempty"`  // columns that solve the system exactly
+	Cond   string          `json:"scaled_condition_at_most,omitempty"`
+	Rounds int             `json:"decompositions,omitempty"` // float64, for the inverse
+	Rho    halfulp.Measure `json:"rho,omitempty"`            // bound of ‖I - R A‖
+	Steps  int             `json:"steps,omitempty"`          // of refinement
+	// bits that were worked with last
+	Precision int `json:"precision,omitempty"`
+	Primes    int `json:"primes,omitempty"`        // modulo which A was decomposed
+	Solved    int `json:"exact_columns,omitempty"` // columns that solve the system exactly
 	// zeros and ties in others, by p-adic digits
 	Ties      int `json:"exact_entries,omitempty"`
 	Digits    int `json:"p_adic_digits,omitempty"` // that this took
@@ -81,6 +83,7 @@ type solver struct {
 	lifting *lifting // the last one of liftingOf
 	stats   Stats
 	since   time.Time
+	lost    lostEntries
 
 	at   place.Place       // where matrices of Newton's method live; nil: the host
 	away []*halfulp.Matrix // those that live there

@@ -1,9 +1,13 @@
 package linsolve
 
 import (
+	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // TestDetUnderflow looks at what Stats say of determinants x y next to the smallest numbers.
@@ -35,6 +39,175 @@ func TestDetUnderflow(t *testing.T) {
 		d, stats, err := Det(a, c.f, nil)
 		if err != nil || stats.Underflow != c.want {
 			t.Errorf("%v: %s times %s is %s, %d underflows, %v", c.f, c.x, c.y, d, stats.Underflow, err)
+		}
+	}
+}
+
+// TestScalarsLeaveRange looks at what Stats say of scalars beyond the range of their format, and of
+// those that are infinite or 0 themselves.
+func TestScalarsLeaveRange(t *testing.T) {
+	matrix := func(rows, cols int, texts ...string) *halfulp.Matrix {
+		m := halfulp.NewMatrix(halfulp.MP(1200), rows, cols)
+		for k, text := range texts {
+			if err := m.SetString(k/cols, k%cols, text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return m
+	}
+	for _, x := range []struct {
+		name        string
+		f           halfulp.Format
+		a           *halfulp.Matrix
+		want        string
+		over, under int64
+	}{
+		{"Cond", halfulp.Float64, matrix(2, 2, "0x1p-600", "0", "0", "0x1p600"), "inf", 1, 0},
+		{"Cond", halfulp.Float32, matrix(2, 2, "0x1p-70", "0", "0", "0x1p70"), "inf", 1, 0},
+		{"Cond", halfulp.Float64, matrix(2, 2, "0x1p-500", "0", "0", "0x1p500"), "0x1p+1000", 0, 0},
+		{"Cond", halfulp.MP(53), matrix(2, 2, "0x1p-600", "0", "0", "0x1p600"), "0x1p+1200", 0, 0},
+		{"Cond", halfulp.Float64, matrix(2, 2, "1", "2", "2", "4"), "inf", 0, 0},
+		{"Det", halfulp.Float32, matrix(2, 2, "0x1p-70", "0", "0", "0x1p-80"), "0", 0, 1},
+		{"Det", halfulp.Float32, matrix(2, 2, "0x1p70", "1", "0", "-0x1p80"), "-inf", 1, 0},
+		{"Det", halfulp.Float64, matrix(2, 2, "1", "2", "2", "4"), "0", 0, 0},
+		{"LogDet", halfulp.Float32, matrix(2, 2, "1", "0x1p-100", "0x1p-100", "1"), "-0", 0, 1},
+		{"LogDet", halfulp.Float64, matrix(2, 2, "1", "0x1p-540", "0x1p-540", "1"), "-0", 0, 1},
+		{"LogDet", halfulp.Float64, matrix(2, 2, "1", "0x1p-400", "0x1p-400", "1"), "-0x1p-800", 0, 0},
+		{"LogDet", halfulp.Float64, matrix(2, 2, "1", "1", "1", "1"), "-inf", 0, 0},
+		{"LogDet", halfulp.Float64, matrix(2, 2, "1", "7", "0", "1"), "0", 0, 0},
+	} {
+		var z halfulp.Scalar
+		var stats Stats
+		var err error
+		switch x.name {
+		case "Cond":
+			z, stats, err = Cond(OneNorm, x.a, x.f, nil)
+		case "Det":
+			z, stats, err = Det(x.a, x.f, nil)
+		default:
+			z, _, stats, err = LogDet(x.a, x.f, nil)
+		}
+		if err != nil || z.Text(halfulp.Hex) != x.want && z.String() != x.want || stats.Overflow != x.over || stats.Underflow != x.under {
+			t.Errorf("%s to %v: %v, %s, %d overflows, %d underflows, want %s, %d, %d", x.name, x.f, err, z.Text(halfulp.Hex), stats.Overflow, stats.Underflow, x.want, x.over, x.under)
+		}
+	}
+	a := matrix(3, 2, "1", "1", "1", "2", "1", "4")
+	// Out of range are sums of squares and residual MS; in f32 estimates, standard errors, residual
+	// sd and covariances as well. The last fit has no residuals and an infinite F.
+	for _, x := range []struct {
+		f           halfulp.Format
+		b           [3]string
+		over, under int64
+	}{
+		{halfulp.Float64, [3]string{"0x1p-600", "0x1p-599", "0x5p-600"}, 0, 3},
+		{halfulp.Float64, [3]string{"0x1p600", "0x1p601", "0x5p600"}, 3, 0},
+		{halfulp.Float32, [3]string{"0x1p-600", "0x1p-599", "0x5p-600"}, 0, 3 + 2 + 2 + 1 + 4},
+		{halfulp.MP(53), [3]string{"0x1p-600", "0x1p-599", "0x5p-600"}, 0, 0},
+		{halfulp.Float64, [3]string{"0", "0", "0"}, 0, 0},
+		{halfulp.Float64, [3]string{"0x1p-600", "0x1p-600", "0x1p-600"}, 0, 0},
+	} {
+		fit, stats, err := Regression(a, matrix(3, 1, x.b[:]...), x.f, &RegressionOptions{Covariance: x.f == halfulp.Float32})
+		if err != nil || stats.Overflow != x.over || stats.Underflow != x.under {
+			t.Errorf("regression of %v to %v: %v, %d overflows, %d underflows, want %d, %d: %+v", x.b, x.f, err, stats.Overflow, stats.Underflow, x.over, x.under, fit)
+		}
+	}
+}
+
+// TestEntriesUnderflow compares the count in Stats of entries that lose bits below the smallest
+// normal number with what a wide format says of the same results.
+func TestEntriesUnderflow(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 7))
+	wide := halfulp.MP(700)
+	const n = 5
+	total, counted := map[string]int64{}, map[string]int64{}
+	for trial := range 30 {
+		a, b := halfulp.NewMatrix(halfulp.Float64, n, n), halfulp.NewMatrix(halfulp.Float64, n, 2)
+		down := 500 + random.IntN(500)
+		for i := range n {
+			for j := range n {
+				if i == j || random.IntN(3) > 0 {
+					a.SetFloat64(i, j, math.Ldexp(float64(random.IntN(201)-100), down-random.IntN(40)))
+				}
+			}
+			a.SetFloat64(i, i, math.Ldexp(float64(300+random.IntN(100)), down))
+			for j := range 2 {
+				b.SetFloat64(i, j, math.Ldexp(float64(random.IntN(7)-3), -random.IntN(540)))
+			}
+		}
+		small := halfulp.NewMatrix(halfulp.Float64, n, n)
+		for i := range n {
+			for j := range n {
+				small.SetFloat64(i, j, math.Ldexp(a.Float64(i, j), -2*down+random.IntN(9)))
+			}
+		}
+		negative := halfulp.NewMatrix(halfulp.Float64, n, n)
+		for i := range n {
+			for j := range n {
+				negative.SetFloat64(i, j, math.Ldexp(a.Float64(i, j), -down))
+			}
+			negative.SetFloat64(i, i, float64(-random.IntN(1500)))
+		}
+		tall := halfulp.NewMatrix(halfulp.Float64, n, 2)
+		for i := range n {
+			tall.SetFloat64(i, 0, a.Float64(i, 0))
+			tall.SetFloat64(i, 1, a.Float64(i, 1))
+		}
+		into := func(rows, cols int, run func(x *halfulp.Matrix) (Stats, error)) func(f halfulp.Format) ([]*halfulp.Matrix, Stats, error) {
+			return func(f halfulp.Format) ([]*halfulp.Matrix, Stats, error) {
+				x := halfulp.NewMatrix(f, rows, cols)
+				stats, err := run(x)
+				return []*halfulp.Matrix{x}, stats, err
+			}
+		}
+		for name, routine := range map[string]func(f halfulp.Format) ([]*halfulp.Matrix, Stats, error){
+			"Solve":        into(n, 2, func(x *halfulp.Matrix) (Stats, error) { return Solve(a, b, x, nil) }),
+			"Inverse":      into(n, n, func(x *halfulp.Matrix) (Stats, error) { return Inverse(a, x, nil) }),
+			"Pow":          into(n, n, func(x *halfulp.Matrix) (Stats, error) { return Pow(small, 2, x, nil) }),
+			"Expm":         into(n, n, func(x *halfulp.Matrix) (Stats, error) { return Expm(negative, x, nil) }),
+			"LeastSquares": into(2, 2, func(x *halfulp.Matrix) (Stats, error) { return LeastSquares(tall, b, x, nil) }),
+			"LU": func(f halfulp.Format) ([]*halfulp.Matrix, Stats, error) {
+				z, stats, err := LU(small, f, nil)
+				if err != nil {
+					return nil, stats, err
+				}
+				return []*halfulp.Matrix{z.L, z.U}, stats, nil
+			},
+		} {
+			exact, _, err := routine(wide)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD} {
+				got, stats, err := routine(f)
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				var want int64
+				for k, m := range exact {
+					from, to := raw.Matrix(m), raw.Matrix(halfulp.NewMatrix(f, m.Rows(), m.Cols()))
+					for i := range m.Rows() {
+						for j := range m.Cols() {
+							if to.Arr.Convert(to.At(i, j), from.Arr, from.At(i, j))&num.Underflow != 0 {
+								want++
+							}
+							if z := raw.Matrix(got[k]); !z.Arr.SameBits(z.At(i, j), to.Arr, to.At(i, j)) {
+								t.Errorf("trial %d, %s to %v: another entry %d, %d", trial, name, f, i, j)
+							}
+						}
+					}
+				}
+				total[name] += want
+				counted[name] += stats.Underflow
+				if stats.Underflow > want {
+					t.Errorf("trial %d, %s to %v: %d underflows, want %d", trial, name, f, stats.Underflow, want)
+				}
+			}
+		}
+	}
+	for name, n := range total {
+		// A number whose enclosure holds the rounded one may be that.
+		if n == 0 || counted[name] < n-n/20 {
+			t.Errorf("%s: %d of %d underflows", name, counted[name], n)
 		}
 	}
 }

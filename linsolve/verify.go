@@ -19,7 +19,8 @@ type Accuracy struct {
 	Correct  int `json:"correctly_rounded"`
 	Faithful int `json:"faithful"` // of the others, those less than an ulp away
 	Wrong    int `json:"wrong"`
-	// 0 if all are correctly rounded; +Inf for NaN and wrong infinities
+	// 0 if all are correctly rounded; +Inf for NaN and wrong infinities; math.MaxFloat64 for all
+	// finite errors beyond it
 	Largest halfulp.Measure `json:"largest_error_ulps"`
 	Row     int             `json:"row"` // where that is, counted from 0
 	Col     int             `json:"col"`
@@ -130,6 +131,7 @@ func verify(name string, x *halfulp.Matrix, opt *halfulp.Options, exact exactVal
 			return Accuracy{}, s.stats, fmt.Errorf("%s: %w", name, err)
 		}
 	}
+	s.lost.list = nil // no entry is a result
 	s.finished()
 	return v, s.stats, nil
 }
@@ -296,7 +298,7 @@ func (e *entryError) ulps() halfulp.Measure {
 		return halfulp.Measure(math.Inf(1))
 	}
 	d := new(big.Float).Abs(e.d)
-	size := measure(d.SetMantExp(d, -e.ulp))
+	size := min(measure(d.SetMantExp(d, -e.ulp)), math.MaxFloat64)
 	switch less := halfulp.Measure(math.Nextafter(1, 0)); {
 	case e.verdict > 0:
 		return max(size, 1)

@@ -78,7 +78,7 @@ func TestVerifyLimits(t *testing.T) {
 		p := f.Bits()
 		for _, c := range []struct {
 			name  string
-			value *big.Float // without what is added
+			value *big.Float
 			x     *big.Float
 		}{
 			{"an ulp above x", exactAdd(power(9), power(10-p)), power(9)},
@@ -113,7 +113,8 @@ func TestVerifyLimits(t *testing.T) {
 							t.Fatal(err)
 						}
 						inverse := rowsOf([]*big.Float{big.NewFloat(1), new(big.Float)}, []*big.Float{big.NewFloat(0.5), big.NewFloat(1)})
-						factor := halfulp.NewMatrix(halfulp.MP(borderBits), 2, 2) // inverse factor = exact
+						// inverse factor = exact
+						factor := halfulp.NewMatrix(halfulp.MP(borderBits), 2, 2)
 						for j := range 2 {
 							factor.SetBig(0, j, exact.Big(0, j))
 							factor.SetBig(1, j, exactSub(exact.Big(1, j), exactMul(exact.Big(0, j), big.NewFloat(0.5))))

@@ -1,16 +1,16 @@
 package linsolve
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // Powers of matrices of zeros and ones count walks.
 func TestWalks(t *testing.T) {
-	r := rand.New(rand.NewPCG(31, 10))
+	r := testseed.Rand(t, 31, 10)
 	for trial := range 60 {
 		n := r.IntN(8)
 		if trial == 0 {

@@ -70,16 +70,25 @@ func (rd *reader) coordinates() (*halfulp.Matrix, error) {
 	if total < rd.entries {
 		return nil, rd.truncated(total, rd.entries)
 	}
-	var again map[int64][]place
+	// The memory is checked before the search for places that occur more than once.
+	again, check := rd.againDense, rd.dense
 	if rd.sparse {
-		again, err = rd.allocateEntries(extent, entries)
-	} else if err = rd.allocate(extent); err == nil {
-		again = rd.again(entries)
+		again, check = rd.againSparse, rd.listed
 	}
+	if _, err := check(extent); err != nil {
+		return nil, err
+	}
+	repeated := repeated(again(entries), entries)
+	rd.addSums(&extent, repeated)
+	f, err := check(extent)
 	if err != nil {
 		return nil, err
 	}
-	repeated := repeated(again, entries)
+	if rd.sparse {
+		rd.make(f, len(rd.places), 1)
+	} else {
+		rd.make(f, int(rd.rows), int(rd.cols))
+	}
 	err = rd.each(func(p *lines.Piece) error {
 		losses := &rd.losses[p.Index]
 		c := decimal.Borrow(rd.to.Arr.Format)
@@ -189,8 +198,8 @@ func (rd *reader) tooManyLines(k int, n int64) error {
 	return &lines.Error{Name: rd.name, Line: line, Err: fmt.Errorf("more entries than the %d of the size line", rd.entries)}
 }
 
-// again returns the places that occur more than once as keys, nil if there are none.
-func (rd *reader) again(entries [][]entry) map[int64][]place {
+// againDense returns the places that occur more than once as keys, nil if there are none.
+func (rd *reader) againDense(entries [][]entry) map[int64][]place {
 	seen := make([]uint64, (rd.rows*rd.cols+63)/64)
 	var again map[int64][]place
 	for _, piece := range entries {
@@ -224,6 +233,35 @@ func repeated(again map[int64][]place, entries [][]entry) map[int64][]place {
 	return again
 }
 
+// addSums extends e by the sums of integers and hexadecimal numbers that stand for one place: they
+// are kept as the numbers are. Sums of other decimals are rounded to the format that holds these.
+func (rd *reader) addSums(e *decimal.Extent, repeated map[int64][]place) {
+	for _, list := range repeated {
+		var terms decimal.Extent
+		toks := rd.tokens(list)
+		for _, tok := range toks {
+			_ = terms.Add(tok, false) // they are numbers
+		}
+		if terms.Digits > 0 {
+			continue
+		}
+		const limit = 1 << 20
+		if sum, err := decimal.Sum(toks); err == nil { // else the error comes with the line
+			n, _ := decimal.ExactBits(sum, limit)
+			e.Bits = max(e.Bits, n)
+		}
+	}
+}
+
+// tokens returns the numbers of entries.
+func (rd *reader) tokens(list []place) [][]byte {
+	toks := make([][]byte, len(list))
+	for i, q := range list {
+		toks[i] = rd.token(&rd.pieces[q.piece], q.entry)
+	}
+	return toks
+}
+
 // place is an entry of a piece.
 type place struct {
 	piece int
@@ -243,10 +281,7 @@ func (rd *reader) addRepeated(repeated map[int64][]place) error {
 		if err := rd.Context.Err(); err != nil {
 			return err
 		}
-		var toks [][]byte
-		for _, q := range repeated[k] {
-			toks = append(toks, rd.token(&rd.pieces[q.piece], q.entry))
-		}
+		toks := rd.tokens(repeated[k])
 		last := repeated[k][len(repeated[k])-1]
 		var loss decimal.Loss
 		sum, err := decimal.Sum(toks)

@@ -6,11 +6,12 @@
 // all into a dense halfulp.Matrix; a matrix that is Hermitian by its first line and
 // not complex is symmetric. Blanks, tabs, vertical tabs and form feeds separate
 // numbers, and a line ends with a line feed, a carriage return or both. Numbers may
-// have any number of digits, Fortran exponents (1.5D+3) and hexadecimal digits
-// (0x1.8p+3); inf and nan are numbers too. Every number is rounded once to the format
-// of the matrix; entries of a coordinate file that name the same place are added
-// exactly, and their sum is rounded once. Complex matrices are refused. [ReadSparse]
-// returns the entries of a coordinate file without a dense matrix.
+// have any number of digits, Fortran exponents (1.5D+3, 1.5+300) and hexadecimal
+// digits (0x1.8p+3); inf and nan are numbers too. Every number is rounded once to the
+// format of the matrix, which holds integers exactly unless Options.In or the file
+// names it; entries of a coordinate file that name the same place are added exactly,
+// and their sum is rounded once. Complex matrices are refused. [ReadSparse] returns
+// the entries of a coordinate file without a dense matrix.
 //
 // It writes the format array, real and general, with a comment line that names
 // the format of the numbers, as in

@@ -96,6 +96,8 @@ func TestErrors(t *testing.T) {
 		{arrayBanner + "2 2\n1\n2\n3\n", "a.mtx:5: the file ends after 3 of 4 entries"},
 		{arrayBanner + "2 2\n", "a.mtx:2: the file ends after 0 of 4 entries"},
 		{arrayBanner + "2 1\n1\n2\n\n3\n", "a.mtx:6: more than the 2 entries"},
+		{"%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n2\n3\n", "a.mtx:6: the file has 4 entries, more than the 3 of the lower triangle of a 2 x 2 matrix that is symmetric: all of the matrix stands there, so the first line has to say general"},
+		{"%%MatrixMarket matrix array real skew-symmetric\n3 3\n1\n2\n2\n3\n\n5\n", "a.mtx:6: the file has 5 entries, more than the 3 of the lower triangle of a 3 x 3 matrix that is skew-symmetric, without its diagonal"},
 		{arrayBanner + "2 1\n1\nx2\n", `a.mtx:4: "x2" is not a number`},
 		{arrayBanner + "2 1\n1\n2,5\n", `a.mtx:4: "2,5" is not a number`},
 		{"%%MatrixMarket matrix array integer general\n2 1\n1\n2.0\n", `a.mtx:4: "2.0" is not an integer`},
@@ -144,6 +146,14 @@ func TestFormats(t *testing.T) {
 		{"1\n1e999", halfulp.AtLeast(halfulp.Float64), "mp:117"},
 		{"1\n3e-324", halfulp.InputFormat{}, "mp:117"},
 		{"1\n5e-324", halfulp.InputFormat{}, "f64"},
+		{"1\n9007199254740993", halfulp.InputFormat{}, "mp:54"},
+		{"0.5\n-9007199254740993.0", halfulp.InputFormat{}, "mp:118"},
+		{"1\n9007199254740994", halfulp.InputFormat{}, "f64"},
+		{"1\n9007199254740993", halfulp.AtLeast(halfulp.DD), "dd"},
+		{"1\n16777217", halfulp.AtLeast(halfulp.Float32), "mp:25"},
+		{"1\n9007199254740993", halfulp.Exactly(halfulp.Float64), "f64"},
+		{"1\n0x20000000000001", halfulp.InputFormat{}, "mp:54"},
+		{"1\n5.6-304", halfulp.InputFormat{}, "f64"},
 	} {
 		m, err := Read(strings.NewReader(arrayBanner+"2 1\n"+c.in+"\n"), "a", &Options{In: c.opt})
 		if err != nil {
@@ -164,6 +174,52 @@ func TestFormats(t *testing.T) {
 	m, err = Read(strings.NewReader(arrayBanner+"% halfulp format td\n1 1\n"+long+"\n"), "a", &Options{In: halfulp.OwnOr(halfulp.QD)})
 	if err != nil || m.Format() != halfulp.TD {
 		t.Errorf("%v, %v", m.Format(), err)
+	}
+}
+
+// TestIntegers keeps integers, and sums of integers that stand for one place.
+func TestIntegers(t *testing.T) {
+	const odd = "9007199254740993"
+	for in, want := range map[string]string{
+		"array integer general\n1 2\n" + odd + "\n-" + odd + "\n":                       odd + " -" + odd,
+		"array unsigned-integer general\n1 2\n" + odd + "\n18446744073709551615\n":      odd + " 18446744073709551615",
+		"array integer symmetric\n2 2\n1\n" + odd + "\n2\n":                             "1 " + odd + " " + odd + " 2",
+		"array integer skew-symmetric\n2 2\n" + odd + "\n":                              "0 -" + odd + " " + odd + " 0",
+		"coordinate integer general\n1 2 1\n1 2 " + odd + "\n":                          "0 " + odd,
+		"coordinate real symmetric\n2 2 2\n2 1 " + odd + "\n1 1 0.5\n":                  "0.5 " + odd + " " + odd + " 0",
+		"coordinate integer general\n1 2 3\n1 2 9007199254740992\n1 1 5\n1 2 1\n":       "5 " + odd,
+		"coordinate real general\n1 1 2\n1 1 0x1p53\n1 1 0x1p-1\n":                      "9007199254740992.5",
+		"coordinate real skew-symmetric\n2 2 3\n2 1 9007199254740992\n2 1 1\n2 1 -2\n":  "0 -9007199254740991 9007199254740991 0",
+		"coordinate real skew-symmetric\n2 2 2\n2 1 9007199254740992\n2 1 1\n":          "0 -" + odd + " " + odd + " 0",
+		"coordinate real general\n1 1 2\n1 1 9007199254740992\n1 1 1e0\n":               odd,
+		"coordinate real general\n1 1 2\n1 1 9007199254740992\n1 1 1.5\n":               "9007199254740994",
+		"coordinate pattern general\n1 1 3\n1 1\n1 1\n1 1\n":                            "3",
+		"coordinate real general\n1 1 2\n1 1 1" + strings.Repeat("0", 23) + "\n1 1 2\n": "100000000000000000000002",
+	} {
+		m, err := Parse([]byte("%%MatrixMarket matrix "+in), "a", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for i := range m.Rows() {
+			for j := range m.Cols() {
+				b := m.Big(i, j)
+				got += " " + b.Text('f', -1)
+			}
+		}
+		if got[1:] != want {
+			t.Errorf("%q: %s, want %s", in, got[1:], want)
+		}
+		if a, err := ParseSparse([]byte("%%MatrixMarket matrix "+in), "a", nil); err != nil {
+			t.Error(err)
+		} else {
+			wantEntries(t, in, a, m)
+		}
+	}
+	var stats halfulp.InputStats
+	o := &Options{In: halfulp.OwnOr(halfulp.Float64), Stats: &stats}
+	if _, err := Parse([]byte(arrayBanner+"2 1\n"+odd+"\n0.5"), "a", o); err != nil || stats != (halfulp.InputStats{Bits: 54, Unended: 4}) {
+		t.Errorf("%+v, %v", stats, err)
 	}
 }
 
@@ -335,6 +391,8 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("%%MatrixMarket matrix array integer skew-symmetric\r\n3 3\r\n1 2 3"))
 	f.Add([]byte("%%MatrixMarket matrix array unsigned-integer hermitian\r2 2\r1\r2 3\r"))
 	f.Add([]byte(coordBanner + "1000000000 1000000000 1\n1 1 1\n"))
+	f.Add([]byte(coordBanner + "2 2 3\n1 1 9007199254740992\n1 1 1\n2 2 1.5-300"))
+	f.Add([]byte("%%MatrixMarket matrix array integer symmetric\n2 2\n9007199254740993\n1\n1\n2\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		m, err := Parse(text, "a", &Options{Threads: 1, MemoryLimit: 1 << 20})
 		if err != nil {

@@ -120,9 +120,7 @@ func (p *parts) Read(t *market.Text, z, negatives *num.Array) (halfulp.InputStat
 		}
 		return nil
 	})
-	stats := lines.InputStats(t.Pieces, losses)
-	stats.Digits = p.digits
-	return stats, err
+	return p.stats(t.Pieces, losses), err
 }
 
 // Truncated is the error for too few entries.
@@ -134,7 +132,7 @@ func (p *parts) Truncated(line, have int) error {
 func (p *parts) TooMany(t *market.Text, k int) error {
 	all := reader{header: p.header, name: p.name, pieces: t.Pieces}
 	firsts, _ := sums(t.Counts)
-	return all.tooMany(firsts, int64(k))
+	return all.tooMany(firsts, int64(k), 0)
 }
 
 func errTruncated(have, want int64) error {

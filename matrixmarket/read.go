@@ -53,7 +53,10 @@ func newReader(text []byte, name string, opt *Options) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	rd := &reader{passes: 2, Options: o, header: h, name: name, pieces: lines.Cut(h.body, h.bodyLine, o.Threads)}
+	rd := &reader{
+		passes: 2, Options: o, header: h, name: name, pieces: lines.Cut(h.body, h.bodyLine, o.Threads),
+		about: halfulp.InputStats{Unended: lines.Unended(h.body, h.bodyLine)},
+	}
 	rd.losses = make([]lines.Losses, len(rd.pieces))
 	return rd, nil
 }
@@ -66,8 +69,7 @@ func (rd *reader) read() (*halfulp.Matrix, error) {
 	}
 	m, err := read()
 	if err == nil && rd.Stats != nil {
-		*rd.Stats = lines.InputStats(rd.pieces, rd.losses)
-		rd.Stats.Digits = rd.digits
+		*rd.Stats = rd.stats(rd.pieces, rd.losses)
 	}
 	return m, err
 }
@@ -77,8 +79,8 @@ type reader struct {
 	*header
 	name   string
 	pieces []lines.Piece
-	losses []lines.Losses // of each piece
-	digits int            // by which the format was chosen
+	losses []lines.Losses     // of each piece
+	about  halfulp.InputStats // all but losses
 	m      *halfulp.Matrix
 	to     num.Mat // the storage of m
 	sparse bool    // m is a column of the entries in these
@@ -88,6 +90,14 @@ type reader struct {
 
 	mu    sync.Mutex
 	steps int // pieces done, in all passes
+}
+
+// stats returns what the numbers of pieces lost, and what else is known of them.
+func (rd *reader) stats(pieces []lines.Piece, losses []lines.Losses) halfulp.InputStats {
+	s := rd.about
+	lost := lines.InputStats(pieces, losses)
+	s.ToInf, s.ToZero = lost.ToInf, lost.ToZero
+	return s
 }
 
 // each calls f for every piece, in one of the passes over the text.
@@ -109,19 +119,27 @@ const maxSide = 1<<31 - 1
 
 // allocate decides the format and makes the matrix, if it may.
 func (rd *reader) allocate(e decimal.Extent) error {
+	f, err := rd.dense(e)
+	if err == nil {
+		rd.make(f, int(rd.rows), int(rd.cols))
+	}
+	return err
+}
+
+// dense decides the format of a dense matrix, if memory holds that.
+func (rd *reader) dense(e decimal.Extent) (halfulp.Format, error) {
 	f, err := rd.choose(e)
 	if err != nil {
-		return err
+		return f, err
 	}
 	need := float64(rd.rows) * float64(rd.cols) * float64(num.SizeOf(mustFormat(f)))
 	if need > float64(rd.MemoryLimit) {
-		return rd.tooLarge(fmt.Sprintf("a dense %d x %d matrix", rd.rows, rd.cols), f, need)
+		return f, rd.tooLarge(fmt.Sprintf("a dense %d x %d matrix", rd.rows, rd.cols), f, need)
 	}
 	if rd.rows > maxSide || rd.cols > maxSide { // empty, but other sizes are computed from it
-		return rd.sizeError(fmt.Errorf("a %d x %d matrix is too large", rd.rows, rd.cols))
+		return f, rd.sizeError(fmt.Errorf("a %d x %d matrix is too large", rd.rows, rd.cols))
 	}
-	rd.make(f, int(rd.rows), int(rd.cols))
-	return nil
+	return f, nil
 }
 
 // make makes the matrix.
@@ -155,7 +173,9 @@ func (rd *reader) choose(e decimal.Extent) (halfulp.Format, error) {
 				"its numbers need %d bits, more than the %d that MP has at most: name the format to round them to", e.Prec(), halfulp.MaxPrec)}
 		}
 		f, _ = halfulp.ParseFormat(g.String())
-		rd.digits = e.Digits
+		rd.about.Digits = e.Longest()
+	default:
+		rd.about.Bits = e.Bits
 	}
 	return f, nil
 }
@@ -248,7 +268,7 @@ func (rd *reader) array() (*halfulp.Matrix, error) {
 	if want := rd.entriesOfArray(); total < want {
 		return nil, rd.truncated(total, want)
 	} else if total > want {
-		return nil, rd.tooMany(firsts, want)
+		return nil, rd.tooMany(firsts, want, total)
 	}
 	return rd.m, rd.fill(firsts, counts)
 }
@@ -358,8 +378,8 @@ func (rd *reader) truncated(have, want int64) error {
 	return &lines.Error{Name: rd.name, Line: line, Err: errTruncated(have, want)}
 }
 
-// tooMany returns the error for an entry of the pieces that is one too many.
-func (rd *reader) tooMany(firsts []int64, entry int64) error {
+// tooMany returns the error for an entry of the pieces that is one too many, of so many in all.
+func (rd *reader) tooMany(firsts []int64, entry, total int64) error {
 	k := len(firsts) - 1
 	for k > 0 && firsts[k] > entry {
 		k--
@@ -370,7 +390,16 @@ func (rd *reader) tooMany(firsts []int64, entry int64) error {
 		start, end = next(p.Text, end)
 	}
 	line := p.Line + bytes.Count(p.Text[:start], []byte{'\n'})
-	return &lines.Error{Name: rd.name, Line: line, Err: fmt.Errorf("more than the %s of a %d x %d matrix", lines.Count(rd.entriesOfArray(), "entry"), rd.rows, rd.cols)}
+	err := fmt.Errorf("more than the %s of a %d x %d matrix", lines.Count(rd.entriesOfArray(), "entry"), rd.rows, rd.cols)
+	if rd.symmetry != general {
+		kind := map[symmetry]string{symmetric: "symmetric", skew: "skew-symmetric, without its diagonal"}[rd.symmetry]
+		err = fmt.Errorf("the file has %s, more than the %d of the lower triangle of a %d x %d matrix that is %s",
+			lines.Count(total, "entry"), rd.entriesOfArray(), rd.rows, rd.cols, kind)
+		if total == rd.rows*rd.cols {
+			err = fmt.Errorf("%w: all of the matrix stands there, so the first line has to say general", err)
+		}
+	}
+	return &lines.Error{Name: rd.name, Line: line, Err: err}
 }
 
 // firstRow returns the first row of column j that stands in an array file.
@@ -440,4 +469,4 @@ func negated(buf, tok []byte) []byte {
 	return append(append(buf, '-'), tok...)
 }
 
-var errAbove = errors.New("an entry above the diagonal in a file of a symmetric or skew-symmetric matrix, which holds the lower triangle")
+var errAbove = errors.New("an entry above the diagonal in a file of a symmetric or skew-symmetric matrix, which holds the lower triangle: if all of the matrix stands there, the first line has to say general")

@@ -73,22 +73,32 @@ func SparseOf(m *halfulp.Matrix) *Sparse {
 	return a
 }
 
-// allocateEntries decides the format and makes the column of entries, if it may. It returns the
-// places that occur more than once, as again does.
-func (rd *reader) allocateEntries(e decimal.Extent, entries [][]entry) (again map[int64][]place, err error) {
+// stored is how many entries a sparse matrix has at most.
+func (rd *reader) stored() int64 {
+	if rd.symmetry != general {
+		return 2 * rd.entries
+	}
+	return rd.entries
+}
+
+// listed decides the format of the column of entries, if memory holds that.
+func (rd *reader) listed(e decimal.Extent) (halfulp.Format, error) {
 	f, err := rd.choose(e)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
-	stored := rd.entries
-	if rd.symmetry != general {
-		stored *= 2
-	}
+	stored := rd.stored()
 	const index = 8 // bytes of a place
 	if need := float64(stored) * float64(num.SizeOf(mustFormat(f))+index); need > float64(rd.MemoryLimit) {
-		return nil, rd.tooLarge("a sparse matrix of "+lines.Count(stored, "entry"), f, need)
+		return f, rd.tooLarge("a sparse matrix of "+lines.Count(stored, "entry"), f, need)
 	}
-	rd.places = make([]int64, 0, stored)
+	return f, nil
+}
+
+// againSparse lists the places of entries, and returns those that occur more than once, as
+// againDense does.
+func (rd *reader) againSparse(entries [][]entry) (again map[int64][]place) {
+	rd.places = make([]int64, 0, rd.stored())
 	for _, piece := range entries {
 		for _, x := range piece {
 			rd.places = append(rd.places, x.place/rd.rows+x.place%rd.rows*rd.cols)
@@ -112,6 +122,5 @@ func (rd *reader) allocateEntries(e decimal.Extent, entries [][]entry) (again ma
 		}
 		slices.Sort(rd.places)
 	}
-	rd.make(f, len(rd.places), 1)
-	return again, nil
+	return again
 }

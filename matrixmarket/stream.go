@@ -71,7 +71,7 @@ func (o *Options) stream(r io.ReaderAt, size int64, name string) *halfulp.Matrix
 	}
 	if m, err := s.read(); err == nil {
 		if o.Stats != nil {
-			*o.Stats = halfulp.InputStats{}
+			*o.Stats = s.about
 		}
 		return m
 	}
@@ -119,11 +119,13 @@ func (s *stream) read() (*halfulp.Matrix, error) {
 	s.buffers = make([][]byte, s.Threads)
 	parts := int((s.end - s.begin + streamPart - 1) / streamPart)
 	counts := make([]int64, parts)
+	ended := false // set for the last part alone
 	if err := s.each(parts, 0, func(i int, text []byte) error {
 		if bytes.IndexByte(text, '\r') >= 0 {
 			return errNoStream
 		}
 		if s.isLast(i) { // nothing stands after the last line feed of the file
+			ended = text[len(text)-1] == '\n'
 			text = text[:len(text)-1]
 		}
 		counts[i] = int64(bytes.Count(text, []byte{'\n'}))
@@ -134,6 +136,9 @@ func (s *stream) read() (*halfulp.Matrix, error) {
 	firsts, total := sums(counts)
 	if total != s.entriesOfArray() {
 		return nil, errNoStream
+	}
+	if !ended {
+		s.about.Unended = s.bodyLine + int(total) - 1
 	}
 	if err := s.allocate(decimal.Extent{}); err != nil {
 		return nil, err

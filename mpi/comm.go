@@ -62,7 +62,11 @@ var world = sync.OnceValues(func() (*Comm, error) {
 			return nil, err
 		}
 	}
-	return newComm(l, commWorld)
+	c, err := newComm(l, commWorld)
+	if err != nil {
+		return nil, err
+	}
+	return c.Split(0, c.rank) // MPI_Finalize complains of messages that world has when it is left
 })
 
 // Init joins the processes that mpiexec started together with this one, and returns the

@@ -52,6 +52,22 @@ func (c *Comm) Leave() (err error) {
 	return err
 }
 
+// Left waits until another process has left c, and returns an error that wraps ErrLeft then, or
+// that of ctx if it ends before. It may run beside operations on c.
+func (c *Comm) Left(ctx context.Context) error {
+	const pause = 10 * time.Millisecond
+	for {
+		if err := c.stays(ctx); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
 // grace is how long the context of a process may end after that of another one: contexts often end
 // in all processes at about the same time, by a signal, say, and say more than ErrLeft.
 const grace = 100 * time.Millisecond

@@ -20,8 +20,9 @@ var names = []string{"libmpi_abi.so.1", "libmpi_abi.so"}
 
 // open loads the library, once in a process.
 var open = sync.OnceValues(func() (*library, error) {
-	// The library's helpers would take over the signals of faults, which are Go's.
-	for name, value := range map[string]string{"UCX_ERROR_SIGNALS": "", "UCX_HANDLE_ERRORS": "none"} {
+	// The library's helpers would take over the signals of faults, and SIGHUP to begin a log: Go
+	// handles all of them.
+	for name, value := range map[string]string{"UCX_ERROR_SIGNALS": "", "UCX_HANDLE_ERRORS": "none", "UCX_DEBUG_SIGNO": "0"} {
 		if _, set := os.LookupEnv(name); !set {
 			if err := os.Setenv(name, value); err != nil {
 				return nil, err

@@ -124,18 +124,19 @@ quick() {
 }
 
 levels() {
-	part "go test ./..., with HALFULP_TEST=long"
+	part "go test ./..., with HALFULP_TEST=long where that is more than further random inputs"
 	[[ " $steps " == *" quick "* ]] || go build ./...
 	command -v g++ >/dev/null || install g++ || true # some tests compile kernels for the host
-	# The long form of linsolve's has ten times as many random inputs of the same kinds, which take
-	# many minutes. What there is runs on one processor, beside the others.
+	# Seeds are fixed. Where the long form only has more random inputs of the same kinds, "make
+	# soak" runs it, with others each time. linsolve runs on one processor, beside the others.
 	local log=$PWD/.bin/linsolve.log linsolve
 	mkdir -p .bin
 	gotest ./linsolve >"$log" 2>&1 &
 	linsolve=$!
 	# Those first that take longest, so that none is left alone on one processor at the end.
-	HALFULP_TEST=long gotest ./conformance ./internal/gpu/... ./rns ./cmd/halfulp-reproduce \
-		$(go list ./... | grep -v /linsolve)
+	local long='/(conformance|distributed|rns|internal/gpu(/.*)?|cmd/halfulp-reproduce)$'
+	HALFULP_TEST=long gotest ./conformance ./internal/gpu/... ./rns ./cmd/halfulp-reproduce ./distributed .
+	gotest $(go list ./... | tail -n +2 | grep -vE "/linsolve\$|$long")
 	wait "$linsolve" || { cat "$log"; exit 1; }
 	cat "$log"
 
@@ -157,15 +158,16 @@ levels() {
 	# conformance suite, with the routines of linsolve, runs under all levels by itself, and so do
 	# linsolve's small systems; the engine on GPUs has none. Faults that are injected are about what
 	# is compared.
-	local packages=(. ./internal/{direct,dgemm,exact,modgemm,product,sgemm} ./rns ./expansion ./ozaki)
-	level() { HALFULP_LEVEL=$1 gotest -short -skip '^Test(Readme|Examples|Faults)$' "${packages[@]}"; }
-	level portable
+	local packages=(. ./internal/{direct,dgemm,exact,modgemm,product,sgemm}) methods=(./rns ./expansion ./ozaki)
+	level() { HALFULP_LEVEL=$1 gotest -short -skip '^Test(Readme|Examples|Faults)$' "${packages[@]}" "${@:2}"; }
+	# The portable loops of methods run on 32 bits and on arm64 below.
+	if [ "$(go env GOHOSTARCH)" = amd64 ]; then level portable; else level portable "${methods[@]}"; fi
 	if ! has_flags avx2 fma; then
 		lacks "HALFULP_LEVEL=avx2: this processor has no AVX2"
 	elif has_flags avx512f avx512bw avx512dq avx512vl; then
-		level avx2 # all tests that name no level run under avx512, or amx
+		level avx2 "${methods[@]}" # all tests that name no level run under avx512, or amx
 		if has_flags avx512_vnni amx_tile amx_int8; then
-			level avx512
+			level avx512 "${methods[@]}"
 		else
 			lacks "HALFULP_LEVEL=amx: this processor has no AMX" # emulated tiles run
 		fi
@@ -186,12 +188,6 @@ levels() {
 		GOARCH=386 go vet ./...
 		lacks "tests on 32 bits: this processor is no x86"
 	fi
-	if has_flags avx2 bmi2 fma; then
-		GOAMD64=v3 gotest -short -skip "$fakes" ./internal/direct ./internal/sgemm/... ./expansion/... ./ozaki/...
-	else
-		GOARCH=amd64 GOAMD64=v3 go vet ./...
-		lacks "tests with GOAMD64=v3: this processor is older"
-	fi
 	scripts/fused.sh
 	GOARCH=arm64 go vet ./...
 	local status=0
@@ -201,6 +197,10 @@ levels() {
 	3) left_out "tests on arm64" ;;
 	*) exit "$status" ;;
 	esac
+	# fused.sh compiles everything with GOAMD64=v3, and what that fuses is fused on arm64 as well.
+	if [ $status != 0 ] && has_flags avx2 bmi2 fma; then
+		GOAMD64=v3 gotest -short -skip "$fakes" ./internal/direct ./internal/sgemm/... ./expansion/... ./ozaki/...
+	fi
 
 	part "race detector"
 	if ! command -v "$(go env CC)" >/dev/null; then
@@ -406,7 +406,7 @@ bindings() {
 		cd bindings/c
 		go vet ./...
 		go mod tidy -diff
-		gotest ./...
+		gotest -count=1 ./... # results depend on files that go test does not see
 	)
 	if tool "$golangci_lint"; then
 		(cd bindings/c && ../../.bin/tools/golangci-lint run ./...)

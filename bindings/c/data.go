@@ -115,18 +115,27 @@ func copyInto(a, z *halfulp.Matrix, opt *halfulp.Options) error {
 	if raw.Matrix(a).Arr.Overlaps(raw.Matrix(z).Arr) {
 		a = a.Clone()
 	}
-	// Columns or rows, whichever lie together: all at once if they follow one another.
-	u, v := raw.Matrix(a), raw.Matrix(z)
-	joined := func(m num.Mat) bool { return m.Cols <= 1 || m.CS == m.RS*m.Rows }
-	if joined(u) && joined(v) {
-		_, err := halfulp.Copy(a.Vec(), z.Vec(), opt)
+	return vectors(a, z, func(x, y *halfulp.Vector) error {
+		_, err := halfulp.Copy(x, y, opt)
 		return err
+	})
+}
+
+// vectors calls do with vectors of the entries of a and of z, which have the same shape: all at
+// once if these follow one another in both, else columns or rows, whichever lie together in z.
+func vectors(a, z *halfulp.Matrix, do func(x, y *halfulp.Vector) error) error {
+	joined := func(m *halfulp.Matrix) bool {
+		v := raw.Matrix(m)
+		return v.Cols <= 1 || v.CS == v.RS*v.Rows
 	}
-	if v.CS == 1 && v.RS != 1 {
+	if v := raw.Matrix(z); v.CS == 1 && v.RS != 1 {
 		a, z = a.T(), z.T()
 	}
+	if joined(a) && joined(z) {
+		return do(a.Vec(), z.Vec())
+	}
 	for j := range z.Cols() {
-		if _, err := halfulp.Copy(a.Col(j), z.Col(j), opt); err != nil {
+		if err := do(a.Col(j), z.Col(j)); err != nil {
 			return err
 		}
 	}

@@ -38,17 +38,19 @@ func broadcast(a, b *halfulp.Matrix) (rows, cols int) {
 // of scalars. Products and quotients take no other operation before they are rounded, so that no
 // compiler fuses any.
 type operation struct {
+	// axpy is whether it is a ± b, which Axpy rounds once, with the sign of b.
+	axpy    float64
 	float64 func(x, y float64) float64
 	scalar  func(f halfulp.Format, x, y halfulp.Scalar) halfulp.Scalar
 }
 
 var (
-	add = operation{func(x, y float64) float64 { return x + y }, halfulp.Format.Add}
-	sub = operation{func(x, y float64) float64 { return x - y }, halfulp.Format.Sub}
-	mul = operation{func(x, y float64) float64 { return x * y }, halfulp.Format.Mul}
-	div = operation{func(x, y float64) float64 { return x / y }, halfulp.Format.Quo}
+	add = operation{1, func(x, y float64) float64 { return x + y }, halfulp.Format.Add}
+	sub = operation{-1, func(x, y float64) float64 { return x - y }, halfulp.Format.Sub}
+	mul = operation{0, func(x, y float64) float64 { return x * y }, halfulp.Format.Mul}
+	div = operation{0, func(x, y float64) float64 { return x / y }, halfulp.Format.Quo}
 
-	sqrt = operation{func(x, _ float64) float64 { return math.Sqrt(x) },
+	sqrt = operation{0, func(x, _ float64) float64 { return math.Sqrt(x) },
 		func(f halfulp.Format, x, _ halfulp.Scalar) halfulp.Scalar { return f.Sqrt(x) }}
 	negate = operation{scalar: func(f halfulp.Format, x, _ halfulp.Scalar) halfulp.Scalar { return x.Neg().Convert(f) }}
 	abs    = operation{scalar: func(f halfulp.Format, x, _ halfulp.Scalar) halfulp.Scalar { return x.Abs().Convert(f) }}
@@ -75,6 +77,14 @@ func (op operation) apply(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.O
 	}
 	if err := checkMemory(f, rows, cols); err != nil {
 		return nil, noStats{}, err
+	}
+	// What Axpy adds to has the format of the result.
+	same := a.Rows() == b.Rows() && a.Cols() == b.Cols() && !(a.Format() == halfulp.Float64 && a.Format() == b.Format())
+	switch {
+	case op.axpy != 0 && same && a.Format() == f:
+		return plus(op.axpy, b, a, opt)
+	case op.axpy > 0 && same && b.Format() == f:
+		return plus(op.axpy, a, b, opt)
 	}
 	ha, err := onHost(a, a.Format())
 	if err != nil {
@@ -132,6 +142,30 @@ func (op operation) apply(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.O
 		return z, noStats{}, nil
 	}
 	z, err = z.On(a.Place())
+	return z, noStats{}, err
+}
+
+// plus returns alpha x + y in the format of y, where they live.
+func plus(alpha float64, x, y *halfulp.Matrix, opt *halfulp.Options) (*halfulp.Matrix, noStats, error) {
+	var z *halfulp.Matrix
+	var err error
+	if v := raw.Matrix(y); magnitude(v.CS) < magnitude(v.RS) {
+		z, err = likeMatrix(y.T(), y.Format())
+		if err == nil {
+			z = z.T()
+		}
+	} else {
+		z, err = likeMatrix(y, y.Format())
+	}
+	if err == nil {
+		err = z.CopyFrom(y)
+	}
+	if err == nil {
+		err = vectors(x, z, func(x, z *halfulp.Vector) error {
+			_, err := halfulp.Axpy(halfulp.Float(alpha), x, z, opt)
+			return err
+		})
+	}
 	return z, noStats{}, err
 }
 

@@ -1429,6 +1429,47 @@ func goHalfulp_autocorr1(c_x C.uint64_t, c_format *C.char, c_options C.uint64_t,
 	return
 }
 
+//export goHalfulp_cumsum
+func goHalfulp_cumsum(c_x C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_cumsum"}
+	defer k.end(&status_, error_)
+	x := k.matrix("x", c_x)
+	format := k.format("format", c_format, x.Format())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := cumSum(x, format, opt)
+		keep(options, st)
+		if err != nil {
+			discard(result)
+			return err
+		}
+		k.putMatrix(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_trace
+func goHalfulp_trace(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_trace"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	format := k.format("format", c_format, a.Format())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := trace(a, format, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putScalar(c_result, result)
+		return nil
+	})
+	return
+}
+
 //export goHalfulp_iamax
 func goHalfulp_iamax(c_x C.uint64_t, c_options C.uint64_t, c_result *C.int64_t, error_ **C.char) (status_ C.int) {
 	k := call{name: "halfulp_iamax"}

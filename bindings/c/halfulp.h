@@ -77,6 +77,11 @@ const char *halfulp_last_error(void);
 /* Frees a text or bytes that a function made. */
 void halfulp_text_free(void *text);
 
+/* Adds SA_ONSTACK to handlers of signals that lack it, and returns how many did: Go's code, which
+ * runs on small stacks, needs it. Loading the library does so for those that are there; a program
+ * that installs handlers without it later calls this function then. */
+int halfulp_signal_stacks(void);
+
 /* ---- The library ---- */
 
 /* The version of the library. */
@@ -405,6 +410,13 @@ int halfulp_stddev(halfulp_matrix x, const char *format, halfulp_options options
 /* The lag-1 autocorrelation coefficient ∑ (x_i - m)(x_{i+1} - m)/∑ (x_i - m)², m the exact
  * mean, rounded once to the format, that of x without one. */
 int halfulp_autocorr1(halfulp_matrix x, const char *format, halfulp_options options, halfulp_scalar *result);
+
+/* The prefix sums x_1 + ... + x_i of a vector, in its shape, each the exact sum rounded once to
+ * the format, that of x without one. */
+int halfulp_cumsum(halfulp_matrix x, const char *format, halfulp_options options, halfulp_matrix *result);
+
+/* ∑ a_ii of a square matrix, rounded once to the format, that of A without one. */
+int halfulp_trace(halfulp_matrix a, const char *format, halfulp_options options, halfulp_scalar *result);
 
 /* The index of the first entry of the largest magnitude, from 0; the first NaN counts as larger
  * than everything; -1 for no numbers. */

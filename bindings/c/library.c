@@ -1,6 +1,7 @@
 #include "wrap.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,7 +18,22 @@ static void in_child(void) {
 	forked = 1;
 }
 
+/* While Go's runtime starts, signals that tell a program something are blocked, and so they stay in
+ * its threads: handlers of the program run in the program's threads, as without the library. */
+static sigset_t before;
+
+__attribute__((constructor(101))) static void block(void) {
+	const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGVTALRM, SIGUSR1, SIGUSR2,
+		SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH, SIGIO, SIGXCPU, SIGXFSZ};
+	sigset_t set;
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		sigaddset(&set, signals[i]);
+	pthread_sigmask(SIG_BLOCK, &set, &before);
+}
+
 __attribute__((constructor)) static void loaded(void) {
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	parent = (long)getpid();
 	pthread_atfork(NULL, NULL, in_child);
 	pthread_key_create(&last_error, free);
@@ -49,6 +65,19 @@ int finish(int status, char *text) {
 const char *halfulp_last_error(void) {
 	const char *text = pthread_getspecific(last_error);
 	return text ? text : "";
+}
+
+int halfulp_signal_stacks(void) {
+	int changed = 0;
+	for (int i = 1; i < NSIG; i++) {
+		struct sigaction action;
+		if (sigaction(i, NULL, &action) != 0 || action.sa_flags & SA_ONSTACK ||
+			(!(action.sa_flags & SA_SIGINFO) && (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)))
+			continue;
+		action.sa_flags |= SA_ONSTACK;
+		changed += sigaction(i, &action, NULL) == 0;
+	}
+	return changed;
 }
 
 void halfulp_text_free(void *text) {

@@ -251,3 +251,26 @@ func encloseSet(a, da, b, db *halfulp.Matrix, steps int, f halfulp.Format, opt *
 func rotm(x, y *halfulp.Vector, flag int, h11, h21, h12, h22 halfulp.Scalar, opt *halfulp.Options) (halfulp.Stats, error) {
 	return halfulp.Rotm(x, y, halfulp.RotmParams{Flag: halfulp.RotmFlag(flag), H11: h11, H21: h21, H12: h12, H22: h22}, opt)
 }
+
+func trace(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
+	needSquare(a)
+	return halfulp.Trace(a, f, opt)
+}
+
+// cumSum returns prefix sums in the shape of the vector.
+func cumSum(m *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, halfulp.Stats, error) {
+	var st halfulp.Stats
+	if m.Cols() != 1 && m.Rows() != 1 {
+		panic(misuse("the matrix is %d x %d; a vector is n x 1 or 1 x n", m.Rows(), m.Cols()))
+	}
+	z, err := result(f, m.Rows(), m.Cols(), m)
+	if err != nil {
+		return nil, st, err
+	}
+	x, y := m, z
+	if m.Cols() != 1 {
+		x, y = m.T(), z.T()
+	}
+	st, err = halfulp.CumSum(x.Col(0), y.Col(0), opt)
+	return z, st, err
+}

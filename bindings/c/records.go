@@ -225,7 +225,7 @@ func accuracy(z linsolve.Accuracy, st linsolve.Stats, err error) (*record, linso
 	r.add("correct", z.Correct)
 	r.add("faithful", z.Faithful)
 	r.add("wrong", z.Wrong)
-	r.add("largest", z.Largest)
+	r.add("largest", float64(z.Largest))
 	r.add("row", z.Row)
 	r.add("col", z.Col)
 	return r, st, nil

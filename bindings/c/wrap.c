@@ -722,6 +722,22 @@ int halfulp_autocorr1(halfulp_matrix x, const char *format, halfulp_options opti
 	return finish(status, error);
 }
 
+int halfulp_cumsum(halfulp_matrix x, const char *format, halfulp_options options, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_cumsum");
+	char *error = NULL;
+	int status = goHalfulp_cumsum(x, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_trace(halfulp_matrix a, const char *format, halfulp_options options, halfulp_scalar *result) {
+	if (forked)
+		return refuse("halfulp_trace");
+	char *error = NULL;
+	int status = goHalfulp_trace(a, (void *)format, options, result, &error);
+	return finish(status, error);
+}
+
 int halfulp_iamax(halfulp_matrix x, halfulp_options options, int64_t *result) {
 	if (forked)
 		return refuse("halfulp_iamax");

@@ -24,22 +24,24 @@ Exit status: 0 success; 1 a file cannot be read or written, the computation fail
 
 // grammar is that of the command line.
 type grammar struct {
-	Sum   sumCmd   `cmd:"" group:"compute" help:"Sum of all entries."`
-	Asum  asumCmd  `cmd:"" group:"compute" help:"Sum of the absolute values of all entries."`
-	Dot   dotCmd   `cmd:"" group:"compute" help:"Dot product of two vectors."`
-	Nrm2  nrm2Cmd  `cmd:"" group:"compute" name:"nrm2" help:"Euclidean norm: the root of the sum of the squares of all entries."`
-	Stats statsCmd `cmd:"" group:"compute" help:"Count, mean, standard deviation and lag-1 autocorrelation."`
-	Axpy  axpyCmd  `cmd:"" group:"compute" help:"Vector or matrix times a number plus another: alpha X + Y."`
-	Add   addCmd   `cmd:"" group:"compute" help:"Sum of two matrices, entry by entry: alpha X + beta Y."`
-	Gemv  gemvCmd  `cmd:"" group:"compute" help:"Matrix times vector: alpha A x + beta y."`
-	Spmv  spmvCmd  `cmd:"" group:"compute" help:"Sparse matrix times vector: A x."`
-	Gemm  gemmCmd  `cmd:"" group:"compute" help:"Matrix times matrix: alpha A B + beta C."`
-	Symm  symmCmd  `cmd:"" group:"compute" help:"Symmetric matrix times matrix: alpha A B + beta C."`
-	Syrk  syrkCmd  `cmd:"" group:"compute" help:"Symmetric product: alpha A A' + beta C."`
-	Syr2k syr2kCmd `cmd:"" group:"compute" name:"syr2k" help:"Symmetric update: alpha (A B' + B A') + beta C."`
-	Trmm  trmmCmd  `cmd:"" group:"compute" help:"Triangular matrix times matrix: alpha A B."`
-	Pow   powCmd   `cmd:"" group:"compute" help:"Power of a matrix."`
-	Expm  expmCmd  `cmd:"" group:"compute" help:"Exponential of a matrix."`
+	Sum    sumCmd    `cmd:"" group:"compute" help:"Sum of all entries, or of each column or row."`
+	Asum   asumCmd   `cmd:"" group:"compute" help:"Sum of the absolute values of all entries, or of each column or row."`
+	Dot    dotCmd    `cmd:"" group:"compute" help:"Dot product of two vectors."`
+	Nrm2   nrm2Cmd   `cmd:"" group:"compute" name:"nrm2" help:"Euclidean norm: the root of the sum of the squares of all entries."`
+	Cumsum cumsumCmd `cmd:"" group:"compute" help:"Prefix sums of a vector, or of the columns or rows of a matrix."`
+	Trace  traceCmd  `cmd:"" group:"compute" help:"Sum of the diagonal."`
+	Stats  statsCmd  `cmd:"" group:"compute" help:"Count, mean, standard deviation and lag-1 autocorrelation."`
+	Axpy   axpyCmd   `cmd:"" group:"compute" help:"Vector or matrix times a number plus another: alpha X + Y."`
+	Add    addCmd    `cmd:"" group:"compute" help:"Sum of two matrices, entry by entry: alpha X + beta Y."`
+	Gemv   gemvCmd   `cmd:"" group:"compute" help:"Matrix times vector: alpha A x + beta y."`
+	Spmv   spmvCmd   `cmd:"" group:"compute" help:"Sparse matrix times vector: A x."`
+	Gemm   gemmCmd   `cmd:"" group:"compute" help:"Matrix times matrix: alpha A B + beta C."`
+	Symm   symmCmd   `cmd:"" group:"compute" help:"Symmetric matrix times matrix: alpha A B + beta C."`
+	Syrk   syrkCmd   `cmd:"" group:"compute" help:"Symmetric product: alpha A A' + beta C."`
+	Syr2k  syr2kCmd  `cmd:"" group:"compute" name:"syr2k" help:"Symmetric update: alpha (A B' + B A') + beta C."`
+	Trmm   trmmCmd   `cmd:"" group:"compute" help:"Triangular matrix times matrix: alpha A B."`
+	Pow    powCmd    `cmd:"" group:"compute" help:"Power of a matrix."`
+	Expm   expmCmd   `cmd:"" group:"compute" help:"Exponential of a matrix."`
 
 	Solve   solveCmd     `cmd:"" group:"solve" help:"Solution X of a system A X = B, whatever the condition of A."`
 	Trsm    trsmCmd      `cmd:"" group:"solve" help:"Solution X of a triangular system: A X = alpha B."`
@@ -56,8 +58,9 @@ type grammar struct {
 	LDLT    ldltCmd      `cmd:"" group:"solve" name:"ldlt" help:"Factors P A P' = L D L' of a symmetric matrix."`
 	Verify  verifyCmd    `cmd:"" group:"solve" help:"Say how many entries of a solution or product from any program are right."`
 
-	Gen     genCmd     `cmd:"" group:"data" help:"Generate a matrix: hilbert, vandermonde, random, wampler, identity."`
-	Convert convertCmd `cmd:"" group:"data" help:"Convert a matrix to another format or kind of file."`
+	Gen       genCmd       `cmd:"" group:"data" help:"Generate a matrix: hilbert, vandermonde, random, wampler, identity."`
+	Transpose transposeCmd `cmd:"" group:"data" help:"Transpose of a matrix."`
+	Convert   convertCmd   `cmd:"" group:"data" help:"Convert a matrix to another format or kind of file."`
 
 	Info       infoCmd           `cmd:"" group:"machine" help:"Show the version, the processor, kernels, devices, formats and methods."`
 	Bench      benchCmd          `cmd:"" group:"machine" help:"Measure how long operations take here, at sizes and precisions, and compare with an earlier run."`
@@ -91,7 +94,7 @@ var calledOtherwise = map[string]string{
 	"plus": "add", "sub": "add", "scal": "add", "mul": "gemm", "matmul": "gemm", "mm": "gemm", "multiply": "gemm", "product": "gemm", "prod": "gemm",
 	"mv": "gemv", "matvec": "gemv", "norm": "nrm2", "mean": "stats", "std": "stats", "inverse": "inv", "determinant": "det", "slogdet": "det", "cholesky": "chol",
 	"potrf": "chol", "getrf": "lu", "geqrf": "qr", "sytrf": "ldlt", "gesv": "solve", "linsolve": "solve", "gels": "lstsq", "leastsquares": "lstsq", "fit": "polyfit",
-	"kernel": "nullspace", "null": "nullspace", "exp": "expm", "power": "pow", "condition": "cond", "hilbert": "gen", "random": "gen", "eye": "gen", "benchmark": "bench",
+	"tr": "trace", "prefixsum": "cumsum", "scan": "cumsum", "kernel": "nullspace", "null": "nullspace", "exp": "expm", "power": "pow", "condition": "cond", "hilbert": "gen", "random": "gen", "eye": "gen", "benchmark": "bench",
 }
 
 // unknownCommand says what there is in place of a command that does not exist.
@@ -196,7 +199,7 @@ type printFlags struct {
 	To     string     `group:"result" placeholder:"KIND" help:"Kind of file to write, whatever its name, and to standard output: mtx, csv, tsv, txt, npy, npz, flint, pari, mpmath, mathematica."`
 	Digits digitsFlag `group:"result" default:"shortest" placeholder:"N" help:"Decimal digits to print: a number, shortest (the fewest that read back to the same number) or hex (exact, base 16). Default ${default}."`
 	JSON   bool       `group:"result" name:"json" help:"Write result and statistics as one JSON object, numbers as strings."`
-	Quiet  bool       `group:"run" short:"q" help:"No progress bar and no warnings on standard error."`
+	Quiet  bool       `group:"run" short:"q" help:"No progress bar, notes and warnings on standard error, but for what was asked for and not done: entries that --check-hardware did not compare, or that expm does not prove."`
 
 	// Several says that the result is several matrices, which a .npz file holds and else a table.
 	Several bool `kong:"-"`

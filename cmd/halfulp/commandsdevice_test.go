@@ -46,6 +46,8 @@ var deviceCases = map[string][]deviceCase{
 		{line: "sum -", stdin: "x.mtx"},
 		{line: "sum x.csv --compare --format dd", there: true},
 		{line: "sum special.csv"},
+		{line: "sum A.mtx --axis 0", there: true},
+		{line: "sum special.csv --axis 1 --compare"},
 		{line: "sum huge.csv --format f32"},
 		{line: "sum A.mtx --method rns-hybrid --moduli 16 --precision 100 --blocks 3 --block-size 7", on: residues},
 		{line: "sum A.mtx --method rns-recursive", on: residues},
@@ -53,11 +55,13 @@ var deviceCases = map[string][]deviceCase{
 	"asum": {
 		{line: "asum A.mtx --format mp:150", there: true},
 		{line: "asum special.csv"},
+		{line: "asum A.mtx --axis 1 --format dd", there: true},
 		{line: "asum A.mtx --method rns-hybrid --moduli 16 --precision 100 --blocks 3 --block-size 7", on: residues},
 	},
 	"nrm2": {
 		{line: "nrm2 A.mtx --format qd", there: true},
 		{line: "nrm2 huge.csv --format f32"},
+		{line: "nrm2 A.mtx --axis 0", there: true},
 		{line: "nrm2 A.mtx --method rns-hybrid --moduli 16 --precision 100 --blocks 3 --block-size 7", on: residues},
 	},
 	"dot": {
@@ -71,6 +75,17 @@ var deviceCases = map[string][]deviceCase{
 		{line: "stats x.csv", there: true},
 		{line: "stats A.mtx --format mp:120"},
 		{line: "stats huge.csv --format f32"},
+		{line: "stats A.mtx --axis 1", there: true},
+	},
+	"cumsum": {
+		{line: "cumsum x.csv"},
+		{line: "cumsum A.mtx --axis 0 --format mp:120"},
+		{line: "cumsum A.mtx", status: cli.ExitMisuse},
+	},
+	"trace": {
+		{line: "trace A.mtx", there: true},
+		{line: "trace special.csv"},
+		{line: "trace tall.mtx", status: cli.ExitMisuse},
 	},
 	"axpy": {
 		{line: "axpy A.mtx A2.mtx --alpha -0.1", there: true},

@@ -5,12 +5,17 @@ import (
 	"github.com/halfulp/halfulp/internal/cli"
 )
 
-type convertCmd struct {
-	X      string      `arg:"" name:"FILE" help:"File of numbers; - is standard input."`
+// convertFlags are those of commands that write the numbers of a file.
+type convertFlags struct {
 	Format *formatFlag `group:"result" placeholder:"FORMAT" help:"Format of the result: f32, f64, dd, td, qd or mp:P (default: one that holds the file's numbers)."`
 	inputFlags
 	printFlags
 	memoryFlag
+}
+
+type convertCmd struct {
+	X string `arg:"" name:"FILE" help:"File of numbers; - is standard input."`
+	convertFlags
 }
 
 func (convertCmd) Help() string {
@@ -24,7 +29,7 @@ Examples:
   halfulp convert A.npy --format mp:424 --out A.npz
   halfulp convert A.mtx --to mathematica
 
-Tables are read as spreadsheets export them, here and by every command: fields in quotes, apart by commas, semicolons, tabs or blanks; a first row without numbers is a header, one of words and numbers is none, and a note tells which. --columns, --header, --skip, --delimiter, --comment and --decimal-comma say what cannot be seen:
+Tables are read as spreadsheets export them, here and by every command: fields in quotes, apart by commas, semicolons, tabs or blanks; a first row without numbers is a header, one of words and numbers is none, and a note tells which. Where the header has one name less than the rows have fields, or its first name is empty, the first field of each row is the row's name. --columns, --header, --skip, --delimiter, --comment and --decimal-comma say what cannot be seen:
 
   printf '"Zeit";"Höhe; m"\n"1,5";3\n' | halfulp convert - --decimal-comma --columns 'Höhe; m'
   printf 'Report\n1990|1991\n1|2\n' | halfulp convert - --skip 1 --header --delimiter '|' --to csv
@@ -35,7 +40,30 @@ A .npy file holds f32 and f64, and dd, td and qd with the terms of a number alon
 }
 
 func (c *convertCmd) Run(env *cli.Environment) error {
-	j := &job{env: env, command: "convert", in: &c.inputFlags, format: halfulp.Float64, print: &c.printFlags, how: &runFlags{memoryFlag: c.memoryFlag}}
+	return c.rewrite(env, "convert", c.X, func(m *halfulp.Matrix) *halfulp.Matrix { return m })
+}
+
+type transposeCmd struct {
+	A string `arg:"" name:"A" help:"Matrix; - is standard input."`
+	convertFlags
+}
+
+func (transposeCmd) Help() string {
+	return `Writes the transpose of a matrix. Numbers keep all their digits unless --format rounds them, as convert does.
+
+Examples:
+
+  halfulp transpose A.csv --out T.csv
+  halfulp transpose A.mtx --format f32 --out T.npy`
+}
+
+func (c *transposeCmd) Run(env *cli.Environment) error {
+	return c.rewrite(env, "transpose", c.A, (*halfulp.Matrix).T)
+}
+
+// rewrite writes what change makes of the matrix of a file.
+func (c *convertFlags) rewrite(env *cli.Environment, command, file string, change func(*halfulp.Matrix) *halfulp.Matrix) error {
+	j := &job{env: env, command: command, in: &c.inputFlags, format: halfulp.Float64, print: &c.printFlags, how: &runFlags{memoryFlag: c.memoryFlag}}
 	var known []halfulp.Format
 	if c.Format != nil {
 		j.format, j.rounds = c.Format.Format, true
@@ -44,11 +72,11 @@ func (c *convertCmd) Run(env *cli.Environment) error {
 	if err := c.printFlags.check(true, known...); err != nil {
 		return err
 	}
-	m, err := j.matrix(c.X)
+	m, err := j.matrix(file)
 	if err != nil {
 		return err
 	}
 	j.format = m.Format()
 	j.warnDigits(j.format)
-	return j.writeMatrix(m, nil)
+	return j.writeMatrix(change(m), nil)
 }

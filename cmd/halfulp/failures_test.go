@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/mpitest"
 	"github.com/halfulp/halfulp/mpi"
 )
@@ -71,7 +73,7 @@ func TestFailingProcesses(t *testing.T) {
 		signal       os.Signal
 		want         string
 	}{
-		{"file", "cd /", nil, "process 1: halfulp: L.npz: no such file"},
+		{"file", "cd /", nil, "halfulp: process 1: L.npz: no such file"},
 		{"command", "set -- \"$@\" --memory 1M", nil, "the same command"},
 		{"program", "exec ./other \"$@\"", nil, "the same command of the same version"},
 		{"early end", "exit 3", nil, "has ended before it joined"},
@@ -135,11 +137,63 @@ func (fullDisk) Write([]byte) (int, error) {
 
 // TestFullOutput has results, help and versions not fit: that is no mistake on the command line.
 func TestFullOutput(t *testing.T) {
-	for _, command := range []string{"sum -", "--help", "sum --help", "help sum", "version", "--version", "info", "man", "completion bash"} {
+	for _, command := range []string{"sum -", "stats -", "det -", "cond -", "inv -", "lu -", "gen identity 2", "convert -", "--help", "sum --help", "help sum", "version", "--version", "info", "man", "completion bash"} {
 		var stderr bytes.Buffer
 		status := run(strings.Fields(command), strings.NewReader("1\n"), fullDisk{}, &stderr)
 		if want := "halfulp: standard output: " + syscall.ENOSPC.Error() + "\n"; status != 1 || stderr.String() != want {
 			t.Errorf("%s: status %d, %s", command, status, &stderr)
+		}
+	}
+}
+
+// TestClosedOutput starts the program with its standard output closed: a result is not lost without
+// a word, and one that goes to a file needs none.
+func TestClosedOutput(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("left out: how Go opens standard output is known on Linux")
+	}
+	t.Chdir(t.TempDir())
+	for _, x := range []struct {
+		command string
+		status  int
+	}{
+		{"gen identity 2", 1}, {"gen identity 2 --out I.csv", 0}, {"det I.csv", 1}, {"version", 1}, {"--help", 1},
+		{"det I.csv --out d.txt", 0},
+	} {
+		c := exec.Command("sh", "-c", "halfulp "+x.command+" >&-; exit $?")
+		out, _ := c.CombinedOutput()
+		want := ""
+		if x.status > 0 {
+			want = "halfulp: standard output: file already closed\n"
+		}
+		if c.ProcessState.ExitCode() != x.status || string(out) != want {
+			t.Errorf("%s: status %d, %q", x.command, c.ProcessState.ExitCode(), out)
+		}
+		out, err := exec.Command("sh", "-c", "halfulp "+x.command+" >/dev/null; exit $?").CombinedOutput()
+		if err != nil || len(out) > 0 {
+			t.Errorf("%s >/dev/null: %v, %q", x.command, err, out)
+		}
+	}
+}
+
+// TestUnchecked says what --check-hardware did not compare, for all --quiet.
+func TestUnchecked(t *testing.T) {
+	for _, x := range []struct {
+		asked bool
+		check *halfulp.Check
+		want  string
+	}{
+		{false, nil, ""},
+		{true, nil, "nothing was compared"},
+		{true, &halfulp.Check{Unchecked: 3}, "nothing was compared"},
+		{true, &halfulp.Check{Compared: 7}, ""},
+		{true, &halfulp.Check{Compared: 7, Unchecked: 2}, "2 of 9 entries of products"},
+	} {
+		var stderr bytes.Buffer
+		j := &job{env: &cli.Environment{Stderr: &stderr}, print: &printFlags{Quiet: true}, how: &runFlags{Check: x.asked}}
+		j.report(&halfulp.Stats{Check: x.check})
+		if got := stderr.String(); (got == "") != (x.want == "") || !strings.Contains(got, x.want) {
+			t.Errorf("%v, %+v: %q, want %q", x.asked, x.check, got, x.want)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/files"
 	"github.com/halfulp/halfulp/internal/grid"
+	"github.com/halfulp/halfulp/internal/lines"
 	dispatcher "github.com/halfulp/halfulp/internal/product"
 	"github.com/halfulp/halfulp/linsolve"
 )
@@ -31,6 +32,7 @@ type job struct {
 	reading  time.Duration
 	// that were read, by name
 	operands map[string]*halfulp.Matrix
+	unended  []string     // files of which a warning said that their last line has no end
 	ran      []namedStats // to be shown once the result is written
 	table    bool         // an operand is a table
 	flat     bool         // a NumPy operand has one dimension: so has a result of one column
@@ -400,15 +402,26 @@ func (j *job) report(stats *halfulp.Stats) {
 	}
 	j.ran = append(j.ran, namedStats{"", stats})
 	j.reported = time.Now()
+	j.warnUnchecked(stats.Check)
 	if j.print.Quiet {
 		return
 	}
 	warn(j.env.Stderr, stats, j.format)
-	if c := stats.Check; c != nil && c.Compared == 0 {
-		fmt.Fprintln(j.env.Stderr, "halfulp: warning: --check-hardware: nothing of this ran as products of matrices by residues, so nothing was compared")
-	}
 	if j.rns != nil && j.rns.NaN > 0 {
 		fmt.Fprintf(j.env.Stderr, "halfulp: warning: %s NaN: RNS arithmetic makes NaN of infinities, of exponents beyond 2^30, of quotients by 0 and of roots of negative numbers\n", are(j.rns.NaN))
+	}
+}
+
+// warnUnchecked says, for all --quiet, which entries --check-hardware did not compare.
+func (j *job) warnUnchecked(c *halfulp.Check) {
+	const warning = "halfulp: warning: --check-hardware: "
+	switch {
+	case !j.how.Check:
+	case c == nil || c.Compared == 0:
+		fmt.Fprintln(j.env.Stderr, warning+"nothing of this ran as products of matrices by residues, so nothing was compared")
+	case c.Unchecked > 0:
+		fmt.Fprintf(j.env.Stderr, warning+"%d of %s of products come from multi-limb arithmetic, which nothing compares\n",
+			c.Unchecked, lines.Count(c.Compared+c.Unchecked, "entry"))
 	}
 }
 

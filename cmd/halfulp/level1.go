@@ -12,17 +12,19 @@ import (
 
 type sumCmd struct {
 	X string `arg:"" name:"FILE" help:"File of numbers; - is standard input."`
+	axisFlags
 	commonFlags
 	rnsFlags
 	compareFlags
 }
 
 func (sumCmd) Help() string {
-	return `Prints the sum of all entries of a vector or matrix, rounded once.
+	return `Prints the sum of all entries of a vector or matrix, or with --axis those of its columns or rows, each rounded once.
 
 Examples:
 
   halfulp sum x.mtx
+  halfulp sum A.csv --axis 0
   printf '1e100\n1\n-1e100\n' | halfulp sum -
   halfulp sum x.csv --format mp:200 --digits 60
   halfulp sum x.csv --method rns-pairwise --format mp:120 --moduli 16 --stats` + rnsHelp("sum")
@@ -33,17 +35,18 @@ func (c *sumCmd) Run(env *cli.Environment) error {
 	if !c.Compare {
 		plain = nil
 	}
-	return unary(env, "sum", c.X, &c.commonFlags, &c.rnsFlags, halfulp.Sum, plain)
+	return unary(env, "sum", c.X, c.Axis, &c.commonFlags, &c.rnsFlags, halfulp.Sum, plain)
 }
 
 type asumCmd struct {
 	X string `arg:"" name:"FILE" help:"File of numbers; - is standard input."`
+	axisFlags
 	commonFlags
 	rnsFlags
 }
 
 func (asumCmd) Help() string {
-	return `Prints the sum of the absolute values of all entries of a vector or matrix, rounded once.
+	return `Prints the sum of the absolute values of all entries of a vector or matrix, or with --axis those of its columns or rows, each rounded once.
 
 Example:
 
@@ -51,17 +54,18 @@ Example:
 }
 
 func (c *asumCmd) Run(env *cli.Environment) error {
-	return unary(env, "asum", c.X, &c.commonFlags, &c.rnsFlags, halfulp.Asum, nil)
+	return unary(env, "asum", c.X, c.Axis, &c.commonFlags, &c.rnsFlags, halfulp.Asum, nil)
 }
 
 type nrm2Cmd struct {
 	X string `arg:"" name:"FILE" help:"File of numbers; - is standard input."`
+	axisFlags
 	commonFlags
 	rnsFlags
 }
 
 func (nrm2Cmd) Help() string {
-	return `Prints the root of the exact sum of the squares of all entries, rounded once: the Euclidean norm of a vector, the Frobenius norm of a matrix.
+	return `Prints the root of the exact sum of the squares of all entries, rounded once: the Euclidean norm of a vector, the Frobenius norm of a matrix. With --axis it prints the Euclidean norms of the columns or rows.
 
 Example:
 
@@ -69,17 +73,26 @@ Example:
 }
 
 func (c *nrm2Cmd) Run(env *cli.Environment) error {
-	return unary(env, "nrm2", c.X, &c.commonFlags, &c.rnsFlags, halfulp.Nrm2, nil)
+	return unary(env, "nrm2", c.X, c.Axis, &c.commonFlags, &c.rnsFlags, halfulp.Nrm2, nil)
 }
 
-// unary runs a routine that makes one number of a vector.
-func unary(env *cli.Environment, name, file string, f *commonFlags, residue *rnsFlags,
-	routine func(*halfulp.Vector, halfulp.Format, *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error),
+// unary runs a routine that makes one number of a vector, or of each vector along an axis.
+func unary(env *cli.Environment, name, file, axis string, f *commonFlags, residue *rnsFlags, routine reduction,
 	plain func(*halfulp.Matrix) float64) error {
 	var choice *rnsChoice
-	j, err := f.job(env, name, false, validMethod(&choice, f, residue, false), file)
+	j, err := f.job(env, name, axis != whole, validMethod(&choice, f, residue, false), file)
 	if err != nil {
 		return err
+	}
+	if axis != whole {
+		if choice != nil {
+			return cli.Misuse("--axis %s: method %s makes one number of all entries", axis, f.Method)
+		}
+		m, err := j.matrix(file)
+		if err != nil {
+			return err
+		}
+		return j.writeReduced(m, axis, routine, plain)
 	}
 	if kind, is := map[string]direct.Reduction{"sum": direct.Sum, "asum": direct.Asum}[name]; is && choice == nil && plain == nil {
 		z, stats, ok, err := j.streamed(file, kind)
@@ -179,6 +192,7 @@ func (c *dotCmd) Run(env *cli.Environment) error {
 
 type statsCmd struct {
 	X string `arg:"" name:"FILE" help:"File of numbers; - is standard input."`
+	axisFlags
 	commonFlags
 }
 
@@ -190,11 +204,12 @@ func (statsCmd) Help() string {
   sd     the root of the sum of (x_i - m)^2 over n - 1
   r1     the sum of (x_i - m)(x_i+1 - m) over the sum of (x_i - m)^2
 
-where m is the exact mean; the entries of a matrix are taken column by column. A decimal such as 1.1 is no binary number: --in mp:300 reads it closely enough that the printed values are those of the decimals.
+where m is the exact mean; the entries of a matrix are taken column by column. With --axis it prints a line for each column or row, after a line of names. A decimal such as 1.1 is no binary number: --in mp:300 reads it closely enough that the printed values are those of the decimals.
 
-Example:
+Examples:
 
-  halfulp stats x.txt --in mp:300`
+  halfulp stats x.txt --in mp:300
+  halfulp stats A.csv --axis 0`
 }
 
 func (c *statsCmd) Run(env *cli.Environment) error {
@@ -206,16 +221,28 @@ func (c *statsCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
+	routines := []struct {
+		name    string
+		routine reduction
+	}{{"mean", halfulp.Mean}, {"sd", halfulp.StdDev}, {"r1", halfulp.Autocorr1}}
+	if c.Axis != whole {
+		var results []namedMatrix
+		for _, r := range routines {
+			z, stats, err := j.reduce(m, c.Axis, r.routine)
+			if err != nil {
+				return fmt.Errorf("%s: %w", r.name, err)
+			}
+			results = append(results, namedMatrix{r.name, z, stats})
+		}
+		count := m.Rows()
+		if c.Axis == "1" {
+			count = m.Cols()
+		}
+		return j.writeNamed(c.Axis, count, results)
+	}
 	x := m.Vec()
 	var values []namedScalar
-	for _, r := range []struct {
-		name    string
-		routine func(*halfulp.Vector, halfulp.Format, *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error)
-	}{
-		{"mean", halfulp.Mean},
-		{"sd", halfulp.StdDev},
-		{"r1", halfulp.Autocorr1},
-	} {
+	for _, r := range routines {
 		z, stats, err := r.routine(x, c.Format.Format, j.options())
 		j.finish()
 		if err != nil {

@@ -275,7 +275,7 @@ type condCmd struct {
 }
 
 func (condCmd) Help() string {
-	return `Prints the condition number ‖A‖ ‖A^-1‖ in the norm of --norm, rounded once: by so much may relative errors of A and b grow in the solution of A x = b. A singular matrix, which is proved to be, has inf.
+	return `Prints the condition number ‖A‖ ‖A^-1‖ in the norm of --norm, rounded once: by so much may relative errors of A and b grow in the solution of A x = b. A singular matrix, which is proved to be, has inf. In formats other than mp:P so has a condition number beyond the range, with a warning, which --format mp:53 holds.
 
 Examples:
 
@@ -384,7 +384,7 @@ func (c *expmCmd) Run(env *cli.Environment) error {
 	}
 	return j.writeSolved(c.A, a, a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
 		stats, err := linsolve.Expm(a, x, opt)
-		if n := stats.Undecided; err == nil && n > 0 && !c.Quiet {
+		if n := stats.Undecided; err == nil && n > 0 { // for all --quiet: not proved
 			j.finish()
 			fmt.Fprintf(j.env.Stderr, "halfulp: warning: entries that seem to be 0 or halfway between two numbers, without a proof: %d\n", n)
 		}

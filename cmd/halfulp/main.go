@@ -14,14 +14,17 @@ func main() {
 	if mpi.Launched() {
 		os.Exit(runTogether(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
-	if status, ok := cli.Supervised(os.Args[1:]); ok {
-		os.Exit(status)
+	stderr, status, ended := cli.Supervised(os.Args[1:])
+	if !ended {
+		status = run(os.Args[1:], os.Stdin, os.Stdout, stderr)
 	}
-	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(status)
 }
 
 // run runs the program and returns its exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := cli.Program{Name: "halfulp", Description: description, Groups: flagGroups, Unknown: unknownCommand, Grammar: func() any { return new(grammar) }}
-	return p.Run(args, stdin, stdout, stderr)
+	return program.Run(args, stdin, stdout, stderr)
 }
+
+// program is the whole program.
+var program = cli.Program{Name: "halfulp", Description: description, Groups: flagGroups, Unknown: unknownCommand, Grammar: func() any { return new(grammar) }}

@@ -253,17 +253,20 @@ func (j *job) writeFactors(factors []namedFactor) error {
 		}
 	}
 	opt := files.WriteOptions{Digits: int(j.print.Digits), Threads: int(j.how.Threads), Context: j.env.Ctx}
-	written := func() error { return files.WriteMatrices(to, j.env.Stdout, opt) }
-	if len(to) > 0 && !j.print.JSON && j.print.Out == nil {
-		return j.writing(written)
-	}
-	if team.first() {
-		if err := written(); err != nil {
-			return err
+	// factorFiles writes the files of factors, which get their names after rest.
+	factorFiles := func(rest func() error) error {
+		if len(to) == 0 {
+			return rest()
 		}
+		opt := opt
+		opt.Last = rest
+		return files.WriteMatrices(to, j.env.Stdout, opt)
+	}
+	if len(to) > 0 && !j.print.JSON && j.print.Out == nil {
+		return j.writing(factorFiles)
 	}
 	if j.print.isArchive() {
-		return j.writeArchive(factors, opt)
+		return j.writeArchive(factors, opt, factorFiles)
 	}
 	object := map[string]any{"command": j.command, "format": j.format.String(), "stats": j.resultStats(&j.solver.Stats)}
 	var table strings.Builder
@@ -288,14 +291,17 @@ func (j *job) writeFactors(factors []namedFactor) error {
 		}
 		object[f.name] = t
 	}
+	text := table.String()
 	if j.print.JSON {
-		return j.writeText(jsonText(object))
+		text = jsonText(object)
 	}
-	return j.writeText(table.String())
+	return j.writing(func(last func() error) error {
+		return factorFiles(func() error { return j.textThen(text, last) })
+	})
 }
 
-// writeArchive writes factors to one .npz file.
-func (j *job) writeArchive(factors []namedFactor, opt files.WriteOptions) error {
+// writeArchive writes factors to one .npz file, after those of factorFiles.
+func (j *job) writeArchive(factors []namedFactor, opt files.WriteOptions, factorFiles func(rest func() error) error) error {
 	var all []npy.Array
 	for _, f := range factors {
 		if f.indices != nil {
@@ -308,5 +314,8 @@ func (j *job) writeArchive(factors []namedFactor, opt files.WriteOptions) error 
 		}
 		all = append(all, a...)
 	}
-	return j.writing(func() error { return files.WriteArchive(j.print.target(), j.env.Stdout, all, opt) })
+	return j.writing(func(last func() error) error {
+		opt.Last = last
+		return factorFiles(func() error { return files.WriteArchive(j.print.target(), j.env.Stdout, all, opt) })
+	})
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/halfulp/halfulp"
@@ -18,7 +20,9 @@ import (
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/files"
 	"github.com/halfulp/halfulp/internal/grid"
+	"github.com/halfulp/halfulp/internal/gridfiles"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/matrixmarket"
 	"github.com/halfulp/halfulp/mpi"
 )
 
@@ -31,8 +35,12 @@ var team *processes
 
 // processes is what a process knows of those that mpiexec started together with it.
 type processes struct {
-	all *mpi.Comm
-	end *mpi.Comm // of the same processes: nothing is sent by it before they end
+	all  *mpi.Comm
+	end  *mpi.Comm // of the same processes: nothing is sent by it before they end
+	vote *mpi.Comm // of the same processes, which one leaves that is interrupted
+
+	mu      sync.Mutex
+	decided bool // a signal comes too late
 }
 
 // patience is how long a process that failed waits for the others to fail likewise.
@@ -81,10 +89,91 @@ func runTogether(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if stdin, err = team.join(args, stdin); err != nil {
 		fmt.Fprintf(stderr, "halfulp: %v\n", err)
 	} else {
-		status = run(args, stdin, stdout, stderr)
+		// Until the process ends: mpiexec kills the others then, which remove their files before.
+		ctx, _ := cli.WithSignals(context.Background(), func() { time.Sleep(forwarding) })
+		ctx, stop := team.watch(ctx)
+		said := false
+		p := program
+		p.Said = func(err error) bool {
+			said = errors.Is(err, mpi.ErrLeft)
+			return said
+		}
+		status = p.RunContext(ctx, args, stdin, stdout, stderr)
+		if said {
+			status = cli.ExitOK // the status is that of the process which left
+		}
+		stop()
 	}
 	team.finish(status, said.String())
 	return status
+}
+
+// watch makes an interrupt of one process one of all: the others clean up like this one, and do not
+// wait in vain. It returns a context that such an interrupt ends, and a function that ends the
+// watch.
+func (p *processes) watch(ctx context.Context) (watched context.Context, stop func()) {
+	interrupted := context.AfterFunc(ctx, p.leave)
+	watched, cancel := context.WithCancelCause(ctx)
+	watching, end := context.WithCancel(context.Background())
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		if err := p.vote.Left(watching); errors.Is(err, mpi.ErrLeft) && ctx.Err() == nil {
+			cancel(err)
+		}
+	}()
+	return watched, func() {
+		end()
+		<-over
+		interrupted()
+	}
+}
+
+// leave tells the others that this process fails, unless all have decided that it comes too late.
+func (p *processes) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.decided && p.vote != nil {
+		_ = p.vote.Leave() // mpiexec ends those that do not hear of it
+	}
+}
+
+// decide returns nil in all processes when what the first one writes is complete, before a file
+// gets its name; an error in all of them if one has an error or was interrupted. A signal that
+// comes later has no effect any more.
+func (p *processes) decide(ctx context.Context, err error) error {
+	if p == nil {
+		return err
+	}
+	return gridfiles.Decide(ctx, p.vote, err, func() error {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.decided = ctx.Err() == nil
+		return ctx.Err()
+	})
+}
+
+// same returns an error in all processes if one could not read a file, or if they did not read the
+// same matrix from it.
+func (p *processes) same(opt files.ReadOptions, name string, z any, err error) error {
+	if p == nil {
+		return err
+	}
+	if err := gridfiles.Agree(opt.Context, p.all, err); err != nil {
+		return err
+	}
+	var sum uint64
+	threads := opt.Filled().Threads
+	switch m := z.(type) {
+	case *halfulp.Matrix:
+		sum, err = gridfiles.Checksum(opt.Context, threads, m)
+	case *matrixmarket.Sparse:
+		sum, err = gridfiles.ChecksumSparse(opt.Context, threads, m)
+	}
+	if err != nil {
+		return err
+	}
+	return gridfiles.Same(opt.Context, p.all, shown(name), sum, *opt.Stats, *opt.Flat, *opt.NoTable)
 }
 
 // ahead reads all of r from now on: mpiexec gives up a process that lets its input wait.
@@ -112,8 +201,10 @@ func ahead(r io.Reader) io.Reader {
 func (p *processes) join(args []string, stdin io.Reader) (io.Reader, error) {
 	ctx := context.Background()
 	var err error
-	if p.end, err = p.all.Split(0, p.all.Rank()); err != nil {
-		return nil, err
+	for _, c := range []**mpi.Comm{&p.end, &p.vote} {
+		if *c, err = p.all.Split(0, p.all.Rank()); err != nil {
+			return nil, err
+		}
 	}
 	same := hash(cli.Version() + "\x00" + buildOf(cli.Version(), "/proc/self/exe") + "\x00" + strings.Join(args, "\x00"))
 	least, most := []int64{same}, []int64{same}
@@ -176,11 +267,12 @@ func hash(text string) int64 {
 }
 
 // finish ends this process together with the others, with the largest exit status of all. One that
-// failed where others wait for it in vain says why, and ends them.
+// failed where others wait for it in vain says why, and ends them; they clean up first if they can.
 func (p *processes) finish(status int, said string) {
 	ctx, cancel := context.Background(), context.CancelFunc(func() {})
 	if status != cli.ExitOK {
-		ctx, cancel = context.WithTimeout(ctx, patience)
+		ctx, cancel = context.WithTimeout(ctx, 2*patience)
+		defer time.AfterFunc(patience, p.leave).Stop()
 	}
 	defer cancel()
 	// status, and which process is the first to have it
@@ -201,6 +293,7 @@ func (p *processes) finish(status int, said string) {
 	if status != cli.ExitOK && speaker == p.all.Rank() && !p.first() {
 		fmt.Fprintf(os.Stderr, "process %d: %s", p.all.Rank(), said)
 	}
+	p.mu.Lock() // leave sends nothing after the end
 	mpi.Exit(int(worst[0]) / p.all.Size())
 }
 

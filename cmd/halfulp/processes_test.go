@@ -102,7 +102,7 @@ func TestProcesses(t *testing.T) {
 	}
 	before = append(before, "lost.sh")
 	out, err = mpitest.Output(t, 2, "./lost.sh", "gemm", "A.mtx", "B.npz", "--out", "E.mtx")
-	if err == nil || strings.Count(out, "process 1: halfulp: A.mtx: no such file") != 1 || errors.Is(err, mpitest.ErrLimit) {
+	if err == nil || strings.Count(out, "halfulp: process 1: A.mtx: no such file") != 1 || errors.Is(err, mpitest.ErrLimit) {
 		t.Errorf("a process without a file: %v, %s", err, out)
 	}
 	// A process that is killed ends the others.
@@ -233,4 +233,65 @@ func refused(t *testing.T, program string, args ...string) string {
 		t.Fatalf("%v: %s", args, out)
 	}
 	return string(out)
+}
+
+// TestDifferentFiles starts processes in different folders, which have other matrices of one name:
+// every command says so, in all of them.
+func TestDifferentFiles(t *testing.T) {
+	mpitest.Mpiexec(t)
+	halfulp, err := exec.LookPath("halfulp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	script := "#!/bin/sh\ncd $PMI_RANK\nexec " + halfulp + " \"$@\"\n"
+	if err := os.WriteFile("apart.sh", []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const banner = "%%MatrixMarket matrix "
+	for name, texts := range map[string][3]string{
+		"equal.csv":  {"2,1\n1,3\n", "2,1\n1,3\n", "2,1\n1,3\n"},
+		"number.csv": {"2,1\n1,3\n", "2,1\n1,3\n", "2,1\n1,4\n"},
+		"sign.csv":   {"2,1\n1,0\n", "2,1\n1,-0\n", "2,1\n1,0\n"},
+		"shape.csv":  {"2,1\n1,3\n", "2\n1\n1\n3\n", "2,1,1,3\n"},
+		"sparse.mtx": {banner + "coordinate real general\n2 2 1\n1 1 5\n", banner + "coordinate real general\n2 2 1\n1 2 5\n", banner + "coordinate real general\n2 2 1\n1 1 5\n"},
+		"x.csv":      {"1\n2\n", "1\n2\n", "1\n2\n"},
+		"none.csv":   {"1\n2\n", "", "1\n2\n"},
+	} {
+		for p, text := range texts {
+			dir := fmt.Sprint(p)
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if text == "" {
+				continue
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	const have = " another file of this name than process 0\n"
+	for _, x := range []struct{ want, command string }{
+		{"7\n", "sum equal.csv"},
+		{"halfulp: number.csv: process 2 has" + have, "sum number.csv"},
+		{"halfulp: number.csv: process 2 has" + have, "gemm equal.csv number.csv --out E.mtx"},
+		{"halfulp: number.csv: process 2 has" + have, "solve equal.csv x.csv --enclose --radius-a number.csv"},
+		{"halfulp: number.csv: process 2 has" + have, "lstsq number.csv x.csv"},
+		{"halfulp: sign.csv: process 1 has" + have, "convert sign.csv --out E.mtx"},
+		{"halfulp: shape.csv: processes 1 and 2 have" + have, "stats shape.csv"},
+		{"halfulp: shape.csv: processes 1 and 2 have" + have, "gen vandermonde --nodes shape.csv"},
+		{"halfulp: sparse.mtx: process 1 has" + have, "spmv sparse.mtx x.csv --out E.mtx"},
+		{"halfulp: number.csv: process 2 has" + have, "inv number.csv --grid 1x3 --out E.mtx"},
+		{"halfulp: process 1: none.csv: no such file or directory\n", "sum none.csv"},
+	} {
+		out, err := mpitest.Output(t, 3, "./apart.sh", strings.Fields(x.command)...)
+		var exit *exec.ExitError
+		if out != x.want || errors.As(err, &exit) != strings.Contains(x.want, "halfulp") || exit != nil && exit.ExitCode() != 1 {
+			t.Errorf("%s: %v, %q, want %q", x.command, err, out, x.want)
+		}
+	}
+	if left, err := filepath.Glob("*/*E.mtx*"); err != nil || left != nil {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
 }

@@ -40,6 +40,7 @@ func TestScripts(t *testing.T) {
 			"numacc":    writing(numAcc),
 			"summation": writing(summationSet),
 			"ratsum":    rationalSum,
+			"unended":   unended,
 			"status":    clitest.Status,
 			"nofiles":   clitest.NoFiles,
 		},
@@ -58,6 +59,14 @@ func writing(generate func(n int) (string, error)) func(ts *testscript.TestScrip
 		ts.Check(err)
 		ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o666))
 	}
+}
+
+// unended is the script command "unended FILE": it takes the last line feed off a file.
+func unended(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("want a file")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.TrimSuffix(ts.ReadFile(args[0]), "\n")), 0o666))
 }
 
 // numAcc returns the data of the NIST StRD sets NumAcc1 to NumAcc4, of which the

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/expansion"
@@ -144,13 +145,16 @@ func (c *solveGJCmd) remedy(x *halfulp.Matrix, k *halfulp.Condition) string {
 
 // exactResiduals finds the largest entries of the residual and of the right-hand sides.
 func (j *job) exactResiduals(a, b, x *halfulp.Matrix) error {
-	r := halfulp.NewMatrix(halfulp.Float64, b.Rows(), b.Cols())
+	r := halfulp.NewMatrix(residualFormat, b.Rows(), b.Cols())
 	opt := &halfulp.Options{Threads: int(j.how.Threads), Context: j.env.Ctx}
 	if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(-1), a, x, halfulp.Float(1), b, r, opt); err != nil {
 		return err
 	}
 	return j.residuals("B - A X", r, "B", b)
 }
+
+// residualFormat is that of residuals: none but an exact solution has 0.
+var residualFormat = halfulp.MP(53)
 
 // residualStats are the largest entries of a residual and of the right-hand sides.
 type residualStats struct {
@@ -160,7 +164,7 @@ type residualStats struct {
 
 // residuals prints them, or keeps them for the object of --stats=json.
 func (j *job) residuals(what string, r *halfulp.Matrix, sides string, b *halfulp.Matrix) error {
-	s := &residualStats{fmt.Sprintf("%.3g", largest(r)), fmt.Sprintf("%.3g", largest(b))}
+	s := &residualStats{largest(r), largest(b)}
 	if j.how.Stats == jsonStats {
 		j.residual = s
 		return nil
@@ -182,13 +186,21 @@ func countNaN(m *halfulp.Matrix) (n int64) {
 	return n
 }
 
-// largest returns the largest magnitude of an entry, NaN if there is one.
-func largest(m *halfulp.Matrix) float64 {
-	x := 0.0
+// largest returns the largest magnitude of an entry to three digits, that of NaN if there is one.
+func largest(m *halfulp.Matrix) string {
+	x := new(big.Float)
 	for i := range m.Rows() {
 		for k := range m.Cols() {
-			x = math.Max(x, math.Abs(m.Float64(i, k)))
+			if m.At(i, k).IsNaN() {
+				return "NaN"
+			}
+			if v := m.Big(i, k); v.Abs(v).Cmp(x) > 0 {
+				x = v
+			}
 		}
 	}
-	return x
+	if x.IsInf() {
+		return "+Inf"
+	}
+	return x.Text('g', 3)
 }

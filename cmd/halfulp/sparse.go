@@ -535,7 +535,7 @@ func (j *job) rnsCG(c *rnsChoice, a *matrixmarket.Sparse, b, x0 *halfulp.Vector,
 
 // exactResidual finds the largest entries of b - A x, each rounded once, and of b.
 func (j *job) exactResidual(a *matrixmarket.Sparse, b, x *halfulp.Vector) error {
-	r := halfulp.NewVector(halfulp.Float64, a.Rows)
+	r := halfulp.NewVector(residualFormat, a.Rows)
 	if _, err := j.exactSpMV(a, x, b, r, nil); err != nil {
 		return err
 	}

@@ -47,7 +47,8 @@ func TestStatisticsInJSON(t *testing.T) {
 	}
 }
 
-// fillNumbers sets every floating-point number within v to x, and pointers and slices to one element.
+// fillNumbers sets every floating-point number within v to x, and pointers and slices to one
+// element.
 func fillNumbers(v reflect.Value, x float64) {
 	switch v.Kind() {
 	case reflect.Float64, reflect.Float32:

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -94,6 +95,9 @@ func read[T any](j *job, name string, in halfulp.InputFormat, from func(string, 
 	}
 	z, err := from(name, j.env.Stdin, opt)
 	j.finish()
+	if j.grid == nil {
+		err = team.same(opt, name, z, err)
+	}
 	j.reading += time.Since(start)
 	j.table = j.table || !*opt.NoTable
 	if *opt.Note != "" && err == nil && !j.print.Quiet {
@@ -129,6 +133,11 @@ func (j *job) warnInput(name string, stats halfulp.InputStats, f halfulp.Format)
 	if j.print.Quiet {
 		return
 	}
+	j.warnUnended(name, stats.Unended)
+	if j.command != "convert" && stats.Bits > f.Bits() {
+		fmt.Fprintf(j.env.Stderr, "halfulp: warning: %s: integers or hexadecimal numbers of up to %d bits are rounded to %v, as all operands are\n",
+			shown(name), stats.Bits, f)
+	}
 	for _, c := range []struct {
 		halfulp.Losses
 		what, became string
@@ -150,6 +159,17 @@ func (j *job) warnInput(name string, stats halfulp.InputStats, f halfulp.Format)
 	}
 }
 
+// warnUnended says, once for each file, that its last line has no end, 0 if it has one. A single
+// line on standard input is taken for one that was written so.
+func (j *job) warnUnended(name string, line int) {
+	file, _ := files.Split(name)
+	if line == 0 || name == files.Stdio && line == 1 || slices.Contains(j.unended, file) {
+		return
+	}
+	j.unended = append(j.unended, file)
+	fmt.Fprintf(j.env.Stderr, "halfulp: warning: %s:%d: no line feed ends the last line: if the file was cut off, its last number may be, too\n", shown(file), line)
+}
+
 // writeFile writes z to the output file or standard output.
 func (j *job) writeFile(z *halfulp.Matrix) error {
 	opt := files.WriteOptions{Digits: int(j.print.Digits), Threads: int(j.how.Threads), Context: j.env.Ctx, Flat: j.flat, As: j.print.as()}
@@ -159,31 +179,47 @@ func (j *job) writeFile(z *halfulp.Matrix) error {
 		defer j.finish()
 	}
 	if j.grid != nil && z.Place() == halfulp.Device(j.how.Device) {
-		return j.written(func() error { return gridfiles.Write(j.grid, j.print.target(), j.env.Stdout, z, opt) })
+		return j.written(func(last func() error) error {
+			opt.Last = last
+			return gridfiles.Write(j.grid, j.print.target(), j.env.Stdout, z, opt)
+		})
 	}
-	return j.writing(func() error { return files.WriteMatrix(j.print.target(), j.env.Stdout, z, opt) })
+	return j.writing(func(last func() error) error {
+		opt.Last = last
+		return files.WriteMatrix(j.print.target(), j.env.Stdout, z, opt)
+	})
 }
 
-// writing calls a function that writes the result, in the first process.
-func (j *job) writing(write func() error) error {
-	return j.written(func() error {
+// writing calls a function that writes the result, in the first process. The function calls last
+// when all is written and no file has its name yet.
+func (j *job) writing(write func(last func() error) error) error {
+	return j.written(func(last func() error) error {
 		if !team.first() {
-			return nil
+			return last()
 		}
-		return write()
+		asked := false
+		err := write(func() error {
+			asked = true
+			return last()
+		})
+		if !asked { // the others wait
+			err = team.decide(j.env.Ctx, err)
+		}
+		return err
 	})
 }
 
 // written calls a function that writes the result, in all processes, and shows the statistics then.
-// No result comes from files to which a flag of tables does not apply.
-func (j *job) written(write func() error) error {
+// The function calls last in all of them, as in writing. No result comes from files to which a flag
+// of tables does not apply.
+func (j *job) written(write func(last func() error) error) error {
 	if j.in != nil && !j.table {
 		if flag := j.in.tableFlag(); flag != "" {
 			return cli.Misuse("%s is for tables of numbers: no operand is one", flag)
 		}
 	}
 	start := time.Now()
-	if err := write(); err != nil || !team.first() {
+	if err := write(func() error { return team.decide(j.env.Ctx, nil) }); err != nil || !team.first() {
 		return err
 	}
 	return j.showStats(time.Since(start))
@@ -191,11 +227,14 @@ func (j *job) written(write func() error) error {
 
 // writeText writes text there.
 func (j *job) writeText(text string) error {
-	return j.writing(func() error {
-		return files.Write(j.print.target(), j.env.Stdout, func(w io.Writer) error {
-			_, err := io.WriteString(w, text)
-			return err
-		})
+	return j.writing(func(last func() error) error { return j.textThen(text, last) })
+}
+
+// textThen writes text there and calls last before the file gets its name.
+func (j *job) textThen(text string, last func() error) error {
+	return files.WriteThen(j.print.target(), j.env.Stdout, last, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
 	})
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
@@ -75,6 +76,9 @@ func (c *verifyCmd) Run(env *cli.Environment) error {
 	}
 	j.report(&j.solver.Stats)
 	largest := shortMeasure(v.Largest, 3)
+	if v.Largest == math.MaxFloat64 {
+		largest = "more than " + largest
+	}
 	unit := "ulps"
 	switch {
 	case largest == "1" && v.Largest < 1: // faithful, as counted

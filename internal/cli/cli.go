@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -47,6 +48,9 @@ type Program struct {
 	// Grammar returns commands and flags anew: a pointer to a structure that package kong
 	// understands, whose commands have methods Run(*Environment) error.
 	Grammar func() any
+	// Said, if not nil, reports whether another process tells of what made this one fail, so that
+	// this one prints nothing.
+	Said func(err error) bool
 }
 
 // Environment is what a command works in.
@@ -56,11 +60,20 @@ type Environment struct {
 	Stdout, Stderr io.Writer
 }
 
-// Run runs the program and returns its exit status. Every error is one line on
-// stderr that begins "halfulp: ", or with --json an object with the members error and status.
+// Run runs the program until a signal cancels it, and returns its exit status. Every error is one
+// line on stderr that begins "halfulp: ", or with --json an object with the members error and
+// status.
 func (p Program) Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	ctx, stop := withSignals(context.Background())
+	ctx, stop := WithSignals(context.Background(), nil)
 	defer stop()
+	return p.RunContext(ctx, args, stdin, stdout, stderr)
+}
+
+// RunContext is Run until ctx ends.
+func (p Program) RunContext(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if stdout == io.Writer(os.Stdout) && stdoutClosed() {
+		stdout = closedOutput{}
+	}
 	done := make(chan error, 1)
 	go func() { done <- p.runCommand(args, &Environment{ctx, stdin, stdout, stderr}) }()
 	var err error
@@ -76,6 +89,9 @@ func (p Program) Run(args []string, stdin io.Reader, stdout, stderr io.Writer) i
 		}
 	}
 	status, text := outcome(err, context.Cause(ctx))
+	if status != ExitOK && status < ExitSignal && p.Said != nil && p.Said(errors.Join(err, context.Cause(ctx))) {
+		return status
+	}
 	return tell(stderr, args, status, text)
 }
 
@@ -94,6 +110,13 @@ func tell(stderr io.Writer, args []string, status int, text string) int {
 		fmt.Fprintf(stderr, "halfulp: %s\n", text)
 	}
 	return status
+}
+
+// closedOutput is a standard output that was closed before the program began.
+type closedOutput struct{}
+
+func (closedOutput) Write([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "write", Path: os.Stdout.Name(), Err: fs.ErrClosed}
 }
 
 // wantsJSON reports whether --json is among the arguments, however wrong the others are.
@@ -124,7 +147,8 @@ func outcome(err, cause error) (status int, text string) {
 func (p Program) runCommand(args []string, env *Environment) (err error) {
 	// Kong ends --help and --version through its exit function.
 	type exited struct{}
-	help := &parserOutput{Writer: env.Stdout}
+	out := &checkedOutput{Writer: env.Stdout}
+	env.Stdout = out
 	defer func() {
 		if r := recover(); r != nil {
 			if _, ok := r.(exited); !ok {
@@ -132,8 +156,8 @@ func (p Program) runCommand(args []string, env *Environment) (err error) {
 			}
 			err = nil
 		}
-		if help.err != nil {
-			err = help.err
+		if err == nil {
+			err = out.err
 		}
 		var output *fs.PathError
 		if errors.As(err, &output) && output.Path == os.Stdout.Name() {
@@ -143,7 +167,7 @@ func (p Program) runCommand(args []string, env *Environment) (err error) {
 	parser, err := kong.New(onlyCommand(p.Grammar(), args),
 		kong.Name(p.Name),
 		kong.Description(p.Description),
-		kong.Writers(help, env.Stderr),
+		kong.Writers(out, env.Stderr),
 		kong.Exit(func(int) { panic(exited{}) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.ExplicitGroups(p.Groups),
@@ -163,7 +187,9 @@ func (p Program) runCommand(args []string, env *Environment) (err error) {
 	}
 	parsed, err := parser.Parse(args)
 	for joined := args; err != nil; {
-		if joined = joinNegative(joined, err); joined == nil {
+		if other := joinNegative(joined, err); other != nil {
+			joined = other
+		} else if joined = endWithNegative(joined, err); joined == nil {
 			break
 		}
 		parsed, err = parser.Parse(joined)
@@ -177,13 +203,13 @@ func (p Program) runCommand(args []string, env *Environment) (err error) {
 	return parsed.Run(env)
 }
 
-// parserOutput is where package kong writes help and the version, which it goes on after errors of.
-type parserOutput struct {
+// checkedOutput is a writer that keeps its first error: package kong goes on after one.
+type checkedOutput struct {
 	io.Writer
 	err error
 }
 
-func (w *parserOutput) Write(p []byte) (int, error) {
+func (w *checkedOutput) Write(p []byte) (int, error) {
 	n, err := w.Writer.Write(p)
 	if w.err == nil {
 		w.err = err
@@ -251,20 +277,60 @@ func joinNegative(args []string, err error) []string {
 	return nil
 }
 
+// endWithNegative moves the first argument that is a negative number, and all arguments after it
+// that are neither flags nor values of flags, to the end after "--", in their order: package kong
+// took the number for a flag. It returns nil if that is not the error.
+func endWithNegative(args []string, err error) []string {
+	var parse *kong.ParseError
+	if !errors.As(err, &parse) || parse.Context == nil || !negative.MatchString(err.Error()) {
+		return nil
+	}
+	valued := map[string]bool{} // flags that take the next argument
+	for _, f := range parse.Context.Flags() {
+		if b, ok := f.Target.Interface().(interface{ IsBool() bool }); f.IsBool() || f.IsCounter() || ok && b.IsBool() {
+			continue
+		}
+		valued["--"+f.Name] = true
+		if f.Short != 0 {
+			valued["-"+string(f.Short)] = true
+		}
+	}
+	var before, after []string
+	for i := 0; i < len(args); i++ {
+		switch a := args[i]; {
+		case a == "--" && len(after) > 0:
+			return slices.Concat(before, []string{"--"}, after, args[i+1:])
+		case a == "--":
+			return nil
+		case valued[a] && i+1 < len(args):
+			before = append(before, a, args[i+1])
+			i++
+		case negativeNumber.MatchString(a) || len(after) > 0 && (a == files.Stdio || !strings.HasPrefix(a, "-")):
+			after = append(after, a)
+		default:
+			before = append(before, a)
+		}
+	}
+	if len(after) == 0 {
+		return nil
+	}
+	return slices.Concat(before, []string{"--"}, after)
+}
+
 var (
-	negativeValue = regexp.MustCompile(`(--[a-z-]+): expected \w+ value but got "(-[0-9.][^"]*)" \(short flag\)`)
+	negativeNumber = regexp.MustCompile(`^-([0-9.]|inf|Inf|INF)`)
+	negativeValue  = regexp.MustCompile(`(--[a-z-]+): expected \w+ value but got "(-[0-9.][^"]*)" \(short flag\)`)
 
 	notWhole = regexp.MustCompile(`expected a valid \d+ bit u?int but got ("[^"]*")`)
 	valued   = regexp.MustCompile(`(--[a-z-]+): expected \w+ value but got "(-[^"]*)" \(short flag\); perhaps try .*`)
 	missing  = regexp.MustCompile(`(--[a-z-]+): expected \w+ value but got "EOL" \(<EOL>\)`)
-	negative = regexp.MustCompile(`^unknown flag (-[0-9.][^ ,]*).*`)
+	negative = regexp.MustCompile(`^unknown flag -[0-9.iI]`)
 )
 
 func (e parserError) Error() string {
 	text := notWhole.ReplaceAllString(e.error.Error(), "$1 is not a whole number in range")
 	text = valued.ReplaceAllString(text, "$1: $2 is taken for a flag: write $1=$2")
-	text = missing.ReplaceAllString(text, "$1: a value is missing")
-	return negative.ReplaceAllString(text, "$1 is taken for a flag: negative numbers go to the end, after --")
+	return missing.ReplaceAllString(text, "$1: a value is missing")
 }
 
 func (e parserError) Unwrap() error { return e.error }
@@ -300,28 +366,52 @@ func (e signalError) Error() string {
 	return "terminated"
 }
 
-// withSignals returns a context that SIGHUP, SIGINT and SIGTERM cancel. A second signal
-// ends the process at once. SIGHUP stays ignored where it is from the start, as under
-// nohup.
-func withSignals(parent context.Context) (ctx context.Context, stop func()) {
+// WithSignals returns a context that SIGHUP, SIGINT and SIGTERM cancel. A second signal removes
+// temporary files, calls last unless it is nil, and ends the process, all within grace. SIGHUP
+// stays ignored where it is from the start, as under nohup.
+func WithSignals(parent context.Context, last func()) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
-	signals := make(chan os.Signal, 1)
+	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(signals, syscall.SIGHUP)
 	}
+	over := make(chan struct{})
 	go func() {
 		select {
 		case s := <-signals:
-			signal.Stop(signals)
 			cancel(signalError{s.(syscall.Signal)})
-		case <-ctx.Done():
+		case <-over:
+			return
+		}
+		select {
+		case s := <-signals:
+			endAtOnce(s.(syscall.Signal), last)
+		case <-over:
 		}
 	}()
-	return ctx, func() {
+	return ctx, sync.OnceFunc(func() {
 		signal.Stop(signals)
+		close(over)
 		cancel(nil)
+	})
+}
+
+// endAtOnce ends the process. A file system that does not answer delays that by grace at most.
+func endAtOnce(s syscall.Signal, last func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		files.RemoveTemporaries()
+		if last != nil {
+			last()
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(grace):
 	}
+	os.Exit(ExitSignal + int(s))
 }
 
 // VersionCmd is the command that prints the version.

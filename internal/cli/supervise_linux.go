@@ -25,34 +25,31 @@ const supervisor = "HALFULP_SUPERVISOR"
 // pipe to its parent, to which the Go runtime and libraries of other languages write.
 const errorFile = 3
 
-// runtimeOutput keeps descriptor 2 open in a supervised process.
-var runtimeOutput *os.File
-
 // Supervised runs the program in a child process if the system may refuse memory: where it has a
 // limit for the process (ulimit -v or -d) or for all (vm.overcommit_memory), and where --memory may
 // ask for more than there is. A Go program that is refused memory ends with a trace and exit status
 // 2, which nothing in its own process can prevent. Here the trace becomes one line, and the status
-// [ExitFailed]. Not ok where memory is not refused, and in the child.
+// [ExitFailed]. Where memory is not refused, and in the child, the run has not ended: it begins,
+// with the standard error that is returned.
 //
 // The child is a process group of its own, so that a terminal's signals come here alone, from where
 // all are passed on. A group that is not the terminal's foreground may not read from it: what reads
 // from a terminal runs without a supervisor.
-func Supervised(args []string) (status int, ok bool) {
+func Supervised(args []string) (stderr *os.File, status int, ended bool) {
 	if os.Getenv(supervisor) == strconv.Itoa(os.Getppid()) {
 		os.Unsetenv(supervisor)
 		unix.CloseOnExec(errorFile)
-		runtimeOutput, os.Stderr = os.Stderr, os.NewFile(errorFile, os.Stderr.Name())
-		return 0, false
+		return os.NewFile(errorFile, os.Stderr.Name()), 0, false
 	}
 	limit := limitInWords()
 	asked := slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--memory") })
 	fromTerminal := slices.Contains(args, "-") || slices.Contains(args, os.Stdin.Name())
 	if limit == "" && !asked && !overcommitted() || fromTerminal && isTerminal(os.Stdin) {
-		return 0, false
+		return os.Stderr, 0, false
 	}
 	r, w, err := os.Pipe()
 	if err != nil {
-		return 0, false
+		return os.Stderr, 0, false
 	}
 	defer r.Close()
 	cmd := exec.Command("/proc/self/exe")
@@ -70,7 +67,7 @@ func Supervised(args []string) (status int, ok bool) {
 	w.Close()
 	if err != nil {
 		signal.Reset()
-		return 0, false
+		return os.Stderr, 0, false
 	}
 	go passOn(signals, cmd.Process.Pid)
 	trace := make(chan []byte)
@@ -83,16 +80,16 @@ func Supervised(args []string) (status int, ok bool) {
 	text := <-trace
 	state := cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if refused(string(text)) && (state.Signaled() || state.ExitStatus() == ExitMisuse) {
-		return tell(os.Stderr, args, ExitFailed, notEnough(limit)), true
+		return os.Stderr, tell(os.Stderr, args, ExitFailed, notEnough(limit)), true
 	}
 	_, _ = os.Stderr.Write(text)
 	if state.Signaled() { // end in the same way
 		signal.Reset(state.Signal())
 		_ = syscall.Kill(os.Getpid(), state.Signal())
 		time.Sleep(time.Second)
-		return ExitSignal + int(state.Signal()), true
+		return os.Stderr, ExitSignal + int(state.Signal()), true
 	}
-	return state.ExitStatus(), true
+	return os.Stderr, state.ExitStatus(), true
 }
 
 // passOn sends signals to a process, and stops with it.

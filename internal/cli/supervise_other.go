@@ -2,5 +2,7 @@
 
 package cli
 
+import "os"
+
 // Supervised runs nothing here: see supervise_linux.go.
-func Supervised([]string) (status int, ok bool) { return 0, false }
+func Supervised([]string) (stderr *os.File, status int, ended bool) { return os.Stderr, 0, false }

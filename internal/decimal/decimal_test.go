@@ -384,7 +384,7 @@ func TestSpecials(t *testing.T) {
 			"1e9223372036854775808": "inf", "-1e18446744073709551617": "-inf", "1e-99999999999999999999999": "0",
 			"1e1152921504606846976": "inf", "-1e-1152921504606846977": "-0", "1e922337203685477581": "inf",
 			"0x1p9223372036854775808": "inf", "-0x1p18446744073709551616": "-inf", "0x1p-99999999999999999999999": "0",
-			"0x.0001p9223372036854775807": "inf", "0e99999999999999999999999": "0", "1e+00000000000000000000000001": "10",
+			"0x.0001p9223372036854775807": "inf", "0e99999999999999999999999": "0", "10e-00000000000000000000000001": "1",
 			"0." + strings.Repeat("0", 5000) + "1e9223372036854775808": "inf",
 			strings.Repeat("9", 5000) + "e-9223372036854775809":        "0",
 			"1" + strings.Repeat("0", 200000) + "e-200000":             "1",
@@ -619,6 +619,7 @@ func TestSum(t *testing.T) {
 	}
 	for _, c := range []struct{ in, want string }{
 		{"-0 -0.0", "-0"}, {"-0 0", "0"}, {"inf 1", "inf"}, {"inf -inf", "nan"}, {"-inf -inf", "-inf"}, {"nan inf", "nan"},
+		{"9007199254740992 1", "9007199254740993"}, {"10 2000 -30.00", "1980"}, {"10 1e1", "2e1"}, {"5 -5", "0"},
 	} {
 		var toks [][]byte
 		for _, s := range strings.Fields(c.in) {
@@ -650,8 +651,17 @@ func TestExtent(t *testing.T) {
 		{"1.23456789012345678", num.Float64, "mp:125"},
 		{"1.000000000000000000000000000", num.Float64, "f64"},
 		{"000000000000000000000000000012", num.Float64, "f64"},
-		{"123456789", num.Float32, "f32"},
-		{"1234567891", num.Float32, "mp:99"},
+		{"1.23456789", num.Float32, "f32"},
+		{"1.234567891", num.Float32, "mp:99"},
+		// Integers are kept, whatever their digits.
+		{"9007199254740992 -9007199254740994", num.Float64, "f64"}, {"9007199254740993", num.Float64, "mp:54"},
+		{"-9007199254740993.", num.Float64, "mp:54"}, {"9007199254740993.00", num.Float64, "mp:54"}, {"0x20000000000001", num.Float64, "mp:54"},
+		{"9.007199254740993e15", num.Float64, "mp:54"}, {"18014398509481990", num.Float64, "mp:54"}, {"1.801439850948199e16", num.Float64, "f64"},
+		{"1152921504606846976 100000000000000000000000000000000000000000000", num.Float64, "mp:103"}, {"1152921504606846976", num.Float64, "f64"},
+		{"1" + strings.Repeat("0", 22), num.Float64, "f64"}, {"1" + strings.Repeat("0", 23), num.Float64, "mp:54"}, {"1" + strings.Repeat("0", 309), num.Float64, "mp:718"},
+		{"16777217", num.Float32, "mp:25"}, {"1" + strings.Repeat("0", 39), num.Float32, "mp:91"}, {"1025", mp(10), "mp:11"}, {"1025", num.DDouble, "dd"},
+		{"9007199254740993 0.1", num.Float64, "mp:118"}, {"9007199254740993 0.1", num.DDouble, "dd"}, {"9007199254740993 0x1p-3", num.Float64, "mp:54"},
+		{"1.5D+02 5.6-304 -1.25+300", num.Float64, "f64"}, {"5.6-324", num.Float64, "mp:117"},
 		{"0x1.00000000000001", num.Float64, "mp:57"},
 		{"0x1.0000000000001", num.Float64, "f64"},
 		{"1e400", num.Float64, "mp:117"}, {"1e-330", num.DDouble, "mp:170"}, {"inf nan 0", num.Float64, "f64"},
@@ -697,10 +707,104 @@ func TestExtent(t *testing.T) {
 		p, want int
 	}{
 		{"1x", 53, 53}, {"-0x1.8p9", 53, 53}, {"0x1.000000000000001p9", 53, 61}, {"0.123", 53, 53}, {"0.12345678901234567", 53, 58},
-		{"0.123456789012345678", 53, 125}, {"0.123", 5, 11}, {"0.1234", 5, 79},
+		{"0.123456789012345678", 53, 125}, {"0.123", 5, 11}, {"0.1234", 5, 79}, {"9007199254740993", 53, 54},
 	} {
 		if got := Prec([]byte(c.tok), c.p); got != c.want {
 			t.Errorf("%s for %d bits: %d, want %d", c.tok, c.p, got, c.want)
+		}
+	}
+}
+
+// TestIntegers reads integers into the format that is chosen for them, which holds them, and
+// integers that are written in the ways of other programs as the numbers of Float64 that they are.
+func TestIntegers(t *testing.T) {
+	const seed = 12
+	r := rand.New(rand.NewPCG(seed, 0))
+	for k := range 4000 {
+		n := new(big.Int).Lsh(big.NewInt(r.Int64N(1<<uint(1+r.IntN(62)))), uint(r.IntN(90)*(k&1)))
+		n.Add(n, big.NewInt(int64(r.IntN(3)-1)))
+		tok := n.String() + []string{"", ".", ".000", "0", "e0"}[r.IntN(5)]
+		want, _ := new(big.Rat).SetString(strings.TrimSuffix(tok, "."))
+		f := []num.Format{num.Float32, num.Float64, num.DDouble, mp(10)}[r.IntN(4)]
+		var e Extent
+		if err := e.Add([]byte(tok), false); err != nil {
+			t.Fatal(err)
+		}
+		g, _ := e.Choose(f)
+		a := num.New(g, 1)
+		if _, err := NewParser(g).Set(a, 0, []byte(tok)); err != nil {
+			t.Fatal(err)
+		}
+		if got := ratOf(a.Value(0, make([]uint64, num.MaxValueWords))); got.Cmp(want) != 0 {
+			t.Fatalf("%s for %v in %v is %v", tok, f, g, got)
+		}
+		x := math.Trunc(math.Ldexp(1+r.Float64(), r.IntN(70)))
+		array := num.New(num.Float64, 1)
+		array.F64[0][0] = x
+		for _, tok := range []string{
+			string(NewPrinter(num.Float64).Append(nil, array, 0, Shortest)), strconv.FormatFloat(x, 'e', -1, 64),
+			strconv.FormatFloat(x, 'e', 16, 64), strconv.FormatFloat(x, 'f', 2, 64),
+		} {
+			var e Extent
+			if err := e.Add([]byte(tok), false); err != nil {
+				t.Fatal(err)
+			}
+			if g, _ := e.Choose(num.Float64); g != num.Float64 {
+				t.Fatalf("%v written as %s is read as %v", x, tok, g)
+			}
+		}
+	}
+	for x, want := range map[float64]string{
+		1 << 53: "9007199254740992", 1 << 60: "1.152921504606847e+18", 1e20: "100000000000000000000", -(1<<54 + 8): "-1.801439850948199e+16", 1e15: "1000000000000000",
+	} {
+		array := num.New(num.Float64, 1)
+		array.F64[0][0] = x
+		if got := string(NewPrinter(num.Float64).Append(nil, array, 0, Shortest)); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// TestBareExponents reads what Fortran writes where an exponent has three digits.
+func TestBareExponents(t *testing.T) {
+	for _, f := range formats {
+		for tok, same := range map[string]string{
+			"5.6-304": "5.6e-304", "-.25+300": "-.25e300", "1.-100": "1e-100", "1.5-002": "0.015", "1.5D+02": "150", "1.5Q-2": "0.015",
+			"1.23456789012345678901234567890-101": "1.23456789012345678901234567890e-101",
+		} {
+			a, b := num.New(f, 1), num.New(f, 1)
+			p := NewParser(f)
+			if _, err := p.Set(a, 0, []byte(tok)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.Set(b, 0, []byte(same)); err != nil {
+				t.Fatal(err)
+			}
+			if !a.SameBits(0, b, 0) {
+				t.Errorf("%v: %s is %s, want %s", f, tok, show(a, 0), show(b, 0))
+			}
+		}
+	}
+	if z, err := Sum([][]byte{[]byte("2.5-100"), []byte("1.5-100")}); err != nil || string(z) != "40e-101" {
+		t.Errorf("%s, %v", z, err)
+	}
+	// Dates, differences and the like are no numbers.
+	for _, tok := range []string{"2026-11", "2026-304", "1.5-30", "1.5-3040", "1.5-", "1.5+30a", "1.5--30", "1.5-3.4", "-304", ".-304", "0x1.8-304"} {
+		var e Extent
+		if err := e.Add([]byte(tok), false); (err == nil) != (tok == "-304") {
+			t.Errorf("%s: %v", tok, err)
+		}
+	}
+}
+
+func TestExactBits(t *testing.T) {
+	for tok, want := range map[string]int{
+		"-1": 1, "0.375": 2, "1e30": 70, "0": 0, "-0.0": 0, "9007199254740993": 54, "1.5D+1": 4, "2.5q-1": 1, "0x1.8p900": 2, "1.25+001": 5,
+		"0.1": -1, "1e99999": -1, "inf": -1, "nan": -1, "x": -1, "1e-5": -1,
+	} {
+		n, ok := ExactBits([]byte(tok), 10000)
+		if ok != (want >= 0) || ok && n != want {
+			t.Errorf("%s: %d, %v, want %d", tok, n, ok, want)
 		}
 	}
 }
@@ -790,6 +894,7 @@ func TestChooseRounds(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"1", "-0.1e-5", "0x1.8p+3", "inf", "nan", "1e99999999999999999999", "0." + strings.Repeat("0", 50) + "7d4", "9007199254740993", "1e600000000", "0x1p18446744073709551616", "3e-324",
+		"5.6-304", "-1.5D+02", "2026-11", "18014398509481990", "1152921504606847000.0",
 		"100000000000000011102230246251565404236316680908203125" + strings.Repeat("0", 800) + "1e-854"} {
 		f.Add([]byte(s))
 	}

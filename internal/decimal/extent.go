@@ -12,8 +12,12 @@ import (
 // Extent tells what the numbers of a text need: how many digits, and how wide a
 // range.
 type Extent struct {
-	Digits int // most significant decimal digits, zeros at either end left out
-	Bits   int // most significant bits of a hexadecimal number
+	// Most significant digits of a decimal that is no integer, zeros at either end left out.
+	Digits int
+	// Most significant bits of an integer written in full, or of a hexadecimal number.
+	Bits int
+	// Whether some decimal is an integer written in full.
+	Integers bool
 	// Whether the range of a format, F32 to QD, takes from some number what no
 	// precision saves: see lostIn.
 	lost [num.MP]bool
@@ -32,8 +36,13 @@ func (e *Extent) Add(tok []byte, whole bool) error {
 	if t.class != num.Finite {
 		return nil
 	}
-	if t.hex {
-		e.addHex(&t)
+	switch {
+	case t.hex:
+		e.addBits(t.exp+int64(bits.TrailingZeros8(hexDigit(t.sig[len(t.sig)-1]))), hexBits(&t))
+		return nil
+	case t.integral():
+		e.Integers = true
+		e.addBits(integerBits(&t))
 		return nil
 	}
 	e.Digits = max(e.Digits, t.n)
@@ -45,15 +54,65 @@ func (e *Extent) Add(tok []byte, whole bool) error {
 	return nil
 }
 
-func (e *Extent) addHex(t *text) {
-	n := hexBits(t)
+// addBits extends e by an odd integer of n bits times 2^low.
+func (e *Extent) addBits(low int64, n int) {
 	e.Bits = max(e.Bits, n)
-	low := t.exp + int64(bits.TrailingZeros8(hexDigit(t.sig[len(t.sig)-1])))
 	top := low + int64(n)
+	if top <= 128 && low >= -149 { // every format has the range
+		return
+	}
 	for k := range num.MP {
 		_, highest, lowest := rangeOf(fixed[k])
 		e.lost[k] = e.lost[k] || top > highest || low < lowest
 	}
+}
+
+// integerBits returns low and n for D 10^exp, exp >= 0, an odd integer of n bits times 2^low.
+func integerBits(t *text) (low int64, n int) {
+	if int64(t.n)+t.exp <= 19 {
+		d := smallInteger(t) * pow10[t.exp]
+		z := bits.TrailingZeros64(d)
+		return int64(z), bits.Len64(d) - z
+	}
+	d := integer(t)
+	if t.exp > 0 {
+		d.Mul(d, new(big.Int).Exp(big.NewInt(5), big.NewInt(t.exp), nil))
+	}
+	z := d.TrailingZeroBits()
+	return t.exp + int64(z), d.BitLen() - int(z)
+}
+
+// smallInteger returns the integer of at most 19 digits.
+func smallInteger(t *text) (d uint64) {
+	for _, c := range t.sig {
+		if c != '.' {
+			d = d*10 + uint64(c-'0')
+		}
+	}
+	return d
+}
+
+// ExactBits returns how many significant bits the number tok takes. It is not ok for text that is
+// no number, for numbers that no binary number equals, and for those of more than limit digits or
+// decimal exponents beyond it.
+func ExactBits(tok []byte, limit int) (n int, ok bool) {
+	t, err := scan(tok)
+	switch {
+	case err != nil || t.class > num.Finite:
+		return 0, false
+	case t.class == num.Zero:
+		return 0, true
+	case t.hex:
+		return hexBits(&t), true
+	case t.n > limit || t.exp > int64(limit) || -t.exp > int64(limit):
+		return 0, false
+	case t.exp >= 0:
+		_, n = integerBits(&t)
+		return n, true
+	}
+	d, rest := integer(&t), new(big.Int)
+	d.QuoRem(d, new(big.Int).Exp(big.NewInt(5), big.NewInt(-t.exp), nil), rest)
+	return d.BitLen() - int(d.TrailingZeroBits()), rest.Sign() == 0
 }
 
 // fixed are the formats of the kinds below num.MP.
@@ -117,7 +176,7 @@ func offGrid(t *text, lowest int64) (have int, off bool) {
 
 // Merge extends e by f.
 func (e *Extent) Merge(f Extent) {
-	e.Digits, e.Bits = max(e.Digits, f.Digits), max(e.Bits, f.Bits)
+	e.Digits, e.Bits, e.Integers = max(e.Digits, f.Digits), max(e.Bits, f.Bits), e.Integers || f.Integers
 	for k, l := range f.lost {
 		e.lost[k] = e.lost[k] || l
 	}
@@ -125,25 +184,25 @@ func (e *Extent) Merge(f Extent) {
 
 // Values returns what Merge makes the maxima of, and ExtentOf is the reverse.
 func (e Extent) Values() []int64 {
-	list := []int64{int64(e.Digits), int64(e.Bits)}
+	list := []int64{int64(e.Digits), int64(e.Bits), b2i(e.Integers)}
 	for _, l := range e.lost {
-		x := int64(0)
-		if l {
-			x = 1
-		}
-		list = append(list, x)
+		list = append(list, b2i(l))
 	}
 	return list
 }
 
 // ExtentOf returns the extent with those values.
 func ExtentOf(values []int64) Extent {
-	e := Extent{Digits: int(values[0]), Bits: int(values[1])}
+	e := Extent{Digits: int(values[0]), Bits: int(values[1]), Integers: values[2] > 0}
 	for k := range e.lost {
-		e.lost[k] = values[2+k] > 0
+		e.lost[k] = values[3+k] > 0
 	}
 	return e
 }
+
+// Longest returns the digits of the longest decimal that is no integer, 1 if all decimals are, and
+// 0 if there are none.
+func (e Extent) Longest() int { return max(e.Digits, int(b2i(e.Integers))) }
 
 // hexBits returns the bits from the first to the last that is set.
 func hexBits(t *text) int {
@@ -159,8 +218,8 @@ func hexBits(t *text) int {
 }
 
 // Prec returns the precision that holds decimals of that many digits as they
-// are meant, ceil(digits log2 10) + 1, or the bits of the longest hexadecimal
-// number if that is more.
+// are meant, ceil(digits log2 10) + 1, or the bits of the longest integer or
+// hexadecimal number if that is more.
 func (e Extent) Prec() int {
 	p := e.Bits
 	if e.Digits > 0 {
@@ -180,9 +239,9 @@ func HeldDigits(f num.Format) int {
 // of the decimal only within 2^-guardBits of an ulp of a tie, or so.
 const guardBits = 64
 
-// Choose returns f if it holds the numbers of e: no decimal has more than
-// HeldDigits(f) digits, no hexadecimal number more bits than f, and none loses by
-// the range of f (lostIn). Else it returns the MP format that holds them, with
+// Choose returns f if it holds the numbers of e: no integer or hexadecimal number
+// has more bits than f, no other decimal more than HeldDigits(f) digits, and none
+// loses by the range of f (lostIn). Else it returns the MP format that holds them, with
 // guardBits more than decimals need and than f has, as far as MP goes, or ok = false
 // if no MP holds them.
 func (e Extent) Choose(f num.Format) (g num.Format, ok bool) {
@@ -206,8 +265,8 @@ func IsZero(tok []byte) bool {
 }
 
 // Prec returns the precision to round the number tok to for use beside numbers of p
-// bits: p or, if that is more, what holds tok, with guardBits more if it is a decimal
-// of more digits than p bits hold; p for text that is no number.
+// bits: p or, if that is more, what holds tok, with guardBits more if it is a decimal,
+// no integer, of more digits than p bits hold; p for text that is no number.
 func Prec(tok []byte, p int) int {
 	var e Extent
 	if e.Add(tok, false) != nil {

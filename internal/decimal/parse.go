@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"unsafe"
 
@@ -124,12 +125,7 @@ func (p *Parser) setSmall(a *num.Array, i int, t *text) bool {
 	if t.n > 19 || t.exp < -27 || int64(t.n)+t.exp > 19 {
 		return false
 	}
-	var d uint64
-	for _, c := range t.sig {
-		if c != '.' {
-			d = d*10 + uint64(c-'0')
-		}
-	}
+	d := smallInteger(t)
 	var exp int64
 	if t.exp >= 0 {
 		d *= pow10[t.exp]
@@ -185,6 +181,9 @@ func (p *Parser) setFloat(a *num.Array, i int, tok []byte, t *text) bool {
 		return false
 	}
 	p.bytes = append(p.bytes[:0], tok...)
+	if t.bare {
+		p.bytes = slices.Insert(p.bytes, bytes.LastIndexAny(p.bytes, "+-"), 'e')
+	}
 	for k, c := range p.bytes {
 		if c > '9' {
 			p.bytes[k] = 'e'

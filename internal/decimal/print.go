@@ -69,7 +69,22 @@ func (p *Printer) Append(dst []byte, a *num.Array, i int, style Style) []byte {
 	case r.Class == num.Zero:
 		return append(dst, '0')
 	}
-	return layout(dst, p.digits, p.decimal(a, i, r, style), style == Shortest)
+	point := p.decimal(a, i, r, style)
+	return layout(dst, p.digits, point, style == Shortest && p.holds(point))
+}
+
+// holds reports whether the shortest decimal 0.digits 10^point with zeros after its digits is an
+// integer of the format. Then it equals the number, and reads back as that integer.
+func (p *Printer) holds(point int64) bool {
+	n := int64(len(p.digits))
+	if point <= n || float64(point)*log2Ten <= float64(p.f.Bits()) {
+		return true
+	}
+	if point > plainHigh {
+		return false
+	}
+	_, width := integerBits(&text{class: num.Finite, sig: p.digits, n: len(p.digits), exp: point - n})
+	return width <= p.f.Bits()
 }
 
 // decimal sets p.digits for number i of a, r finite. The number is 0.digits 10^point.
@@ -105,17 +120,18 @@ func (p *Printer) floatDigits(x float64, size, n int) (point int64) {
 }
 
 // Decimals from 10^-6 up to below 10^21 are written without an exponent, as in
-// ECMAScript, unless that would show digits that were not asked for.
+// ECMAScript, unless that would show digits that were not asked for or zeros that
+// the number does not have: an integer that is written in full is exact.
 const (
 	plainLow  = -5
 	plainHigh = 21
 )
 
-// layout writes 0.digits 10^point.
-func layout(dst, digits []byte, point int64, shortest bool) []byte {
+// layout writes 0.digits 10^point. padded allows zeros between the digits and the point.
+func layout(dst, digits []byte, point int64, padded bool) []byte {
 	n := int64(len(digits))
 	switch {
-	case point < plainLow || point > plainHigh || !shortest && point > n:
+	case point < plainLow || point > plainHigh || !padded && point > n:
 		dst = append(dst, digits[0])
 		if n > 1 {
 			dst = append(dst, '.')

@@ -70,11 +70,22 @@ type text struct {
 	exp   int64
 	field int64 // exponent as written, without the point's share
 	whole bool  // neither a point nor an exponent is written
+	bare  bool  // the exponent has no letter
+}
+
+// integral reports whether a decimal is an integer that is written in full: its last digit other
+// than 0 stands for units, or only zeros follow it, without an exponent. Shortest decimals and
+// those of enough digits that stand for a number of a binary format equal that number if they are
+// integers written so. Others, as 1.152921504606847e18, need not.
+func (t *text) integral() bool {
+	return t.class == num.Finite && !t.hex && (t.exp == 0 || t.exp > 0 && t.field == 0)
 }
 
 // scan splits a number into its parts. It accepts decimal and hexadecimal
 // (0x1.8p+3) floating-point numbers and integers with an optional sign, the
-// exponent letters e, d and q of either case, and inf, infinity and nan.
+// exponent letters e, d and q of either case, and inf, infinity and nan. Fortran
+// writes exponents of three digits without a letter, 5.6-304: they are accepted
+// behind a point, so that 2026-11 is no number.
 func scan(tok []byte) (text, error) {
 	var t text
 	b := tok
@@ -115,13 +126,20 @@ func scan(tok []byte) (text, error) {
 	}
 	t.whole = point < 0
 	if i < len(b) {
+		rest := b[i+1:]
 		switch b[i] | 0x20 {
 		case 'e', 'd', 'q':
+		case '+', '-':
+			const signAndDigits = 4
+			if rest = b[i:]; point < 0 || len(rest) != signAndDigits {
+				return t, syntax(tok)
+			}
+			t.bare = true
 		default:
 			return t, syntax(tok)
 		}
 		var ok bool
-		if t.field, ok = exponent(b[i+1:]); !ok {
+		if t.field, ok = exponent(rest); !ok {
 			return t, syntax(tok)
 		}
 		t.whole = false

@@ -1,6 +1,7 @@
 package decimal
 
 import (
+	"bytes"
 	"errors"
 	"math/big"
 	"strconv"
@@ -15,12 +16,14 @@ const maxSpread = 1 << 17
 var ErrSpread = errors.New("exponents too far apart to add exactly")
 
 // Sum returns the exact sum of numbers as text that a Parser reads: IEEE 754's
-// on infinities and NaN, -0 only if every number is -0.
+// on infinities and NaN, -0 only if every number is -0. The sum of integers written
+// in full is written in full.
 func Sum(toks [][]byte) ([]byte, error) {
 	terms := make([]text, len(toks))
 	var low2, low10, high2, high10 int64 // least and greatest exponents of 2 and 10
 	some, allNegative, class := false, true, num.Zero
 	clamped := false // some exponent is not the one written
+	integers := true
 	neg := [2]bool{}
 	for i, tok := range toks {
 		t, err := scan(tok)
@@ -36,6 +39,7 @@ func Sum(toks [][]byte) ([]byte, error) {
 		if t.class != num.Finite {
 			continue
 		}
+		integers = integers && t.integral()
 		clamped = clamped || t.field == maxExponent || t.field == -maxExponent
 		e2, e10 := t.exp, t.exp
 		if t.hex {
@@ -95,11 +99,14 @@ func Sum(toks [][]byte) ([]byte, error) {
 		exp = low2
 	}
 	z := sum.Append(nil, 10)
+	if integers { // exp >= 0
+		return append(z, bytes.Repeat([]byte{'0'}, int(exp))...), nil
+	}
 	z = append(z, 'e')
 	return strconv.AppendInt(z, exp, 10), nil
 }
 
-func b2i(b bool) int {
+func b2i(b bool) int64 {
 	if b {
 		return 1
 	}

@@ -10,7 +10,7 @@ import (
 // first, so that each part begins with the sum of those before it.
 func PrefixSums(w Work, x num.Vec, z *num.Array, count func(num.Flags)) error {
 	parts := (x.N + chunk - 1) / chunk
-	before := make([]Acc, max(1, parts)) // the sums before each part; of the part until they are added
+	before := make([]Acc, parts) // the sum before each part; at first of one part
 	if parts > 1 {
 		err := par.For(w.Context, w.Threads, parts-1, func(_, i int) {
 			before[i+1].add(Sum, x, x, i*chunk, (i+1)*chunk)

@@ -3,16 +3,16 @@ package direct
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"sync/atomic"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // Parts that run at once have the sums of one that runs alone, also behind infinities.
 func TestPrefixSums(t *testing.T) {
-	r := rand.New(rand.NewPCG(31, 3))
+	r := testseed.Rand(t, 31, 3)
 	const n = 3*chunk + 5
 	for _, special := range []int{n, chunk + 7} {
 		x := num.New(num.Float64, 2*n)

@@ -205,6 +205,7 @@ func compareGemv(t *testing.T, trials, rows, cols int, formats, results []num.Fo
 	t.Helper()
 	r := testseed.Rand(t, 3, 3)
 	work := Work{Context: t.Context(), Threads: 1 + r.IntN(3)}
+	var ordinary, slow int64 // rows
 	for trial := range testlength.Trials(trials) {
 		fm, fx, fz := formats[r.IntN(len(formats))], formats[r.IntN(len(formats))], results[r.IntN(len(results))]
 		if r.IntN(2) == 0 {
@@ -256,9 +257,14 @@ func compareGemv(t *testing.T, trials, rows, cols int, formats, results []num.Fo
 				t.Fatalf("trial %d: %v matrix %d x %d, RS %d, %v vector, %v result, family %d: row %d differs", trial, fm, m, n, mat.RS, fx, fz, family, i)
 			}
 		}
-		if family == 0 && exact > 2 {
-			t.Errorf("trial %d: %v matrix, %v vector, %v result: %d of %d rows took the exact sum", trial, fm, fx, fz, exact, m)
+		if family == 0 {
+			ordinary, slow = ordinary+int64(m), slow+exact
 		}
+	}
+	// Sums of few short numbers can be numbers of the format, or lie halfway between two, which
+	// only the exact sum tells: in a few rows of hundreds.
+	if slow > ordinary/4 {
+		t.Errorf("%d of %d ordinary rows took the exact sum", slow, ordinary)
 	}
 }
 

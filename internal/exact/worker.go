@@ -185,8 +185,14 @@ func (w *directWorker) entry(i, j int) {
 	}
 	x, y := p.vectors(i, j)
 	r := w.acc.Entry(p.c.Arr.Format, p.alpha.real, x, y, p.beta.real, old)
-	if r.Class == num.Zero && x.N < p.a.Cols { // its sign depends on all addends
-		r = w.acc.Entry(p.c.Arr.Format, p.alpha.real, p.a.Row(i), p.b.Row(j), p.beta.real, old)
+	if r.Class == num.Zero && x.N < p.a.Cols {
+		// Its sign depends on all addends. It is + unless they all are -0, which the first one
+		// refutes mostly.
+		if p.alpha.real.Class == num.Finite && !p.negativeZero(i, j) {
+			r.Neg = false
+		} else {
+			r = w.acc.Entry(p.c.Arr.Format, p.alpha.real, p.a.Row(i), p.b.Row(j), p.beta.real, old)
+		}
 	}
 	fl := p.c.Arr.Set(p.c.At(i, j), r)
 	if fl&num.Overflow != 0 {

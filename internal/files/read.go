@@ -60,11 +60,8 @@ func ReadMatrix(name string, stdin io.Reader, opt ReadOptions) (*halfulp.Matrix,
 			opt.file = in.file
 			return parse(k, name, text, opt)
 		}
-		if opt.part == "" && in.isMatrixMarket() {
-			if opt.NoTable != nil {
-				*opt.NoTable = true
-			}
-			return matrixmarket.ReadAt(in.file, in.size, shown(name), opt.matrixMarket())
+		if m, ok, err := in.readInBlocks(opt); ok {
+			return m, err
 		}
 		text, err := in.readAll(opt)
 		if err != nil {
@@ -137,15 +134,36 @@ func (in *input) begin(ctx context.Context) error {
 	return nil
 }
 
-// isMatrixMarket reports whether this is a large Matrix Market file that is not packed.
-func (in *input) isMatrixMarket() bool {
-	if in.file == nil || in.size < largeFile {
-		return false
+// readInBlocks reads a large file of text that is not packed, a Matrix Market file or a table, of
+// which it holds as little in memory as it can; not ok for others.
+func (in *input) readInBlocks(opt ReadOptions) (m *halfulp.Matrix, ok bool, err error) {
+	if in.file == nil || in.size < min(largeFile, opt.MemoryLimit/4) || opt.part != "" {
+		return nil, false, nil
 	}
-	head := make([]byte, len(matrixmarket.Banner))
-	_, err := in.file.ReadAt(head, 0)
-	return err == nil && KindOf("", head) == MatrixMarket
+	head := make([]byte, min(in.size, headSize))
+	if n, _ := in.file.ReadAt(head, 0); n < len(head) { // which others tell
+		return nil, false, nil
+	}
+	rows := false
+	switch k := KindOf(in.name, head); {
+	case KindOf("", head) == MatrixMarket:
+		m, err = matrixmarket.ReadAt(in.file, in.size, shown(in.name), opt.matrixMarket())
+	case k == tableText && !isUTF16(head) && !isPacked(in.name) && !bytes.HasPrefix(head, []byte(gzipMagic)):
+		rows = true
+		if m, ok, err = table.ReadAt(in.file, in.size, shown(in.name), opt.table()); !ok {
+			return nil, false, nil
+		}
+	default:
+		return nil, false, nil
+	}
+	if opt.NoTable != nil {
+		*opt.NoTable = !rows
+	}
+	return m, true, err
 }
+
+// headSize is how many bytes of a file say what it is.
+const headSize = 1 << 10
 
 // Split splits what to read of a file from the file's name: FILE.npz:L is the matrix L, and
 // FILE.csv:2,price are columns of a table. A file whose name has a colon is one.
@@ -305,6 +323,13 @@ func (opt ReadOptions) numpy() npy.Options {
 	return npy.Options{In: opt.In, Stats: opt.Stats, Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Flat: opt.Flat, File: opt.file, Member: opt.part}
 }
 
+func (opt ReadOptions) table() table.Options {
+	return table.Options{
+		In: opt.In, Stats: opt.Stats, Dialect: opt.Dialect, Note: opt.Note,
+		Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Progress: opt.Progress,
+	}
+}
+
 // shown is how messages call a file.
 func shown(name string) string {
 	switch name {
@@ -340,10 +365,7 @@ func parse(k Kind, name string, text []byte, opt ReadOptions) (*halfulp.Matrix, 
 	if opt.part != "" {
 		opt.Dialect.Columns = strings.Split(opt.part, ",")
 	}
-	return table.Parse(text, shown(name), table.Options{
-		In: opt.In, Stats: opt.Stats, Dialect: opt.Dialect, Note: opt.Note,
-		Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Progress: opt.Progress,
-	})
+	return table.Parse(text, shown(name), opt.table())
 }
 
 var errUTF16 = errors.New("the text is UTF-16, of two bytes a character: save it as UTF-8, or convert it: iconv -f UTF-16 -t UTF-8")

@@ -7,19 +7,15 @@ import (
 
 // inode is what the system notes of a file besides its size and time of change, which programs may
 // set.
-type inode struct {
-	changed syscall.Timespec
-	links   uint64
-}
+type inode struct{ *syscall.Stat_t }
 
 func inodeOf(i fs.FileInfo) inode {
-	s, ok := i.Sys().(*syscall.Stat_t)
-	if !ok {
-		return inode{}
-	}
-	return inode{s.Ctim, uint64(s.Nlink)}
+	s, _ := i.Sys().(*syscall.Stat_t)
+	return inode{s}
 }
 
 // same compares the times at which inodes changed. A file that another one replaces under its name
 // loses a link and keeps its content.
-func (a inode) same(b inode) bool { return a.links != b.links || a.changed == b.changed }
+func (a inode) same(b inode) bool {
+	return a.Stat_t == nil || b.Stat_t == nil || a.Nlink != b.Nlink || a.Ctim == b.Ctim
+}

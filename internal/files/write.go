@@ -31,6 +31,9 @@ type WriteOptions struct {
 	Progress func(done float64) // as in matrixmarket.Options
 	Flat     bool               // NumPy's files have one dimension for a matrix of one column
 	As       string             // a name that chooses the file format in place of the file's
+	// Last, if not nil, is called once, when everything is written and before a file gets its name.
+	// After an error of it no file does.
+	Last func() error
 }
 
 // WriteMatrix writes m to the file called name, or to stdout for "-". The name chooses the file
@@ -63,7 +66,11 @@ func WriteMatrices(all []NamedMatrix, stdout io.Writer, opt WriteOptions) error 
 		return err
 	}
 	var others error // errors of the others name their own files
-	err := Write(name, stdout, func(w io.Writer) error {
+	last := opt.Last
+	if len(all) > 1 {
+		last = nil // the last matrix has it
+	}
+	err := WriteThen(name, stdout, last, func(w io.Writer) error {
 		if err := writeMatrix(w, as, m, opt); err != nil || len(all) == 1 {
 			return err
 		}
@@ -87,7 +94,7 @@ func IsArchive(name string) bool { return KindByName(name) == NumPyZip }
 // WriteArchive writes several arrays to the .npz file called name, as WriteMatrix writes one.
 func WriteArchive(name string, stdout io.Writer, all []npy.Array, opt WriteOptions) error {
 	opt = opt.Filled()
-	return Write(name, stdout, func(w io.Writer) error {
+	return WriteThen(name, stdout, opt.Last, func(w io.Writer) error {
 		return npy.WriteZip(w, all, func(w io.Writer, a npy.Array) error { return writeParts(w, a, opt) })
 	})
 }
@@ -170,13 +177,25 @@ func CheckMatrixName(name string, formats ...halfulp.Format) error {
 // name when write has returned without error, in place of an older one, or not at
 // all.
 func Write(name string, stdout io.Writer, write func(w io.Writer) error) error {
+	return WriteThen(name, stdout, nil, write)
+}
+
+// WriteThen is Write that calls a function, unless it is nil, when everything is written and before
+// the file appears: not at all after an error of it.
+func WriteThen(name string, stdout io.Writer, last func() error, write func(w io.Writer) error) error {
+	if last == nil {
+		last = func() error { return nil }
+	}
 	if name == Stdio {
 		const shown = "standard output"
 		w := bufio.NewWriterSize(stdout, 1<<16)
 		if err := write(w); err != nil {
 			return placed(shown, err)
 		}
-		return Named(shown, w.Flush())
+		if err := w.Flush(); err != nil {
+			return withName(shown, err)
+		}
+		return last()
 	}
 	f, err := NewDraft(name)
 	if err != nil {
@@ -201,6 +220,9 @@ func Write(name string, stdout io.Writer, write func(w io.Writer) error) error {
 	}
 	if err := w.Flush(); err != nil {
 		return withName(name, err)
+	}
+	if err := last(); err != nil {
+		return err
 	}
 	return Named(name, f.Commit())
 }

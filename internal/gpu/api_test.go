@@ -566,3 +566,34 @@ func TestMethodResidue(t *testing.T) {
 		}
 	})
 }
+
+// TestTraceReference sums diagonals of matrices that live on a device, and on several in parts.
+func TestTraceReference(t *testing.T) {
+	devs, _ := gputest.Linked(t, 3)
+	defer mem.Substitute(devs...)()
+	for _, f := range []Format{Float64, DD, MP(150)} {
+		a := Random(f, 9, 11, 20, 5)
+		for _, name := range []Device{"cuda:0", "cuda:0-2"} {
+			d, err := a.On(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range [][4]int{{0, 9, 0, 9}, {0, 9, 2, 11}, {3, 9, 1, 7}, {2, 2, 5, 5}} {
+				for _, transposed := range []bool{false, true} {
+					x, y := a.Slice(s[0], s[1], s[2], s[3]), d.Slice(s[0], s[1], s[2], s[3])
+					if transposed {
+						x, y = x.T(), y.T()
+					}
+					want, _, err := Trace(x, MP(90), nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if z, _, err := Trace(y, MP(90), nil); err != nil || !z.Same(want) {
+						t.Errorf("%v, %s, %v: %v, %v, want %v", f, name, s, z, err, want)
+					}
+				}
+			}
+			d.Free()
+		}
+	}
+}

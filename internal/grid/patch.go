@@ -38,6 +38,14 @@ func lanesOf(a *num.Array) (list []lane) {
 	return list
 }
 
+// Memory returns the slices of an array of the host as bytes.
+func Memory(a *num.Array) (list [][]byte) {
+	for _, l := range lanesOf(a) {
+		list = append(list, l.bytes)
+	}
+	return list
+}
+
 // raw is the memory of a slice.
 func raw[T any](x []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(*new(T))))

@@ -363,6 +363,8 @@ func TestMarket(t *testing.T) {
 		"integers":    array + "integer general\n91 1\n" + integers.String(),
 		"large":       array + "integer symmetric\n2 2\n1\n123456789012345678901234567890\n-7\n",
 		"hex":         array + "real general\n2 2\n0x1.8p+3\n-0x1.123456789abcdef01p-3\n1.5D+3\ninf\n",
+		"wide":        array + "integer general\n91 1\n" + strings.Replace(integers.String(), "-999\n", "9007199254740993\n", 1),
+		"wide, mixed": array + "real general\n3 1\n0.5\n1\n-9007199254740993.0",
 		"losses":      array + "real general\n% halfulp format f32\n5 2\n1\n2\n3\n1e-70\n1e70\n5\n1e-71\n-1e71\n1\n1e72\n",
 		"coordinate":  "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 1\n3 2 5\n",
 		"empty":       array + "real general\n0 5\n",
@@ -376,6 +378,7 @@ func TestMarket(t *testing.T) {
 		"truncated":      array + "real general\n7 14\n" + numbers.String(),
 		"too many":       array + "real general\n7 12\n" + numbers.String(),
 		"too many named": array + "real general\n% halfulp format f64\n7 12\n" + several.String(),
+		"full symmetric": array + "real symmetric\n9 9\n" + strings.Join(list[:81], "\n"),
 		"far too few":    array + "real general\n70 130\n1\n2\n",
 		"nothing":        array + "real general\n3 3\n",
 		"no sizes":       array + "real general\n",
@@ -614,6 +617,48 @@ func TestElsewhere(t *testing.T) {
 	})
 	if want := filepath.Join(dir, "nix") + ": no such file or directory"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestCopies has processes that find copies of a file, which are read, and such that differ in one
+// entry far from the places that are compared of one file.
+func TestCopies(t *testing.T) {
+	dir := t.TempDir()
+	h := halfulp.Random(halfulp.Float64, 200, 200, 0, 1)
+	other := h.Clone()
+	const row, col = 22, 95
+	x := h.Float64(row, col)
+	other.SetFloat64(row, col, math.Float64frombits(math.Float64bits(x)^1))
+	for _, name := range []string{"a.npy", "a.mtx"} {
+		for sub, m := range map[string]*halfulp.Matrix{"0": h, "1": h, "2": other} {
+			if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := files.WriteMatrix(filepath.Join(dir, sub, name), nil, m, files.WriteOptions{Digits: 17}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		read := func(g *grid.Grid, sub string) (*halfulp.Matrix, error) {
+			return newReading(g, filepath.Join(dir, sub, name), files.ReadOptions{}, 5000).read(nil)
+		}
+		onGrid(t, [2]int{1, 3}, func(g *grid.Grid) error {
+			m, err := read(g, []string{"0", "1", "0"}[g.Transport().Rank()])
+			if err == nil && !home(t, g, m).Same(h) {
+				err = fmt.Errorf("%s: another matrix", name)
+			}
+			return err
+		})
+		got := failing(t, [2]int{2, 2}, func(g *grid.Grid) error {
+			sub := []string{"0", "2", "1", "2"}[g.Transport().Rank()]
+			_, err := read(g, sub)
+			if err != nil {
+				err = errors.New(strings.ReplaceAll(err.Error(), filepath.Join(dir, sub), "DIR"))
+			}
+			return err
+		})
+		if want := "DIR/" + name + ": processes 1 and 3 have another file of this name than process 0"; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

@@ -69,9 +69,8 @@ func (r *reading) market() (*halfulp.Matrix, error) {
 		if err := r.agree(err); err != nil {
 			return err
 		}
-		add(&losses.ToInf, stats.ToInf)
-		add(&losses.ToZero, stats.ToZero)
-		losses.Digits = stats.Digits
+		lines.Add(&losses, stats)
+		losses.Digits, losses.Bits = stats.Digits, stats.Bits
 		if err := e.Put(r.ctx, o, all, mine); err != nil || o.Below == 0 {
 			return err
 		}
@@ -85,15 +84,8 @@ func (r *reading) market() (*halfulp.Matrix, error) {
 	if r.opt.NoTable != nil {
 		*r.opt.NoTable = true
 	}
+	losses.Unended = r.unended
 	return m, r.lost(losses)
-}
-
-// add adds losses of later lines.
-func add(sum *halfulp.Losses, more halfulp.Losses) {
-	if sum.Count == 0 {
-		sum.Line = more.Line
-	}
-	sum.Count += more.Count
 }
 
 // rounds calls f for the text that this process reads in each round, and the entries that every
@@ -130,6 +122,9 @@ func (r *reading) rounds(a market.Array, f func(t *market.Text, all []grid.Range
 			line += int(own[1])
 		}
 		if want, me := a.Entries(), all[r.Rank()]; entries > want {
+			if a.Below() > 0 {
+				return lines.ErrWhole // of which the error says how many there are
+			}
 			if me.Lo <= want && want < me.Hi {
 				err = a.TooMany(t, want-me.Lo)
 			}
@@ -141,6 +136,10 @@ func (r *reading) rounds(a market.Array, f func(t *market.Text, all []grid.Range
 	}
 	if entries < a.Entries() {
 		return a.Truncated(last, entries)
+	}
+	r.unended = 0
+	if !r.ended {
+		r.unended = last
 	}
 	return nil
 }

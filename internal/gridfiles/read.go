@@ -39,6 +39,10 @@ type reading struct {
 	watch  *files.Watch
 	size   int64
 	head   []byte
+	// of a text: whether a line feed ends it, and else its last line
+	ended   bool
+	unended int
+	copies  bool // the processes need not have one file, but copies of it
 }
 
 // headSize is how many bytes of a file say what it is.
@@ -97,14 +101,12 @@ func (r *reading) open() (whole bool, err error) {
 	if err = r.agreeWhere(files.Named(name, err)); err != nil {
 		return false, err
 	}
-	switch p, err := r.other(r.size, r.head, sample, member); {
-	case err != nil:
+	if err := r.same(name, r.size, r.head, sample, member); err != nil {
 		return false, err
-	case p > 0:
-		return false, fmt.Errorf("%s: process %d has another file of this name than process 0", name, p)
 	}
-	r.name = name
-	return false, nil
+	list, err := r.others(identity(i), i.ModTime().UnixNano())
+	r.name, r.copies = name, len(list) > 0
+	return false, err
 }
 
 // samples and sampleSize say what of a file is compared, at equal distances: differences that a
@@ -123,6 +125,8 @@ func (r *reading) sample() (uint64, error) {
 			return 0, shorter(err)
 		}
 		_, _ = h.Write(b)
+		// The last sample is the end of the file.
+		r.ended = len(b) == 0 || b[len(b)-1] == '\n' || b[len(b)-1] == '\r'
 	}
 	return h.Sum64(), nil
 }
@@ -143,8 +147,14 @@ func (r *reading) parts() (*halfulp.Matrix, error) {
 	switch k := files.KindOf(r.name, r.head); {
 	case r.member != "" && k != files.NumPyZip: // columns of a table
 	case k == files.NumPy || k == files.NumPyZip:
+		if err := r.compare(); err != nil {
+			return nil, err
+		}
 		return r.numpy(k)
 	case k == files.MatrixMarket:
+		if err := r.compare(); err != nil {
+			return nil, err
+		}
 		return r.market()
 	}
 	return nil, lines.ErrWhole
@@ -187,7 +197,7 @@ func (r *reading) numpy(k files.Kind) (*halfulp.Matrix, error) {
 			return nil, err
 		}
 	}
-	if err := r.same(f, src.Rows, src.Cols, src.ByRows); err != nil {
+	if err := r.same(r.name, f, src.Rows, src.Cols, src.ByRows); err != nil {
 		return nil, err
 	}
 	e, m, err := r.newMatrix(f, src.Rows, src.Cols)
@@ -227,13 +237,32 @@ func (r *reading) numpy(k files.Kind) (*halfulp.Matrix, error) {
 	return m, r.lost(losses)
 }
 
-// same returns an error if processes found different things in the file.
-func (r *reading) same(what ...any) error {
-	p, err := r.other(what...)
-	if err == nil && p > 0 {
-		err = fmt.Errorf("%s: process %d has another file of this name than process 0", r.name, p)
+// compare compares the files of all processes: each reads all of its own where they need not be one
+// file. Parts of different files would make a matrix of neither.
+func (r *reading) compare() error {
+	if !r.copies {
+		return nil
 	}
-	return err
+	sum, err := r.checksum()
+	if err := r.agree(r.failed(err)); err != nil {
+		return err
+	}
+	return r.same(r.name, sum)
+}
+
+// checksum returns a hash of all of the file.
+func (r *reading) checksum() (uint64, error) {
+	buffers := make([][]byte, r.opt.Threads)
+	return checksum(r.ctx, r.opt.Threads, r.size, func(worker int, at, n int64) ([]byte, error) {
+		if buffers[worker] == nil {
+			buffers[worker] = make([]byte, min(checkedPiece, r.size))
+		}
+		b := buffers[worker][:n]
+		if n, err := r.file.ReadAt(b, at); n < len(b) {
+			return nil, shorter(err)
+		}
+		return b, nil
+	})
 }
 
 // newMatrix returns a matrix on the grid, if each process may have its part.
@@ -276,7 +305,7 @@ func (r *reading) lost(stats halfulp.InputStats) error {
 	}
 	*r.opt.Stats = halfulp.InputStats{
 		ToInf: halfulp.Losses{Count: counts[0], Line: int(lines[0] % noLine)}, ToZero: halfulp.Losses{Count: counts[1], Line: int(lines[1] % noLine)},
-		Digits: stats.Digits,
+		Digits: stats.Digits, Bits: stats.Bits, Unended: stats.Unended,
 	}
 	return nil
 }
@@ -304,11 +333,11 @@ func (r *reading) alone(stdin io.Reader) (*halfulp.Matrix, error) {
 	if err := r.agree(err); err != nil {
 		return nil, err
 	}
-	about, format := make([]int64, 9), make([]byte, 32) // what the others have to know
+	about, format := make([]int64, 11), make([]byte, 32) // what the others have to know
 	if r.first() {
 		copy(format, m.Format().String())
 		copy(about, []int64{int64(m.Rows()), int64(m.Cols()), one(flat), one(noTable), stats.ToInf.Count, int64(stats.ToInf.Line),
-			stats.ToZero.Count, int64(stats.ToZero.Line), int64(stats.Digits)})
+			stats.ToZero.Count, int64(stats.ToZero.Line), int64(stats.Digits), int64(stats.Bits), int64(stats.Unended)})
 	}
 	if err := r.Allreduce(r.ctx, mpi.Sum, about); err != nil {
 		return nil, err
@@ -333,7 +362,8 @@ func (r *reading) alone(stdin io.Reader) (*halfulp.Matrix, error) {
 	}
 	if r.opt.Stats != nil {
 		*r.opt.Stats = halfulp.InputStats{
-			ToInf: halfulp.Losses{Count: about[4], Line: int(about[5])}, ToZero: halfulp.Losses{Count: about[6], Line: int(about[7])}, Digits: int(about[8]),
+			ToInf: halfulp.Losses{Count: about[4], Line: int(about[5])}, ToZero: halfulp.Losses{Count: about[6], Line: int(about[7])},
+			Digits: int(about[8]), Bits: int(about[9]), Unended: int(about[10]),
 		}
 	}
 	o := grid.Order{Rows: rows, Cols: cols}

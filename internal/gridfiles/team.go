@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io/fs"
+	"strconv"
+	"strings"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/grid"
@@ -109,22 +111,71 @@ func (t team) any(x bool) (bool, error) {
 	return some[0] > 0, err
 }
 
-// other returns the first process that has something else than the first one, 0 if none does.
-func (t team) other(what ...any) (int, error) {
+// others returns the processes that have something else than the first one.
+func (t team) others(what ...any) (list []int, err error) {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%#v", what)
 	mine := make([]byte, 8)
 	binary.LittleEndian.PutUint64(mine, h.Sum64())
 	all := make([]byte, 8*t.Size())
 	if err := t.Allgather(t.ctx, mine, all, t.counts(8)); err != nil {
-		return 0, err
+		return nil, err
 	}
 	for p := range t.Size() {
 		if string(all[8*p:8*p+8]) != string(all[:8]) {
-			return p, nil
+			list = append(list, p)
 		}
 	}
-	return 0, nil
+	return list, nil
+}
+
+// same returns an error in all processes if some found something else in the file called name than
+// the first one did.
+func (t team) same(name string, what ...any) error {
+	list, err := t.others(what...)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	numbers := make([]string, len(list))
+	for i, p := range list {
+		numbers[i] = strconv.Itoa(p)
+	}
+	have := "process " + numbers[0] + " has"
+	if n := len(list) - 1; n > 0 {
+		have = "processes " + strings.Join(numbers[:n], ", ") + " and " + numbers[n] + " have"
+	}
+	return fmt.Errorf("%s: %s another file of this name than process 0", name, have)
+}
+
+// Agree returns an error in all processes if one of them calls it with one: the error of the first
+// that has one, with its number unless all have errors.
+func Agree(ctx context.Context, to grid.Transport, err error) error {
+	return team{Transport: to, ctx: ctx}.agreeWhere(err)
+}
+
+// Same returns an error in all processes, with the name of the file and the numbers of processes,
+// if some call it with other values than the first one. Values are compared by a hash of what %#v
+// prints of them.
+func Same(ctx context.Context, to grid.Transport, name string, what ...any) error {
+	return team{Transport: to, ctx: ctx}.same(name, what...)
+}
+
+// Decide returns nil in all processes, or an error in all of them. A process calls it when its part
+// of the result is complete, with an error if there is one. The result is an error as well if the
+// context of a process ends before all have come so far. Each process calls settle then, after
+// which the end of its context comes too late; a process for which settle fails has to leave the
+// others.
+func Decide(ctx context.Context, to grid.Transport, err error, settle func() error) error {
+	t := team{Transport: to, ctx: ctx}
+	if err := t.agree(err); err != nil {
+		return err
+	}
+	if err := settle(); err != nil {
+		return err
+	}
+	t.ctx = context.WithoutCancel(ctx)
+	_, err = t.any(false)
+	return err
 }
 
 // counts are the lengths of messages of n bytes from each process.

@@ -1,6 +1,7 @@
 package gridfiles
 
 import (
+	"errors"
 	"io"
 	"os"
 	"strings"
@@ -118,10 +119,26 @@ func (w *writing) draft(write func(to io.WriterAt) error) error {
 	if err := w.agree(w.named(err)); err != nil {
 		return err
 	}
+	if err := w.last(); err != nil {
+		return err
+	}
 	if w.first() {
 		err = d.Commit()
 	}
 	return w.agree(w.named(err))
+}
+
+// last is the function of the options that all processes call when everything is written.
+func (w *writing) last() error {
+	if w.opt.Last != nil {
+		return w.opt.Last()
+	}
+	return Decide(w.ctx, w.Transport, nil, func() error {
+		if err := w.ctx.Err(); err != nil {
+			return errors.Join(err, w.Leave())
+		}
+		return nil
+	})
 }
 
 // named is files.Named for errors but those of the context.
@@ -174,9 +191,23 @@ func (w *writing) alone(stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
+	asked := false
+	opt := w.opt
+	opt.Last = func() error {
+		asked = true
+		if err := w.agree(nil); err != nil {
+			return err
+		}
+		return w.last()
+	}
 	if w.first() {
 		m := num.Mat{Arr: all, RS: 1, CS: max(w.order.Rows, 1), Rows: w.order.Rows, Cols: w.order.Cols}
-		err = files.WriteMatrix(w.name, stdout, raw.NewMatrix(m).(*halfulp.Matrix), w.opt)
+		err = files.WriteMatrix(w.name, stdout, raw.NewMatrix(m).(*halfulp.Matrix), opt)
+		if !asked {
+			err = w.agree(err)
+		}
+	} else {
+		err = opt.Last()
 	}
 	return w.agree(err)
 }

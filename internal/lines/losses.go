@@ -45,6 +45,27 @@ func InputStats(pieces []Piece, losses []Losses) halfulp.InputStats {
 	return s
 }
 
+// Unended returns the number of the last line of a text that begins with the given line, unless a
+// line feed or carriage return ends it; then, and if there is no text, 0.
+func Unended(text []byte, line int) int {
+	if len(text) == 0 || text[len(text)-1] == '\n' || text[len(text)-1] == '\r' {
+		return 0
+	}
+	return line + bytes.Count(text, []byte{'\n'})
+}
+
+// Add adds to sum what later lines of the same text lost.
+func Add(sum *halfulp.InputStats, more halfulp.InputStats) {
+	add := func(sum *halfulp.Losses, more halfulp.Losses) {
+		if sum.Count == 0 {
+			sum.Line = more.Line
+		}
+		sum.Count += more.Count
+	}
+	add(&sum.ToInf, more.ToInf)
+	add(&sum.ToZero, more.ToZero)
+}
+
 func join(sum *halfulp.Losses, c counted, p *Piece) {
 	if c.n > 0 && sum.Count == 0 {
 		sum.Line = p.line(c.first)

@@ -30,6 +30,14 @@ func TestIsSpace(t *testing.T) {
 	}
 }
 
+func TestUnended(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "1": 3, "1\n": 0, "1\n2": 4, "1\r\n2 ": 4, "1\n2\r": 0, "1\n\n": 0} {
+		if got := Unended([]byte(text), 3); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}
+
 func TestInputStats(t *testing.T) {
 	pieces := []Piece{{0, []byte("1\n2\n"), 7, 2}, {1, []byte("3\n4\n5\n"), 9, 3}, {2, []byte("6\n7"), 12, 1}}
 	losses := make([]Losses, len(pieces))

@@ -4,12 +4,12 @@ import (
 	"encoding/binary"
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // x86 returns the long double of x86 nearest to x, with 6 bytes behind it.
@@ -158,7 +158,7 @@ func TestQuad(t *testing.T) {
 			}
 		}
 	}
-	r := rand.New(rand.NewPCG(1, 2))
+	r := testseed.Rand(t, 1, 2)
 	for range 3000 {
 		var numbers [][]byte
 		e := uint64(16383 - 300 + r.IntN(600))

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lines"
+	"github.com/halfulp/halfulp/internal/testseed"
 	"github.com/halfulp/halfulp/matrixmarket"
 )
 
@@ -103,7 +103,7 @@ func sparseFiles(t testing.TB, rows, cols int, entries []triple) map[string][]by
 
 // TestSparse reads files of sparse matrices in all formats, as dense matrices and as entries.
 func TestSparse(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 3))
+	r := testseed.Rand(t, 3, 3)
 	for _, shape := range [][2]int{{1, 1}, {4, 6}, {6, 3}, {40, 30}, {5, 7}, {0, 3}, {2, 0}} {
 		rows, cols := shape[0], shape[1]
 		var entries []triple

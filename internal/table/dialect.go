@@ -32,29 +32,32 @@ type Dialect struct {
 // Blank is the delimiter white space, as much of it as there is.
 const Blank = ' '
 
-// plain reports whether a text needs no dialect: rows of numbers apart by commas or white space.
-func (d *Dialect) plain(text []byte) bool {
-	if d.Delimiter != 0 || d.Comment != 0 || d.Skip != 0 || d.Header || len(d.Columns) > 0 || d.DecimalComma ||
-		bytes.IndexByte(text, '"') >= 0 || bytes.IndexByte(text, ';') >= 0 {
-		return false
-	}
-	fields := d.firstRow(text)
-	return len(fields) == 0 || !namesOnly(fields)
+// none reports whether a dialect asks for nothing.
+func (d *Dialect) none() bool {
+	return d.Delimiter == 0 && d.Comment == 0 && d.Skip == 0 && !d.Header && len(d.Columns) == 0 && !d.DecimalComma
 }
 
-// firstRow returns the fields of the first row of a text without quotes.
-func (d *Dialect) firstRow(text []byte) []string {
-	for len(text) > 0 {
-		line, rest, _ := bytes.Cut(text, []byte{'\n'})
-		text = rest
-		if k := bytes.IndexByte(line, '#'); k >= 0 {
-			line = line[:k]
+// plain reports whether a text needs no dialect: rows of numbers apart by commas or white space.
+func (d *Dialect) plain(text []byte) bool {
+	return d.none() && bytes.IndexByte(text, '"') < 0 && bytes.IndexByte(text, ';') < 0 && !namesFirst(text)
+}
+
+// namesFirst reports whether the first row of a text without quotes is names.
+func namesFirst(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		line, _, _ = bytes.Cut(line, []byte{'#'})
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
 		}
-		if len(bytes.TrimSpace(line)) > 0 {
-			return strings.FieldsFunc(string(line), func(c rune) bool { return c == ',' || c < utf8.RuneSelf && lines.IsSpace(byte(c)) })
+		some := false
+		for f := range bytes.FieldsFuncSeq(line, func(c rune) bool { return c == ',' || c < utf8.RuneSelf && lines.IsSpace(byte(c)) }) {
+			if some = isName(string(f)); !some {
+				break
+			}
 		}
+		return some
 	}
-	return nil
+	return false
 }
 
 // namesOnly reports whether fields are names: each has a letter first, or nothing, one has a
@@ -199,49 +202,31 @@ func (d Dialect) rewrite(text []byte, name string) (plain []byte, note string, e
 	}
 	plain = bytes.Repeat([]byte{'\n'}, skipped)
 	at := 1 // line that is written next
-	first := true
-	var columns []int
-	named := 0 // fields of the header that columns are named after, or 0
+	var l *layout
+	var header []string
+	headerLine := 0
 	err = d.rows(text, func(line int, fields []string) error {
-		if first {
-			first = false
-			names := d.Header || namesOnly(fields)
-			var byName bool
-			var err error
-			if columns, byName, err = d.columns(fields, names); err != nil {
-				return &rowError{line, err}
-			}
-			if byName {
-				named = len(fields)
-			}
-			row := strings.Join(fields, string(d.Delimiter))
-			switch {
-			case names && !d.Header:
-				note = fmt.Sprintf("the first row is taken for a header: %.60q", row)
-			case !names && slices.ContainsFunc(fields, isName):
-				note = fmt.Sprintf("the first row is taken for numbers: %.60q: --header, if they are names", row)
-			}
-			if names {
+		if l == nil {
+			if headerLine == 0 && (d.Header || namesOnly(fields)) {
+				header, headerLine = slices.Clone(fields), line
 				return nil
 			}
+			var err error
+			if l, err = d.layout(header, fields); err != nil {
+				if headerLine > 0 {
+					line = headerLine
+				}
+				return &rowError{line, err}
+			}
+			note = l.note
+		}
+		if err := l.check(fields); err != nil {
+			return &rowError{line, err}
 		}
 		for ; at < line; at++ {
 			plain = append(plain, '\n')
 		}
-		if columns == nil {
-			columns = make([]int, len(fields))
-			for i := range columns {
-				columns[i] = i
-			}
-		}
-		if len(d.Columns) == 0 && len(fields) != len(columns) {
-			return &rowError{line, ragged(lines.Count(len(fields), "field"), len(columns))}
-		}
-		if named > 0 && len(fields) != named {
-			// such as names of rows, which R writes and gives no name
-			return &rowError{line, fmt.Errorf("a row of %s under a header of %d, so names do not tell columns: choose them by number", lines.Count(len(fields), "field"), named)}
-		}
-		for i, c := range columns {
+		for i, c := range l.columns {
 			if c >= len(fields) {
 				return &rowError{line, fmt.Errorf("there is no column %d in a row of %s", c+1, lines.Count(len(fields), "field"))}
 			}
@@ -270,6 +255,98 @@ func (d Dialect) rewrite(text []byte, name string) (plain []byte, note string, e
 		plain = append(append(plain, line...), '\n')
 	}
 	return plain, note, nil
+}
+
+// rewriting returns about how many bytes rewrite takes for a text: the text, its copy, and the
+// fields of the longest line.
+func rewriting(text []byte) float64 {
+	const long, field = 1 << 16, 48 // a slice, places and a string for each field
+	most := 0.0
+	for line := range bytes.Lines(text) {
+		if len(line) < long {
+			continue
+		}
+		n := 1
+		for _, c := range []byte(",;\t |") {
+			n += bytes.Count(line, []byte{c})
+		}
+		most = max(most, float64(2*len(line)+field*n))
+	}
+	return float64(2*len(text)) + most
+}
+
+// layout is which fields of a row are read.
+type layout struct {
+	columns []int
+	width   int  // fields of every row; 0: of any number
+	named   bool // columns are chosen by names
+	header  int  // names in the header
+	rows    bool // the first field of a row is its name, for which the header has none
+	note    string
+}
+
+// layout finds out what the fields of the first row under a header mean; header is nil if there is
+// none. Where the header has one name less than the row has fields, as R writes it, the first
+// field is the row's name; and so it is where its name is empty.
+func (d *Dialect) layout(header, fields []string) (*layout, error) {
+	l := &layout{header: len(header)}
+	row := func(fields []string) string { return strings.Join(fields, string(d.Delimiter)) }
+	blank := func(f string) bool { return strings.TrimSpace(f) == "" }
+	if header == nil {
+		header = fields
+		if slices.ContainsFunc(fields, isName) {
+			l.note = fmt.Sprintf("the first row is taken for numbers: %.60q: --header, if they are names", row(fields))
+		}
+	} else {
+		l.rows = len(fields) == l.header+1 && !blank(fields[l.header])
+		if !d.Header {
+			l.note = fmt.Sprintf("the first row is taken for a header: %.60q", row(header))
+		}
+	}
+	first := 0 // field that the header names first
+	if l.rows {
+		first = 1
+	}
+	var err error
+	if l.columns, l.named, err = d.columns(header, l.header > 0, first); err != nil {
+		return nil, err
+	}
+	unnamed := l.rows || l.header > 1 && blank(header[0]) && !slices.ContainsFunc(header[1:], blank)
+	if len(d.Columns) == 0 {
+		l.width = len(fields)
+		from := 0
+		if unnamed {
+			from = 1
+		}
+		for k := from; k < l.width; k++ {
+			l.columns = append(l.columns, k)
+		}
+	}
+	if unnamed && (l.named && l.rows || len(d.Columns) == 0) {
+		if l.note != "" {
+			l.note += "; "
+		}
+		l.note += fmt.Sprintf("the first field of each row, for which the header has no name, is taken for the row's name: --columns 1-%d reads it, too", len(fields))
+	}
+	return l, nil
+}
+
+// check returns an error for a row of another number of fields than the first.
+func (l *layout) check(fields []string) error {
+	if l.width > 0 && len(fields) != l.width {
+		return ragged(lines.Count(len(fields), "field"), l.width)
+	}
+	if l.rows && strings.TrimSpace(fields[len(fields)-1]) == "" { // a delimiter that ends the row
+		return errField
+	}
+	want := l.header
+	if l.rows {
+		want++
+	}
+	if l.named && len(fields) != want {
+		return fmt.Errorf("a row of %s under a header of %d, so names do not tell columns: choose them by number", lines.Count(len(fields), "field"), l.header)
+	}
+	return nil
 }
 
 // number returns a field as a plain table has it: without a character that ends a number there.
@@ -312,8 +389,8 @@ func thousands(f string) bool {
 var ErrNoColumn = errors.New("the name of a column is empty")
 
 // columns returns which fields to read, nil for all, and whether one was found by its name: names
-// are those of the first row if it holds some.
-func (d *Dialect) columns(first []string, names bool) (all []int, byName bool, err error) {
+// are those of the first row if it holds some, of which the first is that of field from.
+func (d *Dialect) columns(first []string, names bool, from int) (all []int, byName bool, err error) {
 	for _, c := range d.Columns {
 		if c == "" {
 			return nil, false, ErrNoColumn
@@ -324,7 +401,7 @@ func (d *Dialect) columns(first []string, names bool) (all []int, byName bool, e
 				if slices.ContainsFunc(first[k+1:], called) {
 					return nil, false, fmt.Errorf("two columns are called %q: choose one by its number", c)
 				}
-				all, byName = append(all, k), true
+				all, byName = append(all, from+k), true
 				continue
 			}
 		}
@@ -332,19 +409,19 @@ func (d *Dialect) columns(first []string, names bool) (all []int, byName bool, e
 		if !ranged {
 			high = low
 		}
-		from, err1 := strconv.Atoi(low)
+		begin, err1 := strconv.Atoi(low)
 		to, err2 := strconv.Atoi(high)
-		if err1 != nil || err2 != nil || from < 1 || to < from || to > math.MaxInt32 {
+		if err1 != nil || err2 != nil || begin < 1 || to < begin || to > math.MaxInt32 {
 			what := "there is no header"
 			if names {
 				what = "the header has " + strings.Join(first, ", ")
 			}
 			return nil, false, fmt.Errorf("there is no column %q: %s", c, what)
 		}
-		if to > len(first) {
-			return nil, false, fmt.Errorf("there is no column %d in a row of %s", to, lines.Count(len(first), "field"))
+		if to > from+len(first) {
+			return nil, false, fmt.Errorf("there is no column %d in a row of %s", to, lines.Count(from+len(first), "field"))
 		}
-		for k := from; k <= to; k++ {
+		for k := begin; k <= to; k++ {
 			all = append(all, k-1)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/decimal"
@@ -36,101 +37,269 @@ type Options struct {
 // formatComment begins the comment that names the format of the numbers.
 const formatComment = "halfulp format "
 
-// piece is what the first pass over a piece of text finds.
-type piece struct {
-	rows   int64
-	width  int // numbers of every row
-	first  int // position of the first row
-	extent decimal.Extent
-	format *halfulp.Format // as a comment names it
-}
-
 // Parse reads a table. The numbers of a row are separated by commas if the row
 // has one, else by white space; every row has the same length.
 func Parse(text []byte, name string, o Options) (*halfulp.Matrix, error) {
+	return parse(text, name, o, partSize)
+}
+
+func parse(text []byte, name string, o Options, size int) (*halfulp.Matrix, error) {
+	unended := lines.Unended(text, 1)
 	text = lines.EndLines(bytes.TrimPrefix(text, []byte("\ufeff")), o.Threads)
+	named, err := octave(text)
+	if o.Dialect.Skip > 0 {
+		named = false
+	} else if err != nil {
+		return nil, &lines.Error{Name: name, Err: err}
+	}
+	held := len(text)
 	if !o.Dialect.plain(text) {
+		if need := rewriting(text); need > float64(o.MemoryLimit) {
+			return nil, &lines.Error{Name: name, Err: tooLarge("the table with its delimiters needs", need, o.MemoryLimit)}
+		}
 		plain, note, err := o.Dialect.rewrite(text, name)
 		if err != nil {
 			return nil, err
 		}
+		held += len(plain)
 		text = plain
 		if o.Note != nil && note != "" {
 			*o.Note = note
 		}
 	}
-	pieces := lines.Cut(text, 1, o.Threads)
-	found := make([]piece, len(pieces))
-	err := lines.Each(o.Context, name, o.Threads, pieces, func(p *lines.Piece) error {
-		return found[p.Index].measure(p.Text)
+	c := cutter{size: size, line: 1}
+	parts, _ := c.cut(text, true)
+	r := &reading{Options: o, name: name, held: held, octave: named, blocks: func(f func([]part, float64) error) error {
+		return f(parts, 1)
+	}}
+	return r.read(&unended)
+}
+
+// reading is the state of both passes over a text, of which blocks calls f for all parts, in order.
+type reading struct {
+	Options
+	name   string
+	held   int // bytes of text in memory
+	blocks func(f func(parts []part, done float64) error) error
+	octave bool // the text is Octave's
+	passes int
+
+	names  int     // comments that name variables of Octave
+	found  []found // of the parts
+	width  int     // numbers of a row
+	rows   int64
+	extent decimal.Extent
+	format *halfulp.Format // as a comment names it
+}
+
+// found is what the first pass finds in a part.
+type found struct {
+	head   int  // numbers of the row that began before the part
+	ended  bool // this row ends in the part
+	rows   int64
+	width  int // numbers of every row that begins and ends in the part
+	first  int // position of the first of them
+	tail   int // numbers of the row that goes on after the part
+	names  int
+	extent decimal.Extent
+	format *halfulp.Format
+}
+
+// numbers is how many the part has.
+func (f *found) numbers() int64 { return int64(f.head) + f.rows*int64(f.width) + int64(f.tail) }
+
+// read reads the text. unended is the number of its last line if that has no end, once it has been
+// read.
+func (r *reading) read(unended *int) (*halfulp.Matrix, error) {
+	under := 0 // numbers of the row under way
+	row := func(n int, rows int64, line int) error {
+		if n == 0 {
+			return nil
+		}
+		if r.width == 0 {
+			r.width = n
+		}
+		if n != r.width {
+			return &lines.Error{Name: r.name, Line: line, Err: ragged(lines.Count(n, "number"), r.width)}
+		}
+		r.rows += rows
+		return nil
+	}
+	line := 0
+	err := r.each(func(p *part, f *found) error { return f.measure(p) }, func(parts []part) error {
+		for i := range parts {
+			p := &parts[i]
+			f := &r.found[len(r.found)-len(parts)+i]
+			line = p.Line
+			r.extent.Merge(f.extent)
+			if r.names += f.names; r.octave && r.names > 1 {
+				return &lines.Error{Name: r.name, Err: errVariables}
+			}
+			if r.format == nil {
+				r.format = f.format
+			}
+			if p.within {
+				if under += f.head; !f.ended {
+					continue
+				}
+				if err := row(under, 1, p.Line); err != nil {
+					return err
+				}
+			}
+			if err := row(f.width, f.rows, p.Line+bytes.Count(p.Text[:f.first], []byte{'\n'})); err != nil {
+				return err
+			}
+			under = f.tail
+		}
+		return nil
 	})
+	if err == nil {
+		err = row(under, 1, line)
+	}
 	if err != nil {
 		return nil, err
 	}
-	var extent decimal.Extent
-	var format *halfulp.Format
-	rows, width := int64(0), 0
-	firsts := make([]int64, len(pieces))
-	for i, f := range found {
-		if format == nil {
-			format = f.format
-		}
-		firsts[i] = rows
-		if f.rows == 0 {
-			continue
-		}
-		if rows > 0 && f.width != width {
-			line := pieces[i].Line + bytes.Count(pieces[i].Text[:f.first], []byte{'\n'})
-			return nil, &lines.Error{Name: name, Line: line, Err: ragged(lines.Count(f.width, "number"), width)}
-		}
-		width = f.width
-		rows += f.rows
-		extent.Merge(f.extent)
+	if r.rows == 0 {
+		return nil, &lines.Error{Name: r.name, Err: errors.New("the file has no numbers")}
 	}
-	if rows == 0 {
-		return nil, &lines.Error{Name: name, Err: errors.New("the file has no numbers")}
-	}
-	f, err := choose(extent, format, o.In)
+	m, err := r.allocate()
 	if err != nil {
-		return nil, &lines.Error{Name: name, Err: err}
+		return nil, err
+	}
+	stats, err := r.fill(raw.Matrix(m))
+	if err != nil {
+		return nil, err
+	}
+	if r.Stats != nil {
+		stats.Unended = *unended
+		switch {
+		case r.format != nil || r.In.Exact():
+		case r.In.Rounds():
+			stats.Bits = r.extent.Bits
+		default:
+			stats.Digits = r.extent.Longest()
+		}
+		*r.Stats = stats
+	}
+	return m, nil
+}
+
+// each is a pass over the text: do is called for the parts of a block on several threads, then
+// then. The first pass makes room for what is found, the second fails where it meets another text.
+func (r *reading) each(do func(p *part, f *found) error, then func(parts []part) error) error {
+	r.passes++
+	index := 0
+	err := r.blocks(func(parts []part, done float64) error {
+		if r.passes == 1 {
+			r.found = append(r.found, make([]found, len(parts))...)
+		}
+		if index+len(parts) > len(r.found) {
+			return errChanged
+		}
+		own := r.found[index : index+len(parts)]
+		index += len(parts)
+		pieces := make([]lines.Piece, len(parts))
+		for i := range parts {
+			parts[i].Index = i
+			pieces[i] = parts[i].Piece
+		}
+		err := lines.Each(r.Context, r.name, r.Threads, pieces, func(p *lines.Piece) error { return do(&parts[p.Index], &own[p.Index]) })
+		if err == nil {
+			err = then(parts)
+		}
+		if r.Progress != nil {
+			r.Progress((float64(r.passes-1) + done) / 2)
+		}
+		return err
+	})
+	if err == nil && index < len(r.found) {
+		err = errChanged
+	}
+	if errors.Is(err, errChanged) {
+		err = &lines.Error{Name: r.name, Err: errChanged}
+	}
+	return err
+}
+
+var errChanged = errors.New("the file changed while it was read")
+
+// allocate decides the format and makes the matrix, if it may.
+func (r *reading) allocate() (*halfulp.Matrix, error) {
+	f, err := choose(r.extent, r.format, r.In)
+	if err != nil {
+		return nil, &lines.Error{Name: r.name, Err: err}
 	}
 	g, err := num.ParseFormat(f.String())
 	if err != nil {
 		return nil, err
 	}
-	if need := float64(rows) * float64(width) * float64(num.SizeOf(g)); need > float64(o.MemoryLimit) {
-		return nil, &lines.Error{Name: name, Err: fmt.Errorf("a %d x %d matrix of format %v needs %s, more than the memory limit of %s",
-			rows, width, f, lines.Bytes(need), lines.Bytes(float64(o.MemoryLimit)))}
+	with := ""
+	if r.held > 0 {
+		with = " with its text"
 	}
-	m := halfulp.NewMatrix(f, int(rows), width)
-	z := raw.Matrix(m)
-	losses := make([]lines.Losses, len(pieces))
-	err = lines.Each(o.Context, name, o.Threads, pieces, func(p *lines.Piece) error {
-		i, j := int(firsts[p.Index]), 0
-		c := decimal.Borrow(g)
+	if need := float64(r.rows)*float64(r.width)*float64(num.SizeOf(g)) + float64(r.held); need > float64(r.MemoryLimit) {
+		return nil, &lines.Error{Name: r.name, Err: tooLarge(fmt.Sprintf("a %d x %d matrix of format %v%s needs", r.rows, r.width, f, with), need, r.MemoryLimit)}
+	}
+	return halfulp.NewMatrix(f, int(r.rows), r.width), nil
+}
+
+func tooLarge(what string, need float64, limit int64) error {
+	return fmt.Errorf("%s %s, more than the memory limit of %s", what, lines.Bytes(need), lines.Bytes(float64(limit)))
+}
+
+// fill is the second pass, which stores the numbers.
+func (r *reading) fill(z num.Mat) (stats halfulp.InputStats, err error) {
+	firsts := make([]int64, len(r.found)+1) // numbers before each part
+	for i := range r.found {
+		firsts[i+1] = firsts[i] + r.found[i].numbers()
+	}
+	block := 0 // parts before those of the block
+	var losses []lines.Losses
+	var mu sync.Mutex
+	err = r.each(func(p *part, f *found) error {
+		k := firsts[block+p.Index]
+		left := f.numbers()
+		i, j := int(k/int64(r.width)), int(k%int64(r.width))
+		c := decimal.Borrow(z.Arr.Format)
 		defer c.Return()
-		return eachRow(p.Text, func(int) error { return nil }, func(word []byte, pos int) error {
+		var lost lines.Losses
+		err := p.scan(func(word []byte, pos int) error {
+			if left--; left < 0 {
+				return errChanged
+			}
 			loss, err := c.Set(z.Arr, z.At(i, j), word)
 			if err != nil {
 				return &lines.At{Pos: pos, Err: err}
 			}
-			losses[p.Index].Add(loss, pos)
-			if j++; j == width {
+			lost.Add(loss, pos)
+			if j++; j == r.width {
 				i, j = i+1, 0
 			}
 			return nil
-		}, nil)
-	})
-	if err != nil {
-		return nil, err
-	}
-	if o.Stats != nil {
-		*o.Stats = lines.InputStats(pieces, losses)
-		if format == nil && !o.In.Exact() && !o.In.Rounds() {
-			o.Stats.Digits = extent.Digits
+		}, func(int, bool) error { return nil }, nil)
+		if err == nil && left > 0 {
+			err = errChanged
 		}
-	}
-	return m, nil
+		if lost != (lines.Losses{}) {
+			mu.Lock()
+			defer mu.Unlock()
+			for len(losses) <= p.Index {
+				losses = append(losses, lines.Losses{})
+			}
+			losses[p.Index] = lost
+		}
+		return err
+	}, func(parts []part) error {
+		block += len(parts)
+		pieces := make([]lines.Piece, len(losses))
+		for i := range pieces {
+			pieces[i] = parts[i].Piece
+		}
+		lines.Add(&stats, lines.InputStats(pieces, losses))
+		losses = losses[:0]
+		return nil
+	})
+	return stats, err
 }
 
 func ragged(have string, want int) error {
@@ -160,102 +329,43 @@ func choose(e decimal.Extent, named *halfulp.Format, in halfulp.InputFormat) (ha
 	return halfulp.ParseFormat(g.String())
 }
 
-// measure is the first pass over text.
-func (f *piece) measure(text []byte) error {
-	width, start := 0, 0 // of the row under way
-	endRow := func(pos int) error {
-		if width > 0 {
-			if f.rows == 0 {
-				f.width, f.first = width, start
-			} else if width != f.width {
-				return &lines.At{Pos: start, Err: ragged(lines.Count(width, "number"), f.width)}
-			}
-			f.rows++
-		}
-		width, start = 0, pos
-		return nil
-	}
-	word := func(w []byte, pos int) error {
-		width++
+// measure is the first pass over a part.
+func (f *found) measure(p *part) error {
+	*f = found{}
+	n := 0 // numbers of the line
+	return p.scan(func(w []byte, pos int) error {
+		n++
 		if err := f.extent.Add(w, false); err != nil {
 			return &lines.At{Pos: pos, Err: err}
 		}
 		return nil
-	}
-	comment := func(c string) {
+	}, func(start int, ended bool) error {
+		count := n
+		n = 0
+		switch {
+		case start == 0 && p.within:
+			f.head, f.ended = count, ended
+		case !ended:
+			f.tail = count
+		case count == 0:
+		case f.rows == 0:
+			f.rows, f.width, f.first = 1, count, start
+		case count != f.width:
+			return &lines.At{Pos: start, Err: ragged(lines.Count(count, "number"), f.width)}
+		default:
+			f.rows++
+		}
+		return nil
+	}, func(c string) {
+		if strings.HasPrefix(c, "name: ") {
+			f.names++
+		}
 		if s, ok := strings.CutPrefix(c, formatComment); ok && f.format == nil {
 			if g, err := halfulp.ParseFormat(strings.TrimSpace(s)); err == nil {
 				f.format = &g
 			}
 		}
-	}
-	if err := eachRow(text, endRow, word, comment); err != nil {
-		return err
-	}
-	return endRow(len(text))
-}
-
-var errField = errors.New("an empty field")
-
-// eachRow calls row with the position of every line, word for every number of it
-// and comment, if not nil, for every comment.
-func eachRow(text []byte, row func(pos int) error, word func(w []byte, pos int) error, comment func(string)) error {
-	for start := 0; start < len(text); {
-		end := len(text)
-		if k := bytes.IndexByte(text[start:], '\n'); k >= 0 {
-			end = start + k + 1
-		}
-		line := text[start:end]
-		if k := bytes.IndexByte(line, '#'); k >= 0 {
-			if comment != nil {
-				comment(strings.TrimSpace(string(line[k+1:])))
-			}
-			line = line[:k]
-		}
-		if err := row(start); err != nil {
-			return err
-		}
-		if err := eachWord(line, start, word); err != nil {
-			return err
-		}
-		start = end
-	}
-	return nil
-}
-
-// eachWord calls word for every number of a line that begins at position pos.
-func eachWord(line []byte, pos int, word func(w []byte, pos int) error) error {
-	if bytes.IndexByte(line, ',') < 0 {
-		for i := 0; i < len(line); {
-			if lines.IsSpace(line[i]) {
-				i++
-				continue
-			}
-			start := i
-			for i < len(line) && !lines.IsSpace(line[i]) {
-				i++
-			}
-			if err := word(line[start:i], pos+start); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	for start := 0; start <= len(line); {
-		end := len(line)
-		if k := bytes.IndexByte(line[start:], ','); k >= 0 {
-			end = start + k
-		}
-		w := bytes.Trim(line[start:end], " \t\n\v\f\r")
-		if len(w) == 0 {
-			return &lines.At{Pos: pos + min(start, len(line)-1), Err: errField}
-		}
-		if err := word(w, pos+start); err != nil {
-			return err
-		}
-		start = end + 1
-	}
-	return nil
+	})
 }
 
 // ErrEmpty is wrapped by the error of Write for a matrix without rows or columns.

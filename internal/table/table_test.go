@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -107,7 +108,18 @@ func TestDialects(t *testing.T) {
 		{"years in a header, asked for", "land,1990,1991\na,2,3\n", Dialect{Columns: []string{"1991"}, Header: true}, "3\n", ""},
 		{"too many columns", "1,2\n", Dialect{Columns: []string{"3"}}, "a.csv:1: there is no column 3 in a row of 2", ""},
 		{"a short row", "1,2,3\n4,5\n", Dialect{Columns: []string{"3"}}, "a.csv:2: there is no column 3 in a row of 2", ""},
-		{"names of rows", "x,y\n1,2,3\n", Dialect{Columns: []string{"y"}}, "a.csv:2: a row of 3 fields under a header of 2, so names do not tell columns", ""},
+		{"names of rows", "x,y\nr 1,2,3\n7,5,6\n", Dialect{}, "2 3\n5 6\n", "rows 3: x,y"},
+		{"names of rows as R writes them", "\"x\" \"y\"\n\"1\" 2 3\n\"2\" 5 6\n", Dialect{}, "2 3\n5 6\n", "rows 3: x y"},
+		{"names of rows under a header that is asked for", "1990;1991\na;2;3\n", Dialect{Header: true}, "2 3\n", "rows 3: "},
+		{"names of rows and columns", "x,y\n1,2,3\n", Dialect{Columns: []string{"y"}}, "3\n", "rows 3: x,y"},
+		{"names of rows, one of which is missing", "x,y\n1,2,3\n4,5\n", Dialect{}, "a.csv:3: a row of 2 fields after rows of 3", ""},
+		{"names of rows, one of which is missing, and columns", "x,y\n1,2,3\n4,5\n", Dialect{Columns: []string{"x"}}, "a.csv:3: a row of 2 fields under a header of 2, so names do not tell", ""},
+		{"a name for the names of rows", "\"\",x,y\n1,2,3\n2,5,6\n", Dialect{}, "2 3\n5 6\n", "rows 3: ,x,y"},
+		{"a name for the names of rows, and columns", ",x,y\n1,2,3\n", Dialect{Columns: []string{"y"}}, "3\n", ",x,y"},
+		{"names of rows, asked for", ",x,y\n1,2,3\n", Dialect{Columns: []string{"1-3"}}, "1 2 3\n", ",x,y"},
+		{"two empty names", ",x,\n1,2,3\n", Dialect{}, "1 2 3\n", ",x,"},
+		{"a delimiter that ends rows", "x,y\n1,2,\n", Dialect{Columns: []string{"x"}}, "a.csv:2: a row of 3 fields under a header of 2, so names do not tell", ""},
+		{"a delimiter that ends a row", "x,y\n1,2,3\n4,5,\n", Dialect{Columns: []string{"x"}}, "a.csv:3: an empty field", ""},
 		{"a word more", "Data: y x\n1 2\n", Dialect{Columns: []string{"y"}}, "a.csv:2: a row of 2 fields under a header of 3, so names do not tell columns", ""},
 		{"names of rows, numbers", "x,y\n1,2,3\n", Dialect{Columns: []string{"2"}}, "2\n", "x,y"},
 		{"a name twice", "x,y,x\n1,2,3\n", Dialect{Columns: []string{"y", "x"}}, "a.csv:1: two columns are called \"x\": choose one by its number", ""},
@@ -149,6 +161,11 @@ func TestDialects(t *testing.T) {
 		wantNote := ""
 		if numbers, ok := strings.CutPrefix(c.header, "no: "); ok {
 			wantNote = fmt.Sprintf("the first row is taken for numbers: %q: --header, if they are names", numbers)
+		} else if names, ok := strings.CutPrefix(c.header, "rows 3: "); ok {
+			wantNote = "the first field of each row, for which the header has no name, is taken for the row's name: --columns 1-3 reads it, too"
+			if names != "" {
+				wantNote = fmt.Sprintf("the first row is taken for a header: %q; %s", names, wantNote)
+			}
 		} else if c.header != "" {
 			wantNote = fmt.Sprintf("the first row is taken for a header: %q", c.header)
 		}
@@ -160,6 +177,157 @@ func TestDialects(t *testing.T) {
 	m, err := Parse([]byte("# halfulp format dd\nx,y\n1,2\n"), "a", options(1))
 	if err != nil || m.Format() != halfulp.DD {
 		t.Errorf("%v, %v", m, err)
+	}
+}
+
+// TestOctave refuses text of Octave whose lines are not rows of a matrix.
+func TestOctave(t *testing.T) {
+	const head = "# Created by Octave 9.2.0, Mon Jan 01 00:00:00 2024 UTC <a@b>\n"
+	for in, want := range map[string]string{
+		"# name: a\n# type: matrix\n# rows: 2\n# columns: 2\n 1 2\n 3 4\n\n\n":                                        "2 x 2",
+		"# name: a\n# type: global matrix\n# rows: 1\n# columns: 2\n 1 2\n\n\n":                                       "1 x 2",
+		"# name: a\n# type: int32 scalar\n7\n":                                                                        "1 x 1",
+		"# name: a\n# type: sparse matrix\n# nnz: 2\n# rows: 2\n# columns: 2\n1 1 4\n2 2 5\n":                         "a sparse matrix lists row",
+		"# name: a\n# type: sparse bool matrix\n# nnz: 1\n# rows: 2\n# columns: 2\n1 1 1\n":                           "a sparse bool matrix lists row",
+		"# name: a\n# type: diagonal matrix\n# rows: 2\n# columns: 2\n4\n5\n":                                         "a diagonal matrix is no list",
+		"# name: a\n# type: int32 matrix\n# ndims: 2\n 1 2\n 4\n 5\n":                                                 "an int32 matrix is no list",
+		"# name: a\n# type: matrix\n# ndims: 3\n 1 1 2\n 4\n 5\n":                                                     "a matrix is no list",
+		"# name: a\n# type: permutation matrix\n# size: 2\n# orient: c\n2\n1\n":                                       "a permutation matrix is no list",
+		"# name: a\n# type: range\n# base, limit, increment\n1 9 2\n":                                                 "a range is no list",
+		"# name: a\n# type: scalar\n1\n\n\n# name: b\n# type: scalar\n2\n":                                            "the file has several variables",
+		"# type: sparse, as measured\n1 2 3\n":                                                                        "1 x 3",
+		"# name: a\n# type: complex matrix\n# rows: 1\n# columns: 1\n (1,2)\n":                                        "a complex matrix is no list",
+		"# name: b\n# type: matrix\n# rows: 40000\n# columns: 1\n" + strings.Repeat(" 1.25\n", 90000) + "# name: c\n": "the file has several variables",
+	} {
+		m, err := Parse([]byte(head+in), "a.txt", options(2))
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = fmt.Sprintf("a.txt: text that Octave saved: %d x %d", m.Rows(), m.Cols())
+		}
+		if !strings.HasPrefix(got, "a.txt: text that Octave saved: "+want) {
+			t.Errorf("%.60q: %s, want %s", in, got, want)
+		}
+		_, ok, streamed := ReadAt(strings.NewReader(head+in), int64(len(head+in)), "a.txt", options(2))
+		if !ok || fmt.Sprint(streamed) != fmt.Sprint(err) {
+			t.Errorf("%.60q: %v in blocks, want %v", in, streamed, err)
+		}
+	}
+	if m, err := Parse([]byte(head+"# name: a\n# type: sparse matrix\n1 1 4\n"), "a.txt", Options{Threads: 1, MemoryLimit: 1 << 20, Context: context.Background(), Dialect: Dialect{Skip: 3}}); err != nil || m.Cols() != 3 {
+		t.Errorf("lines that are skipped: %v", err)
+	}
+}
+
+// TestParts reads texts whole and in parts of a few bytes, in memory and in blocks from a file.
+func TestParts(t *testing.T) {
+	const seed = 3
+	r := rand.New(rand.NewPCG(seed, 0))
+	pieces := []string{"1", "-22.5", "3e4", " ", "  ", ",", ", ", "\n", "\n", "\r\n", "# c, 1", "#", "# halfulp format dd\n", "x", "123456789012345678", "\t", "1e999"}
+	texts := []string{"1,2,", "1,2,\n", "1,2,#c\n", "1,2 # c, d\n3,4#", "1 2 3 4 5 6 7 8 # halfulp format dd\n", "    1,2\n", "1 2 3 4 5 6 7 8 9,10\n", "\ufeff1 2\n3 4", "1,2,3,4,5\n6,7,8,9\n"}
+	for range 1500 {
+		var b strings.Builder
+		row := []string{"1 2 3 4", "5,6,7,8", "12345 2 1 9.5 # c"}[r.IntN(3)]
+		for range r.IntN(12) {
+			if r.IntN(3) > 0 {
+				b.WriteString(row + "\n")
+			} else {
+				b.WriteString(pieces[r.IntN(len(pieces))])
+			}
+		}
+		texts = append(texts, b.String())
+	}
+	show := func(m *halfulp.Matrix, stats halfulp.InputStats, err error) string {
+		if err != nil {
+			return "an error" // which one comes first depends on the parts
+		}
+		return fmt.Sprintf("%d x %d %v %+v\n%v", m.Rows(), m.Cols(), m.Format(), stats, m)
+	}
+	good := 0
+	for _, text := range texts {
+		var stats halfulp.InputStats
+		o := options(1)
+		o.Stats = &stats
+		m, err := Parse([]byte(text), "a", o)
+		want := show(m, stats, err)
+		if err == nil {
+			good++
+		}
+		for _, size := range []int{1, 4, 9} {
+			stats = halfulp.InputStats{}
+			m, err := parse([]byte(text), "a", o, size)
+			if got := show(m, stats, err); got != want {
+				t.Fatalf("%q in parts of %d bytes: %s, want %s", text, size, got, want)
+			}
+			stats = halfulp.InputStats{}
+			m, ok, err := readBlocks(strings.NewReader(text), int64(len(text)), "a", o, 64, size)
+			if !ok {
+				continue
+			}
+			if got := show(m, stats, err); got != want {
+				t.Fatalf("%q in blocks and parts of %d bytes: %s, want %s", text, size, got, want)
+			}
+		}
+	}
+	if good < 200 {
+		t.Errorf("%d texts are tables", good)
+	}
+}
+
+// changing is a file of other numbers each time it is read from its beginning.
+type changing struct{ texts []string }
+
+func (c *changing) ReadAt(b []byte, at int64) (int, error) {
+	if at == 0 && len(c.texts) > 1 {
+		c.texts = c.texts[1:]
+	}
+	return strings.NewReader(c.texts[0]).ReadAt(b, at)
+}
+
+// TestMemory holds texts of one line to the memory limit, the matrix alone where they are read in
+// blocks.
+func TestMemory(t *testing.T) {
+	const n = 200000
+	text := strings.Repeat("7 ", n) + "\n"
+	o := options(2)
+	o.MemoryLimit = 8*n + 100
+	m, ok, err := ReadAt(strings.NewReader(text), int64(len(text)), "a", o)
+	if err != nil || !ok || m.Cols() != n || m.Float64(0, n-1) != 7 {
+		t.Errorf("%v, %v", ok, err)
+	}
+	for text, want := range map[string]string{
+		text:                               "a: a 1 x 200000 matrix of format f64 with its text needs 1.907 MiB, more than the memory limit of 1.526 MiB",
+		strings.Repeat("7;", n) + "7\n":    "a: the table with its delimiters needs ",
+		"x\n" + strings.Repeat("7\n", 3*n): "a: the table with its delimiters needs 2.289 MiB",
+		strings.Repeat("7\n", 3*n):         "a: a 600000 x 1 matrix of format f64 with its text needs ",
+	} {
+		if _, err := Parse([]byte(text), "a", o); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%.9q: %v, want %s", text, err, want)
+		}
+	}
+	o.MemoryLimit = 8*n - 1
+	if _, _, err := ReadAt(strings.NewReader(text), int64(len(text)), "a", o); err == nil || !strings.HasPrefix(err.Error(), "a: a 1 x 200000 matrix of format f64 needs 1.526 MiB") {
+		t.Error(err)
+	}
+	for _, later := range []string{"1 2 3\n", "1    \n"} {
+		c := &changing{[]string{"", "1 2\n\n\n", later}}
+		if _, _, err := ReadAt(c, 6, "a", options(1)); err == nil || err.Error() != "a: the file changed while it was read" {
+			t.Errorf("%q: %v", later, err)
+		}
+	}
+}
+
+// TestUnended tells the line that no line feed ends.
+func TestUnended(t *testing.T) {
+	for text, want := range map[string]int{"1 2\n": 0, "1 2": 1, "1 2\n3 4": 2, "a;b\n3;4": 2, "1\r2\r": 0, "1\n2 # c": 2, "1\n\n": 0, "1\r\n2\r\n": 0, "1\r\n2": 2} {
+		var stats halfulp.InputStats
+		o := options(1)
+		o.Stats = &stats
+		if _, err := Parse([]byte(text), "a", o); err != nil || stats.Unended != want {
+			t.Errorf("%q: line %d, %v, want %d", text, stats.Unended, err, want)
+		}
+		stats = halfulp.InputStats{}
+		if _, ok, err := ReadAt(strings.NewReader(text), int64(len(text)), "a", o); ok && (err != nil || stats.Unended != want) {
+			t.Errorf("%q in blocks: line %d, %v, want %d", text, stats.Unended, err, want)
+		}
 	}
 }
 
@@ -183,7 +351,8 @@ func TestRoundTrip(t *testing.T) {
 func TestFormat(t *testing.T) {
 	for in, want := range map[string]string{
 		"1,2": "f64", "0.1234567890123456789": "mp:129", "# halfulp format dd\n1": "dd", "1\n# halfulp format mp:99\n2": "mp:99",
-		"# halfulp format silly\n1": "f64",
+		"# halfulp format silly\n1": "f64", "9007199254740993 2": "mp:54", "a;b\n-9007199254740993;0.5": "mp:118", "9007199254740994": "f64",
+		"# halfulp format f64\n9007199254740993": "f64", "0x20000000000001": "mp:54", "9007199254740993.0,1": "mp:54",
 	} {
 		m, err := Parse([]byte(in), "a", options(1))
 		if err != nil || m.Format().String() != want {
@@ -239,13 +408,17 @@ func TestLarge(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"1,2\n3,4\n", "1 2 # c\n", "# halfulp format qd\n0.1 -0x1p3\n", "1,,2", "inf nan\n", "1\r2\r\n", "1\x00 2\n", "1 2\n3\n"} {
+	for _, s := range []string{"1,2\n3,4\n", "1 2 # c\n", "# halfulp format qd\n0.1 -0x1p3\n", "1,,2", "inf nan\n", "1\r2\r\n", "1\x00 2\n", "1 2\n3\n", "1 9007199254740993\n1.5-304 2.5D+02\n", "a b\n1 2 3\n",
+		",a\n1,2\n", "# name: a\n# type: sparse matrix\n1 1 1\n", "1152921504606846976 1e18"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		o := options(1)
 		o.MemoryLimit = 1 << 20
 		m, err := Parse(text, "a", o)
+		if again, ok, e := readBlocks(bytes.NewReader(text), int64(len(text)), "a", o, 64, 8); ok && e == nil && (err != nil || !again.Same(m)) {
+			t.Fatalf("%q is read in blocks as\n%v, in memory as\n%v, %v", text, again, m, err)
+		}
 		if err != nil {
 			return
 		}

@@ -26,7 +26,7 @@ type flow struct {
 	add         func(exact.Stats) // is told what each panel took
 
 	mu  sync.Mutex
-	err error // the first; guarded by mu
+	err error // guarded by mu
 }
 
 // What a panel carries at least, both ways, 1.5 ms of the bus of an H100, of which the scan and the
@@ -98,8 +98,13 @@ func (f *flow) run(whole part) error {
 	if err != nil {
 		return err
 	}
+	// Without memory for a further panel, no more panels go up, but those on the device are
+	// computed and come down: whether one is on its way then depends on the time that things take,
+	// and so must not decide whether the product fails.
 	ctx, cancel := context.WithCancel(f.cfg.Ctx)
 	defer cancel()
+	rising, cancelRising := context.WithCancel(ctx)
+	defer cancelRising()
 	progress := newMeter(f.cfg.Progress)
 	count := len(f.list)
 	// of panels that wait for the way up, for the device, for the way down, and that have ended
@@ -118,16 +123,22 @@ func (f *flow) run(whole part) error {
 	}
 	close(queues[0])
 	room := make(chan struct{}, ahead)
-	// stage takes panels from a queue to the next one, up to the first error.
-	stage := func(i int, do func(p *panel) error) {
+	// stage takes panels from a queue to the next one, until there is an error or ctx is cancelled.
+	stage := func(ctx context.Context, i int, do func(p *panel) error) {
 		defer close(queues[i+1])
 		for p := range queues[i] {
 			if ctx.Err() != nil {
 				return
 			}
 			if err := do(p); err != nil {
+				if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+					return
+				}
 				f.fail(exact.Shifted(err, p.i0, p.j0))
-				cancel()
+				cancelRising()
+				if !errors.Is(err, cuda.ErrMemory) {
+					cancel()
+				}
 				return
 			}
 			queues[i+1] <- p
@@ -135,17 +146,17 @@ func (f *flow) run(whole part) error {
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		stage(0, func(p *panel) error {
+		stage(rising, 0, func(p *panel) error {
 			select {
 			case room <- struct{}{}:
-			case <-ctx.Done():
-				return ctx.Err()
+			case <-rising.Done():
+				return rising.Err()
 			}
-			return up.Do(ctx, p.goUp)
+			return up.Do(rising, p.goUp)
 		})
 	})
 	wg.Go(func() {
-		stage(2, func(p *panel) error {
+		stage(ctx, 2, func(p *panel) error {
 			p.leaves = true
 			if err := down.Do(ctx, p.comeDown); err != nil {
 				return err
@@ -160,7 +171,7 @@ func (f *flow) run(whole part) error {
 			return nil
 		})
 	})
-	stage(1, func(p *panel) error {
+	stage(ctx, 1, func(p *panel) error {
 		err := f.dev.Do(ctx, p.pass)
 		if errors.Is(err, errRange) { // of which no kernel reads operands any more
 			p.done, err = true, p.onHost()
@@ -169,7 +180,7 @@ func (f *flow) run(whole part) error {
 	})
 	wg.Wait()
 	if f.err == nil && len(queues[3]) < count {
-		f.err = ctx.Err()
+		f.err = f.cfg.Ctx.Err()
 	}
 	f.end(up, down, all)
 	if errors.Is(f.err, cuda.ErrMemory) {
@@ -179,15 +190,15 @@ func (f *flow) run(whole part) error {
 }
 
 // oneByOne computes the panels that have not ended, each alone on the device: beside each other
-// they, or what one takes, found no room. Results that were on their way when memory ended, and may
-// have come in part, stay so.
+// they, or what one takes, found no room. Where results may have come in part, and lie in place of
+// old entries, there is no second try.
 func (f *flow) oneByOne(all []*panel, copied *mem.Matrix) error {
 	for _, p := range all {
 		if p.ended {
 			continue
 		}
 		if p.leaves {
-			return f.err
+			return cmp.Or(f.cfg.Ctx.Err(), f.err)
 		}
 		q := carried{part: p.part, cfg: p.cfg, alpha: f.alpha, beta: f.beta}
 		q.factors[f.shared] = copied
@@ -282,9 +293,11 @@ func (f *flow) end(up, down *cuda.Device, all []*panel) {
 	})
 }
 
-// fail notes the first error.
+// fail notes the first error, or the first that is not about memory.
 func (f *flow) fail(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.err = cmp.Or(f.err, err)
+	if f.err == nil || errors.Is(f.err, cuda.ErrMemory) && !errors.Is(err, cuda.ErrMemory) {
+		f.err = err
+	}
 }

@@ -158,6 +158,11 @@ const char *halfulp_last_error(void);
 
 /* Frees a text or bytes that a function made. */
 void halfulp_text_free(void *text);
+
+/* Adds SA_ONSTACK to handlers of signals that lack it, and returns how many did: Go's code, which
+ * runs on small stacks, needs it. Loading the library does so for those that are there; a program
+ * that installs handlers without it later calls this function then. */
+int halfulp_signal_stacks(void);
 `)
 	for _, g := range table.All() {
 		fmt.Fprintf(&b, "\n/* ---- %s ---- */\n", g.Title)
@@ -379,6 +384,8 @@ def declare(lib: CDLL) -> None:
     """Declares the arguments and results of all functions of the loaded library."""
     lib.halfulp_last_error.argtypes = ()
     lib.halfulp_last_error.restype = c_char_p
+    lib.halfulp_signal_stacks.argtypes = ()
+    lib.halfulp_signal_stacks.restype = c_int
     lib.halfulp_text_free.argtypes = (c_void_p,)
     lib.halfulp_text_free.restype = None
     for name, (types, _, _) in FUNCTIONS.items():

@@ -1,6 +1,7 @@
 /* How calls run: threads, cancellation, progress, statistics, fork. */
 #include "check.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -58,6 +59,27 @@ static int long_call(halfulp_options options) {
 	return status;
 }
 
+/* A handle that one thread frees while others use it: each call finds it or not. */
+static void *use(void *argument) {
+	(void)argument;
+	for (int i = 0; i < 200; i++) {
+		double z[16];
+		int status = halfulp_matrix_get_f64(shared, z, 1, 4);
+		CHECK(status == HALFULP_OK || status == HALFULP_MISUSE);
+	}
+	return NULL;
+}
+
+static void freed(void) {
+	pthread_t t[THREADS];
+	OK(halfulp_identity(4, NULL, &shared));
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&t[i], NULL, use, NULL);
+	free_handle(shared);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(t[i], NULL);
+}
+
 static pthread_t caller;
 static int reports;
 
@@ -70,10 +92,13 @@ static int report(double done, void *argument) {
 
 static volatile int32_t flag;
 
+#ifndef __SANITIZE_THREAD__
 static void interrupted(int number) {
 	(void)number;
+	CHECK(gettid() == getpid()); /* in the program's thread, not in one of Go */
 	flag = 1;
 }
+#endif
 
 static void *set_flag(void *argument) {
 	(void)argument;
@@ -94,11 +119,16 @@ static void cancellation(void) {
 	pthread_create(&t, NULL, set_flag, NULL);
 	FAILS(HALFULP_CANCELLED, "canceled", long_call(o));
 	pthread_join(t, NULL);
+#ifndef __SANITIZE_THREAD__ /* it holds signals back, and has a thread of its own */
 	/* A handler of the program gets Ctrl-C. */
 	flag = 0;
 	struct sigaction action = {0};
 	action.sa_handler = interrupted;
 	sigaction(SIGINT, &action, NULL);
+	CHECK(halfulp_signal_stacks() == 1);
+	sigaction(SIGINT, NULL, &action);
+	CHECK(action.sa_flags & SA_ONSTACK && action.sa_handler == interrupted);
+	CHECK(halfulp_signal_stacks() == 0);
 	timer_t timer;
 	struct sigevent event = {0};
 	event.sigev_notify = SIGEV_SIGNAL;
@@ -109,6 +139,7 @@ static void cancellation(void) {
 	FAILS(HALFULP_CANCELLED, "canceled", long_call(o));
 	CHECK(flag == 1);
 	timer_delete(timer);
+#endif
 	OK(halfulp_options_set_cancel(o, NULL));
 	/* The function that is called on this thread. */
 	caller = pthread_self();
@@ -126,6 +157,34 @@ static void cancellation(void) {
 	free_handle(a);
 	free_handle(o);
 }
+
+#ifndef __SANITIZE_THREAD__
+/* Threads of Go have signals blocked that are for the program, which has none blocked. */
+static void masks(void) {
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *entry;
+	int others = 0;
+	while ((entry = readdir(tasks))) {
+		char name[300], line[300];
+		unsigned long long blocked = 0;
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(name, sizeof name, "/proc/self/task/%s/status", entry->d_name);
+		FILE *file = fopen(name, "r");
+		if (!file)
+			continue;
+		while (fgets(line, sizeof line, file))
+			sscanf(line, "SigBlk: %llx", &blocked);
+		fclose(file);
+		int own = atoi(entry->d_name) == getpid();
+		CHECK((int)(blocked >> (SIGINT - 1) & 1) != own);
+		CHECK(!(blocked >> (SIGURG - 1) & 1)); /* Go interrupts its threads by this one */
+		others += !own;
+	}
+	closedir(tasks);
+	CHECK(others > 0);
+}
+#endif
 
 static void options(void) {
 	halfulp_options o;
@@ -186,7 +245,11 @@ static void forked(void) {
 
 int main(void) {
 	threads();
+	freed();
 	cancellation();
+#ifndef __SANITIZE_THREAD__
+	masks();
+#endif
 	options();
 	forked();
 	return finished();

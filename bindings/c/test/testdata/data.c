@@ -166,15 +166,15 @@ static void formats(void) {
 	/* Integers are exact. */
 	int64_t n[2] = {INT64_MIN, 3};
 	OK(halfulp_matrix_from_i64(n, 1, 2, 0, 1, NULL, &m));
-	TEXT(m, 0, "-9223372036854776000 3\n");
+	TEXT(m, HALFULP_HEX, "-0x1p+63 0x1.8p+1\n");
 	free_handle(m);
 	n[0] = INT64_MAX;
 	OK(halfulp_matrix_from_i64(n, 1, 2, 0, 1, NULL, &m));
-	TEXT(m, 0, "9223372036854775807 3\n");
+	TEXT(m, HALFULP_HEX, "0x1.fffffffffffffffcp+62 0x1.8p+1\n");
 	free_handle(m);
 	uint64_t u[1] = {UINT64_MAX};
 	OK(halfulp_matrix_from_u64(u, 1, 1, 0, 0, NULL, &m));
-	TEXT(m, 0, "18446744073709551615\n");
+	TEXT(m, HALFULP_HEX, "0x1.fffffffffffffffep+63\n");
 	free_handle(m);
 }
 
@@ -297,8 +297,8 @@ static void scalars(void) {
 	OK(halfulp_scalar_fma(y, y, y, NULL, &z));
 	EQUAL(value(z), fma(0.1, 0.1, 0.1));
 	OK(halfulp_scalar_from_i64(INT64_MIN, &z));
-	OK(halfulp_scalar_get_text(z, 0, &text));
-	CHECK(!strcmp(text, "-9223372036854775808"));
+	OK(halfulp_scalar_get_text(z, HALFULP_HEX, &text));
+	CHECK(!strcmp(text, "-0x1p+63"));
 	halfulp_text_free(text);
 	free_handle(z);
 	halfulp_matrix m;

@@ -42,6 +42,19 @@ static void sums(void) {
 	OK(halfulp_matrix_wrap_f64(x, 3, 1, 1, 1, &v));
 	OK(halfulp_sum(v, NULL, 0, &s));
 	EQUAL(value(s), 1);
+	halfulp_matrix c, across;
+	OK(halfulp_matrix_transpose(v, &across));
+	OK(halfulp_cumsum(across, "dd", 0, &c));
+	OK(halfulp_matrix_entry(c, 0, 2, &s));
+	EQUAL(value(s), 1);
+	free_handle(c);
+	free_handle(across);
+	OK(halfulp_hilbert(2, NULL, &c));
+	OK(halfulp_trace(c, NULL, 0, &s));
+	EQUAL(value(s), 1 + 1.0 / 3);
+	FAILS(HALFULP_MISUSE, "a vector is", halfulp_cumsum(c, NULL, 0, &across));
+	FAILS(HALFULP_MISUSE, "square", halfulp_trace(v, NULL, 0, &s));
+	free_handle(c);
 	OK(halfulp_nrm2(v, "f32", 0, &s));
 	EQUAL(value(s), INFINITY); /* beyond float32 */
 	OK(halfulp_dot(v, v, "mp:53", 0, &s));
@@ -364,6 +377,43 @@ static void entries(void) {
 				EQUAL(entry(z, i / 2, i % 2), want[k][i]);
 			free_handle(z);
 		}
+	}
+	/* Each way of an operation rounds as scalars do. */
+	typedef int scalar_operation(halfulp_scalar, halfulp_scalar, const char *, halfulp_scalar *);
+	scalar_operation *scalars[] = {halfulp_scalar_add, halfulp_scalar_sub, halfulp_scalar_mul, halfulp_scalar_div};
+	const char *formats[] = {"f32", "f64", "dd", "mp:60"};
+	const char *texts[] = {"0.1", "-0", "inf", "1e30", "-7", "nan", "0", "-inf", "3.3", "1e-40", "0.1", "-0"};
+	for (int n = 0; n < 64; n++) {
+		const char *f = formats[n / 16], *fa = formats[n / 4 % 4], *fb = formats[n % 4];
+		halfulp_matrix p, q, t;
+		OK(halfulp_matrix_from_texts(texts, 3, 4, 4, 1, fa, &p));
+		OK(halfulp_matrix_from_texts(texts, 4, 3, 3, 1, fb, &t));
+		OK(halfulp_matrix_transpose(t, &q));
+		for (int k = 0; k < 4; k++) {
+			OK(operations[k](p, q, f, 0, &z));
+			for (int i = 0; i < 12; i++) {
+				halfulp_scalar x, y, s;
+				OK(halfulp_matrix_entry(p, i / 4, i % 4, &x));
+				OK(halfulp_matrix_entry(q, i / 4, i % 4, &y));
+				OK(scalars[k](x, y, f, &s));
+				halfulp_matrix have, want;
+				int equal;
+				OK(halfulp_matrix_slice(z, i / 4, i / 4 + 1, i % 4, i % 4 + 1, &have));
+				OK(halfulp_matrix_from_scalar(s, &want));
+				OK(halfulp_matrix_same(have, want, &equal));
+				if (!equal) {
+					printf("operation %d, %s of %s and %s, entry %d: %a, want %a\n", k, f, fa, fb, i, entry(have, 0, 0), entry(want, 0, 0));
+					failures++;
+				}
+				halfulp_matrix all[] = {x, y, s, have, want};
+				for (int h = 0; h < 5; h++)
+					free_handle(all[h]);
+			}
+			free_handle(z);
+		}
+		free_handle(p);
+		free_handle(q);
+		free_handle(t);
 	}
 	OK(halfulp_add(wide, row, NULL, 0, &z));
 	char *name;

@@ -130,6 +130,8 @@ FUNCTIONS = {
     "mean": ((c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "x:vector format:format options:options result:scalar", 1),
     "stddev": ((c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "x:vector format:format options:options result:scalar", 1),
     "autocorr1": ((c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "x:vector format:format options:options result:scalar", 1),
+    "cumsum": ((c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "x:matrix format:format options:options result:matrix", 1),
+    "trace": ((c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix format:format options:options result:scalar", 1),
     "iamax": ((c_uint64, c_uint64, POINTER(c_int64)), "x:vector options:options result:int", 1),
     "matmul": ((c_uint64, c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix b:matrix format:format options:options result:matrix", 1),
     "axpy": ((c_uint64, c_uint64, c_uint64, c_uint64), "alpha:scalar x:vector y:inout-vector options:options", 0),
@@ -257,6 +259,8 @@ def declare(lib: CDLL) -> None:
     """Declares the arguments and results of all functions of the loaded library."""
     lib.halfulp_last_error.argtypes = ()
     lib.halfulp_last_error.restype = c_char_p
+    lib.halfulp_signal_stacks.argtypes = ()
+    lib.halfulp_signal_stacks.restype = c_int
     lib.halfulp_text_free.argtypes = (c_void_p,)
     lib.halfulp_text_free.restype = None
     for name, (types, _, _) in FUNCTIONS.items():

@@ -1,0 +1,46 @@
+"""Builds the C library and the program, and puts them into the wheel. It needs Go and a C compiler."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg, misc]
+    """The build hook of hatchling."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Builds both and names the platform of the wheel.
+
+        HALFULP_PLATFORM names another platform than that of this machine, such as
+        manylinux_2_28_x86_64, for a compiler (in CC) whose C library is so old.
+        """
+        here = Path(self.root)
+        checkout = here.parent.parent
+        built = here / "build"
+        if shutil.which("go") is None:
+            raise SystemExit("halfulp is built by Go: install Go 1.26.8 or later, and a C compiler, or install a wheel")
+        if not (checkout / "scripts" / "lib.sh").is_file():
+            raise SystemExit(f"halfulp is built in a clone of its repository, which {checkout} is not")
+        subprocess.run([checkout / "scripts" / "lib.sh", built], check=True)
+        program = built / "bin" / "halfulp"
+        subprocess.run(
+            ["go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, "./cmd/halfulp"],
+            cwd=checkout,
+            env={**os.environ, "CGO_ENABLED": "0"},
+            check=True,
+        )
+        platform = os.environ.get("HALFULP_PLATFORM") or sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        build_data["tag"] = f"py3-none-{platform}"
+        build_data["pure_python"] = False
+        if version == "editable":
+            shutil.copy(built / "lib" / "libhalfulp.so", here / "src" / "halfulp")
+        else:
+            build_data["force_include"][str(built / "lib" / "libhalfulp.so")] = "halfulp/libhalfulp.so"
+        build_data["shared_scripts"][str(program)] = "halfulp"

@@ -1,0 +1,491 @@
+"""Sums and products under numpy's names."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable
+from typing import Any, Union
+
+import numpy as np
+
+from . import _array
+from ._array import Array, Scalar, asarray
+from ._format import Format, FormatLike, asked, float32, float64, promoted
+from ._library import MisuseError, call, free, library
+
+# What routines return: numpy's numbers for numpy's numbers in, unless another format is asked for.
+Numbers = Union[Array, "np.ndarray"]
+Number = Union[Scalar, "np.floating[Any]"]
+
+
+class Operands:
+    """Operands of one call as arrays, and what the results are: their format, numpy's or not."""
+
+    def __init__(self, *values: Any, format: FormatLike | None = None, prec: int | None = None) -> None:
+        self.arrays: list[Array] = []
+        formats: list[Format] = []
+        self.plain = True
+        for value in values:
+            a, f = self._taken(value)
+            self.arrays.append(a)
+            formats.append(f)
+        self.format: Format = asked(format, prec) or functools.reduce(promoted, formats)
+        self.plain = self.plain and self.format.dtype is not None
+
+    def _taken(self, value: Any) -> tuple[Array, Format]:
+        """Returns an operand and the format that it wants results in."""
+        if isinstance(value, (Array, Scalar)):
+            self.plain = False
+            a = asarray(value)
+            return a, a.format
+        if isinstance(value, np.ndarray) and (a_or_none := wrapped(value)) is not None:
+            return a_or_none, a_or_none.format
+        a = asarray(value)
+        if isinstance(value, np.ndarray) and value.dtype.kind in "iub":
+            return a, float64
+        if a.format.kind == "mp" and not _is_precise(value):
+            return a, float64  # Python's integers, which are exact operands
+        return a, a.format
+
+    def result(self, handle: int, shape: tuple[int, ...]) -> Any:
+        """Returns the array of a new handle."""
+        return self.plainly(Array._of(handle, shape, self.format))
+
+    def plainly(self, a: Array) -> Any:
+        """Returns an array as numpy's where numpy's numbers came in."""
+        return a._parts()[0] if self.plain else a
+
+    def scalar(self, handle: int) -> Any:
+        """Returns the number of a new handle."""
+        s = Scalar._of(handle, self.format)
+        if not self.plain:
+            return s
+        return np.float64(float(s)) if self.format == float64 else np.float32(float(s))
+
+
+def wrapped(value: np.ndarray) -> Array | None:
+    """Returns an array that reads the memory of a numpy array; None where it has to be copied."""
+    if value.dtype == np.float64:
+        f = float64
+    elif value.dtype == np.float32:
+        f = float32
+    else:
+        return None
+    shape, size = value.shape, value.dtype.itemsize
+    if len(shape) > 2 or value.size == 0 or not value.flags.aligned:
+        return None
+    rows, cols = _array._matrix_shape(shape)
+    steps = [s // size for s in value.strides] + [1, 1]
+    if any(s % size for s in value.strides):
+        return None
+    row_step, col_step = steps[0], steps[1] if len(shape) == 2 else 1
+    if len(shape) == 2:
+        by_rows = (col_step == 1 or cols == 1) and row_step >= cols
+        by_columns = (row_step == 1 or rows == 1) and col_step >= rows
+        if not by_rows and not by_columns:
+            return None
+    elif row_step == 0:
+        return None
+    try:
+        h = getattr(library(), "matrix_wrap_" + f.kind)(value.ctypes.data, rows, cols, row_step, col_step)
+    except MisuseError:
+        return None
+    return Array._of(h, shape, f, value)
+
+
+def _is_precise(value: Any) -> bool:
+    """Reports whether nested lists, or a number, hold numbers of a precision of their own."""
+    if isinstance(value, (list, tuple)):
+        return any(_is_precise(v) for v in value)
+    if isinstance(value, np.ndarray):
+        return value.dtype == object and any(_is_precise(v) for v in value.reshape(-1))
+    return not isinstance(value, (int, float, np.integer, np.floating))
+
+
+def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    if axis is None:
+        return tuple(range(ndim))
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    z = []
+    for k in axes:
+        if not -ndim <= k < ndim:
+            raise MisuseError(f"axis {k} is out of bounds for an array of {ndim} dimensions")
+        z.append(k % ndim)
+    if len(set(z)) != len(z):
+        raise MisuseError("duplicate value in 'axis'")
+    return tuple(z)
+
+
+def _reduced(name: str, x: Any, axis: Any, keepdims: bool, format: FormatLike | None, prec: int | None) -> Any:
+    """Applies a function of vectors along axes."""
+    o = Operands(x, format=format, prec=prec)
+    (a,) = o.arrays
+    axes = _axes(axis, a.ndim)
+    kept = tuple(k for k in range(a.ndim) if k not in axes)
+    shape = tuple(a.shape[k] for k in kept)
+    shown = tuple(1 if k in axes else a.shape[k] for k in range(a.ndim)) if keepdims else shape
+    if not kept:
+        vector = a if a.ndim <= 1 else a.reshape(-1)
+        s = call(name, vector._handle, o.format.code, work=a.size)
+        if not shown:
+            return o.scalar(s)
+        return o.plainly(asarray(Scalar._of(s, o.format)).reshape(shown))
+    rows = a._moved(lambda n: n.transpose(kept + axes).reshape(math.prod(shape), -1))
+    z = _array.array(np.zeros(math.prod(shape)), o.format)
+    lib = library()
+    for i in range(rows.shape[0]):
+        row = lib.matrix_slice(rows._handle, i, i + 1, 0, rows.shape[1])
+        try:
+            s = Scalar._of(call(name, row, o.format.code), o.format)
+        finally:
+            free(row)
+        lib.matrix_set_entry(z._handle, i, 0, s._handle)
+    return o.plainly(z.reshape(shown))
+
+
+def sum(x: Any, /, *, axis: Any = None, keepdims: bool = False, format: FormatLike | None = None, prec: int | None = None) -> Any:
+    """Returns the sum of all entries, or along axes, rounded once.
+
+    >>> import halfulp as hp
+    >>> print(hp.sum([1e16, 1, -1e16]))
+    1.0
+    """
+    return _reduced("sum", x, axis, keepdims, format, prec)
+
+
+def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False, format: FormatLike | None = None, prec: int | None = None) -> Any:
+    """Returns the mean of all entries, or along axes, rounded once."""
+    return _reduced("mean", x, axis, keepdims, format, prec)
+
+
+def std(x: Any, /, *, axis: Any = None, keepdims: bool = False, ddof: int = 1, format: FormatLike | None = None, prec: int | None = None) -> Any:
+    """Returns the sample standard deviation √(Σ (x_i - m)²/(n - 1)), rounded once.
+
+    m is the exact mean. numpy's default of ddof is 0; here it can only be 1.
+    """
+    if ddof != 1:
+        raise MisuseError("ddof can only be 1: the divisor is n - 1")
+    return _reduced("stddev", x, axis, keepdims, format, prec)
+
+
+def _vector(a: Array, what: str) -> Array:
+    if a.ndim != 1:
+        raise MisuseError(f"{what} has {a.ndim} dimensions: a vector was expected")
+    return a
+
+
+def matmul(a: Any, b: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
+    """Returns the product A B of matrices, vectors, or stacks of matrices, with numpy's rules.
+
+    Each entry is the exact one, rounded once to the format: the more precise operand's by default.
+
+    >>> import halfulp as hp, numpy as np
+    >>> hp.matmul(np.array([[1e16, 1.0, -1e16]]), np.ones((3, 1)))
+    array([[1.]])
+    """
+    o = Operands(a, b, format=format, prec=prec)
+    x, y = o.arrays
+    if x.ndim == 0 or y.ndim == 0:
+        raise MisuseError("matmul: operands have one dimension or more; use * for numbers")
+    inner = y.shape[-2] if y.ndim > 1 else y.shape[0]
+    if x.shape[-1] != inner:
+        raise MisuseError(f"matmul: shapes {x.shape} and {y.shape} do not fit: {x.shape[-1]} and {inner} differ")
+    if x.ndim == 1 and y.ndim == 1:
+        return o.scalar(call("dot", x._handle, y._handle, o.format.code, work=x.size))
+    if x.ndim <= 2 and y.ndim <= 2:
+        return _product(o, x, y)
+    lead = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    shape = (x.shape[-2:-1] if x.ndim > 1 else ()) + (y.shape[-1:] if y.ndim > 1 else ())
+    xs, ys = _stack(x, lead), _stack(y, lead)
+    return _stacked(o, [_product(Operands(p, q, format=o.format), p, q) for p, q in zip(xs, ys, strict=True)], lead + shape)
+
+
+def _product(o: Operands, x: Array, y: Array) -> Any:
+    """Multiplies matrices, of which one may be a vector."""
+    lib = library()
+    m, k = x.shape if x.ndim == 2 else (1, x.shape[0])
+    n = y.shape[1] if y.ndim == 2 else 1
+    shape = (x.shape[:1] if x.ndim == 2 else ()) + (y.shape[1:] if y.ndim == 2 else ())
+    view = lib.matrix_transpose(x._handle) if x.ndim == 1 else 0
+    try:
+        if o.plain and m * n and o.format.dtype is not None:
+            z = np.empty((m, n), o.format.dtype)
+            d = wrapped(z)
+            assert d is not None
+            call("gemm_to", b"N", b"N", _one()._handle, view or x._handle, y._handle, _zero()._handle, 0, d._handle, work=m * n * k)
+            return z.reshape(shape)
+        h = call("matmul", view or x._handle, y._handle, o.format.code, work=m * n * k)
+        a = Array._of(h, (m, n), o.format)
+        return o.plainly(a if shape == (m, n) else a.reshape(shape))
+    finally:
+        free(view)
+
+
+_constants: list[Scalar] = []
+
+
+def _one() -> Scalar:
+    if not _constants:
+        _constants.extend((Scalar(1.0), Scalar(0.0)))
+    return _constants[0]
+
+
+def _zero() -> Scalar:
+    return _constants[1] if _constants else Scalar(0.0)
+
+
+def _stack(a: Array, lead: tuple[int, ...]) -> Iterable[Array]:
+    """Returns the matrices of a stack, repeated by numpy's rules; vectors stand for themselves."""
+    if a.ndim == 1:
+        return [a] * math.prod(lead)
+    tail = a.shape[-2:]
+    flat = a._broadcast(lead + tail).reshape((math.prod(lead), *tail))
+    return [flat._moved(lambda n, i=i: n[i]) for i in range(flat.shape[0])]  # type: ignore[misc]
+
+
+def _stacked(o: Operands, results: list[Any], shape: tuple[int, ...]) -> Any:
+    """Returns arrays, or numbers, of one format side by side."""
+    if not results:
+        return o.plainly(_array.array(np.zeros(shape), o.format))
+    arrays = [asarray(r)._parts() for r in results]
+    parts = tuple(np.stack(p) for p in zip(*arrays, strict=True))
+    words = 1 if len(parts) == 4 or o.format.terms else 0
+    first = parts[0].reshape(shape + parts[0].shape[parts[0].ndim - words :])
+    z = _array.from_parts((first, *(p.reshape(shape) for p in parts[1:])), o.format, shape)
+    return o.plainly(z)
+
+
+def dot(a: Any, b: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
+    """Returns Σ a_i b_i of vectors, the product of matrices, or of a number and an array."""
+    o = Operands(a, b, format=format, prec=prec)
+    x, y = o.arrays
+    if x.ndim == 0 or y.ndim == 0:
+        z = _array.elementwise("mul", x, y, o.format)
+        return o.plainly(z) if z.ndim else o.plainly(z)[()]
+    if x.ndim > 2 or y.ndim > 2:
+        raise MisuseError("dot: operands have at most two dimensions: use matmul for stacks")
+    return matmul(a, b, format=o.format if format is not None or prec is not None else None)
+
+
+def vecdot(a: Any, b: Any, /, *, axis: int = -1, format: FormatLike | None = None, prec: int | None = None) -> Any:
+    """Returns Σ a_i b_i along an axis, each rounded once."""
+    o = Operands(a, b, format=format, prec=prec)
+    x, y = o.arrays
+    shape = np.broadcast_shapes(x.shape, y.shape)
+    if not shape:
+        raise MisuseError("vecdot: operands have one dimension or more")
+    (k,) = _axes(axis, len(shape))
+    lead = shape[:k] + shape[k + 1 :]
+
+    def rows(v: Array) -> Array:
+        return v._broadcast(shape)._moved(lambda n: np.moveaxis(n, k, -1).reshape(-1, shape[k]))
+
+    p, q = rows(x), rows(y)
+    results = [Scalar._of(call("dot", u._handle, v._handle, o.format.code), o.format) for u, v in zip(p, q, strict=True)]
+    if not lead:
+        return o.scalar(library().scalar_convert(results[0]._handle, o.format.code))
+    return _stacked(o, results, lead)
+
+
+def outer(a: Any, b: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
+    """Returns the products a_i b_j of all pairs of entries, each rounded once."""
+    o = Operands(a, b, format=format, prec=prec)
+    x, y = (v.reshape(-1) for v in o.arrays)
+    return o.plainly(_array.elementwise("mul", x.reshape(-1, 1), y.reshape(1, -1), o.format))
+
+
+def trace(a: Any, /, *, offset: int = 0, format: FormatLike | None = None, prec: int | None = None) -> Any:
+    """Returns the sum of a diagonal, rounded once; of stacks that of each matrix."""
+    d = diagonal(a, offset=offset)
+    return sum(d, axis=-1, format=format, prec=prec)
+
+
+def diagonal(a: Any, /, *, offset: int = 0) -> Any:
+    """Returns a diagonal of a matrix, or of each matrix of a stack."""
+    o = Operands(a)
+    return o.plainly(o.arrays[0]._moved(lambda n: np.diagonal(n, offset, -2, -1)))
+
+
+def sqrt(x: Any, /) -> Any:
+    """Returns the square root of each entry, rounded once."""
+    if isinstance(x, Scalar):
+        return x.sqrt()
+    o = Operands(x)
+    z = o.plainly(o.arrays[0].sqrt())
+    return z if getattr(z, "ndim", 0) else z[()]
+
+
+def _entrywise(name: str, x: Any, y: Any) -> Any:
+    o = Operands(x, y)
+    z = o.plainly(_array.elementwise(name, o.arrays[0], o.arrays[1], o.format))
+    return z if z.ndim or isinstance(x, Array) or isinstance(y, Array) else z[()] if o.plain else z.item()
+
+
+def add(x: Any, y: Any, /) -> Any:
+    """Returns x + y entry by entry, each rounded once."""
+    return _entrywise("add", x, y)
+
+
+def subtract(x: Any, y: Any, /) -> Any:
+    """Returns x - y entry by entry, each rounded once."""
+    return _entrywise("sub", x, y)
+
+
+def multiply(x: Any, y: Any, /) -> Any:
+    """Returns x y entry by entry, each rounded once."""
+    return _entrywise("mul", x, y)
+
+
+def divide(x: Any, y: Any, /) -> Any:
+    """Returns x / y entry by entry, each rounded once."""
+    return _entrywise("div", x, y)
+
+
+def _one_operand(name: str, x: Any) -> Any:
+    o = Operands(x)
+    a = o.arrays[0]
+    return o.plainly(Array._of(call(name, a._handle), a.shape, a.format))
+
+
+def negative(x: Any, /) -> Any:
+    """Returns -x, exactly."""
+    return _one_operand("neg", x)
+
+
+def abs(x: Any, /) -> Any:
+    """Returns |x|, exactly."""
+    return _one_operand("abs", x)
+
+
+# Shapes: entries move and nothing is rounded.
+
+
+def _moving(name: str) -> Any:
+    function = getattr(np, name)
+
+    def move(x: Any, /, *args: Any, **kwargs: Any) -> Any:
+        o = Operands(x)
+        return o.plainly(o.arrays[0]._moved(lambda n: function(n, *args, **kwargs)))
+
+    move.__name__ = move.__qualname__ = name
+    move.__doc__ = f"numpy.{name}, of arrays of any format."
+    return move
+
+
+reshape = _moving("reshape")
+squeeze = _moving("squeeze")
+expand_dims = _moving("expand_dims")
+broadcast_to = _moving("broadcast_to")
+flip = _moving("flip")
+roll = _moving("roll")
+moveaxis = _moving("moveaxis")
+
+
+def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Any:
+    """Returns an array whose dimensions are permuted."""
+    o = Operands(x)
+    return o.plainly(o.arrays[0]._moved(lambda n: n.transpose(axes)))
+
+
+def matrix_transpose(x: Any, /) -> Any:
+    """Returns the transpose of a matrix, or of each matrix of a stack."""
+    o = Operands(x)
+    return o.plainly(o.arrays[0].mT)
+
+
+transpose = matrix_transpose
+
+
+def stack(arrays: Any, /, *, axis: int = 0) -> Any:
+    """Returns arrays of one shape side by side along a new axis, in the most precise format."""
+    o = Operands(*arrays)
+    same = [a if a.format == o.format else a.astype(o.format) for a in o.arrays]
+    if len({a.shape for a in same}) > 1:
+        raise MisuseError("arrays to be stacked have different shapes")
+    z = asarray(_stacked(o, same, (len(same), *same[0].shape)))
+    return o.plainly(z._moved(lambda n: np.moveaxis(n, 0, axis)))
+
+
+def concat(arrays: Any, /, *, axis: int = 0) -> Any:
+    """Returns arrays one after the other along an axis, in the most precise format."""
+    o = Operands(*arrays)
+    same = [a if a.format == o.format else a.astype(o.format) for a in o.arrays]
+    (k,) = _axes(axis, same[0].ndim)
+    pieces = [a._parts() for a in same]
+    parts = tuple(np.concatenate(p, axis=k) for p in zip(*pieces, strict=True))
+    words = 1 if len(parts) == 4 or o.format.terms else 0
+    return o.plainly(_array.from_parts(parts, o.format, parts[0].shape[: parts[0].ndim - words]))
+
+
+concatenate = concat
+
+
+# Making arrays of numbers.
+
+
+def zeros(shape: Any, *, format: FormatLike = "f64", device: str | None = None) -> Array:
+    """Returns an array of zeros."""
+    return _array.array(np.zeros(shape), format, device=device)
+
+
+def ones(shape: Any, *, format: FormatLike = "f64", device: str | None = None) -> Array:
+    """Returns an array of ones."""
+    return _array.array(np.ones(shape), format, device=device)
+
+
+def eye(n: int, m: int | None = None, /, *, k: int = 0, format: FormatLike = "f64", device: str | None = None) -> Array:
+    """Returns a matrix of zeros with ones on a diagonal."""
+    return _array.array(np.eye(n, m, k), format, device=device)
+
+
+def full(shape: Any, value: Any, *, format: FormatLike | None = None) -> Array:
+    """Returns an array whose entries are one number."""
+    return _array.array(value, format)._broadcast(tuple(np.empty(shape, np.int8).shape))
+
+
+def hilbert(n: int, *, format: FormatLike = "f64") -> Array:
+    """Returns the Hilbert matrix 1/(i + j + 1), i, j from 0 on, each entry rounded once."""
+    f = Format(format)
+    return Array._of(library().hilbert(n, f.code), (n, n), f)
+
+
+def random(rows: int, cols: int, *, seed: int = 1, spread: int = 0, format: FormatLike = "f64") -> Array:
+    """Returns random numbers 2^u x, x uniform in (-1, 1), u an integer uniform in [-spread, spread].
+
+    The same arguments give the same numbers everywhere.
+    """
+    f = Format(format)
+    return Array._of(library().random(rows, cols, spread, seed, f.code), (rows, cols), f)
+
+
+def vander(x: Any, cols: int | None = None, *, format: FormatLike | None = None) -> Array:
+    """Returns the matrix x_i^j, j from 0 on, each entry rounded once (numpy: increasing=True)."""
+    o = Operands(x, format=format)
+    a = _vector(o.arrays[0], "x")
+    n = a.size if cols is None else cols
+    return Array._of(library().vandermonde(a._handle, n, o.format.code), (a.size, n), o.format)
+
+
+# Files.
+
+
+def load(file: Any, *, format: FormatLike | None = None) -> Array:
+    """Reads a matrix from a Matrix Market, .npy or .npz file or a table of numbers, without loss."""
+    import os
+
+    lib = library()
+    f = asked(format, None)
+    h = call("read", os.fsencode(file), f.code if f else None)
+    return Array._of(h, tuple(lib.matrix_shape(h)), Format(lib.matrix_format(h)))
+
+
+def save(file: Any, x: Any, *, digits: int = 0) -> None:
+    """Writes a matrix to a file whose name says its kind: .mtx, .npy, .npz, .csv, .tsv, .txt.
+
+    digits: the digits of decimal numbers; 0 writes the shortest that read back to the same numbers.
+    """
+    import os
+
+    a = Operands(x).arrays[0]
+    call("write", a._handle, os.fsencode(file), digits)
