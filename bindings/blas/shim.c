@@ -159,10 +159,11 @@ static inline void need(void) {
 		load();
 }
 
-/* enter prepares a call of libhalfulp. */
+/* enter prepares a call of libhalfulp, whose threads begin with the arithmetic of this one. */
 static inline struct mode enter(void) {
+	struct mode mode = enter_c();
 	need();
-	return enter_c();
+	return mode;
 }
 
 /* leave restores the state, the flags of exceptions included. */
