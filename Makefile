@@ -53,7 +53,7 @@ site: ## Make a website of the documents, as .bin/site/html (needs Python's pip)
 tune: ## Measure this machine's kernels and the best thresholds.
 	go run ./cmd/halfulp tune
 
-lib: ## Build the C library as dist/lib and dist/include (needs a C compiler).
+lib: ## Build the C library and the BLAS into dist/lib and dist/include (needs a C compiler).
 	scripts/lib.sh dist
 
 gpu-pack: ## Build tests and benchmarks for a machine with a GPU, into .bin/gpu.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the C library into FOLDER/lib and its header into FOLDER/include; "make lib" calls it.
+# Builds the C library and the drop-in BLAS into FOLDER/lib, and the header into FOLDER/include; "make
+# lib" calls it.
 #
 # usage: scripts/lib.sh [FOLDER]     (default: dist)
 #
@@ -15,3 +16,14 @@ CGO_ENABLED=1 go build -buildmode=c-shared -trimpath -ldflags "-s -w -extldflags
 rm -f "$out/lib/libhalfulp.h" # Go's, which is not for programs
 cp halfulp.h "$out/include/"
 cp halfulp.pc "$out/lib/pkgconfig/"
+
+# The drop-in BLAS, for integers of 32 and of 64 bits: C without Go.
+cd "$root/bindings/blas"
+generated=$(mktemp -d)
+trap 'rm -rf "$generated"' EXIT
+(cd "$root" && go run ./bindings/blas/generate) >"$generated/routines.inc"
+for bits in "" 64; do
+	${CC:-gcc} -std=gnu11 -O2 -g0 -Wall -Wextra -Werror -fPIC -fvisibility=hidden -ffp-contract=off -shared ${bits:+-DILP64} \
+		-I"$generated" -I"$out/include" shim.c -o "$out/lib/libhalfulpblas$bits.so" \
+		-Wl,-soname,libhalfulpblas$bits.so -Wl,-z,nodelete -Wl,-z,defs -Wl,-z,now -s -ldl -lm -lpthread
+done
