@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the C library and the drop-in BLAS into FOLDER/lib, and the header into FOLDER/include; "make
-# lib" calls it.
+# Builds the C library and the drop-in BLAS into FOLDER/lib, and the header into FOLDER/include.
+# "make lib" calls it.
 #
 # usage: scripts/lib.sh [FOLDER]     (default: dist)
 #

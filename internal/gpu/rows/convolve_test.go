@@ -30,8 +30,8 @@ func convolveProblems() (list []rowProblem) {
 			list = append(list, q)
 		}
 	}
-	// Rows side by side of numbers with an odd count of limbs: steps are copied by pairs of words, but
-	// for the last one if its count of columns is odd as well.
+	// Rows side by side of numbers with an odd count of limbs: steps are copied by pairs of words,
+	// but for the last one if its count of columns is odd as well.
 	for _, bits := range []int{192, 320, 424, 448, 576, 704} {
 		for k := 21; k < 25; k++ {
 			list = append(list, rowProblem{in: gputest.MP(bits), inX: gputest.MP(424), out: gputest.MP(456), m: 23, k: k, alpha: -1, inc: 1, trans: true, pad: k % 2})

@@ -229,7 +229,7 @@ template <int K> static __device__ __forceinline__ void convolve(const convoluti
 								copyAsync(to + w + 512, from + w + 512);
 						}
 					} else {
-						// Of the last step of wide units all words of a run may be more than its threads.
+						// After wide steps the last run may have more words than threads.
 #pragma unroll 1
 						for (int w = 0; w < count; w += 8 << in.log)
 							copyWord(to + w, (const u64 *)(from + w));

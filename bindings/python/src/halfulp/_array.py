@@ -16,9 +16,9 @@ from ._format import Format, FormatLike, asked, float64, mp, promoted
 from ._library import MisuseError, call, free, library
 from ._numbers import INFINITY, NAN, Dyadic
 
-# A number's storage as numpy arrays, so that numpy moves entries. For f32 and f64 it is one array of
-# these numbers, for expansions one with their terms in a last dimension, for mp formats limbs (in a
-# last dimension), exponents, signs and classes, as files .npz of halfulp have them.
+# A number's storage as numpy arrays, so that numpy moves entries. For f32 and f64 it is one array
+# of these numbers, for expansions one with their terms in a last dimension, for mp formats limbs
+# (in a last dimension), exponents, signs and classes, as files .npz of halfulp have them.
 Parts = tuple[np.ndarray, ...]
 
 _ZERO, _FINITE, _INF, _NAN = 0, 1, 2, 3
