@@ -3,7 +3,7 @@
 FUZZTIME ?= 30s
 SOAK ?= 30m
 
-.PHONY: help build test check quick levels generated bindings generate fuzz soak bench site tune lib gpu-pack install clean
+.PHONY: help build test check quick levels generated bindings generate fuzz soak bench site tune lib wheel gpu-pack install clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ tune: ## Measure this machine's kernels and the best thresholds.
 
 lib: ## Build the C library and the BLAS into dist/lib and dist/include (needs a C compiler).
 	scripts/lib.sh dist
+
+wheel: ## Build a wheel of the Python package for old and new Linux, into dist.
+	scripts/wheel.sh
 
 gpu-pack: ## Build tests and benchmarks for a machine with a GPU, into .bin/gpu.
 	scripts/gpu-pack.sh

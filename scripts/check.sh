@@ -413,6 +413,22 @@ bindings() {
 	else
 		left_out "golangci-lint: it cannot be built here"
 	fi
+	part "the Python package: a wheel, in a virtual environment of its own"
+	local python=$PWD/.bin/python/bin/python
+	if ! python3 -m venv --clear .bin/python 2>/dev/null; then
+		install python3-venv && python3 -m venv --clear .bin/python || true
+	fi
+	if "$python" -m pip install --quiet --disable-pip-version-check "./bindings/python[test]"; then
+		(
+			cd bindings/python
+			"$python" -m pytest -q
+			"$python" -m pytest -q --doctest-modules --pyargs halfulp --ignore-glob='*__main__.py'
+			"$python" -m doctest README.md
+			"$python" -m mypy
+		)
+	else
+		left_out "the Python package: it cannot be installed here"
+	fi
 }
 
 steps=${*:-all}
