@@ -449,7 +449,7 @@ func TestRoutineErrors(t *testing.T) {
 		want error
 	}{
 		{&Options{Context: ctx}, context.Canceled},
-		{&Options{Device: "cuda:0"}, ErrDevice},
+		{&Options{Device: noGPU}, ErrDevice},
 		{&Options{Method: "residue"}, ErrMethod},
 	} {
 		_, _, e1 := Sum(x, Float64, c.opt)

@@ -71,20 +71,20 @@ func TestFault(t *testing.T) {
 		},
 	} {
 		var fault *HardwareError
-		if err := run(&Options{Check: true}); !errors.As(err, &fault) || !errors.Is(err, ErrHardware) || fault.Row != 1 || fault.Col != 0 {
+		if err := run(&Options{Check: true, Device: "cpu"}); !errors.As(err, &fault) || !errors.Is(err, ErrHardware) || fault.Row != 1 || fault.Col != 0 {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
 	// From the right these multiply the transposes, and triangles are multiplied in parts.
 	var fault *HardwareError
-	if _, err := Trmm(Right, Upper, NoTrans, NonUnit, one, a, Random(MP(106), 29, 37, 3, 4), &Options{Check: true}); !errors.As(err, &fault) || fault.Row != 0 || fault.Col != 1 {
+	if _, err := Trmm(Right, Upper, NoTrans, NonUnit, one, a, Random(MP(106), 29, 37, 3, 4), &Options{Check: true, Device: "cpu"}); !errors.As(err, &fault) || fault.Row != 0 || fault.Col != 1 {
 		t.Errorf("Trmm from the right: error %v", err)
 	}
 	large := Random(MP(106), 300, 300, 3, 1)
 	var blocks atomic.Int64
 	defer exact.Spoil(func([]int16, int) { blocks.Add(1) })()
 	trmm := func() error {
-		_, err := Trmm(Left, Lower, NoTrans, NonUnit, one, large, Random(MP(106), 300, 2, 3, 2), &Options{Check: true, Threads: 1})
+		_, err := Trmm(Left, Lower, NoTrans, NonUnit, one, large, Random(MP(106), 300, 2, 3, 2), &Options{Check: true, Threads: 1, Device: "cpu"})
 		return err
 	}
 	if err := trmm(); err != nil {

@@ -51,6 +51,9 @@ func fakeGPUs(t *testing.T, n int) []*cuda.Device {
 	return devs
 }
 
+// noGPU is a device that no machine has.
+const noGPU Device = "cuda:999"
+
 // onCPU keeps auto from choosing a GPU.
 var onCPU = &Options{Device: "cpu"}
 

@@ -200,7 +200,7 @@ func TestPairsErrors(t *testing.T) {
 		want error
 	}{
 		{&Options{Context: ctx}, context.Canceled},
-		{&Options{Device: "cuda:0"}, ErrDevice},
+		{&Options{Device: noGPU}, ErrDevice},
 		{&Options{Method: "residue"}, ErrMethod},
 	} {
 		_, e1 := Copy(x, y, c.opt)

@@ -353,7 +353,7 @@ func TestSolveErrors(t *testing.T) {
 		want error
 	}{
 		{&Options{Context: ctx}, context.Canceled},
-		{&Options{Device: "cuda:0"}, ErrDevice},
+		{&Options{Device: noGPU}, ErrDevice},
 		{&Options{Method: "none"}, ErrMethod},
 	} {
 		if _, err := Trsm(Left, Lower, NoTrans, Unit, Float(1), a, b, c.opt); !errors.Is(err, c.want) {

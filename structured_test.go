@@ -334,7 +334,7 @@ func TestStructuredErrors(t *testing.T) {
 			want error
 		}{
 			{&Options{Context: ctx}, context.Canceled},
-			{&Options{Device: "cuda:0"}, ErrDevice},
+			{&Options{Device: noGPU}, ErrDevice},
 			{&Options{Method: "none"}, ErrMethod},
 		} {
 			if err := f(e.opt); !errors.Is(err, e.want) {

@@ -128,7 +128,7 @@ func TestPlans(t *testing.T) {
 		"Hilbert, blocks":  func(s *solver) error { _, err := s.solve(small, a.Slice(0, n/8, 0, 3), f); return err },
 		"Hilbert, det":     func(s *solver) error { _, _, err := s.det(hilbert, f); return err },
 	} {
-		s, err := start(name, nil, a)
+		s, err := start(name, &halfulp.Options{Threads: 2, Device: "cpu"}, a)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -51,7 +51,8 @@ func TestGPU(t *testing.T) {
 	}
 }
 
-// TestGPUNoLeak creates, computes and frees many times; the device's free memory stays.
+// TestGPUNoLeak creates, computes and frees many times; what the process holds stays.
+// Free memory is compared under HALFULP_WANT_GPU alone: other processes may use the GPU.
 func TestGPUNoLeak(t *testing.T) {
 	dev := gpu(t)
 	free := func() (bytes uint64) {
@@ -70,7 +71,7 @@ func TestGPUNoLeak(t *testing.T) {
 	for range cycles {
 		checkScaleAdd(t, dev, 10000)
 	}
-	if after := free(); after != before {
+	if after := free(); after != before && os.Getenv(wantGPU) != "" {
 		t.Errorf("%d bytes of device memory free, %d cycles ago %d", after, cycles, before)
 	}
 	if after := dev.Counters(); after != counters {

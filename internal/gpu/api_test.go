@@ -407,7 +407,8 @@ func TestConjugateGradients(t *testing.T) {
 }
 
 // TestCycles creates, computes and frees many times: the memory in use does not grow, neither on
-// the GPU nor on the host.
+// the GPU nor on the host. The GPU's free memory is compared under HALFULP_WANT_GPU alone: other
+// processes may use it.
 func TestCycles(t *testing.T) {
 	t.Run("reference", func(t *testing.T) {
 		devs, drivers := gputest.References(t, 1)
@@ -439,7 +440,7 @@ func TestCycles(t *testing.T) {
 			cycle(t, 100)
 		}
 		t.Logf("bytes before and after: GPU %d %d free, heap %d %d, process %d %d", before, free(), heap, heapBytes(), resident, residentBytes())
-		if n := free(); n+1<<20 < before {
+		if n := free(); n+1<<20 < before && os.Getenv("HALFULP_WANT_GPU") != "" {
 			t.Errorf("%d bytes of the GPU's memory are free, %d before", n, before)
 		}
 		if n := heapBytes(); n > heap+4<<20 {

@@ -5,9 +5,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,7 +32,58 @@ func Mpiexec(t testing.TB) string {
 	if err != nil {
 		t.Skip("left out: processes under MPI, there is no mpiexec (pip install mpich has one)")
 	}
+	if os.Getenv("HALFULP_MPIEXEC") == "" && !InProcess() {
+		if why := joins(path); why != "" {
+			t.Skipf("left out: processes under MPI, two do not join under %s (pip install mpich has one under which they do): %s", path, why)
+		}
+	}
 	return path
+}
+
+// probe is the environment variable of processes that join and end.
+const probe = "HALFULP_MPITEST_PROBE"
+
+// joined is what they write.
+const joined = "two processes joined"
+
+func init() {
+	if os.Getenv(probe) == "" {
+		return
+	}
+	c, err := mpi.Init()
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	if c.Size() == 2 && c.Rank() == 0 {
+		fmt.Println(joined)
+	}
+	mpi.Exit(0)
+}
+
+// joinsOf is what joins found, once for a program.
+var joinsOf struct {
+	once sync.Once
+	why  string
+}
+
+// joins says why two processes do not join under an mpiexec, nothing if they do.
+func joins(mpiexec string) string {
+	joinsOf.once.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		program, err := os.Executable()
+		if err != nil {
+			joinsOf.why = err.Error()
+			return
+		}
+		c := exec.CommandContext(ctx, mpiexec, "-n", "2", program)
+		c.Env, c.WaitDelay = append(os.Environ(), probe+"=1"), 5*time.Second
+		if out, err := c.CombinedOutput(); !strings.Contains(string(out), joined) {
+			joinsOf.why = fmt.Sprintf("%v\n%s", err, out)
+		}
+	})
+	return joinsOf.why
 }
 
 // InProcess reports whether this is one of the processes that Run started.
