@@ -276,8 +276,19 @@ func TestExactPass(t *testing.T) {
 		}
 		everyEntry(t, gputest.Reference(t, &fake.Driver{}), list)
 	})
+	// Of fewer products of numbers with many limbs than there are blocks for an entry some have none.
+	var limbs []problem
+	for k := 1; k < 4; k++ {
+		f := gputest.MP(150_000 * k)
+		limbs = append(limbs, problem{in: f, inB: f, out: f, kind: gputest.Integers, m: 2, n: 1, k: k, alpha: 1})
+	}
+	t.Run("limbs", func(t *testing.T) {
+		t.Setenv(gputest.Emulate, "exact/exact")
+		everyEntry(t, gputest.Reference(t, &fake.Driver{}), limbs)
+	})
 	t.Run("device", func(t *testing.T) {
 		list := append(few(3000), expressions(40)...)
+		list = append(list, limbs...)
 		// one block an entry, but counters that carry in between
 		for _, f := range []num.Format{num.QDouble, gputest.MP(1000)} {
 			list = append(list, problem{in: f, inB: f, out: f, kind: gputest.Spread, m: 18, n: 19, k: 34000, alpha: 3})

@@ -226,7 +226,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(const __grid_constan
 			odd = 0;
 		}
 		__syncthreads();
-		for (int h = h0; h < h1; h += longest) {
+		// Once without products, too: a block may have none of few long numbers.
+		for (int h = h0; h == h0 || h < h1; h += longest) {
 			if (mp)
 				dot<CHUNK_MP>(sum, p, i, j, h, min(h + longest, h1), chunks, low, &zeros, &odd);
 			else
