@@ -276,7 +276,8 @@ func TestExactPass(t *testing.T) {
 		}
 		everyEntry(t, gputest.Reference(t, &fake.Driver{}), list)
 	})
-	// Of fewer products of numbers with many limbs than there are blocks for an entry some have none.
+	// Where an entry has fewer products, of numbers with many limbs, than blocks, some blocks have
+	// none.
 	var limbs []problem
 	for k := 1; k < 4; k++ {
 		f := gputest.MP(150_000 * k)
