@@ -237,7 +237,7 @@ func (r *reading) allocate() (*halfulp.Matrix, error) {
 	if r.held > 0 {
 		with = " with its text"
 	}
-	if need := float64(r.rows)*float64(r.width)*float64(num.SizeOf(g)) + float64(r.held); need > float64(r.MemoryLimit) {
+	if need := float64(float64(r.rows)*float64(r.width)*float64(num.SizeOf(g))) + float64(r.held); need > float64(r.MemoryLimit) {
 		return nil, &lines.Error{Name: r.name, Err: tooLarge(fmt.Sprintf("a %d x %d matrix of format %v%s needs", r.rows, r.width, f, with), need, r.MemoryLimit)}
 	}
 	return halfulp.NewMatrix(f, int(r.rows), r.width), nil
