@@ -140,7 +140,8 @@ func (c *Comm) Free() error {
 
 // Abort ends all processes, this one too, with an exit status. It does not return.
 func (c *Comm) Abort(code int) {
-	_ = c.lib.do(c.lib.abort, c.handle, uintptr(code))
+	// Of part of the processes MPICH kills the others, and the status is theirs.
+	_ = c.lib.do(c.lib.abort, commWorld, uintptr(code))
 	os.Exit(code)
 }
 
