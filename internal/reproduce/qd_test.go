@@ -34,8 +34,8 @@ func testQD(t *testing.T, device string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if last < 0.9 {
-		t.Errorf("the last progress is %v", last)
+	if last == 0 { // shares are of measured times: the last step may have any
+		t.Error("no progress is reported")
 	}
 	formats, gpu := len(qdFormats), 0
 	if device != cpuDevice {

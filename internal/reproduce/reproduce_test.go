@@ -127,8 +127,8 @@ func TestSum(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if last < 0.7 {
-		t.Errorf("the last progress is %v", last)
+	if last == 0 { // shares are of measured times: the last step may have any
+		t.Error("no progress is reported")
 	}
 	if n, want := len(r.find(tableAccuracy)), 3*4*4; n != want {
 		t.Errorf("%d figures of table 2, want %d", n, want)
