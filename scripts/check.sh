@@ -213,9 +213,9 @@ levels() {
 		# On fake GPUs kernels take their time, and those of tests without goroutines no part in
 		# races, nor has arithmetic of single numbers; scripts and programs run what other tests do.
 		# Of products of bytes, on emulated tiles, the other tests run all loops. modgemm starts
-		# goroutines in one test.
+		# goroutines in one test. Where address space is limited the detector ends the program.
 		local few='^\./(internal/(gpu|modgemm|reproduce)|linsolve)'
-		local alone='Scripts|Readme|Examples|Help|(Failing)?Processes|GridFiles|NoMPI|(Bench|Commands)OnDevice|Oracle|ZerosLeftOut|BasesBounded|Extremes|Numbers|Stored|BlockKernels|Mac|FunctionSpecials|FunctionEdges|ProductBounds'
+		local alone='Scripts|Readme|MemoryRefused|Examples|Help|(Failing)?Processes|GridFiles|NoMPI|(Bench|Commands)OnDevice|Oracle|ZerosLeftOut|BasesBounded|Extremes|Numbers|Stored|BlockKernels|Mac|FunctionSpecials|FunctionEdges|ProductBounds'
 		alone+='|PublishedErrors|SmallPrecision|Functions|LongSums|VerticalGemv|NumberConversions|XFloat|FMA|Arithmetic|QuotientAndRoot|Chain|Conversions|Evaluate|ScaleDown'
 		local tiles='^Test(Bounded|BoundedBase|Near|Across|Faults)$/^bytes$'
 		gotest -race -short -skip "$fakes|^Test($alone)\$|$tiles" $(grep -vE "$few" <<<"$concurrent")
