@@ -144,13 +144,15 @@ func TestInterruptedProcess(t *testing.T) {
 		signals []syscall.Signal
 		args    string
 		want    string
+		slow    bool // the other process stands still for a second
 	}{
-		{1, []syscall.Signal{syscall.SIGTERM}, "--out out/E.mtx.gz", "process 1: halfulp: terminated\n"},
-		{0, []syscall.Signal{syscall.SIGINT}, "--out out/E.mtx", "halfulp: interrupted\n"},
-		{1, []syscall.Signal{syscall.SIGHUP}, "--out out/E.mtx --grid 1x2", "process 1: halfulp: hung up\n"},
-		{1, []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}, "--out out/E.mtx.gz", ""}, // at once
+		{1, []syscall.Signal{syscall.SIGTERM}, "--out out/E.mtx.gz", "process 1: halfulp: terminated\n", false},
+		{0, []syscall.Signal{syscall.SIGINT}, "--out out/E.mtx", "halfulp: interrupted\n", false},
+		{1, []syscall.Signal{syscall.SIGHUP}, "--out out/E.mtx --grid 1x2", "process 1: halfulp: hung up\n", false},
+		{1, []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}, "--out out/E.mtx.gz", "", false}, // at once
+		{1, []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}, "--out out/E.mtx.gz", "", true},
 	} {
-		t.Run(fmt.Sprint(x.process, x.signals, x.args), func(t *testing.T) {
+		t.Run(fmt.Sprint(x.process, x.signals, x.args, x.slow), func(t *testing.T) {
 			for _, s := range x.signals {
 				if signal.Ignored(s) {
 					t.Skipf("%v is ignored here, and so in what is started here", s)
@@ -171,13 +173,24 @@ func TestInterruptedProcess(t *testing.T) {
 				for limit := time.Now().Add(2 * time.Minute); !written(to) && time.Now().Before(limit); {
 					time.Sleep(time.Millisecond)
 				}
-				text, err := os.ReadFile(filepath.Join(at, fmt.Sprint("pid", x.process)))
-				pid, err2 := strconv.Atoi(strings.TrimSpace(string(text)))
-				if err := errors.Join(err, err2); err != nil {
-					t.Fatal(err)
+				pid := func(process int) int {
+					text, err := os.ReadFile(filepath.Join(at, fmt.Sprint("pid", process)))
+					n, err2 := strconv.Atoi(strings.TrimSpace(string(text)))
+					if err := errors.Join(err, err2); err != nil {
+						t.Fatal(err)
+					}
+					return n
+				}
+				one, other := pid(x.process), pid(1-x.process)
+				if x.slow {
+					_ = syscall.Kill(other, syscall.SIGSTOP) // it may have ended, as below
 				}
 				for _, s := range x.signals {
-					_ = syscall.Kill(pid, s) // it may have ended
+					_ = syscall.Kill(one, s)
+				}
+				if x.slow {
+					time.Sleep(time.Second)
+					_ = syscall.Kill(other, syscall.SIGCONT)
 				}
 				err = c.Wait()
 				if err == nil && exists(filepath.Join(to, strings.Fields(x.args)[1][len("out/"):])) {

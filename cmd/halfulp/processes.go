@@ -41,6 +41,8 @@ type processes struct {
 
 	mu      sync.Mutex
 	decided bool // a signal comes too late
+
+	ending sync.Mutex // of finish
 }
 
 // patience is how long a process that failed waits for the others to fail likewise.
@@ -90,7 +92,7 @@ func runTogether(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "halfulp: %v\n", err)
 	} else {
 		// Until the process ends: mpiexec kills the others then, which remove their files before.
-		ctx, _ := cli.WithSignals(context.Background(), func() { time.Sleep(forwarding) })
+		ctx, _ := cli.WithSignals(context.Background(), func(status int) { team.finish(status, "") })
 		ctx, stop := team.watch(ctx)
 		said := false
 		p := program
@@ -268,7 +270,9 @@ func hash(text string) int64 {
 
 // finish ends this process together with the others, with the largest exit status of all. One that
 // failed where others wait for it in vain says why, and ends them; they clean up first if they can.
+// It does not return: a second call, as after a second signal, waits for the end.
 func (p *processes) finish(status int, said string) {
+	p.ending.Lock()
 	ctx, cancel := context.Background(), context.CancelFunc(func() {})
 	if status != cli.ExitOK {
 		ctx, cancel = context.WithTimeout(ctx, 2*patience)
@@ -282,7 +286,7 @@ func (p *processes) finish(status int, said string) {
 		err = p.end.Allreduce(ctx, mpi.Max, worst)
 	}
 	if err != nil {
-		if !p.first() {
+		if !p.first() && said != "" {
 			fmt.Fprintf(os.Stderr, "process %d: %s", p.all.Rank(), said)
 		}
 		files.RemoveTemporaries()
@@ -290,7 +294,7 @@ func (p *processes) finish(status int, said string) {
 		p.all.Abort(max(status, cli.ExitFailed))
 	}
 	speaker := p.all.Size() - 1 - int(worst[0])%p.all.Size()
-	if status != cli.ExitOK && speaker == p.all.Rank() && !p.first() {
+	if status != cli.ExitOK && speaker == p.all.Rank() && !p.first() && said != "" {
 		fmt.Fprintf(os.Stderr, "process %d: %s", p.all.Rank(), said)
 	}
 	p.mu.Lock() // leave sends nothing after the end

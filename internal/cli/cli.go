@@ -367,9 +367,12 @@ func (e signalError) Error() string {
 }
 
 // WithSignals returns a context that SIGHUP, SIGINT and SIGTERM cancel. A second signal removes
-// temporary files, calls last unless it is nil, and ends the process, all within grace. SIGHUP
-// stays ignored where it is from the start, as under nohup.
-func WithSignals(parent context.Context, last func()) (ctx context.Context, stop func()) {
+// temporary files within grace, and calls end with the exit status, or ends the process if end is
+// nil. SIGHUP stays ignored where it is from the start, as under nohup.
+func WithSignals(parent context.Context, end func(status int)) (ctx context.Context, stop func()) {
+	if end == nil {
+		end = os.Exit
+	}
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
@@ -386,7 +389,8 @@ func WithSignals(parent context.Context, last func()) (ctx context.Context, stop
 		}
 		select {
 		case s := <-signals:
-			endAtOnce(s.(syscall.Signal), last)
+			removeTemporaries()
+			end(ExitSignal + int(s.(syscall.Signal)))
 		case <-over:
 		}
 	}()
@@ -397,21 +401,17 @@ func WithSignals(parent context.Context, last func()) (ctx context.Context, stop
 	})
 }
 
-// endAtOnce ends the process. A file system that does not answer delays that by grace at most.
-func endAtOnce(s syscall.Signal, last func()) {
+// removeTemporaries waits for a file system that does not answer, for grace at most.
+func removeTemporaries() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		files.RemoveTemporaries()
-		if last != nil {
-			last()
-		}
 	}()
 	select {
 	case <-done:
 	case <-time.After(grace):
 	}
-	os.Exit(ExitSignal + int(s))
 }
 
 // VersionCmd is the command that prints the version.
