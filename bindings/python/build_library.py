@@ -29,11 +29,13 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg, misc]
         if not (checkout / "scripts" / "lib.sh").is_file():
             raise SystemExit(f"halfulp is built in a clone of its repository, which {checkout} is not")
         subprocess.run([checkout / "scripts" / "lib.sh", built], check=True)
+        # The C linker writes the versions of glibc's functions that the program needs. Go's own linker
+        # leaves their section empty, which auditwheel cannot read.
         program = built / "bin" / "halfulp"
         subprocess.run(
             ["go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, "./cmd/halfulp"],
             cwd=checkout,
-            env={**os.environ, "CGO_ENABLED": "0"},
+            env={**os.environ, "CGO_ENABLED": "1"},
             check=True,
         )
         platform = os.environ.get("HALFULP_PLATFORM") or sysconfig.get_platform().replace("-", "_").replace(".", "_")
