@@ -202,7 +202,9 @@ class Scalar:
             return self.text()
         if spec.startswith(".") and spec[1:].rstrip("g").isdigit():
             return self.text(int(spec[1:].rstrip("g")))
-        return format(float(self), spec)
+        if self.isnan() or self.isinf() or (self == float(self) and not spec.endswith("%")):
+            return format(float(self), spec)
+        return _numbers.formatted(self._dyadic(), spec, self.text)
 
     def astype(self, format: FormatLike) -> Scalar:
         """Returns the number rounded once to a format."""
@@ -946,7 +948,7 @@ def _entries(data: Any) -> np.ndarray:
         return data
     shape: list[int] = []
     level = data
-    while isinstance(level, (list, tuple, Array)) or isinstance(level, np.ndarray) and level.ndim:
+    while isinstance(level, (list, tuple, range, Array)) or isinstance(level, np.ndarray) and level.ndim:
         shape.append(len(level))
         if not len(level):
             break
@@ -955,7 +957,7 @@ def _entries(data: Any) -> np.ndarray:
     flat: list[Any] = []
 
     def fill(x: Any, depth: int) -> None:
-        inner = isinstance(x, (list, tuple, Array)) or isinstance(x, np.ndarray) and x.ndim > 0
+        inner = isinstance(x, (list, tuple, range, Array)) or isinstance(x, np.ndarray) and x.ndim > 0
         if depth == len(shape) or not inner:
             if inner or depth != len(shape):
                 raise MisuseError("rows have different lengths")
@@ -1012,8 +1014,8 @@ def _from_objects(entries: np.ndarray, f: Format | None) -> Array:
 def _parsed(text: str, f: Format) -> Dyadic:
     try:
         return Scalar._of(library().scalar_from_text(text.strip().encode(), f.code), f)._dyadic()
-    except MisuseError as e:
-        raise MisuseError(f"{text!r} is no number: {e}") from None
+    except MisuseError:
+        raise MisuseError(f"{text!r} is no number: decimals are texts such as '0.1' and '1e-5', fractions are Fraction(1, 3)") from None
 
 
 def _holding(flat: list[Any], entries: np.ndarray) -> Format:
@@ -1021,12 +1023,14 @@ def _holding(flat: list[Any], entries: np.ndarray) -> Format:
     need = 0
     for i, v in enumerate(flat):
         if isinstance(v, str):
+            _parsed(v, float64)  # an error if it is no number
             try:
                 v = _numbers.exact(Fraction(v)) if len(v) < 400 and abs(_exponent(v)) < 400 else v
             except ValueError:
                 v = _parsed(v, float64) if v.strip().lower().lstrip("+-") in ("inf", "infinity", "nan") else v
         if not isinstance(v, Dyadic):
-            raise MisuseError(f"float64 does not hold {entries.reshape(-1)[i]} exactly: say the format of the array, such as format='mp:200', or 'f64' to round")
+            shown = repr(entries.reshape(-1)[i])
+            raise MisuseError(f"float64 does not hold {shown} exactly: give a format, such as format='mp:200', or format='f64' to round")
         flat[i] = v
         if v.m > 0:
             m = v.m >> ((v.m & -v.m).bit_length() - 1)

@@ -10,6 +10,7 @@ import contextvars
 import ctypes
 import json
 import os
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -181,7 +182,9 @@ class _Library:
     def fail(self, status: int) -> None:
         """Raises the error of a status with the text of the library."""
         text = self.dll.halfulp_last_error().decode(errors="replace")
-        _, colon, reason = text.partition(": ")  # without the name of the C function
+        # Without the name of the C function; and with indices as Python counts, from 0.
+        text = re.sub(r"\b([A-Z])\[(\d+),(\d+)\]", lambda m: f"{m[1]}[{int(m[2]) - 1}, {int(m[3]) - 1}]", text)
+        _, colon, reason = text.partition(": ")
         raise _ERRORS.get(status, InternalError)(reason if colon else text)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:

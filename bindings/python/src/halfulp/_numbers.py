@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
-from decimal import Decimal
+from collections.abc import Callable
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -152,3 +154,29 @@ def rounded_enough(x: Fraction, precision: int) -> Dyadic:
     shift = bits + q.bit_length() - p.bit_length()
     m = (p << shift if shift >= 0 else p) // (q if shift >= 0 else q << -shift)
     return Dyadic(x < 0, 2 * m + 1, -shift - 1)
+
+
+_ANY = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
+
+
+def formatted(x: Dyadic, spec: str, text: Callable[[int], str]) -> str:
+    """Returns a finite number by the rules of format(), rounded once from its exact value.
+
+    text(n) is the number with n significant digits, or for n = 0 the shortest that reads back to it.
+    """
+    parts = re.fullmatch(r"(.*?)(?:\.(\d+))?([a-zA-Z%]?)", spec, re.DOTALL)
+    assert parts is not None
+    head, digits, kind = parts[1], int(parts[2] or 6), parts[3]
+    if not kind and parts[2] is None:
+        return format(Decimal(text(0)), head)
+    magnitude = x.m.bit_length() + x.e
+    if -20000 < magnitude < 20000:
+        m = -x.m if x.negative else x.m
+        value = Decimal(m << x.e) if x.e >= 0 else Decimal(m * 5**-x.e).scaleb(x.e, _ANY)
+    elif kind not in ("f", "F", "%"):
+        value = Decimal(text(digits + (kind in ("e", "E"))))
+    elif magnitude < 0 and digits < 5000:
+        value = Decimal(text(1))  # which becomes a zero
+    else:
+        raise MisuseError(f"{text(5)} is not written in the form {spec!r}: use 'e'")
+    return format(value, f"{head}.{digits}{kind}")

@@ -96,7 +96,7 @@ def wrapped(value: np.ndarray) -> Array | None:
 
 def _is_precise(value: Any) -> bool:
     """Reports whether nested lists, or a number, hold numbers of a precision of their own."""
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, range)):
         return any(_is_precise(v) for v in value)
     if isinstance(value, np.ndarray):
         return value.dtype == object and any(_is_precise(v) for v in value.reshape(-1))
