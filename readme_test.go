@@ -17,8 +17,9 @@ import (
 var sized = map[string]string{
 	"go build ./... && go test ./...":              "go build ./...",
 	"cd bench && ./setup.sh && go run ./cmd/peers": "", // installs Debian packages
-	"make site": "", // needs a network
-	"make lib":  "", // needs a C compiler; bindings/c/test builds the library
+	"make site":                     "", // needs a network
+	"make lib":                      "", // needs a C compiler; bindings/c/test builds the library
+	"pip install ./bindings/python": "", // the same, and bindings/python/tests run the package
 
 	// TestProcesses of cmd/halfulp runs commands like these.
 	"pip install mpich": "",
@@ -91,7 +92,7 @@ func TestReadme(t *testing.T) {
 
 // pages are the Markdown files that are for reading.
 func pages(t *testing.T) (list []string) {
-	for _, folder := range []string{"docs", "examples", "bench"} {
+	for _, folder := range []string{"docs", "examples", "bench", "bindings"} {
 		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && filepath.Ext(path) == ".md" {
 				list = append(list, filepath.ToSlash(path))
@@ -137,6 +138,9 @@ func runPage(t *testing.T, list [][]string, bin string) {
 			}
 			output = runIn(t, dir, "go", "run", file)
 		case "python":
+			if strings.HasPrefix(text, ">>> ") {
+				break // test_pages.py of bindings/python runs sessions
+			}
 			python := os.Getenv("HALFULP_PYTHON")
 			if python == "" {
 				python = "python3"
@@ -167,8 +171,8 @@ func runPage(t *testing.T, list [][]string, bin string) {
 					runLine(t, work, bin, command)
 				}
 			}
-		case "c", "julia":
-			// TestGuide of bindings/c/test runs the programs in C; there is no Julia.
+		case "c", "julia", "py":
+			// TestGuide of bindings/c/test runs the programs in C; there is no Julia, and no PyTorch.
 		default:
 			t.Errorf("a listing in the language %q, which no test runs:\n%s", language, text)
 		}

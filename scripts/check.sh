@@ -423,7 +423,6 @@ bindings() {
 			cd bindings/python
 			"$python" -m pytest -q
 			"$python" -m pytest -q --doctest-modules --pyargs halfulp --ignore-glob='*__main__.py'
-			"$python" -m doctest README.md
 			"$python" -m mypy
 		)
 	else

@@ -16,7 +16,7 @@ fi
 
 rm -rf .bin/site
 mkdir -p .bin/site/pages
-git ls-files -z --cached --others --exclude-standard -- README.md CHANGELOG.md CONTRIBUTING.md LICENSE docs examples bench/README.md bench/records |
+git ls-files -z --cached --others --exclude-standard -- README.md CHANGELOG.md CONTRIBUTING.md LICENSE docs examples bench/README.md bench/records 'bindings/*.md' |
 	xargs -0 cp --parents -t .bin/site/pages
 rm .bin/site/pages/docs/reproduce/report.md # would take the place of report.html
 cp scripts/site/site.css .bin/site/pages/

@@ -88,6 +88,8 @@ _ERRORS: dict[int, type[HalfulpError]] = {
     table.HARDWARE: HardwareError,
     table.INTERNAL: InternalError,
 }
+for _error in (HalfulpError, *_ERRORS.values()):
+    _error.__module__ = "halfulp"  # the name that tracebacks show
 
 
 def _path() -> Path:
