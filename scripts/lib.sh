@@ -11,8 +11,8 @@ out=${1:-$root/dist}
 mkdir -p "$out/lib/pkgconfig" "$out/include"
 out=$(cd "$out" && pwd)
 cd "$root/bindings/c"
-flags="-Wl,--version-script=$PWD/exports.map -Wl,-z,nodelete -Wl,-soname,libhalfulp.so"
-CGO_ENABLED=1 go build -buildmode=c-shared -trimpath -ldflags "-s -w -extldflags \"$flags\"" -o "$out/lib/libhalfulp.so" .
+flags="-Wl,--version-script=$PWD/exports.map -Wl,-z,nodelete -Wl,-soname,libhalfulp.so -Wl,--strip-all"
+CGO_ENABLED=1 go build -buildmode=c-shared -trimpath -ldflags "-s -w -buildid= -B none -extldflags \"$flags\"" -o "$out/lib/libhalfulp.so" .
 rm -f "$out/lib/libhalfulp.h" # Go's, which is not for programs
 cp halfulp.h "$out/include/"
 cp halfulp.pc "$out/lib/pkgconfig/"

@@ -5,8 +5,8 @@
 # usage: scripts/wheel.sh [FOLDER]     (default: dist)
 #
 # It needs Go, and Python with pip, which installs auditwheel and the compiler: zig's, since it can
-# link with old versions of glibc. The same commit gives the same wheel on every machine, byte for
-# byte, if Go has the same version.
+# link with old versions of glibc. With the same commit and version of Go the files in the wheel
+# are the same on every machine, in every folder.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 out=${1:-$root/dist}

@@ -29,11 +29,12 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg, misc]
         if not (checkout / "scripts" / "lib.sh").is_file():
             raise SystemExit(f"halfulp is built in a clone of its repository, which {checkout} is not")
         subprocess.run([checkout / "scripts" / "lib.sh", built], check=True)
+        # No identifiers of the build and no debugging data of the C library: they differ between folders.
         # The C linker writes the versions of glibc's functions that the program needs. Go's own linker
         # leaves their section empty, which auditwheel cannot read.
         program = built / "bin" / "halfulp"
         subprocess.run(
-            ["go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, "./cmd/halfulp"],
+            ["go", "build", "-trimpath", "-ldflags=-s -w -buildid= -B none -extldflags=-Wl,--strip-all", "-o", program, "./cmd/halfulp"],
             cwd=checkout,
             env={**os.environ, "CGO_ENABLED": "1"},
             check=True,
