@@ -1122,7 +1122,8 @@ def _half(a: Array) -> np.ndarray:
         even = inexact & (bits & 1 == 0)
         toward = np.where(rest == 1, np.inf, -np.inf)
         x = np.where(even, np.nextafter(x, toward), x)
-    return x.astype(np.float16)
+    with np.errstate(over="ignore"):
+        return x.astype(np.float16)
 
 
 def _mapped(x: Any, f: Callable[[Any], Any]) -> Any:

@@ -129,7 +129,8 @@ def _reduced(name: str, x: Any, axis: Any, keepdims: bool, format: FormatLike | 
         if not shown:
             return o.scalar(s)
         return o.plainly(asarray(Scalar._of(s, o.format)).reshape(shown))
-    rows = a._moved(lambda n: n.transpose(kept + axes).reshape(math.prod(shape), -1))
+    inner = math.prod(a.shape[k] for k in axes)
+    rows = a._moved(lambda n: n.transpose(kept + axes).reshape(math.prod(shape), inner))
     z = _array.array(np.zeros(math.prod(shape)), o.format)
     lib = library()
     for i in range(rows.shape[0]):
@@ -261,16 +262,19 @@ def vecdot(a: Any, b: Any, /, axis: int = -1, *, format: FormatLike | None = Non
     """Returns Σ a_i b_i along an axis, each rounded once."""
     o = Operands(a, b, format=format, prec=prec)
     x, y = o.arrays
-    shape = np.broadcast_shapes(x.shape, y.shape)
-    if not shape:
+    if x.ndim == 0 or y.ndim == 0:
         raise MisuseError("vecdot: operands have one dimension or more")
+    shape = _array._common_shape(x.shape, y.shape)
     (k,) = _axes(axis, len(shape))
     lead = shape[:k] + shape[k + 1 :]
+    sizes = [v.shape[k - len(shape)] if k - len(shape) >= -v.ndim else 1 for v in (x, y)]
+    if sizes[0] != sizes[1]:
+        raise MisuseError(f"vecdot: vectors of {sizes[0]} and {sizes[1]} entries along axis {axis}")
 
     def rows(v: Array) -> Array:
-        return v._broadcast(shape)._moved(lambda n: np.moveaxis(n, k, -1).reshape(-1, shape[k]))
+        return v._broadcast(shape)._moved(lambda n: np.moveaxis(n, k, -1).reshape(math.prod(lead), shape[k]))
 
-    p, q = rows(x), rows(y)
+    p, q = _array.split(rows(x)), _array.split(rows(y))
     results = [Scalar._of(call("dot", u._handle, v._handle, o.format.code), o.format) for u, v in zip(p, q, strict=True)]
     if not lead:
         return o.scalar(library().scalar_convert(results[0]._handle, o.format.code))

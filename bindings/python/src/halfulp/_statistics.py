@@ -27,7 +27,8 @@ def _along(o: Operands, a: Array, axis: Any, keepdims: bool, one: Callable[[Arra
     kept = tuple(k for k in range(a.ndim) if k not in axes)
     shape = tuple(a.shape[k] for k in kept)
     shown = tuple(1 if k in axes else a.shape[k] for k in range(a.ndim)) if keepdims else shape
-    rows = a._moved(lambda n: n.transpose(kept + axes).reshape(math.prod(shape), -1))
+    inner = math.prod(a.shape[k] for k in axes)
+    rows = a._moved(lambda n: n.transpose(kept + axes).reshape(math.prod(shape), inner))
     values = [one(row) for row in split(rows)]
     z = _array.from_dyadics(values, shown, o.format)
     return o.plainly(z) if shown else o.scalar(library().matrix_entry(z._handle, 0, 0))
@@ -229,7 +230,7 @@ def cumsum(x: Any, /, axis: Any = None, *, format: FormatLike | None = None, pre
     moved = a._moved(lambda n: np.moveaxis(n, k, -1))
     if not moved.size:
         return o.plainly(a.astype(o.format))
-    rows = moved.reshape(-1, moved.shape[-1])
+    rows = moved.reshape(math.prod(moved.shape[:-1]), moved.shape[-1])
     z = [Array._of(call("cumsum", r._handle, o.format.code), r.shape, o.format) for r in split(rows)]
     parts = tuple(np.stack(p) for p in zip(*(v._parts() for v in z), strict=True))
     joined = _array.from_parts(parts, o.format, rows.shape).reshape(moved.shape)
@@ -261,13 +262,14 @@ def _extreme(x: Any, axis: Any, keepdims: bool, largest: bool) -> Any:
     o = Operands(x)
     a = o.arrays[0]
     axes = _axes(axis, a.ndim)
-    if math.prod(a.shape[k] for k in axes) == 0:
+    inner = math.prod(a.shape[k] for k in axes)
+    if inner == 0:
         raise MisuseError("the largest and smallest of no entries are not defined")
     kept = tuple(k for k in range(a.ndim) if k not in axes)
     shape = tuple(a.shape[k] for k in kept)
-    order = _entries.ranks(a).transpose(kept + axes).reshape(*shape, -1)
+    order = _entries.ranks(a).transpose(kept + axes).reshape(*shape, inner)
     at = np.asarray((np.argmax if largest else np.argmin)(order, axis=-1))  # the first NaN, if there is one
-    rows = a._moved(lambda n: np.take_along_axis(n.transpose(kept + axes).reshape(*shape, -1), at[..., None], -1)[..., 0])
+    rows = a._moved(lambda n: np.take_along_axis(n.transpose(kept + axes).reshape(*shape, inner), at[..., None], -1)[..., 0])
     if keepdims:
         rows = rows.reshape(tuple(1 if k in axes else a.shape[k] for k in range(a.ndim)))
     return o.given(rows)
