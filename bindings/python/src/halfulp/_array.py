@@ -23,6 +23,8 @@ Parts = tuple[np.ndarray, ...]
 
 _ZERO, _FINITE, _INF, _NAN = 0, 1, 2, 3
 
+_API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
+
 
 def _matrix_shape(shape: tuple[int, ...]) -> tuple[int, int]:
     """Returns the shape of the matrix that stores an array: a vector is a column."""
@@ -782,6 +784,36 @@ class Array:
     def __rtruediv__(self, other: Any) -> Any:
         return self._binary("div", other, True)
 
+    def __floordiv__(self, other: Any) -> Any:
+        return self._divided("floor_divide", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return self._divided("floor_divide", other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return self._divided("remainder", self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return self._divided("remainder", other, self)
+
+    def __divmod__(self, other: Any) -> Any:
+        q = self // other
+        return q if q is NotImplemented else (q, self % other)
+
+    def __ifloordiv__(self, other: Any) -> Any:
+        return self._stored(self // other)
+
+    def __imod__(self, other: Any) -> Any:
+        return self._stored(self % other)
+
+    def _divided(self, name: str, x: Any, y: Any) -> Any:
+        from . import _elementwise
+
+        pair = _operands(self, y if x is self else x)
+        if pair is None:
+            return NotImplemented
+        return getattr(_elementwise, name)(*(pair[:2] if x is self else pair[1::-1]), format=pair[2])
+
     def __neg__(self) -> Array:
         return Array._of(call("neg", self._handle), self._shape, self.format)
 
@@ -914,6 +946,8 @@ class Array:
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         import halfulp
 
+        if api_version is not None and api_version not in _API_VERSIONS:
+            raise MisuseError(f"version {api_version} of the Array API is not known: versions are {', '.join(_API_VERSIONS)}")
         return halfulp
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:

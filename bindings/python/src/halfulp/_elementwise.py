@@ -12,9 +12,9 @@ import numpy as np
 
 from . import _array, _entries
 from ._array import Array, Scalar, array, asarray, elementwise
-from ._format import Format
-from ._library import MisuseError, call, library
-from ._numbers import Dyadic
+from ._format import Format, FormatLike
+from ._library import MisuseError, RangeError, call, library
+from ._numbers import INFINITY, NAN, Dyadic
 from ._routines import Operands
 
 # The largest exponent of power: the exact power has so many times the bits of its base.
@@ -312,6 +312,79 @@ def imag(x: Any, /) -> Any:
     """Returns zeros: all numbers are real."""
     o = Operands(x)
     return o.given(array(np.zeros(o.arrays[0].shape), o.format), x)
+
+
+# Quotients and roots of exact numbers.
+
+
+def _each_pair(x1: Any, x2: Any, one: Callable[[Dyadic, Dyadic, Format], Dyadic], format: FormatLike | None = None) -> Any:
+    """Returns the values of a function of pairs of entries, each rounded once."""
+    o = Operands(x1, x2, format=format)
+    x, y = o.arrays
+    shape = _array._common_shape(x.shape, y.shape)
+    pairs = zip(_entries.dyadics(x._broadcast(shape)), _entries.dyadics(y._broadcast(shape)), strict=True)
+    return o.given(_array.from_dyadics([one(p, q, o.format) for p, q in pairs], shape, o.format), x1, x2)
+
+
+def _aligned(x: Dyadic, y: Dyadic) -> tuple[int, int, int]:
+    """Returns integers m, n and e with x = m 2^e and y = n 2^e."""
+    e = min(x.e, y.e)
+    if max(x.e, y.e) - e > _entries.MAX_PRECISION:
+        raise RangeError("the exact quotient has too many bits: the magnitudes lie too far apart")
+    m, n = x.m << (x.e - e), y.m << (y.e - e)
+    return -m if x.negative else m, -n if y.negative else n, e
+
+
+_NO_NUMBER = Dyadic(False, NAN, 0)
+
+
+def _floor_quotient(x: Dyadic, y: Dyadic, f: Format) -> Dyadic:
+    negative = x.negative != y.negative
+    if NAN in (x.m, y.m) or x.m == y.m == 0 or x.m == INFINITY and y.m != 0:
+        return _NO_NUMBER
+    if y.m == 0:
+        return Dyadic(negative, INFINITY, 0)
+    if x.m == 0 or y.m == INFINITY:
+        return Dyadic(negative, int(negative and x.m != 0), 0)
+    m, n, _ = _aligned(x, y)
+    return Dyadic(negative, operator.abs(m // n), 0)
+
+
+def _remainder(x: Dyadic, y: Dyadic, f: Format) -> Dyadic:
+    if NAN in (x.m, y.m) or x.m == INFINITY or y.m == 0:
+        return _NO_NUMBER
+    if x.m == 0 or y.m == INFINITY:
+        return x._replace(negative=y.negative) if x.m == 0 or x.negative == y.negative else y
+    m, n, e = _aligned(x, y)
+    return Dyadic(y.negative, operator.abs(m % n), e)
+
+
+def floor_divide(x1: Any, x2: Any, /, *, format: FormatLike | None = None) -> Any:
+    """Returns ⌊x1 / x2⌋ of the exact quotients, each rounded once."""
+    return _each_pair(x1, x2, _floor_quotient, format)
+
+
+def remainder(x1: Any, x2: Any, /, *, format: FormatLike | None = None) -> Any:
+    """Returns x1 - x2 ⌊x1 / x2⌋, each rounded once; it has the sign of x2."""
+    return _each_pair(x1, x2, _remainder, format)
+
+
+mod = remainder
+
+
+def hypot(x1: Any, x2: Any, /) -> Any:
+    """Returns √(x1² + x2²) entry by entry, each rounded once."""
+
+    def one(x: Dyadic, y: Dyadic, f: Format) -> Dyadic:
+        if INFINITY in (x.m, y.m):
+            return Dyadic(False, INFINITY, 0)
+        if NAN in (x.m, y.m):
+            return _NO_NUMBER
+        m, n, e = _aligned(x, y) if x.m and y.m else (x.m or y.m, 0, x.e if x.m else y.e)
+        z = _entries.root(Fraction(m * m + n * n), f)
+        return Dyadic(False, z.m, z.e + e)
+
+    return _each_pair(x1, x2, one)
 
 
 # Comparisons: exact, whatever the formats; the results are numpy's truth values.

@@ -21,7 +21,7 @@ _ARITHMETIC = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "di
 _UFUNCS: dict[str, Callable[..., Any]] = {
     name: getattr(_elementwise, name)
     for name in (
-        "negative positive absolute sqrt square reciprocal floor ceil trunc sign copysign maximum minimum isnan isinf isfinite signbit "
+        "negative positive absolute sqrt square reciprocal floor ceil trunc sign copysign floor_divide remainder hypot maximum minimum isnan isinf isfinite signbit "
         "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor logical_not"
     ).split()
 }
@@ -94,7 +94,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {}
 for module, names in (
     (_shapes, "squeeze expand_dims broadcast_to flip roll moveaxis swapaxes tile repeat rot90 ravel fliplr flipud diagonal transpose matrix_transpose diag take take_along_axis unstack broadcast_arrays meshgrid kron permute_dims atleast_1d atleast_2d atleast_3d vstack hstack dstack column_stack block array_split split append delete"),
     (_elementwise, "where isfinite isnan isinf"),
-    (_statistics, "cov corrcoef cumsum argmax argmin nonzero count_nonzero searchsorted unique_values"),
+    (_statistics, "cov corrcoef cumsum diff isin argmax argmin nonzero count_nonzero searchsorted unique_values unique_all unique_counts unique_inverse"),
     (_products, "inner vdot trace"),
     (_routines, "outer vecdot"),
     (_creation, "vander"),

@@ -7,7 +7,7 @@ import math
 import operator
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ._array import Array, Scalar, array, asarray, split
 from ._format import Format, FormatLike
 from ._library import MisuseError, call, free, library
 from ._numbers import INFINITY, NAN, Dyadic
-from ._routines import Operands, _axes, _vector
+from ._routines import Operands, _axes, _vector, matmul
 
 _NO_NUMBER = Dyadic(False, NAN, 0)
 
@@ -255,6 +255,61 @@ def cumulative_sum(x: Any, /, axis: int | None = None, *, dtype: Any = None, inc
     return concat([zeros_like(take(z, [0], axis=axis)), z], axis=axis)
 
 
+def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
+    """Returns the products x_1 ... x_i along an axis, each the exact one rounded once.
+
+    With include_initial a 1 comes first.
+    """
+    o = Operands(x, format=dtype)
+    a = o.arrays[0]
+    if axis is None and a.ndim != 1:
+        raise MisuseError("an array of several dimensions needs an axis")
+    (k,) = _axes(0 if axis is None else operator.index(axis), a.ndim)
+    moved = a._moved(lambda n: np.moveaxis(n, k, -1))
+    n = moved.shape[-1]
+    values: list[Dyadic] = []
+    for row in split(moved.reshape(math.prod(moved.shape[:-1]), n)):
+        products = [Dyadic(False, 1, 0)]
+        for e in _entries.dyadics(row):
+            products.append(_times(products[-1], e))
+        values += products if include_initial else products[1:]
+    shape = (*moved.shape[:-1], n + include_initial)
+    return o.plainly(_array.from_dyadics(values, shape, o.format)._moved(lambda v: np.moveaxis(v, -1, k)))
+
+
+def _times(x: Dyadic, y: Dyadic) -> Dyadic:
+    negative = x.negative != y.negative
+    kinds = {v.m for v in (x, y) if v.m <= 0}
+    if NAN in kinds or {0, INFINITY} <= kinds:
+        return _NO_NUMBER
+    return Dyadic(negative, kinds.pop(), 0) if kinds else Dyadic(negative, x.m * y.m, x.e + y.e)
+
+
+def diff(x: Any, /, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
+    """Returns the n-th differences along an axis, each Σ (-1)^(n-k) C(n, k) x_{i+k} rounded once."""
+    from ._shapes import concat
+
+    parts = [v for v in (prepend, x, append) if v is not None]
+    if len(parts) > 1:
+        x = concat(parts, axis=axis)
+    o = Operands(x, format=format, prec=prec)
+    a = o.arrays[0]
+    (k,) = _axes(operator.index(axis), a.ndim)
+    order = operator.index(n)
+    if order < 0:
+        raise MisuseError(f"the order of the differences is {order}: it is at least 0")
+    size = a.shape[k]
+    count = size - order if size > order else 0
+    steps = np.zeros((size, count))
+    for i in range(count):
+        for j in range(order + 1):
+            steps[i + j, i] = (-1) ** (order - j) * math.comb(order, j)
+    if order > 50:
+        raise MisuseError("differences of orders above 50 are not computed")
+    z = asarray(matmul(a._moved(lambda v: np.moveaxis(v, k, -1)), steps, format=o.format))
+    return o.plainly(z._moved(lambda v: np.moveaxis(v, -1, k)))
+
+
 # Order.
 
 
@@ -330,8 +385,59 @@ def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None)
     return np.searchsorted(together[: x.size], together[x.size :].reshape(y.shape), side=side, sorter=sorter)
 
 
+class UniqueAll(NamedTuple):
+    """The different entries in order, where they come first, where they are, and how often."""
+
+    values: Any
+    indices: Any
+    inverse_indices: Any
+    counts: Any
+
+
+class UniqueCounts(NamedTuple):
+    """The different entries in order, and how often they come."""
+
+    values: Any
+    counts: Any
+
+
+class UniqueInverse(NamedTuple):
+    """The different entries in order, and the index among them of each entry."""
+
+    values: Any
+    inverse_indices: Any
+
+
+def unique_all(x: Any, /) -> UniqueAll:
+    """Returns the different entries in order, where they come first, where they are, and how often. No NaN is equal to another."""
+    o = Operands(x)
+    a = o.arrays[0]
+    _, at, inverse, counts = np.unique(_entries.ranks(a).reshape(-1), return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
+    return UniqueAll(o.plainly(a._moved(lambda n: n.reshape(-1)[at])), at, inverse.reshape(a.shape), counts)
+
+
 def unique_values(x: Any, /) -> Any:
     """Returns the different entries in order."""
-    o = Operands(x)
-    _, at = np.unique(_entries.ranks(o.arrays[0]).reshape(-1), return_index=True, equal_nan=False)
-    return o.plainly(o.arrays[0]._moved(lambda n: n.reshape(-1)[at]))
+    return unique_all(x).values
+
+
+def unique_counts(x: Any, /) -> UniqueCounts:
+    """Returns the different entries in order, and how often they come."""
+    z = unique_all(x)
+    return UniqueCounts(z.values, z.counts)
+
+
+def unique_inverse(x: Any, /) -> UniqueInverse:
+    """Returns the different entries in order, and the index among them of each entry."""
+    z = unique_all(x)
+    return UniqueInverse(z.values, z.inverse_indices)
+
+
+def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
+    """Returns whether the entries of x1 are among those of x2, as numpy's truth values."""
+    x, y = asarray(x1), asarray(x2)
+    if not x.size or not y.size:
+        return np.full(x.shape, invert)
+    values = array([*x.ravel().tolist(), *y.ravel().tolist()])
+    together = _entries.ranks(values)
+    return np.isin(together[: x.size].reshape(x.shape), together[x.size :], invert=invert)
