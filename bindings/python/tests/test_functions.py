@@ -289,3 +289,90 @@ def test_polynomials():
     assert hp.polyval(p, hp.array(at, "mp:90")).tolist() == [nearest(c[0] * t**2 + c[1] * t + c[2], "mp:90") for t in at]
     assert hp.polyval([1, 2], 3.0) == 5 and hp.polyval(np.array([1.0, 2]), np.array([[1.0]])).tolist() == [[3]]
     assert hp.autocorr1([1.0, 2, 3, 4]) == 0.25
+
+
+# The BLAS.
+
+
+def test_blas():
+    b = hp.blas
+    r = np.random.default_rng(17)
+
+    def some(*shape):
+        return r.integers(-4, 5, shape).astype(float)
+
+    x, y, z = some(4), some(4), some(3)
+    a, c, s = some(4, 3), some(4, 4), some(4, 4)
+    up, low = np.triu(c), np.tril(c)
+    symmetric = {0: up + np.triu(c, 1).T, 1: low + np.tril(c, -1).T}
+    other = {0: np.tril(s, -1), 1: np.triu(s, 1)}
+
+    def half(m, lower):
+        return (np.tril if lower else np.triu)(m)
+
+    cases = [
+        (b.axpy, (x, y), {"a": 3}, 3 * x + y),
+        (b.axpy, (x, y), {}, x + y),
+        (b.scal, (0.5, x), {}, x / 2),
+        (b.gemv, (2, a, z), {}, 2 * a @ z),
+        (b.gemv, (2, a, x, -1, z), {"trans": 1}, 2 * a.T @ x - z),
+        (b.ger, (2, x, z), {}, 2 * np.outer(x, z)),
+        (b.ger, (2, x, z, a), {}, 2 * np.outer(x, z) + a),
+        (b.gemm, (2, a, some(3, 4)), {"format": "f64"}, None),
+        (b.gemm, (2, a, c, 3, some(3, 4)), {"trans_a": 1}, None),
+        (b.gemm, (1, a, some(2, 3)), {"trans_b": 1}, None),
+    ]
+    for lower in (0, 1):
+        sym, kept, tri = symmetric[lower], other[lower], (low if lower else up)
+        unit = tri - np.diag(np.diag(tri)) + np.eye(4)
+        band = np.array([[sym[i, j] if abs(i - j) <= 1 else 0 for j in range(4)] for i in range(4)])
+        packed = np.concatenate([sym[j:, j] if lower else sym[: j + 1, j] for j in range(4)])
+        stored = np.array([[band[j + k, j] if 0 <= j + k < 4 else 0 for j in range(4)] for k in ((0, 1) if lower else (-1, 0))])
+        cases += [
+            (b.symv, (2, c, x, 3, y), {"lower": lower}, 2 * sym @ x + 3 * y),
+            (b.sbmv, (1, 2, stored, x), {"lower": lower}, 2 * band @ x),
+            (b.spmv, (4, 2, packed, x, 1, y), {"lower": lower}, 2 * sym @ x + y),
+            (b.syr, (2, x), {"lower": lower, "a": s}, half(2 * np.outer(x, x) + s, lower) + kept),
+            (b.syr2, (2, x, y), {"lower": lower, "a": s}, half(2 * np.outer(x, y) + 2 * np.outer(y, x) + s, lower) + kept),
+            (b.symm, (2, c, a, 1, a), {"lower": lower}, 2 * sym @ a + a),
+            (b.symm, (2, c, a.T), {"lower": lower, "side": 1}, 2 * a.T @ sym),
+            (b.syrk, (2, a, 3, s), {"lower": lower}, half(2 * a @ a.T + 3 * s, lower) + kept),
+            (b.syrk, (2, a), {"lower": lower, "trans": 1}, half(2 * a.T @ a, lower)),
+            (b.syr2k, (2, a, a + 1, 3, s), {"lower": lower}, half(2 * a @ (a + 1).T + 2 * (a + 1) @ a.T + 3 * s, lower) + kept),
+            (b.syr2k, (1, a, a + 1), {"lower": lower, "trans": 1}, half(a.T @ (a + 1) + (a + 1).T @ a, lower)),
+        ]
+        for diag, m in ((0, tri), (1, unit)):
+            for trans, t in ((0, m), (1, m.T)):
+                kwargs = {"lower": lower, "diag": diag, "trans": trans}
+                wide = {"lower": lower, "diag": diag, "trans_a": trans}
+                cases += [
+                    (b.trmv, (c, x), kwargs, t @ x),
+                    (b.trmm, (2, c, a), wide, 2 * t @ a),
+                    (b.trmm, (2, c, a.T), wide | {"side": 1}, 2 * a.T @ t),
+                ]
+                if diag:
+                    cases += [(b.trsv, (c, t @ x), kwargs, x), (b.trsm, (2, c, t @ a), wide, 2 * a), (b.trsm, (2, c, a.T @ t), wide | {"side": 1}, 2 * a.T)]
+    full = np.array([[c[i, j] if -1 <= i - j <= 2 else 0 for j in range(3)] for i in range(4)])
+    stored = np.array([[full[j + k, j] if 0 <= j + k < 4 else 0 for j in range(3)] for k in (-1, 0, 1, 2)])
+    cases += [(b.gbmv, (4, 3, 2, 1, 2, stored, z, 1, x), {}, 2 * full @ z + x), (b.gbmv, (4, 3, 2, 1, 2, stored, x), {"trans": 1}, 2 * full.T @ x)]
+    for f, args, kwargs, want in cases:
+        if want is None:
+            p, q = args[1].T if kwargs.get("trans_a") else args[1], args[2].T if kwargs.get("trans_b") else args[2]
+            want = args[0] * p @ q + (args[3] * args[4] if len(args) > 3 else 0)
+        before = [np.copy(v) for v in args]
+        got = f(*args, **kwargs)
+        assert isinstance(got, np.ndarray) and got.shape == want.shape and np.array_equal(got, want), (f.__name__, kwargs)
+        assert all(np.array_equal(p, q) for p, q in zip(before, args, strict=True))
+        wide = f(*(hp.array(v, "mp:90") if isinstance(v, np.ndarray) else v for v in args), **{k: hp.array(v, "mp:90") if isinstance(v, np.ndarray) else v for k, v in kwargs.items() if k != "format"})
+        assert wide.format == "mp:90" and np.array_equal(wide.to_numpy(), want), (f.__name__, kwargs)
+    assert b.asum(x) == abs(x).sum() and b.nrm2([3.0, 4.0]) == 5 and b.dot(x, y) == x @ y and b.iamax([1.0, -5, 5]) == 1 and b.iamax([]) == -1
+    p, q = b.rot(x, y, 2, 3)
+    assert np.array_equal(p, 2 * x + 3 * y) and np.array_equal(q, 2 * y - 3 * x)
+    g = b.rotg(3.0, 4.0)
+    assert (g.c, g.s) == (0.6, 0.8) and b.rotg(hp.Scalar(3, "mp:100"), 4).c == nearest(Fraction(3, 5), "mp:100")
+    p, q = b.rotm(x, y, [-1, 2, 3, 4, 5])
+    assert np.array_equal(p, 2 * x + 4 * y) and np.array_equal(q, 3 * x + 5 * y)
+    assert b.rotmg(1.0, 1.0, 2.0, 1.0).tolist() == [0, 0, -0.5, 0.5, 0]
+    for bad in (lambda: b.gemm(1, a, a), lambda: b.gemm(1, a, c, 1, a), lambda: b.gemm(1, x, a), lambda: b.symv(1, c, x, lower=2), lambda: b.trmv(a, x), lambda: b.gemv(1, a, z, trans=5), lambda: b.gbmv(4, 3, 1, 1, 1, a, z), lambda: b.rotm(x, y, [1]), lambda: b.spmv(4, 1, x, x), lambda: b.axpy(x, z), lambda: b.sbmv(1, 1, a, z)):
+        with pytest.raises(ValueError):
+            bad()
