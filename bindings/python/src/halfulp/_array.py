@@ -101,7 +101,6 @@ class Scalar:
 
     __slots__ = ("_handle", "format")
     __array_priority__ = 1000.0
-    __array_ufunc__ = None  # numpy's scalars leave operators to this class
 
     _handle: int
     format: Format
@@ -176,6 +175,11 @@ class Scalar:
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         return asarray(self).__array_namespace__(api_version=api_version)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        from ._numpy import ufunc_of_arrays
+
+        return ufunc_of_arrays(ufunc, method, inputs, kwargs)
 
     def item(self) -> Scalar:
         """Returns the number."""
@@ -607,6 +611,8 @@ class Array:
             return
         new = array(value, self.format)
         indices = np.arange(self.size).reshape(self._shape)[key]
+        while new.ndim > np.ndim(indices) and new._shape[0] == 1:  # as numpy does
+            new = new.reshape(new._shape[1:])
         from_ = np.broadcast_to(np.arange(new.size).reshape(new._shape), np.shape(indices))
         mine, theirs = self._parts(), new._parts()
         for a, b in zip(mine, theirs, strict=True):

@@ -58,7 +58,7 @@ def ufunc_of_arrays(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: di
         return _stored(name, inputs, target)
     if name in _ARITHMETIC:
         x, y = inputs
-        if isinstance(x, Array):
+        if isinstance(x, (Array, Scalar)):
             return x._binary(_ARITHMETIC[name], y)
         return y._binary(_ARITHMETIC[name], x, True)
     f = _UFUNCS.get(name)
@@ -94,8 +94,8 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {}
 for module, names in (
     (_shapes, "squeeze expand_dims broadcast_to flip roll moveaxis swapaxes tile repeat rot90 ravel fliplr flipud diagonal transpose matrix_transpose diag take take_along_axis unstack broadcast_arrays meshgrid kron permute_dims atleast_1d atleast_2d atleast_3d vstack hstack dstack column_stack block array_split split append delete"),
     (_elementwise, "where isfinite isnan isinf"),
-    (_statistics, "cov corrcoef cumsum diff isin argmax argmin nonzero count_nonzero searchsorted unique_values unique_all unique_counts unique_inverse"),
-    (_products, "inner vdot trace"),
+    (_statistics, "cov corrcoef diff isin nonzero count_nonzero searchsorted unique_values unique_all unique_counts unique_inverse"),
+    (_products, "inner vdot"),
     (_routines, "outer vecdot"),
     (_creation, "vander"),
 ):
@@ -118,49 +118,69 @@ def _numpy(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return enter
 
 
+def _no_out(out: Any) -> None:
+    if out is not None:
+        raise TypeError("out= is supported by arithmetic only")
+
+
 @_numpy("sum")
-def _sum(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    return _routines.sum(a, axis=axis, keepdims=keepdims)
+def _sum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    _no_out(out)
+    return _routines.sum(a, axis, keepdims=keepdims, format=dtype)
 
 
 @_numpy("mean")
-def _mean(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    return _routines.mean(a, axis=axis, keepdims=keepdims)
-
-
-@_numpy("std")
-def _std(a: Any, axis: Any = None, ddof: Any = None, keepdims: bool = False, *, correction: Any = None) -> Any:
-    return _statistics.std(a, axis=axis, ddof=ddof, keepdims=keepdims, correction=correction)
-
-
-@_numpy("var")
-def _var(a: Any, axis: Any = None, ddof: Any = None, keepdims: bool = False, *, correction: Any = None) -> Any:
-    return _statistics.var(a, axis=axis, ddof=ddof, keepdims=keepdims, correction=correction)
+def _mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    _no_out(out)
+    return _routines.mean(a, axis, keepdims=keepdims, format=dtype)
 
 
 @_numpy("prod")
-def _prod(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    return _statistics.prod(a, axis=axis, keepdims=keepdims)
+def _prod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    _no_out(out)
+    return _statistics.prod(a, axis, keepdims=keepdims, format=dtype)
 
 
-@_numpy("max amax")
-def _max(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    return _statistics.max(a, axis=axis, keepdims=keepdims)
+@_numpy("cumsum")
+def _cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    _no_out(out)
+    return _statistics.cumsum(a, axis, format=dtype)
 
 
-@_numpy("min amin")
-def _min(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    return _statistics.min(a, axis=axis, keepdims=keepdims)
+@_numpy("trace")
+def _trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
+    _no_out(out)
+    return _products.trace(a, offset, axis1, axis2, format=dtype)
 
 
-@_numpy("all")
-def _all(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    return _elementwise.all(a, axis=axis, keepdims=keepdims)
+@_numpy("std")
+def _std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = None, keepdims: bool = False, *, correction: Any = None) -> Any:
+    _no_out(out)
+    return _statistics.std(a, axis, ddof=ddof, keepdims=keepdims, correction=correction, format=dtype)
 
 
-@_numpy("any")
-def _any(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    return _elementwise.any(a, axis=axis, keepdims=keepdims)
+@_numpy("var")
+def _var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = None, keepdims: bool = False, *, correction: Any = None) -> Any:
+    _no_out(out)
+    return _statistics.var(a, axis, ddof=ddof, keepdims=keepdims, correction=correction, format=dtype)
+
+
+def _along_axes(name: str, f: Callable[..., Any]) -> None:
+    """Enters a function with numpy's parameters a, axis, out and keepdims."""
+
+    def function(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        _no_out(out)
+        return f(a, axis=axis, keepdims=keepdims)
+
+    _numpy(name)(function)
+
+
+_along_axes("max amax", _statistics.max)
+_along_axes("min amin", _statistics.min)
+_along_axes("all", _elementwise.all)
+_along_axes("any", _elementwise.any)
+_along_axes("argmax", _statistics.argmax)
+_along_axes("argmin", _statistics.argmin)
 
 
 @_numpy("sort")
@@ -174,12 +194,14 @@ def _argsort(a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None) ->
 
 
 @_numpy("round around")
-def _round(a: Any, decimals: int = 0) -> Any:
+def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    _no_out(out)
     return _elementwise.round(a, decimals)
 
 
 @_numpy("clip")
-def _clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
+def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None) -> Any:
+    _no_out(out)
     return _elementwise.clip(a, a_min if min is None else min, a_max if max is None else max)
 
 

@@ -378,7 +378,7 @@ def count_nonzero(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any
     return np.count_nonzero(_entries.classes(Operands(x).arrays[0]) != _array._ZERO, axis=axis, keepdims=keepdims)
 
 
-def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:
+def searchsorted(x1: Any, x2: Any, /, side: Any = "left", sorter: Any = None) -> Any:
     """Returns the indices where entries of x2 would be inserted into the sorted vector x1."""
     x, y = asarray(x1), asarray(x2)
     together = _entries.ranks(array([*x.ravel().tolist(), *y.ravel().tolist()]) if x.size + y.size else x)

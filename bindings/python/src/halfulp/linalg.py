@@ -290,7 +290,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, *, f
     For matrices, ord=2 (the largest singular value) is not computed yet.
     """
     dims = _routines.Operands(x).arrays[0].ndim
-    axes = (axis,) if isinstance(axis, int) else axis
+    axes = axis if axis is None or isinstance(axis, (tuple, list)) else (operator.index(axis),)
     if ord is None or (axes is None and dims <= 1) or (axes is not None and len(axes) == 1):
         order = 2 if ord is None else ord
         return vector_norm(x, axis=axis, keepdims=keepdims, ord=order, format=format, prec=prec)
