@@ -225,6 +225,8 @@ def test_signature(line):
     positional = [p for p in wanted if not p.endswith("=") and not p.startswith("*")]
     own = [p for p in given if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     assert len(own) >= len(positional) and all(p.default is not p.empty for p in own[len(positional) :])
+    for p, want in zip(own, positional, strict=False):
+        assert p.kind is p.POSITIONAL_ONLY or p.name == want
     keywords = {p.name for p in given if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
     assert {p[:-1] for p in wanted if p.endswith("=")} <= keywords
     assert f.__doc__

@@ -817,3 +817,39 @@ def test_positional_arguments():
     b = a.copy()
     b[0] = n[None, None, 1]
     assert agree(b[0], n[1])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_indices(seed):
+    r = np.random.default_rng(seed)
+
+    def some(d):
+        kind = r.integers(7)
+        if kind == 0:
+            return int(r.integers(-3, 3))
+        if kind == 1:
+            return slice(*(None if r.integers(2) else int(r.integers(-4, 5)) for _ in range(2)), [None, 1, -1, 2, -2][r.integers(5)])
+        if kind == 2:
+            return r.integers(0, 2, d).astype(bool)
+        if kind == 3:
+            return r.integers(-2, 2, r.integers(1, 3)).tolist()
+        return [None, Ellipsis, np.int64(r.integers(-2, 2))][kind - 4]
+
+    def tried(f):
+        try:
+            return f()
+        except (IndexError, ValueError):
+            return None
+
+    for k in range(60):
+        shape = tuple(r.integers(0, 4, r.integers(1, 4)))
+        n = np.arange(math.prod(shape), dtype=float).reshape(shape)
+        a = hp.array(n, ["f64", "dd", "mp:64"][k % 3])
+        key = tuple(some(shape[min(i, len(shape) - 1)]) for i in range(r.integers(0, len(shape) + 2)))
+        want, got = tried(lambda: n[key]), tried(lambda: a[key])
+        assert (want is None) == (got is None) and (want is None or agree(got, want)), (shape, key)
+        if want is not None:
+            value = r.integers(-9, 9, np.shape(want)).astype(float)
+            n[key] = value
+            a[key] = value
+            assert agree(a, n), (shape, key)

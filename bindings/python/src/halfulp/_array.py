@@ -492,8 +492,8 @@ class Array:
         """Where the numbers live: "cpu" or "cuda:N"."""
         return str(library().matrix_device(self._handle))
 
-    def to_device(self, device: str) -> Array:
-        """Returns a copy that lives on a device."""
+    def to_device(self, device: str, *, stream: Any = None) -> Array:
+        """Returns a copy that lives on a device. The copy is done on return, whatever the stream."""
         return Array._of(library().matrix_to_device(self._handle, device.encode()), self._shape, self.format)
 
     def __len__(self) -> int:

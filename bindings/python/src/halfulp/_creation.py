@@ -67,7 +67,7 @@ def array(data: Any, format: Any = None, *, dtype: Any = None, prec: int | None 
     return _array.array(data, f, device=device)
 
 
-def asarray(x: Any, format: Any = None, *, dtype: Any = None, prec: int | None = None, device: str | None = None, copy: bool | None = None) -> Any:
+def asarray(x: Any, /, format: Any = None, *, dtype: Any = None, prec: int | None = None, device: str | None = None, copy: bool | None = None) -> Any:
     """Returns x itself if it is an Array of the format and place, else array(x, format)."""
     return array(x, format, dtype=dtype, prec=prec, device=device, copy=copy)
 
@@ -96,12 +96,12 @@ def ones(shape: Any, *, dtype: Any = None, format: FormatLike | None = None, dev
     return _made(np.ones(shape), format, dtype, device)
 
 
-def full(shape: Any, value: Any, *, dtype: Any = None, format: FormatLike | None = None, device: str | None = None) -> Any:
+def full(shape: Any, fill_value: Any, *, dtype: Any = None, format: FormatLike | None = None, device: str | None = None) -> Any:
     """Returns an array whose entries are one number, without a format in one that holds it."""
     to = (operator.index(shape),) if not isinstance(shape, (tuple, list)) else tuple(map(operator.index, shape))
-    if dtype is None and format is None and isinstance(value, (bool, np.bool_)):
-        return np.full(to, value)
-    z = _made(value, format, dtype, None, None)
+    if dtype is None and format is None and isinstance(fill_value, (bool, np.bool_)):
+        return np.full(to, fill_value)
+    z = _made(fill_value, format, dtype, None, None)
     if isinstance(z, np.ndarray):
         return np.broadcast_to(z, to).copy()
     z = z._broadcast(to)
