@@ -103,6 +103,25 @@ def test_ranges():
 
 
 @pytest.mark.parametrize("f", FORMATS)
+def test_long_numbers(f):
+    half = Fraction(1, 2 ** hp.Format(f).precision)
+    for tail in (0, 1, -1):
+        for head in (1 + half, 1 + 3 * half, Fraction(3)):
+            x = head + Fraction(tail, 2**9000)
+            near = hp.array(head + Fraction(tail, 2**3000), f).item()
+            assert hp.array([x, -x], f).tolist() == [near, -near], (tail, head)
+
+
+def test_product_of_more_bits_than_a_format_has():
+    n = 2**53 - 1
+    z = hp.prod(np.full(20000, float(n)), format="mp:90")
+    p = n**20000
+    top = p >> (p.bit_length() - 91)
+    want = (top + 1) >> 1  # the bits that follow decide no tie
+    assert p.bit_length() > 1 << 20 and z.as_integer_ratio() == (want << (p.bit_length() - 90), 1)
+
+
+@pytest.mark.parametrize("f", FORMATS)
 def test_cumulative_sums(f):
     a = hp.random(3, 5, seed=4, spread=40, format=f)
     z = hp.cumsum(a, 1)

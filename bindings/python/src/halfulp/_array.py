@@ -408,8 +408,19 @@ def weak(x: Any, f: Format) -> Scalar:
     return from_dyadics([v], (), mp(max(v.m.bit_length(), 2))).item()
 
 
+def _shortened(v: Dyadic, f: Format) -> Dyadic:
+    """Returns a number that rounds to a format as v does: its first bits, then a 1 for all others."""
+    # Numbers of expansions have no bits below 2^-1074, and are below 2^1024.
+    drop = v.m.bit_length() - (4096 if f.terms else f.precision + 64)
+    if drop <= 0:
+        return v
+    m = v.m >> drop
+    return Dyadic(v.negative, 2 * m + (m << drop != v.m), v.e + drop - 1)
+
+
 def from_dyadics(values: Sequence[Dyadic], shape: tuple[int, ...], f: Format) -> Array:
     """Returns the array of numbers m 2^e, each rounded once to a format."""
+    values = [_shortened(v, f) if v.m.bit_length() > 4096 else v for v in values]
     words = max(1, max((-(-v.m.bit_length() // 64) for v in values if v.m > 0), default=1))
     n = len(values)
     raw = bytearray(8 * words * n)

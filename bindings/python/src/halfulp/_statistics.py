@@ -48,7 +48,8 @@ def _sum_of_products(x: Array, y: Array | None = None) -> Fraction:
     low, high = _entries.span(x)
     bits = high - low + x.size.bit_length() + 2
     if y is not None:
-        low, high = _entries.span(y)
+        if y is not x:
+            low, high = _entries.span(y)
         bits += high - low
     f = _entries.holding(bits)
     h = call("sum", x._handle, f.code) if y is None else call("dot", x._handle, y._handle, f.code)
