@@ -109,7 +109,7 @@ func (t *digits) factors() (*digitLU, error) {
 		digits: t, tops: make([]float64, n),
 		l: digitLower{numbers: t.numbers, rows: t.lower, length: func(i int) int { return i }, exp: 2},
 	}
-	err := t.s.each(n, func(j int) {
+	err := par.Each(t.s.ctx, t.s.threads, n, func(j int) {
 		most := t.pivot[j]
 		for k := range j {
 			most = max(most, math.Abs(t.VectorFloat(t.upper[(j/count*n+k)*size:][:size], j%count)))

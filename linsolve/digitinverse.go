@@ -184,7 +184,7 @@ func (t *digits) columns() (*digitColumns, error) {
 	c.cut = max(e-40, 0)
 	room := t.s.words(n * n * d)
 	half := int64(1) << (t.Bits() - 1)
-	return c, t.s.each(n, func(i int) {
+	return c, par.Each(t.s.ctx, t.s.threads, n, func(i int) {
 		c.u[i] = room[i*n*d : (i+1)*n*d]
 		sums := make([]int64, size)
 		for p := i / count; p*count < n; p++ {

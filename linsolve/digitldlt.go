@@ -351,7 +351,7 @@ func (t *digitLDLT) bound() (more int, err error) {
 	l, li := s.floats(n*n), s.floats(n*n)
 	clear(l)
 	clear(li)
-	err = s.each(n, func(i int) {
+	err = par.Each(s.ctx, s.threads, n, func(i int) {
 		l[i+i*n] = 1
 		for j := range t.start[i] {
 			l[i+j*n] = t.float(i, j)

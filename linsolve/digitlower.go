@@ -34,7 +34,7 @@ func (t *digitLower) setRadius(s *solver, off *big.Float) error {
 	t.unit = off.MantExp(f)
 	x, _ := f.Float64()
 	t.radius = make([]float64, len(t.rows))
-	return s.each(len(t.rows), func(i int) {
+	return par.Each(s.ctx, s.threads, len(t.rows), func(i int) {
 		sum := 1.0
 		for j := range t.length(i) {
 			sum += math.Abs(t.float(i, j))

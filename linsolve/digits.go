@@ -474,7 +474,7 @@ func (t *digits) bound() (more int, err error) {
 	for _, x := range [][]float64{l, u, li, ui} {
 		clear(x)
 	}
-	err = s.each(n, func(i int) {
+	err = par.Each(s.ctx, s.threads, n, func(i int) {
 		for j := range i {
 			l[i+j*n] = t.FactorFloat(t.lower[i][j*t.d:])
 		}

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/par"
 )
 
 // panel is how many columns an elimination brings to the form of L and U at most before products
@@ -108,7 +109,7 @@ func (s *solver) eliminatePanel(e *elimination, j0, j1 int, partial bool) error 
 			return nil
 		}
 		var beyond atomic.Bool
-		err := s.each(m-j-1, func(i int) {
+		err := par.Each(s.ctx, s.threads, m-j-1, func(i int) {
 			row := rows[j+1+i]
 			if row[j].Sign() == 0 {
 				return
@@ -205,7 +206,7 @@ func (s *solver) solveRows(e *elimination, j0, j1, c0, c1 int) error {
 		}
 	}
 	var beyond atomic.Bool
-	err := s.each(c1-c0, func(c int) {
+	err := par.Each(s.ctx, s.threads, c1-c0, func(c int) {
 		c += c0
 		t := new(big.Float).SetPrec(prec)
 		x := make([]*big.Float, j1)

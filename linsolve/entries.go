@@ -1,6 +1,7 @@
 package linsolve
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -457,17 +458,6 @@ func (z integers) largestMinor(k int) int {
 	return int(float64(sum*(1+0x1p-40))) + 2
 }
 
-// rational returns a dyadic rational modulo p.
-func (f *field) rational(x *big.Float) uint64 {
-	if x.Sign() == 0 {
-		return 0
-	}
-	m := new(big.Float)
-	e := x.MantExp(m) - int(x.MinPrec())
-	v, _ := m.SetMantExp(m, int(x.MinPrec())).Int(nil)
-	return f.mul(f.integer(v), f.power2(int64(e)))
-}
-
 // modulo returns L, below its diagonal blocks, and U modulo a prime, their first steps columns and
 // rows; nil if that divides a leading minor of them.
 func (s *solver) modulo(u *unknown, f *field, steps int) ([][]uint64, error) {
@@ -480,7 +470,7 @@ func (s *solver) modulo(u *unknown, f *field, steps int) ([][]uint64, error) {
 		if b >= steps {
 			break
 		}
-		ok, err := f.eliminateBlock(s, rows, b, size)
+		ok, err := f.eliminateBlock(s.ctx, s.threads, rows, b, size)
 		if err != nil || !ok {
 			return nil, err
 		}
@@ -491,7 +481,7 @@ func (s *solver) modulo(u *unknown, f *field, steps int) ([][]uint64, error) {
 
 // eliminateBlock eliminates with the pivot block of rows and columns b to b + size, and reports
 // whether it is regular.
-func (f *field) eliminateBlock(s *solver, rows [][]uint64, b, size int) (bool, error) {
+func (f *field) eliminateBlock(ctx context.Context, threads int, rows [][]uint64, b, size int) (bool, error) {
 	var inverse [2][2]uint64
 	if size == 1 {
 		if rows[b][b] == 0 {
@@ -509,7 +499,7 @@ func (f *field) eliminateBlock(s *solver, rows [][]uint64, b, size int) (bool, e
 		inverse[1][0], inverse[1][1] = f.sub(0, f.mul(q[0], det)), f.mul(p[0], det)
 	}
 	first := b + size
-	return true, s.each(len(rows)-first, func(i int) {
+	return true, par.Each(ctx, threads, len(rows)-first, func(i int) {
 		row := rows[first+i]
 		var l [2]uint64
 		for c := range size {
@@ -527,16 +517,6 @@ func (f *field) eliminateBlock(s *solver, rows [][]uint64, b, size int) (bool, e
 				hi, lo := mathbits.Mul64(factor, x)
 				row[first+j] = f.add(row[first+j], f.reduce(hi, lo))
 			}
-		}
-	})
-}
-
-// each calls f for each i < n, in parallel.
-func (s *solver) each(n int, f func(i int)) error {
-	const some = 16 // a call
-	return par.For(s.ctx, s.threads, (n+some-1)/some, func(_, part int) {
-		for i := part * some; i < min(n, (part+1)*some); i++ {
-			f(i)
 		}
 	})
 }

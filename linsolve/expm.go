@@ -1,6 +1,7 @@
 package linsolve
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -460,7 +461,7 @@ func scalingAndDegree(size, bits int) (s, m int) {
 func (s *solver) expmNilpotent(a *halfulp.Matrix, nodes []int, entries []position, z *halfulp.Matrix) (bool, error) {
 	n := a.Rows()
 	m := raw.Matrix(a)
-	if zero, err := newField(primes()()).nilpotent(s, m); err != nil || !zero {
+	if zero, err := newField(primes()()).nilpotent(s.ctx, s.threads, m); err != nil || !zero {
 		return false, err
 	}
 	bits := powerBits(m, n)
@@ -532,13 +533,13 @@ func quotient(f halfulp.Format, x *big.Float, y *big.Int) (halfulp.Scalar, *big.
 }
 
 // nilpotent reports whether a^n is 0 modulo the prime, n the order of a.
-func (f *field) nilpotent(s *solver, a num.Mat) (bool, error) {
-	rows, err := f.matrix(s.ctx, s.threads, a)
+func (f *field) nilpotent(ctx context.Context, threads int, a num.Mat) (bool, error) {
+	rows, err := f.matrix(ctx, threads, a)
 	if err != nil {
 		return false, err
 	}
 	for range mathbits.Len(uint(a.Rows)) {
-		if rows, err = f.product(s.ctx, s.threads, rows, rows); err != nil {
+		if rows, err = f.product(ctx, threads, rows, rows); err != nil {
 			return false, err
 		}
 	}

@@ -181,6 +181,16 @@ func (f *field) integer(x *big.Int) uint64 {
 	return f.element(r.Uint64())
 }
 
+// rational returns a finite number modulo p.
+func (f *field) rational(x *big.Float) uint64 {
+	if x.Sign() == 0 {
+		return 0
+	}
+	e := int64(x.MantExp(nil)) - int64(x.MinPrec())
+	n, _ := new(big.Float).SetMantExp(x, int(-e)).Int(nil)
+	return f.mul(f.integer(n), f.power2(e))
+}
+
 // matrix returns a modulo p, row by row.
 func (f *field) matrix(ctx context.Context, threads int, a num.Mat) ([][]uint64, error) {
 	rows := make([][]uint64, a.Rows)

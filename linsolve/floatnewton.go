@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -90,7 +91,7 @@ func (s *solver) newtonBySums(a *halfulp.Matrix, f *factors, t *floatSums, most 
 	off := make([]float64, n)
 	v.x = s.matrixHere(halfulp.MP(placesOfX+2), n, n)
 	x := raw.Matrix(v.x)
-	err := s.each(n, func(j int) {
+	err := par.Each(s.ctx, s.threads, n, func(j int) {
 		terms, most := t.column(j), 0.0
 		for _, term := range terms {
 			most = max(most, largestOf(term))

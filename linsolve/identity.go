@@ -83,7 +83,7 @@ func (s *solver) identities(e *equations, column int, total *big.Float, products
 			if need[i] < 0 || !holds[i] {
 				continue
 			}
-			if f.mul(v[i], f.big(p.k)) != f.big(p.c) {
+			if f.mul(v[i], f.rational(p.k)) != f.rational(p.c) {
 				holds[i] = false
 				left--
 			} else if known >= need[i] {
@@ -96,25 +96,6 @@ func (s *solver) identities(e *equations, column int, total *big.Float, products
 		s.plan(float64((most-known)/60) * step)
 	}
 	return holds, nil
-}
-
-// lowest returns e for which x is an odd multiple of 2^e, 0 for x = 0.
-func lowest(x *big.Float) int64 {
-	if x.Sign() == 0 {
-		return 0
-	}
-	return int64(x.MantExp(nil)) - int64(x.MinPrec())
-}
-
-// big returns a finite number modulo p.
-func (f *field) big(x *big.Float) uint64 {
-	if x.Sign() == 0 {
-		return 0
-	}
-	low := lowest(x)
-	m := new(big.Float).Copy(x)
-	n, _ := m.SetMantExp(m, int(-low)).Int(nil)
-	return f.mul(f.integer(n), f.power2(low))
 }
 
 // modular returns products modulo a prime, nil if the system is singular modulo it.
@@ -149,7 +130,7 @@ func (s *solver) modular(f *field, e *equations, column int, total *big.Float, p
 	if err != nil || len(pivots) < n {
 		return nil, err
 	}
-	r := f.big(total)
+	r := f.rational(total)
 	for i := range rows {
 		r = f.add(r, f.mul(value(g, i), rows[i][n]))
 	}

@@ -17,6 +17,14 @@ func exactSub(x, y *big.Float) *big.Float {
 	return new(big.Float).SetPrec(exactPrec(x, y)).Sub(x, y)
 }
 
+// lowest returns e for which x is an odd multiple of 2^e, 0 for x = 0.
+func lowest(x *big.Float) int64 {
+	if x.Sign() == 0 {
+		return 0
+	}
+	return int64(x.MantExp(nil)) - int64(x.MinPrec())
+}
+
 // interval is a set of real numbers between two.
 type interval struct{ lo, hi *big.Float }
 

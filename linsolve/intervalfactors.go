@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -64,7 +65,7 @@ func (s *solver) eliminateIntervals(c *halfulp.Matrix, blocks []int, bits int, p
 	m, n := c.Dims()
 	p := intervals(bits)
 	z := &eliminatedIntervals{x: make([][]interval, m), order: all(m), bad: -1}
-	err := s.each(m, func(i int) {
+	err := par.Each(s.ctx, s.threads, m, func(i int) {
 		z.x[i] = make([]interval, n)
 		for j := range n {
 			x := c.Big(i, j)
@@ -88,7 +89,7 @@ func (s *solver) eliminateIntervals(c *halfulp.Matrix, blocks []int, bits int, p
 		}
 		first := b + size
 		var beyond atomic.Bool
-		err = s.each(m-first, func(i int) {
+		err = par.Each(s.ctx, s.threads, m-first, func(i int) {
 			if !p.eliminateRow(z.x[first+i], z.x[b:first], inverse, b) {
 				beyond.Store(true)
 			}
@@ -212,7 +213,7 @@ func (p intervals) over(x, y interval) interval {
 // belowBy is belowEach for an enclosure of intervals.
 func (s *solver) belowBy(u *unknown, e *enclosure, bound func(i, j int) *big.Float) (bool, error) {
 	fails := make([]bool, len(e.each))
-	err := s.each(len(e.each), func(i int) {
+	err := par.Each(s.ctx, s.threads, len(e.each), func(i int) {
 		b := 0
 		for _, size := range u.blocks {
 			if b+size > i {

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -219,7 +220,7 @@ func (s *solver) invertIn(bits int, p *approximate, a *halfulp.Matrix) (ok bool,
 // perturbed, and a product that may still be singular now and then.
 func (s *solver) perturb(r *halfulp.Matrix) error {
 	bits := r.Format().Bits() - 4
-	return s.each(r.Rows(), func(i int) {
+	return par.Each(s.ctx, s.threads, r.Rows(), func(i int) {
 		random := rand.New(rand.NewPCG(uint64(i), uint64(bits)))
 		for j := range r.Cols() {
 			v := r.Big(i, j)

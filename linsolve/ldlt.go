@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -386,7 +387,7 @@ func (s *solver) eliminateRook(r *rook, k, size int, prec uint) (bool, error) {
 	}
 	first := k + size
 	l := make([][]*big.Float, len(r.x)-first)
-	err := s.each(len(l), func(row int) {
+	err := par.Each(s.ctx, s.threads, len(l), func(row int) {
 		t := new(big.Float).SetPrec(prec)
 		x := r.x[first+row]
 		l[row] = make([]*big.Float, size)

@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -166,7 +167,7 @@ func (l *lifting) digits() (digits [][]int64, fits bool, err error) {
 		}
 		left[c], digits[c] = direct.NewWordVector(x), make([]int64, n)
 	}
-	err = l.s.each(n, func(i int) {
+	err = par.Each(l.s.ctx, l.s.threads, n, func(i int) {
 		for c, v := range left {
 			digits[c][i] = f.balanced(f.sum(v.Dot(l.inverse[i])))
 		}
@@ -197,7 +198,7 @@ func (l *lifting) subtract(digits [][]int64, next func(i int)) error {
 		for c, d := range digits {
 			v[c] = newVector(d) // below 2^60
 		}
-		return l.s.each(l.a.Rows(), func(i int) {
+		return par.Each(l.s.ctx, l.s.threads, l.a.Rows(), func(i int) {
 			z := make([]uint64, planes+2) // 2^(64 planes - 1 - bits) A d
 			for c, v := range v {
 				l.fixed.row(z, i, v, planes)
@@ -218,7 +219,7 @@ func (l *lifting) subtract(digits [][]int64, next func(i int)) error {
 	if err := l.s.gemm(1, l.a, y, 0, nil, product); err != nil {
 		return err
 	}
-	return l.s.each(l.a.Rows(), func(i int) {
+	return par.Each(l.s.ctx, l.s.threads, l.a.Rows(), func(i int) {
 		for c, r := range l.r {
 			x := product.Big(i, c)
 			v, _ := x.SetMantExp(x, int(-l.z.rows[i])).Int(nil)

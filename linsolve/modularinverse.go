@@ -28,7 +28,10 @@ const modularTile = 32
 // the rows in another order, P A, and its columns go where those rows were.
 func (f *field) invertMatrix(ctx context.Context, threads int, rows [][]uint64) (ok bool, err error) {
 	n := len(rows)
-	order := all(n) // row i is row order[i] of A
+	order := make([]int, n) // row i is row order[i] of A
+	for i := range order {
+		order[i] = i
+	}
 	for k0 := 0; k0 < n; k0 += modularBlock {
 		k1 := min(n, k0+modularBlock)
 		if ok, err := f.bringPivots(ctx, threads, rows, order, k0, k1); !ok || err != nil {

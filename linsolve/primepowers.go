@@ -1,6 +1,7 @@
 package linsolve
 
 import (
+	"context"
 	"math"
 	mathbits "math/bits"
 	"slices"
@@ -114,22 +115,22 @@ func (p *primePowers) power(f *field, k int) ([][]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.matrixPower(p.s, a, k)
+	return f.matrixPower(p.s.ctx, p.s.threads, a, k)
 }
 
 // matrixPower returns A^k.
-func (f *field) matrixPower(s *solver, a [][]uint64, k int) (z [][]uint64, err error) {
+func (f *field) matrixPower(ctx context.Context, threads int, a [][]uint64, k int) (z [][]uint64, err error) {
 	z = make([][]uint64, len(a))
 	for i := range z {
 		z[i] = make([]uint64, len(a))
 		z[i][i] = f.one
 	}
 	for b := mathbits.Len(uint(k)) - 1; b >= 0; b-- {
-		if z, err = f.product(s.ctx, s.threads, z, z); err != nil {
+		if z, err = f.product(ctx, threads, z, z); err != nil {
 			return nil, err
 		}
 		if k>>b&1 != 0 {
-			if z, err = f.product(s.ctx, s.threads, z, a); err != nil {
+			if z, err = f.product(ctx, threads, z, a); err != nil {
 				return nil, err
 			}
 		}

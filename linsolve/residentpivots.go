@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -89,7 +90,7 @@ func (t *doubling) longestThere(e *enclosure) (bool, error) {
 	s.drop(z)
 	r := unscaled(n, n).float64s(raw.Matrix(here), s.floats(n*n))
 	fails := make([]bool, n)
-	err = s.each(n, func(j int) {
+	err = par.Each(s.ctx, s.threads, n, func(j int) {
 		left := 0.0
 		for k := j; k >= 0; k-- {
 			v, pivot := r[k+j*n], r[k+k*n]

@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -381,7 +382,7 @@ func (t *splitting) invertBlocks(r *rookSeed, high int64) (ok bool, err error) {
 	if err := dgemm.InvertLower(t.s.ctx, t.s.threads, n, l, x); err != nil {
 		return false, err
 	}
-	err = t.s.each(len(starts), func(k int) {
+	err = par.Each(t.s.ctx, t.s.threads, len(starts), func(k int) {
 		first, size := starts[k], r.blocks[k]
 		inverse, _ := r.inverse(first, size)
 		for c := range size {

@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -110,7 +111,7 @@ func (s *solver) stored(n int, x func(i, j int) float64, left, right []int64) (*
 	z := halfulp.NewMatrix(halfulp.MP(seedBits), n, n)
 	m := raw.Matrix(z)
 	var beyond atomic.Bool
-	err := s.each(n, func(j int) {
+	err := par.Each(s.ctx, s.threads, n, func(j int) {
 		for i := range n {
 			if !setFloat(m.Arr, m.At(i, j), x(i, j), left[i]+right[j]) {
 				beyond.Store(true)

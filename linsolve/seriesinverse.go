@@ -255,7 +255,7 @@ func (p *seriesProducts) cutRows(high, low, x, tops []float64, sign float64, bit
 	for i, top := range tops {
 		sigma[i] = math.Ldexp(1.5*top, 52-bits)
 	}
-	return p.s.each(p.n, func(j int) {
+	return par.Each(p.s.ctx, p.s.threads, p.n, func(j int) {
 		from, h, l := x[j*p.n:][:p.n], high[j*p.n:][:p.n], low[j*p.n:][:p.n]
 		for i, s := range sigma {
 			v := float64(sign * from[i])
@@ -267,7 +267,7 @@ func (p *seriesProducts) cutRows(high, low, x, tops []float64, sign float64, bit
 
 // cutCols is cutRows for tops of columns, without a sign.
 func (p *seriesProducts) cutCols(high, low, x, tops []float64, bits int) error {
-	return p.s.each(p.n, func(j int) {
+	return par.Each(p.s.ctx, p.s.threads, p.n, func(j int) {
 		cutFloats(high[j*p.n:][:p.n], low[j*p.n:][:p.n], x[j*p.n:][:p.n], math.Ldexp(1.5*tops[j], 52-bits))
 	})
 }
@@ -327,7 +327,7 @@ func (p *seriesProducts) sum(m num.Mat) (ok bool, err error) {
 	if !p.exactly(l, rows, 1, beta+gamma) {
 		return false, nil
 	}
-	err = s.each(n, func(j int) {
+	err = par.Each(s.ctx, s.threads, n, func(j int) {
 		l, c := lRest[j*n:][:n], cRest[j*n:][:n]
 		for i, v := range more[j*n:][:n] {
 			l[i] -= v
@@ -351,7 +351,7 @@ func (p *seriesProducts) sum(m num.Mat) (ok bool, err error) {
 		return false, err
 	}
 	square, neg := c, l
-	err = s.each(n, func(j int) {
+	err = par.Each(s.ctx, s.threads, n, func(j int) {
 		for i := j * n; i < (j+1)*n; i++ {
 			square[i], neg[i] = first[i]+second[i], -e[i]
 		}
@@ -362,7 +362,7 @@ func (p *seriesProducts) sum(m num.Mat) (ok bool, err error) {
 	if err := p.subtract(second, neg, square); err != nil {
 		return false, err
 	}
-	err = s.each(n, func(j int) {
+	err = par.Each(s.ctx, s.threads, n, func(j int) {
 		for i := j * n; i < (j+1)*n; i++ {
 			// e + first = h + t, and h + low, are sums of two numbers exactly (Knuth).
 			h := e[i] + first[i]
@@ -406,7 +406,7 @@ func (p *seriesProducts) multiply(t *seriesInverse) (ok bool, err error) {
 	if !p.exactly(r1, rows, 1, beta+gamma) || !p.exactly(r1, rows, 2*half, 2*beta+gamma) || !p.exactly(r2, rows, 2, 2*beta+gamma) {
 		return false, nil
 	}
-	err = s.each(n, func(j int) {
+	err = par.Each(s.ctx, s.threads, n, func(j int) {
 		addFloats(rest2[j*n:][:n], p.s2[j*n:][:n])
 		addFloats(rest3[j*n:][:n], p.s2[j*n:][:n])
 	})

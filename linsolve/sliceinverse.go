@@ -193,7 +193,7 @@ func (r *slicedResidual) cut(g, more, z, first []float64) error {
 		r.z = append(r.z, first)
 	}
 	r.more = more != nil
-	return r.s.each(n, func(j int) {
+	return par.Each(r.s.ctx, r.s.threads, n, func(j int) {
 		column := func(x []float64) []float64 { return x[j*n:][:n] }
 		for k, part := range r.g {
 			cutFloats(column(part), column(r.rest[k+1]), column(r.rest[k]), math.Ldexp(1.5, 52-r.beta*(k+1)))
@@ -289,7 +289,7 @@ func (r *slicedResidual) residual(ones []float64) (e []float64, lost float64, er
 			return nil, 0, err
 		}
 	}
-	if err := r.s.each(n, func(j int) { addFloats(e[j*n:][:n], low[j*n:][:n]) }); err != nil {
+	if err := par.Each(r.s.ctx, r.s.threads, n, func(j int) { addFloats(e[j*n:][:n], low[j*n:][:n]) }); err != nil {
 		return nil, 0, err
 	}
 	if r.more {
@@ -321,7 +321,7 @@ func (t *slicedInverse) correctBy(s *solver, e []float64, r *slicedResidual, los
 	if err := dgemm.Subtract(s.ctx, s.threads, n, square, e, e); err != nil {
 		return false, err
 	}
-	if err := s.each(n, func(j int) { addFloats(square[j*n:][:n], e[j*n:][:n]) }); err != nil {
+	if err := par.Each(s.ctx, s.threads, n, func(j int) { addFloats(square[j*n:][:n], e[j*n:][:n]) }); err != nil {
 		return false, err
 	}
 	if err := dgemm.Subtract(s.ctx, s.threads, n, v, t.z, square); err != nil {
