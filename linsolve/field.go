@@ -48,7 +48,7 @@ func primes() func() uint64 {
 	at := -1
 	return func() uint64 {
 		at++
-		return primesFound.prime(at)
+		return prime(at)
 	}
 }
 
@@ -63,6 +63,8 @@ type primeList struct {
 var primesFound = &primeList{next: 1<<61 - 1}
 
 // prime returns prime number i of primes.
+func prime(i int) uint64 { return primesFound.prime(i) }
+
 func (l *primeList) prime(i int) uint64 {
 	l.Lock()
 	defer l.Unlock()

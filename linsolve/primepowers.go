@@ -32,7 +32,7 @@ const mostProofCost = 1 << 36
 // prove returns the suspects that are proved to be t. Others may be, too, if a proof would take
 // too long.
 func (p *primePowers) prove(suspects []powerSuspect) (proved []powerSuspect, err error) {
-	f := newField(primesFound.prime(0))
+	f := newField(prime(0))
 	if p.first == nil {
 		if p.first, err = p.power(f, p.e); err != nil {
 			return nil, err
@@ -58,7 +58,7 @@ func (p *primePowers) prove(suspects []powerSuspect) (proved []powerSuspect, err
 		need = max(need, p.bits(s))
 	}
 	for i, have := 1, 60.0; have < need && len(suspects) > 0; i, have = i+1, have+60 {
-		f := newField(primesFound.prime(i))
+		f := newField(prime(i))
 		power, err := p.power(f, p.e)
 		if err != nil {
 			return nil, err
@@ -183,7 +183,7 @@ func (p *primePowers) recurring(suspects []powerSuspect, most float64) (proved [
 		}
 		left := open
 		for i, have := 0, 0.0; have < need && len(left) > 0; i, have = i+1, have+60 {
-			if left, err = p.terms(newField(primesFound.prime(i)), rows, k, m, terms, left); err != nil {
+			if left, err = p.terms(newField(prime(i)), rows, k, m, terms, left); err != nil {
 				return nil, err
 			}
 			p.s.stats.Primes++
