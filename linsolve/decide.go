@@ -6,6 +6,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -187,11 +188,11 @@ type padic struct {
 }
 
 // digit returns the next digit, between -p/2 and p/2.
-func (d *padic) digit(f *field) int64 {
-	z := f.balanced(f.value(f.mul(f.integer(d.u), d.inverse)))
+func (d *padic) digit(f *modular.Field) int64 {
+	z := f.Balanced(f.Value(f.Mul(f.Integer(d.u), d.inverse)))
 	v := big.NewInt(z)
 	d.u.Sub(d.u, v.Mul(v, d.power))
-	d.u.Quo(d.u, v.SetUint64(f.p))
+	d.u.Quo(d.u, v.SetUint64(f.P))
 	return z
 }
 
@@ -290,7 +291,7 @@ func (x suspects) begin(l *lifting) *lifted {
 		}
 		u, _ := m.Int(nil)
 		most = max(most, u.BitLen(), power.BitLen())
-		open[i] = &padic{u, power, l.f.power2(-int64(power.BitLen() - 1))}
+		open[i] = &padic{u, power, l.f.Power2(-int64(power.BitLen() - 1))}
 	}
 	return &lifted{x, open, l.z.minorBits() + most + top + 1 + bits.Len(uint(n))}
 }

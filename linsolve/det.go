@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -288,13 +289,13 @@ func (s *solver) exactDet(a *halfulp.Matrix) (d *big.Float, shift int64, err err
 		shift += z.rows[i] + z.cols[i]
 	}
 	step := primeStep(m)
-	for next := primes(); product.BitLen() <= bits+1; {
-		f := newField(next())
-		rows, err := f.matrix(s.ctx, s.threads, m)
+	for next := modular.Primes(); product.BitLen() <= bits+1; {
+		f := modular.New(next())
+		rows, err := f.Matrix(s.ctx, s.threads, m)
 		if err != nil {
 			return nil, 0, err
 		}
-		pivots, d, err := f.eliminate(s.ctx, s.threads, rows, m.Cols, false)
+		pivots, d, err := f.Eliminate(s.ctx, s.threads, rows, m.Cols, false)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -303,11 +304,11 @@ func (s *solver) exactDet(a *halfulp.Matrix) (d *big.Float, shift int64, err err
 		}
 		s.stats.Primes++
 		// det + product k with the residue d
-		d = f.mul(d, f.power2(-shift))
-		k := f.mul(f.sub(d, f.integer(det)), f.invert(f.integer(product)))
-		v := new(big.Int).SetUint64(f.value(k))
+		d = f.Mul(d, f.Power2(-shift))
+		k := f.Mul(f.Sub(d, f.Integer(det)), f.Invert(f.Integer(product)))
+		v := new(big.Int).SetUint64(f.Value(k))
 		det.Add(det, v.Mul(v, product))
-		product.Mul(product, new(big.Int).SetUint64(f.p))
+		product.Mul(product, new(big.Int).SetUint64(f.P))
 		s.did(step)
 		s.plan(float64((bits-product.BitLen())/60) * step)
 	}

@@ -1,16 +1,15 @@
 package linsolve
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/big"
-	mathbits "math/bits"
 	"slices"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -293,12 +292,12 @@ func (s *solver) prove(u *unknown, e *enclosure) error {
 		most = max(most, w.need)
 	}
 	ties = settled
-	next, step := primes(), primeStep(raw.Matrix(u.c))
+	next, step := modular.Primes(), primeStep(raw.Matrix(u.c))
 	for have := 0; len(ties) > 0; {
 		if have >= refuting && most > maxDeterminant {
 			return fmt.Errorf("zeros or ties of factors take primes of %d bits: %w", most, ErrRange)
 		}
-		f := newField(next())
+		f := modular.New(next())
 		steps := 0
 		for _, w := range ties {
 			steps = max(steps, w.order)
@@ -315,15 +314,15 @@ func (s *solver) prove(u *unknown, e *enclosure) error {
 		left := ties[:0]
 		most = 0
 		for _, w := range ties {
-			x, t := lu[w.i][w.j], f.rational(w.tie)
+			x, t := lu[w.i][w.j], f.Rational(w.tie)
 			if w.part == ofRoot {
 				d := lu[w.j][w.j]
 				if w.i == w.j {
 					x = d
 				} else {
-					x = f.mul(f.mul(x, x), d)
+					x = f.Mul(f.Mul(x, x), d)
 				}
-				t = f.mul(t, t)
+				t = f.Mul(t, t)
 			}
 			switch {
 			case x != t:
@@ -460,8 +459,8 @@ func (z integers) largestMinor(k int) int {
 
 // modulo returns L, below its diagonal blocks, and U modulo a prime, their first steps columns and
 // rows; nil if that divides a leading minor of them.
-func (s *solver) modulo(u *unknown, f *field, steps int) ([][]uint64, error) {
-	rows, err := f.matrix(s.ctx, s.threads, raw.Matrix(u.c))
+func (s *solver) modulo(u *unknown, f *modular.Field, steps int) ([][]uint64, error) {
+	rows, err := f.Matrix(s.ctx, s.threads, raw.Matrix(u.c))
 	if err != nil {
 		return nil, err
 	}
@@ -470,53 +469,11 @@ func (s *solver) modulo(u *unknown, f *field, steps int) ([][]uint64, error) {
 		if b >= steps {
 			break
 		}
-		ok, err := f.eliminateBlock(s.ctx, s.threads, rows, b, size)
+		ok, err := f.EliminateBlock(s.ctx, s.threads, rows, b, size)
 		if err != nil || !ok {
 			return nil, err
 		}
 		b += size
 	}
 	return rows, nil
-}
-
-// eliminateBlock eliminates with the pivot block of rows and columns b to b + size, and reports
-// whether it is regular.
-func (f *field) eliminateBlock(ctx context.Context, threads int, rows [][]uint64, b, size int) (bool, error) {
-	var inverse [2][2]uint64
-	if size == 1 {
-		if rows[b][b] == 0 {
-			return false, nil
-		}
-		inverse[0][0] = f.invert(rows[b][b])
-	} else {
-		p, q := rows[b][b:b+2], rows[b+1][b:b+2]
-		det := f.sub(f.mul(p[0], q[1]), f.mul(p[1], q[0]))
-		if det == 0 {
-			return false, nil
-		}
-		det = f.invert(det)
-		inverse[0][0], inverse[0][1] = f.mul(q[1], det), f.sub(0, f.mul(p[1], det))
-		inverse[1][0], inverse[1][1] = f.sub(0, f.mul(q[0], det)), f.mul(p[0], det)
-	}
-	first := b + size
-	return true, par.Each(ctx, threads, len(rows)-first, func(i int) {
-		row := rows[first+i]
-		var l [2]uint64
-		for c := range size {
-			for k := range size {
-				l[c] = f.add(l[c], f.mul(row[b+k], inverse[k][c]))
-			}
-		}
-		for c := range size {
-			row[b+c] = l[c]
-			if l[c] == 0 {
-				continue
-			}
-			factor := f.p - l[c]
-			for j, x := range rows[b+c][first:] {
-				hi, lo := mathbits.Mul64(factor, x)
-				row[first+j] = f.add(row[first+j], f.reduce(hi, lo))
-			}
-		}
-	})
 }

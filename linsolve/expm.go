@@ -1,7 +1,6 @@
 package linsolve
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -11,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/bigfun"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -461,7 +461,7 @@ func scalingAndDegree(size, bits int) (s, m int) {
 func (s *solver) expmNilpotent(a *halfulp.Matrix, nodes []int, entries []position, z *halfulp.Matrix) (bool, error) {
 	n := a.Rows()
 	m := raw.Matrix(a)
-	if zero, err := newField(primes()()).nilpotent(s.ctx, s.threads, m); err != nil || !zero {
+	if zero, err := modular.New(modular.Primes()()).Nilpotent(s.ctx, s.threads, m); err != nil || !zero {
 		return false, err
 	}
 	bits := powerBits(m, n)
@@ -530,25 +530,4 @@ func quotient(f halfulp.Format, x *big.Float, y *big.Int) (halfulp.Scalar, *big.
 		q.SetPrec(prec+2).Add(q, rest)
 	}
 	return halfulp.NewScalar(f, q), q
-}
-
-// nilpotent reports whether a^n is 0 modulo the prime, n the order of a.
-func (f *field) nilpotent(ctx context.Context, threads int, a num.Mat) (bool, error) {
-	rows, err := f.matrix(ctx, threads, a)
-	if err != nil {
-		return false, err
-	}
-	for range mathbits.Len(uint(a.Rows)) {
-		if rows, err = f.product(ctx, threads, rows, rows); err != nil {
-			return false, err
-		}
-	}
-	for _, row := range rows {
-		for _, x := range row {
-			if x != 0 {
-				return false, nil
-			}
-		}
-	}
-	return true, nil
 }

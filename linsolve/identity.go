@@ -5,6 +5,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -67,8 +68,8 @@ func (s *solver) identities(e *equations, column int, total *big.Float, products
 		need[i] = max(top[0], top[1]) - min(low[0], low[1]) + 2
 	}
 	known, step := int64(0), primeStep(raw.Matrix(e.m))
-	for next := primes(); left > 0; {
-		f := newField(next())
+	for next := modular.Primes(); left > 0; {
+		f := modular.New(next())
 		s.stats.Primes++
 		v, err := s.modular(f, e, column, total, products)
 		if err != nil {
@@ -83,7 +84,7 @@ func (s *solver) identities(e *equations, column int, total *big.Float, products
 			if need[i] < 0 || !holds[i] {
 				continue
 			}
-			if f.mul(v[i], f.rational(p.k)) != f.rational(p.c) {
+			if f.Mul(v[i], f.Rational(p.k)) != f.Rational(p.c) {
 				holds[i] = false
 				left--
 			} else if known >= need[i] {
@@ -99,8 +100,8 @@ func (s *solver) identities(e *equations, column int, total *big.Float, products
 }
 
 // modular returns products modulo a prime, nil if the system is singular modulo it.
-func (s *solver) modular(f *field, e *equations, column int, total *big.Float, products []product) ([]uint64, error) {
-	rows, err := f.matrix(s.ctx, s.threads, raw.Matrix(e.m))
+func (s *solver) modular(f *modular.Field, e *equations, column int, total *big.Float, products []product) ([]uint64, error) {
+	rows, err := f.Matrix(s.ctx, s.threads, raw.Matrix(e.m))
 	if err != nil {
 		return nil, err
 	}
@@ -114,11 +115,11 @@ func (s *solver) modular(f *field, e *equations, column int, total *big.Float, p
 	d, g := raw.Matrix(e.d), raw.Matrix(e.g)
 	value := func(m num.Mat, i int) uint64 {
 		var buf [num.MaxValueWords]uint64
-		return f.real(m.Arr.Value(m.At(i, column), buf[:]))
+		return f.Real(m.Arr.Value(m.At(i, column), buf[:]))
 	}
-	sign := f.one
+	sign := f.One
 	if e.sign < 0 {
-		sign = f.sub(0, f.one)
+		sign = f.Sub(0, f.One)
 	}
 	for i := range rows {
 		rows[i] = append(append(rows[i], value(d, i)), make([]uint64, len(units))...)
@@ -126,25 +127,25 @@ func (s *solver) modular(f *field, e *equations, column int, total *big.Float, p
 	for j, at := range units {
 		rows[e.first+j][at] = sign
 	}
-	pivots, _, err := f.eliminate(s.ctx, s.threads, rows, n, true)
+	pivots, _, err := f.Eliminate(s.ctx, s.threads, rows, n, true)
 	if err != nil || len(pivots) < n {
 		return nil, err
 	}
-	r := f.rational(total)
+	r := f.Rational(total)
 	for i := range rows {
-		r = f.add(r, f.mul(value(g, i), rows[i][n]))
+		r = f.Add(r, f.Mul(value(g, i), rows[i][n]))
 	}
 	z := make([]uint64, len(products))
 	for i, p := range products {
-		z[i] = f.one
+		z[i] = f.One
 		if p.r {
-			z[i] = f.mul(z[i], r)
+			z[i] = f.Mul(z[i], r)
 		}
 		if p.u[0] >= 0 {
-			z[i] = f.mul(z[i], rows[e.first+p.u[0]][units[p.u[1]]])
+			z[i] = f.Mul(z[i], rows[e.first+p.u[0]][units[p.u[1]]])
 		}
 		if p.x >= 0 {
-			z[i] = f.mul(z[i], rows[e.first+p.x][n])
+			z[i] = f.Mul(z[i], rows[e.first+p.x][n])
 		}
 	}
 	return z, nil
