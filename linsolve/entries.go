@@ -196,7 +196,7 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 				s.lose(w.z, w.at[0], w.at[1], x.lo, x.hi)
 				continue
 			}
-			w.missing = x.missing(w.z.Format().Bits())
+			w.missing = bitsMissing(x, w.z.Format().Bits())
 			w.tie = x.simplest()
 			if single := raw.Matrix(w.z).Arr.Terms() < 2; single && w.tie != nil && w.tie.Sign() != 0 && halfulp.NewScalar(w.z.Format(), w.tie).Big().Cmp(w.tie) == 0 {
 				w.tie = nil
@@ -210,9 +210,9 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 	return err
 }
 
-// missing returns how many bits closer an enclosure has to be for most numbers to be decided to so
+// bitsMissing returns how many bits closer an enclosure has to be for most numbers to be decided to so
 // many bits: none if it tells nothing of the size.
-func (x interval) missing(bits int) int {
+func bitsMissing(x interval, bits int) int {
 	if x.lo.Sign() != x.hi.Sign() || x.lo.Sign() == 0 {
 		return none32
 	}

@@ -86,7 +86,7 @@ func TestEliminateIntervals(t *testing.T) {
 				if lo.Cmp(x[i][j]) > 0 || hi.Cmp(x[i][j]) < 0 {
 					t.Fatalf("seed %d, trial %d: entry %d, %d is not between %g and %g", seed, trial, i, j, v.lo, v.hi)
 				}
-				if !v.hasZero() && v.missing(53) == 0 {
+				if !v.hasZero() && bitsMissing(v, 53) == 0 {
 					narrow++
 				}
 			}
