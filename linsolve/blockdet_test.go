@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -135,7 +136,7 @@ func TestBlockInverse(t *testing.T) {
 						e.SetInt64(-1)
 					}
 					for h := range n {
-						e.Add(e, exactMul(p.r.Big(i, h), a.Big(h, j)))
+						e.Add(e, interval.ExactMul(p.r.Big(i, h), a.Big(h, j)))
 					}
 					sum.Add(sum, e.Abs(e).SetMantExp(e, int(p.weights[j]-p.weights[i])))
 				}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -89,7 +90,7 @@ func (s *solver) longest(e *enclosure, n int) (bool, error) { return s.longestBy
 
 // longestBy reports whether it is proved that R[k,k]^2 exceeds those sums but for a factor.
 func (s *solver) longestBy(factor *big.Float, e *enclosure, n int) (bool, error) {
-	pivots := make([]interval, n)
+	pivots := make([]interval.Interval, n)
 	err := par.Each(s.ctx, s.threads, n, func(k int) { pivots[k] = e.square(k, k) })
 	if err != nil {
 		return false, err
@@ -97,28 +98,28 @@ func (s *solver) longestBy(factor *big.Float, e *enclosure, n int) (bool, error)
 	p := e.arithmetic()
 	fails := make([]bool, n)
 	err = par.Each(s.ctx, s.threads, n, func(j int) {
-		sum := p.up().Set(pivots[j].hi)
+		sum := p.Up().Set(pivots[j].Hi)
 		for k := j - 1; k >= 0 && !fails[j]; k-- {
-			sum.Add(sum, e.square(k, j).hi)
-			fails[j] = sum.Cmp(p.down().Mul(pivots[k].lo, factor)) > 0
+			sum.Add(sum, e.square(k, j).Hi)
+			fails[j] = sum.Cmp(p.Down().Mul(pivots[k].Lo, factor)) > 0
 		}
 	})
 	return err == nil && !slices.Contains(fails, true), err
 }
 
 // square encloses R[k,j]^2 = L[j,k]^2 U[k,k].
-func (e *enclosure) square(k, j int) interval {
+func (e *enclosure) square(k, j int) interval.Interval {
 	p := e.arithmetic()
 	if e.root != nil {
 		x := e.root.interval(k, j, e.bits)
-		return p.mul(x, x)
+		return p.Mul(x, x)
 	}
 	d := e.upper(k, k)
 	if k == j {
 		return d
 	}
 	x := e.lower(j, k)
-	return p.mul(p.mul(x, x), d)
+	return p.Mul(p.Mul(x, x), d)
 }
 
 // pivots64 returns the order of the pivots of a symmetric matrix on the host that an elimination in

@@ -8,6 +8,7 @@ import (
 	mathbits "math/bits"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -82,7 +83,7 @@ func (s *solver) cond(norm Norm, a *halfulp.Matrix, f halfulp.Format) (halfulp.S
 			s.leavesRange(lower, product, product)
 			return lower, nil
 		}
-		if t, _ := tie(lower, upper); t != nil && int64(bits) > most+max(0, -lowest(t))+8 {
+		if t, _ := tie(lower, upper); t != nil && int64(bits) > most+max(0, -interval.Lowest(t))+8 {
 			z := halfulp.NewScalar(f, t)
 			s.leavesRange(z, t, t)
 			return z, nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -39,8 +40,8 @@ func (e *entries) decide(mid func(i int) *big.Float, radius []*big.Float, weight
 			e.s.lose(e.z, i, e.j, x, x)
 			continue
 		}
-		p := intervals(x.Prec() + 192)
-		lo, hi := p.difference(p.down(), x, radius[i], -1), p.difference(p.up(), x, new(big.Float).Neg(radius[i]), 1)
+		p := interval.Prec(x.Prec() + 192)
+		lo, hi := p.Difference(p.Down(), x, radius[i], -1), p.Difference(p.Up(), x, new(big.Float).Neg(radius[i]), 1)
 		lower, upper := halfulp.NewScalar(f, lo), halfulp.NewScalar(f, hi)
 		if lower.Same(upper) {
 			e.z.Set(i, e.j, lower)
@@ -105,7 +106,7 @@ func tie(lower, upper halfulp.Scalar) (t, distance *big.Float) {
 		return t, distance
 	}
 	l, u := lower.Big(), upper.Big()
-	prec := exactPrec(l, u)
+	prec := interval.ExactPrec(l, u)
 	distance = new(big.Float).SetPrec(prec).Sub(u, l)
 	if l.Signbit() && !u.Signbit() {
 		if (l.Sign() == 0) != (u.Sign() == 0) {
@@ -135,16 +136,6 @@ func border(f halfulp.Format) (t, spacing *big.Float) {
 
 // formatOf returns a format as package num has it.
 func formatOf(f halfulp.Format) num.Format { return raw.Matrix(halfulp.NewMatrix(f, 0, 0)).Arr.Format }
-
-// exactPrec is a precision in which the sum of two finite numbers is exact.
-func exactPrec(x, y *big.Float) uint {
-	if x.Sign() == 0 || y.Sign() == 0 {
-		return max(x.MinPrec(), y.MinPrec(), 1)
-	}
-	top := max(x.MantExp(nil), y.MantExp(nil)) + 1
-	low := min(x.MantExp(nil)-int(x.MinPrec()), y.MantExp(nil)-int(y.MinPrec()))
-	return uint(top - low)
-}
 
 // solved reports whether the column with the decided entries and these ties solves the system
 // exactly, and stores it then.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -231,14 +232,14 @@ func (s *solver) factoredDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, sh
 	for ; e != nil && err == nil; e, err = p.enclosure(want) {
 		want = e.bits
 		x, shift := e.pivots(a.Rows())
-		if x.lo.Sign() == x.hi.Sign() && x.lo.Sign() != 0 {
-			width := new(big.Float).SetPrec(64).Sub(x.hi, x.lo)
-			missing := width.Quo(width, x.hi).MantExp(nil) + bits
+		if x.Lo.Sign() == x.Hi.Sign() && x.Lo.Sign() != 0 {
+			width := new(big.Float).SetPrec(64).Sub(x.Hi, x.Lo)
+			missing := width.Quo(width, x.Hi).MantExp(nil) + bits
 			if width.Sign() == 0 || missing <= 0 {
 				if odd(p.order) {
-					x.lo, x.hi = x.hi.Neg(x.hi), x.lo.Neg(x.lo)
+					x.Lo, x.Hi = x.Hi.Neg(x.Hi), x.Lo.Neg(x.Lo)
 				}
-				return x.lo, x.hi, shift, nil
+				return x.Lo, x.Hi, shift, nil
 			}
 			want += missing
 		} else {
@@ -249,13 +250,13 @@ func (s *solver) factoredDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, sh
 }
 
 // pivots encloses the product of the n pivots, divided by 2^shift.
-func (e *enclosure) pivots(n int) (x interval, shift int64) {
+func (e *enclosure) pivots(n int) (x interval.Interval, shift int64) {
 	p := e.arithmetic()
-	x = interval{p.down().SetInt64(1), p.up().SetInt64(1)}
+	x = interval.Interval{Lo: p.Down().SetInt64(1), Hi: p.Up().SetInt64(1)}
 	for j := range n {
 		y := e.upper(j, j)
-		by := -max(y.lo.MantExp(nil), y.hi.MantExp(nil))
-		x = p.mul(x, interval{y.lo.SetMantExp(y.lo, by), y.hi.SetMantExp(y.hi, by)})
+		by := -max(y.Lo.MantExp(nil), y.Hi.MantExp(nil))
+		x = p.Mul(x, interval.Interval{Lo: y.Lo.SetMantExp(y.Lo, by), Hi: y.Hi.SetMantExp(y.Hi, by)})
 		shift -= int64(by)
 	}
 	return x, shift

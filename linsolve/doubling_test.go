@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -21,9 +22,9 @@ func byProducts(r *rand.Rand) int { return fewest + r.IntN(8) }
 // outside returns how far a number lies outside of an enclosure of so many bits, as a multiple of
 // the width of that; 0 within.
 func (y *nearly) outside(i, j int, x *big.Float) float64 {
-	mid := exactAdd(y.x.Big(i, j), y.d.Big(i, j))
+	mid := interval.ExactAdd(y.x.Big(i, j), y.d.Big(i, j))
 	mid.SetMantExp(mid, int(y.left[i]+y.right[j]))
-	d, _ := exactSub(mid, x).Float64()
+	d, _ := interval.ExactSub(mid, x).Float64()
 	return max(0, math.Abs(math.Ldexp(d, -int(y.err[j]+y.left[i]+y.right[j])))-1)
 }
 
@@ -182,12 +183,12 @@ func TestFactorsByProducts(t *testing.T) {
 		checkCholesky(t, name+", integer factor", product, halfulp.MP(24))
 		// Less the square of the last pivot, and an ulp of the least number there is.
 		last := product.Big(n-1, n-1)
-		square := exactMul(l.Big(n-1, n-1), l.Big(n-1, n-1))
-		product.SetBig(n-1, n-1, exactSub(last, square))
+		square := interval.ExactMul(l.Big(n-1, n-1), l.Big(n-1, n-1))
+		product.SetBig(n-1, n-1, interval.ExactSub(last, square))
 		checkCholesky(t, name+", last pivot 0", product, f)
 		for _, sign := range []float64{1, -1} {
 			tiny := new(big.Float).SetMantExp(big.NewFloat(sign), -200)
-			product.SetBig(n-1, n-1, exactAdd(exactSub(last, square), tiny))
+			product.SetBig(n-1, n-1, interval.ExactAdd(interval.ExactSub(last, square), tiny))
 			checkCholesky(t, name+", last pivot next to 0", product, f)
 		}
 

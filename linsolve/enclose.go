@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -27,9 +28,9 @@ import (
 // The factors are those of F = D1 C D2, for powers of two that bring its entries near 1: those of C
 // are D1^-1 L D1 and D1^-1 U D2^-1.
 type enclosure struct {
-	l, u *nearly      // of the transpose of L and of U, or
-	root *nearly      // of the transpose of L diag(U)^(1/2), or
-	each [][]interval // of L below the diagonal blocks and of U
+	l, u *nearly               // of the transpose of L and of U, or
+	root *nearly               // of the transpose of L diag(U)^(1/2), or
+	each [][]interval.Interval // of L below the diagonal blocks and of U
 	bits int
 }
 
@@ -82,30 +83,30 @@ func (s *solver) enclose(c, li, ui *halfulp.Matrix, bits int) (*enclosure, error
 }
 
 // interval returns an enclosure of entry (i, j).
-func (y *nearly) interval(i, j, bits int) interval {
-	mid := exactAdd(y.x.Big(i, j), y.d.Big(i, j))
+func (y *nearly) interval(i, j, bits int) interval.Interval {
+	mid := interval.ExactAdd(y.x.Big(i, j), y.d.Big(i, j))
 	rad := exp2(int(y.err[j]))
-	p := intervals(bits + 64)
-	x := interval{p.down().Sub(mid, rad), p.up().Add(mid, rad)}
+	p := interval.Prec(bits + 64)
+	x := interval.Interval{Lo: p.Down().Sub(mid, rad), Hi: p.Up().Add(mid, rad)}
 	shift := int(y.left[i] + y.right[j])
-	return interval{x.lo.SetMantExp(x.lo, shift), x.hi.SetMantExp(x.hi, shift)}
+	return interval.Interval{Lo: x.Lo.SetMantExp(x.Lo, shift), Hi: x.Hi.SetMantExp(x.Hi, shift)}
 }
 
 // arithmetic is that of intervals of entries.
-func (e *enclosure) arithmetic() intervals { return intervals(e.bits + 64) }
+func (e *enclosure) arithmetic() interval.Prec { return interval.Prec(e.bits + 64) }
 
 // lower encloses entry (i, j) of L.
-func (e *enclosure) lower(i, j int) interval {
+func (e *enclosure) lower(i, j int) interval.Interval {
 	if e.each != nil {
-		return e.each[i][j].copied()
+		return e.each[i][j].Copied()
 	}
 	return e.l.interval(j, i, e.bits)
 }
 
 // upper encloses entry (i, j) of U.
-func (e *enclosure) upper(i, j int) interval {
+func (e *enclosure) upper(i, j int) interval.Interval {
 	if e.each != nil {
-		return e.each[i][j].copied()
+		return e.each[i][j].Copied()
 	}
 	return e.u.interval(i, j, e.bits)
 }
@@ -122,45 +123,4 @@ func (e *enclosure) entry(w *wanted) (y *nearly, i, j int) {
 		return e.u, w.i, w.j
 	}
 	return e.root, w.j, w.i
-}
-
-// below reports whether |x| ≤ bound for all of x.
-func (x interval) below(bound *big.Float) bool {
-	return new(big.Float).Abs(x.lo).Cmp(bound) <= 0 && new(big.Float).Abs(x.hi).Cmp(bound) <= 0
-}
-
-// special says how many bits less than its enclosure tells a number has that an entry is suspected
-// to be.
-const special = 24
-
-// simplest returns the number of x with the fewest significant bits, nil if these are so many that
-// it is nothing special.
-func (x interval) simplest() *big.Float {
-	if x.lo.Sign() != x.hi.Sign() || x.lo.Sign() == 0 {
-		return new(big.Float)
-	}
-	prec := x.lo.Prec()
-	a, b := new(big.Float).Abs(x.lo), new(big.Float).Abs(x.hi)
-	if a.Cmp(b) > 0 {
-		a, b = b, a
-	}
-	low := a.MantExp(nil) - int(prec)
-	integer := func(y *big.Float) *big.Int {
-		v, _ := y.SetMantExp(y, -low).Int(nil)
-		return v
-	}
-	p, q := integer(a), integer(b)
-	width := new(big.Int).Sub(q, p).BitLen()
-	// Of the integers above p - 1, up to q, the one with the most zeros at its end.
-	p.Sub(p, big.NewInt(1))
-	end := p.Xor(p, q).BitLen() - 1
-	if end < width+special {
-		return nil
-	}
-	t := new(big.Float).SetInt(q.Rsh(q, uint(end)))
-	t.SetMantExp(t, end+low)
-	if x.lo.Sign() < 0 {
-		t.Neg(t)
-	}
-	return t
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -152,8 +153,8 @@ func (x *enclosedMatrix) ends(i, j int) (lo, hi *big.Float) {
 		return mid, new(big.Float).Copy(mid)
 	}
 	by := new(big.Float).SetMantExp(big.NewFloat(r.m), int(r.e))
-	p := intervals(mid.Prec() + 64)
-	return p.difference(p.down(), mid, by, -1), p.difference(p.up(), mid, new(big.Float).Neg(by), 1)
+	p := interval.Prec(mid.Prec() + 64)
+	return p.Difference(p.Down(), mid, by, -1), p.Difference(p.Up(), mid, new(big.Float).Neg(by), 1)
 }
 
 // scaledBy returns x 2^e, which is 0 or infinite beyond the exponents of big.Float.

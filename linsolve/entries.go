@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -152,10 +153,10 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 		s.lose(w.z, w.at[0], w.at[1], x, x)
 	}
 	u.copied = nil
-	roots := map[int]interval{} // of the diagonal of U
+	roots := map[int]interval.Interval{} // of the diagonal of U
 	for _, w := range u.open {
 		if _, known := roots[w.j]; w.part == ofRoot && e.root == nil && !known {
-			roots[w.j] = e.arithmetic().sqrt(e.upper(w.j, w.j)) // positive, which is proved
+			roots[w.j] = e.arithmetic().Sqrt(e.upper(w.j, w.j)) // positive, which is proved
 		}
 	}
 	settlers := make([]map[*nearly]*settler, s.threads)
@@ -167,7 +168,7 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 		for k := part * some; k < min(len(u.open), (part+1)*some); k++ {
 			w := &u.open[k]
 			y, i, j := e.entry(w)
-			var x interval
+			var x interval.Interval
 			if y != nil {
 				t := settlers[worker][y]
 				if t == nil {
@@ -185,24 +186,24 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 			} else if w.part == ofU {
 				x = e.upper(w.i, w.j)
 			} else if x = roots[w.j]; w.i != w.j {
-				x = e.arithmetic().mul(e.lower(w.i, w.j), x)
+				x = e.arithmetic().Mul(e.lower(w.i, w.j), x)
 			}
-			if w.done = x.isZero(); w.done { // with either sign, and z has a 0 without one
+			if w.done = x.IsZero(); w.done { // with either sign, and z has a 0 without one
 				continue
 			}
-			lower, upper := halfulp.NewScalar(w.z.Format(), x.lo), halfulp.NewScalar(w.z.Format(), x.hi)
+			lower, upper := halfulp.NewScalar(w.z.Format(), x.Lo), halfulp.NewScalar(w.z.Format(), x.Hi)
 			if w.done = lower.Same(upper); w.done {
 				w.z.Set(w.at[0], w.at[1], lower)
-				s.lose(w.z, w.at[0], w.at[1], x.lo, x.hi)
+				s.lose(w.z, w.at[0], w.at[1], x.Lo, x.Hi)
 				continue
 			}
 			w.missing = bitsMissing(x, w.z.Format().Bits())
-			w.tie = x.simplest()
+			w.tie = x.Simplest()
 			if single := raw.Matrix(w.z).Arr.Terms() < 2; single && w.tie != nil && w.tie.Sign() != 0 && halfulp.NewScalar(w.z.Format(), w.tie).Big().Cmp(w.tie) == 0 {
 				w.tie = nil
 			}
 			if w.tie != nil {
-				w.off = intervals(64).difference(intervals(64).up(), x.hi, x.lo, 1)
+				w.off = interval.Prec(64).Difference(interval.Prec(64).Up(), x.Hi, x.Lo, 1)
 			}
 		}
 	})
@@ -210,14 +211,14 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 	return err
 }
 
-// bitsMissing returns how many bits closer an enclosure has to be for most numbers to be decided to so
-// many bits: none if it tells nothing of the size.
-func bitsMissing(x interval, bits int) int {
-	if x.lo.Sign() != x.hi.Sign() || x.lo.Sign() == 0 {
+// bitsMissing returns how many bits closer an enclosure has to be for most numbers to be decided to
+// so many bits: none if it tells nothing of the size.
+func bitsMissing(x interval.Interval, bits int) int {
+	if x.Lo.Sign() != x.Hi.Sign() || x.Lo.Sign() == 0 {
 		return none32
 	}
-	width := new(big.Float).SetPrec(64).Sub(x.hi, x.lo)
-	return max(0, width.MantExp(nil)-min(x.lo.MantExp(nil), x.hi.MantExp(nil))+bits+suspicion/2)
+	width := new(big.Float).SetPrec(64).Sub(x.Hi, x.Lo)
+	return max(0, width.MantExp(nil)-min(x.Lo.MantExp(nil), x.Hi.MantExp(nil))+bits+suspicion/2)
 }
 
 // prove decides the entries that are the ties that they are suspected to be.
@@ -378,7 +379,7 @@ func (p wideBound) times(y *big.Float, exp int64) wideBound {
 func (z integers) denominators(u *unknown, e *enclosure) denominators {
 	d := denominators{make([]wideBound, u.k+1), make([]int, u.k), make([]int, u.k)}
 	d.minors[0] = wideBound{upper().SetFloat64(0.5), 1}
-	magnitude := func(x interval) *big.Float { return upperOf(x.larger()) }
+	magnitude := func(x interval.Interval) *big.Float { return upperOf(x.Larger()) }
 	b := 0
 	for _, size := range u.blocks {
 		pivot := magnitude(e.square(b, b))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -43,7 +44,7 @@ func (s *solver) identities(e *equations, column int, total *big.Float, products
 		holds[i] = true
 		left++
 		// Both sides as integers times powers of two.
-		low := [2]int64{lowest(p.k), lowest(p.c)}
+		low := [2]int64{interval.Lowest(p.k), interval.Lowest(p.c)}
 		top := [2]int64{int64(p.k.MantExp(nil)), int64(p.c.MantExp(nil))}
 		add := func(side int, power int64) {
 			low[side] += power

@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -210,7 +211,7 @@ func timesRows(m, w *halfulp.Matrix) (*halfulp.Matrix, error) {
 	for i := range m.Rows() {
 		d := w.Big(i, 0)
 		for j := range m.Cols() {
-			z.SetBig(i, j, exactMul(m.Big(i, j), d))
+			z.SetBig(i, j, interval.ExactMul(m.Big(i, j), d))
 		}
 	}
 	return z, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -191,8 +192,8 @@ func (x *enclosedMatrix) round(s *solver, open []position, z *halfulp.Matrix) (l
 			continue
 		}
 		if t, _ := tie(lower, upper); t != nil && !lo.IsInf() && !hi.IsInf() {
-			b := intervals(64) // lo ≤ t ≤ hi
-			d := largest([]*big.Float{b.difference(b.up(), t, lo, 1), b.difference(b.up(), hi, t, 1)})
+			b := interval.Prec(64) // lo ≤ t ≤ hi
+			d := largest([]*big.Float{b.Difference(b.Up(), t, lo, 1), b.Difference(b.Up(), hi, t, 1)})
 			suspects = append(suspects, powerSuspect{p, t, int64(d.MantExp(nil)), true})
 		}
 	}

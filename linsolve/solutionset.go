@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -195,7 +196,7 @@ func below(f halfulp.Format, mid, radius *big.Float) halfulp.Scalar {
 	z := halfulp.NewScalar(f, v)
 	if z.IsInf(1) { // the largest number is less than v
 		t, spacing := border(f)
-		return halfulp.NewScalar(f, exactSub(t, spacing.SetMantExp(spacing, -1)))
+		return halfulp.NewScalar(f, interval.ExactSub(t, spacing.SetMantExp(spacing, -1)))
 	}
 	if z.IsInf(-1) {
 		return z

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -316,7 +317,7 @@ func (t *splitting) upperProduct(alpha float64, a, b *halfulp.Matrix, beta float
 // belowProduct returns the entry below the diagonal of a product A B, by that of A, the entry right
 // of it, the one above that of B, and that.
 func belowProduct(a, nextA, aboveB, b *big.Float) *big.Float {
-	return exactAdd(exactMul(a, aboveB), exactMul(nextA, b))
+	return interval.ExactAdd(interval.ExactMul(a, aboveB), interval.ExactMul(nextA, b))
 }
 
 // upperFactors says that factors have zeros below the diagonal, as those of blocks of one row have.
@@ -601,7 +602,7 @@ func (s *solver) belowEach(u *unknown, e *enclosure, bound func(i, j int) *big.F
 				continue
 			}
 			v := settlers[worker].enclose(e.l, &x, &d, j, i)
-			fails[worker] = !v.small() && !e.lower(i, j).below(bound(i, j))
+			fails[worker] = !v.small() && !e.lower(i, j).Below(bound(i, j))
 		}
 	})
 	return !slices.Contains(fails, true), err

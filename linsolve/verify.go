@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -247,7 +248,7 @@ func newEntryError(at [2]int, x, w halfulp.Scalar) *entryError {
 		e.ulp = max(e.least, e.w.MantExp(nil)-f.Bits())
 	}
 	// Exact, unless x and w are so far apart that rounding does not matter.
-	prec := exactPrec(e.x, e.w)
+	prec := interval.ExactPrec(e.x, e.w)
 	if most := uint(4*e.bits + 1<<13); prec > most {
 		prec = most
 	}
@@ -281,7 +282,7 @@ func (e *entryError) limit() *big.Float {
 	if off.Sign() != 0 && (e.w.Sign() == 0 || off.MantExp(nil) > e.w.MantExp(nil)-e.bits+1) {
 		return nil
 	}
-	return exactAdd(e.x, ulp)
+	return interval.ExactAdd(e.x, ulp)
 }
 
 // reaches takes the sign of the value less the limit.
