@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/shelf"
 )
 
 // scaling are powers of two that bring a matrix near 1: F = D1 A D2 with D1 = diag(2^rows[i]) and
@@ -85,6 +86,9 @@ func exponent(a *num.Array, i int) int64 {
 	return int64(e)
 }
 
+// exponents are those of tops, kept between calls.
+var exponents shelf.Shelf[[]int64]
+
 // scale returns a scaling of a square matrix for decompositions in float64.
 func scale(a num.Mat) scaling {
 	if a.Arr.Kind == num.F64 {
@@ -92,8 +96,8 @@ func scale(a num.Mat) scaling {
 			return s
 		}
 	}
-	room := take(&exponentRoom, a.Rows*a.Cols)
-	defer putBack(&exponentRoom, room)
+	room := shelf.Slice(&exponents, a.Rows*a.Cols)
+	defer shelf.Return(&exponents, room)
 	t := topsIn(room[:a.Rows*a.Cols], a)
 	s := t.equilibrate(unscaled(a.Rows, a.Cols))
 	if s.spreads(t) {
