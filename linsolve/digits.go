@@ -669,27 +669,27 @@ func (t *digits) correct(r *residual) ([][]float64, error) {
 		t.scale = t.top
 	}
 	x, unit, ok := t.substitute(r, t.scale)
-	scale := t.scale
-	for !ok && scale < t.top {
-		scale = min(max(2*scale, scale)+4, t.top)
-		x, unit, ok = t.substitute(r, scale)
+	shift := t.scale
+	for !ok && shift < t.top {
+		shift = min(max(2*shift, shift)+4, t.top)
+		x, unit, ok = t.substitute(r, shift)
 	}
 	top := topOf(x)
-	least := min(4, t.top) // of a scale
-	for tight := max(top-unit+4, least); ok && tight < scale-12; tight = max(top-unit+4, least) {
+	least := min(4, t.top) // of a shift
+	for tight := max(top-unit+4, least); ok && tight < shift-12; tight = max(top-unit+4, least) {
 		y, at, ok := t.substitute(r, tight)
 		if !ok {
 			break
 		}
-		x, unit, scale, top = y, at, tight, topOf(y)
+		x, unit, shift, top = y, at, tight, topOf(y)
 	}
 	t.off = math.Inf(1)
 	if ok {
-		t.off = t.substitutionError(scale)
+		t.off = t.substitutionError(shift)
 	}
 	// Roundings are some 2^-(growth-2) of what is proved of them. Bits of x beyond those that are
 	// right would make the next residual small beside what it is in error by.
-	right := max(int(-log2(t.rho))+growth-2-(scale-(top-unit)), 8)
+	right := max(int(-log2(t.rho))+growth-2-(shift-(top-unit)), 8)
 	switch {
 	case r.x == nil: // another time it may be far larger
 		right, t.began = seedBits, false

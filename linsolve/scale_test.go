@@ -101,7 +101,7 @@ func TestSolveSpread(t *testing.T) {
 func TestFloat64s(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for _, f := range append([]halfulp.Format{halfulp.MP(53), halfulp.MP(64), halfulp.MP(200)}, formats...) {
+	for _, f := range []halfulp.Format{halfulp.Float64, halfulp.Float32, halfulp.DD, halfulp.TD, halfulp.QD, halfulp.MP(24), halfulp.MP(53), halfulp.MP(64), halfulp.MP(106), halfulp.MP(200), halfulp.MP(424)} {
 		for trial := range 20 {
 			n := 1 + r.IntN(4)
 			a := halfulp.Random(f, n, n, []int{0, 30, 100}[r.IntN(3)], r.Uint64())
