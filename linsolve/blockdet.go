@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -80,12 +81,12 @@ func (s *solver) blockDeterminant(a *halfulp.Matrix, f *factors, bits, places in
 // not had.
 func (s *solver) productOf(z *blocks, log *big.Float, places int) (*determinant, error) {
 	d := &determinant{mid: new(big.Float).SetPrec(uint(places + 64)).SetInt64(1), log: log}
-	for i := range z.by.rows {
-		d.shift -= z.by.rows[i] + z.by.cols[i]
+	for i := range z.by.Rows {
+		d.shift -= z.by.Rows[i] + z.by.Cols[i]
 	}
 	for t := z.first; t != nil; t = t.rest {
-		for i := range t.by.rows {
-			d.shift -= t.by.rows[i] + t.by.cols[i]
+		for i := range t.by.Rows {
+			d.shift -= t.by.Rows[i] + t.by.Cols[i]
 		}
 		if t.order != nil && odd(t.order) {
 			d.mid.Neg(d.mid)
@@ -109,7 +110,7 @@ func (t *block) determinant(places int) (*determinant, error) {
 	if t.last != nil {
 		b, v = t.all, s.newNewton(t.all, t.last, math.MaxInt32)
 	}
-	f, err := s.factor(raw.Matrix(b), unscaled(b.Rows(), b.Rows()))
+	f, err := s.factor(raw.Matrix(b), scale.Unscaled(b.Rows(), b.Rows()))
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -68,7 +69,7 @@ func TestLongDeterminant(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, places := range []int{30, 150, 1100} {
-				f, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+				f, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -110,7 +111,7 @@ func TestBlockInverse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		f, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -38,7 +39,7 @@ import (
 // G^-1 r is computed without any claim.
 type blocks struct {
 	s     *solver
-	by    scaling // of F
+	by    scale.Scaling // of F
 	first *block
 	h     []float64 // bounds of |F^-1| e
 	rho   float64
@@ -49,9 +50,9 @@ type blocks struct {
 // block is one of the elimination.
 type block struct {
 	s     *solver
-	by    scaling // of S
-	order []int   // row order[i] of S is row i of P S; nil in the last block
-	good  int     // bits of S that are right, about
+	by    scale.Scaling // of S
+	order []int         // row order[i] of S is row i of P S; nil in the last block
+	good  int           // bits of S that are right, about
 
 	inverse *halfulp.Matrix // V
 	newton  *newton         // which V comes from
@@ -178,11 +179,11 @@ func (f *factors) pivotsAbove(least float64) int {
 func (s *solver) blocksOf(a *halfulp.Matrix, f *factors, bits, most int) (z *blocks, more int, err error) {
 	n := f.n
 	near, exact := narrow(a, uint(bits))
-	m := scaled(near, f.scaling, math.MaxInt32)
+	m := scaled(near, f.Scaling, math.MaxInt32)
 	if m == nil {
 		return nil, 0, ErrRange
 	}
-	z = &blocks{s: s, by: f.scaling}
+	z = &blocks{s: s, by: f.Scaling}
 	if z.first, more, err = s.eliminateBlocks(m, bits, f, most); err != nil {
 		return nil, more, err
 	}
@@ -238,14 +239,14 @@ func (t *block) lastGood() int {
 // as it is, or nil. Blocks have up to most pivots.
 func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t *block, done int, err error) {
 	n := m.Rows()
-	t = &block{s: s, by: unscaled(n, n), good: good}
+	t = &block{s: s, by: scale.Unscaled(n, n), good: good}
 	first := f != nil
 	if !first {
-		t.by = scale(raw.Matrix(m))
+		t.by = scale.Of(raw.Matrix(m))
 		if !rescale(raw.Matrix(m), t.by) {
 			return nil, 0, ErrRange
 		}
-		if f, err = s.factor(raw.Matrix(m), unscaled(n, n)); err != nil {
+		if f, err = s.factor(raw.Matrix(m), scale.Unscaled(n, n)); err != nil {
 			return nil, 0, err
 		}
 		s.stats.Rounds++
@@ -294,7 +295,7 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 	if err := s.gemm(1, t.inverse, m.Slice(0, r, r, n), 0, nil, t.right); err != nil {
 		return nil, 0, err
 	}
-	t.under = halfulp.NewMatrix(halfulp.MP(seedBits), n-r, r)
+	t.under = halfulp.NewMatrix(halfulp.MP(scale.SeedBits), n-r, r)
 	if err := s.gemm(1, t.left, t.inverse, 0, nil, t.under); err != nil {
 		return nil, 0, err
 	}
@@ -316,7 +317,7 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 	}
 	top := largestTop(raw.Matrix(next))
 	left := good + int(min(top-t.top, 0))
-	if top == none || left < leastGood {
+	if top == scale.None || left < leastGood {
 		return nil, r, errNoise
 	}
 	// What is rounded off the product, cut off the sum, and rounded off that.
@@ -331,7 +332,7 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 func (s *solver) newtonOf(b *halfulp.Matrix) (*newton, error) {
 	n := b.Rows()
 	defer s.did(factorCost(n))
-	f, err := s.factor(raw.Matrix(b), unscaled(n, n))
+	f, err := s.factor(raw.Matrix(b), scale.Unscaled(n, n))
 	if err != nil {
 		return nil, err
 	}
@@ -358,11 +359,11 @@ func permuted(m *halfulp.Matrix, order []int) *halfulp.Matrix {
 
 // rescale replaces a matrix in MP by diag(2^rows) M diag(2^cols); not ok if exponents leave what
 // products may have.
-func rescale(m num.Mat, by scaling) (ok bool) {
+func rescale(m num.Mat, by scale.Scaling) (ok bool) {
 	for j := range m.Cols {
 		for i := range m.Rows {
 			if at := m.At(i, j); m.Arr.Cls[at].Class() == num.Finite {
-				e := int64(m.Arr.Exp[at]) + by.rows[i] + by.cols[j]
+				e := int64(m.Arr.Exp[at]) + by.Rows[i] + by.Cols[j]
 				if max(e, -e) > mostExponent {
 					return false
 				}
@@ -375,10 +376,10 @@ func rescale(m num.Mat, by scaling) (ok bool) {
 
 // largestTop returns the exponent of the largest entry of a matrix in MP, none for zeros.
 func largestTop(m num.Mat) int64 {
-	most := int64(none)
+	most := int64(scale.None)
 	for j := range m.Cols {
 		for i := range m.Rows {
-			most = max(most, exponent(m.Arr, m.At(i, j)))
+			most = max(most, scale.Exponent(m.Arr, m.At(i, j)))
 		}
 	}
 	return most
@@ -408,7 +409,7 @@ func rawBounds(m *halfulp.Matrix) bounds {
 //
 // and the same for U, with |U^-1| v ≤ |Y| (v + ‖E‖∞ / (1 - ‖E‖∞) max v e).
 func (z *blocks) bound() ([]*big.Float, error) {
-	s, n := z.s, len(z.by.rows)
+	s, n := z.s, len(z.by.Rows)
 	l, u, li, ui := s.floats(n*n), s.floats(n*n), s.floats(n*n), s.floats(n*n)
 	for _, x := range [][]float64{l, u, li, ui} {
 		clear(x)
@@ -433,8 +434,8 @@ func (z *blocks) bound() ([]*big.Float, error) {
 			if t.order != nil {
 				k = t.order[i]
 			}
-			p.rows[i], p.labels[i] = rows[k]+t.by.rows[k], labels[k]
-			p.cols[i] = cols[i] + t.by.cols[i]
+			p.rows[i], p.labels[i] = rows[k]+t.by.Rows[k], labels[k]
+			p.cols[i] = cols[i] + t.by.Cols[i]
 			position[p.labels[i]] = at + i
 		}
 		parts = append(parts, p)
@@ -450,13 +451,13 @@ func (z *blocks) bound() ([]*big.Float, error) {
 		for j := range r {
 			for i := range w.Rows {
 				f, e := w.Arr.Leading(w.At(i, j))
-				l[position[p.labels[r+i]]+(p.at+j)*n] = ldexp(f, e-p.rows[r+i]+p.rows[j])
+				l[position[p.labels[r+i]]+(p.at+j)*n] = scale.Ldexp(f, e-p.rows[r+i]+p.rows[j])
 			}
 		}
 		for j := range x.Cols {
 			for i := range r {
 				f, e := x.Arr.Leading(x.At(i, j))
-				u[p.at+i+(p.at+r+j)*n] = ldexp(f, e+p.cols[i]-p.cols[r+j])
+				u[p.at+i+(p.at+r+j)*n] = scale.Ldexp(f, e+p.cols[i]-p.cols[r+j])
 			}
 		}
 	}
@@ -566,7 +567,7 @@ func (t *block) defect(h []*big.Float) []*big.Float {
 	r := t.inverse.Rows()
 	below := make([]*big.Float, len(h)-r)
 	for i := range below {
-		below[i] = scaledUp(h[r+i], -t.by.cols[r+i])
+		below[i] = scaledUp(h[r+i], -t.by.Cols[r+i])
 	}
 	most := largest(rawBounds(t.right).apply(below))
 	most.Mul(most, upper().Add(upper().Mul(t.rho, big.NewFloat(3)), t.unit))
@@ -578,12 +579,12 @@ func (t *block) defect(h []*big.Float) []*big.Float {
 		if i >= r {
 			v = upper().Add(rest[i-r], lost)
 		}
-		d[k] = scaledUp(v, -t.by.rows[k])
+		d[k] = scaledUp(v, -t.by.Rows[k])
 	}
 	return d
 }
 
-func (z *blocks) scales() scaling { return z.by }
+func (z *blocks) scales() scale.Scaling { return z.by }
 
 func (z *blocks) size() int {
 	_, e := math.Frexp(largestOf(z.h))
@@ -619,7 +620,7 @@ func (z *blocks) correct(r *residual) ([][]float64, error) {
 		return nil, err
 	}
 	// The last block loses some 20 bits of those it has.
-	pieces := make([][]float64, 1+max(z.first.lastGood()-20, 0)/seedBits)
+	pieces := make([][]float64, 1+max(z.first.lastGood()-20, 0)/scale.SeedBits)
 	if r.x == nil {
 		pieces = pieces[:1]
 	}
@@ -628,13 +629,13 @@ func (z *blocks) correct(r *residual) ([][]float64, error) {
 	}
 	// Piece p is a multiple of 2^(top - 53 (p+1)).
 	top := largestTop(raw.Matrix(y))
-	if top == none || max(top, -top) > 900 {
+	if top == scale.None || max(top, -top) > 900 {
 		return pieces, nil
 	}
 	for i := range n {
 		x := y.Big(i, 0)
 		for p := range pieces {
-			unit := top - int64(seedBits*(p+1))
+			unit := top - int64(scale.SeedBits*(p+1))
 			f, _ := x.Float64()
 			f = math.RoundToEven(math.Ldexp(f, -int(unit)))
 			pieces[p][i] = math.Ldexp(f, int(unit))
@@ -655,7 +656,7 @@ func (t *block) solve(v *halfulp.Matrix) (*halfulp.Matrix, error) {
 		if t.order != nil {
 			k = t.order[i]
 		}
-		shift(to, i, from, k, t.by.rows[k])
+		shift(to, i, from, k, t.by.Rows[k])
 	}
 	y := halfulp.NewMatrix(f, n, 1)
 	if t.last != nil {
@@ -691,7 +692,7 @@ func (t *block) solve(v *halfulp.Matrix) (*halfulp.Matrix, error) {
 	z := halfulp.NewMatrix(f, n, 1)
 	from, to = raw.Matrix(y), raw.Matrix(z)
 	for i := range n {
-		shift(to, i, from, i, t.by.cols[i])
+		shift(to, i, from, i, t.by.Cols[i])
 	}
 	return z, nil
 }
@@ -703,12 +704,12 @@ func (t *block) times(which int, v, w *halfulp.Matrix) (*halfulp.Matrix, error) 
 	want := t.good + 4 + mathbits.Len(uint(n))/2
 	if t.fixed[which] == nil {
 		top := largestTop(raw.Matrix(m))
-		if top == none {
+		if top == scale.None {
 			top = 0
 		}
-		by := unscaled(m.Rows(), n)
-		for i := range by.rows {
-			by.rows[i] = -top
+		by := scale.Unscaled(m.Rows(), n)
+		for i := range by.Rows {
+			by.Rows[i] = -top
 		}
 		f, err := t.s.newFixed(raw.Matrix(m), by, (want+int(max(top, 0))+63)/64)
 		if err != nil {
@@ -721,7 +722,7 @@ func (t *block) times(which int, v, w *halfulp.Matrix) (*halfulp.Matrix, error) 
 	z := halfulp.NewMatrix(halfulp.MP(uint(t.good+16)), m.Rows(), 1)
 	to := raw.Matrix(z)
 	top := largestTop(x)
-	if top != none {
+	if top != scale.None {
 		all := want + int(max(f.exp, 0))
 		vectors := make([]*vector, (all+pieceBits-1)/pieceBits)
 		words := make([][]uint64, n)
@@ -783,15 +784,15 @@ func (t *block) refine(w, y *halfulp.Matrix) error {
 	for known := 0.0; known < float64(t.good); known += t.last.gain {
 		m := raw.Matrix(w)
 		top := largestTop(m)
-		if top == none {
+		if top == scale.None {
 			return nil
 		}
 		v := make([]float64, n)
 		for j := range n {
 			x, e := m.Arr.Leading(m.At(j, 0))
-			dgemm.Axpy(ldexp(x, e-top), t.seed[j*n:(j+1)*n], v)
+			dgemm.Axpy(scale.Ldexp(x, e-top), t.seed[j*n:(j+1)*n], v)
 		}
-		c := halfulp.NewMatrix(halfulp.MP(seedBits), n, 1)
+		c := halfulp.NewMatrix(halfulp.MP(scale.SeedBits), n, 1)
 		to := raw.Matrix(c)
 		for i, x := range v {
 			c.SetFloat64(i, 0, x)

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -108,13 +109,13 @@ func (s *solver) leaves(a *halfulp.Matrix, f *factors, places, leaf int, d *dete
 	n := a.Rows()
 	size := bits.Len(uint(n))
 	order, odd := f.order()
-	z := arranged(a, f.scaling, order, math.MaxInt32, halfulp.NewMatrix)
+	z := arranged(a, f.Scaling, order, math.MaxInt32, halfulp.NewMatrix)
 	if z == nil {
 		return nil, nil
 	}
 	d.odd = d.odd != odd
 	for i := range n {
-		d.shift -= f.rows[i] + f.cols[i]
+		d.shift -= f.Rows[i] + f.Cols[i]
 	}
 	if n > leaf {
 		return s.split(z, places, places+loss+2*size, leaf, d, list)
@@ -165,7 +166,7 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 		end = s.before(rest + float64(seedCost(m)+factorCost(m)+productOf(m, h, m, wide)))
 	}
 	first := f.Slice(0, h, 0, h)
-	lu, err := s.factor(raw.Matrix(first), scale(raw.Matrix(first)))
+	lu, err := s.factor(raw.Matrix(first), scale.Of(raw.Matrix(first)))
 	if err != nil {
 		return nil, err
 	}
@@ -176,8 +177,8 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 	s.stats.Rho = max(s.stats.Rho, measure(p.rho))
 	// F11^-1 F12 = D2 Y, with D2 of the scaling of F11.
 	t := s.newNewton(first, p, math.MaxInt32)
-	right := scaled(f.Slice(0, h, h, n), scaling{p.scale, make([]int64, m)}, math.MaxInt32)
-	left := scaled(f.Slice(h, n, 0, h), scaling{make([]int64, m), p.weights}, math.MaxInt32)
+	right := scaled(f.Slice(0, h, h, n), scale.Scaling{Rows: p.scale, Cols: make([]int64, m)}, math.MaxInt32)
+	left := scaled(f.Slice(h, n, 0, h), scale.Scaling{Rows: make([]int64, m), Cols: p.weights}, math.MaxInt32)
 	if t == nil || right == nil || left == nil {
 		return nil, nil
 	}
@@ -201,7 +202,7 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 	}
 	s.stats.Precision = max(s.stats.Precision, wide)
 
-	slu, err := s.factor(raw.Matrix(schur), scale(raw.Matrix(schur)))
+	slu, err := s.factor(raw.Matrix(schur), scale.Of(raw.Matrix(schur)))
 	if err != nil {
 		return nil, err
 	}

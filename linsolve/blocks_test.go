@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -63,7 +64,7 @@ func TestDetBlocks(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					f, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+					f, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -128,13 +129,13 @@ func (s *solver) pivots64(a *halfulp.Matrix) ([]int, error) {
 	n, m := a.Rows(), raw.Matrix(a)
 	exps := make([]int64, n)
 	for i := range exps {
-		e := exponent(m.Arr, m.At(i, i))
-		if e == none {
+		e := scale.Exponent(m.Arr, m.At(i, i))
+		if e == scale.None {
 			return nil, nil
 		}
 		exps[i] = -(e >> 1)
 	}
-	return s.longest64(scaling{exps, exps}.float64s(m, s.floats(n*n)), exps)
+	return s.longest64(scale.Scaling{Rows: exps, Cols: exps}.Float64s(m, s.floats(n*n)), exps)
 }
 
 // longest64 is pivots64 for D A D by columns, D = diag(2^exps).

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -185,7 +186,7 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 	if s.at != nil {
 		d, err = s.traced(a, bits)
 	} else {
-		if f, err = s.factor(raw.Matrix(a), scale(raw.Matrix(a))); err != nil {
+		if f, err = s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a))); err != nil {
 			return nil, nil, 0, err
 		}
 		s.stats.Rounds = 1

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -34,13 +35,13 @@ func (s *solver) luByDigits(a *halfulp.Matrix, bits int, known *bool) (*digitLU,
 		return nil, nil
 	}
 	// Rows are not scaled: that might change pivots.
-	by, tops := unscaled(n, n), topsOf(raw.Matrix(a))
+	by, tops := scale.Unscaled(n, n), scale.TopsOf(raw.Matrix(a))
 	for j := range n {
-		high := slices.Max(tops.top[j*n : (j+1)*n])
-		if high == none {
+		high := slices.Max(tops.Top[j*n : (j+1)*n])
+		if high == scale.None {
 			return nil, nil
 		}
-		by.cols[j] = -high
+		by.Cols[j] = -high
 	}
 	f, err := s.factor(raw.Matrix(a), by)
 	if err != nil {
@@ -156,7 +157,7 @@ func (t *digitLU) roundTo(z *LUFactors) (lower, upper [][2]int, ok bool, err err
 		for i := range j + 1 {
 			v := t.near(mags[worker], i, j, cut)
 			v.within(r, t.l.unit)
-			v.exp += growth - t.cols[j]
+			v.exp += growth - t.Cols[j]
 			if !v.roundTo(settlers[worker], u.Arr, u.At(i, j)) {
 				left[j] = append(left[j], [2]int{i, j})
 			}
@@ -173,7 +174,7 @@ func (t *digitLU) enclosure(u *unknown) *enclosure {
 	}
 	n := t.n
 	e.l, e.u = t.l.enclosure(u), t.openEntries(n, n)
-	e.u.right = negated(t.cols)
+	e.u.right = negated(t.Cols)
 	mag := t.room()
 	for j := range n {
 		e.u.left[j] = growth

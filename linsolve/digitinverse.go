@@ -333,7 +333,7 @@ func (t *columnsWorker) decide(e *entries, k int, z num.Mat) (missing int, enoug
 	exactly := true
 	for _, i := range e.open {
 		v := t.near(i, k)
-		v.exp += t.cols[i] + t.rows[e.j]
+		v.exp += t.Cols[i] + t.Rows[e.j]
 		decided := v.roundTo(t.ends, z.Arr, z.At(i, e.j))
 		if decided && !exactly {
 			continue

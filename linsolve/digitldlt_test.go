@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -83,7 +84,7 @@ func TestLDLTByDigits(t *testing.T) {
 			}
 		}
 		p.high = int64(none32)
-		for _, e := range topsOf(raw.Matrix(a)).top {
+		for _, e := range scale.TopsOf(raw.Matrix(a)).Top {
 			p.high = max(p.high, e)
 		}
 		z, err := s.ldltByDigits(raw.Matrix(a), p, bits, func() error { return nil })

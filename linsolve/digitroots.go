@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -50,7 +51,7 @@ import (
 type digitRoot struct {
 	s *solver
 	numbers
-	scaling
+	scale.Scaling
 	m, n    int
 	c       num.Mat
 	lower   [][]uint64 // row i: factors l_ij + 1/2, j < i, d words apart
@@ -96,17 +97,17 @@ func (s *solver) rootByDigits(c *halfulp.Matrix, n, bits int, known *bool) (*dig
 	if n == 0 || s.opt.Check || direct.LaneBits() == 0 || far(c, mostExponent) {
 		return nil, nil
 	}
-	by := unscaled(m.Rows, n)
+	by := scale.Unscaled(m.Rows, n)
 	for i := range n {
 		class, top, _ := m.Arr.Span(m.At(i, i))
 		if class != num.Finite {
 			return nil, nil
 		}
-		by.cols[i] = -((top + 3) >> 1)
-		by.rows[i] = by.cols[i]
+		by.Cols[i] = -((top + 3) >> 1)
+		by.Rows[i] = by.Cols[i]
 	}
 	for i := n; i < m.Rows; i++ { // those of orthonormal columns do not exceed 1
-		by.rows[i] = -2
+		by.Rows[i] = -2
 	}
 	loss, err := s.rootLoss(m, by)
 	if loss < 0 || err != nil {
@@ -169,12 +170,12 @@ const rootSlack = 16
 
 // rootLoss returns how many bits more than those of the entries an elimination needs, about, from
 // float64 factors; negative if a pivot is.
-func (s *solver) rootLoss(a num.Mat, by scaling) (int, error) {
+func (s *solver) rootLoss(a num.Mat, by scale.Scaling) (int, error) {
 	defer s.release()
-	n := len(by.cols)
+	n := len(by.Cols)
 	a.Rows = n
-	leading := scaling{by.rows[:n], by.cols}
-	f := &factors{scaling: leading, n: n, lu: leading.float64s(a, s.floats(n*n))}
+	leading := scale.Scaling{Rows: by.Rows[:n], Cols: by.Cols}
+	f := &factors{Scaling: leading, n: n, lu: leading.Float64s(a, s.floats(n*n))}
 	if err := dgemm.LU(s.ctx, s.threads, n, f.lu, 0x1p-900, nil); err != nil {
 		return 0, err
 	}
@@ -212,11 +213,11 @@ type rootLanes struct {
 }
 
 // eliminateRoot eliminates in d digits; if these do not do, it guesses how many more bits will.
-func (s *solver) eliminateRoot(c *halfulp.Matrix, n int, by scaling, d int) (t *digitRoot, more int, err error) {
+func (s *solver) eliminateRoot(c *halfulp.Matrix, n int, by scale.Scaling, d int) (t *digitRoot, more int, err error) {
 	lanes, _ := direct.NewLanes(d)
 	a := raw.Matrix(c)
 	t = &digitRoot{
-		s: s, numbers: numbers{lanes, d}, scaling: by, m: a.Rows, n: n, c: a,
+		s: s, numbers: numbers{lanes, d}, Scaling: by, m: a.Rows, n: n, c: a,
 		lower: make([][]uint64, n), roots: make([]*big.Int, n), root: make([]float64, n),
 		inverse: make([]uint64, n*d), shift: make([]int, n),
 	}
@@ -337,7 +338,7 @@ func (t *digitRoot) row(p, i int, w *rootLanes) error {
 func (t *digitRoot) addEntries(s []int64, p, i int, w *rootLanes) (ok bool) {
 	first, end := t.place(p)
 	for j := max(first, i); j < end; j++ {
-		if !t.addNumber(s, j-first, t.c.Arr, t.c.At(j, i), t.rows[j]+t.cols[i]+1, &w.buf) {
+		if !t.addNumber(s, j-first, t.c.Arr, t.c.At(j, i), t.Rows[j]+t.Cols[i]+1, &w.buf) {
 			return false
 		}
 	}
@@ -487,7 +488,7 @@ func (t *digitRoot) roundTo(z, below num.Mat) (open [][2]int, err error) {
 				} else {
 					v = t.nearVector(mag, x, i-first, cut)
 				}
-				v.exp -= t.rows[i]
+				v.exp -= t.Rows[i]
 				// And what is cut off, and less than a unit.
 				v.err = uint64(math.Ldexp(float64(t.radius[i]*t.v[j]), -cut)) + 4
 				v.known = len(v.mag) > 0
@@ -517,7 +518,7 @@ func (t *digitRoot) enclosure(u *unknown) *enclosure {
 	}
 	all, count, size := t.Bits()*t.d, t.Count(), t.Size()
 	y := t.openEntries(t.n, t.m)
-	y.right = negated(t.rows)
+	y.right = negated(t.Rows)
 	off := upper().SetMantExp(upper().SetFloat64(largestOf(t.v)), -all)
 	for i, r := range t.radius {
 		y.err[i] = int64(upper().Mul(off, upper().SetFloat64(float64(r*(1+0x1p-40)))).MantExp(nil))

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -39,7 +40,7 @@ import (
 // |F^-1 r| ≤ h ‖r‖∞ / (1 - rho). G^-1 r is computed without any claim.
 type digits struct {
 	s *solver
-	scaling
+	scale.Scaling
 	numbers
 	n         int
 	f         *fixed
@@ -103,12 +104,12 @@ func (s *solver) eliminateDigits(a *halfulp.Matrix, f *factors, d, wanted int) (
 	n := f.n
 	size, count := lanes.Size(), lanes.Count()
 	panels := (n + count - 1) / count
-	t = &digits{s: s, scaling: f.scaling, numbers: numbers{lanes, d}, n: n, order: all(n), lower: make([][]uint64, n), inverse: make([]uint64, n*d), shift: make([]int, n), neg: make([]bool, n), pivot: make([]float64, n), pivots: make([]*big.Int, n)}
+	t = &digits{s: s, Scaling: f.Scaling, numbers: numbers{lanes, d}, n: n, order: all(n), lower: make([][]uint64, n), inverse: make([]uint64, n*d), shift: make([]int, n), neg: make([]bool, n), pivot: make([]float64, n), pivots: make([]*big.Int, n)}
 	// The planes of refinement as well: more than the digits hold, and more than the two of which
 	// float64 numbers have lists.
 	m := raw.Matrix(a)
-	planes := 1 + min((wanted+d*lanes.Bits())/64, int(min(lowestBit(m, f.scaling)/64, math.MaxInt32)))
-	if t.f, err = s.newFixed(m, f.scaling, max(planes, 3)); err != nil {
+	planes := 1 + min((wanted+d*lanes.Bits())/64, int(min(scale.LowestBit(m, f.Scaling)/64, math.MaxInt32)))
+	if t.f, err = s.newFixed(m, f.Scaling, max(planes, 3)); err != nil {
 		return nil, 0, err
 	}
 	t.upper, t.unit = s.words(panels*n*size), math.Ldexp(1, growth-d*lanes.Bits())
@@ -616,7 +617,7 @@ func (t *digits) setTops(li, ui []float64) {
 	}
 }
 
-func (t *digits) scales() scaling { return t.scaling }
+func (t *digits) scales() scale.Scaling { return t.Scaling }
 
 func (t *digits) size() int { return max(t.top, 0) }
 
@@ -692,7 +693,7 @@ func (t *digits) correct(r *residual) ([][]float64, error) {
 	right := max(int(-log2(t.rho))+growth-2-(shift-(top-unit)), 8)
 	switch {
 	case r.x == nil: // another time it may be far larger
-		right, t.began = seedBits, false
+		right, t.began = scale.SeedBits, false
 	case !t.began:
 		t.scale, t.began = least, true
 	default:
@@ -802,8 +803,8 @@ func (t *digits) substitute(r *residual, scale int) (words [][]uint64, unit int,
 // piecesOf returns n numbers x 2^-unit, |x| ≤ 2^top, cut off after so many bits, as sums of some of
 // 53 bits, or of one of less, and a bound of what the first one differs from x by.
 func piecesOf(x [][]uint64, unit, top, right, n int) (z [][]float64, tail float64) {
-	z = make([][]float64, max(1, right/seedBits))
-	bits := min(right, seedBits)
+	z = make([][]float64, max(1, right/scale.SeedBits))
+	bits := min(right, scale.SeedBits)
 	for p := range z {
 		z[p] = make([]float64, n)
 		low := top - bits*(p+1)
@@ -905,7 +906,7 @@ func (t *digits) determinant(log *big.Float, places int) *determinant {
 		z.mid.Mul(z.mid, new(big.Float).SetInt(p)) // rounded
 		log.Add(log, exp2(1-int(z.mid.Prec())))
 		neg = neg != t.neg[i]
-		z.shift -= t.rows[i] + t.cols[i]
+		z.shift -= t.Rows[i] + t.Cols[i]
 	}
 	if neg {
 		z.mid.Neg(z.mid)

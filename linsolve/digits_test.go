@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -63,7 +64,7 @@ func TestDigits(t *testing.T) {
 		}
 		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", seed, trial, n, bits)
 		s := testSolver(t, 1+trial%2)
-		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +73,7 @@ func TestDigits(t *testing.T) {
 			none++
 			continue
 		}
-		inverse := lintest.Matrix(scaledRat(a, lu.scaling)).Solve(lintest.Identity(n))
+		inverse := lintest.Matrix(scaledRat(a, lu.Scaling)).Solve(lintest.Identity(n))
 		if inverse == nil {
 			t.Fatalf("%s: a singular matrix is proved to be regular", name)
 		}
@@ -98,7 +99,7 @@ func TestDigits(t *testing.T) {
 		if _, err := z.correct(v); err != nil {
 			t.Fatal(err)
 		}
-		f := scaledRat(a, lu.scaling)
+		f := scaledRat(a, lu.Scaling)
 		for step := range 3 {
 			v.x = make([][]uint64, n)
 			x := make([]*big.Rat, n)

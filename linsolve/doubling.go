@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -86,7 +87,7 @@ func mostBits(f halfulp.Format) int { return min(4*f.Bits()+2048, maxBits) }
 // for small n take longer than the multiplications.
 type doubling struct {
 	s      *solver
-	by     scaling
+	by     scale.Scaling
 	f      *halfulp.Matrix // m x n
 	x      *halfulp.Matrix // S
 	one    *halfulp.Matrix // the unit matrix; nil until it is needed
@@ -116,25 +117,25 @@ func (s *solver) newDoubling(c *halfulp.Matrix, n, most int) (*doubling, error) 
 	if n < fewest {
 		return nil, nil
 	}
-	by := unscaled(m.Rows, n)
+	by := scale.Unscaled(m.Rows, n)
 	for i := range n {
 		class, top, _ := m.Arr.Span(m.At(i, i))
 		if class != num.Finite {
 			return nil, nil
 		}
-		by.cols[i] = -(top >> 1)
-		by.rows[i] = by.cols[i]
+		by.Cols[i] = -(top >> 1)
+		by.Rows[i] = by.Cols[i]
 	}
-	t := topsOf(m)
+	t := scale.TopsOf(m)
 	for i := n; i < m.Rows; i++ {
-		high := int64(none)
+		high := int64(scale.None)
 		for j := range n {
-			if e := t.top[i+j*m.Rows]; e != none {
-				high = max(high, e+by.cols[j])
+			if e := t.Top[i+j*m.Rows]; e != scale.None {
+				high = max(high, e+by.Cols[j])
 			}
 		}
-		if high != none {
-			by.rows[i] = -high
+		if high != scale.None {
+			by.Rows[i] = -high
 		}
 	}
 	d := &doubling{s: s, by: by, n: n, f: scaled(c, by, most)}
@@ -143,17 +144,17 @@ func (s *solver) newDoubling(c *halfulp.Matrix, n, most int) (*doubling, error) 
 	}
 	leading := m
 	leading.Rows = n
-	x, amp, err := s.rootSeed(leading, scaling{by.rows[:n], by.cols})
+	x, amp, err := s.rootSeed(leading, scale.Scaling{Rows: by.Rows[:n], Cols: by.Cols})
 	d.begin(x, amp)
 	return d, err
 }
 
 // rootSeed returns about the inverse of the Cholesky factor of the scaled a, in float64, and about
 // the size of it beside that factor; nil if there is none.
-func (s *solver) rootSeed(a num.Mat, by scaling) (*halfulp.Matrix, int, error) {
+func (s *solver) rootSeed(a num.Mat, by scale.Scaling) (*halfulp.Matrix, int, error) {
 	n := a.Rows
 	defer s.release()
-	lu := by.float64s(a, s.floats(n*n))
+	lu := by.Float64s(a, s.floats(n*n))
 	if err := dgemm.LU(s.ctx, s.threads, n, lu, leastPivot, nil); err != nil {
 		return nil, 0, err
 	}
@@ -545,7 +546,7 @@ func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Fl
 		}
 	}
 	t.s.drop(z)
-	y := &nearly{x: v.T(), d: d.T(), words: words(bits), left: make([]int64, n), right: negated(t.by.rows)}
+	y := &nearly{x: v.T(), d: d.T(), words: words(bits), left: make([]int64, n), right: negated(t.by.Rows)}
 	for _, top := range tops {
 		y.err = append(y.err, top+int64(lost.MantExp(nil)))
 	}
@@ -596,7 +597,7 @@ func (s *solver) magnitudes(a *halfulp.Matrix) (magnitudes, error) {
 		for i := range column {
 			at := m.At(i, j)
 			if m.Arr.Class(at) == num.Finite {
-				column[i] = ldexp(float64(m.Arr.Sig[at*l+l-1]>>12+1)*0x1p-52, int64(m.Arr.Exp[at])) + 0x1p-1000
+				column[i] = scale.Ldexp(float64(m.Arr.Sig[at*l+l-1]>>12+1)*0x1p-52, int64(m.Arr.Exp[at])) + 0x1p-1000
 			}
 		}
 	})
@@ -671,7 +672,7 @@ func symmetricNorm64(m num.Mat) *big.Float {
 			if m.Arr.Class(at) != num.Finite {
 				continue
 			}
-			x := ldexp(float64(m.Arr.Sig[at*l+l-1]>>12+1), int64(m.Arr.Exp[at])-high-52) + 0x1p-1000
+			x := scale.Ldexp(float64(m.Arr.Sig[at*l+l-1]>>12+1), int64(m.Arr.Exp[at])-high-52) + 0x1p-1000
 			if sums[i] += x; i != j {
 				sums[j] += x
 			}

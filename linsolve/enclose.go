@@ -6,6 +6,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -38,11 +39,11 @@ type enclosure struct {
 func (s *solver) enclose(c, li, ui *halfulp.Matrix, bits int) (*enclosure, error) {
 	m, n := c.Dims()
 	k := li.Rows()
-	z := equilibrate(raw.Matrix(c), unscaled(m, n))
-	top := z.rows[:k]
+	z := scale.Equilibrate(raw.Matrix(c), scale.Unscaled(m, n))
+	top := z.Rows[:k]
 	f := scaled(c, z, maxBits)
-	left := scaled(li, scaling{top, negated(top)}, maxBits)
-	right := scaled(ui, scaling{negated(z.cols[:k]), negated(top)}, maxBits)
+	left := scaled(li, scale.Scaling{Rows: top, Cols: negated(top)}, maxBits)
+	right := scaled(ui, scale.Scaling{Rows: negated(z.Cols[:k]), Cols: negated(top)}, maxBits)
 	if f == nil || left == nil || right == nil {
 		return nil, fmt.Errorf("numbers of more than %d bits, or exponents beyond 2^29: %w", maxBits, ErrRange)
 	}
@@ -70,11 +71,11 @@ func (s *solver) enclose(c, li, ui *halfulp.Matrix, bits int) (*enclosure, error
 	// V and W are rounded, again.
 	four := upper().Add(upper().SetMantExp(norm, 2), exp2(1-bits))
 	e := &enclosure{bits: bits}
-	e.l = &nearly{x: v.T(), d: halfulp.NewMatrix(halfulp.MP(halfulp.MinPrec), k, m), words: words(bits), left: top, right: negated(z.rows)}
+	e.l = &nearly{x: v.T(), d: halfulp.NewMatrix(halfulp.MP(halfulp.MinPrec), k, m), words: words(bits), left: top, right: negated(z.Rows)}
 	for _, sum := range boundsOf(v).sums() {
 		e.l.err = append(e.l.err, int64(upper().Mul(sum, four).MantExp(nil)))
 	}
-	e.u = &nearly{x: w, d: halfulp.NewMatrix(halfulp.MP(halfulp.MinPrec), k, n), words: words(bits), left: negated(top), right: negated(z.cols)}
+	e.u = &nearly{x: w, d: halfulp.NewMatrix(halfulp.MP(halfulp.MinPrec), k, n), words: words(bits), left: negated(top), right: negated(z.Cols)}
 	radius := int64(upper().Mul(boundsOf(w).norm(), four).MantExp(nil))
 	for range n {
 		e.u.err = append(e.u.err, radius)

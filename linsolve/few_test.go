@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -72,14 +73,14 @@ func TestFixed(t *testing.T) {
 		if r.IntN(3) == 0 { // as near to 1 as it gets
 			a.SetBig(0, 0, new(big.Float).SetPrec(uint(f.Bits())).Sub(big.NewFloat(1), new(big.Float).SetMantExp(big.NewFloat(1), -f.Bits())))
 		}
-		by := unscaled(n, n)
+		by := scale.Unscaled(n, n)
 		for i := range n {
-			by.rows[i], by.cols[i] = -int64(spread)-int64(r.IntN(1+40*(trial%3))), -int64(r.IntN(3))
+			by.Rows[i], by.Cols[i] = -int64(spread)-int64(r.IntN(1+40*(trial%3))), -int64(r.IntN(3))
 		}
 		if far := r.Int64N(1500) - 750; r.IntN(4) == 0 { // beyond what nearPower has
 			for i := range n {
-				by.rows[i] += far
-				by.cols[i] -= far
+				by.Rows[i] += far
+				by.Cols[i] -= far
 			}
 		}
 		s := testSolver(t, 1+trial%2)
@@ -100,7 +101,7 @@ func TestFixed(t *testing.T) {
 				most := new(big.Rat)
 				for j, c := range c {
 					x, _ := a.Big(i, j).Rat(nil)
-					x.Mul(x, rat(big.NewInt(c), int(by.rows[i]+by.cols[j])))
+					x.Mul(x, rat(big.NewInt(c), int(by.Rows[i]+by.Cols[j])))
 					difference.Sub(difference, x)
 					most.Add(most, rat(new(big.Int).Abs(big.NewInt(c)), 2-64*w))
 				}
@@ -108,13 +109,13 @@ func TestFixed(t *testing.T) {
 					t.Fatalf("seed %d, trial %d, %v, n = %d: row %d by %v in %d of %d planes is off by %s, bound %s", seed, trial, f, n, i, c, w, planes, difference.FloatString(30), most.FloatString(30))
 				}
 			}
-			if low := lowestBit(raw.Matrix(a), by); low <= int64(64*planes-1) {
+			if low := scale.LowestBit(raw.Matrix(a), by); low <= int64(64*planes-1) {
 				z := make([]uint64, planes+2)
 				m.row(z, i, v, planes)
 				exact := rat(twos(z), 1-64*planes)
 				for j, c := range c {
 					x, _ := a.Big(i, j).Rat(nil)
-					exact.Sub(exact, x.Mul(x, rat(big.NewInt(c), int(by.rows[i]+by.cols[j]))))
+					exact.Sub(exact, x.Mul(x, rat(big.NewInt(c), int(by.Rows[i]+by.Cols[j]))))
 				}
 				if exact.Sign() != 0 {
 					t.Fatalf("seed %d, trial %d, %v: row %d by %v is off by %s, and F is a multiple of 2^-%d", seed, trial, f, i, c, exact.FloatString(30), low)
@@ -191,13 +192,13 @@ func TestFixedWords(t *testing.T) {
 func exactRat(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
 
 // scaledRat returns F by rows.
-func scaledRat(a *halfulp.Matrix, by scaling) [][]*big.Rat {
+func scaledRat(a *halfulp.Matrix, by scale.Scaling) [][]*big.Rat {
 	f := make([][]*big.Rat, a.Rows())
 	for i := range f {
 		f[i] = make([]*big.Rat, a.Cols())
 		for j := range f[i] {
 			x, _ := a.Big(i, j).Rat(nil)
-			f[i][j] = x.Mul(x, rat(big.NewInt(1), int(by.rows[i]+by.cols[j])))
+			f[i][j] = x.Mul(x, rat(big.NewInt(1), int(by.Rows[i]+by.Cols[j])))
 		}
 	}
 	return f
@@ -233,7 +234,7 @@ func TestTriangles(t *testing.T) {
 		}
 		restore := impl.Force(level)
 		s := testSolver(t, 1)
-		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,7 +267,7 @@ func TestTriangles(t *testing.T) {
 				inverse[i][v.perm[j]] = z
 			}
 		}
-		checkFloats(t, fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n), scaledRat(a, lu.scaling), inverse, v.rho, v.norm)
+		checkFloats(t, fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n), scaledRat(a, lu.Scaling), inverse, v.rho, v.norm)
 	}
 	if !enough() {
 		t.Fatalf("%d good and %d bad inverses", good, bad)
@@ -392,7 +393,7 @@ func TestWrongCorrections(t *testing.T) {
 			continue
 		}
 		s := testSolver(t, 1)
-		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -496,7 +497,7 @@ func TestNoCorrection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+	lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
 // fixed is a scaled matrix F, |f_ij| < 1, in fixed point, and multiplies exactly by vectors of
@@ -39,7 +40,7 @@ const rowsAtOnce = 16
 const shifted = 1 << 62
 
 // newFixed returns F = diag(2^rows) A diag(2^cols) in that many planes.
-func (s *solver) newFixed(a num.Mat, by scaling, planes int) (*fixed, error) {
+func (s *solver) newFixed(a num.Mat, by scale.Scaling, planes int) (*fixed, error) {
 	m, n := a.Rows, a.Cols
 	f := &fixed{rows: m, cols: n, planes: planes, sums: make([][2]uint64, m*planes)}
 	some, tile := rowsAtOnce, 32 // columns whose pages are at hand
@@ -78,7 +79,7 @@ func (s *solver) newFixed(a num.Mat, by scaling, planes int) (*fixed, error) {
 			}
 			for i := first; i < last; i++ {
 				for j := j0; j < min(n, j0+tile); j++ {
-					e, at := by.rows[i]+by.cols[j], a.At(i, j)
+					e, at := by.Rows[i]+by.Cols[j], a.At(i, j)
 					switch a.Arr.Kind { // much the faster way for the usual ones
 					case num.MP:
 						c, l := a.Arr.Cls[at], a.Arr.Limbs()
@@ -119,7 +120,7 @@ const (
 // setFloats is set for rows i0 ≤ i < i1 and columns j0 ≤ j < j1 of float64 numbers, in one plane or
 // two. Most of them are multiples of 2^-63 when scaled, which leave the second plane at 0. Order
 // 1000 takes 3 ms, 20 by set.
-func (f *fixed) setFloats(a num.Mat, by scaling, i0, i1, j0, j1 int) {
+func (f *fixed) setFloats(a num.Mat, by scale.Scaling, i0, i1, j0, j1 int) {
 	var tile [floatCols][floatRows]float64
 	for j := j0; j < j1; j++ {
 		to, at := tile[j-j0][:i1-i0], a.At(i0, j)
@@ -132,8 +133,8 @@ func (f *fixed) setFloats(a num.Mat, by scaling, i0, i1, j0, j1 int) {
 		}
 	}
 	var scales [floatCols]float64
-	for j, e := range by.cols[j0:j1] {
-		scales[j] = nearPower(e)
+	for j, e := range by.Cols[j0:j1] {
+		scales[j] = scale.NearPower(e)
 	}
 	for i := i0; i < i1; i++ {
 		words := f.words[i*f.planes][j0:j1]
@@ -142,14 +143,14 @@ func (f *fixed) setFloats(a num.Mat, by scaling, i0, i1, j0, j1 int) {
 			second = f.words[2*i+1][j0:j1]
 			clear(second)
 		}
-		scale := nearPower(by.rows[i]) * 0x1p63
+		scale := scale.NearPower(by.Rows[i]) * 0x1p63
 		for j := range words {
 			x := tile[j&(floatCols-1)][(i-i0)&(floatRows-1)]
 			// Less than 2^63, and exact unless it is far below 2^-64 or NaN, which equals nothing.
 			y := x * scales[j&(floatCols-1)] * scale
 			v := int64(y)
 			if words[j] = uint64(v) ^ 1<<63; float64(v) != y {
-				f.setFloat(i, j0+j, x, by.rows[i]+by.cols[j0+j])
+				f.setFloat(i, j0+j, x, by.Rows[i]+by.Cols[j0+j])
 			}
 		}
 	}

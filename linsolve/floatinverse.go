@@ -5,6 +5,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
 // floatInverse is R = Z P for F in float64: Z, about the inverse of P F, is -z.
@@ -74,7 +75,7 @@ func (s *solver) floatInverse(a num.Mat, t *triangles) (*floatInverse, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, f := t.x, t.float64s(a, t.y)
+	e, f := t.x, t.Float64s(a, t.y)
 	dgemm.ExchangeRows(n, f, t.pivots)
 	clear(e)
 	for i := range n {
@@ -95,7 +96,7 @@ func (s *solver) floatInverse(a num.Mat, t *triangles) (*floatInverse, error) {
 	size := absAll(n, f, first)   // |P F'| |Z| 1
 	gamma := dgemm.SubtractError(n)
 	for i, sum := range absAll(n, e, ones) {
-		rho := sum + gamma + float64((gamma+roundingOf(a))*size[i])
+		rho := sum + gamma + float64((gamma+scale.Rounding(a))*size[i])
 		// Entries of F below 2^-1000 are 0 in F', and underflow takes less than 2^-900 as well.
 		r.rho = max(r.rho, float64(rho*1.001)+0x1p-700)
 		r.norm = max(r.norm, first[i])
@@ -103,18 +104,7 @@ func (s *solver) floatInverse(a num.Mat, t *triangles) (*floatInverse, error) {
 	return r, nil
 }
 
-// roundingOf returns a bound of the relative errors of entries that scaling.float64s makes.
-func roundingOf(a num.Mat) float64 {
-	switch a.Arr.Kind {
-	case num.F32, num.F64:
-		return 0
-	case num.MP:
-		return 0x1.01p-52 // cut off after 53 bits
-	}
-	return 0x1p-48
-}
-
-func (r *floatInverse) scales() scaling { return r.scaling }
+func (r *floatInverse) scales() scale.Scaling { return r.Scaling }
 
 func (r *floatInverse) size() int {
 	_, e := math.Frexp(r.norm)

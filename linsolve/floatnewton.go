@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -83,7 +84,7 @@ const placesOfX = 140
 // newtonBySums is newNewton for an X in float64, cut off.
 func (s *solver) newtonBySums(a *halfulp.Matrix, f *factors, t *floatSums, most int) *newton {
 	n := f.n
-	v := &newton{s: s, by: f.scaling}
+	v := &newton{s: s, by: f.Scaling}
 	if v.f = s.scaledMatrix(a, f, most); v.f == nil {
 		return nil
 	}
@@ -98,7 +99,7 @@ func (s *solver) newtonBySums(a *halfulp.Matrix, f *factors, t *floatSums, most 
 		}
 		_, c := math.Frexp(most)
 		// What is not known is cut off: the fewer bits, the faster products are.
-		places := max(seedBits, min(placesOfX, 12-int(math.Log2(float64(t.norm*t.off[j])))+c))
+		places := max(scale.SeedBits, min(placesOfX, 12-int(math.Log2(float64(t.norm*t.off[j])))+c))
 		const below = 188 // the top, in units of sums
 		unit := int64(c - below)
 		for i := range n {

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -32,7 +33,7 @@ func TestNewtonByFloats(t *testing.T) {
 		}
 		restore := impl.Force(impl.Levels()[trial%len(impl.Levels())])
 		s := testSolver(t, 1+trial%2)
-		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +53,7 @@ func TestNewtonByFloats(t *testing.T) {
 			gains++
 		}
 		rho, _ := v.rho.Float64()
-		exact, x := scaledRat(a, lu.scaling), lintest.Of(v.x)
+		exact, x := scaledRat(a, lu.Scaling), lintest.Of(v.x)
 		norm := math.Ldexp(1, v.norm+1)
 		e := x.Times(exact, n)
 		amp, _ := v.amp.Rat(nil)
@@ -126,7 +127,7 @@ func TestStepsInError(t *testing.T) {
 		s := testSolver(t, 1+trial%2)
 		s.reuse = true
 		s.opt.Method = "residue" // other products are rounded correctly
-		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +140,7 @@ func TestStepsInError(t *testing.T) {
 			continue
 		}
 		begun++
-		exact := scaledRat(a, lu.scaling)
+		exact := scaledRat(a, lu.Scaling)
 		for _, bits := range []int{150, 151 + r.IntN(100), 400} {
 			if err := v.refine(bits); err != nil {
 				t.Fatal(err)

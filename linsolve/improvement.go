@@ -6,6 +6,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -67,7 +68,7 @@ func (s *solver) improved(t improving, bits int) (*enclosure, error) {
 func smallest(inverse *halfulp.Matrix) int {
 	m, most := raw.Matrix(inverse), int64(0)
 	for i := range m.Rows {
-		most = max(most, exponent(m.Arr, m.At(i, i)))
+		most = max(most, scale.Exponent(m.Arr, m.At(i, i)))
 	}
 	return int(most)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -35,25 +36,12 @@ type eliminatedIntervals struct {
 // suffice: then terms that cancel leave others far below them.
 func (s *solver) byIntervals(c *halfulp.Matrix, f halfulp.Format, bits int) (bool, error) {
 	m := raw.Matrix(c)
-	t := topsOf(m)
-	least := t.least(t.equilibrate(unscaled(m.Rows, m.Cols)))
+	t := scale.TopsOf(m)
+	least := t.Least(t.Equilibrate(scale.Unscaled(m.Rows, m.Cols)))
 	if bits > f.Bits()+mostIntervalBits && least < -maxBits {
 		return false, fmt.Errorf("factors of numbers whose exponents differ by up to %d beyond powers of two of rows and columns, of more than %d bits: %w", -least, bits/2, ErrRange)
 	}
 	return least < -int64(bits), nil
-}
-
-// least returns the exponent of the smallest entry of F that is not 0.
-func (t tops) least(s scaling) int64 {
-	least := int64(0)
-	for j, col := range s.cols {
-		for i, top := range t.top[j*t.rows : (j+1)*t.rows] {
-			if top != none {
-				least = min(least, top+s.rows[i]+col)
-			}
-		}
-	}
-	return least
 }
 
 // eliminateIntervals eliminates the first columns of c, one block after the other, in intervals of

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -49,7 +50,7 @@ func (s *solver) invert(a *halfulp.Matrix) (*approximate, error) {
 	if err := workable(0, a); err != nil {
 		return nil, err
 	}
-	f, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+	f, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +96,7 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix, f *factors) (*appro
 		}
 		s.did(roundCostOf(n))
 		product := raw.Matrix(e)
-		r, err := s.seed(product, equilibrate(product, scaling{negated(p.weights), p.weights}))
+		r, err := s.seed(product, scale.Equilibrate(product, scale.Scaling{Rows: negated(p.weights), Cols: p.weights}))
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +120,7 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix, f *factors) (*appro
 	//
 	// Once it begins most is known of what few columns take, if these bits do.
 	s.work.guessed = !known && !s.work.one
-	for bits := seedBits * maxRounds; ; bits *= 2 {
+	for bits := scale.SeedBits * maxRounds; ; bits *= 2 {
 		if err := workable(2*bits, a); err != nil {
 			return nil, err
 		}
@@ -153,7 +154,7 @@ func (s *solver) distance(p *approximate, a *halfulp.Matrix) (e *halfulp.Matrix,
 	}
 	e = halfulp.NewMatrix(halfulp.MP(64), a.Rows(), a.Rows())
 	one, norm := halfulp.Identity(halfulp.Float64, a.Rows()), upper()
-	x, f := scaled(p.r, scaling{negated(p.weights), negated(p.scale)}, math.MaxInt32), scaled(near, scaling{p.scale, p.weights}, math.MaxInt32)
+	x, f := scaled(p.r, scale.Scaling{Rows: negated(p.weights), Cols: negated(p.scale)}, math.MaxInt32), scaled(near, scale.Scaling{Rows: p.scale, Cols: p.weights}, math.MaxInt32)
 	if x != nil && f != nil {
 		within := about(int(width))
 		if err := s.gemmWithin(-1, x, f, 1, one, e, within); err != nil {
@@ -169,7 +170,7 @@ func (s *solver) distance(p *approximate, a *halfulp.Matrix) (e *halfulp.Matrix,
 		norm = rawBounds(e).norm()
 	}
 	// Where exponents are far apart E is not scaled.
-	if x == nil || f == nil || !rescale(raw.Matrix(e), scaling{p.weights, negated(p.weights)}) {
+	if x == nil || f == nil || !rescale(raw.Matrix(e), scale.Scaling{Rows: p.weights, Cols: negated(p.weights)}) {
 		if err := s.gemm(-1, p.r, near, 1, one, e); err != nil {
 			return nil, err
 		}
@@ -234,7 +235,7 @@ func (s *solver) perturb(r *halfulp.Matrix) error {
 // widthFor returns how many bits of R and of A matter to R A, by ‖R‖ about, for what is rounded off
 // them to be far below what float64 decompositions leave.
 func widthFor(norm *big.Float) uint {
-	return uint(min(max(norm.MantExp(nil), 0)+seedBits, maxBits))
+	return uint(min(max(norm.MantExp(nil), 0)+scale.SeedBits, maxBits))
 }
 
 // first returns the seed of a by factors, with rho if it is found to be good by float64 arithmetic
@@ -255,11 +256,11 @@ func (s *solver) firstWithin(a num.Mat, f *factors, limit float64) (*approximate
 	if err != nil {
 		return nil, err
 	}
-	p := &approximate{r: r, weights: f.cols, scale: f.rows, rounds: 1}
+	p := &approximate{r: r, weights: f.Cols, scale: f.Rows, rounds: 1}
 	if !finiteFloat64s(x) {
 		return p, nil
 	}
-	scaled, e := f.float64s(a, make([]float64, n*n)), unit(n)
+	scaled, e := f.Float64s(a, make([]float64, n*n)), unit(n)
 	if err := dgemm.Subtract(s.ctx, s.threads, n, e, x, scaled); err != nil {
 		return nil, err
 	}
@@ -270,7 +271,7 @@ func (s *solver) firstWithin(a num.Mat, f *factors, limit float64) (*approximate
 	p.abs = boundsOfFloat64(n, x)
 	// Entries of F have relative errors, or are 0 below 2^-1000; I - X F has those of Subtract.
 	gamma := dgemm.SubtractError(n)
-	ulp := upper().SetFloat64((roundingOf(a) + gamma) * 1.001)
+	ulp := upper().SetFloat64((scale.Rounding(a) + gamma) * 1.001)
 	lost := upper().Mul(p.abs.norm(), upper().SetFloat64(float64(n)*0x1p-999))
 	lost.Add(lost, upper().SetFloat64(gamma))
 	product := p.abs.apply(sum(scaled))
@@ -387,7 +388,7 @@ func boundsOf(m num.Mat, left, right []int64) bounds {
 		for i := range m.Rows {
 			// Leading is right to 2^-48, and ldexp loses what is below 2^-1000.
 			if x, e := m.Arr.Leading(m.At(i, j)); x != 0 {
-				b.x[i+j*m.Rows] = float64(ldexp(math.Abs(x), e-right[j]-most[i])*(1+0x1p-46)) + 0x1p-1000
+				b.x[i+j*m.Rows] = float64(scale.Ldexp(math.Abs(x), e-right[j]-most[i])*(1+0x1p-46)) + 0x1p-1000
 			}
 		}
 	}
@@ -451,7 +452,7 @@ func (b bounds) apply(y []*big.Float) []*big.Float {
 		m := new(big.Float)
 		k := v.MantExp(m)
 		f, _ := m.Float64() // to nearest
-		f = ldexp(f*(1+0x1p-50), int64(k-e)) + 0x1p-1000
+		f = scale.Ldexp(f*(1+0x1p-50), int64(k-e)) + 0x1p-1000
 		for i, x := range b.x[j*b.rows : (j+1)*b.rows] {
 			sums[i] += float64(x * f)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -67,9 +68,9 @@ func (s *solver) liftingBy(a *halfulp.Matrix, z integers, f *modular.Field, inve
 		return nil, err
 	}
 	if planes := z.planes(); planes <= mostLiftingPlanes {
-		by := scaling{make([]int64, a.Rows()), negated(z.cols)}
+		by := scale.Scaling{Rows: make([]int64, a.Rows()), Cols: negated(z.cols)}
 		for i, b := range z.bits {
-			by.rows[i] = -z.rows[i] - int64(b)
+			by.Rows[i] = -z.rows[i] - int64(b)
 		}
 		l.fixed, err = s.newFixed(raw.Matrix(a), by, planes)
 	}

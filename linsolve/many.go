@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -50,7 +51,7 @@ func (s *solver) solveManyBy(t *newton, rounds int, a, b, z *halfulp.Matrix, tod
 	bits, most := wantedBits(z), mostSolvedBits(z)
 	g, inverse := b, isIdentity(b)
 	if !inverse {
-		if g = scaled(b, scaling{t.by.rows, make([]int64, b.Cols())}, most); g == nil {
+		if g = scaled(b, scale.Scaling{Rows: t.by.Rows, Cols: make([]int64, b.Cols())}, most); g == nil {
 			return nil
 		}
 	}
@@ -94,7 +95,7 @@ func (y *nearly) missing(todo []*entries, bits int) (most int) {
 			continue
 		}
 		for _, i := range e.open {
-			if top := exponent(m.Arr, m.At(i, j)); top != none {
+			if top := scale.Exponent(m.Arr, m.At(i, j)); top != scale.None {
 				most = max(most, int(y.err[j]-top)+bits+suspicion/2)
 			}
 		}
@@ -215,7 +216,7 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 	// 1/(1 - rho) ≤ 2, and D is rounded.
 	lost := upper().Add(h, mul(rest, exp2(1)))
 	lost = upper().Add(lost, mul(near, exp2(2-wide)))
-	y := &nearly{x: t.x, d: d, words: words(bits), left: t.by.cols, right: t.by.rows}
+	y := &nearly{x: t.x, d: d, words: words(bits), left: t.by.Cols, right: t.by.Rows}
 	for _, c := range t.col {
 		// Errors that are less than what is cut off need not be known.
 		y.err = append(y.err, c+1+max(int64(lost.MantExp(nil)), -int64(bits)-8))
@@ -234,7 +235,7 @@ func (t *newton) square(e *halfulp.Matrix, near *big.Float, places int) (square 
 	if t.s.at == nil && places <= floatPlaces {
 		defer t.s.multiplying(e, e, e, 0)()
 		// With entries of E' cut off after 53 bits, or 0 below 2^-1000.
-		x, z := unscaled(n, n).float64s(raw.Matrix(e), t.s.floats(n*n)), t.s.floats(n*n)
+		x, z := scale.Unscaled(n, n).Float64s(raw.Matrix(e), t.s.floats(n*n)), t.s.floats(n*n)
 		clear(z)
 		if err := dgemm.Subtract(t.s.ctx, t.s.threads, n, z, x, x); err != nil {
 			return nil, nil, err
@@ -384,7 +385,7 @@ func (t *newton) solve(g *halfulp.Matrix, bits, gain int) (*nearly, error) {
 		}
 		if done {
 			t.s.stats.Precision = bits
-			y := &nearly{x: x, d: d, words: words(bits), left: t.by.cols, right: make([]int64, k)}
+			y := &nearly{x: x, d: d, words: words(bits), left: t.by.Cols, right: make([]int64, k)}
 			for j, e := range next {
 				// Errors that are less than what is cut off need not be known.
 				y.err = append(y.err, max(e, size[j]-int64(bits)-8))

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -30,7 +31,7 @@ func guard(n int) int { return 14 + 2*bits.Len(uint(n)) }
 // moduli for as many bits as X' has, and not for those of X and F together.
 type newton struct {
 	s    *solver
-	by   scaling // of F
+	by   scale.Scaling // of F
 	f    *halfulp.Matrix
 	row  []int64 // Σ_j |f_ij| ≤ 2^row[i]
 	sums []int64 // Σ_j |x_ij| ≤ 2^sums[i] for the first X at a place
@@ -60,8 +61,8 @@ const leastNewton = 3
 // newNewton returns X = R for a matrix that p approximates the inverse of; nil if A has numbers of
 // more than most bits, or if R is so far from the inverse that steps would gain nothing.
 func (s *solver) newNewton(a *halfulp.Matrix, p *approximate, most int) *newton {
-	by := scaling{p.scale, p.weights}
-	t := &newton{s: s, by: by, rho: largest([]*big.Float{p.rho, exp2(-2 * seedBits)})}
+	by := scale.Scaling{Rows: p.scale, Cols: p.weights}
+	t := &newton{s: s, by: by, rho: largest([]*big.Float{p.rho, exp2(-2 * scale.SeedBits)})}
 	if t.gain() < leastNewton {
 		return nil
 	}
@@ -71,7 +72,7 @@ func (s *solver) newNewton(a *halfulp.Matrix, p *approximate, most int) *newton 
 	if t.f == nil {
 		return nil
 	}
-	if t.x = scaled(p.r, scaling{negated(p.weights), negated(p.scale)}, math.MaxInt32); t.x == nil {
+	if t.x = scaled(p.r, scale.Scaling{Rows: negated(p.weights), Cols: negated(p.scale)}, math.MaxInt32); t.x == nil {
 		return nil
 	}
 	sums := boundsOf(raw.Matrix(t.f), make([]int64, t.n()), make([]int64, t.n())).sums()
@@ -88,13 +89,13 @@ func (t *newton) n() int { return t.f.Rows() }
 
 // scaled returns diag(2^rows) A diag(2^cols) exactly; nil for numbers of more than most bits, or of
 // exponents that MP may not have.
-func scaled(a *halfulp.Matrix, by scaling, most int) *halfulp.Matrix {
+func scaled(a *halfulp.Matrix, by scale.Scaling, most int) *halfulp.Matrix {
 	return arranged(a, by, nil, most, halfulp.NewMatrix)
 }
 
 // scaledFloats is scaled for float64 numbers that remain such, whose products take less; nil for
 // others.
-func scaledFloats(a *halfulp.Matrix, by scaling) *halfulp.Matrix {
+func scaledFloats(a *halfulp.Matrix, by scale.Scaling) *halfulp.Matrix {
 	m := raw.Matrix(a)
 	if m.Arr.Kind != num.F64 {
 		return nil
@@ -104,11 +105,11 @@ func scaledFloats(a *halfulp.Matrix, by scaling) *halfulp.Matrix {
 	const far = 400
 	for j := range m.Cols {
 		for i := range m.Rows {
-			x, shift := m.Arr.F64[0][m.At(i, j)], by.rows[i]+by.cols[j]
+			x, shift := m.Arr.F64[0][m.At(i, j)], by.Rows[i]+by.Cols[j]
 			if size := math.Abs(x); x != 0 && (size < 0x1p-400 || size > 0x1p400 || shift < -far || shift > far) {
 				return nil
 			}
-			to.Arr.F64[0][to.At(i, j)] = x * power(max(-far, min(shift, far)))
+			to.Arr.F64[0][to.At(i, j)] = x * scale.Power(max(-far, min(shift, far)))
 		}
 	}
 	return z
@@ -117,10 +118,10 @@ func scaledFloats(a *halfulp.Matrix, by scaling) *halfulp.Matrix {
 // scaledMatrix returns F of A exactly, as scaledFloats or scaled make it, and once.
 func (s *solver) scaledMatrix(a *halfulp.Matrix, f *factors, most int) *halfulp.Matrix {
 	if f.exact == nil {
-		f.exact = scaledFloats(a, f.scaling)
+		f.exact = scaledFloats(a, f.Scaling)
 	}
 	if f.exact == nil {
-		f.exact = arranged(a, f.scaling, nil, most, s.matrixHere)
+		f.exact = arranged(a, f.Scaling, nil, most, s.matrixHere)
 	}
 	if f.exact != nil && f.exact.Format().IsMP() && f.exact.Format().Bits() > most {
 		return nil
@@ -130,7 +131,7 @@ func (s *solver) scaledMatrix(a *halfulp.Matrix, f *factors, most int) *halfulp.
 
 // arranged is scaled with row order[i] as row i, if there is an order, in room for a matrix of
 // zeros.
-func arranged(a *halfulp.Matrix, by scaling, order []int, most int, room func(f halfulp.Format, rows, cols int) *halfulp.Matrix) *halfulp.Matrix {
+func arranged(a *halfulp.Matrix, by scale.Scaling, order []int, most int, room func(f halfulp.Format, rows, cols int) *halfulp.Matrix) *halfulp.Matrix {
 	bits := a.Format().Bits()
 	m := raw.Matrix(a)
 	if m.Arr.Terms() > 1 || bits > most { // numbers may have fewer than their format
@@ -157,7 +158,7 @@ func arranged(a *halfulp.Matrix, by scaling, order []int, most int, room func(f 
 					cls[i] = num.MakeCls(false, num.Zero)
 					continue
 				}
-				shift := by.rows[i] + by.cols[j]
+				shift := by.Rows[i] + by.Cols[j]
 				if uint64(int64(e)+far) > 2*far || uint64(shift+far) > 2*far {
 					return nil
 				}
@@ -171,7 +172,7 @@ func arranged(a *halfulp.Matrix, by scaling, order []int, most int, room func(f 
 				k = order[i]
 			}
 			from, at := m.At(k, j), to.At(i, j)
-			shift := by.rows[k] + by.cols[j]
+			shift := by.Rows[k] + by.Cols[j]
 			if same {
 				e := int64(m.Arr.Exp[from])
 				switch {
@@ -330,7 +331,7 @@ func rowNorm64(m num.Mat) *big.Float {
 		for i := range m.Rows {
 			at := m.At(i, j)
 			if m.Arr.Class(at) == num.Finite {
-				sums[i] += ldexp(float64(m.Arr.Sig[at*l+l-1]>>12+1), int64(m.Arr.Exp[at])-most-52) + 0x1p-1000
+				sums[i] += scale.Ldexp(float64(m.Arr.Sig[at*l+l-1]>>12+1), int64(m.Arr.Exp[at])-most-52) + 0x1p-1000
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -86,7 +87,7 @@ func integerSteps(t *testing.T, f halfulp.Format, stats Stats) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gain := seedBits - 5 - math.Log2(cond)
+	gain := scale.SeedBits - 5 - math.Log2(cond)
 	return 3 + fewColumns*int(math.Ceil(float64(f.Bits()+suspicion+4)/gain))
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -34,11 +35,11 @@ func (s *solver) newEliminated(a *halfulp.Matrix, most, bits int) (*pivoted, err
 func (s *solver) newSplitting(c *halfulp.Matrix, blocks []int, li, ui *halfulp.Matrix, most int) (*splitting, error) {
 	m, n := c.Dims()
 	k := min(m, n)
-	d := &splitting{s: s, k: k, blocks: blocks, by: equilibrate(raw.Matrix(c), unscaled(m, n))}
-	top := d.by.rows[:k]
+	d := &splitting{s: s, k: k, blocks: blocks, by: scale.Equilibrate(raw.Matrix(c), scale.Unscaled(m, n))}
+	top := d.by.Rows[:k]
 	d.f = scaled(c, d.by, most)
-	d.x = scaled(li, scaling{top, negated(top)}, maxBits)
-	d.y = scaled(ui, scaling{negated(d.by.cols[:k]), negated(top)}, maxBits)
+	d.x = scaled(li, scale.Scaling{Rows: top, Cols: negated(top)}, maxBits)
+	d.y = scaled(ui, scale.Scaling{Rows: negated(d.by.Cols[:k]), Cols: negated(top)}, maxBits)
 	if d.f == nil || d.x == nil || d.y == nil {
 		return nil, nil
 	}
@@ -73,11 +74,11 @@ func (s *solver) luByElimination(a *halfulp.Matrix, most, bits int, regular func
 func (s *solver) eliminationBits(a *halfulp.Matrix) (int, error) {
 	k := min(a.Rows(), a.Cols())
 	m := raw.Matrix(a.Slice(0, k, 0, k))
-	f, err := s.factor(m, scale(m))
+	f, err := s.factor(m, scale.Of(m))
 	if err != nil {
 		return 0, err
 	}
-	return max(leastRootBits, f.conditionBits()+seedBits), nil
+	return max(leastRootBits, f.conditionBits()+scale.SeedBits), nil
 }
 
 // byElimination returns what a seed for an m x n matrix from an elimination in as few bits as do,

@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -211,7 +212,7 @@ func eliminationCost(n, bits, most int) (cost float64) {
 		r = min(r, most)
 		n -= r
 		cost += factorCost(n+r) + factorCost(r) + seedCost(r) + refineCost(r, 30, good+8, 10)
-		cost += productOf(r, r, n, good) + productOf(n, r, r, seedBits) + productOf(n, r, n, good)
+		cost += productOf(r, r, n, good) + productOf(n, r, r, scale.SeedBits) + productOf(n, r, n, good)
 	}
 	return cost
 }
@@ -376,7 +377,7 @@ func (s *solver) solutionLeft(a *halfulp.Matrix, k, bits int) float64 {
 		return 0
 	case few(k, n):
 		column := columnCost(n, (bits+cond)/64+2, squareWords(cond)/2)
-		gain := max(likelyGain, maxRounds*seedBits-cond*6/5) // of a step
+		gain := max(likelyGain, maxRounds*scale.SeedBits-cond*6/5) // of a step
 		return float64(k)*column + refinementCost(a, k, float64(bits+cond), float64(gain), cond, mp((bits+cond)/2))
 	}
 	return manyCost(n, k, bits+cond)
@@ -433,11 +434,11 @@ func roundsCost(a *halfulp.Matrix, rounds, width, cond int) (cost float64) {
 		more = max(width/rounds, 8)
 	}
 	for ; rounds == 0 || width < cond; width += more {
-		r := mp(width + seedBits)
-		cost += productCost(n, n, n, r, of, mp(64)) + productCost(n, n, n, mp(seedBits), r, r)
+		r := mp(width + scale.SeedBits)
+		cost += productCost(n, n, n, r, of, mp(64)) + productCost(n, n, n, mp(scale.SeedBits), r, r)
 		cost += roundCostOf(n)
 		if rounds++; rounds >= maxRounds {
-			return cost + invertInCost(n, maxRounds*seedBits)
+			return cost + invertInCost(n, maxRounds*scale.SeedBits)
 		}
 	}
 	return cost

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -61,7 +62,7 @@ func (s *solver) config() place.Config { return place.Config{Ctx: s.ctx, Threads
 
 // scaled returns diag(2^rows) A diag(2^cols) exactly, of MP; nil where function scaled does. At a
 // place no exponents stand for zeros, of Float64.
-func (s *solver) scaled(a *halfulp.Matrix, by scaling, most int) (*halfulp.Matrix, error) {
+func (s *solver) scaled(a *halfulp.Matrix, by scale.Scaling, most int) (*halfulp.Matrix, error) {
 	if s.at == nil {
 		return scaled(a, by, most), nil
 	}
@@ -86,7 +87,7 @@ func (s *solver) scaled(a *halfulp.Matrix, by scaling, most int) (*halfulp.Matri
 	if err != nil {
 		return nil, err
 	}
-	odd, err := s.at.Shift(s.config(), raw.Matrix(a), by.rows, by.cols, raw.Matrix(z), s.tally)
+	odd, err := s.at.Shift(s.config(), raw.Matrix(a), by.Rows, by.Cols, raw.Matrix(z), s.tally)
 	if err != nil || odd > 0 {
 		return nil, err
 	}
@@ -373,7 +374,7 @@ func (s *solver) attempt(a, b, r *halfulp.Matrix, most, attempt int) (t *newton,
 		return nil, nil, false, err
 	}
 	defer begun.Drop()
-	t, g, err = s.scaledBy(scaling{rows, cols}, a, b, r, most)
+	t, g, err = s.scaledBy(scale.Scaling{Rows: rows, Cols: cols}, a, b, r, most)
 	if err != nil && !errors.Is(err, ErrRange) { // which numbers of no seed may be out of
 		return nil, nil, false, err
 	}
@@ -387,12 +388,12 @@ func (s *solver) attempt(a, b, r *halfulp.Matrix, most, attempt int) (t *newton,
 }
 
 // scaledBy returns X of newResident, and G.
-func (s *solver) scaledBy(by scaling, a, b, r *halfulp.Matrix, most int) (t *newton, g *halfulp.Matrix, err error) {
+func (s *solver) scaledBy(by scale.Scaling, a, b, r *halfulp.Matrix, most int) (t *newton, g *halfulp.Matrix, err error) {
 	if err := s.newTally(); err != nil {
 		return nil, nil, err
 	}
 	if b != nil {
-		if g, err = s.scaled(b, scaling{by.rows, make([]int64, b.Cols())}, most); err != nil || g == nil {
+		if g, err = s.scaled(b, scale.Scaling{Rows: by.Rows, Cols: make([]int64, b.Cols())}, most); err != nil || g == nil {
 			return nil, nil, err
 		}
 	}
@@ -403,13 +404,13 @@ func (s *solver) scaledBy(by scaling, a, b, r *halfulp.Matrix, most int) (t *new
 // newResident returns X for a float64 matrix R that may approximate the inverse of A scaled; nil if
 // A has numbers of more than most bits, or if a row of R or a column of A has none but zeros. The
 // right-hand sides may be nil.
-func (s *solver) newResident(a, r, right *halfulp.Matrix, by scaling, most int) (*newton, error) {
+func (s *solver) newResident(a, r, right *halfulp.Matrix, by scale.Scaling, most int) (*newton, error) {
 	t := &newton{s: s, by: by}
 	var err error
 	if t.f, err = s.scaled(a, by, most); err != nil || t.f == nil {
 		return nil, err
 	}
-	if t.x, err = s.scaled(r, scaling{}, most); err != nil || t.x == nil {
+	if t.x, err = s.scaled(r, scale.Scaling{}, most); err != nil || t.x == nil {
 		return nil, err
 	}
 	if t.one, err = s.identity(t.n()); err != nil { // which goes there while extents are to come
@@ -438,7 +439,7 @@ func (s *solver) newResident(a, r, right *halfulp.Matrix, by scaling, most int) 
 }
 
 // likelyGain is about the gain of a seed.
-func (t *newton) likelyGain() int { return max(seedBits-t.amp.MantExp(nil), lateBits) }
+func (t *newton) likelyGain() int { return max(scale.SeedBits-t.amp.MantExp(nil), lateBits) }
 
 // prove finds rho by E = I - X F, for the X of newResident, and returns nil if X is no good
 // inverse. E' has about width bits.
@@ -457,7 +458,7 @@ func (t *newton) prove(width int) (*newton, error) {
 	if v, _ := rho.Float64(); v >= goodRho {
 		return nil, nil
 	}
-	t.rho = largest([]*big.Float{rho, exp2(-2 * seedBits)})
+	t.rho = largest([]*big.Float{rho, exp2(-2 * scale.SeedBits)})
 	t.xRows, t.xCols = steady(t.xRows, t.xCols)
 	v, _ := t.rho.Float64()
 	t.s.note(1, v, t.amp, big.NewFloat(1))

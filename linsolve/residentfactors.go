@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -78,14 +79,14 @@ func (s *solver) doublingThere(a *halfulp.Matrix, most int) (*doubling, error) {
 		return nil, err
 	}
 	defer begun.Drop()
-	d := &doubling{s: s, by: scaling{exps, exps}, n: n}
+	d := &doubling{s: s, by: scale.Scaling{Rows: exps, Cols: exps}, n: n}
 	if d.f, err = s.scaled(a, d.by, most); err != nil || d.f == nil {
 		return nil, err
 	}
 	if count, err := s.at.Triangle(s.config(), place.CountAsymmetric, raw.Matrix(d.f), s.tally); err != nil || count > 0 {
 		return nil, err
 	}
-	if d.x, err = s.scaled(x, scaling{}, most); err != nil || d.x == nil {
+	if d.x, err = s.scaled(x, scale.Scaling{}, most); err != nil || d.x == nil {
 		return nil, err
 	}
 	s.drop(x)

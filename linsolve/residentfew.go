@@ -82,7 +82,7 @@ func (t *newton) solveFixed(r, g *halfulp.Matrix, places int) (*nearly, error) {
 	}
 	t.s.stats.Steps += len(of.Planes)
 	t.s.stats.Precision = 64 * of.Words
-	z := &nearly{x: y, d: zero, words: words(places), left: t.by.cols, right: make([]int64, k)}
+	z := &nearly{x: y, d: zero, words: words(places), left: t.by.Cols, right: make([]int64, k)}
 	for j, list := range lengths {
 		left := list[len(of.Planes)]
 		if slices.Max(list) > 64*of.Words+1 || left > last+lateBits {

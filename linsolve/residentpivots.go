@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -38,7 +39,7 @@ func (s *solver) longestFirst(a *halfulp.Matrix) ([]int, error) {
 		}
 		exps[i] = -int64(d.MantExp(nil) >> 1)
 	}
-	f, err := s.scaled(a, scaling{exps, exps}, maxBits)
+	f, err := s.scaled(a, scale.Scaling{Rows: exps, Cols: exps}, maxBits)
 	if err != nil || f == nil {
 		return nil, err
 	}
@@ -59,7 +60,7 @@ func (s *solver) longestFirst(a *halfulp.Matrix) ([]int, error) {
 		return nil, err
 	}
 	s.drop(f, zeros, near)
-	return s.longest64(unscaled(n, n).float64s(raw.Matrix(here), s.floats(n*n)), exps)
+	return s.longest64(scale.Unscaled(n, n).Float64s(raw.Matrix(here), s.floats(n*n)), exps)
 }
 
 // longestThere reports whether the square of each R[k,k] exceeds what is left of all columns behind
@@ -88,7 +89,7 @@ func (t *doubling) longestThere(e *enclosure) (bool, error) {
 		return false, err
 	}
 	s.drop(z)
-	r := unscaled(n, n).float64s(raw.Matrix(here), s.floats(n*n))
+	r := scale.Unscaled(n, n).Float64s(raw.Matrix(here), s.floats(n*n))
 	fails := make([]bool, n)
 	err = par.Each(s.ctx, s.threads, n, func(j int) {
 		left := 0.0
@@ -100,7 +101,7 @@ func (t *doubling) longestThere(e *enclosure) (bool, error) {
 				continue
 			}
 			// Of C.
-			shift := 2 * max(-4000, min(t.by.cols[k]-t.by.cols[j], 4000))
+			shift := 2 * max(-4000, min(t.by.Cols[k]-t.by.Cols[j], 4000))
 			if !(math.Ldexp(left, int(shift)) <= float64(float64(pivot*pivot)*clearly)) {
 				fails[j] = true
 			}

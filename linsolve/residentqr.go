@@ -3,6 +3,7 @@ package linsolve
 import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -123,9 +124,9 @@ func (s *solver) stackedThere(a *halfulp.Matrix, bits, most int, pivoting bool) 
 	d.rounded = bits - top
 	cols := make([]int64, n) // of A
 	for j, p := range order {
-		cols[p] = d.by.cols[j]
+		cols[p] = d.by.Cols[j]
 	}
-	below, err := s.scaled(a, scaling{make([]int64, m), cols}, most)
+	below, err := s.scaled(a, scale.Scaling{Rows: make([]int64, m), Cols: cols}, most)
 	if err != nil || below == nil {
 		return nil, nil, err
 	}
@@ -149,6 +150,6 @@ func (s *solver) stackedThere(a *halfulp.Matrix, bits, most int, pivoting bool) 
 	}
 	s.drop(d.f, below)
 	d.f = f
-	d.by.rows = append(append([]int64(nil), d.by.rows...), make([]int64, m)...)
+	d.by.Rows = append(append([]int64(nil), d.by.Rows...), make([]int64, m)...)
 	return d, order, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -167,15 +168,15 @@ func (s *solver) pivotedThere(a *halfulp.Matrix, most int) (*pivoted, error) {
 	if err != nil || !ok {
 		return nil, err
 	}
-	p := &pivoted{splitting: &splitting{s: s, k: k, blocks: ones(k), by: scaling{make([]int64, m), append(cols, make([]int64, n-k)...)}}}
+	p := &pivoted{splitting: &splitting{s: s, k: k, blocks: ones(k), by: scale.Scaling{Rows: make([]int64, m), Cols: append(cols, make([]int64, n-k)...)}}}
 	if p.order, ok = exchanged(chosen, m); !ok {
 		return nil, nil
 	}
 	order := make([]int32, m)
 	for i, row := range p.order {
-		order[i], p.by.rows[i] = int32(row), rows[row]
+		order[i], p.by.Rows[i] = int32(row), rows[row]
 	}
-	f, err := s.scaled(a, scaling{rows, p.by.cols}, most)
+	f, err := s.scaled(a, scale.Scaling{Rows: rows, Cols: p.by.Cols}, most)
 	if err != nil || f == nil {
 		return nil, err
 	}
@@ -187,7 +188,7 @@ func (s *solver) pivotedThere(a *halfulp.Matrix, most int) (*pivoted, error) {
 	}
 	s.drop(f)
 	for _, m := range []struct{ to, of **halfulp.Matrix }{{&p.x, &x}, {&p.y, &y}} {
-		if *m.to, err = s.scaled(*m.of, unscaled(k, k), most); err != nil || *m.to == nil {
+		if *m.to, err = s.scaled(*m.of, scale.Unscaled(k, k), most); err != nil || *m.to == nil {
 			return nil, err
 		}
 		s.drop(*m.of)

@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -42,10 +43,10 @@ const rookPanel = 32
 func (r *rookSeed) at(i, j int) float64 { return r.x[max(i, j)][min(i, j)] }
 
 // rookSeed eliminates, nil if there are doubts or what is left vanishes.
-func (s *solver) rookSeed(a num.Mat, by scaling) (*rookSeed, error) {
+func (s *solver) rookSeed(a num.Mat, by scale.Scaling) (*rookSeed, error) {
 	n := a.Rows
 	r := &rookSeed{x: make([][]float64, n), order: all(n)}
-	r.flat = by.float64s(a, s.floats(n*n)) // symmetric
+	r.flat = by.Float64s(a, s.floats(n*n)) // symmetric
 	for i := range r.x {
 		r.x[i] = r.flat[i*n : i*n+i+1]
 	}
@@ -228,16 +229,16 @@ func (s *solver) rookPivots(a *halfulp.Matrix) (*rooked, *rookSeed, error) {
 	if n < fewest {
 		return nil, nil, nil
 	}
-	even := unscaled(n, n) // powers of two that leave pivots as they are
-	high := int64(none)
-	for _, e := range topsOf(raw.Matrix(a)).top {
+	even := scale.Unscaled(n, n) // powers of two that leave pivots as they are
+	high := int64(scale.None)
+	for _, e := range scale.TopsOf(raw.Matrix(a)).Top {
 		high = max(high, e)
 	}
-	if high == none {
+	if high == scale.None {
 		return nil, nil, nil
 	}
 	for j := range n {
-		even.cols[j] = -high
+		even.Cols[j] = -high
 	}
 	r, err := s.rookSeed(raw.Matrix(a), even)
 	if r == nil || err != nil {
@@ -256,7 +257,7 @@ func (s *solver) newRook(a *halfulp.Matrix, most int) (*rooked, error) {
 	}
 	n := a.Rows()
 	p.c = chosen(a, r.order, r.order)
-	t := &splitting{s: s, k: n, blocks: r.blocks, by: equilibrate(raw.Matrix(p.c), unscaled(n, n))}
+	t := &splitting{s: s, k: n, blocks: r.blocks, by: scale.Equilibrate(raw.Matrix(p.c), scale.Unscaled(n, n))}
 	if t.f = scaled(p.c, t.by, most); t.f == nil {
 		return nil, nil
 	}
@@ -403,13 +404,13 @@ func (t *splitting) invertBlocks(r *rookSeed, high int64) (ok bool, err error) {
 	if !(max(largestOf(l), largestOf(x), largestOf(u), largestOf(y)) < 0x1p200) {
 		return false, nil
 	}
-	rows, up := t.by.rows, negated(t.by.rows)
+	rows, up := t.by.Rows, negated(t.by.Rows)
 	if t.x, err = t.s.stored(n, func(i, j int) float64 { return x[i+j*n] }, rows, up); err != nil {
 		return false, err
 	}
 	left, right := make([]int64, n), make([]int64, n)
 	for i := range n {
-		left[i], right[i] = -t.by.cols[i]-high, high+t.by.cols[i]
+		left[i], right[i] = -t.by.Cols[i]-high, high+t.by.Cols[i]
 	}
 	if t.y, err = t.s.stored(n, func(i, j int) float64 { return y[i+j*n] }, left, up); err != nil {
 		return false, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -124,7 +125,7 @@ func (s *solver) root(f *halfulp.Matrix, bits int) (*halfulp.Matrix, error) {
 		}
 		if ok {
 			x := d.x.Convert(format)
-			if !rescale(raw.Matrix(x), scaling{make([]int64, n), d.by.cols}) {
+			if !rescale(raw.Matrix(x), scale.Scaling{Rows: make([]int64, n), Cols: d.by.Cols}) {
 				return nil, ErrRange
 			}
 			return x, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -69,7 +70,7 @@ const residualBits = 106
 // series reports whether the solution for B is an inverse that a series is for.
 func (s *solver) series(a, b, z *halfulp.Matrix) bool {
 	to := raw.Matrix(z).Arr
-	return s.sliceable(a) && to.Bits() > seedBits && to.Bits() <= mostSeries && (to.Kind == num.MP || to.Kind == num.DD) && isIdentity(b)
+	return s.sliceable(a) && to.Bits() > scale.SeedBits && to.Bits() <= mostSeries && (to.Kind == num.MP || to.Kind == num.DD) && isIdentity(b)
 }
 
 // inverseBySeries stores the inverse of A in z as far as a series decides it, and puts nil for the
@@ -89,11 +90,11 @@ func (s *solver) inverseBySeries(a, b *halfulp.Matrix, f *factors, z *halfulp.Ma
 	}
 	s.work.guessed = false
 	s.note(1, t.rho, upper().SetFloat64(t.norm()), upper().SetFloat64(f.norm))
-	s.stats.Precision = 3 * seedBits
-	for _, decide := range []func(j int, e *entries, by scaling, to num.Mat){t.decide, t.decideAgain} {
+	s.stats.Precision = 3 * scale.SeedBits
+	for _, decide := range []func(j int, e *entries, by scale.Scaling, to num.Mat){t.decide, t.decideAgain} {
 		err = par.For(s.ctx, s.threads, n, func(_, j int) {
 			if e := todo[j]; e != nil {
-				if decide(j, e, f.scaling, to); len(e.open) == 0 {
+				if decide(j, e, f.Scaling, to); len(e.open) == 0 {
 					todo[j] = nil
 				}
 			}
@@ -280,7 +281,7 @@ func (p *seriesProducts) slices(x, tops []float64) (rows, cols int) {
 		most = max(most, v/tops[i])
 	}
 	_, k := math.Frexp(1.01 * (most + float64(float64(p.n)/2)))
-	both := seedBits - k
+	both := scale.SeedBits - k
 	return (both + 1) / 2, both / 2
 }
 
@@ -289,7 +290,7 @@ func (p *seriesProducts) slices(x, tops []float64) (rows, cols int) {
 // most.
 func (p *seriesProducts) exactly(x, tops []float64, most float64, unit int) bool {
 	for i, v := range absAll(p.n, x, p.ones) {
-		if !(float64(v*most)*1.001 <= float64(tops[i]*math.Ldexp(1, seedBits-unit))) {
+		if !(float64(v*most)*1.001 <= float64(tops[i]*math.Ldexp(1, scale.SeedBits-unit))) {
 			return false
 		}
 	}
@@ -312,7 +313,7 @@ func (p *seriesProducts) columnMost(x []float64) []float64 {
 // sum makes S of E.
 func (p *seriesProducts) sum(m num.Mat) (ok bool, err error) {
 	n, s := p.n, p.s
-	e, more := unscaled(n, n).float64s(m, p.room()), unscaled(n, n).moreFloat64s(m, p.room())
+	e, more := scale.Unscaled(n, n).Float64s(m, p.room()), scale.Unscaled(n, n).MoreFloat64s(m, p.room())
 	p.largest = p.columnMost(e)
 	p.rho = float64(p.norm(e)*1.001) + float64(float64(n)*0x1p-140)
 	if !(p.rho < goodRho) {
@@ -443,7 +444,7 @@ func (p *seriesProducts) multiply(t *seriesInverse) (ok bool, err error) {
 
 // decideAgain decides open entries of column j by products of rows of R and a column of S in three
 // words, whose units are below all that is known.
-func (t *seriesInverse) decideAgain(j int, e *entries, by scaling, to num.Mat) {
+func (t *seriesInverse) decideAgain(j int, e *entries, by scale.Scaling, to num.Mat) {
 	n := len(t.sums)
 	set := &settler{ends: num.New(to.Arr.Format, 2)}
 	open := e.open[:0]
@@ -457,14 +458,14 @@ func (t *seriesInverse) decideAgain(j int, e *entries, by scaling, to num.Mat) {
 			addProduct(&sum, t.r[i+k*n], s, unit)
 			addProduct(&sum, t.r[i+k*n], t.s2[k+j*n], unit)
 		}
-		v := near{neg: int64(sum[2]) < 0, mag: sum[:], exp: unit + by.cols[i] + by.rows[j]}
+		v := near{neg: int64(sum[2]) < 0, mag: sum[:], exp: unit + by.Cols[i] + by.Rows[j]}
 		if v.neg {
 			num.Negate(v.mag)
 		}
 		for len(v.mag) > 0 && v.mag[len(v.mag)-1] == 0 {
 			v.mag = v.mag[:len(v.mag)-1]
 		}
-		radius := float64(float64(t.sums[i]*t.sOff[j]) * power(-unit))
+		radius := float64(float64(t.sums[i]*t.sOff[j]) * scale.Power(-unit))
 		if radius >= 0x1p60 && len(v.mag) > 1 {
 			v.mag, v.exp, radius = v.mag[1:], v.exp+64, radius*0x1p-64
 		}
@@ -510,7 +511,7 @@ func addProduct(sum *[3]uint64, x, y float64, unit int64) {
 }
 
 // decide stores the entries of column j that are decided, scaled back.
-func (t *seriesInverse) decide(j int, e *entries, by scaling, to num.Mat) {
+func (t *seriesInverse) decide(j int, e *entries, by scale.Scaling, to num.Mat) {
 	n := len(t.sums)
 	r, d1, d2, d3 := t.r[j*n:][:n], t.d1[j*n:][:n], t.d2[j*n:][:n], t.d3[j*n:][:n]
 	v := near{mag: make([]uint64, 2), known: true}
@@ -534,12 +535,12 @@ func (t *seriesInverse) decide(j int, e *entries, by scaling, to num.Mat) {
 		neg := uint64(int64(hi) >> 63)
 		lo, borrow := bits.Sub64(lo^neg, neg, 0)
 		hi, _ = bits.Sub64(hi^neg, neg, borrow)
-		radius := float64(float64(t.sums[i]*off) * power(-unit))
+		radius := float64(float64(t.sums[i]*off) * scale.Power(-unit))
 		if top < -800 || top > 800 || hi == 0 || !(radius < 0x1p50) {
 			open = append(open, i)
 			continue
 		}
-		v.exp, v.err = unit+by.cols[i]+by.rows[j], uint64(radius)+5
+		v.exp, v.err = unit+by.Cols[i]+by.Rows[j], uint64(radius)+5
 		if twoWords && storeTwoWords(to.Arr, to.At(i, j), neg&1, hi, lo, v.exp, v.err) {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -79,7 +80,7 @@ func (s *solver) inverseBySlices(a, b *halfulp.Matrix, f *factors, z *halfulp.Ma
 	}
 	s.work.guessed = false
 	s.note(1, t.rho, upper().SetFloat64(t.norm), upper().SetFloat64(f.norm))
-	s.stats.Precision = 2 * seedBits
+	s.stats.Precision = 2 * scale.SeedBits
 	err = par.For(s.ctx, s.threads, f.n, func(_, j int) {
 		e := &todo[t.perm[j]]
 		if t.decide(j, *e, raw.Matrix(z)); len((*e).open) == 0 {
@@ -110,7 +111,7 @@ func (s *solver) sliceable(a *halfulp.Matrix) bool {
 // shortInverse reports whether the solution for B is an inverse that float64 arithmetic decides.
 func (s *solver) shortInverse(b, z *halfulp.Matrix) bool {
 	to := raw.Matrix(z).Arr
-	return to.Terms() <= 1 && to.Bits() <= seedBits && isIdentity(b)
+	return to.Terms() <= 1 && to.Bits() <= scale.SeedBits && isIdentity(b)
 }
 
 // invertSlices returns a sliced inverse by factors of a, nil if float64 does not do.
@@ -129,11 +130,11 @@ func (s *solver) invertSlices(a num.Mat, f *factors) (*slicedInverse, error) {
 		ones[i] = 1
 	}
 	t.norm = largestOf(absAll(n, t.z, ones))
-	g := triangles.float64s(a, triangles.y)
+	g := triangles.Float64s(a, triangles.y)
 	dgemm.ExchangeRows(n, g, f.pivots)
 	var more []float64
-	if a.Arr.Kind == num.MP && a.Arr.Prec > seedBits {
-		more = f.moreFloat64s(a, s.floats(n*n))
+	if a.Arr.Kind == num.MP && a.Arr.Prec > scale.SeedBits {
+		more = f.MoreFloat64s(a, s.floats(n*n))
 		dgemm.ExchangeRows(n, more, f.pivots)
 	}
 	if largestOf(g) > 1 {
@@ -148,7 +149,7 @@ func (s *solver) invertSlices(a num.Mat, f *factors) (*slicedInverse, error) {
 	}
 	// Sums of |g_1| |z_1|, and 1, are at most 2^(k+c), sums of others as much smaller as units are.
 	_, k := math.Frexp(float64(1.01 * (f.norm + float64(float64(n)/2) + 1/least)))
-	both := seedBits - k
+	both := scale.SeedBits - k
 	m := slicesFor(n, both/2, t.norm*f.norm)
 	// The 1 of I is to be a multiple of units.
 	if m == 0 || !(least > 0x1p-100 && most <= math.Ldexp(1, both)) {
@@ -265,7 +266,7 @@ func (r *slicedResidual) residual(ones []float64) (e []float64, lost float64, er
 			j := w - i
 			// All partial sums are multiples of a unit, and at most 2^53 of it.
 			most += float64(1.001 * float64(norm(r.g[i-1])*r.zTop(j)))
-			if !(most*(1+0x1p-40) <= math.Ldexp(1, seedBits-r.beta*i-r.gamma*j)) {
+			if !(most*(1+0x1p-40) <= math.Ldexp(1, scale.SeedBits-r.beta*i-r.gamma*j)) {
 				return nil, 0, nil
 			}
 			if err := dgemm.Subtract(r.s.ctx, r.s.threads, n, e, r.g[i-1], r.z[j-1]); err != nil {
@@ -352,7 +353,7 @@ func (t *slicedInverse) decide(j int, e *entries, to num.Mat) {
 		// The rounding of low ± radius is below 2^-53 (2^-53 |sum| + radius).
 		radius := float64(t.sums[i]*off) + float64(math.Abs(sum)*0x1p-104)
 		x := sum + (low + radius)
-		if x != sum+(low-radius) || !storeFloat(to.Arr, to.At(i, k), -x, t.cols[i]+t.rows[k]) {
+		if x != sum+(low-radius) || !storeFloat(to.Arr, to.At(i, k), -x, t.Cols[i]+t.Rows[k]) {
 			open = append(open, i)
 		}
 	}
@@ -367,7 +368,7 @@ func storeFloat(a *num.Array, at int, x float64, shift int64) (ok bool) {
 	if !(size > 0x1p-400 && size < 0x1p400) {
 		return false
 	}
-	if drop := uint(seedBits - a.Bits()); drop > 0 { // halfway, they may lie on both sides
+	if drop := uint(scale.SeedBits - a.Bits()); drop > 0 { // halfway, they may lie on both sides
 		if tail := math.Float64bits(x) & (1<<drop - 1); tail == 1<<(drop-1) {
 			return false
 		}
@@ -377,7 +378,7 @@ func storeFloat(a *num.Array, at int, x float64, shift int64) (ok bool) {
 		if shift < -400 || shift > 400 {
 			return false
 		}
-		a.F64[0][at] = x * power(shift)
+		a.F64[0][at] = x * scale.Power(shift)
 		return true
 	case num.F32:
 		_, e := math.Frexp(x)

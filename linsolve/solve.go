@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -359,7 +360,7 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	todo := s.undecided(a, b, z)
 	s.withoutZeros(a, b, todo)
 	s.planSolve(a, z.Format(), len(todo))
-	lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+	lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 	if err != nil {
 		return nil, err
 	}

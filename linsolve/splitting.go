@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -51,7 +52,7 @@ import (
 // T (I + Y)^-1 - T, 1/6 each, instead of the last three.
 type splitting struct {
 	s           *solver
-	by          scaling
+	by          scale.Scaling
 	f           *halfulp.Matrix // m x n
 	x, y        *halfulp.Matrix // S and T
 	k           int
@@ -81,16 +82,16 @@ func (s *solver) newPivoted(a *halfulp.Matrix, most int) (*pivoted, error) {
 	defer s.release()
 	// Columns are scaled for pivots alone, rows are not.
 	leading := raw.Matrix(a.Slice(0, m, 0, k))
-	columns := unscaled(m, k)
-	t := topsOf(leading)
+	columns := scale.Unscaled(m, k)
+	t := scale.TopsOf(leading)
 	for j := range k {
-		high := slices.Max(t.top[j*m : (j+1)*m])
-		if high == none {
+		high := slices.Max(t.Top[j*m : (j+1)*m])
+		if high == scale.None {
 			return nil, nil
 		}
-		columns.cols[j] = -high
+		columns.Cols[j] = -high
 	}
-	lu, pivots := columns.float64s(leading, s.floats(m*k)), make([]int, k)
+	lu, pivots := columns.Float64s(leading, s.floats(m*k)), make([]int, k)
 	if err := dgemm.LUTall(s.ctx, s.threads, m, k, lu, 0x1p-900, pivots); err != nil {
 		return nil, err
 	}
@@ -101,7 +102,7 @@ func (s *solver) newPivoted(a *halfulp.Matrix, most int) (*pivoted, error) {
 		p.order[i], p.order[j] = p.order[j], p.order[i]
 	}
 	p.c = chosen(a, p.order, all(n))
-	d := &splitting{s: s, k: k, blocks: ones(k), by: equilibrate(raw.Matrix(p.c), unscaled(m, n))}
+	d := &splitting{s: s, k: k, blocks: ones(k), by: scale.Equilibrate(raw.Matrix(p.c), scale.Unscaled(m, n))}
 	if d.f = scaled(p.c, d.by, most); d.f == nil {
 		return nil, nil
 	}
@@ -109,9 +110,9 @@ func (s *solver) newPivoted(a *halfulp.Matrix, most int) (*pivoted, error) {
 	square := s.floats(k * k)
 	for j := range k {
 		for i := range k {
-			e := d.by.rows[i] - d.by.rows[j]
+			e := d.by.Rows[i] - d.by.Rows[j]
 			if i <= j {
-				e = d.by.rows[i] + d.by.cols[j] - columns.cols[j]
+				e = d.by.Rows[i] + d.by.Cols[j] - columns.Cols[j]
 			}
 			square[i+j*k] = math.Ldexp(lu[i+j*m], int(max(-4000, min(e, 4000))))
 		}
@@ -557,11 +558,11 @@ func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.F
 		}
 	}
 	t.s.drop(x, y)
-	top := t.by.rows[:k]
-	l := &nearly{x: v.T(), d: dv.T(), words: words(bits), left: top, right: negated(t.by.rows), err: errorsOf(rows, lost, within.rows)}
+	top := t.by.Rows[:k]
+	l := &nearly{x: v.T(), d: dv.T(), words: words(bits), left: top, right: negated(t.by.Rows), err: errorsOf(rows, lost, within.rows)}
 	// (I + X)^-1 W is needed in the upper triangle alone, which is made of that of W alone, as X is
 	// strictly block lower triangular, like the error of its inverse.
-	u := &nearly{x: w, d: dw, words: words(bits), left: negated(top), right: negated(t.by.cols), err: errorsOf(cols, lost, within.cols)}
+	u := &nearly{x: w, d: dw, words: words(bits), left: negated(top), right: negated(t.by.Cols), err: errorsOf(cols, lost, within.cols)}
 	return &enclosure{l: l, u: u, bits: bits}, nil // of U, the upper triangle
 }
 

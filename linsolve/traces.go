@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -25,7 +26,7 @@ import (
 // differs from E by Δ is in error by is known as a bound h of both ‖Δ‖ and |tr Δ|.
 type nearUnit struct {
 	s       *solver
-	by      scaling
+	by      scale.Scaling
 	odd     bool // the order of F's rows is an odd permutation
 	f, z, u *halfulp.Matrix
 	one     *halfulp.Matrix
@@ -135,7 +136,7 @@ func (s *solver) newNearUnit(a *halfulp.Matrix, most int) (*nearUnit, error) {
 		return nil, err
 	}
 	s.stats.Rounds = 1
-	t := &nearUnit{s: s, by: scaling{rows, cols}}
+	t := &nearUnit{s: s, by: scale.Scaling{Rows: rows, Cols: cols}}
 	if t.odd, ok = parity(order); !ok {
 		return nil, nil
 	}
@@ -236,7 +237,7 @@ func sumUp(x []float64, exps []int64) *big.Float {
 		if x != nil {
 			v = x[i]
 		}
-		sum += ldexp(v, max(e-most, -1000)) + 0x1p-1000
+		sum += scale.Ldexp(v, max(e-most, -1000)) + 0x1p-1000
 	}
 	// Each addition errs by 2^-53 relatively.
 	return scaledUp(upper().SetFloat64(sum*(1+float64(float64(len(exps)+2)*0x1p-52))), most)
@@ -423,7 +424,7 @@ func (t *nearUnit) step(places int) error {
 // plus returns X + D of prec bits and drops both. X is in MP or Float64, D in MP.
 func (s *solver) plus(x, d *halfulp.Matrix, prec int) (*halfulp.Matrix, error) {
 	if x.Format() == halfulp.Float64 {
-		y, err := s.shifted(raw.Matrix(x), halfulp.MP(seedBits))
+		y, err := s.shifted(raw.Matrix(x), halfulp.MP(scale.SeedBits))
 		if err != nil {
 			return nil, err
 		}
@@ -562,7 +563,7 @@ func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (
 	}
 	d := &determinant{mid: mid, log: lost}
 	for i := range n {
-		d.shift -= t.by.rows[i] + t.by.cols[i]
+		d.shift -= t.by.Rows[i] + t.by.Cols[i]
 	}
 	return d, nil
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
 // triangles is R = Z X P for F: P F is about L U, X, of float64 numbers, about L^-1 and Z about
@@ -132,7 +133,7 @@ func (t *triangles) bound() {
 	}
 }
 
-func (t *triangles) scales() scaling { return t.scaling }
+func (t *triangles) scales() scale.Scaling { return t.Scaling }
 
 func (t *triangles) size() int {
 	_, e := math.Frexp(t.norm)

@@ -4,6 +4,7 @@ import (
 	"math"
 	mathbits "math/bits"
 
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -25,9 +26,9 @@ func (s *solver) newWideInverse(p *approximate) (*wideInverse, error) {
 	w := &wideInverse{s: s, p: p, bits: p.abs.norm().MantExp(nil)}
 	rho, _ := p.rho.Float64()
 	w.rho = float64(rho * (1 + 0x1p-50))
-	by := scaling{make([]int64, len(p.weights)), negated(p.scale)}
+	by := scale.Scaling{Rows: make([]int64, len(p.weights)), Cols: negated(p.scale)}
 	for i, e := range p.weights {
-		by.rows[i] = -e - int64(w.bits)
+		by.Rows[i] = -e - int64(w.bits)
 	}
 	var err error
 	w.f, err = s.newFixed(raw.Matrix(p.r), by, w.planes(0))
@@ -52,7 +53,9 @@ func (w *wideInverse) pieces() int {
 	return (w.bits + spare + mathbits.Len(uint(len(w.p.scale))) + pieceBits - 1) / pieceBits
 }
 
-func (w *wideInverse) scales() scaling { return scaling{w.p.scale, w.p.weights} }
+func (w *wideInverse) scales() scale.Scaling {
+	return scale.Scaling{Rows: w.p.scale, Cols: w.p.weights}
+}
 
 func (w *wideInverse) size() int { return w.bits }
 
