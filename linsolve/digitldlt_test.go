@@ -17,8 +17,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// rat returns the middle of what is known of a number.
-func (v near) rat() *big.Rat {
+// ratOfNear returns the middle of what is known of a number.
+func ratOfNear(v near) *big.Rat {
 	x := new(big.Float).SetPrec(5000).SetInt(integerOf(v.mag))
 	if v.neg {
 		x.Neg(x)
@@ -109,7 +109,7 @@ func TestLDLTByDigits(t *testing.T) {
 		x, y := lintest.Identity(n), lintest.New(n, n)
 		for i := range n {
 			for j := range z.start[i] {
-				x[i][j] = z.near(mag, i, j, 0).rat()
+				x[i][j] = ratOfNear(z.near(mag, i, j, 0))
 				u.open = append(u.open, wanted{part: ofL, i: i, j: j})
 			}
 		}
@@ -119,7 +119,7 @@ func TestLDLTByDigits(t *testing.T) {
 			}
 			for i := range p.blocks[k] {
 				for j := range p.blocks[k] {
-					y[b+i][b+j] = z.nearInteger(mag, z.at(k, i, j), 0).rat()
+					y[b+i][b+j] = ratOfNear(z.nearInteger(mag, z.at(k, i, j), 0))
 					u.open = append(u.open, wanted{part: ofU, i: b + min(i, j), j: b + max(i, j)})
 				}
 			}
@@ -145,7 +145,7 @@ func TestLDLTByDigits(t *testing.T) {
 				in, i, j, exact, had = e.u, w.i, w.j, d, y[w.i][w.j]
 			}
 			want := new(big.Float).SetPrec(6000).SetRat(exact[w.i][w.j])
-			if by := in.outside(i, j, want); by > 0 {
+			if by := isOutside(in, i, j, want); by > 0 {
 				t.Fatalf("%s: entry (%d, %d) lies outside by %g", name, w.i, w.j, by)
 			}
 			if w.part == ofU {

@@ -154,7 +154,7 @@ func TestRootByDigits(t *testing.T) {
 				if x.Sqrt(x); i > j {
 					x.Mul(x, new(big.Float).SetPrec(more).SetRat(exact[i][j]))
 				}
-				if by := e.root.outside(j, i, x); by > 0 {
+				if by := isOutside(e.root, j, i, x); by > 0 {
 					t.Fatalf("%s: entry (%d, %d) of the factor lies outside by %g", name, i, j, by)
 				}
 				x.SetMantExp(x, int(z.Rows[i]))

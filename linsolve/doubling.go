@@ -264,11 +264,11 @@ func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.
 			return nil, nil, nil, err
 		}
 	}
-	bound := t.s.known(t.bound(t.s, n, places, width, lost), t.sRows, t.vCols)
-	if err := t.s.gemmOfTriangles('L', 1, t.x, v, -1, t.one, e, [2]byte{'L', 0}, bound); err != nil {
+	limit := t.s.known(t.bound(t.s, n, places, width, lost), t.sRows, t.vCols)
+	if err := t.s.gemmOfTriangles('L', 1, t.x, v, -1, t.one, e, [2]byte{'L', 0}, limit); err != nil {
 		return nil, nil, nil, err
 	}
-	lost.Add(lost, lostBy(bound))
+	lost.Add(lost, lostBy(limit))
 	norm, err := t.s.symmetricNorm(e)
 	if err != nil {
 		return nil, nil, nil, err
@@ -295,16 +295,16 @@ func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, places int) (z *h
 	}
 	// The first error ends it. The norms N of A and of B are at most 2^sizeA and 2^-g.
 	product := func(a, b *halfulp.Matrix, format halfulp.Format, factors [2]byte, top, sizeA int) *halfulp.Matrix {
-		bound := s.uniform(n, top, format.Bits()+bits.Len(uint(n)))
-		bound = s.known(bound, uniformVectors(n, n, int64(sizeA), int64(sizeA)), uniformVectors(n, n, int64(-g), int64(-g)))
+		limit := s.uniform(n, top, format.Bits()+bits.Len(uint(n)))
+		limit = s.known(limit, uniformVectors(n, n, int64(sizeA), int64(sizeA)), uniformVectors(n, n, int64(-g), int64(-g)))
 		// The product of the error and Z1, and twice what Φ(E') is in error by, are less.
-		lost.Add(lost, upper().SetMantExp(lostBy(bound), 2))
+		lost.Add(lost, upper().SetMantExp(lostBy(limit), 2))
 		var d *halfulp.Matrix
 		if err == nil {
 			d, err = s.matrix(format, n, n)
 		}
 		if err == nil {
-			err = s.gemmOfTriangles('L', -1, a, b, 0, nil, d, factors, bound)
+			err = s.gemmOfTriangles('L', -1, a, b, 0, nil, d, factors, limit)
 		}
 		return d
 	}
@@ -368,11 +368,11 @@ func (t *doubling) step(v, e *halfulp.Matrix, h *big.Float, next int) error {
 	if err != nil {
 		return err
 	}
-	bound, err := t.stepTolerance(prec)
+	limit, err := t.stepTolerance(prec)
 	if err != nil {
 		return err
 	}
-	if err := t.s.gemmOfTriangles('L', -1, z, t.x, 0, nil, d, [2]byte{'L', 'L'}, bound); err != nil {
+	if err := t.s.gemmOfTriangles('L', -1, z, t.x, 0, nil, d, [2]byte{'L', 'L'}, limit); err != nil {
 		return err
 	}
 	x, err := t.s.room(halfulp.MP(uint(prec)), n, n)
@@ -385,7 +385,7 @@ func (t *doubling) step(v, e *halfulp.Matrix, h *big.Float, next int) error {
 	t.s.drop(z, d, t.x)
 	t.x, t.sizeS = x, nil
 	lost.Add(lost, upper().SetMantExp(lost, 1))
-	if bound != nil {
+	if limit != nil {
 		lost.Add(lost, exp2(t.amp-prec))
 	}
 	t.gain = -lost.Add(lost, exp2(t.amp+3-prec)).MantExp(nil)
@@ -524,7 +524,7 @@ func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Fl
 	for j := range n {
 		small[j] = int64(1 - g)
 	}
-	bound := func(first, end int) *exact.Bound {
+	limit := func(first, end int) *exact.Bound {
 		return &exact.Bound{Rows: tops[first:end], Cols: small, Within: int64(places + 2)}
 	}
 	lost.Add(lost, exp2(-g-places))
@@ -537,11 +537,11 @@ func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Fl
 		}
 		lost.Add(lost, exp2(size-t.rounded+2)) // of what is unknown of F, times S^T
 	}
-	if err := t.s.gemmOfTriangles('L', -1, leading, z.T(), 0, nil, d.Slice(0, n, 0, n), [2]byte{0, 'U'}, t.s.known(bound(0, n), t.vRows, uniformVectors(n, n, int64(1-g), int64(1-g)))); err != nil {
+	if err := t.s.gemmOfTriangles('L', -1, leading, z.T(), 0, nil, d.Slice(0, n, 0, n), [2]byte{0, 'U'}, t.s.known(limit(0, n), t.vRows, uniformVectors(n, n, int64(1-g), int64(1-g)))); err != nil {
 		return nil, err
 	}
 	if m > n {
-		if err := t.s.gemmOfTriangles(0, -1, v.Slice(n, m, 0, n), z.T(), 0, nil, d.Slice(n, m, 0, n), [2]byte{0, 'U'}, bound(n, m)); err != nil {
+		if err := t.s.gemmOfTriangles(0, -1, v.Slice(n, m, 0, n), z.T(), 0, nil, d.Slice(n, m, 0, n), [2]byte{0, 'U'}, limit(n, m)); err != nil {
 			return nil, err
 		}
 	}
@@ -570,14 +570,14 @@ func taller(first *halfulp.Matrix, m int) *halfulp.Matrix {
 
 // gemmTriangle is gemm for a triangle of d, of a square matrix, or all of d, 0, with a bound that
 // is proved or nil.
-func (s *solver) gemmTriangle(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, bound *exact.Bound) error {
-	return s.gemmOfTriangles(triangle, alpha, a, b, beta, c, d, [2]byte{}, bound)
+func (s *solver) gemmTriangle(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, limit *exact.Bound) error {
+	return s.gemmOfTriangles(triangle, alpha, a, b, beta, c, d, [2]byte{}, limit)
 }
 
 // gemmOfTriangles is gemmTriangle for an a and a b with zeros beyond triangles, factors, or 0.
-func (s *solver) gemmOfTriangles(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, factors [2]byte, bound *exact.Bound) error {
+func (s *solver) gemmOfTriangles(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, factors [2]byte, limit *exact.Bound) error {
 	defer s.multiplying(a, b, d, triangle)()
-	st, err := raw.GemmTriangle(alpha, a, b, beta, c, d, triangle, factors, bound, &s.opt)
+	st, err := raw.GemmTriangle(alpha, a, b, beta, c, d, triangle, factors, limit, &s.opt)
 	return s.within(st.(halfulp.Stats), d, err)
 }
 

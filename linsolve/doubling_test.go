@@ -19,9 +19,9 @@ import (
 // byProducts are orders of matrices whose factors are refined by products.
 func byProducts(r *rand.Rand) int { return fewest + r.IntN(8) }
 
-// outside returns how far a number lies outside of an enclosure of so many bits, as a multiple of
+// isOutside returns how far a number lies outside of an enclosure of so many bits, as a multiple of
 // the width of that; 0 within.
-func (y *nearly) outside(i, j int, x *big.Float) float64 {
+func isOutside(y *nearly, i, j int, x *big.Float) float64 {
 	mid := interval.ExactAdd(y.x.Big(i, j), y.d.Big(i, j))
 	mid.SetMantExp(mid, int(y.left[i]+y.right[j]))
 	d, _ := interval.ExactSub(mid, x).Float64()
@@ -73,7 +73,7 @@ func TestDoubling(t *testing.T) {
 						x = wide(root[i][j])
 						x.Mul(x, diagonal)
 					}
-					if by := e.root.outside(j, i, x); by > 0 {
+					if by := isOutside(e.root, j, i, x); by > 0 {
 						t.Fatalf("%s: L[%d,%d] lies outside by %g", name, i, j, by)
 					}
 				}
@@ -88,7 +88,7 @@ func TestDoubling(t *testing.T) {
 					if i > j {
 						y, k, l = e.l, j, i
 					}
-					if by := y.outside(k, l, wide(lu[i][j])); by > 0 {
+					if by := isOutside(y, k, l, wide(lu[i][j])); by > 0 {
 						t.Fatalf("%s: entry (%d, %d) of L and U lies outside by %g", name, i, j, by)
 					}
 				}

@@ -408,20 +408,20 @@ func (d denominators) bits(w *wanted, shift, low int64) int64 {
 	if w.tie.Sign() != 0 {
 		shift = min(shift, low)
 	}
-	var bound wideBound
+	var limit wideBound
 	switch w.part {
 	case ofL:
-		bound = d.minors[d.end[w.j]].times(w.off, -shift)
+		limit = d.minors[d.end[w.j]].times(w.off, -shift)
 	case ofU:
-		bound = d.minors[d.start[w.i]].times(w.off, -shift)
+		limit = d.minors[d.start[w.i]].times(w.off, -shift)
 	case ofRoot: // |x² - t²| ≤ |x - t| (2 |t| + |x - t|)
 		sum := upperOf(w.tie)
 		sum.Add(sum.Add(sum, sum), w.off)
-		bound = d.minors[d.end[w.j]].times(w.off, -shift).times(sum, 0)
+		limit = d.minors[d.end[w.j]].times(w.off, -shift).times(sum, 0)
 		one := d.minors[d.start[w.j]]
-		bound = bound.times(one.x, one.exp)
+		limit = limit.times(one.x, one.exp)
 	}
-	return bound.exp
+	return limit.exp
 }
 
 // suspect is an entry that may be its tie.

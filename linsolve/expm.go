@@ -384,16 +384,16 @@ func (s *solver) exponential(a *halfulp.Matrix, bits int) (*exponential, error) 
 		return nil, err
 	}
 	p := square(sums, n, blocks-1)
-	bound := add(lost[blocks-1], rounding(norm(p)))
+	limit := add(lost[blocks-1], rounding(norm(p)))
 	for j := blocks - 2; j >= 0; j-- {
 		block, next := square(sums, n, j), halfulp.NewMatrix(x.Format(), n, n)
 		if err := s.gemm(1, p, power, 1, block, next); err != nil {
 			return nil, err
 		}
 		// (P + dP)(X^k + dX) + B + dB
-		bound = add(mul(bound, add(sizes[k], losts[k])), mul(norm(p), losts[k]))
-		bound = add(bound, add(lost[j], rounding(norm(block))))
-		bound = add(bound, rounding(norm(next)))
+		limit = add(mul(limit, add(sizes[k], losts[k])), mul(norm(p), losts[k]))
+		limit = add(limit, add(lost[j], rounding(norm(block))))
+		limit = add(limit, rounding(norm(next)))
 		p = next
 	}
 	// The terms left out are at most twice the first one, as ‖X‖ ≤ 1.
@@ -401,19 +401,19 @@ func (s *solver) exponential(a *halfulp.Matrix, bits int) (*exponential, error) 
 	for d := range degree + 1 {
 		tail = mul(tail, upper().Quo(normX, upper().SetInt64(int64(d+1))))
 	}
-	bound = add(bound, tail)
+	limit = add(limit, tail)
 	// ‖exp(X + E) - exp(X)‖ ≤ ‖E‖ e^(‖X‖ + ‖E‖), E the rounding of X
-	bound = add(bound, mul(upper().SetInt64(4), rounding(normX)))
+	limit = add(limit, mul(upper().SetInt64(4), rounding(normX)))
 	for range squarings {
 		next := halfulp.NewMatrix(x.Format(), n, n)
 		if err := s.gemm(1, p, p, 0, nil, next); err != nil {
 			return nil, err
 		}
 		old := norm(p)
-		bound = add(mul(bound, add(add(old, old), bound)), rounding(norm(next)))
+		limit = add(mul(limit, add(add(old, old), limit)), rounding(norm(next)))
 		p = next
 	}
-	return &exponential{p: p, lost: bound, factor: bigfun.Exp(shift, uint(width)), bits: width}, nil
+	return &exponential{p: p, lost: limit, factor: bigfun.Exp(shift, uint(width)), bits: width}, nil
 }
 
 // square returns column j of m, n^2 numbers, as an n x n matrix column by column.

@@ -82,13 +82,14 @@ func (s *solver) solveManyBy(t *newton, rounds int, a, b, z *halfulp.Matrix, tod
 		if err != nil || open(todo) == 0 || rounds == 1 && few(openColumns(todo), a.Rows()) || open(todo) > before*3/4 {
 			return err
 		}
-		bits += max(more, y.missing(todo, z.Format().Bits()))
+		bits += max(more, columnsMissing(y, todo, z.Format().Bits()))
 	}
 	return nil
 }
 
-// missing returns how many bits closer enclosures have to be for most open entries to be decided.
-func (y *nearly) missing(todo []*entries, bits int) (most int) {
+// columnsMissing returns how many bits closer enclosures have to be for most open entries to be
+// decided.
+func columnsMissing(y *nearly, todo []*entries, bits int) (most int) {
 	m := raw.Matrix(y.x)
 	for j, e := range todo {
 		if e == nil {

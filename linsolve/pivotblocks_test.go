@@ -85,7 +85,7 @@ func TestByElimination(t *testing.T) {
 					if i > j {
 						y, k, l = e.l, j, i
 					}
-					if by := y.outside(k, l, lu[i][j]); by > 0 {
+					if by := isOutside(y, k, l, lu[i][j]); by > 0 {
 						t.Fatalf("%s: entry (%d, %d) of L and U lies outside by %g", name, i, j, by)
 					}
 				}

@@ -37,7 +37,7 @@ func TestRootByBlocks(t *testing.T) {
 			}
 			for j := range n {
 				for i := j; i < n; i++ {
-					if by := e.root.outside(j, i, root[i][j]); by > 0 {
+					if by := isOutside(e.root, j, i, root[i][j]); by > 0 {
 						t.Fatalf("%s: L[%d,%d] lies outside by %g", name, i, j, by)
 					}
 				}
@@ -85,7 +85,7 @@ func TestSmallPivot(t *testing.T) {
 			enclosures++
 			for j := range n {
 				for i := j; i < n; i++ {
-					if by := e.root.outside(j, i, root[i][j]); by > 0 {
+					if by := isOutside(e.root, j, i, root[i][j]); by > 0 {
 						t.Fatalf("2^-%d, %d bits: L[%d,%d] lies outside by %g", drop, bits, i, j, by)
 					}
 				}

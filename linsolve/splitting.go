@@ -227,11 +227,11 @@ func (t *splitting) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big
 			return nil, nil, nil, err
 		}
 	}
-	bound := t.s.known(t.bound(t.s, n, places, width, lost), t.sRows, t.vCols)
-	if err := t.s.gemmOfTriangles(0, 1, t.x, v, -1, t.one, e, [2]byte{'L', 0}, bound); err != nil {
+	limit := t.s.known(t.bound(t.s, n, places, width, lost), t.sRows, t.vCols)
+	if err := t.s.gemmOfTriangles(0, 1, t.x, v, -1, t.one, e, [2]byte{'L', 0}, limit); err != nil {
 		return nil, nil, nil, err
 	}
-	lost.Add(lost, lostBy(bound))
+	lost.Add(lost, lostBy(limit))
 	norm, err := t.s.rowNorm(e)
 	if err != nil {
 		return nil, nil, nil, err
@@ -296,8 +296,8 @@ func (t *splitting) copyParts(toLower, toUpper, fromLower, fromUpper *halfulp.Ma
 // upperProduct stores alpha A B + beta C in D for block upper triangular A and B and an upper
 // triangular C, with a bound that is proved or nil. An entry of D below the diagonal is the sum of
 // two products.
-func (t *splitting) upperProduct(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, bound *exact.Bound) error {
-	if err := t.s.gemmOfTriangles('U', alpha, a, b, beta, c, d, t.upperFactors(), bound); err != nil {
+func (t *splitting) upperProduct(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, limit *exact.Bound) error {
+	if err := t.s.gemmOfTriangles('U', alpha, a, b, beta, c, d, t.upperFactors(), limit); err != nil {
 		return err
 	}
 	if t.s.at != nil {
@@ -343,16 +343,16 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 		return x, y, lost.Add(lost, exp2(2-2*g)), nil // without E'
 	}
 	format := func(power int) halfulp.Format { return halfulp.MP(uint(max(bits-power*g+4, 24))) }
-	// bound is that of a product of so many powers of 2^-g. It adds the error that it allows: twice
+	// limit is that of a product of so many powers of 2^-g. It adds the error that it allows: twice
 	// that of E', and what becomes of it in further products, are less.
-	bound := func(top int, format halfulp.Format) *exact.Bound {
+	limit := func(top int, format halfulp.Format) *exact.Bound {
 		b := t.s.uniform(n, top, format.Bits()+mathbits.Len(uint(n)))
 		lost.Add(lost, upper().SetMantExp(lostBy(b), 2))
 		return b
 	}
 	// The first error ends it.
 	product := func(a, b *halfulp.Matrix, format halfulp.Format, factors [2]byte, ofA, ofB, top int) *halfulp.Matrix {
-		within := t.s.known(bound(top, format), t.small(false, ofA), t.small(true, ofB))
+		within := t.s.known(limit(top, format), t.small(false, ofA), t.small(true, ofB))
 		var d *halfulp.Matrix
 		if err == nil {
 			d, err = t.s.matrix(format, n, n)
@@ -374,7 +374,7 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 		return d
 	}
 	first := product(x, e, format(2), [2]byte{'L', 0}, -g, -g, -2*g) // -(X1² + X1 Y1)
-	within := t.s.known(bound(-2*g, format(2)), t.small(false, -g), t.small(true, -g))
+	within := t.s.known(limit(-2*g, format(2)), t.small(false, -g), t.small(true, -g))
 	var right *halfulp.Matrix
 	if err == nil {
 		right, err = t.s.matrix(format(2), n, n)
@@ -396,8 +396,8 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 		if err == nil {
 			x2, y2, err = t.split(second)
 		}
-		left := t.s.known(bound(2-3*g, format(3)), t.small(false, 2-2*g), t.small(true, -g))
-		right := t.s.known(bound(2-3*g, format(3)), t.small(false, -g), t.small(true, 2-2*g))
+		left := t.s.known(limit(2-3*g, format(3)), t.small(false, 2-2*g), t.small(true, -g))
+		right := t.s.known(limit(2-3*g, format(3)), t.small(false, -g), t.small(true, 2-2*g))
 		if err == nil {
 			last, err = t.products(x2, x, y, y2, format(3), left, right)
 		}
@@ -575,14 +575,14 @@ var distinct = new(big.Float).SetPrec(64).Sub(big.NewFloat(1), new(big.Float).Se
 
 // below reports whether it is proved that no entry of L, below its diagonal blocks, exceeds a bound
 // of about 1 or more in magnitude.
-func (s *solver) below(u *unknown, e *enclosure, bound *big.Float) (bool, error) {
-	return s.belowEach(u, e, func(i, j int) *big.Float { return bound })
+func (s *solver) below(u *unknown, e *enclosure, limit *big.Float) (bool, error) {
+	return s.belowEach(u, e, func(i, j int) *big.Float { return limit })
 }
 
 // belowEach is below with a bound for each entry, not below 1 - 2^-40.
-func (s *solver) belowEach(u *unknown, e *enclosure, bound func(i, j int) *big.Float) (bool, error) {
+func (s *solver) belowEach(u *unknown, e *enclosure, limit func(i, j int) *big.Float) (bool, error) {
 	if e.each != nil {
-		return s.belowBy(u, e, bound)
+		return s.belowBy(u, e, limit)
 	}
 	settlers, fails := make([]*settler, s.threads), make([]bool, s.threads)
 	x, d := raw.Matrix(e.l.x), raw.Matrix(e.l.d)
@@ -603,7 +603,7 @@ func (s *solver) belowEach(u *unknown, e *enclosure, bound func(i, j int) *big.F
 				continue
 			}
 			v := settlers[worker].enclose(e.l, &x, &d, j, i)
-			fails[worker] = !v.small() && !e.lower(i, j).Below(bound(i, j))
+			fails[worker] = !v.small() && !e.lower(i, j).Below(limit(i, j))
 		}
 	})
 	return !slices.Contains(fails, true), err
