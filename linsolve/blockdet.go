@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -67,7 +68,7 @@ func (s *solver) blockDeterminant(a *halfulp.Matrix, f *factors, bits, places in
 	if err != nil {
 		return nil, more, err
 	}
-	log := upper().Mul(z.defect, upper().SetInt64(int64(2*f.n))) // 1/(1 - rho) ≤ 2
+	log := bound.Upper().Mul(z.defect, bound.Upper().SetInt64(int64(2*f.n))) // 1/(1 - rho) ≤ 2
 	if more = missing(log, places); more > 0 {
 		return nil, more, nil
 	}
@@ -96,7 +97,7 @@ func (s *solver) productOf(z *blocks, log *big.Float, places int) (*determinant,
 			return nil, err
 		}
 		d.log.Add(d.log, v.log)
-		d.log.Add(d.log, exp2(1-int(d.mid.Prec()))) // the product is rounded
+		d.log.Add(d.log, bound.Exp2(1-int(d.mid.Prec()))) // the product is rounded
 		d.mid.Mul(d.mid, v.mid)
 		d.shift += v.shift
 	}
@@ -127,7 +128,7 @@ func (t *block) determinant(places int) (*determinant, error) {
 	}
 	// V and B are not scaled.
 	order, odd := f.order()
-	p := &approximate{abs: rawBounds(v.x), rho: v.rho}
+	p := &approximate{abs: bound.RawBounds(v.x), rho: v.rho}
 	d, err = s.eliminated(leafBlock{permuted(b, order), p, places + loss + 2*bits.Len(uint(f.n)) + 8})
 	if d != nil && odd {
 		d.mid.Neg(d.mid)

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -193,12 +194,12 @@ func (s *solver) blocksOf(a *halfulp.Matrix, f *factors, bits, most int) (z *blo
 	}
 	defect := z.first.defect(h)
 	if !exact { // |f| ≤ 2^top, and 2^-bits of that is rounded off
-		lost := upper().Mul(sumOf(h), exp2(int(z.first.top)-bits+1))
+		lost := bound.Upper().Mul(sumOf(h), bound.Exp2(int(z.first.top)-bits+1))
 		for i, d := range defect {
-			defect[i] = upper().Add(d, lost)
+			defect[i] = bound.Upper().Add(d, lost)
 		}
 	}
-	z.defect = largest(defect)
+	z.defect = bound.Largest(defect)
 	if z.rho, _ = z.defect.Float64(); !(z.rho <= mostRho) {
 		return nil, z.defect.MantExp(nil) + 16, errProof
 	}
@@ -291,7 +292,7 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 	t.pivots = m.Slice(0, r, 0, r)
 	t.inverse, t.newton, t.rho, t.left = v.x, v, v.rho, m.Slice(r, n, 0, r)
 	t.right = halfulp.NewMatrix(halfulp.MP(uint(good+8)), r, n-r)
-	t.unit = exp2(-good - 8)
+	t.unit = bound.Exp2(-good - 8)
 	if err := s.gemm(1, t.inverse, m.Slice(0, r, r, n), 0, nil, t.right); err != nil {
 		return nil, 0, err
 	}
@@ -322,8 +323,8 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 	}
 	// What is rounded off the product, cut off the sum, and rounded off that.
 	both := max(t.top, largestTop(raw.Matrix(minus)))
-	t.lost = upper().Add(exp2(int(both)-good-3), exp2(int(both)-places-28))
-	t.lost.Add(t.lost, exp2(int(top)-places+1))
+	t.lost = bound.Upper().Add(bound.Exp2(int(both)-good-3), bound.Exp2(int(both)-places-28))
+	t.lost.Add(t.lost, bound.Exp2(int(top)-places+1))
 	t.rest, done, err = s.newBlock(next, min(left, places), nil, most)
 	return t, r + done, err
 }
@@ -387,16 +388,11 @@ func largestTop(m num.Mat) int64 {
 
 // sumOf returns a bound of the sum of numbers that are not negative.
 func sumOf(x []*big.Float) *big.Float {
-	z := upper()
+	z := bound.Upper()
 	for _, v := range x {
 		z.Add(z, v)
 	}
 	return z
-}
-
-// rawBounds returns bounds of a matrix in MP.
-func rawBounds(m *halfulp.Matrix) bounds {
-	return boundsOf(raw.Matrix(m), make([]int64, m.Rows()), make([]int64, m.Cols()))
 }
 
 // bound returns bounds h of |G^-1| e.
@@ -487,15 +483,15 @@ func (z *blocks) bound() ([]*big.Float, error) {
 	// largest one of V, and no sum of a row of S21 r 2^top.
 	for _, p := range parts[:len(parts)-1] {
 		r := p.inverse.Rows()
-		size := upper().Mul(exp2(int(p.top+largestTop(raw.Matrix(p.inverse)))), upper().SetInt64(int64(2*r)))
+		size := bound.Upper().Mul(bound.Exp2(int(p.top+largestTop(raw.Matrix(p.inverse)))), bound.Upper().SetInt64(int64(2*r)))
 		size.Mul(size, p.rho)
-		sum := upper()
+		sum := bound.Upper()
 		for j := range r {
-			sum.Add(sum, scaledUp(upper().SetFloat64(v[p.at+j]), p.rows[j]))
+			sum.Add(sum, bound.ScaledUp(bound.Upper().SetFloat64(v[p.at+j]), p.rows[j]))
 		}
 		size.Mul(size, sum)
 		for i, label := range p.labels[r:] {
-			f, _ := scaledUp(size, -p.rows[r+i]).Float64()
+			f, _ := bound.ScaledUp(size, -p.rows[r+i]).Float64()
 			lost[position[label]] += float64(f*(1+0x1p-50)) + 0x1p-1000
 		}
 	}
@@ -515,36 +511,36 @@ func (z *blocks) bound() ([]*big.Float, error) {
 		}
 		part := make([]*big.Float, r)
 		for i := range part {
-			part[i] = scaledUp(upper().SetFloat64(float64(v[p.at+i]/(1-e)*(1+0x1p-50))), p.rows[i])
+			part[i] = bound.ScaledUp(bound.Upper().SetFloat64(float64(v[p.at+i]/(1-e)*(1+0x1p-50))), p.rows[i])
 		}
 		var error *big.Float
 		if p.last != nil {
 			// S^-1 = (I - E)^-1 R with ‖E‖∞ ≤ rho ≤ 1/2
-			part = p.last.abs.apply(part)
-			error = upper().Mul(p.last.rho, upper().SetInt64(2))
+			part = p.last.abs.Apply(part)
+			error = bound.Upper().Mul(p.last.rho, bound.Upper().SetInt64(2))
 		} else {
 			// No entry of a column of B^-1 exceeds 1/(1 - ε) ≤ 2 times the largest one of V.
-			part = rawBounds(p.inverse).apply(part)
-			error = upper().Mul(p.rho, upper().SetInt64(int64(2*r)))
+			part = bound.RawBounds(p.inverse).Apply(part)
+			error = bound.Upper().Mul(p.rho, bound.Upper().SetInt64(int64(2*r)))
 		}
-		error.Mul(error, largest(part))
+		error.Mul(error, bound.Largest(part))
 		for i, x := range part {
-			middle[p.at+i] = scaledUp(upper().Add(x, error), p.cols[i])
+			middle[p.at+i] = bound.ScaledUp(bound.Upper().Add(x, error), p.cols[i])
 		}
 	}
-	top := largest(middle).MantExp(nil)
+	top := bound.Largest(middle).MantExp(nil)
 	lost = absUpper(n, u, absUpper(n, ui, ones))
 	e = float64(gamma*largestOf(lost)*1.001) + float64(float64(n)*0x1p-700)
 	if !(e < mostRho) {
 		return nil, ErrRange
 	}
 	for i, x := range middle {
-		f, _ := scaledUp(x, int64(-top)).Float64()
+		f, _ := bound.ScaledUp(x, int64(-top)).Float64()
 		v[i] = float64(f*(1+0x1p-50)) + float64(e/(1-e)*(1+0x1p-50)) + 0x1p-1000
 	}
 	h := make([]*big.Float, n)
 	for i, f := range absUpper(n, ui, v) {
-		h[i] = scaledUp(upper().SetFloat64(f), int64(top))
+		h[i] = bound.ScaledUp(bound.Upper().SetFloat64(f), int64(top))
 	}
 	return h, nil
 }
@@ -560,26 +556,26 @@ func (t *block) defect(h []*big.Float) []*big.Float {
 	d := make([]*big.Float, len(h))
 	if t.last != nil {
 		for i := range d {
-			d[i] = upper()
+			d[i] = bound.Upper()
 		}
 		return d
 	}
 	r := t.inverse.Rows()
 	below := make([]*big.Float, len(h)-r)
 	for i := range below {
-		below[i] = scaledUp(h[r+i], -t.by.Cols[r+i])
+		below[i] = bound.ScaledUp(h[r+i], -t.by.Cols[r+i])
 	}
-	most := largest(rawBounds(t.right).apply(below))
-	most.Mul(most, upper().Add(upper().Mul(t.rho, big.NewFloat(3)), t.unit))
-	most.Mul(most, upper().Mul(exp2(int(t.top)), upper().SetInt64(int64(r))))
-	lost := upper().Mul(sumOf(below), t.lost)
+	most := bound.Largest(bound.RawBounds(t.right).Apply(below))
+	most.Mul(most, bound.Upper().Add(bound.Upper().Mul(t.rho, big.NewFloat(3)), t.unit))
+	most.Mul(most, bound.Upper().Mul(bound.Exp2(int(t.top)), bound.Upper().SetInt64(int64(r))))
+	lost := bound.Upper().Mul(sumOf(below), t.lost)
 	rest := t.rest.defect(below)
 	for i, k := range t.order {
 		v := most
 		if i >= r {
-			v = upper().Add(rest[i-r], lost)
+			v = bound.Upper().Add(rest[i-r], lost)
 		}
-		d[k] = scaledUp(v, -t.by.Rows[k])
+		d[k] = bound.ScaledUp(v, -t.by.Rows[k])
 	}
 	return d
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -82,7 +83,7 @@ func TestBlocks(t *testing.T) {
 	for trial := range testlength.Until(testlength.Of(25, 300, 10000), enough) {
 		n := 2 + r.IntN(10)
 		a := blockMatrix(r, n)
-		if far(a, 1<<20) {
+		if bound.Far(a, 1<<20) {
 			continue
 		}
 		name := fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n)
@@ -138,7 +139,7 @@ func TestSolveBlocks(t *testing.T) {
 		n, k := 2+r.IntN(12), 1+r.IntN(2)
 		f := formats[r.IntN(len(formats))]
 		a := blockMatrix(r, n)
-		if far(a, 1<<20) || lintest.Of(a).Rank(n) < n {
+		if bound.Far(a, 1<<20) || lintest.Of(a).Rank(n) < n {
 			continue
 		}
 		b := halfulp.Random(formats[r.IntN(len(formats))], n, k, r.IntN(100), r.Uint64())

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -47,7 +48,7 @@ func leaf(bits int) int {
 // of K. The one here is that of D2^-1 K D2, with the scaling D1 S' D2 of S' by its own factors,
 // which has an inverse of norm ‖X‖ / (1 - rho) at most.
 func (s *solver) determinant(a *halfulp.Matrix, f *factors, places, leaf int) (*determinant, error) {
-	d := &determinant{log: upper()}
+	d := &determinant{log: bound.Upper()}
 	later := s.work.later
 	leaves, err := s.leaves(a, f, places, leaf, d, nil)
 	s.work.later = later
@@ -79,7 +80,7 @@ func (s *solver) determinant(a *halfulp.Matrix, f *factors, places, leaf int) (*
 		if i == 0 {
 			d.mid = v.mid
 		} else { // the product is rounded
-			d.log.Add(d.log, exp2(1-int(d.mid.Prec())))
+			d.log.Add(d.log, bound.Exp2(1-int(d.mid.Prec())))
 			d.mid.Mul(d.mid, v.mid)
 		}
 	}
@@ -189,7 +190,7 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 		return nil, err
 	}
 	y, schur := halfulp.NewMatrix(halfulp.MP(uint(wider)), h, m), halfulp.NewMatrix(halfulp.MP(uint(wide)), m, m)
-	if err := s.sum(x.x, x.d, y); err != nil {
+	if err := s.sum(x.X, x.D, y); err != nil {
 		return nil, err
 	}
 	// S' by a product alone and a sum, which take less time than a product with an old matrix.
@@ -212,22 +213,22 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 	}
 	// Column j of Y errs by 2^(err[j]+1); its entries are sums of two below 2^top, from whose
 	// rounding it has less than 2^(top+2-wider).
-	lost := upper()
+	lost := bound.Upper()
 	const low = -1 << 29 // far below everything, of columns of zeros
-	large, small := columnTops(raw.Matrix(x.x), low), columnTops(raw.Matrix(x.d), low)
-	for j, e := range x.err {
+	large, small := columnTops(raw.Matrix(x.X), low), columnTops(raw.Matrix(x.D), low)
+	for j, e := range x.Err {
 		top := max(large[j], small[j])
-		v := upper().Add(exp2(int(max(e+1, low))), exp2(int(top)+2-wider))
-		lost = upper().Add(lost, scaledUp(v, q.weights[j]))
+		v := bound.Upper().Add(bound.Exp2(int(max(e+1, low))), bound.Exp2(int(top)+2-wider))
+		lost = bound.Upper().Add(lost, bound.ScaledUp(v, q.weights[j]))
 	}
 	// Rows of F21 D2, scaled, have sums of norm at most. The product is rounded by 2^-(wide+2) of
 	// itself, hence of |F22| + |S'| and a little more, and the sum by 2^-wide |S'| and what is cut
 	// off: that is less than 2^-wide (|F22| + 2 |S'|).
-	norm := boundsOf(raw.Matrix(left), negated(q.scale), make([]int64, h)).norm()
-	lost = upper().Mul(lost, norm)
-	size := boundsOf(raw.Matrix(schur), negated(q.scale), negated(q.weights)).norm()
-	size = upper().Add(upper().Add(size, size), boundsOf(raw.Matrix(old), negated(q.scale), negated(q.weights)).norm())
-	lost = upper().Add(lost, size.SetMantExp(size, -wide))
+	norm := bound.BoundsOf(raw.Matrix(left), bound.Negated(q.scale), make([]int64, h)).Norm()
+	lost = bound.Upper().Mul(lost, norm)
+	size := bound.BoundsOf(raw.Matrix(schur), bound.Negated(q.scale), bound.Negated(q.weights)).Norm()
+	size = bound.Upper().Add(bound.Upper().Add(size, size), bound.BoundsOf(raw.Matrix(old), bound.Negated(q.scale), bound.Negated(q.weights)).Norm())
+	lost = bound.Upper().Add(lost, size.SetMantExp(size, -wide))
 	log := regular(q, lost, m)
 	if log == nil {
 		return nil, nil
@@ -249,8 +250,8 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 // approximate inverse of, scaled by powers of two, and ‖Δ‖ ≤ delta; nil if that is not small.
 func regular(p *approximate, delta *big.Float, m int) *big.Float {
 	// 1/(1 - rho) ≤ 1 + 2^-7, and 1/(1 - k) likewise.
-	k := upper().Mul(upper().Mul(p.abs.norm(), delta), big.NewFloat(1+0x1p-7))
-	if k.Cmp(exp2(-8)) > 0 {
+	k := bound.Upper().Mul(bound.Upper().Mul(p.abs.Norm(), delta), big.NewFloat(1+0x1p-7))
+	if k.Cmp(bound.Exp2(-8)) > 0 {
 		return nil
 	}
 	k.Mul(k, big.NewFloat(1+0x1p-7))
@@ -277,7 +278,7 @@ func (s *solver) eliminated(b leafBlock) (*determinant, error) {
 func (s *solver) eliminatedIn(e *fixedLU, p *approximate, places int) (d *determinant, far bool, err error) {
 	n := e.n
 	mid := new(big.Float).SetPrec(uint(places)).SetInt64(1)
-	most := upper()
+	most := bound.Upper()
 	for k := range n {
 		if e.far {
 			return nil, true, nil
@@ -287,7 +288,7 @@ func (s *solver) eliminatedIn(e *fixedLU, p *approximate, places int) (d *determ
 			return nil, false, nil
 		}
 		mid.Mul(mid, pivot)
-		if v := upperOf(pivot); v.Cmp(most) > 0 {
+		if v := bound.UpperOf(pivot); v.Cmp(most) > 0 {
 			most = v
 		}
 		e.step(k)
@@ -295,14 +296,14 @@ func (s *solver) eliminatedIn(e *fixedLU, p *approximate, places int) (d *determ
 			return nil, false, err
 		}
 	}
-	delta := most.Add(most, upper().SetInt64(int64(e.lost()*n+1)))
-	delta.Mul(delta, upper().SetInt64(int64(n)))
+	delta := most.Add(most, bound.Upper().SetInt64(int64(e.lost()*n+1)))
+	delta.Mul(delta, bound.Upper().SetInt64(int64(n)))
 	log := regular(p, delta.SetMantExp(delta, -e.fraction), n)
 	if log == nil {
 		return nil, false, nil
 	}
 	// The product of the pivots is rounded n times.
-	return &determinant{mid: mid, log: log.Add(log, exp2(1+bits.Len(uint(n))-places))}, false, nil
+	return &determinant{mid: mid, log: log.Add(log, bound.Exp2(1+bits.Len(uint(n))-places))}, false, nil
 }
 
 // fixedLU is an elimination without exchanges. Entries are integers of words words, by rows, in

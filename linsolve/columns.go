@@ -112,7 +112,7 @@ func (s *solver) longestBy(factor *big.Float, e *enclosure, n int) (bool, error)
 func (e *enclosure) square(k, j int) interval.Interval {
 	p := e.arithmetic()
 	if e.root != nil {
-		x := e.root.interval(k, j, e.bits)
+		x := e.root.Interval(k, j, e.bits)
 		return p.Mul(x, x)
 	}
 	d := e.upper(k, k)

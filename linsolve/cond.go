@@ -8,6 +8,7 @@ import (
 	mathbits "math/bits"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -55,7 +56,7 @@ func (s *solver) cond(norm Norm, a *halfulp.Matrix, f halfulp.Format) (halfulp.S
 	// 2^min(v, 0) / K. As K ≤ n n! 2^(n b) for integers of b bits, powerBits bounds its bits.
 	most := int64(powerBits(raw.Matrix(a), n))
 	for bits := f.Bits() + 32 + mathbits.Len(uint(n)); ; bits *= 2 {
-		if bits > maxBits {
+		if bits > bound.MaxBits {
 			return halfulp.Scalar{}, fmt.Errorf("%d bits: %w", bits, halfulp.ErrMemory)
 		}
 		x, err := s.solve(a, halfulp.Identity(halfulp.Float64, n), halfulp.MP(uint(bits)))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
@@ -178,7 +179,7 @@ func (l *lostEntries) note(e entry) {
 // float64 factors do not suffice, or formats. At the solver's place traces tell it, on the host
 // blocks. The error wraps ErrSingular if a is proved to be singular.
 func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shift int64, err error) {
-	if bits+256 > maxBits || s.at == nil && far(a, mostExponent) {
+	if bits+256 > bound.MaxBits || s.at == nil && bound.Far(a, mostExponent) {
 		return nil, nil, 0, nil
 	}
 	var d *determinant
@@ -202,7 +203,7 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 		return nil, nil, 0, err
 	}
 	// exp(±log) lies within 1 ± 2 log.
-	radius := upper().Mul(upperOf(d.mid), upper().Add(d.log, d.log))
+	radius := bound.Upper().Mul(bound.UpperOf(d.mid), bound.Upper().Add(d.log, d.log))
 	wide := uint(bits + 256)
 	lo = new(big.Float).SetPrec(wide).SetMode(big.ToNegativeInf).Sub(d.mid, radius)
 	hi = new(big.Float).SetPrec(wide).SetMode(big.ToPositiveInf).Add(d.mid, radius)
@@ -229,7 +230,7 @@ func (s *solver) shortDeterminant(a *halfulp.Matrix, f *factors, places int) (*d
 // there are none.
 func (s *solver) factoredDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shift int64, err error) {
 	want := bits + 2*mathbits.Len(uint(a.Rows())) + 8
-	p, e, err := s.luByElimination(a, maxBits, want, func() error { return s.regular(a) })
+	p, e, err := s.luByElimination(a, bound.MaxBits, want, func() error { return s.regular(a) })
 	for ; e != nil && err == nil; e, err = p.enclosure(want) {
 		want = e.bits
 		x, shift := e.pivots(a.Rows())

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -100,7 +101,7 @@ func (t *digits) luBits() int {
 
 // splitError returns the bound e of luBits.
 func (t *digits) splitError() *big.Float {
-	return upper().Mul(t.defect, upper().SetFloat64(t.lowerNorm))
+	return bound.Upper().Mul(t.defect, bound.Upper().SetFloat64(t.lowerNorm))
 }
 
 // factors returns the factors, with what they are off by.
@@ -130,10 +131,10 @@ func (t *digitLU) off(j int) float64 {
 }
 
 // near returns entry (i, j) of U, without bits that are cut off, in the memory of mag.
-func (t *digitLU) near(mag []uint64, i, j, cut int) near {
+func (t *digitLU) near(mag []uint64, i, j, cut int) bound.Near {
 	if i == j {
 		v := t.nearInteger(mag, t.pivots[j], cut)
-		v.neg = t.neg[j]
+		v.Neg = t.neg[j]
 		return v
 	}
 	count, size := t.Count(), t.Size()
@@ -156,9 +157,9 @@ func (t *digitLU) roundTo(z *LUFactors) (lower, upper [][2]int, ok bool, err err
 		cut := t.cutOf(r, t.l.unit)
 		for i := range j + 1 {
 			v := t.near(mags[worker], i, j, cut)
-			v.within(r, t.l.unit)
-			v.exp += growth - t.Cols[j]
-			if !v.roundTo(settlers[worker], u.Arr, u.At(i, j)) {
+			v.Within(r, t.l.unit)
+			v.Exp += growth - t.Cols[j]
+			if !v.RoundTo(settlers[worker], u.Arr, u.At(i, j)) {
 				left[j] = append(left[j], [2]int{i, j})
 			}
 		}
@@ -174,16 +175,16 @@ func (t *digitLU) enclosure(u *unknown) *enclosure {
 	}
 	n := t.n
 	e.l, e.u = t.l.enclosure(u), t.openEntries(n, n)
-	e.u.right = negated(t.Cols)
+	e.u.Right = bound.Negated(t.Cols)
 	mag := t.room()
 	for j := range n {
-		e.u.left[j] = growth
-		e.u.err[j] = exponentOf(float64(t.off(j)*(1+0x1p-40)), t.l.unit)
-		e.u.set(j, j, t.near(mag, j, j, 0))
+		e.u.Left[j] = growth
+		e.u.Err[j] = exponentOf(float64(t.off(j)*(1+0x1p-40)), t.l.unit)
+		e.u.Set(j, j, t.near(mag, j, j, 0))
 	}
 	for _, w := range u.open {
 		if w.part == ofU {
-			e.u.set(w.i, w.j, t.near(mag, w.i, w.j, 0))
+			e.u.Set(w.i, w.j, t.near(mag, w.i, w.j, 0))
 		}
 	}
 	return e

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -47,7 +48,7 @@ func TestLUByDigits(t *testing.T) {
 				}
 			}
 		}
-		if far(a, 1<<20) {
+		if bound.Far(a, 1<<20) {
 			continue
 		}
 		bits := 40 + r.IntN(300)
@@ -111,8 +112,8 @@ func TestLUByDigits(t *testing.T) {
 		}
 		checkWidth(t, name, e.u, bits, 9)
 		for i := range n {
-			if e.l.err[i] > int64(9-bits) {
-				t.Fatalf("%s: row %d of L has errors of 2^%d", name, i, e.l.err[i])
+			if e.l.Err[i] > int64(9-bits) {
+				t.Fatalf("%s: row %d of L has errors of 2^%d", name, i, e.l.Err[i])
 			}
 		}
 		format := halfulp.MP(uint(max(bits-20-r.IntN(20), halfulp.MinPrec)))

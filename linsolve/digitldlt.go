@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -382,21 +383,21 @@ func (t *digitLDLT) bound() (more int, err error) {
 			return more, err
 		}
 	}
-	sum := upper() // v^T |D^-1| e, in units
+	sum := bound.Upper() // v^T |D^-1| e, in units
 	for k, b := range t.first {
 		x := t.pivots[k]
 		if t.blocks[k] == 1 {
-			sum.Add(sum, upper().Quo(upper().SetFloat64(v[b]), bigUnits(x[0], -1)))
+			sum.Add(sum, bound.Upper().Quo(bound.Upper().SetFloat64(v[b]), bigUnits(x[0], -1)))
 			continue
 		}
 		det := bigUnits(t.determinant(k), -1)
 		o := bigUnits(x[2], 1)
-		first := upper().Mul(upper().SetFloat64(v[b]), upper().Add(bigUnits(x[1], 1), o))
-		second := upper().Mul(upper().SetFloat64(v[b+1]), upper().Add(bigUnits(x[0], 1), o))
-		sum.Add(sum, upper().Quo(first.Add(first, second), det))
+		first := bound.Upper().Mul(bound.Upper().SetFloat64(v[b]), bound.Upper().Add(bigUnits(x[1], 1), o))
+		second := bound.Upper().Mul(bound.Upper().SetFloat64(v[b+1]), bound.Upper().Add(bigUnits(x[0], 1), o))
+		sum.Add(sum, bound.Upper().Quo(first.Add(first, second), det))
 	}
-	t.off = upper().Mul(sum, upper().SetFloat64(largestOf(v)))
-	t.off.Mul(t.off, upper().SetInt64(int64((n+1)*(408*t.d+420))))
+	t.off = bound.Upper().Mul(sum, bound.Upper().SetFloat64(largestOf(v)))
+	t.off.Mul(t.off, bound.Upper().SetInt64(int64((n+1)*(408*t.d+420))))
 	if t.off.Cmp(big.NewFloat(0.125)) > 0 {
 		return t.off.MantExp(nil) + 16, errProof
 	}
@@ -445,9 +446,9 @@ func (t *digitLDLT) roundTo(z *LDLTFactors) (lower, middle [][2]int, ok bool, er
 			cut := t.cutOf(r, t.unit)
 			for i := range j + 1 {
 				v := t.nearInteger(mags[worker], t.at(k, i, j), cut)
-				v.within(r, t.unit)
-				v.exp -= t.shift
-				if !v.roundTo(settlers[worker], d.Arr, d.At(b+i, b+j)) {
+				v.Within(r, t.unit)
+				v.Exp -= t.shift
+				if !v.RoundTo(settlers[worker], d.Arr, d.At(b+i, b+j)) {
 					left[k] = append(left[k], [2]int{b + i, b + j})
 				}
 			}
@@ -466,10 +467,10 @@ func (t *digitLDLT) enclosure(u *unknown) *enclosure {
 	mag := t.room()
 	for k, b := range t.first {
 		for j := range t.blocks[k] {
-			e.u.left[b+j] = -t.shift
-			e.u.err[b+j] = exponentOf(float64(t.column(b+j, k)*t.radius[0])*(1+0x1p-40), t.unit)
+			e.u.Left[b+j] = -t.shift
+			e.u.Err[b+j] = exponentOf(float64(t.column(b+j, k)*t.radius[0])*(1+0x1p-40), t.unit)
 			for i := range j + 1 {
-				e.u.set(b+i, b+j, t.nearInteger(mag, t.at(k, i, j), 0))
+				e.u.Set(b+i, b+j, t.nearInteger(mag, t.at(k, i, j), 0))
 			}
 		}
 	}
@@ -478,7 +479,7 @@ func (t *digitLDLT) enclosure(u *unknown) *enclosure {
 
 // bigUnits returns a bound of |x| from above or below.
 func bigUnits(x *big.Int, side int) *big.Float {
-	z := upper()
+	z := bound.Upper()
 	if side < 0 {
 		z.SetMode(big.ToNegativeInf)
 	}

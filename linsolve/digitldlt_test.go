@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -18,12 +19,12 @@ import (
 )
 
 // ratOfNear returns the middle of what is known of a number.
-func ratOfNear(v near) *big.Rat {
-	x := new(big.Float).SetPrec(5000).SetInt(integerOf(v.mag))
-	if v.neg {
+func ratOfNear(v bound.Near) *big.Rat {
+	x := new(big.Float).SetPrec(5000).SetInt(bound.IntegerOf(v.Mag))
+	if v.Neg {
 		x.Neg(x)
 	}
-	z, _ := x.SetMantExp(x, int(v.exp)).Rat(nil)
+	z, _ := x.SetMantExp(x, int(v.Exp)).Rat(nil)
 	return z
 }
 
@@ -151,7 +152,7 @@ func TestLDLTByDigits(t *testing.T) {
 			if w.part == ofU {
 				want.SetMantExp(want, int(z.shift))
 			}
-			by, _ := want.Sub(want, new(big.Float).SetPrec(6000).SetRat(had)).SetMantExp(want, -int(in.err[j])).Float64()
+			by, _ := want.Sub(want, new(big.Float).SetPrec(6000).SetRat(had)).SetMantExp(want, -int(in.Err[j])).Float64()
 			off = max(off, math.Abs(by))
 		}
 		format := halfulp.MP(uint(max(bits-20-r.IntN(20), halfulp.MinPrec)))

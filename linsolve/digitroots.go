@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -94,7 +95,7 @@ var errNegative = errors.New("a pivot is negative")
 // whether the leading part is regular if known says so.
 func (s *solver) rootByDigits(c *halfulp.Matrix, n, bits int, known *bool) (*digitRoot, error) {
 	m := raw.Matrix(c)
-	if n == 0 || s.opt.Check || direct.LaneBits() == 0 || far(c, mostExponent) {
+	if n == 0 || s.opt.Check || direct.LaneBits() == 0 || bound.Far(c, mostExponent) {
 		return nil, nil
 	}
 	by := scale.Unscaled(m.Rows, n)
@@ -429,7 +430,7 @@ func (t *digitRoot) bound() (more int, err error) {
 	}
 	t.v = v
 	units := float64((n + 1) * (3*t.d + 4))
-	rho := upper().SetMantExp(upper().SetFloat64(float64(units*squares)*(1+0x1p-30)), -t.Bits()*t.d)
+	rho := bound.Upper().SetMantExp(bound.Upper().SetFloat64(float64(units*squares)*(1+0x1p-30)), -t.Bits()*t.d)
 	if rho.Cmp(big.NewFloat(0.125)) > 0 {
 		return rho.MantExp(nil) + rootSlack, errProof
 	}
@@ -468,10 +469,10 @@ func (t *digitRoot) roundTo(z, below num.Mat) (open [][2]int, err error) {
 	_, e := math.Frexp(float64(largestOf(t.radius) * largestOf(t.v)))
 	cut := max(e-40, 0) // bits below what matters
 	left := make([][][2]int, t.panels())
-	settlers := make([]*settler, s.threads)
+	settlers := make([]*bound.Settler, s.threads)
 	err = par.For(s.ctx, s.threads, t.panels(), func(worker, p int) {
 		if settlers[worker] == nil {
-			settlers[worker] = &settler{ends: num.New(z.Arr.Format, 2)}
+			settlers[worker] = &bound.Settler{Ends: num.New(z.Arr.Format, 2)}
 		}
 		first, end := t.place(p)
 		to, at := z, first
@@ -482,18 +483,18 @@ func (t *digitRoot) roundTo(z, below num.Mat) (open [][2]int, err error) {
 		for j := range t.rowsOf(p) {
 			x := t.upper[p][j*size:][:size]
 			for i := max(first, j); i < end; i++ {
-				var v near
+				var v bound.Near
 				if i == j {
 					v = t.nearInteger(mag, t.roots[i], cut)
 				} else {
 					v = t.nearVector(mag, x, i-first, cut)
 				}
-				v.exp -= t.Rows[i]
+				v.Exp -= t.Rows[i]
 				// And what is cut off, and less than a unit.
-				v.err = uint64(math.Ldexp(float64(t.radius[i]*t.v[j]), -cut)) + 4
-				v.known = len(v.mag) > 0
-				v.zero = len(v.mag) == 0 || len(v.mag) == 1 && v.mag[0] <= v.err
-				if !v.roundTo(settlers[worker], to.Arr, to.At(at+i-first, j)) {
+				v.Err = uint64(math.Ldexp(float64(t.radius[i]*t.v[j]), -cut)) + 4
+				v.Known = len(v.Mag) > 0
+				v.Zero = len(v.Mag) == 0 || len(v.Mag) == 1 && v.Mag[0] <= v.Err
+				if !v.RoundTo(settlers[worker], to.Arr, to.At(at+i-first, j)) {
 					left[p] = append(left[p], [2]int{i, j})
 				}
 			}
@@ -518,14 +519,14 @@ func (t *digitRoot) enclosure(u *unknown) *enclosure {
 	}
 	all, count, size := t.Bits()*t.d, t.Count(), t.Size()
 	y := t.openEntries(t.n, t.m)
-	y.right = negated(t.Rows)
-	off := upper().SetMantExp(upper().SetFloat64(largestOf(t.v)), -all)
+	y.Right = bound.Negated(t.Rows)
+	off := bound.Upper().SetMantExp(bound.Upper().SetFloat64(largestOf(t.v)), -all)
 	for i, r := range t.radius {
-		y.err[i] = int64(upper().Mul(off, upper().SetFloat64(float64(r*(1+0x1p-40)))).MantExp(nil))
+		y.Err[i] = int64(bound.Upper().Mul(off, bound.Upper().SetFloat64(float64(r*(1+0x1p-40)))).MantExp(nil))
 	}
 	mag := t.room()
 	for i := range t.n { // pivots tell of denominators, too
-		y.set(i, i, t.nearInteger(mag, t.roots[i], 0))
+		y.Set(i, i, t.nearInteger(mag, t.roots[i], 0))
 	}
 	for _, w := range u.open {
 		if w.i == w.j {
@@ -536,7 +537,7 @@ func (t *digitRoot) enclosure(u *unknown) *enclosure {
 			p = (t.n+count-1)/count + (w.i-t.n)/count
 		}
 		first, _ := t.place(p)
-		y.set(w.j, w.i, t.nearVector(mag, t.upper[p][w.j*size:][:size], w.i-first, 0))
+		y.Set(w.j, w.i, t.nearVector(mag, t.upper[p][w.j*size:][:size], w.i-first, 0))
 	}
 	e.root = y
 	return e

@@ -27,11 +27,11 @@ func (t *digitRoot) number(i, j int) *big.Rat {
 		first, _ := t.place(p)
 		v = t.nearVector(mag, t.upper[p][j*t.Size():][:t.Size()], i-first, 0)
 	}
-	x := new(big.Float).SetPrec(5000).SetInt(twos(append(v.mag, 0)))
-	if v.neg {
+	x := new(big.Float).SetPrec(5000).SetInt(twos(append(v.Mag, 0)))
+	if v.Neg {
 		x.Neg(x)
 	}
-	z, _ := x.SetMantExp(x, int(v.exp)).Rat(nil)
+	z, _ := x.SetMantExp(x, int(v.Exp)).Rat(nil)
 	return z
 }
 

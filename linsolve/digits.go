@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -128,10 +129,10 @@ func (s *solver) eliminateDigits(a *halfulp.Matrix, f *factors, d, wanted int) (
 	if more, err := t.bound(); err != nil {
 		return nil, more, err
 	}
-	t.defect = upper().SetMantExp(big.NewFloat(float64((n+1)*(12*d+8))), growth-d*lanes.Bits())
-	sum := upper()
+	t.defect = bound.Upper().SetMantExp(big.NewFloat(float64((n+1)*(12*d+8))), growth-d*lanes.Bits())
+	sum := bound.Upper()
 	for _, v := range t.h {
-		sum.Add(sum, upper().SetFloat64(v))
+		sum.Add(sum, bound.Upper().SetFloat64(v))
 	}
 	t.defect.Mul(t.defect, sum)
 	if t.rho, _ = t.defect.Float64(); !(t.rho <= mostRho) {
@@ -868,7 +869,7 @@ func (s *solver) digitsDeterminant(a *halfulp.Matrix, f *factors, some, places i
 	if err != nil {
 		return nil, more, err
 	}
-	log := upper().Mul(upper().SetFloat64(t.rho), upper().SetInt64(int64(2*f.n))) // 1/(1 - rho) ≤ 2
+	log := bound.Upper().Mul(bound.Upper().SetFloat64(t.rho), bound.Upper().SetInt64(int64(2*f.n))) // 1/(1 - rho) ≤ 2
 	if more := missing(log, places); more > 0 {
 		return nil, d*t.Bits() - growth - some + more, nil
 	}
@@ -904,7 +905,7 @@ func (t *digits) determinant(log *big.Float, places int) *determinant {
 	neg := odd(t.order)
 	for i, p := range t.pivots {
 		z.mid.Mul(z.mid, new(big.Float).SetInt(p)) // rounded
-		log.Add(log, exp2(1-int(z.mid.Prec())))
+		log.Add(log, bound.Exp2(1-int(z.mid.Prec())))
 		neg = neg != t.neg[i]
 		z.shift -= t.Rows[i] + t.Cols[i]
 	}

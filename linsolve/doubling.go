@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -41,7 +42,7 @@ func order(gain, bits int) int {
 const spareBits = 16
 
 // mostBits are those of numbers of a matrix whose factors have format f.
-func mostBits(f halfulp.Format) int { return min(4*f.Bits()+2048, maxBits) }
+func mostBits(f halfulp.Format) int { return min(4*f.Bits()+2048, bound.MaxBits) }
 
 // doubling is an inverse S of the Cholesky factor of the leading n x n part of F = D1 C D2,
 // symmetric, about: S is lower triangular, its diagonal positive, and E = S F S^T - I is small.
@@ -236,9 +237,9 @@ func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.
 	if err := t.s.gemmOfTriangles(0, 1, t.f.Slice(0, n, 0, n), t.x.T(), 0, nil, v, [2]byte{0, 'U'}, tolerance); err != nil {
 		return nil, nil, nil, err
 	}
-	lost := upper()
+	lost := bound.Upper()
 	if tolerance != nil {
-		lost = exp2(t.amp - width)
+		lost = bound.Exp2(t.amp - width)
 	}
 	if t.amp, err = t.s.spread(t.x, v); err != nil {
 		return nil, nil, nil, err
@@ -250,7 +251,7 @@ func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.
 		t.gain = 0
 		return nil, nil, nil, nil
 	}
-	lost.Add(lost, exp2(t.amp-width))
+	lost.Add(lost, bound.Exp2(t.amp-width))
 	of, err := t.unknownOf()
 	if err != nil {
 		return nil, nil, nil, err
@@ -282,9 +283,9 @@ func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.
 func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, places int) (z *halfulp.Matrix, lost *big.Float, err error) {
 	s, n, g := t.s, t.n, t.gain
 	terms := order(g, places+3)
-	lost = upper().Add(upper().SetMantExp(h, 1), exp2(5-4*g))
+	lost = bound.Upper().Add(bound.Upper().SetMantExp(h, 1), bound.Exp2(5-4*g))
 	if terms == 2 {
-		return e, lost.Add(lost, exp2(2-2*g)), s.halveDiagonal(e) // without Φ(E')
+		return e, lost.Add(lost, bound.Exp2(2-2*g)), s.halveDiagonal(e) // without Φ(E')
 	}
 	whole, err := s.mirrored(e)
 	if err != nil {
@@ -298,7 +299,7 @@ func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, places int) (z *h
 		limit := s.uniform(n, top, format.Bits()+bits.Len(uint(n)))
 		limit = s.known(limit, uniformVectors(n, n, int64(sizeA), int64(sizeA)), uniformVectors(n, n, int64(-g), int64(-g)))
 		// The product of the error and Z1, and twice what Φ(E') is in error by, are less.
-		lost.Add(lost, upper().SetMantExp(lostBy(limit), 2))
+		lost.Add(lost, bound.Upper().SetMantExp(lostBy(limit), 2))
 		var d *halfulp.Matrix
 		if err == nil {
 			d, err = s.matrix(format, n, n)
@@ -332,19 +333,19 @@ func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, places int) (z *h
 		err = s.halfOfSquare(second, e)
 	}
 	// The product, of 4^-g, half of its diagonal, and a sum with it were rounded.
-	lost.Add(lost, exp2(4-2*g-format(2).Bits()))
+	lost.Add(lost, bound.Exp2(4-2*g-format(2).Bits()))
 	if terms > 3 {
 		more := sum(second, cube, format(2))
 		last := product(more, e, format(3), [2]byte{'L', 'L'}, 2-3*g, 2-2*g)
 		s.drop(second, cube)
 		second = sum(more, last, format(2))
 		s.drop(more, last)
-		lost.Add(lost, exp2(4-2*g-format(2).Bits()))
-		lost.Add(lost, exp2(5-3*g-format(3).Bits()))
+		lost.Add(lost, bound.Exp2(4-2*g-format(2).Bits()))
+		lost.Add(lost, bound.Exp2(5-3*g-format(3).Bits()))
 	} else {
-		lost.Add(lost, exp2(3-3*g))
+		lost.Add(lost, bound.Exp2(3-3*g))
 	}
-	lost.Add(lost, exp2(1-g-format(1).Bits()))
+	lost.Add(lost, bound.Exp2(1-g-format(1).Bits()))
 	z = sum(e, second, format(1))
 	s.drop(e, second)
 	return z, lost, err
@@ -384,11 +385,11 @@ func (t *doubling) step(v, e *halfulp.Matrix, h *big.Float, next int) error {
 	}
 	t.s.drop(z, d, t.x)
 	t.x, t.sizeS = x, nil
-	lost.Add(lost, upper().SetMantExp(lost, 1))
+	lost.Add(lost, bound.Upper().SetMantExp(lost, 1))
 	if limit != nil {
-		lost.Add(lost, exp2(t.amp-prec))
+		lost.Add(lost, bound.Exp2(t.amp-prec))
 	}
-	t.gain = -lost.Add(lost, exp2(t.amp+3-prec)).MantExp(nil)
+	t.gain = -lost.Add(lost, bound.Exp2(t.amp+3-prec)).MantExp(nil)
 	return nil
 }
 
@@ -488,8 +489,8 @@ func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Fl
 	}
 	// V and D are rounded, |D| ≤ 2 2^-g of V's row.
 	places := max(bits-g+4, 24)
-	lost.Add(lost, exp2(1-width))
-	lost.Add(lost, exp2(1-g-places))
+	lost.Add(lost, bound.Exp2(1-width))
+	lost.Add(lost, bound.Exp2(1-g-places))
 	d, err := t.s.matrix(halfulp.MP(uint(places)), m, n)
 	if err != nil {
 		return nil, err
@@ -527,15 +528,15 @@ func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Fl
 	limit := func(first, end int) *exact.Bound {
 		return &exact.Bound{Rows: tops[first:end], Cols: small, Within: int64(places + 2)}
 	}
-	lost.Add(lost, exp2(-g-places))
+	lost.Add(lost, bound.Exp2(-g-places))
 	// The squares of V's rows sum up to the diagonal of F but for E, 1/2 or more.
-	lost.Add(lost, exp2(t.off+2))
+	lost.Add(lost, bound.Exp2(t.off+2))
 	if t.rounded > 0 {
 		_, size, err := t.sizes()
 		if err != nil {
 			return nil, err
 		}
-		lost.Add(lost, exp2(size-t.rounded+2)) // of what is unknown of F, times S^T
+		lost.Add(lost, bound.Exp2(size-t.rounded+2)) // of what is unknown of F, times S^T
 	}
 	if err := t.s.gemmOfTriangles('L', -1, leading, z.T(), 0, nil, d.Slice(0, n, 0, n), [2]byte{0, 'U'}, t.s.known(limit(0, n), t.vRows, uniformVectors(n, n, int64(1-g), int64(1-g)))); err != nil {
 		return nil, err
@@ -546,12 +547,12 @@ func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Fl
 		}
 	}
 	t.s.drop(z)
-	y := &nearly{x: v.T(), d: d.T(), words: words(bits), left: make([]int64, n), right: negated(t.by.Rows)}
+	y := &bound.Nearly{X: v.T(), D: d.T(), Words: words(bits), Left: make([]int64, n), Right: bound.Negated(t.by.Rows)}
 	for _, top := range tops {
-		y.err = append(y.err, top+int64(lost.MantExp(nil)))
+		y.Err = append(y.Err, top+int64(lost.MantExp(nil)))
 	}
 	for i, off := range offs {
-		y.err[n+i] = max(y.err[n+i], off+1) + 1
+		y.Err[n+i] = max(y.Err[n+i], off+1) + 1
 	}
 	return &enclosure{root: y, bits: bits}, nil
 }
@@ -678,7 +679,7 @@ func symmetricNorm64(m num.Mat) *big.Float {
 			}
 		}
 	}
-	norm := upper().SetFloat64(largestOf(sums) * (1 + float64(float64(2*m.Cols+2)*0x1p-53)))
+	norm := bound.Upper().SetFloat64(largestOf(sums) * (1 + float64(float64(2*m.Cols+2)*0x1p-53)))
 	norm.SetMantExp(norm, int(high))
 	return norm
 }

@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
@@ -29,8 +30,8 @@ import (
 // The factors are those of F = D1 C D2, for powers of two that bring its entries near 1: those of C
 // are D1^-1 L D1 and D1^-1 U D2^-1.
 type enclosure struct {
-	l, u *nearly               // of the transpose of L and of U, or
-	root *nearly               // of the transpose of L diag(U)^(1/2), or
+	l, u *bound.Nearly         // of the transpose of L and of U, or
+	root *bound.Nearly         // of the transpose of L diag(U)^(1/2), or
 	each [][]interval.Interval // of L below the diagonal blocks and of U
 	bits int
 }
@@ -41,11 +42,11 @@ func (s *solver) enclose(c, li, ui *halfulp.Matrix, bits int) (*enclosure, error
 	k := li.Rows()
 	z := scale.Equilibrate(raw.Matrix(c), scale.Unscaled(m, n))
 	top := z.Rows[:k]
-	f := scaled(c, z, maxBits)
-	left := scaled(li, scale.Scaling{Rows: top, Cols: negated(top)}, maxBits)
-	right := scaled(ui, scale.Scaling{Rows: negated(z.Cols[:k]), Cols: negated(top)}, maxBits)
+	f := scaled(c, z, bound.MaxBits)
+	left := scaled(li, scale.Scaling{Rows: top, Cols: bound.Negated(top)}, bound.MaxBits)
+	right := scaled(ui, scale.Scaling{Rows: bound.Negated(z.Cols[:k]), Cols: bound.Negated(top)}, bound.MaxBits)
 	if f == nil || left == nil || right == nil {
-		return nil, fmt.Errorf("numbers of more than %d bits, or exponents beyond 2^29: %w", maxBits, ErrRange)
+		return nil, fmt.Errorf("numbers of more than %d bits, or exponents beyond 2^29: %w", bound.MaxBits, ErrRange)
 	}
 	v, w := halfulp.NewMatrix(halfulp.MP(uint(bits)), m, k), halfulp.NewMatrix(halfulp.MP(uint(bits)), k, n)
 	if err := s.gemm(1, f.Slice(0, m, 0, k), right, 0, nil, v); err != nil {
@@ -60,37 +61,27 @@ func (s *solver) enclose(c, li, ui *halfulp.Matrix, bits int) (*enclosure, error
 	}
 	// V is rounded, by less than 2^-bits of each entry, and so is E, which bounds cover.
 	unit := make([]int64, max(m, n))
-	boundsOf := func(x *halfulp.Matrix) bounds { return boundsOf(raw.Matrix(x), unit, unit) }
-	lost := boundsOf(left).times(boundsOf(v.Slice(0, k, 0, k)).sums())
+	boundsOf := func(x *halfulp.Matrix) bound.Bounds { return bound.BoundsOf(raw.Matrix(x), unit, unit) }
+	lost := boundsOf(left).Times(boundsOf(v.Slice(0, k, 0, k)).Sums())
 	lost.SetMantExp(lost, 1-bits)
-	norm := upper().Add(boundsOf(near).norm(), lost)
+	norm := bound.Upper().Add(boundsOf(near).Norm(), lost)
 	if norm.Cmp(big.NewFloat(0.125)) > 0 {
 		return nil, nil
 	}
 	s.stats.Rho = measure(norm)
 	// V and W are rounded, again.
-	four := upper().Add(upper().SetMantExp(norm, 2), exp2(1-bits))
+	four := bound.Upper().Add(bound.Upper().SetMantExp(norm, 2), bound.Exp2(1-bits))
 	e := &enclosure{bits: bits}
-	e.l = &nearly{x: v.T(), d: halfulp.NewMatrix(halfulp.MP(halfulp.MinPrec), k, m), words: words(bits), left: top, right: negated(z.Rows)}
-	for _, sum := range boundsOf(v).sums() {
-		e.l.err = append(e.l.err, int64(upper().Mul(sum, four).MantExp(nil)))
+	e.l = &bound.Nearly{X: v.T(), D: halfulp.NewMatrix(halfulp.MP(halfulp.MinPrec), k, m), Words: words(bits), Left: top, Right: bound.Negated(z.Rows)}
+	for _, sum := range boundsOf(v).Sums() {
+		e.l.Err = append(e.l.Err, int64(bound.Upper().Mul(sum, four).MantExp(nil)))
 	}
-	e.u = &nearly{x: w, d: halfulp.NewMatrix(halfulp.MP(halfulp.MinPrec), k, n), words: words(bits), left: negated(top), right: negated(z.Cols)}
-	radius := int64(upper().Mul(boundsOf(w).norm(), four).MantExp(nil))
+	e.u = &bound.Nearly{X: w, D: halfulp.NewMatrix(halfulp.MP(halfulp.MinPrec), k, n), Words: words(bits), Left: bound.Negated(top), Right: bound.Negated(z.Cols)}
+	radius := int64(bound.Upper().Mul(boundsOf(w).Norm(), four).MantExp(nil))
 	for range n {
-		e.u.err = append(e.u.err, radius)
+		e.u.Err = append(e.u.Err, radius)
 	}
 	return e, nil
-}
-
-// interval returns an enclosure of entry (i, j).
-func (y *nearly) interval(i, j, bits int) interval.Interval {
-	mid := interval.ExactAdd(y.x.Big(i, j), y.d.Big(i, j))
-	rad := exp2(int(y.err[j]))
-	p := interval.Prec(bits + 64)
-	x := interval.Interval{Lo: p.Down().Sub(mid, rad), Hi: p.Up().Add(mid, rad)}
-	shift := int(y.left[i] + y.right[j])
-	return interval.Interval{Lo: x.Lo.SetMantExp(x.Lo, shift), Hi: x.Hi.SetMantExp(x.Hi, shift)}
 }
 
 // arithmetic is that of intervals of entries.
@@ -101,7 +92,7 @@ func (e *enclosure) lower(i, j int) interval.Interval {
 	if e.each != nil {
 		return e.each[i][j].Copied()
 	}
-	return e.l.interval(j, i, e.bits)
+	return e.l.Interval(j, i, e.bits)
 }
 
 // upper encloses entry (i, j) of U.
@@ -109,12 +100,12 @@ func (e *enclosure) upper(i, j int) interval.Interval {
 	if e.each != nil {
 		return e.each[i][j].Copied()
 	}
-	return e.u.interval(i, j, e.bits)
+	return e.u.Interval(i, j, e.bits)
 }
 
 // entry returns what encloses an entry that is wanted, and where; nil if that is a product of
 // others, or an interval.
-func (e *enclosure) entry(w *wanted) (y *nearly, i, j int) {
+func (e *enclosure) entry(w *wanted) (y *bound.Nearly, i, j int) {
 	switch {
 	case e.each != nil:
 		return nil, 0, 0

@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/raw"
@@ -159,11 +160,11 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 			roots[w.j] = e.arithmetic().Sqrt(e.upper(w.j, w.j)) // positive, which is proved
 		}
 	}
-	settlers := make([]map[*nearly]*settler, s.threads)
+	settlers := make([]map[*bound.Nearly]*bound.Settler, s.threads)
 	const some = 256 // a call
 	err := par.For(s.ctx, s.threads, (len(u.open)+some-1)/some, func(worker, part int) {
 		if settlers[worker] == nil {
-			settlers[worker] = map[*nearly]*settler{}
+			settlers[worker] = map[*bound.Nearly]*bound.Settler{}
 		}
 		for k := part * some; k < min(len(u.open), (part+1)*some); k++ {
 			w := &u.open[k]
@@ -172,15 +173,15 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 			if y != nil {
 				t := settlers[worker][y]
 				if t == nil {
-					t = &settler{newAdder(y.words), num.New(raw.Matrix(w.z).Arr.Format, 2), nil}
+					t = &bound.Settler{Adder: bound.NewAdder(y.Words), Ends: num.New(raw.Matrix(w.z).Arr.Format, 2), Tmp: nil}
 					settlers[worker][y] = t
 				}
-				z, mx, md := raw.Matrix(w.z), raw.Matrix(y.x), raw.Matrix(y.d)
-				v := t.enclose(y, &mx, &md, i, j)
-				if w.done = v.roundTo(t, z.Arr, z.At(w.at[0], w.at[1])); w.done {
+				z, mx, md := raw.Matrix(w.z), raw.Matrix(y.X), raw.Matrix(y.D)
+				v := t.Enclose(y, &mx, &md, i, j)
+				if w.done = v.RoundTo(t, z.Arr, z.At(w.at[0], w.at[1])); w.done {
 					continue
 				}
-				x = y.interval(i, j, e.bits)
+				x = y.Interval(i, j, e.bits)
 			} else if w.part == ofL {
 				x = e.lower(w.i, w.j)
 			} else if w.part == ofU {
@@ -370,7 +371,7 @@ type wideBound struct {
 func (p wideBound) times(y *big.Float, exp int64) wideBound {
 	m := new(big.Float)
 	e := y.MantExp(m)
-	z := upper().Mul(p.x, m)
+	z := bound.Upper().Mul(p.x, m)
 	more := z.MantExp(z)
 	return wideBound{z, p.exp + exp + int64(e) + int64(more)}
 }
@@ -378,15 +379,15 @@ func (p wideBound) times(y *big.Float, exp int64) wideBound {
 // denominators returns them, by what encloses the pivots: a leading minor is their product.
 func (z integers) denominators(u *unknown, e *enclosure) denominators {
 	d := denominators{make([]wideBound, u.k+1), make([]int, u.k), make([]int, u.k)}
-	d.minors[0] = wideBound{upper().SetFloat64(0.5), 1}
-	magnitude := func(x interval.Interval) *big.Float { return upperOf(x.Larger()) }
+	d.minors[0] = wideBound{bound.Upper().SetFloat64(0.5), 1}
+	magnitude := func(x interval.Interval) *big.Float { return bound.UpperOf(x.Larger()) }
 	b := 0
 	for _, size := range u.blocks {
 		pivot := magnitude(e.square(b, b))
 		shift := z.rows[b] + z.cols[b]
 		if size == 2 { // symmetric
 			off := magnitude(e.upper(b, b+1))
-			pivot = upper().Add(pivot.Mul(pivot, magnitude(e.upper(b+1, b+1))), off.Mul(off, off))
+			pivot = bound.Upper().Add(pivot.Mul(pivot, magnitude(e.upper(b+1, b+1))), off.Mul(off, off))
 			shift += z.rows[b+1] + z.cols[b+1]
 		}
 		for i := b; i < b+size; i++ {
@@ -415,7 +416,7 @@ func (d denominators) bits(w *wanted, shift, low int64) int64 {
 	case ofU:
 		limit = d.minors[d.start[w.i]].times(w.off, -shift)
 	case ofRoot: // |x² - t²| ≤ |x - t| (2 |t| + |x - t|)
-		sum := upperOf(w.tie)
+		sum := bound.UpperOf(w.tie)
 		sum.Add(sum.Add(sum, sum), w.off)
 		limit = d.minors[d.end[w.j]].times(w.off, -shift).times(sum, 0)
 		one := d.minors[d.start[w.j]]

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/bigfun"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -287,8 +288,8 @@ type exponential struct {
 func (e *exponential) entry(i, j int) (mid, radius *big.Float) {
 	p := e.p.Big(i, j)
 	mid = new(big.Float).SetPrec(p.Prec()+64).Mul(p, e.factor)
-	radius = upper().Mul(e.lost, e.factor)
-	radius.Add(radius, upper().SetMantExp(upperOf(mid), 1-e.bits))
+	radius = bound.Upper().Mul(e.lost, e.factor)
+	radius.Add(radius, bound.Upper().SetMantExp(bound.UpperOf(mid), 1-e.bits))
 	radius.Add(radius, radius) // the factor in the first term is not exact either
 	return mid, radius
 }
@@ -301,7 +302,7 @@ func (s *solver) exponential(a *halfulp.Matrix, bits int) (*exponential, error) 
 		return nil, err
 	}
 	unscaled := make([]int64, n)
-	norm := func(m *halfulp.Matrix) *big.Float { return boundsOf(raw.Matrix(m), unscaled, unscaled).norm() }
+	norm := func(m *halfulp.Matrix) *big.Float { return bound.BoundsOf(raw.Matrix(m), unscaled, unscaled).Norm() }
 	// shifted returns A - μ I, every entry rounded once to p bits, times 2^-e.
 	shifted := func(p, e int) *halfulp.Matrix {
 		x := halfulp.NewMatrix(halfulp.MP(uint(p)), n, n)
@@ -322,19 +323,19 @@ func (s *solver) exponential(a *halfulp.Matrix, bits int) (*exponential, error) 
 	}
 	squarings, degree := scalingAndDegree(size, bits)
 	width := bits + squarings + 16
-	if width > maxBits {
+	if width > bound.MaxBits {
 		return nil, fmt.Errorf("%d bits: %w", width, halfulp.ErrMemory)
 	}
 	s.stats.Precision = width
-	add := func(x, y *big.Float) *big.Float { return upper().Add(x, y) }
-	mul := func(x, y *big.Float) *big.Float { return upper().Mul(x, y) }
-	ulp := upper().SetMantExp(big.NewFloat(1), 1-width)
+	add := func(x, y *big.Float) *big.Float { return bound.Upper().Add(x, y) }
+	mul := func(x, y *big.Float) *big.Float { return bound.Upper().Mul(x, y) }
+	ulp := bound.Upper().SetMantExp(big.NewFloat(1), 1-width)
 	// Far above what underflow takes, and far below all that counts; much smaller addends would
 	// make additions slow.
-	tiny := upper().SetMantExp(big.NewFloat(1), -4*width)
+	tiny := bound.Upper().SetMantExp(big.NewFloat(1), -4*width)
 	// rounding bounds the norm of the errors of a rounded matrix with that norm, underflow
 	// included.
-	rounding := func(norm *big.Float) *big.Float { return mul(ulp, largest([]*big.Float{norm, tiny})) }
+	rounding := func(norm *big.Float) *big.Float { return mul(ulp, bound.Largest([]*big.Float{norm, tiny})) }
 
 	// The columns of powers are those of vec(X^i), i < k.
 	x := shifted(width, squarings)
@@ -345,13 +346,13 @@ func (s *solver) exponential(a *halfulp.Matrix, bits int) (*exponential, error) 
 	normX := norm(x)
 	// ‖X^i‖ ≤ sizes[i] + losts[i]
 	sizes, losts := make([]*big.Float, k+1), make([]*big.Float, k+1)
-	sizes[0], losts[0] = upper().SetInt64(1), upper()
+	sizes[0], losts[0] = bound.Upper().SetInt64(1), bound.Upper()
 	for i := 1; i <= k; i++ {
 		if err := square(powers, n, i-1).CopyFrom(power); err != nil {
 			return nil, err
 		}
 		next := x
-		losts[i] = upper()
+		losts[i] = bound.Upper()
 		if i > 1 {
 			next = halfulp.NewMatrix(x.Format(), n, n)
 			if err := s.gemm(1, power, x, 0, nil, next); err != nil {
@@ -372,9 +373,9 @@ func (s *solver) exponential(a *halfulp.Matrix, bits int) (*exponential, error) 
 		}
 		coefficients.SetBig(i, j, c)
 		if i == 0 {
-			lost[j] = upper()
+			lost[j] = bound.Upper()
 		}
-		up := upper().Set(c)
+		up := bound.Upper().Set(c)
 		up = add(up, mul(up, ulp))
 		lost[j] = add(lost[j], mul(up, losts[i]))
 		lost[j] = add(lost[j], mul(mul(up, ulp), add(sizes[i], losts[i])))
@@ -397,13 +398,13 @@ func (s *solver) exponential(a *halfulp.Matrix, bits int) (*exponential, error) 
 		p = next
 	}
 	// The terms left out are at most twice the first one, as ‖X‖ ≤ 1.
-	tail := upper().SetInt64(2)
+	tail := bound.Upper().SetInt64(2)
 	for d := range degree + 1 {
-		tail = mul(tail, upper().Quo(normX, upper().SetInt64(int64(d+1))))
+		tail = mul(tail, bound.Upper().Quo(normX, bound.Upper().SetInt64(int64(d+1))))
 	}
 	limit = add(limit, tail)
 	// ‖exp(X + E) - exp(X)‖ ≤ ‖E‖ e^(‖X‖ + ‖E‖), E the rounding of X
-	limit = add(limit, mul(upper().SetInt64(4), rounding(normX)))
+	limit = add(limit, mul(bound.Upper().SetInt64(4), rounding(normX)))
 	for range squarings {
 		next := halfulp.NewMatrix(x.Format(), n, n)
 		if err := s.gemm(1, p, p, 0, nil, next); err != nil {
@@ -465,7 +466,7 @@ func (s *solver) expmNilpotent(a *halfulp.Matrix, nodes []int, entries []positio
 		return false, err
 	}
 	bits := powerBits(m, n)
-	if bits > maxBits {
+	if bits > bound.MaxBits {
 		return false, nil
 	}
 	if p, err := s.enclosedPower(a, n, bits); err != nil || !p.vanishes() {
@@ -482,7 +483,7 @@ func (s *solver) expmNilpotent(a *halfulp.Matrix, nodes []int, entries []positio
 		}
 	}
 	width := int64(n)*(top-low+int64(mathbits.Len(uint(n)))) + int64(factorial.BitLen()) + 64
-	if width > maxBits {
+	if width > bound.MaxBits {
 		return false, nil
 	}
 	f := halfulp.MP(uint(width))

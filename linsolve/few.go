@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -323,7 +324,7 @@ func (y *fixedSystem) decide(e *entries, u *partial, shift int64, radius []float
 		if at := shift + cols[i]; radius[i]-radius[i] != 0 || max(at, -at) > 1<<30 {
 			return false, nil // the latter lest numbers leave the exponents of big.Float
 		}
-		r[i] = upper().SetFloat64(radius[i])
+		r[i] = bound.Upper().SetFloat64(radius[i])
 		r[i].SetMantExp(r[i], exp+int(shift+cols[i]))
 	}
 	mid := func(i int) *big.Float {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -42,7 +43,7 @@ func (s *solver) solveByNewton(a, b *halfulp.Matrix, f *factors, z *halfulp.Matr
 		return err
 	}
 	s.work.guessed = false
-	s.note(1, r.rho, upper().SetFloat64(r.norm), upper().SetFloat64(f.norm))
+	s.note(1, r.rho, bound.Upper().SetFloat64(r.norm), bound.Upper().SetFloat64(f.norm))
 	if err = s.solveManyBy(v, 1, a, b, z, todo); errors.Is(err, ErrRange) {
 		err = nil
 	}
@@ -117,7 +118,7 @@ func (s *solver) newtonBySums(a *halfulp.Matrix, f *factors, t *floatSums, most 
 				sum[k] &^= 1<<uint(low) - 1
 			}
 			if sum != [3]uint64{} {
-				storeLeading(x.Arr, x.At(i, j), neg != (t.sign < 0), sum[:], unit)
+				bound.StoreLeading(x.Arr, x.At(i, j), neg != (t.sign < 0), sum[:], unit)
 			}
 		}
 		v.col[j] = int64(c + bits.Len(uint(len(terms)-1))) // of their sum
@@ -131,13 +132,13 @@ func (s *solver) newtonBySums(a *halfulp.Matrix, f *factors, t *floatSums, most 
 	for _, v := range off {
 		sum += v
 	}
-	v.rho = upper().Mul(upper().SetFloat64(sum*1.001), upper().SetFloat64(f.norm))
-	v.rho = largest([]*big.Float{v.rho, exp2(-placesOfX)})
+	v.rho = bound.Upper().Mul(bound.Upper().SetFloat64(sum*1.001), bound.Upper().SetFloat64(f.norm))
+	v.rho = bound.Largest([]*big.Float{v.rho, bound.Exp2(-placesOfX)})
 	for _, sum := range f.sums {
 		_, e := math.Frexp(sum)
 		v.row = append(v.row, int64(e))
 	}
-	v.amp = upper().Mul(upper().SetFloat64(t.norm*1.01), upper().SetFloat64(f.norm))
+	v.amp = bound.Upper().Mul(bound.Upper().SetFloat64(t.norm*1.01), bound.Upper().SetFloat64(f.norm))
 	_, v.norm = math.Frexp(t.norm)
 	if v.gain() < leastNewton {
 		return nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/raw"
@@ -158,7 +159,7 @@ func (s *solver) modular(f *modular.Field, e *equations, column int, total *big.
 //	(-gᵀ t), t the total.
 func (e *equations) bordered(column int, total *big.Float) (*halfulp.Matrix, error) {
 	n := e.m.Rows()
-	f, err := wide(max(longest(e.m), longest(e.g), longest(e.d), int64(total.MinPrec())))
+	f, err := wide(max(bound.Longest(e.m), bound.Longest(e.g), bound.Longest(e.d), int64(total.MinPrec())))
 	if err != nil {
 		return nil, err
 	}

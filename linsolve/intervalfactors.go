@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
@@ -38,7 +39,7 @@ func (s *solver) byIntervals(c *halfulp.Matrix, f halfulp.Format, bits int) (boo
 	m := raw.Matrix(c)
 	t := scale.TopsOf(m)
 	least := t.Least(t.Equilibrate(scale.Unscaled(m.Rows, m.Cols)))
-	if bits > f.Bits()+mostIntervalBits && least < -maxBits {
+	if bits > f.Bits()+mostIntervalBits && least < -bound.MaxBits {
 		return false, fmt.Errorf("factors of numbers whose exponents differ by up to %d beyond powers of two of rows and columns, of more than %d bits: %w", -least, bits/2, ErrRange)
 	}
 	return least < -int64(bits), nil

@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
@@ -68,7 +69,7 @@ func (s *solver) liftingBy(a *halfulp.Matrix, z integers, f *modular.Field, inve
 		return nil, err
 	}
 	if planes := z.planes(); planes <= mostLiftingPlanes {
-		by := scale.Scaling{Rows: make([]int64, a.Rows()), Cols: negated(z.cols)}
+		by := scale.Scaling{Rows: make([]int64, a.Rows()), Cols: bound.Negated(z.cols)}
 		for i, b := range z.bits {
 			by.Rows[i] = -z.rows[i] - int64(b)
 		}

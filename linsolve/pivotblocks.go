@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -38,8 +39,8 @@ func (s *solver) newSplitting(c *halfulp.Matrix, blocks []int, li, ui *halfulp.M
 	d := &splitting{s: s, k: k, blocks: blocks, by: scale.Equilibrate(raw.Matrix(c), scale.Unscaled(m, n))}
 	top := d.by.Rows[:k]
 	d.f = scaled(c, d.by, most)
-	d.x = scaled(li, scale.Scaling{Rows: top, Cols: negated(top)}, maxBits)
-	d.y = scaled(ui, scale.Scaling{Rows: negated(d.by.Cols[:k]), Cols: negated(top)}, maxBits)
+	d.x = scaled(li, scale.Scaling{Rows: top, Cols: bound.Negated(top)}, bound.MaxBits)
+	d.y = scaled(ui, scale.Scaling{Rows: bound.Negated(d.by.Cols[:k]), Cols: bound.Negated(top)}, bound.MaxBits)
 	if d.f == nil || d.x == nil || d.y == nil {
 		return nil, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -119,7 +120,7 @@ func (s *solver) multiplying(a, b, d *halfulp.Matrix, triangle byte) (end func()
 
 // mp is the format of so many bits.
 func mp(bits int) num.Format {
-	return num.Format{Kind: num.MP, Prec: uint32(min(max(bits, 24), maxBits))}
+	return num.Format{Kind: num.MP, Prec: uint32(min(max(bits, 24), bound.MaxBits))}
 }
 
 // productCost is the cost of a product of an m x k matrix by a k x n one, of formats a and b, with

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -223,7 +224,7 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 // normal returns A^T A exactly.
 func (s *solver) normal(a *halfulp.Matrix) (*halfulp.Matrix, error) {
 	bits := max(powerBits(raw.Matrix(a), 2)+mathbits.Len(uint(a.Rows())), halfulp.MinPrec)
-	if bits > maxBits {
+	if bits > bound.MaxBits {
 		return nil, fmt.Errorf("A^T A has %d bits: %w", bits, halfulp.ErrMemory)
 	}
 	c := halfulp.NewMatrix(halfulp.MP(uint(bits)), a.Cols(), a.Cols())

@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 )
 
@@ -532,7 +533,7 @@ func (r *regressor) residuals(f halfulp.Format) ([]*big.Float, error) {
 		}
 		return z, r.s.ctx.Err()
 	}
-	bits := max(longest(e.m), longest(e.d), longest(e.g))
+	bits := max(bound.Longest(e.m), bound.Longest(e.d), bound.Longest(e.g))
 	for _, t := range r.totals {
 		bits = max(bits, int64(t.MinPrec()))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -319,7 +320,7 @@ func (s *solver) solveResident(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp
 	if err != nil || t == nil {
 		return nil, err
 	}
-	var y *nearly
+	var y *bound.Nearly
 	if fixed {
 		if y, err = t.solveFixed(x, g, bits); err != nil {
 			return nil, err
@@ -337,7 +338,7 @@ func (s *solver) solveResident(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp
 	if err != nil || y == nil {
 		return nil, err
 	}
-	_, err = s.at.Sum(s.config(), place.Sum{X: raw.Matrix(y.x), D: raw.Matrix(y.d), Bits: bits, Errors: y.err, Rows: y.left, Cols: y.right, Tally: s.tally}, raw.Matrix(z))
+	_, err = s.at.Sum(s.config(), place.Sum{X: raw.Matrix(y.X), D: raw.Matrix(y.D), Bits: bits, Errors: y.Err, Rows: y.Left, Cols: y.Right, Tally: s.tally}, raw.Matrix(z))
 	if err != nil {
 		return nil, err
 	}
@@ -430,7 +431,7 @@ func (s *solver) newResident(a, r, right *halfulp.Matrix, by scale.Scaling, most
 	row, of := sums(found[0])
 	sumsX, norm := sums(found[2])
 	t.row, t.norm, t.col, t.sums = row, norm.MantExp(nil), extentTops(found[3], -1<<31), sumsX
-	t.amp = upper().Mul(norm, of)
+	t.amp = bound.Upper().Mul(norm, of)
 	t.fRows, t.fCols, t.xRows, t.xCols = vectorsOf(found[0]), vectorsOf(found[1]), vectorsOf(found[2]), vectorsOf(found[3])
 	if t.fCols == nil || t.xRows == nil {
 		return nil, nil
@@ -453,12 +454,12 @@ func (t *newton) prove(width int) (*newton, error) {
 		return nil, err
 	}
 	t.earlyError = lost
-	rho := upper().Add(t.earlyNorm, upper().SetMantExp(t.earlyNorm, -t.early.Format().Bits()))
+	rho := bound.Upper().Add(t.earlyNorm, bound.Upper().SetMantExp(t.earlyNorm, -t.early.Format().Bits()))
 	rho = rho.Add(rho, t.earlyError)
 	if v, _ := rho.Float64(); v >= goodRho {
 		return nil, nil
 	}
-	t.rho = largest([]*big.Float{rho, exp2(-2 * scale.SeedBits)})
+	t.rho = bound.Largest([]*big.Float{rho, bound.Exp2(-2 * scale.SeedBits)})
 	t.xRows, t.xCols = steady(t.xRows, t.xCols)
 	v, _ := t.rho.Float64()
 	t.s.note(1, v, t.amp, big.NewFloat(1))
@@ -479,5 +480,5 @@ func (t *newton) proofBound(places int) (b *exact.Bound, lost *big.Float) {
 	}
 	size := int(slices.Max(b.Rows)) + sumUp(nil, b.Cols).MantExp(nil)
 	b.Within = int64(max(size+places, 1))
-	return t.s.known(b, t.xRows, t.fCols), exp2(size - int(b.Within))
+	return t.s.known(b, t.xRows, t.fCols), bound.Exp2(size - int(b.Within))
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -39,7 +40,7 @@ func (s *solver) longestFirst(a *halfulp.Matrix) ([]int, error) {
 		}
 		exps[i] = -int64(d.MantExp(nil) >> 1)
 	}
-	f, err := s.scaled(a, scale.Scaling{Rows: exps, Cols: exps}, maxBits)
+	f, err := s.scaled(a, scale.Scaling{Rows: exps, Cols: exps}, bound.MaxBits)
 	if err != nil || f == nil {
 		return nil, err
 	}
@@ -76,8 +77,8 @@ func (t *doubling) longestThere(e *enclosure) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	sum := place.Sum{X: raw.Matrix(y.x.Slice(0, n, 0, n)), D: raw.Matrix(y.d.Slice(0, n, 0, n)), Bits: e.bits,
-		Errors: y.err[:n], Rows: y.left, Cols: make([]int64, n), Triangle: 'U', Tally: s.tally}
+	sum := place.Sum{X: raw.Matrix(y.X.Slice(0, n, 0, n)), D: raw.Matrix(y.D.Slice(0, n, 0, n)), Bits: e.bits,
+		Errors: y.Err[:n], Rows: y.Left, Cols: make([]int64, n), Triangle: 'U', Tally: s.tally}
 	if _, err := s.at.Sum(s.config(), sum, raw.Matrix(z)); err != nil {
 		return false, err
 	}

@@ -63,8 +63,8 @@ func (s *solver) qrResident(a *halfulp.Matrix, f halfulp.Format, pivoting bool) 
 	}
 	y := e.root
 	sum := func(first, end int, triangle byte, to *halfulp.Matrix) error {
-		_, err := s.at.Sum(s.config(), place.Sum{X: raw.Matrix(y.x.Slice(0, n, first, end)), D: raw.Matrix(y.d.Slice(0, n, first, end)), Bits: bits,
-			Errors: y.err[first:end], Rows: y.left, Cols: y.right[first:end], Triangle: triangle, Tally: s.tally}, raw.Matrix(to))
+		_, err := s.at.Sum(s.config(), place.Sum{X: raw.Matrix(y.X.Slice(0, n, first, end)), D: raw.Matrix(y.D.Slice(0, n, first, end)), Bits: bits,
+			Errors: y.Err[first:end], Rows: y.Left, Cols: y.Right[first:end], Triangle: triangle, Tally: s.tally}, raw.Matrix(to))
 		return err
 	}
 	left := 0

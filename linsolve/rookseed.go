@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -273,7 +274,7 @@ func (s *solver) newRook(a *halfulp.Matrix, most int) (*rooked, error) {
 // as exponents are too large: pivots are the same whatever eliminates.
 func (s *solver) rookForDigits(a *halfulp.Matrix, most int) (*rooked, error) {
 	m := raw.Matrix(a)
-	if (m.Arr.Terms() > 1 || a.Format().Bits() > most) && longest(a) > int64(most) || far(a, mostExponent) {
+	if (m.Arr.Terms() > 1 || a.Format().Bits() > most) && bound.Longest(a) > int64(most) || bound.Far(a, mostExponent) {
 		return nil, nil
 	}
 	defer s.release()
@@ -404,7 +405,7 @@ func (t *splitting) invertBlocks(r *rookSeed, high int64) (ok bool, err error) {
 	if !(max(largestOf(l), largestOf(x), largestOf(u), largestOf(y)) < 0x1p200) {
 		return false, nil
 	}
-	rows, up := t.by.Rows, negated(t.by.Rows)
+	rows, up := t.by.Rows, bound.Negated(t.by.Rows)
 	if t.x, err = t.s.stored(n, func(i, j int) float64 { return x[i+j*n] }, rows, up); err != nil {
 		return false, err
 	}

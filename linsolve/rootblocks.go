@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -79,7 +80,7 @@ func (t *doubling) stepped(bits int) (ok bool, err error) {
 	for next := 0; next < bits && t.gain < bits; {
 		var width, places int
 		next, width, places = t.next(bits)
-		if next+t.amp+4 > maxBits {
+		if next+t.amp+4 > bound.MaxBits {
 			return false, nil
 		}
 		v, e, h, err := t.errorMatrix(width, places)
@@ -114,7 +115,7 @@ func (s *solver) root(f *halfulp.Matrix, bits int) (*halfulp.Matrix, error) {
 		return s.smallRoot(f, bits)
 	}
 	format := halfulp.MP(uint(bits))
-	d, err := s.newDoubling(f, n, maxBits)
+	d, err := s.newDoubling(f, n, bound.MaxBits)
 	if err != nil {
 		return nil, err
 	}

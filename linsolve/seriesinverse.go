@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -89,7 +90,7 @@ func (s *solver) inverseBySeries(a, b *halfulp.Matrix, f *factors, z *halfulp.Ma
 		return err
 	}
 	s.work.guessed = false
-	s.note(1, t.rho, upper().SetFloat64(t.norm()), upper().SetFloat64(f.norm))
+	s.note(1, t.rho, bound.Upper().SetFloat64(t.norm()), bound.Upper().SetFloat64(f.norm))
 	s.stats.Precision = 3 * scale.SeedBits
 	for _, decide := range []func(j int, e *entries, by scale.Scaling, to num.Mat){t.decide, t.decideAgain} {
 		err = par.For(s.ctx, s.threads, n, func(_, j int) {
@@ -446,7 +447,7 @@ func (p *seriesProducts) multiply(t *seriesInverse) (ok bool, err error) {
 // words, whose units are below all that is known.
 func (t *seriesInverse) decideAgain(j int, e *entries, by scale.Scaling, to num.Mat) {
 	n := len(t.sums)
-	set := &settler{ends: num.New(to.Arr.Format, 2)}
+	set := &bound.Settler{Ends: num.New(to.Arr.Format, 2)}
 	open := e.open[:0]
 	for _, i := range e.open {
 		// Sums of |R| |S|, and R, are below 2^top.
@@ -458,22 +459,22 @@ func (t *seriesInverse) decideAgain(j int, e *entries, by scale.Scaling, to num.
 			addProduct(&sum, t.r[i+k*n], s, unit)
 			addProduct(&sum, t.r[i+k*n], t.s2[k+j*n], unit)
 		}
-		v := near{neg: int64(sum[2]) < 0, mag: sum[:], exp: unit + by.Cols[i] + by.Rows[j]}
-		if v.neg {
-			num.Negate(v.mag)
+		v := bound.Near{Neg: int64(sum[2]) < 0, Mag: sum[:], Exp: unit + by.Cols[i] + by.Rows[j]}
+		if v.Neg {
+			num.Negate(v.Mag)
 		}
-		for len(v.mag) > 0 && v.mag[len(v.mag)-1] == 0 {
-			v.mag = v.mag[:len(v.mag)-1]
+		for len(v.Mag) > 0 && v.Mag[len(v.Mag)-1] == 0 {
+			v.Mag = v.Mag[:len(v.Mag)-1]
 		}
 		radius := float64(float64(t.sums[i]*t.sOff[j]) * scale.Power(-unit))
-		if radius >= 0x1p60 && len(v.mag) > 1 {
-			v.mag, v.exp, radius = v.mag[1:], v.exp+64, radius*0x1p-64
+		if radius >= 0x1p60 && len(v.Mag) > 1 {
+			v.Mag, v.Exp, radius = v.Mag[1:], v.Exp+64, radius*0x1p-64
 		}
-		if v.known = len(v.mag) > 0 && radius < 0x1p60; v.known {
-			v.err = uint64(radius) + uint64(2*n+3) // with what is cut off
-			v.zero = len(v.mag) == 1 && v.mag[0] <= v.err
+		if v.Known = len(v.Mag) > 0 && radius < 0x1p60; v.Known {
+			v.Err = uint64(radius) + uint64(2*n+3) // with what is cut off
+			v.Zero = len(v.Mag) == 1 && v.Mag[0] <= v.Err
 		}
-		if !v.roundTo(set, to.Arr, to.At(i, j)) {
+		if !v.RoundTo(set, to.Arr, to.At(i, j)) {
 			open = append(open, i)
 		}
 	}
@@ -514,10 +515,10 @@ func addProduct(sum *[3]uint64, x, y float64, unit int64) {
 func (t *seriesInverse) decide(j int, e *entries, by scale.Scaling, to num.Mat) {
 	n := len(t.sums)
 	r, d1, d2, d3 := t.r[j*n:][:n], t.d1[j*n:][:n], t.d2[j*n:][:n], t.d3[j*n:][:n]
-	v := near{mag: make([]uint64, 2), known: true}
-	var set *settler
+	v := bound.Near{Mag: make([]uint64, 2), Known: true}
+	var set *bound.Settler
 	if to.Arr.Kind != num.MP {
-		set = &settler{ends: num.New(to.Arr.Format, 2)}
+		set = &bound.Settler{Ends: num.New(to.Arr.Format, 2)}
 	}
 	off := t.off[j]
 	twoWords := to.Arr.Kind == num.MP && to.Arr.Limbs() == 2
@@ -540,12 +541,12 @@ func (t *seriesInverse) decide(j int, e *entries, by scale.Scaling, to num.Mat) 
 			open = append(open, i)
 			continue
 		}
-		v.exp, v.err = unit+by.Cols[i]+by.Rows[j], uint64(radius)+5
-		if twoWords && storeTwoWords(to.Arr, to.At(i, j), neg&1, hi, lo, v.exp, v.err) {
+		v.Exp, v.Err = unit+by.Cols[i]+by.Rows[j], uint64(radius)+5
+		if twoWords && storeTwoWords(to.Arr, to.At(i, j), neg&1, hi, lo, v.Exp, v.Err) {
 			continue
 		}
-		v.neg, v.mag[0], v.mag[1] = neg != 0, lo, hi
-		if !v.roundTo(set, to.Arr, to.At(i, j)) {
+		v.Neg, v.Mag[0], v.Mag[1] = neg != 0, lo, hi
+		if !v.RoundTo(set, to.Arr, to.At(i, j)) {
 			open = append(open, i)
 		}
 	}

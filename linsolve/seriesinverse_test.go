@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -236,8 +237,8 @@ func TestStoreTwoWords(t *testing.T) {
 				t.Fatalf("seed %d, %v: %x %x 2^%d ± %x is %.40g, an end is %.40g", seed, f, hi, lo, exp, err, x, end)
 			}
 		}
-		v := near{neg: neg, mag: []uint64{lo, hi}, exp: exp, known: true, err: err}
-		if v.roundTo(nil, raw.Matrix(want).Arr, 0) && !got.Same(want) { // which leaves some more
+		v := bound.Near{Neg: neg, Mag: []uint64{lo, hi}, Exp: exp, Known: true, Err: err}
+		if v.RoundTo(nil, raw.Matrix(want).Arr, 0) && !got.Same(want) { // which leaves some more
 			t.Fatalf("seed %d, %v: %x %x 2^%d ± %x", seed, f, hi, lo, exp, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -79,7 +80,7 @@ func (s *solver) inverseBySlices(a, b *halfulp.Matrix, f *factors, z *halfulp.Ma
 		return err
 	}
 	s.work.guessed = false
-	s.note(1, t.rho, upper().SetFloat64(t.norm), upper().SetFloat64(f.norm))
+	s.note(1, t.rho, bound.Upper().SetFloat64(t.norm), bound.Upper().SetFloat64(f.norm))
 	s.stats.Precision = 2 * scale.SeedBits
 	err = par.For(s.ctx, s.threads, f.n, func(_, j int) {
 		e := &todo[t.perm[j]]

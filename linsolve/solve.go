@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -371,7 +372,7 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 		if r, rho, norm, err := s.invertFactors(raw.Matrix(a), lu, len(todo)); err != nil {
 			return nil, err
 		} else if r != nil {
-			s.note(1, rho, upper().SetFloat64(norm), upper().SetFloat64(lu.norm))
+			s.note(1, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.norm))
 			if done, err := s.solveFewBy(r, a, b, z, todo); done || err != nil {
 				return z, err
 			}
@@ -397,7 +398,7 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 			return nil, err
 		} else if r != nil {
 			s.work.guessed = false
-			s.note(1+s.stats.Rounds, rho, upper().SetFloat64(norm), upper().SetFloat64(lu.norm))
+			s.note(1+s.stats.Rounds, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.norm))
 			if done, err := s.solveFewBy(r, a, b, z, todo); done || err != nil {
 				return z, err
 			}
@@ -480,14 +481,14 @@ func (s *solver) undecided(a, b, z *halfulp.Matrix) []*entries {
 // condition number.
 func (s *solver) condition(a *halfulp.Matrix, p *approximate) (cond int) {
 	rho, _ := p.rho.Float64()
-	return s.note(p.rounds, rho, p.abs.norm(), boundsOf(raw.Matrix(a), negated(p.scale), negated(p.weights)).norm())
+	return s.note(p.rounds, rho, p.abs.Norm(), bound.BoundsOf(raw.Matrix(a), bound.Negated(p.scale), bound.Negated(p.weights)).Norm())
 }
 
 // note is condition for bounds of ‖R‖ and ‖F‖.
 func (s *solver) note(rounds int, rho float64, norm, of *big.Float) (cond int) {
 	s.stats.Rounds, s.stats.Rho = rounds, halfulp.Measure(rho)
 	// ‖F^-1‖ ≤ ‖R‖ / (1 - rho), and rho < 1/2.
-	bound := upper().Mul(upper().Mul(norm, of), big.NewFloat(1+2*rho))
+	bound := bound.Upper().Mul(bound.Upper().Mul(norm, of), big.NewFloat(1+2*rho))
 	s.stats.Cond = bound.Text('g', 3)
 	return bound.MantExp(nil)
 }
@@ -527,8 +528,8 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 	known := p.gain // bits of X, about
 	// Numbers that are no ties differ from them by less bits than that.
 	integers := toIntegers(raw.Matrix(a))
-	most := min(target+2*integers.minorBits()+int(columnBits(b))+1<<16, maxBits)
-	if integers.mostBits() > maxBits/4 { // no format has the bits, and fewer are not likely to do
+	most := min(target+2*integers.minorBits()+int(columnBits(b))+1<<16, bound.MaxBits)
+	if integers.mostBits() > bound.MaxBits/4 { // no format has the bits, and fewer are not likely to do
 		most = min(most, target+mostFarBits)
 	}
 	width := func() int { return min(int(known+p.gain)+64, target) }
@@ -538,7 +539,7 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 		return err
 	}
 	// 1/(1 - rho), rounded up
-	more := upper().Quo(p.rho, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Sub(big.NewFloat(1), p.rho))
+	more := bound.Upper().Quo(p.rho, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Sub(big.NewFloat(1), p.rho))
 	var suspected []suspects
 	left, missing := 0, float64(target)
 	for _, e := range todo {
@@ -559,11 +560,11 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 			if e == nil {
 				continue
 			}
-			radius := p.abs.apply(column(raw.Matrix(r), j, p.scale))
-			most := upper().Mul(largest(radius), more)
+			radius := p.abs.Apply(column(raw.Matrix(r), j, p.scale))
+			most := bound.Upper().Mul(bound.Largest(radius), more)
 			for i := range radius {
-				radius[i] = upper().Add(radius[i], most)
-				radius[i] = scaledUp(radius[i], p.weights[i])
+				radius[i] = bound.Upper().Add(radius[i], most)
+				radius[i] = bound.ScaledUp(radius[i], p.weights[i])
 			}
 			mid := func(i int) *big.Float { return x.Big(i, j) }
 			ties, err := e.decide(mid, radius, p.weights)
@@ -627,7 +628,7 @@ func column(r num.Mat, j int, scale []int64) []*big.Float {
 	z := make([]*big.Float, r.Rows)
 	for i := range z {
 		x, e := r.Arr.Leading(r.At(i, j))
-		z[i] = scaledUp(upper().SetFloat64(math.Abs(x)*(1+0x1p-46)), e+scale[i])
+		z[i] = bound.ScaledUp(bound.Upper().SetFloat64(math.Abs(x)*(1+0x1p-46)), e+scale[i])
 	}
 	return z
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/exact"
-	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
@@ -207,9 +207,9 @@ func (t *splitting) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big
 	if err := t.s.gemmOfTriangles(0, 1, f, t.y, 0, nil, v, [2]byte{0, t.upperFactors()[1]}, tolerance); err != nil {
 		return nil, nil, nil, err
 	}
-	lost := upper()
+	lost := bound.Upper()
 	if tolerance != nil {
-		lost = exp2(t.amp - width)
+		lost = bound.Exp2(t.amp - width)
 	}
 	if t.amp, err = t.spread(v); err != nil {
 		return nil, nil, nil, err
@@ -218,7 +218,7 @@ func (t *splitting) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big
 		t.gain = 0
 		return nil, nil, nil, nil
 	}
-	lost.Add(lost, exp2(t.amp-width))
+	lost.Add(lost, bound.Exp2(t.amp-width))
 	if e, err = t.s.matrix(halfulp.MP(uint(places)), n, n); err != nil {
 		return nil, nil, nil, err
 	}
@@ -337,17 +337,17 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 	if x, y, err = t.split(e); err != nil {
 		return nil, nil, nil, err
 	}
-	lost = upper().Add(upper().SetMantExp(h, 1), exp2(5-4*g))
+	lost = bound.Upper().Add(bound.Upper().SetMantExp(h, 1), bound.Exp2(5-4*g))
 	if terms == 2 {
 		t.s.drop(e)
-		return x, y, lost.Add(lost, exp2(2-2*g)), nil // without E'
+		return x, y, lost.Add(lost, bound.Exp2(2-2*g)), nil // without E'
 	}
 	format := func(power int) halfulp.Format { return halfulp.MP(uint(max(bits-power*g+4, 24))) }
 	// limit is that of a product of so many powers of 2^-g. It adds the error that it allows: twice
 	// that of E', and what becomes of it in further products, are less.
 	limit := func(top int, format halfulp.Format) *exact.Bound {
 		b := t.s.uniform(n, top, format.Bits()+mathbits.Len(uint(n)))
-		lost.Add(lost, upper().SetMantExp(lostBy(b), 2))
+		lost.Add(lost, bound.Upper().SetMantExp(lostBy(b), 2))
 		return b
 	}
 	// The first error ends it.
@@ -389,7 +389,7 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 	}
 	second := sum(first, right, format(2)) // E'
 	// Two products of 4^-g and their sum were rounded.
-	lost.Add(lost, exp2(4-2*g-format(2).Bits()))
+	lost.Add(lost, bound.Exp2(4-2*g-format(2).Bits()))
 	if terms > 3 {
 		second = sum(second, cube, format(2))
 		var x2, y2, last *halfulp.Matrix
@@ -403,12 +403,12 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 		}
 		t.s.drop(x2, y2)
 		second = sum(second, last, format(2))
-		lost.Add(lost, exp2(4-2*g-format(2).Bits()))
-		lost.Add(lost, exp2(5-3*g-format(3).Bits()))
+		lost.Add(lost, bound.Exp2(4-2*g-format(2).Bits()))
+		lost.Add(lost, bound.Exp2(5-3*g-format(3).Bits()))
 	} else {
-		lost.Add(lost, exp2(3-3*g))
+		lost.Add(lost, bound.Exp2(3-3*g))
 	}
-	lost.Add(lost, exp2(1-g-format(1).Bits()))
+	lost.Add(lost, bound.Exp2(1-g-format(1).Bits()))
 	t.s.drop(x, y)
 	z := sum(e, second, format(1))
 	if err != nil {
@@ -466,11 +466,11 @@ func (t *splitting) step(_, e *halfulp.Matrix, h *big.Float, next int) error {
 	}
 	t.s.drop(x, y)
 	t.cond = float64(t.cond * 1.05)
-	lost.Add(lost, upper().SetMantExp(lost, 1))
+	lost.Add(lost, bound.Upper().SetMantExp(lost, 1))
 	if left != nil {
-		lost.Add(lost, exp2(t.amp-prec))
+		lost.Add(lost, bound.Exp2(t.amp-prec))
 	}
-	t.gain = -lost.Add(lost, exp2(t.amp+3-prec)).MantExp(nil)
+	t.gain = -lost.Add(lost, bound.Exp2(t.amp+3-prec)).MantExp(nil)
 	return nil
 }
 
@@ -500,8 +500,8 @@ func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.F
 	}
 	// V, W and the corrections are rounded, these at most 2 2^-g of the others.
 	places := max(bits-g+4, 24)
-	lost.Add(lost, exp2(1-width))
-	lost.Add(lost, exp2(1-g-places))
+	lost.Add(lost, bound.Exp2(1-width))
+	lost.Add(lost, bound.Exp2(1-g-places))
 	format := halfulp.MP(uint(places))
 	dv, err := t.s.matrix(format, m, k)
 	if err != nil {
@@ -539,7 +539,7 @@ func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.F
 	ofW := func(first, end int) *exact.Bound {
 		return &exact.Bound{Rows: small, Cols: cols[first:end], Within: int64(places + 2)}
 	}
-	lost.Add(lost, exp2(-g-places))
+	lost.Add(lost, bound.Exp2(-g-places))
 	ofLeading := t.s.known(ofV(0, k), t.vRows, t.small(true, 1-g))
 	if err := t.s.gemmOfTriangles('L', -1, leading, y, 0, nil, dv.Slice(0, k, 0, k), [2]byte{0, t.upperFactors()[1]}, ofLeading); err != nil {
 		return nil, err
@@ -559,10 +559,10 @@ func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.F
 	}
 	t.s.drop(x, y)
 	top := t.by.Rows[:k]
-	l := &nearly{x: v.T(), d: dv.T(), words: words(bits), left: top, right: negated(t.by.Rows), err: errorsOf(rows, lost, within.rows)}
+	l := &bound.Nearly{X: v.T(), D: dv.T(), Words: words(bits), Left: top, Right: bound.Negated(t.by.Rows), Err: errorsOf(rows, lost, within.rows)}
 	// (I + X)^-1 W is needed in the upper triangle alone, which is made of that of W alone, as X is
 	// strictly block lower triangular, like the error of its inverse.
-	u := &nearly{x: w, d: dw, words: words(bits), left: negated(top), right: negated(t.by.Cols), err: errorsOf(cols, lost, within.cols)}
+	u := &bound.Nearly{X: w, D: dw, Words: words(bits), Left: bound.Negated(top), Right: bound.Negated(t.by.Cols), Err: errorsOf(cols, lost, within.cols)}
 	return &enclosure{l: l, u: u, bits: bits}, nil // of U, the upper triangle
 }
 
@@ -584,8 +584,8 @@ func (s *solver) belowEach(u *unknown, e *enclosure, limit func(i, j int) *big.F
 	if e.each != nil {
 		return s.belowBy(u, e, limit)
 	}
-	settlers, fails := make([]*settler, s.threads), make([]bool, s.threads)
-	x, d := raw.Matrix(e.l.x), raw.Matrix(e.l.d)
+	settlers, fails := make([]*bound.Settler, s.threads), make([]bool, s.threads)
+	x, d := raw.Matrix(e.l.X), raw.Matrix(e.l.D)
 	m := u.c.Rows()
 	first := make([]int, 0, u.k) // rows below the blocks of columns
 	for _, size := range u.blocks {
@@ -596,30 +596,15 @@ func (s *solver) belowEach(u *unknown, e *enclosure, limit func(i, j int) *big.F
 	}
 	err := par.For(s.ctx, s.threads, u.k, func(worker, j int) {
 		if settlers[worker] == nil {
-			settlers[worker] = &settler{adder: newAdder(e.l.words)}
+			settlers[worker] = &bound.Settler{Adder: bound.NewAdder(e.l.Words)}
 		}
 		for i := first[j]; i < m && !fails[worker]; i++ {
 			if !u.has(i, j) {
 				continue
 			}
-			v := settlers[worker].enclose(e.l, &x, &d, j, i)
-			fails[worker] = !v.small() && !e.lower(i, j).Below(limit(i, j))
+			v := settlers[worker].Enclose(e.l, &x, &d, j, i)
+			fails[worker] = !v.Small() && !e.lower(i, j).Below(limit(i, j))
 		}
 	})
 	return !slices.Contains(fails, true), err
-}
-
-// small reports whether the enclosure tells at a glance that a number is below 1 - 2^-40.
-func (v *near) small() bool {
-	if !v.known || v.zero {
-		return false
-	}
-	n := int64(num.BitLen(v.mag))
-	if top := v.exp + n; top < -1 {
-		return true // the error is less than the number
-	} else if top > 0 || n < 64 {
-		return false
-	}
-	// mag + err < 2^(n-64) (2^64 - 2^24)
-	return num.WordAt(v.mag, n-64) < math.MaxUint64-1<<25 && v.err>>min(n-64, 63) < 1<<24
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -143,7 +144,7 @@ func verify(name string, x *halfulp.Matrix, opt *halfulp.Options, exact exactVal
 // themselves: whether one that rounds to a power of two lies below it, where ulps are half as
 // large, and whether an error that is an ulp, as far as w tells, is less.
 func (v *Accuracy) measure(s *solver, x *halfulp.Matrix, exact exactValues, on []*halfulp.Matrix, entries [][2]int) error {
-	wide, err := exact.rounded(s, on, halfulp.MP(uint(min(x.Format().Bits()+64, maxBits))))
+	wide, err := exact.rounded(s, on, halfulp.MP(uint(min(x.Format().Bits()+64, bound.MaxBits))))
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	mathbits "math/bits"
 
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -23,10 +24,10 @@ type wideInverse struct {
 }
 
 func (s *solver) newWideInverse(p *approximate) (*wideInverse, error) {
-	w := &wideInverse{s: s, p: p, bits: p.abs.norm().MantExp(nil)}
+	w := &wideInverse{s: s, p: p, bits: p.abs.Norm().MantExp(nil)}
 	rho, _ := p.rho.Float64()
 	w.rho = float64(rho * (1 + 0x1p-50))
-	by := scale.Scaling{Rows: make([]int64, len(p.weights)), Cols: negated(p.scale)}
+	by := scale.Scaling{Rows: make([]int64, len(p.weights)), Cols: bound.Negated(p.scale)}
 	for i, e := range p.weights {
 		by.Rows[i] = -e - int64(w.bits)
 	}
