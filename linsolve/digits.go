@@ -869,7 +869,8 @@ func (s *solver) digitsDeterminant(a *halfulp.Matrix, f *factors, some, places i
 	if err != nil {
 		return nil, more, err
 	}
-	log := bound.Upper().Mul(bound.Upper().SetFloat64(t.rho), bound.Upper().SetInt64(int64(2*f.n))) // 1/(1 - rho) ≤ 2
+	// 1/(1 - rho) ≤ 2
+	log := bound.Upper().Mul(bound.Upper().SetFloat64(t.rho), bound.Upper().SetInt64(int64(2*f.n)))
 	if more := missing(log, places); more > 0 {
 		return nil, d*t.Bits() - growth - some + more, nil
 	}

@@ -63,7 +63,7 @@ func TestDifference(t *testing.T) {
 func TestEliminateIntervals(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	s := &solver{ctx: context.Background(), threads: 2}
+	s := &solver{calling: calling{ctx: context.Background(), threads: 2}}
 	narrow := 0
 	for trial := range testlength.Of(10, 60, 600) {
 		n := 1 + r.IntN(8)

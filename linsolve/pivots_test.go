@@ -80,7 +80,7 @@ func TestEqualPivots(t *testing.T) {
 func TestPivotsAreFirst(t *testing.T) {
 	const n = 9
 	r := testseed.Rand(t, 5, 6)
-	s := &solver{ctx: context.Background(), threads: 1}
+	s := &solver{calling: calling{ctx: context.Background(), threads: 1}}
 	refused := 0
 	for range 60 {
 		a := lintest.Integers(r, n, n, 1)

@@ -61,39 +61,39 @@ func (s *solver) finished() {
 }
 
 // plan says what lies ahead of the routine at hand, in place of what was planned for it before.
-func (s *solver) plan(cost float64) {
-	s.work.ahead, s.work.planned = s.work.later+cost, true
-	s.work.tell(s.work.done, s.work.ahead)
+func (c *calling) plan(cost float64) {
+	c.work.ahead, c.work.planned = c.work.later+cost, true
+	c.work.tell(c.work.done, c.work.ahead)
 }
 
 // before says that work of a cost comes after what routines plan until the function is called that
 // it returns.
-func (s *solver) before(cost float64) (end func()) {
-	s.work.later += cost
-	return func() { s.work.later -= cost }
+func (c *calling) before(cost float64) (end func()) {
+	c.work.later += cost
+	return func() { c.work.later -= cost }
 }
 
 // did says that work of a cost is done.
-func (s *solver) did(cost float64) {
-	w := &s.work
+func (c *calling) did(cost float64) {
+	w := &c.work
 	w.done += cost
 	w.ahead = max(w.ahead-cost, w.later)
 	w.tell(w.done, w.ahead)
 }
 
 // doing returns a function that takes the share done of work of a cost, until did is called.
-func (s *solver) doing(cost float64) func(share float64) {
-	w := &s.work
+func (c *calling) doing(cost float64) func(share float64) {
+	w := &c.work
 	return func(share float64) { w.tell(w.done+float64(cost*share), max(w.ahead-float64(cost*share), w.later)) }
 }
 
 // part makes the work that is planned from now on that from share lo to share hi of the whole,
 // which rises.
-func (s *solver) part(whole work, lo, hi float64) {
-	if s.work = (work{}); whole.report != nil {
-		s.work.report = func(share float64) {
-			if share = lo + float64((hi-lo)*share); share > s.parts {
-				s.parts = share
+func (c *calling) part(whole work, lo, hi float64) {
+	if c.work = (work{}); whole.report != nil {
+		c.work.report = func(share float64) {
+			if share = lo + float64((hi-lo)*share); share > c.parts {
+				c.parts = share
 				whole.report(share)
 			}
 		}

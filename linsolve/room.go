@@ -1,6 +1,7 @@
 package linsolve
 
 import (
+	"context"
 	"math"
 
 	"github.com/halfulp/halfulp"
@@ -17,18 +18,39 @@ var (
 	arrayRoom shelf.Shelf[*num.Array] // of MP, by their words
 )
 
+// calling is what a routine that runs carries, whatever it computes.
+type calling struct {
+	ctx         context.Context
+	threads     int
+	work        work
+	parts       float64     // the share told of parts of the work
+	floatsTaken [][]float64 // see returnNumbers
+	wordsTaken  [][]uint64
+}
+
 // floats returns n numbers of any values, which the caller gives back by s.release at the end.
-func (s *solver) floats(n int) []float64 {
+func (c *calling) floats(n int) []float64 {
 	x := shelf.Slice(&floatRoom, n)
-	s.floatsTaken = append(s.floatsTaken, x)
+	c.floatsTaken = append(c.floatsTaken, x)
 	return x[:n]
 }
 
 // words is floats for integers.
-func (s *solver) words(n int) []uint64 {
+func (c *calling) words(n int) []uint64 {
 	x := shelf.Slice(&wordRoom, n)
-	s.wordsTaken = append(s.wordsTaken, x)
+	c.wordsTaken = append(c.wordsTaken, x)
 	return x[:n]
+}
+
+// returnNumbers gives back what floats and words took.
+func (c *calling) returnNumbers() {
+	for _, x := range c.floatsTaken {
+		shelf.Return(&floatRoom, x)
+	}
+	for _, x := range c.wordsTaken {
+		shelf.Return(&wordRoom, x)
+	}
+	c.floatsTaken, c.wordsTaken = nil, nil
 }
 
 // matrixHere returns a rows x cols matrix of zeros on the host, which is given back by s.drop or
@@ -76,12 +98,7 @@ func putMatrix(m *halfulp.Matrix) {
 
 // release gives back what was taken.
 func (s *solver) release() {
-	for _, x := range s.floatsTaken {
-		shelf.Return(&floatRoom, x)
-	}
-	for _, x := range s.wordsTaken {
-		shelf.Return(&wordRoom, x)
-	}
+	s.returnNumbers()
 	for _, m := range s.away {
 		m.Free()
 	}
@@ -89,5 +106,5 @@ func (s *solver) release() {
 		putMatrix(m)
 	}
 	s.reuse = false
-	s.floatsTaken, s.wordsTaken, s.away, s.here, s.tally, s.lifting, s.one = nil, nil, nil, nil, nil, nil, nil
+	s.away, s.here, s.tally, s.lifting, s.one = nil, nil, nil, nil, nil
 }

@@ -76,13 +76,10 @@ const Method = "solve"
 
 // solver is one call.
 type solver struct {
-	ctx     context.Context
-	threads int
+	calling
 	opt     halfulp.Options // of products
-	work    work
-	parts   float64  // the share told of parts of the work
-	vanish  bool     // products may, below the smallest number of a format of some bits
-	lifting *lifting // the last one of liftingOf
+	vanish  bool            // products may, below the smallest number of a format of some bits
+	lifting *lifting        // the last one of liftingOf
 	stats   Stats
 	since   time.Time
 	lost    lostEntries
@@ -92,11 +89,9 @@ type solver struct {
 	// counts there what operations cannot store; nil: they wait, and say so
 	tally *num.Array
 
-	floatsTaken [][]float64 // see release
-	wordsTaken  [][]uint64
-	reuse       bool              // no matrix of matrixHere outlives the next release
-	here        []*halfulp.Matrix // those of matrixHere
-	one         *halfulp.Matrix   // the unit matrix on the host, nil: not made yet
+	reuse bool              // no matrix of matrixHere outlives the next release
+	here  []*halfulp.Matrix // those of matrixHere
+	one   *halfulp.Matrix   // the unit matrix on the host, nil: not made yet
 }
 
 // begin checks the options and operands of routine name: all operands live in one place. It returns
@@ -127,7 +122,7 @@ func onHost(name string, operands ...*halfulp.Matrix) ([]*halfulp.Matrix, error)
 
 // start is begin without copies.
 func start(name string, opt *halfulp.Options, operands ...*halfulp.Matrix) (*solver, error) {
-	s := &solver{ctx: context.Background(), threads: runtime.GOMAXPROCS(0), since: time.Now()}
+	s := &solver{calling: calling{ctx: context.Background(), threads: runtime.GOMAXPROCS(0)}, since: time.Now()}
 	if opt != nil {
 		s.opt = *opt
 		if opt.Context != nil {
@@ -529,7 +524,8 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 	// Numbers that are no ties differ from them by less bits than that.
 	integers := toIntegers(raw.Matrix(a))
 	most := min(target+2*integers.minorBits()+int(columnBits(b))+1<<16, bound.MaxBits)
-	if integers.mostBits() > bound.MaxBits/4 { // no format has the bits, and fewer are not likely to do
+	// No format has the bits, and fewer are not likely to do.
+	if integers.mostBits() > bound.MaxBits/4 {
 		most = min(most, target+mostFarBits)
 	}
 	width := func() int { return min(int(known+p.gain)+64, target) }
