@@ -24,14 +24,14 @@ func (s *solver) longDeterminant(a *halfulp.Matrix, f *factors, places int) (*de
 		return nil, nil
 	}
 	known := false // that a is regular
-	defer func() { s.work.guessed = false }()
-	s.work.guessed = true // whether the first bits do
+	defer func() { s.Work.Guessed = false }()
+	s.Work.Guessed = true // whether the first bits do
 	for some := f.conditionBits() + places; some+blockSpare <= mostBlockBits+places; {
 		det, more, err := s.digitsDeterminant(a, f, some, places)
 		if errors.Is(err, ErrRange) { // blocks are scaled anew
 			det, more, err = s.blockDeterminant(a, f, some+blockSpare, places)
 		}
-		s.work.guessed = errors.Is(err, errNoise)
+		s.Work.Guessed = errors.Is(err, errNoise)
 		switch {
 		case errors.Is(err, ErrRange):
 			return nil, nil
@@ -72,7 +72,7 @@ func (s *solver) blockDeterminant(a *halfulp.Matrix, f *factors, bits, places in
 	if more = missing(log, places); more > 0 {
 		return nil, more, nil
 	}
-	s.work.guessed = false
+	s.Work.Guessed = false
 	d, err = s.productOf(z, log, places)
 	s.stats.Precision = bits
 	return d, 0, err

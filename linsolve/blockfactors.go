@@ -111,7 +111,7 @@ func (s *solver) invertBlocks(a *halfulp.Matrix, f *factors, wanted int) (r inve
 		d, fixed := s.digitsFor(f.n, bits+digitSpare, mostDigits)
 		if fixed {
 			var t *digits
-			s.plan(digitsCost(f.n, d))
+			s.Plan(digitsCost(f.n, d))
 			if t, more, err = s.eliminateDigits(a, f, d, wanted); err == nil {
 				if _, again := s.digitsFor(f.n, t.top+digitSpare, mostDigits); t.rho > slowRho && t.top > bits && again {
 					bits = t.top
@@ -251,7 +251,7 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 			return nil, 0, err
 		}
 		s.stats.Rounds++
-		s.did(factorCost(n))
+		s.Did(factorCost(n))
 	}
 	t.top = largestTop(raw.Matrix(m))
 	r := f.pivotsAbove(pivotRange)
@@ -332,7 +332,7 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 // newtonOf returns X ≈ B^-1 of float64, nil if nothing is proved of it.
 func (s *solver) newtonOf(b *halfulp.Matrix) (*newton, error) {
 	n := b.Rows()
-	defer s.did(factorCost(n))
+	defer s.Did(factorCost(n))
 	f, err := s.factor(raw.Matrix(b), scale.Unscaled(n, n))
 	if err != nil {
 		return nil, err
@@ -406,7 +406,7 @@ func sumOf(x []*big.Float) *big.Float {
 // and the same for U, with |U^-1| v ≤ |Y| (v + ‖E‖∞ / (1 - ‖E‖∞) max v e).
 func (z *blocks) bound() ([]*big.Float, error) {
 	s, n := z.s, len(z.by.Rows)
-	l, u, li, ui := s.floats(n*n), s.floats(n*n), s.floats(n*n), s.floats(n*n)
+	l, u, li, ui := s.Floats(n*n), s.Floats(n*n), s.Floats(n*n), s.Floats(n*n)
 	for _, x := range [][]float64{l, u, li, ui} {
 		clear(x)
 	}
@@ -457,10 +457,10 @@ func (z *blocks) bound() ([]*big.Float, error) {
 			}
 		}
 	}
-	if err := dgemm.InvertLower(s.ctx, s.threads, n, l, li); err != nil {
+	if err := dgemm.InvertLower(s.Ctx, s.Threads, n, l, li); err != nil {
 		return nil, err
 	}
-	if err := dgemm.InvertUpper(s.ctx, s.threads, n, u, n, ui); err != nil {
+	if err := dgemm.InvertUpper(s.Ctx, s.Threads, n, u, n, ui); err != nil {
 		return nil, err
 	}
 	if !(max(largestOf(l), largestOf(u), largestOf(li), largestOf(ui)) < 0x1p100) {

@@ -49,9 +49,9 @@ func leaf(bits int) int {
 // which has an inverse of norm ‖X‖ / (1 - rho) at most.
 func (s *solver) determinant(a *halfulp.Matrix, f *factors, places, leaf int) (*determinant, error) {
 	d := &determinant{log: bound.Upper()}
-	later := s.work.later
+	later := s.Work.Later
 	leaves, err := s.leaves(a, f, places, leaf, d, nil)
-	s.work.later = later
+	s.Work.Later = later
 	if err != nil || leaves == nil {
 		return nil, err
 	}
@@ -60,14 +60,14 @@ func (s *solver) determinant(a *halfulp.Matrix, f *factors, places, leaf int) (*
 		// may fuse: an estimate
 		cost += b.cost()
 	}
-	s.plan(cost)
+	s.Plan(cost)
 	made, failed := make([]*determinant, len(leaves)), make([]error, len(leaves))
 	var order sync.Mutex // of what is said about progress
-	err = par.For(s.ctx, s.threads, len(leaves), func(_, i int) {
+	err = par.For(s.Ctx, s.Threads, len(leaves), func(_, i int) {
 		made[i], failed[i] = s.eliminated(leaves[i])
 		order.Lock()
 		defer order.Unlock()
-		s.did(leaves[i].cost())
+		s.Did(leaves[i].cost())
 	})
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (s *solver) leaves(a *halfulp.Matrix, f *factors, places, leaf int, d *dete
 	}
 	b := leafBlock{z, p, places + loss + 2*size + 8}
 	// may fuse: an estimate, of what comes when all blocks are there
-	s.work.later += b.cost()
+	s.Work.Later += b.cost()
 	return append(list, b), nil
 }
 
@@ -141,10 +141,10 @@ func (s *solver) loss(f *factors) (int, error) {
 	for i := range x {
 		x[i] = float64(1 - 2*(i*40503>>9&1)) // signs without a pattern
 	}
-	if err := dgemm.SolveLower(s.ctx, s.threads, f.n, 1, f.lu, x); err != nil {
+	if err := dgemm.SolveLower(s.Ctx, s.Threads, f.n, 1, f.lu, x); err != nil {
 		return 0, err
 	}
-	if err := dgemm.SolveUpper(s.ctx, s.threads, f.n, 1, f.lu, x); err != nil {
+	if err := dgemm.SolveUpper(s.Ctx, s.Threads, f.n, 1, f.lu, x); err != nil {
 		return 0, err
 	}
 	most := largestOf(x)
@@ -160,11 +160,11 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 	n := f.Rows()
 	h := n / 2
 	m := n - h
-	end := s.before(0)
-	if s.work.report != nil {
+	end := s.Before(0)
+	if s.Work.Report != nil {
 		rest := detCost(h, places, leaf) + detCost(m, places, leaf)
-		s.plan(splitCost(n, places) + rest)
-		end = s.before(rest + float64(seedCost(m)+factorCost(m)+productOf(m, h, m, wide)))
+		s.Plan(splitCost(n, places) + rest)
+		end = s.Before(rest + float64(seedCost(m)+factorCost(m)+productOf(m, h, m, wide)))
 	}
 	first := f.Slice(0, h, 0, h)
 	lu, err := s.factor(raw.Matrix(first), scale.Of(raw.Matrix(first)))
@@ -234,9 +234,9 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 		return nil, nil
 	}
 	d.log.Add(d.log, log)
-	end = s.before(0)
-	if s.work.report != nil {
-		end = s.before(detCost(m, places, leaf))
+	end = s.Before(0)
+	if s.Work.Report != nil {
+		end = s.Before(detCost(m, places, leaf))
 	}
 	list, err = s.leaves(first, lu, places, leaf, d, list)
 	end()
@@ -292,7 +292,7 @@ func (s *solver) eliminatedIn(e *fixedLU, p *approximate, places int) (d *determ
 			most = v
 		}
 		e.step(k)
-		if err := s.ctx.Err(); err != nil {
+		if err := s.Ctx.Err(); err != nil {
 			return nil, false, err
 		}
 	}

@@ -38,7 +38,7 @@ func (s *solver) longestColumns(a *halfulp.Matrix, bits int) ([]int, error) {
 		if x[k][k].Sign() <= 0 {
 			return nil, nil
 		}
-		err := par.Each(s.ctx, s.threads, n-k-1, func(row int) {
+		err := par.Each(s.Ctx, s.Threads, n-k-1, func(row int) {
 			i := k + 1 + row
 			l, t := new(big.Float).SetPrec(prec).Quo(x[i][k], x[k][k]), new(big.Float).SetPrec(prec)
 			if l.Sign() == 0 {
@@ -92,13 +92,13 @@ func (s *solver) longest(e *enclosure, n int) (bool, error) { return s.longestBy
 // longestBy reports whether it is proved that R[k,k]^2 exceeds those sums but for a factor.
 func (s *solver) longestBy(factor *big.Float, e *enclosure, n int) (bool, error) {
 	pivots := make([]interval.Interval, n)
-	err := par.Each(s.ctx, s.threads, n, func(k int) { pivots[k] = e.square(k, k) })
+	err := par.Each(s.Ctx, s.Threads, n, func(k int) { pivots[k] = e.square(k, k) })
 	if err != nil {
 		return false, err
 	}
 	p := e.arithmetic()
 	fails := make([]bool, n)
-	err = par.Each(s.ctx, s.threads, n, func(j int) {
+	err = par.Each(s.Ctx, s.Threads, n, func(j int) {
 		sum := p.Up().Set(pivots[j].Hi)
 		for k := j - 1; k >= 0 && !fails[j]; k-- {
 			sum.Add(sum, e.square(k, j).Hi)
@@ -135,7 +135,7 @@ func (s *solver) pivots64(a *halfulp.Matrix) ([]int, error) {
 		}
 		exps[i] = -(e >> 1)
 	}
-	return s.longest64(scale.Scaling{Rows: exps, Cols: exps}.Float64s(m, s.floats(n*n)), exps)
+	return s.longest64(scale.Scaling{Rows: exps, Cols: exps}.Float64s(m, s.Floats(n*n)), exps)
 }
 
 // longest64 is pivots64 for D A D by columns, D = diag(2^exps).
@@ -163,7 +163,7 @@ func (s *solver) longest64(x []float64, exps []int64) ([]int, error) {
 		}
 		root := math.Sqrt(left[k])
 		column := x[order[k]*n : (order[k]+1)*n]
-		err := par.Each(s.ctx, s.threads, n-k-1, func(row int) {
+		err := par.Each(s.Ctx, s.Threads, n-k-1, func(row int) {
 			i := k + 1 + row
 			v := (column[order[i]] - dot(l[i], l[k])) / root
 			l[i] = append(l[i], v)

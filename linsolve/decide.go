@@ -235,7 +235,7 @@ func (s *solver) lift(list []suspects) error {
 		if columns, l.r = columns[:k], l.r[:k]; k == 0 {
 			return nil
 		}
-		s.plan(float64(k) * float64((most-have)/60) * digit)
+		s.Plan(float64(k) * float64((most-have)/60) * digit)
 		digits, _, err := l.digits()
 		if err != nil {
 			return err
@@ -249,7 +249,7 @@ func (s *solver) lift(list []suspects) error {
 				}
 			}
 		}
-		s.did(float64(k) * digit)
+		s.Did(float64(k) * digit)
 	}
 }
 

@@ -62,7 +62,7 @@ const beyond = 12
 // det returns the determinant. It is not done where the solver's place does not decide it.
 func (s *solver) det(a *halfulp.Matrix, f halfulp.Format) (d halfulp.Scalar, done bool, err error) {
 	if a.Rows() == 0 {
-		return halfulp.NewScalar(f, big.NewFloat(1)), true, s.ctx.Err()
+		return halfulp.NewScalar(f, big.NewFloat(1)), true, s.Ctx.Err()
 	}
 	if s.at == nil {
 		if err := finite("A", a); err != nil {
@@ -191,7 +191,7 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 			return nil, nil, 0, err
 		}
 		s.stats.Rounds = 1
-		s.did(factorCost(a.Rows()))
+		s.Did(factorCost(a.Rows()))
 		d, err = s.shortDeterminant(a, f, bits)
 	}
 	if s.at == nil && (err == nil || errors.Is(err, ErrRange)) && (d == nil || d.log.MantExp(nil) > -10) {
@@ -220,8 +220,8 @@ func (s *solver) shortDeterminant(a *halfulp.Matrix, f *factors, places int) (*d
 	if d, err := s.quickDeterminant(a, f, loss, places); d != nil || err != nil {
 		return d, err
 	}
-	if s.work.report != nil {
-		s.plan(detCost(f.n, places, leaf(places)))
+	if s.Work.Report != nil {
+		s.Plan(detCost(f.n, places, leaf(places)))
 	}
 	return s.determinant(a, f, places, leaf(places))
 }
@@ -294,11 +294,11 @@ func (s *solver) exactDet(a *halfulp.Matrix) (d *big.Float, shift int64, err err
 	step := primeStep(m)
 	for next := modular.Primes(); product.BitLen() <= bits+1; {
 		f := modular.New(next())
-		rows, err := f.Matrix(s.ctx, s.threads, m)
+		rows, err := f.Matrix(s.Ctx, s.Threads, m)
 		if err != nil {
 			return nil, 0, err
 		}
-		pivots, d, err := f.Eliminate(s.ctx, s.threads, rows, m.Cols, false)
+		pivots, d, err := f.Eliminate(s.Ctx, s.Threads, rows, m.Cols, false)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -312,8 +312,8 @@ func (s *solver) exactDet(a *halfulp.Matrix) (d *big.Float, shift int64, err err
 		v := new(big.Int).SetUint64(f.Value(k))
 		det.Add(det, v.Mul(v, product))
 		product.Mul(product, new(big.Int).SetUint64(f.P))
-		s.did(step)
-		s.plan(float64((bits-product.BitLen())/60) * step)
+		s.Did(step)
+		s.Plan(float64((bits-product.BitLen())/60) * step)
 	}
 	if half := new(big.Int).Rsh(product, 1); det.Cmp(half) > 0 {
 		det.Sub(det, product)

@@ -61,7 +61,7 @@ func (s *solver) luByDigits(a *halfulp.Matrix, bits int, known *bool) (*digitLU,
 		if !ok || n*d > factorDigits*direct.LaneCount() {
 			return nil, nil
 		}
-		s.plan(digitsCost(n, d) + s.wantedCost(n, n)) // may fuse: an estimate
+		s.Plan(digitsCost(n, d) + s.wantedCost(n, n)) // may fuse: an estimate
 		t, more, err := s.eliminateDigits(a, f, d, 0)
 		switch {
 		case err == nil:
@@ -111,7 +111,7 @@ func (t *digits) factors() (*digitLU, error) {
 		digits: t, tops: make([]float64, n),
 		l: digitLower{numbers: t.numbers, rows: t.lower, length: func(i int) int { return i }, exp: 2},
 	}
-	err := par.Each(t.s.ctx, t.s.threads, n, func(j int) {
+	err := par.Each(t.s.Ctx, t.s.Threads, n, func(j int) {
 		most := t.pivot[j]
 		for k := range j {
 			most = max(most, math.Abs(t.VectorFloat(t.upper[(j/count*n+k)*size:][:size], j%count)))
@@ -151,7 +151,7 @@ func (t *digitLU) roundTo(z *LUFactors) (lower, upper [][2]int, ok bool, err err
 	u := raw.Matrix(z.U)
 	settlers, mags := t.settlers(s, u.Arr.Format)
 	left := make([][][2]int, t.n)
-	err = par.For(s.ctx, s.threads, t.n, func(worker, j int) {
+	err = par.For(s.Ctx, s.Threads, t.n, func(worker, j int) {
 		one(z.L, j, j)
 		r := t.off(j)
 		cut := t.cutOf(r, t.l.unit)

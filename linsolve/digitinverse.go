@@ -51,7 +51,7 @@ func (s *solver) quickInverse(a, b *halfulp.Matrix, f *factors, z *halfulp.Matri
 		return err
 	}
 	if cond > lossy {
-		cond, s.work.guessed = f.conditionBits(), true // until it is known which digits do
+		cond, s.Work.Guessed = f.conditionBits(), true // until it is known which digits do
 	}
 	wanted := z.Format().Bits() + 4*(raw.Matrix(z).Arr.Terms()-1) + guard(n)
 	wanted += 4*bits.Len(uint(n)) + 4 // for what inverseTo proves
@@ -61,7 +61,7 @@ func (s *solver) quickInverse(a, b *halfulp.Matrix, f *factors, z *halfulp.Matri
 		if !ok {
 			return nil
 		}
-		s.plan(3 * digitsCost(n, d))
+		s.Plan(3 * digitsCost(n, d))
 		t, more, err := s.eliminateDigits(a, f, d, wanted)
 		switch {
 		case err == nil && t.top+wanted+growth > d*t.Bits()+8: // much more would be left
@@ -116,7 +116,7 @@ func (t *digits) inverseTo(z num.Mat, todo []*entries) (short []*entries, more i
 	}
 	s, n, count := t.s, t.n, t.Count()
 	groups := (n + count - 1) / count
-	workers := make([]*columnsWorker, s.threads)
+	workers := make([]*columnsWorker, s.Threads)
 	cost := 2 * digitsCost(n, t.d) / float64(groups)
 	var order sync.Mutex // of what is said
 	run := func(worker, group int) {
@@ -132,14 +132,14 @@ func (t *digits) inverseTo(z num.Mat, todo []*entries) (short []*entries, more i
 		order.Lock()
 		defer order.Unlock()
 		more = max(more, missing)
-		s.did(cost)
+		s.Did(cost)
 	}
 	if run(0, 0); openColumns(short) > count/2 {
 		copy(short, todo)
 		return short, more, nil
 	}
-	s.work.guessed = false
-	err = par.For(s.ctx, s.threads, groups-1, func(worker, k int) { run(worker, k+1) })
+	s.Work.Guessed = false
+	err = par.For(s.Ctx, s.Threads, groups-1, func(worker, k int) { run(worker, k+1) })
 	return short, more, err
 }
 
@@ -183,9 +183,9 @@ func (t *digits) columns() (*digitColumns, error) {
 	}
 	_, e := math.Frexp(most)
 	c.cut = max(e-40, 0)
-	room := t.s.words(n * n * d)
+	room := t.s.Words(n * n * d)
 	half := int64(1) << (t.Bits() - 1)
-	return c, par.Each(t.s.ctx, t.s.threads, n, func(i int) {
+	return c, par.Each(t.s.Ctx, t.s.Threads, n, func(i int) {
 		c.u[i] = room[i*n*d : (i+1)*n*d]
 		sums := make([]int64, size)
 		for p := i / count; p*count < n; p++ {

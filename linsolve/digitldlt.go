@@ -82,7 +82,7 @@ func (s *solver) ldltByDigits(a num.Mat, p *rooked, bits int, regular func() err
 		if d > rootDigits || rootWords(n, n, d) > digitBytes/8 {
 			return nil, nil
 		}
-		s.plan(digitLDLTCost(n, d) + s.wantedCost(n, n)/2) // may fuse: an estimate
+		s.Plan(digitLDLTCost(n, d) + s.wantedCost(n, n)/2) // may fuse: an estimate
 		t, more, err := s.eliminateLDLT(a, p, d)
 		switch {
 		case err == nil:
@@ -125,20 +125,20 @@ func (s *solver) eliminateLDLT(a num.Mat, p *rooked, d int) (t *digitLDLT, more 
 	}
 	t.digitLower = digitLower{numbers: numbers{lanes, d}, rows: make([][]uint64, n), length: func(i int) int { return t.start[i] }, exp: 3}
 	count, size := t.Count(), t.Size()
-	room := s.words(n * (n - 1) / 2 * d)
+	room := s.Words(n * (n - 1) / 2 * d)
 	for i := range t.rows {
 		t.rows[i], room = room[:t.start[i]*d], room[t.start[i]*d:]
 	}
 	panels := (n + count - 1) / count
 	for p := range panels {
-		t.upper = append(t.upper, s.words(min((p+1)*count, n)*size))
+		t.upper = append(t.upper, s.Words(min((p+1)*count, n)*size))
 		t.prefix = append(t.prefix, make([]int64, size))
 	}
-	workers := make([]*ldltLanes, s.threads)
+	workers := make([]*ldltLanes, s.Threads)
 	for w := range workers {
 		workers[w] = newLDLTLanes(size)
 	}
-	errs := make([]error, s.threads)
+	errs := make([]error, s.Threads)
 	for from, to := 0, 0; from < len(t.blocks); from = to {
 		end := t.first[from]
 		for to = from; to < len(t.blocks) && end-t.first[from] < rootAhead; to++ {
@@ -153,7 +153,7 @@ func (s *solver) eliminateLDLT(a num.Mat, p *rooked, d int) (t *digitLDLT, more 
 				}
 			}
 		}
-		err := par.For(s.ctx, s.threads, panels-next, func(worker, p int) {
+		err := par.For(s.Ctx, s.Threads, panels-next, func(worker, p int) {
 			for k := from; k < to && errs[worker] == nil; k++ {
 				errs[worker] = t.block(next+p, k, workers[worker])
 			}
@@ -164,7 +164,7 @@ func (s *solver) eliminateLDLT(a num.Mat, p *rooked, d int) (t *digitLDLT, more 
 		for _, prefix := range t.prefix[t.first[from]/count:] {
 			t.Carry(prefix)
 		}
-		s.did(digitLDLTCost(n, d) * float64(end-t.first[from]) / float64(n))
+		s.Did(digitLDLTCost(n, d) * float64(end-t.first[from]) / float64(n))
 	}
 	more, err = t.bound()
 	return t, more, err
@@ -349,10 +349,10 @@ func (t *digitLDLT) determinant(k int) *big.Int {
 // bound makes off and what follows from it, or guesses how many more bits will do.
 func (t *digitLDLT) bound() (more int, err error) {
 	s, n := t.s, t.n
-	l, li := s.floats(n*n), s.floats(n*n)
+	l, li := s.Floats(n*n), s.Floats(n*n)
 	clear(l)
 	clear(li)
-	err = par.Each(s.ctx, s.threads, n, func(i int) {
+	err = par.Each(s.Ctx, s.Threads, n, func(i int) {
 		l[i+i*n] = 1
 		for j := range t.start[i] {
 			l[i+j*n] = t.float(i, j)
@@ -361,7 +361,7 @@ func (t *digitLDLT) bound() (more int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := dgemm.InvertLower(s.ctx, s.threads, n, l, li); err != nil {
+	if err := dgemm.InvertLower(s.Ctx, s.Threads, n, l, li); err != nil {
 		return 0, err
 	}
 	v := make([]float64, n)
@@ -438,7 +438,7 @@ func (t *digitLDLT) roundTo(z *LDLTFactors) (lower, middle [][2]int, ok bool, er
 	d := raw.Matrix(z.D)
 	settlers, mags := t.settlers(s, d.Arr.Format)
 	left := make([][][2]int, len(t.blocks))
-	err = par.For(s.ctx, s.threads, len(t.blocks), func(worker, k int) {
+	err = par.For(s.Ctx, s.Threads, len(t.blocks), func(worker, k int) {
 		b, size := t.first[k], t.blocks[k]
 		for j := range size {
 			one(z.L, b+j, b+j)

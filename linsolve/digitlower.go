@@ -34,7 +34,7 @@ func (t *digitLower) setRadius(s *solver, off *big.Float) error {
 	t.unit = off.MantExp(f)
 	x, _ := f.Float64()
 	t.radius = make([]float64, len(t.rows))
-	return par.Each(s.ctx, s.threads, len(t.rows), func(i int) {
+	return par.Each(s.Ctx, s.Threads, len(t.rows), func(i int) {
 		sum := 1.0
 		for j := range t.length(i) {
 			sum += math.Abs(t.float(i, j))
@@ -113,7 +113,7 @@ func (t *digitLower) roundTo(s *solver, z num.Mat, bound *big.Float) (open [][2]
 	settlers, mags := t.settlers(s, z.Arr.Format)
 	quick, _ := bound.Float64()
 	quick = float64(quick * (1 - 0x1p-40))
-	err = par.For(s.ctx, s.threads, n, func(worker, i int) {
+	err = par.For(s.Ctx, s.Threads, n, func(worker, i int) {
 		r := math.Ldexp(t.radius[i], t.unit)
 		for j := range t.length(i) {
 			v := t.near(mags[worker], i, j, cut)
@@ -136,7 +136,7 @@ func (t *digitLower) roundTo(s *solver, z num.Mat, bound *big.Float) (open [][2]
 
 // settlers returns what workers round with.
 func (t numbers) settlers(s *solver, f num.Format) ([]*bound.Settler, [][]uint64) {
-	settlers, mags := make([]*bound.Settler, s.threads), make([][]uint64, s.threads)
+	settlers, mags := make([]*bound.Settler, s.Threads), make([][]uint64, s.Threads)
 	for w := range settlers {
 		settlers[w], mags[w] = &bound.Settler{Ends: num.New(f, 2)}, t.room()
 	}

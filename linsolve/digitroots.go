@@ -119,7 +119,7 @@ func (s *solver) rootByDigits(c *halfulp.Matrix, n, bits int, known *bool) (*dig
 		if d > rootDigits || rootWords(m.Rows, n, d) > digitBytes/8 || m.Rows > n && n*d > digitsBelow*direct.LaneCount() {
 			return nil, nil
 		}
-		s.plan(digitRootCost(m.Rows, n, d) + s.wantedCost(m.Rows, n)) // may fuse: an estimate
+		s.Plan(digitRootCost(m.Rows, n, d) + s.wantedCost(m.Rows, n)) // may fuse: an estimate
 		t, more, err := s.eliminateRoot(c, n, by, d)
 		switch {
 		case err == nil && t.gain >= bits-rootSlack:
@@ -154,7 +154,7 @@ func (s *solver) rootAttempt(c *halfulp.Matrix, n, bits int, known *bool, u *unk
 		if err != nil {
 			return nil, nil, err
 		}
-		s.did(s.wantedCost(t.m, n))
+		s.Did(s.wantedCost(t.m, n))
 		u = &unknown{c: c, k: n, blocks: ones(n)}
 		if len(open) > 0 {
 			u.fill()
@@ -176,11 +176,11 @@ func (s *solver) rootLoss(a num.Mat, by scale.Scaling) (int, error) {
 	n := len(by.Cols)
 	a.Rows = n
 	leading := scale.Scaling{Rows: by.Rows[:n], Cols: by.Cols}
-	f := &factors{Scaling: leading, n: n, lu: leading.Float64s(a, s.floats(n*n))}
-	if err := dgemm.LU(s.ctx, s.threads, n, f.lu, 0x1p-900, nil); err != nil {
+	f := &factors{Scaling: leading, n: n, lu: leading.Float64s(a, s.Floats(n*n))}
+	if err := dgemm.LU(s.Ctx, s.Threads, n, f.lu, 0x1p-900, nil); err != nil {
 		return 0, err
 	}
-	s.did(factorCost(n))
+	s.Did(factorCost(n))
 	size := bits.Len(uint(n))
 	x := make([]float64, n)
 	for i := range x {
@@ -193,7 +193,7 @@ func (s *solver) rootLoss(a num.Mat, by scale.Scaling) (int, error) {
 		}
 		x[i] = float64(1 - 2*(i*40503>>9&1)) // signs without a pattern
 	}
-	if err := dgemm.SolveLower(s.ctx, s.threads, n, 1, f.lu, x); err != nil {
+	if err := dgemm.SolveLower(s.Ctx, s.Threads, n, 1, f.lu, x); err != nil {
 		return 0, err
 	}
 	sum := 0.0
@@ -223,19 +223,19 @@ func (s *solver) eliminateRoot(c *halfulp.Matrix, n int, by scale.Scaling, d int
 		inverse: make([]uint64, n*d), shift: make([]int, n),
 	}
 	count, size := t.Count(), t.Size()
-	room := s.words(n * (n - 1) / 2 * d)
+	room := s.Words(n * (n - 1) / 2 * d)
 	for i := range t.lower {
 		t.lower[i], room = room[:i*d], room[i*d:]
 	}
 	for p := range t.panels() {
-		t.upper = append(t.upper, s.words(t.rowsOf(p)*size))
+		t.upper = append(t.upper, s.Words(t.rowsOf(p)*size))
 		t.prefix = append(t.prefix, make([]int64, size))
 	}
-	workers := make([]*rootLanes, s.threads)
+	workers := make([]*rootLanes, s.Threads)
 	for w := range workers {
 		workers[w] = &rootLanes{acc: make([]int64, size), shifted: make([]int64, size), vector: make([]uint64, size)}
 	}
-	errs := make([]error, s.threads)
+	errs := make([]error, s.Threads)
 	for start := 0; start < n; start += rootAhead {
 		end := min(start+rootAhead, n)
 		p := start / count
@@ -247,7 +247,7 @@ func (s *solver) eliminateRoot(c *halfulp.Matrix, n int, by scale.Scaling, d int
 				}
 			}
 		}
-		err := par.For(s.ctx, s.threads, t.panels()-p, func(worker, k int) {
+		err := par.For(s.Ctx, s.Threads, t.panels()-p, func(worker, k int) {
 			for i := start; i < end && errs[worker] == nil; i++ {
 				errs[worker] = t.row(p+k, i, workers[worker])
 			}
@@ -255,7 +255,7 @@ func (s *solver) eliminateRoot(c *halfulp.Matrix, n int, by scale.Scaling, d int
 		if err := errors.Join(err, errors.Join(errs...)); err != nil {
 			return nil, 0, err
 		}
-		s.did(digitRootCost(t.m, n, d) * float64(end-start) / float64(n))
+		s.Did(digitRootCost(t.m, n, d) * float64(end-start) / float64(n))
 	}
 	more, err = t.bound()
 	return t, more, err
@@ -374,11 +374,11 @@ func (t *digitRoot) pivot(i int, s []int64, lane int) error {
 // do not suffice for one for that of L1 by digits.
 func (t *digitRoot) bound() (more int, err error) {
 	s, n, count, size := t.s, t.n, t.Count(), t.Size()
-	l, li := s.floats(n*n), s.floats(n*n)
+	l, li := s.Floats(n*n), s.Floats(n*n)
 	clear(l)
 	clear(li)
 	leading := (n + count - 1) / count
-	err = par.For(s.ctx, s.threads, leading, func(_, p int) {
+	err = par.For(s.Ctx, s.Threads, leading, func(_, p int) {
 		first, end := t.place(p)
 		for k := range end - 1 {
 			x := t.upper[p][k*size:][:size]
@@ -390,7 +390,7 @@ func (t *digitRoot) bound() (more int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := dgemm.InvertLower(s.ctx, s.threads, n, l, li); err != nil {
+	if err := dgemm.InvertLower(s.Ctx, s.Threads, n, l, li); err != nil {
 		return 0, err
 	}
 	least := slices.Min(t.root)
@@ -439,7 +439,7 @@ func (t *digitRoot) bound() (more int, err error) {
 	for i, r := range absLower(n, l, part) {
 		t.radius[i] = float64(1.2*units*r) * (1 + 0x1p-30)
 	}
-	err = par.For(s.ctx, s.threads, t.panels()-leading, func(_, k int) {
+	err = par.For(s.Ctx, s.Threads, t.panels()-leading, func(_, k int) {
 		p := leading + k
 		first, end := t.place(p)
 		for k, v := range v {
@@ -469,8 +469,8 @@ func (t *digitRoot) roundTo(z, below num.Mat) (open [][2]int, err error) {
 	_, e := math.Frexp(float64(largestOf(t.radius) * largestOf(t.v)))
 	cut := max(e-40, 0) // bits below what matters
 	left := make([][][2]int, t.panels())
-	settlers := make([]*bound.Settler, s.threads)
-	err = par.For(s.ctx, s.threads, t.panels(), func(worker, p int) {
+	settlers := make([]*bound.Settler, s.Threads)
+	err = par.For(s.Ctx, s.Threads, t.panels(), func(worker, p int) {
 		if settlers[worker] == nil {
 			settlers[worker] = &bound.Settler{Ends: num.New(z.Arr.Format, 2)}
 		}

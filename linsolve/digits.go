@@ -113,8 +113,8 @@ func (s *solver) eliminateDigits(a *halfulp.Matrix, f *factors, d, wanted int) (
 	if t.f, err = s.newFixed(m, f.Scaling, max(planes, 3)); err != nil {
 		return nil, 0, err
 	}
-	t.upper, t.unit = s.words(panels*n*size), math.Ldexp(1, growth-d*lanes.Bits())
-	room := s.words(n * n * d)
+	t.upper, t.unit = s.Words(panels*n*size), math.Ldexp(1, growth-d*lanes.Bits())
+	room := s.Words(n * n * d)
 	for i := range t.lower {
 		t.lower[i] = room[i*n*d : (i+1)*n*d]
 	}
@@ -124,7 +124,7 @@ func (s *solver) eliminateDigits(a *halfulp.Matrix, f *factors, d, wanted int) (
 			known := d * lanes.Bits()
 			return nil, min(known, known*(n-done)/max(done, 1)+leastGood/2), err
 		}
-		s.did(digitsCost(n, d) / float64(panels))
+		s.Did(digitsCost(n, d) / float64(panels))
 	}
 	if more, err := t.bound(); err != nil {
 		return nil, more, err
@@ -176,7 +176,7 @@ func (t *digits) newPanel() *digitPanel {
 	}
 	return &digitPanel{
 		digits: t,
-		prefix: sums(panels, size), accs: sums(t.s.threads, size), left: sums(count, panels*size), rows: sums(count, size),
+		prefix: sums(panels, size), accs: sums(t.s.Threads, size), left: sums(count, panels*size), rows: sums(count, size),
 		l: make([]uint64, panels*count*size), lSum: make([]int64, panels*size), x: make([]uint64, count*t.d),
 		block0: make([]int64, size), acc: make([]int64, size), shifted: make([]int64, size), vector: make([]uint64, size),
 	}
@@ -216,7 +216,7 @@ func (t *digitPanel) eliminate(p int) (done int, err error) {
 		clear(t.rows[c])
 	}
 	const some = 16 // rows a call
-	err = par.For(s.ctx, s.threads, (n-t.first+some-1)/some, func(worker, part int) {
+	err = par.For(s.Ctx, s.Threads, (n-t.first+some-1)/some, func(worker, part int) {
 		acc := t.accs[worker]
 		for i := part * some; i < min(n-t.first, (part+1)*some); i++ {
 			t.entry(acc, p, t.first+i, t.first)
@@ -244,8 +244,8 @@ func (t *digitPanel) eliminate(p int) (done int, err error) {
 	if next%rowsAhead != 0 || next >= n {
 		return n, nil
 	}
-	large := make([]bool, s.threads)
-	err = par.For(s.ctx, s.threads, len(t.prefix)-p-1, func(worker, k int) {
+	large := make([]bool, s.Threads)
+	err = par.For(s.Ctx, s.Threads, len(t.prefix)-p-1, func(worker, k int) {
 		if !t.above(p+1+k, next-rowsAhead, next, t.accs[worker]) {
 			large[worker] = true
 		}
@@ -472,11 +472,11 @@ func (t *digits) invert(j int, s []int64, lane int) error {
 // where float64 numbers do not suffice for them for those by digits.
 func (t *digits) bound() (more int, err error) {
 	s, n, count, size := t.s, t.n, t.Count(), t.Size()
-	l, u, li, ui := s.floats(n*n), s.floats(n*n), s.floats(n*n), s.floats(n*n)
+	l, u, li, ui := s.Floats(n*n), s.Floats(n*n), s.Floats(n*n), s.Floats(n*n)
 	for _, x := range [][]float64{l, u, li, ui} {
 		clear(x)
 	}
-	err = par.Each(s.ctx, s.threads, n, func(i int) {
+	err = par.Each(s.Ctx, s.Threads, n, func(i int) {
 		for j := range i {
 			l[i+j*n] = t.FactorFloat(t.lower[i][j*t.d:])
 		}
@@ -499,10 +499,10 @@ func (t *digits) bound() (more int, err error) {
 			}
 		}
 	}
-	if err := dgemm.InvertLower(s.ctx, s.threads, n, l, li); err != nil {
+	if err := dgemm.InvertLower(s.Ctx, s.Threads, n, l, li); err != nil {
 		return 0, err
 	}
-	if err := dgemm.InvertUpper(s.ctx, s.threads, n, u, n, ui); err != nil {
+	if err := dgemm.InvertUpper(s.Ctx, s.Threads, n, u, n, ui); err != nil {
 		return 0, err
 	}
 	if !(max(largestOf(l), largestOf(u), largestOf(li), largestOf(ui)) < 0x1p900) {
@@ -570,12 +570,12 @@ func (t *digits) longLower(li []float64) (v []float64, more int, err error) {
 func (t *digits) longUpper(ui, v []float64) (h []float64, more int, err error) {
 	s, n, d, count, size := t.s, t.n, t.d, t.Count(), t.Size()
 	u := digitTriangle{numbers: t.numbers, rows: make([][]uint64, n), length: func(j int) int { return j }, inverse: t.inverse, shift: t.shift, neg: t.neg}
-	room := s.words(n * (n - 1) / 2 * d)
+	room := s.Words(n * (n - 1) / 2 * d)
 	for j := range u.rows {
 		u.rows[j], room = room[:j*d], room[j*d:]
 	}
 	half := int64(1) << (t.Bits() - 1)
-	err = par.For(s.ctx, s.threads, (n+count-1)/count, func(_, p int) {
+	err = par.For(s.Ctx, s.Threads, (n+count-1)/count, func(_, p int) {
 		sums := make([]int64, size)
 		for k := range min((p+1)*count, n) {
 			clear(sums)
@@ -864,7 +864,7 @@ func (s *solver) digitsDeterminant(a *halfulp.Matrix, f *factors, some, places i
 	if !ok {
 		return nil, 0, ErrRange
 	}
-	s.plan(digitsCost(f.n, d))
+	s.Plan(digitsCost(f.n, d))
 	t, more, err := s.eliminateDigits(a, f, d, 0)
 	if err != nil {
 		return nil, more, err

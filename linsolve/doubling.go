@@ -155,12 +155,12 @@ func (s *solver) newDoubling(c *halfulp.Matrix, n, most int) (*doubling, error) 
 func (s *solver) rootSeed(a num.Mat, by scale.Scaling) (*halfulp.Matrix, int, error) {
 	n := a.Rows
 	defer s.release()
-	lu := by.Float64s(a, s.floats(n*n))
-	if err := dgemm.LU(s.ctx, s.threads, n, lu, leastPivot, nil); err != nil {
+	lu := by.Float64s(a, s.Floats(n*n))
+	if err := dgemm.LU(s.Ctx, s.Threads, n, lu, leastPivot, nil); err != nil {
 		return nil, 0, err
 	}
 	// may fuse: an estimate
-	defer s.did(factorCost(n) + seedCost(n)/4)
+	defer s.Did(factorCost(n) + seedCost(n)/4)
 	roots := make([]float64, n)
 	for i := range roots {
 		if d := lu[i+i*n]; d > 2*leastPivot && d < 0x1p100 {
@@ -169,9 +169,9 @@ func (s *solver) rootSeed(a num.Mat, by scale.Scaling) (*halfulp.Matrix, int, er
 			return nil, 0, nil
 		}
 	}
-	x := s.floats(n * n)
+	x := s.Floats(n * n)
 	clear(x)
-	if err := dgemm.InvertLower(s.ctx, s.threads, n, lu, x); err != nil {
+	if err := dgemm.InvertLower(s.Ctx, s.Threads, n, lu, x); err != nil {
 		return nil, 0, err
 	}
 	if !(max(largestOf(lu), largestOf(x)) < 0x1p100) {
@@ -593,7 +593,7 @@ func (s *solver) magnitudes(a *halfulp.Matrix) (magnitudes, error) {
 	m := raw.Matrix(a)
 	z := magnitudes{m.Rows, m.Cols, make([]float64, m.Rows*m.Cols)}
 	l := m.Arr.Limbs()
-	return z, par.For(s.ctx, s.threads, m.Cols, func(_, j int) {
+	return z, par.For(s.Ctx, s.Threads, m.Cols, func(_, j int) {
 		column := z.x[j*m.Rows : (j+1)*m.Rows]
 		for i := range column {
 			at := m.At(i, j)

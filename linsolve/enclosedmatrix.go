@@ -85,7 +85,7 @@ func (s *solver) encloseMatrix(a *halfulp.Matrix, bits int) (*enclosedMatrix, er
 		}
 	}
 	x.normalize()
-	return x, s.ctx.Err()
+	return x, s.Ctx.Err()
 }
 
 // normalize moves the exponent of the largest number to exp.
@@ -214,7 +214,7 @@ func (s *solver) enclosedProduct(p, q *enclosedMatrix, bits int) (*enclosedMatri
 	}
 	rows, cols := lowsOf(raw.Matrix(p.mid)), lowsOf(raw.Matrix(q.mid).T())
 	m := raw.Matrix(z.mid)
-	err := par.For(s.ctx, s.threads, n, func(_, j int) {
+	err := par.For(s.Ctx, s.Threads, n, func(_, j int) {
 		for i := range n {
 			k := m.At(i, j)
 			if m.Arr.Cls[k].Class() != num.Finite {
@@ -296,7 +296,7 @@ func fits(row, col lows, top int64, bits int) bool {
 func (s *solver) addProducts(n int, x, y, z []radius) error {
 	rows, cols := alignedSizes(n, x), alignedSizes(n, y)
 	up := 1 + float64(float64(n+8)*0x1p-51)
-	return par.For(s.ctx, s.threads, n, func(_, j int) {
+	return par.For(s.Ctx, s.Threads, n, func(_, j int) {
 		col := cols[j]
 		if col.top == scale.None {
 			return

@@ -160,9 +160,9 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 			roots[w.j] = e.arithmetic().Sqrt(e.upper(w.j, w.j)) // positive, which is proved
 		}
 	}
-	settlers := make([]map[*bound.Nearly]*bound.Settler, s.threads)
+	settlers := make([]map[*bound.Nearly]*bound.Settler, s.Threads)
 	const some = 256 // a call
-	err := par.For(s.ctx, s.threads, (len(u.open)+some-1)/some, func(worker, part int) {
+	err := par.For(s.Ctx, s.Threads, (len(u.open)+some-1)/some, func(worker, part int) {
 		if settlers[worker] == nil {
 			settlers[worker] = map[*bound.Nearly]*bound.Settler{}
 		}
@@ -336,8 +336,8 @@ func (s *solver) prove(u *unknown, e *enclosure) error {
 			}
 		}
 		ties = left
-		s.did(step)
-		s.plan(float64((most-have)/60) * step)
+		s.Did(step)
+		s.Plan(float64((most-have)/60) * step)
 	}
 	u.open = slices.DeleteFunc(u.open, func(w wanted) bool { return w.done })
 	return nil
@@ -462,7 +462,7 @@ func (z integers) largestMinor(k int) int {
 // modulo returns L, below its diagonal blocks, and U modulo a prime, their first steps columns and
 // rows; nil if that divides a leading minor of them.
 func (s *solver) modulo(u *unknown, f *modular.Field, steps int) ([][]uint64, error) {
-	rows, err := f.Matrix(s.ctx, s.threads, raw.Matrix(u.c))
+	rows, err := f.Matrix(s.Ctx, s.Threads, raw.Matrix(u.c))
 	if err != nil {
 		return nil, err
 	}
@@ -471,7 +471,7 @@ func (s *solver) modulo(u *unknown, f *modular.Field, steps int) ([][]uint64, er
 		if b >= steps {
 			break
 		}
-		ok, err := f.EliminateBlock(s.ctx, s.threads, rows, b, size)
+		ok, err := f.EliminateBlock(s.Ctx, s.Threads, rows, b, size)
 		if err != nil || !ok {
 			return nil, err
 		}

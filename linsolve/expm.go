@@ -68,7 +68,7 @@ type position struct{ row, col int }
 func (s *solver) expm(a, z *halfulp.Matrix) error {
 	n := a.Rows()
 	if n == 0 {
-		return s.ctx.Err()
+		return s.Ctx.Err()
 	}
 	s.vanish = true
 	reach := reachable(raw.Matrix(a))
@@ -98,8 +98,8 @@ func (s *solver) expm(a, z *halfulp.Matrix) error {
 		}
 		open = append(open, left...)
 		if len(parts) > 1 {
-			s.did(1)
-			s.plan(float64(len(parts) - done - 1))
+			s.Did(1)
+			s.Plan(float64(len(parts) - done - 1))
 		}
 	}
 	if len(open) == 0 {
@@ -127,8 +127,8 @@ func (s *solver) expm(a, z *halfulp.Matrix) error {
 			}
 			s.stats.Undecided += len(group)
 		}
-		s.did(1)
-		s.plan(float64(len(order) - done - 1))
+		s.Did(1)
+		s.Plan(float64(len(order) - done - 1))
 	}
 	return nil
 }
@@ -462,7 +462,7 @@ func scalingAndDegree(size, bits int) (s, m int) {
 func (s *solver) expmNilpotent(a *halfulp.Matrix, nodes []int, entries []position, z *halfulp.Matrix) (bool, error) {
 	n := a.Rows()
 	m := raw.Matrix(a)
-	if zero, err := modular.New(modular.Primes()()).Nilpotent(s.ctx, s.threads, m); err != nil || !zero {
+	if zero, err := modular.New(modular.Primes()()).Nilpotent(s.Ctx, s.Threads, m); err != nil || !zero {
 		return false, err
 	}
 	bits := powerBits(m, n)

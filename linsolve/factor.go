@@ -44,7 +44,7 @@ func (s *solver) decideAll(f halfulp.Format, try attempt) error {
 		if err := s.decide(u, e); err != nil {
 			return err
 		}
-		s.did(wanted)
+		s.Did(wanted)
 		if err := s.prove(u, e); err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func (y *system) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error
 func (s *solver) solveAgain(y *system, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
 	z := halfulp.NewMatrix(f, b.Rows(), b.Cols())
 	if b.Rows() == 0 || b.Cols() == 0 {
-		return z, s.ctx.Err()
+		return z, s.Ctx.Err()
 	}
 	if err := finite("B", b); err != nil {
 		return nil, err

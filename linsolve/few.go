@@ -133,9 +133,9 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 	shift += int64(k) // y is about 1 from now on
 	words := (max(want+y.r.size()+atFloor+6, 64) + 63) / 64
 	cost := columnCost(n, words, inverseWords(y.r))
-	y.s.plan(cost * (y.likely + float64(y.left)))
-	working := y.s.doing(cost)
-	defer y.s.did(cost)
+	y.s.Plan(cost * (y.likely + float64(y.left)))
+	working := y.s.Doing(cost)
+	defer y.s.Did(cost)
 	y.s.stats.Precision = 64 * words
 	r.unit, r.x = -64*words, make([][]uint64, n)
 	u := &partial{x: make([][]uint64, n), bits: 64 * (words + 1), lost: 1}
@@ -300,7 +300,7 @@ func (y *fixedSystem) provide(planes int) (err error) {
 // subtract subtracts F c 2^-q from r.
 func (y *fixedSystem) subtract(r *residual, c *vector, q, planes int) error {
 	const some = 16 // rows a call
-	return par.For(y.s.ctx, y.s.threads, (y.n+some-1)/some, func(_, part int) {
+	return par.For(y.s.Ctx, y.s.Threads, (y.n+some-1)/some, func(_, part int) {
 		z := make([]uint64, planes+2)
 		for i := part * some; i < min(y.n, (part+1)*some); i++ {
 			y.f.row(z, i, c, planes)

@@ -47,7 +47,7 @@ func (s *solver) newFixed(a num.Mat, by scale.Scaling, planes int) (*fixed, erro
 	floats := a.Arr.Kind == num.F64 && planes <= 2
 	if floats {
 		some, tile = floatRows, floatCols
-		room := s.words(m * n)
+		room := s.Words(m * n)
 		for i := range m {
 			f.words = append(f.words, room[i*n:(i+1)*n:(i+1)*n])
 			if planes == 2 { // see many
@@ -62,14 +62,14 @@ func (s *solver) newFixed(a num.Mat, by scale.Scaling, planes int) (*fixed, erro
 		}
 	} else {
 		for i := 0; i < m; i += rowsAtOnce {
-			room := s.words(min(rowsAtOnce, m-i) * planes * n)
+			room := s.Words(min(rowsAtOnce, m-i) * planes * n)
 			for range min(rowsAtOnce, m-i) * planes {
 				f.words = append(f.words, room[:n:n])
 				room = room[n:]
 			}
 		}
 	}
-	return f, par.For(s.ctx, s.threads, (m+some-1)/some, func(_, part int) {
+	return f, par.For(s.Ctx, s.Threads, (m+some-1)/some, func(_, part int) {
 		first, last := part*some, min(m, (part+1)*some)
 		var buf [num.MaxValueWords]uint64
 		for j0 := 0; j0 < n; j0 += tile {
@@ -330,7 +330,7 @@ func (f *fixed) times(s *solver, v []*vector, planes func(m int) int) (sums [][]
 	for i := range sums {
 		sums[i], room = room[:words+1], room[words+1:]
 	}
-	return sums, unit, par.For(s.ctx, s.threads, (f.rows+rowsAtOnce-1)/rowsAtOnce, func(_, part int) {
+	return sums, unit, par.For(s.Ctx, s.Threads, (f.rows+rowsAtOnce-1)/rowsAtOnce, func(_, part int) {
 		x := make([]uint64, words)
 		for i := part * rowsAtOnce; i < min(f.rows, (part+1)*rowsAtOnce); i++ {
 			for m, v := range v {

@@ -60,12 +60,12 @@ func (s *solver) invertFactors(a num.Mat, f *factors, columns int) (r inverse, r
 // multiplied multiplies the inverses of the triangles; nothing is known of its rho.
 func (s *solver) multiplied(t *triangles) (*floatInverse, error) {
 	n := t.n
-	r := &floatInverse{factors: t.factors, perm: t.perm, z: s.floats(n * n)}
+	r := &floatInverse{factors: t.factors, perm: t.perm, z: s.Floats(n * n)}
 	for j := range n {
 		clear(t.x[j*n : j*n+j])
 		clear(t.y[j*n+j+1 : (j+1)*n])
 	}
-	return r, dgemm.MultiplyTriangles(s.ctx, s.threads, n, r.z, t.y, t.x)
+	return r, dgemm.MultiplyTriangles(s.Ctx, s.Threads, n, r.z, t.y, t.x)
 }
 
 // floatInverse multiplies the inverses of the triangles, whose room it takes, and computes rho.
@@ -81,7 +81,7 @@ func (s *solver) floatInverse(a num.Mat, t *triangles) (*floatInverse, error) {
 	for i := range n {
 		e[i+i*n] = -1
 	}
-	if err := dgemm.Subtract(s.ctx, s.threads, n, e, f, r.z); err != nil {
+	if err := dgemm.Subtract(s.Ctx, s.Threads, n, e, f, r.z); err != nil {
 		return nil, err
 	}
 	if !(max(largestOf(f), largestOf(r.z), largestOf(e)) < 0x1p100) {

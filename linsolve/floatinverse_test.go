@@ -129,7 +129,7 @@ func TestInversesInUsedRoom(t *testing.T) {
 			for i := range x {
 				x[i] = room
 			}
-			s.floatsTaken = append(s.floatsTaken, x)
+			s.FloatsTaken = append(s.FloatsTaken, x)
 		}
 		s.release()
 		lu, err := s.factor(a, scale.Of(a))

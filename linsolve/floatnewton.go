@@ -31,18 +31,18 @@ func (s *solver) solveByNewton(a, b *halfulp.Matrix, f *factors, z *halfulp.Matr
 		return nil
 	}
 	bits, cost := wantedBits(z), slicesCost(n)
-	s.plan(cost + manyCost(n, b.Cols(), bits)) // may fuse: an estimate
+	s.Plan(cost + manyCost(n, b.Cols(), bits)) // may fuse: an estimate
 	half := (bits + 3) / 2
 	if !isIdentity(b) {
 		half += 10 // of the condition number
 	}
 	v, r, err := s.newtonByFloats(a, f, steps(likelySeries, half) < steps(likelySlices, half), mostSolvedBits(z))
-	s.did(cost)
+	s.Did(cost)
 	s.stage("approximate inverse")
 	if err != nil || v == nil {
 		return err
 	}
-	s.work.guessed = false
+	s.Work.Guessed = false
 	s.note(1, r.rho, bound.Upper().SetFloat64(r.norm), bound.Upper().SetFloat64(f.norm))
 	if err = s.solveManyBy(v, 1, a, b, z, todo); errors.Is(err, ErrRange) {
 		err = nil
@@ -93,7 +93,7 @@ func (s *solver) newtonBySums(a *halfulp.Matrix, f *factors, t *floatSums, most 
 	off := make([]float64, n)
 	v.x = s.matrixHere(halfulp.MP(placesOfX+2), n, n)
 	x := raw.Matrix(v.x)
-	err := par.Each(s.ctx, s.threads, n, func(j int) {
+	err := par.Each(s.Ctx, s.Threads, n, func(j int) {
 		terms, most := t.column(j), 0.0
 		for _, term := range terms {
 			most = max(most, largestOf(term))

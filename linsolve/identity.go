@@ -95,15 +95,15 @@ func (s *solver) identities(e *equations, column int, total *big.Float, products
 			}
 			most = max(most, need[i])
 		}
-		s.did(step)
-		s.plan(float64((most-known)/60) * step)
+		s.Did(step)
+		s.Plan(float64((most-known)/60) * step)
 	}
 	return holds, nil
 }
 
 // modular returns products modulo a prime, nil if the system is singular modulo it.
 func (s *solver) modular(f *modular.Field, e *equations, column int, total *big.Float, products []product) ([]uint64, error) {
-	rows, err := f.Matrix(s.ctx, s.threads, raw.Matrix(e.m))
+	rows, err := f.Matrix(s.Ctx, s.Threads, raw.Matrix(e.m))
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (s *solver) modular(f *modular.Field, e *equations, column int, total *big.
 	for j, at := range units {
 		rows[e.first+j][at] = sign
 	}
-	pivots, _, err := f.Eliminate(s.ctx, s.threads, rows, n, true)
+	pivots, _, err := f.Eliminate(s.Ctx, s.Threads, rows, n, true)
 	if err != nil || len(pivots) < n {
 		return nil, err
 	}

@@ -51,13 +51,13 @@ func (s *solver) improved(t improving, bits int) (*enclosure, error) {
 			return nil, nil
 		}
 		if next == bits && order(at.gain, bits+3) <= 4 {
-			s.work.guessed = false
+			s.Work.Guessed = false
 			return t.finish(bits, width, v, e, h)
 		}
 		if err := t.step(v, e, h, next); err != nil {
 			return nil, err
 		}
-		s.work.guessed = false // the seed is good
+		s.Work.Guessed = false // the seed is good
 		s.drop(v)
 	}
 	return nil, nil

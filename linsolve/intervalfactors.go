@@ -55,7 +55,7 @@ func (s *solver) eliminateIntervals(c *halfulp.Matrix, blocks []int, bits int, p
 	m, n := c.Dims()
 	p := interval.Prec(bits)
 	z := &eliminatedIntervals{x: make([][]interval.Interval, m), order: all(m), bad: -1}
-	err := par.Each(s.ctx, s.threads, m, func(i int) {
+	err := par.Each(s.Ctx, s.Threads, m, func(i int) {
 		z.x[i] = make([]interval.Interval, n)
 		for j := range n {
 			x := c.Big(i, j)
@@ -79,7 +79,7 @@ func (s *solver) eliminateIntervals(c *halfulp.Matrix, blocks []int, bits int, p
 		}
 		first := b + size
 		var beyond atomic.Bool
-		err = par.Each(s.ctx, s.threads, m-first, func(i int) {
+		err = par.Each(s.Ctx, s.Threads, m-first, func(i int) {
 			if !p.EliminateRow(z.x[first+i], z.x[b:first], inverse, b) {
 				beyond.Store(true)
 			}
@@ -100,7 +100,7 @@ func (z *eliminatedIntervals) enclosure(bits int) *enclosure {
 // belowBy is belowEach for an enclosure of intervals.
 func (s *solver) belowBy(u *unknown, e *enclosure, bound func(i, j int) *big.Float) (bool, error) {
 	fails := make([]bool, len(e.each))
-	err := par.Each(s.ctx, s.threads, len(e.each), func(i int) {
+	err := par.Each(s.Ctx, s.Threads, len(e.each), func(i int) {
 		b := 0
 		for _, size := range u.blocks {
 			if b+size > i {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -63,7 +64,7 @@ func TestDifference(t *testing.T) {
 func TestEliminateIntervals(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	s := &solver{calling: calling{ctx: context.Background(), threads: 2}}
+	s := &solver{Call: call.Call{Ctx: context.Background(), Threads: 2}}
 	narrow := 0
 	for trial := range testlength.Of(10, 60, 600) {
 		n := 1 + r.IntN(8)

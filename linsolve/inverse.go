@@ -70,9 +70,9 @@ func (s *solver) invertBy(a *halfulp.Matrix, f *factors) (*approximate, error) {
 // multiply is invertBy with a seed of a, of which nothing is proved, by factors f.
 func (s *solver) multiply(p *approximate, a *halfulp.Matrix, f *factors) (*approximate, error) {
 	n, width := a.Rows(), 0
-	known := !s.work.guessed
-	s.work.guessed = true
-	defer func() { s.work.guessed = !known }()
+	known := !s.Work.Guessed
+	s.Work.Guessed = true
+	defer func() { s.Work.Guessed = !known }()
 	if p, err := s.invertByBlocks(a, f); p != nil || err != nil {
 		return p, err
 	}
@@ -95,7 +95,7 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix, f *factors) (*appro
 			d := e.Big(i, i)
 			e.SetBig(i, i, new(big.Float).SetPrec(64).Sub(d, big.NewFloat(1)))
 		}
-		s.did(roundCostOf(n))
+		s.Did(roundCostOf(n))
 		product := raw.Matrix(e)
 		r, err := s.seed(product, scale.Equilibrate(product, scale.Scaling{Rows: bound.Negated(p.weights), Cols: p.weights}))
 		if err != nil {
@@ -120,13 +120,13 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix, f *factors) (*appro
 	// singular: elimination in enough bits gets there always.
 	//
 	// Once it begins most is known of what few columns take, if these bits do.
-	s.work.guessed = !known && !s.work.one
+	s.Work.Guessed = !known && !s.Work.One
 	for bits := scale.SeedBits * maxRounds; ; bits *= 2 {
 		if err := workable(2*bits, a); err != nil {
 			return nil, err
 		}
-		if s.work.report != nil {
-			s.plan(invertInCost(n, bits))
+		if s.Work.Report != nil {
+			s.Plan(invertInCost(n, bits))
 		}
 		if ok, err := s.invertIn(bits, p, a); err != nil {
 			return nil, err
@@ -135,7 +135,7 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix, f *factors) (*appro
 				return p, err
 			}
 		}
-		s.work.guessed = true
+		s.Work.Guessed = true
 	}
 }
 
@@ -222,7 +222,7 @@ func (s *solver) invertIn(bits int, p *approximate, a *halfulp.Matrix) (ok bool,
 // perturbed, and a product that may still be singular now and then.
 func (s *solver) perturb(r *halfulp.Matrix) error {
 	bits := r.Format().Bits() - 4
-	return par.Each(s.ctx, s.threads, r.Rows(), func(i int) {
+	return par.Each(s.Ctx, s.Threads, r.Rows(), func(i int) {
 		random := rand.New(rand.NewPCG(uint64(i), uint64(bits)))
 		for j := range r.Cols() {
 			v := r.Big(i, j)
@@ -248,7 +248,7 @@ func (s *solver) first(a num.Mat, f *factors) (*approximate, error) {
 // firstWithin is first for another limit of a good rho.
 func (s *solver) firstWithin(a num.Mat, f *factors, limit float64) (*approximate, error) {
 	n := a.Rows
-	defer s.did(seedCost(n))
+	defer s.Did(seedCost(n))
 	x, err := s.inverse(f)
 	if err != nil {
 		return nil, err
@@ -262,7 +262,7 @@ func (s *solver) firstWithin(a num.Mat, f *factors, limit float64) (*approximate
 		return p, nil
 	}
 	scaled, e := f.Float64s(a, make([]float64, n*n)), unit(n)
-	if err := dgemm.Subtract(s.ctx, s.threads, n, e, x, scaled); err != nil {
+	if err := dgemm.Subtract(s.Ctx, s.Threads, n, e, x, scaled); err != nil {
 		return nil, err
 	}
 	if !finiteFloat64s(e) {

@@ -267,10 +267,10 @@ func (m *model) equations() (*equations, error) {
 
 // normal returns the normal equations AᵀWA x = AᵀW b.
 func (m *model) normal() (*equations, error) {
-	if rows, n := m.a.Dims(); m.s.work.report != nil {
+	if rows, n := m.a.Dims(); m.s.Work.Report != nil {
 		of := func(x *halfulp.Matrix) num.Format { return raw.Matrix(x).Arr.Format }
 		square := productCost(n, rows, n, of(m.a), of(m.wa), mp(int(productBits(m.a, m.wa))))
-		m.s.plan(square + productCost(n, rows, m.b.Cols(), of(m.a), of(m.wb), mp(int(productBits(m.a, m.wb)))) + factorCost(n) + seedCost(n))
+		m.s.Plan(square + productCost(n, rows, m.b.Cols(), of(m.a), of(m.wb), mp(int(productBits(m.a, m.wb)))) + factorCost(n) + seedCost(n))
 	}
 	square, err := m.s.product(m.a, m.wa)
 	if err != nil {
@@ -392,7 +392,7 @@ func (m *model) minimal(f halfulp.Format) (*halfulp.Matrix, error) {
 	}
 	s.stage("equations")
 	z := halfulp.NewMatrix(f, n, k)
-	whole := s.work
+	whole := s.Work
 	for first := 0; first < n; first += part {
 		count := min(part, n-first)
 		e, d := halfulp.NewMatrix(wideF, rows+count, rows+count), halfulp.NewMatrix(widerOf(m.b), rows+count, k)
@@ -416,7 +416,7 @@ func (m *model) minimal(f halfulp.Format) (*halfulp.Matrix, error) {
 		for j := range count {
 			e.Set(rows+j, rows+j, halfulp.Float(1))
 		}
-		s.part(whole, float64(first)/float64(n), float64(first+count)/float64(n))
+		s.Part(whole, float64(first)/float64(n), float64(first+count)/float64(n))
 		y, err := s.solve(e, d, f)
 		if err != nil {
 			return nil, m.ranked(err)
@@ -425,6 +425,6 @@ func (m *model) minimal(f halfulp.Format) (*halfulp.Matrix, error) {
 			return nil, err
 		}
 	}
-	s.work = whole
+	s.Work = whole
 	return z, nil
 }

@@ -42,7 +42,7 @@ const mostLiftingPlanes = 8
 // first rows of A are singular modulo the field's prime.
 func (s *solver) newLifting(a *halfulp.Matrix, z integers, f *modular.Field) (*lifting, error) {
 	n := a.Cols()
-	rows, err := f.Matrix(s.ctx, s.threads, raw.Matrix(a.Slice(0, n, 0, n)))
+	rows, err := f.Matrix(s.Ctx, s.Threads, raw.Matrix(a.Slice(0, n, 0, n)))
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (s *solver) newLifting(a *halfulp.Matrix, z integers, f *modular.Field) (*l
 			row[j] = f.Mul(x, f.Mul(left, cols[j]))
 		}
 	}
-	if ok, err := f.InvertMatrix(s.ctx, s.threads, rows); !ok || err != nil {
+	if ok, err := f.InvertMatrix(s.Ctx, s.Threads, rows); !ok || err != nil {
 		return nil, err
 	}
 	return s.liftingBy(a, z, f, rows)
@@ -170,7 +170,7 @@ func (l *lifting) digits() (digits [][]int64, fits bool, err error) {
 		}
 		left[c], digits[c] = direct.NewWordVector(x), make([]int64, n)
 	}
-	err = par.Each(l.s.ctx, l.s.threads, n, func(i int) {
+	err = par.Each(l.s.Ctx, l.s.Threads, n, func(i int) {
 		for c, v := range left {
 			digits[c][i] = f.Balanced(f.Sum(v.Dot(l.inverse[i])))
 		}
@@ -201,7 +201,7 @@ func (l *lifting) subtract(digits [][]int64, next func(i int)) error {
 		for c, d := range digits {
 			v[c] = newVector(d) // below 2^60
 		}
-		return par.Each(l.s.ctx, l.s.threads, l.a.Rows(), func(i int) {
+		return par.Each(l.s.Ctx, l.s.Threads, l.a.Rows(), func(i int) {
 			z := make([]uint64, planes+2) // 2^(64 planes - 1 - bits) A d
 			for c, v := range v {
 				l.fixed.row(z, i, v, planes)
@@ -222,7 +222,7 @@ func (l *lifting) subtract(digits [][]int64, next func(i int)) error {
 	if err := l.s.gemm(1, l.a, y, 0, nil, product); err != nil {
 		return err
 	}
-	return par.Each(l.s.ctx, l.s.threads, l.a.Rows(), func(i int) {
+	return par.Each(l.s.Ctx, l.s.Threads, l.a.Rows(), func(i int) {
 		for c, r := range l.r {
 			x := product.Big(i, c)
 			v, _ := x.SetMantExp(x, int(-l.z.rows[i])).Int(nil)

@@ -45,10 +45,10 @@ func (s *solver) solveManyBy(t *newton, rounds int, a, b, z *halfulp.Matrix, tod
 			return nil
 		}
 	}
-	s.work.guessed = false
+	s.Work.Guessed = false
 	end := func() {}
-	if rounds > 1 && s.work.report != nil { // A is ill-conditioned: it goes on, probably
-		end = s.before(2 * productOf(a.Rows(), a.Rows(), b.Cols(), bits/2+t.amp.MantExp(nil)))
+	if rounds > 1 && s.Work.Report != nil { // A is ill-conditioned: it goes on, probably
+		end = s.Before(2 * productOf(a.Rows(), a.Rows(), b.Cols(), bits/2+t.amp.MantExp(nil)))
 	}
 	for more := 64; bits <= most; more *= 4 {
 		var y *bound.Nearly
@@ -226,9 +226,9 @@ func (t *newton) square(e *halfulp.Matrix, near *big.Float, places int) (square 
 	if t.s.at == nil && places <= floatPlaces {
 		defer t.s.multiplying(e, e, e, 0)()
 		// With entries of E' cut off after 53 bits, or 0 below 2^-1000.
-		x, z := scale.Unscaled(n, n).Float64s(raw.Matrix(e), t.s.floats(n*n)), t.s.floats(n*n)
+		x, z := scale.Unscaled(n, n).Float64s(raw.Matrix(e), t.s.Floats(n*n)), t.s.Floats(n*n)
 		clear(z)
-		if err := dgemm.Subtract(t.s.ctx, t.s.threads, n, z, x, x); err != nil {
+		if err := dgemm.Subtract(t.s.Ctx, t.s.Threads, n, z, x, x); err != nil {
 			return nil, nil, err
 		}
 		zero := make([]int64, n)
@@ -450,8 +450,8 @@ func (s *solver) columns(m *halfulp.Matrix) (size []int64, cols *exact.Vectors, 
 func (s *solver) round(y *bound.Nearly, z num.Mat, todo []*entries) ([]bound.Rounded, error) {
 	mx, md := raw.Matrix(y.X), raw.Matrix(y.D)
 	columns := make([]bound.Rounded, z.Cols)
-	settlers := make([]*bound.Settler, s.threads)
-	err := par.For(s.ctx, s.threads, z.Cols, func(w, j int) {
+	settlers := make([]*bound.Settler, s.Threads)
+	err := par.For(s.Ctx, s.Threads, z.Cols, func(w, j int) {
 		if todo[j] == nil {
 			return
 		}

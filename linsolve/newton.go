@@ -453,8 +453,8 @@ func words(bits int) int { return (bits + 32 + 63) / 64 }
 func (s *solver) sumHere(x, y, z *halfulp.Matrix, unit *int64) error {
 	mx, my, mz := raw.Matrix(x), raw.Matrix(y), raw.Matrix(z)
 	count := words(z.Format().Bits())
-	adders := make([]*bound.Adder, s.threads)
-	return par.For(s.ctx, s.threads, mz.Cols, func(w, j int) {
+	adders := make([]*bound.Adder, s.Threads)
+	return par.For(s.Ctx, s.Threads, mz.Cols, func(w, j int) {
 		if adders[w] == nil {
 			adders[w] = bound.NewAdder(count)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -352,7 +353,7 @@ func TestFloatSquare(t *testing.T) {
 func TestSumUnits(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	s := &solver{calling: calling{ctx: t.Context(), threads: 1}}
+	s := &solver{Call: call.Call{Ctx: t.Context(), Threads: 1}}
 	cut := 0
 	for range testlength.Of(2000, 20000, 200000) {
 		p, q, prec := halfulp.MP(uint(24+r.IntN(400))), halfulp.MP(uint(24+r.IntN(400))), 64+r.IntN(400)

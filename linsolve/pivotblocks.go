@@ -90,7 +90,7 @@ func (s *solver) byElimination(m, n, least, bits int, regular func() error, seed
 		return nil, nil
 	}
 	for some := least; some <= mostRootBits; some += some / 2 {
-		s.work.guessed = true // whether these bits do
+		s.Work.Guessed = true // whether these bits do
 		s.planEliminated(m, n, some, bits)
 		t, err := seed(some)
 		if err == nil && t != nil {
@@ -99,7 +99,7 @@ func (s *solver) byElimination(m, n, least, bits int, regular func() error, seed
 				return e, nil
 			}
 		}
-		s.work.guessed = false
+		s.Work.Guessed = false
 		switch {
 		case errors.Is(err, ErrRange):
 			return nil, nil

@@ -111,11 +111,11 @@ func (p *primePowers) powerCost(k int) float64 {
 
 // power returns A^k modulo a prime.
 func (p *primePowers) power(f *modular.Field, k int) ([][]uint64, error) {
-	a, err := f.Matrix(p.s.ctx, p.s.threads, raw.Matrix(p.a))
+	a, err := f.Matrix(p.s.Ctx, p.s.Threads, raw.Matrix(p.a))
 	if err != nil {
 		return nil, err
 	}
-	return f.MatrixPower(p.s.ctx, p.s.threads, a, k)
+	return f.MatrixPower(p.s.Ctx, p.s.Threads, a, k)
 }
 
 // longestStep bounds the steps of recurrences. Zeros of a linear recurrence are a finite set beside
@@ -204,7 +204,7 @@ func (p *primePowers) terms(f *modular.Field, rows []int, k, m, terms int, suspe
 	}
 	for q := range terms {
 		if q > 0 {
-			if x, err = f.Product(p.s.ctx, p.s.threads, x, step); err != nil {
+			if x, err = f.Product(p.s.Ctx, p.s.Threads, x, step); err != nil {
 				return nil, err
 			}
 		}

@@ -129,11 +129,11 @@ func (s *solver) nullSpace(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix
 		return z, nil
 	}
 	pivots := func(a *halfulp.Matrix) ([]int, error) {
-		rows, err := prime.Matrix(s.ctx, s.threads, raw.Matrix(a))
+		rows, err := prime.Matrix(s.Ctx, s.Threads, raw.Matrix(a))
 		if err != nil {
 			return nil, err
 		}
-		p, _, err := prime.Eliminate(s.ctx, s.threads, rows, a.Cols(), false)
+		p, _, err := prime.Eliminate(s.Ctx, s.Threads, rows, a.Cols(), false)
 		return p, err
 	}
 	// These r columns have rank r modulo the prime, and so have r of their rows.
@@ -212,17 +212,17 @@ func (s *solver) rank(a *halfulp.Matrix) (int, *modular.Field, error) {
 	best, known, prime := -1, 0, modular.New(modular.Primes()())
 	for next, bits := modular.Primes(), z.minorBits(); known < bits && full > 0; {
 		f := modular.New(next())
-		rows, err := f.Matrix(s.ctx, s.threads, m)
+		rows, err := f.Matrix(s.Ctx, s.Threads, m)
 		if err != nil {
 			return 0, nil, err
 		}
 		before := slices.Clone(rows)
-		pivots, _, err := f.Eliminate(s.ctx, s.threads, rows, m.Cols, false)
+		pivots, _, err := f.Eliminate(s.Ctx, s.Threads, rows, m.Cols, false)
 		if err != nil {
 			return 0, nil, err
 		}
 		s.stats.Primes++
-		s.did(primeStep(m))
+		s.Did(primeStep(m))
 		known += 60
 		if len(pivots) > best {
 			best, prime = len(pivots), f
@@ -237,7 +237,7 @@ func (s *solver) rank(a *halfulp.Matrix) (int, *modular.Field, error) {
 				}
 			}
 		}
-		s.plan(float64((bits-known)/60) * primeStep(m))
+		s.Plan(float64((bits-known)/60) * primeStep(m))
 	}
 	return max(best, 0), prime, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -17,12 +18,12 @@ import (
 // ranksBy reports what ranks says for the pivots of an elimination modulo a prime, and how many.
 func ranksBy(t *testing.T, s *solver, a *halfulp.Matrix, f *modular.Field) (is bool, r int) {
 	t.Helper()
-	rows, err := f.Matrix(s.ctx, s.threads, raw.Matrix(a))
+	rows, err := f.Matrix(s.Ctx, s.Threads, raw.Matrix(a))
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := append([][]uint64(nil), rows...)
-	pivots, _, err := f.Eliminate(s.ctx, s.threads, rows, a.Cols(), false)
+	pivots, _, err := f.Eliminate(s.Ctx, s.Threads, rows, a.Cols(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,7 @@ func ranksBy(t *testing.T, s *solver, a *halfulp.Matrix, f *modular.Field) (is b
 func TestRanks(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	s := &solver{calling: calling{ctx: context.Background(), threads: 2}}
+	s := &solver{Call: call.Call{Ctx: context.Background(), Threads: 2}}
 	for trial := range testlength.Of(50, 200, 2000) {
 		m, n, k := 1+r.IntN(9), 1+r.IntN(9), r.IntN(9)
 		spread := r.IntN(60)
@@ -69,7 +70,7 @@ func TestRanksRefuted(t *testing.T) {
 				a.SetFloat64(j, j, 1)
 			}
 			a.SetBig(at, at, new(big.Float).SetPrec(256).SetInt(p))
-			s := &solver{calling: calling{ctx: context.Background(), threads: 1}}
+			s := &solver{Call: call.Call{Ctx: context.Background(), Threads: 1}}
 			if is, got := ranksBy(t, s, a, modular.New(first)); is || got != n-1 {
 				t.Errorf("p^%d in row %d: rank %d modulo p, taken for the rank: %t", power, at, got, is)
 			}

@@ -142,10 +142,10 @@ func (r *regressor) fit(equations func() (*equations, error)) error {
 	r.Observations, r.DegreesOfFreedom = r.a.Rows(), r.a.Rows()-n
 	r.Centered = r.intercept()
 	var err error
-	whole := r.s.work
-	r.s.part(whole, 0, equationsShare)
+	whole := r.s.Work
+	r.s.Part(whole, 0, equationsShare)
 	r.e, err = equations()
-	r.s.work = whole
+	r.s.Work = whole
 	if err != nil {
 		return err
 	}
@@ -366,11 +366,11 @@ func (r *regressor) statistics(j int, unit, weight *big.Rat, units []*big.Rat) [
 func (r *regressor) decide(open [][]*statistic) error {
 	s, e := r.s, r.e
 	n, order, k := r.a.Cols(), r.e.m.Rows(), len(open)
-	whole := s.work
+	whole := s.Work
 	var approximate *approximate
 	done := equationsShare
 	share := func(by float64) { // of what is left
-		s.part(whole, done, done+float64((1-done)*by))
+		s.Part(whole, done, done+float64((1-done)*by))
 		done += float64((1 - done) * by)
 	}
 	if order > 0 {
@@ -387,7 +387,7 @@ func (r *regressor) decide(open [][]*statistic) error {
 	solve := func(d *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
 		z := halfulp.NewMatrix(f, order, d.Cols())
 		if order == 0 || d.Cols() == 0 {
-			return z, s.ctx.Err()
+			return z, s.Ctx.Err()
 		}
 		return z, s.solveBy(approximate, e.m, d, z)
 	}
@@ -453,7 +453,7 @@ func (r *regressor) decide(open [][]*statistic) error {
 			}
 		}
 	}
-	s.work = whole
+	s.Work = whole
 	return nil
 }
 
@@ -531,7 +531,7 @@ func (r *regressor) residuals(f halfulp.Format) ([]*big.Float, error) {
 		for j := range z {
 			z[j] = new(big.Float)
 		}
-		return z, r.s.ctx.Err()
+		return z, r.s.Ctx.Err()
 	}
 	bits := max(bound.Longest(e.m), bound.Longest(e.d), bound.Longest(e.g))
 	for _, t := range r.totals {
@@ -542,7 +542,7 @@ func (r *regressor) residuals(f halfulp.Format) ([]*big.Float, error) {
 		return nil, err
 	}
 	var z []*big.Float
-	whole := r.s.work
+	whole := r.s.Work
 	for first := 0; first < k; first += max(n, 1) {
 		count := min(max(n, 1), k-first)
 		m, d := halfulp.NewMatrix(g, n+count, n+count), halfulp.NewMatrix(g, n+count, count)
@@ -560,7 +560,7 @@ func (r *regressor) residuals(f halfulp.Format) ([]*big.Float, error) {
 			m.SetFloat64(n+j, n+j, 1)
 			d.SetBig(n+j, j, r.totals[first+j])
 		}
-		r.s.part(whole, float64(first)/float64(k), float64(first+count)/float64(k))
+		r.s.Part(whole, float64(first)/float64(k), float64(first+count)/float64(k))
 		y, err := r.s.solve(m, d, f)
 		if err != nil {
 			return nil, err

@@ -22,7 +22,7 @@ import (
 // matrix returns a rows x cols matrix of zeros.
 func (s *solver) matrix(f halfulp.Format, rows, cols int) (*halfulp.Matrix, error) {
 	return s.matrixOf(f, rows, cols, func(f num.Format, rows, cols int) (*num.Array, error) {
-		return s.at.New(s.ctx, f, rows, cols)
+		return s.at.New(s.Ctx, f, rows, cols)
 	})
 }
 
@@ -59,7 +59,7 @@ func (s *solver) upload(m *halfulp.Matrix) (*halfulp.Matrix, error) {
 }
 
 // config is how the place computes.
-func (s *solver) config() place.Config { return place.Config{Ctx: s.ctx, Threads: s.threads} }
+func (s *solver) config() place.Config { return place.Config{Ctx: s.Ctx, Threads: s.Threads} }
 
 // scaled returns diag(2^rows) A diag(2^cols) exactly, of MP; nil where function scaled does. At a
 // place no exponents stand for zeros, of Float64.
@@ -117,7 +117,7 @@ func (s *solver) identity(n int) (*halfulp.Matrix, error) {
 // identityHere is identity on the host.
 func (s *solver) identityHere(n int) *halfulp.Matrix {
 	if s.one == nil || s.one.Rows() != n {
-		x := s.floats(n * n)
+		x := s.Floats(n * n)
 		clear(x)
 		for i := range n {
 			x[i+i*n] = 1
@@ -199,7 +199,7 @@ func (s *solver) sumOfTriangles(x, y, z *halfulp.Matrix) error { return s.sumTo(
 // sumTo is sum, but that sums are cut off to multiples of 2^unit before they are rounded, if there
 // is a unit. Beyond a triangle, if there is one, both are zeros, and so is Z already.
 func (s *solver) sumTo(x, y, z *halfulp.Matrix, unit *int64, triangle byte) error {
-	defer s.did(float64(z.Rows()) * float64(z.Cols()) * sumCost)
+	defer s.Did(float64(z.Rows()) * float64(z.Cols()) * sumCost)
 	if s.at == nil {
 		return s.sumHere(x, y, z, unit)
 	}

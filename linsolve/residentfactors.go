@@ -273,7 +273,7 @@ func (s *solver) halfOfSquare(minus, z *halfulp.Matrix) error {
 	d, x := raw.Matrix(list[0]), raw.Matrix(list[1])
 	// A row takes 0.2 µs, and to wake all of many threads takes longer than all rows of order 8192.
 	const some, threads = 64, 8
-	if err := par.For(s.ctx, min(s.threads, threads), (d.Rows+some-1)/some, func(_, part int) {
+	if err := par.For(s.Ctx, min(s.Threads, threads), (d.Rows+some-1)/some, func(_, part int) {
 		halfLessSquares(d, x, part*some, min(d.Rows, (part+1)*some))
 	}); err != nil {
 		return err

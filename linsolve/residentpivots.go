@@ -61,7 +61,7 @@ func (s *solver) longestFirst(a *halfulp.Matrix) ([]int, error) {
 		return nil, err
 	}
 	s.drop(f, zeros, near)
-	return s.longest64(scale.Unscaled(n, n).Float64s(raw.Matrix(here), s.floats(n*n)), exps)
+	return s.longest64(scale.Unscaled(n, n).Float64s(raw.Matrix(here), s.Floats(n*n)), exps)
 }
 
 // longestThere reports whether the square of each R[k,k] exceeds what is left of all columns behind
@@ -90,9 +90,9 @@ func (t *doubling) longestThere(e *enclosure) (bool, error) {
 		return false, err
 	}
 	s.drop(z)
-	r := scale.Unscaled(n, n).Float64s(raw.Matrix(here), s.floats(n*n))
+	r := scale.Unscaled(n, n).Float64s(raw.Matrix(here), s.Floats(n*n))
 	fails := make([]bool, n)
-	err = par.Each(s.ctx, s.threads, n, func(j int) {
+	err = par.Each(s.Ctx, s.Threads, n, func(j int) {
 		left := 0.0
 		for k := j; k >= 0; k-- {
 			v, pivot := r[k+j*n], r[k+k*n]

@@ -47,12 +47,12 @@ func (r *rookSeed) at(i, j int) float64 { return r.x[max(i, j)][min(i, j)] }
 func (s *solver) rookSeed(a num.Mat, by scale.Scaling) (*rookSeed, error) {
 	n := a.Rows
 	r := &rookSeed{x: make([][]float64, n), order: all(n)}
-	r.flat = by.Float64s(a, s.floats(n*n)) // symmetric
+	r.flat = by.Float64s(a, s.Floats(n*n)) // symmetric
 	for i := range r.x {
 		r.x[i] = r.flat[i*n : i*n+i+1]
 	}
-	r.l, r.u = s.floats((rookPanel+1)*n), s.floats((rookPanel+1)*n)
-	r.v = [2][]float64{s.floats(n), s.floats(n)}
+	r.l, r.u = s.Floats((rookPanel+1)*n), s.Floats((rookPanel+1)*n)
+	r.v = [2][]float64{s.Floats(n), s.Floats(n)}
 	for k := 0; k < n; {
 		size := r.pivot(k)
 		if size == 0 || r.doubts || !r.eliminate(k, size) {
@@ -102,7 +102,7 @@ func (s *solver) updateRook(r *rookSeed, k int) error {
 	for i := k; i < n; i += rows {
 		to := min(i+rows, n)
 		// By columns, as dgemm has them: rows of the lower triangle are columns of the upper one.
-		err := dgemm.SubtractSame(s.ctx, s.threads, to-k, to-i, r.width, r.flat[i*n+k:], n, r.u[k:], n, r.flat[i*n+k-r.width:], n)
+		err := dgemm.SubtractSame(s.Ctx, s.Threads, to-k, to-i, r.width, r.flat[i*n+k:], n, r.u[k:], n, r.flat[i*n+k-r.width:], n)
 		if err != nil {
 			return err
 		}
@@ -365,10 +365,10 @@ func (s *solver) rookByElimination(a *halfulp.Matrix, most, bits int, regular fu
 // With G = U T - I and ‖G‖∞ ≤ 1/4, |T^-1| = |(I + G)^-1 U|, so that cond ≤ 4/3 ‖|U| |T|‖∞.
 func (t *splitting) invertBlocks(r *rookSeed, high int64) (ok bool, err error) {
 	n := t.k
-	l, x := t.s.floats(n*n), t.s.floats(n*n)
+	l, x := t.s.Floats(n*n), t.s.Floats(n*n)
 	clear(l)
 	clear(x)
-	u, y := t.s.floats(n*n), t.s.floats(n*n) // transposes of U and T
+	u, y := t.s.Floats(n*n), t.s.Floats(n*n) // transposes of U and T
 	starts := make([]int, len(r.blocks))
 	first := 0
 	for k, size := range r.blocks {
@@ -381,10 +381,10 @@ func (t *splitting) invertBlocks(r *rookSeed, high int64) (ok bool, err error) {
 		}
 		first += size
 	}
-	if err := dgemm.InvertLower(t.s.ctx, t.s.threads, n, l, x); err != nil {
+	if err := dgemm.InvertLower(t.s.Ctx, t.s.Threads, n, l, x); err != nil {
 		return false, err
 	}
-	err = par.Each(t.s.ctx, t.s.threads, len(starts), func(k int) {
+	err = par.Each(t.s.Ctx, t.s.Threads, len(starts), func(k int) {
 		first, size := starts[k], r.blocks[k]
 		inverse, _ := r.inverse(first, size)
 		for c := range size {

@@ -1,7 +1,6 @@
 package linsolve
 
 import (
-	"context"
 	"math"
 
 	"github.com/halfulp/halfulp"
@@ -10,48 +9,8 @@ import (
 	"github.com/halfulp/halfulp/internal/shelf"
 )
 
-// Large slices are kept between calls: pages that the system hands out anew cost as much as what is
-// done with them in systems of one column.
-var (
-	floatRoom shelf.Shelf[[]float64]
-	wordRoom  shelf.Shelf[[]uint64]
-	arrayRoom shelf.Shelf[*num.Array] // of MP, by their words
-)
-
-// calling is what a routine that runs carries, whatever it computes.
-type calling struct {
-	ctx         context.Context
-	threads     int
-	work        work
-	parts       float64     // the share told of parts of the work
-	floatsTaken [][]float64 // see returnNumbers
-	wordsTaken  [][]uint64
-}
-
-// floats returns n numbers of any values, which the caller gives back by s.release at the end.
-func (c *calling) floats(n int) []float64 {
-	x := shelf.Slice(&floatRoom, n)
-	c.floatsTaken = append(c.floatsTaken, x)
-	return x[:n]
-}
-
-// words is floats for integers.
-func (c *calling) words(n int) []uint64 {
-	x := shelf.Slice(&wordRoom, n)
-	c.wordsTaken = append(c.wordsTaken, x)
-	return x[:n]
-}
-
-// returnNumbers gives back what floats and words took.
-func (c *calling) returnNumbers() {
-	for _, x := range c.floatsTaken {
-		shelf.Return(&floatRoom, x)
-	}
-	for _, x := range c.wordsTaken {
-		shelf.Return(&wordRoom, x)
-	}
-	c.floatsTaken, c.wordsTaken = nil, nil
-}
+// arrayRoom are arrays of MP that are kept in the same way, by their words.
+var arrayRoom shelf.Shelf[*num.Array]
 
 // matrixHere returns a rows x cols matrix of zeros on the host, which is given back by s.drop or
 // s.release where those that the solver makes do not outlive it.
@@ -98,7 +57,7 @@ func putMatrix(m *halfulp.Matrix) {
 
 // release gives back what was taken.
 func (s *solver) release() {
-	s.returnNumbers()
+	s.Release()
 	for _, m := range s.away {
 		m.Free()
 	}

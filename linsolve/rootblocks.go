@@ -44,12 +44,12 @@ func (t *doubling) byBlocks(bits int) (*enclosure, error) {
 			}
 			known = true
 		}
-		s.work.guessed = true // whether these bits do
+		s.Work.Guessed = true // whether these bits do
 		t.planRoot(some, bits)
 		var at *pivotError
 		near, _ := narrow(f, uint(some))
 		x, err := s.root(near, some)
-		s.work.guessed = false
+		s.Work.Guessed = false
 		switch {
 		case errors.As(err, &at):
 			if at.at == bad.at { // more bits have not made it positive
@@ -103,7 +103,7 @@ func (t *doubling) stepped(bits int) (ok bool, err error) {
 // it is products. The error is a *pivotError if a pivot is not positive.
 func (s *solver) root(f *halfulp.Matrix, bits int) (*halfulp.Matrix, error) {
 	n := f.Rows()
-	if err := s.ctx.Err(); err != nil {
+	if err := s.Ctx.Err(); err != nil {
 		return nil, err
 	}
 	for i := range n {

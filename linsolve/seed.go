@@ -34,7 +34,7 @@ type factors struct {
 // error; where pivots vanish the factors are those of a matrix near a.
 func (s *solver) factor(a num.Mat, by scale.Scaling) (*factors, error) {
 	f := &factors{Scaling: by, n: a.Rows, pivots: make([]int, a.Rows)}
-	f.lu = f.Float64s(a, s.floats(f.n*f.n))
+	f.lu = f.Float64s(a, s.Floats(f.n*f.n))
 	sums := make([]float64, f.n)
 	for j := range f.n {
 		dgemm.AxpyAbs(1, f.lu[j*f.n:(j+1)*f.n], sums)
@@ -43,7 +43,7 @@ func (s *solver) factor(a num.Mat, by scale.Scaling) (*factors, error) {
 		sums[i] = float64(sum * (1 + 0x1p-47))
 	}
 	f.sums, f.norm = sums, largestOf(sums)
-	return f, dgemm.LU(s.ctx, s.threads, f.n, f.lu, leastPivot, f.pivots)
+	return f, dgemm.LU(s.Ctx, s.Threads, f.n, f.lu, leastPivot, f.pivots)
 }
 
 // unit returns the unit matrix by columns.
@@ -78,10 +78,10 @@ func (s *solver) inverse(f *factors) ([]float64, error) {
 	for i, k := range rows {
 		x[i+k*n] = 1
 	}
-	if err := dgemm.SolveLower(s.ctx, s.threads, n, n, f.lu, x); err != nil {
+	if err := dgemm.SolveLower(s.Ctx, s.Threads, n, n, f.lu, x); err != nil {
 		return nil, err
 	}
-	return x, dgemm.SolveUpper(s.ctx, s.threads, n, n, f.lu, x)
+	return x, dgemm.SolveUpper(s.Ctx, s.Threads, n, n, f.lu, x)
 }
 
 // seed returns an approximate inverse of a, which is scaled.
@@ -109,7 +109,7 @@ func (s *solver) stored(n int, x func(i, j int) float64, left, right []int64) (*
 	z := halfulp.NewMatrix(halfulp.MP(scale.SeedBits), n, n)
 	m := raw.Matrix(z)
 	var beyond atomic.Bool
-	err := par.Each(s.ctx, s.threads, n, func(j int) {
+	err := par.Each(s.Ctx, s.Threads, n, func(j int) {
 		for i := range n {
 			if !setFloat(m.Arr, m.At(i, j), x(i, j), left[i]+right[j]) {
 				beyond.Store(true)

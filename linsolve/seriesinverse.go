@@ -82,18 +82,18 @@ func (s *solver) inverseBySeries(a, b *halfulp.Matrix, f *factors, z *halfulp.Ma
 		return nil
 	}
 	cost := 14*cube(n)*floatCost + productOf(n, n, n, residualBits) // may fuse: an estimate
-	s.plan(cost)
+	s.Plan(cost)
 	t, err := s.invertSeries(a, f, to.Arr.Bits())
-	s.did(cost)
+	s.Did(cost)
 	s.stage("approximate inverse")
 	if err != nil || t == nil {
 		return err
 	}
-	s.work.guessed = false
+	s.Work.Guessed = false
 	s.note(1, t.rho, bound.Upper().SetFloat64(t.norm()), bound.Upper().SetFloat64(f.norm))
 	s.stats.Precision = 3 * scale.SeedBits
 	for _, decide := range []func(j int, e *entries, by scale.Scaling, to num.Mat){t.decide, t.decideAgain} {
-		err = par.For(s.ctx, s.threads, n, func(_, j int) {
+		err = par.For(s.Ctx, s.Threads, n, func(_, j int) {
 			if e := todo[j]; e != nil {
 				if decide(j, e, f.Scaling, to); len(e.open) == 0 {
 					todo[j] = nil
@@ -127,7 +127,7 @@ func (s *solver) invertSeries(a *halfulp.Matrix, f *factors, wanted int) (*serie
 	}
 	// R = -z P, rounded: a product of fewer bits makes E, which hardly grows. That moves F R by
 	// ‖F‖ Σ_j 2^(c_j - inversePlaces - 1) at most, for columns below 2^c_j.
-	near := halfulp.NewMatrixFloat64(n, n, n, s.floats(n*n))
+	near := halfulp.NewMatrixFloat64(n, n, n, s.Floats(n*n))
 	m := raw.Matrix(near)
 	t.r = m.Arr.F64[0][m.At(0, 0):][:n*n]
 	moved := 0.0
@@ -215,7 +215,7 @@ type seriesProducts struct {
 func (p *seriesProducts) room() []float64 {
 	last := len(p.free) - 1
 	if last < 0 {
-		return p.s.floats(p.n * p.n)
+		return p.s.Floats(p.n * p.n)
 	}
 	x := p.free[last]
 	p.free = p.free[:last]
@@ -257,7 +257,7 @@ func (p *seriesProducts) cutRows(high, low, x, tops []float64, sign float64, bit
 	for i, top := range tops {
 		sigma[i] = math.Ldexp(1.5*top, 52-bits)
 	}
-	return par.Each(p.s.ctx, p.s.threads, p.n, func(j int) {
+	return par.Each(p.s.Ctx, p.s.Threads, p.n, func(j int) {
 		from, h, l := x[j*p.n:][:p.n], high[j*p.n:][:p.n], low[j*p.n:][:p.n]
 		for i, s := range sigma {
 			v := float64(sign * from[i])
@@ -269,7 +269,7 @@ func (p *seriesProducts) cutRows(high, low, x, tops []float64, sign float64, bit
 
 // cutCols is cutRows for tops of columns, without a sign.
 func (p *seriesProducts) cutCols(high, low, x, tops []float64, bits int) error {
-	return par.Each(p.s.ctx, p.s.threads, p.n, func(j int) {
+	return par.Each(p.s.Ctx, p.s.Threads, p.n, func(j int) {
 		cutFloats(high[j*p.n:][:p.n], low[j*p.n:][:p.n], x[j*p.n:][:p.n], math.Ldexp(1.5*tops[j], 52-bits))
 	})
 }
@@ -299,7 +299,7 @@ func (p *seriesProducts) exactly(x, tops []float64, most float64, unit int) bool
 }
 
 func (p *seriesProducts) subtract(c, a, b []float64) error {
-	return dgemm.Subtract(p.s.ctx, p.s.threads, p.n, c, a, b)
+	return dgemm.Subtract(p.s.Ctx, p.s.Threads, p.n, c, a, b)
 }
 
 // columnMost returns the largest entries of columns.
@@ -329,7 +329,7 @@ func (p *seriesProducts) sum(m num.Mat) (ok bool, err error) {
 	if !p.exactly(l, rows, 1, beta+gamma) {
 		return false, nil
 	}
-	err = par.Each(s.ctx, s.threads, n, func(j int) {
+	err = par.Each(s.Ctx, s.Threads, n, func(j int) {
 		l, c := lRest[j*n:][:n], cRest[j*n:][:n]
 		for i, v := range more[j*n:][:n] {
 			l[i] -= v
@@ -353,7 +353,7 @@ func (p *seriesProducts) sum(m num.Mat) (ok bool, err error) {
 		return false, err
 	}
 	square, neg := c, l
-	err = par.Each(s.ctx, s.threads, n, func(j int) {
+	err = par.Each(s.Ctx, s.Threads, n, func(j int) {
 		for i := j * n; i < (j+1)*n; i++ {
 			square[i], neg[i] = first[i]+second[i], -e[i]
 		}
@@ -364,7 +364,7 @@ func (p *seriesProducts) sum(m num.Mat) (ok bool, err error) {
 	if err := p.subtract(second, neg, square); err != nil {
 		return false, err
 	}
-	err = par.Each(s.ctx, s.threads, n, func(j int) {
+	err = par.Each(s.Ctx, s.Threads, n, func(j int) {
 		for i := j * n; i < (j+1)*n; i++ {
 			// e + first = h + t, and h + low, are sums of two numbers exactly (Knuth).
 			h := e[i] + first[i]
@@ -408,7 +408,7 @@ func (p *seriesProducts) multiply(t *seriesInverse) (ok bool, err error) {
 	if !p.exactly(r1, rows, 1, beta+gamma) || !p.exactly(r1, rows, 2*half, 2*beta+gamma) || !p.exactly(r2, rows, 2, 2*beta+gamma) {
 		return false, nil
 	}
-	err = par.Each(s.ctx, s.threads, n, func(j int) {
+	err = par.Each(s.Ctx, s.Threads, n, func(j int) {
 		addFloats(rest2[j*n:][:n], p.s2[j*n:][:n])
 		addFloats(rest3[j*n:][:n], p.s2[j*n:][:n])
 	})

@@ -72,17 +72,17 @@ func (s *solver) inverseBySlices(a, b *halfulp.Matrix, f *factors, z *halfulp.Ma
 		return nil
 	}
 	cost := slicesCost(f.n)
-	s.plan(cost)
+	s.Plan(cost)
 	t, err := s.invertSlices(raw.Matrix(a), f)
-	s.did(cost)
+	s.Did(cost)
 	s.stage("approximate inverse")
 	if err != nil || t == nil {
 		return err
 	}
-	s.work.guessed = false
+	s.Work.Guessed = false
 	s.note(1, t.rho, bound.Upper().SetFloat64(t.norm), bound.Upper().SetFloat64(f.norm))
 	s.stats.Precision = 2 * scale.SeedBits
-	err = par.For(s.ctx, s.threads, f.n, func(_, j int) {
+	err = par.For(s.Ctx, s.Threads, f.n, func(_, j int) {
 		e := &todo[t.perm[j]]
 		if t.decide(j, *e, raw.Matrix(z)); len((*e).open) == 0 {
 			*e = nil
@@ -135,7 +135,7 @@ func (s *solver) invertSlices(a num.Mat, f *factors) (*slicedInverse, error) {
 	dgemm.ExchangeRows(n, g, f.pivots)
 	var more []float64
 	if a.Arr.Kind == num.MP && a.Arr.Prec > scale.SeedBits {
-		more = f.MoreFloat64s(a, s.floats(n*n))
+		more = f.MoreFloat64s(a, s.Floats(n*n))
 		dgemm.ExchangeRows(n, more, f.pivots)
 	}
 	if largestOf(g) > 1 {
@@ -188,14 +188,14 @@ func (r *slicedResidual) cut(g, more, z, first []float64) error {
 	n := r.n
 	r.rest = append(r.rest, g)
 	for k := range r.m {
-		r.g, r.rest = append(r.g, r.s.floats(n*n)), append(r.rest, r.s.floats(n*n))
+		r.g, r.rest = append(r.g, r.s.Floats(n*n)), append(r.rest, r.s.Floats(n*n))
 		if k > 0 {
-			first = r.s.floats(n * n)
+			first = r.s.Floats(n * n)
 		}
 		r.z = append(r.z, first)
 	}
 	r.more = more != nil
-	return par.Each(r.s.ctx, r.s.threads, n, func(j int) {
+	return par.Each(r.s.Ctx, r.s.Threads, n, func(j int) {
 		column := func(x []float64) []float64 { return x[j*n:][:n] }
 		for k, part := range r.g {
 			cutFloats(column(part), column(r.rest[k+1]), column(r.rest[k]), math.Ldexp(1.5, 52-r.beta*(k+1)))
@@ -255,7 +255,7 @@ func (r *slicedResidual) largest(e []float64) (most float64) {
 func (r *slicedResidual) residual(ones []float64) (e []float64, lost float64, err error) {
 	n, m := r.n, r.m
 	norm := func(x []float64) float64 { return largestOf(absAll(n, x, ones)) }
-	e, low := r.s.floats(n*n), r.s.floats(n*n)
+	e, low := r.s.Floats(n*n), r.s.Floats(n*n)
 	clear(e)
 	clear(low)
 	for i := range n {
@@ -270,7 +270,7 @@ func (r *slicedResidual) residual(ones []float64) (e []float64, lost float64, er
 			if !(most*(1+0x1p-40) <= math.Ldexp(1, scale.SeedBits-r.beta*i-r.gamma*j)) {
 				return nil, 0, nil
 			}
-			if err := dgemm.Subtract(r.s.ctx, r.s.threads, n, e, r.g[i-1], r.z[j-1]); err != nil {
+			if err := dgemm.Subtract(r.s.Ctx, r.s.Threads, n, e, r.g[i-1], r.z[j-1]); err != nil {
 				return nil, 0, err
 			}
 		}
@@ -287,11 +287,11 @@ func (r *slicedResidual) residual(ones []float64) (e []float64, lost float64, er
 		if r.more {
 			lost += float64(1.001 * float64(n) * 0x1p-53 * largestOf(rest) * r.zTop(j))
 		}
-		if err := dgemm.Subtract(r.s.ctx, r.s.threads, n, low, rest, r.z[j-1]); err != nil {
+		if err := dgemm.Subtract(r.s.Ctx, r.s.Threads, n, low, rest, r.z[j-1]); err != nil {
 			return nil, 0, err
 		}
 	}
-	if err := par.Each(r.s.ctx, r.s.threads, n, func(j int) { addFloats(e[j*n:][:n], low[j*n:][:n]) }); err != nil {
+	if err := par.Each(r.s.Ctx, r.s.Threads, n, func(j int) { addFloats(e[j*n:][:n], low[j*n:][:n]) }); err != nil {
 		return nil, 0, err
 	}
 	if r.more {
@@ -320,13 +320,13 @@ func (t *slicedInverse) correctBy(s *solver, e []float64, r *slicedResidual, los
 	square, v := r.z[0], r.z[1]
 	clear(square)
 	clear(v)
-	if err := dgemm.Subtract(s.ctx, s.threads, n, square, e, e); err != nil {
+	if err := dgemm.Subtract(s.Ctx, s.Threads, n, square, e, e); err != nil {
 		return false, err
 	}
-	if err := par.Each(s.ctx, s.threads, n, func(j int) { addFloats(square[j*n:][:n], e[j*n:][:n]) }); err != nil {
+	if err := par.Each(s.Ctx, s.Threads, n, func(j int) { addFloats(square[j*n:][:n], e[j*n:][:n]) }); err != nil {
 		return false, err
 	}
-	if err := dgemm.Subtract(s.ctx, s.threads, n, v, t.z, square); err != nil {
+	if err := dgemm.Subtract(s.Ctx, s.Threads, n, v, t.z, square); err != nil {
 		return false, err
 	}
 	t.v = v

@@ -90,7 +90,7 @@ type intervalSystem struct{ a, da, b, db *halfulp.Matrix }
 func (s *solver) encloseSet(t *intervalSystem, low, high *halfulp.Matrix, steps int) error {
 	n, k := t.b.Rows(), t.b.Cols()
 	if n == 0 || k == 0 {
-		return s.ctx.Err()
+		return s.Ctx.Err()
 	}
 	for _, m := range []struct {
 		name string
@@ -171,7 +171,7 @@ func (s *solver) refined(a, b *halfulp.Matrix, p *approximate, cond, steps, targ
 		return nil, err
 	}
 	for step := range steps {
-		s.plan(float64(steps-step) * (productOf(n, n, k, 64+cond) + productOf(n, n, k, target)))
+		s.Plan(float64(steps-step) * (productOf(n, n, k, 64+cond) + productOf(n, n, k, target)))
 		r := halfulp.NewMatrix(halfulp.MP(uint(64+cond)), n, k)
 		if err := s.gemm(-1, a, x, 1, b, r); err != nil {
 			return nil, err

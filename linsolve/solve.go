@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -76,7 +77,7 @@ const Method = "solve"
 
 // solver is one call.
 type solver struct {
-	calling
+	call.Call
 	opt     halfulp.Options // of products
 	vanish  bool            // products may, below the smallest number of a format of some bits
 	lifting *lifting        // the last one of liftingOf
@@ -122,17 +123,17 @@ func onHost(name string, operands ...*halfulp.Matrix) ([]*halfulp.Matrix, error)
 
 // start is begin without copies.
 func start(name string, opt *halfulp.Options, operands ...*halfulp.Matrix) (*solver, error) {
-	s := &solver{calling: calling{ctx: context.Background(), threads: runtime.GOMAXPROCS(0)}, since: time.Now()}
+	s := &solver{Call: call.Call{Ctx: context.Background(), Threads: runtime.GOMAXPROCS(0)}, since: time.Now()}
 	if opt != nil {
 		s.opt = *opt
 		if opt.Context != nil {
-			s.ctx = opt.Context
+			s.Ctx = opt.Context
 		}
 		if opt.Threads > 0 {
-			s.threads = min(opt.Threads, 4*runtime.GOMAXPROCS(0)+16)
+			s.Threads = min(opt.Threads, 4*runtime.GOMAXPROCS(0)+16)
 		}
 		if opt.Progress != nil {
-			s.work.report = opt.Progress
+			s.Work.Report = opt.Progress
 		}
 	}
 	s.opt.Progress = nil
@@ -153,7 +154,7 @@ func start(name string, opt *halfulp.Options, operands ...*halfulp.Matrix) (*sol
 
 // begin makes Stats those of a routine of which nothing has been done.
 func (s *solver) begin() {
-	s.stats = Stats{Stats: halfulp.Stats{Device: place.Host, Method: Method, Threads: s.threads}}
+	s.stats = Stats{Stats: halfulp.Stats{Device: place.Host, Method: Method, Threads: s.Threads}}
 	if s.opt.Check {
 		s.stats.Check = new(halfulp.Check)
 	}
@@ -338,7 +339,7 @@ func Inverse(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
 	z := takeMatrix(f, b.Rows(), b.Cols())
 	if a.Rows() == 0 || b.Cols() == 0 {
-		return z, s.ctx.Err()
+		return z, s.Ctx.Err()
 	}
 	if err := finite("A", a); err != nil {
 		return nil, err
@@ -360,7 +361,7 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	if err != nil {
 		return nil, err
 	}
-	s.did(factorCost(a.Rows()))
+	s.Did(factorCost(a.Rows()))
 	one := few(len(todo), a.Rows()) // by one
 	s.planBy(lu, one, a, z.Format(), len(todo))
 	if one {
@@ -392,7 +393,7 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 		if r, rho, norm, err := s.invertBlocks(a, lu, f.Bits()); err != nil {
 			return nil, err
 		} else if r != nil {
-			s.work.guessed = false
+			s.Work.Guessed = false
 			s.note(1+s.stats.Rounds, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.norm))
 			if done, err := s.solveFewBy(r, a, b, z, todo); done || err != nil {
 				return z, err
@@ -404,9 +405,9 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 			return nil, err
 		}
 	}
-	s.work.guessed = p.rho == nil
+	s.Work.Guessed = p.rho == nil
 	if p.rho == nil {
-		end := s.before(s.solutionLeft(a, len(todo), f.Bits()))
+		end := s.Before(s.solutionLeft(a, len(todo), f.Bits()))
 		p, err = s.multiply(p, a, lu)
 		end()
 		if err != nil {
@@ -587,9 +588,9 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 			}
 		}
 		suspected = suspected[:0]
-		if s.work.report != nil {
-			s.did(residualCost(n, left, raw.Matrix(a).Arr.Format, raw.Matrix(x).Arr.Format))
-			s.work.guessed = false // it is known what is missing
+		if s.Work.Report != nil {
+			s.Did(residualCost(n, left, raw.Matrix(a).Arr.Format, raw.Matrix(x).Arr.Format))
+			s.Work.Guessed = false // it is known what is missing
 		}
 		if left == 0 {
 			return nil

@@ -91,12 +91,12 @@ func (s *solver) newPivoted(a *halfulp.Matrix, most int) (*pivoted, error) {
 		}
 		columns.Cols[j] = -high
 	}
-	lu, pivots := columns.Float64s(leading, s.floats(m*k)), make([]int, k)
-	if err := dgemm.LUTall(s.ctx, s.threads, m, k, lu, 0x1p-900, pivots); err != nil {
+	lu, pivots := columns.Float64s(leading, s.Floats(m*k)), make([]int, k)
+	if err := dgemm.LUTall(s.Ctx, s.Threads, m, k, lu, 0x1p-900, pivots); err != nil {
 		return nil, err
 	}
 	// may fuse: an estimate
-	defer s.did(factorCost(k) + seedCost(k)/2)
+	defer s.Did(factorCost(k) + seedCost(k)/2)
 	p := &pivoted{order: all(m)}
 	for i, j := range pivots {
 		p.order[i], p.order[j] = p.order[j], p.order[i]
@@ -107,7 +107,7 @@ func (s *solver) newPivoted(a *halfulp.Matrix, most int) (*pivoted, error) {
 		return nil, nil
 	}
 	// The factors of F.
-	square := s.floats(k * k)
+	square := s.Floats(k * k)
 	for j := range k {
 		for i := range k {
 			e := d.by.Rows[i] - d.by.Rows[j]
@@ -135,13 +135,13 @@ func (t *splitting) invert(lu []float64) (ok bool, err error) {
 			return false, nil
 		}
 	}
-	x, y := t.s.floats(n*n), t.s.floats(n*n)
+	x, y := t.s.Floats(n*n), t.s.Floats(n*n)
 	clear(x)
 	clear(y)
-	if err := dgemm.InvertLower(t.s.ctx, t.s.threads, n, lu, x); err != nil {
+	if err := dgemm.InvertLower(t.s.Ctx, t.s.Threads, n, lu, x); err != nil {
 		return false, err
 	}
-	if err := dgemm.InvertUpper(t.s.ctx, t.s.threads, n, lu, n, y); err != nil {
+	if err := dgemm.InvertUpper(t.s.Ctx, t.s.Threads, n, lu, n, y); err != nil {
 		return false, err
 	}
 	if !(max(largestOf(lu), largestOf(x), largestOf(y)) < 0x1p100) {
@@ -584,7 +584,7 @@ func (s *solver) belowEach(u *unknown, e *enclosure, limit func(i, j int) *big.F
 	if e.each != nil {
 		return s.belowBy(u, e, limit)
 	}
-	settlers, fails := make([]*bound.Settler, s.threads), make([]bool, s.threads)
+	settlers, fails := make([]*bound.Settler, s.Threads), make([]bool, s.Threads)
 	x, d := raw.Matrix(e.l.X), raw.Matrix(e.l.D)
 	m := u.c.Rows()
 	first := make([]int, 0, u.k) // rows below the blocks of columns
@@ -594,7 +594,7 @@ func (s *solver) belowEach(u *unknown, e *enclosure, limit func(i, j int) *big.F
 			first = append(first, end)
 		}
 	}
-	err := par.For(s.ctx, s.threads, u.k, func(worker, j int) {
+	err := par.For(s.Ctx, s.Threads, u.k, func(worker, j int) {
 		if settlers[worker] == nil {
 			settlers[worker] = &bound.Settler{Adder: bound.NewAdder(e.l.Words)}
 		}
