@@ -707,7 +707,7 @@ func (t *block) times(which int, v, w *halfulp.Matrix) (*halfulp.Matrix, error) 
 		for i := range by.Rows {
 			by.Rows[i] = -top
 		}
-		f, err := t.s.newFixed(raw.Matrix(m), by, (want+int(max(top, 0))+63)/64)
+		f, err := newFixed(&t.s.Call, raw.Matrix(m), by, (want+int(max(top, 0))+63)/64)
 		if err != nil {
 			return nil, err
 		}
@@ -741,7 +741,7 @@ func (t *block) times(which int, v, w *halfulp.Matrix) (*halfulp.Matrix, error) 
 				vectors[p] = newVector(c)
 			}
 		}
-		sums, unit, err := f.times(t.s, vectors, func(p int) int { return max(1, (all-pieceBits*p+63)/64) })
+		sums, unit, err := f.times(&t.s.Call, vectors, func(p int) int { return max(1, (all-pieceBits*p+63)/64) })
 		if err != nil {
 			return nil, err
 		}

@@ -110,7 +110,7 @@ func (s *solver) eliminateDigits(a *halfulp.Matrix, f *factors, d, wanted int) (
 	// float64 numbers have lists.
 	m := raw.Matrix(a)
 	planes := 1 + min((wanted+d*lanes.Bits())/64, int(min(scale.LowestBit(m, f.Scaling)/64, math.MaxInt32)))
-	if t.f, err = s.newFixed(m, f.Scaling, max(planes, 3)); err != nil {
+	if t.f, err = newFixed(&s.Call, m, f.Scaling, max(planes, 3)); err != nil {
 		return nil, 0, err
 	}
 	t.upper, t.unit = s.Words(panels*n*size), math.Ldexp(1, growth-d*lanes.Bits())

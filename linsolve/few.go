@@ -292,7 +292,7 @@ func (y *fixedSystem) provide(planes int) (err error) {
 	// 2^-low is a multiple of the unit 2^(1-64w) of w planes.
 	planes = min(planes, int(min(y.low/64, math.MaxInt32))+1)
 	if y.f == nil || planes > y.f.planes {
-		y.f, err = y.s.newFixed(y.a, y.r.scales(), planes)
+		y.f, err = newFixed(&y.s.Call, y.a, y.r.scales(), planes)
 	}
 	return err
 }

@@ -84,7 +84,7 @@ func TestFixed(t *testing.T) {
 			}
 		}
 		s := testSolver(t, 1+trial%2)
-		m, err := s.newFixed(raw.Matrix(a), by, planes)
+		m, err := newFixed(&s.Call, raw.Matrix(a), by, planes)
 		if err != nil {
 			t.Fatal(err)
 		}

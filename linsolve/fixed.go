@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
@@ -40,14 +41,14 @@ const rowsAtOnce = 16
 const shifted = 1 << 62
 
 // newFixed returns F = diag(2^rows) A diag(2^cols) in that many planes.
-func (s *solver) newFixed(a num.Mat, by scale.Scaling, planes int) (*fixed, error) {
+func newFixed(c *call.Call, a num.Mat, by scale.Scaling, planes int) (*fixed, error) {
 	m, n := a.Rows, a.Cols
 	f := &fixed{rows: m, cols: n, planes: planes, sums: make([][2]uint64, m*planes)}
 	some, tile := rowsAtOnce, 32 // columns whose pages are at hand
 	floats := a.Arr.Kind == num.F64 && planes <= 2
 	if floats {
 		some, tile = floatRows, floatCols
-		room := s.Words(m * n)
+		room := c.Words(m * n)
 		for i := range m {
 			f.words = append(f.words, room[i*n:(i+1)*n:(i+1)*n])
 			if planes == 2 { // see many
@@ -62,14 +63,14 @@ func (s *solver) newFixed(a num.Mat, by scale.Scaling, planes int) (*fixed, erro
 		}
 	} else {
 		for i := 0; i < m; i += rowsAtOnce {
-			room := s.Words(min(rowsAtOnce, m-i) * planes * n)
+			room := c.Words(min(rowsAtOnce, m-i) * planes * n)
 			for range min(rowsAtOnce, m-i) * planes {
 				f.words = append(f.words, room[:n:n])
 				room = room[n:]
 			}
 		}
 	}
-	return f, par.For(s.Ctx, s.Threads, (m+some-1)/some, func(_, part int) {
+	return f, par.For(c.Ctx, c.Threads, (m+some-1)/some, func(_, part int) {
 		first, last := part*some, min(m, (part+1)*some)
 		var buf [num.MaxValueWords]uint64
 		for j0 := 0; j0 < n; j0 += tile {
@@ -322,7 +323,7 @@ func (f *fixed) rowSum(i, l int, c *vector) (p0, p1, p2 uint64) {
 
 // times returns -F r in sums of two's complement of unit 2^-unit, for r = Σ_m v_m 2^(-61 (m+1)) and
 // |F r| < 2^60; piece m is multiplied by planes(m) planes, and is 0 if it is nil.
-func (f *fixed) times(s *solver, v []*vector, planes func(m int) int) (sums [][]uint64, unit int, err error) {
+func (f *fixed) times(c *call.Call, v []*vector, planes func(m int) int) (sums [][]uint64, unit int, err error) {
 	words := f.planes + 2
 	unit = 64 * (words - 1)
 	sums = make([][]uint64, f.rows)
@@ -330,7 +331,7 @@ func (f *fixed) times(s *solver, v []*vector, planes func(m int) int) (sums [][]
 	for i := range sums {
 		sums[i], room = room[:words+1], room[words+1:]
 	}
-	return sums, unit, par.For(s.Ctx, s.Threads, (f.rows+rowsAtOnce-1)/rowsAtOnce, func(_, part int) {
+	return sums, unit, par.For(c.Ctx, c.Threads, (f.rows+rowsAtOnce-1)/rowsAtOnce, func(_, part int) {
 		x := make([]uint64, words)
 		for i := part * rowsAtOnce; i < min(f.rows, (part+1)*rowsAtOnce); i++ {
 			for m, v := range v {

@@ -73,7 +73,7 @@ func (s *solver) liftingBy(a *halfulp.Matrix, z integers, f *modular.Field, inve
 		for i, b := range z.bits {
 			by.Rows[i] = -z.rows[i] - int64(b)
 		}
-		l.fixed, err = s.newFixed(raw.Matrix(a), by, planes)
+		l.fixed, err = newFixed(&s.Call, raw.Matrix(a), by, planes)
 	}
 	return l, err
 }

@@ -32,7 +32,7 @@ func (s *solver) newWideInverse(p *approximate) (*wideInverse, error) {
 		by.Rows[i] = -e - int64(w.bits)
 	}
 	var err error
-	w.f, err = s.newFixed(raw.Matrix(p.r), by, w.planes(0))
+	w.f, err = newFixed(&s.Call, raw.Matrix(p.r), by, w.planes(0))
 	return w, err
 }
 
@@ -81,7 +81,7 @@ func (w *wideInverse) correct(r *residual) ([][]float64, error) {
 		v[m] = newVector(c)
 	}
 	// The product is below 2^bits in magnitude.
-	sums, unit, err := w.f.times(w.s, v, w.planes)
+	sums, unit, err := w.f.times(&w.s.Call, v, w.planes)
 	if err != nil {
 		return nil, err
 	}
