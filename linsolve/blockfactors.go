@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -76,7 +77,7 @@ type block struct {
 
 // shiftedFixed is 2^exp F.
 type shiftedFixed struct {
-	*fixed
+	*fixed.Matrix
 	exp int64
 }
 
@@ -606,7 +607,7 @@ func (z *blocks) correct(r *residual) ([][]float64, error) {
 			if neg {
 				num.Negate(x)
 			}
-			if bitLen(x) > 0 {
+			if fixed.BitLen(x) > 0 {
 				to.Arr.Set(to.At(i, 0), num.Real{Class: num.Finite, Neg: neg, Mag: x, Exp: int64(r.unit - r.exp)})
 			}
 		}
@@ -707,7 +708,7 @@ func (t *block) times(which int, v, w *halfulp.Matrix) (*halfulp.Matrix, error) 
 		for i := range by.Rows {
 			by.Rows[i] = -top
 		}
-		f, err := newFixed(&t.s.Call, raw.Matrix(m), by, (want+int(max(top, 0))+63)/64)
+		f, err := fixed.New(&t.s.Call, raw.Matrix(m), by, (want+int(max(top, 0))+63)/64)
 		if err != nil {
 			return nil, err
 		}
@@ -720,13 +721,13 @@ func (t *block) times(which int, v, w *halfulp.Matrix) (*halfulp.Matrix, error) 
 	top := largestTop(x)
 	if top != scale.None {
 		all := want + int(max(f.exp, 0))
-		vectors := make([]*vector, (all+pieceBits-1)/pieceBits)
+		vectors := make([]*fixed.Vector, (all+fixed.PieceBits-1)/fixed.PieceBits)
 		words := make([][]uint64, n)
 		for i := range words {
 			words[i] = make([]uint64, (all+63)/64+1)
 			if at := x.At(i, 0); x.Arr.Class(at) == num.Finite {
 				l := x.Arr.Limbs()
-				magnitude(words[i], x.Arr.Sig[at*l:(at+1)*l], int64(x.Arr.Exp[at])-top-int64(64*l)+int64(all))
+				fixed.Magnitude(words[i], x.Arr.Sig[at*l:(at+1)*l], int64(x.Arr.Exp[at])-top-int64(64*l)+int64(all))
 				if x.Arr.Cls[at].Neg() {
 					num.Negate(words[i])
 				}
@@ -735,13 +736,13 @@ func (t *block) times(which int, v, w *halfulp.Matrix) (*halfulp.Matrix, error) 
 		c := make([]int64, n)
 		for p := range vectors {
 			for i := range c {
-				c[i] = piece(words[i], all, p)
+				c[i] = fixed.Piece(words[i], all, p)
 			}
 			if slices.ContainsFunc(c, func(c int64) bool { return c != 0 }) {
-				vectors[p] = newVector(c)
+				vectors[p] = fixed.NewVector(c)
 			}
 		}
-		sums, unit, err := f.times(&t.s.Call, vectors, func(p int) int { return max(1, (all-pieceBits*p+63)/64) })
+		sums, unit, err := f.Times(&t.s.Call, vectors, func(p int) int { return max(1, (all-fixed.PieceBits*p+63)/64) })
 		if err != nil {
 			return nil, err
 		}
@@ -750,7 +751,7 @@ func (t *block) times(which int, v, w *halfulp.Matrix) (*halfulp.Matrix, error) 
 			if !neg {
 				num.Negate(sum)
 			}
-			if bitLen(sum) > 0 {
+			if fixed.BitLen(sum) > 0 {
 				to.Arr.Set(to.At(i, 0), num.Real{Class: num.Finite, Neg: neg, Mag: sum, Exp: f.exp + top - int64(unit)})
 			}
 		}

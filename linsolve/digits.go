@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -44,7 +45,7 @@ type digits struct {
 	scale.Scaling
 	numbers
 	n         int
-	f         *fixed
+	f         *fixed.Matrix
 	order     []int      // row order[i] of F is row i of L U
 	lower     [][]uint64 // row i: factors of l_ij, j < i, d words apart
 	upper     []uint64   // vector of row k of panel p at (p n + k) Size(): u_kj, j > k
@@ -110,7 +111,7 @@ func (s *solver) eliminateDigits(a *halfulp.Matrix, f *factors, d, wanted int) (
 	// float64 numbers have lists.
 	m := raw.Matrix(a)
 	planes := 1 + min((wanted+d*lanes.Bits())/64, int(min(scale.LowestBit(m, f.Scaling)/64, math.MaxInt32)))
-	if t.f, err = newFixed(&s.Call, m, f.Scaling, max(planes, 3)); err != nil {
+	if t.f, err = fixed.New(&s.Call, m, f.Scaling, max(planes, 3)); err != nil {
 		return nil, 0, err
 	}
 	t.upper, t.unit = s.Words(panels*n*size), math.Ldexp(1, growth-d*lanes.Bits())
@@ -277,23 +278,23 @@ func (t *digitPanel) entry(s []int64, p, i, k int) {
 		at := b*c - growth + 1
 		if at < 0 {
 			drop, less := uint(64-b-at)&63, int64(1)<<uint(b-growth)
-			for j, w := range t.f.words[row*t.f.planes][first:][:len(to)] {
+			for j, w := range t.f.Words[row*t.f.Planes][first:][:len(to)] {
 				to[j] += int64(w>>drop) - less
 			}
 			continue
 		}
 		l, off := at/64, uint(at%64)
-		if l >= t.f.planes {
+		if l >= t.f.Planes {
 			break
 		}
-		words := t.f.words[row*t.f.planes+l][first:][:len(to)]
-		if off+uint(b) <= 64 || l+1 == t.f.planes {
+		words := t.f.Words[row*t.f.Planes+l][first:][:len(to)]
+		if off+uint(b) <= 64 || l+1 == t.f.Planes {
 			for j, w := range words {
 				to[j] += int64(w << (off & 63) >> drop)
 			}
 			continue
 		}
-		next := t.f.words[row*t.f.planes+l+1][first:][:len(to)]
+		next := t.f.Words[row*t.f.Planes+l+1][first:][:len(to)]
 		for j, w := range words {
 			to[j] += int64((w<<(off&63) | next[j]>>((64-off)&63)) >> drop)
 		}
@@ -676,14 +677,14 @@ func (t *digits) correct(r *residual) ([][]float64, error) {
 		shift = min(max(2*shift, shift)+4, t.top)
 		x, unit, ok = t.substitute(r, shift)
 	}
-	top := topOf(x)
+	top := fixed.TopOf(x)
 	least := min(4, t.top) // of a shift
 	for tight := max(top-unit+4, least); ok && tight < shift-12; tight = max(top-unit+4, least) {
 		y, at, ok := t.substitute(r, tight)
 		if !ok {
 			break
 		}
-		x, unit, shift, top = y, at, tight, topOf(y)
+		x, unit, shift, top = y, at, tight, fixed.TopOf(y)
 	}
 	t.off = math.Inf(1)
 	if ok {
@@ -703,14 +704,6 @@ func (t *digits) correct(r *residual) ([][]float64, error) {
 	z, tail := piecesOf(x, unit, top, right, t.n)
 	t.tail, t.last = tail, &z[0][0]
 	return z, nil
-}
-
-// topOf returns e with |x| ≤ 2^e for all x in two's complement.
-func topOf(x [][]uint64) (e int) {
-	for _, x := range x {
-		e = max(e, bitLen(x))
-	}
-	return e
 }
 
 // substitute solves P^T L U x' = 2^(-growth-scale) r and returns 2^scale x'; not ok if numbers are
@@ -737,7 +730,7 @@ func (t *digits) substitute(r *residual, scale int) (words [][]uint64, unit int,
 		}
 		acc[0] += int64(x[len(x)-1]) >> 63
 		for c := 1; c <= d; c++ {
-			acc[c*count] += int64(bitsAt(x, top+growth+scale-b*c, b))
+			acc[c*count] += int64(fixed.BitsAt(x, top+growth+scale-b*c, b))
 		}
 		t.carryLane(acc, 0)
 		if !t.Vector(y[i*size:], acc) {
@@ -810,9 +803,9 @@ func piecesOf(x [][]uint64, unit, top, right, n int) (z [][]float64, tail float6
 		z[p] = make([]float64, n)
 		low := top - bits*(p+1)
 		for i, x := range x {
-			v := int64(bitsAt(x, low, bits))
+			v := int64(fixed.BitsAt(x, low, bits))
 			if p == 0 {
-				v = int64(bitsAt(x, low, 64))
+				v = int64(fixed.BitsAt(x, low, 64))
 			}
 			z[p][i] = math.Ldexp(float64(v), low-unit)
 		}
@@ -832,19 +825,6 @@ func (t *digits) sumRows() {
 		}
 		t.Total(t.sums[i*(d+1):][:d+1], sums)
 	}
-}
-
-// bitsAt returns so many bits of x in two's complement from bit low on; those below the first one
-// are 0.
-func bitsAt(x []uint64, low, count int) uint64 {
-	var v uint64
-	switch {
-	case low >= 0:
-		v = wordAt(x, low)
-	case low > -64:
-		v = x[0] << uint(-low)
-	}
-	return v << uint(64-count) >> uint(64-count)
 }
 
 // setBits adds v 2^low to x, where that carries nothing.

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -165,7 +166,7 @@ func checkSubstitution(t *testing.T, name string, z *digits, v *residual, invers
 	if !ok {
 		return
 	}
-	most := math.Ldexp(1, topOf(x)-unit)
+	most := math.Ldexp(1, fixed.TopOf(x)-unit)
 	lost := z.lost(most, z.substitutionError(scale))
 	for i := range x {
 		off := rat(twos(x[i]), -unit)

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -53,9 +54,9 @@ type fixedSystem struct {
 	s    *solver
 	a, b num.Mat
 	r    inverse
-	f    *fixed // nil at first
-	low  int64  // F is a multiple of 2^-low
-	left int    // columns that wait
+	f    *fixed.Matrix // nil at first
+	low  int64         // F is a multiple of 2^-low
+	left int           // columns that wait
 	n    int
 	// bits that are missing for most entries of a column to be decided, 0: nothing is known of them
 	missing float64
@@ -143,7 +144,7 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 	for i := range n {
 		r.x[i], u.x[i], room = room[:words+1], room[words+1:2*words+3], room[2*words+3:]
 		if g[i].Class == num.Finite {
-			magnitude(r.x[i], g[i].Mag, g[i].Exp+by.Rows[i]-shift+int64(64*words))
+			fixed.Magnitude(r.x[i], g[i].Mag, g[i].Exp+by.Rows[i]-shift+int64(64*words))
 			if g[i].Neg {
 				num.Negate(r.x[i])
 			}
@@ -244,8 +245,8 @@ func (y *fixedSystem) add(v []float64, r *residual, u *partial) (ok bool, err er
 	if err := y.provide(planes); err != nil {
 		return false, err
 	}
-	planes = min(planes, y.f.planes)
-	if err := y.subtract(r, newVector(c), q, planes); err != nil {
+	planes = min(planes, y.f.Planes)
+	if err := y.subtract(r, fixed.NewVector(c), q, planes); err != nil {
 		return false, err
 	}
 	u.lost += 1.01
@@ -276,10 +277,10 @@ func (y *fixedSystem) right(j int) (g []num.Real, shift int64) {
 // units, and returns the length of the longest.
 func (r *residual) look(lost float64) (top int) {
 	for _, x := range r.x {
-		top = max(top, bitLen(x))
+		top = max(top, fixed.BitLen(x))
 	}
 	for i, x := range r.x {
-		r.lead[i] = leading(x, top)
+		r.lead[i] = fixed.Leading(x, top)
 	}
 	r.exp = top + r.unit
 	r.err = float64(1.001*math.Ldexp(lost, -top)) + 0x1p-1000
@@ -291,20 +292,20 @@ func (r *residual) look(lost float64) (top int) {
 func (y *fixedSystem) provide(planes int) (err error) {
 	// 2^-low is a multiple of the unit 2^(1-64w) of w planes.
 	planes = min(planes, int(min(y.low/64, math.MaxInt32))+1)
-	if y.f == nil || planes > y.f.planes {
-		y.f, err = newFixed(&y.s.Call, y.a, y.r.scales(), planes)
+	if y.f == nil || planes > y.f.Planes {
+		y.f, err = fixed.New(&y.s.Call, y.a, y.r.scales(), planes)
 	}
 	return err
 }
 
 // subtract subtracts F c 2^-q from r.
-func (y *fixedSystem) subtract(r *residual, c *vector, q, planes int) error {
+func (y *fixedSystem) subtract(r *residual, c *fixed.Vector, q, planes int) error {
 	const some = 16 // rows a call
 	return par.For(y.s.Ctx, y.s.Threads, (y.n+some-1)/some, func(_, part int) {
 		z := make([]uint64, planes+2)
 		for i := part * some; i < min(y.n, (part+1)*some); i++ {
-			y.f.row(z, i, c, planes)
-			subtractShifted(r.x[i], z, 1-64*planes-q-r.unit)
+			y.f.Row(z, i, c, planes)
+			fixed.SubtractShifted(r.x[i], z, 1-64*planes-q-r.unit)
 		}
 	})
 }
@@ -313,7 +314,7 @@ func (y *fixedSystem) subtract(r *residual, c *vector, q, planes int) error {
 func addInteger(z []uint64, c int64, shift int) {
 	x := [2]uint64{uint64(c), uint64(c >> 63)}
 	num.Negate(x[:])
-	subtractShifted(z, x[:], shift)
+	fixed.SubtractShifted(z, x[:], shift)
 }
 
 // decide decides entries by radius 2^exp around y 2^shift.

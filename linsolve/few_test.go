@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -84,19 +85,19 @@ func TestFixed(t *testing.T) {
 			}
 		}
 		s := testSolver(t, 1+trial%2)
-		m, err := newFixed(&s.Call, raw.Matrix(a), by, planes)
+		m, err := fixed.New(&s.Call, raw.Matrix(a), by, planes)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := make([]int64, n)
 		for j := range c {
-			c[j] = []int64{shifted - 1, 1 - shifted, 0, 1, -1, r.Int64N(shifted), -r.Int64N(shifted)}[r.IntN(7)]
+			c[j] = []int64{fixed.Shifted - 1, 1 - fixed.Shifted, 0, 1, -1, r.Int64N(fixed.Shifted), -r.Int64N(fixed.Shifted)}[r.IntN(7)]
 		}
-		v := newVector(c)
+		v := fixed.NewVector(c)
 		for i := range n {
 			for w := 1; w <= planes; w++ {
 				z := make([]uint64, w+2)
-				m.row(z, i, v, w)
+				m.Row(z, i, v, w)
 				difference := rat(twos(z), 1-64*w)
 				most := new(big.Rat)
 				for j, c := range c {
@@ -111,7 +112,7 @@ func TestFixed(t *testing.T) {
 			}
 			if low := scale.LowestBit(raw.Matrix(a), by); low <= int64(64*planes-1) {
 				z := make([]uint64, planes+2)
-				m.row(z, i, v, planes)
+				m.Row(z, i, v, planes)
 				exact := rat(twos(z), 1-64*planes)
 				for j, c := range c {
 					x, _ := a.Big(i, j).Rat(nil)
@@ -158,30 +159,30 @@ func TestFixedWords(t *testing.T) {
 		want.Sub(twos(x), want)
 		ring := new(big.Int).Lsh(big.NewInt(1), uint(64*len(x)))
 		z := append([]uint64(nil), x...)
-		subtractShifted(z, y, shift)
+		fixed.SubtractShifted(z, y, shift)
 		if got := twos(z); want.Sub(want, got).Mod(want, ring).Sign() != 0 {
 			t.Fatalf("seed %d, trial %d: %x - %x 2^%d = %x", seed, trial, x, y, shift, z)
 		}
 
-		top := bitLen(x)
+		top := fixed.BitLen(x)
 		v := twos(x)
 		if one := big.NewInt(1); int64(x[len(x)-1]) < 0 && new(big.Int).Neg(v).Cmp(one.Lsh(one, uint(top))) > 0 || v.Sign() > 0 && v.BitLen() != top {
 			t.Fatalf("seed %d, trial %d: the length of %x is %d", seed, trial, x, top)
 		}
 		top += r.IntN(3) * r.IntN(64)
 		if top <= 64*len(x) {
-			lead := exactRat(leading(x, top))
+			lead := exactRat(fixed.Leading(x, top))
 			d, _ := lead.Sub(lead, rat(v, -top)).Float64()
 			if math.Abs(d) > 0x1p-51 {
-				t.Fatalf("seed %d, trial %d: %x is %g 2^%d", seed, trial, x, leading(x, top), top)
+				t.Fatalf("seed %d, trial %d: %x is %g 2^%d", seed, trial, x, fixed.Leading(x, top), top)
 			}
 			// What pieces leave is less than a bit of the last one.
 			sum, pieces := new(big.Rat), 1+r.IntN(6)
 			for m := range pieces {
-				sum.Add(sum, rat(big.NewInt(piece(x, top, m)), -pieceBits*(m+1)))
+				sum.Add(sum, rat(big.NewInt(fixed.Piece(x, top, m)), -fixed.PieceBits*(m+1)))
 			}
 			left := sum.Sub(rat(v, -top), sum)
-			if left.Sign() < 0 || left.Cmp(rat(big.NewInt(1), -pieceBits*pieces)) >= 0 {
+			if left.Sign() < 0 || left.Cmp(rat(big.NewInt(1), -fixed.PieceBits*pieces)) >= 0 {
 				t.Fatalf("seed %d, trial %d: %d pieces of %x, top %d, leave %s", seed, trial, pieces, x, top, left.FloatString(100))
 			}
 		}

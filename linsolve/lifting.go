@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
@@ -29,9 +30,9 @@ type lifting struct {
 	f       *modular.Field
 	a       *halfulp.Matrix
 	z       integers
-	inverse [][]uint64   // of the integers of the first n rows modulo p, elements
-	fixed   *fixed       // the integers of row i times 2^-bits[i], nil beyond mostLiftingPlanes
-	r       [][][]uint64 // what is left of the columns of B, in two's complement
+	inverse [][]uint64    // of the integers of the first n rows modulo p, elements
+	fixed   *fixed.Matrix // the integers of row i times 2^-bits[i], nil beyond mostLiftingPlanes
+	r       [][][]uint64  // what is left of the columns of B, in two's complement
 }
 
 // mostLiftingPlanes bounds the room of the integers of A in words, which hold zeros below and above
@@ -73,7 +74,7 @@ func (s *solver) liftingBy(a *halfulp.Matrix, z integers, f *modular.Field, inve
 		for i, b := range z.bits {
 			by.Rows[i] = -z.rows[i] - int64(b)
 		}
-		l.fixed, err = newFixed(&s.Call, raw.Matrix(a), by, planes)
+		l.fixed, err = fixed.New(&s.Call, raw.Matrix(a), by, planes)
 	}
 	return l, err
 }
@@ -114,7 +115,7 @@ func (l *lifting) add(b []*big.Int) {
 	for i, x := range b {
 		most := max(x.BitLen(), l.z.bits[i]+64+bits.Len(uint(l.a.Cols())))
 		r[i] = make([]uint64, most/64+2)
-		magnitude(r[i], wordsOf(x), 0)
+		fixed.Magnitude(r[i], wordsOf(x), 0)
 		if x.Sign() < 0 {
 			num.Negate(r[i])
 		}
@@ -197,15 +198,15 @@ func (l *lifting) digits() (digits [][]int64, fits bool, err error) {
 // subtract subtracts A d from r for each column, and calls next for each row then.
 func (l *lifting) subtract(digits [][]int64, next func(i int)) error {
 	if l.fixed != nil {
-		v, planes := make([]*vector, len(digits)), l.fixed.planes
+		v, planes := make([]*fixed.Vector, len(digits)), l.fixed.Planes
 		for c, d := range digits {
-			v[c] = newVector(d) // below 2^60
+			v[c] = fixed.NewVector(d) // below 2^60
 		}
 		return par.Each(l.s.Ctx, l.s.Threads, l.a.Rows(), func(i int) {
 			z := make([]uint64, planes+2) // 2^(64 planes - 1 - bits) A d
 			for c, v := range v {
-				l.fixed.row(z, i, v, planes)
-				subtractShifted(l.r[c][i], z, l.z.bits[i]+1-64*planes)
+				l.fixed.Row(z, i, v, planes)
+				fixed.SubtractShifted(l.r[c][i], z, l.z.bits[i]+1-64*planes)
 			}
 			next(i)
 		})
@@ -230,7 +231,7 @@ func (l *lifting) subtract(digits [][]int64, next func(i int)) error {
 			if v.Sign() < 0 {
 				num.Negate(z)
 			}
-			subtractShifted(r[i], z, 0)
+			fixed.SubtractShifted(r[i], z, 0)
 		}
 		next(i)
 	})
