@@ -18,7 +18,8 @@ rm -f "$out/lib/libhalfulp.h" # Go's, which is not for programs
 cp halfulp.h "$out/include/"
 cp halfulp.pc "$out/lib/pkgconfig/"
 
-# The drop-in BLAS, for integers of 32 and of 64 bits: C without Go.
+# The drop-in BLAS, for integers of 32 and of 64 bits: C without Go. It has no SONAME: of a link
+# libblas.so.3 to a library with another one, ldconfig would make a link by that name beside.
 cd "$root/bindings/blas"
 generated=$(mktemp -d)
 trap 'rm -rf "$generated"' EXIT
@@ -27,6 +28,6 @@ build=0x$(cat shim.c fork.c fork.h "$generated/routines.inc" | sha256sum | cut -
 compile() { ${CC:-gcc} -std=gnu11 -O2 -g0 -Wall -Wextra -Werror -ffp-contract=off -s "$@"; }
 for bits in "" 64; do
 	compile -fPIC -fvisibility=hidden -shared ${bits:+-DILP64} "-DBUILD=$build" -I"$generated" -I"$out/include" shim.c fork.c \
-		-o "$out/lib/libhalfulpblas$bits.so" -Wl,-soname,libhalfulpblas$bits.so -Wl,-z,nodelete -Wl,-z,defs -Wl,-z,now -ldl -lm -lpthread
+		-o "$out/lib/libhalfulpblas$bits.so" -Wl,-z,nodelete -Wl,-z,defs -Wl,-z,now -ldl -lm -lpthread
 done
 compile helper.c -o "$out/lib/halfulpblas-helper" -ldl

@@ -57,6 +57,26 @@ func link(t *testing.T, from, to string) {
 	}
 }
 
+// TestSystemLinks has ldconfig look at a link to the drop-in BLAS, as the installation of a package
+// does with the folders of the system: it makes no link by another name.
+func TestSystemLinks(t *testing.T) {
+	const ldconfig = "/sbin/ldconfig"
+	if _, err := os.Stat(ldconfig); err != nil {
+		t.Skip("there is no ldconfig")
+	}
+	dir := systemFolder(t)
+	if out, err := exec.Command(ldconfig, "-n", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 1 {
+		t.Errorf("the folder has %v", list)
+	}
+}
+
 // systemFolder returns a folder with a link libblas.so.3, by which programs of Linux distributions
 // find the drop-in BLAS.
 func systemFolder(t *testing.T) string {
