@@ -92,6 +92,12 @@ func TestShim(t *testing.T) {
 			if w.name == "64" {
 				other = dir + "/lib/lib" + widths[0].blas + ".so"
 			}
+			t.Run("folder", func(t *testing.T) {
+				r := runProgram(t, nil, "sh", "-c", "cd "+dir+"/lib && LD_LIBRARY_PATH=. exec "+program+" folder")
+				if r.status != 0 || r.err != "" {
+					t.Errorf("status %d\n%s", r.status, r.err)
+				}
+			})
 			suffix := "isamax_: 2\nisamax_64_: none\n"
 			if w.name == "64" {
 				suffix = "isamax_: 0\nisamax_64_: 0\n"

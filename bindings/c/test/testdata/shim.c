@@ -52,6 +52,8 @@ int main(int argc, char **argv) {
 		waitpid(child, &status, 0);
 		return !right() || status != 0;
 	}
+	if (!strcmp(what, "folder")) /* the name of the library may be relative to the folder of the start */
+		return chdir("/") != 0 || !right();
 	if (!strcmp(what, "threads")) {
 		pthread_t t[8];
 		int failed = 0;
