@@ -52,7 +52,7 @@ int main(int argc, char **argv) {
 		waitpid(child, &status, 0);
 		return !right() || status != 0;
 	}
-	if (!strcmp(what, "folder")) /* the name of the library may be relative to the folder of the start */
+	if (!strcmp(what, "folder")) /* the name of the library is relative to another folder */
 		return chdir("/") != 0 || !right();
 	if (!strcmp(what, "threads")) {
 		pthread_t t[8];
