@@ -1,7 +1,8 @@
 /* Calls of processes that fork has made after Go's runtime had started. Its threads do not survive
- * fork, so such a process has another one do its calls, the helper: the program halfulpblas-helper,
- * which loads this library and runs halfulp_blas_serve. Requests, operands and results go through a
- * socket. The helper ends when the process has ended, whose end of the socket is closed then. */
+ * fork, so another process does the calls of such a process: its helper. That is the program
+ * halfulpblas-helper, which loads this library and runs halfulp_blas_serve. Requests, operands and
+ * results go through a socket. The helper ends when the process has ended, and its end of the
+ * socket is closed. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -111,7 +112,7 @@ static int get(void *to, size_t n) {
 	return 1;
 }
 
-/* range stores the first and one more than the last row of column j that are of the operand. */
+/* range stores the first row of column j that belongs to the operand, and the row after them. */
 static void range(const struct operand *o, int64_t j, int64_t *first, int64_t *end) {
 	*first = 0;
 	*end = o->rows;
@@ -164,8 +165,8 @@ static int put_operand(const struct operand *o) {
 	return 1;
 }
 
-/* get_operand receives an operand. It stores no other number than those that are of it: other
- * threads may write to those between. */
+/* get_operand receives an operand. It stores only the numbers that belong to it: other threads may
+ * write to the numbers between. */
 static int get_operand(const struct operand *o) {
 	double dropped;
 	for (int64_t j = 0; j < o->cols; j++) {
@@ -294,7 +295,7 @@ static const char *start(void) {
 	return NULL;
 }
 
-/* call sends a request and receives what comes of it; it returns 0 if the helper ends meanwhile. */
+/* call sends a request and receives the reply. It returns 0 if the helper ends before. */
 static int call(struct request *r, const struct operand *o, struct reply *reply, char *text, int64_t size) {
 	begin_message();
 	if (!put(r, sizeof *r))
@@ -325,7 +326,7 @@ int ask(const char *name, struct request *r, const struct operand *o, double *re
 			close(stream.socket);
 		const char *reason = start();
 		if (reason)
-			stop("%s; nor can another process do the call: %s", halfulp_text(), reason);
+			stop("%s; no helper process computes for it: %s", halfulp_text(), reason);
 	}
 	for (int i = 0; i < r->operands; i++) {
 		r->operand[i].size = o[i].size;
@@ -333,7 +334,7 @@ int ask(const char *name, struct request *r, const struct operand *o, double *re
 		r->operand[i].numbers = o[i].rows > 0 && o[i].cols > 0 ? o[i].rows * o[i].cols : 0;
 	}
 	if (!call(r, o, &reply, text, sizeof text))
-		stop("%s: process %lld ended, which does the calls of process %ld", name, (long long)helper.process, (long)getpid());
+		stop("%s: process %lld, the helper of process %ld, has ended", name, (long long)helper.process, (long)getpid());
 	if (reply.status != HALFULP_OK)
 		stop("%s", text);
 	if (result)
@@ -355,7 +356,7 @@ static void *watch(void *unused) {
 	_exit(0);
 }
 
-/* serve receives a request, does the call and replies. It returns 0 when none comes. */
+/* serve receives a request, does the call and replies. It returns 0 if the socket is closed. */
 static int serve(void) {
 	struct request r;
 	struct reply reply = {0};

@@ -28,14 +28,14 @@ func TestFork(t *testing.T) {
 					}
 				})
 			}
-			fails("killed", "", "lib"+w.blas+`: ddot: process \d+ ended, which does the calls of process \d+\n`)
+			fails("killed", "", "lib"+w.blas+`: ddot: process \d+, the helper of process \d+, has ended\n`)
 
 			// The libraries alone, without the program.
 			alone := t.TempDir()
 			for _, name := range []string{"halfulp", w.blas} {
 				link(t, filepath.Join(folder(t), "lib", "lib"+name+".so"), filepath.Join(alone, "lib"+name+".so"))
 			}
-			refused := "lib" + w.blas + `: halfulp_blas_ddot: process \d+ was forked from process \d+ .*; nor can another process do the call: `
+			refused := "lib" + w.blas + `: halfulp_blas_ddot: process \d+ was forked from process \d+ .*; no helper process computes for it: `
 			fails("right", "LD_LIBRARY_PATH="+alone, refused+"there is no program halfulpblas-helper beside the library\n")
 			helper := filepath.Join(alone, "halfulpblas-helper")
 			if err := os.WriteFile(helper, []byte("#!/bin/sh\n"), 0o666); err != nil {
