@@ -20,6 +20,7 @@ var sized = map[string]string{
 	"make site":                     "", // needs a network
 	"make lib":                      "", // needs a C compiler; bindings/c/test builds the library
 	"pip install ./bindings/python": "", // the same, and bindings/python/tests run the package
+	"bindings/blas/examples/compare.sh dist/lib": "", // needs R, Octave and OpenBLAS
 
 	// TestProcesses of cmd/halfulp runs commands like these.
 	"pip install mpich": "",
