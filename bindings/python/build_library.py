@@ -28,6 +28,8 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg, misc]
             raise SystemExit("halfulp is built by Go: install Go 1.26.8 or later, and a C compiler, or install a wheel")
         if not (checkout / "scripts" / "lib.sh").is_file():
             raise SystemExit(f"halfulp is built in a clone of its repository, which {checkout} is not")
+        if "musl" in f"{sysconfig.get_config_var('HOST_GNU_TYPE')} {sysconfig.get_config_var('SOABI')}":
+            raise SystemExit("this Python runs on musl, which cannot load libraries of Go: use a Python of a Linux with glibc")
         subprocess.run([checkout / "scripts" / "lib.sh", built], check=True)
         # No identifiers of the build and no debugging data of the C library: they differ between folders.
         # The C linker writes the versions of glibc's functions that the program needs. Go's own linker
