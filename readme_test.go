@@ -173,7 +173,7 @@ func runPage(t *testing.T, list [][]string, bin string) {
 				}
 			}
 		case "c", "julia", "py":
-			// TestGuide of bindings/c/test runs the programs in C; there is no Julia, and no PyTorch.
+			// TestGuide of bindings/c/test runs the programs in C. No Julia, no PyTorch.
 		default:
 			t.Errorf("a listing in the language %q, which no test runs:\n%s", language, text)
 		}

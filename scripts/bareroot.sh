@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Installs the wheel of dist in bare roots of Debian, which have Python with pip and nothing else, and
-# runs there what the pages of the Python package show, word for word.
+# Installs the wheel of dist in bare roots of Debian, which have Python with pip and nothing else,
+# and runs there what the pages of the Python package show, word for word.
 #
 # usage: scripts/bareroot.sh [SUITE | FOLDER]...     (default: bookworm trixie)
 #
-# A folder is a root that exists; it is copied. The script needs to be root, debootstrap, a network, and
-# the wheel of "make wheel".
+# A folder is a root that exists; it is copied. The script needs to run as root, and needs
+# debootstrap, a network, and the wheel of "make wheel".
 set -euo pipefail
 cd "$(dirname "$0")/.."
 shopt -s nullglob
@@ -20,8 +20,8 @@ trap 'rm -rf "$folder"' EXIT
 # sessions PAGE: the page as doctest reads it, without the lines around blocks.
 sessions() { sed 's/^```.*//' "$1"; }
 
-# commands PAGE: the commands of console blocks as a script that compares their output. What needs the
-# clone, or installs programs, is left out.
+# commands PAGE: the commands of console blocks as a script that compares their output. What needs
+# the clone is left out.
 commands() {
 	awk '
 		/^```/ { finish(); inside = $0 == "```console"; next }

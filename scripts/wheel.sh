@@ -25,8 +25,8 @@ trap 'rm -rf "$built"' EXIT
 CC=$venv/bin/cc HALFULP_PLATFORM=$platform "$venv/bin/python" -m pip wheel --quiet \
 	--disable-pip-version-check --no-build-isolation --no-deps --wheel-dir "$built" "$root/bindings/python"
 
-# This fails where the library or the program needs a newer glibc, or a library that is not everywhere.
-# The wheel is left as it was built, since it needs no repair.
+# This fails where the library or the program needs a newer glibc, or a library that is not
+# everywhere. The wheel is left as it was built, since it needs no repair.
 PATH=$venv/bin:$PATH "$venv/bin/auditwheel" repair --plat "$platform" --wheel-dir "$built/checked" "$built"/*.whl \
 	>"$built/log" 2>&1 || { cat "$built/log" >&2; exit 1; }
 mv "$built"/*.whl "$out"

@@ -31,9 +31,9 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg, misc]
         if "musl" in f"{sysconfig.get_config_var('HOST_GNU_TYPE')} {sysconfig.get_config_var('SOABI')}":
             raise SystemExit("this Python runs on musl, which cannot load libraries of Go: use a Python of a Linux with glibc")
         subprocess.run([checkout / "scripts" / "lib.sh", built], check=True)
-        # No identifiers of the build and no debugging data of the C library: they differ between folders.
-        # The C linker writes the versions of glibc's functions that the program needs. Go's own linker
-        # leaves their section empty, which auditwheel cannot read.
+        # Identifiers of the build and debugging data of the C library are left out: they differ
+        # between folders. The C linker writes the versions of glibc's functions that the program
+        # needs. Go's own linker leaves their section empty, which auditwheel cannot read.
         program = built / "bin" / "halfulp"
         subprocess.run(
             ["go", "build", "-trimpath", "-ldflags=-s -w -buildid= -B none -extldflags=-Wl,--strip-all", "-o", program, "./cmd/halfulp"],

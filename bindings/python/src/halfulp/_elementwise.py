@@ -143,7 +143,8 @@ def _whole_power(a: Array, n: int, f: Format) -> Array:
         return elementwise("mul", a, a, f)
     if n == -1:
         return elementwise("div", one, a, f)
-    # A number of p bits has a power of at most |n| p bits. Terms of expansions are 2098 bits apart at most.
+    # A number of p bits has a power of at most |n| p bits. Terms of expansions are at most 2098
+    # bits apart.
     bits = operator.abs(n) * (2200 if a.format.terms else a.format.precision)
     exact = _entries.holding(bits)
     z, square, k = one, a, operator.abs(n)

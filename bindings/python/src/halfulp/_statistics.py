@@ -359,7 +359,7 @@ def argsort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool
     order = _entries.ranks(Operands(x).arrays[0])
     if descending:
         order = np.where(np.isnan(order), np.nan, -order)
-    return np.argsort(order, axis=axis, stable=True)
+    return np.argsort(order, axis=axis, kind="stable")
 
 
 def sort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Any:
