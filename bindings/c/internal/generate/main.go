@@ -163,6 +163,13 @@ void halfulp_text_free(void *text);
  * runs on small stacks, needs it. Loading the library does so for those that are there; a program
  * that installs handlers without it later calls this function then. */
 int halfulp_signal_stacks(void);
+
+/* Stores a DLPack tensor of the numbers of a float64 or float32 matrix, without a copy, wherever it
+ * lives: see halfulp_matrix_share, whose handle the deleter of the tensor frees. The tensor has any
+ * number of dimensions, the last of which the columns of the matrix are and the others, in the order
+ * of rows, its rows; a vector has one, a matrix of one entry none. It is a DLManagedTensorVersioned
+ * of version 1.0 with these flags if versioned is not 0, else a DLManagedTensor. */
+int halfulp_dlpack(halfulp_matrix a, int dimensions, const int64_t *shape, int versioned, uint64_t flags, void **tensor);
 `)
 	for _, g := range table.All() {
 		fmt.Fprintf(&b, "\n/* ---- %s ---- */\n", g.Title)
@@ -386,6 +393,8 @@ def declare(lib: CDLL) -> None:
     lib.halfulp_last_error.restype = c_char_p
     lib.halfulp_signal_stacks.argtypes = ()
     lib.halfulp_signal_stacks.restype = c_int
+    lib.halfulp_dlpack.argtypes = (c_uint64, c_int, c_void_p, c_int, c_uint64, POINTER(c_void_p))
+    lib.halfulp_dlpack.restype = c_int
     lib.halfulp_text_free.argtypes = (c_void_p,)
     lib.halfulp_text_free.restype = None
     for name, (types, _, _) in FUNCTIONS.items():

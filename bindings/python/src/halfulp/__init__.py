@@ -17,6 +17,7 @@ whose numbers have 424 bits. Names are numpy's: sum, dot, matmul, linalg.solve, 
 
 from . import linalg, verify
 from ._array import Array, Scalar, array, asarray
+from ._dlpack import from_dlpack
 from ._format import Format, dd, float32, float64, mp, qd, td
 from ._library import (
     CancelledError,

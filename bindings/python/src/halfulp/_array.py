@@ -439,10 +439,17 @@ class Array:
         """
         if self.format.dtype is not None:
             z = move(self._parts()[0])
-            return from_parts((z,), self.format, z.shape)
+            return from_parts((z,), self.format, z.shape)._placed(self)
         where = move(np.arange(self.size).reshape(self._shape))
         parts = (p.reshape((self.size, *p.shape[len(self._shape) :]))[where] for p in self._parts())
-        return from_parts(tuple(parts), self.format, where.shape)
+        return from_parts(tuple(parts), self.format, where.shape)._placed(self)
+
+    def _placed(self, *others: Array) -> Array:
+        """Returns this array, made on the host, where those live that it was made of."""
+        for other in others:
+            if (device := other.device) != "cpu":
+                return self.to_device(device)
+        return self
 
     def astype(self, format: FormatLike) -> Array:
         """Returns a copy whose entries are rounded once to a format."""
@@ -521,6 +528,8 @@ class Array:
         return (z[0], z[1]) if len(z) == 2 else (z[0], 0)
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        if getattr(self._keep, "readonly", False):
+            raise ValueError("the numbers are those of a read-only tensor: assign to a copy")
         if (place := self._place(key)) is not None and not isinstance(value, (Array, np.ndarray, list, tuple)):
             entry = value if isinstance(value, Scalar) else array(value, self.format).item()
             library().matrix_set_entry(self._handle, *place, entry._handle)
@@ -578,20 +587,31 @@ class Array:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
-            raise ValueError("the numbers of a halfulp array cannot be used without a copy")
+            if self.format.dtype is None or dtype is not None and np.dtype(dtype) != self.format.dtype or self.device != "cpu":
+                raise ValueError("these numbers of a halfulp array cannot be used without a copy")
+            return np.from_dlpack(self)
         if dtype is None:  # without loss
             return self.to_numpy(self.format.dtype if self.format.dtype is not None else object)
         if np.dtype(dtype) == np.dtype(object):
             return self.to_numpy(object)
         return self.to_numpy(np.float64).astype(dtype) if np.dtype(dtype) != np.float32 else self.to_numpy(np.float32)
 
-    def __dlpack__(self, **kwargs: Any) -> Any:
-        if self.format.dtype is None:
-            raise BufferError(f"DLPack has no numbers of format {self.format}: round them by astype")
-        return self.to_numpy(self.format.dtype).__dlpack__(**kwargs)
+    def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None) -> Any:
+        """Returns a capsule of DLPack with the numbers of an array of format f64 or f32, without a copy.
+
+        numpy.from_dlpack, torch.from_dlpack and others call this. The array's memory stays as long as
+        theirs; what is written to either is seen in both. On a GPU all work that writes the numbers is
+        done, whatever the stream. Other formats are a BufferError.
+        """
+        from . import _dlpack
+
+        return _dlpack.exported(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return 1, 0
+        """Returns DLPack's type and number of the device: (1, 0) for the CPU, (2, N) for cuda:N."""
+        from . import _dlpack
+
+        return _dlpack.device_of(self)
 
     # Numbers of other packages.
 
@@ -880,6 +900,10 @@ def elementwise(name: str, x: Array, y: Array, f: Format) -> Array:
     y = y if y.size == 1 else y._broadcast(shape)
     if x.size == 1 and y.size == 1:
         x = x._broadcast(shape)
+    if x.size == 1:
+        x = x._placed(y)
+    if y.size == 1:
+        y = y._placed(x)
     return Array._of(call(name, x._handle, y._handle, f.code), shape, f)
 
 
@@ -887,8 +911,16 @@ def elementwise(name: str, x: Array, y: Array, f: Format) -> Array:
 
 
 def asarray(x: Any, format: FormatLike | None = None, *, prec: int | None = None) -> Array:
-    """Returns x itself if it is an Array of the format, else array(x, format)."""
+    """Returns x itself if it is an Array of the format, else array(x, format).
+
+    A tensor of PyTorch, CuPy or any other producer of DLPack is used without a copy where from_dlpack
+    does.
+    """
     f = asked(format, prec)
+    if _is_tensor(x):
+        from . import _dlpack
+
+        x = _dlpack.from_dlpack(x)
     if isinstance(x, Array) and f in (None, x.format):
         return x
     if isinstance(x, Scalar) and f in (None, x.format):
@@ -913,7 +945,12 @@ def array(data: Any, format: FormatLike | None = None, *, prec: int | None = Non
     '0x1.999999999999999999999999ap-4'
     """
     a = _array(data, asked(format, prec))
-    return a if device in (None, "cpu") else a.to_device(str(device))
+    return a if device is None or device == a.device else a.to_device(str(device))
+
+
+def _is_tensor(x: Any) -> bool:
+    """Reports whether x is a tensor of another package than numpy, by DLPack."""
+    return hasattr(x, "__dlpack__") and not isinstance(x, (Array, np.ndarray, np.generic))
 
 
 def _array(data: Any, f: Format | None) -> Array:
@@ -926,8 +963,11 @@ def _array(data: Any, f: Format | None) -> Array:
             data = data.tolist()
         elif type(data).__module__.startswith("flint") and hasattr(data, "nrows"):
             data = data.table()
-        elif not isinstance(data, (list, tuple, str)) and hasattr(data, "__dlpack__"):
-            data = np.from_dlpack(data)
+        elif _is_tensor(data):
+            from . import _dlpack
+
+            a = _dlpack.from_dlpack(data, copy=True)
+            return a if f in (None, a.format) else a.astype(f)
     if isinstance(data, np.ndarray) and data.dtype != object:
         return _from_numpy(data, f)
     if isinstance(data, (float, int)) and not isinstance(data, bool):

@@ -32,6 +32,8 @@ class Operands:
             formats.append(f)
         self.format: Format = asked(format, prec) or functools.reduce(promoted, formats)
         self.plain = self.plain and self.format.dtype is not None
+        # Results of tensors on a GPU stay there: numpy has none of them.
+        self.away = any(getattr(a._keep, "place", "cpu") != "cpu" for a in self.arrays)
 
     def _taken(self, value: Any) -> tuple[Array, Format]:
         """Returns an operand and the format that it wants results in."""
@@ -54,7 +56,11 @@ class Operands:
 
     def plainly(self, a: Array) -> Any:
         """Returns an array as numpy's where numpy's numbers came in."""
-        return a._parts()[0] if self.plain else a
+        return a._parts()[0] if self.plain and not self.away else a
+
+    def placed(self, a: Array) -> Any:
+        """Returns an array that was made on the host where the operands live."""
+        return self.plainly(a._placed(*self.arrays))
 
     def scalar(self, handle: int) -> Any:
         """Returns the number of a new handle."""
@@ -141,7 +147,7 @@ def _reduced(name: str, x: Any, axis: Any, keepdims: bool, format: FormatLike | 
         finally:
             free(row)
         lib.matrix_set_entry(z._handle, i, 0, s._handle)
-    return o.plainly(z.reshape(shown))
+    return o.placed(z.reshape(shown))
 
 
 def sum(x: Any, /, *, axis: Any = None, keepdims: bool = False, format: FormatLike | None = None, prec: int | None = None) -> Any:
@@ -209,15 +215,17 @@ def _product(o: Operands, x: Array, y: Array) -> Any:
     shape = (x.shape[:1] if x.ndim == 2 else ()) + (y.shape[1:] if y.ndim == 2 else ())
     view = lib.matrix_transpose(x._handle) if x.ndim == 1 else 0
     try:
-        if o.plain and m * n and o.format.dtype is not None:
+        if o.plain and not o.away and m * n and o.format.dtype is not None:
             z = np.empty((m, n), o.format.dtype)
             d = wrapped(z)
             assert d is not None
             call("gemm_to", b"N", b"N", _one()._handle, view or x._handle, y._handle, _zero()._handle, 0, d._handle, work=m * n * k)
             return z.reshape(shape)
         h = call("matmul", view or x._handle, y._handle, o.format.code, work=m * n * k)
-        a = Array._of(h, (m, n), o.format)
-        return o.plainly(a if shape == (m, n) else a.reshape(shape))
+        if x.ndim == 1 and y.ndim == 2:  # a vector is a column
+            row, h = h, lib.matrix_transpose(h)
+            free(row)
+        return o.plainly(Array._of(h, shape, o.format))
     finally:
         free(view)
 
@@ -247,13 +255,13 @@ def _stack(a: Array, lead: tuple[int, ...]) -> Iterable[Array]:
 def _stacked(o: Operands, results: list[Any], shape: tuple[int, ...]) -> Any:
     """Returns arrays, or numbers, of one format side by side."""
     if not results:
-        return o.plainly(_array.array(np.zeros(shape), o.format))
+        return o.placed(_array.array(np.zeros(shape), o.format))
     arrays = [asarray(r)._parts() for r in results]
     parts = tuple(np.stack(p) for p in zip(*arrays, strict=True))
     words = 1 if len(parts) == 4 or o.format.terms else 0
     first = parts[0].reshape(shape + parts[0].shape[parts[0].ndim - words :])
     z = _array.from_parts((first, *(p.reshape(shape) for p in parts[1:])), o.format, shape)
-    return o.plainly(z)
+    return o.placed(z)
 
 
 def dot(a: Any, b: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
@@ -415,7 +423,7 @@ def concat(arrays: Any, /, *, axis: int = 0) -> Any:
     pieces = [a._parts() for a in same]
     parts = tuple(np.concatenate(p, axis=k) for p in zip(*pieces, strict=True))
     words = 1 if len(parts) == 4 or o.format.terms else 0
-    return o.plainly(_array.from_parts(parts, o.format, parts[0].shape[: parts[0].ndim - words]))
+    return o.placed(_array.from_parts(parts, o.format, parts[0].shape[: parts[0].ndim - words]))
 
 
 concatenate = concat
