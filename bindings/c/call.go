@@ -57,11 +57,10 @@ func (k *call) end(status *C.int, text **C.char) {
 // thrown returns the error of a panic: misuse for the constant messages of package halfulp.
 func thrown(p any) error {
 	switch p := p.(type) {
-	case error:
-		if _, ok := p.(runtime.Error); !ok {
-			return p
-		}
+	case runtime.Error:
 		return failure{C.HALFULP_INTERNAL, fmt.Sprintf("%v\n%s", p, debug.Stack())}
+	case error:
+		return p
 	case string:
 		return misuse("%s", strings.TrimPrefix(p, "halfulp: "))
 	}

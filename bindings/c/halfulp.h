@@ -82,12 +82,14 @@ void halfulp_text_free(void *text);
  * that installs handlers without it later calls this function then. */
 int halfulp_signal_stacks(void);
 
-/* Stores a DLPack tensor of the numbers of a float64 or float32 matrix, without a copy, wherever it
- * lives: see halfulp_matrix_share, whose handle the deleter of the tensor frees. The tensor has any
- * number of dimensions, the last of which the columns of the matrix are and the others, in the order
- * of rows, its rows; a vector has one, a matrix of one entry none. It is a DLManagedTensorVersioned
- * of version 1.0 with these flags if versioned is not 0, else a DLManagedTensor. */
-int halfulp_dlpack(halfulp_matrix a, int dimensions, const int64_t *shape, int versioned, uint64_t flags, void **tensor);
+/* Stores a DLPack tensor of the numbers of a float64 or float32 matrix, without a copy, wherever
+ * the matrix lives: see halfulp_matrix_share. The deleter of the tensor frees the shared handle. The
+ * columns of the matrix are the last dimension; its rows are the others, in the order of rows. A
+ * vector has one dimension, a matrix of one entry may have none. The tensor is a
+ * DLManagedTensorVersioned of version 1.0 with these flags if versioned is not 0, else a
+ * DLManagedTensor. */
+int halfulp_dlpack(halfulp_matrix a, int dimensions, const int64_t *shape, int versioned,
+		uint64_t flags, void **tensor);
 
 /* ---- The library ---- */
 

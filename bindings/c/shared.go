@@ -165,7 +165,8 @@ func share(v view) (shared view, address, rs, cs, bits, gpu int, err error) {
 	base := v.memory
 	base.hold()
 	shared.memory = &memory{at: p, free: func() {
-		if on(p, (*cuda.Stream).SynchronizeContext) == nil { // else the device is lost, and its memory with it
+		// Unless that fails: then the device is lost, and its memory with it.
+		if on(p, (*cuda.Stream).SynchronizeContext) == nil {
 			base.drop()
 		}
 	}}

@@ -74,8 +74,8 @@ _NAMES = {n: _name(n) for n in (_PLAIN, _VERSIONED)}
 _USED = {n: _name(b"used_" + n) for n in (_PLAIN, _VERSIONED)}
 
 
-# The destructor of a capsule that nobody has used. It uses no global names: those may be gone at the
-# end of the interpreter.
+# The destructor of a capsule that nobody has used. It uses no global names, which may be gone at
+# the end of the interpreter.
 def _unused(
     capsule: int,
     names: tuple[bytes, ...] = (_PLAIN, _VERSIONED),
