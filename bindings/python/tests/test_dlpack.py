@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import halfulp as hp
-from halfulp import _dlpack
+from halfulp import _array, _dlpack
 from halfulp._library import DeviceError, library
 
 
@@ -224,6 +224,13 @@ class Machine:
     def matrix_from_cuda_f64(self, address, *args):
         return self._wrapped("matrix_from_cuda_f64", address, args)
 
+    def matrix_device(self, handle):
+        return "cuda:0"
+
+    def matrix_to_device(self, handle, device):
+        self.calls.append(("matrix_to_device", device))
+        return library().matrix_clone(handle)
+
     def matrix_new(self, f, rows, cols, device):
         self.calls.append(("matrix_new", rows, cols, device))
         return library().matrix_new(f, rows, cols, None)
@@ -233,6 +240,7 @@ class Machine:
 def machine(monkeypatch):
     m = Machine()
     monkeypatch.setattr(_dlpack, "library", lambda: m)
+    monkeypatch.setattr(_array, "library", lambda: m)
     return m
 
 
@@ -249,7 +257,7 @@ def test_tensors_of_a_gpu(machine):
         a = hp.from_dlpack(p)
         assert p.asked == [{"stream": 4242, "max_version": (1, 0)}]  # the producer has this stream wait
         assert machine.calls == [("cuda_stream", b"cuda:3"), ("matrix_wrap_cuda_f64", layout, b"cuda:3")]
-        assert a.shape == view.shape and equal(a, view) and a._keep.place == "cuda:3"
+        assert a.shape == view.shape and equal(a, view) and a.device == "cuda:3"
         machine.calls.clear()
     old = Producer(x, (2, 0), versioned=False)
     hp.from_dlpack(old)
@@ -278,6 +286,16 @@ def test_results_of_a_gpu_stay_there(machine):
         v = hp.matmul(Producer(a, (2, 0)), Producer(b, (2, 0)))
         assert isinstance(v, hp.Array) and equal(v, a @ b)
     assert type(hp.sum(p)) is np.float64
+    assert not any(c[0] == "matrix_to_device" for c in machine.calls)
+    one = hp.add(p, 1.0)
+    assert isinstance(one, hp.Array) and equal(one, x + 1) and ("matrix_to_device", b"cuda:0") in machine.calls
+    machine.calls.clear()
+    assert equal(hp.from_dlpack(p).reshape(3, 2), x.reshape(3, 2))
+    assert machine.calls[-1] == ("matrix_to_device", b"cuda:0")
+    with pytest.raises(hp.MisuseError, match="cuda:0 and on the CPU"):
+        hp.matmul(p, np.ones((3, 1)))
+    with pytest.raises(hp.MisuseError, match="cuda:0 and on cuda:1"):
+        hp.matmul(p, Producer(np.ones((3, 2)), (2, 1)))
 
 
 def test_streams_of_consumers(monkeypatch):

@@ -75,7 +75,7 @@ def from_parts(parts: Parts, f: Format, shape: tuple[int, ...], target: Format |
         h = lib.matrix_from_limbs(
             limbs.ctypes.data, limbs.shape[-1], exponents.ctypes.data, signs.ctypes.data, classes.ctypes.data, rows, cols, *steps, code
         )
-    return Array._of(h, shape, target or f)
+    return Array._of(h, shape, target or f, None, "cpu")
 
 
 class Scalar:
@@ -369,21 +369,22 @@ class Array:
     ((2, 2), Format('mp:100'))
     """
 
-    __slots__ = ("_handle", "_keep", "_shape", "format")
+    __slots__ = ("_handle", "_keep", "_shape", "_where", "format")
     __array_priority__ = 1000.0
 
     _handle: int
     _shape: tuple[int, ...]
     _keep: Any
+    _where: str | None  # the device, None if it is not known yet
     format: Format
 
     def __init__(self) -> None:
         raise TypeError("arrays are made by halfulp.array")
 
     @classmethod
-    def _of(cls, handle: int, shape: tuple[int, ...], f: Format, keep: Any = None) -> Array:
+    def _of(cls, handle: int, shape: tuple[int, ...], f: Format, keep: Any = None, where: str | None = None) -> Array:
         a = object.__new__(cls)
-        a._handle, a._shape, a.format, a._keep = handle, shape, f, keep
+        a._handle, a._shape, a.format, a._keep, a._where = handle, shape, f, keep, where
         return a
 
     def __del__(self) -> None:
@@ -415,11 +416,17 @@ class Array:
     @property
     def device(self) -> str:
         """Where the numbers live: "cpu" or "cuda:N"."""
-        return str(library().matrix_device(self._handle))
+        if self._where is None:
+            self._where = str(library().matrix_device(self._handle))
+        return self._where
 
     def to_device(self, device: str) -> Array:
         """Returns a copy that lives on a device."""
         return Array._of(library().matrix_to_device(self._handle, device.encode()), self._shape, self.format)
+
+    def placed(self, device: str) -> Array:
+        """Returns the array itself if it lives on a device, else a copy that does."""
+        return self if self.device == device else self.to_device(device)
 
     def __len__(self) -> int:
         if not self._shape:
@@ -439,17 +446,10 @@ class Array:
         """
         if self.format.dtype is not None:
             z = move(self._parts()[0])
-            return from_parts((z,), self.format, z.shape)._placed(self)
+            return from_parts((z,), self.format, z.shape).placed(self.device)
         where = move(np.arange(self.size).reshape(self._shape))
         parts = (p.reshape((self.size, *p.shape[len(self._shape) :]))[where] for p in self._parts())
-        return from_parts(tuple(parts), self.format, where.shape)._placed(self)
-
-    def _placed(self, *others: Array) -> Array:
-        """Returns this array, made on the host, where those live that it was made of."""
-        for other in others:
-            if (device := other.device) != "cpu":
-                return self.to_device(device)
-        return self
+        return from_parts(tuple(parts), self.format, where.shape).placed(self.device)
 
     def astype(self, format: FormatLike) -> Array:
         """Returns a copy whose entries are rounded once to a format."""
@@ -900,10 +900,11 @@ def elementwise(name: str, x: Array, y: Array, f: Format) -> Array:
     y = y if y.size == 1 else y._broadcast(shape)
     if x.size == 1 and y.size == 1:
         x = x._broadcast(shape)
-    if x.size == 1:
-        x = x._placed(y)
-    if y.size == 1:
-        y = y._placed(x)
+    if x.device != y.device:
+        if x.size == 1:
+            x = x.placed(y.device)
+        elif y.size == 1:
+            y = y.placed(x.device)
     return Array._of(call(name, x._handle, y._handle, f.code), shape, f)
 
 
@@ -924,7 +925,7 @@ def asarray(x: Any, format: FormatLike | None = None, *, prec: int | None = None
     if isinstance(x, Array) and f in (None, x.format):
         return x
     if isinstance(x, Scalar) and f in (None, x.format):
-        return Array._of(library().matrix_from_scalar(x._handle), (), x.format)
+        return Array._of(library().matrix_from_scalar(x._handle), (), x.format, None, "cpu")
     return array(x, f)
 
 
@@ -1032,7 +1033,7 @@ def _from_numpy(a: np.ndarray, f: Format | None) -> Array:
     name = {np.int64: "i64", np.uint64: "u64", np.float32: "f32", np.float64: "f64"}[to]
     target = f.code if f else (name.encode() if kind == "f" else None)
     h = getattr(lib, "matrix_from_" + name)(a.ctypes.data, rows, cols, *_strides(rows, cols), target)
-    return Array._of(h, a.shape, f or Format(lib.matrix_format(h)))
+    return Array._of(h, a.shape, f or Format(lib.matrix_format(h)), None, "cpu")
 
 
 def _from_objects(entries: np.ndarray, f: Format | None) -> Array:

@@ -98,10 +98,10 @@ _keep_for_ever(_destroy)
 class Borrowed:
     """Numbers of another package, which stay as long as this object."""
 
-    __slots__ = ("_address", "_deleter", "place", "producer", "readonly")
+    __slots__ = ("_address", "_deleter", "producer", "readonly")
 
-    def __init__(self, producer: Any, place: str, address: int, deleter: int | None, readonly: bool) -> None:
-        self.producer, self.place, self.readonly = producer, place, readonly
+    def __init__(self, producer: Any, address: int, deleter: int | None, readonly: bool) -> None:
+        self.producer, self.readonly = producer, readonly
         self._address, self._deleter = address, deleter
 
     def __del__(self) -> None:
@@ -208,7 +208,7 @@ def _taken(x: Any, copy: bool | None) -> Array:
     if not copy and f is not None and 0 not in shape and (a := _shared(t, shape, strides, f, place)) is not None:
         _set_name(capsule, ctypes.addressof(_USED[name]))
         readonly = name == _VERSIONED and bool(managed.flags & _READ_ONLY)
-        a._keep = Borrowed(x, place, address, managed.deleter, readonly)
+        a._keep = Borrowed(x, address, managed.deleter, readonly)
         return a
     if copy is False:
         raise BufferError(f"a tensor of shape {shape}, strides {strides} and DLPack's type {t.code} of {t.bits} bits cannot be used without a copy")
@@ -232,7 +232,7 @@ def _shared(t: _Tensor, shape: tuple[int, ...], strides: tuple[int, ...], f: For
             h = getattr(lib, "matrix_wrap_cuda_" + f.kind)(address, *matrix, place.encode())
     except MisuseError:
         return None
-    return Array._of(h, shape, f)
+    return Array._of(h, shape, f, None, place)
 
 
 def _copied(t: _Tensor, shape: tuple[int, ...], strides: tuple[int, ...], f: Format, place: str) -> Array:

@@ -32,8 +32,8 @@ class Operands:
             formats.append(f)
         self.format: Format = asked(format, prec) or functools.reduce(promoted, formats)
         self.plain = self.plain and self.format.dtype is not None
-        # Results of tensors on a GPU stay there: numpy has none of them.
-        self.away = any(getattr(a._keep, "place", "cpu") != "cpu" for a in self.arrays)
+        # Results on a GPU stay there: numpy has none of them.
+        self.device = self._joined()
 
     def _taken(self, value: Any) -> tuple[Array, Format]:
         """Returns an operand and the format that it wants results in."""
@@ -50,17 +50,31 @@ class Operands:
             return a, float64  # Python's integers, which are exact operands
         return a, a.format
 
+    def _joined(self) -> str:
+        """Returns where the operands live, and brings single numbers of the host there."""
+        device = "cpu"
+        for a in self.arrays:
+            if (other := a.device) == "cpu":
+                continue
+            if device not in ("cpu", other):
+                raise MisuseError(f"operands live on {device} and on {other}: copy them to one device by to_device")
+            device = other
+        if device != "cpu":
+            for k, a in enumerate(self.arrays):
+                if a.device == "cpu" and a.size != 1:
+                    raise MisuseError(f"operands live on {device} and on the CPU: copy them to one of these by to_device")
+                self.arrays[k] = a.placed(device)
+        return device
+
     def result(self, handle: int, shape: tuple[int, ...]) -> Any:
         """Returns the array of a new handle."""
         return self.plainly(Array._of(handle, shape, self.format))
 
     def plainly(self, a: Array) -> Any:
-        """Returns an array as numpy's where numpy's numbers came in."""
-        return a._parts()[0] if self.plain and not self.away else a
-
-    def placed(self, a: Array) -> Any:
-        """Returns an array that was made on the host where the operands live."""
-        return self.plainly(a._placed(*self.arrays))
+        """Returns an array as numpy's where numpy's numbers came in, else where the operands live."""
+        if self.device != "cpu":
+            return a.placed(self.device)
+        return a._parts()[0] if self.plain else a
 
     def scalar(self, handle: int) -> Any:
         """Returns the number of a new handle."""
@@ -97,7 +111,7 @@ def wrapped(value: np.ndarray) -> Array | None:
         h = getattr(library(), "matrix_wrap_" + f.kind)(value.ctypes.data, rows, cols, row_step, col_step)
     except MisuseError:
         return None
-    return Array._of(h, shape, f, value)
+    return Array._of(h, shape, f, value, "cpu")
 
 
 def _is_precise(value: Any) -> bool:
@@ -147,7 +161,7 @@ def _reduced(name: str, x: Any, axis: Any, keepdims: bool, format: FormatLike | 
         finally:
             free(row)
         lib.matrix_set_entry(z._handle, i, 0, s._handle)
-    return o.placed(z.reshape(shown))
+    return o.plainly(z.reshape(shown))
 
 
 def sum(x: Any, /, *, axis: Any = None, keepdims: bool = False, format: FormatLike | None = None, prec: int | None = None) -> Any:
@@ -215,7 +229,7 @@ def _product(o: Operands, x: Array, y: Array) -> Any:
     shape = (x.shape[:1] if x.ndim == 2 else ()) + (y.shape[1:] if y.ndim == 2 else ())
     view = lib.matrix_transpose(x._handle) if x.ndim == 1 else 0
     try:
-        if o.plain and not o.away and m * n and o.format.dtype is not None:
+        if o.plain and o.device == "cpu" and m * n and o.format.dtype is not None:
             z = np.empty((m, n), o.format.dtype)
             d = wrapped(z)
             assert d is not None
@@ -255,13 +269,13 @@ def _stack(a: Array, lead: tuple[int, ...]) -> Iterable[Array]:
 def _stacked(o: Operands, results: list[Any], shape: tuple[int, ...]) -> Any:
     """Returns arrays, or numbers, of one format side by side."""
     if not results:
-        return o.placed(_array.array(np.zeros(shape), o.format))
+        return o.plainly(_array.array(np.zeros(shape), o.format))
     arrays = [asarray(r)._parts() for r in results]
     parts = tuple(np.stack(p) for p in zip(*arrays, strict=True))
     words = 1 if len(parts) == 4 or o.format.terms else 0
     first = parts[0].reshape(shape + parts[0].shape[parts[0].ndim - words :])
     z = _array.from_parts((first, *(p.reshape(shape) for p in parts[1:])), o.format, shape)
-    return o.placed(z)
+    return o.plainly(z)
 
 
 def dot(a: Any, b: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
@@ -423,7 +437,7 @@ def concat(arrays: Any, /, *, axis: int = 0) -> Any:
     pieces = [a._parts() for a in same]
     parts = tuple(np.concatenate(p, axis=k) for p in zip(*pieces, strict=True))
     words = 1 if len(parts) == 4 or o.format.terms else 0
-    return o.placed(_array.from_parts(parts, o.format, parts[0].shape[: parts[0].ndim - words]))
+    return o.plainly(_array.from_parts(parts, o.format, parts[0].shape[: parts[0].ndim - words]))
 
 
 concatenate = concat

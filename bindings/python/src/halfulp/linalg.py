@@ -322,7 +322,7 @@ def lu(a: Any, /, *, format: FormatLike | None = None, prec: int | None = None) 
         free(h)
     p = np.zeros((m.shape[0], m.shape[0]))
     p[order, np.arange(m.shape[0])] = 1
-    return LUResult(o.placed(_array.array(p, o.format)), o.plainly(lower), o.plainly(upper))
+    return LUResult(o.plainly(_array.array(p, o.format)), o.plainly(lower), o.plainly(upper))
 
 
 def ldl(a: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> LDLResult:
