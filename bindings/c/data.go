@@ -475,6 +475,22 @@ func sliceOf(v view, i0, i1, j0, j1 int) (view, error) {
 	return view{v.Slice(i0, i1, j0, j1), v.memory}, nil
 }
 
+// entriesOf returns the entries of a matrix as a vector, in the order in which they lie.
+func entriesOf(v view) (view, error) {
+	m := v.Matrix
+	if r := raw.Matrix(m); magnitude(r.CS) < magnitude(r.RS) {
+		m = m.T()
+	}
+	if r := raw.Matrix(m); v.memory != nil && r.Rows > 1 && r.Cols > 1 && r.CS != r.RS*r.Rows {
+		z, err := clone(m)
+		if err != nil {
+			return view{}, err
+		}
+		return view{z.Vec().Matrix(), newMemory(z)}, nil
+	}
+	return view{m.Vec().Matrix(), v.memory}, nil
+}
+
 // strideOf returns every step-th entry of a vector, as a vector of the same kind.
 func strideOf(v view, step int) (view, error) {
 	if step == 0 || step == math.MinInt {

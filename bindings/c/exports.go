@@ -721,6 +721,21 @@ func goHalfulp_matrix_slice(c_a C.uint64_t, c_row0 C.int64_t, c_row1 C.int64_t, 
 	return
 }
 
+//export goHalfulp_matrix_entries
+func goHalfulp_matrix_entries(c_a C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_matrix_entries"}
+	defer k.end(&status_, error_)
+	a := k.view("a", c_a)
+	k.needed("result", unsafe.Pointer(c_result))
+	result, err := entriesOf(a)
+	if err != nil {
+		k.err = err
+		return
+	}
+	k.putView(c_result, result)
+	return
+}
+
 //export goHalfulp_vector_stride
 func goHalfulp_vector_stride(c_a C.uint64_t, c_step C.int64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
 	k := call{name: "halfulp_vector_stride"}

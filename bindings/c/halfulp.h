@@ -273,6 +273,10 @@ int halfulp_matrix_transpose(halfulp_matrix a, halfulp_matrix *result);
 /* The rows row0 up to row1 - 1 and columns col0 up to col1 - 1, a view. */
 int halfulp_matrix_slice(halfulp_matrix a, int64_t row0, int64_t row1, int64_t col0, int64_t col1, halfulp_matrix *result);
 
+/* The entries as a vector, in the order of rows if the numbers of a row lie together, else of
+ * columns: a view if they lie at equal distances, else a copy. */
+int halfulp_matrix_entries(halfulp_matrix a, halfulp_matrix *result);
+
 /* Every step-th entry of a vector, from the first one on, or for a negative step from the last
  * one on backwards, a view. */
 int halfulp_vector_stride(halfulp_matrix a, int64_t step, halfulp_matrix *result);

@@ -247,6 +247,52 @@ func TestShareReference(t *testing.T) {
 	}
 }
 
+// TestEntriesReference checks the entries of matrices and views as vectors.
+func TestEntriesReference(t *testing.T) {
+	newStranger(t)
+	x := counting[float64](12)
+	for _, device := range []string{"cpu", "cuda:0"} {
+		m, err := newMatrix(halfulp.Float64, 3, 4, device)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from, _ := fromF64(&x[0], 3, 4, 1, 3, halfulp.Float64)
+		if err := m.CopyFrom(from); err != nil {
+			t.Fatal(err)
+		}
+		for i, c := range []struct {
+			m    *halfulp.Matrix
+			want []float64
+			copy bool
+		}{
+			{m, x, false}, {m.T(), x, false}, {m.Slice(0, 3, 1, 3), x[3:9], false}, {m.Slice(1, 2, 0, 4), []float64{2, 5, 8, 11}, false},
+			{m.Slice(0, 3, 2, 3), x[6:9], false}, {m.Slice(1, 3, 1, 3), []float64{5, 6, 8, 9}, true}, {m.Slice(1, 3, 1, 3).T(), []float64{5, 6, 8, 9}, true},
+			{m.Slice(0, 0, 0, 4), nil, false},
+		} {
+			base := newMemory(m)
+			z, err := entriesOf(view{c.m, base})
+			if err != nil {
+				t.Fatal(err)
+			}
+			h, err := z.Host()
+			if err != nil || h.Rows() != len(c.want) || h.Cols() != 1 {
+				t.Fatalf("%s %d: %d x %d, %v", device, i, h.Rows(), h.Cols(), err)
+			}
+			for k, w := range c.want {
+				if h.Float64(k, 0) != w {
+					t.Errorf("%s %d: entry %d is %v, want %v", device, i, k, h.Float64(k, 0), w)
+				}
+			}
+			if copied := z.memory != base; base != nil && copied != c.copy {
+				t.Errorf("%d: copied: %v", i, copied)
+			} else if copied && base != nil {
+				z.Free()
+			}
+		}
+		m.Free()
+	}
+}
+
 // TestShareOnTheHost checks the address of numbers of the host.
 func TestShareOnTheHost(t *testing.T) {
 	x := counting[float32](12)

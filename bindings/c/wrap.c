@@ -354,6 +354,14 @@ int halfulp_matrix_slice(halfulp_matrix a, int64_t row0, int64_t row1, int64_t c
 	return finish(status, error);
 }
 
+int halfulp_matrix_entries(halfulp_matrix a, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_matrix_entries");
+	char *error = NULL;
+	int status = goHalfulp_matrix_entries(a, result, &error);
+	return finish(status, error);
+}
+
 int halfulp_vector_stride(halfulp_matrix a, int64_t step, halfulp_matrix *result) {
 	if (forked)
 		return refuse("halfulp_vector_stride");

@@ -140,6 +140,8 @@ var Functions = []Group{
 			"The transpose, a view."},
 		{"matrix_slice", "a:view row0:int row1:int col0:int col1:int > result:view", "sliceOf(a, row0, row1, col0, col1)",
 			"The rows row0 up to row1 - 1 and columns col0 up to col1 - 1, a view."},
+		{"matrix_entries", "a:view > result:view", "entriesOf(a)",
+			"The entries as a vector, in the order of rows if the numbers of a row lie together, else of columns: a view if they lie at equal distances, else a copy."},
 		{"vector_stride", "a:view step:int > result:view", "strideOf(a, step)",
 			"Every step-th entry of a vector, from the first one on, or for a negative step from the last one on backwards, a view."},
 		{"matrix_take", "a:matrix row0:int row_step:int rows:int col0:int col_step:int cols:int > result:matrix", "take(a, row0, row_step, rows, col0, col_step, cols)",

@@ -476,6 +476,11 @@ class Array:
 
     flatten = ravel
 
+    def _flat(self) -> Array:
+        """Returns the entries in one dimension, in any order, without a copy where they lie so."""
+        h = library().matrix_entries(self._handle)
+        return Array._of(h, (self.size,), self.format, self._keep, self._where)
+
     def transpose(self, *axes: Any) -> Array:
         """Returns a copy whose dimensions are permuted, or reversed."""
         if len(axes) == 1 and not isinstance(axes[0], (int, np.integer)):

@@ -84,6 +84,7 @@ FUNCTIONS = {
     "matrix_assign": ((c_uint64, c_uint64, c_uint64), "a:matrix result:inout-matrix options:options", 0),
     "matrix_transpose": ((c_uint64, POINTER(c_uint64)), "a:view result:view", 1),
     "matrix_slice": ((c_uint64, c_int64, c_int64, c_int64, c_int64, POINTER(c_uint64)), "a:view row0:int row1:int col0:int col1:int result:view", 1),
+    "matrix_entries": ((c_uint64, POINTER(c_uint64)), "a:view result:view", 1),
     "vector_stride": ((c_uint64, c_int64, POINTER(c_uint64)), "a:view step:int result:view", 1),
     "matrix_take": ((c_uint64, c_int64, c_int64, c_int64, c_int64, c_int64, c_int64, POINTER(c_uint64)), "a:matrix row0:int row_step:int rows:int col0:int col_step:int cols:int result:matrix", 1),
     "matrix_entry": ((c_uint64, c_int64, c_int64, POINTER(c_uint64)), "a:matrix row:int col:int result:scalar", 1),

@@ -146,7 +146,7 @@ def _reduced(name: str, x: Any, axis: Any, keepdims: bool, format: FormatLike | 
     shape = tuple(a.shape[k] for k in kept)
     shown = tuple(1 if k in axes else a.shape[k] for k in range(a.ndim)) if keepdims else shape
     if not kept:
-        vector = a if a.ndim <= 1 else a.reshape(-1)
+        vector = a if a.ndim <= 1 else a._flat()
         s = call(name, vector._handle, o.format.code, work=a.size)
         if not shown:
             return o.scalar(s)
