@@ -197,3 +197,19 @@ int halfulp_dlpack(halfulp_matrix a, int dimensions, const int64_t *shape, int v
 	*tensor = t;
 	return HALFULP_OK;
 }
+
+/* Functions of Python. */
+static int (*is_valid)(void *, const char *);
+static void *(*pointer_of)(void *, const char *);
+
+void halfulp_dlpack_python(int (*capsule_is_valid)(void *, const char *), void *(*capsule_get_pointer)(void *, const char *)) {
+	is_valid = capsule_is_valid;
+	pointer_of = capsule_get_pointer;
+}
+
+void halfulp_dlpack_unused(void *capsule) {
+	if (is_valid(capsule, "dltensor"))
+		release_managed(pointer_of(capsule, "dltensor"));
+	else if (is_valid(capsule, "dltensor_versioned"))
+		release_versioned(pointer_of(capsule, "dltensor_versioned"));
+}

@@ -139,6 +139,11 @@ def test_numpy_out():
     assert equal(np.asarray(a), a.to_numpy()) and np.asarray(a).ctypes.data != address(a)
 
 
+def divided(capsule):
+    """Raises an exception, with which the last reference to a capsule goes."""
+    return [capsule, 1 // 0]
+
+
 def test_numbers_stay_until_the_consumer_is_gone():
     gc.collect()
     before = library().live_handles()
@@ -154,6 +159,9 @@ def test_numbers_stay_until_the_consumer_is_gone():
     assert library().live_handles() == before
     a = hp.random(3, 3)
     a.__dlpack__(), a.__dlpack__(max_version=(1, 0))  # capsules that nobody takes
+    for version in (None, (1, 0)):
+        with pytest.raises(ZeroDivisionError):
+            divided(a.__dlpack__(max_version=version))
     del a
     gc.collect()
     assert library().live_handles() == before

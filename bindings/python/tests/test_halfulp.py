@@ -339,15 +339,13 @@ def python(text: str) -> subprocess.Popen[str]:
 
 def test_interrupt():
     text = (
-        "import halfulp as hp\na = hp.random(300, 300, format='mp:20000')\n"
+        "import halfulp as hp\na = hp.random(200, 200, format='mp:8000')\n"
         "try:\n    print('ready', flush=True)\n    while True: a @ a\nexcept KeyboardInterrupt: print('interrupted')"
     )
-    for _ in range(3):
-        p = python(text)
-        assert p.stdout is not None and p.stdout.readline() == "ready\n"
-        p.send_signal(signal.SIGINT)
-        out, err = p.communicate()
-        assert (out, err) == ("interrupted\n", "")
+    p = python(text)
+    assert p.stdout is not None and p.stdout.readline() == "ready\n"
+    p.send_signal(signal.SIGINT)
+    assert p.communicate() == ("interrupted\n", "")
 
 
 def test_fork():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import math
 import sys
 from ctypes import PYFUNCTYPE, c_char_p, c_int, c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p, py_object
@@ -52,13 +53,11 @@ class _Versioned(ctypes.Structure):
 
 _DELETER = ctypes.CFUNCTYPE(None, c_void_p)
 
-# Functions of Python itself. The last two take a capsule that is being destroyed by its address.
+# Functions of Python itself.
 _new = PYFUNCTYPE(py_object, c_void_p, c_void_p, c_void_p)(("PyCapsule_New", ctypes.pythonapi))
 _get_name = PYFUNCTYPE(c_char_p, py_object)(("PyCapsule_GetName", ctypes.pythonapi))
 _get_pointer = PYFUNCTYPE(c_void_p, py_object, c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
 _set_name = PYFUNCTYPE(c_int, py_object, c_void_p)(("PyCapsule_SetName", ctypes.pythonapi))
-_is_valid = PYFUNCTYPE(c_int, c_void_p, c_char_p)(("PyCapsule_IsValid", ctypes.pythonapi))
-_pointer_of = PYFUNCTYPE(c_void_p, c_void_p, c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
 _keep_for_ever = PYFUNCTYPE(None, py_object)(("Py_IncRef", ctypes.pythonapi))
 
 
@@ -74,25 +73,13 @@ _NAMES = {n: _name(n) for n in (_PLAIN, _VERSIONED)}
 _USED = {n: _name(b"used_" + n) for n in (_PLAIN, _VERSIONED)}
 
 
-# The destructor of a capsule that nobody has used. It uses no global names, which may be gone at
-# the end of the interpreter.
-def _unused(
-    capsule: int,
-    names: tuple[bytes, ...] = (_PLAIN, _VERSIONED),
-    is_valid: Any = _is_valid,
-    pointer_of: Any = _pointer_of,
-    managed: Any = _Managed,
-    versioned: Any = _Versioned,
-    deleter: Any = _DELETER,
-) -> None:
-    for name, kind in zip(names, (managed, versioned), strict=True):
-        if is_valid(capsule, name):
-            address = pointer_of(capsule, name)
-            deleter(kind.from_address(address).deleter)(address)
-
-
-_destroy = PYFUNCTYPE(None, c_void_p)(_unused)
-_keep_for_ever(_destroy)
+@functools.cache
+def _destructor() -> Any:
+    """Returns the C function that destroys capsules, also while an exception is set and at the end of
+    the interpreter."""
+    dll = library().dll
+    dll.halfulp_dlpack_python(*(ctypes.cast(f, c_void_p) for f in (ctypes.pythonapi.PyCapsule_IsValid, ctypes.pythonapi.PyCapsule_GetPointer)))
+    return ctypes.cast(dll.halfulp_dlpack_unused, c_void_p)
 
 
 class Borrowed:
@@ -303,4 +290,4 @@ def exported(a: Array, stream: Any, max_version: Any, dl_device: Any, copy: bool
     tensor = c_void_p()
     if status := lib.dll.halfulp_dlpack(a._handle, len(a._shape), shape, versioned, _COPIED if made else 0, ctypes.byref(tensor)):
         lib.fail(status)
-    return _new(tensor, ctypes.addressof(_NAMES[_VERSIONED if versioned else _PLAIN]), ctypes.cast(_destroy, c_void_p))
+    return _new(tensor, ctypes.addressof(_NAMES[_VERSIONED if versioned else _PLAIN]), _destructor())

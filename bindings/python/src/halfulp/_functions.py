@@ -270,6 +270,8 @@ def declare(lib: CDLL) -> None:
     lib.halfulp_signal_stacks.restype = c_int
     lib.halfulp_dlpack.argtypes = (c_uint64, c_int, c_void_p, c_int, c_uint64, POINTER(c_void_p))
     lib.halfulp_dlpack.restype = c_int
+    lib.halfulp_dlpack_python.argtypes = (c_void_p, c_void_p)
+    lib.halfulp_dlpack_python.restype = None
     lib.halfulp_text_free.argtypes = (c_void_p,)
     lib.halfulp_text_free.restype = None
     for name, (types, _, _) in FUNCTIONS.items():
