@@ -19,6 +19,7 @@ var sized = map[string]string{
 	"cd bench && ./setup.sh && go run ./cmd/peers": "", // installs Debian packages
 	"make site": "", // needs a network
 	"make lib":  "", // needs a C compiler; bindings/c/test builds the library
+	"bindings/blas/examples/compare.sh dist/lib": "", // needs R, Octave and OpenBLAS
 
 	// TestProcesses of cmd/halfulp runs commands like these.
 	"pip install mpich": "",

@@ -48,6 +48,6 @@ func (s *solver) alone(a *halfulp.Matrix, f halfulp.Format, most int) (bool, err
 	if !ok || !s.small(a) {
 		return false, nil
 	}
-	n, err := p.Hosts(s.ctx)
+	n, err := p.Hosts(s.Ctx)
 	return n > 0 && n*a.Cols() <= most, err
 }

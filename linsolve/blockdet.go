@@ -7,6 +7,8 @@ import (
 	"math/bits"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -22,14 +24,14 @@ func (s *solver) longDeterminant(a *halfulp.Matrix, f *factors, places int) (*de
 		return nil, nil
 	}
 	known := false // that a is regular
-	defer func() { s.work.guessed = false }()
-	s.work.guessed = true // whether the first bits do
+	defer func() { s.Work.Guessed = false }()
+	s.Work.Guessed = true // whether the first bits do
 	for some := f.conditionBits() + places; some+blockSpare <= mostBlockBits+places; {
 		det, more, err := s.digitsDeterminant(a, f, some, places)
 		if errors.Is(err, ErrRange) { // blocks are scaled anew
 			det, more, err = s.blockDeterminant(a, f, some+blockSpare, places)
 		}
-		s.work.guessed = errors.Is(err, errNoise)
+		s.Work.Guessed = errors.Is(err, errNoise)
 		switch {
 		case errors.Is(err, ErrRange):
 			return nil, nil
@@ -66,11 +68,11 @@ func (s *solver) blockDeterminant(a *halfulp.Matrix, f *factors, bits, places in
 	if err != nil {
 		return nil, more, err
 	}
-	log := upper().Mul(z.defect, upper().SetInt64(int64(2*f.n))) // 1/(1 - rho) ≤ 2
+	log := bound.Upper().Mul(z.defect, bound.Upper().SetInt64(int64(2*f.n))) // 1/(1 - rho) ≤ 2
 	if more = missing(log, places); more > 0 {
 		return nil, more, nil
 	}
-	s.work.guessed = false
+	s.Work.Guessed = false
 	d, err = s.productOf(z, log, places)
 	s.stats.Precision = bits
 	return d, 0, err
@@ -80,12 +82,12 @@ func (s *solver) blockDeterminant(a *halfulp.Matrix, f *factors, bits, places in
 // not had.
 func (s *solver) productOf(z *blocks, log *big.Float, places int) (*determinant, error) {
 	d := &determinant{mid: new(big.Float).SetPrec(uint(places + 64)).SetInt64(1), log: log}
-	for i := range z.by.rows {
-		d.shift -= z.by.rows[i] + z.by.cols[i]
+	for i := range z.by.Rows {
+		d.shift -= z.by.Rows[i] + z.by.Cols[i]
 	}
 	for t := z.first; t != nil; t = t.rest {
-		for i := range t.by.rows {
-			d.shift -= t.by.rows[i] + t.by.cols[i]
+		for i := range t.by.Rows {
+			d.shift -= t.by.Rows[i] + t.by.Cols[i]
 		}
 		if t.order != nil && odd(t.order) {
 			d.mid.Neg(d.mid)
@@ -95,7 +97,7 @@ func (s *solver) productOf(z *blocks, log *big.Float, places int) (*determinant,
 			return nil, err
 		}
 		d.log.Add(d.log, v.log)
-		d.log.Add(d.log, exp2(1-int(d.mid.Prec()))) // the product is rounded
+		d.log.Add(d.log, bound.Exp2(1-int(d.mid.Prec()))) // the product is rounded
 		d.mid.Mul(d.mid, v.mid)
 		d.shift += v.shift
 	}
@@ -109,7 +111,7 @@ func (t *block) determinant(places int) (*determinant, error) {
 	if t.last != nil {
 		b, v = t.all, s.newNewton(t.all, t.last, math.MaxInt32)
 	}
-	f, err := s.factor(raw.Matrix(b), unscaled(b.Rows(), b.Rows()))
+	f, err := s.factor(raw.Matrix(b), scale.Unscaled(b.Rows(), b.Rows()))
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +128,7 @@ func (t *block) determinant(places int) (*determinant, error) {
 	}
 	// V and B are not scaled.
 	order, odd := f.order()
-	p := &approximate{abs: rawBounds(v.x), rho: v.rho}
+	p := &approximate{abs: bound.RawBounds(v.x), rho: v.rho}
 	d, err = s.eliminated(leafBlock{permuted(b, order), p, places + loss + 2*bits.Len(uint(f.n)) + 8})
 	if d != nil && odd {
 		d.mid.Neg(d.mid)

@@ -7,6 +7,9 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -67,7 +70,7 @@ func TestLongDeterminant(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, places := range []int{30, 150, 1100} {
-				f, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+				f, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -87,7 +90,7 @@ func TestLongDeterminant(t *testing.T) {
 					// |want/mid - 1| ≤ 2 log
 					x := new(big.Float).SetPrec(20000).SetMantExp(want, int(shift-d.shift))
 					x.Sub(x.Quo(x, d.mid), big.NewFloat(1))
-					if most := upper().Add(d.log, d.log); x.Abs(x).Cmp(most) > 0 || most.MantExp(nil) > 4-places {
+					if most := bound.Upper().Add(d.log, d.log); x.Abs(x).Cmp(most) > 0 || most.MantExp(nil) > 4-places {
 						t.Errorf("%s %d, %d places: off by %.3g, told %.3g", name, n, places, x, most)
 					}
 				}
@@ -109,7 +112,7 @@ func TestBlockInverse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		f, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +138,7 @@ func TestBlockInverse(t *testing.T) {
 						e.SetInt64(-1)
 					}
 					for h := range n {
-						e.Add(e, exactMul(p.r.Big(i, h), a.Big(h, j)))
+						e.Add(e, interval.ExactMul(p.r.Big(i, h), a.Big(h, j)))
 					}
 					sum.Add(sum, e.Abs(e).SetMantExp(e, int(p.weights[j]-p.weights[i])))
 				}
@@ -144,7 +147,7 @@ func TestBlockInverse(t *testing.T) {
 				}
 			}
 			most := new(big.Float).SetPrec(64).Add(exact, new(big.Float).SetMantExp(exact, -20))
-			if p.rho.Cmp(exact) < 0 || p.rho.Cmp(most.Add(most, exp2(-40))) > 0 {
+			if p.rho.Cmp(exact) < 0 || p.rho.Cmp(most.Add(most, bound.Exp2(-40))) > 0 {
 				t.Errorf("%s, off by 2^%d: a norm of %.6g, told %.6g", name, off, exact, p.rho)
 			}
 		}

@@ -10,6 +10,9 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/fixed"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -38,7 +41,7 @@ import (
 // G^-1 r is computed without any claim.
 type blocks struct {
 	s     *solver
-	by    scaling // of F
+	by    scale.Scaling // of F
 	first *block
 	h     []float64 // bounds of |F^-1| e
 	rho   float64
@@ -49,9 +52,9 @@ type blocks struct {
 // block is one of the elimination.
 type block struct {
 	s     *solver
-	by    scaling // of S
-	order []int   // row order[i] of S is row i of P S; nil in the last block
-	good  int     // bits of S that are right, about
+	by    scale.Scaling // of S
+	order []int         // row order[i] of S is row i of P S; nil in the last block
+	good  int           // bits of S that are right, about
 
 	inverse *halfulp.Matrix // V
 	newton  *newton         // which V comes from
@@ -74,7 +77,7 @@ type block struct {
 
 // shiftedFixed is 2^exp F.
 type shiftedFixed struct {
-	*fixed
+	*fixed.Matrix
 	exp int64
 }
 
@@ -109,7 +112,7 @@ func (s *solver) invertBlocks(a *halfulp.Matrix, f *factors, wanted int) (r inve
 		d, fixed := s.digitsFor(f.n, bits+digitSpare, mostDigits)
 		if fixed {
 			var t *digits
-			s.plan(digitsCost(f.n, d))
+			s.Plan(digitsCost(f.n, d))
 			if t, more, err = s.eliminateDigits(a, f, d, wanted); err == nil {
 				if _, again := s.digitsFor(f.n, t.top+digitSpare, mostDigits); t.rho > slowRho && t.top > bits && again {
 					bits = t.top
@@ -178,11 +181,11 @@ func (f *factors) pivotsAbove(least float64) int {
 func (s *solver) blocksOf(a *halfulp.Matrix, f *factors, bits, most int) (z *blocks, more int, err error) {
 	n := f.n
 	near, exact := narrow(a, uint(bits))
-	m := scaled(near, f.scaling, math.MaxInt32)
+	m := scaled(near, f.Scaling, math.MaxInt32)
 	if m == nil {
 		return nil, 0, ErrRange
 	}
-	z = &blocks{s: s, by: f.scaling}
+	z = &blocks{s: s, by: f.Scaling}
 	if z.first, more, err = s.eliminateBlocks(m, bits, f, most); err != nil {
 		return nil, more, err
 	}
@@ -192,12 +195,12 @@ func (s *solver) blocksOf(a *halfulp.Matrix, f *factors, bits, most int) (z *blo
 	}
 	defect := z.first.defect(h)
 	if !exact { // |f| ≤ 2^top, and 2^-bits of that is rounded off
-		lost := upper().Mul(sumOf(h), exp2(int(z.first.top)-bits+1))
+		lost := bound.Upper().Mul(sumOf(h), bound.Exp2(int(z.first.top)-bits+1))
 		for i, d := range defect {
-			defect[i] = upper().Add(d, lost)
+			defect[i] = bound.Upper().Add(d, lost)
 		}
 	}
-	z.defect = largest(defect)
+	z.defect = bound.Largest(defect)
 	if z.rho, _ = z.defect.Float64(); !(z.rho <= mostRho) {
 		return nil, z.defect.MantExp(nil) + 16, errProof
 	}
@@ -238,18 +241,18 @@ func (t *block) lastGood() int {
 // as it is, or nil. Blocks have up to most pivots.
 func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t *block, done int, err error) {
 	n := m.Rows()
-	t = &block{s: s, by: unscaled(n, n), good: good}
+	t = &block{s: s, by: scale.Unscaled(n, n), good: good}
 	first := f != nil
 	if !first {
-		t.by = scale(raw.Matrix(m))
+		t.by = scale.Of(raw.Matrix(m))
 		if !rescale(raw.Matrix(m), t.by) {
 			return nil, 0, ErrRange
 		}
-		if f, err = s.factor(raw.Matrix(m), unscaled(n, n)); err != nil {
+		if f, err = s.factor(raw.Matrix(m), scale.Unscaled(n, n)); err != nil {
 			return nil, 0, err
 		}
 		s.stats.Rounds++
-		s.did(factorCost(n))
+		s.Did(factorCost(n))
 	}
 	t.top = largestTop(raw.Matrix(m))
 	r := f.pivotsAbove(pivotRange)
@@ -290,11 +293,11 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 	t.pivots = m.Slice(0, r, 0, r)
 	t.inverse, t.newton, t.rho, t.left = v.x, v, v.rho, m.Slice(r, n, 0, r)
 	t.right = halfulp.NewMatrix(halfulp.MP(uint(good+8)), r, n-r)
-	t.unit = exp2(-good - 8)
+	t.unit = bound.Exp2(-good - 8)
 	if err := s.gemm(1, t.inverse, m.Slice(0, r, r, n), 0, nil, t.right); err != nil {
 		return nil, 0, err
 	}
-	t.under = halfulp.NewMatrix(halfulp.MP(seedBits), n-r, r)
+	t.under = halfulp.NewMatrix(halfulp.MP(scale.SeedBits), n-r, r)
 	if err := s.gemm(1, t.left, t.inverse, 0, nil, t.under); err != nil {
 		return nil, 0, err
 	}
@@ -316,13 +319,13 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 	}
 	top := largestTop(raw.Matrix(next))
 	left := good + int(min(top-t.top, 0))
-	if top == none || left < leastGood {
+	if top == scale.None || left < leastGood {
 		return nil, r, errNoise
 	}
 	// What is rounded off the product, cut off the sum, and rounded off that.
 	both := max(t.top, largestTop(raw.Matrix(minus)))
-	t.lost = upper().Add(exp2(int(both)-good-3), exp2(int(both)-places-28))
-	t.lost.Add(t.lost, exp2(int(top)-places+1))
+	t.lost = bound.Upper().Add(bound.Exp2(int(both)-good-3), bound.Exp2(int(both)-places-28))
+	t.lost.Add(t.lost, bound.Exp2(int(top)-places+1))
 	t.rest, done, err = s.newBlock(next, min(left, places), nil, most)
 	return t, r + done, err
 }
@@ -330,8 +333,8 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 // newtonOf returns X ≈ B^-1 of float64, nil if nothing is proved of it.
 func (s *solver) newtonOf(b *halfulp.Matrix) (*newton, error) {
 	n := b.Rows()
-	defer s.did(factorCost(n))
-	f, err := s.factor(raw.Matrix(b), unscaled(n, n))
+	defer s.Did(factorCost(n))
+	f, err := s.factor(raw.Matrix(b), scale.Unscaled(n, n))
 	if err != nil {
 		return nil, err
 	}
@@ -358,11 +361,11 @@ func permuted(m *halfulp.Matrix, order []int) *halfulp.Matrix {
 
 // rescale replaces a matrix in MP by diag(2^rows) M diag(2^cols); not ok if exponents leave what
 // products may have.
-func rescale(m num.Mat, by scaling) (ok bool) {
+func rescale(m num.Mat, by scale.Scaling) (ok bool) {
 	for j := range m.Cols {
 		for i := range m.Rows {
 			if at := m.At(i, j); m.Arr.Cls[at].Class() == num.Finite {
-				e := int64(m.Arr.Exp[at]) + by.rows[i] + by.cols[j]
+				e := int64(m.Arr.Exp[at]) + by.Rows[i] + by.Cols[j]
 				if max(e, -e) > mostExponent {
 					return false
 				}
@@ -375,10 +378,10 @@ func rescale(m num.Mat, by scaling) (ok bool) {
 
 // largestTop returns the exponent of the largest entry of a matrix in MP, none for zeros.
 func largestTop(m num.Mat) int64 {
-	most := int64(none)
+	most := int64(scale.None)
 	for j := range m.Cols {
 		for i := range m.Rows {
-			most = max(most, exponent(m.Arr, m.At(i, j)))
+			most = max(most, scale.Exponent(m.Arr, m.At(i, j)))
 		}
 	}
 	return most
@@ -386,16 +389,11 @@ func largestTop(m num.Mat) int64 {
 
 // sumOf returns a bound of the sum of numbers that are not negative.
 func sumOf(x []*big.Float) *big.Float {
-	z := upper()
+	z := bound.Upper()
 	for _, v := range x {
 		z.Add(z, v)
 	}
 	return z
-}
-
-// rawBounds returns bounds of a matrix in MP.
-func rawBounds(m *halfulp.Matrix) bounds {
-	return boundsOf(raw.Matrix(m), make([]int64, m.Rows()), make([]int64, m.Cols()))
 }
 
 // bound returns bounds h of |G^-1| e.
@@ -408,8 +406,8 @@ func rawBounds(m *halfulp.Matrix) bounds {
 //
 // and the same for U, with |U^-1| v ≤ |Y| (v + ‖E‖∞ / (1 - ‖E‖∞) max v e).
 func (z *blocks) bound() ([]*big.Float, error) {
-	s, n := z.s, len(z.by.rows)
-	l, u, li, ui := s.floats(n*n), s.floats(n*n), s.floats(n*n), s.floats(n*n)
+	s, n := z.s, len(z.by.Rows)
+	l, u, li, ui := s.Floats(n*n), s.Floats(n*n), s.Floats(n*n), s.Floats(n*n)
 	for _, x := range [][]float64{l, u, li, ui} {
 		clear(x)
 	}
@@ -433,8 +431,8 @@ func (z *blocks) bound() ([]*big.Float, error) {
 			if t.order != nil {
 				k = t.order[i]
 			}
-			p.rows[i], p.labels[i] = rows[k]+t.by.rows[k], labels[k]
-			p.cols[i] = cols[i] + t.by.cols[i]
+			p.rows[i], p.labels[i] = rows[k]+t.by.Rows[k], labels[k]
+			p.cols[i] = cols[i] + t.by.Cols[i]
 			position[p.labels[i]] = at + i
 		}
 		parts = append(parts, p)
@@ -450,20 +448,20 @@ func (z *blocks) bound() ([]*big.Float, error) {
 		for j := range r {
 			for i := range w.Rows {
 				f, e := w.Arr.Leading(w.At(i, j))
-				l[position[p.labels[r+i]]+(p.at+j)*n] = ldexp(f, e-p.rows[r+i]+p.rows[j])
+				l[position[p.labels[r+i]]+(p.at+j)*n] = scale.Ldexp(f, e-p.rows[r+i]+p.rows[j])
 			}
 		}
 		for j := range x.Cols {
 			for i := range r {
 				f, e := x.Arr.Leading(x.At(i, j))
-				u[p.at+i+(p.at+r+j)*n] = ldexp(f, e+p.cols[i]-p.cols[r+j])
+				u[p.at+i+(p.at+r+j)*n] = scale.Ldexp(f, e+p.cols[i]-p.cols[r+j])
 			}
 		}
 	}
-	if err := dgemm.InvertLower(s.ctx, s.threads, n, l, li); err != nil {
+	if err := dgemm.InvertLower(s.Ctx, s.Threads, n, l, li); err != nil {
 		return nil, err
 	}
-	if err := dgemm.InvertUpper(s.ctx, s.threads, n, u, n, ui); err != nil {
+	if err := dgemm.InvertUpper(s.Ctx, s.Threads, n, u, n, ui); err != nil {
 		return nil, err
 	}
 	if !(max(largestOf(l), largestOf(u), largestOf(li), largestOf(ui)) < 0x1p100) {
@@ -486,15 +484,15 @@ func (z *blocks) bound() ([]*big.Float, error) {
 	// largest one of V, and no sum of a row of S21 r 2^top.
 	for _, p := range parts[:len(parts)-1] {
 		r := p.inverse.Rows()
-		size := upper().Mul(exp2(int(p.top+largestTop(raw.Matrix(p.inverse)))), upper().SetInt64(int64(2*r)))
+		size := bound.Upper().Mul(bound.Exp2(int(p.top+largestTop(raw.Matrix(p.inverse)))), bound.Upper().SetInt64(int64(2*r)))
 		size.Mul(size, p.rho)
-		sum := upper()
+		sum := bound.Upper()
 		for j := range r {
-			sum.Add(sum, scaledUp(upper().SetFloat64(v[p.at+j]), p.rows[j]))
+			sum.Add(sum, bound.ScaledUp(bound.Upper().SetFloat64(v[p.at+j]), p.rows[j]))
 		}
 		size.Mul(size, sum)
 		for i, label := range p.labels[r:] {
-			f, _ := scaledUp(size, -p.rows[r+i]).Float64()
+			f, _ := bound.ScaledUp(size, -p.rows[r+i]).Float64()
 			lost[position[label]] += float64(f*(1+0x1p-50)) + 0x1p-1000
 		}
 	}
@@ -514,36 +512,36 @@ func (z *blocks) bound() ([]*big.Float, error) {
 		}
 		part := make([]*big.Float, r)
 		for i := range part {
-			part[i] = scaledUp(upper().SetFloat64(float64(v[p.at+i]/(1-e)*(1+0x1p-50))), p.rows[i])
+			part[i] = bound.ScaledUp(bound.Upper().SetFloat64(float64(v[p.at+i]/(1-e)*(1+0x1p-50))), p.rows[i])
 		}
 		var error *big.Float
 		if p.last != nil {
 			// S^-1 = (I - E)^-1 R with ‖E‖∞ ≤ rho ≤ 1/2
-			part = p.last.abs.apply(part)
-			error = upper().Mul(p.last.rho, upper().SetInt64(2))
+			part = p.last.abs.Apply(part)
+			error = bound.Upper().Mul(p.last.rho, bound.Upper().SetInt64(2))
 		} else {
 			// No entry of a column of B^-1 exceeds 1/(1 - ε) ≤ 2 times the largest one of V.
-			part = rawBounds(p.inverse).apply(part)
-			error = upper().Mul(p.rho, upper().SetInt64(int64(2*r)))
+			part = bound.RawBounds(p.inverse).Apply(part)
+			error = bound.Upper().Mul(p.rho, bound.Upper().SetInt64(int64(2*r)))
 		}
-		error.Mul(error, largest(part))
+		error.Mul(error, bound.Largest(part))
 		for i, x := range part {
-			middle[p.at+i] = scaledUp(upper().Add(x, error), p.cols[i])
+			middle[p.at+i] = bound.ScaledUp(bound.Upper().Add(x, error), p.cols[i])
 		}
 	}
-	top := largest(middle).MantExp(nil)
+	top := bound.Largest(middle).MantExp(nil)
 	lost = absUpper(n, u, absUpper(n, ui, ones))
 	e = float64(gamma*largestOf(lost)*1.001) + float64(float64(n)*0x1p-700)
 	if !(e < mostRho) {
 		return nil, ErrRange
 	}
 	for i, x := range middle {
-		f, _ := scaledUp(x, int64(-top)).Float64()
+		f, _ := bound.ScaledUp(x, int64(-top)).Float64()
 		v[i] = float64(f*(1+0x1p-50)) + float64(e/(1-e)*(1+0x1p-50)) + 0x1p-1000
 	}
 	h := make([]*big.Float, n)
 	for i, f := range absUpper(n, ui, v) {
-		h[i] = scaledUp(upper().SetFloat64(f), int64(top))
+		h[i] = bound.ScaledUp(bound.Upper().SetFloat64(f), int64(top))
 	}
 	return h, nil
 }
@@ -559,31 +557,31 @@ func (t *block) defect(h []*big.Float) []*big.Float {
 	d := make([]*big.Float, len(h))
 	if t.last != nil {
 		for i := range d {
-			d[i] = upper()
+			d[i] = bound.Upper()
 		}
 		return d
 	}
 	r := t.inverse.Rows()
 	below := make([]*big.Float, len(h)-r)
 	for i := range below {
-		below[i] = scaledUp(h[r+i], -t.by.cols[r+i])
+		below[i] = bound.ScaledUp(h[r+i], -t.by.Cols[r+i])
 	}
-	most := largest(rawBounds(t.right).apply(below))
-	most.Mul(most, upper().Add(upper().Mul(t.rho, big.NewFloat(3)), t.unit))
-	most.Mul(most, upper().Mul(exp2(int(t.top)), upper().SetInt64(int64(r))))
-	lost := upper().Mul(sumOf(below), t.lost)
+	most := bound.Largest(bound.RawBounds(t.right).Apply(below))
+	most.Mul(most, bound.Upper().Add(bound.Upper().Mul(t.rho, big.NewFloat(3)), t.unit))
+	most.Mul(most, bound.Upper().Mul(bound.Exp2(int(t.top)), bound.Upper().SetInt64(int64(r))))
+	lost := bound.Upper().Mul(sumOf(below), t.lost)
 	rest := t.rest.defect(below)
 	for i, k := range t.order {
 		v := most
 		if i >= r {
-			v = upper().Add(rest[i-r], lost)
+			v = bound.Upper().Add(rest[i-r], lost)
 		}
-		d[k] = scaledUp(v, -t.by.rows[k])
+		d[k] = bound.ScaledUp(v, -t.by.Rows[k])
 	}
 	return d
 }
 
-func (z *blocks) scales() scaling { return z.by }
+func (z *blocks) scales() scale.Scaling { return z.by }
 
 func (z *blocks) size() int {
 	_, e := math.Frexp(largestOf(z.h))
@@ -609,7 +607,7 @@ func (z *blocks) correct(r *residual) ([][]float64, error) {
 			if neg {
 				num.Negate(x)
 			}
-			if bitLen(x) > 0 {
+			if fixed.BitLen(x) > 0 {
 				to.Arr.Set(to.At(i, 0), num.Real{Class: num.Finite, Neg: neg, Mag: x, Exp: int64(r.unit - r.exp)})
 			}
 		}
@@ -619,7 +617,7 @@ func (z *blocks) correct(r *residual) ([][]float64, error) {
 		return nil, err
 	}
 	// The last block loses some 20 bits of those it has.
-	pieces := make([][]float64, 1+max(z.first.lastGood()-20, 0)/seedBits)
+	pieces := make([][]float64, 1+max(z.first.lastGood()-20, 0)/scale.SeedBits)
 	if r.x == nil {
 		pieces = pieces[:1]
 	}
@@ -628,13 +626,13 @@ func (z *blocks) correct(r *residual) ([][]float64, error) {
 	}
 	// Piece p is a multiple of 2^(top - 53 (p+1)).
 	top := largestTop(raw.Matrix(y))
-	if top == none || max(top, -top) > 900 {
+	if top == scale.None || max(top, -top) > 900 {
 		return pieces, nil
 	}
 	for i := range n {
 		x := y.Big(i, 0)
 		for p := range pieces {
-			unit := top - int64(seedBits*(p+1))
+			unit := top - int64(scale.SeedBits*(p+1))
 			f, _ := x.Float64()
 			f = math.RoundToEven(math.Ldexp(f, -int(unit)))
 			pieces[p][i] = math.Ldexp(f, int(unit))
@@ -655,7 +653,7 @@ func (t *block) solve(v *halfulp.Matrix) (*halfulp.Matrix, error) {
 		if t.order != nil {
 			k = t.order[i]
 		}
-		shift(to, i, from, k, t.by.rows[k])
+		shift(to, i, from, k, t.by.Rows[k])
 	}
 	y := halfulp.NewMatrix(f, n, 1)
 	if t.last != nil {
@@ -691,7 +689,7 @@ func (t *block) solve(v *halfulp.Matrix) (*halfulp.Matrix, error) {
 	z := halfulp.NewMatrix(f, n, 1)
 	from, to = raw.Matrix(y), raw.Matrix(z)
 	for i := range n {
-		shift(to, i, from, i, t.by.cols[i])
+		shift(to, i, from, i, t.by.Cols[i])
 	}
 	return z, nil
 }
@@ -703,14 +701,14 @@ func (t *block) times(which int, v, w *halfulp.Matrix) (*halfulp.Matrix, error) 
 	want := t.good + 4 + mathbits.Len(uint(n))/2
 	if t.fixed[which] == nil {
 		top := largestTop(raw.Matrix(m))
-		if top == none {
+		if top == scale.None {
 			top = 0
 		}
-		by := unscaled(m.Rows(), n)
-		for i := range by.rows {
-			by.rows[i] = -top
+		by := scale.Unscaled(m.Rows(), n)
+		for i := range by.Rows {
+			by.Rows[i] = -top
 		}
-		f, err := t.s.newFixed(raw.Matrix(m), by, (want+int(max(top, 0))+63)/64)
+		f, err := fixed.New(&t.s.Call, raw.Matrix(m), by, (want+int(max(top, 0))+63)/64)
 		if err != nil {
 			return nil, err
 		}
@@ -721,15 +719,15 @@ func (t *block) times(which int, v, w *halfulp.Matrix) (*halfulp.Matrix, error) 
 	z := halfulp.NewMatrix(halfulp.MP(uint(t.good+16)), m.Rows(), 1)
 	to := raw.Matrix(z)
 	top := largestTop(x)
-	if top != none {
+	if top != scale.None {
 		all := want + int(max(f.exp, 0))
-		vectors := make([]*vector, (all+pieceBits-1)/pieceBits)
+		vectors := make([]*fixed.Vector, (all+fixed.PieceBits-1)/fixed.PieceBits)
 		words := make([][]uint64, n)
 		for i := range words {
 			words[i] = make([]uint64, (all+63)/64+1)
 			if at := x.At(i, 0); x.Arr.Class(at) == num.Finite {
 				l := x.Arr.Limbs()
-				magnitude(words[i], x.Arr.Sig[at*l:(at+1)*l], int64(x.Arr.Exp[at])-top-int64(64*l)+int64(all))
+				fixed.Magnitude(words[i], x.Arr.Sig[at*l:(at+1)*l], int64(x.Arr.Exp[at])-top-int64(64*l)+int64(all))
 				if x.Arr.Cls[at].Neg() {
 					num.Negate(words[i])
 				}
@@ -738,13 +736,13 @@ func (t *block) times(which int, v, w *halfulp.Matrix) (*halfulp.Matrix, error) 
 		c := make([]int64, n)
 		for p := range vectors {
 			for i := range c {
-				c[i] = piece(words[i], all, p)
+				c[i] = fixed.Piece(words[i], all, p)
 			}
 			if slices.ContainsFunc(c, func(c int64) bool { return c != 0 }) {
-				vectors[p] = newVector(c)
+				vectors[p] = fixed.NewVector(c)
 			}
 		}
-		sums, unit, err := f.times(t.s, vectors, func(p int) int { return max(1, (all-pieceBits*p+63)/64) })
+		sums, unit, err := f.Times(&t.s.Call, vectors, func(p int) int { return max(1, (all-fixed.PieceBits*p+63)/64) })
 		if err != nil {
 			return nil, err
 		}
@@ -753,7 +751,7 @@ func (t *block) times(which int, v, w *halfulp.Matrix) (*halfulp.Matrix, error) 
 			if !neg {
 				num.Negate(sum)
 			}
-			if bitLen(sum) > 0 {
+			if fixed.BitLen(sum) > 0 {
 				to.Arr.Set(to.At(i, 0), num.Real{Class: num.Finite, Neg: neg, Mag: sum, Exp: f.exp + top - int64(unit)})
 			}
 		}
@@ -783,15 +781,15 @@ func (t *block) refine(w, y *halfulp.Matrix) error {
 	for known := 0.0; known < float64(t.good); known += t.last.gain {
 		m := raw.Matrix(w)
 		top := largestTop(m)
-		if top == none {
+		if top == scale.None {
 			return nil
 		}
 		v := make([]float64, n)
 		for j := range n {
 			x, e := m.Arr.Leading(m.At(j, 0))
-			dgemm.Axpy(ldexp(x, e-top), t.seed[j*n:(j+1)*n], v)
+			dgemm.Axpy(scale.Ldexp(x, e-top), t.seed[j*n:(j+1)*n], v)
 		}
-		c := halfulp.NewMatrix(halfulp.MP(seedBits), n, 1)
+		c := halfulp.NewMatrix(halfulp.MP(scale.SeedBits), n, 1)
 		to := raw.Matrix(c)
 		for i, x := range v {
 			c.SetFloat64(i, 0, x)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -81,12 +83,12 @@ func TestBlocks(t *testing.T) {
 	for trial := range testlength.Until(testlength.Of(25, 300, 10000), enough) {
 		n := 2 + r.IntN(10)
 		a := blockMatrix(r, n)
-		if far(a, 1<<20) {
+		if bound.Far(a, 1<<20) {
 			continue
 		}
 		name := fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n)
 		s := testSolver(t, 1)
-		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +104,7 @@ func TestBlocks(t *testing.T) {
 		case err != nil:
 			t.Fatal(err)
 		}
-		inverse := lintest.Matrix(scaledRat(a, lu.scaling)).Solve(lintest.Identity(n))
+		inverse := lintest.Matrix(scaledRat(a, lu.Scaling)).Solve(lintest.Identity(n))
 		if inverse == nil {
 			t.Fatalf("%s: a singular matrix is proved to be regular", name)
 		}
@@ -137,7 +139,7 @@ func TestSolveBlocks(t *testing.T) {
 		n, k := 2+r.IntN(12), 1+r.IntN(2)
 		f := formats[r.IntN(len(formats))]
 		a := blockMatrix(r, n)
-		if far(a, 1<<20) || lintest.Of(a).Rank(n) < n {
+		if bound.Far(a, 1<<20) || lintest.Of(a).Rank(n) < n {
 			continue
 		}
 		b := halfulp.Random(formats[r.IntN(len(formats))], n, k, r.IntN(100), r.Uint64())

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -43,7 +44,7 @@ func (s *solver) invertByBlocks(a *halfulp.Matrix, f *factors) (*approximate, er
 // many more will.
 func (s *solver) blockInverse(a *halfulp.Matrix, f *factors, bits int) (p *approximate, more int, err error) {
 	near, _ := narrow(a, uint(bits))
-	m := scaled(near, f.scaling, math.MaxInt32)
+	m := scaled(near, f.Scaling, math.MaxInt32)
 	if m == nil {
 		return nil, 0, ErrRange
 	}
@@ -55,10 +56,10 @@ func (s *solver) blockInverse(a *halfulp.Matrix, f *factors, bits int) (p *appro
 	if err != nil {
 		return nil, bits / 2, err
 	}
-	if !rescale(raw.Matrix(x), scaling{f.cols, f.rows}) {
+	if !rescale(raw.Matrix(x), scale.Scaling{Rows: f.Cols, Cols: f.Rows}) {
 		return nil, 0, ErrRange
 	}
-	p = &approximate{r: x, weights: f.cols, scale: f.rows, rounds: 1 + s.stats.Rounds}
+	p = &approximate{r: x, weights: f.Cols, scale: f.Rows, rounds: 1 + s.stats.Rounds}
 	e, err := s.distance(p, a)
 	if err == nil && e != nil {
 		return nil, max(p.rho.MantExp(nil), 0) + 16, errProof
@@ -72,7 +73,7 @@ func (s *solver) blockInverse(a *halfulp.Matrix, f *factors, bits int) (p *appro
 //
 // where V is B^-1 in as many bits.
 func (t *block) inverted(bits int) (*halfulp.Matrix, error) {
-	s, n := t.s, len(t.by.rows)
+	s, n := t.s, len(t.by.Rows)
 	format := halfulp.MP(uint(bits))
 	if t.last != nil {
 		v := s.newNewton(t.all, t.last, math.MaxInt32)
@@ -83,9 +84,9 @@ func (t *block) inverted(bits int) (*halfulp.Matrix, error) {
 			return nil, err
 		}
 		x := v.x.Convert(format)
-		by := scaling{make([]int64, n), make([]int64, n)} // of X, and of S
+		by := scale.Scaling{Rows: make([]int64, n), Cols: make([]int64, n)} // of X, and of S
 		for i := range n {
-			by.rows[i], by.cols[i] = v.by.cols[i]+t.by.cols[i], v.by.rows[i]+t.by.rows[i]
+			by.Rows[i], by.Cols[i] = v.by.Cols[i]+t.by.Cols[i], v.by.Rows[i]+t.by.Rows[i]
 		}
 		if !rescale(raw.Matrix(x), by) {
 			return nil, ErrRange
@@ -101,7 +102,7 @@ func (t *block) inverted(bits int) (*halfulp.Matrix, error) {
 	}
 	r := t.inverse.Rows()
 	v := t.newton.x.Convert(format)
-	if !rescale(raw.Matrix(v), scaling{t.newton.by.cols, t.newton.by.rows}) {
+	if !rescale(raw.Matrix(v), scale.Scaling{Rows: t.newton.by.Cols, Cols: t.newton.by.Rows}) {
 		return nil, ErrRange
 	}
 	y, z := halfulp.NewMatrix(format, n-r, r), halfulp.NewMatrix(format, n, n)
@@ -130,7 +131,7 @@ func (t *block) inverted(bits int) (*halfulp.Matrix, error) {
 		back[k] = i
 	}
 	x := permuted(z.T(), back).T()
-	if !rescale(raw.Matrix(x), scaling{t.by.cols, t.by.rows}) {
+	if !rescale(raw.Matrix(x), scale.Scaling{Rows: t.by.Cols, Cols: t.by.Rows}) {
 		return nil, ErrRange
 	}
 	return x, nil

@@ -10,6 +10,8 @@ import (
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -46,10 +48,10 @@ func leaf(bits int) int {
 // of K. The one here is that of D2^-1 K D2, with the scaling D1 S' D2 of S' by its own factors,
 // which has an inverse of norm ‖X‖ / (1 - rho) at most.
 func (s *solver) determinant(a *halfulp.Matrix, f *factors, places, leaf int) (*determinant, error) {
-	d := &determinant{log: upper()}
-	later := s.work.later
+	d := &determinant{log: bound.Upper()}
+	later := s.Work.Later
 	leaves, err := s.leaves(a, f, places, leaf, d, nil)
-	s.work.later = later
+	s.Work.Later = later
 	if err != nil || leaves == nil {
 		return nil, err
 	}
@@ -58,14 +60,14 @@ func (s *solver) determinant(a *halfulp.Matrix, f *factors, places, leaf int) (*
 		// may fuse: an estimate
 		cost += b.cost()
 	}
-	s.plan(cost)
+	s.Plan(cost)
 	made, failed := make([]*determinant, len(leaves)), make([]error, len(leaves))
 	var order sync.Mutex // of what is said about progress
-	err = par.For(s.ctx, s.threads, len(leaves), func(_, i int) {
+	err = par.For(s.Ctx, s.Threads, len(leaves), func(_, i int) {
 		made[i], failed[i] = s.eliminated(leaves[i])
 		order.Lock()
 		defer order.Unlock()
-		s.did(leaves[i].cost())
+		s.Did(leaves[i].cost())
 	})
 	if err != nil {
 		return nil, err
@@ -78,7 +80,7 @@ func (s *solver) determinant(a *halfulp.Matrix, f *factors, places, leaf int) (*
 		if i == 0 {
 			d.mid = v.mid
 		} else { // the product is rounded
-			d.log.Add(d.log, exp2(1-int(d.mid.Prec())))
+			d.log.Add(d.log, bound.Exp2(1-int(d.mid.Prec())))
 			d.mid.Mul(d.mid, v.mid)
 		}
 	}
@@ -108,13 +110,13 @@ func (s *solver) leaves(a *halfulp.Matrix, f *factors, places, leaf int, d *dete
 	n := a.Rows()
 	size := bits.Len(uint(n))
 	order, odd := f.order()
-	z := arranged(a, f.scaling, order, math.MaxInt32, halfulp.NewMatrix)
+	z := arranged(a, f.Scaling, order, math.MaxInt32, halfulp.NewMatrix)
 	if z == nil {
 		return nil, nil
 	}
 	d.odd = d.odd != odd
 	for i := range n {
-		d.shift -= f.rows[i] + f.cols[i]
+		d.shift -= f.Rows[i] + f.Cols[i]
 	}
 	if n > leaf {
 		return s.split(z, places, places+loss+2*size, leaf, d, list)
@@ -125,7 +127,7 @@ func (s *solver) leaves(a *halfulp.Matrix, f *factors, places, leaf int, d *dete
 	}
 	b := leafBlock{z, p, places + loss + 2*size + 8}
 	// may fuse: an estimate, of what comes when all blocks are there
-	s.work.later += b.cost()
+	s.Work.Later += b.cost()
 	return append(list, b), nil
 }
 
@@ -139,10 +141,10 @@ func (s *solver) loss(f *factors) (int, error) {
 	for i := range x {
 		x[i] = float64(1 - 2*(i*40503>>9&1)) // signs without a pattern
 	}
-	if err := dgemm.SolveLower(s.ctx, s.threads, f.n, 1, f.lu, x); err != nil {
+	if err := dgemm.SolveLower(s.Ctx, s.Threads, f.n, 1, f.lu, x); err != nil {
 		return 0, err
 	}
-	if err := dgemm.SolveUpper(s.ctx, s.threads, f.n, 1, f.lu, x); err != nil {
+	if err := dgemm.SolveUpper(s.Ctx, s.Threads, f.n, 1, f.lu, x); err != nil {
 		return 0, err
 	}
 	most := largestOf(x)
@@ -158,14 +160,14 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 	n := f.Rows()
 	h := n / 2
 	m := n - h
-	end := s.before(0)
-	if s.work.report != nil {
+	end := s.Before(0)
+	if s.Work.Report != nil {
 		rest := detCost(h, places, leaf) + detCost(m, places, leaf)
-		s.plan(splitCost(n, places) + rest)
-		end = s.before(rest + float64(seedCost(m)+factorCost(m)+productOf(m, h, m, wide)))
+		s.Plan(splitCost(n, places) + rest)
+		end = s.Before(rest + float64(seedCost(m)+factorCost(m)+productOf(m, h, m, wide)))
 	}
 	first := f.Slice(0, h, 0, h)
-	lu, err := s.factor(raw.Matrix(first), scale(raw.Matrix(first)))
+	lu, err := s.factor(raw.Matrix(first), scale.Of(raw.Matrix(first)))
 	if err != nil {
 		return nil, err
 	}
@@ -176,8 +178,8 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 	s.stats.Rho = max(s.stats.Rho, measure(p.rho))
 	// F11^-1 F12 = D2 Y, with D2 of the scaling of F11.
 	t := s.newNewton(first, p, math.MaxInt32)
-	right := scaled(f.Slice(0, h, h, n), scaling{p.scale, make([]int64, m)}, math.MaxInt32)
-	left := scaled(f.Slice(h, n, 0, h), scaling{make([]int64, m), p.weights}, math.MaxInt32)
+	right := scaled(f.Slice(0, h, h, n), scale.Scaling{Rows: p.scale, Cols: make([]int64, m)}, math.MaxInt32)
+	left := scaled(f.Slice(h, n, 0, h), scale.Scaling{Rows: make([]int64, m), Cols: p.weights}, math.MaxInt32)
 	if t == nil || right == nil || left == nil {
 		return nil, nil
 	}
@@ -188,7 +190,7 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 		return nil, err
 	}
 	y, schur := halfulp.NewMatrix(halfulp.MP(uint(wider)), h, m), halfulp.NewMatrix(halfulp.MP(uint(wide)), m, m)
-	if err := s.sum(x.x, x.d, y); err != nil {
+	if err := s.sum(x.X, x.D, y); err != nil {
 		return nil, err
 	}
 	// S' by a product alone and a sum, which take less time than a product with an old matrix.
@@ -201,7 +203,7 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 	}
 	s.stats.Precision = max(s.stats.Precision, wide)
 
-	slu, err := s.factor(raw.Matrix(schur), scale(raw.Matrix(schur)))
+	slu, err := s.factor(raw.Matrix(schur), scale.Of(raw.Matrix(schur)))
 	if err != nil {
 		return nil, err
 	}
@@ -211,30 +213,30 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 	}
 	// Column j of Y errs by 2^(err[j]+1); its entries are sums of two below 2^top, from whose
 	// rounding it has less than 2^(top+2-wider).
-	lost := upper()
+	lost := bound.Upper()
 	const low = -1 << 29 // far below everything, of columns of zeros
-	large, small := columnTops(raw.Matrix(x.x), low), columnTops(raw.Matrix(x.d), low)
-	for j, e := range x.err {
+	large, small := columnTops(raw.Matrix(x.X), low), columnTops(raw.Matrix(x.D), low)
+	for j, e := range x.Err {
 		top := max(large[j], small[j])
-		v := upper().Add(exp2(int(max(e+1, low))), exp2(int(top)+2-wider))
-		lost = upper().Add(lost, scaledUp(v, q.weights[j]))
+		v := bound.Upper().Add(bound.Exp2(int(max(e+1, low))), bound.Exp2(int(top)+2-wider))
+		lost = bound.Upper().Add(lost, bound.ScaledUp(v, q.weights[j]))
 	}
 	// Rows of F21 D2, scaled, have sums of norm at most. The product is rounded by 2^-(wide+2) of
 	// itself, hence of |F22| + |S'| and a little more, and the sum by 2^-wide |S'| and what is cut
 	// off: that is less than 2^-wide (|F22| + 2 |S'|).
-	norm := boundsOf(raw.Matrix(left), negated(q.scale), make([]int64, h)).norm()
-	lost = upper().Mul(lost, norm)
-	size := boundsOf(raw.Matrix(schur), negated(q.scale), negated(q.weights)).norm()
-	size = upper().Add(upper().Add(size, size), boundsOf(raw.Matrix(old), negated(q.scale), negated(q.weights)).norm())
-	lost = upper().Add(lost, size.SetMantExp(size, -wide))
+	norm := bound.BoundsOf(raw.Matrix(left), bound.Negated(q.scale), make([]int64, h)).Norm()
+	lost = bound.Upper().Mul(lost, norm)
+	size := bound.BoundsOf(raw.Matrix(schur), bound.Negated(q.scale), bound.Negated(q.weights)).Norm()
+	size = bound.Upper().Add(bound.Upper().Add(size, size), bound.BoundsOf(raw.Matrix(old), bound.Negated(q.scale), bound.Negated(q.weights)).Norm())
+	lost = bound.Upper().Add(lost, size.SetMantExp(size, -wide))
 	log := regular(q, lost, m)
 	if log == nil {
 		return nil, nil
 	}
 	d.log.Add(d.log, log)
-	end = s.before(0)
-	if s.work.report != nil {
-		end = s.before(detCost(m, places, leaf))
+	end = s.Before(0)
+	if s.Work.Report != nil {
+		end = s.Before(detCost(m, places, leaf))
 	}
 	list, err = s.leaves(first, lu, places, leaf, d, list)
 	end()
@@ -248,8 +250,8 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 // approximate inverse of, scaled by powers of two, and ‖Δ‖ ≤ delta; nil if that is not small.
 func regular(p *approximate, delta *big.Float, m int) *big.Float {
 	// 1/(1 - rho) ≤ 1 + 2^-7, and 1/(1 - k) likewise.
-	k := upper().Mul(upper().Mul(p.abs.norm(), delta), big.NewFloat(1+0x1p-7))
-	if k.Cmp(exp2(-8)) > 0 {
+	k := bound.Upper().Mul(bound.Upper().Mul(p.abs.Norm(), delta), big.NewFloat(1+0x1p-7))
+	if k.Cmp(bound.Exp2(-8)) > 0 {
 		return nil
 	}
 	k.Mul(k, big.NewFloat(1+0x1p-7))
@@ -276,7 +278,7 @@ func (s *solver) eliminated(b leafBlock) (*determinant, error) {
 func (s *solver) eliminatedIn(e *fixedLU, p *approximate, places int) (d *determinant, far bool, err error) {
 	n := e.n
 	mid := new(big.Float).SetPrec(uint(places)).SetInt64(1)
-	most := upper()
+	most := bound.Upper()
 	for k := range n {
 		if e.far {
 			return nil, true, nil
@@ -286,22 +288,22 @@ func (s *solver) eliminatedIn(e *fixedLU, p *approximate, places int) (d *determ
 			return nil, false, nil
 		}
 		mid.Mul(mid, pivot)
-		if v := upperOf(pivot); v.Cmp(most) > 0 {
+		if v := bound.UpperOf(pivot); v.Cmp(most) > 0 {
 			most = v
 		}
 		e.step(k)
-		if err := s.ctx.Err(); err != nil {
+		if err := s.Ctx.Err(); err != nil {
 			return nil, false, err
 		}
 	}
-	delta := most.Add(most, upper().SetInt64(int64(e.lost()*n+1)))
-	delta.Mul(delta, upper().SetInt64(int64(n)))
+	delta := most.Add(most, bound.Upper().SetInt64(int64(e.lost()*n+1)))
+	delta.Mul(delta, bound.Upper().SetInt64(int64(n)))
 	log := regular(p, delta.SetMantExp(delta, -e.fraction), n)
 	if log == nil {
 		return nil, false, nil
 	}
 	// The product of the pivots is rounded n times.
-	return &determinant{mid: mid, log: log.Add(log, exp2(1+bits.Len(uint(n))-places))}, false, nil
+	return &determinant{mid: mid, log: log.Add(log, bound.Exp2(1+bits.Len(uint(n))-places))}, false, nil
 }
 
 // fixedLU is an elimination without exchanges. Entries are integers of words words, by rows, in

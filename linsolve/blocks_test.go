@@ -12,6 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -63,7 +65,7 @@ func TestDetBlocks(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					f, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+					f, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -83,7 +85,7 @@ func TestDetBlocks(t *testing.T) {
 						}
 						continue
 					}
-					if d.log.Cmp(exp2(-bits+4)) > 0 {
+					if d.log.Cmp(bound.Exp2(-bits+4)) > 0 {
 						t.Errorf("%s: log %v", name, d.log)
 					}
 					// |want / (mid 2^shift) - 1| ≤ 2 log
@@ -183,9 +185,9 @@ func TestAdder(t *testing.T) {
 			v := x.Big(0, 0)
 			y.SetBig(0, 0, v.Neg(v))
 		}
-		a := newAdder(w)
+		a := bound.NewAdder(w)
 		mx, my := raw.Matrix(x), raw.Matrix(y)
-		neg, mag, exp := a.add(&mx, &my, 0, 0)
+		neg, mag, exp := a.Add(&mx, &my, 0, 0)
 		got := new(big.Float).SetInt(natural(new(big.Int), mag))
 		if neg {
 			got.Neg(got)
@@ -220,28 +222,28 @@ func TestEncloseNear(t *testing.T) {
 	for range testlength.Of(2000, 20000, 200000) {
 		x.SetBig(0, 0, new(big.Float).SetMantExp(big.NewFloat(1-2*r.Float64()), r.IntN(5)))
 		d.SetBig(0, 0, new(big.Float).SetMantExp(big.NewFloat(1-2*r.Float64()), -r.IntN(150)))
-		y := &nearly{x: x, d: d, err: []int64{int64(-r.IntN(260))}, words: 4, left: []int64{3}, right: []int64{-5}}
-		set := &settler{newAdder(y.words), num.New(num.Float64, 2), nil}
+		y := &bound.Nearly{X: x, D: d, Err: []int64{int64(-r.IntN(260))}, Words: 4, Left: []int64{3}, Right: []int64{-5}}
+		set := &bound.Settler{Adder: bound.NewAdder(y.Words), Ends: num.New(num.Float64, 2), Tmp: nil}
 		mx, md := raw.Matrix(x), raw.Matrix(d)
-		v := set.enclose(y, &mx, &md, 0, 0)
-		if !v.known {
+		v := set.Enclose(y, &mx, &md, 0, 0)
+		if !v.Known {
 			continue
 		}
-		mid := new(big.Float).SetInt(natural(new(big.Int), v.mag))
-		if v.neg {
+		mid := new(big.Float).SetInt(natural(new(big.Int), v.Mag))
+		if v.Neg {
 			mid.Neg(mid)
 		}
-		mid.SetMantExp(mid, int(v.exp))
+		mid.SetMantExp(mid, int(v.Exp))
 		want := new(big.Float).SetPrec(4000).Add(x.Big(0, 0), d.Big(0, 0))
 		want.SetMantExp(want, -2)
 		off := want.Sub(want, mid)
-		radius := new(big.Float).SetPrec(4000).SetMantExp(new(big.Float).SetUint64(v.err), int(v.exp))
-		err := exp2(int(y.err[0]) - 2)
+		radius := new(big.Float).SetPrec(4000).SetMantExp(new(big.Float).SetUint64(v.Err), int(v.Exp))
+		err := bound.Exp2(int(y.Err[0]) - 2)
 		if off.Abs(off).Add(off, err).Cmp(radius) > 0 {
-			t.Fatalf("%v + %v ± 2^%d: off by %v, radius %v", x, d, y.err[0], off, radius)
+			t.Fatalf("%v + %v ± 2^%d: off by %v, radius %v", x, d, y.Err[0], off, radius)
 		}
-		if unit := int64(5 - 256); y.err[0] > unit+slight && radius.Cmp(err.Mul(err, big.NewFloat(1.1))) > 0 && len(v.mag) > 1 {
-			t.Fatalf("%v + %v ± 2^%d: radius %v", x, d, y.err[0], radius)
+		if unit := int64(5 - 256); y.Err[0] > unit+bound.Slight && radius.Cmp(err.Mul(err, big.NewFloat(1.1))) > 0 && len(v.Mag) > 1 {
+			t.Fatalf("%v + %v ± 2^%d: radius %v", x, d, y.Err[0], radius)
 		}
 	}
 }
@@ -250,9 +252,9 @@ func TestEncloseNear(t *testing.T) {
 func TestUpperOf(t *testing.T) {
 	for _, x := range []float64{1, -1} {
 		v := new(big.Float).SetPrec(200).SetFloat64(x)
-		v.Mul(v, new(big.Float).SetPrec(200).Add(big.NewFloat(1), exp2(-100)))
-		if upperOf(v).Cmp(new(big.Float).Abs(v)) < 0 {
-			t.Errorf("%v is no bound of %v", upperOf(v), v)
+		v.Mul(v, new(big.Float).SetPrec(200).Add(big.NewFloat(1), bound.Exp2(-100)))
+		if bound.UpperOf(v).Cmp(new(big.Float).Abs(v)) < 0 {
+			t.Errorf("%v is no bound of %v", bound.UpperOf(v), v)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 )
 
 // borderBits are more bits than numbers of these tests have.
@@ -41,12 +42,12 @@ var borderCases = []borderCase{
 	{"Solve of one column", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
 		x := halfulp.NewMatrix(f, 2, 1) // (v, v/2)
 		_, err := Solve(rowsOf([]*big.Float{big.NewFloat(0.75), big.NewFloat(0.25)}, []*big.Float{big.NewFloat(0.25), big.NewFloat(0.25)}),
-			rowsOf([]*big.Float{exactMul(v, big.NewFloat(0.875))}, []*big.Float{exactMul(v, big.NewFloat(0.375))}), x, nil)
+			rowsOf([]*big.Float{interval.ExactMul(v, big.NewFloat(0.875))}, []*big.Float{interval.ExactMul(v, big.NewFloat(0.375))}), x, nil)
 		return x.At(0, 0), err
 	}},
 	{"Solve of an entry alone", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
 		x := halfulp.NewMatrix(f, 1, 1)
-		_, err := Solve(rowsOf([]*big.Float{big.NewFloat(0.75)}), rowsOf([]*big.Float{exactMul(v, big.NewFloat(0.75))}), x, nil)
+		_, err := Solve(rowsOf([]*big.Float{big.NewFloat(0.75)}), rowsOf([]*big.Float{interval.ExactMul(v, big.NewFloat(0.75))}), x, nil)
 		return x.At(0, 0), err
 	}},
 	{"Solve of many columns", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
@@ -55,8 +56,8 @@ var borderCases = []borderCase{
 		var b [2][]*big.Float
 		for j := range k { // x = (v, j)
 			y := big.NewFloat(float64(j))
-			b[0] = append(b[0], exactAdd(exactMul(v, big.NewFloat(3)), y))
-			b[1] = append(b[1], exactAdd(v, exactMul(y, big.NewFloat(5))))
+			b[0] = append(b[0], interval.ExactAdd(interval.ExactMul(v, big.NewFloat(3)), y))
+			b[1] = append(b[1], interval.ExactAdd(v, interval.ExactMul(y, big.NewFloat(5))))
 		}
 		_, err := Solve(rowsOf([]*big.Float{big.NewFloat(3), big.NewFloat(1)}, []*big.Float{big.NewFloat(1), big.NewFloat(5)}), rowsOf(b[:]...), x, nil)
 		for j := range k {
@@ -69,33 +70,33 @@ var borderCases = []borderCase{
 	{"Inverse", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
 		x := halfulp.NewMatrix(f, 2, 2)
 		one, minus := big.NewFloat(1), new(big.Float).Neg(v)
-		_, err := Inverse(rowsOf([]*big.Float{one, minus}, []*big.Float{one, exactAdd(one, minus)}), x, nil)
+		_, err := Inverse(rowsOf([]*big.Float{one, minus}, []*big.Float{one, interval.ExactAdd(one, minus)}), x, nil)
 		return x.At(0, 1), err
 	}},
 	{"Det", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
 		one := big.NewFloat(1)
-		z, _, err := Det(rowsOf([]*big.Float{exactAdd(v, one), one}, []*big.Float{one, one}), f, nil)
+		z, _, err := Det(rowsOf([]*big.Float{interval.ExactAdd(v, one), one}, []*big.Float{one, one}), f, nil)
 		return z, err
 	}},
 	{"LU", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
 		one := big.NewFloat(1)
-		z, _, err := LU(rowsOf([]*big.Float{one, one}, []*big.Float{one, exactAdd(v, one)}), f, nil)
+		z, _, err := LU(rowsOf([]*big.Float{one, one}, []*big.Float{one, interval.ExactAdd(v, one)}), f, nil)
 		if err != nil {
 			return halfulp.Scalar{}, err
 		}
 		return z.U.At(1, 1), nil
 	}},
 	{"Cholesky", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
-		nine, thrice := big.NewFloat(9), exactMul(v, big.NewFloat(3))
-		z, _, err := Cholesky(rowsOf([]*big.Float{nine, thrice}, []*big.Float{thrice, exactAdd(exactMul(v, v), nine)}), f, nil)
+		nine, thrice := big.NewFloat(9), interval.ExactMul(v, big.NewFloat(3))
+		z, _, err := Cholesky(rowsOf([]*big.Float{nine, thrice}, []*big.Float{thrice, interval.ExactAdd(interval.ExactMul(v, v), nine)}), f, nil)
 		if err != nil {
 			return halfulp.Scalar{}, err
 		}
 		return z.L.At(1, 0), nil
 	}},
 	{"LDLT", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
-		twice := exactMul(v, big.NewFloat(2))
-		z, _, err := LDLT(rowsOf([]*big.Float{exactMul(v, big.NewFloat(4)), twice}, []*big.Float{twice, twice}), f, nil)
+		twice := interval.ExactMul(v, big.NewFloat(2))
+		z, _, err := LDLT(rowsOf([]*big.Float{interval.ExactMul(v, big.NewFloat(4)), twice}, []*big.Float{twice, twice}), f, nil)
 		if err != nil {
 			return halfulp.Scalar{}, err
 		}
@@ -103,7 +104,7 @@ var borderCases = []borderCase{
 	}},
 	{"QR", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
 		one := big.NewFloat(1)
-		first := exactSub(exactMul(v, big.NewFloat(2)), big.NewFloat(3))
+		first := interval.ExactSub(interval.ExactMul(v, big.NewFloat(2)), big.NewFloat(3))
 		z, _, err := QR(rowsOf([]*big.Float{one, first}, []*big.Float{one, one}, []*big.Float{one, one}, []*big.Float{one, one}), f, nil)
 		if err != nil {
 			return halfulp.Scalar{}, err
@@ -113,7 +114,7 @@ var borderCases = []borderCase{
 	{"LeastSquares", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
 		x := halfulp.NewMatrix(f, 1, 1)
 		one := big.NewFloat(1)
-		first := exactSub(exactMul(v, big.NewFloat(3)), big.NewFloat(2))
+		first := interval.ExactSub(interval.ExactMul(v, big.NewFloat(3)), big.NewFloat(2))
 		_, err := LeastSquares(rowsOf([]*big.Float{one}, []*big.Float{one}, []*big.Float{one}),
 			rowsOf([]*big.Float{first}, []*big.Float{one}, []*big.Float{one}), x, nil)
 		return x.At(0, 0), err
@@ -121,12 +122,12 @@ var borderCases = []borderCase{
 	{"LeastSquares of a wide matrix", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
 		x := halfulp.NewMatrix(f, 3, 1)
 		one := big.NewFloat(1)
-		_, err := LeastSquares(rowsOf([]*big.Float{one, one, one}), rowsOf([]*big.Float{exactMul(v, big.NewFloat(3))}), x, nil)
+		_, err := LeastSquares(rowsOf([]*big.Float{one, one, one}), rowsOf([]*big.Float{interval.ExactMul(v, big.NewFloat(3))}), x, nil)
 		return x.At(0, 0), err
 	}},
 	{"Regression", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
 		one := big.NewFloat(1)
-		first := exactSub(exactMul(v, big.NewFloat(3)), big.NewFloat(2))
+		first := interval.ExactSub(interval.ExactMul(v, big.NewFloat(3)), big.NewFloat(2))
 		z, _, err := Regression(rowsOf([]*big.Float{one}, []*big.Float{one}, []*big.Float{one}),
 			rowsOf([]*big.Float{first}, []*big.Float{one}, []*big.Float{one}), f, nil)
 		if err != nil {
@@ -154,14 +155,14 @@ var borderCases = []borderCase{
 	{"Pow", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
 		x := halfulp.NewMatrix(f, 2, 2)
 		one := big.NewFloat(1)
-		_, err := Pow(rowsOf([]*big.Float{one, exactMul(v, big.NewFloat(0.5))}, []*big.Float{new(big.Float), one}), 2, x, nil)
+		_, err := Pow(rowsOf([]*big.Float{one, interval.ExactMul(v, big.NewFloat(0.5))}, []*big.Float{new(big.Float), one}), 2, x, nil)
 		return x.At(0, 1), err
 	}},
 	{"VerifySolution", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
 		x := halfulp.NewMatrix(f, 1, 1)
 		x.SetBig(0, 0, v)
 		three := big.NewFloat(3)
-		acc, _, err := VerifySolution(rowsOf([]*big.Float{three}), rowsOf([]*big.Float{exactMul(v, three)}), x, nil)
+		acc, _, err := VerifySolution(rowsOf([]*big.Float{three}), rowsOf([]*big.Float{interval.ExactMul(v, three)}), x, nil)
 		if err == nil && acc.Correct != 1 {
 			err = fmt.Errorf("not correctly rounded: %+v", acc)
 		}
@@ -178,7 +179,7 @@ func TestBorders(t *testing.T) {
 			for _, d := range []int{0, -1, -50, -300} { // the border ± 2^d half units, 0 the border
 				for _, side := range []float64{1, -1} {
 					v := new(big.Float).SetMantExp(spacing, d-1)
-					v = exactAdd(least, v.Mul(v, big.NewFloat(side)))
+					v = interval.ExactAdd(least, v.Mul(v, big.NewFloat(side)))
 					if d == 0 {
 						v = new(big.Float).Copy(least)
 					}

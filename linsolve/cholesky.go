@@ -171,7 +171,7 @@ func (s *solver) positive(c *halfulp.Matrix, n int, f halfulp.Format, bits int) 
 		if g.bad < 0 {
 			e = g.enclosure(bits)
 			for j := range n {
-				if e.upper(j, j).hi.Sign() < 0 {
+				if e.upper(j, j).Hi.Sign() < 0 {
 					return nil, j, nil
 				}
 			}
@@ -203,7 +203,7 @@ func (s *solver) positive(c *halfulp.Matrix, n int, f halfulp.Format, bits int) 
 		return nil, worst, err
 	}
 	for j := range n {
-		if e.upper(j, j).lo.Sign() <= 0 {
+		if e.upper(j, j).Lo.Sign() <= 0 {
 			return nil, j, nil
 		}
 	}

@@ -7,6 +7,9 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -35,7 +38,7 @@ func (s *solver) longestColumns(a *halfulp.Matrix, bits int) ([]int, error) {
 		if x[k][k].Sign() <= 0 {
 			return nil, nil
 		}
-		err := s.each(n-k-1, func(row int) {
+		err := par.Each(s.Ctx, s.Threads, n-k-1, func(row int) {
 			i := k + 1 + row
 			l, t := new(big.Float).SetPrec(prec).Quo(x[i][k], x[k][k]), new(big.Float).SetPrec(prec)
 			if l.Sign() == 0 {
@@ -88,36 +91,36 @@ func (s *solver) longest(e *enclosure, n int) (bool, error) { return s.longestBy
 
 // longestBy reports whether it is proved that R[k,k]^2 exceeds those sums but for a factor.
 func (s *solver) longestBy(factor *big.Float, e *enclosure, n int) (bool, error) {
-	pivots := make([]interval, n)
-	err := s.each(n, func(k int) { pivots[k] = e.square(k, k) })
+	pivots := make([]interval.Interval, n)
+	err := par.Each(s.Ctx, s.Threads, n, func(k int) { pivots[k] = e.square(k, k) })
 	if err != nil {
 		return false, err
 	}
 	p := e.arithmetic()
 	fails := make([]bool, n)
-	err = s.each(n, func(j int) {
-		sum := p.up().Set(pivots[j].hi)
+	err = par.Each(s.Ctx, s.Threads, n, func(j int) {
+		sum := p.Up().Set(pivots[j].Hi)
 		for k := j - 1; k >= 0 && !fails[j]; k-- {
-			sum.Add(sum, e.square(k, j).hi)
-			fails[j] = sum.Cmp(p.down().Mul(pivots[k].lo, factor)) > 0
+			sum.Add(sum, e.square(k, j).Hi)
+			fails[j] = sum.Cmp(p.Down().Mul(pivots[k].Lo, factor)) > 0
 		}
 	})
 	return err == nil && !slices.Contains(fails, true), err
 }
 
 // square encloses R[k,j]^2 = L[j,k]^2 U[k,k].
-func (e *enclosure) square(k, j int) interval {
+func (e *enclosure) square(k, j int) interval.Interval {
 	p := e.arithmetic()
 	if e.root != nil {
-		x := e.root.interval(k, j, e.bits)
-		return p.mul(x, x)
+		x := e.root.Interval(k, j, e.bits)
+		return p.Mul(x, x)
 	}
 	d := e.upper(k, k)
 	if k == j {
 		return d
 	}
 	x := e.lower(j, k)
-	return p.mul(p.mul(x, x), d)
+	return p.Mul(p.Mul(x, x), d)
 }
 
 // pivots64 returns the order of the pivots of a symmetric matrix on the host that an elimination in
@@ -126,13 +129,13 @@ func (s *solver) pivots64(a *halfulp.Matrix) ([]int, error) {
 	n, m := a.Rows(), raw.Matrix(a)
 	exps := make([]int64, n)
 	for i := range exps {
-		e := exponent(m.Arr, m.At(i, i))
-		if e == none {
+		e := scale.Exponent(m.Arr, m.At(i, i))
+		if e == scale.None {
 			return nil, nil
 		}
 		exps[i] = -(e >> 1)
 	}
-	return s.longest64(scaling{exps, exps}.float64s(m, s.floats(n*n)), exps)
+	return s.longest64(scale.Scaling{Rows: exps, Cols: exps}.Float64s(m, s.Floats(n*n)), exps)
 }
 
 // longest64 is pivots64 for D A D by columns, D = diag(2^exps).
@@ -160,7 +163,7 @@ func (s *solver) longest64(x []float64, exps []int64) ([]int, error) {
 		}
 		root := math.Sqrt(left[k])
 		column := x[order[k]*n : (order[k]+1)*n]
-		err := s.each(n-k-1, func(row int) {
+		err := par.Each(s.Ctx, s.Threads, n-k-1, func(row int) {
 			i := k + 1 + row
 			v := (column[order[i]] - dot(l[i], l[k])) / root
 			l[i] = append(l[i], v)

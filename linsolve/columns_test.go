@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 )
 
 // TestLongest proves the order of columns from the enclosed factors of both kinds, and not another
@@ -86,7 +87,7 @@ func TestPivots64(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := s.newDoubling(stacked(normal, a, guess), n, maxBits)
+		d, err := s.newDoubling(stacked(normal, a, guess), n, bound.MaxBits)
 		if err != nil {
 			t.Fatal(err)
 		}

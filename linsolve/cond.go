@@ -8,6 +8,8 @@ import (
 	mathbits "math/bits"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -54,7 +56,7 @@ func (s *solver) cond(norm Norm, a *halfulp.Matrix, f halfulp.Format) (halfulp.S
 	// 2^min(v, 0) / K. As K ≤ n n! 2^(n b) for integers of b bits, powerBits bounds its bits.
 	most := int64(powerBits(raw.Matrix(a), n))
 	for bits := f.Bits() + 32 + mathbits.Len(uint(n)); ; bits *= 2 {
-		if bits > maxBits {
+		if bits > bound.MaxBits {
 			return halfulp.Scalar{}, fmt.Errorf("%d bits: %w", bits, halfulp.ErrMemory)
 		}
 		x, err := s.solve(a, halfulp.Identity(halfulp.Float64, n), halfulp.MP(uint(bits)))
@@ -82,7 +84,7 @@ func (s *solver) cond(norm Norm, a *halfulp.Matrix, f halfulp.Format) (halfulp.S
 			s.leavesRange(lower, product, product)
 			return lower, nil
 		}
-		if t, _ := tie(lower, upper); t != nil && int64(bits) > most+max(0, -lowest(t))+8 {
+		if t, _ := tie(lower, upper); t != nil && int64(bits) > most+max(0, -interval.Lowest(t))+8 {
 			z := halfulp.NewScalar(f, t)
 			s.leavesRange(z, t, t)
 			return z, nil

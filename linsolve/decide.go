@@ -6,6 +6,8 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -38,8 +40,8 @@ func (e *entries) decide(mid func(i int) *big.Float, radius []*big.Float, weight
 			e.s.lose(e.z, i, e.j, x, x)
 			continue
 		}
-		p := intervals(x.Prec() + 192)
-		lo, hi := p.difference(p.down(), x, radius[i], -1), p.difference(p.up(), x, new(big.Float).Neg(radius[i]), 1)
+		p := interval.Prec(x.Prec() + 192)
+		lo, hi := p.Difference(p.Down(), x, radius[i], -1), p.Difference(p.Up(), x, new(big.Float).Neg(radius[i]), 1)
 		lower, upper := halfulp.NewScalar(f, lo), halfulp.NewScalar(f, hi)
 		if lower.Same(upper) {
 			e.z.Set(i, e.j, lower)
@@ -104,7 +106,7 @@ func tie(lower, upper halfulp.Scalar) (t, distance *big.Float) {
 		return t, distance
 	}
 	l, u := lower.Big(), upper.Big()
-	prec := exactPrec(l, u)
+	prec := interval.ExactPrec(l, u)
 	distance = new(big.Float).SetPrec(prec).Sub(u, l)
 	if l.Signbit() && !u.Signbit() {
 		if (l.Sign() == 0) != (u.Sign() == 0) {
@@ -134,16 +136,6 @@ func border(f halfulp.Format) (t, spacing *big.Float) {
 
 // formatOf returns a format as package num has it.
 func formatOf(f halfulp.Format) num.Format { return raw.Matrix(halfulp.NewMatrix(f, 0, 0)).Arr.Format }
-
-// exactPrec is a precision in which the sum of two finite numbers is exact.
-func exactPrec(x, y *big.Float) uint {
-	if x.Sign() == 0 || y.Sign() == 0 {
-		return max(x.MinPrec(), y.MinPrec(), 1)
-	}
-	top := max(x.MantExp(nil), y.MantExp(nil)) + 1
-	low := min(x.MantExp(nil)-int(x.MinPrec()), y.MantExp(nil)-int(y.MinPrec()))
-	return uint(top - low)
-}
 
 // solved reports whether the column with the decided entries and these ties solves the system
 // exactly, and stores it then.
@@ -187,11 +179,11 @@ type padic struct {
 }
 
 // digit returns the next digit, between -p/2 and p/2.
-func (d *padic) digit(f *field) int64 {
-	z := f.balanced(f.value(f.mul(f.integer(d.u), d.inverse)))
+func (d *padic) digit(f *modular.Field) int64 {
+	z := f.Balanced(f.Value(f.Mul(f.Integer(d.u), d.inverse)))
 	v := big.NewInt(z)
 	d.u.Sub(d.u, v.Mul(v, d.power))
-	d.u.Quo(d.u, v.SetUint64(f.p))
+	d.u.Quo(d.u, v.SetUint64(f.P))
 	return z
 }
 
@@ -243,7 +235,7 @@ func (s *solver) lift(list []suspects) error {
 		if columns, l.r = columns[:k], l.r[:k]; k == 0 {
 			return nil
 		}
-		s.plan(float64(k) * float64((most-have)/60) * digit)
+		s.Plan(float64(k) * float64((most-have)/60) * digit)
 		digits, _, err := l.digits()
 		if err != nil {
 			return err
@@ -257,7 +249,7 @@ func (s *solver) lift(list []suspects) error {
 				}
 			}
 		}
-		s.did(float64(k) * digit)
+		s.Did(float64(k) * digit)
 	}
 }
 
@@ -290,7 +282,7 @@ func (x suspects) begin(l *lifting) *lifted {
 		}
 		u, _ := m.Int(nil)
 		most = max(most, u.BitLen(), power.BitLen())
-		open[i] = &padic{u, power, l.f.power2(-int64(power.BitLen() - 1))}
+		open[i] = &padic{u, power, l.f.Power2(-int64(power.BitLen() - 1))}
 	}
 	return &lifted{x, open, l.z.minorBits() + most + top + 1 + bits.Len(uint(n))}
 }

@@ -9,6 +9,10 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -58,7 +62,7 @@ const beyond = 12
 // det returns the determinant. It is not done where the solver's place does not decide it.
 func (s *solver) det(a *halfulp.Matrix, f halfulp.Format) (d halfulp.Scalar, done bool, err error) {
 	if a.Rows() == 0 {
-		return halfulp.NewScalar(f, big.NewFloat(1)), true, s.ctx.Err()
+		return halfulp.NewScalar(f, big.NewFloat(1)), true, s.Ctx.Err()
 	}
 	if s.at == nil {
 		if err := finite("A", a); err != nil {
@@ -175,7 +179,7 @@ func (l *lostEntries) note(e entry) {
 // float64 factors do not suffice, or formats. At the solver's place traces tell it, on the host
 // blocks. The error wraps ErrSingular if a is proved to be singular.
 func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shift int64, err error) {
-	if bits+256 > maxBits || s.at == nil && far(a, mostExponent) {
+	if bits+256 > bound.MaxBits || s.at == nil && bound.Far(a, mostExponent) {
 		return nil, nil, 0, nil
 	}
 	var d *determinant
@@ -183,11 +187,11 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 	if s.at != nil {
 		d, err = s.traced(a, bits)
 	} else {
-		if f, err = s.factor(raw.Matrix(a), scale(raw.Matrix(a))); err != nil {
+		if f, err = s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a))); err != nil {
 			return nil, nil, 0, err
 		}
 		s.stats.Rounds = 1
-		s.did(factorCost(a.Rows()))
+		s.Did(factorCost(a.Rows()))
 		d, err = s.shortDeterminant(a, f, bits)
 	}
 	if s.at == nil && (err == nil || errors.Is(err, ErrRange)) && (d == nil || d.log.MantExp(nil) > -10) {
@@ -199,7 +203,7 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 		return nil, nil, 0, err
 	}
 	// exp(±log) lies within 1 ± 2 log.
-	radius := upper().Mul(upperOf(d.mid), upper().Add(d.log, d.log))
+	radius := bound.Upper().Mul(bound.UpperOf(d.mid), bound.Upper().Add(d.log, d.log))
 	wide := uint(bits + 256)
 	lo = new(big.Float).SetPrec(wide).SetMode(big.ToNegativeInf).Sub(d.mid, radius)
 	hi = new(big.Float).SetPrec(wide).SetMode(big.ToPositiveInf).Add(d.mid, radius)
@@ -216,8 +220,8 @@ func (s *solver) shortDeterminant(a *halfulp.Matrix, f *factors, places int) (*d
 	if d, err := s.quickDeterminant(a, f, loss, places); d != nil || err != nil {
 		return d, err
 	}
-	if s.work.report != nil {
-		s.plan(detCost(f.n, places, leaf(places)))
+	if s.Work.Report != nil {
+		s.Plan(detCost(f.n, places, leaf(places)))
 	}
 	return s.determinant(a, f, places, leaf(places))
 }
@@ -226,18 +230,18 @@ func (s *solver) shortDeterminant(a *halfulp.Matrix, f *factors, places int) (*d
 // there are none.
 func (s *solver) factoredDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shift int64, err error) {
 	want := bits + 2*mathbits.Len(uint(a.Rows())) + 8
-	p, e, err := s.luByElimination(a, maxBits, want, func() error { return s.regular(a) })
+	p, e, err := s.luByElimination(a, bound.MaxBits, want, func() error { return s.regular(a) })
 	for ; e != nil && err == nil; e, err = p.enclosure(want) {
 		want = e.bits
 		x, shift := e.pivots(a.Rows())
-		if x.lo.Sign() == x.hi.Sign() && x.lo.Sign() != 0 {
-			width := new(big.Float).SetPrec(64).Sub(x.hi, x.lo)
-			missing := width.Quo(width, x.hi).MantExp(nil) + bits
+		if x.Lo.Sign() == x.Hi.Sign() && x.Lo.Sign() != 0 {
+			width := new(big.Float).SetPrec(64).Sub(x.Hi, x.Lo)
+			missing := width.Quo(width, x.Hi).MantExp(nil) + bits
 			if width.Sign() == 0 || missing <= 0 {
 				if odd(p.order) {
-					x.lo, x.hi = x.hi.Neg(x.hi), x.lo.Neg(x.lo)
+					x.Lo, x.Hi = x.Hi.Neg(x.Hi), x.Lo.Neg(x.Lo)
 				}
-				return x.lo, x.hi, shift, nil
+				return x.Lo, x.Hi, shift, nil
 			}
 			want += missing
 		} else {
@@ -248,13 +252,13 @@ func (s *solver) factoredDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, sh
 }
 
 // pivots encloses the product of the n pivots, divided by 2^shift.
-func (e *enclosure) pivots(n int) (x interval, shift int64) {
+func (e *enclosure) pivots(n int) (x interval.Interval, shift int64) {
 	p := e.arithmetic()
-	x = interval{p.down().SetInt64(1), p.up().SetInt64(1)}
+	x = interval.Interval{Lo: p.Down().SetInt64(1), Hi: p.Up().SetInt64(1)}
 	for j := range n {
 		y := e.upper(j, j)
-		by := -max(y.lo.MantExp(nil), y.hi.MantExp(nil))
-		x = p.mul(x, interval{y.lo.SetMantExp(y.lo, by), y.hi.SetMantExp(y.hi, by)})
+		by := -max(y.Lo.MantExp(nil), y.Hi.MantExp(nil))
+		x = p.Mul(x, interval.Interval{Lo: y.Lo.SetMantExp(y.Lo, by), Hi: y.Hi.SetMantExp(y.Hi, by)})
 		shift -= int64(by)
 	}
 	return x, shift
@@ -288,13 +292,13 @@ func (s *solver) exactDet(a *halfulp.Matrix) (d *big.Float, shift int64, err err
 		shift += z.rows[i] + z.cols[i]
 	}
 	step := primeStep(m)
-	for next := primes(); product.BitLen() <= bits+1; {
-		f := newField(next())
-		rows, err := f.matrix(s.ctx, s.threads, m)
+	for next := modular.Primes(); product.BitLen() <= bits+1; {
+		f := modular.New(next())
+		rows, err := f.Matrix(s.Ctx, s.Threads, m)
 		if err != nil {
 			return nil, 0, err
 		}
-		pivots, d, err := f.eliminate(s.ctx, s.threads, rows, m.Cols, false)
+		pivots, d, err := f.Eliminate(s.Ctx, s.Threads, rows, m.Cols, false)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -303,13 +307,13 @@ func (s *solver) exactDet(a *halfulp.Matrix) (d *big.Float, shift int64, err err
 		}
 		s.stats.Primes++
 		// det + product k with the residue d
-		d = f.mul(d, f.power2(-shift))
-		k := f.mul(f.sub(d, f.integer(det)), f.invert(f.integer(product)))
-		v := new(big.Int).SetUint64(f.value(k))
+		d = f.Mul(d, f.Power2(-shift))
+		k := f.Mul(f.Sub(d, f.Integer(det)), f.Invert(f.Integer(product)))
+		v := new(big.Int).SetUint64(f.Value(k))
 		det.Add(det, v.Mul(v, product))
-		product.Mul(product, new(big.Int).SetUint64(f.p))
-		s.did(step)
-		s.plan(float64((bits-product.BitLen())/60) * step)
+		product.Mul(product, new(big.Int).SetUint64(f.P))
+		s.Did(step)
+		s.Plan(float64((bits-product.BitLen())/60) * step)
 	}
 	if half := new(big.Int).Rsh(product, 1); det.Cmp(half) > 0 {
 		det.Sub(det, product)

@@ -70,8 +70,8 @@ func (t *digitTriangle) sums(s *solver, top int, w []float64) (z []float64, more
 // scaledSums returns bounds of |Z| e or |Z|^T w for a scale q; not ok if that is too small.
 func (t *digitTriangle) scaledSums(s *solver, q int, w []float64) (z []float64, ok bool, err error) {
 	n, count := len(t.rows), t.Count()
-	workers := make([]*triangleWorker, s.threads)
-	err = par.For(s.ctx, s.threads, (n+count-1)/count, func(worker, p int) {
+	workers := make([]*triangleWorker, s.Threads)
+	err = par.For(s.Ctx, s.Threads, (n+count-1)/count, func(worker, p int) {
 		if workers[worker] == nil {
 			workers[worker] = t.worker(w)
 		}

@@ -10,6 +10,8 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -34,13 +36,13 @@ func (s *solver) luByDigits(a *halfulp.Matrix, bits int, known *bool) (*digitLU,
 		return nil, nil
 	}
 	// Rows are not scaled: that might change pivots.
-	by, tops := unscaled(n, n), topsOf(raw.Matrix(a))
+	by, tops := scale.Unscaled(n, n), scale.TopsOf(raw.Matrix(a))
 	for j := range n {
-		high := slices.Max(tops.top[j*n : (j+1)*n])
-		if high == none {
+		high := slices.Max(tops.Top[j*n : (j+1)*n])
+		if high == scale.None {
 			return nil, nil
 		}
-		by.cols[j] = -high
+		by.Cols[j] = -high
 	}
 	f, err := s.factor(raw.Matrix(a), by)
 	if err != nil {
@@ -59,7 +61,7 @@ func (s *solver) luByDigits(a *halfulp.Matrix, bits int, known *bool) (*digitLU,
 		if !ok || n*d > factorDigits*direct.LaneCount() {
 			return nil, nil
 		}
-		s.plan(digitsCost(n, d) + s.wantedCost(n, n)) // may fuse: an estimate
+		s.Plan(digitsCost(n, d) + s.wantedCost(n, n)) // may fuse: an estimate
 		t, more, err := s.eliminateDigits(a, f, d, 0)
 		switch {
 		case err == nil:
@@ -99,7 +101,7 @@ func (t *digits) luBits() int {
 
 // splitError returns the bound e of luBits.
 func (t *digits) splitError() *big.Float {
-	return upper().Mul(t.defect, upper().SetFloat64(t.lowerNorm))
+	return bound.Upper().Mul(t.defect, bound.Upper().SetFloat64(t.lowerNorm))
 }
 
 // factors returns the factors, with what they are off by.
@@ -109,7 +111,7 @@ func (t *digits) factors() (*digitLU, error) {
 		digits: t, tops: make([]float64, n),
 		l: digitLower{numbers: t.numbers, rows: t.lower, length: func(i int) int { return i }, exp: 2},
 	}
-	err := t.s.each(n, func(j int) {
+	err := par.Each(t.s.Ctx, t.s.Threads, n, func(j int) {
 		most := t.pivot[j]
 		for k := range j {
 			most = max(most, math.Abs(t.VectorFloat(t.upper[(j/count*n+k)*size:][:size], j%count)))
@@ -129,10 +131,10 @@ func (t *digitLU) off(j int) float64 {
 }
 
 // near returns entry (i, j) of U, without bits that are cut off, in the memory of mag.
-func (t *digitLU) near(mag []uint64, i, j, cut int) near {
+func (t *digitLU) near(mag []uint64, i, j, cut int) bound.Near {
 	if i == j {
 		v := t.nearInteger(mag, t.pivots[j], cut)
-		v.neg = t.neg[j]
+		v.Neg = t.neg[j]
 		return v
 	}
 	count, size := t.Count(), t.Size()
@@ -149,15 +151,15 @@ func (t *digitLU) roundTo(z *LUFactors) (lower, upper [][2]int, ok bool, err err
 	u := raw.Matrix(z.U)
 	settlers, mags := t.settlers(s, u.Arr.Format)
 	left := make([][][2]int, t.n)
-	err = par.For(s.ctx, s.threads, t.n, func(worker, j int) {
+	err = par.For(s.Ctx, s.Threads, t.n, func(worker, j int) {
 		one(z.L, j, j)
 		r := t.off(j)
 		cut := t.cutOf(r, t.l.unit)
 		for i := range j + 1 {
 			v := t.near(mags[worker], i, j, cut)
-			v.within(r, t.l.unit)
-			v.exp += growth - t.cols[j]
-			if !v.roundTo(settlers[worker], u.Arr, u.At(i, j)) {
+			v.Within(r, t.l.unit)
+			v.Exp += growth - t.Cols[j]
+			if !v.RoundTo(settlers[worker], u.Arr, u.At(i, j)) {
 				left[j] = append(left[j], [2]int{i, j})
 			}
 		}
@@ -173,16 +175,16 @@ func (t *digitLU) enclosure(u *unknown) *enclosure {
 	}
 	n := t.n
 	e.l, e.u = t.l.enclosure(u), t.openEntries(n, n)
-	e.u.right = negated(t.cols)
+	e.u.Right = bound.Negated(t.Cols)
 	mag := t.room()
 	for j := range n {
-		e.u.left[j] = growth
-		e.u.err[j] = exponentOf(float64(t.off(j)*(1+0x1p-40)), t.l.unit)
-		e.u.set(j, j, t.near(mag, j, j, 0))
+		e.u.Left[j] = growth
+		e.u.Err[j] = exponentOf(float64(t.off(j)*(1+0x1p-40)), t.l.unit)
+		e.u.Set(j, j, t.near(mag, j, j, 0))
 	}
 	for _, w := range u.open {
 		if w.part == ofU {
-			e.u.set(w.i, w.j, t.near(mag, w.i, w.j, 0))
+			e.u.Set(w.i, w.j, t.near(mag, w.i, w.j, 0))
 		}
 	}
 	return e

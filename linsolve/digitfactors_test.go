@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -47,7 +48,7 @@ func TestLUByDigits(t *testing.T) {
 				}
 			}
 		}
-		if far(a, 1<<20) {
+		if bound.Far(a, 1<<20) {
 			continue
 		}
 		bits := 40 + r.IntN(300)
@@ -104,15 +105,15 @@ func TestLUByDigits(t *testing.T) {
 				if i > j {
 					y, k, l = e.l, j, i
 				}
-				if by := y.outside(k, l, new(big.Float).SetPrec(6000).SetRat(x)); by > 0 {
+				if by := isOutside(y, k, l, new(big.Float).SetPrec(6000).SetRat(x)); by > 0 {
 					t.Fatalf("%s: entry (%d, %d) of L and U lies outside by %g", name, i, j, by)
 				}
 			}
 		}
 		checkWidth(t, name, e.u, bits, 9)
 		for i := range n {
-			if e.l.err[i] > int64(9-bits) {
-				t.Fatalf("%s: row %d of L has errors of 2^%d", name, i, e.l.err[i])
+			if e.l.Err[i] > int64(9-bits) {
+				t.Fatalf("%s: row %d of L has errors of 2^%d", name, i, e.l.Err[i])
 			}
 		}
 		format := halfulp.MP(uint(max(bits-20-r.IntN(20), halfulp.MinPrec)))

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -50,7 +51,7 @@ func (s *solver) quickInverse(a, b *halfulp.Matrix, f *factors, z *halfulp.Matri
 		return err
 	}
 	if cond > lossy {
-		cond, s.work.guessed = f.conditionBits(), true // until it is known which digits do
+		cond, s.Work.Guessed = f.conditionBits(), true // until it is known which digits do
 	}
 	wanted := z.Format().Bits() + 4*(raw.Matrix(z).Arr.Terms()-1) + guard(n)
 	wanted += 4*bits.Len(uint(n)) + 4 // for what inverseTo proves
@@ -60,14 +61,14 @@ func (s *solver) quickInverse(a, b *halfulp.Matrix, f *factors, z *halfulp.Matri
 		if !ok {
 			return nil
 		}
-		s.plan(3 * digitsCost(n, d))
+		s.Plan(3 * digitsCost(n, d))
 		t, more, err := s.eliminateDigits(a, f, d, wanted)
 		switch {
 		case err == nil && t.top+wanted+growth > d*t.Bits()+8: // much more would be left
 			cond = t.top
 			continue
 		case err == nil:
-			s.note(1+s.stats.Rounds, t.rho, upper().SetFloat64(largestOf(t.h)), upper().SetFloat64(f.norm))
+			s.note(1+s.stats.Rounds, t.rho, bound.Upper().SetFloat64(largestOf(t.h)), bound.Upper().SetFloat64(f.norm))
 			s.stats.Precision = d * t.Bits()
 			s.stage("approximate inverse")
 			more, err := s.inverseBy(t, a, b, z, todo)
@@ -115,7 +116,7 @@ func (t *digits) inverseTo(z num.Mat, todo []*entries) (short []*entries, more i
 	}
 	s, n, count := t.s, t.n, t.Count()
 	groups := (n + count - 1) / count
-	workers := make([]*columnsWorker, s.threads)
+	workers := make([]*columnsWorker, s.Threads)
 	cost := 2 * digitsCost(n, t.d) / float64(groups)
 	var order sync.Mutex // of what is said
 	run := func(worker, group int) {
@@ -131,14 +132,14 @@ func (t *digits) inverseTo(z num.Mat, todo []*entries) (short []*entries, more i
 		order.Lock()
 		defer order.Unlock()
 		more = max(more, missing)
-		s.did(cost)
+		s.Did(cost)
 	}
 	if run(0, 0); openColumns(short) > count/2 {
 		copy(short, todo)
 		return short, more, nil
 	}
-	s.work.guessed = false
-	err = par.For(s.ctx, s.threads, groups-1, func(worker, k int) { run(worker, k+1) })
+	s.Work.Guessed = false
+	err = par.For(s.Ctx, s.Threads, groups-1, func(worker, k int) { run(worker, k+1) })
 	return short, more, err
 }
 
@@ -182,9 +183,9 @@ func (t *digits) columns() (*digitColumns, error) {
 	}
 	_, e := math.Frexp(most)
 	c.cut = max(e-40, 0)
-	room := t.s.words(n * n * d)
+	room := t.s.Words(n * n * d)
 	half := int64(1) << (t.Bits() - 1)
-	return c, t.s.each(n, func(i int) {
+	return c, par.Each(t.s.Ctx, t.s.Threads, n, func(i int) {
 		c.u[i] = room[i*n*d : (i+1)*n*d]
 		sums := make([]int64, size)
 		for p := i / count; p*count < n; p++ {
@@ -208,7 +209,7 @@ func (t *digitColumns) worker(f num.Format) *columnsWorker {
 		digitColumns: t, y: make([]uint64, n*size), x: make([]uint64, n*size), sums: make([]int64, n*size),
 		acc: make([]int64, size), sum: make([]int64, size), total: make([]int64, size), vector: make([]uint64, size),
 		mag:  make([]uint64, (t.d*t.Bits()+63)/64+1),
-		ends: &settler{ends: num.New(f, 2)},
+		ends: &bound.Settler{Ends: num.New(f, 2)},
 	}
 }
 
@@ -220,7 +221,7 @@ type columnsWorker struct {
 	sums            []int64  // of x
 	acc, sum, total []int64
 	vector, mag     []uint64
-	ends            *settler
+	ends            *bound.Settler
 }
 
 // run decides entries of columns order[first] and those after it, as inverseTo does.
@@ -333,17 +334,17 @@ func (t *columnsWorker) decide(e *entries, k int, z num.Mat) (missing int, enoug
 	exactly := true
 	for _, i := range e.open {
 		v := t.near(i, k)
-		v.exp += t.cols[i] + t.rows[e.j]
-		decided := v.roundTo(t.ends, z.Arr, z.At(i, e.j))
+		v.Exp += t.Cols[i] + t.Rows[e.j]
+		decided := v.RoundTo(t.ends, z.Arr, z.At(i, e.j))
 		if decided && !exactly {
 			continue
 		}
-		special := v.special(z.Arr.Format)
+		special := v.Special(z.Arr.Format)
 		exactly = exactly && special
 		if !decided {
 			open = append(open, i)
 			enough = enough || special
-			missing = max(missing, bits.Len64(v.err)+z.Arr.Format.Bits()+suspicion/2-num.BitLen(v.mag))
+			missing = max(missing, bits.Len64(v.Err)+z.Arr.Format.Bits()+suspicion/2-num.BitLen(v.Mag))
 		}
 	}
 	if len(open) > 0 && exactly {
@@ -354,7 +355,7 @@ func (t *columnsWorker) decide(e *entries, k int, z num.Mat) (missing int, enoug
 }
 
 // near returns row i of the column in lane k.
-func (t *columnsWorker) near(i, k int) near {
+func (t *columnsWorker) near(i, k int) bound.Near {
 	d, size, count, b := t.d, t.Size(), t.Count(), t.Bits()
 	sums := t.sums[i*size+k:]
 	neg, flip := sums[0] < 0, int64(0)
@@ -374,8 +375,8 @@ func (t *columnsWorker) near(i, k int) near {
 	for len(mag) > 0 && mag[len(mag)-1] == 0 {
 		mag = mag[:len(mag)-1]
 	}
-	v := near{neg: neg, mag: mag, exp: int64(t.scale[t.first+k] - b*d + t.cut), known: len(mag) > 0}
-	v.err = uint64(math.Ldexp(t.units[i], -t.cut)) + 4 // what is cut off, and less than a unit
-	v.zero = len(mag) == 0 || len(mag) == 1 && mag[0] <= v.err
+	v := bound.Near{Neg: neg, Mag: mag, Exp: int64(t.scale[t.first+k] - b*d + t.cut), Known: len(mag) > 0}
+	v.Err = uint64(math.Ldexp(t.units[i], -t.cut)) + 4 // what is cut off, and less than a unit
+	v.Zero = len(mag) == 0 || len(mag) == 1 && mag[0] <= v.Err
 	return v
 }

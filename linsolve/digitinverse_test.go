@@ -11,6 +11,8 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -34,12 +36,12 @@ func TestDigitColumns(t *testing.T) {
 			a = ill(r, halfulp.MP(53), n, 30)
 		}
 		bits := 90 + r.IntN(700)
-		if far(a, 1<<20) {
+		if bound.Far(a, 1<<20) {
 			continue
 		}
 		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", seed, trial, n, bits)
 		s := testSolver(t, 1)
-		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +50,7 @@ func TestDigitColumns(t *testing.T) {
 			none++
 			continue
 		}
-		inverse := lintest.Matrix(scaledRat(a, lu.scaling)).Solve(lintest.Identity(n))
+		inverse := lintest.Matrix(scaledRat(a, lu.Scaling)).Solve(lintest.Identity(n))
 		c, err := z.columns()
 		if err != nil || c == nil {
 			t.Fatal(c, err)
@@ -65,11 +67,11 @@ func TestDigitColumns(t *testing.T) {
 			for k, j := range z.order[first:min(n, first+z.Count())] {
 				for i := range n {
 					v := w.near(i, k)
-					x := rat(new(big.Int).Abs(twos(append(slices.Clone(v.mag), 0))), int(v.exp))
-					if v.neg {
+					x := rat(new(big.Int).Abs(twos(append(slices.Clone(v.Mag), 0))), int(v.Exp))
+					if v.Neg {
 						x.Neg(x)
 					}
-					err := rat(new(big.Int).SetUint64(v.err), int(v.exp))
+					err := rat(new(big.Int).SetUint64(v.Err), int(v.Exp))
 					if x.Sub(x, inverse[i][j]); x.Abs(x).Cmp(err) > 0 {
 						t.Fatalf("%s: entry %d, %d is off by %s, bound %s", name, i, j, x.FloatString(60), err.FloatString(60))
 					}

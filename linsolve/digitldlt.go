@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -81,7 +82,7 @@ func (s *solver) ldltByDigits(a num.Mat, p *rooked, bits int, regular func() err
 		if d > rootDigits || rootWords(n, n, d) > digitBytes/8 {
 			return nil, nil
 		}
-		s.plan(digitLDLTCost(n, d) + s.wantedCost(n, n)/2) // may fuse: an estimate
+		s.Plan(digitLDLTCost(n, d) + s.wantedCost(n, n)/2) // may fuse: an estimate
 		t, more, err := s.eliminateLDLT(a, p, d)
 		switch {
 		case err == nil:
@@ -124,20 +125,20 @@ func (s *solver) eliminateLDLT(a num.Mat, p *rooked, d int) (t *digitLDLT, more 
 	}
 	t.digitLower = digitLower{numbers: numbers{lanes, d}, rows: make([][]uint64, n), length: func(i int) int { return t.start[i] }, exp: 3}
 	count, size := t.Count(), t.Size()
-	room := s.words(n * (n - 1) / 2 * d)
+	room := s.Words(n * (n - 1) / 2 * d)
 	for i := range t.rows {
 		t.rows[i], room = room[:t.start[i]*d], room[t.start[i]*d:]
 	}
 	panels := (n + count - 1) / count
 	for p := range panels {
-		t.upper = append(t.upper, s.words(min((p+1)*count, n)*size))
+		t.upper = append(t.upper, s.Words(min((p+1)*count, n)*size))
 		t.prefix = append(t.prefix, make([]int64, size))
 	}
-	workers := make([]*ldltLanes, s.threads)
+	workers := make([]*ldltLanes, s.Threads)
 	for w := range workers {
 		workers[w] = newLDLTLanes(size)
 	}
-	errs := make([]error, s.threads)
+	errs := make([]error, s.Threads)
 	for from, to := 0, 0; from < len(t.blocks); from = to {
 		end := t.first[from]
 		for to = from; to < len(t.blocks) && end-t.first[from] < rootAhead; to++ {
@@ -152,7 +153,7 @@ func (s *solver) eliminateLDLT(a num.Mat, p *rooked, d int) (t *digitLDLT, more 
 				}
 			}
 		}
-		err := par.For(s.ctx, s.threads, panels-next, func(worker, p int) {
+		err := par.For(s.Ctx, s.Threads, panels-next, func(worker, p int) {
 			for k := from; k < to && errs[worker] == nil; k++ {
 				errs[worker] = t.block(next+p, k, workers[worker])
 			}
@@ -163,7 +164,7 @@ func (s *solver) eliminateLDLT(a num.Mat, p *rooked, d int) (t *digitLDLT, more 
 		for _, prefix := range t.prefix[t.first[from]/count:] {
 			t.Carry(prefix)
 		}
-		s.did(digitLDLTCost(n, d) * float64(end-t.first[from]) / float64(n))
+		s.Did(digitLDLTCost(n, d) * float64(end-t.first[from]) / float64(n))
 	}
 	more, err = t.bound()
 	return t, more, err
@@ -348,10 +349,10 @@ func (t *digitLDLT) determinant(k int) *big.Int {
 // bound makes off and what follows from it, or guesses how many more bits will do.
 func (t *digitLDLT) bound() (more int, err error) {
 	s, n := t.s, t.n
-	l, li := s.floats(n*n), s.floats(n*n)
+	l, li := s.Floats(n*n), s.Floats(n*n)
 	clear(l)
 	clear(li)
-	err = s.each(n, func(i int) {
+	err = par.Each(s.Ctx, s.Threads, n, func(i int) {
 		l[i+i*n] = 1
 		for j := range t.start[i] {
 			l[i+j*n] = t.float(i, j)
@@ -360,7 +361,7 @@ func (t *digitLDLT) bound() (more int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := dgemm.InvertLower(s.ctx, s.threads, n, l, li); err != nil {
+	if err := dgemm.InvertLower(s.Ctx, s.Threads, n, l, li); err != nil {
 		return 0, err
 	}
 	v := make([]float64, n)
@@ -382,21 +383,21 @@ func (t *digitLDLT) bound() (more int, err error) {
 			return more, err
 		}
 	}
-	sum := upper() // v^T |D^-1| e, in units
+	sum := bound.Upper() // v^T |D^-1| e, in units
 	for k, b := range t.first {
 		x := t.pivots[k]
 		if t.blocks[k] == 1 {
-			sum.Add(sum, upper().Quo(upper().SetFloat64(v[b]), bigUnits(x[0], -1)))
+			sum.Add(sum, bound.Upper().Quo(bound.Upper().SetFloat64(v[b]), bigUnits(x[0], -1)))
 			continue
 		}
 		det := bigUnits(t.determinant(k), -1)
 		o := bigUnits(x[2], 1)
-		first := upper().Mul(upper().SetFloat64(v[b]), upper().Add(bigUnits(x[1], 1), o))
-		second := upper().Mul(upper().SetFloat64(v[b+1]), upper().Add(bigUnits(x[0], 1), o))
-		sum.Add(sum, upper().Quo(first.Add(first, second), det))
+		first := bound.Upper().Mul(bound.Upper().SetFloat64(v[b]), bound.Upper().Add(bigUnits(x[1], 1), o))
+		second := bound.Upper().Mul(bound.Upper().SetFloat64(v[b+1]), bound.Upper().Add(bigUnits(x[0], 1), o))
+		sum.Add(sum, bound.Upper().Quo(first.Add(first, second), det))
 	}
-	t.off = upper().Mul(sum, upper().SetFloat64(largestOf(v)))
-	t.off.Mul(t.off, upper().SetInt64(int64((n+1)*(408*t.d+420))))
+	t.off = bound.Upper().Mul(sum, bound.Upper().SetFloat64(largestOf(v)))
+	t.off.Mul(t.off, bound.Upper().SetInt64(int64((n+1)*(408*t.d+420))))
 	if t.off.Cmp(big.NewFloat(0.125)) > 0 {
 		return t.off.MantExp(nil) + 16, errProof
 	}
@@ -437,7 +438,7 @@ func (t *digitLDLT) roundTo(z *LDLTFactors) (lower, middle [][2]int, ok bool, er
 	d := raw.Matrix(z.D)
 	settlers, mags := t.settlers(s, d.Arr.Format)
 	left := make([][][2]int, len(t.blocks))
-	err = par.For(s.ctx, s.threads, len(t.blocks), func(worker, k int) {
+	err = par.For(s.Ctx, s.Threads, len(t.blocks), func(worker, k int) {
 		b, size := t.first[k], t.blocks[k]
 		for j := range size {
 			one(z.L, b+j, b+j)
@@ -445,9 +446,9 @@ func (t *digitLDLT) roundTo(z *LDLTFactors) (lower, middle [][2]int, ok bool, er
 			cut := t.cutOf(r, t.unit)
 			for i := range j + 1 {
 				v := t.nearInteger(mags[worker], t.at(k, i, j), cut)
-				v.within(r, t.unit)
-				v.exp -= t.shift
-				if !v.roundTo(settlers[worker], d.Arr, d.At(b+i, b+j)) {
+				v.Within(r, t.unit)
+				v.Exp -= t.shift
+				if !v.RoundTo(settlers[worker], d.Arr, d.At(b+i, b+j)) {
 					left[k] = append(left[k], [2]int{b + i, b + j})
 				}
 			}
@@ -466,10 +467,10 @@ func (t *digitLDLT) enclosure(u *unknown) *enclosure {
 	mag := t.room()
 	for k, b := range t.first {
 		for j := range t.blocks[k] {
-			e.u.left[b+j] = -t.shift
-			e.u.err[b+j] = exponentOf(float64(t.column(b+j, k)*t.radius[0])*(1+0x1p-40), t.unit)
+			e.u.Left[b+j] = -t.shift
+			e.u.Err[b+j] = exponentOf(float64(t.column(b+j, k)*t.radius[0])*(1+0x1p-40), t.unit)
 			for i := range j + 1 {
-				e.u.set(b+i, b+j, t.nearInteger(mag, t.at(k, i, j), 0))
+				e.u.Set(b+i, b+j, t.nearInteger(mag, t.at(k, i, j), 0))
 			}
 		}
 	}
@@ -478,7 +479,7 @@ func (t *digitLDLT) enclosure(u *unknown) *enclosure {
 
 // bigUnits returns a bound of |x| from above or below.
 func bigUnits(x *big.Int, side int) *big.Float {
-	z := upper()
+	z := bound.Upper()
 	if side < 0 {
 		z.SetMode(big.ToNegativeInf)
 	}

@@ -11,18 +11,20 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// rat returns the middle of what is known of a number.
-func (v near) rat() *big.Rat {
-	x := new(big.Float).SetPrec(5000).SetInt(integerOf(v.mag))
-	if v.neg {
+// ratOfNear returns the middle of what is known of a number.
+func ratOfNear(v bound.Near) *big.Rat {
+	x := new(big.Float).SetPrec(5000).SetInt(bound.IntegerOf(v.Mag))
+	if v.Neg {
 		x.Neg(x)
 	}
-	z, _ := x.SetMantExp(x, int(v.exp)).Rat(nil)
+	z, _ := x.SetMantExp(x, int(v.Exp)).Rat(nil)
 	return z
 }
 
@@ -83,7 +85,7 @@ func TestLDLTByDigits(t *testing.T) {
 			}
 		}
 		p.high = int64(none32)
-		for _, e := range topsOf(raw.Matrix(a)).top {
+		for _, e := range scale.TopsOf(raw.Matrix(a)).Top {
 			p.high = max(p.high, e)
 		}
 		z, err := s.ldltByDigits(raw.Matrix(a), p, bits, func() error { return nil })
@@ -108,7 +110,7 @@ func TestLDLTByDigits(t *testing.T) {
 		x, y := lintest.Identity(n), lintest.New(n, n)
 		for i := range n {
 			for j := range z.start[i] {
-				x[i][j] = z.near(mag, i, j, 0).rat()
+				x[i][j] = ratOfNear(z.near(mag, i, j, 0))
 				u.open = append(u.open, wanted{part: ofL, i: i, j: j})
 			}
 		}
@@ -118,7 +120,7 @@ func TestLDLTByDigits(t *testing.T) {
 			}
 			for i := range p.blocks[k] {
 				for j := range p.blocks[k] {
-					y[b+i][b+j] = z.nearInteger(mag, z.at(k, i, j), 0).rat()
+					y[b+i][b+j] = ratOfNear(z.nearInteger(mag, z.at(k, i, j), 0))
 					u.open = append(u.open, wanted{part: ofU, i: b + min(i, j), j: b + max(i, j)})
 				}
 			}
@@ -144,13 +146,13 @@ func TestLDLTByDigits(t *testing.T) {
 				in, i, j, exact, had = e.u, w.i, w.j, d, y[w.i][w.j]
 			}
 			want := new(big.Float).SetPrec(6000).SetRat(exact[w.i][w.j])
-			if by := in.outside(i, j, want); by > 0 {
+			if by := isOutside(in, i, j, want); by > 0 {
 				t.Fatalf("%s: entry (%d, %d) lies outside by %g", name, w.i, w.j, by)
 			}
 			if w.part == ofU {
 				want.SetMantExp(want, int(z.shift))
 			}
-			by, _ := want.Sub(want, new(big.Float).SetPrec(6000).SetRat(had)).SetMantExp(want, -int(in.err[j])).Float64()
+			by, _ := want.Sub(want, new(big.Float).SetPrec(6000).SetRat(had)).SetMantExp(want, -int(in.Err[j])).Float64()
 			off = max(off, math.Abs(by))
 		}
 		format := halfulp.MP(uint(max(bits-20-r.IntN(20), halfulp.MinPrec)))

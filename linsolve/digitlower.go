@@ -8,7 +8,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
-	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 )
 
 // digitLower is the factor L of an elimination in digits, but for its diagonal blocks: entries are
@@ -34,7 +34,7 @@ func (t *digitLower) setRadius(s *solver, off *big.Float) error {
 	t.unit = off.MantExp(f)
 	x, _ := f.Float64()
 	t.radius = make([]float64, len(t.rows))
-	return s.each(len(t.rows), func(i int) {
+	return par.Each(s.Ctx, s.Threads, len(t.rows), func(i int) {
 		sum := 1.0
 		for j := range t.length(i) {
 			sum += math.Abs(t.float(i, j))
@@ -50,15 +50,8 @@ func (t numbers) cutOf(most float64, unit int) int {
 	return max(unit+t.Bits()*t.d+e-40, 0)
 }
 
-// within says that v, cut off, is in error by r 2^unit as well.
-func (v *near) within(r float64, unit int) {
-	v.err = uint64(math.Ldexp(r, unit-int(v.exp))) + 4 // what is cut off, and less than a unit
-	v.known = len(v.mag) > 0
-	v.zero = len(v.mag) == 0 || len(v.mag) == 1 && v.mag[0] <= v.err
-}
-
 // near returns entry (i, j), without bits that are cut off, in the memory of mag.
-func (t *digitLower) near(mag []uint64, i, j, cut int) (v near) {
+func (t *digitLower) near(mag []uint64, i, j, cut int) (v bound.Near) {
 	b, d, x := t.Bits(), t.d, t.rows[i][j*t.d:]
 	clear(mag)
 	for c := range d {
@@ -66,13 +59,13 @@ func (t *digitLower) near(mag []uint64, i, j, cut int) (v near) {
 	}
 	at := b*d - 1 - cut // of 1/2
 	half, top := uint64(1)<<uint(at%64), mag[at/64:]
-	v.neg = top[0]&half == 0
-	if top[0] ^= half; v.neg { // 1/2 - x instead of x - 1/2
+	v.Neg = top[0]&half == 0
+	if top[0] ^= half; v.Neg { // 1/2 - x instead of x - 1/2
 		num.Negate(mag)
 		top[0] &= half<<1 - 1
 		clear(top[1:])
 	}
-	v.mag, v.exp = trimmed(mag), int64(t.exp+cut-b*d)
+	v.Mag, v.Exp = trimmed(mag), int64(t.exp+cut-b*d)
 	return v
 }
 
@@ -87,24 +80,24 @@ func (t numbers) putDigit(mag []uint64, v uint64, c, cut int) {
 
 // nearVector returns the number in a lane of a vector, without bits that are cut off, in the memory
 // of mag.
-func (t numbers) nearVector(mag, x []uint64, lane, cut int) (v near) {
+func (t numbers) nearVector(mag, x []uint64, lane, cut int) (v bound.Near) {
 	clear(mag)
 	for c := range t.d {
 		digit, less := t.VectorDigit(x, c, lane)
-		v.neg = v.neg || less
+		v.Neg = v.Neg || less
 		t.putDigit(mag, digit, c, cut)
 	}
-	v.mag, v.exp = trimmed(mag), int64(cut-t.Bits()*t.d)
+	v.Mag, v.Exp = trimmed(mag), int64(cut-t.Bits()*t.d)
 	return v
 }
 
 // nearInteger is nearVector for x B^-d.
-func (t numbers) nearInteger(mag []uint64, x *big.Int, cut int) (v near) {
+func (t numbers) nearInteger(mag []uint64, x *big.Int, cut int) (v bound.Near) {
 	clear(mag)
 	for k, word := range new(big.Int).Rsh(new(big.Int).Abs(x), uint(cut)).Bits() {
 		mag[k*bits.UintSize/64] |= uint64(word) << uint(k*bits.UintSize%64)
 	}
-	v.neg, v.mag, v.exp = x.Sign() < 0, trimmed(mag), int64(cut-t.Bits()*t.d)
+	v.Neg, v.Mag, v.Exp = x.Sign() < 0, trimmed(mag), int64(cut-t.Bits()*t.d)
 	return v
 }
 
@@ -120,16 +113,16 @@ func (t *digitLower) roundTo(s *solver, z num.Mat, bound *big.Float) (open [][2]
 	settlers, mags := t.settlers(s, z.Arr.Format)
 	quick, _ := bound.Float64()
 	quick = float64(quick * (1 - 0x1p-40))
-	err = par.For(s.ctx, s.threads, n, func(worker, i int) {
+	err = par.For(s.Ctx, s.Threads, n, func(worker, i int) {
 		r := math.Ldexp(t.radius[i], t.unit)
 		for j := range t.length(i) {
 			v := t.near(mags[worker], i, j, cut)
-			v.within(t.radius[i], t.unit)
-			if !(math.Abs(t.float(i, j))+r < quick) && !v.below(bound) {
+			v.Within(t.radius[i], t.unit)
+			if !(math.Abs(t.float(i, j))+r < quick) && !v.Below(bound) {
 				fails[i] = true
 				return
 			}
-			if !v.roundTo(settlers[worker], z.Arr, z.At(i, j)) {
+			if !v.RoundTo(settlers[worker], z.Arr, z.At(i, j)) {
 				left[i] = append(left[i], [2]int{i, j})
 			}
 		}
@@ -141,55 +134,34 @@ func (t *digitLower) roundTo(s *solver, z num.Mat, bound *big.Float) (open [][2]
 	return open, ok, err
 }
 
-// below reports whether the number is proved not to exceed a bound in magnitude.
-func (v *near) below(bound *big.Float) bool {
-	x := upper().SetInt(new(big.Int).Add(integerOf(v.mag), new(big.Int).SetUint64(v.err)))
-	return x.SetMantExp(x, int(v.exp)).Cmp(bound) <= 0
-}
-
-// integerOf returns the integer of these words.
-func integerOf(mag []uint64) *big.Int {
-	z, word := new(big.Int), new(big.Int)
-	for k := len(mag) - 1; k >= 0; k-- {
-		z.Lsh(z, 64).Or(z, word.SetUint64(mag[k]))
-	}
-	return z
-}
-
 // settlers returns what workers round with.
-func (t numbers) settlers(s *solver, f num.Format) ([]*settler, [][]uint64) {
-	settlers, mags := make([]*settler, s.threads), make([][]uint64, s.threads)
+func (t numbers) settlers(s *solver, f num.Format) ([]*bound.Settler, [][]uint64) {
+	settlers, mags := make([]*bound.Settler, s.Threads), make([][]uint64, s.Threads)
 	for w := range settlers {
-		settlers[w], mags[w] = &settler{ends: num.New(f, 2)}, t.room()
+		settlers[w], mags[w] = &bound.Settler{Ends: num.New(f, 2)}, t.room()
 	}
 	return settlers, mags
 }
 
 // openEntries returns m x n entries none of which is known yet, of errors of about 2^-(b d).
-func (t numbers) openEntries(m, n int) *nearly {
+func (t numbers) openEntries(m, n int) *bound.Nearly {
 	all := t.Bits() * t.d
-	return &nearly{
-		x: halfulp.NewMatrix(halfulp.MP(uint(all)), m, n), d: halfulp.NewMatrix(halfulp.MP(halfulp.MinPrec), m, n),
-		words: words(all), err: make([]int64, n), left: make([]int64, m), right: make([]int64, n),
+	return &bound.Nearly{
+		X: halfulp.NewMatrix(halfulp.MP(uint(all)), m, n), D: halfulp.NewMatrix(halfulp.MP(halfulp.MinPrec), m, n),
+		Words: words(all), Err: make([]int64, n), Left: make([]int64, m), Right: make([]int64, n),
 	}
-}
-
-// set makes v what is known of an entry.
-func (y *nearly) set(i, j int, v near) {
-	z := raw.Matrix(y.x)
-	z.Arr.Set(z.At(i, j), num.Real{Class: num.Finite, Neg: v.neg, Mag: v.mag, Exp: v.exp})
 }
 
 // enclosure returns what encloses the entries of L that are open.
-func (t *digitLower) enclosure(u *unknown) *nearly {
+func (t *digitLower) enclosure(u *unknown) *bound.Nearly {
 	n := len(t.rows)
 	y, mag := t.openEntries(n, n), t.room()
 	for i, r := range t.radius {
-		y.err[i] = exponentOf(r, t.unit)
+		y.Err[i] = exponentOf(r, t.unit)
 	}
 	for _, w := range u.open {
 		if w.part == ofL && w.j < t.length(w.i) {
-			y.set(w.j, w.i, t.near(mag, w.i, w.j, 0))
+			y.Set(w.j, w.i, t.near(mag, w.i, w.j, 0))
 		}
 	}
 	return y

@@ -12,6 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -50,7 +52,7 @@ import (
 type digitRoot struct {
 	s *solver
 	numbers
-	scaling
+	scale.Scaling
 	m, n    int
 	c       num.Mat
 	lower   [][]uint64 // row i: factors l_ij + 1/2, j < i, d words apart
@@ -93,20 +95,20 @@ var errNegative = errors.New("a pivot is negative")
 // whether the leading part is regular if known says so.
 func (s *solver) rootByDigits(c *halfulp.Matrix, n, bits int, known *bool) (*digitRoot, error) {
 	m := raw.Matrix(c)
-	if n == 0 || s.opt.Check || direct.LaneBits() == 0 || far(c, mostExponent) {
+	if n == 0 || s.opt.Check || direct.LaneBits() == 0 || bound.Far(c, mostExponent) {
 		return nil, nil
 	}
-	by := unscaled(m.Rows, n)
+	by := scale.Unscaled(m.Rows, n)
 	for i := range n {
 		class, top, _ := m.Arr.Span(m.At(i, i))
 		if class != num.Finite {
 			return nil, nil
 		}
-		by.cols[i] = -((top + 3) >> 1)
-		by.rows[i] = by.cols[i]
+		by.Cols[i] = -((top + 3) >> 1)
+		by.Rows[i] = by.Cols[i]
 	}
 	for i := n; i < m.Rows; i++ { // those of orthonormal columns do not exceed 1
-		by.rows[i] = -2
+		by.Rows[i] = -2
 	}
 	loss, err := s.rootLoss(m, by)
 	if loss < 0 || err != nil {
@@ -117,7 +119,7 @@ func (s *solver) rootByDigits(c *halfulp.Matrix, n, bits int, known *bool) (*dig
 		if d > rootDigits || rootWords(m.Rows, n, d) > digitBytes/8 || m.Rows > n && n*d > digitsBelow*direct.LaneCount() {
 			return nil, nil
 		}
-		s.plan(digitRootCost(m.Rows, n, d) + s.wantedCost(m.Rows, n)) // may fuse: an estimate
+		s.Plan(digitRootCost(m.Rows, n, d) + s.wantedCost(m.Rows, n)) // may fuse: an estimate
 		t, more, err := s.eliminateRoot(c, n, by, d)
 		switch {
 		case err == nil && t.gain >= bits-rootSlack:
@@ -152,7 +154,7 @@ func (s *solver) rootAttempt(c *halfulp.Matrix, n, bits int, known *bool, u *unk
 		if err != nil {
 			return nil, nil, err
 		}
-		s.did(s.wantedCost(t.m, n))
+		s.Did(s.wantedCost(t.m, n))
 		u = &unknown{c: c, k: n, blocks: ones(n)}
 		if len(open) > 0 {
 			u.fill()
@@ -169,16 +171,16 @@ const rootSlack = 16
 
 // rootLoss returns how many bits more than those of the entries an elimination needs, about, from
 // float64 factors; negative if a pivot is.
-func (s *solver) rootLoss(a num.Mat, by scaling) (int, error) {
+func (s *solver) rootLoss(a num.Mat, by scale.Scaling) (int, error) {
 	defer s.release()
-	n := len(by.cols)
+	n := len(by.Cols)
 	a.Rows = n
-	leading := scaling{by.rows[:n], by.cols}
-	f := &factors{scaling: leading, n: n, lu: leading.float64s(a, s.floats(n*n))}
-	if err := dgemm.LU(s.ctx, s.threads, n, f.lu, 0x1p-900, nil); err != nil {
+	leading := scale.Scaling{Rows: by.Rows[:n], Cols: by.Cols}
+	f := &factors{Scaling: leading, n: n, lu: leading.Float64s(a, s.Floats(n*n))}
+	if err := dgemm.LU(s.Ctx, s.Threads, n, f.lu, 0x1p-900, nil); err != nil {
 		return 0, err
 	}
-	s.did(factorCost(n))
+	s.Did(factorCost(n))
 	size := bits.Len(uint(n))
 	x := make([]float64, n)
 	for i := range x {
@@ -191,7 +193,7 @@ func (s *solver) rootLoss(a num.Mat, by scaling) (int, error) {
 		}
 		x[i] = float64(1 - 2*(i*40503>>9&1)) // signs without a pattern
 	}
-	if err := dgemm.SolveLower(s.ctx, s.threads, n, 1, f.lu, x); err != nil {
+	if err := dgemm.SolveLower(s.Ctx, s.Threads, n, 1, f.lu, x); err != nil {
 		return 0, err
 	}
 	sum := 0.0
@@ -212,28 +214,28 @@ type rootLanes struct {
 }
 
 // eliminateRoot eliminates in d digits; if these do not do, it guesses how many more bits will.
-func (s *solver) eliminateRoot(c *halfulp.Matrix, n int, by scaling, d int) (t *digitRoot, more int, err error) {
+func (s *solver) eliminateRoot(c *halfulp.Matrix, n int, by scale.Scaling, d int) (t *digitRoot, more int, err error) {
 	lanes, _ := direct.NewLanes(d)
 	a := raw.Matrix(c)
 	t = &digitRoot{
-		s: s, numbers: numbers{lanes, d}, scaling: by, m: a.Rows, n: n, c: a,
+		s: s, numbers: numbers{lanes, d}, Scaling: by, m: a.Rows, n: n, c: a,
 		lower: make([][]uint64, n), roots: make([]*big.Int, n), root: make([]float64, n),
 		inverse: make([]uint64, n*d), shift: make([]int, n),
 	}
 	count, size := t.Count(), t.Size()
-	room := s.words(n * (n - 1) / 2 * d)
+	room := s.Words(n * (n - 1) / 2 * d)
 	for i := range t.lower {
 		t.lower[i], room = room[:i*d], room[i*d:]
 	}
 	for p := range t.panels() {
-		t.upper = append(t.upper, s.words(t.rowsOf(p)*size))
+		t.upper = append(t.upper, s.Words(t.rowsOf(p)*size))
 		t.prefix = append(t.prefix, make([]int64, size))
 	}
-	workers := make([]*rootLanes, s.threads)
+	workers := make([]*rootLanes, s.Threads)
 	for w := range workers {
 		workers[w] = &rootLanes{acc: make([]int64, size), shifted: make([]int64, size), vector: make([]uint64, size)}
 	}
-	errs := make([]error, s.threads)
+	errs := make([]error, s.Threads)
 	for start := 0; start < n; start += rootAhead {
 		end := min(start+rootAhead, n)
 		p := start / count
@@ -245,7 +247,7 @@ func (s *solver) eliminateRoot(c *halfulp.Matrix, n int, by scaling, d int) (t *
 				}
 			}
 		}
-		err := par.For(s.ctx, s.threads, t.panels()-p, func(worker, k int) {
+		err := par.For(s.Ctx, s.Threads, t.panels()-p, func(worker, k int) {
 			for i := start; i < end && errs[worker] == nil; i++ {
 				errs[worker] = t.row(p+k, i, workers[worker])
 			}
@@ -253,7 +255,7 @@ func (s *solver) eliminateRoot(c *halfulp.Matrix, n int, by scaling, d int) (t *
 		if err := errors.Join(err, errors.Join(errs...)); err != nil {
 			return nil, 0, err
 		}
-		s.did(digitRootCost(t.m, n, d) * float64(end-start) / float64(n))
+		s.Did(digitRootCost(t.m, n, d) * float64(end-start) / float64(n))
 	}
 	more, err = t.bound()
 	return t, more, err
@@ -337,7 +339,7 @@ func (t *digitRoot) row(p, i int, w *rootLanes) error {
 func (t *digitRoot) addEntries(s []int64, p, i int, w *rootLanes) (ok bool) {
 	first, end := t.place(p)
 	for j := max(first, i); j < end; j++ {
-		if !t.addNumber(s, j-first, t.c.Arr, t.c.At(j, i), t.rows[j]+t.cols[i]+1, &w.buf) {
+		if !t.addNumber(s, j-first, t.c.Arr, t.c.At(j, i), t.Rows[j]+t.Cols[i]+1, &w.buf) {
 			return false
 		}
 	}
@@ -372,11 +374,11 @@ func (t *digitRoot) pivot(i int, s []int64, lane int) error {
 // do not suffice for one for that of L1 by digits.
 func (t *digitRoot) bound() (more int, err error) {
 	s, n, count, size := t.s, t.n, t.Count(), t.Size()
-	l, li := s.floats(n*n), s.floats(n*n)
+	l, li := s.Floats(n*n), s.Floats(n*n)
 	clear(l)
 	clear(li)
 	leading := (n + count - 1) / count
-	err = par.For(s.ctx, s.threads, leading, func(_, p int) {
+	err = par.For(s.Ctx, s.Threads, leading, func(_, p int) {
 		first, end := t.place(p)
 		for k := range end - 1 {
 			x := t.upper[p][k*size:][:size]
@@ -388,7 +390,7 @@ func (t *digitRoot) bound() (more int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := dgemm.InvertLower(s.ctx, s.threads, n, l, li); err != nil {
+	if err := dgemm.InvertLower(s.Ctx, s.Threads, n, l, li); err != nil {
 		return 0, err
 	}
 	least := slices.Min(t.root)
@@ -428,7 +430,7 @@ func (t *digitRoot) bound() (more int, err error) {
 	}
 	t.v = v
 	units := float64((n + 1) * (3*t.d + 4))
-	rho := upper().SetMantExp(upper().SetFloat64(float64(units*squares)*(1+0x1p-30)), -t.Bits()*t.d)
+	rho := bound.Upper().SetMantExp(bound.Upper().SetFloat64(float64(units*squares)*(1+0x1p-30)), -t.Bits()*t.d)
 	if rho.Cmp(big.NewFloat(0.125)) > 0 {
 		return rho.MantExp(nil) + rootSlack, errProof
 	}
@@ -437,7 +439,7 @@ func (t *digitRoot) bound() (more int, err error) {
 	for i, r := range absLower(n, l, part) {
 		t.radius[i] = float64(1.2*units*r) * (1 + 0x1p-30)
 	}
-	err = par.For(s.ctx, s.threads, t.panels()-leading, func(_, k int) {
+	err = par.For(s.Ctx, s.Threads, t.panels()-leading, func(_, k int) {
 		p := leading + k
 		first, end := t.place(p)
 		for k, v := range v {
@@ -467,10 +469,10 @@ func (t *digitRoot) roundTo(z, below num.Mat) (open [][2]int, err error) {
 	_, e := math.Frexp(float64(largestOf(t.radius) * largestOf(t.v)))
 	cut := max(e-40, 0) // bits below what matters
 	left := make([][][2]int, t.panels())
-	settlers := make([]*settler, s.threads)
-	err = par.For(s.ctx, s.threads, t.panels(), func(worker, p int) {
+	settlers := make([]*bound.Settler, s.Threads)
+	err = par.For(s.Ctx, s.Threads, t.panels(), func(worker, p int) {
 		if settlers[worker] == nil {
-			settlers[worker] = &settler{ends: num.New(z.Arr.Format, 2)}
+			settlers[worker] = &bound.Settler{Ends: num.New(z.Arr.Format, 2)}
 		}
 		first, end := t.place(p)
 		to, at := z, first
@@ -481,18 +483,18 @@ func (t *digitRoot) roundTo(z, below num.Mat) (open [][2]int, err error) {
 		for j := range t.rowsOf(p) {
 			x := t.upper[p][j*size:][:size]
 			for i := max(first, j); i < end; i++ {
-				var v near
+				var v bound.Near
 				if i == j {
 					v = t.nearInteger(mag, t.roots[i], cut)
 				} else {
 					v = t.nearVector(mag, x, i-first, cut)
 				}
-				v.exp -= t.rows[i]
+				v.Exp -= t.Rows[i]
 				// And what is cut off, and less than a unit.
-				v.err = uint64(math.Ldexp(float64(t.radius[i]*t.v[j]), -cut)) + 4
-				v.known = len(v.mag) > 0
-				v.zero = len(v.mag) == 0 || len(v.mag) == 1 && v.mag[0] <= v.err
-				if !v.roundTo(settlers[worker], to.Arr, to.At(at+i-first, j)) {
+				v.Err = uint64(math.Ldexp(float64(t.radius[i]*t.v[j]), -cut)) + 4
+				v.Known = len(v.Mag) > 0
+				v.Zero = len(v.Mag) == 0 || len(v.Mag) == 1 && v.Mag[0] <= v.Err
+				if !v.RoundTo(settlers[worker], to.Arr, to.At(at+i-first, j)) {
 					left[p] = append(left[p], [2]int{i, j})
 				}
 			}
@@ -517,14 +519,14 @@ func (t *digitRoot) enclosure(u *unknown) *enclosure {
 	}
 	all, count, size := t.Bits()*t.d, t.Count(), t.Size()
 	y := t.openEntries(t.n, t.m)
-	y.right = negated(t.rows)
-	off := upper().SetMantExp(upper().SetFloat64(largestOf(t.v)), -all)
+	y.Right = bound.Negated(t.Rows)
+	off := bound.Upper().SetMantExp(bound.Upper().SetFloat64(largestOf(t.v)), -all)
 	for i, r := range t.radius {
-		y.err[i] = int64(upper().Mul(off, upper().SetFloat64(float64(r*(1+0x1p-40)))).MantExp(nil))
+		y.Err[i] = int64(bound.Upper().Mul(off, bound.Upper().SetFloat64(float64(r*(1+0x1p-40)))).MantExp(nil))
 	}
 	mag := t.room()
 	for i := range t.n { // pivots tell of denominators, too
-		y.set(i, i, t.nearInteger(mag, t.roots[i], 0))
+		y.Set(i, i, t.nearInteger(mag, t.roots[i], 0))
 	}
 	for _, w := range u.open {
 		if w.i == w.j {
@@ -535,7 +537,7 @@ func (t *digitRoot) enclosure(u *unknown) *enclosure {
 			p = (t.n+count-1)/count + (w.i-t.n)/count
 		}
 		first, _ := t.place(p)
-		y.set(w.j, w.i, t.nearVector(mag, t.upper[p][w.j*size:][:size], w.i-first, 0))
+		y.Set(w.j, w.i, t.nearVector(mag, t.upper[p][w.j*size:][:size], w.i-first, 0))
 	}
 	e.root = y
 	return e

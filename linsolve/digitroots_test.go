@@ -27,11 +27,11 @@ func (t *digitRoot) number(i, j int) *big.Rat {
 		first, _ := t.place(p)
 		v = t.nearVector(mag, t.upper[p][j*t.Size():][:t.Size()], i-first, 0)
 	}
-	x := new(big.Float).SetPrec(5000).SetInt(twos(append(v.mag, 0)))
-	if v.neg {
+	x := new(big.Float).SetPrec(5000).SetInt(twos(append(v.Mag, 0)))
+	if v.Neg {
 		x.Neg(x)
 	}
-	z, _ := x.SetMantExp(x, int(v.exp)).Rat(nil)
+	z, _ := x.SetMantExp(x, int(v.Exp)).Rat(nil)
 	return z
 }
 
@@ -139,7 +139,7 @@ func TestRootByDigits(t *testing.T) {
 		e := z.enclosure(u)
 		for i := range l {
 			for j := range l[i] {
-				sum, _ := new(big.Float).SetMantExp(c.Big(i, j), int(z.rows[i]+z.cols[j])).Rat(nil)
+				sum, _ := new(big.Float).SetMantExp(c.Big(i, j), int(z.Rows[i]+z.Cols[j])).Rat(nil)
 				for k := range l[j] {
 					if k < len(l[i]) {
 						sum.Sub(sum, new(big.Rat).Mul(l[i][k], l[j][k]))
@@ -154,10 +154,10 @@ func TestRootByDigits(t *testing.T) {
 				if x.Sqrt(x); i > j {
 					x.Mul(x, new(big.Float).SetPrec(more).SetRat(exact[i][j]))
 				}
-				if by := e.root.outside(j, i, x); by > 0 {
+				if by := isOutside(e.root, j, i, x); by > 0 {
 					t.Fatalf("%s: entry (%d, %d) of the factor lies outside by %g", name, i, j, by)
 				}
-				x.SetMantExp(x, int(z.rows[i]))
+				x.SetMantExp(x, int(z.Rows[i]))
 				x.Sub(x, new(big.Float).SetPrec(more).SetRat(l[i][j]))
 				if f = units(x) / (z.radius[i] * z.v[j]); f > 1 {
 					t.Fatalf("%s: entry (%d, %d) is off by %g of its bound", name, i, j, f)

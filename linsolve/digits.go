@@ -11,6 +11,9 @@ import (
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/fixed"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -39,10 +42,10 @@ import (
 // |F^-1 r| ≤ h ‖r‖∞ / (1 - rho). G^-1 r is computed without any claim.
 type digits struct {
 	s *solver
-	scaling
+	scale.Scaling
 	numbers
 	n         int
-	f         *fixed
+	f         *fixed.Matrix
 	order     []int      // row order[i] of F is row i of L U
 	lower     [][]uint64 // row i: factors of l_ij, j < i, d words apart
 	upper     []uint64   // vector of row k of panel p at (p n + k) Size(): u_kj, j > k
@@ -103,16 +106,16 @@ func (s *solver) eliminateDigits(a *halfulp.Matrix, f *factors, d, wanted int) (
 	n := f.n
 	size, count := lanes.Size(), lanes.Count()
 	panels := (n + count - 1) / count
-	t = &digits{s: s, scaling: f.scaling, numbers: numbers{lanes, d}, n: n, order: all(n), lower: make([][]uint64, n), inverse: make([]uint64, n*d), shift: make([]int, n), neg: make([]bool, n), pivot: make([]float64, n), pivots: make([]*big.Int, n)}
+	t = &digits{s: s, Scaling: f.Scaling, numbers: numbers{lanes, d}, n: n, order: all(n), lower: make([][]uint64, n), inverse: make([]uint64, n*d), shift: make([]int, n), neg: make([]bool, n), pivot: make([]float64, n), pivots: make([]*big.Int, n)}
 	// The planes of refinement as well: more than the digits hold, and more than the two of which
 	// float64 numbers have lists.
 	m := raw.Matrix(a)
-	planes := 1 + min((wanted+d*lanes.Bits())/64, int(min(lowestBit(m, f.scaling)/64, math.MaxInt32)))
-	if t.f, err = s.newFixed(m, f.scaling, max(planes, 3)); err != nil {
+	planes := 1 + min((wanted+d*lanes.Bits())/64, int(min(scale.LowestBit(m, f.Scaling)/64, math.MaxInt32)))
+	if t.f, err = fixed.New(&s.Call, m, f.Scaling, max(planes, 3)); err != nil {
 		return nil, 0, err
 	}
-	t.upper, t.unit = s.words(panels*n*size), math.Ldexp(1, growth-d*lanes.Bits())
-	room := s.words(n * n * d)
+	t.upper, t.unit = s.Words(panels*n*size), math.Ldexp(1, growth-d*lanes.Bits())
+	room := s.Words(n * n * d)
 	for i := range t.lower {
 		t.lower[i] = room[i*n*d : (i+1)*n*d]
 	}
@@ -122,15 +125,15 @@ func (s *solver) eliminateDigits(a *halfulp.Matrix, f *factors, d, wanted int) (
 			known := d * lanes.Bits()
 			return nil, min(known, known*(n-done)/max(done, 1)+leastGood/2), err
 		}
-		s.did(digitsCost(n, d) / float64(panels))
+		s.Did(digitsCost(n, d) / float64(panels))
 	}
 	if more, err := t.bound(); err != nil {
 		return nil, more, err
 	}
-	t.defect = upper().SetMantExp(big.NewFloat(float64((n+1)*(12*d+8))), growth-d*lanes.Bits())
-	sum := upper()
+	t.defect = bound.Upper().SetMantExp(big.NewFloat(float64((n+1)*(12*d+8))), growth-d*lanes.Bits())
+	sum := bound.Upper()
 	for _, v := range t.h {
-		sum.Add(sum, upper().SetFloat64(v))
+		sum.Add(sum, bound.Upper().SetFloat64(v))
 	}
 	t.defect.Mul(t.defect, sum)
 	if t.rho, _ = t.defect.Float64(); !(t.rho <= mostRho) {
@@ -174,7 +177,7 @@ func (t *digits) newPanel() *digitPanel {
 	}
 	return &digitPanel{
 		digits: t,
-		prefix: sums(panels, size), accs: sums(t.s.threads, size), left: sums(count, panels*size), rows: sums(count, size),
+		prefix: sums(panels, size), accs: sums(t.s.Threads, size), left: sums(count, panels*size), rows: sums(count, size),
 		l: make([]uint64, panels*count*size), lSum: make([]int64, panels*size), x: make([]uint64, count*t.d),
 		block0: make([]int64, size), acc: make([]int64, size), shifted: make([]int64, size), vector: make([]uint64, size),
 	}
@@ -214,7 +217,7 @@ func (t *digitPanel) eliminate(p int) (done int, err error) {
 		clear(t.rows[c])
 	}
 	const some = 16 // rows a call
-	err = par.For(s.ctx, s.threads, (n-t.first+some-1)/some, func(worker, part int) {
+	err = par.For(s.Ctx, s.Threads, (n-t.first+some-1)/some, func(worker, part int) {
 		acc := t.accs[worker]
 		for i := part * some; i < min(n-t.first, (part+1)*some); i++ {
 			t.entry(acc, p, t.first+i, t.first)
@@ -242,8 +245,8 @@ func (t *digitPanel) eliminate(p int) (done int, err error) {
 	if next%rowsAhead != 0 || next >= n {
 		return n, nil
 	}
-	large := make([]bool, s.threads)
-	err = par.For(s.ctx, s.threads, len(t.prefix)-p-1, func(worker, k int) {
+	large := make([]bool, s.Threads)
+	err = par.For(s.Ctx, s.Threads, len(t.prefix)-p-1, func(worker, k int) {
 		if !t.above(p+1+k, next-rowsAhead, next, t.accs[worker]) {
 			large[worker] = true
 		}
@@ -275,23 +278,23 @@ func (t *digitPanel) entry(s []int64, p, i, k int) {
 		at := b*c - growth + 1
 		if at < 0 {
 			drop, less := uint(64-b-at)&63, int64(1)<<uint(b-growth)
-			for j, w := range t.f.words[row*t.f.planes][first:][:len(to)] {
+			for j, w := range t.f.Words[row*t.f.Planes][first:][:len(to)] {
 				to[j] += int64(w>>drop) - less
 			}
 			continue
 		}
 		l, off := at/64, uint(at%64)
-		if l >= t.f.planes {
+		if l >= t.f.Planes {
 			break
 		}
-		words := t.f.words[row*t.f.planes+l][first:][:len(to)]
-		if off+uint(b) <= 64 || l+1 == t.f.planes {
+		words := t.f.Words[row*t.f.Planes+l][first:][:len(to)]
+		if off+uint(b) <= 64 || l+1 == t.f.Planes {
 			for j, w := range words {
 				to[j] += int64(w << (off & 63) >> drop)
 			}
 			continue
 		}
-		next := t.f.words[row*t.f.planes+l+1][first:][:len(to)]
+		next := t.f.Words[row*t.f.Planes+l+1][first:][:len(to)]
 		for j, w := range words {
 			to[j] += int64((w<<(off&63) | next[j]>>((64-off)&63)) >> drop)
 		}
@@ -470,11 +473,11 @@ func (t *digits) invert(j int, s []int64, lane int) error {
 // where float64 numbers do not suffice for them for those by digits.
 func (t *digits) bound() (more int, err error) {
 	s, n, count, size := t.s, t.n, t.Count(), t.Size()
-	l, u, li, ui := s.floats(n*n), s.floats(n*n), s.floats(n*n), s.floats(n*n)
+	l, u, li, ui := s.Floats(n*n), s.Floats(n*n), s.Floats(n*n), s.Floats(n*n)
 	for _, x := range [][]float64{l, u, li, ui} {
 		clear(x)
 	}
-	err = s.each(n, func(i int) {
+	err = par.Each(s.Ctx, s.Threads, n, func(i int) {
 		for j := range i {
 			l[i+j*n] = t.FactorFloat(t.lower[i][j*t.d:])
 		}
@@ -497,10 +500,10 @@ func (t *digits) bound() (more int, err error) {
 			}
 		}
 	}
-	if err := dgemm.InvertLower(s.ctx, s.threads, n, l, li); err != nil {
+	if err := dgemm.InvertLower(s.Ctx, s.Threads, n, l, li); err != nil {
 		return 0, err
 	}
-	if err := dgemm.InvertUpper(s.ctx, s.threads, n, u, n, ui); err != nil {
+	if err := dgemm.InvertUpper(s.Ctx, s.Threads, n, u, n, ui); err != nil {
 		return 0, err
 	}
 	if !(max(largestOf(l), largestOf(u), largestOf(li), largestOf(ui)) < 0x1p900) {
@@ -568,12 +571,12 @@ func (t *digits) longLower(li []float64) (v []float64, more int, err error) {
 func (t *digits) longUpper(ui, v []float64) (h []float64, more int, err error) {
 	s, n, d, count, size := t.s, t.n, t.d, t.Count(), t.Size()
 	u := digitTriangle{numbers: t.numbers, rows: make([][]uint64, n), length: func(j int) int { return j }, inverse: t.inverse, shift: t.shift, neg: t.neg}
-	room := s.words(n * (n - 1) / 2 * d)
+	room := s.Words(n * (n - 1) / 2 * d)
 	for j := range u.rows {
 		u.rows[j], room = room[:j*d], room[j*d:]
 	}
 	half := int64(1) << (t.Bits() - 1)
-	err = par.For(s.ctx, s.threads, (n+count-1)/count, func(_, p int) {
+	err = par.For(s.Ctx, s.Threads, (n+count-1)/count, func(_, p int) {
 		sums := make([]int64, size)
 		for k := range min((p+1)*count, n) {
 			clear(sums)
@@ -616,7 +619,7 @@ func (t *digits) setTops(li, ui []float64) {
 	}
 }
 
-func (t *digits) scales() scaling { return t.scaling }
+func (t *digits) scales() scale.Scaling { return t.Scaling }
 
 func (t *digits) size() int { return max(t.top, 0) }
 
@@ -669,30 +672,30 @@ func (t *digits) correct(r *residual) ([][]float64, error) {
 		t.scale = t.top
 	}
 	x, unit, ok := t.substitute(r, t.scale)
-	scale := t.scale
-	for !ok && scale < t.top {
-		scale = min(max(2*scale, scale)+4, t.top)
-		x, unit, ok = t.substitute(r, scale)
+	shift := t.scale
+	for !ok && shift < t.top {
+		shift = min(max(2*shift, shift)+4, t.top)
+		x, unit, ok = t.substitute(r, shift)
 	}
-	top := topOf(x)
-	least := min(4, t.top) // of a scale
-	for tight := max(top-unit+4, least); ok && tight < scale-12; tight = max(top-unit+4, least) {
+	top := fixed.TopOf(x)
+	least := min(4, t.top) // of a shift
+	for tight := max(top-unit+4, least); ok && tight < shift-12; tight = max(top-unit+4, least) {
 		y, at, ok := t.substitute(r, tight)
 		if !ok {
 			break
 		}
-		x, unit, scale, top = y, at, tight, topOf(y)
+		x, unit, shift, top = y, at, tight, fixed.TopOf(y)
 	}
 	t.off = math.Inf(1)
 	if ok {
-		t.off = t.substitutionError(scale)
+		t.off = t.substitutionError(shift)
 	}
 	// Roundings are some 2^-(growth-2) of what is proved of them. Bits of x beyond those that are
 	// right would make the next residual small beside what it is in error by.
-	right := max(int(-log2(t.rho))+growth-2-(scale-(top-unit)), 8)
+	right := max(int(-log2(t.rho))+growth-2-(shift-(top-unit)), 8)
 	switch {
 	case r.x == nil: // another time it may be far larger
-		right, t.began = seedBits, false
+		right, t.began = scale.SeedBits, false
 	case !t.began:
 		t.scale, t.began = least, true
 	default:
@@ -701,14 +704,6 @@ func (t *digits) correct(r *residual) ([][]float64, error) {
 	z, tail := piecesOf(x, unit, top, right, t.n)
 	t.tail, t.last = tail, &z[0][0]
 	return z, nil
-}
-
-// topOf returns e with |x| ≤ 2^e for all x in two's complement.
-func topOf(x [][]uint64) (e int) {
-	for _, x := range x {
-		e = max(e, bitLen(x))
-	}
-	return e
 }
 
 // substitute solves P^T L U x' = 2^(-growth-scale) r and returns 2^scale x'; not ok if numbers are
@@ -735,7 +730,7 @@ func (t *digits) substitute(r *residual, scale int) (words [][]uint64, unit int,
 		}
 		acc[0] += int64(x[len(x)-1]) >> 63
 		for c := 1; c <= d; c++ {
-			acc[c*count] += int64(bitsAt(x, top+growth+scale-b*c, b))
+			acc[c*count] += int64(fixed.BitsAt(x, top+growth+scale-b*c, b))
 		}
 		t.carryLane(acc, 0)
 		if !t.Vector(y[i*size:], acc) {
@@ -802,15 +797,15 @@ func (t *digits) substitute(r *residual, scale int) (words [][]uint64, unit int,
 // piecesOf returns n numbers x 2^-unit, |x| ≤ 2^top, cut off after so many bits, as sums of some of
 // 53 bits, or of one of less, and a bound of what the first one differs from x by.
 func piecesOf(x [][]uint64, unit, top, right, n int) (z [][]float64, tail float64) {
-	z = make([][]float64, max(1, right/seedBits))
-	bits := min(right, seedBits)
+	z = make([][]float64, max(1, right/scale.SeedBits))
+	bits := min(right, scale.SeedBits)
 	for p := range z {
 		z[p] = make([]float64, n)
 		low := top - bits*(p+1)
 		for i, x := range x {
-			v := int64(bitsAt(x, low, bits))
+			v := int64(fixed.BitsAt(x, low, bits))
 			if p == 0 {
-				v = int64(bitsAt(x, low, 64))
+				v = int64(fixed.BitsAt(x, low, 64))
 			}
 			z[p][i] = math.Ldexp(float64(v), low-unit)
 		}
@@ -832,19 +827,6 @@ func (t *digits) sumRows() {
 	}
 }
 
-// bitsAt returns so many bits of x in two's complement from bit low on; those below the first one
-// are 0.
-func bitsAt(x []uint64, low, count int) uint64 {
-	var v uint64
-	switch {
-	case low >= 0:
-		v = wordAt(x, low)
-	case low > -64:
-		v = x[0] << uint(-low)
-	}
-	return v << uint(64-count) >> uint(64-count)
-}
-
 // setBits adds v 2^low to x, where that carries nothing.
 func setBits(x []uint64, low int, v uint64) {
 	x[low/64] |= v << uint(low%64)
@@ -862,12 +844,13 @@ func (s *solver) digitsDeterminant(a *halfulp.Matrix, f *factors, some, places i
 	if !ok {
 		return nil, 0, ErrRange
 	}
-	s.plan(digitsCost(f.n, d))
+	s.Plan(digitsCost(f.n, d))
 	t, more, err := s.eliminateDigits(a, f, d, 0)
 	if err != nil {
 		return nil, more, err
 	}
-	log := upper().Mul(upper().SetFloat64(t.rho), upper().SetInt64(int64(2*f.n))) // 1/(1 - rho) ≤ 2
+	// 1/(1 - rho) ≤ 2
+	log := bound.Upper().Mul(bound.Upper().SetFloat64(t.rho), bound.Upper().SetInt64(int64(2*f.n)))
 	if more := missing(log, places); more > 0 {
 		return nil, d*t.Bits() - growth - some + more, nil
 	}
@@ -903,9 +886,9 @@ func (t *digits) determinant(log *big.Float, places int) *determinant {
 	neg := odd(t.order)
 	for i, p := range t.pivots {
 		z.mid.Mul(z.mid, new(big.Float).SetInt(p)) // rounded
-		log.Add(log, exp2(1-int(z.mid.Prec())))
+		log.Add(log, bound.Exp2(1-int(z.mid.Prec())))
 		neg = neg != t.neg[i]
-		z.shift -= t.rows[i] + t.cols[i]
+		z.shift -= t.Rows[i] + t.Cols[i]
 	}
 	if neg {
 		z.mid.Neg(z.mid)

@@ -11,6 +11,9 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/fixed"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -58,12 +61,12 @@ func TestDigits(t *testing.T) {
 			a, bits = nearSingular(r, 400, n+1), 100
 			n++
 		}
-		if far(a, 1<<20) {
+		if bound.Far(a, 1<<20) {
 			continue
 		}
 		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", seed, trial, n, bits)
 		s := testSolver(t, 1+trial%2)
-		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +75,7 @@ func TestDigits(t *testing.T) {
 			none++
 			continue
 		}
-		inverse := lintest.Matrix(scaledRat(a, lu.scaling)).Solve(lintest.Identity(n))
+		inverse := lintest.Matrix(scaledRat(a, lu.Scaling)).Solve(lintest.Identity(n))
 		if inverse == nil {
 			t.Fatalf("%s: a singular matrix is proved to be regular", name)
 		}
@@ -98,7 +101,7 @@ func TestDigits(t *testing.T) {
 		if _, err := z.correct(v); err != nil {
 			t.Fatal(err)
 		}
-		f := scaledRat(a, lu.scaling)
+		f := scaledRat(a, lu.Scaling)
 		for step := range 3 {
 			v.x = make([][]uint64, n)
 			x := make([]*big.Rat, n)
@@ -163,7 +166,7 @@ func checkSubstitution(t *testing.T, name string, z *digits, v *residual, invers
 	if !ok {
 		return
 	}
-	most := math.Ldexp(1, topOf(x)-unit)
+	most := math.Ldexp(1, fixed.TopOf(x)-unit)
 	lost := z.lost(most, z.substitutionError(scale))
 	for i := range x {
 		off := rat(twos(x[i]), -unit)

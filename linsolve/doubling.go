@@ -11,6 +11,8 @@ import (
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -40,7 +42,7 @@ func order(gain, bits int) int {
 const spareBits = 16
 
 // mostBits are those of numbers of a matrix whose factors have format f.
-func mostBits(f halfulp.Format) int { return min(4*f.Bits()+2048, maxBits) }
+func mostBits(f halfulp.Format) int { return min(4*f.Bits()+2048, bound.MaxBits) }
 
 // doubling is an inverse S of the Cholesky factor of the leading n x n part of F = D1 C D2,
 // symmetric, about: S is lower triangular, its diagonal positive, and E = S F S^T - I is small.
@@ -86,7 +88,7 @@ func mostBits(f halfulp.Format) int { return min(4*f.Bits()+2048, maxBits) }
 // for small n take longer than the multiplications.
 type doubling struct {
 	s      *solver
-	by     scaling
+	by     scale.Scaling
 	f      *halfulp.Matrix // m x n
 	x      *halfulp.Matrix // S
 	one    *halfulp.Matrix // the unit matrix; nil until it is needed
@@ -116,25 +118,25 @@ func (s *solver) newDoubling(c *halfulp.Matrix, n, most int) (*doubling, error) 
 	if n < fewest {
 		return nil, nil
 	}
-	by := unscaled(m.Rows, n)
+	by := scale.Unscaled(m.Rows, n)
 	for i := range n {
 		class, top, _ := m.Arr.Span(m.At(i, i))
 		if class != num.Finite {
 			return nil, nil
 		}
-		by.cols[i] = -(top >> 1)
-		by.rows[i] = by.cols[i]
+		by.Cols[i] = -(top >> 1)
+		by.Rows[i] = by.Cols[i]
 	}
-	t := topsOf(m)
+	t := scale.TopsOf(m)
 	for i := n; i < m.Rows; i++ {
-		high := int64(none)
+		high := int64(scale.None)
 		for j := range n {
-			if e := t.top[i+j*m.Rows]; e != none {
-				high = max(high, e+by.cols[j])
+			if e := t.Top[i+j*m.Rows]; e != scale.None {
+				high = max(high, e+by.Cols[j])
 			}
 		}
-		if high != none {
-			by.rows[i] = -high
+		if high != scale.None {
+			by.Rows[i] = -high
 		}
 	}
 	d := &doubling{s: s, by: by, n: n, f: scaled(c, by, most)}
@@ -143,22 +145,22 @@ func (s *solver) newDoubling(c *halfulp.Matrix, n, most int) (*doubling, error) 
 	}
 	leading := m
 	leading.Rows = n
-	x, amp, err := s.rootSeed(leading, scaling{by.rows[:n], by.cols})
+	x, amp, err := s.rootSeed(leading, scale.Scaling{Rows: by.Rows[:n], Cols: by.Cols})
 	d.begin(x, amp)
 	return d, err
 }
 
 // rootSeed returns about the inverse of the Cholesky factor of the scaled a, in float64, and about
 // the size of it beside that factor; nil if there is none.
-func (s *solver) rootSeed(a num.Mat, by scaling) (*halfulp.Matrix, int, error) {
+func (s *solver) rootSeed(a num.Mat, by scale.Scaling) (*halfulp.Matrix, int, error) {
 	n := a.Rows
 	defer s.release()
-	lu := by.float64s(a, s.floats(n*n))
-	if err := dgemm.LU(s.ctx, s.threads, n, lu, leastPivot, nil); err != nil {
+	lu := by.Float64s(a, s.Floats(n*n))
+	if err := dgemm.LU(s.Ctx, s.Threads, n, lu, leastPivot, nil); err != nil {
 		return nil, 0, err
 	}
 	// may fuse: an estimate
-	defer s.did(factorCost(n) + seedCost(n)/4)
+	defer s.Did(factorCost(n) + seedCost(n)/4)
 	roots := make([]float64, n)
 	for i := range roots {
 		if d := lu[i+i*n]; d > 2*leastPivot && d < 0x1p100 {
@@ -167,9 +169,9 @@ func (s *solver) rootSeed(a num.Mat, by scaling) (*halfulp.Matrix, int, error) {
 			return nil, 0, nil
 		}
 	}
-	x := s.floats(n * n)
+	x := s.Floats(n * n)
 	clear(x)
-	if err := dgemm.InvertLower(s.ctx, s.threads, n, lu, x); err != nil {
+	if err := dgemm.InvertLower(s.Ctx, s.Threads, n, lu, x); err != nil {
 		return nil, 0, err
 	}
 	if !(max(largestOf(lu), largestOf(x)) < 0x1p100) {
@@ -235,9 +237,9 @@ func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.
 	if err := t.s.gemmOfTriangles(0, 1, t.f.Slice(0, n, 0, n), t.x.T(), 0, nil, v, [2]byte{0, 'U'}, tolerance); err != nil {
 		return nil, nil, nil, err
 	}
-	lost := upper()
+	lost := bound.Upper()
 	if tolerance != nil {
-		lost = exp2(t.amp - width)
+		lost = bound.Exp2(t.amp - width)
 	}
 	if t.amp, err = t.s.spread(t.x, v); err != nil {
 		return nil, nil, nil, err
@@ -249,7 +251,7 @@ func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.
 		t.gain = 0
 		return nil, nil, nil, nil
 	}
-	lost.Add(lost, exp2(t.amp-width))
+	lost.Add(lost, bound.Exp2(t.amp-width))
 	of, err := t.unknownOf()
 	if err != nil {
 		return nil, nil, nil, err
@@ -263,11 +265,11 @@ func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.
 			return nil, nil, nil, err
 		}
 	}
-	bound := t.s.known(t.bound(t.s, n, places, width, lost), t.sRows, t.vCols)
-	if err := t.s.gemmOfTriangles('L', 1, t.x, v, -1, t.one, e, [2]byte{'L', 0}, bound); err != nil {
+	limit := t.s.known(t.bound(t.s, n, places, width, lost), t.sRows, t.vCols)
+	if err := t.s.gemmOfTriangles('L', 1, t.x, v, -1, t.one, e, [2]byte{'L', 0}, limit); err != nil {
 		return nil, nil, nil, err
 	}
-	lost.Add(lost, lostBy(bound))
+	lost.Add(lost, lostBy(limit))
 	norm, err := t.s.symmetricNorm(e)
 	if err != nil {
 		return nil, nil, nil, err
@@ -281,9 +283,9 @@ func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.
 func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, places int) (z *halfulp.Matrix, lost *big.Float, err error) {
 	s, n, g := t.s, t.n, t.gain
 	terms := order(g, places+3)
-	lost = upper().Add(upper().SetMantExp(h, 1), exp2(5-4*g))
+	lost = bound.Upper().Add(bound.Upper().SetMantExp(h, 1), bound.Exp2(5-4*g))
 	if terms == 2 {
-		return e, lost.Add(lost, exp2(2-2*g)), s.halveDiagonal(e) // without Φ(E')
+		return e, lost.Add(lost, bound.Exp2(2-2*g)), s.halveDiagonal(e) // without Φ(E')
 	}
 	whole, err := s.mirrored(e)
 	if err != nil {
@@ -294,16 +296,16 @@ func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, places int) (z *h
 	}
 	// The first error ends it. The norms N of A and of B are at most 2^sizeA and 2^-g.
 	product := func(a, b *halfulp.Matrix, format halfulp.Format, factors [2]byte, top, sizeA int) *halfulp.Matrix {
-		bound := s.uniform(n, top, format.Bits()+bits.Len(uint(n)))
-		bound = s.known(bound, uniformVectors(n, n, int64(sizeA), int64(sizeA)), uniformVectors(n, n, int64(-g), int64(-g)))
+		limit := s.uniform(n, top, format.Bits()+bits.Len(uint(n)))
+		limit = s.known(limit, uniformVectors(n, n, int64(sizeA), int64(sizeA)), uniformVectors(n, n, int64(-g), int64(-g)))
 		// The product of the error and Z1, and twice what Φ(E') is in error by, are less.
-		lost.Add(lost, upper().SetMantExp(lostBy(bound), 2))
+		lost.Add(lost, bound.Upper().SetMantExp(lostBy(limit), 2))
 		var d *halfulp.Matrix
 		if err == nil {
 			d, err = s.matrix(format, n, n)
 		}
 		if err == nil {
-			err = s.gemmOfTriangles('L', -1, a, b, 0, nil, d, factors, bound)
+			err = s.gemmOfTriangles('L', -1, a, b, 0, nil, d, factors, limit)
 		}
 		return d
 	}
@@ -331,19 +333,19 @@ func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, places int) (z *h
 		err = s.halfOfSquare(second, e)
 	}
 	// The product, of 4^-g, half of its diagonal, and a sum with it were rounded.
-	lost.Add(lost, exp2(4-2*g-format(2).Bits()))
+	lost.Add(lost, bound.Exp2(4-2*g-format(2).Bits()))
 	if terms > 3 {
 		more := sum(second, cube, format(2))
 		last := product(more, e, format(3), [2]byte{'L', 'L'}, 2-3*g, 2-2*g)
 		s.drop(second, cube)
 		second = sum(more, last, format(2))
 		s.drop(more, last)
-		lost.Add(lost, exp2(4-2*g-format(2).Bits()))
-		lost.Add(lost, exp2(5-3*g-format(3).Bits()))
+		lost.Add(lost, bound.Exp2(4-2*g-format(2).Bits()))
+		lost.Add(lost, bound.Exp2(5-3*g-format(3).Bits()))
 	} else {
-		lost.Add(lost, exp2(3-3*g))
+		lost.Add(lost, bound.Exp2(3-3*g))
 	}
-	lost.Add(lost, exp2(1-g-format(1).Bits()))
+	lost.Add(lost, bound.Exp2(1-g-format(1).Bits()))
 	z = sum(e, second, format(1))
 	s.drop(e, second)
 	return z, lost, err
@@ -367,11 +369,11 @@ func (t *doubling) step(v, e *halfulp.Matrix, h *big.Float, next int) error {
 	if err != nil {
 		return err
 	}
-	bound, err := t.stepTolerance(prec)
+	limit, err := t.stepTolerance(prec)
 	if err != nil {
 		return err
 	}
-	if err := t.s.gemmOfTriangles('L', -1, z, t.x, 0, nil, d, [2]byte{'L', 'L'}, bound); err != nil {
+	if err := t.s.gemmOfTriangles('L', -1, z, t.x, 0, nil, d, [2]byte{'L', 'L'}, limit); err != nil {
 		return err
 	}
 	x, err := t.s.room(halfulp.MP(uint(prec)), n, n)
@@ -383,11 +385,11 @@ func (t *doubling) step(v, e *halfulp.Matrix, h *big.Float, next int) error {
 	}
 	t.s.drop(z, d, t.x)
 	t.x, t.sizeS = x, nil
-	lost.Add(lost, upper().SetMantExp(lost, 1))
-	if bound != nil {
-		lost.Add(lost, exp2(t.amp-prec))
+	lost.Add(lost, bound.Upper().SetMantExp(lost, 1))
+	if limit != nil {
+		lost.Add(lost, bound.Exp2(t.amp-prec))
 	}
-	t.gain = -lost.Add(lost, exp2(t.amp+3-prec)).MantExp(nil)
+	t.gain = -lost.Add(lost, bound.Exp2(t.amp+3-prec)).MantExp(nil)
 	return nil
 }
 
@@ -487,8 +489,8 @@ func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Fl
 	}
 	// V and D are rounded, |D| ≤ 2 2^-g of V's row.
 	places := max(bits-g+4, 24)
-	lost.Add(lost, exp2(1-width))
-	lost.Add(lost, exp2(1-g-places))
+	lost.Add(lost, bound.Exp2(1-width))
+	lost.Add(lost, bound.Exp2(1-g-places))
 	d, err := t.s.matrix(halfulp.MP(uint(places)), m, n)
 	if err != nil {
 		return nil, err
@@ -523,34 +525,34 @@ func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Fl
 	for j := range n {
 		small[j] = int64(1 - g)
 	}
-	bound := func(first, end int) *exact.Bound {
+	limit := func(first, end int) *exact.Bound {
 		return &exact.Bound{Rows: tops[first:end], Cols: small, Within: int64(places + 2)}
 	}
-	lost.Add(lost, exp2(-g-places))
+	lost.Add(lost, bound.Exp2(-g-places))
 	// The squares of V's rows sum up to the diagonal of F but for E, 1/2 or more.
-	lost.Add(lost, exp2(t.off+2))
+	lost.Add(lost, bound.Exp2(t.off+2))
 	if t.rounded > 0 {
 		_, size, err := t.sizes()
 		if err != nil {
 			return nil, err
 		}
-		lost.Add(lost, exp2(size-t.rounded+2)) // of what is unknown of F, times S^T
+		lost.Add(lost, bound.Exp2(size-t.rounded+2)) // of what is unknown of F, times S^T
 	}
-	if err := t.s.gemmOfTriangles('L', -1, leading, z.T(), 0, nil, d.Slice(0, n, 0, n), [2]byte{0, 'U'}, t.s.known(bound(0, n), t.vRows, uniformVectors(n, n, int64(1-g), int64(1-g)))); err != nil {
+	if err := t.s.gemmOfTriangles('L', -1, leading, z.T(), 0, nil, d.Slice(0, n, 0, n), [2]byte{0, 'U'}, t.s.known(limit(0, n), t.vRows, uniformVectors(n, n, int64(1-g), int64(1-g)))); err != nil {
 		return nil, err
 	}
 	if m > n {
-		if err := t.s.gemmOfTriangles(0, -1, v.Slice(n, m, 0, n), z.T(), 0, nil, d.Slice(n, m, 0, n), [2]byte{0, 'U'}, bound(n, m)); err != nil {
+		if err := t.s.gemmOfTriangles(0, -1, v.Slice(n, m, 0, n), z.T(), 0, nil, d.Slice(n, m, 0, n), [2]byte{0, 'U'}, limit(n, m)); err != nil {
 			return nil, err
 		}
 	}
 	t.s.drop(z)
-	y := &nearly{x: v.T(), d: d.T(), words: words(bits), left: make([]int64, n), right: negated(t.by.rows)}
+	y := &bound.Nearly{X: v.T(), D: d.T(), Words: words(bits), Left: make([]int64, n), Right: bound.Negated(t.by.Rows)}
 	for _, top := range tops {
-		y.err = append(y.err, top+int64(lost.MantExp(nil)))
+		y.Err = append(y.Err, top+int64(lost.MantExp(nil)))
 	}
 	for i, off := range offs {
-		y.err[n+i] = max(y.err[n+i], off+1) + 1
+		y.Err[n+i] = max(y.Err[n+i], off+1) + 1
 	}
 	return &enclosure{root: y, bits: bits}, nil
 }
@@ -569,14 +571,14 @@ func taller(first *halfulp.Matrix, m int) *halfulp.Matrix {
 
 // gemmTriangle is gemm for a triangle of d, of a square matrix, or all of d, 0, with a bound that
 // is proved or nil.
-func (s *solver) gemmTriangle(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, bound *exact.Bound) error {
-	return s.gemmOfTriangles(triangle, alpha, a, b, beta, c, d, [2]byte{}, bound)
+func (s *solver) gemmTriangle(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, limit *exact.Bound) error {
+	return s.gemmOfTriangles(triangle, alpha, a, b, beta, c, d, [2]byte{}, limit)
 }
 
 // gemmOfTriangles is gemmTriangle for an a and a b with zeros beyond triangles, factors, or 0.
-func (s *solver) gemmOfTriangles(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, factors [2]byte, bound *exact.Bound) error {
+func (s *solver) gemmOfTriangles(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, factors [2]byte, limit *exact.Bound) error {
 	defer s.multiplying(a, b, d, triangle)()
-	st, err := raw.GemmTriangle(alpha, a, b, beta, c, d, triangle, factors, bound, &s.opt)
+	st, err := raw.GemmTriangle(alpha, a, b, beta, c, d, triangle, factors, limit, &s.opt)
 	return s.within(st.(halfulp.Stats), d, err)
 }
 
@@ -591,12 +593,12 @@ func (s *solver) magnitudes(a *halfulp.Matrix) (magnitudes, error) {
 	m := raw.Matrix(a)
 	z := magnitudes{m.Rows, m.Cols, make([]float64, m.Rows*m.Cols)}
 	l := m.Arr.Limbs()
-	return z, par.For(s.ctx, s.threads, m.Cols, func(_, j int) {
+	return z, par.For(s.Ctx, s.Threads, m.Cols, func(_, j int) {
 		column := z.x[j*m.Rows : (j+1)*m.Rows]
 		for i := range column {
 			at := m.At(i, j)
 			if m.Arr.Class(at) == num.Finite {
-				column[i] = ldexp(float64(m.Arr.Sig[at*l+l-1]>>12+1)*0x1p-52, int64(m.Arr.Exp[at])) + 0x1p-1000
+				column[i] = scale.Ldexp(float64(m.Arr.Sig[at*l+l-1]>>12+1)*0x1p-52, int64(m.Arr.Exp[at])) + 0x1p-1000
 			}
 		}
 	})
@@ -671,13 +673,13 @@ func symmetricNorm64(m num.Mat) *big.Float {
 			if m.Arr.Class(at) != num.Finite {
 				continue
 			}
-			x := ldexp(float64(m.Arr.Sig[at*l+l-1]>>12+1), int64(m.Arr.Exp[at])-high-52) + 0x1p-1000
+			x := scale.Ldexp(float64(m.Arr.Sig[at*l+l-1]>>12+1), int64(m.Arr.Exp[at])-high-52) + 0x1p-1000
 			if sums[i] += x; i != j {
 				sums[j] += x
 			}
 		}
 	}
-	norm := upper().SetFloat64(largestOf(sums) * (1 + float64(float64(2*m.Cols+2)*0x1p-53)))
+	norm := bound.Upper().SetFloat64(largestOf(sums) * (1 + float64(float64(2*m.Cols+2)*0x1p-53)))
 	norm.SetMantExp(norm, int(high))
 	return norm
 }

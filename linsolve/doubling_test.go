@@ -10,6 +10,8 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -18,13 +20,13 @@ import (
 // byProducts are orders of matrices whose factors are refined by products.
 func byProducts(r *rand.Rand) int { return fewest + r.IntN(8) }
 
-// outside returns how far a number lies outside of an enclosure of so many bits, as a multiple of
+// isOutside returns how far a number lies outside of an enclosure of so many bits, as a multiple of
 // the width of that; 0 within.
-func (y *nearly) outside(i, j int, x *big.Float) float64 {
-	mid := exactAdd(y.x.Big(i, j), y.d.Big(i, j))
-	mid.SetMantExp(mid, int(y.left[i]+y.right[j]))
-	d, _ := exactSub(mid, x).Float64()
-	return max(0, math.Abs(math.Ldexp(d, -int(y.err[j]+y.left[i]+y.right[j])))-1)
+func isOutside(y *bound.Nearly, i, j int, x *big.Float) float64 {
+	mid := interval.ExactAdd(y.X.Big(i, j), y.D.Big(i, j))
+	mid.SetMantExp(mid, int(y.Left[i]+y.Right[j]))
+	d, _ := interval.ExactSub(mid, x).Float64()
+	return max(0, math.Abs(math.Ldexp(d, -int(y.Err[j]+y.Left[i]+y.Right[j])))-1)
 }
 
 // TestDoubling compares enclosures with factors in many more bits: all hold, and they are as narrow
@@ -40,11 +42,11 @@ func TestDoubling(t *testing.T) {
 		extra := r.IntN(4)
 		a := halfulp.Random(halfulp.Float64, n+extra, n, r.IntN(12), r.Uint64())
 		c := gram(t, a.Slice(0, n, 0, n))
-		d, err := s.newDoubling(stacked(c, a, all(n)), n, maxBits)
+		d, err := s.newDoubling(stacked(c, a, all(n)), n, bound.MaxBits)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := s.newPivoted(a, maxBits)
+		p, err := s.newPivoted(a, bound.MaxBits)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +74,7 @@ func TestDoubling(t *testing.T) {
 						x = wide(root[i][j])
 						x.Mul(x, diagonal)
 					}
-					if by := e.root.outside(j, i, x); by > 0 {
+					if by := isOutside(e.root, j, i, x); by > 0 {
 						t.Fatalf("%s: L[%d,%d] lies outside by %g", name, i, j, by)
 					}
 				}
@@ -87,7 +89,7 @@ func TestDoubling(t *testing.T) {
 					if i > j {
 						y, k, l = e.l, j, i
 					}
-					if by := y.outside(k, l, wide(lu[i][j])); by > 0 {
+					if by := isOutside(y, k, l, wide(lu[i][j])); by > 0 {
 						t.Fatalf("%s: entry (%d, %d) of L and U lies outside by %g", name, i, j, by)
 					}
 				}
@@ -99,11 +101,11 @@ func TestDoubling(t *testing.T) {
 }
 
 // checkWidth fails unless the errors are at most 2^(wider-bits) of the largest entries of columns.
-func checkWidth(t *testing.T, name string, y *nearly, bits, wider int) {
+func checkWidth(t *testing.T, name string, y *bound.Nearly, bits, wider int) {
 	t.Helper()
-	for j, top := range columnTops(raw.Matrix(y.x), math.MinInt32) {
-		if y.err[j] > top+int64(wider-bits) {
-			t.Fatalf("%s: column %d has entries of 2^%d with errors of 2^%d, more than 2^(%d - %d) of them", name, j, top, y.err[j], wider, bits)
+	for j, top := range columnTops(raw.Matrix(y.X), math.MinInt32) {
+		if y.Err[j] > top+int64(wider-bits) {
+			t.Fatalf("%s: column %d has entries of 2^%d with errors of 2^%d, more than 2^(%d - %d) of them", name, j, top, y.Err[j], wider, bits)
 		}
 	}
 }
@@ -132,8 +134,8 @@ func checkWidth(t *testing.T, name string, y *nearly, bits, wider int) {
 // and finish adds 2^(1-width), 2^(1-g-places), 2^(-g-places) and less: 0.4 u. All are at most
 // (8.3 + 0.16 2^δ) u, below 16 u up to δ = 5 and below 2^(δ-1) u beyond. This is relative to sums
 // of at most n entries, so that 2^(bit length of n) is a further factor; splitting doubles all.
-func wider(n, bits, amp int, y *nearly) int {
-	delta := amp - (y.x.Format().Bits() - bits - 4)
+func wider(n, bits, amp int, y *bound.Nearly) int {
+	delta := amp - (y.X.Format().Bits() - bits - 4)
 	return max(4, delta-1) + mathbits.Len(uint(n)) + 1
 }
 
@@ -182,12 +184,12 @@ func TestFactorsByProducts(t *testing.T) {
 		checkCholesky(t, name+", integer factor", product, halfulp.MP(24))
 		// Less the square of the last pivot, and an ulp of the least number there is.
 		last := product.Big(n-1, n-1)
-		square := exactMul(l.Big(n-1, n-1), l.Big(n-1, n-1))
-		product.SetBig(n-1, n-1, exactSub(last, square))
+		square := interval.ExactMul(l.Big(n-1, n-1), l.Big(n-1, n-1))
+		product.SetBig(n-1, n-1, interval.ExactSub(last, square))
 		checkCholesky(t, name+", last pivot 0", product, f)
 		for _, sign := range []float64{1, -1} {
 			tiny := new(big.Float).SetMantExp(big.NewFloat(sign), -200)
-			product.SetBig(n-1, n-1, exactAdd(exactSub(last, square), tiny))
+			product.SetBig(n-1, n-1, interval.ExactAdd(interval.ExactSub(last, square), tiny))
 			checkCholesky(t, name+", last pivot next to 0", product, f)
 		}
 
@@ -254,18 +256,18 @@ func TestMostBits(t *testing.T) {
 	const n = 24
 	a := halfulp.Random(halfulp.Float64, n, n, 0, 1)
 	s := testSolver(t, 1)
-	d, err := s.newDoubling(gram(t, a), n, maxBits)
+	d, err := s.newDoubling(gram(t, a), n, bound.MaxBits)
 	if err != nil || d == nil {
 		t.Fatalf("no seed: %v", err)
 	}
-	p, err := s.newPivoted(a, maxBits)
+	p, err := s.newPivoted(a, bound.MaxBits)
 	if err != nil || p.splitting == nil {
 		t.Fatalf("no seed: %v", err)
 	}
-	if e, err := d.enclosure(maxBits - 4); e != nil || err != nil {
+	if e, err := d.enclosure(bound.MaxBits - 4); e != nil || err != nil {
 		t.Errorf("an enclosure of Cholesky's factor, %v", err)
 	}
-	if e, err := p.enclosure(maxBits - 4); e != nil || err != nil {
+	if e, err := p.enclosure(bound.MaxBits - 4); e != nil || err != nil {
 		t.Errorf("an enclosure of L and U, %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/par"
 )
 
 // panel is how many columns an elimination brings to the form of L and U at most before products
@@ -48,7 +49,7 @@ func (s *solver) eliminate(c *halfulp.Matrix, k, bits int, partial bool) (*elimi
 // Locality of reference in LU decomposition with partial pivoting, 1997).
 func (s *solver) eliminateColumns(e *elimination, j0, j1 int, partial bool) error {
 	if j1-j0 <= panel {
-		if err := s.ctx.Err(); err != nil {
+		if err := s.Ctx.Err(); err != nil {
 			return err
 		}
 		return s.eliminatePanel(e, j0, j1, partial)
@@ -88,7 +89,7 @@ func (s *solver) subtractRows(e *elimination, j0, j1, i, c0, c1 int) error {
 func (s *solver) eliminatePanel(e *elimination, j0, j1 int, partial bool) error {
 	m, prec := e.lu.Rows(), uint(e.lu.Format().Bits())
 	// may fuse: an estimate
-	defer s.did(float64((m-j0)*(j1-j0)) * panel * (panelCost + squareWords(int(prec))*wordCost))
+	defer s.Did(float64((m-j0)*(j1-j0)) * panel * (panelCost + squareWords(int(prec))*wordCost))
 	rows := make([][]*big.Float, m) // from row j0 on
 	for i := j0; i < m; i++ {
 		rows[i] = make([]*big.Float, j1)
@@ -108,7 +109,7 @@ func (s *solver) eliminatePanel(e *elimination, j0, j1 int, partial bool) error 
 			return nil
 		}
 		var beyond atomic.Bool
-		err := s.each(m-j-1, func(i int) {
+		err := par.Each(s.Ctx, s.Threads, m-j-1, func(i int) {
 			row := rows[j+1+i]
 			if row[j].Sign() == 0 {
 				return
@@ -205,7 +206,7 @@ func (s *solver) solveRows(e *elimination, j0, j1, c0, c1 int) error {
 		}
 	}
 	var beyond atomic.Bool
-	err := s.each(c1-c0, func(c int) {
+	err := par.Each(s.Ctx, s.Threads, c1-c0, func(c int) {
 		c += c0
 		t := new(big.Float).SetPrec(prec)
 		x := make([]*big.Float, j1)
@@ -238,7 +239,7 @@ func (s *solver) invertLower(l, x *halfulp.Matrix, unit bool) error {
 		if !invertSmall(l, x, unit) {
 			return errBeyond
 		}
-		return s.ctx.Err()
+		return s.Ctx.Err()
 	}
 	h := n / 2
 	for _, r := range [][2]int{{0, h}, {h, n}} {

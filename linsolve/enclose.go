@@ -5,6 +5,9 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -27,9 +30,9 @@ import (
 // The factors are those of F = D1 C D2, for powers of two that bring its entries near 1: those of C
 // are D1^-1 L D1 and D1^-1 U D2^-1.
 type enclosure struct {
-	l, u *nearly      // of the transpose of L and of U, or
-	root *nearly      // of the transpose of L diag(U)^(1/2), or
-	each [][]interval // of L below the diagonal blocks and of U
+	l, u *bound.Nearly         // of the transpose of L and of U, or
+	root *bound.Nearly         // of the transpose of L diag(U)^(1/2), or
+	each [][]interval.Interval // of L below the diagonal blocks and of U
 	bits int
 }
 
@@ -37,13 +40,13 @@ type enclosure struct {
 func (s *solver) enclose(c, li, ui *halfulp.Matrix, bits int) (*enclosure, error) {
 	m, n := c.Dims()
 	k := li.Rows()
-	z := equilibrate(raw.Matrix(c), unscaled(m, n))
-	top := z.rows[:k]
-	f := scaled(c, z, maxBits)
-	left := scaled(li, scaling{top, negated(top)}, maxBits)
-	right := scaled(ui, scaling{negated(z.cols[:k]), negated(top)}, maxBits)
+	z := scale.Equilibrate(raw.Matrix(c), scale.Unscaled(m, n))
+	top := z.Rows[:k]
+	f := scaled(c, z, bound.MaxBits)
+	left := scaled(li, scale.Scaling{Rows: top, Cols: bound.Negated(top)}, bound.MaxBits)
+	right := scaled(ui, scale.Scaling{Rows: bound.Negated(z.Cols[:k]), Cols: bound.Negated(top)}, bound.MaxBits)
 	if f == nil || left == nil || right == nil {
-		return nil, fmt.Errorf("numbers of more than %d bits, or exponents beyond 2^29: %w", maxBits, ErrRange)
+		return nil, fmt.Errorf("numbers of more than %d bits, or exponents beyond 2^29: %w", bound.MaxBits, ErrRange)
 	}
 	v, w := halfulp.NewMatrix(halfulp.MP(uint(bits)), m, k), halfulp.NewMatrix(halfulp.MP(uint(bits)), k, n)
 	if err := s.gemm(1, f.Slice(0, m, 0, k), right, 0, nil, v); err != nil {
@@ -58,61 +61,51 @@ func (s *solver) enclose(c, li, ui *halfulp.Matrix, bits int) (*enclosure, error
 	}
 	// V is rounded, by less than 2^-bits of each entry, and so is E, which bounds cover.
 	unit := make([]int64, max(m, n))
-	boundsOf := func(x *halfulp.Matrix) bounds { return boundsOf(raw.Matrix(x), unit, unit) }
-	lost := boundsOf(left).times(boundsOf(v.Slice(0, k, 0, k)).sums())
+	boundsOf := func(x *halfulp.Matrix) bound.Bounds { return bound.BoundsOf(raw.Matrix(x), unit, unit) }
+	lost := boundsOf(left).Times(boundsOf(v.Slice(0, k, 0, k)).Sums())
 	lost.SetMantExp(lost, 1-bits)
-	norm := upper().Add(boundsOf(near).norm(), lost)
+	norm := bound.Upper().Add(boundsOf(near).Norm(), lost)
 	if norm.Cmp(big.NewFloat(0.125)) > 0 {
 		return nil, nil
 	}
 	s.stats.Rho = measure(norm)
 	// V and W are rounded, again.
-	four := upper().Add(upper().SetMantExp(norm, 2), exp2(1-bits))
+	four := bound.Upper().Add(bound.Upper().SetMantExp(norm, 2), bound.Exp2(1-bits))
 	e := &enclosure{bits: bits}
-	e.l = &nearly{x: v.T(), d: halfulp.NewMatrix(halfulp.MP(halfulp.MinPrec), k, m), words: words(bits), left: top, right: negated(z.rows)}
-	for _, sum := range boundsOf(v).sums() {
-		e.l.err = append(e.l.err, int64(upper().Mul(sum, four).MantExp(nil)))
+	e.l = &bound.Nearly{X: v.T(), D: halfulp.NewMatrix(halfulp.MP(halfulp.MinPrec), k, m), Words: words(bits), Left: top, Right: bound.Negated(z.Rows)}
+	for _, sum := range boundsOf(v).Sums() {
+		e.l.Err = append(e.l.Err, int64(bound.Upper().Mul(sum, four).MantExp(nil)))
 	}
-	e.u = &nearly{x: w, d: halfulp.NewMatrix(halfulp.MP(halfulp.MinPrec), k, n), words: words(bits), left: negated(top), right: negated(z.cols)}
-	radius := int64(upper().Mul(boundsOf(w).norm(), four).MantExp(nil))
+	e.u = &bound.Nearly{X: w, D: halfulp.NewMatrix(halfulp.MP(halfulp.MinPrec), k, n), Words: words(bits), Left: bound.Negated(top), Right: bound.Negated(z.Cols)}
+	radius := int64(bound.Upper().Mul(boundsOf(w).Norm(), four).MantExp(nil))
 	for range n {
-		e.u.err = append(e.u.err, radius)
+		e.u.Err = append(e.u.Err, radius)
 	}
 	return e, nil
 }
 
-// interval returns an enclosure of entry (i, j).
-func (y *nearly) interval(i, j, bits int) interval {
-	mid := exactAdd(y.x.Big(i, j), y.d.Big(i, j))
-	rad := exp2(int(y.err[j]))
-	p := intervals(bits + 64)
-	x := interval{p.down().Sub(mid, rad), p.up().Add(mid, rad)}
-	shift := int(y.left[i] + y.right[j])
-	return interval{x.lo.SetMantExp(x.lo, shift), x.hi.SetMantExp(x.hi, shift)}
-}
-
 // arithmetic is that of intervals of entries.
-func (e *enclosure) arithmetic() intervals { return intervals(e.bits + 64) }
+func (e *enclosure) arithmetic() interval.Prec { return interval.Prec(e.bits + 64) }
 
 // lower encloses entry (i, j) of L.
-func (e *enclosure) lower(i, j int) interval {
+func (e *enclosure) lower(i, j int) interval.Interval {
 	if e.each != nil {
-		return e.each[i][j].copied()
+		return e.each[i][j].Copied()
 	}
-	return e.l.interval(j, i, e.bits)
+	return e.l.Interval(j, i, e.bits)
 }
 
 // upper encloses entry (i, j) of U.
-func (e *enclosure) upper(i, j int) interval {
+func (e *enclosure) upper(i, j int) interval.Interval {
 	if e.each != nil {
-		return e.each[i][j].copied()
+		return e.each[i][j].Copied()
 	}
-	return e.u.interval(i, j, e.bits)
+	return e.u.Interval(i, j, e.bits)
 }
 
 // entry returns what encloses an entry that is wanted, and where; nil if that is a product of
 // others, or an interval.
-func (e *enclosure) entry(w *wanted) (y *nearly, i, j int) {
+func (e *enclosure) entry(w *wanted) (y *bound.Nearly, i, j int) {
 	switch {
 	case e.each != nil:
 		return nil, 0, 0
@@ -122,45 +115,4 @@ func (e *enclosure) entry(w *wanted) (y *nearly, i, j int) {
 		return e.u, w.i, w.j
 	}
 	return e.root, w.j, w.i
-}
-
-// below reports whether |x| ≤ bound for all of x.
-func (x interval) below(bound *big.Float) bool {
-	return new(big.Float).Abs(x.lo).Cmp(bound) <= 0 && new(big.Float).Abs(x.hi).Cmp(bound) <= 0
-}
-
-// special says how many bits less than its enclosure tells a number has that an entry is suspected
-// to be.
-const special = 24
-
-// simplest returns the number of x with the fewest significant bits, nil if these are so many that
-// it is nothing special.
-func (x interval) simplest() *big.Float {
-	if x.lo.Sign() != x.hi.Sign() || x.lo.Sign() == 0 {
-		return new(big.Float)
-	}
-	prec := x.lo.Prec()
-	a, b := new(big.Float).Abs(x.lo), new(big.Float).Abs(x.hi)
-	if a.Cmp(b) > 0 {
-		a, b = b, a
-	}
-	low := a.MantExp(nil) - int(prec)
-	integer := func(y *big.Float) *big.Int {
-		v, _ := y.SetMantExp(y, -low).Int(nil)
-		return v
-	}
-	p, q := integer(a), integer(b)
-	width := new(big.Int).Sub(q, p).BitLen()
-	// Of the integers above p - 1, up to q, the one with the most zeros at its end.
-	p.Sub(p, big.NewInt(1))
-	end := p.Xor(p, q).BitLen() - 1
-	if end < width+special {
-		return nil
-	}
-	t := new(big.Float).SetInt(q.Rsh(q, uint(end)))
-	t.SetMantExp(t, end+low)
-	if x.lo.Sign() < 0 {
-		t.Neg(t)
-	}
-	return t
 }

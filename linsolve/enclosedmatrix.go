@@ -8,6 +8,8 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -50,7 +52,7 @@ func (x radius) add(y radius) radius {
 	case x.e < y.e:
 		x, y = y, x
 	}
-	return newRadius(float64((x.m+float64(ldexp(y.m, max(y.e-x.e, -60))))*(1+0x1p-50)), x.e)
+	return newRadius(float64((x.m+float64(scale.Ldexp(y.m, max(y.e-x.e, -60))))*(1+0x1p-50)), x.e)
 }
 
 // encloseMatrix returns a matrix of finite numbers, rounded to bits where it has more.
@@ -83,13 +85,13 @@ func (s *solver) encloseMatrix(a *halfulp.Matrix, bits int) (*enclosedMatrix, er
 		}
 	}
 	x.normalize()
-	return x, s.ctx.Err()
+	return x, s.Ctx.Err()
 }
 
 // normalize moves the exponent of the largest number to exp.
 func (x *enclosedMatrix) normalize() {
 	m := raw.Matrix(x.mid)
-	top := int64(none)
+	top := int64(scale.None)
 	for j := range x.n {
 		for i := range x.n {
 			if at := m.At(i, j); m.Arr.Cls[at].Class() == num.Finite {
@@ -100,7 +102,7 @@ func (x *enclosedMatrix) normalize() {
 			}
 		}
 	}
-	if top == none {
+	if top == scale.None {
 		return
 	}
 	x.exp.Add(x.exp, big.NewInt(top))
@@ -152,8 +154,8 @@ func (x *enclosedMatrix) ends(i, j int) (lo, hi *big.Float) {
 		return mid, new(big.Float).Copy(mid)
 	}
 	by := new(big.Float).SetMantExp(big.NewFloat(r.m), int(r.e))
-	p := intervals(mid.Prec() + 64)
-	return p.difference(p.down(), mid, by, -1), p.difference(p.up(), mid, new(big.Float).Neg(by), 1)
+	p := interval.Prec(mid.Prec() + 64)
+	return p.Difference(p.Down(), mid, by, -1), p.Difference(p.Up(), mid, new(big.Float).Neg(by), 1)
 }
 
 // scaledBy returns x 2^e, which is 0 or infinite beyond the exponents of big.Float.
@@ -212,7 +214,7 @@ func (s *solver) enclosedProduct(p, q *enclosedMatrix, bits int) (*enclosedMatri
 	}
 	rows, cols := lowsOf(raw.Matrix(p.mid)), lowsOf(raw.Matrix(q.mid).T())
 	m := raw.Matrix(z.mid)
-	err := par.For(s.ctx, s.threads, n, func(_, j int) {
+	err := par.For(s.Ctx, s.Threads, n, func(_, j int) {
 		for i := range n {
 			k := m.At(i, j)
 			if m.Arr.Cls[k].Class() != num.Finite {
@@ -266,7 +268,7 @@ func lowsOf(m num.Mat) []lows {
 		for j := range m.Cols {
 			c, _, low := m.Arr.Span(m.At(i, j))
 			if c != num.Finite {
-				z[i].low[j] = none
+				z[i].low[j] = scale.None
 				continue
 			}
 			z[i].low[j], z[i].least = low, min(z[i].least, low)
@@ -283,7 +285,7 @@ func fits(row, col lows, top int64, bits int) bool {
 		return true
 	}
 	for k, x := range row.low {
-		if y := col.low[k]; x != none && y != none && top-x-y > int64(bits) {
+		if y := col.low[k]; x != scale.None && y != scale.None && top-x-y > int64(bits) {
 			return false
 		}
 	}
@@ -294,20 +296,20 @@ func fits(row, col lows, top int64, bits int) bool {
 func (s *solver) addProducts(n int, x, y, z []radius) error {
 	rows, cols := alignedSizes(n, x), alignedSizes(n, y)
 	up := 1 + float64(float64(n+8)*0x1p-51)
-	return par.For(s.ctx, s.threads, n, func(_, j int) {
+	return par.For(s.Ctx, s.Threads, n, func(_, j int) {
 		col := cols[j]
-		if col.top == none {
+		if col.top == scale.None {
 			return
 		}
 		for i, row := range rows {
-			if row.top == none {
+			if row.top == scale.None {
 				continue
 			}
 			if !row.far && !col.far {
 				z[i+j*n] = z[i+j*n].add(newRadius(float64(dot(row.x, col.x)*up), row.top+col.top))
 				continue
 			}
-			top, sum := int64(none), 0.0
+			top, sum := int64(scale.None), 0.0
 			u, v := x[i*n:(i+1)*n], y[j*n:(j+1)*n]
 			for k, a := range u {
 				if b := v[k]; a.m != 0 && b.m != 0 {
@@ -316,7 +318,7 @@ func (s *solver) addProducts(n int, x, y, z []radius) error {
 			}
 			for k, a := range u {
 				if b := v[k]; a.m != 0 && b.m != 0 {
-					sum += float64(ldexp(float64(a.m*b.m), max(a.e+b.e-top, -100)))
+					sum += float64(scale.Ldexp(float64(a.m*b.m), max(a.e+b.e-top, -100)))
 				}
 			}
 			z[i+j*n] = z[i+j*n].add(newRadius(float64(sum*up), top))
@@ -335,7 +337,7 @@ type aligned struct {
 func alignedSizes(n int, x []radius) []aligned {
 	z, all := make([]aligned, n), make([]float64, n*n)
 	for i := range z {
-		z[i] = aligned{all[i*n : (i+1)*n], none, false}
+		z[i] = aligned{all[i*n : (i+1)*n], scale.None, false}
 		row := x[i*n : (i+1)*n]
 		for _, v := range row {
 			if v.m != 0 {
@@ -350,7 +352,7 @@ func alignedSizes(n int, x []radius) []aligned {
 				z[i].far = true
 				continue
 			}
-			z[i].x[k] = ldexp(v.m, v.e-z[i].top)
+			z[i].x[k] = scale.Ldexp(v.m, v.e-z[i].top)
 		}
 	}
 	return z

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	mathbits "math/bits"
 	"slices"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -152,57 +154,57 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 		s.lose(w.z, w.at[0], w.at[1], x, x)
 	}
 	u.copied = nil
-	roots := map[int]interval{} // of the diagonal of U
+	roots := map[int]interval.Interval{} // of the diagonal of U
 	for _, w := range u.open {
 		if _, known := roots[w.j]; w.part == ofRoot && e.root == nil && !known {
-			roots[w.j] = e.arithmetic().sqrt(e.upper(w.j, w.j)) // positive, which is proved
+			roots[w.j] = e.arithmetic().Sqrt(e.upper(w.j, w.j)) // positive, which is proved
 		}
 	}
-	settlers := make([]map[*nearly]*settler, s.threads)
+	settlers := make([]map[*bound.Nearly]*bound.Settler, s.Threads)
 	const some = 256 // a call
-	err := par.For(s.ctx, s.threads, (len(u.open)+some-1)/some, func(worker, part int) {
+	err := par.For(s.Ctx, s.Threads, (len(u.open)+some-1)/some, func(worker, part int) {
 		if settlers[worker] == nil {
-			settlers[worker] = map[*nearly]*settler{}
+			settlers[worker] = map[*bound.Nearly]*bound.Settler{}
 		}
 		for k := part * some; k < min(len(u.open), (part+1)*some); k++ {
 			w := &u.open[k]
 			y, i, j := e.entry(w)
-			var x interval
+			var x interval.Interval
 			if y != nil {
 				t := settlers[worker][y]
 				if t == nil {
-					t = &settler{newAdder(y.words), num.New(raw.Matrix(w.z).Arr.Format, 2), nil}
+					t = &bound.Settler{Adder: bound.NewAdder(y.Words), Ends: num.New(raw.Matrix(w.z).Arr.Format, 2), Tmp: nil}
 					settlers[worker][y] = t
 				}
-				z, mx, md := raw.Matrix(w.z), raw.Matrix(y.x), raw.Matrix(y.d)
-				v := t.enclose(y, &mx, &md, i, j)
-				if w.done = v.roundTo(t, z.Arr, z.At(w.at[0], w.at[1])); w.done {
+				z, mx, md := raw.Matrix(w.z), raw.Matrix(y.X), raw.Matrix(y.D)
+				v := t.Enclose(y, &mx, &md, i, j)
+				if w.done = v.RoundTo(t, z.Arr, z.At(w.at[0], w.at[1])); w.done {
 					continue
 				}
-				x = y.interval(i, j, e.bits)
+				x = y.Interval(i, j, e.bits)
 			} else if w.part == ofL {
 				x = e.lower(w.i, w.j)
 			} else if w.part == ofU {
 				x = e.upper(w.i, w.j)
 			} else if x = roots[w.j]; w.i != w.j {
-				x = e.arithmetic().mul(e.lower(w.i, w.j), x)
+				x = e.arithmetic().Mul(e.lower(w.i, w.j), x)
 			}
-			if w.done = x.isZero(); w.done { // with either sign, and z has a 0 without one
+			if w.done = x.IsZero(); w.done { // with either sign, and z has a 0 without one
 				continue
 			}
-			lower, upper := halfulp.NewScalar(w.z.Format(), x.lo), halfulp.NewScalar(w.z.Format(), x.hi)
+			lower, upper := halfulp.NewScalar(w.z.Format(), x.Lo), halfulp.NewScalar(w.z.Format(), x.Hi)
 			if w.done = lower.Same(upper); w.done {
 				w.z.Set(w.at[0], w.at[1], lower)
-				s.lose(w.z, w.at[0], w.at[1], x.lo, x.hi)
+				s.lose(w.z, w.at[0], w.at[1], x.Lo, x.Hi)
 				continue
 			}
-			w.missing = x.missing(w.z.Format().Bits())
-			w.tie = x.simplest()
+			w.missing = bitsMissing(x, w.z.Format().Bits())
+			w.tie = x.Simplest()
 			if single := raw.Matrix(w.z).Arr.Terms() < 2; single && w.tie != nil && w.tie.Sign() != 0 && halfulp.NewScalar(w.z.Format(), w.tie).Big().Cmp(w.tie) == 0 {
 				w.tie = nil
 			}
 			if w.tie != nil {
-				w.off = intervals(64).difference(intervals(64).up(), x.hi, x.lo, 1)
+				w.off = interval.Prec(64).Difference(interval.Prec(64).Up(), x.Hi, x.Lo, 1)
 			}
 		}
 	})
@@ -210,14 +212,14 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 	return err
 }
 
-// missing returns how many bits closer an enclosure has to be for most numbers to be decided to so
-// many bits: none if it tells nothing of the size.
-func (x interval) missing(bits int) int {
-	if x.lo.Sign() != x.hi.Sign() || x.lo.Sign() == 0 {
+// bitsMissing returns how many bits closer an enclosure has to be for most numbers to be decided to
+// so many bits: none if it tells nothing of the size.
+func bitsMissing(x interval.Interval, bits int) int {
+	if x.Lo.Sign() != x.Hi.Sign() || x.Lo.Sign() == 0 {
 		return none32
 	}
-	width := new(big.Float).SetPrec(64).Sub(x.hi, x.lo)
-	return max(0, width.MantExp(nil)-min(x.lo.MantExp(nil), x.hi.MantExp(nil))+bits+suspicion/2)
+	width := new(big.Float).SetPrec(64).Sub(x.Hi, x.Lo)
+	return max(0, width.MantExp(nil)-min(x.Lo.MantExp(nil), x.Hi.MantExp(nil))+bits+suspicion/2)
 }
 
 // prove decides the entries that are the ties that they are suspected to be.
@@ -292,12 +294,12 @@ func (s *solver) prove(u *unknown, e *enclosure) error {
 		most = max(most, w.need)
 	}
 	ties = settled
-	next, step := primes(), primeStep(raw.Matrix(u.c))
+	next, step := modular.Primes(), primeStep(raw.Matrix(u.c))
 	for have := 0; len(ties) > 0; {
 		if have >= refuting && most > maxDeterminant {
 			return fmt.Errorf("zeros or ties of factors take primes of %d bits: %w", most, ErrRange)
 		}
-		f := newField(next())
+		f := modular.New(next())
 		steps := 0
 		for _, w := range ties {
 			steps = max(steps, w.order)
@@ -314,15 +316,15 @@ func (s *solver) prove(u *unknown, e *enclosure) error {
 		left := ties[:0]
 		most = 0
 		for _, w := range ties {
-			x, t := lu[w.i][w.j], f.rational(w.tie)
+			x, t := lu[w.i][w.j], f.Rational(w.tie)
 			if w.part == ofRoot {
 				d := lu[w.j][w.j]
 				if w.i == w.j {
 					x = d
 				} else {
-					x = f.mul(f.mul(x, x), d)
+					x = f.Mul(f.Mul(x, x), d)
 				}
-				t = f.mul(t, t)
+				t = f.Mul(t, t)
 			}
 			switch {
 			case x != t:
@@ -334,8 +336,8 @@ func (s *solver) prove(u *unknown, e *enclosure) error {
 			}
 		}
 		ties = left
-		s.did(step)
-		s.plan(float64((most-have)/60) * step)
+		s.Did(step)
+		s.Plan(float64((most-have)/60) * step)
 	}
 	u.open = slices.DeleteFunc(u.open, func(w wanted) bool { return w.done })
 	return nil
@@ -369,7 +371,7 @@ type wideBound struct {
 func (p wideBound) times(y *big.Float, exp int64) wideBound {
 	m := new(big.Float)
 	e := y.MantExp(m)
-	z := upper().Mul(p.x, m)
+	z := bound.Upper().Mul(p.x, m)
 	more := z.MantExp(z)
 	return wideBound{z, p.exp + exp + int64(e) + int64(more)}
 }
@@ -377,15 +379,15 @@ func (p wideBound) times(y *big.Float, exp int64) wideBound {
 // denominators returns them, by what encloses the pivots: a leading minor is their product.
 func (z integers) denominators(u *unknown, e *enclosure) denominators {
 	d := denominators{make([]wideBound, u.k+1), make([]int, u.k), make([]int, u.k)}
-	d.minors[0] = wideBound{upper().SetFloat64(0.5), 1}
-	magnitude := func(x interval) *big.Float { return upperOf(x.larger()) }
+	d.minors[0] = wideBound{bound.Upper().SetFloat64(0.5), 1}
+	magnitude := func(x interval.Interval) *big.Float { return bound.UpperOf(x.Larger()) }
 	b := 0
 	for _, size := range u.blocks {
 		pivot := magnitude(e.square(b, b))
 		shift := z.rows[b] + z.cols[b]
 		if size == 2 { // symmetric
 			off := magnitude(e.upper(b, b+1))
-			pivot = upper().Add(pivot.Mul(pivot, magnitude(e.upper(b+1, b+1))), off.Mul(off, off))
+			pivot = bound.Upper().Add(pivot.Mul(pivot, magnitude(e.upper(b+1, b+1))), off.Mul(off, off))
 			shift += z.rows[b+1] + z.cols[b+1]
 		}
 		for i := b; i < b+size; i++ {
@@ -407,20 +409,20 @@ func (d denominators) bits(w *wanted, shift, low int64) int64 {
 	if w.tie.Sign() != 0 {
 		shift = min(shift, low)
 	}
-	var bound wideBound
+	var limit wideBound
 	switch w.part {
 	case ofL:
-		bound = d.minors[d.end[w.j]].times(w.off, -shift)
+		limit = d.minors[d.end[w.j]].times(w.off, -shift)
 	case ofU:
-		bound = d.minors[d.start[w.i]].times(w.off, -shift)
+		limit = d.minors[d.start[w.i]].times(w.off, -shift)
 	case ofRoot: // |x² - t²| ≤ |x - t| (2 |t| + |x - t|)
-		sum := upperOf(w.tie)
+		sum := bound.UpperOf(w.tie)
 		sum.Add(sum.Add(sum, sum), w.off)
-		bound = d.minors[d.end[w.j]].times(w.off, -shift).times(sum, 0)
+		limit = d.minors[d.end[w.j]].times(w.off, -shift).times(sum, 0)
 		one := d.minors[d.start[w.j]]
-		bound = bound.times(one.x, one.exp)
+		limit = limit.times(one.x, one.exp)
 	}
-	return bound.exp
+	return limit.exp
 }
 
 // suspect is an entry that may be its tie.
@@ -457,21 +459,10 @@ func (z integers) largestMinor(k int) int {
 	return int(float64(sum*(1+0x1p-40))) + 2
 }
 
-// rational returns a dyadic rational modulo p.
-func (f *field) rational(x *big.Float) uint64 {
-	if x.Sign() == 0 {
-		return 0
-	}
-	m := new(big.Float)
-	e := x.MantExp(m) - int(x.MinPrec())
-	v, _ := m.SetMantExp(m, int(x.MinPrec())).Int(nil)
-	return f.mul(f.integer(v), f.power2(int64(e)))
-}
-
 // modulo returns L, below its diagonal blocks, and U modulo a prime, their first steps columns and
 // rows; nil if that divides a leading minor of them.
-func (s *solver) modulo(u *unknown, f *field, steps int) ([][]uint64, error) {
-	rows, err := f.matrix(s.ctx, s.threads, raw.Matrix(u.c))
+func (s *solver) modulo(u *unknown, f *modular.Field, steps int) ([][]uint64, error) {
+	rows, err := f.Matrix(s.Ctx, s.Threads, raw.Matrix(u.c))
 	if err != nil {
 		return nil, err
 	}
@@ -480,63 +471,11 @@ func (s *solver) modulo(u *unknown, f *field, steps int) ([][]uint64, error) {
 		if b >= steps {
 			break
 		}
-		ok, err := f.eliminateBlock(s, rows, b, size)
+		ok, err := f.EliminateBlock(s.Ctx, s.Threads, rows, b, size)
 		if err != nil || !ok {
 			return nil, err
 		}
 		b += size
 	}
 	return rows, nil
-}
-
-// eliminateBlock eliminates with the pivot block of rows and columns b to b + size, and reports
-// whether it is regular.
-func (f *field) eliminateBlock(s *solver, rows [][]uint64, b, size int) (bool, error) {
-	var inverse [2][2]uint64
-	if size == 1 {
-		if rows[b][b] == 0 {
-			return false, nil
-		}
-		inverse[0][0] = f.invert(rows[b][b])
-	} else {
-		p, q := rows[b][b:b+2], rows[b+1][b:b+2]
-		det := f.sub(f.mul(p[0], q[1]), f.mul(p[1], q[0]))
-		if det == 0 {
-			return false, nil
-		}
-		det = f.invert(det)
-		inverse[0][0], inverse[0][1] = f.mul(q[1], det), f.sub(0, f.mul(p[1], det))
-		inverse[1][0], inverse[1][1] = f.sub(0, f.mul(q[0], det)), f.mul(p[0], det)
-	}
-	first := b + size
-	return true, s.each(len(rows)-first, func(i int) {
-		row := rows[first+i]
-		var l [2]uint64
-		for c := range size {
-			for k := range size {
-				l[c] = f.add(l[c], f.mul(row[b+k], inverse[k][c]))
-			}
-		}
-		for c := range size {
-			row[b+c] = l[c]
-			if l[c] == 0 {
-				continue
-			}
-			factor := f.p - l[c]
-			for j, x := range rows[b+c][first:] {
-				hi, lo := mathbits.Mul64(factor, x)
-				row[first+j] = f.add(row[first+j], f.reduce(hi, lo))
-			}
-		}
-	})
-}
-
-// each calls f for each i < n, in parallel.
-func (s *solver) each(n int, f func(i int)) error {
-	const some = 16 // a call
-	return par.For(s.ctx, s.threads, (n+some-1)/some, func(_, part int) {
-		for i := part * some; i < min(n, (part+1)*some); i++ {
-			f(i)
-		}
-	})
 }

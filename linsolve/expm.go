@@ -10,6 +10,8 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/bigfun"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -66,7 +68,7 @@ type position struct{ row, col int }
 func (s *solver) expm(a, z *halfulp.Matrix) error {
 	n := a.Rows()
 	if n == 0 {
-		return s.ctx.Err()
+		return s.Ctx.Err()
 	}
 	s.vanish = true
 	reach := reachable(raw.Matrix(a))
@@ -96,8 +98,8 @@ func (s *solver) expm(a, z *halfulp.Matrix) error {
 		}
 		open = append(open, left...)
 		if len(parts) > 1 {
-			s.did(1)
-			s.plan(float64(len(parts) - done - 1))
+			s.Did(1)
+			s.Plan(float64(len(parts) - done - 1))
 		}
 	}
 	if len(open) == 0 {
@@ -125,8 +127,8 @@ func (s *solver) expm(a, z *halfulp.Matrix) error {
 			}
 			s.stats.Undecided += len(group)
 		}
-		s.did(1)
-		s.plan(float64(len(order) - done - 1))
+		s.Did(1)
+		s.Plan(float64(len(order) - done - 1))
 	}
 	return nil
 }
@@ -286,8 +288,8 @@ type exponential struct {
 func (e *exponential) entry(i, j int) (mid, radius *big.Float) {
 	p := e.p.Big(i, j)
 	mid = new(big.Float).SetPrec(p.Prec()+64).Mul(p, e.factor)
-	radius = upper().Mul(e.lost, e.factor)
-	radius.Add(radius, upper().SetMantExp(upperOf(mid), 1-e.bits))
+	radius = bound.Upper().Mul(e.lost, e.factor)
+	radius.Add(radius, bound.Upper().SetMantExp(bound.UpperOf(mid), 1-e.bits))
 	radius.Add(radius, radius) // the factor in the first term is not exact either
 	return mid, radius
 }
@@ -300,7 +302,7 @@ func (s *solver) exponential(a *halfulp.Matrix, bits int) (*exponential, error) 
 		return nil, err
 	}
 	unscaled := make([]int64, n)
-	norm := func(m *halfulp.Matrix) *big.Float { return boundsOf(raw.Matrix(m), unscaled, unscaled).norm() }
+	norm := func(m *halfulp.Matrix) *big.Float { return bound.BoundsOf(raw.Matrix(m), unscaled, unscaled).Norm() }
 	// shifted returns A - μ I, every entry rounded once to p bits, times 2^-e.
 	shifted := func(p, e int) *halfulp.Matrix {
 		x := halfulp.NewMatrix(halfulp.MP(uint(p)), n, n)
@@ -321,19 +323,19 @@ func (s *solver) exponential(a *halfulp.Matrix, bits int) (*exponential, error) 
 	}
 	squarings, degree := scalingAndDegree(size, bits)
 	width := bits + squarings + 16
-	if width > maxBits {
+	if width > bound.MaxBits {
 		return nil, fmt.Errorf("%d bits: %w", width, halfulp.ErrMemory)
 	}
 	s.stats.Precision = width
-	add := func(x, y *big.Float) *big.Float { return upper().Add(x, y) }
-	mul := func(x, y *big.Float) *big.Float { return upper().Mul(x, y) }
-	ulp := upper().SetMantExp(big.NewFloat(1), 1-width)
+	add := func(x, y *big.Float) *big.Float { return bound.Upper().Add(x, y) }
+	mul := func(x, y *big.Float) *big.Float { return bound.Upper().Mul(x, y) }
+	ulp := bound.Upper().SetMantExp(big.NewFloat(1), 1-width)
 	// Far above what underflow takes, and far below all that counts; much smaller addends would
 	// make additions slow.
-	tiny := upper().SetMantExp(big.NewFloat(1), -4*width)
+	tiny := bound.Upper().SetMantExp(big.NewFloat(1), -4*width)
 	// rounding bounds the norm of the errors of a rounded matrix with that norm, underflow
 	// included.
-	rounding := func(norm *big.Float) *big.Float { return mul(ulp, largest([]*big.Float{norm, tiny})) }
+	rounding := func(norm *big.Float) *big.Float { return mul(ulp, bound.Largest([]*big.Float{norm, tiny})) }
 
 	// The columns of powers are those of vec(X^i), i < k.
 	x := shifted(width, squarings)
@@ -344,13 +346,13 @@ func (s *solver) exponential(a *halfulp.Matrix, bits int) (*exponential, error) 
 	normX := norm(x)
 	// ‖X^i‖ ≤ sizes[i] + losts[i]
 	sizes, losts := make([]*big.Float, k+1), make([]*big.Float, k+1)
-	sizes[0], losts[0] = upper().SetInt64(1), upper()
+	sizes[0], losts[0] = bound.Upper().SetInt64(1), bound.Upper()
 	for i := 1; i <= k; i++ {
 		if err := square(powers, n, i-1).CopyFrom(power); err != nil {
 			return nil, err
 		}
 		next := x
-		losts[i] = upper()
+		losts[i] = bound.Upper()
 		if i > 1 {
 			next = halfulp.NewMatrix(x.Format(), n, n)
 			if err := s.gemm(1, power, x, 0, nil, next); err != nil {
@@ -371,9 +373,9 @@ func (s *solver) exponential(a *halfulp.Matrix, bits int) (*exponential, error) 
 		}
 		coefficients.SetBig(i, j, c)
 		if i == 0 {
-			lost[j] = upper()
+			lost[j] = bound.Upper()
 		}
-		up := upper().Set(c)
+		up := bound.Upper().Set(c)
 		up = add(up, mul(up, ulp))
 		lost[j] = add(lost[j], mul(up, losts[i]))
 		lost[j] = add(lost[j], mul(mul(up, ulp), add(sizes[i], losts[i])))
@@ -383,36 +385,36 @@ func (s *solver) exponential(a *halfulp.Matrix, bits int) (*exponential, error) 
 		return nil, err
 	}
 	p := square(sums, n, blocks-1)
-	bound := add(lost[blocks-1], rounding(norm(p)))
+	limit := add(lost[blocks-1], rounding(norm(p)))
 	for j := blocks - 2; j >= 0; j-- {
 		block, next := square(sums, n, j), halfulp.NewMatrix(x.Format(), n, n)
 		if err := s.gemm(1, p, power, 1, block, next); err != nil {
 			return nil, err
 		}
 		// (P + dP)(X^k + dX) + B + dB
-		bound = add(mul(bound, add(sizes[k], losts[k])), mul(norm(p), losts[k]))
-		bound = add(bound, add(lost[j], rounding(norm(block))))
-		bound = add(bound, rounding(norm(next)))
+		limit = add(mul(limit, add(sizes[k], losts[k])), mul(norm(p), losts[k]))
+		limit = add(limit, add(lost[j], rounding(norm(block))))
+		limit = add(limit, rounding(norm(next)))
 		p = next
 	}
 	// The terms left out are at most twice the first one, as ‖X‖ ≤ 1.
-	tail := upper().SetInt64(2)
+	tail := bound.Upper().SetInt64(2)
 	for d := range degree + 1 {
-		tail = mul(tail, upper().Quo(normX, upper().SetInt64(int64(d+1))))
+		tail = mul(tail, bound.Upper().Quo(normX, bound.Upper().SetInt64(int64(d+1))))
 	}
-	bound = add(bound, tail)
+	limit = add(limit, tail)
 	// ‖exp(X + E) - exp(X)‖ ≤ ‖E‖ e^(‖X‖ + ‖E‖), E the rounding of X
-	bound = add(bound, mul(upper().SetInt64(4), rounding(normX)))
+	limit = add(limit, mul(bound.Upper().SetInt64(4), rounding(normX)))
 	for range squarings {
 		next := halfulp.NewMatrix(x.Format(), n, n)
 		if err := s.gemm(1, p, p, 0, nil, next); err != nil {
 			return nil, err
 		}
 		old := norm(p)
-		bound = add(mul(bound, add(add(old, old), bound)), rounding(norm(next)))
+		limit = add(mul(limit, add(add(old, old), limit)), rounding(norm(next)))
 		p = next
 	}
-	return &exponential{p: p, lost: bound, factor: bigfun.Exp(shift, uint(width)), bits: width}, nil
+	return &exponential{p: p, lost: limit, factor: bigfun.Exp(shift, uint(width)), bits: width}, nil
 }
 
 // square returns column j of m, n^2 numbers, as an n x n matrix column by column.
@@ -460,11 +462,11 @@ func scalingAndDegree(size, bits int) (s, m int) {
 func (s *solver) expmNilpotent(a *halfulp.Matrix, nodes []int, entries []position, z *halfulp.Matrix) (bool, error) {
 	n := a.Rows()
 	m := raw.Matrix(a)
-	if zero, err := newField(primes()()).nilpotent(s, m); err != nil || !zero {
+	if zero, err := modular.New(modular.Primes()()).Nilpotent(s.Ctx, s.Threads, m); err != nil || !zero {
 		return false, err
 	}
 	bits := powerBits(m, n)
-	if bits > maxBits {
+	if bits > bound.MaxBits {
 		return false, nil
 	}
 	if p, err := s.enclosedPower(a, n, bits); err != nil || !p.vanishes() {
@@ -481,7 +483,7 @@ func (s *solver) expmNilpotent(a *halfulp.Matrix, nodes []int, entries []positio
 		}
 	}
 	width := int64(n)*(top-low+int64(mathbits.Len(uint(n)))) + int64(factorial.BitLen()) + 64
-	if width > maxBits {
+	if width > bound.MaxBits {
 		return false, nil
 	}
 	f := halfulp.MP(uint(width))
@@ -529,25 +531,4 @@ func quotient(f halfulp.Format, x *big.Float, y *big.Int) (halfulp.Scalar, *big.
 		q.SetPrec(prec+2).Add(q, rest)
 	}
 	return halfulp.NewScalar(f, q), q
-}
-
-// nilpotent reports whether a^n is 0 modulo the prime, n the order of a.
-func (f *field) nilpotent(s *solver, a num.Mat) (bool, error) {
-	rows, err := f.matrix(s.ctx, s.threads, a)
-	if err != nil {
-		return false, err
-	}
-	for range mathbits.Len(uint(a.Rows)) {
-		if rows, err = f.product(s.ctx, s.threads, rows, rows); err != nil {
-			return false, err
-		}
-	}
-	for _, row := range rows {
-		for _, x := range row {
-			if x != 0 {
-				return false, nil
-			}
-		}
-	}
-	return true, nil
 }

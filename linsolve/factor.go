@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -29,7 +30,7 @@ type attempt func(bits int) (*unknown, *enclosure, error)
 // decideAll makes attempts in more and more bits until all entries of format f are decided.
 func (s *solver) decideAll(f halfulp.Format, try attempt) error {
 	var more int
-	for bits := f.Bits() + 64; bits <= maxBits; bits += more {
+	for bits := f.Bits() + 64; bits <= bound.MaxBits; bits += more {
 		s.stats.Precision, more = bits, bits
 		u, e, err := try(bits)
 		if err != nil {
@@ -43,7 +44,7 @@ func (s *solver) decideAll(f halfulp.Format, try attempt) error {
 		if err := s.decide(u, e); err != nil {
 			return err
 		}
-		s.did(wanted)
+		s.Did(wanted)
 		if err := s.prove(u, e); err != nil {
 			return err
 		}
@@ -55,7 +56,7 @@ func (s *solver) decideAll(f halfulp.Format, try attempt) error {
 			more = min(bits, max(u.missing(), bits-f.Bits()))
 		}
 	}
-	return fmt.Errorf("factors in %d bits: %w", maxBits, halfulp.ErrMemory)
+	return fmt.Errorf("factors in %d bits: %w", bound.MaxBits, halfulp.ErrMemory)
 }
 
 // full returns nil if a matrix is proved to have full rank, an error that wraps ErrSingular if it
@@ -111,7 +112,7 @@ func (y *system) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error
 func (s *solver) solveAgain(y *system, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
 	z := halfulp.NewMatrix(f, b.Rows(), b.Cols())
 	if b.Rows() == 0 || b.Cols() == 0 {
-		return z, s.ctx.Err()
+		return z, s.Ctx.Err()
 	}
 	if err := finite("B", b); err != nil {
 		return nil, err

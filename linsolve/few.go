@@ -5,11 +5,13 @@ import (
 	"math"
 	"math/big"
 	mathbits "math/bits"
-	"slices"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/fixed"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -23,7 +25,7 @@ func few(columns, n int) bool { return columns <= max(fewColumns, n/20) }
 
 // inverse is an approximate inverse R of F = diag(2^rows) A diag(2^cols), proved to be one.
 type inverse interface {
-	scales() scaling
+	scales() scale.Scaling
 	// size returns how many bits residuals have beyond those wanted of y: log2 of a bound of ‖R‖∞
 	// or more.
 	size() int
@@ -52,9 +54,9 @@ type fixedSystem struct {
 	s    *solver
 	a, b num.Mat
 	r    inverse
-	f    *fixed // nil at first
-	low  int64  // F is a multiple of 2^-low
-	left int    // columns that wait
+	f    *fixed.Matrix // nil at first
+	low  int64         // F is a multiple of 2^-low
+	left int           // columns that wait
 	n    int
 	// bits that are missing for most entries of a column to be decided, 0: nothing is known of them
 	missing float64
@@ -65,7 +67,7 @@ type fixedSystem struct {
 // left needs more bits than are worth their while here.
 func (s *solver) solveFew(a, b, z *halfulp.Matrix, r inverse, todo []*entries) error {
 	y := &fixedSystem{s: s, a: raw.Matrix(a), b: raw.Matrix(b), r: r, n: a.Rows()}
-	y.low = lowestBit(y.a, r.scales())
+	y.low = scale.LowestBit(y.a, r.scales())
 	if t, ok := r.(*digits); ok {
 		y.f = t.f
 	}
@@ -75,7 +77,7 @@ func (s *solver) solveFew(a, b, z *halfulp.Matrix, r inverse, todo []*entries) e
 		for want := bits + suspicion + 4; want <= 4*bits+1024 && todo[j] != nil; {
 			y.missing = 0
 			y.likely = 1
-			if want == bits+suspicion+4 && r.size() > 2*seedBits {
+			if want == bits+suspicion+4 && r.size() > 2*scale.SeedBits {
 				y.likely = 1.6 // entries are far apart: more bits may be needed
 			}
 			more, err := y.column(e, j, bits, want)
@@ -98,64 +100,6 @@ func (s *solver) solveFew(a, b, z *halfulp.Matrix, r inverse, todo []*entries) e
 	return nil
 }
 
-// lowestBit returns some low ≥ 0 for which all entries of F are multiples of 2^-low.
-func lowestBit(a num.Mat, by scaling) (low int64) {
-	switch a.Arr.Kind {
-	case num.F64:
-		return lowestFloat(a, by)
-	case num.MP:
-		bits := int64(a.Arr.Bits())
-		for j, col := range by.cols {
-			least, at := int64(math.MaxInt64), a.At(0, j)
-			for i, row := range by.rows {
-				if i := at + i*a.RS; a.Arr.Cls[i].Class() == num.Finite {
-					least = min(least, int64(a.Arr.Exp[i])+row)
-				}
-			}
-			if least < math.MaxInt64 {
-				low = max(low, bits-least-col)
-			}
-		}
-		return low
-	}
-	var buf [num.MaxValueWords]uint64
-	for j := range a.Cols {
-		for i := range a.Rows {
-			if x := a.Arr.Value(a.At(i, j), buf[:]); x.Class == num.Finite {
-				last := x.Exp
-				for _, w := range x.Mag {
-					if w != 0 {
-						break
-					}
-					last += 64
-				}
-				low = max(low, -(last + by.rows[i] + by.cols[j]))
-			}
-		}
-	}
-	return low
-}
-
-// lowestFloat is lowestBit for float64 numbers: of each column it takes the smallest, as if that
-// were in the row of the smallest factor.
-func lowestFloat(a num.Mat, by scaling) (low int64) {
-	if a.Rows == 0 {
-		return 0
-	}
-	row, data := slices.Min(by.rows), a.Arr.F64[0]
-	for j, col := range by.cols {
-		least, at := uint64(math.MaxUint64), a.At(0, j)
-		for i := range a.Rows {
-			least = min(least, math.Float64bits(data[at+i*a.RS])<<1-1) // none for 0
-		}
-		if least++; least > 0 {
-			// Below 2^-1021 all are multiples of 2^-1074.
-			low = max(low, 1075-max(int64(least>>53), 1)-row-col)
-		}
-	}
-	return low
-}
-
 // column solves for column j to about want bits and decides what that decides. It reports whether
 // more bits would help.
 //
@@ -176,7 +120,7 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 	r := &residual{lead: make([]float64, n)}
 	for i := range n {
 		x, exp := y.b.Arr.Leading(y.b.At(i, j))
-		r.lead[i] = ldexp(x, exp+by.rows[i]-shift)
+		r.lead[i] = scale.Ldexp(x, exp+by.Rows[i]-shift)
 	}
 	v, err := y.r.correct(r)
 	if err != nil {
@@ -190,9 +134,9 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 	shift += int64(k) // y is about 1 from now on
 	words := (max(want+y.r.size()+atFloor+6, 64) + 63) / 64
 	cost := columnCost(n, words, inverseWords(y.r))
-	y.s.plan(cost * (y.likely + float64(y.left)))
-	working := y.s.doing(cost)
-	defer y.s.did(cost)
+	y.s.Plan(cost * (y.likely + float64(y.left)))
+	working := y.s.Doing(cost)
+	defer y.s.Did(cost)
 	y.s.stats.Precision = 64 * words
 	r.unit, r.x = -64*words, make([][]uint64, n)
 	u := &partial{x: make([][]uint64, n), bits: 64 * (words + 1), lost: 1}
@@ -200,7 +144,7 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 	for i := range n {
 		r.x[i], u.x[i], room = room[:words+1], room[words+1:2*words+3], room[2*words+3:]
 		if g[i].Class == num.Finite {
-			magnitude(r.x[i], g[i].Mag, g[i].Exp+by.rows[i]-shift+int64(64*words))
+			fixed.Magnitude(r.x[i], g[i].Mag, g[i].Exp+by.Rows[i]-shift+int64(64*words))
 			if g[i].Neg {
 				num.Negate(r.x[i])
 			}
@@ -301,8 +245,8 @@ func (y *fixedSystem) add(v []float64, r *residual, u *partial) (ok bool, err er
 	if err := y.provide(planes); err != nil {
 		return false, err
 	}
-	planes = min(planes, y.f.planes)
-	if err := y.subtract(r, newVector(c), q, planes); err != nil {
+	planes = min(planes, y.f.Planes)
+	if err := y.subtract(r, fixed.NewVector(c), q, planes); err != nil {
 		return false, err
 	}
 	u.lost += 1.01
@@ -323,7 +267,7 @@ func (y *fixedSystem) right(j int) (g []num.Real, shift int64) {
 	for i := range g {
 		g[i] = y.b.Arr.Value(y.b.At(i, j), buf[i*words:(i+1)*words])
 		if g[i].Class == num.Finite {
-			shift = max(shift, g[i].Exp+int64(num.BitLen(g[i].Mag))+y.r.scales().rows[i])
+			shift = max(shift, g[i].Exp+int64(num.BitLen(g[i].Mag))+y.r.scales().Rows[i])
 		}
 	}
 	return g, shift
@@ -333,10 +277,10 @@ func (y *fixedSystem) right(j int) (g []num.Real, shift int64) {
 // units, and returns the length of the longest.
 func (r *residual) look(lost float64) (top int) {
 	for _, x := range r.x {
-		top = max(top, bitLen(x))
+		top = max(top, fixed.BitLen(x))
 	}
 	for i, x := range r.x {
-		r.lead[i] = leading(x, top)
+		r.lead[i] = fixed.Leading(x, top)
 	}
 	r.exp = top + r.unit
 	r.err = float64(1.001*math.Ldexp(lost, -top)) + 0x1p-1000
@@ -348,20 +292,20 @@ func (r *residual) look(lost float64) (top int) {
 func (y *fixedSystem) provide(planes int) (err error) {
 	// 2^-low is a multiple of the unit 2^(1-64w) of w planes.
 	planes = min(planes, int(min(y.low/64, math.MaxInt32))+1)
-	if y.f == nil || planes > y.f.planes {
-		y.f, err = y.s.newFixed(y.a, y.r.scales(), planes)
+	if y.f == nil || planes > y.f.Planes {
+		y.f, err = fixed.New(&y.s.Call, y.a, y.r.scales(), planes)
 	}
 	return err
 }
 
 // subtract subtracts F c 2^-q from r.
-func (y *fixedSystem) subtract(r *residual, c *vector, q, planes int) error {
+func (y *fixedSystem) subtract(r *residual, c *fixed.Vector, q, planes int) error {
 	const some = 16 // rows a call
-	return par.For(y.s.ctx, y.s.threads, (y.n+some-1)/some, func(_, part int) {
+	return par.For(y.s.Ctx, y.s.Threads, (y.n+some-1)/some, func(_, part int) {
 		z := make([]uint64, planes+2)
 		for i := part * some; i < min(y.n, (part+1)*some); i++ {
-			y.f.row(z, i, c, planes)
-			subtractShifted(r.x[i], z, 1-64*planes-q-r.unit)
+			y.f.Row(z, i, c, planes)
+			fixed.SubtractShifted(r.x[i], z, 1-64*planes-q-r.unit)
 		}
 	})
 }
@@ -370,18 +314,18 @@ func (y *fixedSystem) subtract(r *residual, c *vector, q, planes int) error {
 func addInteger(z []uint64, c int64, shift int) {
 	x := [2]uint64{uint64(c), uint64(c >> 63)}
 	num.Negate(x[:])
-	subtractShifted(z, x[:], shift)
+	fixed.SubtractShifted(z, x[:], shift)
 }
 
 // decide decides entries by radius 2^exp around y 2^shift.
 func (y *fixedSystem) decide(e *entries, u *partial, shift int64, radius []float64, exp int) (bool, error) {
-	cols := y.r.scales().cols
+	cols := y.r.scales().Cols
 	r := make([]*big.Float, y.n)
 	for _, i := range e.open {
 		if at := shift + cols[i]; radius[i]-radius[i] != 0 || max(at, -at) > 1<<30 {
 			return false, nil // the latter lest numbers leave the exponents of big.Float
 		}
-		r[i] = upper().SetFloat64(radius[i])
+		r[i] = bound.Upper().SetFloat64(radius[i])
 		r[i].SetMantExp(r[i], exp+int(shift+cols[i]))
 	}
 	mid := func(i int) *big.Float {

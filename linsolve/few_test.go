@@ -12,6 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/fixed"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -72,35 +74,35 @@ func TestFixed(t *testing.T) {
 		if r.IntN(3) == 0 { // as near to 1 as it gets
 			a.SetBig(0, 0, new(big.Float).SetPrec(uint(f.Bits())).Sub(big.NewFloat(1), new(big.Float).SetMantExp(big.NewFloat(1), -f.Bits())))
 		}
-		by := unscaled(n, n)
+		by := scale.Unscaled(n, n)
 		for i := range n {
-			by.rows[i], by.cols[i] = -int64(spread)-int64(r.IntN(1+40*(trial%3))), -int64(r.IntN(3))
+			by.Rows[i], by.Cols[i] = -int64(spread)-int64(r.IntN(1+40*(trial%3))), -int64(r.IntN(3))
 		}
 		if far := r.Int64N(1500) - 750; r.IntN(4) == 0 { // beyond what nearPower has
 			for i := range n {
-				by.rows[i] += far
-				by.cols[i] -= far
+				by.Rows[i] += far
+				by.Cols[i] -= far
 			}
 		}
 		s := testSolver(t, 1+trial%2)
-		m, err := s.newFixed(raw.Matrix(a), by, planes)
+		m, err := fixed.New(&s.Call, raw.Matrix(a), by, planes)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := make([]int64, n)
 		for j := range c {
-			c[j] = []int64{shifted - 1, 1 - shifted, 0, 1, -1, r.Int64N(shifted), -r.Int64N(shifted)}[r.IntN(7)]
+			c[j] = []int64{fixed.Shifted - 1, 1 - fixed.Shifted, 0, 1, -1, r.Int64N(fixed.Shifted), -r.Int64N(fixed.Shifted)}[r.IntN(7)]
 		}
-		v := newVector(c)
+		v := fixed.NewVector(c)
 		for i := range n {
 			for w := 1; w <= planes; w++ {
 				z := make([]uint64, w+2)
-				m.row(z, i, v, w)
+				m.Row(z, i, v, w)
 				difference := rat(twos(z), 1-64*w)
 				most := new(big.Rat)
 				for j, c := range c {
 					x, _ := a.Big(i, j).Rat(nil)
-					x.Mul(x, rat(big.NewInt(c), int(by.rows[i]+by.cols[j])))
+					x.Mul(x, rat(big.NewInt(c), int(by.Rows[i]+by.Cols[j])))
 					difference.Sub(difference, x)
 					most.Add(most, rat(new(big.Int).Abs(big.NewInt(c)), 2-64*w))
 				}
@@ -108,13 +110,13 @@ func TestFixed(t *testing.T) {
 					t.Fatalf("seed %d, trial %d, %v, n = %d: row %d by %v in %d of %d planes is off by %s, bound %s", seed, trial, f, n, i, c, w, planes, difference.FloatString(30), most.FloatString(30))
 				}
 			}
-			if low := lowestBit(raw.Matrix(a), by); low <= int64(64*planes-1) {
+			if low := scale.LowestBit(raw.Matrix(a), by); low <= int64(64*planes-1) {
 				z := make([]uint64, planes+2)
-				m.row(z, i, v, planes)
+				m.Row(z, i, v, planes)
 				exact := rat(twos(z), 1-64*planes)
 				for j, c := range c {
 					x, _ := a.Big(i, j).Rat(nil)
-					exact.Sub(exact, x.Mul(x, rat(big.NewInt(c), int(by.rows[i]+by.cols[j]))))
+					exact.Sub(exact, x.Mul(x, rat(big.NewInt(c), int(by.Rows[i]+by.Cols[j]))))
 				}
 				if exact.Sign() != 0 {
 					t.Fatalf("seed %d, trial %d, %v: row %d by %v is off by %s, and F is a multiple of 2^-%d", seed, trial, f, i, c, exact.FloatString(30), low)
@@ -157,30 +159,30 @@ func TestFixedWords(t *testing.T) {
 		want.Sub(twos(x), want)
 		ring := new(big.Int).Lsh(big.NewInt(1), uint(64*len(x)))
 		z := append([]uint64(nil), x...)
-		subtractShifted(z, y, shift)
+		fixed.SubtractShifted(z, y, shift)
 		if got := twos(z); want.Sub(want, got).Mod(want, ring).Sign() != 0 {
 			t.Fatalf("seed %d, trial %d: %x - %x 2^%d = %x", seed, trial, x, y, shift, z)
 		}
 
-		top := bitLen(x)
+		top := fixed.BitLen(x)
 		v := twos(x)
 		if one := big.NewInt(1); int64(x[len(x)-1]) < 0 && new(big.Int).Neg(v).Cmp(one.Lsh(one, uint(top))) > 0 || v.Sign() > 0 && v.BitLen() != top {
 			t.Fatalf("seed %d, trial %d: the length of %x is %d", seed, trial, x, top)
 		}
 		top += r.IntN(3) * r.IntN(64)
 		if top <= 64*len(x) {
-			lead := exactRat(leading(x, top))
+			lead := exactRat(fixed.Leading(x, top))
 			d, _ := lead.Sub(lead, rat(v, -top)).Float64()
 			if math.Abs(d) > 0x1p-51 {
-				t.Fatalf("seed %d, trial %d: %x is %g 2^%d", seed, trial, x, leading(x, top), top)
+				t.Fatalf("seed %d, trial %d: %x is %g 2^%d", seed, trial, x, fixed.Leading(x, top), top)
 			}
 			// What pieces leave is less than a bit of the last one.
 			sum, pieces := new(big.Rat), 1+r.IntN(6)
 			for m := range pieces {
-				sum.Add(sum, rat(big.NewInt(piece(x, top, m)), -pieceBits*(m+1)))
+				sum.Add(sum, rat(big.NewInt(fixed.Piece(x, top, m)), -fixed.PieceBits*(m+1)))
 			}
 			left := sum.Sub(rat(v, -top), sum)
-			if left.Sign() < 0 || left.Cmp(rat(big.NewInt(1), -pieceBits*pieces)) >= 0 {
+			if left.Sign() < 0 || left.Cmp(rat(big.NewInt(1), -fixed.PieceBits*pieces)) >= 0 {
 				t.Fatalf("seed %d, trial %d: %d pieces of %x, top %d, leave %s", seed, trial, pieces, x, top, left.FloatString(100))
 			}
 		}
@@ -191,13 +193,13 @@ func TestFixedWords(t *testing.T) {
 func exactRat(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
 
 // scaledRat returns F by rows.
-func scaledRat(a *halfulp.Matrix, by scaling) [][]*big.Rat {
+func scaledRat(a *halfulp.Matrix, by scale.Scaling) [][]*big.Rat {
 	f := make([][]*big.Rat, a.Rows())
 	for i := range f {
 		f[i] = make([]*big.Rat, a.Cols())
 		for j := range f[i] {
 			x, _ := a.Big(i, j).Rat(nil)
-			f[i][j] = x.Mul(x, rat(big.NewInt(1), int(by.rows[i]+by.cols[j])))
+			f[i][j] = x.Mul(x, rat(big.NewInt(1), int(by.Rows[i]+by.Cols[j])))
 		}
 	}
 	return f
@@ -233,7 +235,7 @@ func TestTriangles(t *testing.T) {
 		}
 		restore := impl.Force(level)
 		s := testSolver(t, 1)
-		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,7 +268,7 @@ func TestTriangles(t *testing.T) {
 				inverse[i][v.perm[j]] = z
 			}
 		}
-		checkFloats(t, fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n), scaledRat(a, lu.scaling), inverse, v.rho, v.norm)
+		checkFloats(t, fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n), scaledRat(a, lu.Scaling), inverse, v.rho, v.norm)
 	}
 	if !enough() {
 		t.Fatalf("%d good and %d bad inverses", good, bad)
@@ -392,7 +394,7 @@ func TestWrongCorrections(t *testing.T) {
 			continue
 		}
 		s := testSolver(t, 1)
-		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -496,7 +498,7 @@ func TestNoCorrection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+	lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
 // floatInverse is R = Z P for F in float64: Z, about the inverse of P F, is -z.
@@ -59,12 +60,12 @@ func (s *solver) invertFactors(a num.Mat, f *factors, columns int) (r inverse, r
 // multiplied multiplies the inverses of the triangles; nothing is known of its rho.
 func (s *solver) multiplied(t *triangles) (*floatInverse, error) {
 	n := t.n
-	r := &floatInverse{factors: t.factors, perm: t.perm, z: s.floats(n * n)}
+	r := &floatInverse{factors: t.factors, perm: t.perm, z: s.Floats(n * n)}
 	for j := range n {
 		clear(t.x[j*n : j*n+j])
 		clear(t.y[j*n+j+1 : (j+1)*n])
 	}
-	return r, dgemm.MultiplyTriangles(s.ctx, s.threads, n, r.z, t.y, t.x)
+	return r, dgemm.MultiplyTriangles(s.Ctx, s.Threads, n, r.z, t.y, t.x)
 }
 
 // floatInverse multiplies the inverses of the triangles, whose room it takes, and computes rho.
@@ -74,13 +75,13 @@ func (s *solver) floatInverse(a num.Mat, t *triangles) (*floatInverse, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, f := t.x, t.float64s(a, t.y)
+	e, f := t.x, t.Float64s(a, t.y)
 	dgemm.ExchangeRows(n, f, t.pivots)
 	clear(e)
 	for i := range n {
 		e[i+i*n] = -1
 	}
-	if err := dgemm.Subtract(s.ctx, s.threads, n, e, f, r.z); err != nil {
+	if err := dgemm.Subtract(s.Ctx, s.Threads, n, e, f, r.z); err != nil {
 		return nil, err
 	}
 	if !(max(largestOf(f), largestOf(r.z), largestOf(e)) < 0x1p100) {
@@ -95,7 +96,7 @@ func (s *solver) floatInverse(a num.Mat, t *triangles) (*floatInverse, error) {
 	size := absAll(n, f, first)   // |P F'| |Z| 1
 	gamma := dgemm.SubtractError(n)
 	for i, sum := range absAll(n, e, ones) {
-		rho := sum + gamma + float64((gamma+roundingOf(a))*size[i])
+		rho := sum + gamma + float64((gamma+scale.Rounding(a))*size[i])
 		// Entries of F below 2^-1000 are 0 in F', and underflow takes less than 2^-900 as well.
 		r.rho = max(r.rho, float64(rho*1.001)+0x1p-700)
 		r.norm = max(r.norm, first[i])
@@ -103,18 +104,7 @@ func (s *solver) floatInverse(a num.Mat, t *triangles) (*floatInverse, error) {
 	return r, nil
 }
 
-// roundingOf returns a bound of the relative errors of entries that scaling.float64s makes.
-func roundingOf(a num.Mat) float64 {
-	switch a.Arr.Kind {
-	case num.F32, num.F64:
-		return 0
-	case num.MP:
-		return 0x1.01p-52 // cut off after 53 bits
-	}
-	return 0x1p-48
-}
-
-func (r *floatInverse) scales() scaling { return r.scaling }
+func (r *floatInverse) scales() scale.Scaling { return r.Scaling }
 
 func (r *floatInverse) size() int {
 	_, e := math.Frexp(r.norm)

@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -76,7 +77,7 @@ func TestFloatInverse(t *testing.T) {
 		}
 		restore := impl.Force(level)
 		s := testSolver(t, 1+trial%2)
-		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +110,7 @@ func TestFloatInverse(t *testing.T) {
 				inverse[i][z.perm[j]] = exactRat(-z.z[i+j*n])
 			}
 		}
-		checkFloats(t, fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n), scaledRat(a, lu.scaling), inverse, z.rho, z.norm)
+		checkFloats(t, fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n), scaledRat(a, lu.Scaling), inverse, z.rho, z.norm)
 	}
 	if !enough() {
 		t.Errorf("not all kinds of inverses: %v", found)
@@ -128,10 +129,10 @@ func TestInversesInUsedRoom(t *testing.T) {
 			for i := range x {
 				x[i] = room
 			}
-			s.floatsTaken = append(s.floatsTaken, x)
+			s.FloatsTaken = append(s.FloatsTaken, x)
 		}
 		s.release()
-		lu, err := s.factor(a, scale(a))
+		lu, err := s.factor(a, scale.Of(a))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +193,7 @@ func TestInverseOfFactors(t *testing.T) {
 	}{{"well", 0}, {"ill", 40}, {"worse", 80}} {
 		a := ill(testseed.Rand(t, 1, 2), halfulp.MP(106), n, c.k)
 		s := testSolver(t, 1)
-		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,9 @@ import (
 	"math/bits"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -28,19 +31,19 @@ func (s *solver) solveByNewton(a, b *halfulp.Matrix, f *factors, z *halfulp.Matr
 		return nil
 	}
 	bits, cost := wantedBits(z), slicesCost(n)
-	s.plan(cost + manyCost(n, b.Cols(), bits)) // may fuse: an estimate
+	s.Plan(cost + manyCost(n, b.Cols(), bits)) // may fuse: an estimate
 	half := (bits + 3) / 2
 	if !isIdentity(b) {
 		half += 10 // of the condition number
 	}
 	v, r, err := s.newtonByFloats(a, f, steps(likelySeries, half) < steps(likelySlices, half), mostSolvedBits(z))
-	s.did(cost)
+	s.Did(cost)
 	s.stage("approximate inverse")
 	if err != nil || v == nil {
 		return err
 	}
-	s.work.guessed = false
-	s.note(1, r.rho, upper().SetFloat64(r.norm), upper().SetFloat64(f.norm))
+	s.Work.Guessed = false
+	s.note(1, r.rho, bound.Upper().SetFloat64(r.norm), bound.Upper().SetFloat64(f.norm))
 	if err = s.solveManyBy(v, 1, a, b, z, todo); errors.Is(err, ErrRange) {
 		err = nil
 	}
@@ -82,7 +85,7 @@ const placesOfX = 140
 // newtonBySums is newNewton for an X in float64, cut off.
 func (s *solver) newtonBySums(a *halfulp.Matrix, f *factors, t *floatSums, most int) *newton {
 	n := f.n
-	v := &newton{s: s, by: f.scaling}
+	v := &newton{s: s, by: f.Scaling}
 	if v.f = s.scaledMatrix(a, f, most); v.f == nil {
 		return nil
 	}
@@ -90,14 +93,14 @@ func (s *solver) newtonBySums(a *halfulp.Matrix, f *factors, t *floatSums, most 
 	off := make([]float64, n)
 	v.x = s.matrixHere(halfulp.MP(placesOfX+2), n, n)
 	x := raw.Matrix(v.x)
-	err := s.each(n, func(j int) {
+	err := par.Each(s.Ctx, s.Threads, n, func(j int) {
 		terms, most := t.column(j), 0.0
 		for _, term := range terms {
 			most = max(most, largestOf(term))
 		}
 		_, c := math.Frexp(most)
 		// What is not known is cut off: the fewer bits, the faster products are.
-		places := max(seedBits, min(placesOfX, 12-int(math.Log2(float64(t.norm*t.off[j])))+c))
+		places := max(scale.SeedBits, min(placesOfX, 12-int(math.Log2(float64(t.norm*t.off[j])))+c))
 		const below = 188 // the top, in units of sums
 		unit := int64(c - below)
 		for i := range n {
@@ -115,7 +118,7 @@ func (s *solver) newtonBySums(a *halfulp.Matrix, f *factors, t *floatSums, most 
 				sum[k] &^= 1<<uint(low) - 1
 			}
 			if sum != [3]uint64{} {
-				storeLeading(x.Arr, x.At(i, j), neg != (t.sign < 0), sum[:], unit)
+				bound.StoreLeading(x.Arr, x.At(i, j), neg != (t.sign < 0), sum[:], unit)
 			}
 		}
 		v.col[j] = int64(c + bits.Len(uint(len(terms)-1))) // of their sum
@@ -129,13 +132,13 @@ func (s *solver) newtonBySums(a *halfulp.Matrix, f *factors, t *floatSums, most 
 	for _, v := range off {
 		sum += v
 	}
-	v.rho = upper().Mul(upper().SetFloat64(sum*1.001), upper().SetFloat64(f.norm))
-	v.rho = largest([]*big.Float{v.rho, exp2(-placesOfX)})
+	v.rho = bound.Upper().Mul(bound.Upper().SetFloat64(sum*1.001), bound.Upper().SetFloat64(f.norm))
+	v.rho = bound.Largest([]*big.Float{v.rho, bound.Exp2(-placesOfX)})
 	for _, sum := range f.sums {
 		_, e := math.Frexp(sum)
 		v.row = append(v.row, int64(e))
 	}
-	v.amp = upper().Mul(upper().SetFloat64(t.norm*1.01), upper().SetFloat64(f.norm))
+	v.amp = bound.Upper().Mul(bound.Upper().SetFloat64(t.norm*1.01), bound.Upper().SetFloat64(f.norm))
 	_, v.norm = math.Frexp(t.norm)
 	if v.gain() < leastNewton {
 		return nil

@@ -10,6 +10,8 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -32,7 +34,7 @@ func TestNewtonByFloats(t *testing.T) {
 		}
 		restore := impl.Force(impl.Levels()[trial%len(impl.Levels())])
 		s := testSolver(t, 1+trial%2)
-		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +54,7 @@ func TestNewtonByFloats(t *testing.T) {
 			gains++
 		}
 		rho, _ := v.rho.Float64()
-		exact, x := scaledRat(a, lu.scaling), lintest.Of(v.x)
+		exact, x := scaledRat(a, lu.Scaling), lintest.Of(v.x)
 		norm := math.Ldexp(1, v.norm+1)
 		e := x.Times(exact, n)
 		amp, _ := v.amp.Rat(nil)
@@ -126,7 +128,7 @@ func TestStepsInError(t *testing.T) {
 		s := testSolver(t, 1+trial%2)
 		s.reuse = true
 		s.opt.Method = "residue" // other products are rounded correctly
-		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +141,7 @@ func TestStepsInError(t *testing.T) {
 			continue
 		}
 		begun++
-		exact := scaledRat(a, lu.scaling)
+		exact := scaledRat(a, lu.Scaling)
 		for _, bits := range []int{150, 151 + r.IntN(100), 400} {
 			if err := v.refine(bits); err != nil {
 				t.Fatal(err)
@@ -154,7 +156,7 @@ func TestStepsInError(t *testing.T) {
 						e[i][j].Sub(e[i][j], exactRat(1))
 					}
 					left.Add(left, e[i][j].Abs(e[i][j]))
-					within(name, new(big.Rat).Abs(x[i][j]), exp2(int(v.col[j]+1)))
+					within(name, new(big.Rat).Abs(x[i][j]), bound.Exp2(int(v.col[j]+1)))
 					for k := range n {
 						both.Add(both, new(big.Rat).Abs(new(big.Rat).Mul(x[i][k], exact[k][j])))
 					}
@@ -171,15 +173,15 @@ func TestStepsInError(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, d, want := lintest.Of(y.x), lintest.Of(y.d), lintest.Matrix(exact).Solve(lintest.Identity(n))
-		for j, top := range columnTops(raw.Matrix(y.x), -1<<30) {
+		x, d, want := lintest.Of(y.X), lintest.Of(y.D), lintest.Matrix(exact).Solve(lintest.Identity(n))
+		for j, top := range columnTops(raw.Matrix(y.X), -1<<30) {
 			name := fmt.Sprintf("seed %d, trial %d, n = %d, column %d of %d bits", seed, trial, n, j, bits)
 			for i := range n {
 				off := new(big.Rat).Add(x[i][j], d[i][j])
-				within(name, off.Abs(off.Sub(off, want[i][j])), exp2(int(y.err[j])))
+				within(name, off.Abs(off.Sub(off, want[i][j])), bound.Exp2(int(y.Err[j])))
 			}
-			if y.err[j] > top-int64(bits)+6 {
-				t.Fatalf("%s: errors below 2^%d, numbers 2^%d", name, y.err[j], top)
+			if y.Err[j] > top-int64(bits)+6 {
+				t.Fatalf("%s: errors below 2^%d, numbers 2^%d", name, y.Err[j], top)
 			}
 		}
 		s.release()

@@ -5,6 +5,9 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -42,7 +45,7 @@ func (s *solver) identities(e *equations, column int, total *big.Float, products
 		holds[i] = true
 		left++
 		// Both sides as integers times powers of two.
-		low := [2]int64{lowest(p.k), lowest(p.c)}
+		low := [2]int64{interval.Lowest(p.k), interval.Lowest(p.c)}
 		top := [2]int64{int64(p.k.MantExp(nil)), int64(p.c.MantExp(nil))}
 		add := func(side int, power int64) {
 			low[side] += power
@@ -67,8 +70,8 @@ func (s *solver) identities(e *equations, column int, total *big.Float, products
 		need[i] = max(top[0], top[1]) - min(low[0], low[1]) + 2
 	}
 	known, step := int64(0), primeStep(raw.Matrix(e.m))
-	for next := primes(); left > 0; {
-		f := newField(next())
+	for next := modular.Primes(); left > 0; {
+		f := modular.New(next())
 		s.stats.Primes++
 		v, err := s.modular(f, e, column, total, products)
 		if err != nil {
@@ -83,7 +86,7 @@ func (s *solver) identities(e *equations, column int, total *big.Float, products
 			if need[i] < 0 || !holds[i] {
 				continue
 			}
-			if f.mul(v[i], f.big(p.k)) != f.big(p.c) {
+			if f.Mul(v[i], f.Rational(p.k)) != f.Rational(p.c) {
 				holds[i] = false
 				left--
 			} else if known >= need[i] {
@@ -92,34 +95,15 @@ func (s *solver) identities(e *equations, column int, total *big.Float, products
 			}
 			most = max(most, need[i])
 		}
-		s.did(step)
-		s.plan(float64((most-known)/60) * step)
+		s.Did(step)
+		s.Plan(float64((most-known)/60) * step)
 	}
 	return holds, nil
 }
 
-// lowest returns e for which x is an odd multiple of 2^e, 0 for x = 0.
-func lowest(x *big.Float) int64 {
-	if x.Sign() == 0 {
-		return 0
-	}
-	return int64(x.MantExp(nil)) - int64(x.MinPrec())
-}
-
-// big returns a finite number modulo p.
-func (f *field) big(x *big.Float) uint64 {
-	if x.Sign() == 0 {
-		return 0
-	}
-	low := lowest(x)
-	m := new(big.Float).Copy(x)
-	n, _ := m.SetMantExp(m, int(-low)).Int(nil)
-	return f.mul(f.integer(n), f.power2(low))
-}
-
 // modular returns products modulo a prime, nil if the system is singular modulo it.
-func (s *solver) modular(f *field, e *equations, column int, total *big.Float, products []product) ([]uint64, error) {
-	rows, err := f.matrix(s.ctx, s.threads, raw.Matrix(e.m))
+func (s *solver) modular(f *modular.Field, e *equations, column int, total *big.Float, products []product) ([]uint64, error) {
+	rows, err := f.Matrix(s.Ctx, s.Threads, raw.Matrix(e.m))
 	if err != nil {
 		return nil, err
 	}
@@ -133,11 +117,11 @@ func (s *solver) modular(f *field, e *equations, column int, total *big.Float, p
 	d, g := raw.Matrix(e.d), raw.Matrix(e.g)
 	value := func(m num.Mat, i int) uint64 {
 		var buf [num.MaxValueWords]uint64
-		return f.real(m.Arr.Value(m.At(i, column), buf[:]))
+		return f.Real(m.Arr.Value(m.At(i, column), buf[:]))
 	}
-	sign := f.one
+	sign := f.One
 	if e.sign < 0 {
-		sign = f.sub(0, f.one)
+		sign = f.Sub(0, f.One)
 	}
 	for i := range rows {
 		rows[i] = append(append(rows[i], value(d, i)), make([]uint64, len(units))...)
@@ -145,25 +129,25 @@ func (s *solver) modular(f *field, e *equations, column int, total *big.Float, p
 	for j, at := range units {
 		rows[e.first+j][at] = sign
 	}
-	pivots, _, err := f.eliminate(s.ctx, s.threads, rows, n, true)
+	pivots, _, err := f.Eliminate(s.Ctx, s.Threads, rows, n, true)
 	if err != nil || len(pivots) < n {
 		return nil, err
 	}
-	r := f.big(total)
+	r := f.Rational(total)
 	for i := range rows {
-		r = f.add(r, f.mul(value(g, i), rows[i][n]))
+		r = f.Add(r, f.Mul(value(g, i), rows[i][n]))
 	}
 	z := make([]uint64, len(products))
 	for i, p := range products {
-		z[i] = f.one
+		z[i] = f.One
 		if p.r {
-			z[i] = f.mul(z[i], r)
+			z[i] = f.Mul(z[i], r)
 		}
 		if p.u[0] >= 0 {
-			z[i] = f.mul(z[i], rows[e.first+p.u[0]][units[p.u[1]]])
+			z[i] = f.Mul(z[i], rows[e.first+p.u[0]][units[p.u[1]]])
 		}
 		if p.x >= 0 {
-			z[i] = f.mul(z[i], rows[e.first+p.x][n])
+			z[i] = f.Mul(z[i], rows[e.first+p.x][n])
 		}
 	}
 	return z, nil
@@ -175,7 +159,7 @@ func (s *solver) modular(f *field, e *equations, column int, total *big.Float, p
 //	(-gᵀ t), t the total.
 func (e *equations) bordered(column int, total *big.Float) (*halfulp.Matrix, error) {
 	n := e.m.Rows()
-	f, err := wide(max(longest(e.m), longest(e.g), longest(e.d), int64(total.MinPrec())))
+	f, err := wide(max(bound.Longest(e.m), bound.Longest(e.g), bound.Longest(e.d), int64(total.MinPrec())))
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -35,7 +37,7 @@ type improving interface {
 // columns of the factors; nil if the seed is not good enough.
 func (s *solver) improved(t improving, bits int) (*enclosure, error) {
 	at := t.known()
-	for bits+at.amp+4 <= maxBits { // of V, at last
+	for bits+at.amp+4 <= bound.MaxBits { // of V, at last
 		if at.gain != 0 && at.gain < leastGain { // as an earlier call found out
 			return nil, nil
 		}
@@ -49,13 +51,13 @@ func (s *solver) improved(t improving, bits int) (*enclosure, error) {
 			return nil, nil
 		}
 		if next == bits && order(at.gain, bits+3) <= 4 {
-			s.work.guessed = false
+			s.Work.Guessed = false
 			return t.finish(bits, width, v, e, h)
 		}
 		if err := t.step(v, e, h, next); err != nil {
 			return nil, err
 		}
-		s.work.guessed = false // the seed is good
+		s.Work.Guessed = false // the seed is good
 		s.drop(v)
 	}
 	return nil, nil
@@ -67,7 +69,7 @@ func (s *solver) improved(t improving, bits int) (*enclosure, error) {
 func smallest(inverse *halfulp.Matrix) int {
 	m, most := raw.Matrix(inverse), int64(0)
 	for i := range m.Rows {
-		most = max(most, exponent(m.Arr, m.At(i, i)))
+		most = max(most, scale.Exponent(m.Arr, m.At(i, i)))
 	}
 	return int(most)
 }
@@ -97,7 +99,7 @@ func (t *improvement) next(bits int) (next, width, places int) {
 func (t *improvement) bound(s *solver, n, places, width int, lost *big.Float) *exact.Bound {
 	top := max(t.amp, 0) + 1 // |E| ≤ I + |S| |V|, or the like
 	if t.gain > 0 {
-		top = upper().Add(exp2(-t.gain), lost).MantExp(nil)
+		top = bound.Upper().Add(bound.Exp2(-t.gain), lost).MantExp(nil)
 	}
 	b := &exact.Bound{Rows: make([]int64, n), Cols: make([]int64, n)}
 	for i := range b.Rows {
@@ -111,7 +113,7 @@ func (t *improvement) bound(s *solver, n, places, width int, lost *big.Float) *e
 // from factors up to lost > 0, and returns what E is in error by.
 func (t *improvement) learn(s *solver, norm, lost *big.Float, places int) (h *big.Float) {
 	s.stats.Rho = measure(norm)
-	h = upper().Add(lost, upper().SetMantExp(norm, -places))
-	t.gain = -upper().Add(norm, h).MantExp(nil)
+	h = bound.Upper().Add(lost, bound.Upper().SetMantExp(norm, -places))
+	t.gain = -bound.Upper().Add(norm, h).MantExp(nil)
 	return h
 }

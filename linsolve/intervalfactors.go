@@ -7,6 +7,10 @@ import (
 	"sync/atomic"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -22,7 +26,7 @@ const mostIntervalBits = 1 << 12
 
 // eliminatedIntervals are intervals of L below the diagonal blocks and of U, entry (i, j) in row i.
 type eliminatedIntervals struct {
-	x     [][]interval
+	x     [][]interval.Interval
 	order []int // row i is row order[i] of the matrix
 	bad   int   // the first pivot, the end of a block, that may be 0; -1 if none may
 }
@@ -33,25 +37,12 @@ type eliminatedIntervals struct {
 // suffice: then terms that cancel leave others far below them.
 func (s *solver) byIntervals(c *halfulp.Matrix, f halfulp.Format, bits int) (bool, error) {
 	m := raw.Matrix(c)
-	t := topsOf(m)
-	least := t.least(t.equilibrate(unscaled(m.Rows, m.Cols)))
-	if bits > f.Bits()+mostIntervalBits && least < -maxBits {
+	t := scale.TopsOf(m)
+	least := t.Least(t.Equilibrate(scale.Unscaled(m.Rows, m.Cols)))
+	if bits > f.Bits()+mostIntervalBits && least < -bound.MaxBits {
 		return false, fmt.Errorf("factors of numbers whose exponents differ by up to %d beyond powers of two of rows and columns, of more than %d bits: %w", -least, bits/2, ErrRange)
 	}
 	return least < -int64(bits), nil
-}
-
-// least returns the exponent of the smallest entry of F that is not 0.
-func (t tops) least(s scaling) int64 {
-	least := int64(0)
-	for j, col := range s.cols {
-		for i, top := range t.top[j*t.rows : (j+1)*t.rows] {
-			if top != none {
-				least = min(least, top+s.rows[i]+col)
-			}
-		}
-	}
-	return least
 }
 
 // eliminateIntervals eliminates the first columns of c, one block after the other, in intervals of
@@ -62,13 +53,13 @@ func (s *solver) eliminateIntervals(c *halfulp.Matrix, blocks []int, bits int, p
 		return nil, err
 	}
 	m, n := c.Dims()
-	p := intervals(bits)
-	z := &eliminatedIntervals{x: make([][]interval, m), order: all(m), bad: -1}
-	err := s.each(m, func(i int) {
-		z.x[i] = make([]interval, n)
+	p := interval.Prec(bits)
+	z := &eliminatedIntervals{x: make([][]interval.Interval, m), order: all(m), bad: -1}
+	err := par.Each(s.Ctx, s.Threads, m, func(i int) {
+		z.x[i] = make([]interval.Interval, n)
 		for j := range n {
 			x := c.Big(i, j)
-			z.x[i][j] = interval{p.down().Set(x), p.up().Set(x)}
+			z.x[i][j] = interval.Interval{Lo: p.Down().Set(x), Hi: p.Up().Set(x)}
 		}
 	})
 	b := 0
@@ -77,19 +68,19 @@ func (s *solver) eliminateIntervals(c *halfulp.Matrix, blocks []int, bits int, p
 			return nil, err
 		}
 		if partial {
-			k := b + largestPivot(m-b, func(i int) *big.Float { return z.x[b+i][b].larger() })
+			k := b + largestPivot(m-b, func(i int) *big.Float { return z.x[b+i][b].Larger() })
 			z.x[b], z.x[k] = z.x[k], z.x[b]
 			z.order[b], z.order[k] = z.order[k], z.order[b]
 		}
-		inverse := p.invertBlock(z.x, b, size)
+		inverse := p.InvertBlock(z.x, b, size)
 		if inverse == nil {
 			z.bad = b + size - 1
 			return z, nil
 		}
 		first := b + size
 		var beyond atomic.Bool
-		err = s.each(m-first, func(i int) {
-			if !p.eliminateRow(z.x[first+i], z.x[b:first], inverse, b) {
+		err = par.Each(s.Ctx, s.Threads, m-first, func(i int) {
+			if !p.EliminateRow(z.x[first+i], z.x[b:first], inverse, b) {
 				beyond.Store(true)
 			}
 		})
@@ -106,120 +97,17 @@ func (z *eliminatedIntervals) enclosure(bits int) *enclosure {
 	return &enclosure{each: z.x, bits: bits}
 }
 
-// invertBlock encloses the inverse of the block of x in rows and columns from b on; nil if it may
-// be singular, or if exponents leave what operations may have.
-func (p intervals) invertBlock(x [][]interval, b, size int) [][]interval {
-	d := x[b][b]
-	if size == 1 {
-		if d.hasZero() {
-			return nil
-		}
-		return [][]interval{{p.over(integer(1), d)}}
-	}
-	above, below, e := x[b][b+1], x[b+1][b], x[b+1][b+1]
-	det := p.sub(p.times(d, e), p.times(above, below))
-	if !within(det) || det.hasZero() {
-		return nil
-	}
-	z := [][]interval{
-		{p.over(e, det), p.over(above, det).negative()},
-		{p.over(below, det).negative(), p.over(d, det)},
-	}
-	for _, row := range z {
-		for _, x := range row {
-			if !within(x) { // products with it might be 0 where they are not
-				return nil
-			}
-		}
-	}
-	return z
-}
-
-// eliminateRow makes entries of a row those of L, in the columns of a block from b on, and takes
-// what the rows of the block eliminate from the others; not ok if exponents leave what operations
-// may have.
-func (p intervals) eliminateRow(row []interval, block, inverse [][]interval, b int) (ok bool) {
-	size := len(block)
-	l := make([]interval, size)
-	for c := range l {
-		l[c] = p.times(row[b], inverse[0][c])
-		if size == 2 {
-			l[c] = p.sub(l[c], p.times(row[b+1], inverse[1][c]).negative())
-		}
-		if !within(l[c]) {
-			return false
-		}
-	}
-	copy(row[b:], l)
-	for c, x := range l {
-		if x.isZero() {
-			continue
-		}
-		for j, y := range block[c] {
-			if j < b+size || y.isZero() {
-				continue
-			}
-			if row[j] = p.sub(row[j], p.times(x, y)); !within(row[j]) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// within reports whether products and quotients of the ends of intervals are finite and not too
-// small for numbers of math/big.
-func within(x interval) bool {
-	const most = 1<<30 - 64
-	for _, v := range []*big.Float{x.lo, x.hi} {
-		if e := v.MantExp(nil); e < -most || e > most || v.IsInf() {
-			return false
-		}
-	}
-	return true
-}
-
-func (x interval) isZero() bool  { return x.lo.Sign() == 0 && x.hi.Sign() == 0 }
-func (x interval) hasZero() bool { return x.lo.Sign() <= 0 && x.hi.Sign() >= 0 }
-func (x interval) negative() interval {
-	return interval{new(big.Float).Neg(x.hi), new(big.Float).Neg(x.lo)}
-}
-
-// larger returns the end of the larger magnitude.
-func (x interval) larger() *big.Float {
-	if new(big.Float).Abs(x.lo).Cmp(new(big.Float).Abs(x.hi)) > 0 {
-		return x.lo
-	}
-	return x.hi
-}
-
-// times is mul with fewer products for negative numbers.
-func (p intervals) times(x, y interval) interval {
-	if y.hi.Sign() <= 0 {
-		return p.mul(x, y.negative()).negative()
-	}
-	return p.mul(x, y)
-}
-
-// over returns x/y for a y without 0.
-func (p intervals) over(x, y interval) interval {
-	if y.lo.Sign() < 0 {
-		return p.quo(x, y.negative()).negative()
-	}
-	return p.quo(x, y)
-}
-
 // belowBy is belowEach for an enclosure of intervals.
 func (s *solver) belowBy(u *unknown, e *enclosure, bound func(i, j int) *big.Float) (bool, error) {
 	fails := make([]bool, len(e.each))
-	err := s.each(len(e.each), func(i int) {
+	err := par.Each(s.Ctx, s.Threads, len(e.each), func(i int) {
 		b := 0
 		for _, size := range u.blocks {
 			if b+size > i {
 				break
 			}
 			for j := b; j < b+size; j++ {
-				fails[i] = fails[i] || !e.each[i][j].below(bound(i, j))
+				fails[i] = fails[i] || !e.each[i][j].Below(bound(i, j))
 			}
 			b += size
 		}

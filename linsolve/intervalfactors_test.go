@@ -10,6 +10,8 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -37,7 +39,7 @@ func TestDifference(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for trial := range testlength.Of(300, 3000, 30000) {
-		p := intervals(2 + r.IntN(90))
+		p := interval.Prec(2 + r.IntN(90))
 		number := func() *big.Float {
 			if r.IntN(9) == 0 {
 				return new(big.Float)
@@ -46,12 +48,12 @@ func TestDifference(t *testing.T) {
 			return x.SetMantExp(x, r.IntN(400)-200)
 		}
 		x, y := number(), number()
-		exact := exactSub(x, y)
-		lo, hi := p.difference(p.down(), x, y, -1), p.difference(p.up(), x, y, 1)
+		exact := interval.ExactSub(x, y)
+		lo, hi := p.Difference(p.Down(), x, y, -1), p.Difference(p.Up(), x, y, 1)
 		if lo.Cmp(exact) > 0 || hi.Cmp(exact) < 0 {
 			t.Fatalf("seed %d, trial %d: %g - %g is not between %g and %g", seed, trial, x, y, lo, hi)
 		}
-		width := exactSub(hi, lo)
+		width := interval.ExactSub(hi, lo)
 		if most := max(x.MantExp(nil), y.MantExp(nil)) + 3 - int(p); width.Sign() > 0 && width.MantExp(nil) > most+1 {
 			t.Fatalf("seed %d, trial %d: %g - %g in %d bits is between %g and %g", seed, trial, x, y, p, lo, hi)
 		}
@@ -62,7 +64,7 @@ func TestDifference(t *testing.T) {
 func TestEliminateIntervals(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	s := &solver{ctx: context.Background(), threads: 2}
+	s := &solver{Call: call.Call{Ctx: context.Background(), Threads: 2}}
 	narrow := 0
 	for trial := range testlength.Of(10, 60, 600) {
 		n := 1 + r.IntN(8)
@@ -81,12 +83,12 @@ func TestEliminateIntervals(t *testing.T) {
 		for i := range n {
 			for j := range n {
 				v := g.x[i][j]
-				lo, _ := v.lo.Rat(nil)
-				hi, _ := v.hi.Rat(nil)
+				lo, _ := v.Lo.Rat(nil)
+				hi, _ := v.Hi.Rat(nil)
 				if lo.Cmp(x[i][j]) > 0 || hi.Cmp(x[i][j]) < 0 {
-					t.Fatalf("seed %d, trial %d: entry %d, %d is not between %g and %g", seed, trial, i, j, v.lo, v.hi)
+					t.Fatalf("seed %d, trial %d: entry %d, %d is not between %g and %g", seed, trial, i, j, v.Lo, v.Hi)
 				}
-				if !v.hasZero() && v.missing(53) == 0 {
+				if !v.HasZero() && bitsMissing(v, 53) == 0 {
 					narrow++
 				}
 			}
@@ -156,16 +158,16 @@ func TestZerosOfIntervals(t *testing.T) {
 
 // TestInvertBlock has a block whose inverse leaves the exponents that products may have.
 func TestInvertBlock(t *testing.T) {
-	p := intervals(64)
-	block := func(x, y float64, e int) [][]interval {
-		off := exactly(power2(x, e))
-		return [][]interval{{exactly(power2(y, -e)), off}, {off, exactly(power2(y, -e))}}
+	p := interval.Prec(64)
+	block := func(x, y float64, e int) [][]interval.Interval {
+		off := interval.Of(power2(x, e))
+		return [][]interval.Interval{{interval.Of(power2(y, -e)), off}, {off, interval.Of(power2(y, -e))}}
 	}
-	if p.invertBlock(block(1, 1, 1<<28), 0, 2) == nil {
+	if p.InvertBlock(block(1, 1, 1<<28), 0, 2) == nil {
 		t.Error("no inverse")
 	}
-	if z := p.invertBlock(block(1, 1, 1<<29-64), 0, 2); z != nil {
-		t.Errorf("an entry of the inverse has exponent %d", z[0][0].hi.MantExp(nil))
+	if z := p.InvertBlock(block(1, 1, 1<<29-64), 0, 2); z != nil {
+		t.Errorf("an entry of the inverse has exponent %d", z[0][0].Hi.MantExp(nil))
 	}
 }
 

@@ -10,6 +10,9 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -23,9 +26,9 @@ type approximate struct {
 	weights []int64 // about the exponents of the entries of solutions
 	scale   []int64 // about those of the rows of A, negated
 	rho     *big.Float
-	abs     bounds  // of D^-1 |R| diag(2^-scale[j])
-	gain    float64 // bits that a step of refinement gains, about
-	rounds  int     // how many seeds went into R
+	abs     bound.Bounds // of D^-1 |R| diag(2^-scale[j])
+	gain    float64      // bits that a step of refinement gains, about
+	rounds  int          // how many seeds went into R
 }
 
 // maxRounds bounds the seeds that go into R: each adds some 50 bits.
@@ -48,7 +51,7 @@ func (s *solver) invert(a *halfulp.Matrix) (*approximate, error) {
 	if err := workable(0, a); err != nil {
 		return nil, err
 	}
-	f, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+	f, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 	if err != nil {
 		return nil, err
 	}
@@ -67,9 +70,9 @@ func (s *solver) invertBy(a *halfulp.Matrix, f *factors) (*approximate, error) {
 // multiply is invertBy with a seed of a, of which nothing is proved, by factors f.
 func (s *solver) multiply(p *approximate, a *halfulp.Matrix, f *factors) (*approximate, error) {
 	n, width := a.Rows(), 0
-	known := !s.work.guessed
-	s.work.guessed = true
-	defer func() { s.work.guessed = !known }()
+	known := !s.Work.Guessed
+	s.Work.Guessed = true
+	defer func() { s.Work.Guessed = !known }()
 	if p, err := s.invertByBlocks(a, f); p != nil || err != nil {
 		return p, err
 	}
@@ -92,21 +95,21 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix, f *factors) (*appro
 			d := e.Big(i, i)
 			e.SetBig(i, i, new(big.Float).SetPrec(64).Sub(d, big.NewFloat(1)))
 		}
-		s.did(roundCostOf(n))
+		s.Did(roundCostOf(n))
 		product := raw.Matrix(e)
-		r, err := s.seed(product, equilibrate(product, scaling{negated(p.weights), p.weights}))
+		r, err := s.seed(product, scale.Equilibrate(product, scale.Scaling{Rows: bound.Negated(p.weights), Cols: p.weights}))
 		if err != nil {
 			return nil, err
 		}
 		if err := s.perturb(r); err != nil {
 			return nil, err
 		}
-		by := boundsOf(raw.Matrix(r), p.weights, negated(p.weights)).norm()
-		next := halfulp.NewMatrix(halfulp.MP(widthFor(by.Mul(by, p.abs.norm()))), n, n)
+		by := bound.BoundsOf(raw.Matrix(r), p.weights, bound.Negated(p.weights)).Norm()
+		next := halfulp.NewMatrix(halfulp.MP(widthFor(by.Mul(by, p.abs.Norm()))), n, n)
 		if err := s.gemm(-1, r, p.r, 0, nil, next); err != nil {
 			return nil, err
 		}
-		width = p.abs.norm().MantExp(nil)
+		width = p.abs.Norm().MantExp(nil)
 		if p.r = next; p.rounds%4 == 0 {
 			if err := s.perturb(p.r); err != nil {
 				return nil, err
@@ -117,13 +120,13 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix, f *factors) (*appro
 	// singular: elimination in enough bits gets there always.
 	//
 	// Once it begins most is known of what few columns take, if these bits do.
-	s.work.guessed = !known && !s.work.one
-	for bits := seedBits * maxRounds; ; bits *= 2 {
+	s.Work.Guessed = !known && !s.Work.One
+	for bits := scale.SeedBits * maxRounds; ; bits *= 2 {
 		if err := workable(2*bits, a); err != nil {
 			return nil, err
 		}
-		if s.work.report != nil {
-			s.plan(invertInCost(n, bits))
+		if s.Work.Report != nil {
+			s.Plan(invertInCost(n, bits))
 		}
 		if ok, err := s.invertIn(bits, p, a); err != nil {
 			return nil, err
@@ -132,7 +135,7 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix, f *factors) (*appro
 				return p, err
 			}
 		}
-		s.work.guessed = true
+		s.Work.Guessed = true
 	}
 }
 
@@ -142,39 +145,39 @@ func (s *solver) distance(p *approximate, a *halfulp.Matrix) (e *halfulp.Matrix,
 	if err := finite("R", p.r); err != nil {
 		return nil, errBeyond
 	}
-	p.abs = boundsOf(raw.Matrix(p.r), p.weights, p.scale)
-	width := widthFor(p.abs.norm())
+	p.abs = bound.BoundsOf(raw.Matrix(p.r), p.weights, p.scale)
+	width := widthFor(p.abs.Norm())
 	near, exact := narrow(a, width)
-	lost := upper() // what is rounded off A
+	lost := bound.Upper() // what is rounded off A
 	if !exact {
-		lost = p.abs.times(boundsOf(raw.Matrix(a), negated(p.scale), negated(p.weights)).sums())
+		lost = p.abs.Times(bound.BoundsOf(raw.Matrix(a), bound.Negated(p.scale), bound.Negated(p.weights)).Sums())
 		lost.SetMantExp(lost, -int(width))
 	}
 	e = halfulp.NewMatrix(halfulp.MP(64), a.Rows(), a.Rows())
-	one, norm := halfulp.Identity(halfulp.Float64, a.Rows()), upper()
-	x, f := scaled(p.r, scaling{negated(p.weights), negated(p.scale)}, math.MaxInt32), scaled(near, scaling{p.scale, p.weights}, math.MaxInt32)
+	one, norm := halfulp.Identity(halfulp.Float64, a.Rows()), bound.Upper()
+	x, f := scaled(p.r, scale.Scaling{Rows: bound.Negated(p.weights), Cols: bound.Negated(p.scale)}, math.MaxInt32), scaled(near, scale.Scaling{Rows: p.scale, Cols: p.weights}, math.MaxInt32)
 	if x != nil && f != nil {
 		within := about(int(width))
 		if err := s.gemmWithin(-1, x, f, 1, one, e, within); err != nil {
 			return nil, err
 		}
-		sum := upper() // of what E is in error by beside its rounding
+		sum := bound.Upper() // of what E is in error by beside its rounding
 		for _, top := range columnTops(raw.Matrix(f), none32) {
 			if top != none32 { // big.Float adds with all bits between exponents
-				sum.Add(sum, exp2(int(top)))
+				sum.Add(sum, bound.Exp2(int(top)))
 			}
 		}
-		lost.Add(lost, scaledUp(sum, slices.Max(columnTops(raw.Matrix(x).T(), none32))-within.Within))
-		norm = rawBounds(e).norm()
+		lost.Add(lost, bound.ScaledUp(sum, slices.Max(columnTops(raw.Matrix(x).T(), none32))-within.Within))
+		norm = bound.RawBounds(e).Norm()
 	}
 	// Where exponents are far apart E is not scaled.
-	if x == nil || f == nil || !rescale(raw.Matrix(e), scaling{p.weights, negated(p.weights)}) {
+	if x == nil || f == nil || !rescale(raw.Matrix(e), scale.Scaling{Rows: p.weights, Cols: bound.Negated(p.weights)}) {
 		if err := s.gemm(-1, p.r, near, 1, one, e); err != nil {
 			return nil, err
 		}
-		norm = boundsOf(raw.Matrix(e), p.weights, negated(p.weights)).norm()
+		norm = bound.BoundsOf(raw.Matrix(e), p.weights, bound.Negated(p.weights)).Norm()
 	}
-	p.rho = upper().Add(norm, lost)
+	p.rho = bound.Upper().Add(norm, lost)
 	if rho, _ := p.rho.Float64(); rho < goodRho {
 		p.gain = gain(p.rho)
 		return nil, nil
@@ -219,7 +222,7 @@ func (s *solver) invertIn(bits int, p *approximate, a *halfulp.Matrix) (ok bool,
 // perturbed, and a product that may still be singular now and then.
 func (s *solver) perturb(r *halfulp.Matrix) error {
 	bits := r.Format().Bits() - 4
-	return s.each(r.Rows(), func(i int) {
+	return par.Each(s.Ctx, s.Threads, r.Rows(), func(i int) {
 		random := rand.New(rand.NewPCG(uint64(i), uint64(bits)))
 		for j := range r.Cols() {
 			v := r.Big(i, j)
@@ -233,7 +236,7 @@ func (s *solver) perturb(r *halfulp.Matrix) error {
 // widthFor returns how many bits of R and of A matter to R A, by ‖R‖ about, for what is rounded off
 // them to be far below what float64 decompositions leave.
 func widthFor(norm *big.Float) uint {
-	return uint(min(max(norm.MantExp(nil), 0)+seedBits, maxBits))
+	return uint(min(max(norm.MantExp(nil), 0)+scale.SeedBits, bound.MaxBits))
 }
 
 // first returns the seed of a by factors, with rho if it is found to be good by float64 arithmetic
@@ -245,7 +248,7 @@ func (s *solver) first(a num.Mat, f *factors) (*approximate, error) {
 // firstWithin is first for another limit of a good rho.
 func (s *solver) firstWithin(a num.Mat, f *factors, limit float64) (*approximate, error) {
 	n := a.Rows
-	defer s.did(seedCost(n))
+	defer s.Did(seedCost(n))
 	x, err := s.inverse(f)
 	if err != nil {
 		return nil, err
@@ -254,32 +257,32 @@ func (s *solver) firstWithin(a num.Mat, f *factors, limit float64) (*approximate
 	if err != nil {
 		return nil, err
 	}
-	p := &approximate{r: r, weights: f.cols, scale: f.rows, rounds: 1}
+	p := &approximate{r: r, weights: f.Cols, scale: f.Rows, rounds: 1}
 	if !finiteFloat64s(x) {
 		return p, nil
 	}
-	scaled, e := f.float64s(a, make([]float64, n*n)), unit(n)
-	if err := dgemm.Subtract(s.ctx, s.threads, n, e, x, scaled); err != nil {
+	scaled, e := f.Float64s(a, make([]float64, n*n)), unit(n)
+	if err := dgemm.Subtract(s.Ctx, s.Threads, n, e, x, scaled); err != nil {
 		return nil, err
 	}
 	if !finiteFloat64s(e) {
 		return p, nil
 	}
-	sum := func(y []float64) []*big.Float { return boundsOfFloat64(n, y).sums() }
+	sum := func(y []float64) []*big.Float { return boundsOfFloat64(n, y).Sums() }
 	p.abs = boundsOfFloat64(n, x)
 	// Entries of F have relative errors, or are 0 below 2^-1000; I - X F has those of Subtract.
 	gamma := dgemm.SubtractError(n)
-	ulp := upper().SetFloat64((roundingOf(a) + gamma) * 1.001)
-	lost := upper().Mul(p.abs.norm(), upper().SetFloat64(float64(n)*0x1p-999))
-	lost.Add(lost, upper().SetFloat64(gamma))
-	product := p.abs.apply(sum(scaled))
-	rho := upper()
+	ulp := bound.Upper().SetFloat64((scale.Rounding(a) + gamma) * 1.001)
+	lost := bound.Upper().Mul(p.abs.Norm(), bound.Upper().SetFloat64(float64(n)*0x1p-999))
+	lost.Add(lost, bound.Upper().SetFloat64(gamma))
+	product := p.abs.Apply(sum(scaled))
+	rho := bound.Upper()
 	sums := sum(e)
-	p.gain = gain(largest(sums))
+	p.gain = gain(bound.Largest(sums))
 	for i, v := range sums {
-		v = upper().Add(v, upper().Mul(ulp, product[i]))
-		v = upper().Add(v, lost)
-		rho = largest([]*big.Float{rho, v})
+		v = bound.Upper().Add(v, bound.Upper().Mul(ulp, product[i]))
+		v = bound.Upper().Add(v, lost)
+		rho = bound.Largest([]*big.Float{rho, v})
 	}
 	if r, _ := rho.Float64(); r < limit {
 		p.rho = rho
@@ -303,10 +306,10 @@ func gain(norm *big.Float) float64 {
 }
 
 // boundsOfFloat64 returns the magnitudes of an n x n matrix of finite numbers.
-func boundsOfFloat64(n int, x []float64) bounds {
-	b := bounds{n, n, make([]float64, n*n), make([]int64, n)}
+func boundsOfFloat64(n int, x []float64) bound.Bounds {
+	b := bound.Bounds{Rows: n, Cols: n, X: make([]float64, n*n), Exp: make([]int64, n)}
 	for i, v := range x {
-		b.x[i] = math.Abs(v)
+		b.X[i] = math.Abs(v)
 	}
 	return b
 }
@@ -320,151 +323,17 @@ func narrow(a *halfulp.Matrix, width uint) (near *halfulp.Matrix, exact bool) {
 	return a.Convert(halfulp.MP(width)), false
 }
 
-// upper returns 0 in a precision for bounds, whose operations round up.
-func upper() *big.Float { return new(big.Float).SetPrec(64).SetMode(big.ToPositiveInf) }
-
-// upperOf returns a bound of |x|. Abs would round a negative x itself up, towards 0.
-func upperOf(x *big.Float) *big.Float { return upper().Set(new(big.Float).Abs(x)) }
-
-// scaledUp returns a bound x 2^e, x ≥ 0: not 0 where that is below all numbers.
-func scaledUp(x *big.Float, e int64) *big.Float {
-	z := upper().SetMantExp(x, int(max(math.MinInt32, min(e, math.MaxInt32))))
-	if z.Sign() == 0 && x.Sign() > 0 {
-		z.SetMantExp(big.NewFloat(0.5), big.MinExp)
-	}
-	return z
-}
-
 // mostExponent bounds exponents: products and quotients of such numbers are still numbers.
 const mostExponent = 1 << 29
 
 // workable returns an error if formats have less bits, or if entries have exponents that products
 // may leave the range of.
 func workable(bits int, m *halfulp.Matrix) error {
-	if bits > maxBits {
+	if bits > bound.MaxBits {
 		return fmt.Errorf("%d bits: %w", bits, halfulp.ErrMemory)
 	}
-	if far(m, mostExponent) {
+	if bound.Far(m, mostExponent) {
 		return fmt.Errorf("exponents beyond 2^29: %w", ErrRange)
 	}
 	return nil
-}
-
-func negated(x []int64) []int64 {
-	y := make([]int64, len(x))
-	for i := range x {
-		y[i] = -x[i]
-	}
-	return y
-}
-
-// bounds are upper bounds of the magnitudes of a matrix, x[i + j rows] 2^exp[i] in row i.
-type bounds struct {
-	rows, cols int
-	x          []float64
-	exp        []int64
-}
-
-// zeros is the exponent of a row of zeros.
-const zeros = math.MinInt64
-
-// boundsOf returns bounds of diag(2^-left[i]) M diag(2^-right[j]).
-func boundsOf(m num.Mat, left, right []int64) bounds {
-	b := bounds{m.Rows, m.Cols, make([]float64, m.Rows*m.Cols), make([]int64, m.Rows)}
-	most := b.exp
-	for i := range most {
-		most[i] = zeros
-	}
-	for j := range m.Cols {
-		for i, e := range most {
-			if c, top, _ := m.Arr.Span(m.At(i, j)); c == num.Finite {
-				most[i] = max(e, top-right[j])
-			}
-		}
-	}
-	for j := range m.Cols {
-		for i := range m.Rows {
-			// Leading is right to 2^-48, and ldexp loses what is below 2^-1000.
-			if x, e := m.Arr.Leading(m.At(i, j)); x != 0 {
-				b.x[i+j*m.Rows] = float64(ldexp(math.Abs(x), e-right[j]-most[i])*(1+0x1p-46)) + 0x1p-1000
-			}
-		}
-	}
-	for i, e := range most {
-		if e != zeros {
-			b.exp[i] = e - left[i]
-		}
-	}
-	return b
-}
-
-// sums returns bounds of the sums of rows.
-func (b bounds) sums() []*big.Float {
-	ones := make([]*big.Float, b.cols)
-	for j := range ones {
-		ones[j] = upper().SetInt64(1)
-	}
-	return b.apply(ones)
-}
-
-// norm returns a bound of the largest sum of a row.
-func (b bounds) norm() *big.Float { return largest(b.sums()) }
-
-// times returns a bound of the largest entry of the product with a vector y >= 0.
-func (b bounds) times(y []*big.Float) *big.Float { return largest(b.apply(y)) }
-
-func largest(x []*big.Float) *big.Float {
-	z := upper()
-	for _, v := range x {
-		if v.Cmp(z) > 0 {
-			z = v
-		}
-	}
-	return z
-}
-
-// apply returns bounds of the product with a vector y >= 0.
-func (b bounds) apply(y []*big.Float) []*big.Float {
-	most := largest(y)
-	e := most.MantExp(nil)
-	z := make([]*big.Float, b.rows)
-	sums := make([]float64, b.rows)
-	if most.Sign() == 0 {
-		for i := range z {
-			z[i] = upper()
-		}
-		return z
-	}
-	if most.IsInf() {
-		for i, e := range b.exp {
-			if z[i] = upper(); e != zeros {
-				z[i].SetInf(false)
-			}
-		}
-		return z
-	}
-	for j, v := range y {
-		if v.Sign() == 0 {
-			continue
-		}
-		m := new(big.Float)
-		k := v.MantExp(m)
-		f, _ := m.Float64() // to nearest
-		f = ldexp(f*(1+0x1p-50), int64(k-e)) + 0x1p-1000
-		for i, x := range b.x[j*b.rows : (j+1)*b.rows] {
-			sums[i] += float64(x * f)
-		}
-	}
-	// Each sum of n products of two has a relative error below (n + 1) 2^-53, and underflow takes
-	// less than 2^-1074 from each.
-	slack := 1 + float64(float64(b.cols+2)*0x1p-52)
-	for i, s := range sums {
-		if b.exp[i] == zeros {
-			z[i] = upper()
-			continue
-		}
-		z[i] = upper().SetFloat64(float64(s*slack) + float64(float64(b.cols)*0x1p-1000))
-		z[i] = scaledUp(z[i], b.exp[i]+int64(e))
-	}
-	return z
 }

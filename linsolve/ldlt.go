@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -247,7 +248,7 @@ func (s *solver) ldltAttempt(a *halfulp.Matrix, f halfulp.Format, pivots *rooked
 	if !ok || err != nil {
 		return nil, z, nil, err
 	}
-	s.did(s.wantedCost(n, n) / 2)
+	s.Did(s.wantedCost(n, n) / 2)
 	u = &unknown{k: n, blocks: made.Blocks}
 	if len(lower)+len(middle) > 0 {
 		u.c = chosen(a, made.P, made.P)
@@ -386,7 +387,7 @@ func (s *solver) eliminateRook(r *rook, k, size int, prec uint) (bool, error) {
 	}
 	first := k + size
 	l := make([][]*big.Float, len(r.x)-first)
-	err := s.each(len(l), func(row int) {
+	err := par.Each(s.Ctx, s.Threads, len(l), func(row int) {
 		t := new(big.Float).SetPrec(prec)
 		x := r.x[first+row]
 		l[row] = make([]*big.Float, size)

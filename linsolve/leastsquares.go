@@ -8,6 +8,8 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -132,7 +134,7 @@ func newModel(name string, a, b *halfulp.Matrix, opt *LeastSquaresOptions, other
 		m.wa, m.wb = m.a, m.b
 	}
 	for _, x := range []*halfulp.Matrix{m.a, m.b, m.wa, m.wb} {
-		if far(x, 1<<28) {
+		if bound.Far(x, 1<<28) {
 			return nil, fmt.Errorf("%s: exponents beyond 2^28: %w", name, ErrRange)
 		}
 	}
@@ -141,28 +143,6 @@ func newModel(name string, a, b *halfulp.Matrix, opt *LeastSquaresOptions, other
 
 // ErrRange is wrapped by errors about numbers whose products do not fit any format.
 var ErrRange = errors.New("exact products would be too wide")
-
-// far reports whether a finite matrix has exponents beyond most.
-func far(m *halfulp.Matrix, most int64) bool {
-	v := raw.Matrix(m)
-	if v.Arr.Kind != num.MP && most >= 1<<12 {
-		return false // they have 11 bits
-	}
-	bits := int64(v.Arr.Bits())
-	for j := range v.Cols {
-		for i := range v.Rows {
-			if at := v.At(i, j); v.Arr.Kind == num.MP {
-				if e := int64(v.Arr.Exp[at]); max(e, bits-e) <= most {
-					continue // the usual case
-				}
-			}
-			if _, top, low := v.Arr.Span(v.At(i, j)); max(top, -low) > most {
-				return true
-			}
-		}
-	}
-	return false
-}
 
 // weigh leaves rows of weight 0 out and multiplies the others by their weights, exactly.
 func (m *model) weigh(w *halfulp.Matrix) error {
@@ -202,7 +182,7 @@ func choose(m *halfulp.Matrix, rows []int) *halfulp.Matrix {
 
 // timesRows returns diag(w) M, exactly.
 func timesRows(m, w *halfulp.Matrix) (*halfulp.Matrix, error) {
-	f, err := wide(longest(m) + longest(w))
+	f, err := wide(bound.Longest(m) + bound.Longest(w))
 	if err != nil {
 		return nil, err
 	}
@@ -210,23 +190,10 @@ func timesRows(m, w *halfulp.Matrix) (*halfulp.Matrix, error) {
 	for i := range m.Rows() {
 		d := w.Big(i, 0)
 		for j := range m.Cols() {
-			z.SetBig(i, j, exactMul(m.Big(i, j), d))
+			z.SetBig(i, j, interval.ExactMul(m.Big(i, j), d))
 		}
 	}
 	return z, nil
-}
-
-// longest returns the bits of the longest number of a matrix.
-func longest(m *halfulp.Matrix) int64 {
-	most := int64(0)
-	v := raw.Matrix(m)
-	for j := range v.Cols {
-		for i := range v.Rows {
-			_, top, low := v.Arr.Span(v.At(i, j))
-			most = max(most, top-low)
-		}
-	}
-	return most
 }
 
 // wide returns a format for numbers of so many bits.
@@ -291,7 +258,7 @@ type equations struct {
 func (m *model) equations() (*equations, error) {
 	rows, n := m.a.Dims()
 	width := productBits(m.a, m.wa)
-	augmented := max(longest(m.a), longest(m.wa)) + 64
+	augmented := max(bound.Longest(m.a), bound.Longest(m.wa)) + 64
 	if width <= halfulp.MaxPrec && int64(n)*int64(n)*width <= int64(rows+n)*int64(rows+n)*augmented {
 		return m.normal()
 	}
@@ -300,10 +267,10 @@ func (m *model) equations() (*equations, error) {
 
 // normal returns the normal equations AᵀWA x = AᵀW b.
 func (m *model) normal() (*equations, error) {
-	if rows, n := m.a.Dims(); m.s.work.report != nil {
+	if rows, n := m.a.Dims(); m.s.Work.Report != nil {
 		of := func(x *halfulp.Matrix) num.Format { return raw.Matrix(x).Arr.Format }
 		square := productCost(n, rows, n, of(m.a), of(m.wa), mp(int(productBits(m.a, m.wa))))
-		m.s.plan(square + productCost(n, rows, m.b.Cols(), of(m.a), of(m.wb), mp(int(productBits(m.a, m.wb)))) + factorCost(n) + seedCost(n))
+		m.s.Plan(square + productCost(n, rows, m.b.Cols(), of(m.a), of(m.wb), mp(int(productBits(m.a, m.wb)))) + factorCost(n) + seedCost(n))
 	}
 	square, err := m.s.product(m.a, m.wa)
 	if err != nil {
@@ -322,7 +289,7 @@ func (m *model) normal() (*equations, error) {
 //	(AᵀW 0) (   x   ) = (0).
 func (m *model) augmented() (*equations, error) {
 	rows, n := m.a.Dims()
-	f, err := wide(max(longest(m.a), longest(m.wa)))
+	f, err := wide(max(bound.Longest(m.a), bound.Longest(m.wa)))
 	if err != nil {
 		return nil, err
 	}
@@ -348,7 +315,7 @@ func (m *model) augmented() (*equations, error) {
 
 // widerOf returns a format that holds the entries of a matrix.
 func widerOf(m *halfulp.Matrix) halfulp.Format {
-	return halfulp.MP(uint(max(longest(m), 64)))
+	return halfulp.MP(uint(max(bound.Longest(m), 64)))
 }
 
 func negatedMatrix(m *halfulp.Matrix) *halfulp.Matrix {
@@ -407,7 +374,7 @@ func (m *model) minimal(f halfulp.Format) (*halfulp.Matrix, error) {
 	across := m.a.T()
 	width := productBits(across, across)
 	part := max(rows, 64)
-	augmented := longest(m.a) + 64
+	augmented := bound.Longest(m.a) + 64
 	spread := width > halfulp.MaxPrec || int64(rows)*int64(rows)*width > int64(rows+n)*int64(rows+n)*augmented
 	var square *halfulp.Matrix
 	if spread {
@@ -425,7 +392,7 @@ func (m *model) minimal(f halfulp.Format) (*halfulp.Matrix, error) {
 	}
 	s.stage("equations")
 	z := halfulp.NewMatrix(f, n, k)
-	whole := s.work
+	whole := s.Work
 	for first := 0; first < n; first += part {
 		count := min(part, n-first)
 		e, d := halfulp.NewMatrix(wideF, rows+count, rows+count), halfulp.NewMatrix(widerOf(m.b), rows+count, k)
@@ -449,7 +416,7 @@ func (m *model) minimal(f halfulp.Format) (*halfulp.Matrix, error) {
 		for j := range count {
 			e.Set(rows+j, rows+j, halfulp.Float(1))
 		}
-		s.part(whole, float64(first)/float64(n), float64(first+count)/float64(n))
+		s.Part(whole, float64(first)/float64(n), float64(first+count)/float64(n))
 		y, err := s.solve(e, d, f)
 		if err != nil {
 			return nil, m.ranked(err)
@@ -458,6 +425,6 @@ func (m *model) minimal(f halfulp.Format) (*halfulp.Matrix, error) {
 			return nil, err
 		}
 	}
-	s.work = whole
+	s.Work = whole
 	return z, nil
 }

@@ -8,6 +8,11 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/fixed"
+	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -22,12 +27,12 @@ import (
 // integers till then: for all digits if they are combinations of the first ones, B included.
 type lifting struct {
 	s       *solver
-	f       *field
+	f       *modular.Field
 	a       *halfulp.Matrix
 	z       integers
-	inverse [][]uint64   // of the integers of the first n rows modulo p, elements
-	fixed   *fixed       // the integers of row i times 2^-bits[i], nil beyond mostLiftingPlanes
-	r       [][][]uint64 // what is left of the columns of B, in two's complement
+	inverse [][]uint64    // of the integers of the first n rows modulo p, elements
+	fixed   *fixed.Matrix // the integers of row i times 2^-bits[i], nil beyond mostLiftingPlanes
+	r       [][][]uint64  // what is left of the columns of B, in two's complement
 }
 
 // mostLiftingPlanes bounds the room of the integers of A in words, which hold zeros below and above
@@ -36,40 +41,40 @@ const mostLiftingPlanes = 8
 
 // newLifting prepares a lifting for A, with integers that A is made of. There is none, nil, if the
 // first rows of A are singular modulo the field's prime.
-func (s *solver) newLifting(a *halfulp.Matrix, z integers, f *field) (*lifting, error) {
+func (s *solver) newLifting(a *halfulp.Matrix, z integers, f *modular.Field) (*lifting, error) {
 	n := a.Cols()
-	rows, err := f.matrix(s.ctx, s.threads, raw.Matrix(a.Slice(0, n, 0, n)))
+	rows, err := f.Matrix(s.Ctx, s.Threads, raw.Matrix(a.Slice(0, n, 0, n)))
 	if err != nil {
 		return nil, err
 	}
 	cols := make([]uint64, n)
 	for j := range cols {
-		cols[j] = f.power2(-z.cols[j])
+		cols[j] = f.Power2(-z.cols[j])
 	}
 	for i, row := range rows {
-		left := f.power2(-z.rows[i])
+		left := f.Power2(-z.rows[i])
 		for j, x := range row {
-			row[j] = f.mul(x, f.mul(left, cols[j]))
+			row[j] = f.Mul(x, f.Mul(left, cols[j]))
 		}
 	}
-	if ok, err := f.invertMatrix(s.ctx, s.threads, rows); !ok || err != nil {
+	if ok, err := f.InvertMatrix(s.Ctx, s.Threads, rows); !ok || err != nil {
 		return nil, err
 	}
 	return s.liftingBy(a, z, f, rows)
 }
 
 // liftingBy is newLifting with the inverse.
-func (s *solver) liftingBy(a *halfulp.Matrix, z integers, f *field, inverse [][]uint64) (l *lifting, err error) {
+func (s *solver) liftingBy(a *halfulp.Matrix, z integers, f *modular.Field, inverse [][]uint64) (l *lifting, err error) {
 	l = &lifting{s: s, f: f, a: a, z: z, inverse: inverse}
 	if err := workable(z.mostBits()+128, a); err != nil {
 		return nil, err
 	}
 	if planes := z.planes(); planes <= mostLiftingPlanes {
-		by := scaling{make([]int64, a.Rows()), negated(z.cols)}
+		by := scale.Scaling{Rows: make([]int64, a.Rows()), Cols: bound.Negated(z.cols)}
 		for i, b := range z.bits {
-			by.rows[i] = -z.rows[i] - int64(b)
+			by.Rows[i] = -z.rows[i] - int64(b)
 		}
-		l.fixed, err = s.newFixed(raw.Matrix(a), by, planes)
+		l.fixed, err = fixed.New(&s.Call, raw.Matrix(a), by, planes)
 	}
 	return l, err
 }
@@ -92,8 +97,8 @@ func (s *solver) liftingOf(a *halfulp.Matrix) (l *lifting, err error) {
 		return s.lifting, nil
 	}
 	z := toIntegers(raw.Matrix(a))
-	for next := primes(); l == nil; {
-		if l, err = s.newLifting(a, z, newField(next())); err != nil {
+	for next := modular.Primes(); l == nil; {
+		if l, err = s.newLifting(a, z, modular.New(next())); err != nil {
 			return nil, err
 		}
 		s.stats.Primes++
@@ -110,7 +115,7 @@ func (l *lifting) add(b []*big.Int) {
 	for i, x := range b {
 		most := max(x.BitLen(), l.z.bits[i]+64+bits.Len(uint(l.a.Cols())))
 		r[i] = make([]uint64, most/64+2)
-		magnitude(r[i], wordsOf(x), 0)
+		fixed.Magnitude(r[i], wordsOf(x), 0)
 		if x.Sign() < 0 {
 			num.Negate(r[i])
 		}
@@ -162,13 +167,13 @@ func (l *lifting) digits() (digits [][]int64, fits bool, err error) {
 	for c, r := range l.r {
 		x := make([]uint64, n)
 		for i := range x {
-			x[i] = f.words(r[i])
+			x[i] = f.Words(r[i])
 		}
 		left[c], digits[c] = direct.NewWordVector(x), make([]int64, n)
 	}
-	err = l.s.each(n, func(i int) {
+	err = par.Each(l.s.Ctx, l.s.Threads, n, func(i int) {
 		for c, v := range left {
-			digits[c][i] = f.balanced(f.sum(v.Dot(l.inverse[i])))
+			digits[c][i] = f.Balanced(f.Sum(v.Dot(l.inverse[i])))
 		}
 	})
 	if err != nil {
@@ -177,7 +182,7 @@ func (l *lifting) digits() (digits [][]int64, fits bool, err error) {
 	full := make([]bool, l.a.Rows())
 	err = l.subtract(digits, func(i int) {
 		for _, r := range l.r {
-			full[i] = full[i] || !f.divide(r[i])
+			full[i] = full[i] || !f.Divide(r[i])
 		}
 	})
 	fits = true
@@ -193,15 +198,15 @@ func (l *lifting) digits() (digits [][]int64, fits bool, err error) {
 // subtract subtracts A d from r for each column, and calls next for each row then.
 func (l *lifting) subtract(digits [][]int64, next func(i int)) error {
 	if l.fixed != nil {
-		v, planes := make([]*vector, len(digits)), l.fixed.planes
+		v, planes := make([]*fixed.Vector, len(digits)), l.fixed.Planes
 		for c, d := range digits {
-			v[c] = newVector(d) // below 2^60
+			v[c] = fixed.NewVector(d) // below 2^60
 		}
-		return l.s.each(l.a.Rows(), func(i int) {
+		return par.Each(l.s.Ctx, l.s.Threads, l.a.Rows(), func(i int) {
 			z := make([]uint64, planes+2) // 2^(64 planes - 1 - bits) A d
 			for c, v := range v {
-				l.fixed.row(z, i, v, planes)
-				subtractShifted(l.r[c][i], z, l.z.bits[i]+1-64*planes)
+				l.fixed.Row(z, i, v, planes)
+				fixed.SubtractShifted(l.r[c][i], z, l.z.bits[i]+1-64*planes)
 			}
 			next(i)
 		})
@@ -218,7 +223,7 @@ func (l *lifting) subtract(digits [][]int64, next func(i int)) error {
 	if err := l.s.gemm(1, l.a, y, 0, nil, product); err != nil {
 		return err
 	}
-	return l.s.each(l.a.Rows(), func(i int) {
+	return par.Each(l.s.Ctx, l.s.Threads, l.a.Rows(), func(i int) {
 		for c, r := range l.r {
 			x := product.Big(i, c)
 			v, _ := x.SetMantExp(x, int(-l.z.rows[i])).Int(nil)
@@ -226,42 +231,8 @@ func (l *lifting) subtract(digits [][]int64, next func(i int)) error {
 			if v.Sign() < 0 {
 				num.Negate(z)
 			}
-			subtractShifted(r[i], z, 0)
+			fixed.SubtractShifted(r[i], z, 0)
 		}
 		next(i)
 	})
-}
-
-// balanced returns the integer between -p/2 and p/2 that is v modulo p, v < p.
-func (f *field) balanced(v uint64) int64 {
-	if v > f.p/2 {
-		return -int64(f.p - v)
-	}
-	return int64(v)
-}
-
-// words returns an integer in two's complement modulo p.
-func (f *field) words(x []uint64) (z uint64) {
-	for k := len(x) - 1; k >= 0; k-- {
-		z = f.add(f.mul(z, f.two64), f.word(x[k]))
-		if k == len(x)-1 && int64(x[k]) < 0 {
-			z = f.sub(z, f.one) // 2^64
-		}
-	}
-	return z
-}
-
-// divide divides an integer in two's complement, of about a word less than there is room for, by p,
-// word by word from the last bits on, and reports whether the quotient is about as small as it has
-// to be; that of a number that p does not divide is not.
-func (f *field) divide(x []uint64) bool {
-	inverse, borrow := -f.inverse, uint64(0)
-	for k, w := range x {
-		w, less := bits.Sub64(w, borrow, 0)
-		x[k] = w * inverse
-		borrow, _ = bits.Mul64(x[k], f.p)
-		borrow += less
-	}
-	// A word is left for the sign.
-	return x[len(x)-1] == uint64(int64(x[len(x)-2])>>63)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -20,8 +21,8 @@ import (
 func TestInvertMatrix(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	next := primes()
-	fields := []*field{newField(next()), newField(next()), newField(1<<60 + 33)}
+	next := modular.Primes()
+	fields := []*modular.Field{modular.New(next()), modular.New(next()), modular.New(1<<60 + 33)}
 	for trial, n := range []int{1, 2, 3, 7, 8, 30, 95, 96, 97, 130, 200} {
 		f := fields[trial%len(fields)]
 		for how := range 4 {
@@ -34,7 +35,7 @@ func TestInvertMatrix(t *testing.T) {
 				a[i] = make([]uint64, n)
 				for j := range a[i] {
 					if how < 3 {
-						a[i][j] = f.element(r.Uint64())
+						a[i][j] = f.Element(r.Uint64())
 					}
 					if how == 1 && r.IntN(3) > 0 {
 						a[i][j] = 0
@@ -45,22 +46,22 @@ func TestInvertMatrix(t *testing.T) {
 			switch how {
 			case 1:
 				for i := range a { // a cycle, so that most are regular
-					a[i][(i+1)%n] = f.element(r.Uint64())
+					a[i][(i+1)%n] = f.Element(r.Uint64())
 				}
 			case 2: // the last row is a sum of multiples of others
 				rank = n - 1
 				clear(a[n-1])
 				for range min(3, n-1) {
-					k, x := r.IntN(n-1), f.element(r.Uint64())
+					k, x := r.IntN(n-1), f.Element(r.Uint64())
 					for j := range a[n-1] {
-						a[n-1][j] = f.add(a[n-1][j], f.mul(x, a[k][j]))
+						a[n-1][j] = f.Add(a[n-1][j], f.Mul(x, a[k][j]))
 					}
 				}
 				k := r.IntN(n)
 				a[k], a[n-1] = a[n-1], a[k]
 			case 3:
 				for i, j := range r.Perm(n) {
-					a[i][j] = f.element(uint64(i) + 1)
+					a[i][j] = f.Element(uint64(i) + 1)
 				}
 			}
 			x := make([][]uint64, n)
@@ -68,7 +69,7 @@ func TestInvertMatrix(t *testing.T) {
 				x[i] = slices.Clone(a[i])
 			}
 			if how == 1 {
-				pivots, _, err := f.eliminate(t.Context(), 1, x, n, false)
+				pivots, _, err := f.Eliminate(t.Context(), 1, x, n, false)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -78,7 +79,7 @@ func TestInvertMatrix(t *testing.T) {
 				}
 			}
 			restore := impl.Force(level)
-			ok, err := f.invertMatrix(t.Context(), 1+how%3, x)
+			ok, err := f.InvertMatrix(t.Context(), 1+how%3, x)
 			restore()
 			if err != nil || ok != (rank == n) {
 				t.Fatalf("seed %d, n = %d, matrix %d of rank %d: %v, %v", seed, n, how, rank, ok, err)
@@ -90,10 +91,10 @@ func TestInvertMatrix(t *testing.T) {
 				row := make([]uint64, n)
 				for k, v := range x[i] {
 					for j, w := range a[k] {
-						row[j] = f.add(row[j], f.mul(v, w))
+						row[j] = f.Add(row[j], f.Mul(v, w))
 					}
 				}
-				row[i] = f.sub(row[i], f.one)
+				row[i] = f.Sub(row[i], f.One)
 				for j, v := range row {
 					if v != 0 {
 						t.Fatalf("seed %d, n = %d, matrix %d: entry %d, %d is wrong", seed, n, how, i, j)
@@ -107,11 +108,11 @@ func TestInvertMatrix(t *testing.T) {
 // TestFieldSum compares sums of words with package big.
 func TestFieldSum(t *testing.T) {
 	r := testseed.Rand(t, 1, 5)
-	for _, p := range []uint64{primes()(), 1<<60 + 33} {
+	for _, p := range []uint64{modular.Primes()(), 1<<60 + 33} {
 		if !new(big.Int).SetUint64(p).ProbablyPrime(0) {
 			t.Fatal("no prime")
 		}
-		f := newField(p)
+		f := modular.New(p)
 		modulus := new(big.Int).SetUint64(p)
 		inverse := new(big.Int).ModInverse(new(big.Int).Lsh(big.NewInt(1), 64), modulus)
 		for trial := range 2000 {
@@ -126,7 +127,7 @@ func TestFieldSum(t *testing.T) {
 				want.Add(want.Lsh(want, 64), new(big.Int).SetUint64(s[k]))
 			}
 			want.Mod(want.Mul(want, inverse), modulus)
-			if z := f.sum(s[0], s[1], s[2]); z != want.Uint64() {
+			if z := f.Sum(s[0], s[1], s[2]); z != want.Uint64() {
 				t.Fatalf("%x modulo %d: %d, want %d", s, p, z, want)
 			}
 		}
@@ -144,7 +145,7 @@ func TestLifting(t *testing.T) {
 	for trial := range testlength.Of(24, 60, 600) {
 		n := 1 + r.IntN(8)
 		if trial%12 == 0 {
-			n = modularBlock + 1 + r.IntN(20)
+			n = modular.Block + 1 + r.IntN(20)
 		}
 		m := n + r.IntN(3)
 		spread := []int{0, 3, 60, 900}[trial%4]
@@ -168,14 +169,14 @@ func TestLifting(t *testing.T) {
 		}
 		restore := impl.Force(level)
 		s := testSolver(t, 1+trial%2)
-		f := newField(primes()())
+		f := modular.New(modular.Primes()())
 		z := toIntegers(raw.Matrix(a))
 		l, err := s.newLifting(a, z, f)
 		if err != nil || l == nil {
 			t.Fatalf("seed %d, trial %d: %v", seed, trial, err)
 		}
 		ways[l.fixed != nil]++
-		p := new(big.Int).SetUint64(f.p)
+		p := new(big.Int).SetUint64(f.P)
 		columns := make([][]*big.Int, 1+r.IntN(3))
 		const most = 12
 		room := most + 1 // of the last row of the last column
@@ -269,7 +270,7 @@ func TestLiftingEnds(t *testing.T) {
 			for i := range z.bits {
 				z.bits[i] = bits
 			}
-			l, err := testSolver(t, 1).newLifting(a, z, newField(primes()()))
+			l, err := testSolver(t, 1).newLifting(a, z, modular.New(modular.Primes()()))
 			if err != nil || l == nil {
 				t.Fatal(err)
 			}
@@ -353,7 +354,7 @@ func TestTrueTies(t *testing.T) {
 func TestFalseTies(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	p := new(big.Int).SetUint64(primes()())
+	p := new(big.Int).SetUint64(modular.Primes()())
 	for trial := range testlength.Of(20, 60, 600) {
 		n, k := 1+r.IntN(4), 1+trial%4
 		u := new(big.Int).SetInt64(1<<53 + 1 + 2*r.Int64N(1<<50))

@@ -42,7 +42,7 @@ func LogDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (log half
 // decide them.
 func (s *solver) logDet(a *halfulp.Matrix, f halfulp.Format) (log halfulp.Scalar, sign int, done bool, err error) {
 	if a.Rows() == 0 {
-		return halfulp.NewScalar(f, new(big.Float)), 1, true, s.ctx.Err()
+		return halfulp.NewScalar(f, new(big.Float)), 1, true, s.Ctx.Err()
 	}
 	if s.at == nil {
 		if err := finite("A", a); err != nil {

@@ -225,7 +225,7 @@ func (s *solver) luAttempt(a *halfulp.Matrix, f halfulp.Format, bits int, known 
 		if !ok || err != nil {
 			return nil, nil, nil, err
 		}
-		s.did(s.wantedCost(n, n))
+		s.Did(s.wantedCost(n, n))
 		u = &unknown{k: n, blocks: ones(n)}
 		if len(lower)+len(upper) > 0 {
 			u.c = chosen(a, t.order, all(n))

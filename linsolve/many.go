@@ -11,19 +11,10 @@ import (
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
-
-// nearly is a matrix that is known up to an error: X + D for matrices in MP, of the solution of a
-// scaled system F Y = G. Entries of column j are in error by at most 2^err[j], and the cutting off
-// of sums included by at most 2^(err[j]+1).
-type nearly struct {
-	x, d  *halfulp.Matrix
-	err   []int64
-	words int     // of sums
-	left  []int64 // the exponents of rows and columns to scale back by
-	right []int64
-}
 
 // solveMany solves A X = B for many columns, which p is an approximate inverse for, and decides
 // what its enclosures decide: it puts nil for columns of todo that are done. A X and X of half the
@@ -50,17 +41,17 @@ func (s *solver) solveManyBy(t *newton, rounds int, a, b, z *halfulp.Matrix, tod
 	bits, most := wantedBits(z), mostSolvedBits(z)
 	g, inverse := b, isIdentity(b)
 	if !inverse {
-		if g = scaled(b, scaling{t.by.rows, make([]int64, b.Cols())}, most); g == nil {
+		if g = scaled(b, scale.Scaling{Rows: t.by.Rows, Cols: make([]int64, b.Cols())}, most); g == nil {
 			return nil
 		}
 	}
-	s.work.guessed = false
+	s.Work.Guessed = false
 	end := func() {}
-	if rounds > 1 && s.work.report != nil { // A is ill-conditioned: it goes on, probably
-		end = s.before(2 * productOf(a.Rows(), a.Rows(), b.Cols(), bits/2+t.amp.MantExp(nil)))
+	if rounds > 1 && s.Work.Report != nil { // A is ill-conditioned: it goes on, probably
+		end = s.Before(2 * productOf(a.Rows(), a.Rows(), b.Cols(), bits/2+t.amp.MantExp(nil)))
 	}
 	for more := 64; bits <= most; more *= 4 {
-		var y *nearly
+		var y *bound.Nearly
 		var err error
 		if inverse {
 			y, err = t.inverse(bits)
@@ -81,21 +72,22 @@ func (s *solver) solveManyBy(t *newton, rounds int, a, b, z *halfulp.Matrix, tod
 		if err != nil || open(todo) == 0 || rounds == 1 && few(openColumns(todo), a.Rows()) || open(todo) > before*3/4 {
 			return err
 		}
-		bits += max(more, y.missing(todo, z.Format().Bits()))
+		bits += max(more, columnsMissing(y, todo, z.Format().Bits()))
 	}
 	return nil
 }
 
-// missing returns how many bits closer enclosures have to be for most open entries to be decided.
-func (y *nearly) missing(todo []*entries, bits int) (most int) {
-	m := raw.Matrix(y.x)
+// columnsMissing returns how many bits closer enclosures have to be for most open entries to be
+// decided.
+func columnsMissing(y *bound.Nearly, todo []*entries, bits int) (most int) {
+	m := raw.Matrix(y.X)
 	for j, e := range todo {
 		if e == nil {
 			continue
 		}
 		for _, i := range e.open {
-			if top := exponent(m.Arr, m.At(i, j)); top != none {
-				most = max(most, int(y.err[j]-top)+bits+suspicion/2)
+			if top := scale.Exponent(m.Arr, m.At(i, j)); top != scale.None {
+				most = max(most, int(y.Err[j]-top)+bits+suspicion/2)
 			}
 		}
 	}
@@ -130,7 +122,7 @@ func isIdentity(b *halfulp.Matrix) bool {
 
 // inverse returns X + E' X, or X + (E' + E'²) X where that saves a step, with an error of about
 // 2^-bits of the largest entry of a column of F^-1.
-func (t *newton) inverse(bits int) (*nearly, error) {
+func (t *newton) inverse(bits int) (*bound.Nearly, error) {
 	n, half, third := t.n(), (bits+3)/2, (bits+5)/3
 	for {
 		// may fuse: an estimate
@@ -163,10 +155,10 @@ func (t *newton) inverse(bits int) (*nearly, error) {
 //
 // F^-1 = X + (E + E²) X + E³ (I - E)^-1 X, so that what is known of the last term, with or without
 // E² beside it, and of roundings, is the error in units of the largest entry of a column of X.
-func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic bool) (*nearly, error) {
+func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic bool) (*bound.Nearly, error) {
 	wide := max(bits-t.gain()+2, 24)
-	mul := func(x, y *big.Float) *big.Float { return upper().Mul(x, y) }
-	near := upper().Add(t.rho, h) // ≥ ‖E'‖
+	mul := func(x, y *big.Float) *big.Float { return bound.Upper().Mul(x, y) }
+	near := bound.Upper().Add(t.rho, h) // ≥ ‖E'‖
 	rest := mul(t.rho, t.rho)
 	if cubic {
 		places := max(bits-2*t.gain()+2, 24)
@@ -184,9 +176,9 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 		t.s.drop(e, square)
 		e = sum
 		// ‖E'² - E²‖ ≤ 2 h ‖E'‖ + h² ≤ 3 h near; the sum is rounded.
-		rest = upper().Add(mul(rest, t.rho), mul(mul(h, near), exp2(1)))
-		rest = upper().Add(rest, mul(near, exp2(1-wide)))
-		rest = upper().Add(rest, lost)
+		rest = bound.Upper().Add(mul(rest, t.rho), mul(mul(h, near), bound.Exp2(1)))
+		rest = bound.Upper().Add(rest, mul(near, bound.Exp2(1-wide)))
+		rest = bound.Upper().Add(rest, lost)
 	}
 	d, err := t.s.room(halfulp.MP(uint(wide)), n, n)
 	if err != nil {
@@ -213,12 +205,12 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 	t.s.drop(e)
 	t.s.stats.Precision = bits
 	// 1/(1 - rho) ≤ 2, and D is rounded.
-	lost := upper().Add(h, mul(rest, exp2(1)))
-	lost = upper().Add(lost, mul(near, exp2(2-wide)))
-	y := &nearly{x: t.x, d: d, words: words(bits), left: t.by.cols, right: t.by.rows}
+	lost := bound.Upper().Add(h, mul(rest, bound.Exp2(1)))
+	lost = bound.Upper().Add(lost, mul(near, bound.Exp2(2-wide)))
+	y := &bound.Nearly{X: t.x, D: d, Words: words(bits), Left: t.by.Cols, Right: t.by.Rows}
 	for _, c := range t.col {
 		// Errors that are less than what is cut off need not be known.
-		y.err = append(y.err, c+1+max(int64(lost.MantExp(nil)), -int64(bits)-8))
+		y.Err = append(y.Err, c+1+max(int64(lost.MantExp(nil)), -int64(bits)-8))
 	}
 	return y, nil
 }
@@ -230,25 +222,25 @@ const floatPlaces = 40
 // square returns E'² to so many places, near ≥ ‖E'‖, and a bound of the norm of what it is off by.
 func (t *newton) square(e *halfulp.Matrix, near *big.Float, places int) (square *halfulp.Matrix, lost *big.Float, err error) {
 	n := t.n()
-	size := upper().Mul(near, near)
+	size := bound.Upper().Mul(near, near)
 	if t.s.at == nil && places <= floatPlaces {
 		defer t.s.multiplying(e, e, e, 0)()
 		// With entries of E' cut off after 53 bits, or 0 below 2^-1000.
-		x, z := unscaled(n, n).float64s(raw.Matrix(e), t.s.floats(n*n)), t.s.floats(n*n)
+		x, z := scale.Unscaled(n, n).Float64s(raw.Matrix(e), t.s.Floats(n*n)), t.s.Floats(n*n)
 		clear(z)
-		if err := dgemm.Subtract(t.s.ctx, t.s.threads, n, z, x, x); err != nil {
+		if err := dgemm.Subtract(t.s.Ctx, t.s.Threads, n, z, x, x); err != nil {
 			return nil, nil, err
 		}
 		zero := make([]int64, n)
 		square, err = t.s.stored(n, func(i, j int) float64 { return -z[i+j*n] }, zero, zero)
-		gamma := upper().SetFloat64(dgemm.SubtractError(n) + 0x1p-50)
-		return square, gamma.Add(gamma.Mul(gamma, size), exp2(-900)), err
+		gamma := bound.Upper().SetFloat64(dgemm.SubtractError(n) + 0x1p-50)
+		return square, gamma.Add(gamma.Mul(gamma, size), bound.Exp2(-900)), err
 	}
 	if square, err = t.s.room(halfulp.MP(uint(places)), n, n); err != nil {
 		return nil, nil, err
 	}
 	within, lost := t.squareBound(places)
-	lost.Add(lost, size.Mul(size, exp2(-places))) // the square is rounded
+	lost.Add(lost, size.Mul(size, bound.Exp2(-places))) // the square is rounded
 	return square, lost, t.s.gemmWithin(1, e, e, 0, nil, square, within)
 }
 
@@ -256,7 +248,7 @@ func (t *newton) square(e *halfulp.Matrix, near *big.Float, places int) (square 
 // bound of the norm of what it is in error by then: 2^-places of that of E', squared, about.
 func (t *newton) squareBound(places int) (b *exact.Bound, lost *big.Float) {
 	if t.s.tally == nil || t.eRows == nil {
-		return nil, upper()
+		return nil, bound.Upper()
 	}
 	n := t.n()
 	top, sum := slices.Max(t.eRows.Top), slices.Max(t.eSums)
@@ -264,7 +256,7 @@ func (t *newton) squareBound(places int) (b *exact.Bound, lost *big.Float) {
 	length := bits.Len(uint(n))
 	b = &exact.Bound{Rows: t.eSums, Cols: cols.Top}
 	b.Within = max(top+int64(length+places)-sum, 1)
-	return t.s.known(b, t.eRows, cols), exp2(int(sum+top-b.Within) + length)
+	return t.s.known(b, t.eRows, cols), bound.Exp2(int(sum+top-b.Within) + length)
 }
 
 // columnTops returns exponents of the largest entries of the columns of a matrix in MP, low for
@@ -316,7 +308,7 @@ func (t *newton) coarseGain(gain, k, bits int) int {
 // error of x + d is
 //
 //	4/3 (rho |d| + |η| + |X δ|) ≤ 2^err (3 rho + 2^(-more - 1)).
-func (t *newton) solve(g *halfulp.Matrix, bits, gain int) (*nearly, error) {
+func (t *newton) solve(g *halfulp.Matrix, bits, gain int) (*bound.Nearly, error) {
 	const none = math.MinInt32
 	n, k := g.Dims()
 	most := slices.Max(t.row)
@@ -332,7 +324,7 @@ func (t *newton) solve(g *halfulp.Matrix, bits, gain int) (*nearly, error) {
 	}
 	// |x* - x| ≤ (rho/(1 - rho) (1 + 2^-b) + 2^-b) |x| for x of b bits, and what x is in error by
 	// beside.
-	small := upper().Add(upper().Mul(t.rho, exp2(1)), exp2(-t.gain()-2)).MantExp(nil)
+	small := bound.Upper().Add(bound.Upper().Mul(t.rho, bound.Exp2(1)), bound.Exp2(-t.gain()-2)).MantExp(nil)
 	known, tops := make([]int64, k), make([]int64, k) // all x to come are below 2^tops
 	for j, e := range size {
 		if known[j] = e + int64(small); off != nil {
@@ -375,7 +367,7 @@ func (t *newton) solve(g *halfulp.Matrix, bits, gain int) (*nearly, error) {
 			return nil, err
 		}
 		t.s.drop(r)
-		lost := int64(upper().Add(upper().Mul(t.rho, big.NewFloat(3)), exp2(-more-1)).MantExp(nil))
+		lost := int64(bound.Upper().Add(bound.Upper().Mul(t.rho, big.NewFloat(3)), bound.Exp2(-more-1)).MantExp(nil))
 		next, prec, done := make([]int64, k), 24, true
 		for j, e := range known {
 			next[j] = e + lost
@@ -384,10 +376,10 @@ func (t *newton) solve(g *halfulp.Matrix, bits, gain int) (*nearly, error) {
 		}
 		if done {
 			t.s.stats.Precision = bits
-			y := &nearly{x: x, d: d, words: words(bits), left: t.by.cols, right: make([]int64, k)}
+			y := &bound.Nearly{X: x, D: d, Words: words(bits), Left: t.by.Cols, Right: make([]int64, k)}
 			for j, e := range next {
 				// Errors that are less than what is cut off need not be known.
-				y.err = append(y.err, max(e, size[j]-int64(bits)-8))
+				y.Err = append(y.Err, max(e, size[j]-int64(bits)-8))
 			}
 			return y, nil
 		}
@@ -454,251 +446,50 @@ func (s *solver) columns(m *halfulp.Matrix) (size []int64, cols *exact.Vectors, 
 	return extentTops(x[0], none), vectorsOf(x[0]), nil
 }
 
-// rounded is what rounding one leaves.
-type rounded struct {
-	open    []int // entries that are not decided
-	exactly bool  // all entries look as if they were numbers of one more bit than the format has
-}
-
 // round stores the entries of y that its enclosures decide, and notes what they do not.
-func (s *solver) round(y *nearly, z num.Mat, todo []*entries) ([]rounded, error) {
-	mx, md := raw.Matrix(y.x), raw.Matrix(y.d)
-	columns := make([]rounded, z.Cols)
-	settlers := make([]*settler, s.threads)
-	err := par.For(s.ctx, s.threads, z.Cols, func(w, j int) {
+func (s *solver) round(y *bound.Nearly, z num.Mat, todo []*entries) ([]bound.Rounded, error) {
+	mx, md := raw.Matrix(y.X), raw.Matrix(y.D)
+	columns := make([]bound.Rounded, z.Cols)
+	settlers := make([]*bound.Settler, s.Threads)
+	err := par.For(s.Ctx, s.Threads, z.Cols, func(w, j int) {
 		if todo[j] == nil {
 			return
 		}
 		if settlers[w] == nil {
-			settlers[w] = &settler{newAdder(y.words), num.New(z.Arr.Format, 2), nil}
+			settlers[w] = &bound.Settler{Adder: bound.NewAdder(y.Words), Ends: num.New(z.Arr.Format, 2), Tmp: nil}
 		}
 		c := &columns[j]
-		c.exactly = true
+		c.Exactly = true
 		for _, i := range todo[j].open {
-			v := settlers[w].enclose(y, &mx, &md, i, j)
-			if !v.roundTo(settlers[w], z.Arr, z.At(i, j)) {
-				c.open = append(c.open, i)
+			v := settlers[w].Enclose(y, &mx, &md, i, j)
+			if !v.RoundTo(settlers[w], z.Arr, z.At(i, j)) {
+				c.Open = append(c.Open, i)
 			}
-			c.exactly = c.exactly && v.special(z.Arr.Format)
+			c.Exactly = c.Exactly && v.Special(z.Arr.Format)
 		}
 		// Others may have been decided before.
-		for i := 0; c.exactly && len(c.open) > 0 && len(todo[j].open) < z.Rows && i < z.Rows; i++ {
-			v := settlers[w].enclose(y, &mx, &md, i, j)
-			c.exactly = v.special(z.Arr.Format)
+		for i := 0; c.Exactly && len(c.Open) > 0 && len(todo[j].open) < z.Rows && i < z.Rows; i++ {
+			v := settlers[w].Enclose(y, &mx, &md, i, j)
+			c.Exactly = v.Special(z.Arr.Format)
 		}
 	})
 	for j, c := range columns {
 		if todo[j] == nil {
 			continue
 		}
-		if todo[j].open = c.open; len(c.open) == 0 {
+		if todo[j].open = c.Open; len(c.Open) == 0 {
 			todo[j] = nil
 		}
 	}
 	return columns, err
 }
 
-// settler is what a worker of round needs.
-type settler struct {
-	*adder
-	ends *num.Array // two numbers of the output's format
-	tmp  []uint64
-}
-
-// near is a number within err units of (-1)^neg mag 2^exp; err is below 2^61 if it is known. It may
-// be 0 if zero says so.
-type near struct {
-	neg         bool
-	mag         []uint64
-	exp         int64
-	err         uint64
-	known, zero bool
-}
-
-// enclose returns entry (i, j), scaled back.
-func (t *settler) enclose(y *nearly, x, d *num.Mat, i, j int) near {
-	neg, mag, exp := t.add(x, d, i, j)
-	e := y.err[j] - exp
-	if e >= 60 && len(mag) > 0 { // words that the error covers
-		k := min(int64(len(mag)-1), (e-60)/64+1)
-		all := mag
-		mag, exp, e = all[k:], exp+64*k, e-64*k
-		if e < slight && k > 0 { // half a word less, so that what is cut off adds little
-			mag, exp, e = halfWordDown(all[k-1:]), exp-32, e+32
-		}
-	}
-	v := near{neg: neg, mag: mag, exp: exp + y.left[i] + y.right[j]}
-	if v.known = len(mag) > 0 && e < 60; !v.known {
-		v.zero = len(mag) == 0 || int64(num.BitLen(mag)) <= e
-		return v
-	}
-	v.err = 4 // what is cut off, and what is less than a unit
-	if e >= 0 {
-		v.err += 1 << e
-	}
-	v.zero = len(mag) == 1 && mag[0] <= v.err
-	return v
-}
-
-// slight is the exponent of an error beside which the 4 units of what is cut off count.
-const slight = 8
-
-// halfWordDown returns x 2^-32, cut off, in place of x, without leading zero words.
-func halfWordDown(x []uint64) []uint64 {
-	last := len(x) - 1
-	for i := range last {
-		x[i] = x[i]>>32 | x[i+1]<<32
-	}
-	if x[last] >>= 32; x[last] == 0 {
-		x = x[:last]
-	}
-	return x
-}
-
-// roundTo stores what all numbers of the enclosure round to, and reports whether there is such a
-// number. The tests are those of the engine (exact.finisher).
-func (v *near) roundTo(t *settler, a *num.Array, at int) bool {
-	if !v.known || v.zero {
-		return false
-	}
-	n := int64(num.BitLen(v.mag))
-	top := v.exp + n
-	var p int64
-	switch {
-	case a.Kind == num.MP:
-		p = int64(a.Prec)
-		if max(top, -top) > math.MaxInt32-4 {
-			return false
-		}
-	case a.Kind == num.F64:
-		p = 53
-		if top < -1020 || top > 1023 {
-			return false
-		}
-	case a.Kind == num.F32:
-		p = 24
-		if top < -124 || top > 127 {
-			return false
-		}
-	default:
-		return v.between(t, a, at)
-	}
-	tail, e, ok := v.tail(n - p)
-	if !ok {
-		return false
-	}
-	dist := tail - 1<<63
-	if int64(dist) < 0 {
-		dist = -dist
-	}
-	if dist <= e {
-		return false
-	}
-	if a.Kind == num.F64 { // a normal number: a third of the time of Set
-		q := num.WordAt(v.mag, n-p) + tail>>63
-		x := math.Float64frombits(uint64(top+1021)<<52 + q)
-		if v.neg {
-			x = -x
-		}
-		a.F64[0][at] = x
-		return true
-	}
-	if a.Kind == num.MP { // half of the time
-		storeLeading(a, at, v.neg, v.mag, v.exp)
-		return true
-	}
-	a.Set(at, num.Real{Class: num.Finite, Neg: v.neg, Mag: v.mag, Exp: v.exp})
-	return true
-}
-
-// storeLeading stores mag 2^exp, negative or not, rounded to the nearest number of a, MP, away from
-// zero where there are two; the exponent is one of MP.
-func storeLeading(a *num.Array, at int, neg bool, mag []uint64, exp int64) {
-	l, n := a.Limbs(), int64(num.BitLen(mag))
-	z := a.Sig[at*l:][:l]
-	if first := n - int64(64*l); first >= 0 { // the usual case
-		x, s := mag[first>>6:], uint(first&63)
-		low := x[0]
-		for k := range z {
-			var high uint64
-			if k+1 < len(x) {
-				high = x[k+1]
-			}
-			z[k] = low>>s | high<<1<<(63-s)
-			low = high
-		}
-	} else {
-		for k := range z {
-			z[k] = num.WordAt(mag, first+int64(64*k))
-		}
-	}
-	spare := uint(64*l) - uint(a.Prec) // bits below the last place
-	// Half of the numbers are rounded up, few beyond a word.
-	var carry uint64
-	z[0], carry = bits.Add64(z[0]&^(1<<spare-1), num.WordAt(mag, n-int64(a.Prec)-64)>>63<<spare, 0)
-	for k := 1; carry != 0 && k < l; k++ {
-		z[k], carry = bits.Add64(z[k], carry, 0)
-	}
-	top := exp + n
-	if carry != 0 {
-		z[l-1] = 1 << 63
-		top++
-	}
-	a.Exp[at], a.Cls[at] = int32(top), num.MakeCls(neg, num.Finite)
-}
-
-// tail returns the 64 bits below the last place of a significand when drop bits are dropped, and
-// the error in units of their last one; false if that is a quarter of the last place or more, so
-// that numbers may lie beyond a power of two.
-func (v *near) tail(drop int64) (tail, err uint64, ok bool) {
-	if drop < 2 || drop < 64 && v.err >= 1<<(drop-2) {
-		return 0, 0, false
-	}
-	e := v.err
-	if drop < 64 {
-		e <<= 64 - drop
-	} else {
-		e >>= min(drop-64, 63)
-	}
-	return num.WordAt(v.mag, drop-64), e + 2, e+2 >= 2
-}
-
-// between is roundTo for expansions: both ends round to the same bits.
-func (v *near) between(t *settler, a *num.Array, at int) bool {
-	end := append(t.tmp[:0], v.mag...)
-	num.SubShifted(end, []uint64{v.err})
-	flags := t.ends.Set(0, num.Real{Class: num.Finite, Neg: v.neg, Mag: end, Exp: v.exp})
-	end = append(append(end[:0], v.mag...), 0)
-	num.AddShifted(end, []uint64{v.err})
-	other := t.ends.Set(1, num.Real{Class: num.Finite, Neg: v.neg, Mag: end, Exp: v.exp})
-	t.tmp = end
-	if flags != other || flags&num.Underflow != 0 || !t.ends.SameBits(0, t.ends, 1) {
-		return false
-	}
-	a.CopyFrom(at, t.ends, 1)
-	return true
-}
-
-// fewer is how many bits less than its enclosure tells a number has that is suspected to be one of
-// few bits: all entries of a column have to be, so that hardly any column is suspected by chance.
-const fewer = 8
-
-// special reports whether the enclosure holds 0, or a number of one more bit than the format, and
-// is small beside its last place.
-func (v *near) special(f num.Format) bool {
-	if !v.known || v.zero {
-		return v.zero
-	}
-	tail, e, ok := v.tail(int64(num.BitLen(v.mag)) - int64(f.Bits()) - 1)
-	return ok && e < 1<<(64-fewer) && min(tail, -tail) <= e
-}
-
 // check decides columns all of whose entries look like numbers of few bits: they are those numbers
 // if these solve the system exactly. Other columns keep what is open.
-func (s *solver) check(t *newton, y *nearly, g, z *halfulp.Matrix, todo []*entries, columns []rounded) error {
+func (s *solver) check(t *newton, y *bound.Nearly, g, z *halfulp.Matrix, todo []*entries, columns []bound.Rounded) error {
 	var list []int
 	for j, c := range columns {
-		if todo[j] != nil && c.exactly {
+		if todo[j] != nil && c.Exactly {
 			list = append(list, j)
 		}
 	}
@@ -706,23 +497,23 @@ func (s *solver) check(t *newton, y *nearly, g, z *halfulp.Matrix, todo []*entri
 		return nil
 	}
 	n, format := t.n(), z.Format()
-	mx, md, mz, mg := raw.Matrix(y.x), raw.Matrix(y.d), raw.Matrix(z), raw.Matrix(g)
+	mx, md, mz, mg := raw.Matrix(y.X), raw.Matrix(y.D), raw.Matrix(z), raw.Matrix(g)
 	x := halfulp.NewMatrix(halfulp.MP(uint(format.Bits()+1)), n, len(list))
 	right := halfulp.NewMatrix(halfulp.MP(uint(max(g.Format().Bits(), halfulp.MinPrec))), n, len(list))
 	of, to := raw.Matrix(x), raw.Matrix(right)
-	adder := newAdder(y.words)
+	adder := bound.NewAdder(y.Words)
 	// Both the numbers and the solution lie in the enclosures.
 	b := &exact.Bound{Rows: t.row, Cols: make([]int64, len(list))}
-	set := &settler{adder: adder}
+	set := &bound.Settler{Adder: adder}
 	for c, j := range list {
-		b.Cols[c] = y.err[j] + 3
+		b.Cols[c] = y.Err[j] + 3
 		for i := range n {
 			to.Arr.Convert(to.At(i, c), mg.Arr, mg.At(i, j))
-			v := set.enclose(y, &mx, &md, i, j)
-			if v.zero {
+			v := set.Enclose(y, &mx, &md, i, j)
+			if v.Zero {
 				continue
 			}
-			of.Arr.Set(of.At(i, c), num.Real{Class: num.Finite, Neg: v.neg, Mag: v.mag, Exp: v.exp - y.left[i] - y.right[j]})
+			of.Arr.Set(of.At(i, c), num.Real{Class: num.Finite, Neg: v.Neg, Mag: v.Mag, Exp: v.Exp - y.Left[i] - y.Right[j]})
 		}
 	}
 	r := halfulp.NewMatrix(halfulp.MP(24), n, len(list))
@@ -741,7 +532,7 @@ func (s *solver) check(t *newton, y *nearly, g, z *halfulp.Matrix, todo []*entri
 		}
 		for _, i := range todo[j].open {
 			v := of.Arr.Value(of.At(i, c), buf[:])
-			v.Exp += y.left[i] + y.right[j]
+			v.Exp += y.Left[i] + y.Right[j]
 			if mz.Arr.Set(mz.At(i, j), v)&num.Underflow != 0 {
 				s.lost.note(entry{z, i, j})
 			}

@@ -10,6 +10,8 @@ import (
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -30,7 +32,7 @@ func guard(n int) int { return 14 + 2*bits.Len(uint(n)) }
 // moduli for as many bits as X' has, and not for those of X and F together.
 type newton struct {
 	s    *solver
-	by   scaling // of F
+	by   scale.Scaling // of F
 	f    *halfulp.Matrix
 	row  []int64 // Σ_j |f_ij| ≤ 2^row[i]
 	sums []int64 // Σ_j |x_ij| ≤ 2^sums[i] for the first X at a place
@@ -60,8 +62,8 @@ const leastNewton = 3
 // newNewton returns X = R for a matrix that p approximates the inverse of; nil if A has numbers of
 // more than most bits, or if R is so far from the inverse that steps would gain nothing.
 func (s *solver) newNewton(a *halfulp.Matrix, p *approximate, most int) *newton {
-	by := scaling{p.scale, p.weights}
-	t := &newton{s: s, by: by, rho: largest([]*big.Float{p.rho, exp2(-2 * seedBits)})}
+	by := scale.Scaling{Rows: p.scale, Cols: p.weights}
+	t := &newton{s: s, by: by, rho: bound.Largest([]*big.Float{p.rho, bound.Exp2(-2 * scale.SeedBits)})}
 	if t.gain() < leastNewton {
 		return nil
 	}
@@ -71,16 +73,16 @@ func (s *solver) newNewton(a *halfulp.Matrix, p *approximate, most int) *newton 
 	if t.f == nil {
 		return nil
 	}
-	if t.x = scaled(p.r, scaling{negated(p.weights), negated(p.scale)}, math.MaxInt32); t.x == nil {
+	if t.x = scaled(p.r, scale.Scaling{Rows: bound.Negated(p.weights), Cols: bound.Negated(p.scale)}, math.MaxInt32); t.x == nil {
 		return nil
 	}
-	sums := boundsOf(raw.Matrix(t.f), make([]int64, t.n()), make([]int64, t.n())).sums()
+	sums := bound.BoundsOf(raw.Matrix(t.f), make([]int64, t.n()), make([]int64, t.n())).Sums()
 	for _, v := range sums {
 		t.row = append(t.row, int64(v.MantExp(nil)))
 	}
-	t.amp = p.abs.times(sums)
-	t.col = p.abs.columns()
-	t.norm = p.abs.norm().MantExp(nil)
+	t.amp = p.abs.Times(sums)
+	t.col = p.abs.Columns()
+	t.norm = p.abs.Norm().MantExp(nil)
 	return t
 }
 
@@ -88,13 +90,13 @@ func (t *newton) n() int { return t.f.Rows() }
 
 // scaled returns diag(2^rows) A diag(2^cols) exactly; nil for numbers of more than most bits, or of
 // exponents that MP may not have.
-func scaled(a *halfulp.Matrix, by scaling, most int) *halfulp.Matrix {
+func scaled(a *halfulp.Matrix, by scale.Scaling, most int) *halfulp.Matrix {
 	return arranged(a, by, nil, most, halfulp.NewMatrix)
 }
 
 // scaledFloats is scaled for float64 numbers that remain such, whose products take less; nil for
 // others.
-func scaledFloats(a *halfulp.Matrix, by scaling) *halfulp.Matrix {
+func scaledFloats(a *halfulp.Matrix, by scale.Scaling) *halfulp.Matrix {
 	m := raw.Matrix(a)
 	if m.Arr.Kind != num.F64 {
 		return nil
@@ -104,11 +106,11 @@ func scaledFloats(a *halfulp.Matrix, by scaling) *halfulp.Matrix {
 	const far = 400
 	for j := range m.Cols {
 		for i := range m.Rows {
-			x, shift := m.Arr.F64[0][m.At(i, j)], by.rows[i]+by.cols[j]
+			x, shift := m.Arr.F64[0][m.At(i, j)], by.Rows[i]+by.Cols[j]
 			if size := math.Abs(x); x != 0 && (size < 0x1p-400 || size > 0x1p400 || shift < -far || shift > far) {
 				return nil
 			}
-			to.Arr.F64[0][to.At(i, j)] = x * power(max(-far, min(shift, far)))
+			to.Arr.F64[0][to.At(i, j)] = x * scale.Power(max(-far, min(shift, far)))
 		}
 	}
 	return z
@@ -117,10 +119,10 @@ func scaledFloats(a *halfulp.Matrix, by scaling) *halfulp.Matrix {
 // scaledMatrix returns F of A exactly, as scaledFloats or scaled make it, and once.
 func (s *solver) scaledMatrix(a *halfulp.Matrix, f *factors, most int) *halfulp.Matrix {
 	if f.exact == nil {
-		f.exact = scaledFloats(a, f.scaling)
+		f.exact = scaledFloats(a, f.Scaling)
 	}
 	if f.exact == nil {
-		f.exact = arranged(a, f.scaling, nil, most, s.matrixHere)
+		f.exact = arranged(a, f.Scaling, nil, most, s.matrixHere)
 	}
 	if f.exact != nil && f.exact.Format().IsMP() && f.exact.Format().Bits() > most {
 		return nil
@@ -130,11 +132,11 @@ func (s *solver) scaledMatrix(a *halfulp.Matrix, f *factors, most int) *halfulp.
 
 // arranged is scaled with row order[i] as row i, if there is an order, in room for a matrix of
 // zeros.
-func arranged(a *halfulp.Matrix, by scaling, order []int, most int, room func(f halfulp.Format, rows, cols int) *halfulp.Matrix) *halfulp.Matrix {
+func arranged(a *halfulp.Matrix, by scale.Scaling, order []int, most int, room func(f halfulp.Format, rows, cols int) *halfulp.Matrix) *halfulp.Matrix {
 	bits := a.Format().Bits()
 	m := raw.Matrix(a)
 	if m.Arr.Terms() > 1 || bits > most { // numbers may have fewer than their format
-		bits = int(min(longest(a), math.MaxInt32))
+		bits = int(min(bound.Longest(a), math.MaxInt32))
 	}
 	if bits > most {
 		return nil
@@ -157,7 +159,7 @@ func arranged(a *halfulp.Matrix, by scaling, order []int, most int, room func(f 
 					cls[i] = num.MakeCls(false, num.Zero)
 					continue
 				}
-				shift := by.rows[i] + by.cols[j]
+				shift := by.Rows[i] + by.Cols[j]
 				if uint64(int64(e)+far) > 2*far || uint64(shift+far) > 2*far {
 					return nil
 				}
@@ -171,7 +173,7 @@ func arranged(a *halfulp.Matrix, by scaling, order []int, most int, room func(f 
 				k = order[i]
 			}
 			from, at := m.At(k, j), to.At(i, j)
-			shift := by.rows[k] + by.cols[j]
+			shift := by.Rows[k] + by.Cols[j]
 			if same {
 				e := int64(m.Arr.Exp[from])
 				switch {
@@ -201,24 +203,6 @@ func arranged(a *halfulp.Matrix, by scaling, order []int, most int, room func(f 
 	}
 	return z
 }
-
-// columns returns exponents of bounds of the columns: entries of column j are at most 2^exponent.
-func (b bounds) columns() []int64 {
-	z := make([]int64, b.cols)
-	for j := range z {
-		z[j] = math.MinInt32
-		for i, x := range b.x[j*b.rows : (j+1)*b.rows] {
-			if x > 0 && b.exp[i] != zeros {
-				_, e := math.Frexp(x)
-				z[j] = max(z[j], int64(e)+b.exp[i])
-			}
-		}
-	}
-	return z
-}
-
-// exp2 returns 2^e.
-func exp2(e int) *big.Float { return upper().SetMantExp(big.NewFloat(1), e) }
 
 // gain returns some bits g with rho ≤ 2^-g.
 func (t *newton) gain() int { return -t.rho.MantExp(nil) }
@@ -258,8 +242,8 @@ func (t *newton) errorMatrix(bits int) (e *halfulp.Matrix, h *big.Float, err err
 		}
 		lost = lostBy(b)
 	}
-	h = upper().Add(upper().SetMantExp(norm, -e.Format().Bits()), lost)
-	least := exp2(-t.gain() - 2*bits) // so that a gain remains finite
+	h = bound.Upper().Add(bound.Upper().SetMantExp(norm, -e.Format().Bits()), lost)
+	least := bound.Exp2(-t.gain() - 2*bits) // so that a gain remains finite
 	if norm.Add(norm, h).Cmp(least) < 0 {
 		norm = least
 	}
@@ -298,9 +282,9 @@ func (t *newton) errorBound(top int64, places int) *exact.Bound {
 // be in error by.
 func lostBy(b *exact.Bound) *big.Float {
 	if b == nil || b.Within == 0 {
-		return upper()
+		return bound.Upper()
 	}
-	return exp2(int(b.Rows[0]-b.Within) + bits.Len(uint(len(b.Rows))))
+	return bound.Exp2(int(b.Rows[0]-b.Within) + bits.Len(uint(len(b.Rows))))
 }
 
 // difference returns I - X F, which is proved to be within a bound, rounded to some bits.
@@ -330,12 +314,12 @@ func rowNorm64(m num.Mat) *big.Float {
 		for i := range m.Rows {
 			at := m.At(i, j)
 			if m.Arr.Class(at) == num.Finite {
-				sums[i] += ldexp(float64(m.Arr.Sig[at*l+l-1]>>12+1), int64(m.Arr.Exp[at])-most-52) + 0x1p-1000
+				sums[i] += scale.Ldexp(float64(m.Arr.Sig[at*l+l-1]>>12+1), int64(m.Arr.Exp[at])-most-52) + 0x1p-1000
 			}
 		}
 	}
 	// Each addition errs by 2^-53 relatively, and the sums of two likewise.
-	norm := upper().SetFloat64(slices.Max(sums) * (1 + float64(float64(2*m.Cols+2)*0x1p-53)))
+	norm := bound.Upper().SetFloat64(slices.Max(sums) * (1 + float64(float64(2*m.Cols+2)*0x1p-53)))
 	return norm.SetMantExp(norm, int(most))
 }
 
@@ -386,12 +370,12 @@ func (t *newton) step(e *halfulp.Matrix, h *big.Float, bits int) error {
 	// rho' = h + (rho + h) rho + 3 2^-prec amp (1 + rho + h), at most (1/4 + 1/4 + 1/4) 2^-next,
 	// and what the product's errors and their rounding, and what is cut off of X', come to with
 	// |F|.
-	lost.Add(upper().Add(lost, lost), cut)
-	near := upper().Add(t.rho, h)
-	rho := upper().Add(upper().Add(h, lost), upper().Mul(near, t.rho))
-	t.amp = upper().Mul(t.amp, upper().Add(upper().Add(near, exp2(2-prec)), big.NewFloat(1)))
-	t.amp = upper().Add(t.amp, lost)
-	t.rho = upper().Add(rho, upper().Mul(t.amp, exp2(2-prec)))
+	lost.Add(bound.Upper().Add(lost, lost), cut)
+	near := bound.Upper().Add(t.rho, h)
+	rho := bound.Upper().Add(bound.Upper().Add(h, lost), bound.Upper().Mul(near, t.rho))
+	t.amp = bound.Upper().Mul(t.amp, bound.Upper().Add(bound.Upper().Add(near, bound.Exp2(2-prec)), big.NewFloat(1)))
+	t.amp = bound.Upper().Add(t.amp, lost)
+	t.rho = bound.Upper().Add(rho, bound.Upper().Mul(t.amp, bound.Exp2(2-prec)))
 	return nil
 }
 
@@ -402,10 +386,10 @@ func (t *newton) step(e *halfulp.Matrix, h *big.Float, bits int) error {
 // products would take more moduli than they need.
 func (t *newton) unit(next int) (unit *int64, lost *big.Float) {
 	if t.s.at != nil && (t.s.tally == nil || t.xRows == nil || t.xCols == nil) {
-		return nil, upper()
+		return nil, bound.Upper()
 	}
 	e := int64(-(next + 4) - sumUp(nil, t.row).MantExp(nil))
-	return &e, exp2(-(next + 3))
+	return &e, bound.Exp2(-(next + 3))
 }
 
 // stepBound returns what is known of E' X, ‖E' - E‖ ≤ h, of which the numbers need not be rounded
@@ -419,10 +403,10 @@ func (t *newton) stepBound(next int, h *big.Float) (b *exact.Bound, lost *big.Fl
 	case t.s.at == nil: // ‖E'‖ ≤ rho + h, and columns of X are below 2^(col + 1)
 		sums = make([]int64, t.n())
 		for i := range sums {
-			sums[i], tops[i] = int64(upper().Add(t.rho, h).MantExp(nil)), t.col[i]+1
+			sums[i], tops[i] = int64(bound.Upper().Add(t.rho, h).MantExp(nil)), t.col[i]+1
 		}
 	case t.s.tally == nil || t.eRows == nil || t.xCols == nil:
-		return nil, upper()
+		return nil, bound.Upper()
 	default:
 		copy(tops, t.xCols.Top)
 	}
@@ -431,7 +415,7 @@ func (t *newton) stepBound(next int, h *big.Float) (b *exact.Bound, lost *big.Fl
 	}
 	least := int(slices.Max(sums)) + sumUp(nil, both).MantExp(nil)
 	b = &exact.Bound{Rows: sums, Cols: tops, Within: int64(max(least+next+3, 1))}
-	return t.s.known(b, t.eRows, t.xCols), exp2(least - int(b.Within))
+	return t.s.known(b, t.eRows, t.xCols), bound.Exp2(least - int(b.Within))
 }
 
 // gemmWithin is gemm for a result that is proved to be within a bound.
@@ -445,117 +429,6 @@ func (s *solver) gemmWithin(alpha float64, a, b *halfulp.Matrix, beta float64, c
 // i of A and of column j of B multiplied, whatever cancels: that of an elimination in so many bits,
 // of which nothing need be known.
 func about(bits int) *exact.Bound { return &exact.Bound{Within: int64(bits + 4)} }
-
-// adder adds numbers of matrices in MP, into words that others do not share.
-type adder struct {
-	words int
-	sum   []uint64
-}
-
-func newAdder(words int) *adder { return &adder{words, make([]uint64, words+1)} }
-
-// add returns x_ij + y_ij: mag 2^exp, with an error below 2 units of mag, which are at most
-// 2^(1 - 64 words) times the larger of the two; an exponent of 0 and no mag for zeros.
-func (a *adder) add(x, y *num.Mat, i, j int) (neg bool, mag []uint64, exp int64) {
-	p, q := x.At(i, j), y.At(i, j)
-	m, n := x.Arr, y.Arr
-	switch first, second := m.Cls[p].Class(), n.Cls[q].Class(); {
-	case first == num.Zero && second == num.Zero:
-		return false, nil, 0
-	case first == num.Zero, second != num.Zero && n.Exp[q] > m.Exp[p]:
-		m, n, p, q = n, m, q, p
-	}
-	// Number p of m is the larger one but for a bit.
-	l := m.Limbs()
-	if l == 1 && n.Limbs() == 1 && a.words == 2 { // the usual case: a third of the time
-		return a.addWords(m.Sig[p], m.Cls[p].Neg(), n.Sig[q], n.Cls[q].Neg(), n.Class(q) == num.Zero, int64(m.Exp[p]), int64(n.Exp[q]))
-	}
-	sum := a.sum[:a.words]
-	if l > a.words {
-		copy(sum, m.Sig[p*l+l-a.words:p*l+l])
-	} else {
-		clear(sum[:a.words-l])
-		copy(sum[a.words-l:], m.Sig[p*l:p*l+l])
-	}
-	a.sum[a.words] = 0
-	neg = m.Cls[p].Neg()
-	if n.Cls[q].Class() != num.Zero {
-		l = n.Limbs()
-		if a.accumulate(n.Sig[q*l:q*l+l], int64(m.Exp[p])-int64(n.Exp[q]), n.Cls[q].Neg() != neg) {
-			num.Negate(a.sum)
-			neg = !neg
-		}
-	}
-	mag = a.sum
-	for len(mag) > 0 && mag[len(mag)-1] == 0 {
-		mag = mag[:len(mag)-1]
-	}
-	return neg, mag, int64(m.Exp[p]) - int64(64*a.words)
-}
-
-// addWords is add for numbers of one word, x 2^(e-64) and y 2^(f-64), in two words.
-func (a *adder) addWords(x uint64, xNeg bool, y uint64, yNeg, zero bool, e, f int64) (neg bool, mag []uint64, exp int64) {
-	hi, lo, more := x, uint64(0), uint64(0)
-	if shift := uint64(e - f); !zero && shift < 128 { // f > e by no more than 0
-		yHi, yLo := y>>shift, y<<(64-shift)
-		if shift >= 64 {
-			yLo = y >> (shift - 64)
-		}
-		var c uint64
-		if xNeg == yNeg {
-			lo = yLo
-			hi, more = bits.Add64(hi, yHi, 0)
-		} else {
-			lo, c = bits.Sub64(0, yLo, 0)
-			if hi, c = bits.Sub64(hi, yHi, c); c != 0 {
-				xNeg = !xNeg
-				lo, c = bits.Sub64(0, lo, 0)
-				hi, _ = bits.Sub64(0, hi, c)
-			}
-		}
-	}
-	a.sum[0], a.sum[1], a.sum[2] = lo, hi, more
-	count := 3
-	switch {
-	case more != 0:
-	case hi != 0:
-		count = 2
-	case lo != 0:
-		count = 1
-	default:
-		count = 0
-	}
-	return xNeg, a.sum[:count], e - 128
-}
-
-// accumulate adds to the sum, or subtracts from it, a significand shifted to the right, cut off,
-// and reports whether the sum is negative then.
-func (a *adder) accumulate(sig []uint64, shift int64, subtract bool) (negative bool) {
-	at := len(sig) - a.words + int(shift>>6) // the word of sig that meets the lowest one of the sum
-	if at >= len(sig) {
-		return false
-	}
-	s := uint(shift & 63)
-	var carry, word uint64
-	if subtract { // no branch: it is random
-		carry = 1
-	}
-	flip := -carry
-	if at >= 0 {
-		word = sig[at]
-	}
-	for k, v := range a.sum[:a.words] {
-		at++
-		var next uint64
-		if uint(at) < uint(len(sig)) {
-			next = sig[at]
-		}
-		a.sum[k], carry = bits.Add64(v, (word>>s|next<<1<<(63-s))^flip, carry)
-		word = next
-	}
-	a.sum[a.words] += flip + carry
-	return a.sum[a.words] != 0 && subtract
-}
 
 // cutBelow clears the lowest bits of x, whose last word is not 0, and returns it, nil if it is 0.
 func cutBelow(x []uint64, low int64) []uint64 {
@@ -580,20 +453,20 @@ func words(bits int) int { return (bits + 32 + 63) / 64 }
 func (s *solver) sumHere(x, y, z *halfulp.Matrix, unit *int64) error {
 	mx, my, mz := raw.Matrix(x), raw.Matrix(y), raw.Matrix(z)
 	count := words(z.Format().Bits())
-	adders := make([]*adder, s.threads)
-	return par.For(s.ctx, s.threads, mz.Cols, func(w, j int) {
+	adders := make([]*bound.Adder, s.Threads)
+	return par.For(s.Ctx, s.Threads, mz.Cols, func(w, j int) {
 		if adders[w] == nil {
-			adders[w] = newAdder(count)
+			adders[w] = bound.NewAdder(count)
 		}
 		for i := range mz.Rows {
-			neg, mag, exp := adders[w].add(&mx, &my, i, j)
+			neg, mag, exp := adders[w].Add(&mx, &my, i, j)
 			if unit != nil {
 				mag = cutBelow(mag, *unit-exp)
 			}
 			switch {
 			case len(mag) == 0:
 			case max(exp, -exp) < math.MaxInt32/2: // half of the time
-				storeLeading(mz.Arr, mz.At(i, j), neg, mag, exp)
+				bound.StoreLeading(mz.Arr, mz.At(i, j), neg, mag, exp)
 			default:
 				mz.Arr.Set(mz.At(i, j), num.Real{Class: num.Finite, Neg: neg, Mag: mag, Exp: exp})
 			}

@@ -10,6 +10,9 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -86,7 +89,7 @@ func integerSteps(t *testing.T, f halfulp.Format, stats Stats) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gain := seedBits - 5 - math.Log2(cond)
+	gain := scale.SeedBits - 5 - math.Log2(cond)
 	return 3 + fewColumns*int(math.Ceil(float64(f.Bits()+suspicion+4)/gain))
 }
 
@@ -234,9 +237,9 @@ func TestInverseErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for j, top := range columnTops(raw.Matrix(y.x), -1<<30) {
-			if least := top - int64(want) - 10; y.err[j] < least {
-				t.Errorf("%d bits: column %d of %d words has errors below 2^%d, numbers 2^%d", bits, j, y.words, y.err[j], top)
+		for j, top := range columnTops(raw.Matrix(y.X), -1<<30) {
+			if least := top - int64(want) - 10; y.Err[j] < least {
+				t.Errorf("%d bits: column %d of %d words has errors below 2^%d, numbers 2^%d", bits, j, y.Words, y.Err[j], top)
 			}
 		}
 		checkInverse(t, fmt.Sprintf("%d bits", bits), a, halfulp.Float32)
@@ -256,7 +259,7 @@ func TestNewtonFar(t *testing.T) {
 		t.Fatal(err)
 	}
 	for e := 1; e <= 8; e++ {
-		p.rho = exp2(-e)
+		p.rho = bound.Exp2(-e)
 		switch v := s.newNewton(a, p, math.MaxInt32); {
 		case v == nil && e > leastNewton:
 			t.Errorf("none for 2^-%d", e)
@@ -337,7 +340,7 @@ func TestFloatSquare(t *testing.T) {
 					t.Fatalf("trial %d, %d places: row %d is off by %s, bound %g", trial, places, i, sum.FloatString(30), lost)
 				}
 			}
-			size, _ := upper().Mul(near, near).Float64()
+			size, _ := bound.Upper().Mul(near, near).Float64()
 			if off, _ := lost.Float64(); off > math.Ldexp(size, 2-places) {
 				t.Fatalf("trial %d: %d places are %g of %g", trial, places, off, size)
 			}
@@ -350,7 +353,7 @@ func TestFloatSquare(t *testing.T) {
 func TestSumUnits(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	s := &solver{ctx: t.Context(), threads: 1}
+	s := &solver{Call: call.Call{Ctx: t.Context(), Threads: 1}}
 	cut := 0
 	for range testlength.Of(2000, 20000, 200000) {
 		p, q, prec := halfulp.MP(uint(24+r.IntN(400))), halfulp.MP(uint(24+r.IntN(400))), 64+r.IntN(400)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -36,8 +38,8 @@ func sparse(r *rand.Rand, f halfulp.Format, n int, share float64) *halfulp.Matri
 func TestPattern(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	f := newField(primes()())
-	s := &solver{ctx: context.Background(), threads: 1}
+	f := modular.New(modular.Primes()())
+	s := &solver{Call: call.Call{Ctx: context.Background(), Threads: 1}}
 	patterns := 0
 	for range testlength.Of(100, 300, 3000) {
 		n := 1 + r.IntN(80)

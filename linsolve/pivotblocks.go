@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -34,11 +36,11 @@ func (s *solver) newEliminated(a *halfulp.Matrix, most, bits int) (*pivoted, err
 func (s *solver) newSplitting(c *halfulp.Matrix, blocks []int, li, ui *halfulp.Matrix, most int) (*splitting, error) {
 	m, n := c.Dims()
 	k := min(m, n)
-	d := &splitting{s: s, k: k, blocks: blocks, by: equilibrate(raw.Matrix(c), unscaled(m, n))}
-	top := d.by.rows[:k]
+	d := &splitting{s: s, k: k, blocks: blocks, by: scale.Equilibrate(raw.Matrix(c), scale.Unscaled(m, n))}
+	top := d.by.Rows[:k]
 	d.f = scaled(c, d.by, most)
-	d.x = scaled(li, scaling{top, negated(top)}, maxBits)
-	d.y = scaled(ui, scaling{negated(d.by.cols[:k]), negated(top)}, maxBits)
+	d.x = scaled(li, scale.Scaling{Rows: top, Cols: bound.Negated(top)}, bound.MaxBits)
+	d.y = scaled(ui, scale.Scaling{Rows: bound.Negated(d.by.Cols[:k]), Cols: bound.Negated(top)}, bound.MaxBits)
 	if d.f == nil || d.x == nil || d.y == nil {
 		return nil, nil
 	}
@@ -73,11 +75,11 @@ func (s *solver) luByElimination(a *halfulp.Matrix, most, bits int, regular func
 func (s *solver) eliminationBits(a *halfulp.Matrix) (int, error) {
 	k := min(a.Rows(), a.Cols())
 	m := raw.Matrix(a.Slice(0, k, 0, k))
-	f, err := s.factor(m, scale(m))
+	f, err := s.factor(m, scale.Of(m))
 	if err != nil {
 		return 0, err
 	}
-	return max(leastRootBits, f.conditionBits()+seedBits), nil
+	return max(leastRootBits, f.conditionBits()+scale.SeedBits), nil
 }
 
 // byElimination returns what a seed for an m x n matrix from an elimination in as few bits as do,
@@ -88,7 +90,7 @@ func (s *solver) byElimination(m, n, least, bits int, regular func() error, seed
 		return nil, nil
 	}
 	for some := least; some <= mostRootBits; some += some / 2 {
-		s.work.guessed = true // whether these bits do
+		s.Work.Guessed = true // whether these bits do
 		s.planEliminated(m, n, some, bits)
 		t, err := seed(some)
 		if err == nil && t != nil {
@@ -97,7 +99,7 @@ func (s *solver) byElimination(m, n, least, bits int, regular func() error, seed
 				return e, nil
 			}
 		}
-		s.work.guessed = false
+		s.Work.Guessed = false
 		switch {
 		case errors.Is(err, ErrRange):
 			return nil, nil

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -75,7 +76,7 @@ func TestByElimination(t *testing.T) {
 		order, lu := luOf(a)
 		for bits := 40; bits < 900; bits += 1 + r.IntN(bits) {
 			name := fmt.Sprintf("seed %d, trial %d, %d x %d, %d bits", seed, trial, a.Rows(), a.Cols(), bits)
-			p, e, err := s.luByElimination(a, maxBits, bits, regular)
+			p, e, err := s.luByElimination(a, bound.MaxBits, bits, regular)
 			if err != nil || e == nil || !slices.Equal(p.order, order) {
 				t.Fatalf("%s: %v, error %v, rows %v, want %v", name, e, err, p.order, order)
 			}
@@ -85,7 +86,7 @@ func TestByElimination(t *testing.T) {
 					if i > j {
 						y, k, l = e.l, j, i
 					}
-					if by := y.outside(k, l, lu[i][j]); by > 0 {
+					if by := isOutside(y, k, l, lu[i][j]); by > 0 {
 						t.Fatalf("%s: entry (%d, %d) of L and U lies outside by %g", name, i, j, by)
 					}
 				}
@@ -104,7 +105,7 @@ func TestByEliminationSingular(t *testing.T) {
 		a.SetFloat64(5, j, a.Float64(2, j))
 	}
 	want := errors.New("singular")
-	if _, e, err := s.luByElimination(a, maxBits, 100, func() error { return want }); e != nil || !errors.Is(err, want) {
+	if _, e, err := s.luByElimination(a, bound.MaxBits, 100, func() error { return want }); e != nil || !errors.Is(err, want) {
 		t.Errorf("%v, error %v", e, err)
 	}
 	if _, _, err := LU(a, halfulp.Float64, nil); !errors.Is(err, ErrSingular) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -80,7 +81,7 @@ func TestEqualPivots(t *testing.T) {
 func TestPivotsAreFirst(t *testing.T) {
 	const n = 9
 	r := testseed.Rand(t, 5, 6)
-	s := &solver{ctx: context.Background(), threads: 1}
+	s := &solver{Call: call.Call{Ctx: context.Background(), Threads: 1}}
 	refused := 0
 	for range 60 {
 		a := lintest.Integers(r, n, n, 1)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 )
 
 // PolyFit fits the polynomial y = c_0 + c_1 x + ... + c_d x^d of degree d by least squares to the
@@ -37,7 +38,7 @@ func PolyFit(x, y *halfulp.Vector, degree int, f halfulp.Format, opt *Regression
 	if err := finite("x", x.Matrix()); err != nil {
 		return nil, Stats{}, fmt.Errorf("%s: %w", name, err)
 	}
-	format, err := wide(longest(x.Matrix()) * int64(max(degree, 1)))
+	format, err := wide(bound.Longest(x.Matrix()) * int64(max(degree, 1)))
 	if err != nil {
 		return nil, Stats{}, fmt.Errorf("%s: %w", name, err)
 	}

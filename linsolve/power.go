@@ -8,11 +8,10 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/raw"
 )
-
-// maxBits are the bits of the widest format.
-const maxBits = 1 << 20
 
 // Pow stores A^e in X, each entry correctly rounded, for a square matrix A and e ≥ 0; A^0 is the
 // unit matrix. X may overlap A.
@@ -66,7 +65,7 @@ func (s *solver) power(a *halfulp.Matrix, e int, f halfulp.Format) (*halfulp.Mat
 	exact := powerBits(raw.Matrix(a), e)
 	// Relative errors grow at most n-fold with each of the e factors where nothing cancels.
 	for bits := f.Bits() + 48 + mathbits.Len(uint(e)) + mathbits.Len(uint(n)); len(open) > 0; bits *= 2 {
-		bits = min(bits, exact, maxBits)
+		bits = min(bits, exact, bound.MaxBits)
 		s.stats.Precision = bits
 		p, err := s.enclosedPower(a, e, bits)
 		if err != nil {
@@ -93,7 +92,7 @@ func (s *solver) power(a *halfulp.Matrix, e int, f halfulp.Format) (*halfulp.Mat
 			})
 			s.stats.Ties += len(proved)
 		}
-		if len(open) > 0 && bits == maxBits {
+		if len(open) > 0 && bits == bound.MaxBits {
 			return nil, fmt.Errorf("%d bits: %w", 2*bits, halfulp.ErrMemory)
 		}
 	}
@@ -191,8 +190,8 @@ func (x *enclosedMatrix) round(s *solver, open []position, z *halfulp.Matrix) (l
 			continue
 		}
 		if t, _ := tie(lower, upper); t != nil && !lo.IsInf() && !hi.IsInf() {
-			b := intervals(64) // lo ≤ t ≤ hi
-			d := largest([]*big.Float{b.difference(b.up(), t, lo, 1), b.difference(b.up(), hi, t, 1)})
+			b := interval.Prec(64) // lo ≤ t ≤ hi
+			d := bound.Largest([]*big.Float{b.Difference(b.Up(), t, lo, 1), b.Difference(b.Up(), hi, t, 1)})
 			suspects = append(suspects, powerSuspect{p, t, int64(d.MantExp(nil)), true})
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -31,15 +32,15 @@ const mostProofCost = 1 << 36
 // prove returns the suspects that are proved to be t. Others may be, too, if a proof would take
 // too long.
 func (p *primePowers) prove(suspects []powerSuspect) (proved []powerSuspect, err error) {
-	f := newField(primesFound.prime(0))
+	f := modular.New(modular.Prime(0))
 	if p.first == nil {
 		if p.first, err = p.power(f, p.e); err != nil {
 			return nil, err
 		}
 		p.s.stats.Primes++
 	}
-	same := func(f *field, power [][]uint64) func(s powerSuspect) bool {
-		return func(s powerSuspect) bool { return power[s.row][s.col] == f.rational(s.t) }
+	same := func(f *modular.Field, power [][]uint64) func(s powerSuspect) bool {
+		return func(s powerSuspect) bool { return power[s.row][s.col] == f.Rational(s.t) }
 	}
 	suspects = chosenFrom(suspects, same(f, p.first))
 	cost := p.directCost(suspects)
@@ -57,7 +58,7 @@ func (p *primePowers) prove(suspects []powerSuspect) (proved []powerSuspect, err
 		need = max(need, p.bits(s))
 	}
 	for i, have := 1, 60.0; have < need && len(suspects) > 0; i, have = i+1, have+60 {
-		f := newField(primesFound.prime(i))
+		f := modular.New(modular.Prime(i))
 		power, err := p.power(f, p.e)
 		if err != nil {
 			return nil, err
@@ -109,32 +110,12 @@ func (p *primePowers) powerCost(k int) float64 {
 }
 
 // power returns A^k modulo a prime.
-func (p *primePowers) power(f *field, k int) ([][]uint64, error) {
-	a, err := f.matrix(p.s.ctx, p.s.threads, raw.Matrix(p.a))
+func (p *primePowers) power(f *modular.Field, k int) ([][]uint64, error) {
+	a, err := f.Matrix(p.s.Ctx, p.s.Threads, raw.Matrix(p.a))
 	if err != nil {
 		return nil, err
 	}
-	return f.matrixPower(p.s, a, k)
-}
-
-// matrixPower returns A^k.
-func (f *field) matrixPower(s *solver, a [][]uint64, k int) (z [][]uint64, err error) {
-	z = make([][]uint64, len(a))
-	for i := range z {
-		z[i] = make([]uint64, len(a))
-		z[i][i] = f.one
-	}
-	for b := mathbits.Len(uint(k)) - 1; b >= 0; b-- {
-		if z, err = f.product(s.ctx, s.threads, z, z); err != nil {
-			return nil, err
-		}
-		if k>>b&1 != 0 {
-			if z, err = f.product(s.ctx, s.threads, z, a); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return z, nil
+	return f.MatrixPower(p.s.Ctx, p.s.Threads, a, k)
 }
 
 // longestStep bounds the steps of recurrences. Zeros of a linear recurrence are a finite set beside
@@ -182,7 +163,7 @@ func (p *primePowers) recurring(suspects []powerSuspect, most float64) (proved [
 		}
 		left := open
 		for i, have := 0, 0.0; have < need && len(left) > 0; i, have = i+1, have+60 {
-			if left, err = p.terms(newField(primesFound.prime(i)), rows, k, m, terms, left); err != nil {
+			if left, err = p.terms(modular.New(modular.Prime(i)), rows, k, m, terms, left); err != nil {
 				return nil, err
 			}
 			p.s.stats.Primes++
@@ -207,7 +188,7 @@ func (p *primePowers) tieBits(s powerSuspect, last int) float64 {
 }
 
 // terms returns the suspects for which the entries of A^k, A^(k+m), ... are t modulo a prime.
-func (p *primePowers) terms(f *field, rows []int, k, m, terms int, suspects []powerSuspect) ([]powerSuspect, error) {
+func (p *primePowers) terms(f *modular.Field, rows []int, k, m, terms int, suspects []powerSuspect) ([]powerSuspect, error) {
 	step, err := p.power(f, m)
 	if err != nil {
 		return nil, err
@@ -223,11 +204,11 @@ func (p *primePowers) terms(f *field, rows []int, k, m, terms int, suspects []po
 	}
 	for q := range terms {
 		if q > 0 {
-			if x, err = f.product(p.s.ctx, p.s.threads, x, step); err != nil {
+			if x, err = f.Product(p.s.Ctx, p.s.Threads, x, step); err != nil {
 				return nil, err
 			}
 		}
-		if suspects = chosenFrom(suspects, func(s powerSuspect) bool { return x[at[s.row]][s.col] == f.rational(s.t) }); len(suspects) == 0 {
+		if suspects = chosenFrom(suspects, func(s powerSuspect) bool { return x[at[s.row]][s.col] == f.Rational(s.t) }); len(suspects) == 0 {
 			return nil, nil
 		}
 	}

@@ -7,101 +7,26 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // may fuse throughout: estimates of time, none of them a result.
 
-// work is what a call has done and what it plans to do, in ns of one thread about, so that its
-// share is one of the time.
-type work struct {
-	report      func(share float64) // nil if nobody wants to know
-	done, ahead float64
-	later       float64 // of ahead, what comes after the routine that plans
-	planned     bool    // otherwise nothing is known of what lies ahead
-	guessed     bool    // what lies ahead is a guess that may be far off: nobody is told
-	one         bool    // columns are solved one by one
-	cond        int     // a guess of log2 of the condition number
-	told        float64
-}
-
-// falls is how much more than was told must be left for a share to fall, as it does where a matrix
-// turns out to be worse than it seemed: shares rise otherwise, and stand still meanwhile.
-const falls = 2
-
-// tell reports a share of the work, 1 at the end alone, and 0 while what lies ahead is a guess.
-func (w *work) tell(done, ahead float64) {
-	if w.report == nil || !w.planned || !(done+ahead > 0) {
-		return
-	}
-	if w.guessed {
-		if w.told > 0 {
-			w.told = 0
-			w.report(0)
-		}
-		return
-	}
-	share := min(done/(done+ahead), 0.999)
-	// What is left is ahead/done of the time taken, and was (1 - told)/told of it.
-	if share > w.told || ahead*w.told > falls*done*(1-w.told) {
-		w.told = share
-		w.report(share)
-	}
-}
-
 // finished reports that all is done, and counts entries that underflowed.
 func (s *solver) finished() {
 	s.stats.Underflow += int64(len(s.lost.list))
 	s.lost.list = nil
-	if s.work.report != nil {
-		s.work.report(1)
-	}
-}
-
-// plan says what lies ahead of the routine at hand, in place of what was planned for it before.
-func (s *solver) plan(cost float64) {
-	s.work.ahead, s.work.planned = s.work.later+cost, true
-	s.work.tell(s.work.done, s.work.ahead)
-}
-
-// before says that work of a cost comes after what routines plan until the function is called that
-// it returns.
-func (s *solver) before(cost float64) (end func()) {
-	s.work.later += cost
-	return func() { s.work.later -= cost }
-}
-
-// did says that work of a cost is done.
-func (s *solver) did(cost float64) {
-	w := &s.work
-	w.done += cost
-	w.ahead = max(w.ahead-cost, w.later)
-	w.tell(w.done, w.ahead)
-}
-
-// doing returns a function that takes the share done of work of a cost, until did is called.
-func (s *solver) doing(cost float64) func(share float64) {
-	w := &s.work
-	return func(share float64) { w.tell(w.done+float64(cost*share), max(w.ahead-float64(cost*share), w.later)) }
-}
-
-// part makes the work that is planned from now on that from share lo to share hi of the whole,
-// which rises.
-func (s *solver) part(whole work, lo, hi float64) {
-	if s.work = (work{}); whole.report != nil {
-		s.work.report = func(share float64) {
-			if share = lo + float64((hi-lo)*share); share > s.parts {
-				s.parts = share
-				whole.report(share)
-			}
-		}
+	if s.Work.Report != nil {
+		s.Work.Report(1)
 	}
 }
 
 // multiplying says that A B is computed in the format of D until the function is called that it
 // returns, or only a triangle of it.
 func (s *solver) multiplying(a, b, d *halfulp.Matrix, triangle byte) (end func()) {
-	if s.work.report == nil {
+	if s.Work.Report == nil {
 		return func() {}
 	}
 	format := func(m *halfulp.Matrix) num.Format { return raw.Matrix(m).Arr.Format }
@@ -109,16 +34,16 @@ func (s *solver) multiplying(a, b, d *halfulp.Matrix, triangle byte) (end func()
 	if triangle != 0 {
 		cost /= 2
 	}
-	s.opt.Progress = s.doing(cost)
+	s.opt.Progress = s.Doing(cost)
 	return func() {
 		s.opt.Progress = nil
-		s.did(cost)
+		s.Did(cost)
 	}
 }
 
 // mp is the format of so many bits.
 func mp(bits int) num.Format {
-	return num.Format{Kind: num.MP, Prec: uint32(min(max(bits, 24), maxBits))}
+	return num.Format{Kind: num.MP, Prec: uint32(min(max(bits, 24), bound.MaxBits))}
 }
 
 // productCost is the cost of a product of an m x k matrix by a k x n one, of formats a and b, with
@@ -191,8 +116,8 @@ func refineCost(n, gain, bits, loss int) (cost float64) {
 
 // plan says that Newton's method is to lead to so many bits, and what costs after comes then.
 func (t *newton) plan(bits int, after float64) {
-	if t.s.work.report != nil {
-		t.s.plan(refineCost(t.n(), t.gain(), bits, max(t.amp.MantExp(nil), 0)) + after)
+	if t.s.Work.Report != nil {
+		t.s.Plan(refineCost(t.n(), t.gain(), bits, max(t.amp.MantExp(nil), 0)) + after)
 	}
 }
 
@@ -211,7 +136,7 @@ func eliminationCost(n, bits, most int) (cost float64) {
 		r = min(r, most)
 		n -= r
 		cost += factorCost(n+r) + factorCost(r) + seedCost(r) + refineCost(r, 30, good+8, 10)
-		cost += productOf(r, r, n, good) + productOf(n, r, r, seedBits) + productOf(n, r, n, good)
+		cost += productOf(r, r, n, good) + productOf(n, r, r, scale.SeedBits) + productOf(n, r, n, good)
 	}
 	return cost
 }
@@ -277,12 +202,12 @@ func improvedCost(m, n, gain, amp, bits int, both bool) (cost float64) {
 // wantedCost is the cost of the m x n entries of factors beside those: single ones of theirs are
 // prepared on one thread.
 func (s *solver) wantedCost(m, n int) float64 {
-	return float64(m) * float64(n) * (roundCost + wantCost*float64(s.threads))
+	return float64(m) * float64(n) * (roundCost + wantCost*float64(s.Threads))
 }
 
 // stackCost is the cost of putting AᵀA above A, m x n, which one thread does.
 func (s *solver) stackCost(m, n int) float64 {
-	return float64(m+n) * float64(n) * stackEntry * float64(s.threads)
+	return float64(m+n) * float64(n) * stackEntry * float64(s.Threads)
 }
 
 // detCost is the cost of a determinant of order n by blocks.
@@ -314,7 +239,7 @@ func solutionCost(n, k, gain, bits, cond int) float64 {
 // planSolve says what a solution for k columns takes where nothing is known of A's condition, to
 // nobody yet.
 func (s *solver) planSolve(a *halfulp.Matrix, f halfulp.Format, k int) {
-	if s.work.report == nil {
+	if s.Work.Report == nil {
 		return
 	}
 	n := a.Rows()
@@ -322,8 +247,8 @@ func (s *solver) planSolve(a *halfulp.Matrix, f halfulp.Format, k int) {
 	if !few(k, n) {
 		cost += manyCost(n, k, f.Bits())
 	}
-	s.work.guessed = true // until pivots tell something of the condition number
-	s.plan(factorCost(n) + cost)
+	s.Work.Guessed = true // until pivots tell something of the condition number
+	s.Plan(factorCost(n) + cost)
 }
 
 // manyCost is the cost of a solution for many columns from a seed.
@@ -336,47 +261,47 @@ func manyCost(n, k, bits int) float64 {
 
 // planBy is planSolve with factors, for a few columns one by one or for all.
 func (s *solver) planBy(lu *factors, one bool, a *halfulp.Matrix, f halfulp.Format, k int) {
-	if s.work.report == nil {
+	if s.Work.Report == nil {
 		return
 	}
 	n, words := lu.n, f.Bits()/64+2
 	cond := lu.conditionBits()
-	s.work.cond = cond
+	s.Work.Cond = cond
 	well := cond <= seen+8
-	s.work.one = one
-	if s.work.guessed = !well; !well {
+	s.Work.One = one
+	if s.Work.Guessed = !well; !well {
 		// It was twice as large for some, and not more than that for any. How many seeds it takes
 		// and whether blocks do is known when they have succeeded.
-		s.work.cond = cond * 3 / 2
+		s.Work.Cond = cond * 3 / 2
 	}
 	columns := func(bits int, inverse float64) float64 {
 		return float64(k) * columnCost(n, words+bits/64, inverse)
 	}
 	switch {
 	case well && one:
-		s.plan(seedCost(n) + columns(0, 1))
+		s.Plan(seedCost(n) + columns(0, 1))
 	case well:
-		s.plan(seedCost(n) + manyCost(n, k, f.Bits()))
+		s.Plan(seedCost(n) + manyCost(n, k, f.Bits()))
 	case one && cond <= mostOfBlocks:
-		s.plan(eliminationCost(n, blockSpare+cond, max(n/4, 32)) + columns(2*cond, squareWords(cond+blockSpare)))
+		s.Plan(eliminationCost(n, blockSpare+cond, max(n/4, 32)) + columns(2*cond, squareWords(cond+blockSpare)))
 	case one:
 		attempt := eliminationCost(n, blockSpare+cond, max(n/4, 32))
-		s.plan(attempt + roundsCost(a, 0, 0, s.work.cond) + s.solutionLeft(a, k, f.Bits()))
+		s.Plan(attempt + roundsCost(a, 0, 0, s.Work.Cond) + s.solutionLeft(a, k, f.Bits()))
 	default:
-		s.plan(roundsCost(a, 0, 0, s.work.cond) + s.solutionLeft(a, k, f.Bits()))
+		s.Plan(roundsCost(a, 0, 0, s.Work.Cond) + s.solutionLeft(a, k, f.Bits()))
 	}
 }
 
 // solutionLeft is the cost of a solution for k columns once an approximate inverse is known. Few
 // columns are likely to have entries that only refinement reaches, far below others.
 func (s *solver) solutionLeft(a *halfulp.Matrix, k, bits int) float64 {
-	n, cond := a.Rows(), s.work.cond
+	n, cond := a.Rows(), s.Work.Cond
 	switch {
-	case s.work.report == nil:
+	case s.Work.Report == nil:
 		return 0
 	case few(k, n):
 		column := columnCost(n, (bits+cond)/64+2, squareWords(cond)/2)
-		gain := max(likelyGain, maxRounds*seedBits-cond*6/5) // of a step
+		gain := max(likelyGain, maxRounds*scale.SeedBits-cond*6/5) // of a step
 		return float64(k)*column + refinementCost(a, k, float64(bits+cond), float64(gain), cond, mp((bits+cond)/2))
 	}
 	return manyCost(n, k, bits+cond)
@@ -391,17 +316,17 @@ const mostOfBlocks = 300
 
 // planBlocks says that blocks of n rows are to be eliminated with so many bits.
 func (s *solver) planBlocks(n, bits int) {
-	if s.work.report != nil {
-		s.plan(eliminationCost(n, bits, max(n/4, 32)))
+	if s.Work.Report != nil {
+		s.Plan(eliminationCost(n, bits, max(n/4, 32)))
 	}
 }
 
 // planRefinement says that steps of refinement for x are to come, one at least, which gain so many
 // bits each of those that are missing.
 func (s *solver) planRefinement(missing, gain float64, cond int, a, x *halfulp.Matrix) {
-	if s.work.report != nil {
+	if s.Work.Report != nil {
 		half := mp(int(float64(x.Format().Bits()) + missing/2)) // of the way
-		s.plan(refinementCost(a, x.Cols(), missing, gain, cond, half))
+		s.Plan(refinementCost(a, x.Cols(), missing, gain, cond, half))
 	}
 }
 
@@ -433,11 +358,11 @@ func roundsCost(a *halfulp.Matrix, rounds, width, cond int) (cost float64) {
 		more = max(width/rounds, 8)
 	}
 	for ; rounds == 0 || width < cond; width += more {
-		r := mp(width + seedBits)
-		cost += productCost(n, n, n, r, of, mp(64)) + productCost(n, n, n, mp(seedBits), r, r)
+		r := mp(width + scale.SeedBits)
+		cost += productCost(n, n, n, r, of, mp(64)) + productCost(n, n, n, mp(scale.SeedBits), r, r)
 		cost += roundCostOf(n)
 		if rounds++; rounds >= maxRounds {
-			return cost + invertInCost(n, maxRounds*seedBits)
+			return cost + invertInCost(n, maxRounds*scale.SeedBits)
 		}
 	}
 	return cost
@@ -450,8 +375,8 @@ func roundCostOf(n int) float64 {
 
 // planRounds says what seeds are to come, and the proof, where R has a norm of about 2^width.
 func (s *solver) planRounds(a *halfulp.Matrix, rounds, width int) {
-	if s.work.report != nil {
-		s.plan(roundsCost(a, rounds, width, s.work.cond))
+	if s.Work.Report != nil {
+		s.Plan(roundsCost(a, rounds, width, s.Work.Cond))
 	}
 }
 
@@ -463,21 +388,21 @@ func invertInCost(n, bits int) float64 {
 
 // planned says that an E of a gain is to lead to so many bits.
 func (t *splitting) planned(gain, bits int) {
-	if m, n := t.f.Dims(); t.s.work.report != nil {
-		t.s.plan(improvedCost(m, n, gain, t.amp, bits, true) + t.s.wantedCost(m, n))
+	if m, n := t.f.Dims(); t.s.Work.Report != nil {
+		t.s.Plan(improvedCost(m, n, gain, t.amp, bits, true) + t.s.wantedCost(m, n))
 	}
 }
 
 func (t *doubling) planned(gain, bits int) {
-	if m := t.f.Rows(); t.s.work.report != nil {
-		t.s.plan(improvedCost(m, t.n, gain, t.amp, bits, false) + t.s.wantedCost(m, t.n)/2)
+	if m := t.f.Rows(); t.s.Work.Report != nil {
+		t.s.Plan(improvedCost(m, t.n, gain, t.amp, bits, false) + t.s.wantedCost(m, t.n)/2)
 	}
 }
 
 // planRoot says that a seed of some bits is to come from blocks, and to lead to so many.
 func (t *doubling) planRoot(seed, bits int) {
-	if m := t.f.Rows(); t.s.work.report != nil {
-		t.s.plan(rootCost(t.n, seed) + improvedCost(m, t.n, likely, t.amp, bits, false) + t.s.wantedCost(m, t.n)/2)
+	if m := t.f.Rows(); t.s.Work.Report != nil {
+		t.s.Plan(rootCost(t.n, seed) + improvedCost(m, t.n, likely, t.amp, bits, false) + t.s.wantedCost(m, t.n)/2)
 	}
 }
 
@@ -493,7 +418,7 @@ func rootCost(n, bits int) float64 {
 // planEliminated says that a seed of an m x n matrix is to come from an elimination in some bits,
 // and to lead to so many.
 func (s *solver) planEliminated(m, n, seed, bits int) {
-	if s.work.report != nil {
-		s.plan(invertInCost(min(m, n), seed) + improvedCost(m, n, likely, 10, bits, true) + s.wantedCost(m, n))
+	if s.Work.Report != nil {
+		s.Plan(invertInCost(min(m, n), seed) + improvedCost(m, n, likely, 10, bits, true) + s.wantedCost(m, n))
 	}
 }

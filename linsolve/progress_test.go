@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // progressCases are routines that tell how far they are.
@@ -90,7 +91,7 @@ func TestProgress(t *testing.T) {
 			if share == 0 {
 				continue // it is not known how much is left
 			}
-			if !(share >= 0 && share <= 1) || share < before && (1-share)*before < falls*share*(1-before)*(1-1e-9) {
+			if !(share >= 0 && share <= 1) || share < before && (1-share)*before < call.Falls*share*(1-before)*(1-1e-9) {
 				t.Errorf("%s: share %d is %g after %g", name, i+1, share, before)
 			}
 		}
@@ -133,15 +134,15 @@ func TestPlans(t *testing.T) {
 			t.Fatal(err)
 		}
 		var at, left []float64
-		s.work.report = func(share float64) {
+		s.Work.Report = func(share float64) {
 			if share > 0 && s.opt.Progress == nil { // between products
-				at, left = append(at, s.work.done), append(left, s.work.ahead)
+				at, left = append(at, s.Work.Done), append(left, s.Work.Ahead)
 			}
 		}
 		if err := run(s); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		all, seen := s.work.done, 0
+		all, seen := s.Work.Done, 0
 		for i, done := range at {
 			is := all - done
 			if is < all/10 || done < all/10 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -130,7 +131,7 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 		}
 		z = &QRFactors{P: order, Q: halfulp.NewMatrix(f, m, n), R: halfulp.NewMatrix(f, n, n)}
 		c, u, d = stacked(normal, a, order), nil, nil
-		s.did(s.stackCost(m, n))
+		s.Did(s.stackCost(m, n))
 		return true
 	}
 	begin := func(order []int) (err error) {
@@ -223,14 +224,14 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 // normal returns A^T A exactly.
 func (s *solver) normal(a *halfulp.Matrix) (*halfulp.Matrix, error) {
 	bits := max(powerBits(raw.Matrix(a), 2)+mathbits.Len(uint(a.Rows())), halfulp.MinPrec)
-	if bits > maxBits {
+	if bits > bound.MaxBits {
 		return nil, fmt.Errorf("A^T A has %d bits: %w", bits, halfulp.ErrMemory)
 	}
 	c := halfulp.NewMatrix(halfulp.MP(uint(bits)), a.Cols(), a.Cols())
-	if m, n := a.Dims(); s.work.report != nil {
+	if m, n := a.Dims(); s.Work.Report != nil {
 		of := raw.Matrix(a).Arr.Format
 		// may fuse: an estimate
-		s.plan(productCost(n, m, n, of, of, mp(bits)) + improvedCost(m+n, n, likely, 10, of.Bits()+64, false) + s.stackCost(m, n))
+		s.Plan(productCost(n, m, n, of, of, mp(bits)) + improvedCost(m+n, n, likely, 10, of.Bits()+64, false) + s.stackCost(m, n))
 	}
 	if err := s.gemmTriangle('L', 1, a.T(), a, 0, nil, c, nil); err != nil {
 		return nil, err

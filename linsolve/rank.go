@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -128,11 +129,11 @@ func (s *solver) nullSpace(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix
 		return z, nil
 	}
 	pivots := func(a *halfulp.Matrix) ([]int, error) {
-		rows, err := prime.matrix(s.ctx, s.threads, raw.Matrix(a))
+		rows, err := prime.Matrix(s.Ctx, s.Threads, raw.Matrix(a))
 		if err != nil {
 			return nil, err
 		}
-		p, _, err := prime.eliminate(s.ctx, s.threads, rows, a.Cols(), false)
+		p, _, err := prime.Eliminate(s.Ctx, s.Threads, rows, a.Cols(), false)
 		return p, err
 	}
 	// These r columns have rank r modulo the prime, and so have r of their rows.
@@ -204,24 +205,24 @@ func (s *solver) regular(a *halfulp.Matrix) error {
 // integer, is a multiple of all primes for which the rank is smaller: once their product exceeds
 // Hadamard's bound, there is none. Where that takes many primes the rank modulo powers of one is
 // found in their place.
-func (s *solver) rank(a *halfulp.Matrix) (int, *field, error) {
+func (s *solver) rank(a *halfulp.Matrix) (int, *modular.Field, error) {
 	m := raw.Matrix(a)
 	full := min(m.Rows, m.Cols)
 	z := toIntegers(m)
-	best, known, prime := -1, 0, newField(primes()())
-	for next, bits := primes(), z.minorBits(); known < bits && full > 0; {
-		f := newField(next())
-		rows, err := f.matrix(s.ctx, s.threads, m)
+	best, known, prime := -1, 0, modular.New(modular.Primes()())
+	for next, bits := modular.Primes(), z.minorBits(); known < bits && full > 0; {
+		f := modular.New(next())
+		rows, err := f.Matrix(s.Ctx, s.Threads, m)
 		if err != nil {
 			return 0, nil, err
 		}
 		before := slices.Clone(rows)
-		pivots, _, err := f.eliminate(s.ctx, s.threads, rows, m.Cols, false)
+		pivots, _, err := f.Eliminate(s.Ctx, s.Threads, rows, m.Cols, false)
 		if err != nil {
 			return 0, nil, err
 		}
 		s.stats.Primes++
-		s.did(primeStep(m))
+		s.Did(primeStep(m))
 		known += 60
 		if len(pivots) > best {
 			best, prime = len(pivots), f
@@ -236,7 +237,7 @@ func (s *solver) rank(a *halfulp.Matrix) (int, *field, error) {
 				}
 			}
 		}
-		s.plan(float64((bits-known)/60) * primeStep(m))
+		s.Plan(float64((bits-known)/60) * primeStep(m))
 	}
 	return max(best, 0), prime, nil
 }
@@ -279,7 +280,7 @@ const mostLifted = 1 << 13
 // Hadamard's bound it is 0, and if all of them are the rank is r. If y is an integer, digits
 // between -p/2 and p/2 end, and nothing is left of G[:,j]. Both columns and rows are looked at, as
 // combinations of either may be simple.
-func (s *solver) ranks(a *halfulp.Matrix, z integers, f *field, rows, cols []int) (bool, error) {
+func (s *solver) ranks(a *halfulp.Matrix, z integers, f *modular.Field, rows, cols []int) (bool, error) {
 	bits := z.largestMinor(len(cols) + 1)
 	if a.Rows() < a.Cols() {
 		a, z, rows, cols = a.T(), z.transposed(raw.Matrix(a)), cols, rows
@@ -319,7 +320,7 @@ func (s *solver) ranks(a *halfulp.Matrix, z integers, f *field, rows, cols []int
 
 // dependences returns the lifting of the other columns of A by those of some rows and columns,
 // whose inverse modulo p may be known; nil if they are singular modulo p.
-func (s *solver) dependences(a *halfulp.Matrix, z integers, f *field, rows, cols []int, inverse [][]uint64) (l *lifting, err error) {
+func (s *solver) dependences(a *halfulp.Matrix, z integers, f *modular.Field, rows, cols []int, inverse [][]uint64) (l *lifting, err error) {
 	rows, others := append(slices.Clone(rows), without(rows, a.Rows())...), without(cols, a.Cols())
 	of := integers{make([]int64, len(rows)), make([]int64, len(cols)), make([]int, len(rows))}
 	for i, k := range rows {

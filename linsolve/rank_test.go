@@ -8,20 +8,22 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // ranksBy reports what ranks says for the pivots of an elimination modulo a prime, and how many.
-func ranksBy(t *testing.T, s *solver, a *halfulp.Matrix, f *field) (is bool, r int) {
+func ranksBy(t *testing.T, s *solver, a *halfulp.Matrix, f *modular.Field) (is bool, r int) {
 	t.Helper()
-	rows, err := f.matrix(s.ctx, s.threads, raw.Matrix(a))
+	rows, err := f.Matrix(s.Ctx, s.Threads, raw.Matrix(a))
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := append([][]uint64(nil), rows...)
-	pivots, _, err := f.eliminate(s.ctx, s.threads, rows, a.Cols(), false)
+	pivots, _, err := f.Eliminate(s.Ctx, s.Threads, rows, a.Cols(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,13 +38,13 @@ func ranksBy(t *testing.T, s *solver, a *halfulp.Matrix, f *field) (is bool, r i
 func TestRanks(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	s := &solver{ctx: context.Background(), threads: 2}
+	s := &solver{Call: call.Call{Ctx: context.Background(), Threads: 2}}
 	for trial := range testlength.Of(50, 200, 2000) {
 		m, n, k := 1+r.IntN(9), 1+r.IntN(9), r.IntN(9)
 		spread := r.IntN(60)
 		a := lintest.Product(2000, halfulp.Random(halfulp.Float64, m, k, spread, r.Uint64()), halfulp.Random(halfulp.DD, k, n, spread, r.Uint64()))
 		want := lintest.Of(a).Rank(n)
-		is, got := ranksBy(t, s, a, newField(primes()()))
+		is, got := ranksBy(t, s, a, modular.New(modular.Primes()()))
 		if full := min(m, n); got != want || !is && want < full {
 			t.Fatalf("seed %d, trial %d: the rank is %d: %t, want %d, of\n%v", seed, trial, got, is, want, a)
 		}
@@ -56,7 +58,7 @@ func TestRanks(t *testing.T) {
 func TestRanksRefuted(t *testing.T) {
 	const n = 60
 	r := testseed.Rand(t, 3, 4)
-	first := primes()()
+	first := modular.Primes()()
 	for power := 1; power <= 3; power++ {
 		p := new(big.Int).Exp(new(big.Int).SetUint64(first), big.NewInt(int64(power)), nil)
 		for _, at := range []int{0, n / 2, n - 1} {
@@ -68,8 +70,8 @@ func TestRanksRefuted(t *testing.T) {
 				a.SetFloat64(j, j, 1)
 			}
 			a.SetBig(at, at, new(big.Float).SetPrec(256).SetInt(p))
-			s := &solver{ctx: context.Background(), threads: 1}
-			if is, got := ranksBy(t, s, a, newField(first)); is || got != n-1 {
+			s := &solver{Call: call.Call{Ctx: context.Background(), Threads: 1}}
+			if is, got := ranksBy(t, s, a, modular.New(first)); is || got != n-1 {
 				t.Errorf("p^%d in row %d: rank %d modulo p, taken for the rank: %t", power, at, got, is)
 			}
 			if got, stats, err := Rank(a, nil); err != nil || got != n || stats.Primes != 2 {

@@ -6,6 +6,8 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 )
 
 // RegressionOptions change how Regression and PolyFit compute, and what.
@@ -140,10 +142,10 @@ func (r *regressor) fit(equations func() (*equations, error)) error {
 	r.Observations, r.DegreesOfFreedom = r.a.Rows(), r.a.Rows()-n
 	r.Centered = r.intercept()
 	var err error
-	whole := r.s.work
-	r.s.part(whole, 0, equationsShare)
+	whole := r.s.Work
+	r.s.Part(whole, 0, equationsShare)
 	r.e, err = equations()
-	r.s.work = whole
+	r.s.Work = whole
 	if err != nil {
 		return err
 	}
@@ -187,7 +189,7 @@ func (r *regressor) sums() error {
 		if r.w != nil {
 			r.s0 = new(big.Float)
 			for i := range rows {
-				r.s0 = exactAdd(r.s0, r.w.Big(i, 0))
+				r.s0 = interval.ExactAdd(r.s0, r.w.Big(i, 0))
 			}
 		}
 	}
@@ -201,9 +203,9 @@ func (r *regressor) sums() error {
 		if r.Centered {
 			s1 := new(big.Float)
 			for i := range rows {
-				s1 = exactAdd(s1, r.wb.Big(i, j))
+				s1 = interval.ExactAdd(s1, r.wb.Big(i, j))
 			}
-			q = exactSub(exactMul(total, r.s0), exactMul(s1, s1))
+			q = interval.ExactSub(interval.ExactMul(total, r.s0), interval.ExactMul(s1, s1))
 		}
 		r.q = append(r.q, q)
 		if !r.e.total {
@@ -218,7 +220,7 @@ func (r *regressor) sums() error {
 type statistic struct {
 	product
 	// value returns the interval of the statistic's values for an interval of the product.
-	value func(p intervals, v interval) interval
+	value func(p interval.Prec, v interval.Interval) interval.Interval
 	// equation returns k and c: product · k = c if and only if the statistic is t.
 	equation func(t *big.Float) (k, c *big.Float)
 	store    func(z halfulp.Scalar)
@@ -230,18 +232,18 @@ func linear(p product, scale *big.Rat, root bool, store func(z halfulp.Scalar)) 
 	num, den := exactInt(scale.Num()), exactInt(scale.Denom())
 	return &statistic{
 		product: p,
-		value: func(p intervals, v interval) interval {
-			v = p.quo(p.mul(v, exactly(num)), exactly(den))
+		value: func(p interval.Prec, v interval.Interval) interval.Interval {
+			v = p.Quo(p.Mul(v, interval.Of(num)), interval.Of(den))
 			if root {
-				v = p.sqrt(v)
+				v = p.Sqrt(v)
 			}
 			return v
 		},
 		equation: func(t *big.Float) (k, c *big.Float) {
 			if root {
-				t = exactMul(t, t)
+				t = interval.ExactMul(t, t)
 			}
-			return num, exactMul(t, den)
+			return num, interval.ExactMul(t, den)
 		},
 		store: store,
 	}
@@ -277,14 +279,14 @@ func (r *regressor) statistics(j int, unit, weight *big.Rat, units []*big.Rat) [
 
 	// (q/s0 - r) num/den
 	num, den := exactInt(square.Num()), exactInt(square.Denom())
-	tss := func(p intervals) interval { return p.quo(exactly(q), exactly(s0)) }
+	tss := func(p interval.Prec) interval.Interval { return p.Quo(interval.Of(q), interval.Of(s0)) }
 	z = append(z, &statistic{
 		product: residual,
-		value: func(p intervals, v interval) interval {
-			return p.quo(p.mul(p.sub(tss(p), v), exactly(num)), exactly(den))
+		value: func(p interval.Prec, v interval.Interval) interval.Interval {
+			return p.Quo(p.Mul(p.Sub(tss(p), v), interval.Of(num)), interval.Of(den))
 		},
 		equation: func(t *big.Float) (k, c *big.Float) {
-			return exactMul(s0, num), exactSub(exactMul(q, num), exactMul(exactMul(t, den), s0))
+			return interval.ExactMul(s0, num), interval.ExactSub(interval.ExactMul(q, num), interval.ExactMul(interval.ExactMul(t, den), s0))
 		},
 		store: put(&of.RegressionSS),
 	})
@@ -292,11 +294,11 @@ func (r *regressor) statistics(j int, unit, weight *big.Rat, units []*big.Rat) [
 	if q.Sign() != 0 {
 		z = append(z, &statistic{
 			product: residual,
-			value: func(p intervals, v interval) interval {
-				return p.sub(integer(1), p.quo(v, tss(p)))
+			value: func(p interval.Prec, v interval.Interval) interval.Interval {
+				return p.Sub(interval.OfInt(1), p.Quo(v, tss(p)))
 			},
 			equation: func(t *big.Float) (k, c *big.Float) {
-				return s0, exactMul(q, exactSub(big.NewFloat(1), t))
+				return s0, interval.ExactMul(q, interval.ExactSub(big.NewFloat(1), t))
 			},
 			store: squared,
 		})
@@ -325,17 +327,17 @@ func (r *regressor) statistics(j int, unit, weight *big.Rat, units []*big.Rat) [
 	if p > 0 && q.Sign() != 0 {
 		z = append(z, &statistic{
 			product: residual,
-			value: func(a intervals, v interval) interval {
-				if v.hi.Sign() == 0 {
+			value: func(a interval.Prec, v interval.Interval) interval.Interval {
+				if v.Hi.Sign() == 0 {
 					inf := new(big.Float).SetInf(false)
-					return interval{inf, inf}
+					return interval.Interval{Lo: inf, Hi: inf}
 				}
-				ratio := a.sub(a.quo(tss(a), v), integer(1))
-				return a.quo(a.mul(ratio, integer(dof)), integer(p))
+				ratio := a.Sub(a.Quo(tss(a), v), interval.OfInt(1))
+				return a.Quo(a.Mul(ratio, interval.OfInt(dof)), interval.OfInt(p))
 			},
 			equation: func(t *big.Float) (k, c *big.Float) {
 				d := new(big.Float).SetInt64(int64(dof))
-				return exactMul(s0, exactAdd(d, exactMul(t, new(big.Float).SetInt64(int64(p))))), exactMul(d, q)
+				return interval.ExactMul(s0, interval.ExactAdd(d, interval.ExactMul(t, new(big.Float).SetInt64(int64(p))))), interval.ExactMul(d, q)
 			},
 			store: f,
 		})
@@ -364,11 +366,11 @@ func (r *regressor) statistics(j int, unit, weight *big.Rat, units []*big.Rat) [
 func (r *regressor) decide(open [][]*statistic) error {
 	s, e := r.s, r.e
 	n, order, k := r.a.Cols(), r.e.m.Rows(), len(open)
-	whole := s.work
+	whole := s.Work
 	var approximate *approximate
 	done := equationsShare
 	share := func(by float64) { // of what is left
-		s.part(whole, done, done+float64((1-done)*by))
+		s.Part(whole, done, done+float64((1-done)*by))
 		done += float64((1 - done) * by)
 	}
 	if order > 0 {
@@ -385,7 +387,7 @@ func (r *regressor) decide(open [][]*statistic) error {
 	solve := func(d *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
 		z := halfulp.NewMatrix(f, order, d.Cols())
 		if order == 0 || d.Cols() == 0 {
-			return z, s.ctx.Err()
+			return z, s.Ctx.Err()
 		}
 		return z, s.solveBy(approximate, e.m, d, z)
 	}
@@ -426,20 +428,20 @@ func (r *regressor) decide(open [][]*statistic) error {
 			}
 		}
 		share(0.5)
-		p := intervals(bits + 64)
-		around := func(v *big.Float) interval { return p.around(v, bits) }
+		p := interval.Prec(bits + 64)
+		around := func(v *big.Float) interval.Interval { return p.Around(v, bits) }
 		left = 0
 		for j := range open {
-			value := func(t product) interval {
-				v := integer(1)
+			value := func(t product) interval.Interval {
+				v := interval.OfInt(1)
 				if t.r {
-					v = p.mul(v, around(residuals[j]))
+					v = p.Mul(v, around(residuals[j]))
 				}
 				if t.u[0] >= 0 {
-					v = p.mul(v, around(u.Big(e.first+t.u[0], t.u[1])))
+					v = p.Mul(v, around(u.Big(e.first+t.u[0], t.u[1])))
 				}
 				if t.x >= 0 {
-					v = p.mul(v, around(x.Big(e.first+t.x, j)))
+					v = p.Mul(v, around(x.Big(e.first+t.x, j)))
 				}
 				return v
 			}
@@ -451,12 +453,12 @@ func (r *regressor) decide(open [][]*statistic) error {
 			}
 		}
 	}
-	s.work = whole
+	s.Work = whole
 	return nil
 }
 
 // round stores the statistics of column j that are decided, and returns the others.
-func (r *regressor) round(j int, open []*statistic, p intervals, value func(product) interval) ([]*statistic, error) {
+func (r *regressor) round(j int, open []*statistic, p interval.Prec, value func(product) interval.Interval) ([]*statistic, error) {
 	var left, suspects []*statistic
 	var ties []*big.Float
 	var products []product
@@ -466,17 +468,17 @@ func (r *regressor) round(j int, open []*statistic, p intervals, value func(prod
 	}
 	for _, t := range open {
 		v := t.value(p, value(t.product))
-		if v.lo.IsInf() && v.hi.IsInf() { // F for residuals of 0
-			t.store(halfulp.NewScalar(r.f, v.lo))
+		if v.Lo.IsInf() && v.Hi.IsInf() { // F for residuals of 0
+			t.store(halfulp.NewScalar(r.f, v.Lo))
 			continue
 		}
-		if v.lo.Sign() == 0 && v.hi.Sign() == 0 {
+		if v.Lo.Sign() == 0 && v.Hi.Sign() == 0 {
 			t.store(halfulp.NewScalar(r.f, new(big.Float))) // no -0
 			continue
 		}
-		lower, upper := halfulp.NewScalar(r.f, v.lo), halfulp.NewScalar(r.f, v.hi)
+		lower, upper := halfulp.NewScalar(r.f, v.Lo), halfulp.NewScalar(r.f, v.Hi)
 		if lower.Same(upper) {
-			store(t, lower, v.lo, v.hi)
+			store(t, lower, v.Lo, v.Hi)
 			continue
 		}
 		left = append(left, t)
@@ -529,9 +531,9 @@ func (r *regressor) residuals(f halfulp.Format) ([]*big.Float, error) {
 		for j := range z {
 			z[j] = new(big.Float)
 		}
-		return z, r.s.ctx.Err()
+		return z, r.s.Ctx.Err()
 	}
-	bits := max(longest(e.m), longest(e.d), longest(e.g))
+	bits := max(bound.Longest(e.m), bound.Longest(e.d), bound.Longest(e.g))
 	for _, t := range r.totals {
 		bits = max(bits, int64(t.MinPrec()))
 	}
@@ -540,7 +542,7 @@ func (r *regressor) residuals(f halfulp.Format) ([]*big.Float, error) {
 		return nil, err
 	}
 	var z []*big.Float
-	whole := r.s.work
+	whole := r.s.Work
 	for first := 0; first < k; first += max(n, 1) {
 		count := min(max(n, 1), k-first)
 		m, d := halfulp.NewMatrix(g, n+count, n+count), halfulp.NewMatrix(g, n+count, count)
@@ -558,7 +560,7 @@ func (r *regressor) residuals(f halfulp.Format) ([]*big.Float, error) {
 			m.SetFloat64(n+j, n+j, 1)
 			d.SetBig(n+j, j, r.totals[first+j])
 		}
-		r.s.part(whole, float64(first)/float64(k), float64(first+count)/float64(k))
+		r.s.Part(whole, float64(first)/float64(k), float64(first+count)/float64(k))
 		y, err := r.s.solve(m, d, f)
 		if err != nil {
 			return nil, err

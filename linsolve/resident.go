@@ -11,6 +11,8 @@ import (
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -20,7 +22,7 @@ import (
 // matrix returns a rows x cols matrix of zeros.
 func (s *solver) matrix(f halfulp.Format, rows, cols int) (*halfulp.Matrix, error) {
 	return s.matrixOf(f, rows, cols, func(f num.Format, rows, cols int) (*num.Array, error) {
-		return s.at.New(s.ctx, f, rows, cols)
+		return s.at.New(s.Ctx, f, rows, cols)
 	})
 }
 
@@ -57,11 +59,11 @@ func (s *solver) upload(m *halfulp.Matrix) (*halfulp.Matrix, error) {
 }
 
 // config is how the place computes.
-func (s *solver) config() place.Config { return place.Config{Ctx: s.ctx, Threads: s.threads} }
+func (s *solver) config() place.Config { return place.Config{Ctx: s.Ctx, Threads: s.Threads} }
 
 // scaled returns diag(2^rows) A diag(2^cols) exactly, of MP; nil where function scaled does. At a
 // place no exponents stand for zeros, of Float64.
-func (s *solver) scaled(a *halfulp.Matrix, by scaling, most int) (*halfulp.Matrix, error) {
+func (s *solver) scaled(a *halfulp.Matrix, by scale.Scaling, most int) (*halfulp.Matrix, error) {
 	if s.at == nil {
 		return scaled(a, by, most), nil
 	}
@@ -86,7 +88,7 @@ func (s *solver) scaled(a *halfulp.Matrix, by scaling, most int) (*halfulp.Matri
 	if err != nil {
 		return nil, err
 	}
-	odd, err := s.at.Shift(s.config(), raw.Matrix(a), by.rows, by.cols, raw.Matrix(z), s.tally)
+	odd, err := s.at.Shift(s.config(), raw.Matrix(a), by.Rows, by.Cols, raw.Matrix(z), s.tally)
 	if err != nil || odd > 0 {
 		return nil, err
 	}
@@ -115,7 +117,7 @@ func (s *solver) identity(n int) (*halfulp.Matrix, error) {
 // identityHere is identity on the host.
 func (s *solver) identityHere(n int) *halfulp.Matrix {
 	if s.one == nil || s.one.Rows() != n {
-		x := s.floats(n * n)
+		x := s.Floats(n * n)
 		clear(x)
 		for i := range n {
 			x[i+i*n] = 1
@@ -197,7 +199,7 @@ func (s *solver) sumOfTriangles(x, y, z *halfulp.Matrix) error { return s.sumTo(
 // sumTo is sum, but that sums are cut off to multiples of 2^unit before they are rounded, if there
 // is a unit. Beyond a triangle, if there is one, both are zeros, and so is Z already.
 func (s *solver) sumTo(x, y, z *halfulp.Matrix, unit *int64, triangle byte) error {
-	defer s.did(float64(z.Rows()) * float64(z.Cols()) * sumCost)
+	defer s.Did(float64(z.Rows()) * float64(z.Cols()) * sumCost)
 	if s.at == nil {
 		return s.sumHere(x, y, z, unit)
 	}
@@ -318,7 +320,7 @@ func (s *solver) solveResident(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp
 	if err != nil || t == nil {
 		return nil, err
 	}
-	var y *nearly
+	var y *bound.Nearly
 	if fixed {
 		if y, err = t.solveFixed(x, g, bits); err != nil {
 			return nil, err
@@ -336,7 +338,7 @@ func (s *solver) solveResident(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp
 	if err != nil || y == nil {
 		return nil, err
 	}
-	_, err = s.at.Sum(s.config(), place.Sum{X: raw.Matrix(y.x), D: raw.Matrix(y.d), Bits: bits, Errors: y.err, Rows: y.left, Cols: y.right, Tally: s.tally}, raw.Matrix(z))
+	_, err = s.at.Sum(s.config(), place.Sum{X: raw.Matrix(y.X), D: raw.Matrix(y.D), Bits: bits, Errors: y.Err, Rows: y.Left, Cols: y.Right, Tally: s.tally}, raw.Matrix(z))
 	if err != nil {
 		return nil, err
 	}
@@ -373,7 +375,7 @@ func (s *solver) attempt(a, b, r *halfulp.Matrix, most, attempt int) (t *newton,
 		return nil, nil, false, err
 	}
 	defer begun.Drop()
-	t, g, err = s.scaledBy(scaling{rows, cols}, a, b, r, most)
+	t, g, err = s.scaledBy(scale.Scaling{Rows: rows, Cols: cols}, a, b, r, most)
 	if err != nil && !errors.Is(err, ErrRange) { // which numbers of no seed may be out of
 		return nil, nil, false, err
 	}
@@ -387,12 +389,12 @@ func (s *solver) attempt(a, b, r *halfulp.Matrix, most, attempt int) (t *newton,
 }
 
 // scaledBy returns X of newResident, and G.
-func (s *solver) scaledBy(by scaling, a, b, r *halfulp.Matrix, most int) (t *newton, g *halfulp.Matrix, err error) {
+func (s *solver) scaledBy(by scale.Scaling, a, b, r *halfulp.Matrix, most int) (t *newton, g *halfulp.Matrix, err error) {
 	if err := s.newTally(); err != nil {
 		return nil, nil, err
 	}
 	if b != nil {
-		if g, err = s.scaled(b, scaling{by.rows, make([]int64, b.Cols())}, most); err != nil || g == nil {
+		if g, err = s.scaled(b, scale.Scaling{Rows: by.Rows, Cols: make([]int64, b.Cols())}, most); err != nil || g == nil {
 			return nil, nil, err
 		}
 	}
@@ -403,13 +405,13 @@ func (s *solver) scaledBy(by scaling, a, b, r *halfulp.Matrix, most int) (t *new
 // newResident returns X for a float64 matrix R that may approximate the inverse of A scaled; nil if
 // A has numbers of more than most bits, or if a row of R or a column of A has none but zeros. The
 // right-hand sides may be nil.
-func (s *solver) newResident(a, r, right *halfulp.Matrix, by scaling, most int) (*newton, error) {
+func (s *solver) newResident(a, r, right *halfulp.Matrix, by scale.Scaling, most int) (*newton, error) {
 	t := &newton{s: s, by: by}
 	var err error
 	if t.f, err = s.scaled(a, by, most); err != nil || t.f == nil {
 		return nil, err
 	}
-	if t.x, err = s.scaled(r, scaling{}, most); err != nil || t.x == nil {
+	if t.x, err = s.scaled(r, scale.Scaling{}, most); err != nil || t.x == nil {
 		return nil, err
 	}
 	if t.one, err = s.identity(t.n()); err != nil { // which goes there while extents are to come
@@ -429,7 +431,7 @@ func (s *solver) newResident(a, r, right *halfulp.Matrix, by scaling, most int) 
 	row, of := sums(found[0])
 	sumsX, norm := sums(found[2])
 	t.row, t.norm, t.col, t.sums = row, norm.MantExp(nil), extentTops(found[3], -1<<31), sumsX
-	t.amp = upper().Mul(norm, of)
+	t.amp = bound.Upper().Mul(norm, of)
 	t.fRows, t.fCols, t.xRows, t.xCols = vectorsOf(found[0]), vectorsOf(found[1]), vectorsOf(found[2]), vectorsOf(found[3])
 	if t.fCols == nil || t.xRows == nil {
 		return nil, nil
@@ -438,7 +440,7 @@ func (s *solver) newResident(a, r, right *halfulp.Matrix, by scaling, most int) 
 }
 
 // likelyGain is about the gain of a seed.
-func (t *newton) likelyGain() int { return max(seedBits-t.amp.MantExp(nil), lateBits) }
+func (t *newton) likelyGain() int { return max(scale.SeedBits-t.amp.MantExp(nil), lateBits) }
 
 // prove finds rho by E = I - X F, for the X of newResident, and returns nil if X is no good
 // inverse. E' has about width bits.
@@ -452,12 +454,12 @@ func (t *newton) prove(width int) (*newton, error) {
 		return nil, err
 	}
 	t.earlyError = lost
-	rho := upper().Add(t.earlyNorm, upper().SetMantExp(t.earlyNorm, -t.early.Format().Bits()))
+	rho := bound.Upper().Add(t.earlyNorm, bound.Upper().SetMantExp(t.earlyNorm, -t.early.Format().Bits()))
 	rho = rho.Add(rho, t.earlyError)
 	if v, _ := rho.Float64(); v >= goodRho {
 		return nil, nil
 	}
-	t.rho = largest([]*big.Float{rho, exp2(-2 * seedBits)})
+	t.rho = bound.Largest([]*big.Float{rho, bound.Exp2(-2 * scale.SeedBits)})
 	t.xRows, t.xCols = steady(t.xRows, t.xCols)
 	v, _ := t.rho.Float64()
 	t.s.note(1, v, t.amp, big.NewFloat(1))
@@ -478,5 +480,5 @@ func (t *newton) proofBound(places int) (b *exact.Bound, lost *big.Float) {
 	}
 	size := int(slices.Max(b.Rows)) + sumUp(nil, b.Cols).MantExp(nil)
 	b.Within = int64(max(size+places, 1))
-	return t.s.known(b, t.xRows, t.fCols), exp2(size - int(b.Within))
+	return t.s.known(b, t.xRows, t.fCols), bound.Exp2(size - int(b.Within))
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -53,7 +55,7 @@ func (s *solver) choleskyResident(a *halfulp.Matrix, f halfulp.Format) (*halfulp
 		return nil, err
 	}
 	y := e.root
-	sum := place.Sum{X: raw.Matrix(y.x), D: raw.Matrix(y.d), Bits: bits, Errors: y.err, Rows: y.left, Cols: y.right, Triangle: 'U', Tally: s.tally}
+	sum := place.Sum{X: raw.Matrix(y.X), D: raw.Matrix(y.D), Bits: bits, Errors: y.Err, Rows: y.Left, Cols: y.Right, Triangle: 'U', Tally: s.tally}
 	left := 0
 	if _, err = s.at.Sum(s.config(), sum, raw.Matrix(z.T())); err == nil {
 		_, left, err = s.at.Extents(s.config(), s.tally)
@@ -78,14 +80,14 @@ func (s *solver) doublingThere(a *halfulp.Matrix, most int) (*doubling, error) {
 		return nil, err
 	}
 	defer begun.Drop()
-	d := &doubling{s: s, by: scaling{exps, exps}, n: n}
+	d := &doubling{s: s, by: scale.Scaling{Rows: exps, Cols: exps}, n: n}
 	if d.f, err = s.scaled(a, d.by, most); err != nil || d.f == nil {
 		return nil, err
 	}
 	if count, err := s.at.Triangle(s.config(), place.CountAsymmetric, raw.Matrix(d.f), s.tally); err != nil || count > 0 {
 		return nil, err
 	}
-	if d.x, err = s.scaled(x, scaling{}, most); err != nil || d.x == nil {
+	if d.x, err = s.scaled(x, scale.Scaling{}, most); err != nil || d.x == nil {
 		return nil, err
 	}
 	s.drop(x)
@@ -107,7 +109,7 @@ func (s *solver) doublingThere(a *halfulp.Matrix, most int) (*doubling, error) {
 // unknownOf returns a bound of ‖S δ S^T‖∞ for what is not known of F.
 func (t *doubling) unknownOf() (*big.Float, error) {
 	if t.rounded == 0 {
-		return upper(), nil
+		return bound.Upper(), nil
 	}
 	rows, err := t.s.rowNorm(t.x)
 	if err != nil {
@@ -117,7 +119,7 @@ func (t *doubling) unknownOf() (*big.Float, error) {
 	if err != nil {
 		return nil, err
 	}
-	return exp2(rows.MantExp(nil) + cols.MantExp(nil) + bits.Len(uint(t.n)) - t.rounded), nil
+	return bound.Exp2(rows.MantExp(nil) + cols.MantExp(nil) + bits.Len(uint(t.n)) - t.rounded), nil
 }
 
 // belowTolerance returns what V is known to be bounded by below its first n rows where it need not
@@ -140,7 +142,7 @@ func (t *doubling) belowTolerance(places int) (*exact.Bound, error) {
 	b := &exact.Bound{Rows: rows, Cols: make([]int64, t.n), Within: int64(max(norm.MantExp(nil), 0) + 2*bits.Len(uint(t.n)) + places + 4)}
 	for i, row := range rows {
 		if row <= noNumber {
-			b.Rows[i] = -maxBits
+			b.Rows[i] = -bound.MaxBits
 		}
 	}
 	for j := range b.Cols {
@@ -204,9 +206,9 @@ func (s *solver) rowTops(m *halfulp.Matrix) ([]int64, error) {
 // symmetricNorm returns an upper bound of the largest sum of magnitudes of a row of a symmetric
 // matrix in MP, of which there is the lower triangle, above zeros.
 func (s *solver) symmetricNorm(m *halfulp.Matrix) (*big.Float, error) {
-	least := exp2(-maxBits) // so that a gain remains finite
+	least := bound.Exp2(-bound.MaxBits) // so that a gain remains finite
 	if s.at == nil {
-		return largest([]*big.Float{symmetricNorm64(raw.Matrix(m)), least}), nil
+		return bound.Largest([]*big.Float{symmetricNorm64(raw.Matrix(m)), least}), nil
 	}
 	// Rows and columns of the triangle both have the diagonal.
 	x, err := s.extents(m, m.T())
@@ -215,7 +217,7 @@ func (s *solver) symmetricNorm(m *halfulp.Matrix) (*big.Float, error) {
 	}
 	_, rows := sums(x[0])
 	_, cols := sums(x[1])
-	return largest([]*big.Float{upper().Add(rows, cols), least}), nil
+	return bound.Largest([]*big.Float{bound.Upper().Add(rows, cols), least}), nil
 }
 
 // halveDiagonal halves the diagonal of a square matrix in MP.
@@ -271,7 +273,7 @@ func (s *solver) halfOfSquare(minus, z *halfulp.Matrix) error {
 	d, x := raw.Matrix(list[0]), raw.Matrix(list[1])
 	// A row takes 0.2 µs, and to wake all of many threads takes longer than all rows of order 8192.
 	const some, threads = 64, 8
-	if err := par.For(s.ctx, min(s.threads, threads), (d.Rows+some-1)/some, func(_, part int) {
+	if err := par.For(s.Ctx, min(s.Threads, threads), (d.Rows+some-1)/some, func(_, part int) {
 		halfLessSquares(d, x, part*some, min(d.Rows, (part+1)*some))
 	}); err != nil {
 		return err
@@ -291,7 +293,7 @@ func (s *solver) halfOfSquare(minus, z *halfulp.Matrix) error {
 // squares of x, but for errors of 2^-(prec+30) of the larger of both, and rounding.
 func halfLessSquares(d, x num.Mat, from, until int) {
 	count := words(int(d.Arr.Prec)) + 1
-	l, sum := min(x.Arr.Limbs(), count), newAdder(count)
+	l, sum := min(x.Arr.Limbs(), count), bound.NewAdder(count)
 	product := make([]uint64, 2*l)
 	square := raw.Matrix(halfulp.NewMatrix(halfulp.MP(uint(128*l)), 1, 1))
 	for i := from; i < until; i++ {
@@ -315,7 +317,7 @@ func halfLessSquares(d, x num.Mat, from, until int) {
 		}
 		one := d
 		one.Off = p
-		neg, mag, exp := sum.add(&one, &square, 0, 0)
+		neg, mag, exp := sum.Add(&one, &square, 0, 0)
 		y := num.Real{Class: num.Finite, Neg: neg, Mag: mag, Exp: exp - 1}
 		if len(mag) == 0 {
 			y = num.Real{}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -48,7 +49,7 @@ func (t *newton) fixes(k, places int) (words, need int, ok bool) {
 // no room.
 //
 // What is proved of y is F^-1 g - y = F^-1 r, at most ‖X‖ ‖r‖ / (1 - rho) for the r that is left.
-func (t *newton) solveFixed(r, g *halfulp.Matrix, places int) (*nearly, error) {
+func (t *newton) solveFixed(r, g *halfulp.Matrix, places int) (*bound.Nearly, error) {
 	n, k := g.Dims()
 	words64, need, ok := t.fixes(k, places)
 	gain := t.gain() - 3 // some of rho's bits go to roundings
@@ -82,21 +83,21 @@ func (t *newton) solveFixed(r, g *halfulp.Matrix, places int) (*nearly, error) {
 	}
 	t.s.stats.Steps += len(of.Planes)
 	t.s.stats.Precision = 64 * of.Words
-	z := &nearly{x: y, d: zero, words: words(places), left: t.by.cols, right: make([]int64, k)}
+	z := &bound.Nearly{X: y, D: zero, Words: words(places), Left: t.by.Cols, Right: make([]int64, k)}
 	for j, list := range lengths {
 		left := list[len(of.Planes)]
 		if slices.Max(list) > 64*of.Words+1 || left > last+lateBits {
 			return nil, nil
 		}
-		lost := upper().Add(exp2(left), big.NewFloat(1))
+		lost := bound.Upper().Add(bound.Exp2(left), big.NewFloat(1))
 		for step, planes := range of.Planes {
 			lost.Add(lost, big.NewFloat(1))
 			if planes < all {
-				lost.Add(lost, exp2(t.cut(of, list[step])-64*planes))
+				lost.Add(lost, bound.Exp2(t.cut(of, list[step])-64*planes))
 			}
 		}
 		// 1/(1 - rho) ≤ 2
-		z.err = append(z.err, int64(lost.MantExp(nil)+t.norm+1-64*of.Words)+of.Shift[j])
+		z.Err = append(z.Err, int64(lost.MantExp(nil)+t.norm+1-64*of.Words)+of.Shift[j])
 	}
 	return z, nil
 }

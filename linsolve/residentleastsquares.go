@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -73,11 +74,11 @@ func (s *solver) normalThere(a, b *halfulp.Matrix, most int) (square, d *halfulp
 		return nil, nil, err
 	}
 	m, n := a.Dims()
-	p, err := s.scaled(a, unscaled(m, n), most)
+	p, err := s.scaled(a, scale.Unscaled(m, n), most)
 	if err != nil || p == nil {
 		return nil, nil, err
 	}
-	q, err := s.scaled(b, unscaled(m, b.Cols()), most)
+	q, err := s.scaled(b, scale.Unscaled(m, b.Cols()), most)
 	if err != nil || q == nil {
 		return nil, nil, err
 	}

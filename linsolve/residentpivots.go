@@ -5,7 +5,10 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -37,7 +40,7 @@ func (s *solver) longestFirst(a *halfulp.Matrix) ([]int, error) {
 		}
 		exps[i] = -int64(d.MantExp(nil) >> 1)
 	}
-	f, err := s.scaled(a, scaling{exps, exps}, maxBits)
+	f, err := s.scaled(a, scale.Scaling{Rows: exps, Cols: exps}, bound.MaxBits)
 	if err != nil || f == nil {
 		return nil, err
 	}
@@ -58,7 +61,7 @@ func (s *solver) longestFirst(a *halfulp.Matrix) ([]int, error) {
 		return nil, err
 	}
 	s.drop(f, zeros, near)
-	return s.longest64(unscaled(n, n).float64s(raw.Matrix(here), s.floats(n*n)), exps)
+	return s.longest64(scale.Unscaled(n, n).Float64s(raw.Matrix(here), s.Floats(n*n)), exps)
 }
 
 // longestThere reports whether the square of each R[k,k] exceeds what is left of all columns behind
@@ -74,8 +77,8 @@ func (t *doubling) longestThere(e *enclosure) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	sum := place.Sum{X: raw.Matrix(y.x.Slice(0, n, 0, n)), D: raw.Matrix(y.d.Slice(0, n, 0, n)), Bits: e.bits,
-		Errors: y.err[:n], Rows: y.left, Cols: make([]int64, n), Triangle: 'U', Tally: s.tally}
+	sum := place.Sum{X: raw.Matrix(y.X.Slice(0, n, 0, n)), D: raw.Matrix(y.D.Slice(0, n, 0, n)), Bits: e.bits,
+		Errors: y.Err[:n], Rows: y.Left, Cols: make([]int64, n), Triangle: 'U', Tally: s.tally}
 	if _, err := s.at.Sum(s.config(), sum, raw.Matrix(z)); err != nil {
 		return false, err
 	}
@@ -87,9 +90,9 @@ func (t *doubling) longestThere(e *enclosure) (bool, error) {
 		return false, err
 	}
 	s.drop(z)
-	r := unscaled(n, n).float64s(raw.Matrix(here), s.floats(n*n))
+	r := scale.Unscaled(n, n).Float64s(raw.Matrix(here), s.Floats(n*n))
 	fails := make([]bool, n)
-	err = s.each(n, func(j int) {
+	err = par.Each(s.Ctx, s.Threads, n, func(j int) {
 		left := 0.0
 		for k := j; k >= 0; k-- {
 			v, pivot := r[k+j*n], r[k+k*n]
@@ -99,7 +102,7 @@ func (t *doubling) longestThere(e *enclosure) (bool, error) {
 				continue
 			}
 			// Of C.
-			shift := 2 * max(-4000, min(t.by.cols[k]-t.by.cols[j], 4000))
+			shift := 2 * max(-4000, min(t.by.Cols[k]-t.by.Cols[j], 4000))
 			if !(math.Ldexp(left, int(shift)) <= float64(float64(pivot*pivot)*clearly)) {
 				fails[j] = true
 			}

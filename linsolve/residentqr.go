@@ -3,6 +3,7 @@ package linsolve
 import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -62,8 +63,8 @@ func (s *solver) qrResident(a *halfulp.Matrix, f halfulp.Format, pivoting bool) 
 	}
 	y := e.root
 	sum := func(first, end int, triangle byte, to *halfulp.Matrix) error {
-		_, err := s.at.Sum(s.config(), place.Sum{X: raw.Matrix(y.x.Slice(0, n, first, end)), D: raw.Matrix(y.d.Slice(0, n, first, end)), Bits: bits,
-			Errors: y.err[first:end], Rows: y.left, Cols: y.right[first:end], Triangle: triangle, Tally: s.tally}, raw.Matrix(to))
+		_, err := s.at.Sum(s.config(), place.Sum{X: raw.Matrix(y.X.Slice(0, n, first, end)), D: raw.Matrix(y.D.Slice(0, n, first, end)), Bits: bits,
+			Errors: y.Err[first:end], Rows: y.Left, Cols: y.Right[first:end], Triangle: triangle, Tally: s.tally}, raw.Matrix(to))
 		return err
 	}
 	left := 0
@@ -123,9 +124,9 @@ func (s *solver) stackedThere(a *halfulp.Matrix, bits, most int, pivoting bool) 
 	d.rounded = bits - top
 	cols := make([]int64, n) // of A
 	for j, p := range order {
-		cols[p] = d.by.cols[j]
+		cols[p] = d.by.Cols[j]
 	}
-	below, err := s.scaled(a, scaling{make([]int64, m), cols}, most)
+	below, err := s.scaled(a, scale.Scaling{Rows: make([]int64, m), Cols: cols}, most)
 	if err != nil || below == nil {
 		return nil, nil, err
 	}
@@ -149,6 +150,6 @@ func (s *solver) stackedThere(a *halfulp.Matrix, bits, most int, pivoting bool) 
 	}
 	s.drop(d.f, below)
 	d.f = f
-	d.by.rows = append(append([]int64(nil), d.by.rows...), make([]int64, m)...)
+	d.by.Rows = append(append([]int64(nil), d.by.Rows...), make([]int64, m)...)
 	return d, order, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -95,11 +96,11 @@ func (s *solver) uploaded(of *splitting) (*splitting, error) {
 // narrow reports whether the entries of L below the diagonal are in error by 2^-32 at most.
 func (e *enclosure) narrow() bool {
 	y, most := e.l, int64(math.MinInt64/4)
-	for i, err := range y.err {
-		if err+1+y.right[i]+most > -32 {
+	for i, err := range y.Err {
+		if err+1+y.Right[i]+most > -32 {
 			return false
 		}
-		most = max(most, y.left[i])
+		most = max(most, y.Left[i])
 	}
 	return true
 }
@@ -113,18 +114,18 @@ func (s *solver) roundedRook(z *LDLTFactors, e *enclosure) (bool, error) {
 	// L^T lies above a diagonal. Within blocks it has zeros, which nothing decides: until they are
 	// stored 4/3 takes their place, of which no format's terms are zeros or ties.
 	n := z.L.Rows()
-	filler := new(big.Float).SetPrec(uint(e.l.x.Format().Bits()))
+	filler := new(big.Float).SetPrec(uint(e.l.X.Format().Bits()))
 	filler.Quo(big.NewFloat(4), big.NewFloat(3))
-	if err := s.change(belowDiagonal(e.l.x.T()), z.Blocks, func(h *halfulp.Matrix, i int) {
-		h.SetBig(i, 0, new(big.Float).SetMantExp(filler, int(-e.l.left[i]-e.l.right[i+1])))
+	if err := s.change(belowDiagonal(e.l.X.T()), z.Blocks, func(h *halfulp.Matrix, i int) {
+		h.SetBig(i, 0, new(big.Float).SetMantExp(filler, int(-e.l.Left[i]-e.l.Right[i+1])))
 	}); err != nil {
 		return false, err
 	}
-	if err := s.change(belowDiagonal(e.l.d.T()), z.Blocks, func(h *halfulp.Matrix, i int) { h.SetFloat64(i, 0, 0) }); err != nil {
+	if err := s.change(belowDiagonal(e.l.D.T()), z.Blocks, func(h *halfulp.Matrix, i int) { h.SetFloat64(i, 0, 0) }); err != nil {
 		return false, err
 	}
 	above := func(a *halfulp.Matrix) num.Mat { return raw.Matrix(a.Slice(0, n, 1, n)) }
-	l := place.Sum{X: above(e.l.x), D: above(e.l.d), Bits: e.bits, Errors: e.l.err[1:], Rows: e.l.left, Cols: e.l.right[1:], Triangle: 'U', Tally: s.tally}
+	l := place.Sum{X: above(e.l.X), D: above(e.l.D), Bits: e.bits, Errors: e.l.Err[1:], Rows: e.l.Left, Cols: e.l.Right[1:], Triangle: 'U', Tally: s.tally}
 	if _, err := s.at.Sum(s.config(), l, above(z.L.T())); err != nil {
 		return false, err
 	}
@@ -153,20 +154,20 @@ func (s *solver) roundedBlocks(z *LDLTFactors, e *enclosure) (bool, error) {
 			break
 		}
 		// Entries (i, i + off) of U, in column i of a row.
-		y := &nearly{words: e.u.words, left: []int64{0}}
+		y := &bound.Nearly{Words: e.u.Words, Left: []int64{0}}
 		var err error
-		if y.x, err = s.diagonalHere(e.u.x.Slice(0, n-off, off, n)); err != nil {
+		if y.X, err = s.diagonalHere(e.u.X.Slice(0, n-off, off, n)); err != nil {
 			return false, err
 		}
-		if y.d, err = s.diagonalHere(e.u.d.Slice(0, n-off, off, n)); err != nil {
+		if y.D, err = s.diagonalHere(e.u.D.Slice(0, n-off, off, n)); err != nil {
 			return false, err
 		}
 		here := halfulp.NewMatrix(f, n-off, 1)
 		u := &unknown{}
-		y.x, y.d = y.x.T(), y.d.T()
+		y.X, y.D = y.X.T(), y.D.T()
 		for i := range n - off {
-			y.err = append(y.err, e.u.err[i+off])
-			y.right = append(y.right, e.u.left[i]+e.u.right[i+off])
+			y.Err = append(y.Err, e.u.Err[i+off])
+			y.Right = append(y.Right, e.u.Left[i]+e.u.Right[i+off])
 		}
 		i := 0
 		for _, size := range z.Blocks {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -195,7 +196,7 @@ func TestResidentLDLTGrowth(t *testing.T) {
 					r.x[i][k] /= r.x[k][k]
 				}
 			}
-			seed := &splitting{s: s, k: n, blocks: r.blocks, by: equilibrate(raw.Matrix(a), unscaled(n, n))}
+			seed := &splitting{s: s, k: n, blocks: r.blocks, by: scale.Equilibrate(raw.Matrix(a), scale.Unscaled(n, n))}
 			seed.f = scaled(a, seed.by, mostBits(halfulp.Float64))
 			if ok, err := seed.invertBlocks(r, 0); !ok || err != nil {
 				t.Fatalf("no approximate inverses: %v", err)

@@ -8,6 +8,8 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -40,12 +42,12 @@ func (t *splitting) small(columns bool, top int) *exact.Vectors {
 // rows.
 func sizesOf(x place.Extents) (norm, top int) {
 	_, most := sums(x)
-	norm, top = -maxBits, -maxBits // of zeros
+	norm, top = -bound.MaxBits, -bound.MaxBits // of zeros
 	if most.Sign() > 0 {
 		norm = most.MantExp(nil)
 	}
 	for _, t := range x.Top {
-		top = max(top, int(max(t, -maxBits)))
+		top = max(top, int(max(t, -bound.MaxBits)))
 	}
 	return norm, top
 }
@@ -110,14 +112,14 @@ func (s *solver) luResident(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, er
 // its diagonal are proved to be below 1 - 2^-54: those are distinct pivots.
 func (s *solver) roundedSplitting(z *LUFactors, e *enclosure) (bool, error) {
 	m, k := z.L.Dims()
-	u := place.Sum{X: raw.Matrix(e.u.x), D: raw.Matrix(e.u.d), Bits: e.bits, Errors: e.u.err, Rows: e.u.left, Cols: e.u.right, Triangle: 'U', Tally: s.tally}
+	u := place.Sum{X: raw.Matrix(e.u.X), D: raw.Matrix(e.u.D), Bits: e.bits, Errors: e.u.Err, Rows: e.u.Left, Cols: e.u.Right, Triangle: 'U', Tally: s.tally}
 	if _, err := s.at.Sum(s.config(), u, raw.Matrix(z.U)); err != nil {
 		return false, err
 	}
 	// What lies above the diagonal of L^T.
 	above := func(a *halfulp.Matrix) *halfulp.Matrix { return a.Slice(0, k, 1, m) }
-	l := place.Sum{X: raw.Matrix(above(e.l.x)), D: raw.Matrix(above(e.l.d)), Bits: e.bits, Errors: e.l.err[1:],
-		Rows: e.l.left, Cols: e.l.right[1:], Triangle: 'U', Tally: s.tally}
+	l := place.Sum{X: raw.Matrix(above(e.l.X)), D: raw.Matrix(above(e.l.D)), Bits: e.bits, Errors: e.l.Err[1:],
+		Rows: e.l.Left, Cols: e.l.Right[1:], Triangle: 'U', Tally: s.tally}
 	if _, err := s.at.Sum(s.config(), l, raw.Matrix(above(z.L.T()))); err != nil {
 		return false, err
 	}
@@ -167,15 +169,15 @@ func (s *solver) pivotedThere(a *halfulp.Matrix, most int) (*pivoted, error) {
 	if err != nil || !ok {
 		return nil, err
 	}
-	p := &pivoted{splitting: &splitting{s: s, k: k, blocks: ones(k), by: scaling{make([]int64, m), append(cols, make([]int64, n-k)...)}}}
+	p := &pivoted{splitting: &splitting{s: s, k: k, blocks: ones(k), by: scale.Scaling{Rows: make([]int64, m), Cols: append(cols, make([]int64, n-k)...)}}}
 	if p.order, ok = exchanged(chosen, m); !ok {
 		return nil, nil
 	}
 	order := make([]int32, m)
 	for i, row := range p.order {
-		order[i], p.by.rows[i] = int32(row), rows[row]
+		order[i], p.by.Rows[i] = int32(row), rows[row]
 	}
-	f, err := s.scaled(a, scaling{rows, p.by.cols}, most)
+	f, err := s.scaled(a, scale.Scaling{Rows: rows, Cols: p.by.Cols}, most)
 	if err != nil || f == nil {
 		return nil, err
 	}
@@ -187,7 +189,7 @@ func (s *solver) pivotedThere(a *halfulp.Matrix, most int) (*pivoted, error) {
 	}
 	s.drop(f)
 	for _, m := range []struct{ to, of **halfulp.Matrix }{{&p.x, &x}, {&p.y, &y}} {
-		if *m.to, err = s.scaled(*m.of, unscaled(k, k), most); err != nil || *m.to == nil {
+		if *m.to, err = s.scaled(*m.of, scale.Unscaled(k, k), most); err != nil || *m.to == nil {
 			return nil, err
 		}
 		s.drop(*m.of)
@@ -282,7 +284,7 @@ func (t *splitting) findCond() error {
 // sizesHere returns exponents of bounds of the norm of a matrix in MP on the host and of its
 // numbers.
 func sizesHere(m *halfulp.Matrix) (norm, top int) {
-	return rowNorm64(raw.Matrix(m)).MantExp(nil), int(max(largestTop(raw.Matrix(m)), -maxBits))
+	return rowNorm64(raw.Matrix(m)).MantExp(nil), int(max(largestTop(raw.Matrix(m)), -bound.MaxBits))
 }
 
 // foundCond takes cond from a bound of ‖|W| |T|‖∞.
@@ -389,7 +391,7 @@ func (t *splitting) finishTolerances(places int) (z finishTolerances, err error)
 		return z
 	}
 	if n > t.k {
-		tops, err := t.s.columnTops(t.f.Slice(0, t.k, t.k, n), -maxBits)
+		tops, err := t.s.columnTops(t.f.Slice(0, t.k, t.k, n), -bound.MaxBits)
 		if err != nil {
 			return z, err
 		}
@@ -408,7 +410,7 @@ func (t *splitting) finishTolerances(places int) (z finishTolerances, err error)
 		}
 		z.below = &exact.Bound{Cols: same(t.topT), Within: int64(max(t.topT, 0) + max(t.normW, 0) + spare)}
 		for _, top := range tops {
-			top = max(top, -maxBits)
+			top = max(top, -bound.MaxBits)
 			z.below.Rows = append(z.below.Rows, top)
 			z.rows = append(z.rows, int64(t.topT+grown)+top-z.below.Within)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 )
 
 // checkResidentLU compares the factors of a matrix on a device with the host's.
@@ -104,7 +105,7 @@ func TestResidentLULeft(t *testing.T) {
 			two.SetFloat64(0, 0, 2)
 			if row == n-1 {
 				x := two.Big(0, 0)
-				two.SetBig(0, 0, x.Add(x.SetPrec(200), exp2(-63)))
+				two.SetBig(0, 0, x.Add(x.SetPrec(200), bound.Exp2(-63)))
 			}
 			a.SetBig(row, 0, two.Big(0, 0))
 		}

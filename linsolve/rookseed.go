@@ -7,6 +7,9 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -41,15 +44,15 @@ const rookPanel = 32
 func (r *rookSeed) at(i, j int) float64 { return r.x[max(i, j)][min(i, j)] }
 
 // rookSeed eliminates, nil if there are doubts or what is left vanishes.
-func (s *solver) rookSeed(a num.Mat, by scaling) (*rookSeed, error) {
+func (s *solver) rookSeed(a num.Mat, by scale.Scaling) (*rookSeed, error) {
 	n := a.Rows
 	r := &rookSeed{x: make([][]float64, n), order: all(n)}
-	r.flat = by.float64s(a, s.floats(n*n)) // symmetric
+	r.flat = by.Float64s(a, s.Floats(n*n)) // symmetric
 	for i := range r.x {
 		r.x[i] = r.flat[i*n : i*n+i+1]
 	}
-	r.l, r.u = s.floats((rookPanel+1)*n), s.floats((rookPanel+1)*n)
-	r.v = [2][]float64{s.floats(n), s.floats(n)}
+	r.l, r.u = s.Floats((rookPanel+1)*n), s.Floats((rookPanel+1)*n)
+	r.v = [2][]float64{s.Floats(n), s.Floats(n)}
 	for k := 0; k < n; {
 		size := r.pivot(k)
 		if size == 0 || r.doubts || !r.eliminate(k, size) {
@@ -99,7 +102,7 @@ func (s *solver) updateRook(r *rookSeed, k int) error {
 	for i := k; i < n; i += rows {
 		to := min(i+rows, n)
 		// By columns, as dgemm has them: rows of the lower triangle are columns of the upper one.
-		err := dgemm.SubtractSame(s.ctx, s.threads, to-k, to-i, r.width, r.flat[i*n+k:], n, r.u[k:], n, r.flat[i*n+k-r.width:], n)
+		err := dgemm.SubtractSame(s.Ctx, s.Threads, to-k, to-i, r.width, r.flat[i*n+k:], n, r.u[k:], n, r.flat[i*n+k-r.width:], n)
 		if err != nil {
 			return err
 		}
@@ -227,16 +230,16 @@ func (s *solver) rookPivots(a *halfulp.Matrix) (*rooked, *rookSeed, error) {
 	if n < fewest {
 		return nil, nil, nil
 	}
-	even := unscaled(n, n) // powers of two that leave pivots as they are
-	high := int64(none)
-	for _, e := range topsOf(raw.Matrix(a)).top {
+	even := scale.Unscaled(n, n) // powers of two that leave pivots as they are
+	high := int64(scale.None)
+	for _, e := range scale.TopsOf(raw.Matrix(a)).Top {
 		high = max(high, e)
 	}
-	if high == none {
+	if high == scale.None {
 		return nil, nil, nil
 	}
 	for j := range n {
-		even.cols[j] = -high
+		even.Cols[j] = -high
 	}
 	r, err := s.rookSeed(raw.Matrix(a), even)
 	if r == nil || err != nil {
@@ -255,7 +258,7 @@ func (s *solver) newRook(a *halfulp.Matrix, most int) (*rooked, error) {
 	}
 	n := a.Rows()
 	p.c = chosen(a, r.order, r.order)
-	t := &splitting{s: s, k: n, blocks: r.blocks, by: equilibrate(raw.Matrix(p.c), unscaled(n, n))}
+	t := &splitting{s: s, k: n, blocks: r.blocks, by: scale.Equilibrate(raw.Matrix(p.c), scale.Unscaled(n, n))}
 	if t.f = scaled(p.c, t.by, most); t.f == nil {
 		return nil, nil
 	}
@@ -271,7 +274,7 @@ func (s *solver) newRook(a *halfulp.Matrix, most int) (*rooked, error) {
 // as exponents are too large: pivots are the same whatever eliminates.
 func (s *solver) rookForDigits(a *halfulp.Matrix, most int) (*rooked, error) {
 	m := raw.Matrix(a)
-	if (m.Arr.Terms() > 1 || a.Format().Bits() > most) && longest(a) > int64(most) || far(a, mostExponent) {
+	if (m.Arr.Terms() > 1 || a.Format().Bits() > most) && bound.Longest(a) > int64(most) || bound.Far(a, mostExponent) {
 		return nil, nil
 	}
 	defer s.release()
@@ -362,10 +365,10 @@ func (s *solver) rookByElimination(a *halfulp.Matrix, most, bits int, regular fu
 // With G = U T - I and ‖G‖∞ ≤ 1/4, |T^-1| = |(I + G)^-1 U|, so that cond ≤ 4/3 ‖|U| |T|‖∞.
 func (t *splitting) invertBlocks(r *rookSeed, high int64) (ok bool, err error) {
 	n := t.k
-	l, x := t.s.floats(n*n), t.s.floats(n*n)
+	l, x := t.s.Floats(n*n), t.s.Floats(n*n)
 	clear(l)
 	clear(x)
-	u, y := t.s.floats(n*n), t.s.floats(n*n) // transposes of U and T
+	u, y := t.s.Floats(n*n), t.s.Floats(n*n) // transposes of U and T
 	starts := make([]int, len(r.blocks))
 	first := 0
 	for k, size := range r.blocks {
@@ -378,10 +381,10 @@ func (t *splitting) invertBlocks(r *rookSeed, high int64) (ok bool, err error) {
 		}
 		first += size
 	}
-	if err := dgemm.InvertLower(t.s.ctx, t.s.threads, n, l, x); err != nil {
+	if err := dgemm.InvertLower(t.s.Ctx, t.s.Threads, n, l, x); err != nil {
 		return false, err
 	}
-	err = t.s.each(len(starts), func(k int) {
+	err = par.Each(t.s.Ctx, t.s.Threads, len(starts), func(k int) {
 		first, size := starts[k], r.blocks[k]
 		inverse, _ := r.inverse(first, size)
 		for c := range size {
@@ -402,13 +405,13 @@ func (t *splitting) invertBlocks(r *rookSeed, high int64) (ok bool, err error) {
 	if !(max(largestOf(l), largestOf(x), largestOf(u), largestOf(y)) < 0x1p200) {
 		return false, nil
 	}
-	rows, up := t.by.rows, negated(t.by.rows)
+	rows, up := t.by.Rows, bound.Negated(t.by.Rows)
 	if t.x, err = t.s.stored(n, func(i, j int) float64 { return x[i+j*n] }, rows, up); err != nil {
 		return false, err
 	}
 	left, right := make([]int64, n), make([]int64, n)
 	for i := range n {
-		left[i], right[i] = -t.by.cols[i]-high, high+t.by.cols[i]
+		left[i], right[i] = -t.by.Cols[i]-high, high+t.by.Cols[i]
 	}
 	if t.y, err = t.s.stored(n, func(i, j int) float64 { return y[i+j*n] }, left, up); err != nil {
 		return false, err

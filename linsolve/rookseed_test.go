@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -44,7 +45,7 @@ func TestRookSeed(t *testing.T) {
 		var flat []float64
 		for _, l := range impl.Levels() {
 			restore := impl.Force(l)
-			got, err := s.rookSeed(raw.Matrix(a), unscaled(n, n))
+			got, err := s.rookSeed(raw.Matrix(a), scale.Unscaled(n, n))
 			restore()
 			if got == nil || err != nil {
 				t.Fatalf("n = %d: no seed (%v)", n, err)

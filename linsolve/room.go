@@ -5,50 +5,12 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/pages"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/shelf"
 )
 
-// Large slices are kept between calls: pages that the system hands out anew cost as much as what is
-// done with them in systems of one column.
-var (
-	floatRoom    shelf.Shelf[[]float64]
-	wordRoom     shelf.Shelf[[]uint64]
-	exponentRoom shelf.Shelf[[]int64]
-	arrayRoom    shelf.Shelf[*num.Array] // of MP, by their words
-)
-
-// enough is the size up to which room is taken for n numbers: small ones would keep large ones
-// from others.
-func enough(n int) int { return 4*n + 1<<12 }
-
-// floats returns n numbers of any values, which the caller gives back by s.release at the end.
-func (s *solver) floats(n int) []float64 {
-	x := take(&floatRoom, n)
-	s.floatsTaken = append(s.floatsTaken, x)
-	return x[:n]
-}
-
-// words is floats for integers.
-func (s *solver) words(n int) []uint64 {
-	x := take(&wordRoom, n)
-	s.wordsTaken = append(s.wordsTaken, x)
-	return x[:n]
-}
-
-// take returns n numbers of any values or more, which the caller puts back.
-func take[T any](from *shelf.Shelf[[]T], n int) []T {
-	if x, ok := from.Take(n, enough(n)); ok {
-		return x
-	}
-	x := make([]T, n)
-	pages.Large(x)
-	return x
-}
-
-// putBack puts numbers back.
-func putBack[T any](to *shelf.Shelf[[]T], x []T) { to.Put(x, len(x)) }
+// arrayRoom are arrays of MP that are kept in the same way, by their words.
+var arrayRoom shelf.Shelf[*num.Array]
 
 // matrixHere returns a rows x cols matrix of zeros on the host, which is given back by s.drop or
 // s.release where those that the solver makes do not outlive it.
@@ -69,7 +31,7 @@ func takeMatrix(f halfulp.Format, rows, cols int) *halfulp.Matrix {
 	n := rows * cols
 	of := raw.Matrix(halfulp.NewMatrix(f, 0, 0)).Arr.Format
 	words := n * of.Limbs()
-	a, ok := arrayRoom.Take(words, enough(words))
+	a, ok := arrayRoom.Take(words, shelf.Most(words))
 	if ok && cap(a.Exp) >= n {
 		a.Format, a.Sig, a.Exp, a.Cls = of, a.Sig[:words], a.Exp[:n], a.Cls[:n]
 		clear(a.Sig)
@@ -95,12 +57,7 @@ func putMatrix(m *halfulp.Matrix) {
 
 // release gives back what was taken.
 func (s *solver) release() {
-	for _, x := range s.floatsTaken {
-		putBack(&floatRoom, x)
-	}
-	for _, x := range s.wordsTaken {
-		putBack(&wordRoom, x)
-	}
+	s.Release()
 	for _, m := range s.away {
 		m.Free()
 	}
@@ -108,5 +65,5 @@ func (s *solver) release() {
 		putMatrix(m)
 	}
 	s.reuse = false
-	s.floatsTaken, s.wordsTaken, s.away, s.here, s.tally, s.lifting, s.one = nil, nil, nil, nil, nil, nil, nil
+	s.away, s.here, s.tally, s.lifting, s.one = nil, nil, nil, nil, nil
 }

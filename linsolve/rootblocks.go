@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -42,12 +44,12 @@ func (t *doubling) byBlocks(bits int) (*enclosure, error) {
 			}
 			known = true
 		}
-		s.work.guessed = true // whether these bits do
+		s.Work.Guessed = true // whether these bits do
 		t.planRoot(some, bits)
 		var at *pivotError
 		near, _ := narrow(f, uint(some))
 		x, err := s.root(near, some)
-		s.work.guessed = false
+		s.Work.Guessed = false
 		switch {
 		case errors.As(err, &at):
 			if at.at == bad.at { // more bits have not made it positive
@@ -78,7 +80,7 @@ func (t *doubling) stepped(bits int) (ok bool, err error) {
 	for next := 0; next < bits && t.gain < bits; {
 		var width, places int
 		next, width, places = t.next(bits)
-		if next+t.amp+4 > maxBits {
+		if next+t.amp+4 > bound.MaxBits {
 			return false, nil
 		}
 		v, e, h, err := t.errorMatrix(width, places)
@@ -101,7 +103,7 @@ func (t *doubling) stepped(bits int) (ok bool, err error) {
 // it is products. The error is a *pivotError if a pivot is not positive.
 func (s *solver) root(f *halfulp.Matrix, bits int) (*halfulp.Matrix, error) {
 	n := f.Rows()
-	if err := s.ctx.Err(); err != nil {
+	if err := s.Ctx.Err(); err != nil {
 		return nil, err
 	}
 	for i := range n {
@@ -113,7 +115,7 @@ func (s *solver) root(f *halfulp.Matrix, bits int) (*halfulp.Matrix, error) {
 		return s.smallRoot(f, bits)
 	}
 	format := halfulp.MP(uint(bits))
-	d, err := s.newDoubling(f, n, maxBits)
+	d, err := s.newDoubling(f, n, bound.MaxBits)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +126,7 @@ func (s *solver) root(f *halfulp.Matrix, bits int) (*halfulp.Matrix, error) {
 		}
 		if ok {
 			x := d.x.Convert(format)
-			if !rescale(raw.Matrix(x), scaling{make([]int64, n), d.by.cols}) {
+			if !rescale(raw.Matrix(x), scale.Scaling{Rows: make([]int64, n), Cols: d.by.Cols}) {
 				return nil, ErrRange
 			}
 			return x, nil

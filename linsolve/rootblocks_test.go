@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -24,7 +25,7 @@ func TestRootByBlocks(t *testing.T) {
 		if trial%2 == 1 {
 			c = gram(t, ill(r, halfulp.Float64, n, 40)) // half of it is well-conditioned
 		}
-		d, err := s.newDoubling(c, n, maxBits)
+		d, err := s.newDoubling(c, n, bound.MaxBits)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +38,7 @@ func TestRootByBlocks(t *testing.T) {
 			}
 			for j := range n {
 				for i := j; i < n; i++ {
-					if by := e.root.outside(j, i, root[i][j]); by > 0 {
+					if by := isOutside(e.root, j, i, root[i][j]); by > 0 {
 						t.Fatalf("%s: L[%d,%d] lies outside by %g", name, i, j, by)
 					}
 				}
@@ -69,7 +70,7 @@ func TestSmallPivot(t *testing.T) {
 		if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), l, l, halfulp.Float(0), c, nil); err != nil {
 			t.Fatal(err)
 		}
-		d, err := s.newDoubling(c, n, maxBits)
+		d, err := s.newDoubling(c, n, bound.MaxBits)
 		if err != nil || d == nil {
 			t.Fatal(d, err)
 		}
@@ -85,7 +86,7 @@ func TestSmallPivot(t *testing.T) {
 			enclosures++
 			for j := range n {
 				for i := j; i < n; i++ {
-					if by := e.root.outside(j, i, root[i][j]); by > 0 {
+					if by := isOutside(e.root, j, i, root[i][j]); by > 0 {
 						t.Fatalf("2^-%d, %d bits: L[%d,%d] lies outside by %g", drop, bits, i, j, by)
 					}
 				}
@@ -150,12 +151,12 @@ func TestNoRootByBlocks(t *testing.T) {
 	}
 	x := c.Big(last, last)
 	c = c.Convert(halfulp.MP(400))
-	c.SetBig(last, last, x.SetPrec(400).Sub(x, exp2(-200)))
+	c.SetBig(last, last, x.SetPrec(400).Sub(x, bound.Exp2(-200)))
 	_, _, err := Cholesky(c, halfulp.Float64, nil)
 	if e := new(NotPositiveDefiniteError); !errors.As(err, &e) || e.Order != n || e.Sign != -1 {
 		t.Errorf("indefinite: %v", err)
 	}
-	c.SetBig(last, last, x.Add(x, exp2(-199)))
+	c.SetBig(last, last, x.Add(x, bound.Exp2(-199)))
 	if _, _, err := Cholesky(c, halfulp.Float64, nil); err != nil {
 		t.Errorf("definite by 2^-200: %v", err)
 	}

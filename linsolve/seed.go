@@ -7,11 +7,10 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
-
-// seedBits are the bits of a seed.
-const seedBits = 53
 
 // leastPivot is what smaller pivots are replaced by.
 const leastPivot = 0x1p-80
@@ -19,7 +18,7 @@ const leastPivot = 0x1p-80
 // factors are float64 factors of F = D1 A D2, which is about P L U: row i exchanged with row
 // pivots[i], one after the other, of a product of triangular matrices.
 type factors struct {
-	scaling
+	scale.Scaling
 	n      int
 	lu     []float64 // by columns
 	sums   []float64 // bounds of the sums of magnitudes of rows of F
@@ -33,9 +32,9 @@ type factors struct {
 
 // factor decomposes a, scaled, by LU with partial pivoting in float64. Nothing is known of the
 // error; where pivots vanish the factors are those of a matrix near a.
-func (s *solver) factor(a num.Mat, by scaling) (*factors, error) {
-	f := &factors{scaling: by, n: a.Rows, pivots: make([]int, a.Rows)}
-	f.lu = f.float64s(a, s.floats(f.n*f.n))
+func (s *solver) factor(a num.Mat, by scale.Scaling) (*factors, error) {
+	f := &factors{Scaling: by, n: a.Rows, pivots: make([]int, a.Rows)}
+	f.lu = f.Float64s(a, s.Floats(f.n*f.n))
 	sums := make([]float64, f.n)
 	for j := range f.n {
 		dgemm.AxpyAbs(1, f.lu[j*f.n:(j+1)*f.n], sums)
@@ -44,7 +43,7 @@ func (s *solver) factor(a num.Mat, by scaling) (*factors, error) {
 		sums[i] = float64(sum * (1 + 0x1p-47))
 	}
 	f.sums, f.norm = sums, largestOf(sums)
-	return f, dgemm.LU(s.ctx, s.threads, f.n, f.lu, leastPivot, f.pivots)
+	return f, dgemm.LU(s.Ctx, s.Threads, f.n, f.lu, leastPivot, f.pivots)
 }
 
 // unit returns the unit matrix by columns.
@@ -79,14 +78,14 @@ func (s *solver) inverse(f *factors) ([]float64, error) {
 	for i, k := range rows {
 		x[i+k*n] = 1
 	}
-	if err := dgemm.SolveLower(s.ctx, s.threads, n, n, f.lu, x); err != nil {
+	if err := dgemm.SolveLower(s.Ctx, s.Threads, n, n, f.lu, x); err != nil {
 		return nil, err
 	}
-	return x, dgemm.SolveUpper(s.ctx, s.threads, n, n, f.lu, x)
+	return x, dgemm.SolveUpper(s.Ctx, s.Threads, n, n, f.lu, x)
 }
 
 // seed returns an approximate inverse of a, which is scaled.
-func (s *solver) seed(a num.Mat, by scaling) (*halfulp.Matrix, error) {
+func (s *solver) seed(a num.Mat, by scale.Scaling) (*halfulp.Matrix, error) {
 	f, err := s.factor(a, by)
 	if err != nil {
 		return nil, err
@@ -100,17 +99,17 @@ func (s *solver) seed(a num.Mat, by scaling) (*halfulp.Matrix, error) {
 
 // unscaled returns D2 X D1.
 func (s *solver) unscaled(f *factors, x []float64) (*halfulp.Matrix, error) {
-	return s.stored(f.n, func(i, j int) float64 { return x[i+j*f.n] }, f.cols, f.rows)
+	return s.stored(f.n, func(i, j int) float64 { return x[i+j*f.n] }, f.Cols, f.Rows)
 }
 
 // stored returns the n x n matrix of the entries x(i, j) 2^(left[i] + right[j]), but of 0 for what
 // is not finite. The error wraps ErrRange where one leaves the exponents of MP: what is known of x
 // is not true of a matrix without it.
 func (s *solver) stored(n int, x func(i, j int) float64, left, right []int64) (*halfulp.Matrix, error) {
-	z := halfulp.NewMatrix(halfulp.MP(seedBits), n, n)
+	z := halfulp.NewMatrix(halfulp.MP(scale.SeedBits), n, n)
 	m := raw.Matrix(z)
 	var beyond atomic.Bool
-	err := s.each(n, func(j int) {
+	err := par.Each(s.Ctx, s.Threads, n, func(j int) {
 		for i := range n {
 			if !setFloat(m.Arr, m.At(i, j), x(i, j), left[i]+right[j]) {
 				beyond.Store(true)

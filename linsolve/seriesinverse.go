@@ -11,6 +11,8 @@ import (
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -69,7 +71,7 @@ const residualBits = 106
 // series reports whether the solution for B is an inverse that a series is for.
 func (s *solver) series(a, b, z *halfulp.Matrix) bool {
 	to := raw.Matrix(z).Arr
-	return s.sliceable(a) && to.Bits() > seedBits && to.Bits() <= mostSeries && (to.Kind == num.MP || to.Kind == num.DD) && isIdentity(b)
+	return s.sliceable(a) && to.Bits() > scale.SeedBits && to.Bits() <= mostSeries && (to.Kind == num.MP || to.Kind == num.DD) && isIdentity(b)
 }
 
 // inverseBySeries stores the inverse of A in z as far as a series decides it, and puts nil for the
@@ -80,20 +82,20 @@ func (s *solver) inverseBySeries(a, b *halfulp.Matrix, f *factors, z *halfulp.Ma
 		return nil
 	}
 	cost := 14*cube(n)*floatCost + productOf(n, n, n, residualBits) // may fuse: an estimate
-	s.plan(cost)
+	s.Plan(cost)
 	t, err := s.invertSeries(a, f, to.Arr.Bits())
-	s.did(cost)
+	s.Did(cost)
 	s.stage("approximate inverse")
 	if err != nil || t == nil {
 		return err
 	}
-	s.work.guessed = false
-	s.note(1, t.rho, upper().SetFloat64(t.norm()), upper().SetFloat64(f.norm))
-	s.stats.Precision = 3 * seedBits
-	for _, decide := range []func(j int, e *entries, by scaling, to num.Mat){t.decide, t.decideAgain} {
-		err = par.For(s.ctx, s.threads, n, func(_, j int) {
+	s.Work.Guessed = false
+	s.note(1, t.rho, bound.Upper().SetFloat64(t.norm()), bound.Upper().SetFloat64(f.norm))
+	s.stats.Precision = 3 * scale.SeedBits
+	for _, decide := range []func(j int, e *entries, by scale.Scaling, to num.Mat){t.decide, t.decideAgain} {
+		err = par.For(s.Ctx, s.Threads, n, func(_, j int) {
 			if e := todo[j]; e != nil {
-				if decide(j, e, f.scaling, to); len(e.open) == 0 {
+				if decide(j, e, f.Scaling, to); len(e.open) == 0 {
 					todo[j] = nil
 				}
 			}
@@ -125,7 +127,7 @@ func (s *solver) invertSeries(a *halfulp.Matrix, f *factors, wanted int) (*serie
 	}
 	// R = -z P, rounded: a product of fewer bits makes E, which hardly grows. That moves F R by
 	// ‖F‖ Σ_j 2^(c_j - inversePlaces - 1) at most, for columns below 2^c_j.
-	near := halfulp.NewMatrixFloat64(n, n, n, s.floats(n*n))
+	near := halfulp.NewMatrixFloat64(n, n, n, s.Floats(n*n))
 	m := raw.Matrix(near)
 	t.r = m.Arr.F64[0][m.At(0, 0):][:n*n]
 	moved := 0.0
@@ -213,7 +215,7 @@ type seriesProducts struct {
 func (p *seriesProducts) room() []float64 {
 	last := len(p.free) - 1
 	if last < 0 {
-		return p.s.floats(p.n * p.n)
+		return p.s.Floats(p.n * p.n)
 	}
 	x := p.free[last]
 	p.free = p.free[:last]
@@ -255,7 +257,7 @@ func (p *seriesProducts) cutRows(high, low, x, tops []float64, sign float64, bit
 	for i, top := range tops {
 		sigma[i] = math.Ldexp(1.5*top, 52-bits)
 	}
-	return p.s.each(p.n, func(j int) {
+	return par.Each(p.s.Ctx, p.s.Threads, p.n, func(j int) {
 		from, h, l := x[j*p.n:][:p.n], high[j*p.n:][:p.n], low[j*p.n:][:p.n]
 		for i, s := range sigma {
 			v := float64(sign * from[i])
@@ -267,7 +269,7 @@ func (p *seriesProducts) cutRows(high, low, x, tops []float64, sign float64, bit
 
 // cutCols is cutRows for tops of columns, without a sign.
 func (p *seriesProducts) cutCols(high, low, x, tops []float64, bits int) error {
-	return p.s.each(p.n, func(j int) {
+	return par.Each(p.s.Ctx, p.s.Threads, p.n, func(j int) {
 		cutFloats(high[j*p.n:][:p.n], low[j*p.n:][:p.n], x[j*p.n:][:p.n], math.Ldexp(1.5*tops[j], 52-bits))
 	})
 }
@@ -280,7 +282,7 @@ func (p *seriesProducts) slices(x, tops []float64) (rows, cols int) {
 		most = max(most, v/tops[i])
 	}
 	_, k := math.Frexp(1.01 * (most + float64(float64(p.n)/2)))
-	both := seedBits - k
+	both := scale.SeedBits - k
 	return (both + 1) / 2, both / 2
 }
 
@@ -289,7 +291,7 @@ func (p *seriesProducts) slices(x, tops []float64) (rows, cols int) {
 // most.
 func (p *seriesProducts) exactly(x, tops []float64, most float64, unit int) bool {
 	for i, v := range absAll(p.n, x, p.ones) {
-		if !(float64(v*most)*1.001 <= float64(tops[i]*math.Ldexp(1, seedBits-unit))) {
+		if !(float64(v*most)*1.001 <= float64(tops[i]*math.Ldexp(1, scale.SeedBits-unit))) {
 			return false
 		}
 	}
@@ -297,7 +299,7 @@ func (p *seriesProducts) exactly(x, tops []float64, most float64, unit int) bool
 }
 
 func (p *seriesProducts) subtract(c, a, b []float64) error {
-	return dgemm.Subtract(p.s.ctx, p.s.threads, p.n, c, a, b)
+	return dgemm.Subtract(p.s.Ctx, p.s.Threads, p.n, c, a, b)
 }
 
 // columnMost returns the largest entries of columns.
@@ -312,7 +314,7 @@ func (p *seriesProducts) columnMost(x []float64) []float64 {
 // sum makes S of E.
 func (p *seriesProducts) sum(m num.Mat) (ok bool, err error) {
 	n, s := p.n, p.s
-	e, more := unscaled(n, n).float64s(m, p.room()), unscaled(n, n).moreFloat64s(m, p.room())
+	e, more := scale.Unscaled(n, n).Float64s(m, p.room()), scale.Unscaled(n, n).MoreFloat64s(m, p.room())
 	p.largest = p.columnMost(e)
 	p.rho = float64(p.norm(e)*1.001) + float64(float64(n)*0x1p-140)
 	if !(p.rho < goodRho) {
@@ -327,7 +329,7 @@ func (p *seriesProducts) sum(m num.Mat) (ok bool, err error) {
 	if !p.exactly(l, rows, 1, beta+gamma) {
 		return false, nil
 	}
-	err = s.each(n, func(j int) {
+	err = par.Each(s.Ctx, s.Threads, n, func(j int) {
 		l, c := lRest[j*n:][:n], cRest[j*n:][:n]
 		for i, v := range more[j*n:][:n] {
 			l[i] -= v
@@ -351,7 +353,7 @@ func (p *seriesProducts) sum(m num.Mat) (ok bool, err error) {
 		return false, err
 	}
 	square, neg := c, l
-	err = s.each(n, func(j int) {
+	err = par.Each(s.Ctx, s.Threads, n, func(j int) {
 		for i := j * n; i < (j+1)*n; i++ {
 			square[i], neg[i] = first[i]+second[i], -e[i]
 		}
@@ -362,7 +364,7 @@ func (p *seriesProducts) sum(m num.Mat) (ok bool, err error) {
 	if err := p.subtract(second, neg, square); err != nil {
 		return false, err
 	}
-	err = s.each(n, func(j int) {
+	err = par.Each(s.Ctx, s.Threads, n, func(j int) {
 		for i := j * n; i < (j+1)*n; i++ {
 			// e + first = h + t, and h + low, are sums of two numbers exactly (Knuth).
 			h := e[i] + first[i]
@@ -406,7 +408,7 @@ func (p *seriesProducts) multiply(t *seriesInverse) (ok bool, err error) {
 	if !p.exactly(r1, rows, 1, beta+gamma) || !p.exactly(r1, rows, 2*half, 2*beta+gamma) || !p.exactly(r2, rows, 2, 2*beta+gamma) {
 		return false, nil
 	}
-	err = s.each(n, func(j int) {
+	err = par.Each(s.Ctx, s.Threads, n, func(j int) {
 		addFloats(rest2[j*n:][:n], p.s2[j*n:][:n])
 		addFloats(rest3[j*n:][:n], p.s2[j*n:][:n])
 	})
@@ -443,9 +445,9 @@ func (p *seriesProducts) multiply(t *seriesInverse) (ok bool, err error) {
 
 // decideAgain decides open entries of column j by products of rows of R and a column of S in three
 // words, whose units are below all that is known.
-func (t *seriesInverse) decideAgain(j int, e *entries, by scaling, to num.Mat) {
+func (t *seriesInverse) decideAgain(j int, e *entries, by scale.Scaling, to num.Mat) {
 	n := len(t.sums)
-	set := &settler{ends: num.New(to.Arr.Format, 2)}
+	set := &bound.Settler{Ends: num.New(to.Arr.Format, 2)}
 	open := e.open[:0]
 	for _, i := range e.open {
 		// Sums of |R| |S|, and R, are below 2^top.
@@ -457,22 +459,22 @@ func (t *seriesInverse) decideAgain(j int, e *entries, by scaling, to num.Mat) {
 			addProduct(&sum, t.r[i+k*n], s, unit)
 			addProduct(&sum, t.r[i+k*n], t.s2[k+j*n], unit)
 		}
-		v := near{neg: int64(sum[2]) < 0, mag: sum[:], exp: unit + by.cols[i] + by.rows[j]}
-		if v.neg {
-			num.Negate(v.mag)
+		v := bound.Near{Neg: int64(sum[2]) < 0, Mag: sum[:], Exp: unit + by.Cols[i] + by.Rows[j]}
+		if v.Neg {
+			num.Negate(v.Mag)
 		}
-		for len(v.mag) > 0 && v.mag[len(v.mag)-1] == 0 {
-			v.mag = v.mag[:len(v.mag)-1]
+		for len(v.Mag) > 0 && v.Mag[len(v.Mag)-1] == 0 {
+			v.Mag = v.Mag[:len(v.Mag)-1]
 		}
-		radius := float64(float64(t.sums[i]*t.sOff[j]) * power(-unit))
-		if radius >= 0x1p60 && len(v.mag) > 1 {
-			v.mag, v.exp, radius = v.mag[1:], v.exp+64, radius*0x1p-64
+		radius := float64(float64(t.sums[i]*t.sOff[j]) * scale.Power(-unit))
+		if radius >= 0x1p60 && len(v.Mag) > 1 {
+			v.Mag, v.Exp, radius = v.Mag[1:], v.Exp+64, radius*0x1p-64
 		}
-		if v.known = len(v.mag) > 0 && radius < 0x1p60; v.known {
-			v.err = uint64(radius) + uint64(2*n+3) // with what is cut off
-			v.zero = len(v.mag) == 1 && v.mag[0] <= v.err
+		if v.Known = len(v.Mag) > 0 && radius < 0x1p60; v.Known {
+			v.Err = uint64(radius) + uint64(2*n+3) // with what is cut off
+			v.Zero = len(v.Mag) == 1 && v.Mag[0] <= v.Err
 		}
-		if !v.roundTo(set, to.Arr, to.At(i, j)) {
+		if !v.RoundTo(set, to.Arr, to.At(i, j)) {
 			open = append(open, i)
 		}
 	}
@@ -510,13 +512,13 @@ func addProduct(sum *[3]uint64, x, y float64, unit int64) {
 }
 
 // decide stores the entries of column j that are decided, scaled back.
-func (t *seriesInverse) decide(j int, e *entries, by scaling, to num.Mat) {
+func (t *seriesInverse) decide(j int, e *entries, by scale.Scaling, to num.Mat) {
 	n := len(t.sums)
 	r, d1, d2, d3 := t.r[j*n:][:n], t.d1[j*n:][:n], t.d2[j*n:][:n], t.d3[j*n:][:n]
-	v := near{mag: make([]uint64, 2), known: true}
-	var set *settler
+	v := bound.Near{Mag: make([]uint64, 2), Known: true}
+	var set *bound.Settler
 	if to.Arr.Kind != num.MP {
-		set = &settler{ends: num.New(to.Arr.Format, 2)}
+		set = &bound.Settler{Ends: num.New(to.Arr.Format, 2)}
 	}
 	off := t.off[j]
 	twoWords := to.Arr.Kind == num.MP && to.Arr.Limbs() == 2
@@ -534,17 +536,17 @@ func (t *seriesInverse) decide(j int, e *entries, by scaling, to num.Mat) {
 		neg := uint64(int64(hi) >> 63)
 		lo, borrow := bits.Sub64(lo^neg, neg, 0)
 		hi, _ = bits.Sub64(hi^neg, neg, borrow)
-		radius := float64(float64(t.sums[i]*off) * power(-unit))
+		radius := float64(float64(t.sums[i]*off) * scale.Power(-unit))
 		if top < -800 || top > 800 || hi == 0 || !(radius < 0x1p50) {
 			open = append(open, i)
 			continue
 		}
-		v.exp, v.err = unit+by.cols[i]+by.rows[j], uint64(radius)+5
-		if twoWords && storeTwoWords(to.Arr, to.At(i, j), neg&1, hi, lo, v.exp, v.err) {
+		v.Exp, v.Err = unit+by.Cols[i]+by.Rows[j], uint64(radius)+5
+		if twoWords && storeTwoWords(to.Arr, to.At(i, j), neg&1, hi, lo, v.Exp, v.Err) {
 			continue
 		}
-		v.neg, v.mag[0], v.mag[1] = neg != 0, lo, hi
-		if !v.roundTo(set, to.Arr, to.At(i, j)) {
+		v.Neg, v.Mag[0], v.Mag[1] = neg != 0, lo, hi
+		if !v.RoundTo(set, to.Arr, to.At(i, j)) {
 			open = append(open, i)
 		}
 	}

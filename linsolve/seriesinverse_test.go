@@ -11,6 +11,8 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -42,7 +44,7 @@ func TestSeriesInverse(t *testing.T) {
 		}
 		restore := impl.Force(impl.Levels()[trial%len(impl.Levels())])
 		s := testSolver(t, 1+trial%2)
-		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +58,7 @@ func TestSeriesInverse(t *testing.T) {
 			continue
 		}
 		name := fmt.Sprintf("seed %d, trial %d, n = %d, %v", seed, trial, n, f)
-		exact := scaledRat(a, lu.scaling)
+		exact := scaledRat(a, lu.Scaling)
 		near := make([][]*big.Rat, n)
 		sum := func(x ...float64) *big.Rat {
 			z := new(big.Rat)
@@ -103,8 +105,8 @@ func TestSeriesInverse(t *testing.T) {
 		var to *halfulp.Matrix
 		inverse := lintest.Of(a).Solve(lintest.Identity(n))
 		for k, decide := range []func(j int, e *entries){
-			func(j int, e *entries) { z.decide(j, e, lu.scaling, raw.Matrix(to)) },
-			func(j int, e *entries) { z.decideAgain(j, e, lu.scaling, raw.Matrix(to)) },
+			func(j int, e *entries) { z.decide(j, e, lu.Scaling, raw.Matrix(to)) },
+			func(j int, e *entries) { z.decideAgain(j, e, lu.Scaling, raw.Matrix(to)) },
 		} {
 			to = halfulp.NewMatrix(format, n, n)
 			for j, e := range s.undecided(a, a, to) {
@@ -139,7 +141,7 @@ func TestSeriesOfLargeOrder(t *testing.T) {
 		}
 	}
 	s := testSolver(t, 2)
-	lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+	lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +155,7 @@ func TestSeriesOfLargeOrder(t *testing.T) {
 				t.Fatalf("entry %d, %d is %s, want %s", i, j, x.At(i, j).Hex(), v.Hex())
 			}
 			v, k := want.Big(i, j), i+j*n
-			v.SetMantExp(v, -int(lu.cols[i]+lu.rows[j]))
+			v.SetMantExp(v, -int(lu.Cols[i]+lu.Rows[j]))
 			for _, d := range []float64{z.r[k], z.d1[k], z.d2[k], z.d3[k]} {
 				v.Sub(v, big.NewFloat(d))
 			}
@@ -235,8 +237,8 @@ func TestStoreTwoWords(t *testing.T) {
 				t.Fatalf("seed %d, %v: %x %x 2^%d ± %x is %.40g, an end is %.40g", seed, f, hi, lo, exp, err, x, end)
 			}
 		}
-		v := near{neg: neg, mag: []uint64{lo, hi}, exp: exp, known: true, err: err}
-		if v.roundTo(nil, raw.Matrix(want).Arr, 0) && !got.Same(want) { // which leaves some more
+		v := bound.Near{Neg: neg, Mag: []uint64{lo, hi}, Exp: exp, Known: true, Err: err}
+		if v.RoundTo(nil, raw.Matrix(want).Arr, 0) && !got.Same(want) { // which leaves some more
 			t.Fatalf("seed %d, %v: %x %x 2^%d ± %x", seed, f, hi, lo, exp, err)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -70,17 +72,17 @@ func (s *solver) inverseBySlices(a, b *halfulp.Matrix, f *factors, z *halfulp.Ma
 		return nil
 	}
 	cost := slicesCost(f.n)
-	s.plan(cost)
+	s.Plan(cost)
 	t, err := s.invertSlices(raw.Matrix(a), f)
-	s.did(cost)
+	s.Did(cost)
 	s.stage("approximate inverse")
 	if err != nil || t == nil {
 		return err
 	}
-	s.work.guessed = false
-	s.note(1, t.rho, upper().SetFloat64(t.norm), upper().SetFloat64(f.norm))
-	s.stats.Precision = 2 * seedBits
-	err = par.For(s.ctx, s.threads, f.n, func(_, j int) {
+	s.Work.Guessed = false
+	s.note(1, t.rho, bound.Upper().SetFloat64(t.norm), bound.Upper().SetFloat64(f.norm))
+	s.stats.Precision = 2 * scale.SeedBits
+	err = par.For(s.Ctx, s.Threads, f.n, func(_, j int) {
 		e := &todo[t.perm[j]]
 		if t.decide(j, *e, raw.Matrix(z)); len((*e).open) == 0 {
 			*e = nil
@@ -110,7 +112,7 @@ func (s *solver) sliceable(a *halfulp.Matrix) bool {
 // shortInverse reports whether the solution for B is an inverse that float64 arithmetic decides.
 func (s *solver) shortInverse(b, z *halfulp.Matrix) bool {
 	to := raw.Matrix(z).Arr
-	return to.Terms() <= 1 && to.Bits() <= seedBits && isIdentity(b)
+	return to.Terms() <= 1 && to.Bits() <= scale.SeedBits && isIdentity(b)
 }
 
 // invertSlices returns a sliced inverse by factors of a, nil if float64 does not do.
@@ -129,11 +131,11 @@ func (s *solver) invertSlices(a num.Mat, f *factors) (*slicedInverse, error) {
 		ones[i] = 1
 	}
 	t.norm = largestOf(absAll(n, t.z, ones))
-	g := triangles.float64s(a, triangles.y)
+	g := triangles.Float64s(a, triangles.y)
 	dgemm.ExchangeRows(n, g, f.pivots)
 	var more []float64
-	if a.Arr.Kind == num.MP && a.Arr.Prec > seedBits {
-		more = f.moreFloat64s(a, s.floats(n*n))
+	if a.Arr.Kind == num.MP && a.Arr.Prec > scale.SeedBits {
+		more = f.MoreFloat64s(a, s.Floats(n*n))
 		dgemm.ExchangeRows(n, more, f.pivots)
 	}
 	if largestOf(g) > 1 {
@@ -148,7 +150,7 @@ func (s *solver) invertSlices(a num.Mat, f *factors) (*slicedInverse, error) {
 	}
 	// Sums of |g_1| |z_1|, and 1, are at most 2^(k+c), sums of others as much smaller as units are.
 	_, k := math.Frexp(float64(1.01 * (f.norm + float64(float64(n)/2) + 1/least)))
-	both := seedBits - k
+	both := scale.SeedBits - k
 	m := slicesFor(n, both/2, t.norm*f.norm)
 	// The 1 of I is to be a multiple of units.
 	if m == 0 || !(least > 0x1p-100 && most <= math.Ldexp(1, both)) {
@@ -186,14 +188,14 @@ func (r *slicedResidual) cut(g, more, z, first []float64) error {
 	n := r.n
 	r.rest = append(r.rest, g)
 	for k := range r.m {
-		r.g, r.rest = append(r.g, r.s.floats(n*n)), append(r.rest, r.s.floats(n*n))
+		r.g, r.rest = append(r.g, r.s.Floats(n*n)), append(r.rest, r.s.Floats(n*n))
 		if k > 0 {
-			first = r.s.floats(n * n)
+			first = r.s.Floats(n * n)
 		}
 		r.z = append(r.z, first)
 	}
 	r.more = more != nil
-	return r.s.each(n, func(j int) {
+	return par.Each(r.s.Ctx, r.s.Threads, n, func(j int) {
 		column := func(x []float64) []float64 { return x[j*n:][:n] }
 		for k, part := range r.g {
 			cutFloats(column(part), column(r.rest[k+1]), column(r.rest[k]), math.Ldexp(1.5, 52-r.beta*(k+1)))
@@ -253,7 +255,7 @@ func (r *slicedResidual) largest(e []float64) (most float64) {
 func (r *slicedResidual) residual(ones []float64) (e []float64, lost float64, err error) {
 	n, m := r.n, r.m
 	norm := func(x []float64) float64 { return largestOf(absAll(n, x, ones)) }
-	e, low := r.s.floats(n*n), r.s.floats(n*n)
+	e, low := r.s.Floats(n*n), r.s.Floats(n*n)
 	clear(e)
 	clear(low)
 	for i := range n {
@@ -265,10 +267,10 @@ func (r *slicedResidual) residual(ones []float64) (e []float64, lost float64, er
 			j := w - i
 			// All partial sums are multiples of a unit, and at most 2^53 of it.
 			most += float64(1.001 * float64(norm(r.g[i-1])*r.zTop(j)))
-			if !(most*(1+0x1p-40) <= math.Ldexp(1, seedBits-r.beta*i-r.gamma*j)) {
+			if !(most*(1+0x1p-40) <= math.Ldexp(1, scale.SeedBits-r.beta*i-r.gamma*j)) {
 				return nil, 0, nil
 			}
-			if err := dgemm.Subtract(r.s.ctx, r.s.threads, n, e, r.g[i-1], r.z[j-1]); err != nil {
+			if err := dgemm.Subtract(r.s.Ctx, r.s.Threads, n, e, r.g[i-1], r.z[j-1]); err != nil {
 				return nil, 0, err
 			}
 		}
@@ -285,11 +287,11 @@ func (r *slicedResidual) residual(ones []float64) (e []float64, lost float64, er
 		if r.more {
 			lost += float64(1.001 * float64(n) * 0x1p-53 * largestOf(rest) * r.zTop(j))
 		}
-		if err := dgemm.Subtract(r.s.ctx, r.s.threads, n, low, rest, r.z[j-1]); err != nil {
+		if err := dgemm.Subtract(r.s.Ctx, r.s.Threads, n, low, rest, r.z[j-1]); err != nil {
 			return nil, 0, err
 		}
 	}
-	if err := r.s.each(n, func(j int) { addFloats(e[j*n:][:n], low[j*n:][:n]) }); err != nil {
+	if err := par.Each(r.s.Ctx, r.s.Threads, n, func(j int) { addFloats(e[j*n:][:n], low[j*n:][:n]) }); err != nil {
 		return nil, 0, err
 	}
 	if r.more {
@@ -318,13 +320,13 @@ func (t *slicedInverse) correctBy(s *solver, e []float64, r *slicedResidual, los
 	square, v := r.z[0], r.z[1]
 	clear(square)
 	clear(v)
-	if err := dgemm.Subtract(s.ctx, s.threads, n, square, e, e); err != nil {
+	if err := dgemm.Subtract(s.Ctx, s.Threads, n, square, e, e); err != nil {
 		return false, err
 	}
-	if err := s.each(n, func(j int) { addFloats(square[j*n:][:n], e[j*n:][:n]) }); err != nil {
+	if err := par.Each(s.Ctx, s.Threads, n, func(j int) { addFloats(square[j*n:][:n], e[j*n:][:n]) }); err != nil {
 		return false, err
 	}
-	if err := dgemm.Subtract(s.ctx, s.threads, n, v, t.z, square); err != nil {
+	if err := dgemm.Subtract(s.Ctx, s.Threads, n, v, t.z, square); err != nil {
 		return false, err
 	}
 	t.v = v
@@ -352,7 +354,7 @@ func (t *slicedInverse) decide(j int, e *entries, to num.Mat) {
 		// The rounding of low ± radius is below 2^-53 (2^-53 |sum| + radius).
 		radius := float64(t.sums[i]*off) + float64(math.Abs(sum)*0x1p-104)
 		x := sum + (low + radius)
-		if x != sum+(low-radius) || !storeFloat(to.Arr, to.At(i, k), -x, t.cols[i]+t.rows[k]) {
+		if x != sum+(low-radius) || !storeFloat(to.Arr, to.At(i, k), -x, t.Cols[i]+t.Rows[k]) {
 			open = append(open, i)
 		}
 	}
@@ -367,7 +369,7 @@ func storeFloat(a *num.Array, at int, x float64, shift int64) (ok bool) {
 	if !(size > 0x1p-400 && size < 0x1p400) {
 		return false
 	}
-	if drop := uint(seedBits - a.Bits()); drop > 0 { // halfway, they may lie on both sides
+	if drop := uint(scale.SeedBits - a.Bits()); drop > 0 { // halfway, they may lie on both sides
 		if tail := math.Float64bits(x) & (1<<drop - 1); tail == 1<<(drop-1) {
 			return false
 		}
@@ -377,7 +379,7 @@ func storeFloat(a *num.Array, at int, x float64, shift int64) (ok bool) {
 		if shift < -400 || shift > 400 {
 			return false
 		}
-		a.F64[0][at] = x * power(shift)
+		a.F64[0][at] = x * scale.Power(shift)
 		return true
 	case num.F32:
 		_, e := math.Frexp(x)

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -39,7 +40,7 @@ func TestSlicedInverse(t *testing.T) {
 		}
 		restore := impl.Force(impl.Levels()[trial%len(impl.Levels())])
 		s := testSolver(t, 1+trial%2)
-		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +54,7 @@ func TestSlicedInverse(t *testing.T) {
 			continue
 		}
 		name := fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n)
-		f := scaledRat(a, lu.scaling)
+		f := scaledRat(a, lu.Scaling)
 		inverse := make([][]*big.Rat, n)
 		for i := range inverse {
 			inverse[i] = make([]*big.Rat, n)
@@ -99,7 +100,7 @@ func TestSlicesOfLargeOrder(t *testing.T) {
 		}
 		restore := impl.Force(c.level)
 		s := testSolver(t, 2)
-		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +113,7 @@ func TestSlicesOfLargeOrder(t *testing.T) {
 		for i := range n {
 			for j, k := range z.perm {
 				v := want.Big(i, k)
-				v.SetMantExp(v, -int(z.cols[i]+z.rows[k]))
+				v.SetMantExp(v, -int(z.Cols[i]+z.Rows[k]))
 				x.Add(x.Add(v, big.NewFloat(z.z[i+j*n])), big.NewFloat(z.v[i+j*n]))
 				if bound.Mul(big.NewFloat(z.sums[i]*1.001), big.NewFloat(z.off[j])); x.Abs(x).Cmp(bound) > 0 {
 					t.Fatalf("%d: entry %d, %d is off by %g, bound %g", c.k, i, k, x, bound)

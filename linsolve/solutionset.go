@@ -6,6 +6,8 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -88,7 +90,7 @@ type intervalSystem struct{ a, da, b, db *halfulp.Matrix }
 func (s *solver) encloseSet(t *intervalSystem, low, high *halfulp.Matrix, steps int) error {
 	n, k := t.b.Rows(), t.b.Cols()
 	if n == 0 || k == 0 {
-		return s.ctx.Err()
+		return s.Ctx.Err()
 	}
 	for _, m := range []struct {
 		name string
@@ -106,10 +108,10 @@ func (s *solver) encloseSet(t *intervalSystem, low, high *halfulp.Matrix, steps 
 	}
 	cond := s.condition(t.a, p)
 	rho := p.rho
-	var da bounds
+	var da bound.Bounds
 	if t.da != nil {
-		da = boundsOf(raw.Matrix(t.da), negated(p.scale), negated(p.weights))
-		rho = upper().Add(rho, p.abs.times(da.sums()))
+		da = bound.BoundsOf(raw.Matrix(t.da), bound.Negated(p.scale), bound.Negated(p.weights))
+		rho = bound.Upper().Add(rho, p.abs.Times(da.Sums()))
 		if rho.Cmp(big.NewFloat(1)) >= 0 {
 			return fmt.Errorf("‖I - R A‖ + ‖|R| DA‖ ≤ %.2g only: %w", rho, ErrWide)
 		}
@@ -130,24 +132,24 @@ func (s *solver) encloseSet(t *intervalSystem, low, high *halfulp.Matrix, steps 
 	if err := s.gemm(-1, t.a, x, 1, t.b, r); err != nil {
 		return err
 	}
-	more := upper().Quo(rho, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Sub(big.NewFloat(1), rho))
+	more := bound.Upper().Quo(rho, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Sub(big.NewFloat(1), rho))
 	for j := range k {
 		residual := column(raw.Matrix(r), j, p.scale)
 		if t.db != nil {
 			for i, v := range column(raw.Matrix(t.db), j, p.scale) {
-				residual[i] = upper().Add(residual[i], v)
+				residual[i] = bound.Upper().Add(residual[i], v)
 			}
 		}
 		if t.da != nil {
-			for i, v := range da.apply(column(raw.Matrix(x), j, negated(p.weights))) {
-				residual[i] = upper().Add(residual[i], v)
+			for i, v := range da.Apply(column(raw.Matrix(x), j, bound.Negated(p.weights))) {
+				residual[i] = bound.Upper().Add(residual[i], v)
 			}
 		}
-		radius := p.abs.apply(residual)
-		most := upper().Mul(largest(radius), more)
+		radius := p.abs.Apply(residual)
+		most := bound.Upper().Mul(bound.Largest(radius), more)
 		for i, v := range radius {
-			v = upper().Add(v, most)
-			v = scaledUp(v, p.weights[i])
+			v = bound.Upper().Add(v, most)
+			v = bound.ScaledUp(v, p.weights[i])
 			mid := x.Big(i, j)
 			low.Set(i, j, below(low.Format(), mid, v))
 			u := below(high.Format(), mid.Neg(mid), v).Big()
@@ -169,7 +171,7 @@ func (s *solver) refined(a, b *halfulp.Matrix, p *approximate, cond, steps, targ
 		return nil, err
 	}
 	for step := range steps {
-		s.plan(float64(steps-step) * (productOf(n, n, k, 64+cond) + productOf(n, n, k, target)))
+		s.Plan(float64(steps-step) * (productOf(n, n, k, 64+cond) + productOf(n, n, k, target)))
 		r := halfulp.NewMatrix(halfulp.MP(uint(64+cond)), n, k)
 		if err := s.gemm(-1, a, x, 1, b, r); err != nil {
 			return nil, err
@@ -195,7 +197,7 @@ func below(f halfulp.Format, mid, radius *big.Float) halfulp.Scalar {
 	z := halfulp.NewScalar(f, v)
 	if z.IsInf(1) { // the largest number is less than v
 		t, spacing := border(f)
-		return halfulp.NewScalar(f, exactSub(t, spacing.SetMantExp(spacing, -1)))
+		return halfulp.NewScalar(f, interval.ExactSub(t, spacing.SetMantExp(spacing, -1)))
 	}
 	if z.IsInf(-1) {
 		return z

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -190,8 +191,8 @@ func TestBelow(t *testing.T) {
 	for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.TD, halfulp.QD} {
 		least, spacing := border(f)
 		half := new(big.Float).SetMantExp(spacing, -1)
-		largest := exactSub(least, half) // the largest number
-		for _, x := range []*big.Float{largest, exactAdd(largest, new(big.Float).SetMantExp(half, -9)), least, exactAdd(least, spacing), power(2000)} {
+		largest := interval.ExactSub(least, half) // the largest number
+		for _, x := range []*big.Float{largest, interval.ExactAdd(largest, new(big.Float).SetMantExp(half, -9)), least, interval.ExactAdd(least, spacing), power(2000)} {
 			if z := below(f, x, new(big.Float)); z.Big().Cmp(largest) != 0 {
 				t.Errorf("%v: below %.40g: %s, want %.40g", f, x, z.Hex(), largest)
 			}

@@ -12,6 +12,9 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -74,13 +77,10 @@ const Method = "solve"
 
 // solver is one call.
 type solver struct {
-	ctx     context.Context
-	threads int
+	call.Call
 	opt     halfulp.Options // of products
-	work    work
-	parts   float64  // the share told of parts of the work
-	vanish  bool     // products may, below the smallest number of a format of some bits
-	lifting *lifting // the last one of liftingOf
+	vanish  bool            // products may, below the smallest number of a format of some bits
+	lifting *lifting        // the last one of liftingOf
 	stats   Stats
 	since   time.Time
 	lost    lostEntries
@@ -90,11 +90,9 @@ type solver struct {
 	// counts there what operations cannot store; nil: they wait, and say so
 	tally *num.Array
 
-	floatsTaken [][]float64 // see release
-	wordsTaken  [][]uint64
-	reuse       bool              // no matrix of matrixHere outlives the next release
-	here        []*halfulp.Matrix // those of matrixHere
-	one         *halfulp.Matrix   // the unit matrix on the host, nil: not made yet
+	reuse bool              // no matrix of matrixHere outlives the next release
+	here  []*halfulp.Matrix // those of matrixHere
+	one   *halfulp.Matrix   // the unit matrix on the host, nil: not made yet
 }
 
 // begin checks the options and operands of routine name: all operands live in one place. It returns
@@ -125,17 +123,17 @@ func onHost(name string, operands ...*halfulp.Matrix) ([]*halfulp.Matrix, error)
 
 // start is begin without copies.
 func start(name string, opt *halfulp.Options, operands ...*halfulp.Matrix) (*solver, error) {
-	s := &solver{ctx: context.Background(), threads: runtime.GOMAXPROCS(0), since: time.Now()}
+	s := &solver{Call: call.Call{Ctx: context.Background(), Threads: runtime.GOMAXPROCS(0)}, since: time.Now()}
 	if opt != nil {
 		s.opt = *opt
 		if opt.Context != nil {
-			s.ctx = opt.Context
+			s.Ctx = opt.Context
 		}
 		if opt.Threads > 0 {
-			s.threads = min(opt.Threads, 4*runtime.GOMAXPROCS(0)+16)
+			s.Threads = min(opt.Threads, 4*runtime.GOMAXPROCS(0)+16)
 		}
 		if opt.Progress != nil {
-			s.work.report = opt.Progress
+			s.Work.Report = opt.Progress
 		}
 	}
 	s.opt.Progress = nil
@@ -156,7 +154,7 @@ func start(name string, opt *halfulp.Options, operands ...*halfulp.Matrix) (*sol
 
 // begin makes Stats those of a routine of which nothing has been done.
 func (s *solver) begin() {
-	s.stats = Stats{Stats: halfulp.Stats{Device: place.Host, Method: Method, Threads: s.threads}}
+	s.stats = Stats{Stats: halfulp.Stats{Device: place.Host, Method: Method, Threads: s.Threads}}
 	if s.opt.Check {
 		s.stats.Check = new(halfulp.Check)
 	}
@@ -341,7 +339,7 @@ func Inverse(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
 	z := takeMatrix(f, b.Rows(), b.Cols())
 	if a.Rows() == 0 || b.Cols() == 0 {
-		return z, s.ctx.Err()
+		return z, s.Ctx.Err()
 	}
 	if err := finite("A", a); err != nil {
 		return nil, err
@@ -359,18 +357,18 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	todo := s.undecided(a, b, z)
 	s.withoutZeros(a, b, todo)
 	s.planSolve(a, z.Format(), len(todo))
-	lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+	lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 	if err != nil {
 		return nil, err
 	}
-	s.did(factorCost(a.Rows()))
+	s.Did(factorCost(a.Rows()))
 	one := few(len(todo), a.Rows()) // by one
 	s.planBy(lu, one, a, z.Format(), len(todo))
 	if one {
 		if r, rho, norm, err := s.invertFactors(raw.Matrix(a), lu, len(todo)); err != nil {
 			return nil, err
 		} else if r != nil {
-			s.note(1, rho, upper().SetFloat64(norm), upper().SetFloat64(lu.norm))
+			s.note(1, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.norm))
 			if done, err := s.solveFewBy(r, a, b, z, todo); done || err != nil {
 				return z, err
 			}
@@ -395,8 +393,8 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 		if r, rho, norm, err := s.invertBlocks(a, lu, f.Bits()); err != nil {
 			return nil, err
 		} else if r != nil {
-			s.work.guessed = false
-			s.note(1+s.stats.Rounds, rho, upper().SetFloat64(norm), upper().SetFloat64(lu.norm))
+			s.Work.Guessed = false
+			s.note(1+s.stats.Rounds, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.norm))
 			if done, err := s.solveFewBy(r, a, b, z, todo); done || err != nil {
 				return z, err
 			}
@@ -407,9 +405,9 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 			return nil, err
 		}
 	}
-	s.work.guessed = p.rho == nil
+	s.Work.Guessed = p.rho == nil
 	if p.rho == nil {
-		end := s.before(s.solutionLeft(a, len(todo), f.Bits()))
+		end := s.Before(s.solutionLeft(a, len(todo), f.Bits()))
 		p, err = s.multiply(p, a, lu)
 		end()
 		if err != nil {
@@ -479,14 +477,14 @@ func (s *solver) undecided(a, b, z *halfulp.Matrix) []*entries {
 // condition number.
 func (s *solver) condition(a *halfulp.Matrix, p *approximate) (cond int) {
 	rho, _ := p.rho.Float64()
-	return s.note(p.rounds, rho, p.abs.norm(), boundsOf(raw.Matrix(a), negated(p.scale), negated(p.weights)).norm())
+	return s.note(p.rounds, rho, p.abs.Norm(), bound.BoundsOf(raw.Matrix(a), bound.Negated(p.scale), bound.Negated(p.weights)).Norm())
 }
 
 // note is condition for bounds of ‖R‖ and ‖F‖.
 func (s *solver) note(rounds int, rho float64, norm, of *big.Float) (cond int) {
 	s.stats.Rounds, s.stats.Rho = rounds, halfulp.Measure(rho)
 	// ‖F^-1‖ ≤ ‖R‖ / (1 - rho), and rho < 1/2.
-	bound := upper().Mul(upper().Mul(norm, of), big.NewFloat(1+2*rho))
+	bound := bound.Upper().Mul(bound.Upper().Mul(norm, of), big.NewFloat(1+2*rho))
 	s.stats.Cond = bound.Text('g', 3)
 	return bound.MantExp(nil)
 }
@@ -526,8 +524,9 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 	known := p.gain // bits of X, about
 	// Numbers that are no ties differ from them by less bits than that.
 	integers := toIntegers(raw.Matrix(a))
-	most := min(target+2*integers.minorBits()+int(columnBits(b))+1<<16, maxBits)
-	if integers.mostBits() > maxBits/4 { // no format has the bits, and fewer are not likely to do
+	most := min(target+2*integers.minorBits()+int(columnBits(b))+1<<16, bound.MaxBits)
+	// No format has the bits, and fewer are not likely to do.
+	if integers.mostBits() > bound.MaxBits/4 {
 		most = min(most, target+mostFarBits)
 	}
 	width := func() int { return min(int(known+p.gain)+64, target) }
@@ -537,7 +536,7 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 		return err
 	}
 	// 1/(1 - rho), rounded up
-	more := upper().Quo(p.rho, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Sub(big.NewFloat(1), p.rho))
+	more := bound.Upper().Quo(p.rho, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Sub(big.NewFloat(1), p.rho))
 	var suspected []suspects
 	left, missing := 0, float64(target)
 	for _, e := range todo {
@@ -558,11 +557,11 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 			if e == nil {
 				continue
 			}
-			radius := p.abs.apply(column(raw.Matrix(r), j, p.scale))
-			most := upper().Mul(largest(radius), more)
+			radius := p.abs.Apply(column(raw.Matrix(r), j, p.scale))
+			most := bound.Upper().Mul(bound.Largest(radius), more)
 			for i := range radius {
-				radius[i] = upper().Add(radius[i], most)
-				radius[i] = scaledUp(radius[i], p.weights[i])
+				radius[i] = bound.Upper().Add(radius[i], most)
+				radius[i] = bound.ScaledUp(radius[i], p.weights[i])
 			}
 			mid := func(i int) *big.Float { return x.Big(i, j) }
 			ties, err := e.decide(mid, radius, p.weights)
@@ -589,9 +588,9 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 			}
 		}
 		suspected = suspected[:0]
-		if s.work.report != nil {
-			s.did(residualCost(n, left, raw.Matrix(a).Arr.Format, raw.Matrix(x).Arr.Format))
-			s.work.guessed = false // it is known what is missing
+		if s.Work.Report != nil {
+			s.Did(residualCost(n, left, raw.Matrix(a).Arr.Format, raw.Matrix(x).Arr.Format))
+			s.Work.Guessed = false // it is known what is missing
 		}
 		if left == 0 {
 			return nil
@@ -626,7 +625,7 @@ func column(r num.Mat, j int, scale []int64) []*big.Float {
 	z := make([]*big.Float, r.Rows)
 	for i := range z {
 		x, e := r.Arr.Leading(r.At(i, j))
-		z[i] = scaledUp(upper().SetFloat64(math.Abs(x)*(1+0x1p-46)), e+scale[i])
+		z[i] = bound.ScaledUp(bound.Upper().SetFloat64(math.Abs(x)*(1+0x1p-46)), e+scale[i])
 	}
 	return z
 }

@@ -9,8 +9,10 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/exact"
-	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -50,7 +52,7 @@ import (
 // T (I + Y)^-1 - T, 1/6 each, instead of the last three.
 type splitting struct {
 	s           *solver
-	by          scaling
+	by          scale.Scaling
 	f           *halfulp.Matrix // m x n
 	x, y        *halfulp.Matrix // S and T
 	k           int
@@ -80,37 +82,37 @@ func (s *solver) newPivoted(a *halfulp.Matrix, most int) (*pivoted, error) {
 	defer s.release()
 	// Columns are scaled for pivots alone, rows are not.
 	leading := raw.Matrix(a.Slice(0, m, 0, k))
-	columns := unscaled(m, k)
-	t := topsOf(leading)
+	columns := scale.Unscaled(m, k)
+	t := scale.TopsOf(leading)
 	for j := range k {
-		high := slices.Max(t.top[j*m : (j+1)*m])
-		if high == none {
+		high := slices.Max(t.Top[j*m : (j+1)*m])
+		if high == scale.None {
 			return nil, nil
 		}
-		columns.cols[j] = -high
+		columns.Cols[j] = -high
 	}
-	lu, pivots := columns.float64s(leading, s.floats(m*k)), make([]int, k)
-	if err := dgemm.LUTall(s.ctx, s.threads, m, k, lu, 0x1p-900, pivots); err != nil {
+	lu, pivots := columns.Float64s(leading, s.Floats(m*k)), make([]int, k)
+	if err := dgemm.LUTall(s.Ctx, s.Threads, m, k, lu, 0x1p-900, pivots); err != nil {
 		return nil, err
 	}
 	// may fuse: an estimate
-	defer s.did(factorCost(k) + seedCost(k)/2)
+	defer s.Did(factorCost(k) + seedCost(k)/2)
 	p := &pivoted{order: all(m)}
 	for i, j := range pivots {
 		p.order[i], p.order[j] = p.order[j], p.order[i]
 	}
 	p.c = chosen(a, p.order, all(n))
-	d := &splitting{s: s, k: k, blocks: ones(k), by: equilibrate(raw.Matrix(p.c), unscaled(m, n))}
+	d := &splitting{s: s, k: k, blocks: ones(k), by: scale.Equilibrate(raw.Matrix(p.c), scale.Unscaled(m, n))}
 	if d.f = scaled(p.c, d.by, most); d.f == nil {
 		return nil, nil
 	}
 	// The factors of F.
-	square := s.floats(k * k)
+	square := s.Floats(k * k)
 	for j := range k {
 		for i := range k {
-			e := d.by.rows[i] - d.by.rows[j]
+			e := d.by.Rows[i] - d.by.Rows[j]
 			if i <= j {
-				e = d.by.rows[i] + d.by.cols[j] - columns.cols[j]
+				e = d.by.Rows[i] + d.by.Cols[j] - columns.Cols[j]
 			}
 			square[i+j*k] = math.Ldexp(lu[i+j*m], int(max(-4000, min(e, 4000))))
 		}
@@ -133,13 +135,13 @@ func (t *splitting) invert(lu []float64) (ok bool, err error) {
 			return false, nil
 		}
 	}
-	x, y := t.s.floats(n*n), t.s.floats(n*n)
+	x, y := t.s.Floats(n*n), t.s.Floats(n*n)
 	clear(x)
 	clear(y)
-	if err := dgemm.InvertLower(t.s.ctx, t.s.threads, n, lu, x); err != nil {
+	if err := dgemm.InvertLower(t.s.Ctx, t.s.Threads, n, lu, x); err != nil {
 		return false, err
 	}
-	if err := dgemm.InvertUpper(t.s.ctx, t.s.threads, n, lu, n, y); err != nil {
+	if err := dgemm.InvertUpper(t.s.Ctx, t.s.Threads, n, lu, n, y); err != nil {
 		return false, err
 	}
 	if !(max(largestOf(lu), largestOf(x), largestOf(y)) < 0x1p100) {
@@ -205,9 +207,9 @@ func (t *splitting) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big
 	if err := t.s.gemmOfTriangles(0, 1, f, t.y, 0, nil, v, [2]byte{0, t.upperFactors()[1]}, tolerance); err != nil {
 		return nil, nil, nil, err
 	}
-	lost := upper()
+	lost := bound.Upper()
 	if tolerance != nil {
-		lost = exp2(t.amp - width)
+		lost = bound.Exp2(t.amp - width)
 	}
 	if t.amp, err = t.spread(v); err != nil {
 		return nil, nil, nil, err
@@ -216,7 +218,7 @@ func (t *splitting) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big
 		t.gain = 0
 		return nil, nil, nil, nil
 	}
-	lost.Add(lost, exp2(t.amp-width))
+	lost.Add(lost, bound.Exp2(t.amp-width))
 	if e, err = t.s.matrix(halfulp.MP(uint(places)), n, n); err != nil {
 		return nil, nil, nil, err
 	}
@@ -225,11 +227,11 @@ func (t *splitting) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big
 			return nil, nil, nil, err
 		}
 	}
-	bound := t.s.known(t.bound(t.s, n, places, width, lost), t.sRows, t.vCols)
-	if err := t.s.gemmOfTriangles(0, 1, t.x, v, -1, t.one, e, [2]byte{'L', 0}, bound); err != nil {
+	limit := t.s.known(t.bound(t.s, n, places, width, lost), t.sRows, t.vCols)
+	if err := t.s.gemmOfTriangles(0, 1, t.x, v, -1, t.one, e, [2]byte{'L', 0}, limit); err != nil {
 		return nil, nil, nil, err
 	}
-	lost.Add(lost, lostBy(bound))
+	lost.Add(lost, lostBy(limit))
 	norm, err := t.s.rowNorm(e)
 	if err != nil {
 		return nil, nil, nil, err
@@ -294,8 +296,8 @@ func (t *splitting) copyParts(toLower, toUpper, fromLower, fromUpper *halfulp.Ma
 // upperProduct stores alpha A B + beta C in D for block upper triangular A and B and an upper
 // triangular C, with a bound that is proved or nil. An entry of D below the diagonal is the sum of
 // two products.
-func (t *splitting) upperProduct(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, bound *exact.Bound) error {
-	if err := t.s.gemmOfTriangles('U', alpha, a, b, beta, c, d, t.upperFactors(), bound); err != nil {
+func (t *splitting) upperProduct(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, limit *exact.Bound) error {
+	if err := t.s.gemmOfTriangles('U', alpha, a, b, beta, c, d, t.upperFactors(), limit); err != nil {
 		return err
 	}
 	if t.s.at != nil {
@@ -316,7 +318,7 @@ func (t *splitting) upperProduct(alpha float64, a, b *halfulp.Matrix, beta float
 // belowProduct returns the entry below the diagonal of a product A B, by that of A, the entry right
 // of it, the one above that of B, and that.
 func belowProduct(a, nextA, aboveB, b *big.Float) *big.Float {
-	return exactAdd(exactMul(a, aboveB), exactMul(nextA, b))
+	return interval.ExactAdd(interval.ExactMul(a, aboveB), interval.ExactMul(nextA, b))
 }
 
 // upperFactors says that factors have zeros below the diagonal, as those of blocks of one row have.
@@ -335,22 +337,22 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 	if x, y, err = t.split(e); err != nil {
 		return nil, nil, nil, err
 	}
-	lost = upper().Add(upper().SetMantExp(h, 1), exp2(5-4*g))
+	lost = bound.Upper().Add(bound.Upper().SetMantExp(h, 1), bound.Exp2(5-4*g))
 	if terms == 2 {
 		t.s.drop(e)
-		return x, y, lost.Add(lost, exp2(2-2*g)), nil // without E'
+		return x, y, lost.Add(lost, bound.Exp2(2-2*g)), nil // without E'
 	}
 	format := func(power int) halfulp.Format { return halfulp.MP(uint(max(bits-power*g+4, 24))) }
-	// bound is that of a product of so many powers of 2^-g. It adds the error that it allows: twice
+	// limit is that of a product of so many powers of 2^-g. It adds the error that it allows: twice
 	// that of E', and what becomes of it in further products, are less.
-	bound := func(top int, format halfulp.Format) *exact.Bound {
+	limit := func(top int, format halfulp.Format) *exact.Bound {
 		b := t.s.uniform(n, top, format.Bits()+mathbits.Len(uint(n)))
-		lost.Add(lost, upper().SetMantExp(lostBy(b), 2))
+		lost.Add(lost, bound.Upper().SetMantExp(lostBy(b), 2))
 		return b
 	}
 	// The first error ends it.
 	product := func(a, b *halfulp.Matrix, format halfulp.Format, factors [2]byte, ofA, ofB, top int) *halfulp.Matrix {
-		within := t.s.known(bound(top, format), t.small(false, ofA), t.small(true, ofB))
+		within := t.s.known(limit(top, format), t.small(false, ofA), t.small(true, ofB))
 		var d *halfulp.Matrix
 		if err == nil {
 			d, err = t.s.matrix(format, n, n)
@@ -372,7 +374,7 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 		return d
 	}
 	first := product(x, e, format(2), [2]byte{'L', 0}, -g, -g, -2*g) // -(X1² + X1 Y1)
-	within := t.s.known(bound(-2*g, format(2)), t.small(false, -g), t.small(true, -g))
+	within := t.s.known(limit(-2*g, format(2)), t.small(false, -g), t.small(true, -g))
 	var right *halfulp.Matrix
 	if err == nil {
 		right, err = t.s.matrix(format(2), n, n)
@@ -387,26 +389,26 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 	}
 	second := sum(first, right, format(2)) // E'
 	// Two products of 4^-g and their sum were rounded.
-	lost.Add(lost, exp2(4-2*g-format(2).Bits()))
+	lost.Add(lost, bound.Exp2(4-2*g-format(2).Bits()))
 	if terms > 3 {
 		second = sum(second, cube, format(2))
 		var x2, y2, last *halfulp.Matrix
 		if err == nil {
 			x2, y2, err = t.split(second)
 		}
-		left := t.s.known(bound(2-3*g, format(3)), t.small(false, 2-2*g), t.small(true, -g))
-		right := t.s.known(bound(2-3*g, format(3)), t.small(false, -g), t.small(true, 2-2*g))
+		left := t.s.known(limit(2-3*g, format(3)), t.small(false, 2-2*g), t.small(true, -g))
+		right := t.s.known(limit(2-3*g, format(3)), t.small(false, -g), t.small(true, 2-2*g))
 		if err == nil {
 			last, err = t.products(x2, x, y, y2, format(3), left, right)
 		}
 		t.s.drop(x2, y2)
 		second = sum(second, last, format(2))
-		lost.Add(lost, exp2(4-2*g-format(2).Bits()))
-		lost.Add(lost, exp2(5-3*g-format(3).Bits()))
+		lost.Add(lost, bound.Exp2(4-2*g-format(2).Bits()))
+		lost.Add(lost, bound.Exp2(5-3*g-format(3).Bits()))
 	} else {
-		lost.Add(lost, exp2(3-3*g))
+		lost.Add(lost, bound.Exp2(3-3*g))
 	}
-	lost.Add(lost, exp2(1-g-format(1).Bits()))
+	lost.Add(lost, bound.Exp2(1-g-format(1).Bits()))
 	t.s.drop(x, y)
 	z := sum(e, second, format(1))
 	if err != nil {
@@ -464,11 +466,11 @@ func (t *splitting) step(_, e *halfulp.Matrix, h *big.Float, next int) error {
 	}
 	t.s.drop(x, y)
 	t.cond = float64(t.cond * 1.05)
-	lost.Add(lost, upper().SetMantExp(lost, 1))
+	lost.Add(lost, bound.Upper().SetMantExp(lost, 1))
 	if left != nil {
-		lost.Add(lost, exp2(t.amp-prec))
+		lost.Add(lost, bound.Exp2(t.amp-prec))
 	}
-	t.gain = -lost.Add(lost, exp2(t.amp+3-prec)).MantExp(nil)
+	t.gain = -lost.Add(lost, bound.Exp2(t.amp+3-prec)).MantExp(nil)
 	return nil
 }
 
@@ -498,8 +500,8 @@ func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.F
 	}
 	// V, W and the corrections are rounded, these at most 2 2^-g of the others.
 	places := max(bits-g+4, 24)
-	lost.Add(lost, exp2(1-width))
-	lost.Add(lost, exp2(1-g-places))
+	lost.Add(lost, bound.Exp2(1-width))
+	lost.Add(lost, bound.Exp2(1-g-places))
 	format := halfulp.MP(uint(places))
 	dv, err := t.s.matrix(format, m, k)
 	if err != nil {
@@ -537,7 +539,7 @@ func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.F
 	ofW := func(first, end int) *exact.Bound {
 		return &exact.Bound{Rows: small, Cols: cols[first:end], Within: int64(places + 2)}
 	}
-	lost.Add(lost, exp2(-g-places))
+	lost.Add(lost, bound.Exp2(-g-places))
 	ofLeading := t.s.known(ofV(0, k), t.vRows, t.small(true, 1-g))
 	if err := t.s.gemmOfTriangles('L', -1, leading, y, 0, nil, dv.Slice(0, k, 0, k), [2]byte{0, t.upperFactors()[1]}, ofLeading); err != nil {
 		return nil, err
@@ -556,11 +558,11 @@ func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.F
 		}
 	}
 	t.s.drop(x, y)
-	top := t.by.rows[:k]
-	l := &nearly{x: v.T(), d: dv.T(), words: words(bits), left: top, right: negated(t.by.rows), err: errorsOf(rows, lost, within.rows)}
+	top := t.by.Rows[:k]
+	l := &bound.Nearly{X: v.T(), D: dv.T(), Words: words(bits), Left: top, Right: bound.Negated(t.by.Rows), Err: errorsOf(rows, lost, within.rows)}
 	// (I + X)^-1 W is needed in the upper triangle alone, which is made of that of W alone, as X is
 	// strictly block lower triangular, like the error of its inverse.
-	u := &nearly{x: w, d: dw, words: words(bits), left: negated(top), right: negated(t.by.cols), err: errorsOf(cols, lost, within.cols)}
+	u := &bound.Nearly{X: w, D: dw, Words: words(bits), Left: bound.Negated(top), Right: bound.Negated(t.by.Cols), Err: errorsOf(cols, lost, within.cols)}
 	return &enclosure{l: l, u: u, bits: bits}, nil // of U, the upper triangle
 }
 
@@ -573,17 +575,17 @@ var distinct = new(big.Float).SetPrec(64).Sub(big.NewFloat(1), new(big.Float).Se
 
 // below reports whether it is proved that no entry of L, below its diagonal blocks, exceeds a bound
 // of about 1 or more in magnitude.
-func (s *solver) below(u *unknown, e *enclosure, bound *big.Float) (bool, error) {
-	return s.belowEach(u, e, func(i, j int) *big.Float { return bound })
+func (s *solver) below(u *unknown, e *enclosure, limit *big.Float) (bool, error) {
+	return s.belowEach(u, e, func(i, j int) *big.Float { return limit })
 }
 
 // belowEach is below with a bound for each entry, not below 1 - 2^-40.
-func (s *solver) belowEach(u *unknown, e *enclosure, bound func(i, j int) *big.Float) (bool, error) {
+func (s *solver) belowEach(u *unknown, e *enclosure, limit func(i, j int) *big.Float) (bool, error) {
 	if e.each != nil {
-		return s.belowBy(u, e, bound)
+		return s.belowBy(u, e, limit)
 	}
-	settlers, fails := make([]*settler, s.threads), make([]bool, s.threads)
-	x, d := raw.Matrix(e.l.x), raw.Matrix(e.l.d)
+	settlers, fails := make([]*bound.Settler, s.Threads), make([]bool, s.Threads)
+	x, d := raw.Matrix(e.l.X), raw.Matrix(e.l.D)
 	m := u.c.Rows()
 	first := make([]int, 0, u.k) // rows below the blocks of columns
 	for _, size := range u.blocks {
@@ -592,32 +594,17 @@ func (s *solver) belowEach(u *unknown, e *enclosure, bound func(i, j int) *big.F
 			first = append(first, end)
 		}
 	}
-	err := par.For(s.ctx, s.threads, u.k, func(worker, j int) {
+	err := par.For(s.Ctx, s.Threads, u.k, func(worker, j int) {
 		if settlers[worker] == nil {
-			settlers[worker] = &settler{adder: newAdder(e.l.words)}
+			settlers[worker] = &bound.Settler{Adder: bound.NewAdder(e.l.Words)}
 		}
 		for i := first[j]; i < m && !fails[worker]; i++ {
 			if !u.has(i, j) {
 				continue
 			}
-			v := settlers[worker].enclose(e.l, &x, &d, j, i)
-			fails[worker] = !v.small() && !e.lower(i, j).below(bound(i, j))
+			v := settlers[worker].Enclose(e.l, &x, &d, j, i)
+			fails[worker] = !v.Small() && !e.lower(i, j).Below(limit(i, j))
 		}
 	})
 	return !slices.Contains(fails, true), err
-}
-
-// small reports whether the enclosure tells at a glance that a number is below 1 - 2^-40.
-func (v *near) small() bool {
-	if !v.known || v.zero {
-		return false
-	}
-	n := int64(num.BitLen(v.mag))
-	if top := v.exp + n; top < -1 {
-		return true // the error is less than the number
-	} else if top > 0 || n < 64 {
-		return false
-	}
-	// mag + err < 2^(n-64) (2^64 - 2^24)
-	return num.WordAt(v.mag, n-64) < math.MaxUint64-1<<25 && v.err>>min(n-64, 63) < 1<<24
 }

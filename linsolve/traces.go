@@ -12,6 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -25,7 +27,7 @@ import (
 // differs from E by Δ is in error by is known as a bound h of both ‖Δ‖ and |tr Δ|.
 type nearUnit struct {
 	s       *solver
-	by      scaling
+	by      scale.Scaling
 	odd     bool // the order of F's rows is an odd permutation
 	f, z, u *halfulp.Matrix
 	one     *halfulp.Matrix
@@ -54,7 +56,7 @@ const leastNear = 8
 // traced returns the determinant of a regular A, at the solver's place, with a log of about
 // 2^-places; nil if float64 factors do not suffice.
 func (s *solver) traced(a *halfulp.Matrix, places int) (*determinant, error) {
-	if places > maxBits-4*hopeless {
+	if places > bound.MaxBits-4*hopeless {
 		return nil, nil
 	}
 	t, err := s.newNearUnit(a, 4*places+2048)
@@ -135,7 +137,7 @@ func (s *solver) newNearUnit(a *halfulp.Matrix, most int) (*nearUnit, error) {
 		return nil, err
 	}
 	s.stats.Rounds = 1
-	t := &nearUnit{s: s, by: scaling{rows, cols}}
+	t := &nearUnit{s: s, by: scale.Scaling{Rows: rows, Cols: cols}}
 	if t.odd, ok = parity(order); !ok {
 		return nil, nil
 	}
@@ -170,7 +172,7 @@ const hopeless = 256
 
 // amp returns a bound of ‖Z‖ ‖F‖ ‖U‖.
 func (t *nearUnit) amp() *big.Float {
-	return upper().Mul(upper().Mul(t.sizeZ, t.sizeF), t.sizeU)
+	return bound.Upper().Mul(bound.Upper().Mul(t.sizeZ, t.sizeF), t.sizeU)
 }
 
 // parity reports whether an order is an odd permutation, and whether it is a permutation.
@@ -220,7 +222,7 @@ func sizeIn(x place.Extents) size {
 		}
 	}
 	// Sizes have logarithms.
-	return size{largest([]*big.Float{rootUp(sumUp(x.Norm, squares)), exp2(-maxBits)}), x.Top}
+	return size{bound.Largest([]*big.Float{rootUp(sumUp(x.Norm, squares)), bound.Exp2(-bound.MaxBits)}), x.Top}
 }
 
 // sumUp returns an upper bound of Σ x_i 2^exps[i], x_i at most 1 and noNumber the exponents of
@@ -228,7 +230,7 @@ func sizeIn(x place.Extents) size {
 func sumUp(x []float64, exps []int64) *big.Float {
 	most := slices.Max(exps)
 	if most <= noNumber {
-		return upper()
+		return bound.Upper()
 	}
 	sum := 0.0
 	for i, e := range exps {
@@ -236,15 +238,15 @@ func sumUp(x []float64, exps []int64) *big.Float {
 		if x != nil {
 			v = x[i]
 		}
-		sum += ldexp(v, max(e-most, -1000)) + 0x1p-1000
+		sum += scale.Ldexp(v, max(e-most, -1000)) + 0x1p-1000
 	}
 	// Each addition errs by 2^-53 relatively.
-	return scaledUp(upper().SetFloat64(sum*(1+float64(float64(len(exps)+2)*0x1p-52))), most)
+	return bound.ScaledUp(bound.Upper().SetFloat64(sum*(1+float64(float64(len(exps)+2)*0x1p-52))), most)
 }
 
 // rootUp returns an upper bound of a square root.
 func rootUp(x *big.Float) *big.Float {
-	r := upper().Sqrt(x)
+	r := bound.Upper().Sqrt(x)
 	return r.Mul(r, big.NewFloat(1+0x1p-50))
 }
 
@@ -264,8 +266,8 @@ type residue struct {
 // and results of b bits, ‖W' - W‖ ≤ 2^(2-b) ω.
 func (t *nearUnit) residue(places int) (*residue, error) {
 	n := t.f.Rows()
-	omega := rootUp(upper().Mul(sumUp(nil, doubled(t.rows)), sumUp(nil, doubled(t.cols))))
-	amp := upper().Mul(omega, t.sizeU)
+	omega := rootUp(bound.Upper().Mul(sumUp(nil, doubled(t.rows)), sumUp(nil, doubled(t.cols))))
+	amp := bound.Upper().Mul(omega, t.sizeU)
 	r := &residue{t: t}
 	width := max(places+amp.MantExp(nil)+3, 24)
 	var err error
@@ -278,13 +280,13 @@ func (t *nearUnit) residue(places int) (*residue, error) {
 	}
 	t.s.stats.Steps++
 	t.s.stats.Precision = width
-	r.lost = upper().Mul(amp, exp2(2-width))
+	r.lost = bound.Upper().Mul(amp, bound.Exp2(2-width))
 	// |W' U - I| ≤ ‖E‖ + lost, or all that is known is |I| + |W'| |U|.
-	most, gain := upper().Add(upper().Add(amp, amp), big.NewFloat(1)), seedGain/2
+	most, gain := bound.Upper().Add(bound.Upper().Add(amp, amp), big.NewFloat(1)), seedGain/2
 	if t.rho != nil {
 		most, gain = t.rho, gainOf(t.rho)
 	}
-	r.top = int64(upper().Add(most, r.lost).MantExp(nil))
+	r.top = int64(bound.Upper().Add(most, r.lost).MantExp(nil))
 	size := bits.Len(uint(n))
 	r.within = max(int64(places+size+3)+r.top, 1)
 	r.bits = max(places-gain+size/2+4, 24)
@@ -312,10 +314,10 @@ func (r *residue) bound(m int) *exact.Bound {
 // learn returns h for an E' of a norm of at most size, and takes rho from both.
 func (r *residue) learn(size *big.Float) (h *big.Float) {
 	order := bits.Len(uint(r.t.f.Rows()))
-	h = upper().Add(r.lost, exp2(int(r.top-r.within)+order))
+	h = bound.Upper().Add(r.lost, bound.Exp2(int(r.top-r.within)+order))
 	// The trace of what rounding takes is 2^-bits √n ‖E'‖ at most.
-	h.Add(h, upper().Mul(size, exp2(order/2+1-r.bits)))
-	r.t.rho = upper().Add(size, h) // of E' as well
+	h.Add(h, bound.Upper().Mul(size, bound.Exp2(order/2+1-r.bits)))
+	r.t.rho = bound.Upper().Add(size, h) // of E' as well
 	r.t.s.stats.Rho = measure(r.t.rho)
 	return h
 }
@@ -381,7 +383,7 @@ func (t *nearUnit) step(places int) error {
 		return err
 	}
 	sizeN, sizeM := found[0].norm, found[1].norm
-	size := rootUp(upper().Add(upper().Mul(sizeN, sizeN), upper().Mul(sizeM, sizeM)))
+	size := rootUp(bound.Upper().Add(bound.Upper().Mul(sizeN, sizeN), bound.Upper().Mul(sizeM, sizeM)))
 	h := r.learn(size)
 	gain := gainOf(t.rho)
 	if gain < leastNear {
@@ -410,9 +412,9 @@ func (t *nearUnit) step(places int) error {
 		return err
 	}
 	s.drop(low, up)
-	square := upper().Mul(t.rho, t.rho)
-	rho := upper().Add(h, upper().Mul(square, upper().Add(big.NewFloat(3), t.rho)))
-	t.rho = rho.Add(rho, upper().Mul(amp, exp2(3-prec)))
+	square := bound.Upper().Mul(t.rho, t.rho)
+	rho := bound.Upper().Add(h, bound.Upper().Mul(square, bound.Upper().Add(big.NewFloat(3), t.rho)))
+	t.rho = rho.Add(rho, bound.Upper().Mul(amp, bound.Exp2(3-prec)))
 	if found, err = s.sizes(t.u, t.z); err != nil {
 		return err
 	}
@@ -423,7 +425,7 @@ func (t *nearUnit) step(places int) error {
 // plus returns X + D of prec bits and drops both. X is in MP or Float64, D in MP.
 func (s *solver) plus(x, d *halfulp.Matrix, prec int) (*halfulp.Matrix, error) {
 	if x.Format() == halfulp.Float64 {
-		y, err := s.shifted(raw.Matrix(x), halfulp.MP(seedBits))
+		y, err := s.shifted(raw.Matrix(x), halfulp.MP(scale.SeedBits))
 		if err != nil {
 			return nil, err
 		}
@@ -469,9 +471,9 @@ func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (
 		log.Add(log, ends.Big(i, 0))
 	}
 	// Sums of numbers below 1 are rounded here n times, and a few more.
-	lost := exp2(2*bits.Len(uint(n)) + 8 - int(prec))
+	lost := bound.Exp2(2*bits.Len(uint(n)) + 8 - int(prec))
 	mul := func(x ...*big.Float) *big.Float {
-		z := upper().Set(x[0])
+		z := bound.Upper().Set(x[0])
 		for _, v := range x[1:] {
 			z.Mul(z, v)
 		}
@@ -490,7 +492,7 @@ func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (
 		}
 		trace := v.Big()
 		lost.Add(lost, err)
-		lost.Add(lost, mul(upperOf(trace), exp2(-format.Bits())))
+		lost.Add(lost, mul(bound.UpperOf(trace), bound.Exp2(-format.Bits())))
 		trace = trace.SetPrec(prec).Quo(trace, new(big.Float).SetInt64(int64(k)))
 		if k%2 == 0 {
 			trace.Neg(trace)
@@ -500,14 +502,14 @@ func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (
 	}
 	gain, size := gainOf(f), bits.Len(uint(n))
 	m := powers(gain, places)
-	p, pk, dk := e, f, upper() // P_k
+	p, pk, dk := e, f, bound.Upper() // P_k
 	var flipped *halfulp.Matrix
 	for k := 1; ; k++ {
 		s.drop(flipped)
 		if flipped, err = s.transposed(p); err != nil {
 			return nil, err
 		}
-		if err := add(2*k, p, flipped, mul(dk, pk, exp2(1))); err != nil {
+		if err := add(2*k, p, flipped, mul(dk, pk, bound.Exp2(1))); err != nil {
 			return nil, err
 		}
 		if k == m {
@@ -531,10 +533,10 @@ func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (
 		if p != e {
 			s.drop(p)
 		}
-		within := exp2(top - int(b.Within) + size)
-		pn := mul(upper().Add(mul(pk, f), within), upper().Add(big.NewFloat(1), exp2(1-format.Bits())))
-		dn := upper().Add(upper().Add(mul(dk, f), within), mul(pn, exp2(-format.Bits())))
-		if err := add(2*k+1, next, flipped, upper().Add(mul(dn, pk), mul(dk, pn))); err != nil {
+		within := bound.Exp2(top - int(b.Within) + size)
+		pn := mul(bound.Upper().Add(mul(pk, f), within), bound.Upper().Add(big.NewFloat(1), bound.Exp2(1-format.Bits())))
+		dn := bound.Upper().Add(bound.Upper().Add(mul(dk, f), within), mul(pn, bound.Exp2(-format.Bits())))
+		if err := add(2*k+1, next, flipped, bound.Upper().Add(mul(dn, pk), mul(dk, pn))); err != nil {
 			return nil, err
 		}
 		p, pk, dk = next, pn, dn
@@ -562,7 +564,7 @@ func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (
 	}
 	d := &determinant{mid: mid, log: lost}
 	for i := range n {
-		d.shift -= t.by.rows[i] + t.by.cols[i]
+		d.shift -= t.by.Rows[i] + t.by.Cols[i]
 	}
 	return d, nil
 }

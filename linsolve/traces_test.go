@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -63,7 +64,7 @@ func TestTraced(t *testing.T) {
 					continue
 				}
 				t.Logf("%s: log %v, rho %v, steps %d", name, d.log, s.stats.Rho, s.stats.Steps)
-				if d.log.Cmp(exp2(-bits+4)) > 0 {
+				if d.log.Cmp(bound.Exp2(-bits+4)) > 0 {
 					t.Errorf("%s: log %v", name, d.log)
 				}
 				checkNear(t, name, d, want)

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
 // triangles is R = Z X P for F: P F is about L U, X, of float64 numbers, about L^-1 and Z about
@@ -63,7 +64,7 @@ func (s *solver) invertTriangles(f *factors) (*triangles, error) {
 // trianglesOf returns an inverse by the factors for 0 < cut ≤ n; nil if pivots are too small.
 func (s *solver) trianglesOf(f *factors, cut int) (*triangles, error) {
 	n := f.n
-	t := &triangles{factors: f, x: s.floats(n * n)}
+	t := &triangles{factors: f, x: s.Floats(n * n)}
 	for j := range n { // no more than what is read: room may be fresh
 		clear(t.x[j*n+max(0, j-dgemm.Strip) : (j+1)*n])
 	}
@@ -75,7 +76,7 @@ func (s *solver) trianglesOf(f *factors, cut int) (*triangles, error) {
 			return nil, nil
 		}
 	}
-	if err := dgemm.InvertLower(s.ctx, s.threads, n, f.lu, t.x); err != nil {
+	if err := dgemm.InvertLower(s.Ctx, s.Threads, n, f.lu, t.x); err != nil {
 		return nil, err
 	}
 	return t, t.invertUpper(s, cut)
@@ -84,7 +85,7 @@ func (s *solver) trianglesOf(f *factors, cut int) (*triangles, error) {
 // invertUpper makes Y, and rho with it, for blocks before and behind row cut.
 func (t *triangles) invertUpper(s *solver, cut int) error {
 	n := t.n
-	t.cut, t.y = cut, s.floats(cut*cut+(n-cut)*(n-cut))
+	t.cut, t.y = cut, s.Floats(cut*cut+(n-cut)*(n-cut))
 	first, second := t.blocks()
 	for i, y := range [][]float64{first, second} {
 		at, m := i*cut, cut+i*(n-2*cut) // where the block is, and its order
@@ -94,7 +95,7 @@ func (t *triangles) invertUpper(s *solver, cut int) error {
 		for j := range m {
 			clear(y[j*m : j*m+min(m, j+1+dgemm.Strip)])
 		}
-		if err := dgemm.InvertUpper(s.ctx, s.threads, m, t.lu[at+at*n:], n, y); err != nil {
+		if err := dgemm.InvertUpper(s.Ctx, s.Threads, m, t.lu[at+at*n:], n, y); err != nil {
 			return err
 		}
 	}
@@ -132,7 +133,7 @@ func (t *triangles) bound() {
 	}
 }
 
-func (t *triangles) scales() scaling { return t.scaling }
+func (t *triangles) scales() scale.Scaling { return t.Scaling }
 
 func (t *triangles) size() int {
 	_, e := math.Frexp(t.norm)

@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -28,7 +29,7 @@ func sums(x place.Extents) (exps []int64, most *big.Float) {
 			top, largest = exps[i], frac
 		}
 	}
-	return exps, scaledUp(upper().SetFloat64(largest), max(top, math.MinInt32))
+	return exps, bound.ScaledUp(bound.Upper().SetFloat64(largest), max(top, math.MinInt32))
 }
 
 // noNumber is above the exponents of rows of zeros.

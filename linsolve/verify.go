@@ -8,6 +8,8 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -142,7 +144,7 @@ func verify(name string, x *halfulp.Matrix, opt *halfulp.Options, exact exactVal
 // themselves: whether one that rounds to a power of two lies below it, where ulps are half as
 // large, and whether an error that is an ulp, as far as w tells, is less.
 func (v *Accuracy) measure(s *solver, x *halfulp.Matrix, exact exactValues, on []*halfulp.Matrix, entries [][2]int) error {
-	wide, err := exact.rounded(s, on, halfulp.MP(uint(min(x.Format().Bits()+64, maxBits))))
+	wide, err := exact.rounded(s, on, halfulp.MP(uint(min(x.Format().Bits()+64, bound.MaxBits))))
 	if err != nil {
 		return err
 	}
@@ -247,7 +249,7 @@ func newEntryError(at [2]int, x, w halfulp.Scalar) *entryError {
 		e.ulp = max(e.least, e.w.MantExp(nil)-f.Bits())
 	}
 	// Exact, unless x and w are so far apart that rounding does not matter.
-	prec := exactPrec(e.x, e.w)
+	prec := interval.ExactPrec(e.x, e.w)
 	if most := uint(4*e.bits + 1<<13); prec > most {
 		prec = most
 	}
@@ -281,7 +283,7 @@ func (e *entryError) limit() *big.Float {
 	if off.Sign() != 0 && (e.w.Sign() == 0 || off.MantExp(nil) > e.w.MantExp(nil)-e.bits+1) {
 		return nil
 	}
-	return exactAdd(e.x, ulp)
+	return interval.ExactAdd(e.x, ulp)
 }
 
 // reaches takes the sign of the value less the limit.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/interval"
 )
 
 // TestVerify moves entries of right results by known numbers of ulps.
@@ -81,23 +82,23 @@ func TestVerifyLimits(t *testing.T) {
 			value *big.Float
 			x     *big.Float
 		}{
-			{"an ulp above x", exactAdd(power(9), power(10-p)), power(9)},
-			{"an ulp below x", exactAdd(power(9), power(11-p)), exactAdd(power(9), power(12-p))},
-			{"the next number", exactAdd(power(9), power(10-p)), exactAdd(power(9), power(11-p))},
-			{"a power of two, x an ulp above", power(9), exactAdd(power(9), power(10-p))},
-			{"a power of two, x an ulp below", power(9), exactSub(power(9), power(9-p))},
-			{"a power of two, x two ulps below", power(9), exactSub(power(9), power(10-p))},
+			{"an ulp above x", interval.ExactAdd(power(9), power(10-p)), power(9)},
+			{"an ulp below x", interval.ExactAdd(power(9), power(11-p)), interval.ExactAdd(power(9), power(12-p))},
+			{"the next number", interval.ExactAdd(power(9), power(10-p)), interval.ExactAdd(power(9), power(11-p))},
+			{"a power of two, x an ulp above", power(9), interval.ExactAdd(power(9), power(10-p))},
+			{"a power of two, x an ulp below", power(9), interval.ExactSub(power(9), power(9-p))},
+			{"a power of two, x two ulps below", power(9), interval.ExactSub(power(9), power(10-p))},
 		} {
 			for _, d := range []int{0, -(p + 62), -(p + 65), -1500} {
 				for _, side := range []float64{1, -1} {
 					for _, sign := range []float64{1, -1} {
 						value := new(big.Float).Copy(c.value)
 						if d != 0 {
-							value = exactAdd(value, new(big.Float).SetMantExp(big.NewFloat(side), d))
+							value = interval.ExactAdd(value, new(big.Float).SetMantExp(big.NewFloat(side), d))
 						}
 						// The error in ulps of the value, exactly.
 						ulp := value.MantExp(nil) - p
-						want := exactSub(value, c.x)
+						want := interval.ExactSub(value, c.x)
 						want.Abs(want).SetMantExp(want, -ulp)
 						wrong := want.Cmp(big.NewFloat(1)) >= 0
 						value.Mul(value, big.NewFloat(sign))
@@ -117,7 +118,7 @@ func TestVerifyLimits(t *testing.T) {
 						factor := halfulp.NewMatrix(halfulp.MP(borderBits), 2, 2)
 						for j := range 2 {
 							factor.SetBig(0, j, exact.Big(0, j))
-							factor.SetBig(1, j, exactSub(exact.Big(1, j), exactMul(exact.Big(0, j), big.NewFloat(0.5))))
+							factor.SetBig(1, j, interval.ExactSub(exact.Big(1, j), interval.ExactMul(exact.Big(0, j), big.NewFloat(0.5))))
 						}
 						for name, verified := range map[string]func() (Accuracy, Stats, error){
 							"solution": func() (Accuracy, Stats, error) { return VerifySolution(a, b, x, nil) },

@@ -4,6 +4,9 @@ import (
 	"math"
 	mathbits "math/bits"
 
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/fixed"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -16,43 +19,42 @@ import (
 type wideInverse struct {
 	s    *solver
 	p    *approximate
-	f    *fixed // 2^-bits R
-	bits int    // ‖R‖∞ < 2^bits
+	f    *fixed.Matrix // 2^-bits R
+	bits int           // ‖R‖∞ < 2^bits
 	rho  float64
 }
 
 func (s *solver) newWideInverse(p *approximate) (*wideInverse, error) {
-	w := &wideInverse{s: s, p: p, bits: p.abs.norm().MantExp(nil)}
+	w := &wideInverse{s: s, p: p, bits: p.abs.Norm().MantExp(nil)}
 	rho, _ := p.rho.Float64()
 	w.rho = float64(rho * (1 + 0x1p-50))
-	by := scaling{make([]int64, len(p.weights)), negated(p.scale)}
+	by := scale.Scaling{Rows: make([]int64, len(p.weights)), Cols: bound.Negated(p.scale)}
 	for i, e := range p.weights {
-		by.rows[i] = -e - int64(w.bits)
+		by.Rows[i] = -e - int64(w.bits)
 	}
 	var err error
-	w.f, err = s.newFixed(raw.Matrix(p.r), by, w.planes(0))
+	w.f, err = fixed.New(&s.Call, raw.Matrix(p.r), by, w.planes(0))
 	return w, err
 }
 
 // spare are the bits that a product R r has beyond those that cancellation may take.
 const spare = 64
 
-// pieceBits are those of a piece of r.
-const pieceBits = 61
-
 // planes returns how many planes of R are multiplied by piece m of r: what is cut off R, less than
 // 2^(2-64w) an entry, times n numbers up to 2^(-61 m), is less than 2^-(bits + spare).
 func (w *wideInverse) planes(m int) int {
-	return max(1, (w.bits+spare+mathbits.Len(uint(len(w.p.scale)))+2-pieceBits*m+63)/64)
+	return max(1, (w.bits+spare+mathbits.Len(uint(len(w.p.scale)))+2-fixed.PieceBits*m+63)/64)
 }
 
 // pieces returns how many pieces of r are multiplied: n times what is left is less than
 // 2^-(bits + spare).
 func (w *wideInverse) pieces() int {
-	return (w.bits + spare + mathbits.Len(uint(len(w.p.scale))) + pieceBits - 1) / pieceBits
+	return (w.bits + spare + mathbits.Len(uint(len(w.p.scale))) + fixed.PieceBits - 1) / fixed.PieceBits
 }
 
-func (w *wideInverse) scales() scaling { return scaling{w.p.scale, w.p.weights} }
+func (w *wideInverse) scales() scale.Scaling {
+	return scale.Scaling{Rows: w.p.scale, Cols: w.p.weights}
+}
 
 func (w *wideInverse) size() int { return w.bits }
 
@@ -64,47 +66,29 @@ func (w *wideInverse) correct(r *residual) ([][]float64, error) {
 	if r.x == nil {
 		pieces = 1
 	}
-	v := make([]*vector, pieces)
+	v := make([]*fixed.Vector, pieces)
 	c := make([]int64, n)
 	for m := range v {
 		for i := range n {
 			if r.x == nil {
 				c[i] = int64(r.lead[i] * 0x1p61)
 			} else {
-				c[i] = piece(r.x[i], top, m)
+				c[i] = fixed.Piece(r.x[i], top, m)
 			}
 		}
-		v[m] = newVector(c)
+		v[m] = fixed.NewVector(c)
 	}
 	// The product is below 2^bits in magnitude.
-	sums, unit, err := w.f.times(w.s, v, w.planes)
+	sums, unit, err := w.f.Times(&w.s.Call, v, w.planes)
 	if err != nil {
 		return nil, err
 	}
 	z := make([]float64, n)
 	for i, sum := range sums {
-		top := bitLen(sum)
-		z[i] = -math.Ldexp(leading(sum, top), top-unit+w.bits)
+		top := fixed.BitLen(sum)
+		z[i] = -math.Ldexp(fixed.Leading(sum, top), top-unit+w.bits)
 	}
 	return [][]float64{z}, nil
-}
-
-// piece returns piece m of x in two's complement, |x| ≤ 2^top, as x 2^-top cut off downwards is the
-// sum of pieces times 2^(-61 (m+1)): all but the first are not negative.
-func piece(x []uint64, top, m int) int64 {
-	low := top - pieceBits*(m+1) // the last bit
-	v := uint64(0)
-	switch {
-	case low <= -64:
-	case low < 0:
-		v = x[0] << uint(-low)
-	default:
-		v = wordAt(x, low)
-	}
-	if m == 0 {
-		return int64(v)
-	}
-	return int64(v & (1<<pieceBits - 1))
 }
 
 // radius takes c to be in error by what was cut off, less than 2^-spare for each piece and for what

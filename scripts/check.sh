@@ -402,6 +402,10 @@ bindings() {
 		left_out "the C library: no C compiler"
 		return
 	fi
+	# A NumPy that has the BLAS of the system, for tests of the drop-in BLAS.
+	system_numpy() { /usr/bin/python3 -c 'import numpy' 2>/dev/null; }
+	system_numpy || install python3-numpy || true
+	system_numpy || left_out "the drop-in BLAS in Python: the system's Python has no NumPy"
 	(
 		cd bindings/c
 		go vet ./...

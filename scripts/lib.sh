@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the C library and the drop-in BLAS into FOLDER/lib, and the header into FOLDER/include.
+# Builds the C library, the drop-in BLAS and its program for processes that fork into FOLDER/lib,
+# and the header into FOLDER/include.
 # "make lib" calls it.
 #
 # usage: scripts/lib.sh [FOLDER]     (default: dist)
@@ -17,13 +18,16 @@ rm -f "$out/lib/libhalfulp.h" # Go's, which is not for programs
 cp halfulp.h "$out/include/"
 cp halfulp.pc "$out/lib/pkgconfig/"
 
-# The drop-in BLAS, for integers of 32 and of 64 bits: C without Go.
+# The drop-in BLAS, for integers of 32 and of 64 bits: C without Go. It has no SONAME: of a link
+# libblas.so.3 to a library with another one, ldconfig would make a link by that name beside.
 cd "$root/bindings/blas"
 generated=$(mktemp -d)
 trap 'rm -rf "$generated"' EXIT
 (cd "$root" && go run ./bindings/blas/generate) >"$generated/routines.inc"
+build=0x$(cat shim.c fork.c fork.h "$generated/routines.inc" | sha256sum | cut -c 1-16)
+compile() { ${CC:-gcc} -std=gnu11 -O2 -g0 -Wall -Wextra -Werror -ffp-contract=off -s "$@"; }
 for bits in "" 64; do
-	${CC:-gcc} -std=gnu11 -O2 -g0 -Wall -Wextra -Werror -fPIC -fvisibility=hidden -ffp-contract=off -shared ${bits:+-DILP64} \
-		-I"$generated" -I"$out/include" shim.c -o "$out/lib/libhalfulpblas$bits.so" \
-		-Wl,-soname,libhalfulpblas$bits.so -Wl,-z,nodelete -Wl,-z,defs -Wl,-z,now -s -ldl -lm -lpthread
+	compile -fPIC -fvisibility=hidden -shared ${bits:+-DILP64} "-DBUILD=$build" -I"$generated" -I"$out/include" shim.c fork.c \
+		-o "$out/lib/libhalfulpblas$bits.so" -Wl,-z,nodelete -Wl,-z,defs -Wl,-z,now -ldl -lm -lpthread
 done
+compile helper.c -o "$out/lib/halfulpblas-helper" -ldl

@@ -16,27 +16,21 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "halfulp.h"
+#include "fork.h"
 
 #if FLT_EVAL_METHOD != 0 || defined __FAST_MATH__
 #error "float and double arithmetic has to be the one of IEEE 754"
 #endif
 
-#define EXPORT __attribute__((visibility("default")))
-#define HIDDEN __attribute__((visibility("hidden")))
-
 #ifdef ILP64
 typedef int64_t INT;
-#define SELF "libhalfulpblas64"
 #define XERBLA xerbla_64_
 #else
 typedef int32_t INT;
-#define SELF "libhalfulpblas"
 #define XERBLA xerbla_
 #endif
 
-/* stop ends the process with a message. */
-__attribute__((noreturn, format(printf, 1, 2))) static void stop(const char *format, ...) {
+void stop(const char *format, ...) {
 	char text[2048];
 	va_list args;
 	va_start(args, format);
@@ -176,7 +170,7 @@ static inline void leave(struct mode mode) {
 #endif
 }
 
-static const char *(*halfulp_text)(void);
+const char *(*halfulp_text)(void);
 
 /* ended ends the process if a call of libhalfulp has failed: Fortran's BLAS return no errors. */
 static inline void ended(int status) {
@@ -382,7 +376,7 @@ static int c_daxpy(INT n, double alpha, const double *x, INT incx, double *y, IN
 	static int c_##T##axpy(INT n, REAL alpha, const REAL *x, INT incx, REAL *y, INT incy, halfulp_options o) { \
 		if (n > 64) {                                                                                 \
 			need();                                                                                   \
-			return go_##T##axpy(n, alpha, x, incx, y, incy, o);                                       \
+			return run_##T##axpy(n, alpha, x, incx, y, incy, o);                                       \
 		}                                                                                             \
 		for (int64_t i = 0; i < n; i++) {                                                             \
 			REAL *p = y + STEP(i, n, incy);                                                           \
@@ -425,7 +419,7 @@ static inline int exact_sum(double *s, double p) {
 		if (exact)                                                                                    \
 			return HALFULP_OK;                                                                        \
 		need();                                                                                       \
-		return go_##T##dot(n, x, incx, y, incy, o, result);                                           \
+		return run_##T##dot(n, x, incx, y, incy, o, result);                                           \
 	}
 DOT(s, float)
 DOT(d, double)
@@ -436,55 +430,72 @@ EXPORT extern const int halfulp_blas_shim;
 const int halfulp_blas_shim = sizeof(INT); /* marks these libraries */
 
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+static char self[PATH_MAX]; /* the file of this library */
+
+const char *library(void) {
+	return self;
+}
+
+void lock(void) {
+	pthread_mutex_lock(&loading);
+}
+
+void unlock(void) {
+	pthread_mutex_unlock(&loading);
+}
 
 /* A fork waits until another thread has loaded a library. */
 static void before_fork(void) {
-	pthread_mutex_lock(&loading);
+	lock();
 	pthread_mutex_lock(&counting);
 }
 
 static void after_fork(void) {
 	pthread_mutex_unlock(&counting);
-	pthread_mutex_unlock(&loading);
+	unlock();
 }
 
 static void in_child(void) {
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
 		*counts[i] = (struct count){.name = counts[i]->name};
+	forget_helper();
 	after_fork();
 }
 
 __attribute__((constructor)) static void begin(void) {
+	Dl_info info;
+	/* now, since the name may be relative to a folder that the program leaves */
+	if (dladdr(&halfulp_blas_shim, &info) && !realpath(info.dli_fname, self))
+		snprintf(self, sizeof self, "%s", info.dli_fname);
 	pthread_atfork(before_fork, after_fork, in_child);
 }
 
+int beside(const char *file, char *name, size_t size) {
+	Dl_info info;
+	char copy[PATH_MAX];
+	const char *files[] = {self, dladdr(&halfulp_blas_shim, &info) ? info.dli_fname : ""};
+	for (int i = 0; i < 2; i++) {
+		snprintf(copy, sizeof copy, "%s", files[i]);
+		snprintf(name, size, "%s/%s", dirname(copy), file);
+		if (access(name, F_OK) == 0)
+			return 1;
+	}
+	return 0;
+}
+
 /* open_halfulp opens libhalfulp: the file that HALFULP_LIBRARY names, else the one beside this
- * library or beside what a link to it points to, else what the loader finds. */
+ * library, else what the loader finds. */
 static void *open_halfulp(char *name, size_t size) {
 	const char *given = getenv("HALFULP_LIBRARY");
-	if (given && *given) {
+	if (given && *given)
 		snprintf(name, size, "%s", given);
-		return dlopen(name, RTLD_NOW | RTLD_LOCAL);
-	}
-	Dl_info self;
-	char real[PATH_MAX], copy[PATH_MAX];
-	if (dladdr(&halfulp_blas_shim, &self)) {
-		const char *files[] = {realpath(self.dli_fname, real), self.dli_fname};
-		for (int i = 0; i < 2; i++) {
-			if (!files[i])
-				continue;
-			snprintf(copy, sizeof copy, "%s", files[i]);
-			snprintf(name, size, "%s/libhalfulp.so", dirname(copy));
-			if (access(name, F_OK) == 0)
-				return dlopen(name, RTLD_NOW | RTLD_LOCAL);
-		}
-	}
-	snprintf(name, size, "libhalfulp.so");
+	else if (!beside("libhalfulp.so", name, size))
+		snprintf(name, size, "libhalfulp.so");
 	return dlopen(name, RTLD_NOW | RTLD_LOCAL);
 }
 
 static void load(void) {
-	pthread_mutex_lock(&loading);
+	lock();
 	if (!atomic_load_explicit(&loaded, memory_order_relaxed)) {
 		char name[PATH_MAX + 32];
 		void *library = open_halfulp(name, sizeof name);
@@ -496,7 +507,11 @@ static void load(void) {
 		*(void **)&halfulp_text = dlsym(library, "halfulp_last_error");
 		atomic_store_explicit(&loaded, 1, memory_order_release);
 	}
-	pthread_mutex_unlock(&loading);
+	unlock();
+}
+
+void need_halfulp(void) {
+	need();
 }
 
 /* The BLAS behind. */
@@ -594,7 +609,7 @@ static void search_behind(void) {
 static void find_behind(void **to, const char *name) {
 	if (__atomic_load_n(to, __ATOMIC_ACQUIRE))
 		return;
-	pthread_mutex_lock(&loading);
+	lock();
 	if (!behind_searched) {
 		search_behind();
 		behind_searched = 1;
@@ -604,7 +619,7 @@ static void find_behind(void **to, const char *name) {
 		stop("%s is for another BLAS (complex numbers, or HALFULP_BLAS_VERIFY), but %s%s; HALFULP_BLAS_BEHIND may name its file", name,
 			*behind_name ? "there is no such function in " : "no other BLAS was found", behind_name);
 	__atomic_store_n(to, p, __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&loading);
+	unlock();
 }
 
 HIDDEN __attribute__((used)) void *resolve(int i) {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/halfulp/halfulp/internal/pages"
 )
 
 // A Shelf holds buffers, or what has some. Those that two garbage collections in a row find there
@@ -97,3 +99,20 @@ func (s *rack) collected() {
 	s.watched = false
 	s.watch()
 }
+
+// Most is the size up to which a buffer is taken for n numbers: small ones would keep large ones
+// from others.
+func Most(n int) int { return 4*n + 1<<12 }
+
+// Slice returns n numbers of any values or more, which the caller gives back by [Return].
+func Slice[T any](from *Shelf[[]T], n int) []T {
+	if x, ok := from.Take(n, Most(n)); ok {
+		return x
+	}
+	x := make([]T, n)
+	pages.Large(x)
+	return x
+}
+
+// Return gives numbers back.
+func Return[T any](to *Shelf[[]T], x []T) { to.Put(x, len(x)) }

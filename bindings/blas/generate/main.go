@@ -35,6 +35,7 @@ func library(w *bufio.Writer) {
 	var names []string
 	write := func(r routine, name, real string) {
 		g := newGenerator(w, r, name, real)
+		g.remote(len(names))
 		g.core()
 		g.fortran()
 		g.cblas()
@@ -51,7 +52,12 @@ func library(w *bufio.Writer) {
 	for _, name := range names {
 		fmt.Fprintf(w, "\t{\"halfulp_blas_%s\", (void **)&go_%s},\n", name, name)
 	}
-	fmt.Fprintf(w, "};\nstatic struct count *counts[] = {\n")
+	fmt.Fprintf(w, "};\nserve_routine *const served[] = {\n")
+	for _, name := range names {
+		fmt.Fprintf(w, "\tserve_%s,\n", name)
+	}
+	fmt.Fprintf(w, "};\nconst int64_t served_routines = %d;\n", len(names))
+	fmt.Fprintf(w, "static struct count *counts[] = {\n")
 	for _, name := range names {
 		fmt.Fprintf(w, "\t&count_%s,\n", name)
 	}
@@ -234,9 +240,105 @@ func (a argument) compared() string {
 	return fmt.Sprintf("1, %s, SIZE(inc%s), 0", rest, a.name)
 }
 
+// operand returns the initial value of a struct operand for an array.
+func (g *generator) operand(a argument) string {
+	data := "(char *)" + a.name
+	var rest string
+	word, shape := a.word()
+	rows, cols, matrix := a.matrix()
+	switch {
+	case matrix:
+		rest = fmt.Sprintf("%s, %s, ld%s, 1", rows, cols, a.name)
+		switch {
+		case word == "triangle":
+			rest += ", uplo, 0, 0"
+		case word == "band" && g.name == "gbmv":
+			rest += ", 'B', m, ku"
+		case word == "band":
+			rest += ", 'B', n, uplo == 'U' ? k : 0"
+		default:
+			rest += ", 0, 0, 0"
+		}
+	case word == "only":
+		rest = fmt.Sprintf("(int64_t)%s, 1, 0, 1, 0, 0, 0", shape)
+	default:
+		data = fmt.Sprintf("(char *)(%s + STEP(0, %s, inc%s))", a.name, shape, a.name)
+		rest = fmt.Sprintf("%s, 1, 0, inc%s, 0, 0, 0", shape, a.name)
+	}
+	written := 1
+	if !a.written {
+		written = 0
+		if strings.Contains(g.routine.args, " alpha ") {
+			data = "alpha == 0 ? NULL : " + data
+		}
+	}
+	return fmt.Sprintf("{%s, sizeof(%s), %d, %s}", data, g.real, written, rest)
+}
+
+// remote writes three functions of a routine: ask_ has another process do the call; run_ calls
+// libhalfulp, and ask_ if that refuses because this process is forked; serve_ does the call in the
+// other process.
+func (g *generator) remote(index int) {
+	declared, passed, result := g.list(g.declared), g.list(func(a argument) string { return a.name }), "NULL"
+	if g.returns() {
+		declared, passed, result = declared+", halfulp_options o, double *result", passed+", o, result", "result"
+	} else {
+		declared, passed = declared+", halfulp_options o", passed+", o"
+	}
+	g.p("static __typeof__(halfulp_blas_%s) *go_%s;", g.full, g.full)
+	g.p("static int ask_%s(%s) {\n\tconst struct operand operands[] = {", g.full, declared)
+	count := 0
+	for _, a := range g.args {
+		if a.kind == array {
+			g.p("\t\t%s,", g.operand(a))
+			count++
+		}
+	}
+	g.p("\t};\n\tstruct request r = {%d, %d, {%s}, {{0, 0, 0}}};", index, count, g.list(func(a argument) string {
+		switch {
+		case a.kind == number:
+			return fmt.Sprintf("{.%c = %s}", g.real[0], a.name)
+		case a.kind == array:
+			return "{0}"
+		case a.kind == increment:
+			return "{1}" // operands are packed
+		case a.kind == leading:
+			for _, b := range g.args {
+				if b.name == a.name[2:] {
+					rows, _, _ := b.matrix()
+					return fmt.Sprintf("{MAX1(%s)}", rows)
+				}
+			}
+		}
+		return fmt.Sprintf("{%s}", a.name)
+	}))
+	g.p("\t(void)o;\n\treturn ask(\"%s\", &r, operands, %s);\n}", g.full, result)
+	g.p("static inline int run_%s(%s) {\n\tint status = go_%s(%s);", g.full, declared, g.full, passed)
+	g.p("\treturn __builtin_expect(status == HALFULP_FORKED, 0) ? ask_%s(%s) : status;\n}", g.full, passed)
+	i, at := -1, -1
+	call := g.list(func(a argument) string {
+		i++
+		switch a.kind {
+		case number:
+			return fmt.Sprintf("v[%d].%c", i, g.real[0])
+		case array:
+			at++
+			return fmt.Sprintf("data[%d]", at)
+		case letter:
+			return fmt.Sprintf("(char)v[%d].i", i)
+		}
+		return fmt.Sprintf("v[%d].i", i)
+	})
+	g.p("static int serve_%s(const union value *v, void **data, double *result) {", g.full)
+	if g.returns() {
+		g.p("\treturn go_%s(%s, 0, result);\n}", g.full, call)
+	} else {
+		g.p("\t(void)v;\n\t(void)result;\n\treturn go_%s(%s, 0);\n}", g.full, call)
+	}
+}
+
 // core writes the function that computes, whose arguments are right.
 func (g *generator) core() {
-	g.p("static __typeof__(halfulp_blas_%s) *go_%s;", g.full, g.full)
 	g.p("static struct count count_%s = {.name = \"%s\"};", g.full, g.full)
 	g.p("EXPORT %s %s_(%s);", g.result, g.full, g.pointers())
 	g.p("static %s core_%s(%s) {", g.result, g.full, g.list(g.declared))
@@ -257,7 +359,7 @@ func (g *generator) core() {
 		if g.inC {
 			return fmt.Sprintf("c_%s(%s)", g.full, out)
 		}
-		return fmt.Sprintf("go_%s(%s)", g.full, out)
+		return fmt.Sprintf("run_%s(%s)", g.full, out)
 	}
 	enter := "enter()"
 	if g.inC {

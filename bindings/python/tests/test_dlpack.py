@@ -116,6 +116,9 @@ def test_read_only():
         a[0] = 1
     with pytest.raises(ValueError, match="read-only"):
         a[:2] = [1, 2]
+    with pytest.raises(ValueError, match="read-only"):
+        a += 1
+    assert equal(x, [0, 1, 2])
     b = a.copy()
     b[0] = 1
     assert equal(b, [1, 1, 2]) and x[0] == 0

@@ -205,7 +205,8 @@ def test_sums():
             got = hp.sum(x, axis=axis, keepdims=keep)
             assert np.shape(got) == np.shape(want) and np.allclose(got, want)
             assert np.allclose(hp.mean(x, axis=axis, keepdims=keep), x.mean(axis=axis, keepdims=keep))
-            assert np.allclose(hp.std(x, axis=axis, keepdims=keep), x.std(axis=axis, keepdims=keep, ddof=1))
+            for ddof in (0, 1, 2):
+                assert np.allclose(hp.std(x, axis=axis, keepdims=keep, ddof=ddof), x.std(axis=axis, keepdims=keep, ddof=ddof))
     assert hp.sum(x) == math.fsum(x.ravel()) and isinstance(hp.sum(x), np.float64)
     assert hp.sum(np.array([])) == 0 and hp.sum(np.zeros((0, 3)), axis=0).shape == (3,)
     assert np.sum(hp.array(x)) == math.fsum(x.ravel())

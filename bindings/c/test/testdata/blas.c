@@ -2,6 +2,8 @@
  * integers, so that every result is exact. */
 #ifndef REAL
 #include <stddef.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -200,7 +202,23 @@ static void special(void) {
 	EQUAL(y[0], 7);
 }
 
-int main(void) {
+/* in_child goes on in a child of this process, where libhalfulp has been used. */
+static void in_child(void) {
+	const double x[3] = {1e16, 1, -1e16}, y[3] = {1, 1, 1};
+	int status;
+	if (call_ddot(0, 3, x, 1, y, 1) != 1)
+		exit(1);
+	pid_t child = fork();
+	if (child == 0)
+		return;
+	waitpid(child, &status, 0);
+	exit(status != 0);
+}
+
+int main(int argc, char **argv) {
+	(void)argv;
+	if (argc > 1)
+		in_child();
 	for (int i = 0; i < 60; i++)
 		for (int l = 0; l < 3; l++) {
 			int layout = (int[]){0, 101, 102}[l];

@@ -23,6 +23,8 @@ Parts = tuple[np.ndarray, ...]
 
 _ZERO, _FINITE, _INF, _NAN = 0, 1, 2, 3
 
+_API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
+
 
 def _matrix_shape(shape: tuple[int, ...]) -> tuple[int, int]:
     """Returns the shape of the matrix that stores an array: a vector is a column."""
@@ -78,6 +80,12 @@ def from_parts(parts: Parts, f: Format, shape: tuple[int, ...], target: Format |
     return Array._of(h, shape, target or f, None, "cpu")
 
 
+def split(a: Array) -> list[Array]:
+    """Returns copies of the parts of an array along its first dimension."""
+    parts = a._parts()
+    return [from_parts(tuple(p[i] for p in parts), a.format, a._shape[1:]) for i in range(a._shape[0])]
+
+
 class Scalar:
     """A number of some format.
 
@@ -93,7 +101,6 @@ class Scalar:
 
     __slots__ = ("_handle", "format")
     __array_priority__ = 1000.0
-    __array_ufunc__ = None  # numpy's scalars leave operators to this class
 
     _handle: int
     format: Format
@@ -138,6 +145,45 @@ class Scalar:
             return head
         total = sum((Fraction(t) for t in rest), Fraction(first))
         return Dyadic(total < 0, abs(total.numerator), 1 - total.denominator.bit_length())
+
+    # A number is an array of no dimensions to callers who do not distinguish them.
+
+    @property
+    def shape(self) -> tuple[()]:
+        """The shape of a number: ()."""
+        return ()
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions: 0."""
+        return 0
+
+    @property
+    def size(self) -> int:
+        """The number of entries: 1."""
+        return 1
+
+    @property
+    def dtype(self) -> Format:
+        """The format, under numpy's name."""
+        return self.format
+
+    @property
+    def device(self) -> str:
+        """Where the number lives: "cpu"."""
+        return "cpu"
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        return asarray(self).__array_namespace__(api_version=api_version)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        from ._numpy import ufunc_of_arrays
+
+        return ufunc_of_arrays(ufunc, method, inputs, kwargs)
+
+    def item(self) -> Scalar:
+        """Returns the number."""
+        return self
 
     def as_integer_ratio(self) -> tuple[int, int]:
         """Returns the number as a fraction in lowest terms."""
@@ -226,12 +272,17 @@ class Scalar:
             return other, promoted(self.format, other.format)
         if isinstance(other, (Array, np.ndarray)):
             return None
+        if isinstance(other, np.generic):
+            y = asarray(other)
+            return y.item(), promoted(self.format, _wanted(other, y))
         try:
             return weak(other, self.format), self.format
         except TypeError:
             return None
 
     def _binary(self, name: str, other: Any, reflected: bool = False) -> Any:
+        if isinstance(other, np.ndarray):
+            return asarray(self)._binary(name, other, reflected)
         pair = self._operand(other)
         if pair is None:
             return NotImplemented
@@ -262,6 +313,29 @@ class Scalar:
 
     def __rtruediv__(self, other: Any) -> Any:
         return self._binary("div", other, True)
+
+    def __pow__(self, exponent: Any) -> Any:
+        from ._elementwise import power
+
+        if isinstance(exponent, (Array, np.ndarray, str)):
+            return NotImplemented
+        return power(asarray(self), exponent, self.format).item()
+
+    def __floor__(self) -> int:
+        p, q = self.as_integer_ratio()
+        return p // q
+
+    def __ceil__(self) -> int:
+        p, q = self.as_integer_ratio()
+        return -(-p // q)
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        if ndigits is None:
+            return round(Fraction(*self.as_integer_ratio()))
+        if self.isnan() or self.isinf():
+            return self
+        rounded = array(round(Fraction(*self.as_integer_ratio()), ndigits), self.format).item()
+        return -rounded if rounded == 0 and library().scalar_signbit(self._handle) else rounded
 
     def __neg__(self) -> Scalar:
         return Scalar._of(library().scalar_neg(self._handle), self.format)
@@ -295,29 +369,29 @@ class Scalar:
             other = from_dyadics([v], (), mp(max(v.m.bit_length(), 2))).item()
         return int(library().scalar_compare(self._handle, other._handle))
 
-    def __eq__(self, other: object) -> Any:
+    def _holds(self, other: Any, compare: Callable[[Any, Any], Any], *orders: int) -> Any:
+        if isinstance(other, np.ndarray):
+            return compare(asarray(self), other)
         c = self._compared(other)
-        return NotImplemented if c is None else c == 0
+        return NotImplemented if c is None else c in orders
+
+    def __eq__(self, other: object) -> Any:
+        return self._holds(other, operator.eq, 0)
 
     def __ne__(self, other: object) -> Any:
-        c = self._compared(other)
-        return NotImplemented if c is None else c != 0
+        return self._holds(other, operator.ne, -1, 1, 2)
 
     def __lt__(self, other: Any) -> Any:
-        c = self._compared(other)
-        return NotImplemented if c is None else c == -1
+        return self._holds(other, operator.lt, -1)
 
     def __le__(self, other: Any) -> Any:
-        c = self._compared(other)
-        return NotImplemented if c is None else c in (-1, 0)
+        return self._holds(other, operator.le, -1, 0)
 
     def __gt__(self, other: Any) -> Any:
-        c = self._compared(other)
-        return NotImplemented if c is None else c == 1
+        return self._holds(other, operator.gt, 1)
 
     def __ge__(self, other: Any) -> Any:
-        c = self._compared(other)
-        return NotImplemented if c is None else c in (0, 1)
+        return self._holds(other, operator.ge, 0, 1)
 
 
 def _unpickled_scalar(a: Array) -> Scalar:
@@ -358,8 +432,9 @@ def from_dyadics(values: Sequence[Dyadic], shape: tuple[int, ...], f: Format) ->
 class Array:
     """An array of numbers of one format, of any number of dimensions.
 
-    Every operation returns a new array; only assignment to entries changes one. Results are rounded
-    once, to the nearest number of the more precise operand's format.
+    Results are rounded once, to the nearest number of the more precise operand's format. Only
+    assignment to entries and the operators += and the like change an array; the latter round once to
+    its format. Everything else returns a new array: none is a view of another.
 
     >>> import halfulp as hp
     >>> a = hp.array([["0.1", "0.2"], ["0.3", "0.4"]], "mp:100")
@@ -433,6 +508,9 @@ class Array:
             raise TypeError("len() of a 0-dimensional array")
         return self._shape[0]
 
+    def __contains__(self, x: Any) -> bool:
+        return bool(np.any(self == x))
+
     # Copies in other shapes and formats.
 
     def _parts(self) -> Parts:
@@ -451,8 +529,14 @@ class Array:
         parts = (p.reshape((self.size, *p.shape[len(self._shape) :]))[where] for p in self._parts())
         return from_parts(tuple(parts), self.format, where.shape).placed(self.device)
 
-    def astype(self, format: FormatLike) -> Array:
-        """Returns a copy whose entries are rounded once to a format."""
+    def astype(self, format: Any) -> Any:
+        """Returns a copy whose entries are rounded once to a format.
+
+        For a type of integers of numpy it returns a numpy array of the entries without the digits
+        after the point; numbers that the type does not hold are an error. bool stands for x != 0.
+        """
+        if (kind := _integers(format)) is not None:
+            return self.to_numpy(kind)
         f = Format(format)
         return Array._of(call("matrix_convert", self._handle, f.code), self._shape, f)
 
@@ -532,15 +616,20 @@ class Array:
             z.append(int(k) % n)
         return (z[0], z[1]) if len(z) == 2 else (z[0], 0)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def _check_writable(self) -> None:
         if getattr(self._keep, "readonly", False):
             raise ValueError("the numbers are those of a read-only tensor: assign to a copy")
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._check_writable()
         if (place := self._place(key)) is not None and not isinstance(value, (Array, np.ndarray, list, tuple)):
             entry = value if isinstance(value, Scalar) else array(value, self.format).item()
             library().matrix_set_entry(self._handle, *place, entry._handle)
             return
         new = array(value, self.format)
         indices = np.arange(self.size).reshape(self._shape)[key]
+        while new.ndim > np.ndim(indices) and new._shape[0] == 1:  # as numpy does
+            new = new.reshape(new._shape[1:])
         from_ = np.broadcast_to(np.arange(new.size).reshape(new._shape), np.shape(indices))
         mine, theirs = self._parts(), new._parts()
         for a, b in zip(mine, theirs, strict=True):
@@ -552,7 +641,7 @@ class Array:
     def __iter__(self) -> Iterator[Any]:
         if not self._shape:
             raise TypeError("iteration over a 0-dimensional array")
-        return (self[i] for i in range(len(self)))
+        return iter(split(self)) if len(self._shape) > 1 else (self[i] for i in range(len(self)))
 
     def item(self, *index: int) -> Scalar:
         """Returns one entry as a Scalar: the only one, or that of an index."""
@@ -575,15 +664,18 @@ class Array:
         return flat.reshape(self._shape).tolist()
 
     def to_numpy(self, dtype: Any = np.float64) -> np.ndarray:
-        """Returns the entries as a numpy array of doubles or floats, each rounded once.
+        """Returns the entries as a numpy array, each rounded once.
 
-        With dtype=object the entries are Scalars.
+        With dtype=object the entries are Scalars, with types of integers they are truncated, and
+        numbers that the type does not hold are an error.
         """
         if dtype is object:
             z = np.empty(self._shape, object)
             if self.size:
                 z[...] = np.array(self.tolist(), object)
             return z
+        if (other := _other_dtype(self, dtype)) is not None:
+            return other
         f = Format(dtype)
         if f.dtype is None:
             raise MisuseError(f"numpy has no numbers of format {f}")
@@ -597,9 +689,7 @@ class Array:
             return np.from_dlpack(self)
         if dtype is None:  # without loss
             return self.to_numpy(self.format.dtype if self.format.dtype is not None else object)
-        if np.dtype(dtype) == np.dtype(object):
-            return self.to_numpy(object)
-        return self.to_numpy(np.float64).astype(dtype) if np.dtype(dtype) != np.float32 else self.to_numpy(np.float32)
+        return self.to_numpy(object if np.dtype(dtype) == np.dtype(object) else dtype).astype(dtype, copy=False)
 
     def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None) -> Any:
         """Returns a capsule of DLPack with the numbers of an array of format f64 or f32, without a copy.
@@ -728,6 +818,36 @@ class Array:
     def __rtruediv__(self, other: Any) -> Any:
         return self._binary("div", other, True)
 
+    def __floordiv__(self, other: Any) -> Any:
+        return self._divided("floor_divide", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return self._divided("floor_divide", other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return self._divided("remainder", self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return self._divided("remainder", other, self)
+
+    def __divmod__(self, other: Any) -> Any:
+        q = self // other
+        return q if q is NotImplemented else (q, self % other)
+
+    def __ifloordiv__(self, other: Any) -> Any:
+        return self._stored(self // other)
+
+    def __imod__(self, other: Any) -> Any:
+        return self._stored(self % other)
+
+    def _divided(self, name: str, x: Any, y: Any) -> Any:
+        from . import _elementwise
+
+        pair = _operands(self, y if x is self else x)
+        if pair is None:
+            return NotImplemented
+        return getattr(_elementwise, name)(*(pair[:2] if x is self else pair[1::-1]), format=pair[2])
+
     def __neg__(self) -> Array:
         return Array._of(call("neg", self._handle), self._shape, self.format)
 
@@ -741,6 +861,11 @@ class Array:
         """Returns the square root of each entry, rounded once."""
         return Array._of(call("sqrt", self._handle, self.format.code), self._shape, self.format)
 
+    def __pow__(self, exponent: Any) -> Any:
+        from ._elementwise import power
+
+        return NotImplemented if isinstance(exponent, str) else power(self, exponent, self.format)
+
     def __matmul__(self, other: Any) -> Any:
         from . import _routines
 
@@ -751,12 +876,47 @@ class Array:
 
         return _routines.matmul(other, self)
 
+    def _stored(self, z: Any) -> Any:
+        """Stores the result of an operator such as += and returns this array."""
+        if z is NotImplemented:
+            return z
+        self._check_writable()
+        if np.shape(z) != self._shape:
+            raise MisuseError(f"the result has the shape {np.shape(z)} and does not fit into the array of shape {self._shape}")
+        new = asarray(z)
+        library().matrix_assign(new._handle, self._handle, 0)
+        return self
+
+    def _in_place(self, name: str, other: Any) -> Any:
+        pair = _operands(self, other)
+        return NotImplemented if pair is None else self._stored(elementwise(name, pair[0], pair[1], self.format))
+
+    def __iadd__(self, other: Any) -> Any:
+        return self._in_place("add", other)
+
+    def __isub__(self, other: Any) -> Any:
+        return self._in_place("sub", other)
+
+    def __imul__(self, other: Any) -> Any:
+        return self._in_place("mul", other)
+
+    def __itruediv__(self, other: Any) -> Any:
+        return self._in_place("div", other)
+
+    def __ipow__(self, exponent: Any) -> Any:
+        return self._stored(self.__pow__(exponent))
+
+    def __imatmul__(self, other: Any) -> Any:
+        from . import _routines
+
+        return self._stored(_routines.matmul(self, other, format=self.format))
+
     def _compared(self, other: Any, holds: Callable[[np.ndarray], np.ndarray]) -> Any:
         pair = _operands(self, other)
         if pair is None:
             return NotImplemented
         x, y, _ = pair
-        shape = np.broadcast_shapes(x._shape, y._shape)
+        shape = _common_shape(x._shape, y._shape)
         x, y = x._broadcast(shape), y._broadcast(shape)
         z = np.empty(shape, np.int8)
         if z.size:
@@ -784,13 +944,26 @@ class Array:
     __hash__ = None  # type: ignore[assignment]
 
     def __bool__(self) -> bool:
+        if self.size != 1:
+            raise MisuseError(f"an array of {self.size} entries is neither true nor false: use halfulp.any or halfulp.all")
         return bool(self.item())
 
+    def _number(self) -> Scalar:
+        if self.size != 1:
+            raise TypeError(f"an array of {self.size} entries is no number")
+        return self.item()
+
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._number())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._number())
+
+    def __complex__(self) -> complex:
+        return complex(float(self._number()))
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        return round(self._number(), ndigits) if ndigits is not None else round(self._number())
 
     def __index__(self) -> int:
         raise TypeError("only integer arrays can be an index")
@@ -808,26 +981,21 @@ class Array:
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         import halfulp
 
+        if api_version is not None and api_version not in _API_VERSIONS:
+            raise MisuseError(f"version {api_version} of the Array API is not known: versions are {', '.join(_API_VERSIONS)}")
         return halfulp
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        f = _UFUNCS.get(ufunc.__name__)
-        if method != "__call__" or kwargs or f is None:
-            return NotImplemented
-        try:
-            inputs = tuple(asarray(x) if isinstance(x, np.ndarray) else x for x in inputs)
-        except TypeError:
-            return NotImplemented
-        return f(*inputs)
+        from ._numpy import ufunc_of_arrays
+
+        return ufunc_of_arrays(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        import halfulp
+        from ._numpy import function_of_arrays
 
-        module = halfulp.linalg if func.__module__ == "numpy.linalg" else halfulp
-        mine = getattr(module, func.__name__, None)
-        if mine is None or not callable(mine):
-            return NotImplemented
-        return mine(*args, **kwargs)
+        return function_of_arrays(func, types, args, kwargs)
+
+    # numpy's methods.
 
     def sum(self, axis: Any = None, *, keepdims: bool = False) -> Any:
         """Returns the sum of the entries, rounded once: see halfulp.sum."""
@@ -841,6 +1009,116 @@ class Array:
 
         return _routines.mean(self, axis=axis, keepdims=keepdims)
 
+    def std(self, axis: Any = None, *, ddof: Any = None, correction: Any = None, keepdims: bool = False) -> Any:
+        """Returns the standard deviation, rounded once: see halfulp.std."""
+        from . import _statistics
+
+        return _statistics.std(self, axis=axis, keepdims=keepdims, ddof=ddof, correction=correction)
+
+    def var(self, axis: Any = None, *, ddof: Any = None, correction: Any = None, keepdims: bool = False) -> Any:
+        """Returns the variance, rounded once: see halfulp.var."""
+        from . import _statistics
+
+        return _statistics.var(self, axis=axis, keepdims=keepdims, ddof=ddof, correction=correction)
+
+    def prod(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """Returns the product of the entries, rounded once: see halfulp.prod."""
+        from . import _statistics
+
+        return _statistics.prod(self, axis=axis, keepdims=keepdims)
+
+    def cumsum(self, axis: Any = None) -> Any:
+        """Returns the prefix sums, each rounded once: see halfulp.cumsum."""
+        from . import _statistics
+
+        return _statistics.cumsum(self, axis)
+
+    def max(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """Returns the largest entry: see halfulp.max."""
+        from . import _statistics
+
+        return _statistics.max(self, axis=axis, keepdims=keepdims)
+
+    def min(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """Returns the smallest entry: see halfulp.min."""
+        from . import _statistics
+
+        return _statistics.min(self, axis=axis, keepdims=keepdims)
+
+    def argmax(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """Returns the index of the largest entry: see halfulp.argmax."""
+        from . import _statistics
+
+        return _statistics.argmax(self, axis=axis, keepdims=keepdims)
+
+    def argmin(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """Returns the index of the smallest entry: see halfulp.argmin."""
+        from . import _statistics
+
+        return _statistics.argmin(self, axis=axis, keepdims=keepdims)
+
+    def all(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """Returns whether all entries are not 0."""
+        return (self != 0).all(axis=axis, keepdims=keepdims)
+
+    def any(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """Returns whether an entry is not 0."""
+        return (self != 0).any(axis=axis, keepdims=keepdims)
+
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+        """Returns the sum of a diagonal, rounded once: see halfulp.trace."""
+        from . import _products
+
+        return _products.trace(self, offset, axis1, axis2)
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+        """Returns a diagonal, a copy: see halfulp.diagonal."""
+        return self._moved(lambda a: np.diagonal(a, offset, axis1, axis2))
+
+    def round(self, decimals: int = 0) -> Any:
+        """Returns the entries rounded to integers, or decimals: see halfulp.round."""
+        from . import _elementwise
+
+        return _elementwise.round(self, decimals)
+
+    def clip(self, min: Any = None, max: Any = None) -> Any:
+        """Returns the entries between bounds: see halfulp.clip."""
+        from . import _elementwise
+
+        return _elementwise.clip(self, min, max)
+
+    def squeeze(self, axis: Any = None) -> Array:
+        """Returns a copy without dimensions of 1."""
+        return self._moved(lambda a: np.squeeze(a, axis))
+
+    def swapaxes(self, axis1: int, axis2: int) -> Array:
+        """Returns a copy of which two axes are exchanged."""
+        return self._moved(lambda a: a.swapaxes(axis1, axis2))
+
+    def repeat(self, repeats: Any, axis: int | None = None) -> Array:
+        """Returns a copy whose entries are repeated."""
+        return self._moved(lambda a: np.repeat(a, repeats, axis))
+
+    def take(self, indices: Any, axis: int | None = None) -> Any:
+        """Returns the entries, or the parts along an axis, of some indices."""
+        return self._moved(lambda a: np.asarray(np.take(a, indices, axis)))
+
+    def conj(self) -> Array:
+        """Returns a copy: all numbers are real."""
+        return self.copy()
+
+    conjugate = conj
+
+    @property
+    def real(self) -> Array:
+        """The real parts, a copy."""
+        return self.copy()
+
+    @property
+    def imag(self) -> Array:
+        """The imaginary parts: zeros."""
+        return array(np.zeros(self._shape), self.format)
+
     def dot(self, other: Any) -> Any:
         """Returns the product with another array: see halfulp.dot."""
         from . import _routines
@@ -848,23 +1126,73 @@ class Array:
         return _routines.dot(self, other)
 
 
-_UFUNCS: dict[str, Callable[..., Any]] = {
-    "add": operator.add,
-    "subtract": operator.sub,
-    "multiply": operator.mul,
-    "divide": operator.truediv,
-    "negative": operator.neg,
-    "positive": operator.pos,
-    "absolute": abs,
-    "sqrt": lambda a: a.sqrt(),
-    "matmul": operator.matmul,
-    "equal": operator.eq,
-    "not_equal": operator.ne,
-    "less": operator.lt,
-    "less_equal": operator.le,
-    "greater": operator.gt,
-    "greater_equal": operator.ge,
-}
+def _integers(dtype: Any) -> np.dtype[Any] | None:
+    """Returns numpy's type of integers or of truth values; None for other types."""
+    if dtype is None or isinstance(dtype, Format):
+        return None
+    try:
+        d = np.dtype(dtype)
+    except TypeError:
+        return None
+    return d if d.kind in "iub" else None
+
+
+def _other_dtype(a: Array, dtype: Any) -> np.ndarray | None:
+    """Returns the entries in a type of numpy that is no format; None for formats and no types."""
+    try:
+        d = np.dtype(None if isinstance(dtype, Format) else dtype)
+    except TypeError:
+        return None
+    if d.kind == "b":
+        return a != 0  # type: ignore[no-any-return]
+    if d.kind in "iu":
+        return _truncated(a, d)
+    if d.kind == "c":
+        if d.itemsize > 16:
+            return a.to_numpy(np.longdouble).astype(d)
+        return a.to_numpy(np.float32 if d.itemsize == 8 else np.float64).astype(d)
+    if d.kind == "f" and d.itemsize == 2:
+        return _half(a)
+    if d.kind == "f" and d.itemsize > 8:
+        if a.format.dtype is not None:
+            return a._parts()[0].astype(d)
+        digits = np.finfo(np.longdouble).nmant + 1
+        if digits == 53:
+            return a.to_numpy(np.float64).astype(d)
+        z = [np.longdouble(s.text(40)) for s in a.ravel().astype(mp(digits)).tolist()]
+        return np.array(z, d).reshape(a.shape)
+    return None
+
+
+def _truncated(a: Array, dtype: np.dtype[Any]) -> np.ndarray:
+    from ._entries import dyadics
+
+    bounds = np.iinfo(dtype)
+    z = np.zeros(a.size, dtype)
+    for i, (negative, m, e) in enumerate(dyadics(a)):
+        if m < 0 or m.bit_length() + e > 65:
+            raise MisuseError(f"{dtype} does not hold {a.ravel()[i]}")
+        n = m << e if e >= 0 else m >> -e
+        n = -n if negative else n
+        if not bounds.min <= n <= bounds.max:
+            raise MisuseError(f"{dtype} does not hold {a.ravel()[i]}")
+        z[i] = n
+    return z.reshape(a.shape)
+
+
+def _half(a: Array) -> np.ndarray:
+    """Returns the entries as numbers of 16 bits, each rounded once."""
+    x = a.to_numpy(np.float64)
+    if a.format.dtype is None:
+        # Rounding to odd first: the second rounding is that of the number itself.
+        bits = x.view(np.int64)
+        rest = a._compared(x, lambda c: c)
+        inexact = np.isfinite(x) & (np.abs(rest) == 1)
+        even = inexact & (bits & 1 == 0)
+        toward = np.where(rest == 1, np.inf, -np.inf)
+        x = np.where(even, np.nextafter(x, toward), x)
+    with np.errstate(over="ignore"):
+        return x.astype(np.float16)
 
 
 def _mapped(x: Any, f: Callable[[Any], Any]) -> Any:
@@ -878,15 +1206,28 @@ def _unpickled(data: bytes, shape: tuple[int, ...]) -> Array:
     return Array._of(h, shape, Format(lib.matrix_format(h)))
 
 
+def _wanted(x: Any, a: Array) -> Format:
+    """Returns the format in which results are wanted of an operand x, whose numbers are those of a.
+
+    Integers of numpy and Python are exact operands, and want float64.
+    """
+    if isinstance(x, (Array, Scalar)) or a.format.kind != "mp" and not _numbers.integral(x):
+        return a.format
+    return float64 if not _numbers.precise(x) else a.format
+
+
 def _operands(a: Array, other: Any) -> tuple[Array, Array, Format] | None:
     """Returns two operands and the format of results; None if the other one is none."""
     if isinstance(other, Array):
         return a, other, promoted(a.format, other.format)
-    if isinstance(other, np.ndarray):
+    if isinstance(other, (np.ndarray, np.generic)):
         y = asarray(other)
-        return a, y, promoted(a.format, y.format)
+        return a, y, promoted(a.format, _wanted(other, y))
     if isinstance(other, Scalar):
         return a, asarray(other), promoted(a.format, other.format)
+    if isinstance(other, (list, tuple)):
+        y = asarray(other)
+        return a, y, promoted(a.format, _wanted(other, y))
     try:
         s = weak(other, a.format)
     except TypeError:
@@ -894,12 +1235,16 @@ def _operands(a: Array, other: Any) -> tuple[Array, Array, Format] | None:
     return a, asarray(s), a.format
 
 
+def _common_shape(p: tuple[int, ...], q: tuple[int, ...]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(p, q)
+    except ValueError:
+        raise MisuseError(f"shapes {p} and {q} do not fit: they cannot be broadcast together") from None
+
+
 def elementwise(name: str, x: Array, y: Array, f: Format) -> Array:
     """Returns an operation entry by entry, with numpy's rules of broadcasting."""
-    try:
-        shape = np.broadcast_shapes(x._shape, y._shape)
-    except ValueError:
-        raise MisuseError(f"shapes {x._shape} and {y._shape} do not fit") from None
+    shape = _common_shape(x._shape, y._shape)
     # The library repeats single numbers by itself.
     x = x if x.size == 1 else x._broadcast(shape)
     y = y if y.size == 1 else y._broadcast(shape)
@@ -974,6 +1319,14 @@ def _array(data: Any, f: Format | None) -> Array:
 
             a = _dlpack.from_dlpack(data, copy=True)
             return a if f in (None, a.format) else a.astype(f)
+    if isinstance(data, np.generic):
+        data = np.asarray(data)
+    elif not isinstance(data, (np.ndarray, str)) and _numbers.holds_buffer(data):
+        data = np.asarray(data)
+    if isinstance(data, np.ma.MaskedArray):
+        raise TypeError("masked arrays are not supported")
+    if isinstance(data, range):
+        data = list(data)
     if isinstance(data, np.ndarray) and data.dtype != object:
         return _from_numpy(data, f)
     if isinstance(data, (float, int)) and not isinstance(data, bool):
@@ -1070,7 +1423,8 @@ def _holding(flat: list[Any], entries: np.ndarray) -> Format:
             try:
                 v = _numbers.exact(Fraction(v)) if len(v) < 400 and abs(_exponent(v)) < 400 else v
             except ValueError:
-                v = _parsed(v, float64) if v.strip().lower().lstrip("+-") in ("inf", "infinity", "nan") else v
+                parsed = _parsed(v, float64)  # or an error
+                v = parsed if v.strip().lower().lstrip("+-") in ("inf", "infinity", "nan") else v
         if not isinstance(v, Dyadic):
             raise MisuseError(f"float64 does not hold {entries.reshape(-1)[i]} exactly: say the format of the array, such as format='mp:200', or 'f64' to round")
         flat[i] = v

@@ -158,6 +158,8 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     >>> a[0]
     Scalar('3', 'f64')
     """
+    if not hasattr(x, "__dlpack__"):
+        raise TypeError(f"{type(x).__name__} has no numbers for DLPack")
     if isinstance(x, Array):
         a = x.copy() if copy else x
     else:

@@ -38,6 +38,8 @@ class Format:
             return found
         text = _NAMES.get(name, name) if isinstance(name, str) else _dtype(name)
         text = text.lower()
+        if text not in _PRECISION and not text.startswith("mp:"):
+            text = _dtype_name(text) or text
         if text in _PRECISION:
             kind, precision = text, _PRECISION[text]
         elif m := re.fullmatch(r"mp:(\d{1,9})", text):
@@ -108,6 +110,14 @@ def _dtype(t: Any) -> str:
     if name not in ("float64", "float32"):
         raise MisuseError(f"no format has the numbers of {name}: formats are f32, f64, dd, td, qd and mp:P")
     return _NAMES[name]
+
+
+def _dtype_name(text: str) -> str | None:
+    """Returns the format of numpy's name of a type, such as "<f8"; None for other texts."""
+    try:
+        return _NAMES.get(np.dtype(text).name)
+    except TypeError:
+        return None
 
 
 float32, float64 = Format("f32"), Format("f64")

@@ -141,6 +141,29 @@ def natural_precision(x: Any) -> int:
     return 0
 
 
+def holds_buffer(x: Any) -> bool:
+    """Reports whether numpy reads x as an array, such as an array.array, a memoryview or a Series."""
+    if isinstance(x, (bytes, bytearray)) or hasattr(x, "_dyadic"):
+        return False
+    if isinstance(x, (memoryview, sys.modules["array"].array if "array" in sys.modules else memoryview)):
+        return True
+    return callable(getattr(x, "__array__", None)) and not hasattr(x, "as_integer_ratio") and not type(x).__module__.startswith("halfulp")
+
+
+def precise(x: Any) -> bool:
+    """Reports whether nested lists, or a number, hold numbers of a precision of their own."""
+    if isinstance(x, (list, tuple)):
+        return any(precise(v) for v in x)
+    if isinstance(x, np.ndarray):
+        return x.dtype.kind == "f" if x.dtype != object else any(precise(v) for v in x.reshape(-1))
+    return not isinstance(x, (int, float, np.integer, np.floating, np.bool_)) or isinstance(x, np.longdouble)
+
+
+def integral(x: Any) -> bool:
+    """Reports whether x is an integer, or array of integers, of numpy."""
+    return isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "iub"
+
+
 def rounded_enough(x: Fraction, precision: int) -> Dyadic:
     """Returns a number m 2^e that rounds as x does in all formats of a precision.
 

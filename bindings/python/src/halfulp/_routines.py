@@ -29,8 +29,10 @@ class Operands:
         for value in values:
             a, f = self._taken(value)
             self.arrays.append(a)
-            formats.append(f)
-        self.format: Format = asked(format, prec) or functools.reduce(promoted, formats)
+            # Beside other operands a number of Python takes their format.
+            if len(values) == 1 or type(value) not in (int, float, bool):
+                formats.append(f)
+        self.format: Format = asked(format, prec) or functools.reduce(promoted, formats or [float64])
         self.plain = self.plain and self.format.dtype is not None
         # Results on a GPU stay there: numpy has none of them.
         self.device = self._joined()
@@ -44,11 +46,7 @@ class Operands:
         if isinstance(value, np.ndarray) and (a_or_none := wrapped(value)) is not None:
             return a_or_none, a_or_none.format
         a = asarray(value)
-        if isinstance(value, np.ndarray) and value.dtype.kind in "iub":
-            return a, float64
-        if a.format.kind == "mp" and not _is_precise(value):
-            return a, float64  # Python's integers, which are exact operands
-        return a, a.format
+        return a, _array._wanted(value, a)
 
     def _joined(self) -> str:
         """Returns where the operands live, and brings single numbers of the host there."""
@@ -74,7 +72,16 @@ class Operands:
         """Returns an array as numpy's where numpy's numbers came in, else where the operands live."""
         if self.device != "cpu":
             return a.placed(self.device)
-        return a._parts()[0] if self.plain else a
+        if not self.plain:
+            return a
+        return (a if a.format == self.format else a.astype(self.format))._parts()[0]
+
+    def given(self, a: Array, *values: Any) -> Any:
+        """Returns an array of entry by entry results: a number if operands are numbers, not arrays."""
+        z = self.plainly(a)
+        if z.ndim or any(isinstance(v, Array) for v in values):
+            return z
+        return z[()]
 
     def scalar(self, handle: int) -> Any:
         """Returns the number of a new handle."""
@@ -114,15 +121,6 @@ def wrapped(value: np.ndarray) -> Array | None:
     return Array._of(h, shape, f, value, "cpu")
 
 
-def _is_precise(value: Any) -> bool:
-    """Reports whether nested lists, or a number, hold numbers of a precision of their own."""
-    if isinstance(value, (list, tuple)):
-        return any(_is_precise(v) for v in value)
-    if isinstance(value, np.ndarray):
-        return value.dtype == object and any(_is_precise(v) for v in value.reshape(-1))
-    return not isinstance(value, (int, float, np.integer, np.floating))
-
-
 def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(ndim))
@@ -151,7 +149,8 @@ def _reduced(name: str, x: Any, axis: Any, keepdims: bool, format: FormatLike | 
         if not shown:
             return o.scalar(s)
         return o.plainly(asarray(Scalar._of(s, o.format)).reshape(shown))
-    rows = a._moved(lambda n: n.transpose(kept + axes).reshape(math.prod(shape), -1))
+    inner = math.prod(a.shape[k] for k in axes)
+    rows = a._moved(lambda n: n.transpose(kept + axes).reshape(math.prod(shape), inner))
     z = _array.array(np.zeros(math.prod(shape)), o.format)
     lib = library()
     for i in range(rows.shape[0]):
@@ -164,29 +163,19 @@ def _reduced(name: str, x: Any, axis: Any, keepdims: bool, format: FormatLike | 
     return o.plainly(z.reshape(shown))
 
 
-def sum(x: Any, /, *, axis: Any = None, keepdims: bool = False, format: FormatLike | None = None, prec: int | None = None) -> Any:
+def sum(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = False, format: FormatLike | None = None, prec: int | None = None) -> Any:
     """Returns the sum of all entries, or along axes, rounded once.
 
     >>> import halfulp as hp
     >>> print(hp.sum([1e16, 1, -1e16]))
     1.0
     """
-    return _reduced("sum", x, axis, keepdims, format, prec)
+    return _reduced("sum", x, axis, keepdims, format if dtype is None else dtype, prec)
 
 
-def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False, format: FormatLike | None = None, prec: int | None = None) -> Any:
+def mean(x: Any, /, axis: Any = None, *, keepdims: bool = False, format: FormatLike | None = None, prec: int | None = None) -> Any:
     """Returns the mean of all entries, or along axes, rounded once."""
     return _reduced("mean", x, axis, keepdims, format, prec)
-
-
-def std(x: Any, /, *, axis: Any = None, keepdims: bool = False, ddof: int = 1, format: FormatLike | None = None, prec: int | None = None) -> Any:
-    """Returns the sample standard deviation √(Σ (x_i - m)²/(n - 1)), rounded once.
-
-    m is the exact mean. numpy's default of ddof is 0; here it can only be 1.
-    """
-    if ddof != 1:
-        raise MisuseError("ddof can only be 1: the divisor is n - 1")
-    return _reduced("stddev", x, axis, keepdims, format, prec)
 
 
 def _vector(a: Array, what: str) -> Array:
@@ -262,8 +251,7 @@ def _stack(a: Array, lead: tuple[int, ...]) -> Iterable[Array]:
     if a.ndim == 1:
         return [a] * math.prod(lead)
     tail = a.shape[-2:]
-    flat = a._broadcast(lead + tail).reshape((math.prod(lead), *tail))
-    return [flat._moved(lambda n, i=i: n[i]) for i in range(flat.shape[0])]  # type: ignore[misc]
+    return _array.split(a._broadcast(lead + tail).reshape((math.prod(lead), *tail)))
 
 
 def _stacked(o: Operands, results: list[Any], shape: tuple[int, ...]) -> Any:
@@ -286,24 +274,29 @@ def dot(a: Any, b: Any, /, *, format: FormatLike | None = None, prec: int | None
         z = _array.elementwise("mul", x, y, o.format)
         return o.plainly(z) if z.ndim else o.plainly(z)[()]
     if x.ndim > 2 or y.ndim > 2:
-        raise MisuseError("dot: operands have at most two dimensions: use matmul for stacks")
+        from ._products import tensordot
+
+        return tensordot(a, b, axes=((-1,), (-2 if y.ndim > 1 else -1,)), format=o.format)
     return matmul(a, b, format=o.format if format is not None or prec is not None else None)
 
 
-def vecdot(a: Any, b: Any, /, *, axis: int = -1, format: FormatLike | None = None, prec: int | None = None) -> Any:
+def vecdot(a: Any, b: Any, /, axis: int = -1, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
     """Returns Σ a_i b_i along an axis, each rounded once."""
     o = Operands(a, b, format=format, prec=prec)
     x, y = o.arrays
-    shape = np.broadcast_shapes(x.shape, y.shape)
-    if not shape:
+    if x.ndim == 0 or y.ndim == 0:
         raise MisuseError("vecdot: operands have one dimension or more")
+    shape = _array._common_shape(x.shape, y.shape)
     (k,) = _axes(axis, len(shape))
     lead = shape[:k] + shape[k + 1 :]
+    sizes = [v.shape[k - len(shape)] if k - len(shape) >= -v.ndim else 1 for v in (x, y)]
+    if sizes[0] != sizes[1]:
+        raise MisuseError(f"vecdot: vectors of {sizes[0]} and {sizes[1]} entries along axis {axis}")
 
     def rows(v: Array) -> Array:
-        return v._broadcast(shape)._moved(lambda n: np.moveaxis(n, k, -1).reshape(-1, shape[k]))
+        return v._broadcast(shape)._moved(lambda n: np.moveaxis(n, k, -1).reshape(math.prod(lead), shape[k]))
 
-    p, q = rows(x), rows(y)
+    p, q = _array.split(rows(x)), _array.split(rows(y))
     results = [Scalar._of(call("dot", u._handle, v._handle, o.format.code), o.format) for u, v in zip(p, q, strict=True)]
     if not lead:
         return o.scalar(library().scalar_convert(results[0]._handle, o.format.code))
@@ -315,178 +308,6 @@ def outer(a: Any, b: Any, /, *, format: FormatLike | None = None, prec: int | No
     o = Operands(a, b, format=format, prec=prec)
     x, y = (v.reshape(-1) for v in o.arrays)
     return o.plainly(_array.elementwise("mul", x.reshape(-1, 1), y.reshape(1, -1), o.format))
-
-
-def trace(a: Any, /, *, offset: int = 0, format: FormatLike | None = None, prec: int | None = None) -> Any:
-    """Returns the sum of a diagonal, rounded once; of stacks that of each matrix."""
-    d = diagonal(a, offset=offset)
-    return sum(d, axis=-1, format=format, prec=prec)
-
-
-def diagonal(a: Any, /, *, offset: int = 0) -> Any:
-    """Returns a diagonal of a matrix, or of each matrix of a stack."""
-    o = Operands(a)
-    return o.plainly(o.arrays[0]._moved(lambda n: np.diagonal(n, offset, -2, -1)))
-
-
-def sqrt(x: Any, /) -> Any:
-    """Returns the square root of each entry, rounded once."""
-    if isinstance(x, Scalar):
-        return x.sqrt()
-    o = Operands(x)
-    z = o.plainly(o.arrays[0].sqrt())
-    return z if getattr(z, "ndim", 0) else z[()]
-
-
-def _entrywise(name: str, x: Any, y: Any) -> Any:
-    o = Operands(x, y)
-    z = o.plainly(_array.elementwise(name, o.arrays[0], o.arrays[1], o.format))
-    return z if z.ndim or isinstance(x, Array) or isinstance(y, Array) else z[()] if o.plain else z.item()
-
-
-def add(x: Any, y: Any, /) -> Any:
-    """Returns x + y entry by entry, each rounded once."""
-    return _entrywise("add", x, y)
-
-
-def subtract(x: Any, y: Any, /) -> Any:
-    """Returns x - y entry by entry, each rounded once."""
-    return _entrywise("sub", x, y)
-
-
-def multiply(x: Any, y: Any, /) -> Any:
-    """Returns x y entry by entry, each rounded once."""
-    return _entrywise("mul", x, y)
-
-
-def divide(x: Any, y: Any, /) -> Any:
-    """Returns x / y entry by entry, each rounded once."""
-    return _entrywise("div", x, y)
-
-
-def _one_operand(name: str, x: Any) -> Any:
-    o = Operands(x)
-    a = o.arrays[0]
-    return o.plainly(Array._of(call(name, a._handle), a.shape, a.format))
-
-
-def negative(x: Any, /) -> Any:
-    """Returns -x, exactly."""
-    return _one_operand("neg", x)
-
-
-def abs(x: Any, /) -> Any:
-    """Returns |x|, exactly."""
-    return _one_operand("abs", x)
-
-
-# Shapes: entries move and nothing is rounded.
-
-
-def _moving(name: str) -> Any:
-    function = getattr(np, name)
-
-    def move(x: Any, /, *args: Any, **kwargs: Any) -> Any:
-        o = Operands(x)
-        return o.plainly(o.arrays[0]._moved(lambda n: function(n, *args, **kwargs)))
-
-    move.__name__ = move.__qualname__ = name
-    move.__doc__ = f"numpy.{name}, of arrays of any format."
-    return move
-
-
-reshape = _moving("reshape")
-squeeze = _moving("squeeze")
-expand_dims = _moving("expand_dims")
-broadcast_to = _moving("broadcast_to")
-flip = _moving("flip")
-roll = _moving("roll")
-moveaxis = _moving("moveaxis")
-
-
-def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Any:
-    """Returns an array whose dimensions are permuted."""
-    o = Operands(x)
-    return o.plainly(o.arrays[0]._moved(lambda n: n.transpose(axes)))
-
-
-def matrix_transpose(x: Any, /) -> Any:
-    """Returns the transpose of a matrix, or of each matrix of a stack."""
-    o = Operands(x)
-    return o.plainly(o.arrays[0].mT)
-
-
-transpose = matrix_transpose
-
-
-def stack(arrays: Any, /, *, axis: int = 0) -> Any:
-    """Returns arrays of one shape side by side along a new axis, in the most precise format."""
-    o = Operands(*arrays)
-    same = [a if a.format == o.format else a.astype(o.format) for a in o.arrays]
-    if len({a.shape for a in same}) > 1:
-        raise MisuseError("arrays to be stacked have different shapes")
-    z = asarray(_stacked(o, same, (len(same), *same[0].shape)))
-    return o.plainly(z._moved(lambda n: np.moveaxis(n, 0, axis)))
-
-
-def concat(arrays: Any, /, *, axis: int = 0) -> Any:
-    """Returns arrays one after the other along an axis, in the most precise format."""
-    o = Operands(*arrays)
-    same = [a if a.format == o.format else a.astype(o.format) for a in o.arrays]
-    (k,) = _axes(axis, same[0].ndim)
-    pieces = [a._parts() for a in same]
-    parts = tuple(np.concatenate(p, axis=k) for p in zip(*pieces, strict=True))
-    words = 1 if len(parts) == 4 or o.format.terms else 0
-    return o.plainly(_array.from_parts(parts, o.format, parts[0].shape[: parts[0].ndim - words]))
-
-
-concatenate = concat
-
-
-# Making arrays of numbers.
-
-
-def zeros(shape: Any, *, format: FormatLike = "f64", device: str | None = None) -> Array:
-    """Returns an array of zeros."""
-    return _array.array(np.zeros(shape), format, device=device)
-
-
-def ones(shape: Any, *, format: FormatLike = "f64", device: str | None = None) -> Array:
-    """Returns an array of ones."""
-    return _array.array(np.ones(shape), format, device=device)
-
-
-def eye(n: int, m: int | None = None, /, *, k: int = 0, format: FormatLike = "f64", device: str | None = None) -> Array:
-    """Returns a matrix of zeros with ones on a diagonal."""
-    return _array.array(np.eye(n, m, k), format, device=device)
-
-
-def full(shape: Any, value: Any, *, format: FormatLike | None = None) -> Array:
-    """Returns an array whose entries are one number."""
-    return _array.array(value, format)._broadcast(tuple(np.empty(shape, np.int8).shape))
-
-
-def hilbert(n: int, *, format: FormatLike = "f64") -> Array:
-    """Returns the Hilbert matrix 1/(i + j + 1), i, j from 0 on, each entry rounded once."""
-    f = Format(format)
-    return Array._of(library().hilbert(n, f.code), (n, n), f)
-
-
-def random(rows: int, cols: int, *, seed: int = 1, spread: int = 0, format: FormatLike = "f64") -> Array:
-    """Returns random numbers 2^u x, x uniform in (-1, 1), u an integer uniform in [-spread, spread].
-
-    The same arguments give the same numbers everywhere.
-    """
-    f = Format(format)
-    return Array._of(library().random(rows, cols, spread, seed, f.code), (rows, cols), f)
-
-
-def vander(x: Any, cols: int | None = None, *, format: FormatLike | None = None) -> Array:
-    """Returns the matrix x_i^j, j from 0 on, each entry rounded once (numpy: increasing=True)."""
-    o = Operands(x, format=format)
-    a = _vector(o.arrays[0], "x")
-    n = a.size if cols is None else cols
-    return Array._of(library().vandermonde(a._handle, n, o.format.code), (a.size, n), o.format)
 
 
 # Files.

@@ -8,34 +8,50 @@ rounded whatever the condition of the matrix. Stacks of matrices are computed on
 
 from __future__ import annotations
 
+import functools
+import math
+import operator
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from . import _array, _routines
-from ._array import Array, Scalar
-from ._format import Format, FormatLike
-from ._library import MisuseError, call, free, library
-from ._routines import Operands, diagonal, matmul, matrix_transpose, outer, trace, vecdot
+from . import _array, _elementwise, _entries, _products, _routines, _shapes, _statistics
+from ._array import Array, Scalar, asarray
+from ._format import Format, FormatLike, promoted
+from ._library import MisuseError, NotFiniteError, call, free, library
+from ._products import cross, tensordot
+from ._routines import Operands, matmul, vecdot
+from ._shapes import matrix_transpose
 
 __all__ = [
+    "Enclosure",
+    "Factors",
     "LDLResult",
     "LUResult",
     "LinAlgError",
     "LstsqResult",
+    "PivotedQRResult",
     "QRResult",
     "SlogdetResult",
+    "cho_factor",
+    "cho_solve",
     "cholesky",
     "cond",
+    "cross",
     "det",
     "diagonal",
+    "enclose",
+    "enclose_set",
     "expm",
     "inv",
     "ldl",
     "lstsq",
     "lu",
+    "lu_factor",
+    "lu_solve",
     "matmul",
     "matrix_norm",
     "matrix_power",
@@ -49,6 +65,9 @@ __all__ = [
     "slogdet",
     "solve",
     "solve_triangular",
+    "tensordot",
+    "tensorinv",
+    "tensorsolve",
     "trace",
     "vecdot",
     "vector_norm",
@@ -67,6 +86,14 @@ class QRResult(NamedTuple):
 
     Q: Any
     R: Any
+
+
+class PivotedQRResult(NamedTuple):
+    """Q, R and the permutation p of A[:, p] = Q R."""
+
+    Q: Any
+    R: Any
+    P: Any
 
 
 class LUResult(NamedTuple):
@@ -153,7 +180,7 @@ def solve(a: Any, b: Any, /, *, format: FormatLike | None = None, prec: int | No
 
     if not lead and y.ndim <= 2:
         return o.plainly(one(o.arrays[0], y))
-    whole = np.broadcast_shapes(lead, () if vector else y.shape[:-2])
+    whole = _array._common_shape(lead, () if vector else y.shape[:-2])
     tail = (n,) if vector else y.shape[-2:]
     pairs = zip(_routines._stack(o.arrays[0], whole), _routines._stack(y, whole), strict=True)
     return _routines._stacked(o, [one(m, v) for m, v in pairs], whole + tail)
@@ -180,10 +207,10 @@ def slogdet(a: Any, /, *, format: FormatLike | None = None, prec: int | None = N
     lead, matrices = _matrices(o, square=True)
     pairs = [call("slogdet", m._handle, o.format.code, work=_cube(m)) for m in matrices]
     logs = [Scalar._of(h, o.format) for _, h in pairs]
-    signs = np.array([float(s) for s, _ in pairs])
+    signs = _array.array(np.array([float(s) for s, _ in pairs]).reshape(lead), o.format)
     if not lead:
-        return SlogdetResult(signs[0], o.scalar(library().scalar_convert(logs[0]._handle, o.format.code)))
-    return SlogdetResult(signs.reshape(lead), _routines._stacked(o, logs, lead))
+        return SlogdetResult(o.given(signs), o.scalar(library().scalar_convert(logs[0]._handle, o.format.code)))
+    return SlogdetResult(o.plainly(signs), _routines._stacked(o, logs, lead))
 
 
 def matrix_rank(a: Any, /, *, tol: Any = None, rtol: Any = None) -> Any:
@@ -204,32 +231,57 @@ def matrix_rank(a: Any, /, *, tol: Any = None, rtol: Any = None) -> Any:
 _ORDERS: dict[Any, bytes] = {1: b"1", np.inf: b"I", "fro": b"F"}
 
 
-def cond(a: Any, p: Any = 1, /, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
+def cond(a: Any, p: Any = None, /, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
     """Returns the condition number ‖A‖ ‖A⁻¹‖ in the 1-norm (p=1) or infinity norm (p=numpy.inf).
 
-    numpy's default is the 2-norm, which halfulp does not compute yet. Singular matrices have inf.
+    p has to be given: numpy's default is the 2-norm, which halfulp does not compute yet. Singular
+    matrices have inf.
     """
-    if p is None or p not in (1, np.inf):
-        raise MisuseError(f"cond in the norm {p!r} is not computed: give p=1 or p=numpy.inf")
+    if p is None or isinstance(p, str) or p not in (1, np.inf):
+        raise MisuseError(f"cond in the norm {'2' if p is None else repr(p)} is not computed: give p=1 or p=numpy.inf")
     o = Operands(a, format=format, prec=prec)
     code = _ORDERS[p]
     return _each(o, True, lambda m: Scalar._of(call("cond", code, m._handle, o.format.code, work=_cube(m)), o.format))
 
 
 def matrix_norm(a: Any, /, *, ord: Any = "fro", keepdims: bool = False, format: FormatLike | None = None, prec: int | None = None) -> Any:
-    """Returns a norm of a matrix, or of each of a stack, rounded once: ord "fro", 1 or numpy.inf."""
-    if isinstance(ord, str) and ord != "fro" or not isinstance(ord, str) and ord not in (1, np.inf):
-        raise MisuseError(f"the matrix norm {ord!r} is not computed: give 'fro', 1 or numpy.inf")
+    """Returns a norm of a matrix, or of each of a stack, rounded once.
+
+    ord is "fro" (√Σ a_ij²), 1 (the largest Σ_i |a_ij|), numpy.inf (the largest Σ_j |a_ij|), or -1 and
+    -numpy.inf (the smallest such sums).
+    """
+    if isinstance(ord, str) and ord != "fro" or not isinstance(ord, str) and ord not in (1, -1, np.inf, -np.inf):
+        raise MisuseError(f"the matrix norm {ord!r} is not computed: give 'fro', 1, -1, numpy.inf or -numpy.inf")
     o = Operands(a, format=format, prec=prec)
-    z = _each(o, False, lambda m: Scalar._of(call("norm", _ORDERS[ord], m._handle, o.format.code), o.format))
-    return _routines.reshape(z, (*np.shape(z), 1, 1)) if keepdims else z
+    if ord in (-1, -np.inf):
+        _matrices(o)
+        sums = vector_norm(o.arrays[0], axis=-2 if ord == -1 else -1, ord=1, format=o.format)
+        z = _statistics.min(sums, axis=-1)
+        z = o.given(asarray(z))
+    else:
+        z = _each(o, False, lambda m: Scalar._of(call("norm", _ORDERS[ord], m._handle, o.format.code), o.format))
+    return _shapes.reshape(z, (*np.shape(z), 1, 1)) if keepdims else z
 
 
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2, format: FormatLike | None = None, prec: int | None = None) -> Any:
-    """Returns a norm of vectors, rounded once: ord 2 or 1."""
-    if ord not in (1, 2):
-        raise MisuseError(f"the vector norm {ord!r} is not computed: give 1 or 2")
-    return _routines._reduced("nrm2" if ord == 2 else "asum", x, axis, keepdims, format, prec)
+    """Returns a norm of vectors, rounded once.
+
+    ord is 2 (√Σ x_i²), 1 (Σ |x_i|), numpy.inf and -numpy.inf (the largest and smallest |x_i|), or 0 (how
+    many x_i are not 0).
+    """
+    if ord in (1, 2):
+        return _routines._reduced("nrm2" if ord == 2 else "asum", x, axis, keepdims, format, prec)
+    if ord not in (0, np.inf, -np.inf):
+        raise MisuseError(f"the vector norm {ord!r} is not computed: give 1, 2, 0, numpy.inf or -numpy.inf")
+    o = Operands(x, format=format, prec=prec)
+    a = o.arrays[0]
+    axis = tuple(axis) if isinstance(axis, list) else axis
+    if ord == 0:
+        z = _array.array(np.asarray(_statistics.count_nonzero(a, axis=axis, keepdims=keepdims)), o.format)
+    else:
+        extreme = _statistics.max if ord == np.inf else _statistics.min
+        z = asarray(extreme(abs(a), axis=axis, keepdims=keepdims)).astype(o.format)
+    return o.given(z)
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
@@ -238,15 +290,17 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, *, f
     For matrices, ord=2 (the largest singular value) is not computed yet.
     """
     dims = _routines.Operands(x).arrays[0].ndim
-    axes = (axis,) if isinstance(axis, int) else axis
+    axes = axis if axis is None or isinstance(axis, (tuple, list)) else (operator.index(axis),)
     if ord is None or (axes is None and dims <= 1) or (axes is not None and len(axes) == 1):
         order = 2 if ord is None else ord
         return vector_norm(x, axis=axis, keepdims=keepdims, ord=order, format=format, prec=prec)
     if dims < 2 or axes is not None and len(axes) != 2 or axes is None and dims != 2:
         raise MisuseError("norms are those of vectors or matrices: give one or two axes")
     if axes is not None:
-        x = _routines.moveaxis(x, axes, (-2, -1))
-    return matrix_norm(x, ord=ord, keepdims=keepdims, format=format, prec=prec)
+        axes = _routines._axes(tuple(axes), dims)
+        x = _shapes.moveaxis(x, axes, (-2, -1))
+    z = matrix_norm(x, ord=ord, keepdims=keepdims, format=format, prec=prec)
+    return _shapes.moveaxis(z, (-2, -1), axes) if keepdims and axes is not None else z
 
 
 def _record(handle: int, names: str, f: Format) -> list[Any]:
@@ -287,27 +341,33 @@ def cholesky(a: Any, /, *, upper: bool = False, format: FormatLike | None = None
     return _each(o, True, one)
 
 
-def qr(a: Any, /, *, mode: str = "reduced", format: FormatLike | None = None, prec: int | None = None) -> QRResult:
+def qr(a: Any, /, mode: str = "reduced", *, pivoting: bool = False, format: FormatLike | None = None, prec: int | None = None) -> Any:
     """Returns Q and R of A = Q R, each entry correctly rounded; A has independent columns.
 
-    The diagonal of R is positive, so the factors are unique; numpy's signs differ.
+    The diagonal of R is positive, so the factors are unique; numpy's signs differ. With mode="r" the
+    result is R alone. With pivoting the columns are exchanged so that the diagonal of R decreases:
+    A[:, P] = Q R, as scipy.linalg.qr(a, mode="economic", pivoting=True) has it.
     """
-    if mode != "reduced":
-        raise MisuseError(f"mode {mode!r} is not computed: there is 'reduced'")
+    if mode not in ("reduced", "economic", "r"):
+        raise MisuseError(f"mode {mode!r} is not computed: there are 'reduced' and 'r'")
     o = Operands(a, format=format, prec=prec)
     lead, matrices = _matrices(o)
-    pairs = []
+    results = []
     for m in matrices:
-        h = call("qr", m._handle, 0, o.format.code, work=_cube(m))
+        h = call("qr", m._handle, int(pivoting), o.format.code, work=_cube(m))
         try:
-            pairs.append(_record(h, "Q R", o.format))
+            results.append(_record(h, "Q R P" if pivoting else "Q R", o.format))
         finally:
             free(h)
-    if not lead:
-        return QRResult(*(o.plainly(z) for z in pairs[0]))
     rows, cols = o.arrays[0].shape[-2:]
     shapes = ((rows, cols), (cols, cols))
-    return QRResult(*(_routines._stacked(o, [p[k] for p in pairs], lead + shapes[k]) for k in range(2)))
+    parts = [o.plainly(results[0][k]) if not lead else _routines._stacked(o, [p[k] for p in results], lead + shapes[k]) for k in range(2)]
+    if mode == "r":
+        return parts[1]
+    if not pivoting:
+        return QRResult(*parts)
+    order = np.array([p[2] for p in results], np.int64).reshape(*lead, cols)
+    return PivotedQRResult(parts[0], parts[1], order)
 
 
 def lu(a: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> LUResult:
@@ -315,6 +375,8 @@ def lu(a: Any, /, *, format: FormatLike | None = None, prec: int | None = None) 
     o = Operands(a, format=format, prec=prec)
     _matrices(o)
     m = o.arrays[0]
+    if m.ndim != 2:
+        raise LinAlgError(f"{m.ndim}-dimensional array given: lu takes one matrix")
     h = call("lu", m._handle, o.format.code, work=_cube(m))
     try:
         lower, upper, order = _record(h, "L U P", o.format)
@@ -323,6 +385,68 @@ def lu(a: Any, /, *, format: FormatLike | None = None, prec: int | None = None) 
     p = np.zeros((m.shape[0], m.shape[0]))
     p[order, np.arange(m.shape[0])] = 1
     return LUResult(o.plainly(_array.array(p, o.format)), o.plainly(lower), o.plainly(upper))
+
+
+class Factors:
+    """Factors of a matrix A that solve A X = B many times: see lu_factor and cho_factor."""
+
+    __slots__ = ("_handle", "_plain", "format", "order")
+
+    def __init__(self, handle: int, o: Operands) -> None:
+        self._handle = handle
+        self._plain = o.plain
+        self.format = o.format
+        self.order: int = o.arrays[0].shape[0]
+
+    def __del__(self) -> None:
+        if not sys.is_finalizing():
+            free(getattr(self, "_handle", 0))
+
+    def solve(self, b: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
+        """Returns the solution X of A X = B, each entry the exact one of A itself rounded once."""
+        o = Operands(b, format=format, prec=prec)
+        y = o.arrays[0]
+        if y.ndim not in (1, 2) or y.shape[0] != self.order:
+            raise MisuseError(f"the matrix is {self.order} x {self.order} and the right-hand side has the shape {y.shape}")
+        f = o.format if format is not None or prec is not None else promoted(self.format, o.format)
+        o.format, o.plain = f, self._plain and o.plain and f.dtype is not None
+        return o.result(call("factors_solve", self._handle, y._handle, f.code, work=float(self.order) ** 2), y.shape)
+
+
+def _factors(name: str, a: Any, format: FormatLike | None, prec: int | None) -> Factors:
+    o = Operands(a, format=format, prec=prec)
+    _matrices(o, square=True)
+    m = o.arrays[0]
+    if m.ndim != 2:
+        raise LinAlgError(f"{m.ndim}-dimensional array given: one matrix is needed")
+    return Factors(call(name, m._handle, o.format.code, work=_cube(m)), o)
+
+
+def lu_factor(a: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> Factors:
+    """Returns factors of a square matrix with which lu_solve solves many systems.
+
+    >>> import halfulp as hp
+    >>> f = hp.linalg.lu_factor(hp.hilbert(3))
+    >>> hp.linalg.lu_solve(f, [1, 0, 0]).format
+    Format('f64')
+    """
+    return _factors("lu", a, format, prec)
+
+
+def lu_solve(factors: Factors, b: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
+    """Returns the solution X of A X = B for the factors of A, each entry correctly rounded."""
+    return factors.solve(b, format=format, prec=prec)
+
+
+def cho_factor(a: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> Factors:
+    """Returns factors of a symmetric positive definite matrix with which cho_solve solves many systems.
+
+    NotPositiveDefiniteError where there are none; this is proved.
+    """
+    return _factors("cholesky", a, format, prec)
+
+
+cho_solve = lu_solve
 
 
 def ldl(a: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> LDLResult:
@@ -355,7 +479,7 @@ def lstsq(a: Any, b: Any, /, rcond: Any = None, *, weights: Any = None, format: 
     h = call("lstsq", m._handle, y._handle, w, o.format.code, work=_cube(m))
     shape = (m.shape[1], *y.shape[1:])
     x = Array._of(h, shape, o.format)
-    residuals: Any = np.empty(0)
+    residuals: Any = o.plainly(_array.array(np.empty(0), o.format))
     if m.shape[0] > m.shape[1] and weights is None:
         residuals = o.plainly(_residuals(m, y, x, o.format))
     return LstsqResult(o.plainly(x), residuals, min(m.shape), None)
@@ -372,15 +496,24 @@ def _residuals(a: Array, b: Array, x: Array, f: Format) -> Array:
     r = columns.astype(wide)
     minus, one = Scalar(-1.0), Scalar(1.0)
     call("gemm", b"N", b"N", minus._handle, a._handle, x._handle, one._handle, r._handle)
-    return _array.asarray(vecdot(r, r, axis=0)).astype(f)
+    z: Array = asarray(vecdot(r, r, axis=0)).astype(f)
+    return z
 
 
 def matrix_power(a: Any, n: int, /, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
     """Returns A^n, each entry correctly rounded; n may be negative for matrices with an inverse."""
     o = Operands(a, format=format, prec=prec)
-    if n < 0:
-        raise MisuseError("a negative power would round twice: take inv, then matrix_power")
-    return _each(o, True, lambda m: Array._of(call("matrix_power", m._handle, n, o.format.code, work=_cube(m)), m.shape, o.format))
+    k = operator.index(n)
+
+    def one(m: Array) -> Array:
+        if k >= 0:
+            return Array._of(call("matrix_power", m._handle, k, o.format.code, work=_cube(m)), m.shape, o.format)
+        if k < -1:  # the power in a format in which it is exact, then its inverse
+            exact = _entries.exact_product_format([m] * -k)
+            m = Array._of(call("matrix_power", m._handle, -k, exact.code, work=_cube(m)), m.shape, exact)
+        return Array._of(call("inverse", m._handle, o.format.code, work=_cube(m)), m.shape, o.format)
+
+    return _each(o, True, one)
 
 
 def expm(a: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
@@ -420,8 +553,110 @@ def solve_triangular(
 
 
 def multi_dot(arrays: Any, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
-    """Returns the product of two matrices or vectors; for more, round each product yourself."""
-    if len(arrays) != 2:
-        raise MisuseError("multi_dot of more than two arrays would round between the products: use @")
-    return matmul(*arrays, format=format, prec=prec)
+    """Returns the product of matrices, each entry the exact one rounded once.
 
+    The first array may be a row vector and the last one a column vector, of one dimension. The
+    products between are exact, in a format with as many bits as that needs.
+    """
+    arrays = list(arrays)
+    if len(arrays) < 2:
+        raise MisuseError("multi_dot takes two arrays or more")
+    o = Operands(*arrays, format=format, prec=prec)
+    dims = [a.ndim for a in o.arrays]
+    if any(d != 2 for d in dims[1:-1]) or dims[0] not in (1, 2) or dims[-1] not in (1, 2):
+        raise LinAlgError("multi_dot takes matrices; the first and the last array may be vectors")
+    return _exact_product(o, o.arrays, dims)
+
+
+def _exact_product(o: Operands, factors: list[Array], dims: list[int]) -> Any:
+    exact = _entries.exact_product_format(factors)
+    if any(not bool((_entries.classes(a) < _array._INF).all()) for a in factors):
+        raise NotFiniteError("a factor has infinities or NaN")
+    product = functools.reduce(lambda x, y: asarray(matmul(x, y, format=exact)), factors)
+    z = product.astype(o.format)
+    return o.plainly(z) if z.ndim else o.given(z)
+
+
+def diagonal(x: Any, /, *, offset: int = 0) -> Any:
+    """Returns a diagonal of a matrix, or of each matrix of a stack."""
+    return _shapes.diagonal(x, offset, -2, -1)
+
+
+def trace(x: Any, /, *, offset: int = 0, dtype: Any = None, format: FormatLike | None = None, prec: int | None = None) -> Any:
+    """Returns the sum of a diagonal, rounded once, or of each matrix of a stack."""
+    return _products.trace(x, offset, -2, -1, format=format if dtype is None else dtype, prec=prec)
+
+
+def outer(x1: Any, x2: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
+    """Returns the products a_i b_j of all pairs of entries of two vectors, each rounded once."""
+    if np.ndim(x1) != 1 or np.ndim(x2) != 1:
+        raise MisuseError(f"outer: operands have {np.ndim(x1)} and {np.ndim(x2)} dimensions: vectors were expected")
+    return _routines.outer(x1, x2, format=format, prec=prec)
+
+
+def tensorsolve(a: Any, b: Any, /, axes: Any = None, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
+    """Returns the x of tensordot(a, x, axes=x.ndim) = b, each entry correctly rounded: numpy.linalg.tensorsolve."""
+    if axes is not None:
+        axes = _routines._axes(tuple(axes), np.ndim(a))
+        a = _shapes.moveaxis(a, axes, tuple(range(np.ndim(a) - len(axes), np.ndim(a))))
+    tail = np.shape(a)[np.ndim(b) :]
+    n = math.prod(tail)
+    if np.shape(a)[: np.ndim(b)] != np.shape(b) or math.prod(np.shape(b)) != n:
+        raise LinAlgError(f"tensorsolve: shapes {np.shape(a)} and {np.shape(b)} do not fit")
+    x = solve(_shapes.reshape(a, (n, n)), _shapes.reshape(b, (n,)), format=format, prec=prec)
+    return _shapes.reshape(x, tail)
+
+
+def tensorinv(a: Any, /, ind: int = 2, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
+    """Returns the inverse of a for tensordot over ind axes, each entry correctly rounded: numpy.linalg.tensorinv."""
+    k = operator.index(ind)
+    if k <= 0:
+        raise MisuseError(f"ind is {k}: it is at least 1")
+    first, last = np.shape(a)[:k], np.shape(a)[k:]
+    if math.prod(first) != math.prod(last):
+        raise LinAlgError(f"tensorinv: the shape {np.shape(a)} is no square matrix for ind={k}")
+    return _shapes.reshape(inv(_shapes.reshape(a, (math.prod(first), -1)), format=format, prec=prec), last + first)
+
+
+class Enclosure(NamedTuple):
+    """Proved bounds of a solution."""
+
+    lower: Any
+    upper: Any
+
+
+def _bounds(name: str, operands: list[Any], steps: int, format: FormatLike | None, prec: int | None) -> Enclosure:
+    o = Operands(*(v for v in operands if v is not None), format=format, prec=prec)
+    arrays = iter(o.arrays)
+    handles = [0 if v is None else next(arrays)._handle for v in operands]
+    a = o.arrays[0]
+    y = o.arrays[1 if len(operands) == 2 or operands[1] is None else 2]
+    if a.ndim != 2 or a.shape[0] != a.shape[1] or y.ndim not in (1, 2) or y.shape[0] != a.shape[0]:
+        raise LinAlgError(f"a square matrix and a right-hand side of as many rows are needed, not the shapes {a.shape} and {y.shape}")
+    lower, upper = call(name, *handles, operator.index(steps), o.format.code, work=_cube(a))
+    return Enclosure(o.result(lower, y.shape), o.result(upper, y.shape))
+
+
+def enclose(a: Any, b: Any, /, *, steps: int = 1, format: FormatLike | None = None, prec: int | None = None) -> Enclosure:
+    """Returns proved bounds L ≤ X ≤ U of the solution of A X = B after some steps of refinement.
+
+    The bounds are rounded outwards. They depend on the machine: solve gives the same bits everywhere.
+
+    >>> import halfulp as hp
+    >>> lower, upper = hp.linalg.enclose([[3.0, 1], [1, 2]], [1.0, 0])
+    >>> bool((lower <= hp.linalg.solve([[3.0, 1], [1, 2]], [1.0, 0])).all())
+    True
+    """
+    return _bounds("enclose", [a, b], steps, format, prec)
+
+
+def enclose_set(a: Any, b: Any, /, *, da: Any = None, db: Any = None, steps: int = 1, format: FormatLike | None = None, prec: int | None = None) -> Enclosure:
+    """Returns proved bounds of the solutions of all systems whose entries are within da of a and db of b.
+
+    da and db have the shapes of a and b; None stands for zeros. RangeError where matrices in the
+    intervals are not proved regular.
+    """
+    for what, d, of in (("da", da, a), ("db", db, b)):
+        if d is not None and np.shape(d) != np.shape(of):
+            raise MisuseError(f"{what} has the shape {np.shape(d)}, not {np.shape(of)}")
+    return _bounds("enclose_set", [a, da, b, db], steps, format, prec)

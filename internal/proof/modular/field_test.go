@@ -1,4 +1,4 @@
-package linsolve
+package modular
 
 import (
 	"math"
@@ -12,21 +12,21 @@ import (
 // TestField compares elements with integers modulo the prime.
 func TestField(t *testing.T) {
 	r := testseed.Rand(t, 1, 2)
-	for next, k := primes(), 0; k < 3; k++ {
-		f := newField(next())
-		p := new(big.Int).SetUint64(f.p)
+	for next, k := Primes(), 0; k < 3; k++ {
+		f := New(next())
+		p := new(big.Int).SetUint64(f.P)
 		same := func(name string, x uint64, want *big.Int) {
 			t.Helper()
-			if want = want.Mod(want, p); !want.IsUint64() || f.value(x) != want.Uint64() || x >= f.p {
-				t.Fatalf("modulo %d: %s is %d, want %d", f.p, name, f.value(x), want)
+			if want = want.Mod(want, p); !want.IsUint64() || f.Value(x) != want.Uint64() || x >= f.P {
+				t.Fatalf("modulo %d: %s is %d, want %d", f.P, name, f.Value(x), want)
 			}
 		}
-		for _, x := range []uint64{0, 1, f.p - 1, f.p, f.p + 1, math.MaxUint64, r.Uint64()} {
-			same("an element", f.element(x), new(big.Int).SetUint64(x))
+		for _, x := range []uint64{0, 1, f.P - 1, f.P, f.P + 1, math.MaxUint64, r.Uint64()} {
+			same("an element", f.Element(x), new(big.Int).SetUint64(x))
 		}
 		two := big.NewInt(2)
 		for _, e := range []int64{-1 << 40, -2049, -2048, -2047, -65, -64, -63, -1, 0, 1, 63, 64, 65, 2047, 2048, 2049, 1 << 40} {
-			same("a power of 2", f.power2(e), new(big.Int).Exp(two, big.NewInt(e), p))
+			same("a power of 2", f.Power2(e), new(big.Int).Exp(two, big.NewInt(e), p))
 		}
 		for range 100 {
 			words := []uint64{r.Uint64(), r.Uint64(), r.Uint64()}[:1+r.IntN(3)]
@@ -36,7 +36,7 @@ func TestField(t *testing.T) {
 				want.Lsh(want, 64).Or(want, new(big.Int).SetUint64(words[i]))
 			}
 			want.Mul(want, new(big.Int).Exp(two, big.NewInt(e), p))
-			same("a number", f.real(num.Real{Class: num.Finite, Neg: true, Mag: words, Exp: e}), want.Neg(want))
+			same("a number", f.Real(num.Real{Class: num.Finite, Neg: true, Mag: words, Exp: e}), want.Neg(want))
 		}
 	}
 }

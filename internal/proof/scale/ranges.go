@@ -1,4 +1,4 @@
-package linsolve
+package scale
 
 import (
 	"math"
@@ -42,27 +42,27 @@ func topOfBits(m uint64) int64 {
 	if e := int64(m >> 53); e > 0 {
 		return e - 1022
 	}
-	return none
+	return None
 }
 
-// equilibrate returns the scaling that tops.equilibrate returns on top of none, if it does not
+// equilibrate returns the scaling that Tops.Equilibrate returns on top of none, if it does not
 // spread numbers; not ok where that takes more than the ranges, as the largest entries of rows and
 // of columns differ by more than two binades, or there are zeros or subnormal numbers alone.
-func (r ranges) equilibrate() (s scaling, ok bool) {
-	if len(r.rows) == 0 || r.least == none {
+func (r ranges) equilibrate() (s Scaling, ok bool) {
+	if len(r.rows) == 0 || r.least == None {
 		return s, false
 	}
-	s = unscaled(len(r.rows), len(r.cols))
+	s = Unscaled(len(r.rows), len(r.cols))
 	var row, col int64 // of all of them: 2^row before what lies in the ranges, 2^col behind it
 	for range 2 {
 		e, f := (r.rows[0]+row+col)/2, (r.cols[0]+row+col)/2
 		for _, top := range r.rows {
-			if top == none || (top+row+col)/2 != e {
+			if top == None || (top+row+col)/2 != e {
 				return s, false
 			}
 		}
 		for _, top := range r.cols {
-			if top == none || (top+row+col)/2 != f {
+			if top == None || (top+row+col)/2 != f {
 				return s, false
 			}
 		}
@@ -70,11 +70,11 @@ func (r ranges) equilibrate() (s scaling, ok bool) {
 	}
 	most := int64(math.MinInt64)
 	for i, top := range r.rows {
-		s.rows[i] = row - (top + row + col)
+		s.Rows[i] = row - (top + row + col)
 		most = max(most, top)
 	}
-	for j := range s.cols {
-		s.cols[j] = col
+	for j := range s.Cols {
+		s.Cols[j] = col
 	}
-	return s, r.least-most >= -seedBits // the smallest entry of F, at least
+	return s, r.least-most >= -SeedBits // the smallest entry of F, at least
 }

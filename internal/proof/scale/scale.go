@@ -1,39 +1,40 @@
-package linsolve
+package scale
 
 import (
 	"math"
 	"slices"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/shelf"
 )
 
-// scaling are powers of two that bring a matrix near 1: F = D1 A D2 with D1 = diag(2^rows[i]) and
-// D2 = diag(2^cols[j]).
-type scaling struct {
-	rows, cols []int64
+// Scaling are powers of two that bring a matrix near 1: F = D1 A D2 with D1 = diag(2^Rows[i]) and
+// D2 = diag(2^Cols[j]).
+type Scaling struct {
+	Rows, Cols []int64
 }
 
-// unscaled returns the scaling that leaves a matrix as it is.
-func unscaled(rows, cols int) scaling { return scaling{make([]int64, rows), make([]int64, cols)} }
+// Unscaled returns the scaling that leaves a matrix as it is.
+func Unscaled(rows, cols int) Scaling { return Scaling{make([]int64, rows), make([]int64, cols)} }
 
-// tops are exponents of a matrix by columns: that of entry (i, j) is top[i + j rows], with the
+// Tops are exponents of a matrix by columns: that of entry (i, j) is Top[i + j rows], with the
 // magnitude below 2^top, and none for zeros.
-type tops struct {
+type Tops struct {
 	rows, cols int
-	top        []int64
+	Top        []int64
 }
 
-// none is the exponent of 0.
-const none = math.MinInt64
+// None is the exponent of 0.
+const None = math.MinInt64
 
-// topsOf returns the exponents of a matrix of finite numbers.
-func topsOf(a num.Mat) tops { return topsIn(make([]int64, a.Rows*a.Cols), a) }
+// TopsOf returns the exponents of a matrix of finite numbers.
+func TopsOf(a num.Mat) Tops { return topsIn(make([]int64, a.Rows*a.Cols), a) }
 
-// topsIn is topsOf with room.
-func topsIn(room []int64, a num.Mat) tops {
-	t := tops{a.Rows, a.Cols, room}
+// topsIn is TopsOf with room.
+func topsIn(room []int64, a num.Mat) Tops {
+	t := Tops{a.Rows, a.Cols, room}
 	for j := range a.Cols {
-		column := t.top[j*a.Rows : (j+1)*a.Rows]
+		column := t.Top[j*a.Rows : (j+1)*a.Rows]
 		at := a.At(0, j)
 		switch a.Arr.Kind {
 		case num.F64:
@@ -42,7 +43,7 @@ func topsIn(room []int64, a num.Mat) tops {
 				// The usual case, inlined.
 				e := int64(math.Float64bits(data[at+i*a.RS]) >> 52 & 0x7ff)
 				if column[i] = e - 1022; e == 0 {
-					column[i] = exponent(a.Arr, at+i*a.RS)
+					column[i] = Exponent(a.Arr, at+i*a.RS)
 				}
 			}
 			continue
@@ -51,7 +52,7 @@ func topsIn(room []int64, a num.Mat) tops {
 			for i := range column {
 				k := at + i*a.RS
 				if column[i] = int64(exp[k]); cls[k].Class() != num.Finite {
-					column[i] = none
+					column[i] = None
 				}
 			}
 			continue
@@ -59,18 +60,18 @@ func topsIn(room []int64, a num.Mat) tops {
 		for i := range column {
 			c, top, _ := a.Arr.Span(at + i*a.RS)
 			if column[i] = top; c != num.Finite {
-				column[i] = none
+				column[i] = None
 			}
 		}
 	}
 	return t
 }
 
-// exponent returns the exponent of number i of an array of MP or F64.
-func exponent(a *num.Array, i int) int64 {
+// Exponent returns the exponent of number i of an array of MP or F64.
+func Exponent(a *num.Array, i int) int64 {
 	if a.Kind == num.MP {
 		if a.Cls[i].Class() != num.Finite {
-			return none
+			return None
 		}
 		return int64(a.Exp[i])
 	}
@@ -79,23 +80,26 @@ func exponent(a *num.Array, i int) int64 {
 		return e - 1022
 	}
 	if x == 0 {
-		return none
+		return None
 	}
 	_, e := math.Frexp(x)
 	return int64(e)
 }
 
-// scale returns a scaling of a square matrix for decompositions in float64.
-func scale(a num.Mat) scaling {
+// exponents are those of tops, kept between calls.
+var exponents shelf.Shelf[[]int64]
+
+// Of returns a scaling of a square matrix for decompositions in float64.
+func Of(a num.Mat) Scaling {
 	if a.Arr.Kind == num.F64 {
 		if s, ok := rangesOf(a).equilibrate(); ok {
 			return s
 		}
 	}
-	room := take(&exponentRoom, a.Rows*a.Cols)
-	defer putBack(&exponentRoom, room)
+	room := shelf.Slice(&exponents, a.Rows*a.Cols)
+	defer shelf.Return(&exponents, room)
 	t := topsIn(room[:a.Rows*a.Cols], a)
-	s := t.equilibrate(unscaled(a.Rows, a.Cols))
+	s := t.Equilibrate(Unscaled(a.Rows, a.Cols))
 	if s.spreads(t) {
 		if z, ok := t.match(); ok {
 			return z
@@ -104,13 +108,14 @@ func scale(a num.Mat) scaling {
 	return s
 }
 
-// equilibrate returns a scaling for which the largest magnitude of each row and column of F lies
+// Equilibrate returns a scaling for which the largest magnitude of each row and column of F lies
 // near 1, by a few rounds of dividing both by the square roots of their largest entries, and rows
 // by theirs at last, on top of a scaling to begin with. Rows and columns of zeros stay as they are.
-func equilibrate(a num.Mat, start scaling) scaling { return topsOf(a).equilibrate(start) }
+func Equilibrate(a num.Mat, start Scaling) Scaling { return TopsOf(a).Equilibrate(start) }
 
-func (t tops) equilibrate(start scaling) scaling {
-	s := scaling{slices.Clone(start.rows), slices.Clone(start.cols)}
+// Equilibrate is the function of that name for the matrix of which t are the exponents.
+func (t Tops) Equilibrate(start Scaling) Scaling {
+	s := Scaling{slices.Clone(start.Rows), slices.Clone(start.Cols)}
 	rows, cols := make([]int64, t.rows), make([]int64, t.cols)
 	changed := true // s, since rows and cols were found
 	for round := range 3 {
@@ -124,14 +129,14 @@ func (t tops) equilibrate(start scaling) scaling {
 			clear(cols)
 		}
 		for i, e := range rows {
-			if e != none && e/part != 0 {
-				s.rows[i] -= e / part
+			if e != None && e/part != 0 {
+				s.Rows[i] -= e / part
 				changed = true
 			}
 		}
 		for j, e := range cols {
-			if e != none && e/part != 0 {
-				s.cols[j] -= e / part
+			if e != None && e/part != 0 {
+				s.Cols[j] -= e / part
 				changed = true
 			}
 		}
@@ -140,15 +145,15 @@ func (t tops) equilibrate(start scaling) scaling {
 }
 
 // largest stores the largest exponents of the rows and columns of F, none for zeros.
-func (t tops) largest(s scaling, rows, cols []int64) {
+func (t Tops) largest(s Scaling, rows, cols []int64) {
 	for i := range rows {
-		rows[i] = none
+		rows[i] = None
 	}
-	for j, col := range s.cols {
-		most := int64(none)
-		for i, top := range t.top[j*t.rows : (j+1)*t.rows] {
-			if top != none {
-				e := top + s.rows[i] + col
+	for j, col := range s.Cols {
+		most := int64(None)
+		for i, top := range t.Top[j*t.rows : (j+1)*t.rows] {
+			if top != None {
+				e := top + s.Rows[i] + col
 				rows[i], most = max(rows[i], e), max(most, e)
 			}
 		}
@@ -157,10 +162,10 @@ func (t tops) largest(s scaling, rows, cols []int64) {
 }
 
 // spreads reports whether F has entries so small beside 1 that float64 arithmetic may not see them.
-func (s scaling) spreads(t tops) bool {
-	for j, col := range s.cols {
-		for i, top := range t.top[j*t.rows : (j+1)*t.rows] {
-			if top != none && top+s.rows[i]+col < -seedBits {
+func (s Scaling) spreads(t Tops) bool {
+	for j, col := range s.Cols {
+		for i, top := range t.Top[j*t.rows : (j+1)*t.rows] {
+			if top != None && top+s.Rows[i]+col < -SeedBits {
 				return true
 			}
 		}
@@ -174,7 +179,7 @@ func (s scaling) spreads(t tops) bool {
 // zeros. The time is that of n³ additions at most.
 //
 // It is the dual solution of an assignment problem, by shortest augmenting paths (Kuhn 1955).
-func (t tops) match() (z scaling, ok bool) {
+func (t Tops) match() (z Scaling, ok bool) {
 	const dear = 1 << 50 // more than n times any exponent
 	n := t.rows
 	// Entry n stands for no row and no column.
@@ -187,7 +192,7 @@ func (t tops) match() (z scaling, ok bool) {
 	for i := range n {
 		for j := range n {
 			cost[i*n+j] = dear
-			if top := t.top[i+j*n]; top != none {
+			if top := t.Top[i+j*n]; top != None {
 				cost[i*n+j] = -top
 			}
 		}
@@ -235,30 +240,30 @@ func (t tops) match() (z scaling, ok bool) {
 			return z, false
 		}
 	}
-	return scaling{rows[:n], cols[:n]}, true
+	return Scaling{rows[:n], cols[:n]}, true
 }
 
-// float64s stores F rounded to some 50 bits in f, column by column, and returns f. Entries below
+// Float64s stores F rounded to some 50 bits in f, column by column, and returns f. Entries below
 // 2^-1000 are 0.
-func (s scaling) float64s(a num.Mat, f []float64) []float64 {
+func (s Scaling) Float64s(a num.Mat, f []float64) []float64 {
 	var rows []float64
 	if a.Arr.Kind == num.F64 {
 		rows = make([]float64, a.Rows)
-		for i, e := range s.rows {
-			rows[i] = nearPower(e)
+		for i, e := range s.Rows {
+			rows[i] = NearPower(e)
 		}
 	}
 	for j := range a.Cols {
 		column, at := f[j*a.Rows:(j+1)*a.Rows], a.At(0, j)
 		if rows != nil {
-			by := nearPower(s.cols[j])
+			by := NearPower(s.Cols[j])
 			for i, row := range rows[:len(column)] {
 				k := at + i*a.RS
 				// Exact in the usual range; other numbers, zeros and NaN go the way of all formats.
 				y := a.Arr.F64[0][k] * (row * by)
 				if size := math.Abs(y); !(size >= 0x1p-200 && size <= 0x1p200) {
 					x, e := a.Arr.Leading(k)
-					y = ldexp(x, e+s.rows[i]+s.cols[j])
+					y = Ldexp(x, e+s.Rows[i]+s.Cols[j])
 				}
 				column[i] = y
 			}
@@ -266,14 +271,14 @@ func (s scaling) float64s(a num.Mat, f []float64) []float64 {
 		}
 		if a.Arr.Kind == num.MP { // Leading and ldexp for the usual exponents, in line
 			sig, exp, cls, l := a.Arr.Sig, a.Arr.Exp, a.Arr.Cls, a.Arr.Limbs()
-			k, col := at, s.cols[j]
-			for i, row := range s.rows[:len(column)] {
+			k, col := at, s.Cols[j]
+			for i, row := range s.Rows[:len(column)] {
 				e := int64(exp[k]) + row + col
 				if c := cls[k]; c.Class() == num.Finite && uint64(e+900) <= 1800 {
-					column[i] = signed(float64(int64(sig[k*l+l-1]>>11))*power(e-53), c)
+					column[i] = signed(float64(int64(sig[k*l+l-1]>>11))*Power(e-53), c)
 				} else {
 					x, e := a.Arr.Leading(k)
-					column[i] = ldexp(x, e+row+col)
+					column[i] = Ldexp(x, e+row+col)
 				}
 				k += a.RS
 			}
@@ -281,20 +286,20 @@ func (s scaling) float64s(a num.Mat, f []float64) []float64 {
 		}
 		for i := range column {
 			x, e := a.Arr.Leading(at + i*a.RS)
-			column[i] = ldexp(x, e+s.rows[i]+s.cols[j])
+			column[i] = Ldexp(x, e+s.Rows[i]+s.Cols[j])
 		}
 	}
 	return f
 }
 
-// moreFloat64s stores what float64s cuts off numbers of F in MP in f, cut off after 53 bits itself:
+// MoreFloat64s stores what float64s cuts off numbers of F in MP in f, cut off after 53 bits itself:
 // what is left of each is below 2^-106 of the power of two above it, or below 2^-900.
-func (s scaling) moreFloat64s(a num.Mat, f []float64) []float64 {
+func (s Scaling) MoreFloat64s(a num.Mat, f []float64) []float64 {
 	l := a.Arr.Limbs()
 	sig, exp, cls := a.Arr.Sig, a.Arr.Exp, a.Arr.Cls
 	for j := range a.Cols {
-		to, k, col := f[j*a.Rows:(j+1)*a.Rows], a.At(0, j), s.cols[j]
-		for i, row := range s.rows[:len(to)] {
+		to, k, col := f[j*a.Rows:(j+1)*a.Rows], a.At(0, j), s.Cols[j]
+		for i, row := range s.Rows[:len(to)] {
 			e := int64(exp[k]) + row + col
 			x := 0.0
 			if c := cls[k]; c.Class() == num.Finite && uint64(e+850) < 1700 {
@@ -302,7 +307,7 @@ func (s scaling) moreFloat64s(a num.Mat, f []float64) []float64 {
 				if l > 1 {
 					w |= sig[k*l+l-2] >> 22
 				}
-				x = signed(float64(int64(w))*power(e-106), c)
+				x = signed(float64(int64(w))*Power(e-106), c)
 			}
 			to[i] = x
 			k += a.RS
@@ -316,26 +321,53 @@ func signed(x float64, c num.Cls) float64 {
 	return math.Float64frombits(math.Float64bits(x) | c.Sign()<<63)
 }
 
-// power returns 2^e for |e| ≤ 1000.
-func power(e int64) float64 { return math.Float64frombits(uint64(e+1023) << 52) }
+// Power returns 2^e for |e| ≤ 1000.
+func Power(e int64) float64 { return math.Float64frombits(uint64(e+1023) << 52) }
 
-// nearPower returns 2^e for |e| ≤ 400: the product of two such and of a number about their inverse
+// NearPower returns 2^e for |e| ≤ 400: the product of two such and of a number about their inverse
 // is exact in float64. It is NaN for others, and so are products with it.
-func nearPower(e int64) float64 {
+func NearPower(e int64) float64 {
 	if e < -400 || e > 400 {
 		return math.NaN()
 	}
-	return power(e)
+	return Power(e)
 }
 
-// ldexp returns x 2^e for 1/2 ≤ |x| < 2 or so, 0 where e is below -1000 and an infinity where it is
+// Ldexp returns x 2^e for 1/2 ≤ |x| < 2 or so, 0 where e is below -1000 and an infinity where it is
 // above 1000.
-func ldexp(x float64, e int64) float64 {
+func Ldexp(x float64, e int64) float64 {
 	switch {
 	case x == 0 || e < -1000:
 		return 0
 	case e > 1000:
 		return math.Copysign(math.Inf(1), x)
 	}
-	return x * power(e)
+	return x * Power(e)
 }
+
+// Rounding returns a bound of the relative errors of entries that [Scaling.Float64s] makes.
+func Rounding(a num.Mat) float64 {
+	switch a.Arr.Kind {
+	case num.F32, num.F64:
+		return 0
+	case num.MP:
+		return 0x1.01p-52 // cut off after 53 bits
+	}
+	return 0x1p-48
+}
+
+// Least returns the exponent of the smallest entry of F that is not 0.
+func (t Tops) Least(s Scaling) int64 {
+	least := int64(0)
+	for j, col := range s.Cols {
+		for i, top := range t.Top[j*t.rows : (j+1)*t.rows] {
+			if top != None {
+				least = min(least, top+s.Rows[i]+col)
+			}
+		}
+	}
+	return least
+}
+
+// SeedBits are the bits of a seed.
+const SeedBits = 53

@@ -1,4 +1,4 @@
-package linsolve
+package scale
 
 import (
 	"fmt"
@@ -41,11 +41,11 @@ func TestRanges(t *testing.T) {
 		}
 		m := raw.Matrix(a)
 		s, ok := rangesOf(m).equilibrate()
-		tops := topsOf(m)
-		want := tops.equilibrate(unscaled(n, n))
+		tops := TopsOf(m)
+		want := tops.Equilibrate(Unscaled(n, n))
 		if ok {
 			taken++
-			if !slices.Equal(s.rows, want.rows) || !slices.Equal(s.cols, want.cols) {
+			if !slices.Equal(s.Rows, want.Rows) || !slices.Equal(s.Cols, want.Cols) {
 				t.Fatalf("trial %d: %v, want %v of\n%v", trial, s, want, a)
 			}
 			if s.spreads(tops) {
@@ -55,14 +55,14 @@ func TestRanges(t *testing.T) {
 		if alike := far == 0 && trial%7 != 1 && trial%11 != 1 && all > -1000; alike && !ok {
 			t.Fatalf("trial %d: no scaling of\n%v", trial, a)
 		}
-		low := lowestBit(m, want)
+		low := LowestBit(m, want)
 		for i := range n {
 			for j := range n {
 				v := a.Big(i, j)
 				if v.Sign() == 0 {
 					continue
 				}
-				if last := int64(v.MantExp(nil)) - int64(v.MinPrec()) + want.rows[i] + want.cols[j]; last < -low {
+				if last := int64(v.MantExp(nil)) - int64(v.MinPrec()) + want.Rows[i] + want.Cols[j]; last < -low {
 					t.Fatalf("trial %d: entry %d, %d of F is no multiple of 2^-%d:\n%v", trial, i, j, low, a)
 				}
 			}
@@ -78,7 +78,7 @@ func BenchmarkScale(b *testing.B) {
 		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
 			a := raw.Matrix(halfulp.Random(halfulp.Float64, n, n, 0, 1))
 			for b.Loop() {
-				lowestBit(a, scale(a))
+				LowestBit(a, Of(a))
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package linsolve
+package fixed
 
 import (
 	"math"
@@ -7,19 +7,21 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
-// fixed is a scaled matrix F, |f_ij| < 1, in fixed point, and multiplies exactly by vectors of
+// Matrix is a scaled matrix F, |f_ij| < 1, in fixed point, and multiplies exactly by vectors of
 // 62-bit integers.
 //
 // Entry (i, j) is f = Σ_l w_l 2^(1-64(l+1)) - 1 with word w_l in plane l, cut off towards 0 after
 // the last plane: the first w planes alone differ from it by less than 2^(2-64w). Planes have no
 // signs, nor have the integers to which vectors are moved, so that a row's product with a vector is
 // one sum of words for each plane.
-type fixed struct {
+type Matrix struct {
 	rows, cols int
-	planes     int
-	words      [][]uint64  // of row i in plane l at i planes + l
+	Planes     int
+	Words      [][]uint64  // of row i in plane l at i Planes + l
 	sums       [][2]uint64 // of these rows
 	// few are the words that are not 0 of the second plane of rows where most are, which are not in
 	// words; nil for other rows. It is nil unless F is of float64 numbers in two planes.
@@ -35,22 +37,22 @@ type placed struct {
 // rowsAtOnce are those that one call works on; their words lie side by side.
 const rowsAtOnce = 16
 
-// shifted is what is added to the integers of vectors, which are smaller.
-const shifted = 1 << 62
+// Shifted is what is added to the integers of vectors, which are smaller.
+const Shifted = 1 << 62
 
-// newFixed returns F = diag(2^rows) A diag(2^cols) in that many planes.
-func (s *solver) newFixed(a num.Mat, by scaling, planes int) (*fixed, error) {
+// New returns F = diag(2^rows) A diag(2^cols) in that many planes.
+func New(c *call.Call, a num.Mat, by scale.Scaling, planes int) (*Matrix, error) {
 	m, n := a.Rows, a.Cols
-	f := &fixed{rows: m, cols: n, planes: planes, sums: make([][2]uint64, m*planes)}
+	f := &Matrix{rows: m, cols: n, Planes: planes, sums: make([][2]uint64, m*planes)}
 	some, tile := rowsAtOnce, 32 // columns whose pages are at hand
 	floats := a.Arr.Kind == num.F64 && planes <= 2
 	if floats {
 		some, tile = floatRows, floatCols
-		room := s.words(m * n)
+		room := c.Words(m * n)
 		for i := range m {
-			f.words = append(f.words, room[i*n:(i+1)*n:(i+1)*n])
+			f.Words = append(f.Words, room[i*n:(i+1)*n:(i+1)*n])
 			if planes == 2 { // see many
-				f.words = append(f.words, nil)
+				f.Words = append(f.Words, nil)
 			}
 		}
 		if planes == 2 {
@@ -61,14 +63,14 @@ func (s *solver) newFixed(a num.Mat, by scaling, planes int) (*fixed, error) {
 		}
 	} else {
 		for i := 0; i < m; i += rowsAtOnce {
-			room := s.words(min(rowsAtOnce, m-i) * planes * n)
+			room := c.Words(min(rowsAtOnce, m-i) * planes * n)
 			for range min(rowsAtOnce, m-i) * planes {
-				f.words = append(f.words, room[:n:n])
+				f.Words = append(f.Words, room[:n:n])
 				room = room[n:]
 			}
 		}
 	}
-	return f, par.For(s.ctx, s.threads, (m+some-1)/some, func(_, part int) {
+	return f, par.For(c.Ctx, c.Threads, (m+some-1)/some, func(_, part int) {
 		first, last := part*some, min(m, (part+1)*some)
 		var buf [num.MaxValueWords]uint64
 		for j0 := 0; j0 < n; j0 += tile {
@@ -78,7 +80,7 @@ func (s *solver) newFixed(a num.Mat, by scaling, planes int) (*fixed, error) {
 			}
 			for i := first; i < last; i++ {
 				for j := j0; j < min(n, j0+tile); j++ {
-					e, at := by.rows[i]+by.cols[j], a.At(i, j)
+					e, at := by.Rows[i]+by.Cols[j], a.At(i, j)
 					switch a.Arr.Kind { // much the faster way for the usual ones
 					case num.MP:
 						c, l := a.Arr.Cls[at], a.Arr.Limbs()
@@ -100,7 +102,7 @@ func (s *solver) newFixed(a num.Mat, by scaling, planes int) (*fixed, error) {
 				continue
 			}
 			var s0, s1, carry uint64
-			for _, w := range f.words[at] {
+			for _, w := range f.Words[at] {
 				s0, carry = bits.Add64(s0, w, 0)
 				s1 += carry
 			}
@@ -119,7 +121,7 @@ const (
 // setFloats is set for rows i0 ≤ i < i1 and columns j0 ≤ j < j1 of float64 numbers, in one plane or
 // two. Most of them are multiples of 2^-63 when scaled, which leave the second plane at 0. Order
 // 1000 takes 3 ms, 20 by set.
-func (f *fixed) setFloats(a num.Mat, by scaling, i0, i1, j0, j1 int) {
+func (f *Matrix) setFloats(a num.Mat, by scale.Scaling, i0, i1, j0, j1 int) {
 	var tile [floatCols][floatRows]float64
 	for j := j0; j < j1; j++ {
 		to, at := tile[j-j0][:i1-i0], a.At(i0, j)
@@ -132,45 +134,45 @@ func (f *fixed) setFloats(a num.Mat, by scaling, i0, i1, j0, j1 int) {
 		}
 	}
 	var scales [floatCols]float64
-	for j, e := range by.cols[j0:j1] {
-		scales[j] = nearPower(e)
+	for j, e := range by.Cols[j0:j1] {
+		scales[j] = scale.NearPower(e)
 	}
 	for i := i0; i < i1; i++ {
-		words := f.words[i*f.planes][j0:j1]
+		words := f.Words[i*f.Planes][j0:j1]
 		var second []uint64
-		if f.planes == 2 && !f.isFew(i, 1) {
-			second = f.words[2*i+1][j0:j1]
+		if f.Planes == 2 && !f.isFew(i, 1) {
+			second = f.Words[2*i+1][j0:j1]
 			clear(second)
 		}
-		scale := nearPower(by.rows[i]) * 0x1p63
+		scale := scale.NearPower(by.Rows[i]) * 0x1p63
 		for j := range words {
 			x := tile[j&(floatCols-1)][(i-i0)&(floatRows-1)]
 			// Less than 2^63, and exact unless it is far below 2^-64 or NaN, which equals nothing.
 			y := x * scales[j&(floatCols-1)] * scale
 			v := int64(y)
 			if words[j] = uint64(v) ^ 1<<63; float64(v) != y {
-				f.setFloat(i, j0+j, x, by.rows[i]+by.cols[j0+j])
+				f.setFloat(i, j0+j, x, by.Rows[i]+by.Cols[j0+j])
 			}
 		}
 	}
 }
 
 // setFloat is setFloats for one number x 2^e: words of m 2^(shift-127), m below 2^53.
-func (f *fixed) setFloat(i, j int, x float64, e int64) {
+func (f *Matrix) setFloat(i, j int, x float64, e int64) {
 	m, exp := num.Decompose(x)
 	shift := exp + e + 127 // at most 74, as |x| 2^e < 1
 	neg := uint64(int64(math.Float64bits(x)) >> 63)
 	hi, lo := m>>uint64(64-shift), uint64(0) // 0 by 64 bits or more
 	if shift >= 64 {
 		hi = m << uint64(shift-64)
-	} else if f.planes == 2 {
+	} else if f.Planes == 2 {
 		lo = m<<uint64(shift) | m>>uint64(-shift)
 	}
 	lo, carry := bits.Add64(lo^neg, neg&1, 0)
-	f.words[i*f.planes][j] = (hi ^ neg) + carry ^ 1<<63
+	f.Words[i*f.Planes][j] = (hi ^ neg) + carry ^ 1<<63
 	switch {
-	case f.planes == 2 && !f.isFew(i, 1):
-		f.words[2*i+1][j] = lo
+	case f.Planes == 2 && !f.isFew(i, 1):
+		f.Words[2*i+1][j] = lo
 	case lo != 0:
 		f.few[i] = append(f.few[i], placed{j, lo})
 		if len(f.few[i]) > f.cols/16 {
@@ -180,12 +182,12 @@ func (f *fixed) setFloat(i, j int, x float64, e int64) {
 }
 
 // isFew reports whether row i of a plane is in f.few.
-func (f *fixed) isFew(i, plane int) bool { return plane == 1 && f.few != nil && f.few[i] != nil }
+func (f *Matrix) isFew(i, plane int) bool { return plane == 1 && f.few != nil && f.few[i] != nil }
 
 // many moves row i of the second plane from f.few to words, which have no room before.
-func (f *fixed) many(i int) {
+func (f *Matrix) many(i int) {
 	second := make([]uint64, f.cols)
-	f.words[2*i+1] = second
+	f.Words[2*i+1] = second
 	for _, p := range f.few[i] {
 		second[p.j] = p.word
 	}
@@ -194,8 +196,8 @@ func (f *fixed) many(i int) {
 
 // set sets the words of entry (i, j) to 1 + x, cut off towards the middle, for x = ± mag 2^e,
 // |x| < 1.
-func (f *fixed) set(i, j int, zero, neg bool, mag []uint64, e int64) {
-	words := f.words[i*f.planes : (i+1)*f.planes]
+func (f *Matrix) set(i, j int, zero, neg bool, mag []uint64, e int64) {
+	words := f.Words[i*f.Planes : (i+1)*f.Planes]
 	at := len(words) - 1
 	var sign, carry uint64
 	if neg {
@@ -231,8 +233,8 @@ func (f *fixed) set(i, j int, zero, neg bool, mag []uint64, e int64) {
 	words[0][j] ^= 1 << 63
 }
 
-// magnitude stores mag 2^shift in z, which has room for it, cut off.
-func magnitude(z, mag []uint64, shift int64) {
+// Magnitude stores mag 2^shift in z, which has room for it, cut off.
+func Magnitude(z, mag []uint64, shift int64) {
 	clear(z)
 	// z[k] = mag[k-up] 2^off, and what falls in from below
 	up, off := shift>>6, uint(shift&63)
@@ -250,17 +252,18 @@ func magnitude(z, mag []uint64, shift int64) {
 	}
 }
 
-// vector is one of integers below 2^62 in magnitude, moved by shifted.
-type vector struct {
+// Vector is one of integers below 2^62 in magnitude, moved by [Shifted].
+type Vector struct {
 	moved []uint64 // the integers and shifted
 	x     *direct.WordVector
 	sum   [2]uint64 // of the integers themselves, in two's complement
 }
 
-func newVector(c []int64) *vector {
-	v, x := new(vector), make([]uint64, len(c))
+// NewVector returns the vector of these integers.
+func NewVector(c []int64) *Vector {
+	v, x := new(Vector), make([]uint64, len(c))
 	for j, c := range c {
-		x[j] = uint64(c + shifted)
+		x[j] = uint64(c + Shifted)
 		var carry uint64
 		v.sum[0], carry = bits.Add64(v.sum[0], uint64(c), 0)
 		v.sum[1], _ = bits.Add64(v.sum[1], uint64(c>>63), carry)
@@ -269,12 +272,12 @@ func newVector(c []int64) *vector {
 	return v
 }
 
-// row stores 2^(64w-1) Σ_j f_ij c_j in z, w + 2 words in two's complement, with F cut off after w
+// Row stores 2^(64w-1) Σ_j f_ij c_j in z, w + 2 words in two's complement, with F cut off after w
 // planes.
 //
 // With words u of plane l and integers c + 2^62 the sum is Σ u (c + 2^62) - 2^62 Σ u for each
 // plane, and less 2^(64w-1) Σ c in all. A sum of n products stays below 2^(64+63) n < 2^192.
-func (f *fixed) row(z []uint64, i int, c *vector, w int) {
+func (f *Matrix) Row(z []uint64, i int, c *Vector, w int) {
 	clear(z)
 	for l := range w {
 		p0, p1, p2 := f.rowSum(i, l, c)
@@ -292,11 +295,11 @@ func (f *fixed) row(z []uint64, i int, c *vector, w int) {
 
 // rowSum returns Σ_j u_j c_j for the words u of row i in plane l, less those of 1 + f in the first,
 // in two's complement.
-func (f *fixed) rowSum(i, l int, c *vector) (p0, p1, p2 uint64) {
+func (f *Matrix) rowSum(i, l int, c *Vector) (p0, p1, p2 uint64) {
 	var b uint64
 	if f.isFew(i, l) {
 		for _, u := range f.few[i] {
-			x := int64(c.moved[u.j] - shifted)
+			x := int64(c.moved[u.j] - Shifted)
 			hi, lo := bits.Mul64(u.word, uint64(x))
 			hi -= u.word & uint64(x>>63)
 			p0, b = bits.Add64(p0, lo, 0)
@@ -305,8 +308,8 @@ func (f *fixed) rowSum(i, l int, c *vector) (p0, p1, p2 uint64) {
 		}
 		return p0, p1, p2
 	}
-	at := i*f.planes + l
-	p0, p1, p2 = c.x.Dot(f.words[at])
+	at := i*f.Planes + l
+	p0, p1, p2 = c.x.Dot(f.Words[at])
 	sum := f.sums[at]
 	p0, b = bits.Sub64(p0, sum[0]<<62, 0)
 	p1, b = bits.Sub64(p1, sum[0]>>2|sum[1]<<62, b)
@@ -319,35 +322,35 @@ func (f *fixed) rowSum(i, l int, c *vector) (p0, p1, p2 uint64) {
 	return p0, p1, p2
 }
 
-// times returns -F r in sums of two's complement of unit 2^-unit, for r = Σ_m v_m 2^(-61 (m+1)) and
+// Times returns -F r in sums of two's complement of unit 2^-unit, for r = Σ_m v_m 2^(-61 (m+1)) and
 // |F r| < 2^60; piece m is multiplied by planes(m) planes, and is 0 if it is nil.
-func (f *fixed) times(s *solver, v []*vector, planes func(m int) int) (sums [][]uint64, unit int, err error) {
-	words := f.planes + 2
+func (f *Matrix) Times(c *call.Call, v []*Vector, planes func(m int) int) (sums [][]uint64, unit int, err error) {
+	words := f.Planes + 2
 	unit = 64 * (words - 1)
 	sums = make([][]uint64, f.rows)
 	room := make([]uint64, f.rows*(words+1))
 	for i := range sums {
 		sums[i], room = room[:words+1], room[words+1:]
 	}
-	return sums, unit, par.For(s.ctx, s.threads, (f.rows+rowsAtOnce-1)/rowsAtOnce, func(_, part int) {
+	return sums, unit, par.For(c.Ctx, c.Threads, (f.rows+rowsAtOnce-1)/rowsAtOnce, func(_, part int) {
 		x := make([]uint64, words)
 		for i := part * rowsAtOnce; i < min(f.rows, (part+1)*rowsAtOnce); i++ {
 			for m, v := range v {
 				if v == nil {
 					continue
 				}
-				w := min(planes(m), f.planes)
-				f.row(x[:w+2], i, v, w)
+				w := min(planes(m), f.Planes)
+				f.Row(x[:w+2], i, v, w)
 				// x is that of unit 2^(1-64 w) 2^(-61 (m+1)).
-				subtractShifted(sums[i], x[:w+2], unit-64*w+1-pieceBits*(m+1))
+				SubtractShifted(sums[i], x[:w+2], unit-64*w+1-PieceBits*(m+1))
 			}
 		}
 	})
 }
 
-// subtractShifted subtracts x 2^shift from r, both in two's complement and modulo what r holds;
+// SubtractShifted subtracts x 2^shift from r, both in two's complement and modulo what r holds;
 // bits of x below the last one of r are cut off, which adds less than that bit to the difference.
-func subtractShifted(r, x []uint64, shift int) {
+func SubtractShifted(r, x []uint64, shift int) {
 	sign := uint64(int64(x[len(x)-1]) >> 63)
 	from, off := -(shift >> 6), uint(shift&63)
 	word := func(at int) uint64 {
@@ -369,9 +372,9 @@ func subtractShifted(r, x []uint64, shift int) {
 	}
 }
 
-// leading returns x in two's complement as f 2^e with |f| ≤ 1 where e is given, to nearest about:
+// Leading returns x in two's complement as f 2^e with |f| ≤ 1 where e is given, to nearest about:
 // the error is below 2^-52 |f| 2^e + 2^(e-62).
-func leading(x []uint64, e int) float64 {
+func Leading(x []uint64, e int) float64 {
 	// 64 bits from bit e on downwards, e ≥ 64 len(x) not being asked for.
 	v := topBits(x, e)
 	return float64(v) * 0x1p-62
@@ -403,8 +406,8 @@ func wordAt(x []uint64, low int) uint64 {
 	return v
 }
 
-// bitLen returns e with |x| ≤ 2^e for x in two's complement.
-func bitLen(x []uint64) int {
+// BitLen returns e with |x| ≤ 2^e for x in two's complement.
+func BitLen(x []uint64) int {
 	sign := uint64(int64(x[len(x)-1]) >> 63)
 	for k := len(x) - 1; k >= 0; k-- {
 		if v := x[k] ^ sign; v != 0 {
@@ -412,4 +415,46 @@ func bitLen(x []uint64) int {
 		}
 	}
 	return 0
+}
+
+// TopOf returns e with |x| ≤ 2^e for all x in two's complement.
+func TopOf(x [][]uint64) (e int) {
+	for _, x := range x {
+		e = max(e, BitLen(x))
+	}
+	return e
+}
+
+// BitsAt returns so many bits of x in two's complement from bit low on; those below the first one
+// are 0.
+func BitsAt(x []uint64, low, count int) uint64 {
+	var v uint64
+	switch {
+	case low >= 0:
+		v = wordAt(x, low)
+	case low > -64:
+		v = x[0] << uint(-low)
+	}
+	return v << uint(64-count) >> uint(64-count)
+}
+
+// PieceBits are those of a piece of r.
+const PieceBits = 61
+
+// Piece returns piece m of x in two's complement, |x| ≤ 2^top, as x 2^-top cut off downwards is the
+// sum of pieces times 2^(-61 (m+1)): all but the first are not negative.
+func Piece(x []uint64, top, m int) int64 {
+	low := top - PieceBits*(m+1) // the last bit
+	v := uint64(0)
+	switch {
+	case low <= -64:
+	case low < 0:
+		v = x[0] << uint(-low)
+	default:
+		v = wordAt(x, low)
+	}
+	if m == 0 {
+		return int64(v)
+	}
+	return int64(v & (1<<PieceBits - 1))
 }

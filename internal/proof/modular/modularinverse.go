@@ -1,4 +1,4 @@
-package linsolve
+package modular
 
 import (
 	"context"
@@ -8,14 +8,14 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// modularBlock is the order of the blocks of pivots of inverses modulo a prime: longer sums of
+// Block is the order of the blocks of pivots of inverses modulo a prime: longer sums of
 // products are faster, and what finds the pivots slower.
-const modularBlock = 96
+const Block = 96
 
 // modularTile are columns whose vectors stay in the second-level cache.
 const modularTile = 32
 
-// invertMatrix makes a square matrix of elements, row by row, its inverse; not ok if it is
+// InvertMatrix makes a square matrix of elements, row by row, its inverse; not ok if it is
 // singular.
 //
 // It is the Gauss-Jordan elimination in place, for blocks of pivots: with K their columns and B the
@@ -26,11 +26,14 @@ const modularTile = 32
 //
 // All of it are sums of products of blocks' lengths, reduced once each. The inverse is then that of
 // the rows in another order, P A, and its columns go where those rows were.
-func (f *field) invertMatrix(ctx context.Context, threads int, rows [][]uint64) (ok bool, err error) {
+func (f *Field) InvertMatrix(ctx context.Context, threads int, rows [][]uint64) (ok bool, err error) {
 	n := len(rows)
-	order := all(n) // row i is row order[i] of A
-	for k0 := 0; k0 < n; k0 += modularBlock {
-		k1 := min(n, k0+modularBlock)
+	order := make([]int, n) // row i is row order[i] of A
+	for i := range order {
+		order[i] = i
+	}
+	for k0 := 0; k0 < n; k0 += Block {
+		k1 := min(n, k0+Block)
 		if ok, err := f.bringPivots(ctx, threads, rows, order, k0, k1); !ok || err != nil {
 			return false, err
 		}
@@ -60,7 +63,7 @@ func (f *field) invertMatrix(ctx context.Context, threads int, rows [][]uint64) 
 					v := direct.NewWordVector(x)
 					x = make([]uint64, k1-k0)
 					for h := range x {
-						x[h] = f.sum(v.Dot(inverse[h]))
+						x[h] = f.Sum(v.Dot(inverse[h]))
 						rows[k0+h][j] = x[h]
 					}
 				}
@@ -76,7 +79,7 @@ func (f *field) invertMatrix(ctx context.Context, threads int, rows [][]uint64) 
 					if j0+j >= k0 && j0+j < k1 {
 						x = 0
 					}
-					row[j] = f.sub(x, f.sum(vectors[j].Dot(left)))
+					row[j] = f.Sub(x, f.Sum(vectors[j].Dot(left)))
 				}
 			}
 		})
@@ -94,13 +97,13 @@ func (f *field) invertMatrix(ctx context.Context, threads int, rows [][]uint64) 
 
 // bringPivots exchanges rows from k0 on so that those before k1 are regular in columns k0 ≤ j < k1;
 // not ok if no rows are.
-func (f *field) bringPivots(ctx context.Context, threads int, rows [][]uint64, order []int, k0, k1 int) (ok bool, err error) {
+func (f *Field) bringPivots(ctx context.Context, threads int, rows [][]uint64, order []int, k0, k1 int) (ok bool, err error) {
 	m := k1 - k0
 	left := make([][]uint64, len(rows)-k0)
 	for i := range left { // where the row is from lies behind it
 		left[i] = append(append(make([]uint64, 0, m+1), rows[k0+i][k0:k1]...), uint64(k0+i))[:m]
 	}
-	pivots, _, err := f.eliminate(ctx, threads, left, m, false)
+	pivots, _, err := f.Eliminate(ctx, threads, left, m, false)
 	if err != nil || len(pivots) < m {
 		return false, err
 	}
@@ -113,14 +116,14 @@ func (f *field) bringPivots(ctx context.Context, threads int, rows [][]uint64, o
 }
 
 // inverseOf returns the inverse of a regular matrix in as many columns of rows from k0 on.
-func (f *field) inverseOf(ctx context.Context, threads int, rows [][]uint64, k0 int) ([][]uint64, error) {
+func (f *Field) inverseOf(ctx context.Context, threads int, rows [][]uint64, k0 int) ([][]uint64, error) {
 	n := len(rows)
 	z := make([][]uint64, n)
 	for i := range z {
 		z[i] = append(append([]uint64(nil), rows[i][k0:k0+n]...), make([]uint64, n)...)
-		z[i][n+i] = f.one
+		z[i][n+i] = f.One
 	}
-	if _, _, err := f.eliminate(ctx, threads, z, n, true); err != nil {
+	if _, _, err := f.Eliminate(ctx, threads, z, n, true); err != nil {
 		return nil, err
 	}
 	for i := range z {

@@ -1,0 +1,35 @@
+package bound
+
+import (
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// Nearly is a matrix that is known up to an error: X + D for matrices in MP, of the solution of a
+// scaled system F Y = G. Entries of column j are in error by at most 2^Err[j], and the cutting off
+// of sums included by at most 2^(Err[j]+1).
+type Nearly struct {
+	X, D  *halfulp.Matrix
+	Err   []int64
+	Words int     // of sums
+	Left  []int64 // the exponents of rows and columns to scale back by
+	Right []int64
+}
+
+// Set makes v what is known of an entry.
+func (y *Nearly) Set(i, j int, v Near) {
+	z := raw.Matrix(y.X)
+	z.Arr.Set(z.At(i, j), num.Real{Class: num.Finite, Neg: v.Neg, Mag: v.Mag, Exp: v.Exp})
+}
+
+// Interval returns an enclosure of entry (i, j).
+func (y *Nearly) Interval(i, j, bits int) interval.Interval {
+	mid := interval.ExactAdd(y.X.Big(i, j), y.D.Big(i, j))
+	rad := Exp2(int(y.Err[j]))
+	p := interval.Prec(bits + 64)
+	x := interval.Interval{Lo: p.Down().Sub(mid, rad), Hi: p.Up().Add(mid, rad)}
+	shift := int(y.Left[i] + y.Right[j])
+	return interval.Interval{Lo: x.Lo.SetMantExp(x.Lo, shift), Hi: x.Hi.SetMantExp(x.Hi, shift)}
+}

@@ -1,0 +1,7 @@
+// Package modular computes with integers modulo primes of 61 bits: elements, elimination,
+// inverses and powers of matrices.
+//
+// A result modulo a prime decides questions that no precision does: a determinant that is not 0
+// modulo one prime is not 0, and a number of which a bound is known is 0 if enough primes divide
+// it. Numbers of binary formats are elements too, since 2 is invertible.
+package modular

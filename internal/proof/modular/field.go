@@ -1,0 +1,274 @@
+package modular
+
+import (
+	"context"
+	"math/big"
+	"math/bits"
+	"sync"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+)
+
+// Field is the integers modulo a prime p, 2^60 < p < 2^61. Its elements are kept as x 2^64 mod p
+// (Montgomery, Modular multiplication without trial division, 1985).
+type Field struct {
+	P, inverse uint64 // p inverse = -1 mod 2^64
+	One, two64 uint64 // 2^64 and 2^128 mod p: 1 and 2^64 as elements
+	// 2^i and 2^(64 (i - 32)): those of usual exponents take one multiplication, and not some 90.
+	small, large [64]uint64
+}
+
+// New returns the integers modulo the prime p.
+func New(p uint64) *Field {
+	f := &Field{P: p}
+	inverse := p // to 3 bits
+	for range 5 {
+		inverse *= 2 - p*inverse
+	}
+	f.inverse = -inverse
+	_, f.One = bits.Div64(1, 0, p)
+	_, f.two64 = bits.Div64(f.One, 0, p)
+	f.small[0], f.large[32] = f.One, f.One
+	for i := 1; i < 64; i++ {
+		f.small[i] = f.Add(f.small[i-1], f.small[i-1])
+	}
+	for i := 33; i < 64; i++ {
+		f.large[i] = f.Mul(f.large[i-1], f.two64)
+	}
+	by := f.Invert(f.two64)
+	for i := 31; i >= 0; i-- {
+		f.large[i] = f.Mul(f.large[i+1], by)
+	}
+	return f
+}
+
+// Primes returns a function that returns one prime after the other, downwards from 2^61.
+func Primes() func() uint64 {
+	at := -1
+	return func() uint64 {
+		at++
+		return Prime(at)
+	}
+}
+
+// primeList are the primes that were found: small matrices are eliminated modulo one in less time
+// than it takes to find it.
+type primeList struct {
+	sync.Mutex
+	list []uint64
+	next uint64 // the first number that was not looked at
+}
+
+var primesFound = &primeList{next: 1<<61 - 1}
+
+// Prime returns prime number i of primes.
+func Prime(i int) uint64 { return primesFound.prime(i) }
+
+func (l *primeList) prime(i int) uint64 {
+	l.Lock()
+	defer l.Unlock()
+	for len(l.list) <= i {
+		if p := new(big.Int).SetUint64(l.next); p.ProbablyPrime(0) { // exact below 2^64
+			l.list = append(l.list, l.next)
+		}
+		l.next -= 2
+	}
+	return l.list[i]
+}
+
+// Element returns x as an element, for x < 2^64: the first word of x 2^128 mod p is below p.
+func (f *Field) Element(x uint64) uint64 { return f.Mul(x, f.two64) }
+
+// Value returns the integer in [0, p) that element x is.
+func (f *Field) Value(x uint64) uint64 { return f.reduce(0, x) }
+
+// reduce returns (hi 2^64 + lo) / 2^64 mod p, for hi < p.
+func (f *Field) reduce(hi, lo uint64) uint64 {
+	h, _ := bits.Mul64(lo*f.inverse, f.P)
+	if lo != 0 {
+		h++
+	}
+	hi += h
+	if hi >= f.P {
+		hi -= f.P
+	}
+	return hi
+}
+
+// word returns x mod p.
+func (f *Field) word(x uint64) uint64 {
+	x -= x >> 61 * f.P // p is less than 2^61, and not by much
+	for x >= f.P {
+		x -= f.P
+	}
+	return x
+}
+
+// Sum returns (s2 2^128 + s1 2^64 + s0) / 2^64 mod p: an element for a sum of products of elements,
+// an integer for one of products of elements with integers.
+func (f *Field) Sum(s0, s1, s2 uint64) uint64 {
+	z := f.Add(f.reduce(0, s0), f.word(s1))
+	if s2 != 0 {
+		z = f.Add(z, f.Mul(f.word(s2), f.two64))
+	}
+	return z
+}
+
+func (f *Field) Mul(x, y uint64) uint64 {
+	hi, lo := bits.Mul64(x, y)
+	return f.reduce(hi, lo)
+}
+
+func (f *Field) Sub(x, y uint64) uint64 {
+	if x < y {
+		x += f.P
+	}
+	return x - y
+}
+
+func (f *Field) Add(x, y uint64) uint64 {
+	x += y
+	if x >= f.P {
+		x -= f.P
+	}
+	return x
+}
+
+func (f *Field) pow(x uint64, n uint64) uint64 {
+	z := f.One
+	for ; n > 0; n >>= 1 {
+		if n&1 != 0 {
+			z = f.Mul(z, x)
+		}
+		x = f.Mul(x, x)
+	}
+	return z
+}
+
+// Invert returns 1/x for x != 0.
+func (f *Field) Invert(x uint64) uint64 { return f.pow(x, f.P-2) }
+
+// Power2 returns 2^e.
+func (f *Field) Power2(e int64) uint64 {
+	if -2048 <= e && e < 2048 {
+		return f.Mul(f.small[e&63], f.large[e>>6+32])
+	}
+	e %= int64(f.P - 1)
+	if e < 0 {
+		e += int64(f.P - 1)
+	}
+	return f.pow(f.Element(2), uint64(e))
+}
+
+// Real returns a finite number modulo p; a negative power of two is one of 1/2.
+func (f *Field) Real(r num.Real) uint64 {
+	if r.Class == num.Zero {
+		return 0
+	}
+	z := uint64(0)
+	for i := len(r.Mag) - 1; i >= 0; i-- {
+		z = f.Add(f.Mul(z, f.two64), f.Element(r.Mag[i]))
+	}
+	z = f.Mul(z, f.Power2(r.Exp))
+	if r.Neg {
+		z = f.Sub(0, z)
+	}
+	return z
+}
+
+// Integer returns an integer modulo p.
+func (f *Field) Integer(x *big.Int) uint64 {
+	r := new(big.Int).Mod(x, new(big.Int).SetUint64(f.P))
+	return f.Element(r.Uint64())
+}
+
+// Rational returns a finite number modulo p.
+func (f *Field) Rational(x *big.Float) uint64 {
+	if x.Sign() == 0 {
+		return 0
+	}
+	e := int64(x.MantExp(nil)) - int64(x.MinPrec())
+	n, _ := new(big.Float).SetMantExp(x, int(-e)).Int(nil)
+	return f.Mul(f.Integer(n), f.Power2(e))
+}
+
+// Matrix returns a modulo p, row by row.
+func (f *Field) Matrix(ctx context.Context, threads int, a num.Mat) ([][]uint64, error) {
+	rows := make([][]uint64, a.Rows)
+	err := par.For(ctx, threads, a.Rows, func(_, i int) {
+		rows[i] = make([]uint64, a.Cols)
+		var buf [num.MaxValueWords]uint64
+		for j := range rows[i] {
+			rows[i][j] = f.Real(a.Arr.Value(a.At(i, j), buf[:]))
+		}
+	})
+	return rows, err
+}
+
+// Eliminate brings the first cols columns of rows into echelon form, reduced if that is asked for,
+// and returns the columns of the pivots, row by row, and the pivots' product with the sign of the
+// exchanges. The number of pivots is the rank of those columns modulo p.
+func (f *Field) Eliminate(ctx context.Context, threads int, rows [][]uint64, cols int, reduced bool) (pivots []int, det uint64, err error) {
+	det = f.One
+	for j := 0; j < cols && len(pivots) < len(rows); j++ {
+		k := len(pivots)
+		i := k
+		for i < len(rows) && rows[i][j] == 0 {
+			i++
+		}
+		if i == len(rows) {
+			continue
+		}
+		if i != k {
+			rows[k], rows[i] = rows[i], rows[k]
+			det = f.Sub(0, det)
+		}
+		pivots = append(pivots, j)
+		pivot := rows[k][j:]
+		det = f.Mul(det, pivot[0])
+		scale := f.Invert(pivot[0])
+		for c := range pivot {
+			pivot[c] = f.Mul(pivot[c], scale)
+		}
+		first := k + 1
+		if reduced {
+			first = 0
+		}
+		const some = 16 // rows a call
+		err := par.For(ctx, threads, (len(rows)-first+some-1)/some, func(_, part int) {
+			for i := first + part*some; i < min(len(rows), first+(part+1)*some); i++ {
+				row := rows[i][j:]
+				if i == k || row[0] == 0 {
+					continue
+				}
+				factor := f.P - row[0] // not 0, below p
+				for c, x := range pivot {
+					hi, lo := bits.Mul64(factor, x)
+					row[c] = f.Add(row[c], f.reduce(hi, lo))
+				}
+			}
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+	return pivots, det, nil
+}
+
+// Product returns the product of square matrices.
+func (f *Field) Product(ctx context.Context, threads int, x, y [][]uint64) ([][]uint64, error) {
+	z := make([][]uint64, len(x))
+	err := par.For(ctx, threads, len(x), func(_, i int) {
+		z[i] = make([]uint64, len(y))
+		for k, v := range x[i] {
+			if v == 0 {
+				continue
+			}
+			for j, w := range y[k] {
+				z[i][j] = f.Add(z[i][j], f.Mul(v, w))
+			}
+		}
+	})
+	return z, err
+}

@@ -1,0 +1,66 @@
+package scale
+
+import (
+	"math"
+	"slices"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// LowestBit returns some low ≥ 0 for which all entries of F are multiples of 2^-low.
+func LowestBit(a num.Mat, by Scaling) (low int64) {
+	switch a.Arr.Kind {
+	case num.F64:
+		return lowestFloat(a, by)
+	case num.MP:
+		bits := int64(a.Arr.Bits())
+		for j, col := range by.Cols {
+			least, at := int64(math.MaxInt64), a.At(0, j)
+			for i, row := range by.Rows {
+				if i := at + i*a.RS; a.Arr.Cls[i].Class() == num.Finite {
+					least = min(least, int64(a.Arr.Exp[i])+row)
+				}
+			}
+			if least < math.MaxInt64 {
+				low = max(low, bits-least-col)
+			}
+		}
+		return low
+	}
+	var buf [num.MaxValueWords]uint64
+	for j := range a.Cols {
+		for i := range a.Rows {
+			if x := a.Arr.Value(a.At(i, j), buf[:]); x.Class == num.Finite {
+				last := x.Exp
+				for _, w := range x.Mag {
+					if w != 0 {
+						break
+					}
+					last += 64
+				}
+				low = max(low, -(last + by.Rows[i] + by.Cols[j]))
+			}
+		}
+	}
+	return low
+}
+
+// lowestFloat is lowestBit for float64 numbers: of each column it takes the smallest, as if that
+// were in the row of the smallest factor.
+func lowestFloat(a num.Mat, by Scaling) (low int64) {
+	if a.Rows == 0 {
+		return 0
+	}
+	row, data := slices.Min(by.Rows), a.Arr.F64[0]
+	for j, col := range by.Cols {
+		least, at := uint64(math.MaxUint64), a.At(0, j)
+		for i := range a.Rows {
+			least = min(least, math.Float64bits(data[at+i*a.RS])<<1-1) // none for 0
+		}
+		if least++; least > 0 {
+			// Below 2^-1021 all are multiples of 2^-1074.
+			low = max(low, 1075-max(int64(least>>53), 1)-row-col)
+		}
+	}
+	return low
+}
