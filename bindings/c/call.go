@@ -43,6 +43,9 @@ func (k *call) end(status *C.int, text **C.char) {
 		k.err = thrown(p)
 	}
 	for _, m := range k.held {
+		if err := m.settle(); k.err == nil {
+			k.err = err
+		}
 		m.drop()
 	}
 	if k.err != nil {
@@ -54,12 +57,12 @@ func (k *call) end(status *C.int, text **C.char) {
 // thrown returns the error of a panic: misuse for the constant messages of package halfulp.
 func thrown(p any) error {
 	switch p := p.(type) {
-	case failure:
+	case runtime.Error:
+		return failure{C.HALFULP_INTERNAL, fmt.Sprintf("%v\n%s", p, debug.Stack())}
+	case error:
 		return p
 	case string:
 		return misuse("%s", strings.TrimPrefix(p, "halfulp: "))
-	case runtime.Error:
-		return failure{C.HALFULP_INTERNAL, fmt.Sprintf("%v\n%s", p, debug.Stack())}
 	}
 	return misuse("%v", p)
 }
@@ -123,6 +126,9 @@ func value[T any](k *call, arg string, handle C.uint64_t) (T, *object) {
 	}
 	if o.memory != nil {
 		k.held = append(k.held, o.memory)
+		if err := o.memory.follow(); err != nil {
+			panic(err)
+		}
 	}
 	t, ok := o.value.(T)
 	if !ok {

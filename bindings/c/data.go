@@ -142,44 +142,50 @@ func vectors(a, z *halfulp.Matrix, do func(x, y *halfulp.Vector) error) error {
 	return nil
 }
 
-// wrap returns a matrix that uses an array of C's memory as its storage. C code keeps the array
-// until the matrix and its views are freed. Entries of a column or those of a row lie together;
-// vectors have any stride.
-func wrap[T any](g grid[T], rows, cols int, array func(data []T) *num.Array) (*halfulp.Matrix, error) {
-	checkGrid(g, rows, cols)
+// laid returns a view of rows x cols numbers with these strides, of an array that begins with
+// number first and has n numbers, and whether entries of a column or those of a row lie together;
+// vectors have any stride but 0.
+func laid(rows, cols, rs, cs int) (m num.Mat, first, n int, together bool) {
+	together = true
 	switch {
 	case rows == 0 || cols == 0:
-		g.rs, g.cs = 1, max(rows, 1)
+		rs, cs = 1, max(rows, 1)
 	case cols == 1 && rows == 1:
-		g.rs, g.cs = 1, 1
-	case cols == 1 && g.rs != 0:
-		g.cs = 1
-	case rows == 1 && g.cs != 0:
-		g.rs = 1
-	case g.rs == 1 && g.cs >= rows, g.cs == 1 && g.rs >= cols:
+		rs, cs = 1, 1
+	case cols == 1 && rs != 0:
+		cs = 1
+	case rows == 1 && cs != 0:
+		rs = 1
+	case rs == 1 && cs >= rows, cs == 1 && rs >= cols:
 	default:
-		return nil, misuse("strides %d and %d of %d x %d numbers: a matrix without a copy has columns or rows whose numbers lie side by side, one after the other; make a copy", g.rs, g.cs, rows, cols)
+		together = false
 	}
-	m := num.Mat{RS: g.rs, CS: g.cs, Rows: rows, Cols: cols}
+	m = num.Mat{RS: rs, CS: cs, Rows: rows, Cols: cols}
+	if rows == 0 || cols == 0 {
+		return m, 0, 0, together
+	}
+	down, across := (rows-1)*rs, (cols-1)*cs
+	first = min(down, 0) + min(across, 0)
+	m.Off = -first
+	return m, first, max(down, 0) + max(across, 0) - first + 1, together
+}
+
+// apart is the error of numbers that are no matrix without a copy.
+func apart(rows, cols, rs, cs int) error {
+	return misuse("strides %d and %d of %d x %d numbers: a matrix without a copy has columns or rows whose numbers lie side by side, one after the other; make a copy", rs, cs, rows, cols)
+}
+
+// wrap returns a matrix that uses an array of C's memory as its storage. C code keeps the array
+// until the matrix and its views are freed.
+func wrap[T any](g grid[T], rows, cols int, array func(data []T) *num.Array) (*halfulp.Matrix, error) {
+	checkGrid(g, rows, cols)
+	m, first, n, together := laid(rows, cols, g.rs, g.cs)
+	if !together {
+		return nil, apart(rows, cols, g.rs, g.cs)
+	}
 	var data []T
-	if rows > 0 && cols > 0 {
-		first := 0 // the offset of the first number in memory
-		if rows > 1 && g.rs < 0 {
-			first = (rows - 1) * g.rs
-		}
-		if cols > 1 && g.cs < 0 {
-			first = (cols - 1) * g.cs
-		}
-		m.Off = -first
-		last := 0
-		if rows > 1 && g.rs > 0 {
-			last += (rows - 1) * g.rs
-		}
-		if cols > 1 && g.cs > 0 {
-			last += (cols - 1) * g.cs
-		}
-		g0 := grid[T]{g.data, 1, 1}
-		data = unsafe.Slice(g0.at(first, 0), last-first+1)
+	if n > 0 {
+		data = unsafe.Slice(grid[T]{g.data, 1, 1}.at(first, 0), n)
 	}
 	m.Arr = array(data)
 	return raw.NewMatrix(m).(*halfulp.Matrix), nil
@@ -467,6 +473,22 @@ func sliceOf(v view, i0, i1, j0, j1 int) (view, error) {
 		return v, misuse("rows %d to %d and columns %d to %d: the matrix is %d x %d", i0, i1, j0, j1, v.Rows(), v.Cols())
 	}
 	return view{v.Slice(i0, i1, j0, j1), v.memory}, nil
+}
+
+// entriesOf returns the entries of a matrix as a vector, in the order in which they lie.
+func entriesOf(v view) (view, error) {
+	m := v.Matrix
+	if r := raw.Matrix(m); magnitude(r.CS) < magnitude(r.RS) {
+		m = m.T()
+	}
+	if r := raw.Matrix(m); v.memory != nil && r.Rows > 1 && r.Cols > 1 && r.CS != r.RS*r.Rows {
+		z, err := clone(m)
+		if err != nil {
+			return view{}, err
+		}
+		return view{z.Vec().Matrix(), newMemory(z)}, nil
+	}
+	return view{m.Vec().Matrix(), v.memory}, nil
 }
 
 // strideOf returns every step-th entry of a vector, as a vector of the same kind.

@@ -362,6 +362,126 @@ func goHalfulp_matrix_wrap_f32(c_data *C.float, c_rows C.int64_t, c_cols C.int64
 	return
 }
 
+//export goHalfulp_matrix_wrap_cuda_f64
+func goHalfulp_matrix_wrap_cuda_f64(c_address C.uint64_t, c_rows C.int64_t, c_cols C.int64_t, c_row_stride C.int64_t, c_col_stride C.int64_t, c_device *C.char, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_matrix_wrap_cuda_f64"}
+	defer k.end(&status_, error_)
+	address := uint64(c_address)
+	rows := int(c_rows)
+	cols := int(c_cols)
+	row_stride := int(c_row_stride)
+	col_stride := int(c_col_stride)
+	device := k.text("device", c_device)
+	k.needed("result", unsafe.Pointer(c_result))
+	result, err := wrapCUDA(halfulp.Float64, address, rows, cols, row_stride, col_stride, device)
+	if err != nil {
+		k.err = err
+		return
+	}
+	k.putMatrix(c_result, result)
+	return
+}
+
+//export goHalfulp_matrix_wrap_cuda_f32
+func goHalfulp_matrix_wrap_cuda_f32(c_address C.uint64_t, c_rows C.int64_t, c_cols C.int64_t, c_row_stride C.int64_t, c_col_stride C.int64_t, c_device *C.char, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_matrix_wrap_cuda_f32"}
+	defer k.end(&status_, error_)
+	address := uint64(c_address)
+	rows := int(c_rows)
+	cols := int(c_cols)
+	row_stride := int(c_row_stride)
+	col_stride := int(c_col_stride)
+	device := k.text("device", c_device)
+	k.needed("result", unsafe.Pointer(c_result))
+	result, err := wrapCUDA(halfulp.Float32, address, rows, cols, row_stride, col_stride, device)
+	if err != nil {
+		k.err = err
+		return
+	}
+	k.putMatrix(c_result, result)
+	return
+}
+
+//export goHalfulp_matrix_from_cuda_f64
+func goHalfulp_matrix_from_cuda_f64(c_address C.uint64_t, c_rows C.int64_t, c_cols C.int64_t, c_row_stride C.int64_t, c_col_stride C.int64_t, c_device *C.char, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_matrix_from_cuda_f64"}
+	defer k.end(&status_, error_)
+	address := uint64(c_address)
+	rows := int(c_rows)
+	cols := int(c_cols)
+	row_stride := int(c_row_stride)
+	col_stride := int(c_col_stride)
+	device := k.text("device", c_device)
+	k.needed("result", unsafe.Pointer(c_result))
+	result, err := fromCUDA(halfulp.Float64, address, rows, cols, row_stride, col_stride, device)
+	if err != nil {
+		k.err = err
+		return
+	}
+	k.putMatrix(c_result, result)
+	return
+}
+
+//export goHalfulp_matrix_from_cuda_f32
+func goHalfulp_matrix_from_cuda_f32(c_address C.uint64_t, c_rows C.int64_t, c_cols C.int64_t, c_row_stride C.int64_t, c_col_stride C.int64_t, c_device *C.char, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_matrix_from_cuda_f32"}
+	defer k.end(&status_, error_)
+	address := uint64(c_address)
+	rows := int(c_rows)
+	cols := int(c_cols)
+	row_stride := int(c_row_stride)
+	col_stride := int(c_col_stride)
+	device := k.text("device", c_device)
+	k.needed("result", unsafe.Pointer(c_result))
+	result, err := fromCUDA(halfulp.Float32, address, rows, cols, row_stride, col_stride, device)
+	if err != nil {
+		k.err = err
+		return
+	}
+	k.putMatrix(c_result, result)
+	return
+}
+
+//export goHalfulp_cuda_stream
+func goHalfulp_cuda_stream(c_device *C.char, c_stream *C.int64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_cuda_stream"}
+	defer k.end(&status_, error_)
+	device := k.text("device", c_device)
+	k.needed("stream", unsafe.Pointer(c_stream))
+	stream, err := cudaStream(device)
+	if err != nil {
+		k.err = err
+		return
+	}
+	k.putInt(c_stream, stream)
+	return
+}
+
+//export goHalfulp_matrix_share
+func goHalfulp_matrix_share(c_a C.uint64_t, c_result *C.uint64_t, c_address *C.int64_t, c_row_stride *C.int64_t, c_col_stride *C.int64_t, c_bits *C.int64_t, c_gpu *C.int64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_matrix_share"}
+	defer k.end(&status_, error_)
+	a := k.view("a", c_a)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.needed("address", unsafe.Pointer(c_address))
+	k.needed("row_stride", unsafe.Pointer(c_row_stride))
+	k.needed("col_stride", unsafe.Pointer(c_col_stride))
+	k.needed("bits", unsafe.Pointer(c_bits))
+	k.needed("gpu", unsafe.Pointer(c_gpu))
+	result, address, row_stride, col_stride, bits, gpu, err := share(a)
+	if err != nil {
+		k.err = err
+		return
+	}
+	k.putView(c_result, result)
+	k.putInt(c_address, address)
+	k.putInt(c_row_stride, row_stride)
+	k.putInt(c_col_stride, col_stride)
+	k.putInt(c_bits, bits)
+	k.putInt(c_gpu, gpu)
+	return
+}
+
 //export goHalfulp_matrix_get_f64
 func goHalfulp_matrix_get_f64(c_a C.uint64_t, c_data *C.double, c_row_stride C.int64_t, c_col_stride C.int64_t, error_ **C.char) (status_ C.int) {
 	k := call{name: "halfulp_matrix_get_f64"}
@@ -593,6 +713,21 @@ func goHalfulp_matrix_slice(c_a C.uint64_t, c_row0 C.int64_t, c_row1 C.int64_t, 
 	col1 := int(c_col1)
 	k.needed("result", unsafe.Pointer(c_result))
 	result, err := sliceOf(a, row0, row1, col0, col1)
+	if err != nil {
+		k.err = err
+		return
+	}
+	k.putView(c_result, result)
+	return
+}
+
+//export goHalfulp_matrix_entries
+func goHalfulp_matrix_entries(c_a C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_matrix_entries"}
+	defer k.end(&status_, error_)
+	a := k.view("a", c_a)
+	k.needed("result", unsafe.Pointer(c_result))
+	result, err := entriesOf(a)
 	if err != nil {
 		k.err = err
 		return

@@ -82,6 +82,22 @@ void halfulp_text_free(void *text);
  * that installs handlers without it later calls this function then. */
 int halfulp_signal_stacks(void);
 
+/* Stores a DLPack tensor of the numbers of a float64 or float32 matrix, without a copy, wherever
+ * the matrix lives: see halfulp_matrix_share. The deleter of the tensor frees the shared handle.
+ * The columns of the matrix are the last dimension; its rows are the others, in the order of rows.
+ * A vector has one dimension, a matrix of one entry may have none. The tensor is a
+ * DLManagedTensorVersioned of version 1.0 with these flags if versioned is not 0, else a
+ * DLManagedTensor. */
+int halfulp_dlpack(halfulp_matrix a, int dimensions, const int64_t *shape, int versioned,
+		uint64_t flags, void **tensor);
+
+/* For bindings of Python: the destructor of a capsule with such a tensor, which frees the tensor if
+ * nobody has taken it, and which may run while an exception is set; and PyCapsule_IsValid and
+ * PyCapsule_GetPointer, which have to be given before. */
+void halfulp_dlpack_unused(void *capsule);
+void halfulp_dlpack_python(int (*capsule_is_valid)(void *, const char *),
+		void *(*capsule_get_pointer)(void *, const char *));
+
 /* ---- The library ---- */
 
 /* The version of the library. */
@@ -182,6 +198,36 @@ int halfulp_matrix_wrap_f64(double *data, int64_t rows, int64_t cols, int64_t ro
 /* As halfulp_matrix_wrap_f64, for floats. */
 int halfulp_matrix_wrap_f32(float *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, halfulp_matrix *result);
 
+/* As halfulp_matrix_wrap_f64, for doubles in the memory of a GPU, such as "cuda:0", in its
+ * primary context, as libraries that use the CUDA runtime have them. A call with the matrix, or
+ * a view, begins after the work that is in the default stream then, and returns when its own
+ * work is done. Work of other streams that writes the numbers has to be done, or
+ * halfulp_cuda_stream has to wait for it. */
+int halfulp_matrix_wrap_cuda_f64(uint64_t address, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *device, halfulp_matrix *result);
+
+/* As halfulp_matrix_wrap_cuda_f64, for floats. */
+int halfulp_matrix_wrap_cuda_f32(uint64_t address, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *device, halfulp_matrix *result);
+
+/* A copy, on the GPU, of doubles there with any strides; they are read when the function
+ * returns. Else as halfulp_matrix_wrap_cuda_f64. */
+int halfulp_matrix_from_cuda_f64(uint64_t address, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *device, halfulp_matrix *result);
+
+/* As halfulp_matrix_from_cuda_f64, for floats. */
+int halfulp_matrix_from_cuda_f32(uint64_t address, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *device, halfulp_matrix *result);
+
+/* The CUstream of a GPU in which the work of this library runs. A stream that another library
+ * writes numbers in is waited for by an event that is recorded there and that this stream waits
+ * for, as DLPack's protocol has it. */
+int halfulp_cuda_stream(const char *device, int64_t *stream);
+
+/* The numbers of a float64 or float32 matrix for another library: they lie where the matrix
+ * lives, entry (i, j) at address + (i row_stride + j col_stride) bits/8, in the memory of GPU
+ * number gpu or, for -1, of the host, until the new handle is freed. All work that writes them
+ * is done. Calls with the matrix then begin and end as for halfulp_matrix_wrap_cuda_f64, and
+ * freeing the handle waits until all work in the context is done. halfulp_dlpack makes a DLPack
+ * tensor of them. */
+int halfulp_matrix_share(halfulp_matrix a, halfulp_matrix *result, int64_t *address, int64_t *row_stride, int64_t *col_stride, int64_t *bits, int64_t *gpu);
+
 /* Copies the entries, each rounded to double, to data[i row_stride + j col_stride]. */
 int halfulp_matrix_get_f64(halfulp_matrix a, double *data, int64_t row_stride, int64_t col_stride);
 
@@ -233,6 +279,10 @@ int halfulp_matrix_transpose(halfulp_matrix a, halfulp_matrix *result);
 
 /* The rows row0 up to row1 - 1 and columns col0 up to col1 - 1, a view. */
 int halfulp_matrix_slice(halfulp_matrix a, int64_t row0, int64_t row1, int64_t col0, int64_t col1, halfulp_matrix *result);
+
+/* The entries as a vector, in the order of rows if the numbers of a row lie together, else of
+ * columns: a view if they lie at equal distances, else a copy. */
+int halfulp_matrix_entries(halfulp_matrix a, halfulp_matrix *result);
 
 /* Every step-th entry of a vector, from the first one on, or for a negative step from the last
  * one on backwards, a view. */

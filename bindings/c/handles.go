@@ -5,6 +5,9 @@ import (
 	"sync/atomic"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/gpu/backend"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // object is what a handle stands for. C sees handles alone, which are numbers: it keeps no Go
@@ -19,14 +22,22 @@ type object struct {
 type memory struct {
 	uses atomic.Int64
 	free func()
+	at   place.Place
+	// shared is whether other libraries use it as well: their work comes before a call, and calls
+	// end when theirs is done.
+	shared atomic.Bool
 }
 
 // newMemory returns the memory of a matrix, nil on the host.
 func newMemory(m *halfulp.Matrix) *memory {
-	if m.Place() == halfulp.CPU {
+	a := raw.Matrix(m).Arr
+	at := place.Of(a)
+	if at == nil {
 		return nil
 	}
-	return &memory{free: m.Free}
+	z := &memory{free: m.Free, at: at}
+	z.shared.Store(backend.Borrowed(a))
+	return z
 }
 
 func (s *memory) hold() {

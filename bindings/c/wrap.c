@@ -178,6 +178,54 @@ int halfulp_matrix_wrap_f32(float *data, int64_t rows, int64_t cols, int64_t row
 	return finish(status, error);
 }
 
+int halfulp_matrix_wrap_cuda_f64(uint64_t address, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *device, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_matrix_wrap_cuda_f64");
+	char *error = NULL;
+	int status = goHalfulp_matrix_wrap_cuda_f64(address, rows, cols, row_stride, col_stride, (void *)device, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_matrix_wrap_cuda_f32(uint64_t address, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *device, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_matrix_wrap_cuda_f32");
+	char *error = NULL;
+	int status = goHalfulp_matrix_wrap_cuda_f32(address, rows, cols, row_stride, col_stride, (void *)device, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_matrix_from_cuda_f64(uint64_t address, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *device, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_matrix_from_cuda_f64");
+	char *error = NULL;
+	int status = goHalfulp_matrix_from_cuda_f64(address, rows, cols, row_stride, col_stride, (void *)device, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_matrix_from_cuda_f32(uint64_t address, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *device, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_matrix_from_cuda_f32");
+	char *error = NULL;
+	int status = goHalfulp_matrix_from_cuda_f32(address, rows, cols, row_stride, col_stride, (void *)device, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_cuda_stream(const char *device, int64_t *stream) {
+	if (forked)
+		return refuse("halfulp_cuda_stream");
+	char *error = NULL;
+	int status = goHalfulp_cuda_stream((void *)device, stream, &error);
+	return finish(status, error);
+}
+
+int halfulp_matrix_share(halfulp_matrix a, halfulp_matrix *result, int64_t *address, int64_t *row_stride, int64_t *col_stride, int64_t *bits, int64_t *gpu) {
+	if (forked)
+		return refuse("halfulp_matrix_share");
+	char *error = NULL;
+	int status = goHalfulp_matrix_share(a, result, address, row_stride, col_stride, bits, gpu, &error);
+	return finish(status, error);
+}
+
 int halfulp_matrix_get_f64(halfulp_matrix a, double *data, int64_t row_stride, int64_t col_stride) {
 	if (forked)
 		return refuse("halfulp_matrix_get_f64");
@@ -303,6 +351,14 @@ int halfulp_matrix_slice(halfulp_matrix a, int64_t row0, int64_t row1, int64_t c
 		return refuse("halfulp_matrix_slice");
 	char *error = NULL;
 	int status = goHalfulp_matrix_slice(a, row0, row1, col0, col1, result, &error);
+	return finish(status, error);
+}
+
+int halfulp_matrix_entries(halfulp_matrix a, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_matrix_entries");
+	char *error = NULL;
+	int status = goHalfulp_matrix_entries(a, result, &error);
 	return finish(status, error);
 }
 

@@ -24,7 +24,17 @@ type Memory struct {
 	size   int64
 	stream *Stream
 	freed  atomic.Bool
+	others bool // another library's, not the pool's
 }
+
+// Borrow returns memory of another library in the same context, from an address on, as memory that
+// Free does nothing with. It has to stay until all operations on it are done.
+func (s *Stream) Borrow(p Pointer, size int64) *Memory {
+	return &Memory{dev: s.dev, block: &block{p: p, size: uint64(size)}, size: size, stream: s, others: true}
+}
+
+// Borrowed reports whether m is memory of another library: see Borrow.
+func (m *Memory) Borrowed() bool { return m.others }
 
 // Pointer is the address of the first byte.
 func (m *Memory) Pointer() Pointer { return m.block.p }
@@ -50,7 +60,9 @@ func (m *Memory) Free() {
 	if m == nil || !m.freed.CompareAndSwap(false, true) {
 		return
 	}
-	m.dev.pool.put(m.block, m.stream)
+	if !m.others {
+		m.dev.pool.put(m.block, m.stream)
+	}
 }
 
 // Alloc returns size bytes of memory with unspecified contents, at an address divisible

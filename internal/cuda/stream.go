@@ -67,6 +67,30 @@ func (s *Stream) Synchronize() error {
 	return s.dev.failed(s.dev.drv.StreamSynchronize(s.h))
 }
 
+// FollowDefault lets later operations of s wait for those that the context's default stream has so
+// far, which other libraries use. It has those of all streams that do not say that they leave it
+// alone, as those of this package do.
+func (s *Stream) FollowDefault() error {
+	e, err := s.NewEvent()
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	if err := s.dev.failed(s.dev.drv.EventRecord(e.h, 0)); err != nil {
+		return err
+	}
+	return s.Wait(e)
+}
+
+// SynchronizeContext waits until all operations of the context are done, those of other libraries
+// included.
+func (s *Stream) SynchronizeContext() error {
+	if err := s.dev.check(); err != nil {
+		return err
+	}
+	return s.dev.failed(s.dev.drv.CtxSynchronize())
+}
+
 // Event is a point in a stream.
 type Event struct {
 	dev *Device

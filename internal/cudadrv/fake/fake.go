@@ -57,7 +57,7 @@ type Driver struct {
 
 var _ cudadrv.Driver = (*Driver)(nil)
 
-// Live counts what was created and not freed.
+// Live counts what was created and not freed. The default stream, 0, is always there.
 type Live struct {
 	Contexts, Memory, Host, Streams, Events, Modules int
 	Bytes                                            uint64 // of device memory
@@ -67,7 +67,7 @@ type Live struct {
 func (d *Driver) Live() Live {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return Live{d.contexts, len(d.memory), len(d.host), len(d.streams), len(d.events), len(d.modules), d.used}
+	return Live{d.contexts, len(d.memory), len(d.host), max(len(d.streams)-1, 0), len(d.events), len(d.modules), d.used}
 }
 
 // Calls lists the calls so far, or since ForgetCalls, without the prefix cu.
@@ -118,7 +118,7 @@ func (d *Driver) enter(call string) error {
 	d.mu.Lock()
 	if d.memory == nil {
 		d.memory, d.host = map[cudadrv.Pointer][]byte{}, map[unsafe.Pointer][]byte{}
-		d.streams, d.events = map[cudadrv.Stream]*stream{}, map[cudadrv.Event]*event{}
+		d.streams, d.events = map[cudadrv.Stream]*stream{0: {}}, map[cudadrv.Event]*event{}
 		d.modules, d.entries = map[cudadrv.Module][]byte{}, map[cudadrv.Function]*function{}
 		d.owners = map[string]cudadrv.Context{}
 		d.top = 0x7f0000000000

@@ -66,6 +66,24 @@ func (p *gpus) array(ctx context.Context, f num.Format, n int, make func(s *cuda
 	return &num.Array{Format: f, Away: &storage{a, p}}, nil
 }
 
+// Borrow returns n numbers of format float32 or float64 in memory of another library on the GPU p,
+// from an address on: see [cuda.Stream.Borrow].
+func Borrow(ctx context.Context, p place.Place, f num.Format, address cuda.Pointer, n int) (*num.Array, error) {
+	at := p.(*gpus)
+	var a *mem.Array
+	err := at.do(ctx, func(s *cuda.Stream) error {
+		a = mem.Borrow(s, f, address, n)
+		return nil
+	})
+	return &num.Array{Format: f, Away: &storage{a, at}}, err
+}
+
+// Borrowed reports whether numbers lie in memory of another library on a GPU.
+func Borrowed(a *num.Array) bool {
+	s, ok := a.Away.(*storage)
+	return ok && s.Array.Borrowed()
+}
+
 func (p *gpus) Set(ctx context.Context, to, from num.Mat) error {
 	return p.do(ctx, func(s *cuda.Stream) error { return Matrix(to).Set(s, from) })
 }

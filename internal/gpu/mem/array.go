@@ -67,6 +67,15 @@ func Room(s *cuda.Stream, f num.Format, n int) (*Array, error) {
 	return a, nil
 }
 
+// Borrow returns n numbers of format float32 or float64 in memory of another library: see
+// [cuda.Stream.Borrow].
+func Borrow(s *cuda.Stream, f num.Format, p cuda.Pointer, n int) *Array {
+	return &Array{Format: f, n: n, planes: [4]*cuda.Memory{s.Borrow(p, planeBytes(f)[0]*int64(n))}}
+}
+
+// Borrowed reports whether the numbers lie in memory of another library.
+func (a *Array) Borrowed() bool { return a.planes[0].Borrowed() }
+
 // Clone returns a copy of a on the device.
 func (a *Array) Clone(s *cuda.Stream) (*Array, error) {
 	b, err := Room(s, a.Format, a.n)

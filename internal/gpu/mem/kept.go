@@ -13,9 +13,13 @@ type attached struct {
 }
 
 // Keep lets k be dropped when entries of m change or the array is freed, unless something is kept
-// of m, or of its transpose, already.
+// of m, or of its transpose, already. Nothing is kept of memory of another library, which changes
+// without notice.
 func (m Matrix) Keep(k Kept) {
 	a := m.Arr
+	if a.Borrowed() {
+		return
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if what, _ := m.attached(); what == nil {

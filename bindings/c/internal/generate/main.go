@@ -163,6 +163,22 @@ void halfulp_text_free(void *text);
  * runs on small stacks, needs it. Loading the library does so for those that are there; a program
  * that installs handlers without it later calls this function then. */
 int halfulp_signal_stacks(void);
+
+/* Stores a DLPack tensor of the numbers of a float64 or float32 matrix, without a copy, wherever
+ * the matrix lives: see halfulp_matrix_share. The deleter of the tensor frees the shared handle.
+ * The columns of the matrix are the last dimension; its rows are the others, in the order of rows.
+ * A vector has one dimension, a matrix of one entry may have none. The tensor is a
+ * DLManagedTensorVersioned of version 1.0 with these flags if versioned is not 0, else a
+ * DLManagedTensor. */
+int halfulp_dlpack(halfulp_matrix a, int dimensions, const int64_t *shape, int versioned,
+		uint64_t flags, void **tensor);
+
+/* For bindings of Python: the destructor of a capsule with such a tensor, which frees the tensor if
+ * nobody has taken it, and which may run while an exception is set; and PyCapsule_IsValid and
+ * PyCapsule_GetPointer, which have to be given before. */
+void halfulp_dlpack_unused(void *capsule);
+void halfulp_dlpack_python(int (*capsule_is_valid)(void *, const char *),
+		void *(*capsule_get_pointer)(void *, const char *));
 `)
 	for _, g := range table.All() {
 		fmt.Fprintf(&b, "\n/* ---- %s ---- */\n", g.Title)
@@ -386,6 +402,10 @@ def declare(lib: CDLL) -> None:
     lib.halfulp_last_error.restype = c_char_p
     lib.halfulp_signal_stacks.argtypes = ()
     lib.halfulp_signal_stacks.restype = c_int
+    lib.halfulp_dlpack.argtypes = (c_uint64, c_int, c_void_p, c_int, c_uint64, POINTER(c_void_p))
+    lib.halfulp_dlpack.restype = c_int
+    lib.halfulp_dlpack_python.argtypes = (c_void_p, c_void_p)
+    lib.halfulp_dlpack_python.restype = None
     lib.halfulp_text_free.argtypes = (c_void_p,)
     lib.halfulp_text_free.restype = None
     for name, (types, _, _) in FUNCTIONS.items():

@@ -26,7 +26,6 @@ from ._creation import (
     empty,
     empty_like,
     eye,
-    from_dlpack,
     full,
     full_like,
     hilbert,
@@ -39,6 +38,7 @@ from ._creation import (
     zeros,
     zeros_like,
 )
+from ._dlpack import from_dlpack
 from ._elementwise import (
     abs,
     absolute,

@@ -77,7 +77,7 @@ def from_parts(parts: Parts, f: Format, shape: tuple[int, ...], target: Format |
         h = lib.matrix_from_limbs(
             limbs.ctypes.data, limbs.shape[-1], exponents.ctypes.data, signs.ctypes.data, classes.ctypes.data, rows, cols, *steps, code
         )
-    return Array._of(h, shape, target or f)
+    return Array._of(h, shape, target or f, None, "cpu")
 
 
 def split(a: Array) -> list[Array]:
@@ -457,21 +457,22 @@ class Array:
     ((2, 2), Format('mp:100'))
     """
 
-    __slots__ = ("_handle", "_keep", "_shape", "format")
+    __slots__ = ("_handle", "_keep", "_shape", "_where", "format")
     __array_priority__ = 1000.0
 
     _handle: int
     _shape: tuple[int, ...]
     _keep: Any
+    _where: str | None  # the device, None if it is not known yet
     format: Format
 
     def __init__(self) -> None:
         raise TypeError("arrays are made by halfulp.array")
 
     @classmethod
-    def _of(cls, handle: int, shape: tuple[int, ...], f: Format, keep: Any = None) -> Array:
+    def _of(cls, handle: int, shape: tuple[int, ...], f: Format, keep: Any = None, where: str | None = None) -> Array:
         a = object.__new__(cls)
-        a._handle, a._shape, a.format, a._keep = handle, shape, f, keep
+        a._handle, a._shape, a.format, a._keep, a._where = handle, shape, f, keep, where
         return a
 
     def __del__(self) -> None:
@@ -503,11 +504,17 @@ class Array:
     @property
     def device(self) -> str:
         """Where the numbers live: "cpu" or "cuda:N"."""
-        return str(library().matrix_device(self._handle))
+        if self._where is None:
+            self._where = str(library().matrix_device(self._handle))
+        return self._where
 
     def to_device(self, device: str, *, stream: Any = None) -> Array:
         """Returns a copy that lives on a device. The copy is done on return, whatever the stream."""
         return Array._of(library().matrix_to_device(self._handle, device.encode()), self._shape, self.format)
+
+    def placed(self, device: str) -> Array:
+        """Returns the array itself if it lives on a device, else a copy that does."""
+        return self if self.device == device else self.to_device(device)
 
     def __len__(self) -> int:
         if not self._shape:
@@ -530,10 +537,10 @@ class Array:
         """
         if self.format.dtype is not None:
             z = move(self._parts()[0])
-            return from_parts((z,), self.format, z.shape)
+            return from_parts((z,), self.format, z.shape).placed(self.device)
         where = move(np.arange(self.size).reshape(self._shape))
         parts = (p.reshape((self.size, *p.shape[len(self._shape) :]))[where] for p in self._parts())
-        return from_parts(tuple(parts), self.format, where.shape)
+        return from_parts(tuple(parts), self.format, where.shape).placed(self.device)
 
     def astype(self, format: Any) -> Any:
         """Returns a copy whose entries are rounded once to a format.
@@ -565,6 +572,11 @@ class Array:
         return self.reshape(-1)
 
     flatten = ravel
+
+    def _flat(self) -> Array:
+        """Returns the entries in one dimension, in any order, without a copy where they lie so."""
+        h = library().matrix_entries(self._handle)
+        return Array._of(h, (self.size,), self.format, self._keep, self._where)
 
     def transpose(self, *axes: Any) -> Array:
         """Returns a copy whose dimensions are permuted, or reversed."""
@@ -617,7 +629,12 @@ class Array:
             z.append(int(k) % n)
         return (z[0], z[1]) if len(z) == 2 else (z[0], 0)
 
+    def _check_writable(self) -> None:
+        if getattr(self._keep, "readonly", False):
+            raise ValueError("the numbers are those of a read-only tensor: assign to a copy")
+
     def __setitem__(self, key: Any, value: Any) -> None:
+        self._check_writable()
         if (place := self._place(key)) is not None and not isinstance(value, (Array, np.ndarray, list, tuple)):
             entry = value if isinstance(value, Scalar) else array(value, self.format).item()
             library().matrix_set_entry(self._handle, *place, entry._handle)
@@ -680,18 +697,29 @@ class Array:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
-            raise ValueError("the numbers of a halfulp array cannot be used without a copy")
+            if self.format.dtype is None or dtype is not None and np.dtype(dtype) != self.format.dtype or self.device != "cpu":
+                raise ValueError("these numbers of a halfulp array cannot be used without a copy")
+            return np.from_dlpack(self)
         if dtype is None:  # without loss
             return self.to_numpy(self.format.dtype if self.format.dtype is not None else object)
         return self.to_numpy(object if np.dtype(dtype) == np.dtype(object) else dtype).astype(dtype, copy=False)
 
-    def __dlpack__(self, **kwargs: Any) -> Any:
-        if self.format.dtype is None:
-            raise BufferError(f"DLPack has no numbers of format {self.format}: round them by astype")
-        return self.to_numpy(self.format.dtype).__dlpack__(**kwargs)
+    def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None) -> Any:
+        """Returns a capsule of DLPack with the numbers of an array of format f64 or f32, without a copy.
+
+        numpy.from_dlpack, torch.from_dlpack and others call this. The array's memory stays as long as
+        theirs; what is written to either is seen in both. On a GPU all work that writes the numbers is
+        done, whatever the stream. Other formats are a BufferError.
+        """
+        from . import _dlpack
+
+        return _dlpack.exported(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return 1, 0
+        """Returns DLPack's type and number of the device: (1, 0) for the CPU, (2, N) for cuda:N."""
+        from . import _dlpack
+
+        return _dlpack.device_of(self)
 
     # Numbers of other packages.
 
@@ -865,6 +893,7 @@ class Array:
         """Stores the result of an operator such as += and returns this array."""
         if z is NotImplemented:
             return z
+        self._check_writable()
         if np.shape(z) != self._shape:
             raise MisuseError(f"the result has the shape {np.shape(z)} and does not fit into the array of shape {self._shape}")
         new = asarray(z)
@@ -1234,6 +1263,11 @@ def elementwise(name: str, x: Array, y: Array, f: Format) -> Array:
     y = y if y.size == 1 else y._broadcast(shape)
     if x.size == 1 and y.size == 1:
         x = x._broadcast(shape)
+    if x.device != y.device:
+        if x.size == 1:
+            x = x.placed(y.device)
+        elif y.size == 1:
+            y = y.placed(x.device)
     return Array._of(call(name, x._handle, y._handle, f.code), shape, f)
 
 
@@ -1241,12 +1275,20 @@ def elementwise(name: str, x: Array, y: Array, f: Format) -> Array:
 
 
 def asarray(x: Any, format: FormatLike | None = None, *, prec: int | None = None) -> Array:
-    """Returns x itself if it is an Array of the format, else array(x, format)."""
+    """Returns x itself if it is an Array of the format, else array(x, format).
+
+    A tensor of PyTorch, CuPy or any other producer of DLPack is used without a copy where from_dlpack
+    does.
+    """
     f = asked(format, prec)
+    if _is_tensor(x):
+        from . import _dlpack
+
+        x = _dlpack.from_dlpack(x)
     if isinstance(x, Array) and f in (None, x.format):
         return x
     if isinstance(x, Scalar) and f in (None, x.format):
-        return Array._of(library().matrix_from_scalar(x._handle), (), x.format)
+        return Array._of(library().matrix_from_scalar(x._handle), (), x.format, None, "cpu")
     return array(x, f)
 
 
@@ -1267,7 +1309,12 @@ def array(data: Any, format: FormatLike | None = None, *, prec: int | None = Non
     '0x1.999999999999999999999999ap-4'
     """
     a = _array(data, asked(format, prec))
-    return a if device in (None, "cpu") else a.to_device(str(device))
+    return a if device is None or device == a.device else a.to_device(str(device))
+
+
+def _is_tensor(x: Any) -> bool:
+    """Reports whether x is a tensor of another package than numpy, by DLPack."""
+    return hasattr(x, "__dlpack__") and not isinstance(x, (Array, np.ndarray, np.generic))
 
 
 def _array(data: Any, f: Format | None) -> Array:
@@ -1280,8 +1327,11 @@ def _array(data: Any, f: Format | None) -> Array:
             data = data.tolist()
         elif type(data).__module__.startswith("flint") and hasattr(data, "nrows"):
             data = data.table()
-        elif not isinstance(data, (list, tuple, str)) and hasattr(data, "__dlpack__"):
-            data = np.from_dlpack(data)
+        elif _is_tensor(data):
+            from . import _dlpack
+
+            a = _dlpack.from_dlpack(data, copy=True)
+            return a if f in (None, a.format) else a.astype(f)
     if isinstance(data, np.generic):
         data = np.asarray(data)
     elif not isinstance(data, (np.ndarray, str)) and _numbers.holds_buffer(data):
@@ -1354,7 +1404,7 @@ def _from_numpy(a: np.ndarray, f: Format | None) -> Array:
     name = {np.int64: "i64", np.uint64: "u64", np.float32: "f32", np.float64: "f64"}[to]
     target = f.code if f else (name.encode() if kind == "f" else None)
     h = getattr(lib, "matrix_from_" + name)(a.ctypes.data, rows, cols, *_strides(rows, cols), target)
-    return Array._of(h, a.shape, f or Format(lib.matrix_format(h)))
+    return Array._of(h, a.shape, f or Format(lib.matrix_format(h)), None, "cpu")
 
 
 def _from_objects(entries: np.ndarray, f: Format | None) -> Array:

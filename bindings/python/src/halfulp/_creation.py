@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _array, _numbers
+from . import _array, _dlpack, _numbers
 from ._array import Array, Scalar
 from ._format import Format, FormatLike, asked, float64, promoted
 from ._library import MisuseError, library
@@ -62,21 +62,24 @@ def array(data: Any, format: Any = None, *, dtype: Any = None, prec: int | None 
     f = asked(f, prec)
     if not copy and isinstance(data, Array) and f in (None, data.format) and device in (None, data.device):
         return data
+    if not copy and _array._is_tensor(data):
+        a = _dlpack.from_dlpack(data, device=device, copy=copy)
+        if f in (None, a.format):
+            return a
+        if copy is None:
+            return a.astype(f)
     if copy is False:
         raise ValueError("the numbers cannot be used without a copy")
     return _array.array(data, f, device=device)
 
 
 def asarray(x: Any, /, format: Any = None, *, dtype: Any = None, prec: int | None = None, device: str | None = None, copy: bool | None = None) -> Any:
-    """Returns x itself if it is an Array of the format and place, else array(x, format)."""
+    """Returns x itself if it is an Array of the format and place, else array(x, format).
+
+    A tensor of PyTorch, CuPy or any other producer of DLPack is used without a copy where from_dlpack
+    does.
+    """
     return array(x, format, dtype=dtype, prec=prec, device=device, copy=copy)
-
-
-def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> Any:
-    """Returns the numbers of an array of another library, which DLPack hands over."""
-    if not hasattr(x, "__dlpack__"):
-        raise TypeError(f"{type(x).__name__} has no numbers for DLPack")
-    return array(x, device=device, copy=True if copy is None else copy)
 
 
 def zeros(shape: Any, *, dtype: Any = None, format: FormatLike | None = None, device: str | None = None) -> Any:

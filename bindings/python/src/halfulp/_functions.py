@@ -62,6 +62,12 @@ FUNCTIONS = {
     "matrix_from_bytes": ((c_void_p, c_int64, POINTER(c_uint64)), "data:bytes size:int result:matrix", 1),
     "matrix_wrap_f64": ((c_void_p, c_int64, c_int64, c_int64, c_int64, POINTER(c_uint64)), "data:doubles-out rows:int cols:int row_stride:int col_stride:int result:matrix", 1),
     "matrix_wrap_f32": ((c_void_p, c_int64, c_int64, c_int64, c_int64, POINTER(c_uint64)), "data:floats-out rows:int cols:int row_stride:int col_stride:int result:matrix", 1),
+    "matrix_wrap_cuda_f64": ((c_uint64, c_int64, c_int64, c_int64, c_int64, c_char_p, POINTER(c_uint64)), "address:uint rows:int cols:int row_stride:int col_stride:int device:text result:matrix", 1),
+    "matrix_wrap_cuda_f32": ((c_uint64, c_int64, c_int64, c_int64, c_int64, c_char_p, POINTER(c_uint64)), "address:uint rows:int cols:int row_stride:int col_stride:int device:text result:matrix", 1),
+    "matrix_from_cuda_f64": ((c_uint64, c_int64, c_int64, c_int64, c_int64, c_char_p, POINTER(c_uint64)), "address:uint rows:int cols:int row_stride:int col_stride:int device:text result:matrix", 1),
+    "matrix_from_cuda_f32": ((c_uint64, c_int64, c_int64, c_int64, c_int64, c_char_p, POINTER(c_uint64)), "address:uint rows:int cols:int row_stride:int col_stride:int device:text result:matrix", 1),
+    "cuda_stream": ((c_char_p, POINTER(c_int64)), "device:text stream:int", 1),
+    "matrix_share": ((c_uint64, POINTER(c_uint64), POINTER(c_int64), POINTER(c_int64), POINTER(c_int64), POINTER(c_int64), POINTER(c_int64)), "a:view result:view address:int row_stride:int col_stride:int bits:int gpu:int", 6),
     "matrix_get_f64": ((c_uint64, c_void_p, c_int64, c_int64), "a:matrix data:doubles-out row_stride:int col_stride:int", 0),
     "matrix_get_f32": ((c_uint64, c_void_p, c_int64, c_int64), "a:matrix data:floats-out row_stride:int col_stride:int", 0),
     "matrix_get_terms": ((c_uint64, c_void_p, c_int64, c_int64, c_int64, c_int64), "a:matrix data:doubles-out terms:int row_stride:int col_stride:int term_stride:int", 0),
@@ -78,6 +84,7 @@ FUNCTIONS = {
     "matrix_assign": ((c_uint64, c_uint64, c_uint64), "a:matrix result:inout-matrix options:options", 0),
     "matrix_transpose": ((c_uint64, POINTER(c_uint64)), "a:view result:view", 1),
     "matrix_slice": ((c_uint64, c_int64, c_int64, c_int64, c_int64, POINTER(c_uint64)), "a:view row0:int row1:int col0:int col1:int result:view", 1),
+    "matrix_entries": ((c_uint64, POINTER(c_uint64)), "a:view result:view", 1),
     "vector_stride": ((c_uint64, c_int64, POINTER(c_uint64)), "a:view step:int result:view", 1),
     "matrix_take": ((c_uint64, c_int64, c_int64, c_int64, c_int64, c_int64, c_int64, POINTER(c_uint64)), "a:matrix row0:int row_step:int rows:int col0:int col_step:int cols:int result:matrix", 1),
     "matrix_entry": ((c_uint64, c_int64, c_int64, POINTER(c_uint64)), "a:matrix row:int col:int result:scalar", 1),
@@ -261,6 +268,10 @@ def declare(lib: CDLL) -> None:
     lib.halfulp_last_error.restype = c_char_p
     lib.halfulp_signal_stacks.argtypes = ()
     lib.halfulp_signal_stacks.restype = c_int
+    lib.halfulp_dlpack.argtypes = (c_uint64, c_int, c_void_p, c_int, c_uint64, POINTER(c_void_p))
+    lib.halfulp_dlpack.restype = c_int
+    lib.halfulp_dlpack_python.argtypes = (c_void_p, c_void_p)
+    lib.halfulp_dlpack_python.restype = None
     lib.halfulp_text_free.argtypes = (c_void_p,)
     lib.halfulp_text_free.restype = None
     for name, (types, _, _) in FUNCTIONS.items():

@@ -13,7 +13,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -215,7 +215,8 @@ def free(handle: int) -> None:
 
 # Options.
 
-_PROGRESS = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_double, ctypes.c_void_p)
+# halfulp_progress without its last argument, which is not used.
+_PROGRESS = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_double)
 
 # How many milliseconds pass between two looks at signals and calls of a progress function.
 _INTERVAL = 50
@@ -275,7 +276,7 @@ def options(
 class _Call:
     """The options of one call, and what its progress function raised."""
 
-    __slots__ = ("_function", "handle", "raised", "user")
+    __slots__ = ("_function", "_reports", "handle", "raised", "user")
 
     def __init__(self, lib: Any, watch: bool) -> None:
         current = _current.get()
@@ -286,20 +287,32 @@ class _Call:
             for name, value in current.settings.items():
                 lib.options_set(self.handle, name.encode(), value.encode())
             if watch or self.user is not None:
-                self._function = _PROGRESS(self._report)
+                self._reports = self._report()
+                next(self._reports)
+                self._function = _PROGRESS(self._reports.send)
                 lib.options_set_progress(self.handle, self._function, None, _INTERVAL)
         except BaseException:
             free(self.handle)
             raise
 
-    def _report(self, done: float, _: object) -> int:
-        try:
-            if threading.current_thread() is threading.main_thread():
-                ctypes.pythonapi.PyErr_CheckSignals()
-            return int(self.user is not None and self.user(done) is False)
-        except BaseException as e:  # such as KeyboardInterrupt: raised again after the call
-            self.raised = e
-            return 1
+    def _report(self) -> Generator[int, float, None]:
+        """Takes shares of the work that is done, and yields 1 to end the call, else 0.
+
+        Python raises the exceptions of signal handlers where a function begins, before any try: a
+        generator goes on within one.
+        """
+        end = 0
+        while True:
+            try:
+                done = yield end
+                if threading.current_thread() is threading.main_thread():
+                    ctypes.pythonapi.PyErr_CheckSignals()
+                if self.raised is None:
+                    end = int(self.user is not None and self.user(done) is False)
+            except GeneratorExit:
+                return
+            except BaseException as e:  # such as KeyboardInterrupt: raised again after the call
+                self.raised, end = e, 1
 
 
 def call(name: str, *args: Any, work: float = 0) -> Any:

@@ -34,6 +34,8 @@ class Operands:
                 formats.append(f)
         self.format: Format = asked(format, prec) or functools.reduce(promoted, formats or [float64])
         self.plain = self.plain and self.format.dtype is not None
+        # Results on a GPU stay there: numpy has none of them.
+        self.device = self._joined()
 
     def _taken(self, value: Any) -> tuple[Array, Format]:
         """Returns an operand and the format that it wants results in."""
@@ -46,12 +48,30 @@ class Operands:
         a = asarray(value)
         return a, _array._wanted(value, a)
 
+    def _joined(self) -> str:
+        """Returns where the operands live, and brings single numbers of the host there."""
+        device = "cpu"
+        for a in self.arrays:
+            if (other := a.device) == "cpu":
+                continue
+            if device not in ("cpu", other):
+                raise MisuseError(f"operands live on {device} and on {other}: copy them to one device by to_device")
+            device = other
+        if device != "cpu":
+            for k, a in enumerate(self.arrays):
+                if a.device == "cpu" and a.size != 1:
+                    raise MisuseError(f"operands live on {device} and on the CPU: copy them to one of these by to_device")
+                self.arrays[k] = a.placed(device)
+        return device
+
     def result(self, handle: int, shape: tuple[int, ...]) -> Any:
         """Returns the array of a new handle."""
         return self.plainly(Array._of(handle, shape, self.format))
 
     def plainly(self, a: Array) -> Any:
-        """Returns an array as numpy's where numpy's numbers came in."""
+        """Returns an array as numpy's where numpy's numbers came in, else where the operands live."""
+        if self.device != "cpu":
+            return a.placed(self.device)
         if not self.plain:
             return a
         return (a if a.format == self.format else a.astype(self.format))._parts()[0]
@@ -98,7 +118,7 @@ def wrapped(value: np.ndarray) -> Array | None:
         h = getattr(library(), "matrix_wrap_" + f.kind)(value.ctypes.data, rows, cols, row_step, col_step)
     except MisuseError:
         return None
-    return Array._of(h, shape, f, value)
+    return Array._of(h, shape, f, value, "cpu")
 
 
 def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
@@ -124,7 +144,7 @@ def _reduced(name: str, x: Any, axis: Any, keepdims: bool, format: FormatLike | 
     shape = tuple(a.shape[k] for k in kept)
     shown = tuple(1 if k in axes else a.shape[k] for k in range(a.ndim)) if keepdims else shape
     if not kept:
-        vector = a if a.ndim <= 1 else a.reshape(-1)
+        vector = a if a.ndim <= 1 else a._flat()
         s = call(name, vector._handle, o.format.code, work=a.size)
         if not shown:
             return o.scalar(s)
@@ -198,15 +218,17 @@ def _product(o: Operands, x: Array, y: Array) -> Any:
     shape = (x.shape[:1] if x.ndim == 2 else ()) + (y.shape[1:] if y.ndim == 2 else ())
     view = lib.matrix_transpose(x._handle) if x.ndim == 1 else 0
     try:
-        if o.plain and m * n and o.format.dtype is not None:
+        if o.plain and o.device == "cpu" and m * n and o.format.dtype is not None:
             z = np.empty((m, n), o.format.dtype)
             d = wrapped(z)
             assert d is not None
             call("gemm_to", b"N", b"N", _one()._handle, view or x._handle, y._handle, _zero()._handle, 0, d._handle, work=m * n * k)
             return z.reshape(shape)
         h = call("matmul", view or x._handle, y._handle, o.format.code, work=m * n * k)
-        a = Array._of(h, (m, n), o.format)
-        return o.plainly(a if shape == (m, n) else a.reshape(shape))
+        if x.ndim == 1 and y.ndim == 2:  # a vector is a column
+            row, h = h, lib.matrix_transpose(h)
+            free(row)
+        return o.plainly(Array._of(h, shape, o.format))
     finally:
         free(view)
 

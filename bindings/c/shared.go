@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/backend"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// on runs f on the GPU p.
+func on(p place.Place, f func(s *cuda.Stream) error) error {
+	return backend.Do(context.Background(), p, f)
+}
+
+// follow lets what a call does come after what other libraries have put into the default stream.
+func (s *memory) follow() error {
+	if !s.shared.Load() {
+		return nil
+	}
+	return on(s.at, (*cuda.Stream).FollowDefault)
+}
+
+// settle waits until the work of a call is done, after which other libraries may use the memory.
+func (s *memory) settle() error {
+	if !s.shared.Load() {
+		return nil
+	}
+	return on(s.at, (*cuda.Stream).Synchronize)
+}
+
+// oneGPU returns the place of a device that is one GPU.
+func oneGPU(device string) (place.Place, error) {
+	n, err := place.ParseName(device)
+	if err != nil || n.Kind != place.CUDA || len(n.Numbers) != 1 {
+		return nil, fmt.Errorf("device %q: %w (want cuda:N)", device, halfulp.ErrDevice)
+	}
+	return n.Open()
+}
+
+// borrow returns a view of numbers of another library in the memory of a GPU, and whether they are
+// a matrix without a copy.
+func borrow(f halfulp.Format, address uint64, rows, cols, rs, cs int, device string) (m num.Mat, together bool, err error) {
+	checkShape(rows, cols)
+	own, size := num.Float64, uint64(8)
+	if f == halfulp.Float32 {
+		own, size = num.Float32, 4
+	}
+	switch {
+	case address == 0 && rows > 0 && cols > 0:
+		panic(misuse("argument address: 0; the address of %d x %d numbers is needed", rows, cols))
+	case address%size != 0:
+		panic(misuse("argument address: %#x; a multiple of %d is needed", address, size))
+	}
+	p, err := oneGPU(device)
+	if err != nil {
+		return m, false, err
+	}
+	m, first, n, together := laid(rows, cols, rs, cs)
+	m.Arr, err = backend.Borrow(context.Background(), p, own, cuda.Pointer(int64(address)+int64(first)*int64(size)), n)
+	return m, together, err
+}
+
+// wrapCUDA returns a matrix that uses memory of another library on a GPU as its storage.
+func wrapCUDA(f halfulp.Format, address uint64, rows, cols, rs, cs int, device string) (*halfulp.Matrix, error) {
+	m, together, err := borrow(f, address, rows, cols, rs, cs, device)
+	switch {
+	case err != nil:
+		return nil, err
+	case !together:
+		return nil, apart(rows, cols, rs, cs)
+	}
+	return raw.NewMatrix(m).(*halfulp.Matrix), nil
+}
+
+// fromCUDA returns a copy on a GPU of numbers that another library has there. The copy lies by rows
+// where they do.
+func fromCUDA(f halfulp.Format, address uint64, rows, cols, rs, cs int, device string) (*halfulp.Matrix, error) {
+	m, _, err := borrow(f, address, rows, cols, rs, cs, device)
+	if err != nil {
+		return nil, err
+	}
+	p := place.Of(m.Arr)
+	byRows := magnitude(cs) < magnitude(rs)
+	if byRows {
+		rows, cols = cols, rows
+	}
+	z, err := halfulp.NewMatrixOn(halfulp.Device(device), f, rows, cols)
+	if err != nil {
+		return nil, err
+	}
+	if byRows {
+		z = z.T()
+	}
+	if err := on(p, (*cuda.Stream).FollowDefault); err != nil {
+		z.Free()
+		return nil, err
+	}
+	err = z.CopyFrom(raw.NewMatrix(m).(*halfulp.Matrix))
+	if done := on(p, (*cuda.Stream).Synchronize); err == nil {
+		err = done
+	}
+	if err != nil {
+		z.Free()
+		return nil, err
+	}
+	return z, nil
+}
+
+// cudaStream returns the driver's handle of the stream in which the work on a GPU runs.
+func cudaStream(device string) (stream int, err error) {
+	p, err := oneGPU(device)
+	if err != nil {
+		return 0, err
+	}
+	err = on(p, func(s *cuda.Stream) error {
+		stream = int(s.Handle())
+		return nil
+	})
+	return stream, err
+}
+
+// share returns a view of a matrix that another library gets, with the address of its first entry,
+// its strides, the bits of a number, and the number of its GPU, -1 for the host.
+func share(v view) (shared view, address, rs, cs, bits, gpu int, err error) {
+	m := raw.Matrix(v.Matrix)
+	switch v.Format() {
+	case halfulp.Float64:
+		bits = 64
+	case halfulp.Float32:
+		bits = 32
+	default:
+		panic(misuse("the matrix is of format %v; other libraries share numbers of f64 and f32: convert it", v.Format()))
+	}
+	shared, rs, cs = v, m.RS, m.CS
+	p := place.Of(m.Arr)
+	if p == nil {
+		var pin runtime.Pinner
+		if m.Rows > 0 && m.Cols > 0 {
+			var first unsafe.Pointer
+			if bits == 64 {
+				first = unsafe.Pointer(&m.Arr.F64[0][m.Off])
+			} else {
+				first = unsafe.Pointer(&m.Arr.F32[m.Off])
+			}
+			pin.Pin(first)
+			address = int(uintptr(first))
+		}
+		shared.memory = &memory{free: pin.Unpin}
+		return shared, address, rs, cs, bits, -1, nil
+	}
+	if p.First() != p {
+		panic(misuse("the matrix lives on %s; other libraries share numbers on one GPU: copy it to one", p))
+	}
+	v.memory.shared.Store(true)
+	if err := on(p, (*cuda.Stream).Synchronize); err != nil {
+		return view{}, 0, 0, 0, 0, 0, err
+	}
+	base := v.memory
+	base.hold()
+	shared.memory = &memory{at: p, free: func() {
+		// Unless that fails: then the device is lost, and its memory with it.
+		if on(p, (*cuda.Stream).SynchronizeContext) == nil {
+			base.drop()
+		}
+	}}
+	a := backend.Matrix(m).Arr
+	address = int(a.Plane(0)) + m.Off*bits/8
+	return shared, address, rs, cs, bits, backend.Device(p).Info().Index, nil
+}
