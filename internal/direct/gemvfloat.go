@@ -46,6 +46,9 @@ func (w *gemvWorker) rowFloat(i int, row []float64) bool {
 		end := min(at+floatChunk, len(row))
 		u, v := row[at:end], w.xf[at:end]
 		n := len(u) &^ (lanes - 1)
+		if len(row) < 2*lanes { // one sum, as in a lane of columnsFloat
+			n = 0
+		}
 		var out [3 * lanes]float64
 		if n > 0 {
 			compensated(Dot, u[:n], v[:n], &out)
@@ -104,13 +107,20 @@ func (w *gemvWorker) laneFloat(i int, s, e, m float64) bool {
 	}
 	n := float64(w.m.Cols + 2)
 	bound := float64(0x1.02p-105*n*n*m) + float64(n*0x1p-1072)
-	if w.plain && isFloat(w.z.Arr.Format) && w.shift > -50 && w.shift < 50 {
-		// r + (l - bound) and r + (l + bound) enclose the sum.
-		r := s + e
-		l := (s - r) + e // exact for |e| <= |s|
-		bound += float64(math.Abs(l) * 0x1p-50)
-		if a := math.Abs(r); math.Abs(e) <= math.Abs(s) && a > 0x1p-900 && a < 0x1p900 {
-			return w.enclosedFloat(i, r+(l-bound), r+(l+bound))
+	if f := &w.floatFactors; f.ok && isFloat(w.z.Arr.Format) && (f.beta == 0 || isFloat(w.y.Arr.Format)) {
+		y := 0.0
+		if f.beta != 0 {
+			y = floatAt(w.y.Arr, w.y.At(i))
+		}
+		if m == 0 && w.zeroProducts(i) {
+			if f.beta == 0 || y == 0 {
+				w.zeroRow(i, y)
+				return true
+			}
+			bound = 0
+		}
+		if lo, hi, ok := f.enclose(s, e, bound, y); ok {
+			return w.enclosedFloat(i, lo, hi)
 		}
 	}
 	f := &w.floats
@@ -120,25 +130,110 @@ func (w *gemvWorker) laneFloat(i int, s, e, m float64) bool {
 	return f.acc.Finite() && w.roundFloat(i, bound)
 }
 
-// enclosedFloat stores alpha times the sum as row i if the binary64 numbers next to it, lo below
-// and hi above, decide that; |lo| and |hi| are far from the ends of the range of binary64.
-func (w *gemvWorker) enclosedFloat(i int, lo, hi float64) bool {
-	scale := math.Float64frombits(uint64(1023+w.shift) << 52)
-	if w.negative {
-		scale = -scale
-	}
-	at := w.z.At(i)
-	if w.z.Arr.Kind == num.F64 {
-		if lo != hi {
+// zeroProducts reports whether every product of row i is zero.
+func (w *gemvWorker) zeroProducts(i int) bool {
+	row := w.m.Row(i)
+	for j, x := range w.xf {
+		if x != 0 && floatAt(row.Arr, row.At(j)) != 0 {
 			return false
 		}
-		w.z.Arr.F64[0][at] = lo * scale
+	}
+	return true
+}
+
+// zeroRow stores row i, whose addends are zeros: the products, and beta y unless beta is 0. The sum
+// is -0 if all of them are.
+func (w *gemvWorker) zeroRow(i int, y float64) {
+	f, row := &w.floatFactors, w.m.Row(i)
+	negative := f.beta == 0 || math.Signbit(f.beta) != math.Signbit(y)
+	for j, x := range w.xf {
+		product := math.Signbit(x) != math.Signbit(floatAt(row.Arr, row.At(j)))
+		negative = negative && product != math.Signbit(f.alpha)
+	}
+	w.z.Arr.Set(w.z.At(i), num.Real{Neg: negative})
+}
+
+// floatFactors are alpha and beta as binary64 numbers, if ok.
+type floatFactors struct {
+	alpha, beta float64
+	ok          bool
+}
+
+func newFloatFactors(alpha, beta num.Real) (f floatFactors) {
+	var okAlpha, okBeta bool
+	f.alpha, okAlpha = floatFactor(alpha)
+	if f.beta, okBeta = floatFactor(beta); beta.Class == num.Zero {
+		okBeta = true
+	}
+	f.ok = okAlpha && okBeta
+	return f
+}
+
+// floatFactor returns x if it is a binary64 number, neither 0 nor near an end of the range.
+func floatFactor(x num.Real) (float64, bool) {
+	if x.Class != num.Finite {
+		return 0, false
+	}
+	n := num.TrailingZeros(x.Mag)
+	e := x.Exp + int64(n)
+	if num.BitLen(x.Mag)-n > 53 || e <= -1000 || e >= 900 {
+		return 0, false
+	}
+	f := math.Ldexp(float64(num.WordAt(x.Mag, int64(n))), int(e))
+	if x.Neg {
+		f = -f
+	}
+	return f, true
+}
+
+// enclose returns numbers next to alpha S + beta y, lo below and hi above, for every S that differs
+// from s + e by bound at most. It reports false where products are near an end of the range.
+//
+// With r = s + e and l without error, p + q = alpha r, b + g = beta y and P + h = p + b, the value
+// is P + q + alpha l + g + h up to |alpha| bound. The product alpha l, the three additions that sum
+// the last four terms, and that of err cost less than 5 2^-53 (1 + 2^-50) times their magnitudes.
+func (f *floatFactors) enclose(s, e, bound, y float64) (lo, hi float64, ok bool) {
+	const least, most = 0x1p-900, 0x1p1000 // where the errors of products are numbers
+	inside := func(x float64) bool { return math.Abs(x) > least && math.Abs(x) < most || x == 0 }
+	r := s + e
+	l := (s - r) + e
+	p := float64(f.alpha * r)
+	if !(math.Abs(e) <= math.Abs(s)) || !inside(p) || p == 0 && bound != 0 {
+		return 0, 0, false
+	}
+	q := math.FMA(f.alpha, r, -p)
+	l = float64(f.alpha * l)
+	rest, size := q+l, math.Abs(q)+math.Abs(l)
+	if f.beta != 0 {
+		b := float64(f.beta * y)
+		if !inside(b) || b == 0 && y != 0 {
+			return 0, 0, false
+		}
+		g := math.FMA(f.beta, y, -b)
+		var h float64
+		p, h = twoSum(p, b)
+		rest = rest + g + h
+		size += math.Abs(g) + math.Abs(h)
+	}
+	err := float64(math.Abs(f.alpha)*bound) + float64(0x1p-50*size) + 0x1p-1070
+	return p + (rest - err), p + (rest + err), true
+}
+
+// enclosedFloat stores row i if the binary64 numbers next to its value, lo below and hi above,
+// decide it.
+func (w *gemvWorker) enclosedFloat(i int, lo, hi float64) bool {
+	at := w.z.At(i)
+	if w.z.Arr.Kind == num.F64 {
+		if a := math.Abs(lo); lo != hi || !(a > 0x1p-1000 && a < 0x1p1000) {
+			return false
+		}
+		w.z.Arr.F64[0][at] = lo
 		return true
 	}
 	// A tie of binary32 at either end may come from rounding to binary64.
 	const rest, tie = 1<<29 - 1, 1 << 28
-	z := float32(lo * scale)
-	if z != float32(hi*scale) || math.Float64bits(lo)&rest == tie || math.Float64bits(hi)&rest == tie ||
+	z := float32(lo)
+	if z != float32(hi) || math.Float64bits(lo)&rest == tie || math.Float64bits(hi)&rest == tie ||
 		!(z > 0x1p-120 && z < 0x1p120 || z < -0x1p-120 && z > -0x1p120) {
 		return false
 	}
