@@ -3,7 +3,6 @@ package halfulp
 import (
 	"fmt"
 	"testing"
-
 )
 
 // BenchmarkSmall times calls whose work is little beside what a call costs.

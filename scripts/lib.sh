@@ -24,6 +24,6 @@ trap 'rm -rf "$generated"' EXIT
 (cd "$root" && go run ./bindings/blas/generate) >"$generated/routines.inc"
 for bits in "" 64; do
 	${CC:-gcc} -std=gnu11 -O2 -g0 -Wall -Wextra -Werror -fPIC -fvisibility=hidden -ffp-contract=off -shared ${bits:+-DILP64} \
-		-I"$generated" -I"$out/include" shim.c -o "$out/lib/libhalfulpblas$bits.so" \
+		-I"$generated" -I"$out/include" -I"$root/bindings/c" shim.c -o "$out/lib/libhalfulpblas$bits.so" \
 		-Wl,-soname,libhalfulpblas$bits.so -Wl,-z,nodelete -Wl,-z,defs -Wl,-z,now -s -ldl -lm -lpthread
 done

@@ -67,8 +67,8 @@ func (p *Product) step(j int) int {
 const (
 	// batchBytes bounds the vectors that Gemm prepares at a time.
 	batchBytes = 32 << 20
-	// fewFloatProducts is the largest number of products that Gemm adds up in compensated sums on one
-	// thread: to start another one takes as long.
+	// fewFloatProducts is the largest number of products whose compensated sums Gemm computes on
+	// one thread: to start another one takes as long.
 	fewFloatProducts = 1 << 14
 	// cacheBytes is what a block of rows in line takes of a matrix that multiplies several vectors:
 	// it stays in the second-level cache.
