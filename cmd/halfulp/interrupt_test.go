@@ -144,12 +144,12 @@ func TestInterruptedProcess(t *testing.T) {
 		signals []syscall.Signal
 		args    string
 		want    string
-		slow    bool // the other process stands still for a second
+		slow    bool // the other process stops for a second
 	}{
 		{1, []syscall.Signal{syscall.SIGTERM}, "--out out/E.mtx.gz", "process 1: halfulp: terminated\n", false},
 		{0, []syscall.Signal{syscall.SIGINT}, "--out out/E.mtx", "halfulp: interrupted\n", false},
 		{1, []syscall.Signal{syscall.SIGHUP}, "--out out/E.mtx --grid 1x2", "process 1: halfulp: hung up\n", false},
-		{1, []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}, "--out out/E.mtx.gz", "", false}, // at once
+		{1, []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}, "--out out/E.mtx.gz", "", false},
 		{1, []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}, "--out out/E.mtx.gz", "", true},
 	} {
 		t.Run(fmt.Sprint(x.process, x.signals, x.args, x.slow), func(t *testing.T) {
