@@ -90,7 +90,7 @@ func Gemm(w Work, p Product, memory int64, count func(num.Flags)) (int64, error)
 	}
 	g := newGemv(p.Alpha, p.A, p.Beta, p.B.Arr.Format, p.C.Arr.Format, count)
 	if g.sums.floats && p.C.Rows*p.C.Cols <= fewFloatProducts/p.A.Cols {
-		w.Threads = 1
+		return w.fewFloats(p, g)
 	}
 	if p.Triangle != 0 { // whose columns have few rows of a block
 		g.sums.tiles = tilePlan{}

@@ -247,6 +247,7 @@ type gemvWorker struct {
 	floats   floatSum
 	lanes    [3][]float64 // sums, errors and magnitudes of a block of rows
 	gathered []float64
+	vector   []float64 // the memory of xf in fewFloats
 	digits   []int64
 	mag      []uint64
 	products int

@@ -2,6 +2,7 @@ package direct
 
 import (
 	"math"
+	"sync"
 
 	"github.com/halfulp/halfulp/internal/num"
 )
@@ -12,9 +13,7 @@ import (
 
 // rowsFloat computes rows lo <= i < hi and returns how many took the exact sum.
 func (w *gemvWorker) rowsFloat(lo, hi int) (exact int64) {
-	if w.gathered == nil {
-		w.gathered = make([]float64, max(w.m.Cols, w.block))
-	}
+	w.gathered = atLeast(w.gathered, max(w.m.Cols, hi-lo))
 	if w.m.CS == 1 {
 		for i := lo; i < hi; i++ {
 			if !w.rowFloat(i, floatsOf(w.m.Row(i), 0, w.m.Cols, w.gathered)) {
@@ -32,6 +31,41 @@ func (w *gemvWorker) rowsFloat(lo, hi int) (exact int64) {
 		}
 	}
 	return exact
+}
+
+// atLeast returns n numbers in the memory of x, or in new memory if x has less.
+func atLeast(x []float64, n int) []float64 {
+	if cap(x) < n {
+		return make([]float64, n)
+	}
+	return x[:n]
+}
+
+// floatWorkers are the workers of fewFloats. What they have allocated serves the next calls.
+var floatWorkers = sync.Pool{New: func() any { return new(gemvWorker) }}
+
+// fewFloats is Gemm for few products of binary32 and binary64 numbers, on one thread.
+func (w Work) fewFloats(p Product, g *gemv) (exact int64, err error) {
+	f := floatWorkers.Get().(*gemvWorker)
+	f.gemv = g
+	if f.tmp == nil || f.tmp.Format != p.C.Arr.Format {
+		f.tmp = num.New(p.C.Arr.Format, 1)
+	}
+	for j := range p.C.Cols {
+		f.column = column{x: p.B.Col(j), y: p.Old.Col(j), z: p.C.Col(j)}
+		f.vector = atLeast(f.vector, p.A.Cols)
+		copy(f.vector, floatsOf(f.x, 0, f.x.N, f.vector))
+		f.xf = f.vector
+		if i0, i1 := p.rows(j, 0, p.C.Rows); i0 < i1 {
+			exact += f.rowsFloat(i0, i1)
+		}
+	}
+	f.gemv, f.column = nil, column{}
+	floatWorkers.Put(f)
+	if w.Done != nil {
+		w.Done(1, 1)
+	}
+	return exact, w.Context.Err()
 }
 
 // rowFloat stores row i, whose entries are given, if the lanes of its compensated sum decide it.
@@ -82,10 +116,7 @@ func (w *gemvWorker) roundFloat(i int, bound float64) bool {
 // columnsFloat returns the compensated sums of rows lo <= i < hi.
 func (w *gemvWorker) columnsFloat(lo, hi int) (s, e, m []float64) {
 	for k := range w.lanes {
-		if w.lanes[k] == nil {
-			w.lanes[k] = make([]float64, w.block)
-		}
-		w.lanes[k] = w.lanes[k][:hi-lo]
+		w.lanes[k] = atLeast(w.lanes[k], hi-lo)
 		clear(w.lanes[k])
 	}
 	s, e, m = w.lanes[0], w.lanes[1], w.lanes[2]
@@ -93,8 +124,10 @@ func (w *gemvWorker) columnsFloat(lo, hi int) (s, e, m []float64) {
 	if assembly() {
 		axpy = axpy2Fast
 	}
+	column := num.Vec{Arr: w.m.Arr, Inc: w.m.RS, N: w.m.Rows}
 	for j, x := range w.xf {
-		axpy(floatsOf(w.m.T().Row(j), lo, hi, w.gathered), x, s, e, m)
+		column.Off = w.m.At(0, j)
+		axpy(floatsOf(column, lo, hi, w.gathered), x, s, e, m)
 	}
 	return s, e, m
 }
@@ -105,8 +138,7 @@ func (w *gemvWorker) laneFloat(i int, s, e, m float64) bool {
 	if !(m < 0x1p1000) {
 		return false
 	}
-	n := float64(w.m.Cols + 2)
-	bound := float64(0x1.02p-105*n*n*m) + float64(n*0x1p-1072)
+	bound := sumError(w.m.Cols, m)
 	if f := &w.floatFactors; f.ok && isFloat(w.z.Arr.Format) && (f.beta == 0 || isFloat(w.y.Arr.Format)) {
 		y := 0.0
 		if f.beta != 0 {
@@ -120,7 +152,7 @@ func (w *gemvWorker) laneFloat(i int, s, e, m float64) bool {
 			bound = 0
 		}
 		if lo, hi, ok := f.enclose(s, e, bound, y); ok {
-			return w.enclosedFloat(i, lo, hi)
+			return setEnclosed(w.z.Arr, w.z.At(i), lo, hi)
 		}
 	}
 	f := &w.floats
@@ -128,6 +160,13 @@ func (w *gemvWorker) laneFloat(i int, s, e, m float64) bool {
 	f.addFloat(s)
 	f.addFloat(e)
 	return f.acc.Finite() && w.roundFloat(i, bound)
+}
+
+// sumError bounds the error of a compensated sum of n products whose magnitudes sum to m: the bound
+// of floatSum.add, which holds for numbers as well.
+func sumError(n int, m float64) float64 {
+	k := float64(n + 2)
+	return float64(0x1.02p-105*k*k*m) + float64(k*0x1p-1072)
 }
 
 // zeroProducts reports whether every product of row i is zero.
@@ -219,24 +258,23 @@ func (f *floatFactors) enclose(s, e, bound, y float64) (lo, hi float64, ok bool)
 	return p + (rest - err), p + (rest + err), true
 }
 
-// enclosedFloat stores row i if the binary64 numbers next to its value, lo below and hi above,
-// decide it.
-func (w *gemvWorker) enclosedFloat(i int, lo, hi float64) bool {
-	at := w.z.At(i)
-	if w.z.Arr.Kind == num.F64 {
+// setEnclosed stores a value as number i of z, which is binary64 or binary32, if the binary64
+// numbers next to the value, lo below and hi above, decide it.
+func setEnclosed(z *num.Array, i int, lo, hi float64) bool {
+	if z.Kind == num.F64 {
 		if a := math.Abs(lo); lo != hi || !(a > 0x1p-1000 && a < 0x1p1000) {
 			return false
 		}
-		w.z.Arr.F64[0][at] = lo
+		z.F64[0][i] = lo
 		return true
 	}
 	// A tie of binary32 at either end may come from rounding to binary64.
 	const rest, tie = 1<<29 - 1, 1 << 28
-	z := float32(lo)
-	if z != float32(hi) || math.Float64bits(lo)&rest == tie || math.Float64bits(hi)&rest == tie ||
-		!(z > 0x1p-120 && z < 0x1p120 || z < -0x1p-120 && z > -0x1p120) {
+	v := float32(lo)
+	if v != float32(hi) || math.Float64bits(lo)&rest == tie || math.Float64bits(hi)&rest == tie ||
+		!(v > 0x1p-120 && v < 0x1p120 || v < -0x1p-120 && v > -0x1p120) {
 		return false
 	}
-	w.z.Arr.F32[at] = z
+	z.F32[i] = v
 	return true
 }

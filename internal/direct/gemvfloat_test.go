@@ -10,12 +10,10 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// TestSmallFloatProducts compares products of small matrices of binary64 and binary32 numbers with
-// the exact sums of their entries: signs of zeros, ties, cancellation, numbers near the ends of the
-// range, factors that are no powers of two, and results that are added to.
-func TestSmallFloatProducts(t *testing.T) {
-	r := rand.New(rand.NewPCG(21, 4))
-	numbers := []func() float64{
+// hardFloats returns sources of numbers: signs of zeros, ties, cancellation, numbers near the ends
+// of the range, infinities and NaN.
+func hardFloats(r *rand.Rand) []func() float64 {
+	return []func() float64{
 		func() float64 { return r.NormFloat64() },
 		func() float64 { return float64(r.IntN(5) - 2) },
 		func() float64 { return math.Copysign(0, float64(r.IntN(2))-0.5) },
@@ -27,6 +25,55 @@ func TestSmallFloatProducts(t *testing.T) {
 			return [...]float64{0, math.Inf(1), math.NaN(), -1, 1e300, 1, 2, 3}[r.IntN(8)]
 		},
 	}
+}
+
+// TestFewAddends compares sums of few binary64 and binary32 numbers, and of products of them, with
+// the exact sums.
+func TestFewAddends(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 5))
+	numbers := hardFloats(r)
+	kinds := []num.Format{num.Float64, num.Float32}
+	vector := func(n int) num.Vec {
+		inc := 1 + r.IntN(2)
+		v := num.Vec{Arr: num.New(kinds[r.IntN(2)], max(1, n*inc)), Inc: inc, N: n}
+		next := numbers[r.IntN(len(numbers))]
+		for i := range n {
+			var buf [1]uint64
+			v.Arr.Set(v.At(i), floatReal(next(), buf[:]))
+		}
+		return v
+	}
+	w := Work{Context: context.Background(), Threads: 2}
+	for round := range 8000 {
+		n := r.IntN(12)
+		if r.IntN(8) == 0 {
+			n = fewAddends - 1 + r.IntN(3)
+		}
+		x, y, f := vector(n), vector(n), kinds[r.IntN(2)]
+		kind := Reduction(r.IntN(4))
+		got, want := num.New(f, 1), num.New(f, 1)
+		flags, _, err := kind.Round(w, x, y, got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := kind.Exact(w, x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantFlags := want.Set(0, a.Value(f))
+		g, e := floatAt(got, 0), floatAt(want, 0)
+		if flags != wantFlags || math.Float64bits(g) != math.Float64bits(e) && (g == g || e == e) {
+			t.Fatalf("round %d: reduction %d of %d numbers, %v and %v to %v: %x, flags %v, not %x, flags %v", round, kind, n, x.Arr.Format, y.Arr.Format, f, g, flags, e, wantFlags)
+		}
+	}
+}
+
+// TestSmallFloatProducts compares products of small matrices of binary64 and binary32 numbers with
+// the exact sums of their entries: signs of zeros, ties, cancellation, numbers near the ends of the
+// range, factors that are no powers of two, and results that are added to.
+func TestSmallFloatProducts(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 4))
+	numbers := hardFloats(r)
 	factors := []float64{1, -1, 0.5, -3, 1.0 / 3, 0x1p-600, 1e200, 5e-324, math.Inf(1), 0}
 	kinds := []num.Format{num.Float64, num.Float32}
 	fill := func(m num.Mat, next func() float64) {
@@ -83,5 +130,45 @@ func TestSmallFloatProducts(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestFloatQuotients compares quotients of sums in compensated arithmetic with exact ones.
+func TestFloatQuotients(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 6))
+	numbers := hardFloats(r)
+	kinds := []num.Format{num.Float64, num.Float32}
+	decided := 0
+	for round := range 20000 {
+		next := numbers[r.IntN(len(numbers))]
+		n := r.IntN(6)
+		s := num.Vec{Arr: num.New(kinds[r.IntN(2)], n+1), Inc: 1, N: n}
+		x := num.Vec{Arr: num.New(kinds[r.IntN(2)], n+1), Inc: 1, N: n}
+		var buf [4][1]uint64
+		for h := range n {
+			s.Arr.Set(h, floatReal(next(), buf[0][:]))
+			x.Arr.Set(h, floatReal(next(), buf[0][:]))
+		}
+		alpha, ok := floatFactor(floatReal(numbers[r.IntN(2)](), buf[0][:]))
+		b, d := next(), next()
+		if !ok {
+			continue
+		}
+		f := kinds[r.IntN(2)]
+		got, want := num.New(f, 1), num.New(f, 1)
+		if !FloatQuotient(got, 0, alpha, b, s, x, d) {
+			continue
+		}
+		decided++
+		var a Acc
+		a.AddProduct(floatReal(alpha, buf[0][:]), floatReal(b, buf[1][:]))
+		a.AddEntry(One(true), s, x, num.Real{}, num.Real{})
+		flags := a.SetQuotient(want, 0, floatReal(d, buf[2][:]))
+		if g, e := floatAt(got, 0), floatAt(want, 0); flags != 0 || math.Float64bits(g) != math.Float64bits(e) {
+			t.Fatalf("round %d: %d products, %v, divisor %x: %x, not %x, flags %v", round, n, f, d, g, e, flags)
+		}
+	}
+	if decided < 4000 {
+		t.Errorf("%d quotients were decided", decided)
 	}
 }
