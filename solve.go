@@ -158,7 +158,7 @@ func solve(name string, set settings, s direct.Structured, alpha Scalar, b, z nu
 	unreported := set
 	unreported.progress = nil
 	x, st, err := substitution.Solve(substitution.Config{
-		Ctx: set.ctx, Threads: set.threads, Memory: set.memory, Progress: set.progress, Vectors: !set.device.IsPlace(),
+		Ctx: set.ctx, Threads: set.threads, Memory: set.memory, Progress: set.progress, Vectors: !set.device.IsPlace(), Floats: !set.device.IsPlace() && set.method != methodResidue,
 		Multiply: func(alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
 			return unreported.multiply(alpha, a, b, beta, old, c, nil, nil, 0, nil)
 		},

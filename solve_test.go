@@ -343,7 +343,7 @@ func TestSolveAliases(t *testing.T) {
 }
 
 func TestSolveErrors(t *testing.T) {
-	n := 100
+	n := 200
 	a, b := Identity(Float64, n), Random(Float64, n, 4, 3, 1)
 	b0 := b.Clone()
 	ctx, cancel := context.WithCancel(context.Background())

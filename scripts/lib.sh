@@ -24,10 +24,10 @@ cd "$root/bindings/blas"
 generated=$(mktemp -d)
 trap 'rm -rf "$generated"' EXIT
 (cd "$root" && go run ./bindings/blas/generate) >"$generated/routines.inc"
-build=0x$(cat shim.c fork.c fork.h "$generated/routines.inc" | sha256sum | cut -c 1-16)
+build=0x$(cat shim.c fork.c fork.h "$root/bindings/c/mode.h" "$generated/routines.inc" | sha256sum | cut -c 1-16)
 compile() { ${CC:-gcc} -std=gnu11 -O2 -g0 -Wall -Wextra -Werror -ffp-contract=off -s "$@"; }
 for bits in "" 64; do
-	compile -fPIC -fvisibility=hidden -shared ${bits:+-DILP64} "-DBUILD=$build" -I"$generated" -I"$out/include" shim.c fork.c \
+	compile -fPIC -fvisibility=hidden -shared ${bits:+-DILP64} "-DBUILD=$build" -I"$generated" -I"$out/include" -I"$root/bindings/c" shim.c fork.c \
 		-o "$out/lib/libhalfulpblas$bits.so" -Wl,-z,nodelete -Wl,-z,defs -Wl,-z,now -ldl -lm -lpthread
 done
 compile helper.c -o "$out/lib/halfulpblas-helper" -ldl

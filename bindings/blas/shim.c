@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "fork.h"
+#include "mode.h"
 
 #if FLT_EVAL_METHOD != 0 || defined __FAST_MATH__
 #error "float and double arithmetic has to be the one of IEEE 754"
@@ -123,51 +124,16 @@ struct address {
 static void load(void);
 static atomic_int loaded;
 
-/* struct mode is the state of the floating-point unit of the caller. */
-struct mode {
-#if defined __x86_64__
-	unsigned control;
-#elif defined __aarch64__
-	uint64_t control;
-#endif
-};
-
-/* enter_c makes the arithmetic of this thread that of IEEE 754. A program may have set another
- * rounding, or that subnormal numbers count as zero. */
-static inline struct mode enter_c(void) {
-	struct mode mode;
-#if defined __x86_64__
-	mode.control = __builtin_ia32_stmxcsr();
-	if ((mode.control & 0xffc0) != 0x1f80)
-		__builtin_ia32_ldmxcsr(0x1f80);
-#elif defined __aarch64__
-	__asm__ volatile("mrs %0, fpcr" : "=r"(mode.control));
-	if (mode.control)
-		__asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)0));
-#endif
-	return mode;
-}
-
 static inline void need(void) {
 	if (!atomic_load_explicit(&loaded, memory_order_acquire))
 		load();
 }
 
-/* enter prepares a call of libhalfulp, whose threads begin with the arithmetic of this one. */
+/* enter prepares a call of libhalfulp. */
 static inline struct mode enter(void) {
-	struct mode mode = enter_c();
+	struct mode mode = standard_mode();
 	need();
 	return mode;
-}
-
-/* leave restores the state, the flags of exceptions included. */
-static inline void leave(struct mode mode) {
-#if defined __x86_64__
-	__builtin_ia32_ldmxcsr(mode.control);
-#elif defined __aarch64__
-	if (mode.control)
-		__asm__ volatile("msr fpcr, %0" : : "r"(mode.control));
-#endif
 }
 
 const char *(*halfulp_text)(void);

@@ -2891,6 +2891,27 @@ func goHalfulp_blas_dasum(c_n C.int64_t, c_x *C.double, c_incx C.int64_t, c_opti
 	return
 }
 
+//export goHalfulp_blas_dsum
+func goHalfulp_blas_dsum(c_n C.int64_t, c_x *C.double, c_incx C.int64_t, c_options C.uint64_t, c_result *C.double, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_dsum"}
+	defer k.end(&status_, error_)
+	n := int(c_n)
+	x := (*float64)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := blasReduce(halfulp.Sum, n, x, incx, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putReal(c_result, result)
+		return nil
+	})
+	return
+}
+
 //export goHalfulp_blas_daxpy
 func goHalfulp_blas_daxpy(c_n C.int64_t, c_alpha C.double, c_x *C.double, c_incx C.int64_t, c_y *C.double, c_incy C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
 	k := call{name: "halfulp_blas_daxpy"}
@@ -3636,6 +3657,27 @@ func goHalfulp_blas_sasum(c_n C.int64_t, c_x *C.float, c_incx C.int64_t, c_optio
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
 		result, st, err := blasReduce(halfulp.Asum, n, x, incx, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		k.putReal(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_blas_ssum
+func goHalfulp_blas_ssum(c_n C.int64_t, c_x *C.float, c_incx C.int64_t, c_options C.uint64_t, c_result *C.double, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_blas_ssum"}
+	defer k.end(&status_, error_)
+	n := int(c_n)
+	x := (*float32)(unsafe.Pointer(c_x))
+	incx := int(c_incx)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, st, err := blasReduce(halfulp.Sum, n, x, incx, opt)
 		keep(options, st)
 		if err != nil {
 			return err

@@ -16,7 +16,8 @@
  *
  * All functions may be called by several threads at once. Numbers that a call reads must not be
  * written meanwhile. After fork the child gets HALFULP_FORKED from every call; a child that
- * calls exec is not concerned. The library stays loaded after dlclose.
+ * calls exec is not concerned. The rounding mode of the caller, and its flush-to-zero mode,
+ * change no result. The library stays loaded after dlclose.
  */
 #ifndef HALFULP_H
 #define HALFULP_H
@@ -713,6 +714,10 @@ int halfulp_blas_dnrm2(int64_t n, const double *x, int64_t incx, halfulp_options
  * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
 int halfulp_blas_dasum(int64_t n, const double *x, int64_t incx, halfulp_options options, double *result);
 
+/* Σ x_i of a vector, correctly rounded. The BLAS have no such routine; the arguments are those
+ * of asum. */
+int halfulp_blas_dsum(int64_t n, const double *x, int64_t incx, halfulp_options options, double *result);
+
 /* daxpy of the BLAS, column by column, with the arguments of Fortran by value. Every result is
  * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
 int halfulp_blas_daxpy(int64_t n, double alpha, const double *x, int64_t incx, double *y, int64_t incy, halfulp_options options);
@@ -836,6 +841,10 @@ int halfulp_blas_snrm2(int64_t n, const float *x, int64_t incx, halfulp_options 
 /* sasum of the BLAS, column by column, with the arguments of Fortran by value. Every result is
  * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
 int halfulp_blas_sasum(int64_t n, const float *x, int64_t incx, halfulp_options options, double *result);
+
+/* Σ x_i of a vector, correctly rounded. The BLAS have no such routine; the arguments are those
+ * of asum. */
+int halfulp_blas_ssum(int64_t n, const float *x, int64_t incx, halfulp_options options, double *result);
 
 /* saxpy of the BLAS, column by column, with the arguments of Fortran by value. Every result is
  * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */

@@ -22,6 +22,9 @@ static void in_child(void) {
  * its threads: handlers of the program run in the program's threads, as without the library. */
 static sigset_t before;
 
+/* The state of the floating-point unit is the standard one as well, for these threads. */
+static struct mode mode_before;
+
 __attribute__((constructor(101))) static void block(void) {
 	const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGVTALRM, SIGUSR1, SIGUSR2,
 		SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH, SIGIO, SIGXCPU, SIGXFSZ};
@@ -30,9 +33,11 @@ __attribute__((constructor(101))) static void block(void) {
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
 		sigaddset(&set, signals[i]);
 	pthread_sigmask(SIG_BLOCK, &set, &before);
+	mode_before = standard_mode();
 }
 
 __attribute__((constructor)) static void loaded(void) {
+	restore_mode(mode_before);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	parent = (long)getpid();
 	pthread_atfork(NULL, NULL, in_child);

@@ -6,7 +6,9 @@ int halfulp_version(char **result) {
 	if (forked)
 		return refuse("halfulp_version");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_version(result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -14,7 +16,9 @@ int halfulp_devices(char **result) {
 	if (forked)
 		return refuse("halfulp_devices");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_devices(result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -22,7 +26,9 @@ int halfulp_free(uint64_t handle) {
 	if (forked)
 		return refuse("halfulp_free");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_free(handle, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -30,7 +36,9 @@ int halfulp_live_handles(int64_t *result) {
 	if (forked)
 		return refuse("halfulp_live_handles");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_live_handles(result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -38,7 +46,9 @@ int halfulp_collect(void) {
 	if (forked)
 		return refuse("halfulp_collect");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_collect(&error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -46,7 +56,9 @@ int halfulp_options_new(halfulp_options *result) {
 	if (forked)
 		return refuse("halfulp_options_new");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_options_new(result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -54,7 +66,9 @@ int halfulp_options_set(halfulp_options options, const char *name, const char *v
 	if (forked)
 		return refuse("halfulp_options_set");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_options_set(options, (void *)name, (void *)value, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -62,7 +76,9 @@ int halfulp_options_set_cancel(halfulp_options options, const int32_t *flag) {
 	if (forked)
 		return refuse("halfulp_options_set_cancel");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_options_set_cancel(options, (void *)flag, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -70,7 +86,9 @@ int halfulp_options_set_progress(halfulp_options options, halfulp_progress progr
 	if (forked)
 		return refuse("halfulp_options_set_progress");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_options_set_progress(options, progress, argument, interval_ms, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -78,7 +96,9 @@ int halfulp_options_statistics(halfulp_options options, char **result) {
 	if (forked)
 		return refuse("halfulp_options_statistics");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_options_statistics(options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -86,7 +106,9 @@ int halfulp_matrix_new(const char *format, int64_t rows, int64_t cols, const cha
 	if (forked)
 		return refuse("halfulp_matrix_new");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_new((void *)format, rows, cols, (void *)device, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -94,7 +116,9 @@ int halfulp_matrix_from_f64(const double *data, int64_t rows, int64_t cols, int6
 	if (forked)
 		return refuse("halfulp_matrix_from_f64");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_from_f64((void *)data, rows, cols, row_stride, col_stride, (void *)format, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -102,7 +126,9 @@ int halfulp_matrix_from_f32(const float *data, int64_t rows, int64_t cols, int64
 	if (forked)
 		return refuse("halfulp_matrix_from_f32");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_from_f32((void *)data, rows, cols, row_stride, col_stride, (void *)format, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -110,7 +136,9 @@ int halfulp_matrix_from_i64(const int64_t *data, int64_t rows, int64_t cols, int
 	if (forked)
 		return refuse("halfulp_matrix_from_i64");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_from_i64((void *)data, rows, cols, row_stride, col_stride, (void *)format, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -118,7 +146,9 @@ int halfulp_matrix_from_u64(const uint64_t *data, int64_t rows, int64_t cols, in
 	if (forked)
 		return refuse("halfulp_matrix_from_u64");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_from_u64((void *)data, rows, cols, row_stride, col_stride, (void *)format, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -126,7 +156,9 @@ int halfulp_matrix_from_terms(const double *data, int64_t terms, int64_t rows, i
 	if (forked)
 		return refuse("halfulp_matrix_from_terms");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_from_terms((void *)data, terms, rows, cols, row_stride, col_stride, term_stride, (void *)format, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -134,7 +166,9 @@ int halfulp_matrix_from_limbs(const uint64_t *limbs, int64_t limb_count, const i
 	if (forked)
 		return refuse("halfulp_matrix_from_limbs");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_from_limbs((void *)limbs, limb_count, (void *)exponents, (void *)signs, (void *)classes, rows, cols, row_stride, col_stride, (void *)format, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -142,7 +176,9 @@ int halfulp_matrix_from_texts(const char *const *data, int64_t rows, int64_t col
 	if (forked)
 		return refuse("halfulp_matrix_from_texts");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_from_texts((void *)data, rows, cols, row_stride, col_stride, (void *)format, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -150,7 +186,9 @@ int halfulp_matrix_from_scalar(halfulp_scalar value, halfulp_matrix *result) {
 	if (forked)
 		return refuse("halfulp_matrix_from_scalar");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_from_scalar(value, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -158,7 +196,9 @@ int halfulp_matrix_from_bytes(const uint8_t *data, int64_t size, halfulp_matrix 
 	if (forked)
 		return refuse("halfulp_matrix_from_bytes");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_from_bytes((void *)data, size, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -166,7 +206,9 @@ int halfulp_matrix_wrap_f64(double *data, int64_t rows, int64_t cols, int64_t ro
 	if (forked)
 		return refuse("halfulp_matrix_wrap_f64");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_wrap_f64(data, rows, cols, row_stride, col_stride, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -174,7 +216,9 @@ int halfulp_matrix_wrap_f32(float *data, int64_t rows, int64_t cols, int64_t row
 	if (forked)
 		return refuse("halfulp_matrix_wrap_f32");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_wrap_f32(data, rows, cols, row_stride, col_stride, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -182,7 +226,9 @@ int halfulp_matrix_wrap_cuda_f64(uint64_t address, int64_t rows, int64_t cols, i
 	if (forked)
 		return refuse("halfulp_matrix_wrap_cuda_f64");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_wrap_cuda_f64(address, rows, cols, row_stride, col_stride, (void *)device, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -190,7 +236,9 @@ int halfulp_matrix_wrap_cuda_f32(uint64_t address, int64_t rows, int64_t cols, i
 	if (forked)
 		return refuse("halfulp_matrix_wrap_cuda_f32");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_wrap_cuda_f32(address, rows, cols, row_stride, col_stride, (void *)device, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -198,7 +246,9 @@ int halfulp_matrix_from_cuda_f64(uint64_t address, int64_t rows, int64_t cols, i
 	if (forked)
 		return refuse("halfulp_matrix_from_cuda_f64");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_from_cuda_f64(address, rows, cols, row_stride, col_stride, (void *)device, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -206,7 +256,9 @@ int halfulp_matrix_from_cuda_f32(uint64_t address, int64_t rows, int64_t cols, i
 	if (forked)
 		return refuse("halfulp_matrix_from_cuda_f32");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_from_cuda_f32(address, rows, cols, row_stride, col_stride, (void *)device, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -214,7 +266,9 @@ int halfulp_cuda_stream(const char *device, int64_t *stream) {
 	if (forked)
 		return refuse("halfulp_cuda_stream");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_cuda_stream((void *)device, stream, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -222,7 +276,9 @@ int halfulp_matrix_share(halfulp_matrix a, halfulp_matrix *result, int64_t *addr
 	if (forked)
 		return refuse("halfulp_matrix_share");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_share(a, result, address, row_stride, col_stride, bits, gpu, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -230,7 +286,9 @@ int halfulp_matrix_get_f64(halfulp_matrix a, double *data, int64_t row_stride, i
 	if (forked)
 		return refuse("halfulp_matrix_get_f64");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_get_f64(a, data, row_stride, col_stride, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -238,7 +296,9 @@ int halfulp_matrix_get_f32(halfulp_matrix a, float *data, int64_t row_stride, in
 	if (forked)
 		return refuse("halfulp_matrix_get_f32");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_get_f32(a, data, row_stride, col_stride, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -246,7 +306,9 @@ int halfulp_matrix_get_terms(halfulp_matrix a, double *data, int64_t terms, int6
 	if (forked)
 		return refuse("halfulp_matrix_get_terms");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_get_terms(a, data, terms, row_stride, col_stride, term_stride, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -254,7 +316,9 @@ int halfulp_matrix_limb_count(halfulp_matrix a, int64_t *result) {
 	if (forked)
 		return refuse("halfulp_matrix_limb_count");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_limb_count(a, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -262,7 +326,9 @@ int halfulp_matrix_get_limbs(halfulp_matrix a, uint64_t *limbs, int64_t *exponen
 	if (forked)
 		return refuse("halfulp_matrix_get_limbs");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_get_limbs(a, limbs, exponents, signs, classes, row_stride, col_stride, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -270,7 +336,9 @@ int halfulp_matrix_get_text(halfulp_matrix a, int64_t digits, char **result) {
 	if (forked)
 		return refuse("halfulp_matrix_get_text");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_get_text(a, digits, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -278,7 +346,9 @@ int halfulp_matrix_get_bytes(halfulp_matrix a, char **result, int64_t *result_si
 	if (forked)
 		return refuse("halfulp_matrix_get_bytes");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_get_bytes(a, result, result_size, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -286,7 +356,9 @@ int halfulp_matrix_shape(halfulp_matrix a, int64_t *rows, int64_t *cols) {
 	if (forked)
 		return refuse("halfulp_matrix_shape");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_shape(a, rows, cols, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -294,7 +366,9 @@ int halfulp_matrix_format(halfulp_matrix a, char **result) {
 	if (forked)
 		return refuse("halfulp_matrix_format");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_format(a, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -302,7 +376,9 @@ int halfulp_matrix_device(halfulp_matrix a, char **result) {
 	if (forked)
 		return refuse("halfulp_matrix_device");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_device(a, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -310,7 +386,9 @@ int halfulp_matrix_clone(halfulp_matrix a, halfulp_matrix *result) {
 	if (forked)
 		return refuse("halfulp_matrix_clone");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_clone(a, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -318,7 +396,9 @@ int halfulp_matrix_convert(halfulp_matrix a, const char *format, halfulp_options
 	if (forked)
 		return refuse("halfulp_matrix_convert");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_convert(a, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -326,7 +406,9 @@ int halfulp_matrix_to_device(halfulp_matrix a, const char *device, halfulp_matri
 	if (forked)
 		return refuse("halfulp_matrix_to_device");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_to_device(a, (void *)device, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -334,7 +416,9 @@ int halfulp_matrix_assign(halfulp_matrix a, halfulp_matrix result, halfulp_optio
 	if (forked)
 		return refuse("halfulp_matrix_assign");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_assign(a, result, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -342,7 +426,9 @@ int halfulp_matrix_transpose(halfulp_matrix a, halfulp_matrix *result) {
 	if (forked)
 		return refuse("halfulp_matrix_transpose");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_transpose(a, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -350,7 +436,9 @@ int halfulp_matrix_slice(halfulp_matrix a, int64_t row0, int64_t row1, int64_t c
 	if (forked)
 		return refuse("halfulp_matrix_slice");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_slice(a, row0, row1, col0, col1, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -358,7 +446,9 @@ int halfulp_matrix_entries(halfulp_matrix a, halfulp_matrix *result) {
 	if (forked)
 		return refuse("halfulp_matrix_entries");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_entries(a, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -366,7 +456,9 @@ int halfulp_vector_stride(halfulp_matrix a, int64_t step, halfulp_matrix *result
 	if (forked)
 		return refuse("halfulp_vector_stride");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_vector_stride(a, step, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -374,7 +466,9 @@ int halfulp_matrix_take(halfulp_matrix a, int64_t row0, int64_t row_step, int64_
 	if (forked)
 		return refuse("halfulp_matrix_take");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_take(a, row0, row_step, rows, col0, col_step, cols, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -382,7 +476,9 @@ int halfulp_matrix_entry(halfulp_matrix a, int64_t row, int64_t col, halfulp_sca
 	if (forked)
 		return refuse("halfulp_matrix_entry");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_entry(a, row, col, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -390,7 +486,9 @@ int halfulp_matrix_set_entry(halfulp_matrix a, int64_t row, int64_t col, halfulp
 	if (forked)
 		return refuse("halfulp_matrix_set_entry");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_set_entry(a, row, col, value, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -398,7 +496,9 @@ int halfulp_matrix_same(halfulp_matrix a, halfulp_matrix b, int *result) {
 	if (forked)
 		return refuse("halfulp_matrix_same");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_same(a, b, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -406,7 +506,9 @@ int halfulp_matrix_prepare(halfulp_matrix a, halfulp_matrix *result) {
 	if (forked)
 		return refuse("halfulp_matrix_prepare");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_prepare(a, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -414,7 +516,9 @@ int halfulp_hilbert(int64_t n, const char *format, halfulp_matrix *result) {
 	if (forked)
 		return refuse("halfulp_hilbert");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_hilbert(n, (void *)format, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -422,7 +526,9 @@ int halfulp_identity(int64_t n, const char *format, halfulp_matrix *result) {
 	if (forked)
 		return refuse("halfulp_identity");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_identity(n, (void *)format, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -430,7 +536,9 @@ int halfulp_random(int64_t rows, int64_t cols, int64_t spread, uint64_t seed, co
 	if (forked)
 		return refuse("halfulp_random");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_random(rows, cols, spread, seed, (void *)format, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -438,7 +546,9 @@ int halfulp_vandermonde(halfulp_matrix nodes, int64_t cols, const char *format, 
 	if (forked)
 		return refuse("halfulp_vandermonde");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_vandermonde(nodes, cols, (void *)format, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -446,7 +556,9 @@ int halfulp_scalar_from_f64(double value, halfulp_scalar *result) {
 	if (forked)
 		return refuse("halfulp_scalar_from_f64");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_scalar_from_f64(value, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -454,7 +566,9 @@ int halfulp_scalar_from_i64(int64_t value, halfulp_scalar *result) {
 	if (forked)
 		return refuse("halfulp_scalar_from_i64");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_scalar_from_i64(value, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -462,7 +576,9 @@ int halfulp_scalar_from_text(const char *text, const char *format, halfulp_scala
 	if (forked)
 		return refuse("halfulp_scalar_from_text");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_scalar_from_text((void *)text, (void *)format, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -470,7 +586,9 @@ int halfulp_scalar_from_matrix(halfulp_matrix a, halfulp_scalar *result) {
 	if (forked)
 		return refuse("halfulp_scalar_from_matrix");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_scalar_from_matrix(a, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -478,7 +596,9 @@ int halfulp_scalar_get_f64(halfulp_scalar x, double *result) {
 	if (forked)
 		return refuse("halfulp_scalar_get_f64");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_scalar_get_f64(x, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -486,7 +606,9 @@ int halfulp_scalar_get_text(halfulp_scalar x, int64_t digits, char **result) {
 	if (forked)
 		return refuse("halfulp_scalar_get_text");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_scalar_get_text(x, digits, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -494,7 +616,9 @@ int halfulp_scalar_format(halfulp_scalar x, char **result) {
 	if (forked)
 		return refuse("halfulp_scalar_format");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_scalar_format(x, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -502,7 +626,9 @@ int halfulp_scalar_convert(halfulp_scalar x, const char *format, halfulp_scalar 
 	if (forked)
 		return refuse("halfulp_scalar_convert");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_scalar_convert(x, (void *)format, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -510,7 +636,9 @@ int halfulp_scalar_compare(halfulp_scalar x, halfulp_scalar y, int64_t *result) 
 	if (forked)
 		return refuse("halfulp_scalar_compare");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_scalar_compare(x, y, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -518,7 +646,9 @@ int halfulp_scalar_sign(halfulp_scalar x, int64_t *result) {
 	if (forked)
 		return refuse("halfulp_scalar_sign");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_scalar_sign(x, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -526,7 +656,9 @@ int halfulp_scalar_signbit(halfulp_scalar x, int *result) {
 	if (forked)
 		return refuse("halfulp_scalar_signbit");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_scalar_signbit(x, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -534,7 +666,9 @@ int halfulp_scalar_is_nan(halfulp_scalar x, int *result) {
 	if (forked)
 		return refuse("halfulp_scalar_is_nan");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_scalar_is_nan(x, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -542,7 +676,9 @@ int halfulp_scalar_is_inf(halfulp_scalar x, int *result) {
 	if (forked)
 		return refuse("halfulp_scalar_is_inf");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_scalar_is_inf(x, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -550,7 +686,9 @@ int halfulp_scalar_neg(halfulp_scalar x, halfulp_scalar *result) {
 	if (forked)
 		return refuse("halfulp_scalar_neg");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_scalar_neg(x, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -558,7 +696,9 @@ int halfulp_scalar_abs(halfulp_scalar x, halfulp_scalar *result) {
 	if (forked)
 		return refuse("halfulp_scalar_abs");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_scalar_abs(x, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -566,7 +706,9 @@ int halfulp_scalar_add(halfulp_scalar x, halfulp_scalar y, const char *format, h
 	if (forked)
 		return refuse("halfulp_scalar_add");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_scalar_add(x, y, (void *)format, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -574,7 +716,9 @@ int halfulp_scalar_sub(halfulp_scalar x, halfulp_scalar y, const char *format, h
 	if (forked)
 		return refuse("halfulp_scalar_sub");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_scalar_sub(x, y, (void *)format, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -582,7 +726,9 @@ int halfulp_scalar_mul(halfulp_scalar x, halfulp_scalar y, const char *format, h
 	if (forked)
 		return refuse("halfulp_scalar_mul");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_scalar_mul(x, y, (void *)format, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -590,7 +736,9 @@ int halfulp_scalar_div(halfulp_scalar x, halfulp_scalar y, const char *format, h
 	if (forked)
 		return refuse("halfulp_scalar_div");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_scalar_div(x, y, (void *)format, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -598,7 +746,9 @@ int halfulp_scalar_fma(halfulp_scalar x, halfulp_scalar y, halfulp_scalar z, con
 	if (forked)
 		return refuse("halfulp_scalar_fma");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_scalar_fma(x, y, z, (void *)format, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -606,7 +756,9 @@ int halfulp_scalar_sqrt(halfulp_scalar x, const char *format, halfulp_scalar *re
 	if (forked)
 		return refuse("halfulp_scalar_sqrt");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_scalar_sqrt(x, (void *)format, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -614,7 +766,9 @@ int halfulp_add(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_
 	if (forked)
 		return refuse("halfulp_add");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_add(a, b, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -622,7 +776,9 @@ int halfulp_sub(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_
 	if (forked)
 		return refuse("halfulp_sub");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_sub(a, b, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -630,7 +786,9 @@ int halfulp_mul(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_
 	if (forked)
 		return refuse("halfulp_mul");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_mul(a, b, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -638,7 +796,9 @@ int halfulp_div(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_
 	if (forked)
 		return refuse("halfulp_div");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_div(a, b, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -646,7 +806,9 @@ int halfulp_sqrt(halfulp_matrix a, const char *format, halfulp_options options, 
 	if (forked)
 		return refuse("halfulp_sqrt");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_sqrt(a, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -654,7 +816,9 @@ int halfulp_neg(halfulp_matrix a, halfulp_options options, halfulp_matrix *resul
 	if (forked)
 		return refuse("halfulp_neg");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_neg(a, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -662,7 +826,9 @@ int halfulp_abs(halfulp_matrix a, halfulp_options options, halfulp_matrix *resul
 	if (forked)
 		return refuse("halfulp_abs");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_abs(a, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -670,7 +836,9 @@ int halfulp_compare(halfulp_matrix a, halfulp_matrix b, int8_t *data, int64_t ro
 	if (forked)
 		return refuse("halfulp_compare");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_compare(a, b, data, row_stride, col_stride, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -678,7 +846,9 @@ int halfulp_record_names(halfulp_record record, char **result) {
 	if (forked)
 		return refuse("halfulp_record_names");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_record_names(record, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -686,7 +856,9 @@ int halfulp_record_matrix(halfulp_record record, const char *name, halfulp_matri
 	if (forked)
 		return refuse("halfulp_record_matrix");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_record_matrix(record, (void *)name, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -694,7 +866,9 @@ int halfulp_record_scalar(halfulp_record record, const char *name, halfulp_scala
 	if (forked)
 		return refuse("halfulp_record_scalar");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_record_scalar(record, (void *)name, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -702,7 +876,9 @@ int halfulp_record_integer(halfulp_record record, const char *name, int64_t *res
 	if (forked)
 		return refuse("halfulp_record_integer");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_record_integer(record, (void *)name, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -710,7 +886,9 @@ int halfulp_record_integers(halfulp_record record, const char *name, int64_t *da
 	if (forked)
 		return refuse("halfulp_record_integers");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_record_integers(record, (void *)name, data, room, count, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -718,7 +896,9 @@ int halfulp_record_real(halfulp_record record, const char *name, double *result)
 	if (forked)
 		return refuse("halfulp_record_real");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_record_real(record, (void *)name, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -726,7 +906,9 @@ int halfulp_sum(halfulp_matrix x, const char *format, halfulp_options options, h
 	if (forked)
 		return refuse("halfulp_sum");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_sum(x, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -734,7 +916,9 @@ int halfulp_asum(halfulp_matrix x, const char *format, halfulp_options options, 
 	if (forked)
 		return refuse("halfulp_asum");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_asum(x, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -742,7 +926,9 @@ int halfulp_dot(halfulp_matrix x, halfulp_matrix y, const char *format, halfulp_
 	if (forked)
 		return refuse("halfulp_dot");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_dot(x, y, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -750,7 +936,9 @@ int halfulp_nrm2(halfulp_matrix x, const char *format, halfulp_options options, 
 	if (forked)
 		return refuse("halfulp_nrm2");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_nrm2(x, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -758,7 +946,9 @@ int halfulp_mean(halfulp_matrix x, const char *format, halfulp_options options, 
 	if (forked)
 		return refuse("halfulp_mean");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_mean(x, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -766,7 +956,9 @@ int halfulp_stddev(halfulp_matrix x, const char *format, halfulp_options options
 	if (forked)
 		return refuse("halfulp_stddev");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_stddev(x, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -774,7 +966,9 @@ int halfulp_autocorr1(halfulp_matrix x, const char *format, halfulp_options opti
 	if (forked)
 		return refuse("halfulp_autocorr1");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_autocorr1(x, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -782,7 +976,9 @@ int halfulp_cumsum(halfulp_matrix x, const char *format, halfulp_options options
 	if (forked)
 		return refuse("halfulp_cumsum");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_cumsum(x, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -790,7 +986,9 @@ int halfulp_trace(halfulp_matrix a, const char *format, halfulp_options options,
 	if (forked)
 		return refuse("halfulp_trace");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_trace(a, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -798,7 +996,9 @@ int halfulp_iamax(halfulp_matrix x, halfulp_options options, int64_t *result) {
 	if (forked)
 		return refuse("halfulp_iamax");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_iamax(x, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -806,7 +1006,9 @@ int halfulp_matmul(halfulp_matrix a, halfulp_matrix b, const char *format, halfu
 	if (forked)
 		return refuse("halfulp_matmul");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matmul(a, b, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -814,7 +1016,9 @@ int halfulp_axpy(halfulp_scalar alpha, halfulp_matrix x, halfulp_matrix y, halfu
 	if (forked)
 		return refuse("halfulp_axpy");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_axpy(alpha, x, y, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -822,7 +1026,9 @@ int halfulp_scal(halfulp_scalar alpha, halfulp_matrix x, halfulp_options options
 	if (forked)
 		return refuse("halfulp_scal");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_scal(alpha, x, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -830,7 +1036,9 @@ int halfulp_copy(halfulp_matrix x, halfulp_matrix y, halfulp_options options) {
 	if (forked)
 		return refuse("halfulp_copy");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_copy(x, y, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -838,7 +1046,9 @@ int halfulp_swap(halfulp_matrix x, halfulp_matrix y, halfulp_options options) {
 	if (forked)
 		return refuse("halfulp_swap");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_swap(x, y, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -846,7 +1056,9 @@ int halfulp_rot(halfulp_matrix x, halfulp_matrix y, halfulp_scalar c, halfulp_sc
 	if (forked)
 		return refuse("halfulp_rot");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_rot(x, y, c, s, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -854,7 +1066,9 @@ int halfulp_rotm(halfulp_matrix x, halfulp_matrix y, int64_t flag, halfulp_scala
 	if (forked)
 		return refuse("halfulp_rotm");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_rotm(x, y, flag, h11, h21, h12, h22, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -862,7 +1076,9 @@ int halfulp_rotg(halfulp_scalar a, halfulp_scalar b, const char *format, halfulp
 	if (forked)
 		return refuse("halfulp_rotg");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_rotg(a, b, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -870,7 +1086,9 @@ int halfulp_rotmg(halfulp_scalar d1, halfulp_scalar d2, halfulp_scalar x1, halfu
 	if (forked)
 		return refuse("halfulp_rotmg");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_rotmg(d1, d2, x1, y1, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -878,7 +1096,9 @@ int halfulp_gemv(char trans, halfulp_scalar alpha, halfulp_matrix a, halfulp_mat
 	if (forked)
 		return refuse("halfulp_gemv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_gemv(trans, alpha, a, x, beta, y, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -886,7 +1106,9 @@ int halfulp_gemv_to(char trans, halfulp_scalar alpha, halfulp_matrix a, halfulp_
 	if (forked)
 		return refuse("halfulp_gemv_to");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_gemv_to(trans, alpha, a, x, beta, y, z, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -894,7 +1116,9 @@ int halfulp_gbmv(char trans, int64_t m, int64_t kl, int64_t ku, halfulp_scalar a
 	if (forked)
 		return refuse("halfulp_gbmv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_gbmv(trans, m, kl, ku, alpha, ab, x, beta, y, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -902,7 +1126,9 @@ int halfulp_symv(char uplo, halfulp_scalar alpha, halfulp_matrix a, halfulp_matr
 	if (forked)
 		return refuse("halfulp_symv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_symv(uplo, alpha, a, x, beta, y, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -910,7 +1136,9 @@ int halfulp_sbmv(char uplo, int64_t kd, halfulp_scalar alpha, halfulp_matrix ab,
 	if (forked)
 		return refuse("halfulp_sbmv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_sbmv(uplo, kd, alpha, ab, x, beta, y, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -918,7 +1146,9 @@ int halfulp_spmv(char uplo, halfulp_scalar alpha, halfulp_matrix ap, halfulp_mat
 	if (forked)
 		return refuse("halfulp_spmv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_spmv(uplo, alpha, ap, x, beta, y, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -926,7 +1156,9 @@ int halfulp_trmv(char uplo, char trans, char diag, halfulp_matrix a, halfulp_mat
 	if (forked)
 		return refuse("halfulp_trmv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_trmv(uplo, trans, diag, a, x, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -934,7 +1166,9 @@ int halfulp_trsv(char uplo, char trans, char diag, halfulp_matrix a, halfulp_mat
 	if (forked)
 		return refuse("halfulp_trsv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_trsv(uplo, trans, diag, a, x, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -942,7 +1176,9 @@ int halfulp_ger(halfulp_scalar alpha, halfulp_matrix x, halfulp_matrix y, halful
 	if (forked)
 		return refuse("halfulp_ger");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_ger(alpha, x, y, a, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -950,7 +1186,9 @@ int halfulp_syr(char uplo, halfulp_scalar alpha, halfulp_matrix x, halfulp_matri
 	if (forked)
 		return refuse("halfulp_syr");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_syr(uplo, alpha, x, a, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -958,7 +1196,9 @@ int halfulp_syr2(char uplo, halfulp_scalar alpha, halfulp_matrix x, halfulp_matr
 	if (forked)
 		return refuse("halfulp_syr2");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_syr2(uplo, alpha, x, y, a, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -966,7 +1206,9 @@ int halfulp_gemm(char transa, char transb, halfulp_scalar alpha, halfulp_matrix 
 	if (forked)
 		return refuse("halfulp_gemm");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_gemm(transa, transb, alpha, a, b, beta, c, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -974,7 +1216,9 @@ int halfulp_gemm_to(char transa, char transb, halfulp_scalar alpha, halfulp_matr
 	if (forked)
 		return refuse("halfulp_gemm_to");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_gemm_to(transa, transb, alpha, a, b, beta, c, d, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -982,7 +1226,9 @@ int halfulp_symm(char side, char uplo, halfulp_scalar alpha, halfulp_matrix a, h
 	if (forked)
 		return refuse("halfulp_symm");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_symm(side, uplo, alpha, a, b, beta, c, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -990,7 +1236,9 @@ int halfulp_symm_to(char side, char uplo, halfulp_scalar alpha, halfulp_matrix a
 	if (forked)
 		return refuse("halfulp_symm_to");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_symm_to(side, uplo, alpha, a, b, beta, c, d, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -998,7 +1246,9 @@ int halfulp_syrk(char uplo, char trans, halfulp_scalar alpha, halfulp_matrix a, 
 	if (forked)
 		return refuse("halfulp_syrk");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_syrk(uplo, trans, alpha, a, beta, c, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1006,7 +1256,9 @@ int halfulp_syr2k(char uplo, char trans, halfulp_scalar alpha, halfulp_matrix a,
 	if (forked)
 		return refuse("halfulp_syr2k");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_syr2k(uplo, trans, alpha, a, b, beta, c, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1014,7 +1266,9 @@ int halfulp_syr2k_to(char uplo, char trans, halfulp_scalar alpha, halfulp_matrix
 	if (forked)
 		return refuse("halfulp_syr2k_to");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_syr2k_to(uplo, trans, alpha, a, b, beta, c, d, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1022,7 +1276,9 @@ int halfulp_trmm(char side, char uplo, char trans, char diag, halfulp_scalar alp
 	if (forked)
 		return refuse("halfulp_trmm");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_trmm(side, uplo, trans, diag, alpha, a, b, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1030,7 +1286,9 @@ int halfulp_trmm_to(char side, char uplo, char trans, char diag, halfulp_scalar 
 	if (forked)
 		return refuse("halfulp_trmm_to");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_trmm_to(side, uplo, trans, diag, alpha, a, b, c, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1038,7 +1296,9 @@ int halfulp_trsm(char side, char uplo, char trans, char diag, halfulp_scalar alp
 	if (forked)
 		return refuse("halfulp_trsm");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_trsm(side, uplo, trans, diag, alpha, a, b, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1046,7 +1306,9 @@ int halfulp_trsm_to(char side, char uplo, char trans, char diag, halfulp_scalar 
 	if (forked)
 		return refuse("halfulp_trsm_to");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_trsm_to(side, uplo, trans, diag, alpha, a, b, x, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1054,7 +1316,9 @@ int halfulp_solve(halfulp_matrix a, halfulp_matrix b, const char *format, halful
 	if (forked)
 		return refuse("halfulp_solve");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_solve(a, b, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1062,7 +1326,9 @@ int halfulp_inverse(halfulp_matrix a, const char *format, halfulp_options option
 	if (forked)
 		return refuse("halfulp_inverse");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_inverse(a, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1070,7 +1336,9 @@ int halfulp_det(halfulp_matrix a, const char *format, halfulp_options options, h
 	if (forked)
 		return refuse("halfulp_det");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_det(a, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1078,7 +1346,9 @@ int halfulp_slogdet(halfulp_matrix a, const char *format, halfulp_options option
 	if (forked)
 		return refuse("halfulp_slogdet");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_slogdet(a, (void *)format, options, sign, log, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1086,7 +1356,9 @@ int halfulp_cond(char norm, halfulp_matrix a, const char *format, halfulp_option
 	if (forked)
 		return refuse("halfulp_cond");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_cond(norm, a, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1094,7 +1366,9 @@ int halfulp_norm(char norm, halfulp_matrix a, const char *format, halfulp_option
 	if (forked)
 		return refuse("halfulp_norm");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_norm(norm, a, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1102,7 +1376,9 @@ int halfulp_rank(halfulp_matrix a, halfulp_options options, int64_t *result) {
 	if (forked)
 		return refuse("halfulp_rank");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_rank(a, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1110,7 +1386,9 @@ int halfulp_null_space(halfulp_matrix a, const char *format, halfulp_options opt
 	if (forked)
 		return refuse("halfulp_null_space");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_null_space(a, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1118,7 +1396,9 @@ int halfulp_lstsq(halfulp_matrix a, halfulp_matrix b, halfulp_matrix weights, co
 	if (forked)
 		return refuse("halfulp_lstsq");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_lstsq(a, b, weights, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1126,7 +1406,9 @@ int halfulp_regression(halfulp_matrix a, halfulp_matrix b, halfulp_matrix weight
 	if (forked)
 		return refuse("halfulp_regression");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_regression(a, b, weights, (void *)unit, (void *)column_units, (void *)weight_unit, covariance, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1134,7 +1416,9 @@ int halfulp_polyfit(halfulp_matrix x, halfulp_matrix y, int64_t degree, halfulp_
 	if (forked)
 		return refuse("halfulp_polyfit");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_polyfit(x, y, degree, weights, (void *)unit, (void *)x_unit, (void *)weight_unit, covariance, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1142,7 +1426,9 @@ int halfulp_matrix_power(halfulp_matrix a, int64_t exponent, const char *format,
 	if (forked)
 		return refuse("halfulp_matrix_power");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_matrix_power(a, exponent, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1150,7 +1436,9 @@ int halfulp_expm(halfulp_matrix a, const char *format, halfulp_options options, 
 	if (forked)
 		return refuse("halfulp_expm");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_expm(a, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1158,7 +1446,9 @@ int halfulp_lu(halfulp_matrix a, const char *format, halfulp_options options, ha
 	if (forked)
 		return refuse("halfulp_lu");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_lu(a, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1166,7 +1456,9 @@ int halfulp_cholesky(halfulp_matrix a, const char *format, halfulp_options optio
 	if (forked)
 		return refuse("halfulp_cholesky");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_cholesky(a, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1174,7 +1466,9 @@ int halfulp_qr(halfulp_matrix a, int pivoted, const char *format, halfulp_option
 	if (forked)
 		return refuse("halfulp_qr");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_qr(a, pivoted, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1182,7 +1476,9 @@ int halfulp_ldlt(halfulp_matrix a, const char *format, halfulp_options options, 
 	if (forked)
 		return refuse("halfulp_ldlt");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_ldlt(a, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1190,7 +1486,9 @@ int halfulp_factors_solve(halfulp_record factors, halfulp_matrix b, const char *
 	if (forked)
 		return refuse("halfulp_factors_solve");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_factors_solve(factors, b, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1198,7 +1496,9 @@ int halfulp_enclose(halfulp_matrix a, halfulp_matrix b, int64_t steps, const cha
 	if (forked)
 		return refuse("halfulp_enclose");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_enclose(a, b, steps, (void *)format, options, lower, upper, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1206,7 +1506,9 @@ int halfulp_enclose_set(halfulp_matrix a, halfulp_matrix da, halfulp_matrix b, h
 	if (forked)
 		return refuse("halfulp_enclose_set");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_enclose_set(a, da, b, db, steps, (void *)format, options, lower, upper, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1214,7 +1516,9 @@ int halfulp_verify_product(halfulp_matrix a, halfulp_matrix b, halfulp_matrix c,
 	if (forked)
 		return refuse("halfulp_verify_product");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_verify_product(a, b, c, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1222,7 +1526,9 @@ int halfulp_verify_solution(halfulp_matrix a, halfulp_matrix b, halfulp_matrix x
 	if (forked)
 		return refuse("halfulp_verify_solution");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_verify_solution(a, b, x, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1230,7 +1536,9 @@ int halfulp_read(const char *file, const char *format, halfulp_options options, 
 	if (forked)
 		return refuse("halfulp_read");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_read((void *)file, (void *)format, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1238,7 +1546,9 @@ int halfulp_write(halfulp_matrix a, const char *file, int64_t digits, halfulp_op
 	if (forked)
 		return refuse("halfulp_write");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_write(a, (void *)file, digits, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1246,7 +1556,9 @@ int halfulp_blas_ddot(int64_t n, const double *x, int64_t incx, const double *y,
 	if (forked)
 		return refuse("halfulp_blas_ddot");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_ddot(n, (void *)x, incx, (void *)y, incy, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1254,7 +1566,9 @@ int halfulp_blas_dnrm2(int64_t n, const double *x, int64_t incx, halfulp_options
 	if (forked)
 		return refuse("halfulp_blas_dnrm2");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dnrm2(n, (void *)x, incx, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1262,7 +1576,19 @@ int halfulp_blas_dasum(int64_t n, const double *x, int64_t incx, halfulp_options
 	if (forked)
 		return refuse("halfulp_blas_dasum");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dasum(n, (void *)x, incx, options, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_blas_dsum(int64_t n, const double *x, int64_t incx, halfulp_options options, double *result) {
+	if (forked)
+		return refuse("halfulp_blas_dsum");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_blas_dsum(n, (void *)x, incx, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1270,7 +1596,9 @@ int halfulp_blas_daxpy(int64_t n, double alpha, const double *x, int64_t incx, d
 	if (forked)
 		return refuse("halfulp_blas_daxpy");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_daxpy(n, alpha, (void *)x, incx, y, incy, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1278,7 +1606,9 @@ int halfulp_blas_dscal(int64_t n, double alpha, double *x, int64_t incx, halfulp
 	if (forked)
 		return refuse("halfulp_blas_dscal");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dscal(n, alpha, x, incx, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1286,7 +1616,9 @@ int halfulp_blas_drot(int64_t n, double *x, int64_t incx, double *y, int64_t inc
 	if (forked)
 		return refuse("halfulp_blas_drot");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_drot(n, x, incx, y, incy, c, s, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1294,7 +1626,9 @@ int halfulp_blas_drotg(double *a, double *b, double *c, double *s, halfulp_optio
 	if (forked)
 		return refuse("halfulp_blas_drotg");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_drotg(a, b, c, s, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1302,7 +1636,9 @@ int halfulp_blas_drotm(int64_t n, double *x, int64_t incx, double *y, int64_t in
 	if (forked)
 		return refuse("halfulp_blas_drotm");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_drotm(n, x, incx, y, incy, (void *)param, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1310,7 +1646,9 @@ int halfulp_blas_drotmg(double *d1, double *d2, double *x1, double y1, double *p
 	if (forked)
 		return refuse("halfulp_blas_drotmg");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_drotmg(d1, d2, x1, y1, param, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1318,7 +1656,9 @@ int halfulp_blas_dgemv(char trans, int64_t m, int64_t n, double alpha, const dou
 	if (forked)
 		return refuse("halfulp_blas_dgemv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dgemv(trans, m, n, alpha, (void *)a, lda, (void *)x, incx, beta, y, incy, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1326,7 +1666,9 @@ int halfulp_blas_dgbmv(char trans, int64_t m, int64_t n, int64_t kl, int64_t ku,
 	if (forked)
 		return refuse("halfulp_blas_dgbmv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dgbmv(trans, m, n, kl, ku, alpha, (void *)a, lda, (void *)x, incx, beta, y, incy, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1334,7 +1676,9 @@ int halfulp_blas_dsymv(char uplo, int64_t n, double alpha, const double *a, int6
 	if (forked)
 		return refuse("halfulp_blas_dsymv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dsymv(uplo, n, alpha, (void *)a, lda, (void *)x, incx, beta, y, incy, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1342,7 +1686,9 @@ int halfulp_blas_dsbmv(char uplo, int64_t n, int64_t kd, double alpha, const dou
 	if (forked)
 		return refuse("halfulp_blas_dsbmv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dsbmv(uplo, n, kd, alpha, (void *)a, lda, (void *)x, incx, beta, y, incy, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1350,7 +1696,9 @@ int halfulp_blas_dspmv(char uplo, int64_t n, double alpha, const double *ap, con
 	if (forked)
 		return refuse("halfulp_blas_dspmv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dspmv(uplo, n, alpha, (void *)ap, (void *)x, incx, beta, y, incy, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1358,7 +1706,9 @@ int halfulp_blas_dtrmv(char uplo, char trans, char diag, int64_t n, const double
 	if (forked)
 		return refuse("halfulp_blas_dtrmv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dtrmv(uplo, trans, diag, n, (void *)a, lda, x, incx, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1366,7 +1716,9 @@ int halfulp_blas_dtrsv(char uplo, char trans, char diag, int64_t n, const double
 	if (forked)
 		return refuse("halfulp_blas_dtrsv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dtrsv(uplo, trans, diag, n, (void *)a, lda, x, incx, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1374,7 +1726,9 @@ int halfulp_blas_dtbmv(char uplo, char trans, char diag, int64_t n, int64_t kd, 
 	if (forked)
 		return refuse("halfulp_blas_dtbmv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dtbmv(uplo, trans, diag, n, kd, (void *)a, lda, x, incx, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1382,7 +1736,9 @@ int halfulp_blas_dtbsv(char uplo, char trans, char diag, int64_t n, int64_t kd, 
 	if (forked)
 		return refuse("halfulp_blas_dtbsv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dtbsv(uplo, trans, diag, n, kd, (void *)a, lda, x, incx, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1390,7 +1746,9 @@ int halfulp_blas_dtpmv(char uplo, char trans, char diag, int64_t n, const double
 	if (forked)
 		return refuse("halfulp_blas_dtpmv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dtpmv(uplo, trans, diag, n, (void *)ap, x, incx, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1398,7 +1756,9 @@ int halfulp_blas_dtpsv(char uplo, char trans, char diag, int64_t n, const double
 	if (forked)
 		return refuse("halfulp_blas_dtpsv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dtpsv(uplo, trans, diag, n, (void *)ap, x, incx, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1406,7 +1766,9 @@ int halfulp_blas_dger(int64_t m, int64_t n, double alpha, const double *x, int64
 	if (forked)
 		return refuse("halfulp_blas_dger");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dger(m, n, alpha, (void *)x, incx, (void *)y, incy, a, lda, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1414,7 +1776,9 @@ int halfulp_blas_dsyr(char uplo, int64_t n, double alpha, const double *x, int64
 	if (forked)
 		return refuse("halfulp_blas_dsyr");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dsyr(uplo, n, alpha, (void *)x, incx, a, lda, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1422,7 +1786,9 @@ int halfulp_blas_dsyr2(char uplo, int64_t n, double alpha, const double *x, int6
 	if (forked)
 		return refuse("halfulp_blas_dsyr2");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dsyr2(uplo, n, alpha, (void *)x, incx, (void *)y, incy, a, lda, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1430,7 +1796,9 @@ int halfulp_blas_dspr(char uplo, int64_t n, double alpha, const double *x, int64
 	if (forked)
 		return refuse("halfulp_blas_dspr");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dspr(uplo, n, alpha, (void *)x, incx, ap, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1438,7 +1806,9 @@ int halfulp_blas_dspr2(char uplo, int64_t n, double alpha, const double *x, int6
 	if (forked)
 		return refuse("halfulp_blas_dspr2");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dspr2(uplo, n, alpha, (void *)x, incx, (void *)y, incy, ap, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1446,7 +1816,9 @@ int halfulp_blas_dgemm(char transa, char transb, int64_t m, int64_t n, int64_t k
 	if (forked)
 		return refuse("halfulp_blas_dgemm");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dgemm(transa, transb, m, n, kd, alpha, (void *)a, lda, (void *)b, ldb, beta, c, ldc, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1454,7 +1826,9 @@ int halfulp_blas_dsymm(char side, char uplo, int64_t m, int64_t n, double alpha,
 	if (forked)
 		return refuse("halfulp_blas_dsymm");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dsymm(side, uplo, m, n, alpha, (void *)a, lda, (void *)b, ldb, beta, c, ldc, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1462,7 +1836,9 @@ int halfulp_blas_dsyrk(char uplo, char trans, int64_t n, int64_t kd, double alph
 	if (forked)
 		return refuse("halfulp_blas_dsyrk");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dsyrk(uplo, trans, n, kd, alpha, (void *)a, lda, beta, c, ldc, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1470,7 +1846,9 @@ int halfulp_blas_dsyr2k(char uplo, char trans, int64_t n, int64_t kd, double alp
 	if (forked)
 		return refuse("halfulp_blas_dsyr2k");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dsyr2k(uplo, trans, n, kd, alpha, (void *)a, lda, (void *)b, ldb, beta, c, ldc, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1478,7 +1856,9 @@ int halfulp_blas_dtrmm(char side, char uplo, char trans, char diag, int64_t m, i
 	if (forked)
 		return refuse("halfulp_blas_dtrmm");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dtrmm(side, uplo, trans, diag, m, n, alpha, (void *)a, lda, b, ldb, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1486,7 +1866,9 @@ int halfulp_blas_dtrsm(char side, char uplo, char trans, char diag, int64_t m, i
 	if (forked)
 		return refuse("halfulp_blas_dtrsm");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dtrsm(side, uplo, trans, diag, m, n, alpha, (void *)a, lda, b, ldb, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1494,7 +1876,9 @@ int halfulp_blas_sdot(int64_t n, const float *x, int64_t incx, const float *y, i
 	if (forked)
 		return refuse("halfulp_blas_sdot");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_sdot(n, (void *)x, incx, (void *)y, incy, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1502,7 +1886,9 @@ int halfulp_blas_snrm2(int64_t n, const float *x, int64_t incx, halfulp_options 
 	if (forked)
 		return refuse("halfulp_blas_snrm2");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_snrm2(n, (void *)x, incx, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1510,7 +1896,19 @@ int halfulp_blas_sasum(int64_t n, const float *x, int64_t incx, halfulp_options 
 	if (forked)
 		return refuse("halfulp_blas_sasum");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_sasum(n, (void *)x, incx, options, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_blas_ssum(int64_t n, const float *x, int64_t incx, halfulp_options options, double *result) {
+	if (forked)
+		return refuse("halfulp_blas_ssum");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_blas_ssum(n, (void *)x, incx, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1518,7 +1916,9 @@ int halfulp_blas_saxpy(int64_t n, float alpha, const float *x, int64_t incx, flo
 	if (forked)
 		return refuse("halfulp_blas_saxpy");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_saxpy(n, alpha, (void *)x, incx, y, incy, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1526,7 +1926,9 @@ int halfulp_blas_sscal(int64_t n, float alpha, float *x, int64_t incx, halfulp_o
 	if (forked)
 		return refuse("halfulp_blas_sscal");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_sscal(n, alpha, x, incx, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1534,7 +1936,9 @@ int halfulp_blas_srot(int64_t n, float *x, int64_t incx, float *y, int64_t incy,
 	if (forked)
 		return refuse("halfulp_blas_srot");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_srot(n, x, incx, y, incy, c, s, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1542,7 +1946,9 @@ int halfulp_blas_srotg(float *a, float *b, float *c, float *s, halfulp_options o
 	if (forked)
 		return refuse("halfulp_blas_srotg");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_srotg(a, b, c, s, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1550,7 +1956,9 @@ int halfulp_blas_srotm(int64_t n, float *x, int64_t incx, float *y, int64_t incy
 	if (forked)
 		return refuse("halfulp_blas_srotm");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_srotm(n, x, incx, y, incy, (void *)param, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1558,7 +1966,9 @@ int halfulp_blas_srotmg(float *d1, float *d2, float *x1, float y1, float *param,
 	if (forked)
 		return refuse("halfulp_blas_srotmg");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_srotmg(d1, d2, x1, y1, param, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1566,7 +1976,9 @@ int halfulp_blas_sgemv(char trans, int64_t m, int64_t n, float alpha, const floa
 	if (forked)
 		return refuse("halfulp_blas_sgemv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_sgemv(trans, m, n, alpha, (void *)a, lda, (void *)x, incx, beta, y, incy, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1574,7 +1986,9 @@ int halfulp_blas_sgbmv(char trans, int64_t m, int64_t n, int64_t kl, int64_t ku,
 	if (forked)
 		return refuse("halfulp_blas_sgbmv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_sgbmv(trans, m, n, kl, ku, alpha, (void *)a, lda, (void *)x, incx, beta, y, incy, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1582,7 +1996,9 @@ int halfulp_blas_ssymv(char uplo, int64_t n, float alpha, const float *a, int64_
 	if (forked)
 		return refuse("halfulp_blas_ssymv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_ssymv(uplo, n, alpha, (void *)a, lda, (void *)x, incx, beta, y, incy, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1590,7 +2006,9 @@ int halfulp_blas_ssbmv(char uplo, int64_t n, int64_t kd, float alpha, const floa
 	if (forked)
 		return refuse("halfulp_blas_ssbmv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_ssbmv(uplo, n, kd, alpha, (void *)a, lda, (void *)x, incx, beta, y, incy, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1598,7 +2016,9 @@ int halfulp_blas_sspmv(char uplo, int64_t n, float alpha, const float *ap, const
 	if (forked)
 		return refuse("halfulp_blas_sspmv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_sspmv(uplo, n, alpha, (void *)ap, (void *)x, incx, beta, y, incy, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1606,7 +2026,9 @@ int halfulp_blas_strmv(char uplo, char trans, char diag, int64_t n, const float 
 	if (forked)
 		return refuse("halfulp_blas_strmv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_strmv(uplo, trans, diag, n, (void *)a, lda, x, incx, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1614,7 +2036,9 @@ int halfulp_blas_strsv(char uplo, char trans, char diag, int64_t n, const float 
 	if (forked)
 		return refuse("halfulp_blas_strsv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_strsv(uplo, trans, diag, n, (void *)a, lda, x, incx, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1622,7 +2046,9 @@ int halfulp_blas_stbmv(char uplo, char trans, char diag, int64_t n, int64_t kd, 
 	if (forked)
 		return refuse("halfulp_blas_stbmv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_stbmv(uplo, trans, diag, n, kd, (void *)a, lda, x, incx, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1630,7 +2056,9 @@ int halfulp_blas_stbsv(char uplo, char trans, char diag, int64_t n, int64_t kd, 
 	if (forked)
 		return refuse("halfulp_blas_stbsv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_stbsv(uplo, trans, diag, n, kd, (void *)a, lda, x, incx, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1638,7 +2066,9 @@ int halfulp_blas_stpmv(char uplo, char trans, char diag, int64_t n, const float 
 	if (forked)
 		return refuse("halfulp_blas_stpmv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_stpmv(uplo, trans, diag, n, (void *)ap, x, incx, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1646,7 +2076,9 @@ int halfulp_blas_stpsv(char uplo, char trans, char diag, int64_t n, const float 
 	if (forked)
 		return refuse("halfulp_blas_stpsv");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_stpsv(uplo, trans, diag, n, (void *)ap, x, incx, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1654,7 +2086,9 @@ int halfulp_blas_sger(int64_t m, int64_t n, float alpha, const float *x, int64_t
 	if (forked)
 		return refuse("halfulp_blas_sger");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_sger(m, n, alpha, (void *)x, incx, (void *)y, incy, a, lda, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1662,7 +2096,9 @@ int halfulp_blas_ssyr(char uplo, int64_t n, float alpha, const float *x, int64_t
 	if (forked)
 		return refuse("halfulp_blas_ssyr");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_ssyr(uplo, n, alpha, (void *)x, incx, a, lda, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1670,7 +2106,9 @@ int halfulp_blas_ssyr2(char uplo, int64_t n, float alpha, const float *x, int64_
 	if (forked)
 		return refuse("halfulp_blas_ssyr2");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_ssyr2(uplo, n, alpha, (void *)x, incx, (void *)y, incy, a, lda, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1678,7 +2116,9 @@ int halfulp_blas_sspr(char uplo, int64_t n, float alpha, const float *x, int64_t
 	if (forked)
 		return refuse("halfulp_blas_sspr");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_sspr(uplo, n, alpha, (void *)x, incx, ap, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1686,7 +2126,9 @@ int halfulp_blas_sspr2(char uplo, int64_t n, float alpha, const float *x, int64_
 	if (forked)
 		return refuse("halfulp_blas_sspr2");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_sspr2(uplo, n, alpha, (void *)x, incx, (void *)y, incy, ap, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1694,7 +2136,9 @@ int halfulp_blas_sgemm(char transa, char transb, int64_t m, int64_t n, int64_t k
 	if (forked)
 		return refuse("halfulp_blas_sgemm");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_sgemm(transa, transb, m, n, kd, alpha, (void *)a, lda, (void *)b, ldb, beta, c, ldc, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1702,7 +2146,9 @@ int halfulp_blas_ssymm(char side, char uplo, int64_t m, int64_t n, float alpha, 
 	if (forked)
 		return refuse("halfulp_blas_ssymm");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_ssymm(side, uplo, m, n, alpha, (void *)a, lda, (void *)b, ldb, beta, c, ldc, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1710,7 +2156,9 @@ int halfulp_blas_ssyrk(char uplo, char trans, int64_t n, int64_t kd, float alpha
 	if (forked)
 		return refuse("halfulp_blas_ssyrk");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_ssyrk(uplo, trans, n, kd, alpha, (void *)a, lda, beta, c, ldc, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1718,7 +2166,9 @@ int halfulp_blas_ssyr2k(char uplo, char trans, int64_t n, int64_t kd, float alph
 	if (forked)
 		return refuse("halfulp_blas_ssyr2k");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_ssyr2k(uplo, trans, n, kd, alpha, (void *)a, lda, (void *)b, ldb, beta, c, ldc, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1726,7 +2176,9 @@ int halfulp_blas_strmm(char side, char uplo, char trans, char diag, int64_t m, i
 	if (forked)
 		return refuse("halfulp_blas_strmm");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_strmm(side, uplo, trans, diag, m, n, alpha, (void *)a, lda, b, ldb, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1734,7 +2186,9 @@ int halfulp_blas_strsm(char side, char uplo, char trans, char diag, int64_t m, i
 	if (forked)
 		return refuse("halfulp_blas_strsm");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_strsm(side, uplo, trans, diag, m, n, alpha, (void *)a, lda, b, ldb, options, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1742,7 +2196,9 @@ int halfulp_blas_dsdot(int64_t n, const float *x, int64_t incx, const float *y, 
 	if (forked)
 		return refuse("halfulp_blas_dsdot");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_dsdot(n, (void *)x, incx, (void *)y, incy, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }
 
@@ -1750,6 +2206,8 @@ int halfulp_blas_sdsdot(int64_t n, float b, const float *x, int64_t incx, const 
 	if (forked)
 		return refuse("halfulp_blas_sdsdot");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_blas_sdsdot(n, b, (void *)x, incx, (void *)y, incy, options, result, &error);
+	restore_mode(mode);
 	return finish(status, error);
 }

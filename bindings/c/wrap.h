@@ -1,5 +1,6 @@
 /* What the functions of halfulp.h, which are in C, do before and after they call Go. */
 #include "halfulp.h"
+#include "mode.h"
 
 /* forked is 1 in a child of a process that loaded the library before it forked. */
 extern int forked;

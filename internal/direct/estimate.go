@@ -95,6 +95,7 @@ func EstimateGemm(threads, m, n, k int, a, b, c num.Format, inLine bool) time.Du
 	}
 	rows, entries, products := float64(m), float64(m)*float64(n), float64(m)*float64(n)*float64(k)
 	var cost, vector, entry float64 // of a product, of a number of a vector, of an entry
+	start := gemmStart
 	s := sumsFor(m, k, a, b, c, inLine)
 	switch {
 	case k == 1 && isFloat(a) && a == b && a == c:
@@ -109,6 +110,9 @@ func EstimateGemm(threads, m, n, k int, a, b, c num.Format, inLine bool) time.Du
 		}
 		if !isFloat(c) {
 			entry = 300
+		}
+		if products <= fewFloatProducts {
+			start = gemmStart / 8
 		}
 	case s.vertical.digits != 0:
 		d := float64(s.vertical.digits)
@@ -142,7 +146,7 @@ func EstimateGemm(threads, m, n, k int, a, b, c num.Format, inLine bool) time.Du
 		entry = EntryCost(k, a, b)
 	}
 	work := cost*products + vector*float64(k)*float64(n) + entry*entries // may fuse: an estimate
-	return gemmStart + time.Duration(work/parallel(threads, math.Ceil(rows/rowTile)))
+	return start + time.Duration(work/parallel(threads, math.Ceil(rows/rowTile)))
 }
 
 // gemmStart is what Gemm takes besides its work.

@@ -126,11 +126,7 @@ func newFactor(x, y num.Real) (t factor) {
 	}
 	t.Mag = []uint64{num.WordAt(t.Mag, int64(n))}
 	t.Exp += int64(n)
-	if t.isFloat = -1000 < t.Exp && t.Exp < 900; t.isFloat {
-		if t.float = math.Ldexp(float64(t.Mag[0]), int(t.Exp)); t.Neg {
-			t.float = -t.float
-		}
-	}
+	t.float, t.isFloat = floatFactor(t.Real)
 	return t
 }
 

@@ -182,6 +182,39 @@ func (r Reduction) floats(w Work, x, y num.Vec) (a *Acc, bound num.Real, ok bool
 	return a, bound, ok, nil
 }
 
+// fewAddends is the largest number of binary32 or binary64 addends whose sum few tries.
+const fewAddends = 64
+
+// few stores the reduction of a few binary32 or binary64 numbers in number 0 of z, of the same
+// formats, if one compensated sum decides it, with the bound of floatSum.add.
+func (r Reduction) few(x, y num.Vec, z *num.Array) bool {
+	if x.N > fewAddends || !isFloat(x.Arr.Format) || !isFloat(z.Format) || r == Dot && !isFloat(y.Arr.Format) {
+		return false
+	}
+	var s, e, m float64
+	for i := range x.N {
+		p, q := floatAt(x.Arr, x.At(i)), 0.0
+		switch r {
+		case Asum:
+			p = math.Abs(p)
+		case Dot:
+			p, q = twoProduct(p, floatAt(y.Arr, y.At(i)))
+		case Squares:
+			p, q = twoProduct(p, p)
+		}
+		var d float64
+		s, d = twoSum(s, p)
+		e += d + q
+		m += math.Abs(p)
+	}
+	if !(m < 0x1p1000) {
+		return false
+	}
+	unit := floatFactors{alpha: 1, ok: true}
+	lo, hi, ok := unit.enclose(s, e, sumError(x.N, m), 0)
+	return ok && setEnclosed(z, 0, lo, hi)
+}
+
 // joined returns the sum of all parts, known up to bound > 0, or ok = false.
 func joined(sums []floatSum) (a *Acc, bound num.Real, ok bool) {
 	f := &sums[0]

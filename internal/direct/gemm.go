@@ -67,6 +67,9 @@ func (p *Product) step(j int) int {
 const (
 	// batchBytes bounds the vectors that Gemm prepares at a time.
 	batchBytes = 32 << 20
+	// fewFloatProducts is the largest number of products whose compensated sums Gemm computes on
+	// one thread: to start another one takes as long.
+	fewFloatProducts = 1 << 14
 	// cacheBytes is what a block of rows in line takes of a matrix that multiplies several vectors:
 	// it stays in the second-level cache.
 	cacheBytes = 1 << 20
@@ -86,6 +89,9 @@ func Gemm(w Work, p Product, memory int64, count func(num.Flags)) (int64, error)
 		return 0, w.outer(p, count)
 	}
 	g := newGemv(p.Alpha, p.A, p.Beta, p.B.Arr.Format, p.C.Arr.Format, count)
+	if g.sums.floats && p.C.Rows*p.C.Cols <= fewFloatProducts/p.A.Cols {
+		return w.fewFloats(p, g)
+	}
 	if p.Triangle != 0 { // whose columns have few rows of a block
 		g.sums.tiles = tilePlan{}
 	}
@@ -177,7 +183,7 @@ func (g *gemv) blockRows(threads, n int) int {
 	rows, least := rowBlock, rowTile
 	switch {
 	case g.sums.floats:
-		least = lanes
+		rows, least = min(rows, g.m.Rows), lanes
 	case g.sums.vertical.digits != 0:
 		switch {
 		case g.m.Arr.Kind != num.MP:

@@ -113,6 +113,7 @@ type gemv struct {
 	plain    bool
 	shift    int64
 	negative bool
+	floatFactors
 }
 
 // sums says how sums of products are tried before their exact sum: from compensated sums, in fixed
@@ -130,12 +131,14 @@ type sums struct {
 // vectors of format x for results of format z. inLine says that the rows or the columns lie in
 // line.
 func sumsFor(rows, cols int, m, x, z num.Format, inLine bool) (s sums) {
+	if isFloat(m) && isFloat(x) && (isFloat(z) && cols > 1 || z.Bits() <= floatBits && cols >= fewFloats) {
+		s.floats = true
+		return s
+	}
 	if cols < 4 || rows < 2 && cols < fewProducts {
 		return s
 	}
-	if isFloat(m) && isFloat(x) && z.Bits() <= floatBits && cols >= fewFloats {
-		s.floats = true
-	} else if t, ok := planVertical(z.Bits(), cols*max(1, m.Terms())); ok && rows*cols > t.unit.few && (inLine || m.Kind != num.MP) {
+	if t, ok := planVertical(z.Bits(), cols*max(1, m.Terms())); ok && rows*cols > t.unit.few && (inLine || m.Kind != num.MP) {
 		t.terms = max(1, m.Terms())
 		s.vertical = t
 		if t, ok := planTiles(m, z.Bits(), rows, cols); ok {
@@ -222,6 +225,9 @@ func newGemv(alpha num.Real, m num.Mat, beta num.Real, x, z num.Format, count fu
 		e, ok := powerOfTwo(alpha.Mag)
 		g.plain = ok && beta.Class == num.Zero
 		g.shift, g.negative = alpha.Exp+e, alpha.Neg
+		if g.sums.floats {
+			g.floatFactors = newFloatFactors(alpha, beta)
+		}
 	}
 	return g
 }
@@ -241,6 +247,7 @@ type gemvWorker struct {
 	floats   floatSum
 	lanes    [3][]float64 // sums, errors and magnitudes of a block of rows
 	gathered []float64
+	vector   []float64 // the memory of xf in fewFloats
 	digits   []int64
 	mag      []uint64
 	products int

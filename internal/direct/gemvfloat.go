@@ -2,6 +2,7 @@ package direct
 
 import (
 	"math"
+	"sync"
 
 	"github.com/halfulp/halfulp/internal/num"
 )
@@ -12,9 +13,7 @@ import (
 
 // rowsFloat computes rows lo <= i < hi and returns how many took the exact sum.
 func (w *gemvWorker) rowsFloat(lo, hi int) (exact int64) {
-	if w.gathered == nil {
-		w.gathered = make([]float64, max(w.m.Cols, w.block))
-	}
+	w.gathered = atLeast(w.gathered, max(w.m.Cols, hi-lo))
 	if w.m.CS == 1 {
 		for i := lo; i < hi; i++ {
 			if !w.rowFloat(i, floatsOf(w.m.Row(i), 0, w.m.Cols, w.gathered)) {
@@ -34,6 +33,41 @@ func (w *gemvWorker) rowsFloat(lo, hi int) (exact int64) {
 	return exact
 }
 
+// atLeast returns n numbers in the memory of x, or in new memory if x has less.
+func atLeast(x []float64, n int) []float64 {
+	if cap(x) < n {
+		return make([]float64, n)
+	}
+	return x[:n]
+}
+
+// floatWorkers are the workers of fewFloats. What they have allocated serves the next calls.
+var floatWorkers = sync.Pool{New: func() any { return new(gemvWorker) }}
+
+// fewFloats is Gemm for few products of binary32 and binary64 numbers, on one thread.
+func (w Work) fewFloats(p Product, g *gemv) (exact int64, err error) {
+	f := floatWorkers.Get().(*gemvWorker)
+	f.gemv = g
+	if f.tmp == nil || f.tmp.Format != p.C.Arr.Format {
+		f.tmp = num.New(p.C.Arr.Format, 1)
+	}
+	for j := range p.C.Cols {
+		f.column = column{x: p.B.Col(j), y: p.Old.Col(j), z: p.C.Col(j)}
+		f.vector = atLeast(f.vector, p.A.Cols)
+		copy(f.vector, floatsOf(f.x, 0, f.x.N, f.vector))
+		f.xf = f.vector
+		if i0, i1 := p.rows(j, 0, p.C.Rows); i0 < i1 {
+			exact += f.rowsFloat(i0, i1)
+		}
+	}
+	f.gemv, f.column = nil, column{}
+	floatWorkers.Put(f)
+	if w.Done != nil {
+		w.Done(1, 1)
+	}
+	return exact, w.Context.Err()
+}
+
 // rowFloat stores row i, whose entries are given, if the lanes of its compensated sum decide it.
 //
 // The sums of the lanes, exact but for their share of laneFloat's bound, are added up with the
@@ -46,6 +80,9 @@ func (w *gemvWorker) rowFloat(i int, row []float64) bool {
 		end := min(at+floatChunk, len(row))
 		u, v := row[at:end], w.xf[at:end]
 		n := len(u) &^ (lanes - 1)
+		if len(row) < 2*lanes { // one sum, as in a lane of columnsFloat
+			n = 0
+		}
 		var out [3 * lanes]float64
 		if n > 0 {
 			compensated(Dot, u[:n], v[:n], &out)
@@ -79,10 +116,7 @@ func (w *gemvWorker) roundFloat(i int, bound float64) bool {
 // columnsFloat returns the compensated sums of rows lo <= i < hi.
 func (w *gemvWorker) columnsFloat(lo, hi int) (s, e, m []float64) {
 	for k := range w.lanes {
-		if w.lanes[k] == nil {
-			w.lanes[k] = make([]float64, w.block)
-		}
-		w.lanes[k] = w.lanes[k][:hi-lo]
+		w.lanes[k] = atLeast(w.lanes[k], hi-lo)
 		clear(w.lanes[k])
 	}
 	s, e, m = w.lanes[0], w.lanes[1], w.lanes[2]
@@ -90,8 +124,10 @@ func (w *gemvWorker) columnsFloat(lo, hi int) (s, e, m []float64) {
 	if assembly() {
 		axpy = axpy2Fast
 	}
+	column := num.Vec{Arr: w.m.Arr, Inc: w.m.RS, N: w.m.Rows}
 	for j, x := range w.xf {
-		axpy(floatsOf(w.m.T().Row(j), lo, hi, w.gathered), x, s, e, m)
+		column.Off = w.m.At(0, j)
+		axpy(floatsOf(column, lo, hi, w.gathered), x, s, e, m)
 	}
 	return s, e, m
 }
@@ -102,15 +138,21 @@ func (w *gemvWorker) laneFloat(i int, s, e, m float64) bool {
 	if !(m < 0x1p1000) {
 		return false
 	}
-	n := float64(w.m.Cols + 2)
-	bound := float64(0x1.02p-105*n*n*m) + float64(n*0x1p-1072)
-	if w.plain && isFloat(w.z.Arr.Format) && w.shift > -50 && w.shift < 50 {
-		// r + (l - bound) and r + (l + bound) enclose the sum.
-		r := s + e
-		l := (s - r) + e // exact for |e| <= |s|
-		bound += float64(math.Abs(l) * 0x1p-50)
-		if a := math.Abs(r); math.Abs(e) <= math.Abs(s) && a > 0x1p-900 && a < 0x1p900 {
-			return w.enclosedFloat(i, r+(l-bound), r+(l+bound))
+	bound := sumError(w.m.Cols, m)
+	if f := &w.floatFactors; f.ok && isFloat(w.z.Arr.Format) && (f.beta == 0 || isFloat(w.y.Arr.Format)) {
+		y := 0.0
+		if f.beta != 0 {
+			y = floatAt(w.y.Arr, w.y.At(i))
+		}
+		if m == 0 && w.zeroProducts(i) {
+			if f.beta == 0 || y == 0 {
+				w.zeroRow(i, y)
+				return true
+			}
+			bound = 0
+		}
+		if lo, hi, ok := f.enclose(s, e, bound, y); ok {
+			return setEnclosed(w.z.Arr, w.z.At(i), lo, hi)
 		}
 	}
 	f := &w.floats
@@ -120,28 +162,119 @@ func (w *gemvWorker) laneFloat(i int, s, e, m float64) bool {
 	return f.acc.Finite() && w.roundFloat(i, bound)
 }
 
-// enclosedFloat stores alpha times the sum as row i if the binary64 numbers next to it, lo below
-// and hi above, decide that; |lo| and |hi| are far from the ends of the range of binary64.
-func (w *gemvWorker) enclosedFloat(i int, lo, hi float64) bool {
-	scale := math.Float64frombits(uint64(1023+w.shift) << 52)
-	if w.negative {
-		scale = -scale
-	}
-	at := w.z.At(i)
-	if w.z.Arr.Kind == num.F64 {
-		if lo != hi {
+// sumError bounds the error of a compensated sum of n products whose magnitudes sum to m: the bound
+// of floatSum.add, which holds for numbers as well.
+func sumError(n int, m float64) float64 {
+	k := float64(n + 2)
+	return float64(0x1.02p-105*k*k*m) + float64(k*0x1p-1072)
+}
+
+// zeroProducts reports whether every product of row i is zero.
+func (w *gemvWorker) zeroProducts(i int) bool {
+	row := w.m.Row(i)
+	for j, x := range w.xf {
+		if x != 0 && floatAt(row.Arr, row.At(j)) != 0 {
 			return false
 		}
-		w.z.Arr.F64[0][at] = lo * scale
+	}
+	return true
+}
+
+// zeroRow stores row i, whose addends are zeros: the products, and beta y unless beta is 0. The sum
+// is -0 if all of them are.
+func (w *gemvWorker) zeroRow(i int, y float64) {
+	f, row := &w.floatFactors, w.m.Row(i)
+	negative := f.beta == 0 || math.Signbit(f.beta) != math.Signbit(y)
+	for j, x := range w.xf {
+		product := math.Signbit(x) != math.Signbit(floatAt(row.Arr, row.At(j)))
+		negative = negative && product != math.Signbit(f.alpha)
+	}
+	w.z.Arr.Set(w.z.At(i), num.Real{Neg: negative})
+}
+
+// floatFactors are alpha and beta as binary64 numbers, if ok.
+type floatFactors struct {
+	alpha, beta float64
+	ok          bool
+}
+
+func newFloatFactors(alpha, beta num.Real) (f floatFactors) {
+	var okAlpha, okBeta bool
+	f.alpha, okAlpha = floatFactor(alpha)
+	if f.beta, okBeta = floatFactor(beta); beta.Class == num.Zero {
+		okBeta = true
+	}
+	f.ok = okAlpha && okBeta
+	return f
+}
+
+// floatFactor returns x if it is a binary64 number, neither 0 nor near an end of the range.
+func floatFactor(x num.Real) (float64, bool) {
+	if x.Class != num.Finite {
+		return 0, false
+	}
+	n := num.TrailingZeros(x.Mag)
+	e := x.Exp + int64(n)
+	if num.BitLen(x.Mag)-n > 53 || e <= -1000 || e >= 900 {
+		return 0, false
+	}
+	f := math.Ldexp(float64(num.WordAt(x.Mag, int64(n))), int(e))
+	if x.Neg {
+		f = -f
+	}
+	return f, true
+}
+
+// enclose returns numbers next to alpha S + beta y, lo below and hi above, for every S that differs
+// from s + e by bound at most. It reports false where products are near an end of the range.
+//
+// With r = s + e and l without error, p + q = alpha r, b + g = beta y and P + h = p + b, the value
+// is P + q + alpha l + g + h up to |alpha| bound. The product alpha l, the three additions that sum
+// the last four terms, and that of err cost less than 5 2^-53 (1 + 2^-50) times their magnitudes.
+func (f *floatFactors) enclose(s, e, bound, y float64) (lo, hi float64, ok bool) {
+	const least, most = 0x1p-900, 0x1p1000 // where the errors of products are numbers
+	inside := func(x float64) bool { return math.Abs(x) > least && math.Abs(x) < most || x == 0 }
+	r := s + e
+	l := (s - r) + e
+	p := float64(f.alpha * r)
+	if !(math.Abs(e) <= math.Abs(s)) || !inside(p) || p == 0 && bound != 0 {
+		return 0, 0, false
+	}
+	q := math.FMA(f.alpha, r, -p)
+	l = float64(f.alpha * l)
+	rest, size := q+l, math.Abs(q)+math.Abs(l)
+	if f.beta != 0 {
+		b := float64(f.beta * y)
+		if !inside(b) || b == 0 && y != 0 {
+			return 0, 0, false
+		}
+		g := math.FMA(f.beta, y, -b)
+		var h float64
+		p, h = twoSum(p, b)
+		rest = rest + g + h
+		size += math.Abs(g) + math.Abs(h)
+	}
+	err := float64(math.Abs(f.alpha)*bound) + float64(0x1p-50*size) + 0x1p-1070
+	return p + (rest - err), p + (rest + err), true
+}
+
+// setEnclosed stores a value as number i of z, which is binary64 or binary32, if the binary64
+// numbers next to the value, lo below and hi above, decide it.
+func setEnclosed(z *num.Array, i int, lo, hi float64) bool {
+	if z.Kind == num.F64 {
+		if a := math.Abs(lo); lo != hi || !(a > 0x1p-1000 && a < 0x1p1000) {
+			return false
+		}
+		z.F64[0][i] = lo
 		return true
 	}
 	// A tie of binary32 at either end may come from rounding to binary64.
 	const rest, tie = 1<<29 - 1, 1 << 28
-	z := float32(lo * scale)
-	if z != float32(hi*scale) || math.Float64bits(lo)&rest == tie || math.Float64bits(hi)&rest == tie ||
-		!(z > 0x1p-120 && z < 0x1p120 || z < -0x1p-120 && z > -0x1p120) {
+	v := float32(lo)
+	if v != float32(hi) || math.Float64bits(lo)&rest == tie || math.Float64bits(hi)&rest == tie ||
+		!(v > 0x1p-120 && v < 0x1p120 || v < -0x1p-120 && v > -0x1p120) {
 		return false
 	}
-	w.z.Arr.F32[at] = z
+	z.F32[i] = v
 	return true
 }

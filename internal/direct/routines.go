@@ -10,6 +10,9 @@ import (
 // Round stores the reduction rounded to nearest even in number 0 of z. exact
 // reports whether it took the exact second pass.
 func (r Reduction) Round(w Work, x, y num.Vec, z *num.Array) (flags num.Flags, exact bool, err error) {
+	if w.Done == nil && w.Together == nil && r.few(x, y, z) {
+		return 0, false, w.Context.Err()
+	}
 	a, bound, ok, err := r.enclose(w, x, y, z.Bits())
 	if err == nil {
 		a, bound, ok, err = w.together(a, bound, ok)

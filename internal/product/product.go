@@ -95,6 +95,7 @@ type request struct {
 	Problem
 	force  string   // the way of Force, or ""
 	rivals []choice // ways that remain, the fastest first
+	room   [5]choice
 }
 
 type choice struct {
@@ -142,6 +143,7 @@ func (r *request) run() (exact.Stats, error) {
 // choose lists the ways that apply, those that should take the least time first.
 func (r *request) choose() error {
 	var refused error
+	r.rivals = r.room[:0]
 	for i := range ways {
 		w := &ways[i]
 		if r.force != "" && w.name != r.force {

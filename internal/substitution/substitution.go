@@ -24,6 +24,9 @@ type Config struct {
 	Multiply func(alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error)
 	// Vectors says that products with one column are not Multiply's.
 	Vectors bool
+	// Floats says that systems of binary64 and binary32 numbers have larger blocks of rows that are
+	// solved entry by entry, with fewer products for Multiply.
+	Floats bool
 }
 
 // Solve returns the solution X of S X = alpha B, S triangular, in a format: with
@@ -61,14 +64,19 @@ type work struct {
 	b, x  num.Mat
 	stats exact.Stats
 
-	col, cols int        // columns under way
-	r         num.Mat    // of these, rows that have met a product
-	top       []int64    // of each number of r the exponent of the largest value it had
-	lost      []bool     // rows of r that left the range
-	workers   []*divider // one a thread
-	divisors  [solveBlock]direct.Divisor
-	solved    int // rows times columns
-	dividing  time.Duration
+	col, cols int              // columns under way
+	r         num.Mat          // of these, rows that have met a product
+	top       []int64          // of each number of r the exponent of the largest value it had
+	lost      []bool           // rows of r that left the range
+	workers   []*divider       // one a thread
+	divisors  []direct.Divisor // of the block under way
+	// In systems of binary64 and binary32 numbers compensated sums decide most entries of blocks
+	// that have not met a product.
+	float    bool
+	factor   float64   // alpha
+	diagonal []float64 // of the block under way, 0 where it is no such number
+	solved   int       // rows times columns
+	dividing time.Duration
 
 	exact, overflow, underflow atomic.Int64
 }
@@ -76,8 +84,12 @@ type work struct {
 const (
 	// solveBlock is the largest number of rows that are solved entry by entry.
 	solveBlock = 32
-	guardBits  = 32
-	noTop      = math.MinInt64 / 4
+	floatBlock = 128 // the same where compensated sums decide
+	// fewProducts is the largest number of products in compensated sums for one thread: to start
+	// another one takes as long.
+	fewProducts = 1 << 13
+	guardBits   = 32
+	noTop       = math.MinInt64 / 4
 )
 
 // run solves as many columns at a time as a quarter of the memory allowed holds.
@@ -86,9 +98,12 @@ func (v *work) run() error {
 	n := v.s.Rows
 	fit := max(1, min(int64(v.b.Cols), v.Memory/4/((num.SizeOf(f)+8)*int64(n))))
 	v.workers = make([]*divider, max(v.Threads, 1))
+	if direct.IsFloat(v.s.Array().Format) && direct.IsFloat(v.b.Arr.Format) && direct.IsFloat(v.x.Arr.Format) {
+		v.factor, v.float = direct.FloatFactor(v.alpha)
+	}
 	for v.col = 0; v.col < v.b.Cols; v.col += v.cols {
 		v.cols = int(min(fit, int64(v.b.Cols-v.col)))
-		if n > solveBlock {
+		if n > v.blockRows() {
 			v.r = num.Mat{Arr: num.New(f, n*v.cols), RS: 1, CS: n, Rows: n, Cols: v.cols}
 			v.top = make([]int64, n*v.cols)
 			for i := range v.top {
@@ -103,9 +118,17 @@ func (v *work) run() error {
 	return nil
 }
 
+// blockRows is the largest number of rows that are solved entry by entry.
+func (v *work) blockRows() int {
+	if v.float && v.Floats {
+		return floatBlock
+	}
+	return solveBlock
+}
+
 // rows solves rows lo <= i < hi, which have met so many products.
 func (v *work) rows(lo, hi, updates int) error {
-	if hi-lo <= solveBlock {
+	if hi-lo <= v.blockRows() {
 		return v.block(lo, hi, updates)
 	}
 	mid := lo + (hi-lo+1)/2
@@ -175,11 +198,22 @@ func (v *work) update(to, from [2]int, updates int) error {
 // block solves rows lo <= i < hi entry by entry.
 func (v *work) block(lo, hi, updates int) error {
 	start := time.Now()
+	v.divisors, v.diagonal = v.divisors[:0], v.diagonal[:0]
 	for i := lo; i < hi; i++ {
 		d := v.s.Diagonal(i, make([]uint64, num.ValueWords(v.s.Array().Format)))
-		v.divisors[i-lo] = direct.NewDivisor(d, v.x.Arr.Bits()+guardBits)
+		f, _ := direct.FloatFactor(d)
+		v.diagonal = append(v.diagonal, f)
+		if updates > 0 {
+			v.divisors = append(v.divisors, direct.NewDivisor(d, v.x.Arr.Bits()+guardBits))
+		} else {
+			v.divisors = append(v.divisors, direct.Divisor{Real: d})
+		}
 	}
-	err := par.For(v.Ctx, v.Threads, v.cols, func(worker, j int) {
+	threads := v.Threads
+	if v.float && updates == 0 && (hi-lo)*(hi-lo) <= fewProducts/v.cols {
+		threads = 1
+	}
+	err := par.For(v.Ctx, threads, v.cols, func(worker, j int) {
 		w := v.workers[worker]
 		if w == nil {
 			w = &divider{work: v, quotients: direct.NewQuotients(v.x.Arr.Format)}
@@ -224,6 +258,13 @@ func (w *divider) entry(lo, hi, i, j, updates int) {
 			return
 		}
 	}
+	if w.float && updates == 0 {
+		b := w.b.At(i, w.col+j)
+		s, x := w.before(i, j, lo, hi)
+		if direct.FloatQuotient(w.x.Arr, at, w.factor, direct.FloatAt(w.b.Arr, b), s, x, w.diagonal[i-lo]) {
+			return
+		}
+	}
 	w.acc.Reset()
 	w.acc.AddProduct(w.alpha, w.b.Arr.Value(w.b.At(i, w.col+j), w.buf[:]))
 	w.subtract(i, j, 0, w.x.Rows)
@@ -235,14 +276,20 @@ func (w *divider) entry(lo, hi, i, j, updates int) {
 
 // subtract subtracts what the rows solved before row i, of those from lo to hi, make.
 func (w *divider) subtract(i, j, lo, hi int) {
+	s, x := w.before(i, j, lo, hi)
+	w.acc.AddEntry(direct.One(true), s, x, num.Real{}, num.Real{})
+}
+
+// before returns the entries x that are solved before row i, in rows lo to hi, and their factors.
+func (w *divider) before(i, j, lo, hi int) (s, x num.Vec) {
 	if w.s.IsLower() {
 		hi = i
 	} else {
 		lo = i + 1
 	}
-	x := w.x.Col(w.col + j)
+	x = w.x.Col(w.col + j)
 	x.Off, x.N = x.At(lo), hi-lo
-	w.acc.AddEntry(direct.One(true), w.s.Block([2]int{i, i + 1}, [2]int{lo, hi}).Row(0), x, num.Real{}, num.Real{})
+	return w.s.Block([2]int{i, i + 1}, [2]int{lo, hi}).Row(0), x
 }
 
 func (w *divider) count(f num.Flags) {

@@ -363,7 +363,7 @@ func (g *generator) core() {
 	}
 	enter := "enter()"
 	if g.inC {
-		enter = "enter_c()"
+		enter = "standard_mode()"
 	}
 	if g.returns() {
 		g.p("\tdouble result = 0;")
@@ -392,7 +392,7 @@ func (g *generator) core() {
 		g.p("\t\tb += NOT(transb) ? (int64_t)first * ldb : first;\n\t\tc += (int64_t)first * ldc;")
 		g.p("\t\t%s *const start_c = own_c;\n\t\town_c += (int64_t)first * ldc;", g.real)
 	}
-	g.p("\t\tstruct mode mode = %s;\n\t\tended(%s);\n\t\tleave(mode);", enter, call("own_"))
+	g.p("\t\tstruct mode mode = %s;\n\t\tended(%s);\n\t\trestore_mode(mode);", enter, call("own_"))
 	g.p("\t\tbegin_count(&count_%s);", g.full)
 	if g.returns() {
 		g.p("\t\t%s own = (%s)result;", g.result, g.result)
@@ -417,7 +417,7 @@ func (g *generator) core() {
 		g.p("\t\treturn;")
 	}
 	g.p("\t}")
-	g.p("\tstruct mode mode = %s;\n\tended(%s);\n\tleave(mode);", enter, call(""))
+	g.p("\tstruct mode mode = %s;\n\tended(%s);\n\trestore_mode(mode);", enter, call(""))
 	if g.returns() {
 		g.p("\treturn (%s)result;", g.result)
 	}

@@ -129,16 +129,18 @@ func TestGuide(t *testing.T) {
 	}
 }
 
-// TestLoading loads the library at run time.
+// TestLoading loads the library at run time, also in a program with another arithmetic.
 func TestLoading(t *testing.T) {
-	program := compile(t, "testdata/loading.c")
-	dir, err := library()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(program, dir+"/lib/libhalfulp.so").CombinedOutput()
-	if err != nil || string(out) != "passed\n" {
-		t.Errorf("%v\n%s", err, out)
+	for _, name := range []string{"loading", "mode"} {
+		program := compile(t, "testdata/"+name+".c")
+		dir, err := library()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command(program, dir+"/lib/libhalfulp.so").CombinedOutput()
+		if err != nil || string(out) != "passed\n" {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
 	}
 }
 

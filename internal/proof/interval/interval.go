@@ -195,6 +195,7 @@ func within(x Interval) bool {
 // IsZero reports whether x is the number 0.
 func (x Interval) IsZero() bool { return x.Lo.Sign() == 0 && x.Hi.Sign() == 0 }
 
+// HasZero reports whether 0 is one of the numbers of x.
 func (x Interval) HasZero() bool { return x.Lo.Sign() <= 0 && x.Hi.Sign() >= 0 }
 
 func (x Interval) negative() Interval {

@@ -115,11 +115,13 @@ func (f *Field) Sum(s0, s1, s2 uint64) uint64 {
 	return z
 }
 
+// Mul returns x y.
 func (f *Field) Mul(x, y uint64) uint64 {
 	hi, lo := bits.Mul64(x, y)
 	return f.reduce(hi, lo)
 }
 
+// Sub returns x - y.
 func (f *Field) Sub(x, y uint64) uint64 {
 	if x < y {
 		x += f.P
@@ -127,6 +129,7 @@ func (f *Field) Sub(x, y uint64) uint64 {
 	return x - y
 }
 
+// Add returns x + y.
 func (f *Field) Add(x, y uint64) uint64 {
 	x += y
 	if x >= f.P {

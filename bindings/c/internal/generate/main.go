@@ -121,7 +121,7 @@ func header() []byte {
 ` + wrapped(`libhalfulp: linear algebra at any precision, every result correctly rounded, the same bits on every machine.`, " * ", 96) + " *\n" +
 		wrapped(`Every function returns HALFULP_OK, which is 0, or another status; then it has made nothing, and halfulp_last_error says why. Matrices, scalars, records of results and options are handles: numbers, which halfulp_free frees; 0 stands for none. A freed handle is an error, not a crash. A vector is a matrix of one column or of one row. A function that makes something stores its handle through its last arguments.`, " * ", 96) + " *\n" +
 		wrapped(`Formats are texts: "f32", "f64", "dd", "td", "qd", and "mp:P" for P bits. Where NULL or "" may be given, the format of the first operand is meant. Letters may be of either case. Indices begin with 0.`, " * ", 96) + " *\n" +
-		wrapped(`All functions may be called by several threads at once. Numbers that a call reads must not be written meanwhile. After fork the child gets HALFULP_FORKED from every call; a child that calls exec is not concerned. The library stays loaded after dlclose.`, " * ", 96) + ` */
+		wrapped(`All functions may be called by several threads at once. Numbers that a call reads must not be written meanwhile. After fork the child gets HALFULP_FORKED from every call; a child that calls exec is not concerned. The rounding mode of the caller, and its flush-to-zero mode, change no result. The library stays loaded after dlclose.`, " * ", 96) + ` */
 #ifndef HALFULP_H
 #define HALFULP_H
 
@@ -218,7 +218,9 @@ func wrappers() []byte {
 	if (forked)
 		return refuse("halfulp_%[2]s");
 	char *error = NULL;
+	struct mode mode = standard_mode();
 	int status = goHalfulp_%[2]s(%s);
+	restore_mode(mode);
 	return finish(status, error);
 }
 `, prototype(f), f.Name, strings.Join(args, ", "))

@@ -14,6 +14,8 @@ var blas = []Function{
 		Go: "blasReduce(halfulp.Nrm2, n, x, incx, opt)"},
 	{Name: "asum", Args: "n:int x:numbers incx:int options > result:real",
 		Go: "blasReduce(halfulp.Asum, n, x, incx, opt)"},
+	{Name: "sum", Args: "n:int x:numbers incx:int options > result:real",
+		Go: "blasReduce(halfulp.Sum, n, x, incx, opt)", Doc: "Σ x_i of a vector, correctly rounded. The BLAS have no such routine; the arguments are those of asum."},
 	{Name: "axpy", Args: "n:int alpha:number x:numbers incx:int y:numbers-out incy:int options",
 		Go: `halfulp.Axpy(number(alpha), vec(x, n, incx), written("incy", y, n, incy), opt)`},
 	{Name: "scal", Args: "n:int alpha:number x:numbers-out incx:int options",
@@ -78,7 +80,9 @@ func All() []Group {
 	for _, t := range []struct{ letter, number, numbers string }{{"d", "real", "doubles"}, {"s", "float", "floats"}} {
 		kinds := strings.NewReplacer(":numbers", ":"+t.numbers, ":number", ":"+t.number)
 		for _, f := range blas {
-			f.Doc = t.letter + f.Name + " of the BLAS, column by column, with the arguments of Fortran by value. Every result is correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE."
+			if f.Doc == "" {
+				f.Doc = t.letter + f.Name + " of the BLAS, column by column, with the arguments of Fortran by value. Every result is correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE."
+			}
 			f.Args = kinds.Replace(f.Args)
 			f.Name = "blas_" + t.letter + f.Name
 			direct.Functions = append(direct.Functions, f)

@@ -335,6 +335,11 @@ def call(name: str, *args: Any, work: float = 0) -> Any:
         free(c.handle)
 
 
+def direct(name: str) -> Callable[..., Any] | None:
+    """Returns a function of the BLAS on arrays; None inside options()."""
+    return None if _current.get() is not _DEFAULT else getattr(library(), "blas_" + name)
+
+
 def version() -> str:
     """Returns the version of the C library."""
     return str(library().version())

@@ -9,7 +9,7 @@ from typing import Any, Union
 
 import numpy as np
 
-from . import _array
+from . import _array, _direct
 from ._array import Array, Scalar, asarray
 from ._format import Format, FormatLike, asked, float32, float64, promoted
 from ._library import MisuseError, call, free, library
@@ -170,6 +170,8 @@ def sum(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = Fals
     >>> print(hp.sum([1e16, 1, -1e16]))
     1.0
     """
+    if axis is None and dtype is None and format is None and prec is None and not keepdims and (s := _direct.sum(x)) is not None:
+        return s
     return _reduced("sum", x, axis, keepdims, format if dtype is None else dtype, prec)
 
 
@@ -193,6 +195,8 @@ def matmul(a: Any, b: Any, /, *, format: FormatLike | None = None, prec: int | N
     >>> hp.matmul(np.array([[1e16, 1.0, -1e16]]), np.ones((3, 1)))
     array([[1.]])
     """
+    if format is None and prec is None and (z := _direct.matmul(a, b)) is not None:
+        return z
     o = Operands(a, b, format=format, prec=prec)
     x, y = o.arrays
     if x.ndim == 0 or y.ndim == 0:
@@ -268,6 +272,8 @@ def _stacked(o: Operands, results: list[Any], shape: tuple[int, ...]) -> Any:
 
 def dot(a: Any, b: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
     """Returns Σ a_i b_i of vectors, the product of matrices, or of a number and an array."""
+    if format is None and prec is None and (z := _direct.matmul(a, b)) is not None:
+        return z
     o = Operands(a, b, format=format, prec=prec)
     x, y = o.arrays
     if x.ndim == 0 or y.ndim == 0:
