@@ -12,6 +12,7 @@ type Adder struct {
 	sum   []uint64
 }
 
+// NewAdder returns an adder of sums of so many words.
 func NewAdder(words int) *Adder { return &Adder{words, make([]uint64, words+1)} }
 
 // Add returns x_ij + y_ij: mag 2^exp, with an error below 2 units of mag, which are at most
