@@ -232,5 +232,6 @@ def vander(x: Any, N: int | None = None, increasing: bool = False, *, format: Fo
     o = Operands(x, format=format, prec=prec)
     a = _vector(o.arrays[0], "x")
     n = a.size if N is None else operator.index(N)
-    z = Array._of(library().vandermonde(a._handle, n, o.format.code), (a.size, n), o.format)
+    nodes = a.placed("cpu")
+    z = Array._of(library().vandermonde(nodes._handle, n, o.format.code), (a.size, n), o.format)
     return o.plainly(z if increasing else z._moved(lambda v: v[:, ::-1]))

@@ -306,7 +306,7 @@ def diff(x: Any, /, n: int = 1, axis: int = -1, prepend: Any = None, append: Any
             steps[i + j, i] = (-1) ** (order - j) * math.comb(order, j)
     if order > 50:
         raise MisuseError("differences of orders above 50 are not computed")
-    z = asarray(matmul(a._moved(lambda v: np.moveaxis(v, k, -1)), steps, format=o.format))
+    z = asarray(matmul(a._moved(lambda v: np.moveaxis(v, k, -1)), asarray(steps).placed(o.device), format=o.format))
     return o.plainly(z._moved(lambda v: np.moveaxis(v, -1, k)))
 
 
