@@ -646,7 +646,7 @@ class Child:
     def end(self):
         """Returns what the process has printed since, within the time that is left."""
         try:
-            out, err = self.process.communicate(timeout=max(1.0, left() + 8))
+            out, err = self.process.communicate(timeout=min(15.0, max(1.0, left() + 8)))
         except subprocess.TimeoutExpired:
             self.process.kill()
             out, err = self.process.communicate()
