@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/backend"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
@@ -366,4 +367,59 @@ func TestDeviceMemory(t *testing.T) {
 	if x, err := NewVectorOn("cuda:0", QD, 1<<28); !errors.Is(err, ErrMemory) || x != nil {
 		t.Error(x, err)
 	}
+}
+
+// TestBorrowed reads and writes numbers in memory of another library on a GPU, which stays with
+// that library.
+func TestBorrowed(t *testing.T) {
+	dev := fakeGPUs(t, 1)[0]
+	var theirs *cuda.Memory
+	do := func(f func(s *cuda.Stream) error) {
+		t.Helper()
+		if err := dev.Do(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(func(s *cuda.Stream) (err error) {
+		if theirs, err = cuda.NewCopy(s, []float64{1, 2, 3}); err != nil {
+			return err
+		}
+		return s.Synchronize()
+	})
+	name, err := place.ParseName("cuda:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := name.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := backend.Borrow(t.Context(), at, num.Float64, theirs.Pointer(), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if own, err := at.New(t.Context(), num.Float64, 3, 1); err != nil || backend.Borrowed(own) || !backend.Borrowed(a) {
+		t.Errorf("borrowed: %v, of its own: %v, %v", backend.Borrowed(a), backend.Borrowed(own), err)
+	} else {
+		own.Away.Free()
+	}
+	here := num.Mat{Arr: num.New(num.Float64, 3), RS: 1, CS: 3, Rows: 3, Cols: 1}
+	copy(here.Arr.F64[0], []float64{4, 5, 6})
+	borrowed := num.Mat{Arr: a, RS: 1, CS: 3, Rows: 3, Cols: 1}
+	if err := at.Set(t.Context(), borrowed, here); err != nil {
+		t.Fatal(err)
+	}
+	got, err := at.Get(t.Context(), borrowed)
+	if err != nil || !slices.Equal(got.Arr.F64[0], here.Arr.F64[0]) {
+		t.Errorf("%v, %v", got.Arr.F64, err)
+	}
+	a.Away.Free()
+	do(func(s *cuda.Stream) error {
+		x := make([]float64, 3)
+		if err := cuda.Download(s, x, theirs.Pointer()); err != nil || !slices.Equal(x, here.Arr.F64[0]) {
+			t.Errorf("%v, %v", x, err)
+		}
+		theirs.Free()
+		return nil
+	})
 }
