@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -110,12 +111,20 @@ func TestSmallFloatProducts(t *testing.T) {
 		q.C = matrix(p.C.Arr.Format, m, n, false)
 		fill(p.C, func() float64 { return 7 })
 		fill(q.C, func() float64 { return 7 })
+		var mu sync.Mutex
 		var flags [2]num.Flags
+		count := func(k int) func(num.Flags) {
+			return func(f num.Flags) {
+				mu.Lock()
+				defer mu.Unlock()
+				flags[k] |= f
+			}
+		}
 		w := Work{Context: context.Background(), Threads: 2}
-		if _, err := Gemm(w, p, 0, func(f num.Flags) { flags[0] |= f }); err != nil {
+		if _, err := Gemm(w, p, 0, count(0)); err != nil {
 			t.Fatal(err)
 		}
-		if err := Entries(w, q, func(f num.Flags) { flags[1] |= f }); err != nil {
+		if err := Entries(w, q, count(1)); err != nil {
 			t.Fatal(err)
 		}
 		what := fmt.Sprintf("round %d: %d x %d x %d, alpha %v, beta %v, %v %v %v %v", round, m, k, n, p.Alpha, p.Beta, p.A.Arr.Format, p.B.Arr.Format, p.Old.Arr.Format, p.C.Arr.Format)
