@@ -553,9 +553,9 @@ func (t *seriesInverse) decide(j int, e *entries, by scale.Scaling, to num.Mat) 
 	e.open = open
 }
 
-// storeTwoWords is near.roundTo for the usual numbers of two words, hi 2^64 + lo in units 2^exp, in
-// half of the time. It leaves others, and those that are not decided, to that. Signs, 1 of negative
-// numbers, and directions are random: they are no branches.
+// storeTwoWords is [bound.Near.RoundTo] for the usual numbers of two words, hi 2^64 + lo in units
+// 2^exp, in half of the time. It leaves others, and those that are not decided, to that. Signs, 1
+// of negative numbers, and directions are random: they are no branches.
 func storeTwoWords(a *num.Array, at int, sign, hi, lo uint64, exp int64, err uint64) (ok bool) {
 	zeros, spare := bits.LeadingZeros64(hi), 128-uint(a.Prec)
 	top := exp + 128 - int64(zeros)

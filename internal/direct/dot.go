@@ -50,7 +50,7 @@ func loadedFormat(f num.Format, words int) num.Format {
 	switch {
 	case f.Kind == num.MP:
 		return f
-	case isFloat(f):
+	case IsFloat(f):
 		words = 1
 	default: // as many as nearly all expansions need
 		words = max(words, f.Terms())

@@ -12,7 +12,7 @@ func (a *Acc) AddDot(x, y num.Vec) { a.addDot(false, 0, x, y) }
 // addDot adds the products (-1)^neg 2^exp x_h y_h.
 func (a *Acc) addDot(neg bool, exp int64, x, y num.Vec) {
 	if x.N >= fewFloats && x.Arr.Kind != num.MP && y.Arr.Kind != num.MP {
-		if isFloat(x.Arr.Format) && isFloat(y.Arr.Format) {
+		if IsFloat(x.Arr.Format) && IsFloat(y.Arr.Format) {
 			a.addFloats(Dot, neg, exp, x, y)
 		} else {
 			a.addExpansions(Dot, neg, exp, x, y)
@@ -37,7 +37,7 @@ func (a *Acc) AddVec(x num.Vec) {
 		a.addTerms(x, false)
 		return
 	}
-	if x.N >= fewFloats && isFloat(x.Arr.Format) {
+	if x.N >= fewFloats && IsFloat(x.Arr.Format) {
 		a.addFloats(Sum, false, 0, x, x)
 		return
 	}
@@ -62,7 +62,7 @@ func (a *Acc) AddAbs(x num.Vec) {
 		a.addTerms(x, true)
 		return
 	}
-	if x.N >= fewFloats && isFloat(x.Arr.Format) {
+	if x.N >= fewFloats && IsFloat(x.Arr.Format) {
 		a.addFloats(Asum, false, 0, x, x)
 		return
 	}

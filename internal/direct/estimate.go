@@ -64,7 +64,7 @@ func (t verticalPlan) cost() float64 {
 // of k products of numbers of formats a and b, in ns on one thread. go run ./cmd/thin in bench
 // measures it, as all costs of products of matrices, on the machine that runs it.
 func EntryCost(k int, a, b num.Format) float64 {
-	if isFloat(a) && isFloat(b) {
+	if IsFloat(a) && IsFloat(b) {
 		if k >= fewFloats {
 			return 1000 + 16*float64(k) // may fuse: an estimate
 		}
@@ -98,7 +98,7 @@ func EstimateGemm(threads, m, n, k int, a, b, c num.Format, inLine bool) time.Du
 	start := gemmStart
 	s := sumsFor(m, k, a, b, c, inLine)
 	switch {
-	case k == 1 && isFloat(a) && a == b && a == c:
+	case k == 1 && IsFloat(a) && a == b && a == c:
 		entry = 8
 	case k == 1:
 		x, y := words(a), words(b)
@@ -108,7 +108,7 @@ func EstimateGemm(threads, m, n, k int, a, b, c num.Format, inLine bool) time.Du
 		if a.Kind == num.F32 {
 			cost = 1
 		}
-		if !isFloat(c) {
+		if !IsFloat(c) {
 			entry = 300
 		}
 		if products <= fewFloatProducts {

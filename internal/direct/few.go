@@ -126,7 +126,7 @@ func newFactor(x, y num.Real) (t factor) {
 	}
 	t.Mag = []uint64{num.WordAt(t.Mag, int64(n))}
 	t.Exp += int64(n)
-	t.float, t.isFloat = floatFactor(t.Real)
+	t.float, t.isFloat = FloatFactor(t.Real)
 	return t
 }
 

@@ -10,8 +10,8 @@ import (
 // Sums over binary32 and binary64 numbers: first compensated with a proved error
 // bound, and where that does not decide the rounding, exactly in fixed-point words.
 
-// isFloat reports whether the numbers of format f are single binary32 or binary64 numbers.
-func isFloat(f num.Format) bool { return f.Kind == num.F32 || f.Kind == num.F64 }
+// IsFloat reports whether the numbers of format f are single binary32 or binary64 numbers.
+func IsFloat(f num.Format) bool { return f.Kind == num.F32 || f.Kind == num.F64 }
 
 // gatherSize is the number of entries that floatsOf copies at a time, and
 // floatChunk the number that one compensated sum takes where nothing is copied.
@@ -188,17 +188,17 @@ const fewAddends = 64
 // few stores the reduction of a few binary32 or binary64 numbers in number 0 of z, of the same
 // formats, if one compensated sum decides it, with the bound of floatSum.add.
 func (r Reduction) few(x, y num.Vec, z *num.Array) bool {
-	if x.N > fewAddends || !isFloat(x.Arr.Format) || !isFloat(z.Format) || r == Dot && !isFloat(y.Arr.Format) {
+	if x.N > fewAddends || !IsFloat(x.Arr.Format) || !IsFloat(z.Format) || r == Dot && !IsFloat(y.Arr.Format) {
 		return false
 	}
 	var s, e, m float64
 	for i := range x.N {
-		p, q := floatAt(x.Arr, x.At(i)), 0.0
+		p, q := FloatAt(x.Arr, x.At(i)), 0.0
 		switch r {
 		case Asum:
 			p = math.Abs(p)
 		case Dot:
-			p, q = twoProduct(p, floatAt(y.Arr, y.At(i)))
+			p, q = twoProduct(p, FloatAt(y.Arr, y.At(i)))
 		case Squares:
 			p, q = twoProduct(p, p)
 		}
@@ -281,13 +281,13 @@ func (a *Acc) addFloats(r Reduction, neg bool, exp int64, x, y num.Vec) {
 		var w wide
 		finite := false
 		for i := lo; i < hi; i++ {
-			u := floatAt(x.Arr, x.At(i))
+			u := FloatAt(x.Arr, x.At(i))
 			if r == Asum {
 				u = math.Abs(u)
 			}
 			v := 1.0
 			if r == Dot || r == Squares {
-				v = floatAt(y.Arr, y.At(i))
+				v = FloatAt(y.Arr, y.At(i))
 			}
 			if u-u != 0 || v-v != 0 || u == 0 || v == 0 {
 				var b [2][1]uint64
@@ -378,7 +378,7 @@ type term struct {
 // splitTerms stores the terms other than 0 of number i of a, of which there are n. It reports false
 // if addExpansions says that the number takes its exact value.
 func splitTerms(a *num.Array, i int, t *[4]term) (n int, ok bool) {
-	h := floatAt(a, i)
+	h := FloatAt(a, i)
 	if h-h != 0 || h == 0 {
 		return 0, false
 	}
@@ -401,7 +401,8 @@ func splitTerms(a *num.Array, i int, t *[4]term) (n int, ok bool) {
 	return n, true
 }
 
-func floatAt(a *num.Array, at int) float64 {
+// FloatAt returns number at of an array of binary32 or binary64 numbers.
+func FloatAt(a *num.Array, at int) float64 {
 	if a.Kind == num.F32 {
 		return float64(a.F32[at])
 	}

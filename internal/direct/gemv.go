@@ -131,7 +131,7 @@ type sums struct {
 // vectors of format x for results of format z. inLine says that the rows or the columns lie in
 // line.
 func sumsFor(rows, cols int, m, x, z num.Format, inLine bool) (s sums) {
-	if isFloat(m) && isFloat(x) && (isFloat(z) && cols > 1 || z.Bits() <= floatBits && cols >= fewFloats) {
+	if IsFloat(m) && IsFloat(x) && (IsFloat(z) && cols > 1 || z.Bits() <= floatBits && cols >= fewFloats) {
 		s.floats = true
 		return s
 	}
@@ -500,9 +500,9 @@ func loadNumber(b *num.Array, k int, a *num.Array, i int, buf []uint64) {
 	l := b.Limbs()
 	z := b.Sig[k*l : (k+1)*l]
 	switch {
-	case isFloat(a.Format):
+	case IsFloat(a.Format):
 		clear(z[:l-1])
-		b.Cls[k], b.Exp[k] = floatWord(&z[l-1], floatAt(a, i))
+		b.Cls[k], b.Exp[k] = floatWord(&z[l-1], FloatAt(a, i))
 		return
 	case a.Terms() > 1:
 		if top, ok := loadTerms(z, a, i); ok {

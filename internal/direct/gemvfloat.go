@@ -139,10 +139,10 @@ func (w *gemvWorker) laneFloat(i int, s, e, m float64) bool {
 		return false
 	}
 	bound := sumError(w.m.Cols, m)
-	if f := &w.floatFactors; f.ok && isFloat(w.z.Arr.Format) && (f.beta == 0 || isFloat(w.y.Arr.Format)) {
+	if f := &w.floatFactors; f.ok && IsFloat(w.z.Arr.Format) && (f.beta == 0 || IsFloat(w.y.Arr.Format)) {
 		y := 0.0
 		if f.beta != 0 {
-			y = floatAt(w.y.Arr, w.y.At(i))
+			y = FloatAt(w.y.Arr, w.y.At(i))
 		}
 		if m == 0 && w.zeroProducts(i) {
 			if f.beta == 0 || y == 0 {
@@ -173,7 +173,7 @@ func sumError(n int, m float64) float64 {
 func (w *gemvWorker) zeroProducts(i int) bool {
 	row := w.m.Row(i)
 	for j, x := range w.xf {
-		if x != 0 && floatAt(row.Arr, row.At(j)) != 0 {
+		if x != 0 && FloatAt(row.Arr, row.At(j)) != 0 {
 			return false
 		}
 	}
@@ -186,7 +186,7 @@ func (w *gemvWorker) zeroRow(i int, y float64) {
 	f, row := &w.floatFactors, w.m.Row(i)
 	negative := f.beta == 0 || math.Signbit(f.beta) != math.Signbit(y)
 	for j, x := range w.xf {
-		product := math.Signbit(x) != math.Signbit(floatAt(row.Arr, row.At(j)))
+		product := math.Signbit(x) != math.Signbit(FloatAt(row.Arr, row.At(j)))
 		negative = negative && product != math.Signbit(f.alpha)
 	}
 	w.z.Arr.Set(w.z.At(i), num.Real{Neg: negative})
@@ -200,16 +200,16 @@ type floatFactors struct {
 
 func newFloatFactors(alpha, beta num.Real) (f floatFactors) {
 	var okAlpha, okBeta bool
-	f.alpha, okAlpha = floatFactor(alpha)
-	if f.beta, okBeta = floatFactor(beta); beta.Class == num.Zero {
+	f.alpha, okAlpha = FloatFactor(alpha)
+	if f.beta, okBeta = FloatFactor(beta); beta.Class == num.Zero {
 		okBeta = true
 	}
 	f.ok = okAlpha && okBeta
 	return f
 }
 
-// floatFactor returns x if it is a binary64 number, neither 0 nor near an end of the range.
-func floatFactor(x num.Real) (float64, bool) {
+// FloatFactor returns x if it is a binary64 number, neither 0 nor near an end of the range.
+func FloatFactor(x num.Real) (float64, bool) {
 	if x.Class != num.Finite {
 		return 0, false
 	}

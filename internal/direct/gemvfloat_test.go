@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // hardFloats returns sources of numbers: signs of zeros, ties, cancellation, numbers near the ends
@@ -31,7 +32,7 @@ func hardFloats(r *rand.Rand) []func() float64 {
 // TestFewAddends compares sums of few binary64 and binary32 numbers, and of products of them, with
 // the exact sums.
 func TestFewAddends(t *testing.T) {
-	r := rand.New(rand.NewPCG(21, 5))
+	r := testseed.Rand(t, 21, 5)
 	numbers := hardFloats(r)
 	kinds := []num.Format{num.Float64, num.Float32}
 	vector := func(n int) num.Vec {
@@ -62,7 +63,7 @@ func TestFewAddends(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantFlags := want.Set(0, a.Value(f))
-		g, e := floatAt(got, 0), floatAt(want, 0)
+		g, e := FloatAt(got, 0), FloatAt(want, 0)
 		if flags != wantFlags || math.Float64bits(g) != math.Float64bits(e) && (g == g || e == e) {
 			t.Fatalf("round %d: reduction %d of %d numbers, %v and %v to %v: %x, flags %v, not %x, flags %v", round, kind, n, x.Arr.Format, y.Arr.Format, f, g, flags, e, wantFlags)
 		}
@@ -73,7 +74,7 @@ func TestFewAddends(t *testing.T) {
 // the exact sums of their entries: signs of zeros, ties, cancellation, numbers near the ends of the
 // range, factors that are no powers of two, and results that are added to.
 func TestSmallFloatProducts(t *testing.T) {
-	r := rand.New(rand.NewPCG(21, 4))
+	r := testseed.Rand(t, 21, 4)
 	numbers := hardFloats(r)
 	factors := []float64{1, -1, 0.5, -3, 1.0 / 3, 0x1p-600, 1e200, 5e-324, math.Inf(1), 0}
 	kinds := []num.Format{num.Float64, num.Float32}
@@ -133,7 +134,7 @@ func TestSmallFloatProducts(t *testing.T) {
 		}
 		for j := range n {
 			for i := range m {
-				x, y := floatAt(p.C.Arr, p.C.At(i, j)), floatAt(q.C.Arr, q.C.At(i, j))
+				x, y := FloatAt(p.C.Arr, p.C.At(i, j)), FloatAt(q.C.Arr, q.C.At(i, j))
 				if math.Float64bits(x) != math.Float64bits(y) && (x == x || y == y) {
 					t.Fatalf("%s: entry (%d, %d) is %x, not %x", what, i, j, x, y)
 				}
@@ -144,7 +145,7 @@ func TestSmallFloatProducts(t *testing.T) {
 
 // TestFloatQuotients compares quotients of sums in compensated arithmetic with exact ones.
 func TestFloatQuotients(t *testing.T) {
-	r := rand.New(rand.NewPCG(21, 6))
+	r := testseed.Rand(t, 21, 6)
 	numbers := hardFloats(r)
 	kinds := []num.Format{num.Float64, num.Float32}
 	decided := 0
@@ -158,7 +159,7 @@ func TestFloatQuotients(t *testing.T) {
 			s.Arr.Set(h, floatReal(next(), buf[0][:]))
 			x.Arr.Set(h, floatReal(next(), buf[0][:]))
 		}
-		alpha, ok := floatFactor(floatReal(numbers[r.IntN(2)](), buf[0][:]))
+		alpha, ok := FloatFactor(floatReal(numbers[r.IntN(2)](), buf[0][:]))
 		b, d := next(), next()
 		if !ok {
 			continue
@@ -173,7 +174,7 @@ func TestFloatQuotients(t *testing.T) {
 		a.AddProduct(floatReal(alpha, buf[0][:]), floatReal(b, buf[1][:]))
 		a.AddEntry(One(true), s, x, num.Real{}, num.Real{})
 		flags := a.SetQuotient(want, 0, floatReal(d, buf[2][:]))
-		if g, e := floatAt(got, 0), floatAt(want, 0); flags != 0 || math.Float64bits(g) != math.Float64bits(e) {
+		if g, e := FloatAt(got, 0), FloatAt(want, 0); flags != 0 || math.Float64bits(g) != math.Float64bits(e) {
 			t.Fatalf("round %d: %d products, %v, divisor %x: %x, not %x, flags %v", round, n, f, d, g, e, flags)
 		}
 	}

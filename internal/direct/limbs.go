@@ -169,7 +169,7 @@ func (a *Acc) addTerms(x num.Vec, magnitudes bool) {
 			for t := range count {
 				a.addLimbs(num.Vec{Arr: b, Off: t * termsPart, Inc: 1, N: part.N}, false)
 			}
-		case isFloat(x.Arr.Format):
+		case IsFloat(x.Arr.Format):
 			a.addFloats(sumOf(magnitudes), false, 0, part, part)
 		default:
 			a.addExpansions(sumOf(magnitudes), false, 0, part, part)

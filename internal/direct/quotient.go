@@ -35,9 +35,6 @@ func Divide(f num.Format, v, d num.Real) num.Real {
 	return Quotient(f, v, ToInt(d.Mag))
 }
 
-// FloatFactor returns x if it is a binary64 number, neither 0 nor near an end of the range.
-func FloatFactor(x num.Real) (float64, bool) { return floatFactor(x) }
-
 // FloatQuotient stores (alpha b - Σ s_h x_h) / d, rounded, in number i of z, if compensated
 // arithmetic decides it. All numbers are binary64 or binary32.
 //
@@ -48,7 +45,7 @@ func FloatQuotient(z *num.Array, i int, alpha, b float64, s, x num.Vec, d float6
 	sum, e := twoProduct(alpha, b)
 	m := math.Abs(sum)
 	for h := range x.N {
-		p, q := twoProduct(floatAt(s.Arr, s.At(h)), -floatAt(x.Arr, x.At(h)))
+		p, q := twoProduct(FloatAt(s.Arr, s.At(h)), -FloatAt(x.Arr, x.At(h)))
 		var t float64
 		sum, t = twoSum(sum, p)
 		e += t + q
@@ -65,12 +62,6 @@ func FloatQuotient(z *num.Array, i int, alpha, b float64, s, x num.Vec, d float6
 	err := sumError(x.N+1, m)/math.Abs(d) + float64(0x1p-51*math.Abs(c)) + 0x1p-1070
 	return setEnclosed(z, i, q+(c-err), q+(c+err))
 }
-
-// IsFloat reports whether the numbers of format f are single binary32 or binary64 numbers.
-func IsFloat(f num.Format) bool { return isFloat(f) }
-
-// FloatAt returns number i of an array of binary32 or binary64 numbers.
-func FloatAt(a *num.Array, i int) float64 { return floatAt(a, i) }
 
 // quotientBits returns how many leading bits of a number Quotient needs to round the number
 // divided by d to f: cut leaves out what lies 64 bits below the precision, for expansions what lies

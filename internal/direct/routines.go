@@ -43,7 +43,7 @@ const fewProducts = 16
 // enclose returns a sum known up to bound, if there is a quick one that should
 // decide the rounding to p bits.
 func (r Reduction) enclose(w Work, x, y num.Vec, p int) (a *Acc, bound num.Real, ok bool, err error) {
-	if isFloat(x.Arr.Format) && isFloat(y.Arr.Format) && p <= floatBits {
+	if IsFloat(x.Arr.Format) && IsFloat(y.Arr.Format) && p <= floatBits {
 		return r.floats(w, x, y)
 	}
 	if (r == Dot || r == Squares) && (x.Arr.Kind == num.MP || y.Arr.Kind == num.MP) && x.N >= fewProducts {

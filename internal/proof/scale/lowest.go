@@ -45,7 +45,7 @@ func LowestBit(a num.Mat, by Scaling) (low int64) {
 	return low
 }
 
-// lowestFloat is lowestBit for float64 numbers: of each column it takes the smallest, as if that
+// lowestFloat is [LowestBit] for float64 numbers: of each column it takes the smallest, as if that
 // were in the row of the smallest factor.
 func lowestFloat(a num.Mat, by Scaling) (low int64) {
 	if a.Rows == 0 {

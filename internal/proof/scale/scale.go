@@ -292,8 +292,9 @@ func (s Scaling) Float64s(a num.Mat, f []float64) []float64 {
 	return f
 }
 
-// MoreFloat64s stores what float64s cuts off numbers of F in MP in f, cut off after 53 bits itself:
-// what is left of each is below 2^-106 of the power of two above it, or below 2^-900.
+// MoreFloat64s stores in f what [Scaling.Float64s] cuts off numbers of F in MP, itself cut off
+// after 53 bits: what is left of each is below 2^-106 of the power of two above it, or below
+// 2^-900.
 func (s Scaling) MoreFloat64s(a num.Mat, f []float64) []float64 {
 	l := a.Arr.Limbs()
 	sig, exp, cls := a.Arr.Sig, a.Arr.Exp, a.Arr.Cls
