@@ -84,7 +84,9 @@ type work struct {
 const (
 	// solveBlock is the largest number of rows that are solved entry by entry.
 	solveBlock = 32
-	floatBlock = 128 // the same where compensated sums decide
+	// floatBlock is the same where compensated sums decide. With exact sums and blocks of 32 rows a
+	// system of 128 rows takes seven times as long (bench/records/epyc-avx2-small-calls.json).
+	floatBlock = 128
 	// fewProducts is the largest number of products in compensated sums for one thread: to start
 	// another one takes as long.
 	fewProducts = 1 << 13
