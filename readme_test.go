@@ -40,7 +40,7 @@ var sized = map[string]string{
 	"halfulp bench gemm --size 300 --format f64,mp:424 --save before.json":                    "halfulp bench gemm --size 20 --runs 1 --format f64 --save before.json",
 	"halfulp bench gemm --size 300 --format f64,mp:424 --against before.json --plot gemm.svg": "halfulp bench gemm --size 20 --runs 1 --format f64 --against before.json --plot gemm.svg",
 
-	// The scripts of cmd/halfulp-reproduce run experiments.
+	// The scripts of reproduce/cmd/halfulp-reproduce run experiments.
 	"halfulp reproduce mpres-sum --out sum":              "halfulp reproduce mpres-sum --help",
 	"halfulp reproduce mpres-gemv --out gemv":            "halfulp reproduce mpres-gemv --help",
 	"halfulp reproduce all --out report":                 "halfulp reproduce all --help",
@@ -59,7 +59,8 @@ func TestReadme(t *testing.T) {
 		}
 	}
 	bin := t.TempDir()
-	runIn(t, ".", "go", "build", "-o", bin+string(os.PathSeparator), "./cmd/...")
+	runIn(t, ".", "go", "build", "-o", bin+string(os.PathSeparator), "./cmd/halfulp")
+	runIn(t, "reproduce", "go", "build", "-o", bin+string(os.PathSeparator), "./cmd/halfulp-reproduce")
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	t.Setenv("GOBIN", t.TempDir())
 	t.Setenv("LC_ALL", "C")

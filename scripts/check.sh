@@ -20,6 +20,7 @@ golangci_lint=github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 deadcode=golang.org/x/tools/cmd/deadcode@v0.52.0
 kernels=$(dirname "$(dirname "$(find internal -name ptx.py)")") # of GPUs
 stamps=scripts/generated.sha256
+tools=$PWD/.bin/tools
 
 part() { printf '\n=== %s [%d s]\n' "$*" "$SECONDS"; }
 on_ci() { [ "${CI:-}" = true ]; }
@@ -91,9 +92,10 @@ quick() {
 
 	part "go build, go vet, go mod tidy"
 	go version
-	go build ./...
-	go vet ./...
-	go mod tidy -diff
+	local folder
+	for folder in . reproduce; do
+		(cd "$folder" && go build ./... && go vet ./... && go mod tidy -diff)
+	done
 
 	part "the width of comments"
 	go run ./scripts/commentwidth
@@ -101,23 +103,28 @@ quick() {
 	if [[ " $steps " != *" levels "* ]]; then # else the long tests there are these and more
 		part "short tests"
 		gotest -short ./...
+		(cd reproduce && gotest -short ./...)
 	fi
 
 	part "functions that neither a program nor a test reaches"
 	if tool "$deadcode"; then
 		local dead
-		dead=$(.bin/tools/deadcode -test ./...)
-		if [ -n "$dead" ]; then
-			printf '%s\n' "$dead"
-			exit 1
-		fi
+		for folder in . reproduce; do
+			dead=$(cd "$folder" && "$tools/deadcode" -test ./...)
+			if [ -n "$dead" ]; then
+				printf '%s\n' "$dead"
+				exit 1
+			fi
+		done
 	else
 		left_out "deadcode: it cannot be built here"
 	fi
 
 	part "golangci-lint"
 	if tool "$golangci_lint"; then
-		.bin/tools/golangci-lint run ./...
+		for folder in . reproduce; do
+			(cd "$folder" && "$tools/golangci-lint" run ./...)
+		done
 	else
 		left_out "golangci-lint: it cannot be built here"
 	fi
@@ -134,8 +141,9 @@ levels() {
 	gotest ./linsolve >"$log" 2>&1 &
 	linsolve=$!
 	# Those first that take longest, so that none is left alone on one processor at the end.
-	local long='/(conformance|distributed|rns|internal/gpu(/.*)?|cmd/halfulp-reproduce)$'
-	HALFULP_TEST=long gotest ./conformance ./internal/gpu/... ./rns ./cmd/halfulp-reproduce ./distributed .
+	local long='/(conformance|distributed|rns|internal/gpu(/.*)?)$'
+	HALFULP_TEST=long gotest ./conformance ./internal/gpu/... ./rns ./distributed .
+	(cd reproduce && HALFULP_TEST=long gotest ./cmd/halfulp-reproduce && gotest $(go list ./... | grep -v '/halfulp-reproduce$'))
 	gotest $(go list ./... | tail -n +2 | grep -vE "/linsolve\$|$long")
 	wait "$linsolve" || { cat "$log"; exit 1; }
 	cat "$log"
@@ -214,14 +222,16 @@ levels() {
 		# races, nor has arithmetic of single numbers; scripts and programs run what other tests do.
 		# Of products of bytes, on emulated tiles, the other tests run all loops. modgemm starts
 		# goroutines in one test. Where address space is limited the detector ends the program.
-		local few='^\./(internal/(gpu|modgemm|reproduce)|linsolve)'
+		local few='^\./(internal/(gpu|modgemm)|linsolve)'
 		local alone='Scripts|Readme|MemoryRefused|Examples|Help|(Failing)?Processes|GridFiles|NoMPI|(Bench|Commands)OnDevice|Oracle|ZerosLeftOut|BasesBounded|Extremes|Numbers|Stored|BlockKernels|Mac|FunctionSpecials|FunctionEdges|ProductBounds'
 		alone+='|PublishedErrors|SmallPrecision|Functions|LongSums|VerticalGemv|NumberConversions|XFloat|FMA|Arithmetic|QuotientAndRoot|Chain|Conversions|Evaluate|ScaleDown'
 		local tiles='^Test(Bounded|BoundedBase|Near|Across|Faults)$/^bytes$'
 		gotest -race -short -skip "$fakes|^Test($alone)\$|$tiles" $(grep -vE "$few" <<<"$concurrent")
-		# Of linsolve what compares numbers of threads, and of internal/reproduce what measures: in
-		# the others nearly all time goes into oracles and plots.
-		gotest -race -short -run 'Parts|Progress|Cancel|Several|Same|TestMeter|TestByteStress|^Test(Inverse|Solve|Det|Ozaki|Gemv)$' $(grep -E "$few" <<<"$concurrent")
+		# Of linsolve what compares numbers of threads, and of reproduce what measures: in the others
+		# nearly all time goes into oracles and plots.
+		local chosen='Parts|Progress|Cancel|Several|Same|TestMeter|TestByteStress|^Test(Inverse|Solve|Det|Ozaki|Gemv)$'
+		gotest -race -short -run "$chosen" $(grep -E "$few" <<<"$concurrent")
+		(cd reproduce && gotest -race -short -run "$chosen" .)
 	else
 		left_out "go test -race: no C compiler"
 	fi
@@ -230,7 +240,7 @@ levels() {
 # starts_goroutines prints the packages whose Go files start goroutines.
 starts_goroutines() {
 	grep -rlE --include='*.go' '^\s*go [a-z]|\.Go\(|"github.com/halfulp/halfulp/internal/par"' -- . |
-		grep -vE '^\./(bench|bindings)/|/_' | xargs -n1 dirname | sort -u
+		grep -vE '^\./(bench|bindings|reproduce)/|/_' | xargs -n1 dirname | sort -u
 }
 
 generated() {

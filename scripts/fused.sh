@@ -13,8 +13,11 @@ module=$(go list -m)
 
 # fused prints the lines (FILE:LINE) of this module that fused instructions come from.
 fused() {
-	env GOOS=linux GOFLAGS="${GOFLAGS:-} -trimpath" "$1" go list -export -gcflags=-S "${@:2}" 2>&1 |
-		sed -nE "s|.*\\($module/([^()]+\\.go:[0-9]+)\\)[[:space:]]+(FN?M(ADD\|SUB)[DS]\|VFN?M(ADD\|SUB)[0-9]+S[DS])[[:space:]].*|\\1|p" | sort -u
+	local list=(env GOOS=linux GOFLAGS="${GOFLAGS:-} -trimpath" "$1" go list -export -gcflags=-S)
+	{
+		"${list[@]}" "${@:2}"
+		[ "${*:2}" != ./... ] || (cd reproduce && "${list[@]}" ./...) # a module of its own
+	} 2>&1 | sed -nE "s|.*\\($module/([^()]+\\.go:[0-9]+)\\)[[:space:]]+(FN?M(ADD\|SUB)[DS]\|VFN?M(ADD\|SUB)[0-9]+S[DS])[[:space:]].*|\\1|p" | sort -u
 }
 
 # excused reports whether line $2 of file $1 may be fused.

@@ -9,13 +9,13 @@ rm -rf "$pack"
 mkdir -p "$pack"
 export CGO_ENABLED=0
 
-for program in halfulp halfulp-reproduce; do
-	go build -trimpath -ldflags='-s -w' -o "$pack/$program" "./cmd/$program"
-done
-for package in cmd/halfulp internal/cuda internal/gpu internal/gpu/mem internal/gpu/newton internal/gpu/product internal/gpu/rows internal/gpu/seed internal/gpu/several rns expansion ozaki linsolve internal/reproduce conformance; do
+go build -trimpath -ldflags='-s -w' -o "$pack/halfulp" ./cmd/halfulp
+for package in cmd/halfulp internal/cuda internal/gpu internal/gpu/mem internal/gpu/newton internal/gpu/product internal/gpu/rows internal/gpu/seed internal/gpu/several rns expansion ozaki linsolve conformance; do
 	go test -c -trimpath -ldflags='-s -w' -o "$pack/$(basename "$package").test" "./$package"
 done
 go test -c -trimpath -ldflags='-s -w' -o "$pack/root.test" .
+go build -C reproduce -trimpath -ldflags='-s -w' -o "../$pack/halfulp-reproduce" ./cmd/halfulp-reproduce
+go test -C reproduce -c -trimpath -ldflags='-s -w' -o "../$pack/reproduce.test" .
 git rev-parse HEAD >"$pack/commit"
 git diff --quiet HEAD -- || echo "and changes" >>"$pack/commit"
 cp scripts/gpu-run.sh "$pack/run.sh"

@@ -34,7 +34,7 @@ func findReproducer() (string, error) {
 	}
 	path, err := exec.LookPath(reproducer)
 	if err != nil {
-		return "", errors.New("reproduce is a program of its own, " + reproducer + ", which is neither beside halfulp nor in PATH: go install ./cmd/... in a clone of the repository installs both")
+		return "", errors.New("reproduce is a program of its own, " + reproducer + ", which is neither beside halfulp nor in PATH: go -C reproduce install ./cmd/halfulp-reproduce in a clone of the repository installs it")
 	}
 	return path, nil
 }

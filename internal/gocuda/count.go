@@ -174,7 +174,7 @@ func (k counter) expression(e ast.Expr) (count int) {
 // countedFiles are those of package expansion with the functions that Counts counts.
 var countedFiles = []string{"eft.go", "dd.go", "qd.go", "block.go", "ops.go", "evaluator.go", "tables.go", "published.go", "published_functions.go"}
 
-// Counts returns qdcounts.go of internal/reproduce: operations of the published algorithms, and of
+// Counts returns qdcounts.go of module reproduce: operations of the published algorithms, and of
 // ours.
 func Counts(root string) ([]byte, error) {
 	c := Config{Dir: filepath.Join(root, "expansion"), Files: countedFiles}

@@ -7,6 +7,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 )
 
@@ -57,4 +58,29 @@ func generate(root string) (map[string][]byte, error) {
 		}
 	}
 	return files, nil
+}
+
+// plots draws the records of measurements, by a program of the module reproduce, which has the
+// plotting library.
+func plots(root string, files map[string][]byte) error {
+	dir, err := os.MkdirTemp("", "halfulp-docs")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	draw := exec.Command("go", "run", "./cmd/pictures", "..", dir)
+	draw.Dir = filepath.Join(root, "reproduce")
+	if out, err := draw.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	drawn, err := filepath.Glob(filepath.Join(dir, "*.svg"))
+	if err != nil {
+		return err
+	}
+	for _, name := range drawn {
+		if files["docs/pictures/"+filepath.Base(name)], err = os.ReadFile(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }

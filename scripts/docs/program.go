@@ -21,10 +21,12 @@ func programReference(root string, files map[string][]byte) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	build := exec.Command("go", "build", "-o", dir+string(os.PathSeparator), "./cmd/...")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: %s", err, out)
+	for module, program := range map[string]string{root: "./cmd/halfulp", filepath.Join(root, "reproduce"): "./cmd/halfulp-reproduce"} {
+		build := exec.Command("go", "build", "-o", dir+string(os.PathSeparator), program)
+		build.Dir = module
+		if out, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w: %s", program, err, out)
+		}
 	}
 	help := func(program string, words ...string) (string, error) {
 		c := exec.Command(filepath.Join(dir, program), append(words, "--help")...)

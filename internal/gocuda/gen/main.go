@@ -27,5 +27,5 @@ func main() {
 	for name, generate := range gocuda.Files {
 		write(os.Args[2], name, generate)
 	}
-	write(filepath.Join(os.Args[1], "internal", "reproduce"), "qdcounts.go", gocuda.Counts)
+	write(filepath.Join(os.Args[1], "reproduce"), "qdcounts.go", gocuda.Counts)
 }

@@ -1,3 +1,8 @@
+// Pictures draws plots of the documents from the records of measurements.
+//
+// usage: pictures ROOT FOLDER
+//
+// It reads bench/records of the repository in ROOT, and writes FOLDER/NAME.svg.
 package main
 
 import (
@@ -8,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/halfulp/halfulp/internal/reproduce"
+	"github.com/halfulp/halfulp/reproduce"
 )
 
 // record is what the plots need of a file of bench/records. A figure without a median was skipped.
@@ -67,8 +72,19 @@ func (s series) first(name string) series {
 	return s
 }
 
+func main() {
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: pictures ROOT FOLDER")
+		os.Exit(2)
+	}
+	if err := plots(os.Args[1], os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, "pictures:", err)
+		os.Exit(1)
+	}
+}
+
 // plots draws the records.
-func plots(root string, files map[string][]byte) error {
+func plots(root, folder string) error {
 	for _, p := range []struct {
 		name string
 		make func(root string) (*reproduce.Curves, error)
@@ -84,7 +100,11 @@ func plots(root string, files map[string][]byte) error {
 				return fmt.Errorf("%s: the records have no points of the panel %q", p.name, panel.Title)
 			}
 		}
-		if files["docs/pictures/"+p.name+".svg"], err = c.SVG(); err != nil {
+		picture, err := c.SVG()
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(folder, p.name+".svg"), picture, 0o666); err != nil {
 			return err
 		}
 	}

@@ -1,24 +1,24 @@
-package rns_test
+//go:build rnsfakes
+
+package reproduce_test
 
 import (
 	"bytes"
-	"errors"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
-	"github.com/halfulp/halfulp/internal/reproduce"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/reproduce"
 	"github.com/halfulp/halfulp/rns"
 )
 
-// TestReproduce runs the experiments with a GPU: its rows, and results of other bits than
-// the CPU's, which are errors.
-func TestReproduce(t *testing.T) {
+// TestWithFakes runs the experiments with a GPU: its rows, and results of other bits than the CPU's,
+// which are errors. [TestReproduce] runs it.
+func TestWithFakes(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		run  func(reproduce.Options) (*reproduce.Report, error)
@@ -234,18 +234,6 @@ func checkKernels(t *testing.T, r *reproduce.Report, kernels []string, bits []in
 	for _, k := range kernels {
 		if !strings.Contains(text.String(), "\n"+k+"  ") {
 			t.Errorf("no row of kernel %s in\n%s", k, text.String())
-		}
-	}
-}
-
-// TestReproduceDevice refuses devices that are not there.
-func TestReproduceDevice(t *testing.T) {
-	defer mem.Substitute()()
-	for _, name := range []string{"cuda:0", "cuda:x", "auto", "cuda:0,1"} {
-		for _, run := range []func(reproduce.Options) (*reproduce.Report, error){reproduce.Sum, reproduce.Gemv} {
-			if _, err := run(reproduce.Options{N: 4, Device: name}); !errors.Is(err, halfulp.ErrDevice) || !strings.Contains(err.Error(), name) {
-				t.Errorf("%s: error %v", name, err)
-			}
 		}
 	}
 }

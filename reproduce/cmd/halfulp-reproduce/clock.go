@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp/internal/cli"
-	"github.com/halfulp/halfulp/internal/reproduce"
+	"github.com/halfulp/halfulp/reproduce"
 )
 
 // clock shows on standard error how far experiments are, and says what is to be said there. A

@@ -20,7 +20,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/files"
 	"github.com/halfulp/halfulp/internal/isa"
-	"github.com/halfulp/halfulp/internal/reproduce"
+	"github.com/halfulp/halfulp/reproduce"
 )
 
 const description = `Runs the experiments of published papers and prints their figures beside those measured here: one paper, or all in one report.`

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp/internal/cli"
-	"github.com/halfulp/halfulp/internal/reproduce"
+	"github.com/halfulp/halfulp/reproduce"
 )
 
 // fakeRuns stand in place of experiments: each runs once, in small, and its report serves from then

@@ -16,7 +16,7 @@ import (
 
 // A plan has an experiment's steps in their order, each with an estimate of its time: what it takes
 // on two threads of a Xeon with AVX-512 at 2.1 GHz, times what a probe takes on this machine and
-// took there. "go test -run '^$' -bench Estimates ./internal/reproduce" prints what the steps
+// took there. "go test -run '^$' -bench Estimates ." in folder reproduce prints what the steps
 // take beside their estimates. They only move a progress bar: a factor of 2 does not matter.
 type plan struct {
 	probe probe

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp/internal/cli"
-	"github.com/halfulp/halfulp/internal/reproduce"
+	"github.com/halfulp/halfulp/reproduce"
 )
 
 type reproduceReportCmd struct {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/files"
-	"github.com/halfulp/halfulp/internal/reproduce"
+	"github.com/halfulp/halfulp/reproduce"
 )
 
 type reproduceAllCmd struct {
