@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/market"
@@ -99,7 +98,7 @@ func (p *parts) Choose(e decimal.Extent) (num.Format, error) {
 }
 
 // Read stores the numbers of a text.
-func (p *parts) Read(t *market.Text, z, negatives *num.Array) (halfulp.InputStats, error) {
+func (p *parts) Read(t *market.Text, z, negatives *num.Array) (lines.Stats, error) {
 	firsts, _ := sums(t.Counts)
 	losses := make([]lines.Losses, len(t.Pieces))
 	err := lines.Each(p.Context, p.name, p.Threads, t.Pieces, func(q *lines.Piece) error {
@@ -120,8 +119,11 @@ func (p *parts) Read(t *market.Text, z, negatives *num.Array) (halfulp.InputStat
 		}
 		return nil
 	})
-	return p.stats(t.Pieces, losses), err
+	return lines.StatsOf(t.Pieces, losses), err
 }
+
+// Measure returns Digits and Bits of [halfulp.InputStats].
+func (p *parts) Measure() (digits, bits int) { return p.about.Digits, p.about.Bits }
 
 // Truncated is the error for too few entries.
 func (p *parts) Truncated(line, have int) error {

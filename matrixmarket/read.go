@@ -95,8 +95,8 @@ type reader struct {
 // stats returns what the numbers of pieces lost, and what else is known of them.
 func (rd *reader) stats(pieces []lines.Piece, losses []lines.Losses) halfulp.InputStats {
 	s := rd.about
-	lost := lines.InputStats(pieces, losses)
-	s.ToInf, s.ToZero = lost.ToInf, lost.ToZero
+	lost := lines.StatsOf(pieces, losses)
+	s.ToInf, s.ToZero = halfulp.Losses(lost.ToInf), halfulp.Losses(lost.ToZero)
 	return s
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
-	"github.com/halfulp/halfulp/internal/table"
+	"github.com/halfulp/halfulp/internal/files"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -327,7 +327,7 @@ func (c *nullSpaceCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	err = j.writeMatrix(z, &j.solver.Stats)
-	if errors.Is(err, table.ErrEmpty) {
+	if errors.Is(err, files.ErrEmpty) {
 		return fmt.Errorf("%s has full column rank: its null space has no basis to write: %w", shown(c.A), err)
 	}
 	return err

@@ -7,7 +7,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/files"
-	"github.com/halfulp/halfulp/internal/npy"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -302,17 +301,13 @@ func (j *job) writeFactors(factors []namedFactor) error {
 
 // writeArchive writes factors to one .npz file, after those of factorFiles.
 func (j *job) writeArchive(factors []namedFactor, opt files.WriteOptions, factorFiles func(rest func() error) error) error {
-	var all []npy.Array
+	var all []files.Member
 	for _, f := range factors {
+		m := files.Member{Name: f.name, Matrix: f.matrix}
 		if f.indices != nil {
-			all = append(all, npy.Integers(f.name, f.indices))
-			continue
+			m = files.Member{Name: f.name, Integers: f.indices}
 		}
-		a, err := npy.Member(f.name, f.matrix)
-		if err != nil {
-			return err
-		}
-		all = append(all, a...)
+		all = append(all, m)
 	}
 	return j.writing(func(last func() error) error {
 		opt.Last = last

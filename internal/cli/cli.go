@@ -20,9 +20,10 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/files"
 	"github.com/halfulp/halfulp/internal/isa"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/product"
 )
 
 // Exit statuses. A run that a signal ended exits with 128 and the signal's
@@ -137,7 +138,7 @@ func outcome(err, cause error) (status int, text string) {
 		return ExitOK, ""
 	case errors.As(cause, &caught):
 		return ExitSignal + int(caught.Signal), caught.Error()
-	case errors.As(err, &misuse) || errors.Is(err, halfulp.ErrDevice) || errors.Is(err, halfulp.ErrMethod):
+	case errors.As(err, &misuse) || errors.Is(err, place.ErrDevice) || errors.Is(err, product.ErrMethod):
 		return ExitMisuse, oneLine(err)
 	}
 	return ExitFailed, oneLine(err)

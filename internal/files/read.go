@@ -38,7 +38,7 @@ type ReadOptions struct {
 	MemoryLimit int64
 	Context     context.Context    // cancels
 	Progress    func(done float64) // as in matrixmarket.Options
-	Dialect     table.Dialect      // of a table
+	Dialect     Dialect            // of a table
 	Note        *string            // if not nil, set to what a first row with words was taken for
 	NoTable     *bool              // if not nil, set to whether it is another kind of file
 	Flat        *bool              // if not nil, set to true for an array of NumPy of one dimension
@@ -46,6 +46,29 @@ type ReadOptions struct {
 	file io.ReaderAt // what the content is mapped from
 	part string      // a matrix of a .npz file, columns of a table
 }
+
+// Dialect says how a table is written that is more than rows of numbers, such as one that a
+// spreadsheet exports. With the zero value the reader finds out what it can see.
+type Dialect struct {
+	// between fields; 0: a semicolon, tab or comma, if the first row has one, or white space
+	Delimiter rune
+	Comment   rune // begins a comment; 0: #
+	Skip      uint // lines before the table
+	// the first row holds names, as it is taken to do where none of its fields is a number
+	Header       bool
+	Columns      []string // to read: numbers from 1, ranges such as 2-4, names; nil: all
+	DecimalComma bool     // 1,5 is 1.5
+}
+
+// Blank is the delimiter white space, as much of it as there is.
+const Blank = table.Blank
+
+var (
+	// ErrEmpty is wrapped by the error for a table that would have no rows or no columns.
+	ErrEmpty = table.ErrEmpty
+	// ErrNoColumn is the error for a column without a number or a name.
+	ErrNoColumn = table.ErrNoColumn
+)
 
 // ReadMatrix reads the matrix in the file called name, or in stdin for "-". The
 // content says what it is: a Matrix Market file, a .npy or .npz file or a table of
@@ -325,7 +348,7 @@ func (opt ReadOptions) numpy() npy.Options {
 
 func (opt ReadOptions) table() table.Options {
 	return table.Options{
-		In: opt.In, Stats: opt.Stats, Dialect: opt.Dialect, Note: opt.Note,
+		In: opt.In, Stats: opt.Stats, Dialect: table.Dialect(opt.Dialect), Note: opt.Note,
 		Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Progress: opt.Progress,
 	}
 }

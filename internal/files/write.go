@@ -91,9 +91,28 @@ func WriteMatrices(all []NamedMatrix, stdout io.Writer, opt WriteOptions) error 
 // IsArchive reports whether the extension of a name stands for a file that holds several matrices.
 func IsArchive(name string) bool { return KindByName(name) == NumPyZip }
 
+// A Member is an array of a .npz file: a matrix, or integers.
+type Member struct {
+	Name     string
+	Matrix   *halfulp.Matrix // nil for integers
+	Integers []int
+}
+
 // WriteArchive writes several arrays to the .npz file called name, as WriteMatrix writes one.
-func WriteArchive(name string, stdout io.Writer, all []npy.Array, opt WriteOptions) error {
+func WriteArchive(name string, stdout io.Writer, members []Member, opt WriteOptions) error {
 	opt = opt.Filled()
+	var all []npy.Array
+	for _, m := range members {
+		if m.Matrix == nil {
+			all = append(all, npy.Integers(m.Name, m.Integers))
+			continue
+		}
+		a, err := npy.Member(m.Name, m.Matrix)
+		if err != nil {
+			return err
+		}
+		all = append(all, a...)
+	}
 	return WriteThen(name, stdout, opt.Last, func(w io.Writer) error {
 		return npy.WriteZip(w, all, func(w io.Writer, a npy.Array) error { return writeParts(w, a, opt) })
 	})

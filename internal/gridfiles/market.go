@@ -50,7 +50,7 @@ func (r *reading) market() (*halfulp.Matrix, error) {
 	}
 	o := grid.Order{Rows: a.Rows(), Cols: a.Cols(), Below: a.Below()}
 	var room, negatives *num.Array
-	var losses halfulp.InputStats
+	var lost lines.Stats
 	err = r.rounds(a, func(t *market.Text, all []grid.Range, done float64) error {
 		r.progress((float64(passes) + done) / float64(passes+1))
 		if room == nil || room.Len() < t.Entries {
@@ -69,8 +69,7 @@ func (r *reading) market() (*halfulp.Matrix, error) {
 		if err := r.agree(err); err != nil {
 			return err
 		}
-		lines.Add(&losses, stats)
-		losses.Digits, losses.Bits = stats.Digits, stats.Bits
+		lost.Add(stats)
 		if err := e.Put(r.ctx, o, all, mine); err != nil || o.Below == 0 {
 			return err
 		}
@@ -84,8 +83,10 @@ func (r *reading) market() (*halfulp.Matrix, error) {
 	if r.opt.NoTable != nil {
 		*r.opt.NoTable = true
 	}
-	losses.Unended = r.unended
-	return m, r.lost(losses)
+	digits, bits := a.Measure()
+	return m, r.lost(halfulp.InputStats{
+		ToInf: halfulp.Losses(lost.ToInf), ToZero: halfulp.Losses(lost.ToZero), Digits: digits, Bits: bits, Unended: r.unended,
+	})
 }
 
 // rounds calls f for the text that this process reads in each round, and the entries that every

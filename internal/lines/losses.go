@@ -3,7 +3,6 @@ package lines
 import (
 	"bytes"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/decimal"
 )
 
@@ -34,10 +33,19 @@ func (l *Losses) Add(loss decimal.Loss, pos int) {
 	}
 }
 
-// InputStats returns what the numbers of a text lost, losses[i] being those of
-// pieces[i].
-func InputStats(pieces []Piece, losses []Losses) halfulp.InputStats {
-	var s halfulp.InputStats
+// Stats counts the numbers of a text that the range of their format took away: those that became
+// infinite, and those that became 0.
+type Stats struct{ ToInf, ToZero Lost }
+
+// Lost counts numbers of a text.
+type Lost struct {
+	Count int64
+	Line  int // of the first of them, from 1; 0 if there is none
+}
+
+// StatsOf adds up the losses of a text, losses[i] in pieces[i].
+func StatsOf(pieces []Piece, losses []Losses) Stats {
+	var s Stats
 	for i := range losses {
 		join(&s.ToInf, losses[i].toInf, &pieces[i])
 		join(&s.ToZero, losses[i].toZero, &pieces[i])
@@ -54,19 +62,20 @@ func Unended(text []byte, line int) int {
 	return line + bytes.Count(text, []byte{'\n'})
 }
 
-// Add adds to sum what later lines of the same text lost.
-func Add(sum *halfulp.InputStats, more halfulp.InputStats) {
-	add := func(sum *halfulp.Losses, more halfulp.Losses) {
-		if sum.Count == 0 {
-			sum.Line = more.Line
-		}
-		sum.Count += more.Count
-	}
-	add(&sum.ToInf, more.ToInf)
-	add(&sum.ToZero, more.ToZero)
+// Add adds the losses of later lines of the same text.
+func (s *Stats) Add(later Stats) {
+	s.ToInf.add(later.ToInf)
+	s.ToZero.add(later.ToZero)
 }
 
-func join(sum *halfulp.Losses, c counted, p *Piece) {
+func (l *Lost) add(later Lost) {
+	if l.Count == 0 {
+		l.Line = later.Line
+	}
+	l.Count += later.Count
+}
+
+func join(sum *Lost, c counted, p *Piece) {
 	if c.n > 0 && sum.Count == 0 {
 		sum.Line = p.line(c.first)
 	}

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/decimal"
 )
 
@@ -38,10 +37,10 @@ func TestUnended(t *testing.T) {
 	}
 }
 
-func TestInputStats(t *testing.T) {
+func TestStatsOf(t *testing.T) {
 	pieces := []Piece{{0, []byte("1\n2\n"), 7, 2}, {1, []byte("3\n4\n5\n"), 9, 3}, {2, []byte("6\n7"), 12, 1}}
 	losses := make([]Losses, len(pieces))
-	if s := InputStats(pieces, losses); s != (halfulp.InputStats{}) {
+	if s := StatsOf(pieces, losses); s != (Stats{}) {
 		t.Errorf("%+v of nothing", s)
 	}
 	losses[0].Add(decimal.Kept, 0)
@@ -49,8 +48,8 @@ func TestInputStats(t *testing.T) {
 	losses[1].Add(decimal.ToInf, 2) // earlier in the text
 	losses[2].Add(decimal.ToInf, 0)
 	losses[2].Add(decimal.ToZero, 2)
-	want := halfulp.InputStats{ToInf: halfulp.Losses{Count: 3, Line: 10}, ToZero: halfulp.Losses{Count: 1, Line: 13}}
-	if s := InputStats(pieces, losses); s != want {
+	want := Stats{ToInf: Lost{Count: 3, Line: 10}, ToZero: Lost{Count: 1, Line: 13}}
+	if s := StatsOf(pieces, losses); s != want {
 		t.Errorf("%+v, want %+v", s, want)
 	}
 }

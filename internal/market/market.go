@@ -3,8 +3,8 @@
 package market
 
 import (
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/decimal"
+	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -37,7 +37,10 @@ type Array interface {
 	Count(text []byte) *Text
 	// Read stores the numbers of a text in z, and their negatives in negated if that is not nil,
 	// and returns what the range of the format took.
-	Read(t *Text, z, negated *num.Array) (halfulp.InputStats, error)
+	Read(t *Text, z, negated *num.Array) (lines.Stats, error)
+	// Measure returns how long the numbers of the text are, which Choose has seen: Digits and Bits
+	// of halfulp.InputStats.
+	Measure() (digits, bits int)
 	// Truncated is the error for a file that has so few entries, and ends with a line.
 	Truncated(line int, have int) error
 	// TooMany is the error for a file with too many entries: the first one too many is entry k of

@@ -16,17 +16,13 @@ import (
 	"github.com/halfulp/halfulp/internal/lines"
 )
 
-// Dialect says how a table is written that is more than rows of numbers: what spreadsheets export,
-// say. The zero value finds it out, but for what cannot be seen.
+// Dialect is the Dialect of package matfile, which says what its fields are.
 type Dialect struct {
-	// between fields; 0: a semicolon, tab or comma, if the first row has one, or white space
-	Delimiter rune
-	Comment   rune // begins a comment; 0: #
-	Skip      uint // lines before the table
-	// the first row holds names, as it is taken to do where none of its fields is a number
-	Header       bool
-	Columns      []string // to read: numbers from 1, ranges such as 2-4, names; nil: all
-	DecimalComma bool     // 1,5 is 1.5
+	Delimiter, Comment rune
+	Skip               uint
+	Header             bool
+	Columns            []string
+	DecimalComma       bool
 }
 
 // Blank is the delimiter white space, as much of it as there is.

@@ -248,21 +248,22 @@ func tooLarge(what string, need float64, limit int64) error {
 }
 
 // fill is the second pass, which stores the numbers.
-func (r *reading) fill(z num.Mat) (stats halfulp.InputStats, err error) {
+func (r *reading) fill(z num.Mat) (halfulp.InputStats, error) {
 	firsts := make([]int64, len(r.found)+1) // numbers before each part
 	for i := range r.found {
 		firsts[i+1] = firsts[i] + r.found[i].numbers()
 	}
 	block := 0 // parts before those of the block
 	var losses []lines.Losses
+	var lost lines.Stats
 	var mu sync.Mutex
-	err = r.each(func(p *part, f *found) error {
+	err := r.each(func(p *part, f *found) error {
 		k := firsts[block+p.Index]
 		left := f.numbers()
 		i, j := int(k/int64(r.width)), int(k%int64(r.width))
 		c := decimal.Borrow(z.Arr.Format)
 		defer c.Return()
-		var lost lines.Losses
+		var own lines.Losses
 		err := p.scan(func(word []byte, pos int) error {
 			if left--; left < 0 {
 				return errChanged
@@ -271,7 +272,7 @@ func (r *reading) fill(z num.Mat) (stats halfulp.InputStats, err error) {
 			if err != nil {
 				return &lines.At{Pos: pos, Err: err}
 			}
-			lost.Add(loss, pos)
+			own.Add(loss, pos)
 			if j++; j == r.width {
 				i, j = i+1, 0
 			}
@@ -280,13 +281,13 @@ func (r *reading) fill(z num.Mat) (stats halfulp.InputStats, err error) {
 		if err == nil && left > 0 {
 			err = errChanged
 		}
-		if lost != (lines.Losses{}) {
+		if own != (lines.Losses{}) {
 			mu.Lock()
 			defer mu.Unlock()
 			for len(losses) <= p.Index {
 				losses = append(losses, lines.Losses{})
 			}
-			losses[p.Index] = lost
+			losses[p.Index] = own
 		}
 		return err
 	}, func(parts []part) error {
@@ -295,11 +296,11 @@ func (r *reading) fill(z num.Mat) (stats halfulp.InputStats, err error) {
 		for i := range pieces {
 			pieces[i] = parts[i].Piece
 		}
-		lines.Add(&stats, lines.InputStats(pieces, losses))
+		lost.Add(lines.StatsOf(pieces, losses))
 		losses = losses[:0]
 		return nil
 	})
-	return stats, err
+	return halfulp.InputStats{ToInf: halfulp.Losses(lost.ToInf), ToZero: halfulp.Losses(lost.ToZero)}, err
 }
 
 func ragged(have string, want int) error {
