@@ -4,11 +4,11 @@ import (
 	"fmt"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/files"
 	"github.com/halfulp/halfulp/internal/grid"
-	"github.com/halfulp/halfulp/internal/gridfiles"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/matfile"
+	"github.com/halfulp/halfulp/matfile/gridfiles"
 	"github.com/halfulp/halfulp/matrixmarket"
 )
 
@@ -36,7 +36,7 @@ func Read(name string, on halfulp.Device, opt *matrixmarket.Options) (*halfulp.M
 	if opt != nil {
 		o = *opt
 	}
-	return gridfiles.Read(g, name, nil, files.ReadOptions{
+	return gridfiles.Read(g, name, nil, matfile.ReadOptions{
 		In: o.In, Stats: o.Stats, Threads: o.Threads, MemoryLimit: o.MemoryLimit, Context: o.Context, Progress: o.Progress,
 	})
 }
@@ -59,7 +59,7 @@ func Write(name string, m *halfulp.Matrix, opt *matrixmarket.Options) error {
 	if opt != nil {
 		o = *opt
 	}
-	return gridfiles.Write(g, name, nil, m, files.WriteOptions{Digits: o.Digits, Threads: o.Threads, Context: o.Context, Progress: o.Progress})
+	return gridfiles.Write(g, name, nil, m, matfile.WriteOptions{Digits: o.Digits, Threads: o.Threads, Context: o.Context, Progress: o.Progress})
 }
 
 // gridOf returns the grid of that name.

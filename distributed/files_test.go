@@ -11,8 +11,8 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/distributed"
-	"github.com/halfulp/halfulp/internal/files"
 	"github.com/halfulp/halfulp/internal/mpitest"
+	"github.com/halfulp/halfulp/matfile"
 )
 
 // sharedFolder is the environment variable that tells processes where their files are.
@@ -35,7 +35,7 @@ func TestFiles(t *testing.T) {
 		dir := t.TempDir()
 		t.Setenv(sharedFolder, dir)
 		each(func(h *halfulp.Matrix, name string) {
-			if err := files.WriteMatrix(filepath.Join(dir, name), nil, h, files.WriteOptions{}); err != nil {
+			if err := matfile.WriteMatrix(filepath.Join(dir, name), nil, h, matfile.WriteOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		})

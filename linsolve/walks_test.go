@@ -3,7 +3,7 @@ package linsolve
 import (
 	"testing"
 
-	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testseed"
 )

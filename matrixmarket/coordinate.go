@@ -8,7 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/decimal"
-	"github.com/halfulp/halfulp/internal/lines"
+	"github.com/halfulp/halfulp/internal/textio"
 )
 
 // entry is a line of a coordinate file: the place i + j rows and the number in
@@ -21,7 +21,7 @@ type entry struct {
 // one is the number of every entry of a pattern.
 var one = []byte("1")
 
-func (rd *reader) token(p *lines.Piece, e entry) []byte {
+func (rd *reader) token(p *textio.Piece, e entry) []byte {
 	if rd.pattern {
 		return one
 	}
@@ -36,7 +36,7 @@ func (rd *reader) coordinates() (*halfulp.Matrix, error) {
 	if rd.rows > 0 && rd.cols > (1<<62)/rd.rows {
 		return nil, rd.allocate(decimal.Extent{})
 	}
-	err := rd.each(func(p *lines.Piece) error {
+	err := rd.each(func(p *textio.Piece) error {
 		var all []entry
 		for start := 0; start < len(p.Text); {
 			end := len(p.Text)
@@ -45,7 +45,7 @@ func (rd *reader) coordinates() (*halfulp.Matrix, error) {
 			}
 			e, ok, err := rd.line(p.Text, start, end, &extents[p.Index])
 			if err != nil {
-				return &lines.At{Pos: start, Err: err}
+				return &textio.At{Pos: start, Err: err}
 			}
 			if ok {
 				all = append(all, e)
@@ -89,7 +89,7 @@ func (rd *reader) coordinates() (*halfulp.Matrix, error) {
 	} else {
 		rd.make(f, int(rd.rows), int(rd.cols))
 	}
-	err = rd.each(func(p *lines.Piece) error {
+	err = rd.each(func(p *textio.Piece) error {
 		losses := &rd.losses[p.Index]
 		c := decimal.Borrow(rd.to.Arr.Format)
 		defer c.Return()
@@ -99,7 +99,7 @@ func (rd *reader) coordinates() (*halfulp.Matrix, error) {
 			}
 			loss, err := rd.setPlace(c, e.place, rd.token(p, e))
 			if err != nil {
-				return &lines.At{Pos: e.start, Err: err}
+				return &textio.At{Pos: e.start, Err: err}
 			}
 			losses.Add(loss, e.start)
 		}
@@ -195,7 +195,7 @@ func (rd *reader) tooManyLines(k int, n int64) error {
 			n--
 		}
 	}
-	return &lines.Error{Name: rd.name, Line: line, Err: fmt.Errorf("more entries than the %d of the size line", rd.entries)}
+	return &textio.Error{Name: rd.name, Line: line, Err: fmt.Errorf("more entries than the %d of the size line", rd.entries)}
 }
 
 // againDense returns the places that occur more than once as keys, nil if there are none.
@@ -291,7 +291,7 @@ func (rd *reader) addRepeated(repeated map[int64][]place) error {
 		if err != nil {
 			p := rd.pieces[last.piece]
 			line := p.Line + bytes.Count(p.Text[:last.entry.start], []byte{'\n'})
-			return &lines.Error{Name: rd.name, Line: line, Err: fmt.Errorf("entry (%d, %d) is given %d times: %w",
+			return &textio.Error{Name: rd.name, Line: line, Err: fmt.Errorf("entry (%d, %d) is given %d times: %w",
 				k%rd.rows+1, k/rd.rows+1, len(toks), err)}
 		}
 		rd.losses[last.piece].Add(loss, last.entry.start)

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/lines"
+	"github.com/halfulp/halfulp/internal/textio"
 )
 
 type symmetry uint8
@@ -42,9 +42,9 @@ const formatComment = "halfulp format "
 func parseHeader(name string, text []byte) (*header, error) {
 	h := &header{}
 	line := 1
-	fail := func(err error) (*header, error) { return nil, &lines.Error{Name: name, Line: line, Err: err} }
+	fail := func(err error) (*header, error) { return nil, &textio.Error{Name: name, Line: line, Err: err} }
 	if len(bytes.TrimSpace(text)) == 0 {
-		return nil, &lines.Error{Name: name, Err: errors.New("the file is empty")}
+		return nil, &textio.Error{Name: name, Err: errors.New("the file is empty")}
 	}
 	first, rest := cutLine(text)
 	if err := h.banner(string(first)); err != nil {
@@ -156,7 +156,7 @@ func (h *header) sizes(line string) error {
 		want = append(want, "entries")
 	}
 	if len(words) != len(want) {
-		return fmt.Errorf("the size line has %s, not %d: %s", lines.Count(len(words), "number"), len(want), strings.Join(want, ", "))
+		return fmt.Errorf("the size line has %s, not %d: %s", textio.Count(len(words), "number"), len(want), strings.Join(want, ", "))
 	}
 	var n [3]int64
 	for i, w := range words {

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/internal/textio"
 )
 
 const (
@@ -466,7 +466,7 @@ func TestWordEnd(t *testing.T) {
 			}
 		}
 		want := 0
-		for want < len(text) && !lines.IsSpace(text[want]) {
+		for want < len(text) && !textio.IsSpace(text[want]) {
 			want++
 		}
 		if got := wordEnd(text, 0); got != want {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/halfulp/halfulp/internal/decimal"
-	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/market"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/textio"
 )
 
 func init() {
@@ -25,14 +25,14 @@ type parts struct {
 func openParts(text []byte, size int64, name string, opt any) (market.Array, error) {
 	o := opt.(*Options).filled()
 	o.Progress = nil
-	h, err := parseHeader(name, lines.EndLines(text, 1))
+	h, err := parseHeader(name, textio.EndLines(text, 1))
 	switch {
 	case err != nil || h.coordinate:
-		return nil, lines.ErrWhole
+		return nil, textio.ErrWhole
 	case len(h.body) == 0: // the line of the sizes may go on
-		return nil, lines.ErrWhole
+		return nil, textio.ErrWhole
 	case float64(h.rows)*float64(h.cols) > float64(4*size) || h.rows > maxSide || h.cols > maxSide:
-		return nil, lines.ErrWhole // too few entries, or none
+		return nil, textio.ErrWhole // too few entries, or none
 	}
 	return &parts{&reader{Options: o, header: h, name: name}, int64(len(text) - len(h.body))}, nil
 }
@@ -52,11 +52,11 @@ func (p *parts) Below() int {
 
 // Count counts the entries of a text.
 func (p *parts) Count(text []byte) *market.Text {
-	text = lines.EndLines(text, p.Threads)
-	t := &market.Text{Pieces: lines.Cut(text, 0, p.Threads)}
+	text = textio.EndLines(text, p.Threads)
+	t := &market.Text{Pieces: textio.Cut(text, 0, p.Threads)}
 	t.Counts = make([]int64, len(t.Pieces))
 	// no error but the context's, which stays
-	_ = lines.Each(p.Context, p.name, p.Threads, t.Pieces, func(q *lines.Piece) error {
+	_ = textio.Each(p.Context, p.name, p.Threads, t.Pieces, func(q *textio.Piece) error {
 		for start, end := next(q.Text, 0); start < end; start, end = next(q.Text, end) {
 			t.Counts[q.Index]++
 		}
@@ -74,10 +74,10 @@ func (p *parts) Count(text []byte) *market.Text {
 // Scan looks at the numbers of a text.
 func (p *parts) Scan(t *market.Text, e *decimal.Extent) error {
 	extents := make([]decimal.Extent, len(t.Pieces))
-	err := lines.Each(p.Context, p.name, p.Threads, t.Pieces, func(q *lines.Piece) error {
+	err := textio.Each(p.Context, p.name, p.Threads, t.Pieces, func(q *textio.Piece) error {
 		for start, end := next(q.Text, 0); start < end; start, end = next(q.Text, end) {
 			if err := p.extend(&extents[q.Index], q.Text[start:end]); err != nil {
-				return &lines.At{Pos: start, Err: err}
+				return &textio.At{Pos: start, Err: err}
 			}
 		}
 		return nil
@@ -98,10 +98,10 @@ func (p *parts) Choose(e decimal.Extent) (num.Format, error) {
 }
 
 // Read stores the numbers of a text.
-func (p *parts) Read(t *market.Text, z, negatives *num.Array) (lines.Stats, error) {
+func (p *parts) Read(t *market.Text, z, negatives *num.Array) (textio.Stats, error) {
 	firsts, _ := sums(t.Counts)
-	losses := make([]lines.Losses, len(t.Pieces))
-	err := lines.Each(p.Context, p.name, p.Threads, t.Pieces, func(q *lines.Piece) error {
+	losses := make([]textio.Losses, len(t.Pieces))
+	err := textio.Each(p.Context, p.name, p.Threads, t.Pieces, func(q *textio.Piece) error {
 		c := decimal.Borrow(z.Format)
 		defer c.Return()
 		var buf [64]byte
@@ -112,14 +112,14 @@ func (p *parts) Read(t *market.Text, z, negatives *num.Array) (lines.Stats, erro
 				_, err = c.Set(negatives, k, negated(buf[:0], q.Text[start:end]))
 			}
 			if err != nil {
-				return &lines.At{Pos: start, Err: err}
+				return &textio.At{Pos: start, Err: err}
 			}
 			losses[q.Index].Add(loss, start)
 			k++
 		}
 		return nil
 	})
-	return lines.StatsOf(t.Pieces, losses), err
+	return textio.StatsOf(t.Pieces, losses), err
 }
 
 // Measure returns Digits and Bits of [halfulp.InputStats].
@@ -127,7 +127,7 @@ func (p *parts) Measure() (digits, bits int) { return p.about.Digits, p.about.Bi
 
 // Truncated is the error for too few entries.
 func (p *parts) Truncated(line, have int) error {
-	return &lines.Error{Name: p.name, Line: max(line, p.sizeLine), Err: errTruncated(int64(have), p.entriesOfArray())}
+	return &textio.Error{Name: p.name, Line: max(line, p.sizeLine), Err: errTruncated(int64(have), p.entriesOfArray())}
 }
 
 // TooMany is the error for entries too many, from entry k of a text on.
@@ -138,5 +138,5 @@ func (p *parts) TooMany(t *market.Text, k int) error {
 }
 
 func errTruncated(have, want int64) error {
-	return fmt.Errorf("the file ends after %d of %s", have, lines.Count(want, "entry"))
+	return fmt.Errorf("the file ends after %d of %s", have, textio.Count(want, "entry"))
 }

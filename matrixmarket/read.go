@@ -11,9 +11,9 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/decimal"
-	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/textio"
 )
 
 // Read reads a matrix from r. Errors about its text name the file, called name,
@@ -29,9 +29,9 @@ func Read(r io.Reader, name string, opt *Options) (*halfulp.Matrix, error) {
 // readAll reads a text. Its errors name the file, but for the context's.
 func readAll(r io.Reader, name string, opt *Options) ([]byte, error) {
 	o := opt.filled()
-	text, err := lines.ReadAll(o.Context, r, o.MemoryLimit)
+	text, err := textio.ReadAll(o.Context, r, o.MemoryLimit)
 	if err != nil && o.Context.Err() == nil {
-		err = &lines.Error{Name: name, Err: err}
+		err = &textio.Error{Name: name, Err: err}
 	}
 	return text, err
 }
@@ -48,16 +48,16 @@ func Parse(text []byte, name string, opt *Options) (*halfulp.Matrix, error) {
 // newReader reads what stands before the entries.
 func newReader(text []byte, name string, opt *Options) (*reader, error) {
 	o := opt.filled()
-	text = lines.EndLines(text, o.Threads)
+	text = textio.EndLines(text, o.Threads)
 	h, err := parseHeader(name, text)
 	if err != nil {
 		return nil, err
 	}
 	rd := &reader{
-		passes: 2, Options: o, header: h, name: name, pieces: lines.Cut(h.body, h.bodyLine, o.Threads),
-		about: halfulp.InputStats{Unended: lines.Unended(h.body, h.bodyLine)},
+		passes: 2, Options: o, header: h, name: name, pieces: textio.Cut(h.body, h.bodyLine, o.Threads),
+		about: halfulp.InputStats{Unended: textio.Unended(h.body, h.bodyLine)},
 	}
-	rd.losses = make([]lines.Losses, len(rd.pieces))
+	rd.losses = make([]textio.Losses, len(rd.pieces))
 	return rd, nil
 }
 
@@ -78,8 +78,8 @@ type reader struct {
 	Options
 	*header
 	name   string
-	pieces []lines.Piece
-	losses []lines.Losses     // of each piece
+	pieces []textio.Piece
+	losses []textio.Losses    // of each piece
 	about  halfulp.InputStats // all but losses
 	m      *halfulp.Matrix
 	to     num.Mat // the storage of m
@@ -93,16 +93,16 @@ type reader struct {
 }
 
 // stats returns what the numbers of pieces lost, and what else is known of them.
-func (rd *reader) stats(pieces []lines.Piece, losses []lines.Losses) halfulp.InputStats {
+func (rd *reader) stats(pieces []textio.Piece, losses []textio.Losses) halfulp.InputStats {
 	s := rd.about
-	lost := lines.StatsOf(pieces, losses)
+	lost := textio.StatsOf(pieces, losses)
 	s.ToInf, s.ToZero = halfulp.Losses(lost.ToInf), halfulp.Losses(lost.ToZero)
 	return s
 }
 
 // each calls f for every piece, in one of the passes over the text.
-func (rd *reader) each(f func(p *lines.Piece) error) error {
-	return lines.Each(rd.Context, rd.name, rd.Threads, rd.pieces, func(p *lines.Piece) error {
+func (rd *reader) each(f func(p *textio.Piece) error) error {
+	return textio.Each(rd.Context, rd.name, rd.Threads, rd.pieces, func(p *textio.Piece) error {
 		err := f(p)
 		if rd.Progress != nil {
 			rd.mu.Lock()
@@ -150,13 +150,13 @@ func (rd *reader) make(f halfulp.Format, rows, cols int) {
 
 // sizeError is an error about the line of the sizes.
 func (rd *reader) sizeError(err error) error {
-	return &lines.Error{Name: rd.name, Line: rd.sizeLine, Err: err}
+	return &textio.Error{Name: rd.name, Line: rd.sizeLine, Err: err}
 }
 
 // tooLarge is the error for what needs more memory than it may have.
 func (rd *reader) tooLarge(what string, f halfulp.Format, need float64) error {
 	return rd.sizeError(fmt.Errorf("%s of format %v needs %s, more than the memory limit of %s",
-		what, f, lines.Bytes(need), lines.Bytes(float64(rd.MemoryLimit))))
+		what, f, textio.Bytes(need), textio.Bytes(float64(rd.MemoryLimit))))
 }
 
 // choose decides the format.
@@ -169,7 +169,7 @@ func (rd *reader) choose(e decimal.Extent) (halfulp.Format, error) {
 	case !rd.In.Rounds():
 		g, ok := e.Choose(mustFormat(f))
 		if !ok {
-			return f, &lines.Error{Name: rd.name, Err: fmt.Errorf(
+			return f, &textio.Error{Name: rd.name, Err: fmt.Errorf(
 				"its numbers need %d bits, more than the %d that MP has at most: name the format to round them to", e.Prec(), halfulp.MaxPrec)}
 		}
 		f, _ = halfulp.ParseFormat(g.String())
@@ -194,7 +194,7 @@ func mustFormat(f halfulp.Format) num.Format {
 func next(text []byte, i int) (start, end int) {
 	for ; i < len(text); i++ {
 		c := text[i]
-		if lines.IsSpace(c) {
+		if textio.IsSpace(c) {
 			continue
 		}
 		if c == '%' {
@@ -220,7 +220,7 @@ func wordEnd(text []byte, i int) int {
 			break
 		}
 	}
-	for i < len(text) && !lines.IsSpace(text[i]) {
+	for i < len(text) && !textio.IsSpace(text[i]) {
 		i++
 	}
 	return i
@@ -239,7 +239,7 @@ func (rd *reader) array() (*halfulp.Matrix, error) {
 	}
 	counts := make([]int64, len(rd.pieces))
 	extents := make([]decimal.Extent, len(rd.pieces))
-	err := rd.each(func(p *lines.Piece) error {
+	err := rd.each(func(p *textio.Piece) error {
 		var e decimal.Extent
 		n := int64(0)
 		for start, end := next(p.Text, 0); start < end; start, end = next(p.Text, end) {
@@ -248,7 +248,7 @@ func (rd *reader) array() (*halfulp.Matrix, error) {
 				continue
 			}
 			if err := rd.extend(&e, p.Text[start:end]); err != nil {
-				return &lines.At{Pos: start, Err: err}
+				return &textio.At{Pos: start, Err: err}
 			}
 		}
 		counts[p.Index], extents[p.Index] = n, e
@@ -327,13 +327,13 @@ var errUneven = errors.New("another number of entries")
 
 // fill stores the entries of pieces, of which piece i has counts[i] from entry firsts[i] on.
 func (rd *reader) fill(firsts, counts []int64) error {
-	return rd.each(func(p *lines.Piece) error {
+	return rd.each(func(p *textio.Piece) error {
 		return rd.fillText(p.Text, firsts[p.Index], counts[p.Index], &rd.losses[p.Index])
 	})
 }
 
 // fillText stores the entries of a text, n from entry first on.
-func (rd *reader) fillText(text []byte, first, n int64, losses *lines.Losses) error {
+func (rd *reader) fillText(text []byte, first, n int64, losses *textio.Losses) error {
 	i, j := rd.position(first)
 	c := decimal.Borrow(rd.to.Arr.Format)
 	defer c.Return()
@@ -343,7 +343,7 @@ func (rd *reader) fillText(text []byte, first, n int64, losses *lines.Losses) er
 		}
 		loss, err := rd.set(c, i, j, text[start:end])
 		if err != nil {
-			return &lines.At{Pos: start, Err: err}
+			return &textio.At{Pos: start, Err: err}
 		}
 		losses.Add(loss, start)
 		if i++; i == int(rd.rows) {
@@ -375,7 +375,7 @@ func (rd *reader) truncated(have, want int64) error {
 		p := rd.pieces[len(rd.pieces)-1]
 		line = p.Line + bytes.Count(bytes.TrimRight(p.Text, " \t\r\n"), []byte{'\n'})
 	}
-	return &lines.Error{Name: rd.name, Line: line, Err: errTruncated(have, want)}
+	return &textio.Error{Name: rd.name, Line: line, Err: errTruncated(have, want)}
 }
 
 // tooMany returns the error for an entry of the pieces that is one too many, of so many in all.
@@ -390,16 +390,16 @@ func (rd *reader) tooMany(firsts []int64, entry, total int64) error {
 		start, end = next(p.Text, end)
 	}
 	line := p.Line + bytes.Count(p.Text[:start], []byte{'\n'})
-	err := fmt.Errorf("more than the %s of a %d x %d matrix", lines.Count(rd.entriesOfArray(), "entry"), rd.rows, rd.cols)
+	err := fmt.Errorf("more than the %s of a %d x %d matrix", textio.Count(rd.entriesOfArray(), "entry"), rd.rows, rd.cols)
 	if rd.symmetry != general {
 		kind := map[symmetry]string{symmetric: "symmetric", skew: "skew-symmetric, without its diagonal"}[rd.symmetry]
 		err = fmt.Errorf("the file has %s, more than the %d of the lower triangle of a %d x %d matrix that is %s",
-			lines.Count(total, "entry"), rd.entriesOfArray(), rd.rows, rd.cols, kind)
+			textio.Count(total, "entry"), rd.entriesOfArray(), rd.rows, rd.cols, kind)
 		if total == rd.rows*rd.cols {
 			err = fmt.Errorf("%w: all of the matrix stands there, so the first line has to say general", err)
 		}
 	}
-	return &lines.Error{Name: rd.name, Line: line, Err: err}
+	return &textio.Error{Name: rd.name, Line: line, Err: err}
 }
 
 // firstRow returns the first row of column j that stands in an array file.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/decimal"
-	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/textio"
 )
 
 // Sparse holds the entries of a matrix, by rows and within them by columns, no place twice:
@@ -90,7 +90,7 @@ func (rd *reader) listed(e decimal.Extent) (halfulp.Format, error) {
 	stored := rd.stored()
 	const index = 8 // bytes of a place
 	if need := float64(stored) * float64(num.SizeOf(mustFormat(f))+index); need > float64(rd.MemoryLimit) {
-		return f, rd.tooLarge("a sparse matrix of "+lines.Count(stored, "entry"), f, need)
+		return f, rd.tooLarge("a sparse matrix of "+textio.Count(stored, "entry"), f, need)
 	}
 	return f, nil
 }

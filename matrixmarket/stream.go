@@ -10,8 +10,8 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/decimal"
-	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/textio"
 )
 
 const (
@@ -38,7 +38,7 @@ func ReadAt(r io.ReaderAt, size int64, name string, opt *Options) (*halfulp.Matr
 	if size > o.MemoryLimit {
 		return Read(io.NewSectionReader(r, 0, math.MaxInt64), name, opt) // which says so
 	}
-	text, ok := lines.ReadFile(o.Context, r, size, o.Threads)
+	text, ok := textio.ReadFile(o.Context, r, size, o.Threads)
 	if !ok {
 		return Read(io.NewSectionReader(r, 0, math.MaxInt64), name, opt)
 	}
@@ -155,11 +155,11 @@ func (s *stream) read() (*halfulp.Matrix, error) {
 				return errNoStream
 			}
 		}
-		var losses lines.Losses
+		var losses textio.Losses
 		if err := s.fillText(text[from:to], firsts[i], counts[i], &losses); err != nil {
 			return err
 		}
-		if losses != (lines.Losses{}) {
+		if losses != (textio.Losses{}) {
 			return errNoStream
 		}
 		return nil

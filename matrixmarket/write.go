@@ -6,9 +6,9 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/decimal"
-	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/textio"
 )
 
 // Write writes m to w as array, real and general.
@@ -24,7 +24,7 @@ func Write(w io.Writer, m *halfulp.Matrix, opt *Options) error {
 	}
 	// Blocks of about 256 KiB of text.
 	size := max(1, 1<<20/max(64, m.Format().Bits()))
-	return lines.Write(o.Context, w, o.Threads, (n+size-1)/size, func(dst []byte, block int) []byte {
+	return textio.Write(o.Context, w, o.Threads, (n+size-1)/size, func(dst []byte, block int) []byte {
 		return appendEntries(dst, v, block*size, min(n, (block+1)*size), o.Digits)
 	}, o.Progress)
 }

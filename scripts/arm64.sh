@@ -29,7 +29,7 @@ trap 'rm -rf "$binaries"' EXIT
 
 # Without a handler of such binaries in the kernel no test can start one.
 starting='^(TestReadme|TestExamples|TestHelp|TestScripts|TestInterrupt|TestHangUpIgnored|TestEnvironment|TestGenerated|TestProcesses|TestGridFiles|TestFailingProcesses|TestNoMPI)$'
-go test -c -o "$binaries/test" ./internal/lines
+go test -c -o "$binaries/test" ./internal/textio
 if "$binaries/test" -test.run '^$' >/dev/null 2>&1; then
 	starting='^$'
 else
@@ -75,7 +75,7 @@ export binaries qemu libc starting faults fakes oracles
 
 # The tests of internal/gpu run the whole library on fake GPUs, of which internal/gpu/mem, rows and
 # seed have no arithmetic on the host; and
-# internal/gocuda, internal/gridfiles and internal/kernels are about text and files. mpi and
+# internal/gocuda, matfile and internal/kernels are about text and files. mpi and
 # distributed need an MPI for arm64. Files, pages of memory, grids of processes, the GPU driver
 # and the programs' command lines have neither kernels nor arithmetic of doubles of their own. They
 # are left out without arguments.

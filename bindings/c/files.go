@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/files"
+	"github.com/halfulp/halfulp/matfile"
 )
 
 // readFile reads a matrix from a file: without a format in one that holds all its numbers.
@@ -26,8 +27,8 @@ func readFile(name, format string, opt *halfulp.Options) (*halfulp.Matrix, noSta
 		return nil, noStats{}, misuse("argument file: %q; the name of a file is needed", name)
 	}
 	o := orDefaults(opt)
-	ro := files.ReadOptions{In: in, Threads: o.Threads, MemoryLimit: o.MemoryLimit, Context: o.Context, Progress: o.Progress}.Filled()
-	m, err := files.ReadMatrix(name, strings.NewReader(""), ro)
+	ro := matfile.ReadOptions{In: in, Threads: o.Threads, MemoryLimit: o.MemoryLimit, Context: o.Context, Progress: o.Progress}.Filled()
+	m, err := matfile.ReadMatrix(name, strings.NewReader(""), ro)
 	return m, noStats{}, fileError(err)
 }
 
@@ -39,7 +40,7 @@ func writeFile(m *halfulp.Matrix, name string, digits int, opt *halfulp.Options)
 	if name == files.Stdio {
 		return noStats{}, misuse("argument file: %q; the name of a file is needed", name)
 	}
-	if err := files.CheckMatrixName(name, m.Format()); err != nil {
+	if err := matfile.CheckMatrixName(name, m.Format()); err != nil {
 		return noStats{}, misuse("%v", err)
 	}
 	h, err := onHost(m, m.Format())
@@ -47,8 +48,8 @@ func writeFile(m *halfulp.Matrix, name string, digits int, opt *halfulp.Options)
 		return noStats{}, err
 	}
 	o := orDefaults(opt)
-	wo := files.WriteOptions{Digits: digits, Threads: o.Threads, Context: o.Context, Progress: o.Progress}.Filled()
-	return noStats{}, fileError(files.WriteMatrix(name, nil, h, wo))
+	wo := matfile.WriteOptions{Digits: digits, Threads: o.Threads, Context: o.Context, Progress: o.Progress}.Filled()
+	return noStats{}, fileError(matfile.WriteMatrix(name, nil, h, wo))
 }
 
 // fileError returns an error of a file with its status, unless it has another one.

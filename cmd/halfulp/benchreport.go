@@ -10,8 +10,8 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
-	"github.com/halfulp/halfulp/internal/files"
-	"github.com/halfulp/halfulp/internal/lines"
+	"github.com/halfulp/halfulp/internal/textio"
+	"github.com/halfulp/halfulp/matfile"
 	"golang.org/x/perf/benchmath"
 )
 
@@ -25,7 +25,7 @@ type benchTable struct {
 const benchColumns = "%-9s %8s %-8s %-8s %10s %10s %10s %5s %9s %9s"
 
 func (t benchTable) head(r benchReport) {
-	threads := lines.Count(r.Threads, "thread")
+	threads := textio.Count(r.Threads, "thread")
 	if t.threads > 0 && t.threads < r.Threads {
 		threads = fmt.Sprintf("%d of %s", t.threads, threads)
 	}
@@ -66,7 +66,7 @@ func (t benchTable) row(c benchCase) error {
 
 // readBench reads what halfulp bench --json wrote.
 func readBench(env *cli.Environment, name string) (*benchReport, error) {
-	text, err := files.Read(name, env.Stdin, files.ReadOptions{Context: env.Ctx})
+	text, err := matfile.Read(name, env.Stdin, matfile.ReadOptions{Context: env.Ctx})
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
-	"github.com/halfulp/halfulp/internal/files"
+	"github.com/halfulp/halfulp/matfile"
 )
 
 const description = `Correctly rounded linear algebra at any precision.
@@ -129,8 +129,8 @@ type inputFlags struct {
 }
 
 // dialect is that of tables.
-func (f *inputFlags) dialect() files.Dialect {
-	return files.Dialect{
+func (f *inputFlags) dialect() matfile.Dialect {
+	return matfile.Dialect{
 		Delimiter: rune(f.Delimiter), Comment: rune(f.Comment), Skip: f.Skip, Header: f.Header, Columns: f.Columns, DecimalComma: f.DecimalComma,
 	}
 }
@@ -157,7 +157,7 @@ type columns []string
 func (c *columns) UnmarshalText(text []byte) error {
 	list := strings.Split(string(text), ",")
 	if slices.Contains(list, "") {
-		return files.ErrNoColumn
+		return matfile.ErrNoColumn
 	}
 	*c = append(*c, list...)
 	return nil
@@ -167,7 +167,7 @@ func (c *columns) UnmarshalText(text []byte) error {
 type character rune
 
 func (c *character) UnmarshalText(text []byte) error {
-	if r, ok := map[string]rune{"tab": '\t', `\t`: '\t', "comma": ',', "semicolon": ';', "space": files.Blank, "blank": files.Blank}[string(text)]; ok {
+	if r, ok := map[string]rune{"tab": '\t', `\t`: '\t', "comma": ',', "semicolon": ';', "space": matfile.Blank, "blank": matfile.Blank}[string(text)]; ok {
 		*c = character(r)
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/lines"
+	"github.com/halfulp/halfulp/internal/textio"
 )
 
 // The loops below are what --compare shows beside the result: the textbook
@@ -99,8 +99,8 @@ func writeComparison(w io.Writer, result *halfulp.Matrix, plain [][]float64, tex
 		return err
 	}
 	if n := len(entries) - len(shown); n > 0 {
-		fmt.Fprintf(w, "... and %s with smaller relative differences\n", lines.Count(n, "entry"))
+		fmt.Fprintf(w, "... and %s with smaller relative differences\n", textio.Count(n, "entry"))
 	}
-	_, err := fmt.Fprintf(w, "plain float64 agrees in %d of %s\n", same, lines.Count(len(entries), "entry"))
+	_, err := fmt.Fprintf(w, "plain float64 agrees in %d of %s\n", same, textio.Count(len(entries), "entry"))
 	return err
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/halfulp/halfulp/expansion"
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/isa"
-	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/modgemm"
+	"github.com/halfulp/halfulp/internal/textio"
 	"golang.org/x/sys/cpu"
 )
 
@@ -69,7 +69,7 @@ func (c *infoCmd) Run(env *cli.Environment) error {
 	row := func(name string, value any) { fmt.Fprintf(w, "%s\t%v\n", name, value) }
 	row("version", m.Version)
 	row("go", m.Go+", "+m.System)
-	row("cpu", m.CPU+", "+lines.Count(m.Threads, "thread"))
+	row("cpu", m.CPU+", "+textio.Count(m.Threads, "thread"))
 	row("features", orNone(strings.Join(m.Features, " ")))
 	row("level", fmt.Sprintf("%s (available: %s)", m.Level, strings.Join(m.Levels, ", ")))
 	row("kernels", strings.Join(m.Kernels, ", "))

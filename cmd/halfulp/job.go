@@ -12,8 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/files"
 	"github.com/halfulp/halfulp/internal/grid"
-	"github.com/halfulp/halfulp/internal/lines"
 	dispatcher "github.com/halfulp/halfulp/internal/product"
+	"github.com/halfulp/halfulp/internal/textio"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -421,7 +421,7 @@ func (j *job) warnUnchecked(c *halfulp.Check) {
 		fmt.Fprintln(j.env.Stderr, warning+"nothing of this ran as products of matrices by residues, so nothing was compared")
 	case c.Unchecked > 0:
 		fmt.Fprintf(j.env.Stderr, warning+"%d of %s of products come from multi-limb arithmetic, which nothing compares\n",
-			c.Unchecked, lines.Count(c.Compared+c.Unchecked, "entry"))
+			c.Unchecked, textio.Count(c.Compared+c.Unchecked, "entry"))
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
-	"github.com/halfulp/halfulp/internal/lines"
+	"github.com/halfulp/halfulp/internal/textio"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -170,10 +170,10 @@ func (c *polyfitCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	if x.Len() != y.Len() {
-		return cli.Misuse("%s has %s, %s has %d: each node needs a value", shown(c.X), lines.Count(x.Len(), "entry"), shown(c.Y), y.Len())
+		return cli.Misuse("%s has %s, %s has %d: each node needs a value", shown(c.X), textio.Count(x.Len(), "entry"), shown(c.Y), y.Len())
 	}
 	if x.Len() <= *c.Degree {
-		return cli.Misuse("%s has %s: a polynomial of degree %d needs %d", shown(c.X), lines.Count(x.Len(), "entry"), *c.Degree, *c.Degree+1)
+		return cli.Misuse("%s has %s: a polynomial of degree %d needs %d", shown(c.X), textio.Count(x.Len(), "entry"), *c.Degree, *c.Degree+1)
 	}
 	opt := &linsolve.RegressionOptions{ColumnUnits: columnUnits}
 	if _, err := c.options(j, opt, x.Len(), units); err != nil {
@@ -222,7 +222,7 @@ func (c *fitFlags) options(j *job, opt *linsolve.RegressionOptions, rows int, un
 // of those that are not 0.
 func (c *fitFlags) checkWeights(w *halfulp.Vector, unit *big.Rat, rows int) (left int, err error) {
 	if w.Len() != rows {
-		return 0, cli.Misuse("%s has %s: as many weights as rows, %d, are needed", shown(c.Weights), lines.Count(w.Len(), "entry"), rows)
+		return 0, cli.Misuse("%s has %s: as many weights as rows, %d, are needed", shown(c.Weights), textio.Count(w.Len(), "entry"), rows)
 	}
 	for i := range w.Len() {
 		x := w.At(i)

@@ -7,7 +7,7 @@ import (
 	"github.com/halfulp/halfulp/expansion"
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/lines"
+	"github.com/halfulp/halfulp/internal/textio"
 )
 
 type sumCmd struct {
@@ -166,7 +166,7 @@ func (c *dotCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	if x.Len() != y.Len() {
-		return cli.Misuse("%s has %s, %s has %d: a dot product needs vectors of one length", shown(c.X), lines.Count(x.Len(), "entry"), shown(c.Y), y.Len())
+		return cli.Misuse("%s has %s, %s has %d: a dot product needs vectors of one length", shown(c.X), textio.Count(x.Len(), "entry"), shown(c.Y), y.Len())
 	}
 	var z halfulp.Scalar
 	var stats halfulp.Stats

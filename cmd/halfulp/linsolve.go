@@ -6,8 +6,8 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
-	"github.com/halfulp/halfulp/internal/files"
 	"github.com/halfulp/halfulp/linsolve"
+	"github.com/halfulp/halfulp/matfile"
 )
 
 type solveCmd struct {
@@ -327,7 +327,7 @@ func (c *nullSpaceCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	err = j.writeMatrix(z, &j.solver.Stats)
-	if errors.Is(err, files.ErrEmpty) {
+	if errors.Is(err, matfile.ErrEmpty) {
 		return fmt.Errorf("%s has full column rank: its null space has no basis to write: %w", shown(c.A), err)
 	}
 	return err

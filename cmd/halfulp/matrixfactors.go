@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/files"
 	"github.com/halfulp/halfulp/linsolve"
+	"github.com/halfulp/halfulp/matfile"
 )
 
 type cholCmd struct {
@@ -188,7 +189,7 @@ func (f *commonFlags) factorsJob(env *cli.Environment, name, operand string, to 
 		if i == len(to)-1 {
 			format = halfulp.Float64
 		}
-		if err := files.CheckMatrixName(file, format); err != nil {
+		if err := matfile.CheckMatrixName(file, format); err != nil {
 			return nil, cli.Misuse("%w", err)
 		}
 		if err := files.CheckWritable(file); err != nil {
@@ -245,13 +246,13 @@ func (j *job) writeFactors(factors []namedFactor) error {
 		}
 		factors[i].matrix = f
 	}
-	var to []files.NamedMatrix
+	var to []matfile.NamedMatrix
 	for _, f := range factors {
 		if f.file != "" {
-			to = append(to, files.NamedMatrix{Name: f.file, Matrix: f.matrix})
+			to = append(to, matfile.NamedMatrix{Name: f.file, Matrix: f.matrix})
 		}
 	}
-	opt := files.WriteOptions{Digits: int(j.print.Digits), Threads: int(j.how.Threads), Context: j.env.Ctx}
+	opt := matfile.WriteOptions{Digits: int(j.print.Digits), Threads: int(j.how.Threads), Context: j.env.Ctx}
 	// factorFiles writes the files of factors, which get their names after rest.
 	factorFiles := func(rest func() error) error {
 		if len(to) == 0 {
@@ -259,7 +260,7 @@ func (j *job) writeFactors(factors []namedFactor) error {
 		}
 		opt := opt
 		opt.Last = rest
-		return files.WriteMatrices(to, j.env.Stdout, opt)
+		return matfile.WriteMatrices(to, j.env.Stdout, opt)
 	}
 	if len(to) > 0 && !j.print.JSON && j.print.Out == nil {
 		return j.writing(factorFiles)
@@ -300,17 +301,17 @@ func (j *job) writeFactors(factors []namedFactor) error {
 }
 
 // writeArchive writes factors to one .npz file, after those of factorFiles.
-func (j *job) writeArchive(factors []namedFactor, opt files.WriteOptions, factorFiles func(rest func() error) error) error {
-	var all []files.Member
+func (j *job) writeArchive(factors []namedFactor, opt matfile.WriteOptions, factorFiles func(rest func() error) error) error {
+	var all []matfile.Member
 	for _, f := range factors {
-		m := files.Member{Name: f.name, Matrix: f.matrix}
+		m := matfile.Member{Name: f.name, Matrix: f.matrix}
 		if f.indices != nil {
-			m = files.Member{Name: f.name, Integers: f.indices}
+			m = matfile.Member{Name: f.name, Integers: f.indices}
 		}
 		all = append(all, m)
 	}
 	return j.writing(func(last func() error) error {
 		opt.Last = last
-		return factorFiles(func() error { return files.WriteArchive(j.print.target(), j.env.Stdout, all, opt) })
+		return factorFiles(func() error { return matfile.WriteArchive(j.print.target(), j.env.Stdout, all, opt) })
 	})
 }

@@ -20,8 +20,9 @@ import (
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/files"
 	"github.com/halfulp/halfulp/internal/grid"
-	"github.com/halfulp/halfulp/internal/gridfiles"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/matfile"
+	"github.com/halfulp/halfulp/matfile/gridfiles"
 	"github.com/halfulp/halfulp/matrixmarket"
 	"github.com/halfulp/halfulp/mpi"
 )
@@ -157,7 +158,7 @@ func (p *processes) decide(ctx context.Context, err error) error {
 
 // same returns an error in all processes if one could not read a file, or if they did not read the
 // same matrix from it.
-func (p *processes) same(opt files.ReadOptions, name string, z any, err error) error {
+func (p *processes) same(opt matfile.ReadOptions, name string, z any, err error) error {
 	if p == nil {
 		return err
 	}

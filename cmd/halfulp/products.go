@@ -8,7 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
-	"github.com/halfulp/halfulp/internal/lines"
+	"github.com/halfulp/halfulp/internal/textio"
 	"github.com/halfulp/halfulp/ozaki"
 )
 
@@ -79,7 +79,7 @@ func (c *gemvCmd) Run(env *cli.Environment) error {
 	rows, cols := dims(a, c.Trans)
 	if x.Len() != cols {
 		return cli.Misuse("%s has %s%s, %s has %s: they must agree",
-			shown(c.A), lines.Count(cols, "column"), transposed(c.Trans), shown(c.X), lines.Count(x.Len(), "entry"))
+			shown(c.A), textio.Count(cols, "column"), transposed(c.Trans), shown(c.X), textio.Count(x.Len(), "entry"))
 	}
 	var y *halfulp.Vector
 	var old *halfulp.Matrix
@@ -89,7 +89,7 @@ func (c *gemvCmd) Run(env *cli.Environment) error {
 		}
 		if y.Len() != rows {
 			return cli.Misuse("%s has %s%s, %s has %s: they must agree",
-				shown(c.A), lines.Count(rows, "row"), transposed(c.Trans), shown(c.Y), lines.Count(y.Len(), "entry"))
+				shown(c.A), textio.Count(rows, "row"), transposed(c.Trans), shown(c.Y), textio.Count(y.Len(), "entry"))
 		}
 		old = y.Matrix()
 	}
@@ -170,7 +170,7 @@ func (c *gemmCmd) Run(env *cli.Environment) error {
 	innerB, cols := dims(b, c.Transb)
 	if inner != innerB {
 		return cli.Misuse("%s has %s%s, %s has %s%s: they must agree",
-			shown(c.A), lines.Count(inner, "column"), transposed(c.Transa), shown(c.B), lines.Count(innerB, "row"), transposed(c.Transb))
+			shown(c.A), textio.Count(inner, "column"), transposed(c.Transa), shown(c.B), textio.Count(innerB, "row"), transposed(c.Transb))
 	}
 	var old *halfulp.Matrix
 	if c.C != "" {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/expansion"
-	"github.com/halfulp/halfulp/internal/lines"
+	"github.com/halfulp/halfulp/internal/textio"
 )
 
 // rows is a table of a name and a value a line.
@@ -123,7 +123,7 @@ func warn(w io.Writer, s *halfulp.Stats, f halfulp.Format) {
 		{s.Underflow, "underflowed the range of %v and lost digits"},
 	} {
 		if c.n > 0 {
-			fmt.Fprintf(w, "halfulp: warning: %s "+c.what+"\n", lines.Count(c.n, "result"), f)
+			fmt.Fprintf(w, "halfulp: warning: %s "+c.what+"\n", textio.Count(c.n, "result"), f)
 		}
 	}
 }
@@ -133,5 +133,5 @@ func are(n int64) string {
 	if n == 1 {
 		return "1 result is"
 	}
-	return lines.Count(n, "result") + " are"
+	return textio.Count(n, "result") + " are"
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
-	"github.com/halfulp/halfulp/internal/lines"
+	"github.com/halfulp/halfulp/internal/textio"
 	"github.com/halfulp/halfulp/rns"
 )
 
@@ -608,9 +608,9 @@ func (t rows) rns(s *rnsStats) {
 	t.row("precision", fmt.Sprintf("%d bits, unit roundoff u < %s", s.Precision, s.UnitRoundoff))
 	switch {
 	case s.Blocks > 0:
-		t.row("order of additions", lines.Count(s.Blocks, "block")+" of "+lines.Count(s.BlockSize, "thread"))
+		t.row("order of additions", textio.Count(s.Blocks, "block")+" of "+textio.Count(s.BlockSize, "thread"))
 	case s.BlockSize > 0:
-		t.row("order of additions", "blocks of "+lines.Count(s.BlockSize, "thread"))
+		t.row("order of additions", "blocks of "+textio.Count(s.BlockSize, "thread"))
 	}
 	if s.Sparse != nil {
 		s.Sparse.write(t.row, s.RowThreads)

@@ -9,7 +9,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/expansion"
 	"github.com/halfulp/halfulp/internal/cli"
-	"github.com/halfulp/halfulp/internal/lines"
+	"github.com/halfulp/halfulp/internal/textio"
 )
 
 type solveGJCmd struct {
@@ -96,7 +96,7 @@ func (c *solveGJCmd) Run(env *cli.Environment) error {
 		return fmt.Errorf("%s: no digit of X can be trusted: %s", shown(c.A), c.remedy(x, k))
 	} else if k != nil && 2*k.Digits < decimalDigits(x.Format()) && !c.Quiet {
 		fmt.Fprintf(env.Stderr, "halfulp: warning: %s has a condition number of about %.0e: about %s of X can be trusted (an estimate)\n",
-			shown(c.A), k.Number, lines.Count(k.Digits, "digit"))
+			shown(c.A), k.Number, textio.Count(k.Digits, "digit"))
 	}
 	return j.writeMatrix(x, &stats)
 }
@@ -127,7 +127,7 @@ func (c *solveGJCmd) remedy(x *halfulp.Matrix, k *halfulp.Condition) string {
 	if n := countNaN(x); n > 0 {
 		return are(n) + " NaN: an entry or a pivot was NaN, or a pivot so small that entries overflowed"
 	}
-	why := fmt.Sprintf("its condition number is about %.0e or more, for the %s of %v (an estimate)", k.Number, lines.Count(decimalDigits(x.Format()), "digit"), x.Format())
+	why := fmt.Sprintf("its condition number is about %.0e or more, for the %s of %v (an estimate)", k.Number, textio.Count(decimalDigits(x.Format()), "digit"), x.Format())
 	var more string
 	switch x.Format() {
 	case halfulp.Float64:

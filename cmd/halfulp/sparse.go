@@ -12,8 +12,8 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
-	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/textio"
 	"github.com/halfulp/halfulp/matrixmarket"
 	"github.com/halfulp/halfulp/rns"
 )
@@ -107,7 +107,7 @@ func (c *spmvCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	if x.Len() != a.Cols {
-		return cli.Misuse("%s has %s, %s has %s: they must agree", shown(c.A), lines.Count(a.Cols, "column"), shown(c.X), lines.Count(x.Len(), "entry"))
+		return cli.Misuse("%s has %s, %s has %s: they must agree", shown(c.A), textio.Count(a.Cols, "column"), shown(c.X), textio.Count(x.Len(), "entry"))
 	}
 	if err := j.how.Memory.checkSize(j.format, a.Rows, 1); err != nil {
 		return fmt.Errorf("the product: %w", err)
@@ -244,7 +244,7 @@ func (s *sparseStats) write(row func(name string, value any), threads int) {
 	if s.Float64 {
 		numbers = "float64 numbers"
 	}
-	row("matrix", fmt.Sprintf("%d x %d, %s, %s, in %s", s.Rows, s.Cols, lines.Count(s.Entries, "entry"), numbers, strings.ToUpper(s.Format)))
+	row("matrix", fmt.Sprintf("%d x %d, %s, %s, in %s", s.Rows, s.Cols, textio.Count(s.Entries, "entry"), numbers, strings.ToUpper(s.Format)))
 	if threads > 1 {
 		row("order of additions", fmt.Sprintf("%d threads a row", threads))
 	}
@@ -399,7 +399,7 @@ func (c *cgCmd) Run(env *cli.Environment) error {
 			return err
 		}
 		if vectors[n].Len() != a.Rows {
-			return cli.Misuse("%s has %s, %s has %s: they must agree", shown(c.A), lines.Count(a.Rows, "row"), shown(name), lines.Count(vectors[n].Len(), "entry"))
+			return cli.Misuse("%s has %s, %s has %s: they must agree", shown(c.A), textio.Count(a.Rows, "row"), shown(name), textio.Count(vectors[n].Len(), "entry"))
 		}
 	}
 	o := &rns.CGOptions{MaxIterations: given(c.MaxIterations, 0)}
@@ -435,7 +435,7 @@ func (c *cgCmd) Run(env *cli.Environment) error {
 			return err
 		}
 		return fmt.Errorf("%s: no convergence: after %s the residual is %s times the first one, --tolerance is %s; more --precision or --max-iterations, or --preconditioner jacobi, may help",
-			shown(c.A), lines.Count(s.Iterations, "iteration"), s.Reduction, s.Tolerance)
+			shown(c.A), textio.Count(s.Iterations, "iteration"), s.Reduction, s.Tolerance)
 	}
 	return j.writeMatrix(x.Matrix(), &stats)
 }

@@ -13,10 +13,11 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/files"
-	"github.com/halfulp/halfulp/internal/gridfiles"
-	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/textio"
+	"github.com/halfulp/halfulp/matfile"
+	"github.com/halfulp/halfulp/matfile/gridfiles"
 	"github.com/halfulp/halfulp/matrixmarket"
 )
 
@@ -45,9 +46,9 @@ func (j *job) matrix(name string) (*halfulp.Matrix, error) {
 
 // read reads a matrix, by default as in says, and warns of what the range of its format took.
 func (j *job) read(name string, in halfulp.InputFormat) (*halfulp.Matrix, halfulp.InputStats, error) {
-	from := files.ReadMatrix
+	from := matfile.ReadMatrix
 	if j.grid != nil {
-		from = func(name string, stdin io.Reader, opt files.ReadOptions) (*halfulp.Matrix, error) {
+		from = func(name string, stdin io.Reader, opt matfile.ReadOptions) (*halfulp.Matrix, error) {
 			return gridfiles.Read(j.grid, name, stdin, opt)
 		}
 	}
@@ -61,7 +62,7 @@ func (j *job) read(name string, in halfulp.InputFormat) (*halfulp.Matrix, halful
 
 // sparse reads the entries of a matrix.
 func (j *job) sparse(name string) (*matrixmarket.Sparse, error) {
-	a, stats, err := read(j, name, halfulp.AtLeast(j.format), files.ReadSparse)
+	a, stats, err := read(j, name, halfulp.AtLeast(j.format), matfile.ReadSparse)
 	if err != nil {
 		return nil, err
 	}
@@ -71,10 +72,10 @@ func (j *job) sparse(name string) (*matrixmarket.Sparse, error) {
 
 // read calls a function that reads a file as the flags say, by default as in says, and tells what
 // the range of the format took.
-func read[T any](j *job, name string, in halfulp.InputFormat, from func(string, io.Reader, files.ReadOptions) (T, error)) (T, halfulp.InputStats, error) {
+func read[T any](j *job, name string, in halfulp.InputFormat, from func(string, io.Reader, matfile.ReadOptions) (T, error)) (T, halfulp.InputStats, error) {
 	start := time.Now()
 	var stats halfulp.InputStats
-	opt := files.ReadOptions{
+	opt := matfile.ReadOptions{
 		In:       in,
 		Stats:    &stats,
 		Threads:  int(j.how.Threads),
@@ -162,7 +163,7 @@ func (j *job) warnInput(name string, stats halfulp.InputStats, f halfulp.Format)
 // warnUnended says, once for each file, that its last line has no end, 0 if it has one. A single
 // line on standard input is taken for one that was written so.
 func (j *job) warnUnended(name string, line int) {
-	file, _ := files.Split(name)
+	file, _ := matfile.Split(name)
 	if line == 0 || name == files.Stdio && line == 1 || slices.Contains(j.unended, file) {
 		return
 	}
@@ -172,7 +173,7 @@ func (j *job) warnUnended(name string, line int) {
 
 // writeFile writes z to the output file or standard output.
 func (j *job) writeFile(z *halfulp.Matrix) error {
-	opt := files.WriteOptions{Digits: int(j.print.Digits), Threads: int(j.how.Threads), Context: j.env.Ctx, Flat: j.flat, As: j.print.as()}
+	opt := matfile.WriteOptions{Digits: int(j.print.Digits), Threads: int(j.how.Threads), Context: j.env.Ctx, Flat: j.flat, As: j.print.as()}
 	// A bar among numbers on a terminal helps nobody.
 	if j.print.target() != files.Stdio && team.first() {
 		opt.Progress = j.startProgress("writing " + j.print.target())
@@ -186,7 +187,7 @@ func (j *job) writeFile(z *halfulp.Matrix) error {
 	}
 	return j.writing(func(last func() error) error {
 		opt.Last = last
-		return files.WriteMatrix(j.print.target(), j.env.Stdout, z, opt)
+		return matfile.WriteMatrix(j.print.target(), j.env.Stdout, z, opt)
 	})
 }
 
@@ -293,7 +294,7 @@ func (f *printFlags) kind() string {
 }
 
 // isArchive says whether several matrices go to one .npz file.
-func (f *printFlags) isArchive() bool { return f.Several && !f.JSON && files.IsArchive(f.kind()) }
+func (f *printFlags) isArchive() bool { return f.Several && !f.JSON && matfile.IsArchive(f.kind()) }
 
 var errNoName = cli.Misuse("--out: the name is empty")
 
@@ -309,13 +310,13 @@ func (f *printFlags) check(isMatrix bool, formats ...halfulp.Format) error {
 			return cli.Misuse("--to %s: only a name that ends in .gz packs a file: --out FILE.gz", f.To)
 		}
 		name := f.as()
-		if name != "" && !files.IsKind(name) {
+		if name != "" && !matfile.IsKind(name) {
 			return cli.Misuse("--to %s: the kinds are mtx, npz, npy, csv, tsv, txt, flint, pari, mpmath and mathematica", f.To)
 		}
 		if name == "" {
 			name = "--out: " + f.target()
 		}
-		if err := files.CheckMatrixName(name, formats...); err != nil {
+		if err := matfile.CheckMatrixName(name, formats...); err != nil {
 			return cli.Misuse("%w", err)
 		}
 		return files.CheckWritable(f.target())
@@ -367,7 +368,7 @@ func (m memorySize) checkSize(f halfulp.Format, rows, cols int) error {
 	}
 	need, limit := float64(rows)*float64(cols)*number, float64(m.limit())
 	if need > limit {
-		return fmt.Errorf("%d x %d numbers of format %v take %s, the memory limit is %s", rows, cols, f, lines.Bytes(need), lines.Bytes(limit))
+		return fmt.Errorf("%d x %d numbers of format %v take %s, the memory limit is %s", rows, cols, f, textio.Bytes(need), textio.Bytes(limit))
 	}
 	return nil
 }

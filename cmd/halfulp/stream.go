@@ -7,9 +7,9 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/files"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/matfile"
 )
 
 // streamed adds the doubles of a large .npy file while it reads them, without an array of them all:
@@ -20,7 +20,7 @@ func (j *job) streamed(file string, kind direct.Reduction) (z halfulp.Scalar, st
 	if _, given := j.in.in(); given || !onCPU || j.how.Method != "auto" && j.how.Method != "direct" {
 		return z, stats, false, nil
 	}
-	d, ok := files.OpenDoubles(j.env.Ctx, file)
+	d, ok := matfile.OpenDoubles(j.env.Ctx, file)
 	if !ok {
 		return z, stats, false, nil
 	}

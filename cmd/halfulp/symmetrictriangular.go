@@ -5,7 +5,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
-	"github.com/halfulp/halfulp/internal/lines"
+	"github.com/halfulp/halfulp/internal/textio"
 )
 
 // uploFlag names the triangle of a matrix that is read.
@@ -49,7 +49,7 @@ func (f sideFlag) fitting(nameA string, a *halfulp.Matrix, nameB string, b *half
 		return b.T(), nil
 	}
 	if n != a.Rows() {
-		return nil, cli.Misuse("%s is of order %d, %s has %s: they must agree", shown(nameA), a.Rows(), shown(nameB), lines.Count(n, what))
+		return nil, cli.Misuse("%s is of order %d, %s has %s: they must agree", shown(nameA), a.Rows(), shown(nameB), textio.Count(n, what))
 	}
 	return b, nil
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
-	"github.com/halfulp/halfulp/internal/lines"
+	"github.com/halfulp/halfulp/internal/textio"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -103,7 +103,7 @@ func (c *verifyCmd) Run(env *cli.Environment) error {
 		if v.Wrong == 1 {
 			is = "is"
 		}
-		return fmt.Errorf("%s: %d of %s %s wrong", shown(c.X), v.Wrong, lines.Count(v.Entries, "entry"), is)
+		return fmt.Errorf("%s: %d of %s %s wrong", shown(c.X), v.Wrong, textio.Count(v.Entries, "entry"), is)
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func (c *verifyCmd) rightFactor(a, b *halfulp.Matrix) (*halfulp.Matrix, error) {
 		b = b.T()
 	}
 	if b.Rows() != a.Cols() {
-		return nil, cli.Misuse("%s has %s, %s has %s: they must agree", shown(c.A), lines.Count(a.Cols(), "column"), shown(c.B), lines.Count(b.Rows(), "row"))
+		return nil, cli.Misuse("%s has %s, %s has %s: they must agree", shown(c.A), textio.Count(a.Cols(), "column"), shown(c.B), textio.Count(b.Rows(), "row"))
 	}
 	if err := checkFinite(c.A, a); err != nil {
 		return nil, err

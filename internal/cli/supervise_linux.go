@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/halfulp/halfulp/internal/lines"
+	"github.com/halfulp/halfulp/internal/textio"
 )
 
 // supervisor names the variable of the environment that holds the parent of a supervised process.
@@ -131,7 +131,7 @@ func limitInWords() string {
 	}{{unix.RLIMIT_AS, "address space (ulimit -v)"}, {unix.RLIMIT_DATA, "data (ulimit -d)"}} {
 		var r unix.Rlimit
 		if unix.Getrlimit(l.resource, &r) == nil && r.Cur < least {
-			words, least = lines.Bytes(float64(r.Cur))+" of "+l.what, r.Cur
+			words, least = textio.Bytes(float64(r.Cur))+" of "+l.what, r.Cur
 		}
 	}
 	return words

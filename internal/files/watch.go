@@ -17,6 +17,9 @@ type Watch struct {
 	before stamp
 }
 
+// settledSize is how many bytes a file has that is worth waiting for.
+const settledSize = 1 << 16
+
 // NewWatch begins to watch a file, which messages call by name. It waits until the clock by which
 // the system notes changes of files has moved on since the last one of a large file, so that the
 // next one gets another time. Files that are not regular are not watched.
@@ -25,7 +28,7 @@ func NewWatch(ctx context.Context, f *os.File, name string) (*Watch, error) {
 	if err != nil || !i.Mode().IsRegular() {
 		return nil, err
 	}
-	if i.Size() >= mappedSize {
+	if i.Size() >= settledSize {
 		if err := settle(ctx, i.ModTime()); err != nil {
 			return nil, err
 		}
@@ -34,6 +37,9 @@ func NewWatch(ctx context.Context, f *os.File, name string) (*Watch, error) {
 	w.before, err = stampOf(f)
 	return w, err
 }
+
+// Size returns how many bytes the file had.
+func (w *Watch) Size() int64 { return w.before.size }
 
 // Check returns an error if the file has changed. A nil *Watch has none.
 func (w *Watch) Check() error {
@@ -44,7 +50,7 @@ func (w *Watch) Check() error {
 	if err == nil && !w.before.same(after) {
 		err = errChanged
 	}
-	return Named(shown(w.shown), err)
+	return Named(Shown(w.shown), err)
 }
 
 // stamp is what the system notes of a file's content.

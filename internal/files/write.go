@@ -1,195 +1,23 @@
+// Package files writes files that appear under their names when they are complete, or not at all, and
+// watches files for changes while they are read. "-" stands for the standard streams.
 package files
 
 import (
 	"bufio"
 	"compress/gzip"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
+	"strings"
 	"sync"
-
-	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/lines"
-	"github.com/halfulp/halfulp/internal/listing"
-	"github.com/halfulp/halfulp/internal/npy"
-	"github.com/halfulp/halfulp/internal/table"
-	"github.com/halfulp/halfulp/matrixmarket"
 )
 
-// WriteOptions change how a matrix is written; the zero value stands for the
-// defaults.
-type WriteOptions struct {
-	Digits   int                // as in halfulp.Scalar.Text: 0 shortest, n significant, halfulp.Hex
-	Threads  int                // 0: GOMAXPROCS
-	Context  context.Context    // cancels
-	Progress func(done float64) // as in matrixmarket.Options
-	Flat     bool               // NumPy's files have one dimension for a matrix of one column
-	As       string             // a name that chooses the file format in place of the file's
-	// Last, if not nil, is called once, when everything is written and before a file gets its name.
-	// After an error of it no file does.
-	Last func() error
-}
-
-// WriteMatrix writes m to the file called name, or to stdout for "-". The name chooses the file
-// format: .npy, .npz, .csv, .tsv, or .txt and .dat for tables, .arb, .gp, .py and .wl for lists of
-// other programs, .mtx, .mm or no extension for Matrix Market; .gz after it packs the file, and
-// another extension is an error. The file appears under its name when it is complete, in place of
-// an older one, or not at all.
-func WriteMatrix(name string, stdout io.Writer, m *halfulp.Matrix, opt WriteOptions) error {
-	return WriteMatrices([]NamedMatrix{{name, m}}, stdout, opt)
-}
-
-// NamedMatrix is a matrix and the file that it goes to.
-type NamedMatrix struct {
-	Name   string
-	Matrix *halfulp.Matrix
-}
-
-// WriteMatrices writes matrices like WriteMatrix. No file appears before the last one is complete.
-func WriteMatrices(all []NamedMatrix, stdout io.Writer, opt WriteOptions) error {
-	if len(all) == 0 {
-		return nil
-	}
-	name, m := all[0].Name, all[0].Matrix
-	opt = opt.Filled()
-	as := name
-	if opt.As != "" {
-		as = opt.As
-	}
-	if err := CheckMatrixName(as, m.Format()); err != nil {
-		return err
-	}
-	var others error // errors of the others name their own files
-	last := opt.Last
-	if len(all) > 1 {
-		last = nil // the last matrix has it
-	}
-	err := WriteThen(name, stdout, last, func(w io.Writer) error {
-		if err := writeMatrix(w, as, m, opt); err != nil || len(all) == 1 {
-			return err
-		}
-		if f, ok := w.(interface{ Flush() error }); ok {
-			if err := f.Flush(); err != nil {
-				return err
-			}
-		}
-		others = WriteMatrices(all[1:], stdout, opt)
-		return others
-	})
-	if others != nil {
-		return others
-	}
-	return err
-}
-
-// IsArchive reports whether the extension of a name stands for a file that holds several matrices.
-func IsArchive(name string) bool { return KindByName(name) == NumPyZip }
-
-// A Member is an array of a .npz file: a matrix, or integers.
-type Member struct {
-	Name     string
-	Matrix   *halfulp.Matrix // nil for integers
-	Integers []int
-}
-
-// WriteArchive writes several arrays to the .npz file called name, as WriteMatrix writes one.
-func WriteArchive(name string, stdout io.Writer, members []Member, opt WriteOptions) error {
-	opt = opt.Filled()
-	var all []npy.Array
-	for _, m := range members {
-		if m.Matrix == nil {
-			all = append(all, npy.Integers(m.Name, m.Integers))
-			continue
-		}
-		a, err := npy.Member(m.Name, m.Matrix)
-		if err != nil {
-			return err
-		}
-		all = append(all, a...)
-	}
-	return WriteThen(name, stdout, opt.Last, func(w io.Writer) error {
-		return npy.WriteZip(w, all, func(w io.Writer, a npy.Array) error { return writeParts(w, a, opt) })
-	})
-}
-
-// Filled returns the options with defaults.
-func (opt WriteOptions) Filled() WriteOptions {
-	if opt.Threads <= 0 {
-		opt.Threads = runtime.GOMAXPROCS(0)
-	}
-	if opt.Context == nil {
-		opt.Context = context.Background()
-	}
-	return opt
-}
-
-// writeMatrix writes m as the name of the file asks for.
-func writeMatrix(w io.Writer, name string, m *halfulp.Matrix, opt WriteOptions) error {
-	switch KindByName(name) {
-	case NumPy:
-		a, err := npy.File(m, opt.Flat)
-		if err != nil {
-			return err
-		}
-		if _, err := w.Write(a.Head); err != nil {
-			return err
-		}
-		return writeParts(w, a, opt)
-	case NumPyZip:
-		all, err := npy.Arrays(m, opt.Flat)
-		if err != nil {
-			return err
-		}
-		return npy.WriteZip(w, all, func(w io.Writer, a npy.Array) error { return writeParts(w, a, opt) })
-	case list:
-		return listOf(name).Write(w, m, listing.Options{Digits: opt.Digits, Threads: opt.Threads, Context: opt.Context, Progress: opt.Progress})
-	case tableText:
-		separator := byte(' ')
-		switch extension(name) {
-		case ".csv":
-			separator = ','
-		case ".tsv":
-			separator = '\t'
-		}
-		return table.Write(w, m, table.Options{
-			Digits: opt.Digits, Separator: separator, Threads: opt.Threads, Context: opt.Context, Progress: opt.Progress,
-		})
-	}
-	return matrixmarket.Write(w, m, &matrixmarket.Options{
-		Digits: opt.Digits, Threads: opt.Threads, Context: opt.Context, Progress: opt.Progress,
-	})
-}
-
-// writeParts writes the data of an array.
-func writeParts(w io.Writer, a npy.Array, opt WriteOptions) error {
-	return lines.Write(opt.Context, w, opt.Threads, a.Parts, a.Append, opt.Progress)
-}
-
-// IsKind reports whether the extension of a name stands for a kind of file.
-func IsKind(name string) bool { return KindByName(name) != unknown }
-
-// CheckMatrixName reports an error if the extension of a name stands for no kind of file, or for
-// one that cannot hold numbers of one of the formats.
-func CheckMatrixName(name string, formats ...halfulp.Format) error {
-	switch KindByName(name) {
-	case unknown:
-		return fmt.Errorf("%s: the extension %s does not say what kind of file to write: it may be .mtx, .npz, .npy, .csv, .tsv, .txt, .dat, or .arb, .gp, .py or .wl for lists of FLINT, PARI/GP, mpmath or Mathematica, and .gz after it",
-			name, extension(name))
-	case NumPy:
-		for _, f := range formats {
-			if !npy.Holds(f) {
-				return fmt.Errorf("%s: a .npy file does not hold numbers of format %v: write .npz, or a text", name, f)
-			}
-		}
-	}
-	return nil
-}
+// Stdio is the name of standard input and standard output.
+const Stdio = "-"
 
 // Write calls write with a writer to the file called name, or to stdout for "-",
 // and packs what is written if the name ends in .gz. The file appears under its
@@ -212,33 +40,33 @@ func WriteThen(name string, stdout io.Writer, last func() error, write func(w io
 			return placed(shown, err)
 		}
 		if err := w.Flush(); err != nil {
-			return withName(shown, err)
+			return Named(shown, err)
 		}
 		return last()
 	}
 	f, err := NewDraft(name)
 	if err != nil {
-		return withName(name, err)
+		return Named(name, err)
 	}
 	defer f.Discard()
 	w := bufio.NewWriterSize(f, 1<<16)
-	if isPacked(name) {
+	if IsPacked(name) {
 		// Random digits gain nothing from the slower levels.
 		z, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
 		if err != nil {
-			return withName(name, err)
+			return Named(name, err)
 		}
 		if err := write(z); err != nil {
 			return placed(name, err)
 		}
 		if err := z.Close(); err != nil {
-			return withName(name, err)
+			return Named(name, err)
 		}
 	} else if err := write(w); err != nil {
 		return placed(name, err)
 	}
 	if err := w.Flush(); err != nil {
-		return withName(name, err)
+		return Named(name, err)
 	}
 	if err := last(); err != nil {
 		return err
@@ -246,21 +74,12 @@ func WriteThen(name string, stdout io.Writer, last func() error, write func(w io
 	return Named(name, f.Commit())
 }
 
-// Named puts the name of a file before an error that may be nil, in place of the operating system's
-// "open name".
-func Named(name string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return withName(name, err)
-}
-
-// placed is withName for an error of the operating system, which names the
+// placed is Named for an error of the operating system, which names the
 // temporary file; other errors stay.
 func placed(name string, err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
-		return withName(name, err)
+		return Named(name, err)
 	}
 	return err
 }
@@ -275,7 +94,7 @@ func CheckWritable(name string) error {
 	}
 	f, err := NewDraft(name)
 	if err != nil {
-		return withName(name, err)
+		return Named(name, err)
 	}
 	f.Discard()
 	return nil
@@ -434,4 +253,35 @@ func (f *Draft) Discard() {
 		os.Remove(f.Temporary)
 		delete(temporaries.names, f.Temporary)
 	}
+}
+
+// IsPacked reports whether the name of a file is one of gzip's.
+func IsPacked(name string) bool { return strings.EqualFold(filepath.Ext(name), ".gz") }
+
+// Shown is how messages call a file.
+func Shown(name string) string {
+	switch name {
+	case Stdio:
+		return "standard input"
+	case "":
+		return "the empty name"
+	}
+	return name
+}
+
+// Named puts the name of a file before an error that may be nil, in place of the operating system's
+// "open name".
+func Named(shown string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var p *fs.PathError
+	var l *os.LinkError
+	switch {
+	case errors.As(err, &p):
+		err = p.Err
+	case errors.As(err, &l):
+		err = l.Err
+	}
+	return fmt.Errorf("%s: %w", shown, err)
 }

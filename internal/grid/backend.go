@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/textio"
 )
 
 // Register makes the grids of the processes that a transport connects known to package place. This
@@ -25,7 +25,7 @@ type backend struct {
 // Devices lists the processes' one grid that Shape prefers.
 func (b *backend) Devices() ([]place.Device, error) {
 	rows, cols := Shape(b.to.Size())
-	return []place.Device{{Name: fmt.Sprintf("%s:%dx%d", place.MPI, rows, cols), Model: lines.Count(b.to.Size(), "process")}}, nil
+	return []place.Device{{Name: fmt.Sprintf("%s:%dx%d", place.MPI, rows, cols), Model: textio.Count(b.to.Size(), "process")}}, nil
 }
 
 // Open returns the grid of so many rows and columns.

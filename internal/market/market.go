@@ -4,13 +4,13 @@ package market
 
 import (
 	"github.com/halfulp/halfulp/internal/decimal"
-	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/textio"
 )
 
 var (
 	// Open reads what stands before the entries, given as many bytes of the beginning of a file
-	// of so many bytes, for *matrixmarket.Options. The error is lines.ErrWhole for files that are
+	// of so many bytes, for *matrixmarket.Options. The error is textio.ErrWhole for files that are
 	// no arrays, or are wrong.
 	Open func(head []byte, size int64, name string, opt any) (Array, error)
 	// Head returns what stands before the entries of a rows x cols matrix that is written.
@@ -37,7 +37,7 @@ type Array interface {
 	Count(text []byte) *Text
 	// Read stores the numbers of a text in z, and their negatives in negated if that is not nil,
 	// and returns what the range of the format took.
-	Read(t *Text, z, negated *num.Array) (lines.Stats, error)
+	Read(t *Text, z, negated *num.Array) (textio.Stats, error)
 	// Measure returns how long the numbers of the text are, which Choose has seen: Digits and Bits
 	// of halfulp.InputStats.
 	Measure() (digits, bits int)

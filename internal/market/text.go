@@ -1,10 +1,10 @@
 package market
 
-import "github.com/halfulp/halfulp/internal/lines"
+import "github.com/halfulp/halfulp/internal/textio"
 
 // A Text is whole lines of an array file.
 type Text struct {
-	Pieces  []lines.Piece
+	Pieces  []textio.Piece
 	Counts  []int64 // of the entries of each
 	Entries int
 	Lines   int // line feeds

@@ -1,0 +1,385 @@
+package gridfiles
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/files"
+	"github.com/halfulp/halfulp/internal/grid"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/textio"
+	"github.com/halfulp/halfulp/matfile"
+	"github.com/halfulp/halfulp/matfile/internal/npy"
+	"github.com/halfulp/halfulp/mpi"
+)
+
+// Read reads the matrix in the file called name as matfile.ReadMatrix does, to live on g. All
+// processes call it. The memory limit is one for each process's part of the matrix, and in the
+// first process for what is read there alone.
+func Read(g *grid.Grid, name string, stdin io.Reader, opt matfile.ReadOptions) (*halfulp.Matrix, error) {
+	return newReading(g, name, opt, roundSize).read(stdin)
+}
+
+// reading is the state of Read.
+type reading struct {
+	team
+	g      *grid.Grid
+	opt    matfile.ReadOptions
+	given  string // the name, with that of a matrix in a .npz file
+	name   string
+	member string
+	file   *os.File
+	watch  *files.Watch
+	size   int64
+	head   []byte
+	// of a text: whether a line feed ends it, and else its last line
+	ended   bool
+	unended int
+	copies  bool // the processes need not have one file, but copies of it
+}
+
+// headSize is how many bytes of a file say what it is.
+const headSize = 1 << 16
+
+func newReading(g *grid.Grid, name string, opt matfile.ReadOptions, round int) *reading {
+	opt = opt.Filled()
+	return &reading{team: team{g.Transport(), opt.Context, round}, g: g, opt: opt, given: name, name: name}
+}
+
+func (r *reading) read(stdin io.Reader) (*halfulp.Matrix, error) {
+	whole, err := r.open()
+	if r.file != nil {
+		defer r.file.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !whole {
+		m, err := r.parts()
+		if err == nil {
+			err = r.agree(r.watch.Check())
+		}
+		if err == nil || !errors.Is(err, textio.ErrWhole) {
+			return m, err
+		}
+	}
+	return r.alone(stdin)
+}
+
+// open opens the file in all processes, and sees that it is the same in all. whole says that it is
+// none that is read in parts.
+func (r *reading) open() (whole bool, err error) {
+	if r.given == files.Stdio {
+		return true, nil
+	}
+	name, member := matfile.Split(r.given)
+	i, err := os.Stat(name)
+	if err = r.agreeWhere(files.Named(name, err)); err != nil {
+		return false, err
+	}
+	if whole, err = r.any(!i.Mode().IsRegular()); whole || err != nil {
+		return whole, err
+	}
+	if r.file, err = os.Open(name); err == nil {
+		if r.watch, err = files.NewWatch(r.ctx, r.file, name); err == nil {
+			i, err = r.file.Stat()
+		}
+	}
+	if err = r.agreeWhere(files.Named(name, err)); err != nil {
+		return false, err
+	}
+	r.member, r.size = member, i.Size()
+	r.head = make([]byte, min(r.size, headSize))
+	sample, err := r.sample()
+	if err = r.agreeWhere(files.Named(name, err)); err != nil {
+		return false, err
+	}
+	if err := r.same(name, r.size, r.head, sample, member); err != nil {
+		return false, err
+	}
+	list, err := r.others(identity(i), i.ModTime().UnixNano())
+	r.name, r.copies = name, len(list) > 0
+	return false, err
+}
+
+// samples and sampleSize say what of a file is compared, at equal distances: differences that a
+// change of a matrix makes are everywhere.
+const samples, sampleSize = 64, 512
+
+// sample reads the head of the file, and returns a hash of samples of all of it.
+func (r *reading) sample() (uint64, error) {
+	if n, err := r.file.ReadAt(r.head, 0); n < len(r.head) {
+		return 0, shorter(err)
+	}
+	h := fnv.New64a()
+	for k := range samples + 1 {
+		b := make([]byte, min(r.size, sampleSize))
+		if n, err := r.file.ReadAt(b, int64(float64(r.size-int64(len(b)))*float64(k)/samples)); n < len(b) {
+			return 0, shorter(err)
+		}
+		_, _ = h.Write(b)
+		// The last sample is the end of the file.
+		r.ended = len(b) == 0 || b[len(b)-1] == '\n' || b[len(b)-1] == '\r'
+	}
+	return h.Sum64(), nil
+}
+
+// shorter is the error for a read of fewer bytes than there were.
+func shorter(err error) error {
+	if err == nil || errors.Is(err, io.EOF) {
+		return errors.New("the file became shorter while it was read")
+	}
+	return err
+}
+
+// parts reads a file of which every process reads parts, or returns textio.ErrWhole.
+func (r *reading) parts() (*halfulp.Matrix, error) {
+	if isPacked(r.name) {
+		return nil, textio.ErrWhole
+	}
+	switch k := matfile.KindOf(r.name, r.head); {
+	case r.member != "" && k != matfile.NumPyZip: // columns of a table
+	case k == matfile.NumPy || k == matfile.NumPyZip:
+		if err := r.compare(); err != nil {
+			return nil, err
+		}
+		return r.numpy(k)
+	case k == matfile.MatrixMarket:
+		if err := r.compare(); err != nil {
+			return nil, err
+		}
+		return r.market()
+	}
+	return nil, textio.ErrWhole
+}
+
+// isPacked reports whether the name of a file is one of gzip's.
+func isPacked(name string) bool { return strings.EqualFold(filepath.Ext(name), ".gz") }
+
+// failed names the file in an error.
+func (r *reading) failed(err error) error {
+	if err == nil || r.ctx.Err() != nil || errors.Is(err, textio.ErrWhole) {
+		return err
+	}
+	return &textio.Error{Name: r.name, Err: err}
+}
+
+// agreeWhole is agree where textio.ErrWhole in any process comes first.
+func (r *reading) agreeWhole(err error) error {
+	if whole, e := r.any(errors.Is(err, textio.ErrWhole)); e != nil || whole {
+		return errors.Join(e, textio.ErrWhole)
+	}
+	return r.agree(r.failed(err))
+}
+
+// numpy reads a .npy or .npz file.
+func (r *reading) numpy(k matfile.Kind) (*halfulp.Matrix, error) {
+	var src *npy.Source
+	var err error
+	if k == matfile.NumPy {
+		src, err = npy.OpenParts(r.file, r.size, r.opt.In)
+	} else {
+		src, err = npy.OpenZipParts(r.file, r.size, r.opt.In, r.member)
+	}
+	if err := r.agreeWhole(err); err != nil {
+		return nil, err
+	}
+	f := src.Format
+	if r.opt.In.Exact() {
+		if f, err = num.ParseFormat(r.opt.In.Format().String()); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.same(r.name, f, src.Rows, src.Cols, src.ByRows); err != nil {
+		return nil, err
+	}
+	e, m, err := r.newMatrix(f, src.Rows, src.Cols)
+	if err != nil {
+		return nil, err
+	}
+	if r.opt.NoTable != nil {
+		*r.opt.NoTable = true
+	}
+	if r.opt.Flat != nil && src.Flat {
+		*r.opt.Flat = true
+	}
+	o := grid.Order{Rows: src.Rows, Cols: src.Cols, ByRows: src.ByRows}
+	var losses halfulp.InputStats
+	err = r.ranges(o, f, func(all []grid.Range, mine *num.Array) error {
+		me := all[r.Rank()]
+		var stats halfulp.InputStats
+		err := src.Read(me.Lo, me.Hi, mine, npy.Options{Threads: r.opt.Threads, Context: r.ctx, Stats: &stats})
+		if err := r.agree(r.failed(err)); err != nil {
+			return err
+		}
+		losses.ToInf.Count += stats.ToInf.Count
+		losses.ToZero.Count += stats.ToZero.Count
+		r.progress(float64(all[len(all)-1].Hi) / float64(o.Len()))
+		return e.Put(r.ctx, o, all, mine)
+	})
+	if err != nil {
+		return nil, err
+	}
+	sums, err := r.together(src.Shares())
+	if err != nil {
+		return nil, err
+	}
+	if err := r.agree(r.failed(src.Check(sums))); err != nil {
+		return nil, err
+	}
+	return m, r.lost(losses)
+}
+
+// compare compares the files of all processes: each reads all of its own where they need not be one
+// file. Parts of different files would make a matrix of neither.
+func (r *reading) compare() error {
+	if !r.copies {
+		return nil
+	}
+	sum, err := r.checksum()
+	if err := r.agree(r.failed(err)); err != nil {
+		return err
+	}
+	return r.same(r.name, sum)
+}
+
+// checksum returns a hash of all of the file.
+func (r *reading) checksum() (uint64, error) {
+	buffers := make([][]byte, r.opt.Threads)
+	return checksum(r.ctx, r.opt.Threads, r.size, func(worker int, at, n int64) ([]byte, error) {
+		if buffers[worker] == nil {
+			buffers[worker] = make([]byte, min(checkedPiece, r.size))
+		}
+		b := buffers[worker][:n]
+		if n, err := r.file.ReadAt(b, at); n < len(b) {
+			return nil, shorter(err)
+		}
+		return b, nil
+	})
+}
+
+// newMatrix returns a matrix on the grid, if each process may have its part.
+func (r *reading) newMatrix(f num.Format, rows, cols int) (e grid.Entries, m *halfulp.Matrix, err error) {
+	need := float64(r.g.Share(rows, cols)) * float64(num.SizeOf(f))
+	if limit := float64(r.opt.MemoryLimit); need > limit {
+		err = r.failed(fmt.Errorf("this process's part of a %d x %d matrix of format %v needs %s, more than the memory limit of %s",
+			rows, cols, f, textio.Bytes(need), textio.Bytes(limit)))
+	}
+	if err := r.agree(err); err != nil {
+		return e, nil, err
+	}
+	e, v, err := r.g.NewEntries(r.ctx, f, rows, cols)
+	if err := r.agree(err); err != nil {
+		return e, nil, err
+	}
+	return e, raw.NewMatrix(v).(*halfulp.Matrix), nil
+}
+
+// progress tells how much has been read.
+func (r *reading) progress(done float64) {
+	if r.opt.Progress != nil {
+		r.opt.Progress(done)
+	}
+}
+
+// lost adds up what the range of the format took in all processes. Lines are those of the first
+// number, 0 where there is none.
+func (r *reading) lost(stats halfulp.InputStats) error {
+	if r.opt.Stats == nil {
+		return nil
+	}
+	counts := []int64{stats.ToInf.Count, stats.ToZero.Count}
+	if err := r.Allreduce(r.ctx, mpi.Sum, counts); err != nil {
+		return err
+	}
+	lines := []int64{firstLine(stats.ToInf), firstLine(stats.ToZero)}
+	if err := r.Allreduce(r.ctx, mpi.Min, lines); err != nil {
+		return err
+	}
+	*r.opt.Stats = halfulp.InputStats{
+		ToInf: halfulp.Losses{Count: counts[0], Line: int(lines[0] % noLine)}, ToZero: halfulp.Losses{Count: counts[1], Line: int(lines[1] % noLine)},
+		Digits: stats.Digits, Bits: stats.Bits, Unended: stats.Unended,
+	}
+	return nil
+}
+
+// noLine is after all lines.
+const noLine = 1 << 62
+
+func firstLine(l halfulp.Losses) int64 {
+	if l.Line == 0 {
+		return noLine
+	}
+	return int64(l.Line)
+}
+
+// alone reads the file in the first process, which gives all others their parts.
+func (r *reading) alone(stdin io.Reader) (*halfulp.Matrix, error) {
+	var m *halfulp.Matrix
+	var err error
+	own := r.opt
+	var stats halfulp.InputStats
+	var flat, noTable bool
+	if own.Stats, own.Flat, own.NoTable = &stats, &flat, &noTable; r.first() {
+		m, err = matfile.ReadMatrix(r.given, stdin, own)
+	}
+	if err := r.agree(err); err != nil {
+		return nil, err
+	}
+	about, format := make([]int64, 11), make([]byte, 32) // what the others have to know
+	if r.first() {
+		copy(format, m.Format().String())
+		copy(about, []int64{int64(m.Rows()), int64(m.Cols()), one(flat), one(noTable), stats.ToInf.Count, int64(stats.ToInf.Line),
+			stats.ToZero.Count, int64(stats.ToZero.Line), int64(stats.Digits), int64(stats.Bits), int64(stats.Unended)})
+	}
+	if err := r.Allreduce(r.ctx, mpi.Sum, about); err != nil {
+		return nil, err
+	}
+	if err := r.Bcast(r.ctx, format, 0); err != nil {
+		return nil, err
+	}
+	f, err := num.ParseFormat(string(bytes.TrimRight(format, "\x00")))
+	if err != nil {
+		return nil, err
+	}
+	rows, cols := int(about[0]), int(about[1])
+	e, z, err := r.newMatrix(f, rows, cols)
+	if err != nil {
+		return nil, err
+	}
+	if r.opt.Flat != nil && about[2] > 0 {
+		*r.opt.Flat = true
+	}
+	if r.opt.NoTable != nil {
+		*r.opt.NoTable = about[3] > 0
+	}
+	if r.opt.Stats != nil {
+		*r.opt.Stats = halfulp.InputStats{
+			ToInf: halfulp.Losses{Count: about[4], Line: int(about[5])}, ToZero: halfulp.Losses{Count: about[6], Line: int(about[7])},
+			Digits: int(about[8]), Bits: int(about[9]), Unended: int(about[10]),
+		}
+	}
+	o := grid.Order{Rows: rows, Cols: cols}
+	return z, r.owned(o, f, func(all []grid.Range) error {
+		mine := num.New(f, 0)
+		if r.first() {
+			mine = raw.Matrix(m).Arr.Slice(all[0].Lo, all[0].Hi)
+		}
+		return e.Put(r.ctx, o, all, mine)
+	})
+}
+
+func one(x bool) int64 {
+	if x {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,214 @@
+package gridfiles
+
+import (
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/files"
+	"github.com/halfulp/halfulp/internal/grid"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/matfile"
+	"github.com/halfulp/halfulp/matfile/internal/npy"
+)
+
+// Write writes a matrix that lives on g to the file called name, as matfile.WriteMatrix does, byte
+// for byte. All processes call it, and find the file's folder under the same name. The file appears
+// under its name when all have written their parts, or not at all.
+func Write(g *grid.Grid, name string, stdout io.Writer, m *halfulp.Matrix, opt matfile.WriteOptions) error {
+	return newWriting(g, name, m, opt, roundSize).write(stdout)
+}
+
+// writing is the state of Write.
+type writing struct {
+	team
+	g       *grid.Grid
+	opt     matfile.WriteOptions
+	name    string // of the file
+	as      string // that chooses the kind
+	m       *halfulp.Matrix
+	format  num.Format
+	order   grid.Order
+	entries grid.Entries
+	through func(io.WriterAt) io.WriterAt // what parts are written to, for tests
+}
+
+func newWriting(g *grid.Grid, name string, m *halfulp.Matrix, opt matfile.WriteOptions, round int) *writing {
+	opt = opt.Filled()
+	v := raw.Matrix(m)
+	w := &writing{
+		team: team{g.Transport(), opt.Context, round}, g: g, opt: opt, name: name, as: name, m: m,
+		format: v.Arr.Format, order: grid.Order{Rows: v.Rows, Cols: v.Cols},
+		through: func(to io.WriterAt) io.WriterAt { return to },
+	}
+	if opt.As != "" {
+		w.as = opt.As
+	}
+	return w
+}
+
+func (w *writing) write(stdout io.Writer) error {
+	err := w.agree(matfile.CheckMatrixName(w.as, w.m.Format()))
+	if err != nil {
+		return err
+	}
+	if w.entries, err = w.g.EntriesOf(w.ctx, raw.Matrix(w.m)); err != nil {
+		return err
+	}
+	whole := w.name == files.Stdio || isPacked(w.name) || isPacked(w.as)
+	if w.first() && !whole {
+		i, err := os.Stat(w.name)
+		whole = err == nil && !i.Mode().IsRegular() // which has no places to write to
+	}
+	if whole, err = w.any(whole); err != nil {
+		return err
+	}
+	k := matfile.KindByName(w.as)
+	switch {
+	case whole:
+	case k == matfile.NumPy || k == matfile.NumPyZip:
+		sink, err := npy.NewSink(w.m, k == matfile.NumPyZip, w.opt.Flat)
+		if err != nil {
+			return err
+		}
+		return w.draft(func(to io.WriterAt) error { return w.numpy(to, sink) })
+	case k == matfile.MatrixMarket:
+		return w.draft(w.market)
+	}
+	return w.alone(stdout)
+}
+
+// draft calls a function in all processes that writes a part of the file. They agree on its error.
+func (w *writing) draft(write func(to io.WriterAt) error) error {
+	var d *files.Draft
+	var err error
+	name := make([]byte, maxText)
+	if w.first() {
+		if d, err = files.NewDraft(w.name); err == nil {
+			defer d.Discard()
+			copy(name, d.Temporary)
+		}
+	}
+	if err := w.agree(files.Named(w.name, err)); err != nil {
+		return err
+	}
+	if err := w.Bcast(w.ctx, name, 0); err != nil {
+		return err
+	}
+	var to *os.File
+	if w.first() {
+		to = d.File
+	} else {
+		to, err = os.OpenFile(string(name[:max(0, strings.IndexByte(string(name), 0))]), os.O_WRONLY, 0)
+	}
+	if err := w.agreeWhere(files.Named(w.name, err)); err != nil {
+		if to != nil && !w.first() {
+			_ = to.Close()
+		}
+		return err
+	}
+	failed := write(w.through(to))
+	if !w.first() {
+		err = to.Close()
+	}
+	if failed != nil {
+		return failed
+	}
+	if err := w.agree(w.named(err)); err != nil {
+		return err
+	}
+	if err := w.last(); err != nil {
+		return err
+	}
+	if w.first() {
+		err = d.Commit()
+	}
+	return w.agree(w.named(err))
+}
+
+// last is the function of the options that all processes call when everything is written.
+func (w *writing) last() error {
+	if w.opt.Last != nil {
+		return w.opt.Last()
+	}
+	return Decide(w.ctx, w.Transport, nil, func() error {
+		if err := w.ctx.Err(); err != nil {
+			return errors.Join(err, w.Leave())
+		}
+		return nil
+	})
+}
+
+// named is files.Named for errors but those of the context.
+func (w *writing) named(err error) error {
+	if err == nil || w.ctx.Err() != nil {
+		return err
+	}
+	return files.Named(w.name, err)
+}
+
+// numpy writes a .npy or .npz file.
+func (w *writing) numpy(to io.WriterAt, sink *npy.Sink) error {
+	err := w.ranges(w.order, w.format, func(all []grid.Range, mine *num.Array) error {
+		if err := w.entries.Get(w.ctx, w.order, all, mine); err != nil {
+			return err
+		}
+		w.progress(all)
+		return w.agree(w.named(sink.Write(to, all[w.Rank()].Lo, mine)))
+	})
+	if err != nil {
+		return err
+	}
+	sums, err := w.together(sink.Shares())
+	if err != nil {
+		return err
+	}
+	if w.first() {
+		err = sink.Finish(to, sums)
+	}
+	return w.agree(w.named(err))
+}
+
+// progress tells how much is about to be written.
+func (w *writing) progress(all []grid.Range) {
+	if w.opt.Progress != nil {
+		w.opt.Progress(float64(all[len(all)-1].Hi) / float64(w.order.Len()))
+	}
+}
+
+// alone writes the file in the first process, which gets all of the matrix.
+func (w *writing) alone(stdout io.Writer) error {
+	all := num.New(w.format, 0)
+	if w.first() {
+		all = num.New(w.format, w.order.Len())
+	}
+	err := w.owned(w.order, w.format, func(r []grid.Range) error {
+		me := r[w.Rank()]
+		return w.entries.Get(w.ctx, w.order, r, all.Slice(me.Lo, me.Hi))
+	})
+	if err != nil {
+		return err
+	}
+	asked := false
+	opt := w.opt
+	opt.Last = func() error {
+		asked = true
+		if err := w.agree(nil); err != nil {
+			return err
+		}
+		return w.last()
+	}
+	if w.first() {
+		m := num.Mat{Arr: all, RS: 1, CS: max(w.order.Rows, 1), Rows: w.order.Rows, Cols: w.order.Cols}
+		err = matfile.WriteMatrix(w.name, stdout, raw.NewMatrix(m).(*halfulp.Matrix), opt)
+		if !asked {
+			err = w.agree(err)
+		}
+	} else {
+		err = opt.Last()
+	}
+	return w.agree(err)
+}

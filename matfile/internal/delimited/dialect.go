@@ -1,0 +1,425 @@
+package delimited
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/halfulp/halfulp/internal/decimal"
+	"github.com/halfulp/halfulp/internal/textio"
+)
+
+// Dialect is the Dialect of package matfile, which says what its fields are.
+type Dialect struct {
+	Delimiter, Comment rune
+	Skip               uint
+	Header             bool
+	Columns            []string
+	DecimalComma       bool
+}
+
+// Blank is the delimiter white space, as much of it as there is.
+const Blank = ' '
+
+// none reports whether a dialect asks for nothing.
+func (d *Dialect) none() bool {
+	return d.Delimiter == 0 && d.Comment == 0 && d.Skip == 0 && !d.Header && len(d.Columns) == 0 && !d.DecimalComma
+}
+
+// plain reports whether a text needs no dialect: rows of numbers apart by commas or white space.
+func (d *Dialect) plain(text []byte) bool {
+	return d.none() && bytes.IndexByte(text, '"') < 0 && bytes.IndexByte(text, ';') < 0 && !namesFirst(text)
+}
+
+// namesFirst reports whether the first row of a text without quotes is names.
+func namesFirst(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		line, _, _ = bytes.Cut(line, []byte{'#'})
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		some := false
+		for f := range bytes.FieldsFuncSeq(line, func(c rune) bool { return c == ',' || c < utf8.RuneSelf && textio.IsSpace(byte(c)) }) {
+			if some = isName(string(f)); !some {
+				break
+			}
+		}
+		return some
+	}
+	return false
+}
+
+// namesOnly reports whether fields are names: each has a letter first, or nothing, one has a
+// letter, and none is a number.
+func namesOnly(fields []string) bool {
+	other := func(f string) bool { return strings.TrimSpace(f) != "" && !isName(f) }
+	return slices.ContainsFunc(fields, isName) && !slices.ContainsFunc(fields, other)
+}
+
+// isName reports whether a field has a letter first and is no number.
+func isName(f string) bool {
+	f = strings.TrimSpace(f)
+	first, _ := utf8.DecodeRuneInString(f)
+	var e decimal.Extent
+	return f != "" && first >= 'A' && e.Add([]byte(f), false) != nil
+}
+
+// rows calls row for each row of the text, with its line, from 1.
+func (d *Dialect) rows(text []byte, row func(line int, fields []string) error) error {
+	if d.Delimiter == Blank {
+		line := 0
+		for l := range bytes.Lines(text) {
+			line++
+			if k := bytes.IndexRune(l, d.Comment); k >= 0 {
+				l = l[:k]
+			}
+			fields, err := splitBlanks(string(l))
+			if err != nil {
+				return &rowError{line, err}
+			}
+			if len(fields) == 0 {
+				continue
+			}
+			if err := row(line, fields); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	r := csv.NewReader(bytes.NewReader(text))
+	r.Comma, r.Comment, r.FieldsPerRecord, r.ReuseRecord, r.TrimLeadingSpace = d.Delimiter, d.Comment, -1, true, true
+	for {
+		fields, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		var bad *csv.ParseError
+		if errors.As(err, &bad) {
+			return &rowError{bad.Line, bad.Err}
+		}
+		if err != nil {
+			return err
+		}
+		line, _ := r.FieldPos(0)
+		if strings.TrimSpace(strings.Join(fields, "")) == "" && len(fields) == 1 {
+			continue
+		}
+		if k := strings.IndexRune(fields[len(fields)-1], d.Comment); k >= 0 { // behind the numbers
+			fields[len(fields)-1] = fields[len(fields)-1][:k]
+		}
+		if err := row(line, fields); err != nil {
+			return err
+		}
+	}
+}
+
+// splitBlanks returns the fields of a line that are apart by white space; fields in quotes may have
+// some.
+func splitBlanks(s string) (fields []string, err error) {
+	blank := func(c rune) bool { return c < utf8.RuneSelf && textio.IsSpace(byte(c)) }
+	for {
+		if s = strings.TrimLeftFunc(s, blank); s == "" {
+			return fields, nil
+		}
+		var field string
+		if s[0] == '"' {
+			var closed bool
+			if field, s, closed = strings.Cut(s[1:], `"`); !closed || s != "" && !blank(rune(s[0])) {
+				return nil, csv.ErrQuote
+			}
+		} else if end := strings.IndexFunc(s, blank); end >= 0 {
+			field, s = s[:end], s[end:]
+		} else {
+			field, s = s, ""
+		}
+		fields = append(fields, field)
+	}
+}
+
+// rowError is an error in a line.
+type rowError struct {
+	line int
+	error
+}
+
+// detect returns the delimiter of a text.
+func (d *Dialect) detect(text []byte) rune {
+	for line := range bytes.Lines(text) {
+		quoted := false
+		found := map[rune]bool{}
+		content := false
+		for _, c := range string(line) {
+			if c == d.Comment && !quoted {
+				break
+			}
+			if c == '"' {
+				quoted = !quoted
+			}
+			if !quoted && (c == ';' || c == ',' || c == '\t') {
+				found[c] = true
+			}
+			content = content || c > ' '
+		}
+		if !content {
+			continue
+		}
+		for _, c := range []rune{';', '\t', ','} {
+			if found[c] && (c != ',' || !d.DecimalComma) {
+				return c
+			}
+		}
+		return Blank
+	}
+	return Blank
+}
+
+// rewrite turns a text into rows of numbers between commas, of the same lines; note tells what a
+// first row with words was taken for, unless that was asked for.
+func (d Dialect) rewrite(text []byte, name string) (plain []byte, note string, err error) {
+	fail := func(line int, err error) ([]byte, string, error) {
+		return nil, "", &textio.Error{Name: name, Line: line, Err: err}
+	}
+	if d.Comment == 0 {
+		d.Comment = '#'
+	}
+	skipped := 0
+	for ; uint(skipped) < d.Skip && len(text) > 0; skipped++ {
+		_, text, _ = bytes.Cut(text, []byte{'\n'})
+	}
+	if d.Delimiter == 0 {
+		d.Delimiter = d.detect(text)
+	}
+	plain = bytes.Repeat([]byte{'\n'}, skipped)
+	at := 1 // line that is written next
+	var l *layout
+	var header []string
+	headerLine := 0
+	err = d.rows(text, func(line int, fields []string) error {
+		if l == nil {
+			if headerLine == 0 && (d.Header || namesOnly(fields)) {
+				header, headerLine = slices.Clone(fields), line
+				return nil
+			}
+			var err error
+			if l, err = d.layout(header, fields); err != nil {
+				if headerLine > 0 {
+					line = headerLine
+				}
+				return &rowError{line, err}
+			}
+			note = l.note
+		}
+		if err := l.check(fields); err != nil {
+			return &rowError{line, err}
+		}
+		for ; at < line; at++ {
+			plain = append(plain, '\n')
+		}
+		for i, c := range l.columns {
+			if c >= len(fields) {
+				return &rowError{line, fmt.Errorf("there is no column %d in a row of %s", c+1, textio.Count(len(fields), "field"))}
+			}
+			f, err := d.number(fields[c])
+			if err != nil {
+				return &rowError{line, err}
+			}
+			if i > 0 {
+				plain = append(plain, ',')
+			}
+			plain = append(plain, f...)
+		}
+		return nil
+	})
+	var bad *rowError
+	if errors.As(err, &bad) {
+		return fail(skipped+bad.line, bad.error)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	plain = append(plain, '\n')
+	// The comment that names a format counts wherever it stands.
+	if k := bytes.Index(text, []byte("# "+formatComment)); k >= 0 && d.Comment == '#' {
+		line, _, _ := bytes.Cut(text[k:], []byte{'\n'})
+		plain = append(append(plain, line...), '\n')
+	}
+	return plain, note, nil
+}
+
+// rewriting returns about how many bytes rewrite takes for a text: the text, its copy, and the
+// fields of the longest line.
+func rewriting(text []byte) float64 {
+	const long, field = 1 << 16, 48 // a slice, places and a string for each field
+	most := 0.0
+	for line := range bytes.Lines(text) {
+		if len(line) < long {
+			continue
+		}
+		n := 1
+		for _, c := range []byte(",;\t |") {
+			n += bytes.Count(line, []byte{c})
+		}
+		most = max(most, float64(2*len(line)+field*n))
+	}
+	return float64(2*len(text)) + most
+}
+
+// layout is which fields of a row are read.
+type layout struct {
+	columns []int
+	width   int  // fields of every row; 0: of any number
+	named   bool // columns are chosen by names
+	header  int  // names in the header
+	rows    bool // the first field of a row is its name, for which the header has none
+	note    string
+}
+
+// layout finds out what the fields of the first row under a header mean; header is nil if there is
+// none. Where the header has one name less than the row has fields, as R writes it, the first
+// field is the row's name; and so it is where its name is empty.
+func (d *Dialect) layout(header, fields []string) (*layout, error) {
+	l := &layout{header: len(header)}
+	row := func(fields []string) string { return strings.Join(fields, string(d.Delimiter)) }
+	blank := func(f string) bool { return strings.TrimSpace(f) == "" }
+	if header == nil {
+		header = fields
+		if slices.ContainsFunc(fields, isName) {
+			l.note = fmt.Sprintf("the first row is taken for numbers: %.60q: --header, if they are names", row(fields))
+		}
+	} else {
+		l.rows = len(fields) == l.header+1 && !blank(fields[l.header])
+		if !d.Header {
+			l.note = fmt.Sprintf("the first row is taken for a header: %.60q", row(header))
+		}
+	}
+	first := 0 // field that the header names first
+	if l.rows {
+		first = 1
+	}
+	var err error
+	if l.columns, l.named, err = d.columns(header, l.header > 0, first); err != nil {
+		return nil, err
+	}
+	unnamed := l.rows || l.header > 1 && blank(header[0]) && !slices.ContainsFunc(header[1:], blank)
+	if len(d.Columns) == 0 {
+		l.width = len(fields)
+		from := 0
+		if unnamed {
+			from = 1
+		}
+		for k := from; k < l.width; k++ {
+			l.columns = append(l.columns, k)
+		}
+	}
+	if unnamed && (l.named && l.rows || len(d.Columns) == 0) {
+		if l.note != "" {
+			l.note += "; "
+		}
+		l.note += fmt.Sprintf("the first field of each row, for which the header has no name, is taken for the row's name: --columns 1-%d reads it, too", len(fields))
+	}
+	return l, nil
+}
+
+// check returns an error for a row of another number of fields than the first.
+func (l *layout) check(fields []string) error {
+	if l.width > 0 && len(fields) != l.width {
+		return ragged(textio.Count(len(fields), "field"), l.width)
+	}
+	if l.rows && strings.TrimSpace(fields[len(fields)-1]) == "" { // a delimiter that ends the row
+		return errField
+	}
+	want := l.header
+	if l.rows {
+		want++
+	}
+	if l.named && len(fields) != want {
+		return fmt.Errorf("a row of %s under a header of %d, so names do not tell columns: choose them by number", textio.Count(len(fields), "field"), l.header)
+	}
+	return nil
+}
+
+// number returns a field as a plain table has it: without a character that ends a number there.
+func (d *Dialect) number(field string) (string, error) {
+	field = strings.TrimSpace(field)
+	f := field
+	if d.DecimalComma {
+		f = strings.Replace(f, ",", ".", 1)
+	}
+	switch {
+	case f == "":
+		return "", errField
+	case !d.DecimalComma && strings.Contains(f, ","):
+		return "", fmt.Errorf("%.40q is not a number: --decimal-comma takes its comma for a decimal point", field)
+	case d.DecimalComma && thousands(field):
+		return "", fmt.Errorf("%.40q has a point, as thousands may: with --decimal-comma write it without or with a comma", field)
+	case strings.Count(f, ".") > 1 || strings.ContainsFunc(f, func(c rune) bool { return c == ',' || c == '#' || c < utf8.RuneSelf && textio.IsSpace(byte(c)) }):
+		return "", fmt.Errorf("%.40q is not a number", field)
+	}
+	return f, nil
+}
+
+// thousands says whether the point of a number may stand behind its thousands, where the decimal
+// sign is a comma: 1.234 is one thousand there more often than one.
+func thousands(f string) bool {
+	f = strings.TrimLeft(f, "+-")
+	point := len(f) - 4
+	if point < 1 || point > 3 || f[0] == '0' || f[point] != '.' {
+		return false
+	}
+	for i := range len(f) {
+		if i != point && (f[i] < '0' || f[i] > '9') {
+			return false
+		}
+	}
+	return true
+}
+
+// ErrNoColumn is the error for a column without a number or a name.
+var ErrNoColumn = errors.New("the name of a column is empty")
+
+// columns returns which fields to read, nil for all, and whether one was found by its name: names
+// are those of the first row if it holds some, of which the first is that of field from.
+func (d *Dialect) columns(first []string, names bool, from int) (all []int, byName bool, err error) {
+	for _, c := range d.Columns {
+		if c == "" {
+			return nil, false, ErrNoColumn
+		}
+		if names {
+			called := func(f string) bool { return strings.TrimSpace(f) == c }
+			if k := slices.IndexFunc(first, called); k >= 0 {
+				if slices.ContainsFunc(first[k+1:], called) {
+					return nil, false, fmt.Errorf("two columns are called %q: choose one by its number", c)
+				}
+				all, byName = append(all, from+k), true
+				continue
+			}
+		}
+		low, high, ranged := strings.Cut(c, "-")
+		if !ranged {
+			high = low
+		}
+		begin, err1 := strconv.Atoi(low)
+		to, err2 := strconv.Atoi(high)
+		if err1 != nil || err2 != nil || begin < 1 || to < begin || to > math.MaxInt32 {
+			what := "there is no header"
+			if names {
+				what = "the header has " + strings.Join(first, ", ")
+			}
+			return nil, false, fmt.Errorf("there is no column %q: %s", c, what)
+		}
+		if to > from+len(first) {
+			return nil, false, fmt.Errorf("there is no column %d in a row of %s", to, textio.Count(from+len(first), "field"))
+		}
+		for k := begin; k <= to; k++ {
+			all = append(all, k-1)
+		}
+	}
+	return all, byName, nil
+}

@@ -1,0 +1,11 @@
+//go:build !unix
+
+package matfile
+
+import "os"
+
+// mapsFiles says whether mapped works here.
+const mapsFiles = false
+
+// mapped maps no files here.
+func mapped(*os.File, int64) (text []byte, unmap func(), ok bool) { return nil, nil, false }
