@@ -477,7 +477,7 @@ func TestBecameShorter(t *testing.T) {
 // TestSciPy reads sparse matrices that SciPy wrote, of which one has two numbers for a place.
 func TestSciPy(t *testing.T) {
 	for _, format := range []string{"coo", "csr", "csc", "bsr", "dia"} {
-		path := filepath.Join("..", "npy", "testdata", "scipy-"+format+".npz")
+		path := filepath.Join("internal", "npy", "testdata", "scipy-"+format+".npz")
 		m, err := ReadMatrix(path, nil, ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
