@@ -16,8 +16,8 @@ import (
 	"github.com/halfulp/halfulp/rns"
 )
 
-// TestWithFakes runs the experiments with a GPU: its rows, and results of other bits than the CPU's,
-// which are errors. [TestReproduce] runs it.
+// TestWithFakes runs the experiments with a GPU: its rows, and results of other bits than the
+// CPU's, which are errors. [TestReproduce] runs it.
 func TestWithFakes(t *testing.T) {
 	for _, c := range []struct {
 		name string

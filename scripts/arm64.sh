@@ -74,18 +74,17 @@ export -f one
 export binaries qemu libc starting faults fakes oracles
 
 # The tests of internal/gpu run the whole library on fake GPUs, of which internal/gpu/mem, rows and
-# seed have no arithmetic on the host; and
-# internal/gocuda, matfile and internal/kernels are about text and files. mpi and
-# distributed need an MPI for arm64. Files, pages of memory, grids of processes, the GPU driver
-# and the programs' command lines have neither kernels nor arithmetic of doubles of their own. They
-# are left out without arguments.
+# seed have no arithmetic on the host; internal/gocuda, matfile and internal/kernels are about text
+# and files, internal/architecture about sources. mpi and distributed need an MPI for arm64. Files,
+# pages of memory, grids of processes, the GPU driver and the programs' command lines have neither
+# kernels nor arithmetic of doubles of their own. They are left out without arguments.
 #
 # As many at a time as there are processors, those first that take longest.
 longest=(linsolve conformance expansion ozaki rns)
 list() { go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}' "$@" | grep .; }
 packages=("$@")
 if [ $# -eq 0 ]; then
-	mapfile -t packages < <(go list ./... | grep -vE '/internal/(gocuda|gpu(/mem|/rows|/seed|/several)?|gridfiles|kernels|cli|cublas|cuda|cudadrv(/.*)?|files|grid|listing|market|pages|place|remembered|shelf|table|testseed)$|/cmd/|/scripts/|/(matrixmarket|mpi|distributed)$')
+	mapfile -t packages < <(go list ./... | grep -vE '/internal/(architecture|gocuda|gpu(/mem|/rows|/seed|/several)?|kernels|cli|cublas|cuda|cudadrv(/.*)?|files|grid|market|hugepage|place|calibration|bufpool|testseed)$|/cmd/|/scripts/|/(matrixmarket|mpi|distributed)$|/matfile(/gridfiles|/internal/(casformat|delimited))?$')
 fi
 list "${packages[@]}" | awk -v longest="${longest[*]}" '
 	BEGIN { n = split(longest, name); for (i = 1; i <= n; i++) first["github.com/halfulp/halfulp/" name[i]] = i }

@@ -227,8 +227,8 @@ levels() {
 		alone+='|PublishedErrors|SmallPrecision|Functions|LongSums|VerticalGemv|NumberConversions|XFloat|FMA|Arithmetic|QuotientAndRoot|Chain|Conversions|Evaluate|ScaleDown'
 		local tiles='^Test(Bounded|BoundedBase|Near|Across|Faults)$/^bytes$'
 		gotest -race -short -skip "$fakes|^Test($alone)\$|$tiles" $(grep -vE "$few" <<<"$concurrent")
-		# Of linsolve what compares numbers of threads, and of reproduce what measures: in the others
-		# nearly all time goes into oracles and plots.
+		# Of linsolve what compares numbers of threads, and of reproduce what measures: in the
+		# others nearly all time goes into oracles and plots.
 		local chosen='Parts|Progress|Cancel|Several|Same|TestMeter|TestByteStress|^Test(Inverse|Solve|Det|Ozaki|Gemv)$'
 		gotest -race -short -run "$chosen" $(grep -E "$few" <<<"$concurrent")
 		(cd reproduce && gotest -race -short -run "$chosen" .)

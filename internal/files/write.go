@@ -1,5 +1,5 @@
-// Package files writes files that appear under their names when they are complete, or not at all, and
-// watches files for changes while they are read. "-" stands for the standard streams.
+// Package files writes files that appear under their names when they are complete, or not at all,
+// and watches files for changes while they are read. "-" stands for the standard streams.
 package files
 
 import (

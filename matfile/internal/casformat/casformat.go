@@ -1,5 +1,5 @@
-// Package casformat writes matrices as other programs for multiple-precision arithmetic write or read
-// them.
+// Package casformat writes matrices as other programs for multiple-precision arithmetic write or
+// read them.
 package casformat
 
 import (
