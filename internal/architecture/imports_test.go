@@ -3,6 +3,7 @@ package architecture
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -161,6 +162,24 @@ func TestForbidden(t *testing.T) {
 	} {
 		if got := forbidden(c.from, c.to, above); got != c.want {
 			t.Errorf("%s -> %s: forbidden %t, want %t", c.from, shown(c.to), got, c.want)
+		}
+	}
+}
+
+// TestOtherModules checks that packages for other modules depend on few modules: what plots, reads
+// command lines or runs tests is left to programs.
+func TestOtherModules(t *testing.T) {
+	modules := []string{"github.com/ebitengine/purego", "golang.org/x/sys", "gonum.org/v1/gonum"}
+	for path, p := range packages(t) {
+		if under(path, "internal", "cmd", "scripts", "examples") {
+			continue
+		}
+		for _, to := range p.Deps {
+			// Those of the standard library have no dot in their first element.
+			first, _, _ := strings.Cut(to, "/")
+			if strings.Contains(first, ".") && !under(to, module) && !under(to, modules...) {
+				t.Errorf("%s depends on %s", shown(path), to)
+			}
 		}
 	}
 }

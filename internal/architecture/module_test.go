@@ -27,6 +27,7 @@ type goPackage struct {
 	Imports                 []string
 	TestImports             []string
 	XTestImports            []string
+	Deps                    []string // whole paths
 }
 
 // listed returns the packages that go list describes, by path.
@@ -60,7 +61,7 @@ func listed(args ...string) (map[string]*goPackage, error) {
 }
 
 var modulePackages = sync.OnceValues(func() (map[string]*goPackage, error) {
-	all, err := listed("-json=ImportPath,Imports,TestImports,XTestImports", "./...")
+	all, err := listed("-json=ImportPath,Imports,TestImports,XTestImports,Deps", "./...")
 	short := map[string]*goPackage{}
 	for path, p := range all {
 		for _, list := range []*[]string{&p.Imports, &p.TestImports, &p.XTestImports} {
