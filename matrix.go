@@ -6,7 +6,6 @@ import (
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/residue"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -41,7 +40,7 @@ const (
 // Float64 matrix of no rows and no columns.
 type Matrix struct {
 	m        num.Mat
-	prepared *prepared // of Prepare, else nil
+	prepared *place.Kept // of Prepare, else nil
 }
 
 // none is the storage of zero matrices and vectors.
@@ -53,28 +52,6 @@ func (m *Matrix) mat() num.Mat {
 		return num.Mat{Arr: none, RS: 1, CS: 1}
 	}
 	return m.m
-}
-
-// prepared is what products keep of a matrix of the host, there and on GPUs.
-type prepared struct {
-	host   *residue.Prepared
-	places place.Prepared // nil if the program has no GPUs
-}
-
-// onHost returns what products take on the host, for nothing as well.
-func (p *prepared) onHost() *residue.Prepared {
-	if p == nil {
-		return nil
-	}
-	return p.host
-}
-
-// there returns what a place's Gemm takes, for nothing as well.
-func (p *prepared) there() place.Prepared {
-	if p == nil {
-		return nil
-	}
-	return p.places
 }
 
 // NewMatrix returns a rows x cols matrix of +0 with leading dimension rows. It panics if an int
@@ -261,7 +238,7 @@ func (m *Matrix) Vec() *Vector {
 	case m.mat().Arr.Away != nil:
 		panic(errGaps)
 	}
-	v = num.Vec{Arr: copyMat(m.mat()).Arr, Inc: 1, N: v.N}
+	v = num.Vec{Arr: m.mat().Copy().Arr, Inc: 1, N: v.N}
 	return &Vector{v}
 }
 

@@ -197,9 +197,9 @@ func assign(m, from num.Mat) error {
 	case p != nil:
 		return p.Set(context.Background(), m, from)
 	case m.Arr.Overlaps(from.Arr):
-		from = copyMat(from)
+		from = from.Copy()
 	}
-	copyTo(m, from)
+	m.CopyFrom(from)
 	return nil
 }
 

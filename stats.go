@@ -32,7 +32,7 @@ func (s sample) entry(i int) (num.Vec, error) {
 // sums returns exact sums over the vector.
 func (s sample) sums(list ...direct.Moment) (sums []*direct.Acc, err error) {
 	if s.at != nil {
-		return s.at.Moments(s.config(), s.x, list...)
+		return s.at.Moments(s.Config(), s.x, list...)
 	}
 	for _, k := range list {
 		a, err := k.Exact(s.work(), s.x)

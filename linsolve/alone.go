@@ -3,7 +3,6 @@ package linsolve
 import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // aloneBytes bounds the matrices that each process of a grid gets all of to compute alone.
@@ -24,13 +23,13 @@ const (
 // small reports whether a matrix lives on a grid and is no larger than each process may have all
 // of to compute alone.
 func (s *solver) small(a *halfulp.Matrix) bool {
-	if place.Of(raw.Matrix(a).Arr).Oblique() { // no grid
+	if place.Of(a.View().Arr).Oblique() { // no grid
 		return false
 	}
 	m, n := a.Dims()
 	limit := int64(aloneBytes)
-	if s.opt.MemoryLimit > 0 {
-		limit = min(limit, s.opt.MemoryLimit)
+	if s.set.Limit > 0 {
+		limit = min(limit, s.set.Limit)
 	}
 	return int64(m)*int64(n) <= limit/int64(a.Format().Bits()/8+8)
 }
@@ -40,11 +39,11 @@ func (s *solver) small(a *halfulp.Matrix) bool {
 // All decide the same.
 func (s *solver) alone(a *halfulp.Matrix, f halfulp.Format, most int) (bool, error) {
 	for _, g := range []halfulp.Format{a.Format(), f} {
-		if g.Bits() > aloneBits || raw.Matrix(halfulp.NewMatrix(g, 0, 0)).Arr.Terms() > 1 {
+		if g.Bits() > aloneBits || halfulp.NewMatrix(g, 0, 0).View().Arr.Terms() > 1 {
 			return false, nil
 		}
 	}
-	p, ok := place.Of(raw.Matrix(a).Arr).(place.Processes)
+	p, ok := place.Of(a.View().Arr).(place.Processes)
 	if !ok || !s.small(a) {
 		return false, nil
 	}

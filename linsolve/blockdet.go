@@ -9,7 +9,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // longDeterminant returns the determinant of a regular A with factors f, with a log of about
@@ -111,7 +110,7 @@ func (t *block) determinant(places int) (*determinant, error) {
 	if t.last != nil {
 		b, v = t.all, s.newNewton(t.all, t.last, math.MaxInt32)
 	}
-	f, err := s.factor(raw.Matrix(b), scale.Unscaled(b.Rows(), b.Rows()))
+	f, err := s.factor(b.View(), scale.Unscaled(b.Rows(), b.Rows()))
 	if err != nil {
 		return nil, err
 	}

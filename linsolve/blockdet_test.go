@@ -10,7 +10,6 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -70,7 +69,7 @@ func TestLongDeterminant(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, places := range []int{30, 150, 1100} {
-				f, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
+				f, err := s.factor(a.View(), scale.Of(a.View()))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -112,7 +111,7 @@ func TestBlockInverse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
+		f, err := s.factor(a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}

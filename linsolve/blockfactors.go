@@ -13,7 +13,6 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // blocks is an approximate inverse of an ill-conditioned F, by block elimination in some bits: the
@@ -244,20 +243,20 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 	t = &block{s: s, by: scale.Unscaled(n, n), good: good}
 	first := f != nil
 	if !first {
-		t.by = scale.Of(raw.Matrix(m))
-		if !rescale(raw.Matrix(m), t.by) {
+		t.by = scale.Of(m.View())
+		if !rescale(m.View(), t.by) {
 			return nil, 0, ErrRange
 		}
-		if f, err = s.factor(raw.Matrix(m), scale.Unscaled(n, n)); err != nil {
+		if f, err = s.factor(m.View(), scale.Unscaled(n, n)); err != nil {
 			return nil, 0, err
 		}
 		s.stats.Rounds++
 		s.Did(factorCost(n))
 	}
-	t.top = largestTop(raw.Matrix(m))
+	t.top = largestTop(m.View())
 	r := f.pivotsAbove(pivotRange)
 	if !first && r == n {
-		if t.last, err = s.firstWithin(raw.Matrix(m), f, mostRho); err != nil {
+		if t.last, err = s.firstWithin(m.View(), f, mostRho); err != nil {
 			return nil, 0, err
 		}
 		if t.last.rho == nil {
@@ -317,13 +316,13 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 	if err := s.sum(m.Slice(r, n, r, n), minus, next); err != nil {
 		return nil, 0, err
 	}
-	top := largestTop(raw.Matrix(next))
+	top := largestTop(next.View())
 	left := good + int(min(top-t.top, 0))
 	if top == scale.None || left < leastGood {
 		return nil, r, errNoise
 	}
 	// What is rounded off the product, cut off the sum, and rounded off that.
-	both := max(t.top, largestTop(raw.Matrix(minus)))
+	both := max(t.top, largestTop(minus.View()))
 	t.lost = bound.Upper().Add(bound.Exp2(int(both)-good-3), bound.Exp2(int(both)-places-28))
 	t.lost.Add(t.lost, bound.Exp2(int(top)-places+1))
 	t.rest, done, err = s.newBlock(next, min(left, places), nil, most)
@@ -334,11 +333,11 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 func (s *solver) newtonOf(b *halfulp.Matrix) (*newton, error) {
 	n := b.Rows()
 	defer s.Did(factorCost(n))
-	f, err := s.factor(raw.Matrix(b), scale.Unscaled(n, n))
+	f, err := s.factor(b.View(), scale.Unscaled(n, n))
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.firstWithin(raw.Matrix(b), f, 0x1p-6) // steps from 2^-2 on gain nothing
+	p, err := s.firstWithin(b.View(), f, 0x1p-6) // steps from 2^-2 on gain nothing
 	if err != nil || p.rho == nil {
 		return nil, err
 	}
@@ -348,7 +347,7 @@ func (s *solver) newtonOf(b *halfulp.Matrix) (*newton, error) {
 // permuted returns a matrix in MP with row order[i] as row i.
 func permuted(m *halfulp.Matrix, order []int) *halfulp.Matrix {
 	z := halfulp.NewMatrix(m.Format(), m.Rows(), m.Cols())
-	from, to := raw.Matrix(m), raw.Matrix(z)
+	from, to := m.View(), z.View()
 	for j := range to.Cols {
 		for i, k := range order {
 			x, y, l := from.At(k, j), to.At(i, j), to.Arr.Limbs()
@@ -444,7 +443,7 @@ func (z *blocks) bound() ([]*big.Float, error) {
 	}
 	for _, p := range parts[:len(parts)-1] {
 		r := p.inverse.Rows()
-		w, x := raw.Matrix(p.under), raw.Matrix(p.right)
+		w, x := p.under.View(), p.right.View()
 		for j := range r {
 			for i := range w.Rows {
 				f, e := w.Arr.Leading(w.At(i, j))
@@ -484,7 +483,7 @@ func (z *blocks) bound() ([]*big.Float, error) {
 	// largest one of V, and no sum of a row of S21 r 2^top.
 	for _, p := range parts[:len(parts)-1] {
 		r := p.inverse.Rows()
-		size := bound.Upper().Mul(bound.Exp2(int(p.top+largestTop(raw.Matrix(p.inverse)))), bound.Upper().SetInt64(int64(2*r)))
+		size := bound.Upper().Mul(bound.Exp2(int(p.top+largestTop(p.inverse.View()))), bound.Upper().SetInt64(int64(2*r)))
 		size.Mul(size, p.rho)
 		sum := bound.Upper()
 		for j := range r {
@@ -594,7 +593,7 @@ func (z *blocks) correct(r *residual) ([][]float64, error) {
 	n := len(r.lead)
 	bits := uint(z.first.good + 16)
 	v := halfulp.NewMatrix(halfulp.MP(bits), n, 1)
-	to := raw.Matrix(v)
+	to := v.View()
 	if r.x == nil {
 		for i, x := range r.lead {
 			v.SetFloat64(i, 0, x)
@@ -625,7 +624,7 @@ func (z *blocks) correct(r *residual) ([][]float64, error) {
 		pieces[p] = make([]float64, n)
 	}
 	// Piece p is a multiple of 2^(top - 53 (p+1)).
-	top := largestTop(raw.Matrix(y))
+	top := largestTop(y.View())
 	if top == scale.None || max(top, -top) > 900 {
 		return pieces, nil
 	}
@@ -647,7 +646,7 @@ func (t *block) solve(v *halfulp.Matrix) (*halfulp.Matrix, error) {
 	n := v.Rows()
 	f := halfulp.MP(uint(t.good + 16))
 	w := halfulp.NewMatrix(f, n, 1)
-	from, to := raw.Matrix(v), raw.Matrix(w)
+	from, to := v.View(), w.View()
 	for i := range n {
 		k := i
 		if t.order != nil {
@@ -677,17 +676,17 @@ func (t *block) solve(v *halfulp.Matrix) (*halfulp.Matrix, error) {
 		if z, err = t.times(2, u, z); err != nil {
 			return nil, err
 		}
-		to := raw.Matrix(y)
+		to := y.View()
 		for i := range n {
-			from, k := raw.Matrix(z), i
+			from, k := z.View(), i
 			if i >= r {
-				from, k = raw.Matrix(u), i-r
+				from, k = u.View(), i-r
 			}
 			to.Arr.Convert(to.At(i, 0), from.Arr, from.At(k, 0))
 		}
 	}
 	z := halfulp.NewMatrix(f, n, 1)
-	from, to = raw.Matrix(y), raw.Matrix(z)
+	from, to = y.View(), z.View()
 	for i := range n {
 		shift(to, i, from, i, t.by.Cols[i])
 	}
@@ -700,7 +699,7 @@ func (t *block) times(which int, v, w *halfulp.Matrix) (*halfulp.Matrix, error) 
 	n := m.Cols()
 	want := t.good + 4 + mathbits.Len(uint(n))/2
 	if t.fixed[which] == nil {
-		top := largestTop(raw.Matrix(m))
+		top := largestTop(m.View())
 		if top == scale.None {
 			top = 0
 		}
@@ -708,16 +707,16 @@ func (t *block) times(which int, v, w *halfulp.Matrix) (*halfulp.Matrix, error) 
 		for i := range by.Rows {
 			by.Rows[i] = -top
 		}
-		f, err := fixed.New(&t.s.Call, raw.Matrix(m), by, (want+int(max(top, 0))+63)/64)
+		f, err := fixed.New(&t.s.Call, m.View(), by, (want+int(max(top, 0))+63)/64)
 		if err != nil {
 			return nil, err
 		}
 		t.fixed[which] = &shiftedFixed{f, top}
 	}
 	f := t.fixed[which]
-	x := raw.Matrix(v)
+	x := v.View()
 	z := halfulp.NewMatrix(halfulp.MP(uint(t.good+16)), m.Rows(), 1)
-	to := raw.Matrix(z)
+	to := z.View()
 	top := largestTop(x)
 	if top != scale.None {
 		all := want + int(max(f.exp, 0))
@@ -779,7 +778,7 @@ func shift(z num.Mat, i int, x num.Mat, k int, by int64) {
 func (t *block) refine(w, y *halfulp.Matrix) error {
 	n := w.Rows()
 	for known := 0.0; known < float64(t.good); known += t.last.gain {
-		m := raw.Matrix(w)
+		m := w.View()
 		top := largestTop(m)
 		if top == scale.None {
 			return nil
@@ -790,7 +789,7 @@ func (t *block) refine(w, y *halfulp.Matrix) error {
 			dgemm.Axpy(scale.Ldexp(x, e-top), t.seed[j*n:(j+1)*n], v)
 		}
 		c := halfulp.NewMatrix(halfulp.MP(scale.SeedBits), n, 1)
-		to := raw.Matrix(c)
+		to := c.View()
 		for i, x := range v {
 			c.SetFloat64(i, 0, x)
 			shift(to, i, to, i, top)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // invertByBlocks returns an approximate inverse of A with factors f by block elimination in as few
@@ -56,7 +55,7 @@ func (s *solver) blockInverse(a *halfulp.Matrix, f *factors, bits int) (p *appro
 	if err != nil {
 		return nil, bits / 2, err
 	}
-	if !rescale(raw.Matrix(x), scale.Scaling{Rows: f.Cols, Cols: f.Rows}) {
+	if !rescale(x.View(), scale.Scaling{Rows: f.Cols, Cols: f.Rows}) {
 		return nil, 0, ErrRange
 	}
 	p = &approximate{r: x, weights: f.Cols, scale: f.Rows, rounds: 1 + s.stats.Rounds}
@@ -88,7 +87,7 @@ func (t *block) inverted(bits int) (*halfulp.Matrix, error) {
 		for i := range n {
 			by.Rows[i], by.Cols[i] = v.by.Cols[i]+t.by.Cols[i], v.by.Rows[i]+t.by.Rows[i]
 		}
-		if !rescale(raw.Matrix(x), by) {
+		if !rescale(x.View(), by) {
 			return nil, ErrRange
 		}
 		return x, nil
@@ -102,7 +101,7 @@ func (t *block) inverted(bits int) (*halfulp.Matrix, error) {
 	}
 	r := t.inverse.Rows()
 	v := t.newton.x.Convert(format)
-	if !rescale(raw.Matrix(v), scale.Scaling{Rows: t.newton.by.Cols, Cols: t.newton.by.Rows}) {
+	if !rescale(v.View(), scale.Scaling{Rows: t.newton.by.Cols, Cols: t.newton.by.Rows}) {
 		return nil, ErrRange
 	}
 	y, z := halfulp.NewMatrix(format, n-r, r), halfulp.NewMatrix(format, n, n)
@@ -131,7 +130,7 @@ func (t *block) inverted(bits int) (*halfulp.Matrix, error) {
 		back[k] = i
 	}
 	x := permuted(z.T(), back).T()
-	if !rescale(raw.Matrix(x), scale.Scaling{Rows: t.by.Cols, Cols: t.by.Rows}) {
+	if !rescale(x.View(), scale.Scaling{Rows: t.by.Cols, Cols: t.by.Rows}) {
 		return nil, ErrRange
 	}
 	return x, nil

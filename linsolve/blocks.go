@@ -12,7 +12,6 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // determinant is mid 2^shift, but for a factor in exp(±log), log ≥ 0.
@@ -121,7 +120,7 @@ func (s *solver) leaves(a *halfulp.Matrix, f *factors, places, leaf int, d *dete
 	if n > leaf {
 		return s.split(z, places, places+loss+2*size, leaf, d, list)
 	}
-	p, err := s.first(raw.Matrix(a), f)
+	p, err := s.first(a.View(), f)
 	if err != nil || p.rho == nil {
 		return nil, err
 	}
@@ -167,11 +166,11 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 		end = s.Before(rest + float64(seedCost(m)+factorCost(m)+productOf(m, h, m, wide)))
 	}
 	first := f.Slice(0, h, 0, h)
-	lu, err := s.factor(raw.Matrix(first), scale.Of(raw.Matrix(first)))
+	lu, err := s.factor(first.View(), scale.Of(first.View()))
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.first(raw.Matrix(first), lu)
+	p, err := s.first(first.View(), lu)
 	if err != nil || p.rho == nil {
 		return nil, err
 	}
@@ -203,11 +202,11 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 	}
 	s.stats.Precision = max(s.stats.Precision, wide)
 
-	slu, err := s.factor(raw.Matrix(schur), scale.Of(raw.Matrix(schur)))
+	slu, err := s.factor(schur.View(), scale.Of(schur.View()))
 	if err != nil {
 		return nil, err
 	}
-	q, err := s.first(raw.Matrix(schur), slu)
+	q, err := s.first(schur.View(), slu)
 	if err != nil || q.rho == nil {
 		return nil, err
 	}
@@ -215,7 +214,7 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 	// rounding it has less than 2^(top+2-wider).
 	lost := bound.Upper()
 	const low = -1 << 29 // far below everything, of columns of zeros
-	large, small := columnTops(raw.Matrix(x.X), low), columnTops(raw.Matrix(x.D), low)
+	large, small := columnTops(x.X.View(), low), columnTops(x.D.View(), low)
 	for j, e := range x.Err {
 		top := max(large[j], small[j])
 		v := bound.Upper().Add(bound.Exp2(int(max(e+1, low))), bound.Exp2(int(top)+2-wider))
@@ -224,10 +223,10 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 	// Rows of F21 D2, scaled, have sums of norm at most. The product is rounded by 2^-(wide+2) of
 	// itself, hence of |F22| + |S'| and a little more, and the sum by 2^-wide |S'| and what is cut
 	// off: that is less than 2^-wide (|F22| + 2 |S'|).
-	norm := bound.BoundsOf(raw.Matrix(left), bound.Negated(q.scale), make([]int64, h)).Norm()
+	norm := bound.BoundsOf(left.View(), bound.Negated(q.scale), make([]int64, h)).Norm()
 	lost = bound.Upper().Mul(lost, norm)
-	size := bound.BoundsOf(raw.Matrix(schur), bound.Negated(q.scale), bound.Negated(q.weights)).Norm()
-	size = bound.Upper().Add(bound.Upper().Add(size, size), bound.BoundsOf(raw.Matrix(old), bound.Negated(q.scale), bound.Negated(q.weights)).Norm())
+	size := bound.BoundsOf(schur.View(), bound.Negated(q.scale), bound.Negated(q.weights)).Norm()
+	size = bound.Upper().Add(bound.Upper().Add(size, size), bound.BoundsOf(old.View(), bound.Negated(q.scale), bound.Negated(q.weights)).Norm())
 	lost = bound.Upper().Add(lost, size.SetMantExp(size, -wide))
 	log := regular(q, lost, m)
 	if log == nil {
@@ -265,7 +264,7 @@ func regular(p *approximate, delta *big.Float, m int) *big.Float {
 //	L U = F + Δ,  |Δ| ≤ (e n + 1 + max |u_ii|) units.
 func (s *solver) eliminated(b leafBlock) (*determinant, error) {
 	for _, headroom := range []uint{16, 62} { // the second one for pivots and entries that grow
-		d, far, err := s.eliminatedIn(newFixedLU(raw.Matrix(b.f), headroom, b.places), b.p, b.places)
+		d, far, err := s.eliminatedIn(newFixedLU(b.f.View(), headroom, b.places), b.p, b.places)
 		if err != nil || !far {
 			return d, err
 		}

@@ -8,7 +8,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // ErrNotPositiveDefinite is wrapped by errors about matrices that are proved not to be positive
@@ -130,7 +129,7 @@ func (s *solver) cholesky(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 		if digits {
 			var e *enclosure
 			var err error
-			if u, e, err = s.rootAttempt(a, n, bits-spareBits, &known, u, raw.Matrix(l), num.Mat{}, want); e != nil || err != nil {
+			if u, e, err = s.rootAttempt(a, n, bits-spareBits, &known, u, l.View(), num.Mat{}, want); e != nil || err != nil {
 				return u, e, err
 			}
 			if digits = false; u == nil {
@@ -225,7 +224,7 @@ func (s *solver) definite(a *halfulp.Matrix, k int) error {
 // countOverflow counts the entries of factors that became infinite.
 func (s *solver) countOverflow(factors ...*halfulp.Matrix) {
 	for _, z := range factors {
-		m := raw.Matrix(z)
+		m := z.View()
 		for j := range m.Cols {
 			for i := range m.Rows {
 				if m.Arr.Class(m.At(i, j)) == num.Inf {

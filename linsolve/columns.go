@@ -10,7 +10,6 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Columns of QRPivoted are in the order in which longestColumns has them in so many bits, which
@@ -126,7 +125,7 @@ func (e *enclosure) square(k, j int) interval.Interval {
 // pivots64 returns the order of the pivots of a symmetric matrix on the host that an elimination in
 // float64 chooses as longestColumns does; nil if it breaks down. Nothing is proved of it.
 func (s *solver) pivots64(a *halfulp.Matrix) ([]int, error) {
-	n, m := a.Rows(), raw.Matrix(a)
+	n, m := a.Rows(), a.View()
 	exps := make([]int64, n)
 	for i := range exps {
 		e := scale.Exponent(m.Arr, m.At(i, i))

@@ -10,7 +10,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Norm names a norm of matrices.
@@ -54,7 +53,7 @@ func (s *solver) cond(norm Norm, a *halfulp.Matrix, f halfulp.Format) (halfulp.S
 	// K, the norm of these integers times the norm of their adjugate matrix. So it is a tie, an odd
 	// multiple of 2^v, or differs from the tie by at least 2^min(v, 0) / D, which relative to it is
 	// 2^min(v, 0) / K. As K ≤ n n! 2^(n b) for integers of b bits, powerBits bounds its bits.
-	most := int64(powerBits(raw.Matrix(a), n))
+	most := int64(powerBits(a.View(), n))
 	for bits := f.Bits() + 32 + mathbits.Len(uint(n)); ; bits *= 2 {
 		if bits > bound.MaxBits {
 			return halfulp.Scalar{}, fmt.Errorf("%d bits: %w", bits, halfulp.ErrMemory)

@@ -8,7 +8,6 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // entries are those of a column of the solution that are not decided.
@@ -135,7 +134,7 @@ func border(f halfulp.Format) (t, spacing *big.Float) {
 }
 
 // formatOf returns a format as package num has it.
-func formatOf(f halfulp.Format) num.Format { return raw.Matrix(halfulp.NewMatrix(f, 0, 0)).Arr.Format }
+func formatOf(f halfulp.Format) num.Format { return halfulp.NewMatrix(f, 0, 0).View().Arr.Format }
 
 // solved reports whether the column with the decided entries and these ties solves the system
 // exactly, and stores it then.
@@ -257,7 +256,7 @@ func (s *solver) lift(list []suspects) error {
 // 2^(shift + cols_j) x_j solves the system of integers with a right-hand side of integers.
 func (x suspects) begin(l *lifting) *lifted {
 	n := x.z.Rows()
-	b := raw.Matrix(x.b)
+	b := x.b.View()
 	shift, top := int64(0), 0 // top: the bits of A and b
 	for i := range n {
 		if c, _, low := b.Arr.Span(b.At(i, x.j)); c == num.Finite {

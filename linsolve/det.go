@@ -13,7 +13,6 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Det returns the determinant of a square matrix A, correctly rounded to format f; +0 for a
@@ -132,7 +131,7 @@ func underflows(z halfulp.Scalar, x, y *big.Float) bool {
 	loses := func(x *big.Float) bool {
 		const prec = 4096 // further bits are lost as well where one of these is
 		m := halfulp.NewMatrixBig(halfulp.MP(prec), 1, 1, []*big.Float{new(big.Float).SetPrec(prec).SetMode(big.ToZero).Set(x)})
-		return raw.Matrix(halfulp.NewMatrix(z.Format(), 1, 1)).Arr.Convert(0, raw.Matrix(m).Arr, 0)&num.Underflow != 0
+		return halfulp.NewMatrix(z.Format(), 1, 1).View().Arr.Convert(0, m.View().Arr, 0)&num.Underflow != 0
 	}
 	least := -1074
 	if z.Format() == halfulp.Float32 {
@@ -187,7 +186,7 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 	if s.at != nil {
 		d, err = s.traced(a, bits)
 	} else {
-		if f, err = s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a))); err != nil {
+		if f, err = s.factor(a.View(), scale.Of(a.View())); err != nil {
 			return nil, nil, 0, err
 		}
 		s.stats.Rounds = 1
@@ -281,7 +280,7 @@ const maxDeterminant = 1 << 26
 // exactDet returns d for which the determinant is d 2^shift exactly, from that of integers modulo
 // primes.
 func (s *solver) exactDet(a *halfulp.Matrix) (d *big.Float, shift int64, err error) {
-	m := raw.Matrix(a)
+	m := a.View()
 	z := toIntegers(m)
 	bits := z.minorBits() + 1 // and a sign
 	if bits > maxDeterminant {

@@ -12,7 +12,6 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // factorDigits bounds order times digits, a lane, of factors that are faster by elimination in
@@ -36,7 +35,7 @@ func (s *solver) luByDigits(a *halfulp.Matrix, bits int, known *bool) (*digitLU,
 		return nil, nil
 	}
 	// Rows are not scaled: that might change pivots.
-	by, tops := scale.Unscaled(n, n), scale.TopsOf(raw.Matrix(a))
+	by, tops := scale.Unscaled(n, n), scale.TopsOf(a.View())
 	for j := range n {
 		high := slices.Max(tops.Top[j*n : (j+1)*n])
 		if high == scale.None {
@@ -44,7 +43,7 @@ func (s *solver) luByDigits(a *halfulp.Matrix, bits int, known *bool) (*digitLU,
 		}
 		by.Cols[j] = -high
 	}
-	f, err := s.factor(raw.Matrix(a), by)
+	f, err := s.factor(a.View(), by)
 	if err != nil {
 		return nil, err
 	}
@@ -145,10 +144,10 @@ func (t *digitLU) near(mag []uint64, i, j, cut int) bound.Near {
 // unless it is proved that the pivots are the largest ones.
 func (t *digitLU) roundTo(z *LUFactors) (lower, upper [][2]int, ok bool, err error) {
 	s := t.s
-	if lower, ok, err = t.l.roundTo(s, raw.Matrix(z.L), slack); !ok || err != nil {
+	if lower, ok, err = t.l.roundTo(s, z.L.View(), slack); !ok || err != nil {
 		return nil, nil, ok, err
 	}
-	u := raw.Matrix(z.U)
+	u := z.U.View()
 	settlers, mags := t.settlers(s, u.Arr.Format)
 	left := make([][][2]int, t.n)
 	err = par.For(s.Ctx, s.Threads, t.n, func(worker, j int) {

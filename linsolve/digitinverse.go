@@ -12,7 +12,6 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // inverseDigits bounds the order, a lane, of inverses in more than 53 bits that are faster by
@@ -53,7 +52,7 @@ func (s *solver) quickInverse(a, b *halfulp.Matrix, f *factors, z *halfulp.Matri
 	if cond > lossy {
 		cond, s.Work.Guessed = f.conditionBits(), true // until it is known which digits do
 	}
-	wanted := z.Format().Bits() + 4*(raw.Matrix(z).Arr.Terms()-1) + guard(n)
+	wanted := z.Format().Bits() + 4*(z.View().Arr.Terms()-1) + guard(n)
 	wanted += 4*bits.Len(uint(n)) + 4 // for what inverseTo proves
 	known := false                    // that a is regular
 	for {
@@ -91,7 +90,7 @@ func (s *solver) quickInverse(a, b *halfulp.Matrix, f *factors, z *halfulp.Matri
 // inverseBy is quickInverse with the elimination that does. It returns how many more bits are worth
 // their while.
 func (s *solver) inverseBy(t *digits, a, b, z *halfulp.Matrix, todo []*entries) (more int, err error) {
-	short, more, err := t.inverseTo(raw.Matrix(z), todo)
+	short, more, err := t.inverseTo(z.View(), todo)
 	if err != nil || !few(openColumns(short), t.n) {
 		return more, err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // digitLDLT is about the factors L and D of a symmetric F = 2^shift P A P^T with given pivots, by
@@ -73,7 +72,7 @@ func digitLDLTCost(n, d int) float64 { return digitsCost(n, d) / 2 }
 // errors of about 2^-bits, that lose so many bits in the elimination, about; nil where that is not
 // the way. It is known whether a is regular if known says so.
 func (s *solver) ldltByDigits(a num.Mat, p *rooked, bits int, regular func() error) (*digitLDLT, error) {
-	if p == nil || s.opt.Check || direct.LaneBits() == 0 {
+	if p == nil || s.set.Check || direct.LaneBits() == 0 {
 		return nil, nil
 	}
 	n := a.Rows
@@ -432,10 +431,10 @@ func (t *digitLDLT) at(k, i, j int) *big.Int {
 // unless it is proved that those of L are within their bound.
 func (t *digitLDLT) roundTo(z *LDLTFactors) (lower, middle [][2]int, ok bool, err error) {
 	s := t.s
-	if lower, ok, err = t.digitLower.roundTo(s, raw.Matrix(z.L), rookGrowth); !ok || err != nil {
+	if lower, ok, err = t.digitLower.roundTo(s, z.L.View(), rookGrowth); !ok || err != nil {
 		return nil, nil, ok, err
 	}
-	d := raw.Matrix(z.D)
+	d := z.D.View()
 	settlers, mags := t.settlers(s, d.Arr.Format)
 	left := make([][][2]int, len(t.blocks))
 	err = par.For(s.Ctx, s.Threads, len(t.blocks), func(worker, k int) {

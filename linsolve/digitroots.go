@@ -14,7 +14,6 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // digitRoot is about the factor L of the leading n x n part of an m x n matrix F = D1 C D2, which
@@ -94,8 +93,8 @@ var errNegative = errors.New("a pivot is negative")
 // and the rows below, with errors of about 2^-bits; nil where that is not the way. It is known
 // whether the leading part is regular if known says so.
 func (s *solver) rootByDigits(c *halfulp.Matrix, n, bits int, known *bool) (*digitRoot, error) {
-	m := raw.Matrix(c)
-	if n == 0 || s.opt.Check || direct.LaneBits() == 0 || bound.Far(c, mostExponent) {
+	m := c.View()
+	if n == 0 || s.set.Check || direct.LaneBits() == 0 || bound.Far(c, mostExponent) {
 		return nil, nil
 	}
 	by := scale.Unscaled(m.Rows, n)
@@ -216,7 +215,7 @@ type rootLanes struct {
 // eliminateRoot eliminates in d digits; if these do not do, it guesses how many more bits will.
 func (s *solver) eliminateRoot(c *halfulp.Matrix, n int, by scale.Scaling, d int) (t *digitRoot, more int, err error) {
 	lanes, _ := direct.NewLanes(d)
-	a := raw.Matrix(c)
+	a := c.View()
 	t = &digitRoot{
 		s: s, numbers: numbers{lanes, d}, Scaling: by, m: a.Rows, n: n, c: a,
 		lower: make([][]uint64, n), roots: make([]*big.Int, n), root: make([]float64, n),

@@ -10,7 +10,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/lintest"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -168,10 +167,10 @@ func TestRootByDigits(t *testing.T) {
 		// What is rounded is what is exact.
 		format := halfulp.MP(uint(max(bits-40, halfulp.MinPrec)))
 		to := halfulp.NewMatrix(format, c.Rows(), n)
-		m := raw.Matrix(to)
+		m := to.View()
 		lower := m
 		if c.Rows() > n {
-			lower = raw.Matrix(to.Slice(n, c.Rows(), 0, n))
+			lower = to.Slice(n, c.Rows(), 0, n).View()
 		}
 		open, err := z.roundTo(m, lower)
 		if err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // digits is an approximate inverse of an ill-conditioned F by an elimination in fixed point with
@@ -92,7 +91,7 @@ const (
 // products are compared.
 func (s *solver) digitsFor(n, bits, most int) (d int, ok bool) {
 	b := direct.LaneBits()
-	if b == 0 || s.opt.Check {
+	if b == 0 || s.set.Check {
 		return 0, false
 	}
 	d = max((bits+growth+b-1)/b, 3)
@@ -109,7 +108,7 @@ func (s *solver) eliminateDigits(a *halfulp.Matrix, f *factors, d, wanted int) (
 	t = &digits{s: s, Scaling: f.Scaling, numbers: numbers{lanes, d}, n: n, order: all(n), lower: make([][]uint64, n), inverse: make([]uint64, n*d), shift: make([]int, n), neg: make([]bool, n), pivot: make([]float64, n), pivots: make([]*big.Int, n)}
 	// The planes of refinement as well: more than the digits hold, and more than the two of which
 	// float64 numbers have lists.
-	m := raw.Matrix(a)
+	m := a.View()
 	planes := 1 + min((wanted+d*lanes.Bits())/64, int(min(scale.LowestBit(m, f.Scaling)/64, math.MaxInt32)))
 	if t.f, err = fixed.New(&s.Call, m, f.Scaling, max(planes, 3)); err != nil {
 		return nil, 0, err

@@ -1,6 +1,7 @@
 package linsolve
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/bits"
@@ -10,9 +11,9 @@ import (
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -114,7 +115,7 @@ func (t *doubling) begin(x *halfulp.Matrix, amp int) {
 // newDoubling returns one of c, whose leading n x n part is symmetric, with a seed if float64
 // suffices; nil for small matrices, and for numbers of more than most bits.
 func (s *solver) newDoubling(c *halfulp.Matrix, n, most int) (*doubling, error) {
-	m := raw.Matrix(c)
+	m := c.View()
 	if n < fewest {
 		return nil, nil
 	}
@@ -446,10 +447,10 @@ func (t *doubling) lookAtV(v *halfulp.Matrix) error {
 func (t *doubling) sizes() (f, s int, err error) {
 	if t.s.at == nil {
 		if t.size == nil {
-			t.size = rowNorm64(raw.Matrix(t.f.Slice(0, t.n, 0, t.n)))
+			t.size = rowNorm64(t.f.Slice(0, t.n, 0, t.n).View())
 		}
 		if t.sizeS == nil {
-			t.sizeS = rowNorm64(raw.Matrix(t.x))
+			t.sizeS = rowNorm64(t.x.View())
 		}
 	}
 	var list []*halfulp.Matrix
@@ -560,7 +561,7 @@ func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Fl
 // taller returns a matrix of the host of m rows that begins with those of another one.
 func taller(first *halfulp.Matrix, m int) *halfulp.Matrix {
 	z := halfulp.NewMatrix(first.Format(), m, first.Cols())
-	x, y := raw.Matrix(z), raw.Matrix(first)
+	x, y := z.View(), first.View()
 	for j := range y.Cols {
 		for i := range y.Rows {
 			x.Arr.CopyFrom(x.At(i, j), y.Arr, y.At(i, j))
@@ -578,8 +579,26 @@ func (s *solver) gemmTriangle(triangle byte, alpha float64, a, b *halfulp.Matrix
 // gemmOfTriangles is gemmTriangle for an a and a b with zeros beyond triangles, factors, or 0.
 func (s *solver) gemmOfTriangles(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, factors [2]byte, limit *residue.Bound) error {
 	defer s.multiplying(a, b, d, triangle)()
-	st, err := raw.GemmTriangle(alpha, a, b, beta, c, d, triangle, factors, limit, &s.opt)
-	return s.within(st.(halfulp.Stats), d, err)
+	if c == nil {
+		c = d
+	}
+	g := place.Gemm{Factors: factors}
+	g.Alpha, g.A, g.B, g.Beta, g.Old, g.C = halfulp.Float(alpha).View(), a.View(), b.View(), halfulp.Float(beta).View(), c.View(), d.View()
+	g.Triangle, g.Bound = triangle, limit
+	st, err := s.set.Gemm(&g)
+	if err != nil {
+		return err
+	}
+	s.stats.Device = st.Device
+	if c := s.stats.Check; c != nil {
+		c.Modulus = max(c.Modulus, st.Check.Modulus)
+		c.Compared += st.Check.Compared
+		c.Unchecked += st.Check.Unchecked
+	}
+	if d.Format().IsMP() && (st.Overflow > 0 || st.Underflow > 0 && !s.vanish) {
+		return fmt.Errorf("products beyond the exponents of formats: %w", ErrRange)
+	}
+	return nil
 }
 
 // magnitudes are upper bounds of those of a matrix, by columns.
@@ -590,7 +609,7 @@ type magnitudes struct {
 
 // magnitudes returns bounds of the entries of a matrix in MP; infinities for numbers beyond 2^1000.
 func (s *solver) magnitudes(a *halfulp.Matrix) (magnitudes, error) {
-	m := raw.Matrix(a)
+	m := a.View()
 	z := magnitudes{m.Rows, m.Cols, make([]float64, m.Rows*m.Cols)}
 	l := m.Arr.Limbs()
 	return z, par.For(s.Ctx, s.Threads, m.Cols, func(_, j int) {

@@ -8,7 +8,6 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // enclosure encloses the factors of an m x n matrix C whose leading minors of order up to k are not
@@ -40,7 +39,7 @@ type enclosure struct {
 func (s *solver) enclose(c, li, ui *halfulp.Matrix, bits int) (*enclosure, error) {
 	m, n := c.Dims()
 	k := li.Rows()
-	z := scale.Equilibrate(raw.Matrix(c), scale.Unscaled(m, n))
+	z := scale.Equilibrate(c.View(), scale.Unscaled(m, n))
 	top := z.Rows[:k]
 	f := scaled(c, z, bound.MaxBits)
 	left := scaled(li, scale.Scaling{Rows: top, Cols: bound.Negated(top)}, bound.MaxBits)
@@ -61,7 +60,7 @@ func (s *solver) enclose(c, li, ui *halfulp.Matrix, bits int) (*enclosure, error
 	}
 	// V is rounded, by less than 2^-bits of each entry, and so is E, which bounds cover.
 	unit := make([]int64, max(m, n))
-	boundsOf := func(x *halfulp.Matrix) bound.Bounds { return bound.BoundsOf(raw.Matrix(x), unit, unit) }
+	boundsOf := func(x *halfulp.Matrix) bound.Bounds { return bound.BoundsOf(x.View(), unit, unit) }
 	lost := boundsOf(left).Times(boundsOf(v.Slice(0, k, 0, k)).Sums())
 	lost.SetMantExp(lost, 1-bits)
 	norm := bound.Upper().Add(boundsOf(near).Norm(), lost)

@@ -10,7 +10,6 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // enclosedMatrix is a square matrix whose entry (i, j) lies within radius[i + j n] 2^exp of
@@ -57,7 +56,7 @@ func (x radius) add(y radius) radius {
 
 // encloseMatrix returns a matrix of finite numbers, rounded to bits where it has more.
 func (s *solver) encloseMatrix(a *halfulp.Matrix, bits int) (*enclosedMatrix, error) {
-	n, m := a.Rows(), raw.Matrix(a)
+	n, m := a.Rows(), a.View()
 	x := &enclosedMatrix{n: n, radius: make([]radius, n*n), exp: new(big.Int)}
 	prec := int64(halfulp.MinPrec)
 	for i := range n {
@@ -69,7 +68,7 @@ func (s *solver) encloseMatrix(a *halfulp.Matrix, bits int) (*enclosedMatrix, er
 	}
 	x.mid = a.Convert(halfulp.MP(uint(min(prec, int64(bits)))))
 	if prec > int64(bits) {
-		mid := raw.Matrix(x.mid)
+		mid := x.mid.View()
 		for j := range n {
 			for i := range n {
 				c, top, low := m.Arr.Span(m.At(i, j))
@@ -90,7 +89,7 @@ func (s *solver) encloseMatrix(a *halfulp.Matrix, bits int) (*enclosedMatrix, er
 
 // normalize moves the exponent of the largest number to exp.
 func (x *enclosedMatrix) normalize() {
-	m := raw.Matrix(x.mid)
+	m := x.mid.View()
 	top := int64(scale.None)
 	for j := range x.n {
 		for i := range x.n {
@@ -131,7 +130,7 @@ func (x *enclosedMatrix) normalize() {
 
 // isZero reports whether an entry is proved to be 0.
 func (x *enclosedMatrix) isZero(i, j int) bool {
-	m := raw.Matrix(x.mid)
+	m := x.mid.View()
 	return x.radius[i+j*x.n].m == 0 && m.Arr.Cls[m.At(i, j)].Class() == num.Zero
 }
 
@@ -212,8 +211,8 @@ func (s *solver) enclosedProduct(p, q *enclosedMatrix, bits int) (*enclosedMatri
 			return nil, err
 		}
 	}
-	rows, cols := lowsOf(raw.Matrix(p.mid)), lowsOf(raw.Matrix(q.mid).T())
-	m := raw.Matrix(z.mid)
+	rows, cols := lowsOf(p.mid.View()), lowsOf(q.mid.View().T())
+	m := z.mid.View()
 	err := par.For(s.Ctx, s.Threads, n, func(_, j int) {
 		for i := range n {
 			k := m.At(i, j)
@@ -243,7 +242,7 @@ func allZero(x []radius) bool {
 
 // sizes returns bounds of the midpoints, by columns.
 func (x *enclosedMatrix) sizes() []radius {
-	z, m := make([]radius, x.n*x.n), raw.Matrix(x.mid)
+	z, m := make([]radius, x.n*x.n), x.mid.View()
 	for j := range x.n {
 		for i := range x.n {
 			// Leading is right to 2^-48.

@@ -12,7 +12,6 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // part says which factor an entry is of.
@@ -68,7 +67,7 @@ func ones(k int) []int {
 // fill eliminates with patterns: an entry that no other one is ever subtracted from stays 0.
 func (u *unknown) fill() {
 	m, n := u.c.Dims()
-	c := raw.Matrix(u.c)
+	c := u.c.View()
 	u.filled = make([][]uint64, m)
 	for i := range u.filled {
 		u.filled[i] = make([]uint64, (n+63)/64)
@@ -134,7 +133,7 @@ func (u *unknown) want(p part, i, j int, z *halfulp.Matrix, r, c int) {
 	switch {
 	case !u.has(i, j):
 	case p == ofU && u.untouched(i):
-		from, to := raw.Matrix(u.c), raw.Matrix(z)
+		from, to := u.c.View(), z.View()
 		to.Arr.Convert(to.At(r, c), from.Arr, from.At(i, j))
 		if z.Format().IsMP() {
 			return
@@ -173,10 +172,10 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 			if y != nil {
 				t := settlers[worker][y]
 				if t == nil {
-					t = &bound.Settler{Adder: bound.NewAdder(y.Words), Ends: num.New(raw.Matrix(w.z).Arr.Format, 2), Tmp: nil}
+					t = &bound.Settler{Adder: bound.NewAdder(y.Words), Ends: num.New(w.z.View().Arr.Format, 2), Tmp: nil}
 					settlers[worker][y] = t
 				}
-				z, mx, md := raw.Matrix(w.z), raw.Matrix(y.X), raw.Matrix(y.D)
+				z, mx, md := w.z.View(), y.X.View(), y.D.View()
 				v := t.Enclose(y, &mx, &md, i, j)
 				if w.done = v.RoundTo(t, z.Arr, z.At(w.at[0], w.at[1])); w.done {
 					continue
@@ -200,7 +199,7 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 			}
 			w.missing = bitsMissing(x, w.z.Format().Bits())
 			w.tie = x.Simplest()
-			if single := raw.Matrix(w.z).Arr.Terms() < 2; single && w.tie != nil && w.tie.Sign() != 0 && halfulp.NewScalar(w.z.Format(), w.tie).Big().Cmp(w.tie) == 0 {
+			if single := w.z.View().Arr.Terms() < 2; single && w.tie != nil && w.tie.Sign() != 0 && halfulp.NewScalar(w.z.Format(), w.tie).Big().Cmp(w.tie) == 0 {
 				w.tie = nil
 			}
 			if w.tie != nil {
@@ -247,7 +246,7 @@ func (s *solver) prove(u *unknown, e *enclosure) error {
 	if len(ties) == 0 {
 		return nil
 	}
-	z := toIntegers(raw.Matrix(u.c))
+	z := toIntegers(u.c.View())
 	orders := make([]int, u.k+1) // that of the end of the block that the last one lies in
 	for b, k := 0, 0; k < len(u.blocks); k++ {
 		for range u.blocks[k] {
@@ -294,7 +293,7 @@ func (s *solver) prove(u *unknown, e *enclosure) error {
 		most = max(most, w.need)
 	}
 	ties = settled
-	next, step := modular.Primes(), primeStep(raw.Matrix(u.c))
+	next, step := modular.Primes(), primeStep(u.c.View())
 	for have := 0; len(ties) > 0; {
 		if have >= refuting && most > maxDeterminant {
 			return fmt.Errorf("zeros or ties of factors take primes of %d bits: %w", most, ErrRange)
@@ -462,7 +461,7 @@ func (z integers) largestMinor(k int) int {
 // modulo returns L, below its diagonal blocks, and U modulo a prime, their first steps columns and
 // rows; nil if that divides a leading minor of them.
 func (s *solver) modulo(u *unknown, f *modular.Field, steps int) ([][]uint64, error) {
-	rows, err := f.Matrix(s.Ctx, s.Threads, raw.Matrix(u.c))
+	rows, err := f.Matrix(s.Ctx, s.Threads, u.c.View())
 	if err != nil {
 		return nil, err
 	}

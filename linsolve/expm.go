@@ -12,7 +12,6 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/modular"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // ErrNorm is wrapped by errors about matrices whose exponentials may be beyond all formats.
@@ -71,7 +70,7 @@ func (s *solver) expm(a, z *halfulp.Matrix) error {
 		return s.Ctx.Err()
 	}
 	s.vanish = true
-	reach := reachable(raw.Matrix(a))
+	reach := reachable(a.View())
 	bits := z.Format().Bits()
 	var open []position // of all parts that are done
 	parts := components(reach)
@@ -105,7 +104,7 @@ func (s *solver) expm(a, z *halfulp.Matrix) error {
 	if len(open) == 0 {
 		return nil
 	}
-	back := reachable(raw.Matrix(a.T()))
+	back := reachable(a.T().View())
 	groups := map[string][]position{}
 	var order []string
 	for _, p := range open {
@@ -302,7 +301,7 @@ func (s *solver) exponential(a *halfulp.Matrix, bits int) (*exponential, error) 
 		return nil, err
 	}
 	unscaled := make([]int64, n)
-	norm := func(m *halfulp.Matrix) *big.Float { return bound.BoundsOf(raw.Matrix(m), unscaled, unscaled).Norm() }
+	norm := func(m *halfulp.Matrix) *big.Float { return bound.BoundsOf(m.View(), unscaled, unscaled).Norm() }
 	// shifted returns A - μ I, every entry rounded once to p bits, times 2^-e.
 	shifted := func(p, e int) *halfulp.Matrix {
 		x := halfulp.NewMatrix(halfulp.MP(uint(p)), n, n)
@@ -419,8 +418,8 @@ func (s *solver) exponential(a *halfulp.Matrix, bits int) (*exponential, error) 
 
 // square returns column j of m, n^2 numbers, as an n x n matrix column by column.
 func square(m *halfulp.Matrix, n, j int) *halfulp.Matrix {
-	v := raw.Matrix(m)
-	return raw.NewMatrix(num.Mat{Arr: v.Arr, Off: v.At(0, j), RS: v.RS, CS: n * v.RS, Rows: n, Cols: n}).(*halfulp.Matrix)
+	v := m.View()
+	return halfulp.MatrixOf(num.Mat{Arr: v.Arr, Off: v.At(0, j), RS: v.RS, CS: n * v.RS, Rows: n, Cols: n})
 }
 
 // meanDiagonal returns an integer near the mean of the diagonal.
@@ -461,7 +460,7 @@ func scalingAndDegree(size, bits int) (s, m int) {
 // larger matrix, in z, if a is proved to be nilpotent.
 func (s *solver) expmNilpotent(a *halfulp.Matrix, nodes []int, entries []position, z *halfulp.Matrix) (bool, error) {
 	n := a.Rows()
-	m := raw.Matrix(a)
+	m := a.View()
 	if zero, err := modular.New(modular.Primes()()).Nilpotent(s.Ctx, s.Threads, m); err != nil || !zero {
 		return false, err
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/bigfun"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -304,7 +303,7 @@ func TestExpmParts(t *testing.T) {
 		}
 		f := formats[trial%len(formats)]
 		checkExpm(t, fmt.Sprintf("trial %d, %v", trial, f), a, f)
-		parts := components(reachable(raw.Matrix(a)))
+		parts := components(reachable(a.View()))
 		where := make([]int, n)
 		for k, nodes := range parts {
 			for _, i := range nodes {
@@ -330,7 +329,7 @@ func TestExpmParts(t *testing.T) {
 	if !x.Same(want) {
 		t.Errorf("one entry: %v", x)
 	}
-	if parts := components(reachable(raw.Matrix(one))); len(parts) != 59 {
+	if parts := components(reachable(one.View())); len(parts) != 59 {
 		t.Errorf("%d parts", len(parts))
 	}
 }

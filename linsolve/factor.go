@@ -8,7 +8,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // missing returns how many bits closer enclosures have to be for most open entries to be decided,
@@ -150,7 +149,7 @@ func (y *system) approximate(s *solver) (*approximate, error) {
 
 // symmetric returns an error if a square matrix is not symmetric.
 func symmetric(a *halfulp.Matrix) error {
-	m := raw.Matrix(a)
+	m := a.View()
 	for j := range m.Cols {
 		for i := range j {
 			if !m.Arr.SameBits(m.At(i, j), m.Arr, m.At(j, i)) && a.Big(i, j).Cmp(a.Big(j, i)) != 0 {

@@ -12,7 +12,6 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // fewColumns columns are always solved one after the other, by products of F with vectors of 62
@@ -66,7 +65,7 @@ type fixedSystem struct {
 // solveFew solves for the columns of todo with R, and puts nil for those that are done. What is
 // left needs more bits than are worth their while here.
 func (s *solver) solveFew(a, b, z *halfulp.Matrix, r inverse, todo []*entries) error {
-	y := &fixedSystem{s: s, a: raw.Matrix(a), b: raw.Matrix(b), r: r, n: a.Rows()}
+	y := &fixedSystem{s: s, a: a.View(), b: b.View(), r: r, n: a.Rows()}
 	y.low = scale.LowestBit(y.a, r.scales())
 	if t, ok := r.(*digits); ok {
 		y.f = t.f

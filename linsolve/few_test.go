@@ -14,7 +14,6 @@ import (
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -85,7 +84,7 @@ func TestFixed(t *testing.T) {
 			}
 		}
 		s := testSolver(t, 1+trial%2)
-		m, err := fixed.New(&s.Call, raw.Matrix(a), by, planes)
+		m, err := fixed.New(&s.Call, a.View(), by, planes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +109,7 @@ func TestFixed(t *testing.T) {
 					t.Fatalf("seed %d, trial %d, %v, n = %d: row %d by %v in %d of %d planes is off by %s, bound %s", seed, trial, f, n, i, c, w, planes, difference.FloatString(30), most.FloatString(30))
 				}
 			}
-			if low := scale.LowestBit(raw.Matrix(a), by); low <= int64(64*planes-1) {
+			if low := scale.LowestBit(a.View(), by); low <= int64(64*planes-1) {
 				z := make([]uint64, planes+2)
 				m.Row(z, i, v, planes)
 				exact := rat(twos(z), 1-64*planes)
@@ -235,7 +234,7 @@ func TestTriangles(t *testing.T) {
 		}
 		restore := isa.Force(level)
 		s := testSolver(t, 1)
-		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
+		lu, err := s.factor(a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -394,7 +393,7 @@ func TestWrongCorrections(t *testing.T) {
 			continue
 		}
 		s := testSolver(t, 1)
-		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
+		lu, err := s.factor(a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -410,7 +409,7 @@ func TestWrongCorrections(t *testing.T) {
 			w.inverse = v
 			if trial%3 > 1 {
 				kind = "float"
-				z, err := s.floatInverse(raw.Matrix(a), v)
+				z, err := s.floatInverse(a.View(), v)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -498,7 +497,7 @@ func TestNoCorrection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
+	lu, err := s.factor(a.View(), scale.Of(a.View()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Newton's method begins with inverses in slices or by series, of more bits than float64 has: steps
@@ -64,7 +63,7 @@ func (s *solver) newtonByFloats(a *halfulp.Matrix, f *factors, series bool, most
 			return s.newtonBySums(a, f, t.start(), most), t.float, nil
 		}
 	}
-	t, err := s.invertSlices(raw.Matrix(a), f)
+	t, err := s.invertSlices(a.View(), f)
 	if err != nil || t == nil {
 		return nil, nil, err
 	}
@@ -92,7 +91,7 @@ func (s *solver) newtonBySums(a *halfulp.Matrix, f *factors, t *floatSums, most 
 	v.col = make([]int64, n)
 	off := make([]float64, n)
 	v.x = s.matrixHere(halfulp.MP(placesOfX+2), n, n)
-	x := raw.Matrix(v.x)
+	x := v.x.View()
 	err := par.Each(s.Ctx, s.Threads, n, func(j int) {
 		terms, most := t.column(j), 0.0
 		for _, term := range terms {

@@ -12,7 +12,6 @@ import (
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -34,7 +33,7 @@ func TestNewtonByFloats(t *testing.T) {
 		}
 		restore := isa.Force(isa.Levels()[trial%len(isa.Levels())])
 		s := testSolver(t, 1+trial%2)
-		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
+		lu, err := s.factor(a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,8 +126,8 @@ func TestStepsInError(t *testing.T) {
 		a := ill(r, halfulp.MP(uint(40+r.IntN(400))), n, r.IntN(20))
 		s := testSolver(t, 1+trial%2)
 		s.reuse = true
-		s.opt.Method = "residue" // other products are rounded correctly
-		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
+		s.set.Method = "residue" // other products are rounded correctly
+		lu, err := s.factor(a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +173,7 @@ func TestStepsInError(t *testing.T) {
 			t.Fatal(err)
 		}
 		x, d, want := lintest.Of(y.X), lintest.Of(y.D), lintest.Matrix(exact).Solve(lintest.Identity(n))
-		for j, top := range columnTops(raw.Matrix(y.X), -1<<30) {
+		for j, top := range columnTops(y.X.View(), -1<<30) {
 			name := fmt.Sprintf("seed %d, trial %d, n = %d, column %d of %d bits", seed, trial, n, j, bits)
 			for i := range n {
 				off := new(big.Rat).Add(x[i][j], d[i][j])

@@ -8,7 +8,6 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // product is one of numbers that least squares make: r, the residual sum of squares, an entry u of
@@ -32,7 +31,7 @@ func (s *solver) identities(e *equations, column int, total *big.Float, products
 	if err != nil {
 		return nil, err
 	}
-	z := toIntegers(raw.Matrix(bordered))
+	z := toIntegers(bordered.View())
 	minor := int64(z.minorBits())
 	scale := int64(0)
 	for i := range n {
@@ -69,7 +68,7 @@ func (s *solver) identities(e *equations, column int, total *big.Float, products
 		}
 		need[i] = max(top[0], top[1]) - min(low[0], low[1]) + 2
 	}
-	known, step := int64(0), primeStep(raw.Matrix(e.m))
+	known, step := int64(0), primeStep(e.m.View())
 	for next := modular.Primes(); left > 0; {
 		f := modular.New(next())
 		s.stats.Primes++
@@ -103,7 +102,7 @@ func (s *solver) identities(e *equations, column int, total *big.Float, products
 
 // modular returns products modulo a prime, nil if the system is singular modulo it.
 func (s *solver) modular(f *modular.Field, e *equations, column int, total *big.Float, products []product) ([]uint64, error) {
-	rows, err := f.Matrix(s.Ctx, s.Threads, raw.Matrix(e.m))
+	rows, err := f.Matrix(s.Ctx, s.Threads, e.m.View())
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +113,7 @@ func (s *solver) modular(f *modular.Field, e *equations, column int, total *big.
 			units[p.u[1]] = n + 1 + len(units)
 		}
 	}
-	d, g := raw.Matrix(e.d), raw.Matrix(e.g)
+	d, g := e.d.View(), e.g.View()
 	value := func(m num.Mat, i int) uint64 {
 		var buf [num.MaxValueWords]uint64
 		return f.Real(m.Arr.Value(m.At(i, column), buf[:]))

@@ -7,7 +7,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -67,7 +66,7 @@ func (s *solver) improved(t improving, bits int) (*enclosure, error) {
 // that has the inverses of pivots on its diagonal: enclosures of as many more bits tell it as well
 // as the others.
 func smallest(inverse *halfulp.Matrix) int {
-	m, most := raw.Matrix(inverse), int64(0)
+	m, most := inverse.View(), int64(0)
 	for i := range m.Rows {
 		most = max(most, scale.Exponent(m.Arr, m.At(i, i)))
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Enclosures by approximate inverses of the factors tell entries up to a bound for all of a row or
@@ -36,7 +35,7 @@ type eliminatedIntervals struct {
 // column. The error wraps ErrRange if no format has the bits for another way and so many did not
 // suffice: then terms that cancel leave others far below them.
 func (s *solver) byIntervals(c *halfulp.Matrix, f halfulp.Format, bits int) (bool, error) {
-	m := raw.Matrix(c)
+	m := c.View()
 	t := scale.TopsOf(m)
 	least := t.Least(t.Equilibrate(scale.Unscaled(m.Rows, m.Cols)))
 	if bits > f.Bits()+mostIntervalBits && least < -bound.MaxBits {

@@ -13,7 +13,6 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // approximate is an approximate inverse R of a regular matrix A: with E = I - R A,
@@ -51,7 +50,7 @@ func (s *solver) invert(a *halfulp.Matrix) (*approximate, error) {
 	if err := workable(0, a); err != nil {
 		return nil, err
 	}
-	f, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
+	f, err := s.factor(a.View(), scale.Of(a.View()))
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +59,7 @@ func (s *solver) invert(a *halfulp.Matrix) (*approximate, error) {
 
 // invertBy is invert with factors of a.
 func (s *solver) invertBy(a *halfulp.Matrix, f *factors) (*approximate, error) {
-	p, err := s.first(raw.Matrix(a), f)
+	p, err := s.first(a.View(), f)
 	if err != nil || p.rho != nil {
 		return p, err
 	}
@@ -96,7 +95,7 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix, f *factors) (*appro
 			e.SetBig(i, i, new(big.Float).SetPrec(64).Sub(d, big.NewFloat(1)))
 		}
 		s.Did(roundCostOf(n))
-		product := raw.Matrix(e)
+		product := e.View()
 		r, err := s.seed(product, scale.Equilibrate(product, scale.Scaling{Rows: bound.Negated(p.weights), Cols: p.weights}))
 		if err != nil {
 			return nil, err
@@ -104,7 +103,7 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix, f *factors) (*appro
 		if err := s.perturb(r); err != nil {
 			return nil, err
 		}
-		by := bound.BoundsOf(raw.Matrix(r), p.weights, bound.Negated(p.weights)).Norm()
+		by := bound.BoundsOf(r.View(), p.weights, bound.Negated(p.weights)).Norm()
 		next := halfulp.NewMatrix(halfulp.MP(widthFor(by.Mul(by, p.abs.Norm()))), n, n)
 		if err := s.gemm(-1, r, p.r, 0, nil, next); err != nil {
 			return nil, err
@@ -145,12 +144,12 @@ func (s *solver) distance(p *approximate, a *halfulp.Matrix) (e *halfulp.Matrix,
 	if err := finite("R", p.r); err != nil {
 		return nil, errBeyond
 	}
-	p.abs = bound.BoundsOf(raw.Matrix(p.r), p.weights, p.scale)
+	p.abs = bound.BoundsOf(p.r.View(), p.weights, p.scale)
 	width := widthFor(p.abs.Norm())
 	near, exact := narrow(a, width)
 	lost := bound.Upper() // what is rounded off A
 	if !exact {
-		lost = p.abs.Times(bound.BoundsOf(raw.Matrix(a), bound.Negated(p.scale), bound.Negated(p.weights)).Sums())
+		lost = p.abs.Times(bound.BoundsOf(a.View(), bound.Negated(p.scale), bound.Negated(p.weights)).Sums())
 		lost.SetMantExp(lost, -int(width))
 	}
 	e = halfulp.NewMatrix(halfulp.MP(64), a.Rows(), a.Rows())
@@ -162,20 +161,20 @@ func (s *solver) distance(p *approximate, a *halfulp.Matrix) (e *halfulp.Matrix,
 			return nil, err
 		}
 		sum := bound.Upper() // of what E is in error by beside its rounding
-		for _, top := range columnTops(raw.Matrix(f), none32) {
+		for _, top := range columnTops(f.View(), none32) {
 			if top != none32 { // big.Float adds with all bits between exponents
 				sum.Add(sum, bound.Exp2(int(top)))
 			}
 		}
-		lost.Add(lost, bound.ScaledUp(sum, slices.Max(columnTops(raw.Matrix(x).T(), none32))-within.Within))
+		lost.Add(lost, bound.ScaledUp(sum, slices.Max(columnTops(x.View().T(), none32))-within.Within))
 		norm = bound.RawBounds(e).Norm()
 	}
 	// Where exponents are far apart E is not scaled.
-	if x == nil || f == nil || !rescale(raw.Matrix(e), scale.Scaling{Rows: p.weights, Cols: bound.Negated(p.weights)}) {
+	if x == nil || f == nil || !rescale(e.View(), scale.Scaling{Rows: p.weights, Cols: bound.Negated(p.weights)}) {
 		if err := s.gemm(-1, p.r, near, 1, one, e); err != nil {
 			return nil, err
 		}
-		norm = bound.BoundsOf(raw.Matrix(e), p.weights, bound.Negated(p.weights)).Norm()
+		norm = bound.BoundsOf(e.View(), p.weights, bound.Negated(p.weights)).Norm()
 	}
 	p.rho = bound.Upper().Add(norm, lost)
 	if rho, _ := p.rho.Float64(); rho < goodRho {

@@ -9,7 +9,6 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // LDLTFactors are those of P A P^T = L D L^T. Where A lives on a GPU L and D do, with a copy of A.
@@ -130,7 +129,7 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTF
 		}
 	}
 	var pivots *rooked // for digits
-	digits := seed == nil && !s.opt.Check && direct.LaneBits() > 0
+	digits := seed == nil && !s.set.Check && direct.LaneBits() > 0
 	if digits {
 		var err error
 		if pivots, err = s.rookForDigits(a, mostBits(f)); err != nil {
@@ -238,7 +237,7 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTF
 // that is decided. There is no elimination where digits are not the way.
 func (s *solver) ldltAttempt(a *halfulp.Matrix, f halfulp.Format, pivots *rooked, bits int, regular func() error, z *LDLTFactors, u *unknown) (*digitLDLT, *LDLTFactors, *unknown, error) {
 	defer s.release()
-	t, err := s.ldltByDigits(raw.Matrix(a), pivots, bits, regular)
+	t, err := s.ldltByDigits(a.View(), pivots, bits, regular)
 	if t == nil || err != nil || u != nil {
 		return t, z, u, err
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // ErrWeights is wrapped by errors about weights that are negative, infinite or NaN.
@@ -147,7 +146,7 @@ var ErrRange = errors.New("exact products would be too wide")
 // weigh leaves rows of weight 0 out and multiplies the others by their weights, exactly.
 func (m *model) weigh(w *halfulp.Matrix) error {
 	var rows []int
-	v := raw.Matrix(w)
+	v := w.View()
 	for i := range w.Rows() {
 		switch r := v.Arr.Class(v.At(i, 0)); {
 		case r == num.Zero:
@@ -207,7 +206,7 @@ func wide(bits int64) (halfulp.Format, error) {
 // columnBits returns how many bits hold a sum of entries of one column, but for its carries: the
 // largest number of any column.
 func columnBits(m *halfulp.Matrix) int64 {
-	v := raw.Matrix(m)
+	v := m.View()
 	most := int64(0)
 	for j := range v.Cols {
 		first := true
@@ -268,7 +267,7 @@ func (m *model) equations() (*equations, error) {
 // normal returns the normal equations AᵀWA x = AᵀW b.
 func (m *model) normal() (*equations, error) {
 	if rows, n := m.a.Dims(); m.s.Work.Report != nil {
-		of := func(x *halfulp.Matrix) num.Format { return raw.Matrix(x).Arr.Format }
+		of := func(x *halfulp.Matrix) num.Format { return x.View().Arr.Format }
 		square := productCost(n, rows, n, of(m.a), of(m.wa), mp(int(productBits(m.a, m.wa))))
 		m.s.Plan(square + productCost(n, rows, m.b.Cols(), of(m.a), of(m.wb), mp(int(productBits(m.a, m.wb)))) + factorCost(n) + seedCost(n))
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // lifting are columns of the solution X of A X = B in the p-adic integers (Dixon, Exact solution of
@@ -43,7 +42,7 @@ const mostLiftingPlanes = 8
 // first rows of A are singular modulo the field's prime.
 func (s *solver) newLifting(a *halfulp.Matrix, z integers, f *modular.Field) (*lifting, error) {
 	n := a.Cols()
-	rows, err := f.Matrix(s.Ctx, s.Threads, raw.Matrix(a.Slice(0, n, 0, n)))
+	rows, err := f.Matrix(s.Ctx, s.Threads, a.Slice(0, n, 0, n).View())
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +73,7 @@ func (s *solver) liftingBy(a *halfulp.Matrix, z integers, f *modular.Field, inve
 		for i, b := range z.bits {
 			by.Rows[i] = -z.rows[i] - int64(b)
 		}
-		l.fixed, err = fixed.New(&s.Call, raw.Matrix(a), by, planes)
+		l.fixed, err = fixed.New(&s.Call, a.View(), by, planes)
 	}
 	return l, err
 }
@@ -96,7 +95,7 @@ func (s *solver) liftingOf(a *halfulp.Matrix) (l *lifting, err error) {
 	if s.lifting != nil && s.lifting.a == a {
 		return s.lifting, nil
 	}
-	z := toIntegers(raw.Matrix(a))
+	z := toIntegers(a.View())
 	for next := modular.Primes(); l == nil; {
 		if l, err = s.newLifting(a, z, modular.New(next())); err != nil {
 			return nil, err

@@ -11,7 +11,6 @@ import (
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/proof/modular"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -170,7 +169,7 @@ func TestLifting(t *testing.T) {
 		restore := isa.Force(level)
 		s := testSolver(t, 1+trial%2)
 		f := modular.New(modular.Primes()())
-		z := toIntegers(raw.Matrix(a))
+		z := toIntegers(a.View())
 		l, err := s.newLifting(a, z, f)
 		if err != nil || l == nil {
 			t.Fatalf("seed %d, trial %d: %v", seed, trial, err)

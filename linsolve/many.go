@@ -12,7 +12,6 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -30,7 +29,7 @@ func (s *solver) solveMany(p *approximate, a, b, z *halfulp.Matrix, todo []*entr
 
 // wantedBits are those of the first enclosure of the entries of z.
 func wantedBits(z *halfulp.Matrix) int {
-	return z.Format().Bits() + 4*(raw.Matrix(z).Arr.Terms()-1) + guard(z.Rows())
+	return z.Format().Bits() + 4*(z.View().Arr.Terms()-1) + guard(z.Rows())
 }
 
 // mostSolvedBits bounds those of the numbers of A and B, and of enclosures.
@@ -65,7 +64,7 @@ func (s *solver) solveManyBy(t *newton, rounds int, a, b, z *halfulp.Matrix, tod
 		}
 		s.stage("products")
 		before := open(todo)
-		columns, err := s.round(y, raw.Matrix(z), todo)
+		columns, err := s.round(y, z.View(), todo)
 		if err == nil {
 			err = s.check(t, y, g, z, todo, columns)
 		}
@@ -80,7 +79,7 @@ func (s *solver) solveManyBy(t *newton, rounds int, a, b, z *halfulp.Matrix, tod
 // columnsMissing returns how many bits closer enclosures have to be for most open entries to be
 // decided.
 func columnsMissing(y *bound.Nearly, todo []*entries, bits int) (most int) {
-	m := raw.Matrix(y.X)
+	m := y.X.View()
 	for j, e := range todo {
 		if e == nil {
 			continue
@@ -109,7 +108,7 @@ func isIdentity(b *halfulp.Matrix) bool {
 	if b.Rows() != b.Cols() || b.Format() != halfulp.Float64 {
 		return false
 	}
-	m := raw.Matrix(b)
+	m := b.View()
 	for j := range m.Cols {
 		for i, at := 0, m.At(0, j); i < m.Rows; i, at = i+1, at+m.RS {
 			if x := m.Arr.F64[0][at]; x != 0 && (x != 1 || i != j) || i == j && x == 0 {
@@ -226,7 +225,7 @@ func (t *newton) square(e *halfulp.Matrix, near *big.Float, places int) (square 
 	if t.s.at == nil && places <= floatPlaces {
 		defer t.s.multiplying(e, e, e, 0)()
 		// With entries of E' cut off after 53 bits, or 0 below 2^-1000.
-		x, z := scale.Unscaled(n, n).Float64s(raw.Matrix(e), t.s.Floats(n*n)), t.s.Floats(n*n)
+		x, z := scale.Unscaled(n, n).Float64s(e.View(), t.s.Floats(n*n)), t.s.Floats(n*n)
 		clear(z)
 		if err := dgemm.Subtract(t.s.Ctx, t.s.Threads, n, z, x, x); err != nil {
 			return nil, nil, err
@@ -448,7 +447,7 @@ func (s *solver) columns(m *halfulp.Matrix) (size []int64, cols *residue.Vectors
 
 // round stores the entries of y that its enclosures decide, and notes what they do not.
 func (s *solver) round(y *bound.Nearly, z num.Mat, todo []*entries) ([]bound.Rounded, error) {
-	mx, md := raw.Matrix(y.X), raw.Matrix(y.D)
+	mx, md := y.X.View(), y.D.View()
 	columns := make([]bound.Rounded, z.Cols)
 	settlers := make([]*bound.Settler, s.Threads)
 	err := par.For(s.Ctx, s.Threads, z.Cols, func(w, j int) {
@@ -497,10 +496,10 @@ func (s *solver) check(t *newton, y *bound.Nearly, g, z *halfulp.Matrix, todo []
 		return nil
 	}
 	n, format := t.n(), z.Format()
-	mx, md, mz, mg := raw.Matrix(y.X), raw.Matrix(y.D), raw.Matrix(z), raw.Matrix(g)
+	mx, md, mz, mg := y.X.View(), y.D.View(), z.View(), g.View()
 	x := halfulp.NewMatrix(halfulp.MP(uint(format.Bits()+1)), n, len(list))
 	right := halfulp.NewMatrix(halfulp.MP(uint(max(g.Format().Bits(), halfulp.MinPrec))), n, len(list))
-	of, to := raw.Matrix(x), raw.Matrix(right)
+	of, to := x.View(), right.View()
 	adder := bound.NewAdder(y.Words)
 	// Both the numbers and the solution lie in the enclosures.
 	b := &residue.Bound{Rows: t.row, Cols: make([]int64, len(list))}
@@ -520,7 +519,7 @@ func (s *solver) check(t *newton, y *bound.Nearly, g, z *halfulp.Matrix, todo []
 	if err := s.gemmWithin(-1, t.f, x, 1, right, r, b); err != nil {
 		return err
 	}
-	zero := raw.Matrix(r)
+	zero := r.View()
 	var buf [num.MaxValueWords]uint64
 	for c, j := range list {
 		solved := true
@@ -558,7 +557,7 @@ func (s *solver) refineOpen(a, b *halfulp.Matrix, p *approximate, cond int, z *h
 	n := a.Rows()
 	right, x := halfulp.NewMatrix(b.Format(), n, len(list)), halfulp.NewMatrix(z.Format(), n, len(list))
 	part := s.undecided(a, right, x)
-	from, to, mx, mz := raw.Matrix(b), raw.Matrix(right), raw.Matrix(x), raw.Matrix(z)
+	from, to, mx, mz := b.View(), right.View(), x.View(), z.View()
 	for c, e := range list {
 		part[c].open = append([]int(nil), e.open...)
 		for i := range n {

@@ -11,7 +11,6 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -76,7 +75,7 @@ func (s *solver) newNewton(a *halfulp.Matrix, p *approximate, most int) *newton 
 	if t.x = scaled(p.r, scale.Scaling{Rows: bound.Negated(p.weights), Cols: bound.Negated(p.scale)}, math.MaxInt32); t.x == nil {
 		return nil
 	}
-	sums := bound.BoundsOf(raw.Matrix(t.f), make([]int64, t.n()), make([]int64, t.n())).Sums()
+	sums := bound.BoundsOf(t.f.View(), make([]int64, t.n()), make([]int64, t.n())).Sums()
 	for _, v := range sums {
 		t.row = append(t.row, int64(v.MantExp(nil)))
 	}
@@ -97,12 +96,12 @@ func scaled(a *halfulp.Matrix, by scale.Scaling, most int) *halfulp.Matrix {
 // scaledFloats is scaled for float64 numbers that remain such, whose products take less; nil for
 // others.
 func scaledFloats(a *halfulp.Matrix, by scale.Scaling) *halfulp.Matrix {
-	m := raw.Matrix(a)
+	m := a.View()
 	if m.Arr.Kind != num.F64 {
 		return nil
 	}
 	z := halfulp.NewMatrix(halfulp.Float64, m.Rows, m.Cols)
-	to := raw.Matrix(z)
+	to := z.View()
 	const far = 400
 	for j := range m.Cols {
 		for i := range m.Rows {
@@ -134,7 +133,7 @@ func (s *solver) scaledMatrix(a *halfulp.Matrix, f *factors, most int) *halfulp.
 // zeros.
 func arranged(a *halfulp.Matrix, by scale.Scaling, order []int, most int, room func(f halfulp.Format, rows, cols int) *halfulp.Matrix) *halfulp.Matrix {
 	bits := a.Format().Bits()
-	m := raw.Matrix(a)
+	m := a.View()
 	if m.Arr.Terms() > 1 || bits > most { // numbers may have fewer than their format
 		bits = int(min(bound.Longest(a), math.MaxInt32))
 	}
@@ -142,7 +141,7 @@ func arranged(a *halfulp.Matrix, by scale.Scaling, order []int, most int, room f
 		return nil
 	}
 	z := room(halfulp.MP(uint(max(bits, halfulp.MinPrec))), m.Rows, m.Cols)
-	to := raw.Matrix(z)
+	to := z.View()
 	same := m.Arr.Format == to.Arr.Format
 	l := to.Arr.Limbs()
 	var buf [num.MaxValueWords]uint64
@@ -256,7 +255,7 @@ func (t *newton) errorMatrix(bits int) (e *halfulp.Matrix, h *big.Float, err err
 // look returns an upper bound of the norm of an E', and finds out what products want to know of it.
 func (t *newton) look(e *halfulp.Matrix) (norm *big.Float, err error) {
 	if t.s.at == nil {
-		return rowNorm64(raw.Matrix(e)), nil
+		return rowNorm64(e.View()), nil
 	}
 	x, err := t.s.extents(e)
 	if err != nil {
@@ -420,9 +419,7 @@ func (t *newton) stepBound(next int, h *big.Float) (b *residue.Bound, lost *big.
 
 // gemmWithin is gemm for a result that is proved to be within a bound.
 func (s *solver) gemmWithin(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, bound *residue.Bound) error {
-	defer s.multiplying(a, b, d, 0)()
-	st, err := raw.GemmWithin(alpha, a, b, beta, c, d, bound, &s.opt)
-	return s.within(st.(halfulp.Stats), d, err)
+	return s.gemmTriangle(0, alpha, a, b, beta, c, d, bound)
 }
 
 // about says that a product on the host may be in error by 2^-(bits+4) of the largest number of row
@@ -451,7 +448,7 @@ func words(bits int) int { return (bits + 32 + 63) / 64 }
 
 // sumHere is sumTo on the host, for a z of zeros.
 func (s *solver) sumHere(x, y, z *halfulp.Matrix, unit *int64) error {
-	mx, my, mz := raw.Matrix(x), raw.Matrix(y), raw.Matrix(z)
+	mx, my, mz := x.View(), y.View(), z.View()
 	count := words(z.Format().Bits())
 	adders := make([]*bound.Adder, s.Threads)
 	return par.For(s.Ctx, s.Threads, mz.Cols, func(w, j int) {

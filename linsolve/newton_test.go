@@ -13,7 +13,6 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -237,7 +236,7 @@ func TestInverseErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for j, top := range columnTops(raw.Matrix(y.X), -1<<30) {
+		for j, top := range columnTops(y.X.View(), -1<<30) {
 			if least := top - int64(want) - 10; y.Err[j] < least {
 				t.Errorf("%d bits: column %d of %d words has errors below 2^%d, numbers 2^%d", bits, j, y.Words, y.Err[j], top)
 			}
@@ -322,7 +321,7 @@ func TestFloatSquare(t *testing.T) {
 			x := e.Big(r.IntN(n), r.IntN(n))
 			e.SetBig(r.IntN(n), r.IntN(n), x.SetMantExp(x, -700*k))
 		}
-		near := rowNorm64(raw.Matrix(e))
+		near := rowNorm64(e.View())
 		v := &newton{s: s, f: e}
 		for _, places := range []int{24, floatPlaces, floatPlaces + 1} {
 			square, lost, err := v.square(e, near, places)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // pattern tells which entries of solutions of A x = b are 0 for all regular A with zeros in the
@@ -156,13 +155,13 @@ func (p *pattern) reached(b num.Mat, j int) []uint64 {
 // Columns of B that are 0 stay open as a whole, so that something is left to prove it for.
 func (s *solver) withoutZeros(a, b *halfulp.Matrix, todo []*entries) {
 	var p *pattern
-	right := raw.Matrix(b)
+	right := b.View()
 	for j, e := range todo {
-		if !hasZeros(raw.Matrix(b.Slice(0, b.Rows(), j, j+1))) {
+		if !hasZeros(b.Slice(0, b.Rows(), j, j+1).View()) {
 			continue
 		}
 		if p == nil {
-			if p = newPattern(raw.Matrix(a)); p == nil {
+			if p = newPattern(a.View()); p == nil {
 				return
 			}
 		}

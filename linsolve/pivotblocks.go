@@ -7,7 +7,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // newEliminated is newPivoted for matrices too ill-conditioned for float64, from an elimination in
@@ -36,7 +35,7 @@ func (s *solver) newEliminated(a *halfulp.Matrix, most, bits int) (*pivoted, err
 func (s *solver) newSplitting(c *halfulp.Matrix, blocks []int, li, ui *halfulp.Matrix, most int) (*splitting, error) {
 	m, n := c.Dims()
 	k := min(m, n)
-	d := &splitting{s: s, k: k, blocks: blocks, by: scale.Equilibrate(raw.Matrix(c), scale.Unscaled(m, n))}
+	d := &splitting{s: s, k: k, blocks: blocks, by: scale.Equilibrate(c.View(), scale.Unscaled(m, n))}
 	top := d.by.Rows[:k]
 	d.f = scaled(c, d.by, most)
 	d.x = scaled(li, scale.Scaling{Rows: top, Cols: bound.Negated(top)}, bound.MaxBits)
@@ -74,7 +73,7 @@ func (s *solver) luByElimination(a *halfulp.Matrix, most, bits int, regular func
 // float64 pivots of its leading square part tell of the condition number.
 func (s *solver) eliminationBits(a *halfulp.Matrix) (int, error) {
 	k := min(a.Rows(), a.Cols())
-	m := raw.Matrix(a.Slice(0, k, 0, k))
+	m := a.Slice(0, k, 0, k).View()
 	f, err := s.factor(m, scale.Of(m))
 	if err != nil {
 		return 0, err

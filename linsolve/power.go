@@ -10,7 +10,6 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Pow stores A^e in X, each entry correctly rounded, for a square matrix A and e ≥ 0; A^0 is the
@@ -56,13 +55,13 @@ func (s *solver) power(a *halfulp.Matrix, e int, f halfulp.Format) (*halfulp.Mat
 	n := a.Rows()
 	z := halfulp.NewMatrix(f, n, n)
 	var open []position
-	for i, row := range walks(raw.Matrix(a), e) {
+	for i, row := range walks(a.View(), e) {
 		for _, j := range row.members(n) {
 			open = append(open, position{i, j})
 		}
 	}
 	var primes *primePowers
-	exact := powerBits(raw.Matrix(a), e)
+	exact := powerBits(a.View(), e)
 	// Relative errors grow at most n-fold with each of the e factors where nothing cancels.
 	for bits := f.Bits() + 48 + mathbits.Len(uint(e)) + mathbits.Len(uint(n)); len(open) > 0; bits *= 2 {
 		bits = min(bits, exact, bound.MaxBits)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/proof/modular"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // primePowers are what is known of A^e modulo primes.
@@ -21,7 +20,7 @@ type primePowers struct {
 }
 
 func (s *solver) primePowers(a *halfulp.Matrix, e int) *primePowers {
-	top, low := span(raw.Matrix(a))
+	top, low := span(a.View())
 	return &primePowers{s: s, a: a, e: e, top: top, low: low, tried: map[position]string{}}
 }
 
@@ -111,7 +110,7 @@ func (p *primePowers) powerCost(k int) float64 {
 
 // power returns A^k modulo a prime.
 func (p *primePowers) power(f *modular.Field, k int) ([][]uint64, error) {
-	a, err := f.Matrix(p.s.Ctx, p.s.Threads, raw.Matrix(p.a))
+	a, err := f.Matrix(p.s.Ctx, p.s.Threads, p.a.View())
 	if err != nil {
 		return nil, err
 	}

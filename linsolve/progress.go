@@ -8,7 +8,6 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -29,14 +28,14 @@ func (s *solver) multiplying(a, b, d *halfulp.Matrix, triangle byte) (end func()
 	if s.Work.Report == nil {
 		return func() {}
 	}
-	format := func(m *halfulp.Matrix) num.Format { return raw.Matrix(m).Arr.Format }
+	format := func(m *halfulp.Matrix) num.Format { return m.View().Arr.Format }
 	cost := productCost(a.Rows(), a.Cols(), b.Cols(), format(a), format(b), format(d))
 	if triangle != 0 {
 		cost /= 2
 	}
-	s.opt.Progress = s.Doing(cost)
+	s.set.Progress = s.Doing(cost)
 	return func() {
-		s.opt.Progress = nil
+		s.set.Progress = nil
 		s.Did(cost)
 	}
 }
@@ -333,7 +332,7 @@ func (s *solver) planRefinement(missing, gain float64, cond int, a, x *halfulp.M
 // refinementCost is the cost of steps of refinement for k columns, numbers of which have a format
 // on average.
 func refinementCost(a *halfulp.Matrix, k int, missing, gain float64, cond int, x num.Format) float64 {
-	n, of, r := a.Rows(), raw.Matrix(a).Arr.Format, mp(64+cond)
+	n, of, r := a.Rows(), a.View().Arr.Format, mp(64+cond)
 	step := productCost(n, n, k, of, x, r) + productCost(n, n, k, r, r, x) + residualCost(n, k, of, x)
 	return max(missing/gain, 1) * step
 }
@@ -352,7 +351,7 @@ const roundBits = 40
 // roundsCost is the cost of what is left of seeds, after some that made an approximate inverse of
 // 2^width, and of the proof. Where they see too little an elimination takes their place.
 func roundsCost(a *halfulp.Matrix, rounds, width, cond int) (cost float64) {
-	n, of := a.Rows(), raw.Matrix(a).Arr.Format
+	n, of := a.Rows(), a.View().Arr.Format
 	more := roundBits
 	if rounds > 1 {
 		more = max(width/rounds, 8)

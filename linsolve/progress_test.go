@@ -135,7 +135,7 @@ func TestPlans(t *testing.T) {
 		}
 		var at, left []float64
 		s.Work.Report = func(share float64) {
-			if share > 0 && s.opt.Progress == nil { // between products
+			if share > 0 && s.set.Progress == nil { // between products
 				at, left = append(at, s.Work.Done), append(left, s.Work.Ahead)
 			}
 		}

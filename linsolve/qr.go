@@ -9,7 +9,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // QRFactors are those of A = Q R, or of A P = Q R with columns in another order. They live where A
@@ -178,7 +177,7 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 		if digits {
 			set(order)
 			var e *enclosure
-			if u, e, err = s.rootAttempt(c, n, bits-spareBits, &known, u, raw.Matrix(z.R.T()), raw.Matrix(z.Q), z.want); e != nil || err != nil {
+			if u, e, err = s.rootAttempt(c, n, bits-spareBits, &known, u, z.R.T().View(), z.Q.View(), z.want); e != nil || err != nil {
 				return u, e, err
 			}
 			digits = false
@@ -223,13 +222,13 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 
 // normal returns A^T A exactly.
 func (s *solver) normal(a *halfulp.Matrix) (*halfulp.Matrix, error) {
-	bits := max(powerBits(raw.Matrix(a), 2)+mathbits.Len(uint(a.Rows())), halfulp.MinPrec)
+	bits := max(powerBits(a.View(), 2)+mathbits.Len(uint(a.Rows())), halfulp.MinPrec)
 	if bits > bound.MaxBits {
 		return nil, fmt.Errorf("A^T A has %d bits: %w", bits, halfulp.ErrMemory)
 	}
 	c := halfulp.NewMatrix(halfulp.MP(uint(bits)), a.Cols(), a.Cols())
 	if m, n := a.Dims(); s.Work.Report != nil {
-		of := raw.Matrix(a).Arr.Format
+		of := a.View().Arr.Format
 		// may fuse: an estimate
 		s.Plan(productCost(n, m, n, of, of, mp(bits)) + improvedCost(m+n, n, likely, 10, of.Bits()+64, false) + s.stackCost(m, n))
 	}
@@ -245,7 +244,7 @@ func (s *solver) normal(a *halfulp.Matrix) (*halfulp.Matrix, error) {
 func stacked(normal, a *halfulp.Matrix, order []int) *halfulp.Matrix {
 	m, n := a.Dims()
 	c := halfulp.NewMatrix(normal.Format(), n+m, n)
-	z, x, y := raw.Matrix(c), raw.Matrix(normal), raw.Matrix(a)
+	z, x, y := c.View(), normal.View(), a.View()
 	for j, p := range order {
 		for i, q := range order {
 			z.Arr.CopyFrom(z.At(i, j), x.Arr, x.At(q, p))

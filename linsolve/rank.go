@@ -9,7 +9,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/modular"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // integers are powers of two with which a matrix is one of integers: entry (i, j) times
@@ -129,7 +128,7 @@ func (s *solver) nullSpace(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix
 		return z, nil
 	}
 	pivots := func(a *halfulp.Matrix) ([]int, error) {
-		rows, err := prime.Matrix(s.Ctx, s.Threads, raw.Matrix(a))
+		rows, err := prime.Matrix(s.Ctx, s.Threads, a.View())
 		if err != nil {
 			return nil, err
 		}
@@ -178,7 +177,7 @@ func (s *solver) nullSpace(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix
 // chosen returns a copy of some rows and columns.
 func chosen(a *halfulp.Matrix, rows, cols []int) *halfulp.Matrix {
 	z := halfulp.NewMatrix(a.Format(), len(rows), len(cols))
-	from, to := raw.Matrix(a), raw.Matrix(z)
+	from, to := a.View(), z.View()
 	for j, c := range cols {
 		for i, r := range rows {
 			to.Arr.CopyFrom(to.At(i, j), from.Arr, from.At(r, c))
@@ -206,7 +205,7 @@ func (s *solver) regular(a *halfulp.Matrix) error {
 // Hadamard's bound, there is none. Where that takes many primes the rank modulo powers of one is
 // found in their place.
 func (s *solver) rank(a *halfulp.Matrix) (int, *modular.Field, error) {
-	m := raw.Matrix(a)
+	m := a.View()
 	full := min(m.Rows, m.Cols)
 	z := toIntegers(m)
 	best, known, prime := -1, 0, modular.New(modular.Primes()())
@@ -283,7 +282,7 @@ const mostLifted = 1 << 13
 func (s *solver) ranks(a *halfulp.Matrix, z integers, f *modular.Field, rows, cols []int) (bool, error) {
 	bits := z.largestMinor(len(cols) + 1)
 	if a.Rows() < a.Cols() {
-		a, z, rows, cols = a.T(), z.transposed(raw.Matrix(a)), cols, rows
+		a, z, rows, cols = a.T(), z.transposed(a.View()), cols, rows
 	}
 	l, err := s.dependences(a, z, f, rows, cols, nil)
 	if err != nil || l == nil {
@@ -298,7 +297,7 @@ func (s *solver) ranks(a *halfulp.Matrix, z integers, f *modular.Field, rows, co
 				inverse[i][j] = l.inverse[j][i]
 			}
 		}
-		if l, err = s.dependences(a.T(), z.transposed(raw.Matrix(a)), f, cols, rows, inverse); err != nil {
+		if l, err = s.dependences(a.T(), z.transposed(a.View()), f, cols, rows, inverse); err != nil {
 			return false, err
 		}
 		sides = append(sides, l)

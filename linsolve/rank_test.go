@@ -10,7 +10,6 @@ import (
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -18,7 +17,7 @@ import (
 // ranksBy reports what ranks says for the pivots of an elimination modulo a prime, and how many.
 func ranksBy(t *testing.T, s *solver, a *halfulp.Matrix, f *modular.Field) (is bool, r int) {
 	t.Helper()
-	rows, err := f.Matrix(s.Ctx, s.Threads, raw.Matrix(a))
+	rows, err := f.Matrix(s.Ctx, s.Threads, a.View())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +26,7 @@ func ranksBy(t *testing.T, s *solver, a *halfulp.Matrix, f *modular.Field) (is b
 	if err != nil {
 		t.Fatal(err)
 	}
-	is, err = s.ranks(a, toIntegers(raw.Matrix(a)), f, positions(before, rows[:len(pivots)]), pivots)
+	is, err = s.ranks(a, toIntegers(a.View()), f, positions(before, rows[:len(pivots)]), pivots)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -40,11 +39,11 @@ func (s *solver) matrixOf(f halfulp.Format, rows, cols int, there func(f num.For
 	if s.at == nil {
 		return s.matrixHere(f, rows, cols), nil
 	}
-	a, err := there(raw.Matrix(halfulp.NewMatrix(f, 0, 0)).Arr.Format, rows, cols)
+	a, err := there(halfulp.NewMatrix(f, 0, 0).View().Arr.Format, rows, cols)
 	if err != nil {
 		return nil, err
 	}
-	m := raw.NewMatrix(num.Mat{Arr: a, RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols}).(*halfulp.Matrix)
+	m := halfulp.MatrixOf(num.Mat{Arr: a, RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols})
 	s.away = append(s.away, m)
 	return m, nil
 }
@@ -67,7 +66,7 @@ func (s *solver) scaled(a *halfulp.Matrix, by scale.Scaling, most int) (*halfulp
 	if s.at == nil {
 		return scaled(a, by, most), nil
 	}
-	if raw.Matrix(a).Arr.Terms() > 1 { // whose bits are not those of the format
+	if a.View().Arr.Terms() > 1 { // whose bits are not those of the format
 		h, err := a.Host()
 		if err != nil {
 			return nil, err
@@ -88,7 +87,7 @@ func (s *solver) scaled(a *halfulp.Matrix, by scale.Scaling, most int) (*halfulp
 	if err != nil {
 		return nil, err
 	}
-	odd, err := s.at.Shift(s.config(), raw.Matrix(a), by.Rows, by.Cols, raw.Matrix(z), s.tally)
+	odd, err := s.at.Shift(s.config(), a.View(), by.Rows, by.Cols, z.View(), s.tally)
 	if err != nil || odd > 0 {
 		return nil, err
 	}
@@ -110,8 +109,8 @@ func (s *solver) identity(n int) (*halfulp.Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := num.Mat{Arr: raw.Matrix(z).Arr, Off: n - 1, RS: 1, CS: -1, Rows: n, Cols: n}
-	return raw.NewMatrix(m).(*halfulp.Matrix), nil
+	m := num.Mat{Arr: z.View().Arr, Off: n - 1, RS: 1, CS: -1, Rows: n, Cols: n}
+	return halfulp.MatrixOf(m), nil
 }
 
 // identityHere is identity on the host.
@@ -132,7 +131,7 @@ func (s *solver) identityHere(n int) *halfulp.Matrix {
 func (s *solver) extents(list ...*halfulp.Matrix) ([]place.Extents, error) {
 	var of []num.Mat
 	for _, m := range list {
-		of = append(of, raw.Matrix(m))
+		of = append(of, m.View())
 	}
 	x, left, err := s.at.Extents(s.config(), s.tally, of...)
 	if err != nil {
@@ -160,7 +159,7 @@ func (s *solver) rowSums(m *halfulp.Matrix) (exps []int64, most *big.Float, err 
 // rowNorm returns an upper bound of the largest sum of magnitudes of a row of a matrix in MP.
 func (s *solver) rowNorm(m *halfulp.Matrix) (*big.Float, error) {
 	if s.at == nil {
-		return rowNorm64(raw.Matrix(m)), nil
+		return rowNorm64(m.View()), nil
 	}
 	_, most, err := s.rowSums(m)
 	return most, err
@@ -169,7 +168,7 @@ func (s *solver) rowNorm(m *halfulp.Matrix) (*big.Float, error) {
 // columnTops is function columnTops.
 func (s *solver) columnTops(m *halfulp.Matrix, low int64) ([]int64, error) {
 	if s.at == nil {
-		return columnTops(raw.Matrix(m), low), nil
+		return columnTops(m.View(), low), nil
 	}
 	list, err := s.extents(m.T())
 	if err != nil {
@@ -203,7 +202,7 @@ func (s *solver) sumTo(x, y, z *halfulp.Matrix, unit *int64, triangle byte) erro
 	if s.at == nil {
 		return s.sumHere(x, y, z, unit)
 	}
-	left, err := s.at.Sum(s.config(), place.Sum{X: raw.Matrix(x), D: raw.Matrix(y), Bits: z.Format().Bits(), Triangle: triangle, Tally: s.tally, Unit: unit}, raw.Matrix(z))
+	left, err := s.at.Sum(s.config(), place.Sum{X: x.View(), D: y.View(), Bits: z.Format().Bits(), Triangle: triangle, Tally: s.tally, Unit: unit}, z.View())
 	if err == nil && left > 0 {
 		err = fmt.Errorf("sums beyond the exponents of formats: %w", ErrRange)
 	}
@@ -229,7 +228,7 @@ func (s *solver) drop(list ...*halfulp.Matrix) {
 // on the host where the place does not decide the result.
 func (s *solver) there(a *halfulp.Matrix, least int, run func(a *halfulp.Matrix) (done bool, err error)) error {
 	if a.Place() != place.Host && a.Rows() >= least {
-		s.at = place.Of(raw.Matrix(a).Arr)
+		s.at = place.Of(a.View().Arr)
 		done, err := run(a)
 		if err = resignable(err); done || err != nil {
 			return err
@@ -269,7 +268,7 @@ func (s *solver) resign() {
 // factored returns factors that run computes where A lives; nil where the place does not decide
 // them.
 func factored[T any](s *solver, a *halfulp.Matrix, run func() (*T, error)) (*T, error) {
-	s.at = place.Of(raw.Matrix(a).Arr)
+	s.at = place.Of(a.View().Arr)
 	z, err := run()
 	if err = resignable(err); z == nil && err == nil {
 		s.resign()
@@ -301,7 +300,7 @@ func (s *solver) solveResident(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp
 	if err != nil {
 		return nil, err
 	}
-	bits := f.Bits() + 4*(max(raw.Matrix(z).Arr.Terms(), 1)-1) + residentGuard
+	bits := f.Bits() + 4*(max(z.View().Arr.Terms(), 1)-1) + residentGuard
 	t, x, g, err := s.seedThere(a, b, 4*bits+2048)
 	s.stage("approximate inverse")
 	if err != nil || t == nil {
@@ -338,7 +337,7 @@ func (s *solver) solveResident(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp
 	if err != nil || y == nil {
 		return nil, err
 	}
-	_, err = s.at.Sum(s.config(), place.Sum{X: raw.Matrix(y.X), D: raw.Matrix(y.D), Bits: bits, Errors: y.Err, Rows: y.Left, Cols: y.Right, Tally: s.tally}, raw.Matrix(z))
+	_, err = s.at.Sum(s.config(), place.Sum{X: y.X.View(), D: y.D.View(), Bits: bits, Errors: y.Err, Rows: y.Left, Cols: y.Right, Tally: s.tally}, z.View())
 	if err != nil {
 		return nil, err
 	}
@@ -370,7 +369,7 @@ func (s *solver) seedThere(a, b *halfulp.Matrix, most int) (t *newton, r, g *hal
 // attempt makes a seed R, and X and G by it, which the place is asked for before R is known to be
 // ok; and again, if it is not, there may be one.
 func (s *solver) attempt(a, b, r *halfulp.Matrix, most, attempt int) (t *newton, g *halfulp.Matrix, again bool, err error) {
-	rows, cols, begun, err := s.at.Inverse(s.config(), raw.Matrix(a), raw.Matrix(r), attempt)
+	rows, cols, begun, err := s.at.Inverse(s.config(), a.View(), r.View(), attempt)
 	if err != nil || begun == nil {
 		return nil, nil, false, err
 	}

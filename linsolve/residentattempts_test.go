@@ -12,7 +12,6 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // A failing place has seeds that are not ok in the first attempts, of numbers of which some are
@@ -145,7 +144,7 @@ func TestNoSeed(t *testing.T) {
 		}
 		on := put(t, a)
 		s := tracedOn(t, on)
-		s.at = place.Of(raw.Matrix(on).Arr)
+		s.at = place.Of(on.View().Arr)
 		if z, err := s.solveThere(on, nil, halfulp.Float64); z != nil || err != nil {
 			t.Errorf("%v, %v", z, err)
 		}

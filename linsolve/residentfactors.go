@@ -12,7 +12,6 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -43,7 +42,7 @@ func (s *solver) choleskyResident(a *halfulp.Matrix, f halfulp.Format) (*halfulp
 	if err != nil || d == nil {
 		return nil, err
 	}
-	terms := max(raw.Matrix(halfulp.NewMatrix(f, 0, 0)).Arr.Terms(), 1)
+	terms := max(halfulp.NewMatrix(f, 0, 0).View().Arr.Terms(), 1)
 	bits := f.Bits() + 4*(terms-1) + residentGuard
 	e, err := d.enclosure(bits)
 	s.stage("products")
@@ -55,9 +54,9 @@ func (s *solver) choleskyResident(a *halfulp.Matrix, f halfulp.Format) (*halfulp
 		return nil, err
 	}
 	y := e.root
-	sum := place.Sum{X: raw.Matrix(y.X), D: raw.Matrix(y.D), Bits: bits, Errors: y.Err, Rows: y.Left, Cols: y.Right, Triangle: 'U', Tally: s.tally}
+	sum := place.Sum{X: y.X.View(), D: y.D.View(), Bits: bits, Errors: y.Err, Rows: y.Left, Cols: y.Right, Triangle: 'U', Tally: s.tally}
 	left := 0
-	if _, err = s.at.Sum(s.config(), sum, raw.Matrix(z.T())); err == nil {
+	if _, err = s.at.Sum(s.config(), sum, z.T().View()); err == nil {
 		_, left, err = s.at.Extents(s.config(), s.tally)
 	}
 	s.stage("rounding")
@@ -75,7 +74,7 @@ func (s *solver) doublingThere(a *halfulp.Matrix, most int) (*doubling, error) {
 	if err != nil {
 		return nil, err
 	}
-	exps, begun, err := s.at.InverseRoot(s.config(), raw.Matrix(a), raw.Matrix(x))
+	exps, begun, err := s.at.InverseRoot(s.config(), a.View(), x.View())
 	if err != nil || begun == nil {
 		return nil, err
 	}
@@ -84,7 +83,7 @@ func (s *solver) doublingThere(a *halfulp.Matrix, most int) (*doubling, error) {
 	if d.f, err = s.scaled(a, d.by, most); err != nil || d.f == nil {
 		return nil, err
 	}
-	if count, err := s.at.Triangle(s.config(), place.CountAsymmetric, raw.Matrix(d.f), s.tally); err != nil || count > 0 {
+	if count, err := s.at.Triangle(s.config(), place.CountAsymmetric, d.f.View(), s.tally); err != nil || count > 0 {
 		return nil, err
 	}
 	if d.x, err = s.scaled(x, scale.Scaling{}, most); err != nil || d.x == nil {
@@ -172,7 +171,7 @@ func (s *solver) spread(a, b *halfulp.Matrix) (int, error) {
 		}
 		return x.spread(y), nil
 	}
-	rows, cols, err := s.at.Spread(s.config(), raw.Matrix(a), raw.Matrix(b))
+	rows, cols, err := s.at.Spread(s.config(), a.View(), b.View())
 	return sizeOf(float64((rows + cols) * (1 + 0x1p-50))), err
 }
 
@@ -208,7 +207,7 @@ func (s *solver) rowTops(m *halfulp.Matrix) ([]int64, error) {
 func (s *solver) symmetricNorm(m *halfulp.Matrix) (*big.Float, error) {
 	least := bound.Exp2(-bound.MaxBits) // so that a gain remains finite
 	if s.at == nil {
-		return bound.Largest([]*big.Float{symmetricNorm64(raw.Matrix(m)), least}), nil
+		return bound.Largest([]*big.Float{symmetricNorm64(m.View()), least}), nil
 	}
 	// Rows and columns of the triangle both have the diagonal.
 	x, err := s.extents(m, m.T())
@@ -222,7 +221,7 @@ func (s *solver) symmetricNorm(m *halfulp.Matrix) (*big.Float, error) {
 
 // halveDiagonal halves the diagonal of a square matrix in MP.
 func (s *solver) halveDiagonal(a *halfulp.Matrix) error {
-	m := raw.Matrix(a)
+	m := a.View()
 	if s.at != nil {
 		_, err := s.at.Triangle(s.config(), place.HalveDiagonal, m, nil)
 		return err
@@ -249,7 +248,7 @@ func (s *solver) mirrored(a *halfulp.Matrix) (*halfulp.Matrix, error) {
 
 // mirror copies the lower triangle of a square matrix in MP to the upper one.
 func (s *solver) mirror(a *halfulp.Matrix) error {
-	m := raw.Matrix(a)
+	m := a.View()
 	if s.at != nil {
 		_, err := s.at.Triangle(s.config(), place.MirrorLower, m, nil)
 		return err
@@ -270,7 +269,7 @@ func (s *solver) halfOfSquare(minus, z *halfulp.Matrix) error {
 	if err != nil {
 		return err
 	}
-	d, x := raw.Matrix(list[0]), raw.Matrix(list[1])
+	d, x := list[0].View(), list[1].View()
 	// A row takes 0.2 µs, and to wake all of many threads takes longer than all rows of order 8192.
 	const some, threads = 64, 8
 	if err := par.For(s.Ctx, min(s.Threads, threads), (d.Rows+some-1)/some, func(_, part int) {
@@ -295,7 +294,7 @@ func halfLessSquares(d, x num.Mat, from, until int) {
 	count := words(int(d.Arr.Prec)) + 1
 	l, sum := min(x.Arr.Limbs(), count), bound.NewAdder(count)
 	product := make([]uint64, 2*l)
-	square := raw.Matrix(halfulp.NewMatrix(halfulp.MP(uint(128*l)), 1, 1))
+	square := halfulp.NewMatrix(halfulp.MP(uint(128*l)), 1, 1).View()
 	for i := from; i < until; i++ {
 		p, q := d.At(i, 0), x.At(i, 0)
 		square.Arr.Set(0, num.Real{})
@@ -328,8 +327,8 @@ func halfLessSquares(d, x num.Mat, from, until int) {
 
 // diagonalOf returns the diagonal of a square matrix as a column of it.
 func diagonalOf(a *halfulp.Matrix) *halfulp.Matrix {
-	m := raw.Matrix(a)
-	return raw.NewMatrix(num.Mat{Arr: m.Arr, Off: m.Off, RS: m.RS + m.CS, CS: 1, Rows: m.Rows, Cols: 1}).(*halfulp.Matrix)
+	m := a.View()
+	return halfulp.MatrixOf(num.Mat{Arr: m.Arr, Off: m.Off, RS: m.RS + m.CS, CS: 1, Rows: m.Rows, Cols: 1})
 }
 
 // diagonalsHere returns the diagonals of square matrices in MP as columns on the host: copies, or
@@ -372,7 +371,7 @@ func (s *solver) diagonalHere(a *halfulp.Matrix) (*halfulp.Matrix, error) {
 
 // shift copies finite numbers from one view of matrices in MP at the solver's place to another.
 func (s *solver) shift(from, to *halfulp.Matrix) error {
-	odd, err := s.at.Shift(s.config(), raw.Matrix(from), nil, nil, raw.Matrix(to), s.tally)
+	odd, err := s.at.Shift(s.config(), from.View(), nil, nil, to.View(), s.tally)
 	if err == nil && odd > 0 {
 		err = fmt.Errorf("numbers with exponents beyond 2^29: %w", ErrRange)
 	}
@@ -382,7 +381,7 @@ func (s *solver) shift(from, to *halfulp.Matrix) error {
 // positiveDiagonal reports whether all numbers of the diagonal of a square matrix in MP are
 // positive, or lets the tally tell.
 func (s *solver) positiveDiagonal(a *halfulp.Matrix) (bool, error) {
-	m := raw.Matrix(a)
+	m := a.View()
 	if s.at != nil {
 		count, err := s.at.Triangle(s.config(), place.CountNotPositive, m, s.tally)
 		return count == 0, err

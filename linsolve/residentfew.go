@@ -10,7 +10,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // fixedColumns columns at most are solved in fixed point at the solver's place, one after the
@@ -40,7 +39,7 @@ func (t *newton) fixes(k, places int) (words, need int, ok bool) {
 	need = places + max(cond, 0) + 2
 	words = (need + fixedLost + 63) / 64
 	_, ok = t.s.at.(place.Refiner)
-	ok = ok && !t.s.opt.Check && t.gCols != nil && t.fRows != nil && k <= fixedColumns && words <= fixedWords
+	ok = ok && !t.s.set.Check && t.gCols != nil && t.fRows != nil && k <= fixedColumns && words <= fixedWords
 	return words, need, ok && max(cond, t.norm, -t.norm) <= mostFixed
 }
 
@@ -56,7 +55,7 @@ func (t *newton) solveFixed(r, g *halfulp.Matrix, places int) (*bound.Nearly, er
 	if !ok || gain < leastFixed {
 		return nil, nil
 	}
-	of := place.Refinement{F: raw.Matrix(t.f), X: raw.Matrix(r), G: raw.Matrix(g), Top: slices.Max(t.fRows.Top),
+	of := place.Refinement{F: t.f.View(), X: r.View(), G: g.View(), Top: slices.Max(t.fRows.Top),
 		Shift: t.gCols.Top, Words: words64, Scale: max(t.norm+11, 0)}
 	all := math.MaxInt32 // planes that have all of F
 	if t.fRows.Width > 0 {
@@ -74,7 +73,7 @@ func (t *newton) solveFixed(r, g *halfulp.Matrix, places int) (*bound.Nearly, er
 	if err != nil {
 		return nil, err
 	}
-	lengths, ok, err := t.s.at.(place.Refiner).Refine(t.s.config(), of, raw.Matrix(y))
+	lengths, ok, err := t.s.at.(place.Refiner).Refine(t.s.config(), of, y.View())
 	if errors.Is(err, halfulp.ErrMemory) { // of planes
 		return nil, nil
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // leastSquaresThere stores the solution of least squares in X for a tall matrix that does not live
@@ -36,7 +35,7 @@ func leastSquaresThere(a, b, x *halfulp.Matrix, opt *halfulp.Options) (st Stats,
 			return s.stats, false, nil
 		}
 	}
-	s.at = place.Of(raw.Matrix(a).Arr)
+	s.at = place.Of(a.View().Arr)
 	square, d, err := s.normalThere(a, b, 4*f.Bits()+2048)
 	s.stage("equations")
 	if err = resignable(err); err != nil {

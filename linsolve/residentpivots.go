@@ -9,7 +9,6 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // gathered returns rows of a matrix in MP at the solver's place in an order.
@@ -22,7 +21,7 @@ func (s *solver) gathered(a *halfulp.Matrix, order []int) (*halfulp.Matrix, erro
 	for i, row := range order {
 		rows[i] = int32(row)
 	}
-	return z, s.at.Gather(s.config(), raw.Matrix(a), rows, raw.Matrix(z))
+	return z, s.at.Gather(s.config(), a.View(), rows, z.View())
 }
 
 // longestFirst is pivots64 for a symmetric matrix at the solver's place.
@@ -52,8 +51,8 @@ func (s *solver) longestFirst(a *halfulp.Matrix) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum := place.Sum{X: raw.Matrix(f), D: raw.Matrix(zeros), Bits: f.Format().Bits(), Tally: s.tally}
-	if _, err := s.at.Sum(s.config(), sum, raw.Matrix(near)); err != nil {
+	sum := place.Sum{X: f.View(), D: zeros.View(), Bits: f.Format().Bits(), Tally: s.tally}
+	if _, err := s.at.Sum(s.config(), sum, near.View()); err != nil {
 		return nil, err
 	}
 	here, err := near.Host()
@@ -61,7 +60,7 @@ func (s *solver) longestFirst(a *halfulp.Matrix) ([]int, error) {
 		return nil, err
 	}
 	s.drop(f, zeros, near)
-	return s.longest64(scale.Unscaled(n, n).Float64s(raw.Matrix(here), s.Floats(n*n)), exps)
+	return s.longest64(scale.Unscaled(n, n).Float64s(here.View(), s.Floats(n*n)), exps)
 }
 
 // longestThere reports whether the square of each R[k,k] exceeds what is left of all columns behind
@@ -77,9 +76,9 @@ func (t *doubling) longestThere(e *enclosure) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	sum := place.Sum{X: raw.Matrix(y.X.Slice(0, n, 0, n)), D: raw.Matrix(y.D.Slice(0, n, 0, n)), Bits: e.bits,
+	sum := place.Sum{X: y.X.Slice(0, n, 0, n).View(), D: y.D.Slice(0, n, 0, n).View(), Bits: e.bits,
 		Errors: y.Err[:n], Rows: y.Left, Cols: make([]int64, n), Triangle: 'U', Tally: s.tally}
-	if _, err := s.at.Sum(s.config(), sum, raw.Matrix(z)); err != nil {
+	if _, err := s.at.Sum(s.config(), sum, z.View()); err != nil {
 		return false, err
 	}
 	if _, left, err := s.at.Extents(s.config(), s.tally); err != nil || left > 0 {
@@ -90,7 +89,7 @@ func (t *doubling) longestThere(e *enclosure) (bool, error) {
 		return false, err
 	}
 	s.drop(z)
-	r := scale.Unscaled(n, n).Float64s(raw.Matrix(here), s.Floats(n*n))
+	r := scale.Unscaled(n, n).Float64s(here.View(), s.Floats(n*n))
 	fails := make([]bool, n)
 	err = par.Each(s.Ctx, s.Threads, n, func(j int) {
 		left := 0.0

@@ -4,7 +4,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // qrThere returns the factors, where A lives, of a matrix that does not live on the host; nil where
@@ -15,7 +14,7 @@ func (s *solver) qrThere(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*Q
 	if a.Place() == place.Host || a.Cols() < fewest {
 		return nil, nil
 	}
-	if pivoting && !place.Of(raw.Matrix(a).Arr).Oblique() { // a grid of processes
+	if pivoting && !place.Of(a.View().Arr).Oblique() { // a grid of processes
 		return nil, nil
 	}
 	return factored(s, a, func() (*QRFactors, error) { return s.qrResident(a, f, pivoting) })
@@ -23,7 +22,7 @@ func (s *solver) qrThere(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*Q
 
 func (s *solver) qrResident(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFactors, error) {
 	m, n := a.Dims()
-	terms := max(raw.Matrix(halfulp.NewMatrix(f, 0, 0)).Arr.Terms(), 1)
+	terms := max(halfulp.NewMatrix(f, 0, 0).View().Arr.Terms(), 1)
 	bits := f.Bits() + 4*(terms-1) + residentGuard
 	if err := s.newTally(); err != nil {
 		return nil, err
@@ -63,8 +62,8 @@ func (s *solver) qrResident(a *halfulp.Matrix, f halfulp.Format, pivoting bool) 
 	}
 	y := e.root
 	sum := func(first, end int, triangle byte, to *halfulp.Matrix) error {
-		_, err := s.at.Sum(s.config(), place.Sum{X: raw.Matrix(y.X.Slice(0, n, first, end)), D: raw.Matrix(y.D.Slice(0, n, first, end)), Bits: bits,
-			Errors: y.Err[first:end], Rows: y.Left, Cols: y.Right[first:end], Triangle: triangle, Tally: s.tally}, raw.Matrix(to))
+		_, err := s.at.Sum(s.config(), place.Sum{X: y.X.Slice(0, n, first, end).View(), D: y.D.Slice(0, n, first, end).View(), Bits: bits,
+			Errors: y.Err[first:end], Rows: y.Left, Cols: y.Right[first:end], Triangle: triangle, Tally: s.tally}, to.View())
 		return err
 	}
 	left := 0

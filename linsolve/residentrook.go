@@ -8,7 +8,6 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Factors P A P^T = L D L^T at a place have the host's pivots and approximate inverses, products
@@ -36,7 +35,7 @@ func (s *solver) ldltThere(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*
 	if a.Place() == place.Host || seed == nil || seed.splitting == nil || f.Bits() < halfulp.Float32.Bits() {
 		return nil, nil
 	}
-	if !place.Of(raw.Matrix(a).Arr).Oblique() { // a grid of processes
+	if !place.Of(a.View().Arr).Oblique() { // a grid of processes
 		return nil, nil
 	}
 	return factored(s, a, func() (*LDLTFactors, error) { return s.ldltResident(a, f, seed) })
@@ -52,7 +51,7 @@ func (s *solver) ldltResident(a *halfulp.Matrix, f halfulp.Format, seed *rooked)
 	if err != nil {
 		return nil, err
 	}
-	terms := max(raw.Matrix(halfulp.NewMatrix(f, 0, 0)).Arr.Terms(), 1)
+	terms := max(halfulp.NewMatrix(f, 0, 0).View().Arr.Terms(), 1)
 	e, err := t.enclosure(f.Bits() + 4*(terms-1) + residentGuard)
 	s.stage("products")
 	if err != nil || e == nil || !e.narrow() {
@@ -124,7 +123,7 @@ func (s *solver) roundedRook(z *LDLTFactors, e *enclosure) (bool, error) {
 	if err := s.change(belowDiagonal(e.l.D.T()), z.Blocks, func(h *halfulp.Matrix, i int) { h.SetFloat64(i, 0, 0) }); err != nil {
 		return false, err
 	}
-	above := func(a *halfulp.Matrix) num.Mat { return raw.Matrix(a.Slice(0, n, 1, n)) }
+	above := func(a *halfulp.Matrix) num.Mat { return a.Slice(0, n, 1, n).View() }
 	l := place.Sum{X: above(e.l.X), D: above(e.l.D), Bits: e.bits, Errors: e.l.Err[1:], Rows: e.l.Left, Cols: e.l.Right[1:], Triangle: 'U', Tally: s.tally}
 	if _, err := s.at.Sum(s.config(), l, above(z.L.T())); err != nil {
 		return false, err
@@ -135,7 +134,7 @@ func (s *solver) roundedRook(z *LDLTFactors, e *enclosure) (bool, error) {
 	if err := s.change(belowDiagonal(z.L), z.Blocks, func(h *halfulp.Matrix, i int) { h.SetFloat64(i, 0, 0) }); err != nil {
 		return false, err
 	}
-	if count, err := s.at.NotSmall(s.config(), raw.Matrix(z.L), rookBelow); err != nil || count > 0 {
+	if count, err := s.at.NotSmall(s.config(), z.L.View(), rookBelow); err != nil || count > 0 {
 		return false, err
 	}
 	if err := s.unitDiagonal(z.L); err != nil {
@@ -245,7 +244,7 @@ func (s *solver) change(column *halfulp.Matrix, blocks []int, f func(h *halfulp.
 
 // partThere is split at a place.
 func (t *splitting) partThere(a, lower, upper *halfulp.Matrix) error {
-	if err := t.s.at.Part(t.s.config(), raw.Matrix(a), raw.Matrix(lower), raw.Matrix(upper)); err != nil {
+	if err := t.s.at.Part(t.s.config(), a.View(), lower.View(), upper.View()); err != nil {
 		return err
 	}
 	if len(t.blocks) == t.k {

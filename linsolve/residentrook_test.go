@@ -9,7 +9,6 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // checkResidentLDLT compares the factors of a matrix on a device with the host's. An attempt on the
@@ -196,7 +195,7 @@ func TestResidentLDLTGrowth(t *testing.T) {
 					r.x[i][k] /= r.x[k][k]
 				}
 			}
-			seed := &splitting{s: s, k: n, blocks: r.blocks, by: scale.Equilibrate(raw.Matrix(a), scale.Unscaled(n, n))}
+			seed := &splitting{s: s, k: n, blocks: r.blocks, by: scale.Equilibrate(a.View(), scale.Unscaled(n, n))}
 			seed.f = scaled(a, seed.by, mostBits(halfulp.Float64))
 			if ok, err := seed.invertBlocks(r, 0); !ok || err != nil {
 				t.Fatalf("no approximate inverses: %v", err)

@@ -9,7 +9,6 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -83,7 +82,7 @@ func (s *solver) luResident(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, er
 	if err != nil || p == nil {
 		return nil, err
 	}
-	terms := max(raw.Matrix(halfulp.NewMatrix(f, 0, 0)).Arr.Terms(), 1)
+	terms := max(halfulp.NewMatrix(f, 0, 0).View().Arr.Terms(), 1)
 	bits := f.Bits() + 4*(terms-1) + residentGuard
 	e, err := p.enclosure(bits)
 	s.stage("products")
@@ -112,18 +111,18 @@ func (s *solver) luResident(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, er
 // its diagonal are proved to be below 1 - 2^-54: those are distinct pivots.
 func (s *solver) roundedSplitting(z *LUFactors, e *enclosure) (bool, error) {
 	m, k := z.L.Dims()
-	u := place.Sum{X: raw.Matrix(e.u.X), D: raw.Matrix(e.u.D), Bits: e.bits, Errors: e.u.Err, Rows: e.u.Left, Cols: e.u.Right, Triangle: 'U', Tally: s.tally}
-	if _, err := s.at.Sum(s.config(), u, raw.Matrix(z.U)); err != nil {
+	u := place.Sum{X: e.u.X.View(), D: e.u.D.View(), Bits: e.bits, Errors: e.u.Err, Rows: e.u.Left, Cols: e.u.Right, Triangle: 'U', Tally: s.tally}
+	if _, err := s.at.Sum(s.config(), u, z.U.View()); err != nil {
 		return false, err
 	}
 	// What lies above the diagonal of L^T.
 	above := func(a *halfulp.Matrix) *halfulp.Matrix { return a.Slice(0, k, 1, m) }
-	l := place.Sum{X: raw.Matrix(above(e.l.X)), D: raw.Matrix(above(e.l.D)), Bits: e.bits, Errors: e.l.Err[1:],
+	l := place.Sum{X: above(e.l.X).View(), D: above(e.l.D).View(), Bits: e.bits, Errors: e.l.Err[1:],
 		Rows: e.l.Left, Cols: e.l.Right[1:], Triangle: 'U', Tally: s.tally}
-	if _, err := s.at.Sum(s.config(), l, raw.Matrix(above(z.L.T()))); err != nil {
+	if _, err := s.at.Sum(s.config(), l, above(z.L.T()).View()); err != nil {
 		return false, err
 	}
-	if count, err := s.at.NotSmall(s.config(), raw.Matrix(z.L), 1-0x1p-52); err != nil || count > 0 {
+	if count, err := s.at.NotSmall(s.config(), z.L.View(), 1-0x1p-52); err != nil || count > 0 {
 		return false, err
 	}
 	if err := s.unitDiagonal(z.L.Slice(0, k, 0, k)); err != nil {
@@ -148,8 +147,8 @@ func (s *solver) unitDiagonal(a *halfulp.Matrix) error {
 	if err != nil {
 		return err
 	}
-	diagonal := place.Sum{X: raw.Matrix(x), D: raw.Matrix(d), Bits: 24, Tally: s.tally}
-	_, err = s.at.Sum(s.config(), diagonal, raw.Matrix(diagonalOf(a)))
+	diagonal := place.Sum{X: x.View(), D: d.View(), Bits: 24, Tally: s.tally}
+	_, err = s.at.Sum(s.config(), diagonal, diagonalOf(a).View())
 	return err
 }
 
@@ -165,7 +164,7 @@ func (s *solver) pivotedThere(a *halfulp.Matrix, most int) (*pivoted, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, cols, chosen, ok, err := s.at.PivotedTriangles(s.config(), raw.Matrix(a.Slice(0, m, 0, k)), raw.Matrix(x), raw.Matrix(y))
+	rows, cols, chosen, ok, err := s.at.PivotedTriangles(s.config(), a.Slice(0, m, 0, k).View(), x.View(), y.View())
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -184,7 +183,7 @@ func (s *solver) pivotedThere(a *halfulp.Matrix, most int) (*pivoted, error) {
 	if p.f, err = s.matrix(f.Format(), m, n); err != nil {
 		return nil, err
 	}
-	if err := s.at.Gather(s.config(), raw.Matrix(f), order, raw.Matrix(p.f)); err != nil {
+	if err := s.at.Gather(s.config(), f.View(), order, p.f.View()); err != nil {
 		return nil, err
 	}
 	s.drop(f)
@@ -234,7 +233,7 @@ func (t *splitting) spread(v *halfulp.Matrix) (int, error) {
 	}
 	t.normV, _ = sizesOf(x[0])
 	t.vRows, t.vCols = vectorsOf(x[0]), vectorsOf(x[1])
-	rows, _, err := t.s.at.Spread(t.s.config(), raw.Matrix(t.x), raw.Matrix(v))
+	rows, _, err := t.s.at.Spread(t.s.config(), t.x.View(), v.View())
 	return sizeOf(float64((rows + t.cond) * (1 + 0x1p-50))), err
 }
 
@@ -267,7 +266,7 @@ func (t *splitting) findCond() error {
 		t.foundCond(largestOf(left.times(right.rows())))
 		return nil
 	}
-	rows, _, err := t.s.at.Spread(t.s.config(), raw.Matrix(w), raw.Matrix(t.y))
+	rows, _, err := t.s.at.Spread(t.s.config(), w.View(), t.y.View())
 	if err != nil {
 		return err
 	}
@@ -284,7 +283,7 @@ func (t *splitting) findCond() error {
 // sizesHere returns exponents of bounds of the norm of a matrix in MP on the host and of its
 // numbers.
 func sizesHere(m *halfulp.Matrix) (norm, top int) {
-	return rowNorm64(raw.Matrix(m)).MantExp(nil), int(max(largestTop(raw.Matrix(m)), -bound.MaxBits))
+	return rowNorm64(m.View()).MantExp(nil), int(max(largestTop(m.View()), -bound.MaxBits))
 }
 
 // foundCond takes cond from a bound of ‖|W| |T|‖∞.

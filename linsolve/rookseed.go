@@ -10,7 +10,6 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // doubt is a factor within which float64 numbers may decide nothing about pivots: 1 ± 2^-30.
@@ -232,7 +231,7 @@ func (s *solver) rookPivots(a *halfulp.Matrix) (*rooked, *rookSeed, error) {
 	}
 	even := scale.Unscaled(n, n) // powers of two that leave pivots as they are
 	high := int64(scale.None)
-	for _, e := range scale.TopsOf(raw.Matrix(a)).Top {
+	for _, e := range scale.TopsOf(a.View()).Top {
 		high = max(high, e)
 	}
 	if high == scale.None {
@@ -241,7 +240,7 @@ func (s *solver) rookPivots(a *halfulp.Matrix) (*rooked, *rookSeed, error) {
 	for j := range n {
 		even.Cols[j] = -high
 	}
-	r, err := s.rookSeed(raw.Matrix(a), even)
+	r, err := s.rookSeed(a.View(), even)
 	if r == nil || err != nil {
 		return nil, nil, err
 	}
@@ -258,7 +257,7 @@ func (s *solver) newRook(a *halfulp.Matrix, most int) (*rooked, error) {
 	}
 	n := a.Rows()
 	p.c = chosen(a, r.order, r.order)
-	t := &splitting{s: s, k: n, blocks: r.blocks, by: scale.Equilibrate(raw.Matrix(p.c), scale.Unscaled(n, n))}
+	t := &splitting{s: s, k: n, blocks: r.blocks, by: scale.Equilibrate(p.c.View(), scale.Unscaled(n, n))}
 	if t.f = scaled(p.c, t.by, most); t.f == nil {
 		return nil, nil
 	}
@@ -273,7 +272,7 @@ func (s *solver) newRook(a *halfulp.Matrix, most int) (*rooked, error) {
 // where newRook returns that as numbers have more than most bits, or where digits are not the way
 // as exponents are too large: pivots are the same whatever eliminates.
 func (s *solver) rookForDigits(a *halfulp.Matrix, most int) (*rooked, error) {
-	m := raw.Matrix(a)
+	m := a.View()
 	if (m.Arr.Terms() > 1 || a.Format().Bits() > most) && bound.Longest(a) > int64(most) || bound.Far(a, mostExponent) {
 		return nil, nil
 	}

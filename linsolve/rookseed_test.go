@@ -8,7 +8,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -45,7 +44,7 @@ func TestRookSeed(t *testing.T) {
 		var flat []float64
 		for _, l := range isa.Levels() {
 			restore := isa.Force(l)
-			got, err := s.rookSeed(raw.Matrix(a), scale.Unscaled(n, n))
+			got, err := s.rookSeed(a.View(), scale.Unscaled(n, n))
 			restore()
 			if got == nil || err != nil {
 				t.Fatalf("n = %d: no seed (%v)", n, err)

@@ -6,7 +6,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/bufpool"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // arrayRoom are arrays of MP that are kept in the same way, by their words.
@@ -29,7 +28,7 @@ func takeMatrix(f halfulp.Format, rows, cols int) *halfulp.Matrix {
 		return halfulp.NewMatrix(f, rows, cols)
 	}
 	n := rows * cols
-	of := raw.Matrix(halfulp.NewMatrix(f, 0, 0)).Arr.Format
+	of := halfulp.NewMatrix(f, 0, 0).View().Arr.Format
 	words := n * of.Limbs()
 	a, ok := arrayRoom.Take(words, bufpool.Most(words))
 	if ok && cap(a.Exp) >= n {
@@ -40,12 +39,12 @@ func takeMatrix(f halfulp.Format, rows, cols int) *halfulp.Matrix {
 	} else {
 		a = num.New(of, n)
 	}
-	return raw.NewMatrix(num.Mat{Arr: a, RS: 1, CS: rows, Rows: rows, Cols: cols}).(*halfulp.Matrix)
+	return halfulp.MatrixOf(num.Mat{Arr: a, RS: 1, CS: rows, Rows: rows, Cols: cols})
 }
 
 // putMatrix puts back what a matrix of takeMatrix is made of.
 func putMatrix(m *halfulp.Matrix) {
-	a := raw.Matrix(m).Arr
+	a := m.View().Arr
 	if a.Kind != num.MP {
 		return
 	}

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // TestMatricesInUsedRoom takes matrices in the room of others: they are of zeros, whatever those
@@ -18,7 +17,7 @@ func TestMatricesInUsedRoom(t *testing.T) {
 		if !z.Same(halfulp.NewMatrix(f, m, n)) || z.Format() != f {
 			t.Fatalf("%d x %d numbers of %v are not zeros", m, n, f)
 		}
-		a := raw.Matrix(z).Arr
+		a := z.View().Arr
 		for _, x := range a.Sig {
 			if x != 0 {
 				t.Fatalf("words of %d x %d numbers of %v are not zeros", m, n, f)
@@ -35,30 +34,30 @@ func TestMatricesInUsedRoom(t *testing.T) {
 		s.reuse = true
 		first := fill(halfulp.MP(300), 30, 40)
 		s.drop(first)
-		if raw.Matrix(first).Arr.Sig != nil {
+		if first.View().Arr.Sig != nil {
 			t.Fatal("a matrix that was dropped has numbers")
 		}
 		s.drop(first) // once more, it does nothing
 		second := fill(halfulp.MP(290), 40, 29)
 		third := fill(halfulp.MP(300), 30, 40)
-		if &raw.Matrix(second).Arr.Sig[0] == &raw.Matrix(third).Arr.Sig[0] {
+		if &second.View().Arr.Sig[0] == &third.View().Arr.Sig[0] {
 			t.Fatal("two matrices share room")
 		}
 		fill(halfulp.MP(24), 1, 1)
 		fill(halfulp.Float64, 3, 3)
 		kept := halfulp.NewMatrix(halfulp.MP(300), 30, 40)
 		s.drop(kept) // of others
-		if raw.Matrix(kept).Arr.Sig == nil {
+		if kept.View().Arr.Sig == nil {
 			t.Fatal("a matrix of others was given away")
 		}
 		s.release()
-		if raw.Matrix(third).Arr.Sig != nil {
+		if third.View().Arr.Sig != nil {
 			t.Fatal("a matrix has numbers after the release")
 		}
 		s.drop(third)
 		outlives := fill(halfulp.MP(300), 30, 40)
 		s.release()
-		if raw.Matrix(outlives).Arr.Sig == nil {
+		if outlives.View().Arr.Sig == nil {
 			t.Fatal("a matrix that may outlive the solver was given away")
 		}
 	}

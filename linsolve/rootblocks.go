@@ -9,7 +9,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 const (
@@ -126,7 +125,7 @@ func (s *solver) root(f *halfulp.Matrix, bits int) (*halfulp.Matrix, error) {
 		}
 		if ok {
 			x := d.x.Convert(format)
-			if !rescale(raw.Matrix(x), scale.Scaling{Rows: make([]int64, n), Cols: d.by.Cols}) {
+			if !rescale(x.View(), scale.Scaling{Rows: make([]int64, n), Cols: d.by.Cols}) {
 				return nil, ErrRange
 			}
 			return x, nil

@@ -9,7 +9,6 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // leastPivot is what smaller pivots are replaced by.
@@ -107,7 +106,7 @@ func (s *solver) unscaled(f *factors, x []float64) (*halfulp.Matrix, error) {
 // is not true of a matrix without it.
 func (s *solver) stored(n int, x func(i, j int) float64, left, right []int64) (*halfulp.Matrix, error) {
 	z := halfulp.NewMatrix(halfulp.MP(scale.SeedBits), n, n)
-	m := raw.Matrix(z)
+	m := z.View()
 	var beyond atomic.Bool
 	err := par.Each(s.Ctx, s.Threads, n, func(j int) {
 		for i := range n {

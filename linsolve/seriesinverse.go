@@ -12,7 +12,6 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -70,14 +69,14 @@ const residualBits = 106
 
 // series reports whether the solution for B is an inverse that a series is for.
 func (s *solver) series(a, b, z *halfulp.Matrix) bool {
-	to := raw.Matrix(z).Arr
+	to := z.View().Arr
 	return s.sliceable(a) && to.Bits() > scale.SeedBits && to.Bits() <= mostSeries && (to.Kind == num.MP || to.Kind == num.DD) && isIdentity(b)
 }
 
 // inverseBySeries stores the inverse of A in z as far as a series decides it, and puts nil for the
 // columns of todo that are done.
 func (s *solver) inverseBySeries(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error {
-	n, to := f.n, raw.Matrix(z)
+	n, to := f.n, z.View()
 	if !s.series(a, b, z) {
 		return nil
 	}
@@ -128,7 +127,7 @@ func (s *solver) invertSeries(a *halfulp.Matrix, f *factors, wanted int) (*serie
 	// R = -z P, rounded: a product of fewer bits makes E, which hardly grows. That moves F R by
 	// ‖F‖ Σ_j 2^(c_j - inversePlaces - 1) at most, for columns below 2^c_j.
 	near := halfulp.NewMatrixFloat64(n, n, n, s.Floats(n*n))
-	m := raw.Matrix(near)
+	m := near.View()
 	t.r = m.Arr.F64[0][m.At(0, 0):][:n*n]
 	moved := 0.0
 	for j, k := range t.float.perm {
@@ -155,7 +154,7 @@ func (s *solver) invertSeries(a *halfulp.Matrix, f *factors, wanted int) (*serie
 	if err != nil || e == nil {
 		return nil, unlessShort(err)
 	}
-	if ok, err := p.sum(raw.Matrix(e)); !ok || err != nil {
+	if ok, err := p.sum(e.View()); !ok || err != nil {
 		return nil, err
 	}
 	s.drop(e)

@@ -9,7 +9,6 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // slicedInverse is the inverse of F by float64 arithmetic alone, for numbers of up to 53 bits:
@@ -73,7 +72,7 @@ func (s *solver) inverseBySlices(a, b *halfulp.Matrix, f *factors, z *halfulp.Ma
 	}
 	cost := slicesCost(f.n)
 	s.Plan(cost)
-	t, err := s.invertSlices(raw.Matrix(a), f)
+	t, err := s.invertSlices(a.View(), f)
 	s.Did(cost)
 	s.stage("approximate inverse")
 	if err != nil || t == nil {
@@ -84,7 +83,7 @@ func (s *solver) inverseBySlices(a, b *halfulp.Matrix, f *factors, z *halfulp.Ma
 	s.stats.Precision = 2 * scale.SeedBits
 	err = par.For(s.Ctx, s.Threads, f.n, func(_, j int) {
 		e := &todo[t.perm[j]]
-		if t.decide(j, *e, raw.Matrix(z)); len((*e).open) == 0 {
+		if t.decide(j, *e, z.View()); len((*e).open) == 0 {
 			*e = nil
 		}
 	})
@@ -105,13 +104,13 @@ const floatOrder = 4096
 // sliceable reports whether there are slices of numbers of A. With Options.Check products by moduli
 // are the way, which are compared.
 func (s *solver) sliceable(a *halfulp.Matrix) bool {
-	k := raw.Matrix(a).Arr.Kind
-	return (k == num.F32 || k == num.F64 || k == num.MP) && a.Rows() <= floatOrder && !s.opt.Check
+	k := a.View().Arr.Kind
+	return (k == num.F32 || k == num.F64 || k == num.MP) && a.Rows() <= floatOrder && !s.set.Check
 }
 
 // shortInverse reports whether the solution for B is an inverse that float64 arithmetic decides.
 func (s *solver) shortInverse(b, z *halfulp.Matrix) bool {
-	to := raw.Matrix(z).Arr
+	to := z.View().Arr
 	return to.Terms() <= 1 && to.Bits() <= scale.SeedBits && isIdentity(b)
 }
 

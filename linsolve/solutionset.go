@@ -8,7 +8,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // ErrWide is wrapped by errors about intervals so wide that matrices in them are not proved
@@ -110,7 +109,7 @@ func (s *solver) encloseSet(t *intervalSystem, low, high *halfulp.Matrix, steps 
 	rho := p.rho
 	var da bound.Bounds
 	if t.da != nil {
-		da = bound.BoundsOf(raw.Matrix(t.da), bound.Negated(p.scale), bound.Negated(p.weights))
+		da = bound.BoundsOf(t.da.View(), bound.Negated(p.scale), bound.Negated(p.weights))
 		rho = bound.Upper().Add(rho, p.abs.Times(da.Sums()))
 		if rho.Cmp(big.NewFloat(1)) >= 0 {
 			return fmt.Errorf("‖I - R A‖ + ‖|R| DA‖ ≤ %.2g only: %w", rho, ErrWide)
@@ -134,14 +133,14 @@ func (s *solver) encloseSet(t *intervalSystem, low, high *halfulp.Matrix, steps 
 	}
 	more := bound.Upper().Quo(rho, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Sub(big.NewFloat(1), rho))
 	for j := range k {
-		residual := column(raw.Matrix(r), j, p.scale)
+		residual := column(r.View(), j, p.scale)
 		if t.db != nil {
-			for i, v := range column(raw.Matrix(t.db), j, p.scale) {
+			for i, v := range column(t.db.View(), j, p.scale) {
 				residual[i] = bound.Upper().Add(residual[i], v)
 			}
 		}
 		if t.da != nil {
-			for i, v := range da.Apply(column(raw.Matrix(x), j, bound.Negated(p.weights))) {
+			for i, v := range da.Apply(column(x.View(), j, bound.Negated(p.weights))) {
 				residual[i] = bound.Upper().Add(residual[i], v)
 			}
 		}

@@ -1,12 +1,10 @@
 package linsolve
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/big"
-	"runtime"
 	"time"
 
 	"github.com/halfulp/halfulp"
@@ -15,7 +13,6 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // ErrSingular is wrapped by errors about matrices that are proved to be singular.
@@ -78,9 +75,9 @@ const Method = "solve"
 // solver is one call.
 type solver struct {
 	call.Call
-	opt     halfulp.Options // of products
-	vanish  bool            // products may, below the smallest number of a format of some bits
-	lifting *lifting        // the last one of liftingOf
+	set     place.Settings // of products
+	vanish  bool           // products may, below the smallest number of a format of some bits
+	lifting *lifting       // the last one of liftingOf
 	stats   Stats
 	since   time.Time
 	lost    lostEntries
@@ -123,31 +120,27 @@ func onHost(name string, operands ...*halfulp.Matrix) ([]*halfulp.Matrix, error)
 
 // start is begin without copies.
 func start(name string, opt *halfulp.Options, operands ...*halfulp.Matrix) (*solver, error) {
-	s := &solver{Call: call.Call{Ctx: context.Background(), Threads: runtime.GOMAXPROCS(0)}, since: time.Now()}
+	var o halfulp.Options
 	if opt != nil {
-		s.opt = *opt
-		if opt.Context != nil {
-			s.Ctx = opt.Context
-		}
-		if opt.Threads > 0 {
-			s.Threads = min(opt.Threads, 4*runtime.GOMAXPROCS(0)+16)
-		}
-		if opt.Progress != nil {
-			s.Work.Report = opt.Progress
-		}
+		o = *opt
 	}
-	s.opt.Progress = nil
 	for _, m := range operands {
 		if m.Place() != operands[0].Place() {
 			return nil, fmt.Errorf("%s: operands on %s and %s: %w", name, operands[0].Place(), m.Place(), halfulp.ErrPlace)
 		}
 	}
 	if len(operands) > 0 && operands[0].Place() != place.Host {
-		s.opt.Device = operands[0].Place()
+		o.Device = operands[0].Place()
 	}
-	if err := s.opt.Validate(); err != nil {
+	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	set, err := o.Settings()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	s := &solver{Call: call.Call{Ctx: set.Ctx, Threads: set.Threads}, set: set, since: time.Now()}
+	s.Work.Report, s.set.Progress = set.Progress, nil
 	s.begin()
 	return s, nil
 }
@@ -155,7 +148,7 @@ func start(name string, opt *halfulp.Options, operands ...*halfulp.Matrix) (*sol
 // begin makes Stats those of a routine of which nothing has been done.
 func (s *solver) begin() {
 	s.stats = Stats{Stats: halfulp.Stats{Device: place.Host, Method: Method, Threads: s.Threads}}
-	if s.opt.Check {
+	if s.set.Check {
 		s.stats.Check = new(halfulp.Check)
 	}
 }
@@ -177,32 +170,7 @@ func (s *solver) stage(name string) {
 // gemm stores RN(alpha A B + beta C) in d. Bounds rest on relative errors, so the error wraps
 // ErrRange where a number of some bits leaves the exponents of its format.
 func (s *solver) gemm(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix) error {
-	defer s.multiplying(a, b, d, 0)()
-	st, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(alpha), a, b, halfulp.Float(beta), c, d, &s.opt)
-	return s.within(st, d, err)
-}
-
-// within ends a product that was stored in d.
-func (s *solver) within(st halfulp.Stats, d *halfulp.Matrix, err error) error {
-	if err != nil {
-		return err
-	}
-	s.stats.Device = st.Device
-	s.checked(st.Check)
-	if d.Format().IsMP() && (st.Overflow > 0 || st.Underflow > 0 && !s.vanish) {
-		return fmt.Errorf("products beyond the exponents of formats: %w", ErrRange)
-	}
-	return nil
-}
-
-// checked adds what a product compared.
-func (s *solver) checked(c *halfulp.Check) {
-	if c == nil || s.stats.Check == nil {
-		return
-	}
-	s.stats.Check.Modulus = max(s.stats.Check.Modulus, c.Modulus)
-	s.stats.Check.Compared += c.Compared
-	s.stats.Check.Unchecked += c.Unchecked
+	return s.gemmTriangle(0, alpha, a, b, beta, c, d, nil)
 }
 
 const errShape = "linsolve: shapes do not fit"
@@ -267,7 +235,7 @@ func (s *solver) solveTo(name string, a, b, x *halfulp.Matrix) (Stats, error) {
 		there = !apart
 	}
 	if there {
-		s.at = place.Of(raw.Matrix(a).Arr)
+		s.at = place.Of(a.View().Arr)
 		z, err := s.solveThere(a, b, x.Format())
 		if err == nil && z != nil {
 			s.finished()
@@ -298,7 +266,7 @@ func (s *solver) solveTo(name string, a, b, x *halfulp.Matrix) (Stats, error) {
 
 // finish stores a result in x, wherever it lives.
 func (s *solver) finish(name string, z, x *halfulp.Matrix) (Stats, error) {
-	m := raw.Matrix(z)
+	m := z.View()
 	for j := range m.Cols {
 		at := m.At(0, j)
 		// The usual case.
@@ -357,7 +325,7 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	todo := s.undecided(a, b, z)
 	s.withoutZeros(a, b, todo)
 	s.planSolve(a, z.Format(), len(todo))
-	lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
+	lu, err := s.factor(a.View(), scale.Of(a.View()))
 	if err != nil {
 		return nil, err
 	}
@@ -365,7 +333,7 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	one := few(len(todo), a.Rows()) // by one
 	s.planBy(lu, one, a, z.Format(), len(todo))
 	if one {
-		if r, rho, norm, err := s.invertFactors(raw.Matrix(a), lu, len(todo)); err != nil {
+		if r, rho, norm, err := s.invertFactors(a.View(), lu, len(todo)); err != nil {
 			return nil, err
 		} else if r != nil {
 			s.note(1, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.norm))
@@ -385,7 +353,7 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	}
 	var p *approximate
 	if lu.pivotsAbove(pivotRange) == a.Rows() || !one {
-		if p, err = s.first(raw.Matrix(a), lu); err != nil && !(one && errors.Is(err, ErrRange)) {
+		if p, err = s.first(a.View(), lu); err != nil && !(one && errors.Is(err, ErrRange)) {
 			return nil, err
 		}
 	}
@@ -401,7 +369,7 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 		}
 	}
 	if p == nil {
-		if p, err = s.first(raw.Matrix(a), lu); err != nil {
+		if p, err = s.first(a.View(), lu); err != nil {
 			return nil, err
 		}
 	}
@@ -477,7 +445,7 @@ func (s *solver) undecided(a, b, z *halfulp.Matrix) []*entries {
 // condition number.
 func (s *solver) condition(a *halfulp.Matrix, p *approximate) (cond int) {
 	rho, _ := p.rho.Float64()
-	return s.note(p.rounds, rho, p.abs.Norm(), bound.BoundsOf(raw.Matrix(a), bound.Negated(p.scale), bound.Negated(p.weights)).Norm())
+	return s.note(p.rounds, rho, p.abs.Norm(), bound.BoundsOf(a.View(), bound.Negated(p.scale), bound.Negated(p.weights)).Norm())
 }
 
 // note is condition for bounds of ‖R‖ and ‖F‖.
@@ -491,7 +459,7 @@ func (s *solver) note(rounds int, rho float64, norm, of *big.Float) (cond int) {
 
 // finite returns an error if a matrix has an infinity or a NaN.
 func finite(name string, m *halfulp.Matrix) error {
-	v := raw.Matrix(m)
+	v := m.View()
 	for j := range v.Cols {
 		// The usual cases.
 		if at := v.At(0, j); v.Arr.Kind == num.F64 && v.RS == 1 && v.Rows > 0 && largestOf(v.Arr.F64[0][at:at+v.Rows]) <= math.MaxFloat64 {
@@ -523,7 +491,7 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 	}
 	known := p.gain // bits of X, about
 	// Numbers that are no ties differ from them by less bits than that.
-	integers := toIntegers(raw.Matrix(a))
+	integers := toIntegers(a.View())
 	most := min(target+2*integers.minorBits()+int(columnBits(b))+1<<16, bound.MaxBits)
 	// No format has the bits, and fewer are not likely to do.
 	if integers.mostBits() > bound.MaxBits/4 {
@@ -557,7 +525,7 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 			if e == nil {
 				continue
 			}
-			radius := p.abs.Apply(column(raw.Matrix(r), j, p.scale))
+			radius := p.abs.Apply(column(r.View(), j, p.scale))
 			most := bound.Upper().Mul(bound.Largest(radius), more)
 			for i := range radius {
 				radius[i] = bound.Upper().Add(radius[i], most)
@@ -589,7 +557,7 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 		}
 		suspected = suspected[:0]
 		if s.Work.Report != nil {
-			s.Did(residualCost(n, left, raw.Matrix(a).Arr.Format, raw.Matrix(x).Arr.Format))
+			s.Did(residualCost(n, left, a.View().Arr.Format, x.View().Arr.Format))
 			s.Work.Guessed = false // it is known what is missing
 		}
 		if left == 0 {

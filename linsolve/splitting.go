@@ -12,7 +12,6 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -81,7 +80,7 @@ func (s *solver) newPivoted(a *halfulp.Matrix, most int) (*pivoted, error) {
 	}
 	defer s.release()
 	// Columns are scaled for pivots alone, rows are not.
-	leading := raw.Matrix(a.Slice(0, m, 0, k))
+	leading := a.Slice(0, m, 0, k).View()
 	columns := scale.Unscaled(m, k)
 	t := scale.TopsOf(leading)
 	for j := range k {
@@ -102,7 +101,7 @@ func (s *solver) newPivoted(a *halfulp.Matrix, most int) (*pivoted, error) {
 		p.order[i], p.order[j] = p.order[j], p.order[i]
 	}
 	p.c = chosen(a, p.order, all(n))
-	d := &splitting{s: s, k: k, blocks: ones(k), by: scale.Equilibrate(raw.Matrix(p.c), scale.Unscaled(m, n))}
+	d := &splitting{s: s, k: k, blocks: ones(k), by: scale.Equilibrate(p.c.View(), scale.Unscaled(m, n))}
 	if d.f = scaled(p.c, d.by, most); d.f == nil {
 		return nil, nil
 	}
@@ -278,7 +277,7 @@ func (t *splitting) products(a, b, c, d *halfulp.Matrix, format halfulp.Format, 
 }
 
 func (t *splitting) copyParts(toLower, toUpper, fromLower, fromUpper *halfulp.Matrix) {
-	lower, upper, a, b := raw.Matrix(toLower), raw.Matrix(toUpper), raw.Matrix(fromLower), raw.Matrix(fromUpper)
+	lower, upper, a, b := toLower.View(), toUpper.View(), fromLower.View(), fromUpper.View()
 	first := 0
 	for _, size := range t.blocks {
 		for j := first; j < first+size; j++ {
@@ -585,7 +584,7 @@ func (s *solver) belowEach(u *unknown, e *enclosure, limit func(i, j int) *big.F
 		return s.belowBy(u, e, limit)
 	}
 	settlers, fails := make([]*bound.Settler, s.Threads), make([]bool, s.Threads)
-	x, d := raw.Matrix(e.l.X), raw.Matrix(e.l.D)
+	x, d := e.l.X.View(), e.l.D.View()
 	m := u.c.Rows()
 	first := make([]int, 0, u.k) // rows below the blocks of columns
 	for _, size := range u.blocks {

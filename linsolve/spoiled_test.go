@@ -10,7 +10,6 @@ import (
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -26,7 +25,7 @@ type spoiled struct {
 // change spoils a matrix of the place.
 func (p spoiled) change(m num.Mat) {
 	p.t.Helper()
-	there := raw.NewMatrix(m).(*halfulp.Matrix)
+	there := halfulp.MatrixOf(m)
 	here, err := there.Host()
 	if err != nil {
 		p.t.Fatal(err)

@@ -13,7 +13,6 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -129,7 +128,7 @@ func (s *solver) newNearUnit(a *halfulp.Matrix, most int) (*nearUnit, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, cols, order, ok, err := s.at.Triangles(s.config(), raw.Matrix(a), raw.Matrix(z), raw.Matrix(u))
+	rows, cols, order, ok, err := s.at.Triangles(s.config(), a.View(), z.View(), u.View())
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -148,7 +147,7 @@ func (s *solver) newNearUnit(a *halfulp.Matrix, most int) (*nearUnit, error) {
 	if t.f, err = s.room(f.Format(), n, n); err != nil {
 		return nil, err
 	}
-	if err := s.at.Gather(s.config(), raw.Matrix(f), order, raw.Matrix(t.f)); err != nil {
+	if err := s.at.Gather(s.config(), f.View(), order, t.f.View()); err != nil {
 		return nil, err
 	}
 	s.drop(f)
@@ -425,7 +424,7 @@ func (t *nearUnit) step(places int) error {
 // plus returns X + D of prec bits and drops both. X is in MP or Float64, D in MP.
 func (s *solver) plus(x, d *halfulp.Matrix, prec int) (*halfulp.Matrix, error) {
 	if x.Format() == halfulp.Float64 {
-		y, err := s.shifted(raw.Matrix(x), halfulp.MP(scale.SeedBits))
+		y, err := s.shifted(x.View(), halfulp.MP(scale.SeedBits))
 		if err != nil {
 			return nil, err
 		}
@@ -483,9 +482,7 @@ func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (
 	add := func(k int, x, transposed *halfulp.Matrix, err *big.Float) error {
 		format := halfulp.MP(uint(max(places+8-k*gainOf(f), 24)))
 		s.stage("products")
-		unchecked := s.opt
-		unchecked.Check = false
-		v, _, failed := halfulp.Dot(flattened(x), flattened(transposed), format, &unchecked)
+		v, _, failed := halfulp.Dot(flattened(x), flattened(transposed), format, &halfulp.Options{Context: s.Ctx, Threads: s.Threads})
 		s.stage("traces")
 		if failed != nil {
 			return failed
@@ -571,7 +568,7 @@ func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (
 
 // diagonal returns the diagonal of a square matrix in MP or Float64, on the host.
 func (s *solver) diagonal(m *halfulp.Matrix) (*halfulp.Matrix, error) {
-	v := raw.Matrix(m)
+	v := m.View()
 	v.RS, v.CS, v.Cols = v.RS+v.CS, 0, 1
 	z, err := s.shifted(v, halfulp.MP(uint(m.Format().Bits())))
 	if err != nil {
@@ -583,7 +580,7 @@ func (s *solver) diagonal(m *halfulp.Matrix) (*halfulp.Matrix, error) {
 
 // transposed returns a copy of the transpose of a matrix in MP.
 func (s *solver) transposed(m *halfulp.Matrix) (*halfulp.Matrix, error) {
-	return s.shifted(raw.Matrix(m).T(), m.Format())
+	return s.shifted(m.View().T(), m.Format())
 }
 
 // shifted returns a copy in MP of a view of finite numbers, of MP or Float64 and no more bits.
@@ -592,7 +589,7 @@ func (s *solver) shifted(v num.Mat, f halfulp.Format) (*halfulp.Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	odd, err := s.at.Shift(s.config(), v, nil, nil, raw.Matrix(z), nil)
+	odd, err := s.at.Shift(s.config(), v, nil, nil, z.View(), nil)
 	if err == nil && odd > 0 {
 		err = fmt.Errorf("exponents beyond 2^29 among results: %w", ErrRange)
 	}
@@ -601,8 +598,8 @@ func (s *solver) shifted(v num.Mat, f halfulp.Format) (*halfulp.Matrix, error) {
 
 // flattened returns the entries of a matrix that solver.matrix has made as a vector.
 func flattened(m *halfulp.Matrix) *halfulp.Vector {
-	v := raw.Matrix(m)
+	v := m.View()
 	v.Rows *= v.Cols
 	v.CS, v.Cols = v.Rows, 1
-	return raw.NewMatrix(v).(*halfulp.Matrix).Col(0)
+	return halfulp.MatrixOf(v).Col(0)
 }

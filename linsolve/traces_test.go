@@ -11,7 +11,6 @@ import (
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -23,7 +22,7 @@ func tracedOn(t *testing.T, a *halfulp.Matrix) *solver {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.at = place.Of(raw.Matrix(a).Arr)
+	s.at = place.Of(a.View().Arr)
 	t.Cleanup(s.release)
 	return s
 }

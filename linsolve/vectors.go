@@ -8,7 +8,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -68,7 +67,7 @@ func (s *solver) newTally() error {
 	if err != nil {
 		return err
 	}
-	s.tally = raw.Matrix(m).Arr
+	s.tally = m.View().Arr
 	return nil
 }
 

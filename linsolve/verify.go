@@ -10,7 +10,6 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Accuracy says how near numbers in some format are to exact values. An ulp is 2^(e-p) for an exact
@@ -76,7 +75,7 @@ func VerifyProduct(a, b, c *halfulp.Matrix, opt *halfulp.Options) (Accuracy, Sta
 
 // exactResidualBits returns how many bits hold every entry of b - A t, for columns b and t.
 func exactResidualBits(a, t, b *halfulp.Matrix) int64 {
-	m, v, right := raw.Matrix(a), raw.Matrix(t), raw.Matrix(b)
+	m, v, right := a.View(), t.View(), b.View()
 	most := int64(0)
 	for i := range m.Rows {
 		top, low := int64(math.MinInt64), int64(math.MaxInt64)

@@ -7,7 +7,6 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // wideInverse is an approximate inverse R of F of any width, in fixed point. With I - R F bounded
@@ -33,7 +32,7 @@ func (s *solver) newWideInverse(p *approximate) (*wideInverse, error) {
 		by.Rows[i] = -e - int64(w.bits)
 	}
 	var err error
-	w.f, err = fixed.New(&s.Call, raw.Matrix(p.r), by, w.planes(0))
+	w.f, err = fixed.New(&s.Call, p.r.View(), by, w.planes(0))
 	return w, err
 }
 

@@ -8,14 +8,13 @@ import (
 	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Write writes m to w as array, real and general.
 func Write(w io.Writer, m *halfulp.Matrix, opt *Options) error {
 	o := opt.filled()
 	rows, cols := m.Dims()
-	n, v := rows*cols, raw.Matrix(m)
+	n, v := rows*cols, m.View()
 	if _, err := w.Write(head(v.Arr.Format, rows, cols)); err != nil {
 		return err
 	}

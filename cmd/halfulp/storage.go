@@ -16,7 +16,6 @@ import (
 	"github.com/halfulp/halfulp/internal/gridfiles"
 	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/matrixmarket"
 )
 
@@ -110,7 +109,7 @@ func read[T any](j *job, name string, in halfulp.InputFormat, from func(string, 
 func convert(m *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, halfulp.InputStats) {
 	var stats halfulp.InputStats
 	z := m.Convert(f)
-	from, to := raw.Matrix(m), raw.Matrix(z)
+	from, to := m.View(), z.View()
 	for j := range m.Cols() {
 		for i := range m.Rows() {
 			if from.Arr.Class(from.At(i, j)) != num.Finite {

@@ -11,7 +11,6 @@ import (
 	"github.com/halfulp/halfulp/internal/grid"
 	"github.com/halfulp/halfulp/internal/npy"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Write writes a matrix that lives on g to the file called name, as files.WriteMatrix does, byte
@@ -37,7 +36,7 @@ type writing struct {
 
 func newWriting(g *grid.Grid, name string, m *halfulp.Matrix, opt files.WriteOptions, round int) *writing {
 	opt = opt.Filled()
-	v := raw.Matrix(m)
+	v := m.View()
 	w := &writing{
 		team: team{g.Transport(), opt.Context, round}, g: g, opt: opt, name: name, as: name, m: m,
 		format: v.Arr.Format, order: grid.Order{Rows: v.Rows, Cols: v.Cols},
@@ -54,7 +53,7 @@ func (w *writing) write(stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if w.entries, err = w.g.EntriesOf(w.ctx, raw.Matrix(w.m)); err != nil {
+	if w.entries, err = w.g.EntriesOf(w.ctx, w.m.View()); err != nil {
 		return err
 	}
 	whole := w.name == files.Stdio || isPacked(w.name) || isPacked(w.as)
@@ -202,7 +201,7 @@ func (w *writing) alone(stdout io.Writer) error {
 	}
 	if w.first() {
 		m := num.Mat{Arr: all, RS: 1, CS: max(w.order.Rows, 1), Rows: w.order.Rows, Cols: w.order.Cols}
-		err = files.WriteMatrix(w.name, stdout, raw.NewMatrix(m).(*halfulp.Matrix), opt)
+		err = files.WriteMatrix(w.name, stdout, halfulp.MatrixOf(m), opt)
 		if !asked {
 			err = w.agree(err)
 		}

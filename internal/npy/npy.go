@@ -23,7 +23,6 @@ import (
 	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Magic begins every .npy file.
@@ -298,8 +297,8 @@ func (opt *Options) newMatrix(own num.Format, a *array) (*halfulp.Matrix, *num.A
 		return nil, nil, fmt.Errorf("a %d x %d matrix of format %v needs %s, more than the memory limit of %s",
 			rows, cols, f, lines.Bytes(need), lines.Bytes(float64(opt.MemoryLimit)))
 	}
-	m := raw.NewMatrix(num.Mat{Arr: num.New(f, rows*cols), RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols}).(*halfulp.Matrix)
-	return m, raw.Matrix(m).Arr, nil
+	m := halfulp.MatrixOf(num.Mat{Arr: num.New(f, rows*cols), RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols})
+	return m, m.View().Arr, nil
 }
 
 // matrix returns the numbers as Parse does.

@@ -16,7 +16,6 @@ import (
 	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Options change how a table is read or written; all but In, Stats, Dialect,
@@ -166,7 +165,7 @@ func (r *reading) read(unended *int) (*halfulp.Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	stats, err := r.fill(raw.Matrix(m))
+	stats, err := r.fill(m.View())
 	if err != nil {
 		return nil, err
 	}
@@ -383,7 +382,7 @@ func Write(w io.Writer, m *halfulp.Matrix, o Options) error {
 			return err
 		}
 	}
-	z := raw.Matrix(m)
+	z := m.View()
 	// Blocks of about 64 KiB of text.
 	size := max(1, 1<<18/max(64, m.Format().Bits()*cols))
 	return lines.Write(o.Context, w, o.Threads, (rows+size-1)/size, func(dst []byte, block int) []byte {

@@ -7,7 +7,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Upper returns 0 in a precision for bounds, whose operations round up.
@@ -70,7 +69,7 @@ func BoundsOf(m num.Mat, left, right []int64) Bounds {
 
 // RawBounds returns bounds of a matrix in MP.
 func RawBounds(m *halfulp.Matrix) Bounds {
-	return BoundsOf(raw.Matrix(m), make([]int64, m.Rows()), make([]int64, m.Cols()))
+	return BoundsOf(m.View(), make([]int64, m.Rows()), make([]int64, m.Cols()))
 }
 
 // Sums returns bounds of the sums of rows.
@@ -177,7 +176,7 @@ func Negated(x []int64) []int64 {
 
 // Far reports whether a finite matrix has exponents beyond most.
 func Far(m *halfulp.Matrix, most int64) bool {
-	v := raw.Matrix(m)
+	v := m.View()
 	if v.Arr.Kind != num.MP && most >= 1<<12 {
 		return false // they have 11 bits
 	}
@@ -200,7 +199,7 @@ func Far(m *halfulp.Matrix, most int64) bool {
 // Longest returns the bits of the longest number of a matrix.
 func Longest(m *halfulp.Matrix) int64 {
 	most := int64(0)
-	v := raw.Matrix(m)
+	v := m.View()
 	for j := range v.Cols {
 		for i := range v.Rows {
 			_, top, low := v.Arr.Span(v.At(i, j))

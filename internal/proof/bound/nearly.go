@@ -4,7 +4,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/interval"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Nearly is a matrix that is known up to an error: X + D for matrices in MP, of the solution of a
@@ -20,7 +19,7 @@ type Nearly struct {
 
 // Set makes v what is known of an entry.
 func (y *Nearly) Set(i, j int, v Near) {
-	z := raw.Matrix(y.X)
+	z := y.X.View()
 	z.Arr.Set(z.At(i, j), num.Real{Class: num.Finite, Neg: v.Neg, Mag: v.Mag, Exp: v.Exp})
 }
 
