@@ -191,6 +191,9 @@ func (m *Matrix) op(t Transpose) (num.Mat, *place.Kept) {
 
 // gemm computes C = alpha A B + beta Old, in a triangle of C unless that is 0.
 func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *place.Kept, triangle byte, opt *Options) (Stats, error) {
+	if _, err := whereabouts("gemm", a.Arr, b.Arr, old.Arr, c.Arr); err != nil {
+		return Stats{}, err // before those of options
+	}
 	s, err := opt.settings()
 	if err != nil {
 		return Stats{}, fmt.Errorf("gemm: %w", err)

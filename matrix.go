@@ -251,22 +251,22 @@ func (m *Matrix) at(i, j int) int {
 }
 
 // At returns entry (i, j).
-func (m *Matrix) At(i, j int) Scalar { return scalarAt(m.m.Arr, m.at(i, j)) }
+func (m *Matrix) At(i, j int) Scalar { return Scalar{m.m.Arr.Scalar(m.at(i, j))} }
 
 // Set rounds x to the format of m and stores it in entry (i, j).
 func (m *Matrix) Set(i, j int, x Scalar) { m.m.Arr.Convert(m.at(i, j), x.array(), 0) }
 
 // Float64 returns the binary64 nearest to entry (i, j).
-func (m *Matrix) Float64(i, j int) float64 { return float64At(m.m.Arr, m.at(i, j)) }
+func (m *Matrix) Float64(i, j int) float64 { return m.m.Arr.Float64(m.at(i, j)) }
 
 // SetFloat64 rounds x to the format of m and stores it in entry (i, j).
-func (m *Matrix) SetFloat64(i, j int, x float64) { setFloat64(m.m.Arr, m.at(i, j), x) }
+func (m *Matrix) SetFloat64(i, j int, x float64) { m.m.Arr.SetFloat64(m.at(i, j), x) }
 
 // Big returns entry (i, j) exactly. It panics with big.ErrNaN for NaN.
-func (m *Matrix) Big(i, j int) *big.Float { return bigAt(m.m.Arr, m.at(i, j)) }
+func (m *Matrix) Big(i, j int) *big.Float { return m.m.Arr.Big(m.at(i, j)) }
 
 // SetBig rounds x to the format of m and stores it in entry (i, j).
-func (m *Matrix) SetBig(i, j int, x *big.Float) { m.m.Arr.Set(m.at(i, j), bigReal(x)) }
+func (m *Matrix) SetBig(i, j int, x *big.Float) { m.m.Arr.Set(m.at(i, j), num.RealOf(x)) }
 
 // Convert returns a copy of m in format f, each entry rounded to nearest even. [Copy] does that to
 // m.Vec() on all threads, with a context.
@@ -319,19 +319,4 @@ func needHost(a *num.Array) {
 	if a.Away != nil {
 		panic(errHost)
 	}
-}
-
-func scalarAt(a *num.Array, i int) Scalar {
-	s := num.New(a.Format, 1)
-	s.CopyFrom(0, a, i)
-	return Scalar{s}
-}
-
-func setFloat64(a *num.Array, i int, x float64) {
-	if a.Kind == num.F64 && x == x {
-		a.F64[0][i] = x
-		return
-	}
-	t := num.Array{Format: num.Float64, F64: [4][]float64{{x}}}
-	a.Convert(i, &t, 0)
 }

@@ -132,18 +132,15 @@ func (r *run) reduced(name string, z *num.Array, flags num.Flags, exact bool, er
 		r.exact.Add(1)
 	}
 	r.stage("sum")
-	return Scalar{z}, r.end(), nil
+	return Scalar{num.ScalarOf(z)}, r.end(), nil
 }
 
 // scalar returns v rounded to f.
 func (r *run) scalar(f Format, v num.Real) Scalar {
 	a := num.New(f.f, 1)
 	r.count(a.Set(0, v))
-	return Scalar{a}
+	return Scalar{num.ScalarOf(a)}
 }
 
 // value returns s exactly.
-func (s Scalar) value() num.Real {
-	a := s.array()
-	return a.Value(0, make([]uint64, num.ValueWords(a.Format)))
-}
+func (s Scalar) value() num.Real { return s.n.Real() }

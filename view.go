@@ -14,3 +14,12 @@ func (s Scalar) View() num.Real { return s.value() }
 
 // MatrixOf returns the matrix with a storage, the converse of [Matrix.View].
 func MatrixOf(m num.Mat) *Matrix { return &Matrix{m: m} }
+
+// View returns the format as the packages of this module know it, like [Matrix.View].
+func (f Format) View() num.Format { return f.f }
+
+// FormatOf is the converse of [Format.View].
+func FormatOf(f num.Format) Format { return Format{f} }
+
+// ScalarOf returns the scalar that is a number of the packages of this module.
+func ScalarOf(x num.Scalar) Scalar { return Scalar{x} }
