@@ -1,7 +1,7 @@
 package linsolve
 
 import (
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
@@ -22,8 +22,8 @@ const (
 
 // small reports whether a matrix lives on a grid and is no larger than each process may have all
 // of to compute alone.
-func (s *solver) small(a *halfulp.Matrix) bool {
-	if place.Of(a.View().Arr).Oblique() { // no grid
+func (s *solver) small(a num.Mat) bool {
+	if place.Of(a.Arr).Oblique() { // no grid
 		return false
 	}
 	m, n := a.Dims()
@@ -37,16 +37,16 @@ func (s *solver) small(a *halfulp.Matrix) bool {
 // alone reports whether each process of a grid computes by itself, on its CPUs, a result in format
 // f of a system of as many unknowns as a has columns: up to so many times the number of processes.
 // All decide the same.
-func (s *solver) alone(a *halfulp.Matrix, f halfulp.Format, most int) (bool, error) {
-	for _, g := range []halfulp.Format{a.Format(), f} {
-		if g.Bits() > aloneBits || halfulp.NewMatrix(g, 0, 0).View().Arr.Terms() > 1 {
+func (s *solver) alone(a num.Mat, f num.Format, most int) (bool, error) {
+	for _, g := range []num.Format{a.Format(), f} {
+		if g.Bits() > aloneBits || num.NewMat(g, 0, 0).Arr.Terms() > 1 {
 			return false, nil
 		}
 	}
-	p, ok := place.Of(a.View().Arr).(place.Processes)
+	p, ok := place.Of(a.Arr).(place.Processes)
 	if !ok || !s.small(a) {
 		return false, nil
 	}
 	n, err := p.Hosts(s.Ctx)
-	return n > 0 && n*a.Cols() <= most, err
+	return n > 0 && n*a.Cols <= most, err
 }

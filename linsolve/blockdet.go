@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"math/bits"
 
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
@@ -17,7 +17,7 @@ import (
 // With G that elimination's factors are those of, and K = (F - G) G^-1, ‖K‖∞ ≤ rho,
 //
 //	det F = det G det(I + K),  |log det(I + K)| = |Σ tr((-K)^i) / i| ≤ n rho / (1 - rho).
-func (s *solver) longDeterminant(a *halfulp.Matrix, f *factors, places int) (*determinant, error) {
+func (s *solver) longDeterminant(a num.Mat, f *factors, places int) (*determinant, error) {
 	n := f.n
 	if n < fewest {
 		return nil, nil
@@ -61,7 +61,7 @@ func missing(log *big.Float, places int) int {
 //
 // det G is the product of the determinants of all B and of the last S, but for signs and powers of
 // two.
-func (s *solver) blockDeterminant(a *halfulp.Matrix, f *factors, bits, places int) (d *determinant, more int, err error) {
+func (s *solver) blockDeterminant(a num.Mat, f *factors, bits, places int) (d *determinant, more int, err error) {
 	s.planBlocks(f.n, bits)
 	z, more, err := s.blocksOf(a, f, bits, max(f.n/4, 32))
 	if err != nil {
@@ -110,7 +110,7 @@ func (t *block) determinant(places int) (*determinant, error) {
 	if t.last != nil {
 		b, v = t.all, s.newNewton(t.all, t.last, math.MaxInt32)
 	}
-	f, err := s.factor(b.View(), scale.Unscaled(b.Rows(), b.Rows()))
+	f, err := s.factor(b, scale.Unscaled(b.Rows, b.Rows))
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	mathbits "math/bits"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
@@ -55,21 +54,21 @@ type block struct {
 	order []int         // row order[i] of S is row i of P S; nil in the last block
 	good  int           // bits of S that are right, about
 
-	inverse *halfulp.Matrix // V
-	newton  *newton         // which V comes from
-	rho     *big.Float      // ε
-	pivots  *halfulp.Matrix // B
-	left    *halfulp.Matrix // S21
-	right   *halfulp.Matrix // X
-	under   *halfulp.Matrix // S21 V in 53 bits
-	unit    *big.Float      // |X - V S12| ≤ unit |X|
-	top     int64           // |S| ≤ 2^top
-	lost    *big.Float      // |S' - (S22 - S21 X)| ≤ lost
+	inverse num.Mat    // V
+	newton  *newton    // which V comes from
+	rho     *big.Float // ε
+	pivots  num.Mat    // B
+	left    num.Mat    // S21
+	right   num.Mat    // X
+	under   num.Mat    // S21 V in 53 bits
+	unit    *big.Float // |X - V S12| ≤ unit |X|
+	top     int64      // |S| ≤ 2^top
+	lost    *big.Float // |S' - (S22 - S21 X)| ≤ lost
 	rest    *block
 
-	last *approximate    // of the last block
-	seed []float64       // by columns
-	all  *halfulp.Matrix // S
+	last *approximate // of the last block
+	seed []float64    // by columns
+	all  num.Mat      // S
 
 	fixed [4]*shiftedFixed // V, S21 and X, or S
 }
@@ -103,7 +102,7 @@ const (
 // invertBlocks returns an inverse by elimination, in fixed point or by blocks, with its rho and a
 // bound of its norm; nil if none is proved. The factors are those of a, and solutions are wanted to
 // so many bits.
-func (s *solver) invertBlocks(a *halfulp.Matrix, f *factors, wanted int) (r inverse, rho, norm float64, err error) {
+func (s *solver) invertBlocks(a num.Mat, f *factors, wanted int) (r inverse, rho, norm float64, err error) {
 	known := false // that a is regular
 	for bits := f.conditionBits(); bits+blockSpare <= mostBlockBits; {
 		var more int
@@ -140,7 +139,7 @@ func (s *solver) invertBlocks(a *halfulp.Matrix, f *factors, wanted int) (r inve
 
 // askForMore returns nil where an elimination of A lacks nothing but bits: else its error, and
 // ErrSingular where more of them would not help, which is asked once.
-func (s *solver) askForMore(err error, a *halfulp.Matrix, known *bool) error {
+func (s *solver) askForMore(err error, a num.Mat, known *bool) error {
 	if !errors.Is(err, errNoise) && !errors.Is(err, errProof) {
 		return err
 	}
@@ -177,11 +176,11 @@ func (f *factors) pivotsAbove(least float64) int {
 
 // blocksOf is invertBlocks with numbers of some bits and up to most pivots a block; if these bits
 // do not do, it guesses how many more will.
-func (s *solver) blocksOf(a *halfulp.Matrix, f *factors, bits, most int) (z *blocks, more int, err error) {
+func (s *solver) blocksOf(a num.Mat, f *factors, bits, most int) (z *blocks, more int, err error) {
 	n := f.n
 	near, exact := narrow(a, uint(bits))
 	m := scaled(near, f.Scaling, math.MaxInt32)
-	if m == nil {
+	if m.Arr == nil {
 		return nil, 0, ErrRange
 	}
 	z = &blocks{s: s, by: f.Scaling}
@@ -216,7 +215,7 @@ func (s *solver) blocksOf(a *halfulp.Matrix, f *factors, bits, most int) (z *blo
 }
 
 // eliminateBlocks is newBlock for all of F; if its bits do not do, it guesses how many more will.
-func (s *solver) eliminateBlocks(m *halfulp.Matrix, bits int, f *factors, most int) (t *block, more int, err error) {
+func (s *solver) eliminateBlocks(m num.Mat, bits int, f *factors, most int) (t *block, more int, err error) {
 	n := f.n
 	t, done, err := s.newBlock(m, bits, f, most)
 	if err != nil {
@@ -238,25 +237,25 @@ func (t *block) lastGood() int {
 
 // newBlock eliminates m, which it overwrites, and of which good bits are right; with factors f of m
 // as it is, or nil. Blocks have up to most pivots.
-func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t *block, done int, err error) {
-	n := m.Rows()
+func (s *solver) newBlock(m num.Mat, good int, f *factors, most int) (t *block, done int, err error) {
+	n := m.Rows
 	t = &block{s: s, by: scale.Unscaled(n, n), good: good}
 	first := f != nil
 	if !first {
-		t.by = scale.Of(m.View())
-		if !rescale(m.View(), t.by) {
+		t.by = scale.Of(m)
+		if !rescale(m, t.by) {
 			return nil, 0, ErrRange
 		}
-		if f, err = s.factor(m.View(), scale.Unscaled(n, n)); err != nil {
+		if f, err = s.factor(m, scale.Unscaled(n, n)); err != nil {
 			return nil, 0, err
 		}
 		s.stats.Rounds++
 		s.Did(factorCost(n))
 	}
-	t.top = largestTop(m.View())
+	t.top = largestTop(m)
 	r := f.pivotsAbove(pivotRange)
 	if !first && r == n {
-		if t.last, err = s.firstWithin(m.View(), f, mostRho); err != nil {
+		if t.last, err = s.firstWithin(m, f, mostRho); err != nil {
 			return nil, 0, err
 		}
 		if t.last.rho == nil {
@@ -291,13 +290,13 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 	}
 	t.pivots = m.Slice(0, r, 0, r)
 	t.inverse, t.newton, t.rho, t.left = v.x, v, v.rho, m.Slice(r, n, 0, r)
-	t.right = halfulp.NewMatrix(halfulp.MP(uint(good+8)), r, n-r)
+	t.right = num.NewMat(num.Precision(uint(good+8)), r, n-r)
 	t.unit = bound.Exp2(-good - 8)
-	if err := s.gemm(1, t.inverse, m.Slice(0, r, r, n), 0, nil, t.right); err != nil {
+	if err := s.gemm(1, t.inverse, m.Slice(0, r, r, n), 0, num.Mat{}, t.right); err != nil {
 		return nil, 0, err
 	}
-	t.under = halfulp.NewMatrix(halfulp.MP(scale.SeedBits), n-r, r)
-	if err := s.gemm(1, t.left, t.inverse, 0, nil, t.under); err != nil {
+	t.under = num.NewMat(num.Precision(scale.SeedBits), n-r, r)
+	if err := s.gemm(1, t.left, t.inverse, 0, num.Mat{}, t.under); err != nil {
 		return nil, 0, err
 	}
 	// Row r of U is one of S', about.
@@ -307,22 +306,22 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 	}
 	smaller := min(max(-int(log2(row+0x1p-60))-4, 0), good-leastGood)
 	places := good - smaller + 4
-	next := halfulp.NewMatrix(halfulp.MP(uint(places)), n-r, n-r)
+	next := num.NewMat(num.Precision(uint(places)), n-r, n-r)
 	// Its own rounding, since a product that is cancelled takes more than it is planned for.
-	minus := halfulp.NewMatrix(halfulp.MP(uint(good+4)), n-r, n-r)
-	if err := s.gemm(-1, t.left, t.right, 0, nil, minus); err != nil {
+	minus := num.NewMat(num.Precision(uint(good+4)), n-r, n-r)
+	if err := s.gemm(-1, t.left, t.right, 0, num.Mat{}, minus); err != nil {
 		return nil, 0, err
 	}
 	if err := s.sum(m.Slice(r, n, r, n), minus, next); err != nil {
 		return nil, 0, err
 	}
-	top := largestTop(next.View())
+	top := largestTop(next)
 	left := good + int(min(top-t.top, 0))
 	if top == scale.None || left < leastGood {
 		return nil, r, errNoise
 	}
 	// What is rounded off the product, cut off the sum, and rounded off that.
-	both := max(t.top, largestTop(minus.View()))
+	both := max(t.top, largestTop(minus))
 	t.lost = bound.Upper().Add(bound.Exp2(int(both)-good-3), bound.Exp2(int(both)-places-28))
 	t.lost.Add(t.lost, bound.Exp2(int(top)-places+1))
 	t.rest, done, err = s.newBlock(next, min(left, places), nil, most)
@@ -330,14 +329,14 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 }
 
 // newtonOf returns X ≈ B^-1 of float64, nil if nothing is proved of it.
-func (s *solver) newtonOf(b *halfulp.Matrix) (*newton, error) {
-	n := b.Rows()
+func (s *solver) newtonOf(b num.Mat) (*newton, error) {
+	n := b.Rows
 	defer s.Did(factorCost(n))
-	f, err := s.factor(b.View(), scale.Unscaled(n, n))
+	f, err := s.factor(b, scale.Unscaled(n, n))
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.firstWithin(b.View(), f, 0x1p-6) // steps from 2^-2 on gain nothing
+	p, err := s.firstWithin(b, f, 0x1p-6) // steps from 2^-2 on gain nothing
 	if err != nil || p.rho == nil {
 		return nil, err
 	}
@@ -345,9 +344,9 @@ func (s *solver) newtonOf(b *halfulp.Matrix) (*newton, error) {
 }
 
 // permuted returns a matrix in MP with row order[i] as row i.
-func permuted(m *halfulp.Matrix, order []int) *halfulp.Matrix {
-	z := halfulp.NewMatrix(m.Format(), m.Rows(), m.Cols())
-	from, to := m.View(), z.View()
+func permuted(m num.Mat, order []int) num.Mat {
+	z := num.NewMat(m.Format(), m.Rows, m.Cols)
+	from, to := m, z
 	for j := range to.Cols {
 		for i, k := range order {
 			x, y, l := from.At(k, j), to.At(i, j), to.Arr.Limbs()
@@ -438,12 +437,12 @@ func (z *blocks) bound() ([]*big.Float, error) {
 		if t.last != nil {
 			break
 		}
-		r := t.inverse.Rows()
+		r := t.inverse.Rows
 		rows, cols, labels, at = p.rows[r:], p.cols[r:], p.labels[r:], at+r
 	}
 	for _, p := range parts[:len(parts)-1] {
-		r := p.inverse.Rows()
-		w, x := p.under.View(), p.right.View()
+		r := p.inverse.Rows
+		w, x := p.under, p.right
 		for j := range r {
 			for i := range w.Rows {
 				f, e := w.Arr.Leading(w.At(i, j))
@@ -482,8 +481,8 @@ func (z *blocks) bound() ([]*big.Float, error) {
 	// S21 B^-1 - S21 V = S21 (I - V B) B^-1, where no entry of (I - V B) B^-1 exceeds 2 ε times the
 	// largest one of V, and no sum of a row of S21 r 2^top.
 	for _, p := range parts[:len(parts)-1] {
-		r := p.inverse.Rows()
-		size := bound.Upper().Mul(bound.Exp2(int(p.top+largestTop(p.inverse.View()))), bound.Upper().SetInt64(int64(2*r)))
+		r := p.inverse.Rows
+		size := bound.Upper().Mul(bound.Exp2(int(p.top+largestTop(p.inverse))), bound.Upper().SetInt64(int64(2*r)))
 		size.Mul(size, p.rho)
 		sum := bound.Upper()
 		for j := range r {
@@ -507,7 +506,7 @@ func (z *blocks) bound() ([]*big.Float, error) {
 	for _, p := range parts {
 		r := len(p.rows)
 		if p.last == nil {
-			r = p.inverse.Rows()
+			r = p.inverse.Rows
 		}
 		part := make([]*big.Float, r)
 		for i := range part {
@@ -560,7 +559,7 @@ func (t *block) defect(h []*big.Float) []*big.Float {
 		}
 		return d
 	}
-	r := t.inverse.Rows()
+	r := t.inverse.Rows
 	below := make([]*big.Float, len(h)-r)
 	for i := range below {
 		below[i] = bound.ScaledUp(h[r+i], -t.by.Cols[r+i])
@@ -592,8 +591,8 @@ func (z *blocks) leading() bool { return false }
 func (z *blocks) correct(r *residual) ([][]float64, error) {
 	n := len(r.lead)
 	bits := uint(z.first.good + 16)
-	v := halfulp.NewMatrix(halfulp.MP(bits), n, 1)
-	to := v.View()
+	v := num.NewMat(num.Precision(bits), n, 1)
+	to := v
 	if r.x == nil {
 		for i, x := range r.lead {
 			v.SetFloat64(i, 0, x)
@@ -624,7 +623,7 @@ func (z *blocks) correct(r *residual) ([][]float64, error) {
 		pieces[p] = make([]float64, n)
 	}
 	// Piece p is a multiple of 2^(top - 53 (p+1)).
-	top := largestTop(y.View())
+	top := largestTop(y)
 	if top == scale.None || max(top, -top) > 900 {
 		return pieces, nil
 	}
@@ -642,11 +641,11 @@ func (z *blocks) correct(r *residual) ([][]float64, error) {
 }
 
 // solve returns G^-1 v, about.
-func (t *block) solve(v *halfulp.Matrix) (*halfulp.Matrix, error) {
-	n := v.Rows()
-	f := halfulp.MP(uint(t.good + 16))
-	w := halfulp.NewMatrix(f, n, 1)
-	from, to := v.View(), w.View()
+func (t *block) solve(v num.Mat) (num.Mat, error) {
+	n := v.Rows
+	f := num.Precision(uint(t.good + 16))
+	w := num.NewMat(f, n, 1)
+	from, to := v, w
 	for i := range n {
 		k := i
 		if t.order != nil {
@@ -654,39 +653,39 @@ func (t *block) solve(v *halfulp.Matrix) (*halfulp.Matrix, error) {
 		}
 		shift(to, i, from, k, t.by.Rows[k])
 	}
-	y := halfulp.NewMatrix(f, n, 1)
+	y := num.NewMat(f, n, 1)
 	if t.last != nil {
 		if err := t.refine(w, y); err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 	} else {
-		r := t.inverse.Rows()
-		z, err := t.times(0, w.Slice(0, r, 0, 1), nil)
+		r := t.inverse.Rows
+		z, err := t.times(0, w.Slice(0, r, 0, 1), num.Mat{})
 		if err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 		below, err := t.times(1, z, w.Slice(r, n, 0, 1))
 		if err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 		u, err := t.rest.solve(below)
 		if err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 		if z, err = t.times(2, u, z); err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
-		to := y.View()
+		to := y
 		for i := range n {
-			from, k := z.View(), i
+			from, k := z, i
 			if i >= r {
-				from, k = u.View(), i-r
+				from, k = u, i-r
 			}
 			to.Arr.Convert(to.At(i, 0), from.Arr, from.At(k, 0))
 		}
 	}
-	z := halfulp.NewMatrix(f, n, 1)
-	from, to = y.View(), z.View()
+	z := num.NewMat(f, n, 1)
+	from, to = y, z
 	for i := range n {
 		shift(to, i, from, i, t.by.Cols[i])
 	}
@@ -694,29 +693,29 @@ func (t *block) solve(v *halfulp.Matrix) (*halfulp.Matrix, error) {
 }
 
 // times returns V v, or w - M v for another matrix M of the block.
-func (t *block) times(which int, v, w *halfulp.Matrix) (*halfulp.Matrix, error) {
-	m := []*halfulp.Matrix{t.inverse, t.left, t.right, t.all}[which]
-	n := m.Cols()
+func (t *block) times(which int, v, w num.Mat) (num.Mat, error) {
+	m := []num.Mat{t.inverse, t.left, t.right, t.all}[which]
+	n := m.Cols
 	want := t.good + 4 + mathbits.Len(uint(n))/2
 	if t.fixed[which] == nil {
-		top := largestTop(m.View())
+		top := largestTop(m)
 		if top == scale.None {
 			top = 0
 		}
-		by := scale.Unscaled(m.Rows(), n)
+		by := scale.Unscaled(m.Rows, n)
 		for i := range by.Rows {
 			by.Rows[i] = -top
 		}
-		f, err := fixed.New(&t.s.Call, m.View(), by, (want+int(max(top, 0))+63)/64)
+		f, err := fixed.New(&t.s.Call, m, by, (want+int(max(top, 0))+63)/64)
 		if err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 		t.fixed[which] = &shiftedFixed{f, top}
 	}
 	f := t.fixed[which]
-	x := v.View()
-	z := halfulp.NewMatrix(halfulp.MP(uint(t.good+16)), m.Rows(), 1)
-	to := z.View()
+	x := v
+	z := num.NewMat(num.Precision(uint(t.good+16)), m.Rows, 1)
+	to := z
 	top := largestTop(x)
 	if top != scale.None {
 		all := want + int(max(f.exp, 0))
@@ -743,7 +742,7 @@ func (t *block) times(which int, v, w *halfulp.Matrix) (*halfulp.Matrix, error) 
 		}
 		sums, unit, err := f.Times(&t.s.Call, vectors, func(p int) int { return max(1, (all-fixed.PieceBits*p+63)/64) })
 		if err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 		for i, sum := range sums {
 			neg := int64(sum[len(sum)-1]) >= 0 // sums are those of the negated product
@@ -755,11 +754,11 @@ func (t *block) times(which int, v, w *halfulp.Matrix) (*halfulp.Matrix, error) 
 			}
 		}
 	}
-	if w == nil {
+	if w.Arr == nil {
 		return z, nil
 	}
 	prec := uint(t.good + 16)
-	for i := range m.Rows() {
+	for i := range m.Rows {
 		d := new(big.Float).SetPrec(prec)
 		z.SetBig(i, 0, d.Sub(w.Big(i, 0), z.Big(i, 0)))
 	}
@@ -775,10 +774,10 @@ func shift(z num.Mat, i int, x num.Mat, k int, by int64) {
 }
 
 // refine stores S^-1 w in y by the seed of the last block.
-func (t *block) refine(w, y *halfulp.Matrix) error {
-	n := w.Rows()
+func (t *block) refine(w, y num.Mat) error {
+	n := w.Rows
 	for known := 0.0; known < float64(t.good); known += t.last.gain {
-		m := w.View()
+		m := w
 		top := largestTop(m)
 		if top == scale.None {
 			return nil
@@ -788,8 +787,8 @@ func (t *block) refine(w, y *halfulp.Matrix) error {
 			x, e := m.Arr.Leading(m.At(j, 0))
 			dgemm.Axpy(scale.Ldexp(x, e-top), t.seed[j*n:(j+1)*n], v)
 		}
-		c := halfulp.NewMatrix(halfulp.MP(scale.SeedBits), n, 1)
-		to := c.View()
+		c := num.NewMat(num.Precision(scale.SeedBits), n, 1)
+		to := c
 		for i, x := range v {
 			c.SetFloat64(i, 0, x)
 			shift(to, i, to, i, top)

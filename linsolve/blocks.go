@@ -6,7 +6,6 @@ import (
 	"math/bits"
 	"sync"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
@@ -46,7 +45,7 @@ func leaf(bits int) int {
 // and |log det(I + K)| = |Σ tr((-K)^i) / i| ≤ m k / (1 - k) for the order m of S and any norm k < 1
 // of K. The one here is that of D2^-1 K D2, with the scaling D1 S' D2 of S' by its own factors,
 // which has an inverse of norm ‖X‖ / (1 - rho) at most.
-func (s *solver) determinant(a *halfulp.Matrix, f *factors, places, leaf int) (*determinant, error) {
+func (s *solver) determinant(a num.Mat, f *factors, places, leaf int) (*determinant, error) {
 	d := &determinant{log: bound.Upper()}
 	later := s.Work.Later
 	leaves, err := s.leaves(a, f, places, leaf, d, nil)
@@ -92,25 +91,25 @@ func (s *solver) determinant(a *halfulp.Matrix, f *factors, places, leaf int) (*
 // A leafBlock is F, a matrix A with factors scaled and ordered, whose determinant is wanted in
 // numbers of some places.
 type leafBlock struct {
-	f      *halfulp.Matrix
+	f      num.Mat
 	p      *approximate // of A
 	places int
 }
 
-func (b leafBlock) cost() float64 { return leafCost(b.f.Rows(), b.places) }
+func (b leafBlock) cost() float64 { return leafCost(b.f.Rows, b.places) }
 
 // leaves appends the blocks whose determinants A's is the product of, and takes into d what else
 // there is of it; nil if float64 factors do not suffice.
-func (s *solver) leaves(a *halfulp.Matrix, f *factors, places, leaf int, d *determinant, list []leafBlock) ([]leafBlock, error) {
+func (s *solver) leaves(a num.Mat, f *factors, places, leaf int, d *determinant, list []leafBlock) ([]leafBlock, error) {
 	loss, err := s.loss(f)
 	if err != nil || loss > lossy {
 		return nil, err
 	}
-	n := a.Rows()
+	n := a.Rows
 	size := bits.Len(uint(n))
 	order, odd := f.order()
-	z := arranged(a, f.Scaling, order, math.MaxInt32, halfulp.NewMatrix)
-	if z == nil {
+	z := arranged(a, f.Scaling, order, math.MaxInt32, num.NewMat)
+	if z.Arr == nil {
 		return nil, nil
 	}
 	d.odd = d.odd != odd
@@ -120,7 +119,7 @@ func (s *solver) leaves(a *halfulp.Matrix, f *factors, places, leaf int, d *dete
 	if n > leaf {
 		return s.split(z, places, places+loss+2*size, leaf, d, list)
 	}
-	p, err := s.first(a.View(), f)
+	p, err := s.first(a, f)
 	if err != nil || p.rho == nil {
 		return nil, err
 	}
@@ -155,8 +154,8 @@ func (s *solver) loss(f *factors) (int, error) {
 }
 
 // split is leaves for F by blocks, with S' rounded to wide bits.
-func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant, list []leafBlock) ([]leafBlock, error) {
-	n := f.Rows()
+func (s *solver) split(f num.Mat, places, wide, leaf int, d *determinant, list []leafBlock) ([]leafBlock, error) {
+	n := f.Rows
 	h := n / 2
 	m := n - h
 	end := s.Before(0)
@@ -166,11 +165,11 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 		end = s.Before(rest + float64(seedCost(m)+factorCost(m)+productOf(m, h, m, wide)))
 	}
 	first := f.Slice(0, h, 0, h)
-	lu, err := s.factor(first.View(), scale.Of(first.View()))
+	lu, err := s.factor(first, scale.Of(first))
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.first(first.View(), lu)
+	p, err := s.first(first, lu)
 	if err != nil || p.rho == nil {
 		return nil, err
 	}
@@ -179,22 +178,22 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 	t := s.newNewton(first, p, math.MaxInt32)
 	right := scaled(f.Slice(0, h, h, n), scale.Scaling{Rows: p.scale, Cols: make([]int64, m)}, math.MaxInt32)
 	left := scaled(f.Slice(h, n, 0, h), scale.Scaling{Rows: make([]int64, m), Cols: p.weights}, math.MaxInt32)
-	if t == nil || right == nil || left == nil {
+	if t == nil || right.Arr == nil || left.Arr == nil {
 		return nil, nil
 	}
 	wider := wide + bits.Len(uint(n)) + 6
-	x, err := t.solve(right, wider, t.coarseGain(t.gain(), right.Cols(), wider))
+	x, err := t.solve(right, wider, t.coarseGain(t.gain(), right.Cols, wider))
 	end()
 	if err != nil {
 		return nil, err
 	}
-	y, schur := halfulp.NewMatrix(halfulp.MP(uint(wider)), h, m), halfulp.NewMatrix(halfulp.MP(uint(wide)), m, m)
+	y, schur := num.NewMat(num.Precision(uint(wider)), h, m), num.NewMat(num.Precision(uint(wide)), m, m)
 	if err := s.sum(x.X, x.D, y); err != nil {
 		return nil, err
 	}
 	// S' by a product alone and a sum, which take less time than a product with an old matrix.
-	old, update := f.Slice(h, n, h, n), halfulp.NewMatrix(halfulp.MP(uint(wide+2)), m, m)
-	if err := s.gemm(-1, left, y, 0, nil, update); err != nil {
+	old, update := f.Slice(h, n, h, n), num.NewMat(num.Precision(uint(wide+2)), m, m)
+	if err := s.gemm(-1, left, y, 0, num.Mat{}, update); err != nil {
 		return nil, err
 	}
 	if err := s.sum(old, update, schur); err != nil {
@@ -202,11 +201,11 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 	}
 	s.stats.Precision = max(s.stats.Precision, wide)
 
-	slu, err := s.factor(schur.View(), scale.Of(schur.View()))
+	slu, err := s.factor(schur, scale.Of(schur))
 	if err != nil {
 		return nil, err
 	}
-	q, err := s.first(schur.View(), slu)
+	q, err := s.first(schur, slu)
 	if err != nil || q.rho == nil {
 		return nil, err
 	}
@@ -214,7 +213,7 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 	// rounding it has less than 2^(top+2-wider).
 	lost := bound.Upper()
 	const low = -1 << 29 // far below everything, of columns of zeros
-	large, small := columnTops(x.X.View(), low), columnTops(x.D.View(), low)
+	large, small := columnTops(x.X, low), columnTops(x.D, low)
 	for j, e := range x.Err {
 		top := max(large[j], small[j])
 		v := bound.Upper().Add(bound.Exp2(int(max(e+1, low))), bound.Exp2(int(top)+2-wider))
@@ -223,10 +222,10 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 	// Rows of F21 D2, scaled, have sums of norm at most. The product is rounded by 2^-(wide+2) of
 	// itself, hence of |F22| + |S'| and a little more, and the sum by 2^-wide |S'| and what is cut
 	// off: that is less than 2^-wide (|F22| + 2 |S'|).
-	norm := bound.BoundsOf(left.View(), bound.Negated(q.scale), make([]int64, h)).Norm()
+	norm := bound.BoundsOf(left, bound.Negated(q.scale), make([]int64, h)).Norm()
 	lost = bound.Upper().Mul(lost, norm)
-	size := bound.BoundsOf(schur.View(), bound.Negated(q.scale), bound.Negated(q.weights)).Norm()
-	size = bound.Upper().Add(bound.Upper().Add(size, size), bound.BoundsOf(old.View(), bound.Negated(q.scale), bound.Negated(q.weights)).Norm())
+	size := bound.BoundsOf(schur, bound.Negated(q.scale), bound.Negated(q.weights)).Norm()
+	size = bound.Upper().Add(bound.Upper().Add(size, size), bound.BoundsOf(old, bound.Negated(q.scale), bound.Negated(q.weights)).Norm())
 	lost = bound.Upper().Add(lost, size.SetMantExp(size, -wide))
 	log := regular(q, lost, m)
 	if log == nil {
@@ -264,7 +263,7 @@ func regular(p *approximate, delta *big.Float, m int) *big.Float {
 //	L U = F + Δ,  |Δ| ≤ (e n + 1 + max |u_ii|) units.
 func (s *solver) eliminated(b leafBlock) (*determinant, error) {
 	for _, headroom := range []uint{16, 62} { // the second one for pivots and entries that grow
-		d, far, err := s.eliminatedIn(newFixedLU(b.f.View(), headroom, b.places), b.p, b.places)
+		d, far, err := s.eliminatedIn(newFixedLU(b.f, headroom, b.places), b.p, b.places)
 		if err != nil || !far {
 			return d, err
 		}

@@ -71,16 +71,16 @@ func Cholesky(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*Chole
 	if a.Rows() != a.Cols() {
 		panic(errShape)
 	}
-	s, err := start("Cholesky", opt, a)
+	s, err := start("Cholesky", opt, a.View())
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	l, err := s.choleskyOf(a, f)
+	l, err := s.choleskyOf(a.View(), f.View())
 	if err != nil {
 		return nil, s.stats, fmt.Errorf("Cholesky: %w", err)
 	}
-	y := &CholeskyFactors{L: l}
-	if y.a, err = a.On(a.Place()); err != nil {
+	y := &CholeskyFactors{L: halfulp.MatrixOf(l)}
+	if y.a, err = place.On(place.Of(a.View().Arr), a.View()); err != nil {
 		l.Free()
 		return nil, s.stats, fmt.Errorf("Cholesky: %w", err)
 	}
@@ -89,37 +89,37 @@ func Cholesky(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*Chole
 }
 
 // choleskyOf returns the factor where a lives.
-func (s *solver) choleskyOf(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
-	if l, err := s.choleskyThere(a, f); l != nil || err != nil {
+func (s *solver) choleskyOf(a num.Mat, f num.Format) (num.Mat, error) {
+	if l, err := s.choleskyThere(a, f); l.Arr != nil || err != nil {
 		return l, err
 	}
 	here := a
-	if a.Place() != place.Host {
+	if !a.OnHost() {
 		var err error
-		if here, err = a.Host(); err != nil {
-			return nil, err
+		if here, err = place.On(nil, a); err != nil {
+			return num.Mat{}, err
 		}
 	}
 	l, err := s.cholesky(here, f)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	s.countOverflow(l)
-	if a.Place() != place.Host {
-		return l.On(a.Place())
+	if !a.OnHost() {
+		return place.On(place.Of(a.Arr), l)
 	}
 	return l, nil
 }
 
-func (s *solver) cholesky(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
+func (s *solver) cholesky(a num.Mat, f num.Format) (num.Mat, error) {
 	if err := finite("A", a); err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	if err := symmetric(a); err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	n := a.Rows()
-	l := halfulp.NewMatrix(f, n, n)
+	n := a.Rows
+	l := num.NewMat(f, n, n)
 	want := func(u *unknown, i, j int) { u.want(ofRoot, i, j, l, i, j) }
 	var u *unknown
 	var d *doubling
@@ -129,7 +129,7 @@ func (s *solver) cholesky(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 		if digits {
 			var e *enclosure
 			var err error
-			if u, e, err = s.rootAttempt(a, n, bits-spareBits, &known, u, l.View(), num.Mat{}, want); e != nil || err != nil {
+			if u, e, err = s.rootAttempt(a, n, bits-spareBits, &known, u, l, num.Mat{}, want); e != nil || err != nil {
 				return u, e, err
 			}
 			if digits = false; u == nil {
@@ -159,7 +159,7 @@ func (s *solver) cholesky(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 // positive encloses the factors of c, to format f, whose leading n x n part is symmetric, if all
 // its pivots are proved to be positive. If not, it returns the pivot which is most likely not to
 // be.
-func (s *solver) positive(c *halfulp.Matrix, n int, f halfulp.Format, bits int) (e *enclosure, worst int, err error) {
+func (s *solver) positive(c num.Mat, n int, f num.Format, bits int) (e *enclosure, worst int, err error) {
 	if is, err := s.byIntervals(c, f, bits); err != nil {
 		return nil, 0, err
 	} else if is {
@@ -210,8 +210,8 @@ func (s *solver) positive(c *halfulp.Matrix, n int, f halfulp.Format, bits int) 
 }
 
 // definite returns an error if the leading minor that ends with row k is proved not to be positive.
-func (s *solver) definite(a *halfulp.Matrix, k int) error {
-	d, _, err := s.det(a.Slice(0, k+1, 0, k+1), halfulp.MP(64))
+func (s *solver) definite(a num.Mat, k int) error {
+	d, _, err := s.det(a.Slice(0, k+1, 0, k+1), num.Precision(64))
 	if err != nil {
 		return err
 	}
@@ -222,9 +222,9 @@ func (s *solver) definite(a *halfulp.Matrix, k int) error {
 }
 
 // countOverflow counts the entries of factors that became infinite.
-func (s *solver) countOverflow(factors ...*halfulp.Matrix) {
+func (s *solver) countOverflow(factors ...num.Mat) {
 	for _, z := range factors {
-		m := z.View()
+		m := z
 		for j := range m.Cols {
 			for i := range m.Rows {
 				if m.Arr.Class(m.At(i, j)) == num.Inf {

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/scale"
@@ -23,11 +23,11 @@ const clearly = 1 - 0x1p-29
 // longestColumns returns the order of pivots of a symmetric positive definite matrix, by an
 // elimination in some bits with the largest entry of the diagonal as the next pivot; nil where that
 // is not positive.
-func (s *solver) longestColumns(a *halfulp.Matrix, bits int) ([]int, error) {
+func (s *solver) longestColumns(a num.Mat, bits int) ([]int, error) {
 	if err := workable(bits, a); err != nil {
 		return nil, err
 	}
-	n, prec := a.Rows(), uint(bits)
+	n, prec := a.Rows, uint(bits)
 	order := all(n)
 	x := lowerTriangle(a, prec)
 	for k := range n {
@@ -55,8 +55,8 @@ func (s *solver) longestColumns(a *halfulp.Matrix, bits int) ([]int, error) {
 }
 
 // lowerTriangle returns the lower triangle of a matrix in numbers of some bits.
-func lowerTriangle(a *halfulp.Matrix, prec uint) [][]*big.Float {
-	x := make([][]*big.Float, a.Rows())
+func lowerTriangle(a num.Mat, prec uint) [][]*big.Float {
+	x := make([][]*big.Float, a.Rows)
 	for i := range x {
 		x[i] = make([]*big.Float, i+1)
 		for j := range x[i] {
@@ -124,8 +124,8 @@ func (e *enclosure) square(k, j int) interval.Interval {
 
 // pivots64 returns the order of the pivots of a symmetric matrix on the host that an elimination in
 // float64 chooses as longestColumns does; nil if it breaks down. Nothing is proved of it.
-func (s *solver) pivots64(a *halfulp.Matrix) ([]int, error) {
-	n, m := a.Rows(), a.View()
+func (s *solver) pivots64(a num.Mat) ([]int, error) {
+	n, m := a.Rows, a
 	exps := make([]int64, n)
 	for i := range exps {
 		e := scale.Exponent(m.Arr, m.At(i, i))

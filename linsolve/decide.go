@@ -4,7 +4,6 @@ import (
 	"math/big"
 	"math/bits"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
@@ -13,7 +12,7 @@ import (
 // entries are those of a column of the solution that are not decided.
 type entries struct {
 	s       *solver
-	a, b, z *halfulp.Matrix
+	a, b, z num.Mat
 	j       int
 	open    []int
 	never   map[int]*big.Float // what entries are not, which is proved
@@ -41,9 +40,9 @@ func (e *entries) decide(mid func(i int) *big.Float, radius []*big.Float, weight
 		}
 		p := interval.Prec(x.Prec() + 192)
 		lo, hi := p.Difference(p.Down(), x, radius[i], -1), p.Difference(p.Up(), x, new(big.Float).Neg(radius[i]), 1)
-		lower, upper := halfulp.NewScalar(f, lo), halfulp.NewScalar(f, hi)
+		lower, upper := num.NewScalar(f, lo), num.NewScalar(f, hi)
 		if lower.Same(upper) {
-			e.z.Set(i, e.j, lower)
+			e.z.SetEntry(i, e.j, lower)
 			e.s.lose(e.z, i, e.j, lo, hi)
 			continue
 		}
@@ -93,7 +92,7 @@ func (e *entries) missing(mid func(i int) *big.Float, radius []*big.Float) (bits
 
 // tie returns the number between lower and upper at which rounding changes from the one to the
 // other, and their distance; nil where there are several.
-func tie(lower, upper halfulp.Scalar) (t, distance *big.Float) {
+func tie(lower, upper num.Scalar) (t, distance *big.Float) {
 	if lower.IsInf(0) || upper.IsInf(0) {
 		if lower.IsInf(-1) && upper.IsInf(1) {
 			return nil, nil
@@ -115,7 +114,7 @@ func tie(lower, upper halfulp.Scalar) (t, distance *big.Float) {
 	}
 	t = new(big.Float).SetPrec(prec).Add(l, u)
 	t.SetMantExp(t, -1)
-	if z := halfulp.NewScalar(lower.Format(), t); !z.Same(lower) && !z.Same(upper) {
+	if z := num.NewScalar(lower.Format(), t); !z.Same(lower) && !z.Same(upper) {
 		return nil, nil
 	}
 	return t, distance
@@ -123,7 +122,7 @@ func tie(lower, upper halfulp.Scalar) (t, distance *big.Float) {
 
 // border returns the least magnitude that becomes infinite in a format, and the distance of the
 // numbers around it.
-func border(f halfulp.Format) (t, spacing *big.Float) {
+func border(f num.Format) (t, spacing *big.Float) {
 	r := formatOf(f).Border()
 	n := new(big.Int)
 	for k := len(r.Mag) - 1; k >= 0; k-- {
@@ -134,26 +133,26 @@ func border(f halfulp.Format) (t, spacing *big.Float) {
 }
 
 // formatOf returns a format as package num has it.
-func formatOf(f halfulp.Format) num.Format { return halfulp.NewMatrix(f, 0, 0).View().Arr.Format }
+func formatOf(f num.Format) num.Format { return num.NewMat(f, 0, 0).Arr.Format }
 
 // solved reports whether the column with the decided entries and these ties solves the system
 // exactly, and stores it then.
 func (e *entries) solved(ties map[int]*big.Float) (bool, error) {
-	n := e.z.Rows()
+	n := e.z.Rows
 	x := make([]*big.Float, n)
-	prec := uint(halfulp.MinPrec)
+	prec := uint(num.MinPrec)
 	for i := range x {
 		if x[i] = ties[i]; x[i] == nil {
-			if e.z.At(i, e.j).IsInf(0) {
+			if e.z.Entry(i, e.j).IsInf(0) {
 				return false, nil
 			}
 			x[i] = e.z.Big(i, e.j)
 		}
 		prec = max(prec, x[i].MinPrec())
 	}
-	r := halfulp.NewMatrix(halfulp.MP(64), n, 1)
+	r := num.NewMat(num.Precision(64), n, 1)
 	b := e.b.Slice(0, n, e.j, e.j+1)
-	if err := e.s.gemm(-1, e.a, halfulp.NewMatrixBig(halfulp.MP(prec), n, 1, x), 1, b, r); err != nil {
+	if err := e.s.gemm(-1, e.a, num.Bigs(num.Precision(prec), n, 1, x), 1, b, r); err != nil {
 		return false, err
 	}
 	for i := range n {
@@ -219,7 +218,7 @@ func (s *solver) lift(list []suspects) error {
 	for _, x := range list {
 		columns = append(columns, x.begin(l))
 	}
-	digit := l.z.digitCost(a.Rows(), a.Rows())
+	digit := l.z.digitCost(a.Rows, a.Rows)
 	for have := 0; ; have += 60 {
 		most, k := 0, 0
 		for i, c := range columns {
@@ -255,8 +254,8 @@ func (s *solver) lift(list []suspects) error {
 // begin adds the column of B to a lifting and returns what of the ties is compared: y_j =
 // 2^(shift + cols_j) x_j solves the system of integers with a right-hand side of integers.
 func (x suspects) begin(l *lifting) *lifted {
-	n := x.z.Rows()
-	b := x.b.View()
+	n := x.z.Rows
+	b := x.b
 	shift, top := int64(0), 0 // top: the bits of A and b
 	for i := range n {
 		if c, _, low := b.Arr.Span(b.At(i, x.j)); c == num.Finite {

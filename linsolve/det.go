@@ -36,14 +36,14 @@ func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Sca
 	if a.Rows() != a.Cols() {
 		panic(errShape)
 	}
-	s, err := start("Det", opt, a)
+	s, err := start("Det", opt, a.View())
 	if err != nil {
 		return halfulp.Scalar{}, Stats{}, err
 	}
 	defer s.release()
-	var d halfulp.Scalar
-	err = s.there(a, leastTraces, func(a *halfulp.Matrix) (done bool, err error) {
-		d, done, err = s.det(a, f)
+	var d num.Scalar
+	err = s.there(a.View(), leastTraces, func(a num.Mat) (done bool, err error) {
+		d, done, err = s.det(a, f.View())
 		return done, err
 	})
 	if err != nil {
@@ -51,7 +51,7 @@ func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Sca
 	}
 	s.stage("determinant")
 	s.finished()
-	return d, s.stats, nil
+	return halfulp.ScalarOf(d), s.stats, nil
 }
 
 // beyond is how many bits beyond its format a determinant is computed in at first: all but one of
@@ -59,9 +59,9 @@ func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Sca
 const beyond = 12
 
 // det returns the determinant. It is not done where the solver's place does not decide it.
-func (s *solver) det(a *halfulp.Matrix, f halfulp.Format) (d halfulp.Scalar, done bool, err error) {
-	if a.Rows() == 0 {
-		return halfulp.NewScalar(f, big.NewFloat(1)), true, s.Ctx.Err()
+func (s *solver) det(a num.Mat, f num.Format) (d num.Scalar, done bool, err error) {
+	if a.Rows == 0 {
+		return num.NewScalar(f, big.NewFloat(1)), true, s.Ctx.Err()
 	}
 	if s.at == nil {
 		if err := finite("A", a); err != nil {
@@ -72,7 +72,7 @@ func (s *solver) det(a *halfulp.Matrix, f halfulp.Format) (d halfulp.Scalar, don
 		lo, hi, shift, err := s.encloseDet(a, bits)
 		if errors.Is(err, ErrSingular) {
 			s.stats.Exact++
-			return halfulp.NewScalar(f, new(big.Float)), true, nil
+			return num.NewScalar(f, new(big.Float)), true, nil
 		}
 		if err != nil && !errors.Is(err, ErrRange) {
 			return d, false, err
@@ -82,7 +82,7 @@ func (s *solver) det(a *halfulp.Matrix, f halfulp.Format) (d halfulp.Scalar, don
 		}
 		scaleExactly(lo, shift)
 		scaleExactly(hi, shift)
-		if l, u := halfulp.NewScalar(f, lo), halfulp.NewScalar(f, hi); l.Same(u) {
+		if l, u := num.NewScalar(f, lo), num.NewScalar(f, hi); l.Same(u) {
 			s.leavesRange(l, lo, hi)
 			return l, true, nil
 		}
@@ -96,7 +96,7 @@ func (s *solver) det(a *halfulp.Matrix, f halfulp.Format) (d halfulp.Scalar, don
 		return d, false, err
 	}
 	scaleExactly(x, shift)
-	d = halfulp.NewScalar(f, x)
+	d = num.NewScalar(f, x)
 	s.leavesRange(d, x, x)
 	return d, true, nil
 }
@@ -113,7 +113,7 @@ func scaleExactly(x *big.Float, e int64) {
 // leavesRange counts a finite number in [x, y] that rounds to z if it becomes infinite, or if it
 // loses bits below the smallest normal number of z's format; where z itself lies there, that is
 // taken for the number. All results that are single numbers are counted by it.
-func (s *solver) leavesRange(z halfulp.Scalar, x, y *big.Float) {
+func (s *solver) leavesRange(z num.Scalar, x, y *big.Float) {
 	if z.IsInf(0) && !x.IsInf() && !y.IsInf() {
 		s.stats.Overflow++
 	}
@@ -124,17 +124,17 @@ func (s *solver) leavesRange(z halfulp.Scalar, x, y *big.Float) {
 
 // underflows reports whether all numbers in [x, y], which round to z, lose bits below the smallest
 // normal number of z's format; where z itself lies there, that is taken for the number.
-func underflows(z halfulp.Scalar, x, y *big.Float) bool {
+func underflows(z num.Scalar, x, y *big.Float) bool {
 	if z.Format().IsMP() || z.IsInf(0) || z.IsNaN() {
 		return false
 	}
 	loses := func(x *big.Float) bool {
 		const prec = 4096 // further bits are lost as well where one of these is
-		m := halfulp.NewMatrixBig(halfulp.MP(prec), 1, 1, []*big.Float{new(big.Float).SetPrec(prec).SetMode(big.ToZero).Set(x)})
-		return halfulp.NewMatrix(z.Format(), 1, 1).View().Arr.Convert(0, m.View().Arr, 0)&num.Underflow != 0
+		m := num.NewScalar(num.Precision(prec), new(big.Float).SetPrec(prec).SetMode(big.ToZero).Set(x))
+		return num.New(z.Format(), 1).Convert(0, m.Array(), 0)&num.Underflow != 0
 	}
 	least := -1074
-	if z.Format() == halfulp.Float32 {
+	if z.Format() == num.Float32 {
 		least = -149
 	}
 	b := z.Big()
@@ -147,7 +147,7 @@ func underflows(z halfulp.Scalar, x, y *big.Float) bool {
 
 // An entry of a result.
 type entry struct {
-	z    *halfulp.Matrix
+	z    num.Mat
 	i, j int
 }
 
@@ -159,8 +159,8 @@ type lostEntries struct {
 }
 
 // lose notes entry (i, j) of z, to which all numbers in [x, y] are rounded, if it underflows.
-func (s *solver) lose(z *halfulp.Matrix, i, j int, x, y *big.Float) {
-	if !z.Format().IsMP() && underflows(z.At(i, j), x, y) {
+func (s *solver) lose(z num.Mat, i, j int, x, y *big.Float) {
+	if !z.Format().IsMP() && underflows(z.Entry(i, j), x, y) {
 		s.lost.note(entry{z, i, j})
 	}
 }
@@ -177,7 +177,7 @@ func (l *lostEntries) note(e entry) {
 // encloseDet returns lo <= det(a) 2^-shift <= hi, about 2^-bits apart relative to them, or nil if
 // float64 factors do not suffice, or formats. At the solver's place traces tell it, on the host
 // blocks. The error wraps ErrSingular if a is proved to be singular.
-func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shift int64, err error) {
+func (s *solver) encloseDet(a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
 	if bits+256 > bound.MaxBits || s.at == nil && bound.Far(a, mostExponent) {
 		return nil, nil, 0, nil
 	}
@@ -186,11 +186,11 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 	if s.at != nil {
 		d, err = s.traced(a, bits)
 	} else {
-		if f, err = s.factor(a.View(), scale.Of(a.View())); err != nil {
+		if f, err = s.factor(a, scale.Of(a)); err != nil {
 			return nil, nil, 0, err
 		}
 		s.stats.Rounds = 1
-		s.Did(factorCost(a.Rows()))
+		s.Did(factorCost(a.Rows))
 		d, err = s.shortDeterminant(a, f, bits)
 	}
 	if s.at == nil && (err == nil || errors.Is(err, ErrRange)) && (d == nil || d.log.MantExp(nil) > -10) {
@@ -211,7 +211,7 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 
 // shortDeterminant returns the determinant, with a log of about 2^-places, of an A that float64
 // factors suffice for, else nil.
-func (s *solver) shortDeterminant(a *halfulp.Matrix, f *factors, places int) (*determinant, error) {
+func (s *solver) shortDeterminant(a num.Mat, f *factors, places int) (*determinant, error) {
 	loss, err := s.loss(f)
 	if err != nil || loss > lossy {
 		return nil, err
@@ -227,12 +227,12 @@ func (s *solver) shortDeterminant(a *halfulp.Matrix, f *factors, places int) (*d
 
 // factoredDet is encloseDet by the pivots of factors from an elimination in enough bits; nil if
 // there are none.
-func (s *solver) factoredDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shift int64, err error) {
-	want := bits + 2*mathbits.Len(uint(a.Rows())) + 8
+func (s *solver) factoredDet(a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
+	want := bits + 2*mathbits.Len(uint(a.Rows)) + 8
 	p, e, err := s.luByElimination(a, bound.MaxBits, want, func() error { return s.regular(a) })
 	for ; e != nil && err == nil; e, err = p.enclosure(want) {
 		want = e.bits
-		x, shift := e.pivots(a.Rows())
+		x, shift := e.pivots(a.Rows)
 		if x.Lo.Sign() == x.Hi.Sign() && x.Lo.Sign() != 0 {
 			width := new(big.Float).SetPrec(64).Sub(x.Hi, x.Lo)
 			missing := width.Quo(width, x.Hi).MantExp(nil) + bits
@@ -279,8 +279,8 @@ const maxDeterminant = 1 << 26
 
 // exactDet returns d for which the determinant is d 2^shift exactly, from that of integers modulo
 // primes.
-func (s *solver) exactDet(a *halfulp.Matrix) (d *big.Float, shift int64, err error) {
-	m := a.View()
+func (s *solver) exactDet(a num.Mat) (d *big.Float, shift int64, err error) {
+	m := a
 	z := toIntegers(m)
 	bits := z.minorBits() + 1 // and a sign
 	if bits > maxDeterminant {

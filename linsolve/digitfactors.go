@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
@@ -29,13 +30,13 @@ type digitLU struct {
 // luByDigits returns factors of a square matrix by elimination in digits, with errors of about
 // 2^-bits of the largest entries of rows of L and columns of U; nil where that is not the way. It
 // is known whether a is regular if known says so.
-func (s *solver) luByDigits(a *halfulp.Matrix, bits int, known *bool) (*digitLU, error) {
+func (s *solver) luByDigits(a num.Mat, bits int, known *bool) (*digitLU, error) {
 	m, n := a.Dims()
 	if m != n || n*3 > factorDigits*direct.LaneCount() {
 		return nil, nil
 	}
 	// Rows are not scaled: that might change pivots.
-	by, tops := scale.Unscaled(n, n), scale.TopsOf(a.View())
+	by, tops := scale.Unscaled(n, n), scale.TopsOf(a)
 	for j := range n {
 		high := slices.Max(tops.Top[j*n : (j+1)*n])
 		if high == scale.None {
@@ -43,7 +44,7 @@ func (s *solver) luByDigits(a *halfulp.Matrix, bits int, known *bool) (*digitLU,
 		}
 		by.Cols[j] = -high
 	}
-	f, err := s.factor(a.View(), by)
+	f, err := s.factor(a, by)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +152,7 @@ func (t *digitLU) roundTo(z *LUFactors) (lower, upper [][2]int, ok bool, err err
 	settlers, mags := t.settlers(s, u.Arr.Format)
 	left := make([][][2]int, t.n)
 	err = par.For(s.Ctx, s.Threads, t.n, func(worker, j int) {
-		one(z.L, j, j)
+		one(z.L.View(), j, j)
 		r := t.off(j)
 		cut := t.cutOf(r, t.l.unit)
 		for i := range j + 1 {

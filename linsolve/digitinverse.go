@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
@@ -29,7 +28,7 @@ const (
 var stepBits = [2]int{390, 600}
 
 // digitsOf returns the order up to which inverses of so many bits are eliminated in digits.
-func (s *solver) digitsOf(a *halfulp.Matrix, bits int) int {
+func (s *solver) digitsOf(a num.Mat, bits int) int {
 	lanes := direct.LaneCount()
 	if s.sliceable(a) && bits >= stepBits[0] && bits <= stepBits[1] {
 		return stepDigits * lanes
@@ -40,7 +39,7 @@ func (s *solver) digitsOf(a *halfulp.Matrix, bits int) int {
 // quickInverse stores the inverse of A in z, by elimination in digits, as far as enclosures of
 // entries decide these, and puts nil for the columns of todo that are done. It does nothing where
 // products are faster, and for a B that is not the unit matrix.
-func (s *solver) quickInverse(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error {
+func (s *solver) quickInverse(a, b num.Mat, f *factors, z num.Mat, todo []*entries) error {
 	n := f.n
 	if !isIdentity(b) || n > s.digitsOf(a, z.Format().Bits()) {
 		return nil
@@ -52,7 +51,7 @@ func (s *solver) quickInverse(a, b *halfulp.Matrix, f *factors, z *halfulp.Matri
 	if cond > lossy {
 		cond, s.Work.Guessed = f.conditionBits(), true // until it is known which digits do
 	}
-	wanted := z.Format().Bits() + 4*(z.View().Arr.Terms()-1) + guard(n)
+	wanted := z.Format().Bits() + 4*(z.Arr.Terms()-1) + guard(n)
 	wanted += 4*bits.Len(uint(n)) + 4 // for what inverseTo proves
 	known := false                    // that a is regular
 	for {
@@ -89,8 +88,8 @@ func (s *solver) quickInverse(a, b *halfulp.Matrix, f *factors, z *halfulp.Matri
 
 // inverseBy is quickInverse with the elimination that does. It returns how many more bits are worth
 // their while.
-func (s *solver) inverseBy(t *digits, a, b, z *halfulp.Matrix, todo []*entries) (more int, err error) {
-	short, more, err := t.inverseTo(z.View(), todo)
+func (s *solver) inverseBy(t *digits, a, b, z num.Mat, todo []*entries) (more int, err error) {
+	short, more, err := t.inverseTo(z, todo)
 	if err != nil || !few(openColumns(short), t.n) {
 		return more, err
 	}

@@ -440,7 +440,7 @@ func (t *digitLDLT) roundTo(z *LDLTFactors) (lower, middle [][2]int, ok bool, er
 	err = par.For(s.Ctx, s.Threads, len(t.blocks), func(worker, k int) {
 		b, size := t.first[k], t.blocks[k]
 		for j := range size {
-			one(z.L, b+j, b+j)
+			one(z.L.View(), b+j, b+j)
 			r := float64(t.column(b+j, k) * t.radius[0]) // of L's first row, 1, it is what is off
 			cut := t.cutOf(r, t.unit)
 			for i := range j + 1 {

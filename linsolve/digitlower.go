@@ -5,7 +5,6 @@ import (
 	"math/big"
 	"math/bits"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
@@ -147,7 +146,7 @@ func (t numbers) settlers(s *solver, f num.Format) ([]*bound.Settler, [][]uint64
 func (t numbers) openEntries(m, n int) *bound.Nearly {
 	all := t.Bits() * t.d
 	return &bound.Nearly{
-		X: halfulp.NewMatrix(halfulp.MP(uint(all)), m, n), D: halfulp.NewMatrix(halfulp.MP(halfulp.MinPrec), m, n),
+		X: num.NewMat(num.Precision(uint(all)), m, n), D: num.NewMat(num.Precision(num.MinPrec), m, n),
 		Words: words(all), Err: make([]int64, n), Left: make([]int64, m), Right: make([]int64, n),
 	}
 }

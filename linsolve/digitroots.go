@@ -7,7 +7,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
@@ -92,8 +91,8 @@ var errNegative = errors.New("a pivot is negative")
 // rootByDigits returns what encloses the factor of the leading n x n part of c, which is symmetric,
 // and the rows below, with errors of about 2^-bits; nil where that is not the way. It is known
 // whether the leading part is regular if known says so.
-func (s *solver) rootByDigits(c *halfulp.Matrix, n, bits int, known *bool) (*digitRoot, error) {
-	m := c.View()
+func (s *solver) rootByDigits(c num.Mat, n, bits int, known *bool) (*digitRoot, error) {
+	m := c
 	if n == 0 || s.set.Check || direct.LaneBits() == 0 || bound.Far(c, mostExponent) {
 		return nil, nil
 	}
@@ -142,7 +141,7 @@ func (s *solver) rootByDigits(c *halfulp.Matrix, n, bits int, known *bool) (*dig
 
 // rootAttempt is an attempt by digits: the first time, u being nil, it stores what is decided in z,
 // of the leading part of the factor, and below. There is no enclosure where digits are not the way.
-func (s *solver) rootAttempt(c *halfulp.Matrix, n, bits int, known *bool, u *unknown, z, below num.Mat, want func(u *unknown, i, j int)) (*unknown, *enclosure, error) {
+func (s *solver) rootAttempt(c num.Mat, n, bits int, known *bool, u *unknown, z, below num.Mat, want func(u *unknown, i, j int)) (*unknown, *enclosure, error) {
 	defer s.release()
 	t, err := s.rootByDigits(c, n, bits, known)
 	if t == nil || err != nil {
@@ -213,9 +212,9 @@ type rootLanes struct {
 }
 
 // eliminateRoot eliminates in d digits; if these do not do, it guesses how many more bits will.
-func (s *solver) eliminateRoot(c *halfulp.Matrix, n int, by scale.Scaling, d int) (t *digitRoot, more int, err error) {
+func (s *solver) eliminateRoot(c num.Mat, n int, by scale.Scaling, d int) (t *digitRoot, more int, err error) {
 	lanes, _ := direct.NewLanes(d)
-	a := c.View()
+	a := c
 	t = &digitRoot{
 		s: s, numbers: numbers{lanes, d}, Scaling: by, m: a.Rows, n: n, c: a,
 		lower: make([][]uint64, n), roots: make([]*big.Int, n), root: make([]float64, n),

@@ -7,9 +7,9 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
@@ -100,7 +100,7 @@ func (s *solver) digitsFor(n, bits, most int) (d int, ok bool) {
 
 // eliminateDigits returns an inverse with d digits; if these do not do, it guesses how many more
 // bits will.
-func (s *solver) eliminateDigits(a *halfulp.Matrix, f *factors, d, wanted int) (t *digits, more int, err error) {
+func (s *solver) eliminateDigits(a num.Mat, f *factors, d, wanted int) (t *digits, more int, err error) {
 	lanes, _ := direct.NewLanes(d)
 	n := f.n
 	size, count := lanes.Size(), lanes.Count()
@@ -108,7 +108,7 @@ func (s *solver) eliminateDigits(a *halfulp.Matrix, f *factors, d, wanted int) (
 	t = &digits{s: s, Scaling: f.Scaling, numbers: numbers{lanes, d}, n: n, order: all(n), lower: make([][]uint64, n), inverse: make([]uint64, n*d), shift: make([]int, n), neg: make([]bool, n), pivot: make([]float64, n), pivots: make([]*big.Int, n)}
 	// The planes of refinement as well: more than the digits hold, and more than the two of which
 	// float64 numbers have lists.
-	m := a.View()
+	m := a
 	planes := 1 + min((wanted+d*lanes.Bits())/64, int(min(scale.LowestBit(m, f.Scaling)/64, math.MaxInt32)))
 	if t.f, err = fixed.New(&s.Call, m, f.Scaling, max(planes, 3)); err != nil {
 		return nil, 0, err
@@ -837,7 +837,7 @@ func setBits(x []uint64, low int, v uint64) {
 // digitsDeterminant is longDeterminant in digits, of some bits and those that the proof takes; if
 // these bits do not do, it guesses how many more will. The error is ErrRange where digits are not
 // the way.
-func (s *solver) digitsDeterminant(a *halfulp.Matrix, f *factors, some, places int) (*determinant, int, error) {
+func (s *solver) digitsDeterminant(a num.Mat, f *factors, some, places int) (*determinant, int, error) {
 	some += digitDetSpare(f.n)
 	d, ok := s.digitsFor(f.n, some, mostDigits)
 	if !ok {
@@ -863,7 +863,7 @@ func digitDetSpare(n int) int { return 3*bits.Len(uint(n)) + 8 }
 // quickDeterminant is digitsDeterminant for an A that float64 factors suffice for, which lose so
 // many bits; nil where blocks are faster: up to the size that detDigits says, on 16 processors as
 // on one, an elimination takes a half to a fifth of their time.
-func (s *solver) quickDeterminant(a *halfulp.Matrix, f *factors, loss, places int) (*determinant, error) {
+func (s *solver) quickDeterminant(a num.Mat, f *factors, loss, places int) (*determinant, error) {
 	if d, ok := s.digitsFor(f.n, loss+places+digitDetSpare(f.n), mostDigits); !ok || f.n*d > detDigits*direct.LaneCount() {
 		return nil, nil
 	}

@@ -7,7 +7,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
@@ -43,7 +42,7 @@ func order(gain, bits int) int {
 const spareBits = 16
 
 // mostBits are those of numbers of a matrix whose factors have format f.
-func mostBits(f halfulp.Format) int { return min(4*f.Bits()+2048, bound.MaxBits) }
+func mostBits(f num.Format) int { return min(4*f.Bits()+2048, bound.MaxBits) }
 
 // doubling is an inverse S of the Cholesky factor of the leading n x n part of F = D1 C D2,
 // symmetric, about: S is lower triangular, its diagonal positive, and E = S F S^T - I is small.
@@ -90,10 +89,10 @@ func mostBits(f halfulp.Format) int { return min(4*f.Bits()+2048, bound.MaxBits)
 type doubling struct {
 	s      *solver
 	by     scale.Scaling
-	f      *halfulp.Matrix // m x n
-	x      *halfulp.Matrix // S
-	one    *halfulp.Matrix // the unit matrix; nil until it is needed
-	size   *big.Float      // ≥ ‖F‖∞; nil until it is needed
+	f      num.Mat    // m x n
+	x      num.Mat    // S
+	one    num.Mat    // the unit matrix; nil until it is needed
+	size   *big.Float // ≥ ‖F‖∞; nil until it is needed
 	n      int
 	blocks bool // S was to come from blocks
 	off    int  // entries of V are in error by 2^off at most beside their rounding, at a place
@@ -108,14 +107,14 @@ type doubling struct {
 }
 
 // begin makes x the S from which steps go on, and forgets what was known of another one.
-func (t *doubling) begin(x *halfulp.Matrix, amp int) {
+func (t *doubling) begin(x num.Mat, amp int) {
 	t.x, t.sizeS, t.improvement = x, nil, improvement{amp: amp}
 }
 
 // newDoubling returns one of c, whose leading n x n part is symmetric, with a seed if float64
 // suffices; nil for small matrices, and for numbers of more than most bits.
-func (s *solver) newDoubling(c *halfulp.Matrix, n, most int) (*doubling, error) {
-	m := c.View()
+func (s *solver) newDoubling(c num.Mat, n, most int) (*doubling, error) {
+	m := c
 	if n < fewest {
 		return nil, nil
 	}
@@ -141,7 +140,7 @@ func (s *solver) newDoubling(c *halfulp.Matrix, n, most int) (*doubling, error) 
 		}
 	}
 	d := &doubling{s: s, by: by, n: n, f: scaled(c, by, most)}
-	if d.f == nil {
+	if d.f.Arr == nil {
 		return nil, nil
 	}
 	leading := m
@@ -153,12 +152,12 @@ func (s *solver) newDoubling(c *halfulp.Matrix, n, most int) (*doubling, error) 
 
 // rootSeed returns about the inverse of the Cholesky factor of the scaled a, in float64, and about
 // the size of it beside that factor; nil if there is none.
-func (s *solver) rootSeed(a num.Mat, by scale.Scaling) (*halfulp.Matrix, int, error) {
+func (s *solver) rootSeed(a num.Mat, by scale.Scaling) (num.Mat, int, error) {
 	n := a.Rows
 	defer s.release()
 	lu := by.Float64s(a, s.Floats(n*n))
 	if err := dgemm.LU(s.Ctx, s.Threads, n, lu, leastPivot, nil); err != nil {
-		return nil, 0, err
+		return num.Mat{}, 0, err
 	}
 	// may fuse: an estimate
 	defer s.Did(factorCost(n) + seedCost(n)/4)
@@ -167,16 +166,16 @@ func (s *solver) rootSeed(a num.Mat, by scale.Scaling) (*halfulp.Matrix, int, er
 		if d := lu[i+i*n]; d > 2*leastPivot && d < 0x1p100 {
 			roots[i] = math.Sqrt(d)
 		} else {
-			return nil, 0, nil
+			return num.Mat{}, 0, nil
 		}
 	}
 	x := s.Floats(n * n)
 	clear(x)
 	if err := dgemm.InvertLower(s.Ctx, s.Threads, n, lu, x); err != nil {
-		return nil, 0, err
+		return num.Mat{}, 0, err
 	}
 	if !(max(largestOf(lu), largestOf(x)) < 0x1p100) {
-		return nil, 0, nil
+		return num.Mat{}, 0, nil
 	}
 	z, err := s.stored(n, func(i, j int) float64 {
 		if i < j {
@@ -185,7 +184,7 @@ func (s *solver) rootSeed(a num.Mat, by scale.Scaling) (*halfulp.Matrix, int, er
 		return x[i+j*n] / roots[i]
 	}, make([]int64, n), make([]int64, n))
 	if err != nil {
-		return nil, 0, err
+		return num.Mat{}, 0, err
 	}
 	one := make([]float64, n)
 	for i := range one {
@@ -209,7 +208,7 @@ func (t *doubling) enclosure(bits int) (*enclosure, error) {
 	if t == nil {
 		return nil, nil
 	}
-	if t.x != nil {
+	if t.x.Arr != nil {
 		if e, err := t.s.improved(t, bits); e != nil || err != nil || t.gain >= leastGain {
 			return e, err
 		}
@@ -225,55 +224,55 @@ func (t *doubling) enclosure(bits int) (*enclosure, error) {
 // places, up to h, and finds out what it shows of the gain.
 //
 // V is rounded, so that the triangle is that of E + S d for |d| ≤ 2^-width |V|.
-func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.Float, err error) {
+func (t *doubling) errorMatrix(width, places int) (v, e num.Mat, h *big.Float, err error) {
 	n := t.n
 	t.s.stats.Steps++
-	if v, err = t.s.room(halfulp.MP(uint(width)), n, n); err != nil {
-		return nil, nil, nil, err
+	if v, err = t.s.room(num.Precision(uint(width)), n, n); err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	tolerance, err := t.tolerance(width)
 	if err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, num.Mat{}, nil, err
 	}
-	if err := t.s.gemmOfTriangles(0, 1, t.f.Slice(0, n, 0, n), t.x.T(), 0, nil, v, [2]byte{0, 'U'}, tolerance); err != nil {
-		return nil, nil, nil, err
+	if err := t.s.gemmOfTriangles(0, 1, t.f.Slice(0, n, 0, n), t.x.T(), 0, num.Mat{}, v, [2]byte{0, 'U'}, tolerance); err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	lost := bound.Upper()
 	if tolerance != nil {
 		lost = bound.Exp2(t.amp - width)
 	}
 	if t.amp, err = t.s.spread(t.x, v); err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	if err := t.lookAtV(v); err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	if t.amp > 1<<20 {
 		t.gain = 0
-		return nil, nil, nil, nil
+		return num.Mat{}, num.Mat{}, nil, nil
 	}
 	lost.Add(lost, bound.Exp2(t.amp-width))
 	of, err := t.unknownOf()
 	if err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	lost.Add(lost, of)
-	if e, err = t.s.matrix(halfulp.MP(uint(places)), n, n); err != nil {
-		return nil, nil, nil, err
+	if e, err = t.s.matrix(num.Precision(uint(places)), n, n); err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
 	}
-	if t.one == nil {
+	if t.one.Arr == nil {
 		if t.one, err = t.s.identity(n); err != nil {
-			return nil, nil, nil, err
+			return num.Mat{}, num.Mat{}, nil, err
 		}
 	}
 	limit := t.s.known(t.bound(t.s, n, places, width, lost), t.sRows, t.vCols)
 	if err := t.s.gemmOfTriangles('L', 1, t.x, v, -1, t.one, e, [2]byte{'L', 0}, limit); err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	lost.Add(lost, lostBy(limit))
 	norm, err := t.s.symmetricNorm(e)
 	if err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	t.s.stats.Precision = width
 	return v, e, t.learn(t.s, norm, lost, places), nil
@@ -281,7 +280,7 @@ func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.
 
 // correction returns N with (I + Z)^-1 = I - N up to lost, which is about 2^-places or what four
 // powers of 2^-gain leave, from E, which it changes and which is known up to h.
-func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, places int) (z *halfulp.Matrix, lost *big.Float, err error) {
+func (t *doubling) correction(e num.Mat, h *big.Float, places int) (z num.Mat, lost *big.Float, err error) {
 	s, n, g := t.s, t.n, t.gain
 	terms := order(g, places+3)
 	lost = bound.Upper().Add(bound.Upper().SetMantExp(h, 1), bound.Exp2(5-4*g))
@@ -290,28 +289,28 @@ func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, places int) (z *h
 	}
 	whole, err := s.mirrored(e)
 	if err != nil {
-		return nil, nil, err
+		return num.Mat{}, nil, err
 	}
 	if err := s.halveDiagonal(e); err != nil { // Z1
-		return nil, nil, err
+		return num.Mat{}, nil, err
 	}
 	// The first error ends it. The norms N of A and of B are at most 2^sizeA and 2^-g.
-	product := func(a, b *halfulp.Matrix, format halfulp.Format, factors [2]byte, top, sizeA int) *halfulp.Matrix {
+	product := func(a, b num.Mat, format num.Format, factors [2]byte, top, sizeA int) num.Mat {
 		limit := s.uniform(n, top, format.Bits()+bits.Len(uint(n)))
 		limit = s.known(limit, uniformVectors(n, n, int64(sizeA), int64(sizeA)), uniformVectors(n, n, int64(-g), int64(-g)))
 		// The product of the error and Z1, and twice what Φ(E') is in error by, are less.
 		lost.Add(lost, bound.Upper().SetMantExp(lostBy(limit), 2))
-		var d *halfulp.Matrix
+		var d num.Mat
 		if err == nil {
 			d, err = s.matrix(format, n, n)
 		}
 		if err == nil {
-			err = s.gemmOfTriangles('L', -1, a, b, 0, nil, d, factors, limit)
+			err = s.gemmOfTriangles('L', -1, a, b, 0, num.Mat{}, d, factors, limit)
 		}
 		return d
 	}
-	sum := func(a, b *halfulp.Matrix, format halfulp.Format) *halfulp.Matrix {
-		var d *halfulp.Matrix
+	sum := func(a, b num.Mat, format num.Format) num.Mat {
+		var d num.Mat
 		if err == nil {
 			d, err = s.matrix(format, n, n)
 		}
@@ -320,10 +319,10 @@ func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, places int) (z *h
 		}
 		return d
 	}
-	format := func(power int) halfulp.Format { return halfulp.MP(uint(max(places-power*g+4, 24))) }
+	format := func(power int) num.Format { return num.Precision(uint(max(places-power*g+4, 24))) }
 	second := product(e, whole, format(2), [2]byte{'L', 0}, -2*g, -g) // -Z1 E
 	s.drop(whole)
-	var cube *halfulp.Matrix
+	var cube num.Mat
 	if terms > 3 {
 		cube = product(second, e.T(), format(3), [2]byte{'L', 'U'}, -3*g, 1-2*g)
 		if err == nil {
@@ -359,14 +358,14 @@ func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, places int) (z *h
 // d F S'^T = d V (I - N)^T and its transpose are 3 2^-prec (1 + N(N))² 2^amp at most together, and
 // d F d^T = d V (d S^-1)^T is less than that, since S^-1 = V (I + E)^-1. See stepTolerance for what
 // d may have beside that.
-func (t *doubling) step(v, e *halfulp.Matrix, h *big.Float, next int) error {
+func (t *doubling) step(v, e num.Mat, h *big.Float, next int) error {
 	z, lost, err := t.correction(e, h, next)
 	if err != nil {
 		return err
 	}
 	n := t.n
 	prec := max(next+t.amp+4, 64)
-	d, err := t.s.matrix(halfulp.MP(uint(max(prec-t.gain+2, 24))), n, n)
+	d, err := t.s.matrix(num.Precision(uint(max(prec-t.gain+2, 24))), n, n)
 	if err != nil {
 		return err
 	}
@@ -374,10 +373,10 @@ func (t *doubling) step(v, e *halfulp.Matrix, h *big.Float, next int) error {
 	if err != nil {
 		return err
 	}
-	if err := t.s.gemmOfTriangles('L', -1, z, t.x, 0, nil, d, [2]byte{'L', 'L'}, limit); err != nil {
+	if err := t.s.gemmOfTriangles('L', -1, z, t.x, 0, num.Mat{}, d, [2]byte{'L', 'L'}, limit); err != nil {
 		return err
 	}
-	x, err := t.s.room(halfulp.MP(uint(prec)), n, n)
+	x, err := t.s.room(num.Precision(uint(prec)), n, n)
 	if err != nil {
 		return err
 	}
@@ -430,7 +429,7 @@ func (t *doubling) stepTolerance(prec int) (*residue.Bound, error) {
 }
 
 // lookAtV finds out what is needed of the first n rows of V at a place.
-func (t *doubling) lookAtV(v *halfulp.Matrix) error {
+func (t *doubling) lookAtV(v num.Mat) error {
 	if t.s.at == nil {
 		return nil
 	}
@@ -447,13 +446,13 @@ func (t *doubling) lookAtV(v *halfulp.Matrix) error {
 func (t *doubling) sizes() (f, s int, err error) {
 	if t.s.at == nil {
 		if t.size == nil {
-			t.size = rowNorm64(t.f.Slice(0, t.n, 0, t.n).View())
+			t.size = rowNorm64(t.f.Slice(0, t.n, 0, t.n))
 		}
 		if t.sizeS == nil {
-			t.sizeS = rowNorm64(t.x.View())
+			t.sizeS = rowNorm64(t.x)
 		}
 	}
-	var list []*halfulp.Matrix
+	var list []num.Mat
 	if t.sizeS == nil {
 		list = append(list, t.x, t.x.T())
 	}
@@ -479,8 +478,8 @@ func (t *doubling) sizes() (f, s int, err error) {
 }
 
 // finish returns the enclosure by the first rows of V and an E that tell so many bits.
-func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Float) (*enclosure, error) {
-	m, n, g := t.f.Rows(), t.n, t.gain
+func (t *doubling) finish(bits, width int, leading, e num.Mat, h *big.Float) (*enclosure, error) {
+	m, n, g := t.f.Rows, t.n, t.gain
 	if ok, err := t.s.positiveDiagonal(t.x); err != nil || !ok {
 		return nil, err
 	}
@@ -492,7 +491,7 @@ func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Fl
 	places := max(bits-g+4, 24)
 	lost.Add(lost, bound.Exp2(1-width))
 	lost.Add(lost, bound.Exp2(1-g-places))
-	d, err := t.s.matrix(halfulp.MP(uint(places)), m, n)
+	d, err := t.s.matrix(num.Precision(uint(places)), m, n)
 	if err != nil {
 		return nil, err
 	}
@@ -511,7 +510,7 @@ func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Fl
 				offs = append(offs, row+within.Cols[0]-within.Within)
 			}
 		}
-		if err := t.s.gemmOfTriangles(0, 1, t.f.Slice(n, m, 0, n), t.x.T(), 0, nil, v.Slice(n, m, 0, n), [2]byte{0, 'U'}, within); err != nil {
+		if err := t.s.gemmOfTriangles(0, 1, t.f.Slice(n, m, 0, n), t.x.T(), 0, num.Mat{}, v.Slice(n, m, 0, n), [2]byte{0, 'U'}, within); err != nil {
 			return nil, err
 		}
 	}
@@ -539,11 +538,11 @@ func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Fl
 		}
 		lost.Add(lost, bound.Exp2(size-t.rounded+2)) // of what is unknown of F, times S^T
 	}
-	if err := t.s.gemmOfTriangles('L', -1, leading, z.T(), 0, nil, d.Slice(0, n, 0, n), [2]byte{0, 'U'}, t.s.known(limit(0, n), t.vRows, uniformVectors(n, n, int64(1-g), int64(1-g)))); err != nil {
+	if err := t.s.gemmOfTriangles('L', -1, leading, z.T(), 0, num.Mat{}, d.Slice(0, n, 0, n), [2]byte{0, 'U'}, t.s.known(limit(0, n), t.vRows, uniformVectors(n, n, int64(1-g), int64(1-g)))); err != nil {
 		return nil, err
 	}
 	if m > n {
-		if err := t.s.gemmOfTriangles(0, -1, v.Slice(n, m, 0, n), z.T(), 0, nil, d.Slice(n, m, 0, n), [2]byte{0, 'U'}, limit(n, m)); err != nil {
+		if err := t.s.gemmOfTriangles(0, -1, v.Slice(n, m, 0, n), z.T(), 0, num.Mat{}, d.Slice(n, m, 0, n), [2]byte{0, 'U'}, limit(n, m)); err != nil {
 			return nil, err
 		}
 	}
@@ -559,9 +558,9 @@ func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Fl
 }
 
 // taller returns a matrix of the host of m rows that begins with those of another one.
-func taller(first *halfulp.Matrix, m int) *halfulp.Matrix {
-	z := halfulp.NewMatrix(first.Format(), m, first.Cols())
-	x, y := z.View(), first.View()
+func taller(first num.Mat, m int) num.Mat {
+	z := num.NewMat(first.Format(), m, first.Cols)
+	x, y := z, first
 	for j := range y.Cols {
 		for i := range y.Rows {
 			x.Arr.CopyFrom(x.At(i, j), y.Arr, y.At(i, j))
@@ -572,18 +571,18 @@ func taller(first *halfulp.Matrix, m int) *halfulp.Matrix {
 
 // gemmTriangle is gemm for a triangle of d, of a square matrix, or all of d, 0, with a bound that
 // is proved or nil.
-func (s *solver) gemmTriangle(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, limit *residue.Bound) error {
+func (s *solver) gemmTriangle(triangle byte, alpha float64, a, b num.Mat, beta float64, c, d num.Mat, limit *residue.Bound) error {
 	return s.gemmOfTriangles(triangle, alpha, a, b, beta, c, d, [2]byte{}, limit)
 }
 
 // gemmOfTriangles is gemmTriangle for an a and a b with zeros beyond triangles, factors, or 0.
-func (s *solver) gemmOfTriangles(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, factors [2]byte, limit *residue.Bound) error {
+func (s *solver) gemmOfTriangles(triangle byte, alpha float64, a, b num.Mat, beta float64, c, d num.Mat, factors [2]byte, limit *residue.Bound) error {
 	defer s.multiplying(a, b, d, triangle)()
-	if c == nil {
+	if c.Arr == nil {
 		c = d
 	}
 	g := place.Gemm{Factors: factors}
-	g.Alpha, g.A, g.B, g.Beta, g.Old, g.C = halfulp.Float(alpha).View(), a.View(), b.View(), halfulp.Float(beta).View(), c.View(), d.View()
+	g.Alpha, g.A, g.B, g.Beta, g.Old, g.C = num.Float(alpha).Real(), a, b, num.Float(beta).Real(), c, d
 	g.Triangle, g.Bound = triangle, limit
 	st, err := s.set.Gemm(&g)
 	if err != nil {
@@ -608,8 +607,8 @@ type magnitudes struct {
 }
 
 // magnitudes returns bounds of the entries of a matrix in MP; infinities for numbers beyond 2^1000.
-func (s *solver) magnitudes(a *halfulp.Matrix) (magnitudes, error) {
-	m := a.View()
+func (s *solver) magnitudes(a num.Mat) (magnitudes, error) {
+	m := a
 	z := magnitudes{m.Rows, m.Cols, make([]float64, m.Rows*m.Cols)}
 	l := m.Arr.Limbs()
 	return z, par.For(s.Ctx, s.Threads, m.Cols, func(_, j int) {
@@ -624,7 +623,7 @@ func (s *solver) magnitudes(a *halfulp.Matrix) (magnitudes, error) {
 }
 
 // bothMagnitudes is magnitudes for two matrices.
-func (s *solver) bothMagnitudes(a, b *halfulp.Matrix) (x, y magnitudes, err error) {
+func (s *solver) bothMagnitudes(a, b num.Mat) (x, y magnitudes, err error) {
 	if x, err = s.magnitudes(a); err == nil {
 		y, err = s.magnitudes(b)
 	}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/interval"
@@ -17,7 +16,7 @@ import (
 // product leaves the exponents of formats, however far exp is from 0.
 type enclosedMatrix struct {
 	n       int
-	mid     *halfulp.Matrix
+	mid     num.Mat
 	radius  []radius
 	exp     *big.Int
 	flushed bool // numbers below 2^-farthest have become radii, here or in a factor
@@ -55,10 +54,10 @@ func (x radius) add(y radius) radius {
 }
 
 // encloseMatrix returns a matrix of finite numbers, rounded to bits where it has more.
-func (s *solver) encloseMatrix(a *halfulp.Matrix, bits int) (*enclosedMatrix, error) {
-	n, m := a.Rows(), a.View()
+func (s *solver) encloseMatrix(a num.Mat, bits int) (*enclosedMatrix, error) {
+	n, m := a.Rows, a
 	x := &enclosedMatrix{n: n, radius: make([]radius, n*n), exp: new(big.Int)}
-	prec := int64(halfulp.MinPrec)
+	prec := int64(num.MinPrec)
 	for i := range n {
 		for j := range n {
 			if c, top, low := m.Arr.Span(m.At(i, j)); c == num.Finite {
@@ -66,9 +65,9 @@ func (s *solver) encloseMatrix(a *halfulp.Matrix, bits int) (*enclosedMatrix, er
 			}
 		}
 	}
-	x.mid = a.Convert(halfulp.MP(uint(min(prec, int64(bits)))))
+	x.mid = a.Convert(num.Precision(uint(min(prec, int64(bits)))))
 	if prec > int64(bits) {
-		mid := x.mid.View()
+		mid := x.mid
 		for j := range n {
 			for i := range n {
 				c, top, low := m.Arr.Span(m.At(i, j))
@@ -89,7 +88,7 @@ func (s *solver) encloseMatrix(a *halfulp.Matrix, bits int) (*enclosedMatrix, er
 
 // normalize moves the exponent of the largest number to exp.
 func (x *enclosedMatrix) normalize() {
-	m := x.mid.View()
+	m := x.mid
 	top := int64(scale.None)
 	for j := range x.n {
 		for i := range x.n {
@@ -120,7 +119,7 @@ func (x *enclosedMatrix) normalize() {
 			if e < -farthest {
 				x.flushed = true
 				*r = r.add(newRadius(1, e))
-				x.mid.Set(i, j, halfulp.Float(0))
+				x.mid.SetEntry(i, j, num.Float(0))
 				continue
 			}
 			m.Arr.Exp[at] = int32(e)
@@ -130,7 +129,7 @@ func (x *enclosedMatrix) normalize() {
 
 // isZero reports whether an entry is proved to be 0.
 func (x *enclosedMatrix) isZero(i, j int) bool {
-	m := x.mid.View()
+	m := x.mid
 	return x.radius[i+j*x.n].m == 0 && m.Arr.Cls[m.At(i, j)].Class() == num.Zero
 }
 
@@ -184,10 +183,10 @@ func scaledBy(x *big.Float, e *big.Int) *big.Float {
 func (s *solver) enclosedProduct(p, q *enclosedMatrix, bits int) (*enclosedMatrix, error) {
 	n := p.n
 	z := &enclosedMatrix{
-		n: n, mid: halfulp.NewMatrix(halfulp.MP(uint(bits)), n, n), radius: make([]radius, n*n),
+		n: n, mid: num.NewMat(num.Precision(uint(bits)), n, n), radius: make([]radius, n*n),
 		exp: new(big.Int).Add(p.exp, q.exp), flushed: p.flushed || q.flushed,
 	}
-	if err := s.gemm(1, p.mid, q.mid, 0, nil, z.mid); err != nil {
+	if err := s.gemm(1, p.mid, q.mid, 0, num.Mat{}, z.mid); err != nil {
 		return nil, err
 	}
 	at := func(i, j int) int { return i + j*n }
@@ -211,8 +210,8 @@ func (s *solver) enclosedProduct(p, q *enclosedMatrix, bits int) (*enclosedMatri
 			return nil, err
 		}
 	}
-	rows, cols := lowsOf(p.mid.View()), lowsOf(q.mid.View().T())
-	m := z.mid.View()
+	rows, cols := lowsOf(p.mid), lowsOf(q.mid.T())
+	m := z.mid
 	err := par.For(s.Ctx, s.Threads, n, func(_, j int) {
 		for i := range n {
 			k := m.At(i, j)
@@ -242,7 +241,7 @@ func allZero(x []radius) bool {
 
 // sizes returns bounds of the midpoints, by columns.
 func (x *enclosedMatrix) sizes() []radius {
-	z, m := make([]radius, x.n*x.n), x.mid.View()
+	z, m := make([]radius, x.n*x.n), x.mid
 	for j := range x.n {
 		for i := range x.n {
 			// Leading is right to 2^-48.

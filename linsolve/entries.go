@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
@@ -27,7 +26,7 @@ const (
 type wanted struct {
 	part
 	i, j int // in the factor
-	z    *halfulp.Matrix
+	z    num.Mat
 	at   [2]int
 	tie  *big.Float // a number that it may be
 	off  *big.Float // a bound of its distance from that
@@ -39,7 +38,7 @@ type wanted struct {
 // unknown are the factors of a matrix C with given pivots, in a block partition: which entries are
 // not decided.
 type unknown struct {
-	c      *halfulp.Matrix
+	c      num.Mat
 	k      int
 	blocks []int // their sizes, each 1 or 2, k in all
 	filled [][]uint64
@@ -49,7 +48,7 @@ type unknown struct {
 
 // newUnknown returns the factors of c, none of whose entries is wanted yet, and some at most will
 // be.
-func newUnknown(c *halfulp.Matrix, k int, blocks []int, some int) *unknown {
+func newUnknown(c num.Mat, k int, blocks []int, some int) *unknown {
 	u := &unknown{c: c, k: k, blocks: blocks, open: make([]wanted, 0, some)}
 	u.fill()
 	return u
@@ -67,7 +66,7 @@ func ones(k int) []int {
 // fill eliminates with patterns: an entry that no other one is ever subtracted from stays 0.
 func (u *unknown) fill() {
 	m, n := u.c.Dims()
-	c := u.c.View()
+	c := u.c
 	u.filled = make([][]uint64, m)
 	for i := range u.filled {
 		u.filled[i] = make([]uint64, (n+63)/64)
@@ -129,11 +128,11 @@ func (u *unknown) untouched(i int) bool {
 
 // want asks for entry (i, j) of a factor in z[r,c], which is 0. Entries of L above the diagonal are
 // not to be asked for.
-func (u *unknown) want(p part, i, j int, z *halfulp.Matrix, r, c int) {
+func (u *unknown) want(p part, i, j int, z num.Mat, r, c int) {
 	switch {
 	case !u.has(i, j):
 	case p == ofU && u.untouched(i):
-		from, to := u.c.View(), z.View()
+		from, to := u.c, z
 		to.Arr.Convert(to.At(r, c), from.Arr, from.At(i, j))
 		if z.Format().IsMP() {
 			return
@@ -172,10 +171,10 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 			if y != nil {
 				t := settlers[worker][y]
 				if t == nil {
-					t = &bound.Settler{Adder: bound.NewAdder(y.Words), Ends: num.New(w.z.View().Arr.Format, 2), Tmp: nil}
+					t = &bound.Settler{Adder: bound.NewAdder(y.Words), Ends: num.New(w.z.Arr.Format, 2), Tmp: nil}
 					settlers[worker][y] = t
 				}
-				z, mx, md := w.z.View(), y.X.View(), y.D.View()
+				z, mx, md := w.z, y.X, y.D
 				v := t.Enclose(y, &mx, &md, i, j)
 				if w.done = v.RoundTo(t, z.Arr, z.At(w.at[0], w.at[1])); w.done {
 					continue
@@ -191,15 +190,15 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 			if w.done = x.IsZero(); w.done { // with either sign, and z has a 0 without one
 				continue
 			}
-			lower, upper := halfulp.NewScalar(w.z.Format(), x.Lo), halfulp.NewScalar(w.z.Format(), x.Hi)
+			lower, upper := num.NewScalar(w.z.Format(), x.Lo), num.NewScalar(w.z.Format(), x.Hi)
 			if w.done = lower.Same(upper); w.done {
-				w.z.Set(w.at[0], w.at[1], lower)
+				w.z.SetEntry(w.at[0], w.at[1], lower)
 				s.lose(w.z, w.at[0], w.at[1], x.Lo, x.Hi)
 				continue
 			}
 			w.missing = bitsMissing(x, w.z.Format().Bits())
 			w.tie = x.Simplest()
-			if single := w.z.View().Arr.Terms() < 2; single && w.tie != nil && w.tie.Sign() != 0 && halfulp.NewScalar(w.z.Format(), w.tie).Big().Cmp(w.tie) == 0 {
+			if single := w.z.Arr.Terms() < 2; single && w.tie != nil && w.tie.Sign() != 0 && num.NewScalar(w.z.Format(), w.tie).Big().Cmp(w.tie) == 0 {
 				w.tie = nil
 			}
 			if w.tie != nil {
@@ -246,7 +245,7 @@ func (s *solver) prove(u *unknown, e *enclosure) error {
 	if len(ties) == 0 {
 		return nil
 	}
-	z := toIntegers(u.c.View())
+	z := toIntegers(u.c)
 	orders := make([]int, u.k+1) // that of the end of the block that the last one lies in
 	for b, k := 0, 0; k < len(u.blocks); k++ {
 		for range u.blocks[k] {
@@ -293,7 +292,7 @@ func (s *solver) prove(u *unknown, e *enclosure) error {
 		most = max(most, w.need)
 	}
 	ties = settled
-	next, step := modular.Primes(), primeStep(u.c.View())
+	next, step := modular.Primes(), primeStep(u.c)
 	for have := 0; len(ties) > 0; {
 		if have >= refuting && most > maxDeterminant {
 			return fmt.Errorf("zeros or ties of factors take primes of %d bits: %w", most, ErrRange)
@@ -461,7 +460,7 @@ func (z integers) largestMinor(k int) int {
 // modulo returns L, below its diagonal blocks, and U modulo a prime, their first steps columns and
 // rows; nil if that divides a leading minor of them.
 func (s *solver) modulo(u *unknown, f *modular.Field, steps int) ([][]uint64, error) {
-	rows, err := f.Matrix(s.Ctx, s.Threads, u.c.View())
+	rows, err := f.Matrix(s.Ctx, s.Threads, u.c)
 	if err != nil {
 		return nil, err
 	}

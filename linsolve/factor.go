@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 )
@@ -27,7 +28,7 @@ func (u *unknown) missing() (bits int) {
 type attempt func(bits int) (*unknown, *enclosure, error)
 
 // decideAll makes attempts in more and more bits until all entries of format f are decided.
-func (s *solver) decideAll(f halfulp.Format, try attempt) error {
+func (s *solver) decideAll(f num.Format, try attempt) error {
 	var more int
 	for bits := f.Bits() + 64; bits <= bound.MaxBits; bits += more {
 		s.stats.Precision, more = bits, bits
@@ -60,7 +61,7 @@ func (s *solver) decideAll(f halfulp.Format, try attempt) error {
 
 // full returns nil if a matrix is proved to have full rank, an error that wraps ErrSingular if it
 // is proved not to.
-func (s *solver) full(a *halfulp.Matrix) error {
+func (s *solver) full(a num.Mat) error {
 	r, _, err := s.rank(a)
 	if err != nil {
 		return err
@@ -77,9 +78,9 @@ func (s *solver) full(a *halfulp.Matrix) error {
 
 // system is a square matrix that systems are solved with, one after the other.
 type system struct {
-	a     *halfulp.Matrix
+	a     num.Mat
 	mutex sync.Mutex
-	here  *halfulp.Matrix // a on the host, if near is known
+	here  num.Mat // a on the host, if near is known
 	near  *approximate
 }
 
@@ -89,12 +90,12 @@ type system struct {
 // others, which take a few products of A with their right-hand sides. Where A, B and X live on one
 // GPU it is package function Solve that does it. Solve panics if A is not square, or shapes do not
 // fit. It may be called by several goroutines.
-func (y *system) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
-	if y.a.Rows() != y.a.Cols() || b.Rows() != y.a.Rows() || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
+func (y *system) Solve(b, x num.Mat, opt *halfulp.Options) (Stats, error) {
+	if y.a.Rows != y.a.Cols || b.Rows != y.a.Rows || x.Rows != b.Rows || x.Cols != b.Cols {
 		panic(errShape)
 	}
-	if d := y.a.Place(); d != place.Host && b.Place() == d {
-		return Solve(y.a, b, x, opt)
+	if d := place.Label(place.Of(y.a.Arr)); d != place.Host && place.Label(place.Of(b.Arr)) == d {
+		return Solve(halfulp.MatrixOf(y.a), halfulp.MatrixOf(b), halfulp.MatrixOf(x), opt)
 	}
 	s, on, err := begin("Solve", opt, b, x)
 	if err != nil {
@@ -108,20 +109,20 @@ func (y *system) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error
 }
 
 // solveAgain solves with what is known of the matrix.
-func (s *solver) solveAgain(y *system, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
-	z := halfulp.NewMatrix(f, b.Rows(), b.Cols())
-	if b.Rows() == 0 || b.Cols() == 0 {
+func (s *solver) solveAgain(y *system, b num.Mat, f num.Format) (num.Mat, error) {
+	z := num.NewMat(f, b.Rows, b.Cols)
+	if b.Rows == 0 || b.Cols == 0 {
 		return z, s.Ctx.Err()
 	}
 	if err := finite("B", b); err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	if err := workable(f.Bits()+64, b); err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	p, err := y.approximate(s)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	return z, s.solveBy(p, y.here, b, z)
 }
@@ -148,8 +149,8 @@ func (y *system) approximate(s *solver) (*approximate, error) {
 }
 
 // symmetric returns an error if a square matrix is not symmetric.
-func symmetric(a *halfulp.Matrix) error {
-	m := a.View()
+func symmetric(a num.Mat) error {
+	m := a
 	for j := range m.Cols {
 		for i := range j {
 			if !m.Arr.SameBits(m.At(i, j), m.Arr, m.At(j, i)) && a.Big(i, j).Cmp(a.Big(j, i)) != 0 {
@@ -170,7 +171,7 @@ func all(n int) []int {
 }
 
 // one is 1 in an entry of a factor.
-func one(z *halfulp.Matrix, i, j int) { z.Set(i, j, halfulp.Float(1)) }
+func one(z num.Mat, i, j int) { z.SetEntry(i, j, num.Float(1)) }
 
 // slack is how much larger than that of true pivots the growth may be of such that pass for equal.
 var slack = new(big.Float).SetPrec(64).Add(big.NewFloat(1), new(big.Float).SetMantExp(big.NewFloat(1), -60))

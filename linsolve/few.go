@@ -6,7 +6,6 @@ import (
 	"math/big"
 	mathbits "math/bits"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
@@ -64,8 +63,8 @@ type fixedSystem struct {
 
 // solveFew solves for the columns of todo with R, and puts nil for those that are done. What is
 // left needs more bits than are worth their while here.
-func (s *solver) solveFew(a, b, z *halfulp.Matrix, r inverse, todo []*entries) error {
-	y := &fixedSystem{s: s, a: a.View(), b: b.View(), r: r, n: a.Rows()}
+func (s *solver) solveFew(a, b, z num.Mat, r inverse, todo []*entries) error {
+	y := &fixedSystem{s: s, a: a, b: b, r: r, n: a.Rows}
 	y.low = scale.LowestBit(y.a, r.scales())
 	if t, ok := r.(*digits); ok {
 		y.f = t.f

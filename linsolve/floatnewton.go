@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"math/bits"
 
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
@@ -24,13 +24,13 @@ const (
 // solveByNewton solves A X = B for many columns by Newton's method, beginning with what float64
 // products make of an inverse, as far as that decides entries, and puts nil for the columns of todo
 // that are done.
-func (s *solver) solveByNewton(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error {
+func (s *solver) solveByNewton(a, b num.Mat, f *factors, z num.Mat, todo []*entries) error {
 	n := f.n
 	if !s.sliceable(a) {
 		return nil
 	}
 	bits, cost := wantedBits(z), slicesCost(n)
-	s.Plan(cost + manyCost(n, b.Cols(), bits)) // may fuse: an estimate
+	s.Plan(cost + manyCost(n, b.Cols, bits)) // may fuse: an estimate
 	half := (bits + 3) / 2
 	if !isIdentity(b) {
 		half += 10 // of the condition number
@@ -55,7 +55,7 @@ func (s *solver) solveByNewton(a, b *halfulp.Matrix, f *factors, z *halfulp.Matr
 
 // newtonByFloats begins with an inverse by a series, if it is to have that many bits, or else in
 // slices; nil if there is none. It returns the float64 inverse as well.
-func (s *solver) newtonByFloats(a *halfulp.Matrix, f *factors, series bool, most int) (*newton, *floatInverse, error) {
+func (s *solver) newtonByFloats(a num.Mat, f *factors, series bool, most int) (*newton, *floatInverse, error) {
 	if series {
 		if t, err := s.invertSeries(a, f, likelySeries-16); err != nil {
 			return nil, nil, err
@@ -63,7 +63,7 @@ func (s *solver) newtonByFloats(a *halfulp.Matrix, f *factors, series bool, most
 			return s.newtonBySums(a, f, t.start(), most), t.float, nil
 		}
 	}
-	t, err := s.invertSlices(a.View(), f)
+	t, err := s.invertSlices(a, f)
 	if err != nil || t == nil {
 		return nil, nil, err
 	}
@@ -82,16 +82,16 @@ type floatSums struct {
 const placesOfX = 140
 
 // newtonBySums is newNewton for an X in float64, cut off.
-func (s *solver) newtonBySums(a *halfulp.Matrix, f *factors, t *floatSums, most int) *newton {
+func (s *solver) newtonBySums(a num.Mat, f *factors, t *floatSums, most int) *newton {
 	n := f.n
 	v := &newton{s: s, by: f.Scaling}
-	if v.f = s.scaledMatrix(a, f, most); v.f == nil {
+	if v.f = s.scaledMatrix(a, f, most); v.f.Arr == nil {
 		return nil
 	}
 	v.col = make([]int64, n)
 	off := make([]float64, n)
-	v.x = s.matrixHere(halfulp.MP(placesOfX+2), n, n)
-	x := v.x.View()
+	v.x = s.matrixHere(num.Precision(placesOfX+2), n, n)
+	x := v.x
 	err := par.Each(s.Ctx, s.Threads, n, func(j int) {
 		terms, most := t.column(j), 0.0
 		for _, term := range terms {

@@ -3,7 +3,6 @@ package linsolve
 import (
 	"math/big"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
@@ -26,12 +25,12 @@ type product struct {
 // by one prime modulo which it does not hold, and proved by so many for which it does that their
 // product exceeds the largest difference of the two sides.
 func (s *solver) identities(e *equations, column int, total *big.Float, products []product) (holds []bool, err error) {
-	n := e.m.Rows()
+	n := e.m.Rows
 	bordered, err := e.bordered(column, total)
 	if err != nil {
 		return nil, err
 	}
-	z := toIntegers(bordered.View())
+	z := toIntegers(bordered)
 	minor := int64(z.minorBits())
 	scale := int64(0)
 	for i := range n {
@@ -68,7 +67,7 @@ func (s *solver) identities(e *equations, column int, total *big.Float, products
 		}
 		need[i] = max(top[0], top[1]) - min(low[0], low[1]) + 2
 	}
-	known, step := int64(0), primeStep(e.m.View())
+	known, step := int64(0), primeStep(e.m)
 	for next := modular.Primes(); left > 0; {
 		f := modular.New(next())
 		s.stats.Primes++
@@ -102,7 +101,7 @@ func (s *solver) identities(e *equations, column int, total *big.Float, products
 
 // modular returns products modulo a prime, nil if the system is singular modulo it.
 func (s *solver) modular(f *modular.Field, e *equations, column int, total *big.Float, products []product) ([]uint64, error) {
-	rows, err := f.Matrix(s.Ctx, s.Threads, e.m.View())
+	rows, err := f.Matrix(s.Ctx, s.Threads, e.m)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +112,7 @@ func (s *solver) modular(f *modular.Field, e *equations, column int, total *big.
 			units[p.u[1]] = n + 1 + len(units)
 		}
 	}
-	d, g := e.d.View(), e.g.View()
+	d, g := e.d, e.g
 	value := func(m num.Mat, i int) uint64 {
 		var buf [num.MaxValueWords]uint64
 		return f.Real(m.Arr.Value(m.At(i, column), buf[:]))
@@ -156,13 +155,13 @@ func (s *solver) modular(f *modular.Field, e *equations, column int, total *big.
 //
 //	(M   d)
 //	(-gᵀ t), t the total.
-func (e *equations) bordered(column int, total *big.Float) (*halfulp.Matrix, error) {
-	n := e.m.Rows()
+func (e *equations) bordered(column int, total *big.Float) (num.Mat, error) {
+	n := e.m.Rows
 	f, err := wide(max(bound.Longest(e.m), bound.Longest(e.g), bound.Longest(e.d), int64(total.MinPrec())))
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	z := halfulp.NewMatrix(f, n+1, n+1)
+	z := num.NewMat(f, n+1, n+1)
 	for j := range n {
 		for i := range n {
 			z.SetBig(i, j, e.m.Big(i, j))

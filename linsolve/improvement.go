@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"math/bits"
 
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/residue"
@@ -23,13 +23,13 @@ type improving interface {
 	known() *improvement
 	// errorMatrix returns what E needs of V, of width bits, and E of so many places, up to h, and
 	// finds out what it shows of the gain.
-	errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.Float, err error)
+	errorMatrix(width, places int) (v, e num.Mat, h *big.Float, err error)
 	// step makes ‖E‖ about 2^-next by E, of V.
-	step(v, e *halfulp.Matrix, h *big.Float, next int) error
+	step(v, e num.Mat, h *big.Float, next int) error
 	// planned says that E of a gain is to lead to so many bits.
 	planned(gain, bits int)
 	// finish returns the enclosure that E leads to.
-	finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (*enclosure, error)
+	finish(bits, width int, v, e num.Mat, h *big.Float) (*enclosure, error)
 }
 
 // improved returns an enclosure whose errors are about 2^-bits of the largest entries of rows and
@@ -65,8 +65,8 @@ func (s *solver) improved(t improving, bits int) (*enclosure, error) {
 // smallest returns how many bits smaller than 1 the least pivot is, about, by a triangular matrix
 // that has the inverses of pivots on its diagonal: enclosures of as many more bits tell it as well
 // as the others.
-func smallest(inverse *halfulp.Matrix) int {
-	m, most := inverse.View(), int64(0)
+func smallest(inverse num.Mat) int {
+	m, most := inverse, int64(0)
 	for i := range m.Rows {
 		most = max(most, scale.Exponent(m.Arr, m.At(i, i)))
 	}

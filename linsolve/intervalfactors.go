@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
@@ -34,8 +34,8 @@ type eliminatedIntervals struct {
 // format f, in that many bits: an entry is so much smaller than the largest ones of its row and
 // column. The error wraps ErrRange if no format has the bits for another way and so many did not
 // suffice: then terms that cancel leave others far below them.
-func (s *solver) byIntervals(c *halfulp.Matrix, f halfulp.Format, bits int) (bool, error) {
-	m := c.View()
+func (s *solver) byIntervals(c num.Mat, f num.Format, bits int) (bool, error) {
+	m := c
 	t := scale.TopsOf(m)
 	least := t.Least(t.Equilibrate(scale.Unscaled(m.Rows, m.Cols)))
 	if bits > f.Bits()+mostIntervalBits && least < -bound.MaxBits {
@@ -47,7 +47,7 @@ func (s *solver) byIntervals(c *halfulp.Matrix, f halfulp.Format, bits int) (boo
 // eliminateIntervals eliminates the first columns of c, one block after the other, in intervals of
 // some bits. With partial pivoting, for blocks of order 1, the pivot is that of eliminate, by the
 // larger ends.
-func (s *solver) eliminateIntervals(c *halfulp.Matrix, blocks []int, bits int, partial bool) (*eliminatedIntervals, error) {
+func (s *solver) eliminateIntervals(c num.Mat, blocks []int, bits int, partial bool) (*eliminatedIntervals, error) {
 	if err := workable(bits, c); err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ import (
 //
 // is proved, and so is that A and R are regular.
 type approximate struct {
-	r       *halfulp.Matrix
+	r       num.Mat
 	weights []int64 // about the exponents of the entries of solutions
 	scale   []int64 // about those of the rows of A, negated
 	rho     *big.Float
@@ -46,11 +46,11 @@ const goodRho = 0x1p-8
 // The method is Rump's multiplicative preconditioning (Inversion of extremely ill-conditioned
 // matrices in floating-point, 2009): while R A is far from I, R is replaced by the product of a
 // seed of R A and R.
-func (s *solver) invert(a *halfulp.Matrix) (*approximate, error) {
+func (s *solver) invert(a num.Mat) (*approximate, error) {
 	if err := workable(0, a); err != nil {
 		return nil, err
 	}
-	f, err := s.factor(a.View(), scale.Of(a.View()))
+	f, err := s.factor(a, scale.Of(a))
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +58,8 @@ func (s *solver) invert(a *halfulp.Matrix) (*approximate, error) {
 }
 
 // invertBy is invert with factors of a.
-func (s *solver) invertBy(a *halfulp.Matrix, f *factors) (*approximate, error) {
-	p, err := s.first(a.View(), f)
+func (s *solver) invertBy(a num.Mat, f *factors) (*approximate, error) {
+	p, err := s.first(a, f)
 	if err != nil || p.rho != nil {
 		return p, err
 	}
@@ -67,8 +67,8 @@ func (s *solver) invertBy(a *halfulp.Matrix, f *factors) (*approximate, error) {
 }
 
 // multiply is invertBy with a seed of a, of which nothing is proved, by factors f.
-func (s *solver) multiply(p *approximate, a *halfulp.Matrix, f *factors) (*approximate, error) {
-	n, width := a.Rows(), 0
+func (s *solver) multiply(p *approximate, a num.Mat, f *factors) (*approximate, error) {
+	n, width := a.Rows, 0
 	known := !s.Work.Guessed
 	s.Work.Guessed = true
 	defer func() { s.Work.Guessed = !known }()
@@ -81,7 +81,7 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix, f *factors) (*appro
 	for p.rounds = 1; p.rounds <= maxRounds; p.rounds++ {
 		s.planRounds(a, p.rounds-1, width)
 		e, err := s.distance(p, a)
-		if err != nil || e == nil {
+		if err != nil || e.Arr == nil {
 			return p, err
 		}
 		if p.rounds == doubtful {
@@ -95,7 +95,7 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix, f *factors) (*appro
 			e.SetBig(i, i, new(big.Float).SetPrec(64).Sub(d, big.NewFloat(1)))
 		}
 		s.Did(roundCostOf(n))
-		product := e.View()
+		product := e
 		r, err := s.seed(product, scale.Equilibrate(product, scale.Scaling{Rows: bound.Negated(p.weights), Cols: p.weights}))
 		if err != nil {
 			return nil, err
@@ -103,9 +103,9 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix, f *factors) (*appro
 		if err := s.perturb(r); err != nil {
 			return nil, err
 		}
-		by := bound.BoundsOf(r.View(), p.weights, bound.Negated(p.weights)).Norm()
-		next := halfulp.NewMatrix(halfulp.MP(widthFor(by.Mul(by, p.abs.Norm()))), n, n)
-		if err := s.gemm(-1, r, p.r, 0, nil, next); err != nil {
+		by := bound.BoundsOf(r, p.weights, bound.Negated(p.weights)).Norm()
+		next := num.NewMat(num.Precision(widthFor(by.Mul(by, p.abs.Norm()))), n, n)
+		if err := s.gemm(-1, r, p.r, 0, num.Mat{}, next); err != nil {
 			return nil, err
 		}
 		width = p.abs.Norm().MantExp(nil)
@@ -130,7 +130,7 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix, f *factors) (*appro
 		if ok, err := s.invertIn(bits, p, a); err != nil {
 			return nil, err
 		} else if ok {
-			if e, err := s.distance(p, a); err != nil || e == nil {
+			if e, err := s.distance(p, a); err != nil || e.Arr == nil {
 				return p, err
 			}
 		}
@@ -140,54 +140,54 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix, f *factors) (*appro
 
 // distance computes E = I - R A and a bound of its norm; it returns nil if that is so small that R
 // is a good inverse.
-func (s *solver) distance(p *approximate, a *halfulp.Matrix) (e *halfulp.Matrix, err error) {
+func (s *solver) distance(p *approximate, a num.Mat) (e num.Mat, err error) {
 	if err := finite("R", p.r); err != nil {
-		return nil, errBeyond
+		return num.Mat{}, errBeyond
 	}
-	p.abs = bound.BoundsOf(p.r.View(), p.weights, p.scale)
+	p.abs = bound.BoundsOf(p.r, p.weights, p.scale)
 	width := widthFor(p.abs.Norm())
 	near, exact := narrow(a, width)
 	lost := bound.Upper() // what is rounded off A
 	if !exact {
-		lost = p.abs.Times(bound.BoundsOf(a.View(), bound.Negated(p.scale), bound.Negated(p.weights)).Sums())
+		lost = p.abs.Times(bound.BoundsOf(a, bound.Negated(p.scale), bound.Negated(p.weights)).Sums())
 		lost.SetMantExp(lost, -int(width))
 	}
-	e = halfulp.NewMatrix(halfulp.MP(64), a.Rows(), a.Rows())
-	one, norm := halfulp.Identity(halfulp.Float64, a.Rows()), bound.Upper()
+	e = num.NewMat(num.Precision(64), a.Rows, a.Rows)
+	one, norm := num.Identity(num.Float64, a.Rows), bound.Upper()
 	x, f := scaled(p.r, scale.Scaling{Rows: bound.Negated(p.weights), Cols: bound.Negated(p.scale)}, math.MaxInt32), scaled(near, scale.Scaling{Rows: p.scale, Cols: p.weights}, math.MaxInt32)
-	if x != nil && f != nil {
+	if x.Arr != nil && f.Arr != nil {
 		within := about(int(width))
 		if err := s.gemmWithin(-1, x, f, 1, one, e, within); err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 		sum := bound.Upper() // of what E is in error by beside its rounding
-		for _, top := range columnTops(f.View(), none32) {
+		for _, top := range columnTops(f, none32) {
 			if top != none32 { // big.Float adds with all bits between exponents
 				sum.Add(sum, bound.Exp2(int(top)))
 			}
 		}
-		lost.Add(lost, bound.ScaledUp(sum, slices.Max(columnTops(x.View().T(), none32))-within.Within))
+		lost.Add(lost, bound.ScaledUp(sum, slices.Max(columnTops(x.T(), none32))-within.Within))
 		norm = bound.RawBounds(e).Norm()
 	}
 	// Where exponents are far apart E is not scaled.
-	if x == nil || f == nil || !rescale(e.View(), scale.Scaling{Rows: p.weights, Cols: bound.Negated(p.weights)}) {
+	if x.Arr == nil || f.Arr == nil || !rescale(e, scale.Scaling{Rows: p.weights, Cols: bound.Negated(p.weights)}) {
 		if err := s.gemm(-1, p.r, near, 1, one, e); err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
-		norm = bound.BoundsOf(e.View(), p.weights, bound.Negated(p.weights)).Norm()
+		norm = bound.BoundsOf(e, p.weights, bound.Negated(p.weights)).Norm()
 	}
 	p.rho = bound.Upper().Add(norm, lost)
 	if rho, _ := p.rho.Float64(); rho < goodRho {
 		p.gain = gain(p.rho)
-		return nil, nil
+		return num.Mat{}, nil
 	}
 	return e, nil
 }
 
 // invertIn makes R by elimination with numbers of some bits; not ok if a pivot vanishes.
-func (s *solver) invertIn(bits int, p *approximate, a *halfulp.Matrix) (ok bool, err error) {
-	n, f := a.Rows(), halfulp.MP(uint(bits))
-	scaled := halfulp.NewMatrix(f, n, n)
+func (s *solver) invertIn(bits int, p *approximate, a num.Mat) (ok bool, err error) {
+	n, f := a.Rows, num.Precision(uint(bits))
+	scaled := num.NewMat(f, n, n)
 	for j := range n {
 		for i := range n {
 			v := a.Big(i, j)
@@ -202,10 +202,10 @@ func (s *solver) invertIn(bits int, p *approximate, a *halfulp.Matrix) (ok bool,
 	if err != nil {
 		return false, err
 	}
-	if err := s.gemm(1, ui, li, 0, nil, scaled); err != nil {
+	if err := s.gemm(1, ui, li, 0, num.Mat{}, scaled); err != nil {
 		return false, err
 	}
-	p.r = halfulp.NewMatrix(f, n, n)
+	p.r = num.NewMat(f, n, n)
 	for k, j := range g.order {
 		for i := range n {
 			v := scaled.Big(i, k)
@@ -219,11 +219,11 @@ func (s *solver) invertIn(bits int, p *approximate, a *halfulp.Matrix) (ok bool,
 // Rounding makes some approximate inverses singular, that of (x y; x y+ulp) to (u -u; -v v) for
 // one, and products with these remain so: Rump perturbs the matrix then. Here every seed is
 // perturbed, and a product that may still be singular now and then.
-func (s *solver) perturb(r *halfulp.Matrix) error {
+func (s *solver) perturb(r num.Mat) error {
 	bits := r.Format().Bits() - 4
-	return par.Each(s.Ctx, s.Threads, r.Rows(), func(i int) {
+	return par.Each(s.Ctx, s.Threads, r.Rows, func(i int) {
 		random := rand.New(rand.NewPCG(uint64(i), uint64(bits)))
-		for j := range r.Cols() {
+		for j := range r.Cols {
 			v := r.Big(i, j)
 			x := 2*random.Float64() - 1 // may fuse: anything will do
 			d := new(big.Float).Mul(v, big.NewFloat(x))
@@ -314,12 +314,12 @@ func boundsOfFloat64(n int, x []float64) bound.Bounds {
 }
 
 // narrow returns a rounded to width bits if it has more, and whether it is a itself.
-func narrow(a *halfulp.Matrix, width uint) (near *halfulp.Matrix, exact bool) {
+func narrow(a num.Mat, width uint) (near num.Mat, exact bool) {
 	f := a.Format()
-	if single := f.IsMP() || f == halfulp.Float32 || f == halfulp.Float64; single && uint(f.Bits()) <= width {
+	if single := f.IsMP() || f == num.Float32 || f == num.Float64; single && uint(f.Bits()) <= width {
 		return a, true
 	}
-	return a.Convert(halfulp.MP(width)), false
+	return a.Convert(num.Precision(width)), false
 }
 
 // mostExponent bounds exponents: products and quotients of such numbers are still numbers.
@@ -327,7 +327,7 @@ const mostExponent = 1 << 29
 
 // workable returns an error if formats have less bits, or if entries have exponents that products
 // may leave the range of.
-func workable(bits int, m *halfulp.Matrix) error {
+func workable(bits int, m num.Mat) error {
 	if bits > bound.MaxBits {
 		return fmt.Errorf("%d bits: %w", bits, halfulp.ErrMemory)
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
-	"github.com/halfulp/halfulp/internal/place"
 )
 
 // LDLTFactors are those of P A P^T = L D L^T. Where A lives on a GPU L and D do, with a copy of A.
@@ -53,11 +53,11 @@ func LDLT(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LDLTFacto
 	if a.Rows() != a.Cols() {
 		panic(errShape)
 	}
-	s, on, err := begin("LDLT", opt, a)
+	s, on, err := begin("LDLT", opt, a.View())
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	z, err := s.ldltOf(a, on[0], f)
+	z, err := s.ldltOf(a.View(), on[0], f.View())
 	if err != nil {
 		return nil, s.stats, fmt.Errorf("LDLT: %w", err)
 	}
@@ -66,7 +66,7 @@ func LDLT(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LDLTFacto
 }
 
 // ldltOf returns the factors where a lives, of which there is a copy on the host, with a copy of a.
-func (s *solver) ldltOf(a, here *halfulp.Matrix, f halfulp.Format) (*LDLTFactors, error) {
+func (s *solver) ldltOf(a, here num.Mat, f num.Format) (*LDLTFactors, error) {
 	if err := finite("A", here); err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (s *solver) ldltOf(a, here *halfulp.Matrix, f halfulp.Format) (*LDLTFactors
 	}
 	var seed *rooked
 	var z *LDLTFactors
-	if a.Place() != place.Host {
+	if !a.OnHost() {
 		var err error
 		if seed, err = s.newRook(here, mostBits(f)); err != nil {
 			return nil, err
@@ -89,7 +89,7 @@ func (s *solver) ldltOf(a, here *halfulp.Matrix, f halfulp.Format) (*LDLTFactors
 		if z, err = s.ldlt(here, f, seed); err != nil {
 			return nil, err
 		}
-		s.countOverflow(z.L, z.D)
+		s.countOverflow(z.L.View(), z.D.View())
 	}
 	return z, s.keep(a, &z.system, &z.L, &z.D)
 }
@@ -101,8 +101,8 @@ var (
 )
 
 // ldlt returns the factors, on the host, by a seed of newRook, nil if that has not been made.
-func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTFactors, error) {
-	n := a.Rows()
+func (s *solver) ldlt(a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, error) {
+	n := a.Rows
 	z := &LDLTFactors{}
 	var u *unknown
 	checked := false
@@ -115,7 +115,7 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTF
 	}
 	set := func(order, blocks []int) {
 		if u == nil || !slices.Equal(z.P, order) || !slices.Equal(z.Blocks, blocks) {
-			z = &LDLTFactors{P: order, Blocks: blocks, L: halfulp.NewMatrix(f, n, n), D: halfulp.NewMatrix(f, n, n)}
+			z = &LDLTFactors{P: order, Blocks: blocks, L: halfulp.MatrixOf(num.NewMat(f, n, n)), D: halfulp.MatrixOf(num.NewMat(f, n, n))}
 			u = z.unknown(chosen(a, order, order))
 		}
 	}
@@ -235,14 +235,14 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTF
 
 // ldltAttempt is an attempt by digits: the first time, u being nil, it makes factors z, with all
 // that is decided. There is no elimination where digits are not the way.
-func (s *solver) ldltAttempt(a *halfulp.Matrix, f halfulp.Format, pivots *rooked, bits int, regular func() error, z *LDLTFactors, u *unknown) (*digitLDLT, *LDLTFactors, *unknown, error) {
+func (s *solver) ldltAttempt(a num.Mat, f num.Format, pivots *rooked, bits int, regular func() error, z *LDLTFactors, u *unknown) (*digitLDLT, *LDLTFactors, *unknown, error) {
 	defer s.release()
-	t, err := s.ldltByDigits(a.View(), pivots, bits, regular)
+	t, err := s.ldltByDigits(a, pivots, bits, regular)
 	if t == nil || err != nil || u != nil {
 		return t, z, u, err
 	}
-	n := a.Rows()
-	made := &LDLTFactors{P: pivots.order, Blocks: pivots.blocks, L: halfulp.NewMatrix(f, n, n), D: halfulp.NewMatrix(f, n, n)}
+	n := a.Rows
+	made := &LDLTFactors{P: pivots.order, Blocks: pivots.blocks, L: halfulp.MatrixOf(num.NewMat(f, n, n)), D: halfulp.MatrixOf(num.NewMat(f, n, n))}
 	lower, middle, ok, err := t.roundTo(made)
 	if !ok || err != nil {
 		return nil, z, nil, err
@@ -254,10 +254,10 @@ func (s *solver) ldltAttempt(a *halfulp.Matrix, f halfulp.Format, pivots *rooked
 		u.fill()
 	}
 	for _, at := range lower {
-		u.want(ofL, at[0], at[1], made.L, at[0], at[1])
+		u.want(ofL, at[0], at[1], made.L.View(), at[0], at[1])
 	}
 	for _, at := range middle {
-		u.want(ofU, at[0], at[1], made.D, at[0], at[1])
+		u.want(ofU, at[0], at[1], made.D.View(), at[0], at[1])
 	}
 	return t, made, u, nil
 }
@@ -268,7 +268,7 @@ func (u *unknown) lower() (at [][2]int) {
 	b := 0
 	for _, size := range u.blocks {
 		for j := b; j < b+size; j++ {
-			for i := b + size; i < u.c.Rows(); i++ {
+			for i := b + size; i < u.c.Rows; i++ {
 				if u.has(i, j) {
 					at = append(at, [2]int{i, j})
 				}
@@ -280,18 +280,18 @@ func (u *unknown) lower() (at [][2]int) {
 }
 
 // unknown returns the entries of the factors, of c = P A P^T.
-func (z *LDLTFactors) unknown(c *halfulp.Matrix) *unknown {
-	n := c.Rows()
+func (z *LDLTFactors) unknown(c num.Mat) *unknown {
+	n := c.Rows
 	u := newUnknown(c, n, z.Blocks, n*(n+1)/2)
 	for _, w := range u.lower() {
-		u.want(ofL, w[0], w[1], z.L, w[0], w[1])
+		u.want(ofL, w[0], w[1], z.L.View(), w[0], w[1])
 	}
 	b := 0
 	for _, size := range z.Blocks {
 		for i := b; i < b+size; i++ {
-			one(z.L, i, i)
+			one(z.L.View(), i, i)
 			for j := i; j < b+size; j++ {
-				u.want(ofU, i, j, z.D, i, j) // and D[j,i]
+				u.want(ofU, i, j, z.D.View(), i, j) // and D[j,i]
 			}
 		}
 		b += size
@@ -310,11 +310,11 @@ type rook struct {
 func (r *rook) at(i, j int) *big.Float { return r.x[max(i, j)][min(i, j)] }
 
 // rook eliminates, nil if what is left vanishes.
-func (s *solver) rook(a *halfulp.Matrix, bits int) (*rook, error) {
+func (s *solver) rook(a num.Mat, bits int) (*rook, error) {
 	if err := workable(bits, a); err != nil {
 		return nil, err
 	}
-	n := a.Rows()
+	n := a.Rows
 	r := &rook{x: lowerTriangle(a, uint(bits)), order: all(n)}
 	for k := 0; k < n; {
 		size := r.pivot(k)
@@ -434,9 +434,9 @@ func (r *rook) inverse(k, size int, prec uint) [][]*big.Float {
 }
 
 // blockInverses returns about the inverses S of L and T of D L^T.
-func (s *solver) blockInverses(r *rook, bits int) (li, ui *halfulp.Matrix, err error) {
-	n, f := len(r.x), halfulp.MP(uint(bits))
-	l, inverse := halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, n)
+func (s *solver) blockInverses(r *rook, bits int) (li, ui num.Mat, err error) {
+	n, f := len(r.x), num.Precision(uint(bits))
+	l, inverse := num.NewMat(f, n, n), num.NewMat(f, n, n)
 	b := 0
 	for _, size := range r.blocks {
 		for i := b + size; i < n; i++ {
@@ -451,9 +451,9 @@ func (s *solver) blockInverses(r *rook, bits int) (li, ui *halfulp.Matrix, err e
 		}
 		b += size
 	}
-	li, ui = halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, n)
+	li, ui = num.NewMat(f, n, n), num.NewMat(f, n, n)
 	if err := s.invertLower(l, li, true); err != nil {
-		return nil, nil, err
+		return num.Mat{}, num.Mat{}, err
 	}
-	return li, ui, s.gemm(1, li.T(), inverse, 0, nil, ui)
+	return li, ui, s.gemm(1, li.T(), inverse, 0, num.Mat{}, ui)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/bigfun"
+	"github.com/halfulp/halfulp/internal/num"
 )
 
 // LogDet returns log|det(A)|, correctly rounded to format f, and the sign of det(A), for a square
@@ -21,13 +22,14 @@ func LogDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (log half
 	if a.Rows() != a.Cols() {
 		panic(errShape)
 	}
-	s, err := start("LogDet", opt, a)
+	s, err := start("LogDet", opt, a.View())
 	if err != nil {
 		return halfulp.Scalar{}, 0, Stats{}, err
 	}
 	defer s.release()
-	err = s.there(a, leastTraces, func(a *halfulp.Matrix) (done bool, err error) {
-		log, sign, done, err = s.logDet(a, f)
+	err = s.there(a.View(), leastTraces, func(a num.Mat) (done bool, err error) {
+		z, sgn, done, err := s.logDet(a, f.View())
+		log, sign = halfulp.ScalarOf(z), sgn
 		return done, err
 	})
 	if err != nil {
@@ -40,9 +42,9 @@ func LogDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (log half
 
 // logDet returns the logarithm and the sign. It is not done where the solver's place does not
 // decide them.
-func (s *solver) logDet(a *halfulp.Matrix, f halfulp.Format) (log halfulp.Scalar, sign int, done bool, err error) {
-	if a.Rows() == 0 {
-		return halfulp.NewScalar(f, new(big.Float)), 1, true, s.Ctx.Err()
+func (s *solver) logDet(a num.Mat, f num.Format) (log num.Scalar, sign int, done bool, err error) {
+	if a.Rows == 0 {
+		return num.NewScalar(f, new(big.Float)), 1, true, s.Ctx.Err()
 	}
 	if s.at == nil {
 		if err := finite("A", a); err != nil {
@@ -53,7 +55,7 @@ func (s *solver) logDet(a *halfulp.Matrix, f halfulp.Format) (log halfulp.Scalar
 		lo, hi, shift, err := s.encloseDet(a, bits)
 		if errors.Is(err, ErrSingular) {
 			s.stats.Exact++
-			return halfulp.NewScalar(f, new(big.Float).SetInf(true)), 0, true, nil
+			return num.NewScalar(f, new(big.Float).SetInf(true)), 0, true, nil
 		}
 		if err != nil && !errors.Is(err, ErrRange) {
 			return log, 0, false, err
@@ -85,11 +87,11 @@ func (s *solver) logDet(a *halfulp.Matrix, f halfulp.Format) (log halfulp.Scalar
 	}
 	sign = d.Sign()
 	if sign == 0 {
-		return halfulp.NewScalar(f, new(big.Float).SetInf(true)), 0, true, nil
+		return num.NewScalar(f, new(big.Float).SetInf(true)), 0, true, nil
 	}
 	d.Abs(d)
 	if d.MinPrec() == 1 && int64(d.MantExp(nil))+shift == 1 { // 1
-		return halfulp.NewScalar(f, new(big.Float)), sign, true, nil
+		return num.NewScalar(f, new(big.Float)), sign, true, nil
 	}
 	for bits := f.Bits() + 32; ; bits *= 2 {
 		if lower, upper, x := logEnds(d, shift, f, bits); lower.Same(upper) {
@@ -101,7 +103,7 @@ func (s *solver) logDet(a *halfulp.Matrix, f halfulp.Format) (log halfulp.Scalar
 
 // logEnds returns what the ends of an enclosure of l = log(x 2^shift) round to, x > 0. l has a
 // relative error below 2^-bits.
-func logEnds(x *big.Float, shift int64, f halfulp.Format, bits int) (lower, upper halfulp.Scalar, l *big.Float) {
+func logEnds(x *big.Float, shift int64, f num.Format, bits int) (lower, upper num.Scalar, l *big.Float) {
 	m := new(big.Float)
 	e := int64(x.MantExp(m))
 	l = bigfun.LogScaled(m, e+shift, uint(bits))

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
@@ -46,11 +47,11 @@ func (z *LUFactors) Free() {
 // first m of them. It wraps ErrNotFinite for infinities and NaN. Options.Method and MemoryLimit are
 // of the products, and so is Device.
 func LU(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LUFactors, Stats, error) {
-	s, err := start("LU", opt, a)
+	s, err := start("LU", opt, a.View())
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	z, err := s.luOf(a, f)
+	z, err := s.luOf(a.View(), f.View())
 	if err != nil {
 		return nil, s.stats, fmt.Errorf("LU: %w", err)
 	}
@@ -59,38 +60,44 @@ func LU(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LUFactors, 
 }
 
 // luOf returns the factors where a lives, with a copy of it.
-func (s *solver) luOf(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
+func (s *solver) luOf(a num.Mat, f num.Format) (*LUFactors, error) {
 	z, err := s.luThere(a, f)
 	if err != nil {
 		return nil, err
 	}
 	if z == nil {
 		here := a
-		if a.Place() != place.Host {
-			if here, err = a.Host(); err != nil {
+		if !a.OnHost() {
+			if here, err = place.On(nil, a); err != nil {
 				return nil, err
 			}
 		}
 		if z, err = s.lu(here, f); err != nil {
 			return nil, err
 		}
-		s.countOverflow(z.L, z.U)
+		s.countOverflow(z.L.View(), z.U.View())
 	}
 	return z, s.keep(a, &z.system, &z.L, &z.U)
 }
 
 // keep makes a copy of the matrix of factors, where that lives, and moves those of the host there.
 // After an error nothing is left at the place.
-func (s *solver) keep(a *halfulp.Matrix, of *system, factors ...**halfulp.Matrix) error {
+func (s *solver) keep(a num.Mat, of *system, factors ...**halfulp.Matrix) error {
 	err := func() (err error) {
+		p := place.Of(a.Arr)
 		for _, m := range factors {
-			if (*m).Place() != a.Place() {
-				if *m, err = (*m).On(a.Place()); err != nil {
-					return err
-				}
+			v := (*m).View()
+			if place.Label(place.Of(v.Arr)) == place.Label(p) {
+				continue
 			}
+			*m = nil
+			z, err := place.On(p, v)
+			if err != nil {
+				return err
+			}
+			*m = halfulp.MatrixOf(z)
 		}
-		of.a, err = a.On(a.Place())
+		of.a, err = place.On(p, a)
 		return err
 	}()
 	if err != nil {
@@ -103,7 +110,7 @@ func (s *solver) keep(a *halfulp.Matrix, of *system, factors ...**halfulp.Matrix
 	return err
 }
 
-func (s *solver) lu(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
+func (s *solver) lu(a num.Mat, f num.Format) (*LUFactors, error) {
 	if err := finite("A", a); err != nil {
 		return nil, err
 	}
@@ -126,7 +133,7 @@ func (s *solver) lu(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
 	first, digits := true, true
 	set := func(order []int) {
 		if z == nil || !slices.Equal(z.P, order) {
-			z = &LUFactors{P: order, L: halfulp.NewMatrix(f, m, k), U: halfulp.NewMatrix(f, k, n)}
+			z = &LUFactors{P: order, L: halfulp.MatrixOf(num.NewMat(f, m, k)), U: halfulp.MatrixOf(num.NewMat(f, k, n))}
 			u = z.unknown(chosen(a, order, all(n)))
 		}
 	}
@@ -212,7 +219,7 @@ func (s *solver) lu(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
 
 // luAttempt is an attempt by digits, and makes factors with all that is decided, unless z are those
 // for its pivots. There is no enclosure where digits are not the way.
-func (s *solver) luAttempt(a *halfulp.Matrix, f halfulp.Format, bits int, known *bool, z *LUFactors, u *unknown) (*LUFactors, *unknown, *enclosure, error) {
+func (s *solver) luAttempt(a num.Mat, f num.Format, bits int, known *bool, z *LUFactors, u *unknown) (*LUFactors, *unknown, *enclosure, error) {
 	defer s.release()
 	t, err := s.luByDigits(a, bits, known)
 	if t == nil || err != nil {
@@ -220,7 +227,7 @@ func (s *solver) luAttempt(a *halfulp.Matrix, f halfulp.Format, bits int, known 
 	}
 	if z == nil || !slices.Equal(z.P, t.order) {
 		n := t.n
-		z = &LUFactors{P: t.order, L: halfulp.NewMatrix(f, n, n), U: halfulp.NewMatrix(f, n, n)}
+		z = &LUFactors{P: t.order, L: halfulp.MatrixOf(num.NewMat(f, n, n)), U: halfulp.MatrixOf(num.NewMat(f, n, n))}
 		lower, upper, ok, err := t.roundTo(z)
 		if !ok || err != nil {
 			return nil, nil, nil, err
@@ -232,29 +239,29 @@ func (s *solver) luAttempt(a *halfulp.Matrix, f halfulp.Format, bits int, known 
 			u.fill()
 		}
 		for _, at := range lower {
-			u.want(ofL, at[0], at[1], z.L, at[0], at[1])
+			u.want(ofL, at[0], at[1], z.L.View(), at[0], at[1])
 		}
 		for _, at := range upper {
-			u.want(ofU, at[0], at[1], z.U, at[0], at[1])
+			u.want(ofU, at[0], at[1], z.U.View(), at[0], at[1])
 		}
 	}
 	return z, u, t.enclosure(u), nil
 }
 
 // unknown returns the entries of the factors, of c = P A.
-func (z *LUFactors) unknown(c *halfulp.Matrix) *unknown {
+func (z *LUFactors) unknown(c num.Mat) *unknown {
 	m, n := c.Dims()
 	k := min(m, n)
 	u := newUnknown(c, k, ones(k), k*(m+n-k))
 	for j := range k {
-		one(z.L, j, j)
+		one(z.L.View(), j, j)
 		for i := j + 1; i < m; i++ {
-			u.want(ofL, i, j, z.L, i, j)
+			u.want(ofL, i, j, z.L.View(), i, j)
 		}
 	}
 	for i := range k {
 		for j := i; j < n; j++ {
-			u.want(ofU, i, j, z.U, i, j)
+			u.want(ofU, i, j, z.U.View(), i, j)
 		}
 	}
 	return u

@@ -6,7 +6,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
@@ -19,7 +18,7 @@ import (
 // what its enclosures decide: it puts nil for columns of todo that are done. A X and X of half the
 // bits, from Newton's method, and products with them are all its work. While many columns have
 // entries far below others it goes on to more bits, as long as these decide a quarter of them.
-func (s *solver) solveMany(p *approximate, a, b, z *halfulp.Matrix, todo []*entries) error {
+func (s *solver) solveMany(p *approximate, a, b, z num.Mat, todo []*entries) error {
 	t := s.newNewton(a, p, mostSolvedBits(z))
 	if t == nil {
 		return nil
@@ -28,26 +27,26 @@ func (s *solver) solveMany(p *approximate, a, b, z *halfulp.Matrix, todo []*entr
 }
 
 // wantedBits are those of the first enclosure of the entries of z.
-func wantedBits(z *halfulp.Matrix) int {
-	return z.Format().Bits() + 4*(z.View().Arr.Terms()-1) + guard(z.Rows())
+func wantedBits(z num.Mat) int {
+	return z.Format().Bits() + 4*(z.Arr.Terms()-1) + guard(z.Rows)
 }
 
 // mostSolvedBits bounds those of the numbers of A and B, and of enclosures.
-func mostSolvedBits(z *halfulp.Matrix) int { return 4*wantedBits(z) + 2048 }
+func mostSolvedBits(z num.Mat) int { return 4*wantedBits(z) + 2048 }
 
 // solveManyBy is solveMany by an X that came from some rounds.
-func (s *solver) solveManyBy(t *newton, rounds int, a, b, z *halfulp.Matrix, todo []*entries) error {
+func (s *solver) solveManyBy(t *newton, rounds int, a, b, z num.Mat, todo []*entries) error {
 	bits, most := wantedBits(z), mostSolvedBits(z)
 	g, inverse := b, isIdentity(b)
 	if !inverse {
-		if g = scaled(b, scale.Scaling{Rows: t.by.Rows, Cols: make([]int64, b.Cols())}, most); g == nil {
+		if g = scaled(b, scale.Scaling{Rows: t.by.Rows, Cols: make([]int64, b.Cols)}, most); g.Arr == nil {
 			return nil
 		}
 	}
 	s.Work.Guessed = false
 	end := func() {}
 	if rounds > 1 && s.Work.Report != nil { // A is ill-conditioned: it goes on, probably
-		end = s.Before(2 * productOf(a.Rows(), a.Rows(), b.Cols(), bits/2+t.amp.MantExp(nil)))
+		end = s.Before(2 * productOf(a.Rows, a.Rows, b.Cols, bits/2+t.amp.MantExp(nil)))
 	}
 	for more := 64; bits <= most; more *= 4 {
 		var y *bound.Nearly
@@ -55,7 +54,7 @@ func (s *solver) solveManyBy(t *newton, rounds int, a, b, z *halfulp.Matrix, tod
 		if inverse {
 			y, err = t.inverse(bits)
 		} else {
-			y, err = t.solve(g, bits, t.coarseGain(t.gain(), g.Cols(), bits))
+			y, err = t.solve(g, bits, t.coarseGain(t.gain(), g.Cols, bits))
 		}
 		end()
 		end = func() {}
@@ -64,11 +63,11 @@ func (s *solver) solveManyBy(t *newton, rounds int, a, b, z *halfulp.Matrix, tod
 		}
 		s.stage("products")
 		before := open(todo)
-		columns, err := s.round(y, z.View(), todo)
+		columns, err := s.round(y, z, todo)
 		if err == nil {
 			err = s.check(t, y, g, z, todo, columns)
 		}
-		if err != nil || open(todo) == 0 || rounds == 1 && few(openColumns(todo), a.Rows()) || open(todo) > before*3/4 {
+		if err != nil || open(todo) == 0 || rounds == 1 && few(openColumns(todo), a.Rows) || open(todo) > before*3/4 {
 			return err
 		}
 		bits += max(more, columnsMissing(y, todo, z.Format().Bits()))
@@ -79,7 +78,7 @@ func (s *solver) solveManyBy(t *newton, rounds int, a, b, z *halfulp.Matrix, tod
 // columnsMissing returns how many bits closer enclosures have to be for most open entries to be
 // decided.
 func columnsMissing(y *bound.Nearly, todo []*entries, bits int) (most int) {
-	m := y.X.View()
+	m := y.X
 	for j, e := range todo {
 		if e == nil {
 			continue
@@ -104,11 +103,11 @@ func openColumns(todo []*entries) (n int) {
 }
 
 // isIdentity reports whether b is the unit matrix.
-func isIdentity(b *halfulp.Matrix) bool {
-	if b.Rows() != b.Cols() || b.Format() != halfulp.Float64 {
+func isIdentity(b num.Mat) bool {
+	if b.Rows != b.Cols || b.Format() != num.Float64 {
 		return false
 	}
-	m := b.View()
+	m := b
 	for j := range m.Cols {
 		for i, at := 0, m.At(0, j); i < m.Rows; i, at = i+1, at+m.RS {
 			if x := m.Arr.F64[0][at]; x != 0 && (x != 1 || i != j) || i == j && x == 0 {
@@ -154,7 +153,7 @@ func (t *newton) inverse(bits int) (*bound.Nearly, error) {
 //
 // F^-1 = X + (E + E²) X + E³ (I - E)^-1 X, so that what is known of the last term, with or without
 // E² beside it, and of roundings, is the error in units of the largest entry of a column of X.
-func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic bool) (*bound.Nearly, error) {
+func (t *newton) correct(n, bits int, e num.Mat, h *big.Float, cubic bool) (*bound.Nearly, error) {
 	wide := max(bits-t.gain()+2, 24)
 	mul := func(x, y *big.Float) *big.Float { return bound.Upper().Mul(x, y) }
 	near := bound.Upper().Add(t.rho, h) // ≥ ‖E'‖
@@ -165,7 +164,7 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 		if err != nil {
 			return nil, err
 		}
-		sum, err := t.s.room(halfulp.MP(uint(wide)), n, n)
+		sum, err := t.s.room(num.Precision(uint(wide)), n, n)
 		if err != nil {
 			return nil, err
 		}
@@ -179,7 +178,7 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 		rest = bound.Upper().Add(rest, mul(near, bound.Exp2(1-wide)))
 		rest = bound.Upper().Add(rest, lost)
 	}
-	d, err := t.s.room(halfulp.MP(uint(wide)), n, n)
+	d, err := t.s.room(num.Precision(uint(wide)), n, n)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +197,7 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 		rows = uniformVectors(n, n, sum, sum)
 	}
 	t.s.known(b, rows, t.xCols)
-	if err := t.s.gemmWithin(1, e, t.x, 0, nil, d, b); err != nil {
+	if err := t.s.gemmWithin(1, e, t.x, 0, num.Mat{}, d, b); err != nil {
 		return nil, err
 	}
 	t.s.drop(e)
@@ -219,28 +218,28 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 const floatPlaces = 40
 
 // square returns E'² to so many places, near ≥ ‖E'‖, and a bound of the norm of what it is off by.
-func (t *newton) square(e *halfulp.Matrix, near *big.Float, places int) (square *halfulp.Matrix, lost *big.Float, err error) {
+func (t *newton) square(e num.Mat, near *big.Float, places int) (square num.Mat, lost *big.Float, err error) {
 	n := t.n()
 	size := bound.Upper().Mul(near, near)
 	if t.s.at == nil && places <= floatPlaces {
 		defer t.s.multiplying(e, e, e, 0)()
 		// With entries of E' cut off after 53 bits, or 0 below 2^-1000.
-		x, z := scale.Unscaled(n, n).Float64s(e.View(), t.s.Floats(n*n)), t.s.Floats(n*n)
+		x, z := scale.Unscaled(n, n).Float64s(e, t.s.Floats(n*n)), t.s.Floats(n*n)
 		clear(z)
 		if err := dgemm.Subtract(t.s.Ctx, t.s.Threads, n, z, x, x); err != nil {
-			return nil, nil, err
+			return num.Mat{}, nil, err
 		}
 		zero := make([]int64, n)
 		square, err = t.s.stored(n, func(i, j int) float64 { return -z[i+j*n] }, zero, zero)
 		gamma := bound.Upper().SetFloat64(dgemm.SubtractError(n) + 0x1p-50)
 		return square, gamma.Add(gamma.Mul(gamma, size), bound.Exp2(-900)), err
 	}
-	if square, err = t.s.room(halfulp.MP(uint(places)), n, n); err != nil {
-		return nil, nil, err
+	if square, err = t.s.room(num.Precision(uint(places)), n, n); err != nil {
+		return num.Mat{}, nil, err
 	}
 	within, lost := t.squareBound(places)
 	lost.Add(lost, size.Mul(size, bound.Exp2(-places))) // the square is rounded
-	return square, lost, t.s.gemmWithin(1, e, e, 0, nil, square, within)
+	return square, lost, t.s.gemmWithin(1, e, e, 0, num.Mat{}, square, within)
 }
 
 // squareBound returns what is known of E'² where it need not be rounded correctly, else nil, and a
@@ -307,7 +306,7 @@ func (t *newton) coarseGain(gain, k, bits int) int {
 // error of x + d is
 //
 //	4/3 (rho |d| + |η| + |X δ|) ≤ 2^err (3 rho + 2^(-more - 1)).
-func (t *newton) solve(g *halfulp.Matrix, bits, gain int) (*bound.Nearly, error) {
+func (t *newton) solve(g num.Mat, bits, gain int) (*bound.Nearly, error) {
 	const none = math.MinInt32
 	n, k := g.Dims()
 	most := slices.Max(t.row)
@@ -339,12 +338,12 @@ func (t *newton) solve(g *halfulp.Matrix, bits, gain int) (*bound.Nearly, error)
 		more = max(min(more, t.gain()), 0)
 		b := &residue.Bound{Rows: t.row, Cols: known}
 		wide := max(cond+more+5, 24)
-		r, err := t.s.room(halfulp.MP(uint(wide)), n, k)
+		r, err := t.s.room(num.Precision(uint(wide)), n, k)
 		if err != nil {
 			return nil, err
 		}
 		short := max(more+6, 24)
-		d, err := t.s.room(halfulp.MP(uint(short)), n, k)
+		d, err := t.s.room(num.Precision(uint(short)), n, k)
 		if err != nil {
 			return nil, err
 		}
@@ -362,7 +361,7 @@ func (t *newton) solve(g *halfulp.Matrix, bits, gain int) (*bound.Nearly, error)
 			return nil, err
 		}
 		t.s.stats.Steps++
-		if err := t.s.gemmWithin(1, t.x, r, 0, nil, d, of); err != nil {
+		if err := t.s.gemmWithin(1, t.x, r, 0, num.Mat{}, d, of); err != nil {
 			return nil, err
 		}
 		t.s.drop(r)
@@ -384,7 +383,7 @@ func (t *newton) solve(g *halfulp.Matrix, bits, gain int) (*bound.Nearly, error)
 		}
 		// |x + d| < 2^(size + 1): what its rounding loses is less than 2^next, with what is cut
 		// off.
-		z, err := t.s.room(halfulp.MP(uint(prec)), n, k)
+		z, err := t.s.room(num.Precision(uint(prec)), n, k)
 		if err != nil {
 			return nil, err
 		}
@@ -406,10 +405,10 @@ func (t *newton) solve(g *halfulp.Matrix, bits, gain int) (*bound.Nearly, error)
 // start returns x0 = X g of so many bits, and exponents of the largest numbers of its columns,
 // those of none for zeros, and what products want to know of them if they want to. If off is not
 // nil, x0 is in error by 2^(off[j]-1) at most beside its rounding.
-func (t *newton) start(g *halfulp.Matrix, first int) (x0 *halfulp.Matrix, size, off []int64, cols *residue.Vectors, err error) {
+func (t *newton) start(g num.Mat, first int) (x0 num.Mat, size, off []int64, cols *residue.Vectors, err error) {
 	n, k := g.Dims()
-	if x0, err = t.s.room(halfulp.MP(uint(max(first, 24))), n, k); err != nil {
-		return nil, nil, nil, nil, err
+	if x0, err = t.s.room(num.Precision(uint(max(first, 24))), n, k); err != nil {
+		return num.Mat{}, nil, nil, nil, err
 	}
 	var b *residue.Bound
 	if cols := t.gCols; cols != nil && t.xRows != nil {
@@ -423,8 +422,8 @@ func (t *newton) start(g *halfulp.Matrix, first int) (x0 *halfulp.Matrix, size, 
 		}
 		t.s.known(b, t.xRows, cols)
 	}
-	if err := t.s.gemmWithin(1, t.x, g, 0, nil, x0, b); err != nil {
-		return nil, nil, nil, nil, err
+	if err := t.s.gemmWithin(1, t.x, g, 0, num.Mat{}, x0, b); err != nil {
+		return num.Mat{}, nil, nil, nil, err
 	}
 	size, cols, err = t.s.columns(x0)
 	return x0, size, off, cols, err
@@ -432,7 +431,7 @@ func (t *newton) start(g *halfulp.Matrix, first int) (x0 *halfulp.Matrix, size, 
 
 // columns returns exponents of the largest numbers of the columns of a matrix in MP, those of none
 // for zeros, and what products at the solver's place want to know of them, or nil.
-func (s *solver) columns(m *halfulp.Matrix) (size []int64, cols *residue.Vectors, err error) {
+func (s *solver) columns(m num.Mat) (size []int64, cols *residue.Vectors, err error) {
 	const none = math.MinInt32
 	if s.at == nil {
 		size, err = s.columnTops(m, none)
@@ -447,7 +446,7 @@ func (s *solver) columns(m *halfulp.Matrix) (size []int64, cols *residue.Vectors
 
 // round stores the entries of y that its enclosures decide, and notes what they do not.
 func (s *solver) round(y *bound.Nearly, z num.Mat, todo []*entries) ([]bound.Rounded, error) {
-	mx, md := y.X.View(), y.D.View()
+	mx, md := y.X, y.D
 	columns := make([]bound.Rounded, z.Cols)
 	settlers := make([]*bound.Settler, s.Threads)
 	err := par.For(s.Ctx, s.Threads, z.Cols, func(w, j int) {
@@ -485,7 +484,7 @@ func (s *solver) round(y *bound.Nearly, z num.Mat, todo []*entries) ([]bound.Rou
 
 // check decides columns all of whose entries look like numbers of few bits: they are those numbers
 // if these solve the system exactly. Other columns keep what is open.
-func (s *solver) check(t *newton, y *bound.Nearly, g, z *halfulp.Matrix, todo []*entries, columns []bound.Rounded) error {
+func (s *solver) check(t *newton, y *bound.Nearly, g, z num.Mat, todo []*entries, columns []bound.Rounded) error {
 	var list []int
 	for j, c := range columns {
 		if todo[j] != nil && c.Exactly {
@@ -496,10 +495,10 @@ func (s *solver) check(t *newton, y *bound.Nearly, g, z *halfulp.Matrix, todo []
 		return nil
 	}
 	n, format := t.n(), z.Format()
-	mx, md, mz, mg := y.X.View(), y.D.View(), z.View(), g.View()
-	x := halfulp.NewMatrix(halfulp.MP(uint(format.Bits()+1)), n, len(list))
-	right := halfulp.NewMatrix(halfulp.MP(uint(max(g.Format().Bits(), halfulp.MinPrec))), n, len(list))
-	of, to := x.View(), right.View()
+	mx, md, mz, mg := y.X, y.D, z, g
+	x := num.NewMat(num.Precision(uint(format.Bits()+1)), n, len(list))
+	right := num.NewMat(num.Precision(uint(max(g.Format().Bits(), num.MinPrec))), n, len(list))
+	of, to := x, right
 	adder := bound.NewAdder(y.Words)
 	// Both the numbers and the solution lie in the enclosures.
 	b := &residue.Bound{Rows: t.row, Cols: make([]int64, len(list))}
@@ -515,11 +514,11 @@ func (s *solver) check(t *newton, y *bound.Nearly, g, z *halfulp.Matrix, todo []
 			of.Arr.Set(of.At(i, c), num.Real{Class: num.Finite, Neg: v.Neg, Mag: v.Mag, Exp: v.Exp - y.Left[i] - y.Right[j]})
 		}
 	}
-	r := halfulp.NewMatrix(halfulp.MP(24), n, len(list))
+	r := num.NewMat(num.Precision(24), n, len(list))
 	if err := s.gemmWithin(-1, t.f, x, 1, right, r, b); err != nil {
 		return err
 	}
-	zero := r.View()
+	zero := r
 	var buf [num.MaxValueWords]uint64
 	for c, j := range list {
 		solved := true
@@ -544,7 +543,7 @@ func (s *solver) check(t *newton, y *bound.Nearly, g, z *halfulp.Matrix, todo []
 }
 
 // refineOpen is refine for the columns that are open alone.
-func (s *solver) refineOpen(a, b *halfulp.Matrix, p *approximate, cond int, z *halfulp.Matrix, todo []*entries) error {
+func (s *solver) refineOpen(a, b num.Mat, p *approximate, cond int, z num.Mat, todo []*entries) error {
 	var list []*entries
 	for _, e := range todo {
 		if e != nil {
@@ -554,10 +553,10 @@ func (s *solver) refineOpen(a, b *halfulp.Matrix, p *approximate, cond int, z *h
 	if len(list) == len(todo) {
 		return s.refine(a, b, p, cond, z, todo)
 	}
-	n := a.Rows()
-	right, x := halfulp.NewMatrix(b.Format(), n, len(list)), halfulp.NewMatrix(z.Format(), n, len(list))
+	n := a.Rows
+	right, x := num.NewMat(b.Format(), n, len(list)), num.NewMat(z.Format(), n, len(list))
 	part := s.undecided(a, right, x)
-	from, to, mx, mz := b.View(), right.View(), x.View(), z.View()
+	from, to, mx, mz := b, right, x, z
 	for c, e := range list {
 		part[c].open = append([]int(nil), e.open...)
 		for i := range n {

@@ -6,7 +6,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
@@ -32,10 +31,10 @@ func guard(n int) int { return 14 + 2*bits.Len(uint(n)) }
 type newton struct {
 	s    *solver
 	by   scale.Scaling // of F
-	f    *halfulp.Matrix
+	f    num.Mat
 	row  []int64 // Σ_j |f_ij| ≤ 2^row[i]
 	sums []int64 // Σ_j |x_ij| ≤ 2^sums[i] for the first X at a place
-	x    *halfulp.Matrix
+	x    num.Mat
 	rho  *big.Float
 	amp  *big.Float // ≥ ‖|X| |F|‖∞
 	// column j of X is at most 2^(col[j]+1), whatever the steps; all X have norms of 2^(norm+1) at
@@ -44,7 +43,7 @@ type newton struct {
 	norm int
 	// E' that the proof has left, an upper bound of its norm, and what it is in error by beside its
 	// rounding; nil if a step has used it
-	early                 *halfulp.Matrix
+	early                 num.Mat
 	earlyNorm, earlyError *big.Float
 
 	// What is known of F, of all X that are still to come, of the last E', whose rows sum up to
@@ -52,7 +51,7 @@ type newton struct {
 	fRows, fCols, xRows, xCols, eRows, gCols *residue.Vectors
 	eSums                                    []int64
 
-	one *halfulp.Matrix // the unit matrix; nil until it is needed
+	one num.Mat // the unit matrix; nil until it is needed
 }
 
 // leastNewton is the least gain that steps raise: from a gain g ≥ 3 one leads to g + 1 at least.
@@ -60,22 +59,22 @@ const leastNewton = 3
 
 // newNewton returns X = R for a matrix that p approximates the inverse of; nil if A has numbers of
 // more than most bits, or if R is so far from the inverse that steps would gain nothing.
-func (s *solver) newNewton(a *halfulp.Matrix, p *approximate, most int) *newton {
+func (s *solver) newNewton(a num.Mat, p *approximate, most int) *newton {
 	by := scale.Scaling{Rows: p.scale, Cols: p.weights}
 	t := &newton{s: s, by: by, rho: bound.Largest([]*big.Float{p.rho, bound.Exp2(-2 * scale.SeedBits)})}
 	if t.gain() < leastNewton {
 		return nil
 	}
-	if t.f = scaledFloats(a, by); t.f == nil {
+	if t.f = scaledFloats(a, by); t.f.Arr == nil {
 		t.f = scaled(a, by, most)
 	}
-	if t.f == nil {
+	if t.f.Arr == nil {
 		return nil
 	}
-	if t.x = scaled(p.r, scale.Scaling{Rows: bound.Negated(p.weights), Cols: bound.Negated(p.scale)}, math.MaxInt32); t.x == nil {
+	if t.x = scaled(p.r, scale.Scaling{Rows: bound.Negated(p.weights), Cols: bound.Negated(p.scale)}, math.MaxInt32); t.x.Arr == nil {
 		return nil
 	}
-	sums := bound.BoundsOf(t.f.View(), make([]int64, t.n()), make([]int64, t.n())).Sums()
+	sums := bound.BoundsOf(t.f, make([]int64, t.n()), make([]int64, t.n())).Sums()
 	for _, v := range sums {
 		t.row = append(t.row, int64(v.MantExp(nil)))
 	}
@@ -85,29 +84,29 @@ func (s *solver) newNewton(a *halfulp.Matrix, p *approximate, most int) *newton 
 	return t
 }
 
-func (t *newton) n() int { return t.f.Rows() }
+func (t *newton) n() int { return t.f.Rows }
 
 // scaled returns diag(2^rows) A diag(2^cols) exactly; nil for numbers of more than most bits, or of
 // exponents that MP may not have.
-func scaled(a *halfulp.Matrix, by scale.Scaling, most int) *halfulp.Matrix {
-	return arranged(a, by, nil, most, halfulp.NewMatrix)
+func scaled(a num.Mat, by scale.Scaling, most int) num.Mat {
+	return arranged(a, by, nil, most, num.NewMat)
 }
 
 // scaledFloats is scaled for float64 numbers that remain such, whose products take less; nil for
 // others.
-func scaledFloats(a *halfulp.Matrix, by scale.Scaling) *halfulp.Matrix {
-	m := a.View()
+func scaledFloats(a num.Mat, by scale.Scaling) num.Mat {
+	m := a
 	if m.Arr.Kind != num.F64 {
-		return nil
+		return num.Mat{}
 	}
-	z := halfulp.NewMatrix(halfulp.Float64, m.Rows, m.Cols)
-	to := z.View()
+	z := num.NewMat(num.Float64, m.Rows, m.Cols)
+	to := z
 	const far = 400
 	for j := range m.Cols {
 		for i := range m.Rows {
 			x, shift := m.Arr.F64[0][m.At(i, j)], by.Rows[i]+by.Cols[j]
 			if size := math.Abs(x); x != 0 && (size < 0x1p-400 || size > 0x1p400 || shift < -far || shift > far) {
-				return nil
+				return num.Mat{}
 			}
 			to.Arr.F64[0][to.At(i, j)] = x * scale.Power(max(-far, min(shift, far)))
 		}
@@ -116,32 +115,32 @@ func scaledFloats(a *halfulp.Matrix, by scale.Scaling) *halfulp.Matrix {
 }
 
 // scaledMatrix returns F of A exactly, as scaledFloats or scaled make it, and once.
-func (s *solver) scaledMatrix(a *halfulp.Matrix, f *factors, most int) *halfulp.Matrix {
-	if f.exact == nil {
+func (s *solver) scaledMatrix(a num.Mat, f *factors, most int) num.Mat {
+	if f.exact.Arr == nil {
 		f.exact = scaledFloats(a, f.Scaling)
 	}
-	if f.exact == nil {
+	if f.exact.Arr == nil {
 		f.exact = arranged(a, f.Scaling, nil, most, s.matrixHere)
 	}
-	if f.exact != nil && f.exact.Format().IsMP() && f.exact.Format().Bits() > most {
-		return nil
+	if f.exact.Arr != nil && f.exact.Format().IsMP() && f.exact.Format().Bits() > most {
+		return num.Mat{}
 	}
 	return f.exact
 }
 
 // arranged is scaled with row order[i] as row i, if there is an order, in room for a matrix of
 // zeros.
-func arranged(a *halfulp.Matrix, by scale.Scaling, order []int, most int, room func(f halfulp.Format, rows, cols int) *halfulp.Matrix) *halfulp.Matrix {
+func arranged(a num.Mat, by scale.Scaling, order []int, most int, room func(f num.Format, rows, cols int) num.Mat) num.Mat {
 	bits := a.Format().Bits()
-	m := a.View()
+	m := a
 	if m.Arr.Terms() > 1 || bits > most { // numbers may have fewer than their format
 		bits = int(min(bound.Longest(a), math.MaxInt32))
 	}
 	if bits > most {
-		return nil
+		return num.Mat{}
 	}
-	z := room(halfulp.MP(uint(max(bits, halfulp.MinPrec))), m.Rows, m.Cols)
-	to := z.View()
+	z := room(num.Precision(uint(max(bits, num.MinPrec))), m.Rows, m.Cols)
+	to := z
 	same := m.Arr.Format == to.Arr.Format
 	l := to.Arr.Limbs()
 	var buf [num.MaxValueWords]uint64
@@ -160,7 +159,7 @@ func arranged(a *halfulp.Matrix, by scale.Scaling, order []int, most int, room f
 				}
 				shift := by.Rows[i] + by.Cols[j]
 				if uint64(int64(e)+far) > 2*far || uint64(shift+far) > 2*far {
-					return nil
+					return num.Mat{}
 				}
 				exp[i] = e + int32(shift)
 			}
@@ -179,7 +178,7 @@ func arranged(a *halfulp.Matrix, by scale.Scaling, order []int, most int, room f
 				case m.Arr.Class(from) != num.Finite:
 					continue
 				case max(e, -e) > far || max(shift, -shift) > far:
-					return nil
+					return num.Mat{}
 				}
 				copy(to.Arr.Sig[at*l:at*l+l], m.Arr.Sig[from*l:from*l+l])
 				to.Arr.Exp[at], to.Arr.Cls[at] = int32(e+shift), m.Arr.Cls[from]
@@ -194,7 +193,7 @@ func arranged(a *halfulp.Matrix, by scale.Scaling, order []int, most int, room f
 				continue
 			}
 			if e := x.Exp + int64(num.BitLen(x.Mag)); max(e, -e) > far || max(shift, -shift) > far {
-				return nil
+				return num.Mat{}
 			}
 			x.Exp += shift
 			to.Arr.Set(at, x)
@@ -228,16 +227,16 @@ const lateBits = 8
 
 // errorMatrix returns E' with ‖E' - E‖ ≤ h, which is about 2^-bits rho, and lowers rho to what E'
 // shows of it.
-func (t *newton) errorMatrix(bits int) (e *halfulp.Matrix, h *big.Float, err error) {
+func (t *newton) errorMatrix(bits int) (e num.Mat, h *big.Float, err error) {
 	e, norm, lost := t.early, t.earlyNorm, t.earlyError
-	if t.early = nil; e == nil || e.Format().Bits() < bits {
+	if t.early = (num.Mat{}); e.Arr == nil || e.Format().Bits() < bits {
 		t.s.drop(e)
 		b := t.errorBound(int64(t.rho.MantExp(nil)), bits+lateBits)
 		if e, err = t.difference(bits, b); err != nil {
-			return nil, nil, err
+			return num.Mat{}, nil, err
 		}
 		if norm, err = t.look(e); err != nil {
-			return nil, nil, err
+			return num.Mat{}, nil, err
 		}
 		lost = lostBy(b)
 	}
@@ -253,9 +252,9 @@ func (t *newton) errorMatrix(bits int) (e *halfulp.Matrix, h *big.Float, err err
 }
 
 // look returns an upper bound of the norm of an E', and finds out what products want to know of it.
-func (t *newton) look(e *halfulp.Matrix) (norm *big.Float, err error) {
+func (t *newton) look(e num.Mat) (norm *big.Float, err error) {
 	if t.s.at == nil {
-		return rowNorm64(e.View()), nil
+		return rowNorm64(e), nil
 	}
 	x, err := t.s.extents(e)
 	if err != nil {
@@ -287,16 +286,16 @@ func lostBy(b *residue.Bound) *big.Float {
 }
 
 // difference returns I - X F, which is proved to be within a bound, rounded to some bits.
-func (t *newton) difference(bits int, b *residue.Bound) (e *halfulp.Matrix, err error) {
+func (t *newton) difference(bits int, b *residue.Bound) (e num.Mat, err error) {
 	t.s.stats.Steps++
 	n := t.n()
-	if t.one == nil {
+	if t.one.Arr == nil {
 		if t.one, err = t.s.identity(n); err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 	}
-	if e, err = t.s.room(halfulp.MP(uint(max(bits, 24))), n, n); err != nil {
-		return nil, err
+	if e, err = t.s.room(num.Precision(uint(max(bits, 24))), n, n); err != nil {
+		return num.Mat{}, err
 	}
 	return e, t.s.gemmWithin(-1, t.x, t.f, 1, t.one, e, b)
 }
@@ -332,7 +331,7 @@ func steps(gain, bits int) (count int) {
 
 // step makes rho about 2^-next by E', for the next ≤ 2 gain - 2 from which a few such steps lead to
 // bits.
-func (t *newton) step(e *halfulp.Matrix, h *big.Float, bits int) error {
+func (t *newton) step(e num.Mat, h *big.Float, bits int) error {
 	g := t.gain()
 	next := bits // of the last step, of the one before, ...
 	for next > 2*g-2 {
@@ -346,15 +345,15 @@ func (t *newton) step(e *halfulp.Matrix, h *big.Float, bits int) error {
 	if unit != nil && t.s.at != nil { // all numbers above the unit have these bits
 		prec = max(prec, int(slices.Max(t.xRows.Top)-*unit)+1)
 	}
-	d, err := t.s.room(halfulp.MP(uint(max(prec-g+1, 24))), n, n)
+	d, err := t.s.room(num.Precision(uint(max(prec-g+1, 24))), n, n)
 	if err != nil {
 		return err
 	}
 	b, lost := t.stepBound(next, h)
-	if err := t.s.gemmWithin(1, e, t.x, 0, nil, d, b); err != nil {
+	if err := t.s.gemmWithin(1, e, t.x, 0, num.Mat{}, d, b); err != nil {
 		return err
 	}
-	x, err := t.s.room(halfulp.MP(uint(prec)), n, n)
+	x, err := t.s.room(num.Precision(uint(prec)), n, n)
 	if err != nil {
 		return err
 	}
@@ -418,7 +417,7 @@ func (t *newton) stepBound(next int, h *big.Float) (b *residue.Bound, lost *big.
 }
 
 // gemmWithin is gemm for a result that is proved to be within a bound.
-func (s *solver) gemmWithin(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, bound *residue.Bound) error {
+func (s *solver) gemmWithin(alpha float64, a, b num.Mat, beta float64, c, d num.Mat, bound *residue.Bound) error {
 	return s.gemmTriangle(0, alpha, a, b, beta, c, d, bound)
 }
 
@@ -447,8 +446,8 @@ func cutBelow(x []uint64, low int64) []uint64 {
 func words(bits int) int { return (bits + 32 + 63) / 64 }
 
 // sumHere is sumTo on the host, for a z of zeros.
-func (s *solver) sumHere(x, y, z *halfulp.Matrix, unit *int64) error {
-	mx, my, mz := x.View(), y.View(), z.View()
+func (s *solver) sumHere(x, y, z num.Mat, unit *int64) error {
+	mx, my, mz := x, y, z
 	count := words(z.Format().Bits())
 	adders := make([]*bound.Adder, s.Threads)
 	return par.For(s.Ctx, s.Threads, mz.Cols, func(w, j int) {

@@ -4,7 +4,6 @@ import (
 	mathbits "math/bits"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -153,15 +152,15 @@ func (p *pattern) reached(b num.Mat, j int) []uint64 {
 // withoutZeros takes entries that are 0 by the pattern of A off what is open: A is regular, or will
 // be proved to be before anything of the solution is used, whose entries are 0 to begin with.
 // Columns of B that are 0 stay open as a whole, so that something is left to prove it for.
-func (s *solver) withoutZeros(a, b *halfulp.Matrix, todo []*entries) {
+func (s *solver) withoutZeros(a, b num.Mat, todo []*entries) {
 	var p *pattern
-	right := b.View()
+	right := b
 	for j, e := range todo {
-		if !hasZeros(b.Slice(0, b.Rows(), j, j+1).View()) {
+		if !hasZeros(b.Slice(0, b.Rows, j, j+1)) {
 			continue
 		}
 		if p == nil {
-			if p = newPattern(a.View()); p == nil {
+			if p = newPattern(a); p == nil {
 				return
 			}
 		}

@@ -4,14 +4,14 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
 // newEliminated is newPivoted for matrices too ill-conditioned for float64, from an elimination in
 // some bits; nil if a pivot vanishes, or if numbers have more than most bits.
-func (s *solver) newEliminated(a *halfulp.Matrix, most, bits int) (*pivoted, error) {
+func (s *solver) newEliminated(a num.Mat, most, bits int) (*pivoted, error) {
 	m, n := a.Dims()
 	k := min(m, n)
 	near, _ := narrow(a.Slice(0, m, 0, k), uint(bits))
@@ -32,15 +32,15 @@ func (s *solver) newEliminated(a *halfulp.Matrix, most, bits int) (*pivoted, err
 
 // newSplitting returns one of C by inverses of its factors with these blocks, of which nothing is
 // known: E tells. It is nil if numbers have more than most bits.
-func (s *solver) newSplitting(c *halfulp.Matrix, blocks []int, li, ui *halfulp.Matrix, most int) (*splitting, error) {
+func (s *solver) newSplitting(c num.Mat, blocks []int, li, ui num.Mat, most int) (*splitting, error) {
 	m, n := c.Dims()
 	k := min(m, n)
-	d := &splitting{s: s, k: k, blocks: blocks, by: scale.Equilibrate(c.View(), scale.Unscaled(m, n))}
+	d := &splitting{s: s, k: k, blocks: blocks, by: scale.Equilibrate(c, scale.Unscaled(m, n))}
 	top := d.by.Rows[:k]
 	d.f = scaled(c, d.by, most)
 	d.x = scaled(li, scale.Scaling{Rows: top, Cols: bound.Negated(top)}, bound.MaxBits)
 	d.y = scaled(ui, scale.Scaling{Rows: bound.Negated(d.by.Cols[:k]), Cols: bound.Negated(top)}, bound.MaxBits)
-	if d.f == nil || d.x == nil || d.y == nil {
+	if d.f.Arr == nil || d.x.Arr == nil || d.y.Arr == nil {
 		return nil, nil
 	}
 	rows, err := s.rowTops(d.x)
@@ -53,7 +53,7 @@ func (s *solver) newSplitting(c *halfulp.Matrix, blocks []int, li, ui *halfulp.M
 
 // luByElimination returns a seed by newEliminated in as few bits as do, and what it encloses in so
 // many bits; see byElimination.
-func (s *solver) luByElimination(a *halfulp.Matrix, most, bits int, regular func() error) (p *pivoted, e *enclosure, err error) {
+func (s *solver) luByElimination(a num.Mat, most, bits int, regular func() error) (p *pivoted, e *enclosure, err error) {
 	m, n := a.Dims()
 	least, err := s.eliminationBits(a)
 	if err != nil {
@@ -71,9 +71,9 @@ func (s *solver) luByElimination(a *halfulp.Matrix, most, bits int, regular func
 
 // eliminationBits returns in how many bits an elimination of a matrix is tried first, by what
 // float64 pivots of its leading square part tell of the condition number.
-func (s *solver) eliminationBits(a *halfulp.Matrix) (int, error) {
-	k := min(a.Rows(), a.Cols())
-	m := a.Slice(0, k, 0, k).View()
+func (s *solver) eliminationBits(a num.Mat) (int, error) {
+	k := min(a.Rows, a.Cols)
+	m := a.Slice(0, k, 0, k)
 	f, err := s.factor(m, scale.Of(m))
 	if err != nil {
 		return 0, err

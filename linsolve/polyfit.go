@@ -29,16 +29,16 @@ func PolyFit(x, y *halfulp.Vector, degree int, f halfulp.Format, opt *Regression
 			return nil, Stats{}, fmt.Errorf("%s: %w", name, err)
 		}
 		if y.Place() != d {
-			return nil, Stats{}, fmt.Errorf("%s: operands on %s and %s: %w", name, d, y.Place(), halfulp.ErrPlace)
+			return nil, Stats{}, fmt.Errorf("%s: operands on %s and %s: %w", name, d, y.Place(), place.ErrPlace)
 		}
 		if y, err = y.Host(); err != nil {
 			return nil, Stats{}, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	if err := finite("x", x.Matrix()); err != nil {
+	if err := finite("x", x.Matrix().View()); err != nil {
 		return nil, Stats{}, fmt.Errorf("%s: %w", name, err)
 	}
-	format, err := wide(bound.Longest(x.Matrix()) * int64(max(degree, 1)))
+	format, err := wide(bound.Longest(x.Matrix().View()) * int64(max(degree, 1)))
 	if err != nil {
 		return nil, Stats{}, fmt.Errorf("%s: %w", name, err)
 	}
@@ -52,5 +52,5 @@ func PolyFit(x, y *halfulp.Vector, degree int, f halfulp.Format, opt *Regression
 		}
 		opt = &of
 	}
-	return regression(name, halfulp.Vandermonde(format, x, degree+1), y.Matrix(), f, opt)
+	return regression(name, halfulp.Vandermonde(halfulp.FormatOf(format), x, degree+1).View(), y.Matrix().View(), f.View(), opt)
 }

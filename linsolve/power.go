@@ -35,44 +35,44 @@ func Pow(a *halfulp.Matrix, e int, x *halfulp.Matrix, opt *halfulp.Options) (Sta
 	if e < 0 {
 		panic("linsolve: negative exponent")
 	}
-	s, on, err := begin("Pow", opt, a, x)
+	s, on, err := begin("Pow", opt, a.View(), x.View())
 	if err != nil {
 		return Stats{}, err
 	}
 	if err := finite("A", on[0]); err != nil {
 		return s.stats, fmt.Errorf("Pow: %w", err)
 	}
-	z, err := s.power(on[0], e, x.Format())
+	z, err := s.power(on[0], e, x.Format().View())
 	if err != nil {
 		return s.stats, fmt.Errorf("Pow: %w", err)
 	}
 	s.stage("products")
-	return s.finish("Pow", z, x)
+	return s.finish("Pow", z, x.View())
 }
 
 // power returns A^e in format f.
-func (s *solver) power(a *halfulp.Matrix, e int, f halfulp.Format) (*halfulp.Matrix, error) {
-	n := a.Rows()
-	z := halfulp.NewMatrix(f, n, n)
+func (s *solver) power(a num.Mat, e int, f num.Format) (num.Mat, error) {
+	n := a.Rows
+	z := num.NewMat(f, n, n)
 	var open []position
-	for i, row := range walks(a.View(), e) {
+	for i, row := range walks(a, e) {
 		for _, j := range row.members(n) {
 			open = append(open, position{i, j})
 		}
 	}
 	var primes *primePowers
-	exact := powerBits(a.View(), e)
+	exact := powerBits(a, e)
 	// Relative errors grow at most n-fold with each of the e factors where nothing cancels.
 	for bits := f.Bits() + 48 + mathbits.Len(uint(e)) + mathbits.Len(uint(n)); len(open) > 0; bits *= 2 {
 		bits = min(bits, exact, bound.MaxBits)
 		s.stats.Precision = bits
 		p, err := s.enclosedPower(a, e, bits)
 		if err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 		var suspects []powerSuspect
 		if open, suspects, err = p.round(s, open, z); err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 		if len(suspects) > 0 {
 			if primes == nil {
@@ -80,7 +80,7 @@ func (s *solver) power(a *halfulp.Matrix, e int, f halfulp.Format) (*halfulp.Mat
 			}
 			proved, err := primes.prove(suspects)
 			if err != nil {
-				return nil, err
+				return num.Mat{}, err
 			}
 			for _, p := range proved {
 				z.SetBig(p.row, p.col, p.t)
@@ -92,7 +92,7 @@ func (s *solver) power(a *halfulp.Matrix, e int, f halfulp.Format) (*halfulp.Mat
 			s.stats.Ties += len(proved)
 		}
 		if len(open) > 0 && bits == bound.MaxBits {
-			return nil, fmt.Errorf("%d bits: %w", 2*bits, halfulp.ErrMemory)
+			return num.Mat{}, fmt.Errorf("%d bits: %w", 2*bits, halfulp.ErrMemory)
 		}
 	}
 	return z, nil
@@ -124,9 +124,9 @@ func span(a num.Mat) (top, low int64) {
 
 // enclosedPower returns an enclosure of A^e from products rounded to some bits. It is exact where
 // no product is rounded.
-func (s *solver) enclosedPower(a *halfulp.Matrix, e, bits int) (*enclosedMatrix, error) {
+func (s *solver) enclosedPower(a num.Mat, e, bits int) (*enclosedMatrix, error) {
 	if e == 0 {
-		return s.encloseMatrix(halfulp.Identity(halfulp.Float64, a.Rows()), bits)
+		return s.encloseMatrix(num.Identity(num.Float64, a.Rows), bits)
 	}
 	base, err := s.encloseMatrix(a, bits)
 	if err != nil {
@@ -157,7 +157,7 @@ type powerSuspect struct {
 
 // round stores the open entries whose enclosures round to one number in z. It returns those that
 // are left, and which of them seem to be zeros or ties.
-func (x *enclosedMatrix) round(s *solver, open []position, z *halfulp.Matrix) (left []position, suspects []powerSuspect, err error) {
+func (x *enclosedMatrix) round(s *solver, open []position, z num.Mat) (left []position, suspects []powerSuspect, err error) {
 	f := z.Format()
 	for _, p := range open {
 		if x.isZero(p.row, p.col) {
@@ -166,12 +166,12 @@ func (x *enclosedMatrix) round(s *solver, open []position, z *halfulp.Matrix) (l
 		lo, hi := x.ends(p.row, p.col)
 		contains := lo.Sign() <= 0 && hi.Sign() >= 0
 		lo, hi = scaledBy(lo, x.exp), scaledBy(hi, x.exp)
-		lower, upper := halfulp.NewScalar(f, lo), halfulp.NewScalar(f, hi)
+		lower, upper := num.NewScalar(f, lo), num.NewScalar(f, hi)
 		if lower.Same(upper) && !contains {
-			if f.IsMP() && (lower.IsInf(0) || lower.Sign() == 0) {
+			if f.IsMP() && (lower.IsInf(0) || lower.IsZero()) {
 				return nil, nil, fmt.Errorf("a power beyond the exponents of formats: %w", ErrRange)
 			}
-			z.Set(p.row, p.col, lower)
+			z.SetEntry(p.row, p.col, lower)
 			s.lose(z, p.row, p.col, lo, hi)
 			continue
 		}

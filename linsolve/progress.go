@@ -3,7 +3,6 @@ package linsolve
 import (
 	"math"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
@@ -24,12 +23,12 @@ func (s *solver) finished() {
 
 // multiplying says that A B is computed in the format of D until the function is called that it
 // returns, or only a triangle of it.
-func (s *solver) multiplying(a, b, d *halfulp.Matrix, triangle byte) (end func()) {
+func (s *solver) multiplying(a, b, d num.Mat, triangle byte) (end func()) {
 	if s.Work.Report == nil {
 		return func() {}
 	}
-	format := func(m *halfulp.Matrix) num.Format { return m.View().Arr.Format }
-	cost := productCost(a.Rows(), a.Cols(), b.Cols(), format(a), format(b), format(d))
+	format := func(m num.Mat) num.Format { return m.Arr.Format }
+	cost := productCost(a.Rows, a.Cols, b.Cols, format(a), format(b), format(d))
 	if triangle != 0 {
 		cost /= 2
 	}
@@ -237,11 +236,11 @@ func solutionCost(n, k, gain, bits, cond int) float64 {
 
 // planSolve says what a solution for k columns takes where nothing is known of A's condition, to
 // nobody yet.
-func (s *solver) planSolve(a *halfulp.Matrix, f halfulp.Format, k int) {
+func (s *solver) planSolve(a num.Mat, f num.Format, k int) {
 	if s.Work.Report == nil {
 		return
 	}
-	n := a.Rows()
+	n := a.Rows
 	cost := seedCost(n)
 	if !few(k, n) {
 		cost += manyCost(n, k, f.Bits())
@@ -259,7 +258,7 @@ func manyCost(n, k, bits int) float64 {
 }
 
 // planBy is planSolve with factors, for a few columns one by one or for all.
-func (s *solver) planBy(lu *factors, one bool, a *halfulp.Matrix, f halfulp.Format, k int) {
+func (s *solver) planBy(lu *factors, one bool, a num.Mat, f num.Format, k int) {
 	if s.Work.Report == nil {
 		return
 	}
@@ -293,8 +292,8 @@ func (s *solver) planBy(lu *factors, one bool, a *halfulp.Matrix, f halfulp.Form
 
 // solutionLeft is the cost of a solution for k columns once an approximate inverse is known. Few
 // columns are likely to have entries that only refinement reaches, far below others.
-func (s *solver) solutionLeft(a *halfulp.Matrix, k, bits int) float64 {
-	n, cond := a.Rows(), s.Work.Cond
+func (s *solver) solutionLeft(a num.Mat, k, bits int) float64 {
+	n, cond := a.Rows, s.Work.Cond
 	switch {
 	case s.Work.Report == nil:
 		return 0
@@ -322,17 +321,17 @@ func (s *solver) planBlocks(n, bits int) {
 
 // planRefinement says that steps of refinement for x are to come, one at least, which gain so many
 // bits each of those that are missing.
-func (s *solver) planRefinement(missing, gain float64, cond int, a, x *halfulp.Matrix) {
+func (s *solver) planRefinement(missing, gain float64, cond int, a, x num.Mat) {
 	if s.Work.Report != nil {
 		half := mp(int(float64(x.Format().Bits()) + missing/2)) // of the way
-		s.Plan(refinementCost(a, x.Cols(), missing, gain, cond, half))
+		s.Plan(refinementCost(a, x.Cols, missing, gain, cond, half))
 	}
 }
 
 // refinementCost is the cost of steps of refinement for k columns, numbers of which have a format
 // on average.
-func refinementCost(a *halfulp.Matrix, k int, missing, gain float64, cond int, x num.Format) float64 {
-	n, of, r := a.Rows(), a.View().Arr.Format, mp(64+cond)
+func refinementCost(a num.Mat, k int, missing, gain float64, cond int, x num.Format) float64 {
+	n, of, r := a.Rows, a.Arr.Format, mp(64+cond)
 	step := productCost(n, n, k, of, x, r) + productCost(n, n, k, r, r, x) + residualCost(n, k, of, x)
 	return max(missing/gain, 1) * step
 }
@@ -350,8 +349,8 @@ const roundBits = 40
 
 // roundsCost is the cost of what is left of seeds, after some that made an approximate inverse of
 // 2^width, and of the proof. Where they see too little an elimination takes their place.
-func roundsCost(a *halfulp.Matrix, rounds, width, cond int) (cost float64) {
-	n, of := a.Rows(), a.View().Arr.Format
+func roundsCost(a num.Mat, rounds, width, cond int) (cost float64) {
+	n, of := a.Rows, a.Arr.Format
 	more := roundBits
 	if rounds > 1 {
 		more = max(width/rounds, 8)
@@ -373,7 +372,7 @@ func roundCostOf(n int) float64 {
 }
 
 // planRounds says what seeds are to come, and the proof, where R has a norm of about 2^width.
-func (s *solver) planRounds(a *halfulp.Matrix, rounds, width int) {
+func (s *solver) planRounds(a num.Mat, rounds, width int) {
 	if s.Work.Report != nil {
 		s.Plan(roundsCost(a, rounds, width, s.Work.Cond))
 	}
@@ -393,14 +392,14 @@ func (t *splitting) planned(gain, bits int) {
 }
 
 func (t *doubling) planned(gain, bits int) {
-	if m := t.f.Rows(); t.s.Work.Report != nil {
+	if m := t.f.Rows; t.s.Work.Report != nil {
 		t.s.Plan(improvedCost(m, t.n, gain, t.amp, bits, false) + t.s.wantedCost(m, t.n)/2)
 	}
 }
 
 // planRoot says that a seed of some bits is to come from blocks, and to lead to so many.
 func (t *doubling) planRoot(seed, bits int) {
-	if m := t.f.Rows(); t.s.Work.Report != nil {
+	if m := t.f.Rows; t.s.Work.Report != nil {
 		t.s.Plan(rootCost(t.n, seed) + improvedCost(m, t.n, likely, t.amp, bits, false) + t.s.wantedCost(m, t.n)/2)
 	}
 }

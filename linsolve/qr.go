@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 )
@@ -47,11 +48,11 @@ func QR(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFactors, 
 	if a.Rows() < a.Cols() {
 		panic(errShape)
 	}
-	s, err := start("QR", opt, a)
+	s, err := start("QR", opt, a.View())
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	z, err := s.qrOf(a, f, false)
+	z, err := s.qrOf(a.View(), f.View(), false)
 	if err != nil {
 		return nil, s.stats, fmt.Errorf("QR: %w", err)
 	}
@@ -60,22 +61,22 @@ func QR(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFactors, 
 }
 
 // qrOf returns the factors where a lives, with a copy of it.
-func (s *solver) qrOf(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFactors, error) {
+func (s *solver) qrOf(a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
 	z, err := s.qrThere(a, f, pivoting)
 	if err != nil {
 		return nil, err
 	}
 	if z == nil {
 		here := a
-		if a.Place() != place.Host {
-			if here, err = a.Host(); err != nil {
+		if !a.OnHost() {
+			if here, err = place.On(nil, a); err != nil {
 				return nil, err
 			}
 		}
 		if z, err = s.qr(here, f, pivoting); err != nil {
 			return nil, err
 		}
-		s.countOverflow(z.Q, z.R)
+		s.countOverflow(z.Q.View(), z.R.View())
 	}
 	return z, s.keep(a, &z.system, &z.Q, &z.R)
 }
@@ -91,11 +92,11 @@ func QRPivoted(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFa
 	if a.Rows() < a.Cols() {
 		panic(errShape)
 	}
-	s, err := start("QRPivoted", opt, a)
+	s, err := start("QRPivoted", opt, a.View())
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	z, err := s.qrOf(a, f, true)
+	z, err := s.qrOf(a.View(), f.View(), true)
 	if err != nil {
 		return nil, s.stats, fmt.Errorf("QRPivoted: %w", err)
 	}
@@ -103,7 +104,7 @@ func QRPivoted(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFa
 	return z, s.stats, nil
 }
 
-func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFactors, error) {
+func (s *solver) qr(a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
 	if err := finite("A", a); err != nil {
 		return nil, err
 	}
@@ -123,12 +124,12 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 		checked = true
 		return nil, nil, s.full(a)
 	}
-	var c *halfulp.Matrix // A^T A above A, in z's order of columns
+	var c num.Mat // A^T A above A, in z's order of columns
 	set := func(order []int) (changed bool) {
 		if z != nil && slices.Equal(z.P, order) {
 			return false
 		}
-		z = &QRFactors{P: order, Q: halfulp.NewMatrix(f, m, n), R: halfulp.NewMatrix(f, n, n)}
+		z = &QRFactors{P: order, Q: halfulp.MatrixOf(num.NewMat(f, m, n)), R: halfulp.MatrixOf(num.NewMat(f, n, n))}
 		c, u, d = stacked(normal, a, order), nil, nil
 		s.Did(s.stackCost(m, n))
 		return true
@@ -155,7 +156,7 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 				return nil, err
 			}
 		}
-		if quick = quick && d != nil && d.x != nil; quick {
+		if quick = quick && d != nil && d.x.Arr != nil; quick {
 			// Diagonals of the scaled matrix are less than 2.
 			if quick, err = d.pivotsKept(1, f.Bits()+64); err != nil {
 				return nil, err
@@ -221,19 +222,19 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 }
 
 // normal returns A^T A exactly.
-func (s *solver) normal(a *halfulp.Matrix) (*halfulp.Matrix, error) {
-	bits := max(powerBits(a.View(), 2)+mathbits.Len(uint(a.Rows())), halfulp.MinPrec)
+func (s *solver) normal(a num.Mat) (num.Mat, error) {
+	bits := max(powerBits(a, 2)+mathbits.Len(uint(a.Rows)), num.MinPrec)
 	if bits > bound.MaxBits {
-		return nil, fmt.Errorf("A^T A has %d bits: %w", bits, halfulp.ErrMemory)
+		return num.Mat{}, fmt.Errorf("A^T A has %d bits: %w", bits, halfulp.ErrMemory)
 	}
-	c := halfulp.NewMatrix(halfulp.MP(uint(bits)), a.Cols(), a.Cols())
+	c := num.NewMat(num.Precision(uint(bits)), a.Cols, a.Cols)
 	if m, n := a.Dims(); s.Work.Report != nil {
-		of := a.View().Arr.Format
+		of := a.Arr.Format
 		// may fuse: an estimate
 		s.Plan(productCost(n, m, n, of, of, mp(bits)) + improvedCost(m+n, n, likely, 10, of.Bits()+64, false) + s.stackCost(m, n))
 	}
-	if err := s.gemmTriangle('L', 1, a.T(), a, 0, nil, c, nil); err != nil {
-		return nil, err
+	if err := s.gemmTriangle('L', 1, a.T(), a, 0, num.Mat{}, c, nil); err != nil {
+		return num.Mat{}, err
 	}
 	s.stage("A^T A")
 	return c, s.mirror(c)
@@ -241,10 +242,10 @@ func (s *solver) normal(a *halfulp.Matrix) (*halfulp.Matrix, error) {
 
 // stacked returns A^T A above A, exactly, with columns of A in another order. The lower triangular
 // factor of the one is R^T, and below it is Q.
-func stacked(normal, a *halfulp.Matrix, order []int) *halfulp.Matrix {
+func stacked(normal, a num.Mat, order []int) num.Mat {
 	m, n := a.Dims()
-	c := halfulp.NewMatrix(normal.Format(), n+m, n)
-	z, x, y := c.View(), normal.View(), a.View()
+	c := num.NewMat(normal.Format(), n+m, n)
+	z, x, y := c, normal, a
 	for j, p := range order {
 		for i, q := range order {
 			z.Arr.CopyFrom(z.At(i, j), x.Arr, x.At(q, p))
@@ -257,7 +258,7 @@ func stacked(normal, a *halfulp.Matrix, order []int) *halfulp.Matrix {
 }
 
 // unknown returns the entries of the factors, which are those of L diag(U)^(1/2).
-func (z *QRFactors) unknown(c *halfulp.Matrix) *unknown {
+func (z *QRFactors) unknown(c num.Mat) *unknown {
 	m, n := c.Dims()
 	u := newUnknown(c, n, ones(n), n*(n+1)/2+z.Q.Rows()*n)
 	for j := range n {
@@ -271,8 +272,8 @@ func (z *QRFactors) unknown(c *halfulp.Matrix) *unknown {
 // want asks for entry (i, j) of R^T above Q.
 func (z *QRFactors) want(u *unknown, i, j int) {
 	if n := z.R.Rows(); i < n {
-		u.want(ofRoot, i, j, z.R, j, i)
+		u.want(ofRoot, i, j, z.R.View(), j, i)
 	} else {
-		u.want(ofRoot, i, j, z.Q, i-n, j)
+		u.want(ofRoot, i, j, z.Q.View(), i-n, j)
 	}
 }

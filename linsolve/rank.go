@@ -79,7 +79,7 @@ func (z integers) minorBits() int {
 // a simple combination of others. Where it is less by much each 60 bits take an elimination. The
 // error wraps ErrNotFinite for infinities and NaN.
 func Rank(a *halfulp.Matrix, opt *halfulp.Options) (int, Stats, error) {
-	s, on, err := begin("Rank", opt, a)
+	s, on, err := begin("Rank", opt, a.View())
 	if err != nil {
 		return 0, Stats{}, err
 	}
@@ -102,43 +102,43 @@ func Rank(a *halfulp.Matrix, opt *halfulp.Options) (int, Stats, error) {
 // elimination modulo a prime, mostly the last ones. The time and errors are those of Rank and
 // Solve.
 func NullSpace(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, Stats, error) {
-	s, on, err := begin("NullSpace", opt, a)
+	s, on, err := begin("NullSpace", opt, a.View())
 	if err != nil {
 		return nil, Stats{}, err
 	}
 	if err := finite("A", on[0]); err != nil {
 		return nil, s.stats, fmt.Errorf("NullSpace: %w", err)
 	}
-	z, err := s.nullSpace(on[0], f)
+	z, err := s.nullSpace(on[0], f.View())
 	if err != nil {
 		return nil, s.stats, fmt.Errorf("NullSpace: %w", err)
 	}
 	s.finished()
-	return z, s.stats, nil
+	return halfulp.MatrixOf(z), s.stats, nil
 }
 
-func (s *solver) nullSpace(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
-	n := a.Cols()
+func (s *solver) nullSpace(a num.Mat, f num.Format) (num.Mat, error) {
+	n := a.Cols
 	r, prime, err := s.rank(a)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	z := halfulp.NewMatrix(f, n, n-r)
+	z := num.NewMat(f, n, n-r)
 	if r == n {
 		return z, nil
 	}
-	pivots := func(a *halfulp.Matrix) ([]int, error) {
-		rows, err := prime.Matrix(s.Ctx, s.Threads, a.View())
+	pivots := func(a num.Mat) ([]int, error) {
+		rows, err := prime.Matrix(s.Ctx, s.Threads, a)
 		if err != nil {
 			return nil, err
 		}
-		p, _, err := prime.Eliminate(s.Ctx, s.Threads, rows, a.Cols(), false)
+		p, _, err := prime.Eliminate(s.Ctx, s.Threads, rows, a.Cols, false)
 		return p, err
 	}
 	// These r columns have rank r modulo the prime, and so have r of their rows.
 	cols, err := pivots(a)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	var free []int
 	for j := range n {
@@ -146,38 +146,38 @@ func (s *solver) nullSpace(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix
 			free = append(free, j)
 		}
 	}
-	all := make([]int, a.Rows())
+	all := make([]int, a.Rows)
 	for i := range all {
 		all[i] = i
 	}
 	rows, err := pivots(chosen(a, all, cols).T())
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	x := halfulp.NewMatrix(f, r, n-r)
+	x := num.NewMat(f, r, n-r)
 	if r > 0 {
 		right := chosen(a, rows, free)
-		minus := halfulp.NewMatrix(right.Format(), r, n-r)
-		if err := s.gemm(-1, halfulp.Identity(halfulp.Float64, r), right, 0, nil, minus); err != nil {
-			return nil, err
+		minus := num.NewMat(right.Format(), r, n-r)
+		if err := s.gemm(-1, num.Identity(num.Float64, r), right, 0, num.Mat{}, minus); err != nil {
+			return num.Mat{}, err
 		}
 		if x, err = s.solve(chosen(a, rows, cols), minus, f); err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 	}
 	for j, k := range free {
-		z.Set(k, j, halfulp.Float(1))
+		z.SetEntry(k, j, num.Float(1))
 		for i, c := range cols {
-			z.Set(c, j, x.At(i, j))
+			z.SetEntry(c, j, x.Entry(i, j))
 		}
 	}
 	return z, nil
 }
 
 // chosen returns a copy of some rows and columns.
-func chosen(a *halfulp.Matrix, rows, cols []int) *halfulp.Matrix {
-	z := halfulp.NewMatrix(a.Format(), len(rows), len(cols))
-	from, to := a.View(), z.View()
+func chosen(a num.Mat, rows, cols []int) num.Mat {
+	z := num.NewMat(a.Format(), len(rows), len(cols))
+	from, to := a, z
 	for j, c := range cols {
 		for i, r := range rows {
 			to.Arr.CopyFrom(to.At(i, j), from.Arr, from.At(r, c))
@@ -188,12 +188,12 @@ func chosen(a *halfulp.Matrix, rows, cols []int) *halfulp.Matrix {
 
 // regular returns nil if a square matrix is proved to be regular, an error that wraps ErrSingular
 // if it is proved to be singular.
-func (s *solver) regular(a *halfulp.Matrix) error {
+func (s *solver) regular(a num.Mat) error {
 	r, _, err := s.rank(a)
 	if err != nil {
 		return err
 	}
-	if n := a.Rows(); r < n {
+	if n := a.Rows; r < n {
 		return &SingularError{N: n, Rank: r}
 	}
 	return nil
@@ -204,8 +204,8 @@ func (s *solver) regular(a *halfulp.Matrix) error {
 // integer, is a multiple of all primes for which the rank is smaller: once their product exceeds
 // Hadamard's bound, there is none. Where that takes many primes the rank modulo powers of one is
 // found in their place.
-func (s *solver) rank(a *halfulp.Matrix) (int, *modular.Field, error) {
-	m := a.View()
+func (s *solver) rank(a num.Mat) (int, *modular.Field, error) {
+	m := a
 	full := min(m.Rows, m.Cols)
 	z := toIntegers(m)
 	best, known, prime := -1, 0, modular.New(modular.Primes()())
@@ -279,17 +279,17 @@ const mostLifted = 1 << 13
 // Hadamard's bound it is 0, and if all of them are the rank is r. If y is an integer, digits
 // between -p/2 and p/2 end, and nothing is left of G[:,j]. Both columns and rows are looked at, as
 // combinations of either may be simple.
-func (s *solver) ranks(a *halfulp.Matrix, z integers, f *modular.Field, rows, cols []int) (bool, error) {
+func (s *solver) ranks(a num.Mat, z integers, f *modular.Field, rows, cols []int) (bool, error) {
 	bits := z.largestMinor(len(cols) + 1)
-	if a.Rows() < a.Cols() {
-		a, z, rows, cols = a.T(), z.transposed(a.View()), cols, rows
+	if a.Rows < a.Cols {
+		a, z, rows, cols = a.T(), z.transposed(a), cols, rows
 	}
 	l, err := s.dependences(a, z, f, rows, cols, nil)
 	if err != nil || l == nil {
 		return false, err
 	}
 	sides := []*lifting{l}
-	if a.Rows() == a.Cols() {
+	if a.Rows == a.Cols {
 		inverse := make([][]uint64, len(l.inverse))
 		for i := range inverse {
 			inverse[i] = make([]uint64, len(inverse))
@@ -297,7 +297,7 @@ func (s *solver) ranks(a *halfulp.Matrix, z integers, f *modular.Field, rows, co
 				inverse[i][j] = l.inverse[j][i]
 			}
 		}
-		if l, err = s.dependences(a.T(), z.transposed(a.View()), f, cols, rows, inverse); err != nil {
+		if l, err = s.dependences(a.T(), z.transposed(a), f, cols, rows, inverse); err != nil {
 			return false, err
 		}
 		sides = append(sides, l)
@@ -319,8 +319,8 @@ func (s *solver) ranks(a *halfulp.Matrix, z integers, f *modular.Field, rows, co
 
 // dependences returns the lifting of the other columns of A by those of some rows and columns,
 // whose inverse modulo p may be known; nil if they are singular modulo p.
-func (s *solver) dependences(a *halfulp.Matrix, z integers, f *modular.Field, rows, cols []int, inverse [][]uint64) (l *lifting, err error) {
-	rows, others := append(slices.Clone(rows), without(rows, a.Rows())...), without(cols, a.Cols())
+func (s *solver) dependences(a num.Mat, z integers, f *modular.Field, rows, cols []int, inverse [][]uint64) (l *lifting, err error) {
+	rows, others := append(slices.Clone(rows), without(rows, a.Rows)...), without(cols, a.Cols)
 	of := integers{make([]int64, len(rows)), make([]int64, len(cols)), make([]int, len(rows))}
 	for i, k := range rows {
 		of.rows[i], of.bits[i] = z.rows[k], z.bits[k]

@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"math/bits"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
@@ -22,71 +21,71 @@ import (
 // host; nil where only the host can decide: entries that are or may be ties or zeros, matrices that
 // are not positive definite or too ill-conditioned, numbers that products of some bits do not
 // reach.
-func (s *solver) choleskyThere(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
-	if a.Place() == place.Host || a.Rows() < fewest {
-		return nil, nil
+func (s *solver) choleskyThere(a num.Mat, f num.Format) (num.Mat, error) {
+	if a.OnHost() || a.Rows < fewest {
+		return num.Mat{}, nil
 	}
 	if alone, err := s.alone(a, f, aloneSystem); alone || err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	return factored(s, a, func() (*halfulp.Matrix, error) { return s.choleskyResident(a, f) })
+	return factored(s, a, func() (num.Mat, error) { return s.choleskyResident(a, f) })
 }
 
-func (s *solver) choleskyResident(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
-	n := a.Rows()
+func (s *solver) choleskyResident(a num.Mat, f num.Format) (num.Mat, error) {
+	n := a.Rows
 	if err := s.newTally(); err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	d, err := s.doublingThere(a, mostBits(f))
 	s.stage("approximate inverse")
 	if err != nil || d == nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	terms := max(halfulp.NewMatrix(f, 0, 0).View().Arr.Terms(), 1)
+	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
 	bits := f.Bits() + 4*(terms-1) + residentGuard
 	e, err := d.enclosure(bits)
 	s.stage("products")
 	if err != nil || e == nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	z, err := halfulp.NewMatrixOn(a.Place(), f, n, n)
+	z, err := place.NewMat(place.Of(a.Arr), f, n, n)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	y := e.root
-	sum := place.Sum{X: y.X.View(), D: y.D.View(), Bits: bits, Errors: y.Err, Rows: y.Left, Cols: y.Right, Triangle: 'U', Tally: s.tally}
+	sum := place.Sum{X: y.X, D: y.D, Bits: bits, Errors: y.Err, Rows: y.Left, Cols: y.Right, Triangle: 'U', Tally: s.tally}
 	left := 0
-	if _, err = s.at.Sum(s.config(), sum, z.T().View()); err == nil {
+	if _, err = s.at.Sum(s.config(), sum, z.T()); err == nil {
 		_, left, err = s.at.Extents(s.config(), s.tally)
 	}
 	s.stage("rounding")
 	if err != nil || left > 0 {
 		z.Free()
-		return nil, err
+		return num.Mat{}, err
 	}
 	return z, nil
 }
 
 // doublingThere is newDoubling for a square matrix at the solver's place.
-func (s *solver) doublingThere(a *halfulp.Matrix, most int) (*doubling, error) {
-	n := a.Rows()
-	x, err := s.room(halfulp.Float64, n, n)
+func (s *solver) doublingThere(a num.Mat, most int) (*doubling, error) {
+	n := a.Rows
+	x, err := s.room(num.Float64, n, n)
 	if err != nil {
 		return nil, err
 	}
-	exps, begun, err := s.at.InverseRoot(s.config(), a.View(), x.View())
+	exps, begun, err := s.at.InverseRoot(s.config(), a, x)
 	if err != nil || begun == nil {
 		return nil, err
 	}
 	defer begun.Drop()
 	d := &doubling{s: s, by: scale.Scaling{Rows: exps, Cols: exps}, n: n}
-	if d.f, err = s.scaled(a, d.by, most); err != nil || d.f == nil {
+	if d.f, err = s.scaled(a, d.by, most); err != nil || d.f.Arr == nil {
 		return nil, err
 	}
-	if count, err := s.at.Triangle(s.config(), place.CountAsymmetric, d.f.View(), s.tally); err != nil || count > 0 {
+	if count, err := s.at.Triangle(s.config(), place.CountAsymmetric, d.f, s.tally); err != nil || count > 0 {
 		return nil, err
 	}
-	if d.x, err = s.scaled(x, scale.Scaling{}, most); err != nil || d.x == nil {
+	if d.x, err = s.scaled(x, scale.Scaling{}, most); err != nil || d.x.Arr == nil {
 		return nil, err
 	}
 	s.drop(x)
@@ -129,7 +128,7 @@ func (t *doubling) belowTolerance(places int) (*residue.Bound, error) {
 	if t.s.at == nil {
 		return nil, nil
 	}
-	below := t.f.Slice(t.n, t.f.Rows(), 0, t.n)
+	below := t.f.Slice(t.n, t.f.Rows, 0, t.n)
 	rows, _, err := t.s.rowSums(below)
 	if err != nil {
 		return nil, err
@@ -151,19 +150,19 @@ func (t *doubling) belowTolerance(places int) (*residue.Bound, error) {
 }
 
 // taller returns a matrix of m rows that begins with those of another one.
-func (s *solver) taller(first *halfulp.Matrix, m int) (*halfulp.Matrix, error) {
+func (s *solver) taller(first num.Mat, m int) (num.Mat, error) {
 	if s.at == nil {
 		return taller(first, m), nil
 	}
-	z, err := s.matrix(first.Format(), m, first.Cols())
+	z, err := s.matrix(first.Format(), m, first.Cols)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	return z, s.shift(first, z.Slice(0, first.Rows(), 0, first.Cols()))
+	return z, s.shift(first, z.Slice(0, first.Rows, 0, first.Cols))
 }
 
 // spread returns e with ‖|A| |B|‖∞ + ‖|A| |B|‖1 ≤ 2^e for matrices in MP.
-func (s *solver) spread(a, b *halfulp.Matrix) (int, error) {
+func (s *solver) spread(a, b num.Mat) (int, error) {
 	if s.at == nil {
 		x, y, err := s.bothMagnitudes(a, b)
 		if err != nil {
@@ -171,7 +170,7 @@ func (s *solver) spread(a, b *halfulp.Matrix) (int, error) {
 		}
 		return x.spread(y), nil
 	}
-	rows, cols, err := s.at.Spread(s.config(), a.View(), b.View())
+	rows, cols, err := s.at.Spread(s.config(), a, b)
 	return sizeOf(float64((rows + cols) * (1 + 0x1p-50))), err
 }
 
@@ -186,7 +185,7 @@ func (s *solver) uniform(n, top, within int) *residue.Bound {
 }
 
 // rowTops returns exponents of bounds of the sums of magnitudes of the rows of a matrix in MP.
-func (s *solver) rowTops(m *halfulp.Matrix) ([]int64, error) {
+func (s *solver) rowTops(m num.Mat) ([]int64, error) {
 	if s.at != nil {
 		tops, _, err := s.rowSums(m)
 		return tops, err
@@ -204,10 +203,10 @@ func (s *solver) rowTops(m *halfulp.Matrix) ([]int64, error) {
 
 // symmetricNorm returns an upper bound of the largest sum of magnitudes of a row of a symmetric
 // matrix in MP, of which there is the lower triangle, above zeros.
-func (s *solver) symmetricNorm(m *halfulp.Matrix) (*big.Float, error) {
+func (s *solver) symmetricNorm(m num.Mat) (*big.Float, error) {
 	least := bound.Exp2(-bound.MaxBits) // so that a gain remains finite
 	if s.at == nil {
-		return bound.Largest([]*big.Float{symmetricNorm64(m.View()), least}), nil
+		return bound.Largest([]*big.Float{symmetricNorm64(m), least}), nil
 	}
 	// Rows and columns of the triangle both have the diagonal.
 	x, err := s.extents(m, m.T())
@@ -220,8 +219,8 @@ func (s *solver) symmetricNorm(m *halfulp.Matrix) (*big.Float, error) {
 }
 
 // halveDiagonal halves the diagonal of a square matrix in MP.
-func (s *solver) halveDiagonal(a *halfulp.Matrix) error {
-	m := a.View()
+func (s *solver) halveDiagonal(a num.Mat) error {
+	m := a
 	if s.at != nil {
 		_, err := s.at.Triangle(s.config(), place.HalveDiagonal, m, nil)
 		return err
@@ -235,20 +234,20 @@ func (s *solver) halveDiagonal(a *halfulp.Matrix) error {
 }
 
 // mirrored returns the symmetric matrix in MP of which there is the lower triangle, above zeros.
-func (s *solver) mirrored(a *halfulp.Matrix) (*halfulp.Matrix, error) {
-	z, err := s.room(a.Format(), a.Rows(), a.Rows())
+func (s *solver) mirrored(a num.Mat) (num.Mat, error) {
+	z, err := s.room(a.Format(), a.Rows, a.Rows)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	if err := z.CopyFrom(a); err != nil {
-		return nil, err
+	if err := place.Copy(z, a); err != nil {
+		return num.Mat{}, err
 	}
 	return z, s.mirror(z)
 }
 
 // mirror copies the lower triangle of a square matrix in MP to the upper one.
-func (s *solver) mirror(a *halfulp.Matrix) error {
-	m := a.View()
+func (s *solver) mirror(a num.Mat) error {
+	m := a
 	if s.at != nil {
 		_, err := s.at.Triangle(s.config(), place.MirrorLower, m, nil)
 		return err
@@ -264,12 +263,12 @@ func (s *solver) mirror(a *halfulp.Matrix) error {
 // halfOfSquare makes -Z E the lower triangle of -Φ(Z² + (Z²)^T + Z Z^T) for a lower triangular Z
 // and E = Z + Z^T: below the diagonal, where (Z²)^T is 0, they agree. On it Z² has z², z = Z[i,i],
 // and half of 2 z² + (Z Z^T)[i,i] is that of z² + (Z E)[i,i], of two numbers of one sign.
-func (s *solver) halfOfSquare(minus, z *halfulp.Matrix) error {
+func (s *solver) halfOfSquare(minus, z num.Mat) error {
 	list, err := s.diagonalsHere(minus, z)
 	if err != nil {
 		return err
 	}
-	d, x := list[0].View(), list[1].View()
+	d, x := list[0], list[1]
 	// A row takes 0.2 µs, and to wake all of many threads takes longer than all rows of order 8192.
 	const some, threads = 64, 8
 	if err := par.For(s.Ctx, min(s.Threads, threads), (d.Rows+some-1)/some, func(_, part int) {
@@ -294,7 +293,7 @@ func halfLessSquares(d, x num.Mat, from, until int) {
 	count := words(int(d.Arr.Prec)) + 1
 	l, sum := min(x.Arr.Limbs(), count), bound.NewAdder(count)
 	product := make([]uint64, 2*l)
-	square := halfulp.NewMatrix(halfulp.MP(uint(128*l)), 1, 1).View()
+	square := num.NewMat(num.Precision(uint(128*l)), 1, 1)
 	for i := from; i < until; i++ {
 		p, q := d.At(i, 0), x.At(i, 0)
 		square.Arr.Set(0, num.Real{})
@@ -326,18 +325,18 @@ func halfLessSquares(d, x num.Mat, from, until int) {
 }
 
 // diagonalOf returns the diagonal of a square matrix as a column of it.
-func diagonalOf(a *halfulp.Matrix) *halfulp.Matrix {
-	m := a.View()
-	return halfulp.MatrixOf(num.Mat{Arr: m.Arr, Off: m.Off, RS: m.RS + m.CS, CS: 1, Rows: m.Rows, Cols: 1})
+func diagonalOf(a num.Mat) num.Mat {
+	m := a
+	return num.Mat{Arr: m.Arr, Off: m.Off, RS: m.RS + m.CS, CS: 1, Rows: m.Rows, Cols: 1}
 }
 
 // diagonalsHere returns the diagonals of square matrices in MP as columns on the host: copies, or
 // of the matrices if these are there.
-func (s *solver) diagonalsHere(list ...*halfulp.Matrix) (z []*halfulp.Matrix, err error) {
+func (s *solver) diagonalsHere(list ...num.Mat) (z []num.Mat, err error) {
 	for _, a := range list {
 		d := diagonalOf(a)
 		if s.at != nil {
-			there, err := s.room(a.Format(), a.Rows(), 1)
+			there, err := s.room(a.Format(), a.Rows, 1)
 			if err != nil {
 				return nil, err
 			}
@@ -353,7 +352,7 @@ func (s *solver) diagonalsHere(list ...*halfulp.Matrix) (z []*halfulp.Matrix, er
 		return z, nil
 	}
 	for i, d := range z { // which waits, once
-		if z[i], err = d.Host(); err != nil {
+		if z[i], err = place.On(nil, d); err != nil {
 			return nil, err
 		}
 	}
@@ -361,17 +360,17 @@ func (s *solver) diagonalsHere(list ...*halfulp.Matrix) (z []*halfulp.Matrix, er
 }
 
 // diagonalHere is diagonalsHere for one matrix.
-func (s *solver) diagonalHere(a *halfulp.Matrix) (*halfulp.Matrix, error) {
+func (s *solver) diagonalHere(a num.Mat) (num.Mat, error) {
 	z, err := s.diagonalsHere(a)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	return z[0], nil
 }
 
 // shift copies finite numbers from one view of matrices in MP at the solver's place to another.
-func (s *solver) shift(from, to *halfulp.Matrix) error {
-	odd, err := s.at.Shift(s.config(), from.View(), nil, nil, to.View(), s.tally)
+func (s *solver) shift(from, to num.Mat) error {
+	odd, err := s.at.Shift(s.config(), from, nil, nil, to, s.tally)
 	if err == nil && odd > 0 {
 		err = fmt.Errorf("numbers with exponents beyond 2^29: %w", ErrRange)
 	}
@@ -380,8 +379,8 @@ func (s *solver) shift(from, to *halfulp.Matrix) error {
 
 // positiveDiagonal reports whether all numbers of the diagonal of a square matrix in MP are
 // positive, or lets the tally tell.
-func (s *solver) positiveDiagonal(a *halfulp.Matrix) (bool, error) {
-	m := a.View()
+func (s *solver) positiveDiagonal(a num.Mat) (bool, error) {
+	m := a
 	if s.at != nil {
 		count, err := s.at.Triangle(s.config(), place.CountNotPositive, m, s.tally)
 		return count == 0, err

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 )
@@ -48,14 +49,14 @@ func (t *newton) fixes(k, places int) (words, need int, ok bool) {
 // no room.
 //
 // What is proved of y is F^-1 g - y = F^-1 r, at most ‖X‖ ‖r‖ / (1 - rho) for the r that is left.
-func (t *newton) solveFixed(r, g *halfulp.Matrix, places int) (*bound.Nearly, error) {
+func (t *newton) solveFixed(r, g num.Mat, places int) (*bound.Nearly, error) {
 	n, k := g.Dims()
 	words64, need, ok := t.fixes(k, places)
 	gain := t.gain() - 3 // some of rho's bits go to roundings
 	if !ok || gain < leastFixed {
 		return nil, nil
 	}
-	of := place.Refinement{F: t.f.View(), X: r.View(), G: g.View(), Top: slices.Max(t.fRows.Top),
+	of := place.Refinement{F: t.f, X: r, G: g, Top: slices.Max(t.fRows.Top),
 		Shift: t.gCols.Top, Words: words64, Scale: max(t.norm+11, 0)}
 	all := math.MaxInt32 // planes that have all of F
 	if t.fRows.Width > 0 {
@@ -65,15 +66,15 @@ func (t *newton) solveFixed(r, g *halfulp.Matrix, places int) (*bound.Nearly, er
 	for length := 64 * of.Words; length > last; length -= gain {
 		of.Planes = append(of.Planes, min(max((t.cut(of, length+lateBits)+63)/64, 1), all))
 	}
-	y, err := t.s.room(halfulp.MP(uint(64*(of.Words+2))), n, k)
+	y, err := t.s.room(num.Precision(uint(64*(of.Words+2))), n, k)
 	if err != nil {
 		return nil, err
 	}
-	zero, err := t.s.matrix(halfulp.MP(24), n, k)
+	zero, err := t.s.matrix(num.Precision(24), n, k)
 	if err != nil {
 		return nil, err
 	}
-	lengths, ok, err := t.s.at.(place.Refiner).Refine(t.s.config(), of, y.View())
+	lengths, ok, err := t.s.at.(place.Refiner).Refine(t.s.config(), of, y)
 	if errors.Is(err, halfulp.ErrMemory) { // of planes
 		return nil, nil
 	}

@@ -1,7 +1,7 @@
 package linsolve
 
 import (
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
@@ -10,25 +10,25 @@ import (
 // only the host can decide: entries that are or may be ties or zeros, columns that are linearly
 // dependent or nearly so, numbers that products of some bits do not reach, and with pivoting
 // columns of about the same length.
-func (s *solver) qrThere(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFactors, error) {
-	if a.Place() == place.Host || a.Cols() < fewest {
+func (s *solver) qrThere(a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
+	if a.OnHost() || a.Cols < fewest {
 		return nil, nil
 	}
-	if pivoting && !place.Of(a.View().Arr).Oblique() { // a grid of processes
+	if pivoting && !place.Of(a.Arr).Oblique() { // a grid of processes
 		return nil, nil
 	}
 	return factored(s, a, func() (*QRFactors, error) { return s.qrResident(a, f, pivoting) })
 }
 
-func (s *solver) qrResident(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFactors, error) {
+func (s *solver) qrResident(a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
 	m, n := a.Dims()
-	terms := max(halfulp.NewMatrix(f, 0, 0).View().Arr.Terms(), 1)
+	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
 	bits := f.Bits() + 4*(terms-1) + residentGuard
 	if err := s.newTally(); err != nil {
 		return nil, err
 	}
 	if pivoting {
-		bits = max(bits, halfulp.Float64.Bits()+residentGuard) // for longestThere
+		bits = max(bits, num.Float64.Bits()+residentGuard) // for longestThere
 	}
 	d, order, err := s.stackedThere(a, bits+normalBits, mostBits(f), pivoting)
 	if err == nil && d != nil && pivoting {
@@ -53,22 +53,22 @@ func (s *solver) qrResident(a *halfulp.Matrix, f halfulp.Format, pivoting bool) 
 		}
 	}
 	z := &QRFactors{P: order}
-	if z.Q, err = halfulp.NewMatrixOn(a.Place(), f, m, n); err != nil {
+	if z.Q, err = newFactor(place.Of(a.Arr), f, m, n); err != nil {
 		return nil, err
 	}
-	if z.R, err = halfulp.NewMatrixOn(a.Place(), f, n, n); err != nil {
+	if z.R, err = newFactor(place.Of(a.Arr), f, n, n); err != nil {
 		z.Q.Free()
 		return nil, err
 	}
 	y := e.root
-	sum := func(first, end int, triangle byte, to *halfulp.Matrix) error {
-		_, err := s.at.Sum(s.config(), place.Sum{X: y.X.Slice(0, n, first, end).View(), D: y.D.Slice(0, n, first, end).View(), Bits: bits,
-			Errors: y.Err[first:end], Rows: y.Left, Cols: y.Right[first:end], Triangle: triangle, Tally: s.tally}, to.View())
+	sum := func(first, end int, triangle byte, to num.Mat) error {
+		_, err := s.at.Sum(s.config(), place.Sum{X: y.X.Slice(0, n, first, end), D: y.D.Slice(0, n, first, end), Bits: bits,
+			Errors: y.Err[first:end], Rows: y.Left, Cols: y.Right[first:end], Triangle: triangle, Tally: s.tally}, to)
 		return err
 	}
 	left := 0
-	if err = sum(0, n, 'U', z.R); err == nil {
-		err = sum(n, n+m, 0, z.Q.T())
+	if err = sum(0, n, 'U', z.R.View()); err == nil {
+		err = sum(n, n+m, 0, z.Q.T().View())
 	}
 	if err == nil {
 		_, left, err = s.at.Extents(s.config(), s.tally)
@@ -88,13 +88,13 @@ const normalBits = 80
 // stackedThere is newDoubling for A^T A above A at the solver's place, with A^T A rounded to some
 // bits, and columns in the order that it returns: with pivoting the longest ones first, as far as
 // float64 arithmetic tells.
-func (s *solver) stackedThere(a *halfulp.Matrix, bits, most int, pivoting bool) (*doubling, []int, error) {
+func (s *solver) stackedThere(a num.Mat, bits, most int, pivoting bool) (*doubling, []int, error) {
 	m, n := a.Dims()
-	normal, err := s.matrix(halfulp.MP(uint(bits)), n, n)
+	normal, err := s.matrix(num.Precision(uint(bits)), n, n)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.gemmTriangle('L', 1, a.T(), a, 0, nil, normal, nil); err != nil {
+	if err := s.gemmTriangle('L', 1, a.T(), a, 0, num.Mat{}, normal, nil); err != nil {
 		return nil, nil, err
 	}
 	if err := s.mirror(normal); err != nil {
@@ -126,7 +126,7 @@ func (s *solver) stackedThere(a *halfulp.Matrix, bits, most int, pivoting bool) 
 		cols[p] = d.by.Cols[j]
 	}
 	below, err := s.scaled(a, scale.Scaling{Rows: make([]int64, m), Cols: cols}, most)
-	if err != nil || below == nil {
+	if err != nil || below.Arr == nil {
 		return nil, nil, err
 	}
 	if pivoting {
@@ -137,7 +137,7 @@ func (s *solver) stackedThere(a *halfulp.Matrix, bits, most int, pivoting bool) 
 		s.drop(of)
 		below = below.T()
 	}
-	f, err := s.matrix(halfulp.MP(uint(max(bits, below.Format().Bits()))), n+m, n)
+	f, err := s.matrix(num.Precision(uint(max(bits, below.Format().Bits()))), n+m, n)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"math/bits"
 
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
@@ -52,7 +52,7 @@ func sizesOf(x place.Extents) (norm, top int) {
 }
 
 // extent is sizesOf a matrix at the solver's place, in MP.
-func (s *solver) extent(m *halfulp.Matrix) (norm, top int, err error) {
+func (s *solver) extent(m num.Mat) (norm, top int, err error) {
 	x, err := s.extents(m)
 	if err != nil {
 		return 0, 0, err
@@ -65,14 +65,14 @@ func (s *solver) extent(m *halfulp.Matrix) (norm, top int, err error) {
 // only the host can decide: entries that are or may be ties or zeros, pivots that are not proved to
 // be larger than all others of their columns, singular and too ill-conditioned matrices, numbers
 // that products of some bits do not reach.
-func (s *solver) luThere(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
-	if a.Place() == place.Host || min(a.Dims()) < fewest {
+func (s *solver) luThere(a num.Mat, f num.Format) (*LUFactors, error) {
+	if a.OnHost() || min(a.Dims()) < fewest {
 		return nil, nil
 	}
 	return factored(s, a, func() (*LUFactors, error) { return s.luResident(a, f) })
 }
 
-func (s *solver) luResident(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
+func (s *solver) luResident(a num.Mat, f num.Format) (*LUFactors, error) {
 	m, n := a.Dims()
 	if err := s.newTally(); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (s *solver) luResident(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, er
 	if err != nil || p == nil {
 		return nil, err
 	}
-	terms := max(halfulp.NewMatrix(f, 0, 0).View().Arr.Terms(), 1)
+	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
 	bits := f.Bits() + 4*(terms-1) + residentGuard
 	e, err := p.enclosure(bits)
 	s.stage("products")
@@ -91,10 +91,10 @@ func (s *solver) luResident(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, er
 	}
 	z := &LUFactors{P: p.order}
 	defer s.stage("rounding")
-	if z.L, err = halfulp.NewMatrixOn(a.Place(), f, m, p.k); err != nil {
+	if z.L, err = newFactor(place.Of(a.Arr), f, m, p.k); err != nil {
 		return nil, err
 	}
-	if z.U, err = halfulp.NewMatrixOn(a.Place(), f, p.k, n); err != nil {
+	if z.U, err = newFactor(place.Of(a.Arr), f, p.k, n); err != nil {
 		z.L.Free()
 		return nil, err
 	}
@@ -111,21 +111,21 @@ func (s *solver) luResident(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, er
 // its diagonal are proved to be below 1 - 2^-54: those are distinct pivots.
 func (s *solver) roundedSplitting(z *LUFactors, e *enclosure) (bool, error) {
 	m, k := z.L.Dims()
-	u := place.Sum{X: e.u.X.View(), D: e.u.D.View(), Bits: e.bits, Errors: e.u.Err, Rows: e.u.Left, Cols: e.u.Right, Triangle: 'U', Tally: s.tally}
+	u := place.Sum{X: e.u.X, D: e.u.D, Bits: e.bits, Errors: e.u.Err, Rows: e.u.Left, Cols: e.u.Right, Triangle: 'U', Tally: s.tally}
 	if _, err := s.at.Sum(s.config(), u, z.U.View()); err != nil {
 		return false, err
 	}
 	// What lies above the diagonal of L^T.
-	above := func(a *halfulp.Matrix) *halfulp.Matrix { return a.Slice(0, k, 1, m) }
-	l := place.Sum{X: above(e.l.X).View(), D: above(e.l.D).View(), Bits: e.bits, Errors: e.l.Err[1:],
+	above := func(a num.Mat) num.Mat { return a.Slice(0, k, 1, m) }
+	l := place.Sum{X: above(e.l.X), D: above(e.l.D), Bits: e.bits, Errors: e.l.Err[1:],
 		Rows: e.l.Left, Cols: e.l.Right[1:], Triangle: 'U', Tally: s.tally}
-	if _, err := s.at.Sum(s.config(), l, above(z.L.T()).View()); err != nil {
+	if _, err := s.at.Sum(s.config(), l, above(z.L.T().View())); err != nil {
 		return false, err
 	}
 	if count, err := s.at.NotSmall(s.config(), z.L.View(), 1-0x1p-52); err != nil || count > 0 {
 		return false, err
 	}
-	if err := s.unitDiagonal(z.L.Slice(0, k, 0, k)); err != nil {
+	if err := s.unitDiagonal(z.L.Slice(0, k, 0, k).View()); err != nil {
 		return false, err
 	}
 	_, left, err := s.at.Extents(s.config(), s.tally)
@@ -133,9 +133,9 @@ func (s *solver) roundedSplitting(z *LUFactors, e *enclosure) (bool, error) {
 }
 
 // unitDiagonal makes the diagonal of a square matrix at the solver's place 1.
-func (s *solver) unitDiagonal(a *halfulp.Matrix) error {
-	n := a.Rows()
-	ones := halfulp.NewMatrix(halfulp.MP(24), n, 1)
+func (s *solver) unitDiagonal(a num.Mat) error {
+	n := a.Rows
+	ones := num.NewMat(num.Precision(24), n, 1)
 	for i := range n {
 		one(ones, i, 0)
 	}
@@ -143,28 +143,28 @@ func (s *solver) unitDiagonal(a *halfulp.Matrix) error {
 	if err != nil {
 		return err
 	}
-	d, err := s.matrix(halfulp.MP(24), n, 1)
+	d, err := s.matrix(num.Precision(24), n, 1)
 	if err != nil {
 		return err
 	}
-	diagonal := place.Sum{X: x.View(), D: d.View(), Bits: 24, Tally: s.tally}
-	_, err = s.at.Sum(s.config(), diagonal, diagonalOf(a).View())
+	diagonal := place.Sum{X: x, D: d, Bits: 24, Tally: s.tally}
+	_, err = s.at.Sum(s.config(), diagonal, diagonalOf(a))
 	return err
 }
 
 // pivotedThere is newPivoted at the solver's place.
-func (s *solver) pivotedThere(a *halfulp.Matrix, most int) (*pivoted, error) {
+func (s *solver) pivotedThere(a num.Mat, most int) (*pivoted, error) {
 	m, n := a.Dims()
 	k := min(m, n)
-	x, err := s.matrix(halfulp.Float64, k, k)
+	x, err := s.matrix(num.Float64, k, k)
 	if err != nil {
 		return nil, err
 	}
-	y, err := s.matrix(halfulp.Float64, k, k)
+	y, err := s.matrix(num.Float64, k, k)
 	if err != nil {
 		return nil, err
 	}
-	rows, cols, chosen, ok, err := s.at.PivotedTriangles(s.config(), a.Slice(0, m, 0, k).View(), x.View(), y.View())
+	rows, cols, chosen, ok, err := s.at.PivotedTriangles(s.config(), a.Slice(0, m, 0, k), x, y)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -177,18 +177,18 @@ func (s *solver) pivotedThere(a *halfulp.Matrix, most int) (*pivoted, error) {
 		order[i], p.by.Rows[i] = int32(row), rows[row]
 	}
 	f, err := s.scaled(a, scale.Scaling{Rows: rows, Cols: p.by.Cols}, most)
-	if err != nil || f == nil {
+	if err != nil || f.Arr == nil {
 		return nil, err
 	}
 	if p.f, err = s.matrix(f.Format(), m, n); err != nil {
 		return nil, err
 	}
-	if err := s.at.Gather(s.config(), f.View(), order, p.f.View()); err != nil {
+	if err := s.at.Gather(s.config(), f, order, p.f); err != nil {
 		return nil, err
 	}
 	s.drop(f)
-	for _, m := range []struct{ to, of **halfulp.Matrix }{{&p.x, &x}, {&p.y, &y}} {
-		if *m.to, err = s.scaled(*m.of, scale.Unscaled(k, k), most); err != nil || *m.to == nil {
+	for _, m := range []struct{ to, of *num.Mat }{{&p.x, &x}, {&p.y, &y}} {
+		if *m.to, err = s.scaled(*m.of, scale.Unscaled(k, k), most); err != nil || m.to.Arr == nil {
 			return nil, err
 		}
 		s.drop(*m.of)
@@ -219,7 +219,7 @@ func exchanged(pivots []int32, m int) (order []int, ok bool) {
 }
 
 // spread returns amp for V, of which it finds out what is needed at a place.
-func (t *splitting) spread(v *halfulp.Matrix) (int, error) {
+func (t *splitting) spread(v num.Mat) (int, error) {
 	if t.s.at == nil {
 		left, right, err := t.s.bothMagnitudes(t.x, v)
 		if err != nil {
@@ -233,7 +233,7 @@ func (t *splitting) spread(v *halfulp.Matrix) (int, error) {
 	}
 	t.normV, _ = sizesOf(x[0])
 	t.vRows, t.vCols = vectorsOf(x[0]), vectorsOf(x[1])
-	rows, _, err := t.s.at.Spread(t.s.config(), t.x.View(), v.View())
+	rows, _, err := t.s.at.Spread(t.s.config(), t.x, v)
 	return sizeOf(float64((rows + t.cond) * (1 + 0x1p-50))), err
 }
 
@@ -246,14 +246,14 @@ func (t *splitting) findCond() error {
 		return nil
 	}
 	n := t.k
-	w, err := t.s.matrix(halfulp.MP(24), n, n)
+	w, err := t.s.matrix(num.Precision(24), n, n)
 	if err != nil {
 		return err
 	}
 	// n 2^off ‖T‖ ≤ 2^-24
 	top, off := t.normS+t.topF, -24-bits.Len(uint(n))-max(t.normT, 0)
 	within := t.s.known(t.s.uniform(n, top, max(top-off, 1)), t.sRows, t.fCols)
-	if err := t.s.gemmOfTriangles(0, 1, t.x, t.f.Slice(0, n, 0, n), 0, nil, w, [2]byte{'L', 0}, within); err != nil {
+	if err := t.s.gemmOfTriangles(0, 1, t.x, t.f.Slice(0, n, 0, n), 0, num.Mat{}, w, [2]byte{'L', 0}, within); err != nil {
 		return err
 	}
 	if t.s.at == nil {
@@ -266,7 +266,7 @@ func (t *splitting) findCond() error {
 		t.foundCond(largestOf(left.times(right.rows())))
 		return nil
 	}
-	rows, _, err := t.s.at.Spread(t.s.config(), w.View(), t.y.View())
+	rows, _, err := t.s.at.Spread(t.s.config(), w, t.y)
 	if err != nil {
 		return err
 	}
@@ -282,8 +282,8 @@ func (t *splitting) findCond() error {
 
 // sizesHere returns exponents of bounds of the norm of a matrix in MP on the host and of its
 // numbers.
-func sizesHere(m *halfulp.Matrix) (norm, top int) {
-	return rowNorm64(m.View()).MantExp(nil), int(max(largestTop(m.View()), -bound.MaxBits))
+func sizesHere(m num.Mat) (norm, top int) {
+	return rowNorm64(m).MantExp(nil), int(max(largestTop(m), -bound.MaxBits))
 }
 
 // foundCond takes cond from a bound of ‖|W| |T|‖∞.
@@ -302,7 +302,7 @@ func (t *splitting) tolerance(width int) (*residue.Bound, error) {
 		t.normF, t.topF = sizesHere(t.f.Slice(0, t.k, 0, t.k))
 		return t.withinOff(width), nil
 	}
-	list := []*halfulp.Matrix{t.x, t.x.T(), t.y, t.y.T()}
+	list := []num.Mat{t.x, t.x.T(), t.y, t.y.T()}
 	if !t.measured {
 		f := t.f.Slice(0, t.k, 0, t.k)
 		list = append(list, f, f.T())

@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
@@ -224,14 +223,14 @@ func (r *rookSeed) inverse(k, size int) (z [2][2]float64, ok bool) {
 
 // rookPivots returns pivots and blocks for the factors of the symmetric a, P A P^T = L D L^T, that
 // float64 arithmetic found, and these factors, divided by 2^high; nil if there are doubts.
-func (s *solver) rookPivots(a *halfulp.Matrix) (*rooked, *rookSeed, error) {
-	n := a.Rows()
+func (s *solver) rookPivots(a num.Mat) (*rooked, *rookSeed, error) {
+	n := a.Rows
 	if n < fewest {
 		return nil, nil, nil
 	}
 	even := scale.Unscaled(n, n) // powers of two that leave pivots as they are
 	high := int64(scale.None)
-	for _, e := range scale.TopsOf(a.View()).Top {
+	for _, e := range scale.TopsOf(a).Top {
 		high = max(high, e)
 	}
 	if high == scale.None {
@@ -240,7 +239,7 @@ func (s *solver) rookPivots(a *halfulp.Matrix) (*rooked, *rookSeed, error) {
 	for j := range n {
 		even.Cols[j] = -high
 	}
-	r, err := s.rookSeed(a.View(), even)
+	r, err := s.rookSeed(a, even)
 	if r == nil || err != nil {
 		return nil, nil, err
 	}
@@ -249,16 +248,16 @@ func (s *solver) rookPivots(a *halfulp.Matrix) (*rooked, *rookSeed, error) {
 
 // newRook returns what rookPivots does, with a seed if float64 suffices for one; nil too where
 // numbers have more than most bits, with which pivots are never taken.
-func (s *solver) newRook(a *halfulp.Matrix, most int) (*rooked, error) {
+func (s *solver) newRook(a num.Mat, most int) (*rooked, error) {
 	defer s.release()
 	p, r, err := s.rookPivots(a)
 	if p == nil || err != nil {
 		return nil, err
 	}
-	n := a.Rows()
+	n := a.Rows
 	p.c = chosen(a, r.order, r.order)
-	t := &splitting{s: s, k: n, blocks: r.blocks, by: scale.Equilibrate(p.c.View(), scale.Unscaled(n, n))}
-	if t.f = scaled(p.c, t.by, most); t.f == nil {
+	t := &splitting{s: s, k: n, blocks: r.blocks, by: scale.Equilibrate(p.c, scale.Unscaled(n, n))}
+	if t.f = scaled(p.c, t.by, most); t.f.Arr == nil {
 		return nil, nil
 	}
 	ok, err := t.invertBlocks(r, p.high)
@@ -271,8 +270,8 @@ func (s *solver) newRook(a *halfulp.Matrix, most int) (*rooked, error) {
 // rookForDigits returns the pivots for an elimination in digits, of which it tells the loss; nil
 // where newRook returns that as numbers have more than most bits, or where digits are not the way
 // as exponents are too large: pivots are the same whatever eliminates.
-func (s *solver) rookForDigits(a *halfulp.Matrix, most int) (*rooked, error) {
-	m := a.View()
+func (s *solver) rookForDigits(a num.Mat, most int) (*rooked, error) {
+	m := a
 	if (m.Arr.Terms() > 1 || a.Format().Bits() > most) && bound.Longest(a) > int64(most) || bound.Far(a, mostExponent) {
 		return nil, nil
 	}
@@ -336,8 +335,8 @@ func (s *solver) rookAgain(p *rooked, bits int) (*rook, error) {
 
 // rookByElimination returns a seed from an elimination in as few bits as do, and what it encloses
 // in so many bits; see byElimination.
-func (s *solver) rookByElimination(a *halfulp.Matrix, most, bits int, regular func() error, eliminate func(some int) (*rook, error)) (p *rooked, e *enclosure, err error) {
-	n := a.Rows()
+func (s *solver) rookByElimination(a num.Mat, most, bits int, regular func() error, eliminate func(some int) (*rook, error)) (p *rooked, e *enclosure, err error) {
+	n := a.Rows
 	least, err := s.eliminationBits(a)
 	if err != nil {
 		return nil, nil, err
@@ -419,8 +418,8 @@ func (t *splitting) invertBlocks(r *rookSeed, high int64) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	g := halfulp.NewMatrix(halfulp.MP(24), n, n)
-	if err := t.upperProduct(1, upper, t.y, -1, halfulp.Identity(halfulp.Float64, n), g, nil); err != nil {
+	g := num.NewMat(num.Precision(24), n, n)
+	if err := t.upperProduct(1, upper, t.y, -1, num.Identity(num.Float64, n), g, nil); err != nil {
 		return false, err
 	}
 	near, err := t.s.magnitudes(g)

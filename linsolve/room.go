@@ -3,7 +3,6 @@ package linsolve
 import (
 	"math"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/bufpool"
 	"github.com/halfulp/halfulp/internal/num"
 )
@@ -13,9 +12,9 @@ var arrayRoom bufpool.Shelf[*num.Array]
 
 // matrixHere returns a rows x cols matrix of zeros on the host, which is given back by s.drop or
 // s.release where those that the solver makes do not outlive it.
-func (s *solver) matrixHere(f halfulp.Format, rows, cols int) *halfulp.Matrix {
+func (s *solver) matrixHere(f num.Format, rows, cols int) num.Mat {
 	if !s.reuse {
-		return halfulp.NewMatrix(f, rows, cols)
+		return num.NewMat(f, rows, cols)
 	}
 	m := takeMatrix(f, rows, cols)
 	s.here = append(s.here, m)
@@ -23,12 +22,12 @@ func (s *solver) matrixHere(f halfulp.Format, rows, cols int) *halfulp.Matrix {
 }
 
 // takeMatrix returns a rows x cols matrix of zeros on the host, which putMatrix may give back.
-func takeMatrix(f halfulp.Format, rows, cols int) *halfulp.Matrix {
+func takeMatrix(f num.Format, rows, cols int) num.Mat {
 	if !f.IsMP() || rows == 0 || cols > math.MaxInt>>32/rows {
-		return halfulp.NewMatrix(f, rows, cols)
+		return num.NewMat(f, rows, cols)
 	}
 	n := rows * cols
-	of := halfulp.NewMatrix(f, 0, 0).View().Arr.Format
+	of := num.NewMat(f, 0, 0).Arr.Format
 	words := n * of.Limbs()
 	a, ok := arrayRoom.Take(words, bufpool.Most(words))
 	if ok && cap(a.Exp) >= n {
@@ -39,12 +38,12 @@ func takeMatrix(f halfulp.Format, rows, cols int) *halfulp.Matrix {
 	} else {
 		a = num.New(of, n)
 	}
-	return halfulp.MatrixOf(num.Mat{Arr: a, RS: 1, CS: rows, Rows: rows, Cols: cols})
+	return num.Mat{Arr: a, RS: 1, CS: rows, Rows: rows, Cols: cols}
 }
 
 // putMatrix puts back what a matrix of takeMatrix is made of.
-func putMatrix(m *halfulp.Matrix) {
-	a := m.View().Arr
+func putMatrix(m num.Mat) {
+	a := m.Arr
 	if a.Kind != num.MP {
 		return
 	}
@@ -64,5 +63,5 @@ func (s *solver) release() {
 		putMatrix(m)
 	}
 	s.reuse = false
-	s.away, s.here, s.tally, s.lifting, s.one = nil, nil, nil, nil, nil
+	s.away, s.here, s.tally, s.lifting, s.one = nil, nil, nil, nil, num.Mat{}
 }

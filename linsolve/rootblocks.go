@@ -6,7 +6,8 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
@@ -100,33 +101,33 @@ func (t *doubling) stepped(bits int) (ok bool, err error) {
 //
 // with S1 that of A and S2 that of C - V V^T, as long as float64 numbers do not give it: so most of
 // it is products. The error is a *pivotError if a pivot is not positive.
-func (s *solver) root(f *halfulp.Matrix, bits int) (*halfulp.Matrix, error) {
-	n := f.Rows()
+func (s *solver) root(f num.Mat, bits int) (num.Mat, error) {
+	n := f.Rows
 	if err := s.Ctx.Err(); err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	for i := range n {
 		if f.Big(i, i).Sign() <= 0 {
-			return nil, &pivotError{i}
+			return num.Mat{}, &pivotError{i}
 		}
 	}
 	if n <= rootLeaf {
 		return s.smallRoot(f, bits)
 	}
-	format := halfulp.MP(uint(bits))
+	format := num.Precision(uint(bits))
 	d, err := s.newDoubling(f, n, bound.MaxBits)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	if d != nil && d.x != nil {
+	if d != nil && d.x.Arr != nil {
 		ok, err := d.stepped(bits)
 		if err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 		if ok {
 			x := d.x.Convert(format)
-			if !rescale(x.View(), scale.Scaling{Rows: make([]int64, n), Cols: d.by.Cols}) {
-				return nil, ErrRange
+			if !rescale(x, scale.Scaling{Rows: make([]int64, n), Cols: d.by.Cols}) {
+				return num.Mat{}, ErrRange
 			}
 			return x, nil
 		}
@@ -134,58 +135,58 @@ func (s *solver) root(f *halfulp.Matrix, bits int) (*halfulp.Matrix, error) {
 	k := n / 2
 	s1, err := s.root(f.Slice(0, k, 0, k), bits)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	v := halfulp.NewMatrix(format, n-k, k)
-	if err := s.gemmOfTriangles(0, 1, f.Slice(k, n, 0, k), s1.T(), 0, nil, v, [2]byte{0, 'U'}, about(bits)); err != nil {
-		return nil, err
+	v := num.NewMat(format, n-k, k)
+	if err := s.gemmOfTriangles(0, 1, f.Slice(k, n, 0, k), s1.T(), 0, num.Mat{}, v, [2]byte{0, 'U'}, about(bits)); err != nil {
+		return num.Mat{}, err
 	}
-	rest := halfulp.NewMatrix(format, n-k, n-k)
+	rest := num.NewMat(format, n-k, n-k)
 	if err := s.gemmTriangle('L', -1, v, v.T(), 1, f.Slice(k, n, k, n), rest, about(bits)); err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	if err := s.mirror(rest); err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	s2, err := s.root(rest, bits)
 	if err != nil {
 		if at := (*pivotError)(nil); errors.As(err, &at) {
 			at.at += k
 		}
-		return nil, err
+		return num.Mat{}, err
 	}
-	x := halfulp.NewMatrix(format, n, n)
-	if err := x.Slice(0, k, 0, k).CopyFrom(s1); err != nil {
-		return nil, err
+	x := num.NewMat(format, n, n)
+	if err := place.Copy(x.Slice(0, k, 0, k), s1); err != nil {
+		return num.Mat{}, err
 	}
-	if err := x.Slice(k, n, k, n).CopyFrom(s2); err != nil {
-		return nil, err
+	if err := place.Copy(x.Slice(k, n, k, n), s2); err != nil {
+		return num.Mat{}, err
 	}
-	w := halfulp.NewMatrix(format, n-k, k)
-	if err := s.gemmOfTriangles(0, 1, v, s1, 0, nil, w, [2]byte{0, 'L'}, about(bits)); err != nil {
-		return nil, err
+	w := num.NewMat(format, n-k, k)
+	if err := s.gemmOfTriangles(0, 1, v, s1, 0, num.Mat{}, w, [2]byte{0, 'L'}, about(bits)); err != nil {
+		return num.Mat{}, err
 	}
-	return x, s.gemmOfTriangles(0, -1, s2, w, 0, nil, x.Slice(k, n, 0, k), [2]byte{'L', 0}, about(bits))
+	return x, s.gemmOfTriangles(0, -1, s2, w, 0, num.Mat{}, x.Slice(k, n, 0, k), [2]byte{'L', 0}, about(bits))
 }
 
 // smallRoot is root by elimination of one pivot after the other.
-func (s *solver) smallRoot(f *halfulp.Matrix, bits int) (*halfulp.Matrix, error) {
-	n := f.Rows()
+func (s *solver) smallRoot(f num.Mat, bits int) (num.Mat, error) {
+	n := f.Rows
 	g, err := s.eliminate(f, n, bits, false)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	if g.zero >= 0 {
-		return nil, &pivotError{g.zero}
+		return num.Mat{}, &pivotError{g.zero}
 	}
-	x := halfulp.NewMatrix(halfulp.MP(uint(bits)), n, n)
+	x := num.NewMat(num.Precision(uint(bits)), n, n)
 	if err := s.invertLower(g.lu, x, true); err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	for i := range n {
 		pivot := g.lu.Big(i, i)
 		if pivot.Sign() <= 0 {
-			return nil, &pivotError{i}
+			return num.Mat{}, &pivotError{i}
 		}
 		pivot.Sqrt(pivot)
 		for j := range i + 1 {

@@ -4,7 +4,6 @@ import (
 	"math/bits"
 	"sync/atomic"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
@@ -26,7 +25,7 @@ type factors struct {
 
 	// log2 of the condition number, by an elimination, about; 0 if there was none
 	condition int
-	exact     *halfulp.Matrix // F, see scaledMatrix
+	exact     num.Mat // F, see scaledMatrix
 }
 
 // factor decomposes a, scaled, by LU with partial pivoting in float64. Nothing is known of the
@@ -84,29 +83,29 @@ func (s *solver) inverse(f *factors) ([]float64, error) {
 }
 
 // seed returns an approximate inverse of a, which is scaled.
-func (s *solver) seed(a num.Mat, by scale.Scaling) (*halfulp.Matrix, error) {
+func (s *solver) seed(a num.Mat, by scale.Scaling) (num.Mat, error) {
 	f, err := s.factor(a, by)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	x, err := s.inverse(f)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	return s.unscaled(f, x)
 }
 
 // unscaled returns D2 X D1.
-func (s *solver) unscaled(f *factors, x []float64) (*halfulp.Matrix, error) {
+func (s *solver) unscaled(f *factors, x []float64) (num.Mat, error) {
 	return s.stored(f.n, func(i, j int) float64 { return x[i+j*f.n] }, f.Cols, f.Rows)
 }
 
 // stored returns the n x n matrix of the entries x(i, j) 2^(left[i] + right[j]), but of 0 for what
 // is not finite. The error wraps ErrRange where one leaves the exponents of MP: what is known of x
 // is not true of a matrix without it.
-func (s *solver) stored(n int, x func(i, j int) float64, left, right []int64) (*halfulp.Matrix, error) {
-	z := halfulp.NewMatrix(halfulp.MP(scale.SeedBits), n, n)
-	m := z.View()
+func (s *solver) stored(n int, x func(i, j int) float64, left, right []int64) (num.Mat, error) {
+	z := num.NewMat(num.Precision(scale.SeedBits), n, n)
+	m := z
 	var beyond atomic.Bool
 	err := par.Each(s.Ctx, s.Threads, n, func(j int) {
 		for i := range n {

@@ -6,7 +6,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
@@ -68,15 +67,15 @@ const inversePlaces = 50
 const residualBits = 106
 
 // series reports whether the solution for B is an inverse that a series is for.
-func (s *solver) series(a, b, z *halfulp.Matrix) bool {
-	to := z.View().Arr
+func (s *solver) series(a, b, z num.Mat) bool {
+	to := z.Arr
 	return s.sliceable(a) && to.Bits() > scale.SeedBits && to.Bits() <= mostSeries && (to.Kind == num.MP || to.Kind == num.DD) && isIdentity(b)
 }
 
 // inverseBySeries stores the inverse of A in z as far as a series decides it, and puts nil for the
 // columns of todo that are done.
-func (s *solver) inverseBySeries(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error {
-	n, to := f.n, z.View()
+func (s *solver) inverseBySeries(a, b num.Mat, f *factors, z num.Mat, todo []*entries) error {
+	n, to := f.n, z
 	if !s.series(a, b, z) {
 		return nil
 	}
@@ -112,7 +111,7 @@ func (s *solver) inverseBySeries(a, b *halfulp.Matrix, f *factors, z *halfulp.Ma
 
 // invertSeries returns the inverse by a series, nil if that is not good enough for most numbers of
 // so many bits.
-func (s *solver) invertSeries(a *halfulp.Matrix, f *factors, wanted int) (*seriesInverse, error) {
+func (s *solver) invertSeries(a num.Mat, f *factors, wanted int) (*seriesInverse, error) {
 	n := f.n
 	triangles, err := s.invertTriangles(f)
 	// R is off Y X P by γ |Y| |X| at most, γ that of triangles: F times that is about a half, at
@@ -126,8 +125,8 @@ func (s *solver) invertSeries(a *halfulp.Matrix, f *factors, wanted int) (*serie
 	}
 	// R = -z P, rounded: a product of fewer bits makes E, which hardly grows. That moves F R by
 	// ‖F‖ Σ_j 2^(c_j - inversePlaces - 1) at most, for columns below 2^c_j.
-	near := halfulp.NewMatrixFloat64(n, n, n, s.Floats(n*n))
-	m := near.View()
+	near := num.Float64s(n, n, s.Floats(n*n))
+	m := near
 	t.r = m.Arr.F64[0][m.At(0, 0):][:n*n]
 	moved := 0.0
 	for j, k := range t.float.perm {
@@ -151,10 +150,10 @@ func (s *solver) invertSeries(a *halfulp.Matrix, f *factors, wanted int) (*serie
 		return nil, nil
 	}
 	e, err := s.residualOf(a, f, near, t.rho)
-	if err != nil || e == nil {
+	if err != nil || e.Arr == nil {
 		return nil, unlessShort(err)
 	}
-	if ok, err := p.sum(e.View()); !ok || err != nil {
+	if ok, err := p.sum(e); !ok || err != nil {
 		return nil, err
 	}
 	s.drop(e)
@@ -179,18 +178,18 @@ func (t *seriesInverse) norm() float64 { return largestOf(t.sums) }
 
 // residualOf returns I - F R, of which ‖I - F R‖ ≤ rho is proved, within residualOff; nil where
 // numbers of F are too long.
-func (s *solver) residualOf(a *halfulp.Matrix, f *factors, near *halfulp.Matrix, rho float64) (*halfulp.Matrix, error) {
+func (s *solver) residualOf(a num.Mat, f *factors, near num.Mat, rho float64) (num.Mat, error) {
 	n := f.n
 	scaledA := s.scaledMatrix(a, f, 4*mostSeries)
-	if scaledA == nil {
-		return nil, nil
+	if scaledA.Arr == nil {
+		return num.Mat{}, nil
 	}
 	_, top := math.Frexp(rho)
 	b := &residue.Bound{Rows: make([]int64, n), Cols: make([]int64, n), Within: int64(top - residualOff)}
 	for i := range b.Rows {
 		b.Rows[i] = int64(top)
 	}
-	e := s.matrixHere(halfulp.MP(residualBits), n, n)
+	e := s.matrixHere(num.Precision(residualBits), n, n)
 	s.stats.Steps++
 	return e, s.gemmWithin(-1, scaledA, near, 1, s.identityHere(n), e, b)
 }

@@ -3,7 +3,6 @@ package linsolve
 import (
 	"math"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
@@ -66,13 +65,13 @@ func slicesFor(n, gamma int, cond float64) int {
 
 // inverseBySlices stores the inverse of A in z as far as an inverse in slices decides it, and puts
 // nil for the columns of todo that are done.
-func (s *solver) inverseBySlices(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error {
+func (s *solver) inverseBySlices(a, b num.Mat, f *factors, z num.Mat, todo []*entries) error {
 	if !s.sliceable(a) || !s.shortInverse(b, z) {
 		return nil
 	}
 	cost := slicesCost(f.n)
 	s.Plan(cost)
-	t, err := s.invertSlices(a.View(), f)
+	t, err := s.invertSlices(a, f)
 	s.Did(cost)
 	s.stage("approximate inverse")
 	if err != nil || t == nil {
@@ -83,7 +82,7 @@ func (s *solver) inverseBySlices(a, b *halfulp.Matrix, f *factors, z *halfulp.Ma
 	s.stats.Precision = 2 * scale.SeedBits
 	err = par.For(s.Ctx, s.Threads, f.n, func(_, j int) {
 		e := &todo[t.perm[j]]
-		if t.decide(j, *e, z.View()); len((*e).open) == 0 {
+		if t.decide(j, *e, z); len((*e).open) == 0 {
 			*e = nil
 		}
 	})
@@ -103,14 +102,14 @@ const floatOrder = 4096
 
 // sliceable reports whether there are slices of numbers of A. With Options.Check products by moduli
 // are the way, which are compared.
-func (s *solver) sliceable(a *halfulp.Matrix) bool {
-	k := a.View().Arr.Kind
-	return (k == num.F32 || k == num.F64 || k == num.MP) && a.Rows() <= floatOrder && !s.set.Check
+func (s *solver) sliceable(a num.Mat) bool {
+	k := a.Arr.Kind
+	return (k == num.F32 || k == num.F64 || k == num.MP) && a.Rows <= floatOrder && !s.set.Check
 }
 
 // shortInverse reports whether the solution for B is an inverse that float64 arithmetic decides.
-func (s *solver) shortInverse(b, z *halfulp.Matrix) bool {
-	to := z.View().Arr
+func (s *solver) shortInverse(b, z num.Mat) bool {
+	to := z.Arr
 	return to.Terms() <= 1 && to.Bits() <= scale.SeedBits && isIdentity(b)
 }
 

@@ -82,19 +82,19 @@ type solver struct {
 	since   time.Time
 	lost    lostEntries
 
-	at   place.Place       // where matrices of Newton's method live; nil: the host
-	away []*halfulp.Matrix // those that live there
+	at   place.Place // where matrices of Newton's method live; nil: the host
+	away []num.Mat   // those that live there
 	// counts there what operations cannot store; nil: they wait, and say so
 	tally *num.Array
 
-	reuse bool              // no matrix of matrixHere outlives the next release
-	here  []*halfulp.Matrix // those of matrixHere
-	one   *halfulp.Matrix   // the unit matrix on the host, nil: not made yet
+	reuse bool      // no matrix of matrixHere outlives the next release
+	here  []num.Mat // those of matrixHere
+	one   num.Mat   // the unit matrix on the host, nil: not made yet
 }
 
 // begin checks the options and operands of routine name: all operands live in one place. It returns
 // them on the host.
-func begin(name string, opt *halfulp.Options, operands ...*halfulp.Matrix) (*solver, []*halfulp.Matrix, error) {
+func begin(name string, opt *halfulp.Options, operands ...num.Mat) (*solver, []num.Mat, error) {
 	s, err := start(name, opt, operands...)
 	if err != nil {
 		return nil, nil, err
@@ -104,13 +104,13 @@ func begin(name string, opt *halfulp.Options, operands ...*halfulp.Matrix) (*sol
 }
 
 // onHost returns copies of matrices that live elsewhere.
-func onHost(name string, operands ...*halfulp.Matrix) ([]*halfulp.Matrix, error) {
-	here := make([]*halfulp.Matrix, len(operands))
+func onHost(name string, operands ...num.Mat) ([]num.Mat, error) {
+	here := make([]num.Mat, len(operands))
 	for i, m := range operands {
 		here[i] = m
-		if m.Place() != place.Host {
+		if !m.OnHost() {
 			var err error
-			if here[i], err = m.Host(); err != nil {
+			if here[i], err = place.On(nil, m); err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
 		}
@@ -119,18 +119,18 @@ func onHost(name string, operands ...*halfulp.Matrix) ([]*halfulp.Matrix, error)
 }
 
 // start is begin without copies.
-func start(name string, opt *halfulp.Options, operands ...*halfulp.Matrix) (*solver, error) {
+func start(name string, opt *halfulp.Options, operands ...num.Mat) (*solver, error) {
 	var o halfulp.Options
 	if opt != nil {
 		o = *opt
 	}
 	for _, m := range operands {
-		if m.Place() != operands[0].Place() {
-			return nil, fmt.Errorf("%s: operands on %s and %s: %w", name, operands[0].Place(), m.Place(), halfulp.ErrPlace)
+		if place.Label(place.Of(m.Arr)) != place.Label(place.Of(operands[0].Arr)) {
+			return nil, fmt.Errorf("%s: operands on %s and %s: %w", name, place.Label(place.Of(operands[0].Arr)), place.Label(place.Of(m.Arr)), place.ErrPlace)
 		}
 	}
-	if len(operands) > 0 && operands[0].Place() != place.Host {
-		o.Device = operands[0].Place()
+	if len(operands) > 0 && !operands[0].OnHost() {
+		o.Device = halfulp.Device(place.Label(place.Of(operands[0].Arr)))
 	}
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -169,7 +169,7 @@ func (s *solver) stage(name string) {
 
 // gemm stores RN(alpha A B + beta C) in d. Bounds rest on relative errors, so the error wraps
 // ErrRange where a number of some bits leaves the exponents of its format.
-func (s *solver) gemm(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix) error {
+func (s *solver) gemm(alpha float64, a, b num.Mat, beta float64, c, d num.Mat) error {
 	return s.gemmTriangle(0, alpha, a, b, beta, c, d, nil)
 }
 
@@ -200,21 +200,21 @@ func Solve(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	if a.Rows() != a.Cols() || b.Rows() != a.Rows() || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
 		panic(errShape)
 	}
-	s, err := start("Solve", opt, a, b, x)
+	s, err := start("Solve", opt, a.View(), b.View(), x.View())
 	if err != nil {
 		return Stats{}, err
 	}
-	return s.solveTo("Solve", a, b, x)
+	return s.solveTo("Solve", a.View(), b.View(), x.View())
 }
 
 // apart reports whether each process of a grid solves A X = B by itself: for few columns, where of
 // order 600 at 424 bits two processes took 1.4 s together and 0.09 s alone for one, 1.9 and 0.75 s
 // for 30, or as alone says. There is no B for an inverse.
-func (s *solver) apart(a, b, x *halfulp.Matrix) (bool, error) {
-	if few(x.Cols(), a.Rows()) {
+func (s *solver) apart(a, b, x num.Mat) (bool, error) {
+	if few(x.Cols, a.Rows) {
 		return s.small(a), nil
 	}
-	if b == nil {
+	if b.Arr == nil {
 		return s.alone(a, x.Format(), aloneInverse)
 	}
 	if b.Format().Bits() > aloneBits {
@@ -224,9 +224,9 @@ func (s *solver) apart(a, b, x *halfulp.Matrix) (bool, error) {
 }
 
 // solveTo stores the solution in x, wherever it lives; without b that of the unit matrix.
-func (s *solver) solveTo(name string, a, b, x *halfulp.Matrix) (Stats, error) {
+func (s *solver) solveTo(name string, a, b, x num.Mat) (Stats, error) {
 	defer s.release()
-	there := a.Place() != place.Host && a.Rows() > 0 && x.Cols() > 0
+	there := !a.OnHost() && a.Rows > 0 && x.Cols > 0
 	if there {
 		apart, err := s.apart(a, b, x)
 		if err != nil {
@@ -235,22 +235,22 @@ func (s *solver) solveTo(name string, a, b, x *halfulp.Matrix) (Stats, error) {
 		there = !apart
 	}
 	if there {
-		s.at = place.Of(a.View().Arr)
+		s.at = place.Of(a.Arr)
 		z, err := s.solveThere(a, b, x.Format())
-		if err == nil && z != nil {
+		if err == nil && z.Arr != nil {
 			s.finished()
-			err = x.CopyFrom(z)
+			err = place.Copy(x, z)
 		}
 		if err != nil {
 			return s.stats, fmt.Errorf("%s: %w", name, err)
 		}
-		if z != nil {
+		if z.Arr != nil {
 			return s.stats, nil
 		}
 		s.resign()
 	}
-	if b == nil {
-		b = s.identityHere(a.Rows())
+	if b.Arr == nil {
+		b = s.identityHere(a.Rows)
 	}
 	here, err := onHost(name, a, b)
 	if err != nil {
@@ -265,8 +265,8 @@ func (s *solver) solveTo(name string, a, b, x *halfulp.Matrix) (Stats, error) {
 }
 
 // finish stores a result in x, wherever it lives.
-func (s *solver) finish(name string, z, x *halfulp.Matrix) (Stats, error) {
-	m := z.View()
+func (s *solver) finish(name string, z, x num.Mat) (Stats, error) {
+	m := z
 	for j := range m.Cols {
 		at := m.At(0, j)
 		// The usual case.
@@ -281,15 +281,15 @@ func (s *solver) finish(name string, z, x *halfulp.Matrix) (Stats, error) {
 		}
 	}
 	s.finished()
-	if x.Place() != place.Host {
-		d, err := z.On(x.Place())
+	if !x.OnHost() {
+		d, err := place.On(place.Of(x.Arr), z)
 		if err != nil {
 			return s.stats, fmt.Errorf("%s: %w", name, err)
 		}
 		defer d.Free()
 		z = d
 	}
-	return s.stats, x.CopyFrom(z)
+	return s.stats, place.Copy(x, z)
 }
 
 // Inverse stores the inverse of a square matrix A in X, each entry correctly rounded; see Solve.
@@ -297,27 +297,27 @@ func Inverse(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	if a.Rows() != a.Cols() || x.Rows() != a.Rows() || x.Cols() != a.Rows() {
 		panic(errShape)
 	}
-	s, err := start("Inverse", opt, a, x)
+	s, err := start("Inverse", opt, a.View(), x.View())
 	if err != nil {
 		return Stats{}, err
 	}
-	return s.solveTo("Inverse", a, nil, x)
+	return s.solveTo("Inverse", a.View(), num.Mat{}, x.View())
 }
 
-func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
-	z := takeMatrix(f, b.Rows(), b.Cols())
-	if a.Rows() == 0 || b.Cols() == 0 {
+func (s *solver) solve(a, b num.Mat, f num.Format) (num.Mat, error) {
+	z := takeMatrix(f, b.Rows, b.Cols)
+	if a.Rows == 0 || b.Cols == 0 {
 		return z, s.Ctx.Err()
 	}
 	if err := finite("A", a); err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	if err := finite("B", b); err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	for _, m := range []*halfulp.Matrix{a, b} {
+	for _, m := range []num.Mat{a, b} {
 		if err := workable(f.Bits()+64, m); err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 	}
 	defer s.release()
@@ -325,16 +325,16 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	todo := s.undecided(a, b, z)
 	s.withoutZeros(a, b, todo)
 	s.planSolve(a, z.Format(), len(todo))
-	lu, err := s.factor(a.View(), scale.Of(a.View()))
+	lu, err := s.factor(a, scale.Of(a))
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	s.Did(factorCost(a.Rows()))
-	one := few(len(todo), a.Rows()) // by one
+	s.Did(factorCost(a.Rows))
+	one := few(len(todo), a.Rows) // by one
 	s.planBy(lu, one, a, z.Format(), len(todo))
 	if one {
-		if r, rho, norm, err := s.invertFactors(a.View(), lu, len(todo)); err != nil {
-			return nil, err
+		if r, rho, norm, err := s.invertFactors(a, lu, len(todo)); err != nil {
+			return num.Mat{}, err
 		} else if r != nil {
 			s.note(1, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.norm))
 			if done, err := s.solveFewBy(r, a, b, z, todo); done || err != nil {
@@ -344,7 +344,7 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	}
 	if !one {
 		// Each is for other formats and orders, the faster one first.
-		ways := []func(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error{s.inverseBySlices, s.inverseBySeries, s.quickInverse, s.solveByNewton}
+		ways := []func(a, b num.Mat, f *factors, z num.Mat, todo []*entries) error{s.inverseBySlices, s.inverseBySeries, s.quickInverse, s.solveByNewton}
 		for _, way := range ways {
 			if err := way(a, b, lu, z, todo); err != nil || open(todo) == 0 {
 				return z, err
@@ -352,14 +352,14 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 		}
 	}
 	var p *approximate
-	if lu.pivotsAbove(pivotRange) == a.Rows() || !one {
-		if p, err = s.first(a.View(), lu); err != nil && !(one && errors.Is(err, ErrRange)) {
-			return nil, err
+	if lu.pivotsAbove(pivotRange) == a.Rows || !one {
+		if p, err = s.first(a, lu); err != nil && !(one && errors.Is(err, ErrRange)) {
+			return num.Mat{}, err
 		}
 	}
 	if one && (p == nil || p.rho == nil) {
 		if r, rho, norm, err := s.invertBlocks(a, lu, f.Bits()); err != nil {
-			return nil, err
+			return num.Mat{}, err
 		} else if r != nil {
 			s.Work.Guessed = false
 			s.note(1+s.stats.Rounds, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.norm))
@@ -369,8 +369,8 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 		}
 	}
 	if p == nil {
-		if p, err = s.first(a.View(), lu); err != nil {
-			return nil, err
+		if p, err = s.first(a, lu); err != nil {
+			return num.Mat{}, err
 		}
 	}
 	s.Work.Guessed = p.rho == nil
@@ -379,7 +379,7 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 		p, err = s.multiply(p, a, lu)
 		end()
 		if err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 	}
 	s.stage("approximate inverse")
@@ -387,7 +387,7 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 }
 
 // solveFewBy is solveFew with an inverse that is just made; done if nothing is left.
-func (s *solver) solveFewBy(r inverse, a, b, z *halfulp.Matrix, todo []*entries) (done bool, err error) {
+func (s *solver) solveFewBy(r inverse, a, b, z num.Mat, todo []*entries) (done bool, err error) {
 	s.stage("approximate inverse")
 	err = s.solveFew(a, b, z, r, todo)
 	s.stage("refinement")
@@ -395,29 +395,29 @@ func (s *solver) solveFewBy(r inverse, a, b, z *halfulp.Matrix, todo []*entries)
 }
 
 // approximate returns an approximate inverse of a.
-func (s *solver) approximate(a *halfulp.Matrix) (*approximate, error) {
+func (s *solver) approximate(a num.Mat) (*approximate, error) {
 	defer s.stage("approximate inverse")
 	return s.invert(a)
 }
 
 // solveBy stores the solution in z, which an approximate inverse of a is known for.
-func (s *solver) solveBy(p *approximate, a, b, z *halfulp.Matrix) error {
+func (s *solver) solveBy(p *approximate, a, b, z num.Mat) error {
 	todo := s.undecided(a, b, z)
 	s.withoutZeros(a, b, todo)
 	return s.solveOpen(p, a, b, z, todo)
 }
 
 // solveOpen does so for what is open in todo.
-func (s *solver) solveOpen(p *approximate, a, b, z *halfulp.Matrix, todo []*entries) error {
+func (s *solver) solveOpen(p *approximate, a, b, z num.Mat, todo []*entries) error {
 	defer s.stage("refinement")
 	cond := s.condition(a, p)
-	if !few(len(todo), a.Rows()) {
+	if !few(len(todo), a.Rows) {
 		err := s.solveMany(p, a, b, z, todo)
 		if err != nil && !errors.Is(err, ErrRange) || open(todo) == 0 {
 			return err
 		}
 	}
-	if few(openColumns(todo), a.Rows()) {
+	if few(openColumns(todo), a.Rows) {
 		w, err := s.newWideInverse(p)
 		if err == nil {
 			err = s.solveFew(a, b, z, w, todo)
@@ -430,10 +430,10 @@ func (s *solver) solveOpen(p *approximate, a, b, z *halfulp.Matrix, todo []*entr
 }
 
 // undecided returns the columns of the solution z, all of whose entries are open.
-func (s *solver) undecided(a, b, z *halfulp.Matrix) []*entries {
-	todo := make([]*entries, b.Cols())
+func (s *solver) undecided(a, b, z num.Mat) []*entries {
+	todo := make([]*entries, b.Cols)
 	for j := range todo {
-		todo[j] = &entries{s: s, a: a, b: b, z: z, j: j, open: make([]int, b.Rows()), never: map[int]*big.Float{}}
+		todo[j] = &entries{s: s, a: a, b: b, z: z, j: j, open: make([]int, b.Rows), never: map[int]*big.Float{}}
 		for i := range todo[j].open {
 			todo[j].open[i] = i
 		}
@@ -443,9 +443,9 @@ func (s *solver) undecided(a, b, z *halfulp.Matrix) []*entries {
 
 // condition notes what an approximate inverse of a proves and returns cond with 2^cond above the
 // condition number.
-func (s *solver) condition(a *halfulp.Matrix, p *approximate) (cond int) {
+func (s *solver) condition(a num.Mat, p *approximate) (cond int) {
 	rho, _ := p.rho.Float64()
-	return s.note(p.rounds, rho, p.abs.Norm(), bound.BoundsOf(a.View(), bound.Negated(p.scale), bound.Negated(p.weights)).Norm())
+	return s.note(p.rounds, rho, p.abs.Norm(), bound.BoundsOf(a, bound.Negated(p.scale), bound.Negated(p.weights)).Norm())
 }
 
 // note is condition for bounds of ‖R‖ and ‖F‖.
@@ -458,8 +458,8 @@ func (s *solver) note(rounds int, rho float64, norm, of *big.Float) (cond int) {
 }
 
 // finite returns an error if a matrix has an infinity or a NaN.
-func finite(name string, m *halfulp.Matrix) error {
-	v := m.View()
+func finite(name string, m num.Mat) error {
+	v := m
 	for j := range v.Cols {
 		// The usual cases.
 		if at := v.At(0, j); v.Arr.Kind == num.F64 && v.RS == 1 && v.Rows > 0 && largestOf(v.Arr.F64[0][at:at+v.Rows]) <= math.MaxFloat64 {
@@ -483,15 +483,15 @@ const mostFarBits = 1 << 12
 
 // refine stores the rounded solution in z as far as it is open in todo; the condition number is
 // below 2^cond.
-func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfulp.Matrix, todo []*entries) error {
-	n, k := b.Rows(), b.Cols()
+func (s *solver) refine(a, b num.Mat, p *approximate, cond int, z num.Mat, todo []*entries) error {
+	n, k := b.Rows, b.Cols
 	target := z.Format().Bits() + 64
 	if err := workable(max(target, cond+64), b); err != nil {
 		return err
 	}
 	known := p.gain // bits of X, about
 	// Numbers that are no ties differ from them by less bits than that.
-	integers := toIntegers(a.View())
+	integers := toIntegers(a)
 	most := min(target+2*integers.minorBits()+int(columnBits(b))+1<<16, bound.MaxBits)
 	// No format has the bits, and fewer are not likely to do.
 	if integers.mostBits() > bound.MaxBits/4 {
@@ -499,8 +499,8 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 	}
 	width := func() int { return min(int(known+p.gain)+64, target) }
 
-	x := halfulp.NewMatrix(halfulp.MP(uint(width())), n, k)
-	if err := s.gemm(1, p.r, b, 0, nil, x); err != nil {
+	x := num.NewMat(num.Precision(uint(width())), n, k)
+	if err := s.gemm(1, p.r, b, 0, num.Mat{}, x); err != nil {
 		return err
 	}
 	// 1/(1 - rho), rounded up
@@ -515,7 +515,7 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 	for ; ; s.stats.Steps++ {
 		s.planRefinement(missing, p.gain, cond, a, x)
 		// R r loses up to cond bits to cancellation.
-		r := halfulp.NewMatrix(halfulp.MP(uint(64+cond)), n, k)
+		r := num.NewMat(num.Precision(uint(64+cond)), n, k)
 		if err := s.gemm(-1, a, x, 1, b, r); err != nil {
 			return err
 		}
@@ -525,7 +525,7 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 			if e == nil {
 				continue
 			}
-			radius := p.abs.Apply(column(r.View(), j, p.scale))
+			radius := p.abs.Apply(column(r, j, p.scale))
 			most := bound.Upper().Mul(bound.Largest(radius), more)
 			for i := range radius {
 				radius[i] = bound.Upper().Add(radius[i], most)
@@ -557,7 +557,7 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 		}
 		suspected = suspected[:0]
 		if s.Work.Report != nil {
-			s.Did(residualCost(n, left, a.View().Arr.Format, x.View().Arr.Format))
+			s.Did(residualCost(n, left, a.Arr.Format, x.Arr.Format))
 			s.Work.Guessed = false // it is known what is missing
 		}
 		if left == 0 {
@@ -570,7 +570,7 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 				return fmt.Errorf("%d entries are not decided by %d bits: %w", open(todo), most, halfulp.ErrMemory)
 			}
 		}
-		next := halfulp.NewMatrix(halfulp.MP(uint(width())), n, k)
+		next := num.NewMat(num.Precision(uint(width())), n, k)
 		if err := s.gemm(1, p.r, r, 1, x, next); err != nil {
 			return err
 		}

@@ -6,8 +6,8 @@ import (
 	mathbits "math/bits"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
@@ -52,14 +52,14 @@ import (
 type splitting struct {
 	s           *solver
 	by          scale.Scaling
-	f           *halfulp.Matrix // m x n
-	x, y        *halfulp.Matrix // S and T
+	f           num.Mat // m x n
+	x, y        num.Mat // S and T
 	k           int
 	blocks      []int
-	one         *halfulp.Matrix // the unit matrix; nil until it is needed
-	cond        float64         // ≥ ‖|T^-1| |T|‖∞; 0 until it is needed at a place
-	improvement                 // amp: of ‖|S| |F T|‖∞ + cond
-	splitSizes                  // at a place
+	one         num.Mat // the unit matrix; nil until it is needed
+	cond        float64 // ≥ ‖|T^-1| |T|‖∞; 0 until it is needed at a place
+	improvement         // amp: of ‖|S| |F T|‖∞ + cond
+	splitSizes          // at a place
 }
 
 // pivoted is a splitting of the rows of A, and for LDLT of its columns, in an order that float64
@@ -67,12 +67,12 @@ type splitting struct {
 type pivoted struct {
 	*splitting // nil if float64 does not suffice for more
 	order      []int
-	c          *halfulp.Matrix // A in that order
+	c          num.Mat // A in that order
 }
 
 // newPivoted returns a seed for the factors of a with partial pivoting; nil if float64 does not
 // suffice, or if numbers have more than most bits.
-func (s *solver) newPivoted(a *halfulp.Matrix, most int) (*pivoted, error) {
+func (s *solver) newPivoted(a num.Mat, most int) (*pivoted, error) {
 	m, n := a.Dims()
 	k := min(m, n)
 	if k < fewest {
@@ -80,7 +80,7 @@ func (s *solver) newPivoted(a *halfulp.Matrix, most int) (*pivoted, error) {
 	}
 	defer s.release()
 	// Columns are scaled for pivots alone, rows are not.
-	leading := a.Slice(0, m, 0, k).View()
+	leading := a.Slice(0, m, 0, k)
 	columns := scale.Unscaled(m, k)
 	t := scale.TopsOf(leading)
 	for j := range k {
@@ -101,8 +101,8 @@ func (s *solver) newPivoted(a *halfulp.Matrix, most int) (*pivoted, error) {
 		p.order[i], p.order[j] = p.order[j], p.order[i]
 	}
 	p.c = chosen(a, p.order, all(n))
-	d := &splitting{s: s, k: k, blocks: ones(k), by: scale.Equilibrate(p.c.View(), scale.Unscaled(m, n))}
-	if d.f = scaled(p.c, d.by, most); d.f == nil {
+	d := &splitting{s: s, k: k, blocks: ones(k), by: scale.Equilibrate(p.c, scale.Unscaled(m, n))}
+	if d.f = scaled(p.c, d.by, most); d.f.Arr == nil {
 		return nil, nil
 	}
 	// The factors of F.
@@ -192,60 +192,60 @@ func (t *splitting) enclosure(bits int) (*enclosure, error) {
 // and finds out what it shows of the gain.
 //
 // V is rounded, so that E is S F T - I + S d for |d| ≤ 2^-width |V|.
-func (t *splitting) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.Float, err error) {
+func (t *splitting) errorMatrix(width, places int) (v, e num.Mat, h *big.Float, err error) {
 	n := t.k
 	t.s.stats.Steps++
-	if v, err = t.s.matrix(halfulp.MP(uint(width)), n, n); err != nil {
-		return nil, nil, nil, err
+	if v, err = t.s.matrix(num.Precision(uint(width)), n, n); err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	tolerance, err := t.tolerance(width)
 	if err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	f := t.f.Slice(0, n, 0, n)
-	if err := t.s.gemmOfTriangles(0, 1, f, t.y, 0, nil, v, [2]byte{0, t.upperFactors()[1]}, tolerance); err != nil {
-		return nil, nil, nil, err
+	if err := t.s.gemmOfTriangles(0, 1, f, t.y, 0, num.Mat{}, v, [2]byte{0, t.upperFactors()[1]}, tolerance); err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	lost := bound.Upper()
 	if tolerance != nil {
 		lost = bound.Exp2(t.amp - width)
 	}
 	if t.amp, err = t.spread(v); err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	if t.amp > 1<<20 {
 		t.gain = 0
-		return nil, nil, nil, nil
+		return num.Mat{}, num.Mat{}, nil, nil
 	}
 	lost.Add(lost, bound.Exp2(t.amp-width))
-	if e, err = t.s.matrix(halfulp.MP(uint(places)), n, n); err != nil {
-		return nil, nil, nil, err
+	if e, err = t.s.matrix(num.Precision(uint(places)), n, n); err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
 	}
-	if t.one == nil {
+	if t.one.Arr == nil {
 		if t.one, err = t.s.identity(n); err != nil {
-			return nil, nil, nil, err
+			return num.Mat{}, num.Mat{}, nil, err
 		}
 	}
 	limit := t.s.known(t.bound(t.s, n, places, width, lost), t.sRows, t.vCols)
 	if err := t.s.gemmOfTriangles(0, 1, t.x, v, -1, t.one, e, [2]byte{'L', 0}, limit); err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	lost.Add(lost, lostBy(limit))
 	norm, err := t.s.rowNorm(e)
 	if err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	t.s.stats.Precision = width
 	return v, e, t.learn(t.s, norm, lost, places), nil
 }
 
 // split returns the strictly block lower and the block upper triangle.
-func (t *splitting) split(a *halfulp.Matrix) (lower, upper *halfulp.Matrix, err error) {
+func (t *splitting) split(a num.Mat) (lower, upper num.Mat, err error) {
 	if lower, err = t.s.matrix(a.Format(), t.k, t.k); err != nil {
-		return nil, nil, err
+		return num.Mat{}, num.Mat{}, err
 	}
 	if upper, err = t.s.matrix(a.Format(), t.k, t.k); err != nil {
-		return nil, nil, err
+		return num.Mat{}, num.Mat{}, err
 	}
 	if t.s.at != nil {
 		return lower, upper, t.partThere(a, lower, upper)
@@ -256,28 +256,28 @@ func (t *splitting) split(a *halfulp.Matrix) (lower, upper *halfulp.Matrix, err 
 
 // products returns the strictly block lower triangle of -A B and the block upper one of -C D in one
 // matrix, for block lower and block upper triangular factors, with bounds that are proved or nil.
-func (t *splitting) products(a, b, c, d *halfulp.Matrix, format halfulp.Format, ofLower, ofUpper *residue.Bound) (*halfulp.Matrix, error) {
+func (t *splitting) products(a, b, c, d num.Mat, format num.Format, ofLower, ofUpper *residue.Bound) (num.Mat, error) {
 	left, err := t.s.matrix(format, t.k, t.k)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	if err := t.s.gemmOfTriangles('L', -1, a, b, 0, nil, left, [2]byte{'L', 'L'}, ofLower); err != nil {
-		return nil, err
+	if err := t.s.gemmOfTriangles('L', -1, a, b, 0, num.Mat{}, left, [2]byte{'L', 'L'}, ofLower); err != nil {
+		return num.Mat{}, err
 	}
 	if t.s.at != nil { // one matrix for both: the diagonal is that of the second
-		return left, t.upperProduct(-1, c, d, 0, nil, left, ofUpper)
+		return left, t.upperProduct(-1, c, d, 0, num.Mat{}, left, ofUpper)
 	}
-	right := halfulp.NewMatrix(format, t.k, t.k)
-	if err := t.upperProduct(-1, c, d, 0, nil, right, nil); err != nil {
-		return nil, err
+	right := num.NewMat(format, t.k, t.k)
+	if err := t.upperProduct(-1, c, d, 0, num.Mat{}, right, nil); err != nil {
+		return num.Mat{}, err
 	}
-	z := halfulp.NewMatrix(format, t.k, t.k)
+	z := num.NewMat(format, t.k, t.k)
 	t.copyParts(z, z, left, right)
 	return z, nil
 }
 
-func (t *splitting) copyParts(toLower, toUpper, fromLower, fromUpper *halfulp.Matrix) {
-	lower, upper, a, b := toLower.View(), toUpper.View(), fromLower.View(), fromUpper.View()
+func (t *splitting) copyParts(toLower, toUpper, fromLower, fromUpper num.Mat) {
+	lower, upper, a, b := toLower, toUpper, fromLower, fromUpper
 	first := 0
 	for _, size := range t.blocks {
 		for j := first; j < first+size; j++ {
@@ -295,7 +295,7 @@ func (t *splitting) copyParts(toLower, toUpper, fromLower, fromUpper *halfulp.Ma
 // upperProduct stores alpha A B + beta C in D for block upper triangular A and B and an upper
 // triangular C, with a bound that is proved or nil. An entry of D below the diagonal is the sum of
 // two products.
-func (t *splitting) upperProduct(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, limit *residue.Bound) error {
+func (t *splitting) upperProduct(alpha float64, a, b num.Mat, beta float64, c, d num.Mat, limit *residue.Bound) error {
 	if err := t.s.gemmOfTriangles('U', alpha, a, b, beta, c, d, t.upperFactors(), limit); err != nil {
 		return err
 	}
@@ -330,39 +330,39 @@ func (t *splitting) upperFactors() [2]byte {
 
 // correction returns X and Y with (I + X)^-1 = I - X and (I + Y)^-1 = I - Y for those of E, up to
 // lost, which is about 2^-bits or what four powers of 2^-gain leave. E is known up to h.
-func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y *halfulp.Matrix, lost *big.Float, err error) {
+func (t *splitting) correction(e num.Mat, h *big.Float, bits int) (x, y num.Mat, lost *big.Float, err error) {
 	n, g := t.k, t.gain
 	terms := order(g, bits+3)
 	if x, y, err = t.split(e); err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	lost = bound.Upper().Add(bound.Upper().SetMantExp(h, 1), bound.Exp2(5-4*g))
 	if terms == 2 {
 		t.s.drop(e)
 		return x, y, lost.Add(lost, bound.Exp2(2-2*g)), nil // without E'
 	}
-	format := func(power int) halfulp.Format { return halfulp.MP(uint(max(bits-power*g+4, 24))) }
+	format := func(power int) num.Format { return num.Precision(uint(max(bits-power*g+4, 24))) }
 	// limit is that of a product of so many powers of 2^-g. It adds the error that it allows: twice
 	// that of E', and what becomes of it in further products, are less.
-	limit := func(top int, format halfulp.Format) *residue.Bound {
+	limit := func(top int, format num.Format) *residue.Bound {
 		b := t.s.uniform(n, top, format.Bits()+mathbits.Len(uint(n)))
 		lost.Add(lost, bound.Upper().SetMantExp(lostBy(b), 2))
 		return b
 	}
 	// The first error ends it.
-	product := func(a, b *halfulp.Matrix, format halfulp.Format, factors [2]byte, ofA, ofB, top int) *halfulp.Matrix {
+	product := func(a, b num.Mat, format num.Format, factors [2]byte, ofA, ofB, top int) num.Mat {
 		within := t.s.known(limit(top, format), t.small(false, ofA), t.small(true, ofB))
-		var d *halfulp.Matrix
+		var d num.Mat
 		if err == nil {
 			d, err = t.s.matrix(format, n, n)
 		}
 		if err == nil {
-			err = t.s.gemmOfTriangles(0, -1, a, b, 0, nil, d, factors, within)
+			err = t.s.gemmOfTriangles(0, -1, a, b, 0, num.Mat{}, d, factors, within)
 		}
 		return d
 	}
-	sum := func(a, b *halfulp.Matrix, format halfulp.Format) *halfulp.Matrix {
-		var d *halfulp.Matrix
+	sum := func(a, b num.Mat, format num.Format) num.Mat {
+		var d num.Mat
 		if err == nil {
 			d, err = t.s.matrix(format, n, n)
 		}
@@ -374,14 +374,14 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 	}
 	first := product(x, e, format(2), [2]byte{'L', 0}, -g, -g, -2*g) // -(X1² + X1 Y1)
 	within := t.s.known(limit(-2*g, format(2)), t.small(false, -g), t.small(true, -g))
-	var right *halfulp.Matrix
+	var right num.Mat
 	if err == nil {
 		right, err = t.s.matrix(format(2), n, n)
 	}
 	if err == nil {
-		err = t.upperProduct(-1, y, y, 0, nil, right, within)
+		err = t.upperProduct(-1, y, y, 0, num.Mat{}, right, within)
 	}
-	var cube *halfulp.Matrix
+	var cube num.Mat
 	if terms > 3 {
 		// X1 E Y1
 		cube = product(first, y, format(3), [2]byte{0, t.upperFactors()[1]}, 1-2*g, -g, 1-3*g)
@@ -391,7 +391,7 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 	lost.Add(lost, bound.Exp2(4-2*g-format(2).Bits()))
 	if terms > 3 {
 		second = sum(second, cube, format(2))
-		var x2, y2, last *halfulp.Matrix
+		var x2, y2, last num.Mat
 		if err == nil {
 			x2, y2, err = t.split(second)
 		}
@@ -411,7 +411,7 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 	t.s.drop(x, y)
 	z := sum(e, second, format(1))
 	if err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	x, y, err = t.split(z)
 	t.s.drop(z)
@@ -424,7 +424,7 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 // known up to 3 2^-prec of (I + |X|) |S| and |T| (I + |Y|): that adds up to 2^(3-prec+amp), since
 // S F d = (I + E) T^-1 d for an error d of T. T^-1 T' is I up to 2^-6, so that cond grows by a
 // factor of less than 1.05. See stepTolerances for what they may have beside that.
-func (t *splitting) step(_, e *halfulp.Matrix, h *big.Float, next int) error {
+func (t *splitting) step(_, e num.Mat, h *big.Float, next int) error {
 	x, y, lost, err := t.correction(e, h, next)
 	if err != nil {
 		return err
@@ -437,30 +437,30 @@ func (t *splitting) step(_, e *halfulp.Matrix, h *big.Float, next int) error {
 		return nil
 	}
 	n, prec := t.k, max(next+t.amp+4, 64)
-	format := halfulp.MP(uint(max(prec-t.gain+2, 24)))
+	format := num.Precision(uint(max(prec-t.gain+2, 24)))
 	left, right := t.stepTolerances(prec)
-	improve := func(of *halfulp.Matrix, product func(d *halfulp.Matrix) error) (*halfulp.Matrix, error) {
+	improve := func(of num.Mat, product func(d num.Mat) error) (num.Mat, error) {
 		d, err := t.s.matrix(format, n, n)
 		if err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 		if err := product(d); err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
-		z, err := t.s.matrix(halfulp.MP(uint(prec)), n, n)
+		z, err := t.s.matrix(num.Precision(uint(prec)), n, n)
 		if err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 		err = t.s.sum(of, d, z)
 		t.s.drop(of, d)
 		return z, err
 	}
-	if t.x, err = improve(t.x, func(d *halfulp.Matrix) error {
-		return t.s.gemmOfTriangles('L', -1, x, t.x, 0, nil, d, [2]byte{'L', 'L'}, left)
+	if t.x, err = improve(t.x, func(d num.Mat) error {
+		return t.s.gemmOfTriangles('L', -1, x, t.x, 0, num.Mat{}, d, [2]byte{'L', 'L'}, left)
 	}); err != nil {
 		return err
 	}
-	if t.y, err = improve(t.y, func(d *halfulp.Matrix) error { return t.upperProduct(-1, t.y, y, 0, nil, d, right) }); err != nil {
+	if t.y, err = improve(t.y, func(d num.Mat) error { return t.upperProduct(-1, t.y, y, 0, num.Mat{}, d, right) }); err != nil {
 		return err
 	}
 	t.s.drop(x, y)
@@ -474,14 +474,14 @@ func (t *splitting) step(_, e *halfulp.Matrix, h *big.Float, next int) error {
 }
 
 // finish returns the enclosure by the first rows of V and an E that tell so many bits.
-func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Float) (*enclosure, error) {
+func (t *splitting) finish(bits, width int, leading, e num.Mat, h *big.Float) (*enclosure, error) {
 	m, n := t.f.Dims()
 	k, g := t.k, t.gain
 	x, y, lost, err := t.correction(e, h, bits)
 	if err != nil {
 		return nil, err
 	}
-	w, err := t.s.matrix(halfulp.MP(uint(width)), k, n)
+	w, err := t.s.matrix(num.Precision(uint(width)), k, n)
 	if err != nil {
 		return nil, err
 	}
@@ -489,11 +489,11 @@ func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.F
 	if err != nil {
 		return nil, err
 	}
-	if err := t.s.gemmOfTriangles('U', 1, t.x, t.f.Slice(0, k, 0, k), 0, nil, w.Slice(0, k, 0, k), [2]byte{'L', 0}, within.leading); err != nil {
+	if err := t.s.gemmOfTriangles('U', 1, t.x, t.f.Slice(0, k, 0, k), 0, num.Mat{}, w.Slice(0, k, 0, k), [2]byte{'L', 0}, within.leading); err != nil {
 		return nil, err
 	}
 	if n > k {
-		if err := t.s.gemmOfTriangles(0, 1, t.x, t.f.Slice(0, k, k, n), 0, nil, w.Slice(0, k, k, n), [2]byte{'L', 0}, within.right); err != nil {
+		if err := t.s.gemmOfTriangles(0, 1, t.x, t.f.Slice(0, k, k, n), 0, num.Mat{}, w.Slice(0, k, k, n), [2]byte{'L', 0}, within.right); err != nil {
 			return nil, err
 		}
 	}
@@ -501,7 +501,7 @@ func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.F
 	places := max(bits-g+4, 24)
 	lost.Add(lost, bound.Exp2(1-width))
 	lost.Add(lost, bound.Exp2(1-g-places))
-	format := halfulp.MP(uint(places))
+	format := num.Precision(uint(places))
 	dv, err := t.s.matrix(format, m, k)
 	if err != nil {
 		return nil, err
@@ -515,7 +515,7 @@ func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.F
 		if v, err = t.s.taller(leading, m); err != nil {
 			return nil, err
 		}
-		if err := t.s.gemmOfTriangles(0, 1, t.f.Slice(k, m, 0, k), t.y, 0, nil, v.Slice(k, m, 0, k), [2]byte{0, t.upperFactors()[1]}, within.below); err != nil {
+		if err := t.s.gemmOfTriangles(0, 1, t.f.Slice(k, m, 0, k), t.y, 0, num.Mat{}, v.Slice(k, m, 0, k), [2]byte{0, t.upperFactors()[1]}, within.below); err != nil {
 			return nil, err
 		}
 	}
@@ -540,19 +540,19 @@ func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.F
 	}
 	lost.Add(lost, bound.Exp2(-g-places))
 	ofLeading := t.s.known(ofV(0, k), t.vRows, t.small(true, 1-g))
-	if err := t.s.gemmOfTriangles('L', -1, leading, y, 0, nil, dv.Slice(0, k, 0, k), [2]byte{0, t.upperFactors()[1]}, ofLeading); err != nil {
+	if err := t.s.gemmOfTriangles('L', -1, leading, y, 0, num.Mat{}, dv.Slice(0, k, 0, k), [2]byte{0, t.upperFactors()[1]}, ofLeading); err != nil {
 		return nil, err
 	}
 	if m > k {
-		if err := t.s.gemmOfTriangles(0, -1, v.Slice(k, m, 0, k), y, 0, nil, dv.Slice(k, m, 0, k), [2]byte{0, t.upperFactors()[1]}, ofV(k, m)); err != nil {
+		if err := t.s.gemmOfTriangles(0, -1, v.Slice(k, m, 0, k), y, 0, num.Mat{}, dv.Slice(k, m, 0, k), [2]byte{0, t.upperFactors()[1]}, ofV(k, m)); err != nil {
 			return nil, err
 		}
 	}
-	if err := t.s.gemmOfTriangles('U', -1, x, w.Slice(0, k, 0, k), 0, nil, dw.Slice(0, k, 0, k), [2]byte{'L', 0}, ofW(0, k)); err != nil {
+	if err := t.s.gemmOfTriangles('U', -1, x, w.Slice(0, k, 0, k), 0, num.Mat{}, dw.Slice(0, k, 0, k), [2]byte{'L', 0}, ofW(0, k)); err != nil {
 		return nil, err
 	}
 	if n > k {
-		if err := t.s.gemmOfTriangles(0, -1, x, w.Slice(0, k, k, n), 0, nil, dw.Slice(0, k, k, n), [2]byte{'L', 0}, ofW(k, n)); err != nil {
+		if err := t.s.gemmOfTriangles(0, -1, x, w.Slice(0, k, k, n), 0, num.Mat{}, dw.Slice(0, k, k, n), [2]byte{'L', 0}, ofW(k, n)); err != nil {
 			return nil, err
 		}
 	}
@@ -584,8 +584,8 @@ func (s *solver) belowEach(u *unknown, e *enclosure, limit func(i, j int) *big.F
 		return s.belowBy(u, e, limit)
 	}
 	settlers, fails := make([]*bound.Settler, s.Threads), make([]bool, s.Threads)
-	x, d := e.l.X.View(), e.l.D.View()
-	m := u.c.Rows()
+	x, d := e.l.X, e.l.D
+	m := u.c.Rows
 	first := make([]int, 0, u.k) // rows below the blocks of columns
 	for _, size := range u.blocks {
 		end := len(first) + size

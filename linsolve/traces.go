@@ -28,8 +28,8 @@ type nearUnit struct {
 	s       *solver
 	by      scale.Scaling
 	odd     bool // the order of F's rows is an odd permutation
-	f, z, u *halfulp.Matrix
-	one     *halfulp.Matrix
+	f, z, u num.Mat
+	one     num.Mat
 	rows    []int64    // row i of |Z| sums up to 2^rows[i] at most
 	cols    []int64    // column j of |F| likewise
 	sizeF   *big.Float // bounds of norms
@@ -54,7 +54,7 @@ const leastNear = 8
 
 // traced returns the determinant of a regular A, at the solver's place, with a log of about
 // 2^-places; nil if float64 factors do not suffice.
-func (s *solver) traced(a *halfulp.Matrix, places int) (*determinant, error) {
+func (s *solver) traced(a num.Mat, places int) (*determinant, error) {
 	if places > bound.MaxBits-4*hopeless {
 		return nil, nil
 	}
@@ -118,17 +118,17 @@ func traceCost(gain, places int) (cost int, step bool) {
 
 // newNearUnit returns Z and U in float64, about which nothing is proved yet but their shapes; nil
 // if there are none, or A has numbers of more than most bits.
-func (s *solver) newNearUnit(a *halfulp.Matrix, most int) (*nearUnit, error) {
-	n := a.Rows()
-	z, err := s.matrix(halfulp.Float64, n, n)
+func (s *solver) newNearUnit(a num.Mat, most int) (*nearUnit, error) {
+	n := a.Rows
+	z, err := s.matrix(num.Float64, n, n)
 	if err != nil {
 		return nil, err
 	}
-	u, err := s.matrix(halfulp.Float64, n, n)
+	u, err := s.matrix(num.Float64, n, n)
 	if err != nil {
 		return nil, err
 	}
-	rows, cols, order, ok, err := s.at.Triangles(s.config(), a.View(), z.View(), u.View())
+	rows, cols, order, ok, err := s.at.Triangles(s.config(), a, z, u)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -141,13 +141,13 @@ func (s *solver) newNearUnit(a *halfulp.Matrix, most int) (*nearUnit, error) {
 		return nil, nil
 	}
 	f, err := s.scaled(a, t.by, most)
-	if err != nil || f == nil {
+	if err != nil || f.Arr == nil {
 		return nil, err
 	}
 	if t.f, err = s.room(f.Format(), n, n); err != nil {
 		return nil, err
 	}
-	if err := s.at.Gather(s.config(), f.View(), order, t.f.View()); err != nil {
+	if err := s.at.Gather(s.config(), f, order, t.f); err != nil {
 		return nil, err
 	}
 	s.drop(f)
@@ -201,7 +201,7 @@ type size struct {
 }
 
 // sizes returns those of matrices at the solver's place, for which it waits once.
-func (s *solver) sizes(list ...*halfulp.Matrix) (found []size, err error) {
+func (s *solver) sizes(list ...num.Mat) (found []size, err error) {
 	all, err := s.extents(list...)
 	for _, x := range all {
 		found = append(found, sizeIn(x))
@@ -252,7 +252,7 @@ func rootUp(x *big.Float) *big.Float {
 // A nearResidue is W' about W = Z F, and how E' is computed as W' U - I.
 type nearResidue struct {
 	t      *nearUnit
-	w      *halfulp.Matrix
+	w      num.Mat
 	lost   *big.Float // ‖(W' - W) U‖ and its trace are at most lost
 	top    int64      // entries of W' U - I are at most 2^top
 	within int64      // those of E' may be in error by 2^(top - within) beside their rounding
@@ -264,17 +264,17 @@ type nearResidue struct {
 // Entries of W are at most 2^(rows_i + cols_j), a matrix of norm ω: with errors of 2^-b of that,
 // and results of b bits, ‖W' - W‖ ≤ 2^(2-b) ω.
 func (t *nearUnit) residue(places int) (*nearResidue, error) {
-	n := t.f.Rows()
+	n := t.f.Rows
 	omega := rootUp(bound.Upper().Mul(sumUp(nil, doubled(t.rows)), sumUp(nil, doubled(t.cols))))
 	amp := bound.Upper().Mul(omega, t.sizeU)
 	r := &nearResidue{t: t}
 	width := max(places+amp.MantExp(nil)+3, 24)
 	var err error
-	if r.w, err = t.s.room(halfulp.MP(uint(width)), n, n); err != nil {
+	if r.w, err = t.s.room(num.Precision(uint(width)), n, n); err != nil {
 		return nil, err
 	}
 	b := &residue.Bound{Rows: t.rows, Cols: t.cols, Within: int64(width)}
-	if err := t.s.gemmWithin(1, t.z, t.f, 0, nil, r.w, b); err != nil {
+	if err := t.s.gemmWithin(1, t.z, t.f, 0, num.Mat{}, r.w, b); err != nil {
 		return nil, err
 	}
 	t.s.stats.Steps++
@@ -312,7 +312,7 @@ func (r *nearResidue) bound(m int) *residue.Bound {
 
 // learn returns h for an E' of a norm of at most size, and takes rho from both.
 func (r *nearResidue) learn(size *big.Float) (h *big.Float) {
-	order := bits.Len(uint(r.t.f.Rows()))
+	order := bits.Len(uint(r.t.f.Rows))
 	h = bound.Upper().Add(r.lost, bound.Exp2(int(r.top-r.within)+order))
 	// The trace of what rounding takes is 2^-bits √n ‖E'‖ at most.
 	h.Add(h, bound.Upper().Mul(size, bound.Exp2(order/2+1-r.bits)))
@@ -322,22 +322,22 @@ func (r *nearResidue) learn(size *big.Float) (h *big.Float) {
 }
 
 // errorMatrix returns E' in error by about 2^-places, h in fact, and a bound of its norm.
-func (t *nearUnit) errorMatrix(places int) (e *halfulp.Matrix, size, h *big.Float, err error) {
-	n := t.f.Rows()
+func (t *nearUnit) errorMatrix(places int) (e num.Mat, size, h *big.Float, err error) {
+	n := t.f.Rows
 	r, err := t.residue(places)
 	if err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, nil, nil, err
 	}
-	if e, err = t.s.room(halfulp.MP(uint(r.bits)), n, n); err != nil {
-		return nil, nil, nil, err
+	if e, err = t.s.room(num.Precision(uint(r.bits)), n, n); err != nil {
+		return num.Mat{}, nil, nil, err
 	}
 	if err := t.s.gemmWithin(1, r.w, t.u, -1, t.one, e, r.bound(n)); err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, nil, nil, err
 	}
 	t.s.drop(r.w)
 	found, err := t.s.sizes(e)
 	if err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, nil, nil, err
 	}
 	return e, found[0].norm, r.learn(found[0].norm), nil
 }
@@ -356,12 +356,12 @@ func (t *nearUnit) errorMatrix(places int) (e *halfulp.Matrix, size, h *big.Floa
 // most 2^(3-prec) ‖Z‖ ‖F‖ ‖U‖. Of the products no more than the triangle is computed where they
 // are not 0: Z' and U' have the zeros and ones of Z and U.
 func (t *nearUnit) step(places int) error {
-	s, n := t.s, t.f.Rows()
+	s, n := t.s, t.f.Rows
 	r, err := t.residue(places)
 	if err != nil {
 		return err
 	}
-	format := halfulp.MP(uint(r.bits))
+	format := num.Precision(uint(r.bits))
 	low, err := s.matrix(format, n, n)
 	if err != nil {
 		return err
@@ -370,7 +370,7 @@ func (t *nearUnit) step(places int) error {
 	if err != nil {
 		return err
 	}
-	if err := s.gemmTriangle('L', 1, r.w.Slice(1, n, 0, n), t.u.Slice(0, n, 0, n-1), 0, nil, low.Slice(1, n, 0, n-1), r.bound(n-1)); err != nil {
+	if err := s.gemmTriangle('L', 1, r.w.Slice(1, n, 0, n), t.u.Slice(0, n, 0, n-1), 0, num.Mat{}, low.Slice(1, n, 0, n-1), r.bound(n-1)); err != nil {
 		return err
 	}
 	if err := s.gemmTriangle('U', 1, r.w, t.u, -1, t.one, up, r.bound(n)); err != nil {
@@ -390,12 +390,12 @@ func (t *nearUnit) step(places int) error {
 	}
 	amp := t.amp()
 	prec := max(2*gain+amp.MantExp(nil)+5, 64)
-	format = halfulp.MP(uint(max(prec-gain+1, 24)))
+	format = num.Precision(uint(max(prec-gain+1, 24)))
 	d, err := s.matrix(format, n, n)
 	if err != nil {
 		return err
 	}
-	if err := s.gemmTriangle('L', -1, low.Slice(1, n, 0, n), t.z.Slice(0, n, 0, n-1), 0, nil, d.Slice(1, n, 0, n-1), nil); err != nil {
+	if err := s.gemmTriangle('L', -1, low.Slice(1, n, 0, n), t.z.Slice(0, n, 0, n-1), 0, num.Mat{}, d.Slice(1, n, 0, n-1), nil); err != nil {
 		return err
 	}
 	if t.z, err = s.plus(t.z, d, prec); err != nil {
@@ -404,7 +404,7 @@ func (t *nearUnit) step(places int) error {
 	if d, err = s.matrix(format, n, n); err != nil {
 		return err
 	}
-	if err := s.gemmTriangle('U', -1, t.u, up, 0, nil, d, nil); err != nil {
+	if err := s.gemmTriangle('U', -1, t.u, up, 0, num.Mat{}, d, nil); err != nil {
 		return err
 	}
 	if t.u, err = s.plus(t.u, d, prec); err != nil {
@@ -422,21 +422,21 @@ func (t *nearUnit) step(places int) error {
 }
 
 // plus returns X + D of prec bits and drops both. X is in MP or Float64, D in MP.
-func (s *solver) plus(x, d *halfulp.Matrix, prec int) (*halfulp.Matrix, error) {
-	if x.Format() == halfulp.Float64 {
-		y, err := s.shifted(x.View(), halfulp.MP(scale.SeedBits))
+func (s *solver) plus(x, d num.Mat, prec int) (num.Mat, error) {
+	if x.Format() == num.Float64 {
+		y, err := s.shifted(x, num.Precision(scale.SeedBits))
 		if err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 		s.drop(x)
 		x = y
 	}
-	z, err := s.room(halfulp.MP(uint(prec)), x.Rows(), x.Cols())
+	z, err := s.room(num.Precision(uint(prec)), x.Rows, x.Cols)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	if err := s.sum(x, d, z); err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	s.drop(x, d)
 	return z, nil
@@ -453,8 +453,8 @@ func (s *solver) plus(x, d *halfulp.Matrix, prec int) (*halfulp.Matrix, error) {
 //	|tr(P_k²) - tr(E'^2k)| ≤ 2 d_k p_k,    |tr(P_(k+1) P_k) - tr(E'^(2k+1))| ≤ d_(k+1) p_k + d_k p_(k+1)
 //
 // and traces beyond the power 2 m take f^(2m+1) / ((2m+1) (1 - f)) at most.
-func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (*determinant, error) {
-	s, n := t.s, t.f.Rows()
+func (t *nearUnit) determinant(e num.Mat, f, h *big.Float, places int) (*determinant, error) {
+	s, n := t.s, t.f.Rows
 	prec := uint(places + 128)
 	pivots, err := s.diagonal(t.u)
 	if err != nil {
@@ -479,10 +479,10 @@ func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (
 		return z
 	}
 	// add adds (-1)^(k+1) tr(X Y) / k for the transpose of Y, and an error.
-	add := func(k int, x, transposed *halfulp.Matrix, err *big.Float) error {
-		format := halfulp.MP(uint(max(places+8-k*gainOf(f), 24)))
+	add := func(k int, x, transposed num.Mat, err *big.Float) error {
+		format := num.Precision(uint(max(places+8-k*gainOf(f), 24)))
 		s.stage("products")
-		v, _, failed := halfulp.Dot(flattened(x), flattened(transposed), format, &halfulp.Options{Context: s.Ctx, Threads: s.Threads})
+		v, _, failed := halfulp.Dot(flattened(x).Col(0), flattened(transposed).Col(0), halfulp.FormatOf(format), &halfulp.Options{Context: s.Ctx, Threads: s.Threads})
 		s.stage("traces")
 		if failed != nil {
 			return failed
@@ -500,7 +500,7 @@ func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (
 	gain, size := gainOf(f), bits.Len(uint(n))
 	m := powers(gain, places)
 	p, pk, dk := e, f, bound.Upper() // P_k
-	var flipped *halfulp.Matrix
+	var flipped num.Mat
 	for k := 1; ; k++ {
 		s.drop(flipped)
 		if flipped, err = s.transposed(p); err != nil {
@@ -519,12 +519,12 @@ func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (
 			b.Rows[i] = int64(top)
 		}
 		b.Within = int64(max(places+8-k*gain+top+size, 1))
-		format := halfulp.MP(uint(max(places+8-k*gain+top, 24)))
+		format := num.Precision(uint(max(places+8-k*gain+top, 24)))
 		next, err := s.room(format, n, n)
 		if err != nil {
 			return nil, err
 		}
-		if err := s.gemmWithin(1, p, e, 0, nil, next, b); err != nil {
+		if err := s.gemmWithin(1, p, e, 0, num.Mat{}, next, b); err != nil {
 			return nil, err
 		}
 		if p != e {
@@ -567,39 +567,38 @@ func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (
 }
 
 // diagonal returns the diagonal of a square matrix in MP or Float64, on the host.
-func (s *solver) diagonal(m *halfulp.Matrix) (*halfulp.Matrix, error) {
-	v := m.View()
+func (s *solver) diagonal(m num.Mat) (num.Mat, error) {
+	v := m
 	v.RS, v.CS, v.Cols = v.RS+v.CS, 0, 1
-	z, err := s.shifted(v, halfulp.MP(uint(m.Format().Bits())))
+	z, err := s.shifted(v, num.Precision(uint(m.Format().Bits())))
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	defer s.drop(z)
-	return z.Host()
+	return place.On(nil, z)
 }
 
 // transposed returns a copy of the transpose of a matrix in MP.
-func (s *solver) transposed(m *halfulp.Matrix) (*halfulp.Matrix, error) {
-	return s.shifted(m.View().T(), m.Format())
+func (s *solver) transposed(m num.Mat) (num.Mat, error) {
+	return s.shifted(m.T(), m.Format())
 }
 
 // shifted returns a copy in MP of a view of finite numbers, of MP or Float64 and no more bits.
-func (s *solver) shifted(v num.Mat, f halfulp.Format) (*halfulp.Matrix, error) {
+func (s *solver) shifted(v num.Mat, f num.Format) (num.Mat, error) {
 	z, err := s.room(f, v.Rows, v.Cols)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	odd, err := s.at.Shift(s.config(), v, nil, nil, z.View(), nil)
+	odd, err := s.at.Shift(s.config(), v, nil, nil, z, nil)
 	if err == nil && odd > 0 {
 		err = fmt.Errorf("exponents beyond 2^29 among results: %w", ErrRange)
 	}
 	return z, err
 }
 
-// flattened returns the entries of a matrix that solver.matrix has made as a vector.
-func flattened(m *halfulp.Matrix) *halfulp.Vector {
-	v := m.View()
-	v.Rows *= v.Cols
-	v.CS, v.Cols = v.Rows, 1
-	return halfulp.MatrixOf(v).Col(0)
+// flattened returns the entries of a matrix that solver.matrix has made as a column.
+func flattened(m num.Mat) *halfulp.Matrix {
+	m.Rows *= m.Cols
+	m.CS, m.Cols = m.Rows, 1
+	return halfulp.MatrixOf(m)
 }

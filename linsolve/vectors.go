@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/residue"
@@ -63,11 +63,11 @@ func (s *solver) known(b *residue.Bound, x, y *residue.Vectors) *residue.Bound {
 
 // newTally lets operations count what they cannot store until extents asks for it, and not wait.
 func (s *solver) newTally() error {
-	m, err := s.matrix(halfulp.Float64, 1, 1)
+	m, err := s.matrix(num.Float64, 1, 1)
 	if err != nil {
 		return err
 	}
-	s.tally = m.View().Arr
+	s.tally = m.Arr
 	return nil
 }
 

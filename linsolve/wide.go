@@ -32,7 +32,7 @@ func (s *solver) newWideInverse(p *approximate) (*wideInverse, error) {
 		by.Rows[i] = -e - int64(w.bits)
 	}
 	var err error
-	w.f, err = fixed.New(&s.Call, p.r.View(), by, w.planes(0))
+	w.f, err = fixed.New(&s.Call, p.r, by, w.planes(0))
 	return w, err
 }
 

@@ -68,3 +68,20 @@ func (m Mat) Free() {
 		m.Arr.Away.Free()
 	}
 }
+
+// OnHost reports whether m lives on the host.
+func (m Mat) OnHost() bool { return m.Arr.Away == nil }
+
+// Float64s returns the rows x cols matrix whose storage is data, column by column.
+func Float64s(rows, cols int, data []float64) Mat {
+	return Mat{Arr: &Array{Format: Float64, F64: [4][]float64{data}}, RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols}
+}
+
+// Bigs returns the rows x cols matrix of the numbers in data, column by column, rounded to format f.
+func Bigs(f Format, rows, cols int, data []*big.Float) Mat {
+	m := NewMat(f, rows, cols)
+	for i, x := range data {
+		m.Arr.Set(i, RealOf(x))
+	}
+	return m
+}

@@ -67,3 +67,6 @@ func (s Scalar) IsInf(sign int) bool {
 func (s Scalar) Same(t Scalar) bool {
 	return s.Format() == t.Format() && s.Array().SameBits(0, t.Array(), 0)
 }
+
+// Float returns x as a Float64 scalar.
+func Float(x float64) Scalar { return Scalar{&Array{Format: Float64, F64: [4][]float64{{x}}}} }
