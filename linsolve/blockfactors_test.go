@@ -82,7 +82,7 @@ func TestBlocks(t *testing.T) {
 	for trial := range testlength.Until(testlength.Of(25, 300, 10000), enough) {
 		n := 2 + r.IntN(10)
 		a := blockMatrix(r, n)
-		if bound.Far(a, 1<<20) {
+		if bound.Far(a.View(), 1<<20) {
 			continue
 		}
 		name := fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n)
@@ -92,7 +92,7 @@ func TestBlocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		bits := 70 + r.IntN(600)
-		z, more, err := s.blocksOf(a, lu, bits, 1+r.IntN(1+5*(trial%2)))
+		z, more, err := s.blocksOf(a.View(), lu, bits, 1+r.IntN(1+5*(trial%2)))
 		switch {
 		case errors.Is(err, errNoise) || errors.Is(err, errProof) || errors.Is(err, ErrRange):
 			noise++
@@ -138,7 +138,7 @@ func TestSolveBlocks(t *testing.T) {
 		n, k := 2+r.IntN(12), 1+r.IntN(2)
 		f := formats[r.IntN(len(formats))]
 		a := blockMatrix(r, n)
-		if bound.Far(a, 1<<20) || lintest.Of(a).Rank(n) < n {
+		if bound.Far(a.View(), 1<<20) || lintest.Of(a).Rank(n) < n {
 			continue
 		}
 		b := halfulp.Random(formats[r.IntN(len(formats))], n, k, r.IntN(100), r.Uint64())

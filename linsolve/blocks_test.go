@@ -70,10 +70,10 @@ func TestDetBlocks(t *testing.T) {
 					}
 					var d *determinant
 					if leaf == inDigits {
-						d, _, err = s.digitsDeterminant(a, f, 40+bits, bits)
+						d, _, err = s.digitsDeterminant(a.View(), f, 40+bits, bits)
 						err = unlessShort(err)
 					} else {
-						d, err = s.determinant(a, f, bits, leaf)
+						d, err = s.determinant(a.View(), f, bits, leaf)
 					}
 					if err != nil {
 						t.Fatalf("%s: %v", name, err)
@@ -221,7 +221,7 @@ func TestEncloseNear(t *testing.T) {
 	for range testlength.Of(2000, 20000, 200000) {
 		x.SetBig(0, 0, new(big.Float).SetMantExp(big.NewFloat(1-2*r.Float64()), r.IntN(5)))
 		d.SetBig(0, 0, new(big.Float).SetMantExp(big.NewFloat(1-2*r.Float64()), -r.IntN(150)))
-		y := &bound.Nearly{X: x, D: d, Err: []int64{int64(-r.IntN(260))}, Words: 4, Left: []int64{3}, Right: []int64{-5}}
+		y := &bound.Nearly{X: x.View(), D: d.View(), Err: []int64{int64(-r.IntN(260))}, Words: 4, Left: []int64{3}, Right: []int64{-5}}
 		set := &bound.Settler{Adder: bound.NewAdder(y.Words), Ends: num.New(num.Float64, 2), Tmp: nil}
 		mx, md := x.View(), d.View()
 		v := set.Enclose(y, &mx, &md, 0, 0)

@@ -15,7 +15,7 @@ func TestLongest(t *testing.T) {
 	s := testSolver(t, 2)
 	n := fewest + 6
 	a := halfulp.Random(halfulp.Float64, n+3, n, 4, 1)
-	normal, err := s.normal(a)
+	normal, err := s.normal(a.View())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestLongest(t *testing.T) {
 			if wrong {
 				order[at], order[at+1] = order[at+1], order[at]
 			}
-			c := stacked(normal, a, order)
+			c := stacked(normal, a.View(), order)
 			d, err := s.newDoubling(c, n, mostBits(normal.Format()))
 			if err != nil {
 				t.Fatal(err)
@@ -39,7 +39,7 @@ func TestLongest(t *testing.T) {
 			if err != nil || product == nil {
 				t.Fatalf("no enclosure, error %v", err)
 			}
-			eliminated, _, err := s.positive(c, n, halfulp.Float64, bits)
+			eliminated, _, err := s.positive(c, n, halfulp.Float64.View(), bits)
 			if err != nil || eliminated == nil {
 				t.Fatalf("no enclosure, error %v", err)
 			}
@@ -75,7 +75,7 @@ func TestPivots64(t *testing.T) {
 			a.SetBig(i, second, v.SetPrec(200).Add(v, d))
 		}
 		s := testSolver(t, 2)
-		normal, err := s.normal(a)
+		normal, err := s.normal(a.View())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestPivots64(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := s.newDoubling(stacked(normal, a, guess), n, bound.MaxBits)
+		d, err := s.newDoubling(stacked(normal, a.View(), guess), n, bound.MaxBits)
 		if err != nil {
 			t.Fatal(err)
 		}

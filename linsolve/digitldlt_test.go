@@ -68,7 +68,7 @@ func TestLDLTByDigits(t *testing.T) {
 		}
 		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", seed, trial, n, bits)
 		s := testSolver(t, 1+trial%2)
-		g, err := s.rook(a, 400)
+		g, err := s.rook(a.View(), 400)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +105,7 @@ func TestLDLTByDigits(t *testing.T) {
 		}
 		// G = L D L^T.
 		mag := z.room()
-		u := newUnknown(chosen(a, p.order, p.order), n, p.blocks, 0)
+		u := newUnknown(chosen(a.View(), p.order, p.order), n, p.blocks, 0)
 		x, y := lintest.Identity(n), lintest.New(n, n)
 		for i := range n {
 			for j := range z.start[i] {

@@ -25,7 +25,7 @@ func digitsOf(t *testing.T, s *solver, a *halfulp.Matrix, f *factors, bits int) 
 	if !ok {
 		return nil
 	}
-	z, more, err := s.eliminateDigits(a, f, d, 53)
+	z, more, err := s.eliminateDigits(a.View(), f, d, 53)
 	switch {
 	case errors.Is(err, errNoise) || errors.Is(err, errProof) || errors.Is(err, ErrRange):
 		if errors.Is(err, errProof) && more <= 0 {
@@ -60,7 +60,7 @@ func TestDigits(t *testing.T) {
 			a, bits = nearSingular(r, 400, n+1), 100
 			n++
 		}
-		if bound.Far(a, 1<<20) {
+		if bound.Far(a.View(), 1<<20) {
 			continue
 		}
 		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", seed, trial, n, bits)

@@ -90,22 +90,22 @@ type system struct {
 // others, which take a few products of A with their right-hand sides. Where A, B and X live on one
 // GPU it is package function Solve that does it. Solve panics if A is not square, or shapes do not
 // fit. It may be called by several goroutines.
-func (y *system) Solve(b, x num.Mat, opt *halfulp.Options) (Stats, error) {
-	if y.a.Rows != y.a.Cols || b.Rows != y.a.Rows || x.Rows != b.Rows || x.Cols != b.Cols {
+func (y *system) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
+	if y.a.Rows != y.a.Cols || b.Rows() != y.a.Rows || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
 		panic(errShape)
 	}
-	if d := place.Label(place.Of(y.a.Arr)); d != place.Host && place.Label(place.Of(b.Arr)) == d {
-		return Solve(halfulp.MatrixOf(y.a), halfulp.MatrixOf(b), halfulp.MatrixOf(x), opt)
+	if p := place.Of(y.a.Arr); p != nil && place.Label(p) == string(b.Place()) {
+		return Solve(halfulp.MatrixOf(y.a), b, x, opt)
 	}
-	s, on, err := begin("Solve", opt, b, x)
+	s, on, err := begin("Solve", opt, b.View(), x.View())
 	if err != nil {
 		return Stats{}, err
 	}
-	z, err := s.solveAgain(y, on[0], x.Format())
+	z, err := s.solveAgain(y, on[0], x.Format().View())
 	if err != nil {
 		return s.stats, fmt.Errorf("Solve: %w", err)
 	}
-	return s.finish("Solve", z, x)
+	return s.finish("Solve", z, x.View())
 }
 
 // solveAgain solves with what is known of the matrix.

@@ -421,12 +421,12 @@ func TestWrongCorrections(t *testing.T) {
 		} else if v := digitsOf(t, s, a, lu, 400); v != nil && trial%4 == 1 {
 			kind = "digits"
 			w.inverse = v
-		} else if v, _, err := s.blocksOf(a, lu, 400, 1+r.IntN(3)); err == nil && trial%2 == 0 {
+		} else if v, _, err := s.blocksOf(a.View(), lu, 400, 1+r.IntN(3)); err == nil && trial%2 == 0 {
 			kind = "blocks"
 			w.inverse = v
 		} else {
 			kind = "wide"
-			p, err := s.invertBy(a, lu)
+			p, err := s.invertBy(a.View(), lu)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -435,10 +435,10 @@ func TestWrongCorrections(t *testing.T) {
 			}
 		}
 		z := halfulp.NewMatrix(f, n, 1)
-		todo := s.undecided(a, b, z)
+		todo := s.undecided(a.View(), b.View(), z.View())
 		left := map[int]bool{}
 		open := todo[0]
-		if err := s.solveFew(a, b, z, w, todo); err != nil {
+		if err := s.solveFew(a.View(), b.View(), z.View(), w, todo); err != nil {
 			t.Fatal(err)
 		}
 		for _, i := range open.open {
@@ -505,8 +505,8 @@ func TestNoCorrection(t *testing.T) {
 	if err != nil || r == nil {
 		t.Fatalf("no inverse: %v", err)
 	}
-	todo := s.undecided(a, b, z)
-	if err := s.solveFew(a, b, z, idle{r}, todo); err != nil || open(todo) != n {
+	todo := s.undecided(a.View(), b.View(), z.View())
+	if err := s.solveFew(a.View(), b.View(), z.View(), idle{r}, todo); err != nil || open(todo) != n {
 		t.Errorf("%d entries are left, %v", open(todo), err)
 	}
 }

@@ -37,7 +37,7 @@ func TestNewtonByFloats(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, _, err := s.newtonByFloats(a, lu, trial%2 == 0, 1000)
+		v, _, err := s.newtonByFloats(a.View(), lu, trial%2 == 0, 1000)
 		restore()
 		if err != nil {
 			t.Fatal(err)
@@ -53,7 +53,7 @@ func TestNewtonByFloats(t *testing.T) {
 			gains++
 		}
 		rho, _ := v.rho.Float64()
-		exact, x := scaledRat(a, lu.Scaling), lintest.Of(v.x)
+		exact, x := scaledRat(a, lu.Scaling), lintest.Of(halfulp.MatrixOf(v.x))
 		norm := math.Ldexp(1, v.norm+1)
 		e := x.Times(exact, n)
 		amp, _ := v.amp.Rat(nil)
@@ -79,8 +79,8 @@ func TestNewtonByFloats(t *testing.T) {
 		}
 		b := halfulp.Identity(halfulp.Float64, n)
 		to := halfulp.NewMatrix(halfulp.MP(uint(54+r.IntN(500))), n, n)
-		todo := s.undecided(a, b, to)
-		if err := s.solveByNewton(a, b, lu, to, todo); err != nil {
+		todo := s.undecided(a.View(), b.View(), to.View())
+		if err := s.solveByNewton(a.View(), b.View(), lu, to.View(), todo); err != nil {
 			t.Fatal(name, err)
 		}
 		want := lintest.Of(a).Solve(lintest.Identity(n))
@@ -131,7 +131,7 @@ func TestStepsInError(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, _, err := s.newtonByFloats(a, lu, trial%2 == 0, 1000)
+		v, _, err := s.newtonByFloats(a.View(), lu, trial%2 == 0, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func TestStepsInError(t *testing.T) {
 				t.Fatal(err)
 			}
 			name := fmt.Sprintf("seed %d, trial %d, n = %d, gain %d", seed, trial, n, v.gain())
-			x := lintest.Of(v.x)
+			x := lintest.Of(halfulp.MatrixOf(v.x))
 			e := x.Times(exact, n)
 			for i := range n {
 				left, both := new(big.Rat), new(big.Rat)
@@ -172,8 +172,8 @@ func TestStepsInError(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, d, want := lintest.Of(y.X), lintest.Of(y.D), lintest.Matrix(exact).Solve(lintest.Identity(n))
-		for j, top := range columnTops(y.X.View(), -1<<30) {
+		x, d, want := lintest.Of(halfulp.MatrixOf(y.X)), lintest.Of(halfulp.MatrixOf(y.D)), lintest.Matrix(exact).Solve(lintest.Identity(n))
+		for j, top := range columnTops(y.X, -1<<30) {
 			name := fmt.Sprintf("seed %d, trial %d, n = %d, column %d of %d bits", seed, trial, n, j, bits)
 			for i := range n {
 				off := new(big.Rat).Add(x[i][j], d[i][j])

@@ -92,7 +92,7 @@ func TestPivotsAreFirst(t *testing.T) {
 		for _, by := range []int{0, 1, 3} {
 			order := slices.Clone(right)
 			order[0], order[by] = order[by], order[0]
-			g, err := s.eliminate(chosen(a, order, all(n)), n, 200, false)
+			g, err := s.eliminate(chosen(a.View(), order, all(n)), n, 200, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +104,7 @@ func TestPivotsAreFirst(t *testing.T) {
 				t.Fatal(err)
 			}
 			z := &LUFactors{P: order, L: halfulp.NewMatrix(halfulp.Float64, n, n), U: halfulp.NewMatrix(halfulp.Float64, n, n)}
-			u := z.unknown(chosen(a, order, all(n)))
+			u := z.unknown(chosen(a.View(), order, all(n)))
 			e, err := s.enclose(u.c, li, ui, 200)
 			if err != nil || e == nil {
 				t.Fatalf("no enclosure, error %v", err)

@@ -289,11 +289,11 @@ func TestEnclosedProduct(t *testing.T) {
 		p := halfulp.Random(halfulp.MP(100), n, n, r.IntN(900), r.Uint64())
 		q := halfulp.Random(halfulp.MP(100), n, n, r.IntN(900), r.Uint64())
 		bits := 20 + r.IntN(120)
-		x, err := s.encloseMatrix(p, bits)
+		x, err := s.encloseMatrix(p.View(), bits)
 		if err != nil {
 			t.Fatal(err)
 		}
-		y, err := s.encloseMatrix(q, bits)
+		y, err := s.encloseMatrix(q.View(), bits)
 		if err != nil {
 			t.Fatal(err)
 		}

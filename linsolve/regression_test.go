@@ -98,11 +98,11 @@ func checkRegression(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.
 	fit, stats, err := Regression(a, b, f, opt)
 	if err == nil {
 		// The same by the augmented system.
-		m, err := newModel("test", a, b, &opt.LeastSquaresOptions)
+		m, err := newModel("test", a.View(), b.View(), &opt.LeastSquaresOptions)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &regressor{model: m, f: f, opt: opt}
+		r := &regressor{model: m, f: f.View(), opt: opt}
 		if err := r.fit(m.augmented); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -74,11 +74,11 @@ func TestResidentAttempts(t *testing.T) {
 							x.SetFloat64(i, n/2, left)
 						}
 					}}, attempts, &ended}
-					z, err := s.solveThere(on, c.b, f)
-					if err != nil || z == nil {
+					z, err := s.solveThere(on.View(), c.b.View(), f.View())
+					if err != nil || z.Arr == nil {
 						t.Fatalf("%s: %v, %v", name, z, err)
 					}
-					checkSameThere(t, name, z, c.want)
+					checkSameThere(t, name, halfulp.MatrixOf(z), c.want)
 					if ended != attempts+1 {
 						t.Errorf("%s: %d seeds have ended", name, ended)
 					}
@@ -145,7 +145,7 @@ func TestNoSeed(t *testing.T) {
 		on := put(t, a)
 		s := tracedOn(t, on)
 		s.at = place.Of(on.View().Arr)
-		if z, err := s.solveThere(on, nil, halfulp.Float64); z != nil || err != nil {
+		if z, err := s.solveThere(on.View(), num.Mat{}, halfulp.Float64.View()); z.Arr != nil || err != nil {
 			t.Errorf("%v, %v", z, err)
 		}
 	})

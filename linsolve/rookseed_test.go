@@ -28,11 +28,11 @@ func TestRookSeed(t *testing.T) {
 				a.SetFloat64(j, i, x)
 			}
 		}
-		s, err := start("LDLT", nil, a)
+		s, err := start("LDLT", nil, a.View())
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := &rook{x: lowerTriangle(a, 300), order: all(n)}
+		want := &rook{x: lowerTriangle(a.View(), 300), order: all(n)}
 		for k := 0; k < n; {
 			size := want.pivot(k)
 			if ok, err := s.eliminateRook(want, k, size, 300); !ok || err != nil {

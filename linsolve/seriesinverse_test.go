@@ -47,7 +47,7 @@ func TestSeriesInverse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		z, err := s.invertSeries(a, lu, 60)
+		z, err := s.invertSeries(a.View(), lu, 60)
 		restore()
 		if err != nil {
 			t.Fatal(err)
@@ -108,7 +108,7 @@ func TestSeriesInverse(t *testing.T) {
 			func(j int, e *entries) { z.decideAgain(j, e, lu.Scaling, to.View()) },
 		} {
 			to = halfulp.NewMatrix(format, n, n)
-			for j, e := range s.undecided(a, a, to) {
+			for j, e := range s.undecided(a.View(), a.View(), to.View()) {
 				decide(j, e)
 				for i := range n {
 					if slices.Contains(e.open, i) {
@@ -144,7 +144,7 @@ func TestSeriesOfLargeOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	z, err := s.invertSeries(a, lu, 106)
+	z, err := s.invertSeries(a.View(), lu, 106)
 	if err != nil || z == nil {
 		t.Fatal(z != nil, err)
 	}

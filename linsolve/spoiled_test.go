@@ -66,7 +66,7 @@ func TestTracedSpoiled(t *testing.T) {
 					s.at = spoiled{s.at, t, func(u *halfulp.Matrix) {
 						u.SetFloat64(at[0], at[1], u.Float64(at[0], at[1])+float64(by*u.Float64(at[0], at[0])))
 					}}
-					d, err := s.traced(on, bits)
+					d, err := s.traced(on.View(), bits)
 					if resignable(err) != nil {
 						t.Fatalf("%s: %v", name, err)
 					}
@@ -99,24 +99,24 @@ func TestCholeskySpoiled(t *testing.T) {
 					s.at = spoiled{s.at, t, func(x *halfulp.Matrix) {
 						x.SetFloat64(at[0], at[1], x.Float64(at[0], at[1])+float64(by*x.Float64(at[0], at[0])))
 					}}
-					l, err := s.choleskyResident(on, f)
+					made, err := s.choleskyResident(on.View(), f.View())
 					if resignable(err) != nil {
 						t.Fatalf("%s: %v", name, err)
 					}
-					if good := math.Abs(by) < 0x1p-14; good && l == nil {
+					if good := math.Abs(by) < 0x1p-14; good && made.Arr == nil {
 						t.Errorf("%s: none, rho %v", name, s.stats.Rho)
 					}
-					if l == nil {
+					if made.Arr == nil {
 						continue
 					}
-					h, err := l.Host()
+					h, err := halfulp.MatrixOf(made).Host()
 					if err != nil {
 						t.Fatal(err)
 					}
 					if !h.Same(want.L) {
 						t.Errorf("%s: not the host's bits", name)
 					}
-					l.Free()
+					made.Free()
 					s.release()
 				}
 			}
@@ -136,11 +136,11 @@ func TestDoublingSpoiled(t *testing.T) {
 		}
 		for _, by := range spoils {
 			for _, at := range [][2]int{{n / 2, n / 2}, {n - 1, 0}}[:testlength.Of(1, 2, 2)] {
-				s, err := start("Cholesky", nil, a)
+				s, err := start("Cholesky", nil, a.View())
 				if err != nil {
 					t.Fatal(err)
 				}
-				d, err := s.newDoubling(a, n, mostBits(f))
+				d, err := s.newDoubling(a.View(), n, mostBits(f.View()))
 				if err != nil || d == nil {
 					t.Fatal(d, err)
 				}
@@ -158,10 +158,10 @@ func TestDoublingSpoiled(t *testing.T) {
 					if e == nil {
 						continue
 					}
-					u := newUnknown(a, n, ones(n), n)
+					u := newUnknown(a.View(), n, ones(n), n)
 					for j := range n {
 						for i := j; i < n; i++ {
-							u.want(ofRoot, i, j, l, i, j)
+							u.want(ofRoot, i, j, l.View(), i, j)
 						}
 					}
 					if err := s.decide(u, e); err != nil {

@@ -18,7 +18,7 @@ import (
 // tracedOn returns a solver at the place of a matrix.
 func tracedOn(t *testing.T, a *halfulp.Matrix) *solver {
 	t.Helper()
-	s, err := start("Det", nil, a)
+	s, err := start("Det", nil, a.View())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestTraced(t *testing.T) {
 			for _, bits := range []int{440, 65, 20, 150, 1000, 2000}[:testlength.Of(2, 6, 6)] {
 				name := fmt.Sprintf("seed %d, %s, n = %d, %d bits", seed, family, a.Rows(), bits)
 				s := tracedOn(t, on)
-				d, err := s.traced(on, bits)
+				d, err := s.traced(on.View(), bits)
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
