@@ -22,7 +22,7 @@ const (
 
 // small reports whether a matrix lives on a grid and is no larger than each process may have all
 // of to compute alone.
-func (s *solver) small(a num.Mat) bool {
+func small(s *solver, a num.Mat) bool {
 	if place.Of(a.Arr).Oblique() { // no grid
 		return false
 	}
@@ -37,14 +37,14 @@ func (s *solver) small(a num.Mat) bool {
 // alone reports whether each process of a grid computes by itself, on its CPUs, a result in format
 // f of a system of as many unknowns as a has columns: up to so many times the number of processes.
 // All decide the same.
-func (s *solver) alone(a num.Mat, f num.Format, most int) (bool, error) {
+func alone(s *solver, a num.Mat, f num.Format, most int) (bool, error) {
 	for _, g := range []num.Format{a.Format(), f} {
 		if g.Bits() > aloneBits || num.NewMat(g, 0, 0).Arr.Terms() > 1 {
 			return false, nil
 		}
 	}
 	p, ok := place.Of(a.Arr).(place.Processes)
-	if !ok || !s.small(a) {
+	if !ok || !small(s, a) {
 		return false, nil
 	}
 	n, err := p.Hosts(s.Ctx)

@@ -17,7 +17,7 @@ import (
 // With G that elimination's factors are those of, and K = (F - G) G^-1, ‖K‖∞ ≤ rho,
 //
 //	det F = det G det(I + K),  |log det(I + K)| = |Σ tr((-K)^i) / i| ≤ n rho / (1 - rho).
-func (s *solver) longDeterminant(a num.Mat, f *factors, places int) (*determinant, error) {
+func longDeterminant(s *solver, a num.Mat, f *factors, places int) (*determinant, error) {
 	n := f.n
 	if n < fewest {
 		return nil, nil
@@ -26,9 +26,9 @@ func (s *solver) longDeterminant(a num.Mat, f *factors, places int) (*determinan
 	defer func() { s.Work.Guessed = false }()
 	s.Work.Guessed = true // whether the first bits do
 	for some := f.conditionBits() + places; some+blockSpare <= mostBlockBits+places; {
-		det, more, err := s.digitsDeterminant(a, f, some, places)
+		det, more, err := digitsDeterminant(s, a, f, some, places)
 		if errors.Is(err, ErrRange) { // blocks are scaled anew
-			det, more, err = s.blockDeterminant(a, f, some+blockSpare, places)
+			det, more, err = blockDeterminant(s, a, f, some+blockSpare, places)
 		}
 		s.Work.Guessed = errors.Is(err, errNoise)
 		switch {
@@ -40,7 +40,7 @@ func (s *solver) longDeterminant(a num.Mat, f *factors, places int) (*determinan
 			some += more + 8
 			continue
 		}
-		if err := s.askForMore(err, a, &known); err != nil {
+		if err := askForMore(s, err, a, &known); err != nil {
 			return nil, err
 		}
 		some += max(more, (some+blockSpare)/4)
@@ -61,9 +61,9 @@ func missing(log *big.Float, places int) int {
 //
 // det G is the product of the determinants of all B and of the last S, but for signs and powers of
 // two.
-func (s *solver) blockDeterminant(a num.Mat, f *factors, bits, places int) (d *determinant, more int, err error) {
-	s.planBlocks(f.n, bits)
-	z, more, err := s.blocksOf(a, f, bits, max(f.n/4, 32))
+func blockDeterminant(s *solver, a num.Mat, f *factors, bits, places int) (d *determinant, more int, err error) {
+	planBlocks(s, f.n, bits)
+	z, more, err := blocksOf(s, a, f, bits, max(f.n/4, 32))
 	if err != nil {
 		return nil, more, err
 	}
@@ -72,14 +72,14 @@ func (s *solver) blockDeterminant(a num.Mat, f *factors, bits, places int) (d *d
 		return nil, more, nil
 	}
 	s.Work.Guessed = false
-	d, err = s.productOf(z, log, places)
+	d, err = blockProduct(s, z, log, places)
 	s.stats.Precision = bits
 	return d, 0, err
 }
 
 // productOf returns the determinant of G with the log of det F / det G; nil if that of a block is
 // not had.
-func (s *solver) productOf(z *blocks, log *big.Float, places int) (*determinant, error) {
+func blockProduct(s *solver, z *blocks, log *big.Float, places int) (*determinant, error) {
 	d := &determinant{mid: new(big.Float).SetPrec(uint(places + 64)).SetInt64(1), log: log}
 	for i := range z.by.Rows {
 		d.shift -= z.by.Rows[i] + z.by.Cols[i]
@@ -108,27 +108,27 @@ func (s *solver) productOf(z *blocks, log *big.Float, places int) (*determinant,
 func (t *block) determinant(places int) (*determinant, error) {
 	s, b, v := t.s, t.pivots, t.newton
 	if t.last != nil {
-		b, v = t.all, s.newNewton(t.all, t.last, math.MaxInt32)
+		b, v = t.all, newNewton(s, t.all, t.last, math.MaxInt32)
 	}
-	f, err := s.factor(b, scale.Unscaled(b.Rows, b.Rows))
+	f, err := factor(s, b, scale.Unscaled(b.Rows, b.Rows))
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.determinant(b, f, places, leaf(places))
+	d, err := determinantOf(s, b, f, places, leaf(places))
 	if d != nil || err != nil || v == nil {
 		return d, err
 	}
 	if err := v.refine(16); err != nil {
 		return nil, err
 	}
-	loss, err := s.loss(f)
+	loss, err := loss(s, f)
 	if err != nil || loss > lossy {
 		return nil, err
 	}
 	// V and B are not scaled.
 	order, odd := f.order()
 	p := &approximate{abs: bound.RawBounds(v.x), rho: v.rho}
-	d, err = s.eliminated(leafBlock{permuted(b, order), p, places + loss + 2*bits.Len(uint(f.n)) + 8})
+	d, err = eliminated(s, leafBlock{permuted(b, order), p, places + loss + 2*bits.Len(uint(f.n)) + 8})
 	if d != nil && odd {
 		d.mid.Neg(d.mid)
 	}

@@ -64,20 +64,20 @@ func TestLongDeterminant(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, shift, err := s.exactDet(a.View())
+			want, shift, err := exactDet(s, a.View())
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, places := range []int{30, 150, 1100} {
-				f, err := s.factor(a.View(), scale.Of(a.View()))
+				f, err := factor(s, a.View(), scale.Of(a.View()))
 				if err != nil {
 					t.Fatal(err)
 				}
-				long, err := s.longDeterminant(a.View(), f, places)
+				long, err := longDeterminant(s, a.View(), f, places)
 				if err != nil {
 					t.Fatal(err)
 				}
-				byBlocks, _, err := s.blockDeterminant(a.View(), f, 700+places, places)
+				byBlocks, _, err := blockDeterminant(s, a.View(), f, 700+places, places)
 				if unlessShort(err) != nil {
 					t.Fatal(err)
 				}
@@ -111,11 +111,11 @@ func TestBlockInverse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := s.factor(a.View(), scale.Of(a.View()))
+		f, err := factor(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := s.invertByBlocks(a.View(), f)
+		p, err := invertByBlocks(s, a.View(), f)
 		if err != nil || p == nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -125,7 +125,7 @@ func TestBlockInverse(t *testing.T) {
 				d := new(big.Float).SetMantExp(x, off)
 				p.r.SetBig(n/2, n/3, x.Add(x, d))
 			}
-			if _, err := s.distance(p, a.View()); err != nil {
+			if _, err := distance(s, p, a.View()); err != nil {
 				t.Fatal(err)
 			}
 			exact := new(big.Float)

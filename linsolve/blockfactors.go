@@ -102,17 +102,17 @@ const (
 // invertBlocks returns an inverse by elimination, in fixed point or by blocks, with its rho and a
 // bound of its norm; nil if none is proved. The factors are those of a, and solutions are wanted to
 // so many bits.
-func (s *solver) invertBlocks(a num.Mat, f *factors, wanted int) (r inverse, rho, norm float64, err error) {
+func invertBlocks(s *solver, a num.Mat, f *factors, wanted int) (r inverse, rho, norm float64, err error) {
 	known := false // that a is regular
 	for bits := f.conditionBits(); bits+blockSpare <= mostBlockBits; {
 		var more int
 		f.condition = bits
-		d, fixed := s.digitsFor(f.n, bits+digitSpare, mostDigits)
+		d, fixed := digitsFor(s, f.n, bits+digitSpare, mostDigits)
 		if fixed {
 			var t *digits
 			s.Plan(digitsCost(f.n, d))
-			if t, more, err = s.eliminateDigits(a, f, d, wanted); err == nil {
-				if _, again := s.digitsFor(f.n, t.top+digitSpare, mostDigits); t.rho > slowRho && t.top > bits && again {
+			if t, more, err = eliminateDigits(s, a, f, d, wanted); err == nil {
+				if _, again := digitsFor(s, f.n, t.top+digitSpare, mostDigits); t.rho > slowRho && t.top > bits && again {
 					bits = t.top
 					continue
 				}
@@ -121,15 +121,15 @@ func (s *solver) invertBlocks(a num.Mat, f *factors, wanted int) (r inverse, rho
 		}
 		if !fixed || errors.Is(err, ErrRange) { // blocks are scaled anew
 			var b *blocks
-			s.planBlocks(f.n, bits+blockSpare)
-			if b, more, err = s.blocksOf(a, f, bits+blockSpare, max(f.n/4, 32)); err == nil {
+			planBlocks(s, f.n, bits+blockSpare)
+			if b, more, err = blocksOf(s, a, f, bits+blockSpare, max(f.n/4, 32)); err == nil {
 				return b, b.rho, largestOf(b.h), nil
 			}
 		}
 		if errors.Is(err, ErrRange) {
 			return nil, 0, 0, nil
 		}
-		if err := s.askForMore(err, a, &known); err != nil {
+		if err := askForMore(s, err, a, &known); err != nil {
 			return nil, 0, 0, err
 		}
 		bits += max(more, (bits+blockSpare)/4)
@@ -139,7 +139,7 @@ func (s *solver) invertBlocks(a num.Mat, f *factors, wanted int) (r inverse, rho
 
 // askForMore returns nil where an elimination of A lacks nothing but bits: else its error, and
 // ErrSingular where more of them would not help, which is asked once.
-func (s *solver) askForMore(err error, a num.Mat, known *bool) error {
+func askForMore(s *solver, err error, a num.Mat, known *bool) error {
 	if !errors.Is(err, errNoise) && !errors.Is(err, errProof) {
 		return err
 	}
@@ -147,7 +147,7 @@ func (s *solver) askForMore(err error, a num.Mat, known *bool) error {
 		return nil
 	}
 	*known = true
-	return s.regular(a)
+	return provedRegular(s, a)
 }
 
 // seen are bits of pivots that float64 factors tell.
@@ -176,7 +176,7 @@ func (f *factors) pivotsAbove(least float64) int {
 
 // blocksOf is invertBlocks with numbers of some bits and up to most pivots a block; if these bits
 // do not do, it guesses how many more will.
-func (s *solver) blocksOf(a num.Mat, f *factors, bits, most int) (z *blocks, more int, err error) {
+func blocksOf(s *solver, a num.Mat, f *factors, bits, most int) (z *blocks, more int, err error) {
 	n := f.n
 	near, exact := narrow(a, uint(bits))
 	m := scaled(near, f.Scaling, math.MaxInt32)
@@ -184,7 +184,7 @@ func (s *solver) blocksOf(a num.Mat, f *factors, bits, most int) (z *blocks, mor
 		return nil, 0, ErrRange
 	}
 	z = &blocks{s: s, by: f.Scaling}
-	if z.first, more, err = s.eliminateBlocks(m, bits, f, most); err != nil {
+	if z.first, more, err = eliminateBlocks(s, m, bits, f, most); err != nil {
 		return nil, more, err
 	}
 	h, err := z.bound()
@@ -215,9 +215,9 @@ func (s *solver) blocksOf(a num.Mat, f *factors, bits, most int) (z *blocks, mor
 }
 
 // eliminateBlocks is newBlock for all of F; if its bits do not do, it guesses how many more will.
-func (s *solver) eliminateBlocks(m num.Mat, bits int, f *factors, most int) (t *block, more int, err error) {
+func eliminateBlocks(s *solver, m num.Mat, bits int, f *factors, most int) (t *block, more int, err error) {
 	n := f.n
-	t, done, err := s.newBlock(m, bits, f, most)
+	t, done, err := newBlock(s, m, bits, f, most)
 	if err != nil {
 		// As many bits for each pivot that is left, or as many again if few are.
 		if more = bits; done < n-n/4 {
@@ -237,7 +237,7 @@ func (t *block) lastGood() int {
 
 // newBlock eliminates m, which it overwrites, and of which good bits are right; with factors f of m
 // as it is, or nil. Blocks have up to most pivots.
-func (s *solver) newBlock(m num.Mat, good int, f *factors, most int) (t *block, done int, err error) {
+func newBlock(s *solver, m num.Mat, good int, f *factors, most int) (t *block, done int, err error) {
 	n := m.Rows
 	t = &block{s: s, by: scale.Unscaled(n, n), good: good}
 	first := f != nil
@@ -246,7 +246,7 @@ func (s *solver) newBlock(m num.Mat, good int, f *factors, most int) (t *block, 
 		if !rescale(m, t.by) {
 			return nil, 0, ErrRange
 		}
-		if f, err = s.factor(m, scale.Unscaled(n, n)); err != nil {
+		if f, err = factor(s, m, scale.Unscaled(n, n)); err != nil {
 			return nil, 0, err
 		}
 		s.stats.Rounds++
@@ -255,7 +255,7 @@ func (s *solver) newBlock(m num.Mat, good int, f *factors, most int) (t *block, 
 	t.top = largestTop(m)
 	r := f.pivotsAbove(pivotRange)
 	if !first && r == n {
-		if t.last, err = s.firstWithin(m, f, mostRho); err != nil {
+		if t.last, err = firstWithin(s, m, f, mostRho); err != nil {
 			return nil, 0, err
 		}
 		if t.last.rho == nil {
@@ -278,7 +278,7 @@ func (s *solver) newBlock(m num.Mat, good int, f *factors, most int) (t *block, 
 		if r == 0 {
 			return nil, 0, errNoise
 		}
-		if v, err = s.newtonOf(m.Slice(0, r, 0, r)); err != nil {
+		if v, err = newtonOf(s, m.Slice(0, r, 0, r)); err != nil {
 			return nil, 0, err
 		}
 		if v != nil {
@@ -324,23 +324,23 @@ func (s *solver) newBlock(m num.Mat, good int, f *factors, most int) (t *block, 
 	both := max(t.top, largestTop(minus))
 	t.lost = bound.Upper().Add(bound.Exp2(int(both)-good-3), bound.Exp2(int(both)-places-28))
 	t.lost.Add(t.lost, bound.Exp2(int(top)-places+1))
-	t.rest, done, err = s.newBlock(next, min(left, places), nil, most)
+	t.rest, done, err = newBlock(s, next, min(left, places), nil, most)
 	return t, r + done, err
 }
 
 // newtonOf returns X ≈ B^-1 of float64, nil if nothing is proved of it.
-func (s *solver) newtonOf(b num.Mat) (*newton, error) {
+func newtonOf(s *solver, b num.Mat) (*newton, error) {
 	n := b.Rows
 	defer s.Did(factorCost(n))
-	f, err := s.factor(b, scale.Unscaled(n, n))
+	f, err := factor(s, b, scale.Unscaled(n, n))
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.firstWithin(b, f, 0x1p-6) // steps from 2^-2 on gain nothing
+	p, err := firstWithin(s, b, f, 0x1p-6) // steps from 2^-2 on gain nothing
 	if err != nil || p.rho == nil {
 		return nil, err
 	}
-	return s.newNewton(b, p, math.MaxInt32), nil
+	return newNewton(s, b, p, math.MaxInt32), nil
 }
 
 // permuted returns a matrix in MP with row order[i] as row i.

@@ -87,12 +87,12 @@ func TestBlocks(t *testing.T) {
 		}
 		name := fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n)
 		s := testSolver(t, 1)
-		lu, err := s.factor(a.View(), scale.Of(a.View()))
+		lu, err := factor(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		bits := 70 + r.IntN(600)
-		z, more, err := s.blocksOf(a.View(), lu, bits, 1+r.IntN(1+5*(trial%2)))
+		z, more, err := blocksOf(s, a.View(), lu, bits, 1+r.IntN(1+5*(trial%2)))
 		switch {
 		case errors.Is(err, errNoise) || errors.Is(err, errProof) || errors.Is(err, ErrRange):
 			noise++

@@ -11,22 +11,22 @@ import (
 
 // invertByBlocks returns an approximate inverse of A with factors f by block elimination in as few
 // bits as do; nil if there is none. Nothing is known of the elimination's error: I - R A tells.
-func (s *solver) invertByBlocks(a num.Mat, f *factors) (*approximate, error) {
+func invertByBlocks(s *solver, a num.Mat, f *factors) (*approximate, error) {
 	if f.n < fewest {
 		return nil, nil
 	}
 	known := false // that a is regular
 	step := 0      // what bits were last added, for want of a proof
 	for bits := blockSpare + f.conditionBits(); bits <= mostBlockBits; {
-		s.planBlocks(f.n, bits)
-		p, more, err := s.blockInverse(a, f, bits)
+		planBlocks(s, f.n, bits)
+		p, more, err := blockInverse(s, a, f, bits)
 		switch {
 		case err == nil:
 			return p, nil
 		case errors.Is(err, ErrRange):
 			return nil, nil
 		}
-		if err := s.askForMore(err, a, &known); err != nil {
+		if err := askForMore(s, err, a, &known); err != nil {
 			return nil, err
 		}
 		if errors.Is(err, errProof) {
@@ -42,13 +42,13 @@ func (s *solver) invertByBlocks(a num.Mat, f *factors) (*approximate, error) {
 
 // blockInverse is invertByBlocks with numbers of some bits; if these bits do not do, it guesses how
 // many more will.
-func (s *solver) blockInverse(a num.Mat, f *factors, bits int) (p *approximate, more int, err error) {
+func blockInverse(s *solver, a num.Mat, f *factors, bits int) (p *approximate, more int, err error) {
 	near, _ := narrow(a, uint(bits))
 	m := scaled(near, f.Scaling, math.MaxInt32)
 	if m.Arr == nil {
 		return nil, 0, ErrRange
 	}
-	first, more, err := s.eliminateBlocks(m, bits, f, max(f.n/4, 32))
+	first, more, err := eliminateBlocks(s, m, bits, f, max(f.n/4, 32))
 	if err != nil {
 		return nil, more, err
 	}
@@ -60,7 +60,7 @@ func (s *solver) blockInverse(a num.Mat, f *factors, bits int) (p *approximate, 
 		return nil, 0, ErrRange
 	}
 	p = &approximate{r: x, weights: f.Cols, scale: f.Rows, rounds: 1 + s.stats.Rounds}
-	e, err := s.distance(p, a)
+	e, err := distance(s, p, a)
 	if err == nil && e.Arr != nil {
 		return nil, max(p.rho.MantExp(nil), 0) + 16, errProof
 	}
@@ -76,7 +76,7 @@ func (t *block) inverted(bits int) (num.Mat, error) {
 	s, n := t.s, len(t.by.Rows)
 	format := num.Precision(uint(bits))
 	if t.last != nil {
-		v := s.newNewton(t.all, t.last, math.MaxInt32)
+		v := newNewton(s, t.all, t.last, math.MaxInt32)
 		if v == nil {
 			return num.Mat{}, errNoise
 		}

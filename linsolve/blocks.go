@@ -45,10 +45,10 @@ func leaf(bits int) int {
 // and |log det(I + K)| = |Σ tr((-K)^i) / i| ≤ m k / (1 - k) for the order m of S and any norm k < 1
 // of K. The one here is that of D2^-1 K D2, with the scaling D1 S' D2 of S' by its own factors,
 // which has an inverse of norm ‖X‖ / (1 - rho) at most.
-func (s *solver) determinant(a num.Mat, f *factors, places, leaf int) (*determinant, error) {
+func determinantOf(s *solver, a num.Mat, f *factors, places, leaf int) (*determinant, error) {
 	d := &determinant{log: bound.Upper()}
 	later := s.Work.Later
-	leaves, err := s.leaves(a, f, places, leaf, d, nil)
+	leaves, err := leaves(s, a, f, places, leaf, d, nil)
 	s.Work.Later = later
 	if err != nil || leaves == nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (s *solver) determinant(a num.Mat, f *factors, places, leaf int) (*determin
 	made, failed := make([]*determinant, len(leaves)), make([]error, len(leaves))
 	var order sync.Mutex // of what is said about progress
 	err = par.For(s.Ctx, s.Threads, len(leaves), func(_, i int) {
-		made[i], failed[i] = s.eliminated(leaves[i])
+		made[i], failed[i] = eliminated(s, leaves[i])
 		order.Lock()
 		defer order.Unlock()
 		s.Did(leaves[i].cost())
@@ -100,8 +100,8 @@ func (b leafBlock) cost() float64 { return leafCost(b.f.Rows, b.places) }
 
 // leaves appends the blocks whose determinants A's is the product of, and takes into d what else
 // there is of it; nil if float64 factors do not suffice.
-func (s *solver) leaves(a num.Mat, f *factors, places, leaf int, d *determinant, list []leafBlock) ([]leafBlock, error) {
-	loss, err := s.loss(f)
+func leaves(s *solver, a num.Mat, f *factors, places, leaf int, d *determinant, list []leafBlock) ([]leafBlock, error) {
+	loss, err := loss(s, f)
 	if err != nil || loss > lossy {
 		return nil, err
 	}
@@ -117,9 +117,9 @@ func (s *solver) leaves(a num.Mat, f *factors, places, leaf int, d *determinant,
 		d.shift -= f.Rows[i] + f.Cols[i]
 	}
 	if n > leaf {
-		return s.split(z, places, places+loss+2*size, leaf, d, list)
+		return split(s, z, places, places+loss+2*size, leaf, d, list)
 	}
-	p, err := s.first(a, f)
+	p, err := firstInverse(s, a, f)
 	if err != nil || p.rho == nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ const lossy = 60
 
 // loss returns about log2 ‖F^-1‖ and a few bits more. It is an estimate, from one system of float64
 // factors, and matters to the choice of bits alone.
-func (s *solver) loss(f *factors) (int, error) {
+func loss(s *solver, f *factors) (int, error) {
 	x := make([]float64, f.n)
 	for i := range x {
 		x[i] = float64(1 - 2*(i*40503>>9&1)) // signs without a pattern
@@ -154,7 +154,7 @@ func (s *solver) loss(f *factors) (int, error) {
 }
 
 // split is leaves for F by blocks, with S' rounded to wide bits.
-func (s *solver) split(f num.Mat, places, wide, leaf int, d *determinant, list []leafBlock) ([]leafBlock, error) {
+func split(s *solver, f num.Mat, places, wide, leaf int, d *determinant, list []leafBlock) ([]leafBlock, error) {
 	n := f.Rows
 	h := n / 2
 	m := n - h
@@ -165,17 +165,17 @@ func (s *solver) split(f num.Mat, places, wide, leaf int, d *determinant, list [
 		end = s.Before(rest + float64(seedCost(m)+factorCost(m)+productOf(m, h, m, wide)))
 	}
 	first := f.Slice(0, h, 0, h)
-	lu, err := s.factor(first, scale.Of(first))
+	lu, err := factor(s, first, scale.Of(first))
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.first(first, lu)
+	p, err := firstInverse(s, first, lu)
 	if err != nil || p.rho == nil {
 		return nil, err
 	}
 	s.stats.Rho = max(s.stats.Rho, measure(p.rho))
 	// F11^-1 F12 = D2 Y, with D2 of the scaling of F11.
-	t := s.newNewton(first, p, math.MaxInt32)
+	t := newNewton(s, first, p, math.MaxInt32)
 	right := scaled(f.Slice(0, h, h, n), scale.Scaling{Rows: p.scale, Cols: make([]int64, m)}, math.MaxInt32)
 	left := scaled(f.Slice(h, n, 0, h), scale.Scaling{Rows: make([]int64, m), Cols: p.weights}, math.MaxInt32)
 	if t == nil || right.Arr == nil || left.Arr == nil {
@@ -201,11 +201,11 @@ func (s *solver) split(f num.Mat, places, wide, leaf int, d *determinant, list [
 	}
 	s.stats.Precision = max(s.stats.Precision, wide)
 
-	slu, err := s.factor(schur, scale.Of(schur))
+	slu, err := factor(s, schur, scale.Of(schur))
 	if err != nil {
 		return nil, err
 	}
-	q, err := s.first(schur, slu)
+	q, err := firstInverse(s, schur, slu)
 	if err != nil || q.rho == nil {
 		return nil, err
 	}
@@ -236,12 +236,12 @@ func (s *solver) split(f num.Mat, places, wide, leaf int, d *determinant, list [
 	if s.Work.Report != nil {
 		end = s.Before(detCost(m, places, leaf))
 	}
-	list, err = s.leaves(first, lu, places, leaf, d, list)
+	list, err = leaves(s, first, lu, places, leaf, d, list)
 	end()
 	if err != nil || list == nil {
 		return nil, err
 	}
-	return s.leaves(schur, slu, places, leaf, d, list)
+	return leaves(s, schur, slu, places, leaf, d, list)
 }
 
 // regular returns a bound of |log det(I + F^-1 Δ)| for a matrix F of order m that p is an
@@ -261,9 +261,9 @@ func regular(p *approximate, delta *big.Float, m int) *big.Float {
 // and each entry of L by less than one, so that
 //
 //	L U = F + Δ,  |Δ| ≤ (e n + 1 + max |u_ii|) units.
-func (s *solver) eliminated(b leafBlock) (*determinant, error) {
+func eliminated(s *solver, b leafBlock) (*determinant, error) {
 	for _, headroom := range []uint{16, 62} { // the second one for pivots and entries that grow
-		d, far, err := s.eliminatedIn(newFixedLU(b.f, headroom, b.places), b.p, b.places)
+		d, far, err := eliminatedIn(s, newFixedLU(b.f, headroom, b.places), b.p, b.places)
 		if err != nil || !far {
 			return d, err
 		}
@@ -273,7 +273,7 @@ func (s *solver) eliminated(b leafBlock) (*determinant, error) {
 
 // eliminatedIn is eliminated for a matrix that p is an approximate inverse of; far if entries
 // become too large.
-func (s *solver) eliminatedIn(e *fixedLU, p *approximate, places int) (d *determinant, far bool, err error) {
+func eliminatedIn(s *solver, e *fixedLU, p *approximate, places int) (d *determinant, far bool, err error) {
 	n := e.n
 	mid := new(big.Float).SetPrec(uint(places)).SetInt64(1)
 	most := bound.Upper()

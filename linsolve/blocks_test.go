@@ -64,16 +64,16 @@ func TestDetBlocks(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					f, err := s.factor(a.View(), scale.Of(a.View()))
+					f, err := factor(s, a.View(), scale.Of(a.View()))
 					if err != nil {
 						t.Fatal(err)
 					}
 					var d *determinant
 					if leaf == inDigits {
-						d, _, err = s.digitsDeterminant(a.View(), f, 40+bits, bits)
+						d, _, err = digitsDeterminant(s, a.View(), f, 40+bits, bits)
 						err = unlessShort(err)
 					} else {
-						d, err = s.determinant(a.View(), f, bits, leaf)
+						d, err = determinantOf(s, a.View(), f, bits, leaf)
 					}
 					if err != nil {
 						t.Fatalf("%s: %v", name, err)

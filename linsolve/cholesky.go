@@ -75,7 +75,7 @@ func Cholesky(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*Chole
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	l, err := s.choleskyOf(a.View(), f.View())
+	l, err := choleskyOf(s, a.View(), f.View())
 	if err != nil {
 		return nil, s.stats, fmt.Errorf("Cholesky: %w", err)
 	}
@@ -89,8 +89,8 @@ func Cholesky(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*Chole
 }
 
 // choleskyOf returns the factor where a lives.
-func (s *solver) choleskyOf(a num.Mat, f num.Format) (num.Mat, error) {
-	if l, err := s.choleskyThere(a, f); l.Arr != nil || err != nil {
+func choleskyOf(s *solver, a num.Mat, f num.Format) (num.Mat, error) {
+	if l, err := choleskyThere(s, a, f); l.Arr != nil || err != nil {
 		return l, err
 	}
 	here := a
@@ -100,18 +100,18 @@ func (s *solver) choleskyOf(a num.Mat, f num.Format) (num.Mat, error) {
 			return num.Mat{}, err
 		}
 	}
-	l, err := s.cholesky(here, f)
+	l, err := cholesky(s, here, f)
 	if err != nil {
 		return num.Mat{}, err
 	}
-	s.countOverflow(l)
+	countOverflow(s, l)
 	if !a.OnHost() {
 		return place.On(place.Of(a.Arr), l)
 	}
 	return l, nil
 }
 
-func (s *solver) cholesky(a num.Mat, f num.Format) (num.Mat, error) {
+func cholesky(s *solver, a num.Mat, f num.Format) (num.Mat, error) {
 	if err := finite("A", a); err != nil {
 		return num.Mat{}, err
 	}
@@ -125,11 +125,11 @@ func (s *solver) cholesky(a num.Mat, f num.Format) (num.Mat, error) {
 	var d *doubling
 	digits, known := true, false
 	proved := map[int]bool{} // the pivots of which it is known that they are positive
-	return l, s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+	return l, decideAll(s, f, func(bits int) (*unknown, *enclosure, error) {
 		if digits {
 			var e *enclosure
 			var err error
-			if u, e, err = s.rootAttempt(a, n, bits-spareBits, &known, u, l, num.Mat{}, want); e != nil || err != nil {
+			if u, e, err = rootAttempt(s, a, n, bits-spareBits, &known, u, l, num.Mat{}, want); e != nil || err != nil {
 				return u, e, err
 			}
 			if digits = false; u == nil {
@@ -140,16 +140,16 @@ func (s *solver) cholesky(a num.Mat, f num.Format) (num.Mat, error) {
 					}
 				}
 			}
-			if d, err = s.newDoubling(a, n, mostBits(f)); err != nil {
+			if d, err = newDoubling(s, a, n, mostBits(f)); err != nil {
 				return nil, nil, err
 			}
 		}
 		if e, err := d.enclosure(bits - spareBits); e != nil || err != nil {
 			return u, e, err
 		}
-		e, worst, err := s.positive(a, n, f, bits)
+		e, worst, err := positive(s, a, n, f, bits)
 		if err == nil && e == nil && !proved[worst] {
-			err = s.definite(a, worst)
+			err = definite(s, a, worst)
 			proved[worst] = true
 		}
 		return u, e, err
@@ -159,11 +159,11 @@ func (s *solver) cholesky(a num.Mat, f num.Format) (num.Mat, error) {
 // positive encloses the factors of c, to format f, whose leading n x n part is symmetric, if all
 // its pivots are proved to be positive. If not, it returns the pivot which is most likely not to
 // be.
-func (s *solver) positive(c num.Mat, n int, f num.Format, bits int) (e *enclosure, worst int, err error) {
-	if is, err := s.byIntervals(c, f, bits); err != nil {
+func positive(s *solver, c num.Mat, n int, f num.Format, bits int) (e *enclosure, worst int, err error) {
+	if is, err := byIntervals(s, c, f, bits); err != nil {
 		return nil, 0, err
 	} else if is {
-		g, err := s.eliminateIntervals(c, ones(n), bits, false)
+		g, err := eliminateIntervals(s, c, ones(n), bits, false)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -177,7 +177,7 @@ func (s *solver) positive(c num.Mat, n int, f num.Format, bits int) (e *enclosur
 			return e, 0, nil
 		}
 	}
-	g, err := s.eliminate(c, n, bits, false)
+	g, err := eliminate(s, c, n, bits, false)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -194,11 +194,11 @@ func (s *solver) positive(c num.Mat, n int, f num.Format, bits int) (e *enclosur
 			least, worst = d, j
 		}
 	}
-	li, ui, err := s.inverses(g.lu, n)
+	li, ui, err := triangleInverses(s, g.lu, n)
 	if err != nil {
 		return nil, 0, err
 	}
-	if e, err = s.enclose(c, li, ui, bits); e == nil || err != nil {
+	if e, err = enclose(s, c, li, ui, bits); e == nil || err != nil {
 		return nil, worst, err
 	}
 	for j := range n {
@@ -210,8 +210,8 @@ func (s *solver) positive(c num.Mat, n int, f num.Format, bits int) (e *enclosur
 }
 
 // definite returns an error if the leading minor that ends with row k is proved not to be positive.
-func (s *solver) definite(a num.Mat, k int) error {
-	d, _, err := s.det(a.Slice(0, k+1, 0, k+1), num.Precision(64))
+func definite(s *solver, a num.Mat, k int) error {
+	d, _, err := detOf(s, a.Slice(0, k+1, 0, k+1), num.Precision(64))
 	if err != nil {
 		return err
 	}
@@ -222,7 +222,7 @@ func (s *solver) definite(a num.Mat, k int) error {
 }
 
 // countOverflow counts the entries of factors that became infinite.
-func (s *solver) countOverflow(factors ...num.Mat) {
+func countOverflow(s *solver, factors ...num.Mat) {
 	for _, z := range factors {
 		m := z
 		for j := range m.Cols {

@@ -37,7 +37,7 @@ func Cond(norm Norm, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) 
 	if err != nil {
 		return halfulp.Scalar{}, Stats{}, err
 	}
-	z, err := s.cond(norm, on[0], f.View())
+	z, err := cond(s, norm, on[0], f.View())
 	if err != nil {
 		return halfulp.Scalar{}, s.stats, fmt.Errorf("Cond: %w", err)
 	}
@@ -45,7 +45,7 @@ func Cond(norm Norm, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) 
 	return halfulp.ScalarOf(z), s.stats, nil
 }
 
-func (s *solver) cond(norm Norm, a num.Mat, f num.Format) (num.Scalar, error) {
+func cond(s *solver, norm Norm, a num.Mat, f num.Format) (num.Scalar, error) {
 	n := a.Rows
 	if n == 0 {
 		return num.NewScalar(f, new(big.Float)), nil
@@ -59,7 +59,7 @@ func (s *solver) cond(norm Norm, a num.Mat, f num.Format) (num.Scalar, error) {
 		if bits > bound.MaxBits {
 			return num.Scalar{}, fmt.Errorf("%d bits: %w", bits, halfulp.ErrMemory)
 		}
-		x, err := s.solve(a, num.Identity(num.Float64, n), num.Precision(uint(bits)))
+		x, err := solve(s, a, num.Identity(num.Float64, n), num.Precision(uint(bits)))
 		if errors.Is(err, ErrSingular) {
 			return num.NewScalar(f, new(big.Float).SetInf(false)), nil
 		}
@@ -81,12 +81,12 @@ func (s *solver) cond(norm Norm, a num.Mat, f num.Format) (num.Scalar, error) {
 		lower := num.NewScalar(f, new(big.Float).SetPrec(uint(3*bits)).Sub(product, radius))
 		upper := num.NewScalar(f, new(big.Float).SetPrec(uint(3*bits)).Add(product, radius))
 		if lower.Same(upper) {
-			s.leavesRange(lower, product, product)
+			leavesRange(s, lower, product, product)
 			return lower, nil
 		}
 		if t, _ := tie(lower, upper); t != nil && int64(bits) > most+max(0, -interval.Lowest(t))+8 {
 			z := num.NewScalar(f, t)
-			s.leavesRange(z, t, t)
+			leavesRange(s, z, t, t)
 			return z, nil
 		}
 	}

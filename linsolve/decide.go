@@ -35,7 +35,7 @@ func (e *entries) decide(mid func(i int) *big.Float, radius []*big.Float, weight
 		x := mid(i)
 		if radius[i].Sign() == 0 {
 			e.z.SetBig(i, e.j, x.Add(x, new(big.Float))) // no -0
-			e.s.lose(e.z, i, e.j, x, x)
+			lose(e.s, e.z, i, e.j, x, x)
 			continue
 		}
 		p := interval.Prec(x.Prec() + 192)
@@ -43,7 +43,7 @@ func (e *entries) decide(mid func(i int) *big.Float, radius []*big.Float, weight
 		lower, upper := num.NewScalar(f, lo), num.NewScalar(f, hi)
 		if lower.Same(upper) {
 			e.z.SetEntry(i, e.j, lower)
-			e.s.lose(e.z, i, e.j, lo, hi)
+			lose(e.s, e.z, i, e.j, lo, hi)
 			continue
 		}
 		open = append(open, i)
@@ -162,7 +162,7 @@ func (e *entries) solved(ties map[int]*big.Float) (bool, error) {
 	}
 	for i, t := range ties {
 		e.z.SetBig(i, e.j, new(big.Float).Copy(t))
-		e.s.lose(e.z, i, e.j, t, t)
+		lose(e.s, e.z, i, e.j, t, t)
 	}
 	e.open = e.open[:0]
 	e.s.stats.Solved++
@@ -204,12 +204,12 @@ type lifted struct {
 // Cramer's rule, the determinant of A with v = 2^t b - u a_i for column i: an integer, and at most
 // n max |v| times the largest minor. If a power of p that exceeds that divides it, as it does where
 // so many digits agree, it is 0: the tie is that entry.
-func (s *solver) lift(list []suspects) error {
+func lift(s *solver, list []suspects) error {
 	if len(list) == 0 {
 		return nil
 	}
 	a := list[0].a
-	l, err := s.liftingOf(a)
+	l, err := liftingOf(s, a)
 	if err != nil {
 		return err
 	}
@@ -294,7 +294,7 @@ func (c *lifted) settle() {
 			continue
 		}
 		c.z.SetBig(i, c.j, new(big.Float).Copy(c.ties[i]))
-		c.s.lose(c.z, i, c.j, c.ties[i], c.ties[i])
+		lose(c.s, c.z, i, c.j, c.ties[i], c.ties[i])
 		c.s.stats.Ties++
 		c.s.stats.Exact++
 	}

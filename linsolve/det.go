@@ -43,7 +43,7 @@ func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Sca
 	defer s.release()
 	var d num.Scalar
 	err = s.there(a.View(), leastTraces, func(a num.Mat) (done bool, err error) {
-		d, done, err = s.det(a, f.View())
+		d, done, err = detOf(s, a, f.View())
 		return done, err
 	})
 	if err != nil {
@@ -59,7 +59,7 @@ func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Sca
 const beyond = 12
 
 // det returns the determinant. It is not done where the solver's place does not decide it.
-func (s *solver) det(a num.Mat, f num.Format) (d num.Scalar, done bool, err error) {
+func detOf(s *solver, a num.Mat, f num.Format) (d num.Scalar, done bool, err error) {
 	if a.Rows == 0 {
 		return num.NewScalar(f, big.NewFloat(1)), true, s.Ctx.Err()
 	}
@@ -69,7 +69,7 @@ func (s *solver) det(a num.Mat, f num.Format) (d num.Scalar, done bool, err erro
 		}
 	}
 	for bits := f.Bits() + beyond; bits <= f.Bits()+beyond+2*suspicion; bits += suspicion {
-		lo, hi, shift, err := s.encloseDet(a, bits)
+		lo, hi, shift, err := encloseDet(s, a, bits)
 		if errors.Is(err, ErrSingular) {
 			s.stats.Exact++
 			return num.NewScalar(f, new(big.Float)), true, nil
@@ -83,7 +83,7 @@ func (s *solver) det(a num.Mat, f num.Format) (d num.Scalar, done bool, err erro
 		scaleExactly(lo, shift)
 		scaleExactly(hi, shift)
 		if l, u := num.NewScalar(f, lo), num.NewScalar(f, hi); l.Same(u) {
-			s.leavesRange(l, lo, hi)
+			leavesRange(s, l, lo, hi)
 			return l, true, nil
 		}
 	}
@@ -91,13 +91,13 @@ func (s *solver) det(a num.Mat, f num.Format) (d num.Scalar, done bool, err erro
 		return d, false, nil
 	}
 	s.stats.Exact++
-	x, shift, err := s.exactDet(a)
+	x, shift, err := exactDet(s, a)
 	if err != nil {
 		return d, false, err
 	}
 	scaleExactly(x, shift)
 	d = num.NewScalar(f, x)
-	s.leavesRange(d, x, x)
+	leavesRange(s, d, x, x)
 	return d, true, nil
 }
 
@@ -113,7 +113,7 @@ func scaleExactly(x *big.Float, e int64) {
 // leavesRange counts a finite number in [x, y] that rounds to z if it becomes infinite, or if it
 // loses bits below the smallest normal number of z's format; where z itself lies there, that is
 // taken for the number. All results that are single numbers are counted by it.
-func (s *solver) leavesRange(z num.Scalar, x, y *big.Float) {
+func leavesRange(s *solver, z num.Scalar, x, y *big.Float) {
 	if z.IsInf(0) && !x.IsInf() && !y.IsInf() {
 		s.stats.Overflow++
 	}
@@ -159,7 +159,7 @@ type lostEntries struct {
 }
 
 // lose notes entry (i, j) of z, to which all numbers in [x, y] are rounded, if it underflows.
-func (s *solver) lose(z num.Mat, i, j int, x, y *big.Float) {
+func lose(s *solver, z num.Mat, i, j int, x, y *big.Float) {
 	if !z.Format().IsMP() && underflows(z.Entry(i, j), x, y) {
 		s.lost.note(entry{z, i, j})
 	}
@@ -177,25 +177,25 @@ func (l *lostEntries) note(e entry) {
 // encloseDet returns lo <= det(a) 2^-shift <= hi, about 2^-bits apart relative to them, or nil if
 // float64 factors do not suffice, or formats. At the solver's place traces tell it, on the host
 // blocks. The error wraps ErrSingular if a is proved to be singular.
-func (s *solver) encloseDet(a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
+func encloseDet(s *solver, a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
 	if bits+256 > bound.MaxBits || s.at == nil && bound.Far(a, mostExponent) {
 		return nil, nil, 0, nil
 	}
 	var d *determinant
 	var f *factors
 	if s.at != nil {
-		d, err = s.traced(a, bits)
+		d, err = traced(s, a, bits)
 	} else {
-		if f, err = s.factor(a, scale.Of(a)); err != nil {
+		if f, err = factor(s, a, scale.Of(a)); err != nil {
 			return nil, nil, 0, err
 		}
 		s.stats.Rounds = 1
 		s.Did(factorCost(a.Rows))
-		d, err = s.shortDeterminant(a, f, bits)
+		d, err = shortDeterminant(s, a, f, bits)
 	}
 	if s.at == nil && (err == nil || errors.Is(err, ErrRange)) && (d == nil || d.log.MantExp(nil) > -10) {
-		if d, err = s.longDeterminant(a, f, bits); err == nil && d == nil {
-			return s.factoredDet(a, bits)
+		if d, err = longDeterminant(s, a, f, bits); err == nil && d == nil {
+			return factoredDet(s, a, bits)
 		}
 	}
 	if err != nil || d == nil || d.log.MantExp(nil) > -10 {
@@ -211,25 +211,25 @@ func (s *solver) encloseDet(a num.Mat, bits int) (lo, hi *big.Float, shift int64
 
 // shortDeterminant returns the determinant, with a log of about 2^-places, of an A that float64
 // factors suffice for, else nil.
-func (s *solver) shortDeterminant(a num.Mat, f *factors, places int) (*determinant, error) {
-	loss, err := s.loss(f)
+func shortDeterminant(s *solver, a num.Mat, f *factors, places int) (*determinant, error) {
+	loss, err := loss(s, f)
 	if err != nil || loss > lossy {
 		return nil, err
 	}
-	if d, err := s.quickDeterminant(a, f, loss, places); d != nil || err != nil {
+	if d, err := quickDeterminant(s, a, f, loss, places); d != nil || err != nil {
 		return d, err
 	}
 	if s.Work.Report != nil {
 		s.Plan(detCost(f.n, places, leaf(places)))
 	}
-	return s.determinant(a, f, places, leaf(places))
+	return determinantOf(s, a, f, places, leaf(places))
 }
 
 // factoredDet is encloseDet by the pivots of factors from an elimination in enough bits; nil if
 // there are none.
-func (s *solver) factoredDet(a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
+func factoredDet(s *solver, a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
 	want := bits + 2*mathbits.Len(uint(a.Rows)) + 8
-	p, e, err := s.luByElimination(a, bound.MaxBits, want, func() error { return s.regular(a) })
+	p, e, err := luByElimination(s, a, bound.MaxBits, want, func() error { return provedRegular(s, a) })
 	for ; e != nil && err == nil; e, err = p.enclosure(want) {
 		want = e.bits
 		x, shift := e.pivots(a.Rows)
@@ -279,7 +279,7 @@ const maxDeterminant = 1 << 26
 
 // exactDet returns d for which the determinant is d 2^shift exactly, from that of integers modulo
 // primes.
-func (s *solver) exactDet(a num.Mat) (d *big.Float, shift int64, err error) {
+func exactDet(s *solver, a num.Mat) (d *big.Float, shift int64, err error) {
 	m := a
 	z := toIntegers(m)
 	bits := z.minorBits() + 1 // and a sign

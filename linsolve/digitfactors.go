@@ -30,7 +30,7 @@ type digitLU struct {
 // luByDigits returns factors of a square matrix by elimination in digits, with errors of about
 // 2^-bits of the largest entries of rows of L and columns of U; nil where that is not the way. It
 // is known whether a is regular if known says so.
-func (s *solver) luByDigits(a num.Mat, bits int, known *bool) (*digitLU, error) {
+func luByDigits(s *solver, a num.Mat, bits int, known *bool) (*digitLU, error) {
 	m, n := a.Dims()
 	if m != n || n*3 > factorDigits*direct.LaneCount() {
 		return nil, nil
@@ -44,11 +44,11 @@ func (s *solver) luByDigits(a num.Mat, bits int, known *bool) (*digitLU, error) 
 		}
 		by.Cols[j] = -high
 	}
-	f, err := s.factor(a, by)
+	f, err := factor(s, a, by)
 	if err != nil {
 		return nil, err
 	}
-	cond, err := s.loss(f)
+	cond, err := loss(s, f)
 	if err != nil {
 		return nil, err
 	}
@@ -57,12 +57,12 @@ func (s *solver) luByDigits(a num.Mat, bits int, known *bool) (*digitLU, error) 
 	}
 	wanted := bits + luSpare(n)
 	for {
-		d, ok := s.digitsFor(n, cond+wanted, rootDigits)
+		d, ok := digitsFor(s, n, cond+wanted, rootDigits)
 		if !ok || n*d > factorDigits*direct.LaneCount() {
 			return nil, nil
 		}
-		s.Plan(digitsCost(n, d) + s.wantedCost(n, n)) // may fuse: an estimate
-		t, more, err := s.eliminateDigits(a, f, d, 0)
+		s.Plan(digitsCost(n, d) + wantedCost(s, n, n)) // may fuse: an estimate
+		t, more, err := eliminateDigits(s, a, f, d, 0)
 		switch {
 		case err == nil:
 			if more = t.luBits() - bits; more >= 0 {
@@ -73,7 +73,7 @@ func (s *solver) luByDigits(a num.Mat, bits int, known *bool) (*digitLU, error) 
 		case errors.Is(err, ErrRange):
 			return nil, nil
 		default:
-			if err := s.askForMore(err, a, known); err != nil {
+			if err := askForMore(s, err, a, known); err != nil {
 				return nil, err
 			}
 		}

@@ -61,7 +61,7 @@ func TestLUByDigits(t *testing.T) {
 		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", seed, trial, n, bits)
 		s := testSolver(t, 1+trial%2)
 		known := true // even if it is not: then there are none
-		z, err := s.luByDigits(a.View(), bits, &known)
+		z, err := luByDigits(s, a.View(), bits, &known)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -85,7 +85,7 @@ func TestLUByDigits(t *testing.T) {
 		if s.stats.Precision > mostDigits*direct.LaneBits() {
 			long++
 		}
-		g, err := s.eliminate(a.View(), n, 3000, true)
+		g, err := eliminate(s, a.View(), n, 3000, true)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -71,7 +71,7 @@ func digitLDLTCost(n, d int) float64 { return digitsCost(n, d) / 2 }
 // ldltByDigits returns factors of the symmetric matrix a with the pivots and blocks of p, with
 // errors of about 2^-bits, that lose so many bits in the elimination, about; nil where that is not
 // the way. It is known whether a is regular if known says so.
-func (s *solver) ldltByDigits(a num.Mat, p *rooked, bits int, regular func() error) (*digitLDLT, error) {
+func ldltByDigits(s *solver, a num.Mat, p *rooked, bits int, regular func() error) (*digitLDLT, error) {
 	if p == nil || s.set.Check || direct.LaneBits() == 0 {
 		return nil, nil
 	}
@@ -81,8 +81,8 @@ func (s *solver) ldltByDigits(a num.Mat, p *rooked, bits int, regular func() err
 		if d > rootDigits || rootWords(n, n, d) > digitBytes/8 {
 			return nil, nil
 		}
-		s.Plan(digitLDLTCost(n, d) + s.wantedCost(n, n)/2) // may fuse: an estimate
-		t, more, err := s.eliminateLDLT(a, p, d)
+		s.Plan(digitLDLTCost(n, d) + wantedCost(s, n, n)/2) // may fuse: an estimate
+		t, more, err := eliminateLDLT(s, a, p, d)
 		switch {
 		case err == nil:
 			if more = bits - t.gain(); more <= 0 {
@@ -107,7 +107,7 @@ func (s *solver) ldltByDigits(a num.Mat, p *rooked, bits int, regular func() err
 func (t *digitLDLT) gain() int { return -t.off.MantExp(nil) - bits.Len(uint(t.n)) }
 
 // eliminateLDLT eliminates in d digits; if these do not do, it guesses how many more bits will.
-func (s *solver) eliminateLDLT(a num.Mat, p *rooked, d int) (t *digitLDLT, more int, err error) {
+func eliminateLDLT(s *solver, a num.Mat, p *rooked, d int) (t *digitLDLT, more int, err error) {
 	lanes, _ := direct.NewLanes(d)
 	n := a.Rows
 	t = &digitLDLT{

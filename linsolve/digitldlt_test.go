@@ -68,7 +68,7 @@ func TestLDLTByDigits(t *testing.T) {
 		}
 		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", seed, trial, n, bits)
 		s := testSolver(t, 1+trial%2)
-		g, err := s.rook(a.View(), 400)
+		g, err := rookOf(s, a.View(), 400)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestLDLTByDigits(t *testing.T) {
 		for _, e := range scale.TopsOf(a.View()).Top {
 			p.high = max(p.high, e)
 		}
-		z, err := s.ldltByDigits(a.View(), p, bits, func() error { return nil })
+		z, err := ldltByDigits(s, a.View(), p, bits, func() error { return nil })
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -211,7 +211,7 @@ func TestLDLTDigitsRange(t *testing.T) {
 			a.SetFloat64(1-i, 1-i, -0.25)
 			// An elimination whose matrix is multiplied by 1.
 			p := &rooked{pivoted: pivoted{order: all(2)}, blocks: []int{2}, high: -growth}
-			z, err := testSolver(t, 1).ldltByDigits(a.View(), p, 60, func() error { return nil })
+			z, err := ldltByDigits(testSolver(t, 1), a.View(), p, 60, func() error { return nil })
 			if err != nil || (z != nil) != x.in {
 				t.Errorf("%v in row %d: factors: %v, %v, want %v", x.diagonal, i, z != nil, err, x.in)
 			}

@@ -91,7 +91,7 @@ var errNegative = errors.New("a pivot is negative")
 // rootByDigits returns what encloses the factor of the leading n x n part of c, which is symmetric,
 // and the rows below, with errors of about 2^-bits; nil where that is not the way. It is known
 // whether the leading part is regular if known says so.
-func (s *solver) rootByDigits(c num.Mat, n, bits int, known *bool) (*digitRoot, error) {
+func rootByDigits(s *solver, c num.Mat, n, bits int, known *bool) (*digitRoot, error) {
 	m := c
 	if n == 0 || s.set.Check || direct.LaneBits() == 0 || bound.Far(c, mostExponent) {
 		return nil, nil
@@ -108,7 +108,7 @@ func (s *solver) rootByDigits(c num.Mat, n, bits int, known *bool) (*digitRoot, 
 	for i := n; i < m.Rows; i++ { // those of orthonormal columns do not exceed 1
 		by.Rows[i] = -2
 	}
-	loss, err := s.rootLoss(m, by)
+	loss, err := rootLoss(s, m, by)
 	if loss < 0 || err != nil {
 		return nil, err
 	}
@@ -117,8 +117,8 @@ func (s *solver) rootByDigits(c num.Mat, n, bits int, known *bool) (*digitRoot, 
 		if d > rootDigits || rootWords(m.Rows, n, d) > digitBytes/8 || m.Rows > n && n*d > digitsBelow*direct.LaneCount() {
 			return nil, nil
 		}
-		s.Plan(digitRootCost(m.Rows, n, d) + s.wantedCost(m.Rows, n)) // may fuse: an estimate
-		t, more, err := s.eliminateRoot(c, n, by, d)
+		s.Plan(digitRootCost(m.Rows, n, d) + wantedCost(s, m.Rows, n)) // may fuse: an estimate
+		t, more, err := eliminateRoot(s, c, n, by, d)
 		switch {
 		case err == nil && t.gain >= bits-rootSlack:
 			return t, nil
@@ -127,7 +127,7 @@ func (s *solver) rootByDigits(c num.Mat, n, bits int, known *bool) (*digitRoot, 
 		case errors.Is(err, errNegative) || errors.Is(err, ErrRange):
 			return nil, nil
 		default:
-			err = s.askForMore(err, c.Slice(0, n, 0, n), known)
+			err = askForMore(s, err, c.Slice(0, n, 0, n), known)
 			if errors.Is(err, ErrSingular) {
 				return nil, nil
 			}
@@ -141,9 +141,9 @@ func (s *solver) rootByDigits(c num.Mat, n, bits int, known *bool) (*digitRoot, 
 
 // rootAttempt is an attempt by digits: the first time, u being nil, it stores what is decided in z,
 // of the leading part of the factor, and below. There is no enclosure where digits are not the way.
-func (s *solver) rootAttempt(c num.Mat, n, bits int, known *bool, u *unknown, z, below num.Mat, want func(u *unknown, i, j int)) (*unknown, *enclosure, error) {
+func rootAttempt(s *solver, c num.Mat, n, bits int, known *bool, u *unknown, z, below num.Mat, want func(u *unknown, i, j int)) (*unknown, *enclosure, error) {
 	defer s.release()
-	t, err := s.rootByDigits(c, n, bits, known)
+	t, err := rootByDigits(s, c, n, bits, known)
 	if t == nil || err != nil {
 		return u, nil, err
 	}
@@ -152,7 +152,7 @@ func (s *solver) rootAttempt(c num.Mat, n, bits int, known *bool, u *unknown, z,
 		if err != nil {
 			return nil, nil, err
 		}
-		s.Did(s.wantedCost(t.m, n))
+		s.Did(wantedCost(s, t.m, n))
 		u = &unknown{c: c, k: n, blocks: ones(n)}
 		if len(open) > 0 {
 			u.fill()
@@ -169,7 +169,7 @@ const rootSlack = 16
 
 // rootLoss returns how many bits more than those of the entries an elimination needs, about, from
 // float64 factors; negative if a pivot is.
-func (s *solver) rootLoss(a num.Mat, by scale.Scaling) (int, error) {
+func rootLoss(s *solver, a num.Mat, by scale.Scaling) (int, error) {
 	defer s.release()
 	n := len(by.Cols)
 	a.Rows = n
@@ -212,7 +212,7 @@ type rootLanes struct {
 }
 
 // eliminateRoot eliminates in d digits; if these do not do, it guesses how many more bits will.
-func (s *solver) eliminateRoot(c num.Mat, n int, by scale.Scaling, d int) (t *digitRoot, more int, err error) {
+func eliminateRoot(s *solver, c num.Mat, n int, by scale.Scaling, d int) (t *digitRoot, more int, err error) {
 	lanes, _ := direct.NewLanes(d)
 	a := c
 	t = &digitRoot{

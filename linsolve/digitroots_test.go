@@ -100,7 +100,7 @@ func TestRootByDigits(t *testing.T) {
 		name := fmt.Sprintf("seed %d, trial %d, %d x %d, %d bits", seed, trial, c.Rows(), n, bits)
 		s := testSolver(t, 1+trial%2)
 		known := true // even if it is not: then there is none
-		z, err := s.rootByDigits(c.View(), n, bits, &known)
+		z, err := rootByDigits(s, c.View(), n, bits, &known)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -89,7 +89,7 @@ const (
 // elimination of order n has the room for them. It takes a 7th to a half of the time of blocks,
 // refinement included, for orders from 150 to 1000. With Options.Check blocks are the way, whose
 // products are compared.
-func (s *solver) digitsFor(n, bits, most int) (d int, ok bool) {
+func digitsFor(s *solver, n, bits, most int) (d int, ok bool) {
 	b := direct.LaneBits()
 	if b == 0 || s.set.Check {
 		return 0, false
@@ -100,7 +100,7 @@ func (s *solver) digitsFor(n, bits, most int) (d int, ok bool) {
 
 // eliminateDigits returns an inverse with d digits; if these do not do, it guesses how many more
 // bits will.
-func (s *solver) eliminateDigits(a num.Mat, f *factors, d, wanted int) (t *digits, more int, err error) {
+func eliminateDigits(s *solver, a num.Mat, f *factors, d, wanted int) (t *digits, more int, err error) {
 	lanes, _ := direct.NewLanes(d)
 	n := f.n
 	size, count := lanes.Size(), lanes.Count()
@@ -837,14 +837,14 @@ func setBits(x []uint64, low int, v uint64) {
 // digitsDeterminant is longDeterminant in digits, of some bits and those that the proof takes; if
 // these bits do not do, it guesses how many more will. The error is ErrRange where digits are not
 // the way.
-func (s *solver) digitsDeterminant(a num.Mat, f *factors, some, places int) (*determinant, int, error) {
+func digitsDeterminant(s *solver, a num.Mat, f *factors, some, places int) (*determinant, int, error) {
 	some += digitDetSpare(f.n)
-	d, ok := s.digitsFor(f.n, some, mostDigits)
+	d, ok := digitsFor(s, f.n, some, mostDigits)
 	if !ok {
 		return nil, 0, ErrRange
 	}
 	s.Plan(digitsCost(f.n, d))
-	t, more, err := s.eliminateDigits(a, f, d, 0)
+	t, more, err := eliminateDigits(s, a, f, d, 0)
 	if err != nil {
 		return nil, more, err
 	}
@@ -863,11 +863,11 @@ func digitDetSpare(n int) int { return 3*bits.Len(uint(n)) + 8 }
 // quickDeterminant is digitsDeterminant for an A that float64 factors suffice for, which lose so
 // many bits; nil where blocks are faster: up to the size that detDigits says, on 16 processors as
 // on one, an elimination takes a half to a fifth of their time.
-func (s *solver) quickDeterminant(a num.Mat, f *factors, loss, places int) (*determinant, error) {
-	if d, ok := s.digitsFor(f.n, loss+places+digitDetSpare(f.n), mostDigits); !ok || f.n*d > detDigits*direct.LaneCount() {
+func quickDeterminant(s *solver, a num.Mat, f *factors, loss, places int) (*determinant, error) {
+	if d, ok := digitsFor(s, f.n, loss+places+digitDetSpare(f.n), mostDigits); !ok || f.n*d > detDigits*direct.LaneCount() {
 		return nil, nil
 	}
-	d, _, err := s.digitsDeterminant(a, f, loss+places, places)
+	d, _, err := digitsDeterminant(s, a, f, loss+places, places)
 	return d, unlessShort(err)
 }
 

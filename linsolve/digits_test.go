@@ -21,11 +21,11 @@ import (
 // digitsOf returns an inverse in digits of some bits, nil if there is none.
 func digitsOf(t *testing.T, s *solver, a *halfulp.Matrix, f *factors, bits int) *digits {
 	t.Helper()
-	d, ok := s.digitsFor(f.n, bits, mostDigits)
+	d, ok := digitsFor(s, f.n, bits, mostDigits)
 	if !ok {
 		return nil
 	}
-	z, more, err := s.eliminateDigits(a.View(), f, d, 53)
+	z, more, err := eliminateDigits(s, a.View(), f, d, 53)
 	switch {
 	case errors.Is(err, errNoise) || errors.Is(err, errProof) || errors.Is(err, ErrRange):
 		if errors.Is(err, errProof) && more <= 0 {
@@ -65,7 +65,7 @@ func TestDigits(t *testing.T) {
 		}
 		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", seed, trial, n, bits)
 		s := testSolver(t, 1+trial%2)
-		lu, err := s.factor(a.View(), scale.Of(a.View()))
+		lu, err := factor(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -113,7 +113,7 @@ func (t *doubling) begin(x num.Mat, amp int) {
 
 // newDoubling returns one of c, whose leading n x n part is symmetric, with a seed if float64
 // suffices; nil for small matrices, and for numbers of more than most bits.
-func (s *solver) newDoubling(c num.Mat, n, most int) (*doubling, error) {
+func newDoubling(s *solver, c num.Mat, n, most int) (*doubling, error) {
 	m := c
 	if n < fewest {
 		return nil, nil
@@ -145,14 +145,14 @@ func (s *solver) newDoubling(c num.Mat, n, most int) (*doubling, error) {
 	}
 	leading := m
 	leading.Rows = n
-	x, amp, err := s.rootSeed(leading, scale.Scaling{Rows: by.Rows[:n], Cols: by.Cols})
+	x, amp, err := rootSeed(s, leading, scale.Scaling{Rows: by.Rows[:n], Cols: by.Cols})
 	d.begin(x, amp)
 	return d, err
 }
 
 // rootSeed returns about the inverse of the Cholesky factor of the scaled a, in float64, and about
 // the size of it beside that factor; nil if there is none.
-func (s *solver) rootSeed(a num.Mat, by scale.Scaling) (num.Mat, int, error) {
+func rootSeed(s *solver, a num.Mat, by scale.Scaling) (num.Mat, int, error) {
 	n := a.Rows
 	defer s.release()
 	lu := by.Float64s(a, s.Floats(n*n))
@@ -177,7 +177,7 @@ func (s *solver) rootSeed(a num.Mat, by scale.Scaling) (num.Mat, int, error) {
 	if !(max(largestOf(lu), largestOf(x)) < 0x1p100) {
 		return num.Mat{}, 0, nil
 	}
-	z, err := s.stored(n, func(i, j int) float64 {
+	z, err := stored(s, n, func(i, j int) float64 {
 		if i < j {
 			return 0
 		}
@@ -209,7 +209,7 @@ func (t *doubling) enclosure(bits int) (*enclosure, error) {
 		return nil, nil
 	}
 	if t.x.Arr != nil {
-		if e, err := t.s.improved(t, bits); e != nil || err != nil || t.gain >= leastGain {
+		if e, err := improved(t.s, t, bits); e != nil || err != nil || t.gain >= leastGain {
 			return e, err
 		}
 	}
@@ -241,7 +241,7 @@ func (t *doubling) errorMatrix(width, places int) (v, e num.Mat, h *big.Float, e
 	if tolerance != nil {
 		lost = bound.Exp2(t.amp - width)
 	}
-	if t.amp, err = t.s.spread(t.x, v); err != nil {
+	if t.amp, err = spreadThere(t.s, t.x, v); err != nil {
 		return num.Mat{}, num.Mat{}, nil, err
 	}
 	if err := t.lookAtV(v); err != nil {
@@ -270,7 +270,7 @@ func (t *doubling) errorMatrix(width, places int) (v, e num.Mat, h *big.Float, e
 		return num.Mat{}, num.Mat{}, nil, err
 	}
 	lost.Add(lost, lostBy(limit))
-	norm, err := t.s.symmetricNorm(e)
+	norm, err := symmetricNorm(t.s, e)
 	if err != nil {
 		return num.Mat{}, num.Mat{}, nil, err
 	}
@@ -285,18 +285,18 @@ func (t *doubling) correction(e num.Mat, h *big.Float, places int) (z num.Mat, l
 	terms := order(g, places+3)
 	lost = bound.Upper().Add(bound.Upper().SetMantExp(h, 1), bound.Exp2(5-4*g))
 	if terms == 2 {
-		return e, lost.Add(lost, bound.Exp2(2-2*g)), s.halveDiagonal(e) // without Φ(E')
+		return e, lost.Add(lost, bound.Exp2(2-2*g)), halveDiagonal(s, e) // without Φ(E')
 	}
-	whole, err := s.mirrored(e)
+	whole, err := mirroredThere(s, e)
 	if err != nil {
 		return num.Mat{}, nil, err
 	}
-	if err := s.halveDiagonal(e); err != nil { // Z1
+	if err := halveDiagonal(s, e); err != nil { // Z1
 		return num.Mat{}, nil, err
 	}
 	// The first error ends it. The norms N of A and of B are at most 2^sizeA and 2^-g.
 	product := func(a, b num.Mat, format num.Format, factors [2]byte, top, sizeA int) num.Mat {
-		limit := s.uniform(n, top, format.Bits()+bits.Len(uint(n)))
+		limit := uniform(s, n, top, format.Bits()+bits.Len(uint(n)))
 		limit = s.known(limit, uniformVectors(n, n, int64(sizeA), int64(sizeA)), uniformVectors(n, n, int64(-g), int64(-g)))
 		// The product of the error and Z1, and twice what Φ(E') is in error by, are less.
 		lost.Add(lost, bound.Upper().SetMantExp(lostBy(limit), 2))
@@ -326,11 +326,11 @@ func (t *doubling) correction(e num.Mat, h *big.Float, places int) (z num.Mat, l
 	if terms > 3 {
 		cube = product(second, e.T(), format(3), [2]byte{'L', 'U'}, -3*g, 1-2*g)
 		if err == nil {
-			err = s.halveDiagonal(cube)
+			err = halveDiagonal(s, cube)
 		}
 	}
 	if err == nil {
-		err = s.halfOfSquare(second, e)
+		err = halfOfSquare(s, second, e)
 	}
 	// The product, of 4^-g, half of its diagonal, and a sum with it were rounded.
 	lost.Add(lost, bound.Exp2(4-2*g-format(2).Bits()))
@@ -402,7 +402,7 @@ func (t *doubling) tolerance(width int) (*residue.Bound, error) {
 		return nil, err
 	}
 	t.off = t.amp - width - 1 - bits.Len(uint(t.n)) - s
-	return t.s.known(t.s.uniform(t.n, f+s, f+s-t.off), t.fRows, t.sRows), nil
+	return t.s.known(uniform(t.s, t.n, f+s, f+s-t.off), t.fRows, t.sRows), nil
 }
 
 // stepTolerance returns what the product N S of a step is known to be bounded by where it need not
@@ -425,7 +425,7 @@ func (t *doubling) stepTolerance(prec int) (*residue.Bound, error) {
 		return nil, nil
 	}
 	size := int64(1 - t.gain) // of N
-	return t.s.known(t.s.uniform(t.n, int(size)+s, int(size)+s-off), uniformVectors(t.n, t.n, size, size), t.sCols), nil
+	return t.s.known(uniform(t.s, t.n, int(size)+s, int(size)+s-off), uniformVectors(t.n, t.n, size, size), t.sCols), nil
 }
 
 // lookAtV finds out what is needed of the first n rows of V at a place.
@@ -480,7 +480,7 @@ func (t *doubling) sizes() (f, s int, err error) {
 // finish returns the enclosure by the first rows of V and an E that tell so many bits.
 func (t *doubling) finish(bits, width int, leading, e num.Mat, h *big.Float) (*enclosure, error) {
 	m, n, g := t.f.Rows, t.n, t.gain
-	if ok, err := t.s.positiveDiagonal(t.x); err != nil || !ok {
+	if ok, err := positiveDiagonal(t.s, t.x); err != nil || !ok {
 		return nil, err
 	}
 	z, lost, err := t.correction(e, h, bits)
@@ -498,7 +498,7 @@ func (t *doubling) finish(bits, width int, leading, e num.Mat, h *big.Float) (*e
 	v := leading
 	var offs []int64 // rows of V below are in error by 2^offs
 	if m > n {
-		if v, err = t.s.taller(leading, m); err != nil {
+		if v, err = tallerThere(t.s, leading, m); err != nil {
 			return nil, err
 		}
 		within, err := t.belowTolerance(bits)
@@ -516,7 +516,7 @@ func (t *doubling) finish(bits, width int, leading, e num.Mat, h *big.Float) (*e
 	}
 	tops := t.vSums
 	if t.s.at == nil || m > n {
-		if tops, err = t.s.rowTops(v); err != nil {
+		if tops, err = rowTops(t.s, v); err != nil {
 			return nil, err
 		}
 	}
@@ -607,7 +607,7 @@ type magnitudes struct {
 }
 
 // magnitudes returns bounds of the entries of a matrix in MP; infinities for numbers beyond 2^1000.
-func (s *solver) magnitudes(a num.Mat) (magnitudes, error) {
+func magnitudesOf(s *solver, a num.Mat) (magnitudes, error) {
 	m := a
 	z := magnitudes{m.Rows, m.Cols, make([]float64, m.Rows*m.Cols)}
 	l := m.Arr.Limbs()
@@ -623,9 +623,9 @@ func (s *solver) magnitudes(a num.Mat) (magnitudes, error) {
 }
 
 // bothMagnitudes is magnitudes for two matrices.
-func (s *solver) bothMagnitudes(a, b num.Mat) (x, y magnitudes, err error) {
-	if x, err = s.magnitudes(a); err == nil {
-		y, err = s.magnitudes(b)
+func bothMagnitudes(s *solver, a, b num.Mat) (x, y magnitudes, err error) {
+	if x, err = magnitudesOf(s, a); err == nil {
+		y, err = magnitudesOf(s, b)
 	}
 	return x, y, err
 }

@@ -41,11 +41,11 @@ func TestDoubling(t *testing.T) {
 		extra := r.IntN(4)
 		a := halfulp.Random(halfulp.Float64, n+extra, n, r.IntN(12), r.Uint64())
 		c := gram(t, a.Slice(0, n, 0, n))
-		d, err := s.newDoubling(stacked(c.View(), a.View(), all(n)), n, bound.MaxBits)
+		d, err := newDoubling(s, stacked(c.View(), a.View(), all(n)), n, bound.MaxBits)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := s.newPivoted(a.View(), bound.MaxBits)
+		p, err := newPivoted(s, a.View(), bound.MaxBits)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,11 +255,11 @@ func TestMostBits(t *testing.T) {
 	const n = 24
 	a := halfulp.Random(halfulp.Float64, n, n, 0, 1)
 	s := testSolver(t, 1)
-	d, err := s.newDoubling(gram(t, a).View(), n, bound.MaxBits)
+	d, err := newDoubling(s, gram(t, a).View(), n, bound.MaxBits)
 	if err != nil || d == nil {
 		t.Fatalf("no seed: %v", err)
 	}
-	p, err := s.newPivoted(a.View(), bound.MaxBits)
+	p, err := newPivoted(s, a.View(), bound.MaxBits)
 	if err != nil || p.splitting == nil {
 		t.Fatalf("no seed: %v", err)
 	}
@@ -278,7 +278,7 @@ func TestPoorSeed(t *testing.T) {
 	for _, gain := range []int{-1000, -9, -5, -1, 1, leastGain - 1} {
 		poor := improvement{gain: gain, amp: 10}
 		for _, seed := range []improving{&doubling{improvement: poor}, &splitting{improvement: poor}} {
-			if e, err := s.improved(seed, 200); e != nil || err != nil {
+			if e, err := improved(s, seed, 200); e != nil || err != nil {
 				t.Errorf("%T of gain %d: %v, %v", seed, gain, e, err)
 			}
 		}

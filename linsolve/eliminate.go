@@ -30,7 +30,7 @@ var nearTie = new(big.Float).SetPrec(64).Sub(big.NewFloat(1), new(big.Float).Set
 // eliminate makes the first k columns of c, k ≤ its rows, L and U, in numbers of some bits. With
 // partial pivoting the pivot is the largest entry, the first one of those that are as large but for
 // nearTie.
-func (s *solver) eliminate(c num.Mat, k, bits int, partial bool) (*elimination, error) {
+func eliminate(s *solver, c num.Mat, k, bits int, partial bool) (*elimination, error) {
 	if err := workable(bits, c); err != nil {
 		return nil, err
 	}
@@ -39,45 +39,45 @@ func (s *solver) eliminate(c num.Mat, k, bits int, partial bool) (*elimination, 
 	for i := range e.order {
 		e.order[i] = i
 	}
-	if err := s.eliminateColumns(e, 0, k, partial); err != nil || e.zero >= 0 {
+	if err := eliminateColumns(s, e, 0, k, partial); err != nil || e.zero >= 0 {
 		return e, err
 	}
-	return e, s.updateColumns(e, 0, k, n)
+	return e, updateColumns(s, e, 0, k, n)
 }
 
 // eliminateColumns eliminates columns j0 to j1, as far as it finds pivots, by recursion (Toledo,
 // Locality of reference in LU decomposition with partial pivoting, 1997).
-func (s *solver) eliminateColumns(e *elimination, j0, j1 int, partial bool) error {
+func eliminateColumns(s *solver, e *elimination, j0, j1 int, partial bool) error {
 	if j1-j0 <= panel {
 		if err := s.Ctx.Err(); err != nil {
 			return err
 		}
-		return s.eliminatePanel(e, j0, j1, partial)
+		return eliminatePanel(s, e, j0, j1, partial)
 	}
 	h := (j0 + j1) / 2
-	if err := s.eliminateColumns(e, j0, h, partial); err != nil || e.zero >= 0 {
+	if err := eliminateColumns(s, e, j0, h, partial); err != nil || e.zero >= 0 {
 		return err
 	}
-	if err := s.updateColumns(e, j0, h, j1); err != nil {
+	if err := updateColumns(s, e, j0, h, j1); err != nil {
 		return err
 	}
-	return s.eliminateColumns(e, h, j1, partial)
+	return eliminateColumns(s, e, h, j1, partial)
 }
 
 // updateColumns makes rows j0 to j1 of columns j1 to c those of U, and takes what columns j0 to j1
 // eliminate from the rows below.
-func (s *solver) updateColumns(e *elimination, j0, j1, c int) error {
+func updateColumns(s *solver, e *elimination, j0, j1, c int) error {
 	if j1 == c {
 		return nil
 	}
-	if err := s.solveRows(e, j0, j1, j1, c); err != nil {
+	if err := solveRows(s, e, j0, j1, j1, c); err != nil {
 		return err
 	}
-	return s.subtractRows(e, j0, j1, e.lu.Rows, j1, c)
+	return subtractRows(s, e, j0, j1, e.lu.Rows, j1, c)
 }
 
 // subtractRows takes what rows j0 to j1 of U eliminate from rows j1 to i of columns c0 to c1.
-func (s *solver) subtractRows(e *elimination, j0, j1, i, c0, c1 int) error {
+func subtractRows(s *solver, e *elimination, j0, j1, i, c0, c1 int) error {
 	if i == j1 {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (s *solver) subtractRows(e *elimination, j0, j1, i, c0, c1 int) error {
 }
 
 // eliminatePanel eliminates columns j0 to j1, as far as it finds pivots.
-func (s *solver) eliminatePanel(e *elimination, j0, j1 int, partial bool) error {
+func eliminatePanel(s *solver, e *elimination, j0, j1 int, partial bool) error {
 	m, prec := e.lu.Rows, uint(e.lu.Format().Bits())
 	// may fuse: an estimate
 	defer s.Did(float64((m-j0)*(j1-j0)) * panel * (panelCost + squareWords(int(prec))*wordCost))
@@ -186,16 +186,16 @@ func (e *elimination) exchange(i, p int) {
 }
 
 // solveRows makes rows j0 to j1 of columns c0 to c1 those of U, by forward substitution.
-func (s *solver) solveRows(e *elimination, j0, j1, c0, c1 int) error {
+func solveRows(s *solver, e *elimination, j0, j1, c0, c1 int) error {
 	if j1-j0 > panel {
 		h := (j0 + j1) / 2
-		if err := s.solveRows(e, j0, h, c0, c1); err != nil {
+		if err := solveRows(s, e, j0, h, c0, c1); err != nil {
 			return err
 		}
-		if err := s.subtractRows(e, j0, h, j1, c0, c1); err != nil {
+		if err := subtractRows(s, e, j0, h, j1, c0, c1); err != nil {
 			return err
 		}
-		return s.solveRows(e, h, j1, c0, c1)
+		return solveRows(s, e, h, j1, c0, c1)
 	}
 	prec := uint(e.lu.Format().Bits())
 	l := make([][]*big.Float, j1)
@@ -233,7 +233,7 @@ func (s *solver) solveRows(e *elimination, j0, j1, c0, c1 int) error {
 // invertLower stores about the inverse of the lower triangular matrix in l, which may have anything
 // above its diagonal, in x, whose entries above it are 0. A unit triangular one has ones on the
 // diagonal, whatever is there in l.
-func (s *solver) invertLower(l, x num.Mat, unit bool) error {
+func invertLower(s *solver, l, x num.Mat, unit bool) error {
 	n := l.Rows
 	if n <= panel {
 		if !invertSmall(l, x, unit) {
@@ -243,7 +243,7 @@ func (s *solver) invertLower(l, x num.Mat, unit bool) error {
 	}
 	h := n / 2
 	for _, r := range [][2]int{{0, h}, {h, n}} {
-		if err := s.invertLower(l.Slice(r[0], r[1], r[0], r[1]), x.Slice(r[0], r[1], r[0], r[1]), unit); err != nil {
+		if err := invertLower(s, l.Slice(r[0], r[1], r[0], r[1]), x.Slice(r[0], r[1], r[0], r[1]), unit); err != nil {
 			return err
 		}
 	}
@@ -291,13 +291,13 @@ func invertSmall(l, x num.Mat, unit bool) (ok bool) {
 
 // inverses returns about the inverses of L and U, of order k; the first one is a unit lower
 // triangular matrix, the second one upper triangular.
-func (s *solver) inverses(lu num.Mat, k int) (li, ui num.Mat, err error) {
+func triangleInverses(s *solver, lu num.Mat, k int) (li, ui num.Mat, err error) {
 	lu = lu.Slice(0, k, 0, k)
 	li, ui = num.NewMat(lu.Format(), k, k), num.NewMat(lu.Format(), k, k)
-	if err := s.invertLower(lu, li, true); err != nil {
+	if err := invertLower(s, lu, li, true); err != nil {
 		return num.Mat{}, num.Mat{}, err
 	}
-	if err := s.invertLower(lu.T().Copy(), ui, false); err != nil {
+	if err := invertLower(s, lu.T().Copy(), ui, false); err != nil {
 		return num.Mat{}, num.Mat{}, err
 	}
 	return li, ui.T().Copy(), nil

@@ -36,7 +36,7 @@ type enclosure struct {
 }
 
 // enclose returns enclosures by these S and T, nil if they are not good enough.
-func (s *solver) enclose(c, li, ui num.Mat, bits int) (*enclosure, error) {
+func enclose(s *solver, c, li, ui num.Mat, bits int) (*enclosure, error) {
 	m, n := c.Dims()
 	k := li.Rows
 	z := scale.Equilibrate(c, scale.Unscaled(m, n))

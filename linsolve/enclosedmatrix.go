@@ -54,7 +54,7 @@ func (x radius) add(y radius) radius {
 }
 
 // encloseMatrix returns a matrix of finite numbers, rounded to bits where it has more.
-func (s *solver) encloseMatrix(a num.Mat, bits int) (*enclosedMatrix, error) {
+func encloseMatrix(s *solver, a num.Mat, bits int) (*enclosedMatrix, error) {
 	n, m := a.Rows, a
 	x := &enclosedMatrix{n: n, radius: make([]radius, n*n), exp: new(big.Int)}
 	prec := int64(num.MinPrec)
@@ -180,7 +180,7 @@ func scaledBy(x *big.Float, e *big.Int) *big.Float {
 //
 // for all P' and Q' in the enclosures, entry by entry. The last term is left out where P Q is
 // proved to have no more than these bits.
-func (s *solver) enclosedProduct(p, q *enclosedMatrix, bits int) (*enclosedMatrix, error) {
+func enclosedProduct(s *solver, p, q *enclosedMatrix, bits int) (*enclosedMatrix, error) {
 	n := p.n
 	z := &enclosedMatrix{
 		n: n, mid: num.NewMat(num.Precision(uint(bits)), n, n), radius: make([]radius, n*n),
@@ -200,13 +200,13 @@ func (s *solver) enclosedProduct(p, q *enclosedMatrix, bits int) (*enclosedMatri
 		return t
 	}
 	if sizes := q.sizes(); !allZero(q.radius) || !allZero(p.radius) {
-		if err := s.addProducts(n, transposed(p.sizes()), q.radius, z.radius); err != nil {
+		if err := addProducts(s, n, transposed(p.sizes()), q.radius, z.radius); err != nil {
 			return nil, err
 		}
 		for i, r := range q.radius {
 			sizes[i] = sizes[i].add(r)
 		}
-		if err := s.addProducts(n, transposed(p.radius), sizes, z.radius); err != nil {
+		if err := addProducts(s, n, transposed(p.radius), sizes, z.radius); err != nil {
 			return nil, err
 		}
 	}
@@ -291,7 +291,7 @@ func fits(row, col lows, top int64, bits int) bool {
 }
 
 // addProducts adds bounds of X Y to z, which lies by columns as Y does; X lies by rows.
-func (s *solver) addProducts(n int, x, y, z []radius) error {
+func addProducts(s *solver, n int, x, y, z []radius) error {
 	rows, cols := alignedSizes(n, x), alignedSizes(n, y)
 	up := 1 + float64(float64(n+8)*0x1p-51)
 	return par.For(s.Ctx, s.Threads, n, func(_, j int) {

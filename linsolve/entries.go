@@ -146,10 +146,10 @@ func (u *unknown) want(p part, i, j int, z num.Mat, r, c int) {
 // decide rounds the entries whose enclosures round to one number. Others may be 0, or halfway
 // between two numbers of the format: ties are what they may be. Those that may be numbers of a
 // format of one term round to one with few more bits, which others are likely to need as well.
-func (s *solver) decide(u *unknown, e *enclosure) error {
+func decide(s *solver, u *unknown, e *enclosure) error {
 	for _, w := range u.copied {
 		x := u.c.Big(w.i, w.j)
-		s.lose(w.z, w.at[0], w.at[1], x, x)
+		lose(s, w.z, w.at[0], w.at[1], x, x)
 	}
 	u.copied = nil
 	roots := map[int]interval.Interval{} // of the diagonal of U
@@ -193,7 +193,7 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 			lower, upper := num.NewScalar(w.z.Format(), x.Lo), num.NewScalar(w.z.Format(), x.Hi)
 			if w.done = lower.Same(upper); w.done {
 				w.z.SetEntry(w.at[0], w.at[1], lower)
-				s.lose(w.z, w.at[0], w.at[1], x.Lo, x.Hi)
+				lose(s, w.z, w.at[0], w.at[1], x.Lo, x.Hi)
 				continue
 			}
 			w.missing = bitsMissing(x, w.z.Format().Bits())
@@ -235,7 +235,7 @@ func bitsMissing(x interval.Interval, bits int) int {
 // bound it by 1 it is 0, without a prime.
 //
 // The error wraps ErrRange where primes of more than maxDeterminant bits are needed.
-func (s *solver) prove(u *unknown, e *enclosure) error {
+func prove(s *solver, u *unknown, e *enclosure) error {
 	var ties []suspect
 	for k := range u.open {
 		if w := &u.open[k]; w.tie != nil {
@@ -285,7 +285,7 @@ func (s *solver) prove(u *unknown, e *enclosure) error {
 	settled := ties[:0]
 	for _, w := range ties {
 		if w.need == 0 {
-			s.exactly(w.wanted)
+			exactly(s, w.wanted)
 			continue
 		}
 		settled = append(settled, w)
@@ -302,7 +302,7 @@ func (s *solver) prove(u *unknown, e *enclosure) error {
 		for _, w := range ties {
 			steps = max(steps, w.order)
 		}
-		lu, err := s.modulo(u, f, steps)
+		lu, err := modulo(s, u, f, steps)
 		if err != nil {
 			return err
 		}
@@ -330,7 +330,7 @@ func (s *solver) prove(u *unknown, e *enclosure) error {
 				left = append(left, w)
 				most = max(most, w.need)
 			default:
-				s.exactly(w.wanted)
+				exactly(s, w.wanted)
 			}
 		}
 		ties = left
@@ -345,9 +345,9 @@ func (s *solver) prove(u *unknown, e *enclosure) error {
 const refuting = 120
 
 // exactly stores the tie that an entry is proved to be.
-func (s *solver) exactly(w *wanted) {
+func exactly(s *solver, w *wanted) {
 	w.z.SetBig(w.at[0], w.at[1], w.tie)
-	s.lose(w.z, w.at[0], w.at[1], w.tie, w.tie)
+	lose(s, w.z, w.at[0], w.at[1], w.tie, w.tie)
 	w.done = true
 	s.stats.Ties++
 	s.stats.Exact++
@@ -459,7 +459,7 @@ func (z integers) largestMinor(k int) int {
 
 // modulo returns L, below its diagonal blocks, and U modulo a prime, their first steps columns and
 // rows; nil if that divides a leading minor of them.
-func (s *solver) modulo(u *unknown, f *modular.Field, steps int) ([][]uint64, error) {
+func modulo(s *solver, u *unknown, f *modular.Field, steps int) ([][]uint64, error) {
 	rows, err := f.Matrix(s.Ctx, s.Threads, u.c)
 	if err != nil {
 		return nil, err

@@ -54,18 +54,18 @@ func Expm(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 		return s.stats, fmt.Errorf("Expm: %w", err)
 	}
 	z := num.NewMat(x.Format().View(), a.Rows(), a.Rows())
-	if err := s.expm(on[0], z); err != nil {
+	if err := expm(s, on[0], z); err != nil {
 		return s.stats, fmt.Errorf("Expm: %w", err)
 	}
 	s.stage("products")
-	return s.finish("Expm", z, x.View())
+	return finish(s, "Expm", z, x.View())
 }
 
 // position is where an entry of a matrix lies.
 type position struct{ row, col int }
 
 // expm stores the exponential of a in z, which is 0.
-func (s *solver) expm(a, z num.Mat) error {
+func expm(s *solver, a, z num.Mat) error {
 	n := a.Rows
 	if n == 0 {
 		return s.Ctx.Err()
@@ -92,7 +92,7 @@ func (s *solver) expm(a, z num.Mat) error {
 		if len(nodes) < n {
 			part = chosen(a, nodes, nodes)
 		}
-		left, err := s.expmOf(part, nodes, wanted, z, 2*bits, false)
+		left, err := expmOf(s, part, nodes, wanted, z, 2*bits, false)
 		if err != nil {
 			return err
 		}
@@ -119,10 +119,10 @@ func (s *solver) expm(a, z num.Mat) error {
 		group := groups[key]
 		nodes := reach[group[0].row].and(back[group[0].col]).members(n)
 		sub := chosen(a, nodes, nodes)
-		if exact, err := s.expmNilpotent(sub, nodes, group, z); err != nil {
+		if exact, err := expmNilpotent(s, sub, nodes, group, z); err != nil {
 			return err
 		} else if !exact {
-			if group, err = s.expmOf(sub, nodes, group, z, 16*bits+4096, true); err != nil {
+			if group, err = expmOf(s, sub, nodes, group, z, 16*bits+4096, true); err != nil {
 				return err
 			}
 			s.stats.Undecided += len(group)
@@ -219,11 +219,11 @@ func reachable(a num.Mat) []set {
 // expmOf stores entries of the exponential of a, which has the rows and columns nodes of a larger
 // matrix, in z, and returns those that about most bits do not decide: where last is set, only those
 // that seem to be zeros or ties, stored as Expm says.
-func (s *solver) expmOf(a num.Mat, nodes []int, open []position, z num.Mat, most int, last bool) ([]position, error) {
+func expmOf(s *solver, a num.Mat, nodes []int, open []position, z num.Mat, most int, last bool) ([]position, error) {
 	f := z.Format()
 	at := inverseOf(nodes, z.Rows)
 	for bits := f.Bits() + 64; ; bits *= 2 {
-		e, err := s.exponential(a, bits)
+		e, err := exponentialOf(s, a, bits)
 		if err != nil {
 			return nil, err
 		}
@@ -233,7 +233,7 @@ func (s *solver) expmOf(a num.Mat, nodes []int, open []position, z num.Mat, most
 			lower, upper := ends(f, mid, radius)
 			if lower.Same(upper) {
 				z.SetEntry(p.row, p.col, lower)
-				s.lose(z, p.row, p.col, new(big.Float).Sub(mid, radius), new(big.Float).Add(mid, radius))
+				lose(s, z, p.row, p.col, new(big.Float).Sub(mid, radius), new(big.Float).Add(mid, radius))
 				continue
 			}
 			if magnitude := new(big.Float).Abs(mid); magnitude.Cmp(radius) > 0 {
@@ -295,7 +295,7 @@ func (e *exponential) entry(i, j int) (mid, radius *big.Float) {
 }
 
 // exponential returns the exponential of a with errors of about 2^-bits of its norm.
-func (s *solver) exponential(a num.Mat, bits int) (*exponential, error) {
+func exponentialOf(s *solver, a num.Mat, bits int) (*exponential, error) {
 	n := a.Rows
 	shift, err := meanDiagonal(a)
 	if err != nil {
@@ -459,7 +459,7 @@ func scalingAndDegree(size, bits int) (s, m int) {
 
 // expmNilpotent stores entries of the exponential of a, which has the rows and columns nodes of a
 // larger matrix, in z, if a is proved to be nilpotent.
-func (s *solver) expmNilpotent(a num.Mat, nodes []int, entries []position, z num.Mat) (bool, error) {
+func expmNilpotent(s *solver, a num.Mat, nodes []int, entries []position, z num.Mat) (bool, error) {
 	n := a.Rows
 	m := a
 	if zero, err := modular.New(modular.Primes()()).Nilpotent(s.Ctx, s.Threads, m); err != nil || !zero {
@@ -469,7 +469,7 @@ func (s *solver) expmNilpotent(a num.Mat, nodes []int, entries []position, z num
 	if bits > bound.MaxBits {
 		return false, nil
 	}
-	if p, err := s.enclosedPower(a, n, bits); err != nil || !p.vanishes() {
+	if p, err := enclosedPower(s, a, n, bits); err != nil || !p.vanishes() {
 		return false, err
 	}
 	// (n-1)! exp(A) = Σ (n-1)!/k! A^k over k < n, exactly, by Horner's rule.
@@ -509,7 +509,7 @@ func (s *solver) expmNilpotent(a num.Mat, nodes []int, entries []position, z num
 	for _, e := range entries {
 		v, x := quotient(z.Format(), t.Big(at[e.row], at[e.col]), factorial)
 		z.SetEntry(e.row, e.col, v)
-		s.lose(z, e.row, e.col, x, x)
+		lose(s, z, e.row, e.col, x, x)
 		s.stats.Exact++
 	}
 	return true, nil

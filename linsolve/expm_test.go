@@ -227,7 +227,7 @@ func TestExponentialBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := s.exponential(a.View(), bits)
+		e, err := exponentialOf(s, a.View(), bits)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ func (u *unknown) missing() (bits int) {
 type attempt func(bits int) (*unknown, *enclosure, error)
 
 // decideAll makes attempts in more and more bits until all entries of format f are decided.
-func (s *solver) decideAll(f num.Format, try attempt) error {
+func decideAll(s *solver, f num.Format, try attempt) error {
 	var more int
 	for bits := f.Bits() + 64; bits <= bound.MaxBits; bits += more {
 		s.stats.Precision, more = bits, bits
@@ -40,12 +40,12 @@ func (s *solver) decideAll(f num.Format, try attempt) error {
 		if e == nil {
 			continue
 		}
-		wanted := s.wantedCost(len(u.open), 1)
-		if err := s.decide(u, e); err != nil {
+		wanted := wantedCost(s, len(u.open), 1)
+		if err := decide(s, u, e); err != nil {
 			return err
 		}
 		s.Did(wanted)
-		if err := s.prove(u, e); err != nil {
+		if err := prove(s, u, e); err != nil {
 			return err
 		}
 		s.stage("rounding")
@@ -61,8 +61,8 @@ func (s *solver) decideAll(f num.Format, try attempt) error {
 
 // full returns nil if a matrix is proved to have full rank, an error that wraps ErrSingular if it
 // is proved not to.
-func (s *solver) full(a num.Mat) error {
-	r, _, err := s.rank(a)
+func full(s *solver, a num.Mat) error {
+	r, _, err := rank(s, a)
 	if err != nil {
 		return err
 	}
@@ -101,15 +101,15 @@ func (y *system) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error
 	if err != nil {
 		return Stats{}, err
 	}
-	z, err := s.solveAgain(y, on[0], x.Format().View())
+	z, err := solveAgain(s, y, on[0], x.Format().View())
 	if err != nil {
 		return s.stats, fmt.Errorf("Solve: %w", err)
 	}
-	return s.finish("Solve", z, x.View())
+	return finish(s, "Solve", z, x.View())
 }
 
 // solveAgain solves with what is known of the matrix.
-func (s *solver) solveAgain(y *system, b num.Mat, f num.Format) (num.Mat, error) {
+func solveAgain(s *solver, y *system, b num.Mat, f num.Format) (num.Mat, error) {
 	z := num.NewMat(f, b.Rows, b.Cols)
 	if b.Rows == 0 || b.Cols == 0 {
 		return z, s.Ctx.Err()
@@ -124,7 +124,7 @@ func (s *solver) solveAgain(y *system, b num.Mat, f num.Format) (num.Mat, error)
 	if err != nil {
 		return num.Mat{}, err
 	}
-	return z, s.solveBy(p, y.here, b, z)
+	return z, solveBy(s, p, y.here, b, z)
 }
 
 // approximate returns the approximate inverse.
@@ -139,7 +139,7 @@ func (y *system) approximate(s *solver) (*approximate, error) {
 		if err := finite("A", on[0]); err != nil {
 			return nil, err
 		}
-		p, err := s.approximate(on[0])
+		p, err := approximateInverse(s, on[0])
 		if err != nil {
 			return nil, err
 		}

@@ -59,7 +59,7 @@ func TestResidentFailures(t *testing.T) {
 			defer s.release()
 			var got halfulp.Scalar
 			err = s.there(on.View(), 0, func(a num.Mat) (done bool, err error) {
-				z, done, err := s.det(a, num.Precision(200))
+				z, done, err := detOf(s, a, num.Precision(200))
 				got = halfulp.ScalarOf(z)
 				return done, err
 			})

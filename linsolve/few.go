@@ -63,7 +63,7 @@ type fixedSystem struct {
 
 // solveFew solves for the columns of todo with R, and puts nil for those that are done. What is
 // left needs more bits than are worth their while here.
-func (s *solver) solveFew(a, b, z num.Mat, r inverse, todo []*entries) error {
+func solveFew(s *solver, a, b, z num.Mat, r inverse, todo []*entries) error {
 	y := &fixedSystem{s: s, a: a, b: b, r: r, n: a.Rows}
 	y.low = scale.LowestBit(y.a, r.scales())
 	if t, ok := r.(*digits); ok {
@@ -342,7 +342,7 @@ func (y *fixedSystem) decide(e *entries, u *partial, shift int64, radius []float
 	ties, err := e.decide(mid, r, cols)
 	y.missing = min(e.missing(mid, r), 1<<20)
 	if ties != nil && err == nil {
-		err = y.s.lift([]suspects{{e, ties}})
+		err = lift(y.s, []suspects{{e, ties}})
 	}
 	return len(e.open) == 0, err
 }

@@ -234,12 +234,12 @@ func TestTriangles(t *testing.T) {
 		}
 		restore := isa.Force(level)
 		s := testSolver(t, 1)
-		lu, err := s.factor(a.View(), scale.Of(a.View()))
+		lu, err := factor(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		cut := 1 + r.IntN(n)
-		v, err := s.trianglesOf(lu, cut)
+		v, err := trianglesOf(s, lu, cut)
 		if err == nil && v != nil && trial%3 == 0 {
 			err = v.invertUpper(s, n)
 		}
@@ -393,7 +393,7 @@ func TestWrongCorrections(t *testing.T) {
 			continue
 		}
 		s := testSolver(t, 1)
-		lu, err := s.factor(a.View(), scale.Of(a.View()))
+		lu, err := factor(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -403,13 +403,13 @@ func TestWrongCorrections(t *testing.T) {
 		if trial%3 == 1 {
 			cut = 1 + r.IntN(n)
 		}
-		if v, err := s.trianglesOf(lu, cut); err != nil {
+		if v, err := trianglesOf(s, lu, cut); err != nil {
 			t.Fatal(err)
 		} else if v != nil && v.rho <= mostRho && trial%3 > 0 {
 			w.inverse = v
 			if trial%3 > 1 {
 				kind = "float"
-				z, err := s.floatInverse(a.View(), v)
+				z, err := newFloatInverse(s, a.View(), v)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -421,24 +421,24 @@ func TestWrongCorrections(t *testing.T) {
 		} else if v := digitsOf(t, s, a, lu, 400); v != nil && trial%4 == 1 {
 			kind = "digits"
 			w.inverse = v
-		} else if v, _, err := s.blocksOf(a.View(), lu, 400, 1+r.IntN(3)); err == nil && trial%2 == 0 {
+		} else if v, _, err := blocksOf(s, a.View(), lu, 400, 1+r.IntN(3)); err == nil && trial%2 == 0 {
 			kind = "blocks"
 			w.inverse = v
 		} else {
 			kind = "wide"
-			p, err := s.invertBy(a.View(), lu)
+			p, err := invertBy(s, a.View(), lu)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if w.inverse, err = s.newWideInverse(p); err != nil {
+			if w.inverse, err = newWideInverse(s, p); err != nil {
 				t.Fatal(err)
 			}
 		}
 		z := halfulp.NewMatrix(f, n, 1)
-		todo := s.undecided(a.View(), b.View(), z.View())
+		todo := undecided(s, a.View(), b.View(), z.View())
 		left := map[int]bool{}
 		open := todo[0]
-		if err := s.solveFew(a.View(), b.View(), z.View(), w, todo); err != nil {
+		if err := solveFew(s, a.View(), b.View(), z.View(), w, todo); err != nil {
 			t.Fatal(err)
 		}
 		for _, i := range open.open {
@@ -497,16 +497,16 @@ func TestNoCorrection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lu, err := s.factor(a.View(), scale.Of(a.View()))
+	lu, err := factor(s, a.View(), scale.Of(a.View()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := s.invertTriangles(lu)
+	r, err := invertTriangles(s, lu)
 	if err != nil || r == nil {
 		t.Fatalf("no inverse: %v", err)
 	}
-	todo := s.undecided(a.View(), b.View(), z.View())
-	if err := s.solveFew(a.View(), b.View(), z.View(), idle{r}, todo); err != nil || open(todo) != n {
+	todo := undecided(s, a.View(), b.View(), z.View())
+	if err := solveFew(s, a.View(), b.View(), z.View(), idle{r}, todo); err != nil || open(todo) != n {
 		t.Errorf("%d entries are left, %v", open(todo), err)
 	}
 }

@@ -33,12 +33,12 @@ const farOff = 32
 
 // invertFactors returns an inverse by factors of a for so many right-hand sides with its rho and a
 // bound of its norm, nil if none is proved to be good.
-func (s *solver) invertFactors(a num.Mat, f *factors, columns int) (r inverse, rho, norm float64, err error) {
+func invertFactors(s *solver, a num.Mat, f *factors, columns int) (r inverse, rho, norm float64, err error) {
 	cut := f.n
 	if columns == 1 && f.n >= leastHalved && f.n <= mostHalved {
 		cut = f.n / 2
 	}
-	t, err := s.trianglesOf(f, cut)
+	t, err := trianglesOf(s, f, cut)
 	if err == nil && cut < f.n && t != nil && !(t.rho <= mostRho) {
 		err = t.invertUpper(s, f.n)
 	}
@@ -50,7 +50,7 @@ func (s *solver) invertFactors(a num.Mat, f *factors, columns int) (r inverse, r
 	case !(float64(dgemm.SubtractError(f.n)*f.norm)*t.norm <= farOff*mostRho):
 		return nil, 0, 0, nil
 	}
-	z, err := s.floatInverse(a, t)
+	z, err := newFloatInverse(s, a, t)
 	if err != nil || !(z.rho <= mostRho) {
 		return nil, 0, 0, err
 	}
@@ -58,7 +58,7 @@ func (s *solver) invertFactors(a num.Mat, f *factors, columns int) (r inverse, r
 }
 
 // multiplied multiplies the inverses of the triangles; nothing is known of its rho.
-func (s *solver) multiplied(t *triangles) (*floatInverse, error) {
+func multiplied(s *solver, t *triangles) (*floatInverse, error) {
 	n := t.n
 	r := &floatInverse{factors: t.factors, perm: t.perm, z: s.Floats(n * n)}
 	for j := range n {
@@ -69,9 +69,9 @@ func (s *solver) multiplied(t *triangles) (*floatInverse, error) {
 }
 
 // floatInverse multiplies the inverses of the triangles, whose room it takes, and computes rho.
-func (s *solver) floatInverse(a num.Mat, t *triangles) (*floatInverse, error) {
+func newFloatInverse(s *solver, a num.Mat, t *triangles) (*floatInverse, error) {
 	n := t.n
-	r, err := s.multiplied(t)
+	r, err := multiplied(s, t)
 	if err != nil {
 		return nil, err
 	}

@@ -76,11 +76,11 @@ func TestFloatInverse(t *testing.T) {
 		}
 		restore := isa.Force(level)
 		s := testSolver(t, 1+trial%2)
-		lu, err := s.factor(a.View(), scale.Of(a.View()))
+		lu, err := factor(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := s.invertTriangles(lu)
+		v, err := invertTriangles(s, lu)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestFloatInverse(t *testing.T) {
 			continue
 		}
 		first := v.rho
-		z, err := s.floatInverse(a.View(), v)
+		z, err := newFloatInverse(s, a.View(), v)
 		restore()
 		if err != nil {
 			t.Fatal(err)
@@ -131,16 +131,16 @@ func TestInversesInUsedRoom(t *testing.T) {
 			s.FloatsTaken = append(s.FloatsTaken, x)
 		}
 		s.release()
-		lu, err := s.factor(a, scale.Of(a))
+		lu, err := factor(s, a, scale.Of(a))
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := s.invertTriangles(lu)
+		v, err := invertTriangles(s, lu)
 		if err != nil || v == nil {
 			t.Fatal("no inverses of triangles", err)
 		}
 		r := [][]float64{{v.rho, v.norm}}
-		z, err := s.floatInverse(a, v)
+		z, err := newFloatInverse(s, a, v)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,11 +192,11 @@ func TestInverseOfFactors(t *testing.T) {
 	}{{"well", 0}, {"ill", 40}, {"worse", 80}} {
 		a := ill(testseed.Rand(t, 1, 2), halfulp.MP(106), n, c.k)
 		s := testSolver(t, 1)
-		lu, err := s.factor(a.View(), scale.Of(a.View()))
+		lu, err := factor(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, rho, norm, err := s.invertFactors(a.View(), lu, 1)
+		r, rho, norm, err := invertFactors(s, a.View(), lu, 1)
 		if err != nil || r != nil && !(rho <= mostRho && norm < math.Inf(1)) {
 			t.Fatalf("%s: rho %g, norm %g, %v", c.name, rho, norm, err)
 		}

@@ -24,9 +24,9 @@ const (
 // solveByNewton solves A X = B for many columns by Newton's method, beginning with what float64
 // products make of an inverse, as far as that decides entries, and puts nil for the columns of todo
 // that are done.
-func (s *solver) solveByNewton(a, b num.Mat, f *factors, z num.Mat, todo []*entries) error {
+func solveByNewton(s *solver, a, b num.Mat, f *factors, z num.Mat, todo []*entries) error {
 	n := f.n
-	if !s.sliceable(a) {
+	if !sliceable(s, a) {
 		return nil
 	}
 	bits, cost := wantedBits(z), slicesCost(n)
@@ -35,19 +35,19 @@ func (s *solver) solveByNewton(a, b num.Mat, f *factors, z num.Mat, todo []*entr
 	if !isIdentity(b) {
 		half += 10 // of the condition number
 	}
-	v, r, err := s.newtonByFloats(a, f, steps(likelySeries, half) < steps(likelySlices, half), mostSolvedBits(z))
+	v, r, err := newtonByFloats(s, a, f, steps(likelySeries, half) < steps(likelySlices, half), mostSolvedBits(z))
 	s.Did(cost)
 	s.stage("approximate inverse")
 	if err != nil || v == nil {
 		return err
 	}
 	s.Work.Guessed = false
-	s.note(1, r.rho, bound.Upper().SetFloat64(r.norm), bound.Upper().SetFloat64(f.norm))
-	if err = s.solveManyBy(v, 1, a, b, z, todo); errors.Is(err, ErrRange) {
+	note(s, 1, r.rho, bound.Upper().SetFloat64(r.norm), bound.Upper().SetFloat64(f.norm))
+	if err = solveManyBy(s, v, 1, a, b, z, todo); errors.Is(err, ErrRange) {
 		err = nil
 	}
 	if err == nil && few(openColumns(todo), n) {
-		err = s.solveFew(a, b, z, r, todo)
+		err = solveFew(s, a, b, z, r, todo)
 	}
 	s.stage("refinement")
 	return err
@@ -55,19 +55,19 @@ func (s *solver) solveByNewton(a, b num.Mat, f *factors, z num.Mat, todo []*entr
 
 // newtonByFloats begins with an inverse by a series, if it is to have that many bits, or else in
 // slices; nil if there is none. It returns the float64 inverse as well.
-func (s *solver) newtonByFloats(a num.Mat, f *factors, series bool, most int) (*newton, *floatInverse, error) {
+func newtonByFloats(s *solver, a num.Mat, f *factors, series bool, most int) (*newton, *floatInverse, error) {
 	if series {
-		if t, err := s.invertSeries(a, f, likelySeries-16); err != nil {
+		if t, err := invertSeries(s, a, f, likelySeries-16); err != nil {
 			return nil, nil, err
 		} else if t != nil {
-			return s.newtonBySums(a, f, t.start(), most), t.float, nil
+			return newtonBySums(s, a, f, t.start(), most), t.float, nil
 		}
 	}
-	t, err := s.invertSlices(a, f)
+	t, err := invertSlices(s, a, f)
 	if err != nil || t == nil {
 		return nil, nil, err
 	}
-	return s.newtonBySums(a, f, t.start(), most), t.floatInverse, nil
+	return newtonBySums(s, a, f, t.start(), most), t.floatInverse, nil
 }
 
 // floatSums are columns of an X near F^-1 as sums of columns of float64 numbers.
@@ -82,10 +82,10 @@ type floatSums struct {
 const placesOfX = 140
 
 // newtonBySums is newNewton for an X in float64, cut off.
-func (s *solver) newtonBySums(a num.Mat, f *factors, t *floatSums, most int) *newton {
+func newtonBySums(s *solver, a num.Mat, f *factors, t *floatSums, most int) *newton {
 	n := f.n
 	v := &newton{s: s, by: f.Scaling}
-	if v.f = s.scaledMatrix(a, f, most); v.f.Arr == nil {
+	if v.f = scaledMatrix(s, a, f, most); v.f.Arr == nil {
 		return nil
 	}
 	v.col = make([]int64, n)

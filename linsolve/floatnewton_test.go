@@ -33,11 +33,11 @@ func TestNewtonByFloats(t *testing.T) {
 		}
 		restore := isa.Force(isa.Levels()[trial%len(isa.Levels())])
 		s := testSolver(t, 1+trial%2)
-		lu, err := s.factor(a.View(), scale.Of(a.View()))
+		lu, err := factor(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, _, err := s.newtonByFloats(a.View(), lu, trial%2 == 0, 1000)
+		v, _, err := newtonByFloats(s, a.View(), lu, trial%2 == 0, 1000)
 		restore()
 		if err != nil {
 			t.Fatal(err)
@@ -79,8 +79,8 @@ func TestNewtonByFloats(t *testing.T) {
 		}
 		b := halfulp.Identity(halfulp.Float64, n)
 		to := halfulp.NewMatrix(halfulp.MP(uint(54+r.IntN(500))), n, n)
-		todo := s.undecided(a.View(), b.View(), to.View())
-		if err := s.solveByNewton(a.View(), b.View(), lu, to.View(), todo); err != nil {
+		todo := undecided(s, a.View(), b.View(), to.View())
+		if err := solveByNewton(s, a.View(), b.View(), lu, to.View(), todo); err != nil {
 			t.Fatal(name, err)
 		}
 		want := lintest.Of(a).Solve(lintest.Identity(n))
@@ -127,11 +127,11 @@ func TestStepsInError(t *testing.T) {
 		s := testSolver(t, 1+trial%2)
 		s.reuse = true
 		s.set.Method = "residue" // other products are rounded correctly
-		lu, err := s.factor(a.View(), scale.Of(a.View()))
+		lu, err := factor(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, _, err := s.newtonByFloats(a.View(), lu, trial%2 == 0, 1000)
+		v, _, err := newtonByFloats(s, a.View(), lu, trial%2 == 0, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}

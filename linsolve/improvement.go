@@ -34,7 +34,7 @@ type improving interface {
 
 // improved returns an enclosure whose errors are about 2^-bits of the largest entries of rows and
 // columns of the factors; nil if the seed is not good enough.
-func (s *solver) improved(t improving, bits int) (*enclosure, error) {
+func improved(s *solver, t improving, bits int) (*enclosure, error) {
 	at := t.known()
 	for bits+at.amp+4 <= bound.MaxBits { // of V, at last
 		if at.gain != 0 && at.gain < leastGain { // as an earlier call found out

@@ -69,7 +69,7 @@ func TestEliminateIntervals(t *testing.T) {
 	for trial := range testlength.Of(10, 60, 600) {
 		n := 1 + r.IntN(8)
 		a := farApart(r, halfulp.MP(64), n, []int{0, 40, 3000}[r.IntN(3)], false)
-		g, err := s.eliminateIntervals(a.View(), ones(n), 150, true)
+		g, err := eliminateIntervals(s, a.View(), ones(n), 150, true)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -46,46 +46,46 @@ const goodRho = 0x1p-8
 // The method is Rump's multiplicative preconditioning (Inversion of extremely ill-conditioned
 // matrices in floating-point, 2009): while R A is far from I, R is replaced by the product of a
 // seed of R A and R.
-func (s *solver) invert(a num.Mat) (*approximate, error) {
+func invert(s *solver, a num.Mat) (*approximate, error) {
 	if err := workable(0, a); err != nil {
 		return nil, err
 	}
-	f, err := s.factor(a, scale.Of(a))
+	f, err := factor(s, a, scale.Of(a))
 	if err != nil {
 		return nil, err
 	}
-	return s.invertBy(a, f)
+	return invertBy(s, a, f)
 }
 
 // invertBy is invert with factors of a.
-func (s *solver) invertBy(a num.Mat, f *factors) (*approximate, error) {
-	p, err := s.first(a, f)
+func invertBy(s *solver, a num.Mat, f *factors) (*approximate, error) {
+	p, err := firstInverse(s, a, f)
 	if err != nil || p.rho != nil {
 		return p, err
 	}
-	return s.multiply(p, a, f)
+	return multiply(s, p, a, f)
 }
 
 // multiply is invertBy with a seed of a, of which nothing is proved, by factors f.
-func (s *solver) multiply(p *approximate, a num.Mat, f *factors) (*approximate, error) {
+func multiply(s *solver, p *approximate, a num.Mat, f *factors) (*approximate, error) {
 	n, width := a.Rows, 0
 	known := !s.Work.Guessed
 	s.Work.Guessed = true
 	defer func() { s.Work.Guessed = !known }()
-	if p, err := s.invertByBlocks(a, f); p != nil || err != nil {
+	if p, err := invertByBlocks(s, a, f); p != nil || err != nil {
 		return p, err
 	}
-	if err := s.perturb(p.r); err != nil {
+	if err := perturb(s, p.r); err != nil {
 		return nil, err
 	}
 	for p.rounds = 1; p.rounds <= maxRounds; p.rounds++ {
-		s.planRounds(a, p.rounds-1, width)
-		e, err := s.distance(p, a)
+		planRounds(s, a, p.rounds-1, width)
+		e, err := distance(s, p, a)
 		if err != nil || e.Arr == nil {
 			return p, err
 		}
 		if p.rounds == doubtful {
-			if err := s.regular(a); err != nil {
+			if err := provedRegular(s, a); err != nil {
 				return nil, err
 			}
 		}
@@ -96,11 +96,11 @@ func (s *solver) multiply(p *approximate, a num.Mat, f *factors) (*approximate, 
 		}
 		s.Did(roundCostOf(n))
 		product := e
-		r, err := s.seed(product, scale.Equilibrate(product, scale.Scaling{Rows: bound.Negated(p.weights), Cols: p.weights}))
+		r, err := seed(s, product, scale.Equilibrate(product, scale.Scaling{Rows: bound.Negated(p.weights), Cols: p.weights}))
 		if err != nil {
 			return nil, err
 		}
-		if err := s.perturb(r); err != nil {
+		if err := perturb(s, r); err != nil {
 			return nil, err
 		}
 		by := bound.BoundsOf(r, p.weights, bound.Negated(p.weights)).Norm()
@@ -110,7 +110,7 @@ func (s *solver) multiply(p *approximate, a num.Mat, f *factors) (*approximate, 
 		}
 		width = p.abs.Norm().MantExp(nil)
 		if p.r = next; p.rounds%4 == 0 {
-			if err := s.perturb(p.r); err != nil {
+			if err := perturb(s, p.r); err != nil {
 				return nil, err
 			}
 		}
@@ -127,10 +127,10 @@ func (s *solver) multiply(p *approximate, a num.Mat, f *factors) (*approximate, 
 		if s.Work.Report != nil {
 			s.Plan(invertInCost(n, bits))
 		}
-		if ok, err := s.invertIn(bits, p, a); err != nil {
+		if ok, err := invertIn(s, bits, p, a); err != nil {
 			return nil, err
 		} else if ok {
-			if e, err := s.distance(p, a); err != nil || e.Arr == nil {
+			if e, err := distance(s, p, a); err != nil || e.Arr == nil {
 				return p, err
 			}
 		}
@@ -140,7 +140,7 @@ func (s *solver) multiply(p *approximate, a num.Mat, f *factors) (*approximate, 
 
 // distance computes E = I - R A and a bound of its norm; it returns nil if that is so small that R
 // is a good inverse.
-func (s *solver) distance(p *approximate, a num.Mat) (e num.Mat, err error) {
+func distance(s *solver, p *approximate, a num.Mat) (e num.Mat, err error) {
 	if err := finite("R", p.r); err != nil {
 		return num.Mat{}, errBeyond
 	}
@@ -185,7 +185,7 @@ func (s *solver) distance(p *approximate, a num.Mat) (e num.Mat, err error) {
 }
 
 // invertIn makes R by elimination with numbers of some bits; not ok if a pivot vanishes.
-func (s *solver) invertIn(bits int, p *approximate, a num.Mat) (ok bool, err error) {
+func invertIn(s *solver, bits int, p *approximate, a num.Mat) (ok bool, err error) {
 	n, f := a.Rows, num.Precision(uint(bits))
 	scaled := num.NewMat(f, n, n)
 	for j := range n {
@@ -194,11 +194,11 @@ func (s *solver) invertIn(bits int, p *approximate, a num.Mat) (ok bool, err err
 			scaled.SetBig(i, j, v.SetMantExp(v, int(p.scale[i]+p.weights[j])))
 		}
 	}
-	g, err := s.eliminate(scaled, n, bits, true)
+	g, err := eliminate(s, scaled, n, bits, true)
 	if err != nil || g.zero >= 0 {
 		return false, err
 	}
-	li, ui, err := s.inverses(g.lu, n)
+	li, ui, err := triangleInverses(s, g.lu, n)
 	if err != nil {
 		return false, err
 	}
@@ -219,7 +219,7 @@ func (s *solver) invertIn(bits int, p *approximate, a num.Mat) (ok bool, err err
 // Rounding makes some approximate inverses singular, that of (x y; x y+ulp) to (u -u; -v v) for
 // one, and products with these remain so: Rump perturbs the matrix then. Here every seed is
 // perturbed, and a product that may still be singular now and then.
-func (s *solver) perturb(r num.Mat) error {
+func perturb(s *solver, r num.Mat) error {
 	bits := r.Format().Bits() - 4
 	return par.Each(s.Ctx, s.Threads, r.Rows, func(i int) {
 		random := rand.New(rand.NewPCG(uint64(i), uint64(bits)))
@@ -240,19 +240,19 @@ func widthFor(norm *big.Float) uint {
 
 // first returns the seed of a by factors, with rho if it is found to be good by float64 arithmetic
 // alone.
-func (s *solver) first(a num.Mat, f *factors) (*approximate, error) {
-	return s.firstWithin(a, f, goodRho)
+func firstInverse(s *solver, a num.Mat, f *factors) (*approximate, error) {
+	return firstWithin(s, a, f, goodRho)
 }
 
 // firstWithin is first for another limit of a good rho.
-func (s *solver) firstWithin(a num.Mat, f *factors, limit float64) (*approximate, error) {
+func firstWithin(s *solver, a num.Mat, f *factors, limit float64) (*approximate, error) {
 	n := a.Rows
 	defer s.Did(seedCost(n))
-	x, err := s.inverse(f)
+	x, err := seedInverse(s, f)
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.unscaled(f, x)
+	r, err := unscaled(s, f, x)
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func LDLT(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LDLTFacto
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	z, err := s.ldltOf(a.View(), on[0], f.View())
+	z, err := ldltOf(s, a.View(), on[0], f.View())
 	if err != nil {
 		return nil, s.stats, fmt.Errorf("LDLT: %w", err)
 	}
@@ -66,7 +66,7 @@ func LDLT(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LDLTFacto
 }
 
 // ldltOf returns the factors where a lives, of which there is a copy on the host, with a copy of a.
-func (s *solver) ldltOf(a, here num.Mat, f num.Format) (*LDLTFactors, error) {
+func ldltOf(s *solver, a, here num.Mat, f num.Format) (*LDLTFactors, error) {
 	if err := finite("A", here); err != nil {
 		return nil, err
 	}
@@ -77,21 +77,21 @@ func (s *solver) ldltOf(a, here num.Mat, f num.Format) (*LDLTFactors, error) {
 	var z *LDLTFactors
 	if !a.OnHost() {
 		var err error
-		if seed, err = s.newRook(here, mostBits(f)); err != nil {
+		if seed, err = newRook(s, here, mostBits(f)); err != nil {
 			return nil, err
 		}
-		if z, err = s.ldltThere(a, f, seed); err != nil {
+		if z, err = ldltThere(s, a, f, seed); err != nil {
 			return nil, err
 		}
 	}
 	if z == nil {
 		var err error
-		if z, err = s.ldlt(here, f, seed); err != nil {
+		if z, err = ldlt(s, here, f, seed); err != nil {
 			return nil, err
 		}
-		s.countOverflow(z.L.View(), z.D.View())
+		countOverflow(s, z.L.View(), z.D.View())
 	}
-	return z, s.keep(a, &z.system, &z.L, &z.D)
+	return z, keep(s, a, &z.system, &z.L, &z.D)
 }
 
 // The methods' constant and the bound of multipliers that follows from it, 1/(1 - alpha), and some.
@@ -101,7 +101,7 @@ var (
 )
 
 // ldlt returns the factors, on the host, by a seed of newRook, nil if that has not been made.
-func (s *solver) ldlt(a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, error) {
+func ldlt(s *solver, a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, error) {
 	n := a.Rows
 	z := &LDLTFactors{}
 	var u *unknown
@@ -111,7 +111,7 @@ func (s *solver) ldlt(a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, erro
 			return nil
 		}
 		checked = true
-		return s.full(a)
+		return full(s, a)
 	}
 	set := func(order, blocks []int) {
 		if u == nil || !slices.Equal(z.P, order) || !slices.Equal(z.Blocks, blocks) {
@@ -121,41 +121,41 @@ func (s *solver) ldlt(a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, erro
 	}
 	// What makes pivots, where float64 does not suffice: that with the pivots of the seed, and that
 	// which chooses its own ones.
-	ways := []func(some int) (*rook, error){func(some int) (*rook, error) { return s.rook(a, some) }}
+	ways := []func(some int) (*rook, error){func(some int) (*rook, error) { return rookOf(s, a, some) }}
 	seeded := func() {
 		if seed != nil {
 			pivots := seed
-			ways = append([]func(some int) (*rook, error){func(some int) (*rook, error) { return s.rookAgain(pivots, some) }}, ways...)
+			ways = append([]func(some int) (*rook, error){func(some int) (*rook, error) { return rookAgain(s, pivots, some) }}, ways...)
 		}
 	}
 	var pivots *rooked // for digits
 	digits := seed == nil && !s.set.Check && direct.LaneBits() > 0
 	if digits {
 		var err error
-		if pivots, err = s.rookForDigits(a, mostBits(f)); err != nil {
+		if pivots, err = rookForDigits(s, a, mostBits(f)); err != nil {
 			return nil, err
 		}
 		digits = pivots != nil
 	}
 	if seed == nil && !digits { // so that pivots are those of the levels that have no digits
 		var err error
-		if seed, err = s.newRook(a, mostBits(f)); err != nil {
+		if seed, err = newRook(s, a, mostBits(f)); err != nil {
 			return nil, err
 		}
 	}
 	seeded()
-	err := s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+	err := decideAll(s, f, func(bits int) (*unknown, *enclosure, error) {
 		if digits {
 			var t *digitLDLT
 			var err error
-			if t, z, u, err = s.ldltAttempt(a, f, pivots, bits-spareBits, full, z, u); err != nil {
+			if t, z, u, err = ldltAttempt(s, a, f, pivots, bits-spareBits, full, z, u); err != nil {
 				return nil, nil, err
 			}
 			if t != nil {
 				return u, t.enclosure(u), nil
 			}
 			digits = false
-			if seed, err = s.newRook(a, mostBits(f)); err != nil {
+			if seed, err = newRook(s, a, mostBits(f)); err != nil {
 				return nil, nil, err
 			}
 			seeded()
@@ -171,7 +171,7 @@ func (s *solver) ldlt(a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, erro
 			}
 			if e != nil {
 				set(seed.order, seed.blocks)
-				if ok, err := s.below(u, e, rookGrowth); ok || err != nil {
+				if ok, err := belowLimit(s, u, e, rookGrowth); ok || err != nil {
 					return u, e, err
 				}
 				ways = ways[max(len(ways)-1, 0):] // other pivots
@@ -179,11 +179,11 @@ func (s *solver) ldlt(a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, erro
 			if len(ways) == 0 {
 				break
 			}
-			seed, e, err = s.rookByElimination(a, mostBits(f), bits-spareBits, full, ways[0])
+			seed, e, err = rookByElimination(s, a, mostBits(f), bits-spareBits, full, ways[0])
 			ways = ways[1:]
 		}
 		seed = nil
-		r, err := s.rook(a, bits)
+		r, err := rookOf(s, a, bits)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -191,31 +191,31 @@ func (s *solver) ldlt(a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, erro
 			return nil, nil, full()
 		}
 		set(r.order, r.blocks)
-		if is, err := s.byIntervals(a, f, bits); err != nil {
+		if is, err := byIntervals(s, a, f, bits); err != nil {
 			return nil, nil, err
 		} else if is {
-			g, err := s.eliminateIntervals(u.c, r.blocks, bits, false)
+			g, err := eliminateIntervals(s, u.c, r.blocks, bits, false)
 			if err != nil {
 				return nil, nil, err
 			}
 			if g.bad < 0 {
 				e := g.enclosure(bits)
-				if ok, err := s.below(u, e, rookGrowth); ok || err != nil {
+				if ok, err := belowLimit(s, u, e, rookGrowth); ok || err != nil {
 					return u, e, err
 				}
 			}
 		}
-		li, ui, err := s.blockInverses(r, bits)
+		li, ui, err := blockInverses(s, r, bits)
 		if err != nil {
 			return nil, nil, err
 		}
-		if e, err = s.enclose(u.c, li, ui, bits); err != nil {
+		if e, err = enclose(s, u.c, li, ui, bits); err != nil {
 			return nil, nil, err
 		}
 		if e == nil {
 			return nil, nil, full()
 		}
-		if ok, err := s.below(u, e, rookGrowth); !ok || err != nil {
+		if ok, err := belowLimit(s, u, e, rookGrowth); !ok || err != nil {
 			return nil, nil, err
 		}
 		return u, e, nil
@@ -235,9 +235,9 @@ func (s *solver) ldlt(a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, erro
 
 // ldltAttempt is an attempt by digits: the first time, u being nil, it makes factors z, with all
 // that is decided. There is no elimination where digits are not the way.
-func (s *solver) ldltAttempt(a num.Mat, f num.Format, pivots *rooked, bits int, regular func() error, z *LDLTFactors, u *unknown) (*digitLDLT, *LDLTFactors, *unknown, error) {
+func ldltAttempt(s *solver, a num.Mat, f num.Format, pivots *rooked, bits int, regular func() error, z *LDLTFactors, u *unknown) (*digitLDLT, *LDLTFactors, *unknown, error) {
 	defer s.release()
-	t, err := s.ldltByDigits(a, pivots, bits, regular)
+	t, err := ldltByDigits(s, a, pivots, bits, regular)
 	if t == nil || err != nil || u != nil {
 		return t, z, u, err
 	}
@@ -247,7 +247,7 @@ func (s *solver) ldltAttempt(a num.Mat, f num.Format, pivots *rooked, bits int, 
 	if !ok || err != nil {
 		return nil, z, nil, err
 	}
-	s.Did(s.wantedCost(n, n) / 2)
+	s.Did(wantedCost(s, n, n) / 2)
 	u = &unknown{k: n, blocks: made.Blocks}
 	if len(lower)+len(middle) > 0 {
 		u.c = chosen(a, made.P, made.P)
@@ -310,7 +310,7 @@ type rook struct {
 func (r *rook) at(i, j int) *big.Float { return r.x[max(i, j)][min(i, j)] }
 
 // rook eliminates, nil if what is left vanishes.
-func (s *solver) rook(a num.Mat, bits int) (*rook, error) {
+func rookOf(s *solver, a num.Mat, bits int) (*rook, error) {
 	if err := workable(bits, a); err != nil {
 		return nil, err
 	}
@@ -321,7 +321,7 @@ func (s *solver) rook(a num.Mat, bits int) (*rook, error) {
 		if size == 0 {
 			return nil, nil
 		}
-		if ok, err := s.eliminateRook(r, k, size, uint(bits)); !ok || err != nil {
+		if ok, err := eliminateRook(s, r, k, size, uint(bits)); !ok || err != nil {
 			return nil, err
 		}
 		r.blocks = append(r.blocks, size)
@@ -379,7 +379,7 @@ func (r *rook) pivot(k int) int {
 }
 
 // eliminateRook eliminates with the pivot in row k, and reports whether it is regular.
-func (s *solver) eliminateRook(r *rook, k, size int, prec uint) (bool, error) {
+func eliminateRook(s *solver, r *rook, k, size int, prec uint) (bool, error) {
 	inverse := r.inverse(k, size, prec)
 	if inverse == nil {
 		return false, nil
@@ -434,7 +434,7 @@ func (r *rook) inverse(k, size int, prec uint) [][]*big.Float {
 }
 
 // blockInverses returns about the inverses S of L and T of D L^T.
-func (s *solver) blockInverses(r *rook, bits int) (li, ui num.Mat, err error) {
+func blockInverses(s *solver, r *rook, bits int) (li, ui num.Mat, err error) {
 	n, f := len(r.x), num.Precision(uint(bits))
 	l, inverse := num.NewMat(f, n, n), num.NewMat(f, n, n)
 	b := 0
@@ -452,7 +452,7 @@ func (s *solver) blockInverses(r *rook, bits int) (li, ui num.Mat, err error) {
 		b += size
 	}
 	li, ui = num.NewMat(f, n, n), num.NewMat(f, n, n)
-	if err := s.invertLower(l, li, true); err != nil {
+	if err := invertLower(s, l, li, true); err != nil {
 		return num.Mat{}, num.Mat{}, err
 	}
 	return li, ui, s.gemm(1, li.T(), inverse, 0, num.Mat{}, ui)

@@ -91,7 +91,7 @@ func LeastSquares(a, b, x *halfulp.Matrix, opt *LeastSquaresOptions) (Stats, err
 	if err != nil {
 		return m.s.stats, fmt.Errorf("LeastSquares: %w", err)
 	}
-	return m.s.finish("LeastSquares", z, x.View())
+	return finish(m.s, "LeastSquares", z, x.View())
 }
 
 // model is a problem of least squares. A and B have no row of weight 0.
@@ -151,7 +151,7 @@ func (m *model) weigh(w num.Mat) error {
 		switch r := v.Arr.Class(v.At(i, 0)); {
 		case r == num.Zero:
 		case r != num.Finite || w.Big(i, 0).Sign() < 0:
-			return fmt.Errorf("weight %d is %s: %w", i+1, w.Entry(i, 0), ErrWeights)
+			return fmt.Errorf("weight %d is %s: %w", i+1, halfulp.ScalarOf(w.Entry(i, 0)), ErrWeights)
 		default:
 			rows = append(rows, i)
 		}
@@ -232,7 +232,7 @@ func productBits(x, y num.Mat) int64 {
 }
 
 // product returns XᵀY, exactly.
-func (s *solver) product(x, y num.Mat) (num.Mat, error) {
+func exactProduct(s *solver, x, y num.Mat) (num.Mat, error) {
 	f, err := wide(productBits(x, y))
 	if err != nil {
 		return num.Mat{}, err
@@ -271,11 +271,11 @@ func (m *model) normal() (*equations, error) {
 		square := productCost(n, rows, n, of(m.a), of(m.wa), mp(int(productBits(m.a, m.wa))))
 		m.s.Plan(square + productCost(n, rows, m.b.Cols, of(m.a), of(m.wb), mp(int(productBits(m.a, m.wb)))) + factorCost(n) + seedCost(n))
 	}
-	square, err := m.s.product(m.a, m.wa)
+	square, err := exactProduct(m.s, m.a, m.wa)
 	if err != nil {
 		return nil, err
 	}
-	d, err := m.s.product(m.a, m.wb)
+	d, err := exactProduct(m.s, m.a, m.wb)
 	if err != nil {
 		return nil, err
 	}
@@ -337,7 +337,7 @@ func (m *model) tall() error {
 	if rows >= n {
 		return nil
 	}
-	r, _, err := m.s.rank(m.a)
+	r, _, err := rank(m.s, m.a)
 	if err != nil {
 		return err
 	}
@@ -357,7 +357,7 @@ func (m *model) solution(f num.Format, minimal bool) (num.Mat, error) {
 		return num.Mat{}, err
 	}
 	m.s.stage("equations")
-	y, err := m.s.solve(e.m, e.d, f)
+	y, err := solve(m.s, e.m, e.d, f)
 	if err != nil {
 		return num.Mat{}, m.ranked(err)
 	}
@@ -380,7 +380,7 @@ func (m *model) minimal(f num.Format) (num.Mat, error) {
 		part, width = n, augmented
 	} else {
 		var err error
-		if square, err = s.product(across, across); err != nil {
+		if square, err = exactProduct(s, across, across); err != nil {
 			return num.Mat{}, err
 		}
 		width = max(width, augmented)
@@ -416,7 +416,7 @@ func (m *model) minimal(f num.Format) (num.Mat, error) {
 			e.SetEntry(rows+j, rows+j, num.Float(1))
 		}
 		s.Part(whole, float64(first)/float64(n), float64(first+count)/float64(n))
-		y, err := s.solve(e, d, f)
+		y, err := solve(s, e, d, f)
 		if err != nil {
 			return num.Mat{}, m.ranked(err)
 		}

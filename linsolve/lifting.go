@@ -39,7 +39,7 @@ const mostLiftingPlanes = 8
 
 // newLifting prepares a lifting for A, with integers that A is made of. There is none, nil, if the
 // first rows of A are singular modulo the field's prime.
-func (s *solver) newLifting(a num.Mat, z integers, f *modular.Field) (*lifting, error) {
+func newLifting(s *solver, a num.Mat, z integers, f *modular.Field) (*lifting, error) {
 	n := a.Cols
 	rows, err := f.Matrix(s.Ctx, s.Threads, a.Slice(0, n, 0, n))
 	if err != nil {
@@ -58,11 +58,11 @@ func (s *solver) newLifting(a num.Mat, z integers, f *modular.Field) (*lifting, 
 	if ok, err := f.InvertMatrix(s.Ctx, s.Threads, rows); !ok || err != nil {
 		return nil, err
 	}
-	return s.liftingBy(a, z, f, rows)
+	return liftingBy(s, a, z, f, rows)
 }
 
 // liftingBy is newLifting with the inverse.
-func (s *solver) liftingBy(a num.Mat, z integers, f *modular.Field, inverse [][]uint64) (l *lifting, err error) {
+func liftingBy(s *solver, a num.Mat, z integers, f *modular.Field, inverse [][]uint64) (l *lifting, err error) {
 	l = &lifting{s: s, f: f, a: a, z: z, inverse: inverse}
 	if err := workable(z.mostBits()+128, a); err != nil {
 		return nil, err
@@ -90,13 +90,13 @@ func (z integers) mostBits() (most int) {
 func (z integers) planes() int { return z.mostBits()/64 + 1 }
 
 // liftingOf returns a lifting for a regular matrix, the same one for the same matrix.
-func (s *solver) liftingOf(a num.Mat) (l *lifting, err error) {
+func liftingOf(s *solver, a num.Mat) (l *lifting, err error) {
 	if s.lifting != nil && s.lifting.a == a {
 		return s.lifting, nil
 	}
 	z := toIntegers(a)
 	for next := modular.Primes(); l == nil; {
-		if l, err = s.newLifting(a, z, modular.New(next())); err != nil {
+		if l, err = newLifting(s, a, z, modular.New(next())); err != nil {
 			return nil, err
 		}
 		s.stats.Primes++

@@ -170,7 +170,7 @@ func TestLifting(t *testing.T) {
 		s := testSolver(t, 1+trial%2)
 		f := modular.New(modular.Primes()())
 		z := toIntegers(a.View())
-		l, err := s.newLifting(a.View(), z, f)
+		l, err := newLifting(s, a.View(), z, f)
 		if err != nil || l == nil {
 			t.Fatalf("seed %d, trial %d: %v", seed, trial, err)
 		}
@@ -269,7 +269,7 @@ func TestLiftingEnds(t *testing.T) {
 			for i := range z.bits {
 				z.bits[i] = bits
 			}
-			l, err := testSolver(t, 1).newLifting(a.View(), z, modular.New(modular.Primes()()))
+			l, err := newLifting(testSolver(t, 1), a.View(), z, modular.New(modular.Primes()()))
 			if err != nil || l == nil {
 				t.Fatal(err)
 			}

@@ -28,7 +28,7 @@ func LogDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (log half
 	}
 	defer s.release()
 	err = s.there(a.View(), leastTraces, func(a num.Mat) (done bool, err error) {
-		z, sgn, done, err := s.logDet(a, f.View())
+		z, sgn, done, err := logDet(s, a, f.View())
 		log, sign = halfulp.ScalarOf(z), sgn
 		return done, err
 	})
@@ -42,7 +42,7 @@ func LogDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (log half
 
 // logDet returns the logarithm and the sign. It is not done where the solver's place does not
 // decide them.
-func (s *solver) logDet(a num.Mat, f num.Format) (log num.Scalar, sign int, done bool, err error) {
+func logDet(s *solver, a num.Mat, f num.Format) (log num.Scalar, sign int, done bool, err error) {
 	if a.Rows == 0 {
 		return num.NewScalar(f, new(big.Float)), 1, true, s.Ctx.Err()
 	}
@@ -52,7 +52,7 @@ func (s *solver) logDet(a num.Mat, f num.Format) (log num.Scalar, sign int, done
 		}
 	}
 	for bits := f.Bits() + 32; bits <= f.Bits()+32+2*suspicion; bits += suspicion {
-		lo, hi, shift, err := s.encloseDet(a, bits)
+		lo, hi, shift, err := encloseDet(s, a, bits)
 		if errors.Is(err, ErrSingular) {
 			s.stats.Exact++
 			return num.NewScalar(f, new(big.Float).SetInf(true)), 0, true, nil
@@ -73,7 +73,7 @@ func (s *solver) logDet(a num.Mat, f num.Format) (log num.Scalar, sign int, done
 		lower, _, x := logEnds(lo, shift, f, bits)
 		_, upper, y := logEnds(hi, shift, f, bits)
 		if lower.Same(upper) {
-			s.leavesRange(lower, x, y)
+			leavesRange(s, lower, x, y)
 			return lower, sign, true, nil
 		}
 	}
@@ -81,7 +81,7 @@ func (s *solver) logDet(a num.Mat, f num.Format) (log num.Scalar, sign int, done
 		return log, 0, false, nil
 	}
 	s.stats.Exact++
-	d, shift, err := s.exactDet(a)
+	d, shift, err := exactDet(s, a)
 	if err != nil {
 		return log, 0, false, err
 	}
@@ -95,7 +95,7 @@ func (s *solver) logDet(a num.Mat, f num.Format) (log num.Scalar, sign int, done
 	}
 	for bits := f.Bits() + 32; ; bits *= 2 {
 		if lower, upper, x := logEnds(d, shift, f, bits); lower.Same(upper) {
-			s.leavesRange(lower, x, x)
+			leavesRange(s, lower, x, x)
 			return lower, sign, true, nil
 		}
 	}

@@ -51,7 +51,7 @@ func LU(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LUFactors, 
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	z, err := s.luOf(a.View(), f.View())
+	z, err := factorLU(s, a.View(), f.View())
 	if err != nil {
 		return nil, s.stats, fmt.Errorf("LU: %w", err)
 	}
@@ -60,8 +60,8 @@ func LU(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LUFactors, 
 }
 
 // luOf returns the factors where a lives, with a copy of it.
-func (s *solver) luOf(a num.Mat, f num.Format) (*LUFactors, error) {
-	z, err := s.luThere(a, f)
+func factorLU(s *solver, a num.Mat, f num.Format) (*LUFactors, error) {
+	z, err := luThere(s, a, f)
 	if err != nil {
 		return nil, err
 	}
@@ -72,17 +72,17 @@ func (s *solver) luOf(a num.Mat, f num.Format) (*LUFactors, error) {
 				return nil, err
 			}
 		}
-		if z, err = s.lu(here, f); err != nil {
+		if z, err = lu(s, here, f); err != nil {
 			return nil, err
 		}
-		s.countOverflow(z.L.View(), z.U.View())
+		countOverflow(s, z.L.View(), z.U.View())
 	}
-	return z, s.keep(a, &z.system, &z.L, &z.U)
+	return z, keep(s, a, &z.system, &z.L, &z.U)
 }
 
 // keep makes a copy of the matrix of factors, where that lives, and moves those of the host there.
 // After an error nothing is left at the place.
-func (s *solver) keep(a num.Mat, of *system, factors ...**halfulp.Matrix) error {
+func keep(s *solver, a num.Mat, of *system, factors ...**halfulp.Matrix) error {
 	err := func() (err error) {
 		p := place.Of(a.Arr)
 		for _, m := range factors {
@@ -110,7 +110,7 @@ func (s *solver) keep(a num.Mat, of *system, factors ...**halfulp.Matrix) error 
 	return err
 }
 
-func (s *solver) lu(a num.Mat, f num.Format) (*LUFactors, error) {
+func lu(s *solver, a num.Mat, f num.Format) (*LUFactors, error) {
 	if err := finite("A", a); err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (s *solver) lu(a num.Mat, f num.Format) (*LUFactors, error) {
 			return nil
 		}
 		checked = true
-		return s.full(a.Slice(0, m, 0, k))
+		return full(s, a.Slice(0, m, 0, k))
 	}
 	var seed *pivoted
 	first, digits := true, true
@@ -137,9 +137,9 @@ func (s *solver) lu(a num.Mat, f num.Format) (*LUFactors, error) {
 			u = z.unknown(chosen(a, order, all(n)))
 		}
 	}
-	err := s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+	err := decideAll(s, f, func(bits int) (*unknown, *enclosure, error) {
 		if digits {
-			made, v, e, err := s.luAttempt(a, f, bits-spareBits, &checked, z, u)
+			made, v, e, err := luAttempt(s, a, f, bits-spareBits, &checked, z, u)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -151,7 +151,7 @@ func (s *solver) lu(a num.Mat, f num.Format) (*LUFactors, error) {
 		var e *enclosure
 		var err error
 		if first {
-			if seed, err = s.newPivoted(a, mostBits(f)); err != nil {
+			if seed, err = newPivoted(s, a, mostBits(f)); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -161,7 +161,7 @@ func (s *solver) lu(a num.Mat, f num.Format) (*LUFactors, error) {
 		for ; ; first = false {
 			if e != nil {
 				set(seed.order)
-				if ok, err := s.pivotsAreFirst(u, e, seed.order); ok || err != nil {
+				if ok, err := pivotsAreFirst(s, u, e, seed.order); ok || err != nil {
 					first = false
 					return u, e, err
 				}
@@ -173,25 +173,25 @@ func (s *solver) lu(a num.Mat, f num.Format) (*LUFactors, error) {
 				break
 			}
 			// A is ill-conditioned, or pivots are as large as others, which takes more bits.
-			seed, e, err = s.luByElimination(a, mostBits(f), bits-spareBits, full)
+			seed, e, err = luByElimination(s, a, mostBits(f), bits-spareBits, full)
 		}
 		seed = nil
-		if is, err := s.byIntervals(a, f, bits); err != nil {
+		if is, err := byIntervals(s, a, f, bits); err != nil {
 			return nil, nil, err
 		} else if is {
-			g, err := s.eliminateIntervals(a, ones(k), bits, true)
+			g, err := eliminateIntervals(s, a, ones(k), bits, true)
 			if err != nil {
 				return nil, nil, err
 			}
 			if g.bad < 0 {
 				set(g.order)
 				e := g.enclosure(bits)
-				if ok, err := s.below(u, e, slack); ok || err != nil {
+				if ok, err := belowLimit(s, u, e, slack); ok || err != nil {
 					return u, e, err
 				}
 			}
 		}
-		g, err := s.eliminate(a, k, bits, true)
+		g, err := eliminate(s, a, k, bits, true)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -199,17 +199,17 @@ func (s *solver) lu(a num.Mat, f num.Format) (*LUFactors, error) {
 			return nil, nil, full()
 		}
 		set(g.order)
-		li, ui, err := s.inverses(g.lu, k)
+		li, ui, err := triangleInverses(s, g.lu, k)
 		if err != nil {
 			return nil, nil, err
 		}
-		if e, err = s.enclose(u.c, li, ui, bits); err != nil {
+		if e, err = enclose(s, u.c, li, ui, bits); err != nil {
 			return nil, nil, err
 		}
 		if e == nil {
 			return nil, nil, full()
 		}
-		if ok, err := s.below(u, e, slack); !ok || err != nil {
+		if ok, err := belowLimit(s, u, e, slack); !ok || err != nil {
 			return nil, nil, err
 		}
 		return u, e, nil
@@ -219,9 +219,9 @@ func (s *solver) lu(a num.Mat, f num.Format) (*LUFactors, error) {
 
 // luAttempt is an attempt by digits, and makes factors with all that is decided, unless z are those
 // for its pivots. There is no enclosure where digits are not the way.
-func (s *solver) luAttempt(a num.Mat, f num.Format, bits int, known *bool, z *LUFactors, u *unknown) (*LUFactors, *unknown, *enclosure, error) {
+func luAttempt(s *solver, a num.Mat, f num.Format, bits int, known *bool, z *LUFactors, u *unknown) (*LUFactors, *unknown, *enclosure, error) {
 	defer s.release()
-	t, err := s.luByDigits(a, bits, known)
+	t, err := luByDigits(s, a, bits, known)
 	if t == nil || err != nil {
 		return nil, nil, nil, err
 	}
@@ -232,7 +232,7 @@ func (s *solver) luAttempt(a num.Mat, f num.Format, bits int, known *bool, z *LU
 		if !ok || err != nil {
 			return nil, nil, nil, err
 		}
-		s.Did(s.wantedCost(n, n))
+		s.Did(wantedCost(s, n, n))
 		u = &unknown{k: n, blocks: ones(n)}
 		if len(lower)+len(upper) > 0 {
 			u.c = chosen(a, t.order, all(n))

@@ -18,12 +18,12 @@ import (
 // what its enclosures decide: it puts nil for columns of todo that are done. A X and X of half the
 // bits, from Newton's method, and products with them are all its work. While many columns have
 // entries far below others it goes on to more bits, as long as these decide a quarter of them.
-func (s *solver) solveMany(p *approximate, a, b, z num.Mat, todo []*entries) error {
-	t := s.newNewton(a, p, mostSolvedBits(z))
+func solveMany(s *solver, p *approximate, a, b, z num.Mat, todo []*entries) error {
+	t := newNewton(s, a, p, mostSolvedBits(z))
 	if t == nil {
 		return nil
 	}
-	return s.solveManyBy(t, p.rounds, a, b, z, todo)
+	return solveManyBy(s, t, p.rounds, a, b, z, todo)
 }
 
 // wantedBits are those of the first enclosure of the entries of z.
@@ -35,7 +35,7 @@ func wantedBits(z num.Mat) int {
 func mostSolvedBits(z num.Mat) int { return 4*wantedBits(z) + 2048 }
 
 // solveManyBy is solveMany by an X that came from some rounds.
-func (s *solver) solveManyBy(t *newton, rounds int, a, b, z num.Mat, todo []*entries) error {
+func solveManyBy(s *solver, t *newton, rounds int, a, b, z num.Mat, todo []*entries) error {
 	bits, most := wantedBits(z), mostSolvedBits(z)
 	g, inverse := b, isIdentity(b)
 	if !inverse {
@@ -63,9 +63,9 @@ func (s *solver) solveManyBy(t *newton, rounds int, a, b, z num.Mat, todo []*ent
 		}
 		s.stage("products")
 		before := open(todo)
-		columns, err := s.round(y, z, todo)
+		columns, err := round(s, y, z, todo)
 		if err == nil {
-			err = s.check(t, y, g, z, todo, columns)
+			err = checkNearly(s, t, y, g, z, todo, columns)
 		}
 		if err != nil || open(todo) == 0 || rounds == 1 && few(openColumns(todo), a.Rows) || open(todo) > before*3/4 {
 			return err
@@ -230,7 +230,7 @@ func (t *newton) square(e num.Mat, near *big.Float, places int) (square num.Mat,
 			return num.Mat{}, nil, err
 		}
 		zero := make([]int64, n)
-		square, err = t.s.stored(n, func(i, j int) float64 { return -z[i+j*n] }, zero, zero)
+		square, err = stored(t.s, n, func(i, j int) float64 { return -z[i+j*n] }, zero, zero)
 		gamma := bound.Upper().SetFloat64(dgemm.SubtractError(n) + 0x1p-50)
 		return square, gamma.Add(gamma.Mul(gamma, size), bound.Exp2(-900)), err
 	}
@@ -425,13 +425,13 @@ func (t *newton) start(g num.Mat, first int) (x0 num.Mat, size, off []int64, col
 	if err := t.s.gemmWithin(1, t.x, g, 0, num.Mat{}, x0, b); err != nil {
 		return num.Mat{}, nil, nil, nil, err
 	}
-	size, cols, err = t.s.columns(x0)
+	size, cols, err = columns(t.s, x0)
 	return x0, size, off, cols, err
 }
 
 // columns returns exponents of the largest numbers of the columns of a matrix in MP, those of none
 // for zeros, and what products at the solver's place want to know of them, or nil.
-func (s *solver) columns(m num.Mat) (size []int64, cols *residue.Vectors, err error) {
+func columns(s *solver, m num.Mat) (size []int64, cols *residue.Vectors, err error) {
 	const none = math.MinInt32
 	if s.at == nil {
 		size, err = s.columnTops(m, none)
@@ -445,7 +445,7 @@ func (s *solver) columns(m num.Mat) (size []int64, cols *residue.Vectors, err er
 }
 
 // round stores the entries of y that its enclosures decide, and notes what they do not.
-func (s *solver) round(y *bound.Nearly, z num.Mat, todo []*entries) ([]bound.Rounded, error) {
+func round(s *solver, y *bound.Nearly, z num.Mat, todo []*entries) ([]bound.Rounded, error) {
 	mx, md := y.X, y.D
 	columns := make([]bound.Rounded, z.Cols)
 	settlers := make([]*bound.Settler, s.Threads)
@@ -484,7 +484,7 @@ func (s *solver) round(y *bound.Nearly, z num.Mat, todo []*entries) ([]bound.Rou
 
 // check decides columns all of whose entries look like numbers of few bits: they are those numbers
 // if these solve the system exactly. Other columns keep what is open.
-func (s *solver) check(t *newton, y *bound.Nearly, g, z num.Mat, todo []*entries, columns []bound.Rounded) error {
+func checkNearly(s *solver, t *newton, y *bound.Nearly, g, z num.Mat, todo []*entries, columns []bound.Rounded) error {
 	var list []int
 	for j, c := range columns {
 		if todo[j] != nil && c.Exactly {
@@ -543,7 +543,7 @@ func (s *solver) check(t *newton, y *bound.Nearly, g, z num.Mat, todo []*entries
 }
 
 // refineOpen is refine for the columns that are open alone.
-func (s *solver) refineOpen(a, b num.Mat, p *approximate, cond int, z num.Mat, todo []*entries) error {
+func refineOpen(s *solver, a, b num.Mat, p *approximate, cond int, z num.Mat, todo []*entries) error {
 	var list []*entries
 	for _, e := range todo {
 		if e != nil {
@@ -551,11 +551,11 @@ func (s *solver) refineOpen(a, b num.Mat, p *approximate, cond int, z num.Mat, t
 		}
 	}
 	if len(list) == len(todo) {
-		return s.refine(a, b, p, cond, z, todo)
+		return refine(s, a, b, p, cond, z, todo)
 	}
 	n := a.Rows
 	right, x := num.NewMat(b.Format(), n, len(list)), num.NewMat(z.Format(), n, len(list))
-	part := s.undecided(a, right, x)
+	part := undecided(s, a, right, x)
 	from, to, mx, mz := b, right, x, z
 	for c, e := range list {
 		part[c].open = append([]int(nil), e.open...)
@@ -564,7 +564,7 @@ func (s *solver) refineOpen(a, b num.Mat, p *approximate, cond int, z num.Mat, t
 			mx.Arr.CopyFrom(mx.At(i, c), mz.Arr, mz.At(i, e.j))
 		}
 	}
-	if err := s.refine(a, right, p, cond, x, part); err != nil {
+	if err := refine(s, a, right, p, cond, x, part); err != nil {
 		return err
 	}
 	for c, e := range list {

@@ -59,7 +59,7 @@ const leastNewton = 3
 
 // newNewton returns X = R for a matrix that p approximates the inverse of; nil if A has numbers of
 // more than most bits, or if R is so far from the inverse that steps would gain nothing.
-func (s *solver) newNewton(a num.Mat, p *approximate, most int) *newton {
+func newNewton(s *solver, a num.Mat, p *approximate, most int) *newton {
 	by := scale.Scaling{Rows: p.scale, Cols: p.weights}
 	t := &newton{s: s, by: by, rho: bound.Largest([]*big.Float{p.rho, bound.Exp2(-2 * scale.SeedBits)})}
 	if t.gain() < leastNewton {
@@ -115,7 +115,7 @@ func scaledFloats(a num.Mat, by scale.Scaling) num.Mat {
 }
 
 // scaledMatrix returns F of A exactly, as scaledFloats or scaled make it, and once.
-func (s *solver) scaledMatrix(a num.Mat, f *factors, most int) num.Mat {
+func scaledMatrix(s *solver, a num.Mat, f *factors, most int) num.Mat {
 	if f.exact.Arr == nil {
 		f.exact = scaledFloats(a, f.Scaling)
 	}

@@ -227,12 +227,12 @@ func TestInverseErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := s.approximate(a.View())
+		p, err := approximateInverse(s, a.View())
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := 24 + guard(n)
-		y, err := s.newNewton(a.View(), p, math.MaxInt32).inverse(want)
+		y, err := newNewton(s, a.View(), p, math.MaxInt32).inverse(want)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,13 +253,13 @@ func TestNewtonFar(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := halfulp.Identity(halfulp.Float64, n)
-	p, err := s.approximate(a.View())
+	p, err := approximateInverse(s, a.View())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for e := 1; e <= 8; e++ {
 		p.rho = bound.Exp2(-e)
-		switch v := s.newNewton(a.View(), p, math.MaxInt32); {
+		switch v := newNewton(s, a.View(), p, math.MaxInt32); {
 		case v == nil && e > leastNewton:
 			t.Errorf("none for 2^-%d", e)
 		case v == nil:

@@ -51,7 +51,7 @@ func TestPattern(t *testing.T) {
 				}
 			}
 		}
-		l, err := s.newLifting(a.View(), toIntegers(a.View()), f)
+		l, err := newLifting(s, a.View(), toIntegers(a.View()), f)
 		if err != nil {
 			t.Fatal(err)
 		}

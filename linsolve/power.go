@@ -42,16 +42,16 @@ func Pow(a *halfulp.Matrix, e int, x *halfulp.Matrix, opt *halfulp.Options) (Sta
 	if err := finite("A", on[0]); err != nil {
 		return s.stats, fmt.Errorf("Pow: %w", err)
 	}
-	z, err := s.power(on[0], e, x.Format().View())
+	z, err := power(s, on[0], e, x.Format().View())
 	if err != nil {
 		return s.stats, fmt.Errorf("Pow: %w", err)
 	}
 	s.stage("products")
-	return s.finish("Pow", z, x.View())
+	return finish(s, "Pow", z, x.View())
 }
 
 // power returns A^e in format f.
-func (s *solver) power(a num.Mat, e int, f num.Format) (num.Mat, error) {
+func power(s *solver, a num.Mat, e int, f num.Format) (num.Mat, error) {
 	n := a.Rows
 	z := num.NewMat(f, n, n)
 	var open []position
@@ -66,7 +66,7 @@ func (s *solver) power(a num.Mat, e int, f num.Format) (num.Mat, error) {
 	for bits := f.Bits() + 48 + mathbits.Len(uint(e)) + mathbits.Len(uint(n)); len(open) > 0; bits *= 2 {
 		bits = min(bits, exact, bound.MaxBits)
 		s.stats.Precision = bits
-		p, err := s.enclosedPower(a, e, bits)
+		p, err := enclosedPower(s, a, e, bits)
 		if err != nil {
 			return num.Mat{}, err
 		}
@@ -76,7 +76,7 @@ func (s *solver) power(a num.Mat, e int, f num.Format) (num.Mat, error) {
 		}
 		if len(suspects) > 0 {
 			if primes == nil {
-				primes = s.primePowers(a, e)
+				primes = newPrimePowers(s, a, e)
 			}
 			proved, err := primes.prove(suspects)
 			if err != nil {
@@ -84,7 +84,7 @@ func (s *solver) power(a num.Mat, e int, f num.Format) (num.Mat, error) {
 			}
 			for _, p := range proved {
 				z.SetBig(p.row, p.col, p.t)
-				s.lose(z, p.row, p.col, p.t, p.t)
+				lose(s, z, p.row, p.col, p.t, p.t)
 			}
 			open = slices.DeleteFunc(open, func(p position) bool {
 				return slices.ContainsFunc(proved, func(s powerSuspect) bool { return s.position == p })
@@ -124,21 +124,21 @@ func span(a num.Mat) (top, low int64) {
 
 // enclosedPower returns an enclosure of A^e from products rounded to some bits. It is exact where
 // no product is rounded.
-func (s *solver) enclosedPower(a num.Mat, e, bits int) (*enclosedMatrix, error) {
+func enclosedPower(s *solver, a num.Mat, e, bits int) (*enclosedMatrix, error) {
 	if e == 0 {
-		return s.encloseMatrix(num.Identity(num.Float64, a.Rows), bits)
+		return encloseMatrix(s, num.Identity(num.Float64, a.Rows), bits)
 	}
-	base, err := s.encloseMatrix(a, bits)
+	base, err := encloseMatrix(s, a, bits)
 	if err != nil {
 		return nil, err
 	}
 	p := base
 	for k := mathbits.Len(uint(e)) - 2; k >= 0; k-- {
-		if p, err = s.enclosedProduct(p, p, bits); err != nil {
+		if p, err = enclosedProduct(s, p, p, bits); err != nil {
 			return nil, err
 		}
 		if e>>k&1 != 0 {
-			if p, err = s.enclosedProduct(p, base, bits); err != nil {
+			if p, err = enclosedProduct(s, p, base, bits); err != nil {
 				return nil, err
 			}
 		}
@@ -172,7 +172,7 @@ func (x *enclosedMatrix) round(s *solver, open []position, z num.Mat) (left []po
 				return nil, nil, fmt.Errorf("a power beyond the exponents of formats: %w", ErrRange)
 			}
 			z.SetEntry(p.row, p.col, lower)
-			s.lose(z, p.row, p.col, lo, hi)
+			lose(s, z, p.row, p.col, lo, hi)
 			continue
 		}
 		left = append(left, p)

@@ -19,7 +19,7 @@ type primePowers struct {
 	tried    map[position]string // the t of suspects that are no terms of a recurrence of zeros
 }
 
-func (s *solver) primePowers(a num.Mat, e int) *primePowers {
+func newPrimePowers(s *solver, a num.Mat, e int) *primePowers {
 	top, low := span(a)
 	return &primePowers{s: s, a: a, e: e, top: top, low: low, tried: map[position]string{}}
 }

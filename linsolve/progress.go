@@ -199,12 +199,12 @@ func improvedCost(m, n, gain, amp, bits int, both bool) (cost float64) {
 
 // wantedCost is the cost of the m x n entries of factors beside those: single ones of theirs are
 // prepared on one thread.
-func (s *solver) wantedCost(m, n int) float64 {
+func wantedCost(s *solver, m, n int) float64 {
 	return float64(m) * float64(n) * (roundCost + wantCost*float64(s.Threads))
 }
 
 // stackCost is the cost of putting AᵀA above A, m x n, which one thread does.
-func (s *solver) stackCost(m, n int) float64 {
+func stackCost(s *solver, m, n int) float64 {
 	return float64(m+n) * float64(n) * stackEntry * float64(s.Threads)
 }
 
@@ -236,7 +236,7 @@ func solutionCost(n, k, gain, bits, cond int) float64 {
 
 // planSolve says what a solution for k columns takes where nothing is known of A's condition, to
 // nobody yet.
-func (s *solver) planSolve(a num.Mat, f num.Format, k int) {
+func planSolve(s *solver, a num.Mat, f num.Format, k int) {
 	if s.Work.Report == nil {
 		return
 	}
@@ -258,7 +258,7 @@ func manyCost(n, k, bits int) float64 {
 }
 
 // planBy is planSolve with factors, for a few columns one by one or for all.
-func (s *solver) planBy(lu *factors, one bool, a num.Mat, f num.Format, k int) {
+func planBy(s *solver, lu *factors, one bool, a num.Mat, f num.Format, k int) {
 	if s.Work.Report == nil {
 		return
 	}
@@ -284,15 +284,15 @@ func (s *solver) planBy(lu *factors, one bool, a num.Mat, f num.Format, k int) {
 		s.Plan(eliminationCost(n, blockSpare+cond, max(n/4, 32)) + columns(2*cond, squareWords(cond+blockSpare)))
 	case one:
 		attempt := eliminationCost(n, blockSpare+cond, max(n/4, 32))
-		s.Plan(attempt + roundsCost(a, 0, 0, s.Work.Cond) + s.solutionLeft(a, k, f.Bits()))
+		s.Plan(attempt + roundsCost(a, 0, 0, s.Work.Cond) + solutionLeft(s, a, k, f.Bits()))
 	default:
-		s.Plan(roundsCost(a, 0, 0, s.Work.Cond) + s.solutionLeft(a, k, f.Bits()))
+		s.Plan(roundsCost(a, 0, 0, s.Work.Cond) + solutionLeft(s, a, k, f.Bits()))
 	}
 }
 
 // solutionLeft is the cost of a solution for k columns once an approximate inverse is known. Few
 // columns are likely to have entries that only refinement reaches, far below others.
-func (s *solver) solutionLeft(a num.Mat, k, bits int) float64 {
+func solutionLeft(s *solver, a num.Mat, k, bits int) float64 {
 	n, cond := a.Rows, s.Work.Cond
 	switch {
 	case s.Work.Report == nil:
@@ -313,7 +313,7 @@ const likelyGain = 48
 const mostOfBlocks = 300
 
 // planBlocks says that blocks of n rows are to be eliminated with so many bits.
-func (s *solver) planBlocks(n, bits int) {
+func planBlocks(s *solver, n, bits int) {
 	if s.Work.Report != nil {
 		s.Plan(eliminationCost(n, bits, max(n/4, 32)))
 	}
@@ -321,7 +321,7 @@ func (s *solver) planBlocks(n, bits int) {
 
 // planRefinement says that steps of refinement for x are to come, one at least, which gain so many
 // bits each of those that are missing.
-func (s *solver) planRefinement(missing, gain float64, cond int, a, x num.Mat) {
+func planRefinement(s *solver, missing, gain float64, cond int, a, x num.Mat) {
 	if s.Work.Report != nil {
 		half := mp(int(float64(x.Format().Bits()) + missing/2)) // of the way
 		s.Plan(refinementCost(a, x.Cols, missing, gain, cond, half))
@@ -372,7 +372,7 @@ func roundCostOf(n int) float64 {
 }
 
 // planRounds says what seeds are to come, and the proof, where R has a norm of about 2^width.
-func (s *solver) planRounds(a num.Mat, rounds, width int) {
+func planRounds(s *solver, a num.Mat, rounds, width int) {
 	if s.Work.Report != nil {
 		s.Plan(roundsCost(a, rounds, width, s.Work.Cond))
 	}
@@ -387,20 +387,20 @@ func invertInCost(n, bits int) float64 {
 // planned says that an E of a gain is to lead to so many bits.
 func (t *splitting) planned(gain, bits int) {
 	if m, n := t.f.Dims(); t.s.Work.Report != nil {
-		t.s.Plan(improvedCost(m, n, gain, t.amp, bits, true) + t.s.wantedCost(m, n))
+		t.s.Plan(improvedCost(m, n, gain, t.amp, bits, true) + wantedCost(t.s, m, n))
 	}
 }
 
 func (t *doubling) planned(gain, bits int) {
 	if m := t.f.Rows; t.s.Work.Report != nil {
-		t.s.Plan(improvedCost(m, t.n, gain, t.amp, bits, false) + t.s.wantedCost(m, t.n)/2)
+		t.s.Plan(improvedCost(m, t.n, gain, t.amp, bits, false) + wantedCost(t.s, m, t.n)/2)
 	}
 }
 
 // planRoot says that a seed of some bits is to come from blocks, and to lead to so many.
 func (t *doubling) planRoot(seed, bits int) {
 	if m := t.f.Rows; t.s.Work.Report != nil {
-		t.s.Plan(rootCost(t.n, seed) + improvedCost(m, t.n, likely, t.amp, bits, false) + t.s.wantedCost(m, t.n)/2)
+		t.s.Plan(rootCost(t.n, seed) + improvedCost(m, t.n, likely, t.amp, bits, false) + wantedCost(t.s, m, t.n)/2)
 	}
 }
 
@@ -415,8 +415,8 @@ func rootCost(n, bits int) float64 {
 
 // planEliminated says that a seed of an m x n matrix is to come from an elimination in some bits,
 // and to lead to so many.
-func (s *solver) planEliminated(m, n, seed, bits int) {
+func planEliminated(s *solver, m, n, seed, bits int) {
 	if s.Work.Report != nil {
-		s.Plan(invertInCost(min(m, n), seed) + improvedCost(m, n, likely, 10, bits, true) + s.wantedCost(m, n))
+		s.Plan(invertInCost(min(m, n), seed) + improvedCost(m, n, likely, 10, bits, true) + wantedCost(s, m, n))
 	}
 }

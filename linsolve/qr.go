@@ -52,7 +52,7 @@ func QR(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFactors, 
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	z, err := s.qrOf(a.View(), f.View(), false)
+	z, err := qrOf(s, a.View(), f.View(), false)
 	if err != nil {
 		return nil, s.stats, fmt.Errorf("QR: %w", err)
 	}
@@ -61,8 +61,8 @@ func QR(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFactors, 
 }
 
 // qrOf returns the factors where a lives, with a copy of it.
-func (s *solver) qrOf(a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
-	z, err := s.qrThere(a, f, pivoting)
+func qrOf(s *solver, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
+	z, err := qrThere(s, a, f, pivoting)
 	if err != nil {
 		return nil, err
 	}
@@ -73,12 +73,12 @@ func (s *solver) qrOf(a num.Mat, f num.Format, pivoting bool) (*QRFactors, error
 				return nil, err
 			}
 		}
-		if z, err = s.qr(here, f, pivoting); err != nil {
+		if z, err = qr(s, here, f, pivoting); err != nil {
 			return nil, err
 		}
-		s.countOverflow(z.Q.View(), z.R.View())
+		countOverflow(s, z.Q.View(), z.R.View())
 	}
-	return z, s.keep(a, &z.system, &z.Q, &z.R)
+	return z, keep(s, a, &z.system, &z.Q, &z.R)
 }
 
 // QRPivoted returns the factors A P = Q R with column pivoting (geqp3 of LAPACK), see QR. The next
@@ -96,7 +96,7 @@ func QRPivoted(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFa
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	z, err := s.qrOf(a.View(), f.View(), true)
+	z, err := qrOf(s, a.View(), f.View(), true)
 	if err != nil {
 		return nil, s.stats, fmt.Errorf("QRPivoted: %w", err)
 	}
@@ -104,12 +104,12 @@ func QRPivoted(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFa
 	return z, s.stats, nil
 }
 
-func (s *solver) qr(a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
+func qr(s *solver, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
 	if err := finite("A", a); err != nil {
 		return nil, err
 	}
 	m, n := a.Dims()
-	normal, err := s.normal(a)
+	normal, err := normal(s, a)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (s *solver) qr(a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) 
 			return nil, nil, nil
 		}
 		checked = true
-		return nil, nil, s.full(a)
+		return nil, nil, full(s, a)
 	}
 	var c num.Mat // A^T A above A, in z's order of columns
 	set := func(order []int) (changed bool) {
@@ -131,7 +131,7 @@ func (s *solver) qr(a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) 
 		}
 		z = &QRFactors{P: order, Q: halfulp.MatrixOf(num.NewMat(f, m, n)), R: halfulp.MatrixOf(num.NewMat(f, n, n))}
 		c, u, d = stacked(normal, a, order), nil, nil
-		s.Did(s.stackCost(m, n))
+		s.Did(stackCost(s, m, n))
 		return true
 	}
 	begin := func(order []int) (err error) {
@@ -142,12 +142,12 @@ func (s *solver) qr(a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) 
 		if u == nil {
 			u = z.unknown(c)
 		}
-		d, err = s.newDoubling(c, n, mostBits(normal.Format()))
+		d, err = newDoubling(s, c, n, mostBits(normal.Format()))
 		return err
 	}
 	quick, sure := pivoting && n >= fewest, false // whether the order of float64 numbers will do
 	if quick {
-		order, err := s.pivots64(normal)
+		order, err := pivots64(s, normal)
 		if err != nil {
 			return nil, err
 		}
@@ -163,11 +163,11 @@ func (s *solver) qr(a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) 
 			}
 		}
 	}
-	err = s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+	err = decideAll(s, f, func(bits int) (*unknown, *enclosure, error) {
 		if quick {
 			e, err := d.enclosure(bits - spareBits)
 			if err == nil && e != nil && !sure && !d.blocks { // by the seed that pivotsKept knows
-				sure, err = s.longestBy(big.NewFloat(clearly), e, n)
+				sure, err = longestBy(s, big.NewFloat(clearly), e, n)
 			}
 			if e != nil && sure || err != nil {
 				return u, e, err
@@ -178,14 +178,14 @@ func (s *solver) qr(a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) 
 		if digits {
 			set(order)
 			var e *enclosure
-			if u, e, err = s.rootAttempt(c, n, bits-spareBits, &known, u, z.R.T().View(), z.Q.View(), z.want); e != nil || err != nil {
+			if u, e, err = rootAttempt(s, c, n, bits-spareBits, &known, u, z.R.T().View(), z.Q.View(), z.want); e != nil || err != nil {
 				return u, e, err
 			}
 			digits = false
 		}
 		if pivoting {
 			var err error
-			if order, err = s.longestColumns(normal, bits); err != nil {
+			if order, err = longestColumns(s, normal, bits); err != nil {
 				return nil, nil, err
 			}
 			if order == nil {
@@ -198,13 +198,13 @@ func (s *solver) qr(a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) 
 		if e, err := d.enclosure(bits - spareBits); e != nil || err != nil {
 			if pivoting && err == nil {
 				var ok bool
-				if ok, err = s.longest(e, n); !ok {
+				if ok, err = longest(s, e, n); !ok {
 					return nil, nil, err
 				}
 			}
 			return u, e, err
 		}
-		e, _, err := s.positive(u.c, n, f, bits)
+		e, _, err := positive(s, u.c, n, f, bits)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -212,7 +212,7 @@ func (s *solver) qr(a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) 
 			return fails()
 		}
 		if pivoting {
-			if ok, err := s.longest(e, n); !ok {
+			if ok, err := longest(s, e, n); !ok {
 				return nil, nil, err
 			}
 		}
@@ -222,7 +222,7 @@ func (s *solver) qr(a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) 
 }
 
 // normal returns A^T A exactly.
-func (s *solver) normal(a num.Mat) (num.Mat, error) {
+func normal(s *solver, a num.Mat) (num.Mat, error) {
 	bits := max(powerBits(a, 2)+mathbits.Len(uint(a.Rows)), num.MinPrec)
 	if bits > bound.MaxBits {
 		return num.Mat{}, fmt.Errorf("A^T A has %d bits: %w", bits, halfulp.ErrMemory)
@@ -231,13 +231,13 @@ func (s *solver) normal(a num.Mat) (num.Mat, error) {
 	if m, n := a.Dims(); s.Work.Report != nil {
 		of := a.Arr.Format
 		// may fuse: an estimate
-		s.Plan(productCost(n, m, n, of, of, mp(bits)) + improvedCost(m+n, n, likely, 10, of.Bits()+64, false) + s.stackCost(m, n))
+		s.Plan(productCost(n, m, n, of, of, mp(bits)) + improvedCost(m+n, n, likely, 10, of.Bits()+64, false) + stackCost(s, m, n))
 	}
 	if err := s.gemmTriangle('L', 1, a.T(), a, 0, num.Mat{}, c, nil); err != nil {
 		return num.Mat{}, err
 	}
 	s.stage("A^T A")
-	return c, s.mirror(c)
+	return c, mirror(s, c)
 }
 
 // stacked returns A^T A above A, exactly, with columns of A in another order. The lower triangular

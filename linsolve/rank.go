@@ -87,7 +87,7 @@ func Rank(a *halfulp.Matrix, opt *halfulp.Options) (int, Stats, error) {
 		return 0, s.stats, fmt.Errorf("Rank: %w", err)
 	}
 	defer s.release()
-	r, _, err := s.rank(on[0])
+	r, _, err := rank(s, on[0])
 	if err != nil {
 		return 0, s.stats, fmt.Errorf("Rank: %w", err)
 	}
@@ -109,7 +109,7 @@ func NullSpace(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*half
 	if err := finite("A", on[0]); err != nil {
 		return nil, s.stats, fmt.Errorf("NullSpace: %w", err)
 	}
-	z, err := s.nullSpace(on[0], f.View())
+	z, err := nullSpace(s, on[0], f.View())
 	if err != nil {
 		return nil, s.stats, fmt.Errorf("NullSpace: %w", err)
 	}
@@ -117,9 +117,9 @@ func NullSpace(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*half
 	return halfulp.MatrixOf(z), s.stats, nil
 }
 
-func (s *solver) nullSpace(a num.Mat, f num.Format) (num.Mat, error) {
+func nullSpace(s *solver, a num.Mat, f num.Format) (num.Mat, error) {
 	n := a.Cols
-	r, prime, err := s.rank(a)
+	r, prime, err := rank(s, a)
 	if err != nil {
 		return num.Mat{}, err
 	}
@@ -161,7 +161,7 @@ func (s *solver) nullSpace(a num.Mat, f num.Format) (num.Mat, error) {
 		if err := s.gemm(-1, num.Identity(num.Float64, r), right, 0, num.Mat{}, minus); err != nil {
 			return num.Mat{}, err
 		}
-		if x, err = s.solve(chosen(a, rows, cols), minus, f); err != nil {
+		if x, err = solve(s, chosen(a, rows, cols), minus, f); err != nil {
 			return num.Mat{}, err
 		}
 	}
@@ -188,8 +188,8 @@ func chosen(a num.Mat, rows, cols []int) num.Mat {
 
 // regular returns nil if a square matrix is proved to be regular, an error that wraps ErrSingular
 // if it is proved to be singular.
-func (s *solver) regular(a num.Mat) error {
-	r, _, err := s.rank(a)
+func provedRegular(s *solver, a num.Mat) error {
+	r, _, err := rank(s, a)
 	if err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func (s *solver) regular(a num.Mat) error {
 // integer, is a multiple of all primes for which the rank is smaller: once their product exceeds
 // Hadamard's bound, there is none. Where that takes many primes the rank modulo powers of one is
 // found in their place.
-func (s *solver) rank(a num.Mat) (int, *modular.Field, error) {
+func rank(s *solver, a num.Mat) (int, *modular.Field, error) {
 	m := a
 	full := min(m.Rows, m.Cols)
 	z := toIntegers(m)
@@ -230,7 +230,7 @@ func (s *solver) rank(a num.Mat) (int, *modular.Field, error) {
 			}
 			bits = z.largestMinor(best + 1)
 			if z.lifts(m, best, (bits-known)/60) {
-				is, err := s.ranks(a, z, f, positions(before, rows[:best]), pivots)
+				is, err := ranks(s, a, z, f, positions(before, rows[:best]), pivots)
 				if is || err != nil {
 					return best, prime, err
 				}
@@ -279,12 +279,12 @@ const mostLifted = 1 << 13
 // Hadamard's bound it is 0, and if all of them are the rank is r. If y is an integer, digits
 // between -p/2 and p/2 end, and nothing is left of G[:,j]. Both columns and rows are looked at, as
 // combinations of either may be simple.
-func (s *solver) ranks(a num.Mat, z integers, f *modular.Field, rows, cols []int) (bool, error) {
+func ranks(s *solver, a num.Mat, z integers, f *modular.Field, rows, cols []int) (bool, error) {
 	bits := z.largestMinor(len(cols) + 1)
 	if a.Rows < a.Cols {
 		a, z, rows, cols = a.T(), z.transposed(a), cols, rows
 	}
-	l, err := s.dependences(a, z, f, rows, cols, nil)
+	l, err := dependences(s, a, z, f, rows, cols, nil)
 	if err != nil || l == nil {
 		return false, err
 	}
@@ -297,7 +297,7 @@ func (s *solver) ranks(a num.Mat, z integers, f *modular.Field, rows, cols []int
 				inverse[i][j] = l.inverse[j][i]
 			}
 		}
-		if l, err = s.dependences(a.T(), z.transposed(a), f, cols, rows, inverse); err != nil {
+		if l, err = dependences(s, a.T(), z.transposed(a), f, cols, rows, inverse); err != nil {
 			return false, err
 		}
 		sides = append(sides, l)
@@ -319,7 +319,7 @@ func (s *solver) ranks(a num.Mat, z integers, f *modular.Field, rows, cols []int
 
 // dependences returns the lifting of the other columns of A by those of some rows and columns,
 // whose inverse modulo p may be known; nil if they are singular modulo p.
-func (s *solver) dependences(a num.Mat, z integers, f *modular.Field, rows, cols []int, inverse [][]uint64) (l *lifting, err error) {
+func dependences(s *solver, a num.Mat, z integers, f *modular.Field, rows, cols []int, inverse [][]uint64) (l *lifting, err error) {
 	rows, others := append(slices.Clone(rows), without(rows, a.Rows)...), without(cols, a.Cols)
 	of := integers{make([]int64, len(rows)), make([]int64, len(cols)), make([]int, len(rows))}
 	for i, k := range rows {
@@ -330,9 +330,9 @@ func (s *solver) dependences(a num.Mat, z integers, f *modular.Field, rows, cols
 	}
 	first := chosen(a, rows, cols)
 	if inverse != nil {
-		l, err = s.liftingBy(first, of, f, inverse)
+		l, err = liftingBy(s, first, of, f, inverse)
 	} else {
-		l, err = s.newLifting(first, of, f)
+		l, err = newLifting(s, first, of, f)
 	}
 	if l == nil || err != nil {
 		return nil, err

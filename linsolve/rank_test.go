@@ -26,7 +26,7 @@ func ranksBy(t *testing.T, s *solver, a *halfulp.Matrix, f *modular.Field) (is b
 	if err != nil {
 		t.Fatal(err)
 	}
-	is, err = s.ranks(a.View(), toIntegers(a.View()), f, positions(before, rows[:len(pivots)]), pivots)
+	is, err = ranks(s, a.View(), toIntegers(a.View()), f, positions(before, rows[:len(pivots)]), pivots)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -195,7 +195,7 @@ func (r *regressor) sums() error {
 		}
 	}
 	for j := range r.b.Cols {
-		squares, err := r.s.product(r.b.Slice(0, rows, j, j+1), r.wb.Slice(0, rows, j, j+1))
+		squares, err := exactProduct(r.s, r.b.Slice(0, rows, j, j+1), r.wb.Slice(0, rows, j, j+1))
 		if err != nil {
 			return err
 		}
@@ -377,7 +377,7 @@ func (r *regressor) decide(open [][]*statistic) error {
 	if order > 0 {
 		var err error
 		share(0.2)
-		if approximate, err = s.approximate(e.m); err != nil {
+		if approximate, err = approximateInverse(s, e.m); err != nil {
 			return r.ranked(err)
 		}
 	}
@@ -390,7 +390,7 @@ func (r *regressor) decide(open [][]*statistic) error {
 		if order == 0 || d.Cols == 0 {
 			return z, s.Ctx.Err()
 		}
-		return z, s.solveBy(approximate, e.m, d, z)
+		return z, solveBy(s, approximate, e.m, d, z)
 	}
 	left := k
 	for bits := r.f.Bits() + 64; left > 0; bits *= 2 {
@@ -464,7 +464,7 @@ func (r *regressor) round(j int, open []*statistic, p interval.Prec, value func(
 	var ties []*big.Float
 	var products []product
 	store := func(t *statistic, z num.Scalar, x, y *big.Float) {
-		r.s.leavesRange(z, x, y)
+		leavesRange(r.s, z, x, y)
 		t.store(z)
 	}
 	for _, t := range open {
@@ -493,7 +493,7 @@ func (r *regressor) round(j int, open []*statistic, p interval.Prec, value func(
 	if len(suspects) == 0 {
 		return left, nil
 	}
-	holds, err := r.s.identities(r.e, j, r.totals[j], products)
+	holds, err := identities(r.s, r.e, j, r.totals[j], products)
 	if err != nil {
 		return nil, err
 	}
@@ -562,7 +562,7 @@ func (r *regressor) residuals(f num.Format) ([]*big.Float, error) {
 			d.SetBig(n+j, j, r.totals[first+j])
 		}
 		r.s.Part(whole, float64(first)/float64(k), float64(first+count)/float64(k))
-		y, err := r.s.solve(m, d, f)
+		y, err := solve(r.s, m, d, f)
 		if err != nil {
 			return nil, err
 		}

@@ -283,15 +283,15 @@ func factored[T comparable](s *solver, a num.Mat, run func() (T, error)) (T, err
 // solveThere solves A X = B, for the unit matrix if b is nil, with matrices that stay where A and B
 // live. It returns nil where only the host can decide: where A is singular or nearly so, where
 // entries are or may be ties or zeros, and for numbers that products of some bits do not reach.
-func (s *solver) solveThere(a, b num.Mat, f num.Format) (num.Mat, error) {
-	z, err := s.solveResident(a, b, f)
+func solveThere(s *solver, a, b num.Mat, f num.Format) (num.Mat, error) {
+	z, err := solveResident(s, a, b, f)
 	return z, resignable(err)
 }
 
 // residentGuard takes the place of guard: what is not decided costs all of the host's way.
 const residentGuard = 48
 
-func (s *solver) solveResident(a, b num.Mat, f num.Format) (num.Mat, error) {
+func solveResident(s *solver, a, b num.Mat, f num.Format) (num.Mat, error) {
 	n := a.Rows
 	k := n
 	if b.Arr != nil {
@@ -302,7 +302,7 @@ func (s *solver) solveResident(a, b num.Mat, f num.Format) (num.Mat, error) {
 		return num.Mat{}, err
 	}
 	bits := f.Bits() + 4*(max(z.Arr.Terms(), 1)-1) + residentGuard
-	t, x, g, err := s.seedThere(a, b, 4*bits+2048)
+	t, x, g, err := seedThere(s, a, b, 4*bits+2048)
 	s.stage("approximate inverse")
 	if err != nil || t == nil {
 		return num.Mat{}, err
@@ -353,13 +353,13 @@ func (s *solver) solveResident(a, b num.Mat, f num.Format) (num.Mat, error) {
 // seedThere returns X for a float64 matrix R that may approximate the inverse of F, A scaled, about
 // which nothing is proved, and G, B scaled, nil for nil; no X if there is none in float64
 // arithmetic, or if A or B have numbers of more than most bits.
-func (s *solver) seedThere(a, b num.Mat, most int) (t *newton, r, g num.Mat, err error) {
+func seedThere(s *solver, a, b num.Mat, most int) (t *newton, r, g num.Mat, err error) {
 	if r, err = s.room(num.Float64, a.Rows, a.Rows); err != nil {
 		return nil, num.Mat{}, num.Mat{}, err
 	}
 	for attempt := 0; ; attempt++ {
 		before := len(s.away)
-		t, g, again, err := s.attempt(a, b, r, most, attempt)
+		t, g, again, err := seedAttempt(s, a, b, r, most, attempt)
 		if !again || err != nil {
 			return t, r, g, err
 		}
@@ -369,13 +369,13 @@ func (s *solver) seedThere(a, b num.Mat, most int) (t *newton, r, g num.Mat, err
 
 // attempt makes a seed R, and X and G by it, which the place is asked for before R is known to be
 // ok; and again, if it is not, there may be one.
-func (s *solver) attempt(a, b, r num.Mat, most, attempt int) (t *newton, g num.Mat, again bool, err error) {
+func seedAttempt(s *solver, a, b, r num.Mat, most, attempt int) (t *newton, g num.Mat, again bool, err error) {
 	rows, cols, begun, err := s.at.Inverse(s.config(), a, r, attempt)
 	if err != nil || begun == nil {
 		return nil, num.Mat{}, false, err
 	}
 	defer begun.Drop()
-	t, g, err = s.scaledBy(scale.Scaling{Rows: rows, Cols: cols}, a, b, r, most)
+	t, g, err = scaledSystem(s, scale.Scaling{Rows: rows, Cols: cols}, a, b, r, most)
 	if err != nil && !errors.Is(err, ErrRange) { // which numbers of no seed may be out of
 		return nil, num.Mat{}, false, err
 	}
@@ -389,7 +389,7 @@ func (s *solver) attempt(a, b, r num.Mat, most, attempt int) (t *newton, g num.M
 }
 
 // scaledBy returns X of newResident, and G.
-func (s *solver) scaledBy(by scale.Scaling, a, b, r num.Mat, most int) (t *newton, g num.Mat, err error) {
+func scaledSystem(s *solver, by scale.Scaling, a, b, r num.Mat, most int) (t *newton, g num.Mat, err error) {
 	if err := s.newTally(); err != nil {
 		return nil, num.Mat{}, err
 	}
@@ -398,14 +398,14 @@ func (s *solver) scaledBy(by scale.Scaling, a, b, r num.Mat, most int) (t *newto
 			return nil, num.Mat{}, err
 		}
 	}
-	t, err = s.newResident(a, r, g, by, most)
+	t, err = newResident(s, a, r, g, by, most)
 	return t, g, err
 }
 
 // newResident returns X for a float64 matrix R that may approximate the inverse of A scaled; nil if
 // A has numbers of more than most bits, or if a row of R or a column of A has none but zeros. The
 // right-hand sides may be nil.
-func (s *solver) newResident(a, r, right num.Mat, by scale.Scaling, most int) (*newton, error) {
+func newResident(s *solver, a, r, right num.Mat, by scale.Scaling, most int) (*newton, error) {
 	t := &newton{s: s, by: by}
 	var err error
 	if t.f, err = s.scaled(a, by, most); err != nil || t.f.Arr == nil {
@@ -462,7 +462,7 @@ func (t *newton) prove(width int) (*newton, error) {
 	t.rho = bound.Largest([]*big.Float{rho, bound.Exp2(-2 * scale.SeedBits)})
 	t.xRows, t.xCols = steady(t.xRows, t.xCols)
 	v, _ := t.rho.Float64()
-	t.s.note(1, v, t.amp, big.NewFloat(1))
+	note(t.s, 1, v, t.amp, big.NewFloat(1))
 	return t, nil
 }
 

@@ -74,7 +74,7 @@ func TestResidentAttempts(t *testing.T) {
 							x.SetFloat64(i, n/2, left)
 						}
 					}}, attempts, &ended}
-					z, err := s.solveThere(on.View(), c.b.View(), f.View())
+					z, err := solveThere(s, on.View(), c.b.View(), f.View())
 					if err != nil || z.Arr == nil {
 						t.Fatalf("%s: %v, %v", name, z, err)
 					}
@@ -145,7 +145,7 @@ func TestNoSeed(t *testing.T) {
 		on := put(t, a)
 		s := tracedOn(t, on)
 		s.at = place.Of(on.View().Arr)
-		if z, err := s.solveThere(on.View(), num.Mat{}, halfulp.Float64.View()); z.Arr != nil || err != nil {
+		if z, err := solveThere(s, on.View(), num.Mat{}, halfulp.Float64.View()); z.Arr != nil || err != nil {
 			t.Errorf("%v, %v", z, err)
 		}
 	})

@@ -21,22 +21,22 @@ import (
 // host; nil where only the host can decide: entries that are or may be ties or zeros, matrices that
 // are not positive definite or too ill-conditioned, numbers that products of some bits do not
 // reach.
-func (s *solver) choleskyThere(a num.Mat, f num.Format) (num.Mat, error) {
+func choleskyThere(s *solver, a num.Mat, f num.Format) (num.Mat, error) {
 	if a.OnHost() || a.Rows < fewest {
 		return num.Mat{}, nil
 	}
-	if alone, err := s.alone(a, f, aloneSystem); alone || err != nil {
+	if alone, err := alone(s, a, f, aloneSystem); alone || err != nil {
 		return num.Mat{}, err
 	}
-	return factored(s, a, func() (num.Mat, error) { return s.choleskyResident(a, f) })
+	return factored(s, a, func() (num.Mat, error) { return choleskyResident(s, a, f) })
 }
 
-func (s *solver) choleskyResident(a num.Mat, f num.Format) (num.Mat, error) {
+func choleskyResident(s *solver, a num.Mat, f num.Format) (num.Mat, error) {
 	n := a.Rows
 	if err := s.newTally(); err != nil {
 		return num.Mat{}, err
 	}
-	d, err := s.doublingThere(a, mostBits(f))
+	d, err := doublingThere(s, a, mostBits(f))
 	s.stage("approximate inverse")
 	if err != nil || d == nil {
 		return num.Mat{}, err
@@ -67,7 +67,7 @@ func (s *solver) choleskyResident(a num.Mat, f num.Format) (num.Mat, error) {
 }
 
 // doublingThere is newDoubling for a square matrix at the solver's place.
-func (s *solver) doublingThere(a num.Mat, most int) (*doubling, error) {
+func doublingThere(s *solver, a num.Mat, most int) (*doubling, error) {
 	n := a.Rows
 	x, err := s.room(num.Float64, n, n)
 	if err != nil {
@@ -150,7 +150,7 @@ func (t *doubling) belowTolerance(places int) (*residue.Bound, error) {
 }
 
 // taller returns a matrix of m rows that begins with those of another one.
-func (s *solver) taller(first num.Mat, m int) (num.Mat, error) {
+func tallerThere(s *solver, first num.Mat, m int) (num.Mat, error) {
 	if s.at == nil {
 		return taller(first, m), nil
 	}
@@ -158,13 +158,13 @@ func (s *solver) taller(first num.Mat, m int) (num.Mat, error) {
 	if err != nil {
 		return num.Mat{}, err
 	}
-	return z, s.shift(first, z.Slice(0, first.Rows, 0, first.Cols))
+	return z, shiftThere(s, first, z.Slice(0, first.Rows, 0, first.Cols))
 }
 
 // spread returns e with ‖|A| |B|‖∞ + ‖|A| |B|‖1 ≤ 2^e for matrices in MP.
-func (s *solver) spread(a, b num.Mat) (int, error) {
+func spreadThere(s *solver, a, b num.Mat) (int, error) {
 	if s.at == nil {
-		x, y, err := s.bothMagnitudes(a, b)
+		x, y, err := bothMagnitudes(s, a, b)
 		if err != nil {
 			return 0, err
 		}
@@ -176,7 +176,7 @@ func (s *solver) spread(a, b num.Mat) (int, error) {
 
 // uniform returns the bound 2^top of the entries of an n x n matrix that may be in error by
 // 2^(top - within) beside their rounding, within > 0.
-func (s *solver) uniform(n, top, within int) *residue.Bound {
+func uniform(s *solver, n, top, within int) *residue.Bound {
 	b := &residue.Bound{Rows: make([]int64, n), Cols: make([]int64, n), Within: int64(within)}
 	for i := range b.Rows {
 		b.Rows[i] = int64(top)
@@ -185,12 +185,12 @@ func (s *solver) uniform(n, top, within int) *residue.Bound {
 }
 
 // rowTops returns exponents of bounds of the sums of magnitudes of the rows of a matrix in MP.
-func (s *solver) rowTops(m num.Mat) ([]int64, error) {
+func rowTops(s *solver, m num.Mat) ([]int64, error) {
 	if s.at != nil {
 		tops, _, err := s.rowSums(m)
 		return tops, err
 	}
-	sizes, err := s.magnitudes(m)
+	sizes, err := magnitudesOf(s, m)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +203,7 @@ func (s *solver) rowTops(m num.Mat) ([]int64, error) {
 
 // symmetricNorm returns an upper bound of the largest sum of magnitudes of a row of a symmetric
 // matrix in MP, of which there is the lower triangle, above zeros.
-func (s *solver) symmetricNorm(m num.Mat) (*big.Float, error) {
+func symmetricNorm(s *solver, m num.Mat) (*big.Float, error) {
 	least := bound.Exp2(-bound.MaxBits) // so that a gain remains finite
 	if s.at == nil {
 		return bound.Largest([]*big.Float{symmetricNorm64(m), least}), nil
@@ -219,7 +219,7 @@ func (s *solver) symmetricNorm(m num.Mat) (*big.Float, error) {
 }
 
 // halveDiagonal halves the diagonal of a square matrix in MP.
-func (s *solver) halveDiagonal(a num.Mat) error {
+func halveDiagonal(s *solver, a num.Mat) error {
 	m := a
 	if s.at != nil {
 		_, err := s.at.Triangle(s.config(), place.HalveDiagonal, m, nil)
@@ -234,7 +234,7 @@ func (s *solver) halveDiagonal(a num.Mat) error {
 }
 
 // mirrored returns the symmetric matrix in MP of which there is the lower triangle, above zeros.
-func (s *solver) mirrored(a num.Mat) (num.Mat, error) {
+func mirroredThere(s *solver, a num.Mat) (num.Mat, error) {
 	z, err := s.room(a.Format(), a.Rows, a.Rows)
 	if err != nil {
 		return num.Mat{}, err
@@ -242,11 +242,11 @@ func (s *solver) mirrored(a num.Mat) (num.Mat, error) {
 	if err := place.Copy(z, a); err != nil {
 		return num.Mat{}, err
 	}
-	return z, s.mirror(z)
+	return z, mirror(s, z)
 }
 
 // mirror copies the lower triangle of a square matrix in MP to the upper one.
-func (s *solver) mirror(a num.Mat) error {
+func mirror(s *solver, a num.Mat) error {
 	m := a
 	if s.at != nil {
 		_, err := s.at.Triangle(s.config(), place.MirrorLower, m, nil)
@@ -263,8 +263,8 @@ func (s *solver) mirror(a num.Mat) error {
 // halfOfSquare makes -Z E the lower triangle of -Φ(Z² + (Z²)^T + Z Z^T) for a lower triangular Z
 // and E = Z + Z^T: below the diagonal, where (Z²)^T is 0, they agree. On it Z² has z², z = Z[i,i],
 // and half of 2 z² + (Z Z^T)[i,i] is that of z² + (Z E)[i,i], of two numbers of one sign.
-func (s *solver) halfOfSquare(minus, z num.Mat) error {
-	list, err := s.diagonalsHere(minus, z)
+func halfOfSquare(s *solver, minus, z num.Mat) error {
+	list, err := diagonalsHere(s, minus, z)
 	if err != nil {
 		return err
 	}
@@ -284,7 +284,7 @@ func (s *solver) halfOfSquare(minus, z num.Mat) error {
 		return err
 	}
 	defer s.drop(there)
-	return s.shift(there, diagonalOf(minus))
+	return shiftThere(s, there, diagonalOf(minus))
 }
 
 // halfLessSquares makes entries from <= i < until of d, of MP, half of what they are less the
@@ -332,7 +332,7 @@ func diagonalOf(a num.Mat) num.Mat {
 
 // diagonalsHere returns the diagonals of square matrices in MP as columns on the host: copies, or
 // of the matrices if these are there.
-func (s *solver) diagonalsHere(list ...num.Mat) (z []num.Mat, err error) {
+func diagonalsHere(s *solver, list ...num.Mat) (z []num.Mat, err error) {
 	for _, a := range list {
 		d := diagonalOf(a)
 		if s.at != nil {
@@ -341,7 +341,7 @@ func (s *solver) diagonalsHere(list ...num.Mat) (z []num.Mat, err error) {
 				return nil, err
 			}
 			defer s.drop(there)
-			if err := s.shift(d, there); err != nil {
+			if err := shiftThere(s, d, there); err != nil {
 				return nil, err
 			}
 			d = there
@@ -360,8 +360,8 @@ func (s *solver) diagonalsHere(list ...num.Mat) (z []num.Mat, err error) {
 }
 
 // diagonalHere is diagonalsHere for one matrix.
-func (s *solver) diagonalHere(a num.Mat) (num.Mat, error) {
-	z, err := s.diagonalsHere(a)
+func diagonalHere(s *solver, a num.Mat) (num.Mat, error) {
+	z, err := diagonalsHere(s, a)
 	if err != nil {
 		return num.Mat{}, err
 	}
@@ -369,7 +369,7 @@ func (s *solver) diagonalHere(a num.Mat) (num.Mat, error) {
 }
 
 // shift copies finite numbers from one view of matrices in MP at the solver's place to another.
-func (s *solver) shift(from, to num.Mat) error {
+func shiftThere(s *solver, from, to num.Mat) error {
 	odd, err := s.at.Shift(s.config(), from, nil, nil, to, s.tally)
 	if err == nil && odd > 0 {
 		err = fmt.Errorf("numbers with exponents beyond 2^29: %w", ErrRange)
@@ -379,7 +379,7 @@ func (s *solver) shift(from, to num.Mat) error {
 
 // positiveDiagonal reports whether all numbers of the diagonal of a square matrix in MP are
 // positive, or lets the tally tell.
-func (s *solver) positiveDiagonal(a num.Mat) (bool, error) {
+func positiveDiagonal(s *solver, a num.Mat) (bool, error) {
 	m := a
 	if s.at != nil {
 		count, err := s.at.Triangle(s.config(), place.CountNotPositive, m, s.tally)

@@ -30,14 +30,14 @@ func leastSquaresThere(a, b, x num.Mat, opt *halfulp.Options) (st Stats, done bo
 	}
 	f := x.Format()
 	if b.Format().Bits() <= aloneBits {
-		if alone, err := s.alone(a, f, aloneSystem); err != nil {
+		if alone, err := alone(s, a, f, aloneSystem); err != nil {
 			return end(err)
 		} else if alone {
 			return s.stats, false, nil
 		}
 	}
 	s.at = place.Of(a.Arr)
-	square, d, err := s.normalThere(a, b, 4*f.Bits()+2048)
+	square, d, err := normalThere(s, a, b, 4*f.Bits()+2048)
 	s.stage("equations")
 	if err = resignable(err); err != nil {
 		return end(err)
@@ -46,7 +46,7 @@ func leastSquaresThere(a, b, x num.Mat, opt *halfulp.Options) (st Stats, done bo
 		s.resign()
 		return s.stats, false, nil
 	}
-	z, err := s.solveThere(square, d, f)
+	z, err := solveThere(s, square, d, f)
 	if err != nil {
 		return end(err)
 	}
@@ -59,17 +59,17 @@ func leastSquaresThere(a, b, x num.Mat, opt *halfulp.Options) (st Stats, done bo
 		return s.stats, true, err
 	}
 	s.resign()
-	if z, err = s.solve(here[0], here[1], f); err != nil {
+	if z, err = solve(s, here[0], here[1], f); err != nil {
 		return end(ranked(err, a.Rows, a.Cols))
 	}
 	s.stats.Method = leastSquaresMethod
-	st, err = s.finish("LeastSquares", z, x)
+	st, err = finish(s, "LeastSquares", z, x)
 	return st, true, err
 }
 
 // normalThere returns A^T A and A^T B, exactly, at the solver's place; nil if their numbers have
 // more than most bits.
-func (s *solver) normalThere(a, b num.Mat, most int) (square, d num.Mat, err error) {
+func normalThere(s *solver, a, b num.Mat, most int) (square, d num.Mat, err error) {
 	if err := s.newTally(); err != nil {
 		return num.Mat{}, num.Mat{}, err
 	}
@@ -99,7 +99,7 @@ func (s *solver) normalThere(a, b num.Mat, most int) (square, d num.Mat, err err
 	if err := s.gemmTriangle('L', 1, p.T(), p, 0, num.Mat{}, square, nil); err != nil {
 		return num.Mat{}, num.Mat{}, err
 	}
-	if err := s.mirror(square); err != nil {
+	if err := mirror(s, square); err != nil {
 		return num.Mat{}, num.Mat{}, err
 	}
 	if d, err = s.matrix(format(x[0].Width, x[1].Width), n, b.Cols); err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // gathered returns rows of a matrix in MP at the solver's place in an order.
-func (s *solver) gathered(a num.Mat, order []int) (num.Mat, error) {
+func gathered(s *solver, a num.Mat, order []int) (num.Mat, error) {
 	z, err := s.room(a.Format(), a.Rows, a.Cols)
 	if err != nil {
 		return num.Mat{}, err
@@ -25,9 +25,9 @@ func (s *solver) gathered(a num.Mat, order []int) (num.Mat, error) {
 }
 
 // longestFirst is pivots64 for a symmetric matrix at the solver's place.
-func (s *solver) longestFirst(a num.Mat) ([]int, error) {
+func longestFirst(s *solver, a num.Mat) ([]int, error) {
 	n := a.Rows
-	diagonal, err := s.diagonalHere(a)
+	diagonal, err := diagonalHere(s, a)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (s *solver) longestFirst(a num.Mat) ([]int, error) {
 		return nil, err
 	}
 	s.drop(f, zeros, near)
-	return s.longest64(scale.Unscaled(n, n).Float64s(here, s.Floats(n*n)), exps)
+	return longest64(s, scale.Unscaled(n, n).Float64s(here, s.Floats(n*n)), exps)
 }
 
 // longestThere reports whether the square of each R[k,k] exceeds what is left of all columns behind

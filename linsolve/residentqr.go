@@ -10,17 +10,17 @@ import (
 // only the host can decide: entries that are or may be ties or zeros, columns that are linearly
 // dependent or nearly so, numbers that products of some bits do not reach, and with pivoting
 // columns of about the same length.
-func (s *solver) qrThere(a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
+func qrThere(s *solver, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
 	if a.OnHost() || a.Cols < fewest {
 		return nil, nil
 	}
 	if pivoting && !place.Of(a.Arr).Oblique() { // a grid of processes
 		return nil, nil
 	}
-	return factored(s, a, func() (*QRFactors, error) { return s.qrResident(a, f, pivoting) })
+	return factored(s, a, func() (*QRFactors, error) { return qrResident(s, a, f, pivoting) })
 }
 
-func (s *solver) qrResident(a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
+func qrResident(s *solver, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
 	m, n := a.Dims()
 	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
 	bits := f.Bits() + 4*(terms-1) + residentGuard
@@ -30,7 +30,7 @@ func (s *solver) qrResident(a num.Mat, f num.Format, pivoting bool) (*QRFactors,
 	if pivoting {
 		bits = max(bits, num.Float64.Bits()+residentGuard) // for longestThere
 	}
-	d, order, err := s.stackedThere(a, bits+normalBits, mostBits(f), pivoting)
+	d, order, err := stackedThere(s, a, bits+normalBits, mostBits(f), pivoting)
 	if err == nil && d != nil && pivoting {
 		var ok bool
 		if ok, err = d.pivotsKept(bits+normalBits-d.rounded, f.Bits()+64); !ok {
@@ -88,7 +88,7 @@ const normalBits = 80
 // stackedThere is newDoubling for A^T A above A at the solver's place, with A^T A rounded to some
 // bits, and columns in the order that it returns: with pivoting the longest ones first, as far as
 // float64 arithmetic tells.
-func (s *solver) stackedThere(a num.Mat, bits, most int, pivoting bool) (*doubling, []int, error) {
+func stackedThere(s *solver, a num.Mat, bits, most int, pivoting bool) (*doubling, []int, error) {
 	m, n := a.Dims()
 	normal, err := s.matrix(num.Precision(uint(bits)), n, n)
 	if err != nil {
@@ -97,26 +97,26 @@ func (s *solver) stackedThere(a num.Mat, bits, most int, pivoting bool) (*doubli
 	if err := s.gemmTriangle('L', 1, a.T(), a, 0, num.Mat{}, normal, nil); err != nil {
 		return nil, nil, err
 	}
-	if err := s.mirror(normal); err != nil {
+	if err := mirror(s, normal); err != nil {
 		return nil, nil, err
 	}
 	order := all(n)
 	if pivoting {
-		if order, err = s.longestFirst(normal); err != nil || order == nil {
+		if order, err = longestFirst(s, normal); err != nil || order == nil {
 			return nil, nil, err
 		}
 		for range 2 { // P^T N, and of its transpose
-			if normal, err = s.gathered(normal.T(), order); err != nil {
+			if normal, err = gathered(s, normal.T(), order); err != nil {
 				return nil, nil, err
 			}
 		}
 	}
-	d, err := s.doublingThere(normal, max(most, bits))
+	d, err := doublingThere(s, normal, max(most, bits))
 	if err != nil || d == nil {
 		return nil, nil, err
 	}
 	s.drop(normal)
-	_, top, err := s.extent(d.f)
+	_, top, err := extent(s, d.f)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -131,7 +131,7 @@ func (s *solver) stackedThere(a num.Mat, bits, most int, pivoting bool) (*doubli
 	}
 	if pivoting {
 		of := below
-		if below, err = s.gathered(below.T(), order); err != nil {
+		if below, err = gathered(s, below.T(), order); err != nil {
 			return nil, nil, err
 		}
 		s.drop(of)
@@ -141,10 +141,10 @@ func (s *solver) stackedThere(a num.Mat, bits, most int, pivoting bool) (*doubli
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.shift(d.f, f.Slice(0, n, 0, n)); err != nil {
+	if err := shiftThere(s, d.f, f.Slice(0, n, 0, n)); err != nil {
 		return nil, nil, err
 	}
-	if err := s.shift(below, f.Slice(n, n+m, 0, n)); err != nil {
+	if err := shiftThere(s, below, f.Slice(n, n+m, 0, n)); err != nil {
 		return nil, nil, err
 	}
 	s.drop(d.f, below)

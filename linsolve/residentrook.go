@@ -30,22 +30,22 @@ const rookBelow = 2.785
 // seed of a copy of it; nil where only the host can decide: entries that are or may be ties or
 // zeros, pivots that float64 arithmetic does not tell or that are not proved to be good enough,
 // singular and too ill-conditioned matrices, numbers that products of some bits do not reach.
-func (s *solver) ldltThere(a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, error) {
+func ldltThere(s *solver, a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, error) {
 	if a.OnHost() || seed == nil || seed.splitting == nil || f.Bits() < num.Float32.Bits() {
 		return nil, nil
 	}
 	if !place.Of(a.Arr).Oblique() { // a grid of processes
 		return nil, nil
 	}
-	return factored(s, a, func() (*LDLTFactors, error) { return s.ldltResident(a, f, seed) })
+	return factored(s, a, func() (*LDLTFactors, error) { return ldltResident(s, a, f, seed) })
 }
 
-func (s *solver) ldltResident(a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, error) {
+func ldltResident(s *solver, a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, error) {
 	n := a.Rows
 	if err := s.newTally(); err != nil {
 		return nil, err
 	}
-	t, err := s.uploaded(seed.splitting)
+	t, err := uploaded(s, seed.splitting)
 	s.stage("approximate inverse")
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (s *solver) ldltResident(a num.Mat, f num.Format, seed *rooked) (*LDLTFacto
 		z.L.Free()
 		return nil, err
 	}
-	ok, err := s.roundedRook(z, e)
+	ok, err := roundedRook(s, z, e)
 	if err != nil || !ok {
 		z.L.Free()
 		z.D.Free()
@@ -76,7 +76,7 @@ func (s *solver) ldltResident(a num.Mat, f num.Format, seed *rooked) (*LDLTFacto
 
 // uploaded returns a splitting of the host at the solver's place. What is known of its condition is
 // found there.
-func (s *solver) uploaded(of *splitting) (*splitting, error) {
+func uploaded(s *solver, of *splitting) (*splitting, error) {
 	t := &splitting{s: s, k: of.k, blocks: of.blocks, by: of.by}
 	t.amp = of.amp
 	for _, m := range []struct {
@@ -105,8 +105,8 @@ func (e *enclosure) narrow() bool {
 
 // roundedRook rounds factors, and reports whether all entries are decided and those of L are proved
 // to be as small as rookBelow says.
-func (s *solver) roundedRook(z *LDLTFactors, e *enclosure) (bool, error) {
-	if ok, err := s.roundedBlocks(z, e); !ok || err != nil {
+func roundedRook(s *solver, z *LDLTFactors, e *enclosure) (bool, error) {
+	if ok, err := roundedBlocks(s, z, e); !ok || err != nil {
 		return false, err
 	}
 	// L^T lies above a diagonal. Within blocks it has zeros, which nothing decides: until they are
@@ -114,12 +114,12 @@ func (s *solver) roundedRook(z *LDLTFactors, e *enclosure) (bool, error) {
 	n := z.L.Rows()
 	filler := new(big.Float).SetPrec(uint(e.l.X.Format().Bits()))
 	filler.Quo(big.NewFloat(4), big.NewFloat(3))
-	if err := s.change(belowDiagonal(e.l.X.T()), z.Blocks, func(h num.Mat, i int) {
+	if err := change(s, belowDiagonal(e.l.X.T()), z.Blocks, func(h num.Mat, i int) {
 		h.SetBig(i, 0, new(big.Float).SetMantExp(filler, int(-e.l.Left[i]-e.l.Right[i+1])))
 	}); err != nil {
 		return false, err
 	}
-	if err := s.change(belowDiagonal(e.l.D.T()), z.Blocks, func(h num.Mat, i int) { h.SetFloat64(i, 0, 0) }); err != nil {
+	if err := change(s, belowDiagonal(e.l.D.T()), z.Blocks, func(h num.Mat, i int) { h.SetFloat64(i, 0, 0) }); err != nil {
 		return false, err
 	}
 	above := func(a num.Mat) num.Mat { return a.Slice(0, n, 1, n) }
@@ -130,13 +130,13 @@ func (s *solver) roundedRook(z *LDLTFactors, e *enclosure) (bool, error) {
 	if _, left, err := s.at.Extents(s.config(), s.tally); err != nil || left > 0 {
 		return false, err
 	}
-	if err := s.change(belowDiagonal(z.L.View()), z.Blocks, func(h num.Mat, i int) { h.SetFloat64(i, 0, 0) }); err != nil {
+	if err := change(s, belowDiagonal(z.L.View()), z.Blocks, func(h num.Mat, i int) { h.SetFloat64(i, 0, 0) }); err != nil {
 		return false, err
 	}
 	if count, err := s.at.NotSmall(s.config(), z.L.View(), rookBelow); err != nil || count > 0 {
 		return false, err
 	}
-	if err := s.unitDiagonal(z.L.View()); err != nil {
+	if err := unitDiagonal(s, z.L.View()); err != nil {
 		return false, err
 	}
 	_, left, err := s.at.Extents(s.config(), s.tally)
@@ -145,7 +145,7 @@ func (s *solver) roundedRook(z *LDLTFactors, e *enclosure) (bool, error) {
 
 // roundedBlocks rounds D on the host, which has at most 2 n - 1 different entries, and reports
 // whether all of them are decided and finite.
-func (s *solver) roundedBlocks(z *LDLTFactors, e *enclosure) (bool, error) {
+func roundedBlocks(s *solver, z *LDLTFactors, e *enclosure) (bool, error) {
 	n, f := z.D.Rows(), z.D.Format()
 	for off := range 2 {
 		if off == 1 && len(z.Blocks) == n {
@@ -154,10 +154,10 @@ func (s *solver) roundedBlocks(z *LDLTFactors, e *enclosure) (bool, error) {
 		// Entries (i, i + off) of U, in column i of a row.
 		y := &bound.Nearly{Words: e.u.Words, Left: []int64{0}}
 		var err error
-		if y.X, err = s.diagonalHere(e.u.X.Slice(0, n-off, off, n)); err != nil {
+		if y.X, err = diagonalHere(s, e.u.X.Slice(0, n-off, off, n)); err != nil {
 			return false, err
 		}
-		if y.D, err = s.diagonalHere(e.u.D.Slice(0, n-off, off, n)); err != nil {
+		if y.D, err = diagonalHere(s, e.u.D.Slice(0, n-off, off, n)); err != nil {
 			return false, err
 		}
 		here := num.NewMat(f.View(), n-off, 1)
@@ -174,7 +174,7 @@ func (s *solver) roundedBlocks(z *LDLTFactors, e *enclosure) (bool, error) {
 			}
 			i += size
 		}
-		if err := s.decide(u, &enclosure{u: y, bits: e.bits}); err != nil || len(u.open) > 0 {
+		if err := decide(s, u, &enclosure{u: y, bits: e.bits}); err != nil || len(u.open) > 0 {
 			return false, err
 		}
 		for i := range n - off {
@@ -204,7 +204,7 @@ func belowDiagonal(a num.Mat) num.Mat {
 }
 
 // columnHere returns a copy on the host of a column at the solver's place.
-func (s *solver) columnHere(a num.Mat) (num.Mat, error) {
+func columnHere(s *solver, a num.Mat) (num.Mat, error) {
 	z, err := s.room(a.Format(), a.Rows, 1)
 	if err != nil {
 		return num.Mat{}, err
@@ -218,11 +218,11 @@ func (s *solver) columnHere(a num.Mat) (num.Mat, error) {
 
 // change sets, for each block of two rows, number i of a column at the solver's place, if i is the
 // block's first row: f does so in a copy on the host.
-func (s *solver) change(column num.Mat, blocks []int, f func(h num.Mat, i int)) error {
+func change(s *solver, column num.Mat, blocks []int, f func(h num.Mat, i int)) error {
 	if len(blocks) == column.Rows+1 { // of one row each
 		return nil
 	}
-	h, err := s.columnHere(column)
+	h, err := columnHere(s, column)
 	if err != nil {
 		return err
 	}
@@ -250,7 +250,7 @@ func (t *splitting) partThere(a, lower, upper num.Mat) error {
 		return nil
 	}
 	var moved num.Mat // from one to the other, which has zeros there
-	err := t.s.change(belowDiagonal(lower), t.blocks, func(h num.Mat, i int) {
+	err := change(t.s, belowDiagonal(lower), t.blocks, func(h num.Mat, i int) {
 		if moved.Arr == nil {
 			moved = num.NewMat(h.Format(), h.Rows, 1)
 		}
@@ -260,7 +260,7 @@ func (t *splitting) partThere(a, lower, upper num.Mat) error {
 	if err != nil {
 		return err
 	}
-	return t.s.change(belowDiagonal(upper), t.blocks, func(h num.Mat, i int) { h.SetBig(i, 0, moved.Big(i, 0)) })
+	return change(t.s, belowDiagonal(upper), t.blocks, func(h num.Mat, i int) { h.SetBig(i, 0, moved.Big(i, 0)) })
 }
 
 // belowThere is what upperProduct does below the diagonal, at a place.
@@ -271,11 +271,11 @@ func (t *splitting) belowThere(alpha float64, a, b, d num.Mat) error {
 	var here [4]num.Mat
 	for i, m := range []num.Mat{diagonalOf(a), belowDiagonal(a), diagonalOf(b), belowDiagonal(b)} {
 		var err error
-		if here[i], err = t.s.columnHere(m); err != nil {
+		if here[i], err = columnHere(t.s, m); err != nil {
 			return err
 		}
 	}
-	return t.s.change(belowDiagonal(d), t.blocks, func(h num.Mat, i int) {
+	return change(t.s, belowDiagonal(d), t.blocks, func(h num.Mat, i int) {
 		x := belowProduct(here[1].Big(i, 0), here[0].Big(i+1, 0), here[2].Big(i, 0), here[3].Big(i, 0))
 		h.SetBig(i, 0, x.Mul(x, big.NewFloat(alpha)))
 	})

@@ -200,7 +200,7 @@ func TestResidentLDLTGrowth(t *testing.T) {
 			if ok, err := seed.invertBlocks(r, 0); !ok || err != nil {
 				t.Fatalf("no approximate inverses: %v", err)
 			}
-			z, err := s.ldltThere(there.View(), halfulp.Float64.View(), &rooked{pivoted: pivoted{seed, r.order, a.View()}, blocks: r.blocks})
+			z, err := ldltThere(s, there.View(), halfulp.Float64.View(), &rooked{pivoted: pivoted{seed, r.order, a.View()}, blocks: r.blocks})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -52,7 +52,7 @@ func sizesOf(x place.Extents) (norm, top int) {
 }
 
 // extent is sizesOf a matrix at the solver's place, in MP.
-func (s *solver) extent(m num.Mat) (norm, top int, err error) {
+func extent(s *solver, m num.Mat) (norm, top int, err error) {
 	x, err := s.extents(m)
 	if err != nil {
 		return 0, 0, err
@@ -65,19 +65,19 @@ func (s *solver) extent(m num.Mat) (norm, top int, err error) {
 // only the host can decide: entries that are or may be ties or zeros, pivots that are not proved to
 // be larger than all others of their columns, singular and too ill-conditioned matrices, numbers
 // that products of some bits do not reach.
-func (s *solver) luThere(a num.Mat, f num.Format) (*LUFactors, error) {
+func luThere(s *solver, a num.Mat, f num.Format) (*LUFactors, error) {
 	if a.OnHost() || min(a.Dims()) < fewest {
 		return nil, nil
 	}
-	return factored(s, a, func() (*LUFactors, error) { return s.luResident(a, f) })
+	return factored(s, a, func() (*LUFactors, error) { return luResident(s, a, f) })
 }
 
-func (s *solver) luResident(a num.Mat, f num.Format) (*LUFactors, error) {
+func luResident(s *solver, a num.Mat, f num.Format) (*LUFactors, error) {
 	m, n := a.Dims()
 	if err := s.newTally(); err != nil {
 		return nil, err
 	}
-	p, err := s.pivotedThere(a, mostBits(f))
+	p, err := pivotedThere(s, a, mostBits(f))
 	s.stage("approximate inverse")
 	if err != nil || p == nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (s *solver) luResident(a num.Mat, f num.Format) (*LUFactors, error) {
 		z.L.Free()
 		return nil, err
 	}
-	ok, err := s.roundedSplitting(z, e)
+	ok, err := roundedSplitting(s, z, e)
 	if err != nil || !ok {
 		z.L.Free()
 		z.U.Free()
@@ -109,7 +109,7 @@ func (s *solver) luResident(a num.Mat, f num.Format) (*LUFactors, error) {
 
 // roundedSplitting rounds factors, and reports whether all entries are decided and all of L below
 // its diagonal are proved to be below 1 - 2^-54: those are distinct pivots.
-func (s *solver) roundedSplitting(z *LUFactors, e *enclosure) (bool, error) {
+func roundedSplitting(s *solver, z *LUFactors, e *enclosure) (bool, error) {
 	m, k := z.L.Dims()
 	u := place.Sum{X: e.u.X, D: e.u.D, Bits: e.bits, Errors: e.u.Err, Rows: e.u.Left, Cols: e.u.Right, Triangle: 'U', Tally: s.tally}
 	if _, err := s.at.Sum(s.config(), u, z.U.View()); err != nil {
@@ -125,7 +125,7 @@ func (s *solver) roundedSplitting(z *LUFactors, e *enclosure) (bool, error) {
 	if count, err := s.at.NotSmall(s.config(), z.L.View(), 1-0x1p-52); err != nil || count > 0 {
 		return false, err
 	}
-	if err := s.unitDiagonal(z.L.Slice(0, k, 0, k).View()); err != nil {
+	if err := unitDiagonal(s, z.L.Slice(0, k, 0, k).View()); err != nil {
 		return false, err
 	}
 	_, left, err := s.at.Extents(s.config(), s.tally)
@@ -133,7 +133,7 @@ func (s *solver) roundedSplitting(z *LUFactors, e *enclosure) (bool, error) {
 }
 
 // unitDiagonal makes the diagonal of a square matrix at the solver's place 1.
-func (s *solver) unitDiagonal(a num.Mat) error {
+func unitDiagonal(s *solver, a num.Mat) error {
 	n := a.Rows
 	ones := num.NewMat(num.Precision(24), n, 1)
 	for i := range n {
@@ -153,7 +153,7 @@ func (s *solver) unitDiagonal(a num.Mat) error {
 }
 
 // pivotedThere is newPivoted at the solver's place.
-func (s *solver) pivotedThere(a num.Mat, most int) (*pivoted, error) {
+func pivotedThere(s *solver, a num.Mat, most int) (*pivoted, error) {
 	m, n := a.Dims()
 	k := min(m, n)
 	x, err := s.matrix(num.Float64, k, k)
@@ -194,7 +194,7 @@ func (s *solver) pivotedThere(a num.Mat, most int) (*pivoted, error) {
 		s.drop(*m.of)
 	}
 	// Entries of L are at most 1 where rows are not scaled.
-	norm, _, err := s.extent(p.x)
+	norm, _, err := extent(s, p.x)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ func exchanged(pivots []int32, m int) (order []int, ok bool) {
 // spread returns amp for V, of which it finds out what is needed at a place.
 func (t *splitting) spread(v num.Mat) (int, error) {
 	if t.s.at == nil {
-		left, right, err := t.s.bothMagnitudes(t.x, v)
+		left, right, err := bothMagnitudes(t.s, t.x, v)
 		if err != nil {
 			return 0, err
 		}
@@ -252,12 +252,12 @@ func (t *splitting) findCond() error {
 	}
 	// n 2^off ‖T‖ ≤ 2^-24
 	top, off := t.normS+t.topF, -24-bits.Len(uint(n))-max(t.normT, 0)
-	within := t.s.known(t.s.uniform(n, top, max(top-off, 1)), t.sRows, t.fCols)
+	within := t.s.known(uniform(t.s, n, top, max(top-off, 1)), t.sRows, t.fCols)
 	if err := t.s.gemmOfTriangles(0, 1, t.x, t.f.Slice(0, n, 0, n), 0, num.Mat{}, w, [2]byte{'L', 0}, within); err != nil {
 		return err
 	}
 	if t.s.at == nil {
-		left, right, err := t.s.bothMagnitudes(w, t.y)
+		left, right, err := bothMagnitudes(t.s, w, t.y)
 		if err != nil {
 			return err
 		}
@@ -270,7 +270,7 @@ func (t *splitting) findCond() error {
 	if err != nil {
 		return err
 	}
-	norm, _, err := t.s.extent(w)
+	norm, _, err := extent(t.s, w)
 	if err != nil {
 		return err
 	}
@@ -326,7 +326,7 @@ func (t *splitting) tolerance(width int) (*residue.Bound, error) {
 func (t *splitting) withinOff(width int) *residue.Bound {
 	top := t.normF + t.topT
 	t.off = min(t.amp-width-1-bits.Len(uint(t.k))-t.normS, top-1)
-	return t.s.known(t.s.uniform(t.k, top, top-t.off), t.fRows, t.tCols)
+	return t.s.known(uniform(t.s, t.k, top, top-t.off), t.fRows, t.tCols)
 }
 
 // stepTolerances returns what the products X S and T Y of a step are known to be bounded by where
@@ -353,7 +353,7 @@ func (t *splitting) stepTolerances(prec int) (left, right *residue.Bound) {
 		return nil, nil
 	}
 	g := t.gain
-	bound := func(top, off int) *residue.Bound { return t.s.uniform(t.k, top, max(top-off, 1)) }
+	bound := func(top, off int) *residue.Bound { return uniform(t.s, t.k, top, max(top-off, 1)) }
 	left = t.s.known(bound(1-g+t.topS, off), t.small(false, 1-g), t.sCols)
 	right = t.s.known(bound(1-g+t.normT, of), t.tRows, t.small(true, 1-g))
 	return left, right
@@ -376,7 +376,7 @@ func (t *splitting) finishTolerances(places int) (z finishTolerances, err error)
 	m, n := t.f.Dims()
 	top := t.normS + t.topF
 	off := min(-places-8, top-1)
-	z.leading = t.s.known(t.s.uniform(t.k, top, top-off), t.sRows, t.fCols)
+	z.leading = t.s.known(uniform(t.s, t.k, top, top-off), t.sRows, t.fCols)
 	grown := 1 + max(bits.Len(uint(t.k))+1-t.gain, 0)
 	for range t.k {
 		z.rows, z.cols = append(z.rows, int64(t.off+grown)), append(z.cols, int64(off+1))
@@ -400,7 +400,7 @@ func (t *splitting) finishTolerances(places int) (z finishTolerances, err error)
 		}
 	}
 	if m > t.k {
-		tops, err := t.s.rowTops(t.f.Slice(t.k, m, 0, t.k))
+		tops, err := rowTops(t.s, t.f.Slice(t.k, m, 0, t.k))
 		if err != nil {
 			return z, err
 		}

@@ -42,7 +42,7 @@ const rookPanel = 32
 func (r *rookSeed) at(i, j int) float64 { return r.x[max(i, j)][min(i, j)] }
 
 // rookSeed eliminates, nil if there are doubts or what is left vanishes.
-func (s *solver) rookSeed(a num.Mat, by scale.Scaling) (*rookSeed, error) {
+func newRookSeed(s *solver, a num.Mat, by scale.Scaling) (*rookSeed, error) {
 	n := a.Rows
 	r := &rookSeed{x: make([][]float64, n), order: all(n)}
 	r.flat = by.Float64s(a, s.Floats(n*n)) // symmetric
@@ -58,7 +58,7 @@ func (s *solver) rookSeed(a num.Mat, by scale.Scaling) (*rookSeed, error) {
 		}
 		r.blocks = append(r.blocks, size)
 		if k += size; r.width >= rookPanel {
-			if err := s.updateRook(r, k); err != nil {
+			if err := updateRook(s, r, k); err != nil {
 				return nil, err
 			}
 		}
@@ -94,7 +94,7 @@ func (r *rookSeed) eliminate(k, size int) bool {
 }
 
 // updateRook subtracts from what is left, of rows and columns from k on, what the panel eliminates.
-func (s *solver) updateRook(r *rookSeed, k int) error {
+func updateRook(s *solver, r *rookSeed, k int) error {
 	const rows = 128 // at a time: what is above the diagonal is of no use
 	n := len(r.x)
 	for i := k; i < n; i += rows {
@@ -223,7 +223,7 @@ func (r *rookSeed) inverse(k, size int) (z [2][2]float64, ok bool) {
 
 // rookPivots returns pivots and blocks for the factors of the symmetric a, P A P^T = L D L^T, that
 // float64 arithmetic found, and these factors, divided by 2^high; nil if there are doubts.
-func (s *solver) rookPivots(a num.Mat) (*rooked, *rookSeed, error) {
+func rookPivots(s *solver, a num.Mat) (*rooked, *rookSeed, error) {
 	n := a.Rows
 	if n < fewest {
 		return nil, nil, nil
@@ -239,7 +239,7 @@ func (s *solver) rookPivots(a num.Mat) (*rooked, *rookSeed, error) {
 	for j := range n {
 		even.Cols[j] = -high
 	}
-	r, err := s.rookSeed(a, even)
+	r, err := newRookSeed(s, a, even)
 	if r == nil || err != nil {
 		return nil, nil, err
 	}
@@ -248,9 +248,9 @@ func (s *solver) rookPivots(a num.Mat) (*rooked, *rookSeed, error) {
 
 // newRook returns what rookPivots does, with a seed if float64 suffices for one; nil too where
 // numbers have more than most bits, with which pivots are never taken.
-func (s *solver) newRook(a num.Mat, most int) (*rooked, error) {
+func newRook(s *solver, a num.Mat, most int) (*rooked, error) {
 	defer s.release()
-	p, r, err := s.rookPivots(a)
+	p, r, err := rookPivots(s, a)
 	if p == nil || err != nil {
 		return nil, err
 	}
@@ -270,13 +270,13 @@ func (s *solver) newRook(a num.Mat, most int) (*rooked, error) {
 // rookForDigits returns the pivots for an elimination in digits, of which it tells the loss; nil
 // where newRook returns that as numbers have more than most bits, or where digits are not the way
 // as exponents are too large: pivots are the same whatever eliminates.
-func (s *solver) rookForDigits(a num.Mat, most int) (*rooked, error) {
+func rookForDigits(s *solver, a num.Mat, most int) (*rooked, error) {
 	m := a
 	if (m.Arr.Terms() > 1 || a.Format().Bits() > most) && bound.Longest(a) > int64(most) || bound.Far(a, mostExponent) {
 		return nil, nil
 	}
 	defer s.release()
-	p, r, err := s.rookPivots(a)
+	p, r, err := rookPivots(s, a)
 	if p != nil {
 		p.loss = r.loss()
 	}
@@ -318,14 +318,14 @@ type rooked struct {
 }
 
 // rookAgain is rook with these pivots; nil if one of them vanishes.
-func (s *solver) rookAgain(p *rooked, bits int) (*rook, error) {
+func rookAgain(s *solver, p *rooked, bits int) (*rook, error) {
 	if err := workable(bits, p.c); err != nil {
 		return nil, err
 	}
 	r := &rook{x: lowerTriangle(p.c, uint(bits)), order: p.order, blocks: p.blocks}
 	k := 0
 	for _, size := range p.blocks {
-		if ok, err := s.eliminateRook(r, k, size, uint(bits)); !ok || err != nil {
+		if ok, err := eliminateRook(s, r, k, size, uint(bits)); !ok || err != nil {
 			return nil, err
 		}
 		k += size
@@ -335,23 +335,23 @@ func (s *solver) rookAgain(p *rooked, bits int) (*rook, error) {
 
 // rookByElimination returns a seed from an elimination in as few bits as do, and what it encloses
 // in so many bits; see byElimination.
-func (s *solver) rookByElimination(a num.Mat, most, bits int, regular func() error, eliminate func(some int) (*rook, error)) (p *rooked, e *enclosure, err error) {
+func rookByElimination(s *solver, a num.Mat, most, bits int, regular func() error, eliminate func(some int) (*rook, error)) (p *rooked, e *enclosure, err error) {
 	n := a.Rows
-	least, err := s.eliminationBits(a)
+	least, err := eliminationBits(s, a)
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err = s.byElimination(n, n, least, bits, regular, func(some int) (*splitting, error) {
+	e, err = byElimination(s, n, n, least, bits, regular, func(some int) (*splitting, error) {
 		r, err := eliminate(some)
 		if r == nil || err != nil {
 			return nil, err
 		}
-		li, ui, err := s.blockInverses(r, some)
+		li, ui, err := blockInverses(s, r, some)
 		if err != nil {
 			return nil, err
 		}
 		p = &rooked{pivoted: pivoted{order: r.order, c: chosen(a, r.order, r.order)}, blocks: r.blocks}
-		p.splitting, err = s.newSplitting(p.c, r.blocks, li, ui, most)
+		p.splitting, err = newSplitting(s, p.c, r.blocks, li, ui, most)
 		return p.splitting, err
 	})
 	return p, e, err
@@ -404,17 +404,17 @@ func (t *splitting) invertBlocks(r *rookSeed, high int64) (ok bool, err error) {
 		return false, nil
 	}
 	rows, up := t.by.Rows, bound.Negated(t.by.Rows)
-	if t.x, err = t.s.stored(n, func(i, j int) float64 { return x[i+j*n] }, rows, up); err != nil {
+	if t.x, err = stored(t.s, n, func(i, j int) float64 { return x[i+j*n] }, rows, up); err != nil {
 		return false, err
 	}
 	left, right := make([]int64, n), make([]int64, n)
 	for i := range n {
 		left[i], right[i] = -t.by.Cols[i]-high, high+t.by.Cols[i]
 	}
-	if t.y, err = t.s.stored(n, func(i, j int) float64 { return y[i+j*n] }, left, up); err != nil {
+	if t.y, err = stored(t.s, n, func(i, j int) float64 { return y[i+j*n] }, left, up); err != nil {
 		return false, err
 	}
-	upper, err := t.s.stored(n, func(i, j int) float64 { return u[j+i*n] }, rows, right)
+	upper, err := stored(t.s, n, func(i, j int) float64 { return u[j+i*n] }, rows, right)
 	if err != nil {
 		return false, err
 	}
@@ -422,11 +422,11 @@ func (t *splitting) invertBlocks(r *rookSeed, high int64) (ok bool, err error) {
 	if err := t.upperProduct(1, upper, t.y, -1, num.Identity(num.Float64, n), g, nil); err != nil {
 		return false, err
 	}
-	near, err := t.s.magnitudes(g)
+	near, err := magnitudesOf(t.s, g)
 	if err != nil || !(largestOf(near.rows()) <= 0.25) {
 		return false, err
 	}
-	a, b, err := t.s.bothMagnitudes(upper, t.y)
+	a, b, err := bothMagnitudes(t.s, upper, t.y)
 	if err != nil {
 		return false, err
 	}

@@ -35,7 +35,7 @@ func TestRookSeed(t *testing.T) {
 		want := &rook{x: lowerTriangle(a.View(), 300), order: all(n)}
 		for k := 0; k < n; {
 			size := want.pivot(k)
-			if ok, err := s.eliminateRook(want, k, size, 300); !ok || err != nil {
+			if ok, err := eliminateRook(s, want, k, size, 300); !ok || err != nil {
 				t.Fatalf("n = %d: no pivot %d (%v)", n, k, err)
 			}
 			want.blocks = append(want.blocks, size)
@@ -44,7 +44,7 @@ func TestRookSeed(t *testing.T) {
 		var flat []float64
 		for _, l := range isa.Levels() {
 			restore := isa.Force(l)
-			got, err := s.rookSeed(a.View(), scale.Unscaled(n, n))
+			got, err := newRookSeed(s, a.View(), scale.Unscaled(n, n))
 			restore()
 			if got == nil || err != nil {
 				t.Fatalf("n = %d: no seed (%v)", n, err)

@@ -32,14 +32,14 @@ func (t *doubling) byBlocks(bits int) (*enclosure, error) {
 	s, n := t.s, t.n
 	bad := &pivotError{-1}
 	f := t.f.Slice(0, n, 0, n)
-	least, err := s.eliminationBits(f)
+	least, err := eliminationBits(s, f)
 	if err != nil {
 		return nil, err
 	}
 	want, known := bits, false
 	for some := least; some <= mostRootBits; some += some / 2 {
 		if some > least && !known { // F may be singular
-			if r, _, err := s.rank(f); r < n || err != nil {
+			if r, _, err := rank(s, f); r < n || err != nil {
 				return nil, err
 			}
 			known = true
@@ -48,7 +48,7 @@ func (t *doubling) byBlocks(bits int) (*enclosure, error) {
 		t.planRoot(some, bits)
 		var at *pivotError
 		near, _ := narrow(f, uint(some))
-		x, err := s.root(near, some)
+		x, err := root(s, near, some)
 		s.Work.Guessed = false
 		switch {
 		case errors.As(err, &at):
@@ -62,13 +62,13 @@ func (t *doubling) byBlocks(bits int) (*enclosure, error) {
 		case err != nil:
 			return nil, err
 		}
-		rows, err := s.rowTops(x)
+		rows, err := rowTops(s, x)
 		if err != nil {
 			return nil, err
 		}
 		t.begin(x, int(slices.Max(rows))+4)
 		bits = want + smallest(x)
-		if e, err := s.improved(t, bits); e != nil || err != nil || t.gain >= leastGain {
+		if e, err := improved(s, t, bits); e != nil || err != nil || t.gain >= leastGain {
 			return e, err
 		}
 	}
@@ -101,7 +101,7 @@ func (t *doubling) stepped(bits int) (ok bool, err error) {
 //
 // with S1 that of A and S2 that of C - V V^T, as long as float64 numbers do not give it: so most of
 // it is products. The error is a *pivotError if a pivot is not positive.
-func (s *solver) root(f num.Mat, bits int) (num.Mat, error) {
+func root(s *solver, f num.Mat, bits int) (num.Mat, error) {
 	n := f.Rows
 	if err := s.Ctx.Err(); err != nil {
 		return num.Mat{}, err
@@ -112,10 +112,10 @@ func (s *solver) root(f num.Mat, bits int) (num.Mat, error) {
 		}
 	}
 	if n <= rootLeaf {
-		return s.smallRoot(f, bits)
+		return smallRoot(s, f, bits)
 	}
 	format := num.Precision(uint(bits))
-	d, err := s.newDoubling(f, n, bound.MaxBits)
+	d, err := newDoubling(s, f, n, bound.MaxBits)
 	if err != nil {
 		return num.Mat{}, err
 	}
@@ -133,7 +133,7 @@ func (s *solver) root(f num.Mat, bits int) (num.Mat, error) {
 		}
 	}
 	k := n / 2
-	s1, err := s.root(f.Slice(0, k, 0, k), bits)
+	s1, err := root(s, f.Slice(0, k, 0, k), bits)
 	if err != nil {
 		return num.Mat{}, err
 	}
@@ -145,10 +145,10 @@ func (s *solver) root(f num.Mat, bits int) (num.Mat, error) {
 	if err := s.gemmTriangle('L', -1, v, v.T(), 1, f.Slice(k, n, k, n), rest, about(bits)); err != nil {
 		return num.Mat{}, err
 	}
-	if err := s.mirror(rest); err != nil {
+	if err := mirror(s, rest); err != nil {
 		return num.Mat{}, err
 	}
-	s2, err := s.root(rest, bits)
+	s2, err := root(s, rest, bits)
 	if err != nil {
 		if at := (*pivotError)(nil); errors.As(err, &at) {
 			at.at += k
@@ -170,9 +170,9 @@ func (s *solver) root(f num.Mat, bits int) (num.Mat, error) {
 }
 
 // smallRoot is root by elimination of one pivot after the other.
-func (s *solver) smallRoot(f num.Mat, bits int) (num.Mat, error) {
+func smallRoot(s *solver, f num.Mat, bits int) (num.Mat, error) {
 	n := f.Rows
-	g, err := s.eliminate(f, n, bits, false)
+	g, err := eliminate(s, f, n, bits, false)
 	if err != nil {
 		return num.Mat{}, err
 	}
@@ -180,7 +180,7 @@ func (s *solver) smallRoot(f num.Mat, bits int) (num.Mat, error) {
 		return num.Mat{}, &pivotError{g.zero}
 	}
 	x := num.NewMat(num.Precision(uint(bits)), n, n)
-	if err := s.invertLower(g.lu, x, true); err != nil {
+	if err := invertLower(s, g.lu, x, true); err != nil {
 		return num.Mat{}, err
 	}
 	for i := range n {

@@ -25,7 +25,7 @@ func TestRootByBlocks(t *testing.T) {
 		if trial%2 == 1 {
 			c = gram(t, ill(r, halfulp.Float64, n, 40)) // half of it is well-conditioned
 		}
-		d, err := s.newDoubling(c.View(), n, bound.MaxBits)
+		d, err := newDoubling(s, c.View(), n, bound.MaxBits)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestSmallPivot(t *testing.T) {
 		if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), l, l, halfulp.Float(0), c, nil); err != nil {
 			t.Fatal(err)
 		}
-		d, err := s.newDoubling(c.View(), n, bound.MaxBits)
+		d, err := newDoubling(s, c.View(), n, bound.MaxBits)
 		if err != nil || d == nil {
 			t.Fatal(d, err)
 		}

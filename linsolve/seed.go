@@ -30,7 +30,7 @@ type factors struct {
 
 // factor decomposes a, scaled, by LU with partial pivoting in float64. Nothing is known of the
 // error; where pivots vanish the factors are those of a matrix near a.
-func (s *solver) factor(a num.Mat, by scale.Scaling) (*factors, error) {
+func factor(s *solver, a num.Mat, by scale.Scaling) (*factors, error) {
 	f := &factors{Scaling: by, n: a.Rows, pivots: make([]int, a.Rows)}
 	f.lu = f.Float64s(a, s.Floats(f.n*f.n))
 	sums := make([]float64, f.n)
@@ -69,7 +69,7 @@ func (f *factors) order() (rows []int, odd bool) {
 }
 
 // inverse returns an approximate inverse of F, by columns.
-func (s *solver) inverse(f *factors) ([]float64, error) {
+func seedInverse(s *solver, f *factors) ([]float64, error) {
 	n := f.n
 	x := make([]float64, n*n) // P^T
 	rows, _ := f.order()
@@ -83,27 +83,27 @@ func (s *solver) inverse(f *factors) ([]float64, error) {
 }
 
 // seed returns an approximate inverse of a, which is scaled.
-func (s *solver) seed(a num.Mat, by scale.Scaling) (num.Mat, error) {
-	f, err := s.factor(a, by)
+func seed(s *solver, a num.Mat, by scale.Scaling) (num.Mat, error) {
+	f, err := factor(s, a, by)
 	if err != nil {
 		return num.Mat{}, err
 	}
-	x, err := s.inverse(f)
+	x, err := seedInverse(s, f)
 	if err != nil {
 		return num.Mat{}, err
 	}
-	return s.unscaled(f, x)
+	return unscaled(s, f, x)
 }
 
 // unscaled returns D2 X D1.
-func (s *solver) unscaled(f *factors, x []float64) (num.Mat, error) {
-	return s.stored(f.n, func(i, j int) float64 { return x[i+j*f.n] }, f.Cols, f.Rows)
+func unscaled(s *solver, f *factors, x []float64) (num.Mat, error) {
+	return stored(s, f.n, func(i, j int) float64 { return x[i+j*f.n] }, f.Cols, f.Rows)
 }
 
 // stored returns the n x n matrix of the entries x(i, j) 2^(left[i] + right[j]), but of 0 for what
 // is not finite. The error wraps ErrRange where one leaves the exponents of MP: what is known of x
 // is not true of a matrix without it.
-func (s *solver) stored(n int, x func(i, j int) float64, left, right []int64) (num.Mat, error) {
+func stored(s *solver, n int, x func(i, j int) float64, left, right []int64) (num.Mat, error) {
 	z := num.NewMat(num.Precision(scale.SeedBits), n, n)
 	m := z
 	var beyond atomic.Bool

@@ -67,28 +67,28 @@ const inversePlaces = 50
 const residualBits = 106
 
 // series reports whether the solution for B is an inverse that a series is for.
-func (s *solver) series(a, b, z num.Mat) bool {
+func series(s *solver, a, b, z num.Mat) bool {
 	to := z.Arr
-	return s.sliceable(a) && to.Bits() > scale.SeedBits && to.Bits() <= mostSeries && (to.Kind == num.MP || to.Kind == num.DD) && isIdentity(b)
+	return sliceable(s, a) && to.Bits() > scale.SeedBits && to.Bits() <= mostSeries && (to.Kind == num.MP || to.Kind == num.DD) && isIdentity(b)
 }
 
 // inverseBySeries stores the inverse of A in z as far as a series decides it, and puts nil for the
 // columns of todo that are done.
-func (s *solver) inverseBySeries(a, b num.Mat, f *factors, z num.Mat, todo []*entries) error {
+func inverseBySeries(s *solver, a, b num.Mat, f *factors, z num.Mat, todo []*entries) error {
 	n, to := f.n, z
-	if !s.series(a, b, z) {
+	if !series(s, a, b, z) {
 		return nil
 	}
 	cost := 14*cube(n)*floatCost + productOf(n, n, n, residualBits) // may fuse: an estimate
 	s.Plan(cost)
-	t, err := s.invertSeries(a, f, to.Arr.Bits())
+	t, err := invertSeries(s, a, f, to.Arr.Bits())
 	s.Did(cost)
 	s.stage("approximate inverse")
 	if err != nil || t == nil {
 		return err
 	}
 	s.Work.Guessed = false
-	s.note(1, t.rho, bound.Upper().SetFloat64(t.norm()), bound.Upper().SetFloat64(f.norm))
+	note(s, 1, t.rho, bound.Upper().SetFloat64(t.norm()), bound.Upper().SetFloat64(f.norm))
 	s.stats.Precision = 3 * scale.SeedBits
 	for _, decide := range []func(j int, e *entries, by scale.Scaling, to num.Mat){t.decide, t.decideAgain} {
 		err = par.For(s.Ctx, s.Threads, n, func(_, j int) {
@@ -103,7 +103,7 @@ func (s *solver) inverseBySeries(a, b num.Mat, f *factors, z num.Mat, todo []*en
 		}
 	}
 	if err == nil && few(openColumns(todo), n) {
-		err = s.solveFew(a, b, z, t.float, todo)
+		err = solveFew(s, a, b, z, t.float, todo)
 	}
 	s.stage("refinement")
 	return err
@@ -111,16 +111,16 @@ func (s *solver) inverseBySeries(a, b num.Mat, f *factors, z num.Mat, todo []*en
 
 // invertSeries returns the inverse by a series, nil if that is not good enough for most numbers of
 // so many bits.
-func (s *solver) invertSeries(a num.Mat, f *factors, wanted int) (*seriesInverse, error) {
+func invertSeries(s *solver, a num.Mat, f *factors, wanted int) (*seriesInverse, error) {
 	n := f.n
-	triangles, err := s.invertTriangles(f)
+	triangles, err := invertTriangles(s, f)
 	// R is off Y X P by γ |Y| |X| at most, γ that of triangles: F times that is about a half, at
 	// most, of rho of these.
 	if err != nil || triangles == nil || !(triangles.rho < goodRho) {
 		return nil, err
 	}
 	t := &seriesInverse{}
-	if t.float, err = s.multiplied(triangles); err != nil {
+	if t.float, err = multiplied(s, triangles); err != nil {
 		return nil, err
 	}
 	// R = -z P, rounded: a product of fewer bits makes E, which hardly grows. That moves F R by
@@ -149,7 +149,7 @@ func (s *solver) invertSeries(a num.Mat, f *factors, wanted int) (*seriesInverse
 	if rest := 4 * math.Log2(t.norm()*f.norm*0x1p-50); !(rest < -float64(wanted)-20) { // or NaN
 		return nil, nil
 	}
-	e, err := s.residualOf(a, f, near, t.rho)
+	e, err := residualOf(s, a, f, near, t.rho)
 	if err != nil || e.Arr == nil {
 		return nil, unlessShort(err)
 	}
@@ -178,9 +178,9 @@ func (t *seriesInverse) norm() float64 { return largestOf(t.sums) }
 
 // residualOf returns I - F R, of which ‖I - F R‖ ≤ rho is proved, within residualOff; nil where
 // numbers of F are too long.
-func (s *solver) residualOf(a num.Mat, f *factors, near num.Mat, rho float64) (num.Mat, error) {
+func residualOf(s *solver, a num.Mat, f *factors, near num.Mat, rho float64) (num.Mat, error) {
 	n := f.n
-	scaledA := s.scaledMatrix(a, f, 4*mostSeries)
+	scaledA := scaledMatrix(s, a, f, 4*mostSeries)
 	if scaledA.Arr == nil {
 		return num.Mat{}, nil
 	}

@@ -43,11 +43,11 @@ func TestSeriesInverse(t *testing.T) {
 		}
 		restore := isa.Force(isa.Levels()[trial%len(isa.Levels())])
 		s := testSolver(t, 1+trial%2)
-		lu, err := s.factor(a.View(), scale.Of(a.View()))
+		lu, err := factor(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		z, err := s.invertSeries(a.View(), lu, 60)
+		z, err := invertSeries(s, a.View(), lu, 60)
 		restore()
 		if err != nil {
 			t.Fatal(err)
@@ -108,7 +108,7 @@ func TestSeriesInverse(t *testing.T) {
 			func(j int, e *entries) { z.decideAgain(j, e, lu.Scaling, to.View()) },
 		} {
 			to = halfulp.NewMatrix(format, n, n)
-			for j, e := range s.undecided(a.View(), a.View(), to.View()) {
+			for j, e := range undecided(s, a.View(), a.View(), to.View()) {
 				decide(j, e)
 				for i := range n {
 					if slices.Contains(e.open, i) {
@@ -140,11 +140,11 @@ func TestSeriesOfLargeOrder(t *testing.T) {
 		}
 	}
 	s := testSolver(t, 2)
-	lu, err := s.factor(a.View(), scale.Of(a.View()))
+	lu, err := factor(s, a.View(), scale.Of(a.View()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	z, err := s.invertSeries(a.View(), lu, 106)
+	z, err := invertSeries(s, a.View(), lu, 106)
 	if err != nil || z == nil {
 		t.Fatal(z != nil, err)
 	}

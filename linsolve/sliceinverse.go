@@ -65,20 +65,20 @@ func slicesFor(n, gamma int, cond float64) int {
 
 // inverseBySlices stores the inverse of A in z as far as an inverse in slices decides it, and puts
 // nil for the columns of todo that are done.
-func (s *solver) inverseBySlices(a, b num.Mat, f *factors, z num.Mat, todo []*entries) error {
-	if !s.sliceable(a) || !s.shortInverse(b, z) {
+func inverseBySlices(s *solver, a, b num.Mat, f *factors, z num.Mat, todo []*entries) error {
+	if !sliceable(s, a) || !shortInverse(s, b, z) {
 		return nil
 	}
 	cost := slicesCost(f.n)
 	s.Plan(cost)
-	t, err := s.invertSlices(a, f)
+	t, err := invertSlices(s, a, f)
 	s.Did(cost)
 	s.stage("approximate inverse")
 	if err != nil || t == nil {
 		return err
 	}
 	s.Work.Guessed = false
-	s.note(1, t.rho, bound.Upper().SetFloat64(t.norm), bound.Upper().SetFloat64(f.norm))
+	note(s, 1, t.rho, bound.Upper().SetFloat64(t.norm), bound.Upper().SetFloat64(f.norm))
 	s.stats.Precision = 2 * scale.SeedBits
 	err = par.For(s.Ctx, s.Threads, f.n, func(_, j int) {
 		e := &todo[t.perm[j]]
@@ -87,7 +87,7 @@ func (s *solver) inverseBySlices(a, b num.Mat, f *factors, z num.Mat, todo []*en
 		}
 	})
 	if err == nil && few(openColumns(todo), f.n) {
-		err = s.solveFew(a, b, z, t.floatInverse, todo)
+		err = solveFew(s, a, b, z, t.floatInverse, todo)
 	}
 	s.stage("refinement")
 	return err
@@ -102,26 +102,26 @@ const floatOrder = 4096
 
 // sliceable reports whether there are slices of numbers of A. With Options.Check products by moduli
 // are the way, which are compared.
-func (s *solver) sliceable(a num.Mat) bool {
+func sliceable(s *solver, a num.Mat) bool {
 	k := a.Arr.Kind
 	return (k == num.F32 || k == num.F64 || k == num.MP) && a.Rows <= floatOrder && !s.set.Check
 }
 
 // shortInverse reports whether the solution for B is an inverse that float64 arithmetic decides.
-func (s *solver) shortInverse(b, z num.Mat) bool {
+func shortInverse(s *solver, b, z num.Mat) bool {
 	to := z.Arr
 	return to.Terms() <= 1 && to.Bits() <= scale.SeedBits && isIdentity(b)
 }
 
 // invertSlices returns a sliced inverse by factors of a, nil if float64 does not do.
-func (s *solver) invertSlices(a num.Mat, f *factors) (*slicedInverse, error) {
+func invertSlices(s *solver, a num.Mat, f *factors) (*slicedInverse, error) {
 	n := f.n
-	triangles, err := s.invertTriangles(f)
+	triangles, err := invertTriangles(s, f)
 	if err != nil || triangles == nil {
 		return nil, err
 	}
 	t := &slicedInverse{}
-	if t.floatInverse, err = s.multiplied(triangles); err != nil {
+	if t.floatInverse, err = multiplied(s, triangles); err != nil {
 		return nil, err
 	}
 	ones := make([]float64, n)

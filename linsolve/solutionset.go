@@ -74,20 +74,20 @@ func encloseTo(name string, a, da, b, db, lower, upper num.Mat, steps int, opt *
 		t.db = rest[0]
 	}
 	l, u := num.NewMat(lower.Format(), b.Rows, b.Cols), num.NewMat(upper.Format(), b.Rows, b.Cols)
-	if err := s.encloseSet(t, l, u, steps); err != nil {
+	if err := encloseSet(s, t, l, u, steps); err != nil {
 		return s.stats, fmt.Errorf("%s: %w", name, err)
 	}
-	if _, err := s.finish(name, l, lower); err != nil {
+	if _, err := finish(s, name, l, lower); err != nil {
 		return s.stats, err
 	}
-	return s.finish(name, u, upper)
+	return finish(s, name, u, upper)
 }
 
 // intervalSystem is an interval system: da and db are radii, nil for zeros.
 type intervalSystem struct{ a, da, b, db num.Mat }
 
 // encloseSet stores bounds of the solutions.
-func (s *solver) encloseSet(t *intervalSystem, low, high num.Mat, steps int) error {
+func encloseSet(s *solver, t *intervalSystem, low, high num.Mat, steps int) error {
 	n, k := t.b.Rows, t.b.Cols
 	if n == 0 || k == 0 {
 		return s.Ctx.Err()
@@ -102,11 +102,11 @@ func (s *solver) encloseSet(t *intervalSystem, low, high num.Mat, steps int) err
 			}
 		}
 	}
-	p, err := s.approximate(t.a)
+	p, err := approximateInverse(s, t.a)
 	if err != nil {
 		return err
 	}
-	cond := s.condition(t.a, p)
+	cond := condition(s, t.a, p)
 	rho := p.rho
 	var da bound.Bounds
 	if t.da.Arr != nil {
@@ -124,7 +124,7 @@ func (s *solver) encloseSet(t *intervalSystem, low, high num.Mat, steps int) err
 	if err := workable(target, t.b); err != nil {
 		return err
 	}
-	x, err := s.refined(t.a, t.b, p, cond, steps, target)
+	x, err := refined(s, t.a, t.b, p, cond, steps, target)
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (s *solver) encloseSet(t *intervalSystem, low, high num.Mat, steps int) err
 
 // refined returns a solution after steps of refinement, of at most target bits; nothing is known
 // of its error.
-func (s *solver) refined(a, b num.Mat, p *approximate, cond, steps, target int) (num.Mat, error) {
+func refined(s *solver, a, b num.Mat, p *approximate, cond, steps, target int) (num.Mat, error) {
 	n, k := b.Rows, b.Cols
 	next := func(step int) num.Mat {
 		return num.NewMat(num.Precision(uint(min(int(p.gain*float64(step+1))+64+cond, target))), n, k)

@@ -204,31 +204,31 @@ func Solve(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
-	return s.solveTo("Solve", a.View(), b.View(), x.View())
+	return solveTo(s, "Solve", a.View(), b.View(), x.View())
 }
 
 // apart reports whether each process of a grid solves A X = B by itself: for few columns, where of
 // order 600 at 424 bits two processes took 1.4 s together and 0.09 s alone for one, 1.9 and 0.75 s
 // for 30, or as alone says. There is no B for an inverse.
-func (s *solver) apart(a, b, x num.Mat) (bool, error) {
+func apart(s *solver, a, b, x num.Mat) (bool, error) {
 	if few(x.Cols, a.Rows) {
-		return s.small(a), nil
+		return small(s, a), nil
 	}
 	if b.Arr == nil {
-		return s.alone(a, x.Format(), aloneInverse)
+		return alone(s, a, x.Format(), aloneInverse)
 	}
 	if b.Format().Bits() > aloneBits {
 		return false, nil
 	}
-	return s.alone(a, x.Format(), aloneSystem)
+	return alone(s, a, x.Format(), aloneSystem)
 }
 
 // solveTo stores the solution in x, wherever it lives; without b that of the unit matrix.
-func (s *solver) solveTo(name string, a, b, x num.Mat) (Stats, error) {
+func solveTo(s *solver, name string, a, b, x num.Mat) (Stats, error) {
 	defer s.release()
 	there := !a.OnHost() && a.Rows > 0 && x.Cols > 0
 	if there {
-		apart, err := s.apart(a, b, x)
+		apart, err := apart(s, a, b, x)
 		if err != nil {
 			return s.stats, fmt.Errorf("%s: %w", name, err)
 		}
@@ -236,7 +236,7 @@ func (s *solver) solveTo(name string, a, b, x num.Mat) (Stats, error) {
 	}
 	if there {
 		s.at = place.Of(a.Arr)
-		z, err := s.solveThere(a, b, x.Format())
+		z, err := solveThere(s, a, b, x.Format())
 		if err == nil && z.Arr != nil {
 			s.finished()
 			err = place.Copy(x, z)
@@ -256,16 +256,16 @@ func (s *solver) solveTo(name string, a, b, x num.Mat) (Stats, error) {
 	if err != nil {
 		return s.stats, err
 	}
-	z, err := s.solve(here[0], here[1], x.Format())
+	z, err := solve(s, here[0], here[1], x.Format())
 	if err != nil {
 		return s.stats, fmt.Errorf("%s: %w", name, err)
 	}
 	defer putMatrix(z)
-	return s.finish(name, z, x)
+	return finish(s, name, z, x)
 }
 
 // finish stores a result in x, wherever it lives.
-func (s *solver) finish(name string, z, x num.Mat) (Stats, error) {
+func finish(s *solver, name string, z, x num.Mat) (Stats, error) {
 	m := z
 	for j := range m.Cols {
 		at := m.At(0, j)
@@ -301,10 +301,10 @@ func Inverse(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
-	return s.solveTo("Inverse", a.View(), num.Mat{}, x.View())
+	return solveTo(s, "Inverse", a.View(), num.Mat{}, x.View())
 }
 
-func (s *solver) solve(a, b num.Mat, f num.Format) (num.Mat, error) {
+func solve(s *solver, a, b num.Mat, f num.Format) (num.Mat, error) {
 	z := takeMatrix(f, b.Rows, b.Cols)
 	if a.Rows == 0 || b.Cols == 0 {
 		return z, s.Ctx.Err()
@@ -322,115 +322,115 @@ func (s *solver) solve(a, b num.Mat, f num.Format) (num.Mat, error) {
 	}
 	defer s.release()
 	s.reuse = true
-	todo := s.undecided(a, b, z)
-	s.withoutZeros(a, b, todo)
-	s.planSolve(a, z.Format(), len(todo))
-	lu, err := s.factor(a, scale.Of(a))
+	todo := undecided(s, a, b, z)
+	withoutZeros(s, a, b, todo)
+	planSolve(s, a, z.Format(), len(todo))
+	lu, err := factor(s, a, scale.Of(a))
 	if err != nil {
 		return num.Mat{}, err
 	}
 	s.Did(factorCost(a.Rows))
 	one := few(len(todo), a.Rows) // by one
-	s.planBy(lu, one, a, z.Format(), len(todo))
+	planBy(s, lu, one, a, z.Format(), len(todo))
 	if one {
-		if r, rho, norm, err := s.invertFactors(a, lu, len(todo)); err != nil {
+		if r, rho, norm, err := invertFactors(s, a, lu, len(todo)); err != nil {
 			return num.Mat{}, err
 		} else if r != nil {
-			s.note(1, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.norm))
-			if done, err := s.solveFewBy(r, a, b, z, todo); done || err != nil {
+			note(s, 1, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.norm))
+			if done, err := solveFewBy(s, r, a, b, z, todo); done || err != nil {
 				return z, err
 			}
 		}
 	}
 	if !one {
 		// Each is for other formats and orders, the faster one first.
-		ways := []func(a, b num.Mat, f *factors, z num.Mat, todo []*entries) error{s.inverseBySlices, s.inverseBySeries, s.quickInverse, s.solveByNewton}
+		ways := []func(s *solver, a, b num.Mat, f *factors, z num.Mat, todo []*entries) error{inverseBySlices, inverseBySeries, quickInverse, solveByNewton}
 		for _, way := range ways {
-			if err := way(a, b, lu, z, todo); err != nil || open(todo) == 0 {
+			if err := way(s, a, b, lu, z, todo); err != nil || open(todo) == 0 {
 				return z, err
 			}
 		}
 	}
 	var p *approximate
 	if lu.pivotsAbove(pivotRange) == a.Rows || !one {
-		if p, err = s.first(a, lu); err != nil && !(one && errors.Is(err, ErrRange)) {
+		if p, err = firstInverse(s, a, lu); err != nil && !(one && errors.Is(err, ErrRange)) {
 			return num.Mat{}, err
 		}
 	}
 	if one && (p == nil || p.rho == nil) {
-		if r, rho, norm, err := s.invertBlocks(a, lu, f.Bits()); err != nil {
+		if r, rho, norm, err := invertBlocks(s, a, lu, f.Bits()); err != nil {
 			return num.Mat{}, err
 		} else if r != nil {
 			s.Work.Guessed = false
-			s.note(1+s.stats.Rounds, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.norm))
-			if done, err := s.solveFewBy(r, a, b, z, todo); done || err != nil {
+			note(s, 1+s.stats.Rounds, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.norm))
+			if done, err := solveFewBy(s, r, a, b, z, todo); done || err != nil {
 				return z, err
 			}
 		}
 	}
 	if p == nil {
-		if p, err = s.first(a, lu); err != nil {
+		if p, err = firstInverse(s, a, lu); err != nil {
 			return num.Mat{}, err
 		}
 	}
 	s.Work.Guessed = p.rho == nil
 	if p.rho == nil {
-		end := s.Before(s.solutionLeft(a, len(todo), f.Bits()))
-		p, err = s.multiply(p, a, lu)
+		end := s.Before(solutionLeft(s, a, len(todo), f.Bits()))
+		p, err = multiply(s, p, a, lu)
 		end()
 		if err != nil {
 			return num.Mat{}, err
 		}
 	}
 	s.stage("approximate inverse")
-	return z, s.solveOpen(p, a, b, z, todo)
+	return z, solveOpen(s, p, a, b, z, todo)
 }
 
 // solveFewBy is solveFew with an inverse that is just made; done if nothing is left.
-func (s *solver) solveFewBy(r inverse, a, b, z num.Mat, todo []*entries) (done bool, err error) {
+func solveFewBy(s *solver, r inverse, a, b, z num.Mat, todo []*entries) (done bool, err error) {
 	s.stage("approximate inverse")
-	err = s.solveFew(a, b, z, r, todo)
+	err = solveFew(s, a, b, z, r, todo)
 	s.stage("refinement")
 	return open(todo) == 0, err
 }
 
 // approximate returns an approximate inverse of a.
-func (s *solver) approximate(a num.Mat) (*approximate, error) {
+func approximateInverse(s *solver, a num.Mat) (*approximate, error) {
 	defer s.stage("approximate inverse")
-	return s.invert(a)
+	return invert(s, a)
 }
 
 // solveBy stores the solution in z, which an approximate inverse of a is known for.
-func (s *solver) solveBy(p *approximate, a, b, z num.Mat) error {
-	todo := s.undecided(a, b, z)
-	s.withoutZeros(a, b, todo)
-	return s.solveOpen(p, a, b, z, todo)
+func solveBy(s *solver, p *approximate, a, b, z num.Mat) error {
+	todo := undecided(s, a, b, z)
+	withoutZeros(s, a, b, todo)
+	return solveOpen(s, p, a, b, z, todo)
 }
 
 // solveOpen does so for what is open in todo.
-func (s *solver) solveOpen(p *approximate, a, b, z num.Mat, todo []*entries) error {
+func solveOpen(s *solver, p *approximate, a, b, z num.Mat, todo []*entries) error {
 	defer s.stage("refinement")
-	cond := s.condition(a, p)
+	cond := condition(s, a, p)
 	if !few(len(todo), a.Rows) {
-		err := s.solveMany(p, a, b, z, todo)
+		err := solveMany(s, p, a, b, z, todo)
 		if err != nil && !errors.Is(err, ErrRange) || open(todo) == 0 {
 			return err
 		}
 	}
 	if few(openColumns(todo), a.Rows) {
-		w, err := s.newWideInverse(p)
+		w, err := newWideInverse(s, p)
 		if err == nil {
-			err = s.solveFew(a, b, z, w, todo)
+			err = solveFew(s, a, b, z, w, todo)
 		}
 		if err != nil || open(todo) == 0 {
 			return err
 		}
 	}
-	return s.refineOpen(a, b, p, cond, z, todo)
+	return refineOpen(s, a, b, p, cond, z, todo)
 }
 
 // undecided returns the columns of the solution z, all of whose entries are open.
-func (s *solver) undecided(a, b, z num.Mat) []*entries {
+func undecided(s *solver, a, b, z num.Mat) []*entries {
 	todo := make([]*entries, b.Cols)
 	for j := range todo {
 		todo[j] = &entries{s: s, a: a, b: b, z: z, j: j, open: make([]int, b.Rows), never: map[int]*big.Float{}}
@@ -443,13 +443,13 @@ func (s *solver) undecided(a, b, z num.Mat) []*entries {
 
 // condition notes what an approximate inverse of a proves and returns cond with 2^cond above the
 // condition number.
-func (s *solver) condition(a num.Mat, p *approximate) (cond int) {
+func condition(s *solver, a num.Mat, p *approximate) (cond int) {
 	rho, _ := p.rho.Float64()
-	return s.note(p.rounds, rho, p.abs.Norm(), bound.BoundsOf(a, bound.Negated(p.scale), bound.Negated(p.weights)).Norm())
+	return note(s, p.rounds, rho, p.abs.Norm(), bound.BoundsOf(a, bound.Negated(p.scale), bound.Negated(p.weights)).Norm())
 }
 
 // note is condition for bounds of ‖R‖ and ‖F‖.
-func (s *solver) note(rounds int, rho float64, norm, of *big.Float) (cond int) {
+func note(s *solver, rounds int, rho float64, norm, of *big.Float) (cond int) {
 	s.stats.Rounds, s.stats.Rho = rounds, halfulp.Measure(rho)
 	// ‖F^-1‖ ≤ ‖R‖ / (1 - rho), and rho < 1/2.
 	bound := bound.Upper().Mul(bound.Upper().Mul(norm, of), big.NewFloat(1+2*rho))
@@ -483,7 +483,7 @@ const mostFarBits = 1 << 12
 
 // refine stores the rounded solution in z as far as it is open in todo; the condition number is
 // below 2^cond.
-func (s *solver) refine(a, b num.Mat, p *approximate, cond int, z num.Mat, todo []*entries) error {
+func refine(s *solver, a, b num.Mat, p *approximate, cond int, z num.Mat, todo []*entries) error {
 	n, k := b.Rows, b.Cols
 	target := z.Format().Bits() + 64
 	if err := workable(max(target, cond+64), b); err != nil {
@@ -513,7 +513,7 @@ func (s *solver) refine(a, b num.Mat, p *approximate, cond int, z num.Mat, todo 
 		}
 	}
 	for ; ; s.stats.Steps++ {
-		s.planRefinement(missing, p.gain, cond, a, x)
+		planRefinement(s, missing, p.gain, cond, a, x)
 		// R r loses up to cond bits to cancellation.
 		r := num.NewMat(num.Precision(uint(64+cond)), n, k)
 		if err := s.gemm(-1, a, x, 1, b, r); err != nil {
@@ -546,7 +546,7 @@ func (s *solver) refine(a, b num.Mat, p *approximate, cond int, z num.Mat, todo 
 			}
 			missing = max(missing, e.missing(mid, radius))
 		}
-		if err := s.lift(suspected); err != nil {
+		if err := lift(s, suspected); err != nil {
 			return err
 		}
 		for _, x := range suspected {

@@ -72,7 +72,7 @@ type pivoted struct {
 
 // newPivoted returns a seed for the factors of a with partial pivoting; nil if float64 does not
 // suffice, or if numbers have more than most bits.
-func (s *solver) newPivoted(a num.Mat, most int) (*pivoted, error) {
+func newPivoted(s *solver, a num.Mat, most int) (*pivoted, error) {
 	m, n := a.Dims()
 	k := min(m, n)
 	if k < fewest {
@@ -159,7 +159,7 @@ func (t *splitting) invert(lu []float64) (ok bool, err error) {
 	t.cond = float64(2 * t.cond)
 	t.amp = sizeOf(size+t.cond) + 1
 	unit := make([]int64, n)
-	if t.x, err = t.s.stored(n, func(i, j int) float64 {
+	if t.x, err = stored(t.s, n, func(i, j int) float64 {
 		switch {
 		case i == j:
 			return 1
@@ -170,7 +170,7 @@ func (t *splitting) invert(lu []float64) (ok bool, err error) {
 	}, unit, unit); err != nil {
 		return false, err
 	}
-	t.y, err = t.s.stored(n, func(i, j int) float64 {
+	t.y, err = stored(t.s, n, func(i, j int) float64 {
 		if i > j {
 			return 0
 		}
@@ -185,7 +185,7 @@ func (t *splitting) enclosure(bits int) (*enclosure, error) {
 	if t == nil {
 		return nil, nil
 	}
-	return t.s.improved(t, bits)
+	return improved(t.s, t, bits)
 }
 
 // errorMatrix returns the first k rows of V = F T of so many bits and E of so many places, up to h,
@@ -345,7 +345,7 @@ func (t *splitting) correction(e num.Mat, h *big.Float, bits int) (x, y num.Mat,
 	// limit is that of a product of so many powers of 2^-g. It adds the error that it allows: twice
 	// that of E', and what becomes of it in further products, are less.
 	limit := func(top int, format num.Format) *residue.Bound {
-		b := t.s.uniform(n, top, format.Bits()+mathbits.Len(uint(n)))
+		b := uniform(t.s, n, top, format.Bits()+mathbits.Len(uint(n)))
 		lost.Add(lost, bound.Upper().SetMantExp(lostBy(b), 2))
 		return b
 	}
@@ -512,14 +512,14 @@ func (t *splitting) finish(bits, width int, leading, e num.Mat, h *big.Float) (*
 	}
 	v := leading
 	if m > k {
-		if v, err = t.s.taller(leading, m); err != nil {
+		if v, err = tallerThere(t.s, leading, m); err != nil {
 			return nil, err
 		}
 		if err := t.s.gemmOfTriangles(0, 1, t.f.Slice(k, m, 0, k), t.y, 0, num.Mat{}, v.Slice(k, m, 0, k), [2]byte{0, t.upperFactors()[1]}, within.below); err != nil {
 			return nil, err
 		}
 	}
-	rows, err := t.s.rowTops(v)
+	rows, err := rowTops(t.s, v)
 	if err != nil {
 		return nil, err
 	}
@@ -574,14 +574,14 @@ var distinct = new(big.Float).SetPrec(64).Sub(big.NewFloat(1), new(big.Float).Se
 
 // below reports whether it is proved that no entry of L, below its diagonal blocks, exceeds a bound
 // of about 1 or more in magnitude.
-func (s *solver) below(u *unknown, e *enclosure, limit *big.Float) (bool, error) {
-	return s.belowEach(u, e, func(i, j int) *big.Float { return limit })
+func belowLimit(s *solver, u *unknown, e *enclosure, limit *big.Float) (bool, error) {
+	return belowEach(s, u, e, func(i, j int) *big.Float { return limit })
 }
 
 // belowEach is below with a bound for each entry, not below 1 - 2^-40.
-func (s *solver) belowEach(u *unknown, e *enclosure, limit func(i, j int) *big.Float) (bool, error) {
+func belowEach(s *solver, u *unknown, e *enclosure, limit func(i, j int) *big.Float) (bool, error) {
 	if e.each != nil {
-		return s.belowBy(u, e, limit)
+		return belowBy(s, u, e, limit)
 	}
 	settlers, fails := make([]*bound.Settler, s.Threads), make([]bool, s.Threads)
 	x, d := e.l.X, e.l.D

@@ -66,7 +66,7 @@ func TestTracedSpoiled(t *testing.T) {
 					s.at = spoiled{s.at, t, func(u *halfulp.Matrix) {
 						u.SetFloat64(at[0], at[1], u.Float64(at[0], at[1])+float64(by*u.Float64(at[0], at[0])))
 					}}
-					d, err := s.traced(on.View(), bits)
+					d, err := traced(s, on.View(), bits)
 					if resignable(err) != nil {
 						t.Fatalf("%s: %v", name, err)
 					}
@@ -99,7 +99,7 @@ func TestCholeskySpoiled(t *testing.T) {
 					s.at = spoiled{s.at, t, func(x *halfulp.Matrix) {
 						x.SetFloat64(at[0], at[1], x.Float64(at[0], at[1])+float64(by*x.Float64(at[0], at[0])))
 					}}
-					made, err := s.choleskyResident(on.View(), f.View())
+					made, err := choleskyResident(s, on.View(), f.View())
 					if resignable(err) != nil {
 						t.Fatalf("%s: %v", name, err)
 					}
@@ -140,7 +140,7 @@ func TestDoublingSpoiled(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				d, err := s.newDoubling(a.View(), n, mostBits(f.View()))
+				d, err := newDoubling(s, a.View(), n, mostBits(f.View()))
 				if err != nil || d == nil {
 					t.Fatal(d, err)
 				}
@@ -164,7 +164,7 @@ func TestDoublingSpoiled(t *testing.T) {
 							u.want(ofRoot, i, j, l.View(), i, j)
 						}
 					}
-					if err := s.decide(u, e); err != nil {
+					if err := decide(s, u, e); err != nil {
 						t.Fatal(err)
 					}
 					decided = n*(n+1)/2 - len(u.open)

@@ -54,11 +54,11 @@ const leastNear = 8
 
 // traced returns the determinant of a regular A, at the solver's place, with a log of about
 // 2^-places; nil if float64 factors do not suffice.
-func (s *solver) traced(a num.Mat, places int) (*determinant, error) {
+func traced(s *solver, a num.Mat, places int) (*determinant, error) {
 	if places > bound.MaxBits-4*hopeless {
 		return nil, nil
 	}
-	t, err := s.newNearUnit(a, 4*places+2048)
+	t, err := newNearUnit(s, a, 4*places+2048)
 	s.stage("approximate factors")
 	if err != nil || t == nil {
 		return nil, err
@@ -118,7 +118,7 @@ func traceCost(gain, places int) (cost int, step bool) {
 
 // newNearUnit returns Z and U in float64, about which nothing is proved yet but their shapes; nil
 // if there are none, or A has numbers of more than most bits.
-func (s *solver) newNearUnit(a num.Mat, most int) (*nearUnit, error) {
+func newNearUnit(s *solver, a num.Mat, most int) (*nearUnit, error) {
 	n := a.Rows
 	z, err := s.matrix(num.Float64, n, n)
 	if err != nil {
@@ -155,7 +155,7 @@ func (s *solver) newNearUnit(a num.Mat, most int) (*nearUnit, error) {
 	if t.one, err = s.identity(n); err != nil {
 		return nil, err
 	}
-	found, err := s.sizes(t.f.T(), t.u, t.z)
+	found, err := sizes(s, t.f.T(), t.u, t.z)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ type size struct {
 }
 
 // sizes returns those of matrices at the solver's place, for which it waits once.
-func (s *solver) sizes(list ...num.Mat) (found []size, err error) {
+func sizes(s *solver, list ...num.Mat) (found []size, err error) {
 	all, err := s.extents(list...)
 	for _, x := range all {
 		found = append(found, sizeIn(x))
@@ -335,7 +335,7 @@ func (t *nearUnit) errorMatrix(places int) (e num.Mat, size, h *big.Float, err e
 		return num.Mat{}, nil, nil, err
 	}
 	t.s.drop(r.w)
-	found, err := t.s.sizes(e)
+	found, err := sizes(t.s, e)
 	if err != nil {
 		return num.Mat{}, nil, nil, err
 	}
@@ -377,7 +377,7 @@ func (t *nearUnit) step(places int) error {
 		return err
 	}
 	s.drop(r.w)
-	found, err := s.sizes(low, up)
+	found, err := sizes(s, low, up)
 	if err != nil {
 		return err
 	}
@@ -398,7 +398,7 @@ func (t *nearUnit) step(places int) error {
 	if err := s.gemmTriangle('L', -1, low.Slice(1, n, 0, n), t.z.Slice(0, n, 0, n-1), 0, num.Mat{}, d.Slice(1, n, 0, n-1), nil); err != nil {
 		return err
 	}
-	if t.z, err = s.plus(t.z, d, prec); err != nil {
+	if t.z, err = plus(s, t.z, d, prec); err != nil {
 		return err
 	}
 	if d, err = s.matrix(format, n, n); err != nil {
@@ -407,14 +407,14 @@ func (t *nearUnit) step(places int) error {
 	if err := s.gemmTriangle('U', -1, t.u, up, 0, num.Mat{}, d, nil); err != nil {
 		return err
 	}
-	if t.u, err = s.plus(t.u, d, prec); err != nil {
+	if t.u, err = plus(s, t.u, d, prec); err != nil {
 		return err
 	}
 	s.drop(low, up)
 	square := bound.Upper().Mul(t.rho, t.rho)
 	rho := bound.Upper().Add(h, bound.Upper().Mul(square, bound.Upper().Add(big.NewFloat(3), t.rho)))
 	t.rho = rho.Add(rho, bound.Upper().Mul(amp, bound.Exp2(3-prec)))
-	if found, err = s.sizes(t.u, t.z); err != nil {
+	if found, err = sizes(s, t.u, t.z); err != nil {
 		return err
 	}
 	t.sizeU, t.sizeZ, t.rows = found[0].norm, found[1].norm, found[1].rows
@@ -422,9 +422,9 @@ func (t *nearUnit) step(places int) error {
 }
 
 // plus returns X + D of prec bits and drops both. X is in MP or Float64, D in MP.
-func (s *solver) plus(x, d num.Mat, prec int) (num.Mat, error) {
+func plus(s *solver, x, d num.Mat, prec int) (num.Mat, error) {
 	if x.Format() == num.Float64 {
-		y, err := s.shifted(x, num.Precision(scale.SeedBits))
+		y, err := shifted(s, x, num.Precision(scale.SeedBits))
 		if err != nil {
 			return num.Mat{}, err
 		}
@@ -456,12 +456,12 @@ func (s *solver) plus(x, d num.Mat, prec int) (num.Mat, error) {
 func (t *nearUnit) determinant(e num.Mat, f, h *big.Float, places int) (*determinant, error) {
 	s, n := t.s, t.f.Rows
 	prec := uint(places + 128)
-	pivots, err := s.diagonal(t.u)
+	pivots, err := diagonal(s, t.u)
 	if err != nil {
 		return nil, err
 	}
 	s.drop(t.f, t.z, t.u)
-	ends, err := s.diagonal(e)
+	ends, err := diagonal(s, e)
 	if err != nil {
 		return nil, err
 	}
@@ -503,7 +503,7 @@ func (t *nearUnit) determinant(e num.Mat, f, h *big.Float, places int) (*determi
 	var flipped num.Mat
 	for k := 1; ; k++ {
 		s.drop(flipped)
-		if flipped, err = s.transposed(p); err != nil {
+		if flipped, err = transposed(s, p); err != nil {
 			return nil, err
 		}
 		if err := add(2*k, p, flipped, mul(dk, pk, bound.Exp2(1))); err != nil {
@@ -567,10 +567,10 @@ func (t *nearUnit) determinant(e num.Mat, f, h *big.Float, places int) (*determi
 }
 
 // diagonal returns the diagonal of a square matrix in MP or Float64, on the host.
-func (s *solver) diagonal(m num.Mat) (num.Mat, error) {
+func diagonal(s *solver, m num.Mat) (num.Mat, error) {
 	v := m
 	v.RS, v.CS, v.Cols = v.RS+v.CS, 0, 1
-	z, err := s.shifted(v, num.Precision(uint(m.Format().Bits())))
+	z, err := shifted(s, v, num.Precision(uint(m.Format().Bits())))
 	if err != nil {
 		return num.Mat{}, err
 	}
@@ -579,12 +579,12 @@ func (s *solver) diagonal(m num.Mat) (num.Mat, error) {
 }
 
 // transposed returns a copy of the transpose of a matrix in MP.
-func (s *solver) transposed(m num.Mat) (num.Mat, error) {
-	return s.shifted(m.T(), m.Format())
+func transposed(s *solver, m num.Mat) (num.Mat, error) {
+	return shifted(s, m.T(), m.Format())
 }
 
 // shifted returns a copy in MP of a view of finite numbers, of MP or Float64 and no more bits.
-func (s *solver) shifted(v num.Mat, f num.Format) (num.Mat, error) {
+func shifted(s *solver, v num.Mat, f num.Format) (num.Mat, error) {
 	z, err := s.room(f, v.Rows, v.Cols)
 	if err != nil {
 		return num.Mat{}, err

@@ -48,7 +48,7 @@ func TestTraced(t *testing.T) {
 			for _, bits := range []int{440, 65, 20, 150, 1000, 2000}[:testlength.Of(2, 6, 6)] {
 				name := fmt.Sprintf("seed %d, %s, n = %d, %d bits", seed, family, a.Rows(), bits)
 				s := tracedOn(t, on)
-				d, err := s.traced(on.View(), bits)
+				d, err := traced(s, on.View(), bits)
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}

@@ -53,8 +53,8 @@ const (
 
 // invertTriangles returns an inverse by the factors, with that of all of U, proved to be good if
 // rho ≤ mostRho; nil if numbers are too large for a proof.
-func (s *solver) invertTriangles(f *factors) (*triangles, error) {
-	t, err := s.trianglesOf(f, f.n)
+func invertTriangles(s *solver, f *factors) (*triangles, error) {
+	t, err := trianglesOf(s, f, f.n)
 	if err != nil || t == nil || math.IsInf(t.rho, 1) {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (s *solver) invertTriangles(f *factors) (*triangles, error) {
 }
 
 // trianglesOf returns an inverse by the factors for 0 < cut ≤ n; nil if pivots are too small.
-func (s *solver) trianglesOf(f *factors, cut int) (*triangles, error) {
+func trianglesOf(s *solver, f *factors, cut int) (*triangles, error) {
 	n := f.n
 	t := &triangles{factors: f, x: s.Floats(n * n)}
 	for j := range n { // no more than what is read: room may be fresh

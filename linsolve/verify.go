@@ -37,7 +37,7 @@ func VerifySolution(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, St
 	return verify("VerifySolution", x.View(), opt, exactValues{
 		rounded: func(s *solver, on []num.Mat, f num.Format) (num.Mat, error) {
 			known.a = on[0]
-			return s.solveAgain(&known, on[1], f)
+			return solveAgain(s, &known, on[1], f)
 		},
 		// A^-1 b - t is the solution of A y = b - A t.
 		less: func(s *solver, on []num.Mat, j int, t num.Mat) (num.Mat, error) {
@@ -50,7 +50,7 @@ func VerifySolution(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, St
 			if err := s.gemm(-1, on[0], t, 1, b, r); err != nil {
 				return num.Mat{}, err
 			}
-			return s.solveAgain(&known, r, num.Precision(num.MinPrec))
+			return solveAgain(s, &known, r, num.Precision(num.MinPrec))
 		},
 	}, a.View(), b.View())
 }

@@ -23,7 +23,7 @@ type wideInverse struct {
 	rho  float64
 }
 
-func (s *solver) newWideInverse(p *approximate) (*wideInverse, error) {
+func newWideInverse(s *solver, p *approximate) (*wideInverse, error) {
 	w := &wideInverse{s: s, p: p, bits: p.abs.Norm().MantExp(nil)}
 	rho, _ := p.rho.Float64()
 	w.rho = float64(rho * (1 + 0x1p-50))
