@@ -77,15 +77,15 @@ func Cholesky(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*Chole
 	}
 	l, err := choleskyOf(s, a.View(), f.View())
 	if err != nil {
-		return nil, s.stats, fmt.Errorf("Cholesky: %w", err)
+		return nil, result(s), fmt.Errorf("Cholesky: %w", err)
 	}
 	y := &CholeskyFactors{L: halfulp.MatrixOf(l)}
 	if y.a, err = place.On(place.Of(a.View().Arr), a.View()); err != nil {
 		l.Free()
-		return nil, s.stats, fmt.Errorf("Cholesky: %w", err)
+		return nil, result(s), fmt.Errorf("Cholesky: %w", err)
 	}
 	s.finished()
-	return y, s.stats, nil
+	return y, result(s), nil
 }
 
 // choleskyOf returns the factor where a lives.

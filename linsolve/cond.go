@@ -39,10 +39,10 @@ func Cond(norm Norm, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) 
 	}
 	z, err := cond(s, norm, on[0], f.View())
 	if err != nil {
-		return halfulp.Scalar{}, s.stats, fmt.Errorf("Cond: %w", err)
+		return halfulp.Scalar{}, result(s), fmt.Errorf("Cond: %w", err)
 	}
 	s.finished()
-	return halfulp.ScalarOf(z), s.stats, nil
+	return halfulp.ScalarOf(z), result(s), nil
 }
 
 func cond(s *solver, norm Norm, a num.Mat, f num.Format) (num.Scalar, error) {

@@ -47,11 +47,11 @@ func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Sca
 		return done, err
 	})
 	if err != nil {
-		return halfulp.Scalar{}, s.stats, fmt.Errorf("Det: %w", err)
+		return halfulp.Scalar{}, result(s), fmt.Errorf("Det: %w", err)
 	}
 	s.stage("determinant")
 	s.finished()
-	return halfulp.ScalarOf(d), s.stats, nil
+	return halfulp.ScalarOf(d), result(s), nil
 }
 
 // beyond is how many bits beyond its format a determinant is computed in at first: all but one of

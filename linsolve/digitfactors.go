@@ -7,7 +7,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
@@ -66,7 +65,7 @@ func luByDigits(s *solver, a num.Mat, bits int, known *bool) (*digitLU, error) {
 		switch {
 		case err == nil:
 			if more = t.luBits() - bits; more >= 0 {
-				s.stats.Rho, s.stats.Precision = halfulp.Measure(t.rho), d*t.Bits()
+				s.stats.Rho, s.stats.Precision = t.rho, d*t.Bits()
 				return t.factors()
 			}
 			more = -more

@@ -51,11 +51,11 @@ func Expm(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 		return Stats{}, err
 	}
 	if err := finite("A", on[0]); err != nil {
-		return s.stats, fmt.Errorf("Expm: %w", err)
+		return result(s), fmt.Errorf("Expm: %w", err)
 	}
 	z := num.NewMat(x.Format().View(), a.Rows(), a.Rows())
 	if err := expm(s, on[0], z); err != nil {
-		return s.stats, fmt.Errorf("Expm: %w", err)
+		return result(s), fmt.Errorf("Expm: %w", err)
 	}
 	s.stage("products")
 	return finish(s, "Expm", z, x.View())

@@ -103,7 +103,7 @@ func (y *system) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error
 	}
 	z, err := solveAgain(s, y, on[0], x.Format().View())
 	if err != nil {
-		return s.stats, fmt.Errorf("Solve: %w", err)
+		return result(s), fmt.Errorf("Solve: %w", err)
 	}
 	return finish(s, "Solve", z, x.View())
 }

@@ -59,10 +59,10 @@ func LDLT(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LDLTFacto
 	}
 	z, err := ldltOf(s, a.View(), on[0], f.View())
 	if err != nil {
-		return nil, s.stats, fmt.Errorf("LDLT: %w", err)
+		return nil, result(s), fmt.Errorf("LDLT: %w", err)
 	}
 	s.finished()
-	return z, s.stats, nil
+	return z, result(s), nil
 }
 
 // ldltOf returns the factors where a lives, of which there is a copy on the host, with a copy of a.

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // ErrWeights is wrapped by errors about weights that are negative, infinite or NaN.
@@ -86,10 +87,12 @@ func LeastSquares(a, b, x *halfulp.Matrix, opt *LeastSquaresOptions) (Stats, err
 	if err != nil {
 		return Stats{}, err
 	}
-	m.s.stats.Stages = attempt
+	for _, g := range attempt {
+		m.s.stats.Stages = append(m.s.stats.Stages, residue.Stage(g))
+	}
 	z, err := m.solution(x.Format().View(), m.a.Rows < a.Cols())
 	if err != nil {
-		return m.s.stats, fmt.Errorf("LeastSquares: %w", err)
+		return result(m.s), fmt.Errorf("LeastSquares: %w", err)
 	}
 	return finish(m.s, "LeastSquares", z, x.View())
 }

@@ -33,11 +33,11 @@ func LogDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (log half
 		return done, err
 	})
 	if err != nil {
-		return halfulp.Scalar{}, 0, s.stats, fmt.Errorf("LogDet: %w", err)
+		return halfulp.Scalar{}, 0, result(s), fmt.Errorf("LogDet: %w", err)
 	}
 	s.stage("determinant")
 	s.finished()
-	return log, sign, s.stats, nil
+	return log, sign, result(s), nil
 }
 
 // logDet returns the logarithm and the sign. It is not done where the solver's place does not

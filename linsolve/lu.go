@@ -53,10 +53,10 @@ func LU(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LUFactors, 
 	}
 	z, err := factorLU(s, a.View(), f.View())
 	if err != nil {
-		return nil, s.stats, fmt.Errorf("LU: %w", err)
+		return nil, result(s), fmt.Errorf("LU: %w", err)
 	}
 	s.finished()
-	return z, s.stats, nil
+	return z, result(s), nil
 }
 
 // luOf returns the factors where a lives, with a copy of it.

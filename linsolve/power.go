@@ -40,11 +40,11 @@ func Pow(a *halfulp.Matrix, e int, x *halfulp.Matrix, opt *halfulp.Options) (Sta
 		return Stats{}, err
 	}
 	if err := finite("A", on[0]); err != nil {
-		return s.stats, fmt.Errorf("Pow: %w", err)
+		return result(s), fmt.Errorf("Pow: %w", err)
 	}
 	z, err := power(s, on[0], e, x.Format().View())
 	if err != nil {
-		return s.stats, fmt.Errorf("Pow: %w", err)
+		return result(s), fmt.Errorf("Pow: %w", err)
 	}
 	s.stage("products")
 	return finish(s, "Pow", z, x.View())

@@ -54,10 +54,10 @@ func QR(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFactors, 
 	}
 	z, err := qrOf(s, a.View(), f.View(), false)
 	if err != nil {
-		return nil, s.stats, fmt.Errorf("QR: %w", err)
+		return nil, result(s), fmt.Errorf("QR: %w", err)
 	}
 	s.finished()
-	return z, s.stats, nil
+	return z, result(s), nil
 }
 
 // qrOf returns the factors where a lives, with a copy of it.
@@ -98,10 +98,10 @@ func QRPivoted(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFa
 	}
 	z, err := qrOf(s, a.View(), f.View(), true)
 	if err != nil {
-		return nil, s.stats, fmt.Errorf("QRPivoted: %w", err)
+		return nil, result(s), fmt.Errorf("QRPivoted: %w", err)
 	}
 	s.finished()
-	return z, s.stats, nil
+	return z, result(s), nil
 }
 
 func qr(s *solver, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {

@@ -84,16 +84,16 @@ func Rank(a *halfulp.Matrix, opt *halfulp.Options) (int, Stats, error) {
 		return 0, Stats{}, err
 	}
 	if err := finite("A", on[0]); err != nil {
-		return 0, s.stats, fmt.Errorf("Rank: %w", err)
+		return 0, result(s), fmt.Errorf("Rank: %w", err)
 	}
 	defer s.release()
 	r, _, err := rank(s, on[0])
 	if err != nil {
-		return 0, s.stats, fmt.Errorf("Rank: %w", err)
+		return 0, result(s), fmt.Errorf("Rank: %w", err)
 	}
 	s.stage("elimination")
 	s.finished()
-	return r, s.stats, nil
+	return r, result(s), nil
 }
 
 // NullSpace returns a basis of the null space of an m x n matrix A of rank r in format f: an
@@ -107,14 +107,14 @@ func NullSpace(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*half
 		return nil, Stats{}, err
 	}
 	if err := finite("A", on[0]); err != nil {
-		return nil, s.stats, fmt.Errorf("NullSpace: %w", err)
+		return nil, result(s), fmt.Errorf("NullSpace: %w", err)
 	}
 	z, err := nullSpace(s, on[0], f.View())
 	if err != nil {
-		return nil, s.stats, fmt.Errorf("NullSpace: %w", err)
+		return nil, result(s), fmt.Errorf("NullSpace: %w", err)
 	}
 	s.finished()
-	return halfulp.MatrixOf(z), s.stats, nil
+	return halfulp.MatrixOf(z), result(s), nil
 }
 
 func nullSpace(s *solver, a num.Mat, f num.Format) (num.Mat, error) {

@@ -92,11 +92,11 @@ func regression(name string, a, b num.Mat, f num.Format, opt *RegressionOptions)
 	}
 	r := &regressor{model: m, f: f, opt: opt}
 	if err := r.fit(m.equations); err != nil {
-		return nil, m.s.stats, fmt.Errorf("%s: %w", name, err)
+		return nil, result(m.s), fmt.Errorf("%s: %w", name, err)
 	}
 	m.s.stage("statistics")
 	m.s.finished()
-	return &r.Fit, m.s.stats, nil
+	return &r.Fit, result(m.s), nil
 }
 
 // equationsShare is the share of the work that goes to equations, about.

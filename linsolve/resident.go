@@ -255,14 +255,14 @@ func resignable(err error) error {
 
 // resign leaves the solver's place for the host. All that Stats keep of the attempt is its time.
 func (s *solver) resign() {
-	attempt := halfulp.Stage{Name: "attempt on " + s.at.String(), Time: time.Since(s.since)}
+	attempt := residue.Stage{Name: "attempt on " + s.at.String(), Time: time.Since(s.since)}
 	for _, g := range s.stats.Stages {
 		attempt.Time += g.Time
 	}
 	s.release()
 	s.at, s.tally, s.since = nil, nil, time.Now()
 	s.begin()
-	s.stats.Stages = []halfulp.Stage{attempt}
+	s.stats.Stages = []residue.Stage{attempt}
 }
 
 // factored returns factors that run computes where A lives; nil where the place does not decide

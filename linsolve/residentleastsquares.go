@@ -26,14 +26,14 @@ func leastSquaresThere(a, b, x num.Mat, opt *halfulp.Options) (st Stats, done bo
 		if err != nil {
 			err = fmt.Errorf("LeastSquares: %w", err)
 		}
-		return s.stats, true, err
+		return result(s), true, err
 	}
 	f := x.Format()
 	if b.Format().Bits() <= aloneBits {
 		if alone, err := alone(s, a, f, aloneSystem); err != nil {
 			return end(err)
 		} else if alone {
-			return s.stats, false, nil
+			return result(s), false, nil
 		}
 	}
 	s.at = place.Of(a.Arr)
@@ -44,7 +44,7 @@ func leastSquaresThere(a, b, x num.Mat, opt *halfulp.Options) (st Stats, done bo
 	}
 	if square.Arr == nil {
 		s.resign()
-		return s.stats, false, nil
+		return result(s), false, nil
 	}
 	z, err := solveThere(s, square, d, f)
 	if err != nil {
@@ -56,7 +56,7 @@ func leastSquaresThere(a, b, x num.Mat, opt *halfulp.Options) (st Stats, done bo
 	}
 	here, err := onHost("LeastSquares", square, d)
 	if err != nil {
-		return s.stats, true, err
+		return result(s), true, err
 	}
 	s.resign()
 	if z, err = solve(s, here[0], here[1], f); err != nil {

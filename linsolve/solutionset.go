@@ -75,10 +75,10 @@ func encloseTo(name string, a, da, b, db, lower, upper num.Mat, steps int, opt *
 	}
 	l, u := num.NewMat(lower.Format(), b.Rows, b.Cols), num.NewMat(upper.Format(), b.Rows, b.Cols)
 	if err := encloseSet(s, t, l, u, steps); err != nil {
-		return s.stats, fmt.Errorf("%s: %w", name, err)
+		return result(s), fmt.Errorf("%s: %w", name, err)
 	}
 	if _, err := finish(s, name, l, lower); err != nil {
-		return s.stats, err
+		return result(s), err
 	}
 	return finish(s, name, u, upper)
 }

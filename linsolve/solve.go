@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // ErrSingular is wrapped by errors about matrices that are proved to be singular.
@@ -63,10 +64,26 @@ type Proof struct {
 	Undecided int `json:"undecided,omitempty"`     // entries of Expm that seem to be 0 or ties
 }
 
+// result returns the statistics of a routine that has ended.
+func result(s *solver) Stats {
+	t := &s.stats
+	z := Stats{
+		Stats: halfulp.Stats{Device: t.Device, Method: t.Method, Threads: t.Threads, Exact: t.Exact, Overflow: t.Overflow, Underflow: t.Underflow, Check: (*halfulp.Check)(t.Check)},
+		Proof: Proof{
+			Cond: t.Cond, Rounds: t.Rounds, Rho: halfulp.Measure(t.Rho), Steps: t.Steps, Precision: t.Precision, Primes: t.Primes, Solved: t.Solved,
+			Ties: t.Ties, Digits: t.Digits, Undecided: t.Undecided,
+		},
+	}
+	for _, g := range t.Stages {
+		z.Stages = append(z.Stages, halfulp.Stage(g))
+	}
+	return z
+}
+
 // measure returns a bound for statistics.
-func measure(x *big.Float) halfulp.Measure {
+func measure(x *big.Float) float64 {
 	v, _ := x.Float64()
-	return halfulp.Measure(v)
+	return v
 }
 
 // Method is the method in Stats.
@@ -78,7 +95,7 @@ type solver struct {
 	set     place.Settings // of products
 	vanish  bool           // products may, below the smallest number of a format of some bits
 	lifting *lifting       // the last one of liftingOf
-	stats   Stats
+	stats   call.Stats
 	since   time.Time
 	lost    lostEntries
 
@@ -147,9 +164,9 @@ func start(name string, opt *halfulp.Options, operands ...num.Mat) (*solver, err
 
 // begin makes Stats those of a routine of which nothing has been done.
 func (s *solver) begin() {
-	s.stats = Stats{Stats: halfulp.Stats{Device: place.Host, Method: Method, Threads: s.Threads}}
+	s.stats = call.Stats{Device: place.Host, Method: Method, Threads: s.Threads}
 	if s.set.Check {
-		s.stats.Check = new(halfulp.Check)
+		s.stats.Check = new(residue.Check)
 	}
 }
 
@@ -164,7 +181,7 @@ func (s *solver) stage(name string) {
 			return
 		}
 	}
-	s.stats.Stages = append(s.stats.Stages, halfulp.Stage{Name: name, Time: took})
+	s.stats.Stages = append(s.stats.Stages, residue.Stage{Name: name, Time: took})
 }
 
 // gemm stores RN(alpha A B + beta C) in d. Bounds rest on relative errors, so the error wraps
@@ -230,7 +247,7 @@ func solveTo(s *solver, name string, a, b, x num.Mat) (Stats, error) {
 	if there {
 		apart, err := apart(s, a, b, x)
 		if err != nil {
-			return s.stats, fmt.Errorf("%s: %w", name, err)
+			return result(s), fmt.Errorf("%s: %w", name, err)
 		}
 		there = !apart
 	}
@@ -242,10 +259,10 @@ func solveTo(s *solver, name string, a, b, x num.Mat) (Stats, error) {
 			err = place.Copy(x, z)
 		}
 		if err != nil {
-			return s.stats, fmt.Errorf("%s: %w", name, err)
+			return result(s), fmt.Errorf("%s: %w", name, err)
 		}
 		if z.Arr != nil {
-			return s.stats, nil
+			return result(s), nil
 		}
 		s.resign()
 	}
@@ -254,11 +271,11 @@ func solveTo(s *solver, name string, a, b, x num.Mat) (Stats, error) {
 	}
 	here, err := onHost(name, a, b)
 	if err != nil {
-		return s.stats, err
+		return result(s), err
 	}
 	z, err := solve(s, here[0], here[1], x.Format())
 	if err != nil {
-		return s.stats, fmt.Errorf("%s: %w", name, err)
+		return result(s), fmt.Errorf("%s: %w", name, err)
 	}
 	defer putMatrix(z)
 	return finish(s, name, z, x)
@@ -284,12 +301,12 @@ func finish(s *solver, name string, z, x num.Mat) (Stats, error) {
 	if !x.OnHost() {
 		d, err := place.On(place.Of(x.Arr), z)
 		if err != nil {
-			return s.stats, fmt.Errorf("%s: %w", name, err)
+			return result(s), fmt.Errorf("%s: %w", name, err)
 		}
 		defer d.Free()
 		z = d
 	}
-	return s.stats, place.Copy(x, z)
+	return result(s), place.Copy(x, z)
 }
 
 // Inverse stores the inverse of a square matrix A in X, each entry correctly rounded; see Solve.
@@ -450,7 +467,7 @@ func condition(s *solver, a num.Mat, p *approximate) (cond int) {
 
 // note is condition for bounds of ‖R‖ and ‖F‖.
 func note(s *solver, rounds int, rho float64, norm, of *big.Float) (cond int) {
-	s.stats.Rounds, s.stats.Rho = rounds, halfulp.Measure(rho)
+	s.stats.Rounds, s.stats.Rho = rounds, rho
 	// ‖F^-1‖ ≤ ‖R‖ / (1 - rho), and rho < 1/2.
 	bound := bound.Upper().Mul(bound.Upper().Mul(norm, of), big.NewFloat(1+2*rho))
 	s.stats.Cond = bound.Text('g', 3)

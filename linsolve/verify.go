@@ -114,7 +114,7 @@ func verify(name string, x num.Mat, opt *halfulp.Options, exact exactValues, ope
 	x, on = on[len(operands)], on[:len(operands)]
 	z, err := exact.rounded(s, on, x.Format())
 	if err != nil {
-		return Accuracy{}, s.stats, fmt.Errorf("%s: %w", name, err)
+		return Accuracy{}, result(s), fmt.Errorf("%s: %w", name, err)
 	}
 	v := Accuracy{Entries: x.Rows * x.Cols}
 	var others [][2]int
@@ -129,12 +129,12 @@ func verify(name string, x num.Mat, opt *halfulp.Options, exact exactValues, ope
 	}
 	if len(others) > 0 {
 		if err := v.measure(s, x, exact, on, others); err != nil {
-			return Accuracy{}, s.stats, fmt.Errorf("%s: %w", name, err)
+			return Accuracy{}, result(s), fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	s.lost.list = nil // no entry is a result
 	s.finished()
-	return v, s.stats, nil
+	return v, result(s), nil
 }
 
 // measure adds the errors of some entries of x.
@@ -299,7 +299,7 @@ func (e *entryError) ulps() halfulp.Measure {
 		return halfulp.Measure(math.Inf(1))
 	}
 	d := new(big.Float).Abs(e.d)
-	size := min(measure(d.SetMantExp(d, -e.ulp)), math.MaxFloat64)
+	size := halfulp.Measure(min(measure(d.SetMantExp(d, -e.ulp)), math.MaxFloat64))
 	switch less := halfulp.Measure(math.Nextafter(1, 0)); {
 	case e.verdict > 0:
 		return max(size, 1)
