@@ -3,6 +3,7 @@ package linsolve
 import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // aloneBytes bounds the matrices that each process of a grid gets all of to compute alone.
@@ -22,14 +23,14 @@ const (
 
 // small reports whether a matrix lives on a grid and is no larger than each process may have all
 // of to compute alone.
-func small(s *solver, a num.Mat) bool {
+func small(s *call.Run, a num.Mat) bool {
 	if place.Of(a.Arr).Oblique() { // no grid
 		return false
 	}
 	m, n := a.Dims()
 	limit := int64(aloneBytes)
-	if s.set.Limit > 0 {
-		limit = min(limit, s.set.Limit)
+	if s.Set.Limit > 0 {
+		limit = min(limit, s.Set.Limit)
 	}
 	return int64(m)*int64(n) <= limit/int64(a.Format().Bits()/8+8)
 }
@@ -37,7 +38,7 @@ func small(s *solver, a num.Mat) bool {
 // alone reports whether each process of a grid computes by itself, on its CPUs, a result in format
 // f of a system of as many unknowns as a has columns: up to so many times the number of processes.
 // All decide the same.
-func alone(s *solver, a num.Mat, f num.Format, most int) (bool, error) {
+func alone(s *call.Run, a num.Mat, f num.Format, most int) (bool, error) {
 	for _, g := range []num.Format{a.Format(), f} {
 		if g.Bits() > aloneBits || num.NewMat(g, 0, 0).Arr.Terms() > 1 {
 			return false, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
@@ -17,7 +18,7 @@ import (
 // With G that elimination's factors are those of, and K = (F - G) G^-1, ‖K‖∞ ≤ rho,
 //
 //	det F = det G det(I + K),  |log det(I + K)| = |Σ tr((-K)^i) / i| ≤ n rho / (1 - rho).
-func longDeterminant(s *solver, a num.Mat, f *factors, places int) (*determinant, error) {
+func longDeterminant(s *call.Run, a num.Mat, f *factors, places int) (*determinant, error) {
 	n := f.n
 	if n < fewest {
 		return nil, nil
@@ -27,12 +28,12 @@ func longDeterminant(s *solver, a num.Mat, f *factors, places int) (*determinant
 	s.Work.Guessed = true // whether the first bits do
 	for some := f.conditionBits() + places; some+blockSpare <= mostBlockBits+places; {
 		det, more, err := digitsDeterminant(s, a, f, some, places)
-		if errors.Is(err, ErrRange) { // blocks are scaled anew
+		if errors.Is(err, call.ErrRange) { // blocks are scaled anew
 			det, more, err = blockDeterminant(s, a, f, some+blockSpare, places)
 		}
 		s.Work.Guessed = errors.Is(err, errNoise)
 		switch {
-		case errors.Is(err, ErrRange):
+		case errors.Is(err, call.ErrRange):
 			return nil, nil
 		case err == nil && more <= 0:
 			return det, nil
@@ -61,7 +62,7 @@ func missing(log *big.Float, places int) int {
 //
 // det G is the product of the determinants of all B and of the last S, but for signs and powers of
 // two.
-func blockDeterminant(s *solver, a num.Mat, f *factors, bits, places int) (d *determinant, more int, err error) {
+func blockDeterminant(s *call.Run, a num.Mat, f *factors, bits, places int) (d *determinant, more int, err error) {
 	planBlocks(s, f.n, bits)
 	z, more, err := blocksOf(s, a, f, bits, max(f.n/4, 32))
 	if err != nil {
@@ -73,13 +74,13 @@ func blockDeterminant(s *solver, a num.Mat, f *factors, bits, places int) (d *de
 	}
 	s.Work.Guessed = false
 	d, err = blockProduct(s, z, log, places)
-	s.stats.Precision = bits
+	s.Stats.Precision = bits
 	return d, 0, err
 }
 
 // productOf returns the determinant of G with the log of det F / det G; nil if that of a block is
 // not had.
-func blockProduct(s *solver, z *blocks, log *big.Float, places int) (*determinant, error) {
+func blockProduct(s *call.Run, z *blocks, log *big.Float, places int) (*determinant, error) {
 	d := &determinant{mid: new(big.Float).SetPrec(uint(places + 64)).SetInt64(1), log: log}
 	for i := range z.by.Rows {
 		d.shift -= z.by.Rows[i] + z.by.Cols[i]

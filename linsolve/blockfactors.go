@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
@@ -38,7 +39,7 @@ import (
 //
 // G^-1 r is computed without any claim.
 type blocks struct {
-	s     *solver
+	s     *call.Run
 	by    scale.Scaling // of F
 	first *block
 	h     []float64 // bounds of |F^-1| e
@@ -49,7 +50,7 @@ type blocks struct {
 
 // block is one of the elimination.
 type block struct {
-	s     *solver
+	s     *call.Run
 	by    scale.Scaling // of S
 	order []int         // row order[i] of S is row i of P S; nil in the last block
 	good  int           // bits of S that are right, about
@@ -102,7 +103,7 @@ const (
 // invertBlocks returns an inverse by elimination, in fixed point or by blocks, with its rho and a
 // bound of its norm; nil if none is proved. The factors are those of a, and solutions are wanted to
 // so many bits.
-func invertBlocks(s *solver, a num.Mat, f *factors, wanted int) (r inverse, rho, norm float64, err error) {
+func invertBlocks(s *call.Run, a num.Mat, f *factors, wanted int) (r inverse, rho, norm float64, err error) {
 	known := false // that a is regular
 	for bits := f.conditionBits(); bits+blockSpare <= mostBlockBits; {
 		var more int
@@ -116,17 +117,17 @@ func invertBlocks(s *solver, a num.Mat, f *factors, wanted int) (r inverse, rho,
 					bits = t.top
 					continue
 				}
-				return t, t.rho, largestOf(t.h), nil
+				return t, t.rho, call.LargestOf(t.h), nil
 			}
 		}
-		if !fixed || errors.Is(err, ErrRange) { // blocks are scaled anew
+		if !fixed || errors.Is(err, call.ErrRange) { // blocks are scaled anew
 			var b *blocks
 			planBlocks(s, f.n, bits+blockSpare)
 			if b, more, err = blocksOf(s, a, f, bits+blockSpare, max(f.n/4, 32)); err == nil {
-				return b, b.rho, largestOf(b.h), nil
+				return b, b.rho, call.LargestOf(b.h), nil
 			}
 		}
-		if errors.Is(err, ErrRange) {
+		if errors.Is(err, call.ErrRange) {
 			return nil, 0, 0, nil
 		}
 		if err := askForMore(s, err, a, &known); err != nil {
@@ -139,7 +140,7 @@ func invertBlocks(s *solver, a num.Mat, f *factors, wanted int) (r inverse, rho,
 
 // askForMore returns nil where an elimination of A lacks nothing but bits: else its error, and
 // ErrSingular where more of them would not help, which is asked once.
-func askForMore(s *solver, err error, a num.Mat, known *bool) error {
+func askForMore(s *call.Run, err error, a num.Mat, known *bool) error {
 	if !errors.Is(err, errNoise) && !errors.Is(err, errProof) {
 		return err
 	}
@@ -176,12 +177,12 @@ func (f *factors) pivotsAbove(least float64) int {
 
 // blocksOf is invertBlocks with numbers of some bits and up to most pivots a block; if these bits
 // do not do, it guesses how many more will.
-func blocksOf(s *solver, a num.Mat, f *factors, bits, most int) (z *blocks, more int, err error) {
+func blocksOf(s *call.Run, a num.Mat, f *factors, bits, most int) (z *blocks, more int, err error) {
 	n := f.n
 	near, exact := narrow(a, uint(bits))
-	m := scaled(near, f.Scaling, math.MaxInt32)
+	m := call.Scaled(near, f.Scaling, math.MaxInt32)
 	if m.Arr == nil {
-		return nil, 0, ErrRange
+		return nil, 0, call.ErrRange
 	}
 	z = &blocks{s: s, by: f.Scaling}
 	if z.first, more, err = eliminateBlocks(s, m, bits, f, most); err != nil {
@@ -208,14 +209,14 @@ func blocksOf(s *solver, a num.Mat, f *factors, bits, most int) (z *blocks, more
 		x, _ := v.Float64()
 		z.h[i] = float64(x * (1 + 0x1p-50) / (1 - z.rho) * (1 + 0x1p-50))
 		if z.h[i] = z.h[i] + 0x1p-1000; !(z.h[i] < 0x1p900) {
-			return nil, 0, ErrRange
+			return nil, 0, call.ErrRange
 		}
 	}
 	return z, 0, nil
 }
 
 // eliminateBlocks is newBlock for all of F; if its bits do not do, it guesses how many more will.
-func eliminateBlocks(s *solver, m num.Mat, bits int, f *factors, most int) (t *block, more int, err error) {
+func eliminateBlocks(s *call.Run, m num.Mat, bits int, f *factors, most int) (t *block, more int, err error) {
 	n := f.n
 	t, done, err := newBlock(s, m, bits, f, most)
 	if err != nil {
@@ -237,19 +238,19 @@ func (t *block) lastGood() int {
 
 // newBlock eliminates m, which it overwrites, and of which good bits are right; with factors f of m
 // as it is, or nil. Blocks have up to most pivots.
-func newBlock(s *solver, m num.Mat, good int, f *factors, most int) (t *block, done int, err error) {
+func newBlock(s *call.Run, m num.Mat, good int, f *factors, most int) (t *block, done int, err error) {
 	n := m.Rows
 	t = &block{s: s, by: scale.Unscaled(n, n), good: good}
 	first := f != nil
 	if !first {
 		t.by = scale.Of(m)
 		if !rescale(m, t.by) {
-			return nil, 0, ErrRange
+			return nil, 0, call.ErrRange
 		}
 		if f, err = factor(s, m, scale.Unscaled(n, n)); err != nil {
 			return nil, 0, err
 		}
-		s.stats.Rounds++
+		s.Stats.Rounds++
 		s.Did(factorCost(n))
 	}
 	t.top = largestTop(m)
@@ -292,11 +293,11 @@ func newBlock(s *solver, m num.Mat, good int, f *factors, most int) (t *block, d
 	t.inverse, t.newton, t.rho, t.left = v.x, v, v.rho, m.Slice(r, n, 0, r)
 	t.right = num.NewMat(num.Precision(uint(good+8)), r, n-r)
 	t.unit = bound.Exp2(-good - 8)
-	if err := s.gemm(1, t.inverse, m.Slice(0, r, r, n), 0, num.Mat{}, t.right); err != nil {
+	if err := s.Gemm(1, t.inverse, m.Slice(0, r, r, n), 0, num.Mat{}, t.right); err != nil {
 		return nil, 0, err
 	}
 	t.under = num.NewMat(num.Precision(scale.SeedBits), n-r, r)
-	if err := s.gemm(1, t.left, t.inverse, 0, num.Mat{}, t.under); err != nil {
+	if err := s.Gemm(1, t.left, t.inverse, 0, num.Mat{}, t.under); err != nil {
 		return nil, 0, err
 	}
 	// Row r of U is one of S', about.
@@ -309,10 +310,10 @@ func newBlock(s *solver, m num.Mat, good int, f *factors, most int) (t *block, d
 	next := num.NewMat(num.Precision(uint(places)), n-r, n-r)
 	// Its own rounding, since a product that is cancelled takes more than it is planned for.
 	minus := num.NewMat(num.Precision(uint(good+4)), n-r, n-r)
-	if err := s.gemm(-1, t.left, t.right, 0, num.Mat{}, minus); err != nil {
+	if err := s.Gemm(-1, t.left, t.right, 0, num.Mat{}, minus); err != nil {
 		return nil, 0, err
 	}
-	if err := s.sum(m.Slice(r, n, r, n), minus, next); err != nil {
+	if err := s.Sum(m.Slice(r, n, r, n), minus, next); err != nil {
 		return nil, 0, err
 	}
 	top := largestTop(next)
@@ -329,7 +330,7 @@ func newBlock(s *solver, m num.Mat, good int, f *factors, most int) (t *block, d
 }
 
 // newtonOf returns X ≈ B^-1 of float64, nil if nothing is proved of it.
-func newtonOf(s *solver, b num.Mat) (*newton, error) {
+func newtonOf(s *call.Run, b num.Mat) (*newton, error) {
 	n := b.Rows
 	defer s.Did(factorCost(n))
 	f, err := factor(s, b, scale.Unscaled(n, n))
@@ -462,8 +463,8 @@ func (z *blocks) bound() ([]*big.Float, error) {
 	if err := dgemm.InvertUpper(s.Ctx, s.Threads, n, u, n, ui); err != nil {
 		return nil, err
 	}
-	if !(max(largestOf(l), largestOf(u), largestOf(li), largestOf(ui)) < 0x1p100) {
-		return nil, ErrRange
+	if !(max(call.LargestOf(l), call.LargestOf(u), call.LargestOf(li), call.LargestOf(ui)) < 0x1p100) {
+		return nil, call.ErrRange
 	}
 	ones := make([]float64, n)
 	for i := range ones {
@@ -477,7 +478,7 @@ func (z *blocks) bound() ([]*big.Float, error) {
 	for i := range lost {
 		lost[i] = float64(gamma*lost[i]*1.001) + float64(float64(n)*0x1p-700)
 	}
-	least := largestOf(lost) // whatever the bits are
+	least := call.LargestOf(lost) // whatever the bits are
 	// S21 B^-1 - S21 V = S21 (I - V B) B^-1, where no entry of (I - V B) B^-1 exceeds 2 ε times the
 	// largest one of V, and no sum of a row of S21 r 2^top.
 	for _, p := range parts[:len(parts)-1] {
@@ -494,13 +495,13 @@ func (z *blocks) bound() ([]*big.Float, error) {
 			lost[position[label]] += float64(f*(1+0x1p-50)) + 0x1p-1000
 		}
 	}
-	e := float64(largestOf(lost) * (1 + 0x1p-30))
+	e := float64(call.LargestOf(lost) * (1 + 0x1p-30))
 	switch {
 	case e < mostRho:
 	case least < mostRho:
 		return nil, errNoise
 	default:
-		return nil, ErrRange
+		return nil, call.ErrRange
 	}
 	middle := make([]*big.Float, n)
 	for _, p := range parts {
@@ -529,9 +530,9 @@ func (z *blocks) bound() ([]*big.Float, error) {
 	}
 	top := bound.Largest(middle).MantExp(nil)
 	lost = absUpper(n, u, absUpper(n, ui, ones))
-	e = float64(gamma*largestOf(lost)*1.001) + float64(float64(n)*0x1p-700)
+	e = float64(gamma*call.LargestOf(lost)*1.001) + float64(float64(n)*0x1p-700)
 	if !(e < mostRho) {
-		return nil, ErrRange
+		return nil, call.ErrRange
 	}
 	for i, x := range middle {
 		f, _ := bound.ScaledUp(x, int64(-top)).Float64()
@@ -582,7 +583,7 @@ func (t *block) defect(h []*big.Float) []*big.Float {
 func (z *blocks) scales() scale.Scaling { return z.by }
 
 func (z *blocks) size() int {
-	_, e := math.Frexp(largestOf(z.h))
+	_, e := math.Frexp(call.LargestOf(z.h))
 	return 2 * e
 }
 
@@ -806,7 +807,7 @@ func (z *blocks) radius(r *residual, _ []float64) []float64 { return radiusBy(z.
 
 // radiusBy returns bounds of |F^-1 r| for h ≥ |F^-1| e.
 func radiusBy(h []float64, r *residual) []float64 {
-	most := float64((largestOf(r.lead) + r.slop) * (1 + 0x1p-50))
+	most := float64((call.LargestOf(r.lead) + r.slop) * (1 + 0x1p-50))
 	v := make([]float64, len(h))
 	for i, h := range h {
 		v[i] = float64(h*most*(1+0x1p-50)) + 0x1p-1000

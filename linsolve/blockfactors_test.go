@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -94,7 +95,7 @@ func TestBlocks(t *testing.T) {
 		bits := 70 + r.IntN(600)
 		z, more, err := blocksOf(s, a.View(), lu, bits, 1+r.IntN(1+5*(trial%2)))
 		switch {
-		case errors.Is(err, errNoise) || errors.Is(err, errProof) || errors.Is(err, ErrRange):
+		case errors.Is(err, errNoise) || errors.Is(err, errProof) || errors.Is(err, call.ErrRange):
 			noise++
 			if errors.Is(err, errProof) && more <= 0 {
 				t.Fatalf("%s: %d more bits than %d", name, more, bits)

@@ -6,12 +6,13 @@ import (
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
 // invertByBlocks returns an approximate inverse of A with factors f by block elimination in as few
 // bits as do; nil if there is none. Nothing is known of the elimination's error: I - R A tells.
-func invertByBlocks(s *solver, a num.Mat, f *factors) (*approximate, error) {
+func invertByBlocks(s *call.Run, a num.Mat, f *factors) (*approximate, error) {
 	if f.n < fewest {
 		return nil, nil
 	}
@@ -23,7 +24,7 @@ func invertByBlocks(s *solver, a num.Mat, f *factors) (*approximate, error) {
 		switch {
 		case err == nil:
 			return p, nil
-		case errors.Is(err, ErrRange):
+		case errors.Is(err, call.ErrRange):
 			return nil, nil
 		}
 		if err := askForMore(s, err, a, &known); err != nil {
@@ -42,11 +43,11 @@ func invertByBlocks(s *solver, a num.Mat, f *factors) (*approximate, error) {
 
 // blockInverse is invertByBlocks with numbers of some bits; if these bits do not do, it guesses how
 // many more will.
-func blockInverse(s *solver, a num.Mat, f *factors, bits int) (p *approximate, more int, err error) {
+func blockInverse(s *call.Run, a num.Mat, f *factors, bits int) (p *approximate, more int, err error) {
 	near, _ := narrow(a, uint(bits))
-	m := scaled(near, f.Scaling, math.MaxInt32)
+	m := call.Scaled(near, f.Scaling, math.MaxInt32)
 	if m.Arr == nil {
-		return nil, 0, ErrRange
+		return nil, 0, call.ErrRange
 	}
 	first, more, err := eliminateBlocks(s, m, bits, f, max(f.n/4, 32))
 	if err != nil {
@@ -57,9 +58,9 @@ func blockInverse(s *solver, a num.Mat, f *factors, bits int) (p *approximate, m
 		return nil, bits / 2, err
 	}
 	if !rescale(x, scale.Scaling{Rows: f.Cols, Cols: f.Rows}) {
-		return nil, 0, ErrRange
+		return nil, 0, call.ErrRange
 	}
-	p = &approximate{r: x, weights: f.Cols, scale: f.Rows, rounds: 1 + s.stats.Rounds}
+	p = &approximate{r: x, weights: f.Cols, scale: f.Rows, rounds: 1 + s.Stats.Rounds}
 	e, err := distance(s, p, a)
 	if err == nil && e.Arr != nil {
 		return nil, max(p.rho.MantExp(nil), 0) + 16, errProof
@@ -89,7 +90,7 @@ func (t *block) inverted(bits int) (num.Mat, error) {
 			by.Rows[i], by.Cols[i] = v.by.Cols[i]+t.by.Cols[i], v.by.Rows[i]+t.by.Rows[i]
 		}
 		if !rescale(x, by) {
-			return num.Mat{}, ErrRange
+			return num.Mat{}, call.ErrRange
 		}
 		return x, nil
 	}
@@ -103,24 +104,24 @@ func (t *block) inverted(bits int) (num.Mat, error) {
 	r := t.inverse.Rows
 	v := t.newton.x.Convert(format)
 	if !rescale(v, scale.Scaling{Rows: t.newton.by.Cols, Cols: t.newton.by.Rows}) {
-		return num.Mat{}, ErrRange
+		return num.Mat{}, call.ErrRange
 	}
 	y, z := num.NewMat(format, n-r, r), num.NewMat(format, n, n)
-	if err := s.gemmWithin(1, t.left, v, 0, num.Mat{}, y, about(bits)); err != nil {
+	if err := s.GemmWithin(1, t.left, v, 0, num.Mat{}, y, about(bits)); err != nil {
 		return num.Mat{}, err
 	}
 	right, below := z.Slice(0, r, r, n), z.Slice(r, n, 0, r)
-	if err := s.gemmWithin(-1, t.right, w, 0, num.Mat{}, right, about(bits)); err != nil {
+	if err := s.GemmWithin(-1, t.right, w, 0, num.Mat{}, right, about(bits)); err != nil {
 		return num.Mat{}, err
 	}
-	if err := s.gemmWithin(-1, w, y, 0, num.Mat{}, below, about(bits)); err != nil {
+	if err := s.GemmWithin(-1, w, y, 0, num.Mat{}, below, about(bits)); err != nil {
 		return num.Mat{}, err
 	}
 	more := num.NewMat(format, r, r)
-	if err := s.gemmWithin(-1, t.right, below, 0, num.Mat{}, more, about(bits)); err != nil {
+	if err := s.GemmWithin(-1, t.right, below, 0, num.Mat{}, more, about(bits)); err != nil {
 		return num.Mat{}, err
 	}
-	if err := s.sum(v, more, z.Slice(0, r, 0, r)); err != nil {
+	if err := s.Sum(v, more, z.Slice(0, r, 0, r)); err != nil {
 		return num.Mat{}, err
 	}
 	if err := place.Copy(z.Slice(r, n, r, n), w); err != nil {
@@ -132,7 +133,7 @@ func (t *block) inverted(bits int) (num.Mat, error) {
 	}
 	x := permuted(z.T(), back).T()
 	if !rescale(x, scale.Scaling{Rows: t.by.Cols, Cols: t.by.Rows}) {
-		return num.Mat{}, ErrRange
+		return num.Mat{}, call.ErrRange
 	}
 	return x, nil
 }

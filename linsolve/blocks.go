@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
@@ -45,7 +46,7 @@ func leaf(bits int) int {
 // and |log det(I + K)| = |Σ tr((-K)^i) / i| ≤ m k / (1 - k) for the order m of S and any norm k < 1
 // of K. The one here is that of D2^-1 K D2, with the scaling D1 S' D2 of S' by its own factors,
 // which has an inverse of norm ‖X‖ / (1 - rho) at most.
-func determinantOf(s *solver, a num.Mat, f *factors, places, leaf int) (*determinant, error) {
+func determinantOf(s *call.Run, a num.Mat, f *factors, places, leaf int) (*determinant, error) {
 	d := &determinant{log: bound.Upper()}
 	later := s.Work.Later
 	leaves, err := leaves(s, a, f, places, leaf, d, nil)
@@ -100,7 +101,7 @@ func (b leafBlock) cost() float64 { return leafCost(b.f.Rows, b.places) }
 
 // leaves appends the blocks whose determinants A's is the product of, and takes into d what else
 // there is of it; nil if float64 factors do not suffice.
-func leaves(s *solver, a num.Mat, f *factors, places, leaf int, d *determinant, list []leafBlock) ([]leafBlock, error) {
+func leaves(s *call.Run, a num.Mat, f *factors, places, leaf int, d *determinant, list []leafBlock) ([]leafBlock, error) {
 	loss, err := loss(s, f)
 	if err != nil || loss > lossy {
 		return nil, err
@@ -108,7 +109,7 @@ func leaves(s *solver, a num.Mat, f *factors, places, leaf int, d *determinant, 
 	n := a.Rows
 	size := bits.Len(uint(n))
 	order, odd := f.order()
-	z := arranged(a, f.Scaling, order, math.MaxInt32, num.NewMat)
+	z := call.Arranged(a, f.Scaling, order, math.MaxInt32, num.NewMat)
 	if z.Arr == nil {
 		return nil, nil
 	}
@@ -134,7 +135,7 @@ const lossy = 60
 
 // loss returns about log2 ‖F^-1‖ and a few bits more. It is an estimate, from one system of float64
 // factors, and matters to the choice of bits alone.
-func loss(s *solver, f *factors) (int, error) {
+func loss(s *call.Run, f *factors) (int, error) {
 	x := make([]float64, f.n)
 	for i := range x {
 		x[i] = float64(1 - 2*(i*40503>>9&1)) // signs without a pattern
@@ -145,7 +146,7 @@ func loss(s *solver, f *factors) (int, error) {
 	if err := dgemm.SolveUpper(s.Ctx, s.Threads, f.n, 1, f.lu, x); err != nil {
 		return 0, err
 	}
-	most := largestOf(x)
+	most := call.LargestOf(x)
 	if !(most < 0x1p100) {
 		return lossy + 1, nil
 	}
@@ -154,7 +155,7 @@ func loss(s *solver, f *factors) (int, error) {
 }
 
 // split is leaves for F by blocks, with S' rounded to wide bits.
-func split(s *solver, f num.Mat, places, wide, leaf int, d *determinant, list []leafBlock) ([]leafBlock, error) {
+func split(s *call.Run, f num.Mat, places, wide, leaf int, d *determinant, list []leafBlock) ([]leafBlock, error) {
 	n := f.Rows
 	h := n / 2
 	m := n - h
@@ -173,11 +174,11 @@ func split(s *solver, f num.Mat, places, wide, leaf int, d *determinant, list []
 	if err != nil || p.rho == nil {
 		return nil, err
 	}
-	s.stats.Rho = max(s.stats.Rho, measure(p.rho))
+	s.Stats.Rho = max(s.Stats.Rho, measure(p.rho))
 	// F11^-1 F12 = D2 Y, with D2 of the scaling of F11.
 	t := newNewton(s, first, p, math.MaxInt32)
-	right := scaled(f.Slice(0, h, h, n), scale.Scaling{Rows: p.scale, Cols: make([]int64, m)}, math.MaxInt32)
-	left := scaled(f.Slice(h, n, 0, h), scale.Scaling{Rows: make([]int64, m), Cols: p.weights}, math.MaxInt32)
+	right := call.Scaled(f.Slice(0, h, h, n), scale.Scaling{Rows: p.scale, Cols: make([]int64, m)}, math.MaxInt32)
+	left := call.Scaled(f.Slice(h, n, 0, h), scale.Scaling{Rows: make([]int64, m), Cols: p.weights}, math.MaxInt32)
 	if t == nil || right.Arr == nil || left.Arr == nil {
 		return nil, nil
 	}
@@ -188,18 +189,18 @@ func split(s *solver, f num.Mat, places, wide, leaf int, d *determinant, list []
 		return nil, err
 	}
 	y, schur := num.NewMat(num.Precision(uint(wider)), h, m), num.NewMat(num.Precision(uint(wide)), m, m)
-	if err := s.sum(x.X, x.D, y); err != nil {
+	if err := s.Sum(x.X, x.D, y); err != nil {
 		return nil, err
 	}
 	// S' by a product alone and a sum, which take less time than a product with an old matrix.
 	old, update := f.Slice(h, n, h, n), num.NewMat(num.Precision(uint(wide+2)), m, m)
-	if err := s.gemm(-1, left, y, 0, num.Mat{}, update); err != nil {
+	if err := s.Gemm(-1, left, y, 0, num.Mat{}, update); err != nil {
 		return nil, err
 	}
-	if err := s.sum(old, update, schur); err != nil {
+	if err := s.Sum(old, update, schur); err != nil {
 		return nil, err
 	}
-	s.stats.Precision = max(s.stats.Precision, wide)
+	s.Stats.Precision = max(s.Stats.Precision, wide)
 
 	slu, err := factor(s, schur, scale.Of(schur))
 	if err != nil {
@@ -213,7 +214,7 @@ func split(s *solver, f num.Mat, places, wide, leaf int, d *determinant, list []
 	// rounding it has less than 2^(top+2-wider).
 	lost := bound.Upper()
 	const low = -1 << 29 // far below everything, of columns of zeros
-	large, small := columnTops(x.X, low), columnTops(x.D, low)
+	large, small := call.ColumnTops(x.X, low), call.ColumnTops(x.D, low)
 	for j, e := range x.Err {
 		top := max(large[j], small[j])
 		v := bound.Upper().Add(bound.Exp2(int(max(e+1, low))), bound.Exp2(int(top)+2-wider))
@@ -261,7 +262,7 @@ func regular(p *approximate, delta *big.Float, m int) *big.Float {
 // and each entry of L by less than one, so that
 //
 //	L U = F + Δ,  |Δ| ≤ (e n + 1 + max |u_ii|) units.
-func eliminated(s *solver, b leafBlock) (*determinant, error) {
+func eliminated(s *call.Run, b leafBlock) (*determinant, error) {
 	for _, headroom := range []uint{16, 62} { // the second one for pivots and entries that grow
 		d, far, err := eliminatedIn(s, newFixedLU(b.f, headroom, b.places), b.p, b.places)
 		if err != nil || !far {
@@ -273,7 +274,7 @@ func eliminated(s *solver, b leafBlock) (*determinant, error) {
 
 // eliminatedIn is eliminated for a matrix that p is an approximate inverse of; far if entries
 // become too large.
-func eliminatedIn(s *solver, e *fixedLU, p *approximate, places int) (d *determinant, far bool, err error) {
+func eliminatedIn(s *call.Run, e *fixedLU, p *approximate, places int) (d *determinant, far bool, err error) {
 	n := e.n
 	mid := new(big.Float).SetPrec(uint(places)).SetInt64(1)
 	most := bound.Upper()

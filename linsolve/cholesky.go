@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // ErrNotPositiveDefinite is wrapped by errors about matrices that are proved not to be positive
@@ -84,12 +85,12 @@ func Cholesky(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*Chole
 		l.Free()
 		return nil, result(s), fmt.Errorf("Cholesky: %w", err)
 	}
-	s.finished()
+	s.Finished()
 	return y, result(s), nil
 }
 
 // choleskyOf returns the factor where a lives.
-func choleskyOf(s *solver, a num.Mat, f num.Format) (num.Mat, error) {
+func choleskyOf(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 	if l, err := choleskyThere(s, a, f); l.Arr != nil || err != nil {
 		return l, err
 	}
@@ -111,8 +112,8 @@ func choleskyOf(s *solver, a num.Mat, f num.Format) (num.Mat, error) {
 	return l, nil
 }
 
-func cholesky(s *solver, a num.Mat, f num.Format) (num.Mat, error) {
-	if err := finite("A", a); err != nil {
+func cholesky(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
+	if err := call.Finite("A", a); err != nil {
 		return num.Mat{}, err
 	}
 	if err := symmetric(a); err != nil {
@@ -159,7 +160,7 @@ func cholesky(s *solver, a num.Mat, f num.Format) (num.Mat, error) {
 // positive encloses the factors of c, to format f, whose leading n x n part is symmetric, if all
 // its pivots are proved to be positive. If not, it returns the pivot which is most likely not to
 // be.
-func positive(s *solver, c num.Mat, n int, f num.Format, bits int) (e *enclosure, worst int, err error) {
+func positive(s *call.Run, c num.Mat, n int, f num.Format, bits int) (e *enclosure, worst int, err error) {
 	if is, err := byIntervals(s, c, f, bits); err != nil {
 		return nil, 0, err
 	} else if is {
@@ -210,7 +211,7 @@ func positive(s *solver, c num.Mat, n int, f num.Format, bits int) (e *enclosure
 }
 
 // definite returns an error if the leading minor that ends with row k is proved not to be positive.
-func definite(s *solver, a num.Mat, k int) error {
+func definite(s *call.Run, a num.Mat, k int) error {
 	d, _, err := detOf(s, a.Slice(0, k+1, 0, k+1), num.Precision(64))
 	if err != nil {
 		return err
@@ -222,13 +223,13 @@ func definite(s *solver, a num.Mat, k int) error {
 }
 
 // countOverflow counts the entries of factors that became infinite.
-func countOverflow(s *solver, factors ...num.Mat) {
+func countOverflow(s *call.Run, factors ...num.Mat) {
 	for _, z := range factors {
 		m := z
 		for j := range m.Cols {
 			for i := range m.Rows {
 				if m.Arr.Class(m.At(i, j)) == num.Inf {
-					s.stats.Overflow++
+					s.Stats.Overflow++
 				}
 			}
 		}

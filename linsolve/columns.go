@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
@@ -23,7 +24,7 @@ const clearly = 1 - 0x1p-29
 // longestColumns returns the order of pivots of a symmetric positive definite matrix, by an
 // elimination in some bits with the largest entry of the diagonal as the next pivot; nil where that
 // is not positive.
-func longestColumns(s *solver, a num.Mat, bits int) ([]int, error) {
+func longestColumns(s *call.Run, a num.Mat, bits int) ([]int, error) {
 	if err := workable(bits, a); err != nil {
 		return nil, err
 	}
@@ -86,10 +87,10 @@ func exchangeSymmetric[T any](x [][]T, k, p int) {
 
 // longest reports whether it is proved that each pivot is as long, but for slack, as what is left
 // of the columns behind it: that Σ R[i,j]^2 for k ≤ i ≤ j is at most (1 + 2^-60) R[k,k]^2.
-func longest(s *solver, e *enclosure, n int) (bool, error) { return longestBy(s, slack, e, n) }
+func longest(s *call.Run, e *enclosure, n int) (bool, error) { return longestBy(s, slack, e, n) }
 
 // longestBy reports whether it is proved that R[k,k]^2 exceeds those sums but for a factor.
-func longestBy(s *solver, factor *big.Float, e *enclosure, n int) (bool, error) {
+func longestBy(s *call.Run, factor *big.Float, e *enclosure, n int) (bool, error) {
 	pivots := make([]interval.Interval, n)
 	err := par.Each(s.Ctx, s.Threads, n, func(k int) { pivots[k] = e.square(k, k) })
 	if err != nil {
@@ -124,7 +125,7 @@ func (e *enclosure) square(k, j int) interval.Interval {
 
 // pivots64 returns the order of the pivots of a symmetric matrix on the host that an elimination in
 // float64 chooses as longestColumns does; nil if it breaks down. Nothing is proved of it.
-func pivots64(s *solver, a num.Mat) ([]int, error) {
+func pivots64(s *call.Run, a num.Mat) ([]int, error) {
 	n, m := a.Rows, a
 	exps := make([]int64, n)
 	for i := range exps {
@@ -138,7 +139,7 @@ func pivots64(s *solver, a num.Mat) ([]int, error) {
 }
 
 // longest64 is pivots64 for D A D by columns, D = diag(2^exps).
-func longest64(s *solver, x []float64, exps []int64) ([]int, error) {
+func longest64(s *call.Run, x []float64, exps []int64) ([]int, error) {
 	n := len(exps)
 	l, left := make([][]float64, n), make([]float64, n)
 	for i := range l {
@@ -212,11 +213,11 @@ func dot(x, y []float64) float64 {
 // monotonic, so that what is left of C + δ lies between 1 - ε and 1 + ε times what is left of C: it
 // is positive definite, as the next step wants.
 func (t *doubling) pivotsKept(top, prec int) (bool, error) {
-	rows, err := t.s.rowNorm(t.x)
+	rows, err := t.s.RowNorm(t.x)
 	if err != nil {
 		return false, err
 	}
-	cols, err := t.s.rowNorm(t.x.T())
+	cols, err := t.s.RowNorm(t.x.T())
 	if err != nil {
 		return false, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 )
 
@@ -41,11 +42,11 @@ func Cond(norm Norm, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) 
 	if err != nil {
 		return halfulp.Scalar{}, result(s), fmt.Errorf("Cond: %w", err)
 	}
-	s.finished()
+	s.Finished()
 	return halfulp.ScalarOf(z), result(s), nil
 }
 
-func cond(s *solver, norm Norm, a num.Mat, f num.Format) (num.Scalar, error) {
+func cond(s *call.Run, norm Norm, a num.Mat, f num.Format) (num.Scalar, error) {
 	n := a.Rows
 	if n == 0 {
 		return num.NewScalar(f, new(big.Float)), nil
@@ -75,7 +76,7 @@ func cond(s *solver, norm Norm, a num.Mat, f num.Format) (num.Scalar, error) {
 		// Entries of the inverse have relative errors below 2^-bits, and so have the norms, twice.
 		product := new(big.Float).SetPrec(uint(2*bits)).Mul(of(a), of(x))
 		if product.IsInf() {
-			return num.Scalar{}, fmt.Errorf("a condition number beyond the exponents of formats: %w", ErrRange)
+			return num.Scalar{}, fmt.Errorf("a condition number beyond the exponents of formats: %w", call.ErrRange)
 		}
 		radius := new(big.Float).SetMantExp(product, 3-bits)
 		lower := num.NewScalar(f, new(big.Float).SetPrec(uint(3*bits)).Sub(product, radius))

@@ -5,13 +5,14 @@ import (
 	"math/bits"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 )
 
 // entries are those of a column of the solution that are not decided.
 type entries struct {
-	s       *solver
+	s       *call.Run
 	a, b, z num.Mat
 	j       int
 	open    []int
@@ -152,7 +153,7 @@ func (e *entries) solved(ties map[int]*big.Float) (bool, error) {
 	}
 	r := num.NewMat(num.Precision(64), n, 1)
 	b := e.b.Slice(0, n, e.j, e.j+1)
-	if err := e.s.gemm(-1, e.a, num.Bigs(num.Precision(prec), n, 1, x), 1, b, r); err != nil {
+	if err := e.s.Gemm(-1, e.a, num.Bigs(num.Precision(prec), n, 1, x), 1, b, r); err != nil {
 		return false, err
 	}
 	for i := range n {
@@ -165,8 +166,8 @@ func (e *entries) solved(ties map[int]*big.Float) (bool, error) {
 		lose(e.s, e.z, i, e.j, t, t)
 	}
 	e.open = e.open[:0]
-	e.s.stats.Solved++
-	e.s.stats.Exact += int64(len(ties))
+	e.s.Stats.Solved++
+	e.s.Stats.Exact += int64(len(ties))
 	return true, nil
 }
 
@@ -204,7 +205,7 @@ type lifted struct {
 // Cramer's rule, the determinant of A with v = 2^t b - u a_i for column i: an integer, and at most
 // n max |v| times the largest minor. If a power of p that exceeds that divides it, as it does where
 // so many digits agree, it is 0: the tie is that entry.
-func lift(s *solver, list []suspects) error {
+func lift(s *call.Run, list []suspects) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -238,7 +239,7 @@ func lift(s *solver, list []suspects) error {
 		if err != nil {
 			return err
 		}
-		s.stats.Digits += k
+		s.Stats.Digits += k
 		for j, c := range columns {
 			for i, d := range c.open {
 				if d.digit(l.f) != digits[j][i] {
@@ -295,8 +296,8 @@ func (c *lifted) settle() {
 		}
 		c.z.SetBig(i, c.j, new(big.Float).Copy(c.ties[i]))
 		lose(c.s, c.z, i, c.j, c.ties[i], c.ties[i])
-		c.s.stats.Ties++
-		c.s.stats.Exact++
+		c.s.Stats.Ties++
+		c.s.Stats.Exact++
 	}
 	c.entries.open = left
 }

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math/big"
 	mathbits "math/bits"
-	"sync"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
@@ -40,17 +40,17 @@ func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Sca
 	if err != nil {
 		return halfulp.Scalar{}, Stats{}, err
 	}
-	defer s.release()
+	defer s.Release()
 	var d num.Scalar
-	err = s.there(a.View(), leastTraces, func(a num.Mat) (done bool, err error) {
+	err = s.There(a.View(), leastTraces, func(a num.Mat) (done bool, err error) {
 		d, done, err = detOf(s, a, f.View())
 		return done, err
 	})
 	if err != nil {
 		return halfulp.Scalar{}, result(s), fmt.Errorf("Det: %w", err)
 	}
-	s.stage("determinant")
-	s.finished()
+	s.Stage("determinant")
+	s.Finished()
 	return halfulp.ScalarOf(d), result(s), nil
 }
 
@@ -58,23 +58,23 @@ func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Sca
 // some 2^12 are decided.
 const beyond = 12
 
-// det returns the determinant. It is not done where the solver's place does not decide it.
-func detOf(s *solver, a num.Mat, f num.Format) (d num.Scalar, done bool, err error) {
+// det returns the determinant. It is not done where the run's place does not decide it.
+func detOf(s *call.Run, a num.Mat, f num.Format) (d num.Scalar, done bool, err error) {
 	if a.Rows == 0 {
 		return num.NewScalar(f, big.NewFloat(1)), true, s.Ctx.Err()
 	}
-	if s.at == nil {
-		if err := finite("A", a); err != nil {
+	if s.At == nil {
+		if err := call.Finite("A", a); err != nil {
 			return d, false, err
 		}
 	}
 	for bits := f.Bits() + beyond; bits <= f.Bits()+beyond+2*suspicion; bits += suspicion {
 		lo, hi, shift, err := encloseDet(s, a, bits)
 		if errors.Is(err, ErrSingular) {
-			s.stats.Exact++
+			s.Stats.Exact++
 			return num.NewScalar(f, new(big.Float)), true, nil
 		}
-		if err != nil && !errors.Is(err, ErrRange) {
+		if err != nil && !errors.Is(err, call.ErrRange) {
 			return d, false, err
 		}
 		if lo == nil {
@@ -87,10 +87,10 @@ func detOf(s *solver, a num.Mat, f num.Format) (d num.Scalar, done bool, err err
 			return l, true, nil
 		}
 	}
-	if s.at != nil {
+	if s.At != nil {
 		return d, false, nil
 	}
-	s.stats.Exact++
+	s.Stats.Exact++
 	x, shift, err := exactDet(s, a)
 	if err != nil {
 		return d, false, err
@@ -113,12 +113,12 @@ func scaleExactly(x *big.Float, e int64) {
 // leavesRange counts a finite number in [x, y] that rounds to z if it becomes infinite, or if it
 // loses bits below the smallest normal number of z's format; where z itself lies there, that is
 // taken for the number. All results that are single numbers are counted by it.
-func leavesRange(s *solver, z num.Scalar, x, y *big.Float) {
+func leavesRange(s *call.Run, z num.Scalar, x, y *big.Float) {
 	if z.IsInf(0) && !x.IsInf() && !y.IsInf() {
-		s.stats.Overflow++
+		s.Stats.Overflow++
 	}
 	if underflows(z, x, y) {
-		s.stats.Underflow++
+		s.Stats.Underflow++
 	}
 }
 
@@ -145,55 +145,33 @@ func underflows(z num.Scalar, x, y *big.Float) bool {
 	return (b.Cmp(x) < 0 || b.Cmp(y) > 0) && loses(x) && loses(y)
 }
 
-// An entry of a result.
-type entry struct {
-	z    num.Mat
-	i, j int
-}
-
-// lostEntries are entries of results that lost bits below the smallest normal number. Ways that
-// give up and those after them may tell of the same ones.
-type lostEntries struct {
-	mu   sync.Mutex
-	list map[entry]bool
-}
-
 // lose notes entry (i, j) of z, to which all numbers in [x, y] are rounded, if it underflows.
-func lose(s *solver, z num.Mat, i, j int, x, y *big.Float) {
+func lose(s *call.Run, z num.Mat, i, j int, x, y *big.Float) {
 	if !z.Format().IsMP() && underflows(z.Entry(i, j), x, y) {
-		s.lost.note(entry{z, i, j})
+		s.Lost.Note(call.Entry{Z: z, I: i, J: j})
 	}
-}
-
-func (l *lostEntries) note(e entry) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.list == nil {
-		l.list = map[entry]bool{}
-	}
-	l.list[e] = true
 }
 
 // encloseDet returns lo <= det(a) 2^-shift <= hi, about 2^-bits apart relative to them, or nil if
-// float64 factors do not suffice, or formats. At the solver's place traces tell it, on the host
+// float64 factors do not suffice, or formats. At the run's place traces tell it, on the host
 // blocks. The error wraps ErrSingular if a is proved to be singular.
-func encloseDet(s *solver, a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
-	if bits+256 > bound.MaxBits || s.at == nil && bound.Far(a, mostExponent) {
+func encloseDet(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
+	if bits+256 > bound.MaxBits || s.At == nil && bound.Far(a, mostExponent) {
 		return nil, nil, 0, nil
 	}
 	var d *determinant
 	var f *factors
-	if s.at != nil {
+	if s.At != nil {
 		d, err = traced(s, a, bits)
 	} else {
 		if f, err = factor(s, a, scale.Of(a)); err != nil {
 			return nil, nil, 0, err
 		}
-		s.stats.Rounds = 1
+		s.Stats.Rounds = 1
 		s.Did(factorCost(a.Rows))
 		d, err = shortDeterminant(s, a, f, bits)
 	}
-	if s.at == nil && (err == nil || errors.Is(err, ErrRange)) && (d == nil || d.log.MantExp(nil) > -10) {
+	if s.At == nil && (err == nil || errors.Is(err, call.ErrRange)) && (d == nil || d.log.MantExp(nil) > -10) {
 		if d, err = longDeterminant(s, a, f, bits); err == nil && d == nil {
 			return factoredDet(s, a, bits)
 		}
@@ -211,7 +189,7 @@ func encloseDet(s *solver, a num.Mat, bits int) (lo, hi *big.Float, shift int64,
 
 // shortDeterminant returns the determinant, with a log of about 2^-places, of an A that float64
 // factors suffice for, else nil.
-func shortDeterminant(s *solver, a num.Mat, f *factors, places int) (*determinant, error) {
+func shortDeterminant(s *call.Run, a num.Mat, f *factors, places int) (*determinant, error) {
 	loss, err := loss(s, f)
 	if err != nil || loss > lossy {
 		return nil, err
@@ -227,7 +205,7 @@ func shortDeterminant(s *solver, a num.Mat, f *factors, places int) (*determinan
 
 // factoredDet is encloseDet by the pivots of factors from an elimination in enough bits; nil if
 // there are none.
-func factoredDet(s *solver, a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
+func factoredDet(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
 	want := bits + 2*mathbits.Len(uint(a.Rows)) + 8
 	p, e, err := luByElimination(s, a, bound.MaxBits, want, func() error { return provedRegular(s, a) })
 	for ; e != nil && err == nil; e, err = p.enclosure(want) {
@@ -279,12 +257,12 @@ const maxDeterminant = 1 << 26
 
 // exactDet returns d for which the determinant is d 2^shift exactly, from that of integers modulo
 // primes.
-func exactDet(s *solver, a num.Mat) (d *big.Float, shift int64, err error) {
+func exactDet(s *call.Run, a num.Mat) (d *big.Float, shift int64, err error) {
 	m := a
 	z := toIntegers(m)
 	bits := z.minorBits() + 1 // and a sign
 	if bits > maxDeterminant {
-		return nil, 0, fmt.Errorf("the determinant may have %d bits: %w", bits, ErrRange)
+		return nil, 0, fmt.Errorf("the determinant may have %d bits: %w", bits, call.ErrRange)
 	}
 	det, product := new(big.Int), big.NewInt(1)
 	for i := range z.rows {
@@ -304,7 +282,7 @@ func exactDet(s *solver, a num.Mat) (d *big.Float, shift int64, err error) {
 		if len(pivots) < m.Rows {
 			d = 0
 		}
-		s.stats.Primes++
+		s.Stats.Primes++
 		// det + product k with the residue d
 		d = f.Mul(d, f.Power2(-shift))
 		k := f.Mul(f.Sub(d, f.Integer(det)), f.Invert(f.Integer(product)))

@@ -146,7 +146,7 @@ func TestDetResidentCases(t *testing.T) {
 				on := put(t, c.a)
 				s := tracedOn(t, on)
 				var got halfulp.Scalar
-				err := s.there(on.View(), 0, func(a num.Mat) (done bool, err error) {
+				err := s.There(on.View(), 0, func(a num.Mat) (done bool, err error) {
 					z, done, err := detOf(s, a, f.View())
 					got = halfulp.ScalarOf(z)
 					return done, err
@@ -154,9 +154,9 @@ func TestDetResidentCases(t *testing.T) {
 				if (err == nil) != (wrong == nil) || err != nil && !strings.HasSuffix(wrong.Error(), err.Error()) {
 					t.Fatalf("%s: %v, the host says %v", name, err, wrong)
 				}
-				left := s.stats.Stages[0].Name == "attempt on "+string(where)
+				left := s.Stats.Stages[0].Name == "attempt on "+string(where)
 				if left != (c.left && (c.name != "tie" || f == halfulp.Float64)) {
-					t.Errorf("%s: left to the host: %v; %+v", name, left, s.stats)
+					t.Errorf("%s: left to the host: %v; %+v", name, left, s.Stats)
 				}
 				if err != nil {
 					continue
@@ -164,13 +164,13 @@ func TestDetResidentCases(t *testing.T) {
 				if !got.Same(want) {
 					t.Errorf("%s: determinant %v, the host's is %v", name, got, want)
 				}
-				if left && s.stats.Exact == 0 && c.name != "nearly singular" {
-					t.Errorf("%s: %+v", name, s.stats)
+				if left && s.Stats.Exact == 0 && c.name != "nearly singular" {
+					t.Errorf("%s: %+v", name, s.Stats)
 				}
 				s = tracedOn(t, on)
 				var other halfulp.Scalar
 				var otherSign int
-				if err := s.there(on.View(), 0, func(a num.Mat) (done bool, err error) {
+				if err := s.There(on.View(), 0, func(a num.Mat) (done bool, err error) {
 					z, sgn, done, err := logDet(s, a, f.View())
 					other, otherSign = halfulp.ScalarOf(z), sgn
 					return done, err

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
@@ -29,7 +30,7 @@ type digitLU struct {
 // luByDigits returns factors of a square matrix by elimination in digits, with errors of about
 // 2^-bits of the largest entries of rows of L and columns of U; nil where that is not the way. It
 // is known whether a is regular if known says so.
-func luByDigits(s *solver, a num.Mat, bits int, known *bool) (*digitLU, error) {
+func luByDigits(s *call.Run, a num.Mat, bits int, known *bool) (*digitLU, error) {
 	m, n := a.Dims()
 	if m != n || n*3 > factorDigits*direct.LaneCount() {
 		return nil, nil
@@ -65,11 +66,11 @@ func luByDigits(s *solver, a num.Mat, bits int, known *bool) (*digitLU, error) {
 		switch {
 		case err == nil:
 			if more = t.luBits() - bits; more >= 0 {
-				s.stats.Rho, s.stats.Precision = t.rho, d*t.Bits()
+				s.Stats.Rho, s.Stats.Precision = t.rho, d*t.Bits()
 				return t.factors()
 			}
 			more = -more
-		case errors.Is(err, ErrRange):
+		case errors.Is(err, call.ErrRange):
 			return nil, nil
 		default:
 			if err := askForMore(s, err, a, known); err != nil {

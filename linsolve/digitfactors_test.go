@@ -82,7 +82,7 @@ func TestLUByDigits(t *testing.T) {
 			}
 		}
 		e := z.enclosure(u)
-		if s.stats.Precision > mostDigits*direct.LaneBits() {
+		if s.Stats.Precision > mostDigits*direct.LaneBits() {
 			long++
 		}
 		g, err := eliminate(s, a.View(), n, 3000, true)

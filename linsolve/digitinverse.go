@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // inverseDigits bounds the order, a lane, of inverses in more than 53 bits that are faster by
@@ -28,7 +29,7 @@ const (
 var stepBits = [2]int{390, 600}
 
 // digitsOf returns the order up to which inverses of so many bits are eliminated in digits.
-func digitCount(s *solver, a num.Mat, bits int) int {
+func digitCount(s *call.Run, a num.Mat, bits int) int {
 	lanes := direct.LaneCount()
 	if sliceable(s, a) && bits >= stepBits[0] && bits <= stepBits[1] {
 		return stepDigits * lanes
@@ -39,7 +40,7 @@ func digitCount(s *solver, a num.Mat, bits int) int {
 // quickInverse stores the inverse of A in z, by elimination in digits, as far as enclosures of
 // entries decide these, and puts nil for the columns of todo that are done. It does nothing where
 // products are faster, and for a B that is not the unit matrix.
-func quickInverse(s *solver, a, b num.Mat, f *factors, z num.Mat, todo []*entries) error {
+func quickInverse(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*entries) error {
 	n := f.n
 	if !isIdentity(b) || n > digitCount(s, a, z.Format().Bits()) {
 		return nil
@@ -66,17 +67,17 @@ func quickInverse(s *solver, a, b num.Mat, f *factors, z num.Mat, todo []*entrie
 			cond = t.top
 			continue
 		case err == nil:
-			note(s, 1+s.stats.Rounds, t.rho, bound.Upper().SetFloat64(largestOf(t.h)), bound.Upper().SetFloat64(f.norm))
-			s.stats.Precision = d * t.Bits()
-			s.stage("approximate inverse")
+			note(s, 1+s.Stats.Rounds, t.rho, bound.Upper().SetFloat64(call.LargestOf(t.h)), bound.Upper().SetFloat64(f.norm))
+			s.Stats.Precision = d * t.Bits()
+			s.Stage("approximate inverse")
 			more, err := inverseBy(s, t, a, b, z, todo)
-			s.stage("refinement")
+			s.Stage("refinement")
 			if err != nil || more == 0 {
 				return err
 			}
 			wanted += max(more, d*t.Bits()+1-growth-cond-wanted)
 			continue
-		case errors.Is(err, ErrRange):
+		case errors.Is(err, call.ErrRange):
 			return nil
 		}
 		if err := askForMore(s, err, a, &known); err != nil {
@@ -88,7 +89,7 @@ func quickInverse(s *solver, a, b num.Mat, f *factors, z num.Mat, todo []*entrie
 
 // inverseBy is quickInverse with the elimination that does. It returns how many more bits are worth
 // their while.
-func inverseBy(s *solver, t *digits, a, b, z num.Mat, todo []*entries) (more int, err error) {
+func inverseBy(s *call.Run, t *digits, a, b, z num.Mat, todo []*entries) (more int, err error) {
 	short, more, err := t.inverseTo(z, todo)
 	if err != nil || !few(openColumns(short), t.n) {
 		return more, err
@@ -175,7 +176,7 @@ func (t *digits) columns() (*digitColumns, error) {
 	for i, h := range t.h {
 		c.units[i] = math.Ldexp(h*lost, d*t.Bits()) * (1 + 0x1p-40)
 	}
-	most := largestOf(c.units)
+	most := call.LargestOf(c.units)
 	if !(most < 0x1p900) {
 		return nil, nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -19,7 +20,7 @@ import (
 )
 
 // digitsOf returns an inverse in digits of some bits, nil if there is none.
-func digitsOf(t *testing.T, s *solver, a *halfulp.Matrix, f *factors, bits int) *digits {
+func digitsOf(t *testing.T, s *call.Run, a *halfulp.Matrix, f *factors, bits int) *digits {
 	t.Helper()
 	d, ok := digitsFor(s, f.n, bits, mostDigits)
 	if !ok {
@@ -27,7 +28,7 @@ func digitsOf(t *testing.T, s *solver, a *halfulp.Matrix, f *factors, bits int) 
 	}
 	z, more, err := eliminateDigits(s, a.View(), f, d, 53)
 	switch {
-	case errors.Is(err, errNoise) || errors.Is(err, errProof) || errors.Is(err, ErrRange):
+	case errors.Is(err, errNoise) || errors.Is(err, errProof) || errors.Is(err, call.ErrRange):
 		if errors.Is(err, errProof) && more <= 0 {
 			t.Fatalf("%d more bits than %d", more, bits)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -102,7 +103,7 @@ func TestDoubling(t *testing.T) {
 // checkWidth fails unless the errors are at most 2^(wider-bits) of the largest entries of columns.
 func checkWidth(t *testing.T, name string, y *bound.Nearly, bits, wider int) {
 	t.Helper()
-	for j, top := range columnTops(y.X, math.MinInt32) {
+	for j, top := range call.ColumnTops(y.X, math.MinInt32) {
 		if y.Err[j] > top+int64(wider-bits) {
 			t.Fatalf("%s: column %d has entries of 2^%d with errors of 2^%d, more than 2^(%d - %d) of them", name, j, top, y.Err[j], wider, bits)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // panel is how many columns an elimination brings to the form of L and U at most before products
@@ -15,7 +16,7 @@ import (
 const panel = 16
 
 // errBeyond is of numbers that a routine makes on its way.
-var errBeyond = fmt.Errorf("factors or an inverse beyond the exponents of formats: %w", ErrRange)
+var errBeyond = fmt.Errorf("factors or an inverse beyond the exponents of formats: %w", call.ErrRange)
 
 // elimination is a Gaussian elimination in some bits. Nothing is known of its error.
 type elimination struct {
@@ -30,7 +31,7 @@ var nearTie = new(big.Float).SetPrec(64).Sub(big.NewFloat(1), new(big.Float).Set
 // eliminate makes the first k columns of c, k ≤ its rows, L and U, in numbers of some bits. With
 // partial pivoting the pivot is the largest entry, the first one of those that are as large but for
 // nearTie.
-func eliminate(s *solver, c num.Mat, k, bits int, partial bool) (*elimination, error) {
+func eliminate(s *call.Run, c num.Mat, k, bits int, partial bool) (*elimination, error) {
 	if err := workable(bits, c); err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func eliminate(s *solver, c num.Mat, k, bits int, partial bool) (*elimination, e
 
 // eliminateColumns eliminates columns j0 to j1, as far as it finds pivots, by recursion (Toledo,
 // Locality of reference in LU decomposition with partial pivoting, 1997).
-func eliminateColumns(s *solver, e *elimination, j0, j1 int, partial bool) error {
+func eliminateColumns(s *call.Run, e *elimination, j0, j1 int, partial bool) error {
 	if j1-j0 <= panel {
 		if err := s.Ctx.Err(); err != nil {
 			return err
@@ -66,7 +67,7 @@ func eliminateColumns(s *solver, e *elimination, j0, j1 int, partial bool) error
 
 // updateColumns makes rows j0 to j1 of columns j1 to c those of U, and takes what columns j0 to j1
 // eliminate from the rows below.
-func updateColumns(s *solver, e *elimination, j0, j1, c int) error {
+func updateColumns(s *call.Run, e *elimination, j0, j1, c int) error {
 	if j1 == c {
 		return nil
 	}
@@ -77,16 +78,16 @@ func updateColumns(s *solver, e *elimination, j0, j1, c int) error {
 }
 
 // subtractRows takes what rows j0 to j1 of U eliminate from rows j1 to i of columns c0 to c1.
-func subtractRows(s *solver, e *elimination, j0, j1, i, c0, c1 int) error {
+func subtractRows(s *call.Run, e *elimination, j0, j1, i, c0, c1 int) error {
 	if i == j1 {
 		return nil
 	}
 	rest := e.lu.Slice(j1, i, c0, c1)
-	return s.gemmWithin(-1, e.lu.Slice(j1, i, j0, j1), e.lu.Slice(j0, j1, c0, c1), 1, rest, rest, about(rest.Format().Bits()))
+	return s.GemmWithin(-1, e.lu.Slice(j1, i, j0, j1), e.lu.Slice(j0, j1, c0, c1), 1, rest, rest, about(rest.Format().Bits()))
 }
 
 // eliminatePanel eliminates columns j0 to j1, as far as it finds pivots.
-func eliminatePanel(s *solver, e *elimination, j0, j1 int, partial bool) error {
+func eliminatePanel(s *call.Run, e *elimination, j0, j1 int, partial bool) error {
 	m, prec := e.lu.Rows, uint(e.lu.Format().Bits())
 	// may fuse: an estimate
 	defer s.Did(float64((m-j0)*(j1-j0)) * panel * (panelCost + squareWords(int(prec))*wordCost))
@@ -186,7 +187,7 @@ func (e *elimination) exchange(i, p int) {
 }
 
 // solveRows makes rows j0 to j1 of columns c0 to c1 those of U, by forward substitution.
-func solveRows(s *solver, e *elimination, j0, j1, c0, c1 int) error {
+func solveRows(s *call.Run, e *elimination, j0, j1, c0, c1 int) error {
 	if j1-j0 > panel {
 		h := (j0 + j1) / 2
 		if err := solveRows(s, e, j0, h, c0, c1); err != nil {
@@ -233,7 +234,7 @@ func solveRows(s *solver, e *elimination, j0, j1, c0, c1 int) error {
 // invertLower stores about the inverse of the lower triangular matrix in l, which may have anything
 // above its diagonal, in x, whose entries above it are 0. A unit triangular one has ones on the
 // diagonal, whatever is there in l.
-func invertLower(s *solver, l, x num.Mat, unit bool) error {
+func invertLower(s *call.Run, l, x num.Mat, unit bool) error {
 	n := l.Rows
 	if n <= panel {
 		if !invertSmall(l, x, unit) {
@@ -248,10 +249,10 @@ func invertLower(s *solver, l, x num.Mat, unit bool) error {
 		}
 	}
 	t, bits := num.NewMat(x.Format(), n-h, h), x.Format().Bits()
-	if err := s.gemmWithin(1, l.Slice(h, n, 0, h), x.Slice(0, h, 0, h), 0, num.Mat{}, t, about(bits)); err != nil {
+	if err := s.GemmWithin(1, l.Slice(h, n, 0, h), x.Slice(0, h, 0, h), 0, num.Mat{}, t, about(bits)); err != nil {
 		return err
 	}
-	return s.gemmWithin(-1, x.Slice(h, n, h, n), t, 0, num.Mat{}, x.Slice(h, n, 0, h), about(bits))
+	return s.GemmWithin(-1, x.Slice(h, n, h, n), t, 0, num.Mat{}, x.Slice(h, n, 0, h), about(bits))
 }
 
 // invertSmall is invertLower for orders up to panel; not ok if a number is infinite.
@@ -291,7 +292,7 @@ func invertSmall(l, x num.Mat, unit bool) (ok bool) {
 
 // inverses returns about the inverses of L and U, of order k; the first one is a unit lower
 // triangular matrix, the second one upper triangular.
-func triangleInverses(s *solver, lu num.Mat, k int) (li, ui num.Mat, err error) {
+func triangleInverses(s *call.Run, lu num.Mat, k int) (li, ui num.Mat, err error) {
 	lu = lu.Slice(0, k, 0, k)
 	li, ui = num.NewMat(lu.Format(), k, k), num.NewMat(lu.Format(), k, k)
 	if err := invertLower(s, lu, li, true); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
@@ -36,26 +37,26 @@ type enclosure struct {
 }
 
 // enclose returns enclosures by these S and T, nil if they are not good enough.
-func enclose(s *solver, c, li, ui num.Mat, bits int) (*enclosure, error) {
+func enclose(s *call.Run, c, li, ui num.Mat, bits int) (*enclosure, error) {
 	m, n := c.Dims()
 	k := li.Rows
 	z := scale.Equilibrate(c, scale.Unscaled(m, n))
 	top := z.Rows[:k]
-	f := scaled(c, z, bound.MaxBits)
-	left := scaled(li, scale.Scaling{Rows: top, Cols: bound.Negated(top)}, bound.MaxBits)
-	right := scaled(ui, scale.Scaling{Rows: bound.Negated(z.Cols[:k]), Cols: bound.Negated(top)}, bound.MaxBits)
+	f := call.Scaled(c, z, bound.MaxBits)
+	left := call.Scaled(li, scale.Scaling{Rows: top, Cols: bound.Negated(top)}, bound.MaxBits)
+	right := call.Scaled(ui, scale.Scaling{Rows: bound.Negated(z.Cols[:k]), Cols: bound.Negated(top)}, bound.MaxBits)
 	if f.Arr == nil || left.Arr == nil || right.Arr == nil {
-		return nil, fmt.Errorf("numbers of more than %d bits, or exponents beyond 2^29: %w", bound.MaxBits, ErrRange)
+		return nil, fmt.Errorf("numbers of more than %d bits, or exponents beyond 2^29: %w", bound.MaxBits, call.ErrRange)
 	}
 	v, w := num.NewMat(num.Precision(uint(bits)), m, k), num.NewMat(num.Precision(uint(bits)), k, n)
-	if err := s.gemm(1, f.Slice(0, m, 0, k), right, 0, num.Mat{}, v); err != nil {
+	if err := s.Gemm(1, f.Slice(0, m, 0, k), right, 0, num.Mat{}, v); err != nil {
 		return nil, err
 	}
-	if err := s.gemm(1, left, f.Slice(0, k, 0, n), 0, num.Mat{}, w); err != nil {
+	if err := s.Gemm(1, left, f.Slice(0, k, 0, n), 0, num.Mat{}, w); err != nil {
 		return nil, err
 	}
 	near := num.NewMat(num.Precision(64), k, k)
-	if err := s.gemm(1, left, v.Slice(0, k, 0, k), -1, num.Identity(num.Float64, k), near); err != nil {
+	if err := s.Gemm(1, left, v.Slice(0, k, 0, k), -1, num.Identity(num.Float64, k), near); err != nil {
 		return nil, err
 	}
 	// V is rounded, by less than 2^-bits of each entry, and so is E, which bounds cover.
@@ -67,15 +68,15 @@ func enclose(s *solver, c, li, ui num.Mat, bits int) (*enclosure, error) {
 	if norm.Cmp(big.NewFloat(0.125)) > 0 {
 		return nil, nil
 	}
-	s.stats.Rho = measure(norm)
+	s.Stats.Rho = measure(norm)
 	// V and W are rounded, again.
 	four := bound.Upper().Add(bound.Upper().SetMantExp(norm, 2), bound.Exp2(1-bits))
 	e := &enclosure{bits: bits}
-	e.l = &bound.Nearly{X: v.T(), D: num.NewMat(num.Precision(num.MinPrec), k, m), Words: words(bits), Left: top, Right: bound.Negated(z.Rows)}
+	e.l = &bound.Nearly{X: v.T(), D: num.NewMat(num.Precision(num.MinPrec), k, m), Words: call.WordsFor(bits), Left: top, Right: bound.Negated(z.Rows)}
 	for _, sum := range boundsOf(v).Sums() {
 		e.l.Err = append(e.l.Err, int64(bound.Upper().Mul(sum, four).MantExp(nil)))
 	}
-	e.u = &bound.Nearly{X: w, D: num.NewMat(num.Precision(num.MinPrec), k, n), Words: words(bits), Left: bound.Negated(top), Right: bound.Negated(z.Cols)}
+	e.u = &bound.Nearly{X: w, D: num.NewMat(num.Precision(num.MinPrec), k, n), Words: call.WordsFor(bits), Left: bound.Negated(top), Right: bound.Negated(z.Cols)}
 	radius := int64(bound.Upper().Mul(boundsOf(w).Norm(), four).MantExp(nil))
 	for range n {
 		e.u.Err = append(e.u.Err, radius)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
@@ -54,7 +55,7 @@ func (x radius) add(y radius) radius {
 }
 
 // encloseMatrix returns a matrix of finite numbers, rounded to bits where it has more.
-func encloseMatrix(s *solver, a num.Mat, bits int) (*enclosedMatrix, error) {
+func encloseMatrix(s *call.Run, a num.Mat, bits int) (*enclosedMatrix, error) {
 	n, m := a.Rows, a
 	x := &enclosedMatrix{n: n, radius: make([]radius, n*n), exp: new(big.Int)}
 	prec := int64(num.MinPrec)
@@ -76,7 +77,7 @@ func encloseMatrix(s *solver, a num.Mat, bits int) (*enclosedMatrix, error) {
 				}
 				at := mid.At(i, j)
 				if mid.Arr.Cls[at].Class() != num.Finite {
-					return nil, fmt.Errorf("exponents beyond those of formats: %w", ErrRange)
+					return nil, fmt.Errorf("exponents beyond those of formats: %w", call.ErrRange)
 				}
 				x.radius[i+j*n] = radius{0.5, int64(mid.Arr.Exp[at]) - int64(bits)}
 			}
@@ -180,13 +181,13 @@ func scaledBy(x *big.Float, e *big.Int) *big.Float {
 //
 // for all P' and Q' in the enclosures, entry by entry. The last term is left out where P Q is
 // proved to have no more than these bits.
-func enclosedProduct(s *solver, p, q *enclosedMatrix, bits int) (*enclosedMatrix, error) {
+func enclosedProduct(s *call.Run, p, q *enclosedMatrix, bits int) (*enclosedMatrix, error) {
 	n := p.n
 	z := &enclosedMatrix{
 		n: n, mid: num.NewMat(num.Precision(uint(bits)), n, n), radius: make([]radius, n*n),
 		exp: new(big.Int).Add(p.exp, q.exp), flushed: p.flushed || q.flushed,
 	}
-	if err := s.gemm(1, p.mid, q.mid, 0, num.Mat{}, z.mid); err != nil {
+	if err := s.Gemm(1, p.mid, q.mid, 0, num.Mat{}, z.mid); err != nil {
 		return nil, err
 	}
 	at := func(i, j int) int { return i + j*n }
@@ -291,7 +292,7 @@ func fits(row, col lows, top int64, bits int) bool {
 }
 
 // addProducts adds bounds of X Y to z, which lies by columns as Y does; X lies by rows.
-func addProducts(s *solver, n int, x, y, z []radius) error {
+func addProducts(s *call.Run, n int, x, y, z []radius) error {
 	rows, cols := alignedSizes(n, x), alignedSizes(n, y)
 	up := 1 + float64(float64(n+8)*0x1p-51)
 	return par.For(s.Ctx, s.Threads, n, func(_, j int) {

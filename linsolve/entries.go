@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 )
@@ -146,7 +147,7 @@ func (u *unknown) want(p part, i, j int, z num.Mat, r, c int) {
 // decide rounds the entries whose enclosures round to one number. Others may be 0, or halfway
 // between two numbers of the format: ties are what they may be. Those that may be numbers of a
 // format of one term round to one with few more bits, which others are likely to need as well.
-func decide(s *solver, u *unknown, e *enclosure) error {
+func decide(s *call.Run, u *unknown, e *enclosure) error {
 	for _, w := range u.copied {
 		x := u.c.Big(w.i, w.j)
 		lose(s, w.z, w.at[0], w.at[1], x, x)
@@ -235,7 +236,7 @@ func bitsMissing(x interval.Interval, bits int) int {
 // bound it by 1 it is 0, without a prime.
 //
 // The error wraps ErrRange where primes of more than maxDeterminant bits are needed.
-func prove(s *solver, u *unknown, e *enclosure) error {
+func prove(s *call.Run, u *unknown, e *enclosure) error {
 	var ties []suspect
 	for k := range u.open {
 		if w := &u.open[k]; w.tie != nil {
@@ -295,7 +296,7 @@ func prove(s *solver, u *unknown, e *enclosure) error {
 	next, step := modular.Primes(), primeStep(u.c)
 	for have := 0; len(ties) > 0; {
 		if have >= refuting && most > maxDeterminant {
-			return fmt.Errorf("zeros or ties of factors take primes of %d bits: %w", most, ErrRange)
+			return fmt.Errorf("zeros or ties of factors take primes of %d bits: %w", most, call.ErrRange)
 		}
 		f := modular.New(next())
 		steps := 0
@@ -306,7 +307,7 @@ func prove(s *solver, u *unknown, e *enclosure) error {
 		if err != nil {
 			return err
 		}
-		s.stats.Primes++
+		s.Stats.Primes++
 		if lu == nil {
 			continue // it divides a leading minor
 		}
@@ -345,12 +346,12 @@ func prove(s *solver, u *unknown, e *enclosure) error {
 const refuting = 120
 
 // exactly stores the tie that an entry is proved to be.
-func exactly(s *solver, w *wanted) {
+func exactly(s *call.Run, w *wanted) {
 	w.z.SetBig(w.at[0], w.at[1], w.tie)
 	lose(s, w.z, w.at[0], w.at[1], w.tie, w.tie)
 	w.done = true
-	s.stats.Ties++
-	s.stats.Exact++
+	s.Stats.Ties++
+	s.Stats.Exact++
 }
 
 // denominators are bounds of leading minors of integers that C is made of.
@@ -459,7 +460,7 @@ func (z integers) largestMinor(k int) int {
 
 // modulo returns L, below its diagonal blocks, and U modulo a prime, their first steps columns and
 // rows; nil if that divides a leading minor of them.
-func modulo(s *solver, u *unknown, f *modular.Field, steps int) ([][]uint64, error) {
+func modulo(s *call.Run, u *unknown, f *modular.Field, steps int) ([][]uint64, error) {
 	rows, err := f.Matrix(s.Ctx, s.Threads, u.c)
 	if err != nil {
 		return nil, err

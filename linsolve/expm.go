@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 )
 
@@ -50,14 +51,14 @@ func Expm(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
-	if err := finite("A", on[0]); err != nil {
+	if err := call.Finite("A", on[0]); err != nil {
 		return result(s), fmt.Errorf("Expm: %w", err)
 	}
 	z := num.NewMat(x.Format().View(), a.Rows(), a.Rows())
 	if err := expm(s, on[0], z); err != nil {
 		return result(s), fmt.Errorf("Expm: %w", err)
 	}
-	s.stage("products")
+	s.Stage("products")
 	return finish(s, "Expm", z, x.View())
 }
 
@@ -65,12 +66,12 @@ func Expm(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 type position struct{ row, col int }
 
 // expm stores the exponential of a in z, which is 0.
-func expm(s *solver, a, z num.Mat) error {
+func expm(s *call.Run, a, z num.Mat) error {
 	n := a.Rows
 	if n == 0 {
 		return s.Ctx.Err()
 	}
-	s.vanish = true
+	s.Vanish = true
 	reach := reachable(a)
 	bits := z.Format().Bits()
 	var open []position // of all parts that are done
@@ -125,7 +126,7 @@ func expm(s *solver, a, z num.Mat) error {
 			if group, err = expmOf(s, sub, nodes, group, z, 16*bits+4096, true); err != nil {
 				return err
 			}
-			s.stats.Undecided += len(group)
+			s.Stats.Undecided += len(group)
 		}
 		s.Did(1)
 		s.Plan(float64(len(order) - done - 1))
@@ -219,7 +220,7 @@ func reachable(a num.Mat) []set {
 // expmOf stores entries of the exponential of a, which has the rows and columns nodes of a larger
 // matrix, in z, and returns those that about most bits do not decide: where last is set, only those
 // that seem to be zeros or ties, stored as Expm says.
-func expmOf(s *solver, a num.Mat, nodes []int, open []position, z num.Mat, most int, last bool) ([]position, error) {
+func expmOf(s *call.Run, a num.Mat, nodes []int, open []position, z num.Mat, most int, last bool) ([]position, error) {
 	f := z.Format()
 	at := inverseOf(nodes, z.Rows)
 	for bits := f.Bits() + 64; ; bits *= 2 {
@@ -295,7 +296,7 @@ func (e *exponential) entry(i, j int) (mid, radius *big.Float) {
 }
 
 // exponential returns the exponential of a with errors of about 2^-bits of its norm.
-func exponentialOf(s *solver, a num.Mat, bits int) (*exponential, error) {
+func exponentialOf(s *call.Run, a num.Mat, bits int) (*exponential, error) {
 	n := a.Rows
 	shift, err := meanDiagonal(a)
 	if err != nil {
@@ -326,7 +327,7 @@ func exponentialOf(s *solver, a num.Mat, bits int) (*exponential, error) {
 	if width > bound.MaxBits {
 		return nil, fmt.Errorf("%d bits: %w", width, halfulp.ErrMemory)
 	}
-	s.stats.Precision = width
+	s.Stats.Precision = width
 	add := func(x, y *big.Float) *big.Float { return bound.Upper().Add(x, y) }
 	mul := func(x, y *big.Float) *big.Float { return bound.Upper().Mul(x, y) }
 	ulp := bound.Upper().SetMantExp(big.NewFloat(1), 1-width)
@@ -355,7 +356,7 @@ func exponentialOf(s *solver, a num.Mat, bits int) (*exponential, error) {
 		losts[i] = bound.Upper()
 		if i > 1 {
 			next = num.NewMat(x.Format(), n, n)
-			if err := s.gemm(1, power, x, 0, num.Mat{}, next); err != nil {
+			if err := s.Gemm(1, power, x, 0, num.Mat{}, next); err != nil {
 				return nil, err
 			}
 			losts[i] = add(mul(losts[i-1], normX), rounding(norm(next)))
@@ -381,14 +382,14 @@ func exponentialOf(s *solver, a num.Mat, bits int) (*exponential, error) {
 		lost[j] = add(lost[j], mul(mul(up, ulp), add(sizes[i], losts[i])))
 	}
 	sums := num.NewMat(x.Format(), n*n, blocks)
-	if err := s.gemm(1, powers, coefficients, 0, num.Mat{}, sums); err != nil {
+	if err := s.Gemm(1, powers, coefficients, 0, num.Mat{}, sums); err != nil {
 		return nil, err
 	}
 	p := square(sums, n, blocks-1)
 	limit := add(lost[blocks-1], rounding(norm(p)))
 	for j := blocks - 2; j >= 0; j-- {
 		block, next := square(sums, n, j), num.NewMat(x.Format(), n, n)
-		if err := s.gemm(1, p, power, 1, block, next); err != nil {
+		if err := s.Gemm(1, p, power, 1, block, next); err != nil {
 			return nil, err
 		}
 		// (P + dP)(X^k + dX) + B + dB
@@ -407,7 +408,7 @@ func exponentialOf(s *solver, a num.Mat, bits int) (*exponential, error) {
 	limit = add(limit, mul(bound.Upper().SetInt64(4), rounding(normX)))
 	for range squarings {
 		next := num.NewMat(x.Format(), n, n)
-		if err := s.gemm(1, p, p, 0, num.Mat{}, next); err != nil {
+		if err := s.Gemm(1, p, p, 0, num.Mat{}, next); err != nil {
 			return nil, err
 		}
 		old := norm(p)
@@ -459,7 +460,7 @@ func scalingAndDegree(size, bits int) (s, m int) {
 
 // expmNilpotent stores entries of the exponential of a, which has the rows and columns nodes of a
 // larger matrix, in z, if a is proved to be nilpotent.
-func expmNilpotent(s *solver, a num.Mat, nodes []int, entries []position, z num.Mat) (bool, error) {
+func expmNilpotent(s *call.Run, a num.Mat, nodes []int, entries []position, z num.Mat) (bool, error) {
 	n := a.Rows
 	m := a
 	if zero, err := modular.New(modular.Primes()()).Nilpotent(s.Ctx, s.Threads, m); err != nil || !zero {
@@ -500,7 +501,7 @@ func expmNilpotent(s *solver, a num.Mat, nodes []int, entries []position, z num.
 	for k := n - 1; k > 0; k-- {
 		c.Mul(c, big.NewInt(int64(k))) // (n-1)!/(k-1)!
 		next := num.NewMat(f, n, n)
-		if err := s.gemm(1, a, t, 1, diagonal(c), next); err != nil {
+		if err := s.Gemm(1, a, t, 1, diagonal(c), next); err != nil {
 			return false, err
 		}
 		t = next
@@ -510,7 +511,7 @@ func expmNilpotent(s *solver, a num.Mat, nodes []int, entries []position, z num.
 		v, x := quotient(z.Format(), t.Big(at[e.row], at[e.col]), factorial)
 		z.SetEntry(e.row, e.col, v)
 		lose(s, z, e.row, e.col, x, x)
-		s.stats.Exact++
+		s.Stats.Exact++
 	}
 	return true, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/bigfun"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -203,7 +204,7 @@ func TestExpmUndecided(t *testing.T) {
 
 func TestExpmErrors(t *testing.T) {
 	x := halfulp.NewMatrix(halfulp.Float64, 1, 1)
-	for v, want := range map[float64]error{math.Inf(1): ErrNotFinite, 1e10: ErrNorm, -1e300: ErrNorm} {
+	for v, want := range map[float64]error{math.Inf(1): call.ErrNotFinite, 1e10: ErrNorm, -1e300: ErrNorm} {
 		a := halfulp.NewMatrixFloat64(1, 1, 1, []float64{v})
 		if _, err := Expm(a, x, nil); !errors.Is(err, want) {
 			t.Errorf("%g: %v, want %v", v, err, want)

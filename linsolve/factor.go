@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // missing returns how many bits closer enclosures have to be for most open entries to be decided,
@@ -28,15 +29,15 @@ func (u *unknown) missing() (bits int) {
 type attempt func(bits int) (*unknown, *enclosure, error)
 
 // decideAll makes attempts in more and more bits until all entries of format f are decided.
-func decideAll(s *solver, f num.Format, try attempt) error {
+func decideAll(s *call.Run, f num.Format, try attempt) error {
 	var more int
 	for bits := f.Bits() + 64; bits <= bound.MaxBits; bits += more {
-		s.stats.Precision, more = bits, bits
+		s.Stats.Precision, more = bits, bits
 		u, e, err := try(bits)
 		if err != nil {
 			return err
 		}
-		s.stage(fmt.Sprintf("%d bits", bits))
+		s.Stage(fmt.Sprintf("%d bits", bits))
 		if e == nil {
 			continue
 		}
@@ -48,7 +49,7 @@ func decideAll(s *solver, f num.Format, try attempt) error {
 		if err := prove(s, u, e); err != nil {
 			return err
 		}
-		s.stage("rounding")
+		s.Stage("rounding")
 		if len(u.open) == 0 {
 			return nil
 		}
@@ -61,7 +62,7 @@ func decideAll(s *solver, f num.Format, try attempt) error {
 
 // full returns nil if a matrix is proved to have full rank, an error that wraps ErrSingular if it
 // is proved not to.
-func full(s *solver, a num.Mat) error {
+func full(s *call.Run, a num.Mat) error {
 	r, _, err := rank(s, a)
 	if err != nil {
 		return err
@@ -109,12 +110,12 @@ func (y *system) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error
 }
 
 // solveAgain solves with what is known of the matrix.
-func solveAgain(s *solver, y *system, b num.Mat, f num.Format) (num.Mat, error) {
+func solveAgain(s *call.Run, y *system, b num.Mat, f num.Format) (num.Mat, error) {
 	z := num.NewMat(f, b.Rows, b.Cols)
 	if b.Rows == 0 || b.Cols == 0 {
 		return z, s.Ctx.Err()
 	}
-	if err := finite("B", b); err != nil {
+	if err := call.Finite("B", b); err != nil {
 		return num.Mat{}, err
 	}
 	if err := workable(f.Bits()+64, b); err != nil {
@@ -128,7 +129,7 @@ func solveAgain(s *solver, y *system, b num.Mat, f num.Format) (num.Mat, error) 
 }
 
 // approximate returns the approximate inverse.
-func (y *system) approximate(s *solver) (*approximate, error) {
+func (y *system) approximate(s *call.Run) (*approximate, error) {
 	y.mutex.Lock()
 	defer y.mutex.Unlock()
 	if y.near == nil {
@@ -136,7 +137,7 @@ func (y *system) approximate(s *solver) (*approximate, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := finite("A", on[0]); err != nil {
+		if err := call.Finite("A", on[0]); err != nil {
 			return nil, err
 		}
 		p, err := approximateInverse(s, on[0])

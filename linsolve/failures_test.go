@@ -56,9 +56,9 @@ func TestResidentFailures(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			defer s.release()
+			defer s.Release()
 			var got halfulp.Scalar
-			err = s.there(on.View(), 0, func(a num.Mat) (done bool, err error) {
+			err = s.There(on.View(), 0, func(a num.Mat) (done bool, err error) {
 				z, done, err := detOf(s, a, num.Precision(200))
 				got = halfulp.ScalarOf(z)
 				return done, err

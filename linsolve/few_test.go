@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -41,7 +42,7 @@ func twos(x []uint64) *big.Int {
 }
 
 // testSolver returns what runs tests.
-func testSolver(t *testing.T, threads int) *solver {
+func testSolver(t *testing.T, threads int) *call.Run {
 	t.Helper()
 	s, _, err := begin("Test", &halfulp.Options{Threads: threads})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
@@ -33,7 +34,7 @@ const farOff = 32
 
 // invertFactors returns an inverse by factors of a for so many right-hand sides with its rho and a
 // bound of its norm, nil if none is proved to be good.
-func invertFactors(s *solver, a num.Mat, f *factors, columns int) (r inverse, rho, norm float64, err error) {
+func invertFactors(s *call.Run, a num.Mat, f *factors, columns int) (r inverse, rho, norm float64, err error) {
 	cut := f.n
 	if columns == 1 && f.n >= leastHalved && f.n <= mostHalved {
 		cut = f.n / 2
@@ -58,7 +59,7 @@ func invertFactors(s *solver, a num.Mat, f *factors, columns int) (r inverse, rh
 }
 
 // multiplied multiplies the inverses of the triangles; nothing is known of its rho.
-func multiplied(s *solver, t *triangles) (*floatInverse, error) {
+func multiplied(s *call.Run, t *triangles) (*floatInverse, error) {
 	n := t.n
 	r := &floatInverse{factors: t.factors, perm: t.perm, z: s.Floats(n * n)}
 	for j := range n {
@@ -69,7 +70,7 @@ func multiplied(s *solver, t *triangles) (*floatInverse, error) {
 }
 
 // floatInverse multiplies the inverses of the triangles, whose room it takes, and computes rho.
-func newFloatInverse(s *solver, a num.Mat, t *triangles) (*floatInverse, error) {
+func newFloatInverse(s *call.Run, a num.Mat, t *triangles) (*floatInverse, error) {
 	n := t.n
 	r, err := multiplied(s, t)
 	if err != nil {
@@ -84,7 +85,7 @@ func newFloatInverse(s *solver, a num.Mat, t *triangles) (*floatInverse, error) 
 	if err := dgemm.Subtract(s.Ctx, s.Threads, n, e, f, r.z); err != nil {
 		return nil, err
 	}
-	if !(max(largestOf(f), largestOf(r.z), largestOf(e)) < 0x1p100) {
+	if !(max(call.LargestOf(f), call.LargestOf(r.z), call.LargestOf(e)) < 0x1p100) {
 		r.rho = math.Inf(1)
 		return r, nil
 	}

@@ -130,7 +130,7 @@ func TestInversesInUsedRoom(t *testing.T) {
 			}
 			s.FloatsTaken = append(s.FloatsTaken, x)
 		}
-		s.release()
+		s.Release()
 		lu, err := factor(s, a, scale.Of(a))
 		if err != nil {
 			t.Fatal(err)

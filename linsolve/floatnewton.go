@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
@@ -24,7 +25,7 @@ const (
 // solveByNewton solves A X = B for many columns by Newton's method, beginning with what float64
 // products make of an inverse, as far as that decides entries, and puts nil for the columns of todo
 // that are done.
-func solveByNewton(s *solver, a, b num.Mat, f *factors, z num.Mat, todo []*entries) error {
+func solveByNewton(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*entries) error {
 	n := f.n
 	if !sliceable(s, a) {
 		return nil
@@ -37,25 +38,25 @@ func solveByNewton(s *solver, a, b num.Mat, f *factors, z num.Mat, todo []*entri
 	}
 	v, r, err := newtonByFloats(s, a, f, steps(likelySeries, half) < steps(likelySlices, half), mostSolvedBits(z))
 	s.Did(cost)
-	s.stage("approximate inverse")
+	s.Stage("approximate inverse")
 	if err != nil || v == nil {
 		return err
 	}
 	s.Work.Guessed = false
 	note(s, 1, r.rho, bound.Upper().SetFloat64(r.norm), bound.Upper().SetFloat64(f.norm))
-	if err = solveManyBy(s, v, 1, a, b, z, todo); errors.Is(err, ErrRange) {
+	if err = solveManyBy(s, v, 1, a, b, z, todo); errors.Is(err, call.ErrRange) {
 		err = nil
 	}
 	if err == nil && few(openColumns(todo), n) {
 		err = solveFew(s, a, b, z, r, todo)
 	}
-	s.stage("refinement")
+	s.Stage("refinement")
 	return err
 }
 
 // newtonByFloats begins with an inverse by a series, if it is to have that many bits, or else in
 // slices; nil if there is none. It returns the float64 inverse as well.
-func newtonByFloats(s *solver, a num.Mat, f *factors, series bool, most int) (*newton, *floatInverse, error) {
+func newtonByFloats(s *call.Run, a num.Mat, f *factors, series bool, most int) (*newton, *floatInverse, error) {
 	if series {
 		if t, err := invertSeries(s, a, f, likelySeries-16); err != nil {
 			return nil, nil, err
@@ -82,7 +83,7 @@ type floatSums struct {
 const placesOfX = 140
 
 // newtonBySums is newNewton for an X in float64, cut off.
-func newtonBySums(s *solver, a num.Mat, f *factors, t *floatSums, most int) *newton {
+func newtonBySums(s *call.Run, a num.Mat, f *factors, t *floatSums, most int) *newton {
 	n := f.n
 	v := &newton{s: s, by: f.Scaling}
 	if v.f = scaledMatrix(s, a, f, most); v.f.Arr == nil {
@@ -90,12 +91,12 @@ func newtonBySums(s *solver, a num.Mat, f *factors, t *floatSums, most int) *new
 	}
 	v.col = make([]int64, n)
 	off := make([]float64, n)
-	v.x = s.matrixHere(num.Precision(placesOfX+2), n, n)
+	v.x = s.MatrixHere(num.Precision(placesOfX+2), n, n)
 	x := v.x
 	err := par.Each(s.Ctx, s.Threads, n, func(j int) {
 		terms, most := t.column(j), 0.0
 		for _, term := range terms {
-			most = max(most, largestOf(term))
+			most = max(most, call.LargestOf(term))
 		}
 		_, c := math.Frexp(most)
 		// What is not known is cut off: the fewer bits, the faster products are.

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -125,8 +126,8 @@ func TestStepsInError(t *testing.T) {
 		n := 4 + r.IntN(8)
 		a := ill(r, halfulp.MP(uint(40+r.IntN(400))), n, r.IntN(20))
 		s := testSolver(t, 1+trial%2)
-		s.reuse = true
-		s.set.Method = "residue" // other products are rounded correctly
+		s.Reuse = true
+		s.Set.Method = "residue" // other products are rounded correctly
 		lu, err := factor(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
@@ -136,7 +137,7 @@ func TestStepsInError(t *testing.T) {
 			t.Fatal(err)
 		}
 		if v == nil { // too ill-conditioned for float64 numbers
-			s.release()
+			s.Release()
 			continue
 		}
 		begun++
@@ -173,7 +174,7 @@ func TestStepsInError(t *testing.T) {
 			t.Fatal(err)
 		}
 		x, d, want := lintest.Of(halfulp.MatrixOf(y.X)), lintest.Of(halfulp.MatrixOf(y.D)), lintest.Matrix(exact).Solve(lintest.Identity(n))
-		for j, top := range columnTops(y.X, -1<<30) {
+		for j, top := range call.ColumnTops(y.X, -1<<30) {
 			name := fmt.Sprintf("seed %d, trial %d, n = %d, column %d of %d bits", seed, trial, n, j, bits)
 			for i := range n {
 				off := new(big.Rat).Add(x[i][j], d[i][j])
@@ -183,7 +184,7 @@ func TestStepsInError(t *testing.T) {
 				t.Fatalf("%s: errors below 2^%d, numbers 2^%d", name, y.Err[j], top)
 			}
 		}
-		s.release()
+		s.Release()
 	}
 	if !enough() {
 		t.Errorf("%d of %d trials had a beginning", begun, trials)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 )
@@ -24,7 +25,7 @@ type product struct {
 // border: an identity, multiplied by D or D², is one of integers times powers of two. It is refuted
 // by one prime modulo which it does not hold, and proved by so many for which it does that their
 // product exceeds the largest difference of the two sides.
-func identities(s *solver, e *equations, column int, total *big.Float, products []product) (holds []bool, err error) {
+func identities(s *call.Run, e *equations, column int, total *big.Float, products []product) (holds []bool, err error) {
 	n := e.m.Rows
 	bordered, err := e.bordered(column, total)
 	if err != nil {
@@ -70,7 +71,7 @@ func identities(s *solver, e *equations, column int, total *big.Float, products 
 	known, step := int64(0), primeStep(e.m)
 	for next := modular.Primes(); left > 0; {
 		f := modular.New(next())
-		s.stats.Primes++
+		s.Stats.Primes++
 		v, err := identitiesModulo(s, f, e, column, total, products)
 		if err != nil {
 			return nil, err
@@ -100,7 +101,7 @@ func identities(s *solver, e *equations, column int, total *big.Float, products 
 }
 
 // modular returns products modulo a prime, nil if the system is singular modulo it.
-func identitiesModulo(s *solver, f *modular.Field, e *equations, column int, total *big.Float, products []product) ([]uint64, error) {
+func identitiesModulo(s *call.Run, f *modular.Field, e *equations, column int, total *big.Float, products []product) ([]uint64, error) {
 	rows, err := f.Matrix(s.Ctx, s.Threads, e.m)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
@@ -46,7 +47,7 @@ const goodRho = 0x1p-8
 // The method is Rump's multiplicative preconditioning (Inversion of extremely ill-conditioned
 // matrices in floating-point, 2009): while R A is far from I, R is replaced by the product of a
 // seed of R A and R.
-func invert(s *solver, a num.Mat) (*approximate, error) {
+func invert(s *call.Run, a num.Mat) (*approximate, error) {
 	if err := workable(0, a); err != nil {
 		return nil, err
 	}
@@ -58,7 +59,7 @@ func invert(s *solver, a num.Mat) (*approximate, error) {
 }
 
 // invertBy is invert with factors of a.
-func invertBy(s *solver, a num.Mat, f *factors) (*approximate, error) {
+func invertBy(s *call.Run, a num.Mat, f *factors) (*approximate, error) {
 	p, err := firstInverse(s, a, f)
 	if err != nil || p.rho != nil {
 		return p, err
@@ -67,7 +68,7 @@ func invertBy(s *solver, a num.Mat, f *factors) (*approximate, error) {
 }
 
 // multiply is invertBy with a seed of a, of which nothing is proved, by factors f.
-func multiply(s *solver, p *approximate, a num.Mat, f *factors) (*approximate, error) {
+func multiply(s *call.Run, p *approximate, a num.Mat, f *factors) (*approximate, error) {
 	n, width := a.Rows, 0
 	known := !s.Work.Guessed
 	s.Work.Guessed = true
@@ -105,7 +106,7 @@ func multiply(s *solver, p *approximate, a num.Mat, f *factors) (*approximate, e
 		}
 		by := bound.BoundsOf(r, p.weights, bound.Negated(p.weights)).Norm()
 		next := num.NewMat(num.Precision(widthFor(by.Mul(by, p.abs.Norm()))), n, n)
-		if err := s.gemm(-1, r, p.r, 0, num.Mat{}, next); err != nil {
+		if err := s.Gemm(-1, r, p.r, 0, num.Mat{}, next); err != nil {
 			return nil, err
 		}
 		width = p.abs.Norm().MantExp(nil)
@@ -140,8 +141,8 @@ func multiply(s *solver, p *approximate, a num.Mat, f *factors) (*approximate, e
 
 // distance computes E = I - R A and a bound of its norm; it returns nil if that is so small that R
 // is a good inverse.
-func distance(s *solver, p *approximate, a num.Mat) (e num.Mat, err error) {
-	if err := finite("R", p.r); err != nil {
+func distance(s *call.Run, p *approximate, a num.Mat) (e num.Mat, err error) {
+	if err := call.Finite("R", p.r); err != nil {
 		return num.Mat{}, errBeyond
 	}
 	p.abs = bound.BoundsOf(p.r, p.weights, p.scale)
@@ -154,24 +155,24 @@ func distance(s *solver, p *approximate, a num.Mat) (e num.Mat, err error) {
 	}
 	e = num.NewMat(num.Precision(64), a.Rows, a.Rows)
 	one, norm := num.Identity(num.Float64, a.Rows), bound.Upper()
-	x, f := scaled(p.r, scale.Scaling{Rows: bound.Negated(p.weights), Cols: bound.Negated(p.scale)}, math.MaxInt32), scaled(near, scale.Scaling{Rows: p.scale, Cols: p.weights}, math.MaxInt32)
+	x, f := call.Scaled(p.r, scale.Scaling{Rows: bound.Negated(p.weights), Cols: bound.Negated(p.scale)}, math.MaxInt32), call.Scaled(near, scale.Scaling{Rows: p.scale, Cols: p.weights}, math.MaxInt32)
 	if x.Arr != nil && f.Arr != nil {
 		within := about(int(width))
-		if err := s.gemmWithin(-1, x, f, 1, one, e, within); err != nil {
+		if err := s.GemmWithin(-1, x, f, 1, one, e, within); err != nil {
 			return num.Mat{}, err
 		}
 		sum := bound.Upper() // of what E is in error by beside its rounding
-		for _, top := range columnTops(f, none32) {
+		for _, top := range call.ColumnTops(f, none32) {
 			if top != none32 { // big.Float adds with all bits between exponents
 				sum.Add(sum, bound.Exp2(int(top)))
 			}
 		}
-		lost.Add(lost, bound.ScaledUp(sum, slices.Max(columnTops(x.T(), none32))-within.Within))
+		lost.Add(lost, bound.ScaledUp(sum, slices.Max(call.ColumnTops(x.T(), none32))-within.Within))
 		norm = bound.RawBounds(e).Norm()
 	}
 	// Where exponents are far apart E is not scaled.
 	if x.Arr == nil || f.Arr == nil || !rescale(e, scale.Scaling{Rows: p.weights, Cols: bound.Negated(p.weights)}) {
-		if err := s.gemm(-1, p.r, near, 1, one, e); err != nil {
+		if err := s.Gemm(-1, p.r, near, 1, one, e); err != nil {
 			return num.Mat{}, err
 		}
 		norm = bound.BoundsOf(e, p.weights, bound.Negated(p.weights)).Norm()
@@ -185,7 +186,7 @@ func distance(s *solver, p *approximate, a num.Mat) (e num.Mat, err error) {
 }
 
 // invertIn makes R by elimination with numbers of some bits; not ok if a pivot vanishes.
-func invertIn(s *solver, bits int, p *approximate, a num.Mat) (ok bool, err error) {
+func invertIn(s *call.Run, bits int, p *approximate, a num.Mat) (ok bool, err error) {
 	n, f := a.Rows, num.Precision(uint(bits))
 	scaled := num.NewMat(f, n, n)
 	for j := range n {
@@ -202,7 +203,7 @@ func invertIn(s *solver, bits int, p *approximate, a num.Mat) (ok bool, err erro
 	if err != nil {
 		return false, err
 	}
-	if err := s.gemm(1, ui, li, 0, num.Mat{}, scaled); err != nil {
+	if err := s.Gemm(1, ui, li, 0, num.Mat{}, scaled); err != nil {
 		return false, err
 	}
 	p.r = num.NewMat(f, n, n)
@@ -219,7 +220,7 @@ func invertIn(s *solver, bits int, p *approximate, a num.Mat) (ok bool, err erro
 // Rounding makes some approximate inverses singular, that of (x y; x y+ulp) to (u -u; -v v) for
 // one, and products with these remain so: Rump perturbs the matrix then. Here every seed is
 // perturbed, and a product that may still be singular now and then.
-func perturb(s *solver, r num.Mat) error {
+func perturb(s *call.Run, r num.Mat) error {
 	bits := r.Format().Bits() - 4
 	return par.Each(s.Ctx, s.Threads, r.Rows, func(i int) {
 		random := rand.New(rand.NewPCG(uint64(i), uint64(bits)))
@@ -240,12 +241,12 @@ func widthFor(norm *big.Float) uint {
 
 // first returns the seed of a by factors, with rho if it is found to be good by float64 arithmetic
 // alone.
-func firstInverse(s *solver, a num.Mat, f *factors) (*approximate, error) {
+func firstInverse(s *call.Run, a num.Mat, f *factors) (*approximate, error) {
 	return firstWithin(s, a, f, goodRho)
 }
 
 // firstWithin is first for another limit of a good rho.
-func firstWithin(s *solver, a num.Mat, f *factors, limit float64) (*approximate, error) {
+func firstWithin(s *call.Run, a num.Mat, f *factors, limit float64) (*approximate, error) {
 	n := a.Rows
 	defer s.Did(seedCost(n))
 	x, err := seedInverse(s, f)
@@ -332,7 +333,7 @@ func workable(bits int, m num.Mat) error {
 		return fmt.Errorf("%d bits: %w", bits, halfulp.ErrMemory)
 	}
 	if bound.Far(m, mostExponent) {
-		return fmt.Errorf("exponents beyond 2^29: %w", ErrRange)
+		return fmt.Errorf("exponents beyond 2^29: %w", call.ErrRange)
 	}
 	return nil
 }

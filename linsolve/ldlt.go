@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // LDLTFactors are those of P A P^T = L D L^T. Where A lives on a GPU L and D do, with a copy of A.
@@ -61,13 +62,13 @@ func LDLT(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LDLTFacto
 	if err != nil {
 		return nil, result(s), fmt.Errorf("LDLT: %w", err)
 	}
-	s.finished()
+	s.Finished()
 	return z, result(s), nil
 }
 
 // ldltOf returns the factors where a lives, of which there is a copy on the host, with a copy of a.
-func ldltOf(s *solver, a, here num.Mat, f num.Format) (*LDLTFactors, error) {
-	if err := finite("A", here); err != nil {
+func ldltOf(s *call.Run, a, here num.Mat, f num.Format) (*LDLTFactors, error) {
+	if err := call.Finite("A", here); err != nil {
 		return nil, err
 	}
 	if err := symmetric(here); err != nil {
@@ -101,7 +102,7 @@ var (
 )
 
 // ldlt returns the factors, on the host, by a seed of newRook, nil if that has not been made.
-func ldlt(s *solver, a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, error) {
+func ldlt(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, error) {
 	n := a.Rows
 	z := &LDLTFactors{}
 	var u *unknown
@@ -129,7 +130,7 @@ func ldlt(s *solver, a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, error
 		}
 	}
 	var pivots *rooked // for digits
-	digits := seed == nil && !s.set.Check && direct.LaneBits() > 0
+	digits := seed == nil && !s.Set.Check && direct.LaneBits() > 0
 	if digits {
 		var err error
 		if pivots, err = rookForDigits(s, a, mostBits(f)); err != nil {
@@ -235,8 +236,8 @@ func ldlt(s *solver, a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, error
 
 // ldltAttempt is an attempt by digits: the first time, u being nil, it makes factors z, with all
 // that is decided. There is no elimination where digits are not the way.
-func ldltAttempt(s *solver, a num.Mat, f num.Format, pivots *rooked, bits int, regular func() error, z *LDLTFactors, u *unknown) (*digitLDLT, *LDLTFactors, *unknown, error) {
-	defer s.release()
+func ldltAttempt(s *call.Run, a num.Mat, f num.Format, pivots *rooked, bits int, regular func() error, z *LDLTFactors, u *unknown) (*digitLDLT, *LDLTFactors, *unknown, error) {
+	defer s.Release()
 	t, err := ldltByDigits(s, a, pivots, bits, regular)
 	if t == nil || err != nil || u != nil {
 		return t, z, u, err
@@ -310,7 +311,7 @@ type rook struct {
 func (r *rook) at(i, j int) *big.Float { return r.x[max(i, j)][min(i, j)] }
 
 // rook eliminates, nil if what is left vanishes.
-func rookOf(s *solver, a num.Mat, bits int) (*rook, error) {
+func rookOf(s *call.Run, a num.Mat, bits int) (*rook, error) {
 	if err := workable(bits, a); err != nil {
 		return nil, err
 	}
@@ -379,7 +380,7 @@ func (r *rook) pivot(k int) int {
 }
 
 // eliminateRook eliminates with the pivot in row k, and reports whether it is regular.
-func eliminateRook(s *solver, r *rook, k, size int, prec uint) (bool, error) {
+func eliminateRook(s *call.Run, r *rook, k, size int, prec uint) (bool, error) {
 	inverse := r.inverse(k, size, prec)
 	if inverse == nil {
 		return false, nil
@@ -434,7 +435,7 @@ func (r *rook) inverse(k, size int, prec uint) [][]*big.Float {
 }
 
 // blockInverses returns about the inverses S of L and T of D L^T.
-func blockInverses(s *solver, r *rook, bits int) (li, ui num.Mat, err error) {
+func blockInverses(s *call.Run, r *rook, bits int) (li, ui num.Mat, err error) {
 	n, f := len(r.x), num.Precision(uint(bits))
 	l, inverse := num.NewMat(f, n, n), num.NewMat(f, n, n)
 	b := 0
@@ -455,5 +456,5 @@ func blockInverses(s *solver, r *rook, bits int) (li, ui num.Mat, err error) {
 	if err := invertLower(s, l, li, true); err != nil {
 		return num.Mat{}, num.Mat{}, err
 	}
-	return li, ui, s.gemm(1, li.T(), inverse, 0, num.Mat{}, ui)
+	return li, ui, s.Gemm(1, li.T(), inverse, 0, num.Mat{}, ui)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/residue"
 )
@@ -88,7 +89,7 @@ func LeastSquares(a, b, x *halfulp.Matrix, opt *LeastSquaresOptions) (Stats, err
 		return Stats{}, err
 	}
 	for _, g := range attempt {
-		m.s.stats.Stages = append(m.s.stats.Stages, residue.Stage(g))
+		m.s.Stats.Stages = append(m.s.Stats.Stages, residue.Stage(g))
 	}
 	z, err := m.solution(x.Format().View(), m.a.Rows < a.Cols())
 	if err != nil {
@@ -99,7 +100,7 @@ func LeastSquares(a, b, x *halfulp.Matrix, opt *LeastSquaresOptions) (Stats, err
 
 // model is a problem of least squares. A and B have no row of weight 0.
 type model struct {
-	s      *solver
+	s      *call.Run
 	a, b   num.Mat
 	w      num.Mat // m x 1, nil without weights
 	wa, wb num.Mat // diag(w) A and diag(w) B, exactly
@@ -121,10 +122,10 @@ func newModel(name string, a, b num.Mat, opt *LeastSquaresOptions, others ...num
 	if err != nil {
 		return nil, err
 	}
-	s.stats.Method = leastSquaresMethod
+	s.Stats.Method = leastSquaresMethod
 	m := &model{s: s, a: on[0], b: on[1]}
 	for i, n := range []string{"A", "B"} {
-		if err := finite(n, on[i]); err != nil {
+		if err := call.Finite(n, on[i]); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -137,14 +138,11 @@ func newModel(name string, a, b num.Mat, opt *LeastSquaresOptions, others ...num
 	}
 	for _, x := range []num.Mat{m.a, m.b, m.wa, m.wb} {
 		if bound.Far(x, 1<<28) {
-			return nil, fmt.Errorf("%s: exponents beyond 2^28: %w", name, ErrRange)
+			return nil, fmt.Errorf("%s: exponents beyond 2^28: %w", name, call.ErrRange)
 		}
 	}
 	return m, nil
 }
-
-// ErrRange is wrapped by errors about numbers whose products do not fit any format.
-var ErrRange = errors.New("exact products would be too wide")
 
 // weigh leaves rows of weight 0 out and multiplies the others by their weights, exactly.
 func (m *model) weigh(w num.Mat) error {
@@ -201,7 +199,7 @@ func timesRows(m, w num.Mat) (num.Mat, error) {
 // wide returns a format for numbers of so many bits.
 func wide(bits int64) (num.Format, error) {
 	if bits > num.MaxPrec {
-		return num.Format{}, fmt.Errorf("%d bits: %w", bits, ErrRange)
+		return num.Format{}, fmt.Errorf("%d bits: %w", bits, call.ErrRange)
 	}
 	return num.Precision(uint(max(bits, 64))), nil
 }
@@ -235,13 +233,13 @@ func productBits(x, y num.Mat) int64 {
 }
 
 // product returns XᵀY, exactly.
-func exactProduct(s *solver, x, y num.Mat) (num.Mat, error) {
+func exactProduct(s *call.Run, x, y num.Mat) (num.Mat, error) {
 	f, err := wide(productBits(x, y))
 	if err != nil {
 		return num.Mat{}, err
 	}
 	z := num.NewMat(f, x.Cols, y.Cols)
-	return z, s.gemm(1, x.T(), y, 0, num.Mat{}, z)
+	return z, s.Gemm(1, x.T(), y, 0, num.Mat{}, z)
 }
 
 // equations are a regular system M Y = D of which rows first, first + 1, ... of Y are X.
@@ -271,8 +269,8 @@ func (m *model) equations() (*equations, error) {
 func (m *model) normal() (*equations, error) {
 	if rows, n := m.a.Dims(); m.s.Work.Report != nil {
 		of := func(x num.Mat) num.Format { return x.Arr.Format }
-		square := productCost(n, rows, n, of(m.a), of(m.wa), mp(int(productBits(m.a, m.wa))))
-		m.s.Plan(square + productCost(n, rows, m.b.Cols, of(m.a), of(m.wb), mp(int(productBits(m.a, m.wb)))) + factorCost(n) + seedCost(n))
+		square := call.ProductCost(n, rows, n, of(m.a), of(m.wa), mp(int(productBits(m.a, m.wa))))
+		m.s.Plan(square + call.ProductCost(n, rows, m.b.Cols, of(m.a), of(m.wb), mp(int(productBits(m.a, m.wb)))) + factorCost(n) + seedCost(n))
 	}
 	square, err := exactProduct(m.s, m.a, m.wa)
 	if err != nil {
@@ -359,7 +357,7 @@ func (m *model) solution(f num.Format, minimal bool) (num.Mat, error) {
 	if err != nil {
 		return num.Mat{}, err
 	}
-	m.s.stage("equations")
+	m.s.Stage("equations")
 	y, err := solve(m.s, e.m, e.d, f)
 	if err != nil {
 		return num.Mat{}, m.ranked(err)
@@ -392,7 +390,7 @@ func (m *model) minimal(f num.Format) (num.Mat, error) {
 	if err != nil {
 		return num.Mat{}, err
 	}
-	s.stage("equations")
+	s.Stage("equations")
 	z := num.NewMat(f, n, k)
 	whole := s.Work
 	for first := 0; first < n; first += part {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -188,12 +189,12 @@ func TestLeastSquaresErrors(t *testing.T) {
 	}
 	nan := b.Clone()
 	nan.SetFloat64(3, 0, math.NaN())
-	if _, err := LeastSquares(a, nan, x, nil); !errors.Is(err, ErrNotFinite) {
+	if _, err := LeastSquares(a, nan, x, nil); !errors.Is(err, call.ErrNotFinite) {
 		t.Fatal(err)
 	}
 	huge := halfulp.NewMatrix(halfulp.MP(64), 5, 2)
 	huge.SetBig(0, 0, new(big.Float).SetMantExp(big.NewFloat(1), 1<<30))
-	if _, err := LeastSquares(huge, b, x, nil); !errors.Is(err, ErrRange) {
+	if _, err := LeastSquares(huge, b, x, nil); !errors.Is(err, call.ErrRange) {
 		t.Fatal(err)
 	}
 	if !x.Same(zero) {

@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
@@ -24,7 +25,7 @@ import (
 // solution. The others have room for as many digits as it solves them with, their quotients being
 // integers till then: for all digits if they are combinations of the first ones, B included.
 type lifting struct {
-	s       *solver
+	s       *call.Run
 	f       *modular.Field
 	a       num.Mat
 	z       integers
@@ -39,7 +40,7 @@ const mostLiftingPlanes = 8
 
 // newLifting prepares a lifting for A, with integers that A is made of. There is none, nil, if the
 // first rows of A are singular modulo the field's prime.
-func newLifting(s *solver, a num.Mat, z integers, f *modular.Field) (*lifting, error) {
+func newLifting(s *call.Run, a num.Mat, z integers, f *modular.Field) (*lifting, error) {
 	n := a.Cols
 	rows, err := f.Matrix(s.Ctx, s.Threads, a.Slice(0, n, 0, n))
 	if err != nil {
@@ -62,7 +63,7 @@ func newLifting(s *solver, a num.Mat, z integers, f *modular.Field) (*lifting, e
 }
 
 // liftingBy is newLifting with the inverse.
-func liftingBy(s *solver, a num.Mat, z integers, f *modular.Field, inverse [][]uint64) (l *lifting, err error) {
+func liftingBy(s *call.Run, a num.Mat, z integers, f *modular.Field, inverse [][]uint64) (l *lifting, err error) {
 	l = &lifting{s: s, f: f, a: a, z: z, inverse: inverse}
 	if err := workable(z.mostBits()+128, a); err != nil {
 		return nil, err
@@ -90,18 +91,18 @@ func (z integers) mostBits() (most int) {
 func (z integers) planes() int { return z.mostBits()/64 + 1 }
 
 // liftingOf returns a lifting for a regular matrix, the same one for the same matrix.
-func liftingOf(s *solver, a num.Mat) (l *lifting, err error) {
-	if s.lifting != nil && s.lifting.a == a {
-		return s.lifting, nil
+func liftingOf(s *call.Run, a num.Mat) (l *lifting, err error) {
+	if l, ok := s.Lifting.(*lifting); ok && l.a == a {
+		return l, nil
 	}
 	z := toIntegers(a)
 	for next := modular.Primes(); l == nil; {
 		if l, err = newLifting(s, a, z, modular.New(next())); err != nil {
 			return nil, err
 		}
-		s.stats.Primes++
+		s.Stats.Primes++
 	}
-	s.lifting = l
+	s.Lifting = l
 	return l, nil
 }
 
@@ -218,7 +219,7 @@ func (l *lifting) subtract(digits [][]int64, next func(i int)) error {
 	}
 	// The product is exact: the format has all bits of its integers.
 	product := num.NewMat(num.Precision(uint(l.z.mostBits()+128)), l.a.Rows, len(digits))
-	if err := l.s.gemm(1, l.a, y, 0, num.Mat{}, product); err != nil {
+	if err := l.s.Gemm(1, l.a, y, 0, num.Mat{}, product); err != nil {
 		return err
 	}
 	return par.Each(l.s.Ctx, l.s.Threads, l.a.Rows, func(i int) {

@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/bigfun"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // LogDet returns log|det(A)|, correctly rounded to format f, and the sign of det(A), for a square
@@ -26,8 +27,8 @@ func LogDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (log half
 	if err != nil {
 		return halfulp.Scalar{}, 0, Stats{}, err
 	}
-	defer s.release()
-	err = s.there(a.View(), leastTraces, func(a num.Mat) (done bool, err error) {
+	defer s.Release()
+	err = s.There(a.View(), leastTraces, func(a num.Mat) (done bool, err error) {
 		z, sgn, done, err := logDet(s, a, f.View())
 		log, sign = halfulp.ScalarOf(z), sgn
 		return done, err
@@ -35,29 +36,29 @@ func LogDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (log half
 	if err != nil {
 		return halfulp.Scalar{}, 0, result(s), fmt.Errorf("LogDet: %w", err)
 	}
-	s.stage("determinant")
-	s.finished()
+	s.Stage("determinant")
+	s.Finished()
 	return log, sign, result(s), nil
 }
 
-// logDet returns the logarithm and the sign. It is not done where the solver's place does not
+// logDet returns the logarithm and the sign. It is not done where the run's place does not
 // decide them.
-func logDet(s *solver, a num.Mat, f num.Format) (log num.Scalar, sign int, done bool, err error) {
+func logDet(s *call.Run, a num.Mat, f num.Format) (log num.Scalar, sign int, done bool, err error) {
 	if a.Rows == 0 {
 		return num.NewScalar(f, new(big.Float)), 1, true, s.Ctx.Err()
 	}
-	if s.at == nil {
-		if err := finite("A", a); err != nil {
+	if s.At == nil {
+		if err := call.Finite("A", a); err != nil {
 			return log, 0, false, err
 		}
 	}
 	for bits := f.Bits() + 32; bits <= f.Bits()+32+2*suspicion; bits += suspicion {
 		lo, hi, shift, err := encloseDet(s, a, bits)
 		if errors.Is(err, ErrSingular) {
-			s.stats.Exact++
+			s.Stats.Exact++
 			return num.NewScalar(f, new(big.Float).SetInf(true)), 0, true, nil
 		}
-		if err != nil && !errors.Is(err, ErrRange) {
+		if err != nil && !errors.Is(err, call.ErrRange) {
 			return log, 0, false, err
 		}
 		if lo == nil {
@@ -77,10 +78,10 @@ func logDet(s *solver, a num.Mat, f num.Format) (log num.Scalar, sign int, done 
 			return lower, sign, true, nil
 		}
 	}
-	if s.at != nil {
+	if s.At != nil {
 		return log, 0, false, nil
 	}
-	s.stats.Exact++
+	s.Stats.Exact++
 	d, shift, err := exactDet(s, a)
 	if err != nil {
 		return log, 0, false, err

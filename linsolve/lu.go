@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // LUFactors are those of P A = L U. Where A lives on a GPU L and U do, with a copy of A.
@@ -55,12 +56,12 @@ func LU(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LUFactors, 
 	if err != nil {
 		return nil, result(s), fmt.Errorf("LU: %w", err)
 	}
-	s.finished()
+	s.Finished()
 	return z, result(s), nil
 }
 
 // luOf returns the factors where a lives, with a copy of it.
-func factorLU(s *solver, a num.Mat, f num.Format) (*LUFactors, error) {
+func factorLU(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	z, err := luThere(s, a, f)
 	if err != nil {
 		return nil, err
@@ -82,7 +83,7 @@ func factorLU(s *solver, a num.Mat, f num.Format) (*LUFactors, error) {
 
 // keep makes a copy of the matrix of factors, where that lives, and moves those of the host there.
 // After an error nothing is left at the place.
-func keep(s *solver, a num.Mat, of *system, factors ...**halfulp.Matrix) error {
+func keep(s *call.Run, a num.Mat, of *system, factors ...**halfulp.Matrix) error {
 	err := func() (err error) {
 		p := place.Of(a.Arr)
 		for _, m := range factors {
@@ -110,8 +111,8 @@ func keep(s *solver, a num.Mat, of *system, factors ...**halfulp.Matrix) error {
 	return err
 }
 
-func lu(s *solver, a num.Mat, f num.Format) (*LUFactors, error) {
-	if err := finite("A", a); err != nil {
+func lu(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
+	if err := call.Finite("A", a); err != nil {
 		return nil, err
 	}
 	if err := workable(0, a); err != nil {
@@ -219,8 +220,8 @@ func lu(s *solver, a num.Mat, f num.Format) (*LUFactors, error) {
 
 // luAttempt is an attempt by digits, and makes factors with all that is decided, unless z are those
 // for its pivots. There is no enclosure where digits are not the way.
-func luAttempt(s *solver, a num.Mat, f num.Format, bits int, known *bool, z *LUFactors, u *unknown) (*LUFactors, *unknown, *enclosure, error) {
-	defer s.release()
+func luAttempt(s *call.Run, a num.Mat, f num.Format, bits int, known *bool, z *LUFactors, u *unknown) (*LUFactors, *unknown, *enclosure, error) {
+	defer s.Release()
 	t, err := luByDigits(s, a, bits, known)
 	if t == nil || err != nil {
 		return nil, nil, nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/residue"
 )
@@ -18,7 +19,7 @@ import (
 // what its enclosures decide: it puts nil for columns of todo that are done. A X and X of half the
 // bits, from Newton's method, and products with them are all its work. While many columns have
 // entries far below others it goes on to more bits, as long as these decide a quarter of them.
-func solveMany(s *solver, p *approximate, a, b, z num.Mat, todo []*entries) error {
+func solveMany(s *call.Run, p *approximate, a, b, z num.Mat, todo []*entries) error {
 	t := newNewton(s, a, p, mostSolvedBits(z))
 	if t == nil {
 		return nil
@@ -35,11 +36,11 @@ func wantedBits(z num.Mat) int {
 func mostSolvedBits(z num.Mat) int { return 4*wantedBits(z) + 2048 }
 
 // solveManyBy is solveMany by an X that came from some rounds.
-func solveManyBy(s *solver, t *newton, rounds int, a, b, z num.Mat, todo []*entries) error {
+func solveManyBy(s *call.Run, t *newton, rounds int, a, b, z num.Mat, todo []*entries) error {
 	bits, most := wantedBits(z), mostSolvedBits(z)
 	g, inverse := b, isIdentity(b)
 	if !inverse {
-		if g = scaled(b, scale.Scaling{Rows: t.by.Rows, Cols: make([]int64, b.Cols)}, most); g.Arr == nil {
+		if g = call.Scaled(b, scale.Scaling{Rows: t.by.Rows, Cols: make([]int64, b.Cols)}, most); g.Arr == nil {
 			return nil
 		}
 	}
@@ -61,7 +62,7 @@ func solveManyBy(s *solver, t *newton, rounds int, a, b, z num.Mat, todo []*entr
 		if err != nil || y == nil {
 			return err
 		}
-		s.stage("products")
+		s.Stage("products")
 		before := open(todo)
 		columns, err := round(s, y, z, todo)
 		if err == nil {
@@ -164,21 +165,21 @@ func (t *newton) correct(n, bits int, e num.Mat, h *big.Float, cubic bool) (*bou
 		if err != nil {
 			return nil, err
 		}
-		sum, err := t.s.room(num.Precision(uint(wide)), n, n)
+		sum, err := t.s.Room(num.Precision(uint(wide)), n, n)
 		if err != nil {
 			return nil, err
 		}
-		if err := t.s.sum(e, square, sum); err != nil {
+		if err := t.s.Sum(e, square, sum); err != nil {
 			return nil, err
 		}
-		t.s.drop(e, square)
+		t.s.Drop(e, square)
 		e = sum
 		// ‖E'² - E²‖ ≤ 2 h ‖E'‖ + h² ≤ 3 h near; the sum is rounded.
 		rest = bound.Upper().Add(mul(rest, t.rho), mul(mul(h, near), bound.Exp2(1)))
 		rest = bound.Upper().Add(rest, mul(near, bound.Exp2(1-wide)))
 		rest = bound.Upper().Add(rest, lost)
 	}
-	d, err := t.s.room(num.Precision(uint(wide)), n, n)
+	d, err := t.s.Room(num.Precision(uint(wide)), n, n)
 	if err != nil {
 		return nil, err
 	}
@@ -196,16 +197,16 @@ func (t *newton) correct(n, bits int, e num.Mat, h *big.Float, cubic bool) (*bou
 		sum := int64(near.MantExp(nil)) + 2
 		rows = uniformVectors(n, n, sum, sum)
 	}
-	t.s.known(b, rows, t.xCols)
-	if err := t.s.gemmWithin(1, e, t.x, 0, num.Mat{}, d, b); err != nil {
+	t.s.Known(b, rows, t.xCols)
+	if err := t.s.GemmWithin(1, e, t.x, 0, num.Mat{}, d, b); err != nil {
 		return nil, err
 	}
-	t.s.drop(e)
-	t.s.stats.Precision = bits
+	t.s.Drop(e)
+	t.s.Stats.Precision = bits
 	// 1/(1 - rho) ≤ 2, and D is rounded.
 	lost := bound.Upper().Add(h, mul(rest, bound.Exp2(1)))
 	lost = bound.Upper().Add(lost, mul(near, bound.Exp2(2-wide)))
-	y := &bound.Nearly{X: t.x, D: d, Words: words(bits), Left: t.by.Cols, Right: t.by.Rows}
+	y := &bound.Nearly{X: t.x, D: d, Words: call.WordsFor(bits), Left: t.by.Cols, Right: t.by.Rows}
 	for _, c := range t.col {
 		// Errors that are less than what is cut off need not be known.
 		y.Err = append(y.Err, c+1+max(int64(lost.MantExp(nil)), -int64(bits)-8))
@@ -221,8 +222,8 @@ const floatPlaces = 40
 func (t *newton) square(e num.Mat, near *big.Float, places int) (square num.Mat, lost *big.Float, err error) {
 	n := t.n()
 	size := bound.Upper().Mul(near, near)
-	if t.s.at == nil && places <= floatPlaces {
-		defer t.s.multiplying(e, e, e, 0)()
+	if t.s.At == nil && places <= floatPlaces {
+		defer t.s.Multiplying(e, e, e, 0)()
 		// With entries of E' cut off after 53 bits, or 0 below 2^-1000.
 		x, z := scale.Unscaled(n, n).Float64s(e, t.s.Floats(n*n)), t.s.Floats(n*n)
 		clear(z)
@@ -234,18 +235,18 @@ func (t *newton) square(e num.Mat, near *big.Float, places int) (square num.Mat,
 		gamma := bound.Upper().SetFloat64(dgemm.SubtractError(n) + 0x1p-50)
 		return square, gamma.Add(gamma.Mul(gamma, size), bound.Exp2(-900)), err
 	}
-	if square, err = t.s.room(num.Precision(uint(places)), n, n); err != nil {
+	if square, err = t.s.Room(num.Precision(uint(places)), n, n); err != nil {
 		return num.Mat{}, nil, err
 	}
 	within, lost := t.squareBound(places)
 	lost.Add(lost, size.Mul(size, bound.Exp2(-places))) // the square is rounded
-	return square, lost, t.s.gemmWithin(1, e, e, 0, num.Mat{}, square, within)
+	return square, lost, t.s.GemmWithin(1, e, e, 0, num.Mat{}, square, within)
 }
 
 // squareBound returns what is known of E'² where it need not be rounded correctly, else nil, and a
 // bound of the norm of what it is in error by then: 2^-places of that of E', squared, about.
 func (t *newton) squareBound(places int) (b *residue.Bound, lost *big.Float) {
-	if t.s.tally == nil || t.eRows == nil {
+	if t.s.Tally == nil || t.eRows == nil {
 		return nil, bound.Upper()
 	}
 	n := t.n()
@@ -254,22 +255,7 @@ func (t *newton) squareBound(places int) (b *residue.Bound, lost *big.Float) {
 	length := bits.Len(uint(n))
 	b = &residue.Bound{Rows: t.eSums, Cols: cols.Top}
 	b.Within = max(top+int64(length+places)-sum, 1)
-	return t.s.known(b, t.eRows, cols), bound.Exp2(int(sum+top-b.Within) + length)
-}
-
-// columnTops returns exponents of the largest entries of the columns of a matrix in MP, low for
-// zeros.
-func columnTops(m num.Mat, low int64) []int64 {
-	z := make([]int64, m.Cols)
-	for j := range z {
-		z[j] = low
-		for i := range m.Rows {
-			if at := m.At(i, j); m.Arr.Class(at) == num.Finite {
-				z[j] = max(z[j], int64(m.Arr.Exp[at]))
-			}
-		}
-	}
-	return z
+	return t.s.Known(b, t.eRows, cols), bound.Exp2(int(sum+top-b.Within) + length)
 }
 
 // coarseGain is the gain that Newton's method leads to from another one for k columns: the other
@@ -278,7 +264,7 @@ func columnTops(m num.Mat, low int64) []int64 {
 func (t *newton) coarseGain(gain, k, bits int) int {
 	n := t.n()
 	switch {
-	case t.s.at == nil || !few(k, n):
+	case t.s.At == nil || !few(k, n):
 		return (bits + 7) / 2
 	case n >= 2048:
 		return bits / 6
@@ -290,7 +276,7 @@ func (t *newton) coarseGain(gain, k, bits int) int {
 
 // solve solves F Y = G, with an error of about 2^-bits of the largest entry of a column: x' = x +
 // d, d = X r, r = g - F x, begins with x = X g, for X of a gain that t.refine leads to, and gains
-// as much each time. It returns nil for columns of zeros at the solver's place.
+// as much each time. It returns nil for columns of zeros at the run's place.
 //
 // Let |x* - x| ≤ 2^err for x* = F^-1 g, in the norm of the largest entry. Then |r_i| ≤ 2^(row_i +
 // err), and for r' = r + δ and d = X r' + η as they are computed
@@ -299,7 +285,7 @@ func (t *newton) coarseGain(gain, k, bits int) int {
 //	x* - x - d = ((I - E)^-1 - I) d - (I - E)^-1 (η + X δ).
 //
 // R' has b = cond + more + 5 bits, 2^cond ≥ ‖X‖ 2^row_i, and may be in error by 2^(row_i + err - b)
-// beside where products at the solver's place need not be rounded correctly: so |δ_i| ≤ 2^(row_i +
+// beside where products at the run's place need not be rounded correctly: so |δ_i| ≤ 2^(row_i +
 // err + 2 - b), |X δ| ≤ 2^(err - more - 3), and |r'_i| ≤ 2^(row_i + err + 1). D has c = more + 6
 // bits, and may be in error by 2^(err + 1 - c) beside: so |X r'| ≤ 2^(err + 1), |d| ≤ 2^(err + 2),
 // |η| ≤ 2^(err + 3 - c) = 2^(err - more - 3), and |d| ≤ 2^(err + 1) as well. For rho ≤ 1/4 the
@@ -317,7 +303,7 @@ func (t *newton) solve(g num.Mat, bits, gain int) (*bound.Nearly, error) {
 		return nil, err
 	}
 	x, size, off, cols, err := t.start(g, t.gain()+2)
-	if err != nil || t.s.at != nil && slices.Contains(size, none) {
+	if err != nil || t.s.At != nil && slices.Contains(size, none) {
 		return nil, err
 	}
 	// |x* - x| ≤ (rho/(1 - rho) (1 + 2^-b) + 2^-b) |x| for x of b bits, and what x is in error by
@@ -338,12 +324,12 @@ func (t *newton) solve(g num.Mat, bits, gain int) (*bound.Nearly, error) {
 		more = max(min(more, t.gain()), 0)
 		b := &residue.Bound{Rows: t.row, Cols: known}
 		wide := max(cond+more+5, 24)
-		r, err := t.s.room(num.Precision(uint(wide)), n, k)
+		r, err := t.s.Room(num.Precision(uint(wide)), n, k)
 		if err != nil {
 			return nil, err
 		}
 		short := max(more+6, 24)
-		d, err := t.s.room(num.Precision(uint(short)), n, k)
+		d, err := t.s.Room(num.Precision(uint(short)), n, k)
 		if err != nil {
 			return nil, err
 		}
@@ -352,19 +338,19 @@ func (t *newton) solve(g num.Mat, bits, gain int) (*bound.Nearly, error) {
 		for _, e := range known {
 			of.Cols, sizes.Top = append(of.Cols, e+1), append(sizes.Top, most+e+1)
 		}
-		if t.s.at != nil {
+		if t.s.At != nil {
 			b.Within, of.Within = int64(wide), int64(short)
-			t.s.known(b, t.fRows, cols)
-			t.s.known(of, t.xRows, sizes)
+			t.s.Known(b, t.fRows, cols)
+			t.s.Known(of, t.xRows, sizes)
 		}
-		if err := t.s.gemmWithin(-1, t.f, x, 1, g, r, b); err != nil {
+		if err := t.s.GemmWithin(-1, t.f, x, 1, g, r, b); err != nil {
 			return nil, err
 		}
-		t.s.stats.Steps++
-		if err := t.s.gemmWithin(1, t.x, r, 0, num.Mat{}, d, of); err != nil {
+		t.s.Stats.Steps++
+		if err := t.s.GemmWithin(1, t.x, r, 0, num.Mat{}, d, of); err != nil {
 			return nil, err
 		}
-		t.s.drop(r)
+		t.s.Drop(r)
 		lost := int64(bound.Upper().Add(bound.Upper().Mul(t.rho, big.NewFloat(3)), bound.Exp2(-more-1)).MantExp(nil))
 		next, prec, done := make([]int64, k), 24, true
 		for j, e := range known {
@@ -373,8 +359,8 @@ func (t *newton) solve(g num.Mat, bits, gain int) (*bound.Nearly, error) {
 			prec = max(prec, int(size[j]-next[j])+lateBits)
 		}
 		if done {
-			t.s.stats.Precision = bits
-			y := &bound.Nearly{X: x, D: d, Words: words(bits), Left: t.by.Cols, Right: make([]int64, k)}
+			t.s.Stats.Precision = bits
+			y := &bound.Nearly{X: x, D: d, Words: call.WordsFor(bits), Left: t.by.Cols, Right: make([]int64, k)}
 			for j, e := range next {
 				// Errors that are less than what is cut off need not be known.
 				y.Err = append(y.Err, max(e, size[j]-int64(bits)-8))
@@ -383,18 +369,18 @@ func (t *newton) solve(g num.Mat, bits, gain int) (*bound.Nearly, error) {
 		}
 		// |x + d| < 2^(size + 1): what its rounding loses is less than 2^next, with what is cut
 		// off.
-		z, err := t.s.room(num.Precision(uint(prec)), n, k)
+		z, err := t.s.Room(num.Precision(uint(prec)), n, k)
 		if err != nil {
 			return nil, err
 		}
 		unit := slices.Min(next) - lateBits
-		if err := t.s.sumTo(x, d, z, &unit, 0); err != nil {
+		if err := t.s.SumTo(x, d, z, &unit, 0); err != nil {
 			return nil, err
 		}
 		if cols != nil {
 			cols = &residue.Vectors{Top: tops, Norm: float64(n), Width: slices.Max(tops) - unit}
 		}
-		t.s.drop(x, d)
+		t.s.Drop(x, d)
 		x = z
 		for j := range next {
 			known[j] = next[j] + 1
@@ -407,7 +393,7 @@ func (t *newton) solve(g num.Mat, bits, gain int) (*bound.Nearly, error) {
 // nil, x0 is in error by 2^(off[j]-1) at most beside its rounding.
 func (t *newton) start(g num.Mat, first int) (x0 num.Mat, size, off []int64, cols *residue.Vectors, err error) {
 	n, k := g.Dims()
-	if x0, err = t.s.room(num.Precision(uint(max(first, 24))), n, k); err != nil {
+	if x0, err = t.s.Room(num.Precision(uint(max(first, 24))), n, k); err != nil {
 		return num.Mat{}, nil, nil, nil, err
 	}
 	var b *residue.Bound
@@ -420,9 +406,9 @@ func (t *newton) start(g num.Mat, first int) (x0 num.Mat, size, off []int64, col
 		for _, top := range cols.Top {
 			off = append(off, top+int64(t.norm+2)-b.Within)
 		}
-		t.s.known(b, t.xRows, cols)
+		t.s.Known(b, t.xRows, cols)
 	}
-	if err := t.s.gemmWithin(1, t.x, g, 0, num.Mat{}, x0, b); err != nil {
+	if err := t.s.GemmWithin(1, t.x, g, 0, num.Mat{}, x0, b); err != nil {
 		return num.Mat{}, nil, nil, nil, err
 	}
 	size, cols, err = columns(t.s, x0)
@@ -430,22 +416,22 @@ func (t *newton) start(g num.Mat, first int) (x0 num.Mat, size, off []int64, col
 }
 
 // columns returns exponents of the largest numbers of the columns of a matrix in MP, those of none
-// for zeros, and what products at the solver's place want to know of them, or nil.
-func columns(s *solver, m num.Mat) (size []int64, cols *residue.Vectors, err error) {
+// for zeros, and what products at the run's place want to know of them, or nil.
+func columns(s *call.Run, m num.Mat) (size []int64, cols *residue.Vectors, err error) {
 	const none = math.MinInt32
-	if s.at == nil {
-		size, err = s.columnTops(m, none)
+	if s.At == nil {
+		size, err = s.ColumnTops(m, none)
 		return size, nil, err
 	}
-	x, err := s.extents(m.T())
+	x, err := s.Extents(m.T())
 	if err != nil {
 		return nil, nil, err
 	}
-	return extentTops(x[0], none), vectorsOf(x[0]), nil
+	return call.ExtentTops(x[0], none), vectorsOf(x[0]), nil
 }
 
 // round stores the entries of y that its enclosures decide, and notes what they do not.
-func round(s *solver, y *bound.Nearly, z num.Mat, todo []*entries) ([]bound.Rounded, error) {
+func round(s *call.Run, y *bound.Nearly, z num.Mat, todo []*entries) ([]bound.Rounded, error) {
 	mx, md := y.X, y.D
 	columns := make([]bound.Rounded, z.Cols)
 	settlers := make([]*bound.Settler, s.Threads)
@@ -484,7 +470,7 @@ func round(s *solver, y *bound.Nearly, z num.Mat, todo []*entries) ([]bound.Roun
 
 // check decides columns all of whose entries look like numbers of few bits: they are those numbers
 // if these solve the system exactly. Other columns keep what is open.
-func checkNearly(s *solver, t *newton, y *bound.Nearly, g, z num.Mat, todo []*entries, columns []bound.Rounded) error {
+func checkNearly(s *call.Run, t *newton, y *bound.Nearly, g, z num.Mat, todo []*entries, columns []bound.Rounded) error {
 	var list []int
 	for j, c := range columns {
 		if todo[j] != nil && c.Exactly {
@@ -515,7 +501,7 @@ func checkNearly(s *solver, t *newton, y *bound.Nearly, g, z num.Mat, todo []*en
 		}
 	}
 	r := num.NewMat(num.Precision(24), n, len(list))
-	if err := s.gemmWithin(-1, t.f, x, 1, right, r, b); err != nil {
+	if err := s.GemmWithin(-1, t.f, x, 1, right, r, b); err != nil {
 		return err
 	}
 	zero := r
@@ -532,18 +518,18 @@ func checkNearly(s *solver, t *newton, y *bound.Nearly, g, z num.Mat, todo []*en
 			v := of.Arr.Value(of.At(i, c), buf[:])
 			v.Exp += y.Left[i] + y.Right[j]
 			if mz.Arr.Set(mz.At(i, j), v)&num.Underflow != 0 {
-				s.lost.note(entry{z, i, j})
+				s.Lost.Note(call.Entry{Z: z, I: i, J: j})
 			}
 		}
-		s.stats.Solved++
-		s.stats.Exact += int64(len(todo[j].open))
+		s.Stats.Solved++
+		s.Stats.Exact += int64(len(todo[j].open))
 		todo[j] = nil
 	}
 	return nil
 }
 
 // refineOpen is refine for the columns that are open alone.
-func refineOpen(s *solver, a, b num.Mat, p *approximate, cond int, z num.Mat, todo []*entries) error {
+func refineOpen(s *call.Run, a, b num.Mat, p *approximate, cond int, z num.Mat, todo []*entries) error {
 	var list []*entries
 	for _, e := range todo {
 		if e != nil {

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/residue"
 )
@@ -29,7 +29,7 @@ func guard(n int) int { return 14 + 2*bits.Len(uint(n)) }
 // E is known to be small before it is computed: so its product is bounded (residue.Bound), and takes
 // moduli for as many bits as X' has, and not for those of X and F together.
 type newton struct {
-	s    *solver
+	s    *call.Run
 	by   scale.Scaling // of F
 	f    num.Mat
 	row  []int64 // Σ_j |f_ij| ≤ 2^row[i]
@@ -59,19 +59,19 @@ const leastNewton = 3
 
 // newNewton returns X = R for a matrix that p approximates the inverse of; nil if A has numbers of
 // more than most bits, or if R is so far from the inverse that steps would gain nothing.
-func newNewton(s *solver, a num.Mat, p *approximate, most int) *newton {
+func newNewton(s *call.Run, a num.Mat, p *approximate, most int) *newton {
 	by := scale.Scaling{Rows: p.scale, Cols: p.weights}
 	t := &newton{s: s, by: by, rho: bound.Largest([]*big.Float{p.rho, bound.Exp2(-2 * scale.SeedBits)})}
 	if t.gain() < leastNewton {
 		return nil
 	}
 	if t.f = scaledFloats(a, by); t.f.Arr == nil {
-		t.f = scaled(a, by, most)
+		t.f = call.Scaled(a, by, most)
 	}
 	if t.f.Arr == nil {
 		return nil
 	}
-	if t.x = scaled(p.r, scale.Scaling{Rows: bound.Negated(p.weights), Cols: bound.Negated(p.scale)}, math.MaxInt32); t.x.Arr == nil {
+	if t.x = call.Scaled(p.r, scale.Scaling{Rows: bound.Negated(p.weights), Cols: bound.Negated(p.scale)}, math.MaxInt32); t.x.Arr == nil {
 		return nil
 	}
 	sums := bound.BoundsOf(t.f, make([]int64, t.n()), make([]int64, t.n())).Sums()
@@ -85,12 +85,6 @@ func newNewton(s *solver, a num.Mat, p *approximate, most int) *newton {
 }
 
 func (t *newton) n() int { return t.f.Rows }
-
-// scaled returns diag(2^rows) A diag(2^cols) exactly; nil for numbers of more than most bits, or of
-// exponents that MP may not have.
-func scaled(a num.Mat, by scale.Scaling, most int) num.Mat {
-	return arranged(a, by, nil, most, num.NewMat)
-}
 
 // scaledFloats is scaled for float64 numbers that remain such, whose products take less; nil for
 // others.
@@ -115,91 +109,17 @@ func scaledFloats(a num.Mat, by scale.Scaling) num.Mat {
 }
 
 // scaledMatrix returns F of A exactly, as scaledFloats or scaled make it, and once.
-func scaledMatrix(s *solver, a num.Mat, f *factors, most int) num.Mat {
+func scaledMatrix(s *call.Run, a num.Mat, f *factors, most int) num.Mat {
 	if f.exact.Arr == nil {
 		f.exact = scaledFloats(a, f.Scaling)
 	}
 	if f.exact.Arr == nil {
-		f.exact = arranged(a, f.Scaling, nil, most, s.matrixHere)
+		f.exact = call.Arranged(a, f.Scaling, nil, most, s.MatrixHere)
 	}
 	if f.exact.Arr != nil && f.exact.Format().IsMP() && f.exact.Format().Bits() > most {
 		return num.Mat{}
 	}
 	return f.exact
-}
-
-// arranged is scaled with row order[i] as row i, if there is an order, in room for a matrix of
-// zeros.
-func arranged(a num.Mat, by scale.Scaling, order []int, most int, room func(f num.Format, rows, cols int) num.Mat) num.Mat {
-	bits := a.Format().Bits()
-	m := a
-	if m.Arr.Terms() > 1 || bits > most { // numbers may have fewer than their format
-		bits = int(min(bound.Longest(a), math.MaxInt32))
-	}
-	if bits > most {
-		return num.Mat{}
-	}
-	z := room(num.Precision(uint(max(bits, num.MinPrec))), m.Rows, m.Cols)
-	to := z
-	same := m.Arr.Format == to.Arr.Format
-	l := to.Arr.Limbs()
-	var buf [num.MaxValueWords]uint64
-	const far = 1 << 29
-	for j := range m.Cols {
-		if same && order == nil && m.RS == 1 { // the usual case: a third of the time
-			from, at := m.At(0, j), to.At(0, j)
-			copy(to.Arr.Sig[at*l:(at+m.Rows)*l], m.Arr.Sig[from*l:(from+m.Rows)*l])
-			exp, cls := to.Arr.Exp[at:at+m.Rows], to.Arr.Cls[at:at+m.Rows]
-			copy(cls, m.Arr.Cls[from:from+m.Rows])
-			for i, e := range m.Arr.Exp[from : from+m.Rows] {
-				if cls[i].Class() != num.Finite {
-					clear(to.Arr.Sig[(at+i)*l : (at+i+1)*l])
-					cls[i] = num.MakeCls(false, num.Zero)
-					continue
-				}
-				shift := by.Rows[i] + by.Cols[j]
-				if uint64(int64(e)+far) > 2*far || uint64(shift+far) > 2*far {
-					return num.Mat{}
-				}
-				exp[i] = e + int32(shift)
-			}
-			continue
-		}
-		for i := range m.Rows {
-			k := i
-			if order != nil {
-				k = order[i]
-			}
-			from, at := m.At(k, j), to.At(i, j)
-			shift := by.Rows[k] + by.Cols[j]
-			if same {
-				e := int64(m.Arr.Exp[from])
-				switch {
-				case m.Arr.Class(from) != num.Finite:
-					continue
-				case max(e, -e) > far || max(shift, -shift) > far:
-					return num.Mat{}
-				}
-				copy(to.Arr.Sig[at*l:at*l+l], m.Arr.Sig[from*l:from*l+l])
-				to.Arr.Exp[at], to.Arr.Cls[at] = int32(e+shift), m.Arr.Cls[from]
-				continue
-			}
-			if m.Arr.Kind == num.F64 && max(shift, -shift) <= far && bits >= 53 {
-				setFloat(to.Arr, at, m.Arr.F64[0][from], shift)
-				continue
-			}
-			x := m.Arr.Value(from, buf[:])
-			if x.Class != num.Finite {
-				continue
-			}
-			if e := x.Exp + int64(num.BitLen(x.Mag)); max(e, -e) > far || max(shift, -shift) > far {
-				return num.Mat{}
-			}
-			x.Exp += shift
-			to.Arr.Set(at, x)
-		}
-	}
-	return z
 }
 
 // gain returns some bits g with rho ≤ 2^-g.
@@ -230,7 +150,7 @@ const lateBits = 8
 func (t *newton) errorMatrix(bits int) (e num.Mat, h *big.Float, err error) {
 	e, norm, lost := t.early, t.earlyNorm, t.earlyError
 	if t.early = (num.Mat{}); e.Arr == nil || e.Format().Bits() < bits {
-		t.s.drop(e)
+		t.s.Drop(e)
 		b := t.errorBound(int64(t.rho.MantExp(nil)), bits+lateBits)
 		if e, err = t.difference(bits, b); err != nil {
 			return num.Mat{}, nil, err
@@ -253,14 +173,14 @@ func (t *newton) errorMatrix(bits int) (e num.Mat, h *big.Float, err error) {
 
 // look returns an upper bound of the norm of an E', and finds out what products want to know of it.
 func (t *newton) look(e num.Mat) (norm *big.Float, err error) {
-	if t.s.at == nil {
-		return rowNorm64(e), nil
+	if t.s.At == nil {
+		return call.RowNorm64(e), nil
 	}
-	x, err := t.s.extents(e)
+	x, err := t.s.Extents(e)
 	if err != nil {
 		return nil, err
 	}
-	t.eSums, norm = sums(x[0])
+	t.eSums, norm = call.Sums(x[0])
 	t.eRows = vectorsOf(x[0])
 	return norm, nil
 }
@@ -273,7 +193,7 @@ func (t *newton) errorBound(top int64, places int) *residue.Bound {
 		b.Rows[i] = top
 	}
 	b.Within = int64(places + bits.Len(uint(t.n())))
-	return t.s.known(b, t.xRows, t.fCols)
+	return t.s.Known(b, t.xRows, t.fCols)
 }
 
 // lostBy returns an upper bound of the norm of what a bound, if there is one, lets a square matrix
@@ -287,38 +207,17 @@ func lostBy(b *residue.Bound) *big.Float {
 
 // difference returns I - X F, which is proved to be within a bound, rounded to some bits.
 func (t *newton) difference(bits int, b *residue.Bound) (e num.Mat, err error) {
-	t.s.stats.Steps++
+	t.s.Stats.Steps++
 	n := t.n()
 	if t.one.Arr == nil {
-		if t.one, err = t.s.identity(n); err != nil {
+		if t.one, err = t.s.Identity(n); err != nil {
 			return num.Mat{}, err
 		}
 	}
-	if e, err = t.s.room(num.Precision(uint(max(bits, 24))), n, n); err != nil {
+	if e, err = t.s.Room(num.Precision(uint(max(bits, 24))), n, n); err != nil {
 		return num.Mat{}, err
 	}
-	return e, t.s.gemmWithin(-1, t.x, t.f, 1, t.one, e, b)
-}
-
-// rowNorm64 returns an upper bound of the largest sum of magnitudes of a row of a matrix in MP.
-func rowNorm64(m num.Mat) *big.Float {
-	most := int64(math.MinInt32)
-	for _, e := range columnTops(m, most) {
-		most = max(most, e)
-	}
-	sums := make([]float64, m.Rows)
-	l := m.Arr.Limbs()
-	for j := range m.Cols {
-		for i := range m.Rows {
-			at := m.At(i, j)
-			if m.Arr.Class(at) == num.Finite {
-				sums[i] += scale.Ldexp(float64(m.Arr.Sig[at*l+l-1]>>12+1), int64(m.Arr.Exp[at])-most-52) + 0x1p-1000
-			}
-		}
-	}
-	// Each addition errs by 2^-53 relatively, and the sums of two likewise.
-	norm := bound.Upper().SetFloat64(slices.Max(sums) * (1 + float64(float64(2*m.Cols+2)*0x1p-53)))
-	return norm.SetMantExp(norm, int(most))
+	return e, t.s.GemmWithin(-1, t.x, t.f, 1, t.one, e, b)
 }
 
 // steps returns how many steps of Newton's method lead from a gain to another one.
@@ -342,29 +241,29 @@ func (t *newton) step(e num.Mat, h *big.Float, bits int) error {
 	// 2^-prec) (|X| + |E'| |X|).
 	prec := max(next+t.amp.MantExp(nil)+4, 64)
 	unit, cut := t.unit(next)
-	if unit != nil && t.s.at != nil { // all numbers above the unit have these bits
+	if unit != nil && t.s.At != nil { // all numbers above the unit have these bits
 		prec = max(prec, int(slices.Max(t.xRows.Top)-*unit)+1)
 	}
-	d, err := t.s.room(num.Precision(uint(max(prec-g+1, 24))), n, n)
+	d, err := t.s.Room(num.Precision(uint(max(prec-g+1, 24))), n, n)
 	if err != nil {
 		return err
 	}
 	b, lost := t.stepBound(next, h)
-	if err := t.s.gemmWithin(1, e, t.x, 0, num.Mat{}, d, b); err != nil {
+	if err := t.s.GemmWithin(1, e, t.x, 0, num.Mat{}, d, b); err != nil {
 		return err
 	}
-	x, err := t.s.room(num.Precision(uint(prec)), n, n)
+	x, err := t.s.Room(num.Precision(uint(prec)), n, n)
 	if err != nil {
 		return err
 	}
-	if err := t.s.sumTo(t.x, d, x, unit, 0); err != nil {
+	if err := t.s.SumTo(t.x, d, x, unit, 0); err != nil {
 		return err
 	}
-	t.s.drop(e, d, t.x)
-	if t.x = x; unit != nil && t.s.at != nil {
+	t.s.Drop(e, d, t.x)
+	if t.x = x; unit != nil && t.s.At != nil {
 		t.xRows.Width, t.xCols.Width = slices.Max(t.xRows.Top)-*unit, slices.Max(t.xCols.Top)-*unit
 	}
-	t.s.stats.Precision = prec
+	t.s.Stats.Precision = prec
 	// rho' = h + (rho + h) rho + 3 2^-prec amp (1 + rho + h), at most (1/4 + 1/4 + 1/4) 2^-next,
 	// and what the product's errors and their rounding, and what is cut off of X', come to with
 	// |F|.
@@ -383,7 +282,7 @@ func (t *newton) step(e num.Mat, h *big.Float, bits int) error {
 // and X' in floating point of so many bits are multiples of units that are smaller by far, so that
 // products would take more moduli than they need.
 func (t *newton) unit(next int) (unit *int64, lost *big.Float) {
-	if t.s.at != nil && (t.s.tally == nil || t.xRows == nil || t.xCols == nil) {
+	if t.s.At != nil && (t.s.Tally == nil || t.xRows == nil || t.xCols == nil) {
 		return nil, bound.Upper()
 	}
 	e := int64(-(next + 4) - sumUp(nil, t.row).MantExp(nil))
@@ -398,12 +297,12 @@ func (t *newton) unit(next int) (unit *int64, lost *big.Float) {
 func (t *newton) stepBound(next int, h *big.Float) (b *residue.Bound, lost *big.Float) {
 	sums, tops, both := t.eSums, make([]int64, t.n()), make([]int64, t.n())
 	switch {
-	case t.s.at == nil: // ‖E'‖ ≤ rho + h, and columns of X are below 2^(col + 1)
+	case t.s.At == nil: // ‖E'‖ ≤ rho + h, and columns of X are below 2^(col + 1)
 		sums = make([]int64, t.n())
 		for i := range sums {
 			sums[i], tops[i] = int64(bound.Upper().Add(t.rho, h).MantExp(nil)), t.col[i]+1
 		}
-	case t.s.tally == nil || t.eRows == nil || t.xCols == nil:
+	case t.s.Tally == nil || t.eRows == nil || t.xCols == nil:
 		return nil, bound.Upper()
 	default:
 		copy(tops, t.xCols.Top)
@@ -413,59 +312,10 @@ func (t *newton) stepBound(next int, h *big.Float) (b *residue.Bound, lost *big.
 	}
 	least := int(slices.Max(sums)) + sumUp(nil, both).MantExp(nil)
 	b = &residue.Bound{Rows: sums, Cols: tops, Within: int64(max(least+next+3, 1))}
-	return t.s.known(b, t.eRows, t.xCols), bound.Exp2(least - int(b.Within))
-}
-
-// gemmWithin is gemm for a result that is proved to be within a bound.
-func (s *solver) gemmWithin(alpha float64, a, b num.Mat, beta float64, c, d num.Mat, bound *residue.Bound) error {
-	return s.gemmTriangle(0, alpha, a, b, beta, c, d, bound)
+	return t.s.Known(b, t.eRows, t.xCols), bound.Exp2(least - int(b.Within))
 }
 
 // about says that a product on the host may be in error by 2^-(bits+4) of the largest number of row
 // i of A and of column j of B multiplied, whatever cancels: that of an elimination in so many bits,
 // of which nothing need be known.
 func about(bits int) *residue.Bound { return &residue.Bound{Within: int64(bits + 4)} }
-
-// cutBelow clears the lowest bits of x, whose last word is not 0, and returns it, nil if it is 0.
-func cutBelow(x []uint64, low int64) []uint64 {
-	if low <= 0 {
-		return x
-	}
-	k := low >> 6
-	if k >= int64(len(x)) {
-		return nil
-	}
-	clear(x[:k])
-	if x[k] &^= 1<<uint(low&63) - 1; x[k] == 0 && k == int64(len(x)-1) {
-		return nil
-	}
-	return x
-}
-
-// words returns how many words hold bits bits below the first one, 32 of them to spare.
-func words(bits int) int { return (bits + 32 + 63) / 64 }
-
-// sumHere is sumTo on the host, for a z of zeros.
-func (s *solver) sumHere(x, y, z num.Mat, unit *int64) error {
-	mx, my, mz := x, y, z
-	count := words(z.Format().Bits())
-	adders := make([]*bound.Adder, s.Threads)
-	return par.For(s.Ctx, s.Threads, mz.Cols, func(w, j int) {
-		if adders[w] == nil {
-			adders[w] = bound.NewAdder(count)
-		}
-		for i := range mz.Rows {
-			neg, mag, exp := adders[w].Add(&mx, &my, i, j)
-			if unit != nil {
-				mag = cutBelow(mag, *unit-exp)
-			}
-			switch {
-			case len(mag) == 0:
-			case max(exp, -exp) < math.MaxInt32/2: // half of the time
-				bound.StoreLeading(mz.Arr, mz.At(i, j), neg, mag, exp)
-			default:
-				mz.Arr.Set(mz.At(i, j), num.Real{Class: num.Finite, Neg: neg, Mag: mag, Exp: exp})
-			}
-		}
-	})
-}

@@ -236,7 +236,7 @@ func TestInverseErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for j, top := range columnTops(y.X, -1<<30) {
+		for j, top := range call.ColumnTops(y.X, -1<<30) {
 			if least := top - int64(want) - 10; y.Err[j] < least {
 				t.Errorf("%d bits: column %d of %d words has errors below 2^%d, numbers 2^%d", bits, j, y.Words, y.Err[j], top)
 			}
@@ -321,7 +321,7 @@ func TestFloatSquare(t *testing.T) {
 			x := e.Big(r.IntN(n), r.IntN(n))
 			e.SetBig(r.IntN(n), r.IntN(n), x.SetMantExp(x, -700*k))
 		}
-		near := rowNorm64(e.View())
+		near := call.RowNorm64(e.View())
 		v := &newton{s: s, f: e.View()}
 		for _, places := range []int{24, floatPlaces, floatPlaces + 1} {
 			square, lost, err := v.square(e.View(), near, places)
@@ -345,14 +345,14 @@ func TestFloatSquare(t *testing.T) {
 			}
 		}
 	}
-	s.release()
+	s.Release()
 }
 
 // TestSumUnits adds numbers that are cut off to multiples of a unit.
 func TestSumUnits(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	s := &solver{Call: call.Call{Ctx: t.Context(), Threads: 1}}
+	s := &call.Run{Call: call.Call{Ctx: t.Context(), Threads: 1}}
 	cut := 0
 	for range testlength.Of(2000, 20000, 200000) {
 		p, q, prec := halfulp.MP(uint(24+r.IntN(400))), halfulp.MP(uint(24+r.IntN(400))), 64+r.IntN(400)
@@ -360,7 +360,7 @@ func TestSumUnits(t *testing.T) {
 		v := y.Big(0, 0)
 		y.SetBig(0, 0, v.SetMantExp(v, -r.IntN(200)))
 		unit := int64(20 - r.IntN(500))
-		if err := s.sumHere(x.View(), y.View(), z.View(), &unit); err != nil {
+		if err := s.SumHere(x.View(), y.View(), z.View(), &unit); err != nil {
 			t.Fatal(err)
 		}
 		want := new(big.Float).SetPrec(4000).Add(x.Big(0, 0), y.Big(0, 0))

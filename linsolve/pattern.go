@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // pattern tells which entries of solutions of A x = b are 0 for all regular A with zeros in the
@@ -152,7 +153,7 @@ func (p *pattern) reached(b num.Mat, j int) []uint64 {
 // withoutZeros takes entries that are 0 by the pattern of A off what is open: A is regular, or will
 // be proved to be before anything of the solution is used, whose entries are 0 to begin with.
 // Columns of B that are 0 stay open as a whole, so that something is left to prove it for.
-func withoutZeros(s *solver, a, b num.Mat, todo []*entries) {
+func withoutZeros(s *call.Run, a, b num.Mat, todo []*entries) {
 	var p *pattern
 	right := b
 	for j, e := range todo {

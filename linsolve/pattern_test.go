@@ -38,7 +38,7 @@ func TestPattern(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	f := modular.New(modular.Primes()())
-	s := &solver{Call: call.Call{Ctx: context.Background(), Threads: 1}}
+	s := &call.Run{Call: call.Call{Ctx: context.Background(), Threads: 1}}
 	patterns := 0
 	for range testlength.Of(100, 300, 3000) {
 		n := 1 + r.IntN(80)

@@ -6,12 +6,13 @@ import (
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
 // newEliminated is newPivoted for matrices too ill-conditioned for float64, from an elimination in
 // some bits; nil if a pivot vanishes, or if numbers have more than most bits.
-func newEliminated(s *solver, a num.Mat, most, bits int) (*pivoted, error) {
+func newEliminated(s *call.Run, a num.Mat, most, bits int) (*pivoted, error) {
 	m, n := a.Dims()
 	k := min(m, n)
 	near, _ := narrow(a.Slice(0, m, 0, k), uint(bits))
@@ -32,14 +33,14 @@ func newEliminated(s *solver, a num.Mat, most, bits int) (*pivoted, error) {
 
 // newSplitting returns one of C by inverses of its factors with these blocks, of which nothing is
 // known: E tells. It is nil if numbers have more than most bits.
-func newSplitting(s *solver, c num.Mat, blocks []int, li, ui num.Mat, most int) (*splitting, error) {
+func newSplitting(s *call.Run, c num.Mat, blocks []int, li, ui num.Mat, most int) (*splitting, error) {
 	m, n := c.Dims()
 	k := min(m, n)
 	d := &splitting{s: s, k: k, blocks: blocks, by: scale.Equilibrate(c, scale.Unscaled(m, n))}
 	top := d.by.Rows[:k]
-	d.f = scaled(c, d.by, most)
-	d.x = scaled(li, scale.Scaling{Rows: top, Cols: bound.Negated(top)}, bound.MaxBits)
-	d.y = scaled(ui, scale.Scaling{Rows: bound.Negated(d.by.Cols[:k]), Cols: bound.Negated(top)}, bound.MaxBits)
+	d.f = call.Scaled(c, d.by, most)
+	d.x = call.Scaled(li, scale.Scaling{Rows: top, Cols: bound.Negated(top)}, bound.MaxBits)
+	d.y = call.Scaled(ui, scale.Scaling{Rows: bound.Negated(d.by.Cols[:k]), Cols: bound.Negated(top)}, bound.MaxBits)
 	if d.f.Arr == nil || d.x.Arr == nil || d.y.Arr == nil {
 		return nil, nil
 	}
@@ -53,7 +54,7 @@ func newSplitting(s *solver, c num.Mat, blocks []int, li, ui num.Mat, most int) 
 
 // luByElimination returns a seed by newEliminated in as few bits as do, and what it encloses in so
 // many bits; see byElimination.
-func luByElimination(s *solver, a num.Mat, most, bits int, regular func() error) (p *pivoted, e *enclosure, err error) {
+func luByElimination(s *call.Run, a num.Mat, most, bits int, regular func() error) (p *pivoted, e *enclosure, err error) {
 	m, n := a.Dims()
 	least, err := eliminationBits(s, a)
 	if err != nil {
@@ -71,7 +72,7 @@ func luByElimination(s *solver, a num.Mat, most, bits int, regular func() error)
 
 // eliminationBits returns in how many bits an elimination of a matrix is tried first, by what
 // float64 pivots of its leading square part tell of the condition number.
-func eliminationBits(s *solver, a num.Mat) (int, error) {
+func eliminationBits(s *call.Run, a num.Mat) (int, error) {
 	k := min(a.Rows, a.Cols)
 	m := a.Slice(0, k, 0, k)
 	f, err := factor(s, m, scale.Of(m))
@@ -84,7 +85,7 @@ func eliminationBits(s *solver, a num.Mat) (int, error) {
 // byElimination returns what a seed for an m x n matrix from an elimination in as few bits as do,
 // least or more, encloses in so many bits; nil if none is good enough. After the first that is not,
 // regular tells whether the matrix may have any; its error is returned.
-func byElimination(s *solver, m, n, least, bits int, regular func() error, seed func(some int) (*splitting, error)) (*enclosure, error) {
+func byElimination(s *call.Run, m, n, least, bits int, regular func() error, seed func(some int) (*splitting, error)) (*enclosure, error) {
 	if min(m, n) < fewest {
 		return nil, nil
 	}
@@ -100,7 +101,7 @@ func byElimination(s *solver, m, n, least, bits int, regular func() error, seed 
 		}
 		s.Work.Guessed = false
 		switch {
-		case errors.Is(err, ErrRange):
+		case errors.Is(err, call.ErrRange):
 			return nil, nil
 		case err != nil:
 			return nil, err

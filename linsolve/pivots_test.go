@@ -81,7 +81,7 @@ func TestEqualPivots(t *testing.T) {
 func TestPivotsAreFirst(t *testing.T) {
 	const n = 9
 	r := testseed.Rand(t, 5, 6)
-	s := &solver{Call: call.Call{Ctx: context.Background(), Threads: 1}}
+	s := &call.Run{Call: call.Call{Ctx: context.Background(), Threads: 1}}
 	refused := 0
 	for range 60 {
 		a := lintest.Integers(r, n, n, 1)

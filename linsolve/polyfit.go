@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // PolyFit fits the polynomial y = c_0 + c_1 x + ... + c_d x^d of degree d by least squares to the
@@ -35,7 +36,7 @@ func PolyFit(x, y *halfulp.Vector, degree int, f halfulp.Format, opt *Regression
 			return nil, Stats{}, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	if err := finite("x", x.Matrix().View()); err != nil {
+	if err := call.Finite("x", x.Matrix().View()); err != nil {
 		return nil, Stats{}, fmt.Errorf("%s: %w", name, err)
 	}
 	format, err := wide(bound.Longest(x.Matrix().View()) * int64(max(degree, 1)))

@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 )
 
@@ -39,19 +40,19 @@ func Pow(a *halfulp.Matrix, e int, x *halfulp.Matrix, opt *halfulp.Options) (Sta
 	if err != nil {
 		return Stats{}, err
 	}
-	if err := finite("A", on[0]); err != nil {
+	if err := call.Finite("A", on[0]); err != nil {
 		return result(s), fmt.Errorf("Pow: %w", err)
 	}
 	z, err := power(s, on[0], e, x.Format().View())
 	if err != nil {
 		return result(s), fmt.Errorf("Pow: %w", err)
 	}
-	s.stage("products")
+	s.Stage("products")
 	return finish(s, "Pow", z, x.View())
 }
 
 // power returns A^e in format f.
-func power(s *solver, a num.Mat, e int, f num.Format) (num.Mat, error) {
+func power(s *call.Run, a num.Mat, e int, f num.Format) (num.Mat, error) {
 	n := a.Rows
 	z := num.NewMat(f, n, n)
 	var open []position
@@ -65,7 +66,7 @@ func power(s *solver, a num.Mat, e int, f num.Format) (num.Mat, error) {
 	// Relative errors grow at most n-fold with each of the e factors where nothing cancels.
 	for bits := f.Bits() + 48 + mathbits.Len(uint(e)) + mathbits.Len(uint(n)); len(open) > 0; bits *= 2 {
 		bits = min(bits, exact, bound.MaxBits)
-		s.stats.Precision = bits
+		s.Stats.Precision = bits
 		p, err := enclosedPower(s, a, e, bits)
 		if err != nil {
 			return num.Mat{}, err
@@ -89,7 +90,7 @@ func power(s *solver, a num.Mat, e int, f num.Format) (num.Mat, error) {
 			open = slices.DeleteFunc(open, func(p position) bool {
 				return slices.ContainsFunc(proved, func(s powerSuspect) bool { return s.position == p })
 			})
-			s.stats.Ties += len(proved)
+			s.Stats.Ties += len(proved)
 		}
 		if len(open) > 0 && bits == bound.MaxBits {
 			return num.Mat{}, fmt.Errorf("%d bits: %w", 2*bits, halfulp.ErrMemory)
@@ -124,7 +125,7 @@ func span(a num.Mat) (top, low int64) {
 
 // enclosedPower returns an enclosure of A^e from products rounded to some bits. It is exact where
 // no product is rounded.
-func enclosedPower(s *solver, a num.Mat, e, bits int) (*enclosedMatrix, error) {
+func enclosedPower(s *call.Run, a num.Mat, e, bits int) (*enclosedMatrix, error) {
 	if e == 0 {
 		return encloseMatrix(s, num.Identity(num.Float64, a.Rows), bits)
 	}
@@ -157,7 +158,7 @@ type powerSuspect struct {
 
 // round stores the open entries whose enclosures round to one number in z. It returns those that
 // are left, and which of them seem to be zeros or ties.
-func (x *enclosedMatrix) round(s *solver, open []position, z num.Mat) (left []position, suspects []powerSuspect, err error) {
+func (x *enclosedMatrix) round(s *call.Run, open []position, z num.Mat) (left []position, suspects []powerSuspect, err error) {
 	f := z.Format()
 	for _, p := range open {
 		if x.isZero(p.row, p.col) {
@@ -169,7 +170,7 @@ func (x *enclosedMatrix) round(s *solver, open []position, z num.Mat) (left []po
 		lower, upper := num.NewScalar(f, lo), num.NewScalar(f, hi)
 		if lower.Same(upper) && !contains {
 			if f.IsMP() && (lower.IsInf(0) || lower.IsZero()) {
-				return nil, nil, fmt.Errorf("a power beyond the exponents of formats: %w", ErrRange)
+				return nil, nil, fmt.Errorf("a power beyond the exponents of formats: %w", call.ErrRange)
 			}
 			z.SetEntry(p.row, p.col, lower)
 			lose(s, z, p.row, p.col, lo, hi)
@@ -178,7 +179,7 @@ func (x *enclosedMatrix) round(s *solver, open []position, z num.Mat) (left []po
 		left = append(left, p)
 		if contains {
 			if x.flushed {
-				return nil, nil, fmt.Errorf("exponents that differ by more than 2^29: %w", ErrRange)
+				return nil, nil, fmt.Errorf("exponents that differ by more than 2^29: %w", call.ErrRange)
 			}
 			// |mid| ≤ radius here.
 			zero := powerSuspect{p, new(big.Float), 0, x.exp.BitLen() < 60}

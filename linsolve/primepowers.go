@@ -6,12 +6,13 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 )
 
 // primePowers are what is known of A^e modulo primes.
 type primePowers struct {
-	s        *solver
+	s        *call.Run
 	a        num.Mat
 	e        int
 	top, low int64               // |a_ij| < 2^top, all of them multiples of 2^low
@@ -19,7 +20,7 @@ type primePowers struct {
 	tried    map[position]string // the t of suspects that are no terms of a recurrence of zeros
 }
 
-func newPrimePowers(s *solver, a num.Mat, e int) *primePowers {
+func newPrimePowers(s *call.Run, a num.Mat, e int) *primePowers {
 	top, low := span(a)
 	return &primePowers{s: s, a: a, e: e, top: top, low: low, tried: map[position]string{}}
 }
@@ -36,7 +37,7 @@ func (p *primePowers) prove(suspects []powerSuspect) (proved []powerSuspect, err
 		if p.first, err = p.power(f, p.e); err != nil {
 			return nil, err
 		}
-		p.s.stats.Primes++
+		p.s.Stats.Primes++
 	}
 	same := func(f *modular.Field, power [][]uint64) func(s powerSuspect) bool {
 		return func(s powerSuspect) bool { return power[s.row][s.col] == f.Rational(s.t) }
@@ -62,7 +63,7 @@ func (p *primePowers) prove(suspects []powerSuspect) (proved []powerSuspect, err
 		if err != nil {
 			return nil, err
 		}
-		p.s.stats.Primes++
+		p.s.Stats.Primes++
 		suspects = chosenFrom(suspects, same(f, power))
 	}
 	return append(proved, suspects...), nil
@@ -165,7 +166,7 @@ func (p *primePowers) recurring(suspects []powerSuspect, most float64) (proved [
 			if left, err = p.terms(modular.New(modular.Prime(i)), rows, k, m, terms, left); err != nil {
 				return nil, err
 			}
-			p.s.stats.Primes++
+			p.s.Stats.Primes++
 		}
 		proved = append(proved, left...)
 		open = chosenFrom(open, func(s powerSuspect) bool {

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // QRFactors are those of A = Q R, or of A P = Q R with columns in another order. They live where A
@@ -56,12 +57,12 @@ func QR(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFactors, 
 	if err != nil {
 		return nil, result(s), fmt.Errorf("QR: %w", err)
 	}
-	s.finished()
+	s.Finished()
 	return z, result(s), nil
 }
 
 // qrOf returns the factors where a lives, with a copy of it.
-func qrOf(s *solver, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
+func qrOf(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
 	z, err := qrThere(s, a, f, pivoting)
 	if err != nil {
 		return nil, err
@@ -100,12 +101,12 @@ func QRPivoted(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFa
 	if err != nil {
 		return nil, result(s), fmt.Errorf("QRPivoted: %w", err)
 	}
-	s.finished()
+	s.Finished()
 	return z, result(s), nil
 }
 
-func qr(s *solver, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
-	if err := finite("A", a); err != nil {
+func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
+	if err := call.Finite("A", a); err != nil {
 		return nil, err
 	}
 	m, n := a.Dims()
@@ -222,7 +223,7 @@ func qr(s *solver, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
 }
 
 // normal returns A^T A exactly.
-func normal(s *solver, a num.Mat) (num.Mat, error) {
+func normal(s *call.Run, a num.Mat) (num.Mat, error) {
 	bits := max(powerBits(a, 2)+mathbits.Len(uint(a.Rows)), num.MinPrec)
 	if bits > bound.MaxBits {
 		return num.Mat{}, fmt.Errorf("A^T A has %d bits: %w", bits, halfulp.ErrMemory)
@@ -231,12 +232,12 @@ func normal(s *solver, a num.Mat) (num.Mat, error) {
 	if m, n := a.Dims(); s.Work.Report != nil {
 		of := a.Arr.Format
 		// may fuse: an estimate
-		s.Plan(productCost(n, m, n, of, of, mp(bits)) + improvedCost(m+n, n, likely, 10, of.Bits()+64, false) + stackCost(s, m, n))
+		s.Plan(call.ProductCost(n, m, n, of, of, mp(bits)) + improvedCost(m+n, n, likely, 10, of.Bits()+64, false) + stackCost(s, m, n))
 	}
-	if err := s.gemmTriangle('L', 1, a.T(), a, 0, num.Mat{}, c, nil); err != nil {
+	if err := s.GemmTriangle('L', 1, a.T(), a, 0, num.Mat{}, c, nil); err != nil {
 		return num.Mat{}, err
 	}
-	s.stage("A^T A")
+	s.Stage("A^T A")
 	return c, mirror(s, c)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 )
 
@@ -83,16 +84,16 @@ func Rank(a *halfulp.Matrix, opt *halfulp.Options) (int, Stats, error) {
 	if err != nil {
 		return 0, Stats{}, err
 	}
-	if err := finite("A", on[0]); err != nil {
+	if err := call.Finite("A", on[0]); err != nil {
 		return 0, result(s), fmt.Errorf("Rank: %w", err)
 	}
-	defer s.release()
+	defer s.Release()
 	r, _, err := rank(s, on[0])
 	if err != nil {
 		return 0, result(s), fmt.Errorf("Rank: %w", err)
 	}
-	s.stage("elimination")
-	s.finished()
+	s.Stage("elimination")
+	s.Finished()
 	return r, result(s), nil
 }
 
@@ -106,18 +107,18 @@ func NullSpace(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*half
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	if err := finite("A", on[0]); err != nil {
+	if err := call.Finite("A", on[0]); err != nil {
 		return nil, result(s), fmt.Errorf("NullSpace: %w", err)
 	}
 	z, err := nullSpace(s, on[0], f.View())
 	if err != nil {
 		return nil, result(s), fmt.Errorf("NullSpace: %w", err)
 	}
-	s.finished()
+	s.Finished()
 	return halfulp.MatrixOf(z), result(s), nil
 }
 
-func nullSpace(s *solver, a num.Mat, f num.Format) (num.Mat, error) {
+func nullSpace(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 	n := a.Cols
 	r, prime, err := rank(s, a)
 	if err != nil {
@@ -158,7 +159,7 @@ func nullSpace(s *solver, a num.Mat, f num.Format) (num.Mat, error) {
 	if r > 0 {
 		right := chosen(a, rows, free)
 		minus := num.NewMat(right.Format(), r, n-r)
-		if err := s.gemm(-1, num.Identity(num.Float64, r), right, 0, num.Mat{}, minus); err != nil {
+		if err := s.Gemm(-1, num.Identity(num.Float64, r), right, 0, num.Mat{}, minus); err != nil {
 			return num.Mat{}, err
 		}
 		if x, err = solve(s, chosen(a, rows, cols), minus, f); err != nil {
@@ -188,7 +189,7 @@ func chosen(a num.Mat, rows, cols []int) num.Mat {
 
 // regular returns nil if a square matrix is proved to be regular, an error that wraps ErrSingular
 // if it is proved to be singular.
-func provedRegular(s *solver, a num.Mat) error {
+func provedRegular(s *call.Run, a num.Mat) error {
 	r, _, err := rank(s, a)
 	if err != nil {
 		return err
@@ -204,7 +205,7 @@ func provedRegular(s *solver, a num.Mat) error {
 // integer, is a multiple of all primes for which the rank is smaller: once their product exceeds
 // Hadamard's bound, there is none. Where that takes many primes the rank modulo powers of one is
 // found in their place.
-func rank(s *solver, a num.Mat) (int, *modular.Field, error) {
+func rank(s *call.Run, a num.Mat) (int, *modular.Field, error) {
 	m := a
 	full := min(m.Rows, m.Cols)
 	z := toIntegers(m)
@@ -220,7 +221,7 @@ func rank(s *solver, a num.Mat) (int, *modular.Field, error) {
 		if err != nil {
 			return 0, nil, err
 		}
-		s.stats.Primes++
+		s.Stats.Primes++
 		s.Did(primeStep(m))
 		known += 60
 		if len(pivots) > best {
@@ -279,7 +280,7 @@ const mostLifted = 1 << 13
 // Hadamard's bound it is 0, and if all of them are the rank is r. If y is an integer, digits
 // between -p/2 and p/2 end, and nothing is left of G[:,j]. Both columns and rows are looked at, as
 // combinations of either may be simple.
-func ranks(s *solver, a num.Mat, z integers, f *modular.Field, rows, cols []int) (bool, error) {
+func ranks(s *call.Run, a num.Mat, z integers, f *modular.Field, rows, cols []int) (bool, error) {
 	bits := z.largestMinor(len(cols) + 1)
 	if a.Rows < a.Cols {
 		a, z, rows, cols = a.T(), z.transposed(a), cols, rows
@@ -311,7 +312,7 @@ func ranks(s *solver, a num.Mat, z integers, f *modular.Field, rows, cols []int)
 			if err != nil || !fits {
 				return false, err
 			}
-			s.stats.Digits += len(l.r)
+			s.Stats.Digits += len(l.r)
 		}
 	}
 	return true, nil
@@ -319,7 +320,7 @@ func ranks(s *solver, a num.Mat, z integers, f *modular.Field, rows, cols []int)
 
 // dependences returns the lifting of the other columns of A by those of some rows and columns,
 // whose inverse modulo p may be known; nil if they are singular modulo p.
-func dependences(s *solver, a num.Mat, z integers, f *modular.Field, rows, cols []int, inverse [][]uint64) (l *lifting, err error) {
+func dependences(s *call.Run, a num.Mat, z integers, f *modular.Field, rows, cols []int, inverse [][]uint64) (l *lifting, err error) {
 	rows, others := append(slices.Clone(rows), without(rows, a.Rows)...), without(cols, a.Cols)
 	of := integers{make([]int64, len(rows)), make([]int64, len(cols)), make([]int, len(rows))}
 	for i, k := range rows {

@@ -94,8 +94,8 @@ func regression(name string, a, b num.Mat, f num.Format, opt *RegressionOptions)
 	if err := r.fit(m.equations); err != nil {
 		return nil, result(m.s), fmt.Errorf("%s: %w", name, err)
 	}
-	m.s.stage("statistics")
-	m.s.finished()
+	m.s.Stage("statistics")
+	m.s.Finished()
 	return &r.Fit, result(m.s), nil
 }
 
@@ -153,7 +153,7 @@ func (r *regressor) fit(equations func() (*equations, error)) error {
 	if err := r.sums(); err != nil {
 		return err
 	}
-	r.s.stage("equations")
+	r.s.Stage("equations")
 
 	r.X, r.StandardErrors = halfulp.MatrixOf(num.NewMat(r.f, n, k)), halfulp.MatrixOf(num.NewMat(r.f, n, k))
 	r.Responses = make([]Response, k)
@@ -503,7 +503,7 @@ func (r *regressor) round(j int, open []*statistic, p interval.Prec, value func(
 			t.never = ties[i]
 			continue
 		}
-		r.s.stats.Exact++
+		r.s.Stats.Exact++
 		decided[t] = true
 		store(t, num.NewScalar(r.f, ties[i]), ties[i], ties[i])
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -328,7 +329,7 @@ func TestRegressionErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.SetFloat64(1, 1, math.Inf(1))
-	if _, _, err := Regression(a, b, halfulp.Float64, nil); !errors.Is(err, ErrNotFinite) {
+	if _, _, err := Regression(a, b, halfulp.Float64, nil); !errors.Is(err, call.ErrNotFinite) {
 		t.Fatal(err)
 	}
 	defer func() {

@@ -69,7 +69,7 @@ func TestResidentAttempts(t *testing.T) {
 					name := fmt.Sprintf("%g, after %d attempts, %d columns", left, attempts, c.want.Cols())
 					ended := 0
 					s := tracedOn(t, on)
-					s.at = failing{spoiled{s.at, t, func(x *halfulp.Matrix) {
+					s.At = failing{spoiled{s.At, t, func(x *halfulp.Matrix) {
 						for i := range n {
 							x.SetFloat64(i, n/2, left)
 						}
@@ -82,7 +82,7 @@ func TestResidentAttempts(t *testing.T) {
 					if ended != attempts+1 {
 						t.Errorf("%s: %d seeds have ended", name, ended)
 					}
-					s.release()
+					s.Release()
 				}
 			}
 		}
@@ -144,7 +144,7 @@ func TestNoSeed(t *testing.T) {
 		}
 		on := put(t, a)
 		s := tracedOn(t, on)
-		s.at = place.Of(on.View().Arr)
+		s.At = place.Of(on.View().Arr)
 		if z, err := solveThere(s, on.View(), num.Mat{}, halfulp.Float64.View()); z.Arr != nil || err != nil {
 			t.Errorf("%v, %v", z, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
@@ -20,9 +21,9 @@ func leastSquaresThere(a, b, x num.Mat, opt *halfulp.Options) (st Stats, done bo
 	if err != nil {
 		return Stats{}, true, err
 	}
-	defer s.release()
+	defer s.Release()
 	end := func(err error) (Stats, bool, error) {
-		s.stats.Method = leastSquaresMethod
+		s.Stats.Method = leastSquaresMethod
 		if err != nil {
 			err = fmt.Errorf("LeastSquares: %w", err)
 		}
@@ -36,14 +37,14 @@ func leastSquaresThere(a, b, x num.Mat, opt *halfulp.Options) (st Stats, done bo
 			return result(s), false, nil
 		}
 	}
-	s.at = place.Of(a.Arr)
+	s.At = place.Of(a.Arr)
 	square, d, err := normalThere(s, a, b, 4*f.Bits()+2048)
-	s.stage("equations")
-	if err = resignable(err); err != nil {
+	s.Stage("equations")
+	if err = call.Resignable(err); err != nil {
 		return end(err)
 	}
 	if square.Arr == nil {
-		s.resign()
+		s.Resign()
 		return result(s), false, nil
 	}
 	z, err := solveThere(s, square, d, f)
@@ -51,38 +52,38 @@ func leastSquaresThere(a, b, x num.Mat, opt *halfulp.Options) (st Stats, done bo
 		return end(err)
 	}
 	if z.Arr != nil {
-		s.finished()
+		s.Finished()
 		return end(place.Copy(x, z))
 	}
 	here, err := onHost("LeastSquares", square, d)
 	if err != nil {
 		return result(s), true, err
 	}
-	s.resign()
+	s.Resign()
 	if z, err = solve(s, here[0], here[1], f); err != nil {
 		return end(ranked(err, a.Rows, a.Cols))
 	}
-	s.stats.Method = leastSquaresMethod
+	s.Stats.Method = leastSquaresMethod
 	st, err = finish(s, "LeastSquares", z, x)
 	return st, true, err
 }
 
-// normalThere returns A^T A and A^T B, exactly, at the solver's place; nil if their numbers have
+// normalThere returns A^T A and A^T B, exactly, at the run's place; nil if their numbers have
 // more than most bits.
-func normalThere(s *solver, a, b num.Mat, most int) (square, d num.Mat, err error) {
-	if err := s.newTally(); err != nil {
+func normalThere(s *call.Run, a, b num.Mat, most int) (square, d num.Mat, err error) {
+	if err := s.NewTally(); err != nil {
 		return num.Mat{}, num.Mat{}, err
 	}
 	m, n := a.Dims()
-	p, err := s.scaled(a, scale.Unscaled(m, n), most)
+	p, err := s.Scaled(a, scale.Unscaled(m, n), most)
 	if err != nil || p.Arr == nil {
 		return num.Mat{}, num.Mat{}, err
 	}
-	q, err := s.scaled(b, scale.Unscaled(m, b.Cols), most)
+	q, err := s.Scaled(b, scale.Unscaled(m, b.Cols), most)
 	if err != nil || q.Arr == nil {
 		return num.Mat{}, num.Mat{}, err
 	}
-	x, err := s.extents(p.T(), q.T())
+	x, err := s.Extents(p.T(), q.T())
 	if err != nil {
 		return num.Mat{}, num.Mat{}, err
 	}
@@ -93,22 +94,22 @@ func normalThere(s *solver, a, b num.Mat, most int) (square, d num.Mat, err erro
 	if 2*max(x[0].Width, x[1].Width)+carry > int64(most) {
 		return num.Mat{}, num.Mat{}, nil
 	}
-	if square, err = s.matrix(format(x[0].Width, x[0].Width), n, n); err != nil {
+	if square, err = s.Matrix(format(x[0].Width, x[0].Width), n, n); err != nil {
 		return num.Mat{}, num.Mat{}, err
 	}
-	if err := s.gemmTriangle('L', 1, p.T(), p, 0, num.Mat{}, square, nil); err != nil {
+	if err := s.GemmTriangle('L', 1, p.T(), p, 0, num.Mat{}, square, nil); err != nil {
 		return num.Mat{}, num.Mat{}, err
 	}
 	if err := mirror(s, square); err != nil {
 		return num.Mat{}, num.Mat{}, err
 	}
-	if d, err = s.matrix(format(x[0].Width, x[1].Width), n, b.Cols); err != nil {
+	if d, err = s.Matrix(format(x[0].Width, x[1].Width), n, b.Cols); err != nil {
 		return num.Mat{}, num.Mat{}, err
 	}
-	if err := s.gemm(1, p.T(), q, 0, num.Mat{}, d); err != nil {
+	if err := s.Gemm(1, p.T(), q, 0, num.Mat{}, d); err != nil {
 		return num.Mat{}, num.Mat{}, err
 	}
-	s.drop(p, q)
+	s.Drop(p, q)
 	return square, d, nil
 }
 

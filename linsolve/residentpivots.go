@@ -8,12 +8,13 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
-// gathered returns rows of a matrix in MP at the solver's place in an order.
-func gathered(s *solver, a num.Mat, order []int) (num.Mat, error) {
-	z, err := s.room(a.Format(), a.Rows, a.Cols)
+// gathered returns rows of a matrix in MP at the run's place in an order.
+func gathered(s *call.Run, a num.Mat, order []int) (num.Mat, error) {
+	z, err := s.Room(a.Format(), a.Rows, a.Cols)
 	if err != nil {
 		return num.Mat{}, err
 	}
@@ -21,11 +22,11 @@ func gathered(s *solver, a num.Mat, order []int) (num.Mat, error) {
 	for i, row := range order {
 		rows[i] = int32(row)
 	}
-	return z, s.at.Gather(s.config(), a, rows, z)
+	return z, s.At.Gather(s.Config(), a, rows, z)
 }
 
-// longestFirst is pivots64 for a symmetric matrix at the solver's place.
-func longestFirst(s *solver, a num.Mat) ([]int, error) {
+// longestFirst is pivots64 for a symmetric matrix at the run's place.
+func longestFirst(s *call.Run, a num.Mat) ([]int, error) {
 	n := a.Rows
 	diagonal, err := diagonalHere(s, a)
 	if err != nil {
@@ -39,27 +40,27 @@ func longestFirst(s *solver, a num.Mat) ([]int, error) {
 		}
 		exps[i] = -int64(d.MantExp(nil) >> 1)
 	}
-	f, err := s.scaled(a, scale.Scaling{Rows: exps, Cols: exps}, bound.MaxBits)
+	f, err := s.Scaled(a, scale.Scaling{Rows: exps, Cols: exps}, bound.MaxBits)
 	if err != nil || f.Arr == nil {
 		return nil, err
 	}
-	zeros, err := s.matrix(num.Precision(24), n, n)
+	zeros, err := s.Matrix(num.Precision(24), n, n)
 	if err != nil {
 		return nil, err
 	}
-	near, err := s.matrix(num.Float64, n, n)
+	near, err := s.Matrix(num.Float64, n, n)
 	if err != nil {
 		return nil, err
 	}
-	sum := place.Sum{X: f, D: zeros, Bits: f.Format().Bits(), Tally: s.tally}
-	if _, err := s.at.Sum(s.config(), sum, near); err != nil {
+	sum := place.Sum{X: f, D: zeros, Bits: f.Format().Bits(), Tally: s.Tally}
+	if _, err := s.At.Sum(s.Config(), sum, near); err != nil {
 		return nil, err
 	}
 	here, err := place.On(nil, near)
 	if err != nil {
 		return nil, err
 	}
-	s.drop(f, zeros, near)
+	s.Drop(f, zeros, near)
 	return longest64(s, scale.Unscaled(n, n).Float64s(here, s.Floats(n*n)), exps)
 }
 
@@ -72,23 +73,23 @@ func longestFirst(s *solver, a num.Mat) ([]int, error) {
 // underflow.
 func (t *doubling) longestThere(e *enclosure) (bool, error) {
 	n, y, s := t.n, e.root, t.s
-	z, err := s.matrix(num.Float64, n, n)
+	z, err := s.Matrix(num.Float64, n, n)
 	if err != nil {
 		return false, err
 	}
 	sum := place.Sum{X: y.X.Slice(0, n, 0, n), D: y.D.Slice(0, n, 0, n), Bits: e.bits,
-		Errors: y.Err[:n], Rows: y.Left, Cols: make([]int64, n), Triangle: 'U', Tally: s.tally}
-	if _, err := s.at.Sum(s.config(), sum, z); err != nil {
+		Errors: y.Err[:n], Rows: y.Left, Cols: make([]int64, n), Triangle: 'U', Tally: s.Tally}
+	if _, err := s.At.Sum(s.Config(), sum, z); err != nil {
 		return false, err
 	}
-	if _, left, err := s.at.Extents(s.config(), s.tally); err != nil || left > 0 {
+	if _, left, err := s.At.Extents(s.Config(), s.Tally); err != nil || left > 0 {
 		return false, err
 	}
 	here, err := place.On(nil, z)
 	if err != nil {
 		return false, err
 	}
-	s.drop(z)
+	s.Drop(z)
 	r := scale.Unscaled(n, n).Float64s(here, s.Floats(n*n))
 	fails := make([]bool, n)
 	err = par.Each(s.Ctx, s.Threads, n, func(j int) {

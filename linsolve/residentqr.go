@@ -3,6 +3,7 @@ package linsolve
 import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
@@ -10,7 +11,7 @@ import (
 // only the host can decide: entries that are or may be ties or zeros, columns that are linearly
 // dependent or nearly so, numbers that products of some bits do not reach, and with pivoting
 // columns of about the same length.
-func qrThere(s *solver, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
+func qrThere(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
 	if a.OnHost() || a.Cols < fewest {
 		return nil, nil
 	}
@@ -20,11 +21,11 @@ func qrThere(s *solver, a num.Mat, f num.Format, pivoting bool) (*QRFactors, err
 	return factored(s, a, func() (*QRFactors, error) { return qrResident(s, a, f, pivoting) })
 }
 
-func qrResident(s *solver, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
+func qrResident(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
 	m, n := a.Dims()
 	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
 	bits := f.Bits() + 4*(terms-1) + residentGuard
-	if err := s.newTally(); err != nil {
+	if err := s.NewTally(); err != nil {
 		return nil, err
 	}
 	if pivoting {
@@ -37,16 +38,16 @@ func qrResident(s *solver, a num.Mat, f num.Format, pivoting bool) (*QRFactors, 
 			d = nil
 		}
 	}
-	s.stage("approximate inverse")
+	s.Stage("approximate inverse")
 	if err != nil || d == nil {
 		return nil, err
 	}
 	e, err := d.enclosure(bits)
-	s.stage("products")
+	s.Stage("products")
 	if err != nil || e == nil {
 		return nil, err
 	}
-	defer s.stage("rounding")
+	defer s.Stage("rounding")
 	if pivoting {
 		if ok, err := d.longestThere(e); !ok || err != nil {
 			return nil, err
@@ -62,8 +63,8 @@ func qrResident(s *solver, a num.Mat, f num.Format, pivoting bool) (*QRFactors, 
 	}
 	y := e.root
 	sum := func(first, end int, triangle byte, to num.Mat) error {
-		_, err := s.at.Sum(s.config(), place.Sum{X: y.X.Slice(0, n, first, end), D: y.D.Slice(0, n, first, end), Bits: bits,
-			Errors: y.Err[first:end], Rows: y.Left, Cols: y.Right[first:end], Triangle: triangle, Tally: s.tally}, to)
+		_, err := s.At.Sum(s.Config(), place.Sum{X: y.X.Slice(0, n, first, end), D: y.D.Slice(0, n, first, end), Bits: bits,
+			Errors: y.Err[first:end], Rows: y.Left, Cols: y.Right[first:end], Triangle: triangle, Tally: s.Tally}, to)
 		return err
 	}
 	left := 0
@@ -71,7 +72,7 @@ func qrResident(s *solver, a num.Mat, f num.Format, pivoting bool) (*QRFactors, 
 		err = sum(n, n+m, 0, z.Q.T().View())
 	}
 	if err == nil {
-		_, left, err = s.at.Extents(s.config(), s.tally)
+		_, left, err = s.At.Extents(s.Config(), s.Tally)
 	}
 	if left > 0 || err != nil {
 		z.Q.Free()
@@ -85,16 +86,16 @@ func qrResident(s *solver, a num.Mat, f num.Format, pivoting bool) (*QRFactors, 
 // inverts A^T A, twice that and the order are lost.
 const normalBits = 80
 
-// stackedThere is newDoubling for A^T A above A at the solver's place, with A^T A rounded to some
+// stackedThere is newDoubling for A^T A above A at the run's place, with A^T A rounded to some
 // bits, and columns in the order that it returns: with pivoting the longest ones first, as far as
 // float64 arithmetic tells.
-func stackedThere(s *solver, a num.Mat, bits, most int, pivoting bool) (*doubling, []int, error) {
+func stackedThere(s *call.Run, a num.Mat, bits, most int, pivoting bool) (*doubling, []int, error) {
 	m, n := a.Dims()
-	normal, err := s.matrix(num.Precision(uint(bits)), n, n)
+	normal, err := s.Matrix(num.Precision(uint(bits)), n, n)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.gemmTriangle('L', 1, a.T(), a, 0, num.Mat{}, normal, nil); err != nil {
+	if err := s.GemmTriangle('L', 1, a.T(), a, 0, num.Mat{}, normal, nil); err != nil {
 		return nil, nil, err
 	}
 	if err := mirror(s, normal); err != nil {
@@ -115,7 +116,7 @@ func stackedThere(s *solver, a num.Mat, bits, most int, pivoting bool) (*doublin
 	if err != nil || d == nil {
 		return nil, nil, err
 	}
-	s.drop(normal)
+	s.Drop(normal)
 	_, top, err := extent(s, d.f)
 	if err != nil {
 		return nil, nil, err
@@ -125,7 +126,7 @@ func stackedThere(s *solver, a num.Mat, bits, most int, pivoting bool) (*doublin
 	for j, p := range order {
 		cols[p] = d.by.Cols[j]
 	}
-	below, err := s.scaled(a, scale.Scaling{Rows: make([]int64, m), Cols: cols}, most)
+	below, err := s.Scaled(a, scale.Scaling{Rows: make([]int64, m), Cols: cols}, most)
 	if err != nil || below.Arr == nil {
 		return nil, nil, err
 	}
@@ -134,10 +135,10 @@ func stackedThere(s *solver, a num.Mat, bits, most int, pivoting bool) (*doublin
 		if below, err = gathered(s, below.T(), order); err != nil {
 			return nil, nil, err
 		}
-		s.drop(of)
+		s.Drop(of)
 		below = below.T()
 	}
-	f, err := s.matrix(num.Precision(uint(max(bits, below.Format().Bits()))), n+m, n)
+	f, err := s.Matrix(num.Precision(uint(max(bits, below.Format().Bits()))), n+m, n)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -147,7 +148,7 @@ func stackedThere(s *solver, a num.Mat, bits, most int, pivoting bool) (*doublin
 	if err := shiftThere(s, below, f.Slice(n, n+m, 0, n)); err != nil {
 		return nil, nil, err
 	}
-	s.drop(d.f, below)
+	s.Drop(d.f, below)
 	d.f = f
 	d.by.Rows = append(append([]int64(nil), d.by.Rows...), make([]int64, m)...)
 	return d, order, nil

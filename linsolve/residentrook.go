@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // Factors P A P^T = L D L^T at a place have the host's pivots and approximate inverses, products
@@ -30,7 +31,7 @@ const rookBelow = 2.785
 // seed of a copy of it; nil where only the host can decide: entries that are or may be ties or
 // zeros, pivots that float64 arithmetic does not tell or that are not proved to be good enough,
 // singular and too ill-conditioned matrices, numbers that products of some bits do not reach.
-func ldltThere(s *solver, a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, error) {
+func ldltThere(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, error) {
 	if a.OnHost() || seed == nil || seed.splitting == nil || f.Bits() < num.Float32.Bits() {
 		return nil, nil
 	}
@@ -40,23 +41,23 @@ func ldltThere(s *solver, a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, 
 	return factored(s, a, func() (*LDLTFactors, error) { return ldltResident(s, a, f, seed) })
 }
 
-func ldltResident(s *solver, a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, error) {
+func ldltResident(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, error) {
 	n := a.Rows
-	if err := s.newTally(); err != nil {
+	if err := s.NewTally(); err != nil {
 		return nil, err
 	}
 	t, err := uploaded(s, seed.splitting)
-	s.stage("approximate inverse")
+	s.Stage("approximate inverse")
 	if err != nil {
 		return nil, err
 	}
 	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
 	e, err := t.enclosure(f.Bits() + 4*(terms-1) + residentGuard)
-	s.stage("products")
+	s.Stage("products")
 	if err != nil || e == nil || !e.narrow() {
 		return nil, err
 	}
-	defer s.stage("rounding")
+	defer s.Stage("rounding")
 	z := &LDLTFactors{P: seed.order, Blocks: seed.blocks}
 	if z.L, err = newFactor(place.Of(a.Arr), f, n, n); err != nil {
 		return nil, err
@@ -74,9 +75,9 @@ func ldltResident(s *solver, a num.Mat, f num.Format, seed *rooked) (*LDLTFactor
 	return z, nil
 }
 
-// uploaded returns a splitting of the host at the solver's place. What is known of its condition is
+// uploaded returns a splitting of the host at the run's place. What is known of its condition is
 // found there.
-func uploaded(s *solver, of *splitting) (*splitting, error) {
+func uploaded(s *call.Run, of *splitting) (*splitting, error) {
 	t := &splitting{s: s, k: of.k, blocks: of.blocks, by: of.by}
 	t.amp = of.amp
 	for _, m := range []struct {
@@ -84,7 +85,7 @@ func uploaded(s *solver, of *splitting) (*splitting, error) {
 		of num.Mat
 	}{{&t.f, of.f}, {&t.x, of.x}, {&t.y, of.y}} {
 		var err error
-		if *m.to, err = s.upload(m.of); err != nil {
+		if *m.to, err = s.Upload(m.of); err != nil {
 			return nil, err
 		}
 	}
@@ -105,7 +106,7 @@ func (e *enclosure) narrow() bool {
 
 // roundedRook rounds factors, and reports whether all entries are decided and those of L are proved
 // to be as small as rookBelow says.
-func roundedRook(s *solver, z *LDLTFactors, e *enclosure) (bool, error) {
+func roundedRook(s *call.Run, z *LDLTFactors, e *enclosure) (bool, error) {
 	if ok, err := roundedBlocks(s, z, e); !ok || err != nil {
 		return false, err
 	}
@@ -123,29 +124,29 @@ func roundedRook(s *solver, z *LDLTFactors, e *enclosure) (bool, error) {
 		return false, err
 	}
 	above := func(a num.Mat) num.Mat { return a.Slice(0, n, 1, n) }
-	l := place.Sum{X: above(e.l.X), D: above(e.l.D), Bits: e.bits, Errors: e.l.Err[1:], Rows: e.l.Left, Cols: e.l.Right[1:], Triangle: 'U', Tally: s.tally}
-	if _, err := s.at.Sum(s.config(), l, above(z.L.T().View())); err != nil {
+	l := place.Sum{X: above(e.l.X), D: above(e.l.D), Bits: e.bits, Errors: e.l.Err[1:], Rows: e.l.Left, Cols: e.l.Right[1:], Triangle: 'U', Tally: s.Tally}
+	if _, err := s.At.Sum(s.Config(), l, above(z.L.T().View())); err != nil {
 		return false, err
 	}
-	if _, left, err := s.at.Extents(s.config(), s.tally); err != nil || left > 0 {
+	if _, left, err := s.At.Extents(s.Config(), s.Tally); err != nil || left > 0 {
 		return false, err
 	}
 	if err := change(s, belowDiagonal(z.L.View()), z.Blocks, func(h num.Mat, i int) { h.SetFloat64(i, 0, 0) }); err != nil {
 		return false, err
 	}
-	if count, err := s.at.NotSmall(s.config(), z.L.View(), rookBelow); err != nil || count > 0 {
+	if count, err := s.At.NotSmall(s.Config(), z.L.View(), rookBelow); err != nil || count > 0 {
 		return false, err
 	}
 	if err := unitDiagonal(s, z.L.View()); err != nil {
 		return false, err
 	}
-	_, left, err := s.at.Extents(s.config(), s.tally)
+	_, left, err := s.At.Extents(s.Config(), s.Tally)
 	return left == 0, err
 }
 
 // roundedBlocks rounds D on the host, which has at most 2 n - 1 different entries, and reports
 // whether all of them are decided and finite.
-func roundedBlocks(s *solver, z *LDLTFactors, e *enclosure) (bool, error) {
+func roundedBlocks(s *call.Run, z *LDLTFactors, e *enclosure) (bool, error) {
 	n, f := z.D.Rows(), z.D.Format()
 	for off := range 2 {
 		if off == 1 && len(z.Blocks) == n {
@@ -182,7 +183,7 @@ func roundedBlocks(s *solver, z *LDLTFactors, e *enclosure) (bool, error) {
 				return false, nil
 			}
 		}
-		there, err := s.upload(here)
+		there, err := s.Upload(here)
 		if err != nil {
 			return false, err
 		}
@@ -192,7 +193,7 @@ func roundedBlocks(s *solver, z *LDLTFactors, e *enclosure) (bool, error) {
 		if err := place.Copy(diagonalOf(z.D.Slice(off, n, 0, n-off).View()), there); err != nil {
 			return false, err
 		}
-		s.drop(there)
+		s.Drop(there)
 	}
 	return true, nil
 }
@@ -203,22 +204,22 @@ func belowDiagonal(a num.Mat) num.Mat {
 	return diagonalOf(a.Slice(1, n, 0, n-1))
 }
 
-// columnHere returns a copy on the host of a column at the solver's place.
-func columnHere(s *solver, a num.Mat) (num.Mat, error) {
-	z, err := s.room(a.Format(), a.Rows, 1)
+// columnHere returns a copy on the host of a column at the run's place.
+func columnHere(s *call.Run, a num.Mat) (num.Mat, error) {
+	z, err := s.Room(a.Format(), a.Rows, 1)
 	if err != nil {
 		return num.Mat{}, err
 	}
-	defer s.drop(z)
+	defer s.Drop(z)
 	if err := place.Copy(z, a); err != nil {
 		return num.Mat{}, err
 	}
 	return place.On(nil, z)
 }
 
-// change sets, for each block of two rows, number i of a column at the solver's place, if i is the
+// change sets, for each block of two rows, number i of a column at the run's place, if i is the
 // block's first row: f does so in a copy on the host.
-func change(s *solver, column num.Mat, blocks []int, f func(h num.Mat, i int)) error {
+func change(s *call.Run, column num.Mat, blocks []int, f func(h num.Mat, i int)) error {
 	if len(blocks) == column.Rows+1 { // of one row each
 		return nil
 	}
@@ -233,17 +234,17 @@ func change(s *solver, column num.Mat, blocks []int, f func(h num.Mat, i int)) e
 		}
 		i += size
 	}
-	there, err := s.upload(h)
+	there, err := s.Upload(h)
 	if err != nil {
 		return err
 	}
-	defer s.drop(there)
+	defer s.Drop(there)
 	return place.Copy(column, there)
 }
 
 // partThere is split at a place.
 func (t *splitting) partThere(a, lower, upper num.Mat) error {
-	if err := t.s.at.Part(t.s.config(), a, lower, upper); err != nil {
+	if err := t.s.At.Part(t.s.Config(), a, lower, upper); err != nil {
 		return err
 	}
 	if len(t.blocks) == t.k {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
@@ -196,7 +197,7 @@ func TestResidentLDLTGrowth(t *testing.T) {
 				}
 			}
 			seed := &splitting{s: s, k: n, blocks: r.blocks, by: scale.Equilibrate(a.View(), scale.Unscaled(n, n))}
-			seed.f = scaled(a.View(), seed.by, mostBits(halfulp.Float64.View()))
+			seed.f = call.Scaled(a.View(), seed.by, mostBits(halfulp.Float64.View()))
 			if ok, err := seed.invertBlocks(r, 0); !ok || err != nil {
 				t.Fatalf("no approximate inverses: %v", err)
 			}

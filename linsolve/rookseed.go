@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
@@ -42,7 +43,7 @@ const rookPanel = 32
 func (r *rookSeed) at(i, j int) float64 { return r.x[max(i, j)][min(i, j)] }
 
 // rookSeed eliminates, nil if there are doubts or what is left vanishes.
-func newRookSeed(s *solver, a num.Mat, by scale.Scaling) (*rookSeed, error) {
+func newRookSeed(s *call.Run, a num.Mat, by scale.Scaling) (*rookSeed, error) {
 	n := a.Rows
 	r := &rookSeed{x: make([][]float64, n), order: all(n)}
 	r.flat = by.Float64s(a, s.Floats(n*n)) // symmetric
@@ -94,7 +95,7 @@ func (r *rookSeed) eliminate(k, size int) bool {
 }
 
 // updateRook subtracts from what is left, of rows and columns from k on, what the panel eliminates.
-func updateRook(s *solver, r *rookSeed, k int) error {
+func updateRook(s *call.Run, r *rookSeed, k int) error {
 	const rows = 128 // at a time: what is above the diagonal is of no use
 	n := len(r.x)
 	for i := k; i < n; i += rows {
@@ -223,7 +224,7 @@ func (r *rookSeed) inverse(k, size int) (z [2][2]float64, ok bool) {
 
 // rookPivots returns pivots and blocks for the factors of the symmetric a, P A P^T = L D L^T, that
 // float64 arithmetic found, and these factors, divided by 2^high; nil if there are doubts.
-func rookPivots(s *solver, a num.Mat) (*rooked, *rookSeed, error) {
+func rookPivots(s *call.Run, a num.Mat) (*rooked, *rookSeed, error) {
 	n := a.Rows
 	if n < fewest {
 		return nil, nil, nil
@@ -248,8 +249,8 @@ func rookPivots(s *solver, a num.Mat) (*rooked, *rookSeed, error) {
 
 // newRook returns what rookPivots does, with a seed if float64 suffices for one; nil too where
 // numbers have more than most bits, with which pivots are never taken.
-func newRook(s *solver, a num.Mat, most int) (*rooked, error) {
-	defer s.release()
+func newRook(s *call.Run, a num.Mat, most int) (*rooked, error) {
+	defer s.Release()
 	p, r, err := rookPivots(s, a)
 	if p == nil || err != nil {
 		return nil, err
@@ -257,7 +258,7 @@ func newRook(s *solver, a num.Mat, most int) (*rooked, error) {
 	n := a.Rows
 	p.c = chosen(a, r.order, r.order)
 	t := &splitting{s: s, k: n, blocks: r.blocks, by: scale.Equilibrate(p.c, scale.Unscaled(n, n))}
-	if t.f = scaled(p.c, t.by, most); t.f.Arr == nil {
+	if t.f = call.Scaled(p.c, t.by, most); t.f.Arr == nil {
 		return nil, nil
 	}
 	ok, err := t.invertBlocks(r, p.high)
@@ -270,12 +271,12 @@ func newRook(s *solver, a num.Mat, most int) (*rooked, error) {
 // rookForDigits returns the pivots for an elimination in digits, of which it tells the loss; nil
 // where newRook returns that as numbers have more than most bits, or where digits are not the way
 // as exponents are too large: pivots are the same whatever eliminates.
-func rookForDigits(s *solver, a num.Mat, most int) (*rooked, error) {
+func rookForDigits(s *call.Run, a num.Mat, most int) (*rooked, error) {
 	m := a
 	if (m.Arr.Terms() > 1 || a.Format().Bits() > most) && bound.Longest(a) > int64(most) || bound.Far(a, mostExponent) {
 		return nil, nil
 	}
-	defer s.release()
+	defer s.Release()
 	p, r, err := rookPivots(s, a)
 	if p != nil {
 		p.loss = r.loss()
@@ -304,7 +305,7 @@ func (r *rookSeed) loss() int {
 		first += size
 	}
 	_, e := math.Frexp(sum)
-	_, f := math.Frexp(largestOf(v))
+	_, f := math.Frexp(call.LargestOf(v))
 	// n 408 d, sums of rows of L, and as much again for other signs.
 	return max(e, 0) + f + growth + 2*bits.Len(uint(len(v))) + 12
 }
@@ -318,7 +319,7 @@ type rooked struct {
 }
 
 // rookAgain is rook with these pivots; nil if one of them vanishes.
-func rookAgain(s *solver, p *rooked, bits int) (*rook, error) {
+func rookAgain(s *call.Run, p *rooked, bits int) (*rook, error) {
 	if err := workable(bits, p.c); err != nil {
 		return nil, err
 	}
@@ -335,7 +336,7 @@ func rookAgain(s *solver, p *rooked, bits int) (*rook, error) {
 
 // rookByElimination returns a seed from an elimination in as few bits as do, and what it encloses
 // in so many bits; see byElimination.
-func rookByElimination(s *solver, a num.Mat, most, bits int, regular func() error, eliminate func(some int) (*rook, error)) (p *rooked, e *enclosure, err error) {
+func rookByElimination(s *call.Run, a num.Mat, most, bits int, regular func() error, eliminate func(some int) (*rook, error)) (p *rooked, e *enclosure, err error) {
 	n := a.Rows
 	least, err := eliminationBits(s, a)
 	if err != nil {
@@ -400,7 +401,7 @@ func (t *splitting) invertBlocks(r *rookSeed, high int64) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if !(max(largestOf(l), largestOf(x), largestOf(u), largestOf(y)) < 0x1p200) {
+	if !(max(call.LargestOf(l), call.LargestOf(x), call.LargestOf(u), call.LargestOf(y)) < 0x1p200) {
 		return false, nil
 	}
 	rows, up := t.by.Rows, bound.Negated(t.by.Rows)
@@ -423,14 +424,14 @@ func (t *splitting) invertBlocks(r *rookSeed, high int64) (ok bool, err error) {
 		return false, err
 	}
 	near, err := magnitudesOf(t.s, g)
-	if err != nil || !(largestOf(near.rows()) <= 0.25) {
+	if err != nil || !(call.LargestOf(near.rows()) <= 0.25) {
 		return false, err
 	}
 	a, b, err := bothMagnitudes(t.s, upper, t.y)
 	if err != nil {
 		return false, err
 	}
-	t.cond = float64(1.5 * largestOf(a.times(b.rows())))
+	t.cond = float64(1.5 * call.LargestOf(a.times(b.rows())))
 	t.amp = 2*sizeOf(t.cond) + 1
 	return t.amp < 1<<20, nil
 }

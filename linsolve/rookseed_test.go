@@ -65,7 +65,7 @@ func TestRookSeed(t *testing.T) {
 				t.Errorf("n = %d: other numbers at level %v", n, l)
 			}
 			flat = entries
-			s.release()
+			s.Release()
 		}
 	}
 }

@@ -13,7 +13,7 @@ func TestMatricesInUsedRoom(t *testing.T) {
 	s := testSolver(t, 1)
 	last := new(big.Float).Quo(big.NewFloat(1), big.NewFloat(-3))
 	fill := func(f halfulp.Format, m, n int) *halfulp.Matrix {
-		z := halfulp.MatrixOf(s.matrixHere(f.View(), m, n))
+		z := halfulp.MatrixOf(s.MatrixHere(f.View(), m, n))
 		if !z.Same(halfulp.NewMatrix(f, m, n)) || z.Format() != f {
 			t.Fatalf("%d x %d numbers of %v are not zeros", m, n, f)
 		}
@@ -31,13 +31,13 @@ func TestMatricesInUsedRoom(t *testing.T) {
 		return halfulp.MatrixOf(z.View())
 	}
 	for range 3 {
-		s.reuse = true
+		s.Reuse = true
 		first := fill(halfulp.MP(300), 30, 40)
-		s.drop(first.View())
+		s.Drop(first.View())
 		if first.View().Arr.Sig != nil {
 			t.Fatal("a matrix that was dropped has numbers")
 		}
-		s.drop(first.View()) // once more, it does nothing
+		s.Drop(first.View()) // once more, it does nothing
 		second := fill(halfulp.MP(290), 40, 29)
 		third := fill(halfulp.MP(300), 30, 40)
 		if &second.View().Arr.Sig[0] == &third.View().Arr.Sig[0] {
@@ -46,17 +46,17 @@ func TestMatricesInUsedRoom(t *testing.T) {
 		fill(halfulp.MP(24), 1, 1)
 		fill(halfulp.Float64, 3, 3)
 		kept := halfulp.NewMatrix(halfulp.MP(300), 30, 40)
-		s.drop(kept.View()) // of others
+		s.Drop(kept.View()) // of others
 		if kept.View().Arr.Sig == nil {
 			t.Fatal("a matrix of others was given away")
 		}
-		s.release()
+		s.Release()
 		if third.View().Arr.Sig != nil {
 			t.Fatal("a matrix has numbers after the release")
 		}
-		s.drop(third.View())
+		s.Drop(third.View())
 		outlives := fill(halfulp.MP(300), 30, 40)
-		s.release()
+		s.Release()
 		if outlives.View().Arr.Sig == nil {
 			t.Fatal("a matrix that may outlive the solver was given away")
 		}

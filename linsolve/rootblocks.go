@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
@@ -57,7 +58,7 @@ func (t *doubling) byBlocks(bits int) (*enclosure, error) {
 			}
 			bad = at
 			continue
-		case errors.Is(err, ErrRange):
+		case errors.Is(err, call.ErrRange):
 			return nil, nil
 		case err != nil:
 			return nil, err
@@ -101,7 +102,7 @@ func (t *doubling) stepped(bits int) (ok bool, err error) {
 //
 // with S1 that of A and S2 that of C - V V^T, as long as float64 numbers do not give it: so most of
 // it is products. The error is a *pivotError if a pivot is not positive.
-func root(s *solver, f num.Mat, bits int) (num.Mat, error) {
+func root(s *call.Run, f num.Mat, bits int) (num.Mat, error) {
 	n := f.Rows
 	if err := s.Ctx.Err(); err != nil {
 		return num.Mat{}, err
@@ -127,7 +128,7 @@ func root(s *solver, f num.Mat, bits int) (num.Mat, error) {
 		if ok {
 			x := d.x.Convert(format)
 			if !rescale(x, scale.Scaling{Rows: make([]int64, n), Cols: d.by.Cols}) {
-				return num.Mat{}, ErrRange
+				return num.Mat{}, call.ErrRange
 			}
 			return x, nil
 		}
@@ -138,11 +139,11 @@ func root(s *solver, f num.Mat, bits int) (num.Mat, error) {
 		return num.Mat{}, err
 	}
 	v := num.NewMat(format, n-k, k)
-	if err := s.gemmOfTriangles(0, 1, f.Slice(k, n, 0, k), s1.T(), 0, num.Mat{}, v, [2]byte{0, 'U'}, about(bits)); err != nil {
+	if err := s.GemmOfTriangles(0, 1, f.Slice(k, n, 0, k), s1.T(), 0, num.Mat{}, v, [2]byte{0, 'U'}, about(bits)); err != nil {
 		return num.Mat{}, err
 	}
 	rest := num.NewMat(format, n-k, n-k)
-	if err := s.gemmTriangle('L', -1, v, v.T(), 1, f.Slice(k, n, k, n), rest, about(bits)); err != nil {
+	if err := s.GemmTriangle('L', -1, v, v.T(), 1, f.Slice(k, n, k, n), rest, about(bits)); err != nil {
 		return num.Mat{}, err
 	}
 	if err := mirror(s, rest); err != nil {
@@ -163,14 +164,14 @@ func root(s *solver, f num.Mat, bits int) (num.Mat, error) {
 		return num.Mat{}, err
 	}
 	w := num.NewMat(format, n-k, k)
-	if err := s.gemmOfTriangles(0, 1, v, s1, 0, num.Mat{}, w, [2]byte{0, 'L'}, about(bits)); err != nil {
+	if err := s.GemmOfTriangles(0, 1, v, s1, 0, num.Mat{}, w, [2]byte{0, 'L'}, about(bits)); err != nil {
 		return num.Mat{}, err
 	}
-	return x, s.gemmOfTriangles(0, -1, s2, w, 0, num.Mat{}, x.Slice(k, n, 0, k), [2]byte{'L', 0}, about(bits))
+	return x, s.GemmOfTriangles(0, -1, s2, w, 0, num.Mat{}, x.Slice(k, n, 0, k), [2]byte{'L', 0}, about(bits))
 }
 
 // smallRoot is root by elimination of one pivot after the other.
-func smallRoot(s *solver, f num.Mat, bits int) (num.Mat, error) {
+func smallRoot(s *call.Run, f num.Mat, bits int) (num.Mat, error) {
 	n := f.Rows
 	g, err := eliminate(s, f, n, bits, false)
 	if err != nil {

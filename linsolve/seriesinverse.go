@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/residue"
 )
@@ -67,14 +68,14 @@ const inversePlaces = 50
 const residualBits = 106
 
 // series reports whether the solution for B is an inverse that a series is for.
-func series(s *solver, a, b, z num.Mat) bool {
+func series(s *call.Run, a, b, z num.Mat) bool {
 	to := z.Arr
 	return sliceable(s, a) && to.Bits() > scale.SeedBits && to.Bits() <= mostSeries && (to.Kind == num.MP || to.Kind == num.DD) && isIdentity(b)
 }
 
 // inverseBySeries stores the inverse of A in z as far as a series decides it, and puts nil for the
 // columns of todo that are done.
-func inverseBySeries(s *solver, a, b num.Mat, f *factors, z num.Mat, todo []*entries) error {
+func inverseBySeries(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*entries) error {
 	n, to := f.n, z
 	if !series(s, a, b, z) {
 		return nil
@@ -83,13 +84,13 @@ func inverseBySeries(s *solver, a, b num.Mat, f *factors, z num.Mat, todo []*ent
 	s.Plan(cost)
 	t, err := invertSeries(s, a, f, to.Arr.Bits())
 	s.Did(cost)
-	s.stage("approximate inverse")
+	s.Stage("approximate inverse")
 	if err != nil || t == nil {
 		return err
 	}
 	s.Work.Guessed = false
 	note(s, 1, t.rho, bound.Upper().SetFloat64(t.norm()), bound.Upper().SetFloat64(f.norm))
-	s.stats.Precision = 3 * scale.SeedBits
+	s.Stats.Precision = 3 * scale.SeedBits
 	for _, decide := range []func(j int, e *entries, by scale.Scaling, to num.Mat){t.decide, t.decideAgain} {
 		err = par.For(s.Ctx, s.Threads, n, func(_, j int) {
 			if e := todo[j]; e != nil {
@@ -105,13 +106,13 @@ func inverseBySeries(s *solver, a, b num.Mat, f *factors, z num.Mat, todo []*ent
 	if err == nil && few(openColumns(todo), n) {
 		err = solveFew(s, a, b, z, t.float, todo)
 	}
-	s.stage("refinement")
+	s.Stage("refinement")
 	return err
 }
 
 // invertSeries returns the inverse by a series, nil if that is not good enough for most numbers of
 // so many bits.
-func invertSeries(s *solver, a num.Mat, f *factors, wanted int) (*seriesInverse, error) {
+func invertSeries(s *call.Run, a num.Mat, f *factors, wanted int) (*seriesInverse, error) {
 	n := f.n
 	triangles, err := invertTriangles(s, f)
 	// R is off Y X P by γ |Y| |X| at most, γ that of triangles: F times that is about a half, at
@@ -131,7 +132,7 @@ func invertSeries(s *solver, a num.Mat, f *factors, wanted int) (*seriesInverse,
 	moved := 0.0
 	for j, k := range t.float.perm {
 		z, to := t.float.z[j*n:(j+1)*n], t.r[k*n:(k+1)*n]
-		_, c := math.Frexp(largestOf(z))
+		_, c := math.Frexp(call.LargestOf(z))
 		sigma := math.Ldexp(1.5, 52+c-inversePlaces)
 		for i, v := range z {
 			v = (v + sigma) - sigma
@@ -156,7 +157,7 @@ func invertSeries(s *solver, a num.Mat, f *factors, wanted int) (*seriesInverse,
 	if ok, err := p.sum(e); !ok || err != nil {
 		return nil, err
 	}
-	s.drop(e)
+	s.Drop(e)
 	t.rho, t.float.rho, t.float.norm = p.rho, p.rho, t.norm()
 	ok, err := p.multiply(t)
 	if !ok || err != nil {
@@ -174,11 +175,11 @@ func (t *seriesInverse) start() *floatSums {
 }
 
 // norm bounds ‖R‖∞.
-func (t *seriesInverse) norm() float64 { return largestOf(t.sums) }
+func (t *seriesInverse) norm() float64 { return call.LargestOf(t.sums) }
 
 // residualOf returns I - F R, of which ‖I - F R‖ ≤ rho is proved, within residualOff; nil where
 // numbers of F are too long.
-func residualOf(s *solver, a num.Mat, f *factors, near num.Mat, rho float64) (num.Mat, error) {
+func residualOf(s *call.Run, a num.Mat, f *factors, near num.Mat, rho float64) (num.Mat, error) {
 	n := f.n
 	scaledA := scaledMatrix(s, a, f, 4*mostSeries)
 	if scaledA.Arr == nil {
@@ -189,9 +190,9 @@ func residualOf(s *solver, a num.Mat, f *factors, near num.Mat, rho float64) (nu
 	for i := range b.Rows {
 		b.Rows[i] = int64(top)
 	}
-	e := s.matrixHere(num.Precision(residualBits), n, n)
-	s.stats.Steps++
-	return e, s.gemmWithin(-1, scaledA, near, 1, s.identityHere(n), e, b)
+	e := s.MatrixHere(num.Precision(residualBits), n, n)
+	s.Stats.Steps++
+	return e, s.GemmWithin(-1, scaledA, near, 1, s.IdentityHere(n), e, b)
 }
 
 // residualOff is log2 of what entries of E are off by beside their rounding.
@@ -199,7 +200,7 @@ const residualOff = -148
 
 // seriesProducts makes S and R S.
 type seriesProducts struct {
-	s       *solver
+	s       *call.Run
 	n       int
 	ones    []float64
 	rho     float64
@@ -221,7 +222,7 @@ func (p *seriesProducts) room() []float64 {
 }
 
 // norm bounds the largest sum of magnitudes of a row.
-func (p *seriesProducts) norm(x []float64) float64 { return largestOf(absAll(p.n, x, p.ones)) }
+func (p *seriesProducts) norm(x []float64) float64 { return call.LargestOf(absAll(p.n, x, p.ones)) }
 
 // rowTops returns powers of two above the largest magnitudes of rows.
 func (p *seriesProducts) rowTops(x []float64) []float64 {
@@ -304,7 +305,7 @@ func (p *seriesProducts) subtract(c, a, b []float64) error {
 func (p *seriesProducts) columnMost(x []float64) []float64 {
 	z := make([]float64, p.n)
 	for j := range z {
-		z[j] = largestOf(x[j*p.n : (j+1)*p.n])
+		z[j] = call.LargestOf(x[j*p.n : (j+1)*p.n])
 	}
 	return z
 }
@@ -438,7 +439,7 @@ func (p *seriesProducts) multiply(t *seriesInverse) (ok bool, err error) {
 		tail := float64(float64(k1*m3[j])*g) + float64(float64(k2*m2[j])*(g+more)) + float64(float64(k3*m1[j])*(g+2*more))
 		t.off[j] = float64(1.01*(off+tail)) + 0x1p-700
 	}
-	return !math.IsNaN(largestOf(t.off)), nil
+	return !math.IsNaN(call.LargestOf(t.off)), nil
 }
 
 // decideAgain decides open entries of column j by products of rows of R and a column of S in three

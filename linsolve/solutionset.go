@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 )
 
@@ -87,7 +88,7 @@ func encloseTo(name string, a, da, b, db, lower, upper num.Mat, steps int, opt *
 type intervalSystem struct{ a, da, b, db num.Mat }
 
 // encloseSet stores bounds of the solutions.
-func encloseSet(s *solver, t *intervalSystem, low, high num.Mat, steps int) error {
+func encloseSet(s *call.Run, t *intervalSystem, low, high num.Mat, steps int) error {
 	n, k := t.b.Rows, t.b.Cols
 	if n == 0 || k == 0 {
 		return s.Ctx.Err()
@@ -97,7 +98,7 @@ func encloseSet(s *solver, t *intervalSystem, low, high num.Mat, steps int) erro
 		m    num.Mat
 	}{{"A", t.a}, {"B", t.b}, {"DA", t.da}, {"DB", t.db}} {
 		if m.m.Arr != nil {
-			if err := finite(m.name, m.m); err != nil {
+			if err := call.Finite(m.name, m.m); err != nil {
 				return err
 			}
 		}
@@ -116,8 +117,8 @@ func encloseSet(s *solver, t *intervalSystem, low, high num.Mat, steps int) erro
 			return fmt.Errorf("‖I - R A‖ + ‖|R| DA‖ ≤ %.2g only: %w", rho, ErrWide)
 		}
 	}
-	s.stats.Rho = measure(rho)
-	defer s.stage("refinement")
+	s.Stats.Rho = measure(rho)
+	defer s.Stage("refinement")
 
 	// A rounding of x leaves a residual that |R| makes larger by up to 2^cond.
 	target := max(low.Format().Bits(), high.Format().Bits()) + 64 + cond
@@ -129,7 +130,7 @@ func encloseSet(s *solver, t *intervalSystem, low, high num.Mat, steps int) erro
 		return err
 	}
 	r := num.NewMat(num.Precision(uint(64+cond)), n, k)
-	if err := s.gemm(-1, t.a, x, 1, t.b, r); err != nil {
+	if err := s.Gemm(-1, t.a, x, 1, t.b, r); err != nil {
 		return err
 	}
 	more := bound.Upper().Quo(rho, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Sub(big.NewFloat(1), rho))
@@ -161,29 +162,29 @@ func encloseSet(s *solver, t *intervalSystem, low, high num.Mat, steps int) erro
 
 // refined returns a solution after steps of refinement, of at most target bits; nothing is known
 // of its error.
-func refined(s *solver, a, b num.Mat, p *approximate, cond, steps, target int) (num.Mat, error) {
+func refined(s *call.Run, a, b num.Mat, p *approximate, cond, steps, target int) (num.Mat, error) {
 	n, k := b.Rows, b.Cols
 	next := func(step int) num.Mat {
 		return num.NewMat(num.Precision(uint(min(int(p.gain*float64(step+1))+64+cond, target))), n, k)
 	}
 	x := next(1)
-	if err := s.gemm(1, p.r, b, 0, num.Mat{}, x); err != nil {
+	if err := s.Gemm(1, p.r, b, 0, num.Mat{}, x); err != nil {
 		return num.Mat{}, err
 	}
 	for step := range steps {
 		s.Plan(float64(steps-step) * (productOf(n, n, k, 64+cond) + productOf(n, n, k, target)))
 		r := num.NewMat(num.Precision(uint(64+cond)), n, k)
-		if err := s.gemm(-1, a, x, 1, b, r); err != nil {
+		if err := s.Gemm(-1, a, x, 1, b, r); err != nil {
 			return num.Mat{}, err
 		}
 		y := next(step + 2)
-		if err := s.gemm(1, p.r, r, 1, x, y); err != nil {
+		if err := s.Gemm(1, p.r, r, 1, x, y); err != nil {
 			return num.Mat{}, err
 		}
 		x = y
-		s.stats.Steps++
+		s.Stats.Steps++
 	}
-	s.stats.Precision = x.Format().Bits()
+	s.Stats.Precision = x.Format().Bits()
 	return x, nil
 }
 

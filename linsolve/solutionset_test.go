@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -167,7 +168,7 @@ func TestEncloseSet(t *testing.T) {
 		t.Errorf("[-1, 1]: %v", err)
 	}
 	two.Set(0, 0, halfulp.Float(math.NaN()))
-	if _, err := EncloseSet(one, two, one, nil, l, u, 2, nil); !errors.Is(err, ErrNotFinite) {
+	if _, err := EncloseSet(one, two, one, nil, l, u, 2, nil); !errors.Is(err, call.ErrNotFinite) {
 		t.Errorf("NaN: %v", err)
 	}
 }

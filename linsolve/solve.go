@@ -13,7 +13,6 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // ErrSingular is wrapped by errors about matrices that are proved to be singular.
@@ -35,7 +34,13 @@ func (e *SingularError) Unwrap() error { return ErrSingular }
 var ErrNotSymmetric = errors.New("matrix is not symmetric")
 
 // ErrNotFinite is wrapped by errors about infinities and NaN.
-var ErrNotFinite = errors.New("infinity or NaN")
+var ErrNotFinite = call.ErrNotFinite
+
+// ErrRange is wrapped by errors about numbers whose products do not fit any format.
+var ErrRange = call.ErrRange
+
+// Method is the method in Stats.
+const Method = call.Method
 
 // Stats says how a solution was found, and what proved it. Stats.Exact counts entries that only
 // exact arithmetic decided, Stats.Overflow those that became infinite, and Stats.Underflow those
@@ -65,8 +70,8 @@ type Proof struct {
 }
 
 // result returns the statistics of a routine that has ended.
-func result(s *solver) Stats {
-	t := &s.stats
+func result(s *call.Run) Stats {
+	t := &s.Stats
 	z := Stats{
 		Stats: halfulp.Stats{Device: t.Device, Method: t.Method, Threads: t.Threads, Exact: t.Exact, Overflow: t.Overflow, Underflow: t.Underflow, Check: (*halfulp.Check)(t.Check)},
 		Proof: Proof{
@@ -86,32 +91,9 @@ func measure(x *big.Float) float64 {
 	return v
 }
 
-// Method is the method in Stats.
-const Method = "solve"
-
-// solver is one call.
-type solver struct {
-	call.Call
-	set     place.Settings // of products
-	vanish  bool           // products may, below the smallest number of a format of some bits
-	lifting *lifting       // the last one of liftingOf
-	stats   call.Stats
-	since   time.Time
-	lost    lostEntries
-
-	at   place.Place // where matrices of Newton's method live; nil: the host
-	away []num.Mat   // those that live there
-	// counts there what operations cannot store; nil: they wait, and say so
-	tally *num.Array
-
-	reuse bool      // no matrix of matrixHere outlives the next release
-	here  []num.Mat // those of matrixHere
-	one   num.Mat   // the unit matrix on the host, nil: not made yet
-}
-
 // begin checks the options and operands of routine name: all operands live in one place. It returns
 // them on the host.
-func begin(name string, opt *halfulp.Options, operands ...num.Mat) (*solver, []num.Mat, error) {
+func begin(name string, opt *halfulp.Options, operands ...num.Mat) (*call.Run, []num.Mat, error) {
 	s, err := start(name, opt, operands...)
 	if err != nil {
 		return nil, nil, err
@@ -136,7 +118,7 @@ func onHost(name string, operands ...num.Mat) ([]num.Mat, error) {
 }
 
 // start is begin without copies.
-func start(name string, opt *halfulp.Options, operands ...num.Mat) (*solver, error) {
+func start(name string, opt *halfulp.Options, operands ...num.Mat) (*call.Run, error) {
 	var o halfulp.Options
 	if opt != nil {
 		o = *opt
@@ -156,38 +138,10 @@ func start(name string, opt *halfulp.Options, operands ...num.Mat) (*solver, err
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	s := &solver{Call: call.Call{Ctx: set.Ctx, Threads: set.Threads}, set: set, since: time.Now()}
-	s.Work.Report, s.set.Progress = set.Progress, nil
-	s.begin()
+	s := &call.Run{Call: call.Call{Ctx: set.Ctx, Threads: set.Threads}, Set: set, Since: time.Now()}
+	s.Work.Report, s.Set.Progress = set.Progress, nil
+	s.Begin()
 	return s, nil
-}
-
-// begin makes Stats those of a routine of which nothing has been done.
-func (s *solver) begin() {
-	s.stats = call.Stats{Device: place.Host, Method: Method, Threads: s.Threads}
-	if s.set.Check {
-		s.stats.Check = new(residue.Check)
-	}
-}
-
-// stage ends a stage; stages of one name are one.
-func (s *solver) stage(name string) {
-	now := time.Now()
-	took := now.Sub(s.since)
-	s.since = now
-	for i := range s.stats.Stages {
-		if g := &s.stats.Stages[i]; g.Name == name {
-			g.Time += took
-			return
-		}
-	}
-	s.stats.Stages = append(s.stats.Stages, residue.Stage{Name: name, Time: took})
-}
-
-// gemm stores RN(alpha A B + beta C) in d. Bounds rest on relative errors, so the error wraps
-// ErrRange where a number of some bits leaves the exponents of its format.
-func (s *solver) gemm(alpha float64, a, b num.Mat, beta float64, c, d num.Mat) error {
-	return s.gemmTriangle(0, alpha, a, b, beta, c, d, nil)
 }
 
 const errShape = "linsolve: shapes do not fit"
@@ -227,7 +181,7 @@ func Solve(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 // apart reports whether each process of a grid solves A X = B by itself: for few columns, where of
 // order 600 at 424 bits two processes took 1.4 s together and 0.09 s alone for one, 1.9 and 0.75 s
 // for 30, or as alone says. There is no B for an inverse.
-func apart(s *solver, a, b, x num.Mat) (bool, error) {
+func apart(s *call.Run, a, b, x num.Mat) (bool, error) {
 	if few(x.Cols, a.Rows) {
 		return small(s, a), nil
 	}
@@ -241,8 +195,8 @@ func apart(s *solver, a, b, x num.Mat) (bool, error) {
 }
 
 // solveTo stores the solution in x, wherever it lives; without b that of the unit matrix.
-func solveTo(s *solver, name string, a, b, x num.Mat) (Stats, error) {
-	defer s.release()
+func solveTo(s *call.Run, name string, a, b, x num.Mat) (Stats, error) {
+	defer s.Release()
 	there := !a.OnHost() && a.Rows > 0 && x.Cols > 0
 	if there {
 		apart, err := apart(s, a, b, x)
@@ -252,10 +206,10 @@ func solveTo(s *solver, name string, a, b, x num.Mat) (Stats, error) {
 		there = !apart
 	}
 	if there {
-		s.at = place.Of(a.Arr)
+		s.At = place.Of(a.Arr)
 		z, err := solveThere(s, a, b, x.Format())
 		if err == nil && z.Arr != nil {
-			s.finished()
+			s.Finished()
 			err = place.Copy(x, z)
 		}
 		if err != nil {
@@ -264,10 +218,10 @@ func solveTo(s *solver, name string, a, b, x num.Mat) (Stats, error) {
 		if z.Arr != nil {
 			return result(s), nil
 		}
-		s.resign()
+		s.Resign()
 	}
 	if b.Arr == nil {
-		b = s.identityHere(a.Rows)
+		b = s.IdentityHere(a.Rows)
 	}
 	here, err := onHost(name, a, b)
 	if err != nil {
@@ -277,27 +231,27 @@ func solveTo(s *solver, name string, a, b, x num.Mat) (Stats, error) {
 	if err != nil {
 		return result(s), fmt.Errorf("%s: %w", name, err)
 	}
-	defer putMatrix(z)
+	defer call.PutMatrix(z)
 	return finish(s, name, z, x)
 }
 
 // finish stores a result in x, wherever it lives.
-func finish(s *solver, name string, z, x num.Mat) (Stats, error) {
+func finish(s *call.Run, name string, z, x num.Mat) (Stats, error) {
 	m := z
 	for j := range m.Cols {
 		at := m.At(0, j)
 		// The usual case.
-		if m.Arr.Kind == num.F64 && m.RS == 1 && m.Rows > 0 && largestOf(m.Arr.F64[0][at:at+m.Rows]) <= math.MaxFloat64 {
+		if m.Arr.Kind == num.F64 && m.RS == 1 && m.Rows > 0 && call.LargestOf(m.Arr.F64[0][at:at+m.Rows]) <= math.MaxFloat64 {
 			continue
 		}
 		for range m.Rows {
 			if m.Arr.Class(at) == num.Inf {
-				s.stats.Overflow++
+				s.Stats.Overflow++
 			}
 			at += m.RS
 		}
 	}
-	s.finished()
+	s.Finished()
 	if !x.OnHost() {
 		d, err := place.On(place.Of(x.Arr), z)
 		if err != nil {
@@ -321,15 +275,15 @@ func Inverse(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	return solveTo(s, "Inverse", a.View(), num.Mat{}, x.View())
 }
 
-func solve(s *solver, a, b num.Mat, f num.Format) (num.Mat, error) {
-	z := takeMatrix(f, b.Rows, b.Cols)
+func solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
+	z := call.TakeMatrix(f, b.Rows, b.Cols)
 	if a.Rows == 0 || b.Cols == 0 {
 		return z, s.Ctx.Err()
 	}
-	if err := finite("A", a); err != nil {
+	if err := call.Finite("A", a); err != nil {
 		return num.Mat{}, err
 	}
-	if err := finite("B", b); err != nil {
+	if err := call.Finite("B", b); err != nil {
 		return num.Mat{}, err
 	}
 	for _, m := range []num.Mat{a, b} {
@@ -337,8 +291,8 @@ func solve(s *solver, a, b num.Mat, f num.Format) (num.Mat, error) {
 			return num.Mat{}, err
 		}
 	}
-	defer s.release()
-	s.reuse = true
+	defer s.Release()
+	s.Reuse = true
 	todo := undecided(s, a, b, z)
 	withoutZeros(s, a, b, todo)
 	planSolve(s, a, z.Format(), len(todo))
@@ -361,7 +315,7 @@ func solve(s *solver, a, b num.Mat, f num.Format) (num.Mat, error) {
 	}
 	if !one {
 		// Each is for other formats and orders, the faster one first.
-		ways := []func(s *solver, a, b num.Mat, f *factors, z num.Mat, todo []*entries) error{inverseBySlices, inverseBySeries, quickInverse, solveByNewton}
+		ways := []func(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*entries) error{inverseBySlices, inverseBySeries, quickInverse, solveByNewton}
 		for _, way := range ways {
 			if err := way(s, a, b, lu, z, todo); err != nil || open(todo) == 0 {
 				return z, err
@@ -370,7 +324,7 @@ func solve(s *solver, a, b num.Mat, f num.Format) (num.Mat, error) {
 	}
 	var p *approximate
 	if lu.pivotsAbove(pivotRange) == a.Rows || !one {
-		if p, err = firstInverse(s, a, lu); err != nil && !(one && errors.Is(err, ErrRange)) {
+		if p, err = firstInverse(s, a, lu); err != nil && !(one && errors.Is(err, call.ErrRange)) {
 			return num.Mat{}, err
 		}
 	}
@@ -379,7 +333,7 @@ func solve(s *solver, a, b num.Mat, f num.Format) (num.Mat, error) {
 			return num.Mat{}, err
 		} else if r != nil {
 			s.Work.Guessed = false
-			note(s, 1+s.stats.Rounds, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.norm))
+			note(s, 1+s.Stats.Rounds, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.norm))
 			if done, err := solveFewBy(s, r, a, b, z, todo); done || err != nil {
 				return z, err
 			}
@@ -399,38 +353,38 @@ func solve(s *solver, a, b num.Mat, f num.Format) (num.Mat, error) {
 			return num.Mat{}, err
 		}
 	}
-	s.stage("approximate inverse")
+	s.Stage("approximate inverse")
 	return z, solveOpen(s, p, a, b, z, todo)
 }
 
 // solveFewBy is solveFew with an inverse that is just made; done if nothing is left.
-func solveFewBy(s *solver, r inverse, a, b, z num.Mat, todo []*entries) (done bool, err error) {
-	s.stage("approximate inverse")
+func solveFewBy(s *call.Run, r inverse, a, b, z num.Mat, todo []*entries) (done bool, err error) {
+	s.Stage("approximate inverse")
 	err = solveFew(s, a, b, z, r, todo)
-	s.stage("refinement")
+	s.Stage("refinement")
 	return open(todo) == 0, err
 }
 
 // approximate returns an approximate inverse of a.
-func approximateInverse(s *solver, a num.Mat) (*approximate, error) {
-	defer s.stage("approximate inverse")
+func approximateInverse(s *call.Run, a num.Mat) (*approximate, error) {
+	defer s.Stage("approximate inverse")
 	return invert(s, a)
 }
 
 // solveBy stores the solution in z, which an approximate inverse of a is known for.
-func solveBy(s *solver, p *approximate, a, b, z num.Mat) error {
+func solveBy(s *call.Run, p *approximate, a, b, z num.Mat) error {
 	todo := undecided(s, a, b, z)
 	withoutZeros(s, a, b, todo)
 	return solveOpen(s, p, a, b, z, todo)
 }
 
 // solveOpen does so for what is open in todo.
-func solveOpen(s *solver, p *approximate, a, b, z num.Mat, todo []*entries) error {
-	defer s.stage("refinement")
+func solveOpen(s *call.Run, p *approximate, a, b, z num.Mat, todo []*entries) error {
+	defer s.Stage("refinement")
 	cond := condition(s, a, p)
 	if !few(len(todo), a.Rows) {
 		err := solveMany(s, p, a, b, z, todo)
-		if err != nil && !errors.Is(err, ErrRange) || open(todo) == 0 {
+		if err != nil && !errors.Is(err, call.ErrRange) || open(todo) == 0 {
 			return err
 		}
 	}
@@ -447,7 +401,7 @@ func solveOpen(s *solver, p *approximate, a, b, z num.Mat, todo []*entries) erro
 }
 
 // undecided returns the columns of the solution z, all of whose entries are open.
-func undecided(s *solver, a, b, z num.Mat) []*entries {
+func undecided(s *call.Run, a, b, z num.Mat) []*entries {
 	todo := make([]*entries, b.Cols)
 	for j := range todo {
 		todo[j] = &entries{s: s, a: a, b: b, z: z, j: j, open: make([]int, b.Rows), never: map[int]*big.Float{}}
@@ -460,38 +414,18 @@ func undecided(s *solver, a, b, z num.Mat) []*entries {
 
 // condition notes what an approximate inverse of a proves and returns cond with 2^cond above the
 // condition number.
-func condition(s *solver, a num.Mat, p *approximate) (cond int) {
+func condition(s *call.Run, a num.Mat, p *approximate) (cond int) {
 	rho, _ := p.rho.Float64()
 	return note(s, p.rounds, rho, p.abs.Norm(), bound.BoundsOf(a, bound.Negated(p.scale), bound.Negated(p.weights)).Norm())
 }
 
 // note is condition for bounds of ‖R‖ and ‖F‖.
-func note(s *solver, rounds int, rho float64, norm, of *big.Float) (cond int) {
-	s.stats.Rounds, s.stats.Rho = rounds, rho
+func note(s *call.Run, rounds int, rho float64, norm, of *big.Float) (cond int) {
+	s.Stats.Rounds, s.Stats.Rho = rounds, rho
 	// ‖F^-1‖ ≤ ‖R‖ / (1 - rho), and rho < 1/2.
 	bound := bound.Upper().Mul(bound.Upper().Mul(norm, of), big.NewFloat(1+2*rho))
-	s.stats.Cond = bound.Text('g', 3)
+	s.Stats.Cond = bound.Text('g', 3)
 	return bound.MantExp(nil)
-}
-
-// finite returns an error if a matrix has an infinity or a NaN.
-func finite(name string, m num.Mat) error {
-	v := m
-	for j := range v.Cols {
-		// The usual cases.
-		if at := v.At(0, j); v.Arr.Kind == num.F64 && v.RS == 1 && v.Rows > 0 && largestOf(v.Arr.F64[0][at:at+v.Rows]) <= math.MaxFloat64 {
-			continue
-		}
-		for i, at := 0, v.At(0, j); i < v.Rows; i, at = i+1, at+v.RS {
-			if v.Arr.Kind == num.MP && v.Arr.Cls[at].Class() == num.Finite {
-				continue
-			}
-			if c := v.Arr.Class(at); c == num.Inf || c == num.NaN {
-				return fmt.Errorf("%s[%d,%d]: %w", name, i+1, j+1, ErrNotFinite)
-			}
-		}
-	}
-	return nil
 }
 
 // mostFarBits bounds the bits beyond those of the format that solutions take where exponents are
@@ -500,7 +434,7 @@ const mostFarBits = 1 << 12
 
 // refine stores the rounded solution in z as far as it is open in todo; the condition number is
 // below 2^cond.
-func refine(s *solver, a, b num.Mat, p *approximate, cond int, z num.Mat, todo []*entries) error {
+func refine(s *call.Run, a, b num.Mat, p *approximate, cond int, z num.Mat, todo []*entries) error {
 	n, k := b.Rows, b.Cols
 	target := z.Format().Bits() + 64
 	if err := workable(max(target, cond+64), b); err != nil {
@@ -517,7 +451,7 @@ func refine(s *solver, a, b num.Mat, p *approximate, cond int, z num.Mat, todo [
 	width := func() int { return min(int(known+p.gain)+64, target) }
 
 	x := num.NewMat(num.Precision(uint(width())), n, k)
-	if err := s.gemm(1, p.r, b, 0, num.Mat{}, x); err != nil {
+	if err := s.Gemm(1, p.r, b, 0, num.Mat{}, x); err != nil {
 		return err
 	}
 	// 1/(1 - rho), rounded up
@@ -529,14 +463,14 @@ func refine(s *solver, a, b num.Mat, p *approximate, cond int, z num.Mat, todo [
 			left++
 		}
 	}
-	for ; ; s.stats.Steps++ {
+	for ; ; s.Stats.Steps++ {
 		planRefinement(s, missing, p.gain, cond, a, x)
 		// R r loses up to cond bits to cancellation.
 		r := num.NewMat(num.Precision(uint(64+cond)), n, k)
-		if err := s.gemm(-1, a, x, 1, b, r); err != nil {
+		if err := s.Gemm(-1, a, x, 1, b, r); err != nil {
 			return err
 		}
-		s.stats.Precision = x.Format().Bits()
+		s.Stats.Precision = x.Format().Bits()
 		missing = 0
 		for j, e := range todo {
 			if e == nil {
@@ -588,7 +522,7 @@ func refine(s *solver, a, b num.Mat, p *approximate, cond int, z num.Mat, todo [
 			}
 		}
 		next := num.NewMat(num.Precision(uint(width())), n, k)
-		if err := s.gemm(1, p.r, r, 1, x, next); err != nil {
+		if err := s.Gemm(1, p.r, r, 1, x, next); err != nil {
 			return err
 		}
 		x = next

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/residue"
@@ -50,7 +51,7 @@ import (
 // with g of about b/4: 3 altogether; the step before, to about b/4 bits, has (I + X)^-1 S - S and
 // T (I + Y)^-1 - T, 1/6 each, instead of the last three.
 type splitting struct {
-	s           *solver
+	s           *call.Run
 	by          scale.Scaling
 	f           num.Mat // m x n
 	x, y        num.Mat // S and T
@@ -72,13 +73,13 @@ type pivoted struct {
 
 // newPivoted returns a seed for the factors of a with partial pivoting; nil if float64 does not
 // suffice, or if numbers have more than most bits.
-func newPivoted(s *solver, a num.Mat, most int) (*pivoted, error) {
+func newPivoted(s *call.Run, a num.Mat, most int) (*pivoted, error) {
 	m, n := a.Dims()
 	k := min(m, n)
 	if k < fewest {
 		return nil, nil
 	}
-	defer s.release()
+	defer s.Release()
 	// Columns are scaled for pivots alone, rows are not.
 	leading := a.Slice(0, m, 0, k)
 	columns := scale.Unscaled(m, k)
@@ -102,7 +103,7 @@ func newPivoted(s *solver, a num.Mat, most int) (*pivoted, error) {
 	}
 	p.c = chosen(a, p.order, all(n))
 	d := &splitting{s: s, k: k, blocks: ones(k), by: scale.Equilibrate(p.c, scale.Unscaled(m, n))}
-	if d.f = scaled(p.c, d.by, most); d.f.Arr == nil {
+	if d.f = call.Scaled(p.c, d.by, most); d.f.Arr == nil {
 		return nil, nil
 	}
 	// The factors of F.
@@ -143,15 +144,15 @@ func (t *splitting) invert(lu []float64) (ok bool, err error) {
 	if err := dgemm.InvertUpper(t.s.Ctx, t.s.Threads, n, lu, n, y); err != nil {
 		return false, err
 	}
-	if !(max(largestOf(lu), largestOf(x), largestOf(y)) < 0x1p100) {
+	if !(max(call.LargestOf(lu), call.LargestOf(x), call.LargestOf(y)) < 0x1p100) {
 		return false, nil
 	}
 	one := make([]float64, n)
 	for i := range one {
 		one[i] = 1
 	}
-	size := largestOf(absLower(n, x, absLower(n, lu, one)))
-	t.cond = largestOf(absUpper(n, lu, absUpper(n, y, one)))
+	size := call.LargestOf(absLower(n, x, absLower(n, lu, one)))
+	t.cond = call.LargestOf(absUpper(n, lu, absUpper(n, y, one)))
 	near := float64(float64(n+16) * 0x1p-52 * t.cond) // and underflow
 	if !(near <= 0.25) {
 		return false, nil
@@ -194,8 +195,8 @@ func (t *splitting) enclosure(bits int) (*enclosure, error) {
 // V is rounded, so that E is S F T - I + S d for |d| ≤ 2^-width |V|.
 func (t *splitting) errorMatrix(width, places int) (v, e num.Mat, h *big.Float, err error) {
 	n := t.k
-	t.s.stats.Steps++
-	if v, err = t.s.matrix(num.Precision(uint(width)), n, n); err != nil {
+	t.s.Stats.Steps++
+	if v, err = t.s.Matrix(num.Precision(uint(width)), n, n); err != nil {
 		return num.Mat{}, num.Mat{}, nil, err
 	}
 	tolerance, err := t.tolerance(width)
@@ -203,7 +204,7 @@ func (t *splitting) errorMatrix(width, places int) (v, e num.Mat, h *big.Float, 
 		return num.Mat{}, num.Mat{}, nil, err
 	}
 	f := t.f.Slice(0, n, 0, n)
-	if err := t.s.gemmOfTriangles(0, 1, f, t.y, 0, num.Mat{}, v, [2]byte{0, t.upperFactors()[1]}, tolerance); err != nil {
+	if err := t.s.GemmOfTriangles(0, 1, f, t.y, 0, num.Mat{}, v, [2]byte{0, t.upperFactors()[1]}, tolerance); err != nil {
 		return num.Mat{}, num.Mat{}, nil, err
 	}
 	lost := bound.Upper()
@@ -218,36 +219,36 @@ func (t *splitting) errorMatrix(width, places int) (v, e num.Mat, h *big.Float, 
 		return num.Mat{}, num.Mat{}, nil, nil
 	}
 	lost.Add(lost, bound.Exp2(t.amp-width))
-	if e, err = t.s.matrix(num.Precision(uint(places)), n, n); err != nil {
+	if e, err = t.s.Matrix(num.Precision(uint(places)), n, n); err != nil {
 		return num.Mat{}, num.Mat{}, nil, err
 	}
 	if t.one.Arr == nil {
-		if t.one, err = t.s.identity(n); err != nil {
+		if t.one, err = t.s.Identity(n); err != nil {
 			return num.Mat{}, num.Mat{}, nil, err
 		}
 	}
-	limit := t.s.known(t.bound(t.s, n, places, width, lost), t.sRows, t.vCols)
-	if err := t.s.gemmOfTriangles(0, 1, t.x, v, -1, t.one, e, [2]byte{'L', 0}, limit); err != nil {
+	limit := t.s.Known(t.bound(t.s, n, places, width, lost), t.sRows, t.vCols)
+	if err := t.s.GemmOfTriangles(0, 1, t.x, v, -1, t.one, e, [2]byte{'L', 0}, limit); err != nil {
 		return num.Mat{}, num.Mat{}, nil, err
 	}
 	lost.Add(lost, lostBy(limit))
-	norm, err := t.s.rowNorm(e)
+	norm, err := t.s.RowNorm(e)
 	if err != nil {
 		return num.Mat{}, num.Mat{}, nil, err
 	}
-	t.s.stats.Precision = width
+	t.s.Stats.Precision = width
 	return v, e, t.learn(t.s, norm, lost, places), nil
 }
 
 // split returns the strictly block lower and the block upper triangle.
 func (t *splitting) split(a num.Mat) (lower, upper num.Mat, err error) {
-	if lower, err = t.s.matrix(a.Format(), t.k, t.k); err != nil {
+	if lower, err = t.s.Matrix(a.Format(), t.k, t.k); err != nil {
 		return num.Mat{}, num.Mat{}, err
 	}
-	if upper, err = t.s.matrix(a.Format(), t.k, t.k); err != nil {
+	if upper, err = t.s.Matrix(a.Format(), t.k, t.k); err != nil {
 		return num.Mat{}, num.Mat{}, err
 	}
-	if t.s.at != nil {
+	if t.s.At != nil {
 		return lower, upper, t.partThere(a, lower, upper)
 	}
 	t.copyParts(lower, upper, a, a)
@@ -257,14 +258,14 @@ func (t *splitting) split(a num.Mat) (lower, upper num.Mat, err error) {
 // products returns the strictly block lower triangle of -A B and the block upper one of -C D in one
 // matrix, for block lower and block upper triangular factors, with bounds that are proved or nil.
 func (t *splitting) products(a, b, c, d num.Mat, format num.Format, ofLower, ofUpper *residue.Bound) (num.Mat, error) {
-	left, err := t.s.matrix(format, t.k, t.k)
+	left, err := t.s.Matrix(format, t.k, t.k)
 	if err != nil {
 		return num.Mat{}, err
 	}
-	if err := t.s.gemmOfTriangles('L', -1, a, b, 0, num.Mat{}, left, [2]byte{'L', 'L'}, ofLower); err != nil {
+	if err := t.s.GemmOfTriangles('L', -1, a, b, 0, num.Mat{}, left, [2]byte{'L', 'L'}, ofLower); err != nil {
 		return num.Mat{}, err
 	}
-	if t.s.at != nil { // one matrix for both: the diagonal is that of the second
+	if t.s.At != nil { // one matrix for both: the diagonal is that of the second
 		return left, t.upperProduct(-1, c, d, 0, num.Mat{}, left, ofUpper)
 	}
 	right := num.NewMat(format, t.k, t.k)
@@ -296,10 +297,10 @@ func (t *splitting) copyParts(toLower, toUpper, fromLower, fromUpper num.Mat) {
 // triangular C, with a bound that is proved or nil. An entry of D below the diagonal is the sum of
 // two products.
 func (t *splitting) upperProduct(alpha float64, a, b num.Mat, beta float64, c, d num.Mat, limit *residue.Bound) error {
-	if err := t.s.gemmOfTriangles('U', alpha, a, b, beta, c, d, t.upperFactors(), limit); err != nil {
+	if err := t.s.GemmOfTriangles('U', alpha, a, b, beta, c, d, t.upperFactors(), limit); err != nil {
 		return err
 	}
-	if t.s.at != nil {
+	if t.s.At != nil {
 		return t.belowThere(alpha, a, b, d)
 	}
 	first := 0
@@ -338,7 +339,7 @@ func (t *splitting) correction(e num.Mat, h *big.Float, bits int) (x, y num.Mat,
 	}
 	lost = bound.Upper().Add(bound.Upper().SetMantExp(h, 1), bound.Exp2(5-4*g))
 	if terms == 2 {
-		t.s.drop(e)
+		t.s.Drop(e)
 		return x, y, lost.Add(lost, bound.Exp2(2-2*g)), nil // without E'
 	}
 	format := func(power int) num.Format { return num.Precision(uint(max(bits-power*g+4, 24))) }
@@ -351,32 +352,32 @@ func (t *splitting) correction(e num.Mat, h *big.Float, bits int) (x, y num.Mat,
 	}
 	// The first error ends it.
 	product := func(a, b num.Mat, format num.Format, factors [2]byte, ofA, ofB, top int) num.Mat {
-		within := t.s.known(limit(top, format), t.small(false, ofA), t.small(true, ofB))
+		within := t.s.Known(limit(top, format), t.small(false, ofA), t.small(true, ofB))
 		var d num.Mat
 		if err == nil {
-			d, err = t.s.matrix(format, n, n)
+			d, err = t.s.Matrix(format, n, n)
 		}
 		if err == nil {
-			err = t.s.gemmOfTriangles(0, -1, a, b, 0, num.Mat{}, d, factors, within)
+			err = t.s.GemmOfTriangles(0, -1, a, b, 0, num.Mat{}, d, factors, within)
 		}
 		return d
 	}
 	sum := func(a, b num.Mat, format num.Format) num.Mat {
 		var d num.Mat
 		if err == nil {
-			d, err = t.s.matrix(format, n, n)
+			d, err = t.s.Matrix(format, n, n)
 		}
 		if err == nil {
-			err = t.s.sum(a, b, d)
+			err = t.s.Sum(a, b, d)
 		}
-		t.s.drop(a, b)
+		t.s.Drop(a, b)
 		return d
 	}
 	first := product(x, e, format(2), [2]byte{'L', 0}, -g, -g, -2*g) // -(X1² + X1 Y1)
-	within := t.s.known(limit(-2*g, format(2)), t.small(false, -g), t.small(true, -g))
+	within := t.s.Known(limit(-2*g, format(2)), t.small(false, -g), t.small(true, -g))
 	var right num.Mat
 	if err == nil {
-		right, err = t.s.matrix(format(2), n, n)
+		right, err = t.s.Matrix(format(2), n, n)
 	}
 	if err == nil {
 		err = t.upperProduct(-1, y, y, 0, num.Mat{}, right, within)
@@ -395,12 +396,12 @@ func (t *splitting) correction(e num.Mat, h *big.Float, bits int) (x, y num.Mat,
 		if err == nil {
 			x2, y2, err = t.split(second)
 		}
-		left := t.s.known(limit(2-3*g, format(3)), t.small(false, 2-2*g), t.small(true, -g))
-		right := t.s.known(limit(2-3*g, format(3)), t.small(false, -g), t.small(true, 2-2*g))
+		left := t.s.Known(limit(2-3*g, format(3)), t.small(false, 2-2*g), t.small(true, -g))
+		right := t.s.Known(limit(2-3*g, format(3)), t.small(false, -g), t.small(true, 2-2*g))
 		if err == nil {
 			last, err = t.products(x2, x, y, y2, format(3), left, right)
 		}
-		t.s.drop(x2, y2)
+		t.s.Drop(x2, y2)
 		second = sum(second, last, format(2))
 		lost.Add(lost, bound.Exp2(4-2*g-format(2).Bits()))
 		lost.Add(lost, bound.Exp2(5-3*g-format(3).Bits()))
@@ -408,13 +409,13 @@ func (t *splitting) correction(e num.Mat, h *big.Float, bits int) (x, y num.Mat,
 		lost.Add(lost, bound.Exp2(3-3*g))
 	}
 	lost.Add(lost, bound.Exp2(1-g-format(1).Bits()))
-	t.s.drop(x, y)
+	t.s.Drop(x, y)
 	z := sum(e, second, format(1))
 	if err != nil {
 		return num.Mat{}, num.Mat{}, nil, err
 	}
 	x, y, err = t.split(z)
-	t.s.drop(z)
+	t.s.Drop(z)
 	return x, y, lost, err
 }
 
@@ -440,30 +441,30 @@ func (t *splitting) step(_, e num.Mat, h *big.Float, next int) error {
 	format := num.Precision(uint(max(prec-t.gain+2, 24)))
 	left, right := t.stepTolerances(prec)
 	improve := func(of num.Mat, product func(d num.Mat) error) (num.Mat, error) {
-		d, err := t.s.matrix(format, n, n)
+		d, err := t.s.Matrix(format, n, n)
 		if err != nil {
 			return num.Mat{}, err
 		}
 		if err := product(d); err != nil {
 			return num.Mat{}, err
 		}
-		z, err := t.s.matrix(num.Precision(uint(prec)), n, n)
+		z, err := t.s.Matrix(num.Precision(uint(prec)), n, n)
 		if err != nil {
 			return num.Mat{}, err
 		}
-		err = t.s.sum(of, d, z)
-		t.s.drop(of, d)
+		err = t.s.Sum(of, d, z)
+		t.s.Drop(of, d)
 		return z, err
 	}
 	if t.x, err = improve(t.x, func(d num.Mat) error {
-		return t.s.gemmOfTriangles('L', -1, x, t.x, 0, num.Mat{}, d, [2]byte{'L', 'L'}, left)
+		return t.s.GemmOfTriangles('L', -1, x, t.x, 0, num.Mat{}, d, [2]byte{'L', 'L'}, left)
 	}); err != nil {
 		return err
 	}
 	if t.y, err = improve(t.y, func(d num.Mat) error { return t.upperProduct(-1, t.y, y, 0, num.Mat{}, d, right) }); err != nil {
 		return err
 	}
-	t.s.drop(x, y)
+	t.s.Drop(x, y)
 	t.cond = float64(t.cond * 1.05)
 	lost.Add(lost, bound.Upper().SetMantExp(lost, 1))
 	if left != nil {
@@ -481,7 +482,7 @@ func (t *splitting) finish(bits, width int, leading, e num.Mat, h *big.Float) (*
 	if err != nil {
 		return nil, err
 	}
-	w, err := t.s.matrix(num.Precision(uint(width)), k, n)
+	w, err := t.s.Matrix(num.Precision(uint(width)), k, n)
 	if err != nil {
 		return nil, err
 	}
@@ -489,11 +490,11 @@ func (t *splitting) finish(bits, width int, leading, e num.Mat, h *big.Float) (*
 	if err != nil {
 		return nil, err
 	}
-	if err := t.s.gemmOfTriangles('U', 1, t.x, t.f.Slice(0, k, 0, k), 0, num.Mat{}, w.Slice(0, k, 0, k), [2]byte{'L', 0}, within.leading); err != nil {
+	if err := t.s.GemmOfTriangles('U', 1, t.x, t.f.Slice(0, k, 0, k), 0, num.Mat{}, w.Slice(0, k, 0, k), [2]byte{'L', 0}, within.leading); err != nil {
 		return nil, err
 	}
 	if n > k {
-		if err := t.s.gemmOfTriangles(0, 1, t.x, t.f.Slice(0, k, k, n), 0, num.Mat{}, w.Slice(0, k, k, n), [2]byte{'L', 0}, within.right); err != nil {
+		if err := t.s.GemmOfTriangles(0, 1, t.x, t.f.Slice(0, k, k, n), 0, num.Mat{}, w.Slice(0, k, k, n), [2]byte{'L', 0}, within.right); err != nil {
 			return nil, err
 		}
 	}
@@ -502,11 +503,11 @@ func (t *splitting) finish(bits, width int, leading, e num.Mat, h *big.Float) (*
 	lost.Add(lost, bound.Exp2(1-width))
 	lost.Add(lost, bound.Exp2(1-g-places))
 	format := num.Precision(uint(places))
-	dv, err := t.s.matrix(format, m, k)
+	dv, err := t.s.Matrix(format, m, k)
 	if err != nil {
 		return nil, err
 	}
-	dw, err := t.s.matrix(format, k, n)
+	dw, err := t.s.Matrix(format, k, n)
 	if err != nil {
 		return nil, err
 	}
@@ -515,7 +516,7 @@ func (t *splitting) finish(bits, width int, leading, e num.Mat, h *big.Float) (*
 		if v, err = tallerThere(t.s, leading, m); err != nil {
 			return nil, err
 		}
-		if err := t.s.gemmOfTriangles(0, 1, t.f.Slice(k, m, 0, k), t.y, 0, num.Mat{}, v.Slice(k, m, 0, k), [2]byte{0, t.upperFactors()[1]}, within.below); err != nil {
+		if err := t.s.GemmOfTriangles(0, 1, t.f.Slice(k, m, 0, k), t.y, 0, num.Mat{}, v.Slice(k, m, 0, k), [2]byte{0, t.upperFactors()[1]}, within.below); err != nil {
 			return nil, err
 		}
 	}
@@ -523,7 +524,7 @@ func (t *splitting) finish(bits, width int, leading, e num.Mat, h *big.Float) (*
 	if err != nil {
 		return nil, err
 	}
-	cols, err := t.s.columnTops(w, none32)
+	cols, err := t.s.ColumnTops(w, none32)
 	if err != nil {
 		return nil, err
 	}
@@ -539,29 +540,29 @@ func (t *splitting) finish(bits, width int, leading, e num.Mat, h *big.Float) (*
 		return &residue.Bound{Rows: small, Cols: cols[first:end], Within: int64(places + 2)}
 	}
 	lost.Add(lost, bound.Exp2(-g-places))
-	ofLeading := t.s.known(ofV(0, k), t.vRows, t.small(true, 1-g))
-	if err := t.s.gemmOfTriangles('L', -1, leading, y, 0, num.Mat{}, dv.Slice(0, k, 0, k), [2]byte{0, t.upperFactors()[1]}, ofLeading); err != nil {
+	ofLeading := t.s.Known(ofV(0, k), t.vRows, t.small(true, 1-g))
+	if err := t.s.GemmOfTriangles('L', -1, leading, y, 0, num.Mat{}, dv.Slice(0, k, 0, k), [2]byte{0, t.upperFactors()[1]}, ofLeading); err != nil {
 		return nil, err
 	}
 	if m > k {
-		if err := t.s.gemmOfTriangles(0, -1, v.Slice(k, m, 0, k), y, 0, num.Mat{}, dv.Slice(k, m, 0, k), [2]byte{0, t.upperFactors()[1]}, ofV(k, m)); err != nil {
+		if err := t.s.GemmOfTriangles(0, -1, v.Slice(k, m, 0, k), y, 0, num.Mat{}, dv.Slice(k, m, 0, k), [2]byte{0, t.upperFactors()[1]}, ofV(k, m)); err != nil {
 			return nil, err
 		}
 	}
-	if err := t.s.gemmOfTriangles('U', -1, x, w.Slice(0, k, 0, k), 0, num.Mat{}, dw.Slice(0, k, 0, k), [2]byte{'L', 0}, ofW(0, k)); err != nil {
+	if err := t.s.GemmOfTriangles('U', -1, x, w.Slice(0, k, 0, k), 0, num.Mat{}, dw.Slice(0, k, 0, k), [2]byte{'L', 0}, ofW(0, k)); err != nil {
 		return nil, err
 	}
 	if n > k {
-		if err := t.s.gemmOfTriangles(0, -1, x, w.Slice(0, k, k, n), 0, num.Mat{}, dw.Slice(0, k, k, n), [2]byte{'L', 0}, ofW(k, n)); err != nil {
+		if err := t.s.GemmOfTriangles(0, -1, x, w.Slice(0, k, k, n), 0, num.Mat{}, dw.Slice(0, k, k, n), [2]byte{'L', 0}, ofW(k, n)); err != nil {
 			return nil, err
 		}
 	}
-	t.s.drop(x, y)
+	t.s.Drop(x, y)
 	top := t.by.Rows[:k]
-	l := &bound.Nearly{X: v.T(), D: dv.T(), Words: words(bits), Left: top, Right: bound.Negated(t.by.Rows), Err: errorsOf(rows, lost, within.rows)}
+	l := &bound.Nearly{X: v.T(), D: dv.T(), Words: call.WordsFor(bits), Left: top, Right: bound.Negated(t.by.Rows), Err: errorsOf(rows, lost, within.rows)}
 	// (I + X)^-1 W is needed in the upper triangle alone, which is made of that of W alone, as X is
 	// strictly block lower triangular, like the error of its inverse.
-	u := &bound.Nearly{X: w, D: dw, Words: words(bits), Left: bound.Negated(top), Right: bound.Negated(t.by.Cols), Err: errorsOf(cols, lost, within.cols)}
+	u := &bound.Nearly{X: w, D: dw, Words: call.WordsFor(bits), Left: bound.Negated(top), Right: bound.Negated(t.by.Cols), Err: errorsOf(cols, lost, within.cols)}
 	return &enclosure{l: l, u: u, bits: bits}, nil // of U, the upper triangle
 }
 
@@ -574,12 +575,12 @@ var distinct = new(big.Float).SetPrec(64).Sub(big.NewFloat(1), new(big.Float).Se
 
 // below reports whether it is proved that no entry of L, below its diagonal blocks, exceeds a bound
 // of about 1 or more in magnitude.
-func belowLimit(s *solver, u *unknown, e *enclosure, limit *big.Float) (bool, error) {
+func belowLimit(s *call.Run, u *unknown, e *enclosure, limit *big.Float) (bool, error) {
 	return belowEach(s, u, e, func(i, j int) *big.Float { return limit })
 }
 
 // belowEach is below with a bound for each entry, not below 1 - 2^-40.
-func belowEach(s *solver, u *unknown, e *enclosure, limit func(i, j int) *big.Float) (bool, error) {
+func belowEach(s *call.Run, u *unknown, e *enclosure, limit func(i, j int) *big.Float) (bool, error) {
 	if e.each != nil {
 		return belowBy(s, u, e, limit)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -63,18 +64,18 @@ func TestTracedSpoiled(t *testing.T) {
 				for _, bits := range []int{65, 2000}[:testlength.Of(1, 2, 2)] {
 					name := fmt.Sprintf("%v at %v, %d bits", by, at, bits)
 					s := tracedOn(t, on)
-					s.at = spoiled{s.at, t, func(u *halfulp.Matrix) {
+					s.At = spoiled{s.At, t, func(u *halfulp.Matrix) {
 						u.SetFloat64(at[0], at[1], u.Float64(at[0], at[1])+float64(by*u.Float64(at[0], at[0])))
 					}}
 					d, err := traced(s, on.View(), bits)
-					if resignable(err) != nil {
+					if call.Resignable(err) != nil {
 						t.Fatalf("%s: %v", name, err)
 					}
 					if d != nil {
 						checkNear(t, name, d, want)
 					}
 					if good := math.Abs(by) < 0x1p-9; good && d == nil || at[0] == at[1] && math.Abs(by) > 0x1p-7 && d != nil {
-						t.Errorf("%s: %v, rho %v", name, d, s.stats.Rho)
+						t.Errorf("%s: %v, rho %v", name, d, s.Stats.Rho)
 					}
 				}
 			}
@@ -96,15 +97,15 @@ func TestCholeskySpoiled(t *testing.T) {
 				for _, at := range [][2]int{{n / 2, n / 2}, {n - 1, 0}}[:testlength.Of(1, 2, 2)] {
 					name := fmt.Sprintf("%v, %v at %v", f, by, at)
 					s := tracedOn(t, on)
-					s.at = spoiled{s.at, t, func(x *halfulp.Matrix) {
+					s.At = spoiled{s.At, t, func(x *halfulp.Matrix) {
 						x.SetFloat64(at[0], at[1], x.Float64(at[0], at[1])+float64(by*x.Float64(at[0], at[0])))
 					}}
 					made, err := choleskyResident(s, on.View(), f.View())
-					if resignable(err) != nil {
+					if call.Resignable(err) != nil {
 						t.Fatalf("%s: %v", name, err)
 					}
 					if good := math.Abs(by) < 0x1p-14; good && made.Arr == nil {
-						t.Errorf("%s: none, rho %v", name, s.stats.Rho)
+						t.Errorf("%s: none, rho %v", name, s.Stats.Rho)
 					}
 					if made.Arr == nil {
 						continue
@@ -117,7 +118,7 @@ func TestCholeskySpoiled(t *testing.T) {
 						t.Errorf("%s: not the host's bits", name)
 					}
 					made.Free()
-					s.release()
+					s.Release()
 				}
 			}
 		}

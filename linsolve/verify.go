@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 )
 
@@ -35,19 +36,19 @@ func VerifySolution(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, St
 	}
 	var known system
 	return verify("VerifySolution", x.View(), opt, exactValues{
-		rounded: func(s *solver, on []num.Mat, f num.Format) (num.Mat, error) {
+		rounded: func(s *call.Run, on []num.Mat, f num.Format) (num.Mat, error) {
 			known.a = on[0]
 			return solveAgain(s, &known, on[1], f)
 		},
 		// A^-1 b - t is the solution of A y = b - A t.
-		less: func(s *solver, on []num.Mat, j int, t num.Mat) (num.Mat, error) {
+		less: func(s *call.Run, on []num.Mat, j int, t num.Mat) (num.Mat, error) {
 			b := on[1].Slice(0, t.Rows, j, j+1)
 			f, err := wide(exactResidualBits(on[0], t, b))
 			if err != nil {
 				return num.Mat{}, err
 			}
 			r := num.NewMat(f, t.Rows, 1)
-			if err := s.gemm(-1, on[0], t, 1, b, r); err != nil {
+			if err := s.Gemm(-1, on[0], t, 1, b, r); err != nil {
 				return num.Mat{}, err
 			}
 			return solveAgain(s, &known, r, num.Precision(num.MinPrec))
@@ -61,14 +62,14 @@ func VerifyProduct(a, b, c *halfulp.Matrix, opt *halfulp.Options) (Accuracy, Sta
 		panic(errShape)
 	}
 	return verify("VerifyProduct", c.View(), opt, exactValues{
-		rounded: func(s *solver, on []num.Mat, f num.Format) (num.Mat, error) {
-			s.vanish = true
+		rounded: func(s *call.Run, on []num.Mat, f num.Format) (num.Mat, error) {
+			s.Vanish = true
 			z := num.NewMat(f, c.Rows(), c.Cols())
-			return z, s.gemm(1, on[0], on[1], 0, num.Mat{}, z)
+			return z, s.Gemm(1, on[0], on[1], 0, num.Mat{}, z)
 		},
-		less: func(s *solver, on []num.Mat, j int, t num.Mat) (num.Mat, error) {
+		less: func(s *call.Run, on []num.Mat, j int, t num.Mat) (num.Mat, error) {
 			z := num.NewMat(num.Precision(num.MinPrec), c.Rows(), 1)
-			return z, s.gemm(1, on[0], on[1].Slice(0, b.Rows(), j, j+1), -1, t, z)
+			return z, s.Gemm(1, on[0], on[1].Slice(0, b.Rows(), j, j+1), -1, t, z)
 		},
 	}, a.View(), b.View())
 }
@@ -99,9 +100,9 @@ func exactResidualBits(a, t, b num.Mat) int64 {
 // exactValues are what entries of a matrix are compared with.
 type exactValues struct {
 	// rounded returns them correctly rounded to a format.
-	rounded func(s *solver, on []num.Mat, f num.Format) (num.Mat, error)
+	rounded func(s *call.Run, on []num.Mat, f num.Format) (num.Mat, error)
 	// less returns the values of column j less the numbers of the column t, with the right signs.
-	less func(s *solver, on []num.Mat, j int, t num.Mat) (num.Mat, error)
+	less func(s *call.Run, on []num.Mat, j int, t num.Mat) (num.Mat, error)
 }
 
 // verify compares x with exact values rounded to the format of x and, where they differ, with the
@@ -132,8 +133,8 @@ func verify(name string, x num.Mat, opt *halfulp.Options, exact exactValues, ope
 			return Accuracy{}, result(s), fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	s.lost.list = nil // no entry is a result
-	s.finished()
+	s.Lost.List = nil // no entry is a result
+	s.Finished()
 	return v, result(s), nil
 }
 
@@ -142,7 +143,7 @@ func verify(name string, x num.Mat, opt *halfulp.Options, exact exactValues, ope
 // They come from exact values w rounded to 64 bits more. Two questions are left to the values
 // themselves: whether one that rounds to a power of two lies below it, where ulps are half as
 // large, and whether an error that is an ulp, as far as w tells, is less.
-func (v *Accuracy) measure(s *solver, x num.Mat, exact exactValues, on []num.Mat, entries [][2]int) error {
+func (v *Accuracy) measure(s *call.Run, x num.Mat, exact exactValues, on []num.Mat, entries [][2]int) error {
 	wide, err := exact.rounded(s, on, num.Precision(uint(min(x.Format().Bits()+64, bound.MaxBits))))
 	if err != nil {
 		return err
@@ -174,7 +175,7 @@ func (v *Accuracy) measure(s *solver, x num.Mat, exact exactValues, on []num.Mat
 				prec = max(prec, t[e.at[0]].MinPrec())
 			}
 			if prec > num.MaxPrec {
-				return fmt.Errorf("%d bits: %w", prec, ErrRange)
+				return fmt.Errorf("%d bits: %w", prec, call.ErrRange)
 			}
 			d, err := exact.less(s, on, j, num.Bigs(num.Precision(prec), len(t), 1, t))
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	mathbits "math/bits"
 
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
@@ -16,14 +17,14 @@ import (
 //
 // R r loses some log2 ‖R‖ bits to cancellation: so many more bits of R and r are multiplied.
 type wideInverse struct {
-	s    *solver
+	s    *call.Run
 	p    *approximate
 	f    *fixed.Matrix // 2^-bits R
 	bits int           // ‖R‖∞ < 2^bits
 	rho  float64
 }
 
-func newWideInverse(s *solver, p *approximate) (*wideInverse, error) {
+func newWideInverse(s *call.Run, p *approximate) (*wideInverse, error) {
 	w := &wideInverse{s: s, p: p, bits: p.abs.Norm().MantExp(nil)}
 	rho, _ := p.rho.Float64()
 	w.rho = float64(rho * (1 + 0x1p-50))
