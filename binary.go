@@ -194,7 +194,7 @@ func (s Scalar) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
 func (s *Scalar) UnmarshalBinary(data []byte) error {
 	m, err := parseBinary(data, 0)
 	if err == nil {
-		*s = Scalar{m.Arr}
+		*s = Scalar{num.ScalarOf(m.Arr)}
 	}
 	return err
 }

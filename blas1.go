@@ -46,15 +46,15 @@ func reduce(name string, kind direct.Reduction, x, y *Vector, f Format, opt *Opt
 		return Scalar{}, Stats{}, err
 	}
 	if kind == direct.Dot {
-		r.choose(direct.EstimateProducts(r.threads, x.vec().N, x.vec().Arr.Format, y.vec().Arr.Format), vecBytes(x.vec())+vecBytes(y.vec()))
+		r.choose(direct.EstimateProducts(r.Threads, x.vec().N, x.vec().Arr.Format, y.vec().Arr.Format), vecBytes(x.vec())+vecBytes(y.vec()))
 	} else {
-		r.choose(direct.EstimateSum(r.threads, x.vec().N, x.vec().Arr.Format), vecBytes(x.vec()))
+		r.choose(direct.EstimateSum(r.Threads, x.vec().N, x.vec().Arr.Format), vecBytes(x.vec()))
 	}
 	z := num.New(f.f, 1)
 	var flags num.Flags
 	var exact bool
 	if r.at != nil {
-		flags, exact, err = r.at.Reduce(r.config(), kind, x.vec(), y.vec(), z)
+		flags, exact, err = r.at.Reduce(r.Config(), kind, x.vec(), y.vec(), z)
 	}
 	if r.at == nil || r.leave(err) {
 		flags, exact, err = kind.Round(r.work(), x.vec(), y.vec(), z)
@@ -70,12 +70,12 @@ func Nrm2(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
 	if err != nil {
 		return Scalar{}, Stats{}, err
 	}
-	r.choose(direct.EstimateProducts(r.threads, x.vec().N, x.vec().Arr.Format, x.vec().Arr.Format), vecBytes(x.vec()))
+	r.choose(direct.EstimateProducts(r.Threads, x.vec().N, x.vec().Arr.Format, x.vec().Arr.Format), vecBytes(x.vec()))
 	z := num.New(f.f, 1)
 	var flags num.Flags
 	var exact bool
 	if r.at != nil {
-		flags, exact, err = r.at.Norm(r.config(), x.vec(), z)
+		flags, exact, err = r.at.Norm(r.Config(), x.vec(), z)
 	}
 	if r.at == nil || r.leave(err) {
 		flags, exact, err = direct.Norm(r.work(), x.vec(), z)
@@ -95,7 +95,7 @@ func Iamax(x *Vector, opt *Options) (int, Stats, error) {
 	if r.at == nil {
 		i, err = direct.LargestIndex(r.work(), x.vec())
 	} else {
-		i, err = r.at.Iamax(r.config(), x.vec())
+		i, err = r.at.Iamax(r.Config(), x.vec())
 	}
 	if err != nil {
 		return -1, r.end(), fmt.Errorf("Iamax: %w", err)
@@ -172,7 +172,7 @@ func (r *run) swapThere(x, y num.Vec) error {
 	vectors := []num.Vec{x, y}
 	var copies []num.Vec
 	for i, to := range vectors {
-		a, err := r.at.New(r.ctx, to.Arr.Format, to.N, 1)
+		a, err := r.at.New(r.Ctx, to.Arr.Format, to.N, 1)
 		if err != nil {
 			return err
 		}
@@ -201,7 +201,7 @@ func Axpy(alpha Scalar, x, y *Vector, opt *Options) (Stats, error) {
 		if r.at == nil {
 			return direct.Update(r.work(), s, x.vec(), one, y.vec().Mat(), z, r.count)
 		}
-		return r.at.Axpy(r.config(), s, x.vec(), y.vec(), z, r.count)
+		return r.at.Axpy(r.Config(), s, x.vec(), y.vec(), z, r.count)
 	}, x.vec().Arr)
 }
 
@@ -216,7 +216,7 @@ func Scal(alpha Scalar, x *Vector, opt *Options) (Stats, error) {
 	if r.at == nil {
 		err = direct.Scale(r.work(), alpha.value(), x.vec(), z, r.count)
 	} else {
-		err = r.at.Scal(r.config(), alpha.value(), x.vec(), z, r.count)
+		err = r.at.Scal(r.Config(), alpha.value(), x.vec(), z, r.count)
 	}
 	if err != nil {
 		return r.end(), fmt.Errorf("Scal: %w", err)

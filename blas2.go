@@ -21,7 +21,7 @@ func Ger(alpha Scalar, x, y *Vector, a *Matrix, opt *Options) (Stats, error) {
 		if r.at == nil {
 			return direct.Update(r.work(), s, x.vec(), y.vec(), a.mat(), z, r.count)
 		}
-		return r.at.Ger(r.config(), s, x.vec(), y.vec(), a.mat(), z, r.count)
+		return r.at.Ger(r.Config(), s, x.vec(), y.vec(), a.mat(), z, r.count)
 	}, x.vec().Arr, y.vec().Arr)
 }
 
@@ -72,22 +72,22 @@ func (r *run) gemv(a num.Mat, x, y, z num.Vec, alpha, beta num.Real) error {
 		if y != z {
 			operands = append(operands, &old)
 		}
-		free, err := place.Apart(r.ctx, r.at, z.Mat(), operands...)
+		free, err := place.Apart(r.Ctx, r.at, z.Mat(), operands...)
 		if err != nil {
 			return err
 		}
 		defer free()
-		exact, err := r.at.Gemv(r.config(), alpha, a, in.Col(0), beta, old.Col(0), z, r.count)
+		exact, err := r.at.Gemv(r.Config(), alpha, a, in.Col(0), beta, old.Col(0), z, r.count)
 		r.exact.Add(exact)
 		return err
 	}
 	entries := a.Rows * a.Cols
-	r.choose(direct.EstimateProducts(r.threads, entries, a.Arr.Format, x.Arr.Format), int64(entries)*num.SizeOf(a.Arr.Format))
+	r.choose(direct.EstimateProducts(r.Threads, entries, a.Arr.Format, x.Arr.Format), int64(entries)*num.SizeOf(a.Arr.Format))
 	out := num.Vec{Arr: num.New(z.Arr.Format, z.N), Inc: 1, N: z.N}
 	var exact int64
 	var err error
 	if r.at != nil {
-		exact, err = r.at.Gemv(r.config(), alpha, a, x, beta, y, out, r.count)
+		exact, err = r.at.Gemv(r.Config(), alpha, a, x, beta, y, out, r.count)
 	}
 	if r.at == nil || r.leave(err) {
 		exact, err = direct.Gemv(r.work(), alpha, a, x, beta, y, out.Arr, r.count)
@@ -248,14 +248,14 @@ func structuredGemv(name string, of func(a num.Mat) direct.Structured, a num.Mat
 	}
 	f := a.Arr.Format
 	entries := s.Entries()
-	r.choose(direct.EstimateProducts(r.threads, entries, f, x.vec().Arr.Format), int64(entries)*num.SizeOf(f))
+	r.choose(direct.EstimateProducts(r.Threads, entries, f, x.vec().Arr.Format), int64(entries)*num.SizeOf(f))
 	al, be := alpha.value(), beta.value()
 	out := num.New(y.vec().Arr.Format, y.vec().N)
 	product := func(m num.Mat, x, y num.Vec, z *num.Array) (int64, error) {
 		if r.at != nil {
-			return r.at.Gemv(r.config(), al, m, x, be, y, num.Vec{Arr: z, Inc: 1, N: z.Len()}, r.count)
+			return r.at.Gemv(r.Config(), al, m, x, be, y, num.Vec{Arr: z, Inc: 1, N: z.Len()}, r.count)
 		}
-		return direct.Gemv(direct.Work{Context: r.ctx, Threads: r.threads}, al, m, x, be, y, z, r.count)
+		return direct.Gemv(direct.Work{Context: r.Ctx, Threads: r.Threads}, al, m, x, be, y, z, r.count)
 	}
 	exact, err := s.Gemv(r.work(), al, x.vec(), be, y.vec(), out, r.count, product)
 	if r.leave(err) {
@@ -289,14 +289,14 @@ const rowsAtPlace = 1024
 // compute reports whether the place computes the product: not with numbers that zeros in the place
 // of the matrix's other entries would change.
 func (p *residentGemv) compute() (bool, error) {
-	cfg, z := p.config(), p.y
+	cfg, z := p.Config(), p.y
 	full := p.s.Full()
 	if !full && p.alpha.Class > num.Finite {
 		return false, nil
 	}
 	// What the result would change, and old entries for the signs of zeros.
 	if p.y.Arr.Away == p.s.Array().Away || p.at.Overlap(p.y.Mat(), p.x.Mat()) || !full && p.beta.Class != num.Zero {
-		a, err := p.at.New(p.ctx, p.y.Arr.Format, p.y.N, 1)
+		a, err := p.at.New(p.Ctx, p.y.Arr.Format, p.y.N, 1)
 		if err != nil {
 			return true, err
 		}
@@ -328,7 +328,7 @@ func (p *residentGemv) compute() (bool, error) {
 	return true, nil
 }
 
-func (p *residentGemv) plain(x num.Vec) (bool, error) { return p.at.Plain(p.config(), x.Mat()) }
+func (p *residentGemv) plain(x num.Vec) (bool, error) { return p.at.Plain(p.Config(), x.Mat()) }
 
 // blocks computes z by blocks of rows and reports whether it could. If not, z is unspecified: it is
 // not y then, or beta is 0.

@@ -110,7 +110,7 @@ func Syr2kTo(uplo Uplo, t Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c,
 			columns := both
 			columns.Off, columns.Cols = both.At(0, part*k), k
 			if m.Arr.Format == both.Arr.Format {
-				copyTo(columns, m)
+				columns.CopyFrom(m)
 				continue
 			}
 			for h := range k {
@@ -139,7 +139,7 @@ func syr2kAt(p place.Place, uplo Uplo, alpha Scalar, a, b num.Mat, beta Scalar, 
 	}
 	n, k := a.Rows, a.Cols
 	both := num.Mat{RS: 1, CS: max(n, 1), Rows: n, Cols: 3 * k}
-	if both.Arr, err = p.New(s.ctx, commonFormat(a, b), n, both.Cols); err != nil {
+	if both.Arr, err = p.New(s.Ctx, commonFormat(a, b), n, both.Cols); err != nil {
 		return Stats{}, fmt.Errorf("Syr2k: %w", err)
 	}
 	defer both.Arr.Away.Free()
@@ -149,7 +149,7 @@ func syr2kAt(p place.Place, uplo Uplo, alpha Scalar, a, b num.Mat, beta Scalar, 
 		return m
 	}
 	for i, m := range []num.Mat{a, b, a} {
-		if err := p.Widen(s.config(), part(i*k, k), m); err != nil {
+		if err := p.Widen(s.Config(), part(i*k, k), m); err != nil {
 			return Stats{}, fmt.Errorf("Syr2k: %w", err)
 		}
 	}
@@ -179,7 +179,7 @@ func commonFormat(a, b num.Mat) num.Format {
 }
 
 // op returns op(m) as a view with what is prepared of it.
-func (m *Matrix) op(t Transpose) (num.Mat, *prepared) {
+func (m *Matrix) op(t Transpose) (num.Mat, *place.Kept) {
 	switch t {
 	case NoTrans:
 		return m.mat(), m.prepared
@@ -189,90 +189,20 @@ func (m *Matrix) op(t Transpose) (num.Mat, *prepared) {
 	panic(errTranspose)
 }
 
-func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *prepared, triangle byte, opt *Options) (Stats, error) {
-	return gemmWithin(a, b, old, c, alpha, beta, preA, preB, triangle, [2]byte{}, nil, opt)
-}
-
-// gemmWithin is gemm for a result that is proved to have a bound, unless that is nil.
-func gemmWithin(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *prepared, triangle byte, factors [2]byte, bound *residue.Bound, opt *Options) (Stats, error) {
-	p, err := whereabouts("gemm", a.Arr, b.Arr, old.Arr, c.Arr)
-	if err != nil {
-		return Stats{}, err
+// gemm computes C = alpha A B + beta Old, in a triangle of C unless that is 0.
+func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *place.Kept, triangle byte, opt *Options) (Stats, error) {
+	if _, err := whereabouts("gemm", a.Arr, b.Arr, old.Arr, c.Arr); err != nil {
+		return Stats{}, err // before those of options
 	}
 	s, err := opt.settings()
 	if err != nil {
 		return Stats{}, fmt.Errorf("gemm: %w", err)
 	}
-	if p != nil {
-		st, err := s.multiplyAt(p, alpha.value(), a, b, beta.value(), old, c, triangle, factors, bound)
-		return stats(st, s.threads), err
-	}
-	out := c
-	if c.Arr.Overlaps(a.Arr) || c.Arr.Overlaps(b.Arr) || old != c && c.Arr.Overlaps(old.Arr) {
-		out = copyMat(c)
-	}
-	st, err := s.multiply(alpha.value(), a, b, beta.value(), old, out, preA, preB, triangle, bound)
-	if err == nil && out.Arr != c.Arr {
-		copyTo(c, out)
-	}
-	return stats(st, s.threads), err
-}
-
-// multiplyAt computes C = alpha A B + beta Old at the place where all of them live.
-func (s settings) multiplyAt(p place.Place, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, triangle byte, factors [2]byte, bound *residue.Bound) (residue.Stats, error) {
-	if s.method == methodDirect {
-		return residue.Stats{}, product.ErrDirect
-	}
-	operands := []*num.Mat{&a, &b}
-	if old != c {
-		operands = append(operands, &old)
-	}
-	free, err := place.Apart(s.ctx, p, c, operands...)
-	if err != nil {
-		return residue.Stats{}, fmt.Errorf("gemm: %w", err)
-	}
-	defer free()
-	cfg := s.config()
-	cfg.Triangle, cfg.Factors, cfg.Bound = triangle, factors, bound
-	st, err := p.Gemm(cfg, alpha, a, b, beta, old, c)
-	return st, place.GemmError(c.Rows, a.Cols, c.Cols, err)
-}
-
-// multiply computes C = alpha A B + beta Old, matrices of the host, on the device asked for. C
-// shares no storage with A and B, and with Old only if it is the same view.
-func (s settings) multiply(alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, preA, preB *prepared, triangle byte, bound *residue.Bound) (residue.Stats, error) {
-	cfg := product.Config{Ctx: s.ctx, Threads: s.threads, Method: s.method, Memory: s.memory, Progress: s.progress, Check: s.check}
-	on := &place.Product{Config: s.config()}
-	on.Config.Triangle, on.Config.Prepared = triangle, [2]place.Prepared{preA.there(), preB.there()}
-	switch {
-	case s.device.Kind == place.Auto:
-		cfg.Device = on
-	case s.device.IsPlace():
-		var err error
-		if on.At, err = s.device.Open(); err != nil {
-			return residue.Stats{}, fmt.Errorf("gemm: %w", err)
-		}
-		cfg.Device, cfg.Asked = on, true
-	}
-	return product.Run(cfg, product.Problem{
-		Alpha: alpha, A: a, B: b, Beta: beta, Old: old, C: c, PreA: preA.onHost(), PreB: preB.onHost(), Triangle: triangle, Bound: bound,
+	st, err := s.Gemm(&place.Gemm{
+		Problem: product.Problem{Alpha: alpha.value(), A: a, B: b, Beta: beta.value(), Old: old, C: c, Triangle: triangle},
+		Kept:    [2]*place.Kept{preA, preB},
 	})
-}
-
-// copyMat returns a compact copy of m.
-func copyMat(m num.Mat) num.Mat { return m.Copy() }
-
-// copyTo copies the entries of b to a, of the same shape and format.
-func copyTo(a, b num.Mat) {
-	for j := range a.Cols {
-		if a.RS == 1 && b.RS == 1 && a.Rows > 0 { // a 15th of the time or less
-			a.Arr.CopyRun(a.At(0, j), b.Arr, b.At(0, j), a.Rows)
-			continue
-		}
-		for i := range a.Rows {
-			a.Arr.CopyFrom(a.At(i, j), b.Arr, b.At(i, j))
-		}
-	}
+	return stats(st, s.Threads), err
 }
 
 func stats(st residue.Stats, threads int) Stats {
@@ -345,12 +275,12 @@ func structuredGemm(name string, side Side, of func(a num.Mat) direct.Structured
 		if err != nil {
 			return Stats{}, fmt.Errorf("%s: %w", name, err)
 		}
-		r := residentProduct{structuredProduct{settings: set, s: s, alpha: alpha.value(), b: b, beta: beta.value(), old: c, c: d}, p}
+		r := residentProduct{structuredProduct{Settings: set, s: s, alpha: alpha.value(), b: b, beta: beta.value(), old: c, c: d}, p}
 		if done, err := place.Leaves(r.run()); done || err != nil {
 			if err != nil {
 				err = fmt.Errorf("%s: %w", name, placed(side, err))
 			}
-			return stats(r.stats, set.threads), err
+			return stats(r.stats, set.Threads), err
 		}
 	}
 	done, st, err := throughHost(name, opt, operands, 1, func(h []*Matrix, opt *Options) (Stats, error) {
@@ -363,17 +293,17 @@ func structuredGemm(name string, side Side, of func(a num.Mat) direct.Structured
 	if err != nil {
 		return Stats{}, fmt.Errorf("%s: %w", name, err)
 	}
-	p := structuredProduct{settings: set, s: s, alpha: alpha.value(), b: b, beta: beta.value(), old: c, c: d}
+	p := structuredProduct{Settings: set, s: s, alpha: alpha.value(), b: b, beta: beta.value(), old: c, c: d}
 	if d.Arr.Overlaps(s.Array()) || d.Arr.Overlaps(b.Arr) || d != c && d.Arr.Overlaps(c.Arr) {
-		p.c = copyMat(d)
+		p.c = d.Copy()
 	}
 	if err := p.run(); err != nil {
-		return stats(p.stats, p.threads), fmt.Errorf("%s: %w", name, placed(side, err))
+		return stats(p.stats, p.Threads), fmt.Errorf("%s: %w", name, placed(side, err))
 	}
 	if p.c.Arr != d.Arr {
-		copyTo(d, p.c)
+		d.CopyFrom(p.c)
 	}
-	return stats(p.stats, p.threads), nil
+	return stats(p.stats, p.Threads), nil
 }
 
 // placed exchanges the row and the column of a HardwareError, if it is one, of a product that ran
@@ -404,11 +334,11 @@ func Prepare(a *Matrix) *Matrix {
 		p.Prepare(a.mat())
 		return &Matrix{m: a.mat()}
 	}
-	k := &prepared{host: residue.NewPrepared(a.mat())}
+	k := &place.Kept{Host: residue.NewPrepared(a.mat())}
 	m := &Matrix{m: a.mat(), prepared: k}
 	if gpus, err := place.Find(place.CUDA); err == nil {
-		k.places = gpus.Prepare(a.mat())
-		runtime.AddCleanup(m, place.Prepared.Free, k.places)
+		k.Places = gpus.Prepare(a.mat())
+		runtime.AddCleanup(m, place.Prepared.Free, k.Places)
 	}
 	return m
 }

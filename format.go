@@ -1,8 +1,6 @@
 package halfulp
 
 import (
-	"fmt"
-
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -38,12 +36,7 @@ const (
 // 32-bit exponent, as in math/big: finite numbers are (-1)^s 0.1... 2^e with
 // -2^31 <= e < 2^31, signed zeros, infinities and one NaN. It panics unless
 // MinPrec <= p <= MaxPrec.
-func MP(p uint) Format {
-	if p < MinPrec || p > MaxPrec {
-		panic(fmt.Sprintf("halfulp: precision %d of MP out of range [%d, %d]", p, MinPrec, MaxPrec))
-	}
-	return Format{num.Format{Kind: num.MP, Prec: uint32(p)}}
-}
+func MP(p uint) Format { return Format{num.Precision(p)} }
 
 // ParseFormat reads a format's name: f32, f64, dd, td, qd or mp:P.
 func ParseFormat(s string) (Format, error) {
@@ -60,4 +53,4 @@ func (f Format) String() string { return f.f.String() }
 func (f Format) Bits() int { return f.f.Bits() }
 
 // IsMP reports whether f is MP(p) for some p.
-func (f Format) IsMP() bool { return f.f.Kind == num.MP }
+func (f Format) IsMP() bool { return f.f.IsMP() }

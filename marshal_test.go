@@ -181,7 +181,7 @@ func TestBinaryErrors(t *testing.T) {
 			t.Errorf("%v, want %s", c.err, c.want)
 		}
 	}
-	if m.m.Arr != nil || s.a != nil {
+	if m.m.Arr != nil || s != (Scalar{}) {
 		t.Error("errors changed their receivers")
 	}
 }
@@ -193,7 +193,7 @@ func TestJSONNumbers(t *testing.T) {
 		D Scalar
 		M *Matrix
 		X Vector
-	}{D: Scalar{num.New(DD.f, 1)}}
+	}{D: Scalar{num.ScalarOf(num.New(DD.f, 1))}}
 	err := json.Unmarshal([]byte(`{"S": 0.1, "D": 0.1, "M": {"rows":1,"columns":2,"entries":[[1e3,"0x1p-1"]]}, "X": {"format":"f32","entries":[0.1]}}`), &v)
 	tenth, _ := ParseScalar(DD, "0.1")
 	if err != nil || !v.S.Same(Float(0.1)) || !v.D.Same(tenth) || v.M.String() != "1000 0.5\n" || !v.X.At(0).Same(Float(0.1).Convert(Float32)) {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/residue"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -41,7 +40,7 @@ const (
 // Float64 matrix of no rows and no columns.
 type Matrix struct {
 	m        num.Mat
-	prepared *prepared // of Prepare, else nil
+	prepared *place.Kept // of Prepare, else nil
 }
 
 // none is the storage of zero matrices and vectors.
@@ -53,28 +52,6 @@ func (m *Matrix) mat() num.Mat {
 		return num.Mat{Arr: none, RS: 1, CS: 1}
 	}
 	return m.m
-}
-
-// prepared is what products keep of a matrix of the host, there and on GPUs.
-type prepared struct {
-	host   *residue.Prepared
-	places place.Prepared // nil if the program has no GPUs
-}
-
-// onHost returns what products take on the host, for nothing as well.
-func (p *prepared) onHost() *residue.Prepared {
-	if p == nil {
-		return nil
-	}
-	return p.host
-}
-
-// there returns what a place's Gemm takes, for nothing as well.
-func (p *prepared) there() place.Prepared {
-	if p == nil {
-		return nil
-	}
-	return p.places
 }
 
 // NewMatrix returns a rows x cols matrix of +0 with leading dimension rows. It panics if an int
@@ -261,7 +238,7 @@ func (m *Matrix) Vec() *Vector {
 	case m.mat().Arr.Away != nil:
 		panic(errGaps)
 	}
-	v = num.Vec{Arr: copyMat(m.mat()).Arr, Inc: 1, N: v.N}
+	v = num.Vec{Arr: m.mat().Copy().Arr, Inc: 1, N: v.N}
 	return &Vector{v}
 }
 
@@ -274,22 +251,22 @@ func (m *Matrix) at(i, j int) int {
 }
 
 // At returns entry (i, j).
-func (m *Matrix) At(i, j int) Scalar { return scalarAt(m.m.Arr, m.at(i, j)) }
+func (m *Matrix) At(i, j int) Scalar { return Scalar{m.m.Arr.Scalar(m.at(i, j))} }
 
 // Set rounds x to the format of m and stores it in entry (i, j).
 func (m *Matrix) Set(i, j int, x Scalar) { m.m.Arr.Convert(m.at(i, j), x.array(), 0) }
 
 // Float64 returns the binary64 nearest to entry (i, j).
-func (m *Matrix) Float64(i, j int) float64 { return float64At(m.m.Arr, m.at(i, j)) }
+func (m *Matrix) Float64(i, j int) float64 { return m.m.Arr.Float64(m.at(i, j)) }
 
 // SetFloat64 rounds x to the format of m and stores it in entry (i, j).
-func (m *Matrix) SetFloat64(i, j int, x float64) { setFloat64(m.m.Arr, m.at(i, j), x) }
+func (m *Matrix) SetFloat64(i, j int, x float64) { m.m.Arr.SetFloat64(m.at(i, j), x) }
 
 // Big returns entry (i, j) exactly. It panics with big.ErrNaN for NaN.
-func (m *Matrix) Big(i, j int) *big.Float { return bigAt(m.m.Arr, m.at(i, j)) }
+func (m *Matrix) Big(i, j int) *big.Float { return m.m.Arr.Big(m.at(i, j)) }
 
 // SetBig rounds x to the format of m and stores it in entry (i, j).
-func (m *Matrix) SetBig(i, j int, x *big.Float) { m.m.Arr.Set(m.at(i, j), bigReal(x)) }
+func (m *Matrix) SetBig(i, j int, x *big.Float) { m.m.Arr.Set(m.at(i, j), num.RealOf(x)) }
 
 // Convert returns a copy of m in format f, each entry rounded to nearest even. [Copy] does that to
 // m.Vec() on all threads, with a context.
@@ -342,19 +319,4 @@ func needHost(a *num.Array) {
 	if a.Away != nil {
 		panic(errHost)
 	}
-}
-
-func scalarAt(a *num.Array, i int) Scalar {
-	s := num.New(a.Format, 1)
-	s.CopyFrom(0, a, i)
-	return Scalar{s}
-}
-
-func setFloat64(a *num.Array, i int, x float64) {
-	if a.Kind == num.F64 && x == x {
-		a.F64[0][i] = x
-		return
-	}
-	t := num.Array{Format: num.Float64, F64: [4][]float64{{x}}}
-	a.Convert(i, &t, 0)
 }

@@ -104,12 +104,12 @@ func (o *Options) Validate() error {
 		return err
 	}
 	var at place.Place
-	if s.device.IsPlace() {
-		if at, err = s.device.Open(); err != nil {
+	if s.Device.IsPlace() {
+		if at, err = s.Device.Open(); err != nil {
 			return err
 		}
 	}
-	return place.Ended(s.ctx, at)
+	return place.Ended(s.Ctx, at)
 }
 
 // ErrMethod is wrapped by errors about methods that do not exist or do not

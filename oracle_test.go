@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -88,7 +89,7 @@ func total(ts []term) num.Real {
 }
 
 func realOf(n *big.Int, exp int64) num.Real {
-	return num.Real{Class: num.Finite, Neg: n.Sign() < 0, Exp: exp, Mag: joinWords(n.Bits(), nil)}
+	return num.Real{Class: num.Finite, Neg: n.Sign() < 0, Exp: exp, Mag: direct.FromInt(nil, n)}
 }
 
 // family draws the entries of one kind of data.
@@ -235,7 +236,7 @@ func drawScalar(r *rand.Rand, f Format, fam family) Scalar {
 	case 1:
 		return Float(float64(r.IntN(3) - 1))
 	}
-	return Scalar{drawVector(r, f, 1, fam).Clone().v.Arr}
+	return Scalar{num.ScalarOf(drawVector(r, f, 1, fam).Clone().v.Arr)}
 }
 
 func dump(v num.Vec) string {
@@ -267,7 +268,7 @@ func trials(t *testing.T, n int, f func(r *rand.Rand) error) {
 func roundTo(f Format, v num.Real) Scalar {
 	a := num.New(f.f, 1)
 	a.Set(0, v)
-	return Scalar{a}
+	return Scalar{num.ScalarOf(a)}
 }
 
 // wantRoot returns RN(sqrt(p 2^exp / q)).

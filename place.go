@@ -1,7 +1,6 @@
 package halfulp
 
 import (
-	"context"
 	"fmt"
 	"math"
 
@@ -66,14 +65,6 @@ func whereabouts(name string, operands ...*num.Array) (place.Place, error) {
 
 func placeName(p place.Place) Device { return Device(place.Label(p)) }
 
-// newArray returns the rows x cols numbers of a matrix, +0 of format f, at p.
-func newArray(p place.Place, f num.Format, rows, cols int) (*num.Array, error) {
-	if p == nil {
-		return num.New(f, rows*cols), nil
-	}
-	return p.New(context.Background(), f, rows, cols)
-}
-
 // NewMatrixOn returns a rows x cols matrix of +0 that lives on a device, "cuda:N" or "cpu", or on
 // several GPUs, "cuda:N,M", "cuda:N-M" or "cuda:all": the first of its columns then live on the
 // first of them, and so on, as many on each. Free gives its memory back. The error wraps
@@ -90,17 +81,11 @@ func NewMatrixOn(d Device, f Format, rows, cols int) (*Matrix, error) {
 	if cols > 0 && rows > math.MaxInt/cols {
 		return nil, fmt.Errorf("%s: %w: %d x %d numbers", d, ErrMemory, rows, cols)
 	}
-	m, err := newMat(p, f.f, rows, cols)
+	m, err := place.NewMat(p, f.f, rows, cols)
 	if err != nil {
 		return nil, err
 	}
 	return &Matrix{m: m}, nil
-}
-
-// newMat returns a rows x cols matrix of +0 at p.
-func newMat(p place.Place, f num.Format, rows, cols int) (num.Mat, error) {
-	a, err := newArray(p, f, rows, cols)
-	return num.Mat{Arr: a, RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols}, err
 }
 
 // NewVectorOn returns a vector of n times +0 that lives on a device, with the errors of
@@ -161,47 +146,11 @@ func (m *Matrix) CopyFrom(a *Matrix) error {
 	if m.mat().Arr.Format != a.mat().Arr.Format {
 		panic(errFormat)
 	}
-	if p, err := whereabouts("", m.mat().Arr); err != nil {
-		return err
-	} else if q, err := whereabouts("", a.mat().Arr); err != nil {
-		return err
-	} else if p != nil && p == q {
-		return p.Copy(place.Config{Ctx: context.Background()}, m.mat(), a.mat())
-	}
-	from, err := onHost(a.mat())
-	if err != nil {
-		return err
-	}
-	return assign(m.mat(), from)
+	return place.Copy(m.mat(), a.mat())
 }
 
 // CopyFrom copies y to x, of the same length and format, like [Matrix.CopyFrom].
 func (x *Vector) CopyFrom(y *Vector) error { return x.Matrix().CopyFrom(y.Matrix()) }
-
-// onHost returns a matrix of the host with the entries of m, which is m itself if it lives there.
-func onHost(m num.Mat) (num.Mat, error) {
-	p, err := whereabouts("", m.Arr)
-	if err != nil || p == nil {
-		return m, err
-	}
-	return p.Get(context.Background(), m)
-}
-
-// assign copies the entries of a matrix of the host to m, of the same shape and format, wherever
-// that lives.
-func assign(m, from num.Mat) error {
-	p, err := whereabouts("", m.Arr)
-	switch {
-	case err != nil:
-		return err
-	case p != nil:
-		return p.Set(context.Background(), m, from)
-	case m.Arr.Overlaps(from.Arr):
-		from = copyMat(from)
-	}
-	copyTo(m, from)
-	return nil
-}
 
 // Free gives the memory of a matrix that lives on a device back, and that of all of its views: any
 // later use panics, but for Free, which does nothing then. No routine may be using it. On the host
@@ -237,7 +186,7 @@ func throughHost(name string, opt *Options, operands []num.Mat, outputs int, com
 	var h []*Matrix
 	for _, m := range operands {
 		if copies[m] == nil {
-			z, err := onHost(m)
+			z, err := place.OnHost(m)
 			if err != nil {
 				return true, st, fmt.Errorf("%s: %w", name, err)
 			}
@@ -249,7 +198,7 @@ func throughHost(name string, opt *Options, operands []num.Mat, outputs int, com
 		return true, st, err
 	}
 	for i := len(operands) - outputs; i < len(operands); i++ {
-		if err := assign(operands[i], h[i].m); err != nil {
+		if err := place.Copy(operands[i], h[i].m); err != nil {
 			return true, st, fmt.Errorf("%s: %w", name, err)
 		}
 	}

@@ -125,12 +125,12 @@ func (r *run) there(name string, err error) (Stats, error) {
 func (r *run) transform(x, y num.Vec, h [4]num.Real) error {
 	m := num.Mat{RS: 1, CS: max(x.N, 1), Rows: x.N, Cols: 2}
 	var err error
-	if m.Arr, err = r.at.New(r.ctx, commonFormat(x.Mat(), y.Mat()), x.N, 2); err != nil {
+	if m.Arr, err = r.at.New(r.Ctx, commonFormat(x.Mat(), y.Mat()), x.N, 2); err != nil {
 		return err
 	}
 	defer m.Arr.Away.Free()
 	for j, v := range []num.Vec{x, y} {
-		if err := r.at.Widen(r.config(), m.Col(j).Mat(), v.Mat()); err != nil {
+		if err := r.at.Widen(r.Config(), m.Col(j).Mat(), v.Mat()); err != nil {
 			return err
 		}
 	}
@@ -152,16 +152,16 @@ func (r *run) timesThere(m num.Mat, w []num.Real, z num.Vec) error {
 	for i, v := range w {
 		h.Set(i, v)
 	}
-	a, err := r.at.New(r.ctx, f, len(w), 1)
+	a, err := r.at.New(r.Ctx, f, len(w), 1)
 	if err != nil {
 		return err
 	}
 	defer a.Away.Free()
 	v := num.Vec{Arr: a, Inc: 1, N: len(w)}
-	if err := r.at.Set(r.ctx, v.Mat(), num.Vec{Arr: h, Inc: 1, N: len(w)}.Mat()); err != nil {
+	if err := r.at.Set(r.Ctx, v.Mat(), num.Vec{Arr: h, Inc: 1, N: len(w)}.Mat()); err != nil {
 		return err
 	}
-	exact, err := r.at.Gemv(r.config(), direct.One(false), m, v, num.Real{}, z, z, r.count)
+	exact, err := r.at.Gemv(r.Config(), direct.One(false), m, v, num.Real{}, z, z, r.count)
 	r.exact.Add(exact)
 	return err
 }
@@ -169,7 +169,7 @@ func (r *run) timesThere(m num.Mat, w []num.Real, z num.Vec) error {
 // copyThere stores RN(x) in z at the place of both, which may overlap.
 func (r *run) copyThere(x, z num.Vec) error {
 	if x.Arr.Format == z.Arr.Format {
-		return r.at.Copy(r.config(), z.Mat(), x.Mat())
+		return r.at.Copy(r.Config(), z.Mat(), x.Mat())
 	}
 	return r.timesThere(x.Mat(), []num.Real{direct.One(false)}, z)
 }

@@ -14,7 +14,7 @@ import (
 // run is one call of a level-1 or level-2 routine: its settings and what it will
 // report.
 type run struct {
-	settings
+	place.Settings
 	at                  place.Place // nil for the host
 	resident            bool        // the operands live there
 	stats               Stats
@@ -37,14 +37,14 @@ func begin(name string, opt *Options, operands ...*num.Array) (*run, error) {
 		return nil, err
 	}
 	r.at, r.resident = at, at != nil
-	if !r.resident && r.device.IsPlace() {
-		p, err := r.device.Open()
+	if !r.resident && r.Device.IsPlace() {
+		p, err := r.Device.Open()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		r.at = p.First()
 	}
-	if err := place.Ended(r.ctx, r.at); err != nil {
+	if err := place.Ended(r.Ctx, r.at); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if r.at != nil {
@@ -68,39 +68,26 @@ func newRun(name string, opt *Options) (*run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if s.method == methodResidue {
-		return nil, fmt.Errorf("%s: method %q: %w: this routine has the direct method only", name, s.method, ErrMethod)
+	if s.Method == methodResidue {
+		return nil, fmt.Errorf("%s: method %q: %w: this routine has the direct method only", name, s.Method, ErrMethod)
 	}
-	if err := s.unchecked(name); err != nil {
+	if err := s.Unchecked(name); err != nil {
 		return nil, err
 	}
-	r := &run{settings: s, since: time.Now()}
-	r.stats = Stats{Device: place.Host, Method: methodDirect, Threads: s.threads}
+	r := &run{Settings: s, since: time.Now()}
+	r.stats = Stats{Device: place.Host, Method: methodDirect, Threads: s.Threads}
 	return r, nil
-}
-
-// unchecked refuses Options.Check for a routine that has no products of matrices.
-func (s settings) unchecked(name string) error {
-	if s.check {
-		return fmt.Errorf("%s: option Check: %w: this routine has no products of matrices by residues, which are what is checked", name, ErrMethod)
-	}
-	return nil
-}
-
-// config is how routines with these settings run at a place.
-func (s settings) config() place.Config {
-	return place.Config{Ctx: s.ctx, Threads: s.threads, Method: s.method, Memory: s.limit, HostMemory: s.memory, Progress: s.progress, Check: s.check}
 }
 
 // work is how loops of r run.
 func (r *run) work() direct.Work {
-	w := direct.Work{Context: r.ctx, Threads: r.threads}
-	if r.progress != nil {
+	w := direct.Work{Context: r.Ctx, Threads: r.Threads}
+	if r.Progress != nil {
 		w.Done = func(part, of int) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			d := r.done.Add(int64(part))
-			r.progress(min(1, float64(d)/float64(of)))
+			r.Progress(min(1, float64(d)/float64(of)))
 		}
 	}
 	return w
@@ -108,8 +95,8 @@ func (r *run) work() direct.Work {
 
 // stage ends a stage, which is all that there is at a place.
 func (r *run) stage(name string) {
-	if r.at != nil && r.progress != nil {
-		r.progress(1)
+	if r.at != nil && r.Progress != nil {
+		r.Progress(1)
 	}
 	now := time.Now()
 	r.stats.Stages = append(r.stats.Stages, Stage{name, now.Sub(r.since)})
@@ -145,18 +132,15 @@ func (r *run) reduced(name string, z *num.Array, flags num.Flags, exact bool, er
 		r.exact.Add(1)
 	}
 	r.stage("sum")
-	return Scalar{z}, r.end(), nil
+	return Scalar{num.ScalarOf(z)}, r.end(), nil
 }
 
 // scalar returns v rounded to f.
 func (r *run) scalar(f Format, v num.Real) Scalar {
 	a := num.New(f.f, 1)
 	r.count(a.Set(0, v))
-	return Scalar{a}
+	return Scalar{num.ScalarOf(a)}
 }
 
 // value returns s exactly.
-func (s Scalar) value() num.Real {
-	a := s.array()
-	return a.Value(0, make([]uint64, num.ValueWords(a.Format)))
-}
+func (s Scalar) value() num.Real { return s.n.Real() }

@@ -25,7 +25,7 @@ func (f Format) sum(add func(a *direct.Acc)) Scalar {
 func (f Format) round(v num.Real) Scalar {
 	z := num.New(f.f, 1)
 	z.Set(0, v)
-	return Scalar{z}
+	return Scalar{num.ScalarOf(z)}
 }
 
 // plain returns x and y as binary64 numbers if operations on them are those of the machine, which
@@ -110,7 +110,7 @@ func (s Scalar) withSign(neg bool) Scalar {
 	z := num.New(a.Format, 1)
 	z.CopyFrom(0, a, 0)
 	z.Negate(0)
-	return Scalar{z}
+	return Scalar{num.ScalarOf(z)}
 }
 
 // Cmp returns -1, 0 or +1 as s < t, s = t or s > t, exactly, whatever their formats. As for

@@ -28,7 +28,7 @@ func nearest(f Format, q *big.Rat, zeroNeg bool) Scalar {
 	z := num.New(f.f, 1)
 	if q.Sign() == 0 {
 		z.Set(0, num.Real{Neg: zeroNeg})
-		return Scalar{z}
+		return Scalar{num.ScalarOf(z)}
 	}
 	switch f.f.Kind {
 	case num.F32:
@@ -58,7 +58,7 @@ func nearest(f Format, q *big.Rat, zeroNeg bool) Scalar {
 			z.F64[k][0] = t
 		}
 	}
-	return Scalar{z}
+	return Scalar{num.ScalarOf(z)}
 }
 
 func nearestFloat64(q *big.Rat) float64 {
@@ -126,7 +126,7 @@ func drawOperand(r *rand.Rand, f Format) Scalar {
 	default:
 		z.Set(0, randomReal(r, 64*(1+r.IntN(7)), r.Int64N(60)-30))
 	}
-	return Scalar{z}
+	return Scalar{num.ScalarOf(z)}
 }
 
 // TestScalarArithmetic compares with rational numbers, rounded by math/big.

@@ -15,49 +15,41 @@ const (
 	methodDirect  = "direct"
 )
 
-// settings are options with the defaults filled in.
-type settings struct {
-	ctx      context.Context
-	device   place.Name
-	threads  int
-	method   string
-	progress func(float64)
-	memory   int64
-	limit    int64 // Options.MemoryLimit
-	check    bool
-}
+// Settings checks o and fills in the defaults. It is for the packages of this module: its type is
+// theirs.
+func (o *Options) Settings() (place.Settings, error) { return o.settings() }
 
 // settings checks o and fills in the defaults.
-func (o *Options) settings() (settings, error) {
-	s := settings{ctx: context.Background(), device: place.Name{Kind: place.Auto}, threads: runtime.GOMAXPROCS(0), method: methodAuto}
+func (o *Options) settings() (place.Settings, error) {
+	s := place.Settings{Ctx: context.Background(), Device: place.Name{Kind: place.Auto}, Threads: runtime.GOMAXPROCS(0), Method: methodAuto}
 	if o == nil {
-		s.memory = defaultMemory()
+		s.Memory = defaultMemory()
 		return s, nil
 	}
 	var err error
-	if s.device, err = place.ParseName(string(o.Device)); err != nil {
+	if s.Device, err = place.ParseName(string(o.Device)); err != nil {
 		return s, err
 	}
 	switch o.Method {
 	case "", methodAuto:
 	case methodResidue, methodDirect:
-		s.method = o.Method
+		s.Method = o.Method
 	default:
 		return s, fmt.Errorf("method %q: %w (want auto, residue or direct)", o.Method, ErrMethod)
 	}
-	if s.check = o.Check; s.check && s.method == methodDirect {
+	if s.Check = o.Check; s.Check && s.Method == methodDirect {
 		return s, fmt.Errorf("method %q: %w: it has no redundant modulus to check products by", o.Method, ErrMethod)
 	}
 	if o.Context != nil {
-		s.ctx = o.Context
+		s.Ctx = o.Context
 	}
 	if o.Threads > 0 {
-		s.threads = min(o.Threads, 4*s.threads+16)
+		s.Threads = min(o.Threads, 4*s.Threads+16)
 	}
-	s.progress = o.Progress
-	s.memory, s.limit = o.MemoryLimit, o.MemoryLimit
-	if s.memory <= 0 {
-		s.memory = defaultMemory()
+	s.Progress = o.Progress
+	s.Memory, s.Limit = o.MemoryLimit, o.MemoryLimit
+	if s.Memory <= 0 {
+		s.Memory = defaultMemory()
 	}
 	return s, nil
 }

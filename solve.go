@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/product"
 	"github.com/halfulp/halfulp/internal/residue"
 	"github.com/halfulp/halfulp/internal/trsv"
 )
@@ -29,7 +30,7 @@ func Trsv(uplo Uplo, t Transpose, diag Diag, a *Matrix, x *Vector, opt *Options)
 			return Stats{}, err
 		}
 		b := x.Matrix().mat()
-		if done, st, err := solveAt("Trsv", p, r.settings, s, Float(1), b, b); done {
+		if done, st, err := solveAt("Trsv", p, r.Settings, s, Float(1), b, b); done {
 			return st, err
 		}
 	}
@@ -43,8 +44,8 @@ func Trsv(uplo Uplo, t Transpose, diag Diag, a *Matrix, x *Vector, opt *Options)
 	if err != nil {
 		return Stats{}, err
 	}
-	set := r.settings
-	set.device = place.Name{Kind: place.Host}
+	set := r.Settings
+	set.Device = place.Name{Kind: place.Host}
 	b := x.Matrix().mat()
 	return solve("Trsv", set, s, Float(1), b, b)
 }
@@ -98,12 +99,12 @@ func TrsmTo(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b, x
 	if err != nil {
 		return Stats{}, fmt.Errorf("Trsm: %w", err)
 	}
-	if err := set.unchecked("Trsm"); err != nil {
+	if err := set.Unchecked("Trsm"); err != nil {
 		return Stats{}, err
 	}
 	if p, err := whereabouts("Trsm", a.mat().Arr, m.Arr, z.Arr); err != nil {
 		return Stats{}, err
-	} else if p != nil && set.method != methodDirect {
+	} else if p != nil && set.Method != methodDirect {
 		if done, st, err := solveAt("Trsm", p, set, s, alpha, m, z); done {
 			return st, err
 		}
@@ -120,23 +121,23 @@ func TrsmTo(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b, x
 // solveAt is solve at the place where all operands live. done says that the place computed the
 // solution, or that there is an error: it leaves systems to the host of which it cannot decide
 // every rounding.
-func solveAt(name string, p place.Place, set settings, s direct.Structured, alpha Scalar, b, z num.Mat) (done bool, st Stats, err error) {
-	r := &run{settings: set, since: time.Now()}
+func solveAt(name string, p place.Place, set place.Settings, s direct.Structured, alpha Scalar, b, z num.Mat) (done bool, st Stats, err error) {
+	r := &run{Settings: set, since: time.Now()}
 	fail := func(err error) (bool, Stats, error) { return true, Stats{}, fmt.Errorf("%s: %w", name, err) }
-	if err := place.Ended(set.ctx, p); err != nil {
+	if err := place.Ended(set.Ctx, p); err != nil {
 		return fail(err)
 	}
 	x := num.Mat{RS: 1, CS: max(z.Rows, 1), Rows: z.Rows, Cols: z.Cols}
-	if x.Arr, err = p.New(set.ctx, z.Arr.Format, z.Rows, z.Cols); err != nil {
+	if x.Arr, err = p.New(set.Ctx, z.Arr.Format, z.Rows, z.Cols); err != nil {
 		if errors.Is(err, place.ErrMemory) {
 			return false, Stats{}, nil
 		}
 		return fail(err)
 	}
 	defer x.Arr.Away.Free()
-	ran, done, err := p.Solve(set.config(), s, alpha.value(), b, x, r.count)
+	ran, done, err := p.Solve(set.Config(), s, alpha.value(), b, x, r.count)
 	if err == nil && done {
-		err = p.Copy(set.config(), z, x)
+		err = p.Copy(set.Config(), z, x)
 	}
 	switch {
 	case errors.Is(err, place.ErrMemory), err == nil && !done:
@@ -148,24 +149,24 @@ func solveAt(name string, p place.Place, set settings, s direct.Structured, alph
 		ran.Method = methodDirect
 	}
 	r.exact.Store(ran.Exact)
-	r.stats = stats(ran, set.threads)
+	r.stats = stats(ran, set.Threads)
 	r.stage("substitution")
 	return true, r.end(), nil
 }
 
 // solve stores the solution X of S X = alpha B in z.
-func solve(name string, set settings, s direct.Structured, alpha Scalar, b, z num.Mat) (Stats, error) {
+func solve(name string, set place.Settings, s direct.Structured, alpha Scalar, b, z num.Mat) (Stats, error) {
 	unreported := set
-	unreported.progress = nil
+	unreported.Progress = nil
 	x, st, err := trsv.Solve(trsv.Config{
-		Ctx: set.ctx, Threads: set.threads, Memory: set.memory, Progress: set.progress, Vectors: !set.device.IsPlace(), Floats: !set.device.IsPlace() && set.method != methodResidue,
+		Ctx: set.Ctx, Threads: set.Threads, Memory: set.Memory, Progress: set.Progress, Vectors: !set.Device.IsPlace(), Floats: !set.Device.IsPlace() && set.Method != methodResidue,
 		Multiply: func(alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error) {
-			return unreported.multiply(alpha, a, b, beta, old, c, nil, nil, 0, nil)
+			return unreported.Multiply(&place.Gemm{Problem: product.Problem{Alpha: alpha, A: a, B: b, Beta: beta, Old: old, C: c}})
 		},
 	}, s, alpha.value(), b, z.Arr.Format)
 	if err != nil {
-		return stats(st, set.threads), fmt.Errorf("%s: %w", name, err)
+		return stats(st, set.Threads), fmt.Errorf("%s: %w", name, err)
 	}
-	copyTo(z, x)
-	return stats(st, set.threads), nil
+	z.CopyFrom(x)
+	return stats(st, set.Threads), nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 )
 
 // maxSpan is the most bits that a statistic may need at once to divide exactly.
@@ -25,14 +26,14 @@ type sample struct {
 
 // entry returns entry i on the host.
 func (s sample) entry(i int) (num.Vec, error) {
-	m, err := onHost(num.Vec{Arr: s.x.Arr, Off: s.x.At(i), Inc: 1, N: 1}.Mat())
+	m, err := place.OnHost(num.Vec{Arr: s.x.Arr, Off: s.x.At(i), Inc: 1, N: 1}.Mat())
 	return m.Col(0), err
 }
 
 // sums returns exact sums over the vector.
 func (s sample) sums(list ...direct.Moment) (sums []*direct.Acc, err error) {
 	if s.at != nil {
-		return s.at.Moments(s.config(), s.x, list...)
+		return s.at.Moments(s.Config(), s.x, list...)
 	}
 	for _, k := range list {
 		a, err := k.Exact(s.work(), s.x)

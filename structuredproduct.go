@@ -17,7 +17,7 @@ import (
 // Columns of B with infinities or NaN, which such zeros would change, take the exact sums of what
 // there is.
 type structuredProduct struct {
-	settings
+	place.Settings
 	s           direct.Structured
 	alpha, beta num.Real
 	b, old, c   num.Mat
@@ -37,7 +37,7 @@ func (p *structuredProduct) blockRows() int {
 	if !p.s.Full() {
 		rows = max(leastBlock, (rows+7)/8)
 	}
-	fit := p.memory / 4 / (num.SizeOf(p.s.Array().Format) * int64(max(p.s.Cols, 1)))
+	fit := p.Memory / 4 / (num.SizeOf(p.s.Array().Format) * int64(max(p.s.Cols, 1)))
 	return int(max(1, min(int64(rows), max(fit, 16))))
 }
 
@@ -51,7 +51,7 @@ func (p *structuredProduct) run() error {
 	if !p.s.Full() {
 		b = p.finite()
 	}
-	work := direct.Work{Context: p.ctx, Threads: p.threads}
+	work := direct.Work{Context: p.Ctx, Threads: p.Threads}
 	if len(p.special) < b.Cols {
 		block := p.blockRows()
 		for i0 := 0; i0 < p.s.Rows; i0 += block {
@@ -86,7 +86,7 @@ func (p *structuredProduct) finite() num.Mat {
 	if len(p.special) == 0 || len(p.special) == p.b.Cols {
 		return p.b
 	}
-	z := copyMat(p.b)
+	z := p.b.Copy()
 	for _, j := range p.special {
 		for i := range z.Rows {
 			z.Arr.Set(z.At(i, j), num.Real{})
@@ -97,7 +97,7 @@ func (p *structuredProduct) finite() num.Mat {
 
 // mend puts the signs of zeros right, beta being 0 for triangles.
 func (p *structuredProduct) mend(b num.Mat) error {
-	return par.For(p.ctx, p.threads, b.Cols, func(_, j int) {
+	return par.For(p.Ctx, p.Threads, b.Cols, func(_, j int) {
 		for i := range p.c.Rows {
 			p.s.MendZero(p.c.Arr, p.c.At(i, j), i, p.alpha, b.Col(j), num.Real{}, num.Real{})
 		}
@@ -125,31 +125,31 @@ func (p *structuredProduct) exactColumns(w direct.Work) error {
 		}
 	}
 	p.stats.Exact += int64(len(p.special) * p.c.Rows)
-	if p.check {
+	if p.Check {
 		p.stats.Check.Unchecked += int64(len(p.special) * p.c.Rows)
 	}
 	p.stats.Overflow += over.Load()
 	p.stats.Underflow += under.Load()
-	return p.ctx.Err()
+	return p.Ctx.Err()
 }
 
 // multiply computes rows i0 <= i < i1 of C, with a the rows of S and b what they are multiplied by.
 func (p *structuredProduct) multiply(a, b num.Mat, i0, i1 int, share float64) error {
 	s, old, c := p.part(i0, i1, share)
-	st, err := s.multiply(p.alpha, a, b, p.beta, old, c, nil, nil, 0, nil)
+	st, err := s.Multiply(&place.Gemm{Problem: product.Problem{Alpha: p.alpha, A: a, B: b, Beta: p.beta, Old: old, C: c}})
 	p.stats.Add(st)
 	return residue.Shifted(err, i0, 0)
 }
 
 // part returns how to compute rows i0 <= i < i1 of C, a share of the work, and these rows.
-func (p *structuredProduct) part(i0, i1 int, share float64) (s settings, old, c num.Mat) {
+func (p *structuredProduct) part(i0, i1 int, share float64) (s place.Settings, old, c num.Mat) {
 	old, c = p.old, p.c
 	old.Off, old.Rows = old.At(i0, 0), i1-i0
 	c.Off, c.Rows = c.At(i0, 0), i1-i0
-	s = p.settings
-	if from := p.share; s.progress != nil {
+	s = p.Settings
+	if from := p.share; s.Progress != nil {
 		// may fuse: progress
-		s.progress = func(done float64) { p.progress(min(1, from+share*done)) }
+		s.Progress = func(done float64) { p.Progress(min(1, from+share*done)) }
 	}
 	p.share += share
 	return s, old, c
@@ -164,18 +164,18 @@ type residentProduct struct {
 // run reports whether the place computes the product: not for a triangle and numbers that zeros in
 // the place of its other entries would change.
 func (p *residentProduct) run() (bool, error) {
-	cfg := p.config()
-	if p.method == methodDirect {
+	cfg := p.Config()
+	if p.Method == methodDirect {
 		return true, product.ErrDirect
 	}
-	if err := p.ctx.Err(); err != nil {
+	if err := p.Ctx.Err(); err != nil {
 		return true, err
 	}
 	c := p.c
 	if c.Arr.Away == p.s.Array().Away || p.at.Overlap(c, p.b) || c != p.old && p.at.Overlap(c, p.old) {
 		var err error
 		p.c = num.Mat{RS: 1, CS: max(c.Rows, 1), Rows: c.Rows, Cols: c.Cols}
-		if p.c.Arr, err = p.at.New(p.ctx, c.Arr.Format, c.Rows, c.Cols); err != nil {
+		if p.c.Arr, err = p.at.New(p.Ctx, c.Arr.Format, c.Rows, c.Cols); err != nil {
 			return true, err
 		}
 		defer p.c.Arr.Away.Free()
@@ -209,8 +209,8 @@ func (p *residentProduct) run() (bool, error) {
 // it could. If not, C is unspecified: beta is 0 then.
 func (p *residentProduct) blocks(cfg place.Config) (bool, error) {
 	block := p.s.Rows
-	if p.limit > 0 {
-		fit := p.limit / 4 / (num.SizeOf(p.s.Array().Format) * int64(max(p.s.Cols, 1)))
+	if p.Limit > 0 {
+		fit := p.Limit / 4 / (num.SizeOf(p.s.Array().Format) * int64(max(p.s.Cols, 1)))
 		block = int(max(1, min(int64(block), max(fit, 16))))
 	}
 	for i0 := 0; i0 < p.s.Rows; {
@@ -253,11 +253,11 @@ func (p *residentProduct) block(cfg place.Config, m num.Mat, first, i0, i1 int) 
 // multiply computes rows i0 <= i < i1 of C, with a the rows of S and b what they are multiplied by.
 func (p *residentProduct) multiply(a, b num.Mat, i0, i1 int, share float64) error {
 	s, old, c := p.part(i0, i1, share)
-	var factors [2]byte
+	g := place.Gemm{Problem: product.Problem{Alpha: p.alpha, A: a, B: b, Beta: p.beta, Old: old, C: c}}
 	if i0 == 0 && i1 == p.s.Rows && a.Cols == p.s.Cols {
-		factors[0] = p.s.Triangle()
+		g.Factors[0] = p.s.Triangle()
 	}
-	st, err := s.multiplyAt(p.at, p.alpha, a, b, p.beta, old, c, 0, factors, nil)
+	st, err := s.GemmAt(p.at, &g)
 	p.stats.Add(st)
 	return residue.Shifted(err, i0, 0)
 }

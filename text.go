@@ -45,7 +45,7 @@ func ParseScalar(f Format, s string) (Scalar, error) {
 	if _, err := setText(a, 0, []byte(s)); err != nil {
 		return Scalar{}, err
 	}
-	return Scalar{a}, nil
+	return Scalar{num.ScalarOf(a)}, nil
 }
 
 // Text returns s in decimal: with digits = 0 the shortest text that ParseScalar

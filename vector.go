@@ -106,22 +106,22 @@ func (x *Vector) at(i int) int {
 }
 
 // At returns entry i.
-func (x *Vector) At(i int) Scalar { return scalarAt(x.v.Arr, x.at(i)) }
+func (x *Vector) At(i int) Scalar { return Scalar{x.v.Arr.Scalar(x.at(i))} }
 
 // Set rounds s to the format of x and stores it in entry i.
 func (x *Vector) Set(i int, s Scalar) { x.v.Arr.Convert(x.at(i), s.array(), 0) }
 
 // Float64 returns the binary64 nearest to entry i.
-func (x *Vector) Float64(i int) float64 { return float64At(x.v.Arr, x.at(i)) }
+func (x *Vector) Float64(i int) float64 { return x.v.Arr.Float64(x.at(i)) }
 
 // SetFloat64 rounds s to the format of x and stores it in entry i.
-func (x *Vector) SetFloat64(i int, s float64) { setFloat64(x.v.Arr, x.at(i), s) }
+func (x *Vector) SetFloat64(i int, s float64) { x.v.Arr.SetFloat64(x.at(i), s) }
 
 // Big returns entry i exactly. It panics with big.ErrNaN for NaN.
-func (x *Vector) Big(i int) *big.Float { return bigAt(x.v.Arr, x.at(i)) }
+func (x *Vector) Big(i int) *big.Float { return x.v.Arr.Big(x.at(i)) }
 
 // SetBig rounds s to the format of x and stores it in entry i.
-func (x *Vector) SetBig(i int, s *big.Float) { x.v.Arr.Set(x.at(i), bigReal(s)) }
+func (x *Vector) SetBig(i int, s *big.Float) { x.v.Arr.Set(x.at(i), num.RealOf(s)) }
 
 // Convert returns a copy of x in format f, each entry rounded to nearest even.
 func (x *Vector) Convert(f Format) *Vector {

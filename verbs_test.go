@@ -84,7 +84,7 @@ func TestVerbsBig(t *testing.T) {
 		bits := []int{2, 24, 53, 113, 424}[r.IntN(5)]
 		z := num.New(MP(uint(bits)).f, 1)
 		z.Set(0, randomReal(r, 64*(1+r.IntN(7)), r.Int64N(400)-200))
-		s := Scalar{z}
+		s := Scalar{num.ScalarOf(z)}
 		layout := fmt.Sprintf("%%.%d%c", r.IntN(80), "efgx"[r.IntN(4)])
 		if r.IntN(4) == 0 {
 			layout = "%" + string("gb"[r.IntN(2)])

@@ -6,7 +6,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/grid"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/matfile"
 	"github.com/halfulp/halfulp/matfile/gridfiles"
 	"github.com/halfulp/halfulp/matrixmarket"
@@ -51,7 +50,7 @@ func Read(name string, on halfulp.Device, opt *matrixmarket.Options) (*halfulp.M
 // reach, on a file system that they share. It takes its name when all parts are there; after an
 // error in one process, which all return, there is none, and what had that name before stays.
 func Write(name string, m *halfulp.Matrix, opt *matrixmarket.Options) error {
-	g, ok := place.Of(raw.Matrix(m).Arr).(*grid.Grid)
+	g, ok := place.Of(m.View().Arr).(*grid.Grid)
 	if !ok {
 		return fmt.Errorf("%s: %w: the matrix does not live on a grid of processes, but on %s", name, halfulp.ErrPlace, m.Place())
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Native products: sums of products in the arithmetic of the format itself, not correctly rounded.
@@ -35,7 +34,7 @@ import (
 // leading words give. Options.Method may also be [SquareBlocks], of the same bits. Gemm panics for
 // a bad Transpose and if shapes do not fit.
 func Gemm(tA, tB halfulp.Transpose, alpha halfulp.Scalar, a, b *halfulp.Matrix, beta halfulp.Scalar, c *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
-	p := &productRun{a: opOf(tA, raw.Matrix(a)), b: opOf(tB, raw.Matrix(b)), c: raw.Matrix(c)}
+	p := &productRun{a: opOf(tA, a.View()), b: opOf(tB, b.View()), c: c.View()}
 	return p.product("Gemm", false, alpha, beta, opt)
 }
 
@@ -47,7 +46,7 @@ func Gemm(tA, tB halfulp.Transpose, alpha halfulp.Scalar, a, b *halfulp.Matrix, 
 // and q + 16, then q + 8 and so on, by Add of the format; a partial sum that is not finite is that
 // of the leading words.
 func Gemv(t halfulp.Transpose, alpha halfulp.Scalar, a *halfulp.Matrix, x *halfulp.Vector, beta halfulp.Scalar, y *halfulp.Vector, opt *halfulp.Options) (halfulp.Stats, error) {
-	p := &productRun{a: opOf(t, raw.Matrix(a)), b: raw.Vector(x).Mat(), c: raw.Vector(y).Mat()}
+	p := &productRun{a: opOf(t, a.View()), b: x.View().Mat(), c: y.View().Mat()}
 	return p.product("Gemv", true, alpha, beta, opt)
 }
 
@@ -300,7 +299,7 @@ func leadOf(m num.Mat, i, j int) float64 {
 // is not finite it is the sum of the leading words in float64 arithmetic, in ascending order. Dot
 // panics if the lengths differ; with an error there is no result.
 func Dot(x, y *halfulp.Vector, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
-	u, v := raw.Vector(x), raw.Vector(y)
+	u, v := x.View(), y.View()
 	if u.N != v.N {
 		panic(errShape)
 	}
@@ -309,7 +308,7 @@ func Dot(x, y *halfulp.Vector, f halfulp.Format, opt *halfulp.Options) (halfulp.
 		return halfulp.Scalar{}, r.stats, err
 	}
 	z := halfulp.NewVector(f, 1)
-	to := raw.Vector(z)
+	to := z.View()
 	words, err := formatsFit(to.Arr, []num.Mat{u.Mat(), v.Mat()})
 	if err != nil {
 		return halfulp.Scalar{}, r.stats, r.failed(err)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -105,13 +104,13 @@ func TestGemm(t *testing.T) {
 				}
 				al, be := alpha.Scalar(), beta.Scalar()
 				want := make([]QD, m*n)
-				ra, rb := raw.Matrix(a), raw.Matrix(b)
+				ra, rb := a.View(), b.View()
 				if alpha == (QD{}) {
 					ra.Cols, rb.Rows = 0, 0
 				}
 				for j := range n {
 					for i := range m {
-						want[i+j*m] = entryOfProduct(w, ra, rb, raw.Matrix(c), alpha, beta, i, j)
+						want[i+j*m] = entryOfProduct(w, ra, rb, c.View(), alpha, beta, i, j)
 					}
 				}
 				tA, tB := halfulp.NoTrans, halfulp.NoTrans
@@ -126,7 +125,7 @@ func TestGemm(t *testing.T) {
 				}
 				for j := range n {
 					for i := range m {
-						if got := wordsAt(raw.Matrix(c).Row(i), j); !sameQD(got, want[i+j*m]) {
+						if got := wordsAt(c.View().Row(i), j); !sameQD(got, want[i+j*m]) {
 							t.Fatalf("%d words, %v, alpha %v, beta %v: entry %d, %d is %v, want %v", w, s, alpha, beta, i, j, got, want[i+j*m])
 						}
 					}

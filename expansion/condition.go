@@ -6,7 +6,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // How far X can be trusted is estimated from sixteen more right-hand sides, by small-sample
@@ -121,7 +120,7 @@ func (e *estimate) copy(z, x *halfulp.Matrix) error {
 		copyMatrix(z, x)
 		return nil
 	}
-	return place.Part[place.Expansions]().Widen(e.at, place.Config{Ctx: e.ctx}, raw.Matrix(x), raw.Matrix(z))
+	return place.Part[place.Expansions]().Widen(e.at, place.Config{Ctx: e.ctx}, x.View(), z.View())
 }
 
 // product returns α op(A) x + c in the arithmetic of the format, as float64 numbers of the host; c
@@ -181,7 +180,7 @@ func (e *estimate) norms(t halfulp.Transpose, seed uint64) ([]float64, error) {
 
 // scaleRow multiplies row k, of the host, by a power of two, or one of float64 by any number.
 func scaleRow(m *halfulp.Matrix, k int, factor float64) {
-	v := raw.Matrix(m.Row(k).Matrix())
+	v := m.Row(k).Matrix().View()
 	for t := range v.Arr.Terms() {
 		for j := range v.Rows {
 			v.Arr.F64[t][v.At(j, 0)] *= factor
@@ -197,7 +196,7 @@ func (e *estimate) columns(j0, j1 int) *halfulp.Matrix { return e.all.Slice(0, e
 func (e *estimate) prepare() error {
 	f := e.b.Format()
 	n, m := e.b.Dims()
-	size := num.SizeOf(raw.Matrix(e.b).Arr.Format)
+	size := num.SizeOf(e.b.View().Arr.Format)
 	taken := (int64(m+2*samples)*2*(size+8) + 6*samples*size) * int64(n)
 	if err := e.room(taken); err != nil {
 		return err
@@ -339,7 +338,7 @@ func (e *estimate) finish() error {
 	if err != nil {
 		return err
 	}
-	rounding := math.Ldexp(1, -53*raw.Matrix(e.b).Arr.Terms())
+	rounding := math.Ldexp(1, -53*e.b.View().Arr.Terms())
 	rho, total := rounding, 0.0
 	for _, r := range ofKnown {
 		rho = math.Max(rho, r)

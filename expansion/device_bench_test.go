@@ -16,14 +16,13 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/gpu/product"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // benchMatrix returns a matrix on the device of full random significands, exponents about 0.
 func benchMatrix(b *testing.B, f halfulp.Format, rows, cols int) *halfulp.Matrix {
 	r := rand.New(rand.NewPCG(7, uint64(rows)))
 	m := halfulp.NewMatrix(f, rows, cols)
-	a := raw.Matrix(m).Arr
+	a := m.View().Arr
 	for i := range a.Len() {
 		scale := 2.0
 		for t := range a.Terms() {
@@ -39,13 +38,13 @@ func benchMatrix(b *testing.B, f halfulp.Format, rows, cols int) *halfulp.Matrix
 
 // gpuMatrix returns the device where m lives, and m there.
 func gpuMatrix(m *halfulp.Matrix) (*cuda.Device, mem.Matrix) {
-	v := raw.Matrix(m)
+	v := m.View()
 	return backend.Device(place.Of(v.Arr)), backend.Matrix(v)
 }
 
 // gpuVector is gpuMatrix for vectors.
 func gpuVector(x *halfulp.Vector) (*cuda.Device, mem.Vector) {
-	v := raw.Vector(x)
+	v := x.View()
 	return backend.Device(place.Of(v.Arr)), backend.Vector(v)
 }
 
@@ -152,8 +151,8 @@ func BenchmarkDeviceGemm(b *testing.B) {
 			b.ReportMetric(0, "ns/op")
 			must(b, dev.Do(context.Background(), func(s *cuda.Stream) error {
 				b.ReportMetric(clock(b, s, 3, func() error { return expgpu.Gemm(s, one, vx, vy, zero, vz) }), "native-ms")
-				unit := raw.Scalar(halfulp.Float(1))
-				none := raw.Scalar(halfulp.Float(0))
+				unit := halfulp.Float(1).View()
+				none := halfulp.Float(0).View()
 				b.ReportMetric(clock(b, s, 5, func() error {
 					_, err := product.GemmResident(s, product.Config{}, unit, vx, vy, none, vz, vz)
 					return err

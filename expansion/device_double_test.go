@@ -13,7 +13,6 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -35,7 +34,7 @@ var doubles = map[string]func(x, y float64) float64{
 func checkDoubles(t *testing.T, n int) {
 	r := testseed.Rand(t, 1, 22)
 	m := halfulp.NewMatrix(halfulp.Float64, n, 2)
-	x := raw.Matrix(m).Arr.F64[0]
+	x := m.View().Arr.F64[0]
 	for i := range x {
 		x[i] = math.Ldexp(1+float64(r.Float64()), r.IntN(12)-6)
 	}
@@ -43,8 +42,8 @@ func checkDoubles(t *testing.T, n int) {
 	z, err := halfulp.NewVectorOn(device, halfulp.Float64, n)
 	must(t, err)
 	defer z.Free()
-	view := func(x *halfulp.Vector) mem.Matrix { return backend.Matrix(raw.Matrix(x.Matrix())) }
-	dev := backend.Device(place.Of(raw.Vector(z).Arr))
+	view := func(x *halfulp.Vector) mem.Matrix { return backend.Matrix(x.Matrix().View()) }
+	dev := backend.Device(place.Of(z.View().Arr))
 	for name, f := range doubles {
 		operands := []mem.Matrix{view(d.Col(0)), view(d.Col(1))}
 		if f(1, 2) == f(1, 3) {
@@ -60,7 +59,7 @@ func checkDoubles(t *testing.T, n int) {
 			got, err := z.Host()
 			must(t, err)
 			for i := range n {
-				v, want := raw.Vector(got).Arr.F64[0][i], f(x[i], x[n+i])
+				v, want := got.View().Arr.F64[0][i], f(x[i], x[n+i])
 				if near := math.Abs(v-want) <= 0x1p-50*math.Abs(want); v != want && !(name[0] >= 'a' && near) {
 					t.Fatalf("%s(%x, %x) = %x, want %x", name, x[i], x[n+i], v, want)
 				}

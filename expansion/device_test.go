@@ -15,7 +15,6 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/backend"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -65,7 +64,7 @@ func anyNumber(r *rand.Rand, w int) []float64 {
 
 func randomMatrix(r *rand.Rand, f halfulp.Format, rows, cols int, d draw) *halfulp.Matrix {
 	m := halfulp.NewMatrix(f, rows, cols)
-	v := raw.Matrix(m)
+	v := m.View()
 	for j := range cols {
 		for i := range rows {
 			for t, x := range d(r, v.Arr.Terms()) {
@@ -123,7 +122,7 @@ func wantMatrix(t *testing.T, what string, d, want *halfulp.Matrix) {
 
 func sameMatrix(t *testing.T, what string, got, want *halfulp.Matrix) {
 	t.Helper()
-	g, w := raw.Matrix(got), raw.Matrix(want)
+	g, w := got.View(), want.View()
 	for j := range w.Cols {
 		for i := range w.Rows {
 			if !g.Arr.SameBits(g.At(i, j), w.Arr, w.At(i, j)) {
@@ -139,7 +138,7 @@ func sameMatrix(t *testing.T, what string, got, want *halfulp.Matrix) {
 
 // numbers are the entries of a vector.
 func numbers[E arithmetical[E]](x *halfulp.Vector) []E {
-	v := raw.Vector(x)
+	v := x.View()
 	z := make([]E, v.N)
 	for i := range z {
 		for t := range len(z[i]) {
@@ -150,7 +149,7 @@ func numbers[E arithmetical[E]](x *halfulp.Vector) []E {
 }
 
 func setNumbers[E arithmetical[E]](x *halfulp.Vector, z []E) {
-	v := raw.Vector(x)
+	v := x.View()
 	for i := range z {
 		for t := range len(z[i]) {
 			v.Arr.F64[t][v.At(i)] = z[i][t]
@@ -166,7 +165,7 @@ func checkEach[E arithmetical[E]](t *testing.T, f halfulp.Format, n int) {
 	for i := range n / 3 { // sums that cancel
 		y := near(r, numbersOf(m, i))
 		for t := range y {
-			raw.Matrix(m).Arr.F64[t][n+i] = y[t]
+			m.View().Arr.F64[t][n+i] = y[t]
 		}
 	}
 	var h [3]*halfulp.Vector
@@ -306,7 +305,7 @@ func checkHost(t *testing.T, n int) {
 
 // numbersOf are the words of entry i of m.
 func numbersOf(m *halfulp.Matrix, i int) []float64 {
-	v := raw.Matrix(m)
+	v := m.View()
 	x := make([]float64, v.Arr.Terms())
 	for t := range x {
 		x[t] = v.Arr.F64[t][i]
@@ -522,7 +521,7 @@ func checkSlabs(t *testing.T) {
 		want := copied(b)
 		must(t, errOf(Solve(a, b, want, nil)))
 		da, db := laid(t, a, 0), laid(t, b, 0)
-		va, vb := raw.Matrix(da), raw.Matrix(db)
+		va, vb := da.View(), db.View()
 		must(t, backend.Device(place.Of(va.Arr)).Do(context.Background(), func(s *cuda.Stream) error {
 			x := backend.Matrix(vb)
 			return expgpu.Solve(s, expgpu.Elimination{Shared: 1}, backend.Matrix(va), x, x)

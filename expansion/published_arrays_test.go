@@ -10,7 +10,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -63,14 +62,14 @@ func TestPublishedArrays(t *testing.T) {
 				}
 				want := make([]QD, n)
 				for i := range want {
-					want[i] = publishedEntry(name, w, wordsAt(raw.Vector(x), i), wordsAt(raw.Vector(y), i))
+					want[i] = publishedEntry(name, w, wordsAt(x.View(), i), wordsAt(y.View(), i))
 				}
 				st, err := publishedRoutine(name)(x, y, z, &halfulp.Options{Method: Published, Threads: 3})
 				if err != nil || st.Method != Published || st.Kernel != "" {
 					t.Fatalf("%s: %v, %+v", name, err, st)
 				}
 				for i := range want {
-					got, c := wordsAt(raw.Vector(z), i), want[i]
+					got, c := wordsAt(z.View(), i), want[i]
 					canonical(c[:w])
 					if !sameWords(got[:], want[i][:]) || !sameWords(c[:], want[i][:]) {
 						t.Fatalf("seed %d: %s of %d %v: number %d is %x, want %x", seed, name, n, f, i, got, want[i])
@@ -125,7 +124,7 @@ func checkPublished(t *testing.T, f halfulp.Format, n int) {
 		for i := range n / 4 { // sums that cancel
 			y := near(r, numbersOf(m, i))
 			for t := range y {
-				raw.Matrix(m).Arr.F64[t][n+i] = y[t]
+				m.View().Arr.F64[t][n+i] = y[t]
 			}
 		}
 		run := publishedRoutine(name)

@@ -9,7 +9,6 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Gauss-Jordan elimination on [A B], which turns A into the unit matrix and B into X (Sivkova,
@@ -89,7 +88,7 @@ const (
 // halfulp.ErrMethod for a Pivoting, Updates or Block that makes no sense. A NaN is a pivot. With an
 // error X is unchanged, unless a device has failed. Solve panics if shapes do not fit.
 func Solve(a, b, x *halfulp.Matrix, opt *SolveOptions) (halfulp.Stats, error) {
-	va, vb, vx := raw.Matrix(a), raw.Matrix(b), raw.Matrix(x)
+	va, vb, vx := a.View(), b.View(), x.View()
 	if va.Rows != va.Cols || vb.Rows != va.Rows || vx.Rows != vb.Rows || vx.Cols != vb.Cols {
 		panic(errShape)
 	}
@@ -122,7 +121,7 @@ func Solve(a, b, x *halfulp.Matrix, opt *SolveOptions) (halfulp.Stats, error) {
 
 // eliminate solves the system.
 func (r *run) eliminate(o SolveOptions, a, b, x *halfulp.Matrix) error {
-	va, vb, vx := raw.Matrix(a), raw.Matrix(b), raw.Matrix(x)
+	va, vb, vx := a.View(), b.View(), x.View()
 	work := o.workBytes(vb.Rows, vb.Cols, num.SizeOf(vx.Arr.Format))
 	if err := r.room(work); err != nil {
 		return err
@@ -217,7 +216,7 @@ func (s *system[E]) set(i, j int, x E) {
 func newSystem[E eliminable[E]](r *run, f halfulp.Format, n, m int, zero bool) *system[E] {
 	all := halfulp.NewMatrixLD(f, n+m, n, n+m).T()
 	return &system[E]{
-		all: all, w: raw.Matrix(all).Arr.F64, n: n, ld: n + m, zero: zero, pivots: make([]int, n), run: r,
+		all: all, w: all.View().Arr.F64, n: n, ld: n + m, zero: zero, pivots: make([]int, n), run: r,
 		opt: &halfulp.Options{Device: halfulp.CPU, Threads: r.threads, Context: r.ctx},
 	}
 }
@@ -258,7 +257,7 @@ func (s *system[E]) eliminated(k int) {
 func (s *system[E]) columns(j0, j1 int) *halfulp.Matrix { return s.all.Slice(0, s.n, j0, j1) }
 
 // copyMatrix sets z = x, of one shape and format.
-func copyMatrix(z, x *halfulp.Matrix) { copyTo(raw.Matrix(z), raw.Matrix(x)) }
+func copyMatrix(z, x *halfulp.Matrix) { copyTo(z.View(), x.View()) }
 
 func (s *system[E]) solveByPanels() error {
 	for k := 0; k < s.n; k += panelWidth {

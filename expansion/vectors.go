@@ -7,7 +7,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Array is a vector or matrix of package halfulp, with any strides, on the host or on a device.
@@ -239,10 +238,11 @@ func formatsFit(z *num.Array, in []num.Mat) (words int, err error) {
 func matrixOf[A Array](x A) num.Mat {
 	switch x := any(x).(type) {
 	case *halfulp.Vector:
-		return raw.Vector(x).Mat()
-	default:
-		return raw.Matrix(x)
+		return x.View().Mat()
+	case *halfulp.Matrix:
+		return x.View()
 	}
+	panic("expansion: neither a vector nor a matrix")
 }
 
 // whole returns all as one piece, and whether it is so small that nothing more need be done.

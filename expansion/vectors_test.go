@@ -11,7 +11,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -21,7 +20,7 @@ var wordFormats = [5]halfulp.Format{1: halfulp.Float64, 2: halfulp.DD, 3: halful
 // anyArray fills a vector with numbers of any kind, canonical for its format.
 func anyArray(r *rand.Rand, f halfulp.Format, n int) *halfulp.Vector {
 	x := halfulp.NewVector(f, n)
-	a := raw.Vector(x).Arr
+	a := x.View().Arr
 	for i := range n {
 		if f == halfulp.Float32 {
 			a.F32[i] = float32(anyWord(r))
@@ -144,7 +143,7 @@ func TestVectors(t *testing.T) {
 						x, z = z.Slice(n/2, n/2+n), z.Slice(0, n)
 					}
 					want := make([]QD, n)
-					vx, vy, vc := raw.Vector(x), raw.Vector(y), raw.Vector(c)
+					vx, vy, vc := x.View(), y.View(), c.View()
 					for i := range n {
 						want[i] = entry(op, w, wordsAt(vx, i), wordsAt(vy, i), wordsAt(vc, i))
 					}
@@ -156,7 +155,7 @@ func TestVectors(t *testing.T) {
 						t.Fatal(err)
 					}
 					for i := range n {
-						got := wordsAt(raw.Vector(z), i)
+						got := wordsAt(z.View(), i)
 						for k := range got {
 							if math.Float64bits(got[k]) != math.Float64bits(want[i][k]) {
 								t.Fatalf("operation %d, %d words, entry %d of %d: %v, want %v; operand %v", op, w, i, n, got, want[i], xs[i])
@@ -240,7 +239,7 @@ func TestMapVectors(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i := range n {
-					a, b := wordsAt(raw.Vector(x), i), wordsAt(raw.Vector(y), i)
+					a, b := wordsAt(x.View(), i), wordsAt(y.View(), i)
 					var want QD
 					switch w {
 					case 2:
@@ -250,7 +249,7 @@ func TestMapVectors(t *testing.T) {
 					default:
 						want = applyOne(f, a, b).Canonical()
 					}
-					got := wordsAt(raw.Vector(z), i)
+					got := wordsAt(z.View(), i)
 					for k := range got {
 						if math.Float64bits(got[k]) != math.Float64bits(want[k]) {
 							t.Fatalf("%v of %v, %v is %v, want %v", f, a[:w], b[:w], got, want)

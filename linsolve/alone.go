@@ -1,9 +1,9 @@
 package linsolve
 
 import (
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // aloneBytes bounds the matrices that each process of a grid gets all of to compute alone.
@@ -23,14 +23,14 @@ const (
 
 // small reports whether a matrix lives on a grid and is no larger than each process may have all
 // of to compute alone.
-func (s *solver) small(a *halfulp.Matrix) bool {
-	if place.Of(raw.Matrix(a).Arr).Oblique() { // no grid
+func small(s *call.Run, a num.Mat) bool {
+	if place.Of(a.Arr).Oblique() { // no grid
 		return false
 	}
 	m, n := a.Dims()
 	limit := int64(aloneBytes)
-	if s.opt.MemoryLimit > 0 {
-		limit = min(limit, s.opt.MemoryLimit)
+	if s.Set.Limit > 0 {
+		limit = min(limit, s.Set.Limit)
 	}
 	return int64(m)*int64(n) <= limit/int64(a.Format().Bits()/8+8)
 }
@@ -38,16 +38,16 @@ func (s *solver) small(a *halfulp.Matrix) bool {
 // alone reports whether each process of a grid computes by itself, on its CPUs, a result in format
 // f of a system of as many unknowns as a has columns: up to so many times the number of processes.
 // All decide the same.
-func (s *solver) alone(a *halfulp.Matrix, f halfulp.Format, most int) (bool, error) {
-	for _, g := range []halfulp.Format{a.Format(), f} {
-		if g.Bits() > aloneBits || raw.Matrix(halfulp.NewMatrix(g, 0, 0)).Arr.Terms() > 1 {
+func alone(s *call.Run, a num.Mat, f num.Format, most int) (bool, error) {
+	for _, g := range []num.Format{a.Format(), f} {
+		if g.Bits() > aloneBits || num.NewMat(g, 0, 0).Arr.Terms() > 1 {
 			return false, nil
 		}
 	}
-	p, ok := place.Of(raw.Matrix(a).Arr).(place.Processes)
-	if !ok || !s.small(a) {
+	p, ok := place.Of(a.Arr).(place.Processes)
+	if !ok || !small(s, a) {
 		return false, nil
 	}
 	n, err := p.Hosts(s.Ctx)
-	return n > 0 && n*a.Cols() <= most, err
+	return n > 0 && n*a.Cols <= most, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -88,7 +89,7 @@ func TestSolveErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.Set(3, 4, halfulp.Float(math.Inf(1)))
-	if _, err := Solve(a, b, x, nil); !errors.Is(err, ErrNotFinite) {
+	if _, err := Solve(a, b, x, nil); !errors.Is(err, call.ErrNotFinite) {
 		t.Fatal(err)
 	}
 	if !x.Same(halfulp.NewMatrix(halfulp.Float64, 20, 2)) {

@@ -6,10 +6,10 @@ import (
 	"math/big"
 	"math/bits"
 
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // longDeterminant returns the determinant of a regular A with factors f, with a log of about
@@ -18,7 +18,7 @@ import (
 // With G that elimination's factors are those of, and K = (F - G) G^-1, ‖K‖∞ ≤ rho,
 //
 //	det F = det G det(I + K),  |log det(I + K)| = |Σ tr((-K)^i) / i| ≤ n rho / (1 - rho).
-func (s *solver) longDeterminant(a *halfulp.Matrix, f *factors, places int) (*determinant, error) {
+func longDeterminant(s *call.Run, a num.Mat, f *factors, places int) (*determinant, error) {
 	n := f.n
 	if n < fewest {
 		return nil, nil
@@ -27,13 +27,13 @@ func (s *solver) longDeterminant(a *halfulp.Matrix, f *factors, places int) (*de
 	defer func() { s.Work.Guessed = false }()
 	s.Work.Guessed = true // whether the first bits do
 	for some := f.conditionBits() + places; some+blockSpare <= mostBlockBits+places; {
-		det, more, err := s.digitsDeterminant(a, f, some, places)
-		if errors.Is(err, ErrRange) { // blocks are scaled anew
-			det, more, err = s.blockDeterminant(a, f, some+blockSpare, places)
+		det, more, err := digitsDeterminant(s, a, f, some, places)
+		if errors.Is(err, call.ErrRange) { // blocks are scaled anew
+			det, more, err = blockDeterminant(s, a, f, some+blockSpare, places)
 		}
 		s.Work.Guessed = errors.Is(err, errNoise)
 		switch {
-		case errors.Is(err, ErrRange):
+		case errors.Is(err, call.ErrRange):
 			return nil, nil
 		case err == nil && more <= 0:
 			return det, nil
@@ -41,7 +41,7 @@ func (s *solver) longDeterminant(a *halfulp.Matrix, f *factors, places int) (*de
 			some += more + 8
 			continue
 		}
-		if err := s.askForMore(err, a, &known); err != nil {
+		if err := askForMore(s, err, a, &known); err != nil {
 			return nil, err
 		}
 		some += max(more, (some+blockSpare)/4)
@@ -62,9 +62,9 @@ func missing(log *big.Float, places int) int {
 //
 // det G is the product of the determinants of all B and of the last S, but for signs and powers of
 // two.
-func (s *solver) blockDeterminant(a *halfulp.Matrix, f *factors, bits, places int) (d *determinant, more int, err error) {
-	s.planBlocks(f.n, bits)
-	z, more, err := s.blocksOf(a, f, bits, max(f.n/4, 32))
+func blockDeterminant(s *call.Run, a num.Mat, f *factors, bits, places int) (d *determinant, more int, err error) {
+	planBlocks(s, f.n, bits)
+	z, more, err := blocksOf(s, a, f, bits, max(f.n/4, 32))
 	if err != nil {
 		return nil, more, err
 	}
@@ -73,14 +73,14 @@ func (s *solver) blockDeterminant(a *halfulp.Matrix, f *factors, bits, places in
 		return nil, more, nil
 	}
 	s.Work.Guessed = false
-	d, err = s.productOf(z, log, places)
-	s.stats.Precision = bits
+	d, err = blockProduct(s, z, log, places)
+	s.Stats.Precision = bits
 	return d, 0, err
 }
 
 // productOf returns the determinant of G with the log of det F / det G; nil if that of a block is
 // not had.
-func (s *solver) productOf(z *blocks, log *big.Float, places int) (*determinant, error) {
+func blockProduct(s *call.Run, z *blocks, log *big.Float, places int) (*determinant, error) {
 	d := &determinant{mid: new(big.Float).SetPrec(uint(places + 64)).SetInt64(1), log: log}
 	for i := range z.by.Rows {
 		d.shift -= z.by.Rows[i] + z.by.Cols[i]
@@ -109,27 +109,27 @@ func (s *solver) productOf(z *blocks, log *big.Float, places int) (*determinant,
 func (t *block) determinant(places int) (*determinant, error) {
 	s, b, v := t.s, t.pivots, t.newton
 	if t.last != nil {
-		b, v = t.all, s.newNewton(t.all, t.last, math.MaxInt32)
+		b, v = t.all, newNewton(s, t.all, t.last, math.MaxInt32)
 	}
-	f, err := s.factor(raw.Matrix(b), scale.Unscaled(b.Rows(), b.Rows()))
+	f, err := factor(s, b, scale.Unscaled(b.Rows, b.Rows))
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.determinant(b, f, places, leaf(places))
+	d, err := determinantOf(s, b, f, places, leaf(places))
 	if d != nil || err != nil || v == nil {
 		return d, err
 	}
 	if err := v.refine(16); err != nil {
 		return nil, err
 	}
-	loss, err := s.loss(f)
+	loss, err := loss(s, f)
 	if err != nil || loss > lossy {
 		return nil, err
 	}
 	// V and B are not scaled.
 	order, odd := f.order()
 	p := &approximate{abs: bound.RawBounds(v.x), rho: v.rho}
-	d, err = s.eliminated(leafBlock{permuted(b, order), p, places + loss + 2*bits.Len(uint(f.n)) + 8})
+	d, err = eliminated(s, leafBlock{permuted(b, order), p, places + loss + 2*bits.Len(uint(f.n)) + 8})
 	if d != nil && odd {
 		d.mid.Neg(d.mid)
 	}

@@ -7,13 +7,12 @@ import (
 	mathbits "math/bits"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // blocks is an approximate inverse of an ill-conditioned F, by block elimination in some bits: the
@@ -40,7 +39,7 @@ import (
 //
 // G^-1 r is computed without any claim.
 type blocks struct {
-	s     *solver
+	s     *call.Run
 	by    scale.Scaling // of F
 	first *block
 	h     []float64 // bounds of |F^-1| e
@@ -51,26 +50,26 @@ type blocks struct {
 
 // block is one of the elimination.
 type block struct {
-	s     *solver
+	s     *call.Run
 	by    scale.Scaling // of S
 	order []int         // row order[i] of S is row i of P S; nil in the last block
 	good  int           // bits of S that are right, about
 
-	inverse *halfulp.Matrix // V
-	newton  *newton         // which V comes from
-	rho     *big.Float      // ε
-	pivots  *halfulp.Matrix // B
-	left    *halfulp.Matrix // S21
-	right   *halfulp.Matrix // X
-	under   *halfulp.Matrix // S21 V in 53 bits
-	unit    *big.Float      // |X - V S12| ≤ unit |X|
-	top     int64           // |S| ≤ 2^top
-	lost    *big.Float      // |S' - (S22 - S21 X)| ≤ lost
+	inverse num.Mat    // V
+	newton  *newton    // which V comes from
+	rho     *big.Float // ε
+	pivots  num.Mat    // B
+	left    num.Mat    // S21
+	right   num.Mat    // X
+	under   num.Mat    // S21 V in 53 bits
+	unit    *big.Float // |X - V S12| ≤ unit |X|
+	top     int64      // |S| ≤ 2^top
+	lost    *big.Float // |S' - (S22 - S21 X)| ≤ lost
 	rest    *block
 
-	last *approximate    // of the last block
-	seed []float64       // by columns
-	all  *halfulp.Matrix // S
+	last *approximate // of the last block
+	seed []float64    // by columns
+	all  num.Mat      // S
 
 	fixed [4]*shiftedFixed // V, S21 and X, or S
 }
@@ -104,34 +103,34 @@ const (
 // invertBlocks returns an inverse by elimination, in fixed point or by blocks, with its rho and a
 // bound of its norm; nil if none is proved. The factors are those of a, and solutions are wanted to
 // so many bits.
-func (s *solver) invertBlocks(a *halfulp.Matrix, f *factors, wanted int) (r inverse, rho, norm float64, err error) {
+func invertBlocks(s *call.Run, a num.Mat, f *factors, wanted int) (r inverse, rho, norm float64, err error) {
 	known := false // that a is regular
 	for bits := f.conditionBits(); bits+blockSpare <= mostBlockBits; {
 		var more int
 		f.condition = bits
-		d, fixed := s.digitsFor(f.n, bits+digitSpare, mostDigits)
+		d, fixed := digitsFor(s, f.n, bits+digitSpare, mostDigits)
 		if fixed {
 			var t *digits
 			s.Plan(digitsCost(f.n, d))
-			if t, more, err = s.eliminateDigits(a, f, d, wanted); err == nil {
-				if _, again := s.digitsFor(f.n, t.top+digitSpare, mostDigits); t.rho > slowRho && t.top > bits && again {
+			if t, more, err = eliminateDigits(s, a, f, d, wanted); err == nil {
+				if _, again := digitsFor(s, f.n, t.top+digitSpare, mostDigits); t.rho > slowRho && t.top > bits && again {
 					bits = t.top
 					continue
 				}
-				return t, t.rho, largestOf(t.h), nil
+				return t, t.rho, call.LargestOf(t.h), nil
 			}
 		}
-		if !fixed || errors.Is(err, ErrRange) { // blocks are scaled anew
+		if !fixed || errors.Is(err, call.ErrRange) { // blocks are scaled anew
 			var b *blocks
-			s.planBlocks(f.n, bits+blockSpare)
-			if b, more, err = s.blocksOf(a, f, bits+blockSpare, max(f.n/4, 32)); err == nil {
-				return b, b.rho, largestOf(b.h), nil
+			planBlocks(s, f.n, bits+blockSpare)
+			if b, more, err = blocksOf(s, a, f, bits+blockSpare, max(f.n/4, 32)); err == nil {
+				return b, b.rho, call.LargestOf(b.h), nil
 			}
 		}
-		if errors.Is(err, ErrRange) {
+		if errors.Is(err, call.ErrRange) {
 			return nil, 0, 0, nil
 		}
-		if err := s.askForMore(err, a, &known); err != nil {
+		if err := askForMore(s, err, a, &known); err != nil {
 			return nil, 0, 0, err
 		}
 		bits += max(more, (bits+blockSpare)/4)
@@ -141,7 +140,7 @@ func (s *solver) invertBlocks(a *halfulp.Matrix, f *factors, wanted int) (r inve
 
 // askForMore returns nil where an elimination of A lacks nothing but bits: else its error, and
 // ErrSingular where more of them would not help, which is asked once.
-func (s *solver) askForMore(err error, a *halfulp.Matrix, known *bool) error {
+func askForMore(s *call.Run, err error, a num.Mat, known *bool) error {
 	if !errors.Is(err, errNoise) && !errors.Is(err, errProof) {
 		return err
 	}
@@ -149,7 +148,7 @@ func (s *solver) askForMore(err error, a *halfulp.Matrix, known *bool) error {
 		return nil
 	}
 	*known = true
-	return s.regular(a)
+	return provedRegular(s, a)
 }
 
 // seen are bits of pivots that float64 factors tell.
@@ -178,15 +177,15 @@ func (f *factors) pivotsAbove(least float64) int {
 
 // blocksOf is invertBlocks with numbers of some bits and up to most pivots a block; if these bits
 // do not do, it guesses how many more will.
-func (s *solver) blocksOf(a *halfulp.Matrix, f *factors, bits, most int) (z *blocks, more int, err error) {
+func blocksOf(s *call.Run, a num.Mat, f *factors, bits, most int) (z *blocks, more int, err error) {
 	n := f.n
 	near, exact := narrow(a, uint(bits))
-	m := scaled(near, f.Scaling, math.MaxInt32)
-	if m == nil {
-		return nil, 0, ErrRange
+	m := call.Scaled(near, f.Scaling, math.MaxInt32)
+	if m.Arr == nil {
+		return nil, 0, call.ErrRange
 	}
 	z = &blocks{s: s, by: f.Scaling}
-	if z.first, more, err = s.eliminateBlocks(m, bits, f, most); err != nil {
+	if z.first, more, err = eliminateBlocks(s, m, bits, f, most); err != nil {
 		return nil, more, err
 	}
 	h, err := z.bound()
@@ -210,16 +209,16 @@ func (s *solver) blocksOf(a *halfulp.Matrix, f *factors, bits, most int) (z *blo
 		x, _ := v.Float64()
 		z.h[i] = float64(x * (1 + 0x1p-50) / (1 - z.rho) * (1 + 0x1p-50))
 		if z.h[i] = z.h[i] + 0x1p-1000; !(z.h[i] < 0x1p900) {
-			return nil, 0, ErrRange
+			return nil, 0, call.ErrRange
 		}
 	}
 	return z, 0, nil
 }
 
 // eliminateBlocks is newBlock for all of F; if its bits do not do, it guesses how many more will.
-func (s *solver) eliminateBlocks(m *halfulp.Matrix, bits int, f *factors, most int) (t *block, more int, err error) {
+func eliminateBlocks(s *call.Run, m num.Mat, bits int, f *factors, most int) (t *block, more int, err error) {
 	n := f.n
-	t, done, err := s.newBlock(m, bits, f, most)
+	t, done, err := newBlock(s, m, bits, f, most)
 	if err != nil {
 		// As many bits for each pivot that is left, or as many again if few are.
 		if more = bits; done < n-n/4 {
@@ -239,25 +238,25 @@ func (t *block) lastGood() int {
 
 // newBlock eliminates m, which it overwrites, and of which good bits are right; with factors f of m
 // as it is, or nil. Blocks have up to most pivots.
-func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t *block, done int, err error) {
-	n := m.Rows()
+func newBlock(s *call.Run, m num.Mat, good int, f *factors, most int) (t *block, done int, err error) {
+	n := m.Rows
 	t = &block{s: s, by: scale.Unscaled(n, n), good: good}
 	first := f != nil
 	if !first {
-		t.by = scale.Of(raw.Matrix(m))
-		if !rescale(raw.Matrix(m), t.by) {
-			return nil, 0, ErrRange
+		t.by = scale.Of(m)
+		if !rescale(m, t.by) {
+			return nil, 0, call.ErrRange
 		}
-		if f, err = s.factor(raw.Matrix(m), scale.Unscaled(n, n)); err != nil {
+		if f, err = factor(s, m, scale.Unscaled(n, n)); err != nil {
 			return nil, 0, err
 		}
-		s.stats.Rounds++
+		s.Stats.Rounds++
 		s.Did(factorCost(n))
 	}
-	t.top = largestTop(raw.Matrix(m))
+	t.top = largestTop(m)
 	r := f.pivotsAbove(pivotRange)
 	if !first && r == n {
-		if t.last, err = s.firstWithin(raw.Matrix(m), f, mostRho); err != nil {
+		if t.last, err = firstWithin(s, m, f, mostRho); err != nil {
 			return nil, 0, err
 		}
 		if t.last.rho == nil {
@@ -280,7 +279,7 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 		if r == 0 {
 			return nil, 0, errNoise
 		}
-		if v, err = s.newtonOf(m.Slice(0, r, 0, r)); err != nil {
+		if v, err = newtonOf(s, m.Slice(0, r, 0, r)); err != nil {
 			return nil, 0, err
 		}
 		if v != nil {
@@ -292,13 +291,13 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 	}
 	t.pivots = m.Slice(0, r, 0, r)
 	t.inverse, t.newton, t.rho, t.left = v.x, v, v.rho, m.Slice(r, n, 0, r)
-	t.right = halfulp.NewMatrix(halfulp.MP(uint(good+8)), r, n-r)
+	t.right = num.NewMat(num.Precision(uint(good+8)), r, n-r)
 	t.unit = bound.Exp2(-good - 8)
-	if err := s.gemm(1, t.inverse, m.Slice(0, r, r, n), 0, nil, t.right); err != nil {
+	if err := s.Gemm(1, t.inverse, m.Slice(0, r, r, n), 0, num.Mat{}, t.right); err != nil {
 		return nil, 0, err
 	}
-	t.under = halfulp.NewMatrix(halfulp.MP(scale.SeedBits), n-r, r)
-	if err := s.gemm(1, t.left, t.inverse, 0, nil, t.under); err != nil {
+	t.under = num.NewMat(num.Precision(scale.SeedBits), n-r, r)
+	if err := s.Gemm(1, t.left, t.inverse, 0, num.Mat{}, t.under); err != nil {
 		return nil, 0, err
 	}
 	// Row r of U is one of S', about.
@@ -308,47 +307,47 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 	}
 	smaller := min(max(-int(log2(row+0x1p-60))-4, 0), good-leastGood)
 	places := good - smaller + 4
-	next := halfulp.NewMatrix(halfulp.MP(uint(places)), n-r, n-r)
+	next := num.NewMat(num.Precision(uint(places)), n-r, n-r)
 	// Its own rounding, since a product that is cancelled takes more than it is planned for.
-	minus := halfulp.NewMatrix(halfulp.MP(uint(good+4)), n-r, n-r)
-	if err := s.gemm(-1, t.left, t.right, 0, nil, minus); err != nil {
+	minus := num.NewMat(num.Precision(uint(good+4)), n-r, n-r)
+	if err := s.Gemm(-1, t.left, t.right, 0, num.Mat{}, minus); err != nil {
 		return nil, 0, err
 	}
-	if err := s.sum(m.Slice(r, n, r, n), minus, next); err != nil {
+	if err := s.Sum(m.Slice(r, n, r, n), minus, next); err != nil {
 		return nil, 0, err
 	}
-	top := largestTop(raw.Matrix(next))
+	top := largestTop(next)
 	left := good + int(min(top-t.top, 0))
 	if top == scale.None || left < leastGood {
 		return nil, r, errNoise
 	}
 	// What is rounded off the product, cut off the sum, and rounded off that.
-	both := max(t.top, largestTop(raw.Matrix(minus)))
+	both := max(t.top, largestTop(minus))
 	t.lost = bound.Upper().Add(bound.Exp2(int(both)-good-3), bound.Exp2(int(both)-places-28))
 	t.lost.Add(t.lost, bound.Exp2(int(top)-places+1))
-	t.rest, done, err = s.newBlock(next, min(left, places), nil, most)
+	t.rest, done, err = newBlock(s, next, min(left, places), nil, most)
 	return t, r + done, err
 }
 
 // newtonOf returns X ≈ B^-1 of float64, nil if nothing is proved of it.
-func (s *solver) newtonOf(b *halfulp.Matrix) (*newton, error) {
-	n := b.Rows()
+func newtonOf(s *call.Run, b num.Mat) (*newton, error) {
+	n := b.Rows
 	defer s.Did(factorCost(n))
-	f, err := s.factor(raw.Matrix(b), scale.Unscaled(n, n))
+	f, err := factor(s, b, scale.Unscaled(n, n))
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.firstWithin(raw.Matrix(b), f, 0x1p-6) // steps from 2^-2 on gain nothing
+	p, err := firstWithin(s, b, f, 0x1p-6) // steps from 2^-2 on gain nothing
 	if err != nil || p.rho == nil {
 		return nil, err
 	}
-	return s.newNewton(b, p, math.MaxInt32), nil
+	return newNewton(s, b, p, math.MaxInt32), nil
 }
 
 // permuted returns a matrix in MP with row order[i] as row i.
-func permuted(m *halfulp.Matrix, order []int) *halfulp.Matrix {
-	z := halfulp.NewMatrix(m.Format(), m.Rows(), m.Cols())
-	from, to := raw.Matrix(m), raw.Matrix(z)
+func permuted(m num.Mat, order []int) num.Mat {
+	z := num.NewMat(m.Format(), m.Rows, m.Cols)
+	from, to := m, z
 	for j := range to.Cols {
 		for i, k := range order {
 			x, y, l := from.At(k, j), to.At(i, j), to.Arr.Limbs()
@@ -439,12 +438,12 @@ func (z *blocks) bound() ([]*big.Float, error) {
 		if t.last != nil {
 			break
 		}
-		r := t.inverse.Rows()
+		r := t.inverse.Rows
 		rows, cols, labels, at = p.rows[r:], p.cols[r:], p.labels[r:], at+r
 	}
 	for _, p := range parts[:len(parts)-1] {
-		r := p.inverse.Rows()
-		w, x := raw.Matrix(p.under), raw.Matrix(p.right)
+		r := p.inverse.Rows
+		w, x := p.under, p.right
 		for j := range r {
 			for i := range w.Rows {
 				f, e := w.Arr.Leading(w.At(i, j))
@@ -464,8 +463,8 @@ func (z *blocks) bound() ([]*big.Float, error) {
 	if err := dgemm.InvertUpper(s.Ctx, s.Threads, n, u, n, ui); err != nil {
 		return nil, err
 	}
-	if !(max(largestOf(l), largestOf(u), largestOf(li), largestOf(ui)) < 0x1p100) {
-		return nil, ErrRange
+	if !(max(call.LargestOf(l), call.LargestOf(u), call.LargestOf(li), call.LargestOf(ui)) < 0x1p100) {
+		return nil, call.ErrRange
 	}
 	ones := make([]float64, n)
 	for i := range ones {
@@ -479,12 +478,12 @@ func (z *blocks) bound() ([]*big.Float, error) {
 	for i := range lost {
 		lost[i] = float64(gamma*lost[i]*1.001) + float64(float64(n)*0x1p-700)
 	}
-	least := largestOf(lost) // whatever the bits are
+	least := call.LargestOf(lost) // whatever the bits are
 	// S21 B^-1 - S21 V = S21 (I - V B) B^-1, where no entry of (I - V B) B^-1 exceeds 2 ε times the
 	// largest one of V, and no sum of a row of S21 r 2^top.
 	for _, p := range parts[:len(parts)-1] {
-		r := p.inverse.Rows()
-		size := bound.Upper().Mul(bound.Exp2(int(p.top+largestTop(raw.Matrix(p.inverse)))), bound.Upper().SetInt64(int64(2*r)))
+		r := p.inverse.Rows
+		size := bound.Upper().Mul(bound.Exp2(int(p.top+largestTop(p.inverse))), bound.Upper().SetInt64(int64(2*r)))
 		size.Mul(size, p.rho)
 		sum := bound.Upper()
 		for j := range r {
@@ -496,19 +495,19 @@ func (z *blocks) bound() ([]*big.Float, error) {
 			lost[position[label]] += float64(f*(1+0x1p-50)) + 0x1p-1000
 		}
 	}
-	e := float64(largestOf(lost) * (1 + 0x1p-30))
+	e := float64(call.LargestOf(lost) * (1 + 0x1p-30))
 	switch {
 	case e < mostRho:
 	case least < mostRho:
 		return nil, errNoise
 	default:
-		return nil, ErrRange
+		return nil, call.ErrRange
 	}
 	middle := make([]*big.Float, n)
 	for _, p := range parts {
 		r := len(p.rows)
 		if p.last == nil {
-			r = p.inverse.Rows()
+			r = p.inverse.Rows
 		}
 		part := make([]*big.Float, r)
 		for i := range part {
@@ -531,9 +530,9 @@ func (z *blocks) bound() ([]*big.Float, error) {
 	}
 	top := bound.Largest(middle).MantExp(nil)
 	lost = absUpper(n, u, absUpper(n, ui, ones))
-	e = float64(gamma*largestOf(lost)*1.001) + float64(float64(n)*0x1p-700)
+	e = float64(gamma*call.LargestOf(lost)*1.001) + float64(float64(n)*0x1p-700)
 	if !(e < mostRho) {
-		return nil, ErrRange
+		return nil, call.ErrRange
 	}
 	for i, x := range middle {
 		f, _ := bound.ScaledUp(x, int64(-top)).Float64()
@@ -561,7 +560,7 @@ func (t *block) defect(h []*big.Float) []*big.Float {
 		}
 		return d
 	}
-	r := t.inverse.Rows()
+	r := t.inverse.Rows
 	below := make([]*big.Float, len(h)-r)
 	for i := range below {
 		below[i] = bound.ScaledUp(h[r+i], -t.by.Cols[r+i])
@@ -584,7 +583,7 @@ func (t *block) defect(h []*big.Float) []*big.Float {
 func (z *blocks) scales() scale.Scaling { return z.by }
 
 func (z *blocks) size() int {
-	_, e := math.Frexp(largestOf(z.h))
+	_, e := math.Frexp(call.LargestOf(z.h))
 	return 2 * e
 }
 
@@ -593,8 +592,8 @@ func (z *blocks) leading() bool { return false }
 func (z *blocks) correct(r *residual) ([][]float64, error) {
 	n := len(r.lead)
 	bits := uint(z.first.good + 16)
-	v := halfulp.NewMatrix(halfulp.MP(bits), n, 1)
-	to := raw.Matrix(v)
+	v := num.NewMat(num.Precision(bits), n, 1)
+	to := v
 	if r.x == nil {
 		for i, x := range r.lead {
 			v.SetFloat64(i, 0, x)
@@ -625,7 +624,7 @@ func (z *blocks) correct(r *residual) ([][]float64, error) {
 		pieces[p] = make([]float64, n)
 	}
 	// Piece p is a multiple of 2^(top - 53 (p+1)).
-	top := largestTop(raw.Matrix(y))
+	top := largestTop(y)
 	if top == scale.None || max(top, -top) > 900 {
 		return pieces, nil
 	}
@@ -643,11 +642,11 @@ func (z *blocks) correct(r *residual) ([][]float64, error) {
 }
 
 // solve returns G^-1 v, about.
-func (t *block) solve(v *halfulp.Matrix) (*halfulp.Matrix, error) {
-	n := v.Rows()
-	f := halfulp.MP(uint(t.good + 16))
-	w := halfulp.NewMatrix(f, n, 1)
-	from, to := raw.Matrix(v), raw.Matrix(w)
+func (t *block) solve(v num.Mat) (num.Mat, error) {
+	n := v.Rows
+	f := num.Precision(uint(t.good + 16))
+	w := num.NewMat(f, n, 1)
+	from, to := v, w
 	for i := range n {
 		k := i
 		if t.order != nil {
@@ -655,39 +654,39 @@ func (t *block) solve(v *halfulp.Matrix) (*halfulp.Matrix, error) {
 		}
 		shift(to, i, from, k, t.by.Rows[k])
 	}
-	y := halfulp.NewMatrix(f, n, 1)
+	y := num.NewMat(f, n, 1)
 	if t.last != nil {
 		if err := t.refine(w, y); err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 	} else {
-		r := t.inverse.Rows()
-		z, err := t.times(0, w.Slice(0, r, 0, 1), nil)
+		r := t.inverse.Rows
+		z, err := t.times(0, w.Slice(0, r, 0, 1), num.Mat{})
 		if err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 		below, err := t.times(1, z, w.Slice(r, n, 0, 1))
 		if err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 		u, err := t.rest.solve(below)
 		if err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 		if z, err = t.times(2, u, z); err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
-		to := raw.Matrix(y)
+		to := y
 		for i := range n {
-			from, k := raw.Matrix(z), i
+			from, k := z, i
 			if i >= r {
-				from, k = raw.Matrix(u), i-r
+				from, k = u, i-r
 			}
 			to.Arr.Convert(to.At(i, 0), from.Arr, from.At(k, 0))
 		}
 	}
-	z := halfulp.NewMatrix(f, n, 1)
-	from, to = raw.Matrix(y), raw.Matrix(z)
+	z := num.NewMat(f, n, 1)
+	from, to = y, z
 	for i := range n {
 		shift(to, i, from, i, t.by.Cols[i])
 	}
@@ -695,29 +694,29 @@ func (t *block) solve(v *halfulp.Matrix) (*halfulp.Matrix, error) {
 }
 
 // times returns V v, or w - M v for another matrix M of the block.
-func (t *block) times(which int, v, w *halfulp.Matrix) (*halfulp.Matrix, error) {
-	m := []*halfulp.Matrix{t.inverse, t.left, t.right, t.all}[which]
-	n := m.Cols()
+func (t *block) times(which int, v, w num.Mat) (num.Mat, error) {
+	m := []num.Mat{t.inverse, t.left, t.right, t.all}[which]
+	n := m.Cols
 	want := t.good + 4 + mathbits.Len(uint(n))/2
 	if t.fixed[which] == nil {
-		top := largestTop(raw.Matrix(m))
+		top := largestTop(m)
 		if top == scale.None {
 			top = 0
 		}
-		by := scale.Unscaled(m.Rows(), n)
+		by := scale.Unscaled(m.Rows, n)
 		for i := range by.Rows {
 			by.Rows[i] = -top
 		}
-		f, err := fixed.New(&t.s.Call, raw.Matrix(m), by, (want+int(max(top, 0))+63)/64)
+		f, err := fixed.New(&t.s.Call, m, by, (want+int(max(top, 0))+63)/64)
 		if err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 		t.fixed[which] = &shiftedFixed{f, top}
 	}
 	f := t.fixed[which]
-	x := raw.Matrix(v)
-	z := halfulp.NewMatrix(halfulp.MP(uint(t.good+16)), m.Rows(), 1)
-	to := raw.Matrix(z)
+	x := v
+	z := num.NewMat(num.Precision(uint(t.good+16)), m.Rows, 1)
+	to := z
 	top := largestTop(x)
 	if top != scale.None {
 		all := want + int(max(f.exp, 0))
@@ -744,7 +743,7 @@ func (t *block) times(which int, v, w *halfulp.Matrix) (*halfulp.Matrix, error) 
 		}
 		sums, unit, err := f.Times(&t.s.Call, vectors, func(p int) int { return max(1, (all-fixed.PieceBits*p+63)/64) })
 		if err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 		for i, sum := range sums {
 			neg := int64(sum[len(sum)-1]) >= 0 // sums are those of the negated product
@@ -756,11 +755,11 @@ func (t *block) times(which int, v, w *halfulp.Matrix) (*halfulp.Matrix, error) 
 			}
 		}
 	}
-	if w == nil {
+	if w.Arr == nil {
 		return z, nil
 	}
 	prec := uint(t.good + 16)
-	for i := range m.Rows() {
+	for i := range m.Rows {
 		d := new(big.Float).SetPrec(prec)
 		z.SetBig(i, 0, d.Sub(w.Big(i, 0), z.Big(i, 0)))
 	}
@@ -776,10 +775,10 @@ func shift(z num.Mat, i int, x num.Mat, k int, by int64) {
 }
 
 // refine stores S^-1 w in y by the seed of the last block.
-func (t *block) refine(w, y *halfulp.Matrix) error {
-	n := w.Rows()
+func (t *block) refine(w, y num.Mat) error {
+	n := w.Rows
 	for known := 0.0; known < float64(t.good); known += t.last.gain {
-		m := raw.Matrix(w)
+		m := w
 		top := largestTop(m)
 		if top == scale.None {
 			return nil
@@ -789,8 +788,8 @@ func (t *block) refine(w, y *halfulp.Matrix) error {
 			x, e := m.Arr.Leading(m.At(j, 0))
 			dgemm.Axpy(scale.Ldexp(x, e-top), t.seed[j*n:(j+1)*n], v)
 		}
-		c := halfulp.NewMatrix(halfulp.MP(scale.SeedBits), n, 1)
-		to := raw.Matrix(c)
+		c := num.NewMat(num.Precision(scale.SeedBits), n, 1)
+		to := c
 		for i, x := range v {
 			c.SetFloat64(i, 0, x)
 			shift(to, i, to, i, top)
@@ -808,7 +807,7 @@ func (z *blocks) radius(r *residual, _ []float64) []float64 { return radiusBy(z.
 
 // radiusBy returns bounds of |F^-1 r| for h ≥ |F^-1| e.
 func radiusBy(h []float64, r *residual) []float64 {
-	most := float64((largestOf(r.lead) + r.slop) * (1 + 0x1p-50))
+	most := float64((call.LargestOf(r.lead) + r.slop) * (1 + 0x1p-50))
 	v := make([]float64, len(h))
 	for i, h := range h {
 		v[i] = float64(h*most*(1+0x1p-50)) + 0x1p-1000

@@ -10,8 +10,8 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -83,19 +83,19 @@ func TestBlocks(t *testing.T) {
 	for trial := range testlength.Until(testlength.Of(25, 300, 10000), enough) {
 		n := 2 + r.IntN(10)
 		a := blockMatrix(r, n)
-		if bound.Far(a, 1<<20) {
+		if bound.Far(a.View(), 1<<20) {
 			continue
 		}
 		name := fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n)
 		s := testSolver(t, 1)
-		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
+		lu, err := factor(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		bits := 70 + r.IntN(600)
-		z, more, err := s.blocksOf(a, lu, bits, 1+r.IntN(1+5*(trial%2)))
+		z, more, err := blocksOf(s, a.View(), lu, bits, 1+r.IntN(1+5*(trial%2)))
 		switch {
-		case errors.Is(err, errNoise) || errors.Is(err, errProof) || errors.Is(err, ErrRange):
+		case errors.Is(err, errNoise) || errors.Is(err, errProof) || errors.Is(err, call.ErrRange):
 			noise++
 			if errors.Is(err, errProof) && more <= 0 {
 				t.Fatalf("%s: %d more bits than %d", name, more, bits)
@@ -139,7 +139,7 @@ func TestSolveBlocks(t *testing.T) {
 		n, k := 2+r.IntN(12), 1+r.IntN(2)
 		f := formats[r.IntN(len(formats))]
 		a := blockMatrix(r, n)
-		if bound.Far(a, 1<<20) || lintest.Of(a).Rank(n) < n {
+		if bound.Far(a.View(), 1<<20) || lintest.Of(a).Rank(n) < n {
 			continue
 		}
 		b := halfulp.Random(formats[r.IntN(len(formats))], n, k, r.IntN(100), r.Uint64())

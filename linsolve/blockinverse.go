@@ -4,29 +4,30 @@ import (
 	"errors"
 	"math"
 
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // invertByBlocks returns an approximate inverse of A with factors f by block elimination in as few
 // bits as do; nil if there is none. Nothing is known of the elimination's error: I - R A tells.
-func (s *solver) invertByBlocks(a *halfulp.Matrix, f *factors) (*approximate, error) {
+func invertByBlocks(s *call.Run, a num.Mat, f *factors) (*approximate, error) {
 	if f.n < fewest {
 		return nil, nil
 	}
 	known := false // that a is regular
 	step := 0      // what bits were last added, for want of a proof
 	for bits := blockSpare + f.conditionBits(); bits <= mostBlockBits; {
-		s.planBlocks(f.n, bits)
-		p, more, err := s.blockInverse(a, f, bits)
+		planBlocks(s, f.n, bits)
+		p, more, err := blockInverse(s, a, f, bits)
 		switch {
 		case err == nil:
 			return p, nil
-		case errors.Is(err, ErrRange):
+		case errors.Is(err, call.ErrRange):
 			return nil, nil
 		}
-		if err := s.askForMore(err, a, &known); err != nil {
+		if err := askForMore(s, err, a, &known); err != nil {
 			return nil, err
 		}
 		if errors.Is(err, errProof) {
@@ -42,13 +43,13 @@ func (s *solver) invertByBlocks(a *halfulp.Matrix, f *factors) (*approximate, er
 
 // blockInverse is invertByBlocks with numbers of some bits; if these bits do not do, it guesses how
 // many more will.
-func (s *solver) blockInverse(a *halfulp.Matrix, f *factors, bits int) (p *approximate, more int, err error) {
+func blockInverse(s *call.Run, a num.Mat, f *factors, bits int) (p *approximate, more int, err error) {
 	near, _ := narrow(a, uint(bits))
-	m := scaled(near, f.Scaling, math.MaxInt32)
-	if m == nil {
-		return nil, 0, ErrRange
+	m := call.Scaled(near, f.Scaling, math.MaxInt32)
+	if m.Arr == nil {
+		return nil, 0, call.ErrRange
 	}
-	first, more, err := s.eliminateBlocks(m, bits, f, max(f.n/4, 32))
+	first, more, err := eliminateBlocks(s, m, bits, f, max(f.n/4, 32))
 	if err != nil {
 		return nil, more, err
 	}
@@ -56,12 +57,12 @@ func (s *solver) blockInverse(a *halfulp.Matrix, f *factors, bits int) (p *appro
 	if err != nil {
 		return nil, bits / 2, err
 	}
-	if !rescale(raw.Matrix(x), scale.Scaling{Rows: f.Cols, Cols: f.Rows}) {
-		return nil, 0, ErrRange
+	if !rescale(x, scale.Scaling{Rows: f.Cols, Cols: f.Rows}) {
+		return nil, 0, call.ErrRange
 	}
-	p = &approximate{r: x, weights: f.Cols, scale: f.Rows, rounds: 1 + s.stats.Rounds}
-	e, err := s.distance(p, a)
-	if err == nil && e != nil {
+	p = &approximate{r: x, weights: f.Cols, scale: f.Rows, rounds: 1 + s.Stats.Rounds}
+	e, err := distance(s, p, a)
+	if err == nil && e.Arr != nil {
 		return nil, max(p.rho.MantExp(nil), 0) + 16, errProof
 	}
 	return p, 0, err
@@ -72,67 +73,67 @@ func (s *solver) blockInverse(a *halfulp.Matrix, f *factors, bits int) (p *appro
 //	(P S)^-1 = [V + X W S21 V, -X W; -W S21 V, W],
 //
 // where V is B^-1 in as many bits.
-func (t *block) inverted(bits int) (*halfulp.Matrix, error) {
+func (t *block) inverted(bits int) (num.Mat, error) {
 	s, n := t.s, len(t.by.Rows)
-	format := halfulp.MP(uint(bits))
+	format := num.Precision(uint(bits))
 	if t.last != nil {
-		v := s.newNewton(t.all, t.last, math.MaxInt32)
+		v := newNewton(s, t.all, t.last, math.MaxInt32)
 		if v == nil {
-			return nil, errNoise
+			return num.Mat{}, errNoise
 		}
 		if err := v.refine(bits); err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 		x := v.x.Convert(format)
 		by := scale.Scaling{Rows: make([]int64, n), Cols: make([]int64, n)} // of X, and of S
 		for i := range n {
 			by.Rows[i], by.Cols[i] = v.by.Cols[i]+t.by.Cols[i], v.by.Rows[i]+t.by.Rows[i]
 		}
-		if !rescale(raw.Matrix(x), by) {
-			return nil, ErrRange
+		if !rescale(x, by) {
+			return num.Mat{}, call.ErrRange
 		}
 		return x, nil
 	}
 	if err := t.newton.refine(bits); err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	w, err := t.rest.inverted(bits)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	r := t.inverse.Rows()
+	r := t.inverse.Rows
 	v := t.newton.x.Convert(format)
-	if !rescale(raw.Matrix(v), scale.Scaling{Rows: t.newton.by.Cols, Cols: t.newton.by.Rows}) {
-		return nil, ErrRange
+	if !rescale(v, scale.Scaling{Rows: t.newton.by.Cols, Cols: t.newton.by.Rows}) {
+		return num.Mat{}, call.ErrRange
 	}
-	y, z := halfulp.NewMatrix(format, n-r, r), halfulp.NewMatrix(format, n, n)
-	if err := s.gemmWithin(1, t.left, v, 0, nil, y, about(bits)); err != nil {
-		return nil, err
+	y, z := num.NewMat(format, n-r, r), num.NewMat(format, n, n)
+	if err := s.GemmWithin(1, t.left, v, 0, num.Mat{}, y, about(bits)); err != nil {
+		return num.Mat{}, err
 	}
 	right, below := z.Slice(0, r, r, n), z.Slice(r, n, 0, r)
-	if err := s.gemmWithin(-1, t.right, w, 0, nil, right, about(bits)); err != nil {
-		return nil, err
+	if err := s.GemmWithin(-1, t.right, w, 0, num.Mat{}, right, about(bits)); err != nil {
+		return num.Mat{}, err
 	}
-	if err := s.gemmWithin(-1, w, y, 0, nil, below, about(bits)); err != nil {
-		return nil, err
+	if err := s.GemmWithin(-1, w, y, 0, num.Mat{}, below, about(bits)); err != nil {
+		return num.Mat{}, err
 	}
-	more := halfulp.NewMatrix(format, r, r)
-	if err := s.gemmWithin(-1, t.right, below, 0, nil, more, about(bits)); err != nil {
-		return nil, err
+	more := num.NewMat(format, r, r)
+	if err := s.GemmWithin(-1, t.right, below, 0, num.Mat{}, more, about(bits)); err != nil {
+		return num.Mat{}, err
 	}
-	if err := s.sum(v, more, z.Slice(0, r, 0, r)); err != nil {
-		return nil, err
+	if err := s.Sum(v, more, z.Slice(0, r, 0, r)); err != nil {
+		return num.Mat{}, err
 	}
-	if err := z.Slice(r, n, r, n).CopyFrom(w); err != nil {
-		return nil, err
+	if err := place.Copy(z.Slice(r, n, r, n), w); err != nil {
+		return num.Mat{}, err
 	}
 	back := make([]int, n) // column order[i] of S^-1 is column i of this
 	for i, k := range t.order {
 		back[k] = i
 	}
 	x := permuted(z.T(), back).T()
-	if !rescale(raw.Matrix(x), scale.Scaling{Rows: t.by.Cols, Cols: t.by.Rows}) {
-		return nil, ErrRange
+	if !rescale(x, scale.Scaling{Rows: t.by.Cols, Cols: t.by.Rows}) {
+		return num.Mat{}, call.ErrRange
 	}
 	return x, nil
 }

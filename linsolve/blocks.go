@@ -6,13 +6,12 @@ import (
 	"math/bits"
 	"sync"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // determinant is mid 2^shift, but for a factor in exp(±log), log ≥ 0.
@@ -47,10 +46,10 @@ func leaf(bits int) int {
 // and |log det(I + K)| = |Σ tr((-K)^i) / i| ≤ m k / (1 - k) for the order m of S and any norm k < 1
 // of K. The one here is that of D2^-1 K D2, with the scaling D1 S' D2 of S' by its own factors,
 // which has an inverse of norm ‖X‖ / (1 - rho) at most.
-func (s *solver) determinant(a *halfulp.Matrix, f *factors, places, leaf int) (*determinant, error) {
+func determinantOf(s *call.Run, a num.Mat, f *factors, places, leaf int) (*determinant, error) {
 	d := &determinant{log: bound.Upper()}
 	later := s.Work.Later
-	leaves, err := s.leaves(a, f, places, leaf, d, nil)
+	leaves, err := leaves(s, a, f, places, leaf, d, nil)
 	s.Work.Later = later
 	if err != nil || leaves == nil {
 		return nil, err
@@ -64,7 +63,7 @@ func (s *solver) determinant(a *halfulp.Matrix, f *factors, places, leaf int) (*
 	made, failed := make([]*determinant, len(leaves)), make([]error, len(leaves))
 	var order sync.Mutex // of what is said about progress
 	err = par.For(s.Ctx, s.Threads, len(leaves), func(_, i int) {
-		made[i], failed[i] = s.eliminated(leaves[i])
+		made[i], failed[i] = eliminated(s, leaves[i])
 		order.Lock()
 		defer order.Unlock()
 		s.Did(leaves[i].cost())
@@ -93,25 +92,25 @@ func (s *solver) determinant(a *halfulp.Matrix, f *factors, places, leaf int) (*
 // A leafBlock is F, a matrix A with factors scaled and ordered, whose determinant is wanted in
 // numbers of some places.
 type leafBlock struct {
-	f      *halfulp.Matrix
+	f      num.Mat
 	p      *approximate // of A
 	places int
 }
 
-func (b leafBlock) cost() float64 { return leafCost(b.f.Rows(), b.places) }
+func (b leafBlock) cost() float64 { return leafCost(b.f.Rows, b.places) }
 
 // leaves appends the blocks whose determinants A's is the product of, and takes into d what else
 // there is of it; nil if float64 factors do not suffice.
-func (s *solver) leaves(a *halfulp.Matrix, f *factors, places, leaf int, d *determinant, list []leafBlock) ([]leafBlock, error) {
-	loss, err := s.loss(f)
+func leaves(s *call.Run, a num.Mat, f *factors, places, leaf int, d *determinant, list []leafBlock) ([]leafBlock, error) {
+	loss, err := loss(s, f)
 	if err != nil || loss > lossy {
 		return nil, err
 	}
-	n := a.Rows()
+	n := a.Rows
 	size := bits.Len(uint(n))
 	order, odd := f.order()
-	z := arranged(a, f.Scaling, order, math.MaxInt32, halfulp.NewMatrix)
-	if z == nil {
+	z := call.Arranged(a, f.Scaling, order, math.MaxInt32, num.NewMat)
+	if z.Arr == nil {
 		return nil, nil
 	}
 	d.odd = d.odd != odd
@@ -119,9 +118,9 @@ func (s *solver) leaves(a *halfulp.Matrix, f *factors, places, leaf int, d *dete
 		d.shift -= f.Rows[i] + f.Cols[i]
 	}
 	if n > leaf {
-		return s.split(z, places, places+loss+2*size, leaf, d, list)
+		return split(s, z, places, places+loss+2*size, leaf, d, list)
 	}
-	p, err := s.first(raw.Matrix(a), f)
+	p, err := firstInverse(s, a, f)
 	if err != nil || p.rho == nil {
 		return nil, err
 	}
@@ -136,7 +135,7 @@ const lossy = 60
 
 // loss returns about log2 ‖F^-1‖ and a few bits more. It is an estimate, from one system of float64
 // factors, and matters to the choice of bits alone.
-func (s *solver) loss(f *factors) (int, error) {
+func loss(s *call.Run, f *factors) (int, error) {
 	x := make([]float64, f.n)
 	for i := range x {
 		x[i] = float64(1 - 2*(i*40503>>9&1)) // signs without a pattern
@@ -147,7 +146,7 @@ func (s *solver) loss(f *factors) (int, error) {
 	if err := dgemm.SolveUpper(s.Ctx, s.Threads, f.n, 1, f.lu, x); err != nil {
 		return 0, err
 	}
-	most := largestOf(x)
+	most := call.LargestOf(x)
 	if !(most < 0x1p100) {
 		return lossy + 1, nil
 	}
@@ -156,8 +155,8 @@ func (s *solver) loss(f *factors) (int, error) {
 }
 
 // split is leaves for F by blocks, with S' rounded to wide bits.
-func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant, list []leafBlock) ([]leafBlock, error) {
-	n := f.Rows()
+func split(s *call.Run, f num.Mat, places, wide, leaf int, d *determinant, list []leafBlock) ([]leafBlock, error) {
+	n := f.Rows
 	h := n / 2
 	m := n - h
 	end := s.Before(0)
@@ -167,47 +166,47 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 		end = s.Before(rest + float64(seedCost(m)+factorCost(m)+productOf(m, h, m, wide)))
 	}
 	first := f.Slice(0, h, 0, h)
-	lu, err := s.factor(raw.Matrix(first), scale.Of(raw.Matrix(first)))
+	lu, err := factor(s, first, scale.Of(first))
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.first(raw.Matrix(first), lu)
+	p, err := firstInverse(s, first, lu)
 	if err != nil || p.rho == nil {
 		return nil, err
 	}
-	s.stats.Rho = max(s.stats.Rho, measure(p.rho))
+	s.Stats.Rho = max(s.Stats.Rho, measure(p.rho))
 	// F11^-1 F12 = D2 Y, with D2 of the scaling of F11.
-	t := s.newNewton(first, p, math.MaxInt32)
-	right := scaled(f.Slice(0, h, h, n), scale.Scaling{Rows: p.scale, Cols: make([]int64, m)}, math.MaxInt32)
-	left := scaled(f.Slice(h, n, 0, h), scale.Scaling{Rows: make([]int64, m), Cols: p.weights}, math.MaxInt32)
-	if t == nil || right == nil || left == nil {
+	t := newNewton(s, first, p, math.MaxInt32)
+	right := call.Scaled(f.Slice(0, h, h, n), scale.Scaling{Rows: p.scale, Cols: make([]int64, m)}, math.MaxInt32)
+	left := call.Scaled(f.Slice(h, n, 0, h), scale.Scaling{Rows: make([]int64, m), Cols: p.weights}, math.MaxInt32)
+	if t == nil || right.Arr == nil || left.Arr == nil {
 		return nil, nil
 	}
 	wider := wide + bits.Len(uint(n)) + 6
-	x, err := t.solve(right, wider, t.coarseGain(t.gain(), right.Cols(), wider))
+	x, err := t.solve(right, wider, t.coarseGain(t.gain(), right.Cols, wider))
 	end()
 	if err != nil {
 		return nil, err
 	}
-	y, schur := halfulp.NewMatrix(halfulp.MP(uint(wider)), h, m), halfulp.NewMatrix(halfulp.MP(uint(wide)), m, m)
-	if err := s.sum(x.X, x.D, y); err != nil {
+	y, schur := num.NewMat(num.Precision(uint(wider)), h, m), num.NewMat(num.Precision(uint(wide)), m, m)
+	if err := s.Sum(x.X, x.D, y); err != nil {
 		return nil, err
 	}
 	// S' by a product alone and a sum, which take less time than a product with an old matrix.
-	old, update := f.Slice(h, n, h, n), halfulp.NewMatrix(halfulp.MP(uint(wide+2)), m, m)
-	if err := s.gemm(-1, left, y, 0, nil, update); err != nil {
+	old, update := f.Slice(h, n, h, n), num.NewMat(num.Precision(uint(wide+2)), m, m)
+	if err := s.Gemm(-1, left, y, 0, num.Mat{}, update); err != nil {
 		return nil, err
 	}
-	if err := s.sum(old, update, schur); err != nil {
+	if err := s.Sum(old, update, schur); err != nil {
 		return nil, err
 	}
-	s.stats.Precision = max(s.stats.Precision, wide)
+	s.Stats.Precision = max(s.Stats.Precision, wide)
 
-	slu, err := s.factor(raw.Matrix(schur), scale.Of(raw.Matrix(schur)))
+	slu, err := factor(s, schur, scale.Of(schur))
 	if err != nil {
 		return nil, err
 	}
-	q, err := s.first(raw.Matrix(schur), slu)
+	q, err := firstInverse(s, schur, slu)
 	if err != nil || q.rho == nil {
 		return nil, err
 	}
@@ -215,7 +214,7 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 	// rounding it has less than 2^(top+2-wider).
 	lost := bound.Upper()
 	const low = -1 << 29 // far below everything, of columns of zeros
-	large, small := columnTops(raw.Matrix(x.X), low), columnTops(raw.Matrix(x.D), low)
+	large, small := call.ColumnTops(x.X, low), call.ColumnTops(x.D, low)
 	for j, e := range x.Err {
 		top := max(large[j], small[j])
 		v := bound.Upper().Add(bound.Exp2(int(max(e+1, low))), bound.Exp2(int(top)+2-wider))
@@ -224,10 +223,10 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 	// Rows of F21 D2, scaled, have sums of norm at most. The product is rounded by 2^-(wide+2) of
 	// itself, hence of |F22| + |S'| and a little more, and the sum by 2^-wide |S'| and what is cut
 	// off: that is less than 2^-wide (|F22| + 2 |S'|).
-	norm := bound.BoundsOf(raw.Matrix(left), bound.Negated(q.scale), make([]int64, h)).Norm()
+	norm := bound.BoundsOf(left, bound.Negated(q.scale), make([]int64, h)).Norm()
 	lost = bound.Upper().Mul(lost, norm)
-	size := bound.BoundsOf(raw.Matrix(schur), bound.Negated(q.scale), bound.Negated(q.weights)).Norm()
-	size = bound.Upper().Add(bound.Upper().Add(size, size), bound.BoundsOf(raw.Matrix(old), bound.Negated(q.scale), bound.Negated(q.weights)).Norm())
+	size := bound.BoundsOf(schur, bound.Negated(q.scale), bound.Negated(q.weights)).Norm()
+	size = bound.Upper().Add(bound.Upper().Add(size, size), bound.BoundsOf(old, bound.Negated(q.scale), bound.Negated(q.weights)).Norm())
 	lost = bound.Upper().Add(lost, size.SetMantExp(size, -wide))
 	log := regular(q, lost, m)
 	if log == nil {
@@ -238,12 +237,12 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 	if s.Work.Report != nil {
 		end = s.Before(detCost(m, places, leaf))
 	}
-	list, err = s.leaves(first, lu, places, leaf, d, list)
+	list, err = leaves(s, first, lu, places, leaf, d, list)
 	end()
 	if err != nil || list == nil {
 		return nil, err
 	}
-	return s.leaves(schur, slu, places, leaf, d, list)
+	return leaves(s, schur, slu, places, leaf, d, list)
 }
 
 // regular returns a bound of |log det(I + F^-1 Δ)| for a matrix F of order m that p is an
@@ -263,9 +262,9 @@ func regular(p *approximate, delta *big.Float, m int) *big.Float {
 // and each entry of L by less than one, so that
 //
 //	L U = F + Δ,  |Δ| ≤ (e n + 1 + max |u_ii|) units.
-func (s *solver) eliminated(b leafBlock) (*determinant, error) {
+func eliminated(s *call.Run, b leafBlock) (*determinant, error) {
 	for _, headroom := range []uint{16, 62} { // the second one for pivots and entries that grow
-		d, far, err := s.eliminatedIn(newFixedLU(raw.Matrix(b.f), headroom, b.places), b.p, b.places)
+		d, far, err := eliminatedIn(s, newFixedLU(b.f, headroom, b.places), b.p, b.places)
 		if err != nil || !far {
 			return d, err
 		}
@@ -275,7 +274,7 @@ func (s *solver) eliminated(b leafBlock) (*determinant, error) {
 
 // eliminatedIn is eliminated for a matrix that p is an approximate inverse of; far if entries
 // become too large.
-func (s *solver) eliminatedIn(e *fixedLU, p *approximate, places int) (d *determinant, far bool, err error) {
+func eliminatedIn(s *call.Run, e *fixedLU, p *approximate, places int) (d *determinant, far bool, err error) {
 	n := e.n
 	mid := new(big.Float).SetPrec(uint(places)).SetInt64(1)
 	most := bound.Upper()

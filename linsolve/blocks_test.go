@@ -14,7 +14,6 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -65,16 +64,16 @@ func TestDetBlocks(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					f, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
+					f, err := factor(s, a.View(), scale.Of(a.View()))
 					if err != nil {
 						t.Fatal(err)
 					}
 					var d *determinant
 					if leaf == inDigits {
-						d, _, err = s.digitsDeterminant(a, f, 40+bits, bits)
+						d, _, err = digitsDeterminant(s, a.View(), f, 40+bits, bits)
 						err = unlessShort(err)
 					} else {
-						d, err = s.determinant(a, f, bits, leaf)
+						d, err = determinantOf(s, a.View(), f, bits, leaf)
 					}
 					if err != nil {
 						t.Fatalf("%s: %v", name, err)
@@ -109,7 +108,7 @@ func TestDetBlocks(t *testing.T) {
 func TestFixedLU(t *testing.T) {
 	r := testseed.Rand(t, 2, 1)
 	a := growing(r, 24)
-	e := newFixedLU(raw.Matrix(a), 16, 100)
+	e := newFixedLU(a.View(), 16, 100)
 	for k := 0; k < 24 && !e.far; k++ {
 		e.step(k)
 	}
@@ -119,7 +118,7 @@ func TestFixedLU(t *testing.T) {
 	checkDet(t, "growing", a, halfulp.MP(100))
 	large := halfulp.NewMatrix(halfulp.Float64, 2, 2)
 	large.SetFloat64(0, 0, 128)
-	if !newFixedLU(raw.Matrix(large), 16, 100).far {
+	if !newFixedLU(large.View(), 16, 100).far {
 		t.Error("128 is within 2^7")
 	}
 }
@@ -186,7 +185,7 @@ func TestAdder(t *testing.T) {
 			y.SetBig(0, 0, v.Neg(v))
 		}
 		a := bound.NewAdder(w)
-		mx, my := raw.Matrix(x), raw.Matrix(y)
+		mx, my := x.View(), y.View()
 		neg, mag, exp := a.Add(&mx, &my, 0, 0)
 		got := new(big.Float).SetInt(natural(new(big.Int), mag))
 		if neg {
@@ -222,9 +221,9 @@ func TestEncloseNear(t *testing.T) {
 	for range testlength.Of(2000, 20000, 200000) {
 		x.SetBig(0, 0, new(big.Float).SetMantExp(big.NewFloat(1-2*r.Float64()), r.IntN(5)))
 		d.SetBig(0, 0, new(big.Float).SetMantExp(big.NewFloat(1-2*r.Float64()), -r.IntN(150)))
-		y := &bound.Nearly{X: x, D: d, Err: []int64{int64(-r.IntN(260))}, Words: 4, Left: []int64{3}, Right: []int64{-5}}
+		y := &bound.Nearly{X: x.View(), D: d.View(), Err: []int64{int64(-r.IntN(260))}, Words: 4, Left: []int64{3}, Right: []int64{-5}}
 		set := &bound.Settler{Adder: bound.NewAdder(y.Words), Ends: num.New(num.Float64, 2), Tmp: nil}
-		mx, md := raw.Matrix(x), raw.Matrix(d)
+		mx, md := x.View(), d.View()
 		v := set.Enclose(y, &mx, &md, 0, 0)
 		if !v.Known {
 			continue

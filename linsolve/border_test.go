@@ -174,7 +174,7 @@ var borderCases = []borderCase{
 // the formats of fixed width. Others reach up to 2^(2^31), and exact products do not.
 func TestBorders(t *testing.T) {
 	for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.TD, halfulp.QD} {
-		least, spacing := border(f)
+		least, spacing := border(f.View())
 		for _, c := range borderCases {
 			for _, d := range []int{0, -1, -50, -300} { // the border ± 2^d half units, 0 the border
 				for _, side := range []float64{1, -1} {

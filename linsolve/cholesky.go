@@ -8,7 +8,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // ErrNotPositiveDefinite is wrapped by errors about matrices that are proved not to be positive
@@ -72,65 +72,65 @@ func Cholesky(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*Chole
 	if a.Rows() != a.Cols() {
 		panic(errShape)
 	}
-	s, err := start("Cholesky", opt, a)
+	s, err := start("Cholesky", opt, a.View())
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	l, err := s.choleskyOf(a, f)
+	l, err := choleskyOf(s, a.View(), f.View())
 	if err != nil {
-		return nil, s.stats, fmt.Errorf("Cholesky: %w", err)
+		return nil, result(s), fmt.Errorf("Cholesky: %w", err)
 	}
-	y := &CholeskyFactors{L: l}
-	if y.a, err = a.On(a.Place()); err != nil {
+	y := &CholeskyFactors{L: halfulp.MatrixOf(l)}
+	if y.a, err = place.On(place.Of(a.View().Arr), a.View()); err != nil {
 		l.Free()
-		return nil, s.stats, fmt.Errorf("Cholesky: %w", err)
+		return nil, result(s), fmt.Errorf("Cholesky: %w", err)
 	}
-	s.finished()
-	return y, s.stats, nil
+	s.Finished()
+	return y, result(s), nil
 }
 
 // choleskyOf returns the factor where a lives.
-func (s *solver) choleskyOf(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
-	if l, err := s.choleskyThere(a, f); l != nil || err != nil {
+func choleskyOf(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
+	if l, err := choleskyThere(s, a, f); l.Arr != nil || err != nil {
 		return l, err
 	}
 	here := a
-	if a.Place() != place.Host {
+	if !a.OnHost() {
 		var err error
-		if here, err = a.Host(); err != nil {
-			return nil, err
+		if here, err = place.On(nil, a); err != nil {
+			return num.Mat{}, err
 		}
 	}
-	l, err := s.cholesky(here, f)
+	l, err := cholesky(s, here, f)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	s.countOverflow(l)
-	if a.Place() != place.Host {
-		return l.On(a.Place())
+	countOverflow(s, l)
+	if !a.OnHost() {
+		return place.On(place.Of(a.Arr), l)
 	}
 	return l, nil
 }
 
-func (s *solver) cholesky(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
-	if err := finite("A", a); err != nil {
-		return nil, err
+func cholesky(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
+	if err := call.Finite("A", a); err != nil {
+		return num.Mat{}, err
 	}
 	if err := symmetric(a); err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	n := a.Rows()
-	l := halfulp.NewMatrix(f, n, n)
+	n := a.Rows
+	l := num.NewMat(f, n, n)
 	want := func(u *unknown, i, j int) { u.want(ofRoot, i, j, l, i, j) }
 	var u *unknown
 	var d *doubling
 	digits, known := true, false
 	proved := map[int]bool{} // the pivots of which it is known that they are positive
-	return l, s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+	return l, decideAll(s, f, func(bits int) (*unknown, *enclosure, error) {
 		if digits {
 			var e *enclosure
 			var err error
-			if u, e, err = s.rootAttempt(a, n, bits-spareBits, &known, u, raw.Matrix(l), num.Mat{}, want); e != nil || err != nil {
+			if u, e, err = rootAttempt(s, a, n, bits-spareBits, &known, u, l, num.Mat{}, want); e != nil || err != nil {
 				return u, e, err
 			}
 			if digits = false; u == nil {
@@ -141,16 +141,16 @@ func (s *solver) cholesky(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 					}
 				}
 			}
-			if d, err = s.newDoubling(a, n, mostBits(f)); err != nil {
+			if d, err = newDoubling(s, a, n, mostBits(f)); err != nil {
 				return nil, nil, err
 			}
 		}
 		if e, err := d.enclosure(bits - spareBits); e != nil || err != nil {
 			return u, e, err
 		}
-		e, worst, err := s.positive(a, n, f, bits)
+		e, worst, err := positive(s, a, n, f, bits)
 		if err == nil && e == nil && !proved[worst] {
-			err = s.definite(a, worst)
+			err = definite(s, a, worst)
 			proved[worst] = true
 		}
 		return u, e, err
@@ -160,11 +160,11 @@ func (s *solver) cholesky(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 // positive encloses the factors of c, to format f, whose leading n x n part is symmetric, if all
 // its pivots are proved to be positive. If not, it returns the pivot which is most likely not to
 // be.
-func (s *solver) positive(c *halfulp.Matrix, n int, f halfulp.Format, bits int) (e *enclosure, worst int, err error) {
-	if is, err := s.byIntervals(c, f, bits); err != nil {
+func positive(s *call.Run, c num.Mat, n int, f num.Format, bits int) (e *enclosure, worst int, err error) {
+	if is, err := byIntervals(s, c, f, bits); err != nil {
 		return nil, 0, err
 	} else if is {
-		g, err := s.eliminateIntervals(c, ones(n), bits, false)
+		g, err := eliminateIntervals(s, c, ones(n), bits, false)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -178,7 +178,7 @@ func (s *solver) positive(c *halfulp.Matrix, n int, f halfulp.Format, bits int) 
 			return e, 0, nil
 		}
 	}
-	g, err := s.eliminate(c, n, bits, false)
+	g, err := eliminate(s, c, n, bits, false)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -195,11 +195,11 @@ func (s *solver) positive(c *halfulp.Matrix, n int, f halfulp.Format, bits int) 
 			least, worst = d, j
 		}
 	}
-	li, ui, err := s.inverses(g.lu, n)
+	li, ui, err := triangleInverses(s, g.lu, n)
 	if err != nil {
 		return nil, 0, err
 	}
-	if e, err = s.enclose(c, li, ui, bits); e == nil || err != nil {
+	if e, err = enclose(s, c, li, ui, bits); e == nil || err != nil {
 		return nil, worst, err
 	}
 	for j := range n {
@@ -211,8 +211,8 @@ func (s *solver) positive(c *halfulp.Matrix, n int, f halfulp.Format, bits int) 
 }
 
 // definite returns an error if the leading minor that ends with row k is proved not to be positive.
-func (s *solver) definite(a *halfulp.Matrix, k int) error {
-	d, _, err := s.det(a.Slice(0, k+1, 0, k+1), halfulp.MP(64))
+func definite(s *call.Run, a num.Mat, k int) error {
+	d, _, err := detOf(s, a.Slice(0, k+1, 0, k+1), num.Precision(64))
 	if err != nil {
 		return err
 	}
@@ -223,13 +223,13 @@ func (s *solver) definite(a *halfulp.Matrix, k int) error {
 }
 
 // countOverflow counts the entries of factors that became infinite.
-func (s *solver) countOverflow(factors ...*halfulp.Matrix) {
+func countOverflow(s *call.Run, factors ...num.Mat) {
 	for _, z := range factors {
-		m := raw.Matrix(z)
+		m := z
 		for j := range m.Cols {
 			for i := range m.Rows {
 				if m.Arr.Class(m.At(i, j)) == num.Inf {
-					s.stats.Overflow++
+					s.Stats.Overflow++
 				}
 			}
 		}

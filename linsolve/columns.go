@@ -6,11 +6,11 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Columns of QRPivoted are in the order in which longestColumns has them in so many bits, which
@@ -24,11 +24,11 @@ const clearly = 1 - 0x1p-29
 // longestColumns returns the order of pivots of a symmetric positive definite matrix, by an
 // elimination in some bits with the largest entry of the diagonal as the next pivot; nil where that
 // is not positive.
-func (s *solver) longestColumns(a *halfulp.Matrix, bits int) ([]int, error) {
+func longestColumns(s *call.Run, a num.Mat, bits int) ([]int, error) {
 	if err := workable(bits, a); err != nil {
 		return nil, err
 	}
-	n, prec := a.Rows(), uint(bits)
+	n, prec := a.Rows, uint(bits)
 	order := all(n)
 	x := lowerTriangle(a, prec)
 	for k := range n {
@@ -56,8 +56,8 @@ func (s *solver) longestColumns(a *halfulp.Matrix, bits int) ([]int, error) {
 }
 
 // lowerTriangle returns the lower triangle of a matrix in numbers of some bits.
-func lowerTriangle(a *halfulp.Matrix, prec uint) [][]*big.Float {
-	x := make([][]*big.Float, a.Rows())
+func lowerTriangle(a num.Mat, prec uint) [][]*big.Float {
+	x := make([][]*big.Float, a.Rows)
 	for i := range x {
 		x[i] = make([]*big.Float, i+1)
 		for j := range x[i] {
@@ -87,10 +87,10 @@ func exchangeSymmetric[T any](x [][]T, k, p int) {
 
 // longest reports whether it is proved that each pivot is as long, but for slack, as what is left
 // of the columns behind it: that Σ R[i,j]^2 for k ≤ i ≤ j is at most (1 + 2^-60) R[k,k]^2.
-func (s *solver) longest(e *enclosure, n int) (bool, error) { return s.longestBy(slack, e, n) }
+func longest(s *call.Run, e *enclosure, n int) (bool, error) { return longestBy(s, slack, e, n) }
 
 // longestBy reports whether it is proved that R[k,k]^2 exceeds those sums but for a factor.
-func (s *solver) longestBy(factor *big.Float, e *enclosure, n int) (bool, error) {
+func longestBy(s *call.Run, factor *big.Float, e *enclosure, n int) (bool, error) {
 	pivots := make([]interval.Interval, n)
 	err := par.Each(s.Ctx, s.Threads, n, func(k int) { pivots[k] = e.square(k, k) })
 	if err != nil {
@@ -125,8 +125,8 @@ func (e *enclosure) square(k, j int) interval.Interval {
 
 // pivots64 returns the order of the pivots of a symmetric matrix on the host that an elimination in
 // float64 chooses as longestColumns does; nil if it breaks down. Nothing is proved of it.
-func (s *solver) pivots64(a *halfulp.Matrix) ([]int, error) {
-	n, m := a.Rows(), raw.Matrix(a)
+func pivots64(s *call.Run, a num.Mat) ([]int, error) {
+	n, m := a.Rows, a
 	exps := make([]int64, n)
 	for i := range exps {
 		e := scale.Exponent(m.Arr, m.At(i, i))
@@ -135,11 +135,11 @@ func (s *solver) pivots64(a *halfulp.Matrix) ([]int, error) {
 		}
 		exps[i] = -(e >> 1)
 	}
-	return s.longest64(scale.Scaling{Rows: exps, Cols: exps}.Float64s(m, s.Floats(n*n)), exps)
+	return longest64(s, scale.Scaling{Rows: exps, Cols: exps}.Float64s(m, s.Floats(n*n)), exps)
 }
 
 // longest64 is pivots64 for D A D by columns, D = diag(2^exps).
-func (s *solver) longest64(x []float64, exps []int64) ([]int, error) {
+func longest64(s *call.Run, x []float64, exps []int64) ([]int, error) {
 	n := len(exps)
 	l, left := make([][]float64, n), make([]float64, n)
 	for i := range l {
@@ -213,11 +213,11 @@ func dot(x, y []float64) float64 {
 // monotonic, so that what is left of C + δ lies between 1 - ε and 1 + ε times what is left of C: it
 // is positive definite, as the next step wants.
 func (t *doubling) pivotsKept(top, prec int) (bool, error) {
-	rows, err := t.s.rowNorm(t.x)
+	rows, err := t.s.RowNorm(t.x)
 	if err != nil {
 		return false, err
 	}
-	cols, err := t.s.rowNorm(t.x.T())
+	cols, err := t.s.RowNorm(t.x.T())
 	if err != nil {
 		return false, err
 	}

@@ -15,12 +15,12 @@ func TestLongest(t *testing.T) {
 	s := testSolver(t, 2)
 	n := fewest + 6
 	a := halfulp.Random(halfulp.Float64, n+3, n, 4, 1)
-	normal, err := s.normal(a)
+	normal, err := normal(s, a.View())
 	if err != nil {
 		t.Fatal(err)
 	}
 	const bits = 140
-	right, err := s.longestColumns(normal, bits)
+	right, err := longestColumns(s, normal, bits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,8 +30,8 @@ func TestLongest(t *testing.T) {
 			if wrong {
 				order[at], order[at+1] = order[at+1], order[at]
 			}
-			c := stacked(normal, a, order)
-			d, err := s.newDoubling(c, n, mostBits(normal.Format()))
+			c := stacked(normal, a.View(), order)
+			d, err := newDoubling(s, c, n, mostBits(normal.Format()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -39,12 +39,12 @@ func TestLongest(t *testing.T) {
 			if err != nil || product == nil {
 				t.Fatalf("no enclosure, error %v", err)
 			}
-			eliminated, _, err := s.positive(c, n, halfulp.Float64, bits)
+			eliminated, _, err := positive(s, c, n, halfulp.Float64.View(), bits)
 			if err != nil || eliminated == nil {
 				t.Fatalf("no enclosure, error %v", err)
 			}
 			for name, e := range map[string]*enclosure{"by products": product, "by elimination": eliminated} {
-				if ok, err := s.longest(e, n); err != nil || ok == wrong {
+				if ok, err := longest(s, e, n); err != nil || ok == wrong {
 					t.Errorf("%s, columns %d and %d exchanged %v: proved is %v, error %v", name, at, at+1, wrong, ok, err)
 				}
 			}
@@ -75,19 +75,19 @@ func TestPivots64(t *testing.T) {
 			a.SetBig(i, second, v.SetPrec(200).Add(v, d))
 		}
 		s := testSolver(t, 2)
-		normal, err := s.normal(a)
+		normal, err := normal(s, a.View())
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := s.longestColumns(normal, 164)
+		want, err := longestColumns(s, normal, 164)
 		if err != nil || want[0] != x.pivot {
 			t.Fatalf("2^-%d: pivots %v, error %v", x.longer, want, err)
 		}
-		guess, err := s.pivots64(normal)
+		guess, err := pivots64(s, normal)
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := s.newDoubling(stacked(normal, a, guess), n, bound.MaxBits)
+		d, err := newDoubling(s, stacked(normal, a.View(), guess), n, bound.MaxBits)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func TestPivots64(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sure, err := s.longestBy(big.NewFloat(clearly), e, n)
+		sure, err := longestBy(s, big.NewFloat(clearly), e, n)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,9 +8,10 @@ import (
 	mathbits "math/bits"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Norm names a norm of matrices.
@@ -33,40 +34,40 @@ func Cond(norm Norm, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) 
 	if norm != OneNorm && norm != InfNorm {
 		panic("linsolve: bad Norm")
 	}
-	s, on, err := begin("Cond", opt, a)
+	s, on, err := begin("Cond", opt, a.View())
 	if err != nil {
 		return halfulp.Scalar{}, Stats{}, err
 	}
-	z, err := s.cond(norm, on[0], f)
+	z, err := cond(s, norm, on[0], f.View())
 	if err != nil {
-		return halfulp.Scalar{}, s.stats, fmt.Errorf("Cond: %w", err)
+		return halfulp.Scalar{}, result(s), fmt.Errorf("Cond: %w", err)
 	}
-	s.finished()
-	return z, s.stats, nil
+	s.Finished()
+	return halfulp.ScalarOf(z), result(s), nil
 }
 
-func (s *solver) cond(norm Norm, a *halfulp.Matrix, f halfulp.Format) (halfulp.Scalar, error) {
-	n := a.Rows()
+func cond(s *call.Run, norm Norm, a num.Mat, f num.Format) (num.Scalar, error) {
+	n := a.Rows
 	if n == 0 {
-		return halfulp.NewScalar(f, new(big.Float)), nil
+		return num.NewScalar(f, new(big.Float)), nil
 	}
 	// With D the determinant of the integers A 2^-low, the condition number is K / D for an integer
 	// K, the norm of these integers times the norm of their adjugate matrix. So it is a tie, an odd
 	// multiple of 2^v, or differs from the tie by at least 2^min(v, 0) / D, which relative to it is
 	// 2^min(v, 0) / K. As K ≤ n n! 2^(n b) for integers of b bits, powerBits bounds its bits.
-	most := int64(powerBits(raw.Matrix(a), n))
+	most := int64(powerBits(a, n))
 	for bits := f.Bits() + 32 + mathbits.Len(uint(n)); ; bits *= 2 {
 		if bits > bound.MaxBits {
-			return halfulp.Scalar{}, fmt.Errorf("%d bits: %w", bits, halfulp.ErrMemory)
+			return num.Scalar{}, fmt.Errorf("%d bits: %w", bits, halfulp.ErrMemory)
 		}
-		x, err := s.solve(a, halfulp.Identity(halfulp.Float64, n), halfulp.MP(uint(bits)))
+		x, err := solve(s, a, num.Identity(num.Float64, n), num.Precision(uint(bits)))
 		if errors.Is(err, ErrSingular) {
-			return halfulp.NewScalar(f, new(big.Float).SetInf(false)), nil
+			return num.NewScalar(f, new(big.Float).SetInf(false)), nil
 		}
 		if err != nil {
-			return halfulp.Scalar{}, err
+			return num.Scalar{}, err
 		}
-		of := func(m *halfulp.Matrix) *big.Float {
+		of := func(m num.Mat) *big.Float {
 			if norm == OneNorm {
 				m = m.T()
 			}
@@ -75,29 +76,29 @@ func (s *solver) cond(norm Norm, a *halfulp.Matrix, f halfulp.Format) (halfulp.S
 		// Entries of the inverse have relative errors below 2^-bits, and so have the norms, twice.
 		product := new(big.Float).SetPrec(uint(2*bits)).Mul(of(a), of(x))
 		if product.IsInf() {
-			return halfulp.Scalar{}, fmt.Errorf("a condition number beyond the exponents of formats: %w", ErrRange)
+			return num.Scalar{}, fmt.Errorf("a condition number beyond the exponents of formats: %w", call.ErrRange)
 		}
 		radius := new(big.Float).SetMantExp(product, 3-bits)
-		lower := halfulp.NewScalar(f, new(big.Float).SetPrec(uint(3*bits)).Sub(product, radius))
-		upper := halfulp.NewScalar(f, new(big.Float).SetPrec(uint(3*bits)).Add(product, radius))
+		lower := num.NewScalar(f, new(big.Float).SetPrec(uint(3*bits)).Sub(product, radius))
+		upper := num.NewScalar(f, new(big.Float).SetPrec(uint(3*bits)).Add(product, radius))
 		if lower.Same(upper) {
-			s.leavesRange(lower, product, product)
+			leavesRange(s, lower, product, product)
 			return lower, nil
 		}
 		if t, _ := tie(lower, upper); t != nil && int64(bits) > most+max(0, -interval.Lowest(t))+8 {
-			z := halfulp.NewScalar(f, t)
-			s.leavesRange(z, t, t)
+			z := num.NewScalar(f, t)
+			leavesRange(s, z, t, t)
 			return z, nil
 		}
 	}
 }
 
 // rowNorm returns the largest sum of magnitudes of a row, with a relative error below 2^-bits.
-func rowNorm(a *halfulp.Matrix, bits int) *big.Float {
+func rowNorm(a num.Mat, bits int) *big.Float {
 	norm := new(big.Float).SetPrec(uint(bits + 32))
-	for i := range a.Rows() {
+	for i := range a.Rows {
 		sum, top := new(big.Float).SetPrec(uint(bits+64)), math.MinInt
-		row := make([]*big.Float, a.Cols())
+		row := make([]*big.Float, a.Cols)
 		for j := range row {
 			if row[j] = a.Big(i, j); row[j].IsInf() {
 				return row[j].Abs(row[j])

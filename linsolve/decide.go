@@ -4,17 +4,16 @@ import (
 	"math/big"
 	"math/bits"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // entries are those of a column of the solution that are not decided.
 type entries struct {
-	s       *solver
-	a, b, z *halfulp.Matrix
+	s       *call.Run
+	a, b, z num.Mat
 	j       int
 	open    []int
 	never   map[int]*big.Float // what entries are not, which is proved
@@ -37,15 +36,15 @@ func (e *entries) decide(mid func(i int) *big.Float, radius []*big.Float, weight
 		x := mid(i)
 		if radius[i].Sign() == 0 {
 			e.z.SetBig(i, e.j, x.Add(x, new(big.Float))) // no -0
-			e.s.lose(e.z, i, e.j, x, x)
+			lose(e.s, e.z, i, e.j, x, x)
 			continue
 		}
 		p := interval.Prec(x.Prec() + 192)
 		lo, hi := p.Difference(p.Down(), x, radius[i], -1), p.Difference(p.Up(), x, new(big.Float).Neg(radius[i]), 1)
-		lower, upper := halfulp.NewScalar(f, lo), halfulp.NewScalar(f, hi)
+		lower, upper := num.NewScalar(f, lo), num.NewScalar(f, hi)
 		if lower.Same(upper) {
-			e.z.Set(i, e.j, lower)
-			e.s.lose(e.z, i, e.j, lo, hi)
+			e.z.SetEntry(i, e.j, lower)
+			lose(e.s, e.z, i, e.j, lo, hi)
 			continue
 		}
 		open = append(open, i)
@@ -94,7 +93,7 @@ func (e *entries) missing(mid func(i int) *big.Float, radius []*big.Float) (bits
 
 // tie returns the number between lower and upper at which rounding changes from the one to the
 // other, and their distance; nil where there are several.
-func tie(lower, upper halfulp.Scalar) (t, distance *big.Float) {
+func tie(lower, upper num.Scalar) (t, distance *big.Float) {
 	if lower.IsInf(0) || upper.IsInf(0) {
 		if lower.IsInf(-1) && upper.IsInf(1) {
 			return nil, nil
@@ -116,7 +115,7 @@ func tie(lower, upper halfulp.Scalar) (t, distance *big.Float) {
 	}
 	t = new(big.Float).SetPrec(prec).Add(l, u)
 	t.SetMantExp(t, -1)
-	if z := halfulp.NewScalar(lower.Format(), t); !z.Same(lower) && !z.Same(upper) {
+	if z := num.NewScalar(lower.Format(), t); !z.Same(lower) && !z.Same(upper) {
 		return nil, nil
 	}
 	return t, distance
@@ -124,7 +123,7 @@ func tie(lower, upper halfulp.Scalar) (t, distance *big.Float) {
 
 // border returns the least magnitude that becomes infinite in a format, and the distance of the
 // numbers around it.
-func border(f halfulp.Format) (t, spacing *big.Float) {
+func border(f num.Format) (t, spacing *big.Float) {
 	r := formatOf(f).Border()
 	n := new(big.Int)
 	for k := len(r.Mag) - 1; k >= 0; k-- {
@@ -135,26 +134,26 @@ func border(f halfulp.Format) (t, spacing *big.Float) {
 }
 
 // formatOf returns a format as package num has it.
-func formatOf(f halfulp.Format) num.Format { return raw.Matrix(halfulp.NewMatrix(f, 0, 0)).Arr.Format }
+func formatOf(f num.Format) num.Format { return num.NewMat(f, 0, 0).Arr.Format }
 
 // solved reports whether the column with the decided entries and these ties solves the system
 // exactly, and stores it then.
 func (e *entries) solved(ties map[int]*big.Float) (bool, error) {
-	n := e.z.Rows()
+	n := e.z.Rows
 	x := make([]*big.Float, n)
-	prec := uint(halfulp.MinPrec)
+	prec := uint(num.MinPrec)
 	for i := range x {
 		if x[i] = ties[i]; x[i] == nil {
-			if e.z.At(i, e.j).IsInf(0) {
+			if e.z.Entry(i, e.j).IsInf(0) {
 				return false, nil
 			}
 			x[i] = e.z.Big(i, e.j)
 		}
 		prec = max(prec, x[i].MinPrec())
 	}
-	r := halfulp.NewMatrix(halfulp.MP(64), n, 1)
+	r := num.NewMat(num.Precision(64), n, 1)
 	b := e.b.Slice(0, n, e.j, e.j+1)
-	if err := e.s.gemm(-1, e.a, halfulp.NewMatrixBig(halfulp.MP(prec), n, 1, x), 1, b, r); err != nil {
+	if err := e.s.Gemm(-1, e.a, num.Bigs(num.Precision(prec), n, 1, x), 1, b, r); err != nil {
 		return false, err
 	}
 	for i := range n {
@@ -164,11 +163,11 @@ func (e *entries) solved(ties map[int]*big.Float) (bool, error) {
 	}
 	for i, t := range ties {
 		e.z.SetBig(i, e.j, new(big.Float).Copy(t))
-		e.s.lose(e.z, i, e.j, t, t)
+		lose(e.s, e.z, i, e.j, t, t)
 	}
 	e.open = e.open[:0]
-	e.s.stats.Solved++
-	e.s.stats.Exact += int64(len(ties))
+	e.s.Stats.Solved++
+	e.s.Stats.Exact += int64(len(ties))
 	return true, nil
 }
 
@@ -206,12 +205,12 @@ type lifted struct {
 // Cramer's rule, the determinant of A with v = 2^t b - u a_i for column i: an integer, and at most
 // n max |v| times the largest minor. If a power of p that exceeds that divides it, as it does where
 // so many digits agree, it is 0: the tie is that entry.
-func (s *solver) lift(list []suspects) error {
+func lift(s *call.Run, list []suspects) error {
 	if len(list) == 0 {
 		return nil
 	}
 	a := list[0].a
-	l, err := s.liftingOf(a)
+	l, err := liftingOf(s, a)
 	if err != nil {
 		return err
 	}
@@ -220,7 +219,7 @@ func (s *solver) lift(list []suspects) error {
 	for _, x := range list {
 		columns = append(columns, x.begin(l))
 	}
-	digit := l.z.digitCost(a.Rows(), a.Rows())
+	digit := l.z.digitCost(a.Rows, a.Rows)
 	for have := 0; ; have += 60 {
 		most, k := 0, 0
 		for i, c := range columns {
@@ -240,7 +239,7 @@ func (s *solver) lift(list []suspects) error {
 		if err != nil {
 			return err
 		}
-		s.stats.Digits += k
+		s.Stats.Digits += k
 		for j, c := range columns {
 			for i, d := range c.open {
 				if d.digit(l.f) != digits[j][i] {
@@ -256,8 +255,8 @@ func (s *solver) lift(list []suspects) error {
 // begin adds the column of B to a lifting and returns what of the ties is compared: y_j =
 // 2^(shift + cols_j) x_j solves the system of integers with a right-hand side of integers.
 func (x suspects) begin(l *lifting) *lifted {
-	n := x.z.Rows()
-	b := raw.Matrix(x.b)
+	n := x.z.Rows
+	b := x.b
 	shift, top := int64(0), 0 // top: the bits of A and b
 	for i := range n {
 		if c, _, low := b.Arr.Span(b.At(i, x.j)); c == num.Finite {
@@ -296,9 +295,9 @@ func (c *lifted) settle() {
 			continue
 		}
 		c.z.SetBig(i, c.j, new(big.Float).Copy(c.ties[i]))
-		c.s.lose(c.z, i, c.j, c.ties[i], c.ties[i])
-		c.s.stats.Ties++
-		c.s.stats.Exact++
+		lose(c.s, c.z, i, c.j, c.ties[i], c.ties[i])
+		c.s.Stats.Ties++
+		c.s.Stats.Exact++
 	}
 	c.entries.open = left
 }

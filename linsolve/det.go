@@ -5,15 +5,14 @@ import (
 	"fmt"
 	"math/big"
 	mathbits "math/bits"
-	"sync"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Det returns the determinant of a square matrix A, correctly rounded to format f; +0 for a
@@ -37,45 +36,45 @@ func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Sca
 	if a.Rows() != a.Cols() {
 		panic(errShape)
 	}
-	s, err := start("Det", opt, a)
+	s, err := start("Det", opt, a.View())
 	if err != nil {
 		return halfulp.Scalar{}, Stats{}, err
 	}
-	defer s.release()
-	var d halfulp.Scalar
-	err = s.there(a, leastTraces, func(a *halfulp.Matrix) (done bool, err error) {
-		d, done, err = s.det(a, f)
+	defer s.Release()
+	var d num.Scalar
+	err = s.There(a.View(), leastTraces, func(a num.Mat) (done bool, err error) {
+		d, done, err = detOf(s, a, f.View())
 		return done, err
 	})
 	if err != nil {
-		return halfulp.Scalar{}, s.stats, fmt.Errorf("Det: %w", err)
+		return halfulp.Scalar{}, result(s), fmt.Errorf("Det: %w", err)
 	}
-	s.stage("determinant")
-	s.finished()
-	return d, s.stats, nil
+	s.Stage("determinant")
+	s.Finished()
+	return halfulp.ScalarOf(d), result(s), nil
 }
 
 // beyond is how many bits beyond its format a determinant is computed in at first: all but one of
 // some 2^12 are decided.
 const beyond = 12
 
-// det returns the determinant. It is not done where the solver's place does not decide it.
-func (s *solver) det(a *halfulp.Matrix, f halfulp.Format) (d halfulp.Scalar, done bool, err error) {
-	if a.Rows() == 0 {
-		return halfulp.NewScalar(f, big.NewFloat(1)), true, s.Ctx.Err()
+// det returns the determinant. It is not done where the run's place does not decide it.
+func detOf(s *call.Run, a num.Mat, f num.Format) (d num.Scalar, done bool, err error) {
+	if a.Rows == 0 {
+		return num.NewScalar(f, big.NewFloat(1)), true, s.Ctx.Err()
 	}
-	if s.at == nil {
-		if err := finite("A", a); err != nil {
+	if s.At == nil {
+		if err := call.Finite("A", a); err != nil {
 			return d, false, err
 		}
 	}
 	for bits := f.Bits() + beyond; bits <= f.Bits()+beyond+2*suspicion; bits += suspicion {
-		lo, hi, shift, err := s.encloseDet(a, bits)
+		lo, hi, shift, err := encloseDet(s, a, bits)
 		if errors.Is(err, ErrSingular) {
-			s.stats.Exact++
-			return halfulp.NewScalar(f, new(big.Float)), true, nil
+			s.Stats.Exact++
+			return num.NewScalar(f, new(big.Float)), true, nil
 		}
-		if err != nil && !errors.Is(err, ErrRange) {
+		if err != nil && !errors.Is(err, call.ErrRange) {
 			return d, false, err
 		}
 		if lo == nil {
@@ -83,22 +82,22 @@ func (s *solver) det(a *halfulp.Matrix, f halfulp.Format) (d halfulp.Scalar, don
 		}
 		scaleExactly(lo, shift)
 		scaleExactly(hi, shift)
-		if l, u := halfulp.NewScalar(f, lo), halfulp.NewScalar(f, hi); l.Same(u) {
-			s.leavesRange(l, lo, hi)
+		if l, u := num.NewScalar(f, lo), num.NewScalar(f, hi); l.Same(u) {
+			leavesRange(s, l, lo, hi)
 			return l, true, nil
 		}
 	}
-	if s.at != nil {
+	if s.At != nil {
 		return d, false, nil
 	}
-	s.stats.Exact++
-	x, shift, err := s.exactDet(a)
+	s.Stats.Exact++
+	x, shift, err := exactDet(s, a)
 	if err != nil {
 		return d, false, err
 	}
 	scaleExactly(x, shift)
-	d = halfulp.NewScalar(f, x)
-	s.leavesRange(d, x, x)
+	d = num.NewScalar(f, x)
+	leavesRange(s, d, x, x)
 	return d, true, nil
 }
 
@@ -114,28 +113,28 @@ func scaleExactly(x *big.Float, e int64) {
 // leavesRange counts a finite number in [x, y] that rounds to z if it becomes infinite, or if it
 // loses bits below the smallest normal number of z's format; where z itself lies there, that is
 // taken for the number. All results that are single numbers are counted by it.
-func (s *solver) leavesRange(z halfulp.Scalar, x, y *big.Float) {
+func leavesRange(s *call.Run, z num.Scalar, x, y *big.Float) {
 	if z.IsInf(0) && !x.IsInf() && !y.IsInf() {
-		s.stats.Overflow++
+		s.Stats.Overflow++
 	}
 	if underflows(z, x, y) {
-		s.stats.Underflow++
+		s.Stats.Underflow++
 	}
 }
 
 // underflows reports whether all numbers in [x, y], which round to z, lose bits below the smallest
 // normal number of z's format; where z itself lies there, that is taken for the number.
-func underflows(z halfulp.Scalar, x, y *big.Float) bool {
+func underflows(z num.Scalar, x, y *big.Float) bool {
 	if z.Format().IsMP() || z.IsInf(0) || z.IsNaN() {
 		return false
 	}
 	loses := func(x *big.Float) bool {
 		const prec = 4096 // further bits are lost as well where one of these is
-		m := halfulp.NewMatrixBig(halfulp.MP(prec), 1, 1, []*big.Float{new(big.Float).SetPrec(prec).SetMode(big.ToZero).Set(x)})
-		return raw.Matrix(halfulp.NewMatrix(z.Format(), 1, 1)).Arr.Convert(0, raw.Matrix(m).Arr, 0)&num.Underflow != 0
+		m := num.NewScalar(num.Precision(prec), new(big.Float).SetPrec(prec).SetMode(big.ToZero).Set(x))
+		return num.New(z.Format(), 1).Convert(0, m.Array(), 0)&num.Underflow != 0
 	}
 	least := -1074
-	if z.Format() == halfulp.Float32 {
+	if z.Format() == num.Float32 {
 		least = -149
 	}
 	b := z.Big()
@@ -146,57 +145,35 @@ func underflows(z halfulp.Scalar, x, y *big.Float) bool {
 	return (b.Cmp(x) < 0 || b.Cmp(y) > 0) && loses(x) && loses(y)
 }
 
-// An entry of a result.
-type entry struct {
-	z    *halfulp.Matrix
-	i, j int
-}
-
-// lostEntries are entries of results that lost bits below the smallest normal number. Ways that
-// give up and those after them may tell of the same ones.
-type lostEntries struct {
-	mu   sync.Mutex
-	list map[entry]bool
-}
-
 // lose notes entry (i, j) of z, to which all numbers in [x, y] are rounded, if it underflows.
-func (s *solver) lose(z *halfulp.Matrix, i, j int, x, y *big.Float) {
-	if !z.Format().IsMP() && underflows(z.At(i, j), x, y) {
-		s.lost.note(entry{z, i, j})
+func lose(s *call.Run, z num.Mat, i, j int, x, y *big.Float) {
+	if !z.Format().IsMP() && underflows(z.Entry(i, j), x, y) {
+		s.Lost.Note(call.Entry{Z: z, I: i, J: j})
 	}
-}
-
-func (l *lostEntries) note(e entry) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.list == nil {
-		l.list = map[entry]bool{}
-	}
-	l.list[e] = true
 }
 
 // encloseDet returns lo <= det(a) 2^-shift <= hi, about 2^-bits apart relative to them, or nil if
-// float64 factors do not suffice, or formats. At the solver's place traces tell it, on the host
+// float64 factors do not suffice, or formats. At the run's place traces tell it, on the host
 // blocks. The error wraps ErrSingular if a is proved to be singular.
-func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shift int64, err error) {
-	if bits+256 > bound.MaxBits || s.at == nil && bound.Far(a, mostExponent) {
+func encloseDet(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
+	if bits+256 > bound.MaxBits || s.At == nil && bound.Far(a, mostExponent) {
 		return nil, nil, 0, nil
 	}
 	var d *determinant
 	var f *factors
-	if s.at != nil {
-		d, err = s.traced(a, bits)
+	if s.At != nil {
+		d, err = traced(s, a, bits)
 	} else {
-		if f, err = s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a))); err != nil {
+		if f, err = factor(s, a, scale.Of(a)); err != nil {
 			return nil, nil, 0, err
 		}
-		s.stats.Rounds = 1
-		s.Did(factorCost(a.Rows()))
-		d, err = s.shortDeterminant(a, f, bits)
+		s.Stats.Rounds = 1
+		s.Did(factorCost(a.Rows))
+		d, err = shortDeterminant(s, a, f, bits)
 	}
-	if s.at == nil && (err == nil || errors.Is(err, ErrRange)) && (d == nil || d.log.MantExp(nil) > -10) {
-		if d, err = s.longDeterminant(a, f, bits); err == nil && d == nil {
-			return s.factoredDet(a, bits)
+	if s.At == nil && (err == nil || errors.Is(err, call.ErrRange)) && (d == nil || d.log.MantExp(nil) > -10) {
+		if d, err = longDeterminant(s, a, f, bits); err == nil && d == nil {
+			return factoredDet(s, a, bits)
 		}
 	}
 	if err != nil || d == nil || d.log.MantExp(nil) > -10 {
@@ -212,28 +189,28 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 
 // shortDeterminant returns the determinant, with a log of about 2^-places, of an A that float64
 // factors suffice for, else nil.
-func (s *solver) shortDeterminant(a *halfulp.Matrix, f *factors, places int) (*determinant, error) {
-	loss, err := s.loss(f)
+func shortDeterminant(s *call.Run, a num.Mat, f *factors, places int) (*determinant, error) {
+	loss, err := loss(s, f)
 	if err != nil || loss > lossy {
 		return nil, err
 	}
-	if d, err := s.quickDeterminant(a, f, loss, places); d != nil || err != nil {
+	if d, err := quickDeterminant(s, a, f, loss, places); d != nil || err != nil {
 		return d, err
 	}
 	if s.Work.Report != nil {
 		s.Plan(detCost(f.n, places, leaf(places)))
 	}
-	return s.determinant(a, f, places, leaf(places))
+	return determinantOf(s, a, f, places, leaf(places))
 }
 
 // factoredDet is encloseDet by the pivots of factors from an elimination in enough bits; nil if
 // there are none.
-func (s *solver) factoredDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shift int64, err error) {
-	want := bits + 2*mathbits.Len(uint(a.Rows())) + 8
-	p, e, err := s.luByElimination(a, bound.MaxBits, want, func() error { return s.regular(a) })
+func factoredDet(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
+	want := bits + 2*mathbits.Len(uint(a.Rows)) + 8
+	p, e, err := luByElimination(s, a, bound.MaxBits, want, func() error { return provedRegular(s, a) })
 	for ; e != nil && err == nil; e, err = p.enclosure(want) {
 		want = e.bits
-		x, shift := e.pivots(a.Rows())
+		x, shift := e.pivots(a.Rows)
 		if x.Lo.Sign() == x.Hi.Sign() && x.Lo.Sign() != 0 {
 			width := new(big.Float).SetPrec(64).Sub(x.Hi, x.Lo)
 			missing := width.Quo(width, x.Hi).MantExp(nil) + bits
@@ -280,12 +257,12 @@ const maxDeterminant = 1 << 26
 
 // exactDet returns d for which the determinant is d 2^shift exactly, from that of integers modulo
 // primes.
-func (s *solver) exactDet(a *halfulp.Matrix) (d *big.Float, shift int64, err error) {
-	m := raw.Matrix(a)
+func exactDet(s *call.Run, a num.Mat) (d *big.Float, shift int64, err error) {
+	m := a
 	z := toIntegers(m)
 	bits := z.minorBits() + 1 // and a sign
 	if bits > maxDeterminant {
-		return nil, 0, fmt.Errorf("the determinant may have %d bits: %w", bits, ErrRange)
+		return nil, 0, fmt.Errorf("the determinant may have %d bits: %w", bits, call.ErrRange)
 	}
 	det, product := new(big.Int), big.NewInt(1)
 	for i := range z.rows {
@@ -305,7 +282,7 @@ func (s *solver) exactDet(a *halfulp.Matrix) (d *big.Float, shift int64, err err
 		if len(pivots) < m.Rows {
 			d = 0
 		}
-		s.stats.Primes++
+		s.Stats.Primes++
 		// det + product k with the residue d
 		d = f.Mul(d, f.Power2(-shift))
 		k := f.Mul(f.Sub(d, f.Integer(det)), f.Invert(f.Integer(product)))

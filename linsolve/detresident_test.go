@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -145,16 +146,17 @@ func TestDetResidentCases(t *testing.T) {
 				on := put(t, c.a)
 				s := tracedOn(t, on)
 				var got halfulp.Scalar
-				err := s.there(on, 0, func(a *halfulp.Matrix) (done bool, err error) {
-					got, done, err = s.det(a, f)
+				err := s.There(on.View(), 0, func(a num.Mat) (done bool, err error) {
+					z, done, err := detOf(s, a, f.View())
+					got = halfulp.ScalarOf(z)
 					return done, err
 				})
 				if (err == nil) != (wrong == nil) || err != nil && !strings.HasSuffix(wrong.Error(), err.Error()) {
 					t.Fatalf("%s: %v, the host says %v", name, err, wrong)
 				}
-				left := s.stats.Stages[0].Name == "attempt on "+string(where)
+				left := s.Stats.Stages[0].Name == "attempt on "+string(where)
 				if left != (c.left && (c.name != "tie" || f == halfulp.Float64)) {
-					t.Errorf("%s: left to the host: %v; %+v", name, left, s.stats)
+					t.Errorf("%s: left to the host: %v; %+v", name, left, s.Stats)
 				}
 				if err != nil {
 					continue
@@ -162,14 +164,15 @@ func TestDetResidentCases(t *testing.T) {
 				if !got.Same(want) {
 					t.Errorf("%s: determinant %v, the host's is %v", name, got, want)
 				}
-				if left && s.stats.Exact == 0 && c.name != "nearly singular" {
-					t.Errorf("%s: %+v", name, s.stats)
+				if left && s.Stats.Exact == 0 && c.name != "nearly singular" {
+					t.Errorf("%s: %+v", name, s.Stats)
 				}
 				s = tracedOn(t, on)
 				var other halfulp.Scalar
 				var otherSign int
-				if err := s.there(on, 0, func(a *halfulp.Matrix) (done bool, err error) {
-					other, otherSign, done, err = s.logDet(a, f)
+				if err := s.There(on.View(), 0, func(a num.Mat) (done bool, err error) {
+					z, sgn, done, err := logDet(s, a, f.View())
+					other, otherSign = halfulp.ScalarOf(z), sgn
 					return done, err
 				}); err != nil {
 					t.Fatal(name, err)

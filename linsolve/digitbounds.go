@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // digitTriangle is a lower triangular T by digits, whose inverse is bounded where float64 numbers
@@ -36,7 +37,7 @@ const scaleBits = 6
 
 // sums returns bounds of |T^-1| e or, with weights w, of |T^-T| w, for an inverse whose entries are
 // about 2^top at most. The error is errProof if that takes more bits, or ErrRange.
-func (t *digitTriangle) sums(s *solver, top int, w []float64) (z []float64, more int, err error) {
+func (t *digitTriangle) sums(s *call.Run, top int, w []float64) (z []float64, more int, err error) {
 	n, d, b := len(t.rows), t.d, t.Bits()
 	for q := max(top, 0) + scaleBits; q < 850; q += 40 {
 		_, e := math.Frexp(float64(n) * (math.Ldexp(float64(n)*float64(3*d+1), t.exp) + float64(12*d+13)))
@@ -51,7 +52,7 @@ func (t *digitTriangle) sums(s *solver, top int, w []float64) (z []float64, more
 		if !ok {
 			continue
 		}
-		most := largestOf(z)
+		most := call.LargestOf(z)
 		for i, x := range z {
 			if w == nil {
 				z[i] = float64(x / (1 - lost) * (1 + 0x1p-40))
@@ -59,16 +60,16 @@ func (t *digitTriangle) sums(s *solver, top int, w []float64) (z []float64, more
 				z[i] = float64((x + float64(lost/(1-lost)*most)) * (1 + 0x1p-40))
 			}
 		}
-		if !(largestOf(z) < 0x1p900) {
+		if !(call.LargestOf(z) < 0x1p900) {
 			break
 		}
 		return z, 0, nil
 	}
-	return nil, 0, ErrRange
+	return nil, 0, call.ErrRange
 }
 
 // scaledSums returns bounds of |Z| e or |Z|^T w for a scale q; not ok if that is too small.
-func (t *digitTriangle) scaledSums(s *solver, q int, w []float64) (z []float64, ok bool, err error) {
+func (t *digitTriangle) scaledSums(s *call.Run, q int, w []float64) (z []float64, ok bool, err error) {
 	n, count := len(t.rows), t.Count()
 	workers := make([]*triangleWorker, s.Threads)
 	err = par.For(s.Ctx, s.Threads, (n+count-1)/count, func(worker, p int) {

@@ -7,12 +7,12 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // factorDigits bounds order times digits, a lane, of factors that are faster by elimination in
@@ -30,13 +30,13 @@ type digitLU struct {
 // luByDigits returns factors of a square matrix by elimination in digits, with errors of about
 // 2^-bits of the largest entries of rows of L and columns of U; nil where that is not the way. It
 // is known whether a is regular if known says so.
-func (s *solver) luByDigits(a *halfulp.Matrix, bits int, known *bool) (*digitLU, error) {
+func luByDigits(s *call.Run, a num.Mat, bits int, known *bool) (*digitLU, error) {
 	m, n := a.Dims()
 	if m != n || n*3 > factorDigits*direct.LaneCount() {
 		return nil, nil
 	}
 	// Rows are not scaled: that might change pivots.
-	by, tops := scale.Unscaled(n, n), scale.TopsOf(raw.Matrix(a))
+	by, tops := scale.Unscaled(n, n), scale.TopsOf(a)
 	for j := range n {
 		high := slices.Max(tops.Top[j*n : (j+1)*n])
 		if high == scale.None {
@@ -44,11 +44,11 @@ func (s *solver) luByDigits(a *halfulp.Matrix, bits int, known *bool) (*digitLU,
 		}
 		by.Cols[j] = -high
 	}
-	f, err := s.factor(raw.Matrix(a), by)
+	f, err := factor(s, a, by)
 	if err != nil {
 		return nil, err
 	}
-	cond, err := s.loss(f)
+	cond, err := loss(s, f)
 	if err != nil {
 		return nil, err
 	}
@@ -57,23 +57,23 @@ func (s *solver) luByDigits(a *halfulp.Matrix, bits int, known *bool) (*digitLU,
 	}
 	wanted := bits + luSpare(n)
 	for {
-		d, ok := s.digitsFor(n, cond+wanted, rootDigits)
+		d, ok := digitsFor(s, n, cond+wanted, rootDigits)
 		if !ok || n*d > factorDigits*direct.LaneCount() {
 			return nil, nil
 		}
-		s.Plan(digitsCost(n, d) + s.wantedCost(n, n)) // may fuse: an estimate
-		t, more, err := s.eliminateDigits(a, f, d, 0)
+		s.Plan(digitsCost(n, d) + wantedCost(s, n, n)) // may fuse: an estimate
+		t, more, err := eliminateDigits(s, a, f, d, 0)
 		switch {
 		case err == nil:
 			if more = t.luBits() - bits; more >= 0 {
-				s.stats.Rho, s.stats.Precision = halfulp.Measure(t.rho), d*t.Bits()
+				s.Stats.Rho, s.Stats.Precision = t.rho, d*t.Bits()
 				return t.factors()
 			}
 			more = -more
-		case errors.Is(err, ErrRange):
+		case errors.Is(err, call.ErrRange):
 			return nil, nil
 		default:
-			if err := s.askForMore(err, a, known); err != nil {
+			if err := askForMore(s, err, a, known); err != nil {
 				return nil, err
 			}
 		}
@@ -145,14 +145,14 @@ func (t *digitLU) near(mag []uint64, i, j, cut int) bound.Near {
 // unless it is proved that the pivots are the largest ones.
 func (t *digitLU) roundTo(z *LUFactors) (lower, upper [][2]int, ok bool, err error) {
 	s := t.s
-	if lower, ok, err = t.l.roundTo(s, raw.Matrix(z.L), slack); !ok || err != nil {
+	if lower, ok, err = t.l.roundTo(s, z.L.View(), slack); !ok || err != nil {
 		return nil, nil, ok, err
 	}
-	u := raw.Matrix(z.U)
+	u := z.U.View()
 	settlers, mags := t.settlers(s, u.Arr.Format)
 	left := make([][][2]int, t.n)
 	err = par.For(s.Ctx, s.Threads, t.n, func(worker, j int) {
-		one(z.L, j, j)
+		one(z.L.View(), j, j)
 		r := t.off(j)
 		cut := t.cutOf(r, t.l.unit)
 		for i := range j + 1 {

@@ -48,7 +48,7 @@ func TestLUByDigits(t *testing.T) {
 				}
 			}
 		}
-		if bound.Far(a, 1<<20) {
+		if bound.Far(a.View(), 1<<20) {
 			continue
 		}
 		bits := 40 + r.IntN(300)
@@ -61,7 +61,7 @@ func TestLUByDigits(t *testing.T) {
 		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", seed, trial, n, bits)
 		s := testSolver(t, 1+trial%2)
 		known := true // even if it is not: then there are none
-		z, err := s.luByDigits(a, bits, &known)
+		z, err := luByDigits(s, a.View(), bits, &known)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -71,7 +71,7 @@ func TestLUByDigits(t *testing.T) {
 		}
 		found++
 		order := z.order
-		u := newUnknown(chosen(a, order, all(n)), n, ones(n), 0)
+		u := newUnknown(chosen(a.View(), order, all(n)), n, ones(n), 0)
 		for i := range n {
 			for j := range n {
 				w := wanted{part: ofU, i: i, j: j}
@@ -82,10 +82,10 @@ func TestLUByDigits(t *testing.T) {
 			}
 		}
 		e := z.enclosure(u)
-		if s.stats.Precision > mostDigits*direct.LaneBits() {
+		if s.Stats.Precision > mostDigits*direct.LaneBits() {
 			long++
 		}
-		g, err := s.eliminate(a, n, 3000, true)
+		g, err := eliminate(s, a.View(), n, 3000, true)
 		if err != nil {
 			t.Fatal(err)
 		}

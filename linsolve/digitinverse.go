@@ -7,12 +7,11 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
-	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // inverseDigits bounds the order, a lane, of inverses in more than 53 bits that are faster by
@@ -30,9 +29,9 @@ const (
 var stepBits = [2]int{390, 600}
 
 // digitsOf returns the order up to which inverses of so many bits are eliminated in digits.
-func (s *solver) digitsOf(a *halfulp.Matrix, bits int) int {
+func digitCount(s *call.Run, a num.Mat, bits int) int {
 	lanes := direct.LaneCount()
-	if s.sliceable(a) && bits >= stepBits[0] && bits <= stepBits[1] {
+	if sliceable(s, a) && bits >= stepBits[0] && bits <= stepBits[1] {
 		return stepDigits * lanes
 	}
 	return inverseDigits * lanes
@@ -41,47 +40,47 @@ func (s *solver) digitsOf(a *halfulp.Matrix, bits int) int {
 // quickInverse stores the inverse of A in z, by elimination in digits, as far as enclosures of
 // entries decide these, and puts nil for the columns of todo that are done. It does nothing where
 // products are faster, and for a B that is not the unit matrix.
-func (s *solver) quickInverse(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error {
+func quickInverse(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*entries) error {
 	n := f.n
-	if !isIdentity(b) || n > s.digitsOf(a, z.Format().Bits()) {
+	if !isIdentity(b) || n > digitCount(s, a, z.Format().Bits()) {
 		return nil
 	}
-	cond, err := s.loss(f)
+	cond, err := loss(s, f)
 	if err != nil {
 		return err
 	}
 	if cond > lossy {
 		cond, s.Work.Guessed = f.conditionBits(), true // until it is known which digits do
 	}
-	wanted := z.Format().Bits() + 4*(raw.Matrix(z).Arr.Terms()-1) + guard(n)
+	wanted := z.Format().Bits() + 4*(z.Arr.Terms()-1) + guard(n)
 	wanted += 4*bits.Len(uint(n)) + 4 // for what inverseTo proves
 	known := false                    // that a is regular
 	for {
-		d, ok := s.digitsFor(n, cond+wanted, mostDigits)
+		d, ok := digitsFor(s, n, cond+wanted, mostDigits)
 		if !ok {
 			return nil
 		}
 		s.Plan(3 * digitsCost(n, d))
-		t, more, err := s.eliminateDigits(a, f, d, wanted)
+		t, more, err := eliminateDigits(s, a, f, d, wanted)
 		switch {
 		case err == nil && t.top+wanted+growth > d*t.Bits()+8: // much more would be left
 			cond = t.top
 			continue
 		case err == nil:
-			s.note(1+s.stats.Rounds, t.rho, bound.Upper().SetFloat64(largestOf(t.h)), bound.Upper().SetFloat64(f.norm))
-			s.stats.Precision = d * t.Bits()
-			s.stage("approximate inverse")
-			more, err := s.inverseBy(t, a, b, z, todo)
-			s.stage("refinement")
+			note(s, 1+s.Stats.Rounds, t.rho, bound.Upper().SetFloat64(call.LargestOf(t.h)), bound.Upper().SetFloat64(f.norm))
+			s.Stats.Precision = d * t.Bits()
+			s.Stage("approximate inverse")
+			more, err := inverseBy(s, t, a, b, z, todo)
+			s.Stage("refinement")
 			if err != nil || more == 0 {
 				return err
 			}
 			wanted += max(more, d*t.Bits()+1-growth-cond-wanted)
 			continue
-		case errors.Is(err, ErrRange):
+		case errors.Is(err, call.ErrRange):
 			return nil
 		}
-		if err := s.askForMore(err, a, &known); err != nil {
+		if err := askForMore(s, err, a, &known); err != nil {
 			return err
 		}
 		cond += max(more, cond/4)
@@ -90,13 +89,13 @@ func (s *solver) quickInverse(a, b *halfulp.Matrix, f *factors, z *halfulp.Matri
 
 // inverseBy is quickInverse with the elimination that does. It returns how many more bits are worth
 // their while.
-func (s *solver) inverseBy(t *digits, a, b, z *halfulp.Matrix, todo []*entries) (more int, err error) {
-	short, more, err := t.inverseTo(raw.Matrix(z), todo)
+func inverseBy(s *call.Run, t *digits, a, b, z num.Mat, todo []*entries) (more int, err error) {
+	short, more, err := t.inverseTo(z, todo)
 	if err != nil || !few(openColumns(short), t.n) {
 		return more, err
 	}
 	left := slices.Clone(short)
-	err = s.solveFew(a, b, z, t, left)
+	err = solveFew(s, a, b, z, t, left)
 	for j, e := range short {
 		if e != nil && left[j] == nil {
 			todo[j] = nil
@@ -177,7 +176,7 @@ func (t *digits) columns() (*digitColumns, error) {
 	for i, h := range t.h {
 		c.units[i] = math.Ldexp(h*lost, d*t.Bits()) * (1 + 0x1p-40)
 	}
-	most := largestOf(c.units)
+	most := call.LargestOf(c.units)
 	if !(most < 0x1p900) {
 		return nil, nil
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
-	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // digitLDLT is about the factors L and D of a symmetric F = 2^shift P A P^T with given pivots, by
@@ -44,7 +44,7 @@ import (
 //
 // which says how far L and D are from the factors: see luBits.
 type digitLDLT struct {
-	s *solver
+	s *call.Run
 	digitLower
 	n      int
 	c      num.Mat // A
@@ -72,8 +72,8 @@ func digitLDLTCost(n, d int) float64 { return digitsCost(n, d) / 2 }
 // ldltByDigits returns factors of the symmetric matrix a with the pivots and blocks of p, with
 // errors of about 2^-bits, that lose so many bits in the elimination, about; nil where that is not
 // the way. It is known whether a is regular if known says so.
-func (s *solver) ldltByDigits(a num.Mat, p *rooked, bits int, regular func() error) (*digitLDLT, error) {
-	if p == nil || s.opt.Check || direct.LaneBits() == 0 {
+func ldltByDigits(s *call.Run, a num.Mat, p *rooked, bits int, regular func() error) (*digitLDLT, error) {
+	if p == nil || s.Set.Check || direct.LaneBits() == 0 {
 		return nil, nil
 	}
 	n := a.Rows
@@ -82,16 +82,16 @@ func (s *solver) ldltByDigits(a num.Mat, p *rooked, bits int, regular func() err
 		if d > rootDigits || rootWords(n, n, d) > digitBytes/8 {
 			return nil, nil
 		}
-		s.Plan(digitLDLTCost(n, d) + s.wantedCost(n, n)/2) // may fuse: an estimate
-		t, more, err := s.eliminateLDLT(a, p, d)
+		s.Plan(digitLDLTCost(n, d) + wantedCost(s, n, n)/2) // may fuse: an estimate
+		t, more, err := eliminateLDLT(s, a, p, d)
 		switch {
 		case err == nil:
 			if more = bits - t.gain(); more <= 0 {
-				s.stats.Rho = measure(t.off)
-				s.stats.Precision = t.Bits() * d
+				s.Stats.Rho = measure(t.off)
+				s.Stats.Precision = t.Bits() * d
 				return t, nil
 			}
-		case errors.Is(err, ErrRange):
+		case errors.Is(err, call.ErrRange):
 			return nil, nil
 		case errors.Is(err, errNoise) || errors.Is(err, errProof):
 			if err := regular(); err != nil {
@@ -108,7 +108,7 @@ func (s *solver) ldltByDigits(a num.Mat, p *rooked, bits int, regular func() err
 func (t *digitLDLT) gain() int { return -t.off.MantExp(nil) - bits.Len(uint(t.n)) }
 
 // eliminateLDLT eliminates in d digits; if these do not do, it guesses how many more bits will.
-func (s *solver) eliminateLDLT(a num.Mat, p *rooked, d int) (t *digitLDLT, more int, err error) {
+func eliminateLDLT(s *call.Run, a num.Mat, p *rooked, d int) (t *digitLDLT, more int, err error) {
 	lanes, _ := direct.NewLanes(d)
 	n := a.Rows
 	t = &digitLDLT{
@@ -199,7 +199,7 @@ func (t *digitLDLT) left(s []int64, p, i int, w *ldltLanes) error {
 	count := t.Count()
 	for j := max(p*count, i); j < min((p+1)*count, t.n); j++ {
 		if !t.addNumber(s, j-p*count, t.c.Arr, t.c.At(t.order[j], t.order[i]), t.shift, &w.buf) {
-			return ErrRange
+			return call.ErrRange
 		}
 	}
 	t.Carry(s)
@@ -225,7 +225,7 @@ func (t *digitLDLT) block(p, k int, w *ldltLanes) error {
 	known := max(b+rows-first, 0) // lanes of the block and before
 	noise := errNoise
 	if o := t.pivots[k][2*rows-2]; o.BitLen() > d*t.Bits()/2 {
-		noise = ErrRange // other pivots are larger
+		noise = call.ErrRange // other pivots are larger
 	}
 	if known >= count {
 		return nil
@@ -290,7 +290,7 @@ func (t *digitLDLT) pivot(p, k int, w *ldltLanes) error {
 		}
 		e, ok := t.reciprocal(t.inverse[k], new(big.Int).Abs(x[0]))
 		if !ok || e == 0 {
-			return ErrRange
+			return call.ErrRange
 		}
 		t.shifts[k] = e - 1
 		return nil
@@ -313,7 +313,7 @@ func (t *digitLDLT) pivot(p, k int, w *ldltLanes) error {
 	}
 	e := all - 1 - o.BitLen()
 	if e < 0 || max(x[0].BitLen(), x[1].BitLen()) >= all { // 1/2 and more
-		return ErrRange
+		return call.ErrRange
 	}
 	det := t.determinant(k)
 	if det.Sign() == 0 {
@@ -328,7 +328,7 @@ func (t *digitLDLT) pivot(p, k int, w *ldltLanes) error {
 		y.Div(y, det)
 		y.Add(y, new(big.Int).Lsh(big.NewInt(1), uint(all-1)))
 		if y.Sign() < 0 || y.BitLen() > all {
-			return ErrRange
+			return call.ErrRange
 		}
 		for c := d; c > 0; c-- {
 			sums[c*count] = int64(word.And(y, mask).Uint64())
@@ -371,13 +371,13 @@ func (t *digitLDLT) bound() (more int, err error) {
 	// Numbers of L are right to 2^-48 of themselves or to 2^-89.
 	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
 	v = absLower(n, li, v)
-	lost := float64(gamma*largestOf(absLower(n, l, v))*1.001) + float64(float64(n)*0x1p-88*largestOf(v))
+	lost := float64(gamma*call.LargestOf(absLower(n, l, v))*1.001) + float64(float64(n)*0x1p-88*call.LargestOf(v))
 	if lost < mostRho {
 		for i, x := range v {
 			v[i] = float64(x / (1 - lost) * (1 + 0x1p-40))
 		}
 	} else { // float64 numbers do not suffice
-		_, top := math.Frexp(largestOf(li))
+		_, top := math.Frexp(call.LargestOf(li))
 		long := digitTriangle{numbers: t.numbers, rows: t.rows, length: t.length, exp: t.exp}
 		if v, more, err = long.sums(s, top, nil); err != nil {
 			return more, err
@@ -396,7 +396,7 @@ func (t *digitLDLT) bound() (more int, err error) {
 		second := bound.Upper().Mul(bound.Upper().SetFloat64(v[b+1]), bound.Upper().Add(bigUnits(x[0], 1), o))
 		sum.Add(sum, bound.Upper().Quo(first.Add(first, second), det))
 	}
-	t.off = bound.Upper().Mul(sum, bound.Upper().SetFloat64(largestOf(v)))
+	t.off = bound.Upper().Mul(sum, bound.Upper().SetFloat64(call.LargestOf(v)))
 	t.off.Mul(t.off, bound.Upper().SetInt64(int64((n+1)*(408*t.d+420))))
 	if t.off.Cmp(big.NewFloat(0.125)) > 0 {
 		return t.off.MantExp(nil) + 16, errProof
@@ -432,16 +432,16 @@ func (t *digitLDLT) at(k, i, j int) *big.Int {
 // unless it is proved that those of L are within their bound.
 func (t *digitLDLT) roundTo(z *LDLTFactors) (lower, middle [][2]int, ok bool, err error) {
 	s := t.s
-	if lower, ok, err = t.digitLower.roundTo(s, raw.Matrix(z.L), rookGrowth); !ok || err != nil {
+	if lower, ok, err = t.digitLower.roundTo(s, z.L.View(), rookGrowth); !ok || err != nil {
 		return nil, nil, ok, err
 	}
-	d := raw.Matrix(z.D)
+	d := z.D.View()
 	settlers, mags := t.settlers(s, d.Arr.Format)
 	left := make([][][2]int, len(t.blocks))
 	err = par.For(s.Ctx, s.Threads, len(t.blocks), func(worker, k int) {
 		b, size := t.first[k], t.blocks[k]
 		for j := range size {
-			one(z.L, b+j, b+j)
+			one(z.L.View(), b+j, b+j)
 			r := float64(t.column(b+j, k) * t.radius[0]) // of L's first row, 1, it is what is off
 			cut := t.cutOf(r, t.unit)
 			for i := range j + 1 {

@@ -13,7 +13,6 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -69,7 +68,7 @@ func TestLDLTByDigits(t *testing.T) {
 		}
 		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", seed, trial, n, bits)
 		s := testSolver(t, 1+trial%2)
-		g, err := s.rook(a, 400)
+		g, err := rookOf(s, a.View(), 400)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,10 +84,10 @@ func TestLDLTByDigits(t *testing.T) {
 			}
 		}
 		p.high = int64(none32)
-		for _, e := range scale.TopsOf(raw.Matrix(a)).Top {
+		for _, e := range scale.TopsOf(a.View()).Top {
 			p.high = max(p.high, e)
 		}
-		z, err := s.ldltByDigits(raw.Matrix(a), p, bits, func() error { return nil })
+		z, err := ldltByDigits(s, a.View(), p, bits, func() error { return nil })
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -106,7 +105,7 @@ func TestLDLTByDigits(t *testing.T) {
 		}
 		// G = L D L^T.
 		mag := z.room()
-		u := newUnknown(chosen(a, p.order, p.order), n, p.blocks, 0)
+		u := newUnknown(chosen(a.View(), p.order, p.order), n, p.blocks, 0)
 		x, y := lintest.Identity(n), lintest.New(n, n)
 		for i := range n {
 			for j := range z.start[i] {
@@ -212,7 +211,7 @@ func TestLDLTDigitsRange(t *testing.T) {
 			a.SetFloat64(1-i, 1-i, -0.25)
 			// An elimination whose matrix is multiplied by 1.
 			p := &rooked{pivoted: pivoted{order: all(2)}, blocks: []int{2}, high: -growth}
-			z, err := testSolver(t, 1).ldltByDigits(raw.Matrix(a), p, 60, func() error { return nil })
+			z, err := ldltByDigits(testSolver(t, 1), a.View(), p, 60, func() error { return nil })
 			if err != nil || (z != nil) != x.in {
 				t.Errorf("%v in row %d: factors: %v, %v, want %v", x.diagonal, i, z != nil, err, x.in)
 			}

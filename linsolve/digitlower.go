@@ -5,10 +5,10 @@ import (
 	"math/big"
 	"math/bits"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // digitLower is the factor L of an elimination in digits, but for its diagonal blocks: entries are
@@ -29,7 +29,7 @@ func (t *digitLower) float(i, j int) float64 {
 
 // setRadius says that entries of row i are off by the sum of the magnitudes of that row of L times
 // the number off.
-func (t *digitLower) setRadius(s *solver, off *big.Float) error {
+func (t *digitLower) setRadius(s *call.Run, off *big.Float) error {
 	f := new(big.Float)
 	t.unit = off.MantExp(f)
 	x, _ := f.Float64()
@@ -106,8 +106,8 @@ func (t numbers) room() []uint64 { return make([]uint64, (t.d*t.Bits()+63)/64+1)
 
 // roundTo stores the entries that are decided in z and returns the others; not ok unless it is
 // proved that none exceeds a bound.
-func (t *digitLower) roundTo(s *solver, z num.Mat, bound *big.Float) (open [][2]int, ok bool, err error) {
-	cut := t.cutOf(math.Ldexp(largestOf(t.radius), -t.exp), t.unit)
+func (t *digitLower) roundTo(s *call.Run, z num.Mat, bound *big.Float) (open [][2]int, ok bool, err error) {
+	cut := t.cutOf(math.Ldexp(call.LargestOf(t.radius), -t.exp), t.unit)
 	n := len(t.rows)
 	left, fails := make([][][2]int, n), make([]bool, n)
 	settlers, mags := t.settlers(s, z.Arr.Format)
@@ -135,7 +135,7 @@ func (t *digitLower) roundTo(s *solver, z num.Mat, bound *big.Float) (open [][2]
 }
 
 // settlers returns what workers round with.
-func (t numbers) settlers(s *solver, f num.Format) ([]*bound.Settler, [][]uint64) {
+func (t numbers) settlers(s *call.Run, f num.Format) ([]*bound.Settler, [][]uint64) {
 	settlers, mags := make([]*bound.Settler, s.Threads), make([][]uint64, s.Threads)
 	for w := range settlers {
 		settlers[w], mags[w] = &bound.Settler{Ends: num.New(f, 2)}, t.room()
@@ -147,8 +147,8 @@ func (t numbers) settlers(s *solver, f num.Format) ([]*bound.Settler, [][]uint64
 func (t numbers) openEntries(m, n int) *bound.Nearly {
 	all := t.Bits() * t.d
 	return &bound.Nearly{
-		X: halfulp.NewMatrix(halfulp.MP(uint(all)), m, n), D: halfulp.NewMatrix(halfulp.MP(halfulp.MinPrec), m, n),
-		Words: words(all), Err: make([]int64, n), Left: make([]int64, m), Right: make([]int64, n),
+		X: num.NewMat(num.Precision(uint(all)), m, n), D: num.NewMat(num.Precision(num.MinPrec), m, n),
+		Words: call.WordsFor(all), Err: make([]int64, n), Left: make([]int64, m), Right: make([]int64, n),
 	}
 }
 

@@ -7,14 +7,13 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // digitRoot is about the factor L of the leading n x n part of an m x n matrix F = D1 C D2, which
@@ -50,7 +49,7 @@ import (
 // Hence with r = |L| v entries (i, j) of the factor are off those of L by 1.2 η r_i v_j at most,
 // and those of rows below by η (1.42 r_i + 1.18) v_j.
 type digitRoot struct {
-	s *solver
+	s *call.Run
 	numbers
 	scale.Scaling
 	m, n    int
@@ -93,9 +92,9 @@ var errNegative = errors.New("a pivot is negative")
 // rootByDigits returns what encloses the factor of the leading n x n part of c, which is symmetric,
 // and the rows below, with errors of about 2^-bits; nil where that is not the way. It is known
 // whether the leading part is regular if known says so.
-func (s *solver) rootByDigits(c *halfulp.Matrix, n, bits int, known *bool) (*digitRoot, error) {
-	m := raw.Matrix(c)
-	if n == 0 || s.opt.Check || direct.LaneBits() == 0 || bound.Far(c, mostExponent) {
+func rootByDigits(s *call.Run, c num.Mat, n, bits int, known *bool) (*digitRoot, error) {
+	m := c
+	if n == 0 || s.Set.Check || direct.LaneBits() == 0 || bound.Far(c, mostExponent) {
 		return nil, nil
 	}
 	by := scale.Unscaled(m.Rows, n)
@@ -110,7 +109,7 @@ func (s *solver) rootByDigits(c *halfulp.Matrix, n, bits int, known *bool) (*dig
 	for i := n; i < m.Rows; i++ { // those of orthonormal columns do not exceed 1
 		by.Rows[i] = -2
 	}
-	loss, err := s.rootLoss(m, by)
+	loss, err := rootLoss(s, m, by)
 	if loss < 0 || err != nil {
 		return nil, err
 	}
@@ -119,17 +118,17 @@ func (s *solver) rootByDigits(c *halfulp.Matrix, n, bits int, known *bool) (*dig
 		if d > rootDigits || rootWords(m.Rows, n, d) > digitBytes/8 || m.Rows > n && n*d > digitsBelow*direct.LaneCount() {
 			return nil, nil
 		}
-		s.Plan(digitRootCost(m.Rows, n, d) + s.wantedCost(m.Rows, n)) // may fuse: an estimate
-		t, more, err := s.eliminateRoot(c, n, by, d)
+		s.Plan(digitRootCost(m.Rows, n, d) + wantedCost(s, m.Rows, n)) // may fuse: an estimate
+		t, more, err := eliminateRoot(s, c, n, by, d)
 		switch {
 		case err == nil && t.gain >= bits-rootSlack:
 			return t, nil
 		case err == nil:
 			more = bits - t.gain
-		case errors.Is(err, errNegative) || errors.Is(err, ErrRange):
+		case errors.Is(err, errNegative) || errors.Is(err, call.ErrRange):
 			return nil, nil
 		default:
-			err = s.askForMore(err, c.Slice(0, n, 0, n), known)
+			err = askForMore(s, err, c.Slice(0, n, 0, n), known)
 			if errors.Is(err, ErrSingular) {
 				return nil, nil
 			}
@@ -143,9 +142,9 @@ func (s *solver) rootByDigits(c *halfulp.Matrix, n, bits int, known *bool) (*dig
 
 // rootAttempt is an attempt by digits: the first time, u being nil, it stores what is decided in z,
 // of the leading part of the factor, and below. There is no enclosure where digits are not the way.
-func (s *solver) rootAttempt(c *halfulp.Matrix, n, bits int, known *bool, u *unknown, z, below num.Mat, want func(u *unknown, i, j int)) (*unknown, *enclosure, error) {
-	defer s.release()
-	t, err := s.rootByDigits(c, n, bits, known)
+func rootAttempt(s *call.Run, c num.Mat, n, bits int, known *bool, u *unknown, z, below num.Mat, want func(u *unknown, i, j int)) (*unknown, *enclosure, error) {
+	defer s.Release()
+	t, err := rootByDigits(s, c, n, bits, known)
 	if t == nil || err != nil {
 		return u, nil, err
 	}
@@ -154,7 +153,7 @@ func (s *solver) rootAttempt(c *halfulp.Matrix, n, bits int, known *bool, u *unk
 		if err != nil {
 			return nil, nil, err
 		}
-		s.Did(s.wantedCost(t.m, n))
+		s.Did(wantedCost(s, t.m, n))
 		u = &unknown{c: c, k: n, blocks: ones(n)}
 		if len(open) > 0 {
 			u.fill()
@@ -171,8 +170,8 @@ const rootSlack = 16
 
 // rootLoss returns how many bits more than those of the entries an elimination needs, about, from
 // float64 factors; negative if a pivot is.
-func (s *solver) rootLoss(a num.Mat, by scale.Scaling) (int, error) {
-	defer s.release()
+func rootLoss(s *call.Run, a num.Mat, by scale.Scaling) (int, error) {
+	defer s.Release()
 	n := len(by.Cols)
 	a.Rows = n
 	leading := scale.Scaling{Rows: by.Rows[:n], Cols: by.Cols}
@@ -201,7 +200,7 @@ func (s *solver) rootLoss(a num.Mat, by scale.Scaling) (int, error) {
 		x[i] /= math.Sqrt(f.lu[i+i*n])
 		sum += x[i] * x[i] // may fuse: an estimate
 	}
-	_, e := math.Frexp(math.Sqrt(sum) * largestOf(x))
+	_, e := math.Frexp(math.Sqrt(sum) * call.LargestOf(x))
 	// n times that is about max r v, and η some n 2^4.
 	return max(e, 0) + 2*size + 6, nil
 }
@@ -214,9 +213,9 @@ type rootLanes struct {
 }
 
 // eliminateRoot eliminates in d digits; if these do not do, it guesses how many more bits will.
-func (s *solver) eliminateRoot(c *halfulp.Matrix, n int, by scale.Scaling, d int) (t *digitRoot, more int, err error) {
+func eliminateRoot(s *call.Run, c num.Mat, n int, by scale.Scaling, d int) (t *digitRoot, more int, err error) {
 	lanes, _ := direct.NewLanes(d)
-	a := raw.Matrix(c)
+	a := c
 	t = &digitRoot{
 		s: s, numbers: numbers{lanes, d}, Scaling: by, m: a.Rows, n: n, c: a,
 		lower: make([][]uint64, n), roots: make([]*big.Int, n), root: make([]float64, n),
@@ -292,7 +291,7 @@ func (t *digitRoot) row(p, i int, w *rootLanes) error {
 		acc[k] = v - 2*acc[k]
 	}
 	if !t.addEntries(acc, p, i, w) {
-		return ErrRange
+		return call.ErrRange
 	}
 	t.Carry(acc)
 	first, end := t.place(p)
@@ -306,11 +305,11 @@ func (t *digitRoot) row(p, i int, w *rootLanes) error {
 	}
 	e := t.shift[i]
 	if !t.below(acc, e) {
-		return ErrRange
+		return call.ErrRange
 	}
 	t.shiftLanes(w.shifted, acc, e)
 	if !t.Vector(w.vector, w.shifted) {
-		return ErrRange
+		return call.ErrRange
 	}
 	clear(acc)
 	t.Add(acc, w.vector, size, t.inverse[i*d:], d, false, 1)
@@ -319,7 +318,7 @@ func (t *digitRoot) row(p, i int, w *rootLanes) error {
 	}
 	t.Carry(acc)
 	if !t.small(acc) || !t.Vector(u[i*size:], acc) {
-		return ErrRange
+		return call.ErrRange
 	}
 	t.Sum(t.prefix[p], u[i*size:])
 	if i%rootAhead == rootAhead-1 {
@@ -360,7 +359,7 @@ func (t *digitRoot) pivot(i int, s []int64, lane int) error {
 	x.Sqrt(x)
 	e, ok := t.reciprocal(t.inverse[i*d:], x)
 	if !ok {
-		return ErrRange
+		return call.ErrRange
 	}
 	t.shift[i], t.roots[i] = e, x
 	f := new(big.Float).SetInt(x)
@@ -394,8 +393,8 @@ func (t *digitRoot) bound() (more int, err error) {
 		return 0, err
 	}
 	least := slices.Min(t.root)
-	if !(largestOf(l) < 0x1p300 && least > 0x1p-300) {
-		return 0, ErrRange
+	if !(call.LargestOf(l) < 0x1p300 && least > 0x1p-300) {
+		return 0, call.ErrRange
 	}
 	v := make([]float64, n)
 	for i := range v {
@@ -404,15 +403,15 @@ func (t *digitRoot) bound() (more int, err error) {
 	// Numbers of L' are right to 2^-47 of themselves, or numbers of L below 2^-900.
 	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
 	v = absLower(n, li, v)
-	lost := float64(gamma*largestOf(absLower(n, l, v))*1.001) + float64(float64(n)*0x1p-890/least*largestOf(v))
+	lost := float64(gamma*call.LargestOf(absLower(n, l, v))*1.001) + float64(float64(n)*0x1p-890/least*call.LargestOf(v))
 	part := make([]float64, n) // diag(root) v
-	if lost < mostRho && largestOf(li) < 0x1p300 {
+	if lost < mostRho && call.LargestOf(li) < 0x1p300 {
 		for i, x := range v {
 			part[i] = float64(x / (1 - lost) * (1 + 0x1p-40))
 			v[i] = float64(part[i] / t.root[i] * (1 + 0x1p-40))
 		}
 	} else {
-		_, top := math.Frexp(largestOf(li) / least)
+		_, top := math.Frexp(call.LargestOf(li) / least)
 		long := digitTriangle{numbers: t.numbers, rows: t.lower, length: func(i int) int { return i }, inverse: t.inverse, shift: t.shift}
 		if v, more, err = long.sums(s, top, nil); err != nil {
 			return more, err
@@ -426,7 +425,7 @@ func (t *digitRoot) bound() (more int, err error) {
 		squares += float64(x * x)
 	}
 	if !(squares < 0x1p900) {
-		return 0, ErrRange
+		return 0, call.ErrRange
 	}
 	t.v = v
 	units := float64((n + 1) * (3*t.d + 4))
@@ -434,7 +433,7 @@ func (t *digitRoot) bound() (more int, err error) {
 	if rho.Cmp(big.NewFloat(0.125)) > 0 {
 		return rho.MantExp(nil) + rootSlack, errProof
 	}
-	s.stats.Rho = measure(rho)
+	s.Stats.Rho = measure(rho)
 	t.radius = make([]float64, t.m)
 	for i, r := range absLower(n, l, part) {
 		t.radius[i] = float64(1.2*units*r) * (1 + 0x1p-30)
@@ -452,13 +451,13 @@ func (t *digitRoot) bound() (more int, err error) {
 			t.radius[j] = float64(units * (float64(1.42*t.radius[j]) + 1.18) * (1 + 0x1p-30))
 		}
 	})
-	most := float64(largestOf(t.radius) * largestOf(v))
+	most := float64(call.LargestOf(t.radius) * call.LargestOf(v))
 	if err == nil && !(most < 0x1p900) {
-		return 0, ErrRange
+		return 0, call.ErrRange
 	}
 	_, e := math.Frexp(most)
 	t.gain = t.Bits()*t.d - e
-	s.stats.Precision = t.Bits() * t.d
+	s.Stats.Precision = t.Bits() * t.d
 	return 0, err
 }
 
@@ -466,7 +465,7 @@ func (t *digitRoot) bound() (more int, err error) {
 // others.
 func (t *digitRoot) roundTo(z, below num.Mat) (open [][2]int, err error) {
 	s, n, size := t.s, t.n, t.Size()
-	_, e := math.Frexp(float64(largestOf(t.radius) * largestOf(t.v)))
+	_, e := math.Frexp(float64(call.LargestOf(t.radius) * call.LargestOf(t.v)))
 	cut := max(e-40, 0) // bits below what matters
 	left := make([][][2]int, t.panels())
 	settlers := make([]*bound.Settler, s.Threads)
@@ -520,7 +519,7 @@ func (t *digitRoot) enclosure(u *unknown) *enclosure {
 	all, count, size := t.Bits()*t.d, t.Count(), t.Size()
 	y := t.openEntries(t.n, t.m)
 	y.Right = bound.Negated(t.Rows)
-	off := bound.Upper().SetMantExp(bound.Upper().SetFloat64(largestOf(t.v)), -all)
+	off := bound.Upper().SetMantExp(bound.Upper().SetFloat64(call.LargestOf(t.v)), -all)
 	for i, r := range t.radius {
 		y.Err[i] = int64(bound.Upper().Mul(off, bound.Upper().SetFloat64(float64(r*(1+0x1p-40)))).MantExp(nil))
 	}

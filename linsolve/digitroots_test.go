@@ -10,7 +10,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -91,7 +90,7 @@ func TestRootByDigits(t *testing.T) {
 			c.SetBig(0, n-1, power2(1, e))
 		}
 		if extra > 0 {
-			c = stacked(c, a, all(n))
+			c = halfulp.MatrixOf(stacked(c.View(), a.View(), all(n)))
 			below++
 		}
 		bits := 40 + r.IntN(300)
@@ -101,7 +100,7 @@ func TestRootByDigits(t *testing.T) {
 		name := fmt.Sprintf("seed %d, trial %d, %d x %d, %d bits", seed, trial, c.Rows(), n, bits)
 		s := testSolver(t, 1+trial%2)
 		known := true // even if it is not: then there is none
-		z, err := s.rootByDigits(c, n, bits, &known)
+		z, err := rootByDigits(s, c.View(), n, bits, &known)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -130,7 +129,7 @@ func TestRootByDigits(t *testing.T) {
 			f, _ := x.SetMantExp(x, z.d*z.Bits()).Float64()
 			return math.Abs(f)
 		}
-		u := newUnknown(c, n, ones(n), 0)
+		u := newUnknown(c.View(), n, ones(n), 0)
 		for i := range l {
 			for j := range l[i] {
 				u.open = append(u.open, wanted{part: ofRoot, i: i, j: j})
@@ -168,10 +167,10 @@ func TestRootByDigits(t *testing.T) {
 		// What is rounded is what is exact.
 		format := halfulp.MP(uint(max(bits-40, halfulp.MinPrec)))
 		to := halfulp.NewMatrix(format, c.Rows(), n)
-		m := raw.Matrix(to)
+		m := to.View()
 		lower := m
 		if c.Rows() > n {
-			lower = raw.Matrix(to.Slice(n, c.Rows(), 0, n))
+			lower = to.Slice(n, c.Rows(), 0, n).View()
 		}
 		open, err := z.roundTo(m, lower)
 		if err != nil {

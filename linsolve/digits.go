@@ -7,14 +7,14 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // digits is an approximate inverse of an ill-conditioned F by an elimination in fixed point with
@@ -41,7 +41,7 @@ import (
 // As for blocks, with h ≥ |G^-1| e, ‖(F - G) G^-1‖∞ ≤ max |F - G| h = rho and
 // |F^-1 r| ≤ h ‖r‖∞ / (1 - rho). G^-1 r is computed without any claim.
 type digits struct {
-	s *solver
+	s *call.Run
 	scale.Scaling
 	numbers
 	n         int
@@ -90,9 +90,9 @@ const (
 // elimination of order n has the room for them. It takes a 7th to a half of the time of blocks,
 // refinement included, for orders from 150 to 1000. With Options.Check blocks are the way, whose
 // products are compared.
-func (s *solver) digitsFor(n, bits, most int) (d int, ok bool) {
+func digitsFor(s *call.Run, n, bits, most int) (d int, ok bool) {
 	b := direct.LaneBits()
-	if b == 0 || s.opt.Check {
+	if b == 0 || s.Set.Check {
 		return 0, false
 	}
 	d = max((bits+growth+b-1)/b, 3)
@@ -101,7 +101,7 @@ func (s *solver) digitsFor(n, bits, most int) (d int, ok bool) {
 
 // eliminateDigits returns an inverse with d digits; if these do not do, it guesses how many more
 // bits will.
-func (s *solver) eliminateDigits(a *halfulp.Matrix, f *factors, d, wanted int) (t *digits, more int, err error) {
+func eliminateDigits(s *call.Run, a num.Mat, f *factors, d, wanted int) (t *digits, more int, err error) {
 	lanes, _ := direct.NewLanes(d)
 	n := f.n
 	size, count := lanes.Size(), lanes.Count()
@@ -109,7 +109,7 @@ func (s *solver) eliminateDigits(a *halfulp.Matrix, f *factors, d, wanted int) (
 	t = &digits{s: s, Scaling: f.Scaling, numbers: numbers{lanes, d}, n: n, order: all(n), lower: make([][]uint64, n), inverse: make([]uint64, n*d), shift: make([]int, n), neg: make([]bool, n), pivot: make([]float64, n), pivots: make([]*big.Int, n)}
 	// The planes of refinement as well: more than the digits hold, and more than the two of which
 	// float64 numbers have lists.
-	m := raw.Matrix(a)
+	m := a
 	planes := 1 + min((wanted+d*lanes.Bits())/64, int(min(scale.LowestBit(m, f.Scaling)/64, math.MaxInt32)))
 	if t.f, err = fixed.New(&s.Call, m, f.Scaling, max(planes, 3)); err != nil {
 		return nil, 0, err
@@ -143,7 +143,7 @@ func (s *solver) eliminateDigits(a *halfulp.Matrix, f *factors, d, wanted int) (
 	for i, v := range t.h {
 		t.h[i] = float64(v*(1+0x1p-50)/(1-t.rho)*(1+0x1p-50)) + 0x1p-1000
 	}
-	_, t.top = math.Frexp(2 * largestOf(t.h))
+	_, t.top = math.Frexp(2 * call.LargestOf(t.h))
 	return t, 0, nil
 }
 
@@ -210,7 +210,7 @@ func (t *digitPanel) eliminate(p int) (done int, err error) {
 	t.blocks = (n - t.first + count - 1) / count
 	u := t.upper[p*n*size : (p+1)*n*size]
 	if !t.above(p, t.first/rowsAhead*rowsAhead, t.first, t.acc) {
-		return t.first, ErrRange
+		return t.first, call.ErrRange
 	}
 	for c := range count { // lanes that no row or column has
 		clear(t.left[c][(t.blocks-1)*size : t.blocks*size])
@@ -252,7 +252,7 @@ func (t *digitPanel) eliminate(p int) (done int, err error) {
 		}
 	})
 	if err == nil && slices.Contains(large, true) {
-		err = ErrRange
+		err = call.ErrRange
 	}
 	return next, err
 }
@@ -327,7 +327,7 @@ func (t *digitPanel) column(c int) error {
 		t.acc[count] += half
 		t.carryLane(t.acc, 0)
 		if t.acc[0] != 0 {
-			return ErrRange
+			return call.ErrRange
 		}
 		t.Factor(t.x[r*d:], 1, t.acc, 0)
 	}
@@ -352,7 +352,7 @@ func (t *digitPanel) column(c int) error {
 		return errNoise
 	}
 	if most > 0.499 || most < leastDigitPivot {
-		return ErrRange
+		return call.ErrRange
 	}
 	t.exchange(c, best)
 	if err := t.invert(j, left, c); err != nil {
@@ -368,7 +368,7 @@ func (t *digitPanel) column(c int) error {
 			}
 		}
 		if !t.Vector(vector, shifted) {
-			return ErrRange
+			return call.ErrRange
 		}
 		clear(shifted)
 		t.Add(shifted, vector, size, y, d, false, 1)
@@ -380,7 +380,7 @@ func (t *digitPanel) column(c int) error {
 		t.Carry(shifted)
 		l := t.l[(b*count+c)*size:][:size]
 		if !t.Vector(l, shifted) {
-			return ErrRange
+			return call.ErrRange
 		}
 		t.Sum(t.lSum[b*size:(b+1)*size], l)
 		for k := range count {
@@ -393,7 +393,7 @@ func (t *digitPanel) column(c int) error {
 				continue
 			}
 			if shifted[k] != 0 {
-				return ErrRange
+				return call.ErrRange
 			}
 			t.Factor(t.lower[i][j*d:], 1, shifted, k)
 		}
@@ -458,7 +458,7 @@ func (t *digits) invert(j int, s []int64, lane int) error {
 	p.Abs(p)
 	e, ok := t.reciprocal(t.inverse[j*t.d:], p)
 	if !ok {
-		return ErrRange
+		return call.ErrRange
 	}
 	t.shift[j], t.pivots[j] = e, p
 	f := new(big.Float).SetInt(p)
@@ -506,8 +506,8 @@ func (t *digits) bound() (more int, err error) {
 	if err := dgemm.InvertUpper(s.Ctx, s.Threads, n, u, n, ui); err != nil {
 		return 0, err
 	}
-	if !(max(largestOf(l), largestOf(u), largestOf(li), largestOf(ui)) < 0x1p900) {
-		return 0, ErrRange
+	if !(max(call.LargestOf(l), call.LargestOf(u), call.LargestOf(li), call.LargestOf(ui)) < 0x1p900) {
+		return 0, call.ErrRange
 	}
 	t.setTops(li, ui)
 	ones := make([]float64, n)
@@ -521,7 +521,7 @@ func (t *digits) bound() (more int, err error) {
 	for _, x := range absLower(n, l, v) {
 		lost = max(lost, x)
 	}
-	lost = float64(gamma*lost*1.001) + float64(float64(n)*0x1p-90*largestOf(v))
+	lost = float64(gamma*lost*1.001) + float64(float64(n)*0x1p-90*call.LargestOf(v))
 	if lost < mostRho {
 		for i, x := range v {
 			v[i] = float64(x / (1 - lost) * (1 + 0x1p-40))
@@ -529,20 +529,20 @@ func (t *digits) bound() (more int, err error) {
 	} else if v, more, err = t.longLower(li); err != nil {
 		return more, err
 	}
-	t.lowerNorm = largestOf(v)
-	lost = float64(gamma*largestOf(absUpper(n, u, absUpper(n, ui, ones)))*1.001) + float64(float64(n)*0x1p-700)
+	t.lowerNorm = call.LargestOf(v)
+	lost = float64(gamma*call.LargestOf(absUpper(n, u, absUpper(n, ui, ones)))*1.001) + float64(float64(n)*0x1p-700)
 	if t.d > mostDigits && n > 0 {
 		// Numbers of U below 2^-900 are right to 2^-940.
-		lost += float64(float64(n*n) * 0x1p-940 * largestOf(ui) / slices.Min(t.pivot))
+		lost += float64(float64(n*n) * 0x1p-940 * call.LargestOf(ui) / slices.Min(t.pivot))
 	}
-	if lost < mostRho && largestOf(ui) < 0x1p100 {
+	if lost < mostRho && call.LargestOf(ui) < 0x1p100 {
 		middle := make([]float64, n)
 		for i, x := range v {
 			middle[i] = float64(x / t.pivot[i] * (1 + 0x1p-40))
 		}
-		most := largestOf(middle)
+		most := call.LargestOf(middle)
 		if !(most < 0x1p900) {
-			return 0, ErrRange
+			return 0, call.ErrRange
 		}
 		for i, x := range middle {
 			middle[i] = float64((x + float64(lost/(1-lost)*most)) * (1 + 0x1p-40))
@@ -554,15 +554,15 @@ func (t *digits) bound() (more int, err error) {
 	for i, x := range t.h {
 		t.h[i] = math.Ldexp(x, -growth) + 0x1p-1000
 	}
-	if !(largestOf(t.h) < 0x1p900) {
-		return 0, ErrRange
+	if !(call.LargestOf(t.h) < 0x1p900) {
+		return 0, call.ErrRange
 	}
 	return 0, nil
 }
 
 // longLower returns bounds of |L^-1| e where the inverse in float64 is not proved to be one.
 func (t *digits) longLower(li []float64) (v []float64, more int, err error) {
-	_, top := math.Frexp(largestOf(li))
+	_, top := math.Frexp(call.LargestOf(li))
 	l := digitTriangle{numbers: t.numbers, rows: t.lower, length: func(i int) int { return i }, exp: 2}
 	return l.sums(t.s, top, nil)
 }
@@ -595,7 +595,7 @@ func (t *digits) longUpper(ui, v []float64) (h []float64, more int, err error) {
 	}
 	top := -1000
 	for k := range n {
-		_, e := math.Frexp(largestOf(ui[k*n:k*n+k+1]) / t.pivot[k])
+		_, e := math.Frexp(call.LargestOf(ui[k*n:k*n+k+1]) / t.pivot[k])
 		top = max(top, e)
 	}
 	return u.sums(s, top, v)
@@ -607,7 +607,7 @@ func (t *digits) setTops(li, ui []float64) {
 	t.tops = make([]int, n)
 	sums := make([]float64, n)
 	for k := range n {
-		sums[k] = largestOf(ui[k*n:k*n+k+1]) / t.pivot[k] // of column k of U^-1
+		sums[k] = call.LargestOf(ui[k*n:k*n+k+1]) / t.pivot[k] // of column k of U^-1
 	}
 	for i := range n {
 		sum := 0.0
@@ -639,7 +639,7 @@ func (t *digits) radius(r *residual, c []float64) []float64 {
 	if len(c) == 0 || &c[0] != t.last || !(t.off < 0x1p900) { // of another residual
 		return z
 	}
-	lost := float64(t.lost(float64(largestOf(c)+t.tail)*(1+0x1p-50), t.off)) + r.err
+	lost := float64(t.lost(float64(call.LargestOf(c)+t.tail)*(1+0x1p-50), t.off)) + r.err
 	for i, h := range t.h {
 		z[i] = min(z[i], float64((math.Abs(c[i])+t.tail+float64(h*lost))*(1+0x1p-40))+0x1p-1000)
 	}
@@ -838,14 +838,14 @@ func setBits(x []uint64, low int, v uint64) {
 // digitsDeterminant is longDeterminant in digits, of some bits and those that the proof takes; if
 // these bits do not do, it guesses how many more will. The error is ErrRange where digits are not
 // the way.
-func (s *solver) digitsDeterminant(a *halfulp.Matrix, f *factors, some, places int) (*determinant, int, error) {
+func digitsDeterminant(s *call.Run, a num.Mat, f *factors, some, places int) (*determinant, int, error) {
 	some += digitDetSpare(f.n)
-	d, ok := s.digitsFor(f.n, some, mostDigits)
+	d, ok := digitsFor(s, f.n, some, mostDigits)
 	if !ok {
-		return nil, 0, ErrRange
+		return nil, 0, call.ErrRange
 	}
 	s.Plan(digitsCost(f.n, d))
-	t, more, err := s.eliminateDigits(a, f, d, 0)
+	t, more, err := eliminateDigits(s, a, f, d, 0)
 	if err != nil {
 		return nil, more, err
 	}
@@ -854,7 +854,7 @@ func (s *solver) digitsDeterminant(a *halfulp.Matrix, f *factors, some, places i
 	if more := missing(log, places); more > 0 {
 		return nil, d*t.Bits() - growth - some + more, nil
 	}
-	s.stats.Precision = d * t.Bits()
+	s.Stats.Precision = d * t.Bits()
 	return t.determinant(log, places), 0, nil
 }
 
@@ -864,17 +864,17 @@ func digitDetSpare(n int) int { return 3*bits.Len(uint(n)) + 8 }
 // quickDeterminant is digitsDeterminant for an A that float64 factors suffice for, which lose so
 // many bits; nil where blocks are faster: up to the size that detDigits says, on 16 processors as
 // on one, an elimination takes a half to a fifth of their time.
-func (s *solver) quickDeterminant(a *halfulp.Matrix, f *factors, loss, places int) (*determinant, error) {
-	if d, ok := s.digitsFor(f.n, loss+places+digitDetSpare(f.n), mostDigits); !ok || f.n*d > detDigits*direct.LaneCount() {
+func quickDeterminant(s *call.Run, a num.Mat, f *factors, loss, places int) (*determinant, error) {
+	if d, ok := digitsFor(s, f.n, loss+places+digitDetSpare(f.n), mostDigits); !ok || f.n*d > detDigits*direct.LaneCount() {
 		return nil, nil
 	}
-	d, _, err := s.digitsDeterminant(a, f, loss+places, places)
+	d, _, err := digitsDeterminant(s, a, f, loss+places, places)
 	return d, unlessShort(err)
 }
 
 // unlessShort returns nil for errors of an elimination that other ways may not have.
 func unlessShort(err error) error {
-	if errors.Is(err, ErrRange) || errors.Is(err, errNoise) || errors.Is(err, errProof) {
+	if errors.Is(err, call.ErrRange) || errors.Is(err, errNoise) || errors.Is(err, errProof) {
 		return nil
 	}
 	return err

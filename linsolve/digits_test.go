@@ -12,23 +12,23 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // digitsOf returns an inverse in digits of some bits, nil if there is none.
-func digitsOf(t *testing.T, s *solver, a *halfulp.Matrix, f *factors, bits int) *digits {
+func digitsOf(t *testing.T, s *call.Run, a *halfulp.Matrix, f *factors, bits int) *digits {
 	t.Helper()
-	d, ok := s.digitsFor(f.n, bits, mostDigits)
+	d, ok := digitsFor(s, f.n, bits, mostDigits)
 	if !ok {
 		return nil
 	}
-	z, more, err := s.eliminateDigits(a, f, d, 53)
+	z, more, err := eliminateDigits(s, a.View(), f, d, 53)
 	switch {
-	case errors.Is(err, errNoise) || errors.Is(err, errProof) || errors.Is(err, ErrRange):
+	case errors.Is(err, errNoise) || errors.Is(err, errProof) || errors.Is(err, call.ErrRange):
 		if errors.Is(err, errProof) && more <= 0 {
 			t.Fatalf("%d more bits than %d", more, bits)
 		}
@@ -61,12 +61,12 @@ func TestDigits(t *testing.T) {
 			a, bits = nearSingular(r, 400, n+1), 100
 			n++
 		}
-		if bound.Far(a, 1<<20) {
+		if bound.Far(a.View(), 1<<20) {
 			continue
 		}
 		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", seed, trial, n, bits)
 		s := testSolver(t, 1+trial%2)
-		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
+		lu, err := factor(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}

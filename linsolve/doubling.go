@@ -6,13 +6,12 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -42,7 +41,7 @@ func order(gain, bits int) int {
 const spareBits = 16
 
 // mostBits are those of numbers of a matrix whose factors have format f.
-func mostBits(f halfulp.Format) int { return min(4*f.Bits()+2048, bound.MaxBits) }
+func mostBits(f num.Format) int { return min(4*f.Bits()+2048, bound.MaxBits) }
 
 // doubling is an inverse S of the Cholesky factor of the leading n x n part of F = D1 C D2,
 // symmetric, about: S is lower triangular, its diagonal positive, and E = S F S^T - I is small.
@@ -87,12 +86,12 @@ func mostBits(f halfulp.Format) int { return min(4*f.Bits()+2048, bound.MaxBits)
 // k/(2n) to the first and the last product. Residues of n² numbers an operand come on top, which
 // for small n take longer than the multiplications.
 type doubling struct {
-	s      *solver
+	s      *call.Run
 	by     scale.Scaling
-	f      *halfulp.Matrix // m x n
-	x      *halfulp.Matrix // S
-	one    *halfulp.Matrix // the unit matrix; nil until it is needed
-	size   *big.Float      // ≥ ‖F‖∞; nil until it is needed
+	f      num.Mat    // m x n
+	x      num.Mat    // S
+	one    num.Mat    // the unit matrix; nil until it is needed
+	size   *big.Float // ≥ ‖F‖∞; nil until it is needed
 	n      int
 	blocks bool // S was to come from blocks
 	off    int  // entries of V are in error by 2^off at most beside their rounding, at a place
@@ -107,14 +106,14 @@ type doubling struct {
 }
 
 // begin makes x the S from which steps go on, and forgets what was known of another one.
-func (t *doubling) begin(x *halfulp.Matrix, amp int) {
+func (t *doubling) begin(x num.Mat, amp int) {
 	t.x, t.sizeS, t.improvement = x, nil, improvement{amp: amp}
 }
 
 // newDoubling returns one of c, whose leading n x n part is symmetric, with a seed if float64
 // suffices; nil for small matrices, and for numbers of more than most bits.
-func (s *solver) newDoubling(c *halfulp.Matrix, n, most int) (*doubling, error) {
-	m := raw.Matrix(c)
+func newDoubling(s *call.Run, c num.Mat, n, most int) (*doubling, error) {
+	m := c
 	if n < fewest {
 		return nil, nil
 	}
@@ -139,25 +138,25 @@ func (s *solver) newDoubling(c *halfulp.Matrix, n, most int) (*doubling, error) 
 			by.Rows[i] = -high
 		}
 	}
-	d := &doubling{s: s, by: by, n: n, f: scaled(c, by, most)}
-	if d.f == nil {
+	d := &doubling{s: s, by: by, n: n, f: call.Scaled(c, by, most)}
+	if d.f.Arr == nil {
 		return nil, nil
 	}
 	leading := m
 	leading.Rows = n
-	x, amp, err := s.rootSeed(leading, scale.Scaling{Rows: by.Rows[:n], Cols: by.Cols})
+	x, amp, err := rootSeed(s, leading, scale.Scaling{Rows: by.Rows[:n], Cols: by.Cols})
 	d.begin(x, amp)
 	return d, err
 }
 
 // rootSeed returns about the inverse of the Cholesky factor of the scaled a, in float64, and about
 // the size of it beside that factor; nil if there is none.
-func (s *solver) rootSeed(a num.Mat, by scale.Scaling) (*halfulp.Matrix, int, error) {
+func rootSeed(s *call.Run, a num.Mat, by scale.Scaling) (num.Mat, int, error) {
 	n := a.Rows
-	defer s.release()
+	defer s.Release()
 	lu := by.Float64s(a, s.Floats(n*n))
 	if err := dgemm.LU(s.Ctx, s.Threads, n, lu, leastPivot, nil); err != nil {
-		return nil, 0, err
+		return num.Mat{}, 0, err
 	}
 	// may fuse: an estimate
 	defer s.Did(factorCost(n) + seedCost(n)/4)
@@ -166,31 +165,31 @@ func (s *solver) rootSeed(a num.Mat, by scale.Scaling) (*halfulp.Matrix, int, er
 		if d := lu[i+i*n]; d > 2*leastPivot && d < 0x1p100 {
 			roots[i] = math.Sqrt(d)
 		} else {
-			return nil, 0, nil
+			return num.Mat{}, 0, nil
 		}
 	}
 	x := s.Floats(n * n)
 	clear(x)
 	if err := dgemm.InvertLower(s.Ctx, s.Threads, n, lu, x); err != nil {
-		return nil, 0, err
+		return num.Mat{}, 0, err
 	}
-	if !(max(largestOf(lu), largestOf(x)) < 0x1p100) {
-		return nil, 0, nil
+	if !(max(call.LargestOf(lu), call.LargestOf(x)) < 0x1p100) {
+		return num.Mat{}, 0, nil
 	}
-	z, err := s.stored(n, func(i, j int) float64 {
+	z, err := stored(s, n, func(i, j int) float64 {
 		if i < j {
 			return 0
 		}
 		return x[i+j*n] / roots[i]
 	}, make([]int64, n), make([]int64, n))
 	if err != nil {
-		return nil, 0, err
+		return num.Mat{}, 0, err
 	}
 	one := make([]float64, n)
 	for i := range one {
 		one[i] = 1
 	}
-	return z, sizeOf(largestOf(absLower(n, x, absLower(n, lu, one)))) + 2, nil
+	return z, sizeOf(call.LargestOf(absLower(n, x, absLower(n, lu, one)))) + 2, nil
 }
 
 // sizeOf returns e with |x| ≤ 2^e.
@@ -208,12 +207,12 @@ func (t *doubling) enclosure(bits int) (*enclosure, error) {
 	if t == nil {
 		return nil, nil
 	}
-	if t.x != nil {
-		if e, err := t.s.improved(t, bits); e != nil || err != nil || t.gain >= leastGain {
+	if t.x.Arr != nil {
+		if e, err := improved(t.s, t, bits); e != nil || err != nil || t.gain >= leastGain {
 			return e, err
 		}
 	}
-	if t.s.at != nil || t.blocks {
+	if t.s.At != nil || t.blocks {
 		return nil, nil
 	}
 	t.blocks = true
@@ -224,122 +223,122 @@ func (t *doubling) enclosure(bits int) (*enclosure, error) {
 // places, up to h, and finds out what it shows of the gain.
 //
 // V is rounded, so that the triangle is that of E + S d for |d| ≤ 2^-width |V|.
-func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.Float, err error) {
+func (t *doubling) errorMatrix(width, places int) (v, e num.Mat, h *big.Float, err error) {
 	n := t.n
-	t.s.stats.Steps++
-	if v, err = t.s.room(halfulp.MP(uint(width)), n, n); err != nil {
-		return nil, nil, nil, err
+	t.s.Stats.Steps++
+	if v, err = t.s.Room(num.Precision(uint(width)), n, n); err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	tolerance, err := t.tolerance(width)
 	if err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, num.Mat{}, nil, err
 	}
-	if err := t.s.gemmOfTriangles(0, 1, t.f.Slice(0, n, 0, n), t.x.T(), 0, nil, v, [2]byte{0, 'U'}, tolerance); err != nil {
-		return nil, nil, nil, err
+	if err := t.s.GemmOfTriangles(0, 1, t.f.Slice(0, n, 0, n), t.x.T(), 0, num.Mat{}, v, [2]byte{0, 'U'}, tolerance); err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	lost := bound.Upper()
 	if tolerance != nil {
 		lost = bound.Exp2(t.amp - width)
 	}
-	if t.amp, err = t.s.spread(t.x, v); err != nil {
-		return nil, nil, nil, err
+	if t.amp, err = spreadThere(t.s, t.x, v); err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	if err := t.lookAtV(v); err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	if t.amp > 1<<20 {
 		t.gain = 0
-		return nil, nil, nil, nil
+		return num.Mat{}, num.Mat{}, nil, nil
 	}
 	lost.Add(lost, bound.Exp2(t.amp-width))
 	of, err := t.unknownOf()
 	if err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	lost.Add(lost, of)
-	if e, err = t.s.matrix(halfulp.MP(uint(places)), n, n); err != nil {
-		return nil, nil, nil, err
+	if e, err = t.s.Matrix(num.Precision(uint(places)), n, n); err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
 	}
-	if t.one == nil {
-		if t.one, err = t.s.identity(n); err != nil {
-			return nil, nil, nil, err
+	if t.one.Arr == nil {
+		if t.one, err = t.s.Identity(n); err != nil {
+			return num.Mat{}, num.Mat{}, nil, err
 		}
 	}
-	limit := t.s.known(t.bound(t.s, n, places, width, lost), t.sRows, t.vCols)
-	if err := t.s.gemmOfTriangles('L', 1, t.x, v, -1, t.one, e, [2]byte{'L', 0}, limit); err != nil {
-		return nil, nil, nil, err
+	limit := t.s.Known(t.bound(t.s, n, places, width, lost), t.sRows, t.vCols)
+	if err := t.s.GemmOfTriangles('L', 1, t.x, v, -1, t.one, e, [2]byte{'L', 0}, limit); err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	lost.Add(lost, lostBy(limit))
-	norm, err := t.s.symmetricNorm(e)
+	norm, err := symmetricNorm(t.s, e)
 	if err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, num.Mat{}, nil, err
 	}
-	t.s.stats.Precision = width
+	t.s.Stats.Precision = width
 	return v, e, t.learn(t.s, norm, lost, places), nil
 }
 
 // correction returns N with (I + Z)^-1 = I - N up to lost, which is about 2^-places or what four
 // powers of 2^-gain leave, from E, which it changes and which is known up to h.
-func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, places int) (z *halfulp.Matrix, lost *big.Float, err error) {
+func (t *doubling) correction(e num.Mat, h *big.Float, places int) (z num.Mat, lost *big.Float, err error) {
 	s, n, g := t.s, t.n, t.gain
 	terms := order(g, places+3)
 	lost = bound.Upper().Add(bound.Upper().SetMantExp(h, 1), bound.Exp2(5-4*g))
 	if terms == 2 {
-		return e, lost.Add(lost, bound.Exp2(2-2*g)), s.halveDiagonal(e) // without Φ(E')
+		return e, lost.Add(lost, bound.Exp2(2-2*g)), halveDiagonal(s, e) // without Φ(E')
 	}
-	whole, err := s.mirrored(e)
+	whole, err := mirroredThere(s, e)
 	if err != nil {
-		return nil, nil, err
+		return num.Mat{}, nil, err
 	}
-	if err := s.halveDiagonal(e); err != nil { // Z1
-		return nil, nil, err
+	if err := halveDiagonal(s, e); err != nil { // Z1
+		return num.Mat{}, nil, err
 	}
 	// The first error ends it. The norms N of A and of B are at most 2^sizeA and 2^-g.
-	product := func(a, b *halfulp.Matrix, format halfulp.Format, factors [2]byte, top, sizeA int) *halfulp.Matrix {
-		limit := s.uniform(n, top, format.Bits()+bits.Len(uint(n)))
-		limit = s.known(limit, uniformVectors(n, n, int64(sizeA), int64(sizeA)), uniformVectors(n, n, int64(-g), int64(-g)))
+	product := func(a, b num.Mat, format num.Format, factors [2]byte, top, sizeA int) num.Mat {
+		limit := uniform(s, n, top, format.Bits()+bits.Len(uint(n)))
+		limit = s.Known(limit, uniformVectors(n, n, int64(sizeA), int64(sizeA)), uniformVectors(n, n, int64(-g), int64(-g)))
 		// The product of the error and Z1, and twice what Φ(E') is in error by, are less.
 		lost.Add(lost, bound.Upper().SetMantExp(lostBy(limit), 2))
-		var d *halfulp.Matrix
+		var d num.Mat
 		if err == nil {
-			d, err = s.matrix(format, n, n)
+			d, err = s.Matrix(format, n, n)
 		}
 		if err == nil {
-			err = s.gemmOfTriangles('L', -1, a, b, 0, nil, d, factors, limit)
-		}
-		return d
-	}
-	sum := func(a, b *halfulp.Matrix, format halfulp.Format) *halfulp.Matrix {
-		var d *halfulp.Matrix
-		if err == nil {
-			d, err = s.matrix(format, n, n)
-		}
-		if err == nil {
-			err = s.sumOfTriangles(a, b, d)
+			err = s.GemmOfTriangles('L', -1, a, b, 0, num.Mat{}, d, factors, limit)
 		}
 		return d
 	}
-	format := func(power int) halfulp.Format { return halfulp.MP(uint(max(places-power*g+4, 24))) }
+	sum := func(a, b num.Mat, format num.Format) num.Mat {
+		var d num.Mat
+		if err == nil {
+			d, err = s.Matrix(format, n, n)
+		}
+		if err == nil {
+			err = s.SumOfTriangles(a, b, d)
+		}
+		return d
+	}
+	format := func(power int) num.Format { return num.Precision(uint(max(places-power*g+4, 24))) }
 	second := product(e, whole, format(2), [2]byte{'L', 0}, -2*g, -g) // -Z1 E
-	s.drop(whole)
-	var cube *halfulp.Matrix
+	s.Drop(whole)
+	var cube num.Mat
 	if terms > 3 {
 		cube = product(second, e.T(), format(3), [2]byte{'L', 'U'}, -3*g, 1-2*g)
 		if err == nil {
-			err = s.halveDiagonal(cube)
+			err = halveDiagonal(s, cube)
 		}
 	}
 	if err == nil {
-		err = s.halfOfSquare(second, e)
+		err = halfOfSquare(s, second, e)
 	}
 	// The product, of 4^-g, half of its diagonal, and a sum with it were rounded.
 	lost.Add(lost, bound.Exp2(4-2*g-format(2).Bits()))
 	if terms > 3 {
 		more := sum(second, cube, format(2))
 		last := product(more, e, format(3), [2]byte{'L', 'L'}, 2-3*g, 2-2*g)
-		s.drop(second, cube)
+		s.Drop(second, cube)
 		second = sum(more, last, format(2))
-		s.drop(more, last)
+		s.Drop(more, last)
 		lost.Add(lost, bound.Exp2(4-2*g-format(2).Bits()))
 		lost.Add(lost, bound.Exp2(5-3*g-format(3).Bits()))
 	} else {
@@ -347,7 +346,7 @@ func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, places int) (z *h
 	}
 	lost.Add(lost, bound.Exp2(1-g-format(1).Bits()))
 	z = sum(e, second, format(1))
-	s.drop(e, second)
+	s.Drop(e, second)
 	return z, lost, err
 }
 
@@ -358,14 +357,14 @@ func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, places int) (z *h
 // d F S'^T = d V (I - N)^T and its transpose are 3 2^-prec (1 + N(N))² 2^amp at most together, and
 // d F d^T = d V (d S^-1)^T is less than that, since S^-1 = V (I + E)^-1. See stepTolerance for what
 // d may have beside that.
-func (t *doubling) step(v, e *halfulp.Matrix, h *big.Float, next int) error {
+func (t *doubling) step(v, e num.Mat, h *big.Float, next int) error {
 	z, lost, err := t.correction(e, h, next)
 	if err != nil {
 		return err
 	}
 	n := t.n
 	prec := max(next+t.amp+4, 64)
-	d, err := t.s.matrix(halfulp.MP(uint(max(prec-t.gain+2, 24))), n, n)
+	d, err := t.s.Matrix(num.Precision(uint(max(prec-t.gain+2, 24))), n, n)
 	if err != nil {
 		return err
 	}
@@ -373,17 +372,17 @@ func (t *doubling) step(v, e *halfulp.Matrix, h *big.Float, next int) error {
 	if err != nil {
 		return err
 	}
-	if err := t.s.gemmOfTriangles('L', -1, z, t.x, 0, nil, d, [2]byte{'L', 'L'}, limit); err != nil {
+	if err := t.s.GemmOfTriangles('L', -1, z, t.x, 0, num.Mat{}, d, [2]byte{'L', 'L'}, limit); err != nil {
 		return err
 	}
-	x, err := t.s.room(halfulp.MP(uint(prec)), n, n)
+	x, err := t.s.Room(num.Precision(uint(prec)), n, n)
 	if err != nil {
 		return err
 	}
-	if err := t.s.sum(t.x, d, x); err != nil {
+	if err := t.s.Sum(t.x, d, x); err != nil {
 		return err
 	}
-	t.s.drop(z, d, t.x)
+	t.s.Drop(z, d, t.x)
 	t.x, t.sizeS = x, nil
 	lost.Add(lost, bound.Upper().SetMantExp(lost, 1))
 	if limit != nil {
@@ -402,7 +401,7 @@ func (t *doubling) tolerance(width int) (*residue.Bound, error) {
 		return nil, err
 	}
 	t.off = t.amp - width - 1 - bits.Len(uint(t.n)) - s
-	return t.s.known(t.s.uniform(t.n, f+s, f+s-t.off), t.fRows, t.sRows), nil
+	return t.s.Known(uniform(t.s, t.n, f+s, f+s-t.off), t.fRows, t.sRows), nil
 }
 
 // stepTolerance returns what the product N S of a step is known to be bounded by where it need not
@@ -412,7 +411,7 @@ func (t *doubling) tolerance(width int) (*residue.Bound, error) {
 // a tenth of that if n ‖F‖ 2^off and 2^-prec ‖S‖ ‖F‖ are below 2^-6. All together is 2^(amp - prec)
 // at most.
 func (t *doubling) stepTolerance(prec int) (*residue.Bound, error) {
-	if t.s.at == nil {
+	if t.s.At == nil {
 		return nil, nil
 	}
 	f, s, err := t.sizes()
@@ -425,34 +424,34 @@ func (t *doubling) stepTolerance(prec int) (*residue.Bound, error) {
 		return nil, nil
 	}
 	size := int64(1 - t.gain) // of N
-	return t.s.known(t.s.uniform(t.n, int(size)+s, int(size)+s-off), uniformVectors(t.n, t.n, size, size), t.sCols), nil
+	return t.s.Known(uniform(t.s, t.n, int(size)+s, int(size)+s-off), uniformVectors(t.n, t.n, size, size), t.sCols), nil
 }
 
 // lookAtV finds out what is needed of the first n rows of V at a place.
-func (t *doubling) lookAtV(v *halfulp.Matrix) error {
-	if t.s.at == nil {
+func (t *doubling) lookAtV(v num.Mat) error {
+	if t.s.At == nil {
 		return nil
 	}
-	x, err := t.s.extents(v.T(), v)
+	x, err := t.s.Extents(v.T(), v)
 	if err != nil {
 		return err
 	}
 	t.vCols, t.vRows = vectorsOf(x[0]), vectorsOf(x[1])
-	t.vSums, _ = sums(x[1])
+	t.vSums, _ = call.Sums(x[1])
 	return nil
 }
 
 // sizes returns exponents of bounds of ‖F‖∞ and ‖S‖∞.
 func (t *doubling) sizes() (f, s int, err error) {
-	if t.s.at == nil {
+	if t.s.At == nil {
 		if t.size == nil {
-			t.size = rowNorm64(raw.Matrix(t.f.Slice(0, t.n, 0, t.n)))
+			t.size = call.RowNorm64(t.f.Slice(0, t.n, 0, t.n))
 		}
 		if t.sizeS == nil {
-			t.sizeS = rowNorm64(raw.Matrix(t.x))
+			t.sizeS = call.RowNorm64(t.x)
 		}
 	}
-	var list []*halfulp.Matrix
+	var list []num.Mat
 	if t.sizeS == nil {
 		list = append(list, t.x, t.x.T())
 	}
@@ -460,17 +459,17 @@ func (t *doubling) sizes() (f, s int, err error) {
 		list = append(list, t.f.Slice(0, t.n, 0, t.n))
 	}
 	if len(list) > 0 {
-		x, err := t.s.extents(list...)
+		x, err := t.s.Extents(list...)
 		if err != nil {
 			return 0, 0, err
 		}
 		if t.sizeS == nil {
-			_, t.sizeS = sums(x[0])
+			_, t.sizeS = call.Sums(x[0])
 			t.sRows, t.sCols = vectorsOf(x[0]), vectorsOf(x[1])
 			x = x[2:]
 		}
 		if t.size == nil {
-			_, t.size = sums(x[0])
+			_, t.size = call.Sums(x[0])
 			t.fRows = vectorsOf(x[0])
 		}
 	}
@@ -478,9 +477,9 @@ func (t *doubling) sizes() (f, s int, err error) {
 }
 
 // finish returns the enclosure by the first rows of V and an E that tell so many bits.
-func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Float) (*enclosure, error) {
-	m, n, g := t.f.Rows(), t.n, t.gain
-	if ok, err := t.s.positiveDiagonal(t.x); err != nil || !ok {
+func (t *doubling) finish(bits, width int, leading, e num.Mat, h *big.Float) (*enclosure, error) {
+	m, n, g := t.f.Rows, t.n, t.gain
+	if ok, err := positiveDiagonal(t.s, t.x); err != nil || !ok {
 		return nil, err
 	}
 	z, lost, err := t.correction(e, h, bits)
@@ -491,14 +490,14 @@ func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Fl
 	places := max(bits-g+4, 24)
 	lost.Add(lost, bound.Exp2(1-width))
 	lost.Add(lost, bound.Exp2(1-g-places))
-	d, err := t.s.matrix(halfulp.MP(uint(places)), m, n)
+	d, err := t.s.Matrix(num.Precision(uint(places)), m, n)
 	if err != nil {
 		return nil, err
 	}
 	v := leading
 	var offs []int64 // rows of V below are in error by 2^offs
 	if m > n {
-		if v, err = t.s.taller(leading, m); err != nil {
+		if v, err = tallerThere(t.s, leading, m); err != nil {
 			return nil, err
 		}
 		within, err := t.belowTolerance(bits)
@@ -510,13 +509,13 @@ func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Fl
 				offs = append(offs, row+within.Cols[0]-within.Within)
 			}
 		}
-		if err := t.s.gemmOfTriangles(0, 1, t.f.Slice(n, m, 0, n), t.x.T(), 0, nil, v.Slice(n, m, 0, n), [2]byte{0, 'U'}, within); err != nil {
+		if err := t.s.GemmOfTriangles(0, 1, t.f.Slice(n, m, 0, n), t.x.T(), 0, num.Mat{}, v.Slice(n, m, 0, n), [2]byte{0, 'U'}, within); err != nil {
 			return nil, err
 		}
 	}
 	tops := t.vSums
-	if t.s.at == nil || m > n {
-		if tops, err = t.s.rowTops(v); err != nil {
+	if t.s.At == nil || m > n {
+		if tops, err = rowTops(t.s, v); err != nil {
 			return nil, err
 		}
 	}
@@ -538,16 +537,16 @@ func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Fl
 		}
 		lost.Add(lost, bound.Exp2(size-t.rounded+2)) // of what is unknown of F, times S^T
 	}
-	if err := t.s.gemmOfTriangles('L', -1, leading, z.T(), 0, nil, d.Slice(0, n, 0, n), [2]byte{0, 'U'}, t.s.known(limit(0, n), t.vRows, uniformVectors(n, n, int64(1-g), int64(1-g)))); err != nil {
+	if err := t.s.GemmOfTriangles('L', -1, leading, z.T(), 0, num.Mat{}, d.Slice(0, n, 0, n), [2]byte{0, 'U'}, t.s.Known(limit(0, n), t.vRows, uniformVectors(n, n, int64(1-g), int64(1-g)))); err != nil {
 		return nil, err
 	}
 	if m > n {
-		if err := t.s.gemmOfTriangles(0, -1, v.Slice(n, m, 0, n), z.T(), 0, nil, d.Slice(n, m, 0, n), [2]byte{0, 'U'}, limit(n, m)); err != nil {
+		if err := t.s.GemmOfTriangles(0, -1, v.Slice(n, m, 0, n), z.T(), 0, num.Mat{}, d.Slice(n, m, 0, n), [2]byte{0, 'U'}, limit(n, m)); err != nil {
 			return nil, err
 		}
 	}
-	t.s.drop(z)
-	y := &bound.Nearly{X: v.T(), D: d.T(), Words: words(bits), Left: make([]int64, n), Right: bound.Negated(t.by.Rows)}
+	t.s.Drop(z)
+	y := &bound.Nearly{X: v.T(), D: d.T(), Words: call.WordsFor(bits), Left: make([]int64, n), Right: bound.Negated(t.by.Rows)}
 	for _, top := range tops {
 		y.Err = append(y.Err, top+int64(lost.MantExp(nil)))
 	}
@@ -558,28 +557,15 @@ func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Fl
 }
 
 // taller returns a matrix of the host of m rows that begins with those of another one.
-func taller(first *halfulp.Matrix, m int) *halfulp.Matrix {
-	z := halfulp.NewMatrix(first.Format(), m, first.Cols())
-	x, y := raw.Matrix(z), raw.Matrix(first)
+func taller(first num.Mat, m int) num.Mat {
+	z := num.NewMat(first.Format(), m, first.Cols)
+	x, y := z, first
 	for j := range y.Cols {
 		for i := range y.Rows {
 			x.Arr.CopyFrom(x.At(i, j), y.Arr, y.At(i, j))
 		}
 	}
 	return z
-}
-
-// gemmTriangle is gemm for a triangle of d, of a square matrix, or all of d, 0, with a bound that
-// is proved or nil.
-func (s *solver) gemmTriangle(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, limit *residue.Bound) error {
-	return s.gemmOfTriangles(triangle, alpha, a, b, beta, c, d, [2]byte{}, limit)
-}
-
-// gemmOfTriangles is gemmTriangle for an a and a b with zeros beyond triangles, factors, or 0.
-func (s *solver) gemmOfTriangles(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, factors [2]byte, limit *residue.Bound) error {
-	defer s.multiplying(a, b, d, triangle)()
-	st, err := raw.GemmTriangle(alpha, a, b, beta, c, d, triangle, factors, limit, &s.opt)
-	return s.within(st.(halfulp.Stats), d, err)
 }
 
 // magnitudes are upper bounds of those of a matrix, by columns.
@@ -589,8 +575,8 @@ type magnitudes struct {
 }
 
 // magnitudes returns bounds of the entries of a matrix in MP; infinities for numbers beyond 2^1000.
-func (s *solver) magnitudes(a *halfulp.Matrix) (magnitudes, error) {
-	m := raw.Matrix(a)
+func magnitudesOf(s *call.Run, a num.Mat) (magnitudes, error) {
+	m := a
 	z := magnitudes{m.Rows, m.Cols, make([]float64, m.Rows*m.Cols)}
 	l := m.Arr.Limbs()
 	return z, par.For(s.Ctx, s.Threads, m.Cols, func(_, j int) {
@@ -605,9 +591,9 @@ func (s *solver) magnitudes(a *halfulp.Matrix) (magnitudes, error) {
 }
 
 // bothMagnitudes is magnitudes for two matrices.
-func (s *solver) bothMagnitudes(a, b *halfulp.Matrix) (x, y magnitudes, err error) {
-	if x, err = s.magnitudes(a); err == nil {
-		y, err = s.magnitudes(b)
+func bothMagnitudes(s *call.Run, a, b num.Mat) (x, y magnitudes, err error) {
+	if x, err = magnitudesOf(s, a); err == nil {
+		y, err = magnitudesOf(s, b)
 	}
 	return x, y, err
 }
@@ -655,14 +641,14 @@ func (a magnitudes) spread(b magnitudes) int {
 	for i := range ones {
 		ones[i] = 1
 	}
-	return sizeOf(float64((largestOf(a.times(b.rows())) + largestOf(b.transposed(a.transposed(ones)))) * (1 + 0x1p-50)))
+	return sizeOf(float64((call.LargestOf(a.times(b.rows())) + call.LargestOf(b.transposed(a.transposed(ones)))) * (1 + 0x1p-50)))
 }
 
 // symmetricNorm64 returns an upper bound of the largest sum of magnitudes of a row of a symmetric
 // matrix in MP, of which there is the lower triangle.
 func symmetricNorm64(m num.Mat) *big.Float {
 	high := int64(math.MinInt32)
-	for _, e := range columnTops(m, high) {
+	for _, e := range call.ColumnTops(m, high) {
 		high = max(high, e)
 	}
 	sums := make([]float64, m.Rows)
@@ -679,7 +665,7 @@ func symmetricNorm64(m num.Mat) *big.Float {
 			}
 		}
 	}
-	norm := bound.Upper().SetFloat64(largestOf(sums) * (1 + float64(float64(2*m.Cols+2)*0x1p-53)))
+	norm := bound.Upper().SetFloat64(call.LargestOf(sums) * (1 + float64(float64(2*m.Cols+2)*0x1p-53)))
 	norm.SetMantExp(norm, int(high))
 	return norm
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -42,15 +42,15 @@ func TestDoubling(t *testing.T) {
 		extra := r.IntN(4)
 		a := halfulp.Random(halfulp.Float64, n+extra, n, r.IntN(12), r.Uint64())
 		c := gram(t, a.Slice(0, n, 0, n))
-		d, err := s.newDoubling(stacked(c, a, all(n)), n, bound.MaxBits)
+		d, err := newDoubling(s, stacked(c.View(), a.View(), all(n)), n, bound.MaxBits)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := s.newPivoted(a, bound.MaxBits)
+		p, err := newPivoted(s, a.View(), bound.MaxBits)
 		if err != nil {
 			t.Fatal(err)
 		}
-		root, ok := lintest.Of(stacked(c, a, all(n))).LU(n)
+		root, ok := lintest.Of(halfulp.MatrixOf(stacked(c.View(), a.View(), all(n)))).LU(n)
 		lu, regular := lintest.Of(a).Rows(p.order).LU(n)
 		if !ok || !regular {
 			continue
@@ -103,7 +103,7 @@ func TestDoubling(t *testing.T) {
 // checkWidth fails unless the errors are at most 2^(wider-bits) of the largest entries of columns.
 func checkWidth(t *testing.T, name string, y *bound.Nearly, bits, wider int) {
 	t.Helper()
-	for j, top := range columnTops(raw.Matrix(y.X), math.MinInt32) {
+	for j, top := range call.ColumnTops(y.X, math.MinInt32) {
 		if y.Err[j] > top+int64(wider-bits) {
 			t.Fatalf("%s: column %d has entries of 2^%d with errors of 2^%d, more than 2^(%d - %d) of them", name, j, top, y.Err[j], wider, bits)
 		}
@@ -204,7 +204,7 @@ func TestFactorsByProducts(t *testing.T) {
 			}
 		}
 		c := halfulp.NewMatrix(halfulp.MP(200), n, n)
-		if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), chosen(l, r.Perm(n), all(n)), u, halfulp.Float(0), c, nil); err != nil {
+		if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), halfulp.MatrixOf(chosen(l.View(), r.Perm(n), all(n))), u, halfulp.Float(0), c, nil); err != nil {
 			t.Fatal(err)
 		}
 		checkLU(t, name+", exact factors", c, halfulp.MP(24))
@@ -256,11 +256,11 @@ func TestMostBits(t *testing.T) {
 	const n = 24
 	a := halfulp.Random(halfulp.Float64, n, n, 0, 1)
 	s := testSolver(t, 1)
-	d, err := s.newDoubling(gram(t, a), n, bound.MaxBits)
+	d, err := newDoubling(s, gram(t, a).View(), n, bound.MaxBits)
 	if err != nil || d == nil {
 		t.Fatalf("no seed: %v", err)
 	}
-	p, err := s.newPivoted(a, bound.MaxBits)
+	p, err := newPivoted(s, a.View(), bound.MaxBits)
 	if err != nil || p.splitting == nil {
 		t.Fatalf("no seed: %v", err)
 	}
@@ -279,7 +279,7 @@ func TestPoorSeed(t *testing.T) {
 	for _, gain := range []int{-1000, -9, -5, -1, 1, leastGain - 1} {
 		poor := improvement{gain: gain, amp: 10}
 		for _, seed := range []improving{&doubling{improvement: poor}, &splitting{improvement: poor}} {
-			if e, err := s.improved(seed, 200); e != nil || err != nil {
+			if e, err := improved(s, seed, 200); e != nil || err != nil {
 				t.Errorf("%T of gain %d: %v, %v", seed, gain, e, err)
 			}
 		}

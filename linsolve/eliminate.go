@@ -6,8 +6,9 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // panel is how many columns an elimination brings to the form of L and U at most before products
@@ -15,13 +16,13 @@ import (
 const panel = 16
 
 // errBeyond is of numbers that a routine makes on its way.
-var errBeyond = fmt.Errorf("factors or an inverse beyond the exponents of formats: %w", ErrRange)
+var errBeyond = fmt.Errorf("factors or an inverse beyond the exponents of formats: %w", call.ErrRange)
 
 // elimination is a Gaussian elimination in some bits. Nothing is known of its error.
 type elimination struct {
-	lu    *halfulp.Matrix // L below the diagonal, U on and above it
-	order []int           // row i of L U is row order[i] of the matrix
-	zero  int             // the first pivot that vanished, -1 if none did
+	lu    num.Mat // L below the diagonal, U on and above it
+	order []int   // row i of L U is row order[i] of the matrix
+	zero  int     // the first pivot that vanished, -1 if none did
 }
 
 // nearTie is a factor within which magnitudes of pivots pass for equal: 1 - 2^-64.
@@ -30,64 +31,64 @@ var nearTie = new(big.Float).SetPrec(64).Sub(big.NewFloat(1), new(big.Float).Set
 // eliminate makes the first k columns of c, k ≤ its rows, L and U, in numbers of some bits. With
 // partial pivoting the pivot is the largest entry, the first one of those that are as large but for
 // nearTie.
-func (s *solver) eliminate(c *halfulp.Matrix, k, bits int, partial bool) (*elimination, error) {
+func eliminate(s *call.Run, c num.Mat, k, bits int, partial bool) (*elimination, error) {
 	if err := workable(bits, c); err != nil {
 		return nil, err
 	}
 	m, n := c.Dims()
-	e := &elimination{lu: c.Convert(halfulp.MP(uint(bits))), order: make([]int, m), zero: -1}
+	e := &elimination{lu: c.Convert(num.Precision(uint(bits))), order: make([]int, m), zero: -1}
 	for i := range e.order {
 		e.order[i] = i
 	}
-	if err := s.eliminateColumns(e, 0, k, partial); err != nil || e.zero >= 0 {
+	if err := eliminateColumns(s, e, 0, k, partial); err != nil || e.zero >= 0 {
 		return e, err
 	}
-	return e, s.updateColumns(e, 0, k, n)
+	return e, updateColumns(s, e, 0, k, n)
 }
 
 // eliminateColumns eliminates columns j0 to j1, as far as it finds pivots, by recursion (Toledo,
 // Locality of reference in LU decomposition with partial pivoting, 1997).
-func (s *solver) eliminateColumns(e *elimination, j0, j1 int, partial bool) error {
+func eliminateColumns(s *call.Run, e *elimination, j0, j1 int, partial bool) error {
 	if j1-j0 <= panel {
 		if err := s.Ctx.Err(); err != nil {
 			return err
 		}
-		return s.eliminatePanel(e, j0, j1, partial)
+		return eliminatePanel(s, e, j0, j1, partial)
 	}
 	h := (j0 + j1) / 2
-	if err := s.eliminateColumns(e, j0, h, partial); err != nil || e.zero >= 0 {
+	if err := eliminateColumns(s, e, j0, h, partial); err != nil || e.zero >= 0 {
 		return err
 	}
-	if err := s.updateColumns(e, j0, h, j1); err != nil {
+	if err := updateColumns(s, e, j0, h, j1); err != nil {
 		return err
 	}
-	return s.eliminateColumns(e, h, j1, partial)
+	return eliminateColumns(s, e, h, j1, partial)
 }
 
 // updateColumns makes rows j0 to j1 of columns j1 to c those of U, and takes what columns j0 to j1
 // eliminate from the rows below.
-func (s *solver) updateColumns(e *elimination, j0, j1, c int) error {
+func updateColumns(s *call.Run, e *elimination, j0, j1, c int) error {
 	if j1 == c {
 		return nil
 	}
-	if err := s.solveRows(e, j0, j1, j1, c); err != nil {
+	if err := solveRows(s, e, j0, j1, j1, c); err != nil {
 		return err
 	}
-	return s.subtractRows(e, j0, j1, e.lu.Rows(), j1, c)
+	return subtractRows(s, e, j0, j1, e.lu.Rows, j1, c)
 }
 
 // subtractRows takes what rows j0 to j1 of U eliminate from rows j1 to i of columns c0 to c1.
-func (s *solver) subtractRows(e *elimination, j0, j1, i, c0, c1 int) error {
+func subtractRows(s *call.Run, e *elimination, j0, j1, i, c0, c1 int) error {
 	if i == j1 {
 		return nil
 	}
 	rest := e.lu.Slice(j1, i, c0, c1)
-	return s.gemmWithin(-1, e.lu.Slice(j1, i, j0, j1), e.lu.Slice(j0, j1, c0, c1), 1, rest, rest, about(rest.Format().Bits()))
+	return s.GemmWithin(-1, e.lu.Slice(j1, i, j0, j1), e.lu.Slice(j0, j1, c0, c1), 1, rest, rest, about(rest.Format().Bits()))
 }
 
 // eliminatePanel eliminates columns j0 to j1, as far as it finds pivots.
-func (s *solver) eliminatePanel(e *elimination, j0, j1 int, partial bool) error {
-	m, prec := e.lu.Rows(), uint(e.lu.Format().Bits())
+func eliminatePanel(s *call.Run, e *elimination, j0, j1 int, partial bool) error {
+	m, prec := e.lu.Rows, uint(e.lu.Format().Bits())
 	// may fuse: an estimate
 	defer s.Did(float64((m-j0)*(j1-j0)) * panel * (panelCost + squareWords(int(prec))*wordCost))
 	rows := make([][]*big.Float, m) // from row j0 on
@@ -178,24 +179,24 @@ func (e *elimination) exchange(i, p int) {
 		return
 	}
 	e.order[i], e.order[p] = e.order[p], e.order[i]
-	for j := range e.lu.Cols() {
-		x, y := e.lu.At(i, j), e.lu.At(p, j)
-		e.lu.Set(i, j, y)
-		e.lu.Set(p, j, x)
+	for j := range e.lu.Cols {
+		x, y := e.lu.Entry(i, j), e.lu.Entry(p, j)
+		e.lu.SetEntry(i, j, y)
+		e.lu.SetEntry(p, j, x)
 	}
 }
 
 // solveRows makes rows j0 to j1 of columns c0 to c1 those of U, by forward substitution.
-func (s *solver) solveRows(e *elimination, j0, j1, c0, c1 int) error {
+func solveRows(s *call.Run, e *elimination, j0, j1, c0, c1 int) error {
 	if j1-j0 > panel {
 		h := (j0 + j1) / 2
-		if err := s.solveRows(e, j0, h, c0, c1); err != nil {
+		if err := solveRows(s, e, j0, h, c0, c1); err != nil {
 			return err
 		}
-		if err := s.subtractRows(e, j0, h, j1, c0, c1); err != nil {
+		if err := subtractRows(s, e, j0, h, j1, c0, c1); err != nil {
 			return err
 		}
-		return s.solveRows(e, h, j1, c0, c1)
+		return solveRows(s, e, h, j1, c0, c1)
 	}
 	prec := uint(e.lu.Format().Bits())
 	l := make([][]*big.Float, j1)
@@ -233,8 +234,8 @@ func (s *solver) solveRows(e *elimination, j0, j1, c0, c1 int) error {
 // invertLower stores about the inverse of the lower triangular matrix in l, which may have anything
 // above its diagonal, in x, whose entries above it are 0. A unit triangular one has ones on the
 // diagonal, whatever is there in l.
-func (s *solver) invertLower(l, x *halfulp.Matrix, unit bool) error {
-	n := l.Rows()
+func invertLower(s *call.Run, l, x num.Mat, unit bool) error {
+	n := l.Rows
 	if n <= panel {
 		if !invertSmall(l, x, unit) {
 			return errBeyond
@@ -243,20 +244,20 @@ func (s *solver) invertLower(l, x *halfulp.Matrix, unit bool) error {
 	}
 	h := n / 2
 	for _, r := range [][2]int{{0, h}, {h, n}} {
-		if err := s.invertLower(l.Slice(r[0], r[1], r[0], r[1]), x.Slice(r[0], r[1], r[0], r[1]), unit); err != nil {
+		if err := invertLower(s, l.Slice(r[0], r[1], r[0], r[1]), x.Slice(r[0], r[1], r[0], r[1]), unit); err != nil {
 			return err
 		}
 	}
-	t, bits := halfulp.NewMatrix(x.Format(), n-h, h), x.Format().Bits()
-	if err := s.gemmWithin(1, l.Slice(h, n, 0, h), x.Slice(0, h, 0, h), 0, nil, t, about(bits)); err != nil {
+	t, bits := num.NewMat(x.Format(), n-h, h), x.Format().Bits()
+	if err := s.GemmWithin(1, l.Slice(h, n, 0, h), x.Slice(0, h, 0, h), 0, num.Mat{}, t, about(bits)); err != nil {
 		return err
 	}
-	return s.gemmWithin(-1, x.Slice(h, n, h, n), t, 0, nil, x.Slice(h, n, 0, h), about(bits))
+	return s.GemmWithin(-1, x.Slice(h, n, h, n), t, 0, num.Mat{}, x.Slice(h, n, 0, h), about(bits))
 }
 
 // invertSmall is invertLower for orders up to panel; not ok if a number is infinite.
-func invertSmall(l, x *halfulp.Matrix, unit bool) (ok bool) {
-	n, prec := l.Rows(), uint(x.Format().Bits())
+func invertSmall(l, x num.Mat, unit bool) (ok bool) {
+	n, prec := l.Rows, uint(x.Format().Bits())
 	rows := make([][]*big.Float, n)
 	for i := range rows {
 		rows[i] = make([]*big.Float, i+1)
@@ -291,14 +292,14 @@ func invertSmall(l, x *halfulp.Matrix, unit bool) (ok bool) {
 
 // inverses returns about the inverses of L and U, of order k; the first one is a unit lower
 // triangular matrix, the second one upper triangular.
-func (s *solver) inverses(lu *halfulp.Matrix, k int) (li, ui *halfulp.Matrix, err error) {
+func triangleInverses(s *call.Run, lu num.Mat, k int) (li, ui num.Mat, err error) {
 	lu = lu.Slice(0, k, 0, k)
-	li, ui = halfulp.NewMatrix(lu.Format(), k, k), halfulp.NewMatrix(lu.Format(), k, k)
-	if err := s.invertLower(lu, li, true); err != nil {
-		return nil, nil, err
+	li, ui = num.NewMat(lu.Format(), k, k), num.NewMat(lu.Format(), k, k)
+	if err := invertLower(s, lu, li, true); err != nil {
+		return num.Mat{}, num.Mat{}, err
 	}
-	if err := s.invertLower(lu.T().Clone(), ui, false); err != nil {
-		return nil, nil, err
+	if err := invertLower(s, lu.T().Copy(), ui, false); err != nil {
+		return num.Mat{}, num.Mat{}, err
 	}
-	return li, ui.T().Clone(), nil
+	return li, ui.T().Copy(), nil
 }

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math/big"
 
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // enclosure encloses the factors of an m x n matrix C whose leading minors of order up to k are not
@@ -37,46 +37,46 @@ type enclosure struct {
 }
 
 // enclose returns enclosures by these S and T, nil if they are not good enough.
-func (s *solver) enclose(c, li, ui *halfulp.Matrix, bits int) (*enclosure, error) {
+func enclose(s *call.Run, c, li, ui num.Mat, bits int) (*enclosure, error) {
 	m, n := c.Dims()
-	k := li.Rows()
-	z := scale.Equilibrate(raw.Matrix(c), scale.Unscaled(m, n))
+	k := li.Rows
+	z := scale.Equilibrate(c, scale.Unscaled(m, n))
 	top := z.Rows[:k]
-	f := scaled(c, z, bound.MaxBits)
-	left := scaled(li, scale.Scaling{Rows: top, Cols: bound.Negated(top)}, bound.MaxBits)
-	right := scaled(ui, scale.Scaling{Rows: bound.Negated(z.Cols[:k]), Cols: bound.Negated(top)}, bound.MaxBits)
-	if f == nil || left == nil || right == nil {
-		return nil, fmt.Errorf("numbers of more than %d bits, or exponents beyond 2^29: %w", bound.MaxBits, ErrRange)
+	f := call.Scaled(c, z, bound.MaxBits)
+	left := call.Scaled(li, scale.Scaling{Rows: top, Cols: bound.Negated(top)}, bound.MaxBits)
+	right := call.Scaled(ui, scale.Scaling{Rows: bound.Negated(z.Cols[:k]), Cols: bound.Negated(top)}, bound.MaxBits)
+	if f.Arr == nil || left.Arr == nil || right.Arr == nil {
+		return nil, fmt.Errorf("numbers of more than %d bits, or exponents beyond 2^29: %w", bound.MaxBits, call.ErrRange)
 	}
-	v, w := halfulp.NewMatrix(halfulp.MP(uint(bits)), m, k), halfulp.NewMatrix(halfulp.MP(uint(bits)), k, n)
-	if err := s.gemm(1, f.Slice(0, m, 0, k), right, 0, nil, v); err != nil {
+	v, w := num.NewMat(num.Precision(uint(bits)), m, k), num.NewMat(num.Precision(uint(bits)), k, n)
+	if err := s.Gemm(1, f.Slice(0, m, 0, k), right, 0, num.Mat{}, v); err != nil {
 		return nil, err
 	}
-	if err := s.gemm(1, left, f.Slice(0, k, 0, n), 0, nil, w); err != nil {
+	if err := s.Gemm(1, left, f.Slice(0, k, 0, n), 0, num.Mat{}, w); err != nil {
 		return nil, err
 	}
-	near := halfulp.NewMatrix(halfulp.MP(64), k, k)
-	if err := s.gemm(1, left, v.Slice(0, k, 0, k), -1, halfulp.Identity(halfulp.Float64, k), near); err != nil {
+	near := num.NewMat(num.Precision(64), k, k)
+	if err := s.Gemm(1, left, v.Slice(0, k, 0, k), -1, num.Identity(num.Float64, k), near); err != nil {
 		return nil, err
 	}
 	// V is rounded, by less than 2^-bits of each entry, and so is E, which bounds cover.
 	unit := make([]int64, max(m, n))
-	boundsOf := func(x *halfulp.Matrix) bound.Bounds { return bound.BoundsOf(raw.Matrix(x), unit, unit) }
+	boundsOf := func(x num.Mat) bound.Bounds { return bound.BoundsOf(x, unit, unit) }
 	lost := boundsOf(left).Times(boundsOf(v.Slice(0, k, 0, k)).Sums())
 	lost.SetMantExp(lost, 1-bits)
 	norm := bound.Upper().Add(boundsOf(near).Norm(), lost)
 	if norm.Cmp(big.NewFloat(0.125)) > 0 {
 		return nil, nil
 	}
-	s.stats.Rho = measure(norm)
+	s.Stats.Rho = measure(norm)
 	// V and W are rounded, again.
 	four := bound.Upper().Add(bound.Upper().SetMantExp(norm, 2), bound.Exp2(1-bits))
 	e := &enclosure{bits: bits}
-	e.l = &bound.Nearly{X: v.T(), D: halfulp.NewMatrix(halfulp.MP(halfulp.MinPrec), k, m), Words: words(bits), Left: top, Right: bound.Negated(z.Rows)}
+	e.l = &bound.Nearly{X: v.T(), D: num.NewMat(num.Precision(num.MinPrec), k, m), Words: call.WordsFor(bits), Left: top, Right: bound.Negated(z.Rows)}
 	for _, sum := range boundsOf(v).Sums() {
 		e.l.Err = append(e.l.Err, int64(bound.Upper().Mul(sum, four).MantExp(nil)))
 	}
-	e.u = &bound.Nearly{X: w, D: halfulp.NewMatrix(halfulp.MP(halfulp.MinPrec), k, n), Words: words(bits), Left: bound.Negated(top), Right: bound.Negated(z.Cols)}
+	e.u = &bound.Nearly{X: w, D: num.NewMat(num.Precision(num.MinPrec), k, n), Words: call.WordsFor(bits), Left: bound.Negated(top), Right: bound.Negated(z.Cols)}
 	radius := int64(bound.Upper().Mul(boundsOf(w).Norm(), four).MantExp(nil))
 	for range n {
 		e.u.Err = append(e.u.Err, radius)

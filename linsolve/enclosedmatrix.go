@@ -5,12 +5,11 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // enclosedMatrix is a square matrix whose entry (i, j) lies within radius[i + j n] 2^exp of
@@ -18,7 +17,7 @@ import (
 // product leaves the exponents of formats, however far exp is from 0.
 type enclosedMatrix struct {
 	n       int
-	mid     *halfulp.Matrix
+	mid     num.Mat
 	radius  []radius
 	exp     *big.Int
 	flushed bool // numbers below 2^-farthest have become radii, here or in a factor
@@ -56,10 +55,10 @@ func (x radius) add(y radius) radius {
 }
 
 // encloseMatrix returns a matrix of finite numbers, rounded to bits where it has more.
-func (s *solver) encloseMatrix(a *halfulp.Matrix, bits int) (*enclosedMatrix, error) {
-	n, m := a.Rows(), raw.Matrix(a)
+func encloseMatrix(s *call.Run, a num.Mat, bits int) (*enclosedMatrix, error) {
+	n, m := a.Rows, a
 	x := &enclosedMatrix{n: n, radius: make([]radius, n*n), exp: new(big.Int)}
-	prec := int64(halfulp.MinPrec)
+	prec := int64(num.MinPrec)
 	for i := range n {
 		for j := range n {
 			if c, top, low := m.Arr.Span(m.At(i, j)); c == num.Finite {
@@ -67,9 +66,9 @@ func (s *solver) encloseMatrix(a *halfulp.Matrix, bits int) (*enclosedMatrix, er
 			}
 		}
 	}
-	x.mid = a.Convert(halfulp.MP(uint(min(prec, int64(bits)))))
+	x.mid = a.Convert(num.Precision(uint(min(prec, int64(bits)))))
 	if prec > int64(bits) {
-		mid := raw.Matrix(x.mid)
+		mid := x.mid
 		for j := range n {
 			for i := range n {
 				c, top, low := m.Arr.Span(m.At(i, j))
@@ -78,7 +77,7 @@ func (s *solver) encloseMatrix(a *halfulp.Matrix, bits int) (*enclosedMatrix, er
 				}
 				at := mid.At(i, j)
 				if mid.Arr.Cls[at].Class() != num.Finite {
-					return nil, fmt.Errorf("exponents beyond those of formats: %w", ErrRange)
+					return nil, fmt.Errorf("exponents beyond those of formats: %w", call.ErrRange)
 				}
 				x.radius[i+j*n] = radius{0.5, int64(mid.Arr.Exp[at]) - int64(bits)}
 			}
@@ -90,7 +89,7 @@ func (s *solver) encloseMatrix(a *halfulp.Matrix, bits int) (*enclosedMatrix, er
 
 // normalize moves the exponent of the largest number to exp.
 func (x *enclosedMatrix) normalize() {
-	m := raw.Matrix(x.mid)
+	m := x.mid
 	top := int64(scale.None)
 	for j := range x.n {
 		for i := range x.n {
@@ -121,7 +120,7 @@ func (x *enclosedMatrix) normalize() {
 			if e < -farthest {
 				x.flushed = true
 				*r = r.add(newRadius(1, e))
-				x.mid.Set(i, j, halfulp.Float(0))
+				x.mid.SetEntry(i, j, num.Float(0))
 				continue
 			}
 			m.Arr.Exp[at] = int32(e)
@@ -131,7 +130,7 @@ func (x *enclosedMatrix) normalize() {
 
 // isZero reports whether an entry is proved to be 0.
 func (x *enclosedMatrix) isZero(i, j int) bool {
-	m := raw.Matrix(x.mid)
+	m := x.mid
 	return x.radius[i+j*x.n].m == 0 && m.Arr.Cls[m.At(i, j)].Class() == num.Zero
 }
 
@@ -182,13 +181,13 @@ func scaledBy(x *big.Float, e *big.Int) *big.Float {
 //
 // for all P' and Q' in the enclosures, entry by entry. The last term is left out where P Q is
 // proved to have no more than these bits.
-func (s *solver) enclosedProduct(p, q *enclosedMatrix, bits int) (*enclosedMatrix, error) {
+func enclosedProduct(s *call.Run, p, q *enclosedMatrix, bits int) (*enclosedMatrix, error) {
 	n := p.n
 	z := &enclosedMatrix{
-		n: n, mid: halfulp.NewMatrix(halfulp.MP(uint(bits)), n, n), radius: make([]radius, n*n),
+		n: n, mid: num.NewMat(num.Precision(uint(bits)), n, n), radius: make([]radius, n*n),
 		exp: new(big.Int).Add(p.exp, q.exp), flushed: p.flushed || q.flushed,
 	}
-	if err := s.gemm(1, p.mid, q.mid, 0, nil, z.mid); err != nil {
+	if err := s.Gemm(1, p.mid, q.mid, 0, num.Mat{}, z.mid); err != nil {
 		return nil, err
 	}
 	at := func(i, j int) int { return i + j*n }
@@ -202,18 +201,18 @@ func (s *solver) enclosedProduct(p, q *enclosedMatrix, bits int) (*enclosedMatri
 		return t
 	}
 	if sizes := q.sizes(); !allZero(q.radius) || !allZero(p.radius) {
-		if err := s.addProducts(n, transposed(p.sizes()), q.radius, z.radius); err != nil {
+		if err := addProducts(s, n, transposed(p.sizes()), q.radius, z.radius); err != nil {
 			return nil, err
 		}
 		for i, r := range q.radius {
 			sizes[i] = sizes[i].add(r)
 		}
-		if err := s.addProducts(n, transposed(p.radius), sizes, z.radius); err != nil {
+		if err := addProducts(s, n, transposed(p.radius), sizes, z.radius); err != nil {
 			return nil, err
 		}
 	}
-	rows, cols := lowsOf(raw.Matrix(p.mid)), lowsOf(raw.Matrix(q.mid).T())
-	m := raw.Matrix(z.mid)
+	rows, cols := lowsOf(p.mid), lowsOf(q.mid.T())
+	m := z.mid
 	err := par.For(s.Ctx, s.Threads, n, func(_, j int) {
 		for i := range n {
 			k := m.At(i, j)
@@ -243,7 +242,7 @@ func allZero(x []radius) bool {
 
 // sizes returns bounds of the midpoints, by columns.
 func (x *enclosedMatrix) sizes() []radius {
-	z, m := make([]radius, x.n*x.n), raw.Matrix(x.mid)
+	z, m := make([]radius, x.n*x.n), x.mid
 	for j := range x.n {
 		for i := range x.n {
 			// Leading is right to 2^-48.
@@ -293,7 +292,7 @@ func fits(row, col lows, top int64, bits int) bool {
 }
 
 // addProducts adds bounds of X Y to z, which lies by columns as Y does; X lies by rows.
-func (s *solver) addProducts(n int, x, y, z []radius) error {
+func addProducts(s *call.Run, n int, x, y, z []radius) error {
 	rows, cols := alignedSizes(n, x), alignedSizes(n, y)
 	up := 1 + float64(float64(n+8)*0x1p-51)
 	return par.For(s.Ctx, s.Threads, n, func(_, j int) {

@@ -6,13 +6,12 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // part says which factor an entry is of.
@@ -28,7 +27,7 @@ const (
 type wanted struct {
 	part
 	i, j int // in the factor
-	z    *halfulp.Matrix
+	z    num.Mat
 	at   [2]int
 	tie  *big.Float // a number that it may be
 	off  *big.Float // a bound of its distance from that
@@ -40,7 +39,7 @@ type wanted struct {
 // unknown are the factors of a matrix C with given pivots, in a block partition: which entries are
 // not decided.
 type unknown struct {
-	c      *halfulp.Matrix
+	c      num.Mat
 	k      int
 	blocks []int // their sizes, each 1 or 2, k in all
 	filled [][]uint64
@@ -50,7 +49,7 @@ type unknown struct {
 
 // newUnknown returns the factors of c, none of whose entries is wanted yet, and some at most will
 // be.
-func newUnknown(c *halfulp.Matrix, k int, blocks []int, some int) *unknown {
+func newUnknown(c num.Mat, k int, blocks []int, some int) *unknown {
 	u := &unknown{c: c, k: k, blocks: blocks, open: make([]wanted, 0, some)}
 	u.fill()
 	return u
@@ -68,7 +67,7 @@ func ones(k int) []int {
 // fill eliminates with patterns: an entry that no other one is ever subtracted from stays 0.
 func (u *unknown) fill() {
 	m, n := u.c.Dims()
-	c := raw.Matrix(u.c)
+	c := u.c
 	u.filled = make([][]uint64, m)
 	for i := range u.filled {
 		u.filled[i] = make([]uint64, (n+63)/64)
@@ -130,11 +129,11 @@ func (u *unknown) untouched(i int) bool {
 
 // want asks for entry (i, j) of a factor in z[r,c], which is 0. Entries of L above the diagonal are
 // not to be asked for.
-func (u *unknown) want(p part, i, j int, z *halfulp.Matrix, r, c int) {
+func (u *unknown) want(p part, i, j int, z num.Mat, r, c int) {
 	switch {
 	case !u.has(i, j):
 	case p == ofU && u.untouched(i):
-		from, to := raw.Matrix(u.c), raw.Matrix(z)
+		from, to := u.c, z
 		to.Arr.Convert(to.At(r, c), from.Arr, from.At(i, j))
 		if z.Format().IsMP() {
 			return
@@ -148,10 +147,10 @@ func (u *unknown) want(p part, i, j int, z *halfulp.Matrix, r, c int) {
 // decide rounds the entries whose enclosures round to one number. Others may be 0, or halfway
 // between two numbers of the format: ties are what they may be. Those that may be numbers of a
 // format of one term round to one with few more bits, which others are likely to need as well.
-func (s *solver) decide(u *unknown, e *enclosure) error {
+func decide(s *call.Run, u *unknown, e *enclosure) error {
 	for _, w := range u.copied {
 		x := u.c.Big(w.i, w.j)
-		s.lose(w.z, w.at[0], w.at[1], x, x)
+		lose(s, w.z, w.at[0], w.at[1], x, x)
 	}
 	u.copied = nil
 	roots := map[int]interval.Interval{} // of the diagonal of U
@@ -173,10 +172,10 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 			if y != nil {
 				t := settlers[worker][y]
 				if t == nil {
-					t = &bound.Settler{Adder: bound.NewAdder(y.Words), Ends: num.New(raw.Matrix(w.z).Arr.Format, 2), Tmp: nil}
+					t = &bound.Settler{Adder: bound.NewAdder(y.Words), Ends: num.New(w.z.Arr.Format, 2), Tmp: nil}
 					settlers[worker][y] = t
 				}
-				z, mx, md := raw.Matrix(w.z), raw.Matrix(y.X), raw.Matrix(y.D)
+				z, mx, md := w.z, y.X, y.D
 				v := t.Enclose(y, &mx, &md, i, j)
 				if w.done = v.RoundTo(t, z.Arr, z.At(w.at[0], w.at[1])); w.done {
 					continue
@@ -192,15 +191,15 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 			if w.done = x.IsZero(); w.done { // with either sign, and z has a 0 without one
 				continue
 			}
-			lower, upper := halfulp.NewScalar(w.z.Format(), x.Lo), halfulp.NewScalar(w.z.Format(), x.Hi)
+			lower, upper := num.NewScalar(w.z.Format(), x.Lo), num.NewScalar(w.z.Format(), x.Hi)
 			if w.done = lower.Same(upper); w.done {
-				w.z.Set(w.at[0], w.at[1], lower)
-				s.lose(w.z, w.at[0], w.at[1], x.Lo, x.Hi)
+				w.z.SetEntry(w.at[0], w.at[1], lower)
+				lose(s, w.z, w.at[0], w.at[1], x.Lo, x.Hi)
 				continue
 			}
 			w.missing = bitsMissing(x, w.z.Format().Bits())
 			w.tie = x.Simplest()
-			if single := raw.Matrix(w.z).Arr.Terms() < 2; single && w.tie != nil && w.tie.Sign() != 0 && halfulp.NewScalar(w.z.Format(), w.tie).Big().Cmp(w.tie) == 0 {
+			if single := w.z.Arr.Terms() < 2; single && w.tie != nil && w.tie.Sign() != 0 && num.NewScalar(w.z.Format(), w.tie).Big().Cmp(w.tie) == 0 {
 				w.tie = nil
 			}
 			if w.tie != nil {
@@ -237,7 +236,7 @@ func bitsMissing(x interval.Interval, bits int) int {
 // bound it by 1 it is 0, without a prime.
 //
 // The error wraps ErrRange where primes of more than maxDeterminant bits are needed.
-func (s *solver) prove(u *unknown, e *enclosure) error {
+func prove(s *call.Run, u *unknown, e *enclosure) error {
 	var ties []suspect
 	for k := range u.open {
 		if w := &u.open[k]; w.tie != nil {
@@ -247,7 +246,7 @@ func (s *solver) prove(u *unknown, e *enclosure) error {
 	if len(ties) == 0 {
 		return nil
 	}
-	z := toIntegers(raw.Matrix(u.c))
+	z := toIntegers(u.c)
 	orders := make([]int, u.k+1) // that of the end of the block that the last one lies in
 	for b, k := 0, 0; k < len(u.blocks); k++ {
 		for range u.blocks[k] {
@@ -287,28 +286,28 @@ func (s *solver) prove(u *unknown, e *enclosure) error {
 	settled := ties[:0]
 	for _, w := range ties {
 		if w.need == 0 {
-			s.exactly(w.wanted)
+			exactly(s, w.wanted)
 			continue
 		}
 		settled = append(settled, w)
 		most = max(most, w.need)
 	}
 	ties = settled
-	next, step := modular.Primes(), primeStep(raw.Matrix(u.c))
+	next, step := modular.Primes(), primeStep(u.c)
 	for have := 0; len(ties) > 0; {
 		if have >= refuting && most > maxDeterminant {
-			return fmt.Errorf("zeros or ties of factors take primes of %d bits: %w", most, ErrRange)
+			return fmt.Errorf("zeros or ties of factors take primes of %d bits: %w", most, call.ErrRange)
 		}
 		f := modular.New(next())
 		steps := 0
 		for _, w := range ties {
 			steps = max(steps, w.order)
 		}
-		lu, err := s.modulo(u, f, steps)
+		lu, err := modulo(s, u, f, steps)
 		if err != nil {
 			return err
 		}
-		s.stats.Primes++
+		s.Stats.Primes++
 		if lu == nil {
 			continue // it divides a leading minor
 		}
@@ -332,7 +331,7 @@ func (s *solver) prove(u *unknown, e *enclosure) error {
 				left = append(left, w)
 				most = max(most, w.need)
 			default:
-				s.exactly(w.wanted)
+				exactly(s, w.wanted)
 			}
 		}
 		ties = left
@@ -347,12 +346,12 @@ func (s *solver) prove(u *unknown, e *enclosure) error {
 const refuting = 120
 
 // exactly stores the tie that an entry is proved to be.
-func (s *solver) exactly(w *wanted) {
+func exactly(s *call.Run, w *wanted) {
 	w.z.SetBig(w.at[0], w.at[1], w.tie)
-	s.lose(w.z, w.at[0], w.at[1], w.tie, w.tie)
+	lose(s, w.z, w.at[0], w.at[1], w.tie, w.tie)
 	w.done = true
-	s.stats.Ties++
-	s.stats.Exact++
+	s.Stats.Ties++
+	s.Stats.Exact++
 }
 
 // denominators are bounds of leading minors of integers that C is made of.
@@ -461,8 +460,8 @@ func (z integers) largestMinor(k int) int {
 
 // modulo returns L, below its diagonal blocks, and U modulo a prime, their first steps columns and
 // rows; nil if that divides a leading minor of them.
-func (s *solver) modulo(u *unknown, f *modular.Field, steps int) ([][]uint64, error) {
-	rows, err := f.Matrix(s.Ctx, s.Threads, raw.Matrix(u.c))
+func modulo(s *call.Run, u *unknown, f *modular.Field, steps int) ([][]uint64, error) {
+	rows, err := f.Matrix(s.Ctx, s.Threads, u.c)
 	if err != nil {
 		return nil, err
 	}

@@ -10,9 +10,10 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/bigfun"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // ErrNorm is wrapped by errors about matrices whose exponentials may be beyond all formats.
@@ -46,37 +47,37 @@ func Expm(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	if a.Rows() != a.Cols() || x.Rows() != a.Rows() || x.Cols() != a.Rows() {
 		panic(errShape)
 	}
-	s, on, err := begin("Expm", opt, a, x)
+	s, on, err := begin("Expm", opt, a.View(), x.View())
 	if err != nil {
 		return Stats{}, err
 	}
-	if err := finite("A", on[0]); err != nil {
-		return s.stats, fmt.Errorf("Expm: %w", err)
+	if err := call.Finite("A", on[0]); err != nil {
+		return result(s), fmt.Errorf("Expm: %w", err)
 	}
-	z := halfulp.NewMatrix(x.Format(), a.Rows(), a.Rows())
-	if err := s.expm(on[0], z); err != nil {
-		return s.stats, fmt.Errorf("Expm: %w", err)
+	z := num.NewMat(x.Format().View(), a.Rows(), a.Rows())
+	if err := expm(s, on[0], z); err != nil {
+		return result(s), fmt.Errorf("Expm: %w", err)
 	}
-	s.stage("products")
-	return s.finish("Expm", z, x)
+	s.Stage("products")
+	return finish(s, "Expm", z, x.View())
 }
 
 // position is where an entry of a matrix lies.
 type position struct{ row, col int }
 
 // expm stores the exponential of a in z, which is 0.
-func (s *solver) expm(a, z *halfulp.Matrix) error {
-	n := a.Rows()
+func expm(s *call.Run, a, z num.Mat) error {
+	n := a.Rows
 	if n == 0 {
 		return s.Ctx.Err()
 	}
-	s.vanish = true
-	reach := reachable(raw.Matrix(a))
+	s.Vanish = true
+	reach := reachable(a)
 	bits := z.Format().Bits()
 	var open []position // of all parts that are done
 	parts := components(reach)
 	for done, nodes := range parts {
-		if len(nodes) == 1 && isZero(a.At(nodes[0], nodes[0])) {
+		if len(nodes) == 1 && isZero(a.Entry(nodes[0], nodes[0])) {
 			z.SetFloat64(nodes[0], nodes[0], 1)
 			continue
 		}
@@ -92,7 +93,7 @@ func (s *solver) expm(a, z *halfulp.Matrix) error {
 		if len(nodes) < n {
 			part = chosen(a, nodes, nodes)
 		}
-		left, err := s.expmOf(part, nodes, wanted, z, 2*bits, false)
+		left, err := expmOf(s, part, nodes, wanted, z, 2*bits, false)
 		if err != nil {
 			return err
 		}
@@ -105,7 +106,7 @@ func (s *solver) expm(a, z *halfulp.Matrix) error {
 	if len(open) == 0 {
 		return nil
 	}
-	back := reachable(raw.Matrix(a.T()))
+	back := reachable(a.T())
 	groups := map[string][]position{}
 	var order []string
 	for _, p := range open {
@@ -119,13 +120,13 @@ func (s *solver) expm(a, z *halfulp.Matrix) error {
 		group := groups[key]
 		nodes := reach[group[0].row].and(back[group[0].col]).members(n)
 		sub := chosen(a, nodes, nodes)
-		if exact, err := s.expmNilpotent(sub, nodes, group, z); err != nil {
+		if exact, err := expmNilpotent(s, sub, nodes, group, z); err != nil {
 			return err
 		} else if !exact {
-			if group, err = s.expmOf(sub, nodes, group, z, 16*bits+4096, true); err != nil {
+			if group, err = expmOf(s, sub, nodes, group, z, 16*bits+4096, true); err != nil {
 				return err
 			}
-			s.stats.Undecided += len(group)
+			s.Stats.Undecided += len(group)
 		}
 		s.Did(1)
 		s.Plan(float64(len(order) - done - 1))
@@ -219,11 +220,11 @@ func reachable(a num.Mat) []set {
 // expmOf stores entries of the exponential of a, which has the rows and columns nodes of a larger
 // matrix, in z, and returns those that about most bits do not decide: where last is set, only those
 // that seem to be zeros or ties, stored as Expm says.
-func (s *solver) expmOf(a *halfulp.Matrix, nodes []int, open []position, z *halfulp.Matrix, most int, last bool) ([]position, error) {
+func expmOf(s *call.Run, a num.Mat, nodes []int, open []position, z num.Mat, most int, last bool) ([]position, error) {
 	f := z.Format()
-	at := inverseOf(nodes, z.Rows())
+	at := inverseOf(nodes, z.Rows)
 	for bits := f.Bits() + 64; ; bits *= 2 {
-		e, err := s.exponential(a, bits)
+		e, err := exponentialOf(s, a, bits)
 		if err != nil {
 			return nil, err
 		}
@@ -232,17 +233,17 @@ func (s *solver) expmOf(a *halfulp.Matrix, nodes []int, open []position, z *half
 			mid, radius := e.entry(at[p.row], at[p.col])
 			lower, upper := ends(f, mid, radius)
 			if lower.Same(upper) {
-				z.Set(p.row, p.col, lower)
-				s.lose(z, p.row, p.col, new(big.Float).Sub(mid, radius), new(big.Float).Add(mid, radius))
+				z.SetEntry(p.row, p.col, lower)
+				lose(s, z, p.row, p.col, new(big.Float).Sub(mid, radius), new(big.Float).Add(mid, radius))
 				continue
 			}
 			if magnitude := new(big.Float).Abs(mid); magnitude.Cmp(radius) > 0 {
-				z.Set(p.row, p.col, lower)
+				z.SetEntry(p.row, p.col, lower)
 				if t, _ := tie(lower, upper); t == nil {
 					more = true
 				}
 			} else {
-				z.Set(p.row, p.col, halfulp.NewScalar(f, new(big.Float)))
+				z.SetEntry(p.row, p.col, num.NewScalar(f, new(big.Float)))
 				if last && bits > most && isZero(lower) && isZero(upper) {
 					continue
 				}
@@ -256,7 +257,7 @@ func (s *solver) expmOf(a *halfulp.Matrix, nodes []int, open []position, z *half
 	}
 }
 
-func isZero(x halfulp.Scalar) bool { return !x.IsInf(0) && x.Big().Sign() == 0 }
+func isZero(x num.Scalar) bool { return !x.IsInf(0) && x.Big().Sign() == 0 }
 
 // inverseOf returns z of length n with z[nodes[i]] = i.
 func inverseOf(nodes []int, n int) []int {
@@ -268,17 +269,17 @@ func inverseOf(nodes []int, n int) []int {
 }
 
 // ends returns what mid - radius and mid + radius, rounded outwards, round to.
-func ends(f halfulp.Format, mid, radius *big.Float) (lower, upper halfulp.Scalar) {
+func ends(f num.Format, mid, radius *big.Float) (lower, upper num.Scalar) {
 	prec := mid.Prec() + 64
-	lower = halfulp.NewScalar(f, new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf).Sub(mid, radius))
-	upper = halfulp.NewScalar(f, new(big.Float).SetPrec(prec).SetMode(big.ToPositiveInf).Add(mid, radius))
+	lower = num.NewScalar(f, new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf).Sub(mid, radius))
+	upper = num.NewScalar(f, new(big.Float).SetPrec(prec).SetMode(big.ToPositiveInf).Add(mid, radius))
 	return lower, upper
 }
 
 // exponential is factor p, with errors: ‖exp(A) / e^μ - p‖∞ ≤ lost, and factor has a relative error
 // below 2^-bits.
 type exponential struct {
-	p      *halfulp.Matrix
+	p      num.Mat
 	lost   *big.Float
 	factor *big.Float
 	bits   int
@@ -295,17 +296,17 @@ func (e *exponential) entry(i, j int) (mid, radius *big.Float) {
 }
 
 // exponential returns the exponential of a with errors of about 2^-bits of its norm.
-func (s *solver) exponential(a *halfulp.Matrix, bits int) (*exponential, error) {
-	n := a.Rows()
+func exponentialOf(s *call.Run, a num.Mat, bits int) (*exponential, error) {
+	n := a.Rows
 	shift, err := meanDiagonal(a)
 	if err != nil {
 		return nil, err
 	}
 	unscaled := make([]int64, n)
-	norm := func(m *halfulp.Matrix) *big.Float { return bound.BoundsOf(raw.Matrix(m), unscaled, unscaled).Norm() }
+	norm := func(m num.Mat) *big.Float { return bound.BoundsOf(m, unscaled, unscaled).Norm() }
 	// shifted returns A - μ I, every entry rounded once to p bits, times 2^-e.
-	shifted := func(p, e int) *halfulp.Matrix {
-		x := halfulp.NewMatrix(halfulp.MP(uint(p)), n, n)
+	shifted := func(p, e int) num.Mat {
+		x := num.NewMat(num.Precision(uint(p)), n, n)
 		for j := range n {
 			for i := range n {
 				v := a.Big(i, j)
@@ -326,7 +327,7 @@ func (s *solver) exponential(a *halfulp.Matrix, bits int) (*exponential, error) 
 	if width > bound.MaxBits {
 		return nil, fmt.Errorf("%d bits: %w", width, halfulp.ErrMemory)
 	}
-	s.stats.Precision = width
+	s.Stats.Precision = width
 	add := func(x, y *big.Float) *big.Float { return bound.Upper().Add(x, y) }
 	mul := func(x, y *big.Float) *big.Float { return bound.Upper().Mul(x, y) }
 	ulp := bound.Upper().SetMantExp(big.NewFloat(1), 1-width)
@@ -341,21 +342,21 @@ func (s *solver) exponential(a *halfulp.Matrix, bits int) (*exponential, error) 
 	x := shifted(width, squarings)
 	k := int(math.Ceil(math.Sqrt(float64(degree + 1))))
 	blocks := (degree + k) / k
-	powers := halfulp.NewMatrix(x.Format(), n*n, k)
-	power := halfulp.Identity(x.Format(), n)
+	powers := num.NewMat(x.Format(), n*n, k)
+	power := num.Identity(x.Format(), n)
 	normX := norm(x)
 	// ‖X^i‖ ≤ sizes[i] + losts[i]
 	sizes, losts := make([]*big.Float, k+1), make([]*big.Float, k+1)
 	sizes[0], losts[0] = bound.Upper().SetInt64(1), bound.Upper()
 	for i := 1; i <= k; i++ {
-		if err := square(powers, n, i-1).CopyFrom(power); err != nil {
+		if err := place.Copy(square(powers, n, i-1), power); err != nil {
 			return nil, err
 		}
 		next := x
 		losts[i] = bound.Upper()
 		if i > 1 {
-			next = halfulp.NewMatrix(x.Format(), n, n)
-			if err := s.gemm(1, power, x, 0, nil, next); err != nil {
+			next = num.NewMat(x.Format(), n, n)
+			if err := s.Gemm(1, power, x, 0, num.Mat{}, next); err != nil {
 				return nil, err
 			}
 			losts[i] = add(mul(losts[i-1], normX), rounding(norm(next)))
@@ -363,7 +364,7 @@ func (s *solver) exponential(a *halfulp.Matrix, bits int) (*exponential, error) 
 		power, sizes[i] = next, norm(next)
 	}
 	// Block j is Σ X^i / (j k + i)! over i < k.
-	coefficients := halfulp.NewMatrix(x.Format(), k, blocks)
+	coefficients := num.NewMat(x.Format(), k, blocks)
 	c := new(big.Float).SetPrec(uint(width + 64)).SetInt64(1)
 	lost := make([]*big.Float, blocks)
 	for d := range degree + 1 {
@@ -380,15 +381,15 @@ func (s *solver) exponential(a *halfulp.Matrix, bits int) (*exponential, error) 
 		lost[j] = add(lost[j], mul(up, losts[i]))
 		lost[j] = add(lost[j], mul(mul(up, ulp), add(sizes[i], losts[i])))
 	}
-	sums := halfulp.NewMatrix(x.Format(), n*n, blocks)
-	if err := s.gemm(1, powers, coefficients, 0, nil, sums); err != nil {
+	sums := num.NewMat(x.Format(), n*n, blocks)
+	if err := s.Gemm(1, powers, coefficients, 0, num.Mat{}, sums); err != nil {
 		return nil, err
 	}
 	p := square(sums, n, blocks-1)
 	limit := add(lost[blocks-1], rounding(norm(p)))
 	for j := blocks - 2; j >= 0; j-- {
-		block, next := square(sums, n, j), halfulp.NewMatrix(x.Format(), n, n)
-		if err := s.gemm(1, p, power, 1, block, next); err != nil {
+		block, next := square(sums, n, j), num.NewMat(x.Format(), n, n)
+		if err := s.Gemm(1, p, power, 1, block, next); err != nil {
 			return nil, err
 		}
 		// (P + dP)(X^k + dX) + B + dB
@@ -406,8 +407,8 @@ func (s *solver) exponential(a *halfulp.Matrix, bits int) (*exponential, error) 
 	// ‖exp(X + E) - exp(X)‖ ≤ ‖E‖ e^(‖X‖ + ‖E‖), E the rounding of X
 	limit = add(limit, mul(bound.Upper().SetInt64(4), rounding(normX)))
 	for range squarings {
-		next := halfulp.NewMatrix(x.Format(), n, n)
-		if err := s.gemm(1, p, p, 0, nil, next); err != nil {
+		next := num.NewMat(x.Format(), n, n)
+		if err := s.Gemm(1, p, p, 0, num.Mat{}, next); err != nil {
 			return nil, err
 		}
 		old := norm(p)
@@ -418,14 +419,14 @@ func (s *solver) exponential(a *halfulp.Matrix, bits int) (*exponential, error) 
 }
 
 // square returns column j of m, n^2 numbers, as an n x n matrix column by column.
-func square(m *halfulp.Matrix, n, j int) *halfulp.Matrix {
-	v := raw.Matrix(m)
-	return raw.NewMatrix(num.Mat{Arr: v.Arr, Off: v.At(0, j), RS: v.RS, CS: n * v.RS, Rows: n, Cols: n}).(*halfulp.Matrix)
+func square(m num.Mat, n, j int) num.Mat {
+	v := m
+	return num.Mat{Arr: v.Arr, Off: v.At(0, j), RS: v.RS, CS: n * v.RS, Rows: n, Cols: n}
 }
 
 // meanDiagonal returns an integer near the mean of the diagonal.
-func meanDiagonal(a *halfulp.Matrix) (*big.Float, error) {
-	n := a.Rows()
+func meanDiagonal(a num.Mat) (*big.Float, error) {
+	n := a.Rows
 	mean := new(big.Float).SetPrec(128)
 	for i := range n {
 		mean.Add(mean, a.Big(i, i))
@@ -459,9 +460,9 @@ func scalingAndDegree(size, bits int) (s, m int) {
 
 // expmNilpotent stores entries of the exponential of a, which has the rows and columns nodes of a
 // larger matrix, in z, if a is proved to be nilpotent.
-func (s *solver) expmNilpotent(a *halfulp.Matrix, nodes []int, entries []position, z *halfulp.Matrix) (bool, error) {
-	n := a.Rows()
-	m := raw.Matrix(a)
+func expmNilpotent(s *call.Run, a num.Mat, nodes []int, entries []position, z num.Mat) (bool, error) {
+	n := a.Rows
+	m := a
 	if zero, err := modular.New(modular.Primes()()).Nilpotent(s.Ctx, s.Threads, m); err != nil || !zero {
 		return false, err
 	}
@@ -469,7 +470,7 @@ func (s *solver) expmNilpotent(a *halfulp.Matrix, nodes []int, entries []positio
 	if bits > bound.MaxBits {
 		return false, nil
 	}
-	if p, err := s.enclosedPower(a, n, bits); err != nil || !p.vanishes() {
+	if p, err := enclosedPower(s, a, n, bits); err != nil || !p.vanishes() {
 		return false, err
 	}
 	// (n-1)! exp(A) = Σ (n-1)!/k! A^k over k < n, exactly, by Horner's rule.
@@ -486,9 +487,9 @@ func (s *solver) expmNilpotent(a *halfulp.Matrix, nodes []int, entries []positio
 	if width > bound.MaxBits {
 		return false, nil
 	}
-	f := halfulp.MP(uint(width))
-	diagonal := func(c *big.Int) *halfulp.Matrix {
-		d := halfulp.NewMatrix(f, n, n)
+	f := num.Precision(uint(width))
+	diagonal := func(c *big.Int) num.Mat {
+		d := num.NewMat(f, n, n)
 		v := new(big.Float).SetPrec(uint(max(c.BitLen(), 64))).SetInt(c)
 		for i := range n {
 			d.SetBig(i, i, v)
@@ -499,26 +500,26 @@ func (s *solver) expmNilpotent(a *halfulp.Matrix, nodes []int, entries []positio
 	t := diagonal(c)
 	for k := n - 1; k > 0; k-- {
 		c.Mul(c, big.NewInt(int64(k))) // (n-1)!/(k-1)!
-		next := halfulp.NewMatrix(f, n, n)
-		if err := s.gemm(1, a, t, 1, diagonal(c), next); err != nil {
+		next := num.NewMat(f, n, n)
+		if err := s.Gemm(1, a, t, 1, diagonal(c), next); err != nil {
 			return false, err
 		}
 		t = next
 	}
-	at := inverseOf(nodes, z.Rows())
+	at := inverseOf(nodes, z.Rows)
 	for _, e := range entries {
 		v, x := quotient(z.Format(), t.Big(at[e.row], at[e.col]), factorial)
-		z.Set(e.row, e.col, v)
-		s.lose(z, e.row, e.col, x, x)
-		s.stats.Exact++
+		z.SetEntry(e.row, e.col, v)
+		lose(s, z, e.row, e.col, x, x)
+		s.Stats.Exact++
 	}
 	return true, nil
 }
 
 // quotient returns x / y rounded once, for y > 0, and a number that rounds like it.
-func quotient(f halfulp.Format, x *big.Float, y *big.Int) (halfulp.Scalar, *big.Float) {
+func quotient(f num.Format, x *big.Float, y *big.Int) (num.Scalar, *big.Float) {
 	if x.Sign() == 0 {
-		return halfulp.NewScalar(f, new(big.Float)), x
+		return num.NewScalar(f, new(big.Float)), x
 	}
 	prec := uint(f.Bits() + 64)
 	if !f.IsMP() && f.Bits() > 53 {
@@ -530,5 +531,5 @@ func quotient(f halfulp.Format, x *big.Float, y *big.Int) (halfulp.Scalar, *big.
 		rest := new(big.Float).SetMantExp(big.NewFloat(float64(q.Sign())), q.MantExp(nil)-int(prec)-1)
 		q.SetPrec(prec+2).Add(q, rest)
 	}
-	return halfulp.NewScalar(f, q), q
+	return num.NewScalar(f, q), q
 }

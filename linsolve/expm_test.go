@@ -11,7 +11,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/bigfun"
-	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -204,7 +204,7 @@ func TestExpmUndecided(t *testing.T) {
 
 func TestExpmErrors(t *testing.T) {
 	x := halfulp.NewMatrix(halfulp.Float64, 1, 1)
-	for v, want := range map[float64]error{math.Inf(1): ErrNotFinite, 1e10: ErrNorm, -1e300: ErrNorm} {
+	for v, want := range map[float64]error{math.Inf(1): call.ErrNotFinite, 1e10: ErrNorm, -1e300: ErrNorm} {
 		a := halfulp.NewMatrixFloat64(1, 1, 1, []float64{v})
 		if _, err := Expm(a, x, nil); !errors.Is(err, want) {
 			t.Errorf("%g: %v, want %v", v, err, want)
@@ -228,7 +228,7 @@ func TestExponentialBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := s.exponential(a, bits)
+		e, err := exponentialOf(s, a.View(), bits)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -304,7 +304,7 @@ func TestExpmParts(t *testing.T) {
 		}
 		f := formats[trial%len(formats)]
 		checkExpm(t, fmt.Sprintf("trial %d, %v", trial, f), a, f)
-		parts := components(reachable(raw.Matrix(a)))
+		parts := components(reachable(a.View()))
 		where := make([]int, n)
 		for k, nodes := range parts {
 			for _, i := range nodes {
@@ -330,7 +330,7 @@ func TestExpmParts(t *testing.T) {
 	if !x.Same(want) {
 		t.Errorf("one entry: %v", x)
 	}
-	if parts := components(reachable(raw.Matrix(one))); len(parts) != 59 {
+	if parts := components(reachable(one.View())); len(parts) != 59 {
 		t.Errorf("%d parts", len(parts))
 	}
 }

@@ -6,9 +6,10 @@ import (
 	"sync"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
-	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // missing returns how many bits closer enclosures have to be for most open entries to be decided,
@@ -28,27 +29,27 @@ func (u *unknown) missing() (bits int) {
 type attempt func(bits int) (*unknown, *enclosure, error)
 
 // decideAll makes attempts in more and more bits until all entries of format f are decided.
-func (s *solver) decideAll(f halfulp.Format, try attempt) error {
+func decideAll(s *call.Run, f num.Format, try attempt) error {
 	var more int
 	for bits := f.Bits() + 64; bits <= bound.MaxBits; bits += more {
-		s.stats.Precision, more = bits, bits
+		s.Stats.Precision, more = bits, bits
 		u, e, err := try(bits)
 		if err != nil {
 			return err
 		}
-		s.stage(fmt.Sprintf("%d bits", bits))
+		s.Stage(fmt.Sprintf("%d bits", bits))
 		if e == nil {
 			continue
 		}
-		wanted := s.wantedCost(len(u.open), 1)
-		if err := s.decide(u, e); err != nil {
+		wanted := wantedCost(s, len(u.open), 1)
+		if err := decide(s, u, e); err != nil {
 			return err
 		}
 		s.Did(wanted)
-		if err := s.prove(u, e); err != nil {
+		if err := prove(s, u, e); err != nil {
 			return err
 		}
-		s.stage("rounding")
+		s.Stage("rounding")
 		if len(u.open) == 0 {
 			return nil
 		}
@@ -61,8 +62,8 @@ func (s *solver) decideAll(f halfulp.Format, try attempt) error {
 
 // full returns nil if a matrix is proved to have full rank, an error that wraps ErrSingular if it
 // is proved not to.
-func (s *solver) full(a *halfulp.Matrix) error {
-	r, _, err := s.rank(a)
+func full(s *call.Run, a num.Mat) error {
+	r, _, err := rank(s, a)
 	if err != nil {
 		return err
 	}
@@ -78,9 +79,9 @@ func (s *solver) full(a *halfulp.Matrix) error {
 
 // system is a square matrix that systems are solved with, one after the other.
 type system struct {
-	a     *halfulp.Matrix
+	a     num.Mat
 	mutex sync.Mutex
-	here  *halfulp.Matrix // a on the host, if near is known
+	here  num.Mat // a on the host, if near is known
 	near  *approximate
 }
 
@@ -91,44 +92,44 @@ type system struct {
 // GPU it is package function Solve that does it. Solve panics if A is not square, or shapes do not
 // fit. It may be called by several goroutines.
 func (y *system) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
-	if y.a.Rows() != y.a.Cols() || b.Rows() != y.a.Rows() || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
+	if y.a.Rows != y.a.Cols || b.Rows() != y.a.Rows || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
 		panic(errShape)
 	}
-	if d := y.a.Place(); d != place.Host && b.Place() == d {
-		return Solve(y.a, b, x, opt)
+	if p := place.Of(y.a.Arr); p != nil && place.Label(p) == string(b.Place()) {
+		return Solve(halfulp.MatrixOf(y.a), b, x, opt)
 	}
-	s, on, err := begin("Solve", opt, b, x)
+	s, on, err := begin("Solve", opt, b.View(), x.View())
 	if err != nil {
 		return Stats{}, err
 	}
-	z, err := s.solveAgain(y, on[0], x.Format())
+	z, err := solveAgain(s, y, on[0], x.Format().View())
 	if err != nil {
-		return s.stats, fmt.Errorf("Solve: %w", err)
+		return result(s), fmt.Errorf("Solve: %w", err)
 	}
-	return s.finish("Solve", z, x)
+	return finish(s, "Solve", z, x.View())
 }
 
 // solveAgain solves with what is known of the matrix.
-func (s *solver) solveAgain(y *system, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
-	z := halfulp.NewMatrix(f, b.Rows(), b.Cols())
-	if b.Rows() == 0 || b.Cols() == 0 {
+func solveAgain(s *call.Run, y *system, b num.Mat, f num.Format) (num.Mat, error) {
+	z := num.NewMat(f, b.Rows, b.Cols)
+	if b.Rows == 0 || b.Cols == 0 {
 		return z, s.Ctx.Err()
 	}
-	if err := finite("B", b); err != nil {
-		return nil, err
+	if err := call.Finite("B", b); err != nil {
+		return num.Mat{}, err
 	}
 	if err := workable(f.Bits()+64, b); err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	p, err := y.approximate(s)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	return z, s.solveBy(p, y.here, b, z)
+	return z, solveBy(s, p, y.here, b, z)
 }
 
 // approximate returns the approximate inverse.
-func (y *system) approximate(s *solver) (*approximate, error) {
+func (y *system) approximate(s *call.Run) (*approximate, error) {
 	y.mutex.Lock()
 	defer y.mutex.Unlock()
 	if y.near == nil {
@@ -136,10 +137,10 @@ func (y *system) approximate(s *solver) (*approximate, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := finite("A", on[0]); err != nil {
+		if err := call.Finite("A", on[0]); err != nil {
 			return nil, err
 		}
-		p, err := s.approximate(on[0])
+		p, err := approximateInverse(s, on[0])
 		if err != nil {
 			return nil, err
 		}
@@ -149,8 +150,8 @@ func (y *system) approximate(s *solver) (*approximate, error) {
 }
 
 // symmetric returns an error if a square matrix is not symmetric.
-func symmetric(a *halfulp.Matrix) error {
-	m := raw.Matrix(a)
+func symmetric(a num.Mat) error {
+	m := a
 	for j := range m.Cols {
 		for i := range j {
 			if !m.Arr.SameBits(m.At(i, j), m.Arr, m.At(j, i)) && a.Big(i, j).Cmp(a.Big(j, i)) != 0 {
@@ -171,7 +172,7 @@ func all(n int) []int {
 }
 
 // one is 1 in an entry of a factor.
-func one(z *halfulp.Matrix, i, j int) { z.Set(i, j, halfulp.Float(1)) }
+func one(z num.Mat, i, j int) { z.SetEntry(i, j, num.Float(1)) }
 
 // slack is how much larger than that of true pivots the growth may be of such that pass for equal.
 var slack = new(big.Float).SetPrec(64).Add(big.NewFloat(1), new(big.Float).SetMantExp(big.NewFloat(1), -60))

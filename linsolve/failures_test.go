@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
 
@@ -51,14 +52,15 @@ func TestResidentFailures(t *testing.T) {
 	}
 	for name, run := range map[string]func(ctx context.Context) error{
 		"determinant": func(ctx context.Context) error {
-			s, err := start("Det", &halfulp.Options{Context: ctx}, on)
+			s, err := start("Det", &halfulp.Options{Context: ctx}, on.View())
 			if err != nil {
 				return err
 			}
-			defer s.release()
+			defer s.Release()
 			var got halfulp.Scalar
-			err = s.there(on, 0, func(a *halfulp.Matrix) (done bool, err error) {
-				got, done, err = s.det(a, halfulp.MP(200))
+			err = s.There(on.View(), 0, func(a num.Mat) (done bool, err error) {
+				z, done, err := detOf(s, a, num.Precision(200))
+				got = halfulp.ScalarOf(z)
 				return done, err
 			})
 			if err == nil && !got.Same(det) {

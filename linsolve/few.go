@@ -6,13 +6,12 @@ import (
 	"math/big"
 	mathbits "math/bits"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // fewColumns columns are always solved one after the other, by products of F with vectors of 62
@@ -51,7 +50,7 @@ type residual struct {
 
 // A fixedSystem is F y = g, of which columns are solved.
 type fixedSystem struct {
-	s    *solver
+	s    *call.Run
 	a, b num.Mat
 	r    inverse
 	f    *fixed.Matrix // nil at first
@@ -65,8 +64,8 @@ type fixedSystem struct {
 
 // solveFew solves for the columns of todo with R, and puts nil for those that are done. What is
 // left needs more bits than are worth their while here.
-func (s *solver) solveFew(a, b, z *halfulp.Matrix, r inverse, todo []*entries) error {
-	y := &fixedSystem{s: s, a: raw.Matrix(a), b: raw.Matrix(b), r: r, n: a.Rows()}
+func solveFew(s *call.Run, a, b, z num.Mat, r inverse, todo []*entries) error {
+	y := &fixedSystem{s: s, a: a, b: b, r: r, n: a.Rows}
 	y.low = scale.LowestBit(y.a, r.scales())
 	if t, ok := r.(*digits); ok {
 		y.f = t.f
@@ -126,7 +125,7 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 	if err != nil {
 		return false, err
 	}
-	most := largestOf(v[0])
+	most := call.LargestOf(v[0])
 	if !(most > 0x1p-900 && most < 0x1p900) {
 		return false, nil
 	}
@@ -137,7 +136,7 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 	y.s.Plan(cost * (y.likely + float64(y.left)))
 	working := y.s.Doing(cost)
 	defer y.s.Did(cost)
-	y.s.stats.Precision = 64 * words
+	y.s.Stats.Precision = 64 * words
 	r.unit, r.x = -64*words, make([][]uint64, n)
 	u := &partial{x: make([][]uint64, n), bits: 64 * (words + 1), lost: 1}
 	room := make([]uint64, n*(2*words+3))
@@ -151,13 +150,13 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 		}
 	}
 	began, last, lastExp := false, math.Inf(1), math.MaxInt32
-	for ; ; y.s.stats.Steps++ {
+	for ; ; y.s.Stats.Steps++ {
 		top := r.look(u.lost)
 		working(1 - float64(max(top, 0))/float64(64*words+1))
 		floor := top <= int(log2(u.lost))+atFloor
 		proved := func(c []float64) (bool, error) {
 			radius := y.r.radius(r, c)
-			if floor || log2(largestOf(radius))+float64(r.exp) <= -float64(bits+4)-log2(float64(n)) {
+			if floor || log2(call.LargestOf(radius))+float64(r.exp) <= -float64(bits+4)-log2(float64(n)) {
 				return y.decide(e, u, shift, radius, r.exp)
 			}
 			return false, nil
@@ -179,7 +178,7 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 				return false, err
 			}
 		}
-		if most = largestOf(v[0]); !(most < 0x1p900) || most == 0 && !floor {
+		if most = call.LargestOf(v[0]); !(most < 0x1p900) || most == 0 && !floor {
 			return false, nil // the latter would be no progress
 		}
 		est := log2(most) + float64(r.exp) // of |y - F^-1 g|
@@ -218,7 +217,7 @@ type partial struct {
 // add adds v 2^r.exp, rounded to integers up to 2^61 of some unit, to what is known of y; not ok if
 // that does not fit.
 func (y *fixedSystem) add(v []float64, r *residual, u *partial) (ok bool, err error) {
-	most := largestOf(v)
+	most := call.LargestOf(v)
 	_, k := math.Frexp(most)
 	q := min(61-k-r.exp, u.bits)
 	if q < 0 || !(most < 0x1p900) {
@@ -344,7 +343,7 @@ func (y *fixedSystem) decide(e *entries, u *partial, shift int64, radius []float
 	ties, err := e.decide(mid, r, cols)
 	y.missing = min(e.missing(mid, r), 1<<20)
 	if ties != nil && err == nil {
-		err = y.s.lift([]suspects{{e, ties}})
+		err = lift(y.s, []suspects{{e, ties}})
 	}
 	return len(e.open) == 0, err
 }
@@ -356,20 +355,6 @@ func bigFloat(x []uint64) *big.Float {
 		binary.BigEndian.PutUint64(b[8*(len(x)-1-i):], w)
 	}
 	return new(big.Float).SetPrec(uint(64 * len(x))).SetInt(new(big.Int).SetBytes(b))
-}
-
-// largestOf returns the largest magnitude, NaN if there is one.
-func largestOf(x []float64) float64 {
-	var a, b, c, d uint64 // twice the bits: magnitudes are in their order, NaN beyond them
-	for ; len(x) >= 4; x = x[4:] {
-		y := (*[4]float64)(x)
-		a, b = max(a, math.Float64bits(y[0])<<1), max(b, math.Float64bits(y[1])<<1)
-		c, d = max(c, math.Float64bits(y[2])<<1), max(d, math.Float64bits(y[3])<<1)
-	}
-	for _, v := range x {
-		a = max(a, math.Float64bits(v)<<1)
-	}
-	return math.Float64frombits(max(a, b, c, d) >> 1)
 }
 
 func log2(x float64) float64 { return math.Log2(x) }

@@ -12,9 +12,9 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/isa"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -42,7 +42,7 @@ func twos(x []uint64) *big.Int {
 }
 
 // testSolver returns what runs tests.
-func testSolver(t *testing.T, threads int) *solver {
+func testSolver(t *testing.T, threads int) *call.Run {
 	t.Helper()
 	s, _, err := begin("Test", &halfulp.Options{Threads: threads})
 	if err != nil {
@@ -85,7 +85,7 @@ func TestFixed(t *testing.T) {
 			}
 		}
 		s := testSolver(t, 1+trial%2)
-		m, err := fixed.New(&s.Call, raw.Matrix(a), by, planes)
+		m, err := fixed.New(&s.Call, a.View(), by, planes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestFixed(t *testing.T) {
 					t.Fatalf("seed %d, trial %d, %v, n = %d: row %d by %v in %d of %d planes is off by %s, bound %s", seed, trial, f, n, i, c, w, planes, difference.FloatString(30), most.FloatString(30))
 				}
 			}
-			if low := scale.LowestBit(raw.Matrix(a), by); low <= int64(64*planes-1) {
+			if low := scale.LowestBit(a.View(), by); low <= int64(64*planes-1) {
 				z := make([]uint64, planes+2)
 				m.Row(z, i, v, planes)
 				exact := rat(twos(z), 1-64*planes)
@@ -235,12 +235,12 @@ func TestTriangles(t *testing.T) {
 		}
 		restore := isa.Force(level)
 		s := testSolver(t, 1)
-		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
+		lu, err := factor(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		cut := 1 + r.IntN(n)
-		v, err := s.trianglesOf(lu, cut)
+		v, err := trianglesOf(s, lu, cut)
 		if err == nil && v != nil && trial%3 == 0 {
 			err = v.invertUpper(s, n)
 		}
@@ -394,7 +394,7 @@ func TestWrongCorrections(t *testing.T) {
 			continue
 		}
 		s := testSolver(t, 1)
-		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
+		lu, err := factor(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -404,13 +404,13 @@ func TestWrongCorrections(t *testing.T) {
 		if trial%3 == 1 {
 			cut = 1 + r.IntN(n)
 		}
-		if v, err := s.trianglesOf(lu, cut); err != nil {
+		if v, err := trianglesOf(s, lu, cut); err != nil {
 			t.Fatal(err)
 		} else if v != nil && v.rho <= mostRho && trial%3 > 0 {
 			w.inverse = v
 			if trial%3 > 1 {
 				kind = "float"
-				z, err := s.floatInverse(raw.Matrix(a), v)
+				z, err := newFloatInverse(s, a.View(), v)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -422,24 +422,24 @@ func TestWrongCorrections(t *testing.T) {
 		} else if v := digitsOf(t, s, a, lu, 400); v != nil && trial%4 == 1 {
 			kind = "digits"
 			w.inverse = v
-		} else if v, _, err := s.blocksOf(a, lu, 400, 1+r.IntN(3)); err == nil && trial%2 == 0 {
+		} else if v, _, err := blocksOf(s, a.View(), lu, 400, 1+r.IntN(3)); err == nil && trial%2 == 0 {
 			kind = "blocks"
 			w.inverse = v
 		} else {
 			kind = "wide"
-			p, err := s.invertBy(a, lu)
+			p, err := invertBy(s, a.View(), lu)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if w.inverse, err = s.newWideInverse(p); err != nil {
+			if w.inverse, err = newWideInverse(s, p); err != nil {
 				t.Fatal(err)
 			}
 		}
 		z := halfulp.NewMatrix(f, n, 1)
-		todo := s.undecided(a, b, z)
+		todo := undecided(s, a.View(), b.View(), z.View())
 		left := map[int]bool{}
 		open := todo[0]
-		if err := s.solveFew(a, b, z, w, todo); err != nil {
+		if err := solveFew(s, a.View(), b.View(), z.View(), w, todo); err != nil {
 			t.Fatal(err)
 		}
 		for _, i := range open.open {
@@ -498,16 +498,16 @@ func TestNoCorrection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
+	lu, err := factor(s, a.View(), scale.Of(a.View()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := s.invertTriangles(lu)
+	r, err := invertTriangles(s, lu)
 	if err != nil || r == nil {
 		t.Fatalf("no inverse: %v", err)
 	}
-	todo := s.undecided(a, b, z)
-	if err := s.solveFew(a, b, z, idle{r}, todo); err != nil || open(todo) != n {
+	todo := undecided(s, a.View(), b.View(), z.View())
+	if err := solveFew(s, a.View(), b.View(), z.View(), idle{r}, todo); err != nil || open(todo) != n {
 		t.Errorf("%d entries are left, %v", open(todo), err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
@@ -33,12 +34,12 @@ const farOff = 32
 
 // invertFactors returns an inverse by factors of a for so many right-hand sides with its rho and a
 // bound of its norm, nil if none is proved to be good.
-func (s *solver) invertFactors(a num.Mat, f *factors, columns int) (r inverse, rho, norm float64, err error) {
+func invertFactors(s *call.Run, a num.Mat, f *factors, columns int) (r inverse, rho, norm float64, err error) {
 	cut := f.n
 	if columns == 1 && f.n >= leastHalved && f.n <= mostHalved {
 		cut = f.n / 2
 	}
-	t, err := s.trianglesOf(f, cut)
+	t, err := trianglesOf(s, f, cut)
 	if err == nil && cut < f.n && t != nil && !(t.rho <= mostRho) {
 		err = t.invertUpper(s, f.n)
 	}
@@ -50,7 +51,7 @@ func (s *solver) invertFactors(a num.Mat, f *factors, columns int) (r inverse, r
 	case !(float64(dgemm.SubtractError(f.n)*f.norm)*t.norm <= farOff*mostRho):
 		return nil, 0, 0, nil
 	}
-	z, err := s.floatInverse(a, t)
+	z, err := newFloatInverse(s, a, t)
 	if err != nil || !(z.rho <= mostRho) {
 		return nil, 0, 0, err
 	}
@@ -58,7 +59,7 @@ func (s *solver) invertFactors(a num.Mat, f *factors, columns int) (r inverse, r
 }
 
 // multiplied multiplies the inverses of the triangles; nothing is known of its rho.
-func (s *solver) multiplied(t *triangles) (*floatInverse, error) {
+func multiplied(s *call.Run, t *triangles) (*floatInverse, error) {
 	n := t.n
 	r := &floatInverse{factors: t.factors, perm: t.perm, z: s.Floats(n * n)}
 	for j := range n {
@@ -69,9 +70,9 @@ func (s *solver) multiplied(t *triangles) (*floatInverse, error) {
 }
 
 // floatInverse multiplies the inverses of the triangles, whose room it takes, and computes rho.
-func (s *solver) floatInverse(a num.Mat, t *triangles) (*floatInverse, error) {
+func newFloatInverse(s *call.Run, a num.Mat, t *triangles) (*floatInverse, error) {
 	n := t.n
-	r, err := s.multiplied(t)
+	r, err := multiplied(s, t)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func (s *solver) floatInverse(a num.Mat, t *triangles) (*floatInverse, error) {
 	if err := dgemm.Subtract(s.Ctx, s.Threads, n, e, f, r.z); err != nil {
 		return nil, err
 	}
-	if !(max(largestOf(f), largestOf(r.z), largestOf(e)) < 0x1p100) {
+	if !(max(call.LargestOf(f), call.LargestOf(r.z), call.LargestOf(e)) < 0x1p100) {
 		r.rho = math.Inf(1)
 		return r, nil
 	}

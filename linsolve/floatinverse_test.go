@@ -14,7 +14,6 @@ import (
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -77,11 +76,11 @@ func TestFloatInverse(t *testing.T) {
 		}
 		restore := isa.Force(level)
 		s := testSolver(t, 1+trial%2)
-		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
+		lu, err := factor(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := s.invertTriangles(lu)
+		v, err := invertTriangles(s, lu)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +89,7 @@ func TestFloatInverse(t *testing.T) {
 			continue
 		}
 		first := v.rho
-		z, err := s.floatInverse(raw.Matrix(a), v)
+		z, err := newFloatInverse(s, a.View(), v)
 		restore()
 		if err != nil {
 			t.Fatal(err)
@@ -121,7 +120,7 @@ func TestFloatInverse(t *testing.T) {
 // triangles, in room that is 0 and in room that is not: their bits are the same.
 func TestInversesInUsedRoom(t *testing.T) {
 	const n = 2*dgemm.Strip + 40
-	a := raw.Matrix(halfulp.Random(halfulp.Float64, n, n, 0, 5))
+	a := halfulp.Random(halfulp.Float64, n, n, 0, 5).View()
 	inverses := func(room float64) (list [][]float64) {
 		s := testSolver(t, 2)
 		for range 8 {
@@ -131,17 +130,17 @@ func TestInversesInUsedRoom(t *testing.T) {
 			}
 			s.FloatsTaken = append(s.FloatsTaken, x)
 		}
-		s.release()
-		lu, err := s.factor(a, scale.Of(a))
+		s.Release()
+		lu, err := factor(s, a, scale.Of(a))
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := s.invertTriangles(lu)
+		v, err := invertTriangles(s, lu)
 		if err != nil || v == nil {
 			t.Fatal("no inverses of triangles", err)
 		}
 		r := [][]float64{{v.rho, v.norm}}
-		z, err := s.floatInverse(a, v)
+		z, err := newFloatInverse(s, a, v)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,11 +192,11 @@ func TestInverseOfFactors(t *testing.T) {
 	}{{"well", 0}, {"ill", 40}, {"worse", 80}} {
 		a := ill(testseed.Rand(t, 1, 2), halfulp.MP(106), n, c.k)
 		s := testSolver(t, 1)
-		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
+		lu, err := factor(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, rho, norm, err := s.invertFactors(raw.Matrix(a), lu, 1)
+		r, rho, norm, err := invertFactors(s, a.View(), lu, 1)
 		if err != nil || r != nil && !(rho <= mostRho && norm < math.Inf(1)) {
 			t.Fatalf("%s: rho %g, norm %g, %v", c.name, rho, norm, err)
 		}

@@ -6,11 +6,11 @@ import (
 	"math/big"
 	"math/bits"
 
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Newton's method begins with inverses in slices or by series, of more bits than float64 has: steps
@@ -25,50 +25,50 @@ const (
 // solveByNewton solves A X = B for many columns by Newton's method, beginning with what float64
 // products make of an inverse, as far as that decides entries, and puts nil for the columns of todo
 // that are done.
-func (s *solver) solveByNewton(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error {
+func solveByNewton(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*entries) error {
 	n := f.n
-	if !s.sliceable(a) {
+	if !sliceable(s, a) {
 		return nil
 	}
 	bits, cost := wantedBits(z), slicesCost(n)
-	s.Plan(cost + manyCost(n, b.Cols(), bits)) // may fuse: an estimate
+	s.Plan(cost + manyCost(n, b.Cols, bits)) // may fuse: an estimate
 	half := (bits + 3) / 2
 	if !isIdentity(b) {
 		half += 10 // of the condition number
 	}
-	v, r, err := s.newtonByFloats(a, f, steps(likelySeries, half) < steps(likelySlices, half), mostSolvedBits(z))
+	v, r, err := newtonByFloats(s, a, f, steps(likelySeries, half) < steps(likelySlices, half), mostSolvedBits(z))
 	s.Did(cost)
-	s.stage("approximate inverse")
+	s.Stage("approximate inverse")
 	if err != nil || v == nil {
 		return err
 	}
 	s.Work.Guessed = false
-	s.note(1, r.rho, bound.Upper().SetFloat64(r.norm), bound.Upper().SetFloat64(f.norm))
-	if err = s.solveManyBy(v, 1, a, b, z, todo); errors.Is(err, ErrRange) {
+	note(s, 1, r.rho, bound.Upper().SetFloat64(r.norm), bound.Upper().SetFloat64(f.norm))
+	if err = solveManyBy(s, v, 1, a, b, z, todo); errors.Is(err, call.ErrRange) {
 		err = nil
 	}
 	if err == nil && few(openColumns(todo), n) {
-		err = s.solveFew(a, b, z, r, todo)
+		err = solveFew(s, a, b, z, r, todo)
 	}
-	s.stage("refinement")
+	s.Stage("refinement")
 	return err
 }
 
 // newtonByFloats begins with an inverse by a series, if it is to have that many bits, or else in
 // slices; nil if there is none. It returns the float64 inverse as well.
-func (s *solver) newtonByFloats(a *halfulp.Matrix, f *factors, series bool, most int) (*newton, *floatInverse, error) {
+func newtonByFloats(s *call.Run, a num.Mat, f *factors, series bool, most int) (*newton, *floatInverse, error) {
 	if series {
-		if t, err := s.invertSeries(a, f, likelySeries-16); err != nil {
+		if t, err := invertSeries(s, a, f, likelySeries-16); err != nil {
 			return nil, nil, err
 		} else if t != nil {
-			return s.newtonBySums(a, f, t.start(), most), t.float, nil
+			return newtonBySums(s, a, f, t.start(), most), t.float, nil
 		}
 	}
-	t, err := s.invertSlices(raw.Matrix(a), f)
+	t, err := invertSlices(s, a, f)
 	if err != nil || t == nil {
 		return nil, nil, err
 	}
-	return s.newtonBySums(a, f, t.start(), most), t.floatInverse, nil
+	return newtonBySums(s, a, f, t.start(), most), t.floatInverse, nil
 }
 
 // floatSums are columns of an X near F^-1 as sums of columns of float64 numbers.
@@ -83,20 +83,20 @@ type floatSums struct {
 const placesOfX = 140
 
 // newtonBySums is newNewton for an X in float64, cut off.
-func (s *solver) newtonBySums(a *halfulp.Matrix, f *factors, t *floatSums, most int) *newton {
+func newtonBySums(s *call.Run, a num.Mat, f *factors, t *floatSums, most int) *newton {
 	n := f.n
 	v := &newton{s: s, by: f.Scaling}
-	if v.f = s.scaledMatrix(a, f, most); v.f == nil {
+	if v.f = scaledMatrix(s, a, f, most); v.f.Arr == nil {
 		return nil
 	}
 	v.col = make([]int64, n)
 	off := make([]float64, n)
-	v.x = s.matrixHere(halfulp.MP(placesOfX+2), n, n)
-	x := raw.Matrix(v.x)
+	v.x = s.MatrixHere(num.Precision(placesOfX+2), n, n)
+	x := v.x
 	err := par.Each(s.Ctx, s.Threads, n, func(j int) {
 		terms, most := t.column(j), 0.0
 		for _, term := range terms {
-			most = max(most, largestOf(term))
+			most = max(most, call.LargestOf(term))
 		}
 		_, c := math.Frexp(most)
 		// What is not known is cut off: the fewer bits, the faster products are.

@@ -11,8 +11,8 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -34,11 +34,11 @@ func TestNewtonByFloats(t *testing.T) {
 		}
 		restore := isa.Force(isa.Levels()[trial%len(isa.Levels())])
 		s := testSolver(t, 1+trial%2)
-		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
+		lu, err := factor(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, _, err := s.newtonByFloats(a, lu, trial%2 == 0, 1000)
+		v, _, err := newtonByFloats(s, a.View(), lu, trial%2 == 0, 1000)
 		restore()
 		if err != nil {
 			t.Fatal(err)
@@ -54,7 +54,7 @@ func TestNewtonByFloats(t *testing.T) {
 			gains++
 		}
 		rho, _ := v.rho.Float64()
-		exact, x := scaledRat(a, lu.Scaling), lintest.Of(v.x)
+		exact, x := scaledRat(a, lu.Scaling), lintest.Of(halfulp.MatrixOf(v.x))
 		norm := math.Ldexp(1, v.norm+1)
 		e := x.Times(exact, n)
 		amp, _ := v.amp.Rat(nil)
@@ -80,8 +80,8 @@ func TestNewtonByFloats(t *testing.T) {
 		}
 		b := halfulp.Identity(halfulp.Float64, n)
 		to := halfulp.NewMatrix(halfulp.MP(uint(54+r.IntN(500))), n, n)
-		todo := s.undecided(a, b, to)
-		if err := s.solveByNewton(a, b, lu, to, todo); err != nil {
+		todo := undecided(s, a.View(), b.View(), to.View())
+		if err := solveByNewton(s, a.View(), b.View(), lu, to.View(), todo); err != nil {
 			t.Fatal(name, err)
 		}
 		want := lintest.Of(a).Solve(lintest.Identity(n))
@@ -126,18 +126,18 @@ func TestStepsInError(t *testing.T) {
 		n := 4 + r.IntN(8)
 		a := ill(r, halfulp.MP(uint(40+r.IntN(400))), n, r.IntN(20))
 		s := testSolver(t, 1+trial%2)
-		s.reuse = true
-		s.opt.Method = "residue" // other products are rounded correctly
-		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
+		s.Reuse = true
+		s.Set.Method = "residue" // other products are rounded correctly
+		lu, err := factor(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, _, err := s.newtonByFloats(a, lu, trial%2 == 0, 1000)
+		v, _, err := newtonByFloats(s, a.View(), lu, trial%2 == 0, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if v == nil { // too ill-conditioned for float64 numbers
-			s.release()
+			s.Release()
 			continue
 		}
 		begun++
@@ -147,7 +147,7 @@ func TestStepsInError(t *testing.T) {
 				t.Fatal(err)
 			}
 			name := fmt.Sprintf("seed %d, trial %d, n = %d, gain %d", seed, trial, n, v.gain())
-			x := lintest.Of(v.x)
+			x := lintest.Of(halfulp.MatrixOf(v.x))
 			e := x.Times(exact, n)
 			for i := range n {
 				left, both := new(big.Rat), new(big.Rat)
@@ -173,8 +173,8 @@ func TestStepsInError(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, d, want := lintest.Of(y.X), lintest.Of(y.D), lintest.Matrix(exact).Solve(lintest.Identity(n))
-		for j, top := range columnTops(raw.Matrix(y.X), -1<<30) {
+		x, d, want := lintest.Of(halfulp.MatrixOf(y.X)), lintest.Of(halfulp.MatrixOf(y.D)), lintest.Matrix(exact).Solve(lintest.Identity(n))
+		for j, top := range call.ColumnTops(y.X, -1<<30) {
 			name := fmt.Sprintf("seed %d, trial %d, n = %d, column %d of %d bits", seed, trial, n, j, bits)
 			for i := range n {
 				off := new(big.Rat).Add(x[i][j], d[i][j])
@@ -184,7 +184,7 @@ func TestStepsInError(t *testing.T) {
 				t.Fatalf("%s: errors below 2^%d, numbers 2^%d", name, y.Err[j], top)
 			}
 		}
-		s.release()
+		s.Release()
 	}
 	if !enough() {
 		t.Errorf("%d of %d trials had a beginning", begun, trials)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -55,7 +56,7 @@ func TestFarExponents(t *testing.T) {
 	matrix := func(n, k int, x ...*big.Float) *halfulp.Matrix { return halfulp.NewMatrixBig(halfulp.MP(64), n, k, x) }
 	const least = big.MinExp + 40
 	three, one := matrix(1, 1, power2(3, least)), matrix(1, 1, power2(1, least))
-	for name, call := range map[string]func(x *halfulp.Matrix) error{
+	for name, do := range map[string]func(x *halfulp.Matrix) error{
 		"Solve": func(x *halfulp.Matrix) error { _, err := Solve(three, one, x, nil); return err },
 		"Solve, A alone": func(x *halfulp.Matrix) error {
 			_, err := Solve(three, halfulp.Identity(halfulp.Float64, 1), x, nil)
@@ -79,7 +80,7 @@ func TestFarExponents(t *testing.T) {
 		},
 	} {
 		x := halfulp.NewMatrix(halfulp.MP(200), 1, 1)
-		if err := call(x); !errors.Is(err, ErrRange) || x.Big(0, 0).Sign() != 0 {
+		if err := do(x); !errors.Is(err, call.ErrRange) || x.Big(0, 0).Sign() != 0 {
 			t.Errorf("%s: %v, %v", name, err, x.At(0, 0))
 		}
 	}

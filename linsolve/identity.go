@@ -3,12 +3,11 @@ package linsolve
 import (
 	"math/big"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // product is one of numbers that least squares make: r, the residual sum of squares, an entry u of
@@ -26,13 +25,13 @@ type product struct {
 // border: an identity, multiplied by D or D², is one of integers times powers of two. It is refuted
 // by one prime modulo which it does not hold, and proved by so many for which it does that their
 // product exceeds the largest difference of the two sides.
-func (s *solver) identities(e *equations, column int, total *big.Float, products []product) (holds []bool, err error) {
-	n := e.m.Rows()
+func identities(s *call.Run, e *equations, column int, total *big.Float, products []product) (holds []bool, err error) {
+	n := e.m.Rows
 	bordered, err := e.bordered(column, total)
 	if err != nil {
 		return nil, err
 	}
-	z := toIntegers(raw.Matrix(bordered))
+	z := toIntegers(bordered)
 	minor := int64(z.minorBits())
 	scale := int64(0)
 	for i := range n {
@@ -69,11 +68,11 @@ func (s *solver) identities(e *equations, column int, total *big.Float, products
 		}
 		need[i] = max(top[0], top[1]) - min(low[0], low[1]) + 2
 	}
-	known, step := int64(0), primeStep(raw.Matrix(e.m))
+	known, step := int64(0), primeStep(e.m)
 	for next := modular.Primes(); left > 0; {
 		f := modular.New(next())
-		s.stats.Primes++
-		v, err := s.modular(f, e, column, total, products)
+		s.Stats.Primes++
+		v, err := identitiesModulo(s, f, e, column, total, products)
 		if err != nil {
 			return nil, err
 		}
@@ -102,8 +101,8 @@ func (s *solver) identities(e *equations, column int, total *big.Float, products
 }
 
 // modular returns products modulo a prime, nil if the system is singular modulo it.
-func (s *solver) modular(f *modular.Field, e *equations, column int, total *big.Float, products []product) ([]uint64, error) {
-	rows, err := f.Matrix(s.Ctx, s.Threads, raw.Matrix(e.m))
+func identitiesModulo(s *call.Run, f *modular.Field, e *equations, column int, total *big.Float, products []product) ([]uint64, error) {
+	rows, err := f.Matrix(s.Ctx, s.Threads, e.m)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +113,7 @@ func (s *solver) modular(f *modular.Field, e *equations, column int, total *big.
 			units[p.u[1]] = n + 1 + len(units)
 		}
 	}
-	d, g := raw.Matrix(e.d), raw.Matrix(e.g)
+	d, g := e.d, e.g
 	value := func(m num.Mat, i int) uint64 {
 		var buf [num.MaxValueWords]uint64
 		return f.Real(m.Arr.Value(m.At(i, column), buf[:]))
@@ -157,13 +156,13 @@ func (s *solver) modular(f *modular.Field, e *equations, column int, total *big.
 //
 //	(M   d)
 //	(-gᵀ t), t the total.
-func (e *equations) bordered(column int, total *big.Float) (*halfulp.Matrix, error) {
-	n := e.m.Rows()
+func (e *equations) bordered(column int, total *big.Float) (num.Mat, error) {
+	n := e.m.Rows
 	f, err := wide(max(bound.Longest(e.m), bound.Longest(e.g), bound.Longest(e.d), int64(total.MinPrec())))
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	z := halfulp.NewMatrix(f, n+1, n+1)
+	z := num.NewMat(f, n+1, n+1)
 	for j := range n {
 		for i := range n {
 			z.SetBig(i, j, e.m.Big(i, j))

@@ -4,10 +4,10 @@ import (
 	"math/big"
 	"math/bits"
 
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -24,18 +24,18 @@ type improving interface {
 	known() *improvement
 	// errorMatrix returns what E needs of V, of width bits, and E of so many places, up to h, and
 	// finds out what it shows of the gain.
-	errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.Float, err error)
+	errorMatrix(width, places int) (v, e num.Mat, h *big.Float, err error)
 	// step makes ‖E‖ about 2^-next by E, of V.
-	step(v, e *halfulp.Matrix, h *big.Float, next int) error
+	step(v, e num.Mat, h *big.Float, next int) error
 	// planned says that E of a gain is to lead to so many bits.
 	planned(gain, bits int)
 	// finish returns the enclosure that E leads to.
-	finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (*enclosure, error)
+	finish(bits, width int, v, e num.Mat, h *big.Float) (*enclosure, error)
 }
 
 // improved returns an enclosure whose errors are about 2^-bits of the largest entries of rows and
 // columns of the factors; nil if the seed is not good enough.
-func (s *solver) improved(t improving, bits int) (*enclosure, error) {
+func improved(s *call.Run, t improving, bits int) (*enclosure, error) {
 	at := t.known()
 	for bits+at.amp+4 <= bound.MaxBits { // of V, at last
 		if at.gain != 0 && at.gain < leastGain { // as an earlier call found out
@@ -58,7 +58,7 @@ func (s *solver) improved(t improving, bits int) (*enclosure, error) {
 			return nil, err
 		}
 		s.Work.Guessed = false // the seed is good
-		s.drop(v)
+		s.Drop(v)
 	}
 	return nil, nil
 }
@@ -66,8 +66,8 @@ func (s *solver) improved(t improving, bits int) (*enclosure, error) {
 // smallest returns how many bits smaller than 1 the least pivot is, about, by a triangular matrix
 // that has the inverses of pivots on its diagonal: enclosures of as many more bits tell it as well
 // as the others.
-func smallest(inverse *halfulp.Matrix) int {
-	m, most := raw.Matrix(inverse), int64(0)
+func smallest(inverse num.Mat) int {
+	m, most := inverse, int64(0)
 	for i := range m.Rows {
 		most = max(most, scale.Exponent(m.Arr, m.At(i, i)))
 	}
@@ -96,7 +96,7 @@ func (t *improvement) next(bits int) (next, width, places int) {
 // lost, V being of width bits; nil if nothing is known of it. Where products need not be rounded
 // correctly E may be in error by a quarter of 2^(amp - width), or of what its rounding may be, in
 // the norm.
-func (t *improvement) bound(s *solver, n, places, width int, lost *big.Float) *residue.Bound {
+func (t *improvement) bound(s *call.Run, n, places, width int, lost *big.Float) *residue.Bound {
 	top := max(t.amp, 0) + 1 // |E| ≤ I + |S| |V|, or the like
 	if t.gain > 0 {
 		top = bound.Upper().Add(bound.Exp2(-t.gain), lost).MantExp(nil)
@@ -111,8 +111,8 @@ func (t *improvement) bound(s *solver, n, places, width int, lost *big.Float) *r
 
 // learn takes the gain from the norm of an E that is rounded to so many places and was computed
 // from factors up to lost > 0, and returns what E is in error by.
-func (t *improvement) learn(s *solver, norm, lost *big.Float, places int) (h *big.Float) {
-	s.stats.Rho = measure(norm)
+func (t *improvement) learn(s *call.Run, norm, lost *big.Float, places int) (h *big.Float) {
+	s.Stats.Rho = measure(norm)
 	h = bound.Upper().Add(lost, bound.Upper().SetMantExp(norm, -places))
 	t.gain = -bound.Upper().Add(norm, h).MantExp(nil)
 	return h

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Enclosures by approximate inverses of the factors tell entries up to a bound for all of a row or
@@ -35,12 +35,12 @@ type eliminatedIntervals struct {
 // format f, in that many bits: an entry is so much smaller than the largest ones of its row and
 // column. The error wraps ErrRange if no format has the bits for another way and so many did not
 // suffice: then terms that cancel leave others far below them.
-func (s *solver) byIntervals(c *halfulp.Matrix, f halfulp.Format, bits int) (bool, error) {
-	m := raw.Matrix(c)
+func byIntervals(s *call.Run, c num.Mat, f num.Format, bits int) (bool, error) {
+	m := c
 	t := scale.TopsOf(m)
 	least := t.Least(t.Equilibrate(scale.Unscaled(m.Rows, m.Cols)))
 	if bits > f.Bits()+mostIntervalBits && least < -bound.MaxBits {
-		return false, fmt.Errorf("factors of numbers whose exponents differ by up to %d beyond powers of two of rows and columns, of more than %d bits: %w", -least, bits/2, ErrRange)
+		return false, fmt.Errorf("factors of numbers whose exponents differ by up to %d beyond powers of two of rows and columns, of more than %d bits: %w", -least, bits/2, call.ErrRange)
 	}
 	return least < -int64(bits), nil
 }
@@ -48,7 +48,7 @@ func (s *solver) byIntervals(c *halfulp.Matrix, f halfulp.Format, bits int) (boo
 // eliminateIntervals eliminates the first columns of c, one block after the other, in intervals of
 // some bits. With partial pivoting, for blocks of order 1, the pivot is that of eliminate, by the
 // larger ends.
-func (s *solver) eliminateIntervals(c *halfulp.Matrix, blocks []int, bits int, partial bool) (*eliminatedIntervals, error) {
+func eliminateIntervals(s *call.Run, c num.Mat, blocks []int, bits int, partial bool) (*eliminatedIntervals, error) {
 	if err := workable(bits, c); err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (z *eliminatedIntervals) enclosure(bits int) *enclosure {
 }
 
 // belowBy is belowEach for an enclosure of intervals.
-func (s *solver) belowBy(u *unknown, e *enclosure, bound func(i, j int) *big.Float) (bool, error) {
+func belowBy(s *call.Run, u *unknown, e *enclosure, bound func(i, j int) *big.Float) (bool, error) {
 	fails := make([]bool, len(e.each))
 	err := par.Each(s.Ctx, s.Threads, len(e.each), func(i int) {
 		b := 0

@@ -64,12 +64,12 @@ func TestDifference(t *testing.T) {
 func TestEliminateIntervals(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	s := &solver{Call: call.Call{Ctx: context.Background(), Threads: 2}}
+	s := &call.Run{Call: call.Call{Ctx: context.Background(), Threads: 2}}
 	narrow := 0
 	for trial := range testlength.Of(10, 60, 600) {
 		n := 1 + r.IntN(8)
 		a := farApart(r, halfulp.MP(64), n, []int{0, 40, 3000}[r.IntN(3)], false)
-		g, err := s.eliminateIntervals(a, ones(n), 150, true)
+		g, err := eliminateIntervals(s, a.View(), ones(n), 150, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +207,7 @@ func TestTooFarApart(t *testing.T) {
 						switch {
 						case err == nil || errors.Is(err, ErrSingular) || errors.Is(err, ErrNotPositiveDefinite):
 							answers++
-						case !errors.Is(err, ErrRange) && !errors.Is(err, halfulp.ErrMemory):
+						case !errors.Is(err, call.ErrRange) && !errors.Is(err, halfulp.ErrMemory):
 							t.Errorf("%s, exponents up to %d, n = %d, %v: %v", name, far, n, f, err)
 						}
 					}

@@ -12,8 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // approximate is an approximate inverse R of a regular matrix A: with E = I - R A,
@@ -22,7 +22,7 @@ import (
 //
 // is proved, and so is that A and R are regular.
 type approximate struct {
-	r       *halfulp.Matrix
+	r       num.Mat
 	weights []int64 // about the exponents of the entries of solutions
 	scale   []int64 // about those of the rows of A, negated
 	rho     *big.Float
@@ -47,46 +47,46 @@ const goodRho = 0x1p-8
 // The method is Rump's multiplicative preconditioning (Inversion of extremely ill-conditioned
 // matrices in floating-point, 2009): while R A is far from I, R is replaced by the product of a
 // seed of R A and R.
-func (s *solver) invert(a *halfulp.Matrix) (*approximate, error) {
+func invert(s *call.Run, a num.Mat) (*approximate, error) {
 	if err := workable(0, a); err != nil {
 		return nil, err
 	}
-	f, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
+	f, err := factor(s, a, scale.Of(a))
 	if err != nil {
 		return nil, err
 	}
-	return s.invertBy(a, f)
+	return invertBy(s, a, f)
 }
 
 // invertBy is invert with factors of a.
-func (s *solver) invertBy(a *halfulp.Matrix, f *factors) (*approximate, error) {
-	p, err := s.first(raw.Matrix(a), f)
+func invertBy(s *call.Run, a num.Mat, f *factors) (*approximate, error) {
+	p, err := firstInverse(s, a, f)
 	if err != nil || p.rho != nil {
 		return p, err
 	}
-	return s.multiply(p, a, f)
+	return multiply(s, p, a, f)
 }
 
 // multiply is invertBy with a seed of a, of which nothing is proved, by factors f.
-func (s *solver) multiply(p *approximate, a *halfulp.Matrix, f *factors) (*approximate, error) {
-	n, width := a.Rows(), 0
+func multiply(s *call.Run, p *approximate, a num.Mat, f *factors) (*approximate, error) {
+	n, width := a.Rows, 0
 	known := !s.Work.Guessed
 	s.Work.Guessed = true
 	defer func() { s.Work.Guessed = !known }()
-	if p, err := s.invertByBlocks(a, f); p != nil || err != nil {
+	if p, err := invertByBlocks(s, a, f); p != nil || err != nil {
 		return p, err
 	}
-	if err := s.perturb(p.r); err != nil {
+	if err := perturb(s, p.r); err != nil {
 		return nil, err
 	}
 	for p.rounds = 1; p.rounds <= maxRounds; p.rounds++ {
-		s.planRounds(a, p.rounds-1, width)
-		e, err := s.distance(p, a)
-		if err != nil || e == nil {
+		planRounds(s, a, p.rounds-1, width)
+		e, err := distance(s, p, a)
+		if err != nil || e.Arr == nil {
 			return p, err
 		}
 		if p.rounds == doubtful {
-			if err := s.regular(a); err != nil {
+			if err := provedRegular(s, a); err != nil {
 				return nil, err
 			}
 		}
@@ -96,22 +96,22 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix, f *factors) (*appro
 			e.SetBig(i, i, new(big.Float).SetPrec(64).Sub(d, big.NewFloat(1)))
 		}
 		s.Did(roundCostOf(n))
-		product := raw.Matrix(e)
-		r, err := s.seed(product, scale.Equilibrate(product, scale.Scaling{Rows: bound.Negated(p.weights), Cols: p.weights}))
+		product := e
+		r, err := seed(s, product, scale.Equilibrate(product, scale.Scaling{Rows: bound.Negated(p.weights), Cols: p.weights}))
 		if err != nil {
 			return nil, err
 		}
-		if err := s.perturb(r); err != nil {
+		if err := perturb(s, r); err != nil {
 			return nil, err
 		}
-		by := bound.BoundsOf(raw.Matrix(r), p.weights, bound.Negated(p.weights)).Norm()
-		next := halfulp.NewMatrix(halfulp.MP(widthFor(by.Mul(by, p.abs.Norm()))), n, n)
-		if err := s.gemm(-1, r, p.r, 0, nil, next); err != nil {
+		by := bound.BoundsOf(r, p.weights, bound.Negated(p.weights)).Norm()
+		next := num.NewMat(num.Precision(widthFor(by.Mul(by, p.abs.Norm()))), n, n)
+		if err := s.Gemm(-1, r, p.r, 0, num.Mat{}, next); err != nil {
 			return nil, err
 		}
 		width = p.abs.Norm().MantExp(nil)
 		if p.r = next; p.rounds%4 == 0 {
-			if err := s.perturb(p.r); err != nil {
+			if err := perturb(s, p.r); err != nil {
 				return nil, err
 			}
 		}
@@ -128,10 +128,10 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix, f *factors) (*appro
 		if s.Work.Report != nil {
 			s.Plan(invertInCost(n, bits))
 		}
-		if ok, err := s.invertIn(bits, p, a); err != nil {
+		if ok, err := invertIn(s, bits, p, a); err != nil {
 			return nil, err
 		} else if ok {
-			if e, err := s.distance(p, a); err != nil || e == nil {
+			if e, err := distance(s, p, a); err != nil || e.Arr == nil {
 				return p, err
 			}
 		}
@@ -141,72 +141,72 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix, f *factors) (*appro
 
 // distance computes E = I - R A and a bound of its norm; it returns nil if that is so small that R
 // is a good inverse.
-func (s *solver) distance(p *approximate, a *halfulp.Matrix) (e *halfulp.Matrix, err error) {
-	if err := finite("R", p.r); err != nil {
-		return nil, errBeyond
+func distance(s *call.Run, p *approximate, a num.Mat) (e num.Mat, err error) {
+	if err := call.Finite("R", p.r); err != nil {
+		return num.Mat{}, errBeyond
 	}
-	p.abs = bound.BoundsOf(raw.Matrix(p.r), p.weights, p.scale)
+	p.abs = bound.BoundsOf(p.r, p.weights, p.scale)
 	width := widthFor(p.abs.Norm())
 	near, exact := narrow(a, width)
 	lost := bound.Upper() // what is rounded off A
 	if !exact {
-		lost = p.abs.Times(bound.BoundsOf(raw.Matrix(a), bound.Negated(p.scale), bound.Negated(p.weights)).Sums())
+		lost = p.abs.Times(bound.BoundsOf(a, bound.Negated(p.scale), bound.Negated(p.weights)).Sums())
 		lost.SetMantExp(lost, -int(width))
 	}
-	e = halfulp.NewMatrix(halfulp.MP(64), a.Rows(), a.Rows())
-	one, norm := halfulp.Identity(halfulp.Float64, a.Rows()), bound.Upper()
-	x, f := scaled(p.r, scale.Scaling{Rows: bound.Negated(p.weights), Cols: bound.Negated(p.scale)}, math.MaxInt32), scaled(near, scale.Scaling{Rows: p.scale, Cols: p.weights}, math.MaxInt32)
-	if x != nil && f != nil {
+	e = num.NewMat(num.Precision(64), a.Rows, a.Rows)
+	one, norm := num.Identity(num.Float64, a.Rows), bound.Upper()
+	x, f := call.Scaled(p.r, scale.Scaling{Rows: bound.Negated(p.weights), Cols: bound.Negated(p.scale)}, math.MaxInt32), call.Scaled(near, scale.Scaling{Rows: p.scale, Cols: p.weights}, math.MaxInt32)
+	if x.Arr != nil && f.Arr != nil {
 		within := about(int(width))
-		if err := s.gemmWithin(-1, x, f, 1, one, e, within); err != nil {
-			return nil, err
+		if err := s.GemmWithin(-1, x, f, 1, one, e, within); err != nil {
+			return num.Mat{}, err
 		}
 		sum := bound.Upper() // of what E is in error by beside its rounding
-		for _, top := range columnTops(raw.Matrix(f), none32) {
+		for _, top := range call.ColumnTops(f, none32) {
 			if top != none32 { // big.Float adds with all bits between exponents
 				sum.Add(sum, bound.Exp2(int(top)))
 			}
 		}
-		lost.Add(lost, bound.ScaledUp(sum, slices.Max(columnTops(raw.Matrix(x).T(), none32))-within.Within))
+		lost.Add(lost, bound.ScaledUp(sum, slices.Max(call.ColumnTops(x.T(), none32))-within.Within))
 		norm = bound.RawBounds(e).Norm()
 	}
 	// Where exponents are far apart E is not scaled.
-	if x == nil || f == nil || !rescale(raw.Matrix(e), scale.Scaling{Rows: p.weights, Cols: bound.Negated(p.weights)}) {
-		if err := s.gemm(-1, p.r, near, 1, one, e); err != nil {
-			return nil, err
+	if x.Arr == nil || f.Arr == nil || !rescale(e, scale.Scaling{Rows: p.weights, Cols: bound.Negated(p.weights)}) {
+		if err := s.Gemm(-1, p.r, near, 1, one, e); err != nil {
+			return num.Mat{}, err
 		}
-		norm = bound.BoundsOf(raw.Matrix(e), p.weights, bound.Negated(p.weights)).Norm()
+		norm = bound.BoundsOf(e, p.weights, bound.Negated(p.weights)).Norm()
 	}
 	p.rho = bound.Upper().Add(norm, lost)
 	if rho, _ := p.rho.Float64(); rho < goodRho {
 		p.gain = gain(p.rho)
-		return nil, nil
+		return num.Mat{}, nil
 	}
 	return e, nil
 }
 
 // invertIn makes R by elimination with numbers of some bits; not ok if a pivot vanishes.
-func (s *solver) invertIn(bits int, p *approximate, a *halfulp.Matrix) (ok bool, err error) {
-	n, f := a.Rows(), halfulp.MP(uint(bits))
-	scaled := halfulp.NewMatrix(f, n, n)
+func invertIn(s *call.Run, bits int, p *approximate, a num.Mat) (ok bool, err error) {
+	n, f := a.Rows, num.Precision(uint(bits))
+	scaled := num.NewMat(f, n, n)
 	for j := range n {
 		for i := range n {
 			v := a.Big(i, j)
 			scaled.SetBig(i, j, v.SetMantExp(v, int(p.scale[i]+p.weights[j])))
 		}
 	}
-	g, err := s.eliminate(scaled, n, bits, true)
+	g, err := eliminate(s, scaled, n, bits, true)
 	if err != nil || g.zero >= 0 {
 		return false, err
 	}
-	li, ui, err := s.inverses(g.lu, n)
+	li, ui, err := triangleInverses(s, g.lu, n)
 	if err != nil {
 		return false, err
 	}
-	if err := s.gemm(1, ui, li, 0, nil, scaled); err != nil {
+	if err := s.Gemm(1, ui, li, 0, num.Mat{}, scaled); err != nil {
 		return false, err
 	}
-	p.r = halfulp.NewMatrix(f, n, n)
+	p.r = num.NewMat(f, n, n)
 	for k, j := range g.order {
 		for i := range n {
 			v := scaled.Big(i, k)
@@ -220,11 +220,11 @@ func (s *solver) invertIn(bits int, p *approximate, a *halfulp.Matrix) (ok bool,
 // Rounding makes some approximate inverses singular, that of (x y; x y+ulp) to (u -u; -v v) for
 // one, and products with these remain so: Rump perturbs the matrix then. Here every seed is
 // perturbed, and a product that may still be singular now and then.
-func (s *solver) perturb(r *halfulp.Matrix) error {
+func perturb(s *call.Run, r num.Mat) error {
 	bits := r.Format().Bits() - 4
-	return par.Each(s.Ctx, s.Threads, r.Rows(), func(i int) {
+	return par.Each(s.Ctx, s.Threads, r.Rows, func(i int) {
 		random := rand.New(rand.NewPCG(uint64(i), uint64(bits)))
-		for j := range r.Cols() {
+		for j := range r.Cols {
 			v := r.Big(i, j)
 			x := 2*random.Float64() - 1 // may fuse: anything will do
 			d := new(big.Float).Mul(v, big.NewFloat(x))
@@ -241,19 +241,19 @@ func widthFor(norm *big.Float) uint {
 
 // first returns the seed of a by factors, with rho if it is found to be good by float64 arithmetic
 // alone.
-func (s *solver) first(a num.Mat, f *factors) (*approximate, error) {
-	return s.firstWithin(a, f, goodRho)
+func firstInverse(s *call.Run, a num.Mat, f *factors) (*approximate, error) {
+	return firstWithin(s, a, f, goodRho)
 }
 
 // firstWithin is first for another limit of a good rho.
-func (s *solver) firstWithin(a num.Mat, f *factors, limit float64) (*approximate, error) {
+func firstWithin(s *call.Run, a num.Mat, f *factors, limit float64) (*approximate, error) {
 	n := a.Rows
 	defer s.Did(seedCost(n))
-	x, err := s.inverse(f)
+	x, err := seedInverse(s, f)
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.unscaled(f, x)
+	r, err := unscaled(s, f, x)
 	if err != nil {
 		return nil, err
 	}
@@ -315,12 +315,12 @@ func boundsOfFloat64(n int, x []float64) bound.Bounds {
 }
 
 // narrow returns a rounded to width bits if it has more, and whether it is a itself.
-func narrow(a *halfulp.Matrix, width uint) (near *halfulp.Matrix, exact bool) {
+func narrow(a num.Mat, width uint) (near num.Mat, exact bool) {
 	f := a.Format()
-	if single := f.IsMP() || f == halfulp.Float32 || f == halfulp.Float64; single && uint(f.Bits()) <= width {
+	if single := f.IsMP() || f == num.Float32 || f == num.Float64; single && uint(f.Bits()) <= width {
 		return a, true
 	}
-	return a.Convert(halfulp.MP(width)), false
+	return a.Convert(num.Precision(width)), false
 }
 
 // mostExponent bounds exponents: products and quotients of such numbers are still numbers.
@@ -328,12 +328,12 @@ const mostExponent = 1 << 29
 
 // workable returns an error if formats have less bits, or if entries have exponents that products
 // may leave the range of.
-func workable(bits int, m *halfulp.Matrix) error {
+func workable(bits int, m num.Mat) error {
 	if bits > bound.MaxBits {
 		return fmt.Errorf("%d bits: %w", bits, halfulp.ErrMemory)
 	}
 	if bound.Far(m, mostExponent) {
-		return fmt.Errorf("exponents beyond 2^29: %w", ErrRange)
+		return fmt.Errorf("exponents beyond 2^29: %w", call.ErrRange)
 	}
 	return nil
 }

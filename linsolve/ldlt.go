@@ -7,9 +7,9 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
-	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // LDLTFactors are those of P A P^T = L D L^T. Where A lives on a GPU L and D do, with a copy of A.
@@ -54,21 +54,21 @@ func LDLT(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LDLTFacto
 	if a.Rows() != a.Cols() {
 		panic(errShape)
 	}
-	s, on, err := begin("LDLT", opt, a)
+	s, on, err := begin("LDLT", opt, a.View())
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	z, err := s.ldltOf(a, on[0], f)
+	z, err := ldltOf(s, a.View(), on[0], f.View())
 	if err != nil {
-		return nil, s.stats, fmt.Errorf("LDLT: %w", err)
+		return nil, result(s), fmt.Errorf("LDLT: %w", err)
 	}
-	s.finished()
-	return z, s.stats, nil
+	s.Finished()
+	return z, result(s), nil
 }
 
 // ldltOf returns the factors where a lives, of which there is a copy on the host, with a copy of a.
-func (s *solver) ldltOf(a, here *halfulp.Matrix, f halfulp.Format) (*LDLTFactors, error) {
-	if err := finite("A", here); err != nil {
+func ldltOf(s *call.Run, a, here num.Mat, f num.Format) (*LDLTFactors, error) {
+	if err := call.Finite("A", here); err != nil {
 		return nil, err
 	}
 	if err := symmetric(here); err != nil {
@@ -76,23 +76,23 @@ func (s *solver) ldltOf(a, here *halfulp.Matrix, f halfulp.Format) (*LDLTFactors
 	}
 	var seed *rooked
 	var z *LDLTFactors
-	if a.Place() != place.Host {
+	if !a.OnHost() {
 		var err error
-		if seed, err = s.newRook(here, mostBits(f)); err != nil {
+		if seed, err = newRook(s, here, mostBits(f)); err != nil {
 			return nil, err
 		}
-		if z, err = s.ldltThere(a, f, seed); err != nil {
+		if z, err = ldltThere(s, a, f, seed); err != nil {
 			return nil, err
 		}
 	}
 	if z == nil {
 		var err error
-		if z, err = s.ldlt(here, f, seed); err != nil {
+		if z, err = ldlt(s, here, f, seed); err != nil {
 			return nil, err
 		}
-		s.countOverflow(z.L, z.D)
+		countOverflow(s, z.L.View(), z.D.View())
 	}
-	return z, s.keep(a, &z.system, &z.L, &z.D)
+	return z, keep(s, a, &z.system, &z.L, &z.D)
 }
 
 // The methods' constant and the bound of multipliers that follows from it, 1/(1 - alpha), and some.
@@ -102,8 +102,8 @@ var (
 )
 
 // ldlt returns the factors, on the host, by a seed of newRook, nil if that has not been made.
-func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTFactors, error) {
-	n := a.Rows()
+func ldlt(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, error) {
+	n := a.Rows
 	z := &LDLTFactors{}
 	var u *unknown
 	checked := false
@@ -112,51 +112,51 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTF
 			return nil
 		}
 		checked = true
-		return s.full(a)
+		return full(s, a)
 	}
 	set := func(order, blocks []int) {
 		if u == nil || !slices.Equal(z.P, order) || !slices.Equal(z.Blocks, blocks) {
-			z = &LDLTFactors{P: order, Blocks: blocks, L: halfulp.NewMatrix(f, n, n), D: halfulp.NewMatrix(f, n, n)}
+			z = &LDLTFactors{P: order, Blocks: blocks, L: halfulp.MatrixOf(num.NewMat(f, n, n)), D: halfulp.MatrixOf(num.NewMat(f, n, n))}
 			u = z.unknown(chosen(a, order, order))
 		}
 	}
 	// What makes pivots, where float64 does not suffice: that with the pivots of the seed, and that
 	// which chooses its own ones.
-	ways := []func(some int) (*rook, error){func(some int) (*rook, error) { return s.rook(a, some) }}
+	ways := []func(some int) (*rook, error){func(some int) (*rook, error) { return rookOf(s, a, some) }}
 	seeded := func() {
 		if seed != nil {
 			pivots := seed
-			ways = append([]func(some int) (*rook, error){func(some int) (*rook, error) { return s.rookAgain(pivots, some) }}, ways...)
+			ways = append([]func(some int) (*rook, error){func(some int) (*rook, error) { return rookAgain(s, pivots, some) }}, ways...)
 		}
 	}
 	var pivots *rooked // for digits
-	digits := seed == nil && !s.opt.Check && direct.LaneBits() > 0
+	digits := seed == nil && !s.Set.Check && direct.LaneBits() > 0
 	if digits {
 		var err error
-		if pivots, err = s.rookForDigits(a, mostBits(f)); err != nil {
+		if pivots, err = rookForDigits(s, a, mostBits(f)); err != nil {
 			return nil, err
 		}
 		digits = pivots != nil
 	}
 	if seed == nil && !digits { // so that pivots are those of the levels that have no digits
 		var err error
-		if seed, err = s.newRook(a, mostBits(f)); err != nil {
+		if seed, err = newRook(s, a, mostBits(f)); err != nil {
 			return nil, err
 		}
 	}
 	seeded()
-	err := s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+	err := decideAll(s, f, func(bits int) (*unknown, *enclosure, error) {
 		if digits {
 			var t *digitLDLT
 			var err error
-			if t, z, u, err = s.ldltAttempt(a, f, pivots, bits-spareBits, full, z, u); err != nil {
+			if t, z, u, err = ldltAttempt(s, a, f, pivots, bits-spareBits, full, z, u); err != nil {
 				return nil, nil, err
 			}
 			if t != nil {
 				return u, t.enclosure(u), nil
 			}
 			digits = false
-			if seed, err = s.newRook(a, mostBits(f)); err != nil {
+			if seed, err = newRook(s, a, mostBits(f)); err != nil {
 				return nil, nil, err
 			}
 			seeded()
@@ -172,7 +172,7 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTF
 			}
 			if e != nil {
 				set(seed.order, seed.blocks)
-				if ok, err := s.below(u, e, rookGrowth); ok || err != nil {
+				if ok, err := belowLimit(s, u, e, rookGrowth); ok || err != nil {
 					return u, e, err
 				}
 				ways = ways[max(len(ways)-1, 0):] // other pivots
@@ -180,11 +180,11 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTF
 			if len(ways) == 0 {
 				break
 			}
-			seed, e, err = s.rookByElimination(a, mostBits(f), bits-spareBits, full, ways[0])
+			seed, e, err = rookByElimination(s, a, mostBits(f), bits-spareBits, full, ways[0])
 			ways = ways[1:]
 		}
 		seed = nil
-		r, err := s.rook(a, bits)
+		r, err := rookOf(s, a, bits)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -192,31 +192,31 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTF
 			return nil, nil, full()
 		}
 		set(r.order, r.blocks)
-		if is, err := s.byIntervals(a, f, bits); err != nil {
+		if is, err := byIntervals(s, a, f, bits); err != nil {
 			return nil, nil, err
 		} else if is {
-			g, err := s.eliminateIntervals(u.c, r.blocks, bits, false)
+			g, err := eliminateIntervals(s, u.c, r.blocks, bits, false)
 			if err != nil {
 				return nil, nil, err
 			}
 			if g.bad < 0 {
 				e := g.enclosure(bits)
-				if ok, err := s.below(u, e, rookGrowth); ok || err != nil {
+				if ok, err := belowLimit(s, u, e, rookGrowth); ok || err != nil {
 					return u, e, err
 				}
 			}
 		}
-		li, ui, err := s.blockInverses(r, bits)
+		li, ui, err := blockInverses(s, r, bits)
 		if err != nil {
 			return nil, nil, err
 		}
-		if e, err = s.enclose(u.c, li, ui, bits); err != nil {
+		if e, err = enclose(s, u.c, li, ui, bits); err != nil {
 			return nil, nil, err
 		}
 		if e == nil {
 			return nil, nil, full()
 		}
-		if ok, err := s.below(u, e, rookGrowth); !ok || err != nil {
+		if ok, err := belowLimit(s, u, e, rookGrowth); !ok || err != nil {
 			return nil, nil, err
 		}
 		return u, e, nil
@@ -236,29 +236,29 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTF
 
 // ldltAttempt is an attempt by digits: the first time, u being nil, it makes factors z, with all
 // that is decided. There is no elimination where digits are not the way.
-func (s *solver) ldltAttempt(a *halfulp.Matrix, f halfulp.Format, pivots *rooked, bits int, regular func() error, z *LDLTFactors, u *unknown) (*digitLDLT, *LDLTFactors, *unknown, error) {
-	defer s.release()
-	t, err := s.ldltByDigits(raw.Matrix(a), pivots, bits, regular)
+func ldltAttempt(s *call.Run, a num.Mat, f num.Format, pivots *rooked, bits int, regular func() error, z *LDLTFactors, u *unknown) (*digitLDLT, *LDLTFactors, *unknown, error) {
+	defer s.Release()
+	t, err := ldltByDigits(s, a, pivots, bits, regular)
 	if t == nil || err != nil || u != nil {
 		return t, z, u, err
 	}
-	n := a.Rows()
-	made := &LDLTFactors{P: pivots.order, Blocks: pivots.blocks, L: halfulp.NewMatrix(f, n, n), D: halfulp.NewMatrix(f, n, n)}
+	n := a.Rows
+	made := &LDLTFactors{P: pivots.order, Blocks: pivots.blocks, L: halfulp.MatrixOf(num.NewMat(f, n, n)), D: halfulp.MatrixOf(num.NewMat(f, n, n))}
 	lower, middle, ok, err := t.roundTo(made)
 	if !ok || err != nil {
 		return nil, z, nil, err
 	}
-	s.Did(s.wantedCost(n, n) / 2)
+	s.Did(wantedCost(s, n, n) / 2)
 	u = &unknown{k: n, blocks: made.Blocks}
 	if len(lower)+len(middle) > 0 {
 		u.c = chosen(a, made.P, made.P)
 		u.fill()
 	}
 	for _, at := range lower {
-		u.want(ofL, at[0], at[1], made.L, at[0], at[1])
+		u.want(ofL, at[0], at[1], made.L.View(), at[0], at[1])
 	}
 	for _, at := range middle {
-		u.want(ofU, at[0], at[1], made.D, at[0], at[1])
+		u.want(ofU, at[0], at[1], made.D.View(), at[0], at[1])
 	}
 	return t, made, u, nil
 }
@@ -269,7 +269,7 @@ func (u *unknown) lower() (at [][2]int) {
 	b := 0
 	for _, size := range u.blocks {
 		for j := b; j < b+size; j++ {
-			for i := b + size; i < u.c.Rows(); i++ {
+			for i := b + size; i < u.c.Rows; i++ {
 				if u.has(i, j) {
 					at = append(at, [2]int{i, j})
 				}
@@ -281,18 +281,18 @@ func (u *unknown) lower() (at [][2]int) {
 }
 
 // unknown returns the entries of the factors, of c = P A P^T.
-func (z *LDLTFactors) unknown(c *halfulp.Matrix) *unknown {
-	n := c.Rows()
+func (z *LDLTFactors) unknown(c num.Mat) *unknown {
+	n := c.Rows
 	u := newUnknown(c, n, z.Blocks, n*(n+1)/2)
 	for _, w := range u.lower() {
-		u.want(ofL, w[0], w[1], z.L, w[0], w[1])
+		u.want(ofL, w[0], w[1], z.L.View(), w[0], w[1])
 	}
 	b := 0
 	for _, size := range z.Blocks {
 		for i := b; i < b+size; i++ {
-			one(z.L, i, i)
+			one(z.L.View(), i, i)
 			for j := i; j < b+size; j++ {
-				u.want(ofU, i, j, z.D, i, j) // and D[j,i]
+				u.want(ofU, i, j, z.D.View(), i, j) // and D[j,i]
 			}
 		}
 		b += size
@@ -311,18 +311,18 @@ type rook struct {
 func (r *rook) at(i, j int) *big.Float { return r.x[max(i, j)][min(i, j)] }
 
 // rook eliminates, nil if what is left vanishes.
-func (s *solver) rook(a *halfulp.Matrix, bits int) (*rook, error) {
+func rookOf(s *call.Run, a num.Mat, bits int) (*rook, error) {
 	if err := workable(bits, a); err != nil {
 		return nil, err
 	}
-	n := a.Rows()
+	n := a.Rows
 	r := &rook{x: lowerTriangle(a, uint(bits)), order: all(n)}
 	for k := 0; k < n; {
 		size := r.pivot(k)
 		if size == 0 {
 			return nil, nil
 		}
-		if ok, err := s.eliminateRook(r, k, size, uint(bits)); !ok || err != nil {
+		if ok, err := eliminateRook(s, r, k, size, uint(bits)); !ok || err != nil {
 			return nil, err
 		}
 		r.blocks = append(r.blocks, size)
@@ -380,7 +380,7 @@ func (r *rook) pivot(k int) int {
 }
 
 // eliminateRook eliminates with the pivot in row k, and reports whether it is regular.
-func (s *solver) eliminateRook(r *rook, k, size int, prec uint) (bool, error) {
+func eliminateRook(s *call.Run, r *rook, k, size int, prec uint) (bool, error) {
 	inverse := r.inverse(k, size, prec)
 	if inverse == nil {
 		return false, nil
@@ -435,9 +435,9 @@ func (r *rook) inverse(k, size int, prec uint) [][]*big.Float {
 }
 
 // blockInverses returns about the inverses S of L and T of D L^T.
-func (s *solver) blockInverses(r *rook, bits int) (li, ui *halfulp.Matrix, err error) {
-	n, f := len(r.x), halfulp.MP(uint(bits))
-	l, inverse := halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, n)
+func blockInverses(s *call.Run, r *rook, bits int) (li, ui num.Mat, err error) {
+	n, f := len(r.x), num.Precision(uint(bits))
+	l, inverse := num.NewMat(f, n, n), num.NewMat(f, n, n)
 	b := 0
 	for _, size := range r.blocks {
 		for i := b + size; i < n; i++ {
@@ -452,9 +452,9 @@ func (s *solver) blockInverses(r *rook, bits int) (li, ui *halfulp.Matrix, err e
 		}
 		b += size
 	}
-	li, ui = halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, n)
-	if err := s.invertLower(l, li, true); err != nil {
-		return nil, nil, err
+	li, ui = num.NewMat(f, n, n), num.NewMat(f, n, n)
+	if err := invertLower(s, l, li, true); err != nil {
+		return num.Mat{}, num.Mat{}, err
 	}
-	return li, ui, s.gemm(1, li.T(), inverse, 0, nil, ui)
+	return li, ui, s.Gemm(1, li.T(), inverse, 0, num.Mat{}, ui)
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
-	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // ErrWeights is wrapped by errors about weights that are negative, infinite or NaN.
@@ -77,82 +78,81 @@ func LeastSquares(a, b, x *halfulp.Matrix, opt *LeastSquaresOptions) (Stats, err
 	}
 	var attempt []halfulp.Stage
 	if a.Place() != place.Host && a.Rows() >= a.Cols() && x.Rows()*x.Cols() > 0 && (opt == nil || opt.Weights == nil) {
-		st, done, err := leastSquaresThere(a, b, x, opt.options())
+		st, done, err := leastSquaresThere(a.View(), b.View(), x.View(), opt.options())
 		if done || err != nil {
 			return st, err
 		}
 		attempt = st.Stages
 	}
-	m, err := newModel("LeastSquares", a, b, opt, x)
+	m, err := newModel("LeastSquares", a.View(), b.View(), opt, x.View())
 	if err != nil {
 		return Stats{}, err
 	}
-	m.s.stats.Stages = attempt
-	z, err := m.solution(x.Format(), m.a.Rows() < a.Cols())
-	if err != nil {
-		return m.s.stats, fmt.Errorf("LeastSquares: %w", err)
+	for _, g := range attempt {
+		m.s.Stats.Stages = append(m.s.Stats.Stages, residue.Stage(g))
 	}
-	return m.s.finish("LeastSquares", z, x)
+	z, err := m.solution(x.Format().View(), m.a.Rows < a.Cols())
+	if err != nil {
+		return result(m.s), fmt.Errorf("LeastSquares: %w", err)
+	}
+	return finish(m.s, "LeastSquares", z, x.View())
 }
 
 // model is a problem of least squares. A and B have no row of weight 0.
 type model struct {
-	s      *solver
-	a, b   *halfulp.Matrix
-	w      *halfulp.Matrix // m x 1, nil without weights
-	wa, wb *halfulp.Matrix // diag(w) A and diag(w) B, exactly
+	s      *call.Run
+	a, b   num.Mat
+	w      num.Mat // m x 1, nil without weights
+	wa, wb num.Mat // diag(w) A and diag(w) B, exactly
 }
 
 // newModel checks the options and operands of a routine; others are operands that live in the same
 // place.
-func newModel(name string, a, b *halfulp.Matrix, opt *LeastSquaresOptions, others ...*halfulp.Matrix) (*model, error) {
-	operands := []*halfulp.Matrix{a, b}
-	var weights *halfulp.Vector
+func newModel(name string, a, b num.Mat, opt *LeastSquaresOptions, others ...num.Mat) (*model, error) {
+	operands := []num.Mat{a, b}
+	var weights num.Vec
 	if opt != nil && opt.Weights != nil {
-		weights = opt.Weights
-		if weights.Len() != a.Rows() {
+		weights = opt.Weights.View()
+		if weights.N != a.Rows {
 			panic(errShape)
 		}
-		operands = append(operands, weights.Matrix())
+		operands = append(operands, weights.Mat())
 	}
 	s, on, err := begin(name, opt.options(), append(operands, others...)...)
 	if err != nil {
 		return nil, err
 	}
-	s.stats.Method = leastSquaresMethod
+	s.Stats.Method = leastSquaresMethod
 	m := &model{s: s, a: on[0], b: on[1]}
 	for i, n := range []string{"A", "B"} {
-		if err := finite(n, on[i]); err != nil {
+		if err := call.Finite(n, on[i]); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	if weights != nil {
+	if weights.Arr != nil {
 		if err := m.weigh(on[2]); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	} else {
 		m.wa, m.wb = m.a, m.b
 	}
-	for _, x := range []*halfulp.Matrix{m.a, m.b, m.wa, m.wb} {
+	for _, x := range []num.Mat{m.a, m.b, m.wa, m.wb} {
 		if bound.Far(x, 1<<28) {
-			return nil, fmt.Errorf("%s: exponents beyond 2^28: %w", name, ErrRange)
+			return nil, fmt.Errorf("%s: exponents beyond 2^28: %w", name, call.ErrRange)
 		}
 	}
 	return m, nil
 }
 
-// ErrRange is wrapped by errors about numbers whose products do not fit any format.
-var ErrRange = errors.New("exact products would be too wide")
-
 // weigh leaves rows of weight 0 out and multiplies the others by their weights, exactly.
-func (m *model) weigh(w *halfulp.Matrix) error {
+func (m *model) weigh(w num.Mat) error {
 	var rows []int
-	v := raw.Matrix(w)
-	for i := range w.Rows() {
+	v := w
+	for i := range w.Rows {
 		switch r := v.Arr.Class(v.At(i, 0)); {
 		case r == num.Zero:
 		case r != num.Finite || w.Big(i, 0).Sign() < 0:
-			return fmt.Errorf("weight %d is %s: %w", i+1, w.At(i, 0), ErrWeights)
+			return fmt.Errorf("weight %d is %s: %w", i+1, halfulp.ScalarOf(w.Entry(i, 0)), ErrWeights)
 		default:
 			rows = append(rows, i)
 		}
@@ -167,29 +167,29 @@ func (m *model) weigh(w *halfulp.Matrix) error {
 }
 
 // choose returns some rows of a matrix.
-func choose(m *halfulp.Matrix, rows []int) *halfulp.Matrix {
-	if len(rows) == m.Rows() {
+func choose(m num.Mat, rows []int) num.Mat {
+	if len(rows) == m.Rows {
 		return m
 	}
-	z := halfulp.NewMatrix(m.Format(), len(rows), m.Cols())
+	z := num.NewMat(m.Format(), len(rows), m.Cols)
 	for k, i := range rows {
-		for j := range m.Cols() {
-			z.Set(k, j, m.At(i, j))
+		for j := range m.Cols {
+			z.SetEntry(k, j, m.Entry(i, j))
 		}
 	}
 	return z
 }
 
 // timesRows returns diag(w) M, exactly.
-func timesRows(m, w *halfulp.Matrix) (*halfulp.Matrix, error) {
+func timesRows(m, w num.Mat) (num.Mat, error) {
 	f, err := wide(bound.Longest(m) + bound.Longest(w))
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	z := halfulp.NewMatrix(f, m.Rows(), m.Cols())
-	for i := range m.Rows() {
+	z := num.NewMat(f, m.Rows, m.Cols)
+	for i := range m.Rows {
 		d := w.Big(i, 0)
-		for j := range m.Cols() {
+		for j := range m.Cols {
 			z.SetBig(i, j, interval.ExactMul(m.Big(i, j), d))
 		}
 	}
@@ -197,17 +197,17 @@ func timesRows(m, w *halfulp.Matrix) (*halfulp.Matrix, error) {
 }
 
 // wide returns a format for numbers of so many bits.
-func wide(bits int64) (halfulp.Format, error) {
-	if bits > halfulp.MaxPrec {
-		return halfulp.Format{}, fmt.Errorf("%d bits: %w", bits, ErrRange)
+func wide(bits int64) (num.Format, error) {
+	if bits > num.MaxPrec {
+		return num.Format{}, fmt.Errorf("%d bits: %w", bits, call.ErrRange)
 	}
-	return halfulp.MP(uint(max(bits, 64))), nil
+	return num.Precision(uint(max(bits, 64))), nil
 }
 
 // columnBits returns how many bits hold a sum of entries of one column, but for its carries: the
 // largest number of any column.
-func columnBits(m *halfulp.Matrix) int64 {
-	v := raw.Matrix(m)
+func columnBits(m num.Mat) int64 {
+	v := m
 	most := int64(0)
 	for j := range v.Cols {
 		first := true
@@ -228,29 +228,29 @@ func columnBits(m *halfulp.Matrix) int64 {
 }
 
 // productBits returns how many bits hold every entry of XᵀY.
-func productBits(x, y *halfulp.Matrix) int64 {
-	return columnBits(x) + columnBits(y) + int64(bits.Len(uint(x.Rows()))) + 1
+func productBits(x, y num.Mat) int64 {
+	return columnBits(x) + columnBits(y) + int64(bits.Len(uint(x.Rows))) + 1
 }
 
 // product returns XᵀY, exactly.
-func (s *solver) product(x, y *halfulp.Matrix) (*halfulp.Matrix, error) {
+func exactProduct(s *call.Run, x, y num.Mat) (num.Mat, error) {
 	f, err := wide(productBits(x, y))
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	z := halfulp.NewMatrix(f, x.Cols(), y.Cols())
-	return z, s.gemm(1, x.T(), y, 0, nil, z)
+	z := num.NewMat(f, x.Cols, y.Cols)
+	return z, s.Gemm(1, x.T(), y, 0, num.Mat{}, z)
 }
 
 // equations are a regular system M Y = D of which rows first, first + 1, ... of Y are X.
 type equations struct {
-	m, d  *halfulp.Matrix
+	m, d  num.Mat
 	first int
 	// M times unit vectors of rows first + j, multiplied by sign, has column j of (AᵀWA)^-1 in
 	// those rows of Y, and r_j = g_jᵀ y_j, to which the weighted square of b_j is to be added where
 	// total is set, is the residual sum of squares.
 	sign  float64
-	g     *halfulp.Matrix
+	g     num.Mat
 	total bool
 }
 
@@ -259,7 +259,7 @@ func (m *model) equations() (*equations, error) {
 	rows, n := m.a.Dims()
 	width := productBits(m.a, m.wa)
 	augmented := max(bound.Longest(m.a), bound.Longest(m.wa)) + 64
-	if width <= halfulp.MaxPrec && int64(n)*int64(n)*width <= int64(rows+n)*int64(rows+n)*augmented {
+	if width <= num.MaxPrec && int64(n)*int64(n)*width <= int64(rows+n)*int64(rows+n)*augmented {
 		return m.normal()
 	}
 	return m.augmented()
@@ -268,15 +268,15 @@ func (m *model) equations() (*equations, error) {
 // normal returns the normal equations AᵀWA x = AᵀW b.
 func (m *model) normal() (*equations, error) {
 	if rows, n := m.a.Dims(); m.s.Work.Report != nil {
-		of := func(x *halfulp.Matrix) num.Format { return raw.Matrix(x).Arr.Format }
-		square := productCost(n, rows, n, of(m.a), of(m.wa), mp(int(productBits(m.a, m.wa))))
-		m.s.Plan(square + productCost(n, rows, m.b.Cols(), of(m.a), of(m.wb), mp(int(productBits(m.a, m.wb)))) + factorCost(n) + seedCost(n))
+		of := func(x num.Mat) num.Format { return x.Arr.Format }
+		square := call.ProductCost(n, rows, n, of(m.a), of(m.wa), mp(int(productBits(m.a, m.wa))))
+		m.s.Plan(square + call.ProductCost(n, rows, m.b.Cols, of(m.a), of(m.wb), mp(int(productBits(m.a, m.wb)))) + factorCost(n) + seedCost(n))
 	}
-	square, err := m.s.product(m.a, m.wa)
+	square, err := exactProduct(m.s, m.a, m.wa)
 	if err != nil {
 		return nil, err
 	}
-	d, err := m.s.product(m.a, m.wb)
+	d, err := exactProduct(m.s, m.a, m.wb)
 	if err != nil {
 		return nil, err
 	}
@@ -293,14 +293,14 @@ func (m *model) augmented() (*equations, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := m.b.Cols()
+	k := m.b.Cols
 	e := &equations{
-		m: halfulp.NewMatrix(f, rows+n, rows+n), d: halfulp.NewMatrix(widerOf(m.b), rows+n, k),
-		first: rows, sign: -1, g: halfulp.NewMatrix(widerOf(m.wb), rows+n, k),
+		m: num.NewMat(f, rows+n, rows+n), d: num.NewMat(widerOf(m.b), rows+n, k),
+		first: rows, sign: -1, g: num.NewMat(widerOf(m.wb), rows+n, k),
 	}
-	one := halfulp.Float(1)
+	one := num.Float(1)
 	for i := range rows {
-		e.m.Set(i, i, one)
+		e.m.SetEntry(i, i, one)
 		for j := range n {
 			e.m.SetBig(i, rows+j, m.a.Big(i, j))
 			e.m.SetBig(rows+j, i, m.wa.Big(i, j))
@@ -314,14 +314,14 @@ func (m *model) augmented() (*equations, error) {
 }
 
 // widerOf returns a format that holds the entries of a matrix.
-func widerOf(m *halfulp.Matrix) halfulp.Format {
-	return halfulp.MP(uint(max(bound.Longest(m), 64)))
+func widerOf(m num.Mat) num.Format {
+	return num.Precision(uint(max(bound.Longest(m), 64)))
 }
 
-func negatedMatrix(m *halfulp.Matrix) *halfulp.Matrix {
-	z := m.Clone()
-	for j := range z.Cols() {
-		for i := range z.Rows() {
+func negatedMatrix(m num.Mat) num.Mat {
+	z := m.Copy()
+	for j := range z.Cols {
+		for i := range z.Rows {
 			v := z.Big(i, j)
 			z.SetBig(i, j, v.Neg(v))
 		}
@@ -330,7 +330,7 @@ func negatedMatrix(m *halfulp.Matrix) *halfulp.Matrix {
 }
 
 // ranked makes an error about a singular system one about A.
-func (m *model) ranked(err error) error { return ranked(err, m.a.Rows(), m.a.Cols()) }
+func (m *model) ranked(err error) error { return ranked(err, m.a.Rows, m.a.Cols) }
 
 // tall returns an error if there are fewer rows than columns.
 func (m *model) tall() error {
@@ -338,7 +338,7 @@ func (m *model) tall() error {
 	if rows >= n {
 		return nil
 	}
-	r, _, err := m.s.rank(m.a)
+	r, _, err := rank(m.s, m.a)
 	if err != nil {
 		return err
 	}
@@ -346,56 +346,56 @@ func (m *model) tall() error {
 }
 
 // solution returns X.
-func (m *model) solution(f halfulp.Format, minimal bool) (*halfulp.Matrix, error) {
+func (m *model) solution(f num.Format, minimal bool) (num.Mat, error) {
 	if minimal {
 		return m.minimal(f)
 	}
 	if err := m.tall(); err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	e, err := m.equations()
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	m.s.stage("equations")
-	y, err := m.s.solve(e.m, e.d, f)
+	m.s.Stage("equations")
+	y, err := solve(m.s, e.m, e.d, f)
 	if err != nil {
-		return nil, m.ranked(err)
+		return num.Mat{}, m.ranked(err)
 	}
-	return y.Slice(e.first, e.first+m.a.Cols(), 0, y.Cols()).Clone(), nil
+	return y.Slice(e.first, e.first+m.a.Cols, 0, y.Cols).Copy(), nil
 }
 
 // minimal returns the solution of minimal norm, some rows at a time: x = Aᵀy beside y.
 //
 //	(AAᵀ        0) (y  )   (b)
 //	(-(columns)ᵀ I) (x_c) = (0)
-func (m *model) minimal(f halfulp.Format) (*halfulp.Matrix, error) {
-	s, rows, n, k := m.s, m.a.Rows(), m.a.Cols(), m.b.Cols()
+func (m *model) minimal(f num.Format) (num.Mat, error) {
+	s, rows, n, k := m.s, m.a.Rows, m.a.Cols, m.b.Cols
 	across := m.a.T()
 	width := productBits(across, across)
 	part := max(rows, 64)
 	augmented := bound.Longest(m.a) + 64
-	spread := width > halfulp.MaxPrec || int64(rows)*int64(rows)*width > int64(rows+n)*int64(rows+n)*augmented
-	var square *halfulp.Matrix
+	spread := width > num.MaxPrec || int64(rows)*int64(rows)*width > int64(rows+n)*int64(rows+n)*augmented
+	var square num.Mat
 	if spread {
 		part, width = n, augmented
 	} else {
 		var err error
-		if square, err = s.product(across, across); err != nil {
-			return nil, err
+		if square, err = exactProduct(s, across, across); err != nil {
+			return num.Mat{}, err
 		}
 		width = max(width, augmented)
 	}
 	wideF, err := wide(width)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	s.stage("equations")
-	z := halfulp.NewMatrix(f, n, k)
+	s.Stage("equations")
+	z := num.NewMat(f, n, k)
 	whole := s.Work
 	for first := 0; first < n; first += part {
 		count := min(part, n-first)
-		e, d := halfulp.NewMatrix(wideF, rows+count, rows+count), halfulp.NewMatrix(widerOf(m.b), rows+count, k)
+		e, d := num.NewMat(wideF, rows+count, rows+count), num.NewMat(widerOf(m.b), rows+count, k)
 		for i := range rows {
 			for j := range count {
 				v := m.a.Big(i, first+j)
@@ -414,15 +414,15 @@ func (m *model) minimal(f halfulp.Format) (*halfulp.Matrix, error) {
 			}
 		}
 		for j := range count {
-			e.Set(rows+j, rows+j, halfulp.Float(1))
+			e.SetEntry(rows+j, rows+j, num.Float(1))
 		}
 		s.Part(whole, float64(first)/float64(n), float64(first+count)/float64(n))
-		y, err := s.solve(e, d, f)
+		y, err := solve(s, e, d, f)
 		if err != nil {
-			return nil, m.ranked(err)
+			return num.Mat{}, m.ranked(err)
 		}
-		if err := z.Slice(first, first+count, 0, k).CopyFrom(y.Slice(rows, rows+count, 0, k)); err != nil {
-			return nil, err
+		if err := place.Copy(z.Slice(first, first+count, 0, k), y.Slice(rows, rows+count, 0, k)); err != nil {
+			return num.Mat{}, err
 		}
 	}
 	s.Work = whole

@@ -5,15 +5,14 @@ import (
 	"math/big"
 	"math/bits"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // lifting are columns of the solution X of A X = B in the p-adic integers (Dixon, Exact solution of
@@ -26,9 +25,9 @@ import (
 // solution. The others have room for as many digits as it solves them with, their quotients being
 // integers till then: for all digits if they are combinations of the first ones, B included.
 type lifting struct {
-	s       *solver
+	s       *call.Run
 	f       *modular.Field
-	a       *halfulp.Matrix
+	a       num.Mat
 	z       integers
 	inverse [][]uint64    // of the integers of the first n rows modulo p, elements
 	fixed   *fixed.Matrix // the integers of row i times 2^-bits[i], nil beyond mostLiftingPlanes
@@ -41,9 +40,9 @@ const mostLiftingPlanes = 8
 
 // newLifting prepares a lifting for A, with integers that A is made of. There is none, nil, if the
 // first rows of A are singular modulo the field's prime.
-func (s *solver) newLifting(a *halfulp.Matrix, z integers, f *modular.Field) (*lifting, error) {
-	n := a.Cols()
-	rows, err := f.Matrix(s.Ctx, s.Threads, raw.Matrix(a.Slice(0, n, 0, n)))
+func newLifting(s *call.Run, a num.Mat, z integers, f *modular.Field) (*lifting, error) {
+	n := a.Cols
+	rows, err := f.Matrix(s.Ctx, s.Threads, a.Slice(0, n, 0, n))
 	if err != nil {
 		return nil, err
 	}
@@ -60,21 +59,21 @@ func (s *solver) newLifting(a *halfulp.Matrix, z integers, f *modular.Field) (*l
 	if ok, err := f.InvertMatrix(s.Ctx, s.Threads, rows); !ok || err != nil {
 		return nil, err
 	}
-	return s.liftingBy(a, z, f, rows)
+	return liftingBy(s, a, z, f, rows)
 }
 
 // liftingBy is newLifting with the inverse.
-func (s *solver) liftingBy(a *halfulp.Matrix, z integers, f *modular.Field, inverse [][]uint64) (l *lifting, err error) {
+func liftingBy(s *call.Run, a num.Mat, z integers, f *modular.Field, inverse [][]uint64) (l *lifting, err error) {
 	l = &lifting{s: s, f: f, a: a, z: z, inverse: inverse}
 	if err := workable(z.mostBits()+128, a); err != nil {
 		return nil, err
 	}
 	if planes := z.planes(); planes <= mostLiftingPlanes {
-		by := scale.Scaling{Rows: make([]int64, a.Rows()), Cols: bound.Negated(z.cols)}
+		by := scale.Scaling{Rows: make([]int64, a.Rows), Cols: bound.Negated(z.cols)}
 		for i, b := range z.bits {
 			by.Rows[i] = -z.rows[i] - int64(b)
 		}
-		l.fixed, err = fixed.New(&s.Call, raw.Matrix(a), by, planes)
+		l.fixed, err = fixed.New(&s.Call, a, by, planes)
 	}
 	return l, err
 }
@@ -92,18 +91,18 @@ func (z integers) mostBits() (most int) {
 func (z integers) planes() int { return z.mostBits()/64 + 1 }
 
 // liftingOf returns a lifting for a regular matrix, the same one for the same matrix.
-func (s *solver) liftingOf(a *halfulp.Matrix) (l *lifting, err error) {
-	if s.lifting != nil && s.lifting.a == a {
-		return s.lifting, nil
+func liftingOf(s *call.Run, a num.Mat) (l *lifting, err error) {
+	if l, ok := s.Lifting.(*lifting); ok && l.a == a {
+		return l, nil
 	}
-	z := toIntegers(raw.Matrix(a))
+	z := toIntegers(a)
 	for next := modular.Primes(); l == nil; {
-		if l, err = s.newLifting(a, z, modular.New(next())); err != nil {
+		if l, err = newLifting(s, a, z, modular.New(next())); err != nil {
 			return nil, err
 		}
-		s.stats.Primes++
+		s.Stats.Primes++
 	}
-	s.lifting = l
+	s.Lifting = l
 	return l, nil
 }
 
@@ -113,7 +112,7 @@ func (l *lifting) add(b []*big.Int) {
 	// p times that.
 	r := make([][]uint64, len(b))
 	for i, x := range b {
-		most := max(x.BitLen(), l.z.bits[i]+64+bits.Len(uint(l.a.Cols())))
+		most := max(x.BitLen(), l.z.bits[i]+64+bits.Len(uint(l.a.Cols)))
 		r[i] = make([]uint64, most/64+2)
 		fixed.Magnitude(r[i], wordsOf(x), 0)
 		if x.Sign() < 0 {
@@ -161,7 +160,7 @@ func (z integers) digitCost(m, n int) float64 {
 // makes what is left smaller by them: of small integers of either sign all digits but the first are
 // 0. It reports whether the rows beyond the first n have room for them.
 func (l *lifting) digits() (digits [][]int64, fits bool, err error) {
-	f, n := l.f, l.a.Cols()
+	f, n := l.f, l.a.Cols
 	left := make([]*direct.WordVector, len(l.r))
 	digits = make([][]int64, len(l.r))
 	for c, r := range l.r {
@@ -179,7 +178,7 @@ func (l *lifting) digits() (digits [][]int64, fits bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	full := make([]bool, l.a.Rows())
+	full := make([]bool, l.a.Rows)
 	err = l.subtract(digits, func(i int) {
 		for _, r := range l.r {
 			full[i] = full[i] || !f.Divide(r[i])
@@ -202,7 +201,7 @@ func (l *lifting) subtract(digits [][]int64, next func(i int)) error {
 		for c, d := range digits {
 			v[c] = fixed.NewVector(d) // below 2^60
 		}
-		return par.Each(l.s.Ctx, l.s.Threads, l.a.Rows(), func(i int) {
+		return par.Each(l.s.Ctx, l.s.Threads, l.a.Rows, func(i int) {
 			z := make([]uint64, planes+2) // 2^(64 planes - 1 - bits) A d
 			for c, v := range v {
 				l.fixed.Row(z, i, v, planes)
@@ -211,7 +210,7 @@ func (l *lifting) subtract(digits [][]int64, next func(i int)) error {
 			next(i)
 		})
 	}
-	y := halfulp.NewMatrix(halfulp.MP(64), l.a.Cols(), len(digits))
+	y := num.NewMat(num.Precision(64), l.a.Cols, len(digits))
 	for c, d := range digits {
 		for i, d := range d {
 			x := new(big.Float).SetInt64(d)
@@ -219,11 +218,11 @@ func (l *lifting) subtract(digits [][]int64, next func(i int)) error {
 		}
 	}
 	// The product is exact: the format has all bits of its integers.
-	product := halfulp.NewMatrix(halfulp.MP(uint(l.z.mostBits()+128)), l.a.Rows(), len(digits))
-	if err := l.s.gemm(1, l.a, y, 0, nil, product); err != nil {
+	product := num.NewMat(num.Precision(uint(l.z.mostBits()+128)), l.a.Rows, len(digits))
+	if err := l.s.Gemm(1, l.a, y, 0, num.Mat{}, product); err != nil {
 		return err
 	}
-	return par.Each(l.s.Ctx, l.s.Threads, l.a.Rows(), func(i int) {
+	return par.Each(l.s.Ctx, l.s.Threads, l.a.Rows, func(i int) {
 		for c, r := range l.r {
 			x := product.Big(i, c)
 			v, _ := x.SetMantExp(x, int(-l.z.rows[i])).Int(nil)

@@ -11,7 +11,6 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/proof/modular"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -170,8 +169,8 @@ func TestLifting(t *testing.T) {
 		restore := isa.Force(level)
 		s := testSolver(t, 1+trial%2)
 		f := modular.New(modular.Primes()())
-		z := toIntegers(raw.Matrix(a))
-		l, err := s.newLifting(a, z, f)
+		z := toIntegers(a.View())
+		l, err := newLifting(s, a.View(), z, f)
 		if err != nil || l == nil {
 			t.Fatalf("seed %d, trial %d: %v", seed, trial, err)
 		}
@@ -270,7 +269,7 @@ func TestLiftingEnds(t *testing.T) {
 			for i := range z.bits {
 				z.bits[i] = bits
 			}
-			l, err := testSolver(t, 1).newLifting(a, z, modular.New(modular.Primes()()))
+			l, err := newLifting(testSolver(t, 1), a.View(), z, modular.New(modular.Primes()()))
 			if err != nil || l == nil {
 				t.Fatal(err)
 			}

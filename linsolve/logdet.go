@@ -7,6 +7,8 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/bigfun"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // LogDet returns log|det(A)|, correctly rounded to format f, and the sign of det(A), for a square
@@ -21,41 +23,42 @@ func LogDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (log half
 	if a.Rows() != a.Cols() {
 		panic(errShape)
 	}
-	s, err := start("LogDet", opt, a)
+	s, err := start("LogDet", opt, a.View())
 	if err != nil {
 		return halfulp.Scalar{}, 0, Stats{}, err
 	}
-	defer s.release()
-	err = s.there(a, leastTraces, func(a *halfulp.Matrix) (done bool, err error) {
-		log, sign, done, err = s.logDet(a, f)
+	defer s.Release()
+	err = s.There(a.View(), leastTraces, func(a num.Mat) (done bool, err error) {
+		z, sgn, done, err := logDet(s, a, f.View())
+		log, sign = halfulp.ScalarOf(z), sgn
 		return done, err
 	})
 	if err != nil {
-		return halfulp.Scalar{}, 0, s.stats, fmt.Errorf("LogDet: %w", err)
+		return halfulp.Scalar{}, 0, result(s), fmt.Errorf("LogDet: %w", err)
 	}
-	s.stage("determinant")
-	s.finished()
-	return log, sign, s.stats, nil
+	s.Stage("determinant")
+	s.Finished()
+	return log, sign, result(s), nil
 }
 
-// logDet returns the logarithm and the sign. It is not done where the solver's place does not
+// logDet returns the logarithm and the sign. It is not done where the run's place does not
 // decide them.
-func (s *solver) logDet(a *halfulp.Matrix, f halfulp.Format) (log halfulp.Scalar, sign int, done bool, err error) {
-	if a.Rows() == 0 {
-		return halfulp.NewScalar(f, new(big.Float)), 1, true, s.Ctx.Err()
+func logDet(s *call.Run, a num.Mat, f num.Format) (log num.Scalar, sign int, done bool, err error) {
+	if a.Rows == 0 {
+		return num.NewScalar(f, new(big.Float)), 1, true, s.Ctx.Err()
 	}
-	if s.at == nil {
-		if err := finite("A", a); err != nil {
+	if s.At == nil {
+		if err := call.Finite("A", a); err != nil {
 			return log, 0, false, err
 		}
 	}
 	for bits := f.Bits() + 32; bits <= f.Bits()+32+2*suspicion; bits += suspicion {
-		lo, hi, shift, err := s.encloseDet(a, bits)
+		lo, hi, shift, err := encloseDet(s, a, bits)
 		if errors.Is(err, ErrSingular) {
-			s.stats.Exact++
-			return halfulp.NewScalar(f, new(big.Float).SetInf(true)), 0, true, nil
+			s.Stats.Exact++
+			return num.NewScalar(f, new(big.Float).SetInf(true)), 0, true, nil
 		}
-		if err != nil && !errors.Is(err, ErrRange) {
+		if err != nil && !errors.Is(err, call.ErrRange) {
 			return log, 0, false, err
 		}
 		if lo == nil {
@@ -71,29 +74,29 @@ func (s *solver) logDet(a *halfulp.Matrix, f halfulp.Format) (log halfulp.Scalar
 		lower, _, x := logEnds(lo, shift, f, bits)
 		_, upper, y := logEnds(hi, shift, f, bits)
 		if lower.Same(upper) {
-			s.leavesRange(lower, x, y)
+			leavesRange(s, lower, x, y)
 			return lower, sign, true, nil
 		}
 	}
-	if s.at != nil {
+	if s.At != nil {
 		return log, 0, false, nil
 	}
-	s.stats.Exact++
-	d, shift, err := s.exactDet(a)
+	s.Stats.Exact++
+	d, shift, err := exactDet(s, a)
 	if err != nil {
 		return log, 0, false, err
 	}
 	sign = d.Sign()
 	if sign == 0 {
-		return halfulp.NewScalar(f, new(big.Float).SetInf(true)), 0, true, nil
+		return num.NewScalar(f, new(big.Float).SetInf(true)), 0, true, nil
 	}
 	d.Abs(d)
 	if d.MinPrec() == 1 && int64(d.MantExp(nil))+shift == 1 { // 1
-		return halfulp.NewScalar(f, new(big.Float)), sign, true, nil
+		return num.NewScalar(f, new(big.Float)), sign, true, nil
 	}
 	for bits := f.Bits() + 32; ; bits *= 2 {
 		if lower, upper, x := logEnds(d, shift, f, bits); lower.Same(upper) {
-			s.leavesRange(lower, x, x)
+			leavesRange(s, lower, x, x)
 			return lower, sign, true, nil
 		}
 	}
@@ -101,7 +104,7 @@ func (s *solver) logDet(a *halfulp.Matrix, f halfulp.Format) (log halfulp.Scalar
 
 // logEnds returns what the ends of an enclosure of l = log(x 2^shift) round to, x > 0. l has a
 // relative error below 2^-bits.
-func logEnds(x *big.Float, shift int64, f halfulp.Format, bits int) (lower, upper halfulp.Scalar, l *big.Float) {
+func logEnds(x *big.Float, shift int64, f num.Format, bits int) (lower, upper num.Scalar, l *big.Float) {
 	m := new(big.Float)
 	e := int64(x.MantExp(m))
 	l = bigfun.LogScaled(m, e+shift, uint(bits))

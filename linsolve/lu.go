@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // LUFactors are those of P A = L U. Where A lives on a GPU L and U do, with a copy of A.
@@ -46,51 +48,57 @@ func (z *LUFactors) Free() {
 // first m of them. It wraps ErrNotFinite for infinities and NaN. Options.Method and MemoryLimit are
 // of the products, and so is Device.
 func LU(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LUFactors, Stats, error) {
-	s, err := start("LU", opt, a)
+	s, err := start("LU", opt, a.View())
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	z, err := s.luOf(a, f)
+	z, err := factorLU(s, a.View(), f.View())
 	if err != nil {
-		return nil, s.stats, fmt.Errorf("LU: %w", err)
+		return nil, result(s), fmt.Errorf("LU: %w", err)
 	}
-	s.finished()
-	return z, s.stats, nil
+	s.Finished()
+	return z, result(s), nil
 }
 
 // luOf returns the factors where a lives, with a copy of it.
-func (s *solver) luOf(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
-	z, err := s.luThere(a, f)
+func factorLU(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
+	z, err := luThere(s, a, f)
 	if err != nil {
 		return nil, err
 	}
 	if z == nil {
 		here := a
-		if a.Place() != place.Host {
-			if here, err = a.Host(); err != nil {
+		if !a.OnHost() {
+			if here, err = place.On(nil, a); err != nil {
 				return nil, err
 			}
 		}
-		if z, err = s.lu(here, f); err != nil {
+		if z, err = lu(s, here, f); err != nil {
 			return nil, err
 		}
-		s.countOverflow(z.L, z.U)
+		countOverflow(s, z.L.View(), z.U.View())
 	}
-	return z, s.keep(a, &z.system, &z.L, &z.U)
+	return z, keep(s, a, &z.system, &z.L, &z.U)
 }
 
 // keep makes a copy of the matrix of factors, where that lives, and moves those of the host there.
 // After an error nothing is left at the place.
-func (s *solver) keep(a *halfulp.Matrix, of *system, factors ...**halfulp.Matrix) error {
+func keep(s *call.Run, a num.Mat, of *system, factors ...**halfulp.Matrix) error {
 	err := func() (err error) {
+		p := place.Of(a.Arr)
 		for _, m := range factors {
-			if (*m).Place() != a.Place() {
-				if *m, err = (*m).On(a.Place()); err != nil {
-					return err
-				}
+			v := (*m).View()
+			if place.Label(place.Of(v.Arr)) == place.Label(p) {
+				continue
 			}
+			*m = nil
+			z, err := place.On(p, v)
+			if err != nil {
+				return err
+			}
+			*m = halfulp.MatrixOf(z)
 		}
-		of.a, err = a.On(a.Place())
+		of.a, err = place.On(p, a)
 		return err
 	}()
 	if err != nil {
@@ -103,8 +111,8 @@ func (s *solver) keep(a *halfulp.Matrix, of *system, factors ...**halfulp.Matrix
 	return err
 }
 
-func (s *solver) lu(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
-	if err := finite("A", a); err != nil {
+func lu(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
+	if err := call.Finite("A", a); err != nil {
 		return nil, err
 	}
 	if err := workable(0, a); err != nil {
@@ -120,19 +128,19 @@ func (s *solver) lu(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
 			return nil
 		}
 		checked = true
-		return s.full(a.Slice(0, m, 0, k))
+		return full(s, a.Slice(0, m, 0, k))
 	}
 	var seed *pivoted
 	first, digits := true, true
 	set := func(order []int) {
 		if z == nil || !slices.Equal(z.P, order) {
-			z = &LUFactors{P: order, L: halfulp.NewMatrix(f, m, k), U: halfulp.NewMatrix(f, k, n)}
+			z = &LUFactors{P: order, L: halfulp.MatrixOf(num.NewMat(f, m, k)), U: halfulp.MatrixOf(num.NewMat(f, k, n))}
 			u = z.unknown(chosen(a, order, all(n)))
 		}
 	}
-	err := s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+	err := decideAll(s, f, func(bits int) (*unknown, *enclosure, error) {
 		if digits {
-			made, v, e, err := s.luAttempt(a, f, bits-spareBits, &checked, z, u)
+			made, v, e, err := luAttempt(s, a, f, bits-spareBits, &checked, z, u)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -144,7 +152,7 @@ func (s *solver) lu(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
 		var e *enclosure
 		var err error
 		if first {
-			if seed, err = s.newPivoted(a, mostBits(f)); err != nil {
+			if seed, err = newPivoted(s, a, mostBits(f)); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -154,7 +162,7 @@ func (s *solver) lu(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
 		for ; ; first = false {
 			if e != nil {
 				set(seed.order)
-				if ok, err := s.pivotsAreFirst(u, e, seed.order); ok || err != nil {
+				if ok, err := pivotsAreFirst(s, u, e, seed.order); ok || err != nil {
 					first = false
 					return u, e, err
 				}
@@ -166,25 +174,25 @@ func (s *solver) lu(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
 				break
 			}
 			// A is ill-conditioned, or pivots are as large as others, which takes more bits.
-			seed, e, err = s.luByElimination(a, mostBits(f), bits-spareBits, full)
+			seed, e, err = luByElimination(s, a, mostBits(f), bits-spareBits, full)
 		}
 		seed = nil
-		if is, err := s.byIntervals(a, f, bits); err != nil {
+		if is, err := byIntervals(s, a, f, bits); err != nil {
 			return nil, nil, err
 		} else if is {
-			g, err := s.eliminateIntervals(a, ones(k), bits, true)
+			g, err := eliminateIntervals(s, a, ones(k), bits, true)
 			if err != nil {
 				return nil, nil, err
 			}
 			if g.bad < 0 {
 				set(g.order)
 				e := g.enclosure(bits)
-				if ok, err := s.below(u, e, slack); ok || err != nil {
+				if ok, err := belowLimit(s, u, e, slack); ok || err != nil {
 					return u, e, err
 				}
 			}
 		}
-		g, err := s.eliminate(a, k, bits, true)
+		g, err := eliminate(s, a, k, bits, true)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -192,17 +200,17 @@ func (s *solver) lu(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
 			return nil, nil, full()
 		}
 		set(g.order)
-		li, ui, err := s.inverses(g.lu, k)
+		li, ui, err := triangleInverses(s, g.lu, k)
 		if err != nil {
 			return nil, nil, err
 		}
-		if e, err = s.enclose(u.c, li, ui, bits); err != nil {
+		if e, err = enclose(s, u.c, li, ui, bits); err != nil {
 			return nil, nil, err
 		}
 		if e == nil {
 			return nil, nil, full()
 		}
-		if ok, err := s.below(u, e, slack); !ok || err != nil {
+		if ok, err := belowLimit(s, u, e, slack); !ok || err != nil {
 			return nil, nil, err
 		}
 		return u, e, nil
@@ -212,49 +220,49 @@ func (s *solver) lu(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
 
 // luAttempt is an attempt by digits, and makes factors with all that is decided, unless z are those
 // for its pivots. There is no enclosure where digits are not the way.
-func (s *solver) luAttempt(a *halfulp.Matrix, f halfulp.Format, bits int, known *bool, z *LUFactors, u *unknown) (*LUFactors, *unknown, *enclosure, error) {
-	defer s.release()
-	t, err := s.luByDigits(a, bits, known)
+func luAttempt(s *call.Run, a num.Mat, f num.Format, bits int, known *bool, z *LUFactors, u *unknown) (*LUFactors, *unknown, *enclosure, error) {
+	defer s.Release()
+	t, err := luByDigits(s, a, bits, known)
 	if t == nil || err != nil {
 		return nil, nil, nil, err
 	}
 	if z == nil || !slices.Equal(z.P, t.order) {
 		n := t.n
-		z = &LUFactors{P: t.order, L: halfulp.NewMatrix(f, n, n), U: halfulp.NewMatrix(f, n, n)}
+		z = &LUFactors{P: t.order, L: halfulp.MatrixOf(num.NewMat(f, n, n)), U: halfulp.MatrixOf(num.NewMat(f, n, n))}
 		lower, upper, ok, err := t.roundTo(z)
 		if !ok || err != nil {
 			return nil, nil, nil, err
 		}
-		s.Did(s.wantedCost(n, n))
+		s.Did(wantedCost(s, n, n))
 		u = &unknown{k: n, blocks: ones(n)}
 		if len(lower)+len(upper) > 0 {
 			u.c = chosen(a, t.order, all(n))
 			u.fill()
 		}
 		for _, at := range lower {
-			u.want(ofL, at[0], at[1], z.L, at[0], at[1])
+			u.want(ofL, at[0], at[1], z.L.View(), at[0], at[1])
 		}
 		for _, at := range upper {
-			u.want(ofU, at[0], at[1], z.U, at[0], at[1])
+			u.want(ofU, at[0], at[1], z.U.View(), at[0], at[1])
 		}
 	}
 	return z, u, t.enclosure(u), nil
 }
 
 // unknown returns the entries of the factors, of c = P A.
-func (z *LUFactors) unknown(c *halfulp.Matrix) *unknown {
+func (z *LUFactors) unknown(c num.Mat) *unknown {
 	m, n := c.Dims()
 	k := min(m, n)
 	u := newUnknown(c, k, ones(k), k*(m+n-k))
 	for j := range k {
-		one(z.L, j, j)
+		one(z.L.View(), j, j)
 		for i := j + 1; i < m; i++ {
-			u.want(ofL, i, j, z.L, i, j)
+			u.want(ofL, i, j, z.L.View(), i, j)
 		}
 	}
 	for i := range k {
 		for j := i; j < n; j++ {
-			u.want(ofU, i, j, z.U, i, j)
+			u.want(ofU, i, j, z.U.View(), i, j)
 		}
 	}
 	return u

@@ -6,13 +6,12 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -20,35 +19,35 @@ import (
 // what its enclosures decide: it puts nil for columns of todo that are done. A X and X of half the
 // bits, from Newton's method, and products with them are all its work. While many columns have
 // entries far below others it goes on to more bits, as long as these decide a quarter of them.
-func (s *solver) solveMany(p *approximate, a, b, z *halfulp.Matrix, todo []*entries) error {
-	t := s.newNewton(a, p, mostSolvedBits(z))
+func solveMany(s *call.Run, p *approximate, a, b, z num.Mat, todo []*entries) error {
+	t := newNewton(s, a, p, mostSolvedBits(z))
 	if t == nil {
 		return nil
 	}
-	return s.solveManyBy(t, p.rounds, a, b, z, todo)
+	return solveManyBy(s, t, p.rounds, a, b, z, todo)
 }
 
 // wantedBits are those of the first enclosure of the entries of z.
-func wantedBits(z *halfulp.Matrix) int {
-	return z.Format().Bits() + 4*(raw.Matrix(z).Arr.Terms()-1) + guard(z.Rows())
+func wantedBits(z num.Mat) int {
+	return z.Format().Bits() + 4*(z.Arr.Terms()-1) + guard(z.Rows)
 }
 
 // mostSolvedBits bounds those of the numbers of A and B, and of enclosures.
-func mostSolvedBits(z *halfulp.Matrix) int { return 4*wantedBits(z) + 2048 }
+func mostSolvedBits(z num.Mat) int { return 4*wantedBits(z) + 2048 }
 
 // solveManyBy is solveMany by an X that came from some rounds.
-func (s *solver) solveManyBy(t *newton, rounds int, a, b, z *halfulp.Matrix, todo []*entries) error {
+func solveManyBy(s *call.Run, t *newton, rounds int, a, b, z num.Mat, todo []*entries) error {
 	bits, most := wantedBits(z), mostSolvedBits(z)
 	g, inverse := b, isIdentity(b)
 	if !inverse {
-		if g = scaled(b, scale.Scaling{Rows: t.by.Rows, Cols: make([]int64, b.Cols())}, most); g == nil {
+		if g = call.Scaled(b, scale.Scaling{Rows: t.by.Rows, Cols: make([]int64, b.Cols)}, most); g.Arr == nil {
 			return nil
 		}
 	}
 	s.Work.Guessed = false
 	end := func() {}
 	if rounds > 1 && s.Work.Report != nil { // A is ill-conditioned: it goes on, probably
-		end = s.Before(2 * productOf(a.Rows(), a.Rows(), b.Cols(), bits/2+t.amp.MantExp(nil)))
+		end = s.Before(2 * productOf(a.Rows, a.Rows, b.Cols, bits/2+t.amp.MantExp(nil)))
 	}
 	for more := 64; bits <= most; more *= 4 {
 		var y *bound.Nearly
@@ -56,20 +55,20 @@ func (s *solver) solveManyBy(t *newton, rounds int, a, b, z *halfulp.Matrix, tod
 		if inverse {
 			y, err = t.inverse(bits)
 		} else {
-			y, err = t.solve(g, bits, t.coarseGain(t.gain(), g.Cols(), bits))
+			y, err = t.solve(g, bits, t.coarseGain(t.gain(), g.Cols, bits))
 		}
 		end()
 		end = func() {}
 		if err != nil || y == nil {
 			return err
 		}
-		s.stage("products")
+		s.Stage("products")
 		before := open(todo)
-		columns, err := s.round(y, raw.Matrix(z), todo)
+		columns, err := round(s, y, z, todo)
 		if err == nil {
-			err = s.check(t, y, g, z, todo, columns)
+			err = checkNearly(s, t, y, g, z, todo, columns)
 		}
-		if err != nil || open(todo) == 0 || rounds == 1 && few(openColumns(todo), a.Rows()) || open(todo) > before*3/4 {
+		if err != nil || open(todo) == 0 || rounds == 1 && few(openColumns(todo), a.Rows) || open(todo) > before*3/4 {
 			return err
 		}
 		bits += max(more, columnsMissing(y, todo, z.Format().Bits()))
@@ -80,7 +79,7 @@ func (s *solver) solveManyBy(t *newton, rounds int, a, b, z *halfulp.Matrix, tod
 // columnsMissing returns how many bits closer enclosures have to be for most open entries to be
 // decided.
 func columnsMissing(y *bound.Nearly, todo []*entries, bits int) (most int) {
-	m := raw.Matrix(y.X)
+	m := y.X
 	for j, e := range todo {
 		if e == nil {
 			continue
@@ -105,11 +104,11 @@ func openColumns(todo []*entries) (n int) {
 }
 
 // isIdentity reports whether b is the unit matrix.
-func isIdentity(b *halfulp.Matrix) bool {
-	if b.Rows() != b.Cols() || b.Format() != halfulp.Float64 {
+func isIdentity(b num.Mat) bool {
+	if b.Rows != b.Cols || b.Format() != num.Float64 {
 		return false
 	}
-	m := raw.Matrix(b)
+	m := b
 	for j := range m.Cols {
 		for i, at := 0, m.At(0, j); i < m.Rows; i, at = i+1, at+m.RS {
 			if x := m.Arr.F64[0][at]; x != 0 && (x != 1 || i != j) || i == j && x == 0 {
@@ -155,7 +154,7 @@ func (t *newton) inverse(bits int) (*bound.Nearly, error) {
 //
 // F^-1 = X + (E + E²) X + E³ (I - E)^-1 X, so that what is known of the last term, with or without
 // E² beside it, and of roundings, is the error in units of the largest entry of a column of X.
-func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic bool) (*bound.Nearly, error) {
+func (t *newton) correct(n, bits int, e num.Mat, h *big.Float, cubic bool) (*bound.Nearly, error) {
 	wide := max(bits-t.gain()+2, 24)
 	mul := func(x, y *big.Float) *big.Float { return bound.Upper().Mul(x, y) }
 	near := bound.Upper().Add(t.rho, h) // ≥ ‖E'‖
@@ -166,21 +165,21 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 		if err != nil {
 			return nil, err
 		}
-		sum, err := t.s.room(halfulp.MP(uint(wide)), n, n)
+		sum, err := t.s.Room(num.Precision(uint(wide)), n, n)
 		if err != nil {
 			return nil, err
 		}
-		if err := t.s.sum(e, square, sum); err != nil {
+		if err := t.s.Sum(e, square, sum); err != nil {
 			return nil, err
 		}
-		t.s.drop(e, square)
+		t.s.Drop(e, square)
 		e = sum
 		// ‖E'² - E²‖ ≤ 2 h ‖E'‖ + h² ≤ 3 h near; the sum is rounded.
 		rest = bound.Upper().Add(mul(rest, t.rho), mul(mul(h, near), bound.Exp2(1)))
 		rest = bound.Upper().Add(rest, mul(near, bound.Exp2(1-wide)))
 		rest = bound.Upper().Add(rest, lost)
 	}
-	d, err := t.s.room(halfulp.MP(uint(wide)), n, n)
+	d, err := t.s.Room(num.Precision(uint(wide)), n, n)
 	if err != nil {
 		return nil, err
 	}
@@ -198,16 +197,16 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 		sum := int64(near.MantExp(nil)) + 2
 		rows = uniformVectors(n, n, sum, sum)
 	}
-	t.s.known(b, rows, t.xCols)
-	if err := t.s.gemmWithin(1, e, t.x, 0, nil, d, b); err != nil {
+	t.s.Known(b, rows, t.xCols)
+	if err := t.s.GemmWithin(1, e, t.x, 0, num.Mat{}, d, b); err != nil {
 		return nil, err
 	}
-	t.s.drop(e)
-	t.s.stats.Precision = bits
+	t.s.Drop(e)
+	t.s.Stats.Precision = bits
 	// 1/(1 - rho) ≤ 2, and D is rounded.
 	lost := bound.Upper().Add(h, mul(rest, bound.Exp2(1)))
 	lost = bound.Upper().Add(lost, mul(near, bound.Exp2(2-wide)))
-	y := &bound.Nearly{X: t.x, D: d, Words: words(bits), Left: t.by.Cols, Right: t.by.Rows}
+	y := &bound.Nearly{X: t.x, D: d, Words: call.WordsFor(bits), Left: t.by.Cols, Right: t.by.Rows}
 	for _, c := range t.col {
 		// Errors that are less than what is cut off need not be known.
 		y.Err = append(y.Err, c+1+max(int64(lost.MantExp(nil)), -int64(bits)-8))
@@ -220,34 +219,34 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 const floatPlaces = 40
 
 // square returns E'² to so many places, near ≥ ‖E'‖, and a bound of the norm of what it is off by.
-func (t *newton) square(e *halfulp.Matrix, near *big.Float, places int) (square *halfulp.Matrix, lost *big.Float, err error) {
+func (t *newton) square(e num.Mat, near *big.Float, places int) (square num.Mat, lost *big.Float, err error) {
 	n := t.n()
 	size := bound.Upper().Mul(near, near)
-	if t.s.at == nil && places <= floatPlaces {
-		defer t.s.multiplying(e, e, e, 0)()
+	if t.s.At == nil && places <= floatPlaces {
+		defer t.s.Multiplying(e, e, e, 0)()
 		// With entries of E' cut off after 53 bits, or 0 below 2^-1000.
-		x, z := scale.Unscaled(n, n).Float64s(raw.Matrix(e), t.s.Floats(n*n)), t.s.Floats(n*n)
+		x, z := scale.Unscaled(n, n).Float64s(e, t.s.Floats(n*n)), t.s.Floats(n*n)
 		clear(z)
 		if err := dgemm.Subtract(t.s.Ctx, t.s.Threads, n, z, x, x); err != nil {
-			return nil, nil, err
+			return num.Mat{}, nil, err
 		}
 		zero := make([]int64, n)
-		square, err = t.s.stored(n, func(i, j int) float64 { return -z[i+j*n] }, zero, zero)
+		square, err = stored(t.s, n, func(i, j int) float64 { return -z[i+j*n] }, zero, zero)
 		gamma := bound.Upper().SetFloat64(dgemm.SubtractError(n) + 0x1p-50)
 		return square, gamma.Add(gamma.Mul(gamma, size), bound.Exp2(-900)), err
 	}
-	if square, err = t.s.room(halfulp.MP(uint(places)), n, n); err != nil {
-		return nil, nil, err
+	if square, err = t.s.Room(num.Precision(uint(places)), n, n); err != nil {
+		return num.Mat{}, nil, err
 	}
 	within, lost := t.squareBound(places)
 	lost.Add(lost, size.Mul(size, bound.Exp2(-places))) // the square is rounded
-	return square, lost, t.s.gemmWithin(1, e, e, 0, nil, square, within)
+	return square, lost, t.s.GemmWithin(1, e, e, 0, num.Mat{}, square, within)
 }
 
 // squareBound returns what is known of E'² where it need not be rounded correctly, else nil, and a
 // bound of the norm of what it is in error by then: 2^-places of that of E', squared, about.
 func (t *newton) squareBound(places int) (b *residue.Bound, lost *big.Float) {
-	if t.s.tally == nil || t.eRows == nil {
+	if t.s.Tally == nil || t.eRows == nil {
 		return nil, bound.Upper()
 	}
 	n := t.n()
@@ -256,22 +255,7 @@ func (t *newton) squareBound(places int) (b *residue.Bound, lost *big.Float) {
 	length := bits.Len(uint(n))
 	b = &residue.Bound{Rows: t.eSums, Cols: cols.Top}
 	b.Within = max(top+int64(length+places)-sum, 1)
-	return t.s.known(b, t.eRows, cols), bound.Exp2(int(sum+top-b.Within) + length)
-}
-
-// columnTops returns exponents of the largest entries of the columns of a matrix in MP, low for
-// zeros.
-func columnTops(m num.Mat, low int64) []int64 {
-	z := make([]int64, m.Cols)
-	for j := range z {
-		z[j] = low
-		for i := range m.Rows {
-			if at := m.At(i, j); m.Arr.Class(at) == num.Finite {
-				z[j] = max(z[j], int64(m.Arr.Exp[at]))
-			}
-		}
-	}
-	return z
+	return t.s.Known(b, t.eRows, cols), bound.Exp2(int(sum+top-b.Within) + length)
 }
 
 // coarseGain is the gain that Newton's method leads to from another one for k columns: the other
@@ -280,7 +264,7 @@ func columnTops(m num.Mat, low int64) []int64 {
 func (t *newton) coarseGain(gain, k, bits int) int {
 	n := t.n()
 	switch {
-	case t.s.at == nil || !few(k, n):
+	case t.s.At == nil || !few(k, n):
 		return (bits + 7) / 2
 	case n >= 2048:
 		return bits / 6
@@ -292,7 +276,7 @@ func (t *newton) coarseGain(gain, k, bits int) int {
 
 // solve solves F Y = G, with an error of about 2^-bits of the largest entry of a column: x' = x +
 // d, d = X r, r = g - F x, begins with x = X g, for X of a gain that t.refine leads to, and gains
-// as much each time. It returns nil for columns of zeros at the solver's place.
+// as much each time. It returns nil for columns of zeros at the run's place.
 //
 // Let |x* - x| ≤ 2^err for x* = F^-1 g, in the norm of the largest entry. Then |r_i| ≤ 2^(row_i +
 // err), and for r' = r + δ and d = X r' + η as they are computed
@@ -301,14 +285,14 @@ func (t *newton) coarseGain(gain, k, bits int) int {
 //	x* - x - d = ((I - E)^-1 - I) d - (I - E)^-1 (η + X δ).
 //
 // R' has b = cond + more + 5 bits, 2^cond ≥ ‖X‖ 2^row_i, and may be in error by 2^(row_i + err - b)
-// beside where products at the solver's place need not be rounded correctly: so |δ_i| ≤ 2^(row_i +
+// beside where products at the run's place need not be rounded correctly: so |δ_i| ≤ 2^(row_i +
 // err + 2 - b), |X δ| ≤ 2^(err - more - 3), and |r'_i| ≤ 2^(row_i + err + 1). D has c = more + 6
 // bits, and may be in error by 2^(err + 1 - c) beside: so |X r'| ≤ 2^(err + 1), |d| ≤ 2^(err + 2),
 // |η| ≤ 2^(err + 3 - c) = 2^(err - more - 3), and |d| ≤ 2^(err + 1) as well. For rho ≤ 1/4 the
 // error of x + d is
 //
 //	4/3 (rho |d| + |η| + |X δ|) ≤ 2^err (3 rho + 2^(-more - 1)).
-func (t *newton) solve(g *halfulp.Matrix, bits, gain int) (*bound.Nearly, error) {
+func (t *newton) solve(g num.Mat, bits, gain int) (*bound.Nearly, error) {
 	const none = math.MinInt32
 	n, k := g.Dims()
 	most := slices.Max(t.row)
@@ -319,7 +303,7 @@ func (t *newton) solve(g *halfulp.Matrix, bits, gain int) (*bound.Nearly, error)
 		return nil, err
 	}
 	x, size, off, cols, err := t.start(g, t.gain()+2)
-	if err != nil || t.s.at != nil && slices.Contains(size, none) {
+	if err != nil || t.s.At != nil && slices.Contains(size, none) {
 		return nil, err
 	}
 	// |x* - x| ≤ (rho/(1 - rho) (1 + 2^-b) + 2^-b) |x| for x of b bits, and what x is in error by
@@ -340,12 +324,12 @@ func (t *newton) solve(g *halfulp.Matrix, bits, gain int) (*bound.Nearly, error)
 		more = max(min(more, t.gain()), 0)
 		b := &residue.Bound{Rows: t.row, Cols: known}
 		wide := max(cond+more+5, 24)
-		r, err := t.s.room(halfulp.MP(uint(wide)), n, k)
+		r, err := t.s.Room(num.Precision(uint(wide)), n, k)
 		if err != nil {
 			return nil, err
 		}
 		short := max(more+6, 24)
-		d, err := t.s.room(halfulp.MP(uint(short)), n, k)
+		d, err := t.s.Room(num.Precision(uint(short)), n, k)
 		if err != nil {
 			return nil, err
 		}
@@ -354,19 +338,19 @@ func (t *newton) solve(g *halfulp.Matrix, bits, gain int) (*bound.Nearly, error)
 		for _, e := range known {
 			of.Cols, sizes.Top = append(of.Cols, e+1), append(sizes.Top, most+e+1)
 		}
-		if t.s.at != nil {
+		if t.s.At != nil {
 			b.Within, of.Within = int64(wide), int64(short)
-			t.s.known(b, t.fRows, cols)
-			t.s.known(of, t.xRows, sizes)
+			t.s.Known(b, t.fRows, cols)
+			t.s.Known(of, t.xRows, sizes)
 		}
-		if err := t.s.gemmWithin(-1, t.f, x, 1, g, r, b); err != nil {
+		if err := t.s.GemmWithin(-1, t.f, x, 1, g, r, b); err != nil {
 			return nil, err
 		}
-		t.s.stats.Steps++
-		if err := t.s.gemmWithin(1, t.x, r, 0, nil, d, of); err != nil {
+		t.s.Stats.Steps++
+		if err := t.s.GemmWithin(1, t.x, r, 0, num.Mat{}, d, of); err != nil {
 			return nil, err
 		}
-		t.s.drop(r)
+		t.s.Drop(r)
 		lost := int64(bound.Upper().Add(bound.Upper().Mul(t.rho, big.NewFloat(3)), bound.Exp2(-more-1)).MantExp(nil))
 		next, prec, done := make([]int64, k), 24, true
 		for j, e := range known {
@@ -375,8 +359,8 @@ func (t *newton) solve(g *halfulp.Matrix, bits, gain int) (*bound.Nearly, error)
 			prec = max(prec, int(size[j]-next[j])+lateBits)
 		}
 		if done {
-			t.s.stats.Precision = bits
-			y := &bound.Nearly{X: x, D: d, Words: words(bits), Left: t.by.Cols, Right: make([]int64, k)}
+			t.s.Stats.Precision = bits
+			y := &bound.Nearly{X: x, D: d, Words: call.WordsFor(bits), Left: t.by.Cols, Right: make([]int64, k)}
 			for j, e := range next {
 				// Errors that are less than what is cut off need not be known.
 				y.Err = append(y.Err, max(e, size[j]-int64(bits)-8))
@@ -385,18 +369,18 @@ func (t *newton) solve(g *halfulp.Matrix, bits, gain int) (*bound.Nearly, error)
 		}
 		// |x + d| < 2^(size + 1): what its rounding loses is less than 2^next, with what is cut
 		// off.
-		z, err := t.s.room(halfulp.MP(uint(prec)), n, k)
+		z, err := t.s.Room(num.Precision(uint(prec)), n, k)
 		if err != nil {
 			return nil, err
 		}
 		unit := slices.Min(next) - lateBits
-		if err := t.s.sumTo(x, d, z, &unit, 0); err != nil {
+		if err := t.s.SumTo(x, d, z, &unit, 0); err != nil {
 			return nil, err
 		}
 		if cols != nil {
 			cols = &residue.Vectors{Top: tops, Norm: float64(n), Width: slices.Max(tops) - unit}
 		}
-		t.s.drop(x, d)
+		t.s.Drop(x, d)
 		x = z
 		for j := range next {
 			known[j] = next[j] + 1
@@ -407,10 +391,10 @@ func (t *newton) solve(g *halfulp.Matrix, bits, gain int) (*bound.Nearly, error)
 // start returns x0 = X g of so many bits, and exponents of the largest numbers of its columns,
 // those of none for zeros, and what products want to know of them if they want to. If off is not
 // nil, x0 is in error by 2^(off[j]-1) at most beside its rounding.
-func (t *newton) start(g *halfulp.Matrix, first int) (x0 *halfulp.Matrix, size, off []int64, cols *residue.Vectors, err error) {
+func (t *newton) start(g num.Mat, first int) (x0 num.Mat, size, off []int64, cols *residue.Vectors, err error) {
 	n, k := g.Dims()
-	if x0, err = t.s.room(halfulp.MP(uint(max(first, 24))), n, k); err != nil {
-		return nil, nil, nil, nil, err
+	if x0, err = t.s.Room(num.Precision(uint(max(first, 24))), n, k); err != nil {
+		return num.Mat{}, nil, nil, nil, err
 	}
 	var b *residue.Bound
 	if cols := t.gCols; cols != nil && t.xRows != nil {
@@ -422,33 +406,33 @@ func (t *newton) start(g *halfulp.Matrix, first int) (x0 *halfulp.Matrix, size, 
 		for _, top := range cols.Top {
 			off = append(off, top+int64(t.norm+2)-b.Within)
 		}
-		t.s.known(b, t.xRows, cols)
+		t.s.Known(b, t.xRows, cols)
 	}
-	if err := t.s.gemmWithin(1, t.x, g, 0, nil, x0, b); err != nil {
-		return nil, nil, nil, nil, err
+	if err := t.s.GemmWithin(1, t.x, g, 0, num.Mat{}, x0, b); err != nil {
+		return num.Mat{}, nil, nil, nil, err
 	}
-	size, cols, err = t.s.columns(x0)
+	size, cols, err = columns(t.s, x0)
 	return x0, size, off, cols, err
 }
 
 // columns returns exponents of the largest numbers of the columns of a matrix in MP, those of none
-// for zeros, and what products at the solver's place want to know of them, or nil.
-func (s *solver) columns(m *halfulp.Matrix) (size []int64, cols *residue.Vectors, err error) {
+// for zeros, and what products at the run's place want to know of them, or nil.
+func columns(s *call.Run, m num.Mat) (size []int64, cols *residue.Vectors, err error) {
 	const none = math.MinInt32
-	if s.at == nil {
-		size, err = s.columnTops(m, none)
+	if s.At == nil {
+		size, err = s.ColumnTops(m, none)
 		return size, nil, err
 	}
-	x, err := s.extents(m.T())
+	x, err := s.Extents(m.T())
 	if err != nil {
 		return nil, nil, err
 	}
-	return extentTops(x[0], none), vectorsOf(x[0]), nil
+	return call.ExtentTops(x[0], none), vectorsOf(x[0]), nil
 }
 
 // round stores the entries of y that its enclosures decide, and notes what they do not.
-func (s *solver) round(y *bound.Nearly, z num.Mat, todo []*entries) ([]bound.Rounded, error) {
-	mx, md := raw.Matrix(y.X), raw.Matrix(y.D)
+func round(s *call.Run, y *bound.Nearly, z num.Mat, todo []*entries) ([]bound.Rounded, error) {
+	mx, md := y.X, y.D
 	columns := make([]bound.Rounded, z.Cols)
 	settlers := make([]*bound.Settler, s.Threads)
 	err := par.For(s.Ctx, s.Threads, z.Cols, func(w, j int) {
@@ -486,7 +470,7 @@ func (s *solver) round(y *bound.Nearly, z num.Mat, todo []*entries) ([]bound.Rou
 
 // check decides columns all of whose entries look like numbers of few bits: they are those numbers
 // if these solve the system exactly. Other columns keep what is open.
-func (s *solver) check(t *newton, y *bound.Nearly, g, z *halfulp.Matrix, todo []*entries, columns []bound.Rounded) error {
+func checkNearly(s *call.Run, t *newton, y *bound.Nearly, g, z num.Mat, todo []*entries, columns []bound.Rounded) error {
 	var list []int
 	for j, c := range columns {
 		if todo[j] != nil && c.Exactly {
@@ -497,10 +481,10 @@ func (s *solver) check(t *newton, y *bound.Nearly, g, z *halfulp.Matrix, todo []
 		return nil
 	}
 	n, format := t.n(), z.Format()
-	mx, md, mz, mg := raw.Matrix(y.X), raw.Matrix(y.D), raw.Matrix(z), raw.Matrix(g)
-	x := halfulp.NewMatrix(halfulp.MP(uint(format.Bits()+1)), n, len(list))
-	right := halfulp.NewMatrix(halfulp.MP(uint(max(g.Format().Bits(), halfulp.MinPrec))), n, len(list))
-	of, to := raw.Matrix(x), raw.Matrix(right)
+	mx, md, mz, mg := y.X, y.D, z, g
+	x := num.NewMat(num.Precision(uint(format.Bits()+1)), n, len(list))
+	right := num.NewMat(num.Precision(uint(max(g.Format().Bits(), num.MinPrec))), n, len(list))
+	of, to := x, right
 	adder := bound.NewAdder(y.Words)
 	// Both the numbers and the solution lie in the enclosures.
 	b := &residue.Bound{Rows: t.row, Cols: make([]int64, len(list))}
@@ -516,11 +500,11 @@ func (s *solver) check(t *newton, y *bound.Nearly, g, z *halfulp.Matrix, todo []
 			of.Arr.Set(of.At(i, c), num.Real{Class: num.Finite, Neg: v.Neg, Mag: v.Mag, Exp: v.Exp - y.Left[i] - y.Right[j]})
 		}
 	}
-	r := halfulp.NewMatrix(halfulp.MP(24), n, len(list))
-	if err := s.gemmWithin(-1, t.f, x, 1, right, r, b); err != nil {
+	r := num.NewMat(num.Precision(24), n, len(list))
+	if err := s.GemmWithin(-1, t.f, x, 1, right, r, b); err != nil {
 		return err
 	}
-	zero := raw.Matrix(r)
+	zero := r
 	var buf [num.MaxValueWords]uint64
 	for c, j := range list {
 		solved := true
@@ -534,18 +518,18 @@ func (s *solver) check(t *newton, y *bound.Nearly, g, z *halfulp.Matrix, todo []
 			v := of.Arr.Value(of.At(i, c), buf[:])
 			v.Exp += y.Left[i] + y.Right[j]
 			if mz.Arr.Set(mz.At(i, j), v)&num.Underflow != 0 {
-				s.lost.note(entry{z, i, j})
+				s.Lost.Note(call.Entry{Z: z, I: i, J: j})
 			}
 		}
-		s.stats.Solved++
-		s.stats.Exact += int64(len(todo[j].open))
+		s.Stats.Solved++
+		s.Stats.Exact += int64(len(todo[j].open))
 		todo[j] = nil
 	}
 	return nil
 }
 
 // refineOpen is refine for the columns that are open alone.
-func (s *solver) refineOpen(a, b *halfulp.Matrix, p *approximate, cond int, z *halfulp.Matrix, todo []*entries) error {
+func refineOpen(s *call.Run, a, b num.Mat, p *approximate, cond int, z num.Mat, todo []*entries) error {
 	var list []*entries
 	for _, e := range todo {
 		if e != nil {
@@ -553,12 +537,12 @@ func (s *solver) refineOpen(a, b *halfulp.Matrix, p *approximate, cond int, z *h
 		}
 	}
 	if len(list) == len(todo) {
-		return s.refine(a, b, p, cond, z, todo)
+		return refine(s, a, b, p, cond, z, todo)
 	}
-	n := a.Rows()
-	right, x := halfulp.NewMatrix(b.Format(), n, len(list)), halfulp.NewMatrix(z.Format(), n, len(list))
-	part := s.undecided(a, right, x)
-	from, to, mx, mz := raw.Matrix(b), raw.Matrix(right), raw.Matrix(x), raw.Matrix(z)
+	n := a.Rows
+	right, x := num.NewMat(b.Format(), n, len(list)), num.NewMat(z.Format(), n, len(list))
+	part := undecided(s, a, right, x)
+	from, to, mx, mz := b, right, x, z
 	for c, e := range list {
 		part[c].open = append([]int(nil), e.open...)
 		for i := range n {
@@ -566,7 +550,7 @@ func (s *solver) refineOpen(a, b *halfulp.Matrix, p *approximate, cond int, z *h
 			mx.Arr.CopyFrom(mx.At(i, c), mz.Arr, mz.At(i, e.j))
 		}
 	}
-	if err := s.refine(a, right, p, cond, x, part); err != nil {
+	if err := refine(s, a, right, p, cond, x, part); err != nil {
 		return err
 	}
 	for c, e := range list {

@@ -13,7 +13,6 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -228,16 +227,16 @@ func TestInverseErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := s.approximate(a)
+		p, err := approximateInverse(s, a.View())
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := 24 + guard(n)
-		y, err := s.newNewton(a, p, math.MaxInt32).inverse(want)
+		y, err := newNewton(s, a.View(), p, math.MaxInt32).inverse(want)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for j, top := range columnTops(raw.Matrix(y.X), -1<<30) {
+		for j, top := range call.ColumnTops(y.X, -1<<30) {
 			if least := top - int64(want) - 10; y.Err[j] < least {
 				t.Errorf("%d bits: column %d of %d words has errors below 2^%d, numbers 2^%d", bits, j, y.Words, y.Err[j], top)
 			}
@@ -254,13 +253,13 @@ func TestNewtonFar(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := halfulp.Identity(halfulp.Float64, n)
-	p, err := s.approximate(a)
+	p, err := approximateInverse(s, a.View())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for e := 1; e <= 8; e++ {
 		p.rho = bound.Exp2(-e)
-		switch v := s.newNewton(a, p, math.MaxInt32); {
+		switch v := newNewton(s, a.View(), p, math.MaxInt32); {
 		case v == nil && e > leastNewton:
 			t.Errorf("none for 2^-%d", e)
 		case v == nil:
@@ -322,17 +321,17 @@ func TestFloatSquare(t *testing.T) {
 			x := e.Big(r.IntN(n), r.IntN(n))
 			e.SetBig(r.IntN(n), r.IntN(n), x.SetMantExp(x, -700*k))
 		}
-		near := rowNorm64(raw.Matrix(e))
-		v := &newton{s: s, f: e}
+		near := call.RowNorm64(e.View())
+		v := &newton{s: s, f: e.View()}
 		for _, places := range []int{24, floatPlaces, floatPlaces + 1} {
-			square, lost, err := v.square(e, near, places)
+			square, lost, err := v.square(e.View(), near, places)
 			if err != nil {
 				t.Fatal(err)
 			}
 			exact := lintest.Of(e).Times(lintest.Of(e), n)
 			for i := range n {
 				sum := new(big.Rat)
-				for j, x := range lintest.Of(square)[i] {
+				for j, x := range lintest.Of(halfulp.MatrixOf(square))[i] {
 					x.Sub(x, exact[i][j])
 					sum.Add(sum, x.Abs(x))
 				}
@@ -346,14 +345,14 @@ func TestFloatSquare(t *testing.T) {
 			}
 		}
 	}
-	s.release()
+	s.Release()
 }
 
 // TestSumUnits adds numbers that are cut off to multiples of a unit.
 func TestSumUnits(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	s := &solver{Call: call.Call{Ctx: t.Context(), Threads: 1}}
+	s := &call.Run{Call: call.Call{Ctx: t.Context(), Threads: 1}}
 	cut := 0
 	for range testlength.Of(2000, 20000, 200000) {
 		p, q, prec := halfulp.MP(uint(24+r.IntN(400))), halfulp.MP(uint(24+r.IntN(400))), 64+r.IntN(400)
@@ -361,7 +360,7 @@ func TestSumUnits(t *testing.T) {
 		v := y.Big(0, 0)
 		y.SetBig(0, 0, v.SetMantExp(v, -r.IntN(200)))
 		unit := int64(20 - r.IntN(500))
-		if err := s.sumHere(x, y, z, &unit); err != nil {
+		if err := s.SumHere(x.View(), y.View(), z.View(), &unit); err != nil {
 			t.Fatal(err)
 		}
 		want := new(big.Float).SetPrec(4000).Add(x.Big(0, 0), y.Big(0, 0))

@@ -4,9 +4,8 @@ import (
 	mathbits "math/bits"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // pattern tells which entries of solutions of A x = b are 0 for all regular A with zeros in the
@@ -154,15 +153,15 @@ func (p *pattern) reached(b num.Mat, j int) []uint64 {
 // withoutZeros takes entries that are 0 by the pattern of A off what is open: A is regular, or will
 // be proved to be before anything of the solution is used, whose entries are 0 to begin with.
 // Columns of B that are 0 stay open as a whole, so that something is left to prove it for.
-func (s *solver) withoutZeros(a, b *halfulp.Matrix, todo []*entries) {
+func withoutZeros(s *call.Run, a, b num.Mat, todo []*entries) {
 	var p *pattern
-	right := raw.Matrix(b)
+	right := b
 	for j, e := range todo {
-		if !hasZeros(raw.Matrix(b.Slice(0, b.Rows(), j, j+1))) {
+		if !hasZeros(b.Slice(0, b.Rows, j, j+1)) {
 			continue
 		}
 		if p == nil {
-			if p = newPattern(raw.Matrix(a)); p == nil {
+			if p = newPattern(a); p == nil {
 				return
 			}
 		}

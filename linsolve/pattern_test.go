@@ -11,7 +11,6 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -39,7 +38,7 @@ func TestPattern(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	f := modular.New(modular.Primes()())
-	s := &solver{Call: call.Call{Ctx: context.Background(), Threads: 1}}
+	s := &call.Run{Call: call.Call{Ctx: context.Background(), Threads: 1}}
 	patterns := 0
 	for range testlength.Of(100, 300, 3000) {
 		n := 1 + r.IntN(80)
@@ -52,7 +51,7 @@ func TestPattern(t *testing.T) {
 				}
 			}
 		}
-		l, err := s.newLifting(a, toIntegers(raw.Matrix(a)), f)
+		l, err := newLifting(s, a.View(), toIntegers(a.View()), f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +61,7 @@ func TestPattern(t *testing.T) {
 				zeros = zeros || a.At(i, j).Sign() == 0
 			}
 		}
-		p := newPattern(raw.Matrix(a))
+		p := newPattern(a.View())
 		if (p != nil) != (zeros && l != nil) {
 			t.Fatalf("seed %d, n = %d: a pattern is %t, zeros %t, a regular matrix %t\n%v", seed, n, p != nil, zeros, l != nil, a)
 		}
@@ -71,7 +70,7 @@ func TestPattern(t *testing.T) {
 		}
 		patterns++
 		for j := range n {
-			in := p.reached(raw.Matrix(halfulp.Identity(halfulp.Float64, n)), j)
+			in := p.reached(halfulp.Identity(halfulp.Float64, n).View(), j)
 			for i := range n {
 				if got, want := in[i/64]>>(i%64)&1 != 0, l.inverse[i][j] != 0; got != want {
 					t.Fatalf("seed %d, n = %d: entry %d, %d of the inverse is not 0: %t, want %t\n%v", seed, n, i, j, got, want, a)
@@ -125,8 +124,8 @@ func TestSolvePatterns(t *testing.T) {
 			stats, err = Solve(a, b, y, nil)
 			same("Solve, one column", y, []int{j}, stats, err)
 			var known system
-			known.a = a
-			stats, err = known.Solve(b, y, nil)
+			known.a = a.View()
+			stats, err = known.Solve(halfulp.MatrixOf(b.View()), halfulp.MatrixOf(y.View()), nil)
 			same("Solve of factors", y, []int{j}, stats, err)
 		}
 	}

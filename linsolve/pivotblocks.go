@@ -4,28 +4,28 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // newEliminated is newPivoted for matrices too ill-conditioned for float64, from an elimination in
 // some bits; nil if a pivot vanishes, or if numbers have more than most bits.
-func (s *solver) newEliminated(a *halfulp.Matrix, most, bits int) (*pivoted, error) {
+func newEliminated(s *call.Run, a num.Mat, most, bits int) (*pivoted, error) {
 	m, n := a.Dims()
 	k := min(m, n)
 	near, _ := narrow(a.Slice(0, m, 0, k), uint(bits))
-	g, err := s.eliminate(near, k, bits, true)
+	g, err := eliminate(s, near, k, bits, true)
 	if err != nil || g.zero >= 0 {
 		return nil, err
 	}
-	li, ui, err := s.inverses(g.lu, k)
+	li, ui, err := triangleInverses(s, g.lu, k)
 	if err != nil {
 		return nil, err
 	}
 	p := &pivoted{order: g.order, c: chosen(a, g.order, all(n))}
-	if p.splitting, err = s.newSplitting(p.c, ones(k), li, ui, most); err != nil || p.splitting == nil {
+	if p.splitting, err = newSplitting(s, p.c, ones(k), li, ui, most); err != nil || p.splitting == nil {
 		return nil, err
 	}
 	return p, nil
@@ -33,18 +33,18 @@ func (s *solver) newEliminated(a *halfulp.Matrix, most, bits int) (*pivoted, err
 
 // newSplitting returns one of C by inverses of its factors with these blocks, of which nothing is
 // known: E tells. It is nil if numbers have more than most bits.
-func (s *solver) newSplitting(c *halfulp.Matrix, blocks []int, li, ui *halfulp.Matrix, most int) (*splitting, error) {
+func newSplitting(s *call.Run, c num.Mat, blocks []int, li, ui num.Mat, most int) (*splitting, error) {
 	m, n := c.Dims()
 	k := min(m, n)
-	d := &splitting{s: s, k: k, blocks: blocks, by: scale.Equilibrate(raw.Matrix(c), scale.Unscaled(m, n))}
+	d := &splitting{s: s, k: k, blocks: blocks, by: scale.Equilibrate(c, scale.Unscaled(m, n))}
 	top := d.by.Rows[:k]
-	d.f = scaled(c, d.by, most)
-	d.x = scaled(li, scale.Scaling{Rows: top, Cols: bound.Negated(top)}, bound.MaxBits)
-	d.y = scaled(ui, scale.Scaling{Rows: bound.Negated(d.by.Cols[:k]), Cols: bound.Negated(top)}, bound.MaxBits)
-	if d.f == nil || d.x == nil || d.y == nil {
+	d.f = call.Scaled(c, d.by, most)
+	d.x = call.Scaled(li, scale.Scaling{Rows: top, Cols: bound.Negated(top)}, bound.MaxBits)
+	d.y = call.Scaled(ui, scale.Scaling{Rows: bound.Negated(d.by.Cols[:k]), Cols: bound.Negated(top)}, bound.MaxBits)
+	if d.f.Arr == nil || d.x.Arr == nil || d.y.Arr == nil {
 		return nil, nil
 	}
-	rows, err := s.rowTops(d.x)
+	rows, err := rowTops(s, d.x)
 	if err != nil {
 		return nil, err
 	}
@@ -54,15 +54,15 @@ func (s *solver) newSplitting(c *halfulp.Matrix, blocks []int, li, ui *halfulp.M
 
 // luByElimination returns a seed by newEliminated in as few bits as do, and what it encloses in so
 // many bits; see byElimination.
-func (s *solver) luByElimination(a *halfulp.Matrix, most, bits int, regular func() error) (p *pivoted, e *enclosure, err error) {
+func luByElimination(s *call.Run, a num.Mat, most, bits int, regular func() error) (p *pivoted, e *enclosure, err error) {
 	m, n := a.Dims()
-	least, err := s.eliminationBits(a)
+	least, err := eliminationBits(s, a)
 	if err != nil {
 		return nil, nil, err
 	}
 	const ties = 32 // bits more, with which pivots that are equal pass for it
-	e, err = s.byElimination(m, n, least+ties, bits, regular, func(some int) (*splitting, error) {
-		if p, err = s.newEliminated(a, most, some); p == nil || err != nil {
+	e, err = byElimination(s, m, n, least+ties, bits, regular, func(some int) (*splitting, error) {
+		if p, err = newEliminated(s, a, most, some); p == nil || err != nil {
 			return nil, err
 		}
 		return p.splitting, nil
@@ -72,10 +72,10 @@ func (s *solver) luByElimination(a *halfulp.Matrix, most, bits int, regular func
 
 // eliminationBits returns in how many bits an elimination of a matrix is tried first, by what
 // float64 pivots of its leading square part tell of the condition number.
-func (s *solver) eliminationBits(a *halfulp.Matrix) (int, error) {
-	k := min(a.Rows(), a.Cols())
-	m := raw.Matrix(a.Slice(0, k, 0, k))
-	f, err := s.factor(m, scale.Of(m))
+func eliminationBits(s *call.Run, a num.Mat) (int, error) {
+	k := min(a.Rows, a.Cols)
+	m := a.Slice(0, k, 0, k)
+	f, err := factor(s, m, scale.Of(m))
 	if err != nil {
 		return 0, err
 	}
@@ -85,13 +85,13 @@ func (s *solver) eliminationBits(a *halfulp.Matrix) (int, error) {
 // byElimination returns what a seed for an m x n matrix from an elimination in as few bits as do,
 // least or more, encloses in so many bits; nil if none is good enough. After the first that is not,
 // regular tells whether the matrix may have any; its error is returned.
-func (s *solver) byElimination(m, n, least, bits int, regular func() error, seed func(some int) (*splitting, error)) (*enclosure, error) {
+func byElimination(s *call.Run, m, n, least, bits int, regular func() error, seed func(some int) (*splitting, error)) (*enclosure, error) {
 	if min(m, n) < fewest {
 		return nil, nil
 	}
 	for some := least; some <= mostRootBits; some += some / 2 {
 		s.Work.Guessed = true // whether these bits do
-		s.planEliminated(m, n, some, bits)
+		planEliminated(s, m, n, some, bits)
 		t, err := seed(some)
 		if err == nil && t != nil {
 			var e *enclosure
@@ -101,7 +101,7 @@ func (s *solver) byElimination(m, n, least, bits int, regular func() error, seed
 		}
 		s.Work.Guessed = false
 		switch {
-		case errors.Is(err, ErrRange):
+		case errors.Is(err, call.ErrRange):
 			return nil, nil
 		case err != nil:
 			return nil, err

@@ -1,6 +1,10 @@
 package linsolve
 
-import "math/big"
+import (
+	"math/big"
+
+	"github.com/halfulp/halfulp/internal/proof/call"
+)
 
 // atMost is a bound of multipliers that proves that no entry is larger than a pivot that passes for
 // as large: less than nearTie allows.
@@ -11,9 +15,9 @@ var atMost = new(big.Float).SetPrec(70).Add(big.NewFloat(1), new(big.Float).SetM
 // pivot, where exchanges of two rows at each step have brought them, are smaller. So pivots that
 // are exactly as large as others, as many are where entries are small integers, are proved to be
 // the right ones whatever arithmetic found them.
-func (s *solver) pivotsAreFirst(u *unknown, e *enclosure, order []int) (bool, error) {
+func pivotsAreFirst(s *call.Run, u *unknown, e *enclosure, order []int) (bool, error) {
 	front := inFront(order, u.k)
-	return s.belowEach(u, e, func(i, j int) *big.Float {
+	return belowEach(s, u, e, func(i, j int) *big.Float {
 		if f := front[j]; f != nil && f[i/64]>>(i%64)&1 != 0 {
 			return distinct
 		}

@@ -81,7 +81,7 @@ func TestEqualPivots(t *testing.T) {
 func TestPivotsAreFirst(t *testing.T) {
 	const n = 9
 	r := testseed.Rand(t, 5, 6)
-	s := &solver{Call: call.Call{Ctx: context.Background(), Threads: 1}}
+	s := &call.Run{Call: call.Call{Ctx: context.Background(), Threads: 1}}
 	refused := 0
 	for range 60 {
 		a := lintest.Integers(r, n, n, 1)
@@ -92,28 +92,28 @@ func TestPivotsAreFirst(t *testing.T) {
 		for _, by := range []int{0, 1, 3} {
 			order := slices.Clone(right)
 			order[0], order[by] = order[by], order[0]
-			g, err := s.eliminate(chosen(a, order, all(n)), n, 200, false)
+			g, err := eliminate(s, chosen(a.View(), order, all(n)), n, 200, false)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if g.zero >= 0 {
 				continue
 			}
-			li, ui, err := s.inverses(g.lu, n)
+			li, ui, err := triangleInverses(s, g.lu, n)
 			if err != nil {
 				t.Fatal(err)
 			}
 			z := &LUFactors{P: order, L: halfulp.NewMatrix(halfulp.Float64, n, n), U: halfulp.NewMatrix(halfulp.Float64, n, n)}
-			u := z.unknown(chosen(a, order, all(n)))
-			e, err := s.enclose(u.c, li, ui, 200)
+			u := z.unknown(chosen(a.View(), order, all(n)))
+			e, err := enclose(s, u.c, li, ui, 200)
 			if err != nil || e == nil {
 				t.Fatalf("no enclosure, error %v", err)
 			}
-			ok, err := s.pivotsAreFirst(u, e, order)
+			ok, err := pivotsAreFirst(s, u, e, order)
 			if err != nil || ok != (by == 0) {
 				t.Fatalf("order %v, not %v: %v, error %v", order, right, ok, err)
 			}
-			if at, _ := s.below(u, e, slack); at && by > 0 {
+			if at, _ := belowLimit(s, u, e, slack); at && by > 0 {
 				refused++ // for equal pivots alone
 			}
 		}

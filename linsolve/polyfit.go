@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // PolyFit fits the polynomial y = c_0 + c_1 x + ... + c_d x^d of degree d by least squares to the
@@ -29,16 +30,16 @@ func PolyFit(x, y *halfulp.Vector, degree int, f halfulp.Format, opt *Regression
 			return nil, Stats{}, fmt.Errorf("%s: %w", name, err)
 		}
 		if y.Place() != d {
-			return nil, Stats{}, fmt.Errorf("%s: operands on %s and %s: %w", name, d, y.Place(), halfulp.ErrPlace)
+			return nil, Stats{}, fmt.Errorf("%s: operands on %s and %s: %w", name, d, y.Place(), place.ErrPlace)
 		}
 		if y, err = y.Host(); err != nil {
 			return nil, Stats{}, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	if err := finite("x", x.Matrix()); err != nil {
+	if err := call.Finite("x", x.Matrix().View()); err != nil {
 		return nil, Stats{}, fmt.Errorf("%s: %w", name, err)
 	}
-	format, err := wide(bound.Longest(x.Matrix()) * int64(max(degree, 1)))
+	format, err := wide(bound.Longest(x.Matrix().View()) * int64(max(degree, 1)))
 	if err != nil {
 		return nil, Stats{}, fmt.Errorf("%s: %w", name, err)
 	}
@@ -52,5 +53,5 @@ func PolyFit(x, y *halfulp.Vector, degree int, f halfulp.Format, opt *Regression
 		}
 		opt = &of
 	}
-	return regression(name, halfulp.Vandermonde(format, x, degree+1), y.Matrix(), f, opt)
+	return regression(name, halfulp.Vandermonde(halfulp.FormatOf(format), x, degree+1).View(), y.Matrix().View(), f.View(), opt)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Pow stores A^e in X, each entry correctly rounded, for a square matrix A and e ≥ 0; A^0 is the
@@ -36,64 +36,64 @@ func Pow(a *halfulp.Matrix, e int, x *halfulp.Matrix, opt *halfulp.Options) (Sta
 	if e < 0 {
 		panic("linsolve: negative exponent")
 	}
-	s, on, err := begin("Pow", opt, a, x)
+	s, on, err := begin("Pow", opt, a.View(), x.View())
 	if err != nil {
 		return Stats{}, err
 	}
-	if err := finite("A", on[0]); err != nil {
-		return s.stats, fmt.Errorf("Pow: %w", err)
+	if err := call.Finite("A", on[0]); err != nil {
+		return result(s), fmt.Errorf("Pow: %w", err)
 	}
-	z, err := s.power(on[0], e, x.Format())
+	z, err := power(s, on[0], e, x.Format().View())
 	if err != nil {
-		return s.stats, fmt.Errorf("Pow: %w", err)
+		return result(s), fmt.Errorf("Pow: %w", err)
 	}
-	s.stage("products")
-	return s.finish("Pow", z, x)
+	s.Stage("products")
+	return finish(s, "Pow", z, x.View())
 }
 
 // power returns A^e in format f.
-func (s *solver) power(a *halfulp.Matrix, e int, f halfulp.Format) (*halfulp.Matrix, error) {
-	n := a.Rows()
-	z := halfulp.NewMatrix(f, n, n)
+func power(s *call.Run, a num.Mat, e int, f num.Format) (num.Mat, error) {
+	n := a.Rows
+	z := num.NewMat(f, n, n)
 	var open []position
-	for i, row := range walks(raw.Matrix(a), e) {
+	for i, row := range walks(a, e) {
 		for _, j := range row.members(n) {
 			open = append(open, position{i, j})
 		}
 	}
 	var primes *primePowers
-	exact := powerBits(raw.Matrix(a), e)
+	exact := powerBits(a, e)
 	// Relative errors grow at most n-fold with each of the e factors where nothing cancels.
 	for bits := f.Bits() + 48 + mathbits.Len(uint(e)) + mathbits.Len(uint(n)); len(open) > 0; bits *= 2 {
 		bits = min(bits, exact, bound.MaxBits)
-		s.stats.Precision = bits
-		p, err := s.enclosedPower(a, e, bits)
+		s.Stats.Precision = bits
+		p, err := enclosedPower(s, a, e, bits)
 		if err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 		var suspects []powerSuspect
 		if open, suspects, err = p.round(s, open, z); err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 		if len(suspects) > 0 {
 			if primes == nil {
-				primes = s.primePowers(a, e)
+				primes = newPrimePowers(s, a, e)
 			}
 			proved, err := primes.prove(suspects)
 			if err != nil {
-				return nil, err
+				return num.Mat{}, err
 			}
 			for _, p := range proved {
 				z.SetBig(p.row, p.col, p.t)
-				s.lose(z, p.row, p.col, p.t, p.t)
+				lose(s, z, p.row, p.col, p.t, p.t)
 			}
 			open = slices.DeleteFunc(open, func(p position) bool {
 				return slices.ContainsFunc(proved, func(s powerSuspect) bool { return s.position == p })
 			})
-			s.stats.Ties += len(proved)
+			s.Stats.Ties += len(proved)
 		}
 		if len(open) > 0 && bits == bound.MaxBits {
-			return nil, fmt.Errorf("%d bits: %w", 2*bits, halfulp.ErrMemory)
+			return num.Mat{}, fmt.Errorf("%d bits: %w", 2*bits, halfulp.ErrMemory)
 		}
 	}
 	return z, nil
@@ -125,21 +125,21 @@ func span(a num.Mat) (top, low int64) {
 
 // enclosedPower returns an enclosure of A^e from products rounded to some bits. It is exact where
 // no product is rounded.
-func (s *solver) enclosedPower(a *halfulp.Matrix, e, bits int) (*enclosedMatrix, error) {
+func enclosedPower(s *call.Run, a num.Mat, e, bits int) (*enclosedMatrix, error) {
 	if e == 0 {
-		return s.encloseMatrix(halfulp.Identity(halfulp.Float64, a.Rows()), bits)
+		return encloseMatrix(s, num.Identity(num.Float64, a.Rows), bits)
 	}
-	base, err := s.encloseMatrix(a, bits)
+	base, err := encloseMatrix(s, a, bits)
 	if err != nil {
 		return nil, err
 	}
 	p := base
 	for k := mathbits.Len(uint(e)) - 2; k >= 0; k-- {
-		if p, err = s.enclosedProduct(p, p, bits); err != nil {
+		if p, err = enclosedProduct(s, p, p, bits); err != nil {
 			return nil, err
 		}
 		if e>>k&1 != 0 {
-			if p, err = s.enclosedProduct(p, base, bits); err != nil {
+			if p, err = enclosedProduct(s, p, base, bits); err != nil {
 				return nil, err
 			}
 		}
@@ -158,7 +158,7 @@ type powerSuspect struct {
 
 // round stores the open entries whose enclosures round to one number in z. It returns those that
 // are left, and which of them seem to be zeros or ties.
-func (x *enclosedMatrix) round(s *solver, open []position, z *halfulp.Matrix) (left []position, suspects []powerSuspect, err error) {
+func (x *enclosedMatrix) round(s *call.Run, open []position, z num.Mat) (left []position, suspects []powerSuspect, err error) {
 	f := z.Format()
 	for _, p := range open {
 		if x.isZero(p.row, p.col) {
@@ -167,19 +167,19 @@ func (x *enclosedMatrix) round(s *solver, open []position, z *halfulp.Matrix) (l
 		lo, hi := x.ends(p.row, p.col)
 		contains := lo.Sign() <= 0 && hi.Sign() >= 0
 		lo, hi = scaledBy(lo, x.exp), scaledBy(hi, x.exp)
-		lower, upper := halfulp.NewScalar(f, lo), halfulp.NewScalar(f, hi)
+		lower, upper := num.NewScalar(f, lo), num.NewScalar(f, hi)
 		if lower.Same(upper) && !contains {
-			if f.IsMP() && (lower.IsInf(0) || lower.Sign() == 0) {
-				return nil, nil, fmt.Errorf("a power beyond the exponents of formats: %w", ErrRange)
+			if f.IsMP() && (lower.IsInf(0) || lower.IsZero()) {
+				return nil, nil, fmt.Errorf("a power beyond the exponents of formats: %w", call.ErrRange)
 			}
-			z.Set(p.row, p.col, lower)
-			s.lose(z, p.row, p.col, lo, hi)
+			z.SetEntry(p.row, p.col, lower)
+			lose(s, z, p.row, p.col, lo, hi)
 			continue
 		}
 		left = append(left, p)
 		if contains {
 			if x.flushed {
-				return nil, nil, fmt.Errorf("exponents that differ by more than 2^29: %w", ErrRange)
+				return nil, nil, fmt.Errorf("exponents that differ by more than 2^29: %w", call.ErrRange)
 			}
 			// |mid| ≤ radius here.
 			zero := powerSuspect{p, new(big.Float), 0, x.exp.BitLen() < 60}

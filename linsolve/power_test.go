@@ -289,15 +289,15 @@ func TestEnclosedProduct(t *testing.T) {
 		p := halfulp.Random(halfulp.MP(100), n, n, r.IntN(900), r.Uint64())
 		q := halfulp.Random(halfulp.MP(100), n, n, r.IntN(900), r.Uint64())
 		bits := 20 + r.IntN(120)
-		x, err := s.encloseMatrix(p, bits)
+		x, err := encloseMatrix(s, p.View(), bits)
 		if err != nil {
 			t.Fatal(err)
 		}
-		y, err := s.encloseMatrix(q, bits)
+		y, err := encloseMatrix(s, q.View(), bits)
 		if err != nil {
 			t.Fatal(err)
 		}
-		z, err := s.enclosedProduct(x, y, 20+r.IntN(120))
+		z, err := enclosedProduct(s, x, y, 20+r.IntN(120))
 		if err != nil {
 			t.Fatal(err)
 		}

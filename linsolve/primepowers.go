@@ -5,23 +5,23 @@ import (
 	mathbits "math/bits"
 	"slices"
 
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // primePowers are what is known of A^e modulo primes.
 type primePowers struct {
-	s        *solver
-	a        *halfulp.Matrix
+	s        *call.Run
+	a        num.Mat
 	e        int
 	top, low int64               // |a_ij| < 2^top, all of them multiples of 2^low
 	first    [][]uint64          // A^e modulo the first prime, nil: not known yet
 	tried    map[position]string // the t of suspects that are no terms of a recurrence of zeros
 }
 
-func (s *solver) primePowers(a *halfulp.Matrix, e int) *primePowers {
-	top, low := span(raw.Matrix(a))
+func newPrimePowers(s *call.Run, a num.Mat, e int) *primePowers {
+	top, low := span(a)
 	return &primePowers{s: s, a: a, e: e, top: top, low: low, tried: map[position]string{}}
 }
 
@@ -37,7 +37,7 @@ func (p *primePowers) prove(suspects []powerSuspect) (proved []powerSuspect, err
 		if p.first, err = p.power(f, p.e); err != nil {
 			return nil, err
 		}
-		p.s.stats.Primes++
+		p.s.Stats.Primes++
 	}
 	same := func(f *modular.Field, power [][]uint64) func(s powerSuspect) bool {
 		return func(s powerSuspect) bool { return power[s.row][s.col] == f.Rational(s.t) }
@@ -63,7 +63,7 @@ func (p *primePowers) prove(suspects []powerSuspect) (proved []powerSuspect, err
 		if err != nil {
 			return nil, err
 		}
-		p.s.stats.Primes++
+		p.s.Stats.Primes++
 		suspects = chosenFrom(suspects, same(f, power))
 	}
 	return append(proved, suspects...), nil
@@ -106,12 +106,12 @@ func (p *primePowers) directCost(suspects []powerSuspect) (cost float64) {
 
 // powerCost is the cost of A^k modulo a prime.
 func (p *primePowers) powerCost(k int) float64 {
-	return float64(cube(p.a.Rows()) * float64(mathbits.Len(uint(k))+mathbits.OnesCount(uint(k))))
+	return float64(cube(p.a.Rows) * float64(mathbits.Len(uint(k))+mathbits.OnesCount(uint(k))))
 }
 
 // power returns A^k modulo a prime.
 func (p *primePowers) power(f *modular.Field, k int) ([][]uint64, error) {
-	a, err := f.Matrix(p.s.Ctx, p.s.Threads, raw.Matrix(p.a))
+	a, err := f.Matrix(p.s.Ctx, p.s.Threads, p.a)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ const longestStep = 24
 // of them in a row are 0 so are all that follow. For t = 0 that is n of them. They have far fewer
 // bits than A^e, so that few primes prove it.
 func (p *primePowers) recurring(suspects []powerSuspect, most float64) (proved []powerSuspect, err error) {
-	n := p.a.Rows()
+	n := p.a.Rows
 	var open []powerSuspect
 	var rows []int
 	for _, s := range suspects {
@@ -166,7 +166,7 @@ func (p *primePowers) recurring(suspects []powerSuspect, most float64) (proved [
 			if left, err = p.terms(modular.New(modular.Prime(i)), rows, k, m, terms, left); err != nil {
 				return nil, err
 			}
-			p.s.stats.Primes++
+			p.s.Stats.Primes++
 		}
 		proved = append(proved, left...)
 		open = chosenFrom(open, func(s powerSuspect) bool {
@@ -181,7 +181,7 @@ func (p *primePowers) recurring(suspects []powerSuspect, most float64) (proved [
 
 // tieBits is bits for terms up to A^last of t != 0.
 func (p *primePowers) tieBits(s powerSuspect, last int) float64 {
-	per := p.top + int64(mathbits.Len(uint(p.a.Rows())))
+	per := p.top + int64(mathbits.Len(uint(p.a.Rows)))
 	high := max(float64(per)*float64(last), float64(per), float64(s.t.MantExp(nil)))
 	low := min(float64(p.low)*float64(last), float64(p.low), float64(s.t.MantExp(nil)-int(s.t.MinPrec())))
 	return high + 2 - low

@@ -3,65 +3,24 @@ package linsolve
 import (
 	"math"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
-	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // may fuse throughout: estimates of time, none of them a result.
-
-// finished reports that all is done, and counts entries that underflowed.
-func (s *solver) finished() {
-	s.stats.Underflow += int64(len(s.lost.list))
-	s.lost.list = nil
-	if s.Work.Report != nil {
-		s.Work.Report(1)
-	}
-}
-
-// multiplying says that A B is computed in the format of D until the function is called that it
-// returns, or only a triangle of it.
-func (s *solver) multiplying(a, b, d *halfulp.Matrix, triangle byte) (end func()) {
-	if s.Work.Report == nil {
-		return func() {}
-	}
-	format := func(m *halfulp.Matrix) num.Format { return raw.Matrix(m).Arr.Format }
-	cost := productCost(a.Rows(), a.Cols(), b.Cols(), format(a), format(b), format(d))
-	if triangle != 0 {
-		cost /= 2
-	}
-	s.opt.Progress = s.Doing(cost)
-	return func() {
-		s.opt.Progress = nil
-		s.Did(cost)
-	}
-}
 
 // mp is the format of so many bits.
 func mp(bits int) num.Format {
 	return num.Format{Kind: num.MP, Prec: uint32(min(max(bits, 24), bound.MaxBits))}
 }
 
-// productCost is the cost of a product of an m x k matrix by a k x n one, of formats a and b, with
-// results of format c. The dispatcher of products takes the same estimates.
-func productCost(m, k, n int, a, b, c num.Format) float64 {
-	if m == 0 || k == 0 || n == 0 {
-		return 0
-	}
-	cost := direct.EstimateGemm(1, m, n, k, a, b, c, true)
-	cost = min(cost, direct.EstimateEntries(1, m, n, k, a, b))
-	if t, ok := residue.Estimate(1, m, n, k, a, b, c, [2]bool{}); ok {
-		cost = min(cost, t)
-	}
-	return float64(cost)
-}
-
 // productOf is productCost for operands and results of so many bits.
-func productOf(m, k, n, bits int) float64 { return productCost(m, k, n, mp(bits), mp(bits), mp(bits)) }
+func productOf(m, k, n, bits int) float64 {
+	return call.ProductCost(m, k, n, mp(bits), mp(bits), mp(bits))
+}
 
 // What work takes beside products, in ns on one thread. The figures steer estimates of
 // time left alone.
@@ -71,7 +30,6 @@ const (
 	roundCost   = 150  // rounding an entry
 	stackEntry  = 1200 // an entry of a stacked matrix
 	wantCost    = 200  // what is done with each entry of factors
-	sumCost     = 80   // adding two entries
 	wordCost    = 0.9  // a word by a word
 	fieldCost   = 2    // a multiply-add modulo a prime
 	primeCost   = 150  // a residue of a number modulo a prime, its words aside
@@ -108,7 +66,7 @@ func refineCost(n, gain, bits, loss int) (cost float64) {
 			next = (next + 3) / 2
 		}
 		x, e := mp(gain+loss+4), mp(gain+lateBits)
-		cost += productCost(n, n, n, x, mp(bits), e) + productCost(n, n, n, e, x, mp(next+loss+5-gain))
+		cost += call.ProductCost(n, n, n, x, mp(bits), e) + call.ProductCost(n, n, n, e, x, mp(next+loss+5-gain))
 		gain = max(next, gain+1)
 	}
 	return cost
@@ -184,15 +142,15 @@ func improvedCost(m, n, gain, amp, bits int, both bool) (cost float64) {
 			next = (next+3)/4 + 3
 		}
 		old, exact, near, square := mp(gain+amp+4), mp(next+amp+4), mp(next-gain+4), mp(next-2*gain+4)
-		cost += 0.6 * productCost(m, k, k, exact, old, exact)      // V, of a triangle
-		cost += triangles * productCost(k, k, k, old, exact, near) // E
+		cost += 0.6 * call.ProductCost(m, k, k, exact, old, exact)      // V, of a triangle
+		cost += triangles * call.ProductCost(k, k, k, old, exact, near) // E
 		if terms := order(gain+lateBits, next+3); terms > 2 {
-			cost += float64(2*terms-5) * triangles * productCost(k, k, k, near, near, square)
+			cost += float64(2*terms-5) * triangles * call.ProductCost(k, k, k, near, near, square)
 		}
-		cost += triangles * productCost(max(m, n), k, k, near, old, near)
-		cost += 10 * triangles * float64(max(m, n)) * float64(k) * sumCost
+		cost += triangles * call.ProductCost(max(m, n), k, k, near, old, near)
+		cost += 10 * triangles * float64(max(m, n)) * float64(k) * call.SumCost
 		if last = next == bits; last && both {
-			cost += productCost(k, k, n, old, exact, exact)
+			cost += call.ProductCost(k, k, n, old, exact, exact)
 		}
 		gain = next
 	}
@@ -201,12 +159,12 @@ func improvedCost(m, n, gain, amp, bits int, both bool) (cost float64) {
 
 // wantedCost is the cost of the m x n entries of factors beside those: single ones of theirs are
 // prepared on one thread.
-func (s *solver) wantedCost(m, n int) float64 {
+func wantedCost(s *call.Run, m, n int) float64 {
 	return float64(m) * float64(n) * (roundCost + wantCost*float64(s.Threads))
 }
 
 // stackCost is the cost of putting AᵀA above A, m x n, which one thread does.
-func (s *solver) stackCost(m, n int) float64 {
+func stackCost(s *call.Run, m, n int) float64 {
 	return float64(m+n) * float64(n) * stackEntry * float64(s.Threads)
 }
 
@@ -238,11 +196,11 @@ func solutionCost(n, k, gain, bits, cond int) float64 {
 
 // planSolve says what a solution for k columns takes where nothing is known of A's condition, to
 // nobody yet.
-func (s *solver) planSolve(a *halfulp.Matrix, f halfulp.Format, k int) {
+func planSolve(s *call.Run, a num.Mat, f num.Format, k int) {
 	if s.Work.Report == nil {
 		return
 	}
-	n := a.Rows()
+	n := a.Rows
 	cost := seedCost(n)
 	if !few(k, n) {
 		cost += manyCost(n, k, f.Bits())
@@ -260,7 +218,7 @@ func manyCost(n, k, bits int) float64 {
 }
 
 // planBy is planSolve with factors, for a few columns one by one or for all.
-func (s *solver) planBy(lu *factors, one bool, a *halfulp.Matrix, f halfulp.Format, k int) {
+func planBy(s *call.Run, lu *factors, one bool, a num.Mat, f num.Format, k int) {
 	if s.Work.Report == nil {
 		return
 	}
@@ -286,16 +244,16 @@ func (s *solver) planBy(lu *factors, one bool, a *halfulp.Matrix, f halfulp.Form
 		s.Plan(eliminationCost(n, blockSpare+cond, max(n/4, 32)) + columns(2*cond, squareWords(cond+blockSpare)))
 	case one:
 		attempt := eliminationCost(n, blockSpare+cond, max(n/4, 32))
-		s.Plan(attempt + roundsCost(a, 0, 0, s.Work.Cond) + s.solutionLeft(a, k, f.Bits()))
+		s.Plan(attempt + roundsCost(a, 0, 0, s.Work.Cond) + solutionLeft(s, a, k, f.Bits()))
 	default:
-		s.Plan(roundsCost(a, 0, 0, s.Work.Cond) + s.solutionLeft(a, k, f.Bits()))
+		s.Plan(roundsCost(a, 0, 0, s.Work.Cond) + solutionLeft(s, a, k, f.Bits()))
 	}
 }
 
 // solutionLeft is the cost of a solution for k columns once an approximate inverse is known. Few
 // columns are likely to have entries that only refinement reaches, far below others.
-func (s *solver) solutionLeft(a *halfulp.Matrix, k, bits int) float64 {
-	n, cond := a.Rows(), s.Work.Cond
+func solutionLeft(s *call.Run, a num.Mat, k, bits int) float64 {
+	n, cond := a.Rows, s.Work.Cond
 	switch {
 	case s.Work.Report == nil:
 		return 0
@@ -315,7 +273,7 @@ const likelyGain = 48
 const mostOfBlocks = 300
 
 // planBlocks says that blocks of n rows are to be eliminated with so many bits.
-func (s *solver) planBlocks(n, bits int) {
+func planBlocks(s *call.Run, n, bits int) {
 	if s.Work.Report != nil {
 		s.Plan(eliminationCost(n, bits, max(n/4, 32)))
 	}
@@ -323,18 +281,18 @@ func (s *solver) planBlocks(n, bits int) {
 
 // planRefinement says that steps of refinement for x are to come, one at least, which gain so many
 // bits each of those that are missing.
-func (s *solver) planRefinement(missing, gain float64, cond int, a, x *halfulp.Matrix) {
+func planRefinement(s *call.Run, missing, gain float64, cond int, a, x num.Mat) {
 	if s.Work.Report != nil {
 		half := mp(int(float64(x.Format().Bits()) + missing/2)) // of the way
-		s.Plan(refinementCost(a, x.Cols(), missing, gain, cond, half))
+		s.Plan(refinementCost(a, x.Cols, missing, gain, cond, half))
 	}
 }
 
 // refinementCost is the cost of steps of refinement for k columns, numbers of which have a format
 // on average.
-func refinementCost(a *halfulp.Matrix, k int, missing, gain float64, cond int, x num.Format) float64 {
-	n, of, r := a.Rows(), raw.Matrix(a).Arr.Format, mp(64+cond)
-	step := productCost(n, n, k, of, x, r) + productCost(n, n, k, r, r, x) + residualCost(n, k, of, x)
+func refinementCost(a num.Mat, k int, missing, gain float64, cond int, x num.Format) float64 {
+	n, of, r := a.Rows, a.Arr.Format, mp(64+cond)
+	step := call.ProductCost(n, n, k, of, x, r) + call.ProductCost(n, n, k, r, r, x) + residualCost(n, k, of, x)
 	return max(missing/gain, 1) * step
 }
 
@@ -342,7 +300,7 @@ func refinementCost(a *halfulp.Matrix, k int, missing, gain float64, cond int, x
 // the solution, X n x k: its entries are what many more bits leave. It includes what deciding
 // entries of X takes.
 func residualCost(n, k int, a, x num.Format) float64 {
-	product := productCost(n, n, k, a, x, mp(2*int(x.Prec)))
+	product := call.ProductCost(n, n, k, a, x, mp(2*int(x.Prec)))
 	return min(float64(direct.EstimateEntries(1, n, k, n, a, x)), product) + float64(n)*float64(k)*decideCost
 }
 
@@ -351,15 +309,15 @@ const roundBits = 40
 
 // roundsCost is the cost of what is left of seeds, after some that made an approximate inverse of
 // 2^width, and of the proof. Where they see too little an elimination takes their place.
-func roundsCost(a *halfulp.Matrix, rounds, width, cond int) (cost float64) {
-	n, of := a.Rows(), raw.Matrix(a).Arr.Format
+func roundsCost(a num.Mat, rounds, width, cond int) (cost float64) {
+	n, of := a.Rows, a.Arr.Format
 	more := roundBits
 	if rounds > 1 {
 		more = max(width/rounds, 8)
 	}
 	for ; rounds == 0 || width < cond; width += more {
 		r := mp(width + scale.SeedBits)
-		cost += productCost(n, n, n, r, of, mp(64)) + productCost(n, n, n, mp(scale.SeedBits), r, r)
+		cost += call.ProductCost(n, n, n, r, of, mp(64)) + call.ProductCost(n, n, n, mp(scale.SeedBits), r, r)
 		cost += roundCostOf(n)
 		if rounds++; rounds >= maxRounds {
 			return cost + invertInCost(n, maxRounds*scale.SeedBits)
@@ -374,7 +332,7 @@ func roundCostOf(n int) float64 {
 }
 
 // planRounds says what seeds are to come, and the proof, where R has a norm of about 2^width.
-func (s *solver) planRounds(a *halfulp.Matrix, rounds, width int) {
+func planRounds(s *call.Run, a num.Mat, rounds, width int) {
 	if s.Work.Report != nil {
 		s.Plan(roundsCost(a, rounds, width, s.Work.Cond))
 	}
@@ -389,20 +347,20 @@ func invertInCost(n, bits int) float64 {
 // planned says that an E of a gain is to lead to so many bits.
 func (t *splitting) planned(gain, bits int) {
 	if m, n := t.f.Dims(); t.s.Work.Report != nil {
-		t.s.Plan(improvedCost(m, n, gain, t.amp, bits, true) + t.s.wantedCost(m, n))
+		t.s.Plan(improvedCost(m, n, gain, t.amp, bits, true) + wantedCost(t.s, m, n))
 	}
 }
 
 func (t *doubling) planned(gain, bits int) {
-	if m := t.f.Rows(); t.s.Work.Report != nil {
-		t.s.Plan(improvedCost(m, t.n, gain, t.amp, bits, false) + t.s.wantedCost(m, t.n)/2)
+	if m := t.f.Rows; t.s.Work.Report != nil {
+		t.s.Plan(improvedCost(m, t.n, gain, t.amp, bits, false) + wantedCost(t.s, m, t.n)/2)
 	}
 }
 
 // planRoot says that a seed of some bits is to come from blocks, and to lead to so many.
 func (t *doubling) planRoot(seed, bits int) {
-	if m := t.f.Rows(); t.s.Work.Report != nil {
-		t.s.Plan(rootCost(t.n, seed) + improvedCost(m, t.n, likely, t.amp, bits, false) + t.s.wantedCost(m, t.n)/2)
+	if m := t.f.Rows; t.s.Work.Report != nil {
+		t.s.Plan(rootCost(t.n, seed) + improvedCost(m, t.n, likely, t.amp, bits, false) + wantedCost(t.s, m, t.n)/2)
 	}
 }
 
@@ -417,8 +375,8 @@ func rootCost(n, bits int) float64 {
 
 // planEliminated says that a seed of an m x n matrix is to come from an elimination in some bits,
 // and to lead to so many.
-func (s *solver) planEliminated(m, n, seed, bits int) {
+func planEliminated(s *call.Run, m, n, seed, bits int) {
 	if s.Work.Report != nil {
-		s.Plan(invertInCost(min(m, n), seed) + improvedCost(m, n, likely, 10, bits, true) + s.wantedCost(m, n))
+		s.Plan(invertInCost(min(m, n), seed) + improvedCost(m, n, likely, 10, bits, true) + wantedCost(s, m, n))
 	}
 }

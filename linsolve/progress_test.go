@@ -117,25 +117,31 @@ func TestPlans(t *testing.T) {
 	}
 	hilbert, unit := halfulp.Hilbert(f, n/4), halfulp.Identity(halfulp.Float64, n/4)
 	large, small := halfulp.Hilbert(f, n/2), halfulp.Hilbert(f, n/8)
-	for name, run := range map[string]func(s *solver) error{
-		"inverse":  func(s *solver) error { _, err := s.solve(a, b, f); return err },
-		"solve":    func(s *solver) error { _, err := s.solve(a, square, f); return err },
-		"det":      func(s *solver) error { _, _, err := s.det(a, f); return err },
-		"lu":       func(s *solver) error { _, err := s.lu(a, f); return err },
-		"cholesky": func(s *solver) error { _, err := s.cholesky(square, f); return err },
+	for name, run := range map[string]func(s *call.Run) error{
+		"inverse":  func(s *call.Run) error { _, err := solve(s, a.View(), b.View(), f.View()); return err },
+		"solve":    func(s *call.Run) error { _, err := solve(s, a.View(), square.View(), f.View()); return err },
+		"det":      func(s *call.Run) error { _, _, err := detOf(s, a.View(), f.View()); return err },
+		"lu":       func(s *call.Run) error { _, err := lu(s, a.View(), f.View()); return err },
+		"cholesky": func(s *call.Run) error { _, err := cholesky(s, square.View(), f.View()); return err },
 
-		"Hilbert, inverse": func(s *solver) error { _, err := s.solve(hilbert, unit, f); return err },
-		"Hilbert, solve":   func(s *solver) error { _, err := s.solve(large, a.Slice(0, n/2, 0, 1), f); return err },
-		"Hilbert, blocks":  func(s *solver) error { _, err := s.solve(small, a.Slice(0, n/8, 0, 3), f); return err },
-		"Hilbert, det":     func(s *solver) error { _, _, err := s.det(hilbert, f); return err },
+		"Hilbert, inverse": func(s *call.Run) error { _, err := solve(s, hilbert.View(), unit.View(), f.View()); return err },
+		"Hilbert, solve": func(s *call.Run) error {
+			_, err := solve(s, large.View(), a.Slice(0, n/2, 0, 1).View(), f.View())
+			return err
+		},
+		"Hilbert, blocks": func(s *call.Run) error {
+			_, err := solve(s, small.View(), a.Slice(0, n/8, 0, 3).View(), f.View())
+			return err
+		},
+		"Hilbert, det": func(s *call.Run) error { _, _, err := detOf(s, hilbert.View(), f.View()); return err },
 	} {
-		s, err := start(name, &halfulp.Options{Threads: 2, Device: "cpu"}, a)
+		s, err := start(name, &halfulp.Options{Threads: 2, Device: "cpu"}, a.View())
 		if err != nil {
 			t.Fatal(err)
 		}
 		var at, left []float64
 		s.Work.Report = func(share float64) {
-			if share > 0 && s.opt.Progress == nil { // between products
+			if share > 0 && s.Set.Progress == nil { // between products
 				at, left = append(at, s.Work.Done), append(left, s.Work.Ahead)
 			}
 		}

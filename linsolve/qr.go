@@ -7,9 +7,10 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
-	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // QRFactors are those of A = Q R, or of A P = Q R with columns in another order. They live where A
@@ -48,37 +49,37 @@ func QR(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFactors, 
 	if a.Rows() < a.Cols() {
 		panic(errShape)
 	}
-	s, err := start("QR", opt, a)
+	s, err := start("QR", opt, a.View())
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	z, err := s.qrOf(a, f, false)
+	z, err := qrOf(s, a.View(), f.View(), false)
 	if err != nil {
-		return nil, s.stats, fmt.Errorf("QR: %w", err)
+		return nil, result(s), fmt.Errorf("QR: %w", err)
 	}
-	s.finished()
-	return z, s.stats, nil
+	s.Finished()
+	return z, result(s), nil
 }
 
 // qrOf returns the factors where a lives, with a copy of it.
-func (s *solver) qrOf(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFactors, error) {
-	z, err := s.qrThere(a, f, pivoting)
+func qrOf(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
+	z, err := qrThere(s, a, f, pivoting)
 	if err != nil {
 		return nil, err
 	}
 	if z == nil {
 		here := a
-		if a.Place() != place.Host {
-			if here, err = a.Host(); err != nil {
+		if !a.OnHost() {
+			if here, err = place.On(nil, a); err != nil {
 				return nil, err
 			}
 		}
-		if z, err = s.qr(here, f, pivoting); err != nil {
+		if z, err = qr(s, here, f, pivoting); err != nil {
 			return nil, err
 		}
-		s.countOverflow(z.Q, z.R)
+		countOverflow(s, z.Q.View(), z.R.View())
 	}
-	return z, s.keep(a, &z.system, &z.Q, &z.R)
+	return z, keep(s, a, &z.system, &z.Q, &z.R)
 }
 
 // QRPivoted returns the factors A P = Q R with column pivoting (geqp3 of LAPACK), see QR. The next
@@ -92,24 +93,24 @@ func QRPivoted(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFa
 	if a.Rows() < a.Cols() {
 		panic(errShape)
 	}
-	s, err := start("QRPivoted", opt, a)
+	s, err := start("QRPivoted", opt, a.View())
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	z, err := s.qrOf(a, f, true)
+	z, err := qrOf(s, a.View(), f.View(), true)
 	if err != nil {
-		return nil, s.stats, fmt.Errorf("QRPivoted: %w", err)
+		return nil, result(s), fmt.Errorf("QRPivoted: %w", err)
 	}
-	s.finished()
-	return z, s.stats, nil
+	s.Finished()
+	return z, result(s), nil
 }
 
-func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFactors, error) {
-	if err := finite("A", a); err != nil {
+func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
+	if err := call.Finite("A", a); err != nil {
 		return nil, err
 	}
 	m, n := a.Dims()
-	normal, err := s.normal(a)
+	normal, err := normal(s, a)
 	if err != nil {
 		return nil, err
 	}
@@ -122,16 +123,16 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 			return nil, nil, nil
 		}
 		checked = true
-		return nil, nil, s.full(a)
+		return nil, nil, full(s, a)
 	}
-	var c *halfulp.Matrix // A^T A above A, in z's order of columns
+	var c num.Mat // A^T A above A, in z's order of columns
 	set := func(order []int) (changed bool) {
 		if z != nil && slices.Equal(z.P, order) {
 			return false
 		}
-		z = &QRFactors{P: order, Q: halfulp.NewMatrix(f, m, n), R: halfulp.NewMatrix(f, n, n)}
+		z = &QRFactors{P: order, Q: halfulp.MatrixOf(num.NewMat(f, m, n)), R: halfulp.MatrixOf(num.NewMat(f, n, n))}
 		c, u, d = stacked(normal, a, order), nil, nil
-		s.Did(s.stackCost(m, n))
+		s.Did(stackCost(s, m, n))
 		return true
 	}
 	begin := func(order []int) (err error) {
@@ -142,12 +143,12 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 		if u == nil {
 			u = z.unknown(c)
 		}
-		d, err = s.newDoubling(c, n, mostBits(normal.Format()))
+		d, err = newDoubling(s, c, n, mostBits(normal.Format()))
 		return err
 	}
 	quick, sure := pivoting && n >= fewest, false // whether the order of float64 numbers will do
 	if quick {
-		order, err := s.pivots64(normal)
+		order, err := pivots64(s, normal)
 		if err != nil {
 			return nil, err
 		}
@@ -156,18 +157,18 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 				return nil, err
 			}
 		}
-		if quick = quick && d != nil && d.x != nil; quick {
+		if quick = quick && d != nil && d.x.Arr != nil; quick {
 			// Diagonals of the scaled matrix are less than 2.
 			if quick, err = d.pivotsKept(1, f.Bits()+64); err != nil {
 				return nil, err
 			}
 		}
 	}
-	err = s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+	err = decideAll(s, f, func(bits int) (*unknown, *enclosure, error) {
 		if quick {
 			e, err := d.enclosure(bits - spareBits)
 			if err == nil && e != nil && !sure && !d.blocks { // by the seed that pivotsKept knows
-				sure, err = s.longestBy(big.NewFloat(clearly), e, n)
+				sure, err = longestBy(s, big.NewFloat(clearly), e, n)
 			}
 			if e != nil && sure || err != nil {
 				return u, e, err
@@ -178,14 +179,14 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 		if digits {
 			set(order)
 			var e *enclosure
-			if u, e, err = s.rootAttempt(c, n, bits-spareBits, &known, u, raw.Matrix(z.R.T()), raw.Matrix(z.Q), z.want); e != nil || err != nil {
+			if u, e, err = rootAttempt(s, c, n, bits-spareBits, &known, u, z.R.T().View(), z.Q.View(), z.want); e != nil || err != nil {
 				return u, e, err
 			}
 			digits = false
 		}
 		if pivoting {
 			var err error
-			if order, err = s.longestColumns(normal, bits); err != nil {
+			if order, err = longestColumns(s, normal, bits); err != nil {
 				return nil, nil, err
 			}
 			if order == nil {
@@ -198,13 +199,13 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 		if e, err := d.enclosure(bits - spareBits); e != nil || err != nil {
 			if pivoting && err == nil {
 				var ok bool
-				if ok, err = s.longest(e, n); !ok {
+				if ok, err = longest(s, e, n); !ok {
 					return nil, nil, err
 				}
 			}
 			return u, e, err
 		}
-		e, _, err := s.positive(u.c, n, f, bits)
+		e, _, err := positive(s, u.c, n, f, bits)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -212,7 +213,7 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 			return fails()
 		}
 		if pivoting {
-			if ok, err := s.longest(e, n); !ok {
+			if ok, err := longest(s, e, n); !ok {
 				return nil, nil, err
 			}
 		}
@@ -222,30 +223,30 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 }
 
 // normal returns A^T A exactly.
-func (s *solver) normal(a *halfulp.Matrix) (*halfulp.Matrix, error) {
-	bits := max(powerBits(raw.Matrix(a), 2)+mathbits.Len(uint(a.Rows())), halfulp.MinPrec)
+func normal(s *call.Run, a num.Mat) (num.Mat, error) {
+	bits := max(powerBits(a, 2)+mathbits.Len(uint(a.Rows)), num.MinPrec)
 	if bits > bound.MaxBits {
-		return nil, fmt.Errorf("A^T A has %d bits: %w", bits, halfulp.ErrMemory)
+		return num.Mat{}, fmt.Errorf("A^T A has %d bits: %w", bits, halfulp.ErrMemory)
 	}
-	c := halfulp.NewMatrix(halfulp.MP(uint(bits)), a.Cols(), a.Cols())
+	c := num.NewMat(num.Precision(uint(bits)), a.Cols, a.Cols)
 	if m, n := a.Dims(); s.Work.Report != nil {
-		of := raw.Matrix(a).Arr.Format
+		of := a.Arr.Format
 		// may fuse: an estimate
-		s.Plan(productCost(n, m, n, of, of, mp(bits)) + improvedCost(m+n, n, likely, 10, of.Bits()+64, false) + s.stackCost(m, n))
+		s.Plan(call.ProductCost(n, m, n, of, of, mp(bits)) + improvedCost(m+n, n, likely, 10, of.Bits()+64, false) + stackCost(s, m, n))
 	}
-	if err := s.gemmTriangle('L', 1, a.T(), a, 0, nil, c, nil); err != nil {
-		return nil, err
+	if err := s.GemmTriangle('L', 1, a.T(), a, 0, num.Mat{}, c, nil); err != nil {
+		return num.Mat{}, err
 	}
-	s.stage("A^T A")
-	return c, s.mirror(c)
+	s.Stage("A^T A")
+	return c, mirror(s, c)
 }
 
 // stacked returns A^T A above A, exactly, with columns of A in another order. The lower triangular
 // factor of the one is R^T, and below it is Q.
-func stacked(normal, a *halfulp.Matrix, order []int) *halfulp.Matrix {
+func stacked(normal, a num.Mat, order []int) num.Mat {
 	m, n := a.Dims()
-	c := halfulp.NewMatrix(normal.Format(), n+m, n)
-	z, x, y := raw.Matrix(c), raw.Matrix(normal), raw.Matrix(a)
+	c := num.NewMat(normal.Format(), n+m, n)
+	z, x, y := c, normal, a
 	for j, p := range order {
 		for i, q := range order {
 			z.Arr.CopyFrom(z.At(i, j), x.Arr, x.At(q, p))
@@ -258,7 +259,7 @@ func stacked(normal, a *halfulp.Matrix, order []int) *halfulp.Matrix {
 }
 
 // unknown returns the entries of the factors, which are those of L diag(U)^(1/2).
-func (z *QRFactors) unknown(c *halfulp.Matrix) *unknown {
+func (z *QRFactors) unknown(c num.Mat) *unknown {
 	m, n := c.Dims()
 	u := newUnknown(c, n, ones(n), n*(n+1)/2+z.Q.Rows()*n)
 	for j := range n {
@@ -272,8 +273,8 @@ func (z *QRFactors) unknown(c *halfulp.Matrix) *unknown {
 // want asks for entry (i, j) of R^T above Q.
 func (z *QRFactors) want(u *unknown, i, j int) {
 	if n := z.R.Rows(); i < n {
-		u.want(ofRoot, i, j, z.R, j, i)
+		u.want(ofRoot, i, j, z.R.View(), j, i)
 	} else {
-		u.want(ofRoot, i, j, z.Q, i-n, j)
+		u.want(ofRoot, i, j, z.Q.View(), i-n, j)
 	}
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // integers are powers of two with which a matrix is one of integers: entry (i, j) times
@@ -80,21 +80,21 @@ func (z integers) minorBits() int {
 // a simple combination of others. Where it is less by much each 60 bits take an elimination. The
 // error wraps ErrNotFinite for infinities and NaN.
 func Rank(a *halfulp.Matrix, opt *halfulp.Options) (int, Stats, error) {
-	s, on, err := begin("Rank", opt, a)
+	s, on, err := begin("Rank", opt, a.View())
 	if err != nil {
 		return 0, Stats{}, err
 	}
-	if err := finite("A", on[0]); err != nil {
-		return 0, s.stats, fmt.Errorf("Rank: %w", err)
+	if err := call.Finite("A", on[0]); err != nil {
+		return 0, result(s), fmt.Errorf("Rank: %w", err)
 	}
-	defer s.release()
-	r, _, err := s.rank(on[0])
+	defer s.Release()
+	r, _, err := rank(s, on[0])
 	if err != nil {
-		return 0, s.stats, fmt.Errorf("Rank: %w", err)
+		return 0, result(s), fmt.Errorf("Rank: %w", err)
 	}
-	s.stage("elimination")
-	s.finished()
-	return r, s.stats, nil
+	s.Stage("elimination")
+	s.Finished()
+	return r, result(s), nil
 }
 
 // NullSpace returns a basis of the null space of an m x n matrix A of rank r in format f: an
@@ -103,43 +103,43 @@ func Rank(a *halfulp.Matrix, opt *halfulp.Options) (int, Stats, error) {
 // elimination modulo a prime, mostly the last ones. The time and errors are those of Rank and
 // Solve.
 func NullSpace(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, Stats, error) {
-	s, on, err := begin("NullSpace", opt, a)
+	s, on, err := begin("NullSpace", opt, a.View())
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	if err := finite("A", on[0]); err != nil {
-		return nil, s.stats, fmt.Errorf("NullSpace: %w", err)
+	if err := call.Finite("A", on[0]); err != nil {
+		return nil, result(s), fmt.Errorf("NullSpace: %w", err)
 	}
-	z, err := s.nullSpace(on[0], f)
+	z, err := nullSpace(s, on[0], f.View())
 	if err != nil {
-		return nil, s.stats, fmt.Errorf("NullSpace: %w", err)
+		return nil, result(s), fmt.Errorf("NullSpace: %w", err)
 	}
-	s.finished()
-	return z, s.stats, nil
+	s.Finished()
+	return halfulp.MatrixOf(z), result(s), nil
 }
 
-func (s *solver) nullSpace(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
-	n := a.Cols()
-	r, prime, err := s.rank(a)
+func nullSpace(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
+	n := a.Cols
+	r, prime, err := rank(s, a)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	z := halfulp.NewMatrix(f, n, n-r)
+	z := num.NewMat(f, n, n-r)
 	if r == n {
 		return z, nil
 	}
-	pivots := func(a *halfulp.Matrix) ([]int, error) {
-		rows, err := prime.Matrix(s.Ctx, s.Threads, raw.Matrix(a))
+	pivots := func(a num.Mat) ([]int, error) {
+		rows, err := prime.Matrix(s.Ctx, s.Threads, a)
 		if err != nil {
 			return nil, err
 		}
-		p, _, err := prime.Eliminate(s.Ctx, s.Threads, rows, a.Cols(), false)
+		p, _, err := prime.Eliminate(s.Ctx, s.Threads, rows, a.Cols, false)
 		return p, err
 	}
 	// These r columns have rank r modulo the prime, and so have r of their rows.
 	cols, err := pivots(a)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	var free []int
 	for j := range n {
@@ -147,38 +147,38 @@ func (s *solver) nullSpace(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix
 			free = append(free, j)
 		}
 	}
-	all := make([]int, a.Rows())
+	all := make([]int, a.Rows)
 	for i := range all {
 		all[i] = i
 	}
 	rows, err := pivots(chosen(a, all, cols).T())
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	x := halfulp.NewMatrix(f, r, n-r)
+	x := num.NewMat(f, r, n-r)
 	if r > 0 {
 		right := chosen(a, rows, free)
-		minus := halfulp.NewMatrix(right.Format(), r, n-r)
-		if err := s.gemm(-1, halfulp.Identity(halfulp.Float64, r), right, 0, nil, minus); err != nil {
-			return nil, err
+		minus := num.NewMat(right.Format(), r, n-r)
+		if err := s.Gemm(-1, num.Identity(num.Float64, r), right, 0, num.Mat{}, minus); err != nil {
+			return num.Mat{}, err
 		}
-		if x, err = s.solve(chosen(a, rows, cols), minus, f); err != nil {
-			return nil, err
+		if x, err = solve(s, chosen(a, rows, cols), minus, f); err != nil {
+			return num.Mat{}, err
 		}
 	}
 	for j, k := range free {
-		z.Set(k, j, halfulp.Float(1))
+		z.SetEntry(k, j, num.Float(1))
 		for i, c := range cols {
-			z.Set(c, j, x.At(i, j))
+			z.SetEntry(c, j, x.Entry(i, j))
 		}
 	}
 	return z, nil
 }
 
 // chosen returns a copy of some rows and columns.
-func chosen(a *halfulp.Matrix, rows, cols []int) *halfulp.Matrix {
-	z := halfulp.NewMatrix(a.Format(), len(rows), len(cols))
-	from, to := raw.Matrix(a), raw.Matrix(z)
+func chosen(a num.Mat, rows, cols []int) num.Mat {
+	z := num.NewMat(a.Format(), len(rows), len(cols))
+	from, to := a, z
 	for j, c := range cols {
 		for i, r := range rows {
 			to.Arr.CopyFrom(to.At(i, j), from.Arr, from.At(r, c))
@@ -189,12 +189,12 @@ func chosen(a *halfulp.Matrix, rows, cols []int) *halfulp.Matrix {
 
 // regular returns nil if a square matrix is proved to be regular, an error that wraps ErrSingular
 // if it is proved to be singular.
-func (s *solver) regular(a *halfulp.Matrix) error {
-	r, _, err := s.rank(a)
+func provedRegular(s *call.Run, a num.Mat) error {
+	r, _, err := rank(s, a)
 	if err != nil {
 		return err
 	}
-	if n := a.Rows(); r < n {
+	if n := a.Rows; r < n {
 		return &SingularError{N: n, Rank: r}
 	}
 	return nil
@@ -205,8 +205,8 @@ func (s *solver) regular(a *halfulp.Matrix) error {
 // integer, is a multiple of all primes for which the rank is smaller: once their product exceeds
 // Hadamard's bound, there is none. Where that takes many primes the rank modulo powers of one is
 // found in their place.
-func (s *solver) rank(a *halfulp.Matrix) (int, *modular.Field, error) {
-	m := raw.Matrix(a)
+func rank(s *call.Run, a num.Mat) (int, *modular.Field, error) {
+	m := a
 	full := min(m.Rows, m.Cols)
 	z := toIntegers(m)
 	best, known, prime := -1, 0, modular.New(modular.Primes()())
@@ -221,7 +221,7 @@ func (s *solver) rank(a *halfulp.Matrix) (int, *modular.Field, error) {
 		if err != nil {
 			return 0, nil, err
 		}
-		s.stats.Primes++
+		s.Stats.Primes++
 		s.Did(primeStep(m))
 		known += 60
 		if len(pivots) > best {
@@ -231,7 +231,7 @@ func (s *solver) rank(a *halfulp.Matrix) (int, *modular.Field, error) {
 			}
 			bits = z.largestMinor(best + 1)
 			if z.lifts(m, best, (bits-known)/60) {
-				is, err := s.ranks(a, z, f, positions(before, rows[:best]), pivots)
+				is, err := ranks(s, a, z, f, positions(before, rows[:best]), pivots)
 				if is || err != nil {
 					return best, prime, err
 				}
@@ -280,17 +280,17 @@ const mostLifted = 1 << 13
 // Hadamard's bound it is 0, and if all of them are the rank is r. If y is an integer, digits
 // between -p/2 and p/2 end, and nothing is left of G[:,j]. Both columns and rows are looked at, as
 // combinations of either may be simple.
-func (s *solver) ranks(a *halfulp.Matrix, z integers, f *modular.Field, rows, cols []int) (bool, error) {
+func ranks(s *call.Run, a num.Mat, z integers, f *modular.Field, rows, cols []int) (bool, error) {
 	bits := z.largestMinor(len(cols) + 1)
-	if a.Rows() < a.Cols() {
-		a, z, rows, cols = a.T(), z.transposed(raw.Matrix(a)), cols, rows
+	if a.Rows < a.Cols {
+		a, z, rows, cols = a.T(), z.transposed(a), cols, rows
 	}
-	l, err := s.dependences(a, z, f, rows, cols, nil)
+	l, err := dependences(s, a, z, f, rows, cols, nil)
 	if err != nil || l == nil {
 		return false, err
 	}
 	sides := []*lifting{l}
-	if a.Rows() == a.Cols() {
+	if a.Rows == a.Cols {
 		inverse := make([][]uint64, len(l.inverse))
 		for i := range inverse {
 			inverse[i] = make([]uint64, len(inverse))
@@ -298,7 +298,7 @@ func (s *solver) ranks(a *halfulp.Matrix, z integers, f *modular.Field, rows, co
 				inverse[i][j] = l.inverse[j][i]
 			}
 		}
-		if l, err = s.dependences(a.T(), z.transposed(raw.Matrix(a)), f, cols, rows, inverse); err != nil {
+		if l, err = dependences(s, a.T(), z.transposed(a), f, cols, rows, inverse); err != nil {
 			return false, err
 		}
 		sides = append(sides, l)
@@ -312,7 +312,7 @@ func (s *solver) ranks(a *halfulp.Matrix, z integers, f *modular.Field, rows, co
 			if err != nil || !fits {
 				return false, err
 			}
-			s.stats.Digits += len(l.r)
+			s.Stats.Digits += len(l.r)
 		}
 	}
 	return true, nil
@@ -320,8 +320,8 @@ func (s *solver) ranks(a *halfulp.Matrix, z integers, f *modular.Field, rows, co
 
 // dependences returns the lifting of the other columns of A by those of some rows and columns,
 // whose inverse modulo p may be known; nil if they are singular modulo p.
-func (s *solver) dependences(a *halfulp.Matrix, z integers, f *modular.Field, rows, cols []int, inverse [][]uint64) (l *lifting, err error) {
-	rows, others := append(slices.Clone(rows), without(rows, a.Rows())...), without(cols, a.Cols())
+func dependences(s *call.Run, a num.Mat, z integers, f *modular.Field, rows, cols []int, inverse [][]uint64) (l *lifting, err error) {
+	rows, others := append(slices.Clone(rows), without(rows, a.Rows)...), without(cols, a.Cols)
 	of := integers{make([]int64, len(rows)), make([]int64, len(cols)), make([]int, len(rows))}
 	for i, k := range rows {
 		of.rows[i], of.bits[i] = z.rows[k], z.bits[k]
@@ -331,9 +331,9 @@ func (s *solver) dependences(a *halfulp.Matrix, z integers, f *modular.Field, ro
 	}
 	first := chosen(a, rows, cols)
 	if inverse != nil {
-		l, err = s.liftingBy(first, of, f, inverse)
+		l, err = liftingBy(s, first, of, f, inverse)
 	} else {
-		l, err = s.newLifting(first, of, f)
+		l, err = newLifting(s, first, of, f)
 	}
 	if l == nil || err != nil {
 		return nil, err

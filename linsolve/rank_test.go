@@ -10,15 +10,14 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // ranksBy reports what ranks says for the pivots of an elimination modulo a prime, and how many.
-func ranksBy(t *testing.T, s *solver, a *halfulp.Matrix, f *modular.Field) (is bool, r int) {
+func ranksBy(t *testing.T, s *call.Run, a *halfulp.Matrix, f *modular.Field) (is bool, r int) {
 	t.Helper()
-	rows, err := f.Matrix(s.Ctx, s.Threads, raw.Matrix(a))
+	rows, err := f.Matrix(s.Ctx, s.Threads, a.View())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +26,7 @@ func ranksBy(t *testing.T, s *solver, a *halfulp.Matrix, f *modular.Field) (is b
 	if err != nil {
 		t.Fatal(err)
 	}
-	is, err = s.ranks(a, toIntegers(raw.Matrix(a)), f, positions(before, rows[:len(pivots)]), pivots)
+	is, err = ranks(s, a.View(), toIntegers(a.View()), f, positions(before, rows[:len(pivots)]), pivots)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +37,7 @@ func ranksBy(t *testing.T, s *solver, a *halfulp.Matrix, f *modular.Field) (is b
 func TestRanks(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	s := &solver{Call: call.Call{Ctx: context.Background(), Threads: 2}}
+	s := &call.Run{Call: call.Call{Ctx: context.Background(), Threads: 2}}
 	for trial := range testlength.Of(50, 200, 2000) {
 		m, n, k := 1+r.IntN(9), 1+r.IntN(9), r.IntN(9)
 		spread := r.IntN(60)
@@ -70,7 +69,7 @@ func TestRanksRefuted(t *testing.T) {
 				a.SetFloat64(j, j, 1)
 			}
 			a.SetBig(at, at, new(big.Float).SetPrec(256).SetInt(p))
-			s := &solver{Call: call.Call{Ctx: context.Background(), Threads: 1}}
+			s := &call.Run{Call: call.Call{Ctx: context.Background(), Threads: 1}}
 			if is, got := ranksBy(t, s, a, modular.New(first)); is || got != n-1 {
 				t.Errorf("p^%d in row %d: rank %d modulo p, taken for the rank: %t", power, at, got, is)
 			}

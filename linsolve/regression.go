@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 )
@@ -78,10 +79,10 @@ func Regression(a, b *halfulp.Matrix, f halfulp.Format, opt *RegressionOptions) 
 	if a.Rows() != b.Rows() || a.Rows() < a.Cols() || opt != nil && opt.ColumnUnits != nil && len(opt.ColumnUnits) != a.Cols() {
 		panic(errShape)
 	}
-	return regression("Regression", a, b, f, opt)
+	return regression("Regression", a.View(), b.View(), f.View(), opt)
 }
 
-func regression(name string, a, b *halfulp.Matrix, f halfulp.Format, opt *RegressionOptions) (*Fit, Stats, error) {
+func regression(name string, a, b num.Mat, f num.Format, opt *RegressionOptions) (*Fit, Stats, error) {
 	if opt == nil {
 		opt = &RegressionOptions{}
 	}
@@ -91,11 +92,11 @@ func regression(name string, a, b *halfulp.Matrix, f halfulp.Format, opt *Regres
 	}
 	r := &regressor{model: m, f: f, opt: opt}
 	if err := r.fit(m.equations); err != nil {
-		return nil, m.s.stats, fmt.Errorf("%s: %w", name, err)
+		return nil, result(m.s), fmt.Errorf("%s: %w", name, err)
 	}
-	m.s.stage("statistics")
-	m.s.finished()
-	return &r.Fit, m.s.stats, nil
+	m.s.Stage("statistics")
+	m.s.Finished()
+	return &r.Fit, result(m.s), nil
 }
 
 // equationsShare is the share of the work that goes to equations, about.
@@ -105,7 +106,7 @@ const equationsShare = 0.2
 type regressor struct {
 	*model
 	Fit
-	f   halfulp.Format
+	f   num.Format
 	opt *RegressionOptions
 	e   *equations
 	// For each column of B: what the residual sums of squares lack, and TSS = q/s0.
@@ -119,7 +120,7 @@ func (r *regressor) fit(equations func() (*equations, error)) error {
 		return err
 	}
 	one := big.NewRat(1, 1)
-	n, k := r.a.Cols(), r.b.Cols()
+	n, k := r.a.Cols, r.b.Cols
 	unit, units := one, make([]*big.Rat, n)
 	if r.opt.Unit != nil {
 		unit = r.opt.Unit
@@ -139,7 +140,7 @@ func (r *regressor) fit(equations func() (*equations, error)) error {
 			return ErrUnit
 		}
 	}
-	r.Observations, r.DegreesOfFreedom = r.a.Rows(), r.a.Rows()-n
+	r.Observations, r.DegreesOfFreedom = r.a.Rows, r.a.Rows-n
 	r.Centered = r.intercept()
 	var err error
 	whole := r.s.Work
@@ -152,14 +153,14 @@ func (r *regressor) fit(equations func() (*equations, error)) error {
 	if err := r.sums(); err != nil {
 		return err
 	}
-	r.s.stage("equations")
+	r.s.Stage("equations")
 
-	r.X, r.StandardErrors = halfulp.NewMatrix(r.f, n, k), halfulp.NewMatrix(r.f, n, k)
+	r.X, r.StandardErrors = halfulp.MatrixOf(num.NewMat(r.f, n, k)), halfulp.MatrixOf(num.NewMat(r.f, n, k))
 	r.Responses = make([]Response, k)
 	open := make([][]*statistic, k)
 	for j := range open {
 		if r.opt.Covariance {
-			r.Covariances = append(r.Covariances, halfulp.NewMatrix(r.f, n, n))
+			r.Covariances = append(r.Covariances, halfulp.MatrixOf(num.NewMat(r.f, n, n)))
 		}
 		open[j] = r.statistics(j, unit, weight, units)
 	}
@@ -168,12 +169,12 @@ func (r *regressor) fit(equations func() (*equations, error)) error {
 
 // intercept reports whether a column is constant and not 0.
 func (r *regressor) intercept() bool {
-	for j := range r.a.Cols() {
+	for j := range r.a.Cols {
 		i := 0
-		for i < r.a.Rows() && r.a.Big(i, j).Cmp(r.a.Big(0, j)) == 0 {
+		for i < r.a.Rows && r.a.Big(i, j).Cmp(r.a.Big(0, j)) == 0 {
 			i++
 		}
-		if i > 0 && i == r.a.Rows() && r.a.Big(0, j).Sign() != 0 {
+		if i > 0 && i == r.a.Rows && r.a.Big(0, j).Sign() != 0 {
 			return true
 		}
 	}
@@ -182,19 +183,19 @@ func (r *regressor) intercept() bool {
 
 // sums computes exact sums over the rows: those of squares, and total sums of squares.
 func (r *regressor) sums() error {
-	rows := r.a.Rows()
+	rows := r.a.Rows
 	r.s0 = big.NewFloat(1)
 	if r.Centered {
 		r.s0 = new(big.Float).SetInt64(int64(rows))
-		if r.w != nil {
+		if r.w.Arr != nil {
 			r.s0 = new(big.Float)
 			for i := range rows {
 				r.s0 = interval.ExactAdd(r.s0, r.w.Big(i, 0))
 			}
 		}
 	}
-	for j := range r.b.Cols() {
-		squares, err := r.s.product(r.b.Slice(0, rows, j, j+1), r.wb.Slice(0, rows, j, j+1))
+	for j := range r.b.Cols {
+		squares, err := exactProduct(r.s, r.b.Slice(0, rows, j, j+1), r.wb.Slice(0, rows, j, j+1))
 		if err != nil {
 			return err
 		}
@@ -223,12 +224,12 @@ type statistic struct {
 	value func(p interval.Prec, v interval.Interval) interval.Interval
 	// equation returns k and c: product · k = c if and only if the statistic is t.
 	equation func(t *big.Float) (k, c *big.Float)
-	store    func(z halfulp.Scalar)
+	store    func(z num.Scalar)
 	never    *big.Float // what the statistic is not
 }
 
 // linear returns the statistic product · scale, or its root.
-func linear(p product, scale *big.Rat, root bool, store func(z halfulp.Scalar)) *statistic {
+func linear(p product, scale *big.Rat, root bool, store func(z num.Scalar)) *statistic {
 	num, den := exactInt(scale.Num()), exactInt(scale.Denom())
 	return &statistic{
 		product: p,
@@ -255,22 +256,22 @@ func exactInt(x *big.Int) *big.Float {
 
 // statistics returns the statistics of column j of B, and stores those that are no numbers.
 func (r *regressor) statistics(j int, unit, weight *big.Rat, units []*big.Rat) []*statistic {
-	n, dof := r.a.Cols(), r.DegreesOfFreedom
+	n, dof := r.a.Cols, r.DegreesOfFreedom
 	s0, q := r.s0, r.q[j]
 	of := &r.Responses[j]
-	put := func(z *halfulp.Scalar) func(halfulp.Scalar) {
-		*z = halfulp.NaN(r.f)
-		return func(v halfulp.Scalar) { *z = v }
+	put := func(z *halfulp.Scalar) func(num.Scalar) {
+		*z = halfulp.ScalarOf(num.NaNOf(r.f))
+		return func(v num.Scalar) { *z = halfulp.ScalarOf(v) }
 	}
-	entry := func(m *halfulp.Matrix, i, j int) func(halfulp.Scalar) {
-		m.Set(i, j, halfulp.NaN(r.f))
-		return func(v halfulp.Scalar) { m.Set(i, j, v) }
+	entry := func(m num.Mat, i, j int) func(num.Scalar) {
+		m.SetEntry(i, j, num.NaNOf(r.f))
+		return func(v num.Scalar) { m.SetEntry(i, j, v) }
 	}
 	rat := func() *big.Rat { return new(big.Rat) }
 	var z []*statistic
 	for i, u := range units {
 		x := product{u: [2]int{-1, -1}, x: i}
-		z = append(z, linear(x, rat().Quo(unit, u), false, entry(r.X, i, j)))
+		z = append(z, linear(x, rat().Quo(unit, u), false, entry(r.X.View(), i, j)))
 	}
 	square := rat().Mul(unit, unit)
 	square.Mul(square, weight)
@@ -306,12 +307,12 @@ func (r *regressor) statistics(j int, unit, weight *big.Rat, units []*big.Rat) [
 
 	ms, sd, f := put(&of.ResidualMS), put(&of.ResidualSD), put(&of.F)
 	for i := range n {
-		entry(r.StandardErrors, i, j)
+		entry(r.StandardErrors.View(), i, j)
 	}
 	if r.Covariances != nil {
 		for i := range n {
 			for l := range n {
-				entry(r.Covariances[j], i, l)
+				entry(r.Covariances[j].View(), i, l)
 			}
 		}
 	}
@@ -352,10 +353,10 @@ func (r *regressor) statistics(j int, unit, weight *big.Rat, units []*big.Rat) [
 			scale := rat().Quo(variance, rat().Mul(units[i], units[l]))
 			scale.Quo(scale, weight)
 			if i == l {
-				z = append(z, linear(u, scale, true, entry(r.StandardErrors, i, j)))
+				z = append(z, linear(u, scale, true, entry(r.StandardErrors.View(), i, j)))
 			}
 			if r.Covariances != nil {
-				z = append(z, linear(u, scale, false, entry(r.Covariances[j], i, l)))
+				z = append(z, linear(u, scale, false, entry(r.Covariances[j].View(), i, l)))
 			}
 		}
 	}
@@ -365,7 +366,7 @@ func (r *regressor) statistics(j int, unit, weight *big.Rat, units []*big.Rat) [
 // decide rounds statistics, those of each column of B, in more and more bits.
 func (r *regressor) decide(open [][]*statistic) error {
 	s, e := r.s, r.e
-	n, order, k := r.a.Cols(), r.e.m.Rows(), len(open)
+	n, order, k := r.a.Cols, r.e.m.Rows, len(open)
 	whole := s.Work
 	var approximate *approximate
 	done := equationsShare
@@ -376,20 +377,20 @@ func (r *regressor) decide(open [][]*statistic) error {
 	if order > 0 {
 		var err error
 		share(0.2)
-		if approximate, err = s.approximate(e.m); err != nil {
+		if approximate, err = approximateInverse(s, e.m); err != nil {
 			return r.ranked(err)
 		}
 	}
-	units := halfulp.NewMatrix(halfulp.Float64, order, n)
+	units := num.NewMat(num.Float64, order, n)
 	for i := range n {
 		units.SetFloat64(e.first+i, i, e.sign)
 	}
-	solve := func(d *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
-		z := halfulp.NewMatrix(f, order, d.Cols())
-		if order == 0 || d.Cols() == 0 {
+	solve := func(d num.Mat, f num.Format) (num.Mat, error) {
+		z := num.NewMat(f, order, d.Cols)
+		if order == 0 || d.Cols == 0 {
 			return z, s.Ctx.Err()
 		}
-		return z, s.solveBy(approximate, e.m, d, z)
+		return z, solveBy(s, approximate, e.m, d, z)
 	}
 	left := k
 	for bits := r.f.Bits() + 64; left > 0; bits *= 2 {
@@ -407,7 +408,7 @@ func (r *regressor) decide(open [][]*statistic) error {
 			}
 			return false
 		}
-		var x, u *halfulp.Matrix
+		var x, u num.Mat
 		var residuals []*big.Float
 		if needs(func(p product) bool { return p.x >= 0 }) {
 			share(0.2)
@@ -462,21 +463,21 @@ func (r *regressor) round(j int, open []*statistic, p interval.Prec, value func(
 	var left, suspects []*statistic
 	var ties []*big.Float
 	var products []product
-	store := func(t *statistic, z halfulp.Scalar, x, y *big.Float) {
-		r.s.leavesRange(z, x, y)
+	store := func(t *statistic, z num.Scalar, x, y *big.Float) {
+		leavesRange(r.s, z, x, y)
 		t.store(z)
 	}
 	for _, t := range open {
 		v := t.value(p, value(t.product))
 		if v.Lo.IsInf() && v.Hi.IsInf() { // F for residuals of 0
-			t.store(halfulp.NewScalar(r.f, v.Lo))
+			t.store(num.NewScalar(r.f, v.Lo))
 			continue
 		}
 		if v.Lo.Sign() == 0 && v.Hi.Sign() == 0 {
-			t.store(halfulp.NewScalar(r.f, new(big.Float))) // no -0
+			t.store(num.NewScalar(r.f, new(big.Float))) // no -0
 			continue
 		}
-		lower, upper := halfulp.NewScalar(r.f, v.Lo), halfulp.NewScalar(r.f, v.Hi)
+		lower, upper := num.NewScalar(r.f, v.Lo), num.NewScalar(r.f, v.Hi)
 		if lower.Same(upper) {
 			store(t, lower, v.Lo, v.Hi)
 			continue
@@ -492,7 +493,7 @@ func (r *regressor) round(j int, open []*statistic, p interval.Prec, value func(
 	if len(suspects) == 0 {
 		return left, nil
 	}
-	holds, err := r.s.identities(r.e, j, r.totals[j], products)
+	holds, err := identities(r.s, r.e, j, r.totals[j], products)
 	if err != nil {
 		return nil, err
 	}
@@ -502,9 +503,9 @@ func (r *regressor) round(j int, open []*statistic, p interval.Prec, value func(
 			t.never = ties[i]
 			continue
 		}
-		r.s.stats.Exact++
+		r.s.Stats.Exact++
 		decided[t] = true
-		store(t, halfulp.NewScalar(r.f, ties[i]), ties[i], ties[i])
+		store(t, num.NewScalar(r.f, ties[i]), ties[i], ties[i])
 	}
 	open, left = left, nil
 	for _, t := range open {
@@ -523,9 +524,9 @@ func (r *regressor) round(j int, open []*statistic, p interval.Prec, value func(
 //
 // A square A, of which it is known that it is regular, leaves none: a proof of the zero by that
 // system, with numbers of twice as many bits, would take many times as long as all else.
-func (r *regressor) residuals(f halfulp.Format) ([]*big.Float, error) {
+func (r *regressor) residuals(f num.Format) ([]*big.Float, error) {
 	e := r.e
-	n, k := e.m.Rows(), r.b.Cols()
+	n, k := e.m.Rows, r.b.Cols
 	if r.DegreesOfFreedom == 0 {
 		z := make([]*big.Float, k)
 		for j := range z {
@@ -545,7 +546,7 @@ func (r *regressor) residuals(f halfulp.Format) ([]*big.Float, error) {
 	whole := r.s.Work
 	for first := 0; first < k; first += max(n, 1) {
 		count := min(max(n, 1), k-first)
-		m, d := halfulp.NewMatrix(g, n+count, n+count), halfulp.NewMatrix(g, n+count, count)
+		m, d := num.NewMat(g, n+count, n+count), num.NewMat(g, n+count, count)
 		for i := range n {
 			for j := range n {
 				m.SetBig(i, j, e.m.Big(i, j))
@@ -561,7 +562,7 @@ func (r *regressor) residuals(f halfulp.Format) ([]*big.Float, error) {
 			d.SetBig(n+j, j, r.totals[first+j])
 		}
 		r.s.Part(whole, float64(first)/float64(k), float64(first+count)/float64(k))
-		y, err := r.s.solve(m, d, f)
+		y, err := solve(r.s, m, d, f)
 		if err != nil {
 			return nil, err
 		}

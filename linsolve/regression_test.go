@@ -11,6 +11,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -98,11 +99,11 @@ func checkRegression(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.
 	fit, stats, err := Regression(a, b, f, opt)
 	if err == nil {
 		// The same by the augmented system.
-		m, err := newModel("test", a, b, &opt.LeastSquaresOptions)
+		m, err := newModel("test", a.View(), b.View(), &opt.LeastSquaresOptions)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &regressor{model: m, f: f, opt: opt}
+		r := &regressor{model: m, f: f.View(), opt: opt}
 		if err := r.fit(m.augmented); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -328,7 +329,7 @@ func TestRegressionErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.SetFloat64(1, 1, math.Inf(1))
-	if _, _, err := Regression(a, b, halfulp.Float64, nil); !errors.Is(err, ErrNotFinite) {
+	if _, _, err := Regression(a, b, halfulp.Float64, nil); !errors.Is(err, call.ErrNotFinite) {
 		t.Fatal(err)
 	}
 	defer func() {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // put returns a copy of m on the device.
@@ -168,7 +169,7 @@ func TestResidentNotFinite(t *testing.T) {
 					"A of least squares": func() error { _, err := LeastSquares(on, right, x, nil); return err },
 					"B of least squares": func() error { _, err := LeastSquares(fine, odd, x, nil); return err },
 				} {
-					if err := run(); !errors.Is(err, ErrNotFinite) {
+					if err := run(); !errors.Is(err, call.ErrNotFinite) {
 						t.Errorf("%v, %v in %s: %v", f, special, name, err)
 					}
 				}

@@ -12,7 +12,6 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // A failing place has seeds that are not ok in the first attempts, of numbers of which some are
@@ -70,20 +69,20 @@ func TestResidentAttempts(t *testing.T) {
 					name := fmt.Sprintf("%g, after %d attempts, %d columns", left, attempts, c.want.Cols())
 					ended := 0
 					s := tracedOn(t, on)
-					s.at = failing{spoiled{s.at, t, func(x *halfulp.Matrix) {
+					s.At = failing{spoiled{s.At, t, func(x *halfulp.Matrix) {
 						for i := range n {
 							x.SetFloat64(i, n/2, left)
 						}
 					}}, attempts, &ended}
-					z, err := s.solveThere(on, c.b, f)
-					if err != nil || z == nil {
+					z, err := solveThere(s, on.View(), c.b.View(), f.View())
+					if err != nil || z.Arr == nil {
 						t.Fatalf("%s: %v, %v", name, z, err)
 					}
-					checkSameThere(t, name, z, c.want)
+					checkSameThere(t, name, halfulp.MatrixOf(z), c.want)
 					if ended != attempts+1 {
 						t.Errorf("%s: %d seeds have ended", name, ended)
 					}
-					s.release()
+					s.Release()
 				}
 			}
 		}
@@ -145,8 +144,8 @@ func TestNoSeed(t *testing.T) {
 		}
 		on := put(t, a)
 		s := tracedOn(t, on)
-		s.at = place.Of(raw.Matrix(on).Arr)
-		if z, err := s.solveThere(on, nil, halfulp.Float64); z != nil || err != nil {
+		s.At = place.Of(on.View().Arr)
+		if z, err := solveThere(s, on.View(), num.Mat{}, halfulp.Float64.View()); z.Arr != nil || err != nil {
 			t.Errorf("%v, %v", z, err)
 		}
 	})

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -48,7 +47,7 @@ func TestHalfLessSquares(t *testing.T) {
 		}
 		was := d.Clone()
 		for from := 0; from < n; from += 250 {
-			halfLessSquares(raw.Matrix(d), raw.Matrix(x), from, min(n, from+250))
+			halfLessSquares(d.View(), x.View(), from, min(n, from+250))
 		}
 		for i := range n {
 			v, w := exact(x.Big(i, 0)), exact(was.Big(i, 0))

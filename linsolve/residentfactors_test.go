@@ -129,17 +129,17 @@ func TestResidentCholeskySolve(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if _, err := l.Solve(b, x, nil); err != nil || !x.Same(want) {
+			if _, err := l.Solve(halfulp.MatrixOf(b.View()), halfulp.MatrixOf(x.View()), nil); err != nil || !x.Same(want) {
 				t.Errorf("the host's right-hand side: %v", err)
 			}
 		}
-		if _, err := l.Solve(put(t, b), y, nil); err != nil {
+		if _, err := l.Solve(halfulp.MatrixOf(put(t, b).View()), halfulp.MatrixOf(y.View()), nil); err != nil {
 			t.Fatal(err)
 		}
 		if h, err := y.Host(); err != nil || !h.Same(want) {
 			t.Errorf("the device's right-hand side: %v", err)
 		}
-		if _, err := l.Solve(put(t, b), x, nil); !errors.Is(err, halfulp.ErrPlace) {
+		if _, err := l.Solve(halfulp.MatrixOf(put(t, b).View()), halfulp.MatrixOf(x.View()), nil); !errors.Is(err, halfulp.ErrPlace) {
 			t.Errorf("right-hand sides apart from solutions: %v", err)
 		}
 	})

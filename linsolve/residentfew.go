@@ -8,12 +8,13 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
-	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
-// fixedColumns columns at most are solved in fixed point at the solver's place, one after the
+// fixedColumns columns at most are solved in fixed point at the run's place, one after the
 // other. For one that takes an H100 0.2 ms at n = 1000 and 1.6 ms at n = 4096 for Float64, 1.7 and
 // 8.9 ms for MP(424), and products of matrices 0.9, 3.0, 2.4 and 23.8 ms, as they do for 100
 // columns.
@@ -39,24 +40,24 @@ func (t *newton) fixes(k, places int) (words, need int, ok bool) {
 	// |x| ≥ 2^-(most+1) for some of its entries, for g of 1/2 or more and rows of 2^most at most.
 	need = places + max(cond, 0) + 2
 	words = (need + fixedLost + 63) / 64
-	_, ok = t.s.at.(place.Refiner)
-	ok = ok && !t.s.opt.Check && t.gCols != nil && t.fRows != nil && k <= fixedColumns && words <= fixedWords
+	_, ok = t.s.At.(place.Refiner)
+	ok = ok && !t.s.Set.Check && t.gCols != nil && t.fRows != nil && k <= fixedColumns && words <= fixedWords
 	return words, need, ok && max(cond, t.norm, -t.norm) <= mostFixed
 }
 
-// solveFixed is solve for a few columns at the solver's place, by X = R of float64 numbers, in
+// solveFixed is solve for a few columns at the run's place, by X = R of float64 numbers, in
 // fixed point: see place.Refinement. It returns nil if X gains less than it should, or if there is
 // no room.
 //
 // What is proved of y is F^-1 g - y = F^-1 r, at most ‖X‖ ‖r‖ / (1 - rho) for the r that is left.
-func (t *newton) solveFixed(r, g *halfulp.Matrix, places int) (*bound.Nearly, error) {
+func (t *newton) solveFixed(r, g num.Mat, places int) (*bound.Nearly, error) {
 	n, k := g.Dims()
 	words64, need, ok := t.fixes(k, places)
 	gain := t.gain() - 3 // some of rho's bits go to roundings
 	if !ok || gain < leastFixed {
 		return nil, nil
 	}
-	of := place.Refinement{F: raw.Matrix(t.f), X: raw.Matrix(r), G: raw.Matrix(g), Top: slices.Max(t.fRows.Top),
+	of := place.Refinement{F: t.f, X: r, G: g, Top: slices.Max(t.fRows.Top),
 		Shift: t.gCols.Top, Words: words64, Scale: max(t.norm+11, 0)}
 	all := math.MaxInt32 // planes that have all of F
 	if t.fRows.Width > 0 {
@@ -66,24 +67,24 @@ func (t *newton) solveFixed(r, g *halfulp.Matrix, places int) (*bound.Nearly, er
 	for length := 64 * of.Words; length > last; length -= gain {
 		of.Planes = append(of.Planes, min(max((t.cut(of, length+lateBits)+63)/64, 1), all))
 	}
-	y, err := t.s.room(halfulp.MP(uint(64*(of.Words+2))), n, k)
+	y, err := t.s.Room(num.Precision(uint(64*(of.Words+2))), n, k)
 	if err != nil {
 		return nil, err
 	}
-	zero, err := t.s.matrix(halfulp.MP(24), n, k)
+	zero, err := t.s.Matrix(num.Precision(24), n, k)
 	if err != nil {
 		return nil, err
 	}
-	lengths, ok, err := t.s.at.(place.Refiner).Refine(t.s.config(), of, raw.Matrix(y))
+	lengths, ok, err := t.s.At.(place.Refiner).Refine(t.s.Config(), of, y)
 	if errors.Is(err, halfulp.ErrMemory) { // of planes
 		return nil, nil
 	}
 	if err != nil || !ok {
 		return nil, err
 	}
-	t.s.stats.Steps += len(of.Planes)
-	t.s.stats.Precision = 64 * of.Words
-	z := &bound.Nearly{X: y, D: zero, Words: words(places), Left: t.by.Cols, Right: make([]int64, k)}
+	t.s.Stats.Steps += len(of.Planes)
+	t.s.Stats.Precision = 64 * of.Words
+	z := &bound.Nearly{X: y, D: zero, Words: call.WordsFor(places), Left: t.by.Cols, Right: make([]int64, k)}
 	for j, list := range lengths {
 		left := list[len(of.Planes)]
 		if slices.Max(list) > 64*of.Words+1 || left > last+lateBits {

@@ -6,109 +6,110 @@ import (
 	"math/bits"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // leastSquaresThere stores the solution of least squares in X for a tall matrix that does not live
 // on the host, and reports whether it could. The normal equations are formed where A lives,
 // exactly, and solved there, or on the host where only that can decide. It could not where the
 // exponents of A or B spread too far, or numbers are not finite: Stats tell of an attempt then.
-func leastSquaresThere(a, b, x *halfulp.Matrix, opt *halfulp.Options) (st Stats, done bool, err error) {
+func leastSquaresThere(a, b, x num.Mat, opt *halfulp.Options) (st Stats, done bool, err error) {
 	s, err := start("LeastSquares", opt, a, b, x)
 	if err != nil {
 		return Stats{}, true, err
 	}
-	defer s.release()
+	defer s.Release()
 	end := func(err error) (Stats, bool, error) {
-		s.stats.Method = leastSquaresMethod
+		s.Stats.Method = leastSquaresMethod
 		if err != nil {
 			err = fmt.Errorf("LeastSquares: %w", err)
 		}
-		return s.stats, true, err
+		return result(s), true, err
 	}
 	f := x.Format()
 	if b.Format().Bits() <= aloneBits {
-		if alone, err := s.alone(a, f, aloneSystem); err != nil {
+		if alone, err := alone(s, a, f, aloneSystem); err != nil {
 			return end(err)
 		} else if alone {
-			return s.stats, false, nil
+			return result(s), false, nil
 		}
 	}
-	s.at = place.Of(raw.Matrix(a).Arr)
-	square, d, err := s.normalThere(a, b, 4*f.Bits()+2048)
-	s.stage("equations")
-	if err = resignable(err); err != nil {
+	s.At = place.Of(a.Arr)
+	square, d, err := normalThere(s, a, b, 4*f.Bits()+2048)
+	s.Stage("equations")
+	if err = call.Resignable(err); err != nil {
 		return end(err)
 	}
-	if square == nil {
-		s.resign()
-		return s.stats, false, nil
+	if square.Arr == nil {
+		s.Resign()
+		return result(s), false, nil
 	}
-	z, err := s.solveThere(square, d, f)
+	z, err := solveThere(s, square, d, f)
 	if err != nil {
 		return end(err)
 	}
-	if z != nil {
-		s.finished()
-		return end(x.CopyFrom(z))
+	if z.Arr != nil {
+		s.Finished()
+		return end(place.Copy(x, z))
 	}
 	here, err := onHost("LeastSquares", square, d)
 	if err != nil {
-		return s.stats, true, err
+		return result(s), true, err
 	}
-	s.resign()
-	if z, err = s.solve(here[0], here[1], f); err != nil {
-		return end(ranked(err, a.Rows(), a.Cols()))
+	s.Resign()
+	if z, err = solve(s, here[0], here[1], f); err != nil {
+		return end(ranked(err, a.Rows, a.Cols))
 	}
-	s.stats.Method = leastSquaresMethod
-	st, err = s.finish("LeastSquares", z, x)
+	s.Stats.Method = leastSquaresMethod
+	st, err = finish(s, "LeastSquares", z, x)
 	return st, true, err
 }
 
-// normalThere returns A^T A and A^T B, exactly, at the solver's place; nil if their numbers have
+// normalThere returns A^T A and A^T B, exactly, at the run's place; nil if their numbers have
 // more than most bits.
-func (s *solver) normalThere(a, b *halfulp.Matrix, most int) (square, d *halfulp.Matrix, err error) {
-	if err := s.newTally(); err != nil {
-		return nil, nil, err
+func normalThere(s *call.Run, a, b num.Mat, most int) (square, d num.Mat, err error) {
+	if err := s.NewTally(); err != nil {
+		return num.Mat{}, num.Mat{}, err
 	}
 	m, n := a.Dims()
-	p, err := s.scaled(a, scale.Unscaled(m, n), most)
-	if err != nil || p == nil {
-		return nil, nil, err
+	p, err := s.Scaled(a, scale.Unscaled(m, n), most)
+	if err != nil || p.Arr == nil {
+		return num.Mat{}, num.Mat{}, err
 	}
-	q, err := s.scaled(b, scale.Unscaled(m, b.Cols()), most)
-	if err != nil || q == nil {
-		return nil, nil, err
+	q, err := s.Scaled(b, scale.Unscaled(m, b.Cols), most)
+	if err != nil || q.Arr == nil {
+		return num.Mat{}, num.Mat{}, err
 	}
-	x, err := s.extents(p.T(), q.T())
+	x, err := s.Extents(p.T(), q.T())
 	if err != nil {
-		return nil, nil, err
+		return num.Mat{}, num.Mat{}, err
 	}
 	// Products of columns of widths v and w, of which each has a unit, are multiples of that of
 	// both, below m 2^(v + w) of it.
 	carry := int64(bits.Len(uint(m)))
-	format := func(v, w int64) halfulp.Format { return halfulp.MP(uint(max(v+w+carry, 64))) }
+	format := func(v, w int64) num.Format { return num.Precision(uint(max(v+w+carry, 64))) }
 	if 2*max(x[0].Width, x[1].Width)+carry > int64(most) {
-		return nil, nil, nil
+		return num.Mat{}, num.Mat{}, nil
 	}
-	if square, err = s.matrix(format(x[0].Width, x[0].Width), n, n); err != nil {
-		return nil, nil, err
+	if square, err = s.Matrix(format(x[0].Width, x[0].Width), n, n); err != nil {
+		return num.Mat{}, num.Mat{}, err
 	}
-	if err := s.gemmTriangle('L', 1, p.T(), p, 0, nil, square, nil); err != nil {
-		return nil, nil, err
+	if err := s.GemmTriangle('L', 1, p.T(), p, 0, num.Mat{}, square, nil); err != nil {
+		return num.Mat{}, num.Mat{}, err
 	}
-	if err := s.mirror(square); err != nil {
-		return nil, nil, err
+	if err := mirror(s, square); err != nil {
+		return num.Mat{}, num.Mat{}, err
 	}
-	if d, err = s.matrix(format(x[0].Width, x[1].Width), n, b.Cols()); err != nil {
-		return nil, nil, err
+	if d, err = s.Matrix(format(x[0].Width, x[1].Width), n, b.Cols); err != nil {
+		return num.Mat{}, num.Mat{}, err
 	}
-	if err := s.gemm(1, p.T(), q, 0, nil, d); err != nil {
-		return nil, nil, err
+	if err := s.Gemm(1, p.T(), q, 0, num.Mat{}, d); err != nil {
+		return num.Mat{}, num.Mat{}, err
 	}
-	s.drop(p, q)
+	s.Drop(p, q)
 	return square, d, nil
 }
 

@@ -4,31 +4,31 @@ import (
 	"math"
 	"slices"
 
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
-// gathered returns rows of a matrix in MP at the solver's place in an order.
-func (s *solver) gathered(a *halfulp.Matrix, order []int) (*halfulp.Matrix, error) {
-	z, err := s.room(a.Format(), a.Rows(), a.Cols())
+// gathered returns rows of a matrix in MP at the run's place in an order.
+func gathered(s *call.Run, a num.Mat, order []int) (num.Mat, error) {
+	z, err := s.Room(a.Format(), a.Rows, a.Cols)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	rows := make([]int32, len(order))
 	for i, row := range order {
 		rows[i] = int32(row)
 	}
-	return z, s.at.Gather(s.config(), raw.Matrix(a), rows, raw.Matrix(z))
+	return z, s.At.Gather(s.Config(), a, rows, z)
 }
 
-// longestFirst is pivots64 for a symmetric matrix at the solver's place.
-func (s *solver) longestFirst(a *halfulp.Matrix) ([]int, error) {
-	n := a.Rows()
-	diagonal, err := s.diagonalHere(a)
+// longestFirst is pivots64 for a symmetric matrix at the run's place.
+func longestFirst(s *call.Run, a num.Mat) ([]int, error) {
+	n := a.Rows
+	diagonal, err := diagonalHere(s, a)
 	if err != nil {
 		return nil, err
 	}
@@ -40,28 +40,28 @@ func (s *solver) longestFirst(a *halfulp.Matrix) ([]int, error) {
 		}
 		exps[i] = -int64(d.MantExp(nil) >> 1)
 	}
-	f, err := s.scaled(a, scale.Scaling{Rows: exps, Cols: exps}, bound.MaxBits)
-	if err != nil || f == nil {
+	f, err := s.Scaled(a, scale.Scaling{Rows: exps, Cols: exps}, bound.MaxBits)
+	if err != nil || f.Arr == nil {
 		return nil, err
 	}
-	zeros, err := s.matrix(halfulp.MP(24), n, n)
+	zeros, err := s.Matrix(num.Precision(24), n, n)
 	if err != nil {
 		return nil, err
 	}
-	near, err := s.matrix(halfulp.Float64, n, n)
+	near, err := s.Matrix(num.Float64, n, n)
 	if err != nil {
 		return nil, err
 	}
-	sum := place.Sum{X: raw.Matrix(f), D: raw.Matrix(zeros), Bits: f.Format().Bits(), Tally: s.tally}
-	if _, err := s.at.Sum(s.config(), sum, raw.Matrix(near)); err != nil {
+	sum := place.Sum{X: f, D: zeros, Bits: f.Format().Bits(), Tally: s.Tally}
+	if _, err := s.At.Sum(s.Config(), sum, near); err != nil {
 		return nil, err
 	}
-	here, err := near.Host()
+	here, err := place.On(nil, near)
 	if err != nil {
 		return nil, err
 	}
-	s.drop(f, zeros, near)
-	return s.longest64(scale.Unscaled(n, n).Float64s(raw.Matrix(here), s.Floats(n*n)), exps)
+	s.Drop(f, zeros, near)
+	return longest64(s, scale.Unscaled(n, n).Float64s(here, s.Floats(n*n)), exps)
 }
 
 // longestThere reports whether the square of each R[k,k] exceeds what is left of all columns behind
@@ -73,24 +73,24 @@ func (s *solver) longestFirst(a *halfulp.Matrix) ([]int, error) {
 // underflow.
 func (t *doubling) longestThere(e *enclosure) (bool, error) {
 	n, y, s := t.n, e.root, t.s
-	z, err := s.matrix(halfulp.Float64, n, n)
+	z, err := s.Matrix(num.Float64, n, n)
 	if err != nil {
 		return false, err
 	}
-	sum := place.Sum{X: raw.Matrix(y.X.Slice(0, n, 0, n)), D: raw.Matrix(y.D.Slice(0, n, 0, n)), Bits: e.bits,
-		Errors: y.Err[:n], Rows: y.Left, Cols: make([]int64, n), Triangle: 'U', Tally: s.tally}
-	if _, err := s.at.Sum(s.config(), sum, raw.Matrix(z)); err != nil {
+	sum := place.Sum{X: y.X.Slice(0, n, 0, n), D: y.D.Slice(0, n, 0, n), Bits: e.bits,
+		Errors: y.Err[:n], Rows: y.Left, Cols: make([]int64, n), Triangle: 'U', Tally: s.Tally}
+	if _, err := s.At.Sum(s.Config(), sum, z); err != nil {
 		return false, err
 	}
-	if _, left, err := s.at.Extents(s.config(), s.tally); err != nil || left > 0 {
+	if _, left, err := s.At.Extents(s.Config(), s.Tally); err != nil || left > 0 {
 		return false, err
 	}
-	here, err := z.Host()
+	here, err := place.On(nil, z)
 	if err != nil {
 		return false, err
 	}
-	s.drop(z)
-	r := scale.Unscaled(n, n).Float64s(raw.Matrix(here), s.Floats(n*n))
+	s.Drop(z)
+	r := scale.Unscaled(n, n).Float64s(here, s.Floats(n*n))
 	fails := make([]bool, n)
 	err = par.Each(s.Ctx, s.Threads, n, func(j int) {
 		left := 0.0

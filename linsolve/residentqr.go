@@ -1,78 +1,78 @@
 package linsolve
 
 import (
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // qrThere returns the factors, where A lives, of a matrix that does not live on the host; nil where
 // only the host can decide: entries that are or may be ties or zeros, columns that are linearly
 // dependent or nearly so, numbers that products of some bits do not reach, and with pivoting
 // columns of about the same length.
-func (s *solver) qrThere(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFactors, error) {
-	if a.Place() == place.Host || a.Cols() < fewest {
+func qrThere(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
+	if a.OnHost() || a.Cols < fewest {
 		return nil, nil
 	}
-	if pivoting && !place.Of(raw.Matrix(a).Arr).Oblique() { // a grid of processes
+	if pivoting && !place.Of(a.Arr).Oblique() { // a grid of processes
 		return nil, nil
 	}
-	return factored(s, a, func() (*QRFactors, error) { return s.qrResident(a, f, pivoting) })
+	return factored(s, a, func() (*QRFactors, error) { return qrResident(s, a, f, pivoting) })
 }
 
-func (s *solver) qrResident(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFactors, error) {
+func qrResident(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
 	m, n := a.Dims()
-	terms := max(raw.Matrix(halfulp.NewMatrix(f, 0, 0)).Arr.Terms(), 1)
+	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
 	bits := f.Bits() + 4*(terms-1) + residentGuard
-	if err := s.newTally(); err != nil {
+	if err := s.NewTally(); err != nil {
 		return nil, err
 	}
 	if pivoting {
-		bits = max(bits, halfulp.Float64.Bits()+residentGuard) // for longestThere
+		bits = max(bits, num.Float64.Bits()+residentGuard) // for longestThere
 	}
-	d, order, err := s.stackedThere(a, bits+normalBits, mostBits(f), pivoting)
+	d, order, err := stackedThere(s, a, bits+normalBits, mostBits(f), pivoting)
 	if err == nil && d != nil && pivoting {
 		var ok bool
 		if ok, err = d.pivotsKept(bits+normalBits-d.rounded, f.Bits()+64); !ok {
 			d = nil
 		}
 	}
-	s.stage("approximate inverse")
+	s.Stage("approximate inverse")
 	if err != nil || d == nil {
 		return nil, err
 	}
 	e, err := d.enclosure(bits)
-	s.stage("products")
+	s.Stage("products")
 	if err != nil || e == nil {
 		return nil, err
 	}
-	defer s.stage("rounding")
+	defer s.Stage("rounding")
 	if pivoting {
 		if ok, err := d.longestThere(e); !ok || err != nil {
 			return nil, err
 		}
 	}
 	z := &QRFactors{P: order}
-	if z.Q, err = halfulp.NewMatrixOn(a.Place(), f, m, n); err != nil {
+	if z.Q, err = newFactor(place.Of(a.Arr), f, m, n); err != nil {
 		return nil, err
 	}
-	if z.R, err = halfulp.NewMatrixOn(a.Place(), f, n, n); err != nil {
+	if z.R, err = newFactor(place.Of(a.Arr), f, n, n); err != nil {
 		z.Q.Free()
 		return nil, err
 	}
 	y := e.root
-	sum := func(first, end int, triangle byte, to *halfulp.Matrix) error {
-		_, err := s.at.Sum(s.config(), place.Sum{X: raw.Matrix(y.X.Slice(0, n, first, end)), D: raw.Matrix(y.D.Slice(0, n, first, end)), Bits: bits,
-			Errors: y.Err[first:end], Rows: y.Left, Cols: y.Right[first:end], Triangle: triangle, Tally: s.tally}, raw.Matrix(to))
+	sum := func(first, end int, triangle byte, to num.Mat) error {
+		_, err := s.At.Sum(s.Config(), place.Sum{X: y.X.Slice(0, n, first, end), D: y.D.Slice(0, n, first, end), Bits: bits,
+			Errors: y.Err[first:end], Rows: y.Left, Cols: y.Right[first:end], Triangle: triangle, Tally: s.Tally}, to)
 		return err
 	}
 	left := 0
-	if err = sum(0, n, 'U', z.R); err == nil {
-		err = sum(n, n+m, 0, z.Q.T())
+	if err = sum(0, n, 'U', z.R.View()); err == nil {
+		err = sum(n, n+m, 0, z.Q.T().View())
 	}
 	if err == nil {
-		_, left, err = s.at.Extents(s.config(), s.tally)
+		_, left, err = s.At.Extents(s.Config(), s.Tally)
 	}
 	if left > 0 || err != nil {
 		z.Q.Free()
@@ -86,38 +86,38 @@ func (s *solver) qrResident(a *halfulp.Matrix, f halfulp.Format, pivoting bool) 
 // inverts A^T A, twice that and the order are lost.
 const normalBits = 80
 
-// stackedThere is newDoubling for A^T A above A at the solver's place, with A^T A rounded to some
+// stackedThere is newDoubling for A^T A above A at the run's place, with A^T A rounded to some
 // bits, and columns in the order that it returns: with pivoting the longest ones first, as far as
 // float64 arithmetic tells.
-func (s *solver) stackedThere(a *halfulp.Matrix, bits, most int, pivoting bool) (*doubling, []int, error) {
+func stackedThere(s *call.Run, a num.Mat, bits, most int, pivoting bool) (*doubling, []int, error) {
 	m, n := a.Dims()
-	normal, err := s.matrix(halfulp.MP(uint(bits)), n, n)
+	normal, err := s.Matrix(num.Precision(uint(bits)), n, n)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.gemmTriangle('L', 1, a.T(), a, 0, nil, normal, nil); err != nil {
+	if err := s.GemmTriangle('L', 1, a.T(), a, 0, num.Mat{}, normal, nil); err != nil {
 		return nil, nil, err
 	}
-	if err := s.mirror(normal); err != nil {
+	if err := mirror(s, normal); err != nil {
 		return nil, nil, err
 	}
 	order := all(n)
 	if pivoting {
-		if order, err = s.longestFirst(normal); err != nil || order == nil {
+		if order, err = longestFirst(s, normal); err != nil || order == nil {
 			return nil, nil, err
 		}
 		for range 2 { // P^T N, and of its transpose
-			if normal, err = s.gathered(normal.T(), order); err != nil {
+			if normal, err = gathered(s, normal.T(), order); err != nil {
 				return nil, nil, err
 			}
 		}
 	}
-	d, err := s.doublingThere(normal, max(most, bits))
+	d, err := doublingThere(s, normal, max(most, bits))
 	if err != nil || d == nil {
 		return nil, nil, err
 	}
-	s.drop(normal)
-	_, top, err := s.extent(d.f)
+	s.Drop(normal)
+	_, top, err := extent(s, d.f)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -126,29 +126,29 @@ func (s *solver) stackedThere(a *halfulp.Matrix, bits, most int, pivoting bool) 
 	for j, p := range order {
 		cols[p] = d.by.Cols[j]
 	}
-	below, err := s.scaled(a, scale.Scaling{Rows: make([]int64, m), Cols: cols}, most)
-	if err != nil || below == nil {
+	below, err := s.Scaled(a, scale.Scaling{Rows: make([]int64, m), Cols: cols}, most)
+	if err != nil || below.Arr == nil {
 		return nil, nil, err
 	}
 	if pivoting {
 		of := below
-		if below, err = s.gathered(below.T(), order); err != nil {
+		if below, err = gathered(s, below.T(), order); err != nil {
 			return nil, nil, err
 		}
-		s.drop(of)
+		s.Drop(of)
 		below = below.T()
 	}
-	f, err := s.matrix(halfulp.MP(uint(max(bits, below.Format().Bits()))), n+m, n)
+	f, err := s.Matrix(num.Precision(uint(max(bits, below.Format().Bits()))), n+m, n)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.shift(d.f, f.Slice(0, n, 0, n)); err != nil {
+	if err := shiftThere(s, d.f, f.Slice(0, n, 0, n)); err != nil {
 		return nil, nil, err
 	}
-	if err := s.shift(below, f.Slice(n, n+m, 0, n)); err != nil {
+	if err := shiftThere(s, below, f.Slice(n, n+m, 0, n)); err != nil {
 		return nil, nil, err
 	}
-	s.drop(d.f, below)
+	s.Drop(d.f, below)
 	d.f = f
 	d.by.Rows = append(append([]int64(nil), d.by.Rows...), make([]int64, m)...)
 	return d, order, nil

@@ -4,11 +4,10 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
-	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
 // Factors P A P^T = L D L^T at a place have the host's pivots and approximate inverses, products
@@ -32,42 +31,42 @@ const rookBelow = 2.785
 // seed of a copy of it; nil where only the host can decide: entries that are or may be ties or
 // zeros, pivots that float64 arithmetic does not tell or that are not proved to be good enough,
 // singular and too ill-conditioned matrices, numbers that products of some bits do not reach.
-func (s *solver) ldltThere(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTFactors, error) {
-	if a.Place() == place.Host || seed == nil || seed.splitting == nil || f.Bits() < halfulp.Float32.Bits() {
+func ldltThere(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, error) {
+	if a.OnHost() || seed == nil || seed.splitting == nil || f.Bits() < num.Float32.Bits() {
 		return nil, nil
 	}
-	if !place.Of(raw.Matrix(a).Arr).Oblique() { // a grid of processes
+	if !place.Of(a.Arr).Oblique() { // a grid of processes
 		return nil, nil
 	}
-	return factored(s, a, func() (*LDLTFactors, error) { return s.ldltResident(a, f, seed) })
+	return factored(s, a, func() (*LDLTFactors, error) { return ldltResident(s, a, f, seed) })
 }
 
-func (s *solver) ldltResident(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTFactors, error) {
-	n := a.Rows()
-	if err := s.newTally(); err != nil {
+func ldltResident(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, error) {
+	n := a.Rows
+	if err := s.NewTally(); err != nil {
 		return nil, err
 	}
-	t, err := s.uploaded(seed.splitting)
-	s.stage("approximate inverse")
+	t, err := uploaded(s, seed.splitting)
+	s.Stage("approximate inverse")
 	if err != nil {
 		return nil, err
 	}
-	terms := max(raw.Matrix(halfulp.NewMatrix(f, 0, 0)).Arr.Terms(), 1)
+	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
 	e, err := t.enclosure(f.Bits() + 4*(terms-1) + residentGuard)
-	s.stage("products")
+	s.Stage("products")
 	if err != nil || e == nil || !e.narrow() {
 		return nil, err
 	}
-	defer s.stage("rounding")
+	defer s.Stage("rounding")
 	z := &LDLTFactors{P: seed.order, Blocks: seed.blocks}
-	if z.L, err = halfulp.NewMatrixOn(a.Place(), f, n, n); err != nil {
+	if z.L, err = newFactor(place.Of(a.Arr), f, n, n); err != nil {
 		return nil, err
 	}
-	if z.D, err = halfulp.NewMatrixOn(a.Place(), f, n, n); err != nil {
+	if z.D, err = newFactor(place.Of(a.Arr), f, n, n); err != nil {
 		z.L.Free()
 		return nil, err
 	}
-	ok, err := s.roundedRook(z, e)
+	ok, err := roundedRook(s, z, e)
 	if err != nil || !ok {
 		z.L.Free()
 		z.D.Free()
@@ -76,17 +75,17 @@ func (s *solver) ldltResident(a *halfulp.Matrix, f halfulp.Format, seed *rooked)
 	return z, nil
 }
 
-// uploaded returns a splitting of the host at the solver's place. What is known of its condition is
+// uploaded returns a splitting of the host at the run's place. What is known of its condition is
 // found there.
-func (s *solver) uploaded(of *splitting) (*splitting, error) {
+func uploaded(s *call.Run, of *splitting) (*splitting, error) {
 	t := &splitting{s: s, k: of.k, blocks: of.blocks, by: of.by}
 	t.amp = of.amp
 	for _, m := range []struct {
-		to **halfulp.Matrix
-		of *halfulp.Matrix
+		to *num.Mat
+		of num.Mat
 	}{{&t.f, of.f}, {&t.x, of.x}, {&t.y, of.y}} {
 		var err error
-		if *m.to, err = s.upload(m.of); err != nil {
+		if *m.to, err = s.Upload(m.of); err != nil {
 			return nil, err
 		}
 	}
@@ -107,8 +106,8 @@ func (e *enclosure) narrow() bool {
 
 // roundedRook rounds factors, and reports whether all entries are decided and those of L are proved
 // to be as small as rookBelow says.
-func (s *solver) roundedRook(z *LDLTFactors, e *enclosure) (bool, error) {
-	if ok, err := s.roundedBlocks(z, e); !ok || err != nil {
+func roundedRook(s *call.Run, z *LDLTFactors, e *enclosure) (bool, error) {
+	if ok, err := roundedBlocks(s, z, e); !ok || err != nil {
 		return false, err
 	}
 	// L^T lies above a diagonal. Within blocks it has zeros, which nothing decides: until they are
@@ -116,38 +115,38 @@ func (s *solver) roundedRook(z *LDLTFactors, e *enclosure) (bool, error) {
 	n := z.L.Rows()
 	filler := new(big.Float).SetPrec(uint(e.l.X.Format().Bits()))
 	filler.Quo(big.NewFloat(4), big.NewFloat(3))
-	if err := s.change(belowDiagonal(e.l.X.T()), z.Blocks, func(h *halfulp.Matrix, i int) {
+	if err := change(s, belowDiagonal(e.l.X.T()), z.Blocks, func(h num.Mat, i int) {
 		h.SetBig(i, 0, new(big.Float).SetMantExp(filler, int(-e.l.Left[i]-e.l.Right[i+1])))
 	}); err != nil {
 		return false, err
 	}
-	if err := s.change(belowDiagonal(e.l.D.T()), z.Blocks, func(h *halfulp.Matrix, i int) { h.SetFloat64(i, 0, 0) }); err != nil {
+	if err := change(s, belowDiagonal(e.l.D.T()), z.Blocks, func(h num.Mat, i int) { h.SetFloat64(i, 0, 0) }); err != nil {
 		return false, err
 	}
-	above := func(a *halfulp.Matrix) num.Mat { return raw.Matrix(a.Slice(0, n, 1, n)) }
-	l := place.Sum{X: above(e.l.X), D: above(e.l.D), Bits: e.bits, Errors: e.l.Err[1:], Rows: e.l.Left, Cols: e.l.Right[1:], Triangle: 'U', Tally: s.tally}
-	if _, err := s.at.Sum(s.config(), l, above(z.L.T())); err != nil {
+	above := func(a num.Mat) num.Mat { return a.Slice(0, n, 1, n) }
+	l := place.Sum{X: above(e.l.X), D: above(e.l.D), Bits: e.bits, Errors: e.l.Err[1:], Rows: e.l.Left, Cols: e.l.Right[1:], Triangle: 'U', Tally: s.Tally}
+	if _, err := s.At.Sum(s.Config(), l, above(z.L.T().View())); err != nil {
 		return false, err
 	}
-	if _, left, err := s.at.Extents(s.config(), s.tally); err != nil || left > 0 {
+	if _, left, err := s.At.Extents(s.Config(), s.Tally); err != nil || left > 0 {
 		return false, err
 	}
-	if err := s.change(belowDiagonal(z.L), z.Blocks, func(h *halfulp.Matrix, i int) { h.SetFloat64(i, 0, 0) }); err != nil {
+	if err := change(s, belowDiagonal(z.L.View()), z.Blocks, func(h num.Mat, i int) { h.SetFloat64(i, 0, 0) }); err != nil {
 		return false, err
 	}
-	if count, err := s.at.NotSmall(s.config(), raw.Matrix(z.L), rookBelow); err != nil || count > 0 {
+	if count, err := s.At.NotSmall(s.Config(), z.L.View(), rookBelow); err != nil || count > 0 {
 		return false, err
 	}
-	if err := s.unitDiagonal(z.L); err != nil {
+	if err := unitDiagonal(s, z.L.View()); err != nil {
 		return false, err
 	}
-	_, left, err := s.at.Extents(s.config(), s.tally)
+	_, left, err := s.At.Extents(s.Config(), s.Tally)
 	return left == 0, err
 }
 
 // roundedBlocks rounds D on the host, which has at most 2 n - 1 different entries, and reports
 // whether all of them are decided and finite.
-func (s *solver) roundedBlocks(z *LDLTFactors, e *enclosure) (bool, error) {
+func roundedBlocks(s *call.Run, z *LDLTFactors, e *enclosure) (bool, error) {
 	n, f := z.D.Rows(), z.D.Format()
 	for off := range 2 {
 		if off == 1 && len(z.Blocks) == n {
@@ -156,13 +155,13 @@ func (s *solver) roundedBlocks(z *LDLTFactors, e *enclosure) (bool, error) {
 		// Entries (i, i + off) of U, in column i of a row.
 		y := &bound.Nearly{Words: e.u.Words, Left: []int64{0}}
 		var err error
-		if y.X, err = s.diagonalHere(e.u.X.Slice(0, n-off, off, n)); err != nil {
+		if y.X, err = diagonalHere(s, e.u.X.Slice(0, n-off, off, n)); err != nil {
 			return false, err
 		}
-		if y.D, err = s.diagonalHere(e.u.D.Slice(0, n-off, off, n)); err != nil {
+		if y.D, err = diagonalHere(s, e.u.D.Slice(0, n-off, off, n)); err != nil {
 			return false, err
 		}
-		here := halfulp.NewMatrix(f, n-off, 1)
+		here := num.NewMat(f.View(), n-off, 1)
 		u := &unknown{}
 		y.X, y.D = y.X.T(), y.D.T()
 		for i := range n - off {
@@ -176,55 +175,55 @@ func (s *solver) roundedBlocks(z *LDLTFactors, e *enclosure) (bool, error) {
 			}
 			i += size
 		}
-		if err := s.decide(u, &enclosure{u: y, bits: e.bits}); err != nil || len(u.open) > 0 {
+		if err := decide(s, u, &enclosure{u: y, bits: e.bits}); err != nil || len(u.open) > 0 {
 			return false, err
 		}
 		for i := range n - off {
-			if here.At(i, 0).IsInf(0) {
+			if here.Entry(i, 0).IsInf(0) {
 				return false, nil
 			}
 		}
-		there, err := s.upload(here)
+		there, err := s.Upload(here)
 		if err != nil {
 			return false, err
 		}
-		if err := diagonalOf(z.D.Slice(0, n-off, off, n)).CopyFrom(there); err != nil {
+		if err := place.Copy(diagonalOf(z.D.Slice(0, n-off, off, n).View()), there); err != nil {
 			return false, err
 		}
-		if err := diagonalOf(z.D.Slice(off, n, 0, n-off)).CopyFrom(there); err != nil {
+		if err := place.Copy(diagonalOf(z.D.Slice(off, n, 0, n-off).View()), there); err != nil {
 			return false, err
 		}
-		s.drop(there)
+		s.Drop(there)
 	}
 	return true, nil
 }
 
 // belowDiagonal returns entries (i + 1, i) of a square matrix as a column of it.
-func belowDiagonal(a *halfulp.Matrix) *halfulp.Matrix {
-	n := a.Rows()
+func belowDiagonal(a num.Mat) num.Mat {
+	n := a.Rows
 	return diagonalOf(a.Slice(1, n, 0, n-1))
 }
 
-// columnHere returns a copy on the host of a column at the solver's place.
-func (s *solver) columnHere(a *halfulp.Matrix) (*halfulp.Matrix, error) {
-	z, err := s.room(a.Format(), a.Rows(), 1)
+// columnHere returns a copy on the host of a column at the run's place.
+func columnHere(s *call.Run, a num.Mat) (num.Mat, error) {
+	z, err := s.Room(a.Format(), a.Rows, 1)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	defer s.drop(z)
-	if err := z.CopyFrom(a); err != nil {
-		return nil, err
+	defer s.Drop(z)
+	if err := place.Copy(z, a); err != nil {
+		return num.Mat{}, err
 	}
-	return z.Host()
+	return place.On(nil, z)
 }
 
-// change sets, for each block of two rows, number i of a column at the solver's place, if i is the
+// change sets, for each block of two rows, number i of a column at the run's place, if i is the
 // block's first row: f does so in a copy on the host.
-func (s *solver) change(column *halfulp.Matrix, blocks []int, f func(h *halfulp.Matrix, i int)) error {
-	if len(blocks) == column.Rows()+1 { // of one row each
+func change(s *call.Run, column num.Mat, blocks []int, f func(h num.Mat, i int)) error {
+	if len(blocks) == column.Rows+1 { // of one row each
 		return nil
 	}
-	h, err := s.columnHere(column)
+	h, err := columnHere(s, column)
 	if err != nil {
 		return err
 	}
@@ -235,26 +234,26 @@ func (s *solver) change(column *halfulp.Matrix, blocks []int, f func(h *halfulp.
 		}
 		i += size
 	}
-	there, err := s.upload(h)
+	there, err := s.Upload(h)
 	if err != nil {
 		return err
 	}
-	defer s.drop(there)
-	return column.CopyFrom(there)
+	defer s.Drop(there)
+	return place.Copy(column, there)
 }
 
 // partThere is split at a place.
-func (t *splitting) partThere(a, lower, upper *halfulp.Matrix) error {
-	if err := t.s.at.Part(t.s.config(), raw.Matrix(a), raw.Matrix(lower), raw.Matrix(upper)); err != nil {
+func (t *splitting) partThere(a, lower, upper num.Mat) error {
+	if err := t.s.At.Part(t.s.Config(), a, lower, upper); err != nil {
 		return err
 	}
 	if len(t.blocks) == t.k {
 		return nil
 	}
-	var moved *halfulp.Matrix // from one to the other, which has zeros there
-	err := t.s.change(belowDiagonal(lower), t.blocks, func(h *halfulp.Matrix, i int) {
-		if moved == nil {
-			moved = halfulp.NewMatrix(h.Format(), h.Rows(), 1)
+	var moved num.Mat // from one to the other, which has zeros there
+	err := change(t.s, belowDiagonal(lower), t.blocks, func(h num.Mat, i int) {
+		if moved.Arr == nil {
+			moved = num.NewMat(h.Format(), h.Rows, 1)
 		}
 		moved.SetBig(i, 0, h.Big(i, 0))
 		h.SetFloat64(i, 0, 0)
@@ -262,22 +261,22 @@ func (t *splitting) partThere(a, lower, upper *halfulp.Matrix) error {
 	if err != nil {
 		return err
 	}
-	return t.s.change(belowDiagonal(upper), t.blocks, func(h *halfulp.Matrix, i int) { h.SetBig(i, 0, moved.Big(i, 0)) })
+	return change(t.s, belowDiagonal(upper), t.blocks, func(h num.Mat, i int) { h.SetBig(i, 0, moved.Big(i, 0)) })
 }
 
 // belowThere is what upperProduct does below the diagonal, at a place.
-func (t *splitting) belowThere(alpha float64, a, b, d *halfulp.Matrix) error {
+func (t *splitting) belowThere(alpha float64, a, b, d num.Mat) error {
 	if len(t.blocks) == t.k {
 		return nil
 	}
-	var here [4]*halfulp.Matrix
-	for i, m := range []*halfulp.Matrix{diagonalOf(a), belowDiagonal(a), diagonalOf(b), belowDiagonal(b)} {
+	var here [4]num.Mat
+	for i, m := range []num.Mat{diagonalOf(a), belowDiagonal(a), diagonalOf(b), belowDiagonal(b)} {
 		var err error
-		if here[i], err = t.s.columnHere(m); err != nil {
+		if here[i], err = columnHere(t.s, m); err != nil {
 			return err
 		}
 	}
-	return t.s.change(belowDiagonal(d), t.blocks, func(h *halfulp.Matrix, i int) {
+	return change(t.s, belowDiagonal(d), t.blocks, func(h num.Mat, i int) {
 		x := belowProduct(here[1].Big(i, 0), here[0].Big(i+1, 0), here[2].Big(i, 0), here[3].Big(i, 0))
 		h.SetBig(i, 0, x.Mul(x, big.NewFloat(alpha)))
 	})

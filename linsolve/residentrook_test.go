@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // checkResidentLDLT compares the factors of a matrix on a device with the host's. An attempt on the
@@ -175,7 +175,7 @@ func TestResidentLDLTGrowth(t *testing.T) {
 				a.SetFloat64(0, i, a.Float64(i, 0))
 			}
 			there := put(t, a)
-			s, err := start("LDLT", nil, there)
+			s, err := start("LDLT", nil, there.View())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -196,12 +196,12 @@ func TestResidentLDLTGrowth(t *testing.T) {
 					r.x[i][k] /= r.x[k][k]
 				}
 			}
-			seed := &splitting{s: s, k: n, blocks: r.blocks, by: scale.Equilibrate(raw.Matrix(a), scale.Unscaled(n, n))}
-			seed.f = scaled(a, seed.by, mostBits(halfulp.Float64))
+			seed := &splitting{s: s, k: n, blocks: r.blocks, by: scale.Equilibrate(a.View(), scale.Unscaled(n, n))}
+			seed.f = call.Scaled(a.View(), seed.by, mostBits(halfulp.Float64.View()))
 			if ok, err := seed.invertBlocks(r, 0); !ok || err != nil {
 				t.Fatalf("no approximate inverses: %v", err)
 			}
-			z, err := s.ldltThere(there, halfulp.Float64, &rooked{pivoted: pivoted{seed, r.order, a}, blocks: r.blocks})
+			z, err := ldltThere(s, there.View(), halfulp.Float64.View(), &rooked{pivoted: pivoted{seed, r.order, a.View()}, blocks: r.blocks})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -234,16 +234,16 @@ func TestResidentLDLTSolve(t *testing.T) {
 		if err := there.CopyFrom(halfulp.Identity(halfulp.Float64, n)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := z.Solve(b, x, nil); err != nil || !x.Same(want) {
+		if _, err := z.Solve(halfulp.MatrixOf(b.View()), halfulp.MatrixOf(x.View()), nil); err != nil || !x.Same(want) {
 			t.Errorf("the host's right-hand side: %v", err)
 		}
-		if _, err := z.Solve(put(t, b), y, nil); err != nil {
+		if _, err := z.Solve(halfulp.MatrixOf(put(t, b).View()), halfulp.MatrixOf(y.View()), nil); err != nil {
 			t.Fatal(err)
 		}
 		if h, err := y.Host(); err != nil || !h.Same(want) {
 			t.Errorf("the device's right-hand side: %v", err)
 		}
-		if _, err := z.Solve(put(t, b), x, nil); !errors.Is(err, halfulp.ErrPlace) {
+		if _, err := z.Solve(halfulp.MatrixOf(put(t, b).View()), halfulp.MatrixOf(x.View()), nil); !errors.Is(err, halfulp.ErrPlace) {
 			t.Errorf("right-hand sides apart from solutions: %v", err)
 		}
 	})

@@ -5,11 +5,11 @@ import (
 	"math/big"
 	"math/bits"
 
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -41,7 +41,7 @@ func (t *splitting) small(columns bool, top int) *residue.Vectors {
 // sizesOf returns exponents of bounds of the norm ‖M‖∞ and of the entries, given the extents of the
 // rows.
 func sizesOf(x place.Extents) (norm, top int) {
-	_, most := sums(x)
+	_, most := call.Sums(x)
 	norm, top = -bound.MaxBits, -bound.MaxBits // of zeros
 	if most.Sign() > 0 {
 		norm = most.MantExp(nil)
@@ -52,9 +52,9 @@ func sizesOf(x place.Extents) (norm, top int) {
 	return norm, top
 }
 
-// extent is sizesOf a matrix at the solver's place, in MP.
-func (s *solver) extent(m *halfulp.Matrix) (norm, top int, err error) {
-	x, err := s.extents(m)
+// extent is sizesOf a matrix at the run's place, in MP.
+func extent(s *call.Run, m num.Mat) (norm, top int, err error) {
+	x, err := s.Extents(m)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -66,40 +66,40 @@ func (s *solver) extent(m *halfulp.Matrix) (norm, top int, err error) {
 // only the host can decide: entries that are or may be ties or zeros, pivots that are not proved to
 // be larger than all others of their columns, singular and too ill-conditioned matrices, numbers
 // that products of some bits do not reach.
-func (s *solver) luThere(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
-	if a.Place() == place.Host || min(a.Dims()) < fewest {
+func luThere(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
+	if a.OnHost() || min(a.Dims()) < fewest {
 		return nil, nil
 	}
-	return factored(s, a, func() (*LUFactors, error) { return s.luResident(a, f) })
+	return factored(s, a, func() (*LUFactors, error) { return luResident(s, a, f) })
 }
 
-func (s *solver) luResident(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
+func luResident(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	m, n := a.Dims()
-	if err := s.newTally(); err != nil {
+	if err := s.NewTally(); err != nil {
 		return nil, err
 	}
-	p, err := s.pivotedThere(a, mostBits(f))
-	s.stage("approximate inverse")
+	p, err := pivotedThere(s, a, mostBits(f))
+	s.Stage("approximate inverse")
 	if err != nil || p == nil {
 		return nil, err
 	}
-	terms := max(raw.Matrix(halfulp.NewMatrix(f, 0, 0)).Arr.Terms(), 1)
+	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
 	bits := f.Bits() + 4*(terms-1) + residentGuard
 	e, err := p.enclosure(bits)
-	s.stage("products")
+	s.Stage("products")
 	if err != nil || e == nil {
 		return nil, err
 	}
 	z := &LUFactors{P: p.order}
-	defer s.stage("rounding")
-	if z.L, err = halfulp.NewMatrixOn(a.Place(), f, m, p.k); err != nil {
+	defer s.Stage("rounding")
+	if z.L, err = newFactor(place.Of(a.Arr), f, m, p.k); err != nil {
 		return nil, err
 	}
-	if z.U, err = halfulp.NewMatrixOn(a.Place(), f, p.k, n); err != nil {
+	if z.U, err = newFactor(place.Of(a.Arr), f, p.k, n); err != nil {
 		z.L.Free()
 		return nil, err
 	}
-	ok, err := s.roundedSplitting(z, e)
+	ok, err := roundedSplitting(s, z, e)
 	if err != nil || !ok {
 		z.L.Free()
 		z.U.Free()
@@ -110,62 +110,62 @@ func (s *solver) luResident(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, er
 
 // roundedSplitting rounds factors, and reports whether all entries are decided and all of L below
 // its diagonal are proved to be below 1 - 2^-54: those are distinct pivots.
-func (s *solver) roundedSplitting(z *LUFactors, e *enclosure) (bool, error) {
+func roundedSplitting(s *call.Run, z *LUFactors, e *enclosure) (bool, error) {
 	m, k := z.L.Dims()
-	u := place.Sum{X: raw.Matrix(e.u.X), D: raw.Matrix(e.u.D), Bits: e.bits, Errors: e.u.Err, Rows: e.u.Left, Cols: e.u.Right, Triangle: 'U', Tally: s.tally}
-	if _, err := s.at.Sum(s.config(), u, raw.Matrix(z.U)); err != nil {
+	u := place.Sum{X: e.u.X, D: e.u.D, Bits: e.bits, Errors: e.u.Err, Rows: e.u.Left, Cols: e.u.Right, Triangle: 'U', Tally: s.Tally}
+	if _, err := s.At.Sum(s.Config(), u, z.U.View()); err != nil {
 		return false, err
 	}
 	// What lies above the diagonal of L^T.
-	above := func(a *halfulp.Matrix) *halfulp.Matrix { return a.Slice(0, k, 1, m) }
-	l := place.Sum{X: raw.Matrix(above(e.l.X)), D: raw.Matrix(above(e.l.D)), Bits: e.bits, Errors: e.l.Err[1:],
-		Rows: e.l.Left, Cols: e.l.Right[1:], Triangle: 'U', Tally: s.tally}
-	if _, err := s.at.Sum(s.config(), l, raw.Matrix(above(z.L.T()))); err != nil {
+	above := func(a num.Mat) num.Mat { return a.Slice(0, k, 1, m) }
+	l := place.Sum{X: above(e.l.X), D: above(e.l.D), Bits: e.bits, Errors: e.l.Err[1:],
+		Rows: e.l.Left, Cols: e.l.Right[1:], Triangle: 'U', Tally: s.Tally}
+	if _, err := s.At.Sum(s.Config(), l, above(z.L.T().View())); err != nil {
 		return false, err
 	}
-	if count, err := s.at.NotSmall(s.config(), raw.Matrix(z.L), 1-0x1p-52); err != nil || count > 0 {
+	if count, err := s.At.NotSmall(s.Config(), z.L.View(), 1-0x1p-52); err != nil || count > 0 {
 		return false, err
 	}
-	if err := s.unitDiagonal(z.L.Slice(0, k, 0, k)); err != nil {
+	if err := unitDiagonal(s, z.L.Slice(0, k, 0, k).View()); err != nil {
 		return false, err
 	}
-	_, left, err := s.at.Extents(s.config(), s.tally)
+	_, left, err := s.At.Extents(s.Config(), s.Tally)
 	return left == 0, err
 }
 
-// unitDiagonal makes the diagonal of a square matrix at the solver's place 1.
-func (s *solver) unitDiagonal(a *halfulp.Matrix) error {
-	n := a.Rows()
-	ones := halfulp.NewMatrix(halfulp.MP(24), n, 1)
+// unitDiagonal makes the diagonal of a square matrix at the run's place 1.
+func unitDiagonal(s *call.Run, a num.Mat) error {
+	n := a.Rows
+	ones := num.NewMat(num.Precision(24), n, 1)
 	for i := range n {
 		one(ones, i, 0)
 	}
-	x, err := s.upload(ones)
+	x, err := s.Upload(ones)
 	if err != nil {
 		return err
 	}
-	d, err := s.matrix(halfulp.MP(24), n, 1)
+	d, err := s.Matrix(num.Precision(24), n, 1)
 	if err != nil {
 		return err
 	}
-	diagonal := place.Sum{X: raw.Matrix(x), D: raw.Matrix(d), Bits: 24, Tally: s.tally}
-	_, err = s.at.Sum(s.config(), diagonal, raw.Matrix(diagonalOf(a)))
+	diagonal := place.Sum{X: x, D: d, Bits: 24, Tally: s.Tally}
+	_, err = s.At.Sum(s.Config(), diagonal, diagonalOf(a))
 	return err
 }
 
-// pivotedThere is newPivoted at the solver's place.
-func (s *solver) pivotedThere(a *halfulp.Matrix, most int) (*pivoted, error) {
+// pivotedThere is newPivoted at the run's place.
+func pivotedThere(s *call.Run, a num.Mat, most int) (*pivoted, error) {
 	m, n := a.Dims()
 	k := min(m, n)
-	x, err := s.matrix(halfulp.Float64, k, k)
+	x, err := s.Matrix(num.Float64, k, k)
 	if err != nil {
 		return nil, err
 	}
-	y, err := s.matrix(halfulp.Float64, k, k)
+	y, err := s.Matrix(num.Float64, k, k)
 	if err != nil {
 		return nil, err
 	}
-	rows, cols, chosen, ok, err := s.at.PivotedTriangles(s.config(), raw.Matrix(a.Slice(0, m, 0, k)), raw.Matrix(x), raw.Matrix(y))
+	rows, cols, chosen, ok, err := s.At.PivotedTriangles(s.Config(), a.Slice(0, m, 0, k), x, y)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -177,25 +177,25 @@ func (s *solver) pivotedThere(a *halfulp.Matrix, most int) (*pivoted, error) {
 	for i, row := range p.order {
 		order[i], p.by.Rows[i] = int32(row), rows[row]
 	}
-	f, err := s.scaled(a, scale.Scaling{Rows: rows, Cols: p.by.Cols}, most)
-	if err != nil || f == nil {
+	f, err := s.Scaled(a, scale.Scaling{Rows: rows, Cols: p.by.Cols}, most)
+	if err != nil || f.Arr == nil {
 		return nil, err
 	}
-	if p.f, err = s.matrix(f.Format(), m, n); err != nil {
+	if p.f, err = s.Matrix(f.Format(), m, n); err != nil {
 		return nil, err
 	}
-	if err := s.at.Gather(s.config(), raw.Matrix(f), order, raw.Matrix(p.f)); err != nil {
+	if err := s.At.Gather(s.Config(), f, order, p.f); err != nil {
 		return nil, err
 	}
-	s.drop(f)
-	for _, m := range []struct{ to, of **halfulp.Matrix }{{&p.x, &x}, {&p.y, &y}} {
-		if *m.to, err = s.scaled(*m.of, scale.Unscaled(k, k), most); err != nil || *m.to == nil {
+	s.Drop(f)
+	for _, m := range []struct{ to, of *num.Mat }{{&p.x, &x}, {&p.y, &y}} {
+		if *m.to, err = s.Scaled(*m.of, scale.Unscaled(k, k), most); err != nil || m.to.Arr == nil {
 			return nil, err
 		}
-		s.drop(*m.of)
+		s.Drop(*m.of)
 	}
 	// Entries of L are at most 1 where rows are not scaled.
-	norm, _, err := s.extent(p.x)
+	norm, _, err := extent(s, p.x)
 	if err != nil {
 		return nil, err
 	}
@@ -220,21 +220,21 @@ func exchanged(pivots []int32, m int) (order []int, ok bool) {
 }
 
 // spread returns amp for V, of which it finds out what is needed at a place.
-func (t *splitting) spread(v *halfulp.Matrix) (int, error) {
-	if t.s.at == nil {
-		left, right, err := t.s.bothMagnitudes(t.x, v)
+func (t *splitting) spread(v num.Mat) (int, error) {
+	if t.s.At == nil {
+		left, right, err := bothMagnitudes(t.s, t.x, v)
 		if err != nil {
 			return 0, err
 		}
-		return sizeOf(float64((largestOf(left.times(right.rows())) + t.cond) * (1 + 0x1p-50))), nil
+		return sizeOf(float64((call.LargestOf(left.times(right.rows())) + t.cond) * (1 + 0x1p-50))), nil
 	}
-	x, err := t.s.extents(v, v.T())
+	x, err := t.s.Extents(v, v.T())
 	if err != nil {
 		return 0, err
 	}
 	t.normV, _ = sizesOf(x[0])
 	t.vRows, t.vCols = vectorsOf(x[0]), vectorsOf(x[1])
-	rows, _, err := t.s.at.Spread(t.s.config(), raw.Matrix(t.x), raw.Matrix(v))
+	rows, _, err := t.s.At.Spread(t.s.Config(), t.x, v)
 	return sizeOf(float64((rows + t.cond) * (1 + 0x1p-50))), err
 }
 
@@ -247,35 +247,35 @@ func (t *splitting) findCond() error {
 		return nil
 	}
 	n := t.k
-	w, err := t.s.matrix(halfulp.MP(24), n, n)
+	w, err := t.s.Matrix(num.Precision(24), n, n)
 	if err != nil {
 		return err
 	}
 	// n 2^off ‖T‖ ≤ 2^-24
 	top, off := t.normS+t.topF, -24-bits.Len(uint(n))-max(t.normT, 0)
-	within := t.s.known(t.s.uniform(n, top, max(top-off, 1)), t.sRows, t.fCols)
-	if err := t.s.gemmOfTriangles(0, 1, t.x, t.f.Slice(0, n, 0, n), 0, nil, w, [2]byte{'L', 0}, within); err != nil {
+	within := t.s.Known(uniform(t.s, n, top, max(top-off, 1)), t.sRows, t.fCols)
+	if err := t.s.GemmOfTriangles(0, 1, t.x, t.f.Slice(0, n, 0, n), 0, num.Mat{}, w, [2]byte{'L', 0}, within); err != nil {
 		return err
 	}
-	if t.s.at == nil {
-		left, right, err := t.s.bothMagnitudes(w, t.y)
+	if t.s.At == nil {
+		left, right, err := bothMagnitudes(t.s, w, t.y)
 		if err != nil {
 			return err
 		}
 		norm, _ := sizesHere(w)
 		t.normW = max(norm, 0) + 1
-		t.foundCond(largestOf(left.times(right.rows())))
+		t.foundCond(call.LargestOf(left.times(right.rows())))
 		return nil
 	}
-	rows, _, err := t.s.at.Spread(t.s.config(), raw.Matrix(w), raw.Matrix(t.y))
+	rows, _, err := t.s.At.Spread(t.s.Config(), w, t.y)
 	if err != nil {
 		return err
 	}
-	norm, _, err := t.s.extent(w)
+	norm, _, err := extent(t.s, w)
 	if err != nil {
 		return err
 	}
-	t.s.drop(w)
+	t.s.Drop(w)
 	t.normW = max(norm, 0) + 1 // and n 2^off
 	t.foundCond(rows)
 	return nil
@@ -283,8 +283,8 @@ func (t *splitting) findCond() error {
 
 // sizesHere returns exponents of bounds of the norm of a matrix in MP on the host and of its
 // numbers.
-func sizesHere(m *halfulp.Matrix) (norm, top int) {
-	return rowNorm64(raw.Matrix(m)).MantExp(nil), int(max(largestTop(raw.Matrix(m)), -bound.MaxBits))
+func sizesHere(m num.Mat) (norm, top int) {
+	return call.RowNorm64(m).MantExp(nil), int(max(largestTop(m), -bound.MaxBits))
 }
 
 // foundCond takes cond from a bound of ‖|W| |T|‖∞.
@@ -297,18 +297,18 @@ func (t *splitting) foundCond(norm float64) {
 // correctly; else nil. Errors δ of V beside its rounding add S δ to E: with all |δ| ≤ 2^off its
 // norm is k ‖S‖ 2^off at most, 2^(amp - width - 1) altogether.
 func (t *splitting) tolerance(width int) (*residue.Bound, error) {
-	if t.s.at == nil {
+	if t.s.At == nil {
 		t.normS, t.topS = sizesHere(t.x)
 		t.normT, t.topT = sizesHere(t.y)
 		t.normF, t.topF = sizesHere(t.f.Slice(0, t.k, 0, t.k))
 		return t.withinOff(width), nil
 	}
-	list := []*halfulp.Matrix{t.x, t.x.T(), t.y, t.y.T()}
+	list := []num.Mat{t.x, t.x.T(), t.y, t.y.T()}
 	if !t.measured {
 		f := t.f.Slice(0, t.k, 0, t.k)
 		list = append(list, f, f.T())
 	}
-	x, err := t.s.extents(list...)
+	x, err := t.s.Extents(list...)
 	if err != nil {
 		return nil, err
 	}
@@ -327,7 +327,7 @@ func (t *splitting) tolerance(width int) (*residue.Bound, error) {
 func (t *splitting) withinOff(width int) *residue.Bound {
 	top := t.normF + t.topT
 	t.off = min(t.amp-width-1-bits.Len(uint(t.k))-t.normS, top-1)
-	return t.s.known(t.s.uniform(t.k, top, top-t.off), t.fRows, t.tCols)
+	return t.s.Known(uniform(t.s, t.k, top, top-t.off), t.fRows, t.tCols)
 }
 
 // stepTolerances returns what the products X S and T Y of a step are known to be bounded by where
@@ -344,7 +344,7 @@ func (t *splitting) withinOff(width int) *residue.Bound {
 // and less than another quarter if both ‖F‖ n 2^of and ‖F‖ 2^(2-prec) ‖T‖ are below 2^-6 and
 // ‖S‖ ‖F‖ n 2^of is below 2^(amp-5).
 func (t *splitting) stepTolerances(prec int) (left, right *residue.Bound) {
-	if t.s.at == nil {
+	if t.s.At == nil {
 		return nil, nil
 	}
 	length := bits.Len(uint(t.k))
@@ -354,9 +354,9 @@ func (t *splitting) stepTolerances(prec int) (left, right *residue.Bound) {
 		return nil, nil
 	}
 	g := t.gain
-	bound := func(top, off int) *residue.Bound { return t.s.uniform(t.k, top, max(top-off, 1)) }
-	left = t.s.known(bound(1-g+t.topS, off), t.small(false, 1-g), t.sCols)
-	right = t.s.known(bound(1-g+t.normT, of), t.tRows, t.small(true, 1-g))
+	bound := func(top, off int) *residue.Bound { return uniform(t.s, t.k, top, max(top-off, 1)) }
+	left = t.s.Known(bound(1-g+t.topS, off), t.small(false, 1-g), t.sCols)
+	right = t.s.Known(bound(1-g+t.normT, of), t.tRows, t.small(true, 1-g))
 	return left, right
 }
 
@@ -377,7 +377,7 @@ func (t *splitting) finishTolerances(places int) (z finishTolerances, err error)
 	m, n := t.f.Dims()
 	top := t.normS + t.topF
 	off := min(-places-8, top-1)
-	z.leading = t.s.known(t.s.uniform(t.k, top, top-off), t.sRows, t.fCols)
+	z.leading = t.s.Known(uniform(t.s, t.k, top, top-off), t.sRows, t.fCols)
 	grown := 1 + max(bits.Len(uint(t.k))+1-t.gain, 0)
 	for range t.k {
 		z.rows, z.cols = append(z.rows, int64(t.off+grown)), append(z.cols, int64(off+1))
@@ -391,7 +391,7 @@ func (t *splitting) finishTolerances(places int) (z finishTolerances, err error)
 		return z
 	}
 	if n > t.k {
-		tops, err := t.s.columnTops(t.f.Slice(0, t.k, t.k, n), -bound.MaxBits)
+		tops, err := t.s.ColumnTops(t.f.Slice(0, t.k, t.k, n), -bound.MaxBits)
 		if err != nil {
 			return z, err
 		}
@@ -401,7 +401,7 @@ func (t *splitting) finishTolerances(places int) (z finishTolerances, err error)
 		}
 	}
 	if m > t.k {
-		tops, err := t.s.rowTops(t.f.Slice(t.k, m, 0, t.k))
+		tops, err := rowTops(t.s, t.f.Slice(t.k, m, 0, t.k))
 		if err != nil {
 			return z, err
 		}

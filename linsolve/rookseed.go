@@ -4,13 +4,12 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // doubt is a factor within which float64 numbers may decide nothing about pivots: 1 ± 2^-30.
@@ -44,7 +43,7 @@ const rookPanel = 32
 func (r *rookSeed) at(i, j int) float64 { return r.x[max(i, j)][min(i, j)] }
 
 // rookSeed eliminates, nil if there are doubts or what is left vanishes.
-func (s *solver) rookSeed(a num.Mat, by scale.Scaling) (*rookSeed, error) {
+func newRookSeed(s *call.Run, a num.Mat, by scale.Scaling) (*rookSeed, error) {
 	n := a.Rows
 	r := &rookSeed{x: make([][]float64, n), order: all(n)}
 	r.flat = by.Float64s(a, s.Floats(n*n)) // symmetric
@@ -60,7 +59,7 @@ func (s *solver) rookSeed(a num.Mat, by scale.Scaling) (*rookSeed, error) {
 		}
 		r.blocks = append(r.blocks, size)
 		if k += size; r.width >= rookPanel {
-			if err := s.updateRook(r, k); err != nil {
+			if err := updateRook(s, r, k); err != nil {
 				return nil, err
 			}
 		}
@@ -96,7 +95,7 @@ func (r *rookSeed) eliminate(k, size int) bool {
 }
 
 // updateRook subtracts from what is left, of rows and columns from k on, what the panel eliminates.
-func (s *solver) updateRook(r *rookSeed, k int) error {
+func updateRook(s *call.Run, r *rookSeed, k int) error {
 	const rows = 128 // at a time: what is above the diagonal is of no use
 	n := len(r.x)
 	for i := k; i < n; i += rows {
@@ -225,14 +224,14 @@ func (r *rookSeed) inverse(k, size int) (z [2][2]float64, ok bool) {
 
 // rookPivots returns pivots and blocks for the factors of the symmetric a, P A P^T = L D L^T, that
 // float64 arithmetic found, and these factors, divided by 2^high; nil if there are doubts.
-func (s *solver) rookPivots(a *halfulp.Matrix) (*rooked, *rookSeed, error) {
-	n := a.Rows()
+func rookPivots(s *call.Run, a num.Mat) (*rooked, *rookSeed, error) {
+	n := a.Rows
 	if n < fewest {
 		return nil, nil, nil
 	}
 	even := scale.Unscaled(n, n) // powers of two that leave pivots as they are
 	high := int64(scale.None)
-	for _, e := range scale.TopsOf(raw.Matrix(a)).Top {
+	for _, e := range scale.TopsOf(a).Top {
 		high = max(high, e)
 	}
 	if high == scale.None {
@@ -241,7 +240,7 @@ func (s *solver) rookPivots(a *halfulp.Matrix) (*rooked, *rookSeed, error) {
 	for j := range n {
 		even.Cols[j] = -high
 	}
-	r, err := s.rookSeed(raw.Matrix(a), even)
+	r, err := newRookSeed(s, a, even)
 	if r == nil || err != nil {
 		return nil, nil, err
 	}
@@ -250,16 +249,16 @@ func (s *solver) rookPivots(a *halfulp.Matrix) (*rooked, *rookSeed, error) {
 
 // newRook returns what rookPivots does, with a seed if float64 suffices for one; nil too where
 // numbers have more than most bits, with which pivots are never taken.
-func (s *solver) newRook(a *halfulp.Matrix, most int) (*rooked, error) {
-	defer s.release()
-	p, r, err := s.rookPivots(a)
+func newRook(s *call.Run, a num.Mat, most int) (*rooked, error) {
+	defer s.Release()
+	p, r, err := rookPivots(s, a)
 	if p == nil || err != nil {
 		return nil, err
 	}
-	n := a.Rows()
+	n := a.Rows
 	p.c = chosen(a, r.order, r.order)
-	t := &splitting{s: s, k: n, blocks: r.blocks, by: scale.Equilibrate(raw.Matrix(p.c), scale.Unscaled(n, n))}
-	if t.f = scaled(p.c, t.by, most); t.f == nil {
+	t := &splitting{s: s, k: n, blocks: r.blocks, by: scale.Equilibrate(p.c, scale.Unscaled(n, n))}
+	if t.f = call.Scaled(p.c, t.by, most); t.f.Arr == nil {
 		return nil, nil
 	}
 	ok, err := t.invertBlocks(r, p.high)
@@ -272,13 +271,13 @@ func (s *solver) newRook(a *halfulp.Matrix, most int) (*rooked, error) {
 // rookForDigits returns the pivots for an elimination in digits, of which it tells the loss; nil
 // where newRook returns that as numbers have more than most bits, or where digits are not the way
 // as exponents are too large: pivots are the same whatever eliminates.
-func (s *solver) rookForDigits(a *halfulp.Matrix, most int) (*rooked, error) {
-	m := raw.Matrix(a)
+func rookForDigits(s *call.Run, a num.Mat, most int) (*rooked, error) {
+	m := a
 	if (m.Arr.Terms() > 1 || a.Format().Bits() > most) && bound.Longest(a) > int64(most) || bound.Far(a, mostExponent) {
 		return nil, nil
 	}
-	defer s.release()
-	p, r, err := s.rookPivots(a)
+	defer s.Release()
+	p, r, err := rookPivots(s, a)
 	if p != nil {
 		p.loss = r.loss()
 	}
@@ -306,7 +305,7 @@ func (r *rookSeed) loss() int {
 		first += size
 	}
 	_, e := math.Frexp(sum)
-	_, f := math.Frexp(largestOf(v))
+	_, f := math.Frexp(call.LargestOf(v))
 	// n 408 d, sums of rows of L, and as much again for other signs.
 	return max(e, 0) + f + growth + 2*bits.Len(uint(len(v))) + 12
 }
@@ -320,14 +319,14 @@ type rooked struct {
 }
 
 // rookAgain is rook with these pivots; nil if one of them vanishes.
-func (s *solver) rookAgain(p *rooked, bits int) (*rook, error) {
+func rookAgain(s *call.Run, p *rooked, bits int) (*rook, error) {
 	if err := workable(bits, p.c); err != nil {
 		return nil, err
 	}
 	r := &rook{x: lowerTriangle(p.c, uint(bits)), order: p.order, blocks: p.blocks}
 	k := 0
 	for _, size := range p.blocks {
-		if ok, err := s.eliminateRook(r, k, size, uint(bits)); !ok || err != nil {
+		if ok, err := eliminateRook(s, r, k, size, uint(bits)); !ok || err != nil {
 			return nil, err
 		}
 		k += size
@@ -337,23 +336,23 @@ func (s *solver) rookAgain(p *rooked, bits int) (*rook, error) {
 
 // rookByElimination returns a seed from an elimination in as few bits as do, and what it encloses
 // in so many bits; see byElimination.
-func (s *solver) rookByElimination(a *halfulp.Matrix, most, bits int, regular func() error, eliminate func(some int) (*rook, error)) (p *rooked, e *enclosure, err error) {
-	n := a.Rows()
-	least, err := s.eliminationBits(a)
+func rookByElimination(s *call.Run, a num.Mat, most, bits int, regular func() error, eliminate func(some int) (*rook, error)) (p *rooked, e *enclosure, err error) {
+	n := a.Rows
+	least, err := eliminationBits(s, a)
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err = s.byElimination(n, n, least, bits, regular, func(some int) (*splitting, error) {
+	e, err = byElimination(s, n, n, least, bits, regular, func(some int) (*splitting, error) {
 		r, err := eliminate(some)
 		if r == nil || err != nil {
 			return nil, err
 		}
-		li, ui, err := s.blockInverses(r, some)
+		li, ui, err := blockInverses(s, r, some)
 		if err != nil {
 			return nil, err
 		}
 		p = &rooked{pivoted: pivoted{order: r.order, c: chosen(a, r.order, r.order)}, blocks: r.blocks}
-		p.splitting, err = s.newSplitting(p.c, r.blocks, li, ui, most)
+		p.splitting, err = newSplitting(s, p.c, r.blocks, li, ui, most)
 		return p.splitting, err
 	})
 	return p, e, err
@@ -402,37 +401,37 @@ func (t *splitting) invertBlocks(r *rookSeed, high int64) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if !(max(largestOf(l), largestOf(x), largestOf(u), largestOf(y)) < 0x1p200) {
+	if !(max(call.LargestOf(l), call.LargestOf(x), call.LargestOf(u), call.LargestOf(y)) < 0x1p200) {
 		return false, nil
 	}
 	rows, up := t.by.Rows, bound.Negated(t.by.Rows)
-	if t.x, err = t.s.stored(n, func(i, j int) float64 { return x[i+j*n] }, rows, up); err != nil {
+	if t.x, err = stored(t.s, n, func(i, j int) float64 { return x[i+j*n] }, rows, up); err != nil {
 		return false, err
 	}
 	left, right := make([]int64, n), make([]int64, n)
 	for i := range n {
 		left[i], right[i] = -t.by.Cols[i]-high, high+t.by.Cols[i]
 	}
-	if t.y, err = t.s.stored(n, func(i, j int) float64 { return y[i+j*n] }, left, up); err != nil {
+	if t.y, err = stored(t.s, n, func(i, j int) float64 { return y[i+j*n] }, left, up); err != nil {
 		return false, err
 	}
-	upper, err := t.s.stored(n, func(i, j int) float64 { return u[j+i*n] }, rows, right)
+	upper, err := stored(t.s, n, func(i, j int) float64 { return u[j+i*n] }, rows, right)
 	if err != nil {
 		return false, err
 	}
-	g := halfulp.NewMatrix(halfulp.MP(24), n, n)
-	if err := t.upperProduct(1, upper, t.y, -1, halfulp.Identity(halfulp.Float64, n), g, nil); err != nil {
+	g := num.NewMat(num.Precision(24), n, n)
+	if err := t.upperProduct(1, upper, t.y, -1, num.Identity(num.Float64, n), g, nil); err != nil {
 		return false, err
 	}
-	near, err := t.s.magnitudes(g)
-	if err != nil || !(largestOf(near.rows()) <= 0.25) {
+	near, err := magnitudesOf(t.s, g)
+	if err != nil || !(call.LargestOf(near.rows()) <= 0.25) {
 		return false, err
 	}
-	a, b, err := t.s.bothMagnitudes(upper, t.y)
+	a, b, err := bothMagnitudes(t.s, upper, t.y)
 	if err != nil {
 		return false, err
 	}
-	t.cond = float64(1.5 * largestOf(a.times(b.rows())))
+	t.cond = float64(1.5 * call.LargestOf(a.times(b.rows())))
 	t.amp = 2*sizeOf(t.cond) + 1
 	return t.amp < 1<<20, nil
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -29,14 +28,14 @@ func TestRookSeed(t *testing.T) {
 				a.SetFloat64(j, i, x)
 			}
 		}
-		s, err := start("LDLT", nil, a)
+		s, err := start("LDLT", nil, a.View())
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := &rook{x: lowerTriangle(a, 300), order: all(n)}
+		want := &rook{x: lowerTriangle(a.View(), 300), order: all(n)}
 		for k := 0; k < n; {
 			size := want.pivot(k)
-			if ok, err := s.eliminateRook(want, k, size, 300); !ok || err != nil {
+			if ok, err := eliminateRook(s, want, k, size, 300); !ok || err != nil {
 				t.Fatalf("n = %d: no pivot %d (%v)", n, k, err)
 			}
 			want.blocks = append(want.blocks, size)
@@ -45,7 +44,7 @@ func TestRookSeed(t *testing.T) {
 		var flat []float64
 		for _, l := range isa.Levels() {
 			restore := isa.Force(l)
-			got, err := s.rookSeed(raw.Matrix(a), scale.Unscaled(n, n))
+			got, err := newRookSeed(s, a.View(), scale.Unscaled(n, n))
 			restore()
 			if got == nil || err != nil {
 				t.Fatalf("n = %d: no seed (%v)", n, err)
@@ -66,7 +65,7 @@ func TestRookSeed(t *testing.T) {
 				t.Errorf("n = %d: other numbers at level %v", n, l)
 			}
 			flat = entries
-			s.release()
+			s.Release()
 		}
 	}
 }

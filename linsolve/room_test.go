@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // TestMatricesInUsedRoom takes matrices in the room of others: they are of zeros, whatever those
@@ -14,11 +13,11 @@ func TestMatricesInUsedRoom(t *testing.T) {
 	s := testSolver(t, 1)
 	last := new(big.Float).Quo(big.NewFloat(1), big.NewFloat(-3))
 	fill := func(f halfulp.Format, m, n int) *halfulp.Matrix {
-		z := s.matrixHere(f, m, n)
+		z := halfulp.MatrixOf(s.MatrixHere(f.View(), m, n))
 		if !z.Same(halfulp.NewMatrix(f, m, n)) || z.Format() != f {
 			t.Fatalf("%d x %d numbers of %v are not zeros", m, n, f)
 		}
-		a := raw.Matrix(z).Arr
+		a := z.View().Arr
 		for _, x := range a.Sig {
 			if x != 0 {
 				t.Fatalf("words of %d x %d numbers of %v are not zeros", m, n, f)
@@ -29,36 +28,36 @@ func TestMatricesInUsedRoom(t *testing.T) {
 				z.SetBig(i, j, last)
 			}
 		}
-		return z
+		return halfulp.MatrixOf(z.View())
 	}
 	for range 3 {
-		s.reuse = true
+		s.Reuse = true
 		first := fill(halfulp.MP(300), 30, 40)
-		s.drop(first)
-		if raw.Matrix(first).Arr.Sig != nil {
+		s.Drop(first.View())
+		if first.View().Arr.Sig != nil {
 			t.Fatal("a matrix that was dropped has numbers")
 		}
-		s.drop(first) // once more, it does nothing
+		s.Drop(first.View()) // once more, it does nothing
 		second := fill(halfulp.MP(290), 40, 29)
 		third := fill(halfulp.MP(300), 30, 40)
-		if &raw.Matrix(second).Arr.Sig[0] == &raw.Matrix(third).Arr.Sig[0] {
+		if &second.View().Arr.Sig[0] == &third.View().Arr.Sig[0] {
 			t.Fatal("two matrices share room")
 		}
 		fill(halfulp.MP(24), 1, 1)
 		fill(halfulp.Float64, 3, 3)
 		kept := halfulp.NewMatrix(halfulp.MP(300), 30, 40)
-		s.drop(kept) // of others
-		if raw.Matrix(kept).Arr.Sig == nil {
+		s.Drop(kept.View()) // of others
+		if kept.View().Arr.Sig == nil {
 			t.Fatal("a matrix of others was given away")
 		}
-		s.release()
-		if raw.Matrix(third).Arr.Sig != nil {
+		s.Release()
+		if third.View().Arr.Sig != nil {
 			t.Fatal("a matrix has numbers after the release")
 		}
-		s.drop(third)
+		s.Drop(third.View())
 		outlives := fill(halfulp.MP(300), 30, 40)
-		s.release()
-		if raw.Matrix(outlives).Arr.Sig == nil {
+		s.Release()
+		if outlives.View().Arr.Sig == nil {
 			t.Fatal("a matrix that may outlive the solver was given away")
 		}
 	}

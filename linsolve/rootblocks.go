@@ -6,10 +6,11 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 const (
@@ -32,14 +33,14 @@ func (t *doubling) byBlocks(bits int) (*enclosure, error) {
 	s, n := t.s, t.n
 	bad := &pivotError{-1}
 	f := t.f.Slice(0, n, 0, n)
-	least, err := s.eliminationBits(f)
+	least, err := eliminationBits(s, f)
 	if err != nil {
 		return nil, err
 	}
 	want, known := bits, false
 	for some := least; some <= mostRootBits; some += some / 2 {
 		if some > least && !known { // F may be singular
-			if r, _, err := s.rank(f); r < n || err != nil {
+			if r, _, err := rank(s, f); r < n || err != nil {
 				return nil, err
 			}
 			known = true
@@ -48,7 +49,7 @@ func (t *doubling) byBlocks(bits int) (*enclosure, error) {
 		t.planRoot(some, bits)
 		var at *pivotError
 		near, _ := narrow(f, uint(some))
-		x, err := s.root(near, some)
+		x, err := root(s, near, some)
 		s.Work.Guessed = false
 		switch {
 		case errors.As(err, &at):
@@ -57,18 +58,18 @@ func (t *doubling) byBlocks(bits int) (*enclosure, error) {
 			}
 			bad = at
 			continue
-		case errors.Is(err, ErrRange):
+		case errors.Is(err, call.ErrRange):
 			return nil, nil
 		case err != nil:
 			return nil, err
 		}
-		rows, err := s.rowTops(x)
+		rows, err := rowTops(s, x)
 		if err != nil {
 			return nil, err
 		}
 		t.begin(x, int(slices.Max(rows))+4)
 		bits = want + smallest(x)
-		if e, err := s.improved(t, bits); e != nil || err != nil || t.gain >= leastGain {
+		if e, err := improved(s, t, bits); e != nil || err != nil || t.gain >= leastGain {
 			return e, err
 		}
 	}
@@ -101,92 +102,92 @@ func (t *doubling) stepped(bits int) (ok bool, err error) {
 //
 // with S1 that of A and S2 that of C - V V^T, as long as float64 numbers do not give it: so most of
 // it is products. The error is a *pivotError if a pivot is not positive.
-func (s *solver) root(f *halfulp.Matrix, bits int) (*halfulp.Matrix, error) {
-	n := f.Rows()
+func root(s *call.Run, f num.Mat, bits int) (num.Mat, error) {
+	n := f.Rows
 	if err := s.Ctx.Err(); err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	for i := range n {
 		if f.Big(i, i).Sign() <= 0 {
-			return nil, &pivotError{i}
+			return num.Mat{}, &pivotError{i}
 		}
 	}
 	if n <= rootLeaf {
-		return s.smallRoot(f, bits)
+		return smallRoot(s, f, bits)
 	}
-	format := halfulp.MP(uint(bits))
-	d, err := s.newDoubling(f, n, bound.MaxBits)
+	format := num.Precision(uint(bits))
+	d, err := newDoubling(s, f, n, bound.MaxBits)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	if d != nil && d.x != nil {
+	if d != nil && d.x.Arr != nil {
 		ok, err := d.stepped(bits)
 		if err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 		if ok {
 			x := d.x.Convert(format)
-			if !rescale(raw.Matrix(x), scale.Scaling{Rows: make([]int64, n), Cols: d.by.Cols}) {
-				return nil, ErrRange
+			if !rescale(x, scale.Scaling{Rows: make([]int64, n), Cols: d.by.Cols}) {
+				return num.Mat{}, call.ErrRange
 			}
 			return x, nil
 		}
 	}
 	k := n / 2
-	s1, err := s.root(f.Slice(0, k, 0, k), bits)
+	s1, err := root(s, f.Slice(0, k, 0, k), bits)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	v := halfulp.NewMatrix(format, n-k, k)
-	if err := s.gemmOfTriangles(0, 1, f.Slice(k, n, 0, k), s1.T(), 0, nil, v, [2]byte{0, 'U'}, about(bits)); err != nil {
-		return nil, err
+	v := num.NewMat(format, n-k, k)
+	if err := s.GemmOfTriangles(0, 1, f.Slice(k, n, 0, k), s1.T(), 0, num.Mat{}, v, [2]byte{0, 'U'}, about(bits)); err != nil {
+		return num.Mat{}, err
 	}
-	rest := halfulp.NewMatrix(format, n-k, n-k)
-	if err := s.gemmTriangle('L', -1, v, v.T(), 1, f.Slice(k, n, k, n), rest, about(bits)); err != nil {
-		return nil, err
+	rest := num.NewMat(format, n-k, n-k)
+	if err := s.GemmTriangle('L', -1, v, v.T(), 1, f.Slice(k, n, k, n), rest, about(bits)); err != nil {
+		return num.Mat{}, err
 	}
-	if err := s.mirror(rest); err != nil {
-		return nil, err
+	if err := mirror(s, rest); err != nil {
+		return num.Mat{}, err
 	}
-	s2, err := s.root(rest, bits)
+	s2, err := root(s, rest, bits)
 	if err != nil {
 		if at := (*pivotError)(nil); errors.As(err, &at) {
 			at.at += k
 		}
-		return nil, err
+		return num.Mat{}, err
 	}
-	x := halfulp.NewMatrix(format, n, n)
-	if err := x.Slice(0, k, 0, k).CopyFrom(s1); err != nil {
-		return nil, err
+	x := num.NewMat(format, n, n)
+	if err := place.Copy(x.Slice(0, k, 0, k), s1); err != nil {
+		return num.Mat{}, err
 	}
-	if err := x.Slice(k, n, k, n).CopyFrom(s2); err != nil {
-		return nil, err
+	if err := place.Copy(x.Slice(k, n, k, n), s2); err != nil {
+		return num.Mat{}, err
 	}
-	w := halfulp.NewMatrix(format, n-k, k)
-	if err := s.gemmOfTriangles(0, 1, v, s1, 0, nil, w, [2]byte{0, 'L'}, about(bits)); err != nil {
-		return nil, err
+	w := num.NewMat(format, n-k, k)
+	if err := s.GemmOfTriangles(0, 1, v, s1, 0, num.Mat{}, w, [2]byte{0, 'L'}, about(bits)); err != nil {
+		return num.Mat{}, err
 	}
-	return x, s.gemmOfTriangles(0, -1, s2, w, 0, nil, x.Slice(k, n, 0, k), [2]byte{'L', 0}, about(bits))
+	return x, s.GemmOfTriangles(0, -1, s2, w, 0, num.Mat{}, x.Slice(k, n, 0, k), [2]byte{'L', 0}, about(bits))
 }
 
 // smallRoot is root by elimination of one pivot after the other.
-func (s *solver) smallRoot(f *halfulp.Matrix, bits int) (*halfulp.Matrix, error) {
-	n := f.Rows()
-	g, err := s.eliminate(f, n, bits, false)
+func smallRoot(s *call.Run, f num.Mat, bits int) (num.Mat, error) {
+	n := f.Rows
+	g, err := eliminate(s, f, n, bits, false)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
 	if g.zero >= 0 {
-		return nil, &pivotError{g.zero}
+		return num.Mat{}, &pivotError{g.zero}
 	}
-	x := halfulp.NewMatrix(halfulp.MP(uint(bits)), n, n)
-	if err := s.invertLower(g.lu, x, true); err != nil {
-		return nil, err
+	x := num.NewMat(num.Precision(uint(bits)), n, n)
+	if err := invertLower(s, g.lu, x, true); err != nil {
+		return num.Mat{}, err
 	}
 	for i := range n {
 		pivot := g.lu.Big(i, i)
 		if pivot.Sign() <= 0 {
-			return nil, &pivotError{i}
+			return num.Mat{}, &pivotError{i}
 		}
 		pivot.Sqrt(pivot)
 		for j := range i + 1 {

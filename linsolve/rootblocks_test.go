@@ -25,7 +25,7 @@ func TestRootByBlocks(t *testing.T) {
 		if trial%2 == 1 {
 			c = gram(t, ill(r, halfulp.Float64, n, 40)) // half of it is well-conditioned
 		}
-		d, err := s.newDoubling(c, n, bound.MaxBits)
+		d, err := newDoubling(s, c.View(), n, bound.MaxBits)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestSmallPivot(t *testing.T) {
 		if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), l, l, halfulp.Float(0), c, nil); err != nil {
 			t.Fatal(err)
 		}
-		d, err := s.newDoubling(c, n, bound.MaxBits)
+		d, err := newDoubling(s, c.View(), n, bound.MaxBits)
 		if err != nil || d == nil {
 			t.Fatal(d, err)
 		}
@@ -102,13 +102,13 @@ func TestSmallPivot(t *testing.T) {
 func TestBegin(t *testing.T) {
 	s := testSolver(t, 1)
 	f := halfulp.Identity(halfulp.MP(60), 3)
-	d := &doubling{s: s, n: 3, f: f}
+	d := &doubling{s: s, n: 3, f: f.View()}
 	for _, e := range []int{0, 100, -7} {
 		x := halfulp.NewMatrix(halfulp.MP(60), 3, 3)
 		for i := range 3 {
 			x.SetBig(i, i, new(big.Float).SetMantExp(big.NewFloat(1), e))
 		}
-		d.begin(x, 1)
+		d.begin(x.View(), 1)
 		if _, got, err := d.sizes(); err != nil || got != e+1 {
 			t.Errorf("S = 2^%d I: below 2^%d, %v", e, got, err)
 		}

@@ -1,15 +1,13 @@
 package linsolve
 
 import (
-	"math/bits"
 	"sync/atomic"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // leastPivot is what smaller pivots are replaced by.
@@ -27,12 +25,12 @@ type factors struct {
 
 	// log2 of the condition number, by an elimination, about; 0 if there was none
 	condition int
-	exact     *halfulp.Matrix // F, see scaledMatrix
+	exact     num.Mat // F, see scaledMatrix
 }
 
 // factor decomposes a, scaled, by LU with partial pivoting in float64. Nothing is known of the
 // error; where pivots vanish the factors are those of a matrix near a.
-func (s *solver) factor(a num.Mat, by scale.Scaling) (*factors, error) {
+func factor(s *call.Run, a num.Mat, by scale.Scaling) (*factors, error) {
 	f := &factors{Scaling: by, n: a.Rows, pivots: make([]int, a.Rows)}
 	f.lu = f.Float64s(a, s.Floats(f.n*f.n))
 	sums := make([]float64, f.n)
@@ -42,7 +40,7 @@ func (s *solver) factor(a num.Mat, by scale.Scaling) (*factors, error) {
 	for i, sum := range raised(sums) {
 		sums[i] = float64(sum * (1 + 0x1p-47))
 	}
-	f.sums, f.norm = sums, largestOf(sums)
+	f.sums, f.norm = sums, call.LargestOf(sums)
 	return f, dgemm.LU(s.Ctx, s.Threads, f.n, f.lu, leastPivot, f.pivots)
 }
 
@@ -71,7 +69,7 @@ func (f *factors) order() (rows []int, odd bool) {
 }
 
 // inverse returns an approximate inverse of F, by columns.
-func (s *solver) inverse(f *factors) ([]float64, error) {
+func seedInverse(s *call.Run, f *factors) ([]float64, error) {
 	n := f.n
 	x := make([]float64, n*n) // P^T
 	rows, _ := f.order()
@@ -85,33 +83,33 @@ func (s *solver) inverse(f *factors) ([]float64, error) {
 }
 
 // seed returns an approximate inverse of a, which is scaled.
-func (s *solver) seed(a num.Mat, by scale.Scaling) (*halfulp.Matrix, error) {
-	f, err := s.factor(a, by)
+func seed(s *call.Run, a num.Mat, by scale.Scaling) (num.Mat, error) {
+	f, err := factor(s, a, by)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	x, err := s.inverse(f)
+	x, err := seedInverse(s, f)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	return s.unscaled(f, x)
+	return unscaled(s, f, x)
 }
 
 // unscaled returns D2 X D1.
-func (s *solver) unscaled(f *factors, x []float64) (*halfulp.Matrix, error) {
-	return s.stored(f.n, func(i, j int) float64 { return x[i+j*f.n] }, f.Cols, f.Rows)
+func unscaled(s *call.Run, f *factors, x []float64) (num.Mat, error) {
+	return stored(s, f.n, func(i, j int) float64 { return x[i+j*f.n] }, f.Cols, f.Rows)
 }
 
 // stored returns the n x n matrix of the entries x(i, j) 2^(left[i] + right[j]), but of 0 for what
 // is not finite. The error wraps ErrRange where one leaves the exponents of MP: what is known of x
 // is not true of a matrix without it.
-func (s *solver) stored(n int, x func(i, j int) float64, left, right []int64) (*halfulp.Matrix, error) {
-	z := halfulp.NewMatrix(halfulp.MP(scale.SeedBits), n, n)
-	m := raw.Matrix(z)
+func stored(s *call.Run, n int, x func(i, j int) float64, left, right []int64) (num.Mat, error) {
+	z := num.NewMat(num.Precision(scale.SeedBits), n, n)
+	m := z
 	var beyond atomic.Bool
 	err := par.Each(s.Ctx, s.Threads, n, func(j int) {
 		for i := range n {
-			if !setFloat(m.Arr, m.At(i, j), x(i, j), left[i]+right[j]) {
+			if !call.SetFloat(m.Arr, m.At(i, j), x(i, j), left[i]+right[j]) {
 				beyond.Store(true)
 			}
 		}
@@ -120,20 +118,4 @@ func (s *solver) stored(n int, x func(i, j int) float64, left, right []int64) (*
 		err = errBeyond
 	}
 	return z, err
-}
-
-// setFloat sets number i of a, MP of at least 53 bits, which is 0, to x 2^shift if x is finite, and
-// reports whether that has an exponent of MP.
-func setFloat(a *num.Array, i int, x float64, shift int64) (ok bool) {
-	if x == 0 || x-x != 0 {
-		return true
-	}
-	mantissa, e := num.Decompose(x)
-	if l := a.Limbs(); l == 1 && max(shift, -shift) < 1<<29 {
-		zeros := bits.LeadingZeros64(mantissa)
-		a.Sig[i], a.Exp[i], a.Cls[i] = mantissa<<zeros, int32(e+shift)+int32(64-zeros), num.MakeCls(x < 0, num.Finite)
-		return true
-	}
-	a.Set(i, num.Real{Class: num.Finite, Neg: x < 0, Mag: []uint64{mantissa}, Exp: e + shift})
-	return a.Class(i) == num.Finite
 }

@@ -6,13 +6,12 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -69,29 +68,29 @@ const inversePlaces = 50
 const residualBits = 106
 
 // series reports whether the solution for B is an inverse that a series is for.
-func (s *solver) series(a, b, z *halfulp.Matrix) bool {
-	to := raw.Matrix(z).Arr
-	return s.sliceable(a) && to.Bits() > scale.SeedBits && to.Bits() <= mostSeries && (to.Kind == num.MP || to.Kind == num.DD) && isIdentity(b)
+func series(s *call.Run, a, b, z num.Mat) bool {
+	to := z.Arr
+	return sliceable(s, a) && to.Bits() > scale.SeedBits && to.Bits() <= mostSeries && (to.Kind == num.MP || to.Kind == num.DD) && isIdentity(b)
 }
 
 // inverseBySeries stores the inverse of A in z as far as a series decides it, and puts nil for the
 // columns of todo that are done.
-func (s *solver) inverseBySeries(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error {
-	n, to := f.n, raw.Matrix(z)
-	if !s.series(a, b, z) {
+func inverseBySeries(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*entries) error {
+	n, to := f.n, z
+	if !series(s, a, b, z) {
 		return nil
 	}
 	cost := 14*cube(n)*floatCost + productOf(n, n, n, residualBits) // may fuse: an estimate
 	s.Plan(cost)
-	t, err := s.invertSeries(a, f, to.Arr.Bits())
+	t, err := invertSeries(s, a, f, to.Arr.Bits())
 	s.Did(cost)
-	s.stage("approximate inverse")
+	s.Stage("approximate inverse")
 	if err != nil || t == nil {
 		return err
 	}
 	s.Work.Guessed = false
-	s.note(1, t.rho, bound.Upper().SetFloat64(t.norm()), bound.Upper().SetFloat64(f.norm))
-	s.stats.Precision = 3 * scale.SeedBits
+	note(s, 1, t.rho, bound.Upper().SetFloat64(t.norm()), bound.Upper().SetFloat64(f.norm))
+	s.Stats.Precision = 3 * scale.SeedBits
 	for _, decide := range []func(j int, e *entries, by scale.Scaling, to num.Mat){t.decide, t.decideAgain} {
 		err = par.For(s.Ctx, s.Threads, n, func(_, j int) {
 			if e := todo[j]; e != nil {
@@ -105,35 +104,35 @@ func (s *solver) inverseBySeries(a, b *halfulp.Matrix, f *factors, z *halfulp.Ma
 		}
 	}
 	if err == nil && few(openColumns(todo), n) {
-		err = s.solveFew(a, b, z, t.float, todo)
+		err = solveFew(s, a, b, z, t.float, todo)
 	}
-	s.stage("refinement")
+	s.Stage("refinement")
 	return err
 }
 
 // invertSeries returns the inverse by a series, nil if that is not good enough for most numbers of
 // so many bits.
-func (s *solver) invertSeries(a *halfulp.Matrix, f *factors, wanted int) (*seriesInverse, error) {
+func invertSeries(s *call.Run, a num.Mat, f *factors, wanted int) (*seriesInverse, error) {
 	n := f.n
-	triangles, err := s.invertTriangles(f)
+	triangles, err := invertTriangles(s, f)
 	// R is off Y X P by γ |Y| |X| at most, γ that of triangles: F times that is about a half, at
 	// most, of rho of these.
 	if err != nil || triangles == nil || !(triangles.rho < goodRho) {
 		return nil, err
 	}
 	t := &seriesInverse{}
-	if t.float, err = s.multiplied(triangles); err != nil {
+	if t.float, err = multiplied(s, triangles); err != nil {
 		return nil, err
 	}
 	// R = -z P, rounded: a product of fewer bits makes E, which hardly grows. That moves F R by
 	// ‖F‖ Σ_j 2^(c_j - inversePlaces - 1) at most, for columns below 2^c_j.
-	near := halfulp.NewMatrixFloat64(n, n, n, s.Floats(n*n))
-	m := raw.Matrix(near)
+	near := num.Float64s(n, n, s.Floats(n*n))
+	m := near
 	t.r = m.Arr.F64[0][m.At(0, 0):][:n*n]
 	moved := 0.0
 	for j, k := range t.float.perm {
 		z, to := t.float.z[j*n:(j+1)*n], t.r[k*n:(k+1)*n]
-		_, c := math.Frexp(largestOf(z))
+		_, c := math.Frexp(call.LargestOf(z))
 		sigma := math.Ldexp(1.5, 52+c-inversePlaces)
 		for i, v := range z {
 			v = (v + sigma) - sigma
@@ -151,14 +150,14 @@ func (s *solver) invertSeries(a *halfulp.Matrix, f *factors, wanted int) (*serie
 	if rest := 4 * math.Log2(t.norm()*f.norm*0x1p-50); !(rest < -float64(wanted)-20) { // or NaN
 		return nil, nil
 	}
-	e, err := s.residualOf(a, f, near, t.rho)
-	if err != nil || e == nil {
+	e, err := residualOf(s, a, f, near, t.rho)
+	if err != nil || e.Arr == nil {
 		return nil, unlessShort(err)
 	}
-	if ok, err := p.sum(raw.Matrix(e)); !ok || err != nil {
+	if ok, err := p.sum(e); !ok || err != nil {
 		return nil, err
 	}
-	s.drop(e)
+	s.Drop(e)
 	t.rho, t.float.rho, t.float.norm = p.rho, p.rho, t.norm()
 	ok, err := p.multiply(t)
 	if !ok || err != nil {
@@ -176,24 +175,24 @@ func (t *seriesInverse) start() *floatSums {
 }
 
 // norm bounds ‖R‖∞.
-func (t *seriesInverse) norm() float64 { return largestOf(t.sums) }
+func (t *seriesInverse) norm() float64 { return call.LargestOf(t.sums) }
 
 // residualOf returns I - F R, of which ‖I - F R‖ ≤ rho is proved, within residualOff; nil where
 // numbers of F are too long.
-func (s *solver) residualOf(a *halfulp.Matrix, f *factors, near *halfulp.Matrix, rho float64) (*halfulp.Matrix, error) {
+func residualOf(s *call.Run, a num.Mat, f *factors, near num.Mat, rho float64) (num.Mat, error) {
 	n := f.n
-	scaledA := s.scaledMatrix(a, f, 4*mostSeries)
-	if scaledA == nil {
-		return nil, nil
+	scaledA := scaledMatrix(s, a, f, 4*mostSeries)
+	if scaledA.Arr == nil {
+		return num.Mat{}, nil
 	}
 	_, top := math.Frexp(rho)
 	b := &residue.Bound{Rows: make([]int64, n), Cols: make([]int64, n), Within: int64(top - residualOff)}
 	for i := range b.Rows {
 		b.Rows[i] = int64(top)
 	}
-	e := s.matrixHere(halfulp.MP(residualBits), n, n)
-	s.stats.Steps++
-	return e, s.gemmWithin(-1, scaledA, near, 1, s.identityHere(n), e, b)
+	e := s.MatrixHere(num.Precision(residualBits), n, n)
+	s.Stats.Steps++
+	return e, s.GemmWithin(-1, scaledA, near, 1, s.IdentityHere(n), e, b)
 }
 
 // residualOff is log2 of what entries of E are off by beside their rounding.
@@ -201,7 +200,7 @@ const residualOff = -148
 
 // seriesProducts makes S and R S.
 type seriesProducts struct {
-	s       *solver
+	s       *call.Run
 	n       int
 	ones    []float64
 	rho     float64
@@ -223,7 +222,7 @@ func (p *seriesProducts) room() []float64 {
 }
 
 // norm bounds the largest sum of magnitudes of a row.
-func (p *seriesProducts) norm(x []float64) float64 { return largestOf(absAll(p.n, x, p.ones)) }
+func (p *seriesProducts) norm(x []float64) float64 { return call.LargestOf(absAll(p.n, x, p.ones)) }
 
 // rowTops returns powers of two above the largest magnitudes of rows.
 func (p *seriesProducts) rowTops(x []float64) []float64 {
@@ -306,7 +305,7 @@ func (p *seriesProducts) subtract(c, a, b []float64) error {
 func (p *seriesProducts) columnMost(x []float64) []float64 {
 	z := make([]float64, p.n)
 	for j := range z {
-		z[j] = largestOf(x[j*p.n : (j+1)*p.n])
+		z[j] = call.LargestOf(x[j*p.n : (j+1)*p.n])
 	}
 	return z
 }
@@ -440,7 +439,7 @@ func (p *seriesProducts) multiply(t *seriesInverse) (ok bool, err error) {
 		tail := float64(float64(k1*m3[j])*g) + float64(float64(k2*m2[j])*(g+more)) + float64(float64(k3*m1[j])*(g+2*more))
 		t.off[j] = float64(1.01*(off+tail)) + 0x1p-700
 	}
-	return !math.IsNaN(largestOf(t.off)), nil
+	return !math.IsNaN(call.LargestOf(t.off)), nil
 }
 
 // decideAgain decides open entries of column j by products of rows of R and a column of S in three

@@ -13,7 +13,6 @@ import (
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -44,11 +43,11 @@ func TestSeriesInverse(t *testing.T) {
 		}
 		restore := isa.Force(isa.Levels()[trial%len(isa.Levels())])
 		s := testSolver(t, 1+trial%2)
-		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
+		lu, err := factor(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		z, err := s.invertSeries(a, lu, 60)
+		z, err := invertSeries(s, a.View(), lu, 60)
 		restore()
 		if err != nil {
 			t.Fatal(err)
@@ -105,11 +104,11 @@ func TestSeriesInverse(t *testing.T) {
 		var to *halfulp.Matrix
 		inverse := lintest.Of(a).Solve(lintest.Identity(n))
 		for k, decide := range []func(j int, e *entries){
-			func(j int, e *entries) { z.decide(j, e, lu.Scaling, raw.Matrix(to)) },
-			func(j int, e *entries) { z.decideAgain(j, e, lu.Scaling, raw.Matrix(to)) },
+			func(j int, e *entries) { z.decide(j, e, lu.Scaling, to.View()) },
+			func(j int, e *entries) { z.decideAgain(j, e, lu.Scaling, to.View()) },
 		} {
 			to = halfulp.NewMatrix(format, n, n)
-			for j, e := range s.undecided(a, a, to) {
+			for j, e := range undecided(s, a.View(), a.View(), to.View()) {
 				decide(j, e)
 				for i := range n {
 					if slices.Contains(e.open, i) {
@@ -141,11 +140,11 @@ func TestSeriesOfLargeOrder(t *testing.T) {
 		}
 	}
 	s := testSolver(t, 2)
-	lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
+	lu, err := factor(s, a.View(), scale.Of(a.View()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	z, err := s.invertSeries(a, lu, 106)
+	z, err := invertSeries(s, a.View(), lu, 106)
 	if err != nil || z == nil {
 		t.Fatal(z != nil, err)
 	}
@@ -221,7 +220,7 @@ func TestStoreTwoWords(t *testing.T) {
 			exp += math.MaxInt32 - 200
 		}
 		got, want := halfulp.NewMatrix(f, 1, 1), halfulp.NewMatrix(f, 1, 1)
-		if !storeTwoWords(raw.Matrix(got).Arr, 0, sign, hi, lo, exp, err) {
+		if !storeTwoWords(got.View().Arr, 0, sign, hi, lo, exp, err) {
 			continue
 		}
 		stored++
@@ -238,7 +237,7 @@ func TestStoreTwoWords(t *testing.T) {
 			}
 		}
 		v := bound.Near{Neg: neg, Mag: []uint64{lo, hi}, Exp: exp, Known: true, Err: err}
-		if v.RoundTo(nil, raw.Matrix(want).Arr, 0) && !got.Same(want) { // which leaves some more
+		if v.RoundTo(nil, want.View().Arr, 0) && !got.Same(want) { // which leaves some more
 			t.Fatalf("seed %d, %v: %x %x 2^%d ± %x", seed, f, hi, lo, exp, err)
 		}
 	}

@@ -3,13 +3,12 @@ package linsolve
 import (
 	"math"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // slicedInverse is the inverse of F by float64 arithmetic alone, for numbers of up to 53 bits:
@@ -67,31 +66,31 @@ func slicesFor(n, gamma int, cond float64) int {
 
 // inverseBySlices stores the inverse of A in z as far as an inverse in slices decides it, and puts
 // nil for the columns of todo that are done.
-func (s *solver) inverseBySlices(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error {
-	if !s.sliceable(a) || !s.shortInverse(b, z) {
+func inverseBySlices(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*entries) error {
+	if !sliceable(s, a) || !shortInverse(s, b, z) {
 		return nil
 	}
 	cost := slicesCost(f.n)
 	s.Plan(cost)
-	t, err := s.invertSlices(raw.Matrix(a), f)
+	t, err := invertSlices(s, a, f)
 	s.Did(cost)
-	s.stage("approximate inverse")
+	s.Stage("approximate inverse")
 	if err != nil || t == nil {
 		return err
 	}
 	s.Work.Guessed = false
-	s.note(1, t.rho, bound.Upper().SetFloat64(t.norm), bound.Upper().SetFloat64(f.norm))
-	s.stats.Precision = 2 * scale.SeedBits
+	note(s, 1, t.rho, bound.Upper().SetFloat64(t.norm), bound.Upper().SetFloat64(f.norm))
+	s.Stats.Precision = 2 * scale.SeedBits
 	err = par.For(s.Ctx, s.Threads, f.n, func(_, j int) {
 		e := &todo[t.perm[j]]
-		if t.decide(j, *e, raw.Matrix(z)); len((*e).open) == 0 {
+		if t.decide(j, *e, z); len((*e).open) == 0 {
 			*e = nil
 		}
 	})
 	if err == nil && few(openColumns(todo), f.n) {
-		err = s.solveFew(a, b, z, t.floatInverse, todo)
+		err = solveFew(s, a, b, z, t.floatInverse, todo)
 	}
-	s.stage("refinement")
+	s.Stage("refinement")
 	return err
 }
 
@@ -104,33 +103,33 @@ const floatOrder = 4096
 
 // sliceable reports whether there are slices of numbers of A. With Options.Check products by moduli
 // are the way, which are compared.
-func (s *solver) sliceable(a *halfulp.Matrix) bool {
-	k := raw.Matrix(a).Arr.Kind
-	return (k == num.F32 || k == num.F64 || k == num.MP) && a.Rows() <= floatOrder && !s.opt.Check
+func sliceable(s *call.Run, a num.Mat) bool {
+	k := a.Arr.Kind
+	return (k == num.F32 || k == num.F64 || k == num.MP) && a.Rows <= floatOrder && !s.Set.Check
 }
 
 // shortInverse reports whether the solution for B is an inverse that float64 arithmetic decides.
-func (s *solver) shortInverse(b, z *halfulp.Matrix) bool {
-	to := raw.Matrix(z).Arr
+func shortInverse(s *call.Run, b, z num.Mat) bool {
+	to := z.Arr
 	return to.Terms() <= 1 && to.Bits() <= scale.SeedBits && isIdentity(b)
 }
 
 // invertSlices returns a sliced inverse by factors of a, nil if float64 does not do.
-func (s *solver) invertSlices(a num.Mat, f *factors) (*slicedInverse, error) {
+func invertSlices(s *call.Run, a num.Mat, f *factors) (*slicedInverse, error) {
 	n := f.n
-	triangles, err := s.invertTriangles(f)
+	triangles, err := invertTriangles(s, f)
 	if err != nil || triangles == nil {
 		return nil, err
 	}
 	t := &slicedInverse{}
-	if t.floatInverse, err = s.multiplied(triangles); err != nil {
+	if t.floatInverse, err = multiplied(s, triangles); err != nil {
 		return nil, err
 	}
 	ones := make([]float64, n)
 	for i := range ones {
 		ones[i] = 1
 	}
-	t.norm = largestOf(absAll(n, t.z, ones))
+	t.norm = call.LargestOf(absAll(n, t.z, ones))
 	g := triangles.Float64s(a, triangles.y)
 	dgemm.ExchangeRows(n, g, f.pivots)
 	var more []float64
@@ -138,13 +137,13 @@ func (s *solver) invertSlices(a num.Mat, f *factors) (*slicedInverse, error) {
 		more = f.MoreFloat64s(a, s.Floats(n*n))
 		dgemm.ExchangeRows(n, more, f.pivots)
 	}
-	if largestOf(g) > 1 {
+	if call.LargestOf(g) > 1 {
 		return nil, nil
 	}
 	top := make([]float64, n)
 	least, most := math.Inf(1), 0.0
 	for j := range top {
-		_, c := math.Frexp(largestOf(t.z[j*n : (j+1)*n]))
+		_, c := math.Frexp(call.LargestOf(t.z[j*n : (j+1)*n]))
 		top[j] = math.Ldexp(1, c)
 		least, most = min(least, top[j]), max(most, top[j])
 	}
@@ -165,7 +164,7 @@ func (s *solver) invertSlices(a num.Mat, f *factors) (*slicedInverse, error) {
 		return nil, err
 	}
 	t.sums = absAll(n, t.z, ones)
-	t.norm = largestOf(t.sums)
+	t.norm = call.LargestOf(t.sums)
 	if ok, err := t.correctBy(s, e, r, lost, ones); !ok || err != nil {
 		return nil, err
 	}
@@ -174,7 +173,7 @@ func (s *solver) invertSlices(a num.Mat, f *factors) (*slicedInverse, error) {
 
 // slicedResidual is what makes E.
 type slicedResidual struct {
-	s           *solver
+	s           *call.Run
 	n, m        int
 	beta, gamma int
 	top         []float64   // 2^c of the columns of Z
@@ -245,7 +244,7 @@ func (r *slicedResidual) zTop(k int) float64 {
 // largest returns the largest entry of a matrix over the tops of columns.
 func (r *slicedResidual) largest(e []float64) (most float64) {
 	for j, top := range r.top {
-		most = max(most, largestOf(e[j*r.n:(j+1)*r.n])/top)
+		most = max(most, call.LargestOf(e[j*r.n:(j+1)*r.n])/top)
 	}
 	return most
 }
@@ -254,7 +253,7 @@ func (r *slicedResidual) largest(e []float64) (most float64) {
 // nil if sums that have to be exact are not proved to be.
 func (r *slicedResidual) residual(ones []float64) (e []float64, lost float64, err error) {
 	n, m := r.n, r.m
-	norm := func(x []float64) float64 { return largestOf(absAll(n, x, ones)) }
+	norm := func(x []float64) float64 { return call.LargestOf(absAll(n, x, ones)) }
 	e, low := r.s.Floats(n*n), r.s.Floats(n*n)
 	clear(e)
 	clear(low)
@@ -279,13 +278,13 @@ func (r *slicedResidual) residual(ones []float64) (e []float64, lost float64, er
 	for j := m; j > 0; j-- {
 		rest := r.rest[m+1-j]
 		size := float64(norm(rest) * r.zTop(j))
-		if largestOf(rest) == 0 {
+		if call.LargestOf(rest) == 0 {
 			continue
 		}
 		lost += float64(1.001 * gamma * (most + size))
 		most += float64(1.001 * size)
 		if r.more {
-			lost += float64(1.001 * float64(n) * 0x1p-53 * largestOf(rest) * r.zTop(j))
+			lost += float64(1.001 * float64(n) * 0x1p-53 * call.LargestOf(rest) * r.zTop(j))
 		}
 		if err := dgemm.Subtract(r.s.Ctx, r.s.Threads, n, low, rest, r.z[j-1]); err != nil {
 			return nil, 0, err
@@ -302,17 +301,17 @@ func (r *slicedResidual) residual(ones []float64) (e []float64, lost float64, er
 }
 
 // correctBy makes v, and bounds, of -E.
-func (t *slicedInverse) correctBy(s *solver, e []float64, r *slicedResidual, lost float64, ones []float64) (ok bool, err error) {
+func (t *slicedInverse) correctBy(s *call.Run, e []float64, r *slicedResidual, lost float64, ones []float64) (ok bool, err error) {
 	n := t.n
 	largest, off := make([]float64, n), make([]float64, n)
 	eta := 0.0
 	for j, top := range r.top {
-		largest[j] = largestOf(e[j*n : (j+1)*n])
+		largest[j] = call.LargestOf(e[j*n : (j+1)*n])
 		off[j] = float64(1.001 * (float64(top*lost) + float64(0x1p-53*largest[j])))
 		eta += off[j]
 	}
 	eta = float64(eta * 1.001)
-	t.rho = float64((largestOf(absAll(n, e, ones)) + float64(eta)) * 1.001)
+	t.rho = float64((call.LargestOf(absAll(n, e, ones)) + float64(eta)) * 1.001)
 	if !(t.rho <= goodRho) {
 		return false, nil
 	}

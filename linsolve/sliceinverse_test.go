@@ -12,7 +12,6 @@ import (
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -40,11 +39,11 @@ func TestSlicedInverse(t *testing.T) {
 		}
 		restore := isa.Force(isa.Levels()[trial%len(isa.Levels())])
 		s := testSolver(t, 1+trial%2)
-		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
+		lu, err := factor(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		z, err := s.invertSlices(raw.Matrix(a), lu)
+		z, err := invertSlices(s, a.View(), lu)
 		restore()
 		if err != nil {
 			t.Fatal(err)
@@ -100,11 +99,11 @@ func TestSlicesOfLargeOrder(t *testing.T) {
 		}
 		restore := isa.Force(c.level)
 		s := testSolver(t, 2)
-		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
+		lu, err := factor(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		z, err := s.invertSlices(raw.Matrix(a), lu)
+		z, err := invertSlices(s, a.View(), lu)
 		restore()
 		if err != nil || z == nil || slicesFor(n, 22, z.norm*lu.norm) != c.slices {
 			t.Fatalf("%d: %v, %v", c.k, z != nil, err)

@@ -6,9 +6,10 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // ErrWide is wrapped by errors about intervals so wide that matrices in them are not proved
@@ -24,7 +25,7 @@ var ErrWide = errors.New("intervals are too wide")
 // Errors are those of Solve. Enclose panics if shapes do not fit, or for a negative number of
 // steps.
 func Enclose(a, b, lower, upper *halfulp.Matrix, steps int, opt *halfulp.Options) (Stats, error) {
-	return encloseTo("Enclose", a, nil, b, nil, lower, upper, steps, opt)
+	return encloseTo("Enclose", a.View(), num.Mat{}, b.View(), num.Mat{}, lower.View(), upper.View(), steps, opt)
 }
 
 // EncloseSet stores bounds of the solution set of an interval system: L ≤ X ≤ U for the solutions
@@ -44,20 +45,20 @@ func Enclose(a, b, lower, upper *halfulp.Matrix, steps int, opt *halfulp.Options
 // Errors are those of Solve; the error wraps ErrWide if rho < 1 does not hold. EncloseSet panics if
 // shapes do not fit, or for a negative number of steps.
 func EncloseSet(a, da, b, db, lower, upper *halfulp.Matrix, steps int, opt *halfulp.Options) (Stats, error) {
-	return encloseTo("EncloseSet", a, da, b, db, lower, upper, steps, opt)
+	return encloseTo("EncloseSet", a.View(), da.View(), b.View(), db.View(), lower.View(), upper.View(), steps, opt)
 }
 
-func encloseTo(name string, a, da, b, db, lower, upper *halfulp.Matrix, steps int, opt *halfulp.Options) (Stats, error) {
-	like := func(m, n *halfulp.Matrix) bool { return m == nil || m.Rows() == n.Rows() && m.Cols() == n.Cols() }
-	if a.Rows() != a.Cols() || b.Rows() != a.Rows() || !like(lower, b) || !like(upper, b) || !like(da, a) || !like(db, b) {
+func encloseTo(name string, a, da, b, db, lower, upper num.Mat, steps int, opt *halfulp.Options) (Stats, error) {
+	like := func(m, n num.Mat) bool { return m.Arr == nil || m.Rows == n.Rows && m.Cols == n.Cols }
+	if a.Rows != a.Cols || b.Rows != a.Rows || !like(lower, b) || !like(upper, b) || !like(da, a) || !like(db, b) {
 		panic(errShape)
 	}
 	if steps < 0 {
 		panic("linsolve: negative number of steps")
 	}
-	operands := []*halfulp.Matrix{a, b, lower, upper}
-	for _, m := range []*halfulp.Matrix{da, db} {
-		if m != nil {
+	operands := []num.Mat{a, b, lower, upper}
+	for _, m := range []num.Mat{da, db} {
+		if m.Arr != nil {
 			operands = append(operands, m)
 		}
 	}
@@ -67,81 +68,81 @@ func encloseTo(name string, a, da, b, db, lower, upper *halfulp.Matrix, steps in
 	}
 	t := &intervalSystem{a: on[0], b: on[1]}
 	rest := on[4:]
-	if da != nil {
+	if da.Arr != nil {
 		t.da, rest = rest[0], rest[1:]
 	}
-	if db != nil {
+	if db.Arr != nil {
 		t.db = rest[0]
 	}
-	l, u := halfulp.NewMatrix(lower.Format(), b.Rows(), b.Cols()), halfulp.NewMatrix(upper.Format(), b.Rows(), b.Cols())
-	if err := s.encloseSet(t, l, u, steps); err != nil {
-		return s.stats, fmt.Errorf("%s: %w", name, err)
+	l, u := num.NewMat(lower.Format(), b.Rows, b.Cols), num.NewMat(upper.Format(), b.Rows, b.Cols)
+	if err := encloseSet(s, t, l, u, steps); err != nil {
+		return result(s), fmt.Errorf("%s: %w", name, err)
 	}
-	if _, err := s.finish(name, l, lower); err != nil {
-		return s.stats, err
+	if _, err := finish(s, name, l, lower); err != nil {
+		return result(s), err
 	}
-	return s.finish(name, u, upper)
+	return finish(s, name, u, upper)
 }
 
 // intervalSystem is an interval system: da and db are radii, nil for zeros.
-type intervalSystem struct{ a, da, b, db *halfulp.Matrix }
+type intervalSystem struct{ a, da, b, db num.Mat }
 
 // encloseSet stores bounds of the solutions.
-func (s *solver) encloseSet(t *intervalSystem, low, high *halfulp.Matrix, steps int) error {
-	n, k := t.b.Rows(), t.b.Cols()
+func encloseSet(s *call.Run, t *intervalSystem, low, high num.Mat, steps int) error {
+	n, k := t.b.Rows, t.b.Cols
 	if n == 0 || k == 0 {
 		return s.Ctx.Err()
 	}
 	for _, m := range []struct {
 		name string
-		m    *halfulp.Matrix
+		m    num.Mat
 	}{{"A", t.a}, {"B", t.b}, {"DA", t.da}, {"DB", t.db}} {
-		if m.m != nil {
-			if err := finite(m.name, m.m); err != nil {
+		if m.m.Arr != nil {
+			if err := call.Finite(m.name, m.m); err != nil {
 				return err
 			}
 		}
 	}
-	p, err := s.approximate(t.a)
+	p, err := approximateInverse(s, t.a)
 	if err != nil {
 		return err
 	}
-	cond := s.condition(t.a, p)
+	cond := condition(s, t.a, p)
 	rho := p.rho
 	var da bound.Bounds
-	if t.da != nil {
-		da = bound.BoundsOf(raw.Matrix(t.da), bound.Negated(p.scale), bound.Negated(p.weights))
+	if t.da.Arr != nil {
+		da = bound.BoundsOf(t.da, bound.Negated(p.scale), bound.Negated(p.weights))
 		rho = bound.Upper().Add(rho, p.abs.Times(da.Sums()))
 		if rho.Cmp(big.NewFloat(1)) >= 0 {
 			return fmt.Errorf("‖I - R A‖ + ‖|R| DA‖ ≤ %.2g only: %w", rho, ErrWide)
 		}
 	}
-	s.stats.Rho = measure(rho)
-	defer s.stage("refinement")
+	s.Stats.Rho = measure(rho)
+	defer s.Stage("refinement")
 
 	// A rounding of x leaves a residual that |R| makes larger by up to 2^cond.
 	target := max(low.Format().Bits(), high.Format().Bits()) + 64 + cond
 	if err := workable(target, t.b); err != nil {
 		return err
 	}
-	x, err := s.refined(t.a, t.b, p, cond, steps, target)
+	x, err := refined(s, t.a, t.b, p, cond, steps, target)
 	if err != nil {
 		return err
 	}
-	r := halfulp.NewMatrix(halfulp.MP(uint(64+cond)), n, k)
-	if err := s.gemm(-1, t.a, x, 1, t.b, r); err != nil {
+	r := num.NewMat(num.Precision(uint(64+cond)), n, k)
+	if err := s.Gemm(-1, t.a, x, 1, t.b, r); err != nil {
 		return err
 	}
 	more := bound.Upper().Quo(rho, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Sub(big.NewFloat(1), rho))
 	for j := range k {
-		residual := column(raw.Matrix(r), j, p.scale)
-		if t.db != nil {
-			for i, v := range column(raw.Matrix(t.db), j, p.scale) {
+		residual := column(r, j, p.scale)
+		if t.db.Arr != nil {
+			for i, v := range column(t.db, j, p.scale) {
 				residual[i] = bound.Upper().Add(residual[i], v)
 			}
 		}
-		if t.da != nil {
-			for i, v := range da.Apply(column(raw.Matrix(x), j, bound.Negated(p.weights))) {
+		if t.da.Arr != nil {
+			for i, v := range da.Apply(column(x, j, bound.Negated(p.weights))) {
 				residual[i] = bound.Upper().Add(residual[i], v)
 			}
 		}
@@ -151,7 +152,7 @@ func (s *solver) encloseSet(t *intervalSystem, low, high *halfulp.Matrix, steps 
 			v = bound.Upper().Add(v, most)
 			v = bound.ScaledUp(v, p.weights[i])
 			mid := x.Big(i, j)
-			low.Set(i, j, below(low.Format(), mid, v))
+			low.SetEntry(i, j, below(low.Format(), mid, v))
 			u := below(high.Format(), mid.Neg(mid), v).Big()
 			high.SetBig(i, j, u.Neg(u).Add(u, new(big.Float))) // no -0
 		}
@@ -161,54 +162,54 @@ func (s *solver) encloseSet(t *intervalSystem, low, high *halfulp.Matrix, steps 
 
 // refined returns a solution after steps of refinement, of at most target bits; nothing is known
 // of its error.
-func (s *solver) refined(a, b *halfulp.Matrix, p *approximate, cond, steps, target int) (*halfulp.Matrix, error) {
-	n, k := b.Rows(), b.Cols()
-	next := func(step int) *halfulp.Matrix {
-		return halfulp.NewMatrix(halfulp.MP(uint(min(int(p.gain*float64(step+1))+64+cond, target))), n, k)
+func refined(s *call.Run, a, b num.Mat, p *approximate, cond, steps, target int) (num.Mat, error) {
+	n, k := b.Rows, b.Cols
+	next := func(step int) num.Mat {
+		return num.NewMat(num.Precision(uint(min(int(p.gain*float64(step+1))+64+cond, target))), n, k)
 	}
 	x := next(1)
-	if err := s.gemm(1, p.r, b, 0, nil, x); err != nil {
-		return nil, err
+	if err := s.Gemm(1, p.r, b, 0, num.Mat{}, x); err != nil {
+		return num.Mat{}, err
 	}
 	for step := range steps {
 		s.Plan(float64(steps-step) * (productOf(n, n, k, 64+cond) + productOf(n, n, k, target)))
-		r := halfulp.NewMatrix(halfulp.MP(uint(64+cond)), n, k)
-		if err := s.gemm(-1, a, x, 1, b, r); err != nil {
-			return nil, err
+		r := num.NewMat(num.Precision(uint(64+cond)), n, k)
+		if err := s.Gemm(-1, a, x, 1, b, r); err != nil {
+			return num.Mat{}, err
 		}
 		y := next(step + 2)
-		if err := s.gemm(1, p.r, r, 1, x, y); err != nil {
-			return nil, err
+		if err := s.Gemm(1, p.r, r, 1, x, y); err != nil {
+			return num.Mat{}, err
 		}
 		x = y
-		s.stats.Steps++
+		s.Stats.Steps++
 	}
-	s.stats.Precision = x.Format().Bits()
+	s.Stats.Precision = x.Format().Bits()
 	return x, nil
 }
 
 // below returns a number of format f that is at most mid - radius, and less than about two ulps
 // less.
-func below(f halfulp.Format, mid, radius *big.Float) halfulp.Scalar {
+func below(f num.Format, mid, radius *big.Float) num.Scalar {
 	v := new(big.Float).Copy(mid)
 	if radius.Sign() != 0 {
 		v = new(big.Float).SetPrec(mid.Prec()+64).SetMode(big.ToNegativeInf).Sub(mid, radius)
 	}
-	z := halfulp.NewScalar(f, v)
+	z := num.NewScalar(f, v)
 	if z.IsInf(1) { // the largest number is less than v
 		t, spacing := border(f)
-		return halfulp.NewScalar(f, interval.ExactSub(t, spacing.SetMantExp(spacing, -1)))
+		return num.NewScalar(f, interval.ExactSub(t, spacing.SetMantExp(spacing, -1)))
 	}
 	if z.IsInf(-1) {
 		return z
 	}
 	step := new(big.Float).SetMantExp(big.NewFloat(1), v.MantExp(nil)-f.Bits())
 	for z.Big().Cmp(v) > 0 {
-		z = halfulp.NewScalar(f, new(big.Float).SetPrec(v.Prec()+64).SetMode(big.ToNegativeInf).Sub(v, step))
+		z = num.NewScalar(f, new(big.Float).SetPrec(v.Prec()+64).SetMode(big.ToNegativeInf).Sub(v, step))
 		step.SetMantExp(step, 1)
 	}
 	if isZero(z) {
-		return halfulp.NewScalar(f, new(big.Float)) // no -0
+		return num.NewScalar(f, new(big.Float)) // no -0
 	}
 	return z
 }

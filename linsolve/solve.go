@@ -1,12 +1,10 @@
 package linsolve
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/big"
-	"runtime"
 	"time"
 
 	"github.com/halfulp/halfulp"
@@ -15,7 +13,6 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // ErrSingular is wrapped by errors about matrices that are proved to be singular.
@@ -37,7 +34,13 @@ func (e *SingularError) Unwrap() error { return ErrSingular }
 var ErrNotSymmetric = errors.New("matrix is not symmetric")
 
 // ErrNotFinite is wrapped by errors about infinities and NaN.
-var ErrNotFinite = errors.New("infinity or NaN")
+var ErrNotFinite = call.ErrNotFinite
+
+// ErrRange is wrapped by errors about numbers whose products do not fit any format.
+var ErrRange = call.ErrRange
+
+// Method is the method in Stats.
+const Method = call.Method
 
 // Stats says how a solution was found, and what proved it. Stats.Exact counts entries that only
 // exact arithmetic decided, Stats.Overflow those that became infinite, and Stats.Underflow those
@@ -66,38 +69,31 @@ type Proof struct {
 	Undecided int `json:"undecided,omitempty"`     // entries of Expm that seem to be 0 or ties
 }
 
-// measure returns a bound for statistics.
-func measure(x *big.Float) halfulp.Measure {
-	v, _ := x.Float64()
-	return halfulp.Measure(v)
+// result returns the statistics of a routine that has ended.
+func result(s *call.Run) Stats {
+	t := &s.Stats
+	z := Stats{
+		Stats: halfulp.Stats{Device: t.Device, Method: t.Method, Threads: t.Threads, Exact: t.Exact, Overflow: t.Overflow, Underflow: t.Underflow, Check: (*halfulp.Check)(t.Check)},
+		Proof: Proof{
+			Cond: t.Cond, Rounds: t.Rounds, Rho: halfulp.Measure(t.Rho), Steps: t.Steps, Precision: t.Precision, Primes: t.Primes, Solved: t.Solved,
+			Ties: t.Ties, Digits: t.Digits, Undecided: t.Undecided,
+		},
+	}
+	for _, g := range t.Stages {
+		z.Stages = append(z.Stages, halfulp.Stage(g))
+	}
+	return z
 }
 
-// Method is the method in Stats.
-const Method = "solve"
-
-// solver is one call.
-type solver struct {
-	call.Call
-	opt     halfulp.Options // of products
-	vanish  bool            // products may, below the smallest number of a format of some bits
-	lifting *lifting        // the last one of liftingOf
-	stats   Stats
-	since   time.Time
-	lost    lostEntries
-
-	at   place.Place       // where matrices of Newton's method live; nil: the host
-	away []*halfulp.Matrix // those that live there
-	// counts there what operations cannot store; nil: they wait, and say so
-	tally *num.Array
-
-	reuse bool              // no matrix of matrixHere outlives the next release
-	here  []*halfulp.Matrix // those of matrixHere
-	one   *halfulp.Matrix   // the unit matrix on the host, nil: not made yet
+// measure returns a bound for statistics.
+func measure(x *big.Float) float64 {
+	v, _ := x.Float64()
+	return v
 }
 
 // begin checks the options and operands of routine name: all operands live in one place. It returns
 // them on the host.
-func begin(name string, opt *halfulp.Options, operands ...*halfulp.Matrix) (*solver, []*halfulp.Matrix, error) {
+func begin(name string, opt *halfulp.Options, operands ...num.Mat) (*call.Run, []num.Mat, error) {
 	s, err := start(name, opt, operands...)
 	if err != nil {
 		return nil, nil, err
@@ -107,13 +103,13 @@ func begin(name string, opt *halfulp.Options, operands ...*halfulp.Matrix) (*sol
 }
 
 // onHost returns copies of matrices that live elsewhere.
-func onHost(name string, operands ...*halfulp.Matrix) ([]*halfulp.Matrix, error) {
-	here := make([]*halfulp.Matrix, len(operands))
+func onHost(name string, operands ...num.Mat) ([]num.Mat, error) {
+	here := make([]num.Mat, len(operands))
 	for i, m := range operands {
 		here[i] = m
-		if m.Place() != place.Host {
+		if !m.OnHost() {
 			var err error
-			if here[i], err = m.Host(); err != nil {
+			if here[i], err = place.On(nil, m); err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
 		}
@@ -122,87 +118,30 @@ func onHost(name string, operands ...*halfulp.Matrix) ([]*halfulp.Matrix, error)
 }
 
 // start is begin without copies.
-func start(name string, opt *halfulp.Options, operands ...*halfulp.Matrix) (*solver, error) {
-	s := &solver{Call: call.Call{Ctx: context.Background(), Threads: runtime.GOMAXPROCS(0)}, since: time.Now()}
+func start(name string, opt *halfulp.Options, operands ...num.Mat) (*call.Run, error) {
+	var o halfulp.Options
 	if opt != nil {
-		s.opt = *opt
-		if opt.Context != nil {
-			s.Ctx = opt.Context
-		}
-		if opt.Threads > 0 {
-			s.Threads = min(opt.Threads, 4*runtime.GOMAXPROCS(0)+16)
-		}
-		if opt.Progress != nil {
-			s.Work.Report = opt.Progress
-		}
+		o = *opt
 	}
-	s.opt.Progress = nil
 	for _, m := range operands {
-		if m.Place() != operands[0].Place() {
-			return nil, fmt.Errorf("%s: operands on %s and %s: %w", name, operands[0].Place(), m.Place(), halfulp.ErrPlace)
+		if place.Label(place.Of(m.Arr)) != place.Label(place.Of(operands[0].Arr)) {
+			return nil, fmt.Errorf("%s: operands on %s and %s: %w", name, place.Label(place.Of(operands[0].Arr)), place.Label(place.Of(m.Arr)), place.ErrPlace)
 		}
 	}
-	if len(operands) > 0 && operands[0].Place() != place.Host {
-		s.opt.Device = operands[0].Place()
+	if len(operands) > 0 && !operands[0].OnHost() {
+		o.Device = halfulp.Device(place.Label(place.Of(operands[0].Arr)))
 	}
-	if err := s.opt.Validate(); err != nil {
+	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	s.begin()
-	return s, nil
-}
-
-// begin makes Stats those of a routine of which nothing has been done.
-func (s *solver) begin() {
-	s.stats = Stats{Stats: halfulp.Stats{Device: place.Host, Method: Method, Threads: s.Threads}}
-	if s.opt.Check {
-		s.stats.Check = new(halfulp.Check)
-	}
-}
-
-// stage ends a stage; stages of one name are one.
-func (s *solver) stage(name string) {
-	now := time.Now()
-	took := now.Sub(s.since)
-	s.since = now
-	for i := range s.stats.Stages {
-		if g := &s.stats.Stages[i]; g.Name == name {
-			g.Time += took
-			return
-		}
-	}
-	s.stats.Stages = append(s.stats.Stages, halfulp.Stage{Name: name, Time: took})
-}
-
-// gemm stores RN(alpha A B + beta C) in d. Bounds rest on relative errors, so the error wraps
-// ErrRange where a number of some bits leaves the exponents of its format.
-func (s *solver) gemm(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix) error {
-	defer s.multiplying(a, b, d, 0)()
-	st, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(alpha), a, b, halfulp.Float(beta), c, d, &s.opt)
-	return s.within(st, d, err)
-}
-
-// within ends a product that was stored in d.
-func (s *solver) within(st halfulp.Stats, d *halfulp.Matrix, err error) error {
+	set, err := o.Settings()
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	s.stats.Device = st.Device
-	s.checked(st.Check)
-	if d.Format().IsMP() && (st.Overflow > 0 || st.Underflow > 0 && !s.vanish) {
-		return fmt.Errorf("products beyond the exponents of formats: %w", ErrRange)
-	}
-	return nil
-}
-
-// checked adds what a product compared.
-func (s *solver) checked(c *halfulp.Check) {
-	if c == nil || s.stats.Check == nil {
-		return
-	}
-	s.stats.Check.Modulus = max(s.stats.Check.Modulus, c.Modulus)
-	s.stats.Check.Compared += c.Compared
-	s.stats.Check.Unchecked += c.Unchecked
+	s := &call.Run{Call: call.Call{Ctx: set.Ctx, Threads: set.Threads}, Set: set, Since: time.Now()}
+	s.Work.Report, s.Set.Progress = set.Progress, nil
+	s.Begin()
+	return s, nil
 }
 
 const errShape = "linsolve: shapes do not fit"
@@ -232,96 +171,96 @@ func Solve(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	if a.Rows() != a.Cols() || b.Rows() != a.Rows() || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
 		panic(errShape)
 	}
-	s, err := start("Solve", opt, a, b, x)
+	s, err := start("Solve", opt, a.View(), b.View(), x.View())
 	if err != nil {
 		return Stats{}, err
 	}
-	return s.solveTo("Solve", a, b, x)
+	return solveTo(s, "Solve", a.View(), b.View(), x.View())
 }
 
 // apart reports whether each process of a grid solves A X = B by itself: for few columns, where of
 // order 600 at 424 bits two processes took 1.4 s together and 0.09 s alone for one, 1.9 and 0.75 s
 // for 30, or as alone says. There is no B for an inverse.
-func (s *solver) apart(a, b, x *halfulp.Matrix) (bool, error) {
-	if few(x.Cols(), a.Rows()) {
-		return s.small(a), nil
+func apart(s *call.Run, a, b, x num.Mat) (bool, error) {
+	if few(x.Cols, a.Rows) {
+		return small(s, a), nil
 	}
-	if b == nil {
-		return s.alone(a, x.Format(), aloneInverse)
+	if b.Arr == nil {
+		return alone(s, a, x.Format(), aloneInverse)
 	}
 	if b.Format().Bits() > aloneBits {
 		return false, nil
 	}
-	return s.alone(a, x.Format(), aloneSystem)
+	return alone(s, a, x.Format(), aloneSystem)
 }
 
 // solveTo stores the solution in x, wherever it lives; without b that of the unit matrix.
-func (s *solver) solveTo(name string, a, b, x *halfulp.Matrix) (Stats, error) {
-	defer s.release()
-	there := a.Place() != place.Host && a.Rows() > 0 && x.Cols() > 0
+func solveTo(s *call.Run, name string, a, b, x num.Mat) (Stats, error) {
+	defer s.Release()
+	there := !a.OnHost() && a.Rows > 0 && x.Cols > 0
 	if there {
-		apart, err := s.apart(a, b, x)
+		apart, err := apart(s, a, b, x)
 		if err != nil {
-			return s.stats, fmt.Errorf("%s: %w", name, err)
+			return result(s), fmt.Errorf("%s: %w", name, err)
 		}
 		there = !apart
 	}
 	if there {
-		s.at = place.Of(raw.Matrix(a).Arr)
-		z, err := s.solveThere(a, b, x.Format())
-		if err == nil && z != nil {
-			s.finished()
-			err = x.CopyFrom(z)
+		s.At = place.Of(a.Arr)
+		z, err := solveThere(s, a, b, x.Format())
+		if err == nil && z.Arr != nil {
+			s.Finished()
+			err = place.Copy(x, z)
 		}
 		if err != nil {
-			return s.stats, fmt.Errorf("%s: %w", name, err)
+			return result(s), fmt.Errorf("%s: %w", name, err)
 		}
-		if z != nil {
-			return s.stats, nil
+		if z.Arr != nil {
+			return result(s), nil
 		}
-		s.resign()
+		s.Resign()
 	}
-	if b == nil {
-		b = s.identityHere(a.Rows())
+	if b.Arr == nil {
+		b = s.IdentityHere(a.Rows)
 	}
 	here, err := onHost(name, a, b)
 	if err != nil {
-		return s.stats, err
+		return result(s), err
 	}
-	z, err := s.solve(here[0], here[1], x.Format())
+	z, err := solve(s, here[0], here[1], x.Format())
 	if err != nil {
-		return s.stats, fmt.Errorf("%s: %w", name, err)
+		return result(s), fmt.Errorf("%s: %w", name, err)
 	}
-	defer putMatrix(z)
-	return s.finish(name, z, x)
+	defer call.PutMatrix(z)
+	return finish(s, name, z, x)
 }
 
 // finish stores a result in x, wherever it lives.
-func (s *solver) finish(name string, z, x *halfulp.Matrix) (Stats, error) {
-	m := raw.Matrix(z)
+func finish(s *call.Run, name string, z, x num.Mat) (Stats, error) {
+	m := z
 	for j := range m.Cols {
 		at := m.At(0, j)
 		// The usual case.
-		if m.Arr.Kind == num.F64 && m.RS == 1 && m.Rows > 0 && largestOf(m.Arr.F64[0][at:at+m.Rows]) <= math.MaxFloat64 {
+		if m.Arr.Kind == num.F64 && m.RS == 1 && m.Rows > 0 && call.LargestOf(m.Arr.F64[0][at:at+m.Rows]) <= math.MaxFloat64 {
 			continue
 		}
 		for range m.Rows {
 			if m.Arr.Class(at) == num.Inf {
-				s.stats.Overflow++
+				s.Stats.Overflow++
 			}
 			at += m.RS
 		}
 	}
-	s.finished()
-	if x.Place() != place.Host {
-		d, err := z.On(x.Place())
+	s.Finished()
+	if !x.OnHost() {
+		d, err := place.On(place.Of(x.Arr), z)
 		if err != nil {
-			return s.stats, fmt.Errorf("%s: %w", name, err)
+			return result(s), fmt.Errorf("%s: %w", name, err)
 		}
 		defer d.Free()
 		z = d
 	}
-	return s.stats, x.CopyFrom(z)
+	return result(s), place.Copy(x, z)
 }
 
 // Inverse stores the inverse of a square matrix A in X, each entry correctly rounded; see Solve.
@@ -329,143 +268,143 @@ func Inverse(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	if a.Rows() != a.Cols() || x.Rows() != a.Rows() || x.Cols() != a.Rows() {
 		panic(errShape)
 	}
-	s, err := start("Inverse", opt, a, x)
+	s, err := start("Inverse", opt, a.View(), x.View())
 	if err != nil {
 		return Stats{}, err
 	}
-	return s.solveTo("Inverse", a, nil, x)
+	return solveTo(s, "Inverse", a.View(), num.Mat{}, x.View())
 }
 
-func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
-	z := takeMatrix(f, b.Rows(), b.Cols())
-	if a.Rows() == 0 || b.Cols() == 0 {
+func solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
+	z := call.TakeMatrix(f, b.Rows, b.Cols)
+	if a.Rows == 0 || b.Cols == 0 {
 		return z, s.Ctx.Err()
 	}
-	if err := finite("A", a); err != nil {
-		return nil, err
+	if err := call.Finite("A", a); err != nil {
+		return num.Mat{}, err
 	}
-	if err := finite("B", b); err != nil {
-		return nil, err
+	if err := call.Finite("B", b); err != nil {
+		return num.Mat{}, err
 	}
-	for _, m := range []*halfulp.Matrix{a, b} {
+	for _, m := range []num.Mat{a, b} {
 		if err := workable(f.Bits()+64, m); err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 	}
-	defer s.release()
-	s.reuse = true
-	todo := s.undecided(a, b, z)
-	s.withoutZeros(a, b, todo)
-	s.planSolve(a, z.Format(), len(todo))
-	lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
+	defer s.Release()
+	s.Reuse = true
+	todo := undecided(s, a, b, z)
+	withoutZeros(s, a, b, todo)
+	planSolve(s, a, z.Format(), len(todo))
+	lu, err := factor(s, a, scale.Of(a))
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	s.Did(factorCost(a.Rows()))
-	one := few(len(todo), a.Rows()) // by one
-	s.planBy(lu, one, a, z.Format(), len(todo))
+	s.Did(factorCost(a.Rows))
+	one := few(len(todo), a.Rows) // by one
+	planBy(s, lu, one, a, z.Format(), len(todo))
 	if one {
-		if r, rho, norm, err := s.invertFactors(raw.Matrix(a), lu, len(todo)); err != nil {
-			return nil, err
+		if r, rho, norm, err := invertFactors(s, a, lu, len(todo)); err != nil {
+			return num.Mat{}, err
 		} else if r != nil {
-			s.note(1, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.norm))
-			if done, err := s.solveFewBy(r, a, b, z, todo); done || err != nil {
+			note(s, 1, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.norm))
+			if done, err := solveFewBy(s, r, a, b, z, todo); done || err != nil {
 				return z, err
 			}
 		}
 	}
 	if !one {
 		// Each is for other formats and orders, the faster one first.
-		ways := []func(a, b *halfulp.Matrix, f *factors, z *halfulp.Matrix, todo []*entries) error{s.inverseBySlices, s.inverseBySeries, s.quickInverse, s.solveByNewton}
+		ways := []func(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*entries) error{inverseBySlices, inverseBySeries, quickInverse, solveByNewton}
 		for _, way := range ways {
-			if err := way(a, b, lu, z, todo); err != nil || open(todo) == 0 {
+			if err := way(s, a, b, lu, z, todo); err != nil || open(todo) == 0 {
 				return z, err
 			}
 		}
 	}
 	var p *approximate
-	if lu.pivotsAbove(pivotRange) == a.Rows() || !one {
-		if p, err = s.first(raw.Matrix(a), lu); err != nil && !(one && errors.Is(err, ErrRange)) {
-			return nil, err
+	if lu.pivotsAbove(pivotRange) == a.Rows || !one {
+		if p, err = firstInverse(s, a, lu); err != nil && !(one && errors.Is(err, call.ErrRange)) {
+			return num.Mat{}, err
 		}
 	}
 	if one && (p == nil || p.rho == nil) {
-		if r, rho, norm, err := s.invertBlocks(a, lu, f.Bits()); err != nil {
-			return nil, err
+		if r, rho, norm, err := invertBlocks(s, a, lu, f.Bits()); err != nil {
+			return num.Mat{}, err
 		} else if r != nil {
 			s.Work.Guessed = false
-			s.note(1+s.stats.Rounds, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.norm))
-			if done, err := s.solveFewBy(r, a, b, z, todo); done || err != nil {
+			note(s, 1+s.Stats.Rounds, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.norm))
+			if done, err := solveFewBy(s, r, a, b, z, todo); done || err != nil {
 				return z, err
 			}
 		}
 	}
 	if p == nil {
-		if p, err = s.first(raw.Matrix(a), lu); err != nil {
-			return nil, err
+		if p, err = firstInverse(s, a, lu); err != nil {
+			return num.Mat{}, err
 		}
 	}
 	s.Work.Guessed = p.rho == nil
 	if p.rho == nil {
-		end := s.Before(s.solutionLeft(a, len(todo), f.Bits()))
-		p, err = s.multiply(p, a, lu)
+		end := s.Before(solutionLeft(s, a, len(todo), f.Bits()))
+		p, err = multiply(s, p, a, lu)
 		end()
 		if err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 	}
-	s.stage("approximate inverse")
-	return z, s.solveOpen(p, a, b, z, todo)
+	s.Stage("approximate inverse")
+	return z, solveOpen(s, p, a, b, z, todo)
 }
 
 // solveFewBy is solveFew with an inverse that is just made; done if nothing is left.
-func (s *solver) solveFewBy(r inverse, a, b, z *halfulp.Matrix, todo []*entries) (done bool, err error) {
-	s.stage("approximate inverse")
-	err = s.solveFew(a, b, z, r, todo)
-	s.stage("refinement")
+func solveFewBy(s *call.Run, r inverse, a, b, z num.Mat, todo []*entries) (done bool, err error) {
+	s.Stage("approximate inverse")
+	err = solveFew(s, a, b, z, r, todo)
+	s.Stage("refinement")
 	return open(todo) == 0, err
 }
 
 // approximate returns an approximate inverse of a.
-func (s *solver) approximate(a *halfulp.Matrix) (*approximate, error) {
-	defer s.stage("approximate inverse")
-	return s.invert(a)
+func approximateInverse(s *call.Run, a num.Mat) (*approximate, error) {
+	defer s.Stage("approximate inverse")
+	return invert(s, a)
 }
 
 // solveBy stores the solution in z, which an approximate inverse of a is known for.
-func (s *solver) solveBy(p *approximate, a, b, z *halfulp.Matrix) error {
-	todo := s.undecided(a, b, z)
-	s.withoutZeros(a, b, todo)
-	return s.solveOpen(p, a, b, z, todo)
+func solveBy(s *call.Run, p *approximate, a, b, z num.Mat) error {
+	todo := undecided(s, a, b, z)
+	withoutZeros(s, a, b, todo)
+	return solveOpen(s, p, a, b, z, todo)
 }
 
 // solveOpen does so for what is open in todo.
-func (s *solver) solveOpen(p *approximate, a, b, z *halfulp.Matrix, todo []*entries) error {
-	defer s.stage("refinement")
-	cond := s.condition(a, p)
-	if !few(len(todo), a.Rows()) {
-		err := s.solveMany(p, a, b, z, todo)
-		if err != nil && !errors.Is(err, ErrRange) || open(todo) == 0 {
+func solveOpen(s *call.Run, p *approximate, a, b, z num.Mat, todo []*entries) error {
+	defer s.Stage("refinement")
+	cond := condition(s, a, p)
+	if !few(len(todo), a.Rows) {
+		err := solveMany(s, p, a, b, z, todo)
+		if err != nil && !errors.Is(err, call.ErrRange) || open(todo) == 0 {
 			return err
 		}
 	}
-	if few(openColumns(todo), a.Rows()) {
-		w, err := s.newWideInverse(p)
+	if few(openColumns(todo), a.Rows) {
+		w, err := newWideInverse(s, p)
 		if err == nil {
-			err = s.solveFew(a, b, z, w, todo)
+			err = solveFew(s, a, b, z, w, todo)
 		}
 		if err != nil || open(todo) == 0 {
 			return err
 		}
 	}
-	return s.refineOpen(a, b, p, cond, z, todo)
+	return refineOpen(s, a, b, p, cond, z, todo)
 }
 
 // undecided returns the columns of the solution z, all of whose entries are open.
-func (s *solver) undecided(a, b, z *halfulp.Matrix) []*entries {
-	todo := make([]*entries, b.Cols())
+func undecided(s *call.Run, a, b, z num.Mat) []*entries {
+	todo := make([]*entries, b.Cols)
 	for j := range todo {
-		todo[j] = &entries{s: s, a: a, b: b, z: z, j: j, open: make([]int, b.Rows()), never: map[int]*big.Float{}}
+		todo[j] = &entries{s: s, a: a, b: b, z: z, j: j, open: make([]int, b.Rows), never: map[int]*big.Float{}}
 		for i := range todo[j].open {
 			todo[j].open[i] = i
 		}
@@ -475,38 +414,18 @@ func (s *solver) undecided(a, b, z *halfulp.Matrix) []*entries {
 
 // condition notes what an approximate inverse of a proves and returns cond with 2^cond above the
 // condition number.
-func (s *solver) condition(a *halfulp.Matrix, p *approximate) (cond int) {
+func condition(s *call.Run, a num.Mat, p *approximate) (cond int) {
 	rho, _ := p.rho.Float64()
-	return s.note(p.rounds, rho, p.abs.Norm(), bound.BoundsOf(raw.Matrix(a), bound.Negated(p.scale), bound.Negated(p.weights)).Norm())
+	return note(s, p.rounds, rho, p.abs.Norm(), bound.BoundsOf(a, bound.Negated(p.scale), bound.Negated(p.weights)).Norm())
 }
 
 // note is condition for bounds of ‖R‖ and ‖F‖.
-func (s *solver) note(rounds int, rho float64, norm, of *big.Float) (cond int) {
-	s.stats.Rounds, s.stats.Rho = rounds, halfulp.Measure(rho)
+func note(s *call.Run, rounds int, rho float64, norm, of *big.Float) (cond int) {
+	s.Stats.Rounds, s.Stats.Rho = rounds, rho
 	// ‖F^-1‖ ≤ ‖R‖ / (1 - rho), and rho < 1/2.
 	bound := bound.Upper().Mul(bound.Upper().Mul(norm, of), big.NewFloat(1+2*rho))
-	s.stats.Cond = bound.Text('g', 3)
+	s.Stats.Cond = bound.Text('g', 3)
 	return bound.MantExp(nil)
-}
-
-// finite returns an error if a matrix has an infinity or a NaN.
-func finite(name string, m *halfulp.Matrix) error {
-	v := raw.Matrix(m)
-	for j := range v.Cols {
-		// The usual cases.
-		if at := v.At(0, j); v.Arr.Kind == num.F64 && v.RS == 1 && v.Rows > 0 && largestOf(v.Arr.F64[0][at:at+v.Rows]) <= math.MaxFloat64 {
-			continue
-		}
-		for i, at := 0, v.At(0, j); i < v.Rows; i, at = i+1, at+v.RS {
-			if v.Arr.Kind == num.MP && v.Arr.Cls[at].Class() == num.Finite {
-				continue
-			}
-			if c := v.Arr.Class(at); c == num.Inf || c == num.NaN {
-				return fmt.Errorf("%s[%d,%d]: %w", name, i+1, j+1, ErrNotFinite)
-			}
-		}
-	}
-	return nil
 }
 
 // mostFarBits bounds the bits beyond those of the format that solutions take where exponents are
@@ -515,15 +434,15 @@ const mostFarBits = 1 << 12
 
 // refine stores the rounded solution in z as far as it is open in todo; the condition number is
 // below 2^cond.
-func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfulp.Matrix, todo []*entries) error {
-	n, k := b.Rows(), b.Cols()
+func refine(s *call.Run, a, b num.Mat, p *approximate, cond int, z num.Mat, todo []*entries) error {
+	n, k := b.Rows, b.Cols
 	target := z.Format().Bits() + 64
 	if err := workable(max(target, cond+64), b); err != nil {
 		return err
 	}
 	known := p.gain // bits of X, about
 	// Numbers that are no ties differ from them by less bits than that.
-	integers := toIntegers(raw.Matrix(a))
+	integers := toIntegers(a)
 	most := min(target+2*integers.minorBits()+int(columnBits(b))+1<<16, bound.MaxBits)
 	// No format has the bits, and fewer are not likely to do.
 	if integers.mostBits() > bound.MaxBits/4 {
@@ -531,8 +450,8 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 	}
 	width := func() int { return min(int(known+p.gain)+64, target) }
 
-	x := halfulp.NewMatrix(halfulp.MP(uint(width())), n, k)
-	if err := s.gemm(1, p.r, b, 0, nil, x); err != nil {
+	x := num.NewMat(num.Precision(uint(width())), n, k)
+	if err := s.Gemm(1, p.r, b, 0, num.Mat{}, x); err != nil {
 		return err
 	}
 	// 1/(1 - rho), rounded up
@@ -544,20 +463,20 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 			left++
 		}
 	}
-	for ; ; s.stats.Steps++ {
-		s.planRefinement(missing, p.gain, cond, a, x)
+	for ; ; s.Stats.Steps++ {
+		planRefinement(s, missing, p.gain, cond, a, x)
 		// R r loses up to cond bits to cancellation.
-		r := halfulp.NewMatrix(halfulp.MP(uint(64+cond)), n, k)
-		if err := s.gemm(-1, a, x, 1, b, r); err != nil {
+		r := num.NewMat(num.Precision(uint(64+cond)), n, k)
+		if err := s.Gemm(-1, a, x, 1, b, r); err != nil {
 			return err
 		}
-		s.stats.Precision = x.Format().Bits()
+		s.Stats.Precision = x.Format().Bits()
 		missing = 0
 		for j, e := range todo {
 			if e == nil {
 				continue
 			}
-			radius := p.abs.Apply(column(raw.Matrix(r), j, p.scale))
+			radius := p.abs.Apply(column(r, j, p.scale))
 			most := bound.Upper().Mul(bound.Largest(radius), more)
 			for i := range radius {
 				radius[i] = bound.Upper().Add(radius[i], most)
@@ -578,7 +497,7 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 			}
 			missing = max(missing, e.missing(mid, radius))
 		}
-		if err := s.lift(suspected); err != nil {
+		if err := lift(s, suspected); err != nil {
 			return err
 		}
 		for _, x := range suspected {
@@ -589,7 +508,7 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 		}
 		suspected = suspected[:0]
 		if s.Work.Report != nil {
-			s.Did(residualCost(n, left, raw.Matrix(a).Arr.Format, raw.Matrix(x).Arr.Format))
+			s.Did(residualCost(n, left, a.Arr.Format, x.Arr.Format))
 			s.Work.Guessed = false // it is known what is missing
 		}
 		if left == 0 {
@@ -602,8 +521,8 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 				return fmt.Errorf("%d entries are not decided by %d bits: %w", open(todo), most, halfulp.ErrMemory)
 			}
 		}
-		next := halfulp.NewMatrix(halfulp.MP(uint(width())), n, k)
-		if err := s.gemm(1, p.r, r, 1, x, next); err != nil {
+		next := num.NewMat(num.Precision(uint(width())), n, k)
+		if err := s.Gemm(1, p.r, r, 1, x, next); err != nil {
 			return err
 		}
 		x = next

@@ -6,13 +6,13 @@ import (
 	mathbits "math/bits"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -51,16 +51,16 @@ import (
 // with g of about b/4: 3 altogether; the step before, to about b/4 bits, has (I + X)^-1 S - S and
 // T (I + Y)^-1 - T, 1/6 each, instead of the last three.
 type splitting struct {
-	s           *solver
+	s           *call.Run
 	by          scale.Scaling
-	f           *halfulp.Matrix // m x n
-	x, y        *halfulp.Matrix // S and T
+	f           num.Mat // m x n
+	x, y        num.Mat // S and T
 	k           int
 	blocks      []int
-	one         *halfulp.Matrix // the unit matrix; nil until it is needed
-	cond        float64         // ≥ ‖|T^-1| |T|‖∞; 0 until it is needed at a place
-	improvement                 // amp: of ‖|S| |F T|‖∞ + cond
-	splitSizes                  // at a place
+	one         num.Mat // the unit matrix; nil until it is needed
+	cond        float64 // ≥ ‖|T^-1| |T|‖∞; 0 until it is needed at a place
+	improvement         // amp: of ‖|S| |F T|‖∞ + cond
+	splitSizes          // at a place
 }
 
 // pivoted is a splitting of the rows of A, and for LDLT of its columns, in an order that float64
@@ -68,20 +68,20 @@ type splitting struct {
 type pivoted struct {
 	*splitting // nil if float64 does not suffice for more
 	order      []int
-	c          *halfulp.Matrix // A in that order
+	c          num.Mat // A in that order
 }
 
 // newPivoted returns a seed for the factors of a with partial pivoting; nil if float64 does not
 // suffice, or if numbers have more than most bits.
-func (s *solver) newPivoted(a *halfulp.Matrix, most int) (*pivoted, error) {
+func newPivoted(s *call.Run, a num.Mat, most int) (*pivoted, error) {
 	m, n := a.Dims()
 	k := min(m, n)
 	if k < fewest {
 		return nil, nil
 	}
-	defer s.release()
+	defer s.Release()
 	// Columns are scaled for pivots alone, rows are not.
-	leading := raw.Matrix(a.Slice(0, m, 0, k))
+	leading := a.Slice(0, m, 0, k)
 	columns := scale.Unscaled(m, k)
 	t := scale.TopsOf(leading)
 	for j := range k {
@@ -102,8 +102,8 @@ func (s *solver) newPivoted(a *halfulp.Matrix, most int) (*pivoted, error) {
 		p.order[i], p.order[j] = p.order[j], p.order[i]
 	}
 	p.c = chosen(a, p.order, all(n))
-	d := &splitting{s: s, k: k, blocks: ones(k), by: scale.Equilibrate(raw.Matrix(p.c), scale.Unscaled(m, n))}
-	if d.f = scaled(p.c, d.by, most); d.f == nil {
+	d := &splitting{s: s, k: k, blocks: ones(k), by: scale.Equilibrate(p.c, scale.Unscaled(m, n))}
+	if d.f = call.Scaled(p.c, d.by, most); d.f.Arr == nil {
 		return nil, nil
 	}
 	// The factors of F.
@@ -144,15 +144,15 @@ func (t *splitting) invert(lu []float64) (ok bool, err error) {
 	if err := dgemm.InvertUpper(t.s.Ctx, t.s.Threads, n, lu, n, y); err != nil {
 		return false, err
 	}
-	if !(max(largestOf(lu), largestOf(x), largestOf(y)) < 0x1p100) {
+	if !(max(call.LargestOf(lu), call.LargestOf(x), call.LargestOf(y)) < 0x1p100) {
 		return false, nil
 	}
 	one := make([]float64, n)
 	for i := range one {
 		one[i] = 1
 	}
-	size := largestOf(absLower(n, x, absLower(n, lu, one)))
-	t.cond = largestOf(absUpper(n, lu, absUpper(n, y, one)))
+	size := call.LargestOf(absLower(n, x, absLower(n, lu, one)))
+	t.cond = call.LargestOf(absUpper(n, lu, absUpper(n, y, one)))
 	near := float64(float64(n+16) * 0x1p-52 * t.cond) // and underflow
 	if !(near <= 0.25) {
 		return false, nil
@@ -160,7 +160,7 @@ func (t *splitting) invert(lu []float64) (ok bool, err error) {
 	t.cond = float64(2 * t.cond)
 	t.amp = sizeOf(size+t.cond) + 1
 	unit := make([]int64, n)
-	if t.x, err = t.s.stored(n, func(i, j int) float64 {
+	if t.x, err = stored(t.s, n, func(i, j int) float64 {
 		switch {
 		case i == j:
 			return 1
@@ -171,7 +171,7 @@ func (t *splitting) invert(lu []float64) (ok bool, err error) {
 	}, unit, unit); err != nil {
 		return false, err
 	}
-	t.y, err = t.s.stored(n, func(i, j int) float64 {
+	t.y, err = stored(t.s, n, func(i, j int) float64 {
 		if i > j {
 			return 0
 		}
@@ -186,69 +186,69 @@ func (t *splitting) enclosure(bits int) (*enclosure, error) {
 	if t == nil {
 		return nil, nil
 	}
-	return t.s.improved(t, bits)
+	return improved(t.s, t, bits)
 }
 
 // errorMatrix returns the first k rows of V = F T of so many bits and E of so many places, up to h,
 // and finds out what it shows of the gain.
 //
 // V is rounded, so that E is S F T - I + S d for |d| ≤ 2^-width |V|.
-func (t *splitting) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.Float, err error) {
+func (t *splitting) errorMatrix(width, places int) (v, e num.Mat, h *big.Float, err error) {
 	n := t.k
-	t.s.stats.Steps++
-	if v, err = t.s.matrix(halfulp.MP(uint(width)), n, n); err != nil {
-		return nil, nil, nil, err
+	t.s.Stats.Steps++
+	if v, err = t.s.Matrix(num.Precision(uint(width)), n, n); err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	tolerance, err := t.tolerance(width)
 	if err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	f := t.f.Slice(0, n, 0, n)
-	if err := t.s.gemmOfTriangles(0, 1, f, t.y, 0, nil, v, [2]byte{0, t.upperFactors()[1]}, tolerance); err != nil {
-		return nil, nil, nil, err
+	if err := t.s.GemmOfTriangles(0, 1, f, t.y, 0, num.Mat{}, v, [2]byte{0, t.upperFactors()[1]}, tolerance); err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	lost := bound.Upper()
 	if tolerance != nil {
 		lost = bound.Exp2(t.amp - width)
 	}
 	if t.amp, err = t.spread(v); err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	if t.amp > 1<<20 {
 		t.gain = 0
-		return nil, nil, nil, nil
+		return num.Mat{}, num.Mat{}, nil, nil
 	}
 	lost.Add(lost, bound.Exp2(t.amp-width))
-	if e, err = t.s.matrix(halfulp.MP(uint(places)), n, n); err != nil {
-		return nil, nil, nil, err
+	if e, err = t.s.Matrix(num.Precision(uint(places)), n, n); err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
 	}
-	if t.one == nil {
-		if t.one, err = t.s.identity(n); err != nil {
-			return nil, nil, nil, err
+	if t.one.Arr == nil {
+		if t.one, err = t.s.Identity(n); err != nil {
+			return num.Mat{}, num.Mat{}, nil, err
 		}
 	}
-	limit := t.s.known(t.bound(t.s, n, places, width, lost), t.sRows, t.vCols)
-	if err := t.s.gemmOfTriangles(0, 1, t.x, v, -1, t.one, e, [2]byte{'L', 0}, limit); err != nil {
-		return nil, nil, nil, err
+	limit := t.s.Known(t.bound(t.s, n, places, width, lost), t.sRows, t.vCols)
+	if err := t.s.GemmOfTriangles(0, 1, t.x, v, -1, t.one, e, [2]byte{'L', 0}, limit); err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	lost.Add(lost, lostBy(limit))
-	norm, err := t.s.rowNorm(e)
+	norm, err := t.s.RowNorm(e)
 	if err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, num.Mat{}, nil, err
 	}
-	t.s.stats.Precision = width
+	t.s.Stats.Precision = width
 	return v, e, t.learn(t.s, norm, lost, places), nil
 }
 
 // split returns the strictly block lower and the block upper triangle.
-func (t *splitting) split(a *halfulp.Matrix) (lower, upper *halfulp.Matrix, err error) {
-	if lower, err = t.s.matrix(a.Format(), t.k, t.k); err != nil {
-		return nil, nil, err
+func (t *splitting) split(a num.Mat) (lower, upper num.Mat, err error) {
+	if lower, err = t.s.Matrix(a.Format(), t.k, t.k); err != nil {
+		return num.Mat{}, num.Mat{}, err
 	}
-	if upper, err = t.s.matrix(a.Format(), t.k, t.k); err != nil {
-		return nil, nil, err
+	if upper, err = t.s.Matrix(a.Format(), t.k, t.k); err != nil {
+		return num.Mat{}, num.Mat{}, err
 	}
-	if t.s.at != nil {
+	if t.s.At != nil {
 		return lower, upper, t.partThere(a, lower, upper)
 	}
 	t.copyParts(lower, upper, a, a)
@@ -257,28 +257,28 @@ func (t *splitting) split(a *halfulp.Matrix) (lower, upper *halfulp.Matrix, err 
 
 // products returns the strictly block lower triangle of -A B and the block upper one of -C D in one
 // matrix, for block lower and block upper triangular factors, with bounds that are proved or nil.
-func (t *splitting) products(a, b, c, d *halfulp.Matrix, format halfulp.Format, ofLower, ofUpper *residue.Bound) (*halfulp.Matrix, error) {
-	left, err := t.s.matrix(format, t.k, t.k)
+func (t *splitting) products(a, b, c, d num.Mat, format num.Format, ofLower, ofUpper *residue.Bound) (num.Mat, error) {
+	left, err := t.s.Matrix(format, t.k, t.k)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	if err := t.s.gemmOfTriangles('L', -1, a, b, 0, nil, left, [2]byte{'L', 'L'}, ofLower); err != nil {
-		return nil, err
+	if err := t.s.GemmOfTriangles('L', -1, a, b, 0, num.Mat{}, left, [2]byte{'L', 'L'}, ofLower); err != nil {
+		return num.Mat{}, err
 	}
-	if t.s.at != nil { // one matrix for both: the diagonal is that of the second
-		return left, t.upperProduct(-1, c, d, 0, nil, left, ofUpper)
+	if t.s.At != nil { // one matrix for both: the diagonal is that of the second
+		return left, t.upperProduct(-1, c, d, 0, num.Mat{}, left, ofUpper)
 	}
-	right := halfulp.NewMatrix(format, t.k, t.k)
-	if err := t.upperProduct(-1, c, d, 0, nil, right, nil); err != nil {
-		return nil, err
+	right := num.NewMat(format, t.k, t.k)
+	if err := t.upperProduct(-1, c, d, 0, num.Mat{}, right, nil); err != nil {
+		return num.Mat{}, err
 	}
-	z := halfulp.NewMatrix(format, t.k, t.k)
+	z := num.NewMat(format, t.k, t.k)
 	t.copyParts(z, z, left, right)
 	return z, nil
 }
 
-func (t *splitting) copyParts(toLower, toUpper, fromLower, fromUpper *halfulp.Matrix) {
-	lower, upper, a, b := raw.Matrix(toLower), raw.Matrix(toUpper), raw.Matrix(fromLower), raw.Matrix(fromUpper)
+func (t *splitting) copyParts(toLower, toUpper, fromLower, fromUpper num.Mat) {
+	lower, upper, a, b := toLower, toUpper, fromLower, fromUpper
 	first := 0
 	for _, size := range t.blocks {
 		for j := first; j < first+size; j++ {
@@ -296,11 +296,11 @@ func (t *splitting) copyParts(toLower, toUpper, fromLower, fromUpper *halfulp.Ma
 // upperProduct stores alpha A B + beta C in D for block upper triangular A and B and an upper
 // triangular C, with a bound that is proved or nil. An entry of D below the diagonal is the sum of
 // two products.
-func (t *splitting) upperProduct(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, limit *residue.Bound) error {
-	if err := t.s.gemmOfTriangles('U', alpha, a, b, beta, c, d, t.upperFactors(), limit); err != nil {
+func (t *splitting) upperProduct(alpha float64, a, b num.Mat, beta float64, c, d num.Mat, limit *residue.Bound) error {
+	if err := t.s.GemmOfTriangles('U', alpha, a, b, beta, c, d, t.upperFactors(), limit); err != nil {
 		return err
 	}
-	if t.s.at != nil {
+	if t.s.At != nil {
 		return t.belowThere(alpha, a, b, d)
 	}
 	first := 0
@@ -331,58 +331,58 @@ func (t *splitting) upperFactors() [2]byte {
 
 // correction returns X and Y with (I + X)^-1 = I - X and (I + Y)^-1 = I - Y for those of E, up to
 // lost, which is about 2^-bits or what four powers of 2^-gain leave. E is known up to h.
-func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y *halfulp.Matrix, lost *big.Float, err error) {
+func (t *splitting) correction(e num.Mat, h *big.Float, bits int) (x, y num.Mat, lost *big.Float, err error) {
 	n, g := t.k, t.gain
 	terms := order(g, bits+3)
 	if x, y, err = t.split(e); err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	lost = bound.Upper().Add(bound.Upper().SetMantExp(h, 1), bound.Exp2(5-4*g))
 	if terms == 2 {
-		t.s.drop(e)
+		t.s.Drop(e)
 		return x, y, lost.Add(lost, bound.Exp2(2-2*g)), nil // without E'
 	}
-	format := func(power int) halfulp.Format { return halfulp.MP(uint(max(bits-power*g+4, 24))) }
+	format := func(power int) num.Format { return num.Precision(uint(max(bits-power*g+4, 24))) }
 	// limit is that of a product of so many powers of 2^-g. It adds the error that it allows: twice
 	// that of E', and what becomes of it in further products, are less.
-	limit := func(top int, format halfulp.Format) *residue.Bound {
-		b := t.s.uniform(n, top, format.Bits()+mathbits.Len(uint(n)))
+	limit := func(top int, format num.Format) *residue.Bound {
+		b := uniform(t.s, n, top, format.Bits()+mathbits.Len(uint(n)))
 		lost.Add(lost, bound.Upper().SetMantExp(lostBy(b), 2))
 		return b
 	}
 	// The first error ends it.
-	product := func(a, b *halfulp.Matrix, format halfulp.Format, factors [2]byte, ofA, ofB, top int) *halfulp.Matrix {
-		within := t.s.known(limit(top, format), t.small(false, ofA), t.small(true, ofB))
-		var d *halfulp.Matrix
+	product := func(a, b num.Mat, format num.Format, factors [2]byte, ofA, ofB, top int) num.Mat {
+		within := t.s.Known(limit(top, format), t.small(false, ofA), t.small(true, ofB))
+		var d num.Mat
 		if err == nil {
-			d, err = t.s.matrix(format, n, n)
+			d, err = t.s.Matrix(format, n, n)
 		}
 		if err == nil {
-			err = t.s.gemmOfTriangles(0, -1, a, b, 0, nil, d, factors, within)
+			err = t.s.GemmOfTriangles(0, -1, a, b, 0, num.Mat{}, d, factors, within)
 		}
 		return d
 	}
-	sum := func(a, b *halfulp.Matrix, format halfulp.Format) *halfulp.Matrix {
-		var d *halfulp.Matrix
+	sum := func(a, b num.Mat, format num.Format) num.Mat {
+		var d num.Mat
 		if err == nil {
-			d, err = t.s.matrix(format, n, n)
+			d, err = t.s.Matrix(format, n, n)
 		}
 		if err == nil {
-			err = t.s.sum(a, b, d)
+			err = t.s.Sum(a, b, d)
 		}
-		t.s.drop(a, b)
+		t.s.Drop(a, b)
 		return d
 	}
 	first := product(x, e, format(2), [2]byte{'L', 0}, -g, -g, -2*g) // -(X1² + X1 Y1)
-	within := t.s.known(limit(-2*g, format(2)), t.small(false, -g), t.small(true, -g))
-	var right *halfulp.Matrix
+	within := t.s.Known(limit(-2*g, format(2)), t.small(false, -g), t.small(true, -g))
+	var right num.Mat
 	if err == nil {
-		right, err = t.s.matrix(format(2), n, n)
+		right, err = t.s.Matrix(format(2), n, n)
 	}
 	if err == nil {
-		err = t.upperProduct(-1, y, y, 0, nil, right, within)
+		err = t.upperProduct(-1, y, y, 0, num.Mat{}, right, within)
 	}
-	var cube *halfulp.Matrix
+	var cube num.Mat
 	if terms > 3 {
 		// X1 E Y1
 		cube = product(first, y, format(3), [2]byte{0, t.upperFactors()[1]}, 1-2*g, -g, 1-3*g)
@@ -392,16 +392,16 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 	lost.Add(lost, bound.Exp2(4-2*g-format(2).Bits()))
 	if terms > 3 {
 		second = sum(second, cube, format(2))
-		var x2, y2, last *halfulp.Matrix
+		var x2, y2, last num.Mat
 		if err == nil {
 			x2, y2, err = t.split(second)
 		}
-		left := t.s.known(limit(2-3*g, format(3)), t.small(false, 2-2*g), t.small(true, -g))
-		right := t.s.known(limit(2-3*g, format(3)), t.small(false, -g), t.small(true, 2-2*g))
+		left := t.s.Known(limit(2-3*g, format(3)), t.small(false, 2-2*g), t.small(true, -g))
+		right := t.s.Known(limit(2-3*g, format(3)), t.small(false, -g), t.small(true, 2-2*g))
 		if err == nil {
 			last, err = t.products(x2, x, y, y2, format(3), left, right)
 		}
-		t.s.drop(x2, y2)
+		t.s.Drop(x2, y2)
 		second = sum(second, last, format(2))
 		lost.Add(lost, bound.Exp2(4-2*g-format(2).Bits()))
 		lost.Add(lost, bound.Exp2(5-3*g-format(3).Bits()))
@@ -409,13 +409,13 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 		lost.Add(lost, bound.Exp2(3-3*g))
 	}
 	lost.Add(lost, bound.Exp2(1-g-format(1).Bits()))
-	t.s.drop(x, y)
+	t.s.Drop(x, y)
 	z := sum(e, second, format(1))
 	if err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	x, y, err = t.split(z)
-	t.s.drop(z)
+	t.s.Drop(z)
 	return x, y, lost, err
 }
 
@@ -425,7 +425,7 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 // known up to 3 2^-prec of (I + |X|) |S| and |T| (I + |Y|): that adds up to 2^(3-prec+amp), since
 // S F d = (I + E) T^-1 d for an error d of T. T^-1 T' is I up to 2^-6, so that cond grows by a
 // factor of less than 1.05. See stepTolerances for what they may have beside that.
-func (t *splitting) step(_, e *halfulp.Matrix, h *big.Float, next int) error {
+func (t *splitting) step(_, e num.Mat, h *big.Float, next int) error {
 	x, y, lost, err := t.correction(e, h, next)
 	if err != nil {
 		return err
@@ -438,33 +438,33 @@ func (t *splitting) step(_, e *halfulp.Matrix, h *big.Float, next int) error {
 		return nil
 	}
 	n, prec := t.k, max(next+t.amp+4, 64)
-	format := halfulp.MP(uint(max(prec-t.gain+2, 24)))
+	format := num.Precision(uint(max(prec-t.gain+2, 24)))
 	left, right := t.stepTolerances(prec)
-	improve := func(of *halfulp.Matrix, product func(d *halfulp.Matrix) error) (*halfulp.Matrix, error) {
-		d, err := t.s.matrix(format, n, n)
+	improve := func(of num.Mat, product func(d num.Mat) error) (num.Mat, error) {
+		d, err := t.s.Matrix(format, n, n)
 		if err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
 		if err := product(d); err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
-		z, err := t.s.matrix(halfulp.MP(uint(prec)), n, n)
+		z, err := t.s.Matrix(num.Precision(uint(prec)), n, n)
 		if err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
-		err = t.s.sum(of, d, z)
-		t.s.drop(of, d)
+		err = t.s.Sum(of, d, z)
+		t.s.Drop(of, d)
 		return z, err
 	}
-	if t.x, err = improve(t.x, func(d *halfulp.Matrix) error {
-		return t.s.gemmOfTriangles('L', -1, x, t.x, 0, nil, d, [2]byte{'L', 'L'}, left)
+	if t.x, err = improve(t.x, func(d num.Mat) error {
+		return t.s.GemmOfTriangles('L', -1, x, t.x, 0, num.Mat{}, d, [2]byte{'L', 'L'}, left)
 	}); err != nil {
 		return err
 	}
-	if t.y, err = improve(t.y, func(d *halfulp.Matrix) error { return t.upperProduct(-1, t.y, y, 0, nil, d, right) }); err != nil {
+	if t.y, err = improve(t.y, func(d num.Mat) error { return t.upperProduct(-1, t.y, y, 0, num.Mat{}, d, right) }); err != nil {
 		return err
 	}
-	t.s.drop(x, y)
+	t.s.Drop(x, y)
 	t.cond = float64(t.cond * 1.05)
 	lost.Add(lost, bound.Upper().SetMantExp(lost, 1))
 	if left != nil {
@@ -475,14 +475,14 @@ func (t *splitting) step(_, e *halfulp.Matrix, h *big.Float, next int) error {
 }
 
 // finish returns the enclosure by the first rows of V and an E that tell so many bits.
-func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Float) (*enclosure, error) {
+func (t *splitting) finish(bits, width int, leading, e num.Mat, h *big.Float) (*enclosure, error) {
 	m, n := t.f.Dims()
 	k, g := t.k, t.gain
 	x, y, lost, err := t.correction(e, h, bits)
 	if err != nil {
 		return nil, err
 	}
-	w, err := t.s.matrix(halfulp.MP(uint(width)), k, n)
+	w, err := t.s.Matrix(num.Precision(uint(width)), k, n)
 	if err != nil {
 		return nil, err
 	}
@@ -490,11 +490,11 @@ func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.F
 	if err != nil {
 		return nil, err
 	}
-	if err := t.s.gemmOfTriangles('U', 1, t.x, t.f.Slice(0, k, 0, k), 0, nil, w.Slice(0, k, 0, k), [2]byte{'L', 0}, within.leading); err != nil {
+	if err := t.s.GemmOfTriangles('U', 1, t.x, t.f.Slice(0, k, 0, k), 0, num.Mat{}, w.Slice(0, k, 0, k), [2]byte{'L', 0}, within.leading); err != nil {
 		return nil, err
 	}
 	if n > k {
-		if err := t.s.gemmOfTriangles(0, 1, t.x, t.f.Slice(0, k, k, n), 0, nil, w.Slice(0, k, k, n), [2]byte{'L', 0}, within.right); err != nil {
+		if err := t.s.GemmOfTriangles(0, 1, t.x, t.f.Slice(0, k, k, n), 0, num.Mat{}, w.Slice(0, k, k, n), [2]byte{'L', 0}, within.right); err != nil {
 			return nil, err
 		}
 	}
@@ -502,29 +502,29 @@ func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.F
 	places := max(bits-g+4, 24)
 	lost.Add(lost, bound.Exp2(1-width))
 	lost.Add(lost, bound.Exp2(1-g-places))
-	format := halfulp.MP(uint(places))
-	dv, err := t.s.matrix(format, m, k)
+	format := num.Precision(uint(places))
+	dv, err := t.s.Matrix(format, m, k)
 	if err != nil {
 		return nil, err
 	}
-	dw, err := t.s.matrix(format, k, n)
+	dw, err := t.s.Matrix(format, k, n)
 	if err != nil {
 		return nil, err
 	}
 	v := leading
 	if m > k {
-		if v, err = t.s.taller(leading, m); err != nil {
+		if v, err = tallerThere(t.s, leading, m); err != nil {
 			return nil, err
 		}
-		if err := t.s.gemmOfTriangles(0, 1, t.f.Slice(k, m, 0, k), t.y, 0, nil, v.Slice(k, m, 0, k), [2]byte{0, t.upperFactors()[1]}, within.below); err != nil {
+		if err := t.s.GemmOfTriangles(0, 1, t.f.Slice(k, m, 0, k), t.y, 0, num.Mat{}, v.Slice(k, m, 0, k), [2]byte{0, t.upperFactors()[1]}, within.below); err != nil {
 			return nil, err
 		}
 	}
-	rows, err := t.s.rowTops(v)
+	rows, err := rowTops(t.s, v)
 	if err != nil {
 		return nil, err
 	}
-	cols, err := t.s.columnTops(w, none32)
+	cols, err := t.s.ColumnTops(w, none32)
 	if err != nil {
 		return nil, err
 	}
@@ -540,29 +540,29 @@ func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.F
 		return &residue.Bound{Rows: small, Cols: cols[first:end], Within: int64(places + 2)}
 	}
 	lost.Add(lost, bound.Exp2(-g-places))
-	ofLeading := t.s.known(ofV(0, k), t.vRows, t.small(true, 1-g))
-	if err := t.s.gemmOfTriangles('L', -1, leading, y, 0, nil, dv.Slice(0, k, 0, k), [2]byte{0, t.upperFactors()[1]}, ofLeading); err != nil {
+	ofLeading := t.s.Known(ofV(0, k), t.vRows, t.small(true, 1-g))
+	if err := t.s.GemmOfTriangles('L', -1, leading, y, 0, num.Mat{}, dv.Slice(0, k, 0, k), [2]byte{0, t.upperFactors()[1]}, ofLeading); err != nil {
 		return nil, err
 	}
 	if m > k {
-		if err := t.s.gemmOfTriangles(0, -1, v.Slice(k, m, 0, k), y, 0, nil, dv.Slice(k, m, 0, k), [2]byte{0, t.upperFactors()[1]}, ofV(k, m)); err != nil {
+		if err := t.s.GemmOfTriangles(0, -1, v.Slice(k, m, 0, k), y, 0, num.Mat{}, dv.Slice(k, m, 0, k), [2]byte{0, t.upperFactors()[1]}, ofV(k, m)); err != nil {
 			return nil, err
 		}
 	}
-	if err := t.s.gemmOfTriangles('U', -1, x, w.Slice(0, k, 0, k), 0, nil, dw.Slice(0, k, 0, k), [2]byte{'L', 0}, ofW(0, k)); err != nil {
+	if err := t.s.GemmOfTriangles('U', -1, x, w.Slice(0, k, 0, k), 0, num.Mat{}, dw.Slice(0, k, 0, k), [2]byte{'L', 0}, ofW(0, k)); err != nil {
 		return nil, err
 	}
 	if n > k {
-		if err := t.s.gemmOfTriangles(0, -1, x, w.Slice(0, k, k, n), 0, nil, dw.Slice(0, k, k, n), [2]byte{'L', 0}, ofW(k, n)); err != nil {
+		if err := t.s.GemmOfTriangles(0, -1, x, w.Slice(0, k, k, n), 0, num.Mat{}, dw.Slice(0, k, k, n), [2]byte{'L', 0}, ofW(k, n)); err != nil {
 			return nil, err
 		}
 	}
-	t.s.drop(x, y)
+	t.s.Drop(x, y)
 	top := t.by.Rows[:k]
-	l := &bound.Nearly{X: v.T(), D: dv.T(), Words: words(bits), Left: top, Right: bound.Negated(t.by.Rows), Err: errorsOf(rows, lost, within.rows)}
+	l := &bound.Nearly{X: v.T(), D: dv.T(), Words: call.WordsFor(bits), Left: top, Right: bound.Negated(t.by.Rows), Err: errorsOf(rows, lost, within.rows)}
 	// (I + X)^-1 W is needed in the upper triangle alone, which is made of that of W alone, as X is
 	// strictly block lower triangular, like the error of its inverse.
-	u := &bound.Nearly{X: w, D: dw, Words: words(bits), Left: bound.Negated(top), Right: bound.Negated(t.by.Cols), Err: errorsOf(cols, lost, within.cols)}
+	u := &bound.Nearly{X: w, D: dw, Words: call.WordsFor(bits), Left: bound.Negated(top), Right: bound.Negated(t.by.Cols), Err: errorsOf(cols, lost, within.cols)}
 	return &enclosure{l: l, u: u, bits: bits}, nil // of U, the upper triangle
 }
 
@@ -575,18 +575,18 @@ var distinct = new(big.Float).SetPrec(64).Sub(big.NewFloat(1), new(big.Float).Se
 
 // below reports whether it is proved that no entry of L, below its diagonal blocks, exceeds a bound
 // of about 1 or more in magnitude.
-func (s *solver) below(u *unknown, e *enclosure, limit *big.Float) (bool, error) {
-	return s.belowEach(u, e, func(i, j int) *big.Float { return limit })
+func belowLimit(s *call.Run, u *unknown, e *enclosure, limit *big.Float) (bool, error) {
+	return belowEach(s, u, e, func(i, j int) *big.Float { return limit })
 }
 
 // belowEach is below with a bound for each entry, not below 1 - 2^-40.
-func (s *solver) belowEach(u *unknown, e *enclosure, limit func(i, j int) *big.Float) (bool, error) {
+func belowEach(s *call.Run, u *unknown, e *enclosure, limit func(i, j int) *big.Float) (bool, error) {
 	if e.each != nil {
-		return s.belowBy(u, e, limit)
+		return belowBy(s, u, e, limit)
 	}
 	settlers, fails := make([]*bound.Settler, s.Threads), make([]bool, s.Threads)
-	x, d := raw.Matrix(e.l.X), raw.Matrix(e.l.D)
-	m := u.c.Rows()
+	x, d := e.l.X, e.l.D
+	m := u.c.Rows
 	first := make([]int, 0, u.k) // rows below the blocks of columns
 	for _, size := range u.blocks {
 		end := len(first) + size

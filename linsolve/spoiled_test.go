@@ -10,7 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -26,7 +26,7 @@ type spoiled struct {
 // change spoils a matrix of the place.
 func (p spoiled) change(m num.Mat) {
 	p.t.Helper()
-	there := raw.NewMatrix(m).(*halfulp.Matrix)
+	there := halfulp.MatrixOf(m)
 	here, err := there.Host()
 	if err != nil {
 		p.t.Fatal(err)
@@ -64,18 +64,18 @@ func TestTracedSpoiled(t *testing.T) {
 				for _, bits := range []int{65, 2000}[:testlength.Of(1, 2, 2)] {
 					name := fmt.Sprintf("%v at %v, %d bits", by, at, bits)
 					s := tracedOn(t, on)
-					s.at = spoiled{s.at, t, func(u *halfulp.Matrix) {
+					s.At = spoiled{s.At, t, func(u *halfulp.Matrix) {
 						u.SetFloat64(at[0], at[1], u.Float64(at[0], at[1])+float64(by*u.Float64(at[0], at[0])))
 					}}
-					d, err := s.traced(on, bits)
-					if resignable(err) != nil {
+					d, err := traced(s, on.View(), bits)
+					if call.Resignable(err) != nil {
 						t.Fatalf("%s: %v", name, err)
 					}
 					if d != nil {
 						checkNear(t, name, d, want)
 					}
 					if good := math.Abs(by) < 0x1p-9; good && d == nil || at[0] == at[1] && math.Abs(by) > 0x1p-7 && d != nil {
-						t.Errorf("%s: %v, rho %v", name, d, s.stats.Rho)
+						t.Errorf("%s: %v, rho %v", name, d, s.Stats.Rho)
 					}
 				}
 			}
@@ -97,28 +97,28 @@ func TestCholeskySpoiled(t *testing.T) {
 				for _, at := range [][2]int{{n / 2, n / 2}, {n - 1, 0}}[:testlength.Of(1, 2, 2)] {
 					name := fmt.Sprintf("%v, %v at %v", f, by, at)
 					s := tracedOn(t, on)
-					s.at = spoiled{s.at, t, func(x *halfulp.Matrix) {
+					s.At = spoiled{s.At, t, func(x *halfulp.Matrix) {
 						x.SetFloat64(at[0], at[1], x.Float64(at[0], at[1])+float64(by*x.Float64(at[0], at[0])))
 					}}
-					l, err := s.choleskyResident(on, f)
-					if resignable(err) != nil {
+					made, err := choleskyResident(s, on.View(), f.View())
+					if call.Resignable(err) != nil {
 						t.Fatalf("%s: %v", name, err)
 					}
-					if good := math.Abs(by) < 0x1p-14; good && l == nil {
-						t.Errorf("%s: none, rho %v", name, s.stats.Rho)
+					if good := math.Abs(by) < 0x1p-14; good && made.Arr == nil {
+						t.Errorf("%s: none, rho %v", name, s.Stats.Rho)
 					}
-					if l == nil {
+					if made.Arr == nil {
 						continue
 					}
-					h, err := l.Host()
+					h, err := halfulp.MatrixOf(made).Host()
 					if err != nil {
 						t.Fatal(err)
 					}
 					if !h.Same(want.L) {
 						t.Errorf("%s: not the host's bits", name)
 					}
-					l.Free()
-					s.release()
+					made.Free()
+					s.Release()
 				}
 			}
 		}
@@ -137,11 +137,11 @@ func TestDoublingSpoiled(t *testing.T) {
 		}
 		for _, by := range spoils {
 			for _, at := range [][2]int{{n / 2, n / 2}, {n - 1, 0}}[:testlength.Of(1, 2, 2)] {
-				s, err := start("Cholesky", nil, a)
+				s, err := start("Cholesky", nil, a.View())
 				if err != nil {
 					t.Fatal(err)
 				}
-				d, err := s.newDoubling(a, n, mostBits(f))
+				d, err := newDoubling(s, a.View(), n, mostBits(f.View()))
 				if err != nil || d == nil {
 					t.Fatal(d, err)
 				}
@@ -159,13 +159,13 @@ func TestDoublingSpoiled(t *testing.T) {
 					if e == nil {
 						continue
 					}
-					u := newUnknown(a, n, ones(n), n)
+					u := newUnknown(a.View(), n, ones(n), n)
 					for j := range n {
 						for i := j; i < n; i++ {
-							u.want(ofRoot, i, j, l, i, j)
+							u.want(ofRoot, i, j, l.View(), i, j)
 						}
 					}
-					if err := s.decide(u, e); err != nil {
+					if err := decide(s, u, e); err != nil {
 						t.Fatal(err)
 					}
 					decided = n*(n+1)/2 - len(u.open)

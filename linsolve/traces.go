@@ -12,8 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -26,11 +26,11 @@ import (
 // Norms are Frobenius's: |tr(X Y)| ≤ ‖X‖ ‖Y‖, hence |tr(E^k)| ≤ ‖E‖^k for k ≥ 2. What an E' that
 // differs from E by Δ is in error by is known as a bound h of both ‖Δ‖ and |tr Δ|.
 type nearUnit struct {
-	s       *solver
+	s       *call.Run
 	by      scale.Scaling
 	odd     bool // the order of F's rows is an odd permutation
-	f, z, u *halfulp.Matrix
-	one     *halfulp.Matrix
+	f, z, u num.Mat
+	one     num.Mat
 	rows    []int64    // row i of |Z| sums up to 2^rows[i] at most
 	cols    []int64    // column j of |F| likewise
 	sizeF   *big.Float // bounds of norms
@@ -53,21 +53,21 @@ const seedGain = 24
 // leastNear is the least gain to go on with.
 const leastNear = 8
 
-// traced returns the determinant of a regular A, at the solver's place, with a log of about
+// traced returns the determinant of a regular A, at the run's place, with a log of about
 // 2^-places; nil if float64 factors do not suffice.
-func (s *solver) traced(a *halfulp.Matrix, places int) (*determinant, error) {
+func traced(s *call.Run, a num.Mat, places int) (*determinant, error) {
 	if places > bound.MaxBits-4*hopeless {
 		return nil, nil
 	}
-	t, err := s.newNearUnit(a, 4*places+2048)
-	s.stage("approximate factors")
+	t, err := newNearUnit(s, a, 4*places+2048)
+	s.Stage("approximate factors")
 	if err != nil || t == nil {
 		return nil, err
 	}
 	for gain := seedGain; gain >= leastNear; gain = gainOf(t.rho) {
 		if _, step := traceCost(gain, places); step {
 			err := t.step(2*gain + lateBits)
-			s.stage("refinement")
+			s.Stage("refinement")
 			if err != nil {
 				return nil, err
 			}
@@ -75,7 +75,7 @@ func (s *solver) traced(a *halfulp.Matrix, places int) (*determinant, error) {
 		}
 		first := t.rho == nil
 		e, f, h, err := t.errorMatrix(places + 2)
-		s.stage("products")
+		s.Stage("products")
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ func (s *solver) traced(a *halfulp.Matrix, places int) (*determinant, error) {
 		if _, step := traceCost(gain, places); !first || !step {
 			return t.determinant(e, f, h, places)
 		}
-		s.drop(e)
+		s.Drop(e)
 	}
 	return nil, nil
 }
@@ -119,44 +119,44 @@ func traceCost(gain, places int) (cost int, step bool) {
 
 // newNearUnit returns Z and U in float64, about which nothing is proved yet but their shapes; nil
 // if there are none, or A has numbers of more than most bits.
-func (s *solver) newNearUnit(a *halfulp.Matrix, most int) (*nearUnit, error) {
-	n := a.Rows()
-	z, err := s.matrix(halfulp.Float64, n, n)
+func newNearUnit(s *call.Run, a num.Mat, most int) (*nearUnit, error) {
+	n := a.Rows
+	z, err := s.Matrix(num.Float64, n, n)
 	if err != nil {
 		return nil, err
 	}
-	u, err := s.matrix(halfulp.Float64, n, n)
+	u, err := s.Matrix(num.Float64, n, n)
 	if err != nil {
 		return nil, err
 	}
-	rows, cols, order, ok, err := s.at.Triangles(s.config(), raw.Matrix(a), raw.Matrix(z), raw.Matrix(u))
+	rows, cols, order, ok, err := s.At.Triangles(s.Config(), a, z, u)
 	if err != nil || !ok {
 		return nil, err
 	}
-	if err := s.newTally(); err != nil {
+	if err := s.NewTally(); err != nil {
 		return nil, err
 	}
-	s.stats.Rounds = 1
+	s.Stats.Rounds = 1
 	t := &nearUnit{s: s, by: scale.Scaling{Rows: rows, Cols: cols}}
 	if t.odd, ok = parity(order); !ok {
 		return nil, nil
 	}
-	f, err := s.scaled(a, t.by, most)
-	if err != nil || f == nil {
+	f, err := s.Scaled(a, t.by, most)
+	if err != nil || f.Arr == nil {
 		return nil, err
 	}
-	if t.f, err = s.room(f.Format(), n, n); err != nil {
+	if t.f, err = s.Room(f.Format(), n, n); err != nil {
 		return nil, err
 	}
-	if err := s.at.Gather(s.config(), raw.Matrix(f), order, raw.Matrix(t.f)); err != nil {
+	if err := s.At.Gather(s.Config(), f, order, t.f); err != nil {
 		return nil, err
 	}
-	s.drop(f)
+	s.Drop(f)
 	t.z, t.u = z, u
-	if t.one, err = s.identity(n); err != nil {
+	if t.one, err = s.Identity(n); err != nil {
 		return nil, err
 	}
-	found, err := s.sizes(t.f.T(), t.u, t.z)
+	found, err := sizes(s, t.f.T(), t.u, t.z)
 	if err != nil {
 		return nil, err
 	}
@@ -201,9 +201,9 @@ type size struct {
 	rows []int64
 }
 
-// sizes returns those of matrices at the solver's place, for which it waits once.
-func (s *solver) sizes(list ...*halfulp.Matrix) (found []size, err error) {
-	all, err := s.extents(list...)
+// sizes returns those of matrices at the run's place, for which it waits once.
+func sizes(s *call.Run, list ...num.Mat) (found []size, err error) {
+	all, err := s.Extents(list...)
 	for _, x := range all {
 		found = append(found, sizeIn(x))
 	}
@@ -215,7 +215,7 @@ func sizeIn(x place.Extents) size {
 	// Σ_j |m_ij|² ≤ 2^top Σ_j |m_ij|
 	squares := make([]int64, len(x.Top))
 	for i, top := range x.Top {
-		if squares[i] = noNumber; top > noNumber {
+		if squares[i] = call.NoNumber; top > call.NoNumber {
 			frac, e := math.Frexp(x.Norm[i])
 			x.Norm[i], x.Top[i] = frac, top+int64(e)
 			squares[i] = 2*top + int64(e)
@@ -229,7 +229,7 @@ func sizeIn(x place.Extents) size {
 // zeros. Without x all of them are 1.
 func sumUp(x []float64, exps []int64) *big.Float {
 	most := slices.Max(exps)
-	if most <= noNumber {
+	if most <= call.NoNumber {
 		return bound.Upper()
 	}
 	sum := 0.0
@@ -253,7 +253,7 @@ func rootUp(x *big.Float) *big.Float {
 // A nearResidue is W' about W = Z F, and how E' is computed as W' U - I.
 type nearResidue struct {
 	t      *nearUnit
-	w      *halfulp.Matrix
+	w      num.Mat
 	lost   *big.Float // ‖(W' - W) U‖ and its trace are at most lost
 	top    int64      // entries of W' U - I are at most 2^top
 	within int64      // those of E' may be in error by 2^(top - within) beside their rounding
@@ -265,21 +265,21 @@ type nearResidue struct {
 // Entries of W are at most 2^(rows_i + cols_j), a matrix of norm ω: with errors of 2^-b of that,
 // and results of b bits, ‖W' - W‖ ≤ 2^(2-b) ω.
 func (t *nearUnit) residue(places int) (*nearResidue, error) {
-	n := t.f.Rows()
+	n := t.f.Rows
 	omega := rootUp(bound.Upper().Mul(sumUp(nil, doubled(t.rows)), sumUp(nil, doubled(t.cols))))
 	amp := bound.Upper().Mul(omega, t.sizeU)
 	r := &nearResidue{t: t}
 	width := max(places+amp.MantExp(nil)+3, 24)
 	var err error
-	if r.w, err = t.s.room(halfulp.MP(uint(width)), n, n); err != nil {
+	if r.w, err = t.s.Room(num.Precision(uint(width)), n, n); err != nil {
 		return nil, err
 	}
 	b := &residue.Bound{Rows: t.rows, Cols: t.cols, Within: int64(width)}
-	if err := t.s.gemmWithin(1, t.z, t.f, 0, nil, r.w, b); err != nil {
+	if err := t.s.GemmWithin(1, t.z, t.f, 0, num.Mat{}, r.w, b); err != nil {
 		return nil, err
 	}
-	t.s.stats.Steps++
-	t.s.stats.Precision = width
+	t.s.Stats.Steps++
+	t.s.Stats.Precision = width
 	r.lost = bound.Upper().Mul(amp, bound.Exp2(2-width))
 	// |W' U - I| ≤ ‖E‖ + lost, or all that is known is |I| + |W'| |U|.
 	most, gain := bound.Upper().Add(bound.Upper().Add(amp, amp), big.NewFloat(1)), seedGain/2
@@ -313,32 +313,32 @@ func (r *nearResidue) bound(m int) *residue.Bound {
 
 // learn returns h for an E' of a norm of at most size, and takes rho from both.
 func (r *nearResidue) learn(size *big.Float) (h *big.Float) {
-	order := bits.Len(uint(r.t.f.Rows()))
+	order := bits.Len(uint(r.t.f.Rows))
 	h = bound.Upper().Add(r.lost, bound.Exp2(int(r.top-r.within)+order))
 	// The trace of what rounding takes is 2^-bits √n ‖E'‖ at most.
 	h.Add(h, bound.Upper().Mul(size, bound.Exp2(order/2+1-r.bits)))
 	r.t.rho = bound.Upper().Add(size, h) // of E' as well
-	r.t.s.stats.Rho = measure(r.t.rho)
+	r.t.s.Stats.Rho = measure(r.t.rho)
 	return h
 }
 
 // errorMatrix returns E' in error by about 2^-places, h in fact, and a bound of its norm.
-func (t *nearUnit) errorMatrix(places int) (e *halfulp.Matrix, size, h *big.Float, err error) {
-	n := t.f.Rows()
+func (t *nearUnit) errorMatrix(places int) (e num.Mat, size, h *big.Float, err error) {
+	n := t.f.Rows
 	r, err := t.residue(places)
 	if err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, nil, nil, err
 	}
-	if e, err = t.s.room(halfulp.MP(uint(r.bits)), n, n); err != nil {
-		return nil, nil, nil, err
+	if e, err = t.s.Room(num.Precision(uint(r.bits)), n, n); err != nil {
+		return num.Mat{}, nil, nil, err
 	}
-	if err := t.s.gemmWithin(1, r.w, t.u, -1, t.one, e, r.bound(n)); err != nil {
-		return nil, nil, nil, err
+	if err := t.s.GemmWithin(1, r.w, t.u, -1, t.one, e, r.bound(n)); err != nil {
+		return num.Mat{}, nil, nil, err
 	}
-	t.s.drop(r.w)
-	found, err := t.s.sizes(e)
+	t.s.Drop(r.w)
+	found, err := sizes(t.s, e)
 	if err != nil {
-		return nil, nil, nil, err
+		return num.Mat{}, nil, nil, err
 	}
 	return e, found[0].norm, r.learn(found[0].norm), nil
 }
@@ -357,28 +357,28 @@ func (t *nearUnit) errorMatrix(places int) (e *halfulp.Matrix, size, h *big.Floa
 // most 2^(3-prec) ‖Z‖ ‖F‖ ‖U‖. Of the products no more than the triangle is computed where they
 // are not 0: Z' and U' have the zeros and ones of Z and U.
 func (t *nearUnit) step(places int) error {
-	s, n := t.s, t.f.Rows()
+	s, n := t.s, t.f.Rows
 	r, err := t.residue(places)
 	if err != nil {
 		return err
 	}
-	format := halfulp.MP(uint(r.bits))
-	low, err := s.matrix(format, n, n)
+	format := num.Precision(uint(r.bits))
+	low, err := s.Matrix(format, n, n)
 	if err != nil {
 		return err
 	}
-	up, err := s.matrix(format, n, n)
+	up, err := s.Matrix(format, n, n)
 	if err != nil {
 		return err
 	}
-	if err := s.gemmTriangle('L', 1, r.w.Slice(1, n, 0, n), t.u.Slice(0, n, 0, n-1), 0, nil, low.Slice(1, n, 0, n-1), r.bound(n-1)); err != nil {
+	if err := s.GemmTriangle('L', 1, r.w.Slice(1, n, 0, n), t.u.Slice(0, n, 0, n-1), 0, num.Mat{}, low.Slice(1, n, 0, n-1), r.bound(n-1)); err != nil {
 		return err
 	}
-	if err := s.gemmTriangle('U', 1, r.w, t.u, -1, t.one, up, r.bound(n)); err != nil {
+	if err := s.GemmTriangle('U', 1, r.w, t.u, -1, t.one, up, r.bound(n)); err != nil {
 		return err
 	}
-	s.drop(r.w)
-	found, err := s.sizes(low, up)
+	s.Drop(r.w)
+	found, err := sizes(s, low, up)
 	if err != nil {
 		return err
 	}
@@ -391,31 +391,31 @@ func (t *nearUnit) step(places int) error {
 	}
 	amp := t.amp()
 	prec := max(2*gain+amp.MantExp(nil)+5, 64)
-	format = halfulp.MP(uint(max(prec-gain+1, 24)))
-	d, err := s.matrix(format, n, n)
+	format = num.Precision(uint(max(prec-gain+1, 24)))
+	d, err := s.Matrix(format, n, n)
 	if err != nil {
 		return err
 	}
-	if err := s.gemmTriangle('L', -1, low.Slice(1, n, 0, n), t.z.Slice(0, n, 0, n-1), 0, nil, d.Slice(1, n, 0, n-1), nil); err != nil {
+	if err := s.GemmTriangle('L', -1, low.Slice(1, n, 0, n), t.z.Slice(0, n, 0, n-1), 0, num.Mat{}, d.Slice(1, n, 0, n-1), nil); err != nil {
 		return err
 	}
-	if t.z, err = s.plus(t.z, d, prec); err != nil {
+	if t.z, err = plus(s, t.z, d, prec); err != nil {
 		return err
 	}
-	if d, err = s.matrix(format, n, n); err != nil {
+	if d, err = s.Matrix(format, n, n); err != nil {
 		return err
 	}
-	if err := s.gemmTriangle('U', -1, t.u, up, 0, nil, d, nil); err != nil {
+	if err := s.GemmTriangle('U', -1, t.u, up, 0, num.Mat{}, d, nil); err != nil {
 		return err
 	}
-	if t.u, err = s.plus(t.u, d, prec); err != nil {
+	if t.u, err = plus(s, t.u, d, prec); err != nil {
 		return err
 	}
-	s.drop(low, up)
+	s.Drop(low, up)
 	square := bound.Upper().Mul(t.rho, t.rho)
 	rho := bound.Upper().Add(h, bound.Upper().Mul(square, bound.Upper().Add(big.NewFloat(3), t.rho)))
 	t.rho = rho.Add(rho, bound.Upper().Mul(amp, bound.Exp2(3-prec)))
-	if found, err = s.sizes(t.u, t.z); err != nil {
+	if found, err = sizes(s, t.u, t.z); err != nil {
 		return err
 	}
 	t.sizeU, t.sizeZ, t.rows = found[0].norm, found[1].norm, found[1].rows
@@ -423,23 +423,23 @@ func (t *nearUnit) step(places int) error {
 }
 
 // plus returns X + D of prec bits and drops both. X is in MP or Float64, D in MP.
-func (s *solver) plus(x, d *halfulp.Matrix, prec int) (*halfulp.Matrix, error) {
-	if x.Format() == halfulp.Float64 {
-		y, err := s.shifted(raw.Matrix(x), halfulp.MP(scale.SeedBits))
+func plus(s *call.Run, x, d num.Mat, prec int) (num.Mat, error) {
+	if x.Format() == num.Float64 {
+		y, err := shifted(s, x, num.Precision(scale.SeedBits))
 		if err != nil {
-			return nil, err
+			return num.Mat{}, err
 		}
-		s.drop(x)
+		s.Drop(x)
 		x = y
 	}
-	z, err := s.room(halfulp.MP(uint(prec)), x.Rows(), x.Cols())
+	z, err := s.Room(num.Precision(uint(prec)), x.Rows, x.Cols)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	if err := s.sum(x, d, z); err != nil {
-		return nil, err
+	if err := s.Sum(x, d, z); err != nil {
+		return num.Mat{}, err
 	}
-	s.drop(x, d)
+	s.Drop(x, d)
 	return z, nil
 }
 
@@ -454,15 +454,15 @@ func (s *solver) plus(x, d *halfulp.Matrix, prec int) (*halfulp.Matrix, error) {
 //	|tr(P_k²) - tr(E'^2k)| ≤ 2 d_k p_k,    |tr(P_(k+1) P_k) - tr(E'^(2k+1))| ≤ d_(k+1) p_k + d_k p_(k+1)
 //
 // and traces beyond the power 2 m take f^(2m+1) / ((2m+1) (1 - f)) at most.
-func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (*determinant, error) {
-	s, n := t.s, t.f.Rows()
+func (t *nearUnit) determinant(e num.Mat, f, h *big.Float, places int) (*determinant, error) {
+	s, n := t.s, t.f.Rows
 	prec := uint(places + 128)
-	pivots, err := s.diagonal(t.u)
+	pivots, err := diagonal(s, t.u)
 	if err != nil {
 		return nil, err
 	}
-	s.drop(t.f, t.z, t.u)
-	ends, err := s.diagonal(e)
+	s.Drop(t.f, t.z, t.u)
+	ends, err := diagonal(s, e)
 	if err != nil {
 		return nil, err
 	}
@@ -480,13 +480,11 @@ func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (
 		return z
 	}
 	// add adds (-1)^(k+1) tr(X Y) / k for the transpose of Y, and an error.
-	add := func(k int, x, transposed *halfulp.Matrix, err *big.Float) error {
-		format := halfulp.MP(uint(max(places+8-k*gainOf(f), 24)))
-		s.stage("products")
-		unchecked := s.opt
-		unchecked.Check = false
-		v, _, failed := halfulp.Dot(flattened(x), flattened(transposed), format, &unchecked)
-		s.stage("traces")
+	add := func(k int, x, transposed num.Mat, err *big.Float) error {
+		format := num.Precision(uint(max(places+8-k*gainOf(f), 24)))
+		s.Stage("products")
+		v, _, failed := halfulp.Dot(flattened(x).Col(0), flattened(transposed).Col(0), halfulp.FormatOf(format), &halfulp.Options{Context: s.Ctx, Threads: s.Threads})
+		s.Stage("traces")
 		if failed != nil {
 			return failed
 		}
@@ -503,10 +501,10 @@ func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (
 	gain, size := gainOf(f), bits.Len(uint(n))
 	m := powers(gain, places)
 	p, pk, dk := e, f, bound.Upper() // P_k
-	var flipped *halfulp.Matrix
+	var flipped num.Mat
 	for k := 1; ; k++ {
-		s.drop(flipped)
-		if flipped, err = s.transposed(p); err != nil {
+		s.Drop(flipped)
+		if flipped, err = transposed(s, p); err != nil {
 			return nil, err
 		}
 		if err := add(2*k, p, flipped, mul(dk, pk, bound.Exp2(1))); err != nil {
@@ -522,16 +520,16 @@ func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (
 			b.Rows[i] = int64(top)
 		}
 		b.Within = int64(max(places+8-k*gain+top+size, 1))
-		format := halfulp.MP(uint(max(places+8-k*gain+top, 24)))
-		next, err := s.room(format, n, n)
+		format := num.Precision(uint(max(places+8-k*gain+top, 24)))
+		next, err := s.Room(format, n, n)
 		if err != nil {
 			return nil, err
 		}
-		if err := s.gemmWithin(1, p, e, 0, nil, next, b); err != nil {
+		if err := s.GemmWithin(1, p, e, 0, num.Mat{}, next, b); err != nil {
 			return nil, err
 		}
 		if p != e {
-			s.drop(p)
+			s.Drop(p)
 		}
 		within := bound.Exp2(top - int(b.Within) + size)
 		pn := mul(bound.Upper().Add(mul(pk, f), within), bound.Upper().Add(big.NewFloat(1), bound.Exp2(1-format.Bits())))
@@ -541,7 +539,7 @@ func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (
 		}
 		p, pk, dk = next, pn, dn
 	}
-	s.drop(flipped, p, e)
+	s.Drop(flipped, p, e)
 	// 1/(1 - f) and 1/(1 - k) are below 1 + 2^-6.
 	more := big.NewFloat(1 + 0x1p-6)
 	lost.Add(lost, mul(h, more, more))
@@ -570,39 +568,38 @@ func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (
 }
 
 // diagonal returns the diagonal of a square matrix in MP or Float64, on the host.
-func (s *solver) diagonal(m *halfulp.Matrix) (*halfulp.Matrix, error) {
-	v := raw.Matrix(m)
+func diagonal(s *call.Run, m num.Mat) (num.Mat, error) {
+	v := m
 	v.RS, v.CS, v.Cols = v.RS+v.CS, 0, 1
-	z, err := s.shifted(v, halfulp.MP(uint(m.Format().Bits())))
+	z, err := shifted(s, v, num.Precision(uint(m.Format().Bits())))
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	defer s.drop(z)
-	return z.Host()
+	defer s.Drop(z)
+	return place.On(nil, z)
 }
 
 // transposed returns a copy of the transpose of a matrix in MP.
-func (s *solver) transposed(m *halfulp.Matrix) (*halfulp.Matrix, error) {
-	return s.shifted(raw.Matrix(m).T(), m.Format())
+func transposed(s *call.Run, m num.Mat) (num.Mat, error) {
+	return shifted(s, m.T(), m.Format())
 }
 
 // shifted returns a copy in MP of a view of finite numbers, of MP or Float64 and no more bits.
-func (s *solver) shifted(v num.Mat, f halfulp.Format) (*halfulp.Matrix, error) {
-	z, err := s.room(f, v.Rows, v.Cols)
+func shifted(s *call.Run, v num.Mat, f num.Format) (num.Mat, error) {
+	z, err := s.Room(f, v.Rows, v.Cols)
 	if err != nil {
-		return nil, err
+		return num.Mat{}, err
 	}
-	odd, err := s.at.Shift(s.config(), v, nil, nil, raw.Matrix(z), nil)
+	odd, err := s.At.Shift(s.Config(), v, nil, nil, z, nil)
 	if err == nil && odd > 0 {
-		err = fmt.Errorf("exponents beyond 2^29 among results: %w", ErrRange)
+		err = fmt.Errorf("exponents beyond 2^29 among results: %w", call.ErrRange)
 	}
 	return z, err
 }
 
-// flattened returns the entries of a matrix that solver.matrix has made as a vector.
-func flattened(m *halfulp.Matrix) *halfulp.Vector {
-	v := raw.Matrix(m)
-	v.Rows *= v.Cols
-	v.CS, v.Cols = v.Rows, 1
-	return raw.NewMatrix(v).(*halfulp.Matrix).Col(0)
+// flattened returns the entries of a matrix that Run.Matrix has made as a column.
+func flattened(m num.Mat) *halfulp.Matrix {
+	m.Rows *= m.Cols
+	m.CS, m.Cols = m.Rows, 1
+	return halfulp.MatrixOf(m)
 }

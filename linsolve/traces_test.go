@@ -11,20 +11,20 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
-	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // tracedOn returns a solver at the place of a matrix.
-func tracedOn(t *testing.T, a *halfulp.Matrix) *solver {
+func tracedOn(t *testing.T, a *halfulp.Matrix) *call.Run {
 	t.Helper()
-	s, err := start("Det", nil, a)
+	s, err := start("Det", nil, a.View())
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.at = place.Of(raw.Matrix(a).Arr)
-	t.Cleanup(s.release)
+	s.At = place.Of(a.View().Arr)
+	t.Cleanup(s.Release)
 	return s
 }
 
@@ -49,7 +49,7 @@ func TestTraced(t *testing.T) {
 			for _, bits := range []int{440, 65, 20, 150, 1000, 2000}[:testlength.Of(2, 6, 6)] {
 				name := fmt.Sprintf("seed %d, %s, n = %d, %d bits", seed, family, a.Rows(), bits)
 				s := tracedOn(t, on)
-				d, err := s.traced(on, bits)
+				d, err := traced(s, on.View(), bits)
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
@@ -63,7 +63,7 @@ func TestTraced(t *testing.T) {
 					}
 					continue
 				}
-				t.Logf("%s: log %v, rho %v, steps %d", name, d.log, s.stats.Rho, s.stats.Steps)
+				t.Logf("%s: log %v, rho %v, steps %d", name, d.log, s.Stats.Rho, s.Stats.Steps)
 				if d.log.Cmp(bound.Exp2(-bits+4)) > 0 {
 					t.Errorf("%s: log %v", name, d.log)
 				}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
@@ -53,8 +54,8 @@ const (
 
 // invertTriangles returns an inverse by the factors, with that of all of U, proved to be good if
 // rho ≤ mostRho; nil if numbers are too large for a proof.
-func (s *solver) invertTriangles(f *factors) (*triangles, error) {
-	t, err := s.trianglesOf(f, f.n)
+func invertTriangles(s *call.Run, f *factors) (*triangles, error) {
+	t, err := trianglesOf(s, f, f.n)
 	if err != nil || t == nil || math.IsInf(t.rho, 1) {
 		return nil, err
 	}
@@ -62,7 +63,7 @@ func (s *solver) invertTriangles(f *factors) (*triangles, error) {
 }
 
 // trianglesOf returns an inverse by the factors for 0 < cut ≤ n; nil if pivots are too small.
-func (s *solver) trianglesOf(f *factors, cut int) (*triangles, error) {
+func trianglesOf(s *call.Run, f *factors, cut int) (*triangles, error) {
 	n := f.n
 	t := &triangles{factors: f, x: s.Floats(n * n)}
 	for j := range n { // no more than what is read: room may be fresh
@@ -83,7 +84,7 @@ func (s *solver) trianglesOf(f *factors, cut int) (*triangles, error) {
 }
 
 // invertUpper makes Y, and rho with it, for blocks before and behind row cut.
-func (t *triangles) invertUpper(s *solver, cut int) error {
+func (t *triangles) invertUpper(s *call.Run, cut int) error {
 	n := t.n
 	t.cut, t.y = cut, s.Floats(cut*cut+(n-cut)*(n-cut))
 	first, second := t.blocks()
@@ -124,7 +125,7 @@ func (t *triangles) bound() {
 		t.norm = max(t.norm, second[i])
 	}
 	// |X| 1 ≥ 1, so that no number in X or Y is larger than these sums.
-	if !(max(largestOf(first), largestOf(second), largestOf(t.lu)) < 0x1p100) {
+	if !(max(call.LargestOf(first), call.LargestOf(second), call.LargestOf(t.lu)) < 0x1p100) {
 		t.rho = math.Inf(1)
 		return
 	}
@@ -189,7 +190,7 @@ func (t *triangles) inverseUpper(v []float64) []float64 {
 // spreadOf returns bounds of |r| + s with ‖s‖∞ ≤ rho / (1 - rho) ‖r‖∞, in the order perm.
 func spreadOf(r *residual, perm []int, rho float64) []float64 {
 	v := make([]float64, len(perm))
-	most := largestOf(r.lead) + r.slop
+	most := call.LargestOf(r.lead) + r.slop
 	s := float64(1.001 * float64(most*rho/(1-rho)))
 	for i, k := range perm {
 		v[i] = math.Abs(r.lead[k]) + float64(1.001*float64(r.slop+s))

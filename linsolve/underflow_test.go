@@ -7,7 +7,6 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // TestDetUnderflow looks at what Stats say of determinants x y next to the smallest numbers.
@@ -184,13 +183,13 @@ func TestEntriesUnderflow(t *testing.T) {
 				}
 				var want int64
 				for k, m := range exact {
-					from, to := raw.Matrix(m), raw.Matrix(halfulp.NewMatrix(f, m.Rows(), m.Cols()))
+					from, to := m.View(), halfulp.NewMatrix(f, m.Rows(), m.Cols()).View()
 					for i := range m.Rows() {
 						for j := range m.Cols() {
 							if to.Arr.Convert(to.At(i, j), from.Arr, from.At(i, j))&num.Underflow != 0 {
 								want++
 							}
-							if z := raw.Matrix(got[k]); !z.Arr.SameBits(z.At(i, j), to.Arr, to.At(i, j)) {
+							if z := got[k].View(); !z.Arr.SameBits(z.At(i, j), to.Arr, to.At(i, j)) {
 								t.Errorf("trial %d, %s to %v: another entry %d, %d", trial, name, f, i, j)
 							}
 						}

@@ -2,43 +2,20 @@ package linsolve
 
 import (
 	"math"
-	"math/big"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/proof/bound"
-	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// Products at the solver's place need not look at their factors, and nobody waits for them, where
+// Products at the run's place need not look at their factors, and nobody waits for them, where
 // what they would find is known: from extents of matrices, or by what is proved of them.
-
-// sums returns exponents of bounds of the sums of magnitudes of rows, and a bound of the largest.
-func sums(x place.Extents) (exps []int64, most *big.Float) {
-	exps = make([]int64, len(x.Top))
-	top, largest := int64(noNumber), 0.0
-	for i, t := range x.Top {
-		if exps[i] = t; t <= noNumber {
-			continue
-		}
-		frac, e := math.Frexp(x.Norm[i])
-		exps[i] += int64(e)
-		if exps[i] > top || exps[i] == top && frac > largest {
-			top, largest = exps[i], frac
-		}
-	}
-	return exps, bound.ScaledUp(bound.Upper().SetFloat64(largest), max(top, math.MinInt32))
-}
-
-// noNumber is above the exponents of rows of zeros.
-const noNumber = -1 << 60
 
 // vectorsOf returns what the extents tell products; nil if there are rows of zeros, which have no
 // exponents.
 func vectorsOf(x place.Extents) *residue.Vectors {
-	if len(x.Top) == 0 || slices.Min(x.Top) <= noNumber {
+	if len(x.Top) == 0 || slices.Min(x.Top) <= call.NoNumber {
 		return nil
 	}
 	return &residue.Vectors{Top: x.Top, Norm: slices.Max(x.Norm), Width: x.Width}
@@ -52,24 +29,6 @@ func uniformVectors(count, n int, top, sum int64) *residue.Vectors {
 		v.Top[i] = top
 	}
 	return v
-}
-
-// known adds to the bound of a product what is known of its factors, if it is known of both.
-func (s *solver) known(b *residue.Bound, x, y *residue.Vectors) *residue.Bound {
-	if b != nil && s.tally != nil && x != nil && y != nil {
-		b.A, b.B, b.Tally = x, y, s.tally
-	}
-	return b
-}
-
-// newTally lets operations count what they cannot store until extents asks for it, and not wait.
-func (s *solver) newTally() error {
-	m, err := s.matrix(halfulp.Float64, 1, 1)
-	if err != nil {
-		return err
-	}
-	s.tally = raw.Matrix(m).Arr
-	return nil
 }
 
 // steady returns what is known of the rows and of the columns of every X that steps lead to from

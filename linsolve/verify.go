@@ -9,8 +9,8 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Accuracy says how near numbers in some format are to exact values. An ulp is 2^(e-p) for an exact
@@ -35,25 +35,25 @@ func VerifySolution(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, St
 		panic(errShape)
 	}
 	var known system
-	return verify("VerifySolution", x, opt, exactValues{
-		rounded: func(s *solver, on []*halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
+	return verify("VerifySolution", x.View(), opt, exactValues{
+		rounded: func(s *call.Run, on []num.Mat, f num.Format) (num.Mat, error) {
 			known.a = on[0]
-			return s.solveAgain(&known, on[1], f)
+			return solveAgain(s, &known, on[1], f)
 		},
 		// A^-1 b - t is the solution of A y = b - A t.
-		less: func(s *solver, on []*halfulp.Matrix, j int, t *halfulp.Matrix) (*halfulp.Matrix, error) {
-			b := on[1].Slice(0, t.Rows(), j, j+1)
+		less: func(s *call.Run, on []num.Mat, j int, t num.Mat) (num.Mat, error) {
+			b := on[1].Slice(0, t.Rows, j, j+1)
 			f, err := wide(exactResidualBits(on[0], t, b))
 			if err != nil {
-				return nil, err
+				return num.Mat{}, err
 			}
-			r := halfulp.NewMatrix(f, t.Rows(), 1)
-			if err := s.gemm(-1, on[0], t, 1, b, r); err != nil {
-				return nil, err
+			r := num.NewMat(f, t.Rows, 1)
+			if err := s.Gemm(-1, on[0], t, 1, b, r); err != nil {
+				return num.Mat{}, err
 			}
-			return s.solveAgain(&known, r, halfulp.MP(halfulp.MinPrec))
+			return solveAgain(s, &known, r, num.Precision(num.MinPrec))
 		},
-	}, a, b)
+	}, a.View(), b.View())
 }
 
 // VerifyProduct compares C with the product A B, in the format of C.
@@ -61,22 +61,22 @@ func VerifyProduct(a, b, c *halfulp.Matrix, opt *halfulp.Options) (Accuracy, Sta
 	if a.Cols() != b.Rows() || c.Rows() != a.Rows() || c.Cols() != b.Cols() {
 		panic(errShape)
 	}
-	return verify("VerifyProduct", c, opt, exactValues{
-		rounded: func(s *solver, on []*halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
-			s.vanish = true
-			z := halfulp.NewMatrix(f, c.Rows(), c.Cols())
-			return z, s.gemm(1, on[0], on[1], 0, nil, z)
+	return verify("VerifyProduct", c.View(), opt, exactValues{
+		rounded: func(s *call.Run, on []num.Mat, f num.Format) (num.Mat, error) {
+			s.Vanish = true
+			z := num.NewMat(f, c.Rows(), c.Cols())
+			return z, s.Gemm(1, on[0], on[1], 0, num.Mat{}, z)
 		},
-		less: func(s *solver, on []*halfulp.Matrix, j int, t *halfulp.Matrix) (*halfulp.Matrix, error) {
-			z := halfulp.NewMatrix(halfulp.MP(halfulp.MinPrec), c.Rows(), 1)
-			return z, s.gemm(1, on[0], on[1].Slice(0, b.Rows(), j, j+1), -1, t, z)
+		less: func(s *call.Run, on []num.Mat, j int, t num.Mat) (num.Mat, error) {
+			z := num.NewMat(num.Precision(num.MinPrec), c.Rows(), 1)
+			return z, s.Gemm(1, on[0], on[1].Slice(0, b.Rows(), j, j+1), -1, t, z)
 		},
-	}, a, b)
+	}, a.View(), b.View())
 }
 
 // exactResidualBits returns how many bits hold every entry of b - A t, for columns b and t.
-func exactResidualBits(a, t, b *halfulp.Matrix) int64 {
-	m, v, right := raw.Matrix(a), raw.Matrix(t), raw.Matrix(b)
+func exactResidualBits(a, t, b num.Mat) int64 {
+	m, v, right := a, t, b
 	most := int64(0)
 	for i := range m.Rows {
 		top, low := int64(math.MinInt64), int64(math.MaxInt64)
@@ -100,14 +100,14 @@ func exactResidualBits(a, t, b *halfulp.Matrix) int64 {
 // exactValues are what entries of a matrix are compared with.
 type exactValues struct {
 	// rounded returns them correctly rounded to a format.
-	rounded func(s *solver, on []*halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error)
+	rounded func(s *call.Run, on []num.Mat, f num.Format) (num.Mat, error)
 	// less returns the values of column j less the numbers of the column t, with the right signs.
-	less func(s *solver, on []*halfulp.Matrix, j int, t *halfulp.Matrix) (*halfulp.Matrix, error)
+	less func(s *call.Run, on []num.Mat, j int, t num.Mat) (num.Mat, error)
 }
 
 // verify compares x with exact values rounded to the format of x and, where they differ, with the
 // values themselves.
-func verify(name string, x *halfulp.Matrix, opt *halfulp.Options, exact exactValues, operands ...*halfulp.Matrix) (Accuracy, Stats, error) {
+func verify(name string, x num.Mat, opt *halfulp.Options, exact exactValues, operands ...num.Mat) (Accuracy, Stats, error) {
 	s, on, err := begin(name, opt, append(operands, x)...)
 	if err != nil {
 		return Accuracy{}, Stats{}, err
@@ -115,13 +115,13 @@ func verify(name string, x *halfulp.Matrix, opt *halfulp.Options, exact exactVal
 	x, on = on[len(operands)], on[:len(operands)]
 	z, err := exact.rounded(s, on, x.Format())
 	if err != nil {
-		return Accuracy{}, s.stats, fmt.Errorf("%s: %w", name, err)
+		return Accuracy{}, result(s), fmt.Errorf("%s: %w", name, err)
 	}
-	v := Accuracy{Entries: x.Rows() * x.Cols()}
+	v := Accuracy{Entries: x.Rows * x.Cols}
 	var others [][2]int
-	for j := range x.Cols() {
-		for i := range x.Rows() {
-			if equal(x.At(i, j), z.At(i, j)) {
+	for j := range x.Cols {
+		for i := range x.Rows {
+			if equal(x.Entry(i, j), z.Entry(i, j)) {
 				v.Correct++
 			} else {
 				others = append(others, [2]int{i, j})
@@ -130,12 +130,12 @@ func verify(name string, x *halfulp.Matrix, opt *halfulp.Options, exact exactVal
 	}
 	if len(others) > 0 {
 		if err := v.measure(s, x, exact, on, others); err != nil {
-			return Accuracy{}, s.stats, fmt.Errorf("%s: %w", name, err)
+			return Accuracy{}, result(s), fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	s.lost.list = nil // no entry is a result
-	s.finished()
-	return v, s.stats, nil
+	s.Lost.List = nil // no entry is a result
+	s.Finished()
+	return v, result(s), nil
 }
 
 // measure adds the errors of some entries of x.
@@ -143,19 +143,19 @@ func verify(name string, x *halfulp.Matrix, opt *halfulp.Options, exact exactVal
 // They come from exact values w rounded to 64 bits more. Two questions are left to the values
 // themselves: whether one that rounds to a power of two lies below it, where ulps are half as
 // large, and whether an error that is an ulp, as far as w tells, is less.
-func (v *Accuracy) measure(s *solver, x *halfulp.Matrix, exact exactValues, on []*halfulp.Matrix, entries [][2]int) error {
-	wide, err := exact.rounded(s, on, halfulp.MP(uint(min(x.Format().Bits()+64, bound.MaxBits))))
+func (v *Accuracy) measure(s *call.Run, x num.Mat, exact exactValues, on []num.Mat, entries [][2]int) error {
+	wide, err := exact.rounded(s, on, num.Precision(uint(min(x.Format().Bits()+64, bound.MaxBits))))
 	if err != nil {
 		return err
 	}
 	errors := make([]*entryError, len(entries))
 	for k, at := range entries {
-		errors[k] = newEntryError(at, x.At(at[0], at[1]), wide.At(at[0], at[1]))
+		errors[k] = newEntryError(at, x.Entry(at[0], at[1]), wide.Entry(at[0], at[1]))
 	}
 	// ask has the values compared with numbers, nil for none: after does with their signs what is
 	// to be done.
 	ask := func(number func(e *entryError) *big.Float, after func(e *entryError, sign int)) error {
-		columns := make([][]*entryError, x.Cols())
+		columns := make([][]*entryError, x.Cols)
 		for _, e := range errors {
 			if number(e) != nil {
 				columns[e.at[1]] = append(columns[e.at[1]], e)
@@ -165,8 +165,8 @@ func (v *Accuracy) measure(s *solver, x *halfulp.Matrix, exact exactValues, on [
 			if len(asked) == 0 {
 				continue
 			}
-			t := make([]*big.Float, x.Rows())
-			prec := uint(halfulp.MinPrec)
+			t := make([]*big.Float, x.Rows)
+			prec := uint(num.MinPrec)
 			for i := range t {
 				t[i] = new(big.Float)
 			}
@@ -174,10 +174,10 @@ func (v *Accuracy) measure(s *solver, x *halfulp.Matrix, exact exactValues, on [
 				t[e.at[0]] = number(e)
 				prec = max(prec, t[e.at[0]].MinPrec())
 			}
-			if prec > halfulp.MaxPrec {
-				return fmt.Errorf("%d bits: %w", prec, ErrRange)
+			if prec > num.MaxPrec {
+				return fmt.Errorf("%d bits: %w", prec, call.ErrRange)
 			}
-			d, err := exact.less(s, on, j, halfulp.NewMatrixBig(halfulp.MP(prec), len(t), 1, t))
+			d, err := exact.less(s, on, j, num.Bigs(num.Precision(prec), len(t), 1, t))
 			if err != nil {
 				return err
 			}
@@ -208,7 +208,7 @@ func (v *Accuracy) measure(s *solver, x *halfulp.Matrix, exact exactValues, on [
 }
 
 // equal reports whether x and y are one number, or both NaN.
-func equal(x, y halfulp.Scalar) bool {
+func equal(x, y num.Scalar) bool {
 	if x.IsNaN() || y.IsNaN() {
 		return x.IsNaN() && y.IsNaN()
 	}
@@ -229,11 +229,11 @@ type entryError struct {
 	verdict int
 }
 
-func newEntryError(at [2]int, x, w halfulp.Scalar) *entryError {
+func newEntryError(at [2]int, x, w num.Scalar) *entryError {
 	e := &entryError{at: at, bits: w.Format().Bits(), least: math.MinInt}
 	f := x.Format()
 	switch {
-	case f == halfulp.Float32:
+	case f == num.Float32:
 		e.least = -149
 	case !f.IsMP():
 		e.least = -1074
@@ -300,7 +300,7 @@ func (e *entryError) ulps() halfulp.Measure {
 		return halfulp.Measure(math.Inf(1))
 	}
 	d := new(big.Float).Abs(e.d)
-	size := min(measure(d.SetMantExp(d, -e.ulp)), math.MaxFloat64)
+	size := halfulp.Measure(min(measure(d.SetMantExp(d, -e.ulp)), math.MaxFloat64))
 	switch less := halfulp.Measure(math.Nextafter(1, 0)); {
 	case e.verdict > 0:
 		return max(size, 1)

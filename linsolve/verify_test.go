@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 )
 
@@ -128,7 +129,7 @@ func TestVerifyLimits(t *testing.T) {
 							if err != nil {
 								t.Fatal(err)
 							}
-							correct := equal(x.At(1, 1), halfulp.NewScalar(f, value))
+							correct := equal(x.View().Entry(1, 1), num.NewScalar(f.View(), value))
 							size, _ := want.Float64()
 							if correct {
 								size, wrong = 0, false

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/conformance/lintest"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -28,7 +27,7 @@ func TestWalks(t *testing.T) {
 		}
 		power := lintest.Identity(n)
 		for e := range 6 {
-			w := walks(raw.Matrix(a), e)
+			w := walks(a.View(), e)
 			for i := range n {
 				for j := range n {
 					if w[i].has(j) != (power[i][j].Sign() != 0) {
@@ -46,7 +45,7 @@ func TestWalks(t *testing.T) {
 		a.SetFloat64(edge[0], edge[1], -1)
 	}
 	for e, want := range map[int]bool{0: true, 1: false, 2: true, 3: true, 1 << 30: true, 1<<30 - 1: true} {
-		if w := walks(raw.Matrix(a), e); w[0].has(0) != want {
+		if w := walks(a.View(), e); w[0].has(0) != want {
 			t.Errorf("e = %d: %v, want %v", e, w[0].has(0), want)
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	mathbits "math/bits"
 
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // wideInverse is an approximate inverse R of F of any width, in fixed point. With I - R F bounded
@@ -17,14 +17,14 @@ import (
 //
 // R r loses some log2 ‖R‖ bits to cancellation: so many more bits of R and r are multiplied.
 type wideInverse struct {
-	s    *solver
+	s    *call.Run
 	p    *approximate
 	f    *fixed.Matrix // 2^-bits R
 	bits int           // ‖R‖∞ < 2^bits
 	rho  float64
 }
 
-func (s *solver) newWideInverse(p *approximate) (*wideInverse, error) {
+func newWideInverse(s *call.Run, p *approximate) (*wideInverse, error) {
 	w := &wideInverse{s: s, p: p, bits: p.abs.Norm().MantExp(nil)}
 	rho, _ := p.rho.Float64()
 	w.rho = float64(rho * (1 + 0x1p-50))
@@ -33,7 +33,7 @@ func (s *solver) newWideInverse(p *approximate) (*wideInverse, error) {
 		by.Rows[i] = -e - int64(w.bits)
 	}
 	var err error
-	w.f, err = fixed.New(&s.Call, raw.Matrix(p.r), by, w.planes(0))
+	w.f, err = fixed.New(&s.Call, p.r, by, w.planes(0))
 	return w, err
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/textio"
 )
 
@@ -145,7 +144,7 @@ func (rd *reader) dense(e decimal.Extent) (halfulp.Format, error) {
 // make makes the matrix.
 func (rd *reader) make(f halfulp.Format, rows, cols int) {
 	rd.m = halfulp.NewMatrix(f, rows, cols)
-	rd.to = raw.Matrix(rd.m)
+	rd.to = rd.m.View()
 }
 
 // sizeError is an error about the line of the sizes.

@@ -7,7 +7,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/textio"
 )
 
@@ -15,7 +14,7 @@ import (
 func Write(w io.Writer, m *halfulp.Matrix, opt *Options) error {
 	o := opt.filled()
 	rows, cols := m.Dims()
-	n, v := rows*cols, raw.Matrix(m)
+	n, v := rows*cols, m.View()
 	if _, err := w.Write(head(v.Arr.Format, rows, cols)); err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // residentMatrix returns a matrix of the paper's, φ = 1, in the GPU's memory.
@@ -59,7 +58,7 @@ func medianOf(b *testing.B, name string, f func() error) float64 {
 // native returns what multiplies matrices by cuBLAS and waits for it.
 func native(x, y, z *halfulp.Matrix) func() error {
 	return func() error {
-		return place.Part[place.Ozaki]().Native(context.Background(), raw.Matrix(x), raw.Matrix(y), raw.Matrix(z))
+		return place.Part[place.Ozaki]().Native(context.Background(), x.View(), y.View(), z.View())
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/sgemm"
 )
 
@@ -46,9 +45,9 @@ func Gemm(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta fl
 
 // multiply computes C for the routine of that name, by slices or in double-float arithmetic.
 func multiply(name string, double bool, tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt *Options) (Stats, error) {
-	x, y, z, bounds := op(tA, a), op(tB, b), raw.Matrix(c), num.Mat{}
+	x, y, z, bounds := op(tA, a), op(tB, b), c.View(), num.Mat{}
 	if opt != nil && opt.Bound != nil {
-		bounds = raw.Matrix(opt.Bound)
+		bounds = opt.Bound.View()
 	}
 	check(x, y, z, bounds)
 	r, err := newRun(opt, double)

@@ -4,7 +4,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Constant messages of panics.
@@ -18,9 +17,9 @@ const (
 func op(t halfulp.Transpose, m *halfulp.Matrix) num.Mat {
 	switch t {
 	case halfulp.NoTrans:
-		return raw.Matrix(m)
+		return m.View()
 	case halfulp.Trans, halfulp.ConjTrans:
-		return raw.Matrix(m).T()
+		return m.View().T()
 	}
 	panic(errTranspose)
 }

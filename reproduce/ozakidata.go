@@ -7,7 +7,6 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/par"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Sizes, seeds and spreads of 002. OzakiSizes are those that take a minute.
@@ -192,7 +191,7 @@ func (e *experiment) firstSlice(m *halfulp.Matrix, columns bool) (*halfulp.Matri
 // worst returns the largest relative error of an entry of c, and the scale of such errors: m times
 // the m-th largest of the columns' largest, m = n/32, which few seeds are enough for.
 func (e *experiment) worst(d *ozakiData) (worst, scale float64) {
-	exact := raw.Matrix(d.exact).Arr.F64
+	exact := d.exact.View().Arr.F64
 	c, _, _ := d.c.RawFloat64()
 	columns := e.largestOf(d.n, func(i int) float64 {
 		high, low := exact[0][i], exact[1][i]
@@ -207,7 +206,7 @@ func (e *experiment) worst(d *ozakiData) (worst, scale float64) {
 
 // largest returns the largest quotient of a bound and the exact entry.
 func (e *experiment) largest(d *ozakiData, bound *halfulp.Matrix) float64 {
-	exact := raw.Matrix(d.exact).Arr.F64
+	exact := d.exact.View().Arr.F64
 	b, _, _ := bound.RawFloat64()
 	return e.largestOf(d.n, func(i int) float64 {
 		if b[i] != 0 {

@@ -9,7 +9,6 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/ozaki"
 )
 
@@ -59,7 +58,7 @@ func (e *experiment) upload(d *ozakiData) error {
 		if err := m.to.CopyFrom(m.from); err != nil {
 			return err
 		}
-		x, y := raw.Matrix(d.gpu.single).Arr.F32, raw.Matrix(m.from).Arr.F64[0]
+		x, y := d.gpu.single.View().Arr.F32, m.from.View().Arr.F64[0]
 		if err := e.eachColumn(d.n, func(i int) { x[i] = float32(y[i]) }); err != nil {
 			return err
 		}
@@ -82,7 +81,7 @@ func (e *experiment) eachColumn(n int, f func(i int)) error {
 // download copies a matrix of the GPU to one of the host.
 func (e *experiment) download(to, from *halfulp.Matrix) error {
 	return e.gpu.dev.Do(e.Context, func(s *cuda.Stream) error {
-		return mem.DownloadView(s, raw.Matrix(to), backend.Matrix(raw.Matrix(from)), 0)
+		return mem.DownloadView(s, to.View(), backend.Matrix(from.View()), 0)
 	})
 }
 
@@ -94,13 +93,13 @@ func (e *experiment) fetchSingle(d *ozakiData) error {
 	if err := e.download(d.gpu.single, d.gpu.c32); err != nil {
 		return err
 	}
-	x, y := raw.Matrix(d.c).Arr.F64[0], raw.Matrix(d.gpu.single).Arr.F32
+	x, y := d.c.View().Arr.F64[0], d.gpu.single.View().Arr.F32
 	return e.eachColumn(d.n, func(i int) { x[i] = float64(y[i]) })
 }
 
 // native multiplies by cuBLAS and waits for the end.
 func (e *experiment) native(a, b, c *halfulp.Matrix) error {
-	return place.Part[place.Ozaki]().Native(e.Context, raw.Matrix(a), raw.Matrix(b), raw.Matrix(c))
+	return place.Part[place.Ozaki]().Native(e.Context, a.View(), b.View(), c.View())
 }
 
 // hasCuBLAS reports whether the GPU's machine has cuBLAS.

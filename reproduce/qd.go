@@ -8,7 +8,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/expansion"
 	"github.com/halfulp/halfulp/internal/par"
-	"github.com/halfulp/halfulp/internal/raw"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
@@ -179,7 +178,7 @@ var qdLong = 1 << 21
 func qdVector(f halfulp.Format, n, seed int) *halfulp.Vector {
 	r := rand.New(rand.NewPCG(uint64(seed), 4))
 	x := halfulp.NewVector(f, n)
-	a := raw.Vector(x).Arr
+	a := x.View().Arr
 	for i := range n {
 		a.F64[0][i] = 1 + float64(r.Float64())
 		for t := 1; t < a.Terms(); t++ {
@@ -206,7 +205,7 @@ func (e *experiment) qdRun(f qdKind, op qdOperation, n, threads int) func() erro
 			return err
 		}
 	}
-	a, b, c := raw.Vector(x).Arr.F64[0], raw.Vector(y).Arr.F64[0], raw.Vector(z).Arr.F64[0]
+	a, b, c := x.View().Arr.F64[0], y.View().Arr.F64[0], z.View().Arr.F64[0]
 	return func() error {
 		return par.For(e.Context, threads, (n-1)/qdShort+1, func(_, k int) {
 			i, j := k*qdShort, min((k+1)*qdShort, n)
@@ -319,7 +318,7 @@ func (e *experiment) qdOperations(r *Report, f qdKind) error {
 // qdMatrix returns random entries in [-1, 1).
 func qdMatrix(f halfulp.Format, rows, cols, seed int) *halfulp.Matrix {
 	m := halfulp.NewMatrix(f, rows, cols)
-	a, x := raw.Matrix(m).Arr, raw.Vector(qdVector(f, rows*cols, seed)).Arr
+	a, x := m.View().Arr, qdVector(f, rows*cols, seed).View().Arr
 	for i := range rows * cols {
 		a.F64[0][i] = 2*x.F64[0][i] - 3
 		for t := 1; t < a.Terms(); t++ {

@@ -8,7 +8,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/expansion"
 	"github.com/halfulp/halfulp/internal/bigfun"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // notNormal is a quantity of table accuracy.
@@ -49,7 +48,7 @@ func qdExactly(name string, x, y *big.Float) *big.Float {
 // sumOf is the exact value of number i.
 func sumOf(x *halfulp.Vector, i int) *big.Float {
 	z := new(big.Float).SetPrec(2 * qdPrecision)
-	a := raw.Vector(x).Arr
+	a := x.View().Arr
 	for t := range a.Terms() {
 		z.Add(z, new(big.Float).SetFloat64(a.F64[t][i]))
 	}
@@ -102,7 +101,7 @@ func (e *experiment) qdAccuracy(r *Report) error {
 	x, y := qdVector(halfulp.QD, 10*qdArguments, 7), qdVector(halfulp.QD, 10*qdArguments, 8)
 	qdCancel(x, y)
 	for i := range x.Len() {
-		a, b := raw.Vector(x).Arr.F64, raw.Vector(y).Arr.F64
+		a, b := x.View().Arr.F64, y.View().Arr.F64
 		z := expansion.PublishedQD{a[0][i], a[1][i], a[2][i], a[3][i]}.Add(expansion.PublishedQD{b[0][i], b[1][i], b[2][i], b[3][i]})
 		for t := range 3 {
 			if z[t]+z[t+1] != z[t] {
@@ -120,14 +119,14 @@ func (e *experiment) qdAccuracy(r *Report) error {
 // than the operands have in its place.
 func qdCancel(x, y *halfulp.Vector) {
 	r := rand.New(rand.NewPCG(9, 4))
-	a, b := raw.Vector(x).Arr.F64, raw.Vector(y).Arr.F64
-	last := raw.Vector(x).Arr.Terms()/2 - 1
+	a, b := x.View().Arr.F64, y.View().Arr.F64
+	last := x.View().Arr.Terms()/2 - 1
 	for i := range x.Len() {
 		for t := range last {
 			b[t][i] = -a[t][i]
 		}
 		b[last][i] = -a[last][i] * (1 + math.Ldexp(1, -52+r.IntN(4)))
-		for t := last + 1; t < raw.Vector(y).Arr.Terms(); t++ {
+		for t := last + 1; t < y.View().Arr.Terms(); t++ {
 			a[t][i] *= math.Ldexp(1, -30*(t-last))
 			b[t][i] = (float64(r.Float64()) - 0.5) * 0x1p-53 * math.Abs(b[t-1][i])
 		}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // fakeQD is a report of a GPU whose rates are the C2050's times gpu, on a machine whose CPU has
@@ -157,7 +156,7 @@ func TestQDCancel(t *testing.T) {
 		x, y := qdVector(f, 20, 1), qdVector(f, 20, 2)
 		qdCancel(x, y)
 		for _, v := range []*halfulp.Vector{x, y} {
-			w := raw.Vector(v).Arr
+			w := v.View().Arr
 			for i := range 20 {
 				for k := 1; k < w.Terms(); k++ {
 					if w.F64[k-1][i]+w.F64[k][i] != w.F64[k-1][i] || w.F64[k][i] == 0 {

@@ -9,7 +9,6 @@ import (
 	"github.com/halfulp/halfulp/internal/expgpu"
 	"github.com/halfulp/halfulp/internal/gpu/backend"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // The paper's compute-bound test, and one with numbers for all threads that a GPU can have; numbers
@@ -108,7 +107,7 @@ func (e *experiment) qdGPUOperations(r *Report, f qdKind) error {
 			}
 			var views [3]mem.Matrix
 			for i, d := range all {
-				views[i] = backend.Matrix(raw.Matrix(d.Slice(0, c.n).Matrix()))
+				views[i] = backend.Matrix(d.Slice(0, c.n).Matrix().View())
 			}
 			run := func(repeat int) error {
 				return e.gpu.dev.Do(e.Context, func(s *cuda.Stream) error {

@@ -11,7 +11,6 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // refEntries is struct entries of kernels/expansion/expansion.cuh.
@@ -40,7 +39,7 @@ func qdReference(drv *fake.Driver, wrong string) {
 				var in [2]*halfulp.Vector
 				for i, e := range []refEntries{x, y} {
 					in[i] = halfulp.NewVector(f.format, n)
-					a := raw.Vector(in[i]).Arr
+					a := in[i].View().Arr
 					for t := range a.Terms() {
 						if e.W[t] != 0 {
 							copy(a.F64[t], fake.Slice[float64](l, e.W[t], n))
@@ -48,9 +47,9 @@ func qdReference(drv *fake.Driver, wrong string) {
 					}
 				}
 				out := halfulp.NewVector(f.format, n)
-				a := raw.Vector(out).Arr
+				a := out.View().Arr
 				if f.format == halfulp.Float64 {
-					op.double(a.F64[0], raw.Vector(in[0]).Arr.F64[0], raw.Vector(in[1]).Arr.F64[0])
+					op.double(a.F64[0], in[0].View().Arr.F64[0], in[1].View().Arr.F64[0])
 				} else if _, err := op.run(in[0], in[1], out, &halfulp.Options{Method: f.method}); err != nil {
 					panic(err)
 				}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // grid is a rows x cols array of C's memory: entry (i, j) is data[i rs + j cs], with strides of any
@@ -112,7 +111,7 @@ func copyInto(a, z *halfulp.Matrix, opt *halfulp.Options) error {
 	if a.Format() == z.Format() {
 		return z.CopyFrom(a)
 	}
-	if raw.Matrix(a).Arr.Overlaps(raw.Matrix(z).Arr) {
+	if a.View().Arr.Overlaps(z.View().Arr) {
 		a = a.Clone()
 	}
 	return vectors(a, z, func(x, y *halfulp.Vector) error {
@@ -125,10 +124,10 @@ func copyInto(a, z *halfulp.Matrix, opt *halfulp.Options) error {
 // once if these follow one another in both, else columns or rows, whichever lie together in z.
 func vectors(a, z *halfulp.Matrix, do func(x, y *halfulp.Vector) error) error {
 	joined := func(m *halfulp.Matrix) bool {
-		v := raw.Matrix(m)
+		v := m.View()
 		return v.Cols <= 1 || v.CS == v.RS*v.Rows
 	}
-	if v := raw.Matrix(z); v.CS == 1 && v.RS != 1 {
+	if v := z.View(); v.CS == 1 && v.RS != 1 {
 		a, z = a.T(), z.T()
 	}
 	if joined(a) && joined(z) {
@@ -188,7 +187,7 @@ func wrap[T any](g grid[T], rows, cols int, array func(data []T) *num.Array) (*h
 		data = unsafe.Slice(grid[T]{g.data, 1, 1}.at(first, 0), n)
 	}
 	m.Arr = array(data)
-	return raw.NewMatrix(m).(*halfulp.Matrix), nil
+	return halfulp.MatrixOf(m), nil
 }
 
 func wrapF64(data *float64, rows, cols, rs, cs int) (*halfulp.Matrix, error) {
@@ -283,7 +282,7 @@ func fromTerms(data *float64, terms, rows, cols, rs, cs, ts int, f halfulp.Forma
 		return fromF64(data, rows, cols, rs, cs, f)
 	}
 	var buf [num.MaxValueWords]uint64
-	given := num.New(raw.Matrix(halfulp.NewMatrix(own, 0, 0)).Arr.Format, 1)
+	given := num.New(halfulp.NewMatrix(own, 0, 0).View().Arr.Format, 1)
 	return filled(g, f, f, rows, cols, func(a *num.Array, at, i, j int) {
 		p := grid[float64]{g.at(i, j), ts, 0}
 		for t := range terms {
@@ -365,7 +364,7 @@ func onHost(m *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
 
 // each calls visit for each entry of a matrix of the host, in the order of memory.
 func each(m *halfulp.Matrix, visit func(a *num.Array, at, i, j int)) {
-	v := raw.Matrix(m)
+	v := m.View()
 	if magnitude(v.CS) < magnitude(v.RS) {
 		for i := range v.Rows {
 			for j := range v.Cols {
@@ -478,10 +477,10 @@ func sliceOf(v view, i0, i1, j0, j1 int) (view, error) {
 // entriesOf returns the entries of a matrix as a vector, in the order in which they lie.
 func entriesOf(v view) (view, error) {
 	m := v.Matrix
-	if r := raw.Matrix(m); magnitude(r.CS) < magnitude(r.RS) {
+	if r := m.View(); magnitude(r.CS) < magnitude(r.RS) {
 		m = m.T()
 	}
-	if r := raw.Matrix(m); v.memory != nil && r.Rows > 1 && r.Cols > 1 && r.CS != r.RS*r.Rows {
+	if r := m.View(); v.memory != nil && r.Rows > 1 && r.Cols > 1 && r.CS != r.RS*r.Rows {
 		z, err := clone(m)
 		if err != nil {
 			return view{}, err
@@ -529,7 +528,7 @@ func take(m *halfulp.Matrix, i0, istep, rows, j0, jstep, cols int) (*halfulp.Mat
 		return nil, err
 	}
 	z := halfulp.NewMatrix(m.Format(), rows, cols)
-	from := raw.Matrix(h)
+	from := h.View()
 	each(z, func(a *num.Array, at, i, j int) { a.CopyFrom(at, from.Arr, from.At(i0+i*istep, j0+j*jstep)) })
 	if m.Place() == halfulp.CPU {
 		return z, nil

@@ -11,7 +11,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // broadcast returns the shape of what is computed of two matrices entry by entry: a dimension of 1
@@ -58,7 +57,7 @@ var (
 
 // repeated returns the view of m that is m with dimensions of 1 repeated.
 func repeated(m *halfulp.Matrix, rows, cols int) num.Mat {
-	v := raw.Matrix(m)
+	v := m.View()
 	if v.Rows != rows {
 		v.RS = 0
 	}
@@ -97,12 +96,12 @@ func (op operation) apply(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.O
 		}
 	}
 	// The result lies as a does.
-	byRows := rows == 1 || magnitude(raw.Matrix(ha).CS) < magnitude(raw.Matrix(ha).RS)
+	byRows := rows == 1 || magnitude(ha.View().CS) < magnitude(ha.View().RS)
 	z := halfulp.NewMatrix(f, rows, cols)
 	if byRows {
 		z = halfulp.NewMatrix(f, cols, rows).T()
 	}
-	x, y, to := repeated(ha, rows, cols), repeated(hb, rows, cols), raw.Matrix(z)
+	x, y, to := repeated(ha, rows, cols), repeated(hb, rows, cols), z.View()
 	if byRows {
 		x, y, to = x.T(), y.T(), to.T()
 	}
@@ -119,7 +118,7 @@ func (op operation) apply(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.O
 			}
 			return
 		}
-		za, zb, zz := raw.NewMatrix(x).(*halfulp.Matrix), raw.NewMatrix(y).(*halfulp.Matrix), raw.NewMatrix(to).(*halfulp.Matrix)
+		za, zb, zz := halfulp.MatrixOf(x), halfulp.MatrixOf(y), halfulp.MatrixOf(to)
 		for i := range to.Rows {
 			zz.Set(i, j, op.scalar(f, za.At(i, j), zb.At(i, j)))
 		}
@@ -149,7 +148,7 @@ func (op operation) apply(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.O
 func plus(alpha float64, x, y *halfulp.Matrix, opt *halfulp.Options) (*halfulp.Matrix, noStats, error) {
 	var z *halfulp.Matrix
 	var err error
-	if v := raw.Matrix(y); magnitude(v.CS) < magnitude(v.RS) {
+	if v := y.View(); magnitude(v.CS) < magnitude(v.RS) {
 		z, err = likeMatrix(y.T(), y.Format())
 		if err == nil {
 			z = z.T()
@@ -185,7 +184,7 @@ func compareEntries(a, b *halfulp.Matrix, data *int8, rs, cs int) error {
 	}
 	x, y := repeated(ha, rows, cols), repeated(hb, rows, cols)
 	plain := a.Format() == halfulp.Float64 && b.Format() == halfulp.Float64
-	za, zb := raw.NewMatrix(x).(*halfulp.Matrix), raw.NewMatrix(y).(*halfulp.Matrix)
+	za, zb := halfulp.MatrixOf(x), halfulp.MatrixOf(y)
 	for j := range cols {
 		for i := range rows {
 			var c int

@@ -7,7 +7,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/gpu/backend"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // object is what a handle stands for. C sees handles alone, which are numbers: it keeps no Go
@@ -30,7 +29,7 @@ type memory struct {
 
 // newMemory returns the memory of a matrix, nil on the host.
 func newMemory(m *halfulp.Matrix) *memory {
-	a := raw.Matrix(m).Arr
+	a := m.View().Arr
 	at := place.Of(a)
 	if at == nil {
 		return nil

@@ -10,7 +10,6 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -102,7 +101,7 @@ func recordIntegers(r *record, name string, data *int64, room int) (int, error) 
 func factors(a *halfulp.Matrix, free func(), solve func(b, x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error)) *record {
 	r := &record{solve: solve, order: -1}
 	if a.Place() != halfulp.CPU {
-		r.memory = &memory{free: free, at: place.Of(raw.Matrix(a).Arr)}
+		r.memory = &memory{free: free, at: place.Of(a.View().Arr)}
 	}
 	if a.Rows() == a.Cols() {
 		r.order = a.Rows()

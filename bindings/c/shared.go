@@ -11,7 +11,6 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/backend"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // on runs f on the GPU p.
@@ -76,7 +75,7 @@ func wrapCUDA(f halfulp.Format, address uint64, rows, cols, rs, cs int, device s
 	case !together:
 		return nil, apart(rows, cols, rs, cs)
 	}
-	return raw.NewMatrix(m).(*halfulp.Matrix), nil
+	return halfulp.MatrixOf(m), nil
 }
 
 // fromCUDA returns a copy on a GPU of numbers that another library has there. The copy lies by rows
@@ -102,7 +101,7 @@ func fromCUDA(f halfulp.Format, address uint64, rows, cols, rs, cs int, device s
 		z.Free()
 		return nil, err
 	}
-	err = z.CopyFrom(raw.NewMatrix(m).(*halfulp.Matrix))
+	err = z.CopyFrom(halfulp.MatrixOf(m))
 	if done := on(p, (*cuda.Stream).Synchronize); err == nil {
 		err = done
 	}
@@ -129,7 +128,7 @@ func cudaStream(device string) (stream int, err error) {
 // share returns a view of a matrix that another library gets, with the address of its first entry,
 // its strides, the bits of a number, and the number of its GPU, -1 for the host.
 func share(v view) (shared view, address, rs, cs, bits, gpu int, err error) {
-	m := raw.Matrix(v.Matrix)
+	m := v.Matrix.View()
 	switch v.Format() {
 	case halfulp.Float64:
 		bits = 64

@@ -3,7 +3,6 @@ package main
 import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/decimal"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // maxExactExponent bounds the digits and decimal exponents of factors that are looked at
@@ -18,7 +17,7 @@ func parseFactor(s string, f halfulp.Format) (x halfulp.Scalar, loss decimal.Los
 		f = halfulp.MP(uint(max(p, halfulp.MinPrec)))
 	}
 	m := halfulp.NewMatrix(f, 1, 1)
-	z := raw.Matrix(m)
+	z := m.View()
 	c := decimal.Borrow(z.Arr.Format)
 	defer c.Return()
 	loss, err = c.Set(z.Arr, z.At(0, 0), []byte(s))

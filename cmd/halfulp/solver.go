@@ -11,7 +11,6 @@ import (
 	"github.com/halfulp/halfulp/internal/grid"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -50,7 +49,7 @@ func (j *job) finiteMatrix(file string, fits func(name string, a *halfulp.Matrix
 
 // checkFinite returns an error that names the first entry that is infinite or NaN.
 func checkFinite(name string, a *halfulp.Matrix) error {
-	v := raw.Matrix(a)
+	v := a.View()
 	if g, ok := place.Of(v.Arr).(*grid.Grid); ok {
 		return checkFiniteOn(g, name, a)
 	}
@@ -66,7 +65,7 @@ func checkFinite(name string, a *halfulp.Matrix) error {
 
 // checkFiniteOn is checkFinite for a matrix that lives on a grid of processes.
 func checkFiniteOn(g *grid.Grid, name string, a *halfulp.Matrix) error {
-	e, err := g.EntriesOf(context.Background(), raw.Matrix(a))
+	e, err := g.EntriesOf(context.Background(), a.View())
 	if err != nil {
 		return err
 	}

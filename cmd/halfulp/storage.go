@@ -14,7 +14,6 @@ import (
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/files"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/textio"
 	"github.com/halfulp/halfulp/matfile"
 	"github.com/halfulp/halfulp/matfile/gridfiles"
@@ -111,7 +110,7 @@ func read[T any](j *job, name string, in halfulp.InputFormat, from func(string, 
 func convert(m *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, halfulp.InputStats) {
 	var stats halfulp.InputStats
 	z := m.Convert(f)
-	from, to := raw.Matrix(m), raw.Matrix(z)
+	from, to := m.View(), z.View()
 	for j := range m.Cols() {
 		for i := range m.Rows() {
 			if from.Arr.Class(from.At(i, j)) != num.Finite {

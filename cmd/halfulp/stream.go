@@ -8,7 +8,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/matfile"
 )
 
@@ -48,7 +47,7 @@ func (j *job) streamed(file string, kind direct.Reduction) (z halfulp.Scalar, st
 		}
 	}}
 	sum := halfulp.NewMatrix(j.format, 1, 1)
-	flags, exact, err := kind.RoundParts(work, parts, raw.Matrix(sum).Arr)
+	flags, exact, err := kind.RoundParts(work, parts, sum.View().Arr)
 	if changed := d.Check(); changed != nil && opt.Context.Err() == nil {
 		err = changed
 	}

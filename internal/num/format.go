@@ -43,6 +43,17 @@ var (
 	QDouble = Format{QD, 53}
 )
 
+// Precision returns the format MP of p bits. It panics unless MinPrec <= p <= MaxPrec.
+func Precision(p uint) Format {
+	if p < MinPrec || p > MaxPrec {
+		panic(fmt.Sprintf("halfulp: precision %d of MP out of range [%d, %d]", p, MinPrec, MaxPrec))
+	}
+	return Format{Kind: MP, Prec: uint32(p)}
+}
+
+// IsMP reports whether f is MP of some precision.
+func (f Format) IsMP() bool { return f.Kind == MP }
+
 // Terms returns the number of binary64 planes of the format, 0 for F32 and MP.
 func (f Format) Terms() int {
 	switch f.Kind {

@@ -34,6 +34,19 @@ func (m Mat) Copy() Mat {
 	return z
 }
 
+// CopyFrom copies the entries of b, of the same shape and format, to m, with which it shares none.
+func (m Mat) CopyFrom(b Mat) {
+	for j := range m.Cols {
+		if m.RS == 1 && b.RS == 1 && m.Rows > 0 { // a 15th of the time or less
+			m.Arr.CopyRun(m.At(0, j), b.Arr, b.At(0, j), m.Rows)
+			continue
+		}
+		for i := range m.Rows {
+			m.Arr.CopyFrom(m.At(i, j), b.Arr, b.At(i, j))
+		}
+	}
+}
+
 // Vec is a view of an array as a vector: entry i is number Off + i Inc of Arr.
 type Vec struct {
 	Arr         *Array

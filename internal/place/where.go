@@ -1,8 +1,11 @@
 package place
 
 import (
+	"context"
 	"errors"
 	"fmt"
+
+	"github.com/halfulp/halfulp/internal/num"
 )
 
 // ErrPlace is wrapped by errors about operands that live in different places.
@@ -66,4 +69,64 @@ func Single(p Place) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %w: this runs on one GPU: On copies operands there", p, ErrDevice)
+}
+
+// NewMat returns a rows x cols matrix of +0 that lives at p, nil for the host.
+func NewMat(p Place, f num.Format, rows, cols int) (num.Mat, error) {
+	if p == nil {
+		return num.NewMat(f, rows, cols), nil
+	}
+	a, err := p.New(context.Background(), f, rows, cols)
+	return num.Mat{Arr: a, RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols}, err
+}
+
+// Copy copies a to m, of the same shape and format, wherever they live; within a place without a
+// way over the host. They may overlap.
+func Copy(m, a num.Mat) error {
+	p, err := Common("", m.Arr)
+	if err != nil {
+		return err
+	}
+	q, err := Common("", a.Arr)
+	if err != nil {
+		return err
+	}
+	if p != nil && p == q {
+		return p.Copy(Config{Ctx: context.Background()}, m, a)
+	}
+	if q != nil {
+		if a, err = q.Get(context.Background(), a); err != nil {
+			return err
+		}
+	}
+	switch {
+	case p != nil:
+		return p.Set(context.Background(), m, a)
+	case m.Arr.Overlaps(a.Arr):
+		a = a.Copy()
+	}
+	m.CopyFrom(a)
+	return nil
+}
+
+// On returns a copy of m that lives at p, nil for the host.
+func On(p Place, m num.Mat) (num.Mat, error) {
+	z, err := NewMat(p, m.Arr.Format, m.Rows, m.Cols)
+	if err != nil {
+		return z, err
+	}
+	if err := Copy(z, m); err != nil {
+		z.Free()
+		return z, err
+	}
+	return z, nil
+}
+
+// OnHost returns a matrix of the host with the entries of m, which is m itself if it lives there.
+func OnHost(m num.Mat) (num.Mat, error) {
+	p, err := Common("", m.Arr)
+	if err != nil || p == nil {
+		return m, err
+	}
+	return p.Get(context.Background(), m)
 }

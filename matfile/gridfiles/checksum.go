@@ -11,7 +11,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/grid"
 	"github.com/halfulp/halfulp/internal/par"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/matrixmarket"
 )
 
@@ -44,7 +43,7 @@ func checksum(ctx context.Context, threads int, size int64, get func(worker int,
 // Checksum returns a hash of the shape, the format and the numbers of a matrix of the host, as they
 // lie in memory.
 func Checksum(ctx context.Context, threads int, m *halfulp.Matrix) (uint64, error) {
-	v := raw.Matrix(m)
+	v := m.View()
 	h := fnv.New64a()
 	fmt.Fprint(h, v.Arr.Format, v.Rows, v.Cols, v.RS, v.CS, v.Off)
 	for _, lane := range grid.Memory(v.Arr) {

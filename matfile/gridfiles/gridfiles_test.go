@@ -19,7 +19,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/grid"
 	"github.com/halfulp/halfulp/internal/grid/gridtest"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/textio"
 	"github.com/halfulp/halfulp/matfile"
 	"github.com/halfulp/halfulp/matfile/internal/npy"
@@ -61,7 +60,7 @@ func onGrid(t *testing.T, sides [2]int, f func(g *grid.Grid) error) {
 
 // there copies a matrix of the host to a grid, and home back.
 func there(t *testing.T, g *grid.Grid, h *halfulp.Matrix) *halfulp.Matrix {
-	v := raw.Matrix(h)
+	v := h.View()
 	_, z, err := g.NewEntries(t.Context(), v.Arr.Format, v.Rows, v.Cols)
 	if err == nil {
 		err = g.Set(t.Context(), z, v)
@@ -69,15 +68,15 @@ func there(t *testing.T, g *grid.Grid, h *halfulp.Matrix) *halfulp.Matrix {
 	if err != nil {
 		t.Error(err)
 	}
-	return raw.NewMatrix(z).(*halfulp.Matrix)
+	return halfulp.MatrixOf(z)
 }
 
 func home(t *testing.T, g *grid.Grid, m *halfulp.Matrix) *halfulp.Matrix {
-	z, err := g.Get(t.Context(), raw.Matrix(m))
+	z, err := g.Get(t.Context(), m.View())
 	if err != nil {
 		t.Error(err)
 	}
-	return raw.NewMatrix(z).(*halfulp.Matrix)
+	return halfulp.MatrixOf(z)
 }
 
 // left returns the names of the files in a folder.

@@ -14,7 +14,6 @@ import (
 	"github.com/halfulp/halfulp/internal/files"
 	"github.com/halfulp/halfulp/internal/grid"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/textio"
 	"github.com/halfulp/halfulp/matfile"
 	"github.com/halfulp/halfulp/matfile/internal/npy"
@@ -280,7 +279,7 @@ func (r *reading) newMatrix(f num.Format, rows, cols int) (e grid.Entries, m *ha
 	if err := r.agree(err); err != nil {
 		return e, nil, err
 	}
-	return e, raw.NewMatrix(v).(*halfulp.Matrix), nil
+	return e, halfulp.MatrixOf(v), nil
 }
 
 // progress tells how much has been read.
@@ -371,7 +370,7 @@ func (r *reading) alone(stdin io.Reader) (*halfulp.Matrix, error) {
 	return z, r.owned(o, f, func(all []grid.Range) error {
 		mine := num.New(f, 0)
 		if r.first() {
-			mine = raw.Matrix(m).Arr.Slice(all[0].Lo, all[0].Hi)
+			mine = m.View().Arr.Slice(all[0].Lo, all[0].Hi)
 		}
 		return e.Put(r.ctx, o, all, mine)
 	})

@@ -10,7 +10,6 @@ import (
 	"github.com/halfulp/halfulp/internal/files"
 	"github.com/halfulp/halfulp/internal/grid"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/matfile"
 	"github.com/halfulp/halfulp/matfile/internal/npy"
 )
@@ -38,7 +37,7 @@ type writing struct {
 
 func newWriting(g *grid.Grid, name string, m *halfulp.Matrix, opt matfile.WriteOptions, round int) *writing {
 	opt = opt.Filled()
-	v := raw.Matrix(m)
+	v := m.View()
 	w := &writing{
 		team: team{g.Transport(), opt.Context, round}, g: g, opt: opt, name: name, as: name, m: m,
 		format: v.Arr.Format, order: grid.Order{Rows: v.Rows, Cols: v.Cols},
@@ -55,7 +54,7 @@ func (w *writing) write(stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if w.entries, err = w.g.EntriesOf(w.ctx, raw.Matrix(w.m)); err != nil {
+	if w.entries, err = w.g.EntriesOf(w.ctx, w.m.View()); err != nil {
 		return err
 	}
 	whole := w.name == files.Stdio || isPacked(w.name) || isPacked(w.as)
@@ -203,7 +202,7 @@ func (w *writing) alone(stdout io.Writer) error {
 	}
 	if w.first() {
 		m := num.Mat{Arr: all, RS: 1, CS: max(w.order.Rows, 1), Rows: w.order.Rows, Cols: w.order.Cols}
-		err = matfile.WriteMatrix(w.name, stdout, raw.NewMatrix(m).(*halfulp.Matrix), opt)
+		err = matfile.WriteMatrix(w.name, stdout, halfulp.MatrixOf(m), opt)
 		if !asked {
 			err = w.agree(err)
 		}

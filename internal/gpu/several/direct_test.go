@@ -10,7 +10,6 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/several"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -64,14 +63,14 @@ func TestDirect(t *testing.T) {
 				beta = -1
 				old, _ = integers(n, n, true, 9)
 			}
-			must(raw.GemmTriangle(c.alpha, of[0], of[1], beta, old, want, c.triangle, c.factors, nil, onCPU))
+			must(gemmTriangle(c.alpha, of[0], of[1], beta, old, want, c.triangle, c.factors, nil, onCPU))
 			dc, dold, tally := must(before.On(device)), must(old.On(device)), must(NewMatrixOn(device, Float64, 1, 1))
-			bound := &residue.Bound{Rows: make([]int64, n), Cols: make([]int64, n), Within: 60, A: known[0], B: known[1], Tally: raw.Matrix(tally).Arr}
+			bound := &residue.Bound{Rows: make([]int64, n), Cols: make([]int64, n), Within: 60, A: known[0], B: known[1], Tally: tally.View().Arr}
 			for i := range bound.Rows {
 				bound.Rows[i] = 33
 			}
 			drv.ForgetCalls()
-			must(raw.GemmTriangle(c.alpha, there[0], there[1], beta, dold, dc, c.triangle, c.factors, bound, &Options{}))
+			must(gemmTriangle(c.alpha, there[0], there[1], beta, dold, dc, c.triangle, c.factors, bound, &Options{}))
 			// Panels of A may come to all GPUs, in three planes each, and little else.
 			copies, most := 0, 3*2*(1+trial%2*2)
 			for _, call := range drv.Calls() {
@@ -110,14 +109,14 @@ func TestDirectFailures(t *testing.T) {
 		da, db := must(a.On(device)), must(b.T().Clone().On(device)).T()
 		c, _ := integers(n, n, true, 3)
 		want := c.Clone()
-		must(raw.GemmTriangle(1, a, b, 0, want, want, 0, [2]byte{0, 'U'}, nil, onCPU))
+		must(gemmTriangle(1, a, b, 0, want, want, 0, [2]byte{0, 'U'}, nil, onCPU))
 		dc, tally := must(c.On(device)), must(NewMatrixOn(device, Float64, 1, 1))
-		bound := &residue.Bound{Rows: make([]int64, n), Cols: make([]int64, n), Within: 60, A: knownA, B: knownB, Tally: raw.Matrix(tally).Arr}
+		bound := &residue.Bound{Rows: make([]int64, n), Cols: make([]int64, n), Within: 60, A: knownA, B: knownB, Tally: tally.View().Arr}
 		for i := range bound.Rows {
 			bound.Rows[i] = 33
 		}
 		multiply := func() error {
-			_, err := raw.GemmTriangle(1, da, db, 0, dc, dc, 0, [2]byte{0, 'U'}, bound, &Options{})
+			_, err := gemmTriangle(1, da, db, 0, dc, dc, 0, [2]byte{0, 'U'}, bound, &Options{})
 			return err
 		}
 		right := func(what string) {

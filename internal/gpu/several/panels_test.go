@@ -17,7 +17,6 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -154,16 +153,16 @@ func TestPanelsKnown(t *testing.T) {
 				rows, cols = nil, nil
 			}
 			want := NewMatrix(MP(40), c.m, c.n)
-			must(raw.GemmTriangle(c.alpha, a, b, 0, want, want, c.triangle, c.factors, nil, onCPU))
+			must(gemmTriangle(c.alpha, a, b, 0, want, want, c.triangle, c.factors, nil, onCPU))
 			device := Device([]string{"cuda:0-2", "cuda:1,0,2"}[trial%2])
 			da, db := must(a.On(device)), must(b.On(device))
 			dc, tally := must(NewMatrixOn(device, MP(40), c.m, c.n)), must(NewMatrixOn(device, Float64, 1, 1))
-			bound := &residue.Bound{Rows: make([]int64, c.m), Cols: make([]int64, c.n), Within: 60, A: rows, B: cols, Tally: raw.Matrix(tally).Arr}
+			bound := &residue.Bound{Rows: make([]int64, c.m), Cols: make([]int64, c.n), Within: 60, A: rows, B: cols, Tally: tally.View().Arr}
 			for i := range bound.Rows {
 				bound.Rows[i] = 33
 			}
 			drv.ForgetCalls()
-			must(raw.GemmTriangle(c.alpha, da, db, 0, dc, dc, c.triangle, c.factors, bound, &Options{}))
+			must(gemmTriangle(c.alpha, da, db, 0, dc, dc, c.triangle, c.factors, bound, &Options{}))
 			// Streams for panels are kept.
 			if slices.Contains(drv.Calls(), "StreamCreate") != (trial == 0) {
 				t.Errorf("trial %d: streams %v", trial, drv.Calls())

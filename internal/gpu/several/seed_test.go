@@ -10,7 +10,6 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/several"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -34,9 +33,9 @@ func TestInverse(t *testing.T) {
 			for _, from := range []int{math.MaxInt, 1} {
 				restore := several.Share(from)
 				x := must(NewMatrix(Float64, c.n, c.n).On(c.device))
-				m := raw.Matrix(a)
+				m := a.View()
 				drv.ForgetCalls()
-				rows, cols, begun, err := place.Of(m.Arr).Inverse(place.Config{}, m, raw.Matrix(x), 0)
+				rows, cols, begun, err := place.Of(m.Arr).Inverse(place.Config{}, m, x.View(), 0)
 				restore()
 				ok := begun != nil
 				if err != nil || !ok || len(rows) != c.n || len(cols) != c.n {
@@ -82,8 +81,8 @@ func TestInverseRoot(t *testing.T) {
 			restore := several.Share(from)
 			x := must(NewMatrixOn(device, Float64, n, n))
 			drv.ForgetCalls()
-			m := raw.Matrix(a)
-			got, begun, err := place.Of(m.Arr).InverseRoot(place.Config{}, m, raw.Matrix(x))
+			m := a.View()
+			got, begun, err := place.Of(m.Arr).InverseRoot(place.Config{}, m, x.View())
 			restore()
 			if err != nil || begun == nil {
 				t.Fatalf("from %d: %v, %v", from, begun, err)

@@ -13,6 +13,9 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/gpu/several"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/product"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 var onCPU = &Options{Device: "cpu"}
@@ -243,5 +246,20 @@ func TestHost(t *testing.T) {
 				}
 			}
 		}
+	})
+}
+
+// gemmTriangle computes D = alpha A B + beta C within a triangle, or 0, for factors with zeros beyond
+// triangles, or 0, and a bound that may be nil.
+func gemmTriangle(alpha float64, a, b *Matrix, beta float64, c, d *Matrix, triangle byte, factors [2]byte, bound *residue.Bound, opt *Options) (residue.Stats, error) {
+	s, err := opt.Settings()
+	if err != nil {
+		return residue.Stats{}, err
+	}
+	return s.Gemm(&place.Gemm{
+		Problem: product.Problem{
+			Alpha: Float(alpha).View(), A: a.View(), B: b.View(), Beta: Float(beta).View(), Old: c.View(), C: d.View(), Triangle: triangle, Bound: bound,
+		},
+		Factors: factors,
 	})
 }

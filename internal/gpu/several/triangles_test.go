@@ -9,7 +9,6 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/several"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // triangleOf returns a random matrix with zeros beyond a triangle, or 0 for none.
@@ -42,7 +41,7 @@ func TestTriangles(t *testing.T) {
 				c := Random(MP(30), n, n, 3, 3)
 				want := c.Clone()
 				multiply := func(a, b, c *Matrix) {
-					must(raw.GemmTriangle(-1, a, b, 1, c, c, triangle, factors, nil, &Options{}))
+					must(gemmTriangle(-1, a, b, 1, c, c, triangle, factors, nil, &Options{}))
 				}
 				multiply(a, b, want)
 				da, db, dc := must(a.On(device)), must(b.On(device)), must(c.On(device))
@@ -110,7 +109,7 @@ func TestTriangleOperations(t *testing.T) {
 						a.Set(at[0], at[1], a.At(5, 5))
 					}
 					da := must(a.On(device))
-					m := raw.Matrix(da)
+					m := da.View()
 					p := place.Of(m.Arr)
 					if got := must(p.Triangle(place.Config{}, place.CountAsymmetric, m, nil)); got != count {
 						t.Errorf("%s: %d numbers differ, want %d", device, got, count)

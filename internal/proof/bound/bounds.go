@@ -4,10 +4,8 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Upper returns 0 in a precision for bounds, whose operations round up.
@@ -69,8 +67,8 @@ func BoundsOf(m num.Mat, left, right []int64) Bounds {
 }
 
 // RawBounds returns bounds of a matrix in MP.
-func RawBounds(m *halfulp.Matrix) Bounds {
-	return BoundsOf(raw.Matrix(m), make([]int64, m.Rows()), make([]int64, m.Cols()))
+func RawBounds(m num.Mat) Bounds {
+	return BoundsOf(m, make([]int64, m.Rows), make([]int64, m.Cols))
 }
 
 // Sums returns bounds of the sums of rows.
@@ -176,8 +174,8 @@ func Negated(x []int64) []int64 {
 }
 
 // Far reports whether a finite matrix has exponents beyond most.
-func Far(m *halfulp.Matrix, most int64) bool {
-	v := raw.Matrix(m)
+func Far(m num.Mat, most int64) bool {
+	v := m
 	if v.Arr.Kind != num.MP && most >= 1<<12 {
 		return false // they have 11 bits
 	}
@@ -198,9 +196,9 @@ func Far(m *halfulp.Matrix, most int64) bool {
 }
 
 // Longest returns the bits of the longest number of a matrix.
-func Longest(m *halfulp.Matrix) int64 {
+func Longest(m num.Mat) int64 {
 	most := int64(0)
-	v := raw.Matrix(m)
+	v := m
 	for j := range v.Cols {
 		for i := range v.Rows {
 			_, top, low := v.Arr.Span(v.At(i, j))

@@ -1,17 +1,15 @@
 package bound
 
 import (
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/interval"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Nearly is a matrix that is known up to an error: X + D for matrices in MP, of the solution of a
 // scaled system F Y = G. Entries of column j are in error by at most 2^Err[j], and the cutting off
 // of sums included by at most 2^(Err[j]+1).
 type Nearly struct {
-	X, D  *halfulp.Matrix
+	X, D  num.Mat
 	Err   []int64
 	Words int     // of sums
 	Left  []int64 // the exponents of rows and columns to scale back by
@@ -20,7 +18,7 @@ type Nearly struct {
 
 // Set makes v what is known of an entry.
 func (y *Nearly) Set(i, j int, v Near) {
-	z := raw.Matrix(y.X)
+	z := y.X
 	z.Arr.Set(z.At(i, j), num.Real{Class: num.Finite, Neg: v.Neg, Mag: v.Mag, Exp: v.Exp})
 }
 

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -39,7 +38,7 @@ func TestRanges(t *testing.T) {
 		if trial%3 == 0 {
 			a = a.T()
 		}
-		m := raw.Matrix(a)
+		m := a.View()
 		s, ok := rangesOf(m).equilibrate()
 		tops := TopsOf(m)
 		want := tops.Equilibrate(Unscaled(n, n))
@@ -76,7 +75,7 @@ func TestRanges(t *testing.T) {
 func BenchmarkScale(b *testing.B) {
 	for _, n := range []int{300, 1000} {
 		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
-			a := raw.Matrix(halfulp.Random(halfulp.Float64, n, n, 0, 1))
+			a := halfulp.Random(halfulp.Float64, n, n, 0, 1).View()
 			for b.Loop() {
 				LowestBit(a, Of(a))
 			}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -20,7 +19,7 @@ func TestMatch(t *testing.T) {
 		for range r.IntN(2 * n * n) {
 			a.SetFloat64(r.IntN(n), r.IntN(n), 0)
 		}
-		m := raw.Matrix(a)
+		m := a.View()
 		s, ok := TopsOf(m).match()
 		top := func(i, j int) (e int64, zero bool) {
 			c, top, _ := m.Arr.Span(m.At(i, j))
@@ -76,7 +75,7 @@ func TestFloat64s(t *testing.T) {
 			if trial%2 == 0 {
 				by = Unscaled(n, n)
 			}
-			m := raw.Matrix(a)
+			m := a.View()
 			x := by.Float64s(m, make([]float64, n*n))
 			for i := range n {
 				for j := range n {

@@ -15,7 +15,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/textio"
 )
 
@@ -166,7 +165,7 @@ func (r *reading) read(unended *int) (*halfulp.Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	stats, err := r.fill(raw.Matrix(m))
+	stats, err := r.fill(m.View())
 	if err != nil {
 		return nil, err
 	}
@@ -384,7 +383,7 @@ func Write(w io.Writer, m *halfulp.Matrix, o Options) error {
 			return err
 		}
 	}
-	z := raw.Matrix(m)
+	z := m.View()
 	// Blocks of about 64 KiB of text.
 	size := max(1, 1<<18/max(64, m.Format().Bits()*cols))
 	return textio.Write(o.Context, w, o.Threads, (rows+size-1)/size, func(dst []byte, block int) []byte {

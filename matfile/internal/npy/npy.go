@@ -22,7 +22,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/textio"
 )
 
@@ -298,8 +297,8 @@ func (opt *Options) newMatrix(own num.Format, a *array) (*halfulp.Matrix, *num.A
 		return nil, nil, fmt.Errorf("a %d x %d matrix of format %v needs %s, more than the memory limit of %s",
 			rows, cols, f, textio.Bytes(need), textio.Bytes(float64(opt.MemoryLimit)))
 	}
-	m := raw.NewMatrix(num.Mat{Arr: num.New(f, rows*cols), RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols}).(*halfulp.Matrix)
-	return m, raw.Matrix(m).Arr, nil
+	m := halfulp.MatrixOf(num.Mat{Arr: num.New(f, rows*cols), RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols})
+	return m, m.View().Arr, nil
 }
 
 // matrix returns the numbers as Parse does.

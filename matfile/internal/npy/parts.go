@@ -9,7 +9,6 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/textio"
 )
 
@@ -333,7 +332,7 @@ func (s *Sink) Write(w io.WriterAt, lo int, column *num.Array) error {
 	if n == 0 {
 		return nil
 	}
-	m := raw.NewMatrix(num.Mat{Arr: column, RS: 1, CS: n, Rows: n, Cols: 1}).(*halfulp.Matrix)
+	m := halfulp.MatrixOf(num.Mat{Arr: column, RS: 1, CS: n, Rows: n, Cols: 1})
 	parts, err := arraysOf(m, s.zipped, false)
 	if err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
 
@@ -28,7 +27,7 @@ func TestFrame(t *testing.T) {
 	}
 	f := num.Float64
 	a := &num.Array{Format: f, Away: elsewhere(rows)}
-	m := raw.NewMatrix(num.Mat{Arr: a, RS: 1, CS: rows, Rows: rows, Cols: 1}).(*halfulp.Matrix)
+	m := halfulp.MatrixOf(num.Mat{Arr: a, RS: 1, CS: rows, Rows: rows, Cols: 1})
 	s, err := NewSink(m, true, false)
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // An Array is a .npy file to be written: a head, and data in parts.
@@ -37,7 +36,7 @@ func numbers(m *halfulp.Matrix, flat bool) (Array, error) {
 	if !Holds(m.Format()) {
 		return Array{}, fmt.Errorf("a .npy file does not hold numbers of format %v, a .npz file does", m.Format())
 	}
-	v := raw.Matrix(m)
+	v := m.View()
 	if v.Arr.Kind == num.F32 {
 		return planes("values", "<f4", v, flat, 0, func(dst []byte, at, _ int) []byte {
 			return binary.LittleEndian.AppendUint32(dst, math.Float32bits(v.Arr.F32[at]))
@@ -115,7 +114,7 @@ func Arrays(m *halfulp.Matrix, flat bool) ([]Array, error) {
 		a, err := numbers(m, flat)
 		return append(all, a), err
 	}
-	v := raw.Matrix(m)
+	v := m.View()
 	a, l := v.Arr, v.Arr.Limbs()
 	finite := func(at int) bool { return a.Cls[at].Class() == num.Finite }
 	return append(all,

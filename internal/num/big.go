@@ -1,0 +1,110 @@
+package num
+
+import "math/big"
+
+// Float64 returns the binary64 nearest to number i, ties to even.
+func (a *Array) Float64(i int) float64 {
+	switch a.Kind {
+	case F64:
+		return a.F64[0][i]
+	case F32:
+		return float64(a.F32[i])
+	}
+	var buf [MaxValueWords]uint64
+	x, _ := RoundFloat64(a.Value(i, buf[:]))
+	return x
+}
+
+// SetFloat64 rounds x to the format of a and stores it as number i.
+func (a *Array) SetFloat64(i int, x float64) {
+	if a.Kind == F64 && x == x {
+		a.F64[0][i] = x
+		return
+	}
+	t := Array{Format: Float64, F64: [4][]float64{{x}}}
+	a.Convert(i, &t, 0)
+}
+
+// Big returns number i exactly, with the precision of MP, 53 or 24 bits for
+// IEEE formats, and as many as the value needs for DD, TD and QD.
+func (a *Array) Big(i int) *big.Float {
+	var buf [MaxValueWords]uint64
+	r := a.Value(i, buf[:])
+	prec := uint(a.Prec)
+	switch a.Kind {
+	case DD, TD, QD:
+		prec = max(uint(a.Bits()), uint(BitLen(r.Mag)-TrailingZeros(r.Mag)))
+	}
+	z := new(big.Float).SetPrec(prec).SetMode(big.ToNearestEven)
+	switch r.Class {
+	case NaN:
+		panic(big.ErrNaN{})
+	case Inf:
+		return z.SetInf(r.Neg)
+	case Zero:
+		if r.Neg {
+			return z.Neg(z)
+		}
+		return z
+	}
+	z.SetInt(new(big.Int).SetBits(wordsOf(r.Mag)))
+	if r.Neg {
+		z.Neg(z)
+	}
+	half := r.Exp / 2 // the exponents of integers reach below an int of 32 bits
+	return z.SetMantExp(z.SetMantExp(z, int(half)), int(r.Exp-half))
+}
+
+// RealOf returns the exact value of x.
+func RealOf(x *big.Float) Real {
+	r := Real{Neg: x.Signbit()}
+	switch {
+	case x.IsInf():
+		r.Class = Inf
+		return r
+	case x.Sign() == 0:
+		return r
+	}
+	r.Class = Finite
+	m := new(big.Float)
+	e := x.MantExp(m)
+	p := int(x.MinPrec())
+	m.SetMantExp(m, p)
+	n, _ := m.Int(nil)
+	r.Mag = joinWords(n.Bits(), r.Mag[:0])
+	r.Exp = int64(e) - int64(p)
+	return r
+}
+
+// wordBits is the size of a big.Word.
+const wordBits = 32 << (^big.Word(0) >> 63)
+
+// joinWords appends the words of a big.Int to dst as 64-bit words.
+func joinWords(w []big.Word, dst []uint64) []uint64 {
+	if wordBits == 64 {
+		for _, x := range w {
+			dst = append(dst, uint64(x))
+		}
+		return dst
+	}
+	for i := 0; i < len(w); i += 2 {
+		x := uint64(w[i])
+		if i+1 < len(w) {
+			x |= uint64(w[i+1]) << 32
+		}
+		dst = append(dst, x)
+	}
+	return dst
+}
+
+// wordsOf is the converse of joinWords.
+func wordsOf(x []uint64) []big.Word {
+	var w []big.Word
+	for _, v := range x {
+		w = append(w, big.Word(v))
+		if wordBits == 32 {
+			w = append(w, big.Word(v>>32))
+		}
+	}
+	return w
+}

@@ -1,0 +1,109 @@
+package place
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/product"
+	"github.com/halfulp/halfulp/internal/residue"
+)
+
+// Settings are the options of routines with the defaults filled in.
+type Settings struct {
+	Ctx      context.Context
+	Device   Name // where routines run whose operands live on the host
+	Threads  int
+	Method   string
+	Progress func(float64)
+	Memory   int64 // bytes on the host
+	Limit    int64 // bytes that the user asked for, 0 if he did not
+	Check    bool
+}
+
+// Unchecked refuses Check for a routine that has no products of matrices.
+func (s Settings) Unchecked(name string) error {
+	if s.Check {
+		return fmt.Errorf("%s: option Check: %w: this routine has no products of matrices by residues, which are what is checked", name, product.ErrMethod)
+	}
+	return nil
+}
+
+// Config is how routines with these settings run at a place.
+func (s Settings) Config() Config {
+	return Config{Ctx: s.Ctx, Threads: s.Threads, Method: s.Method, Memory: s.Limit, HostMemory: s.Memory, Progress: s.Progress, Check: s.Check}
+}
+
+// A Gemm is the product C = Alpha A B + Beta Old, each entry rounded once, of matrices that live in
+// one place, any. C may share storage with the others.
+type Gemm struct {
+	product.Problem          // without PreA and PreB
+	Kept            [2]*Kept // what is kept of A and B, or nil
+	// Factors are the triangles of A and B that are not zeros, 'L' or 'U', or 0: a place may leave
+	// out the zeros.
+	Factors [2]byte
+}
+
+// Gemm computes a product where its operands live; those of the host on the device asked for.
+func (s Settings) Gemm(g *Gemm) (residue.Stats, error) {
+	p, err := Common("gemm", g.A.Arr, g.B.Arr, g.Old.Arr, g.C.Arr)
+	if err != nil {
+		return residue.Stats{}, err
+	}
+	if p != nil {
+		return s.GemmAt(p, g)
+	}
+	c := g.C
+	if c.Arr.Overlaps(g.A.Arr) || c.Arr.Overlaps(g.B.Arr) || g.Old != c && c.Arr.Overlaps(g.Old.Arr) {
+		h := *g
+		h.C = c.Copy()
+		g = &h
+	}
+	st, err := s.Multiply(g)
+	if err == nil && g.C.Arr != c.Arr {
+		c.CopyFrom(g.C)
+	}
+	return st, err
+}
+
+// GemmAt computes a product at the place where all of it lives.
+func (s Settings) GemmAt(p Place, g *Gemm) (residue.Stats, error) {
+	if s.Method == product.Direct {
+		return residue.Stats{}, product.ErrDirect
+	}
+	a, b, old := g.A, g.B, g.Old
+	operands := []*num.Mat{&a, &b}
+	if old != g.C {
+		operands = append(operands, &old)
+	}
+	free, err := Apart(s.Ctx, p, g.C, operands...)
+	if err != nil {
+		return residue.Stats{}, fmt.Errorf("gemm: %w", err)
+	}
+	defer free()
+	cfg := s.Config()
+	cfg.Triangle, cfg.Factors, cfg.Bound = g.Triangle, g.Factors, g.Bound
+	st, err := p.Gemm(cfg, g.Alpha, a, b, g.Beta, old, g.C)
+	return st, GemmError(g.C.Rows, g.A.Cols, g.C.Cols, err)
+}
+
+// Multiply computes a product of matrices of the host on the device asked for. C shares no storage
+// with A and B, and with Old only if it is the same view.
+func (s Settings) Multiply(g *Gemm) (residue.Stats, error) {
+	cfg := product.Config{Ctx: s.Ctx, Threads: s.Threads, Method: s.Method, Memory: s.Memory, Progress: s.Progress, Check: s.Check}
+	on := &Product{Config: s.Config()}
+	on.Config.Triangle, on.Config.Prepared = g.Triangle, [2]Prepared{g.Kept[0].there(), g.Kept[1].there()}
+	switch {
+	case s.Device.Kind == Auto:
+		cfg.Device = on
+	case s.Device.IsPlace():
+		var err error
+		if on.At, err = s.Device.Open(); err != nil {
+			return residue.Stats{}, fmt.Errorf("gemm: %w", err)
+		}
+		cfg.Device, cfg.Asked = on, true
+	}
+	p := g.Problem
+	p.PreA, p.PreB = g.Kept[0].onHost(), g.Kept[1].onHost()
+	return product.Run(cfg, p)
+}

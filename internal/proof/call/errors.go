@@ -1,0 +1,49 @@
+package call
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// LargestOf returns the largest magnitude, NaN if there is one.
+func LargestOf(x []float64) float64 {
+	var a, b, c, d uint64 // twice the bits: magnitudes are in their order, NaN beyond them
+	for ; len(x) >= 4; x = x[4:] {
+		y := (*[4]float64)(x)
+		a, b = max(a, math.Float64bits(y[0])<<1), max(b, math.Float64bits(y[1])<<1)
+		c, d = max(c, math.Float64bits(y[2])<<1), max(d, math.Float64bits(y[3])<<1)
+	}
+	for _, v := range x {
+		a = max(a, math.Float64bits(v)<<1)
+	}
+	return math.Float64frombits(max(a, b, c, d) >> 1)
+}
+
+// ErrRange is wrapped by errors about numbers whose products do not fit any format.
+var ErrRange = errors.New("exact products would be too wide")
+
+// ErrNotFinite is wrapped by errors about infinities and NaN.
+var ErrNotFinite = errors.New("infinity or NaN")
+
+// Finite returns an error if a matrix has an infinity or a NaN.
+func Finite(name string, m num.Mat) error {
+	v := m
+	for j := range v.Cols {
+		// The usual cases.
+		if at := v.At(0, j); v.Arr.Kind == num.F64 && v.RS == 1 && v.Rows > 0 && LargestOf(v.Arr.F64[0][at:at+v.Rows]) <= math.MaxFloat64 {
+			continue
+		}
+		for i, at := 0, v.At(0, j); i < v.Rows; i, at = i+1, at+v.RS {
+			if v.Arr.Kind == num.MP && v.Arr.Cls[at].Class() == num.Finite {
+				continue
+			}
+			if c := v.Arr.Class(at); c == num.Inf || c == num.NaN {
+				return fmt.Errorf("%s[%d,%d]: %w", name, i+1, j+1, ErrNotFinite)
+			}
+		}
+	}
+	return nil
+}

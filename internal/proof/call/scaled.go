@@ -1,0 +1,142 @@
+package call
+
+import (
+	"errors"
+	"math"
+	"math/bits"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/scale"
+)
+
+// Scaled returns diag(2^rows) A diag(2^cols) exactly; nil for numbers of more than most bits, or of
+// exponents that MP may not have.
+func Scaled(a num.Mat, by scale.Scaling, most int) num.Mat {
+	return Arranged(a, by, nil, most, num.NewMat)
+}
+
+// Arranged is scaled with row order[i] as row i, if there is an order, in room for a matrix of
+// zeros.
+func Arranged(a num.Mat, by scale.Scaling, order []int, most int, room func(f num.Format, rows, cols int) num.Mat) num.Mat {
+	bits := a.Format().Bits()
+	m := a
+	if m.Arr.Terms() > 1 || bits > most { // numbers may have fewer than their format
+		bits = int(min(bound.Longest(a), math.MaxInt32))
+	}
+	if bits > most {
+		return num.Mat{}
+	}
+	z := room(num.Precision(uint(max(bits, num.MinPrec))), m.Rows, m.Cols)
+	to := z
+	same := m.Arr.Format == to.Arr.Format
+	l := to.Arr.Limbs()
+	var buf [num.MaxValueWords]uint64
+	const far = 1 << 29
+	for j := range m.Cols {
+		if same && order == nil && m.RS == 1 { // the usual case: a third of the time
+			from, at := m.At(0, j), to.At(0, j)
+			copy(to.Arr.Sig[at*l:(at+m.Rows)*l], m.Arr.Sig[from*l:(from+m.Rows)*l])
+			exp, cls := to.Arr.Exp[at:at+m.Rows], to.Arr.Cls[at:at+m.Rows]
+			copy(cls, m.Arr.Cls[from:from+m.Rows])
+			for i, e := range m.Arr.Exp[from : from+m.Rows] {
+				if cls[i].Class() != num.Finite {
+					clear(to.Arr.Sig[(at+i)*l : (at+i+1)*l])
+					cls[i] = num.MakeCls(false, num.Zero)
+					continue
+				}
+				shift := by.Rows[i] + by.Cols[j]
+				if uint64(int64(e)+far) > 2*far || uint64(shift+far) > 2*far {
+					return num.Mat{}
+				}
+				exp[i] = e + int32(shift)
+			}
+			continue
+		}
+		for i := range m.Rows {
+			k := i
+			if order != nil {
+				k = order[i]
+			}
+			from, at := m.At(k, j), to.At(i, j)
+			shift := by.Rows[k] + by.Cols[j]
+			if same {
+				e := int64(m.Arr.Exp[from])
+				switch {
+				case m.Arr.Class(from) != num.Finite:
+					continue
+				case max(e, -e) > far || max(shift, -shift) > far:
+					return num.Mat{}
+				}
+				copy(to.Arr.Sig[at*l:at*l+l], m.Arr.Sig[from*l:from*l+l])
+				to.Arr.Exp[at], to.Arr.Cls[at] = int32(e+shift), m.Arr.Cls[from]
+				continue
+			}
+			if m.Arr.Kind == num.F64 && max(shift, -shift) <= far && bits >= 53 {
+				SetFloat(to.Arr, at, m.Arr.F64[0][from], shift)
+				continue
+			}
+			x := m.Arr.Value(from, buf[:])
+			if x.Class != num.Finite {
+				continue
+			}
+			if e := x.Exp + int64(num.BitLen(x.Mag)); max(e, -e) > far || max(shift, -shift) > far {
+				return num.Mat{}
+			}
+			x.Exp += shift
+			to.Arr.Set(at, x)
+		}
+	}
+	return z
+}
+
+// Scaled returns diag(2^rows) A diag(2^cols) exactly, of MP; nil where function scaled does. At a
+// place no exponents stand for zeros, of Float64.
+func (s *Run) Scaled(a num.Mat, by scale.Scaling, most int) (num.Mat, error) {
+	if s.At == nil {
+		return Scaled(a, by, most), nil
+	}
+	if a.Arr.Terms() > 1 { // whose bits are not those of the format
+		h, err := place.On(nil, a)
+		if err != nil {
+			return num.Mat{}, err
+		}
+		if errors.Is(Finite("", h), ErrNotFinite) { // scaled takes them for zeros
+			return num.Mat{}, nil
+		}
+		if h = Scaled(h, by, most); h.Arr == nil {
+			return num.Mat{}, nil
+		}
+		return s.Upload(h)
+	}
+	bits := a.Format().Bits()
+	if bits > most {
+		return num.Mat{}, nil
+	}
+	z, err := s.Room(num.Precision(uint(max(bits, num.MinPrec))), a.Rows, a.Cols)
+	if err != nil {
+		return num.Mat{}, err
+	}
+	odd, err := s.At.Shift(s.Config(), a, by.Rows, by.Cols, z, s.Tally)
+	if err != nil || odd > 0 {
+		return num.Mat{}, err
+	}
+	return z, nil
+}
+
+// SetFloat sets number i of a, MP of at least 53 bits, which is 0, to x 2^shift if x is finite, and
+// reports whether that has an exponent of MP.
+func SetFloat(a *num.Array, i int, x float64, shift int64) (ok bool) {
+	if x == 0 || x-x != 0 {
+		return true
+	}
+	mantissa, e := num.Decompose(x)
+	if l := a.Limbs(); l == 1 && max(shift, -shift) < 1<<29 {
+		zeros := bits.LeadingZeros64(mantissa)
+		a.Sig[i], a.Exp[i], a.Cls[i] = mantissa<<zeros, int32(e+shift)+int32(64-zeros), num.MakeCls(x < 0, num.Finite)
+		return true
+	}
+	a.Set(i, num.Real{Class: num.Finite, Neg: x < 0, Mag: []uint64{mantissa}, Exp: e + shift})
+	return a.Class(i) == num.Finite
+}
