@@ -1,7 +1,6 @@
 package linsolve
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -64,7 +63,7 @@ func TestDifference(t *testing.T) {
 func TestEliminateIntervals(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	s := &call.Run{Call: call.Call{Ctx: context.Background(), Threads: 2}}
+	s := testSolver(t, 2)
 	narrow := 0
 	for trial := range testlength.Of(10, 60, 600) {
 		n := 1 + r.IntN(8)

@@ -352,7 +352,7 @@ func TestFloatSquare(t *testing.T) {
 func TestSumUnits(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	s := &call.Run{Call: call.Call{Ctx: t.Context(), Threads: 1}}
+	s := testSolver(t, 1)
 	cut := 0
 	for range testlength.Of(2000, 20000, 200000) {
 		p, q, prec := halfulp.MP(uint(24+r.IntN(400))), halfulp.MP(uint(24+r.IntN(400))), 64+r.IntN(400)

@@ -1,7 +1,6 @@
 package linsolve
 
 import (
-	"context"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
-	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -38,7 +36,7 @@ func TestPattern(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	f := modular.New(modular.Primes()())
-	s := &call.Run{Call: call.Call{Ctx: context.Background(), Threads: 1}}
+	s := testSolver(t, 1)
 	patterns := 0
 	for range testlength.Of(100, 300, 3000) {
 		n := 1 + r.IntN(80)

@@ -1,7 +1,6 @@
 package linsolve
 
 import (
-	"context"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
-	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -81,7 +79,7 @@ func TestEqualPivots(t *testing.T) {
 func TestPivotsAreFirst(t *testing.T) {
 	const n = 9
 	r := testseed.Rand(t, 5, 6)
-	s := &call.Run{Call: call.Call{Ctx: context.Background(), Threads: 1}}
+	s := testSolver(t, 1)
 	refused := 0
 	for range 60 {
 		a := lintest.Integers(r, n, n, 1)

@@ -74,7 +74,11 @@ func TestResidentAttempts(t *testing.T) {
 							x.SetFloat64(i, n/2, left)
 						}
 					}}, attempts, &ended}
-					z, err := solveThere(s, on.View(), c.b.View(), f.View())
+					var g num.Mat
+					if c.b != nil {
+						g = c.b.View()
+					}
+					z, err := solveThere(s, on.View(), g, f.View())
 					if err != nil || z.Arr == nil {
 						t.Fatalf("%s: %v, %v", name, z, err)
 					}

@@ -214,7 +214,7 @@ func PutMatrix(m num.Mat) {
 
 // Release gives back what was taken.
 func (s *Run) Release() {
-	s.Release()
+	s.Call.Release()
 	for _, m := range s.Away {
 		m.Free()
 	}
