@@ -406,6 +406,7 @@ def test_types_are_compared_with_any_text():
 def test_a_number_is_an_array_of_no_dimensions(f):
     s = hp.sum(hp.array([3.0, 4.5], f))
     assert isinstance(s, hp.Scalar) and s[()] is s and s[...] is s and s[None].shape == (1,) and s.to_device("cpu") is s
+    assert hp.astype(s, hp.int16) == 7 and hp.astype(s, hp.int16).dtype == hp.int16 and hp.astype(s, hp.bool) is np.True_ and hp.astype(s, hp.float32).dtype == hp.float32
     with pytest.raises(IndexError):
         s[0]
     with pytest.raises(TypeError):

@@ -262,8 +262,10 @@ class Scalar:
             return format(float(self), spec)
         return _numbers.formatted(self._dyadic(), spec, self.text)
 
-    def astype(self, format: FormatLike) -> Scalar:
-        """Returns the number rounded once to a format."""
+    def astype(self, format: Any) -> Any:
+        """Returns the number rounded once to a format, or truncated to a type of integers of numpy."""
+        if (kind := _integers(format)) is not None:
+            return asarray(self).astype(kind)[()]
         f = Format(format)
         return Scalar._of(library().scalar_convert(self._handle, f.code), f)
 
