@@ -6,7 +6,7 @@
 #
 # FOLDER holds clones array-api-tests and array-api, which are not changed; without it both come
 # from GitHub. It needs Python, pip and git; and Go and a C compiler, unless HALFULP_WHEEL names a
-# wheel. HALFULP_EXAMPLES is the number of random examples a test (default: 20), HALFULP_JOBS that
+# wheel. HALFULP_EXAMPLES is the number of random examples a test (default: 10), HALFULP_JOBS that
 # of processes (default: 2).
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -46,7 +46,7 @@ export ARRAY_API_TESTS_MAX_ARRAY_SIZE=128 PYTHONPATH=$own PYTHONDONTWRITEBYTECOD
 cd "$work/suite"
 for types in all floating; do
 	HALFULP_SUITE=$types HALFULP_SUITE_RESULTS=$work/$types.json "$python" -m pytest -q --tb=short -p halfulp_suite -p no:cacheprovider -W ignore \
-		-n "${HALFULP_JOBS:-2}" --max-examples "${HALFULP_EXAMPLES:-20}" array_api_tests >"$work/$types.log" 2>&1 || {
+		-n "${HALFULP_JOBS:-2}" --max-examples "${HALFULP_EXAMPLES:-10}" array_api_tests >"$work/$types.log" 2>&1 || {
 		# 1: tests failed
 		if [ $? -ne 1 ] || [ ! -f "$work/$types.json" ]; then
 			cat "$work/$types.log"

@@ -817,7 +817,8 @@ class Array:
 
         digits = np.get_printoptions()["precision"]
         places = np.arange(self.size).reshape(self._shape)
-        return np.array2string(places, separator=separator, prefix=prefix, formatter={"int_kind": entry})  # type: ignore[arg-type]
+        formatter: Any = {"int_kind": entry}
+        return str(np.array2string(places, separator=separator, prefix=prefix, formatter=formatter))
 
     def __repr__(self) -> str:
         prefix = "array("

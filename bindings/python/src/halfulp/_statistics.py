@@ -317,7 +317,7 @@ def diff(x: Any, /, n: int = 1, axis: int = -1, prepend: Any = None, append: Any
 def _order(x: Any) -> np.ndarray:
     """Returns numbers in the order of the entries; NaN for NaN, equal ones for equal ones."""
     if _array.discrete(x):
-        return np.unique(x, return_inverse=True)[1].reshape(np.shape(x))
+        return np.asarray(np.unique(x, return_inverse=True)[1]).reshape(np.shape(x))
     return _entries.ranks(Operands(x).arrays[0])
 
 
