@@ -148,7 +148,7 @@ def test_powers(f):
         with np.errstate(all="ignore"):
             want = np.array([0.0, -0.0, math.inf, -math.inf, math.nan]) ** n
         assert np.array_equal((zero**n).to_numpy(), want, equal_nan=True), n
-    for bad in (0.5, math.nan, math.inf, 1 << 20, "2", None):
+    for bad in (0.5, 1 << 20, "2", None):
         with pytest.raises((ValueError, TypeError)):
             a**bad
 

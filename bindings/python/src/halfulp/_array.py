@@ -181,6 +181,16 @@ class Scalar:
 
         return ufunc_of_arrays(ufunc, method, inputs, kwargs)
 
+    def to_device(self, device: str, *, stream: Any = None) -> Any:
+        """Returns the number itself for "cpu", else an array of no dimensions on a device."""
+        return self if device == "cpu" else asarray(self).to_device(device, stream=stream)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Returns what the key selects of an array of no dimensions: with () or ... the number."""
+        return self if isinstance(key, tuple) and key in ((), (Ellipsis,)) or key is Ellipsis else asarray(self)[key]
+
+    __iter__ = None  # a number has no parts
+
     def item(self) -> Scalar:
         """Returns the number."""
         return self
@@ -252,8 +262,10 @@ class Scalar:
             return format(float(self), spec)
         return _numbers.formatted(self._dyadic(), spec, self.text)
 
-    def astype(self, format: FormatLike) -> Scalar:
-        """Returns the number rounded once to a format."""
+    def astype(self, format: Any) -> Any:
+        """Returns the number rounded once to a format, or truncated to a type of integers of numpy."""
+        if (kind := _integers(format)) is not None:
+            return asarray(self).astype(kind)[()]
         f = Format(format)
         return Scalar._of(library().scalar_convert(self._handle, f.code), f)
 
@@ -317,11 +329,33 @@ class Scalar:
         return self._binary("div", other, True)
 
     def __pow__(self, exponent: Any) -> Any:
-        from ._elementwise import power
+        from ._elementwise import power, power_format
 
         if isinstance(exponent, (Array, np.ndarray, str)):
             return NotImplemented
-        return power(asarray(self), exponent, self.format).item()
+        return power(asarray(self), exponent, power_format(self.format, exponent)).item()
+
+    def __rpow__(self, base: Any) -> Any:
+        z = asarray(self).__rpow__(base)
+        return z if z is NotImplemented else z.item()
+
+    def _divided(self, name: str, other: Any) -> Any:
+        if isinstance(other, (Array, str)):
+            return NotImplemented
+        z = getattr(asarray(self), f"__{name}__")(other)
+        return z if z is NotImplemented or z.ndim or isinstance(other, np.ndarray) else z.item()
+
+    def __floordiv__(self, other: Any) -> Any:
+        return self._divided("floordiv", other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return self._divided("rfloordiv", other)
+
+    def __mod__(self, other: Any) -> Any:
+        return self._divided("mod", other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return self._divided("rmod", other)
 
     def __floor__(self) -> int:
         p, q = self.as_integer_ratio()
@@ -783,7 +817,8 @@ class Array:
 
         digits = np.get_printoptions()["precision"]
         places = np.arange(self.size).reshape(self._shape)
-        return np.array2string(places, separator=separator, prefix=prefix, formatter={"int_kind": entry})  # type: ignore[arg-type]
+        formatter: Any = {"int_kind": entry}
+        return str(np.array2string(places, separator=separator, prefix=prefix, formatter=formatter))
 
     def __repr__(self) -> str:
         prefix = "array("
@@ -875,9 +910,27 @@ class Array:
         return Array._of(call("sqrt", self._handle, self.format.code), self._shape, self.format)
 
     def __pow__(self, exponent: Any) -> Any:
+        from ._elementwise import power, power_format
+
+        return NotImplemented if isinstance(exponent, str) else power(self, exponent, power_format(self.format, exponent))
+
+    def __rpow__(self, base: Any) -> Any:
         from ._elementwise import power
 
-        return NotImplemented if isinstance(exponent, str) else power(self, exponent, self.format)
+        try:
+            x = weak(base, self.format)
+        except TypeError:
+            return NotImplemented
+        return power(asarray(x), self, self.format)
+
+    def _no_bits(self, other: Any = None) -> Any:
+        """Stands for operators of integers and truth values, which Python then reports as a TypeError."""
+        return NotImplemented
+
+    __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = _no_bits
+
+    def __invert__(self) -> Any:
+        raise TypeError("~ is an operator of integers and truth values")
 
     def __matmul__(self, other: Any) -> Any:
         from . import _routines
@@ -917,7 +970,9 @@ class Array:
         return self._in_place("div", other)
 
     def __ipow__(self, exponent: Any) -> Any:
-        return self._stored(self.__pow__(exponent))
+        from ._elementwise import power
+
+        return NotImplemented if isinstance(exponent, str) else self._stored(power(self, exponent, self.format))
 
     def __imatmul__(self, other: Any) -> Any:
         from . import _routines
@@ -1150,6 +1205,29 @@ def _integers(dtype: Any) -> np.dtype[Any] | None:
     return d if d.kind in "iub" else None
 
 
+def discrete(x: Any) -> bool:
+    """Reports whether x is an array, or a number, of numpy's integers or truth values."""
+    return isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "iub"
+
+
+def all_discrete(*values: Any) -> bool:
+    """Reports whether values are numpy's integers or truth values, beside integers of Python that
+    their types hold: results that are one of them are numpy's as well."""
+    types = [x.dtype for x in values if discrete(x)]
+    if not types:
+        return False
+    kind = np.result_type(*types)
+    if kind.kind not in "iub":  # int64 and uint64
+        return False
+
+    def held(x: Any) -> bool:
+        if isinstance(x, bool) or kind.kind == "b":
+            return isinstance(x, bool)
+        return isinstance(x, int) and bool(np.iinfo(kind).min <= x <= np.iinfo(kind).max)
+
+    return all(discrete(x) or held(x) for x in values)
+
+
 def _other_dtype(a: Array, dtype: Any) -> np.ndarray | None:
     """Returns the entries in a type of numpy that is no format; None for formats and no types."""
     try:
@@ -1330,7 +1408,7 @@ def _array(data: Any, f: Format | None) -> Array:
         elif _is_tensor(data):
             from . import _dlpack
 
-            a = _dlpack.from_dlpack(data, copy=True)
+            a: Array = _dlpack.from_dlpack(data, copy=True)
             return a if f in (None, a.format) else a.astype(f)
     if isinstance(data, np.generic):
         data = np.asarray(data)

@@ -73,12 +73,21 @@ def array(data: Any, format: Any = None, *, dtype: Any = None, prec: int | None 
     return _array.array(data, f, device=device)
 
 
+def _truth_values(data: Any) -> bool:
+    """Reports whether nested lists, or an array of numpy, hold nothing but truth values."""
+    if isinstance(data, (list, tuple)):
+        return len(data) > 0 and all(map(_truth_values, data))
+    return isinstance(data, (bool, np.bool_)) or isinstance(data, np.ndarray) and data.dtype == np.bool_ and not isinstance(data, np.ma.MaskedArray)
+
+
 def asarray(x: Any, /, format: Any = None, *, dtype: Any = None, prec: int | None = None, device: str | None = None, copy: bool | None = None) -> Any:
     """Returns x itself if it is an Array of the format and place, else array(x, format).
 
-    A tensor of PyTorch, CuPy or any other producer of DLPack is used without a copy where from_dlpack
+    Truth values alone make an array of numpy, as the Array API has it, if no format is asked for. A tensor of PyTorch, CuPy or any other producer of DLPack is used without a copy where from_dlpack
     does.
     """
+    if format is None and dtype is None and prec is None and device in (None, "cpu") and _truth_values(x):
+        return np.array(x, np.bool_, copy=copy)
     return array(x, format, dtype=dtype, prec=prec, device=device, copy=copy)
 
 
@@ -124,7 +133,7 @@ def identity(n: int, /, *, dtype: Any = None, format: FormatLike | None = None, 
 def _like(x: Any, value: Any, format: Any, dtype: Any, device: Any, shape: Any = None) -> Any:
     f = _chosen(format, dtype)
     to = np.shape(x) if shape is None else shape
-    if isinstance(x, np.ndarray):
+    if isinstance(x, (np.ndarray, np.generic)):
         if f is None:
             return np.full(to, value, x.dtype)
         numpy_type = f if isinstance(f, np.dtype) else f.dtype

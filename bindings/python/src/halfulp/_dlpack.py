@@ -140,13 +140,14 @@ def _view(t: _Tensor, shape: tuple[int, ...], strides: tuple[int, ...]) -> np.nd
     return np.ndarray(shape, dtype, buffer, -low * size, tuple(s * size for s in strides))
 
 
-def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> Array:
+def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> Any:
     """Returns an Array of the numbers of a tensor of numpy, PyTorch, CuPy or any other producer of DLPack.
 
     Numbers of float64 and float32 are used where they lie, on the host or on an NVIDIA GPU: what is
     written to either is seen in both, and the tensor's memory stays as long as the Array. The numbers
     of a row, or those of a column, lie side by side, as do those of each matrix of a stack; vectors
-    may have any stride but 0. Other tensors are copied once, on their device.
+    may have any stride but 0. Other tensors are copied once, on their device. numpy's truth values stay
+    an array of numpy.
 
     device: where the result lives; another device than the tensor's takes a copy.
     copy: True makes a copy in any case, False makes BufferError of one that would be needed.
@@ -160,6 +161,8 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     """
     if not hasattr(x, "__dlpack__"):
         raise TypeError(f"{type(x).__name__} has no numbers for DLPack")
+    if isinstance(x, (np.ndarray, np.generic)) and x.dtype == np.bool_ and device in (None, "cpu"):
+        return np.array(x) if copy else np.asarray(x)
     if isinstance(x, Array):
         a = x.copy() if copy else x
     else:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from . import _array, _entries
+from . import _array, _entries, _numbers
 from ._array import Array, Scalar, array, asarray, elementwise
-from ._format import Format, FormatLike
+from ._format import Format, FormatLike, promoted
 from ._library import MisuseError, RangeError, call, library
 from ._numbers import INFINITY, NAN, Dyadic
 from ._routines import Operands
@@ -59,6 +59,8 @@ def negative(x: Any, /) -> Any:
 
 def positive(x: Any, /) -> Any:
     """Returns a copy of x."""
+    if _array.discrete(x):
+        return np.array(x)[()]
     o = Operands(x)
     return o.given(o.arrays[0].copy(), x)
 
@@ -97,17 +99,33 @@ def reciprocal(x: Any, /) -> Any:
 def pow(x1: Any, x2: Any, /) -> Any:
     """Returns x1 ** x2 entry by entry, each rounded once; the exponents are integers.
 
+    Other exponents are an error, unless the power is 0, 1, an infinity or NaN by the rules of IEEE 754:
+    0 ** 0.5, inf ** -0.5, (-2) ** 0.5, 1 ** nan, 0.5 ** inf and the like.
+
     >>> import halfulp as hp
     >>> hp.pow(hp.array([3, "0.5"], "mp:80"), -2)
     array([0.11111111, 4], 'mp:80')
     """
     o = Operands(x1)
-    return o.given(power(o.arrays[0], x2, o.format), x1, x2)
+    if isinstance(x2, (Array, Scalar)):
+        o.plain = False
+    f = x2.format if isinstance(x2, (Array, Scalar)) and type(x1) in (int, float) else power_format(o.format, x2)
+    o.format = f
+    return o.given(power(o.arrays[0], x2, f), x1, x2)
+
+
+def power_format(f: Format, exponent: Any) -> Format:
+    """Returns the format of powers of a base of format f. Integers of Python and numpy leave it."""
+    if isinstance(exponent, (Array, Scalar)):
+        return promoted(f, exponent.format)
+    if isinstance(exponent, (np.ndarray, np.generic)) and exponent.dtype in (np.float32, np.float64):
+        return promoted(f, Format(exponent.dtype))
+    return f
 
 
 def power(a: Array, exponent: Any, f: Format) -> Array:
     """Returns the powers a ** exponent, each rounded once to a format."""
-    exponents = _exponents(exponent)
+    exponents, others = _exponents(exponent)
     shape = _array._common_shape(a.shape, exponents.shape)
     z: Array | None = None
     for n in np.unique(exponents).tolist():
@@ -115,24 +133,63 @@ def power(a: Array, exponent: Any, f: Format) -> Array:
         z = p if z is None else _entries.where(exponents == n, p, z, f)
     if z is None:
         return array(np.zeros(shape), f)
-    return z._broadcast(shape)
+    z = z._broadcast(shape)
+    if not any(others != None):  # noqa: E711 - entry by entry
+        return z
+    pairs = zip(_entries.dyadics(a._broadcast(shape)), np.broadcast_to(others, shape).reshape(-1), strict=True)
+    limits = [Dyadic(False, 0, 0) if y is None else _limit(v, y) for v, y in pairs]
+    return _entries.where(np.broadcast_to(others != None, shape), _array.from_dyadics(limits, shape, f), z, f)  # noqa: E711
 
 
-def _exponents(exponent: Any) -> np.ndarray:
-    values = [v if isinstance(v, int) else _whole(v) for v in np.asarray(exponent, object).reshape(-1)]
-    if values and max(map(math.fabs, values)) > _LARGEST_EXPONENT:
+def _exponents(exponent: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the exponents as integers; and those that are none, or too large, whose integer is 0."""
+    given = np.empty(np.shape(exponent), object)
+    given[...] = np.asarray(exponent, object)
+    whole, others = np.zeros(given.shape, np.int64), np.full(given.shape, None, object)
+    for k, x in np.ndenumerate(given):
+        try:
+            v = _numbers.exact(x)
+        except TypeError:
+            v = ""
+        if isinstance(v, str):
+            raise MisuseError(f"the exponent {x!r} is no number")
+        zeros = (v.m & -v.m).bit_length() - 1 if isinstance(v, Dyadic) and v.m > 0 else 0
+        if isinstance(v, Dyadic) and v.m > 0 and v.e + zeros >= 0 and v.m.bit_length() + v.e <= _LARGEST_EXPONENT.bit_length():
+            n = (v.m >> zeros) << (v.e + zeros)
+            whole[k] = -n if v.negative else n
+        if isinstance(v, Fraction) or v.m < 0 or v.m > 0 and (whole[k] == 0 or operator.abs(whole[k]) > _LARGEST_EXPONENT):
+            whole[k], others[k] = 0, v
+    return whole, others
+
+
+def _limit(x: Dyadic, y: Dyadic | Fraction) -> Dyadic:
+    """Returns x ** y where that is 0, 1, an infinity or NaN whatever the digits of x and y; y is not 0.
+
+    These are the special cases of IEEE 754's pow and of the Array API.
+    """
+    if isinstance(y, Fraction):  # with a denominator that is no power of two
+        y = Dyadic(y < 0, 1, -1)
+    magnitude = _entries.fraction(Dyadic(False, x.m, x.e)) if x.m > 0 and -2 < x.m.bit_length() + x.e < 3 else None
+    if magnitude == 1 and not x.negative:
+        return Dyadic(False, 1, 0)
+    if NAN in (x.m, y.m):
+        return _NO_NUMBER
+    if y.m == INFINITY:
+        if magnitude == 1:
+            return Dyadic(False, 1, 0)
+        large = x.m == INFINITY or x.m > 0 and x.m.bit_length() + x.e > 0
+        return Dyadic(False, INFINITY if large != y.negative else 0, 0)
+    zeros = (y.m & -y.m).bit_length() - 1
+    integer, odd = y.e + zeros >= 0, y.e + zeros == 0
+    if x.m in (0, INFINITY):
+        return Dyadic(x.negative and odd, INFINITY if (x.m == INFINITY) != y.negative else 0, 0)
+    if x.negative and not integer:
+        return _NO_NUMBER
+    if magnitude == 1:  # -1
+        return Dyadic(odd, 1, 0)
+    if integer:
         raise MisuseError(f"exponents of powers are at most {_LARGEST_EXPONENT} in magnitude")
-    return np.array(values, np.int64).reshape(np.shape(exponent))
-
-
-def _whole(x: Any) -> int:
-    try:
-        p, q = x.as_integer_ratio()
-    except (AttributeError, ValueError, OverflowError):
-        p, q = 0, 0
-    if q != 1:
-        raise MisuseError(f"powers with the exponent {x} are not computed: exponents are integers")
-    return int(p)
+    raise MisuseError("powers with exponents that are no integers are not computed")
 
 
 def _whole_power(a: Array, n: int, f: Format) -> Array:
@@ -161,6 +218,8 @@ def _whole_power(a: Array, n: int, f: Format) -> Array:
 
 
 def _to_integers(name: str, x: Any, rounded: Callable[[Fraction], int]) -> Any:
+    if _array.discrete(x):
+        return np.array(x)[()]
     o = Operands(x)
     a = o.arrays[0]
     if a.format.dtype is not None:
@@ -221,8 +280,6 @@ def _rounded(v: Fraction, n: int) -> Fraction:
 
 
 def _entries_of(v: Dyadic, n: int, f: Format) -> Dyadic:
-    from . import _numbers
-
     if v.m <= 0:
         return v
     if v.m.bit_length() + v.e > 64 * 64 or v.m.bit_length() + v.e < -64 * 64 - 4 * operator.abs(n):
@@ -236,6 +293,8 @@ def _entries_of(v: Dyadic, n: int, f: Format) -> Dyadic:
 
 def sign(x: Any, /) -> Any:
     """Returns -1, 0 or 1 as x is negative, zero or positive; NaN for NaN."""
+    if _array.discrete(x):
+        return np.sign(x)
     o = Operands(x)
     a = o.arrays[0]
     kinds = _entries.classes(a)
@@ -251,6 +310,8 @@ def copysign(x1: Any, x2: Any, /) -> Any:
 
 
 def _chosen(x1: Any, x2: Any, order: int) -> Any:
+    if _array.all_discrete(x1, x2):
+        return (np.maximum if order > 0 else np.minimum)(x1, x2)
     o = Operands(x1, x2)
     x, y = o.arrays
     c = x._compared(y, lambda z: z)
@@ -418,19 +479,66 @@ def _truth(x: Any) -> Any:
     return np.asarray(x)
 
 
-def _logical(name: str, doc: str) -> Callable[..., Any]:
-    def function(*x: Any) -> Any:
-        return getattr(np, name)(*map(_truth, x))
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    return function
+def logical_and(x1: Any, x2: Any, /) -> Any:
+    """Returns whether both operands are true (not 0), as numpy's truth values."""
+    return np.logical_and(_truth(x1), _truth(x2))
 
 
-logical_and = _logical("logical_and", "Returns whether both operands are true (not 0), as numpy's truth values.")
-logical_or = _logical("logical_or", "Returns whether one of the operands is true (not 0), as numpy's truth values.")
-logical_xor = _logical("logical_xor", "Returns whether exactly one operand is true (not 0), as numpy's truth values.")
-logical_not = _logical("logical_not", "Returns whether the operand is false (0), as numpy's truth values.")
+def logical_or(x1: Any, x2: Any, /) -> Any:
+    """Returns whether one of the operands is true (not 0), as numpy's truth values."""
+    return np.logical_or(_truth(x1), _truth(x2))
+
+
+def logical_xor(x1: Any, x2: Any, /) -> Any:
+    """Returns whether exactly one operand is true (not 0), as numpy's truth values."""
+    return np.logical_xor(_truth(x1), _truth(x2))
+
+
+def logical_not(x: Any, /) -> Any:
+    """Returns whether the operand is false (0), as numpy's truth values."""
+    return np.logical_not(_truth(x))
+
+
+# Integers and truth values of numpy, bit by bit.
+
+
+def _bitwise(name: str, x1: Any, x2: Any) -> Any:
+    for v in (x1, x2):
+        if not _array.discrete(v) and not isinstance(v, int):
+            raise TypeError(f"{name} is a function of integers and truth values, not of {type(v).__name__}")
+    return getattr(np, name)(x1, x2)
+
+
+def bitwise_and(x1: Any, x2: Any, /) -> Any:
+    """Returns the bits that both of numpy's integers or truth values have."""
+    return _bitwise("bitwise_and", x1, x2)
+
+
+def bitwise_or(x1: Any, x2: Any, /) -> Any:
+    """Returns the bits that one of numpy's integers or truth values has."""
+    return _bitwise("bitwise_or", x1, x2)
+
+
+def bitwise_xor(x1: Any, x2: Any, /) -> Any:
+    """Returns the bits that exactly one of numpy's integers or truth values has."""
+    return _bitwise("bitwise_xor", x1, x2)
+
+
+def bitwise_left_shift(x1: Any, x2: Any, /) -> Any:
+    """Returns numpy's integers with their bits shifted to the left."""
+    return _bitwise("left_shift", x1, x2)
+
+
+def bitwise_right_shift(x1: Any, x2: Any, /) -> Any:
+    """Returns numpy's integers with their bits shifted to the right."""
+    return _bitwise("right_shift", x1, x2)
+
+
+def bitwise_invert(x: Any, /) -> Any:
+    """Returns numpy's integers or truth values with all bits inverted."""
+    if not _array.discrete(x):
+        raise TypeError(f"bitwise_invert is a function of integers and truth values, not of {type(x).__name__}")
+    return np.invert(x)
 
 
 def all(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:

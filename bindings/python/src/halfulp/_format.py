@@ -116,7 +116,7 @@ def _dtype_name(text: str) -> str | None:
     """Returns the format of numpy's name of a type, such as "<f8"; None for other texts."""
     try:
         return _NAMES.get(np.dtype(text).name)
-    except TypeError:
+    except (TypeError, ValueError, SyntaxError):  # as numpy finds fault with a text
         return None
 
 

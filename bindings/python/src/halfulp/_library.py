@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import ctypes
-import json
 import os
 import re
 import sys
@@ -350,6 +349,8 @@ def gpus() -> list[dict[str, Any]]:
 
     DeviceError says why there are none.
     """
+    import json  # which takes a while
+
     found = json.loads(library().devices())
     if found.get("error") and not found.get("gpus"):
         raise DeviceError(found["error"])

@@ -35,15 +35,51 @@ def _moving(name: str, parameters: str, doc: str) -> Any:
     return move
 
 
-squeeze = _moving("squeeze", "axis=None", "Returns an array without dimensions of 1.")
-expand_dims = _moving("expand_dims", "axis", "Returns an array with a dimension of 1 more.")
-broadcast_to = _moving("broadcast_to", "shape", "Returns an array repeated to a shape.")
-flip = _moving("flip", "axis=None", "Returns an array whose entries are reversed, along all axes or some.")
-roll = _moving("roll", "shift, axis=None", "Returns an array whose entries are shifted, the last ones to the front.")
-moveaxis = _moving("moveaxis", "source, destination", "Returns an array whose axes are moved.")
-swapaxes = _moving("swapaxes", "axis1, axis2", "Returns an array of which two axes are exchanged.")
-tile = _moving("tile", "reps", "Returns an array repeated along its axes.")
-repeat = _moving("repeat", "repeats, axis=None", "Returns an array whose entries are repeated.")
+def squeeze(x: Any, /, axis: Any = None) -> Any:
+    """Returns an array without dimensions of 1: without those of some axes, or without all."""
+    return _moved(x, lambda n: np.squeeze(n, axis))
+
+
+def expand_dims(x: Any, /, axis: Any) -> Any:
+    """Returns an array with a dimension of 1 more."""
+    return _moved(x, lambda n: np.expand_dims(n, axis))
+
+
+def broadcast_to(x: Any, /, shape: Any) -> Any:
+    """Returns an array repeated to a shape."""
+    return _moved(x, lambda n: np.broadcast_to(n, shape))
+
+
+def flip(x: Any, /, axis: Any = None) -> Any:
+    """Returns an array whose entries are reversed, along all axes or some."""
+    return _moved(x, lambda n: np.flip(n, axis))
+
+
+def roll(x: Any, /, shift: Any, axis: Any = None) -> Any:
+    """Returns an array whose entries are shifted, the last ones to the front."""
+    return _moved(x, lambda n: np.roll(n, shift, axis))
+
+
+def moveaxis(x: Any, /, source: Any, destination: Any) -> Any:
+    """Returns an array whose axes are moved."""
+    return _moved(x, lambda n: np.moveaxis(n, source, destination))
+
+
+def swapaxes(x: Any, /, axis1: int, axis2: int) -> Any:
+    """Returns an array of which two axes are exchanged."""
+    return _moved(x, lambda n: np.swapaxes(n, axis1, axis2))
+
+
+def tile(x: Any, /, reps: Any) -> Any:
+    """Returns an array repeated along its axes."""
+    return _moved(x, lambda n: np.tile(n, reps))
+
+
+def repeat(x: Any, /, repeats: Any, axis: int | None = None) -> Any:
+    """Returns an array whose entries are repeated, without an axis in one dimension."""
+    return _moved(x, lambda n: np.repeat(n, np.asarray(repeats), axis))
+
+
 rot90 = _moving("rot90", "k=1, axes=(0, 1)", "Returns an array turned by 90 degrees.")
 ravel = _moving("ravel", "order='C'", "Returns the entries in one dimension.")
 fliplr = _moving("fliplr", "", "Returns an array whose columns are reversed.")
@@ -182,15 +218,15 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
     return np.broadcast_shapes(*shapes)
 
 
-def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
+def broadcast_arrays(*arrays: Any) -> list[Any]:
     """Returns arrays repeated to one shape."""
     shape: tuple[int, ...] = ()
     for a in arrays:
         shape = _array._common_shape(shape, np.shape(a))
-    return tuple(broadcast_to(a, shape) for a in arrays)
+    return [broadcast_to(a, shape) for a in arrays]
 
 
-def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
+def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Any]:
     """Returns matrices with the coordinates of a grid: see numpy.meshgrid."""
     if indexing not in ("xy", "ij"):
         raise MisuseError(f"indexing is 'xy' or 'ij', not {indexing!r}")
@@ -199,7 +235,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
     shape = tuple(math.prod(np.shape(a)) for a in arrays)
     for i, a in enumerate(arrays):
         z.append(broadcast_to(reshape(a, (1,) * i + (-1,) + (1,) * (n - 1 - i)), shape))
-    return tuple(swapaxes(v, 0, 1) for v in z) if indexing == "xy" and n > 1 else tuple(z)
+    return [swapaxes(v, 0, 1) for v in z] if indexing == "xy" and n > 1 else z
 
 
 def kron(a: Any, b: Any, /) -> Any:

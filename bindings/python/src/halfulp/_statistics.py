@@ -314,7 +314,16 @@ def diff(x: Any, /, n: int = 1, axis: int = -1, prepend: Any = None, append: Any
 # Order.
 
 
+def _order(x: Any) -> np.ndarray:
+    """Returns numbers in the order of the entries; NaN for NaN, equal ones for equal ones."""
+    if _array.discrete(x):
+        return np.asarray(np.unique(x, return_inverse=True)[1]).reshape(np.shape(x))
+    return _entries.ranks(Operands(x).arrays[0])
+
+
 def _extreme(x: Any, axis: Any, keepdims: bool, largest: bool) -> Any:
+    if _array.discrete(x) and np.size(x):
+        return (np.max if largest else np.min)(x, axis=axis, keepdims=keepdims)
     o = Operands(x)
     a = o.arrays[0]
     axes = _axes(axis, a.ndim)
@@ -346,17 +355,17 @@ amax, amin = max, min
 
 def argmax(x: Any, /, axis: int | None = None, *, keepdims: bool = False) -> Any:
     """Returns the index of the largest entry, of the first one of several, as numpy's integers."""
-    return np.argmax(_entries.ranks(Operands(x).arrays[0]), axis=axis, keepdims=keepdims)
+    return np.argmax(_order(x), axis=axis, keepdims=keepdims)
 
 
 def argmin(x: Any, /, axis: int | None = None, *, keepdims: bool = False) -> Any:
     """Returns the index of the smallest entry, of the first one of several, as numpy's integers."""
-    return np.argmin(_entries.ranks(Operands(x).arrays[0]), axis=axis, keepdims=keepdims)
+    return np.argmin(_order(x), axis=axis, keepdims=keepdims)
 
 
 def argsort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Any:
     """Returns the indices that sort entries along an axis, NaN last; equal entries keep their order."""
-    order = _entries.ranks(Operands(x).arrays[0])
+    order = _order(x)
     if descending:
         order = np.where(np.isnan(order), np.nan, -order)
     return np.argsort(order, axis=axis, kind="stable")
@@ -364,6 +373,8 @@ def argsort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool
 
 def sort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Any:
     """Returns the entries in order along an axis, NaN last."""
+    if _array.discrete(x):
+        return np.take_along_axis(x, argsort(x, axis=axis, descending=descending), axis)
     o = Operands(x)
     at = argsort(x, axis=axis, descending=descending)
     return o.plainly(o.arrays[0]._moved(lambda n: np.take_along_axis(n, at, axis)))
@@ -411,6 +422,9 @@ class UniqueInverse(NamedTuple):
 
 def unique_all(x: Any, /) -> UniqueAll:
     """Returns the different entries in order, where they come first, where they are, and how often. No NaN is equal to another."""
+    if _array.discrete(x):
+        values, at, inverse, counts = np.unique(x, return_index=True, return_inverse=True, return_counts=True)
+        return UniqueAll(values, at, inverse.reshape(np.shape(x)), counts)
     o = Operands(x)
     a = o.arrays[0]
     _, at, inverse, counts = np.unique(_entries.ranks(a).reshape(-1), return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
