@@ -106,7 +106,7 @@ func main() {
 	flag.StringVar(&o.python, "python", "python3", "interpreter that has NumPy")
 	flag.StringVar(&o.dist, "dist", "../dist", "folder of the libraries, where make lib leaves them")
 	flag.IntVar(&o.threads, "threads", 1, "threads (GOMAXPROCS) of all three programs")
-	flag.IntVar(&o.rounds, "rounds", 60, "timings of each small call, of about 10 ms; 0 leaves timings and imports out")
+	flag.IntVar(&o.rounds, "rounds", 300, "timings of each small call, of about 2 ms; 0 leaves timings and imports out")
 	flag.IntVar(&o.large, "large", 20, "timings of the product of order 1000")
 	flag.IntVar(&o.import_, "import", 20, "imports")
 	flag.IntVar(&o.calls, "growth", 0, "calls of each kind after which memory is compared")
@@ -380,7 +380,7 @@ func small(o *options, peers []*peer, out io.Writer) (z []figure, err error) {
 					return nil, err
 				}
 				if round < 2 {
-					f.Calls = min(max(int(float64(calls)*1e7/max(total[1], 1)), 1), 1000*calls)
+					f.Calls = min(max(int(float64(calls)*2e6/max(total[1], 1)), 1), 1000*calls)
 					continue
 				}
 				cpu[i] = append(cpu[i], total[0]/float64(calls))
