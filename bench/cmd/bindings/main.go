@@ -97,7 +97,7 @@ type results struct {
 }
 
 type options struct {
-	python, dist, json                     string
+	python, dist, json, cases              string
 	rounds, large, import_, calls, threads int
 }
 
@@ -110,6 +110,7 @@ func main() {
 	flag.IntVar(&o.large, "large", 20, "timings of the product of order 1000")
 	flag.IntVar(&o.import_, "import", 20, "imports")
 	flag.IntVar(&o.calls, "growth", 0, "calls of each kind after which memory is compared")
+	flag.StringVar(&o.cases, "cases", "", "which of Python's kinds, separated by commas, in place of all (bindings/python/tests/growth.py)")
 	flag.StringVar(&o.json, "json", "", "file for the figures")
 	flag.Parse()
 	if err := run(&o, os.Stdout); err != nil {
@@ -486,6 +487,9 @@ func growing(o *options, peers []*peer, out io.Writer) (z []growth, err error) {
 		}
 	}
 	script := exec.Command(o.python, "../bindings/python/tests/growth.py", strconv.Itoa(o.calls))
+	if o.cases != "" {
+		script.Args = append(script.Args, strings.Split(o.cases, ",")...)
+	}
 	script.Stderr = os.Stderr
 	text, err := script.Output()
 	if _, werr := out.Write(text); err == nil {
