@@ -195,7 +195,8 @@ def table(figures: list[dict]) -> str:
                 continue
             cell = milliseconds(f["median"])
             if name != "halfulp":
-                cell += f" ({f['median'] / row['halfulp']['median']:.2g}×), {100 * f['correctly_rounded'] / f['entries']:.0f}%"
+                ratio = f["median"] / row["halfulp"]["median"]
+                cell += f" ({ratio:.{0 if ratio >= 10 else 1}f}), {100 * f['correctly_rounded'] / f['entries']:.0f}%"
             cells.append(cell)
         lines.append(f"| {operation}, n = {n} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
@@ -204,7 +205,7 @@ def table(figures: list[dict]) -> str:
 def milliseconds(seconds: float) -> str:
     """Returns a time in milliseconds with three digits."""
     x = 1e3 * seconds
-    return f"{x:.2f} ms" if x < 10 else f"{x:.1f} ms" if x < 100 else f"{x:.0f} ms"
+    return f"{x:.{2 if x < 10 else 1 if x < 100 else 0}f} ms"
 
 
 def main() -> int:
