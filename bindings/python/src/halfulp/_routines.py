@@ -39,7 +39,10 @@ class Operands:
 
     def _taken(self, value: Any) -> tuple[Array, Format]:
         """Returns an operand and the format that it wants results in."""
-        if isinstance(value, (Array, Scalar)):
+        if isinstance(value, Array):
+            self.plain = False
+            return value, value.format
+        if isinstance(value, Scalar):
             self.plain = False
             a = asarray(value)
             return a, a.format
