@@ -11,11 +11,11 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/backend"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/product"
+	"github.com/halfulp/halfulp/internal/residue"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -60,7 +60,7 @@ func TestAutoLeaves(t *testing.T) {
 		t.Errorf("Nrm2 on %s: %v, want %v", st.Device, got, want)
 	}
 	a, b, c := Random(MP(424), 70, 70, 3, 1), Random(MP(424), 70, 70, 3, 2), Random(MP(424), 70, 70, 3, 3)
-	onHost, _ := exact.Estimate(1, 70, 70, 70, a.m.Arr.Format, b.m.Arr.Format, c.m.Arr.Format, [2]bool{})
+	onHost, _ := residue.Estimate(1, 70, 70, 70, a.m.Arr.Format, b.m.Arr.Format, c.m.Arr.Format, [2]bool{})
 	if _, ok := new(place.Product).Estimate(&product.Problem{A: a.m, B: b.m, C: c.m}, onHost); !ok {
 		t.Fatal("the GPU is not chosen for a product of matrices")
 	}

@@ -6,10 +6,10 @@ import (
 	"runtime"
 
 	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/product"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // Gemm computes C = α op(A) op(B) + β C, op(X) = X or Xᵀ:
@@ -194,7 +194,7 @@ func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *prepared, triang
 }
 
 // gemmWithin is gemm for a result that is proved to have a bound, unless that is nil.
-func gemmWithin(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *prepared, triangle byte, factors [2]byte, bound *exact.Bound, opt *Options) (Stats, error) {
+func gemmWithin(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *prepared, triangle byte, factors [2]byte, bound *residue.Bound, opt *Options) (Stats, error) {
 	p, err := whereabouts("gemm", a.Arr, b.Arr, old.Arr, c.Arr)
 	if err != nil {
 		return Stats{}, err
@@ -219,9 +219,9 @@ func gemmWithin(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *prepared, 
 }
 
 // multiplyAt computes C = alpha A B + beta Old at the place where all of them live.
-func (s settings) multiplyAt(p place.Place, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, triangle byte, factors [2]byte, bound *exact.Bound) (exact.Stats, error) {
+func (s settings) multiplyAt(p place.Place, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, triangle byte, factors [2]byte, bound *residue.Bound) (residue.Stats, error) {
 	if s.method == methodDirect {
-		return exact.Stats{}, product.ErrDirect
+		return residue.Stats{}, product.ErrDirect
 	}
 	operands := []*num.Mat{&a, &b}
 	if old != c {
@@ -229,7 +229,7 @@ func (s settings) multiplyAt(p place.Place, alpha num.Real, a, b num.Mat, beta n
 	}
 	free, err := place.Apart(s.ctx, p, c, operands...)
 	if err != nil {
-		return exact.Stats{}, fmt.Errorf("gemm: %w", err)
+		return residue.Stats{}, fmt.Errorf("gemm: %w", err)
 	}
 	defer free()
 	cfg := s.config()
@@ -240,7 +240,7 @@ func (s settings) multiplyAt(p place.Place, alpha num.Real, a, b num.Mat, beta n
 
 // multiply computes C = alpha A B + beta Old, matrices of the host, on the device asked for. C
 // shares no storage with A and B, and with Old only if it is the same view.
-func (s settings) multiply(alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, preA, preB *prepared, triangle byte, bound *exact.Bound) (exact.Stats, error) {
+func (s settings) multiply(alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, preA, preB *prepared, triangle byte, bound *residue.Bound) (residue.Stats, error) {
 	cfg := product.Config{Ctx: s.ctx, Threads: s.threads, Method: s.method, Memory: s.memory, Progress: s.progress, Check: s.check}
 	on := &place.Product{Config: s.config()}
 	on.Config.Triangle, on.Config.Prepared = triangle, [2]place.Prepared{preA.there(), preB.there()}
@@ -250,7 +250,7 @@ func (s settings) multiply(alpha num.Real, a, b num.Mat, beta num.Real, old, c n
 	case s.device.IsPlace():
 		var err error
 		if on.At, err = s.device.Open(); err != nil {
-			return exact.Stats{}, fmt.Errorf("gemm: %w", err)
+			return residue.Stats{}, fmt.Errorf("gemm: %w", err)
 		}
 		cfg.Device, cfg.Asked = on, true
 	}
@@ -275,12 +275,12 @@ func copyTo(a, b num.Mat) {
 	}
 }
 
-func stats(st exact.Stats, threads int) Stats {
+func stats(st residue.Stats, threads int) Stats {
 	z := Stats{
 		Device: st.Device, Processes: st.Processes, Method: st.Method, Kernel: st.Kernel, Threads: threads, Moduli: st.Moduli, Products: st.Products,
 		WidthA: st.WidthL, WidthB: st.WidthR, Blocks: st.Blocks, Exact: st.Exact, Overflow: st.Overflow, Underflow: st.Underflow,
 	}
-	if st.Check != (exact.Check{}) {
+	if st.Check != (residue.Check{}) {
 		z.Check = (*Check)(&st.Check)
 	}
 	for _, g := range st.Stages {
@@ -404,7 +404,7 @@ func Prepare(a *Matrix) *Matrix {
 		p.Prepare(a.mat())
 		return &Matrix{m: a.mat()}
 	}
-	k := &prepared{host: exact.NewPrepared(a.mat())}
+	k := &prepared{host: residue.NewPrepared(a.mat())}
 	m := &Matrix{m: a.mat(), prepared: k}
 	if gpus, err := place.Find(place.CUDA); err == nil {
 		k.places = gpus.Prepare(a.mat())

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // TestCheck multiplies with and without Options.Check: the bits agree, and Stats says what was
@@ -60,7 +60,7 @@ func TestFault(t *testing.T) {
 	one, zero := Float(1), Float(0)
 	a, b, c := Random(MP(106), 37, 37, 3, 1), Random(MP(106), 37, 29, 3, 2), NewMatrix(MP(106), 37, 29)
 	s := NewMatrix(MP(106), 37, 37)
-	defer exact.Spoil(func(residues []int16, _ int) { residues[1] ^= 4 })()
+	defer residue.Spoil(func(residues []int16, _ int) { residues[1] ^= 4 })()
 	for name, run := range map[string]func(opt *Options) error{
 		"Gemm": func(opt *Options) error { _, err := Gemm(NoTrans, NoTrans, one, a, b, zero, c, opt); return err },
 		"Syrk": func(opt *Options) error { _, err := Syrk(Lower, NoTrans, one, a, zero, s, opt); return err },
@@ -82,7 +82,7 @@ func TestFault(t *testing.T) {
 	}
 	large := Random(MP(106), 300, 300, 3, 1)
 	var blocks atomic.Int64
-	defer exact.Spoil(func([]int16, int) { blocks.Add(1) })()
+	defer residue.Spoil(func([]int16, int) { blocks.Add(1) })()
 	trmm := func() error {
 		_, err := Trmm(Left, Lower, NoTrans, NonUnit, one, large, Random(MP(106), 300, 2, 3, 2), &Options{Check: true, Threads: 1, Device: "cpu"})
 		return err
@@ -91,7 +91,7 @@ func TestFault(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := blocks.Swap(0)
-	defer exact.Spoil(func(residues []int16, _ int) {
+	defer residue.Spoil(func(residues []int16, _ int) {
 		if blocks.Add(1) == last {
 			residues[1] ^= 4
 		}

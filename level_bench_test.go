@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/modgemm"
 )
 
@@ -21,9 +21,9 @@ func BenchmarkGemmLevels(b *testing.B) {
 		begin func() func()
 	}
 	var modes []mode
-	levels := impl.Levels()
+	levels := isa.Levels()
 	for _, level := range levels[:min(2, len(levels))] {
-		modes = append(modes, mode{level.String(), func() func() { return impl.Force(level) }})
+		modes = append(modes, mode{level.String(), func() func() { return isa.Force(level) }})
 	}
 	if modgemm.BestBytes() != nil {
 		modes = append(modes, mode{"bytes", modgemm.ForceBytes})

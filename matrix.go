@@ -4,9 +4,9 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/residue"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -57,12 +57,12 @@ func (m *Matrix) mat() num.Mat {
 
 // prepared is what products keep of a matrix of the host, there and on GPUs.
 type prepared struct {
-	host   *exact.Prepared
+	host   *residue.Prepared
 	places place.Prepared // nil if the program has no GPUs
 }
 
 // onHost returns what products take on the host, for nothing as well.
-func (p *prepared) onHost() *exact.Prepared {
+func (p *prepared) onHost() *residue.Prepared {
 	if p == nil {
 		return nil
 	}

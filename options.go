@@ -6,9 +6,9 @@ import (
 	"math"
 	"time"
 
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/product"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // Transpose says whether a routine reads a matrix or its transpose.
@@ -146,11 +146,11 @@ type Stats struct {
 
 // ErrHardware is wrapped by errors about results that contradict their redundant modulus: see
 // Options.Check.
-var ErrHardware = exact.ErrHardware
+var ErrHardware = residue.ErrHardware
 
 // HardwareError names the entry of a product, as it ran within a routine, that contradicts its
 // redundant modulus. It wraps [ErrHardware].
-type HardwareError = exact.HardwareError
+type HardwareError = residue.HardwareError
 
 // Check says what Options.Check compared.
 type Check struct {

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -254,8 +254,8 @@ func trials(t *testing.T, n int, f func(r *rand.Rand) error) {
 	n = max(1, n/testlength.Of(10, 3, 1))
 	for k := range n {
 		seed := testseed.Vary(t, uint64(k)*0x9e3779b97f4a7c15+12345)
-		level := impl.Levels()[k%len(impl.Levels())]
-		restore := impl.Force(level)
+		level := isa.Levels()[k%len(isa.Levels())]
+		restore := isa.Force(level)
 		err := f(rand.New(rand.NewPCG(seed, 1)))
 		restore()
 		if err != nil {

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/substitution"
+	"github.com/halfulp/halfulp/internal/residue"
+	"github.com/halfulp/halfulp/internal/trsv"
 )
 
 // Trsv solves op(A) x = b for a triangular matrix A, which a holds in the triangle uplo, and stores
@@ -157,9 +157,9 @@ func solveAt(name string, p place.Place, set settings, s direct.Structured, alph
 func solve(name string, set settings, s direct.Structured, alpha Scalar, b, z num.Mat) (Stats, error) {
 	unreported := set
 	unreported.progress = nil
-	x, st, err := substitution.Solve(substitution.Config{
+	x, st, err := trsv.Solve(trsv.Config{
 		Ctx: set.ctx, Threads: set.threads, Memory: set.memory, Progress: set.progress, Vectors: !set.device.IsPlace(), Floats: !set.device.IsPlace() && set.method != methodResidue,
-		Multiply: func(alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
+		Multiply: func(alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error) {
 			return unreported.multiply(alpha, a, b, beta, old, c, nil, nil, 0, nil)
 		},
 	}, s, alpha.value(), b, z.Arr.Format)

@@ -5,11 +5,11 @@ import (
 	"sync/atomic"
 
 	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/product"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // structuredProduct is C = alpha S B + beta Old with a symmetric or triangular matrix S: blocks of
@@ -21,7 +21,7 @@ type structuredProduct struct {
 	s           direct.Structured
 	alpha, beta num.Real
 	b, old, c   num.Mat
-	stats       exact.Stats
+	stats       residue.Stats
 	special     []int // columns of B with infinities or NaN
 	share       float64
 }
@@ -138,7 +138,7 @@ func (p *structuredProduct) multiply(a, b num.Mat, i0, i1 int, share float64) er
 	s, old, c := p.part(i0, i1, share)
 	st, err := s.multiply(p.alpha, a, b, p.beta, old, c, nil, nil, 0, nil)
 	p.stats.Add(st)
-	return exact.Shifted(err, i0, 0)
+	return residue.Shifted(err, i0, 0)
 }
 
 // part returns how to compute rows i0 <= i < i1 of C, a share of the work, and these rows.
@@ -259,5 +259,5 @@ func (p *residentProduct) multiply(a, b num.Mat, i0, i1 int, share float64) erro
 	}
 	st, err := s.multiplyAt(p.at, p.alpha, a, b, p.beta, old, c, 0, factors, nil)
 	p.stats.Add(st)
-	return exact.Shifted(err, i0, 0)
+	return residue.Shifted(err, i0, 0)
 }

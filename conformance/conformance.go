@@ -18,7 +18,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/product"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -53,9 +53,9 @@ type Mode struct {
 // that it offers, or that the environment variable HALFULP_LEVEL names alone.
 func CPU() Backend {
 	b := Backend{Name: "cpu", Options: func() *halfulp.Options { return &halfulp.Options{Device: "cpu"} }}
-	for _, l := range impl.Levels() {
-		if l <= impl.Level() {
-			b.Modes = append(b.Modes, Mode{l.String(), func() func() { return impl.Force(l) }})
+	for _, l := range isa.Levels() {
+		if l <= isa.Level() {
+			b.Modes = append(b.Modes, Mode{l.String(), func() func() { return isa.Force(l) }})
 		}
 	}
 	if !testlength.Slow() { // emulated tiles would take most of the time

@@ -12,7 +12,7 @@ import (
 	"github.com/halfulp/halfulp"
 	_ "github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/cuda"
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestCPU(t *testing.T) {
-	if err := impl.CheckEnv(); err != nil {
+	if err := isa.CheckEnv(); err != nil {
 		t.Fatal(err)
 	}
 	Run(t, CPU())
@@ -73,7 +73,7 @@ func digest(t *testing.T) string {
 			s.Mod(s, new(big.Int).Lsh(one.n, 128))
 		}
 	}
-	return fmt.Sprintf("level %v kernel %s digest %x", impl.Level(), st.Kernel, s)
+	return fmt.Sprintf("level %v kernel %s digest %x", isa.Level(), st.Kernel, s)
 }
 
 func TestDigest(t *testing.T) {
@@ -90,9 +90,9 @@ func TestEnvironment(t *testing.T) {
 		t.Skip(err)
 	}
 	var digests []string
-	for _, l := range impl.Levels() {
+	for _, l := range isa.Levels() {
 		cmd := exec.Command(self, "-test.run=^TestDigest$", "-test.v")
-		cmd.Env = append(os.Environ(), impl.Env+"="+l.String(), "HALFULP_CONFORMANCE_CHILD=1")
+		cmd.Env = append(os.Environ(), isa.Env+"="+l.String(), "HALFULP_CONFORMANCE_CHILD=1")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("level %v: %v\n%s", l, err, out)
@@ -106,7 +106,7 @@ func TestEnvironment(t *testing.T) {
 		_, d, _ := strings.Cut(line, "digest ")
 		digests = append(digests, d)
 		if d != digests[0] {
-			t.Errorf("level %v: digest %s, level %v: %s", l, d, impl.Best(), digests[0])
+			t.Errorf("level %v: digest %s, level %v: %s", l, d, isa.Best(), digests[0])
 		}
 	}
 }

@@ -1,6 +1,6 @@
 package expansion
 
-import "github.com/halfulp/halfulp/internal/impl"
+import "github.com/halfulp/halfulp/internal/isa"
 
 // An operation is one of the elementwise ones that have kernels on arrays.
 type operation int
@@ -39,4 +39,4 @@ var portableKernels = kernels{
 }
 
 // activeKernels are those of the level in force.
-func activeKernels() *kernels { return kernelsOf(impl.Level()) }
+func activeKernels() *kernels { return kernelsOf(isa.Level()) }

@@ -2,17 +2,17 @@
 
 package expansion
 
-import "github.com/halfulp/halfulp/internal/impl"
+import "github.com/halfulp/halfulp/internal/isa"
 
 //go:generate go -C _asm run . -level avx2 -out ../kernels_avx2_amd64.s -stubs ../stubs_avx2_amd64.go -pkg expansion
 //go:generate go -C _asm run . -level avx512 -out ../kernels_avx512_amd64.s -stubs ../stubs_avx512_amd64.go -pkg expansion
 //go:generate go -C _asm run . -level neon -out ../kernels_neon_arm64.s -stubs ../stubs_neon_arm64.go -pkg expansion
 
-func kernelsOf(level impl.Set) *kernels {
+func kernelsOf(level isa.Set) *kernels {
 	switch level {
-	case impl.AMX, impl.AVX512:
+	case isa.AMX, isa.AVX512:
 		return &kernelsAVX512
-	case impl.AVX2:
+	case isa.AVX2:
 		return &kernelsAVX2
 	}
 	return &portableKernels

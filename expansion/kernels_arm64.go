@@ -2,10 +2,10 @@
 
 package expansion
 
-import "github.com/halfulp/halfulp/internal/impl"
+import "github.com/halfulp/halfulp/internal/isa"
 
-func kernelsOf(level impl.Set) *kernels {
-	if level >= impl.NEON {
+func kernelsOf(level isa.Set) *kernels {
+	if level >= isa.NEON {
 		return &kernelsNEON
 	}
 	return &portableKernels

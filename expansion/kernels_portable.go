@@ -2,6 +2,6 @@
 
 package expansion
 
-import "github.com/halfulp/halfulp/internal/impl"
+import "github.com/halfulp/halfulp/internal/isa"
 
-func kernelsOf(impl.Set) *kernels { return &portableKernels }
+func kernelsOf(isa.Set) *kernels { return &portableKernels }

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -95,8 +95,8 @@ var primitives = []struct {
 
 // TestBlockKernels compares the primitives of blocks with the portable ones, bit for bit.
 func TestBlockKernels(t *testing.T) {
-	for _, level := range impl.Levels() {
-		if level == impl.Portable {
+	for _, level := range isa.Levels() {
+		if level == isa.Portable {
 			continue
 		}
 		t.Log(level)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 )
@@ -68,7 +68,7 @@ func begin(name string, opt *halfulp.Options, operands ...*num.Array) (run, erro
 	case r.paper:
 		r.stats.Method = Published
 	case r.at == nil:
-		r.stats.Kernel = impl.Level().String()
+		r.stats.Kernel = isa.Level().String()
 	}
 	if opt != nil && isBlocks(opt.Method) {
 		r.stats.Method = opt.Method

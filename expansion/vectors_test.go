@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -83,9 +83,9 @@ func entry(op operation, w int, x, y, c QD) QD {
 }
 
 func forAllLevels(t *testing.T, f func(t *testing.T)) {
-	for _, level := range impl.Levels() {
+	for _, level := range isa.Levels() {
 		t.Run(level.String(), func(t *testing.T) {
-			defer impl.Force(level)()
+			defer isa.Force(level)()
 			f(t)
 		})
 	}

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // TestFaults spoils one product of many, each in turn: every one is an error of the routine that
@@ -47,7 +47,7 @@ func TestFaults(t *testing.T) {
 	for name, run := range routines {
 		t.Run(name, func(t *testing.T) {
 			var blocks atomic.Int64
-			defer exact.Spoil(func([]int16, int) { blocks.Add(1) })()
+			defer residue.Spoil(func([]int16, int) { blocks.Add(1) })()
 			st, err := run()
 			if err != nil {
 				t.Fatal(err)
@@ -58,7 +58,7 @@ func TestFaults(t *testing.T) {
 			total := blocks.Load()
 			for k := int64(0); k < total; k += 1 + total/8 {
 				blocks.Store(0)
-				restore := exact.Spoil(func(residues []int16, stride int) {
+				restore := residue.Spoil(func(residues []int16, stride int) {
 					if blocks.Add(1) == k+1 {
 						for i := range stride { // an entry that counts is among these
 							residues[i] ^= 1

@@ -8,12 +8,12 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // fewest is the least order of matrices whose factors come from a float64 seed by products: there
@@ -100,7 +100,7 @@ type doubling struct {
 	rounded int
 	// What products at a place want to know of the leading F, of S and of the last V, and a bound
 	// of ‖S‖∞; nil until they are needed.
-	fRows, sRows, sCols, vRows, vCols *exact.Vectors
+	fRows, sRows, sCols, vRows, vCols *residue.Vectors
 	sizeS                             *big.Float
 	vSums                             []int64 // exponents of bounds of the sums of rows
 	improvement                               // amp: of ‖|S| |V|‖∞ + ‖|S| |V|‖1
@@ -396,7 +396,7 @@ func (t *doubling) step(v, e *halfulp.Matrix, h *big.Float, next int) error {
 // tolerance returns what V is known to be bounded by, F being square, where it need not be rounded
 // correctly; else nil. Errors δ of V beside its rounding add S δ to E. With all |δ| ≤ 2^off norms
 // of that are n ‖S‖ 2^off at most, and both of them together 2^(amp - width).
-func (t *doubling) tolerance(width int) (*exact.Bound, error) {
+func (t *doubling) tolerance(width int) (*residue.Bound, error) {
 	f, s, err := t.sizes()
 	if err != nil {
 		return nil, err
@@ -411,7 +411,7 @@ func (t *doubling) tolerance(width int) (*exact.Bound, error) {
 // those of V, of which ‖V‖1 ≤ n ‖V‖∞, but for a factor of 1.1. What is of second order is less than
 // a tenth of that if n ‖F‖ 2^off and 2^-prec ‖S‖ ‖F‖ are below 2^-6. All together is 2^(amp - prec)
 // at most.
-func (t *doubling) stepTolerance(prec int) (*exact.Bound, error) {
+func (t *doubling) stepTolerance(prec int) (*residue.Bound, error) {
 	if t.s.at == nil {
 		return nil, nil
 	}
@@ -525,8 +525,8 @@ func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Fl
 	for j := range n {
 		small[j] = int64(1 - g)
 	}
-	limit := func(first, end int) *exact.Bound {
-		return &exact.Bound{Rows: tops[first:end], Cols: small, Within: int64(places + 2)}
+	limit := func(first, end int) *residue.Bound {
+		return &residue.Bound{Rows: tops[first:end], Cols: small, Within: int64(places + 2)}
 	}
 	lost.Add(lost, bound.Exp2(-g-places))
 	// The squares of V's rows sum up to the diagonal of F but for E, 1/2 or more.
@@ -571,12 +571,12 @@ func taller(first *halfulp.Matrix, m int) *halfulp.Matrix {
 
 // gemmTriangle is gemm for a triangle of d, of a square matrix, or all of d, 0, with a bound that
 // is proved or nil.
-func (s *solver) gemmTriangle(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, limit *exact.Bound) error {
+func (s *solver) gemmTriangle(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, limit *residue.Bound) error {
 	return s.gemmOfTriangles(triangle, alpha, a, b, beta, c, d, [2]byte{}, limit)
 }
 
 // gemmOfTriangles is gemmTriangle for an a and a b with zeros beyond triangles, factors, or 0.
-func (s *solver) gemmOfTriangles(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, factors [2]byte, limit *exact.Bound) error {
+func (s *solver) gemmOfTriangles(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, factors [2]byte, limit *residue.Bound) error {
 	defer s.multiplying(a, b, d, triangle)()
 	st, err := raw.GemmTriangle(alpha, a, b, beta, c, d, triangle, factors, limit, &s.opt)
 	return s.within(st.(halfulp.Stats), d, err)

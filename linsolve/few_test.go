@@ -10,7 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
@@ -229,11 +229,11 @@ func TestTriangles(t *testing.T) {
 		n := 1 + r.IntN(30)
 		f := formats[r.IntN(len(formats))]
 		a := ill(r, f, n, r.IntN(50))
-		level := impl.Portable
+		level := isa.Portable
 		if trial%2 == 0 {
-			level = impl.Best()
+			level = isa.Best()
 		}
-		restore := impl.Force(level)
+		restore := isa.Force(level)
 		s := testSolver(t, 1)
 		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 		if err != nil {

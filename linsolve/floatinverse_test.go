@@ -11,7 +11,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
@@ -71,11 +71,11 @@ func TestFloatInverse(t *testing.T) {
 		case 4:
 			a = halfulp.Random(halfulp.QD, n, n, 0, r.Uint64())
 		}
-		level := impl.Portable
+		level := isa.Portable
 		if trial%2 == 0 {
-			level = impl.Best()
+			level = isa.Best()
 		}
-		restore := impl.Force(level)
+		restore := isa.Force(level)
 		s := testSolver(t, 1+trial%2)
 		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 		if err != nil {

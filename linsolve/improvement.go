@@ -5,10 +5,10 @@ import (
 	"math/bits"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // improvement is how far the approximate inverses of factors have come, and what is lost with them.
@@ -96,12 +96,12 @@ func (t *improvement) next(bits int) (next, width, places int) {
 // lost, V being of width bits; nil if nothing is known of it. Where products need not be rounded
 // correctly E may be in error by a quarter of 2^(amp - width), or of what its rounding may be, in
 // the norm.
-func (t *improvement) bound(s *solver, n, places, width int, lost *big.Float) *exact.Bound {
+func (t *improvement) bound(s *solver, n, places, width int, lost *big.Float) *residue.Bound {
 	top := max(t.amp, 0) + 1 // |E| ≤ I + |S| |V|, or the like
 	if t.gain > 0 {
 		top = bound.Upper().Add(bound.Exp2(-t.gain), lost).MantExp(nil)
 	}
-	b := &exact.Bound{Rows: make([]int64, n), Cols: make([]int64, n)}
+	b := &residue.Bound{Rows: make([]int64, n), Cols: make([]int64, n)}
 	for i := range b.Rows {
 		b.Rows[i] = int64(top)
 	}

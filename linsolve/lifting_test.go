@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/raw"
@@ -26,9 +26,9 @@ func TestInvertMatrix(t *testing.T) {
 	for trial, n := range []int{1, 2, 3, 7, 8, 30, 95, 96, 97, 130, 200} {
 		f := fields[trial%len(fields)]
 		for how := range 4 {
-			level := impl.Best()
+			level := isa.Best()
 			if how%2 == 1 {
-				level = impl.Portable
+				level = isa.Portable
 			}
 			a := make([][]uint64, n)
 			for i := range a {
@@ -78,7 +78,7 @@ func TestInvertMatrix(t *testing.T) {
 					x[i] = slices.Clone(a[i])
 				}
 			}
-			restore := impl.Force(level)
+			restore := isa.Force(level)
 			ok, err := f.InvertMatrix(t.Context(), 1+how%3, x)
 			restore()
 			if err != nil || ok != (rank == n) {
@@ -163,11 +163,11 @@ func TestLifting(t *testing.T) {
 				a.SetBig(i, j, x)
 			}
 		}
-		level := impl.Best()
+		level := isa.Best()
 		if trial%5 == 0 {
-			level = impl.Portable
+			level = isa.Portable
 		}
-		restore := impl.Force(level)
+		restore := isa.Force(level)
 		s := testSolver(t, 1+trial%2)
 		f := modular.New(modular.Primes()())
 		z := toIntegers(raw.Matrix(a))

@@ -8,12 +8,12 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // solveMany solves A X = B for many columns, which p is an approximate inverse for, and decides
@@ -185,7 +185,7 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 		return nil, err
 	}
 	// ‖E' + E'²‖ ≤ 2 near. D may be in error by 2^-wide near beside its rounding.
-	b := &exact.Bound{Rows: make([]int64, n)}
+	b := &residue.Bound{Rows: make([]int64, n)}
 	for i := range b.Rows {
 		b.Rows[i] = int64(near.MantExp(nil)) + 1
 	}
@@ -246,7 +246,7 @@ func (t *newton) square(e *halfulp.Matrix, near *big.Float, places int) (square 
 
 // squareBound returns what is known of E'² where it need not be rounded correctly, else nil, and a
 // bound of the norm of what it is in error by then: 2^-places of that of E', squared, about.
-func (t *newton) squareBound(places int) (b *exact.Bound, lost *big.Float) {
+func (t *newton) squareBound(places int) (b *residue.Bound, lost *big.Float) {
 	if t.s.tally == nil || t.eRows == nil {
 		return nil, bound.Upper()
 	}
@@ -254,7 +254,7 @@ func (t *newton) squareBound(places int) (b *exact.Bound, lost *big.Float) {
 	top, sum := slices.Max(t.eRows.Top), slices.Max(t.eSums)
 	cols := uniformVectors(n, n, top, top+int64(bits.Len(uint(n))))
 	length := bits.Len(uint(n))
-	b = &exact.Bound{Rows: t.eSums, Cols: cols.Top}
+	b = &residue.Bound{Rows: t.eSums, Cols: cols.Top}
 	b.Within = max(top+int64(length+places)-sum, 1)
 	return t.s.known(b, t.eRows, cols), bound.Exp2(int(sum+top-b.Within) + length)
 }
@@ -338,7 +338,7 @@ func (t *newton) solve(g *halfulp.Matrix, bits, gain int) (*bound.Nearly, error)
 			more = max(more, int(e-size[j])+bits)
 		}
 		more = max(min(more, t.gain()), 0)
-		b := &exact.Bound{Rows: t.row, Cols: known}
+		b := &residue.Bound{Rows: t.row, Cols: known}
 		wide := max(cond+more+5, 24)
 		r, err := t.s.room(halfulp.MP(uint(wide)), n, k)
 		if err != nil {
@@ -349,8 +349,8 @@ func (t *newton) solve(g *halfulp.Matrix, bits, gain int) (*bound.Nearly, error)
 		if err != nil {
 			return nil, err
 		}
-		of := &exact.Bound{Rows: make([]int64, n)}
-		sizes := &exact.Vectors{Norm: float64(n)} // of r'
+		of := &residue.Bound{Rows: make([]int64, n)}
+		sizes := &residue.Vectors{Norm: float64(n)} // of r'
 		for _, e := range known {
 			of.Cols, sizes.Top = append(of.Cols, e+1), append(sizes.Top, most+e+1)
 		}
@@ -394,7 +394,7 @@ func (t *newton) solve(g *halfulp.Matrix, bits, gain int) (*bound.Nearly, error)
 			return nil, err
 		}
 		if cols != nil {
-			cols = &exact.Vectors{Top: tops, Norm: float64(n), Width: slices.Max(tops) - unit}
+			cols = &residue.Vectors{Top: tops, Norm: float64(n), Width: slices.Max(tops) - unit}
 		}
 		t.s.drop(x, d)
 		x = z
@@ -407,15 +407,15 @@ func (t *newton) solve(g *halfulp.Matrix, bits, gain int) (*bound.Nearly, error)
 // start returns x0 = X g of so many bits, and exponents of the largest numbers of its columns,
 // those of none for zeros, and what products want to know of them if they want to. If off is not
 // nil, x0 is in error by 2^(off[j]-1) at most beside its rounding.
-func (t *newton) start(g *halfulp.Matrix, first int) (x0 *halfulp.Matrix, size, off []int64, cols *exact.Vectors, err error) {
+func (t *newton) start(g *halfulp.Matrix, first int) (x0 *halfulp.Matrix, size, off []int64, cols *residue.Vectors, err error) {
 	n, k := g.Dims()
 	if x0, err = t.s.room(halfulp.MP(uint(max(first, 24))), n, k); err != nil {
 		return nil, nil, nil, nil, err
 	}
-	var b *exact.Bound
+	var b *residue.Bound
 	if cols := t.gCols; cols != nil && t.xRows != nil {
 		// |x_ij| ≤ ‖X‖ 2^cols_j, which is some powers of two above what is typical.
-		b = &exact.Bound{Rows: make([]int64, n), Cols: cols.Top, Within: int64(first + bits.Len(uint(n)) + t.norm + 1)}
+		b = &residue.Bound{Rows: make([]int64, n), Cols: cols.Top, Within: int64(first + bits.Len(uint(n)) + t.norm + 1)}
 		for i := range b.Rows {
 			b.Rows[i] = int64(t.norm + 1)
 		}
@@ -433,7 +433,7 @@ func (t *newton) start(g *halfulp.Matrix, first int) (x0 *halfulp.Matrix, size, 
 
 // columns returns exponents of the largest numbers of the columns of a matrix in MP, those of none
 // for zeros, and what products at the solver's place want to know of them, or nil.
-func (s *solver) columns(m *halfulp.Matrix) (size []int64, cols *exact.Vectors, err error) {
+func (s *solver) columns(m *halfulp.Matrix) (size []int64, cols *residue.Vectors, err error) {
 	const none = math.MinInt32
 	if s.at == nil {
 		size, err = s.columnTops(m, none)
@@ -503,7 +503,7 @@ func (s *solver) check(t *newton, y *bound.Nearly, g, z *halfulp.Matrix, todo []
 	of, to := raw.Matrix(x), raw.Matrix(right)
 	adder := bound.NewAdder(y.Words)
 	// Both the numbers and the solution lie in the enclosures.
-	b := &exact.Bound{Rows: t.row, Cols: make([]int64, len(list))}
+	b := &residue.Bound{Rows: t.row, Cols: make([]int64, len(list))}
 	set := &bound.Settler{Adder: adder}
 	for c, j := range list {
 		b.Cols[c] = y.Err[j] + 3

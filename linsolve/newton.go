@@ -7,12 +7,12 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // guard returns how many bits, in units of the largest entry of a column of n, a result has beyond
@@ -28,7 +28,7 @@ func guard(n int) int { return 14 + 2*bits.Len(uint(n)) }
 //
 //	I - X' F = -h + E' E - d F,    F^-1 = X + E X + E² (I - E)^-1 X.
 //
-// E is known to be small before it is computed: so its product is bounded (exact.Bound), and takes
+// E is known to be small before it is computed: so its product is bounded (residue.Bound), and takes
 // moduli for as many bits as X' has, and not for those of X and F together.
 type newton struct {
 	s    *solver
@@ -50,7 +50,7 @@ type newton struct {
 
 	// What is known of F, of all X that are still to come, of the last E', whose rows sum up to
 	// 2^eSums[i] at most, and of right-hand sides; nil where nothing is.
-	fRows, fCols, xRows, xCols, eRows, gCols *exact.Vectors
+	fRows, fCols, xRows, xCols, eRows, gCols *residue.Vectors
 	eSums                                    []int64
 
 	one *halfulp.Matrix // the unit matrix; nil until it is needed
@@ -269,8 +269,8 @@ func (t *newton) look(e *halfulp.Matrix) (norm *big.Float, err error) {
 
 // errorBound returns the bound 2^top of all entries of E, which may be in error by 2^(top - places)
 // beside its rounding, in the norm.
-func (t *newton) errorBound(top int64, places int) *exact.Bound {
-	b := &exact.Bound{Rows: make([]int64, t.n()), Cols: make([]int64, t.n())}
+func (t *newton) errorBound(top int64, places int) *residue.Bound {
+	b := &residue.Bound{Rows: make([]int64, t.n()), Cols: make([]int64, t.n())}
 	for i := range b.Rows {
 		b.Rows[i] = top
 	}
@@ -280,7 +280,7 @@ func (t *newton) errorBound(top int64, places int) *exact.Bound {
 
 // lostBy returns an upper bound of the norm of what a bound, if there is one, lets a square matrix
 // be in error by.
-func lostBy(b *exact.Bound) *big.Float {
+func lostBy(b *residue.Bound) *big.Float {
 	if b == nil || b.Within == 0 {
 		return bound.Upper()
 	}
@@ -288,7 +288,7 @@ func lostBy(b *exact.Bound) *big.Float {
 }
 
 // difference returns I - X F, which is proved to be within a bound, rounded to some bits.
-func (t *newton) difference(bits int, b *exact.Bound) (e *halfulp.Matrix, err error) {
+func (t *newton) difference(bits int, b *residue.Bound) (e *halfulp.Matrix, err error) {
 	t.s.stats.Steps++
 	n := t.n()
 	if t.one == nil {
@@ -397,7 +397,7 @@ func (t *newton) unit(next int) (unit *int64, lost *big.Float) {
 // their rounding: with |δ_ij| ≤
 // 2^(e_i + c_j - within) that is the largest 2^(e_i - within) times Σ_j 2^(c_j + row_j), at most
 // 2^-(next+3).
-func (t *newton) stepBound(next int, h *big.Float) (b *exact.Bound, lost *big.Float) {
+func (t *newton) stepBound(next int, h *big.Float) (b *residue.Bound, lost *big.Float) {
 	sums, tops, both := t.eSums, make([]int64, t.n()), make([]int64, t.n())
 	switch {
 	case t.s.at == nil: // ‖E'‖ ≤ rho + h, and columns of X are below 2^(col + 1)
@@ -414,12 +414,12 @@ func (t *newton) stepBound(next int, h *big.Float) (b *exact.Bound, lost *big.Fl
 		both[j] = top + t.row[j]
 	}
 	least := int(slices.Max(sums)) + sumUp(nil, both).MantExp(nil)
-	b = &exact.Bound{Rows: sums, Cols: tops, Within: int64(max(least+next+3, 1))}
+	b = &residue.Bound{Rows: sums, Cols: tops, Within: int64(max(least+next+3, 1))}
 	return t.s.known(b, t.eRows, t.xCols), bound.Exp2(least - int(b.Within))
 }
 
 // gemmWithin is gemm for a result that is proved to be within a bound.
-func (s *solver) gemmWithin(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, bound *exact.Bound) error {
+func (s *solver) gemmWithin(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, bound *residue.Bound) error {
 	defer s.multiplying(a, b, d, 0)()
 	st, err := raw.GemmWithin(alpha, a, b, beta, c, d, bound, &s.opt)
 	return s.within(st.(halfulp.Stats), d, err)
@@ -428,7 +428,7 @@ func (s *solver) gemmWithin(alpha float64, a, b *halfulp.Matrix, beta float64, c
 // about says that a product on the host may be in error by 2^-(bits+4) of the largest number of row
 // i of A and of column j of B multiplied, whatever cancels: that of an elimination in so many bits,
 // of which nothing need be known.
-func about(bits int) *exact.Bound { return &exact.Bound{Within: int64(bits + 4)} }
+func about(bits int) *residue.Bound { return &residue.Bound{Within: int64(bits + 4)} }
 
 // cutBelow clears the lowest bits of x, whose last word is not 0, and returns it, nil if it is 0.
 func cutBelow(x []uint64, low int64) []uint64 {

@@ -5,11 +5,11 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // may fuse throughout: estimates of time, none of them a result.
@@ -54,7 +54,7 @@ func productCost(m, k, n int, a, b, c num.Format) float64 {
 	}
 	cost := direct.EstimateGemm(1, m, n, k, a, b, c, true)
 	cost = min(cost, direct.EstimateEntries(1, m, n, k, a, b))
-	if t, ok := exact.Estimate(1, m, n, k, a, b, c, [2]bool{}); ok {
+	if t, ok := residue.Estimate(1, m, n, k, a, b, c, [2]bool{}); ok {
 		cost = min(cost, t)
 	}
 	return float64(cost)

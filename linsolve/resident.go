@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // Matrices of Newton's method live where their operands do: on the host, or at the solver's place.
@@ -472,8 +472,8 @@ func (t *newton) prove(width int) (*newton, error) {
 //	|e_ij| ≤ 1 + 2^(s_i + c_j) ≤ 2^(max(s_i, -min c) + 1 + c_j).
 //
 // E' may be in error by 2^-places in the norm, the bound returned, beside its rounding.
-func (t *newton) proofBound(places int) (b *exact.Bound, lost *big.Float) {
-	b = &exact.Bound{Rows: make([]int64, t.n()), Cols: t.fCols.Top}
+func (t *newton) proofBound(places int) (b *residue.Bound, lost *big.Float) {
+	b = &residue.Bound{Rows: make([]int64, t.n()), Cols: t.fCols.Top}
 	least := -slices.Min(t.fCols.Top)
 	for i, sum := range t.sums {
 		b.Rows[i] = max(sum, least) + 1

@@ -7,13 +7,13 @@ import (
 	"math/bits"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // Factors by products live where A does, on the host or at the solver's place, as Newton's method
@@ -126,7 +126,7 @@ func (t *doubling) unknownOf() (*big.Float, error) {
 // be rounded correctly; else nil. Columns of L^T have Euclidean norms of 1 at most, so that those
 // of rows of L = F L^-T are no less than those of F but for a factor of n: errors of 2^-places of
 // these are asked for.
-func (t *doubling) belowTolerance(places int) (*exact.Bound, error) {
+func (t *doubling) belowTolerance(places int) (*residue.Bound, error) {
 	if t.s.at == nil {
 		return nil, nil
 	}
@@ -139,7 +139,7 @@ func (t *doubling) belowTolerance(places int) (*exact.Bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &exact.Bound{Rows: rows, Cols: make([]int64, t.n), Within: int64(max(norm.MantExp(nil), 0) + 2*bits.Len(uint(t.n)) + places + 4)}
+	b := &residue.Bound{Rows: rows, Cols: make([]int64, t.n), Within: int64(max(norm.MantExp(nil), 0) + 2*bits.Len(uint(t.n)) + places + 4)}
 	for i, row := range rows {
 		if row <= noNumber {
 			b.Rows[i] = -bound.MaxBits
@@ -178,8 +178,8 @@ func (s *solver) spread(a, b *halfulp.Matrix) (int, error) {
 
 // uniform returns the bound 2^top of the entries of an n x n matrix that may be in error by
 // 2^(top - within) beside their rounding, within > 0.
-func (s *solver) uniform(n, top, within int) *exact.Bound {
-	b := &exact.Bound{Rows: make([]int64, n), Cols: make([]int64, n), Within: int64(within)}
+func (s *solver) uniform(n, top, within int) *residue.Bound {
+	b := &residue.Bound{Rows: make([]int64, n), Cols: make([]int64, n), Within: int64(within)}
 	for i := range b.Rows {
 		b.Rows[i] = int64(top)
 	}

@@ -6,11 +6,11 @@ import (
 	"math/bits"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // Splittings live where A does, as doublings do (residentfactors.go). The functions here are what
@@ -26,11 +26,11 @@ type splitSizes struct {
 	measured    bool // those of F are known
 	off         int  // entries of V are in error by 2^off at most beside their rounding
 	// what products want to know
-	fRows, fCols, sRows, sCols, tRows, tCols, vRows, vCols *exact.Vectors
+	fRows, fCols, sRows, sCols, tRows, tCols, vRows, vCols *residue.Vectors
 }
 
 // small are rows, or columns, of k numbers whose matrix is at most 2^top in the norm ‖·‖∞.
-func (t *splitting) small(columns bool, top int) *exact.Vectors {
+func (t *splitting) small(columns bool, top int) *residue.Vectors {
 	sum := int64(top)
 	if columns {
 		sum += int64(bits.Len(uint(t.k)))
@@ -296,7 +296,7 @@ func (t *splitting) foundCond(norm float64) {
 // tolerance finds sizes, and returns what V is known to be bounded by where it need not be rounded
 // correctly; else nil. Errors δ of V beside its rounding add S δ to E: with all |δ| ≤ 2^off its
 // norm is k ‖S‖ 2^off at most, 2^(amp - width - 1) altogether.
-func (t *splitting) tolerance(width int) (*exact.Bound, error) {
+func (t *splitting) tolerance(width int) (*residue.Bound, error) {
 	if t.s.at == nil {
 		t.normS, t.topS = sizesHere(t.x)
 		t.normT, t.topT = sizesHere(t.y)
@@ -324,7 +324,7 @@ func (t *splitting) tolerance(width int) (*exact.Bound, error) {
 }
 
 // withinOff is the end of tolerance.
-func (t *splitting) withinOff(width int) *exact.Bound {
+func (t *splitting) withinOff(width int) *residue.Bound {
 	top := t.normF + t.topT
 	t.off = min(t.amp-width-1-bits.Len(uint(t.k))-t.normS, top-1)
 	return t.s.known(t.s.uniform(t.k, top, top-t.off), t.fRows, t.tCols)
@@ -343,7 +343,7 @@ func (t *splitting) withinOff(width int) *exact.Bound {
 //
 // and less than another quarter if both ‖F‖ n 2^of and ‖F‖ 2^(2-prec) ‖T‖ are below 2^-6 and
 // ‖S‖ ‖F‖ n 2^of is below 2^(amp-5).
-func (t *splitting) stepTolerances(prec int) (left, right *exact.Bound) {
+func (t *splitting) stepTolerances(prec int) (left, right *residue.Bound) {
 	if t.s.at == nil {
 		return nil, nil
 	}
@@ -354,7 +354,7 @@ func (t *splitting) stepTolerances(prec int) (left, right *exact.Bound) {
 		return nil, nil
 	}
 	g := t.gain
-	bound := func(top, off int) *exact.Bound { return t.s.uniform(t.k, top, max(top-off, 1)) }
+	bound := func(top, off int) *residue.Bound { return t.s.uniform(t.k, top, max(top-off, 1)) }
 	left = t.s.known(bound(1-g+t.topS, off), t.small(false, 1-g), t.sCols)
 	right = t.s.known(bound(1-g+t.normT, of), t.tRows, t.small(true, 1-g))
 	return left, right
@@ -364,7 +364,7 @@ func (t *splitting) stepTolerances(prec int) (left, right *exact.Bound) {
 // need not be rounded correctly: the upper triangle of W = S F, and what lies beside and below the
 // leading parts of W and V.
 type finishTolerances struct {
-	leading, right, below *exact.Bound
+	leading, right, below *residue.Bound
 	rows, cols            []int64 // rows of L and columns of U are in error by 2^these
 }
 
@@ -395,7 +395,7 @@ func (t *splitting) finishTolerances(places int) (z finishTolerances, err error)
 		if err != nil {
 			return z, err
 		}
-		z.right = &exact.Bound{Rows: same(t.normS), Cols: tops, Within: int64(max(t.normS, 0) + spare)}
+		z.right = &residue.Bound{Rows: same(t.normS), Cols: tops, Within: int64(max(t.normS, 0) + spare)}
 		for _, top := range tops {
 			z.cols = append(z.cols, int64(t.normS+1)+top-z.right.Within)
 		}
@@ -408,7 +408,7 @@ func (t *splitting) finishTolerances(places int) (z finishTolerances, err error)
 		if err := t.findCond(); err != nil {
 			return z, err
 		}
-		z.below = &exact.Bound{Cols: same(t.topT), Within: int64(max(t.topT, 0) + max(t.normW, 0) + spare)}
+		z.below = &residue.Bound{Cols: same(t.topT), Within: int64(max(t.topT, 0) + max(t.normW, 0) + spare)}
 		for _, top := range tops {
 			top = max(top, -bound.MaxBits)
 			z.below.Rows = append(z.below.Rows, top)

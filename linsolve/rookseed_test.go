@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -43,8 +43,8 @@ func TestRookSeed(t *testing.T) {
 			k += size
 		}
 		var flat []float64
-		for _, l := range impl.Levels() {
-			restore := impl.Force(l)
+		for _, l := range isa.Levels() {
+			restore := isa.Force(l)
 			got, err := s.rookSeed(raw.Matrix(a), scale.Unscaled(n, n))
 			restore()
 			if got == nil || err != nil {

@@ -4,13 +4,13 @@ import (
 	"math"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/bufpool"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/raw"
-	"github.com/halfulp/halfulp/internal/shelf"
 )
 
 // arrayRoom are arrays of MP that are kept in the same way, by their words.
-var arrayRoom shelf.Shelf[*num.Array]
+var arrayRoom bufpool.Shelf[*num.Array]
 
 // matrixHere returns a rows x cols matrix of zeros on the host, which is given back by s.drop or
 // s.release where those that the solver makes do not outlive it.
@@ -31,7 +31,7 @@ func takeMatrix(f halfulp.Format, rows, cols int) *halfulp.Matrix {
 	n := rows * cols
 	of := raw.Matrix(halfulp.NewMatrix(f, 0, 0)).Arr.Format
 	words := n * of.Limbs()
-	a, ok := arrayRoom.Take(words, shelf.Most(words))
+	a, ok := arrayRoom.Take(words, bufpool.Most(words))
 	if ok && cap(a.Exp) >= n {
 		a.Format, a.Sig, a.Exp, a.Cls = of, a.Sig[:words], a.Exp[:n], a.Cls[:n]
 		clear(a.Sig)

@@ -8,12 +8,12 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // seriesInverse is the inverse of F for numbers of some 54 to 110 bits: with a float64 inverse R
@@ -187,7 +187,7 @@ func (s *solver) residualOf(a *halfulp.Matrix, f *factors, near *halfulp.Matrix,
 		return nil, nil
 	}
 	_, top := math.Frexp(rho)
-	b := &exact.Bound{Rows: make([]int64, n), Cols: make([]int64, n), Within: int64(top - residualOff)}
+	b := &residue.Bound{Rows: make([]int64, n), Cols: make([]int64, n), Within: int64(top - residualOff)}
 	for i := range b.Rows {
 		b.Rows[i] = int64(top)
 	}

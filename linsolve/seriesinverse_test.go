@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
@@ -42,7 +42,7 @@ func TestSeriesInverse(t *testing.T) {
 		case 3:
 			a = unimodular(r, n).Convert(halfulp.MP(60))
 		}
-		restore := impl.Force(impl.Levels()[trial%len(impl.Levels())])
+		restore := isa.Force(isa.Levels()[trial%len(isa.Levels())])
 		s := testSolver(t, 1+trial%2)
 		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/scale"
@@ -38,7 +38,7 @@ func TestSlicedInverse(t *testing.T) {
 		case 3:
 			a = lintest.Integers(r, n, n, 1+r.IntN(3))
 		}
-		restore := impl.Force(impl.Levels()[trial%len(impl.Levels())])
+		restore := isa.Force(isa.Levels()[trial%len(isa.Levels())])
 		s := testSolver(t, 1+trial%2)
 		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 		if err != nil {
@@ -91,14 +91,14 @@ func TestSlicesOfLargeOrder(t *testing.T) {
 	const n = 270
 	for _, c := range []struct {
 		k, slices int
-		level     impl.Set
-	}{{0, 2, impl.Best()}, {20, 3, impl.Best()}, {0, 2, impl.Levels()[len(impl.Levels())/2]}} {
+		level     isa.Set
+	}{{0, 2, isa.Best()}, {20, 3, isa.Best()}, {0, 2, isa.Levels()[len(isa.Levels())/2]}} {
 		a := ill(testseed.Rand(t, 1, 2), halfulp.MP(53), n, c.k)
 		want := halfulp.NewMatrix(halfulp.MP(200), n, n)
 		if _, err := Inverse(a, want, nil); err != nil {
 			t.Fatal(err)
 		}
-		restore := impl.Force(c.level)
+		restore := isa.Force(c.level)
 		s := testSolver(t, 2)
 		lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 		if err != nil {
@@ -165,7 +165,7 @@ func TestInverseBySlices(t *testing.T) {
 				a.Set(0, j, a.At(1, j))
 			}
 		}
-		restore := impl.Force(impl.Levels()[trial%len(impl.Levels())])
+		restore := isa.Force(isa.Levels()[trial%len(isa.Levels())])
 		check(t, fmt.Sprintf("seed %d, trial %d, n = %d, %v", seed, trial, n, f), a, halfulp.Identity(halfulp.Float64, n), f)
 		restore()
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -25,7 +25,7 @@ func TestSmallSystems(t *testing.T) {
 		a, b := lintest.Adversarial(r, n, 1)
 		level := anyLevel(r)
 		name := fmt.Sprintf("seed %d, trial %d, n = %d, %v, %v", seed, trial, n, f, level)
-		restore := impl.Force(level)
+		restore := isa.Force(level)
 		want := lintest.Of(a).Solve(lintest.Of(b))
 		if trial%4 == 0 {
 			checkDet(t, name, a, f)
@@ -40,8 +40,8 @@ func TestSmallSystems(t *testing.T) {
 }
 
 // anyLevel draws an instruction set of those that are in force.
-func anyLevel(r *rand.Rand) impl.Set {
-	levels := slices.DeleteFunc(impl.Levels(), func(l impl.Set) bool { return l > impl.Level() })
+func anyLevel(r *rand.Rand) isa.Set {
+	levels := slices.DeleteFunc(isa.Levels(), func(l isa.Set) bool { return l > isa.Level() })
 	return levels[r.IntN(len(levels))]
 }
 

@@ -8,12 +8,12 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // splitting are about the inverses S and T of the factors L and U of the leading k x k part of
@@ -257,7 +257,7 @@ func (t *splitting) split(a *halfulp.Matrix) (lower, upper *halfulp.Matrix, err 
 
 // products returns the strictly block lower triangle of -A B and the block upper one of -C D in one
 // matrix, for block lower and block upper triangular factors, with bounds that are proved or nil.
-func (t *splitting) products(a, b, c, d *halfulp.Matrix, format halfulp.Format, ofLower, ofUpper *exact.Bound) (*halfulp.Matrix, error) {
+func (t *splitting) products(a, b, c, d *halfulp.Matrix, format halfulp.Format, ofLower, ofUpper *residue.Bound) (*halfulp.Matrix, error) {
 	left, err := t.s.matrix(format, t.k, t.k)
 	if err != nil {
 		return nil, err
@@ -296,7 +296,7 @@ func (t *splitting) copyParts(toLower, toUpper, fromLower, fromUpper *halfulp.Ma
 // upperProduct stores alpha A B + beta C in D for block upper triangular A and B and an upper
 // triangular C, with a bound that is proved or nil. An entry of D below the diagonal is the sum of
 // two products.
-func (t *splitting) upperProduct(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, limit *exact.Bound) error {
+func (t *splitting) upperProduct(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, limit *residue.Bound) error {
 	if err := t.s.gemmOfTriangles('U', alpha, a, b, beta, c, d, t.upperFactors(), limit); err != nil {
 		return err
 	}
@@ -345,7 +345,7 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 	format := func(power int) halfulp.Format { return halfulp.MP(uint(max(bits-power*g+4, 24))) }
 	// limit is that of a product of so many powers of 2^-g. It adds the error that it allows: twice
 	// that of E', and what becomes of it in further products, are less.
-	limit := func(top int, format halfulp.Format) *exact.Bound {
+	limit := func(top int, format halfulp.Format) *residue.Bound {
 		b := t.s.uniform(n, top, format.Bits()+mathbits.Len(uint(n)))
 		lost.Add(lost, bound.Upper().SetMantExp(lostBy(b), 2))
 		return b
@@ -533,11 +533,11 @@ func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.F
 	for i := range small {
 		small[i] = int64(1 - g)
 	}
-	ofV := func(first, end int) *exact.Bound {
-		return &exact.Bound{Rows: rows[first:end], Cols: small, Within: int64(places + 2)}
+	ofV := func(first, end int) *residue.Bound {
+		return &residue.Bound{Rows: rows[first:end], Cols: small, Within: int64(places + 2)}
 	}
-	ofW := func(first, end int) *exact.Bound {
-		return &exact.Bound{Rows: small, Cols: cols[first:end], Within: int64(places + 2)}
+	ofW := func(first, end int) *residue.Bound {
+		return &residue.Bound{Rows: small, Cols: cols[first:end], Within: int64(places + 2)}
 	}
 	lost.Add(lost, bound.Exp2(-g-places))
 	ofLeading := t.s.known(ofV(0, k), t.vRows, t.small(true, 1-g))

@@ -9,12 +9,12 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/bigfun"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // A nearUnit is Z and U with Z F U = I + E for a small E, F = diag(2^rows) A diag(2^cols) with its
@@ -250,8 +250,8 @@ func rootUp(x *big.Float) *big.Float {
 	return r.Mul(r, big.NewFloat(1+0x1p-50))
 }
 
-// A residue is W' about W = Z F, and how E' is computed as W' U - I.
-type residue struct {
+// A nearResidue is W' about W = Z F, and how E' is computed as W' U - I.
+type nearResidue struct {
 	t      *nearUnit
 	w      *halfulp.Matrix
 	lost   *big.Float // ‖(W' - W) U‖ and its trace are at most lost
@@ -264,17 +264,17 @@ type residue struct {
 //
 // Entries of W are at most 2^(rows_i + cols_j), a matrix of norm ω: with errors of 2^-b of that,
 // and results of b bits, ‖W' - W‖ ≤ 2^(2-b) ω.
-func (t *nearUnit) residue(places int) (*residue, error) {
+func (t *nearUnit) residue(places int) (*nearResidue, error) {
 	n := t.f.Rows()
 	omega := rootUp(bound.Upper().Mul(sumUp(nil, doubled(t.rows)), sumUp(nil, doubled(t.cols))))
 	amp := bound.Upper().Mul(omega, t.sizeU)
-	r := &residue{t: t}
+	r := &nearResidue{t: t}
 	width := max(places+amp.MantExp(nil)+3, 24)
 	var err error
 	if r.w, err = t.s.room(halfulp.MP(uint(width)), n, n); err != nil {
 		return nil, err
 	}
-	b := &exact.Bound{Rows: t.rows, Cols: t.cols, Within: int64(width)}
+	b := &residue.Bound{Rows: t.rows, Cols: t.cols, Within: int64(width)}
 	if err := t.s.gemmWithin(1, t.z, t.f, 0, nil, r.w, b); err != nil {
 		return nil, err
 	}
@@ -303,8 +303,8 @@ func doubled(x []int64) []int64 {
 }
 
 // bound returns that of m rows and columns of W' U - I.
-func (r *residue) bound(m int) *exact.Bound {
-	b := &exact.Bound{Rows: make([]int64, m), Cols: make([]int64, m), Within: r.within}
+func (r *nearResidue) bound(m int) *residue.Bound {
+	b := &residue.Bound{Rows: make([]int64, m), Cols: make([]int64, m), Within: r.within}
 	for i := range b.Rows {
 		b.Rows[i] = r.top
 	}
@@ -312,7 +312,7 @@ func (r *residue) bound(m int) *exact.Bound {
 }
 
 // learn returns h for an E' of a norm of at most size, and takes rho from both.
-func (r *residue) learn(size *big.Float) (h *big.Float) {
+func (r *nearResidue) learn(size *big.Float) (h *big.Float) {
 	order := bits.Len(uint(r.t.f.Rows()))
 	h = bound.Upper().Add(r.lost, bound.Exp2(int(r.top-r.within)+order))
 	// The trace of what rounding takes is 2^-bits √n ‖E'‖ at most.
@@ -516,7 +516,7 @@ func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (
 			break
 		}
 		// P_(k+1) is wanted up to 2^-places / f^k.
-		b := &exact.Bound{Rows: make([]int64, n), Cols: make([]int64, n)}
+		b := &residue.Bound{Rows: make([]int64, n), Cols: make([]int64, n)}
 		top := mul(pk, f).MantExp(nil)
 		for i := range b.Rows {
 			b.Rows[i] = int64(top)

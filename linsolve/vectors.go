@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // Products at the solver's place need not look at their factors, and nobody waits for them, where
@@ -37,17 +37,17 @@ const noNumber = -1 << 60
 
 // vectorsOf returns what the extents tell products; nil if there are rows of zeros, which have no
 // exponents.
-func vectorsOf(x place.Extents) *exact.Vectors {
+func vectorsOf(x place.Extents) *residue.Vectors {
 	if len(x.Top) == 0 || slices.Min(x.Top) <= noNumber {
 		return nil
 	}
-	return &exact.Vectors{Top: x.Top, Norm: slices.Max(x.Norm), Width: x.Width}
+	return &residue.Vectors{Top: x.Top, Norm: slices.Max(x.Norm), Width: x.Width}
 }
 
 // uniformVectors are so many vectors of n numbers of at most 2^top, whose sums of magnitudes are at
 // most 2^sum.
-func uniformVectors(count, n int, top, sum int64) *exact.Vectors {
-	v := &exact.Vectors{Top: make([]int64, count), Norm: min(float64(n), math.Ldexp(1, int(min(sum-top, 1000))))}
+func uniformVectors(count, n int, top, sum int64) *residue.Vectors {
+	v := &residue.Vectors{Top: make([]int64, count), Norm: min(float64(n), math.Ldexp(1, int(min(sum-top, 1000))))}
 	for i := range v.Top {
 		v.Top[i] = top
 	}
@@ -55,7 +55,7 @@ func uniformVectors(count, n int, top, sum int64) *exact.Vectors {
 }
 
 // known adds to the bound of a product what is known of its factors, if it is known of both.
-func (s *solver) known(b *exact.Bound, x, y *exact.Vectors) *exact.Bound {
+func (s *solver) known(b *residue.Bound, x, y *residue.Vectors) *residue.Bound {
 	if b != nil && s.tally != nil && x != nil && y != nil {
 		b.A, b.B, b.Tally = x, y, s.tally
 	}
@@ -85,13 +85,13 @@ func (s *solver) newTally() error {
 // magnitudes of row i changes by 2^-6.9 ‖X‖, of which the bound's 2^(top+1), 2^-5 of the largest
 // number or more, has 2^-1.9 to spare. That of column j changes by less than n 2^-6.9 times its
 // largest number.
-func steady(rows, cols *exact.Vectors) (r, c *exact.Vectors) {
+func steady(rows, cols *residue.Vectors) (r, c *residue.Vectors) {
 	if rows == nil || cols == nil {
 		return nil, nil
 	}
 	most, n := slices.Max(rows.Top), float64(len(rows.Top))
-	r = &exact.Vectors{Norm: rows.Norm, Width: rows.Width}
-	c = &exact.Vectors{Norm: min(n, (float64(cols.Norm/2)+float64(n*0x1p-7))*(1+0x1p-40)), Width: cols.Width + 1}
+	r = &residue.Vectors{Norm: rows.Norm, Width: rows.Width}
+	c = &residue.Vectors{Norm: min(n, (float64(cols.Norm/2)+float64(n*0x1p-7))*(1+0x1p-40)), Width: cols.Width + 1}
 	for _, top := range rows.Top {
 		r.Top = append(r.Top, max(top, most-6)+1)
 		r.Width = max(r.Width, rows.Width+r.Top[len(r.Top)-1]-top)

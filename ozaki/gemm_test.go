@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -184,8 +184,8 @@ func TestReproducible(t *testing.T) {
 				t.Errorf("%s: other bits", name)
 			}
 		}
-		for _, level := range impl.Levels() {
-			restore := impl.Force(level)
+		for _, level := range isa.Levels() {
+			restore := isa.Force(level)
 			for _, how := range []halfulp.Options{{Threads: 1}, {Threads: 5}, {MemoryLimit: 1}, {MemoryLimit: 100000}} {
 				o := Options{Options: how, Slices: base.Slices, Block: base.Block}
 				last := 0.0
@@ -251,8 +251,8 @@ func TestDoubleFloat(t *testing.T) {
 			}
 		}
 	}
-	for _, level := range impl.Levels() {
-		restore := impl.Force(level)
+	for _, level := range isa.Levels() {
+		restore := isa.Force(level)
 		for _, o := range []halfulp.Options{{Threads: 1}, {Threads: 3, MemoryLimit: 1}} {
 			got := c.Clone()
 			if _, err := GemmDoubleFloat('T', 'N', 2, a.T(), b, -1, got, &Options{Options: o}); err != nil {

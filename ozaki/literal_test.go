@@ -10,7 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -282,8 +282,8 @@ func TestLiteralReproducible(t *testing.T) {
 	a, b, c := testMatrix(rng, 45, 700, 1), testMatrix(rng, 700, 30, 1), testMatrix(rng, 45, 30, 1)
 	want := c.Clone()
 	mustGemm(t, 'N', 'N', 1.5, a, b, -0.5, want, &Options{Slices: 4, Split: Literal})
-	for _, level := range impl.Levels() {
-		restore := impl.Force(level)
+	for _, level := range isa.Levels() {
+		restore := isa.Force(level)
 		for _, how := range []halfulp.Options{{Threads: 1}, {Threads: 5}, {MemoryLimit: 1}, {MemoryLimit: 100000}} {
 			got := c.Clone()
 			mustGemm(t, 'T', 'C', 1.5, a.T().Clone(), b.T(), -0.5, got, &Options{Slices: 4, Split: Literal, Options: how})

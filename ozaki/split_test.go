@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/sgemm"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -67,8 +67,8 @@ func TestSlicesWithoutError(t *testing.T) {
 	const slices = 5
 	rng := testseed.Rand(t, 11, 12)
 	ctx := context.Background()
-	for _, level := range impl.Levels() {
-		restore := impl.Force(level)
+	for _, level := range isa.Levels() {
+		restore := isa.Force(level)
 		k := sgemm.Best()
 		for _, length := range []int{1, 2, 3, 4, 5, 16, 17, 63, 256, 1024, 4096, 5000} {
 			alpha := sliceWidth(length)
@@ -76,7 +76,7 @@ func TestSlicesWithoutError(t *testing.T) {
 				name := fmt.Sprintf("%s, %s, length %d", level, kind, length)
 				x, y := adversaries(rng, kind, 3, length), adversaries(rng, kind, 4, length)
 				a, b := splitAll(t, x, alpha, slices, k.MR), splitAll(t, y, alpha, slices, k.NR)
-				if length < 300 && level == impl.Best() {
+				if length < 300 && level == isa.Best() {
 					checkSplit(t, name, x, a)
 				}
 				for s := range slices {

@@ -3,7 +3,7 @@ package rns
 import (
 	"math/bits"
 
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 )
 
 // lanes is the number of residues that a step of the assembly takes.
@@ -28,7 +28,7 @@ type kernelConstants struct {
 // setKernels decides, once for a base, whether the assembly runs: if the level of
 // instruction sets in force has it, and the moduli are below fastModuli.
 func (b *Base) setKernels() {
-	if impl.Level() < impl.AVX2 || !assembly {
+	if isa.Level() < isa.AVX2 || !assembly {
 		return
 	}
 	k := &b.kernels

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -52,7 +52,7 @@ func kernelBases(t *testing.T) []*Base {
 
 func TestKernels(t *testing.T) {
 	fast := kernelBases(t)
-	restore := impl.Force(impl.Portable)
+	restore := isa.Force(isa.Portable)
 	slow := kernelBases(t)
 	restore()
 	assembled := 0
@@ -103,7 +103,7 @@ func TestKernels(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d bases run in assembly", assembled, len(fast))
-	if impl.Level() >= impl.AVX2 && assembly && assembled < 20 {
+	if isa.Level() >= isa.AVX2 && assembly && assembled < 20 {
 		t.Error("hardly any base runs in assembly")
 	}
 }

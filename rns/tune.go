@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/remembered"
+	"github.com/halfulp/halfulp/internal/calibration"
 )
 
 // TuneSum returns the Options o with the Blocks and BlockSize with which Reduce3 of n numbers of a
@@ -233,11 +233,11 @@ const tuneFile = "rns.json"
 
 // readTunings returns what the file has.
 func readTunings() map[string]tuning {
-	if found := remembered.Read[map[string]tuning](tuneFile, tuneVersion); found != nil {
+	if found := calibration.Read[map[string]tuning](tuneFile, tuneVersion); found != nil {
 		return found
 	}
 	return map[string]tuning{}
 }
 
 // writeTunings remembers what was found, if it can.
-func writeTunings(found map[string]tuning) { _ = remembered.Write(tuneFile, tuneVersion, found) }
+func writeTunings(found map[string]tuning) { _ = calibration.Write(tuneFile, tuneVersion, found) }

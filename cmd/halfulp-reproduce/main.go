@@ -19,7 +19,7 @@ import (
 	_ "github.com/halfulp/halfulp/cuda" // GPUs as devices
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/files"
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/reproduce"
 )
 
@@ -106,7 +106,7 @@ func (f *reproduceFlags) machine() reproduce.Machine {
 	if f.Threads > 0 {
 		threads = f.Threads
 	}
-	m := reproduce.Machine{CPU: impl.Model(), Threads: threads, Level: impl.Level().String(), System: runtime.GOOS + "/" + runtime.GOARCH,
+	m := reproduce.Machine{CPU: isa.Model(), Threads: threads, Level: isa.Level().String(), System: runtime.GOOS + "/" + runtime.GOARCH,
 		Go: runtime.Version(), Version: cli.Version(), Program: program(), GPUs: []string{}}
 	if gpus, err := halfulp.GPUs(); err == nil {
 		for _, g := range gpus {

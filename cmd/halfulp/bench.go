@@ -14,7 +14,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/files"
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 )
 
 type benchCmd struct {
@@ -128,8 +128,8 @@ func (c *benchCmd) Run(env *cli.Environment) error {
 		}
 	}
 	r := benchReport{
-		Version: cli.Version(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPU: impl.Model(),
-		Threads: runtime.GOMAXPROCS(0), Level: impl.Level().String(), Date: time.Now().UTC().Truncate(time.Second),
+		Version: cli.Version(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPU: isa.Model(),
+		Threads: runtime.GOMAXPROCS(0), Level: isa.Level().String(), Date: time.Now().UTC().Truncate(time.Second),
 		Devices: append([]deviceInfo{{Name: cpuDevice, Available: true, Text: "available"}}, gpus()...),
 	}
 	table := benchTable{w: env.Stdout, against: before != nil, threads: int(c.Threads)}

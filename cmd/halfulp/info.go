@@ -9,7 +9,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/expansion"
 	"github.com/halfulp/halfulp/internal/cli"
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"golang.org/x/sys/cpu"
@@ -20,7 +20,7 @@ type infoCmd struct {
 }
 
 func (infoCmd) Help() string {
-	return `Level is the set of instructions in use: amx, avx512, avx2 or portable on x86-64, neon or portable on arm64. The environment variable ` + impl.Env + ` lowers it:
+	return `Level is the set of instructions in use: amx, avx512, avx2 or portable on x86-64, neon or portable on arm64. The environment variable ` + isa.Env + ` lowers it:
 
   HALFULP_LEVEL=portable halfulp info
 
@@ -102,10 +102,10 @@ func machine() machineInfo {
 		Version:  cli.Version(),
 		Go:       runtime.Version(),
 		System:   runtime.GOOS + "/" + runtime.GOARCH,
-		CPU:      impl.Model(),
+		CPU:      isa.Model(),
 		Threads:  runtime.GOMAXPROCS(0),
 		Features: cpuFeatures(),
-		Level:    impl.Level().String(),
+		Level:    isa.Level().String(),
 		Devices:  append([]deviceInfo{{Name: cpuDevice, Available: true, Text: "available"}}, gpus()...),
 		Formats: []namedText{
 			{"f32", "IEEE 754 binary32, 24 significant bits"},
@@ -133,7 +133,7 @@ func machine() machineInfo {
 		namedText{expansion.Method, "dot, gemv, gemm, dd, td or qd arithmetic, not correctly rounded"},
 		namedText{expansion.SquareBlocks, "gemm, solve-gj, the same and f64 by a paper's blocks of 8 x 8 threads"},
 		namedText{expansion.LinearBlocks, "solve-gj, the same and f64 by a paper's blocks of 128 threads"})
-	for _, l := range impl.Levels() {
+	for _, l := range isa.Levels() {
 		m.Levels = append(m.Levels, l.String())
 	}
 	if k := modgemm.BestBytes(); k != nil {

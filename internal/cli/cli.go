@@ -22,7 +22,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/files"
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 )
 
 // Exit statuses. A run that a signal ended exits with 128 and the signal's
@@ -197,7 +197,7 @@ func (p Program) runCommand(args []string, env *Environment) (err error) {
 	if err != nil {
 		return p.commandLineError(err)
 	}
-	if err := impl.CheckEnv(); err != nil {
+	if err := isa.CheckEnv(); err != nil {
 		return Misuse("%w", err)
 	}
 	return parsed.Run(env)

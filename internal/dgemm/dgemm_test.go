@@ -9,7 +9,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -161,8 +161,8 @@ func TestFactorAdditions(t *testing.T) {
 func TestFactorError(t *testing.T) {
 	r := testseed.Rand(t, 9, 8)
 	ctx := context.Background()
-	for _, level := range impl.Levels() {
-		restore := impl.Force(level)
+	for _, level := range isa.Levels() {
+		restore := isa.Force(level)
 		for trial, n := range []int{1, 5, 17, 60, 140} {
 			a := random(n, n, r)
 			for i := range n {
@@ -241,8 +241,8 @@ func BenchmarkLU(b *testing.B) {
 func TestSubtract(t *testing.T) {
 	r := testseed.Rand(t, 7, 8)
 	ctx := context.Background()
-	for _, level := range impl.Levels() {
-		restore := impl.Force(level)
+	for _, level := range isa.Levels() {
+		restore := isa.Force(level)
 		for trial, n := range []int{1, 7, 31, 33, 64, 70, 130} {
 			for how := range 3 {
 				a, b, c := random(n, n, r), random(n, n, r), random(n, n, r)

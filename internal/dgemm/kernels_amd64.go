@@ -2,14 +2,14 @@
 
 package dgemm
 
-import "github.com/halfulp/halfulp/internal/impl"
+import "github.com/halfulp/halfulp/internal/isa"
 
 // best returns the fastest kernel of the level in force.
 func best() *kernel {
-	switch l := impl.Level(); {
-	case l >= impl.AVX512:
+	switch l := isa.Level(); {
+	case l >= isa.AVX512:
 		return avx512
-	case l >= impl.AVX2:
+	case l >= isa.AVX2:
 		return avx2
 	}
 	return generic

@@ -2,11 +2,11 @@
 
 package dgemm
 
-import "github.com/halfulp/halfulp/internal/impl"
+import "github.com/halfulp/halfulp/internal/isa"
 
 // best returns the fastest kernel of the level in force.
 func best() *kernel {
-	if impl.Level() >= impl.NEON {
+	if isa.Level() >= isa.NEON {
 		return neon
 	}
 	return generic

@@ -5,14 +5,14 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/halfulp/halfulp/internal/shelf"
+	"github.com/halfulp/halfulp/internal/bufpool"
 )
 
 // few are columns and rows that are not cut further.
 const few = 16
 
 // workers are those that are free: their rooms are kept, as new pages cost as much as packing does.
-var workers shelf.Shelf[*worker]
+var workers bufpool.Shelf[*worker]
 
 // newWorker returns what runs products, until it is free.
 func newWorker(ctx context.Context, threads int) *worker {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -35,8 +35,8 @@ func TestSubtractSame(t *testing.T) {
 				}
 			}
 		}
-		for _, l := range impl.Levels() {
-			restore := impl.Force(l)
+		for _, l := range isa.Levels() {
+			restore := isa.Force(l)
 			got := slices.Clone(c)
 			err := SubtractSame(t.Context(), 2, m, n, k, got, ldc, a, lda, b, ldb)
 			restore()

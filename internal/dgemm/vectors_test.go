@@ -6,15 +6,15 @@ import (
 	"math"
 	"testing"
 
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestAxpy compares the kernels of every level with plain loops, to a rounding.
 func TestAxpy(t *testing.T) {
 	r := testseed.Rand(t, 3, 4)
-	for _, level := range impl.Levels() {
-		restore := impl.Force(level)
+	for _, level := range isa.Levels() {
+		restore := isa.Force(level)
 		for n := range 70 {
 			x, y, alpha := random(n+1, 1, r)[1:], random(n+1, 1, r)[1:], 2*r.Float64()-1
 			z, a := append([]float64(nil), y...), append([]float64(nil), y...)
@@ -36,8 +36,8 @@ func TestAxpy(t *testing.T) {
 func TestInvertTriangles(t *testing.T) {
 	r := testseed.Rand(t, 5, 6)
 	ctx := context.Background()
-	for _, level := range impl.Levels() {
-		restore := impl.Force(level)
+	for _, level := range isa.Levels() {
+		restore := isa.Force(level)
 		for _, n := range []int{1, 2, 11, 12, 13, 24, 25, 49, 150, 260} {
 			a := random(n, n, r)
 			for i := range n {

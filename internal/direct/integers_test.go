@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -144,9 +144,9 @@ func fillHard(r *rand.Rand, a *num.Array, i, kind int) {
 // with integers of math/big, on all levels, for lengths around those of vectors and parts, any
 // strides, threads and formats of results.
 func TestReductions(t *testing.T) {
-	for _, level := range impl.Levels() {
+	for _, level := range isa.Levels() {
 		t.Run(level.String(), func(t *testing.T) {
-			defer impl.Force(level)()
+			defer isa.Force(level)()
 			r := testseed.Rand(t, 71, 72)
 			format := func() num.Format {
 				if r.IntN(2) == 0 {
@@ -219,9 +219,9 @@ func TestReductions(t *testing.T) {
 // what many small products, of words of ones, add to it: about where leading digits of products are
 // cut off, so that no part of a bound may be missing.
 func TestDotsNearTies(t *testing.T) {
-	for _, level := range impl.Levels() {
+	for _, level := range isa.Levels() {
 		t.Run(level.String(), func(t *testing.T) {
-			defer impl.Force(level)()
+			defer isa.Force(level)()
 			r := testseed.Rand(t, 73, 74)
 			for trial := range 1500 {
 				p := []uint32{53, 64, 106, 120, 150, 212, 300, 424, 500}[r.IntN(9)]

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/num"
 	"golang.org/x/sys/cpu"
 )
@@ -16,7 +16,7 @@ import (
 //go:generate go -C _asm run . -neon -out ../neon_arm64.s -stubs ../stubs_neon_arm64.go -pkg direct
 
 // assembly reports whether the kernels in assembly may run: AVX2, FMA, BMI2, ADX.
-func assembly() bool { return cpu.X86.HasBMI2 && cpu.X86.HasADX && impl.Level() >= impl.AVX2 }
+func assembly() bool { return cpu.X86.HasBMI2 && cpu.X86.HasADX && isa.Level() >= isa.AVX2 }
 
 func sum2Fast(x []float64, out *[24]float64)  { sumAVX2(&x[0], len(x), out) }
 func asum2Fast(x []float64, out *[24]float64) { asumAVX2(&x[0], len(x), out) }
@@ -77,7 +77,7 @@ var sumRowsNears = [...]func(rows, others *uint64, used *uint8, half int, table 
 }
 
 // sumUnit reports whether there are kernels for sumDigits.
-func sumUnit() bool { return impl.HasIFMA() }
+func sumUnit() bool { return isa.HasIFMA() }
 
 func sumDigitsFast(out *[sumWords]uint64, sig []uint64, exp []int32, cls []uint8, limbs int, low int64, signs uint64) {
 	n := len(cls) &^ 7
@@ -122,7 +122,7 @@ func productSpanFast(scale []int64, xe, ye []int32, xc, yc []uint8) (high int64,
 
 // referColumnFast does referColumn for the first k numbers.
 func referColumnFast(ref []int64, exp []int32, cls []num.Cls, f int64) (k int, special bool) {
-	if k = len(ref) &^ 7; k == 0 || impl.Level() < impl.AVX512 {
+	if k = len(ref) &^ 7; k == 0 || isa.Level() < isa.AVX512 {
 		return 0, false
 	}
 	return k, referColumnAVX512(&ref[0], &exp[0], &classBytes(cls)[0], k, f) != 0
@@ -130,7 +130,7 @@ func referColumnFast(ref []int64, exp []int32, cls []num.Cls, f int64) (k int, s
 
 // referRowFast does referRow for the first k numbers.
 func referRowFast(exp []int32, cls []num.Cls, scale []int64) (k int, top int64, special bool) {
-	if k = len(exp) &^ 7; k == 0 || impl.Level() < impl.AVX512 {
+	if k = len(exp) &^ 7; k == 0 || isa.Level() < isa.AVX512 {
 		return 0, math.MinInt64, false
 	}
 	var tops [8]int64
@@ -173,16 +173,16 @@ func wordDotFast(w, parts []uint64, out *[6]uint64) { wordDotAVX2(&w[0], &parts[
 
 func machineUnit() *laneUnit {
 	switch {
-	case impl.HasIFMA():
+	case isa.HasIFMA():
 		return &unitIFMA
-	case impl.Level() >= impl.AVX2:
+	case isa.Level() >= isa.AVX2:
 		return &unitAVX2
 	}
 	return nil
 }
 
 func machineTiles() *tileUnit {
-	if impl.Level() >= impl.AMX && impl.HasIFMA() && cpu.X86.HasAVX512VBMI {
+	if isa.Level() >= isa.AMX && isa.HasIFMA() && cpu.X86.HasAVX512VBMI {
 		return &unitAMX
 	}
 	return nil

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
 // assembly reports whether the kernels in assembly may run.
-func assembly() bool { return impl.Level() >= impl.NEON }
+func assembly() bool { return isa.Level() >= isa.NEON }
 
 func sum2Fast(x []float64, out *[24]float64)  { sumNEON(&x[0], len(x), out) }
 func asum2Fast(x []float64, out *[24]float64) { asumNEON(&x[0], len(x), out) }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -16,7 +16,7 @@ import (
 // TestPortableProducts compares scalar products and matrix-vector products of long numbers without
 // assembly with exact ones: words of ones, zeros, exponents far apart, and sums that nearly cancel.
 func TestPortableProducts(t *testing.T) {
-	defer impl.Force(impl.Portable)()
+	defer isa.Force(isa.Portable)()
 	r := testseed.Rand(t, 61, 62)
 	w := Work{Context: context.Background(), Threads: 1}
 	decided, trials := 0, 0

@@ -8,8 +8,8 @@ import (
 	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/amx"
+	"github.com/halfulp/halfulp/internal/hugepage"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/pages"
 )
 
 // Products of a matrix with a vector on tiles: the digits are bytes, B = 2^8, and a tile multiplies
@@ -87,7 +87,7 @@ func newRoom(p *sync.Pool, n int) tileRoom {
 		return (*r)[:n]
 	}
 	r := aligned(n)
-	pages.Large(r)
+	hugepage.Large(r)
 	return r
 }
 

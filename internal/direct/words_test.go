@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -15,8 +15,8 @@ import (
 func TestWordDot(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for _, level := range impl.Levels() {
-		restore := impl.Force(level)
+	for _, level := range isa.Levels() {
+		restore := isa.Force(level)
 		for _, n := range []int{0, 1, 3, 4, 5, 7, 8, 63, 1000, 2047, 2048, 2049, 2053, 4096, 5001} {
 			for how := range 4 {
 				x, ok := guarded(n, uint64(math.MaxUint64))

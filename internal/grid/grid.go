@@ -13,10 +13,10 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/product"
+	"github.com/halfulp/halfulp/internal/residue"
 	"github.com/halfulp/halfulp/mpi"
 )
 
@@ -83,7 +83,7 @@ func (g *Grid) First() place.Place { return g }
 func (g *Grid) size() int { return g.rows * g.cols }
 
 // kinds are the errors that callers act on, so that all processes do the same.
-var kinds = []error{nil, place.ErrMemory, product.ErrMethod, place.ErrUnsupported, exact.ErrHardware, place.ErrDevice, context.Canceled, context.DeadlineExceeded}
+var kinds = []error{nil, place.ErrMemory, product.ErrMethod, place.ErrUnsupported, residue.ErrHardware, place.ErrDevice, context.Canceled, context.DeadlineExceeded}
 
 // agree returns an error in every process if one of them has one, of the same kind in all.
 func (g *Grid) agree(ctx context.Context, err error) error {

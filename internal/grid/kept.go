@@ -3,15 +3,15 @@ package grid
 import (
 	"sync"
 
+	"github.com/halfulp/halfulp/internal/bufpool"
+	"github.com/halfulp/halfulp/internal/hugepage"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/pages"
-	"github.com/halfulp/halfulp/internal/shelf"
 )
 
 // Messages and factors of products are kept for the next ones: memory that is met for the first
 // time takes several times as long as moving matrices there (1.8 of 25 GB/s where it was measured).
 var (
-	messages shelf.Shelf[[]byte]
+	messages bufpool.Shelf[[]byte]
 	factors  sync.Map // from formats to shelves
 )
 
@@ -29,7 +29,7 @@ func message(lengths []int) []byte {
 		return b[:total]
 	}
 	b := make([]byte, total)
-	pages.Large(b)
+	hugepage.Large(b)
 	return b
 }
 
@@ -41,9 +41,9 @@ func keep(message []byte) {
 }
 
 // factorsOf are the arrays of a format that are kept.
-func factorsOf(f num.Format) *shelf.Shelf[*num.Array] {
-	s, _ := factors.LoadOrStore(f, new(shelf.Shelf[*num.Array]))
-	return s.(*shelf.Shelf[*num.Array])
+func factorsOf(f num.Format) *bufpool.Shelf[*num.Array] {
+	s, _ := factors.LoadOrStore(f, new(bufpool.Shelf[*num.Array]))
+	return s.(*bufpool.Shelf[*num.Array])
 }
 
 // factor returns n numbers of any values, or more.

@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 
 	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/product"
+	"github.com/halfulp/halfulp/internal/residue"
 	"github.com/halfulp/halfulp/mpi"
 )
 
@@ -87,7 +87,7 @@ func (g *Grid) Copy(c place.Config, to, from num.Mat) error {
 
 // Gemm multiplies rows of A by columns of B: those that the entries of C need which this process
 // has.
-func (g *Grid) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) (st exact.Stats, err error) {
+func (g *Grid) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) (st residue.Stats, err error) {
 	if z.Arr.Away == nil {
 		return g.gemmHost(c, alpha, a, b, beta, old, z)
 	}
@@ -173,7 +173,7 @@ func (g *Grid) stays(v view, l layout) bool {
 
 // multiply computes a product where this process does, which is that part of a larger one that is
 // in some rows and columns of its result.
-func (g *Grid) multiply(c place.Config, p product.Problem, rows, cols []int) (st exact.Stats, where workplace, err error) {
+func (g *Grid) multiply(c place.Config, p product.Problem, rows, cols []int) (st residue.Stats, where workplace, err error) {
 	steps := c.Triangle != 0 && g.on.alone()
 	for q := range pieces(rows, cols, c.Triangle, steps) {
 		part := p
@@ -188,7 +188,7 @@ func (g *Grid) multiply(c place.Config, p product.Problem, rows, cols []int) (st
 			part.Old = q.of(p.Old)
 		}
 		if b := c.Bound; b != nil {
-			part.Bound = &exact.Bound{Within: b.Within}
+			part.Bound = &residue.Bound{Within: b.Within}
 			for _, i := range rows[q.i0:q.i1] {
 				part.Bound.Rows = append(part.Bound.Rows, b.Rows[i])
 			}
@@ -200,7 +200,7 @@ func (g *Grid) multiply(c place.Config, p product.Problem, rows, cols []int) (st
 			continue
 		}
 		one, err := product.Run(g.on.config(c, q.triangle), part)
-		if fault := (*exact.HardwareError)(nil); errors.As(err, &fault) {
+		if fault := (*residue.HardwareError)(nil); errors.As(err, &fault) {
 			fault.Device = g.String()
 			fault.Row, fault.Col = rows[q.i0+fault.Row], cols[q.j0+fault.Col]
 		}
@@ -218,7 +218,7 @@ func (g *Grid) multiply(c place.Config, p product.Problem, rows, cols []int) (st
 }
 
 // together returns what all processes did, and where.
-func (g *Grid) together(ctx context.Context, st exact.Stats, where workplace) (exact.Stats, error) {
+func (g *Grid) together(ctx context.Context, st residue.Stats, where workplace) (residue.Stats, error) {
 	sums := []int64{st.Products, st.Exact, st.Overflow, st.Underflow, st.Check.Compared, st.Check.Unchecked}
 	own := len(sums)
 	sums = append(sums, make([]int64, g.size())...)
@@ -226,7 +226,7 @@ func (g *Grid) together(ctx context.Context, st exact.Stats, where workplace) (e
 	if err := g.to.Allreduce(ctx, mpi.Sum, sums); err != nil {
 		return st, err
 	}
-	methods := []string{"", exact.Direct, exact.Residue} // none: of processes without work
+	methods := []string{"", residue.Direct, residue.Residue} // none: of processes without work
 	most := []int64{int64(st.Moduli), int64(st.WidthL), int64(st.WidthR), int64(st.Blocks), int64(slices.Index(methods, st.Method)), int64(st.Check.Modulus)}
 	if err := g.to.Allreduce(ctx, mpi.Max, most); err != nil {
 		return st, err
@@ -234,7 +234,7 @@ func (g *Grid) together(ctx context.Context, st exact.Stats, where workplace) (e
 	st.Method = methods[max(most[4], 1)]
 	st.Products, st.Exact, st.Overflow, st.Underflow = sums[0], sums[1], sums[2], sums[3]
 	st.Moduli, st.WidthL, st.WidthR, st.Blocks = int(most[0]), int(most[1]), int(most[2]), int(most[3])
-	st.Check = exact.Check{Compared: sums[4], Unchecked: sums[5], Modulus: int(most[5])}
+	st.Check = residue.Check{Compared: sums[4], Unchecked: sums[5], Modulus: int(most[5])}
 	st.Device, st.Stages, st.Processes = g.String(), nil, nil
 	for _, w := range sums[own:] {
 		st.Processes = append(st.Processes, workplace(w).String())
@@ -244,7 +244,7 @@ func (g *Grid) together(ctx context.Context, st exact.Stats, where workplace) (e
 
 // gemmHost is Gemm for matrices that all processes have: each computes a rectangle of the result
 // and gives it to the others.
-func (g *Grid) gemmHost(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) (exact.Stats, error) {
+func (g *Grid) gemmHost(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) (residue.Stats, error) {
 	at := func(p int) (rows, cols []int) {
 		if c.Triangle != 0 {
 			return slope(z.Rows, p, g.size(), c.Triangle), count(z.Cols)

@@ -2,11 +2,11 @@ package grid
 
 import (
 	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/product"
-	"github.com/halfulp/halfulp/internal/substitution"
+	"github.com/halfulp/halfulp/internal/residue"
+	"github.com/halfulp/halfulp/internal/trsv"
 )
 
 // Products with band, symmetric and triangular matrices are left to the host, but for Syrk.
@@ -25,7 +25,7 @@ func (g *Grid) MendZeros(place.Config, direct.Structured, num.Real, num.Mat, int
 }
 
 // Solve solves some of the columns in each process, which gets all of the triangle.
-func (g *Grid) Solve(c place.Config, s direct.Structured, alpha num.Real, b, x num.Mat, flag func(num.Flags)) (st exact.Stats, done bool, err error) {
+func (g *Grid) Solve(c place.Config, s direct.Structured, alpha num.Real, b, x num.Mat, flag func(num.Flags)) (st residue.Stats, done bool, err error) {
 	at := func(p int) (rows, cols []int) { return count(b.Rows), between(b.Cols, p, g.size()) }
 	l := s.Layout()
 	triangle, err := g.Get(c.Ctx, l.View)
@@ -37,9 +37,9 @@ func (g *Grid) Solve(c place.Config, s direct.Structured, alpha num.Real, b, x n
 		return st, false, err
 	}
 	cfg := product.Config{Ctx: c.Ctx, Threads: c.Threads, Method: c.Method, Memory: c.HostMemory}
-	y, st, err := substitution.Solve(substitution.Config{
+	y, st, err := trsv.Solve(trsv.Config{
 		Ctx: c.Ctx, Threads: c.Threads, Memory: c.HostMemory, Progress: c.Progress, Vectors: true,
-		Multiply: func(alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
+		Multiply: func(alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error) {
 			return product.Run(cfg, product.Problem{Alpha: alpha, A: a, B: b, Beta: beta, Old: old, C: c})
 		},
 	}, direct.Triangular(triangle, !s.IsLower(), l.Unit), alpha, part, x.Arr.Format)

@@ -12,7 +12,7 @@ import (
 	"math"
 	"sync/atomic"
 
-	"github.com/halfulp/halfulp/internal/pages"
+	"github.com/halfulp/halfulp/internal/hugepage"
 	"github.com/halfulp/halfulp/internal/par"
 )
 
@@ -50,7 +50,7 @@ func ReadAll(ctx context.Context, r io.Reader, limit int64) ([]byte, error) {
 	const first, step = 1 << 16, 1 << 20
 	limit = min(limit, math.MaxInt-1)
 	b := make([]byte, 0, min(first+sizeHint(r), max(limit, 1)+1))
-	pages.Large(b[:cap(b)])
+	hugepage.Large(b[:cap(b)])
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -80,7 +80,7 @@ func ReadAll(ctx context.Context, r io.Reader, limit int64) ([]byte, error) {
 func ReadFile(ctx context.Context, r io.ReaderAt, size int64, threads int) (text []byte, ok bool) {
 	const part = 1 << 20
 	text = make([]byte, size)
-	pages.Large(text)
+	hugepage.Large(text)
 	var failed atomic.Bool
 	err := par.For(ctx, threads, int((size+part-1)/part), func(_, i int) {
 		b := text[i*part : min((i+1)*part, len(text))]

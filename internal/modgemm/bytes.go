@@ -6,7 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/amx"
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 )
 
 // Products of matrices of bytes, for the moduli of a [BytePool], by the tiles of AMX-INT8.
@@ -172,7 +172,7 @@ var forced atomic.Bool
 // BestBytes returns the kernel of the level in force, nil where there is none.
 func BestBytes() *ByteKernel {
 	switch {
-	case impl.Level() >= impl.AMX:
+	case isa.Level() >= isa.AMX:
 		return byteKernel
 	case forced.Load():
 		return ByteEmulation

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp/internal/amx"
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
 
@@ -23,7 +23,7 @@ func byteKernels(t testing.TB) []*ByteKernel {
 	if k := BestBytes(); k != nil {
 		ks = append(ks, k)
 	} else {
-		t.Logf("level %v: no tiles, only the emulation runs", impl.Level())
+		t.Logf("level %v: no tiles, only the emulation runs", isa.Level())
 	}
 	return ks
 }
@@ -263,7 +263,7 @@ func packPlanesOfBytes(k *ByteKernel, x []int16, left bool, n, kk, vs, hs int, p
 func TestByteStress(t *testing.T) {
 	k := BestBytes()
 	if k == nil {
-		t.Skipf("level %v: no tiles", impl.Level())
+		t.Skipf("level %v: no tiles", isa.Level())
 	}
 	limit := time.Second
 	if testlength.Long() {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 )
 
 // A Kernel is one machine's way to multiply matrices of small integers: functions
@@ -21,7 +21,7 @@ type Kernel struct {
 	// right operand holds residues, and where it holds any int16.
 	ResiduePairs, DigitPairs int
 
-	needs     impl.Set
+	needs     isa.Set
 	needsVNNI bool
 
 	// Cache blocks: kc pairs, a multiple of ResiduePairs, so that a panel of B takes about
@@ -45,11 +45,11 @@ type Kernel struct {
 }
 
 func (k *Kernel) available() bool {
-	return k.needs <= impl.Level() && (!k.needsVNNI || impl.HasVNNI())
+	return k.needs <= isa.Level() && (!k.needsVNNI || isa.HasVNNI())
 }
 
 // Kernels returns the kernels that this machine can run at the level in force
-// (impl.Level), best first. The last is "generic".
+// (isa.Level), best first. The last is "generic".
 func Kernels() []*Kernel {
 	var ks []*Kernel
 	for _, k := range kernels {
@@ -73,7 +73,7 @@ func Lookup(name string) (*Kernel, error) {
 			continue
 		}
 		if !k.available() {
-			return nil, fmt.Errorf("modgemm: kernel %q is not available at level %q on this machine", name, impl.Level())
+			return nil, fmt.Errorf("modgemm: kernel %q is not available at level %q on this machine", name, isa.Level())
 		}
 		return k, nil
 	}

@@ -2,14 +2,14 @@
 
 package modgemm
 
-import "github.com/halfulp/halfulp/internal/impl"
+import "github.com/halfulp/halfulp/internal/isa"
 
 // kernels lists all kernels of this build, best first.
 var kernels = []*Kernel{
 	{
 		Name: "avx512vnni", MR: 12, NR: 32,
 		MaxModulus: maxModulus, ResiduePairs: residuePairs, DigitPairs: digitPairs,
-		needs: impl.AVX512, needsVNNI: true,
+		needs: isa.AVX512, needsVNNI: true,
 		kc: 189, mc: 28,
 		modTiles:      modTilesAVX512VNNI,
 		combineTiles:  combineTilesAVX512VNNI,
@@ -26,7 +26,7 @@ var kernels = []*Kernel{
 	{
 		Name: "avx512", MR: 12, NR: 32,
 		MaxModulus: maxModulus, ResiduePairs: residuePairs, DigitPairs: digitPairs,
-		needs: impl.AVX512,
+		needs: isa.AVX512,
 		kc:    189, mc: 28,
 		modTiles:      modTilesAVX512,
 		combineTiles:  combineTilesAVX512,
@@ -43,7 +43,7 @@ var kernels = []*Kernel{
 	{
 		Name: "avx2", MR: 6, NR: 16,
 		MaxModulus: maxModulus, ResiduePairs: residuePairs, DigitPairs: digitPairs,
-		needs: impl.AVX2,
+		needs: isa.AVX2,
 		kc:    252, mc: 40,
 		modTiles:     modTilesAVX2,
 		combineTiles: combineTilesAVX2,

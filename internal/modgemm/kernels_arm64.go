@@ -2,7 +2,7 @@
 
 package modgemm
 
-import "github.com/halfulp/halfulp/internal/impl"
+import "github.com/halfulp/halfulp/internal/isa"
 
 // kernels lists all kernels of this build, best first. The blocks of NEON follow from the sizes of
 // the caches alone: nobody has measured them.
@@ -10,7 +10,7 @@ var kernels = []*Kernel{
 	{
 		Name: "neon", MR: 12, NR: 8,
 		MaxModulus: maxModulus, ResiduePairs: residuePairs, DigitPairs: digitPairs,
-		needs: impl.NEON,
+		needs: isa.NEON,
 		kc:    504, mc: 10,
 		modTiles:     modTilesNEON,
 		combineTiles: combineTilesNEON,

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -29,7 +29,7 @@ func eachKernel(t *testing.T, f func(t *testing.T, k *Kernel)) {
 // variable HALFULP_WANT_KERNELS holds names, comma-separated, they must be among them:
 // for machines that are there to test just those.
 func TestKernels(t *testing.T) {
-	if err := impl.CheckEnv(); err != nil {
+	if err := isa.CheckEnv(); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
@@ -42,7 +42,7 @@ func TestKernels(t *testing.T) {
 			t.Errorf("kernel %s: sizes %+v", k.Name, k)
 		}
 	}
-	t.Logf("level %v, kernels run: %s", impl.Level(), strings.Join(names, ", "))
+	t.Logf("level %v, kernels run: %s", isa.Level(), strings.Join(names, ", "))
 	if want := os.Getenv("HALFULP_WANT_KERNELS"); want != "" {
 		for name := range strings.SplitSeq(want, ",") {
 			if !slices.Contains(names, name) {
@@ -59,7 +59,7 @@ func TestLookup(t *testing.T) {
 	if _, err := Lookup("sse2"); err == nil || !strings.Contains(err.Error(), `unknown kernel "sse2"`) || !strings.Contains(err.Error(), "generic") {
 		t.Errorf("Lookup of an unknown kernel: %v", err)
 	}
-	defer impl.Force(impl.Portable)()
+	defer isa.Force(isa.Portable)()
 	for _, k := range kernels {
 		_, err := Lookup(k.Name)
 		if k.Name == "generic" {

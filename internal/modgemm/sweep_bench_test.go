@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/halfulp/halfulp/internal/pages"
+	"github.com/halfulp/halfulp/internal/hugepage"
 )
 
 // BenchmarkByteSweep multiplies whole matrices block by block as package exact does, modulo several
@@ -25,7 +25,7 @@ func BenchmarkByteSweep(b *testing.B) {
 					alloc := func(n int) []int8 {
 						x := make([]int8, n+63)
 						if large {
-							pages.Large(x)
+							hugepage.Large(x)
 						}
 						x = AlignedBytes(x, n)
 						for i := range x {
@@ -48,7 +48,7 @@ func BenchmarkByteSweep(b *testing.B) {
 					for i := range cs {
 						cs[i] = make([]int16, len(mods)*s.rows*s.cols)
 						if large {
-							pages.Large(cs[i])
+							hugepage.Large(cs[i])
 						}
 						for j := range cs[i] {
 							cs[i][j] = 1

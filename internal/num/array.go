@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"unsafe"
 
-	"github.com/halfulp/halfulp/internal/pages"
+	"github.com/halfulp/halfulp/internal/hugepage"
 )
 
 // Class of a number. The zero value is zero, so zeroed memory holds +0.
@@ -86,7 +86,7 @@ func New(f Format, n int) *Array {
 		a.F32 = make([]float32, n)
 	case MP:
 		a.Sig = make([]uint64, n*f.Limbs())
-		pages.Large(a.Sig)
+		hugepage.Large(a.Sig)
 		a.Exp = make([]int32, n)
 		a.Cls = make([]Cls, n)
 	default:
@@ -97,7 +97,7 @@ func New(f Format, n int) *Array {
 			d += 8
 		}
 		all := make([]float64, f.Terms()*d)
-		pages.Large(all)
+		hugepage.Large(all)
 		for t := range f.Terms() {
 			a.F64[t] = all[t*d : t*d+n : t*d+n]
 		}

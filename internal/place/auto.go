@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/product"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // openTime is what a process spends on a GPU before its first result: the context and the kernels
@@ -38,7 +38,7 @@ func Faster(gpus Backend, number int, onHost, there time.Duration) Place {
 // HostInstead reports whether the CPU is to compute what auto has chosen a GPU for: it has failed,
 // has too little memory, or the method asked for does not apply.
 func HostInstead(ctx context.Context, err error) bool {
-	if err == nil || ctx.Err() != nil || errors.Is(err, exact.ErrHardware) {
+	if err == nil || ctx.Err() != nil || errors.Is(err, residue.ErrHardware) {
 		return false
 	}
 	if !errors.Is(err, ErrMemory) && !errors.Is(err, product.ErrMethod) {
@@ -87,7 +87,7 @@ func (d *Product) Estimate(p *product.Problem, host time.Duration) (time.Duratio
 }
 
 // Gemm computes the product at the place.
-func (d *Product) Gemm(cfg product.Config, p *product.Problem) (exact.Stats, error) {
+func (d *Product) Gemm(cfg product.Config, p *product.Problem) (residue.Stats, error) {
 	c := d.Config
 	c.Progress = cfg.Progress
 	st, err := d.At.Gemm(c, p.Alpha, p.A, p.B, p.Beta, p.Old, p.C)

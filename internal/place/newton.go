@@ -24,7 +24,7 @@ type Newton interface {
 	// Copy copies a matrix to another one of its shape and format, which may overlap it.
 	Copy(cfg Config, to, from num.Mat) error
 	// Extents returns what bounds the rows of matrices, and what the tally has counted, if there is
-	// one: see exact.Bound. It waits for all that was to be done before.
+	// one: see residue.Bound. It waits for all that was to be done before.
 	Extents(cfg Config, tally *num.Array, list ...num.Mat) (x []Extents, left int, err error)
 	// Inverse begins to set X, of Float64, to an approximate inverse of F = diag(2^rows) A
 	// diag(2^cols), A square, and returns the exponents, which bring the largest magnitude of each

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // ErrDevice is wrapped by errors about places that do not exist.
@@ -23,7 +23,7 @@ var ErrDevice = errors.New("no such device")
 var ErrUnsupported = errors.New("not computed there")
 
 // ErrMemory is wrapped by errors about a place's memory.
-var ErrMemory = exact.ErrMemory
+var ErrMemory = residue.ErrMemory
 
 // Config says how a routine may run at a place.
 type Config struct {
@@ -44,7 +44,7 @@ type Config struct {
 	Before [2]int
 	// Bound is what is known of the result of Gemm, if not nil. It counts for operands that live
 	// there.
-	Bound    *exact.Bound
+	Bound    *residue.Bound
 	Check    bool        // products compare every entry modulo a redundant modulus
 	Prepared [2]Prepared // of the factors of Gemm where they are the host's, else nil
 	Panels   Panels      // on their way to A of Gemm, or nil
@@ -77,9 +77,9 @@ type Place interface {
 
 	Determinant
 
-	// Gemm sets C to alpha A B + beta Old like exact.Gemm. C shares no entry with A and B, and with
+	// Gemm sets C to alpha A B + beta Old like residue.Gemm. C shares no entry with A and B, and with
 	// Old only if it is the same view.
-	Gemm(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error)
+	Gemm(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error)
 	// Gemv sets z to alpha M x + beta y like direct.Gemv and returns how many entries the host's
 	// exact sum decided. z has stride 1 on the host; it shares no entry with M and x, and with y
 	// only if it is the same view.

@@ -2,8 +2,8 @@ package place
 
 import (
 	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // Structured is what places do for band, symmetric and triangular matrices that live there, and for
@@ -22,7 +22,7 @@ type Structured interface {
 	// once, and reports whether it could: not where a rounding is not decided, for infinities, NaN
 	// and zeros on the diagonal, and for S in DD, TD or QD. X shares nothing with the others; it is
 	// unspecified if not.
-	Solve(cfg Config, s direct.Structured, alpha num.Real, b, x num.Mat, count func(num.Flags)) (exact.Stats, bool, error)
+	Solve(cfg Config, s direct.Structured, alpha num.Real, b, x num.Mat, count func(num.Flags)) (residue.Stats, bool, error)
 	// Widens reports whether Widen takes numbers of format f to format g.
 	Widens(f, g num.Format) bool
 	// Widen sets a matrix to another one of its shape, exactly. They share nothing.

@@ -14,15 +14,15 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // The methods that callers ask for.
 const (
 	Auto    = "auto"
-	Residue = exact.Residue
-	Direct  = exact.Direct
+	Residue = residue.Residue
+	Direct  = residue.Direct
 )
 
 // ErrMethod is wrapped by errors about methods that do not exist or do not apply.
@@ -30,7 +30,7 @@ var ErrMethod = errors.New("no such method")
 
 // ErrMemory is wrapped by errors about products that cannot fit the memory allowed even in the
 // smallest blocks.
-var ErrMemory = exact.ErrMemory
+var ErrMemory = residue.ErrMemory
 
 // A Problem is C = Alpha A B + Beta Old, rounded once, for matrices of the host: A m x k, B k x n,
 // Old and C m x n views; C shares no storage with A and B, and with Old only if it is the same
@@ -41,13 +41,13 @@ type Problem struct {
 	A, B       num.Mat
 	Beta       num.Real
 	Old, C     num.Mat
-	PreA, PreB *exact.Prepared
+	PreA, PreB *residue.Prepared
 	Triangle   byte
 	// Steps, if not nil, are what bounds the triangle in place of the diagonal: of row i 'L' has
 	// columns j < Steps[i], 'U' the others. They do not fall, and C need not be square. Devices do
 	// not take them.
 	Steps []int
-	Bound *exact.Bound // proved of the result, or nil
+	Bound *residue.Bound // proved of the result, or nil
 }
 
 // Config says how a product may run.
@@ -60,7 +60,7 @@ type Config struct {
 	Device   Device // nil for none
 	// Asked says that the device was asked for: the host computes only what the device cannot.
 	Asked bool
-	// Check compares every entry modulo a redundant modulus: see exact.Config.
+	// Check compares every entry modulo a redundant modulus: see residue.Config.
 	Check bool
 }
 
@@ -83,7 +83,7 @@ type Device interface {
 	// included, and false if it leaves the product to the host, which takes the time host.
 	Estimate(p *Problem, host time.Duration) (time.Duration, bool)
 	// Gemm computes the product, with errors in words that wrap those of this package.
-	Gemm(cfg Config, p *Problem) (exact.Stats, error)
+	Gemm(cfg Config, p *Problem) (residue.Stats, error)
 	// Leaves reports whether the host is to compute what the device failed at with err, where the
 	// device was not asked for.
 	Leaves(err error) bool
@@ -107,7 +107,7 @@ type choice struct {
 var errLeave = errors.New("another way should be faster")
 
 // Run computes the product. Its progress ends at 1.
-func Run(cfg Config, p Problem) (exact.Stats, error) {
+func Run(cfg Config, p Problem) (residue.Stats, error) {
 	r := &request{Config: cfg, Problem: p, force: forced.Load().(string)}
 	done := meter{report: cfg.Progress}
 	if cfg.Progress != nil {
@@ -126,9 +126,9 @@ func (r *request) trivial() bool {
 }
 
 // run tries the ways that apply, the fastest first.
-func (r *request) run() (exact.Stats, error) {
+func (r *request) run() (residue.Stats, error) {
 	if err := r.choose(); err != nil {
-		return exact.Stats{}, err
+		return residue.Stats{}, err
 	}
 	for {
 		w := r.rivals[0]

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/residue"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -167,12 +167,12 @@ func (d device) Count() int { return d.count }
 
 func (d device) Estimate(*Problem, time.Duration) (time.Duration, bool) { return 0, !d.declines }
 
-func (d device) Gemm(_ Config, p *Problem) (exact.Stats, error) {
+func (d device) Gemm(_ Config, p *Problem) (residue.Stats, error) {
 	*d.asked++
 	for i := range p.C.Arr.Len() {
 		p.C.Arr.Set(i, num.Real{})
 	}
-	return exact.Stats{}, errBroken
+	return residue.Stats{}, errBroken
 }
 
 func (d device) Leaves(err error) bool { return err == errBroken }
@@ -237,7 +237,7 @@ func TestPreparedSyrk(t *testing.T) {
 	rng := testseed.Rand(t, 9, 10)
 	f := mp(212)
 	a := random(rng, f, 64, 64, 3)
-	pre := exact.NewPrepared(a)
+	pre := residue.NewPrepared(a)
 	defer Force("residue")()
 	for run := range 2 {
 		before := pre.Computed()
@@ -278,7 +278,7 @@ func TestSteps(t *testing.T) {
 			if way == "residue" {
 				cfg.Check = rng.IntN(2) == 0
 				if rng.IntN(2) == 0 { // 30 products of numbers below 2^11, and one
-					p.Bound = &exact.Bound{Rows: slices.Repeat([]int64{28}, m), Cols: make([]int64, n)}
+					p.Bound = &residue.Bound{Rows: slices.Repeat([]int64{28}, m), Cols: make([]int64, n)}
 				}
 			}
 			restore := Force(way)

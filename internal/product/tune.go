@@ -7,17 +7,17 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// Tuning is what Tune measures: the constants of internal/exact/cost.go beside their values on
+// Tuning is what Tune measures: the constants of internal/residue/cost.go beside their values on
 // this machine, and where the methods cross.
 type Tuning struct {
-	Kernels []KernelTuning `json:"kernels"`
-	Costs   []exact.Costs  `json:"costs"` // of whole products, as multiples of those built in
-	Exact   []EntryTuning  `json:"exact"`
+	Kernels []KernelTuning  `json:"kernels"`
+	Costs   []residue.Costs `json:"costs"` // of whole products, as multiples of those built in
+	Exact   []EntryTuning   `json:"exact"`
 }
 
 // KernelTuning is the cost of a multiply-add of residues, or of bytes on tiles, in ns on one
@@ -42,7 +42,7 @@ type EntryTuning struct {
 }
 
 // Remember lets plans of products rest on the costs measured, in this process and those after it.
-func (t Tuning) Remember() error { return exact.Remember(t.Costs) }
+func (t Tuning) Remember() error { return residue.Remember(t.Costs) }
 
 // Tune measures the constants that choose between methods. progress, if not nil, is
 // called with the share done.
@@ -59,16 +59,16 @@ func Tune(ctx context.Context, progress func(float64)) (Tuning, error) {
 		return ctx.Err()
 	}
 	if bytes != nil {
-		t.Kernels = append(t.Kernels, KernelTuning{bytes.Name, byteSpeed(bytes), exact.ByteCost(tuneOrder)})
+		t.Kernels = append(t.Kernels, KernelTuning{bytes.Name, byteSpeed(bytes), residue.ByteCost(tuneOrder)})
 	}
 	for _, k := range kernels {
-		t.Kernels = append(t.Kernels, KernelTuning{k.Name, kernelSpeed(k), exact.KernelCost(k)})
+		t.Kernels = append(t.Kernels, KernelTuning{k.Name, kernelSpeed(k), residue.KernelCost(k)})
 		if err := step(); err != nil {
 			return t, err
 		}
 	}
 	var err error
-	if t.Costs, err = exact.MeasureCosts(ctx, tuneMat); err != nil {
+	if t.Costs, err = residue.MeasureCosts(ctx, tuneMat); err != nil {
 		return t, err
 	}
 	if err := step(); err != nil {

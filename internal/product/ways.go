@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // A way computes products.
@@ -19,7 +19,7 @@ type way struct {
 	applies func(r *request) error
 	// estimate returns about how long run takes for numbers of like size.
 	estimate func(r *request) time.Duration
-	run      func(r *request) (exact.Stats, error)
+	run      func(r *request) (residue.Stats, error)
 	// leaves reports whether another way is to compute what run returned err for, with nothing
 	// written to C.
 	leaves func(r *request, err error) bool
@@ -103,21 +103,21 @@ func (r *request) rows() int {
 	return r.C.Rows
 }
 
-func runColumns(r *request) (exact.Stats, error) {
+func runColumns(r *request) (residue.Stats, error) {
 	return r.direct("columns", func(w direct.Work, p direct.Product, count func(num.Flags)) (int64, error) {
 		return direct.Gemm(w, p, r.Memory, count)
 	})
 }
 
-func runEntries(r *request) (exact.Stats, error) {
+func runEntries(r *request) (residue.Stats, error) {
 	return r.direct("entries", func(w direct.Work, p direct.Product, count func(num.Flags)) (int64, error) {
 		return 0, direct.Entries(w, p, count)
 	})
 }
 
 // direct runs a way of the direct method.
-func (r *request) direct(name string, run func(w direct.Work, p direct.Product, count func(num.Flags)) (int64, error)) (exact.Stats, error) {
-	st := exact.Stats{Device: "cpu", Method: Direct, Blocks: 1}
+func (r *request) direct(name string, run func(w direct.Work, p direct.Product, count func(num.Flags)) (int64, error)) (residue.Stats, error) {
+	st := residue.Stats{Device: "cpu", Method: Direct, Blocks: 1}
 	var over, under atomic.Int64
 	start := time.Now()
 	var err error
@@ -134,7 +134,7 @@ func (r *request) direct(name string, run func(w direct.Work, p direct.Product, 
 	if r.Check {
 		st.Check.Unchecked = r.entries()
 	}
-	st.Stages = []exact.Stage{{Name: name, Time: time.Since(start)}}
+	st.Stages = []residue.Stage{{Name: name, Time: time.Since(start)}}
 	return st, err
 }
 
@@ -181,17 +181,17 @@ func appliesResidue(r *request) error {
 	switch {
 	case r.trivial(), r.force == "" && (r.Asked || r.Method == Direct):
 		return errOther
-	case !exact.Applies(r.Alpha, r.Beta, r.C.Rows, r.C.Cols, r.A.Cols):
+	case !residue.Applies(r.Alpha, r.Beta, r.C.Rows, r.C.Cols, r.A.Cols):
 		return errRange
 	}
 	return nil
 }
 
 func estimateResidue(r *request) time.Duration {
-	if r.fastest() < exact.StartTime {
+	if r.fastest() < residue.StartTime {
 		return never
 	}
-	t, ok := exact.Estimate(r.Threads, r.C.Rows, r.C.Cols, r.A.Cols, r.A.Arr.Format, r.B.Arr.Format, r.C.Arr.Format,
+	t, ok := residue.Estimate(r.Threads, r.C.Rows, r.C.Cols, r.A.Cols, r.A.Arr.Format, r.B.Arr.Format, r.C.Arr.Format,
 		[2]bool{r.PreA != nil, r.PreB != nil})
 	switch {
 	case !ok && r.Check: // before the ways that check nothing
@@ -202,16 +202,16 @@ func estimateResidue(r *request) time.Duration {
 	return t
 }
 
-func runResidue(r *request) (exact.Stats, error) {
-	p, err := exact.Plan(r.engine(), r.Alpha, r.A, r.B, r.Beta, r.Old, r.C, r.PreA, r.PreB)
-	if errors.Is(err, exact.ErrRange) {
+func runResidue(r *request) (residue.Stats, error) {
+	p, err := residue.Plan(r.engine(), r.Alpha, r.A, r.B, r.Beta, r.Old, r.C, r.PreA, r.PreB)
+	if errors.Is(err, residue.ErrRange) {
 		err = errRange
 	}
 	if err != nil {
-		return exact.Stats{}, err
+		return residue.Stats{}, err
 	}
 	if len(r.rivals) > 0 && p.Time() > r.rivals[0].time {
-		return exact.Stats{}, errLeave
+		return residue.Stats{}, errLeave
 	}
 	st, err := p.Run()
 	if errors.Is(err, ErrMemory) {
@@ -221,8 +221,8 @@ func runResidue(r *request) (exact.Stats, error) {
 }
 
 // engine is how package exact may run.
-func (r *request) engine() exact.Config {
-	return exact.Config{Ctx: r.Ctx, Threads: r.Threads, Memory: r.Memory, Progress: r.Progress, Triangle: r.Triangle, Steps: r.Steps, Bound: r.Bound, Check: r.Check}
+func (r *request) engine() residue.Config {
+	return residue.Config{Ctx: r.Ctx, Threads: r.Threads, Memory: r.Memory, Progress: r.Progress, Triangle: r.Triangle, Steps: r.Steps, Bound: r.Bound, Check: r.Check}
 }
 
 func leavesResidue(_ *request, err error) bool {
@@ -253,7 +253,7 @@ func estimateDevice(r *request) time.Duration {
 	return t
 }
 
-func runDevice(r *request) (exact.Stats, error) {
+func runDevice(r *request) (residue.Stats, error) {
 	p := r.Problem
 	if !r.Asked && r.Beta.Class != num.Zero && r.C.Arr == r.Old.Arr {
 		p.Old = p.Old.Copy() // for the host to begin anew

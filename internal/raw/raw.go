@@ -4,8 +4,8 @@
 package raw
 
 import (
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 var (
@@ -17,12 +17,12 @@ var (
 	NewMatrix func(m num.Mat) any
 	// GemmWithin computes D = alpha A B + beta C like halfulp.GemmTo for *halfulp.Matrix and
 	// *halfulp.Options, with a bound of D that the caller has proved: a wrong one makes wrong
-	// numbers (exact.Bound). It returns the halfulp.Stats.
-	GemmWithin func(alpha float64, a, b any, beta float64, c, d any, bound *exact.Bound, opt any) (any, error)
+	// numbers (residue.Bound). It returns the halfulp.Stats.
+	GemmWithin func(alpha float64, a, b any, beta float64, c, d any, bound *residue.Bound, opt any) (any, error)
 	// GemmTriangle is GemmWithin for a triangle of a square D, 'L' or 'U', or for all of D, 0. The
 	// other triangle is neither read nor written. There may be no bound. The triangles of A and B
 	// beyond the given ones have to be zeros.
-	GemmTriangle func(alpha float64, a, b any, beta float64, c, d any, triangle byte, factors [2]byte, bound *exact.Bound, opt any) (any, error)
+	GemmTriangle func(alpha float64, a, b any, beta float64, c, d any, triangle byte, factors [2]byte, bound *residue.Bound, opt any) (any, error)
 	// Scalar returns the value of a halfulp.Scalar.
 	Scalar func(x any) num.Real
 )

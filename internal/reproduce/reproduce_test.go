@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/rns"
 )
 
@@ -151,8 +151,8 @@ func TestSum(t *testing.T) {
 
 // TestSumTimes leaves SIMD out where it is not to be had.
 func TestSumTimes(t *testing.T) {
-	for _, level := range []impl.Set{impl.Level(), impl.Portable} {
-		restore := impl.Force(level)
+	for _, level := range []isa.Set{isa.Level(), isa.Portable} {
+		restore := isa.Force(level)
 		r := &Report{N: 100}
 		e, err := (&Options{N: 100}).start(plan{})
 		if err != nil {
@@ -183,11 +183,11 @@ func checkTimes(t *testing.T, r *Report) {
 		times[k.Residues]++
 	}
 	simd := 0
-	if impl.Level() >= impl.AVX2 {
+	if isa.Level() >= isa.AVX2 {
 		simd = 4 * 4
 	}
 	if times["SIMD"] != simd || times["scalar"] != 4*5 || times[""] != 1+5 {
-		t.Errorf("%v: numbers of times %v", impl.Level(), times)
+		t.Errorf("%v: numbers of times %v", isa.Level(), times)
 	}
 }
 

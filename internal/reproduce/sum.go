@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/rns"
 )
 
@@ -65,21 +65,21 @@ const (
 // residueLoops are the ways to run the loops over residues on a processor.
 type residueLoops struct {
 	name  string
-	level impl.Set
+	level isa.Set
 }
 
 // loops returns the ways of this machine, as far as the level in force allows.
 func loops() []residueLoops {
-	scalar := residueLoops{"scalar", impl.Portable}
-	if impl.Level() < impl.AVX2 {
+	scalar := residueLoops{"scalar", isa.Portable}
+	if isa.Level() < isa.AVX2 {
 		return []residueLoops{scalar}
 	}
-	return []residueLoops{{"SIMD", impl.Level()}, scalar}
+	return []residueLoops{{"SIMD", isa.Level()}, scalar}
 }
 
 // base makes the base with the loops in force; it keeps them.
 func (l residueLoops) base(make func(int) (*rns.Base, error), p int) (*rns.Base, error) {
-	defer impl.Force(l.level)()
+	defer isa.Force(l.level)()
 	return make(p)
 }
 
@@ -273,7 +273,7 @@ func (e *experiment) sumTimesOf(r *Report, l residueLoops, p int, x *halfulp.Vec
 	if err != nil {
 		return err
 	}
-	if l.level != impl.Portable && !b.SIMD() {
+	if l.level != isa.Portable && !b.SIMD() {
 		return nil // too few moduli: it would be the scalar loop
 	}
 	record := func(method string, ms float64, runs int) {

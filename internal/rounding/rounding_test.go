@@ -8,15 +8,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // eachLevel runs f under every level of the machine.
 func eachLevel(t *testing.T, f func(t *testing.T)) {
-	for _, l := range impl.Levels() {
+	for _, l := range isa.Levels() {
 		t.Run(l.String(), func(t *testing.T) {
-			defer impl.Force(l)()
+			defer isa.Force(l)()
 			f(t)
 		})
 	}

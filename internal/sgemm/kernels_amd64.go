@@ -2,14 +2,14 @@
 
 package sgemm
 
-import "github.com/halfulp/halfulp/internal/impl"
+import "github.com/halfulp/halfulp/internal/isa"
 
 // Best returns the fastest kernel of the level in force.
 func Best() *Kernel {
-	switch l := impl.Level(); {
-	case l >= impl.AVX512:
+	switch l := isa.Level(); {
+	case l >= isa.AVX512:
 		return avx512
-	case l >= impl.AVX2:
+	case l >= isa.AVX2:
 		return avx2
 	}
 	return generic
@@ -17,10 +17,10 @@ func Best() *Kernel {
 
 // BestPairs returns the fastest kernel of pairs of the level in force.
 func BestPairs() *PairKernel {
-	switch l := impl.Level(); {
-	case l >= impl.AVX512:
+	switch l := isa.Level(); {
+	case l >= isa.AVX512:
 		return avx512Pairs
-	case l >= impl.AVX2:
+	case l >= isa.AVX2:
 		return avx2Pairs
 	}
 	return genericPairs

@@ -2,11 +2,11 @@
 
 package sgemm
 
-import "github.com/halfulp/halfulp/internal/impl"
+import "github.com/halfulp/halfulp/internal/isa"
 
 // Best returns the fastest kernel of the level in force.
 func Best() *Kernel {
-	if impl.Level() >= impl.NEON {
+	if isa.Level() >= isa.NEON {
 		return neon
 	}
 	return generic
@@ -14,7 +14,7 @@ func Best() *Kernel {
 
 // BestPairs returns the fastest kernel of pairs of the level in force.
 func BestPairs() *PairKernel {
-	if impl.Level() >= impl.NEON {
+	if isa.Level() >= isa.NEON {
 		return neonPairs
 	}
 	return genericPairs

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -44,8 +44,8 @@ func randomBits(rng *rand.Rand) float32 {
 // bit, for any number of threads.
 func TestMul(t *testing.T) {
 	rng := testseed.Rand(t, 5, 6)
-	for _, level := range impl.Levels() {
-		restore := impl.Force(level)
+	for _, level := range isa.Levels() {
+		restore := isa.Force(level)
 		k := Best()
 		for _, shape := range [][3]int{{0, 3, 0}, {3, 3, 0}, {1, 1, 1}, {k.MR, k.NR, 3}, {k.MR + 1, k.NR - 1, 4}, {37, 41, 259}, {k.mc + 5, k.nc + 3, k.kc*2 + 1}} {
 			m, n, length := shape[0], shape[1], shape[2]
@@ -127,8 +127,8 @@ func BenchmarkMul(b *testing.B) {
 // TestPairs compares the kernels of all levels with the chain of pairs, bit for bit.
 func TestPairs(t *testing.T) {
 	rng := testseed.Rand(t, 9, 10)
-	for _, level := range impl.Levels() {
-		restore := impl.Force(level)
+	for _, level := range isa.Levels() {
+		restore := isa.Force(level)
 		k := BestPairs()
 		for _, shape := range [][3]int{{0, 3, 0}, {3, 3, 0}, {1, 1, 1}, {k.MR, k.NR, 3}, {2*k.MR + 1, 2*k.NR - 1, 2*pairBlock + 7}} {
 			m, n, length := shape[0], shape[1], shape[2]

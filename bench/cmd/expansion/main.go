@@ -27,7 +27,7 @@ import (
 	"github.com/halfulp/halfulp/bench/internal/machine"
 	"github.com/halfulp/halfulp/bench/internal/record"
 	"github.com/halfulp/halfulp/expansion"
-	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/isa"
 )
 
 // figure is the time of one operation: medians and minima in nanoseconds a number, or a product of
@@ -86,7 +86,7 @@ func main() {
 func run(o *options) error {
 	r := results{
 		Command: "go run ./cmd/expansion " + strings.Join(os.Args[1:], " "), Date: time.Now().UTC().Truncate(time.Second),
-		Go: runtime.Version(), Machine: machine.Describe(), Level: impl.Level().String(),
+		Go: runtime.Version(), Machine: machine.Describe(), Level: isa.Level().String(),
 	}
 	r.Commit, r.Dirty = record.Commit()
 	for _, f := range []halfulp.Format{halfulp.DD, halfulp.QD} {

@@ -7,12 +7,12 @@ import (
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/gpu/product"
 	"github.com/halfulp/halfulp/internal/gpu/rows"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // gpus is one GPU, or several that share products of matrices of the host; numbers live on one.
@@ -147,7 +147,7 @@ func elsewhere(of *place.Elsewhere) *product.Elsewhere {
 
 func config(c place.Config) rows.Config { return rows.Config{Ctx: c.Ctx, Threads: c.Threads} }
 
-func (p *gpus) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) (st exact.Stats, err error) {
+func (p *gpus) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) (st residue.Stats, err error) {
 	cfg := product.Config{Ctx: c.Ctx, Threads: c.Threads, Method: c.Method, Memory: c.Memory, HostMemory: c.HostMemory,
 		Triangle: c.Triangle, Factors: c.Factors, Before: c.Before, Bound: c.Bound, Check: c.Check, Progress: c.Progress}
 	if z.Arr.Away != nil {

@@ -3,12 +3,12 @@ package backend
 import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/product"
 	"github.com/halfulp/halfulp/internal/gpu/rows"
 	"github.com/halfulp/halfulp/internal/gpu/triangular"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 func (p *gpus) Dense(c place.Config, of direct.Structured, i0, i1 int) (m num.Mat, first int, err error) {
@@ -44,7 +44,7 @@ func (p *gpus) MendZeros(c place.Config, of direct.Structured, alpha num.Real, m
 	})
 }
 
-func (p *gpus) Solve(c place.Config, of direct.Structured, alpha num.Real, b, x num.Mat, count func(num.Flags)) (st exact.Stats, done bool, err error) {
+func (p *gpus) Solve(c place.Config, of direct.Structured, alpha num.Real, b, x num.Mat, count func(num.Flags)) (st residue.Stats, done bool, err error) {
 	cfg := product.Config{Ctx: c.Ctx, Threads: c.Threads, Memory: c.Memory, HostMemory: c.HostMemory}
 	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
 		l := of.Layout()

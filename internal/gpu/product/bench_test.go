@@ -12,10 +12,10 @@ import (
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // BenchmarkGemm measures products of resident matrices with full random significands,
@@ -167,7 +167,7 @@ func benchmarkGemm(b *testing.B, dev *cuda.Device, f num.Format, n int, phi floa
 			defer old.Arr.Free()
 		}
 		type run struct {
-			stats       exact.Stats
+			stats       residue.Stats
 			device, all time.Duration
 		}
 		multiply := func(timing bool) (r run, err error) {

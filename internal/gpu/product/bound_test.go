@@ -8,11 +8,11 @@ import (
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/plan"
+	"github.com/halfulp/halfulp/internal/residue"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -183,11 +183,11 @@ func (p *bounded) host(t *testing.T, f num.Format) num.Mat {
 }
 
 // bound returns the smallest bound of which one row's is given by its largest entry.
-func (p *bounded) bound(t *testing.T) *exact.Bound {
+func (p *bounded) bound(t *testing.T) *residue.Bound {
 	t.Helper()
 	c := p.host(t, gputest.MP(64))
 	const least = -1 << 30
-	b := &exact.Bound{Rows: make([]int64, c.Rows), Cols: make([]int64, c.Cols)}
+	b := &residue.Bound{Rows: make([]int64, c.Rows), Cols: make([]int64, c.Cols)}
 	top := func(i, j int) int64 {
 		if class, top, _ := c.Arr.Span(c.At(i, j)); class == num.Finite {
 			return top
@@ -210,7 +210,7 @@ func (p *bounded) bound(t *testing.T) *exact.Bound {
 }
 
 // device returns the result by the device.
-func (p *bounded) device(t *testing.T, dev *cuda.Device, f num.Format, b *exact.Bound) (c num.Mat, st exact.Stats) {
+func (p *bounded) device(t *testing.T, dev *cuda.Device, f num.Format, b *residue.Bound) (c num.Mat, st residue.Stats) {
 	t.Helper()
 	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
 		var on [4]mem.Matrix

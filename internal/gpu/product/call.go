@@ -4,14 +4,14 @@ import (
 	"errors"
 
 	"github.com/halfulp/halfulp/internal/cuda"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // gemm computes a part that fits the device's memory, and tells add what that took, once or more
 // often.
-func gemm(dev *cuda.Device, cfg Config, alpha, beta num.Real, q part, add func(exact.Stats)) error {
+func gemm(dev *cuda.Device, cfg Config, alpha, beta num.Real, q part, add func(residue.Stats)) error {
 	if shared, list := q.panels(cfg.Copies); len(list) > 1 {
 		f := flow{dev: dev, cfg: cfg, alpha: alpha, beta: beta, shared: shared, list: list, add: add}
 		return f.run(q)
@@ -21,7 +21,7 @@ func gemm(dev *cuda.Device, cfg Config, alpha, beta num.Real, q part, add func(e
 }
 
 // run computes the part alone.
-func (p *carried) run(dev *cuda.Device, add func(exact.Stats)) error {
+func (p *carried) run(dev *cuda.Device, add func(residue.Stats)) error {
 	err := dev.Do(p.cfg.Ctx, func(s *cuda.Stream) error {
 		defer p.free()
 		if err := p.up(s); err != nil {
@@ -36,7 +36,7 @@ func (p *carried) run(dev *cuda.Device, add func(exact.Stats)) error {
 		err = p.onHost()
 	}
 	if err != nil {
-		return exact.Shifted(err, p.i0, p.j0)
+		return residue.Shifted(err, p.i0, p.j0)
 	}
 	add(p.stats)
 	return nil
@@ -53,7 +53,7 @@ type carried struct {
 	before  *mem.Matrix    // copy of Old
 	owned   []func()
 
-	stats exact.Stats
+	stats residue.Stats
 	rest  []uint64 // entries for the host
 }
 
@@ -117,8 +117,8 @@ func (p *carried) down(s *cuda.Stream) error {
 	if err := mem.DownloadView(s, p.c, p.z, p.cfg.Triangle); err != nil {
 		return err
 	}
-	return finishRest(p.cfg, p.rest, &p.stats, func() (*exact.Finisher, error) {
-		return exact.NewFinisher(p.cfg.finish(), p.alpha, p.a, p.b, p.beta, p.old, p.c), nil
+	return finishRest(p.cfg, p.rest, &p.stats, func() (*residue.Finisher, error) {
+		return residue.NewFinisher(p.cfg.finish(), p.alpha, p.a, p.b, p.beta, p.old, p.c), nil
 	})
 }
 
@@ -135,7 +135,7 @@ type call struct {
 	expr  expression
 	a, b  mem.Matrix // b is transposed
 	c     *mem.Matrix
-	stats exact.Stats
+	stats residue.Stats
 }
 
 // run computes C, but for entries that it leaves to the host.
@@ -158,7 +158,7 @@ func (p *call) run() (rest []uint64, err error) {
 }
 
 // finishRest lets the host compute entries.
-func finishRest(cfg Config, rest []uint64, stats *exact.Stats, finisher func() (*exact.Finisher, error)) error {
+func finishRest(cfg Config, rest []uint64, stats *residue.Stats, finisher func() (*residue.Finisher, error)) error {
 	if len(rest) == 0 {
 		return nil
 	}

@@ -5,8 +5,8 @@ import (
 	"math/big"
 	"unsafe"
 
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // checkWeights compare the integer V of the reconstruction, in units of 2^cut, with the product X
@@ -72,7 +72,7 @@ func (m *multiplication) checked(got abi.Outcome) error {
 	if got.Fault != 0 {
 		f := ^got.Fault
 		place, rows := int(f>>32), m.a.Rows
-		return &exact.HardwareError{
+		return &residue.HardwareError{
 			Device: m.s.Device().String(), Row: place % rows, Col: place / rows, Modulus: m.stats.Check.Modulus,
 			Integer: int(f >> 16 & math.MaxUint16), Product: int(f & math.MaxUint16),
 		}

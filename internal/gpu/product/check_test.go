@@ -10,9 +10,9 @@ import (
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/residue"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -39,7 +39,7 @@ func spoilProducts(t *testing.T, dev *cuda.Device, m, n, k, faults int) {
 		a, b := gputest.RandomMat(rng, f, gputest.Uniform, m, k), gputest.RandomMat(rng, f, gputest.Uniform, n, k).T()
 		c := num.Mat{Arr: num.New(f, m*n), RS: 1, CS: m, Rows: m, Cols: n}
 		// run multiplies with the residues that spoil leaves.
-		run := func(spoil func(m *multiplication, r room, ofProduct bool) error) (exact.Stats, error) {
+		run := func(spoil func(m *multiplication, r room, ofProduct bool) error) (residue.Stats, error) {
 			cfg := Config{Ctx: context.Background(), Triangle: triangle, Check: true, spoil: spoil}.defaults()
 			return Gemm(dev, cfg, alpha, a, b, num.Real{}, c, c)
 		}
@@ -95,7 +95,7 @@ func spoilProducts(t *testing.T, dev *cuda.Device, m, n, k, faults int) {
 				bit = rng.IntN(16)
 				return flip[uint16](mul.s, r.wide, int64(plane-mul.base.plain)*r.n+at, bit)
 			})
-			var fault *exact.HardwareError
+			var fault *residue.HardwareError
 			if !errors.As(err, &fault) || fault.Row != i || fault.Col != j || fault.Device != dev.String() || fault.Integer == fault.Product {
 				t.Fatalf("%v: bit %d of entry (%d, %d) modulo number %d: error %v", f, bit, i, j, plane, err)
 			}
@@ -128,7 +128,7 @@ func spoilProducts(t *testing.T, dev *cuda.Device, m, n, k, faults int) {
 				}
 				return err
 			})
-			if bad != errors.Is(err, exact.ErrHardware) || err != nil && !bad {
+			if bad != errors.Is(err, residue.ErrHardware) || err != nil && !bad {
 				t.Fatalf("%v: bit %d of byte %d of a factor's residues, wrong: %v, error %v", f, bit, place, bad, err)
 			}
 			if bad {
@@ -160,7 +160,7 @@ func TestFaultInPart(t *testing.T) {
 				return flip[uint8](m.s, r.y, 0, 1) // entry (0, 0)
 			}
 			_, _, err := q.run(devs, Config{Check: true, spoil: spoil}, 5000, 8)
-			var fault *exact.HardwareError
+			var fault *residue.HardwareError
 			if !errors.As(err, &fault) {
 				t.Fatalf("part %d: error %v", k, err)
 			}

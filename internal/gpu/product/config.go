@@ -7,10 +7,10 @@ import (
 	"runtime"
 
 	"github.com/halfulp/halfulp/internal/cuda"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
 	dispatch "github.com/halfulp/halfulp/internal/product"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // Config says how a product may run.
@@ -30,10 +30,10 @@ type Config struct {
 	// Before is how many rows of the triangle of Factors come before those of A, and columns before
 	// those of B; the same number of both for a Triangle.
 	Before [2]int
-	// Bound is what is known of the result, if not nil: see exact.Bound. It counts for operands
+	// Bound is what is known of the result, if not nil: see residue.Bound. It counts for operands
 	// that live on the device.
-	Bound *exact.Bound
-	// Check compares every entry modulo a redundant modulus: see exact.Config.
+	Bound *residue.Bound
+	// Check compares every entry modulo a redundant modulus: see residue.Config.
 	Check bool
 	// Tally is where Bound.Tally lives, if not nil.
 	Tally *mem.Array
@@ -79,14 +79,14 @@ func (cfg Config) defaults() Config {
 const hostMemory = 4 << 30
 
 // hostGemm is Gemm on the host.
-func hostGemm(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
+func hostGemm(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error) {
 	on := dispatch.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Method: cfg.Method, Memory: cfg.HostMemory, Progress: cfg.Progress, Check: cfg.Check}
 	return dispatch.Run(on, dispatch.Problem{Alpha: alpha, A: a, B: b, Beta: beta, Old: old, C: c, Triangle: cfg.Triangle})
 }
 
 // finish is how entries are finished on the host.
-func (cfg Config) finish() exact.Config {
-	return exact.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Memory: cfg.HostMemory, Triangle: cfg.Triangle}
+func (cfg Config) finish() residue.Config {
+	return residue.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Memory: cfg.HostMemory, Triangle: cfg.Triangle}
 }
 
 // applies reports whether the product has a part for the device.

@@ -3,9 +3,9 @@ package product
 import (
 	"testing"
 
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // TestEstimate checks what the choice of a device rests on: the GPU gains on two threads of
@@ -18,7 +18,7 @@ func TestEstimate(t *testing.T) {
 		if !ok {
 			t.Fatalf("n = %d: not for the GPU", n)
 		}
-		c, _ := exact.Estimate(2, n, n, n, f, f, f, [2]bool{})
+		c, _ := residue.Estimate(2, n, n, n, f, f, f, [2]bool{})
 		gain := c.Seconds() / g.Seconds()
 		if gain <= before {
 			t.Errorf("n = %d: the GPU gains %g, at the size before %g", n, gain, before)
@@ -28,7 +28,7 @@ func TestEstimate(t *testing.T) {
 			t.Errorf("n = %d: CPU %v, GPU %v", n, c, g)
 		}
 		h, _ := Estimate(n, n, n, gputest.MP(848), gputest.MP(848), gputest.MP(848))
-		if d, _ := exact.Estimate(2, n, n, n, gputest.MP(848), gputest.MP(848), gputest.MP(848), [2]bool{}); h <= g || d <= c {
+		if d, _ := residue.Estimate(2, n, n, n, gputest.MP(848), gputest.MP(848), gputest.MP(848), [2]bool{}); h <= g || d <= c {
 			t.Errorf("n = %d: 848 bits take %v and %v, 212 bits %v and %v", n, d, h, c, g)
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 
 	"github.com/halfulp/halfulp/internal/cuda"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // A flow is a product of matrices of the host in panels: rows or columns of C, with those of one
@@ -23,7 +23,7 @@ type flow struct {
 	alpha, beta num.Real
 	shared      int // the factor that all panels take
 	list        []part
-	add         func(exact.Stats) // is told what each panel took
+	add         func(residue.Stats) // is told what each panel took
 
 	mu  sync.Mutex
 	err error // guarded by mu
@@ -134,7 +134,7 @@ func (f *flow) run(whole part) error {
 				if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 					return
 				}
-				f.fail(exact.Shifted(err, p.i0, p.j0))
+				f.fail(residue.Shifted(err, p.i0, p.j0))
 				cancelRising()
 				if !errors.Is(err, cuda.ErrMemory) {
 					cancel()

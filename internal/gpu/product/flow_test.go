@@ -14,10 +14,10 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/residue"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -140,7 +140,7 @@ func TestFlowMemory(t *testing.T) {
 		z := num.Mat{Arr: num.New(num.Float64, short*long), RS: 1, CS: short, Rows: short, Cols: long}
 		cfg.Progress = func(d float64) { done = d }
 		whole := part{a: a, b: b, old: z, c: z}
-		err = gemm(dev, cfg.defaults(), gputest.Scalar(1), num.Real{}, whole, func(s exact.Stats) { blocks += s.Blocks })
+		err = gemm(dev, cfg.defaults(), gputest.Scalar(1), num.Real{}, whole, func(s residue.Stats) { blocks += s.Blocks })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +222,7 @@ func TestFlowHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole, blocks := part{a: a, b: b, old: z, c: z}, 0
-	f := &flow{dev: dev, cfg: Config{}.defaults(), alpha: gputest.Scalar(1), beta: gputest.Scalar(1), add: func(s exact.Stats) { blocks += s.Blocks }}
+	f := &flow{dev: dev, cfg: Config{}.defaults(), alpha: gputest.Scalar(1), beta: gputest.Scalar(1), add: func(s residue.Stats) { blocks += s.Blocks }}
 	f.shared, f.list = whole.panels(f.cfg.Copies)
 	drv.flow = f
 	if err := f.run(whole); err != nil {

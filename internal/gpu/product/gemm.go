@@ -20,17 +20,17 @@ import (
 	"math"
 
 	"github.com/halfulp/halfulp/internal/cuda"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // Gemm sets C to alpha A B + beta Old, rounded once, for matrices of the host, A m x k, B
 // k x n, Old and C m x n views; C shares no storage with A and B, and with Old only if it
 // is the same view. alpha and beta zero leave A and B, or Old, unread. cfg.More shares the work
 // with dev.
-func Gemm(dev *cuda.Device, cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
+func Gemm(dev *cuda.Device, cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error) {
 	cfg = cfg.defaults()
 	if !cfg.applies(alpha, beta, min(c.Rows, 1), min(c.Cols, 1), a.Cols) {
 		return hostGemm(cfg, alpha, a, b, beta, old, c)
@@ -46,7 +46,7 @@ func Gemm(dev *cuda.Device, cfg Config, alpha num.Real, a, b num.Mat, beta num.R
 }
 
 // GemmResident is Gemm for matrices in the memory of the device of s.
-func GemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b mem.Matrix, beta num.Real, old, c mem.Matrix) (exact.Stats, error) {
+func GemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b mem.Matrix, beta num.Real, old, c mem.Matrix) (residue.Stats, error) {
 	cfg = cfg.defaults()
 	c.Changed()
 	cfg.Elsewhere.changed()
@@ -59,14 +59,14 @@ func GemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b mem.Matrix, b
 	return stats, err
 }
 
-func gemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b mem.Matrix, beta num.Real, old, c mem.Matrix) (exact.Stats, error) {
+func gemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b mem.Matrix, beta num.Real, old, c mem.Matrix) (residue.Stats, error) {
 	host := residentHost(s, a, b, old, c)
-	onHost := func() (exact.Stats, error) {
+	onHost := func() (residue.Stats, error) {
 		if cfg.Elsewhere != nil {
-			return exact.Stats{}, place.ErrApart
+			return residue.Stats{}, place.ErrApart
 		}
 		if err := cfg.Panels.complete(s); err != nil {
-			return exact.Stats{}, err
+			return residue.Stats{}, err
 		}
 		return host.gemm(cfg, alpha, beta)
 	}
@@ -81,7 +81,7 @@ func gemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b mem.Matrix, b
 	if err != nil || len(rest) == 0 {
 		return p.stats, err
 	}
-	if err := finishRest(cfg, rest, &p.stats, func() (*exact.Finisher, error) { return host.finisher(cfg, alpha, beta) }); err != nil {
+	if err := finishRest(cfg, rest, &p.stats, func() (*residue.Finisher, error) { return host.finisher(cfg, alpha, beta) }); err != nil {
 		return p.stats, err
 	}
 	return p.stats, host.put()

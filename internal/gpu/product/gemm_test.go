@@ -13,11 +13,11 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/residue"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -61,13 +61,13 @@ func (p problem) scalars(rng *rand.Rand) (alpha, beta num.Real) {
 // check compares a product with the host's, bit for bit.
 func check(t *testing.T, dev *cuda.Device, p problem) {
 	t.Helper()
-	compareGemm(t, p, func(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
+	compareGemm(t, p, func(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error) {
 		return Gemm(dev, cfg, alpha, a, b, beta, old, c)
 	})
 }
 
 // compareGemm compares a way to multiply with the host's, bit for bit.
-func compareGemm(t *testing.T, p problem, gemm func(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error)) {
+func compareGemm(t *testing.T, p problem, gemm func(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error)) {
 	t.Helper()
 	rng := testseed.Rand(t, 7, uint64(p.m*p.n*p.k))
 	a, b := gputest.RandomMat(rng, p.in, p.kind, p.m, p.k), gputest.RandomMat(rng, p.inB, p.kind, p.n, p.k).T()
@@ -90,7 +90,7 @@ func compareGemm(t *testing.T, p problem, gemm func(cfg Config, alpha num.Real, 
 	}
 	alpha, beta := p.scalars(rng)
 	cfg := Config{Ctx: context.Background(), Triangle: p.triangle, Memory: p.memory}.defaults()
-	product := func(old, c num.Mat) exact.Stats {
+	product := func(old, c num.Mat) residue.Stats {
 		stats, err := hostGemm(cfg, alpha, a, b, beta, old, c)
 		if err != nil {
 			t.Fatal(err)
@@ -315,7 +315,7 @@ func longIntegers(t *testing.T, dev *cuda.Device, n, k int, precisions ...int) {
 			{alpha: 1, kind: gputest.Cancel},
 		} {
 			p.in, p.inB, p.out, p.m, p.n, p.k, p.checked = gputest.MP(bits), gputest.MP(bits), gputest.MP(bits), n, n, k, i%2 == 0
-			compareGemm(t, p, func(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
+			compareGemm(t, p, func(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error) {
 				stats, err := Gemm(dev, cfg, alpha, a, b, beta, old, c)
 				if err == nil && (stats.Device != dev.String() || stats.WidthL < bits) {
 					err = fmt.Errorf("%s, integers of %d bits", stats.Device, stats.WidthL)
@@ -343,7 +343,7 @@ func residuals(t *testing.T, dev *cuda.Device, n int) {
 	for _, f := range []num.Format{num.Float64, num.Float32, num.DDouble, num.QDouble, gputest.MP(200)} {
 		for _, p := range []problem{{alpha: 1, beta: 1}, {alpha: 0.3, beta: 0.3}} {
 			p.in, p.inB, p.out, p.m, p.n, p.k, p.against, p.kind = f, f, f, n, n+1, n, true, gputest.Spread
-			compareGemm(t, p, func(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
+			compareGemm(t, p, func(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error) {
 				stats, err := Gemm(dev, cfg, alpha, a, b, beta, old, c)
 				if all := int64(n * (n + 1)); err == nil && stats.Exact > all/8 {
 					err = fmt.Errorf("%d of %d entries in the exact pass, widths %d, %d", stats.Exact, all, stats.WidthL, stats.WidthR)
@@ -388,7 +388,7 @@ func few(k int) []problem {
 func everyEntry(t *testing.T, dev *cuda.Device, list []problem) {
 	for _, p := range list {
 		if p.kind != gputest.Special { // which the host computes
-			compareGemm(t, p, func(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (stats exact.Stats, err error) {
+			compareGemm(t, p, func(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (stats residue.Stats, err error) {
 				err = dev.Do(cfg.Ctx, func(s *cuda.Stream) error {
 					stats, err = gemmUndecided(s, cfg, alpha, a, b, beta, old, c)
 					return err
@@ -400,13 +400,13 @@ func everyEntry(t *testing.T, dev *cuda.Device, list []problem) {
 }
 
 // gemmUndecided is gemm with errors that leave nothing decided.
-func gemmUndecided(s *cuda.Stream, cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
+func gemmUndecided(s *cuda.Stream, cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error) {
 	e := engineOf(s)
 	var v [4]mem.Matrix
 	for i, m := range []num.Mat{a, b, old, c} {
 		var err error
 		if v[i], err = mem.UploadView(s, m); err != nil {
-			return exact.Stats{}, err
+			return residue.Stats{}, err
 		}
 		defer v[i].Arr.Free()
 	}
@@ -442,7 +442,7 @@ func gemmUndecided(s *cuda.Stream, cfg Config, alpha num.Real, a, b num.Mat, bet
 	if err := mem.DownloadView(s, c, v[3], cfg.Triangle); err != nil {
 		return m.stats, err
 	}
-	f := exact.NewFinisher(cfg.finish(), alpha, a, b, beta, old, c)
+	f := residue.NewFinisher(cfg.finish(), alpha, a, b, beta, old, c)
 	for _, e := range rest {
 		f.Fail(int(uint32(e)), int(e>>32))
 	}

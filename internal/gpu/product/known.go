@@ -6,9 +6,9 @@ import (
 	"math/bits"
 
 	"github.com/halfulp/halfulp/internal/cuda"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // known takes what the caller knows of both factors for what a scan would find, and plans with it,
@@ -44,7 +44,7 @@ func (m *multiplication) known() (bool, error) {
 	}
 	for _, f := range []struct {
 		o *operand
-		v *exact.Vectors
+		v *residue.Vectors
 	}{{m.left, b.A}, {m.right, b.B}} {
 		if err := m.state(f.o, f.v); err != nil {
 			return false, err
@@ -54,7 +54,7 @@ func (m *multiplication) known() (bool, error) {
 }
 
 // operandOf returns a factor with the totals of what is known of it.
-func operandOf(a mem.Matrix, side int, v *exact.Vectors) *operand {
+func operandOf(a mem.Matrix, side int, v *residue.Vectors) *operand {
 	o := &operand{vectors: abi.RowsOf(a), n: a.Rows, k: a.Cols, side: side, tops: v.Top}
 	o.totals = abi.Totals{Norm: v.Norm, Width: v.Width}
 	if v.Width == 0 {
@@ -65,7 +65,7 @@ func operandOf(a mem.Matrix, side int, v *exact.Vectors) *operand {
 
 // state puts what is known of the vectors where a scan would have put it. The rest are zeros: no
 // error depends on norms, and zeros have no sign.
-func (m *multiplication) state(o *operand, v *exact.Vectors) error {
+func (m *multiplication) state(o *operand, v *residue.Vectors) error {
 	var err error
 	if o.exp, err = m.alloc(8 * int64(o.n)); err != nil {
 		return err

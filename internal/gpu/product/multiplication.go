@@ -2,12 +2,12 @@ package product
 
 import (
 	"github.com/halfulp/halfulp/internal/cuda"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/plan"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // A multiplication is C = alpha A B + beta Old under way, on the device. Vectors are rows of
@@ -36,7 +36,7 @@ type multiplication struct {
 	base        *base
 	weights     *reconstruction
 	widths      int64 // bits that hold every product of numbers exactly
-	stats       exact.Stats
+	stats       residue.Stats
 	marks       []mark
 	owned       []*cuda.Memory
 	pulled      []*mem.Pulled // of factors
@@ -138,7 +138,7 @@ func (m *multiplication) choose(samples []abi.Sample) error {
 	if m.weights, err = m.e.reconstruction(m.s, m.base, cutWords(&m.plan)); err != nil {
 		return err
 	}
-	m.stats.Device, m.stats.Method, m.stats.Kernel = m.s.Device().String(), exact.Residue, "mma"
+	m.stats.Device, m.stats.Method, m.stats.Kernel = m.s.Device().String(), residue.Residue, "mma"
 	if m.e.wide {
 		m.stats.Kernel = "wgmma"
 	}

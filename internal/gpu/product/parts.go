@@ -9,9 +9,9 @@ import (
 	"sync"
 
 	"github.com/halfulp/halfulp/internal/cuda"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // parts is a product of matrices of the host in parts, each of which fits a device's memory.
@@ -25,7 +25,7 @@ type parts struct {
 
 	mu    sync.Mutex // guards what follows
 	err   error      // the first
-	stats exact.Stats
+	stats residue.Stats
 	ran   []int // numbers of GPUs that ran parts
 	host  bool  // the host ran parts
 }
@@ -155,7 +155,7 @@ func (p *parts) list(q part) []part {
 }
 
 // run computes C, or a triangle of it. The first error ends the work of all devices.
-func (p *parts) run(a, b, old, c num.Mat) (exact.Stats, error) {
+func (p *parts) run(a, b, old, c num.Mat) (residue.Stats, error) {
 	whole := part{a: a, b: b, old: old, c: c, triangle: p.cfg.Triangle}
 	list := p.list(whole)
 	devs := p.devs[:min(len(p.devs), len(list))]
@@ -181,7 +181,7 @@ func (p *parts) run(a, b, old, c num.Mat) (exact.Stats, error) {
 	one := func(dev *cuda.Device, q part) bool {
 		cfg := cfg
 		cfg.Triangle, cfg.Progress = q.triangle, done.share(q.work()/whole.work())
-		err := gemm(dev, cfg, p.alpha, p.beta, q, func(s exact.Stats) { p.add(dev, s) })
+		err := gemm(dev, cfg, p.alpha, p.beta, q, func(s residue.Stats) { p.add(dev, s) })
 		if err != nil {
 			p.fail(err)
 			cancel()
@@ -218,7 +218,7 @@ func (p *parts) fail(err error) {
 }
 
 // add adds what dev has done, or the host in its place.
-func (p *parts) add(dev *cuda.Device, s exact.Stats) {
+func (p *parts) add(dev *cuda.Device, s residue.Stats) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if i := dev.Info().Index; s.Device != dev.String() {
@@ -239,7 +239,7 @@ func (p *parts) add(dev *cuda.Device, s exact.Stats) {
 	t.Underflow += s.Underflow
 	t.Check.Add(s.Check)
 	for _, x := range s.Stages {
-		i := slices.IndexFunc(t.Stages, func(y exact.Stage) bool { return y.Name == x.Name })
+		i := slices.IndexFunc(t.Stages, func(y residue.Stage) bool { return y.Name == x.Name })
 		if i < 0 {
 			t.Stages = append(t.Stages, x)
 		} else {

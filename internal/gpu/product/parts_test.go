@@ -12,9 +12,9 @@ import (
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/residue"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
 
@@ -45,7 +45,7 @@ func (p *partsProblem) result() num.Mat {
 	return num.Mat{Arr: num.New(num.Float64, m*n), RS: 1, CS: m, Rows: m, Cols: n}
 }
 
-func (p *partsProblem) run(devs []*cuda.Device, cfg Config, limit int64, least int) (num.Mat, exact.Stats, error) {
+func (p *partsProblem) run(devs []*cuda.Device, cfg Config, limit int64, least int) (num.Mat, residue.Stats, error) {
 	c := p.result()
 	cfg.Triangle = p.triangle
 	q := parts{devs: devs, cfg: cfg.defaults(), limit: limit, least: least, alpha: gputest.Scalar(2), beta: gputest.Scalar(p.beta)}

@@ -12,12 +12,12 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/gpu/rows"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/residue"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -52,7 +52,7 @@ func (r *preparedRun) upload(h num.Mat) mem.Matrix {
 }
 
 // check multiplies a and b in format f and compares with the host's product of x and y.
-func (r *preparedRun) check(what string, f num.Format, a, b mem.Matrix, x, y num.Mat) exact.Stats {
+func (r *preparedRun) check(what string, f num.Format, a, b mem.Matrix, x, y num.Mat) residue.Stats {
 	r.t.Helper()
 	m, n := a.Rows, b.Cols
 	z, err := mem.NewArray(r.s, f, m*n)
@@ -373,7 +373,7 @@ func benchmarkPrepared(b *testing.B, dev *cuda.Device, n, bits, prepared int) {
 		}
 		defer z.Free()
 		c := mem.Matrix{Arr: z, RS: 1, CS: n, Rows: n, Cols: n}
-		run := func(timing bool) (exact.Stats, error) {
+		run := func(timing bool) (residue.Stats, error) {
 			return GemmResident(s, Config{Timing: timing}, gputest.Scalar(1), m[0], m[1], num.Real{}, c, c)
 		}
 		if _, err := run(false); err != nil {

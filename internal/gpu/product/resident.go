@@ -2,9 +2,9 @@ package product
 
 import (
 	"github.com/halfulp/halfulp/internal/cuda"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // residents are the operands of a product that live on a device, for what is left to the host.
@@ -34,10 +34,10 @@ func (r *residents) get(beta num.Real) (v [4]num.Mat, err error) {
 }
 
 // gemm is the product on the host.
-func (r *residents) gemm(cfg Config, alpha, beta num.Real) (exact.Stats, error) {
+func (r *residents) gemm(cfg Config, alpha, beta num.Real) (residue.Stats, error) {
 	v, err := r.get(beta)
 	if err != nil {
-		return exact.Stats{}, err
+		return residue.Stats{}, err
 	}
 	stats, err := hostGemm(cfg, alpha, v[0], v[1], beta, v[2], v[3])
 	if err != nil {
@@ -47,10 +47,10 @@ func (r *residents) gemm(cfg Config, alpha, beta num.Real) (exact.Stats, error) 
 }
 
 // finisher finishes entries on the host.
-func (r *residents) finisher(cfg Config, alpha, beta num.Real) (*exact.Finisher, error) {
+func (r *residents) finisher(cfg Config, alpha, beta num.Real) (*residue.Finisher, error) {
 	v, err := r.get(beta)
 	if err != nil {
 		return nil, err
 	}
-	return exact.NewFinisher(cfg.finish(), alpha, v[0], v[1], beta, v[2], v[3]), nil
+	return residue.NewFinisher(cfg.finish(), alpha, v[0], v[1], beta, v[2], v[3]), nil
 }

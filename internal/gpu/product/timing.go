@@ -2,7 +2,7 @@ package product
 
 import (
 	"github.com/halfulp/halfulp/internal/cuda"
-	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 type mark struct {
@@ -41,7 +41,7 @@ func (m *multiplication) times() error {
 		if !ok {
 			j = len(m.stats.Stages)
 			at[k.name] = j
-			m.stats.Stages = append(m.stats.Stages, exact.Stage{Name: k.name})
+			m.stats.Stages = append(m.stats.Stages, residue.Stage{Name: k.name})
 		}
 		m.stats.Stages[j].Time += d
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/several"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // TestDirect has GPUs compute columns of products of triangles that others have, from factors where
@@ -41,7 +41,7 @@ func TestDirect(t *testing.T) {
 			device := []Device{"cuda:0,1", "cuda:0-2"}[trial%2]
 			var of [2]*Matrix
 			var there [2]*Matrix
-			var known [2]*exact.Vectors
+			var known [2]*residue.Vectors
 			for side := range of {
 				of[side], known[side] = integers(n, n, side == 0, uint64(trial))
 				for j := range n {
@@ -66,7 +66,7 @@ func TestDirect(t *testing.T) {
 			}
 			must(raw.GemmTriangle(c.alpha, of[0], of[1], beta, old, want, c.triangle, c.factors, nil, onCPU))
 			dc, dold, tally := must(before.On(device)), must(old.On(device)), must(NewMatrixOn(device, Float64, 1, 1))
-			bound := &exact.Bound{Rows: make([]int64, n), Cols: make([]int64, n), Within: 60, A: known[0], B: known[1], Tally: raw.Matrix(tally).Arr}
+			bound := &residue.Bound{Rows: make([]int64, n), Cols: make([]int64, n), Within: 60, A: known[0], B: known[1], Tally: raw.Matrix(tally).Arr}
 			for i := range bound.Rows {
 				bound.Rows[i] = 33
 			}
@@ -112,7 +112,7 @@ func TestDirectFailures(t *testing.T) {
 		want := c.Clone()
 		must(raw.GemmTriangle(1, a, b, 0, want, want, 0, [2]byte{0, 'U'}, nil, onCPU))
 		dc, tally := must(c.On(device)), must(NewMatrixOn(device, Float64, 1, 1))
-		bound := &exact.Bound{Rows: make([]int64, n), Cols: make([]int64, n), Within: 60, A: knownA, B: knownB, Tally: raw.Matrix(tally).Arr}
+		bound := &residue.Bound{Rows: make([]int64, n), Cols: make([]int64, n), Within: 60, A: knownA, B: knownB, Tally: raw.Matrix(tally).Arr}
 		for i := range bound.Rows {
 			bound.Rows[i] = 33
 		}

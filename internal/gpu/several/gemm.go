@@ -5,9 +5,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // A region is rows i0 <= i < i1 and columns j0 <= j < j1 of a matrix, or of these a triangle that
@@ -43,7 +43,7 @@ func (q piece) regions(triangle byte, m, n int) []region {
 // Gemm computes on each GPU what it has of C: it gets the rows of A and the columns of B for that.
 // Where that would be unfair, or take longer on its way than on the GPU, it computes other entries,
 // which go to where they live.
-func (p *Place) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) (exact.Stats, error) {
+func (p *Place) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) (residue.Stats, error) {
 	if z.Arr.Away == nil {
 		return p.hostGemm(c, alpha, a, b, beta, old, z)
 	}
@@ -98,7 +98,7 @@ type multiplication struct {
 // did is what products took.
 type did struct {
 	mu    sync.Mutex // guards what follows
-	stats exact.Stats
+	stats residue.Stats
 	ran   []string // the names of what has run something
 }
 
@@ -185,7 +185,7 @@ func (m *multiplication) job(d int, list []product, how gathering) job {
 			inner := func(y num.Mat) num.Mat { return block(y, x.i0-all.i0, x.i1-all.i0, x.j0-all.j0, x.j1-all.j0) }
 			st, err := g.Gemm(c, m.alpha, a, b, m.beta, inner(old), inner(to))
 			if err != nil {
-				return exact.Shifted(err, x.i0, x.j0)
+				return residue.Shifted(err, x.i0, x.j0)
 			}
 			m.add(st)
 		}
@@ -194,13 +194,13 @@ func (m *multiplication) job(d int, list []product, how gathering) job {
 }
 
 // bound returns what is known of a region on GPU d.
-func (m *multiplication) bound(c place.Config, d, i0, i1, j0, j1 int) *exact.Bound {
+func (m *multiplication) bound(c place.Config, d, i0, i1, j0, j1 int) *residue.Bound {
 	if c.Bound == nil {
 		return nil
 	}
 	b := *c.Bound
 	b.Rows, b.Cols = b.Rows[i0:i1], b.Cols[j0:j1]
-	cut := func(v *exact.Vectors, from, to int) *exact.Vectors {
+	cut := func(v *residue.Vectors, from, to int) *residue.Vectors {
 		if v == nil {
 			return nil
 		}
@@ -219,7 +219,7 @@ func (m *multiplication) bound(c place.Config, d, i0, i1, j0, j1 int) *exact.Bou
 }
 
 // add adds what a product took.
-func (m *did) add(st exact.Stats) {
+func (m *did) add(st residue.Stats) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.stats.Add(st)
@@ -229,7 +229,7 @@ func (m *did) add(st exact.Stats) {
 }
 
 // end returns what all products took, on what has run them: the host, and GPUs.
-func (m *did) end() exact.Stats {
+func (m *did) end() residue.Stats {
 	slices.Sort(m.ran)
 	var names []string
 	for _, name := range m.ran {

@@ -5,16 +5,16 @@ import (
 	"errors"
 	"time"
 
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // hostGemm computes a product of matrices of the host. The bus is what such products wait for, so
 // that every number takes it once: GPUs get their parts of one factor, those of others from these,
 // and compute some columns or rows of C, for which they get those of the other factor. Where that
 // does not apply GPUs compute products of their own, as they do where memory is short.
-func (p *Place) hostGemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) (exact.Stats, error) {
+func (p *Place) hostGemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) (residue.Stats, error) {
 	if p.byParts(c, alpha, a, b, beta, old, z) {
 		h := hostProduct{p: p, alpha: alpha, beta: beta, a: a, b: b, old: old, z: z}
 		err := h.run(c)
@@ -103,7 +103,7 @@ func (h *hostProduct) run(c place.Config) (err error) {
 			}
 			st, err := p.parts[d].Gemm(c, h.alpha, a, b, h.beta, old, q.of(h.z))
 			if err != nil {
-				return exact.Shifted(err, q.i0, q.j0)
+				return residue.Shifted(err, q.i0, q.j0)
 			}
 			h.add(st)
 		}
@@ -112,7 +112,7 @@ func (h *hostProduct) run(c place.Config) (err error) {
 	if err == nil && c.Progress != nil {
 		c.Progress(1)
 	}
-	h.stats.Stages = []exact.Stage{{Name: "upload", Time: uploaded.Sub(began)}, {Name: "product", Time: time.Since(uploaded)}}
+	h.stats.Stages = []residue.Stage{{Name: "upload", Time: uploaded.Sub(began)}, {Name: "product", Time: time.Since(uploaded)}}
 	return err
 }
 

@@ -15,10 +15,10 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // inner is the least number of columns of A whose panels come to three fake GPUs while these
@@ -98,7 +98,7 @@ func checkPanels(t *testing.T, m, n int, devices ...Device) {
 
 // integers returns a matrix of integers below 2^10, and what is known of its vectors, rows or
 // columns.
-func integers(m, n int, ofRows bool, seed uint64) (*Matrix, *exact.Vectors) {
+func integers(m, n int, ofRows bool, seed uint64) (*Matrix, *residue.Vectors) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	x := NewMatrix(MP(30), m, n)
 	for j := range n {
@@ -110,7 +110,7 @@ func integers(m, n int, ofRows bool, seed uint64) (*Matrix, *exact.Vectors) {
 	if ofRows {
 		count, length = m, n
 	}
-	v := &exact.Vectors{Top: make([]int64, count), Norm: float64(length), Width: 10}
+	v := &residue.Vectors{Top: make([]int64, count), Norm: float64(length), Width: 10}
 	for i := range v.Top {
 		v.Top[i] = 10
 	}
@@ -158,7 +158,7 @@ func TestPanelsKnown(t *testing.T) {
 			device := Device([]string{"cuda:0-2", "cuda:1,0,2"}[trial%2])
 			da, db := must(a.On(device)), must(b.On(device))
 			dc, tally := must(NewMatrixOn(device, MP(40), c.m, c.n)), must(NewMatrixOn(device, Float64, 1, 1))
-			bound := &exact.Bound{Rows: make([]int64, c.m), Cols: make([]int64, c.n), Within: 60, A: rows, B: cols, Tally: raw.Matrix(tally).Arr}
+			bound := &residue.Bound{Rows: make([]int64, c.m), Cols: make([]int64, c.n), Within: 60, A: rows, B: cols, Tally: raw.Matrix(tally).Arr}
 			for i := range bound.Rows {
 				bound.Rows[i] = 33
 			}

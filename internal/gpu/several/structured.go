@@ -2,9 +2,9 @@ package several
 
 import (
 	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // Band, symmetric and triangular matrices go to the first GPU. Products by what it makes of them
@@ -56,7 +56,7 @@ func (p *Place) MendZeros(c place.Config, s direct.Structured, alpha num.Real, m
 }
 
 // Solve runs on the first GPU.
-func (p *Place) Solve(c place.Config, s direct.Structured, alpha num.Real, b, x num.Mat, count func(num.Flags)) (st exact.Stats, done bool, err error) {
+func (p *Place) Solve(c place.Config, s direct.Structured, alpha num.Real, b, x num.Mat, count func(num.Flags)) (st residue.Stats, done bool, err error) {
 	err = p.first(c, []num.Mat{whole(s), b}, []num.Mat{x}, func(g place.Place, in, out []num.Mat) (err error) {
 		st, done, err = g.Solve(c, s.On(in[0].Arr), alpha, in[1], out[0], count)
 		return err

@@ -6,13 +6,13 @@ package triangular
 import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/launch"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/gpu/product"
 	"github.com/halfulp/halfulp/internal/gpu/rows"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 const (
@@ -32,7 +32,7 @@ type substitution struct {
 	r, x  mem.Matrix
 	top   *cuda.Memory // i64: of each number of R the largest exponent that it had
 	odd   *cuda.Memory // u32, then u64: overflows, underflows
-	stats exact.Stats
+	stats residue.Stats
 	lost  bool // numbers have left the range of MP
 }
 
@@ -40,7 +40,7 @@ type substitution struct {
 // of view that l tells of. It reports whether it could: not where a quotient's rounding is not
 // decided, for infinities, NaN and zeros on the diagonal, and for T in DD, TD or QD. X shares
 // nothing with the others and is unspecified if not.
-func Solve(s *cuda.Stream, cfg product.Config, l direct.Layout, view mem.Matrix, alpha num.Real, b, x mem.Matrix, count func(num.Flags)) (stats exact.Stats, done bool, err error) {
+func Solve(s *cuda.Stream, cfg product.Config, l direct.Layout, view mem.Matrix, alpha num.Real, b, x mem.Matrix, count func(num.Flags)) (stats residue.Stats, done bool, err error) {
 	n, k := x.Rows, x.Cols
 	p := &substitution{s: s, cfg: cfg, t: view, lower: l.Above == 0, unit: l.Unit, x: x}
 	p.cfg.Progress = nil

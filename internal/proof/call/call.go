@@ -3,14 +3,14 @@ package call
 import (
 	"context"
 
-	"github.com/halfulp/halfulp/internal/shelf"
+	"github.com/halfulp/halfulp/internal/bufpool"
 )
 
 // Large slices are kept between calls: pages that the system hands out anew cost as much as what is
 // done with them in systems of one column.
 var (
-	floatRoom shelf.Shelf[[]float64]
-	wordRoom  shelf.Shelf[[]uint64]
+	floatRoom bufpool.Shelf[[]float64]
+	wordRoom  bufpool.Shelf[[]uint64]
 )
 
 // Call is what a routine that runs carries, whatever it computes.
@@ -25,14 +25,14 @@ type Call struct {
 
 // Floats returns n numbers of any values, which the caller gives back by [Call.Release].
 func (c *Call) Floats(n int) []float64 {
-	x := shelf.Slice(&floatRoom, n)
+	x := bufpool.Slice(&floatRoom, n)
 	c.FloatsTaken = append(c.FloatsTaken, x)
 	return x[:n]
 }
 
 // Words is [Call.Floats] for integers.
 func (c *Call) Words(n int) []uint64 {
-	x := shelf.Slice(&wordRoom, n)
+	x := bufpool.Slice(&wordRoom, n)
 	c.wordsTaken = append(c.wordsTaken, x)
 	return x[:n]
 }
@@ -40,10 +40,10 @@ func (c *Call) Words(n int) []uint64 {
 // Release gives back what Floats and Words took.
 func (c *Call) Release() {
 	for _, x := range c.FloatsTaken {
-		shelf.Return(&floatRoom, x)
+		bufpool.Return(&floatRoom, x)
 	}
 	for _, x := range c.wordsTaken {
-		shelf.Return(&wordRoom, x)
+		bufpool.Return(&wordRoom, x)
 	}
 	c.FloatsTaken, c.wordsTaken = nil, nil
 }

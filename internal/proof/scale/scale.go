@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/halfulp/halfulp/internal/bufpool"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/shelf"
 )
 
 // Scaling are powers of two that bring a matrix near 1: F = D1 A D2 with D1 = diag(2^Rows[i]) and
@@ -87,7 +87,7 @@ func Exponent(a *num.Array, i int) int64 {
 }
 
 // exponents are those of tops, kept between calls.
-var exponents shelf.Shelf[[]int64]
+var exponents bufpool.Shelf[[]int64]
 
 // Of returns a scaling of a square matrix for decompositions in float64.
 func Of(a num.Mat) Scaling {
@@ -96,8 +96,8 @@ func Of(a num.Mat) Scaling {
 			return s
 		}
 	}
-	room := shelf.Slice(&exponents, a.Rows*a.Cols)
-	defer shelf.Return(&exponents, room)
+	room := bufpool.Slice(&exponents, a.Rows*a.Cols)
+	defer bufpool.Return(&exponents, room)
 	t := topsIn(room[:a.Rows*a.Cols], a)
 	s := t.Equilibrate(Unscaled(a.Rows, a.Cols))
 	if s.spreads(t) {

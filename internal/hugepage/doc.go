@@ -1,0 +1,2 @@
+// Package hugepage is about the pages of memory under large slices.
+package hugepage

@@ -1,7 +1,0 @@
-//go:build !linux && !purego
-
-package impl
-
-// permitTiles reports whether the system lets this process use tiles: those that are not Linux are
-// not asked.
-func permitTiles() bool { return false }

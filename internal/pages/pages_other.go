@@ -1,6 +1,0 @@
-//go:build !linux
-
-package pages
-
-// Large does nothing here.
-func Large[T any]([]T) {}

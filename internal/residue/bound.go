@@ -1,0 +1,354 @@
+package residue
+
+import (
+	"math"
+
+	"github.com/halfulp/halfulp/internal/modgemm"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// A Bound says what is known of a result C = alpha A B + beta Old before it is computed: every
+// exact entry is at most 2^(Rows[i] + Cols[j]) in magnitude.
+//
+// An integer is known from its residues where twice its magnitude is less than the product of the
+// moduli, however long the numbers it was made of. So the base of a bounded product need hold the
+// result alone, with the old entries added to the residues, and not the products of the factors:
+// b bits less for results of 2^-b.
+//
+// What is stated here must be proved. An entry beyond its bound comes out as another number, and
+// nothing but Config.Check tells: the integers are known modulo M only. Devices with operands of
+// the host, the direct method, and products for which the bound is of no use compute the same bits
+// without it.
+type Bound struct {
+	Rows, Cols []int64
+	// Within, if not 0, says that entries need not be rounded correctly: they may be the rounded
+	// values of numbers that differ from the exact ones by at most 2^(Rows[i] + Cols[j] - Within).
+	// On the host, where Rows and Cols are nil for results of which nothing is known, 2^Rows[i] and
+	// 2^Cols[j] are then the least powers of two above row i of A and column j of alpha B. Bits
+	// depend on how products run then. The direct method, and devices with operands of the host,
+	// round correctly.
+	Within int64
+	// A and B are what is known of the factors, of the rows of A and of the columns of B, nil for
+	// nothing. GPUs need not look at factors that live there if both are known and results may be
+	// in error; all others do not make use of it. What is stated must be proved.
+	A, B *Vectors
+	// Tally, if not nil, lives where the operands do: a number of Float64, the lower 32 bits of
+	// which count entries that could not be stored, and are as they were, as they do if they are
+	// beyond the exponents of formats. The product may return before it has begun.
+	Tally *num.Array
+}
+
+// transposed returns what is known of the transposed product, or of none.
+func (b *Bound) transposed() *Bound {
+	if b == nil {
+		return nil
+	}
+	t := *b
+	t.Rows, t.Cols, t.A, t.B = b.Cols, b.Rows, b.B, b.A
+	return &t
+}
+
+// Vectors are what is known of the rows or the columns of a factor: they are finite, numbers of
+// vector v are at most 2^Top[v] in magnitude, the sum of their magnitudes is at most Norm 2^Top[v],
+// and they are multiples of 2^(Top[v] - Width).
+type Vectors struct {
+	Top   []int64
+	Norm  float64
+	Width int64 // 0: nothing is known of it
+}
+
+// samplesBounded is the number of entries of a bounded product that are looked at: exact arithmetic
+// computes them, since they cancel.
+const samplesBounded = 16
+
+// bounded are the old entries of a bounded product, as integers to be added to those of A B: the
+// multiples of 2^(exponents of the vectors - widths) next to beta/alpha times them.
+type bounded struct {
+	shift    int64 // beta/alpha = ± 2^shift
+	neg      bool
+	top, low int64 // bits of all of them, relative to 2^(exponents of the vectors)
+	width    int   // of the integers
+	rounded  bool
+}
+
+// bound sees whether the bound of the result applies to the plan of the product of l and r, and
+// looks at the old entries then.
+func (p *product) bound(l, r *operand) bool {
+	b := p.cfg.Bound
+	if b == nil || !p.alpha.pow || !p.beta.zero && !p.beta.pow || l.specials || r.specials {
+		return false
+	}
+	p.tolerate(l, r)
+	if b.Rows == nil {
+		return false
+	}
+	over := func(bounds, exp []int64) int64 {
+		most := int64(math.MinInt64)
+		for v, e := range exp {
+			if e == zeroExp {
+				return zeroExp
+			}
+			most = max(most, bounds[v]-e)
+		}
+		return most
+	}
+	rows, cols := over(b.Rows, l.exp), over(b.Cols, r.exp)
+	if rows == zeroExp || cols == zeroExp {
+		return false
+	}
+	size := rows + cols - p.alpha.exp
+	most := int64(min(l.summary().Norm, r.summary().Norm)) + 1 // of A B
+	if size >= most {
+		return false
+	}
+	o := &bounded{top: math.MinInt64, low: math.MaxInt64}
+	if !p.beta.zero {
+		o.shift, o.neg = p.beta.exp-p.alpha.exp, p.beta.neg != p.alpha.neg
+		outer, inner := l.n, r.n // rows, and entries of each, or columns where these lie together
+		across, along := p.old.RS, p.old.CS
+		byColumns := max(along, -along) > max(across, -across)
+		if byColumns {
+			outer, inner, across, along = inner, outer, along, across
+		}
+		floats := p.old.Arr.Kind == num.F64
+		for y := range outer {
+			at := p.old.Off + y*across - along
+			for x := range inner {
+				at += along
+				// The usual case: a unit matrix.
+				if floats {
+					if p.old.Arr.F64[0][at] == 0 {
+						continue
+					}
+				} else if p.old.Arr.Class(at) == num.Zero {
+					continue
+				}
+				i, j := y, x
+				if byColumns {
+					i, j = x, y
+				}
+				if p.skip(i, j) {
+					continue
+				}
+				switch c, top, low := p.old.Arr.Span(at); c {
+				case num.Inf, num.NaN:
+					return false
+				case num.Finite:
+					e := o.shift - l.exp[i] - r.exp[j]
+					o.top, o.low = max(o.top, top+e), min(o.low, low+e)
+				}
+			}
+		}
+		if o.top > most+2 { // than A B and the result, which cannot be
+			return false
+		}
+	}
+	p.within = o
+	p.problem.Bounded, p.problem.Bound = true, float64(size)
+	if o.top != math.MinInt64 {
+		p.problem.Hold(-o.low)
+	}
+	return true
+}
+
+// tolerate sees whether results may be in error, and how far integers may be relative to
+// 2^(exponents of the vectors): where vectors are zeros results are exact.
+func (p *product) tolerate(l, r *operand) {
+	b := p.cfg.Bound
+	if b.Within == 0 || p.c.Arr.Kind != num.MP {
+		return
+	}
+	under := func(bounds, exp []int64) (least int64) {
+		if bounds == nil {
+			return 0
+		}
+		least = math.MaxInt64
+		for v, e := range exp {
+			if e != zeroExp {
+				least = min(least, bounds[v]-e)
+			}
+		}
+		return least
+	}
+	rows, cols := under(b.Rows, l.exp), under(b.Cols, r.exp)
+	if rows == math.MaxInt64 || cols == math.MaxInt64 {
+		return
+	}
+	p.problem.Tolerant = true
+	p.problem.Tolerance = float64(rows + cols - b.Within)
+	if b.Rows != nil {
+		p.problem.Tolerance -= float64(p.alpha.exp)
+	}
+}
+
+// fit sets what of the old entries depends on the widths of the operands.
+func (o *bounded) fit(widths int) {
+	if o.top == math.MinInt64 {
+		return
+	}
+	o.width = int(max(0, o.top+int64(widths)))
+	o.rounded = o.low+int64(widths) < 0
+}
+
+// factor returns beta/alpha.
+func (p *product) factor() num.Real {
+	if p.beta.zero {
+		return num.Real{}
+	}
+	return num.Real{Class: num.Finite, Neg: p.within.neg, Mag: one.Mag, Exp: p.within.shift}
+}
+
+// addOlds are the residues of old entries for workers.
+type addOlds struct {
+	*bounded
+	pairs     int
+	constants []int16
+	moduli    modgemm.RowModuli
+	panels    int                     // of moduli
+	from      int                     // the first plane that bytes has
+	bytes     *modgemm.ByteConversion // nil unless products are those of bytes
+}
+
+func (p *product) newAddOlds() *addOlds {
+	if p.within == nil || p.within.top == math.MinInt64 {
+		return nil
+	}
+	kern, b := p.plan.kernel, p.plan.base
+	pairs := digitPairs(p.within.width)
+	a := &addOlds{bounded: p.within, pairs: pairs, from: len(b.planes)}
+	if p.plan.bytes != nil {
+		a.from = b.convertedFrom(pairs)
+		if a.from < len(b.planes) {
+			a.bytes = b.byteConversion(a.from, pairs, true)
+		}
+	}
+	a.constants, a.moduli = b.conversion(kern, 0, a.from, pairs, true), modgemm.NewRowModuli(kern, b.planes[:a.from])
+	a.panels = modgemm.LeftPanels(kern, a.from)
+	return a
+}
+
+// planes returns the planes of residues of a block: whole panels of moduli where old entries are
+// converted into them.
+func (p *product) planes() int {
+	n := len(p.plan.base.planes)
+	if p.within != nil {
+		k := p.plan.kernel
+		n = modgemm.LeftPanels(k, n) * k.MR
+	}
+	return n
+}
+
+// begin stores the residues of the old entries of the block of rows x ldc entries at (i0, j0) in
+// its planes, stride apart.
+func (wk *worker) begin(a *addOlds, i0, j0, rows, ldc, stride int) {
+	f := &wk.fin
+	kern := f.p.plan.kernel
+	nr := kern.NR
+	chunk := max(digitBytes/(4*nr*a.pairs), 1) // panels of entries
+	if n := modgemm.ByteDigits(a.pairs, byteEntries(nr*chunk)); cap(wk.digits) < n {
+		wk.digits = make([]int16, n)
+	}
+	perRow := ldc / nr
+	total := rows * perRow
+	for p := 0; p < total; {
+		zero := wk.zeros(i0+p/perRow, j0+p%perRow*nr)
+		q := p + 1
+		for q < total && (zero || q-p < chunk) && wk.zeros(i0+q/perRow, j0+q%perRow*nr) == zero {
+			q++
+		}
+		if zero {
+			for t := range f.p.planes() {
+				clear(wk.c[t*stride+p*nr : t*stride+q*nr])
+			}
+			p = q
+			continue
+		}
+		d := newDigitWriter(wk.digits, nr, a.pairs)
+		for x := p; x < q; x++ {
+			i, j := i0+x/perRow, j0+x%perRow*nr
+			for c := range nr {
+				wk.writeOld(d, a, i, j+c)
+			}
+		}
+		if a.from > 0 {
+			modgemm.Convert(kern, wk.c[p*nr:], stride, a.constants, wk.digits, a.panels, q-p, a.pairs, a.moduli)
+		}
+		if a.bytes != nil {
+			wk.joinOlds(a, p*nr, (q-p)*nr, stride)
+		}
+		p = q
+	}
+}
+
+// byteEntries returns the entries that ConvertBytes takes for n.
+func byteEntries(n int) int { return (n + 63) / 64 * 64 }
+
+// joinOlds stores the residues of entries e to e + n - 1, from their digits, by way of bytes.
+func (wk *worker) joinOlds(a *addOlds, e, n, stride int) {
+	p := wk.fin.p
+	b, size := p.plan.base, byteEntries(n)
+	first := b.pool.products(a.from)
+	planes := make([]int8, (b.products()-first)*size)
+	modgemm.ConvertBytes(p.plan.bytes, planes, size, a.bytes, wk.digits, p.plan.kernel.NR, size, false)
+	joined := make([]int16, size)
+	for t := a.from; t < len(b.planes); t++ {
+		// The redundant modulus comes last, and takes the planes of a Karatsuba modulus.
+		from, out := planes[(b.pool.products(t)-first)*size:], wk.c[t*stride+e:][:n]
+		if t < b.plain() {
+			for i := range out {
+				out[i] = int16(from[i])
+			}
+			continue
+		}
+		p.plan.bytes.Join(joined, from, size)
+		copy(out, joined)
+	}
+}
+
+// zeros reports whether the old entries of a panel, from (i, j) on, are all zeros.
+func (wk *worker) zeros(i, j int) bool {
+	f := &wk.fin
+	if i >= f.c.Rows {
+		return true
+	}
+	end := min(j+f.p.plan.kernel.NR, f.c.Cols)
+	if f.old.Arr.Kind == num.F64 && f.old.CS == 1 && j < end { // half of the time
+		at := f.old.At(i, j)
+		for _, x := range f.old.Arr.F64[0][at : at+end-j] {
+			if x != 0 {
+				return false
+			}
+		}
+		return true
+	}
+	for c := j; c < end; c++ {
+		if f.old.Arr.Class(f.old.At(i, c)) != num.Zero {
+			return false
+		}
+	}
+	return true
+}
+
+// writeOld writes the digits of the integer of old entry (i, j).
+func (wk *worker) writeOld(d *digitWriter, a *addOlds, i, j int) {
+	f := &wk.fin
+	if i >= f.c.Rows || j >= f.c.Cols || f.p.skip(f.i0+i, f.j0+j) {
+		d.zero()
+		return
+	}
+	var buf [num.MaxValueWords]uint64
+	r := f.old.Arr.Value(f.old.At(i, j), buf[:])
+	if r.Class != num.Finite {
+		d.zero()
+		return
+	}
+	widths := int64(f.p.plan.WidthL + f.p.plan.WidthR)
+	d.put(r.Neg != a.neg, r.Mag, r.Exp+a.shift+widths-f.left.exp[i]-f.right.exp[j])
+}
+
+// oldNegativeZero reports whether beta times old entry (i, j) is -0.
+func (f *finisher) oldNegativeZero(i, j int) bool {
+	var buf [num.MaxValueWords]uint64
+	r := f.old.Arr.Value(f.old.At(i, j), buf[:])
+	return r.Class == num.Zero && r.Neg != f.p.beta.neg
+}

@@ -1,0 +1,58 @@
+package residue
+
+import (
+	"math"
+
+	"github.com/halfulp/halfulp/internal/bufpool"
+	"github.com/halfulp/halfulp/internal/hugepage"
+)
+
+// Large buffers are kept between products.
+var (
+	wordBuffers bufpool.Shelf[[]int16]
+	byteBuffers bufpool.Shelf[[]int8]
+)
+
+// buffersOf are those of elements of T.
+func buffersOf[T int8 | int16]() *bufpool.Shelf[[]T] {
+	if s, ok := any(&wordBuffers).(*bufpool.Shelf[[]T]); ok {
+		return s
+	}
+	return any(&byteBuffers).(*bufpool.Shelf[[]T])
+}
+
+func getBuffer[T int8 | int16](n int) []T {
+	if b, ok := buffersOf[T]().Take(n, math.MaxInt); ok {
+		return b[:n]
+	}
+	b := make([]T, n)
+	hugepage.Large(b)
+	return b
+}
+
+func putBuffer[T int8 | int16](b []T) {
+	if cap(b) > 0 {
+		buffersOf[T]().Put(b, cap(b))
+	}
+}
+
+// A scratch is what a worker of a product writes to in steps. Products keep those of the ones
+// before for the same reason.
+type scratch struct {
+	y               []int16
+	words, top      []int64
+	mag, z, neg, ok []uint64
+	sums            []uint64
+	open            []bool
+	terms           []float64
+}
+
+var scratches bufpool.Shelf[*scratch]
+
+// grow returns n elements of *s, with any values, for which there is room then.
+func grow[T any](s *[]T, n int) []T {
+	if cap(*s) < n {
+		*s = make([]T, n)
+	}
+	return (*s)[:n]
+}

@@ -1,0 +1,587 @@
+// Package residue is the engine of matrix products: operands aligned to integers,
+// multiplied modulo small moduli, reconstructed, and rounded once; what the rounding
+// test cannot decide is computed in exact arithmetic.
+package residue
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/halfulp/halfulp/internal/modgemm"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/plan"
+	"github.com/halfulp/halfulp/internal/rounding"
+)
+
+// Stats tells how a product ran.
+type Stats struct {
+	Device         string
+	Processes      []string // of a grid: the devices of each
+	Method         string
+	Kernel         string
+	Moduli         int
+	Products       int64
+	WidthL, WidthR int
+	Blocks         int
+	Exact          int64
+	Overflow       int64
+	Underflow      int64
+	Check          Check
+	Stages         []Stage
+}
+
+// Stage is the wall-clock time of one stage.
+type Stage struct {
+	Name string
+	Time time.Duration
+}
+
+// Add adds what another part of the same result took.
+func (s *Stats) Add(t Stats) {
+	if s.Method != Residue {
+		s.Device, s.Method, s.Kernel = t.Device, t.Method, t.Kernel
+	}
+	s.Moduli, s.WidthL, s.WidthR = max(s.Moduli, t.Moduli), max(s.WidthL, t.WidthL), max(s.WidthR, t.WidthR)
+	s.Products += t.Products
+	s.Blocks += t.Blocks
+	s.Exact += t.Exact
+	s.Overflow += t.Overflow
+	s.Underflow += t.Underflow
+	s.Check.Add(t.Check)
+	for _, stage := range t.Stages {
+		s.addStage(stage)
+	}
+}
+
+func (s *Stats) addStage(t Stage) {
+	for i := range s.Stages {
+		if s.Stages[i].Name == t.Name {
+			s.Stages[i].Time += t.Time
+			return
+		}
+	}
+	s.Stages = append(s.Stages, t)
+}
+
+// Config says how a product may run.
+type Config struct {
+	Ctx      context.Context
+	Threads  int
+	Memory   int64
+	Progress func(float64)
+	// Triangle restricts the output to one triangle of C: 'U', 'L', or 0 for all of it.
+	Triangle byte
+	// Steps, if not nil, are what bounds the triangle in place of the diagonal: of row i 'L' has
+	// columns j < Steps[i], 'U' the others. They do not fall, and C need not be square.
+	Steps []int
+	// Bound, if not nil, is proved of the result.
+	Bound *Bound
+	// Check compares every entry modulo a redundant modulus; a difference is a HardwareError.
+	Check bool
+}
+
+// The methods.
+const (
+	Auto    = "auto"
+	Residue = "residue"
+	Direct  = "direct"
+)
+
+// ErrMemory says that a product does not fit the memory allowed.
+var ErrMemory = errors.New("not enough memory")
+
+// ErrRange says that residues do not apply: the pool of moduli is too small for
+// the precision, or alpha is not finite.
+var ErrRange = errors.New("beyond the range of the residue method")
+
+// product is C = alpha A B + beta C under way.
+type product struct {
+	cfg         Config
+	a, b        num.Mat // b as its columns: row v of b is column v of the factor
+	old, c      num.Mat // the C that is read, and the one that is written
+	alpha, beta scaling
+	l, r        *operand // nil for a Finisher
+	// unit is the exponent of one unit of 2^cut of the integer product, vectors' exponents aside.
+	unit    int64
+	problem plan.Problem
+	plan    layout
+	within  *bounded // of a bounded result, whose old entries are among the integers
+	near    bool     // integers are known to be within the tolerance: no rounding is tested
+	stats   Stats
+	mu      sync.Mutex // guards done and calls of Progress
+	done    float64
+	clock   time.Time
+}
+
+// A Planned product by residues is C = alpha A B + beta Old, rounded once, A m x k, B k x n, Old
+// and C m x n views; C shares no storage with A and B, and with Old only if it is the same view.
+// beta zero leaves Old unread.
+type Planned struct {
+	p          *product
+	preA, preB *Prepared
+	transposed bool
+}
+
+// Plan looks at the operands and chooses widths and base. It returns ErrRange if residues do not
+// apply.
+func Plan(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, preA, preB *Prepared) (*Planned, error) {
+	return planAmong(inForce(cfg.Check), cfg, alpha, a, b, beta, old, c, preA, preB)
+}
+
+// planAmong is Plan with one of the kernels.
+func planAmong(among []kernels, cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, preA, preB *Prepared) (*Planned, error) {
+	if !Applies(alpha, beta, c.Rows, c.Cols, a.Cols) {
+		return nil, ErrRange
+	}
+	// Results are written row by row: what is stored by columns is computed as its transpose.
+	transposed := c.RS == 1 && c.CS != 1 && cfg.Steps == nil
+	if transposed {
+		cfg.Triangle, cfg.Bound = otherTriangle(cfg.Triangle), cfg.Bound.transposed()
+		a, b, old, c, preA, preB = b.T(), a.T(), old.T(), c.T(), preB, preA
+	}
+	p := &product{cfg: cfg, a: a, b: b.T(), old: old, c: c, alpha: newScaling(alpha), beta: newScaling(beta), clock: time.Now()}
+	p.stats.Device, p.stats.Blocks = "cpu", 1
+	l, err := preA.scan(cfg, p.a)
+	if err != nil {
+		return nil, err
+	}
+	r, err := preB.scan(cfg, p.b)
+	if err != nil {
+		return nil, err
+	}
+	p.problem = plan.Problem{
+		M: l.n, N: r.n, K: l.k, A: a.Arr.Format, B: b.Arr.Format, C: c.Arr.Format, Kept: [2]bool{preA.keeps(), preB.keeps()},
+		Left: l.summary(), Right: r.summary(),
+	}
+	p.l, p.r = l, r
+	p.bound(l, r)
+	if !p.problem.Tolerant {
+		if p.problem.Samples, err = p.samples(l, r); err != nil {
+			return nil, err
+		}
+	}
+	for _, q := range choose(&p.problem, among) {
+		q.base = baseOf(q.pool(), q.Moduli)
+		if p.plan = q; p.need(1, 1) <= cfg.Memory { // panels of bytes are the larger ones
+			break
+		}
+	}
+	q := &p.plan
+	if q.base == nil {
+		return nil, ErrRange
+	}
+	if p.within != nil {
+		p.within.fit(q.WidthL + q.WidthR)
+	}
+	p.stage("plan")
+	p.stats.Method, p.stats.Kernel, p.stats.Moduli = Residue, q.name(), q.Moduli
+	p.stats.WidthL, p.stats.WidthR = q.WidthL, q.WidthR
+	p.stats.Check.Modulus = q.base.pool.check
+	if transposed {
+		p.stats.WidthL, p.stats.WidthR = q.WidthR, q.WidthL
+	}
+	return &Planned{p, preA, preB, transposed}, nil
+}
+
+// otherTriangle returns that of the transpose.
+func otherTriangle(triangle byte) byte {
+	switch triangle {
+	case 'U':
+		return 'L'
+	case 'L':
+		return 'U'
+	}
+	return triangle
+}
+
+// Applies reports whether residues apply to m x n results of k products each.
+func Applies(alpha, beta num.Real, m, n, k int) bool {
+	return alpha.Class == num.Finite && (beta.Class == num.Finite || beta.Class == num.Zero) && m > 0 && n > 0 && k > 0
+}
+
+// Time returns about how long Run takes.
+func (q *Planned) Time() time.Duration {
+	return duration(q.p.plan.kernels, q.p.cfg.Threads, &q.p.problem, &q.p.plan.Plan)
+}
+
+// Run computes the product. It returns ErrMemory, with nothing written, if the smallest tiles do
+// not fit.
+func (q *Planned) Run() (Stats, error) {
+	defer trimBases(min(keptBases, q.p.cfg.Memory/4))
+	err := q.p.tiles(q.p.l, q.p.r, q.preA, q.preB)
+	if fault := (*HardwareError)(nil); q.transposed && errors.As(err, &fault) {
+		fault.Row, fault.Col = fault.Col, fault.Row
+	}
+	return q.p.stats, err
+}
+
+// stage closes the stage that ran since the last call.
+func (p *product) stage(name string) {
+	now := time.Now()
+	p.stats.addStage(Stage{name, now.Sub(p.clock)})
+	p.clock = now
+}
+
+// stages closes two stages that ran since the last call, side by side, in proportion to what their
+// work took.
+func (p *product) stages(first string, work1 time.Duration, second string, work2 time.Duration) {
+	now := time.Now()
+	took := now.Sub(p.clock)
+	part := time.Duration(float64(took) * float64(work1) / max(1, float64(work1+work2)))
+	p.stats.addStage(Stage{first, part})
+	p.stats.addStage(Stage{second, took - part})
+	p.clock = now
+}
+
+// progress adds share of the whole work to what is done.
+func (p *product) progress(share float64) {
+	if p.cfg.Progress == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done = min(1, p.done+share)
+	p.cfg.Progress(p.done)
+}
+
+// tiles runs the product in tiles of rows and columns whose residues fit the
+// memory allowed.
+func (p *product) tiles(l, r *operand, preA, preB *Prepared) error {
+	pl := &p.plan
+	mt, nt := l.n, r.n
+	for p.need(mt, nt) > p.cfg.Memory {
+		switch {
+		case mt >= nt && mt > pl.panel(left):
+			mt = (mt + 1) / 2
+		case nt > pl.panel(right):
+			nt = (nt + 1) / 2
+		case mt > pl.panel(left):
+			mt = (mt + 1) / 2
+		default:
+			return ErrMemory
+		}
+	}
+	tilesM, tilesN := (l.n+mt-1)/mt, (r.n+nt-1)/nt
+	p.stats.Blocks = tilesM * tilesN
+	share := 1 / float64(tilesM*tilesN)
+	if tilesM > 1 {
+		preA = nil
+	}
+	if tilesN > 1 {
+		preB = nil
+	}
+	var failed [][2]int32
+	for i0 := 0; i0 < l.n; i0 += mt {
+		li := l.slice(i0, min(i0+mt, l.n))
+		ra, err := preA.residues(p, li, left, pl.WidthL, share*0.1)
+		if err != nil {
+			return err
+		}
+		for j0 := 0; j0 < r.n; j0 += nt {
+			rj := r.slice(j0, min(j0+nt, r.n))
+			rb, err := preB.residues(p, rj, right, pl.WidthR, share*0.1)
+			if err != nil {
+				return err
+			}
+			p.stage("residues")
+			fails, err := p.multiply(li, rj, ra, rb, i0, j0, share*0.8)
+			if err != nil {
+				return err
+			}
+			failed = append(failed, fails...)
+			if preB == nil {
+				rb.release()
+			}
+		}
+		if preA == nil {
+			ra.release()
+		}
+	}
+	p.stats.Exact += int64(len(failed))
+	if p.plan.checked {
+		p.stats.Check.Unchecked += int64(len(failed))
+	}
+	err := p.exactPass(failed)
+	p.stage("exact pass")
+	return err
+}
+
+// need returns the memory that tiles of m rows and n columns take.
+func (p *product) need(m, n int) int64 {
+	q := &p.plan
+	return q.base.tableBytes(q.kernel, q.WidthL, q.WidthR) +
+		newResidues(q.kernels, q.base, left, m, p.problem.K, q.WidthL).memory() +
+		newResidues(q.kernels, q.base, right, n, p.problem.K, q.WidthR).memory() +
+		int64(p.cfg.Threads)*p.blockBytes(m, n)
+}
+
+// slice returns the operand of vectors v0 <= v < v1.
+func (o *operand) slice(v0, v1 int) *operand {
+	s := *o
+	s.mat.Off, s.mat.Rows, s.n = o.mat.At(v0, 0), v1-v0, v1-v0
+	s.exp, s.norm, s.special, s.spans = o.exp[v0:v1], o.norm[v0:v1], o.special[v0:v1], o.spans[v0:v1]
+	return &s
+}
+
+// Blocks of the result: a worker multiplies a block modulo every modulus and
+// reconstructs it while its residues are in the last level cache.
+const (
+	blockRows = 256
+	blockCols = 512
+	// triangleBlock is the most of both where a triangle is asked for: what lies in other blocks is
+	// not computed.
+	triangleBlock = 126
+)
+
+// blocks returns the panels of rows and of columns of one block, such that the
+// workers get several blocks each where the result is large enough.
+func (p *product) blocks(m, n int) (rowPanels, colPanels int) {
+	k := p.plan.kernels
+	mp, np := k.panels(left, m), k.panels(right, n)
+	rowsMost, colsMost := blockRows, blockCols
+	if p.cfg.Triangle != 0 {
+		rowsMost, colsMost = min(rowsMost, triangleBlock), min(colsMost, triangleBlock)
+	}
+	rows := max(1, (m+rowsMost-1)/rowsMost)
+	cols := max(1, (n+colsMost-1)/colsMost)
+	for rows*cols < 4*p.cfg.Threads && p.cfg.Threads > 1 {
+		if (mp+rows-1)/rows*k.panel(left) >= (np+cols-1)/cols*k.panel(right) && rows < mp {
+			rows++
+		} else if cols < np {
+			cols++
+		} else if rows < mp {
+			rows++
+		} else {
+			break
+		}
+	}
+	return (mp + rows - 1) / rows, (np + cols - 1) / cols
+}
+
+func (p *product) blockBytes(m, n int) int64 {
+	rp, cp := p.blocks(m, n)
+	k := p.plan.kernels
+	return 2 * int64(p.planes()) * int64(planeStride(rp*k.panel(left)*cp*k.panel(right)))
+}
+
+// planeStride returns how far planes of so many residues lie apart: an odd number of cache lines
+// keeps them out of each other's cache sets.
+func planeStride(n int) int { return (n+31)/32*32 | 32 }
+
+// multiply computes the block of C at (i0, j0) that the residues make and returns
+// the entries that failed the rounding test.
+func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share float64) ([][2]int32, error) {
+	b := p.plan.base
+	w := b.reconstruction(p.plan.kernel, p.cut())
+	p.unit = int64(w.cut - p.plan.WidthL - p.plan.WidthR)
+	errL, errR, errAll := p.errors(l, r, w)
+	multiply := p.multiplier(ra, rb)
+	mr, nr := ra.panel, rb.panel
+	c, old := p.c, p.old
+	c.Off, c.Rows, c.Cols = c.At(i0, j0), l.n, r.n
+	if !p.beta.zero {
+		old.Off = old.At(i0, j0)
+	}
+
+	rowPanels, colPanels := p.blocks(l.n, r.n)
+	rowBlocks := (ra.panels + rowPanels - 1) / rowPanels
+	colBlocks := (rb.panels + colPanels - 1) / colPanels
+	workers := make([]*worker, p.cfg.Threads)
+	olds := p.newAddOlds()
+	var failed [][2]int32
+	err := par.For(p.cfg.Ctx, p.cfg.Threads, rowBlocks*colBlocks, func(id, task int) {
+		pi, pj := task%rowBlocks*rowPanels, task/rowBlocks*colPanels
+		if p.cfg.Triangle != 0 && p.outside(i0+pi*mr, i0+(pi+rowPanels)*mr, j0+pj*nr, j0+(pj+colPanels)*nr) {
+			p.progress(share / float64(rowBlocks*colBlocks))
+			return
+		}
+		wk := workers[id]
+		if wk == nil {
+			wk = newWorker(p, w, old, c, l, r, rowPanels, colPanels)
+			wk.fin.errL, wk.fin.errR, wk.fin.errAll = errL, errR, errAll
+			wk.fin.i0, wk.fin.j0 = i0, j0
+			workers[id] = wk
+		}
+		start := time.Now()
+		mp, np := min(rowPanels, ra.panels-pi), min(colPanels, rb.panels-pj)
+		ldc := np * nr
+		stride := planeStride(mp * mr * ldc)
+		if olds != nil {
+			wk.begin(olds, pi*mr, pj*nr, mp*mr, ldc, stride)
+		}
+		wk.regions = p.regions(wk.regions[:0], ra, rb, pi, pj, mp, np, i0, j0)
+		for t := range b.planes {
+			if p.cfg.Ctx.Err() != nil {
+				return
+			}
+			plane := wk.c[t*stride : (t+1)*stride]
+			for _, r := range wk.regions {
+				multiply(t, plane[(r.pi-pi)*mr*ldc+(r.pj-pj)*nr:], ldc, r, olds != nil)
+			}
+		}
+		if f := spoil.Load(); f != nil {
+			(*f)(wk.c, stride)
+		}
+		multiplied := time.Now()
+		wk.multiplying += multiplied.Sub(start)
+		wk.reconstruct(pi*mr, pj*nr, mp*mr, ldc, stride)
+		wk.rounding += time.Since(multiplied)
+		p.progress(share / float64(rowBlocks*colBlocks))
+	})
+	p.stats.Products += int64(b.products())
+	var multiplying, rounding time.Duration
+	var fault *HardwareError
+	for _, wk := range workers {
+		if wk == nil {
+			continue
+		}
+		multiplying += wk.multiplying
+		rounding += wk.rounding
+		failed = append(failed, wk.fin.failed...)
+		p.stats.Check.Compared += wk.fin.compared
+		if f := wk.fin.fault; f != nil && f.before(fault) {
+			fault = f
+		}
+		p.stats.Overflow += wk.fin.overflow
+		p.stats.Underflow += wk.fin.underflow
+		wk.release()
+	}
+	p.stages("products", multiplying, "rounding", rounding)
+	if err == nil && fault != nil {
+		err = fault
+	}
+	return failed, err
+}
+
+// A multiplier computes a region of the product modulo the modulus of plane t, and adds
+// it to c if told to.
+type multiplier func(t int, c []int16, ldc int, r region, add bool)
+
+// multiplier returns that of the kernels.
+func (p *product) multiplier(ra, rb *residues) multiplier {
+	moduli, bytes := p.plan.base.prepared()
+	if k := p.plan.bytes; k != nil {
+		return func(t int, c []int16, ldc int, r region, add bool) {
+			a, b := ra.bytePlanes(t, r.pi), rb.bytePlanes(t, r.pj)
+			modgemm.MulBytes(k, c, ldc, a, ra.stride, b, rb.stride, r.mp, r.np, ra.steps, r.from, r.to, &bytes[t], add)
+		}
+	}
+	return func(t int, c []int16, ldc int, r region, add bool) {
+		mul := modgemm.Mul
+		if add {
+			mul = modgemm.MulAdd
+		}
+		mul(p.plan.kernel, c, ldc, ra.plane(t, r.pi), rb.plane(t, r.pj), r.mp, r.np, ra.kPairs, r.from, r.to, moduli[t])
+	}
+}
+
+// outside reports whether the block of rows i0 <= i < i1 and columns j0 <= j < j1
+// has no entry of the triangle asked for.
+func (p *product) outside(i0, i1, j0, j1 int) bool {
+	if p.cfg.Triangle == 'U' {
+		return p.step(i0) >= j1
+	}
+	return j0 >= p.step(min(i1, p.c.Rows)-1)
+}
+
+// step returns the first column of row i that is not in the triangle 'L', or is in 'U'.
+func (p *product) step(i int) int {
+	switch {
+	case p.cfg.Steps != nil:
+		return p.cfg.Steps[i]
+	case p.cfg.Triangle == 'L':
+		return i + 1
+	}
+	return i
+}
+
+// skip reports whether entry (i, j) lies outside of the triangle asked for.
+func (p *product) skip(i, j int) bool {
+	switch p.cfg.Triangle {
+	case 'U':
+		return j < p.step(i)
+	case 'L':
+		return j >= p.step(i)
+	}
+	return false
+}
+
+// span returns which of the n entries of row i from column j on are in the triangle asked for.
+func (p *product) span(i, j, n int) (from, to int) {
+	switch p.cfg.Triangle {
+	case 'U':
+		return min(max(p.step(i)-j, 0), n), n
+	case 'L':
+		return 0, min(max(p.step(i)-j, 0), n)
+	}
+	return 0, n
+}
+
+// cut returns the bits that reconstruction drops.
+func (p *product) cut() int {
+	q := &p.plan
+	if p.within != nil {
+		q.Cut = min(q.Cut, max(0, int(q.base.log2M)-wordBits))
+	}
+	if q.ExactL && q.ExactR && q.Cut < wordBits { // not worth a rounding test
+		return 0
+	}
+	return q.Cut
+}
+
+// errors returns the bounds of the error of the integer product in units of
+// 2^w.cut: for row i and column j, errL[i] + errR[j] + errAll. That of a special column is
+// infinite, and as many more as rounding wants follow the last. They are 0 where those of integers
+// are within the tolerance.
+func (p *product) errors(l, r *operand, w *weights) (errL, errR []float64, errAll float64) {
+	scaleL, scaleR, errAll := p.plan.Errors(&p.problem, w.cut, w.err)
+	if p.within != nil && p.within.rounded { // by half a unit of the integers at most
+		errAll++
+	}
+	// What addOld cuts off is less than a unit.
+	if p.near = p.problem.Tolerated(&p.plan.Plan, w.cut, scaleL, scaleR, errAll+1); p.near {
+		scaleL, scaleR, errAll = 0, 0, 0
+	}
+	scaled := func(norm []float64, scale float64) []float64 {
+		e := make([]float64, len(norm))
+		if scale != 0 {
+			for i, x := range norm {
+				e[i] = scale * x
+			}
+		}
+		return e
+	}
+	errR = append(scaled(r.norm, scaleR), make([]float64, rounding.Group)...)
+	for j, special := range r.special {
+		if special {
+			errR[j] = math.Inf(1)
+		}
+	}
+	return scaled(l.norm, scaleL), errR, errAll
+}
+
+// exactPass computes the failed entries in exact arithmetic.
+func (p *product) exactPass(failed [][2]int32) error {
+	workers := make([]*directWorker, p.cfg.Threads)
+	err := par.For(p.cfg.Ctx, p.cfg.Threads, len(failed), func(id, task int) {
+		if workers[id] == nil {
+			workers[id] = newDirectWorker(p)
+		}
+		workers[id].entry(int(failed[task][0]), int(failed[task][1]))
+	})
+	p.collect(workers)
+	return err
+}
+
+func (p *product) collect(workers []*directWorker) {
+	for _, w := range workers {
+		if w != nil {
+			p.stats.Overflow += w.overflow
+			p.stats.Underflow += w.underflow
+		}
+	}
+}
