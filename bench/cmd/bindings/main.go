@@ -110,7 +110,7 @@ func main() {
 	flag.IntVar(&o.large, "large", 20, "timings of the product of order 1000")
 	flag.IntVar(&o.import_, "import", 20, "imports")
 	flag.IntVar(&o.calls, "growth", 0, "calls of each kind after which memory is compared")
-	flag.StringVar(&o.cases, "cases", "", "which of Python's kinds, separated by commas, in place of all (bindings/python/tests/growth.py)")
+	flag.StringVar(&o.cases, "cases", "", "which kinds of -growth, separated by commas, in place of all: names of bindings/python/tests/growth.py")
 	flag.StringVar(&o.json, "json", "", "file for the figures")
 	flag.Parse()
 	if err := run(&o, os.Stdout); err != nil {
@@ -466,7 +466,11 @@ for a, b in zip(times, times[1:]): print(b[0] - a[0], b[1] - a[1])`
 func growing(o *options, peers []*peer, out io.Writer) (z []growth, err error) {
 	c := peers[0]
 	for _, p := range problems() {
-		if strings.HasSuffix(p.name, "1000") {
+		kind, _, _ := strings.Cut(p.name, " ")
+		if kind == "gemv" || kind == "gemm" {
+			kind = "matmul"
+		}
+		if strings.HasSuffix(p.name, "1000") || o.cases != "" && !slices.Contains(strings.Split(o.cases, ","), kind) {
 			continue
 		}
 		for _, suffix := range p.c {
