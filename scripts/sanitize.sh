@@ -4,11 +4,11 @@
 #
 # usage: scripts/sanitize.sh [FOLDER]     (default: dist)
 #
-# FOLDER has the libraries, as scripts/lib.sh leaves them. The programs are instrumented, the library
-# is not: Go's code, its stacks and its scheduler are unknown to these tools, so what they would say
-# about it is no finding. Sanitizers see the memory and the threads of the programs, and what the
-# library does with both in the C library's functions (allocation, copies, text). Of valgrind's
-# reports those whose innermost functions are of libhalfulp.so are left out for the same reason.
+# FOLDER has the libraries, as scripts/lib.sh leaves them. The programs are instrumented, but the
+# library is not, because these tools do not know the stacks and the scheduler of Go. The
+# sanitizers check the programs' own accesses, and what the library asks of the C library:
+# allocation, copies, texts. Reports of valgrind whose innermost function is in libhalfulp.so are
+# left out for the same reason.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=$(cd "${1:-dist}" && pwd)
