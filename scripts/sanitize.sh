@@ -2,15 +2,24 @@
 # Runs C programs that call libhalfulp under AddressSanitizer with UndefinedBehaviorSanitizer, under
 # ThreadSanitizer, and under valgrind: the C tests and the example with MPFR.
 #
-# usage: scripts/sanitize.sh [FOLDER]     (default: dist)
+# usage: scripts/sanitize.sh [-t] [FOLDER]     (default: dist)
 #
 # FOLDER has the libraries, as scripts/lib.sh leaves them. The programs are instrumented, but the
 # library is not, because these tools do not know the stacks and the scheduler of Go. The
 # sanitizers check the programs' own accesses, and what the library asks of the C library:
 # allocation, copies, texts. Reports of valgrind whose innermost function is in libhalfulp.so are
 # left out for the same reason.
+#
+# -t runs ThreadSanitizer alone, for a library whose C code is instrumented as well, in a way that
+# Go's compiler knows:
+#   CGO_CFLAGS=-fsanitize=thread CGO_LDFLAGS=-fsanitize=thread scripts/lib.sh FOLDER
 set -euo pipefail
 cd "$(dirname "$0")/.."
+threads_alone=
+if [ "${1:-}" = -t ]; then
+	threads_alone=1
+	shift
+fi
 out=$(cd "${1:-dist}" && pwd)
 for file in lib/libhalfulp.so include/halfulp.h; do
 	if ! [ -e "$out/$file" ]; then
@@ -43,11 +52,14 @@ try() { # NAME COMMAND...
 	fi
 }
 for program in "${programs[@]}"; do
-	compile "$program" -fsanitize=address,undefined -fno-sanitize-recover=undefined
-	try "$program, address and undefined behaviour" "$work/program" "$work"
+	if [ ! "$threads_alone" ]; then
+		compile "$program" -fsanitize=address,undefined -fno-sanitize-recover=undefined
+		try "$program, address and undefined behaviour" "$work/program" "$work"
+	fi
 	compile "$program" -fsanitize=thread
 	try "$program, threads" "$work/program" "$work"
 done
+[ ! "$threads_alone" ] || exit "$failed"
 
 # Signals, forks and waits of calls.c are for a processor, not for valgrind.
 if ! command -v valgrind >/dev/null; then
