@@ -2325,6 +2325,33 @@ func goHalfulp_solve(c_a C.uint64_t, c_b C.uint64_t, c_format *C.char, c_options
 	return
 }
 
+//export goHalfulp_solve_f64
+func goHalfulp_solve_f64(c_n C.int64_t, c_nrhs C.int64_t, c_a *C.double, c_a_row_stride C.int64_t, c_a_col_stride C.int64_t, c_b *C.double, c_b_row_stride C.int64_t, c_b_col_stride C.int64_t, c_x *C.double, c_x_row_stride C.int64_t, c_x_col_stride C.int64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_solve_f64"}
+	defer k.end(&status_, error_)
+	n := int(c_n)
+	nrhs := int(c_nrhs)
+	a := (*float64)(unsafe.Pointer(c_a))
+	a_row_stride := int(c_a_row_stride)
+	a_col_stride := int(c_a_col_stride)
+	b := (*float64)(unsafe.Pointer(c_b))
+	b_row_stride := int(c_b_row_stride)
+	b_col_stride := int(c_b_col_stride)
+	x := (*float64)(unsafe.Pointer(c_x))
+	x_row_stride := int(c_x_row_stride)
+	x_col_stride := int(c_x_col_stride)
+	options := k.options("options", c_options)
+	k.run(options, func(opt *halfulp.Options) error {
+		st, err := solveF64(n, nrhs, grid[float64]{a, a_row_stride, a_col_stride}, grid[float64]{b, b_row_stride, b_col_stride}, grid[float64]{x, x_row_stride, x_col_stride}, opt)
+		keep(options, st)
+		if err != nil {
+			return err
+		}
+		return nil
+	})
+	return
+}
+
 //export goHalfulp_inverse
 func goHalfulp_inverse(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
 	k := call{name: "halfulp_inverse"}

@@ -597,6 +597,11 @@ int halfulp_trsm_to(char side, char uplo, char trans, char diag, halfulp_scalar 
  * proved. */
 int halfulp_solve(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result);
 
+/* Stores the solution X of A X = B, A n x n, B and X n x nrhs, in doubles at x[i x_row_stride +
+ * j x_col_stride], without handles: for small systems. Strides and arrays are as
+ * halfulp_matrix_wrap_f64 takes them; X may overlap A and B. Else as halfulp_solve. */
+int halfulp_solve_f64(int64_t n, int64_t nrhs, const double *a, int64_t a_row_stride, int64_t a_col_stride, const double *b, int64_t b_row_stride, int64_t b_col_stride, double *x, int64_t x_row_stride, int64_t x_col_stride, halfulp_options options);
+
 /* The inverse of a square matrix, each entry rounded once to the format, that of A without one.
  * Errors as halfulp_solve. */
 int halfulp_inverse(halfulp_matrix a, const char *format, halfulp_options options, halfulp_matrix *result);

@@ -119,6 +119,21 @@ func solve(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfu
 	return x, st, err
 }
 
+// solveF64 solves a system of arrays of C.
+func solveF64(n, nrhs int, a, b, x grid[float64], opt *halfulp.Options) (linsolve.Stats, error) {
+	var m [3]*halfulp.Matrix
+	for i, g := range []struct {
+		grid[float64]
+		cols int
+	}{{a, n}, {b, nrhs}, {x, nrhs}} {
+		var err error
+		if m[i], err = wrapF64(g.data, n, g.cols, g.rs, g.cs); err != nil {
+			return linsolve.Stats{}, err
+		}
+	}
+	return linsolve.Solve(m[0], m[1], m[2], opt)
+}
+
 func inverse(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, linsolve.Stats, error) {
 	needSquare(a)
 	x, err := result(f, a.Cols(), a.Rows(), a)

@@ -1322,6 +1322,16 @@ int halfulp_solve(halfulp_matrix a, halfulp_matrix b, const char *format, halful
 	return finish(status, error);
 }
 
+int halfulp_solve_f64(int64_t n, int64_t nrhs, const double *a, int64_t a_row_stride, int64_t a_col_stride, const double *b, int64_t b_row_stride, int64_t b_col_stride, double *x, int64_t x_row_stride, int64_t x_col_stride, halfulp_options options) {
+	if (forked)
+		return refuse("halfulp_solve_f64");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_solve_f64(n, nrhs, (void *)a, a_row_stride, a_col_stride, (void *)b, b_row_stride, b_col_stride, x, x_row_stride, x_col_stride, options, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
 int halfulp_inverse(halfulp_matrix a, const char *format, halfulp_options options, halfulp_matrix *result) {
 	if (forked)
 		return refuse("halfulp_inverse");

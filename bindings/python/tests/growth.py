@@ -1,4 +1,4 @@
-"""Calls that must leave nothing behind: python tests/growth.py [CALLS] makes many of each kind.
+"""Calls that must leave nothing behind: python tests/growth.py [CALLS [CASE...]] makes many of each kind.
 
 It prints the memory of the process after each tenth of the calls, and ends with status 1 if handles
 are left, or if the second half of the calls has taken more than 8 MB.
@@ -84,9 +84,10 @@ def resident() -> int:
         return int(f.read().split()[1]) * 4096
 
 
-def main(calls: int) -> int:
+def main(calls: int, names: list[str]) -> int:
     grown = 0
-    for name, f in CASES.items():
+    for name in names or CASES:
+        f = CASES[name]
         for _ in range(200):
             f()
         before, memory = live(), []
@@ -102,4 +103,4 @@ def main(calls: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000))
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000, sys.argv[2:]))

@@ -54,6 +54,31 @@ def test_sums(shape, dtype):
     assert _direct.sum(np.ones(shape, dtype)) == np.prod(shape)
 
 
+@pytest.mark.parametrize("shape", [(4,), (4, 1), (4, 3)])
+def test_solutions(shape):
+    used = 0
+    for a in views((4, 4), np.float64, 1):
+        for b in views(shape, np.float64, 2):
+            try:
+                want = hp.linalg.solve(hp.array(a), hp.array(b)).to_numpy()
+            except hp.SingularMatrixError as e:
+                with pytest.raises(hp.SingularMatrixError) as got:
+                    hp.linalg.solve(a, b)
+                assert str(got.value) == str(e)
+                continue
+            assert bits(hp.linalg.solve(a, b)) == bits(want)
+            used += _direct.solve(a, b) is not None
+    assert used >= 12
+    a = np.array([[1.0, np.nan], [0.0, 1.0]])
+    with pytest.raises(hp.NotFiniteError):
+        hp.linalg.solve(a, np.ones(2))
+    for b in (np.ones(3), np.ones((3, 4)), np.ones((2, 3, 4))):
+        assert _direct.solve(np.eye(4), b) is None
+    assert _direct.solve(np.ones((3, 4)), np.ones(3)) is None and _direct.solve(np.eye(100), np.ones(100)) is None
+    with hp.options(threads=1):
+        assert _direct.solve(np.eye(2), np.ones(2)) is None
+
+
 @pytest.mark.parametrize(
     "a, b",
     [

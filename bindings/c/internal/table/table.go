@@ -332,6 +332,8 @@ var Functions = []Group{
 	{"Linear systems", []Function{
 		{"solve", "a:matrix b:matrix format options > result:matrix", "solve(a, b, format, opt)",
 			"The solution X of A X = B, A square and regular, each entry rounded once to the format, that of A without one, whatever the condition of A. HALFULP_SINGULAR if A is singular, which is proved."},
+		{"solve_f64", "n:int nrhs:int a:doubles a_row_stride:int a_col_stride:int b:doubles b_row_stride:int b_col_stride:int x:doubles-out x_row_stride:int x_col_stride:int options", "solveF64(n, nrhs, grid[float64]{a, a_row_stride, a_col_stride}, grid[float64]{b, b_row_stride, b_col_stride}, grid[float64]{x, x_row_stride, x_col_stride}, opt)",
+			"Stores the solution X of A X = B, A n x n, B and X n x nrhs, in doubles at x[i x_row_stride + j x_col_stride], without handles: for small systems. Strides and arrays are as halfulp_matrix_wrap_f64 takes them; X may overlap A and B. Else as halfulp_solve."},
 		{"inverse", "a:matrix format options > result:matrix", "inverse(a, format, opt)",
 			"The inverse of a square matrix, each entry rounded once to the format, that of A without one. Errors as halfulp_solve."},
 		{"det", "a:matrix format options > result:scalar", "det(a, format, opt)",

@@ -65,6 +65,34 @@ static void sums(void) {
 	free_handle(v);
 }
 
+/* Systems whose numbers are those of arrays of C. */
+static void systems_of_arrays(void) {
+	double a[] = {0, 3, 2, 1, 0, 4, 5, 0, 9, 9, 9, 9}; /* columns of a 3 x 3 matrix, 4 apart */
+	double b[] = {1, 4, 2, 5, 3, 6}, x[] = {7, 7, 7, 7, 7, 7, 7}, same[6];
+	halfulp_matrix m, r, y;
+	OK(halfulp_matrix_from_f64(a, 3, 3, 1, 4, NULL, &m));
+	OK(halfulp_matrix_from_f64(b, 3, 2, 2, 1, NULL, &r));
+	OK(halfulp_solve(m, r, NULL, 0, &y));
+	OK(halfulp_matrix_get_f64(y, same, 1, 3));
+	OK(halfulp_solve_f64(3, 2, a, 1, 4, b, 2, 1, x, 1, 3, 0));
+	for (int i = 0; i < 6; i++)
+		EQUAL(x[i], same[i]);
+	EQUAL(x[6], 7);
+	OK(halfulp_solve_f64(3, 2, a, 1, 4, b, 2, 1, b, 2, 1, 0)); /* in place */
+	for (int i = 0; i < 6; i++)
+		EQUAL(b[i], same[i / 2 + i % 2 * 3]);
+	OK(halfulp_solve_f64(0, 2, a, 1, 1, b, 2, 1, x, 2, 1, 0));
+	FAILS(HALFULP_MISUSE, "", halfulp_solve_f64(-1, 2, a, 1, 4, b, 2, 1, x, 1, 3, 0));
+	FAILS(HALFULP_MISUSE, "", halfulp_solve_f64(3, 2, a, 2, 5, b, 2, 1, x, 1, 3, 0));
+	FAILS(HALFULP_MISUSE, "", halfulp_solve_f64(3, 2, a, 1, 4, b, 2, 1, NULL, 1, 3, 0));
+	a[0] = a[1] = a[2] = 0;
+	FAILS(HALFULP_SINGULAR, "singular", halfulp_solve_f64(3, 2, a, 1, 4, b, 2, 1, x, 1, 3, 0));
+	EQUAL(x[0], same[0]);
+	free_handle(m);
+	free_handle(r);
+	free_handle(y);
+}
+
 static void systems(void) {
 	halfulp_matrix h, one, x;
 	OK(halfulp_hilbert(12, "mp:200", &h));
@@ -469,6 +497,7 @@ int main(int count, char **arguments) {
 	products();
 	sums();
 	systems();
+	systems_of_arrays();
 	level1();
 	level2();
 	level3();

@@ -1,4 +1,4 @@
-"""Products and sums of small arrays of numpy, without handles.
+"""Products, sums and solutions of small arrays of numpy, without handles.
 
 The functions return None for what they do not serve: other arrays, long calls, which have to look
 at signals, and calls inside options(). The general functions give the same bits.
@@ -6,16 +6,28 @@ at signals, and calls inside options(). The general functions give the same bits
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
 
-from ._library import direct
+from ._library import default, direct, library
 
 # The most multiplications of a call: a longer one looks at signals.
 _MOST = 1_000_000
 
 _F64, _F32 = np.dtype(np.float64), np.dtype(np.float32)
+
+
+_taken: Any = ctypes.c_char.from_buffer
+
+
+def address(a: np.ndarray) -> int:
+    """Returns the address of the first number of an array, which is not empty."""
+    flags = a.flags
+    if flags.c_contiguous and flags.writeable:  # several times as fast
+        return ctypes.addressof(_taken(a))
+    return int(a.ctypes.data)
 
 
 def _letter(a: Any) -> str:
@@ -42,10 +54,12 @@ def _matrix(a: np.ndarray, size: int) -> tuple[int, bytes, int, int, int] | None
         op, step, least = b"T", right, rows
     else:
         return None
-    address = a.ctypes.data
-    if least < 1 or step < least * size or (step | address) % size:
+    if least < 1 or rows * cols == 0:
         return None
-    return address, op, step // size, rows, cols
+    p = address(a)
+    if step < least * size or (step | p) % size:
+        return None
+    return p, op, step // size, rows, cols
 
 
 def matmul(a: Any, b: Any) -> Any:
@@ -70,14 +84,34 @@ def matmul(a: Any, b: Any) -> Any:
         return None
     z = np.empty(shape, a.dtype)
     # The columns of the transposed matrices are the rows of these.
-    call(op_b, op_a, n, m, k, 1.0, q, ldb, p, lda, 0.0, z.ctypes.data, n, 0)
+    call(op_b, op_a, n, m, k, 1.0, q, ldb, p, lda, 0.0, address(z), n, 0)
+    return z
+
+
+def solve(a: Any, b: Any) -> Any:
+    """Returns the solution of a system of float64."""
+    if _letter(a) != "d" or _letter(b) != "d" or a.ndim != 2 or not 0 < b.ndim <= 2:
+        return None
+    x, y = _matrix(a, 8), _matrix(b, 8)
+    if x is None or y is None:
+        return None
+    p, op_a, lda, n, cols = x
+    q, op_b, ldb, rows, k = y
+    if n != cols or n != rows or n * n * (n + k) > _MOST or not default():
+        return None
+    z = np.empty(b.shape)
+    strides = [(ld, 1) if op == b"N" else (1, ld) for op, ld in ((op_a, lda), (op_b, ldb))]
+    library().solve_f64(n, k, p, *strides[0], q, *strides[1], address(z), k, 1, 0)
     return z
 
 
 def _dot(letter: str, a: np.ndarray, b: np.ndarray, size: int) -> Any:
     (n,), (da,), (db,) = a.shape, a.strides, b.strides
-    p, q = a.ctypes.data, b.ctypes.data
-    if b.shape[0] != n or not 0 < n <= _MOST or da < size or db < size or (da | db | p | q) % size:
+    if b.shape[0] != n or not 0 < n <= _MOST:
+        return None
+    p = address(a)
+    q = p if b is a else address(b)
+    if da < size or db < size or (da | db | p | q) % size:
         return None
     call = direct(letter + "dot")
     return None if call is None else a.dtype.type(call(n, p, da // size, q, db // size, 0))
@@ -94,7 +128,7 @@ def sum(x: Any) -> Any:
         step = size
     else:
         return None
-    p = x.ctypes.data
+    p = address(x)
     if step < size or (step | p) % size:
         return None
     call = direct(letter + "sum")

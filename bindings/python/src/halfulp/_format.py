@@ -136,7 +136,7 @@ def promoted(f: Format, g: Format) -> Format:
     f32 with f64 is f64. Two formats of which one is an expansion and the other mp:P, or f64 and
     mp:P, give mp with the larger precision, so the result may be rounded.
     """
-    if f == g:
+    if f is g or f == g:
         return f
     if "mp" in (f.kind, g.kind):
         return mp(max(f.precision, g.precision))

@@ -172,6 +172,7 @@ FUNCTIONS = {
     "trsm": ((c_char, c_char, c_char, c_char, c_uint64, c_uint64, c_uint64, c_uint64), "side:side uplo:uplo trans:trans diag:diag alpha:scalar a:matrix b:inout-matrix options:options", 0),
     "trsm_to": ((c_char, c_char, c_char, c_char, c_uint64, c_uint64, c_uint64, c_uint64, c_uint64), "side:side uplo:uplo trans:trans diag:diag alpha:scalar a:matrix b:matrix x:inout-matrix options:options", 0),
     "solve": ((c_uint64, c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix b:matrix format:format options:options result:matrix", 1),
+    "solve_f64": ((c_int64, c_int64, c_void_p, c_int64, c_int64, c_void_p, c_int64, c_int64, c_void_p, c_int64, c_int64, c_uint64), "n:int nrhs:int a:doubles a_row_stride:int a_col_stride:int b:doubles b_row_stride:int b_col_stride:int x:doubles-out x_row_stride:int x_col_stride:int options:options", 0),
     "inverse": ((c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix format:format options:options result:matrix", 1),
     "det": ((c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix format:format options:options result:scalar", 1),
     "slogdet": ((c_uint64, c_char_p, c_uint64, POINTER(c_int64), POINTER(c_uint64)), "a:matrix format:format options:options sign:int log:scalar", 2),

@@ -334,9 +334,14 @@ def call(name: str, *args: Any, work: float = 0) -> Any:
         free(c.handle)
 
 
+def default() -> bool:
+    """Reports that no options are set: the call is not inside options()."""
+    return _current.get() is _DEFAULT
+
+
 def direct(name: str) -> Callable[..., Any] | None:
     """Returns a function of the BLAS on arrays; None inside options()."""
-    return None if _current.get() is not _DEFAULT else getattr(library(), "blas_" + name)
+    return getattr(library(), "blas_" + name) if default() else None
 
 
 def version() -> str:

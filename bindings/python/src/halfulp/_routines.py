@@ -39,7 +39,10 @@ class Operands:
 
     def _taken(self, value: Any) -> tuple[Array, Format]:
         """Returns an operand and the format that it wants results in."""
-        if isinstance(value, (Array, Scalar)):
+        if isinstance(value, Array):
+            self.plain = False
+            return value, value.format
+        if isinstance(value, Scalar):
             self.plain = False
             a = asarray(value)
             return a, a.format
@@ -115,7 +118,7 @@ def wrapped(value: np.ndarray) -> Array | None:
     elif row_step == 0:
         return None
     try:
-        h = getattr(library(), "matrix_wrap_" + f.kind)(value.ctypes.data, rows, cols, row_step, col_step)
+        h = getattr(library(), "matrix_wrap_" + f.kind)(_direct.address(value), rows, cols, row_step, col_step)
     except MisuseError:
         return None
     return Array._of(h, shape, f, value, "cpu")
@@ -274,6 +277,8 @@ def dot(a: Any, b: Any, /, *, format: FormatLike | None = None, prec: int | None
     """Returns Σ a_i b_i of vectors, the product of matrices, or of a number and an array."""
     if format is None and prec is None and (z := _direct.matmul(a, b)) is not None:
         return z
+    if isinstance(a, Array) and isinstance(b, Array) and 0 < a.ndim <= 2 and 0 < b.ndim <= 2:
+        return matmul(a, b, format=format, prec=prec)
     o = Operands(a, b, format=format, prec=prec)
     x, y = o.arrays
     if x.ndim == 0 or y.ndim == 0:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from . import _array, _elementwise, _entries, _products, _routines, _shapes, _statistics
+from . import _array, _direct, _elementwise, _entries, _products, _routines, _shapes, _statistics
 from ._array import Array, Scalar, asarray
 from ._format import Format, FormatLike, promoted
 from ._library import MisuseError, NotFiniteError, call, free, library
@@ -164,6 +164,8 @@ def solve(a: Any, b: Any, /, *, format: FormatLike | None = None, prec: int | No
     >>> hp.linalg.solve(h, hp.ones(12))[0].text(12)
     '-12.0000000000'
     """
+    if format is None and prec is None and (z := _direct.solve(a, b)) is not None:
+        return z
     o = Operands(a, b, format=format, prec=prec)
     lead, matrices = _matrices(o, square=True)
     n = o.arrays[0].shape[-1]
