@@ -26,8 +26,8 @@ func guard(n int) int { return 14 + 2*bits.Len(uint(n)) }
 //
 //	I - X' F = -h + E' E - d F,    F^-1 = X + E X + E² (I - E)^-1 X.
 //
-// E is known to be small before it is computed: so its product is bounded (residue.Bound), and takes
-// moduli for as many bits as X' has, and not for those of X and F together.
+// E is known to be small before it is computed: so its product is bounded (residue.Bound), and
+// takes moduli for as many bits as X' has, and not for those of X and F together.
 type newton struct {
 	s    *call.Run
 	by   scale.Scaling // of F

@@ -77,7 +77,7 @@ func Float64s(rows, cols int, data []float64) Mat {
 	return Mat{Arr: &Array{Format: Float64, F64: [4][]float64{data}}, RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols}
 }
 
-// Bigs returns the rows x cols matrix of the numbers in data, column by column, rounded to format f.
+// Bigs returns the rows x cols matrix of the numbers in data, column by column, rounded to f.
 func Bigs(f Format, rows, cols int, data []*big.Float) Mat {
 	m := NewMat(f, rows, cols)
 	for i, x := range data {

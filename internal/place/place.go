@@ -77,8 +77,8 @@ type Place interface {
 
 	Determinant
 
-	// Gemm sets C to alpha A B + beta Old like residue.Gemm. C shares no entry with A and B, and with
-	// Old only if it is the same view.
+	// Gemm sets C to alpha A B + beta Old like residue.Gemm. C shares no entry with A and B, and
+	// with Old only if it is the same view.
 	Gemm(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error)
 	// Gemv sets z to alpha M x + beta y like direct.Gemv and returns how many entries the host's
 	// exact sum decided. z has stride 1 on the host; it shares no entry with M and x, and with y

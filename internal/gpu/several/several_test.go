@@ -249,8 +249,8 @@ func TestHost(t *testing.T) {
 	})
 }
 
-// gemmTriangle computes D = alpha A B + beta C within a triangle, or 0, for factors with zeros beyond
-// triangles, or 0, and a bound that may be nil.
+// gemmTriangle computes D = alpha A B + beta C within a triangle, or 0, for factors with zeros
+// beyond triangles, or 0, and a bound that may be nil.
 func gemmTriangle(alpha float64, a, b *Matrix, beta float64, c, d *Matrix, triangle byte, factors [2]byte, bound *residue.Bound, opt *Options) (residue.Stats, error) {
 	s, err := opt.Settings()
 	if err != nil {

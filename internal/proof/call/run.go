@@ -14,8 +14,8 @@ import (
 // Method is the method in Stats.
 const Method = "solve"
 
-// Run is a [Call] of a routine on matrices: the place where they live, its products, statistics, and
-// matrices that it gives back at the end.
+// Run is a [Call] of a routine on matrices: the place where they live, its products, statistics,
+// and matrices that it gives back at the end.
 type Run struct {
 	Call
 	Set     place.Settings // of products: Progress is nil between them
