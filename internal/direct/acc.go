@@ -51,7 +51,7 @@ type Acc struct {
 	shifted  []uint64
 	product  []uint64
 	product3 []uint64
-	plain    []uint64
+	scratch  []uint64
 	mag      []uint64
 	values   [3][num.MaxValueWords]uint64
 	window   []uint64
@@ -59,6 +59,17 @@ type Acc struct {
 	columns  *[sumWords]uint64
 	terms    *num.Array
 	scaled   *Acc
+}
+
+// Buffer returns memory for the words of a number, one of three, which methods of a may overwrite.
+func (a *Acc) Buffer(k int) []uint64 { return a.values[k][:] }
+
+// Scratch returns memory of n words, whatever is in them, until it is called again.
+func (a *Acc) Scratch(n int) []uint64 {
+	if cap(a.scratch) < n {
+		a.scratch = make([]uint64, n)
+	}
+	return a.scratch[:n]
 }
 
 // Reset makes a the empty sum and keeps its memory.
@@ -398,7 +409,7 @@ func (a *Acc) real(n, floor int64) num.Real {
 		at := m[int(p.index-base)*pageWords:]
 		num.AddShifted(at, p.w[:min(len(at), pageWords)])
 		if int64(p.w[pageWords]) < 0 {
-			num.SubShifted(at[pageWords:], one[:])
+			num.SubShifted(at[pageWords:], unitWord[:])
 		}
 	}
 	r := num.Real{Class: num.Finite, Exp: base << pageShift}
@@ -408,7 +419,7 @@ func (a *Acc) real(n, floor int64) num.Real {
 		sign = -sign
 	}
 	if sign < 0 {
-		num.SubShifted(m, one[:])
+		num.SubShifted(m, unitWord[:])
 	}
 	r.Sticky = sign != 0
 	for len(m) > 0 && m[len(m)-1] == 0 {
@@ -424,7 +435,7 @@ func (a *Acc) real(n, floor int64) num.Real {
 	return r
 }
 
-var one = [1]uint64{1}
+var unitWord = [1]uint64{1}
 
 // special returns the sum if it follows from what a has seen.
 func (a *Acc) special() (num.Real, bool) {

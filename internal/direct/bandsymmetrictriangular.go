@@ -131,6 +131,8 @@ func (s Structured) Diagonal(i int, buf []uint64) num.Real {
 // One returns 1, or -1 for neg.
 func One(neg bool) num.Real { return num.Real{Class: num.Finite, Neg: neg, Mag: one[:]} }
 
+var one = [1]uint64{1}
+
 // A Layout tells how a structured matrix is stored: there are entries (i, j) with i - j <= Below
 // and j - i <= Above, in View as a matrix has them. For Symmetric those on and above the diagonal
 // are stored, for Packed in the column View one triangle, the upper one for Upper, column after
@@ -199,7 +201,7 @@ func (s Structured) pieces(i int, p []Piece) []Piece {
 	lo, hi := s.columns(i)
 	add := func(v num.Vec, from, to int) {
 		if from < to {
-			p = append(p, Piece{slice(v, from, to), from})
+			p = append(p, Piece{v.Slice(from, to), from})
 		}
 	}
 	switch {
@@ -307,7 +309,7 @@ func (s Structured) Gemv(w Work, alpha num.Real, x num.Vec, beta num.Real, y num
 			return exact.Load(), err
 		}
 		rows := z.Slice(i0, i1)
-		n, err := dense(m, slice(x, first, first+m.Cols), slice(y, i0, i1), rows)
+		n, err := dense(m, x.Slice(first, first+m.Cols), y.Slice(i0, i1), rows)
 		exact.Add(n)
 		if err != nil {
 			return exact.Load(), err
@@ -356,18 +358,18 @@ func valueAt(beta num.Real, y num.Vec, i int) num.Real {
 // entry returns sum_j alpha s_ij x_j + beta y_i for rounding to f, like Entry.
 func (s Structured) entry(a *Acc, f num.Format, alpha num.Real, x num.Vec, beta num.Real, y num.Vec, i int) num.Real {
 	a.Reset()
-	a.addPieces(alpha, s.pieces(i, nil), x)
+	addPieces(a, alpha, s.pieces(i, nil), x)
 	if beta.Class != num.Zero {
 		a.AddProduct(beta, valueAt(beta, y, i))
 	}
 	return a.Value(f)
 }
 
-// addPieces adds the products alpha p_h x_h of the pieces of a row.
-func (a *Acc) addPieces(alpha num.Real, list []Piece, x num.Vec) {
+// addPieces adds the products alpha p_h x_h of the pieces of a row to a.
+func addPieces(a *Acc, alpha num.Real, list []Piece, x num.Vec) {
 	a.addScaledDots(alpha, len(list), func(k int) (u, v num.Vec) {
 		p := list[k]
-		return p.Vec, slice(x, p.First, p.First+p.N)
+		return p.Vec, x.Slice(p.First, p.First+p.N)
 	})
 }
 

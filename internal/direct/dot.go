@@ -7,12 +7,11 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// dotChunk is the number of products that share a reference exponent, dotBatch the
-// number whose digits lie in memory at once.
-const (
-	dotChunk = 1 << 12
-	dotBatch = 16
-)
+// dotChunk is the number of products that share a reference exponent.
+const dotChunk = 1 << 12
+
+// dotBatch is the number of products whose digits lie in memory at once.
+const dotBatch = 16
 
 // digitDot sums products of MP numbers from their leading digits like a row of a
 // matrix-vector product (see gemv.go), one chunk after the other.
@@ -60,7 +59,7 @@ func loadedFormat(f num.Format, words int) num.Format {
 
 // load returns the entries lo <= i < hi.
 func (v *loaded) load(lo, hi int) num.Vec {
-	x := slice(v.Vec, lo, hi)
+	x := v.Vec.Slice(lo, hi)
 	if x.Arr.Kind == num.MP {
 		return x
 	}
@@ -77,7 +76,7 @@ func (v *loaded) load(lo, hi int) num.Vec {
 func (d *digitDot) init(x, y loaded, groups int, vertical verticalPlan, tiles tilePlan) {
 	k := 4 * groups
 	d.x, d.y, d.groups = x, y, groups
-	d.scale = make([]int64, dotChunk+lanes)
+	d.scale = make([]int64, dotChunk+sumLanes)
 	if tiles.blocks != 0 {
 		d.tiles = newTileDot(tiles)
 	}

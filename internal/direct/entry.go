@@ -13,9 +13,9 @@ func (a *Acc) AddDot(x, y num.Vec) { a.addDot(false, 0, x, y) }
 func (a *Acc) addDot(neg bool, exp int64, x, y num.Vec) {
 	if x.N >= fewFloats && x.Arr.Kind != num.MP && y.Arr.Kind != num.MP {
 		if IsFloat(x.Arr.Format) && IsFloat(y.Arr.Format) {
-			a.addFloats(Dot, neg, exp, x, y)
+			a.addFloats(asProducts, neg, exp, x, y)
 		} else {
-			a.addExpansions(Dot, neg, exp, x, y)
+			a.addExpansions(asProducts, neg, exp, x, y)
 		}
 		return
 	}
@@ -38,11 +38,11 @@ func (a *Acc) AddVec(x num.Vec) {
 		return
 	}
 	if x.N >= fewFloats && IsFloat(x.Arr.Format) {
-		a.addFloats(Sum, false, 0, x, x)
+		a.addFloats(asNumbers, false, 0, x, x)
 		return
 	}
 	if x.N >= fewFloats && x.Arr.Terms() > 1 {
-		a.addExpansions(Sum, false, 0, x, x)
+		a.addExpansions(asNumbers, false, 0, x, x)
 		return
 	}
 	if a.addLimbs(x, false) {
@@ -63,11 +63,11 @@ func (a *Acc) AddAbs(x num.Vec) {
 		return
 	}
 	if x.N >= fewFloats && IsFloat(x.Arr.Format) {
-		a.addFloats(Asum, false, 0, x, x)
+		a.addFloats(asMagnitudes, false, 0, x, x)
 		return
 	}
 	if x.N >= fewFloats && x.Arr.Terms() > 1 {
-		a.addExpansions(Asum, false, 0, x, x)
+		a.addExpansions(asMagnitudes, false, 0, x, x)
 		return
 	}
 	if a.addLimbs(x, true) {

@@ -93,22 +93,22 @@ func (f *floatSum) addPart(r Reduction, x, y num.Vec, lo, hi int) {
 }
 
 func (f *floatSum) addSlices(r Reduction, u, v []float64) {
-	n := len(u) &^ (lanes - 1)
-	var out [3 * lanes]float64
+	n := len(u) &^ (sumLanes - 1)
+	var out [3 * sumLanes]float64
 	if n > 0 {
 		compensated(r, u[:n], v[:n], &out)
 	}
 	var a float64
-	for _, t := range out[2*lanes:] {
+	for _, t := range out[2*sumLanes:] {
 		a += t
 	}
 	if !(a < 0x1p1000) {
 		f.failed = true
 		return
 	}
-	m := float64(n/lanes + 2)
+	m := float64(n/sumLanes + 2)
 	f.bound += float64(0x1.01p-105*m*m*a) + float64(float64(n)*0x1p-1072)
-	for _, t := range out[:2*lanes] {
+	for _, t := range out[:2*sumLanes] {
 		f.addFloat(t)
 	}
 	var buf [2][1]uint64
@@ -149,7 +149,7 @@ func floatReal(x float64, buf []uint64) num.Real {
 	return num.Real{Class: num.Finite, Neg: neg, Exp: e, Mag: buf[:1]}
 }
 
-func compensated(r Reduction, x, y []float64, out *[3 * lanes]float64) {
+func compensated(r Reduction, x, y []float64, out *[3 * sumLanes]float64) {
 	fast := assembly()
 	switch {
 	case r == Sum && fast:
@@ -273,20 +273,29 @@ func (a *Acc) addWide(neg bool, exp int64, w *wide) {
 	}
 }
 
-// addFloats adds (-1)^neg 2^exp times the reduction r of two vectors of binary32
-// or binary64 numbers.
-func (a *Acc) addFloats(r Reduction, neg bool, exp int64, x, y num.Vec) {
+// addends are what a sum over one or two vectors adds up.
+type addends int
+
+const (
+	asNumbers    addends = iota // x_i
+	asMagnitudes                // |x_i|
+	asProducts                  // x_i y_i
+)
+
+// addFloats adds (-1)^neg 2^exp times the sum of r of two vectors of binary32 or binary64
+// numbers.
+func (a *Acc) addFloats(r addends, neg bool, exp int64, x, y num.Vec) {
 	for lo := 0; lo < x.N; lo += wideLimit {
 		hi := min(lo+wideLimit, x.N)
 		var w wide
 		finite := false
 		for i := lo; i < hi; i++ {
 			u := FloatAt(x.Arr, x.At(i))
-			if r == Asum {
+			if r == asMagnitudes {
 				u = math.Abs(u)
 			}
 			v := 1.0
-			if r == Dot || r == Squares {
+			if r == asProducts {
 				v = FloatAt(y.Arr, y.At(i))
 			}
 			if u-u != 0 || v-v != 0 || u == 0 || v == 0 {
@@ -297,7 +306,7 @@ func (a *Acc) addFloats(r Reduction, neg bool, exp int64, x, y num.Vec) {
 			}
 			finite = true
 			m, e := num.Decompose(u)
-			if r == Sum || r == Asum {
+			if r != asProducts {
 				w.add(u < 0, 0, m, e)
 				continue
 			}
@@ -312,13 +321,13 @@ func (a *Acc) addFloats(r Reduction, neg bool, exp int64, x, y num.Vec) {
 	}
 }
 
-// addExpansions adds (-1)^neg 2^exp times the reduction r, Sum, Asum or Dot, of two vectors of
+// addExpansions adds (-1)^neg 2^exp times the sum of r of two vectors of
 // which none has the format MP, term by term. Numbers take their exact values that have a term
 // which is not finite, or 0 as the first term, or a term larger than a quarter of the last one
 // before it that is not 0. The others are not 0 and have the sign of their first term: with d =
 // 2^-1074 a rounded quarter of t is at most |t| / 3, the worst being t = 3 d, so the terms after
 // the first sum to less than its magnitude (1/3 + 1/9 + 1/27).
-func (a *Acc) addExpansions(r Reduction, neg bool, exp int64, x, y num.Vec) {
+func (a *Acc) addExpansions(r addends, neg bool, exp int64, x, y num.Vec) {
 	const limit = wideLimit / 16 // products of terms in a product of two numbers
 	for lo := 0; lo < x.N; lo += limit {
 		var w wide
@@ -328,7 +337,7 @@ func (a *Acc) addExpansions(r Reduction, neg bool, exp int64, x, y num.Vec) {
 			var u, v [4]term
 			m, ok := splitTerms(x.Arr, ix, &u)
 			n := 0
-			if r == Dot && ok {
+			if r == asProducts && ok {
 				n, ok = splitTerms(y.Arr, iy, &v)
 			}
 			if !ok {
@@ -336,9 +345,9 @@ func (a *Acc) addExpansions(r Reduction, neg bool, exp int64, x, y num.Vec) {
 				p.Neg = p.Neg != neg
 				p.Exp += exp
 				switch r {
-				case Dot:
+				case asProducts:
 					a.AddProduct(p, y.Arr.Value(iy, a.values[1][:]))
-				case Asum:
+				case asMagnitudes:
 					p.Neg = neg
 					a.Add(p)
 				default:
@@ -347,7 +356,7 @@ func (a *Acc) addExpansions(r Reduction, neg bool, exp int64, x, y num.Vec) {
 				continue
 			}
 			finite = true
-			if r == Dot {
+			if r == asProducts {
 				for _, s := range u[:m] {
 					for _, t := range v[:n] {
 						hi, lo := bits.Mul64(s.mag, t.mag)
@@ -356,7 +365,7 @@ func (a *Acc) addExpansions(r Reduction, neg bool, exp int64, x, y num.Vec) {
 				}
 				continue
 			}
-			flip := r == Asum && u[0].neg
+			flip := r == asMagnitudes && u[0].neg
 			for _, s := range u[:m] {
 				w.add(s.neg != flip, 0, s.mag, s.exp)
 			}

@@ -183,7 +183,7 @@ func (g *gemv) blockRows(threads, n int) int {
 	rows, least := rowBlock, rowTile
 	switch {
 	case g.sums.floats:
-		rows, least = min(rows, g.m.Rows), lanes
+		rows, least = min(rows, g.m.Rows), sumLanes
 	case g.sums.vertical.digits != 0:
 		switch {
 		case g.m.Arr.Kind != num.MP:
@@ -232,7 +232,7 @@ func Entries(w Work, p Product, count func(num.Flags)) error {
 func (p *Product) entry(a *Acc, i, j int, count func(num.Flags)) {
 	var old num.Real
 	if p.Beta.Class != num.Zero {
-		old = p.Old.Arr.Value(p.Old.At(i, j), a.values[2][:])
+		old = p.Old.Arr.Value(p.Old.At(i, j), a.Buffer(2))
 	}
 	f := p.C.Arr.Set(p.C.At(i, j), a.Entry(p.C.Arr.Format, p.Alpha, p.A.Row(i), p.B.Col(j), p.Beta, old))
 	if f != 0 {

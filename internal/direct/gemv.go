@@ -26,9 +26,10 @@ const (
 	// second-level cache.
 	rowBlock = 1024
 	rowTile  = 8 // rows whose digits it keeps at a time
-	// noScale is the exponent given to a zero of x: it shifts all digits out.
-	noScale = -1 << 40
 )
+
+// noScale is the exponent given to a zero of x: it shifts all digits out.
+const noScale = -1 << 40
 
 // groupsFor returns the number of digit groups that round sums of n products to p
 // bits but for few of them, or 0 if there is none. On data of like size the sum
@@ -262,7 +263,7 @@ func newGemvWorker(g *gemv, z num.Format) *gemvWorker {
 	if g.sums.vertical.digits == 0 && g.sums.top.words == 0 && g.sums.groups == 0 {
 		return w
 	}
-	w.ref = make([]int64, g.block+lanes)
+	w.ref = make([]int64, g.block+sumLanes)
 	w.special = make([]bool, g.block)
 	if t := g.sums.vertical; t.digits != 0 {
 		if g.m.Arr.Kind != num.MP {
@@ -711,7 +712,7 @@ func (w *gemvWorker) roundSum(i int, v num.Real, bound uint64) bool {
 func (w *gemvWorker) roundRest(i int, bound num.Real) bool {
 	a := &w.acc
 	if w.beta.Class != num.Zero {
-		a.AddProduct(w.beta, w.y.Arr.Value(w.y.At(i), a.values[2][:]))
+		a.AddProduct(w.beta, w.y.Arr.Value(w.y.At(i), a.Buffer(2)))
 	}
 	bound.Mag = Multiply(nil, bound.Mag, w.alpha.Mag)
 	bound.Exp += w.alpha.Exp
@@ -789,7 +790,7 @@ func (a *Acc) RoundEnclosure(z *num.Array, bound num.Real) (num.Flags, bool) {
 func (w *gemvWorker) exactRow(i int) {
 	var old num.Real
 	if w.beta.Class != num.Zero {
-		old = w.y.Arr.Value(w.y.At(i), w.acc.values[2][:])
+		old = w.y.Arr.Value(w.y.At(i), w.acc.Buffer(2))
 	}
 	w.tally(w.z.Arr.Set(w.z.At(i), w.acc.Entry(w.z.Arr.Format, w.alpha, w.m.Row(i), w.x, w.beta, old)))
 }

@@ -79,19 +79,19 @@ func (w *gemvWorker) rowFloat(i int, row []float64) bool {
 	for at := 0; at < len(row); at += floatChunk {
 		end := min(at+floatChunk, len(row))
 		u, v := row[at:end], w.xf[at:end]
-		n := len(u) &^ (lanes - 1)
-		if len(row) < 2*lanes { // one sum, as in a lane of columnsFloat
+		n := len(u) &^ (sumLanes - 1)
+		if len(row) < 2*sumLanes { // one sum, as in a lane of columnsFloat
 			n = 0
 		}
-		var out [3 * lanes]float64
+		var out [3 * sumLanes]float64
 		if n > 0 {
 			compensated(Dot, u[:n], v[:n], &out)
 		}
-		for l := range lanes {
+		for l := range sumLanes {
 			var d float64
 			s, d = twoSum(s, out[l])
-			e += d + out[lanes+l]
-			m += out[2*lanes+l]
+			e += d + out[sumLanes+l]
+			m += out[2*sumLanes+l]
 		}
 		for l := n; l < len(u); l++ {
 			p := float64(u[l] * v[l])

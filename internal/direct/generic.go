@@ -4,13 +4,15 @@ import (
 	"math"
 	"math/bits"
 	"unsafe"
+
+	"github.com/halfulp/halfulp/internal/num"
 )
 
 // The kernels in plain Go, which say what the fast ones compute, bit for bit.
 
-// lanes is the number of independent sums of the compensated kernels: entry i of
-// a vector goes to lane i mod lanes.
-const lanes = 8
+// sumLanes is the number of independent sums of the compensated kernels: entry i of
+// a vector goes to lane i mod sumLanes.
+const sumLanes = 8
 
 // twoSum returns s = RN(a + b) and the error e = a + b - s, exactly, unless s
 // overflows (Knuth).
@@ -25,7 +27,7 @@ func twoSum(a, b float64) (s, e float64) {
 func sum2(x []float64, out *[24]float64) {
 	*out = [24]float64{}
 	for i, v := range x {
-		l := i % lanes
+		l := i % sumLanes
 		var e float64
 		out[l], e = twoSum(out[l], v)
 		out[8+l] += e
@@ -37,7 +39,7 @@ func sum2(x []float64, out *[24]float64) {
 func asum2(x []float64, out *[24]float64) {
 	*out = [24]float64{}
 	for i, v := range x {
-		l := i % lanes
+		l := i % sumLanes
 		var e float64
 		out[l], e = twoSum(out[l], math.Abs(v))
 		out[8+l] += e
@@ -50,7 +52,7 @@ func asum2(x []float64, out *[24]float64) {
 func dot2(x, y []float64, out *[24]float64) {
 	*out = [24]float64{}
 	for i, v := range x {
-		l := i % lanes
+		l := i % sumLanes
 		p := float64(v * y[i])
 		q := math.FMA(v, y[i], -p)
 		var e float64
@@ -252,7 +254,7 @@ func splitDigits(j *digitJob) {
 		sig := unsafe.Slice((*uint64)(unsafe.Add(j.sig, k*j.sigPitch)), j.bytes/8)
 		for s := range dst {
 			// Digit s ends digitBits (s+1) - d bits below the top.
-			v := int64(wordAt(sig, int64(8*j.bytes)+d-int64(digitBits*(s+1))) & digitMask)
+			v := int64(num.WordAt(sig, int64(8*j.bytes)+d-int64(digitBits*(s+1))) & digitMask)
 			if cls&1 != 0 {
 				v = -v
 			}
@@ -299,7 +301,7 @@ func top2(a1, a0, x1, x0 uint64, d uint64, neg bool) (w [4]uint64) {
 	p[2] = addMul(p[:2], []uint64{a0, a1}, x0)
 	p[3] = addMul(p[1:3], []uint64{a0, a1}, x1)
 	for k := range 3 {
-		w[k] = wordAt(p[:], int64(64*(k+1))+int64(d))
+		w[k] = num.WordAt(p[:], int64(64*(k+1))+int64(d))
 	}
 	if neg {
 		for k := range w {

@@ -124,7 +124,7 @@ func BenchmarkTiles(b *testing.B) {
 				}
 				g.sums.tiles = t
 				w := newGemvWorker(g, f)
-				w.ref, w.special = make([]int64, rows+lanes), make([]bool, rows)
+				w.ref, w.special = make([]int64, rows+sumLanes), make([]bool, rows)
 				w.xTiles, w.scale, _ = t.vector(num.Vec{Arr: x, Inc: 1, N: cols})
 				w.tiles = w.newTileSums()
 				w.references(0, rows)

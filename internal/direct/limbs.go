@@ -142,7 +142,7 @@ func (a *Acc) addTerms(x num.Vec, magnitudes bool) {
 	}
 	b := a.terms
 	for lo := 0; lo < x.N; lo += termsPart {
-		part := slice(x, lo, min(lo+termsPart, x.N))
+		part := x.Slice(lo, min(lo+termsPart, x.N))
 		ok := true
 		for t := range count {
 			from := t * termsPart
@@ -177,11 +177,11 @@ func (a *Acc) addTerms(x num.Vec, magnitudes bool) {
 	}
 }
 
-func sumOf(magnitudes bool) Reduction {
-	if magnitudes {
-		return Asum
+func sumOf(absolute bool) addends {
+	if absolute {
+		return asMagnitudes
 	}
-	return Sum
+	return asNumbers
 }
 
 // signTerms makes n numbers positive, whose terms are b's, if they have the signs of their first

@@ -113,6 +113,3 @@ func powerOfTwo(mag []uint64) (e int64, ok bool) {
 	}
 	return int64(n - 1), true
 }
-
-// wordAt returns the 64 bits of x from bit position pos on, zeros outside x.
-func wordAt(x []uint64, pos int64) uint64 { return num.WordAt(x, pos) }

@@ -62,7 +62,7 @@ func (r Reduction) RoundParts(w Work, p Parts, z *num.Array) (flags num.Flags, e
 	accs := make([]Acc, workers)
 	if err := p.each(w, func(worker int, x []float64) {
 		v := num.Vec{Arr: &num.Array{Format: num.Float64, F64: [4][]float64{x}}, Inc: 1, N: len(x)}
-		accs[worker].add(r, v, v, 0, len(x))
+		r.addTo(&accs[worker], v, v, 0, len(x))
 	}); err != nil {
 		return 0, tried, err
 	}

@@ -123,11 +123,8 @@ func (s *plainSum) set(acc *Acc, k, i, j int) bool {
 	if n == 2 && s.x.Limbs() <= 2 && (s.y == nil || s.y.Limbs() <= 2) {
 		return s.setTwo(k, i, j)
 	}
-	if cap(acc.plain) < 4*n+3 {
-		acc.plain = make([]uint64, 4*n+3)
-	}
 	// The sum lies between a word 0 and one for its carry, in the place of the first term.
-	room := acc.plain[:4*n+3]
+	room := acc.Scratch(4*n + 3)
 	m := room[1 : n+2]
 	p, ref, err := s.a.term(s.x, i, room[1:2*n+2])
 	neg := s.a.sign ^ s.x.Cls[i].Sign()

@@ -13,7 +13,7 @@ func PrefixSums(w Work, x num.Vec, z *num.Array, count func(num.Flags)) error {
 	before := make([]Acc, parts) // the sum before each part; at first of one part
 	if parts > 1 {
 		err := par.For(w.Context, w.Threads, parts-1, func(_, i int) {
-			before[i+1].add(Sum, x, x, i*chunk, (i+1)*chunk)
+			Sum.addTo(&before[i+1], x, x, i*chunk, (i+1)*chunk)
 		})
 		if err != nil {
 			return err
@@ -25,7 +25,7 @@ func PrefixSums(w Work, x num.Vec, z *num.Array, count func(num.Flags)) error {
 	return w.loop(parts, func(_, p int) {
 		a := &before[p]
 		for i := p * chunk; i < min((p+1)*chunk, x.N); i++ {
-			a.Add(x.Arr.Value(x.At(i), a.values[0][:]))
+			a.Add(x.Arr.Value(x.At(i), a.Buffer(0)))
 			if f := z.Set(i, a.Value(z.Format)); f != 0 {
 				count(f)
 			}

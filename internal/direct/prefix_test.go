@@ -42,7 +42,7 @@ func TestPrefixSums(t *testing.T) {
 			var a Acc
 			want := num.New(z.Format, 1)
 			for i := range n {
-				a.AddVec(slice(v, i, i+1))
+				a.AddVec(v.Slice(i, i+1))
 				want.Set(0, a.Value(z.Format))
 				if math.Float32bits(z.F32[i]) != math.Float32bits(want.F32[0]) {
 					t.Fatalf("%d threads: sum of %d numbers is %g, want %g", threads, i+1, z.F32[i], want.F32[0])

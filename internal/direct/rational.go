@@ -9,7 +9,7 @@ import (
 // Merge adds the sum b to a. It normalises b.
 func (a *Acc) Merge(b *Acc) { a.addScaled(b, unit) }
 
-var unit = num.Real{Class: num.Finite, Mag: one[:]}
+var unit = num.Real{Class: num.Finite, Mag: unitWord[:]}
 
 // AddScaled adds s times the sum b for a finite s other than 0. It normalises b.
 func (a *Acc) AddScaled(b *Acc, s num.Real) { a.addScaled(b, s) }

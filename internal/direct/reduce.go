@@ -21,23 +21,17 @@ const (
 // chunk is the number of entries that one call of a worker takes.
 const chunk = 1 << 14
 
-// slice returns the view of the entries lo <= i < hi.
-func slice(v num.Vec, lo, hi int) num.Vec {
-	v.Off, v.N = v.At(lo), hi-lo
-	return v
-}
-
-// add adds the reduction of the entries lo <= i < hi; y is read by Dot only.
-func (a *Acc) add(r Reduction, x, y num.Vec, lo, hi int) {
+// addTo adds the reduction of the entries lo <= i < hi to a; y is read by Dot only.
+func (r Reduction) addTo(a *Acc, x, y num.Vec, lo, hi int) {
 	switch r {
 	case Sum:
-		a.AddVec(slice(x, lo, hi))
+		a.AddVec(x.Slice(lo, hi))
 	case Asum:
-		a.AddAbs(slice(x, lo, hi))
+		a.AddAbs(x.Slice(lo, hi))
 	case Dot:
-		a.AddDot(slice(x, lo, hi), slice(y, lo, hi))
+		a.AddDot(x.Slice(lo, hi), y.Slice(lo, hi))
 	case Squares:
-		a.AddDot(slice(x, lo, hi), slice(x, lo, hi))
+		a.AddDot(x.Slice(lo, hi), x.Slice(lo, hi))
 	}
 }
 
@@ -91,7 +85,7 @@ func (r Reduction) Exact(w Work, x, y num.Vec) (*Acc, error) {
 	parts := (x.N + chunk - 1) / chunk
 	accs := make([]Acc, max(1, min(w.Threads, parts)))
 	err := w.loop(parts, func(worker, i int) {
-		accs[worker].add(r, x, y, i*chunk, min((i+1)*chunk, x.N))
+		r.addTo(&accs[worker], x, y, i*chunk, min((i+1)*chunk, x.N))
 	})
 	if err != nil {
 		return nil, err
@@ -126,5 +120,5 @@ func (m Moment) Exact(w Work, x num.Vec) (*Acc, error) {
 	if x.N == 0 {
 		return new(Acc), nil
 	}
-	return Dot.Exact(w, slice(x, 0, x.N-1), slice(x, 1, x.N))
+	return Dot.Exact(w, x.Slice(0, x.N-1), x.Slice(1, x.N))
 }

@@ -243,6 +243,13 @@ func (a *Acc) updated(f num.Format, t num.Real, x num.Vec, c num.Mat, i, j int) 
 	return a.plus(f, p, c.Arr.Value(c.At(i, j), a.values[2][:]))
 }
 
+// Combined returns s x_i + t y_i for rounding to f, like Entry.
+func (a *Acc) Combined(f num.Format, s num.Real, x num.Vec, t num.Real, y num.Vec, i int) num.Real {
+	p := product(&a.product, s, x.Arr.Value(x.At(i), a.values[0][:]))
+	q := product(&a.product3, t, y.Arr.Value(y.At(i), a.values[1][:]))
+	return a.plus(f, p, q)
+}
+
 // Copy stores the entries of x rounded in z.
 func Copy(w Work, x num.Vec, z *num.Array, count func(num.Flags)) error {
 	return w.rounded(x.N, count, func(_ *Acc, i int) num.Flags { return z.Convert(i, x.Arr, x.At(i)) })
@@ -263,9 +270,7 @@ func Combine(w Work, a num.Real, x num.Vec, b num.Real, y num.Vec, z *num.Array,
 		if pairs.set(i, x.At(i), y.At(i)) || plain.set(s, i, x.At(i), y.At(i)) {
 			return 0
 		}
-		p := product(&s.product, t.Real, x.Arr.Value(x.At(i), s.values[0][:]))
-		q := product(&s.product3, u.Real, y.Arr.Value(y.At(i), s.values[1][:]))
-		return z.Set(i, s.plus(z.Format, p, q))
+		return z.Set(i, s.Combined(z.Format, t.Real, x, u.Real, y, i))
 	})
 }
 

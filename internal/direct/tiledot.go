@@ -220,7 +220,7 @@ func (s *tileDot) add(acc, bound *Acc, x, y num.Vec, ref int64, scale []int64) b
 	if many > 0 {
 		for i := range x.N {
 			if s.far[i/8]>>(i%8)&1 != 0 {
-				acc.AddDot(slice(x, i, i+1), slice(y, i, i+1))
+				acc.AddDot(x.Slice(i, i+1), y.Slice(i, i+1))
 			}
 		}
 	}

@@ -72,7 +72,7 @@ func TestTileKernels(t *testing.T) {
 			g := &gemv{m: m, block: rows, byRows: m.CS == 1}
 			g.sums.tiles = tilePlan{u, blocks}
 			w := newGemvWorker(g, z)
-			w.ref, w.special = make([]int64, rows+lanes), make([]bool, rows)
+			w.ref, w.special = make([]int64, rows+sumLanes), make([]bool, rows)
 			var ok bool
 			if w.xTiles, w.scale, ok = g.sums.tiles.vector(num.Vec{Arr: x, Inc: 1, N: cols}); !ok {
 				t.Fatal("a vector that is not finite")
@@ -131,7 +131,7 @@ func TestTileBound(t *testing.T) {
 		g := &gemv{m: m, block: rows, byRows: m.CS == 1}
 		g.sums.tiles = p
 		w := newGemvWorker(g, num.Format{Kind: num.MP, Prec: 53})
-		w.ref, w.special, w.mag = make([]int64, rows+lanes), make([]bool, rows), make([]uint64, p.magWords())
+		w.ref, w.special, w.mag = make([]int64, rows+sumLanes), make([]bool, rows), make([]uint64, p.magWords())
 		var ok bool
 		if w.xTiles, w.scale, ok = p.vector(num.Vec{Arr: x, Inc: 1, N: cols}); !ok {
 			t.Fatal("a vector that is not finite")

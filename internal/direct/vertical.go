@@ -116,7 +116,7 @@ func (u *laneUnit) cutVertical(j *cutJob) {
 			neg := (cls^*(*uint8)(unsafe.Add(j.sign, x)))&1 != 0
 			sig := unsafe.Slice((*uint64)(unsafe.Add(j.sig, k*j.sigPitch+l*j.sigLane)), j.used)
 			for s := range j.digits {
-				v := wordAt(sig, int64(64*j.used)+d-int64(u.bits*(s+1))) & mask
+				v := num.WordAt(sig, int64(64*j.used)+d-int64(u.bits*(s+1))) & mask
 				switch {
 				case u.floats:
 					v = floatDigit(v, neg)
