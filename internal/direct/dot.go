@@ -7,9 +7,6 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// dotChunk is the number of products that share a reference exponent.
-const dotChunk = 1 << 12
-
 // dotBatch is the number of products whose digits lie in memory at once.
 const dotBatch = 16
 

@@ -54,12 +54,6 @@ func readCost(f num.Format) float64 {
 // termCost is about what a binary64 number takes to become one in MP.
 const termCost = 3
 
-// cost is about what a product takes.
-func (t verticalPlan) cost() float64 {
-	d, c := float64(t.digits), t.unit.costs
-	return c[0] + c[1]*d + c[2]*d*d // may fuse: an estimate
-}
-
 // EntryCost is about what an entry of a product of matrices takes in an exact accumulator: the sum
 // of k products of numbers of formats a and b, in ns on one thread. go run ./cmd/thin in bench
 // measures it, as all costs of products of matrices, on the machine that runs it.

@@ -28,9 +28,6 @@ const (
 	rowTile  = 8 // rows whose digits it keeps at a time
 )
 
-// noScale is the exponent given to a zero of x: it shifts all digits out.
-const noScale = -1 << 40
-
 // groupsFor returns the number of digit groups that round sums of n products to p
 // bits but for few of them, or 0 if there is none. On data of like size the sum
 // has about 2^P sqrt(n) units, and the 10 bits make failures rarer than 1 in 2^9.
@@ -649,41 +646,6 @@ func columnSum(mag []uint64, columns []int64) (m []uint64, neg bool) {
 	return p.finish(carry + columns[4]) // hi of column 0 weighs B^-1 like the carry
 }
 
-// A packer puts digits together, the last first, in the zeros of mag.
-type packer struct {
-	mag []uint64
-	pos int
-}
-
-// put appends a digit of so many bits.
-func (p *packer) put(d uint64, bits int) {
-	w, s := p.pos>>6, uint(p.pos&63)
-	p.mag[w] |= d << s
-	if s != 0 && int(s)+bits > 64 {
-		p.mag[w+1] |= d >> (64 - s)
-	}
-	p.pos += bits
-}
-
-// finish returns the magnitude and the sign of the number with the digits put and top before them.
-func (p *packer) finish(top int64) (m []uint64, neg bool) {
-	w, s := p.pos>>6, uint(p.pos&63)
-	p.mag[w] |= uint64(top) << s
-	rest := w + 1
-	if s != 0 {
-		p.mag[rest] |= uint64(top >> (64 - s))
-		rest++
-	}
-	for i := rest; i < len(p.mag); i++ {
-		p.mag[i] = uint64(top >> 63)
-	}
-	if top < 0 {
-		num.Negate(p.mag)
-		return Trim(p.mag), true
-	}
-	return Trim(p.mag), false
-}
-
 // round stores row i if the digits kept decide it.
 func (w *gemvWorker) round(i int, ref int64, columns []int64) bool {
 	k := 4 * w.sums.groups
@@ -769,21 +731,6 @@ func (w *gemvWorker) enclosed(i int, bound num.Real) bool {
 	w.z.Arr.CopyFrom(w.z.At(i), w.tmp, 0)
 	w.tally(f)
 	return true
-}
-
-// RoundEnclosure stores the sum a, known up to |bound| > 0, rounded in number 0 of
-// z, and reports whether all numbers within the bound round alike. Whether a number
-// that lost bits to underflow is exact, and counts, is not for it to say. a moves by
-// bound.
-func (a *Acc) RoundEnclosure(z *num.Array, bound num.Real) (num.Flags, bool) {
-	a.Add(bound)
-	f := z.Set(0, a.Value(z.Format))
-	bound.Neg = !bound.Neg
-	bound.Exp++
-	a.Add(bound)
-	other := num.New(z.Format, 1)
-	g := other.Set(0, a.Value(z.Format))
-	return f, f == g && f&num.Underflow == 0 && z.SameBits(0, other, 0)
 }
 
 // exactRow stores row i from its exact sum.

@@ -278,3 +278,31 @@ func setEnclosed(z *num.Array, i int, lo, hi float64) bool {
 	z.F32[i] = v
 	return true
 }
+
+// FloatQuotient stores (alpha b - Σ s_h x_h) / d, rounded, in number i of z, if compensated
+// arithmetic decides it. All numbers are binary64 or binary32.
+//
+// The sum is r + l up to bound, as in floatFactors.enclose, and r = q d + rest without errors. The
+// correction c = (rest + l) / d to q has two roundings, and one more in lo and hi.
+func FloatQuotient(z *num.Array, i int, alpha, b float64, s, x num.Vec, d float64) bool {
+	const least, most = 0x1p-900, 0x1p900 // where errors are numbers
+	sum, e := twoProduct(alpha, b)
+	m := math.Abs(sum)
+	for h := range x.N {
+		p, q := twoProduct(FloatAt(s.Arr, s.At(h)), -FloatAt(x.Arr, x.At(h)))
+		var t float64
+		sum, t = twoSum(sum, p)
+		e += t + q
+		m += math.Abs(p)
+	}
+	r := sum + e
+	q := r / d
+	inside := func(x float64) bool { return math.Abs(x) > least && math.Abs(x) < most }
+	if !inside(r) || !inside(q) || !inside(d) || !(m < most) || math.Abs(e) > math.Abs(sum) {
+		return false
+	}
+	l := (sum - r) + e
+	c := (math.FMA(-q, d, r) + l) / d
+	err := sumError(x.N+1, m)/math.Abs(d) + float64(0x1p-51*math.Abs(c)) + 0x1p-1070
+	return setEnclosed(z, i, q+(c-err), q+(c+err))
+}

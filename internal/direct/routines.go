@@ -2,7 +2,8 @@ package direct
 
 import (
 	"math"
-	"math/big"
+
+	"math/bits"
 
 	"github.com/halfulp/halfulp/internal/num"
 )
@@ -74,32 +75,6 @@ func Norm(w Work, x num.Vec, z *num.Array) (flags num.Flags, exact bool, err err
 		return 0, tried, err
 	}
 	return z.Set(0, a.norm(z.Format)), tried, nil
-}
-
-// roundNorm is RoundEnclosure for the root of the sum.
-func (a *Acc) roundNorm(z *num.Array, bound num.Real) (num.Flags, bool) {
-	a.Add(bound)
-	f := z.Set(0, a.norm(z.Format))
-	bound.Neg = true
-	bound.Exp++
-	a.Add(bound)
-	v := a.RootValue(z.Format)
-	if v.Class != num.Finite || v.Neg {
-		return 0, false
-	}
-	other := num.New(z.Format, 1)
-	g := other.Set(0, Root(z.Format, v, big.NewInt(1)))
-	return f, f == g && f&num.Underflow == 0 && z.SameBits(0, other, 0)
-}
-
-// norm returns the root of a sum of squares for rounding to f.
-func (a *Acc) norm(f num.Format) num.Real {
-	v := a.RootValue(f)
-	if v.Class != num.Finite {
-		v.Neg = false
-		return v
-	}
-	return Root(f, v, big.NewInt(1))
 }
 
 // LargestIndex returns the index of the first entry of x of largest magnitude, NaN
@@ -198,11 +173,6 @@ func Scale(w Work, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags
 // realOne is 1.
 var realOne = num.Real{Class: num.Finite, Mag: one[:]}
 
-// Scaled returns alpha x_i, exactly.
-func (a *Acc) Scaled(alpha num.Real, x num.Vec, i int) num.Real {
-	return product(&a.product, alpha, x.Arr.Value(x.At(i), a.values[0][:]))
-}
-
 // Update stores alpha x_i y_j + c_ij rounded in number i + j m of z, m the length of
 // x. alpha is not 0.
 func Update(w Work, alpha num.Real, x, y num.Vec, c num.Mat, z *num.Array, count func(num.Flags)) error {
@@ -230,24 +200,6 @@ func Update(w Work, alpha num.Real, x, y num.Vec, c num.Mat, z *num.Array, count
 		}
 		return z.Set(k, a.updated(z.Format, t.Real, x, c, i, j))
 	})
-}
-
-// Updated returns alpha x_i y_j + c_ij for rounding to f, like Entry.
-func (a *Acc) Updated(f num.Format, alpha num.Real, x, y num.Vec, c num.Mat, i, j int) num.Real {
-	return a.updated(f, product(&a.product3, alpha, y.Arr.Value(y.At(j), a.values[1][:])), x, c, i, j)
-}
-
-// updated returns t x_i + c_ij for rounding to f, like Entry.
-func (a *Acc) updated(f num.Format, t num.Real, x num.Vec, c num.Mat, i, j int) num.Real {
-	p := product(&a.product, t, x.Arr.Value(x.At(i), a.values[0][:]))
-	return a.plus(f, p, c.Arr.Value(c.At(i, j), a.values[2][:]))
-}
-
-// Combined returns s x_i + t y_i for rounding to f, like Entry.
-func (a *Acc) Combined(f num.Format, s num.Real, x num.Vec, t num.Real, y num.Vec, i int) num.Real {
-	p := product(&a.product, s, x.Arr.Value(x.At(i), a.values[0][:]))
-	q := product(&a.product3, t, y.Arr.Value(y.At(i), a.values[1][:]))
-	return a.plus(f, p, q)
 }
 
 // Copy stores the entries of x rounded in z.
@@ -286,6 +238,48 @@ func (w Work) rounded(n int, count func(num.Flags), f func(a *Acc, i int) num.Fl
 			if fl := f(a, i); fl != 0 {
 				count(fl)
 			}
+		}
+	})
+}
+
+// linear computes the rows x columns entries of g, and calls f for those that it leaves open, as
+// rounded does for all if g is nil.
+func (w Work) linear(g *linear, rows, columns int, count func(num.Flags), f func(a *Acc, k int) num.Flags) error {
+	if g == nil {
+		return w.rounded(rows*columns, count, f)
+	}
+	const part = 1 << 10
+	n, lanes := rows*columns, g.plan.unit.lanes
+	parts := (n + part - 1) / part
+	workers := make([]*linearWorker, max(1, min(w.Threads, parts)))
+	return w.loop(parts, func(worker, p int) {
+		if workers[worker] == nil {
+			workers[worker] = g.newWorker()
+		}
+		s := workers[worker]
+		one := func(k int) {
+			if fl := f(&s.acc, k); fl != 0 {
+				count(fl)
+			}
+		}
+		for k, end := p*part, min((p+1)*part, n); k < end; {
+			i, j := k%rows, k/rows
+			some := min(end-k, rows-i)
+			if some < lanes || g.a[j].odd {
+				for range some {
+					one(k)
+					k++
+				}
+				continue
+			}
+			some = min(some/lanes, g.plan.numbers)
+			all := uint8(1)<<lanes - 1
+			for v, ok := range s.run(j, i, some*lanes, k) {
+				for open := all &^ ok; open != 0; open &= open - 1 {
+					one(k + v*lanes + bits.TrailingZeros8(open))
+				}
+			}
+			k += some * lanes
 		}
 	})
 }

@@ -261,3 +261,6 @@ func (j *tileDotJob) run(t tilePlan, a *num.Array, x int, b *num.Array, y int, s
 	j.scale, j.steps = unsafe.Pointer(&scale[0]), len(scale)/tileNumbers
 	t.unit.dot(j)
 }
+
+// dotChunk is the number of products that share a reference exponent.
+const dotChunk = 1 << 12

@@ -1,0 +1,19 @@
+//go:build amd64 && !purego
+
+package direct
+
+import (
+	"github.com/halfulp/halfulp/internal/isa"
+)
+
+func machineUnit() *laneUnit {
+	switch {
+	case isa.HasIFMA():
+		return &unitIFMA
+	case isa.Level() >= isa.AVX2:
+		return &unitAVX2
+	}
+	return nil
+}
+
+type verticalKernel = func(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n, first, digits int, soon uintptr, soonPitch, soonLines int)

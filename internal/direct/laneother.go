@@ -1,0 +1,5 @@
+//go:build !amd64 || purego
+
+package direct
+
+func machineUnit() *laneUnit { return nil }
