@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/halfulp/halfulp/internal/numtest"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -99,7 +100,7 @@ func TestSumLimbsKernel(t *testing.T) {
 			n, width := 1+r.IntN(20), r.IntN(500)
 			pitch := limbs + width/64 + 4
 			want := make([]uint64, 2*pitch)
-			got, ok := guarded(2*pitch, uint64(0xdeadbeef))
+			got, ok := numtest.Guarded(2*pitch, uint64(0xdeadbeef))
 			sig := make([]uint64, n*limbs)
 			for i := range sig {
 				if sig[i] = r.Uint64(); r.IntN(2) == 0 {
@@ -135,7 +136,7 @@ func TestSumRowsKernel(t *testing.T) {
 			n, width := 1+r.IntN(20), r.IntN(500)
 			half := width/64 + limbs + 3
 			want := make([]uint64, 256*half)
-			got, ok := guarded(256*half, uint64(0xdeadbeef))
+			got, ok := numtest.Guarded(256*half, uint64(0xdeadbeef))
 			sig := make([]uint64, n*limbs)
 			for i := range sig {
 				if sig[i] = r.Uint64(); r.IntN(2) == 0 {
@@ -171,8 +172,8 @@ func TestSumRowsNearKernel(t *testing.T) {
 			n, width := 1+r.IntN(20), r.IntN(500)
 			half := width/64 + limbs + 3
 			want := make([]uint64, 256*half)
-			got, ok := guarded(256*half, uint64(0xdeadbeef))
-			others, othersOK := guarded(256*half, uint64(0xdeadbeef))
+			got, ok := numtest.Guarded(256*half, uint64(0xdeadbeef))
+			others, othersOK := numtest.Guarded(256*half, uint64(0xdeadbeef))
 			sig := make([]uint64, n*limbs)
 			for i := range sig {
 				if sig[i] = r.Uint64(); r.IntN(2) == 0 {

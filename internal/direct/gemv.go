@@ -178,7 +178,7 @@ func (g *gemv) column(x, y, z num.Vec) column {
 			if !ok {
 				break
 			}
-			if g.near(scale) {
+			if g.sums.tiles.near(g.m, scale) {
 				c.xTiles, c.scale = v, scale
 				break
 			}

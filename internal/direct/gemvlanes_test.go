@@ -181,3 +181,9 @@ func TestVerticalDot(t *testing.T) {
 		}
 	})
 }
+
+// withUnits runs f under every unit.
+func withUnits(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	EachUnit(func(name string) { t.Run(name, f) })
+}

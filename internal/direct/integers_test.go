@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/numtest"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -29,7 +30,7 @@ func (s *integerSum) add(factors ...num.Real) {
 		exp += x.Exp
 		least, most = min(least, x.Class), max(most, x.Class)
 		if x.Class == num.Finite {
-			product.Mul(product, integerOf(x.Mag))
+			product.Mul(product, numtest.Integer(x.Mag))
 		}
 	}
 	switch {
@@ -69,14 +70,6 @@ func (s *integerSum) value() num.Real {
 		r.Mag = append(r.Mag, word.And(rest, low).Uint64())
 	}
 	return r
-}
-
-func integerOf(mag []uint64) *big.Int {
-	z := new(big.Int)
-	for k := len(mag) - 1; k >= 0; k-- {
-		z.Lsh(z, 64).Or(z, new(big.Int).SetUint64(mag[k]))
-	}
-	return z
 }
 
 // fillHard stores a number of a kind: exponents that fit columns of sums or just do not, all there

@@ -6,30 +6,9 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/halfulp/halfulp/internal/numtest"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
-
-// guarded returns n words between guard words, and a check of the guards.
-func guarded[T comparable](n int, guard T) ([]T, func() bool) {
-	const room = 16
-	s := make([]T, n+2*room)
-	for i := range s {
-		s[i] = guard
-	}
-	body := s[room : room+n : room+n]
-	var zero T
-	for i := range body {
-		body[i] = zero
-	}
-	return body, func() bool {
-		for i := range room {
-			if s[i] != guard || s[len(s)-1-i] != guard {
-				return false
-			}
-		}
-		return true
-	}
-}
 
 func needAssembly(t testing.TB) {
 	if !assembly() {
@@ -42,8 +21,8 @@ func TestCompensatedKernels(t *testing.T) {
 	r := testseed.Rand(t, 3, 4)
 	for _, n := range []int{8, 16, 24, 256} {
 		for trial := range 20 {
-			x, okX := guarded(n, math.NaN())
-			y, okY := guarded(n, math.NaN())
+			x, okX := numtest.Guarded(n, math.NaN())
+			y, okY := numtest.Guarded(n, math.NaN())
 			for i := range x {
 				x[i], y[i] = math.Ldexp(r.NormFloat64(), r.IntN(60)), math.Ldexp(r.NormFloat64(), r.IntN(200)-100)
 				if trial == 19 {
@@ -79,7 +58,7 @@ func TestAxpyCompensatedKernel(t *testing.T) {
 		a := make([]float64, n)
 		var want, got [3][]float64
 		for k := range got {
-			got[k], _ = guarded(n, math.NaN())
+			got[k], _ = numtest.Guarded(n, math.NaN())
 			want[k] = make([]float64, n)
 		}
 		for range 30 {
@@ -113,7 +92,7 @@ func TestProductSpanKernel(t *testing.T) {
 				xc[r.IntN(n)], yc[r.IntN(n)] = uint8(r.IntN(8)), uint8(r.IntN(8))
 			}
 			want := make([]int64, n)
-			got, ok := guarded(n, int64(77))
+			got, ok := numtest.Guarded(n, int64(77))
 			high, finite := productSpan(want, xe, ye, xc, yc)
 			if h, f := productSpanFast(got, xe, ye, xc, yc); h != high || f != finite || !slices.Equal(got, want) || !ok() {
 				t.Fatalf("n = %d: %d, %v, %v, want %d, %v, %v", n, h, f, got, high, finite, want)
@@ -149,7 +128,7 @@ func TestDigitKernels(t *testing.T) {
 			}
 			digits := 4 * groups
 			want := make([]int64, n*digits)
-			got, ok := guarded(n*digits, int64(77))
+			got, ok := numtest.Guarded(n*digits, int64(77))
 			run := func(f func(*digitJob), dst []int64) {
 				j := s.job()
 				j.dst, j.dstPitch = unsafe.Pointer(&dst[0]), 8*digits
@@ -188,7 +167,7 @@ func TestDigitKernels(t *testing.T) {
 					a[i] = got[i%len(got)]
 				}
 				accWant := make([]int64, rows*2*digits)
-				accGot, ok := guarded(rows*2*digits, int64(77))
+				accGot, ok := numtest.Guarded(rows*2*digits, int64(77))
 				convolve(rows, groups, unsafe.Pointer(&accWant[0]), 16*digits, unsafe.Pointer(&a[0]), 8*k*digits, unsafe.Pointer(&x[0]), k)
 				convolveFast(rows, groups, unsafe.Pointer(&accGot[0]), 16*digits, unsafe.Pointer(&a[0]), 8*k*digits, unsafe.Pointer(&x[0]), k)
 				for i := range accWant {
@@ -232,7 +211,7 @@ func TestTopKernels(t *testing.T) {
 			ref[i] = top + r.Int64N(3)
 		}
 		want := make([]uint64, (l+2)*n)
-		got, ok := guarded((l+2)*n, uint64(0xabc))
+		got, ok := numtest.Guarded((l+2)*n, uint64(0xabc))
 		check := func(name string) {
 			for i := range want {
 				if want[i] != got[i] {

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/numtest"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -62,7 +63,7 @@ func TestRoundVertical(t *testing.T) {
 			}
 		}
 		m := n * u.lanes
-		x, y := randomNumbers(r, z, m, trial), randomNumbers(r, z, m, trial/3)
+		x, y := numtest.Numbers(r, z, m, trial), numtest.Numbers(r, z, m, trial/3)
 		ref := make([]int64, m)
 		for i := range ref {
 			ref[i] = int64(r.IntN(100)) - 50

@@ -2,7 +2,6 @@ package direct
 
 import (
 	"context"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -59,22 +58,11 @@ func linearNumbers(r *rand.Rand, f num.Format, n, family int) *num.Array {
 	return a
 }
 
-// allUnits returns the units of tests and that of the machine, which is set again after a test.
-func allUnits(t *testing.T) map[string]*laneUnit {
-	units := maps.Clone(verticalUnits)
-	if u := machineUnit(); u != nil {
-		units["machine"] = u
-	}
-	t.Cleanup(func() { verticalUnit = machineUnit })
-	return units
-}
-
 // TestLinear compares updates, multiples and combinations in lanes with those of numbers alone.
 func TestLinear(t *testing.T) {
-	units := allUnits(t)
 	no := func(num.Flags) {}
 	w := Work{Context: context.Background(), Threads: 2}
-	for name, u := range units {
+	EachUnit(func(name string) {
 		r := testseed.Rand(t, 5, 5)
 		for trial := range testlength.Trials(2000) {
 			format := func() num.Format {
@@ -140,14 +128,14 @@ func TestLinear(t *testing.T) {
 					size *= n
 				}
 				got, want := num.New(fz, size), num.New(fz, size)
-				verticalUnit = func() *laneUnit { return u }
 				if err := f(got); err != nil {
 					t.Fatal(err)
 				}
-				verticalUnit = func() *laneUnit { return nil }
-				if err := f(want); err != nil {
-					t.Fatal(err)
-				}
+				WithoutUnit(func() {
+					if err := f(want); err != nil {
+						t.Fatal(err)
+					}
+				})
 				for i := range size {
 					if !got.SameBits(i, want, i) {
 						l := fz.Limbs()
@@ -157,16 +145,15 @@ func TestLinear(t *testing.T) {
 				}
 			}
 		}
-	}
+	})
 }
 
 // TestLinearHalfway adds up numbers and multiplies them so that the results lie as close to halfway
 // between two others as longer formats can tell: what is cut of the products decides.
 func TestLinearHalfway(t *testing.T) {
-	units := allUnits(t)
 	no := func(num.Flags) {}
 	w := Work{Context: context.Background(), Threads: 1}
-	for name, u := range units {
+	EachUnit(func(name string) {
 		r := testseed.Rand(t, 7, 7)
 		for trial := range testlength.Trials(1000) {
 			fz := num.Format{Kind: num.MP, Prec: uint32(2 + r.IntN(1+r.IntN(1000)))}
@@ -200,14 +187,14 @@ func TestLinearHalfway(t *testing.T) {
 				func(z *num.Array) error { return Scale(w, a, num.Vec{Arr: v, Inc: 1, N: n}, z, no) },
 			} {
 				got, want := num.New(fz, n), num.New(fz, n)
-				verticalUnit = func() *laneUnit { return u }
 				if err := f(got); err != nil {
 					t.Fatal(err)
 				}
-				verticalUnit = func() *laneUnit { return nil }
-				if err := f(want); err != nil {
-					t.Fatal(err)
-				}
+				WithoutUnit(func() {
+					if err := f(want); err != nil {
+						t.Fatal(err)
+					}
+				})
 				for i := range n {
 					if !got.SameBits(i, want, i) {
 						t.Fatalf("%s, trial %d, operation %d, %v and %v by %v to %v: number %d is %x, want %x", name, trial, k, fx, long, fa, fz, i, got.Sig, want.Sig)
@@ -215,5 +202,5 @@ func TestLinearHalfway(t *testing.T) {
 				}
 			}
 		}
-	}
+	})
 }

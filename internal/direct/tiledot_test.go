@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/numtest"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -30,7 +31,7 @@ func TestTileDotKernels(t *testing.T) {
 		n := tileNumbers * (1 + r.IntN(3))
 		number := func() *num.Array {
 			f := num.Format{Kind: num.MP, Prec: uint32(64 * (2 + r.IntN(2*blocks+2)))}
-			return randomNumbers(r, f, n, trial)
+			return numtest.Numbers(r, f, n, trial)
 		}
 		x, y := number(), number()
 		scale := make([]int64, n)
@@ -45,7 +46,7 @@ func TestTileDotKernels(t *testing.T) {
 		var sums [2][]uint32
 		var negatives [2][]int32
 		var far [2][]uint8
-		for k, u := range []*tileUnit{fast, &genericTiles} {
+		for k, u := range []*tileUnit{fast, &portable} {
 			p := tilePlan{u, blocks}
 			room := aligned(p.tileDotRoom())
 			far[k] = make([]uint8, n/8)
@@ -68,7 +69,7 @@ func tileDotValue(a *num.Array, i int, shift int64) *big.Int {
 		return new(big.Int)
 	}
 	v := a.Value(i, make([]uint64, num.MaxValueWords))
-	z := integerOf(v.Mag)
+	z := numtest.Integer(v.Mag)
 	z.Lsh(z, uint(v.Exp+shift))
 	if v.Neg {
 		z.Neg(z)
@@ -79,109 +80,111 @@ func tileDotValue(a *num.Array, i int, shift int64) *big.Int {
 // TestTileDotBound compares sums on tiles, and their bounds, with exact ones: numbers of all signs,
 // of digits as large as they get, far apart, 0, and chunks as long as they get.
 func TestTileDotBound(t *testing.T) {
-	withTiles(t, func(t *testing.T) {
-		r := testseed.Rand(t, 8, 2)
-		for trial := range testlength.Trials(60) {
-			p := tilePlan{tilesOf(), dotBlocks(trial)}
-			n := 1 + r.IntN(200)
-			kind := r.IntN(6)
-			format := func() num.Format {
-				return num.Format{Kind: num.MP, Prec: uint32(64*(2+r.IntN(2*p.blocks+1)) - r.IntN(64))}
-			}
-			if trial == 10 { // sums as large as they get
-				n, kind = dotChunk, 0
-				p.blocks = mostDotBlocks
-				format = func() num.Format { return num.Format{Kind: num.MP, Prec: 128 * mostDotBlocks} }
-			}
-			x, y := num.New(format(), n), num.New(format(), n)
-			const spread = 5000
-			for _, a := range []*num.Array{x, y} {
-				l := a.Limbs()
-				for i := range n {
-					sig := a.Sig[i*l:][:l]
-					for k := range sig {
-						if sig[k] = r.Uint64(); kind < 2 {
-							sig[k] = math.MaxUint64
+	EachTileUnit(16, func(name string) {
+		t.Run(name, func(t *testing.T) {
+			r := testseed.Rand(t, 8, 2)
+			for trial := range testlength.Trials(60) {
+				p := tilePlan{tilesOf(), dotBlocks(trial)}
+				n := 1 + r.IntN(200)
+				kind := r.IntN(6)
+				format := func() num.Format {
+					return num.Format{Kind: num.MP, Prec: uint32(64*(2+r.IntN(2*p.blocks+1)) - r.IntN(64))}
+				}
+				if trial == 10 { // sums as large as they get
+					n, kind = dotChunk, 0
+					p.blocks = mostDotBlocks
+					format = func() num.Format { return num.Format{Kind: num.MP, Prec: 128 * mostDotBlocks} }
+				}
+				x, y := num.New(format(), n), num.New(format(), n)
+				const spread = 5000
+				for _, a := range []*num.Array{x, y} {
+					l := a.Limbs()
+					for i := range n {
+						sig := a.Sig[i*l:][:l]
+						for k := range sig {
+							if sig[k] = r.Uint64(); kind < 2 {
+								sig[k] = math.MaxUint64
+							}
 						}
+						sig[0] &= math.MaxUint64 << (64*l - int(a.Prec))
+						sig[l-1] |= 1 << 63
+						c := num.Finite
+						switch kind {
+						case 0: // all of one sign
+						case 1:
+							a.Exp[i] = int32(r.IntN(2))
+						case 2:
+							a.Exp[i] = -int32(r.IntN(32))
+						case 3: // far apart
+							a.Exp[i] = -int32(r.IntN(32))
+							if r.IntN(100) == 0 {
+								a.Exp[i] -= int32(r.IntN(spread - 40))
+							}
+						case 4:
+							if r.IntN(3) == 0 {
+								c = num.Zero
+							}
+						}
+						a.Cls[i] = num.MakeCls(kind != 0 && r.IntN(2) == 0, c)
 					}
-					sig[0] &= math.MaxUint64 << (64*l - int(a.Prec))
-					sig[l-1] |= 1 << 63
-					c := num.Finite
-					switch kind {
-					case 0: // all of one sign
-					case 1:
-						a.Exp[i] = int32(r.IntN(2))
-					case 2:
-						a.Exp[i] = -int32(r.IntN(32))
-					case 3: // far apart
-						a.Exp[i] = -int32(r.IntN(32))
-						if r.IntN(100) == 0 {
-							a.Exp[i] -= int32(r.IntN(spread - 40))
-						}
-					case 4:
-						if r.IntN(3) == 0 {
-							c = num.Zero
-						}
+				}
+				if kind == 5 { // the sum is 0, or nearly
+					for i := 0; i+1 < n; i += 2 {
+						x.CopyFrom(i+1, x, i)
+						y.CopyFrom(i+1, y, i)
+						y.Negate(i + 1)
 					}
-					a.Cls[i] = num.MakeCls(kind != 0 && r.IntN(2) == 0, c)
+				}
+				scale, ref := make([]int64, n), int64(math.MinInt64)
+				want := new(big.Int)
+				const shift = spread + 64*40
+				for i := range scale {
+					scale[i] = noScale
+					if x.Cls[i].Class() == num.Finite && y.Cls[i].Class() == num.Finite {
+						scale[i] = int64(y.Exp[i])
+						ref = max(ref, int64(x.Exp[i])+scale[i])
+					}
+					a, b := tileDotValue(x, i, shift), tileDotValue(y, i, shift)
+					want.Add(want, a.Mul(a, b))
+				}
+				if ref == math.MinInt64 {
+					continue
+				}
+				var acc, bound Acc
+				s := newTileDot(p)
+				for i := range s.room {
+					s.room[i] = r.Uint64()
+				}
+				if !s.add(&acc, &bound, num.Vec{Arr: x, Inc: 1, N: n}, num.Vec{Arr: y, Inc: 1, N: n}, ref, scale) {
+					if kind != 3 {
+						t.Fatalf("trial %d: kind %d has numbers far apart", trial, kind)
+					}
+					continue
+				}
+				exact := func(a *Acc) *big.Int {
+					v := a.Exact()
+					z := numtest.Integer(v.Mag)
+					if e := v.Exp + 2*shift; e >= 0 {
+						z.Lsh(z, uint(e))
+					} else {
+						t.Fatalf("trial %d: bits below 2^%d", trial, -2*shift)
+					}
+					if v.Neg {
+						z.Neg(z)
+					}
+					return z
+				}
+				diff := exact(&acc)
+				diff.Sub(diff, want).Abs(diff)
+				most := new(big.Int).Lsh(big.NewInt(int64(n)*int64(p.digits()+1)), uint(ref+2*shift-int64(8*p.digits())))
+				if got := exact(&bound); got.Cmp(most) != 0 {
+					t.Fatalf("trial %d: bound %x, want %x", trial, got, most)
+				}
+				if diff.Cmp(most) >= 0 {
+					t.Fatalf("trial %d: %d blocks, %d numbers of %d and %d bits, kind %d: wrong by %v bounds", trial, p.blocks, n, x.Prec, y.Prec, kind,
+						new(big.Rat).SetFrac(diff, most).FloatString(3))
 				}
 			}
-			if kind == 5 { // the sum is 0, or nearly
-				for i := 0; i+1 < n; i += 2 {
-					x.CopyFrom(i+1, x, i)
-					y.CopyFrom(i+1, y, i)
-					y.Negate(i + 1)
-				}
-			}
-			scale, ref := make([]int64, n), int64(math.MinInt64)
-			want := new(big.Int)
-			const shift = spread + 64*40
-			for i := range scale {
-				scale[i] = noScale
-				if x.Cls[i].Class() == num.Finite && y.Cls[i].Class() == num.Finite {
-					scale[i] = int64(y.Exp[i])
-					ref = max(ref, int64(x.Exp[i])+scale[i])
-				}
-				a, b := tileDotValue(x, i, shift), tileDotValue(y, i, shift)
-				want.Add(want, a.Mul(a, b))
-			}
-			if ref == math.MinInt64 {
-				continue
-			}
-			var acc, bound Acc
-			s := newTileDot(p)
-			for i := range s.room {
-				s.room[i] = r.Uint64()
-			}
-			if !s.add(&acc, &bound, num.Vec{Arr: x, Inc: 1, N: n}, num.Vec{Arr: y, Inc: 1, N: n}, ref, scale) {
-				if kind != 3 {
-					t.Fatalf("trial %d: kind %d has numbers far apart", trial, kind)
-				}
-				continue
-			}
-			exact := func(a *Acc) *big.Int {
-				v := a.Exact()
-				z := integerOf(v.Mag)
-				if e := v.Exp + 2*shift; e >= 0 {
-					z.Lsh(z, uint(e))
-				} else {
-					t.Fatalf("trial %d: bits below 2^%d", trial, -2*shift)
-				}
-				if v.Neg {
-					z.Neg(z)
-				}
-				return z
-			}
-			diff := exact(&acc)
-			diff.Sub(diff, want).Abs(diff)
-			most := new(big.Int).Lsh(big.NewInt(int64(n)*int64(p.digits()+1)), uint(ref+2*shift-int64(8*p.digits())))
-			if got := exact(&bound); got.Cmp(most) != 0 {
-				t.Fatalf("trial %d: bound %x, want %x", trial, got, most)
-			}
-			if diff.Cmp(most) >= 0 {
-				t.Fatalf("trial %d: %d blocks, %d numbers of %d and %d bits, kind %d: wrong by %v bounds", trial, p.blocks, n, x.Prec, y.Prec, kind,
-					new(big.Rat).SetFrac(diff, most).FloatString(3))
-			}
-		}
+		})
 	})
 }

@@ -2,6 +2,7 @@ package direct
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 	"sync"
 	"unsafe"
@@ -399,6 +400,15 @@ func (v *tileVector) free() { vectorRooms.Put(&v.room) }
 
 // tileSums holds what the rows of a product take.
 type tileSums struct {
+	plan   tilePlan
+	m      num.Mat
+	byRows bool
+	ref    []int64 // reference exponents of the rows of a call
+
+	x     *tileVector // of the last call of add
+	rows  int
+	whole []int64 // wide, of these rows
+
 	room  tileRoom // of what follows
 	unit  []uint64 // digits
 	stage []uint64 // shifts and signs
@@ -406,6 +416,32 @@ type tileSums struct {
 	wide  []uint64 // int64 of rows, if there are too many products for these
 	one   []int64
 	masks []uint8
+}
+
+// newTileSums returns what sums of a block of rows of m take, whose reference exponents are ref. byRows
+// says that the rows lie in line.
+func newTileSums(t tilePlan, m num.Mat, byRows bool, block int, ref []int64) *tileSums {
+	sizes := [...]int{
+		t.unitQuads() * t.quadBytes() / 8,
+		t.unitQuads() * quad * tileRows * 2,
+		(block + tileRows - 1) / tileRows * t.blocks * tileBytes / 8,
+		0,
+	}
+	if (m.Cols+quad-1)/quad > t.sumQuads() {
+		sizes[3] = block * t.digits()
+	}
+	all := 0
+	for _, n := range sizes {
+		all += n
+	}
+	s := &tileSums{plan: t, m: m, byRows: byRows, ref: ref, room: newRoom(&sumRooms, all), one: make([]int64, t.digits())}
+	s.masks = wordMasks(2*t.blocks, min(m.Arr.Limbs(), 2*t.blocks))
+	at := 0
+	for i, to := range []*[]uint64{&s.unit, &s.stage, &s.sums, &s.wide} {
+		*to = s.room[at : at+sizes[i]]
+		at += sizes[i]
+	}
+	return s
 }
 
 // free gives the room back.
@@ -465,3 +501,141 @@ func (t tilePlan) magWords() int { return t.digits()/8 + 3 }
 // with a quarter of that 1000 x 1000 numbers of 212 bits in rows took a fifth more, with two times
 // or more those of 1696 bits 0.9 times as long on one machine and 1.1 times on another.
 func (t tilePlan) cacheQuads() int { return max(t.unitQuads(), 512/t.blocks) }
+
+// add computes the sums of products of rows lo <= i < hi, of which there are 16 at least, with x.
+func (s *tileSums) add(x *tileVector, lo, hi int) {
+	t := s.plan
+	s.x, s.rows, s.whole = x, hi-lo, nil
+	quads := (s.m.Cols + quad - 1) / quad
+	if len(s.wide) > 0 {
+		s.whole = unsafe.Slice((*int64)(unsafe.Pointer(&s.wide[0])), s.rows*t.digits())
+		clear(s.whole)
+	}
+	for q := 0; q < quads; q += t.sumQuads() {
+		clear(s.sums[:(s.rows+tileRows-1)/tileRows*t.blocks*tileBytes/8])
+		s.addTiles(lo, hi, q, min(quads, q+t.sumQuads()))
+		for r := range len(s.whole) / t.digits() {
+			s.addRow(s.whole[r*t.digits():], r, s.rows, t.blocks)
+		}
+	}
+}
+
+// value returns the sum of row r of these, in units of the last column, in the memory of mag.
+func (s *tileSums) value(mag []uint64, r int) (m []uint64, neg bool) {
+	t := s.plan
+	copy(s.one, s.x.bias)
+	if s.whole == nil {
+		s.addRow(s.one, r, s.rows, t.blocks)
+	} else {
+		for c, v := range s.whole[r*t.digits():][:t.digits()] {
+			s.one[c] += v
+		}
+	}
+	return valueOfBytes(mag, s.one)
+}
+
+// addTiles adds the products of rows lo <= i < hi and of some quads to the sums.
+func (s *tileSums) addTiles(lo, hi, first, end int) {
+	t := s.plan
+	whole := end // quads that follow each other
+	if end*quad > s.m.Cols {
+		whole--
+	}
+	rows := hi - lo
+	n := t.unitQuads()
+	if !s.byRows {
+		for q := first; q < end; {
+			k := max(1, min(n, whole-q))
+			next := tileStart{0, min(q+k, end-1)}
+			if rows%tileRows != 0 {
+				last := tileStart{rows / tileRows, q}
+				s.addUnits(lo, rows, tileStart{0, q}, rows/tileRows, k, 1, last)
+				s.addUnits(lo, rows, last, 1, k, 1, next)
+			} else {
+				s.addUnits(lo, rows, tileStart{0, q}, rows/tileRows, k, 1, next)
+			}
+			q += k
+		}
+		return
+	}
+	for q := first; q < end; {
+		k, units := min(n, whole-q), 1
+		switch {
+		case k <= 0: // the last columns
+			k = 1
+		case k == n:
+			units = min(t.cacheQuads(), whole-q) / n
+			k = n * units
+		}
+		for b := 0; b*tileRows < rows; b++ {
+			next := tileStart{b + 1, q}
+			if next.block*tileRows >= rows {
+				next = tileStart{0, min(q+k, end-1)}
+			}
+			s.addUnits(lo, rows, tileStart{b, q}, 1, k/units, units, next)
+		}
+		q += k
+	}
+}
+
+// A tileStart is where units begin: at a block of 16 rows and a quad.
+type tileStart struct{ block, quad int }
+
+// addUnits adds the products of units, of so many blocks of rows and so many times quads: either is
+// 1. The next ones begin at next.
+func (s *tileSums) addUnits(lo, rows int, at tileStart, blocks, quads, units int, next tileStart) {
+	t, a, x := s.plan, s.m.Arr, s.x
+	first := func(at tileStart) int { return s.m.At(lo+rowsAt(at.block, rows), quadAt(at.quad, s.m.Cols)) }
+	l, size := a.Limbs(), t.blocks*tileBytes
+	i, q := first(at), at.quad
+	j := &tileJob{
+		a:   unsafe.Pointer(&s.unit[0]),
+		b:   unsafe.Pointer(&x.digits[q*size]),
+		c:   unsafe.Add(unsafe.Pointer(&s.sums[0]), at.block*size),
+		sig: unsafe.Pointer(&a.Sig[i*l]), top: 8 * l, rowSig: 8 * l * s.m.RS, colSig: 8 * l * s.m.CS,
+		exp: unsafe.Pointer(&a.Exp[i]), cls: unsafe.Pointer(&a.Cls[i]),
+		ref: unsafe.Pointer(&s.ref[rowsAt(at.block, rows)]), scale: unsafe.Pointer(&x.scale[quad*q]), sign: unsafe.Pointer(&x.signs[quad*q]),
+		quads: quads,
+		stage: unsafe.Pointer(&s.stage[0]), masks: unsafe.Pointer(&s.masks[0]),
+		after:  uintptr(unsafe.Pointer(&a.Sig[first(next)*l])),
+		blocks: t.blocks, pitch: t.quadBytes(), limbs: l,
+	}
+	if s.byRows {
+		j.step, j.units = s.m.RS, units
+		j.bUnit, j.unitX, j.unitExp = quads*size, quad*quads, quad*quads
+		j.soonPitch, j.soonBytes = j.rowSig, quad*quads*j.colSig
+	} else {
+		j.step, j.units, j.columns = s.m.CS, blocks, 1
+		j.cUnit, j.unitRef, j.unitExp = size, tileRows, tileRows
+		j.soonPitch, j.soonBytes = j.colSig, tileRows*j.rowSig
+	}
+	j.unitSig = j.soonBytes
+	t.unit.run(j)
+}
+
+// near reports whether no product with x of some rows and columns is far below the largest one of
+// its row, or 0: units come to a stop at each of these, and others do not mind them.
+func (t tilePlan) near(m num.Mat, scale []int64) bool {
+	const cols, span = 64, 50
+	n := t.unit.samples
+	for r := range n {
+		i := r * (m.Rows - 1) / n
+		low, high := int64(math.MaxInt64), int64(math.MinInt64)
+		for c := range cols {
+			j := c * len(scale) / cols
+			at := m.At(i, j)
+			switch {
+			case scale[j] == noScale:
+				continue
+			case m.Arr.Cls[at].Class() != num.Finite:
+				return false
+			}
+			e := int64(m.Arr.Exp[at]) + scale[j]
+			low, high = min(low, e), max(high, e)
+		}
+		if low <= high && high-low > span {
+			return false
+		}
+	}
+	return true
+}

@@ -396,6 +396,115 @@ func (t verticalPlan) vector(x num.Vec, byRows bool) (v *verticalVector, ok bool
 	return v, true
 }
 
+// verticalRows holds what sums of rows of a product take.
+type verticalRows struct {
+	*cutter
+	byRows bool
+	sums   []int64
+	one    []int64
+}
+
+// newVerticalRows returns it for a block of rows of numbers of format f. byRows says that the digits
+// are those of numbers in a row.
+func newVerticalRows(t verticalPlan, f num.Format, block int, byRows bool) *verticalRows {
+	v := &verticalRows{cutter: newCutter(t, f), byRows: byRows, one: make([]int64, t.digits+1)}
+	vectors := (block + t.unit.lanes - 1) / t.unit.lanes
+	if v.byRows {
+		vectors = block
+	}
+	a := aligned(vectors * t.pitch() / 8)
+	v.sums = unsafe.Slice((*int64)(unsafe.Pointer(&a[0])), len(a))
+	return v
+}
+
+// reset makes the sums of so many rows 0.
+func (v *verticalRows) reset(rows int) {
+	t, lanes := v.plan, v.plan.unit.lanes
+	size := lanes * (t.digits + 1)
+	if v.byRows {
+		clear(v.sums[:size*rows])
+	} else {
+		clear(v.sums[:size*((rows+lanes-1)/lanes)])
+	}
+}
+
+// value returns the sum of row r of these, in units of the last digit, in the memory of mag.
+func (v *verticalRows) value(mag []uint64, r int) (m []uint64, neg bool) {
+	t, lanes := v.plan, v.plan.unit.lanes
+	size := lanes * (t.digits + 1)
+	for c := range v.one {
+		if v.byRows {
+			sum := int64(0)
+			for _, x := range v.sums[size*r+lanes*c:][:lanes] {
+				sum += x
+			}
+			v.one[c] = sum
+		} else {
+			v.one[c] = v.sums[size*(r/lanes)+lanes*c+r%lanes]
+		}
+	}
+	return t.value(mag, v.one)
+}
+
+// addBlock adds the products of so many rows, of these reference exponents, and numbers j <= h < j+n
+// of x; they begin at number at of a, step apart.
+func (v *verticalRows) addBlock(a *num.Array, at, step, rows int, ref []int64, x *verticalVector, j, n int) {
+	t, lanes := v.plan, v.plan.unit.lanes
+	size := lanes * (t.digits + 1)
+	for r := 0; r < rows; r += lanes {
+		var job *cutJob
+		var soon fetch
+		if k := rows - r; k >= lanes {
+			job = v.job(a, at+r, step, n)
+			if k > lanes {
+				soon = t.fetchNumbers(a, at+r+lanes, step)
+			}
+		} else {
+			job = v.job(v.part(a, at+r, step, n, k), 0, lanes, n)
+		}
+		job.ref, job.refLane = unsafe.Pointer(&ref[r]), 1
+		job.scale, job.sign, job.xStep = unsafe.Pointer(&x.scale[j]), unsafe.Pointer(&x.signs[j]), 1
+		if t.digits < lateDigits {
+			job.soon, soon = soon, fetch{}
+		}
+		t.unit.cut(job)
+		t.add(true, v.sums[size*(r/lanes):], v.digits, x.digits[j*t.digits:], x.pitch, n, soon)
+	}
+}
+
+// addRows adds the products of rows lo <= i < hi of m, of these reference exponents, and x: it takes a
+// vector of columns at a time.
+func (v *verticalRows) addRows(m num.Mat, lo, hi int, ref []int64, x *verticalVector) {
+	t, lanes := v.plan, v.plan.unit.lanes
+	size := lanes * (t.digits + 1)
+	for j := 0; j < m.Cols; {
+		n := min(t.numbers, (m.Cols-j)/lanes)
+		rest := 0
+		if n == 0 {
+			n, rest = 1, m.Cols-j
+		}
+		for r := range hi - lo {
+			at := m.At(lo+r, j)
+			var job *cutJob
+			if rest == 0 {
+				job = v.job(m.Arr, at, lanes, n)
+			} else {
+				job = v.job(v.part(m.Arr, at, lanes, 1, rest), 0, lanes, 1)
+			}
+			job.ref = unsafe.Pointer(&ref[r])
+			soon := t.fetchNumbers(m.Arr, m.At(lo+r+1, j), lanes)
+			if t.digits < lateDigits {
+				job.soon, soon = soon, fetch{}
+			}
+			job.scale, job.sign = unsafe.Pointer(&x.scale[j]), unsafe.Pointer(&x.signs[j])
+			job.xLane, job.xStep = 1, lanes
+			t.unit.cut(job)
+			t.add(false, v.sums[size*r:], v.digits, x.digits[j*t.digits:], x.pitch, n, soon)
+		}
+		j += n * lanes
+	}
+}
+
 // verticalDot sums the products of two vectors.
 type verticalDot struct {
 	plan verticalPlan

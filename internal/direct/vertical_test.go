@@ -2,21 +2,14 @@ package direct
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/numtest"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
-
-// reference returns a unit that computes like u in plain Go.
-func (u laneUnit) reference() *laneUnit {
-	u.cut, u.mul = u.cutVertical, u.mulVertical
-	u.round, u.scale = u.roundVertical, u.scaleVertical
-	return &u
-}
 
 // TestVerticalKernels compares the kernels of the machine with the loops in Go.
 func TestVerticalKernels(t *testing.T) {
@@ -36,8 +29,8 @@ func TestVerticalKernels(t *testing.T) {
 		plan := verticalPlan{unit: fast, digits: d, words: (fast.bits*d + 63) / 64, numbers: n}
 		f := num.Format{Kind: num.MP, Prec: uint32(64 * limbs)}
 		lanes := fast.lanes
-		a := randomNumbers(r, f, n*lanes, trial)
-		b := randomNumbers(r, f, n*lanes, trial/2)
+		a := numtest.Numbers(r, f, n*lanes, trial)
+		b := numtest.Numbers(r, f, n*lanes, trial/2)
 		ref, scale := make([]int64, n*lanes), make([]int64, n*lanes)
 		for i := range ref {
 			ref[i] = int64(r.IntN(5)) * int64(r.IntN(1+fast.bits*d/3))
@@ -95,56 +88,5 @@ func TestVerticalKernels(t *testing.T) {
 				t.Fatalf("trial %d, digits %d, vectors %d, byRows %v: lane %d of column %d is %x, want %x", trial, d, n, byRows, i%lanes, i/lanes-1, sums[0][i], sums[1][i])
 			}
 		}
-	}
-}
-
-// randomNumbers returns numbers of which some are zero, infinite, NaN, short or all ones.
-func randomNumbers(r *rand.Rand, f num.Format, n, trial int) *num.Array {
-	a := num.New(f, n)
-	l := f.Limbs()
-	for i := range n {
-		c := num.Finite
-		if trial%3 == 0 && r.IntN(8) == 0 {
-			c = num.Class(r.IntN(4))
-		}
-		a.Cls[i] = num.MakeCls(r.IntN(2) == 0, c)
-		if c != num.Finite {
-			continue
-		}
-		a.Exp[i] = int32(-r.IntN(4))
-		sig := a.Sig[i*l : (i+1)*l]
-		for k := range sig {
-			switch r.IntN(6) {
-			case 0:
-			case 1:
-				sig[k] = 1<<64 - 1
-			default:
-				sig[k] = r.Uint64()
-			}
-		}
-		sig[l-1] |= 1 << 63
-	}
-	return a
-}
-
-// verticalUnits are the units of all machines, in plain Go.
-var verticalUnits = map[string]*laneUnit{
-	"integers": laneUnit{lanes: 8, bits: 52, width: 18}.reference(),
-	"floats":   laneUnit{lanes: 4, bits: 51, width: 9, floats: true}.reference(),
-}
-
-// withUnits runs f under every unit.
-func withUnits(t *testing.T, f func(t *testing.T)) {
-	t.Helper()
-	defer func() { verticalUnit = machineUnit }()
-	for name, u := range verticalUnits {
-		verticalUnit = func() *laneUnit { return u }
-		t.Run(name, f)
-	}
-	if u := machineUnit(); u != nil {
-		always := *u
-		always.few = 0
-		verticalUnit = func() *laneUnit { return &always }
-		t.Run("machine", f)
 	}
 }

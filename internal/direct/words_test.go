@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/isa"
+	"github.com/halfulp/halfulp/internal/numtest"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -19,8 +20,8 @@ func TestWordDot(t *testing.T) {
 		restore := isa.Force(level)
 		for _, n := range []int{0, 1, 3, 4, 5, 7, 8, 63, 1000, 2047, 2048, 2049, 2053, 4096, 5001} {
 			for how := range 4 {
-				x, ok := guarded(n, uint64(math.MaxUint64))
-				w, okW := guarded(n, uint64(math.MaxUint64))
+				x, ok := numtest.Guarded(n, uint64(math.MaxUint64))
+				w, okW := numtest.Guarded(n, uint64(math.MaxUint64))
 				want, p := new(big.Int), new(big.Int)
 				for i := range x {
 					x[i], w[i] = r.Uint64()>>1, r.Uint64()
