@@ -5,6 +5,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // Products of vectors with matrices of which a part is stored or referred to: band, symmetric
@@ -296,7 +297,7 @@ func (s Structured) blockRows() int {
 func (s Structured) Gemv(w Work, alpha num.Real, x num.Vec, beta num.Real, y num.Vec, z *num.Array, count func(num.Flags),
 	dense func(m num.Mat, x, y num.Vec, z *num.Array) (int64, error)) (int64, error) {
 	if alpha.Class != num.Finite || min(s.Cols, s.below+s.above+1) < narrow || !s.Full() && !Finite(x) {
-		return 0, w.rounded(s.Rows, count, func(a *Acc, i int) num.Flags {
+		return 0, w.rounded(s.Rows, count, func(a *superacc.Acc, i int) num.Flags {
 			return z.Set(i, s.entry(a, z.Format, alpha, x, beta, y, i))
 		})
 	}
@@ -356,7 +357,7 @@ func valueAt(beta num.Real, y num.Vec, i int) num.Real {
 }
 
 // entry returns sum_j alpha s_ij x_j + beta y_i for rounding to f, like Entry.
-func (s Structured) entry(a *Acc, f num.Format, alpha num.Real, x num.Vec, beta num.Real, y num.Vec, i int) num.Real {
+func (s Structured) entry(a *superacc.Acc, f num.Format, alpha num.Real, x num.Vec, beta num.Real, y num.Vec, i int) num.Real {
 	a.Reset()
 	addPieces(a, alpha, s.pieces(i, nil), x)
 	if beta.Class != num.Zero {
@@ -366,8 +367,8 @@ func (s Structured) entry(a *Acc, f num.Format, alpha num.Real, x num.Vec, beta 
 }
 
 // addPieces adds the products alpha p_h x_h of the pieces of a row to a.
-func addPieces(a *Acc, alpha num.Real, list []Piece, x num.Vec) {
-	a.addScaledDots(alpha, len(list), func(k int) (u, v num.Vec) {
+func addPieces(a *superacc.Acc, alpha num.Real, list []Piece, x num.Vec) {
+	a.AddScaledDots(alpha, len(list), func(k int) (u, v num.Vec) {
 		p := list[k]
 		return p.Vec, x.Slice(p.First, p.First+p.N)
 	})

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // Entries that are one product, a product and a number, or two products: their exact value in a few
@@ -21,7 +22,7 @@ type factor struct {
 // newFactor returns x y, without zero words at the end of its significand.
 func newFactor(x, y num.Real) (t factor) {
 	var z []uint64
-	t.Real = product(&z, x, y)
+	t.Real = superacc.Product(&z, x, y)
 	if t.Class != num.Finite {
 		return t
 	}

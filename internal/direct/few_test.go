@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -20,7 +21,7 @@ func TestFew(t *testing.T) {
 	const n = 40
 	work := Work{Context: context.Background(), Threads: 1}
 	buf := make([]uint64, 3*num.MaxValueWords)
-	var acc Acc
+	var acc superacc.Acc
 	random := func(f num.Format, kind int) *num.Array {
 		a := num.New(f, 2*n)
 		for i := range 2 * n {
@@ -206,7 +207,7 @@ func TestPairs(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range n {
-				var acc Acc
+				var acc superacc.Acc
 				u := x.Value(i, buf[2][:])
 				acc.AddProduct(a, u)
 				switch v := y.Value(i, buf[3][:]); k {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // Sums over binary32 and binary64 numbers: first compensated with a proved error
@@ -45,7 +46,7 @@ func floatsOf(v num.Vec, lo, hi int, buf []float64) []float64 {
 // floatSum is what a worker knows of its part of a sum: the lanes' sums exactly, and
 // how far the true sum may lie from them.
 type floatSum struct {
-	acc    Acc
+	acc    superacc.Acc
 	bound  float64
 	bufs   [2][]float64
 	failed bool
@@ -109,7 +110,7 @@ func (f *floatSum) addSlices(r Reduction, u, v []float64) {
 	}
 	var buf [2][1]uint64
 	for i := n; i < len(u); i++ {
-		p, q := floatReal(u[i], buf[0][:]), floatReal(v[i], buf[1][:])
+		p, q := superacc.FloatReal(u[i], buf[0][:]), superacc.FloatReal(v[i], buf[1][:])
 		switch r {
 		case Sum:
 			f.acc.Add(p)
@@ -125,12 +126,12 @@ func (f *floatSum) addSlices(r Reduction, u, v []float64) {
 func (f *floatSum) addFloat(x float64) {
 	var buf [1]uint64
 	if x != 0 {
-		f.acc.Add(floatReal(x, buf[:]))
+		f.acc.Add(superacc.FloatReal(x, buf[:]))
 	}
 }
 
 func compensated(r Reduction, x, y []float64, out *[3 * sumLanes]float64) {
-	fast := assembly()
+	fast := superacc.Assembly()
 	switch {
 	case r == Sum && fast:
 		sum2Fast(x, out)
@@ -149,7 +150,7 @@ func compensated(r Reduction, x, y []float64, out *[3 * sumLanes]float64) {
 
 // floats computes the reduction of binary32 and binary64 vectors in compensated
 // arithmetic: a sum known up to bound > 0, or ok = false.
-func (r Reduction) floats(w Work, x, y num.Vec) (a *Acc, bound num.Real, ok bool, err error) {
+func (r Reduction) floats(w Work, x, y num.Vec) (a *superacc.Acc, bound num.Real, ok bool, err error) {
 	parts := (x.N + floatChunk - 1) / floatChunk
 	sums := make([]floatSum, max(1, min(w.Threads, parts)))
 	err = w.loop(parts, func(worker, i int) {
@@ -168,17 +169,17 @@ const fewAddends = 64
 // few stores the reduction of a few binary32 or binary64 numbers in number 0 of z, of the same
 // formats, if one compensated sum decides it, with the bound of floatSum.add.
 func (r Reduction) few(x, y num.Vec, z *num.Array) bool {
-	if x.N > fewAddends || !IsFloat(x.Arr.Format) || !IsFloat(z.Format) || r == Dot && !IsFloat(y.Arr.Format) {
+	if x.N > fewAddends || !superacc.IsFloat(x.Arr.Format) || !superacc.IsFloat(z.Format) || r == Dot && !superacc.IsFloat(y.Arr.Format) {
 		return false
 	}
 	var s, e, m float64
 	for i := range x.N {
-		p, q := FloatAt(x.Arr, x.At(i)), 0.0
+		p, q := superacc.FloatAt(x.Arr, x.At(i)), 0.0
 		switch r {
 		case Asum:
 			p = math.Abs(p)
 		case Dot:
-			p, q = twoProduct(p, FloatAt(y.Arr, y.At(i)))
+			p, q = twoProduct(p, superacc.FloatAt(y.Arr, y.At(i)))
 		case Squares:
 			p, q = twoProduct(p, p)
 		}
@@ -196,7 +197,7 @@ func (r Reduction) few(x, y num.Vec, z *num.Array) bool {
 }
 
 // joined returns the sum of all parts, known up to bound > 0, or ok = false.
-func joined(sums []floatSum) (a *Acc, bound num.Real, ok bool) {
+func joined(sums []floatSum) (a *superacc.Acc, bound num.Real, ok bool) {
 	f := &sums[0]
 	for i := range sums[1:] {
 		g := &sums[1+i]
@@ -208,5 +209,5 @@ func joined(sums []floatSum) (a *Acc, bound num.Real, ok bool) {
 	if f.failed || f.bound == 0 || !f.acc.Finite() {
 		return nil, bound, false
 	}
-	return &f.acc, floatReal(f.bound, make([]uint64, 1)), true
+	return &f.acc, superacc.FloatReal(f.bound, make([]uint64, 1)), true
 }

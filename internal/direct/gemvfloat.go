@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // Matrix-vector products of binary32 and binary64 numbers in compensated arithmetic,
@@ -110,7 +111,7 @@ func (w *gemvWorker) rowFloat(i int, row []float64) bool {
 func (w *gemvWorker) roundFloat(i int, bound float64) bool {
 	w.acc.Reset()
 	w.acc.AddScaled(&w.floats.acc, w.alpha)
-	return w.roundRest(i, floatReal(bound, make([]uint64, 1)))
+	return w.roundRest(i, superacc.FloatReal(bound, make([]uint64, 1)))
 }
 
 // columnsFloat returns the compensated sums of rows lo <= i < hi.
@@ -121,7 +122,7 @@ func (w *gemvWorker) columnsFloat(lo, hi int) (s, e, m []float64) {
 	}
 	s, e, m = w.lanes[0], w.lanes[1], w.lanes[2]
 	axpy := axpy2
-	if assembly() {
+	if superacc.Assembly() {
 		axpy = axpy2Fast
 	}
 	column := num.Vec{Arr: w.m.Arr, Inc: w.m.RS, N: w.m.Rows}
@@ -139,10 +140,10 @@ func (w *gemvWorker) laneFloat(i int, s, e, m float64) bool {
 		return false
 	}
 	bound := sumError(w.m.Cols, m)
-	if f := &w.floatFactors; f.ok && IsFloat(w.z.Arr.Format) && (f.beta == 0 || IsFloat(w.y.Arr.Format)) {
+	if f := &w.floatFactors; f.ok && superacc.IsFloat(w.z.Arr.Format) && (f.beta == 0 || superacc.IsFloat(w.y.Arr.Format)) {
 		y := 0.0
 		if f.beta != 0 {
-			y = FloatAt(w.y.Arr, w.y.At(i))
+			y = superacc.FloatAt(w.y.Arr, w.y.At(i))
 		}
 		if m == 0 && w.zeroProducts(i) {
 			if f.beta == 0 || y == 0 {
@@ -173,7 +174,7 @@ func sumError(n int, m float64) float64 {
 func (w *gemvWorker) zeroProducts(i int) bool {
 	row := w.m.Row(i)
 	for j, x := range w.xf {
-		if x != 0 && FloatAt(row.Arr, row.At(j)) != 0 {
+		if x != 0 && superacc.FloatAt(row.Arr, row.At(j)) != 0 {
 			return false
 		}
 	}
@@ -186,7 +187,7 @@ func (w *gemvWorker) zeroRow(i int, y float64) {
 	f, row := &w.floatFactors, w.m.Row(i)
 	negative := f.beta == 0 || math.Signbit(f.beta) != math.Signbit(y)
 	for j, x := range w.xf {
-		product := math.Signbit(x) != math.Signbit(FloatAt(row.Arr, row.At(j)))
+		product := math.Signbit(x) != math.Signbit(superacc.FloatAt(row.Arr, row.At(j)))
 		negative = negative && product != math.Signbit(f.alpha)
 	}
 	w.z.Arr.Set(w.z.At(i), num.Real{Neg: negative})
@@ -289,7 +290,7 @@ func FloatQuotient(z *num.Array, i int, alpha, b float64, s, x num.Vec, d float6
 	sum, e := twoProduct(alpha, b)
 	m := math.Abs(sum)
 	for h := range x.N {
-		p, q := twoProduct(FloatAt(s.Arr, s.At(h)), -FloatAt(x.Arr, x.At(h)))
+		p, q := twoProduct(superacc.FloatAt(s.Arr, s.At(h)), -superacc.FloatAt(x.Arr, x.At(h)))
 		var t float64
 		sum, t = twoSum(sum, p)
 		e += t + q

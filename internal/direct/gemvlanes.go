@@ -1,6 +1,10 @@
 package direct
 
-import "github.com/halfulp/halfulp/internal/num"
+import (
+	"github.com/halfulp/halfulp/internal/lanes"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
+)
 
 // rowsVertical computes rows lo <= i < hi and returns how many took the exact sum.
 func (w *gemvWorker) rowsVertical(lo, hi int) (exact int64) {
@@ -10,18 +14,18 @@ func (w *gemvWorker) rowsVertical(lo, hi int) (exact int64) {
 		if w.cut != nil {
 			f = w.cut.Format
 		}
-		w.vertical = newVerticalRows(t, f, w.block, w.byRows)
+		w.vertical = lanes.NewRows(t, f, w.block, w.byRows)
 	}
-	w.vertical.reset(hi - lo)
+	w.vertical.Reset(hi - lo)
 	if w.byRows {
-		w.vertical.addRows(w.m, lo, hi, w.ref, w.xVertical)
+		w.vertical.AddRows(w.m, lo, hi, w.ref, w.xVertical)
 	} else {
 		w.addColumnsVertical(lo, hi)
 	}
-	bound := uint64(w.m.Cols) * t.productBound()
+	bound := uint64(w.m.Cols) * t.ProductBound()
 	for r := range hi - lo {
-		m, neg := w.vertical.value(w.mag, r)
-		x := num.Real{Class: num.Finite, Neg: neg, Exp: w.ref[r] - int64(t.unit.bits*t.digits), Mag: m}
+		m, neg := w.vertical.Value(w.mag, r)
+		x := num.Real{Class: num.Finite, Neg: neg, Exp: w.ref[r] - int64(t.Unit.Bits*t.Digits), Mag: m}
 		if w.special[r] || len(m) == 0 || !w.roundSum(lo+r, x, bound) {
 			w.exactRow(lo + r)
 			exact++
@@ -33,15 +37,15 @@ func (w *gemvWorker) rowsVertical(lo, hi int) (exact int64) {
 // addColumnsVertical takes a vector of rows at a time, and the same digits of x for all of them.
 func (w *gemvWorker) addColumnsVertical(lo, hi int) {
 	t := w.sums.vertical
-	for j := 0; j < w.m.Cols; j += t.numbers {
-		n := min(t.numbers, w.m.Cols-j)
-		for term := range t.terms {
+	for j := 0; j < w.m.Cols; j += t.Numbers {
+		n := min(t.Numbers, w.m.Cols-j)
+		for term := range t.Terms {
 			a, at, step := w.m.Arr, w.m.At(lo, j), w.m.CS
 			if w.cut != nil {
 				w.loadTerm(term, lo, hi, j, n)
 				a, at, step = w.cut, 0, hi-lo
 			}
-			w.vertical.addBlock(a, at, step, hi-lo, w.ref, w.xVertical, j, n)
+			w.vertical.AddBlock(a, at, step, hi-lo, w.ref, w.xVertical, j, n)
 		}
 	}
 }
@@ -67,7 +71,7 @@ func (w *gemvWorker) loadTerm(term, lo, hi, j, n int) {
 		sig, exp, cls := b.Sig[h*rows:][:rows], b.Exp[h*rows:][:rows], b.Cls[h*rows:][:rows]
 		for r, v := range x {
 			var e int32
-			if cls[r], e = floatWord(&sig[r], v); cls[r].Class() > num.Finite {
+			if cls[r], e = superacc.FloatWord(&sig[r], v); cls[r].Class() > num.Finite {
 				w.special[r] = true
 			}
 			exp[r] = e

@@ -5,9 +5,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/internal/tiles"
 )
 
 // verticalNumbers returns numbers for sums: of like size, spread widely, with zeros, special, or
@@ -142,7 +144,7 @@ func TestVerticalDot(t *testing.T) {
 			}
 			n := 16 + r.IntN(100)
 			if r.IntN(10) == 0 {
-				n += 3 * dotChunk
+				n += 3 * tiles.DotChunk
 			}
 			family := r.IntN(7)
 			x, y := verticalNumbers(r, f, n, family), verticalNumbers(r, g, n, r.IntN(4))
@@ -185,5 +187,5 @@ func TestVerticalDot(t *testing.T) {
 // withUnits runs f under every unit.
 func withUnits(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
-	EachUnit(func(name string) { t.Run(name, f) })
+	lanes.EachUnit(func(name string) { t.Run(name, f) })
 }

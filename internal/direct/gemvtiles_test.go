@@ -4,10 +4,13 @@ import (
 	"math"
 	"testing"
 
+	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/numtest"
+	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/internal/tiles"
 )
 
 // TestTileGemv compares matrix-vector products with exact sums.
@@ -16,7 +19,7 @@ func TestTileGemv(t *testing.T) {
 	for _, p := range []uint32{64, 128, 150, 212, 424, 848, 950, 1200, 1400, 1696, 1900} {
 		formats = append(formats, num.Format{Kind: num.MP, Prec: p})
 	}
-	withTiles(t, func(t *testing.T) { compareGemv(t, 60, tileRows, quad, formats, formats) })
+	withTiles(t, func(t *testing.T) { compareGemv(t, 60, tiles.Rows, tiles.Quad, formats, formats) })
 }
 
 // TestTileGemvLong has products whose sums do not fit int32.
@@ -24,10 +27,10 @@ func TestTileGemvLong(t *testing.T) {
 	withTiles(t, func(t *testing.T) {
 		r := testseed.Rand(t, 6, 6)
 		f := num.Format{Kind: num.MP, Prec: 1696}
-		const m, n = tileRows, 601
-		plan, ok := planTiles(f, 1696, m, n)
-		if !ok || plan.sumQuads()*quad >= n {
-			t.Fatalf("%d quads of sums", plan.sumQuads())
+		const m, n = tiles.Rows, 601
+		plan, ok := tiles.PlanRows(f, 1696, m, n)
+		if !ok || plan.SumQuads()*tiles.Quad >= n {
+			t.Fatalf("%d quads of sums", plan.SumQuads())
 		}
 		a, x := num.New(f, m*n), num.New(f, n)
 		for _, v := range []*num.Array{a, x} {
@@ -77,7 +80,7 @@ func TestTileDot(t *testing.T) {
 		for trial := range testlength.Trials(100) {
 			n := fewProducts + r.IntN(300)
 			if trial%25 == 0 {
-				n = dotChunk + r.IntN(200)
+				n = tiles.DotChunk + r.IntN(200)
 			}
 			p := []uint32{129, 150, 212, 300, 424, 500, 700, 848}[r.IntN(8)]
 			vector := func() num.Vec {
@@ -129,14 +132,14 @@ func TestTileDot(t *testing.T) {
 			}
 			z := num.Format{Kind: num.MP, Prec: p}
 			got, want := num.New(z, 1), num.New(z, 1)
-			check := func(what string, flags num.Flags, err error, exact *Acc, wantErr error, norm bool) {
+			check := func(what string, flags num.Flags, err error, exact *superacc.Acc, wantErr error, norm bool) {
 				t.Helper()
 				if err != nil || wantErr != nil {
 					t.Fatal(err, wantErr)
 				}
 				v := exact.Value(z)
 				if norm {
-					v = exact.norm(z)
+					v = exact.Norm(z)
 				}
 				if f := want.Set(0, v); f != flags || !got.SameBits(0, want, 0) {
 					t.Fatalf("trial %d: %s of %d numbers of %d and %d bits, steps %d and %d, is wrong, or flags %v are not %v", trial, what, x.N, x.Arr.Prec, y.Arr.Prec, x.Inc, y.Inc, flags, f)
@@ -157,13 +160,13 @@ func TestTileDot(t *testing.T) {
 // withTiles runs f under every unit of tiles, and on machines without lanes under one in plain Go.
 func withTiles(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
-	EachTileUnit(fewProducts, func(name string) {
+	tiles.EachUnit(fewProducts, func(name string) {
 		t.Run(name, func(t *testing.T) {
-			if LaneBits() != 0 {
+			if lanes.Bits() != 0 {
 				f(t)
 				return
 			}
-			EachUnit(func(unit string) {
+			lanes.EachUnit(func(unit string) {
 				if unit == "integers" {
 					f(t)
 				}

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // The kernels in plain Go, which say what the fast ones compute, bit for bit.
@@ -184,8 +185,8 @@ func convolve(rows, groups int, acc unsafe.Pointer, accPitch int, a unsafe.Point
 // complement.
 func top2(a1, a0, x1, x0 uint64, d uint64, neg bool) (w [4]uint64) {
 	var p [4]uint64
-	p[2] = addMul(p[:2], []uint64{a0, a1}, x0)
-	p[3] = addMul(p[1:3], []uint64{a0, a1}, x1)
+	p[2] = superacc.AddMul(p[:2], []uint64{a0, a1}, x0)
+	p[3] = superacc.AddMul(p[1:3], []uint64{a0, a1}, x1)
 	for k := range 3 {
 		w[k] = num.WordAt(p[:], int64(64*(k+1))+int64(d))
 	}
@@ -293,7 +294,7 @@ func topWords(w, p, a, x []uint64, d uint64, neg bool) {
 	}
 	if i < n {
 		h, _ := bits.Mul64(a[i], x[n-1-i])
-		c := addMul(p[:i], x[n-i:], a[i])
+		c := superacc.AddMul(p[:i], x[n-i:], a[i])
 		for k := 0; k < i && h != 0; k++ {
 			p[k], h = bits.Add64(p[k], h, 0)
 		}

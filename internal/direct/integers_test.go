@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/numtest"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/internal/tiles"
 )
 
 // integerSum is a sum as an integer times 2^-unit, and what it has met besides.
@@ -157,7 +158,7 @@ func TestReductions(t *testing.T) {
 				case 0:
 					n = accRows + r.IntN(100)
 				case 1:
-					n = dotChunk - 6 + r.IntN(12)
+					n = tiles.DotChunk - 6 + r.IntN(12)
 				case 2:
 					n = accPart - 8 + r.IntN(16)
 				case 3, 4:

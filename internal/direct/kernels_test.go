@@ -7,11 +7,12 @@ import (
 	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/numtest"
+	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 func needAssembly(t testing.TB) {
-	if !assembly() {
+	if !superacc.Assembly() {
 		t.Skip("no assembly at this level")
 	}
 }

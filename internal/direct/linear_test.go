@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -62,7 +63,7 @@ func linearNumbers(r *rand.Rand, f num.Format, n, family int) *num.Array {
 func TestLinear(t *testing.T) {
 	no := func(num.Flags) {}
 	w := Work{Context: context.Background(), Threads: 2}
-	EachUnit(func(name string) {
+	lanes.EachUnit(func(name string) {
 		r := testseed.Rand(t, 5, 5)
 		for trial := range testlength.Trials(2000) {
 			format := func() num.Format {
@@ -131,7 +132,7 @@ func TestLinear(t *testing.T) {
 				if err := f(got); err != nil {
 					t.Fatal(err)
 				}
-				WithoutUnit(func() {
+				lanes.WithoutUnit(func() {
 					if err := f(want); err != nil {
 						t.Fatal(err)
 					}
@@ -153,7 +154,7 @@ func TestLinear(t *testing.T) {
 func TestLinearHalfway(t *testing.T) {
 	no := func(num.Flags) {}
 	w := Work{Context: context.Background(), Threads: 1}
-	EachUnit(func(name string) {
+	lanes.EachUnit(func(name string) {
 		r := testseed.Rand(t, 7, 7)
 		for trial := range testlength.Trials(1000) {
 			fz := num.Format{Kind: num.MP, Prec: uint32(2 + r.IntN(1+r.IntN(1000)))}
@@ -190,7 +191,7 @@ func TestLinearHalfway(t *testing.T) {
 				if err := f(got); err != nil {
 					t.Fatal(err)
 				}
-				WithoutUnit(func() {
+				lanes.WithoutUnit(func() {
 					if err := f(want); err != nil {
 						t.Fatal(err)
 					}

@@ -3,6 +3,7 @@ package direct
 import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // PrefixSums stores the sums of the first i + 1 entries of x rounded in number i of z, and counts
@@ -10,7 +11,7 @@ import (
 // first, so that each part begins with the sum of those before it.
 func PrefixSums(w Work, x num.Vec, z *num.Array, count func(num.Flags)) error {
 	parts := (x.N + chunk - 1) / chunk
-	before := make([]Acc, parts) // the sum before each part; at first of one part
+	before := make([]superacc.Acc, parts) // the sum before each part; at first of one part
 	if parts > 1 {
 		err := par.For(w.Context, w.Threads, parts-1, func(_, i int) {
 			Sum.addTo(&before[i+1], x, x, i*chunk, (i+1)*chunk)
@@ -30,6 +31,6 @@ func PrefixSums(w Work, x num.Vec, z *num.Array, count func(num.Flags)) error {
 				count(f)
 			}
 		}
-		*a = Acc{} // its memory goes
+		*a = superacc.Acc{} // its memory goes
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -39,7 +40,7 @@ func TestPrefixSums(t *testing.T) {
 			if err != nil || overflow.Load() != 0 {
 				t.Fatal(err, overflow.Load())
 			}
-			var a Acc
+			var a superacc.Acc
 			want := num.New(z.Format, 1)
 			for i := range n {
 				a.AddVec(v.Slice(i, i+1))

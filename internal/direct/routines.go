@@ -2,10 +2,11 @@ package direct
 
 import (
 	"math"
-
 	"math/bits"
 
+	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // Round stores the reduction rounded to nearest even in number 0 of z. exact
@@ -43,8 +44,8 @@ const fewProducts = 16
 
 // enclose returns a sum known up to bound, if there is a quick one that should
 // decide the rounding to p bits.
-func (r Reduction) enclose(w Work, x, y num.Vec, p int) (a *Acc, bound num.Real, ok bool, err error) {
-	if IsFloat(x.Arr.Format) && IsFloat(y.Arr.Format) && p <= floatBits {
+func (r Reduction) enclose(w Work, x, y num.Vec, p int) (a *superacc.Acc, bound num.Real, ok bool, err error) {
+	if superacc.IsFloat(x.Arr.Format) && superacc.IsFloat(y.Arr.Format) && p <= floatBits {
 		return r.floats(w, x, y)
 	}
 	if (r == Dot || r == Squares) && (x.Arr.Kind == num.MP || y.Arr.Kind == num.MP) && x.N >= fewProducts {
@@ -67,14 +68,14 @@ func Norm(w Work, x num.Vec, z *num.Array) (flags num.Flags, exact bool, err err
 	}
 	tried := ok
 	if ok {
-		if flags, ok = a.roundNorm(z, bound); ok {
+		if flags, ok = a.RoundNorm(z, bound); ok {
 			return flags, false, nil
 		}
 	}
 	if a, err = Squares.Exact(w, x, x); err != nil {
 		return 0, tried, err
 	}
-	return z.Set(0, a.norm(z.Format)), tried, nil
+	return z.Set(0, a.Norm(z.Format)), tried, nil
 }
 
 // LargestIndex returns the index of the first entry of x of largest magnitude, NaN
@@ -154,9 +155,9 @@ func Scale(w Work, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags
 	}
 	t := newFactor(alpha, realOne)
 	floats := t.isFloat && z.Kind == num.F64 && x.Arr.Kind == num.F64
-	g := newLinear([]num.Real{alpha}, x, num.Real{}, num.Mat{}, z)
+	g := lanes.NewLinear([]num.Real{alpha}, x, num.Real{}, num.Mat{}, z)
 	pairs, plain := newPairs(t, x.Arr, factor{}, nil, z), newPlainSum(t, x.Arr, factor{}, nil, z)
-	return w.linear(g, x.N, 1, count, func(a *Acc, i int) num.Flags {
+	return w.linear(g, x.N, 1, count, func(a *superacc.Acc, i int) num.Flags {
 		if floats {
 			if r := float64(t.float * x.Arr.F64[0][x.At(i)]); normal(r) {
 				z.F64[0][i] = r
@@ -186,7 +187,7 @@ func Update(w Work, alpha num.Real, x, y num.Vec, c num.Mat, z *num.Array, count
 		each[j], plain[j] = newPairs(factors[j], x.Arr, unity, c.Arr, z), newPlainSum(factors[j], x.Arr, unity, c.Arr, z)
 	}
 	floats := z.Kind == num.F64 && x.Arr.Kind == num.F64 && c.Arr.Kind == num.F64
-	return w.linear(newLinear(reals, x, realOne, c, z), m, y.N, count, func(a *Acc, k int) num.Flags {
+	return w.linear(lanes.NewLinear(reals, x, realOne, c, z), m, y.N, count, func(a *superacc.Acc, k int) num.Flags {
 		i, j := k%m, k/m
 		t := &factors[j]
 		if floats && t.isFloat {
@@ -198,13 +199,13 @@ func Update(w Work, alpha num.Real, x, y num.Vec, c num.Mat, z *num.Array, count
 		if each[j].set(k, x.At(i), c.At(i, j)) || plain[j].set(a, k, x.At(i), c.At(i, j)) {
 			return 0
 		}
-		return z.Set(k, a.updated(z.Format, t.Real, x, c, i, j))
+		return z.Set(k, a.MulAdd(z.Format, t.Real, x, c, i, j))
 	})
 }
 
 // Copy stores the entries of x rounded in z.
 func Copy(w Work, x num.Vec, z *num.Array, count func(num.Flags)) error {
-	return w.rounded(x.N, count, func(_ *Acc, i int) num.Flags { return z.Convert(i, x.Arr, x.At(i)) })
+	return w.rounded(x.N, count, func(_ *superacc.Acc, i int) num.Flags { return z.Convert(i, x.Arr, x.At(i)) })
 }
 
 // Combine stores a x_i + b y_i rounded in number i of z.
@@ -212,7 +213,7 @@ func Combine(w Work, a num.Real, x num.Vec, b num.Real, y num.Vec, z *num.Array,
 	t, u := newFactor(a, realOne), newFactor(b, realOne)
 	floats := t.isFloat && u.isFloat && z.Kind == num.F64 && x.Arr.Kind == num.F64 && y.Arr.Kind == num.F64
 	pairs, plain := newPairs(t, x.Arr, u, y.Arr, z), newPlainSum(t, x.Arr, u, y.Arr, z)
-	return w.linear(newLinear([]num.Real{a}, x, b, y.Mat(), z), x.N, 1, count, func(s *Acc, i int) num.Flags {
+	return w.linear(lanes.NewLinear([]num.Real{a}, x, b, y.Mat(), z), x.N, 1, count, func(s *superacc.Acc, i int) num.Flags {
 		if floats {
 			if r, ok := combineFloat(t.float, x.Arr.F64[0][x.At(i)], u.float, y.Arr.F64[0][y.At(i)]); ok {
 				z.F64[0][i] = r
@@ -228,10 +229,10 @@ func Combine(w Work, a num.Real, x num.Vec, b num.Real, y num.Vec, z *num.Array,
 
 // rounded calls f for all i < n, with an accumulator for each worker, and counts the
 // flags.
-func (w Work) rounded(n int, count func(num.Flags), f func(a *Acc, i int) num.Flags) error {
+func (w Work) rounded(n int, count func(num.Flags), f func(a *superacc.Acc, i int) num.Flags) error {
 	const part = 1 << 10
 	parts := (n + part - 1) / part
-	accs := make([]Acc, max(1, min(w.Threads, parts)))
+	accs := make([]superacc.Acc, max(1, min(w.Threads, parts)))
 	return w.loop(parts, func(worker, p int) {
 		a := &accs[worker]
 		for i := p * part; i < min((p+1)*part, n); i++ {
@@ -244,42 +245,42 @@ func (w Work) rounded(n int, count func(num.Flags), f func(a *Acc, i int) num.Fl
 
 // linear computes the rows x columns entries of g, and calls f for those that it leaves open, as
 // rounded does for all if g is nil.
-func (w Work) linear(g *linear, rows, columns int, count func(num.Flags), f func(a *Acc, k int) num.Flags) error {
+func (w Work) linear(g *lanes.Linear, rows, columns int, tally func(num.Flags), f func(a *superacc.Acc, k int) num.Flags) error {
 	if g == nil {
-		return w.rounded(rows*columns, count, f)
+		return w.rounded(rows*columns, tally, f)
 	}
 	const part = 1 << 10
-	n, lanes := rows*columns, g.plan.unit.lanes
+	n, count := rows*columns, g.Plan.Unit.Lanes
 	parts := (n + part - 1) / part
-	workers := make([]*linearWorker, max(1, min(w.Threads, parts)))
+	workers := make([]*lanes.LinearWorker, max(1, min(w.Threads, parts)))
 	return w.loop(parts, func(worker, p int) {
 		if workers[worker] == nil {
-			workers[worker] = g.newWorker()
+			workers[worker] = g.NewWorker()
 		}
 		s := workers[worker]
 		one := func(k int) {
-			if fl := f(&s.acc, k); fl != 0 {
-				count(fl)
+			if fl := f(&s.Acc, k); fl != 0 {
+				tally(fl)
 			}
 		}
 		for k, end := p*part, min((p+1)*part, n); k < end; {
 			i, j := k%rows, k/rows
 			some := min(end-k, rows-i)
-			if some < lanes || g.a[j].odd {
+			if some < count || g.A[j].Odd {
 				for range some {
 					one(k)
 					k++
 				}
 				continue
 			}
-			some = min(some/lanes, g.plan.numbers)
-			all := uint8(1)<<lanes - 1
-			for v, ok := range s.run(j, i, some*lanes, k) {
+			some = min(some/count, g.Plan.Numbers)
+			all := uint8(1)<<count - 1
+			for v, ok := range s.Run(j, i, some*count, k) {
 				for open := all &^ ok; open != 0; open &= open - 1 {
-					one(k + v*lanes + bits.TrailingZeros8(open))
+					one(k + v*count + bits.TrailingZeros8(open))
 				}
 			}
-			k += some * lanes
+			k += some * count
 		}
 	})
 }

@@ -1,5 +1,0 @@
-//go:build !amd64 || purego
-
-package direct
-
-func machineUnit() *laneUnit { return nil }
