@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
@@ -31,7 +31,7 @@ var stepBits = [2]int{390, 600}
 
 // digitsOf returns the order up to which inverses of so many bits are eliminated in digits.
 func (s *solver) digitsOf(a *halfulp.Matrix, bits int) int {
-	lanes := direct.LaneCount()
+	lanes := lanes.Count()
 	if s.sliceable(a) && bits >= stepBits[0] && bits <= stepBits[1] {
 		return stepDigits * lanes
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
@@ -130,7 +130,7 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTF
 		}
 	}
 	var pivots *rooked // for digits
-	digits := seed == nil && !s.opt.Check && direct.LaneBits() > 0
+	digits := seed == nil && !s.opt.Check && lanes.Bits() > 0
 	if digits {
 		var err error
 		if pivots, err = s.rookForDigits(a, mostBits(f)); err != nil {
