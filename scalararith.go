@@ -6,14 +6,15 @@ import (
 
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // sums keeps the accumulators of single operations.
-var sums = sync.Pool{New: func() any { return new(direct.Acc) }}
+var sums = sync.Pool{New: func() any { return new(superacc.Acc) }}
 
 // sum returns what add adds, rounded to f.
-func (f Format) sum(add func(a *direct.Acc)) Scalar {
-	a := sums.Get().(*direct.Acc)
+func (f Format) sum(add func(a *superacc.Acc)) Scalar {
+	a := sums.Get().(*superacc.Acc)
 	a.Reset()
 	add(a)
 	z := f.round(a.Value(f.f))
@@ -53,7 +54,7 @@ func (f Format) Add(x, y Scalar) Scalar {
 	if u, v, ok := f.plain(x, y); ok {
 		return float(u + v)
 	}
-	return f.sum(func(a *direct.Acc) {
+	return f.sum(func(a *superacc.Acc) {
 		a.Add(x.value())
 		a.Add(y.value())
 	})
@@ -67,12 +68,12 @@ func (f Format) Mul(x, y Scalar) Scalar {
 	if u, v, ok := f.plain(x, y); ok {
 		return float(float64(u * v))
 	}
-	return f.sum(func(a *direct.Acc) { a.AddProduct(x.value(), y.value()) })
+	return f.sum(func(a *superacc.Acc) { a.AddProduct(x.value(), y.value()) })
 }
 
 // FMA returns RN(x y + z) in format f.
 func (f Format) FMA(x, y, z Scalar) Scalar {
-	return f.sum(func(a *direct.Acc) {
+	return f.sum(func(a *superacc.Acc) {
 		a.AddProduct(x.value(), y.value())
 		a.Add(z.value())
 	})
@@ -84,7 +85,7 @@ func (f Format) Quo(x, y Scalar) Scalar {
 	if u, v, ok := f.plain(x, y); ok {
 		return float(u / v)
 	}
-	return f.round(direct.Divide(f.f, x.value(), y.value()))
+	return f.round(superacc.Divide(f.f, x.value(), y.value()))
 }
 
 // Sqrt returns RN(√x) in format f. √-0 is -0; the root of a number less than 0 is NaN.

@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // maxSpan is the most bits that a statistic may need at once to divide exactly.
@@ -15,7 +16,7 @@ const maxSpan = 1 << 26
 // moments holds exact sums over a vector.
 type moments struct {
 	n                     int64
-	sum, square, products *direct.Acc
+	sum, square, products *superacc.Acc
 }
 
 // A sample is a vector that r sums, where r runs.
@@ -31,7 +32,7 @@ func (s sample) entry(i int) (num.Vec, error) {
 }
 
 // sums returns exact sums over the vector.
-func (s sample) sums(list ...direct.Moment) (sums []*direct.Acc, err error) {
+func (s sample) sums(list ...direct.Moment) (sums []*superacc.Acc, err error) {
 	if s.at != nil {
 		return s.at.Moments(s.Config(), s.x, list...)
 	}
@@ -66,8 +67,8 @@ func (s sample) moments(list ...direct.Moment) (m moments, err error) {
 }
 
 // variation returns n ∑ x_i² - (∑ x_i)² = n ∑ (x_i - mean)².
-func (m moments) variation() *direct.Acc {
-	d := new(direct.Acc)
+func (m moments) variation() *superacc.Acc {
+	d := new(superacc.Acc)
 	d.AddScaled(m.square, integer(m.n))
 	d.AddMul(true, m.sum, m.sum)
 	return d
@@ -106,7 +107,7 @@ func mean(x sample, f Format) (num.Real, error) {
 	}
 	v := m.sum.RootValue(f.f)
 	if v.Class == num.Finite {
-		v = direct.Quotient(f.f, v, big.NewInt(m.n))
+		v = superacc.Quotient(f.f, v, big.NewInt(m.n))
 	}
 	return v, nil
 }
@@ -129,7 +130,7 @@ func stdDev(x sample, f Format) (num.Real, error) {
 	v := m.variation().RootValue(f.f)
 	if v.Class == num.Finite {
 		d := big.NewInt(m.n)
-		v = direct.Root(f.f, v, d.Mul(d, big.NewInt(m.n-1)))
+		v = superacc.Root(f.f, v, d.Mul(d, big.NewInt(m.n-1)))
 	}
 	return v, nil
 }
@@ -157,7 +158,7 @@ func autocorr1(x sample, f Format) (num.Real, error) {
 	if m.n < 2 || !m.sum.Finite() {
 		return nan, nil
 	}
-	ends := new(direct.Acc)
+	ends := new(superacc.Acc)
 	for _, i := range []int{0, x.x.N - 1} {
 		v, err := x.entry(i)
 		if err != nil {
@@ -167,12 +168,12 @@ func autocorr1(x sample, f Format) (num.Real, error) {
 	}
 
 	n := integer(m.n)
-	square, sumEnds := new(direct.Acc), new(direct.Acc)
+	square, sumEnds := new(superacc.Acc), new(superacc.Acc)
 	square.AddMul(false, m.sum, m.sum)
 	sumEnds.AddMul(false, m.sum, ends)
-	above, below := new(direct.Acc), new(direct.Acc)
+	above, below := new(superacc.Acc), new(superacc.Acc)
 	squareN := n
-	squareN.Mag = direct.FromInt(nil, new(big.Int).Mul(big.NewInt(m.n), big.NewInt(m.n)))
+	squareN.Mag = superacc.FromInt(nil, new(big.Int).Mul(big.NewInt(m.n), big.NewInt(m.n)))
 	above.AddScaled(m.products, squareN)
 	minus := integer(m.n + 1)
 	minus.Neg = true
@@ -190,5 +191,5 @@ func autocorr1(x sample, f Format) (num.Real, error) {
 		return a, nil
 	}
 	a.Exp -= b.Exp
-	return direct.Quotient(f.f, a, direct.ToInt(b.Mag)), nil
+	return superacc.Quotient(f.f, a, superacc.ToInt(b.Mag)), nil
 }

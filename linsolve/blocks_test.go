@@ -10,7 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
-	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
@@ -79,7 +79,7 @@ func TestDetBlocks(t *testing.T) {
 						t.Fatalf("%s: %v", name, err)
 					}
 					if d == nil {
-						if random := strings.Contains(name, "random"); random && (leaf != inDigits || direct.LaneBits() > 0) {
+						if random := strings.Contains(name, "random"); random && (leaf != inDigits || lanes.Bits() > 0) {
 							t.Errorf("%s: none", name)
 						}
 						continue

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/conformance/lintest"
-	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -18,7 +18,7 @@ import (
 // TestDigitTriangle compares bounds of inverses with exact ones, for triangles whose inverses have
 // entries far larger than their own ones, with and without pivots, and with blocks of order 2.
 func TestDigitTriangle(t *testing.T) {
-	if direct.LaneBits() == 0 {
+	if lanes.Bits() == 0 {
 		t.Skip("no lanes")
 	}
 	seed := testseed.Of(t)
@@ -31,7 +31,7 @@ func TestDigitTriangle(t *testing.T) {
 			n = 9 + r.IntN(10)
 		}
 		d := 3 + r.IntN(12)
-		lanes, _ := direct.NewLanes(d)
+		lanes, _ := lanes.New(d)
 		u := digitTriangle{numbers: numbers{lanes, d}, rows: make([][]uint64, n), exp: []int{0, 2, 3}[trial%3]}
 		start := all(n)
 		if u.exp == 3 {

@@ -7,7 +7,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
@@ -32,7 +32,7 @@ type digitLU struct {
 // is known whether a is regular if known says so.
 func luByDigits(s *call.Run, a num.Mat, bits int, known *bool) (*digitLU, error) {
 	m, n := a.Dims()
-	if m != n || n*3 > factorDigits*direct.LaneCount() {
+	if m != n || n*3 > factorDigits*lanes.Count() {
 		return nil, nil
 	}
 	// Rows are not scaled: that might change pivots.
@@ -58,7 +58,7 @@ func luByDigits(s *call.Run, a num.Mat, bits int, known *bool) (*digitLU, error)
 	wanted := bits + luSpare(n)
 	for {
 		d, ok := digitsFor(s, n, cond+wanted, rootDigits)
-		if !ok || n*d > factorDigits*direct.LaneCount() {
+		if !ok || n*d > factorDigits*lanes.Count() {
 			return nil, nil
 		}
 		s.Plan(digitsCost(n, d) + wantedCost(s, n, n)) // may fuse: an estimate

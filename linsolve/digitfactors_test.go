@@ -9,7 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
-	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -18,7 +18,7 @@ import (
 // TestLUByDigits compares pivots with those of an elimination in many bits, ties among them, and
 // enclosures with exact factors.
 func TestLUByDigits(t *testing.T) {
-	if direct.LaneBits() == 0 {
+	if lanes.Bits() == 0 {
 		t.Skip("no lanes")
 	}
 	seed := testseed.Of(t)
@@ -82,7 +82,7 @@ func TestLUByDigits(t *testing.T) {
 			}
 		}
 		e := z.enclosure(u)
-		if s.Stats.Precision > mostDigits*direct.LaneBits() {
+		if s.Stats.Precision > mostDigits*lanes.Bits() {
 			long++
 		}
 		g, err := eliminate(s, a.View(), n, 3000, true)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
@@ -30,7 +30,7 @@ var stepBits = [2]int{390, 600}
 
 // digitsOf returns the order up to which inverses of so many bits are eliminated in digits.
 func digitCount(s *call.Run, a num.Mat, bits int) int {
-	lanes := direct.LaneCount()
+	lanes := lanes.Count()
 	if sliceable(s, a) && bits >= stepBits[0] && bits <= stepBits[1] {
 		return stepDigits * lanes
 	}

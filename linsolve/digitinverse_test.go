@@ -9,7 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
-	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
@@ -20,7 +20,7 @@ import (
 // TestDigitColumns compares columns of F^-1 and what they are off by with exact ones, for orders
 // below and above those of vectors of numbers.
 func TestDigitColumns(t *testing.T) {
-	if direct.LaneBits() == 0 {
+	if lanes.Bits() == 0 {
 		t.Skip("no lanes")
 	}
 	seed := testseed.Of(t)

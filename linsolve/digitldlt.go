@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp/internal/dgemm"
-	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
@@ -18,7 +18,7 @@ import (
 // digitLDLT is about the factors L and D of a symmetric F = 2^shift P A P^T with given pivots, by
 // an elimination in fixed point: n³/6 products of numbers.
 //
-// With d digits and ε = B^-d the numbers are those of direct.Lanes. Entries of U = D L^T are less
+// With d digits and ε = B^-d the numbers are those of lanes.Lanes. Entries of U = D L^T are less
 // than 1/2, as those of F are less than 2^-growth, and those of L less than 4. Rows of U are
 // vectors, whose lanes are rows of L. With factors x = l/8 + 1/2
 //
@@ -32,7 +32,7 @@ import (
 // The proof is one of G = L D L^T for the l of factors. In units ε,
 // |F - G| ≤ (n + 1) (408 d + 420) for
 //
-//   - 8 times 3 d + 1 of each product, see direct.Lanes.Add, and 1 of f cut off;
+//   - 8 times 3 d + 1 of each product, see lanes.Lanes.Add, and 1 of f cut off;
 //   - |l| ≤ 4 times 96 d + 97, which u of vectors may be off (D L^T)_kj: a unit off s_kj, and
 //     12 d + 12 of l/8, times 8 |D| e ≤ 8: for blocks of order 2 twice 2 for what vectors are off,
 //     2 for y, and 2 (3 d + 1) of the product; less for pivots;
@@ -73,12 +73,12 @@ func digitLDLTCost(n, d int) float64 { return digitsCost(n, d) / 2 }
 // errors of about 2^-bits, that lose so many bits in the elimination, about; nil where that is not
 // the way. It is known whether a is regular if known says so.
 func ldltByDigits(s *call.Run, a num.Mat, p *rooked, bits int, regular func() error) (*digitLDLT, error) {
-	if p == nil || s.Set.Check || direct.LaneBits() == 0 {
+	if p == nil || s.Set.Check || lanes.Bits() == 0 {
 		return nil, nil
 	}
 	n := a.Rows
 	for loss := p.loss; ; {
-		d := max((bits+loss+direct.LaneBits()-1)/direct.LaneBits(), 3)
+		d := max((bits+loss+lanes.Bits()-1)/lanes.Bits(), 3)
 		if d > rootDigits || rootWords(n, n, d) > digitBytes/8 {
 			return nil, nil
 		}
@@ -109,7 +109,7 @@ func (t *digitLDLT) gain() int { return -t.off.MantExp(nil) - bits.Len(uint(t.n)
 
 // eliminateLDLT eliminates in d digits; if these do not do, it guesses how many more bits will.
 func eliminateLDLT(s *call.Run, a num.Mat, p *rooked, d int) (t *digitLDLT, more int, err error) {
-	lanes, _ := direct.NewLanes(d)
+	lanes, _ := lanes.New(d)
 	n := a.Rows
 	t = &digitLDLT{
 		s: s, n: n, c: a, order: p.order, blocks: p.blocks, shift: -p.high - growth, start: make([]int, n),

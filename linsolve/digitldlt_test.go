@@ -10,7 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
-	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -30,7 +30,7 @@ func ratOfNear(v bound.Near) *big.Rat {
 // TestLDLTByDigits compares L D L^T with F, and enclosures with exact factors, with pivots that are
 // good and with any others.
 func TestLDLTByDigits(t *testing.T) {
-	if direct.LaneBits() == 0 {
+	if lanes.Bits() == 0 {
 		t.Skip("no lanes")
 	}
 	seed := testseed.Of(t)
@@ -192,7 +192,7 @@ func TestLDLTByDigits(t *testing.T) {
 // TestLDLTDigitsRange looks at a block of two rows whose entries on the diagonal have grown to 1/2
 // of what digits are the fractions of, or stayed below that.
 func TestLDLTDigitsRange(t *testing.T) {
-	if direct.LaneBits() == 0 {
+	if lanes.Bits() == 0 {
 		t.Skip("no lanes")
 	}
 	for _, first := range []bool{false, true} {
@@ -221,7 +221,7 @@ func TestLDLTDigitsRange(t *testing.T) {
 
 // TestLDLTSame compares all of LDLT by digits with what products make.
 func TestLDLTSame(t *testing.T) {
-	if direct.LaneBits() == 0 {
+	if lanes.Bits() == 0 {
 		t.Skip("no lanes")
 	}
 	seed := testseed.Of(t)

@@ -4,13 +4,13 @@ import (
 	"math/big"
 	"math/bits"
 
-	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
 // numbers are numbers of d digits in lanes.
 type numbers struct {
-	direct.Lanes
+	lanes.Lanes
 	d int
 }
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp/internal/dgemm"
-	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
@@ -20,7 +20,7 @@ import (
 // is symmetric, F = L L^T, with the rows below, by an elimination in fixed point: n³/6 products of
 // numbers and (m - n) n²/2 for rows below.
 //
-// With D digits and ε = B^-D the numbers are those of direct.Lanes. Diagonals of F are less than
+// With D digits and ε = B^-D the numbers are those of lanes.Lanes. Diagonals of F are less than
 // 1/4, so that no entry of L exceeds 1/2: all numbers are in range, without pivoting. Rows of L^T
 // are vectors, whose lanes are rows of L. With factors x = l + 1/2,
 //
@@ -30,7 +30,7 @@ import (
 // The proof is one of G = L L1^T, L1 being the leading part, for the l that vectors have, and the
 // l_jj. In units ε |F - G| ≤ (n + 1) (3 D + 4) for
 //
-//   - 3 D + 1 of each product, see direct.Lanes.Add;
+//   - 3 D + 1 of each product, see lanes.Lanes.Add;
 //   - 1/2, since x - 1/2 may be off the l of vectors by a unit, times |l| ≤ 1/2;
 //   - 1/2 of f cut off, and 1/2 for the l of vectors, times l_jj ≤ 1/2;
 //   - l_jj ≤ 1/2 times 2 (3 D + 1) + 3 of quotients: a unit of a vector times 1/(2^(e+2) l_jj) ≤ 1,
@@ -94,7 +94,7 @@ var errNegative = errors.New("a pivot is negative")
 // whether the leading part is regular if known says so.
 func rootByDigits(s *call.Run, c num.Mat, n, bits int, known *bool) (*digitRoot, error) {
 	m := c
-	if n == 0 || s.Set.Check || direct.LaneBits() == 0 || bound.Far(c, mostExponent) {
+	if n == 0 || s.Set.Check || lanes.Bits() == 0 || bound.Far(c, mostExponent) {
 		return nil, nil
 	}
 	by := scale.Unscaled(m.Rows, n)
@@ -114,8 +114,8 @@ func rootByDigits(s *call.Run, c num.Mat, n, bits int, known *bool) (*digitRoot,
 		return nil, err
 	}
 	for {
-		d := max((bits+loss+direct.LaneBits()-1)/direct.LaneBits(), 3)
-		if d > rootDigits || rootWords(m.Rows, n, d) > digitBytes/8 || m.Rows > n && n*d > digitsBelow*direct.LaneCount() {
+		d := max((bits+loss+lanes.Bits()-1)/lanes.Bits(), 3)
+		if d > rootDigits || rootWords(m.Rows, n, d) > digitBytes/8 || m.Rows > n && n*d > digitsBelow*lanes.Count() {
 			return nil, nil
 		}
 		s.Plan(digitRootCost(m.Rows, n, d) + wantedCost(s, m.Rows, n)) // may fuse: an estimate
@@ -214,7 +214,7 @@ type rootLanes struct {
 
 // eliminateRoot eliminates in d digits; if these do not do, it guesses how many more bits will.
 func eliminateRoot(s *call.Run, c num.Mat, n int, by scale.Scaling, d int) (t *digitRoot, more int, err error) {
-	lanes, _ := direct.NewLanes(d)
+	lanes, _ := lanes.New(d)
 	a := c
 	t = &digitRoot{
 		s: s, numbers: numbers{lanes, d}, Scaling: by, m: a.Rows, n: n, c: a,

@@ -9,7 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
-	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -36,7 +36,7 @@ func (t *digitRoot) number(i, j int) *big.Rat {
 
 // TestRootByDigits compares L L^T with F, and enclosures with factors in many more bits.
 func TestRootByDigits(t *testing.T) {
-	if direct.LaneBits() == 0 {
+	if lanes.Bits() == 0 {
 		t.Skip("no lanes")
 	}
 	seed := testseed.Of(t)

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp/internal/dgemm"
-	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
@@ -21,7 +21,7 @@ import (
 // partial pivoting, on machines whose SIMD units multiply digits of some 50 bits: no products of
 // matrices but n³/3 of numbers, in what cache holds.
 //
-// With D digits and ε = B^-D the numbers are those of direct.Lanes. Entries of U are less than 1/2,
+// With D digits and ε = B^-D the numbers are those of lanes.Lanes. Entries of U are less than 1/2,
 // as F is multiplied by 2^-growth, and those of L at most 1 and a little more:
 //
 //	l = 4 (x - 1/2) for factors 0 ≤ x < 1,  Σ l u = 4 Σ x u - 2 Σ u,
@@ -32,7 +32,7 @@ import (
 // The proof is one of G = P^T L U for these L and U, of whose diagonal the pivots are:
 // |G - 2^-growth F| ≤ (n + 1) (12 D + 8) ε for
 //
-//   - products, each of which errs by less than 3 D + 1 units (see direct.Lanes.Add), times 4;
+//   - products, each of which errs by less than 3 D + 1 units (see lanes.Lanes.Add), times 4;
 //   - factors in a panel: u + 1/2 may be off the u of vectors by a unit, times |l| ≤ 2, and l / 4
 //     of vectors that of factors by a unit, times 4 |u| ≤ 2;
 //   - a unit for each entry of F cut off and for that of U, of vectors;
@@ -91,7 +91,7 @@ const (
 // refinement included, for orders from 150 to 1000. With Options.Check blocks are the way, whose
 // products are compared.
 func digitsFor(s *call.Run, n, bits, most int) (d int, ok bool) {
-	b := direct.LaneBits()
+	b := lanes.Bits()
 	if b == 0 || s.Set.Check {
 		return 0, false
 	}
@@ -102,7 +102,7 @@ func digitsFor(s *call.Run, n, bits, most int) (d int, ok bool) {
 // eliminateDigits returns an inverse with d digits; if these do not do, it guesses how many more
 // bits will.
 func eliminateDigits(s *call.Run, a num.Mat, f *factors, d, wanted int) (t *digits, more int, err error) {
-	lanes, _ := direct.NewLanes(d)
+	lanes, _ := lanes.New(d)
 	n := f.n
 	size, count := lanes.Size(), lanes.Count()
 	panels := (n + count - 1) / count
@@ -865,7 +865,7 @@ func digitDetSpare(n int) int { return 3*bits.Len(uint(n)) + 8 }
 // many bits; nil where blocks are faster: up to the size that detDigits says, on 16 processors as
 // on one, an elimination takes a half to a fifth of their time.
 func quickDeterminant(s *call.Run, a num.Mat, f *factors, loss, places int) (*determinant, error) {
-	if d, ok := digitsFor(s, f.n, loss+places+digitDetSpare(f.n), mostDigits); !ok || f.n*d > detDigits*direct.LaneCount() {
+	if d, ok := digitsFor(s, f.n, loss+places+digitDetSpare(f.n), mostDigits); !ok || f.n*d > detDigits*lanes.Count() {
 		return nil, nil
 	}
 	d, _, err := digitsDeterminant(s, a, f, loss+places, places)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
-	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
@@ -42,7 +42,7 @@ func digitsOf(t *testing.T, s *call.Run, a *halfulp.Matrix, f *factors, bits int
 // TestDigits compares bounds of |F^-1| and of |F^-1 r|, and what x ≈ F^-1 r is off by, with exact
 // ones, for orders below and above those of vectors of numbers.
 func TestDigits(t *testing.T) {
-	if direct.LaneBits() == 0 {
+	if lanes.Bits() == 0 {
 		t.Skip("no lanes")
 	}
 	seed := testseed.Of(t)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
-	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/isa"
+	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
@@ -376,7 +376,7 @@ func TestWrongCorrections(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	decided := map[string]int{}
 	kinds := []string{"triangles0", "float0", "wide0", "triangles5", "float5", "wide5", "blocks"}
-	if direct.LaneBits() > 0 {
+	if lanes.Bits() > 0 {
 		kinds = append(kinds, "digits")
 	}
 	enough := func() bool {

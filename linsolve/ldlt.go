@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/call"
@@ -130,7 +130,7 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, err
 		}
 	}
 	var pivots *rooked // for digits
-	digits := seed == nil && !s.Set.Check && direct.LaneBits() > 0
+	digits := seed == nil && !s.Set.Check && lanes.Bits() > 0
 	if digits {
 		var err error
 		if pivots, err = rookForDigits(s, a, mostBits(f)); err != nil {

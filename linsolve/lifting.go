@@ -5,7 +5,6 @@ import (
 	"math/big"
 	"math/bits"
 
-	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
@@ -13,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // lifting are columns of the solution X of A X = B in the p-adic integers (Dixon, Exact solution of
@@ -161,14 +161,14 @@ func (z integers) digitCost(m, n int) float64 {
 // 0. It reports whether the rows beyond the first n have room for them.
 func (l *lifting) digits() (digits [][]int64, fits bool, err error) {
 	f, n := l.f, l.a.Cols
-	left := make([]*direct.WordVector, len(l.r))
+	left := make([]*superacc.WordVector, len(l.r))
 	digits = make([][]int64, len(l.r))
 	for c, r := range l.r {
 		x := make([]uint64, n)
 		for i := range x {
 			x[i] = f.Words(r[i])
 		}
-		left[c], digits[c] = direct.NewWordVector(x), make([]int64, n)
+		left[c], digits[c] = superacc.NewWordVector(x), make([]int64, n)
 	}
 	err = par.Each(l.s.Ctx, l.s.Threads, n, func(i int) {
 		for c, v := range left {

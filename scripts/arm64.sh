@@ -56,7 +56,7 @@ one() {
 	# of the machine in packages with kernels, in the engine on top and in the suite of all
 	# routines.
 	case $1 in
-	*/internal/dgemm | */internal/direct | */internal/residue | */internal/modgemm | */conformance)
+	*/internal/dgemm | */internal/direct | */internal/superacc | */internal/residue | */internal/modgemm | */conformance)
 		export HALFULP_LEVEL=neon HALFULP_WANT_KERNELS=neon,generic
 		;;
 	*) export HALFULP_LEVEL=portable ;;

@@ -191,7 +191,7 @@ levels() {
 	part "other targets: 32 bits, compilers that fuse x*y + z, arm64"
 	if [ "$(go env GOHOSTARCH)" = amd64 ]; then
 		GOARCH=386 gotest -run '^TestBigLeastExponents$' .
-		GOARCH=386 gotest -short -skip "$fakes" ./internal/num/... ./internal/decimal/... ./internal/direct/... ./internal/sgemm/... ./rns/... ./expansion/... ./ozaki/...
+		GOARCH=386 gotest -short -skip "$fakes" ./internal/num/... ./internal/decimal/... ./internal/superacc/... ./internal/lanes/... ./internal/tiles/... ./internal/direct/... ./internal/sgemm/... ./rns/... ./expansion/... ./ozaki/...
 	else
 		GOARCH=386 go vet ./...
 		lacks "tests on 32 bits: this processor is no x86"
@@ -207,7 +207,7 @@ levels() {
 	esac
 	# fused.sh compiles everything with GOAMD64=v3, and what that fuses is fused on arm64 as well.
 	if [ $status != 0 ] && has_flags avx2 bmi2 fma; then
-		GOAMD64=v3 gotest -short -skip "$fakes" ./internal/direct ./internal/sgemm/... ./expansion/... ./ozaki/...
+		GOAMD64=v3 gotest -short -skip "$fakes" ./internal/superacc ./internal/lanes ./internal/tiles ./internal/direct ./internal/sgemm/... ./expansion/... ./ozaki/...
 	fi
 
 	part "race detector"

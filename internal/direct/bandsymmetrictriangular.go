@@ -5,6 +5,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // Products of vectors with matrices of which a part is stored or referred to: band, symmetric
@@ -131,6 +132,8 @@ func (s Structured) Diagonal(i int, buf []uint64) num.Real {
 // One returns 1, or -1 for neg.
 func One(neg bool) num.Real { return num.Real{Class: num.Finite, Neg: neg, Mag: one[:]} }
 
+var one = [1]uint64{1}
+
 // A Layout tells how a structured matrix is stored: there are entries (i, j) with i - j <= Below
 // and j - i <= Above, in View as a matrix has them. For Symmetric those on and above the diagonal
 // are stored, for Packed in the column View one triangle, the upper one for Upper, column after
@@ -199,7 +202,7 @@ func (s Structured) pieces(i int, p []Piece) []Piece {
 	lo, hi := s.columns(i)
 	add := func(v num.Vec, from, to int) {
 		if from < to {
-			p = append(p, Piece{slice(v, from, to), from})
+			p = append(p, Piece{v.Slice(from, to), from})
 		}
 	}
 	switch {
@@ -294,7 +297,7 @@ func (s Structured) blockRows() int {
 func (s Structured) Gemv(w Work, alpha num.Real, x num.Vec, beta num.Real, y num.Vec, z *num.Array, count func(num.Flags),
 	dense func(m num.Mat, x, y num.Vec, z *num.Array) (int64, error)) (int64, error) {
 	if alpha.Class != num.Finite || min(s.Cols, s.below+s.above+1) < narrow || !s.Full() && !Finite(x) {
-		return 0, w.rounded(s.Rows, count, func(a *Acc, i int) num.Flags {
+		return 0, w.rounded(s.Rows, count, func(a *superacc.Acc, i int) num.Flags {
 			return z.Set(i, s.entry(a, z.Format, alpha, x, beta, y, i))
 		})
 	}
@@ -307,7 +310,7 @@ func (s Structured) Gemv(w Work, alpha num.Real, x num.Vec, beta num.Real, y num
 			return exact.Load(), err
 		}
 		rows := z.Slice(i0, i1)
-		n, err := dense(m, slice(x, first, first+m.Cols), slice(y, i0, i1), rows)
+		n, err := dense(m, x.Slice(first, first+m.Cols), y.Slice(i0, i1), rows)
 		exact.Add(n)
 		if err != nil {
 			return exact.Load(), err
@@ -354,20 +357,20 @@ func valueAt(beta num.Real, y num.Vec, i int) num.Real {
 }
 
 // entry returns sum_j alpha s_ij x_j + beta y_i for rounding to f, like Entry.
-func (s Structured) entry(a *Acc, f num.Format, alpha num.Real, x num.Vec, beta num.Real, y num.Vec, i int) num.Real {
+func (s Structured) entry(a *superacc.Acc, f num.Format, alpha num.Real, x num.Vec, beta num.Real, y num.Vec, i int) num.Real {
 	a.Reset()
-	a.addPieces(alpha, s.pieces(i, nil), x)
+	addPieces(a, alpha, s.pieces(i, nil), x)
 	if beta.Class != num.Zero {
 		a.AddProduct(beta, valueAt(beta, y, i))
 	}
 	return a.Value(f)
 }
 
-// addPieces adds the products alpha p_h x_h of the pieces of a row.
-func (a *Acc) addPieces(alpha num.Real, list []Piece, x num.Vec) {
-	a.addScaledDots(alpha, len(list), func(k int) (u, v num.Vec) {
+// addPieces adds the products alpha p_h x_h of the pieces of a row to a.
+func addPieces(a *superacc.Acc, alpha num.Real, list []Piece, x num.Vec) {
+	a.AddScaledDots(alpha, len(list), func(k int) (u, v num.Vec) {
 		p := list[k]
-		return p.Vec, slice(x, p.First, p.First+p.N)
+		return p.Vec, x.Slice(p.First, p.First+p.N)
 	})
 }
 

@@ -4,29 +4,28 @@ import (
 	"math"
 	"unsafe"
 
+	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
+	"github.com/halfulp/halfulp/internal/tiles"
 )
 
-// dotChunk is the number of products that share a reference exponent, dotBatch the
-// number whose digits lie in memory at once.
-const (
-	dotChunk = 1 << 12
-	dotBatch = 16
-)
+// dotBatch is the number of products whose digits lie in memory at once.
+const dotBatch = 16
 
 // digitDot sums products of MP numbers from their leading digits like a row of a
 // matrix-vector product (see gemv.go), one chunk after the other.
 type digitDot struct {
 	x, y     loaded
 	groups   int
-	vertical verticalPlan // if its digits are not 0
-	top      *topPlan     // instead of digits, or nil
-	rows     *topRows     // of top without assembly
-	tiles    *tileDot     // the same, for chunks that are not short
-	lanes    *verticalDot // of vertical
+	vertical lanes.Plan // if its digits are not 0
+	top      *topPlan   // instead of digits, or nil
+	rows     *topRows   // of top without assembly
+	tiles    *tiles.Dot // the same, for chunks that are not short
+	lanes    *lanes.Dot // of vertical
 	failed   bool
-	acc      Acc // sum of the chunks
-	bound    Acc // how far the true sum may lie from it
+	acc      superacc.Acc // sum of the chunks
+	bound    superacc.Acc // how far the true sum may lie from it
 
 	splitX, splitY *splitter
 	digitsX        []int64
@@ -50,7 +49,7 @@ func loadedFormat(f num.Format, words int) num.Format {
 	switch {
 	case f.Kind == num.MP:
 		return f
-	case IsFloat(f):
+	case superacc.IsFloat(f):
 		words = 1
 	default: // as many as nearly all expansions need
 		words = max(words, f.Terms())
@@ -60,12 +59,12 @@ func loadedFormat(f num.Format, words int) num.Format {
 
 // load returns the entries lo <= i < hi.
 func (v *loaded) load(lo, hi int) num.Vec {
-	x := slice(v.Vec, lo, hi)
+	x := v.Vec.Slice(lo, hi)
 	if x.Arr.Kind == num.MP {
 		return x
 	}
 	if v.copies == nil {
-		v.copies = num.New(v.format, dotChunk)
+		v.copies = num.New(v.format, tiles.DotChunk)
 	}
 	var buf [num.MaxValueWords]uint64
 	for i := range x.N {
@@ -74,14 +73,14 @@ func (v *loaded) load(lo, hi int) num.Vec {
 	return num.Vec{Arr: v.copies, Inc: 1, N: x.N}
 }
 
-func (d *digitDot) init(x, y loaded, groups int, vertical verticalPlan, tiles tilePlan) {
+func (d *digitDot) init(x, y loaded, groups int, vertical lanes.Plan, onTiles tiles.Plan) {
 	k := 4 * groups
 	d.x, d.y, d.groups = x, y, groups
-	d.scale = make([]int64, dotChunk+lanes)
-	if tiles.blocks != 0 {
-		d.tiles = newTileDot(tiles)
+	d.scale = make([]int64, tiles.DotChunk+sumLanes)
+	if onTiles.Blocks != 0 {
+		d.tiles = tiles.NewDot(onTiles)
 	}
-	if d.vertical = vertical; vertical.digits != 0 {
+	if d.vertical = vertical; vertical.Digits != 0 {
 		return
 	}
 	d.splitX = newSplitter(groups, x.format.Limbs(), dotBatch)
@@ -92,7 +91,7 @@ func (d *digitDot) init(x, y loaded, groups int, vertical verticalPlan, tiles ti
 	d.mag = make([]uint64, (digitBits*(k+1)+63)/64+2)
 }
 
-// add adds the products lo <= i < hi, at most dotChunk of them.
+// add adds the products lo <= i < hi, at most tiles.DotChunk of them.
 func (d *digitDot) add(lo, hi int) {
 	x, y := d.x.load(lo, hi), d.y.load(lo, hi)
 	lo, hi = 0, hi-lo
@@ -113,24 +112,24 @@ func (d *digitDot) add(lo, hi int) {
 		if v := t.value(sum, ref); len(v.Mag) > 0 {
 			d.acc.Add(v)
 		}
-		d.bound.addMag(false, ref-t.unit, []uint64{uint64(hi-lo) * t.err})
+		d.bound.AddMag(false, ref-t.unit, []uint64{uint64(hi-lo) * t.err})
 		return
 	}
-	if t := d.tiles; t != nil && x.N >= t.plan.unit.fewProducts {
-		if t.add(&d.acc, &d.bound, x, y, ref, d.scale) {
+	if t := d.tiles; t != nil && x.N >= t.Plan.Unit.FewProducts {
+		if t.Add(&d.acc, &d.bound, x, y, ref, d.scale) {
 			return
 		}
 		d.freeTiles() // other chunks are likely to be as wide
 	}
-	if d.vertical.digits != 0 {
+	if d.vertical.Digits != 0 {
 		if d.lanes == nil {
-			d.lanes = newVerticalDot(d.vertical, d.x.format, d.y.format)
+			d.lanes = lanes.NewDot(d.vertical, d.x.format, d.y.format)
 		}
 		v := d.lanes
-		if m, neg := v.sum(x, y, lo, hi, ref, d.scale); len(m) > 0 {
-			d.acc.addMag(neg, ref-int64(v.plan.unit.bits*v.plan.digits), m)
+		if m, neg := v.Sum(x, y, lo, hi, ref, d.scale); len(m) > 0 {
+			d.acc.AddMag(neg, ref-int64(v.Plan.Unit.Bits*v.Plan.Digits), m)
 		}
-		d.bound.addMag(false, ref-int64(v.plan.unit.bits*v.plan.digits), []uint64{uint64(hi-lo) * v.plan.productBound()})
+		d.bound.AddMag(false, ref-int64(v.Plan.Unit.Bits*v.Plan.Digits), []uint64{uint64(hi-lo) * v.Plan.ProductBound()})
 		return
 	}
 	k := 4 * d.groups
@@ -157,28 +156,28 @@ func (d *digitDot) add(lo, hi int) {
 	}
 	unit := ref - int64(digitBits*(k+1))
 	if m, neg := columnSum(d.mag, d.columns); len(m) > 0 {
-		d.acc.addMag(neg, unit, m)
+		d.acc.AddMag(neg, unit, m)
 	}
-	d.bound.addMag(false, unit, []uint64{uint64(hi-lo) * uint64(k+3) << digitBits})
+	d.bound.AddMag(false, unit, []uint64{uint64(hi-lo) * uint64(k+3) << digitBits})
 }
 
 // freeTiles ends sums on tiles.
 func (d *digitDot) freeTiles() {
 	if d.tiles != nil {
-		d.tiles.free()
+		d.tiles.Free()
 		d.tiles = nil
 	}
 }
 
 // reference returns the largest exponent of the products x_i y_i, MinInt64 if all
-// are 0, and stores the exponents of y, noScale where the product is 0. An infinity
+// are 0, and stores the exponents of y, superacc.NoScale where the product is 0. An infinity
 // or NaN fails.
 func (d *digitDot) reference(x, y num.Vec) int64 {
 	ref := int64(math.MinInt64)
 	i, j, n := x.Off, y.Off, x.N
 	if x.Inc == 1 && y.Inc == 1 {
 		find := productSpan
-		if assembly() {
+		if superacc.Assembly() {
 			find = productSpanFast
 		}
 		var finite bool
@@ -195,7 +194,7 @@ func (d *digitDot) reference(x, y num.Vec) int64 {
 		if cx == num.Finite && cy == num.Finite {
 			ref = max(ref, int64(x.Arr.Exp[i])+d.scale[h])
 		} else {
-			d.scale[h] = noScale
+			d.scale[h] = superacc.NoScale
 		}
 		i += x.Inc
 		j += y.Inc
@@ -218,42 +217,42 @@ func (d *digitDot) set(job *digitJob, s *splitter, v num.Vec, first, n int) {
 // digits computes the sum of products of vectors from leading digits: a sum
 // known up to bound > 0, or ok = false. Numbers that are not MP are copied, cut to the words of
 // these digits.
-func (r Reduction) digits(w Work, x, y num.Vec, groups, p int) (a *Acc, bound num.Real, ok bool, err error) {
+func (r Reduction) digits(w Work, x, y num.Vec, groups, p int) (a *superacc.Acc, bound num.Real, ok bool, err error) {
 	var top *topPlan
 	inLine := func(v num.Vec) bool { return v.Inc == 1 || v.Arr.Kind != num.MP }
-	var vertical verticalPlan
-	var tiles tilePlan
+	var vertical lanes.Plan
+	var onTiles tiles.Plan
 	if inLine(x) && inLine(y) {
 		// Two words are faster than their digits in binary64.
-		v, ok := planVertical(p, x.N)
+		v, ok := lanes.PlanSum(p, x.N)
 		t, fits := planTop(x.Arr.Format, p, x.N)
 		if !fits {
 			t, fits = planOne(x.Arr.Format, p, x.N)
 		}
-		if fits && y.Arr.Kind == num.MP && y.Arr.Limbs() == t.words && (!ok || v.unit.floats && t.words == 2) {
+		if fits && y.Arr.Kind == num.MP && y.Arr.Limbs() == t.words && (!ok || v.Unit.Floats && t.words == 2) {
 			top = &t
 		} else {
 			vertical = v
-			if t, ok := planTileDot(x.Arr.Format, y.Arr.Format, p, x.N); ok {
-				tiles = t
+			if t, ok := tiles.PlanDot(x.Arr.Format, y.Arr.Format, p, x.N); ok {
+				onTiles = t
 			}
 		}
 	}
 	words := (4*digitBits*groups + 63) / 64
-	if vertical.digits != 0 {
-		words = vertical.words
+	if vertical.Digits != 0 {
+		words = vertical.Words
 	}
 	fx, fy := loadedFormat(x.Arr.Format, words), loadedFormat(y.Arr.Format, words)
-	parts := (x.N + dotChunk - 1) / dotChunk
+	parts := (x.N + tiles.DotChunk - 1) / tiles.DotChunk
 	dots := make([]digitDot, max(1, min(w.Threads, parts)))
 	err = w.loop(parts, func(worker, i int) {
 		d := &dots[worker]
 		if d.groups == 0 {
-			d.init(loaded{Vec: x, format: fx}, loaded{Vec: y, format: fy}, groups, vertical, tiles)
+			d.init(loaded{Vec: x, format: fx}, loaded{Vec: y, format: fy}, groups, vertical, onTiles)
 			d.top = top
 		}
 		if !d.failed {
-			d.add(i*dotChunk, min((i+1)*dotChunk, x.N))
+			d.add(i*tiles.DotChunk, min((i+1)*tiles.DotChunk, x.N))
 		}
 	})
 	for i := range dots {

@@ -4,7 +4,10 @@ import (
 	"math"
 	"time"
 
+	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
+	"github.com/halfulp/halfulp/internal/tiles"
 )
 
 // startTime is what a loop on all threads takes besides its work.
@@ -26,10 +29,10 @@ func EstimateSum(threads, n int, f num.Format) time.Duration {
 func EstimateProducts(threads, n int, f, g num.Format) time.Duration {
 	cost := 1.4
 	if bits := max(f.Bits(), g.Bits()); bits > 53 {
-		if t, ok := planTileDot(f, g, bits, n); ok {
-			cost = 2 + t.dotCost()
-		} else if t, ok := planVertical(bits, n); ok {
-			cost = 2 + t.cost()
+		if t, ok := tiles.PlanDot(f, g, bits, n); ok {
+			cost = 2 + t.DotCost()
+		} else if t, ok := lanes.PlanSum(bits, n); ok {
+			cost = 2 + t.Cost()
 		} else {
 			limbs := float64((bits + 63) / 64)
 			cost = 4 + 3*limbs + 0.35*limbs*limbs // may fuse: an estimate
@@ -54,23 +57,17 @@ func readCost(f num.Format) float64 {
 // termCost is about what a binary64 number takes to become one in MP.
 const termCost = 3
 
-// cost is about what a product takes.
-func (t verticalPlan) cost() float64 {
-	d, c := float64(t.digits), t.unit.costs
-	return c[0] + c[1]*d + c[2]*d*d // may fuse: an estimate
-}
-
 // EntryCost is about what an entry of a product of matrices takes in an exact accumulator: the sum
 // of k products of numbers of formats a and b, in ns on one thread. go run ./cmd/thin in bench
 // measures it, as all costs of products of matrices, on the machine that runs it.
 func EntryCost(k int, a, b num.Format) float64 {
-	if IsFloat(a) && IsFloat(b) {
-		if k >= fewFloats {
+	if superacc.IsFloat(a) && superacc.IsFloat(b) {
+		if k >= superacc.FewFloats {
 			return 1000 + 16*float64(k) // may fuse: an estimate
 		}
 		return 190 + 95*float64(k) // may fuse: an estimate
 	}
-	if a.Kind != num.MP && b.Kind != num.MP && k >= fewFloats {
+	if a.Kind != num.MP && b.Kind != num.MP && k >= superacc.FewFloats {
 		terms := float64(max(1, a.Terms()) * max(1, b.Terms()))
 		return 500 + float64(k)*(14+8.4*terms) // may fuse: an estimate
 	}
@@ -98,7 +95,7 @@ func EstimateGemm(threads, m, n, k int, a, b, c num.Format, inLine bool) time.Du
 	start := gemmStart
 	s := sumsFor(m, k, a, b, c, inLine)
 	switch {
-	case k == 1 && IsFloat(a) && a == b && a == c:
+	case k == 1 && superacc.IsFloat(a) && a == b && a == c:
 		entry = 8
 	case k == 1:
 		x, y := words(a), words(b)
@@ -108,23 +105,23 @@ func EstimateGemm(threads, m, n, k int, a, b, c num.Format, inLine bool) time.Du
 		if a.Kind == num.F32 {
 			cost = 1
 		}
-		if !IsFloat(c) {
+		if !superacc.IsFloat(c) {
 			entry = 300
 		}
 		if products <= fewFloatProducts {
 			start = gemmStart / 8
 		}
-	case s.vertical.digits != 0:
-		d := float64(s.vertical.digits)
-		cost = s.vertical.cost()
+	case s.vertical.Digits != 0:
+		d := float64(s.vertical.Digits)
+		cost = s.vertical.Cost()
 		if a.Kind != num.MP {
-			cost = float64(s.vertical.terms) * (cost + termCost)
+			cost = float64(s.vertical.Terms) * (cost + termCost)
 		}
 		// may fuse: an estimate
 		vector, entry = 50+5*d, 150+12*d+roundCost(c)
-		if t := s.tiles; t.blocks != 0 {
-			d := float64(t.digits())
-			cost = t.cost()
+		if t := s.tiles; t.Blocks != 0 {
+			d := float64(t.Digits())
+			cost = t.Cost()
 			// may fuse: an estimate
 			vector, entry = 60+3*d, 150+2*d+roundCost(c)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -20,7 +21,7 @@ func TestFew(t *testing.T) {
 	const n = 40
 	work := Work{Context: context.Background(), Threads: 1}
 	buf := make([]uint64, 3*num.MaxValueWords)
-	var acc Acc
+	var acc superacc.Acc
 	random := func(f num.Format, kind int) *num.Array {
 		a := num.New(f, 2*n)
 		for i := range 2 * n {
@@ -117,42 +118,6 @@ func TestFew(t *testing.T) {
 
 func room() []uint64 { return make([]uint64, num.MaxValueWords) }
 
-// TestTwo adds integers at all distances of their bits.
-func TestTwo(t *testing.T) {
-	var a, pages Acc
-	for _, words := range [][2]int{{1, 1}, {1, 3}, {4, 2}, {7, 7}} {
-		for d := int64(-64*fewWords - 3); d <= 64*fewWords+3; d += 1 + d&6 {
-			for signs := range 4 {
-				u := num.Real{Class: num.Finite, Neg: signs&1 != 0, Exp: 5, Mag: make([]uint64, words[0])}
-				v := num.Real{Class: num.Finite, Neg: signs&2 != 0, Exp: 5 + d, Mag: make([]uint64, words[1])}
-				for i := range u.Mag {
-					u.Mag[i] = math.MaxUint64
-				}
-				for i := range v.Mag {
-					v.Mag[i] = math.MaxUint64
-				}
-				s, ok := a.two(u, v)
-				if !ok {
-					if d > -64*fewWords && d < 64*fewWords {
-						t.Fatalf("distance %d: none", d)
-					}
-					continue
-				}
-				pages.Reset()
-				pages.Add(u)
-				pages.Add(v)
-				s.Neg = !s.Neg
-				if s.Class == num.Finite {
-					pages.Add(s)
-				}
-				if z := pages.Exact(); z.Class != num.Zero {
-					t.Fatalf("words %v distance %d signs %d: off by %v", words, d, signs, z)
-				}
-			}
-		}
-	}
-}
-
 // TestPairs compares updates, multiples and combinations of double-doubles with those that are
 // rounded from their exact values: numbers at random, short ones, those that cancel, results close
 // to halfway between two others, terms with gaps and near the ends of the exponents.
@@ -242,7 +207,7 @@ func TestPairs(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range n {
-				var acc Acc
+				var acc superacc.Acc
 				u := x.Value(i, buf[2][:])
 				acc.AddProduct(a, u)
 				switch v := y.Value(i, buf[3][:]); k {

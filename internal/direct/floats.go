@@ -2,16 +2,13 @@ package direct
 
 import (
 	"math"
-	"math/bits"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // Sums over binary32 and binary64 numbers: first compensated with a proved error
 // bound, and where that does not decide the rounding, exactly in fixed-point words.
-
-// IsFloat reports whether the numbers of format f are single binary32 or binary64 numbers.
-func IsFloat(f num.Format) bool { return f.Kind == num.F32 || f.Kind == num.F64 }
 
 // gatherSize is the number of entries that floatsOf copies at a time, and
 // floatChunk the number that one compensated sum takes where nothing is copied.
@@ -49,7 +46,7 @@ func floatsOf(v num.Vec, lo, hi int, buf []float64) []float64 {
 // floatSum is what a worker knows of its part of a sum: the lanes' sums exactly, and
 // how far the true sum may lie from them.
 type floatSum struct {
-	acc    Acc
+	acc    superacc.Acc
 	bound  float64
 	bufs   [2][]float64
 	failed bool
@@ -93,27 +90,27 @@ func (f *floatSum) addPart(r Reduction, x, y num.Vec, lo, hi int) {
 }
 
 func (f *floatSum) addSlices(r Reduction, u, v []float64) {
-	n := len(u) &^ (lanes - 1)
-	var out [3 * lanes]float64
+	n := len(u) &^ (sumLanes - 1)
+	var out [3 * sumLanes]float64
 	if n > 0 {
 		compensated(r, u[:n], v[:n], &out)
 	}
 	var a float64
-	for _, t := range out[2*lanes:] {
+	for _, t := range out[2*sumLanes:] {
 		a += t
 	}
 	if !(a < 0x1p1000) {
 		f.failed = true
 		return
 	}
-	m := float64(n/lanes + 2)
+	m := float64(n/sumLanes + 2)
 	f.bound += float64(0x1.01p-105*m*m*a) + float64(float64(n)*0x1p-1072)
-	for _, t := range out[:2*lanes] {
+	for _, t := range out[:2*sumLanes] {
 		f.addFloat(t)
 	}
 	var buf [2][1]uint64
 	for i := n; i < len(u); i++ {
-		p, q := floatReal(u[i], buf[0][:]), floatReal(v[i], buf[1][:])
+		p, q := superacc.FloatReal(u[i], buf[0][:]), superacc.FloatReal(v[i], buf[1][:])
 		switch r {
 		case Sum:
 			f.acc.Add(p)
@@ -129,28 +126,12 @@ func (f *floatSum) addSlices(r Reduction, u, v []float64) {
 func (f *floatSum) addFloat(x float64) {
 	var buf [1]uint64
 	if x != 0 {
-		f.acc.Add(floatReal(x, buf[:]))
+		f.acc.Add(superacc.FloatReal(x, buf[:]))
 	}
 }
 
-// floatReal returns x exactly, its significand in buf.
-func floatReal(x float64, buf []uint64) num.Real {
-	neg := math.Signbit(x)
-	switch {
-	case x != x:
-		return num.Real{Class: num.NaN}
-	case x-x != 0:
-		return num.Real{Class: num.Inf, Neg: neg}
-	case x == 0:
-		return num.Real{Neg: neg}
-	}
-	m, e := num.Decompose(x)
-	buf[0] = m
-	return num.Real{Class: num.Finite, Neg: neg, Exp: e, Mag: buf[:1]}
-}
-
-func compensated(r Reduction, x, y []float64, out *[3 * lanes]float64) {
-	fast := assembly()
+func compensated(r Reduction, x, y []float64, out *[3 * sumLanes]float64) {
+	fast := superacc.Assembly()
 	switch {
 	case r == Sum && fast:
 		sum2Fast(x, out)
@@ -169,7 +150,7 @@ func compensated(r Reduction, x, y []float64, out *[3 * lanes]float64) {
 
 // floats computes the reduction of binary32 and binary64 vectors in compensated
 // arithmetic: a sum known up to bound > 0, or ok = false.
-func (r Reduction) floats(w Work, x, y num.Vec) (a *Acc, bound num.Real, ok bool, err error) {
+func (r Reduction) floats(w Work, x, y num.Vec) (a *superacc.Acc, bound num.Real, ok bool, err error) {
 	parts := (x.N + floatChunk - 1) / floatChunk
 	sums := make([]floatSum, max(1, min(w.Threads, parts)))
 	err = w.loop(parts, func(worker, i int) {
@@ -188,17 +169,17 @@ const fewAddends = 64
 // few stores the reduction of a few binary32 or binary64 numbers in number 0 of z, of the same
 // formats, if one compensated sum decides it, with the bound of floatSum.add.
 func (r Reduction) few(x, y num.Vec, z *num.Array) bool {
-	if x.N > fewAddends || !IsFloat(x.Arr.Format) || !IsFloat(z.Format) || r == Dot && !IsFloat(y.Arr.Format) {
+	if x.N > fewAddends || !superacc.IsFloat(x.Arr.Format) || !superacc.IsFloat(z.Format) || r == Dot && !superacc.IsFloat(y.Arr.Format) {
 		return false
 	}
 	var s, e, m float64
 	for i := range x.N {
-		p, q := FloatAt(x.Arr, x.At(i)), 0.0
+		p, q := superacc.FloatAt(x.Arr, x.At(i)), 0.0
 		switch r {
 		case Asum:
 			p = math.Abs(p)
 		case Dot:
-			p, q = twoProduct(p, FloatAt(y.Arr, y.At(i)))
+			p, q = twoProduct(p, superacc.FloatAt(y.Arr, y.At(i)))
 		case Squares:
 			p, q = twoProduct(p, p)
 		}
@@ -216,7 +197,7 @@ func (r Reduction) few(x, y num.Vec, z *num.Array) bool {
 }
 
 // joined returns the sum of all parts, known up to bound > 0, or ok = false.
-func joined(sums []floatSum) (a *Acc, bound num.Real, ok bool) {
+func joined(sums []floatSum) (a *superacc.Acc, bound num.Real, ok bool) {
 	f := &sums[0]
 	for i := range sums[1:] {
 		g := &sums[1+i]
@@ -228,183 +209,5 @@ func joined(sums []floatSum) (a *Acc, bound num.Real, ok bool) {
 	if f.failed || f.bound == 0 || !f.acc.Finite() {
 		return nil, bound, false
 	}
-	return &f.acc, floatReal(f.bound, make([]uint64, 1)), true
-}
-
-// A wide holds a sum of binary64 numbers and products of two of them in words of
-// 32 bits with room for carries: word k weighs 2^(32 k - wideLow).
-type wide [wideWords]int64
-
-const (
-	wideLow   = 2176 // products of subnormals reach down to 2^-2148
-	wideWords = (wideLow+2048)/32 + 5
-	wideLimit = 1 << 30 // additions until a word could overflow
-)
-
-// add adds (-1)^neg (hi 2^64 + lo) 2^exp, hi < 2^42.
-func (a *wide) add(neg bool, hi, lo uint64, exp int64) {
-	exp += wideLow
-	s := uint(exp & 31)
-	d := a[exp>>5:][:5]
-	top := hi << s
-	if s != 0 {
-		top |= lo >> (64 - s)
-	}
-	lo <<= s
-	over := hi >> 1 >> (63 - s)
-	sign := int64(0) // -1 to subtract; signs are no branches, which nobody foresees
-	if neg {
-		sign = -1
-	}
-	d[0] += int64(lo&math.MaxUint32) ^ sign - sign
-	d[1] += int64(lo>>32) ^ sign - sign
-	d[2] += int64(top&math.MaxUint32) ^ sign - sign
-	d[3] += int64(top>>32) ^ sign - sign
-	d[4] += int64(over) ^ sign - sign
-}
-
-// addWide adds (-1)^neg 2^exp w.
-func (a *Acc) addWide(neg bool, exp int64, w *wide) {
-	for k, v := range w {
-		if v != 0 {
-			m := [1]uint64{uint64(max(v, -v))}
-			a.addMag((v < 0) != neg, int64(32*k)-wideLow+exp, m[:])
-		}
-	}
-}
-
-// addFloats adds (-1)^neg 2^exp times the reduction r of two vectors of binary32
-// or binary64 numbers.
-func (a *Acc) addFloats(r Reduction, neg bool, exp int64, x, y num.Vec) {
-	for lo := 0; lo < x.N; lo += wideLimit {
-		hi := min(lo+wideLimit, x.N)
-		var w wide
-		finite := false
-		for i := lo; i < hi; i++ {
-			u := FloatAt(x.Arr, x.At(i))
-			if r == Asum {
-				u = math.Abs(u)
-			}
-			v := 1.0
-			if r == Dot || r == Squares {
-				v = FloatAt(y.Arr, y.At(i))
-			}
-			if u-u != 0 || v-v != 0 || u == 0 || v == 0 {
-				var b [2][1]uint64
-				c, n := productClass(floatReal(u, b[0][:]), floatReal(v, b[1][:]))
-				a.addSpecial(c, n != neg)
-				continue
-			}
-			finite = true
-			m, e := num.Decompose(u)
-			if r == Sum || r == Asum {
-				w.add(u < 0, 0, m, e)
-				continue
-			}
-			n, f := num.Decompose(v)
-			h, l := bits.Mul64(m, n)
-			w.add((u < 0) != (v < 0), h, l, e+f)
-		}
-		if finite {
-			a.seen |= seenFinite
-			a.addWide(neg, exp, &w)
-		}
-	}
-}
-
-// addExpansions adds (-1)^neg 2^exp times the reduction r, Sum, Asum or Dot, of two vectors of
-// which none has the format MP, term by term. Numbers take their exact values that have a term
-// which is not finite, or 0 as the first term, or a term larger than a quarter of the last one
-// before it that is not 0. The others are not 0 and have the sign of their first term: with d =
-// 2^-1074 a rounded quarter of t is at most |t| / 3, the worst being t = 3 d, so the terms after
-// the first sum to less than its magnitude (1/3 + 1/9 + 1/27).
-func (a *Acc) addExpansions(r Reduction, neg bool, exp int64, x, y num.Vec) {
-	const limit = wideLimit / 16 // products of terms in a product of two numbers
-	for lo := 0; lo < x.N; lo += limit {
-		var w wide
-		finite := false
-		for i := lo; i < min(lo+limit, x.N); i++ {
-			ix, iy := x.At(i), y.At(i)
-			var u, v [4]term
-			m, ok := splitTerms(x.Arr, ix, &u)
-			n := 0
-			if r == Dot && ok {
-				n, ok = splitTerms(y.Arr, iy, &v)
-			}
-			if !ok {
-				p := x.Arr.Value(ix, a.values[0][:])
-				p.Neg = p.Neg != neg
-				p.Exp += exp
-				switch r {
-				case Dot:
-					a.AddProduct(p, y.Arr.Value(iy, a.values[1][:]))
-				case Asum:
-					p.Neg = neg
-					a.Add(p)
-				default:
-					a.Add(p)
-				}
-				continue
-			}
-			finite = true
-			if r == Dot {
-				for _, s := range u[:m] {
-					for _, t := range v[:n] {
-						hi, lo := bits.Mul64(s.mag, t.mag)
-						w.add(s.neg != t.neg, hi, lo, s.exp+t.exp)
-					}
-				}
-				continue
-			}
-			flip := r == Asum && u[0].neg
-			for _, s := range u[:m] {
-				w.add(s.neg != flip, 0, s.mag, s.exp)
-			}
-		}
-		if finite {
-			a.seen |= seenFinite
-			a.addWide(neg, exp, &w)
-		}
-	}
-}
-
-// term is (-1)^neg mag 2^exp.
-type term struct {
-	mag uint64
-	exp int64
-	neg bool
-}
-
-// splitTerms stores the terms other than 0 of number i of a, of which there are n. It reports false
-// if addExpansions says that the number takes its exact value.
-func splitTerms(a *num.Array, i int, t *[4]term) (n int, ok bool) {
-	h := FloatAt(a, i)
-	if h-h != 0 || h == 0 {
-		return 0, false
-	}
-	m, e := num.Decompose(h)
-	t[0] = term{m, e, h < 0}
-	n = 1
-	for k := 1; k < a.Terms(); k++ {
-		x := a.F64[k][i]
-		if !(math.Abs(x) <= 0.25*math.Abs(h)) {
-			return 0, false
-		}
-		if x == 0 {
-			continue
-		}
-		m, e := num.Decompose(x)
-		t[n] = term{m, e, x < 0}
-		n++
-		h = x
-	}
-	return n, true
-}
-
-// FloatAt returns number at of an array of binary32 or binary64 numbers.
-func FloatAt(a *num.Array, at int) float64 {
-	if a.Kind == num.F32 {
-		return float64(a.F32[at])
-	}
-	return a.F64[0][at]
+	return &f.acc, superacc.FloatReal(f.bound, make([]uint64, 1)), true
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/superacc"
+	"github.com/halfulp/halfulp/internal/tiles"
 )
 
 // A Product is C = alpha A B + beta Old, rounded once, A m x k, B k x n, Old and C m x n views; C
@@ -93,7 +95,7 @@ func Gemm(w Work, p Product, memory int64, count func(num.Flags)) (int64, error)
 		return w.fewFloats(p, g)
 	}
 	if p.Triangle != 0 { // whose columns have few rows of a block
-		g.sums.tiles = tilePlan{}
+		g.sums.tiles = tiles.Plan{}
 	}
 	batch := p.C.Cols
 	if bytes := g.columnBytes(); bytes > 0 {
@@ -104,8 +106,8 @@ func Gemm(w Work, p Product, memory int64, count func(num.Flags)) (int64, error)
 		batch = int(max(1, min(int64(batch), limit/bytes)))
 	}
 	g.block = g.blockRows(w.Threads, batch)
-	if g.sums.tiles.blocks != 0 {
-		g.block = tileBlock(g.block, p.C.Rows)
+	if g.sums.tiles.Blocks != 0 {
+		g.block = tiles.BlockRows(g.block, p.C.Rows)
 	}
 	blocks := (p.C.Rows + g.block - 1) / g.block
 	parts := 1 // of the columns of a batch
@@ -123,7 +125,7 @@ func Gemm(w Work, p Product, memory int64, count func(num.Flags)) (int64, error)
 		}
 		for _, w := range workers {
 			if w != nil && w.tiles != nil {
-				w.tiles.free()
+				w.tiles.Free()
 			}
 		}
 	}()
@@ -166,10 +168,10 @@ func (g *gemv) columnBytes() int64 {
 	switch {
 	case g.sums.floats:
 		return 8 * k
-	case g.sums.tiles.blocks != 0:
-		return k * int64(g.sums.tiles.blocks*tileBytes/quad+17)
-	case g.sums.vertical.digits != 0:
-		return k * int64(8*g.sums.vertical.digits+9)
+	case g.sums.tiles.Blocks != 0:
+		return k * int64(g.sums.tiles.Blocks*tiles.TileBytes/tiles.Quad+17)
+	case g.sums.vertical.Digits != 0:
+		return k * int64(8*g.sums.vertical.Digits+9)
 	case g.sums.top.words != 0:
 		return k * int64(8*g.sums.top.words+13)
 	case g.sums.groups != 0:
@@ -183,8 +185,8 @@ func (g *gemv) blockRows(threads, n int) int {
 	rows, least := rowBlock, rowTile
 	switch {
 	case g.sums.floats:
-		rows, least = min(rows, g.m.Rows), lanes
-	case g.sums.vertical.digits != 0:
+		rows, least = min(rows, g.m.Rows), sumLanes
+	case g.sums.vertical.Digits != 0:
 		switch {
 		case g.m.Arr.Kind != num.MP:
 			rows = 64
@@ -216,7 +218,7 @@ func Entries(w Work, p Product, count func(num.Flags)) error {
 	rows, n := p.C.Rows, p.C.Rows*p.C.Cols
 	part := max(1, min(1<<10, 1<<12/(p.A.Cols+1)))
 	parts := (n + part - 1) / part
-	accs := make([]Acc, max(1, min(w.Threads, parts)))
+	accs := make([]superacc.Acc, max(1, min(w.Threads, parts)))
 	return w.loop(parts, func(worker, t int) {
 		a := &accs[worker]
 		for e := t * part; e < min((t+1)*part, n); e++ {
@@ -229,10 +231,10 @@ func Entries(w Work, p Product, count func(num.Flags)) error {
 }
 
 // entry computes entry (i, j) from its exact sum.
-func (p *Product) entry(a *Acc, i, j int, count func(num.Flags)) {
+func (p *Product) entry(a *superacc.Acc, i, j int, count func(num.Flags)) {
 	var old num.Real
 	if p.Beta.Class != num.Zero {
-		old = p.Old.Arr.Value(p.Old.At(i, j), a.values[2][:])
+		old = p.Old.Arr.Value(p.Old.At(i, j), a.Buffer(2))
 	}
 	f := p.C.Arr.Set(p.C.At(i, j), a.Entry(p.C.Arr.Format, p.Alpha, p.A.Row(i), p.B.Col(j), p.Beta, old))
 	if f != 0 {
@@ -242,7 +244,7 @@ func (p *Product) entry(a *Acc, i, j int, count func(num.Flags)) {
 
 // outer computes the product of a column and a row. alpha is finite and not 0.
 func (w Work) outer(p Product, count func(num.Flags)) error {
-	e, plain := powerOfTwo(p.Alpha.Mag)
+	e, plain := superacc.PowerOfTwo(p.Alpha.Mag)
 	plain = plain && p.Beta.Class == num.Zero
 	e += p.Alpha.Exp
 	unit := plain && e == 0 && !p.Alpha.Neg
@@ -251,7 +253,7 @@ func (w Work) outer(p Product, count func(num.Flags)) error {
 		x = values(p.A.Col(0))
 	}
 	type scratch struct {
-		acc Acc
+		acc superacc.Acc
 		mag []uint64
 		buf [num.MaxValueWords]uint64
 	}
@@ -281,7 +283,7 @@ func (w Work) outer(p Product, count func(num.Flags)) error {
 			case v.Class == num.Zero || y.Class == num.Zero:
 				v = num.Real{Neg: v.Neg}
 			default:
-				s.mag = Multiply(s.mag, v.Mag, y.Mag)
+				s.mag = superacc.Multiply(s.mag, v.Mag, y.Mag)
 				v.Mag = s.mag
 				v.Exp += y.Exp + e
 			}
@@ -321,7 +323,7 @@ func values(x num.Vec) []num.Real {
 	for i := range v {
 		v[i] = x.Arr.Value(x.At(i), buf)
 		if x.Arr.Kind != num.MP {
-			v[i].Mag = append([]uint64(nil), Trim(v[i].Mag)...)
+			v[i].Mag = append([]uint64(nil), superacc.Trim(v[i].Mag)...)
 		}
 	}
 	return v

@@ -5,7 +5,10 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
+	"github.com/halfulp/halfulp/internal/tiles"
 )
 
 // A matrix-vector product is first computed from the leading digits of its
@@ -26,8 +29,6 @@ const (
 	// second-level cache.
 	rowBlock = 1024
 	rowTile  = 8 // rows whose digits it keeps at a time
-	// noScale is the exponent given to a zero of x: it shifts all digits out.
-	noScale = -1 << 40
 )
 
 // groupsFor returns the number of digit groups that round sums of n products to p
@@ -76,7 +77,7 @@ func newDigitVector(x num.Vec, groups int) *digitVector {
 			v.special = true
 			return v
 		case r.Class == num.Zero:
-			v.scale[j] = noScale
+			v.scale[j] = superacc.NoScale
 			continue
 		}
 		n := int64(num.BitLen(r.Mag))
@@ -120,28 +121,28 @@ type gemv struct {
 // point from the highest words, or from leading digits, vertical ones if a unit has them.
 type sums struct {
 	floats   bool
-	tiles    tilePlan     // if its blocks are not 0; vertical where that would be slow
-	vertical verticalPlan // if its digits are not 0
-	top      topPlan      // if its words are not 0
-	groups   int          // of digits, if not 0
-	bound    uint64       // of the sums of digits, in units of their last column
+	tiles    tiles.Plan // if its blocks are not 0; vertical where that would be slow
+	vertical lanes.Plan // if its digits are not 0
+	top      topPlan    // if its words are not 0
+	groups   int        // of digits, if not 0
+	bound    uint64     // of the sums of digits, in units of their last column
 }
 
 // sumsFor returns how to sum the products of the rows of a rows x cols matrix of format m with
 // vectors of format x for results of format z. inLine says that the rows or the columns lie in
 // line.
 func sumsFor(rows, cols int, m, x, z num.Format, inLine bool) (s sums) {
-	if IsFloat(m) && IsFloat(x) && (IsFloat(z) && cols > 1 || z.Bits() <= floatBits && cols >= fewFloats) {
+	if superacc.IsFloat(m) && superacc.IsFloat(x) && (superacc.IsFloat(z) && cols > 1 || z.Bits() <= floatBits && cols >= superacc.FewFloats) {
 		s.floats = true
 		return s
 	}
 	if cols < 4 || rows < 2 && cols < fewProducts {
 		return s
 	}
-	if t, ok := planVertical(z.Bits(), cols*max(1, m.Terms())); ok && rows*cols > t.unit.few && (inLine || m.Kind != num.MP) {
-		t.terms = max(1, m.Terms())
+	if t, ok := lanes.PlanSum(z.Bits(), cols*max(1, m.Terms())); ok && rows*cols > t.Unit.Few && (inLine || m.Kind != num.MP) {
+		t.Terms = max(1, m.Terms())
 		s.vertical = t
-		if t, ok := planTiles(m, z.Bits(), rows, cols); ok {
+		if t, ok := tiles.PlanRows(m, z.Bits(), rows, cols); ok {
 			s.tiles = t
 		}
 	} else if t, ok := planTop(m, z.Bits(), cols); ok && t.fits(x) && inLine {
@@ -163,8 +164,8 @@ type column struct {
 	dx      *digitVector // x, if its leading digits decide
 	scale   []int64      // exponents of x, if one of these decides
 	// x in vertical digits, if these decide.
-	xVertical *verticalVector
-	xTiles    *tileVector // x in digits for tiles, if these decide
+	xVertical *lanes.Vector
+	xTiles    *tiles.Vector // x in digits for tiles, if these decide
 }
 
 // column prepares x. If it has infinities or NaN, exact sums decide.
@@ -174,20 +175,20 @@ func (g *gemv) column(x, y, z num.Vec) column {
 	case g.sums.floats:
 		c.xf = make([]float64, x.N)
 		copy(c.xf, floatsOf(x, 0, x.N, c.xf))
-	case g.sums.vertical.digits != 0:
-		if g.sums.tiles.blocks != 0 {
-			v, scale, ok := g.sums.tiles.vector(x)
+	case g.sums.vertical.Digits != 0:
+		if g.sums.tiles.Blocks != 0 {
+			v, scale, ok := g.sums.tiles.Vector(x)
 			if !ok {
 				break
 			}
-			if g.near(scale) {
+			if g.sums.tiles.Near(g.m, scale) {
 				c.xTiles, c.scale = v, scale
 				break
 			}
-			v.free()
+			v.Free()
 		}
-		if v, ok := g.sums.vertical.vector(x, g.byRows); ok {
-			c.xVertical, c.scale = v, v.scale[:x.N]
+		if v, ok := g.sums.vertical.Vector(x, g.byRows); ok {
+			c.xVertical, c.scale = v, v.Scale[:x.N]
 		}
 	case g.sums.top.words != 0:
 		c.xTop, c.scale = g.sums.top.vector(x)
@@ -202,7 +203,7 @@ func (g *gemv) column(x, y, z num.Vec) column {
 // free gives the room of x back.
 func (c *column) free() {
 	if c.xTiles != nil {
-		c.xTiles.free()
+		c.xTiles.Free()
 	}
 }
 
@@ -222,7 +223,7 @@ func newGemv(alpha num.Real, m num.Mat, beta num.Real, x, z num.Format, count fu
 	if alpha.Class == num.Finite {
 		g.sums = sumsFor(m.Rows, m.Cols, m.Arr.Format, x, z, m.RS == 1 || m.CS == 1)
 		g.byRows = m.Arr.Kind == num.MP && m.CS == 1 && (m.RS != 1 || m.Rows < 4)
-		e, ok := powerOfTwo(alpha.Mag)
+		e, ok := superacc.PowerOfTwo(alpha.Mag)
 		g.plain = ok && beta.Class == num.Zero
 		g.shift, g.negative = alpha.Exp+e, alpha.Neg
 		if g.sums.floats {
@@ -236,7 +237,7 @@ func newGemv(alpha num.Real, m num.Mat, beta num.Real, x, z num.Format, count fu
 type gemvWorker struct {
 	*gemv
 	column
-	acc      Acc
+	acc      superacc.Acc
 	tmp      *num.Array
 	split    *splitter
 	ref      []int64
@@ -253,23 +254,23 @@ type gemvWorker struct {
 	products int
 	ahead    int        // bytes from a tile to the next
 	cut      *num.Array // entries in MP, if the matrix is not
-	vertical *verticalRows
-	tiles    *tileSums
+	vertical *lanes.Rows
+	tiles    *tiles.Sums
 }
 
 func newGemvWorker(g *gemv, z num.Format) *gemvWorker {
 	w := &gemvWorker{gemv: g, tmp: num.New(z, 1)}
-	if g.sums.vertical.digits == 0 && g.sums.top.words == 0 && g.sums.groups == 0 {
+	if g.sums.vertical.Digits == 0 && g.sums.top.words == 0 && g.sums.groups == 0 {
 		return w
 	}
-	w.ref = make([]int64, g.block+lanes)
+	w.ref = make([]int64, g.block+sumLanes)
 	w.special = make([]bool, g.block)
-	if t := g.sums.vertical; t.digits != 0 {
+	if t := g.sums.vertical; t.Digits != 0 {
 		if g.m.Arr.Kind != num.MP {
-			w.cut = num.New(num.Format{Kind: num.MP, Prec: 64}, g.block*min(g.m.Cols, t.numbers))
+			w.cut = num.New(num.Format{Kind: num.MP, Prec: 64}, g.block*min(g.m.Cols, t.Numbers))
 			w.gathered = make([]float64, g.block)
 		}
-		w.mag = make([]uint64, max(t.magWords(), g.sums.tiles.magWords()))
+		w.mag = make([]uint64, max(t.MagWords(), g.sums.tiles.MagWords()))
 		return w
 	}
 	if g.sums.top.words != 0 {
@@ -381,7 +382,7 @@ func (w *gemvWorker) references(lo, hi int) {
 // refer notes an entry of row r: class, exponent and the exponent of its factor.
 func (w *gemvWorker) refer(r int, c num.Class, e, f int64) {
 	if c == num.Finite {
-		if f != noScale {
+		if f != superacc.NoScale {
 			w.ref[r] = max(w.ref[r], e+f)
 		}
 	} else if c > num.Finite {
@@ -407,7 +408,7 @@ func (w *gemvWorker) referencesByColumns(lo, hi int) {
 	for j, f := range w.scale {
 		at := w.m.At(lo, j)
 		exp, cls := w.m.Arr.Exp[at:at+len(ref)], w.m.Arr.Cls[at:at+len(ref)]
-		if f != noScale {
+		if f != superacc.NoScale {
 			k, special := referColumnFast(ref, exp, cls, f)
 			if !referColumn(ref[k:], exp[k:], cls[k:], f) && !special {
 				continue
@@ -447,7 +448,7 @@ func (w *gemvWorker) referencesByRows(lo, hi int) {
 		rest, more := referRow(exp[k:], cls[k:], w.scale[k:])
 		w.special[r] = special || more
 		// A zero of x has an exponent far below all others.
-		if top = max(top, rest); top > noScale/2 {
+		if top = max(top, rest); top > superacc.NoScale/2 {
 			w.ref[r] = top
 		}
 	}
@@ -500,9 +501,9 @@ func loadNumber(b *num.Array, k int, a *num.Array, i int, buf []uint64) {
 	l := b.Limbs()
 	z := b.Sig[k*l : (k+1)*l]
 	switch {
-	case IsFloat(a.Format):
+	case superacc.IsFloat(a.Format):
 		clear(z[:l-1])
-		b.Cls[k], b.Exp[k] = floatWord(&z[l-1], FloatAt(a, i))
+		b.Cls[k], b.Exp[k] = superacc.FloatWord(&z[l-1], superacc.FloatAt(a, i))
 		return
 	case a.Terms() > 1:
 		if top, ok := loadTerms(z, a, i); ok {
@@ -614,7 +615,7 @@ func (w *gemvWorker) tile(a num.Mat, at, r, rows, j, n int) {
 }
 
 func splitInto(j *digitJob) {
-	if assembly() {
+	if superacc.Assembly() {
 		splitDigitsFast(j)
 		return
 	}
@@ -622,7 +623,7 @@ func splitInto(j *digitJob) {
 }
 
 func addConvolution(rows, groups int, acc unsafe.Pointer, accPitch int, a unsafe.Pointer, aPitch int, x unsafe.Pointer, n int) {
-	if assembly() {
+	if superacc.Assembly() {
 		convolveFast(rows, groups, acc, accPitch, a, aPitch, x, n)
 		return
 	}
@@ -635,52 +636,17 @@ func columnSum(mag []uint64, columns []int64) (m []uint64, neg bool) {
 	clear(mag)
 	n := len(columns) / 2
 	at := func(c int) int { return 8*(c>>2) + c&3 }
-	p := packer{mag: mag}
+	p := superacc.Packer{Mag: mag}
 	carry := int64(0)
 	for c := n - 1; c >= 0; c-- {
 		t := columns[at(c)] + carry
 		if c < n-1 {
 			t += columns[at(c+1)+4]
 		}
-		p.put(uint64(t)&digitMask, digitBits)
+		p.Put(uint64(t)&digitMask, digitBits)
 		carry = t >> digitBits
 	}
-	return p.finish(carry + columns[4]) // hi of column 0 weighs B^-1 like the carry
-}
-
-// A packer puts digits together, the last first, in the zeros of mag.
-type packer struct {
-	mag []uint64
-	pos int
-}
-
-// put appends a digit of so many bits.
-func (p *packer) put(d uint64, bits int) {
-	w, s := p.pos>>6, uint(p.pos&63)
-	p.mag[w] |= d << s
-	if s != 0 && int(s)+bits > 64 {
-		p.mag[w+1] |= d >> (64 - s)
-	}
-	p.pos += bits
-}
-
-// finish returns the magnitude and the sign of the number with the digits put and top before them.
-func (p *packer) finish(top int64) (m []uint64, neg bool) {
-	w, s := p.pos>>6, uint(p.pos&63)
-	p.mag[w] |= uint64(top) << s
-	rest := w + 1
-	if s != 0 {
-		p.mag[rest] |= uint64(top >> (64 - s))
-		rest++
-	}
-	for i := rest; i < len(p.mag); i++ {
-		p.mag[i] = uint64(top >> 63)
-	}
-	if top < 0 {
-		num.Negate(p.mag)
-		return Trim(p.mag), true
-	}
-	return Trim(p.mag), false
+	return p.Finish(carry + columns[4]) // hi of column 0 weighs B^-1 like the carry
 }
 
 // round stores row i if the digits kept decide it.
@@ -711,9 +677,9 @@ func (w *gemvWorker) roundSum(i int, v num.Real, bound uint64) bool {
 func (w *gemvWorker) roundRest(i int, bound num.Real) bool {
 	a := &w.acc
 	if w.beta.Class != num.Zero {
-		a.AddProduct(w.beta, w.y.Arr.Value(w.y.At(i), a.values[2][:]))
+		a.AddProduct(w.beta, w.y.Arr.Value(w.y.At(i), a.Buffer(2)))
 	}
-	bound.Mag = Multiply(nil, bound.Mag, w.alpha.Mag)
+	bound.Mag = superacc.Multiply(nil, bound.Mag, w.alpha.Mag)
 	bound.Exp += w.alpha.Exp
 	return a.Finite() && w.enclosed(i, bound)
 }
@@ -770,26 +736,11 @@ func (w *gemvWorker) enclosed(i int, bound num.Real) bool {
 	return true
 }
 
-// RoundEnclosure stores the sum a, known up to |bound| > 0, rounded in number 0 of
-// z, and reports whether all numbers within the bound round alike. Whether a number
-// that lost bits to underflow is exact, and counts, is not for it to say. a moves by
-// bound.
-func (a *Acc) RoundEnclosure(z *num.Array, bound num.Real) (num.Flags, bool) {
-	a.Add(bound)
-	f := z.Set(0, a.Value(z.Format))
-	bound.Neg = !bound.Neg
-	bound.Exp++
-	a.Add(bound)
-	other := num.New(z.Format, 1)
-	g := other.Set(0, a.Value(z.Format))
-	return f, f == g && f&num.Underflow == 0 && z.SameBits(0, other, 0)
-}
-
 // exactRow stores row i from its exact sum.
 func (w *gemvWorker) exactRow(i int) {
 	var old num.Real
 	if w.beta.Class != num.Zero {
-		old = w.y.Arr.Value(w.y.At(i), w.acc.values[2][:])
+		old = w.y.Arr.Value(w.y.At(i), w.acc.Buffer(2))
 	}
 	w.tally(w.z.Arr.Set(w.z.At(i), w.acc.Entry(w.z.Arr.Format, w.alpha, w.m.Row(i), w.x, w.beta, old)))
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -95,7 +96,7 @@ func TestGemvOverlap(t *testing.T) {
 		if _, err := Gemv(work, unit, m, v, num.Real{}, num.Vec{}, got, func(num.Flags) {}); err != nil {
 			t.Fatal(err)
 		}
-		var acc Acc
+		var acc superacc.Acc
 		for i := range n {
 			want.Set(i, acc.Entry(num.DDouble, unit, m.Row(i), v, num.Real{}, num.Real{}))
 			if !got.SameBits(i, want, i) {

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // Matrix-vector products of binary32 and binary64 numbers in compensated arithmetic,
@@ -79,19 +80,19 @@ func (w *gemvWorker) rowFloat(i int, row []float64) bool {
 	for at := 0; at < len(row); at += floatChunk {
 		end := min(at+floatChunk, len(row))
 		u, v := row[at:end], w.xf[at:end]
-		n := len(u) &^ (lanes - 1)
-		if len(row) < 2*lanes { // one sum, as in a lane of columnsFloat
+		n := len(u) &^ (sumLanes - 1)
+		if len(row) < 2*sumLanes { // one sum, as in a lane of columnsFloat
 			n = 0
 		}
-		var out [3 * lanes]float64
+		var out [3 * sumLanes]float64
 		if n > 0 {
 			compensated(Dot, u[:n], v[:n], &out)
 		}
-		for l := range lanes {
+		for l := range sumLanes {
 			var d float64
 			s, d = twoSum(s, out[l])
-			e += d + out[lanes+l]
-			m += out[2*lanes+l]
+			e += d + out[sumLanes+l]
+			m += out[2*sumLanes+l]
 		}
 		for l := n; l < len(u); l++ {
 			p := float64(u[l] * v[l])
@@ -110,7 +111,7 @@ func (w *gemvWorker) rowFloat(i int, row []float64) bool {
 func (w *gemvWorker) roundFloat(i int, bound float64) bool {
 	w.acc.Reset()
 	w.acc.AddScaled(&w.floats.acc, w.alpha)
-	return w.roundRest(i, floatReal(bound, make([]uint64, 1)))
+	return w.roundRest(i, superacc.FloatReal(bound, make([]uint64, 1)))
 }
 
 // columnsFloat returns the compensated sums of rows lo <= i < hi.
@@ -121,7 +122,7 @@ func (w *gemvWorker) columnsFloat(lo, hi int) (s, e, m []float64) {
 	}
 	s, e, m = w.lanes[0], w.lanes[1], w.lanes[2]
 	axpy := axpy2
-	if assembly() {
+	if superacc.Assembly() {
 		axpy = axpy2Fast
 	}
 	column := num.Vec{Arr: w.m.Arr, Inc: w.m.RS, N: w.m.Rows}
@@ -139,10 +140,10 @@ func (w *gemvWorker) laneFloat(i int, s, e, m float64) bool {
 		return false
 	}
 	bound := sumError(w.m.Cols, m)
-	if f := &w.floatFactors; f.ok && IsFloat(w.z.Arr.Format) && (f.beta == 0 || IsFloat(w.y.Arr.Format)) {
+	if f := &w.floatFactors; f.ok && superacc.IsFloat(w.z.Arr.Format) && (f.beta == 0 || superacc.IsFloat(w.y.Arr.Format)) {
 		y := 0.0
 		if f.beta != 0 {
-			y = FloatAt(w.y.Arr, w.y.At(i))
+			y = superacc.FloatAt(w.y.Arr, w.y.At(i))
 		}
 		if m == 0 && w.zeroProducts(i) {
 			if f.beta == 0 || y == 0 {
@@ -173,7 +174,7 @@ func sumError(n int, m float64) float64 {
 func (w *gemvWorker) zeroProducts(i int) bool {
 	row := w.m.Row(i)
 	for j, x := range w.xf {
-		if x != 0 && FloatAt(row.Arr, row.At(j)) != 0 {
+		if x != 0 && superacc.FloatAt(row.Arr, row.At(j)) != 0 {
 			return false
 		}
 	}
@@ -186,7 +187,7 @@ func (w *gemvWorker) zeroRow(i int, y float64) {
 	f, row := &w.floatFactors, w.m.Row(i)
 	negative := f.beta == 0 || math.Signbit(f.beta) != math.Signbit(y)
 	for j, x := range w.xf {
-		product := math.Signbit(x) != math.Signbit(FloatAt(row.Arr, row.At(j)))
+		product := math.Signbit(x) != math.Signbit(superacc.FloatAt(row.Arr, row.At(j)))
 		negative = negative && product != math.Signbit(f.alpha)
 	}
 	w.z.Arr.Set(w.z.At(i), num.Real{Neg: negative})
@@ -277,4 +278,32 @@ func setEnclosed(z *num.Array, i int, lo, hi float64) bool {
 	}
 	z.F32[i] = v
 	return true
+}
+
+// FloatQuotient stores (alpha b - Σ s_h x_h) / d, rounded, in number i of z, if compensated
+// arithmetic decides it. All numbers are binary64 or binary32.
+//
+// The sum is r + l up to bound, as in floatFactors.enclose, and r = q d + rest without errors. The
+// correction c = (rest + l) / d to q has two roundings, and one more in lo and hi.
+func FloatQuotient(z *num.Array, i int, alpha, b float64, s, x num.Vec, d float64) bool {
+	const least, most = 0x1p-900, 0x1p900 // where errors are numbers
+	sum, e := twoProduct(alpha, b)
+	m := math.Abs(sum)
+	for h := range x.N {
+		p, q := twoProduct(superacc.FloatAt(s.Arr, s.At(h)), -superacc.FloatAt(x.Arr, x.At(h)))
+		var t float64
+		sum, t = twoSum(sum, p)
+		e += t + q
+		m += math.Abs(p)
+	}
+	r := sum + e
+	q := r / d
+	inside := func(x float64) bool { return math.Abs(x) > least && math.Abs(x) < most }
+	if !inside(r) || !inside(q) || !inside(d) || !(m < most) || math.Abs(e) > math.Abs(sum) {
+		return false
+	}
+	l := (sum - r) + e
+	c := (math.FMA(-q, d, r) + l) / d
+	err := sumError(x.N+1, m)/math.Abs(d) + float64(0x1p-51*math.Abs(c)) + 0x1p-1070
+	return setEnclosed(z, i, q+(c-err), q+(c+err))
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -41,7 +42,7 @@ func TestFewAddends(t *testing.T) {
 		next := numbers[r.IntN(len(numbers))]
 		for i := range n {
 			var buf [1]uint64
-			v.Arr.Set(v.At(i), floatReal(next(), buf[:]))
+			v.Arr.Set(v.At(i), superacc.FloatReal(next(), buf[:]))
 		}
 		return v
 	}
@@ -63,7 +64,7 @@ func TestFewAddends(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantFlags := want.Set(0, a.Value(f))
-		g, e := FloatAt(got, 0), FloatAt(want, 0)
+		g, e := superacc.FloatAt(got, 0), superacc.FloatAt(want, 0)
 		if flags != wantFlags || math.Float64bits(g) != math.Float64bits(e) && (g == g || e == e) {
 			t.Fatalf("round %d: reduction %d of %d numbers, %v and %v to %v: %x, flags %v, not %x, flags %v", round, kind, n, x.Arr.Format, y.Arr.Format, f, g, flags, e, wantFlags)
 		}
@@ -82,7 +83,7 @@ func TestSmallFloatProducts(t *testing.T) {
 		for j := range m.Cols {
 			for i := range m.Rows {
 				var buf [1]uint64
-				m.Arr.Set(m.At(i, j), floatReal(next(), buf[:]))
+				m.Arr.Set(m.At(i, j), superacc.FloatReal(next(), buf[:]))
 			}
 		}
 	}
@@ -93,7 +94,7 @@ func TestSmallFloatProducts(t *testing.T) {
 		}
 		return m
 	}
-	real := func(x float64) num.Real { return floatReal(x, make([]uint64, 1)) }
+	real := func(x float64) num.Real { return superacc.FloatReal(x, make([]uint64, 1)) }
 	for round := range 4000 {
 		m, n, k := 1+r.IntN(9), 1+r.IntN(9), 1+r.IntN(24)
 		next := numbers[r.IntN(len(numbers))]
@@ -134,7 +135,7 @@ func TestSmallFloatProducts(t *testing.T) {
 		}
 		for j := range n {
 			for i := range m {
-				x, y := FloatAt(p.C.Arr, p.C.At(i, j)), FloatAt(q.C.Arr, q.C.At(i, j))
+				x, y := superacc.FloatAt(p.C.Arr, p.C.At(i, j)), superacc.FloatAt(q.C.Arr, q.C.At(i, j))
 				if math.Float64bits(x) != math.Float64bits(y) && (x == x || y == y) {
 					t.Fatalf("%s: entry (%d, %d) is %x, not %x", what, i, j, x, y)
 				}
@@ -156,10 +157,10 @@ func TestFloatQuotients(t *testing.T) {
 		x := num.Vec{Arr: num.New(kinds[r.IntN(2)], n+1), Inc: 1, N: n}
 		var buf [4][1]uint64
 		for h := range n {
-			s.Arr.Set(h, floatReal(next(), buf[0][:]))
-			x.Arr.Set(h, floatReal(next(), buf[0][:]))
+			s.Arr.Set(h, superacc.FloatReal(next(), buf[0][:]))
+			x.Arr.Set(h, superacc.FloatReal(next(), buf[0][:]))
 		}
-		alpha, ok := FloatFactor(floatReal(numbers[r.IntN(2)](), buf[0][:]))
+		alpha, ok := FloatFactor(superacc.FloatReal(numbers[r.IntN(2)](), buf[0][:]))
 		b, d := next(), next()
 		if !ok {
 			continue
@@ -170,11 +171,11 @@ func TestFloatQuotients(t *testing.T) {
 			continue
 		}
 		decided++
-		var a Acc
-		a.AddProduct(floatReal(alpha, buf[0][:]), floatReal(b, buf[1][:]))
+		var a superacc.Acc
+		a.AddProduct(superacc.FloatReal(alpha, buf[0][:]), superacc.FloatReal(b, buf[1][:]))
 		a.AddEntry(One(true), s, x, num.Real{}, num.Real{})
-		flags := a.SetQuotient(want, 0, floatReal(d, buf[2][:]))
-		if g, e := FloatAt(got, 0), FloatAt(want, 0); flags != 0 || math.Float64bits(g) != math.Float64bits(e) {
+		flags := a.SetQuotient(want, 0, superacc.FloatReal(d, buf[2][:]))
+		if g, e := superacc.FloatAt(got, 0), superacc.FloatAt(want, 0); flags != 0 || math.Float64bits(g) != math.Float64bits(e) {
 			t.Fatalf("round %d: %d products, %v, divisor %x: %x, not %x, flags %v", round, n, f, d, g, e, flags)
 		}
 	}

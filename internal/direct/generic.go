@@ -4,13 +4,16 @@ import (
 	"math"
 	"math/bits"
 	"unsafe"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // The kernels in plain Go, which say what the fast ones compute, bit for bit.
 
-// lanes is the number of independent sums of the compensated kernels: entry i of
-// a vector goes to lane i mod lanes.
-const lanes = 8
+// sumLanes is the number of independent sums of the compensated kernels: entry i of
+// a vector goes to lane i mod sumLanes.
+const sumLanes = 8
 
 // twoSum returns s = RN(a + b) and the error e = a + b - s, exactly, unless s
 // overflows (Knuth).
@@ -25,7 +28,7 @@ func twoSum(a, b float64) (s, e float64) {
 func sum2(x []float64, out *[24]float64) {
 	*out = [24]float64{}
 	for i, v := range x {
-		l := i % lanes
+		l := i % sumLanes
 		var e float64
 		out[l], e = twoSum(out[l], v)
 		out[8+l] += e
@@ -37,7 +40,7 @@ func sum2(x []float64, out *[24]float64) {
 func asum2(x []float64, out *[24]float64) {
 	*out = [24]float64{}
 	for i, v := range x {
-		l := i % lanes
+		l := i % sumLanes
 		var e float64
 		out[l], e = twoSum(out[l], math.Abs(v))
 		out[8+l] += e
@@ -50,7 +53,7 @@ func asum2(x []float64, out *[24]float64) {
 func dot2(x, y []float64, out *[24]float64) {
 	*out = [24]float64{}
 	for i, v := range x {
-		l := i % lanes
+		l := i % sumLanes
 		p := float64(v * y[i])
 		q := math.FMA(v, y[i], -p)
 		var e float64
@@ -73,64 +76,6 @@ func axpy2(a []float64, x float64, s, e, m []float64) {
 	}
 }
 
-// sumLimbs adds n numbers of limbs words each to the integers at acc, of pitch
-// words each: those with class and sign byte 2 (finite, positive) to the first,
-// with 3 (finite, negative) to the second, the others not at all. Number i enters
-// shifted left by exp_i - base >= 0. The integers must have room for the carries.
-func sumLimbs(acc []uint64, pitch int, sig []uint64, exp []int32, cls []uint8, limbs int, base int64) {
-	for i, c := range cls {
-		if c>>1 != 1 {
-			continue
-		}
-		pos := int64(exp[i]) - base
-		dst := acc[int(c&1)*pitch+int(pos>>6):]
-		s := uint(pos & 63)
-		var low, carry uint64
-		k := 0
-		for _, v := range sig[i*limbs : (i+1)*limbs] {
-			dst[k], carry = bits.Add64(dst[k], v<<s|low, carry)
-			low = v >> 1 >> (63 - s)
-			k++
-		}
-		dst[k], carry = bits.Add64(dst[k], low, carry)
-		for carry != 0 {
-			k++
-			dst[k], carry = bits.Add64(dst[k], 0, carry)
-		}
-	}
-}
-
-// sumRows adds n numbers of limbs words each to rows of words with delayed carries: number i,
-// exp_i - base = 64 q + r with 0 <= r < 64, goes to the words from q on of row 2 r + (cls_i &
-// signs), the low halves of its words to the first half words of that row, the high halves to the
-// others, and sets used[row]. No word overflows below 2^32 numbers. Those that are not finite do
-// not enter.
-func sumRows(rows []uint64, used *[128]uint8, half int, sig []uint64, exp []int32, cls []uint8, limbs int, base int64, signs uint64) {
-	for i, c := range cls {
-		if c>>1 != 1 {
-			continue
-		}
-		pos := int64(exp[i]) - base
-		r := 2*int(pos&63) + int(uint64(c)&signs)
-		used[r] = 1
-		dst := rows[2*half*r+int(pos>>6):]
-		for k, v := range sig[i*limbs : (i+1)*limbs] {
-			dst[k] += v & (1<<32 - 1)
-			dst[k+half] += v >> 32
-		}
-	}
-}
-
-// span returns the least and the largest exponent, and whether all numbers are finite.
-func span(exp []int32, cls []uint8) (low, high int32, finite bool) {
-	low, high, finite = math.MaxInt32, math.MinInt32, true
-	for i, c := range cls {
-		finite = finite && c>>1 == 1
-		low, high = min(low, exp[i]), max(high, exp[i])
-	}
-	return low, high, finite
-}
-
 // productSpan stores the exponents of y and returns the largest exponent of a product, and whether
 // all numbers are finite.
 func productSpan(scale []int64, xe, ye []int32, xc, yc []uint8) (high int64, finite bool) {
@@ -141,62 +86,6 @@ func productSpan(scale []int64, xe, ye []int32, xc, yc []uint8) (high int64, fin
 		high = max(high, int64(xe[i])+scale[i])
 	}
 	return high, finite
-}
-
-// sumNear sets acc, limbs+2 words in two's complement, to the sum of n finite numbers
-// as sumLimbs takes them, 0 < exp_i - base < 64. signs is 1, or 0 to sum magnitudes.
-func sumNear(acc []uint64, sig []uint64, exp []int32, cls []uint8, limbs int, base int64, signs uint64) {
-	clear(acc)
-	for i, c := range cls {
-		s := uint(int64(exp[i]) - base)
-		flip := -(uint64(c) & signs)
-		var low uint64
-		carry := flip & 1
-		for k, v := range sig[i*limbs : (i+1)*limbs] {
-			acc[k], carry = bits.Add64(acc[k], (v<<s|low)^flip, carry)
-			low = v >> 1 >> (63 - s)
-		}
-		acc[limbs], carry = bits.Add64(acc[limbs], low^flip, carry)
-		acc[limbs+1] += flip + carry
-	}
-}
-
-// The layout of the words at out in sumDigits.
-const (
-	sumNegatives = 16              // the first of eight words before which is room for kernels
-	sumColumns   = 24              // the first of sixteen for every vector of words
-	sumVectors   = 4               // of numbers at most
-	sumWords     = sumColumns + 64 // in all
-)
-
-// sumDigits adds n numbers of limbs words, those that are not finite not at all, to columns of
-// words in lanes: number i enters times 2^s, 0 <= s = exp_i - low <= sumSpan. Its word k lies in
-// lane l = i limbs + k modulo 8 of vector v = 0 if limbs is 1, 2 or 4, else in lane k modulo 8 of
-// vector k / 8. Let c be the word, or its complement if cls_i & signs is 1: what the low 52 bits of
-// c times 2^s have below 2^52 is added to word 16 v + l at out[sumColumns:], and the rest of c 2^s,
-// in units of 2^52, to word 16 v + 8 + l. Word i modulo 8 at out[sumNegatives:] takes 2^s if
-// cls_i & signs is 1.
-func sumDigits(out *[sumWords]uint64, sig []uint64, exp []int32, cls []uint8, limbs int, low int64, signs uint64) {
-	const mask = 1<<52 - 1
-	for i, c := range cls {
-		if c>>1 != 1 {
-			continue
-		}
-		place := 0
-		if limbs&(limbs-1) == 0 && limbs <= 4 {
-			place = i * limbs % 8
-		}
-		shift := uint(int64(exp[i]) - low)
-		flip := -(uint64(c) & signs)
-		out[sumNegatives+i%8] += flip & 1 << shift
-		for k, w := range sig[i*limbs : (i+1)*limbs] {
-			w ^= flip
-			at := out[sumColumns+(place+k)/8*16+(place+k)%8:]
-			at[0] += w & mask << shift & mask
-			at[8] += w & mask >> (52 - shift)
-			at[8] += w >> 52 << shift
-		}
-	}
 }
 
 // Numbers in the convolution kernels are cut in digits of digitBits bits, the most
@@ -252,7 +141,7 @@ func splitDigits(j *digitJob) {
 		sig := unsafe.Slice((*uint64)(unsafe.Add(j.sig, k*j.sigPitch)), j.bytes/8)
 		for s := range dst {
 			// Digit s ends digitBits (s+1) - d bits below the top.
-			v := int64(wordAt(sig, int64(8*j.bytes)+d-int64(digitBits*(s+1))) & digitMask)
+			v := int64(num.WordAt(sig, int64(8*j.bytes)+d-int64(digitBits*(s+1))) & digitMask)
 			if cls&1 != 0 {
 				v = -v
 			}
@@ -296,10 +185,10 @@ func convolve(rows, groups int, acc unsafe.Pointer, accPitch int, a unsafe.Point
 // complement.
 func top2(a1, a0, x1, x0 uint64, d uint64, neg bool) (w [4]uint64) {
 	var p [4]uint64
-	p[2] = addMul(p[:2], []uint64{a0, a1}, x0)
-	p[3] = addMul(p[1:3], []uint64{a0, a1}, x1)
+	p[2] = superacc.AddMul(p[:2], []uint64{a0, a1}, x0)
+	p[3] = superacc.AddMul(p[1:3], []uint64{a0, a1}, x1)
 	for k := range 3 {
-		w[k] = wordAt(p[:], int64(64*(k+1))+int64(d))
+		w[k] = num.WordAt(p[:], int64(64*(k+1))+int64(d))
 	}
 	if neg {
 		for k := range w {
@@ -405,7 +294,7 @@ func topWords(w, p, a, x []uint64, d uint64, neg bool) {
 	}
 	if i < n {
 		h, _ := bits.Mul64(a[i], x[n-1-i])
-		c := addMul(p[:i], x[n-i:], a[i])
+		c := superacc.AddMul(p[:i], x[n-i:], a[i])
 		for k := 0; k < i && h != 0; k++ {
 			p[k], h = bits.Add64(p[k], h, 0)
 		}

@@ -9,7 +9,9 @@ import (
 
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/numtest"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/internal/tiles"
 )
 
 // integerSum is a sum as an integer times 2^-unit, and what it has met besides.
@@ -29,7 +31,7 @@ func (s *integerSum) add(factors ...num.Real) {
 		exp += x.Exp
 		least, most = min(least, x.Class), max(most, x.Class)
 		if x.Class == num.Finite {
-			product.Mul(product, integerOf(x.Mag))
+			product.Mul(product, numtest.Integer(x.Mag))
 		}
 	}
 	switch {
@@ -71,13 +73,9 @@ func (s *integerSum) value() num.Real {
 	return r
 }
 
-func integerOf(mag []uint64) *big.Int {
-	z := new(big.Int)
-	for k := len(mag) - 1; k >= 0; k-- {
-		z.Lsh(z, 64).Or(z, new(big.Int).SetUint64(mag[k]))
-	}
-	return z
-}
+// Where internal/superacc sums in another way: from so many entries on by rows, after so many of
+// expansions with the next copies, from so many on in columns, and up to this spread of exponents.
+const accRows, accPart, accDigits, accSpan = 512, 1 << 11, 64, 40
 
 // fillHard stores a number of a kind: exponents that fit columns of sums or just do not, all there
 // are, the ends of their range, the same ones; words of ones and zeros, zeros with any exponent
@@ -92,7 +90,7 @@ func fillHard(r *rand.Rand, a *num.Array, i, kind int) {
 		return math.Ldexp(math.Copysign(m, float64(r.IntN(2))-0.5), e)
 	}
 	zero := func() float64 { return math.Copysign(0, value(0)) }
-	e := []int{r.IntN(sumSpan + 1), r.IntN(3000) - 1500, -1000 - r.IntN(80), 1024 - r.IntN(3), []int{0, 40, 41, 62, 63, 64}[r.IntN(6)], 0, 0}[kind]
+	e := []int{r.IntN(accSpan + 1), r.IntN(3000) - 1500, -1000 - r.IntN(80), 1024 - r.IntN(3), []int{0, 40, 41, 62, 63, 64}[r.IntN(6)], 0, 0}[kind]
 	switch a.Kind {
 	case num.MP:
 		l := a.Limbs()
@@ -158,13 +156,13 @@ func TestReductions(t *testing.T) {
 				kind, n := r.IntN(7), r.IntN(71)
 				switch r.IntN(8) {
 				case 0:
-					n = manyRows + r.IntN(100)
+					n = accRows + r.IntN(100)
 				case 1:
-					n = dotChunk - 6 + r.IntN(12)
+					n = tiles.DotChunk - 6 + r.IntN(12)
 				case 2:
-					n = termsPart - 8 + r.IntN(16)
+					n = accPart - 8 + r.IntN(16)
 				case 3, 4:
-					n = manyDigits - 4 + r.IntN(80)
+					n = accDigits - 4 + r.IntN(80)
 				}
 				vector := func() num.Vec {
 					v := num.Vec{Arr: num.New(format(), 2*n+1), Inc: []int{-2, -1, 0, 1, 1, 1, 2}[r.IntN(7)], N: n}

@@ -4,15 +4,10 @@ package direct
 
 import (
 	"math"
-	"slices"
 	"unsafe"
 
-	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/num"
 )
-
-// assembly reports whether the kernels in assembly may run.
-func assembly() bool { return isa.Level() >= isa.NEON }
 
 func sum2Fast(x []float64, out *[24]float64)  { sumNEON(&x[0], len(x), out) }
 func asum2Fast(x []float64, out *[24]float64) { asumNEON(&x[0], len(x), out) }
@@ -28,43 +23,8 @@ func axpy2Fast(a []float64, x float64, s, e, m []float64) {
 	axpy2(a[n:], x, s[n:], e[n:], m[n:])
 }
 
-func sumLimbsFast(acc []uint64, pitch int, sig []uint64, exp []int32, cls []uint8, limbs int, base int64) {
-	sumLimbsNEON(&acc[0], 8*pitch, &sig[0], &exp[0], &cls[0], len(cls), limbs, base)
-}
-
-func rowSums() bool { return false } // the carries of sumLimbs cost less than rows without SIMD
-
-func sumRowsFast(rows []uint64, used *[128]uint8, half int, sig []uint64, exp []int32, cls []uint8, limbs int, base int64, signs uint64) {
-	sumRows(rows, used, half, sig, exp, cls, limbs, base, signs)
-}
-
-func sumUnit() bool { return false }
-
-func sumDigitsFast(out *[sumWords]uint64, sig []uint64, exp []int32, cls []uint8, limbs int, low int64, signs uint64) {
-	sumDigits(out, sig, exp, cls, limbs, low, signs)
-}
-
-func spanFast(exp []int32, cls []uint8) (low, high int32, finite bool) {
-	n := len(cls) &^ 7
-	low, high, finite = span(exp[n:], cls[n:])
-	if n > 0 {
-		var lows, highs [8]int32
-		finite = spanNEON(&exp[0], &cls[0], n, &lows, &highs) == 0 && finite
-		low, high = min(low, slices.Min(lows[:])), max(high, slices.Max(highs[:]))
-	}
-	return low, high, finite
-}
-
 func productSpanFast(scale []int64, xe, ye []int32, xc, yc []uint8) (high int64, finite bool) {
 	return productSpan(scale, xe, ye, xc, yc)
-}
-
-func sumNearFast(acc []uint64, sig []uint64, exp []int32, cls []uint8, limbs int, base int64, signs uint64) {
-	sumNears[limbs-1](&acc[0], &sig[0], &exp[0], &cls[0], len(cls), base, signs)
-}
-
-var sumNears = [maxNear]func(acc *uint64, sig *uint64, exp *int32, cls *uint8, n int, base int64, signs uint64){
-	sumNear1NEON, sumNear2NEON, sumNear3NEON, sumNear4NEON,
 }
 
 func dotTopFast(words int, acc []uint64, ref int64, a []uint64, ae []int32, ac []uint8, x []uint64, xe []int32, xc []uint8) {
@@ -85,10 +45,6 @@ var axpyTops = [...]func(acc *uint64, ref *int64, a *uint64, ae *int32, ac *uint
 
 // splitDigitsFast stages every significand between zeros, so that a digit is a word at any byte,
 // shifted by less than 8 and masked.
-func wordKernel() bool { return false } // words are multiplied whole
-
-func wordDotFast(w, parts []uint64, out *[6]uint64) { wordDot(w, parts, out) }
-
 func splitDigitsFast(j *digitJob) {
 	words := j.bytes / 8
 	for k := range j.n {
@@ -122,14 +78,6 @@ var convolvers = [2][maxWidth]func(acc *int64, accPitch int, a *int64, aPitch in
 	{convolve2x1NEON, convolve2x2NEON, convolve2x3NEON, convolve2x4NEON, convolve2x5NEON, convolve2x6NEON},
 }
 
-func machineUnit() *laneUnit { return nil }
-
-func machineTiles() *tileUnit { return nil }
-
 func referColumnFast([]int64, []int32, []num.Cls, int64) (int, bool) { return 0, false }
 
 func referRowFast([]int32, []num.Cls, []int64) (int, int64, bool) { return 0, math.MinInt64, false }
-
-func sumRowsNearFast(_, _ []uint64, _ *[128]uint8, _ int, _ []uint64, _ []int32, _ []uint8, _ int, _, _ int64, _ int, _ uint64) bool {
-	return false
-}

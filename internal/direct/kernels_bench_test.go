@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"testing"
 	"unsafe"
-
-	"github.com/halfulp/halfulp/internal/num"
 )
 
 // The time of one product of the two digit kernels on data in cache.
@@ -53,113 +51,6 @@ func BenchmarkSplitDigits(b *testing.B) {
 				splitDigitsFast(&j)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/number")
-		})
-	}
-}
-
-// The times of cutting vertical digits and of multiplying them, a number, on data in cache.
-func BenchmarkVertical(b *testing.B) {
-	for _, p := range []int{106, 212, 424, 848, 1696} {
-		t, ok := planVertical(p, 1000)
-		if !ok {
-			b.Skip("no unit")
-		}
-		f := num.Format{Kind: num.MP, Prec: uint32(p)}
-		lanes, n := t.unit.lanes, t.numbers
-		a := num.New(f, n*lanes)
-		for i := range a.Cls {
-			a.Cls[i] = num.MakeCls(i%2 == 0, num.Finite)
-		}
-		ref, zero := make([]int64, n*lanes), uint64(0)
-		c := newCutter(t, f)
-		sums := make([]int64, lanes*(t.digits+1))
-		perNumber := func(b *testing.B) {
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n*lanes), "ns/number")
-		}
-		b.Run(fmt.Sprintf("bits=%d/cut", p), func(b *testing.B) {
-			for b.Loop() {
-				j := c.job(a, 0, lanes, n)
-				j.ref, j.refLane, j.refStep = unsafe.Pointer(&ref[0]), 1, lanes
-				j.scale, j.sign = unsafe.Pointer(&zero), unsafe.Pointer(&zero)
-				t.unit.cut(j)
-			}
-			perNumber(b)
-		})
-		b.Run(fmt.Sprintf("bits=%d/axpy", p), func(b *testing.B) {
-			for b.Loop() {
-				t.add(true, sums, c.digits, c.digits, 8*t.digits, n)
-			}
-			perNumber(b)
-		})
-		b.Run(fmt.Sprintf("bits=%d/dot", p), func(b *testing.B) {
-			for b.Loop() {
-				t.add(false, sums, c.digits, c.digits, t.pitch(), n)
-			}
-			perNumber(b)
-		})
-	}
-}
-
-// The time of products on tiles, a number, on data in cache, by columns and by rows in line.
-func BenchmarkTiles(b *testing.B) {
-	for _, p := range []int{212, 848, 1696} {
-		for _, byRows := range []bool{false, true} {
-			b.Run(fmt.Sprintf("bits=%d/byRows=%v", p, byRows), func(b *testing.B) {
-				f := num.Format{Kind: num.MP, Prec: uint32(p)}
-				t, ok := planTiles(f, p, 1000, 1000)
-				if !ok {
-					b.Skip("no unit")
-				}
-				rows, cols := 2*tileRows, 4*quad*t.unitQuads()
-				a, x := num.New(f, rows*cols), num.New(f, cols)
-				for _, v := range []*num.Array{a, x} {
-					for i := range v.Cls {
-						v.Cls[i] = num.MakeCls(i%3 == 0, num.Finite)
-						v.Sig[(i+1)*v.Limbs()-1] = 1 << 63
-					}
-				}
-				g := &gemv{m: num.Mat{Arr: a, RS: 1, CS: rows, Rows: rows, Cols: cols}, block: rows, byRows: byRows}
-				if byRows {
-					g.m.RS, g.m.CS = cols, 1
-				}
-				g.sums.tiles = t
-				w := newGemvWorker(g, f)
-				w.ref, w.special = make([]int64, rows+lanes), make([]bool, rows)
-				w.xTiles, w.scale, _ = t.vector(num.Vec{Arr: x, Inc: 1, N: cols})
-				w.tiles = w.newTileSums()
-				w.references(0, rows)
-				for b.Loop() {
-					w.addTiles(0, rows, 0, cols/quad)
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*rows*cols), "ns/number")
-			})
-		}
-	}
-}
-
-// The time of products of dot products on tiles on data in cache.
-func BenchmarkTileDot(b *testing.B) {
-	for _, p := range []int{212, 424, 848, 1696} {
-		b.Run(fmt.Sprintf("bits=%d", p), func(b *testing.B) {
-			const n = 16 * tileNumbers
-			f := num.Format{Kind: num.MP, Prec: uint32(p)}
-			t, ok := planTileDot(f, f, p, 1<<20)
-			if !ok {
-				b.Skip("no unit")
-			}
-			x := num.New(f, n)
-			for i := range n {
-				x.Cls[i] = num.MakeCls(i%3 == 0, num.Finite)
-				x.Sig[(i+1)*x.Limbs()-1] = 1 << 63
-			}
-			s, scale := newTileDot(t), make([]int64, n)
-			j := &tileDotJob{
-				room: unsafe.Pointer(&s.room[0]), limit: 8 * t.digits(), far: unsafe.Pointer(&s.far[0]), blocks: t.blocks,
-			}
-			for b.Loop() {
-				j.run(t, x, 0, x, 0, scale)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/product")
 		})
 	}
 }

@@ -6,33 +6,13 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/halfulp/halfulp/internal/numtest"
+	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// guarded returns n words between guard words, and a check of the guards.
-func guarded[T comparable](n int, guard T) ([]T, func() bool) {
-	const room = 16
-	s := make([]T, n+2*room)
-	for i := range s {
-		s[i] = guard
-	}
-	body := s[room : room+n : room+n]
-	var zero T
-	for i := range body {
-		body[i] = zero
-	}
-	return body, func() bool {
-		for i := range room {
-			if s[i] != guard || s[len(s)-1-i] != guard {
-				return false
-			}
-		}
-		return true
-	}
-}
-
 func needAssembly(t testing.TB) {
-	if !assembly() {
+	if !superacc.Assembly() {
 		t.Skip("no assembly at this level")
 	}
 }
@@ -42,8 +22,8 @@ func TestCompensatedKernels(t *testing.T) {
 	r := testseed.Rand(t, 3, 4)
 	for _, n := range []int{8, 16, 24, 256} {
 		for trial := range 20 {
-			x, okX := guarded(n, math.NaN())
-			y, okY := guarded(n, math.NaN())
+			x, okX := numtest.Guarded(n, math.NaN())
+			y, okY := numtest.Guarded(n, math.NaN())
 			for i := range x {
 				x[i], y[i] = math.Ldexp(r.NormFloat64(), r.IntN(60)), math.Ldexp(r.NormFloat64(), r.IntN(200)-100)
 				if trial == 19 {
@@ -79,7 +59,7 @@ func TestAxpyCompensatedKernel(t *testing.T) {
 		a := make([]float64, n)
 		var want, got [3][]float64
 		for k := range got {
-			got[k], _ = guarded(n, math.NaN())
+			got[k], _ = numtest.Guarded(n, math.NaN())
 			want[k] = make([]float64, n)
 		}
 		for range 30 {
@@ -100,26 +80,6 @@ func TestAxpyCompensatedKernel(t *testing.T) {
 	}
 }
 
-func TestSpanKernel(t *testing.T) {
-	needAssembly(t)
-	r := testseed.Rand(t, 11, 12)
-	for n := range 70 {
-		exp, cls := make([]int32, n), make([]uint8, n)
-		for range 20 {
-			for i := range n {
-				exp[i], cls[i] = int32(r.Uint32()), 2|uint8(r.IntN(2))
-			}
-			if n > 0 && r.IntN(2) == 0 {
-				cls[r.IntN(n)] = uint8(r.IntN(8))
-			}
-			low, high, finite := spanFast(exp, cls)
-			if l, h, f := span(exp, cls); low != l || high != h || finite != f {
-				t.Fatalf("n = %d: %d, %d, %v, want %d, %d, %v", n, low, high, finite, l, h, f)
-			}
-		}
-	}
-}
-
 func TestProductSpanKernel(t *testing.T) {
 	needAssembly(t)
 	r := testseed.Rand(t, 13, 14)
@@ -133,186 +93,10 @@ func TestProductSpanKernel(t *testing.T) {
 				xc[r.IntN(n)], yc[r.IntN(n)] = uint8(r.IntN(8)), uint8(r.IntN(8))
 			}
 			want := make([]int64, n)
-			got, ok := guarded(n, int64(77))
+			got, ok := numtest.Guarded(n, int64(77))
 			high, finite := productSpan(want, xe, ye, xc, yc)
 			if h, f := productSpanFast(got, xe, ye, xc, yc); h != high || f != finite || !slices.Equal(got, want) || !ok() {
 				t.Fatalf("n = %d: %d, %v, %v, want %d, %v, %v", n, h, f, got, high, finite, want)
-			}
-		}
-	}
-}
-
-func TestSumNearKernel(t *testing.T) {
-	needAssembly(t)
-	r := testseed.Rand(t, 9, 10)
-	for limbs := 1; limbs <= maxNear; limbs++ {
-		for trial := range 50 {
-			n := 1 + r.IntN(40)
-			sig, exp, cls := make([]uint64, n*limbs), make([]int32, n), make([]uint8, n)
-			base := int64(int32(r.Uint32())) / 2
-			for i := range n {
-				exp[i] = int32(base) + 1 + int32(r.IntN(63))
-				cls[i] = 2 | uint8(r.IntN(2))
-				for k := range limbs {
-					if sig[i*limbs+k] = r.Uint64(); trial%5 == 0 {
-						sig[i*limbs+k] = math.MaxUint64
-					}
-				}
-			}
-			want, got := make([]uint64, limbs+2), make([]uint64, limbs+2)
-			for signs := range uint64(2) {
-				sumNear(want, sig, exp, cls, limbs, base, signs)
-				sumNearFast(got, sig, exp, cls, limbs, base, signs)
-				if !slices.Equal(got, want) {
-					t.Fatalf("%d limbs, n = %d: %x, want %x", limbs, n, got, want)
-				}
-			}
-		}
-	}
-}
-
-func TestSumDigitsKernel(t *testing.T) {
-	if !sumUnit() {
-		t.Skip("no kernels for sums of digits")
-	}
-	r := testseed.Rand(t, 19, 20)
-	for limbs := 1; limbs <= 8*sumVectors; limbs++ {
-		for trial := range 20 {
-			n := 1 + r.IntN(40)
-			sig, exp, cls := make([]uint64, n*limbs), make([]int32, n), make([]uint8, n)
-			for i := range sig {
-				if sig[i] = r.Uint64(); r.IntN(2) == 0 {
-					sig[i] = math.MaxUint64
-				}
-			}
-			low := int32(r.Uint32()) >> 1
-			for i := range exp {
-				exp[i], cls[i] = low+int32(r.IntN(sumSpan+1)), uint8(2+r.IntN(2))
-				if trial%2 == 0 && r.IntN(5) == 0 {
-					exp[i], cls[i] = int32(r.Uint32()), uint8(r.IntN(8))&^2
-				}
-			}
-			signs := r.Uint64() & 1
-			want, got := (*[sumWords]uint64)(aligned(sumWords)), (*[sumWords]uint64)(aligned(sumWords))
-			for range 2 { // sums go on
-				sumDigits(want, sig, exp, cls, limbs, int64(low), signs)
-				sumDigitsFast(got, sig, exp, cls, limbs, int64(low), signs)
-			}
-			if !slices.Equal(want[sumNegatives:], got[sumNegatives:]) {
-				t.Fatalf("limbs %d signs %d: %#x, want %#x; sig %#x exp %v - %d cls %v", limbs, signs, got[sumNegatives:], want[sumNegatives:], sig, exp, low, cls)
-			}
-		}
-	}
-}
-
-func TestSumLimbsKernel(t *testing.T) {
-	needAssembly(t)
-	r := testseed.Rand(t, 5, 6)
-	for limbs := 1; limbs <= 9; limbs++ {
-		for range 30 {
-			n, width := 1+r.IntN(20), r.IntN(500)
-			pitch := limbs + width/64 + 4
-			want := make([]uint64, 2*pitch)
-			got, ok := guarded(2*pitch, uint64(0xdeadbeef))
-			sig := make([]uint64, n*limbs)
-			for i := range sig {
-				if sig[i] = r.Uint64(); r.IntN(2) == 0 {
-					sig[i] = math.MaxUint64
-				}
-			}
-			exp, cls := make([]int32, n), make([]uint8, n)
-			for i := range exp {
-				exp[i], cls[i] = int32(r.IntN(width+1)-100), uint8(2+r.IntN(2))
-				if r.IntN(5) == 0 {
-					cls[i] = uint8(r.IntN(7))
-				}
-			}
-			sumLimbs(want, pitch, sig, exp, cls, limbs, -100)
-			sumLimbsFast(got, pitch, sig, exp, cls, limbs, -100)
-			for i := range want {
-				if want[i] != got[i] {
-					t.Fatalf("limbs %d: word %d is %#x, want %#x; sig %#x exp %v cls %v", limbs, i, got[i], want[i], sig, exp, cls)
-				}
-			}
-			if !ok() {
-				t.Fatalf("limbs %d: guards overwritten", limbs)
-			}
-		}
-	}
-}
-
-func TestSumRowsKernel(t *testing.T) {
-	needAssembly(t)
-	r := testseed.Rand(t, 15, 16)
-	for limbs := 1; limbs <= 13; limbs++ {
-		for range 30 {
-			n, width := 1+r.IntN(20), r.IntN(500)
-			half := width/64 + limbs + 3
-			want := make([]uint64, 256*half)
-			got, ok := guarded(256*half, uint64(0xdeadbeef))
-			sig := make([]uint64, n*limbs)
-			for i := range sig {
-				if sig[i] = r.Uint64(); r.IntN(2) == 0 {
-					sig[i] = math.MaxUint64
-				}
-			}
-			exp, cls := make([]int32, n), make([]uint8, n)
-			for i := range exp {
-				exp[i], cls[i] = int32(r.IntN(width+1)-100), uint8(2+r.IntN(2))
-				if r.IntN(5) == 0 {
-					cls[i] = uint8(r.IntN(7))
-				}
-			}
-			var used, usedFast [128]uint8
-			signs := r.Uint64() & 1
-			sumRows(want, &used, half, sig, exp, cls, limbs, -100, signs)
-			sumRowsFast(got, &usedFast, half, sig, exp, cls, limbs, -100, signs)
-			if used != usedFast || !slices.Equal(want, got) {
-				t.Fatalf("limbs %d signs %d: rows differ; sig %#x exp %v cls %v", limbs, signs, sig, exp, cls)
-			}
-			if !ok() {
-				t.Fatalf("limbs %d: guards overwritten", limbs)
-			}
-		}
-	}
-}
-
-func TestSumRowsNearKernel(t *testing.T) {
-	needAssembly(t)
-	r := testseed.Rand(t, 17, 18)
-	for limbs := range 13 {
-		for range 30 {
-			n, width := 1+r.IntN(20), r.IntN(500)
-			half := width/64 + limbs + 3
-			want := make([]uint64, 256*half)
-			got, ok := guarded(256*half, uint64(0xdeadbeef))
-			others, othersOK := guarded(256*half, uint64(0xdeadbeef))
-			sig := make([]uint64, n*limbs)
-			for i := range sig {
-				if sig[i] = r.Uint64(); r.IntN(2) == 0 {
-					sig[i] = math.MaxUint64
-				}
-			}
-			exp, cls := make([]int32, n), make([]uint8, n)
-			for i := range exp {
-				exp[i], cls[i] = int32(r.IntN(width+1)-100), uint8(2+r.IntN(2))
-			}
-			low := int64(slices.Min(exp))
-			span := int(int64(slices.Max(exp)) - low)
-			var used, usedFast [128]uint8
-			signs := r.Uint64() & 1
-			if !sumRowsNearFast(got, others, &usedFast, half, sig, exp, cls, limbs, -100, low, span, signs) {
-				continue
-			}
-			sumRows(want, &used, half, sig, exp, cls, limbs, -100, signs)
-			for i, x := range others {
-				got[i] += x
-			}
-			if used != usedFast || !slices.Equal(want, got) {
-				t.Fatalf("limbs %d signs %d: rows differ; sig %#x exp %v cls %v", limbs, signs, sig, exp, cls)
-			}
-			if !ok() || !othersOK() {
-				t.Fatalf("limbs %d: guards overwritten", limbs)
 			}
 		}
 	}
@@ -345,7 +129,7 @@ func TestDigitKernels(t *testing.T) {
 			}
 			digits := 4 * groups
 			want := make([]int64, n*digits)
-			got, ok := guarded(n*digits, int64(77))
+			got, ok := numtest.Guarded(n*digits, int64(77))
 			run := func(f func(*digitJob), dst []int64) {
 				j := s.job()
 				j.dst, j.dstPitch = unsafe.Pointer(&dst[0]), 8*digits
@@ -384,7 +168,7 @@ func TestDigitKernels(t *testing.T) {
 					a[i] = got[i%len(got)]
 				}
 				accWant := make([]int64, rows*2*digits)
-				accGot, ok := guarded(rows*2*digits, int64(77))
+				accGot, ok := numtest.Guarded(rows*2*digits, int64(77))
 				convolve(rows, groups, unsafe.Pointer(&accWant[0]), 16*digits, unsafe.Pointer(&a[0]), 8*k*digits, unsafe.Pointer(&x[0]), k)
 				convolveFast(rows, groups, unsafe.Pointer(&accGot[0]), 16*digits, unsafe.Pointer(&a[0]), 8*k*digits, unsafe.Pointer(&x[0]), k)
 				for i := range accWant {
@@ -428,7 +212,7 @@ func TestTopKernels(t *testing.T) {
 			ref[i] = top + r.Int64N(3)
 		}
 		want := make([]uint64, (l+2)*n)
-		got, ok := guarded((l+2)*n, uint64(0xabc))
+		got, ok := numtest.Guarded((l+2)*n, uint64(0xabc))
 		check := func(name string) {
 			for i := range want {
 				if want[i] != got[i] {

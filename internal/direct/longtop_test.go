@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -65,7 +66,7 @@ func TestPortableProducts(t *testing.T) {
 		trials += 4
 		decided += 4 - int(exact)
 		for i := range 4 {
-			var a Acc
+			var a superacc.Acc
 			a.AddDot(m.Row(i), v)
 			want.Set(0, a.Value(out))
 			dot := num.New(out, 1)
@@ -103,7 +104,7 @@ func TestTopRows(t *testing.T) {
 					d = uint64(r.IntN(4)) // so that rows take several
 				}
 				rows.add(a, x, d, sign)
-				p := new(big.Int).Mul(ToInt(a), ToInt(x))
+				p := new(big.Int).Mul(superacc.ToInt(a), superacc.ToInt(x))
 				p.Lsh(p, unit).Rsh(p, uint(d))
 				if sign&1 != 0 {
 					p.Neg(p)
@@ -116,7 +117,7 @@ func TestTopRows(t *testing.T) {
 		if neg {
 			num.Negate(got)
 		}
-		z := ToInt(got)
+		z := superacc.ToInt(got)
 		if neg {
 			z.Neg(z)
 		}
@@ -169,7 +170,7 @@ func TestAddTop(t *testing.T) {
 				a[k], x[k] = math.MaxUint64, math.MaxUint64
 			}
 		}
-		want := ToInt(p)
+		want := superacc.ToInt(p)
 		for i, v := range a {
 			for j := n - 1 - i; j < n; j++ {
 				h, l := bits.Mul64(v, x[j])
@@ -184,7 +185,7 @@ func TestAddTop(t *testing.T) {
 			}
 		}
 		addTop(p, a, x)
-		if got := ToInt(p); got.Cmp(want) != 0 {
+		if got := superacc.ToInt(p); got.Cmp(want) != 0 {
 			t.Fatalf("trial %d, %d words: %#x, want %#x: %#x x %#x", trial, n, got, want, a, x)
 		}
 	}

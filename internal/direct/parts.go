@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // Parts are binary64 numbers that come in parts: Read returns those of part i, at most FloatPart of
@@ -59,10 +60,10 @@ func (r Reduction) RoundParts(w Work, p Parts, z *num.Array) (flags num.Flags, e
 			tried = true
 		}
 	}
-	accs := make([]Acc, workers)
+	accs := make([]superacc.Acc, workers)
 	if err := p.each(w, func(worker int, x []float64) {
 		v := num.Vec{Arr: &num.Array{Format: num.Float64, F64: [4][]float64{x}}, Inc: 1, N: len(x)}
-		accs[worker].add(r, v, v, 0, len(x))
+		r.addTo(&accs[worker], v, v, 0, len(x))
 	}); err != nil {
 		return 0, tried, err
 	}

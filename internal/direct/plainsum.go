@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // A plainSum is how numbers a x_i + b y_j of MP are rounded to MP in plain Go: from the highest W
@@ -56,7 +57,7 @@ func plainBound(n int) int { return 2*(2*n+2) + 1 }
 
 func newPlainFactor(r num.Real, n int) (f plainFactor) {
 	length, low := int64(num.BitLen(r.Mag)), int64(num.TrailingZeros(r.Mag))
-	f = plainFactor{sign: sign(r.Neg), exp: r.Exp + length, words: make([]uint64, n), power: low == length-1}
+	f = plainFactor{sign: superacc.Sign(r.Neg), exp: r.Exp + length, words: make([]uint64, n), power: low == length-1}
 	for k := range f.words {
 		f.words[n-1-k] = num.WordAt(r.Mag, length-int64(64*(k+1)))
 	}
@@ -105,7 +106,7 @@ func (f *plainFactor) term(v *num.Array, i int, room []uint64) (p []uint64, exp 
 		if k := usedWords(x); k+f.used <= n {
 			z := p[n-k-f.used : n]
 			for j, w := range f.words[n-f.used:] {
-				z[j+k] = addMul(z[j:j+k], x[n-k:], w)
+				z[j+k] = superacc.AddMul(z[j:j+k], x[n-k:], w)
 			}
 			return p[:n], exp, 0
 		}
@@ -115,7 +116,7 @@ func (f *plainFactor) term(v *num.Array, i int, room []uint64) (p []uint64, exp 
 }
 
 // set stores a x_i + b y_j rounded in number k, with the memory of acc, if it can.
-func (s *plainSum) set(acc *Acc, k, i, j int) bool {
+func (s *plainSum) set(acc *superacc.Acc, k, i, j int) bool {
 	if s == nil || s.x.Cls[i].Class() != num.Finite {
 		return false
 	}
@@ -123,11 +124,8 @@ func (s *plainSum) set(acc *Acc, k, i, j int) bool {
 	if n == 2 && s.x.Limbs() <= 2 && (s.y == nil || s.y.Limbs() <= 2) {
 		return s.setTwo(k, i, j)
 	}
-	if cap(acc.plain) < 4*n+3 {
-		acc.plain = make([]uint64, 4*n+3)
-	}
 	// The sum lies between a word 0 and one for its carry, in the place of the first term.
-	room := acc.plain[:4*n+3]
+	room := acc.Scratch(4*n + 3)
 	m := room[1 : n+2]
 	p, ref, err := s.a.term(s.x, i, room[1:2*n+2])
 	neg := s.a.sign ^ s.x.Cls[i].Sign()

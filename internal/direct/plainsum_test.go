@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -70,7 +71,7 @@ func TestPlainSum(t *testing.T) {
 		}
 		ra, rb := a.Value(0, nil), b.Value(0, nil)
 		got, want := num.New(fz, 1), num.New(fz, 1)
-		var acc, exact Acc
+		var acc, exact superacc.Acc
 		fa, fb := newFactor(ra, realOne), newFactor(rb, realOne)
 		s, second := newPlainSum(fa, x, fb, y, got), true
 		if r.IntN(3) == 0 {
@@ -144,7 +145,7 @@ func TestPlainSumErrors(t *testing.T) {
 			s.Add(s, big.NewInt(int64(trial%41-20)))
 			y := fraction(s.Sub(f.Rsh(f.Mul(f, g), all), s), true)
 			got, want := num.New(format, 1), num.New(format, 1)
-			var acc, exact Acc
+			var acc, exact superacc.Acc
 			if !newPlainSum(newFactor(a.Value(0, nil), realOne), x, newFactor(realOne, realOne), y, got).set(&acc, 0, 0, 0) {
 				continue
 			}

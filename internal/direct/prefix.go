@@ -3,6 +3,7 @@ package direct
 import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // PrefixSums stores the sums of the first i + 1 entries of x rounded in number i of z, and counts
@@ -10,10 +11,10 @@ import (
 // first, so that each part begins with the sum of those before it.
 func PrefixSums(w Work, x num.Vec, z *num.Array, count func(num.Flags)) error {
 	parts := (x.N + chunk - 1) / chunk
-	before := make([]Acc, parts) // the sum before each part; at first of one part
+	before := make([]superacc.Acc, parts) // the sum before each part; at first of one part
 	if parts > 1 {
 		err := par.For(w.Context, w.Threads, parts-1, func(_, i int) {
-			before[i+1].add(Sum, x, x, i*chunk, (i+1)*chunk)
+			Sum.addTo(&before[i+1], x, x, i*chunk, (i+1)*chunk)
 		})
 		if err != nil {
 			return err
@@ -25,11 +26,11 @@ func PrefixSums(w Work, x num.Vec, z *num.Array, count func(num.Flags)) error {
 	return w.loop(parts, func(_, p int) {
 		a := &before[p]
 		for i := p * chunk; i < min((p+1)*chunk, x.N); i++ {
-			a.Add(x.Arr.Value(x.At(i), a.values[0][:]))
+			a.Add(x.Arr.Value(x.At(i), a.Buffer(0)))
 			if f := z.Set(i, a.Value(z.Format)); f != 0 {
 				count(f)
 			}
 		}
-		*a = Acc{} // its memory goes
+		*a = superacc.Acc{} // its memory goes
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -39,10 +40,10 @@ func TestPrefixSums(t *testing.T) {
 			if err != nil || overflow.Load() != 0 {
 				t.Fatal(err, overflow.Load())
 			}
-			var a Acc
+			var a superacc.Acc
 			want := num.New(z.Format, 1)
 			for i := range n {
-				a.AddVec(slice(v, i, i+1))
+				a.AddVec(v.Slice(i, i+1))
 				want.Set(0, a.Value(z.Format))
 				if math.Float32bits(z.F32[i]) != math.Float32bits(want.F32[0]) {
 					t.Fatalf("%d threads: sum of %d numbers is %g, want %g", threads, i+1, z.F32[i], want.F32[0])

@@ -5,6 +5,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // Reduction is a sum over the entries of one or two vectors.
@@ -21,23 +22,17 @@ const (
 // chunk is the number of entries that one call of a worker takes.
 const chunk = 1 << 14
 
-// slice returns the view of the entries lo <= i < hi.
-func slice(v num.Vec, lo, hi int) num.Vec {
-	v.Off, v.N = v.At(lo), hi-lo
-	return v
-}
-
-// add adds the reduction of the entries lo <= i < hi; y is read by Dot only.
-func (a *Acc) add(r Reduction, x, y num.Vec, lo, hi int) {
+// addTo adds the reduction of the entries lo <= i < hi to a; y is read by Dot only.
+func (r Reduction) addTo(a *superacc.Acc, x, y num.Vec, lo, hi int) {
 	switch r {
 	case Sum:
-		a.AddVec(slice(x, lo, hi))
+		a.AddVec(x.Slice(lo, hi))
 	case Asum:
-		a.AddAbs(slice(x, lo, hi))
+		a.AddAbs(x.Slice(lo, hi))
 	case Dot:
-		a.AddDot(slice(x, lo, hi), slice(y, lo, hi))
+		a.AddDot(x.Slice(lo, hi), y.Slice(lo, hi))
 	case Squares:
-		a.AddDot(slice(x, lo, hi), slice(x, lo, hi))
+		a.AddDot(x.Slice(lo, hi), x.Slice(lo, hi))
 	}
 }
 
@@ -50,21 +45,21 @@ type Work struct {
 	// Together, if not nil, returns the sum of the sums of several processes, of which each has
 	// some of the entries of the vectors of a reduction: all of them call the reduction, and have
 	// its result.
-	Together func(part *Acc) (*Acc, error)
+	Together func(part *superacc.Acc) (*superacc.Acc, error)
 }
 
 // together is Together for a sum that is known up to a bound, if ok: it is known in all processes
 // then.
-func (w Work) together(a *Acc, bound num.Real, ok bool) (*Acc, num.Real, bool, error) {
+func (w Work) together(a *superacc.Acc, bound num.Real, ok bool) (*superacc.Acc, num.Real, bool, error) {
 	if w.Together == nil {
 		return a, bound, ok, nil
 	}
-	bounds := new(Acc)
+	bounds := new(superacc.Acc)
 	if ok {
 		bounds.Add(bound)
 	} else {
-		a = new(Acc)
-		bounds.addSpecial(num.NaN, false)
+		a = new(superacc.Acc)
+		bounds.AddSpecial(num.NaN, false)
 	}
 	bounds, err := w.Together(bounds)
 	if err != nil || !bounds.Finite() {
@@ -87,11 +82,11 @@ func (w Work) loop(n int, f func(worker, i int)) error {
 }
 
 // Exact returns the exact reduction.
-func (r Reduction) Exact(w Work, x, y num.Vec) (*Acc, error) {
+func (r Reduction) Exact(w Work, x, y num.Vec) (*superacc.Acc, error) {
 	parts := (x.N + chunk - 1) / chunk
-	accs := make([]Acc, max(1, min(w.Threads, parts)))
+	accs := make([]superacc.Acc, max(1, min(w.Threads, parts)))
 	err := w.loop(parts, func(worker, i int) {
-		accs[worker].add(r, x, y, i*chunk, min((i+1)*chunk, x.N))
+		r.addTo(&accs[worker], x, y, i*chunk, min((i+1)*chunk, x.N))
 	})
 	if err != nil {
 		return nil, err
@@ -116,7 +111,7 @@ const (
 )
 
 // Exact returns the exact sum.
-func (m Moment) Exact(w Work, x num.Vec) (*Acc, error) {
+func (m Moment) Exact(w Work, x num.Vec) (*superacc.Acc, error) {
 	switch m {
 	case First:
 		return Sum.Exact(w, x, x)
@@ -124,7 +119,7 @@ func (m Moment) Exact(w Work, x num.Vec) (*Acc, error) {
 		return Squares.Exact(w, x, x)
 	}
 	if x.N == 0 {
-		return new(Acc), nil
+		return new(superacc.Acc), nil
 	}
-	return Dot.Exact(w, slice(x, 0, x.N-1), slice(x, 1, x.N))
+	return Dot.Exact(w, x.Slice(0, x.N-1), x.Slice(1, x.N))
 }

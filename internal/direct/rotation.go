@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // Plane and modified Givens rotations: every number is the root or the quotient of
@@ -21,7 +22,7 @@ func newDyadic(r num.Real) dyadic {
 		return dyadic{new(big.Int), 0}
 	}
 	tz := num.TrailingZeros(r.Mag)
-	d := dyadic{ToInt(r.Mag), r.Exp + int64(tz)}
+	d := dyadic{superacc.ToInt(r.Mag), r.Exp + int64(tz)}
 	d.n.Rsh(d.n, uint(tz))
 	if r.Neg {
 		d.n.Neg(d.n)
@@ -35,7 +36,7 @@ func (x dyadic) real() num.Real {
 	if x.n.Sign() == 0 {
 		return num.Real{}
 	}
-	return num.Real{Class: num.Finite, Neg: x.n.Sign() < 0, Exp: x.e, Mag: FromInt(nil, x.n)}
+	return num.Real{Class: num.Finite, Neg: x.n.Sign() < 0, Exp: x.e, Mag: superacc.FromInt(nil, x.n)}
 }
 
 func (x dyadic) top() int64 { return x.e + int64(x.n.BitLen()) }
@@ -103,14 +104,14 @@ func quotient(f num.Format, x, y dyadic, shift int64) num.Real {
 	r := x.real()
 	r.Exp += shift - y.e
 	r.Neg = r.Neg != (y.n.Sign() < 0)
-	return Quotient(f, r, new(big.Int).Abs(y.n))
+	return superacc.Quotient(f, r, new(big.Int).Abs(y.n))
 }
 
 // rootOf returns sqrt(x / y) for rounding to f, x and y positive, with the sign given.
 func rootOf(f num.Format, x, y dyadic, neg bool) num.Real {
 	r := x.real()
 	r.Exp -= y.e
-	r = Root(f, r, y.n)
+	r = superacc.Root(f, r, y.n)
 	r.Neg = neg
 	return r
 }

@@ -2,9 +2,11 @@ package direct
 
 import (
 	"math"
-	"math/big"
+	"math/bits"
 
+	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // Round stores the reduction rounded to nearest even in number 0 of z. exact
@@ -42,8 +44,8 @@ const fewProducts = 16
 
 // enclose returns a sum known up to bound, if there is a quick one that should
 // decide the rounding to p bits.
-func (r Reduction) enclose(w Work, x, y num.Vec, p int) (a *Acc, bound num.Real, ok bool, err error) {
-	if IsFloat(x.Arr.Format) && IsFloat(y.Arr.Format) && p <= floatBits {
+func (r Reduction) enclose(w Work, x, y num.Vec, p int) (a *superacc.Acc, bound num.Real, ok bool, err error) {
+	if superacc.IsFloat(x.Arr.Format) && superacc.IsFloat(y.Arr.Format) && p <= floatBits {
 		return r.floats(w, x, y)
 	}
 	if (r == Dot || r == Squares) && (x.Arr.Kind == num.MP || y.Arr.Kind == num.MP) && x.N >= fewProducts {
@@ -66,40 +68,14 @@ func Norm(w Work, x num.Vec, z *num.Array) (flags num.Flags, exact bool, err err
 	}
 	tried := ok
 	if ok {
-		if flags, ok = a.roundNorm(z, bound); ok {
+		if flags, ok = a.RoundNorm(z, bound); ok {
 			return flags, false, nil
 		}
 	}
 	if a, err = Squares.Exact(w, x, x); err != nil {
 		return 0, tried, err
 	}
-	return z.Set(0, a.norm(z.Format)), tried, nil
-}
-
-// roundNorm is RoundEnclosure for the root of the sum.
-func (a *Acc) roundNorm(z *num.Array, bound num.Real) (num.Flags, bool) {
-	a.Add(bound)
-	f := z.Set(0, a.norm(z.Format))
-	bound.Neg = true
-	bound.Exp++
-	a.Add(bound)
-	v := a.RootValue(z.Format)
-	if v.Class != num.Finite || v.Neg {
-		return 0, false
-	}
-	other := num.New(z.Format, 1)
-	g := other.Set(0, Root(z.Format, v, big.NewInt(1)))
-	return f, f == g && f&num.Underflow == 0 && z.SameBits(0, other, 0)
-}
-
-// norm returns the root of a sum of squares for rounding to f.
-func (a *Acc) norm(f num.Format) num.Real {
-	v := a.RootValue(f)
-	if v.Class != num.Finite {
-		v.Neg = false
-		return v
-	}
-	return Root(f, v, big.NewInt(1))
+	return z.Set(0, a.Norm(z.Format)), tried, nil
 }
 
 // LargestIndex returns the index of the first entry of x of largest magnitude, NaN
@@ -179,9 +155,9 @@ func Scale(w Work, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags
 	}
 	t := newFactor(alpha, realOne)
 	floats := t.isFloat && z.Kind == num.F64 && x.Arr.Kind == num.F64
-	g := newLinear([]num.Real{alpha}, x, num.Real{}, num.Mat{}, z)
+	g := lanes.NewLinear([]num.Real{alpha}, x, num.Real{}, num.Mat{}, z)
 	pairs, plain := newPairs(t, x.Arr, factor{}, nil, z), newPlainSum(t, x.Arr, factor{}, nil, z)
-	return w.linear(g, x.N, 1, count, func(a *Acc, i int) num.Flags {
+	return w.linear(g, x.N, 1, count, func(a *superacc.Acc, i int) num.Flags {
 		if floats {
 			if r := float64(t.float * x.Arr.F64[0][x.At(i)]); normal(r) {
 				z.F64[0][i] = r
@@ -198,11 +174,6 @@ func Scale(w Work, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags
 // realOne is 1.
 var realOne = num.Real{Class: num.Finite, Mag: one[:]}
 
-// Scaled returns alpha x_i, exactly.
-func (a *Acc) Scaled(alpha num.Real, x num.Vec, i int) num.Real {
-	return product(&a.product, alpha, x.Arr.Value(x.At(i), a.values[0][:]))
-}
-
 // Update stores alpha x_i y_j + c_ij rounded in number i + j m of z, m the length of
 // x. alpha is not 0.
 func Update(w Work, alpha num.Real, x, y num.Vec, c num.Mat, z *num.Array, count func(num.Flags)) error {
@@ -216,7 +187,7 @@ func Update(w Work, alpha num.Real, x, y num.Vec, c num.Mat, z *num.Array, count
 		each[j], plain[j] = newPairs(factors[j], x.Arr, unity, c.Arr, z), newPlainSum(factors[j], x.Arr, unity, c.Arr, z)
 	}
 	floats := z.Kind == num.F64 && x.Arr.Kind == num.F64 && c.Arr.Kind == num.F64
-	return w.linear(newLinear(reals, x, realOne, c, z), m, y.N, count, func(a *Acc, k int) num.Flags {
+	return w.linear(lanes.NewLinear(reals, x, realOne, c, z), m, y.N, count, func(a *superacc.Acc, k int) num.Flags {
 		i, j := k%m, k/m
 		t := &factors[j]
 		if floats && t.isFloat {
@@ -228,24 +199,13 @@ func Update(w Work, alpha num.Real, x, y num.Vec, c num.Mat, z *num.Array, count
 		if each[j].set(k, x.At(i), c.At(i, j)) || plain[j].set(a, k, x.At(i), c.At(i, j)) {
 			return 0
 		}
-		return z.Set(k, a.updated(z.Format, t.Real, x, c, i, j))
+		return z.Set(k, a.MulAdd(z.Format, t.Real, x, c, i, j))
 	})
-}
-
-// Updated returns alpha x_i y_j + c_ij for rounding to f, like Entry.
-func (a *Acc) Updated(f num.Format, alpha num.Real, x, y num.Vec, c num.Mat, i, j int) num.Real {
-	return a.updated(f, product(&a.product3, alpha, y.Arr.Value(y.At(j), a.values[1][:])), x, c, i, j)
-}
-
-// updated returns t x_i + c_ij for rounding to f, like Entry.
-func (a *Acc) updated(f num.Format, t num.Real, x num.Vec, c num.Mat, i, j int) num.Real {
-	p := product(&a.product, t, x.Arr.Value(x.At(i), a.values[0][:]))
-	return a.plus(f, p, c.Arr.Value(c.At(i, j), a.values[2][:]))
 }
 
 // Copy stores the entries of x rounded in z.
 func Copy(w Work, x num.Vec, z *num.Array, count func(num.Flags)) error {
-	return w.rounded(x.N, count, func(_ *Acc, i int) num.Flags { return z.Convert(i, x.Arr, x.At(i)) })
+	return w.rounded(x.N, count, func(_ *superacc.Acc, i int) num.Flags { return z.Convert(i, x.Arr, x.At(i)) })
 }
 
 // Combine stores a x_i + b y_i rounded in number i of z.
@@ -253,7 +213,7 @@ func Combine(w Work, a num.Real, x num.Vec, b num.Real, y num.Vec, z *num.Array,
 	t, u := newFactor(a, realOne), newFactor(b, realOne)
 	floats := t.isFloat && u.isFloat && z.Kind == num.F64 && x.Arr.Kind == num.F64 && y.Arr.Kind == num.F64
 	pairs, plain := newPairs(t, x.Arr, u, y.Arr, z), newPlainSum(t, x.Arr, u, y.Arr, z)
-	return w.linear(newLinear([]num.Real{a}, x, b, y.Mat(), z), x.N, 1, count, func(s *Acc, i int) num.Flags {
+	return w.linear(lanes.NewLinear([]num.Real{a}, x, b, y.Mat(), z), x.N, 1, count, func(s *superacc.Acc, i int) num.Flags {
 		if floats {
 			if r, ok := combineFloat(t.float, x.Arr.F64[0][x.At(i)], u.float, y.Arr.F64[0][y.At(i)]); ok {
 				z.F64[0][i] = r
@@ -263,24 +223,64 @@ func Combine(w Work, a num.Real, x num.Vec, b num.Real, y num.Vec, z *num.Array,
 		if pairs.set(i, x.At(i), y.At(i)) || plain.set(s, i, x.At(i), y.At(i)) {
 			return 0
 		}
-		p := product(&s.product, t.Real, x.Arr.Value(x.At(i), s.values[0][:]))
-		q := product(&s.product3, u.Real, y.Arr.Value(y.At(i), s.values[1][:]))
-		return z.Set(i, s.plus(z.Format, p, q))
+		return z.Set(i, s.Combined(z.Format, t.Real, x, u.Real, y, i))
 	})
 }
 
 // rounded calls f for all i < n, with an accumulator for each worker, and counts the
 // flags.
-func (w Work) rounded(n int, count func(num.Flags), f func(a *Acc, i int) num.Flags) error {
+func (w Work) rounded(n int, count func(num.Flags), f func(a *superacc.Acc, i int) num.Flags) error {
 	const part = 1 << 10
 	parts := (n + part - 1) / part
-	accs := make([]Acc, max(1, min(w.Threads, parts)))
+	accs := make([]superacc.Acc, max(1, min(w.Threads, parts)))
 	return w.loop(parts, func(worker, p int) {
 		a := &accs[worker]
 		for i := p * part; i < min((p+1)*part, n); i++ {
 			if fl := f(a, i); fl != 0 {
 				count(fl)
 			}
+		}
+	})
+}
+
+// linear computes the rows x columns entries of g, and calls f for those that it leaves open, as
+// rounded does for all if g is nil.
+func (w Work) linear(g *lanes.Linear, rows, columns int, tally func(num.Flags), f func(a *superacc.Acc, k int) num.Flags) error {
+	if g == nil {
+		return w.rounded(rows*columns, tally, f)
+	}
+	const part = 1 << 10
+	n, count := rows*columns, g.Plan.Unit.Lanes
+	parts := (n + part - 1) / part
+	workers := make([]*lanes.LinearWorker, max(1, min(w.Threads, parts)))
+	return w.loop(parts, func(worker, p int) {
+		if workers[worker] == nil {
+			workers[worker] = g.NewWorker()
+		}
+		s := workers[worker]
+		one := func(k int) {
+			if fl := f(&s.Acc, k); fl != 0 {
+				tally(fl)
+			}
+		}
+		for k, end := p*part, min((p+1)*part, n); k < end; {
+			i, j := k%rows, k/rows
+			some := min(end-k, rows-i)
+			if some < count || g.A[j].Odd {
+				for range some {
+					one(k)
+					k++
+				}
+				continue
+			}
+			some = min(some/count, g.Plan.Numbers)
+			all := uint8(1)<<count - 1
+			for v, ok := range s.Run(j, i, some*count, k) {
+				for open := all &^ ok; open != 0; open &= open - 1 {
+					one(k + v*count + bits.TrailingZeros8(open))
+				}
+			}
+			k += some * count
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // Arithmetic of single numbers, for rounding to a format. [Acc] adds and multiplies them, [Divide]
@@ -21,7 +22,7 @@ func Sqrt(f num.Format, x num.Real) num.Real {
 	case x.Class == num.Inf:
 		return x
 	}
-	return Root(f, x, big.NewInt(1))
+	return superacc.Root(f, x, big.NewInt(1))
 }
 
 // Compare returns -1, 0 or +1 as x < y, x = y or x > y. As for [cmp.Compare], NaN equals NaN and is

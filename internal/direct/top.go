@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // Products of numbers of two to seven words, and of longer ones where there is no assembly, are
@@ -33,7 +34,7 @@ func planTop(a num.Format, p, n int) (t topPlan, ok bool) {
 	switch {
 	case l == 2:
 		t = topPlan{words: 2, sum: 4, unit: 192, err: 4}
-	case 3 <= l && l <= 7, 7 < l && l <= longTop && !assembly():
+	case 3 <= l && l <= 7, 7 < l && l <= longTop && !superacc.Assembly():
 		t = topPlan{words: l, sum: l + 1, unit: int64(64 * l), err: uint64(2*l + 3)}
 	default:
 		return t, false
@@ -46,7 +47,7 @@ func planTop(a num.Format, p, n int) (t topPlan, ok bool) {
 // time: products are whole, and lose bits that are shifted out, and by the complement.
 func planOne(a num.Format, p, n int) (t topPlan, ok bool) {
 	t = topPlan{words: 1, sum: 4, unit: 192, err: 2}
-	ok = a.Kind == num.MP && a.Limbs() == 1 && !assembly()
+	ok = a.Kind == num.MP && a.Limbs() == 1 && !superacc.Assembly()
 	return t, ok && int64(n) < 1<<40 && p+bits.Len(uint(n))/2+12 <= int(t.unit)
 }
 
@@ -55,7 +56,7 @@ func (t topPlan) fits(a num.Format) bool {
 	return a.Kind == num.F32 || a.Kind == num.F64 || a.Kind == num.MP && a.Limbs() <= t.words
 }
 
-// vector returns x in MP of the plan's words with its exponents, noScale for zeros,
+// vector returns x in MP of the plan's words with its exponents, superacc.NoScale for zeros,
 // or nil if there is an infinity or NaN.
 func (t topPlan) vector(x num.Vec) (*num.Array, []int64) {
 	z := num.New(num.Format{Kind: num.MP, Prec: uint32(64 * t.words)}, x.N)
@@ -68,7 +69,7 @@ func (t topPlan) vector(x num.Vec) (*num.Array, []int64) {
 		case num.Finite:
 			scale[i] = int64(z.Exp[i])
 		case num.Zero:
-			scale[i] = noScale
+			scale[i] = superacc.NoScale
 		default:
 			return nil, nil
 		}
@@ -84,7 +85,7 @@ func classBytes(c []num.Cls) []uint8 { return unsafe.Slice((*uint8)(unsafe.Point
 
 // plainRows returns what sums products without assembly, else nil.
 func (t topPlan) plainRows() *topRows {
-	if assembly() || t.words <= 2 {
+	if superacc.Assembly() || t.words <= 2 {
 		return nil
 	}
 	return newTopRows(t.words)
@@ -99,7 +100,7 @@ func (t topPlan) dot(rows *topRows, sum []uint64, ref int64, a *num.Array, at, e
 	switch {
 	case rows != nil:
 		rows.dot(sum, ref, sig, exp, cls, xs, xe, xc)
-	case assembly():
+	case superacc.Assembly():
 		dotTopFast(l, sum, ref, sig, exp, cls, xs, xe, xc)
 	case t.words == 1:
 		dotTop1(sum, ref, sig, exp, cls, xs, xe, xc)
@@ -115,7 +116,7 @@ func (t topPlan) axpy(sums []uint64, ref []int64, a *num.Array, at, end int, x *
 	sig, exp, cls := a.Sig[l*at:l*end], a.Exp[at:end], classBytes(a.Cls[at:end])
 	v := x.Sig[l*j : l*(j+1)]
 	sign := uint64(x.Cls[j] & 1)
-	if assembly() {
+	if superacc.Assembly() {
 		axpyTopFast(l, sums, ref, sig, exp, cls, v, scale, sign)
 		return
 	}
@@ -128,7 +129,7 @@ func (t topPlan) value(sum []uint64, ref int64) num.Real {
 	if v.Neg {
 		num.Negate(sum)
 	}
-	v.Mag = Trim(sum)
+	v.Mag = superacc.Trim(sum)
 	return v
 }
 
@@ -145,7 +146,7 @@ func (w *gemvWorker) rowsTop(lo, hi int) (exact int64) {
 		}
 	case w.m.RS == 1 && w.topRows[0] == nil:
 		for j, f := range w.scale {
-			if f != noScale {
+			if f != superacc.NoScale {
 				at := w.m.At(lo, j)
 				t.axpy(sums, w.ref, a, at, at+hi-lo, w.xTop, j, f)
 			}
@@ -173,7 +174,7 @@ func (w *gemvWorker) tileTop(lo, r, end int) {
 	t, a := w.sums.top, w.m.Arr
 	l := t.words
 	for j, f := range w.scale {
-		if f == noScale {
+		if f == superacc.NoScale {
 			continue
 		}
 		x, sign := w.xTop.Sig[l*j:l*(j+1)], uint8(w.xTop.Cls[j])

@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp/internal/dgemm"
-	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/mpi"
 )
 
@@ -164,7 +164,7 @@ func (v view) positions(rows, cols []int) positions {
 
 // scratch is what a goroutine computes an entry with.
 type scratch struct {
-	acc direct.Acc
+	acc superacc.Acc
 	out *num.Array // one number of a view's format
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/product"
 	"github.com/halfulp/halfulp/internal/residue"
+	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/mpi"
 )
 
@@ -338,11 +339,11 @@ func slope(n, p, parts int, triangle byte) []int {
 
 // work is how loops of a reduction run whose vectors processes share.
 func (g *Grid) work(c place.Config) direct.Work {
-	return direct.Work{Context: c.Ctx, Threads: c.Threads, Together: func(part *direct.Acc) (*direct.Acc, error) { return g.sum(c.Ctx, part) }}
+	return direct.Work{Context: c.Ctx, Threads: c.Threads, Together: func(part *superacc.Acc) (*superacc.Acc, error) { return g.sum(c.Ctx, part) }}
 }
 
 // sum returns the sum of the exact sums of all processes.
-func (g *Grid) sum(ctx context.Context, part *direct.Acc) (*direct.Acc, error) {
+func (g *Grid) sum(ctx context.Context, part *superacc.Acc) (*superacc.Acc, error) {
 	mine, err := part.AppendBinary(nil)
 	if err != nil {
 		return nil, err
@@ -361,7 +362,7 @@ func (g *Grid) sum(ctx context.Context, part *direct.Acc) (*direct.Acc, error) {
 	if err := g.to.Allgather(ctx, mine, all, counts); err != nil {
 		return nil, err
 	}
-	var sum, other direct.Acc
+	var sum, other superacc.Acc
 	for _, n := range counts {
 		if err := other.UnmarshalBinary(all[:n]); err != nil {
 			return nil, err
@@ -424,7 +425,7 @@ func (g *Grid) Norm(c place.Config, x num.Vec, z *num.Array) (num.Flags, bool, e
 }
 
 // Moments are exact sums of parts, but for products of neighbours, whose vector all processes get.
-func (g *Grid) Moments(c place.Config, x num.Vec, list ...direct.Moment) (sums []*direct.Acc, err error) {
+func (g *Grid) Moments(c place.Config, x num.Vec, list ...direct.Moment) (sums []*superacc.Acc, err error) {
 	mine, _, err := g.own(c.Ctx, x, x)
 	if err != nil {
 		return nil, err

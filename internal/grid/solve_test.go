@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/grid/gridtest"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -277,7 +278,7 @@ func TestSolve(t *testing.T) {
 		if gave, want := g.to.(leaving).Transport.(gridtest.Process).Given()[rank], made*int(num.SizeOf(mp100)); gave != want {
 			t.Errorf("process %d of %s gave %d bytes, not %d", rank, g, gave, want)
 		}
-		var acc direct.Acc
+		var acc superacc.Acc
 		want := num.Mat{Arr: num.New(mp100, n*k), RS: 1, CS: n, Rows: n, Cols: k}
 		var buf [2][num.MaxValueWords]uint64
 		for j := range k {

@@ -58,3 +58,9 @@ func (v Vec) At(i int) int { return v.Off + i*v.Inc }
 
 // Mat returns the vector as an N x 1 matrix.
 func (v Vec) Mat() Mat { return Mat{Arr: v.Arr, Off: v.Off, RS: v.Inc, CS: 0, Rows: v.N, Cols: 1} }
+
+// Slice returns the view of the entries lo <= i < hi.
+func (v Vec) Slice(lo, hi int) Vec {
+	v.Off, v.N = v.At(lo), hi-lo
+	return v
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/residue"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // ErrDevice is wrapped by errors about places that do not exist.
@@ -92,7 +93,7 @@ type Place interface {
 	// Iamax returns the index of the first entry of largest magnitude like direct.LargestIndex.
 	Iamax(cfg Config, x num.Vec) (int, error)
 	// Moments returns exact sums like direct.Moment.Exact.
-	Moments(cfg Config, x num.Vec, list ...direct.Moment) ([]*direct.Acc, error)
+	Moments(cfg Config, x num.Vec, list ...direct.Moment) ([]*superacc.Acc, error)
 	// Scal computes alpha x_i: in z for a vector of the host, else in place, z being nil.
 	Scal(cfg Config, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags)) error
 	// Axpy computes alpha x_i + y_i: in z for vectors of the host, else in y. alpha is not 0.

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/residue"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // Tuning is what Tune measures: the constants of internal/residue/cost.go beside their values on
@@ -164,7 +165,7 @@ var one = num.Real{Class: num.Finite, Mag: []uint64{1}}
 func entrySpeed(f num.Format) float64 {
 	const n = entryProducts
 	m := tuneMat(f, n)
-	var acc direct.Acc
+	var acc superacc.Acc
 	d := medianTime(func() {
 		for i := range n {
 			acc.Entry(f, one, m.Row(i), m.Col(i), num.Real{}, num.Real{})

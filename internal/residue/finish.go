@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // A scaling is the alpha or beta of an expression.
@@ -116,7 +116,7 @@ func (f *finisher) integer(v *value, words []int64, stride, e int) {
 			mag[k], c = bits.Add64(^w, 0, c)
 		}
 	}
-	v.mag = direct.Trim(mag)
+	v.mag = superacc.Trim(mag)
 }
 
 // entry finishes entry (i, j) of the output: row i of the left operand times
@@ -295,7 +295,7 @@ func (f *finisher) scale(v *value) {
 		return
 	}
 	alpha := f.p.alpha.mag
-	z := direct.Multiply(f.scaled[:0], v.mag, alpha)
+	z := superacc.Multiply(f.scaled[:0], v.mag, alpha)
 	f.scaled = z
 	if v.err != 0 {
 		// err alpha < err 2^(64 words): in units of that, at most err + 1, and
@@ -304,7 +304,7 @@ func (f *finisher) scale(v *value) {
 		v.exp += int64(64 * len(alpha))
 		v.err += 2
 	}
-	v.mag = direct.Trim(z)
+	v.mag = superacc.Trim(z)
 }
 
 // maxGap bounds the bits between the old entry and the product that addOld
@@ -324,7 +324,7 @@ func (f *finisher) addOld(v *value, at int) bool {
 	beta := &f.p.beta
 	mag, exp := c.Mag, c.Exp+beta.exp
 	if !beta.pow {
-		f.scaledOld = direct.Multiply(f.scaledOld, c.Mag, beta.mag)
+		f.scaledOld = superacc.Multiply(f.scaledOld, c.Mag, beta.mag)
 		mag = f.scaledOld
 	}
 	neg := c.Neg != beta.neg
@@ -358,7 +358,7 @@ func (f *finisher) addOld(v *value, at int) bool {
 			v.neg = !v.neg
 		}
 	}
-	v.mag = direct.Trim(sum)
+	v.mag = superacc.Trim(sum)
 	return true
 }
 

@@ -3,10 +3,10 @@ package residue
 import (
 	"math"
 
-	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/plan"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // The choice of widths looks at one of samplePart entries, but at least minSamples
@@ -31,7 +31,7 @@ func (p *product) samples(l, r *operand) ([]plan.Sample, error) {
 	}
 	all, taken := make([]plan.Sample, count), make([]bool, count)
 	threads := max(1, min(p.cfg.Threads, count*l.k/sampleProducts))
-	accs := make([]direct.Acc, threads)
+	accs := make([]superacc.Acc, threads)
 	err := par.For(p.cfg.Ctx, threads, count, func(id, s int) {
 		// A Weyl sequence over the rows and columns.
 		i := int(math.Mod((float64(s)+0.5)*0.7548776662466927, 1) * float64(l.n))
@@ -53,7 +53,7 @@ func (p *product) samples(l, r *operand) ([]plan.Sample, error) {
 
 // size returns the exponent of entry (i, j) relative to 2^(expL + expR), those of its vectors, -Inf
 // for 0.
-func (p *product) size(acc *direct.Acc, i, j int, expL, expR int64) float64 {
+func (p *product) size(acc *superacc.Acc, i, j int, expL, expR int64) float64 {
 	exp := expL + expR
 	if p.within != nil {
 		return p.sizeBounded(acc, i, j, exp)
@@ -71,7 +71,7 @@ func (p *product) size(acc *direct.Acc, i, j int, expL, expR int64) float64 {
 
 // sizeBounded returns the exponent of entry (i, j) of a bounded product over alpha relative to
 // 2^exp, -Inf for 0.
-func (p *product) sizeBounded(acc *direct.Acc, i, j int, exp int64) float64 {
+func (p *product) sizeBounded(acc *superacc.Acc, i, j int, exp int64) float64 {
 	var old num.Real
 	var buf [num.MaxValueWords]uint64
 	if !p.beta.zero {

@@ -4,10 +4,10 @@ import (
 	"math"
 	"time"
 
-	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/rounding"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // reconstructBytes bounds the residues that one step of the reconstruction
@@ -157,7 +157,7 @@ func (wk *worker) row(i, j, n, e int) {
 // A directWorker computes entries in exact arithmetic.
 type directWorker struct {
 	p                   *product
-	acc                 direct.Acc
+	acc                 superacc.Acc
 	buf                 [num.MaxValueWords]uint64
 	overflow, underflow int64
 }

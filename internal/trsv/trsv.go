@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/residue"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // Config says how a system is solved.
@@ -64,12 +65,12 @@ type work struct {
 	b, x  num.Mat
 	stats residue.Stats
 
-	col, cols int              // columns under way
-	r         num.Mat          // of these, rows that have met a product
-	top       []int64          // of each number of r the exponent of the largest value it had
-	lost      []bool           // rows of r that left the range
-	workers   []*divider       // one a thread
-	divisors  []direct.Divisor // of the block under way
+	col, cols int                // columns under way
+	r         num.Mat            // of these, rows that have met a product
+	top       []int64            // of each number of r the exponent of the largest value it had
+	lost      []bool             // rows of r that left the range
+	workers   []*divider         // one a thread
+	divisors  []superacc.Divisor // of the block under way
 	// In systems of binary64 and binary32 numbers compensated sums decide most entries of blocks
 	// that have not met a product.
 	float    bool
@@ -100,7 +101,7 @@ func (v *work) run() error {
 	n := v.s.Rows
 	fit := max(1, min(int64(v.b.Cols), v.Memory/4/((num.SizeOf(f)+8)*int64(n))))
 	v.workers = make([]*divider, max(v.Threads, 1))
-	if direct.IsFloat(v.s.Array().Format) && direct.IsFloat(v.b.Arr.Format) && direct.IsFloat(v.x.Arr.Format) {
+	if superacc.IsFloat(v.s.Array().Format) && superacc.IsFloat(v.b.Arr.Format) && superacc.IsFloat(v.x.Arr.Format) {
 		v.factor, v.float = direct.FloatFactor(v.alpha)
 	}
 	for v.col = 0; v.col < v.b.Cols; v.col += v.cols {
@@ -206,9 +207,9 @@ func (v *work) block(lo, hi, updates int) error {
 		f, _ := direct.FloatFactor(d)
 		v.diagonal = append(v.diagonal, f)
 		if updates > 0 {
-			v.divisors = append(v.divisors, direct.NewDivisor(d, v.x.Arr.Bits()+guardBits))
+			v.divisors = append(v.divisors, superacc.NewDivisor(d, v.x.Arr.Bits()+guardBits))
 		} else {
-			v.divisors = append(v.divisors, direct.Divisor{Real: d})
+			v.divisors = append(v.divisors, superacc.Divisor{Real: d})
 		}
 	}
 	threads := v.Threads
@@ -218,7 +219,7 @@ func (v *work) block(lo, hi, updates int) error {
 	err := par.For(v.Ctx, threads, v.cols, func(worker, j int) {
 		w := v.workers[worker]
 		if w == nil {
-			w = &divider{work: v, quotients: direct.NewQuotients(v.x.Arr.Format)}
+			w = &divider{work: v, quotients: superacc.NewQuotients(v.x.Arr.Format)}
 			v.workers[worker] = w
 		}
 		for k := range hi - lo {
@@ -240,8 +241,8 @@ func (v *work) block(lo, hi, updates int) error {
 // A divider computes single entries.
 type divider struct {
 	*work
-	acc       direct.Acc
-	quotients *direct.Quotients
+	acc       superacc.Acc
+	quotients *superacc.Quotients
 	buf       [num.MaxValueWords]uint64
 }
 
@@ -263,7 +264,7 @@ func (w *divider) entry(lo, hi, i, j, updates int) {
 	if w.float && updates == 0 {
 		b := w.b.At(i, w.col+j)
 		s, x := w.before(i, j, lo, hi)
-		if direct.FloatQuotient(w.x.Arr, at, w.factor, direct.FloatAt(w.b.Arr, b), s, x, w.diagonal[i-lo]) {
+		if direct.FloatQuotient(w.x.Arr, at, w.factor, superacc.FloatAt(w.b.Arr, b), s, x, w.diagonal[i-lo]) {
 			return
 		}
 	}

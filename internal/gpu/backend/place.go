@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/residue"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // gpus is one GPU, or several that share products of matrices of the host; numbers live on one.
@@ -232,7 +233,7 @@ func (p *gpus) Iamax(c place.Config, x num.Vec) (best int, err error) {
 	return best, err
 }
 
-func (p *gpus) Moments(c place.Config, x num.Vec, list ...direct.Moment) (sums []*direct.Acc, err error) {
+func (p *gpus) Moments(c place.Config, x num.Vec, list ...direct.Moment) (sums []*superacc.Acc, err error) {
 	if x.Arr.Away == nil {
 		sums, _, err = rows.Moments(p.first, config(c), x, list...)
 		return sums, explained(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // ElementReference returns a fake device with the kernels of kernels/rows/elementwise.cu in Go, and
@@ -57,7 +58,7 @@ func partsClass(a *num.Array, i int) (num.Class, bool) {
 }
 
 func timesReal(a, b num.Real) num.Real {
-	return num.Real{Class: num.Finite, Neg: a.Neg != b.Neg, Exp: a.Exp + b.Exp, Mag: direct.Multiply(nil, a.Mag, b.Mag)}
+	return num.Real{Class: num.Finite, Neg: a.Neg != b.Neg, Exp: a.Exp + b.Exp, Mag: superacc.Multiply(nil, a.Mag, b.Mag)}
 }
 
 // A refSum is the parts of an addend and the range of their bits: top is a bound, from the
@@ -109,7 +110,7 @@ func refEntry(k abi.Update, alpha num.Real, x, y, c num.Mat, i, j int) (num.Flag
 	xi, to := x.At(i, 0), c.At(i, j)
 	// The product's and the addend's classes, like those of numbers with small values.
 	small := func(c num.Class, neg bool) num.Real { return num.Real{Class: c, Neg: neg, Mag: []uint64{1}} }
-	var special direct.Acc
+	var special superacc.Acc
 	cx, negX := partsClass(x.Arr, xi)
 	classY, negY, py := num.Finite, false, []num.Real{{Class: num.Finite, Mag: []uint64{1}}}
 	if y.Arr != nil {
@@ -171,7 +172,7 @@ func refEntry(k abi.Update, alpha num.Real, x, y, c num.Mat, i, j int) (num.Flag
 	}
 	sum := new(big.Int)
 	for _, r := range parts {
-		n := direct.ToInt(r.Mag)
+		n := superacc.ToInt(r.Mag)
 		n.Lsh(n, uint(max(0, r.Exp-low)))
 		if r.Neg {
 			n.Neg(n)
@@ -184,7 +185,7 @@ func refEntry(k abi.Update, alpha num.Real, x, y, c num.Mat, i, j int) (num.Flag
 	if sum.Sign() == 0 {
 		return c.Arr.Set(to, num.Real{}), true
 	}
-	r := num.Real{Class: num.Finite, Neg: sum.Sign() < 0, Exp: low, Mag: direct.FromInt(nil, sum)}
+	r := num.Real{Class: num.Finite, Neg: sum.Sign() < 0, Exp: low, Mag: superacc.FromInt(nil, sum)}
 	if c.Arr.Terms() < 2 {
 		return c.Arr.Set(to, r), true
 	}
@@ -199,7 +200,7 @@ func refExpansion(c *num.Array, to int, r num.Real) bool {
 	}
 	var t [5]float64
 	rest := new(big.Float).SetMode(big.ToNearestEven)
-	rest.SetInt(direct.ToInt(r.Mag))
+	rest.SetInt(superacc.ToInt(r.Mag))
 	rest.SetMantExp(rest, int(r.Exp))
 	if r.Neg {
 		rest.Neg(rest)

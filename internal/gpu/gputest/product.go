@@ -11,9 +11,9 @@ import (
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
-	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // The kernels in Go, by the same formulas. They stand for the kernels on a fake device, and
@@ -157,7 +157,7 @@ func sampledRow(k, n int) int {
 // refSamples takes a, of whose rows row returns row i, that of sample k.
 func refSamples(l *fake.Launch, a num.Mat, row func(k, i int) num.Vec, y abi.Vectors, sx, sy abi.Scanned, o abi.OldSample, s []abi.Sample) {
 	b := matOf(l, y)
-	var acc direct.Acc
+	var acc superacc.Acc
 	for k := range s {
 		i := sampledRow(k, a.Rows)
 		j := int(math.Mod((float64(k)+0.5)*0.5698402909980532, 1) * float64(b.Rows))
@@ -745,7 +745,7 @@ func refSettleEntry(l *fake.Launch, p *abi.Settling, i, j int, words []uint32, u
 		if err != 0 {
 			x.Add(x, big.NewInt(side*(int64(err)+1)))
 		}
-		var acc direct.Acc
+		var acc superacc.Acc
 		if x.Sign() != 0 {
 			r := num.Real{Class: num.Finite, Neg: x.Sign() < 0, Exp: unit}
 			for _, w := range x.Bits() {
@@ -774,7 +774,7 @@ func refExact(l *fake.Launch, p abi.ExactPass) {
 	x, y := matOf(l, p.X), matOf(l, p.Y)
 	count := fake.Slice[uint32](l, p.From.Count, 1)[0]
 	list := fake.Slice[uint64](l, p.From.List, int(p.From.Capacity))
-	var acc direct.Acc
+	var acc superacc.Acc
 	for _, e := range list[:min(int64(count), p.From.Capacity)] {
 		i, j := int(uint32(e)), int(e>>32)
 		low := fake.Slice[int64](l, p.L.Second, x.Rows)[i] + fake.Slice[int64](l, p.R.Second, y.Rows)[j]

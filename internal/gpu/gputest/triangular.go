@@ -6,6 +6,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // triangularReference has the kernels of kernels/rows/triangular.cu in Go.
@@ -63,7 +64,7 @@ func refQuotient(l *fake.Launch, p *abi.Quotients, t, r, x num.Mat, i, j, lo, hi
 	if d.Class != num.Finite || v.Class > num.Finite {
 		return false
 	}
-	var acc direct.Acc
+	var acc superacc.Acc
 	acc.Add(v)
 	some := top != noTop
 	for h := lo; h < hi; h++ {
@@ -80,8 +81,8 @@ func refQuotient(l *fake.Launch, p *abi.Quotients, t, r, x num.Mat, i, j, lo, hi
 		acc.SetQuotient(x.Arr, to, d)
 		return true
 	}
-	divisor := direct.NewDivisor(d, x.Arr.Bits()+32)
-	flags, ok := acc.TryQuotient(x.Arr, to, &divisor, max(top, -1<<40)-p.Prec+5, direct.NewQuotients(x.Arr.Format))
+	divisor := superacc.NewDivisor(d, x.Arr.Bits()+32)
+	flags, ok := acc.TryQuotient(x.Arr, to, &divisor, max(top, -1<<40)-p.Prec+5, superacc.NewQuotients(x.Arr.Format))
 	if ok {
 		tally(l, p.Counts, flags)
 	}

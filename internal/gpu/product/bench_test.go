@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp/internal/cuda"
-	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/residue"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // BenchmarkGemm measures products of resident matrices with full random significands,
@@ -233,7 +233,7 @@ func spotCheck(s *cuda.Stream, alpha num.Real, a, b mem.Matrix, beta num.Real, o
 		h[i] = m.On(x)
 	}
 	one := num.New(c.Arr.Format, 1)
-	var acc direct.Acc
+	var acc superacc.Acc
 	rng := rand.New(rand.NewPCG(3, 3))
 	for range 100 {
 		i, j := rng.IntN(c.Rows), rng.IntN(c.Cols)

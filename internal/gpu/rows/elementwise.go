@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // Entry by entry: kernels/rows/elementwise.cu has the arithmetic.
@@ -228,7 +229,7 @@ func (u *updating) entries(list []uint64) error {
 		return err
 	}
 	f := h.z.Arr.Format
-	accs := make([]direct.Acc, u.cfg.Threads)
+	accs := make([]superacc.Acc, u.cfg.Threads)
 	ones := make([]*num.Array, u.cfg.Threads)
 	const part = 64
 	err = par.For(u.cfg.Ctx, u.cfg.Threads, (len(list)+part-1)/part, func(worker, p int) {

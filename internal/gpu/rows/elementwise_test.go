@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -160,7 +161,7 @@ func (p updateProblem) data() (x, y num.Vec, c num.Mat) {
 		c = num.Mat{Arr: v.Arr, Off: v.Off, RS: n * v.Inc, CS: v.Inc, Rows: p.m, Cols: n}
 	}
 	// Some entries nearly cancel the product, or are half a unit in its last place or so.
-	var acc direct.Acc
+	var acc superacc.Acc
 	zero := num.Mat{Arr: num.New(p.out, 1), Rows: p.m, Cols: n}
 	for j := range n {
 		for i := range p.m {
@@ -499,7 +500,7 @@ func checkMoments(t *testing.T, dev *cuda.Device, p rowProblem) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var resident []*direct.Acc
+	var resident []*superacc.Acc
 	err = dev.Do(cfg.Ctx, func(s *cuda.Stream) error {
 		b, err := mem.Upload(s, x.Arr)
 		if err != nil {
@@ -517,8 +518,8 @@ func checkMoments(t *testing.T, dev *cuda.Device, p rowProblem) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, b := range []*direct.Acc{got[i], resident[i]} {
-			var d direct.Acc
+		for _, b := range []*superacc.Acc{got[i], resident[i]} {
+			var d superacc.Acc
 			d.Merge(want)
 			d.AddScaled(b, gputest.Scalar(-1))
 			v, w := b.Value(p.out), want.Value(p.out)

@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // Gemv stores sum_j alpha m_ij x_j + beta y_i rounded in number i of z, for operands of the
@@ -229,7 +230,7 @@ func (p *multiplying) roundOnDevice(q *rowSums, first int) ([]int, error) {
 // exactRows computes rows on the host. If z is y, their entries of it are still y's.
 func (p *multiplying) exactRows(h operands, rows []int) error {
 	p.counts.Host = int64(len(rows))
-	accs := make([]direct.Acc, p.cfg.Threads)
+	accs := make([]superacc.Acc, p.cfg.Threads)
 	ones := make([]*num.Array, p.cfg.Threads)
 	return par.For(p.cfg.Ctx, p.cfg.Threads, len(rows), func(worker, k int) {
 		i := rows[k]

@@ -5,16 +5,17 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // Moments returns exact sums over a vector of the host, like direct.Moment.Exact.
-func Moments(dev *cuda.Device, cfg Config, x num.Vec, list ...direct.Moment) ([]*direct.Acc, Counts, error) {
+func Moments(dev *cuda.Device, cfg Config, x num.Vec, list ...direct.Moment) ([]*superacc.Acc, Counts, error) {
 	p := summing{cfg: cfg.defaults(), host: func() (num.Vec, error) { return x, nil }}
 	if !applies(x.N) {
 		sums, err := p.onHost(list)
 		return sums, p.counts, err
 	}
-	var sums []*direct.Acc
+	var sums []*superacc.Acc
 	err := dev.Do(p.cfg.Ctx, func(s *cuda.Stream) error {
 		v, err := mem.UploadVector(s, x)
 		if err != nil {
@@ -28,7 +29,7 @@ func Moments(dev *cuda.Device, cfg Config, x num.Vec, list ...direct.Moment) ([]
 }
 
 // MomentsResident is Moments for a vector in the memory of the device of s.
-func MomentsResident(s *cuda.Stream, cfg Config, x mem.Vector, list ...direct.Moment) ([]*direct.Acc, Counts, error) {
+func MomentsResident(s *cuda.Stream, cfg Config, x mem.Vector, list ...direct.Moment) ([]*superacc.Acc, Counts, error) {
 	copies := mem.NewHostCopies(s)
 	p := summing{cfg: cfg.defaults(), host: func() (num.Vec, error) { return copies.Vector(x) }}
 	if !applies(x.N) {
@@ -46,13 +47,13 @@ type summing struct {
 	counts Counts
 }
 
-func (p *summing) onHost(list []direct.Moment) ([]*direct.Acc, error) {
+func (p *summing) onHost(list []direct.Moment) ([]*superacc.Acc, error) {
 	p.counts.Host += int64(len(list))
 	x, err := p.host()
 	if err != nil {
 		return nil, err
 	}
-	sums := make([]*direct.Acc, len(list))
+	sums := make([]*superacc.Acc, len(list))
 	for i, m := range list {
 		if sums[i], err = m.Exact(p.cfg.work(), x); err != nil {
 			return nil, err
@@ -62,8 +63,8 @@ func (p *summing) onHost(list []direct.Moment) ([]*direct.Acc, error) {
 }
 
 // run computes sums on the device, and on the host those that it does not hold exactly.
-func (p *summing) run(s *cuda.Stream, x mem.Vector, list []direct.Moment) ([]*direct.Acc, error) {
-	sums := make([]*direct.Acc, len(list))
+func (p *summing) run(s *cuda.Stream, x mem.Vector, list []direct.Moment) ([]*superacc.Acc, error) {
+	sums := make([]*superacc.Acc, len(list))
 	for i, m := range list {
 		a, err := p.exact(s, x, m)
 		if err != nil {
@@ -85,7 +86,7 @@ func (p *summing) run(s *cuda.Stream, x mem.Vector, list []direct.Moment) ([]*di
 const likelySpread = 32
 
 // exact returns a sum, or nil if the device does not hold it exactly.
-func (p *summing) exact(s *cuda.Stream, x mem.Vector, m direct.Moment) (*direct.Acc, error) {
+func (p *summing) exact(s *cuda.Stream, x mem.Vector, m direct.Moment) (*superacc.Acc, error) {
 	q := &rowSums{s: s, a: x.Row()}
 	switch m {
 	case direct.Second:
@@ -113,7 +114,7 @@ func (p *summing) exact(s *cuda.Stream, x mem.Vector, m direct.Moment) (*direct.
 			break
 		}
 		if h.exact(0) {
-			a := new(direct.Acc)
+			a := new(superacc.Acc)
 			if _, ok := h.add(a, 0, unitReal); ok {
 				return a, nil
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // Counts says how the results of level 1 and 2 came about.
@@ -160,7 +161,7 @@ func (p *reducing) round(h *hostSums) (num.Flags, bool) {
 			return p.roundSum(h, v)
 		}
 	}
-	var a direct.Acc
+	var a superacc.Acc
 	bound, ok := h.add(&a, 0, unitReal)
 	if !ok {
 		return 0, false
@@ -200,7 +201,7 @@ func (p *reducing) same(v num.Real, flags num.Flags) bool {
 }
 
 // value returns the result for an exact sum.
-func (p *reducing) value(a *direct.Acc) num.Real {
+func (p *reducing) value(a *superacc.Acc) num.Real {
 	if !p.root {
 		return a.Value(p.z.Format)
 	}
@@ -212,7 +213,7 @@ func (p *reducing) value(a *direct.Acc) num.Real {
 	if v.Neg { // the lower end of an enclosure that holds 0
 		return num.Real{Class: num.NaN}
 	}
-	return direct.Root(p.z.Format, v, big.NewInt(1))
+	return superacc.Root(p.z.Format, v, big.NewInt(1))
 }
 
 var unitReal = num.Real{Class: num.Finite, Mag: []uint64{1}}

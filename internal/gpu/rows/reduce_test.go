@@ -16,6 +16,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // A rowProblem is a reduction or a matrix-vector product.
@@ -362,10 +363,10 @@ func TestExactSpread(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				want := direct.ToInt(onesOf(p))
+				want := superacc.ToInt(onesOf(p))
 				want.Mul(want, want)
 				v := h.sum(0)
-				got := direct.ToInt(v.Mag)
+				got := superacc.ToInt(v.Mag)
 				want.Lsh(want, uint(max(0, -down-v.Exp)))
 				got.Lsh(got, uint(max(0, v.Exp+down)))
 				if h.exact(0) != (extra < 2) || h.exact(0) && got.Cmp(want) != 0 {
@@ -464,7 +465,7 @@ func checkSum(t *testing.T, name string, h *hostSums, i int, a, x num.Vec) {
 	if above := h.top[i] - top; above < 0 || above >= abi.RowDigit || h.bottom[i] != -bottom {
 		t.Errorf("%s: reference %d, least exponent %d, those of addends from %d to %d", name, h.top[i], -h.bottom[i], bottom, top)
 	}
-	var acc direct.Acc
+	var acc superacc.Acc
 	if h.q.x != nil {
 		acc.AddDot(a, x)
 	} else {

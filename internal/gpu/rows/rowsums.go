@@ -11,11 +11,11 @@ import (
 	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/cuda"
-	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/launch"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // Sums of numbers and of products along the rows of a matrix, which are cut into digits. There are
@@ -272,7 +272,7 @@ func (h *hostSums) spread(i int) int64 {
 // add adds alpha times the sum of row i to a, and returns the bound of its error, zero if it is
 // exact. It returns false for what is left to the host: infinities, NaN, and zeros whose sign
 // is not known.
-func (h *hostSums) add(a *direct.Acc, i int, alpha num.Real) (bound num.Real, ok bool) {
+func (h *hostSums) add(a *superacc.Acc, i int, alpha num.Real) (bound num.Real, ok bool) {
 	flags, q := h.flags[i], h.q
 	if flags&abi.SeenSpecial != 0 {
 		return bound, false
@@ -289,7 +289,7 @@ func (h *hostSums) add(a *direct.Acc, i int, alpha num.Real) (bound num.Real, ok
 	v := h.sum(i)
 	if !h.exact(i) {
 		errors, shift := q.error()
-		var b direct.Acc
+		var b superacc.Acc
 		b.AddProduct(alpha, num.Real{Class: num.Finite, Exp: v.Exp + shift, Mag: []uint64{errors}})
 		bound = b.Exact()
 		bound.Neg = false

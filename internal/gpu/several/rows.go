@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // one makes calls of a function that several GPUs count with one at a time.
@@ -96,7 +97,7 @@ func (p *Place) Iamax(c place.Config, x num.Vec) (best int, err error) {
 }
 
 // Moments runs on the first GPU.
-func (p *Place) Moments(c place.Config, x num.Vec, list ...direct.Moment) (sums []*direct.Acc, err error) {
+func (p *Place) Moments(c place.Config, x num.Vec, list ...direct.Moment) (sums []*superacc.Acc, err error) {
 	err = p.first(c, []num.Mat{matrix(x)}, nil, func(g place.Place, in, _ []num.Mat) (err error) {
 		sums, err = g.Moments(c, vector(in[0]), list...)
 		return err

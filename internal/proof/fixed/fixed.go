@@ -4,11 +4,11 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // Matrix is a scaled matrix F, |f_ij| < 1, in fixed point, and multiplies exactly by vectors of
@@ -255,7 +255,7 @@ func Magnitude(z, mag []uint64, shift int64) {
 // Vector is one of integers below 2^62 in magnitude, moved by [Shifted].
 type Vector struct {
 	moved []uint64 // the integers and shifted
-	x     *direct.WordVector
+	x     *superacc.WordVector
 	sum   [2]uint64 // of the integers themselves, in two's complement
 }
 
@@ -268,7 +268,7 @@ func NewVector(c []int64) *Vector {
 		v.sum[0], carry = bits.Add64(v.sum[0], uint64(c), 0)
 		v.sum[1], _ = bits.Add64(v.sum[1], uint64(c>>63), carry)
 	}
-	v.moved, v.x = x, direct.NewWordVector(x)
+	v.moved, v.x = x, superacc.NewWordVector(x)
 	return v
 }
 

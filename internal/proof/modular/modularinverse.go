@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // Block is the order of the blocks of pivots of inverses modulo a prime: longer sums of
@@ -48,7 +48,7 @@ func (f *Field) InvertMatrix(ctx context.Context, threads int, rows [][]uint64) 
 		tiles := (n + modularTile - 1) / modularTile
 		err = par.For(ctx, threads, tiles, func(_, tile int) {
 			j0, j1 := tile*modularTile, min(n, (tile+1)*modularTile)
-			var vectors [modularTile]*direct.WordVector
+			var vectors [modularTile]*superacc.WordVector
 			for j := j0; j < j1; j++ {
 				x := make([]uint64, k1-k0)
 				if j >= k0 && j < k1 {
@@ -60,14 +60,14 @@ func (f *Field) InvertMatrix(ctx context.Context, threads int, rows [][]uint64) 
 					for h := range x {
 						x[h] = rows[k0+h][j]
 					}
-					v := direct.NewWordVector(x)
+					v := superacc.NewWordVector(x)
 					x = make([]uint64, k1-k0)
 					for h := range x {
 						x[h] = f.Sum(v.Dot(inverse[h]))
 						rows[k0+h][j] = x[h]
 					}
 				}
-				vectors[j-j0] = direct.NewWordVector(x)
+				vectors[j-j0] = superacc.NewWordVector(x)
 			}
 			for i, left := range panel {
 				if i >= k0 && i < k1 {

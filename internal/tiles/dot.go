@@ -1,0 +1,268 @@
+package tiles
+
+import (
+	"math/bits"
+	"slices"
+	"unsafe"
+
+	"github.com/halfulp/halfulp/internal/amx"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/superacc"
+)
+
+// Dot products on tiles: digits are bytes, B = 2^8, and a tile multiplies 16 digits of each of 64
+// numbers of x with 16 digits of the same numbers of y, and adds up the products of all 64. What
+// has the same place in the sum is added up at the end, for many numbers at once.
+//
+// P being the reference exponent, x = X 2^e and y = Y 2^f, 1/2 <= X, Y < 1, enter as the D digits t
+// of X 2^-d, d = P - e - f, and those of Y. Where the product is negative the complements B^D-1-t
+// stand for t, and B^D Y is taken off. Blocks u and v of 16 digits, the first one highest, are
+// multiplied where u + v < D/16. In units of B^-D 2^P the error of a product is less than
+//
+//	1 + 1	(digits cut of either, times the other, less than 1; the complement is one less)
+//	D - 1	(products of digits left out: they lie D places below the first ones and further, at
+//			 most D-1-k of them at D+k, each at most (B-1)^2)
+//
+// hence less than D + 1.
+const (
+	// tileNumbers is how many numbers a tile has.
+	tileNumbers = amx.RowBytes
+	// farNumbers is the numbers of a chunk that may be added by themselves, which takes tens of
+	// times as long.
+	farNumbers = DotChunk / 128
+	// leastTileDot is from how many products on tiles are faster: columns and room are prepared
+	// and added up once a chunk.
+	leastTileDot = 1024
+)
+
+// tileDotBlocks has, for a number of blocks that is needed, one for which units have functions, or
+// 0 where vertical digits take less time on cores whose other hardware thread uses tiles, too:
+// there 530, 650 and 1000 bits took 1.1 to 1.2 times as long, and 424 and 848 as long. Where it
+// does not, all of them, with functions of their own, took 0.65 to 0.85 of the time.
+var tileDotBlocks = [...]int{0, 0, 2, 3, 4, 0, 0, 7, 0, 10, 10, 12, 12, 14, 14, 16, mostDotBlocks}
+
+const mostDotBlocks = 16
+
+// The sums of a chunk's products fit uint32: as many of two digits as there are blocks.
+const _ = uint32(mostDotBlocks * DotChunk * (1<<8 - 1) * (1<<8 - 1))
+
+// PlanDot returns how to sum n products of numbers of a and b for rounding to p bits, with the
+// guard of groupsFor, if these suit.
+func PlanDot(a, b num.Format, p, n int) (t Plan, ok bool) {
+	u := tilesOf()
+	if u == nil || p <= leastTileBits || n < u.FewProducts || n > mostTileTerms || a.Kind != num.MP || b.Kind != num.MP || min(a.Limbs(), b.Limbs()) < 2 {
+		return t, false
+	}
+	for b, use := range tileDotBlocks {
+		if 8*blockDigits*b >= p+bits.Len(uint(n))/2+10+bits.Len(uint(blockDigits*b+1)) {
+			return Plan{u, use}, use != 0
+		}
+	}
+	return t, false
+}
+
+// dotBound is the bound on the error of a product in units of the last digit of a number.
+func (t Plan) dotBound() uint64 { return uint64(t.Digits() + 1) }
+
+// DotCost is about what a product takes.
+func (t Plan) DotCost() float64 {
+	b := float64(t.Blocks)
+	return 0.96 + 0.82*b + 0.1*b*b // may fuse: an estimate
+}
+
+// tileDotJob tells a unit what to add up; the assembly knows its layout.
+type tileDotJob struct {
+	room    unsafe.Pointer
+	x       unsafe.Pointer // the two highest words of the first number
+	xNumber int            // bytes from a number to the next
+	xPairs  int            // of words, from the highest on
+	xOdd    int            // 1 if there is one more word
+	y       unsafe.Pointer
+	yNumber int
+	yPairs  int
+	yOdd    int
+	exp     unsafe.Pointer // int32, of x
+	xCls    unsafe.Pointer // uint8
+	yCls    unsafe.Pointer
+	scale   unsafe.Pointer // int64, exponents of y, superacc.NoScale for products of 0
+	ref     int64
+	limit   int            // bits of D digits
+	far     unsafe.Pointer // a byte for eight numbers, with bits for those with 64 <= d < limit
+	steps   int            // of 64 numbers
+	// Not for the assembly.
+	blocks int
+}
+
+// The room of a job begins with what the assembly keeps. Behind it are the sums of the digits of y
+// of negative products, negated, int32, and those of products, uint32, of blocks one after the
+// other, from the highest on. Of a block the digit or row of lowest place is first. The last ones
+// are digits of 64 numbers x and y, and of the 64 before, which are multiplied meanwhile.
+const roomOffsets = 3136
+
+func (j *tileDotJob) negatives() []int32 {
+	return unsafe.Slice((*int32)(unsafe.Add(j.room, roomOffsets)), blockDigits*j.blocks)
+}
+
+func (j *tileDotJob) sums() []uint32 {
+	return unsafe.Slice((*uint32)(unsafe.Add(j.room, roomOffsets+blockDigits*4*j.blocks)), TileBytes/4*j.blocks)
+}
+
+// tileDotRoom is the words of a room.
+func (t Plan) tileDotRoom() int { return (roomOffsets + t.Blocks*(blockDigits*4+5*TileBytes)) / 8 }
+
+// tileDotGeneric adds up the products of a job, number by number. Those that are far away, or
+// below all digits, count for 0.
+func tileDotGeneric(j *tileDotJob) {
+	n := blockDigits * j.blocks
+	sums, negatives := j.sums(), j.negatives()
+	far := unsafe.Slice((*uint8)(j.far), j.steps*tileNumbers/8)
+	clear(far)
+	t, s := make([]uint8, n), make([]uint8, n)
+	for i := range j.steps * tileNumbers {
+		d := j.ref - int64(*(*int32)(unsafe.Add(j.exp, 4*i))) - *(*int64)(unsafe.Add(j.scale, 8*i))
+		if uint64(d) >= 64 {
+			if uint64(d) < uint64(j.limit) {
+				far[i/8] |= 1 << (i % 8)
+			}
+			continue
+		}
+		neg := (*(*uint8)(unsafe.Add(j.xCls, i))^*(*uint8)(unsafe.Add(j.yCls, i)))&1 != 0
+		digitsOf(t, unsafe.Add(j.x, i*j.xNumber), 2*j.xPairs+j.xOdd, d)
+		digitsOf(s, unsafe.Add(j.y, i*j.yNumber), 2*j.yPairs+j.yOdd, 0)
+		if neg {
+			for k := range t {
+				t[k] = ^t[k]
+			}
+			for k, v := range s {
+				negatives[n-blockDigits*(k/blockDigits+1)+k%blockDigits] -= int32(v)
+			}
+		}
+		for w := range j.blocks {
+			for u := range w + 1 {
+				a, b := t[n-blockDigits*(u+1):][:blockDigits], s[n-blockDigits*(w-u+1):][:blockDigits]
+				for r, x := range a {
+					row := sums[w*TileBytes/4+r*blockDigits:][:blockDigits]
+					for c, y := range b {
+						row[c] += uint32(x) * uint32(y)
+					}
+				}
+			}
+		}
+	}
+}
+
+// digitsOf stores the digits, the lowest first, of a number of so many words, the two highest of
+// which lie at top, shifted by d bits.
+func digitsOf(to []uint8, top unsafe.Pointer, words int, d int64) {
+	sig := unsafe.Slice((*uint64)(unsafe.Add(top, 16-8*words)), words)
+	for k := range to {
+		to[k] = uint8(num.WordAt(sig, int64(64*words-8*(len(to)-k))+d))
+	}
+}
+
+// Dot sums the products of two vectors on tiles.
+type Dot struct {
+	Plan    Plan
+	room    tileRoom
+	far     [DotChunk / 8]uint8
+	columns []int64
+	mag     []uint64
+	// Numbers behind the last whole step.
+	x, y  *num.Array
+	scale [tileNumbers]int64
+}
+
+// NewDot returns sums of products as t plans them.
+func NewDot(t Plan) *Dot {
+	return &Dot{
+		Plan: t, room: newRoom(&dotRooms, t.tileDotRoom()), columns: make([]int64, t.Digits()+blockDigits),
+		mag: make([]uint64, t.MagWords()+blockDigits/8),
+	}
+}
+
+// Free gives the room back.
+func (s *Dot) Free() { dotRooms.Put(&s.room) }
+
+// Add adds the sum of the products of numbers x and y to acc, and what that may be wrong by to
+// bound. scale has the exponents of y, superacc.NoScale for products of 0. It reports false, and
+// adds nothing, if too many numbers are far below the largest.
+func (s *Dot) Add(acc, bound *superacc.Acc, x, y num.Vec, ref int64, scale []int64) bool {
+	t := s.Plan
+	j := &tileDotJob{
+		room: unsafe.Pointer(&s.room[0]), ref: ref, limit: 8 * t.Digits(), far: unsafe.Pointer(&s.far[0]), blocks: t.Blocks,
+	}
+	clear(j.negatives())
+	clear(j.sums())
+	n := x.N &^ (tileNumbers - 1)
+	if n > 0 {
+		j.run(t, x.Arr, x.Off, y.Arr, y.Off, scale[:n])
+	}
+	if k := x.N - n; k > 0 {
+		if s.x == nil {
+			s.x, s.y = num.New(x.Arr.Format, tileNumbers), num.New(y.Arr.Format, tileNumbers)
+		}
+		for i := range s.scale {
+			s.scale[i] = superacc.NoScale
+		}
+		copy(s.scale[:], scale[n:x.N])
+		for i := range k {
+			s.x.CopyFrom(i, x.Arr, x.Off+n+i)
+			s.y.CopyFrom(i, y.Arr, y.Off+n+i)
+		}
+		j.far = unsafe.Pointer(&s.far[n/8])
+		j.run(t, s.x, 0, s.y, 0, s.scale[:])
+	}
+	many := 0
+	for _, f := range s.far[:(x.N+7)/8] {
+		many += bits.OnesCount8(f)
+	}
+	if many > farNumbers {
+		return false
+	}
+	if many > 0 {
+		for i := range x.N {
+			if s.far[i/8]>>(i%8)&1 != 0 {
+				acc.AddDot(x.Slice(i, i+1), y.Slice(i, i+1))
+			}
+		}
+	}
+	// Columns from the lowest on, which is place 16 (blocks - 1).
+	clear(s.columns)
+	for w := range t.Blocks {
+		to, sums := s.columns[blockDigits*(t.Blocks-1-w):], j.sums()[w*TileBytes/4:]
+		for r := range blockDigits {
+			to, row := (*[blockDigits]int64)(to[r:]), (*[blockDigits]uint32)(sums[blockDigits*r:])
+			for c, v := range row {
+				to[c] += int64(v)
+			}
+		}
+		to = s.columns[blockDigits*(t.Blocks-w):]
+		for c, v := range j.negatives()[blockDigits*w:][:blockDigits] {
+			to[c] += int64(v)
+		}
+	}
+	slices.Reverse(s.columns)
+	clear(s.mag)
+	if m, neg := valueOfBytes(s.mag, s.columns); len(m) > 0 {
+		acc.AddMag(neg, ref-int64(8*len(s.columns)), m)
+	}
+	bound.AddMag(false, ref-int64(8*t.Digits()), []uint64{uint64(x.N) * t.dotBound()})
+	return true
+}
+
+// run adds the products of as many numbers as scale has, from x and y on.
+func (j *tileDotJob) run(t Plan, a *num.Array, x int, b *num.Array, y int, scale []int64) {
+	words := func(a *num.Array, at int) (top unsafe.Pointer, number, pairs, odd int) {
+		l := a.Limbs()
+		used := min(l, 2*t.Blocks)
+		return unsafe.Pointer(&a.Sig[(at+1)*l-2]), 8 * l, used / 2, used % 2
+	}
+	j.x, j.xNumber, j.xPairs, j.xOdd = words(a, x)
+	j.y, j.yNumber, j.yPairs, j.yOdd = words(b, y)
+	j.exp, j.xCls, j.yCls = unsafe.Pointer(&a.Exp[x]), unsafe.Pointer(&a.Cls[x]), unsafe.Pointer(&b.Cls[y])
+	j.scale, j.steps = unsafe.Pointer(&scale[0]), len(scale)/tileNumbers
+	t.Unit.dot(j)
+}
+
+// DotChunk is the number of products that share a reference exponent.
+const DotChunk = 1 << 12
