@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/halfulp/halfulp/internal/memlimit"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
@@ -31,7 +32,7 @@ type settings struct {
 func (o *Options) settings() (settings, error) {
 	s := settings{ctx: context.Background(), device: place.Name{Kind: place.Auto}, threads: runtime.GOMAXPROCS(0), method: methodAuto}
 	if o == nil {
-		s.memory = defaultMemory()
+		s.memory = memlimit.Default()
 		return s, nil
 	}
 	var err error
@@ -57,7 +58,7 @@ func (o *Options) settings() (settings, error) {
 	s.progress = o.Progress
 	s.memory, s.limit = o.MemoryLimit, o.MemoryLimit
 	if s.memory <= 0 {
-		s.memory = defaultMemory()
+		s.memory = memlimit.Default()
 	}
 	return s, nil
 }
