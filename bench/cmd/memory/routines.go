@@ -130,7 +130,7 @@ func (p *problem) random(seed uint64, rows, cols int) *halfulp.Matrix {
 func (p *problem) size(list []*halfulp.Matrix) (bytes int64) {
 	each := int64(8)
 	if p.format.IsMP() {
-		each = int64(p.format.Bits()+63)/64*8 + 9
+		each = int64(p.format.Bits()+63)/64*8 + 5
 	}
 	for _, m := range list {
 		bytes += each * int64(m.Rows()) * int64(m.Cols())
