@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/halfulp/halfulp/internal/memlimit"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
@@ -23,7 +24,7 @@ func (o *Options) Settings() (place.Settings, error) { return o.settings() }
 func (o *Options) settings() (place.Settings, error) {
 	s := place.Settings{Ctx: context.Background(), Device: place.Name{Kind: place.Auto}, Threads: runtime.GOMAXPROCS(0), Method: methodAuto}
 	if o == nil {
-		s.Memory = defaultMemory()
+		s.Memory = memlimit.Default()
 		return s, nil
 	}
 	var err error
@@ -49,7 +50,7 @@ func (o *Options) settings() (place.Settings, error) {
 	s.Progress = o.Progress
 	s.Memory, s.Limit = o.MemoryLimit, o.MemoryLimit
 	if s.Memory <= 0 {
-		s.Memory = defaultMemory()
+		s.Memory = memlimit.Default()
 	}
 	return s, nil
 }

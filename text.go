@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/halfulp/halfulp/internal/decimal"
+	"github.com/halfulp/halfulp/internal/memlimit"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -220,4 +221,4 @@ type Losses struct {
 // DefaultMemoryLimit returns the memory in bytes that routines and readers keep
 // to unless told otherwise: half of the machine's, or of what a limit of the system leaves this
 // process (a control group's, as containers have, or those of ulimit -v and -d).
-func DefaultMemoryLimit() int64 { return defaultMemory() }
+func DefaultMemoryLimit() int64 { return memlimit.Default() }

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/expansion"
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/isa"
+	"github.com/halfulp/halfulp/internal/memlimit"
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/textio"
 	"golang.org/x/sys/cpu"
@@ -34,6 +35,7 @@ type machineInfo struct {
 	System   string       `json:"system"`
 	CPU      string       `json:"cpu"`
 	Threads  int          `json:"threads"`
+	Memory   memoryInfo   `json:"memory"`
 	Features []string     `json:"features"`
 	Level    string       `json:"level"`
 	Levels   []string     `json:"levels"`
@@ -41,6 +43,13 @@ type machineInfo struct {
 	Devices  []deviceInfo `json:"devices"`
 	Formats  []namedText  `json:"formats"`
 	Methods  []namedText  `json:"methods"`
+}
+
+// memoryInfo is how much memory commands use without --memory, in bytes, and why.
+type memoryInfo struct {
+	Default   int64  `json:"default"`
+	Available int64  `json:"available"`
+	Source    string `json:"source"` // what limits the memory available
 }
 
 // deviceInfo is a processor or GPU. Where there is no GPU, one of name cuda:N says why.
@@ -70,6 +79,7 @@ func (c *infoCmd) Run(env *cli.Environment) error {
 	row("version", m.Version)
 	row("go", m.Go+", "+m.System)
 	row("cpu", m.CPU+", "+textio.Count(m.Threads, "thread"))
+	row("memory", fmt.Sprintf("%s by default, half of %s: %s", textio.Bytes(float64(m.Memory.Default)), textio.Bytes(float64(m.Memory.Available)), m.Memory.Source))
 	row("features", orNone(strings.Join(m.Features, " ")))
 	row("level", fmt.Sprintf("%s (available: %s)", m.Level, strings.Join(m.Levels, ", ")))
 	row("kernels", strings.Join(m.Kernels, ", "))
@@ -104,6 +114,7 @@ func machine() machineInfo {
 		System:   runtime.GOOS + "/" + runtime.GOARCH,
 		CPU:      isa.Model(),
 		Threads:  runtime.GOMAXPROCS(0),
+		Memory:   memoryInfo{halfulp.DefaultMemoryLimit(), memlimit.Available().Bytes, memlimit.Available().Source},
 		Features: cpuFeatures(),
 		Level:    isa.Level().String(),
 		Devices:  append([]deviceInfo{{Name: cpuDevice, Available: true, Text: "available"}}, gpus()...),

@@ -1,42 +1,65 @@
 // Package bufpool keeps large buffers between operations: fresh memory costs as much time, in page
-// faults, as much of what is done with it.
+// faults, as much of what is done with it. All shelves together keep a bounded number of bytes.
 package bufpool
 
 import (
+	"cmp"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/hugepage"
+	"github.com/halfulp/halfulp/internal/memlimit"
 )
 
-// A Shelf holds buffers, or what has some. Those that two garbage collections in a row find there
-// are let go, but for some that have not been there for long. It is no sync.Pool, of which a
-// goroutine that has moved to another processor does not find all, and which two collections empty
-// however soon they come. The zero value is empty.
+// A Shelf holds buffers, or values that own some. Unlike a sync.Pool it survives garbage
+// collections: a buffer that two collections in a row find there is dropped unless it may rest. The
+// buffers put back last may rest for a while, as long as all shelves together hold no more than
+// restBytes of them. All processors share a shelf. The zero value is empty.
 type Shelf[T any] struct{ rack }
 
 // A rack is a shelf of any buffers: one for all types, of little code.
 type rack struct {
-	mu      sync.Mutex
-	free    []kept
-	watched bool // whether the next collection will be noticed
+	mu    sync.Mutex
+	free  []kept // in the order in which they were put there
+	known bool   // whether it is one of racks
 }
 
 type kept struct {
 	buffer any
-	size   int
-	seen   int // collections since it was put there
+	size   int // as Take counts it
+	bytes  int64
+	order  int64 // of all buffers put on any shelf
+	seen   int   // collections since
 	since  time.Time
 }
 
-// What a shelf holds up to a size in all may stay for a while whatever is collected: as long as the
-// next collection takes to come where nothing is allocated.
 var (
-	rest     = 2 * time.Minute
-	restSize = 1 << 25
+	// rest is how long a buffer may rest. Where nothing is allocated the next collection comes
+	// after that time.
+	rest = 2 * time.Minute
+	// restBytes bounds the buffers that rest, of all shelves together.
+	restBytes int64 = 1 << 25
+	// most bounds the bytes that all shelves keep until the collector has seen them: a share of
+	// the memory that routines may use.
+	most = sync.OnceValue(func() int64 { return memlimit.Default() / 4 })
 )
+
+var (
+	bytesKept atomic.Int64 // of all shelves
+	puts      atomic.Int64
+	watched   atomic.Bool // whether the next collection will be noticed
+
+	racksMu sync.Mutex // a rack's mutex is locked first where both are
+	racks   []*rack    // those that have buffers
+)
+
+// Kept returns how many bytes all shelves keep.
+func Kept() int64 { return bytesKept.Load() }
 
 // A mark is what collections are noticed by: nothing else refers to it. It is not of the size of
 // objects that share their memory with others.
@@ -62,42 +85,98 @@ func (s *rack) take(least, most int) (b any) {
 		return nil
 	}
 	b = s.free[best].buffer
-	s.free = slices.Delete(s.free, best, best+1)
+	s.remove(best, best+1)
 	return b
 }
 
-// Put keeps a buffer of a size that nothing refers to any more.
-func (s *Shelf[T]) Put(b T, size int) { s.put(b, size) }
+// remove takes the buffers from i to j away.
+func (s *rack) remove(i, j int) {
+	for _, k := range s.free[i:j] {
+		bytesKept.Add(-k.bytes)
+	}
+	s.free = slices.Delete(s.free, i, j)
+}
 
-func (s *rack) put(b any, size int) {
+// Put keeps a buffer that nothing refers to any more, of a size by which Take finds it, and of so
+// many bytes. The shelf drops the buffers it has had longest, or this one, where the shelves would
+// keep too many bytes.
+func (s *Shelf[T]) Put(b T, size int, bytes int64) {
+	s.put(kept{buffer: b, size: size, bytes: bytes})
+}
+
+func (s *rack) put(k kept) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.free = append(s.free, kept{buffer: b, size: size, since: time.Now()})
-	s.watch()
+	k.order, k.since = puts.Add(1), time.Now()
+	s.free = append(s.free, k)
+	drop := 0
+	for total := bytesKept.Add(k.bytes); total > most() && drop < len(s.free); drop++ {
+		total -= s.free[drop].bytes
+	}
+	s.remove(0, drop)
+	if !s.known && len(s.free) > 0 {
+		racksMu.Lock()
+		racks = append(racks, s)
+		racksMu.Unlock()
+		s.known = true
+	}
+	watch()
 }
 
 // watch has collected called after the next collection.
-func (s *rack) watch() {
-	if s.watched || len(s.free) == 0 {
-		return
+func watch() {
+	if watched.CompareAndSwap(false, true) {
+		runtime.SetFinalizer(new(mark), func(*mark) { collected() })
 	}
-	s.watched = true
-	runtime.SetFinalizer(new(mark), func(*mark) { s.collected() })
 }
 
-func (s *rack) collected() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now, size := time.Now(), 0
-	for i := range s.free {
-		s.free[i].seen++
+// collected drops what two collections have found and what may not rest.
+func collected() {
+	racksMu.Lock()
+	all := racks
+	racks = nil
+	racksMu.Unlock()
+	var list []kept
+	for _, s := range all {
+		s.mu.Lock()
+		for i := range s.free {
+			s.free[i].seen++
+		}
+		list = append(list, s.free...)
+		s.mu.Unlock()
 	}
-	s.free = slices.DeleteFunc(s.free, func(k kept) bool {
-		size += k.size
-		return k.seen > 1 && (size > restSize || now.Sub(k.since) > rest)
-	})
-	s.watched = false
-	s.watch()
+	slices.SortFunc(list, func(a, b kept) int { return cmp.Compare(b.order, a.order) })
+	first := int64(math.MaxInt64) // of the buffers that may rest
+	bytes := int64(0)
+	for _, k := range list {
+		if bytes += k.bytes; bytes > restBytes {
+			break
+		}
+		first = k.order
+	}
+	list = nil
+	now := time.Now()
+	for _, s := range all {
+		s.mu.Lock()
+		for i := len(s.free) - 1; i >= 0; i-- {
+			if k := s.free[i]; k.seen > 1 && (k.order < first || now.Sub(k.since) > rest) {
+				s.remove(i, i+1)
+			}
+		}
+		if s.known = len(s.free) > 0; s.known {
+			racksMu.Lock()
+			racks = append(racks, s)
+			racksMu.Unlock()
+		}
+		s.mu.Unlock()
+	}
+	watched.Store(false)
+	racksMu.Lock()
+	left := len(racks) > 0 // also of shelves that were empty before
+	racksMu.Unlock()
+	if left {
+		watch()
+	}
 }
 
 // Most is the size up to which a buffer is taken for n numbers: small ones would keep large ones
@@ -115,4 +194,7 @@ func Slice[T any](from *Shelf[[]T], n int) []T {
 }
 
 // Return gives numbers back.
-func Return[T any](to *Shelf[[]T], x []T) { to.Put(x, len(x)) }
+func Return[T any](to *Shelf[[]T], x []T) { to.Put(x, len(x), Bytes(x)) }
+
+// Bytes returns how many bytes a slice holds, up to its capacity.
+func Bytes[T any](x []T) int64 { return int64(cap(x)) * int64(unsafe.Sizeof(*new(T))) }

@@ -2,44 +2,110 @@ package bufpool
 
 import (
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
 	"testing"
 	"time"
 )
 
-// resting lets what shelves hold up to a size rest for a time until the test ends.
-func resting(t *testing.T, size int, time time.Duration) {
-	oldSize, oldTime := restSize, rest
-	t.Cleanup(func() { restSize, rest = oldSize, oldTime })
-	restSize, rest = size, time
+// limited sets what shelves may keep, and let rest for a time, until the test ends. No collection
+// comes meanwhile but those that the test has.
+func limited(t *testing.T, keep, resting int64, duration time.Duration) {
+	if Kept() != 0 {
+		t.Fatalf("other tests have left %d bytes", Kept())
+	}
+	oldMost, oldBytes, oldRest, percent := most, restBytes, rest, debug.SetGCPercent(-1)
+	t.Cleanup(func() {
+		most, restBytes, rest = oldMost, oldBytes, oldRest
+		debug.SetGCPercent(percent)
+	})
+	most, restBytes, rest = func() int64 { return keep }, resting, duration
 }
 
-// TestRest has buffers that rest whatever is collected, and some that are too large for that
-// together, of which those that were put there first rest.
+// empty takes all that shelves have.
+func empty[T any](shelves ...*Shelf[T]) {
+	for _, s := range shelves {
+		for ok := true; ok; {
+			_, ok = s.Take(0, math.MaxInt)
+		}
+	}
+}
+
+// TestRest has buffers of two shelves that rest whatever is collected. Where they are too large for
+// that together, those put back last rest.
 func TestRest(t *testing.T) {
-	resting(t, 250, time.Hour)
-	var s Shelf[int]
-	for i := range 4 {
-		s.Put(i, 100)
+	limited(t, math.MaxInt64, 250, time.Hour)
+	var s, other Shelf[int]
+	s.Put(0, 1, 100)
+	other.Put(1, 1, 100)
+	s.Put(2, 1, 100)
+	s.Put(3, 1, 100)
+	if collected(); Kept() != 400 {
+		t.Fatalf("%d bytes are kept after one collection, want 400", Kept())
 	}
 	for range 3 {
-		s.collected()
+		collected()
 	}
-	if len(s.free) != 2 || s.free[0].buffer != 0 || s.free[1].buffer != 1 {
-		t.Fatalf("%v rest, want 0 and 1", s.free)
+	if len(s.free) != 2 || s.free[0].buffer != 2 || s.free[1].buffer != 3 || len(other.free) != 0 || Kept() != 200 {
+		t.Fatalf("%v and %v rest, %d bytes, want 2 and 3", s.free, other.free, Kept())
 	}
 	s.free[0].since = time.Now().Add(-2 * rest)
-	if s.collected(); len(s.free) != 1 || s.free[0].buffer != 1 {
-		t.Fatalf("%v rest, want 1", s.free)
+	if collected(); len(s.free) != 1 || s.free[0].buffer != 3 || Kept() != 100 {
+		t.Fatalf("%v rest, want 3", s.free)
+	}
+	s.free[0].since = time.Now().Add(-2 * rest)
+	if collected(); Kept() != 0 || len(racks) != 0 || s.known {
+		t.Fatalf("%d bytes of %d shelves rest too long", Kept(), len(racks))
+	}
+	s.Put(4, 1, 100) // the shelf is known again
+	for range 2 {
+		s.free[0].since = time.Now().Add(-2 * rest)
+		collected()
+	}
+	if Kept() != 0 {
+		t.Fatalf("%d bytes rest too long", Kept())
+	}
+}
+
+// TestBound has many operations take and put back buffers of all sizes. Shelves never keep more
+// than they may, nor more after many operations than after few.
+func TestBound(t *testing.T) {
+	const keep, resting = 1 << 20, 1 << 16
+	limited(t, keep, resting, time.Hour)
+	var words Shelf[[]uint64]
+	var floats Shelf[[]float64]
+	defer empty(&words)
+	defer empty(&floats)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range 3000 {
+		x, y, z := Slice(&words, rng.IntN(1<<13)), Slice(&floats, rng.IntN(1<<rng.IntN(15))), Slice(&words, 1+rng.IntN(100))
+		Return(&words, x)
+		Return(&floats, y)
+		Return(&words, z)
+		sum := int64(0)
+		for _, k := range append(words.free[:len(words.free):len(words.free)], floats.free...) {
+			sum += k.bytes
+		}
+		if Kept() != sum || sum > keep {
+			t.Fatalf("after %d operations %d bytes are kept, %d are told, %d allowed", i, sum, Kept(), keep)
+		}
+		if i%300 == 299 {
+			collected()
+			if collected(); Kept() > resting {
+				t.Fatalf("after %d operations and two collections %d bytes are kept, %d allowed", i, Kept(), resting)
+			}
+		}
+	}
+	if Return(&words, make([]uint64, keep)); len(words.free) != 0 || Kept() > keep {
+		t.Fatalf("a buffer of more than all is kept")
 	}
 }
 
 // TestShelf takes buffers that other processors' goroutines have put back, the smallest that will
 // do, and none that the collector has found twice where nothing rests.
 func TestShelf(t *testing.T) {
-	resting(t, 0, 0)
-	collecting := debug.SetGCPercent(-1)
+	limited(t, math.MaxInt64, 0, 0)
 	var s Shelf[[]int16]
 	const count = 8
 	sizes := map[*int16]int{}
@@ -49,7 +115,7 @@ func TestShelf(t *testing.T) {
 		done := make(chan bool)
 		go func() {
 			runtime.LockOSThread()
-			s.Put(b, len(b))
+			s.Put(b, len(b), Bytes(b))
 			close(done)
 		}()
 		<-done
@@ -84,7 +150,6 @@ func TestShelf(t *testing.T) {
 	if n := held(); n != len(sizes) {
 		t.Fatalf("%d buffers, want %d", n, len(sizes))
 	}
-	debug.SetGCPercent(collecting)
 	for end := time.Now().Add(2 * time.Minute); held() > 0; time.Sleep(time.Millisecond) {
 		if runtime.GC(); time.Now().After(end) {
 			t.Fatalf("%d buffers are kept", held())

@@ -33,7 +33,7 @@ func newFactorWorker(ctx context.Context, threads int) *worker {
 
 func (w *worker) free() {
 	w.ctx = nil
-	workers.Put(w, cap(w.a)+cap(w.b))
+	workers.Put(w, cap(w.a)+cap(w.b), bufpool.Bytes(w.a)+bufpool.Bytes(w.b))
 }
 
 // LU decomposes an n x n matrix A with leading dimension n in place, A = P L U, by recursion on

@@ -36,7 +36,7 @@ func message(lengths []int) []byte {
 // keep keeps a message that nothing refers to any more.
 func keep(message []byte) {
 	if cap(message) > 0 {
-		messages.Put(message, cap(message))
+		messages.Put(message, cap(message), bufpool.Bytes(message))
 	}
 }
 
@@ -55,4 +55,6 @@ func factor(f num.Format, n int) *num.Array {
 }
 
 // keepFactor keeps an array that factor returned, and that nothing refers to any more.
-func keepFactor(a *num.Array) { factorsOf(a.Format).Put(a, a.Len()) }
+func keepFactor(a *num.Array) {
+	factorsOf(a.Format).Put(a, a.Len(), int64(a.Len())*num.SizeOf(a.Format))
+}

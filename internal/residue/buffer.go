@@ -1,8 +1,6 @@
 package residue
 
 import (
-	"math"
-
 	"github.com/halfulp/halfulp/internal/bufpool"
 	"github.com/halfulp/halfulp/internal/hugepage"
 )
@@ -22,7 +20,7 @@ func buffersOf[T int8 | int16]() *bufpool.Shelf[[]T] {
 }
 
 func getBuffer[T int8 | int16](n int) []T {
-	if b, ok := buffersOf[T]().Take(n, math.MaxInt); ok {
+	if b, ok := buffersOf[T]().Take(n, bufpool.Most(n)); ok {
 		return b[:n]
 	}
 	b := make([]T, n)
@@ -32,7 +30,7 @@ func getBuffer[T int8 | int16](n int) []T {
 
 func putBuffer[T int8 | int16](b []T) {
 	if cap(b) > 0 {
-		buffersOf[T]().Put(b, cap(b))
+		buffersOf[T]().Put(b, cap(b), bufpool.Bytes(b))
 	}
 }
 
@@ -48,6 +46,12 @@ type scratch struct {
 }
 
 var scratches bufpool.Shelf[*scratch]
+
+// bytes returns how many bytes s holds.
+func (s *scratch) bytes() int64 {
+	n := bufpool.Bytes(s.y) + bufpool.Bytes(s.words) + bufpool.Bytes(s.top) + bufpool.Bytes(s.sums) + bufpool.Bytes(s.open) + bufpool.Bytes(s.terms)
+	return n + bufpool.Bytes(s.mag) + bufpool.Bytes(s.z) + bufpool.Bytes(s.neg) + bufpool.Bytes(s.ok)
+}
 
 // grow returns n elements of *s, with any values, for which there is room then.
 func grow[T any](s *[]T, n int) []T {

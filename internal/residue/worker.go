@@ -70,7 +70,7 @@ func newWorker(p *product, w *weights, old, c num.Mat, l, r *operand, rowPanels,
 // release hands the memory back for the next product.
 func (wk *worker) release() {
 	putBuffer(wk.c)
-	scratches.Put(wk.scratch, cap(wk.scratch.words))
+	scratches.Put(wk.scratch, cap(wk.scratch.words), wk.scratch.bytes())
 }
 
 // reconstruct turns the residues of the block at (i0, j0) of rows x ldc entries

@@ -209,7 +209,7 @@ func PutMatrix(m num.Mat) {
 	kept := *a // a matrix that is given back has no numbers
 	*a = num.Array{Format: a.Format}
 	kept.Sig = kept.Sig[:cap(kept.Sig)]
-	arrayRoom.Put(&kept, len(kept.Sig))
+	arrayRoom.Put(&kept, len(kept.Sig), bufpool.Bytes(kept.Sig)+bufpool.Bytes(kept.Exp)+bufpool.Bytes(kept.Cls))
 }
 
 // Release gives back what was taken.
