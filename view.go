@@ -3,11 +3,21 @@ package halfulp
 import "github.com/halfulp/halfulp/internal/num"
 
 // View returns the storage of m, wherever that lives. It is for the packages of this module: its
-// type is theirs.
-func (m *Matrix) View() num.Mat { return m.mat() }
+// type is theirs. Nil has none.
+func (m *Matrix) View() num.Mat {
+	if m == nil {
+		return num.Mat{}
+	}
+	return m.mat()
+}
 
 // View returns the storage of x, like [Matrix.View].
-func (x *Vector) View() num.Vec { return x.vec() }
+func (x *Vector) View() num.Vec {
+	if x == nil {
+		return num.Vec{}
+	}
+	return x.vec()
+}
 
 // View returns the exact value of s, like [Matrix.View].
 func (s Scalar) View() num.Real { return s.value() }
