@@ -15,8 +15,10 @@ import (
 // sized are the lines of sh blocks, which need a GPU, a network or more time than a test has, each
 // with what the test runs in its place, or nothing.
 var sized = map[string]string{
-	"go build ./... && go test ./...":              "go build ./...",
-	"cd bench && ./setup.sh && go run ./cmd/peers": "", // installs Debian packages
+	"pip install ./bindings/python mpmath gmpy2 python-flint": "",
+	"python bench/python/peers.py --json FILE":                "",
+	"go build ./... && go test ./...":                         "go build ./...",
+	"cd bench && ./setup.sh && go run ./cmd/peers":            "", // installs Debian packages
 	"make site":                     "", // needs a network
 	"make lib":                      "", // needs a C compiler; bindings/c/test builds the library
 	"pip install ./bindings/python": "", // the same, and bindings/python/tests run the package

@@ -52,8 +52,6 @@ var knownImports = []string{
 	"internal/gpu (test) -> the root package",
 	"internal/gpu/product -> internal/product",
 	"internal/gpu/several (test) -> the root package",
-	"internal/proof/bound -> the root package",
-	"internal/proof/modular -> internal/direct",
 	"internal/proof/scale (test) -> the root package",
 	// Files in parts are those of a grid of processes.
 	"matfile/gridfiles -> internal/grid",
