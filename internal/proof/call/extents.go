@@ -51,11 +51,7 @@ func RowNorm64(m num.Mat) *big.Float {
 // Extents returns what bounds the rows of matrices in MP at the run's place, when all that was
 // to be done there is done.
 func (s *Run) Extents(list ...num.Mat) ([]place.Extents, error) {
-	var of []num.Mat
-	for _, m := range list {
-		of = append(of, m)
-	}
-	x, left, err := s.At.Extents(s.Config(), s.Tally, of...)
+	x, left, err := s.At.Extents(s.Config(), s.Tally, list...)
 	if err != nil {
 		return nil, err
 	}
