@@ -92,7 +92,7 @@ func realOf(s halfulp.Scalar) real {
 // storedTerms reads the terms of an expansion as they lie in memory, which the
 // public methods do not show.
 func storedTerms(s halfulp.Scalar, n int) []float64 {
-	planes := reflect.ValueOf(s).FieldByName("a").Elem().FieldByName("F64")
+	planes := reflect.ValueOf(s).FieldByName("n").FieldByName("a").Elem().FieldByName("F64")
 	t := make([]float64, n)
 	for k := range t {
 		t[k] = planes.Index(k).Index(0).Float()

@@ -169,7 +169,7 @@ func run(f *figure, seconds float64) error {
 	if err != nil {
 		first, _, _ := strings.Cut(strings.TrimSpace(trace.String()), "\n")
 		f.Error = strings.TrimSpace("the process ended: " + err.Error() + " " + first)
-		return nil
+		return nil //nolint:nilerr // the figure tells it
 	}
 	return json.Unmarshal(out.Bytes(), &f.answer)
 }
