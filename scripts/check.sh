@@ -166,7 +166,7 @@ levels() {
 	# conformance suite, with the routines of linsolve, runs under all levels by itself, and so do
 	# linsolve's small systems; the engine on GPUs has none. Faults that are injected are about what
 	# is compared.
-	local packages=(. ./internal/{direct,dgemm,exact,modgemm,product,sgemm}) methods=(./rns ./expansion ./ozaki)
+	local packages=(. ./internal/{superacc,lanes,tiles,direct,dgemm,residue,modgemm,product,sgemm}) methods=(./rns ./expansion ./ozaki)
 	level() { HALFULP_LEVEL=$1 gotest -short -skip '^Test(Readme|Examples|Faults)$' "${packages[@]}" "${@:2}"; }
 	# The portable loops of methods run on 32 bits and on arm64 below.
 	if [ "$(go env GOHOSTARCH)" = amd64 ]; then level portable; else level portable "${methods[@]}"; fi
