@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	_ "github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/backend"
