@@ -364,7 +364,7 @@ func (t *doubling) planRoot(seed, bits int) {
 	}
 }
 
-// rootCost is the cost of solver.root where no block's seed comes from float64.
+// rootCost is the cost of root where no block's seed comes from float64.
 func rootCost(n, bits int) float64 {
 	if n <= rootLeaf {
 		return cube(n) / 3 * (panelCost + squareWords(bits)*wordCost)

@@ -16,7 +16,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// tracedOn returns a solver at the place of a matrix.
+// tracedOn returns a run at the place of a matrix.
 func tracedOn(t *testing.T, a *halfulp.Matrix) *call.Run {
 	t.Helper()
 	s, err := start("Det", nil, a.View())

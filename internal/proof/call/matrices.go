@@ -169,8 +169,8 @@ func (s *Run) Drop(list ...num.Mat) {
 // arrayRoom are arrays of MP that are kept in the same way, by their words.
 var arrayRoom bufpool.Shelf[*num.Array]
 
-// MatrixHere returns a rows x cols matrix of zeros on the host, which is given back by s.drop or
-// s.release where those that the solver makes do not outlive it.
+// MatrixHere returns a rows x cols matrix of zeros on the host, which is given back by Drop or
+// Release where those that the run makes do not outlive it.
 func (s *Run) MatrixHere(f num.Format, rows, cols int) num.Mat {
 	if !s.Reuse {
 		return num.NewMat(f, rows, cols)
