@@ -59,7 +59,8 @@ func TestKept(t *testing.T) {
 		}
 	}
 	last := heap()
-	for i := 0; i < 100 && last > first+4<<20; i++ { // package bufpool drops buffers soon after a collection
+	// Package bufpool drops buffers soon after a collection.
+	for i := 0; i < 100 && last > first+4<<20; i++ {
 		time.Sleep(10 * time.Millisecond)
 		last = heap()
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/budget"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/raw"
@@ -137,6 +138,7 @@ func start(name string, opt *halfulp.Options, operands ...*halfulp.Matrix) (*sol
 		}
 	}
 	s.opt.Progress = nil
+	s.Memory = budget.New(s.opt.MemoryLimit)
 	for _, m := range operands {
 		if m.Place() != operands[0].Place() {
 			return nil, fmt.Errorf("%s: operands on %s and %s: %w", name, operands[0].Place(), m.Place(), halfulp.ErrPlace)
@@ -226,8 +228,10 @@ const errShape = "linsolve: shapes do not fit"
 // decides: ties, zeros, and matrices that are singular or nearly so.
 //
 // The error is a *SingularError, which wraps ErrSingular, if A is singular; it wraps ErrNotFinite
-// for infinities and NaN in A or B. Options.Method and MemoryLimit are of the products, and so is
-// Device. After an error X is unchanged. Solve panics if shapes do not fit.
+// for infinities and NaN in A or B. It wraps halfulp.ErrMemory, and names the bytes, if few columns
+// take more than Options.MemoryLimit on the host beside A, B and X. Options.Method is of the
+// products, and so is Device, and MemoryLimit for many columns. After an error X is unchanged.
+// Solve panics if shapes do not fit.
 func Solve(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	if a.Rows() != a.Cols() || b.Rows() != a.Rows() || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
 		panic(errShape)
@@ -356,6 +360,11 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	s.reuse = true
 	todo := s.undecided(a, b, z)
 	s.withoutZeros(a, b, todo)
+	if few(len(todo), a.Rows()) {
+		if err := s.Memory.Check(fewBytes(a, f, len(todo))); err != nil {
+			return nil, err
+		}
+	}
 	s.planSolve(a, z.Format(), len(todo))
 	lu, err := s.factor(raw.Matrix(a), scale.Of(raw.Matrix(a)))
 	if err != nil {

@@ -159,7 +159,8 @@ func answerJob() error {
 	if a.Before, err = status("VmRSS"); err != nil {
 		return err
 	}
-	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // the peak begins anew
+	// The peak begins anew.
+	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil {
 		return err
 	}
 	start := time.Now()
