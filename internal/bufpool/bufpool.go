@@ -154,7 +154,6 @@ func collected() {
 		}
 		first = k.order
 	}
-	list = nil
 	now := time.Now()
 	for _, s := range all {
 		s.mu.Lock()
