@@ -406,6 +406,7 @@ func sumOf(x []*big.Float) *big.Float {
 // and the same for U, with |U^-1| v ≤ |Y| (v + ‖E‖∞ / (1 - ‖E‖∞) max v e).
 func (z *blocks) bound() ([]*big.Float, error) {
 	s, n := z.s, len(z.by.Rows)
+	defer s.Temporary()()
 	l, u, li, ui := s.Floats(n*n), s.Floats(n*n), s.Floats(n*n), s.Floats(n*n)
 	for _, x := range [][]float64{l, u, li, ui} {
 		clear(x)

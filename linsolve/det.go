@@ -29,7 +29,9 @@ import (
 // their product exceeds twice Hadamard's bound; larger ones that are singular are proved to be so
 // as Rank proves it.
 //
-// The error wraps ErrNotFinite for infinities and NaN. Det panics if A is not square.
+// The error wraps ErrNotFinite for infinities and NaN. It wraps halfulp.ErrMemory, and names the
+// bytes, if an elimination in fixed point takes more than Options.MemoryLimit on the host. Det
+// panics if A is not square.
 // Stats.Overflow counts a determinant that became infinite, Stats.Underflow one that lost bits
 // below the smallest normal number of f.
 func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, Stats, error) {

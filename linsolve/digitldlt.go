@@ -349,6 +349,7 @@ func (t *digitLDLT) determinant(k int) *big.Int {
 // bound makes off and what follows from it, or guesses how many more bits will do.
 func (t *digitLDLT) bound() (more int, err error) {
 	s, n := t.s, t.n
+	defer s.Temporary()()
 	l, li := s.Floats(n*n), s.Floats(n*n)
 	clear(l)
 	clear(li)

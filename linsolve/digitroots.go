@@ -222,6 +222,13 @@ func eliminateRoot(s *call.Run, c num.Mat, n int, by scale.Scaling, d int) (t *d
 		inverse: make([]uint64, n*d), shift: make([]int, n),
 	}
 	count, size := t.Count(), t.Size()
+	words := n*(n-1)/2*d + 2*n*n // and what bound takes
+	for p := range t.panels() {
+		words += t.rowsOf(p) * size
+	}
+	if err := s.Memory.Check(8 * float64(words)); err != nil {
+		return nil, 0, err
+	}
 	room := s.Words(n * (n - 1) / 2 * d)
 	for i := range t.lower {
 		t.lower[i], room = room[:i*d], room[i*d:]
@@ -373,6 +380,7 @@ func (t *digitRoot) pivot(i int, s []int64, lane int) error {
 // do not suffice for one for that of L1 by digits.
 func (t *digitRoot) bound() (more int, err error) {
 	s, n, count, size := t.s, t.n, t.Count(), t.Size()
+	defer s.Temporary()()
 	l, li := s.Floats(n*n), s.Floats(n*n)
 	clear(l)
 	clear(li)

@@ -104,6 +104,12 @@ func digitsFor(s *call.Run, n, bits, most int) (d int, ok bool) {
 func eliminateDigits(s *call.Run, a num.Mat, f *factors, d, wanted int) (t *digits, more int, err error) {
 	lanes, _ := lanes.New(d)
 	n := f.n
+	end := s.Temporary()
+	defer func() {
+		if err != nil {
+			end()
+		}
+	}()
 	size, count := lanes.Size(), lanes.Count()
 	panels := (n + count - 1) / count
 	t = &digits{s: s, Scaling: f.Scaling, numbers: numbers{lanes, d}, n: n, order: all(n), lower: make([][]uint64, n), inverse: make([]uint64, n*d), shift: make([]int, n), neg: make([]bool, n), pivot: make([]float64, n), pivots: make([]*big.Int, n)}
@@ -111,6 +117,10 @@ func eliminateDigits(s *call.Run, a num.Mat, f *factors, d, wanted int) (t *digi
 	// float64 numbers have lists.
 	m := a
 	planes := 1 + min((wanted+d*lanes.Bits())/64, int(min(scale.LowestBit(m, f.Scaling)/64, math.MaxInt32)))
+	// Planes, L, U, and what bound takes.
+	if err := s.Memory.Check(planeBytes(m, max(planes, 3)) + 8*float64(n)*(float64(n*d)+float64(panels*size)+float64(4*n))); err != nil {
+		return nil, 0, err
+	}
 	if t.f, err = fixed.New(&s.Call, m, f.Scaling, max(planes, 3)); err != nil {
 		return nil, 0, err
 	}
@@ -473,6 +483,7 @@ func (t *digits) invert(j int, s []int64, lane int) error {
 // where float64 numbers do not suffice for them for those by digits.
 func (t *digits) bound() (more int, err error) {
 	s, n, count, size := t.s, t.n, t.Count(), t.Size()
+	defer s.Temporary()()
 	l, u, li, ui := s.Floats(n*n), s.Floats(n*n), s.Floats(n*n), s.Floats(n*n)
 	for _, x := range [][]float64{l, u, li, ui} {
 		clear(x)

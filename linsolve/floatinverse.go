@@ -35,10 +35,7 @@ const farOff = 32
 // invertFactors returns an inverse by factors of a for so many right-hand sides with its rho and a
 // bound of its norm, nil if none is proved to be good.
 func invertFactors(s *call.Run, a num.Mat, f *factors, columns int) (r inverse, rho, norm float64, err error) {
-	cut := f.n
-	if columns == 1 && f.n >= leastHalved && f.n <= mostHalved {
-		cut = f.n / 2
-	}
+	cut := upperCut(f.n, columns)
 	t, err := trianglesOf(s, f, cut)
 	if err == nil && cut < f.n && t != nil && !(t.rho <= mostRho) {
 		err = t.invertUpper(s, f.n)
@@ -56,6 +53,15 @@ func invertFactors(s *call.Run, a num.Mat, f *factors, columns int) (r inverse, 
 		return nil, 0, 0, err
 	}
 	return z, z.rho, z.norm, nil
+}
+
+// upperCut returns the row at which the upper triangle of order n is cut in two for so many
+// right-hand sides, and n if it is not.
+func upperCut(n, columns int) int {
+	if columns == 1 && n >= leastHalved && n <= mostHalved {
+		return n / 2
+	}
+	return n
 }
 
 // multiplied multiplies the inverses of the triangles; nothing is known of its rho.

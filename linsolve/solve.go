@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/budget"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
@@ -139,6 +140,7 @@ func start(name string, opt *halfulp.Options, operands ...num.Mat) (*call.Run, e
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	s := &call.Run{Call: call.Call{Ctx: set.Ctx, Threads: set.Threads}, Set: set, Since: time.Now()}
+	s.Memory = budget.New(set.Limit)
 	s.Work.Report, s.Set.Progress = set.Progress, nil
 	s.Begin()
 	return s, nil
@@ -165,8 +167,10 @@ const errShape = "linsolve: shapes do not fit"
 // decides: ties, zeros, and matrices that are singular or nearly so.
 //
 // The error is a *SingularError, which wraps ErrSingular, if A is singular; it wraps ErrNotFinite
-// for infinities and NaN in A or B. Options.Method and MemoryLimit are of the products, and so is
-// Device. After an error X is unchanged. Solve panics if shapes do not fit.
+// for infinities and NaN in A or B. It wraps halfulp.ErrMemory, and names the bytes, if few columns
+// take more than Options.MemoryLimit on the host beside A, B and X. Options.Method is of the
+// products, and so is Device, and MemoryLimit for many columns. After an error X is unchanged.
+// Solve panics if shapes do not fit.
 func Solve(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	if a.Rows() != a.Cols() || b.Rows() != a.Rows() || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
 		panic(errShape)
@@ -295,6 +299,11 @@ func solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	s.Reuse = true
 	todo := undecided(s, a, b, z)
 	withoutZeros(s, a, b, todo)
+	if few(len(todo), a.Rows) {
+		if err := s.Memory.Check(fewBytes(a, f, len(todo))); err != nil {
+			return num.Mat{}, err
+		}
+	}
 	planSolve(s, a, z.Format(), len(todo))
 	lu, err := factor(s, a, scale.Of(a))
 	if err != nil {

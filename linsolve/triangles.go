@@ -86,7 +86,11 @@ func trianglesOf(s *call.Run, f *factors, cut int) (*triangles, error) {
 // invertUpper makes Y, and rho with it, for blocks before and behind row cut.
 func (t *triangles) invertUpper(s *call.Run, cut int) error {
 	n := t.n
-	t.cut, t.y = cut, s.Floats(cut*cut+(n-cut)*(n-cut))
+	size := cut*cut + (n-cut)*(n-cut)
+	if err := s.Memory.Check(8 * float64(size)); err != nil {
+		return err
+	}
+	t.cut, t.y = cut, s.Floats(size)
 	first, second := t.blocks()
 	for i, y := range [][]float64{first, second} {
 		at, m := i*cut, cut+i*(n-2*cut) // where the block is, and its order

@@ -14,6 +14,7 @@ var rooms = []struct {
 	within bool
 }{
 	{[]string{"internal/proof/interval", "internal/proof/scale", "internal/proof/bound"}, true},
+	{[]string{"internal/proof/budget"}, false},
 	{[]string{"internal/proof/call"}, false},
 	{[]string{"internal/proof/fixed"}, false},
 	{[]string{"internal/proof/modular"}, false},

@@ -192,8 +192,8 @@ func Slice[T any](from *Shelf[[]T], n int) []T {
 	return x
 }
 
-// Return gives numbers back.
-func Return[T any](to *Shelf[[]T], x []T) { to.Put(x, len(x), Bytes(x)) }
+// Return gives numbers back, which may be the first of those that Slice returned.
+func Return[T any](to *Shelf[[]T], x []T) { to.Put(x[:cap(x)], cap(x), Bytes(x)) }
 
 // Bytes returns how many bytes a slice holds, up to its capacity.
 func Bytes[T any](x []T) int64 { return int64(cap(x)) * int64(unsafe.Sizeof(*new(T))) }

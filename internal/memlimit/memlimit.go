@@ -2,6 +2,7 @@ package memlimit
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -12,6 +13,9 @@ import (
 	"strings"
 	"sync"
 )
+
+// ErrExceeded is wrapped by errors about work that takes more memory than it may.
+var ErrExceeded = errors.New("not enough memory")
 
 // A Limit is an amount of memory.
 type Limit struct {

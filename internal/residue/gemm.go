@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/halfulp/halfulp/internal/memlimit"
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
@@ -92,7 +93,7 @@ const (
 )
 
 // ErrMemory says that a product does not fit the memory allowed.
-var ErrMemory = errors.New("not enough memory")
+var ErrMemory = memlimit.ErrExceeded
 
 // ErrRange says that residues do not apply: the pool of moduli is too small for
 // the precision, or alpha is not finite.

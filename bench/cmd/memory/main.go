@@ -44,7 +44,7 @@ type answer struct {
 	Data    int64   `json:"data"`   // operands and results
 	Before  int64   `json:"before"` // resident before the routine runs, with the operands
 	Peak    int64   `json:"peak"`   // most that was resident while the routine ran
-	After   int64   `json:"after"`  // heap in use after a collection, operands and results too
+	After   int64   `json:"after"`  // heap in use after a collection, with operands and results
 	Seconds float64 `json:"seconds"`
 	Error   string  `json:"error,omitempty"`
 	Hash    string  `json:"hash,omitempty"` // of the bits of the results

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/halfulp/halfulp/internal/bufpool"
+	"github.com/halfulp/halfulp/internal/proof/budget"
 )
 
 // Large slices are kept between calls: pages that the system hands out anew cost as much as what is
@@ -18,32 +19,49 @@ type Call struct {
 	Ctx         context.Context
 	Threads     int
 	Work        Work
-	parts       float64     // the share told of parts of the work
-	FloatsTaken [][]float64 // see [Call.Release]
+	Memory      budget.Budget // counts what Floats and Words take
+	parts       float64       // the share told of parts of the work
+	FloatsTaken [][]float64   // see [Call.Release]
 	wordsTaken  [][]uint64
 }
 
 // Floats returns n numbers of any values, which the caller gives back by [Call.Release].
 func (c *Call) Floats(n int) []float64 {
-	x := bufpool.Slice(&floatRoom, n)
+	x := bufpool.Slice(&floatRoom, n)[:n]
 	c.FloatsTaken = append(c.FloatsTaken, x)
-	return x[:n]
+	c.Memory.Take(8 * int64(n))
+	return x
 }
 
 // Words is [Call.Floats] for integers.
 func (c *Call) Words(n int) []uint64 {
-	x := bufpool.Slice(&wordRoom, n)
+	x := bufpool.Slice(&wordRoom, n)[:n]
 	c.wordsTaken = append(c.wordsTaken, x)
-	return x[:n]
+	c.Memory.Take(8 * int64(n))
+	return x
+}
+
+// Temporary returns a function that gives back what Floats and Words have taken since.
+func (c *Call) Temporary() (end func()) {
+	floats, words := len(c.FloatsTaken), len(c.wordsTaken)
+	return func() { c.releaseFrom(floats, words) }
 }
 
 // Release gives back what Floats and Words took.
-func (c *Call) Release() {
-	for _, x := range c.FloatsTaken {
+func (c *Call) Release() { c.releaseFrom(0, 0) }
+
+// releaseFrom gives back all but the first slices of both kinds. Those may be fewer by now.
+func (c *Call) releaseFrom(floats, words int) {
+	floats, words = min(floats, len(c.FloatsTaken)), min(words, len(c.wordsTaken))
+	for _, x := range c.FloatsTaken[floats:] {
+		c.Memory.Take(-8 * int64(len(x)))
 		bufpool.Return(&floatRoom, x)
 	}
-	for _, x := range c.wordsTaken {
+	for _, x := range c.wordsTaken[words:] {
+		c.Memory.Take(-8 * int64(len(x)))
 		bufpool.Return(&wordRoom, x)
 	}
-	c.FloatsTaken, c.wordsTaken = nil, nil
+	clear(c.FloatsTaken[floats:])
+	clear(c.wordsTaken[words:])
+	c.FloatsTaken, c.wordsTaken = c.FloatsTaken[:floats], c.wordsTaken[:words]
 }

@@ -1,0 +1,2 @@
+// Package budget bounds the working memory of a routine that proves its results.
+package budget

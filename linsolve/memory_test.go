@@ -1,0 +1,86 @@
+package linsolve
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/lanes"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/call"
+)
+
+// TestMemory has routines refuse a limit that is too small, and name the bytes that they take. With
+// that limit they run and give the same bits, their large slices take no more than it and at least
+// nine tenths, and with a byte less they refuse.
+func TestMemory(t *testing.T) {
+	if lanes.Bits() == 0 {
+		t.Skip("eliminations in digits take AVX2")
+	}
+	solveOne := func(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
+		return solve(s, a, halfulp.Random(halfulp.FormatOf(f), a.Rows, 1, 0, 5).View(), f)
+	}
+	for _, c := range []struct {
+		name string
+		f    halfulp.Format
+		n    int
+		run  func(s *call.Run, a num.Mat, f num.Format) (num.Mat, error)
+	}{
+		{"Solve", halfulp.Float64, 500, solveOne},
+		{"Solve", halfulp.MP(1000), 200, solveOne},
+		{"Det", halfulp.Float64, 250, func(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
+			d, _, err := detOf(s, a, f)
+			x := num.NewMat(f, 1, 1)
+			if err == nil {
+				x.SetEntry(0, 0, d)
+			}
+			return x, err
+		}},
+		{"Cholesky", halfulp.Float64, 400, func(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
+			for j := range a.Cols {
+				for i := range j {
+					a.SetEntry(i, j, a.Entry(j, i))
+				}
+				a.SetFloat64(j, j, float64(a.Cols))
+			}
+			return cholesky(s, a, f)
+		}},
+	} {
+		name := fmt.Sprintf("%s of order %d in %v", c.name, c.n, c.f)
+		a := halfulp.Random(c.f, c.n, c.n, 0, 11)
+		run := func(limit int64) (x *halfulp.Matrix, most int64, err error) {
+			s, err := start(c.name, &halfulp.Options{Device: "cpu", Threads: 2, MemoryLimit: limit}, a.View())
+			if err != nil {
+				t.Fatal(err)
+			}
+			z, err := c.run(s, a.View(), c.f.View())
+			s.Release()
+			return halfulp.MatrixOf(z), s.Memory.Most(), err
+		}
+		free, most, err := run(0)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		_, _, err = run(1)
+		said := regexp.MustCompile(`^not enough memory: it takes (\d+) bytes `).FindStringSubmatch(fmt.Sprint(err))
+		if !errors.Is(err, halfulp.ErrMemory) || said == nil {
+			t.Errorf("%s in one byte: %v", name, err)
+			continue
+		}
+		var need int64
+		if _, err := fmt.Sscan(said[1], &need); err != nil {
+			t.Fatal(err)
+		}
+		if most > need || float64(most) < 0.9*float64(need) {
+			t.Errorf("%s takes %d bytes and says %d", name, most, need)
+		}
+		if _, _, err := run(need - 1); !errors.Is(err, halfulp.ErrMemory) {
+			t.Errorf("%s in %d bytes: %v", name, need-1, err)
+		}
+		if x, _, err := run(need); err != nil || !x.Same(free) {
+			t.Errorf("%s in %d bytes: %v, or another result", name, need, err)
+		}
+	}
+}
