@@ -590,6 +590,10 @@ func (z *blocks) size() int {
 
 func (z *blocks) leading() bool { return false }
 
+func (z *blocks) words() float64 { return squareWords(z.first.good) }
+
+func (z *blocks) matrix() *fixed.Matrix { return nil }
+
 func (z *blocks) correct(r *residual) ([][]float64, error) {
 	n := len(r.lead)
 	bits := uint(z.first.good + 16)

@@ -11,18 +11,18 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
-// ErrNotPositiveDefinite is wrapped by errors about matrices that are proved not to be positive
+// errNotPositiveDefinite is wrapped by errors about matrices that are proved not to be positive
 // definite.
-var ErrNotPositiveDefinite = errors.New("matrix is not positive definite")
+var errNotPositiveDefinite = errors.New("matrix is not positive definite")
 
-// NotPositiveDefiniteError says that a symmetric matrix is not positive definite, which the sign of
-// a leading minor proves. It wraps ErrNotPositiveDefinite.
-type NotPositiveDefiniteError struct {
+// indefiniteError says that a symmetric matrix is not positive definite, which the sign of a
+// leading minor proves. It wraps errNotPositiveDefinite.
+type indefiniteError struct {
 	Order int // of the minor
 	Sign  int // of the minor: -1 or 0
 }
 
-func (e *NotPositiveDefiniteError) Error() string {
+func (e *indefiniteError) Error() string {
 	sign := "0"
 	if e.Sign < 0 {
 		sign = "negative"
@@ -30,7 +30,7 @@ func (e *NotPositiveDefiniteError) Error() string {
 	return fmt.Sprintf("matrix is not positive definite: its leading minor of order %d is %s (proved)", e.Order, sign)
 }
 
-func (e *NotPositiveDefiniteError) Unwrap() error { return ErrNotPositiveDefinite }
+func (e *indefiniteError) Unwrap() error { return errNotPositiveDefinite }
 
 // CholeskyFactors are those of A = L L^T. Where A lives on a GPU they do, with a copy of A.
 type CholeskyFactors struct {
@@ -41,7 +41,7 @@ type CholeskyFactors struct {
 // Free gives back what the factors have on a GPU. They are not to be used any more then.
 func (y *CholeskyFactors) Free() {
 	y.L.Free()
-	y.a.Free()
+	y.of.a.Free()
 }
 
 // Cholesky returns the Cholesky factor L of a symmetric positive definite n x n matrix A = L L^T in
@@ -78,21 +78,20 @@ func Cholesky(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*Chole
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	l, err := choleskyOf(s, a.View(), f.View())
+	l, err := choleskyOf(s, a.View(), f.View(), detSign)
 	if err != nil {
-		return nil, result(s), fmt.Errorf("Cholesky: %w", err)
+		return nil, result(s), wrapped("Cholesky", err)
 	}
-	y := &CholeskyFactors{L: halfulp.MatrixOf(l)}
-	if y.a, err = place.On(place.Of(a.View().Arr), a.View()); err != nil {
-		l.Free()
-		return nil, result(s), fmt.Errorf("Cholesky: %w", err)
+	var kept num.Mat
+	if err := keep(a.View(), &kept, &l); err != nil {
+		return nil, result(s), wrapped("Cholesky", err)
 	}
 	s.Finished()
-	return y, result(s), nil
+	return &CholeskyFactors{halfulp.MatrixOf(l), newSystem(kept)}, result(s), nil
 }
 
-// choleskyOf returns the factor where a lives.
-func choleskyOf(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
+// choleskyOf returns the factor where a lives; sign returns the sign of a determinant.
+func choleskyOf(s *call.Run, a num.Mat, f num.Format, sign signOf) (num.Mat, error) {
 	if l, err := choleskyThere(s, a, f); l.Arr != nil || err != nil {
 		return l, err
 	}
@@ -103,7 +102,7 @@ func choleskyOf(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 			return num.Mat{}, err
 		}
 	}
-	l, err := cholesky(s, here, f)
+	l, err := cholesky(s, here, f, sign)
 	if err != nil {
 		return num.Mat{}, err
 	}
@@ -114,7 +113,7 @@ func choleskyOf(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 	return l, nil
 }
 
-func cholesky(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
+func cholesky(s *call.Run, a num.Mat, f num.Format, sign signOf) (num.Mat, error) {
 	if err := call.Finite("A", a); err != nil {
 		return num.Mat{}, err
 	}
@@ -152,7 +151,7 @@ func cholesky(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 		}
 		e, worst, err := positive(s, a, n, f, bits)
 		if err == nil && e == nil && !proved[worst] {
-			err = definite(s, a, worst)
+			err = definite(s, a, worst, sign)
 			proved[worst] = true
 		}
 		return u, e, err
@@ -212,14 +211,17 @@ func positive(s *call.Run, c num.Mat, n int, f num.Format, bits int) (e *enclosu
 	return e, 0, nil
 }
 
+// signOf returns the sign of the determinant of a matrix of the host.
+type signOf func(s *call.Run, a num.Mat) (int, error)
+
 // definite returns an error if the leading minor that ends with row k is proved not to be positive.
-func definite(s *call.Run, a num.Mat, k int) error {
-	d, _, err := detOf(s, a.Slice(0, k+1, 0, k+1), num.Precision(64))
+func definite(s *call.Run, a num.Mat, k int, sign signOf) error {
+	d, err := sign(s, a.Slice(0, k+1, 0, k+1))
 	if err != nil {
 		return err
 	}
-	if sign := d.Big().Sign(); sign <= 0 {
-		return &NotPositiveDefiniteError{Order: k + 1, Sign: sign}
+	if d <= 0 {
+		return &indefiniteError{Order: k + 1, Sign: d}
 	}
 	return nil
 }

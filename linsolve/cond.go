@@ -38,15 +38,16 @@ func Cond(norm Norm, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) 
 	if err != nil {
 		return halfulp.Scalar{}, Stats{}, err
 	}
-	z, err := cond(s, norm, on[0], f.View())
+	z, err := cond(s, norm == OneNorm, on[0], f.View())
 	if err != nil {
-		return halfulp.Scalar{}, result(s), fmt.Errorf("Cond: %w", err)
+		return halfulp.Scalar{}, result(s), wrapped("Cond", err)
 	}
 	s.Finished()
 	return halfulp.ScalarOf(z), result(s), nil
 }
 
-func cond(s *call.Run, norm Norm, a num.Mat, f num.Format) (num.Scalar, error) {
+// cond returns the condition number in the norm of column sums or of row sums.
+func cond(s *call.Run, columns bool, a num.Mat, f num.Format) (num.Scalar, error) {
 	n := a.Rows
 	if n == 0 {
 		return num.NewScalar(f, new(big.Float)), nil
@@ -58,17 +59,17 @@ func cond(s *call.Run, norm Norm, a num.Mat, f num.Format) (num.Scalar, error) {
 	most := int64(powerBits(a, n))
 	for bits := f.Bits() + 32 + mathbits.Len(uint(n)); ; bits *= 2 {
 		if bits > bound.MaxBits {
-			return num.Scalar{}, fmt.Errorf("%d bits: %w", bits, halfulp.ErrMemory)
+			return num.Scalar{}, fmt.Errorf("%d bits: %w", bits, call.ErrMemory)
 		}
 		x, err := solve(s, a, num.Identity(num.Float64, n), num.Precision(uint(bits)))
-		if errors.Is(err, ErrSingular) {
+		if errors.Is(err, call.ErrSingular) {
 			return num.NewScalar(f, new(big.Float).SetInf(false)), nil
 		}
 		if err != nil {
 			return num.Scalar{}, err
 		}
 		of := func(m num.Mat) *big.Float {
-			if norm == OneNorm {
+			if columns {
 				m = m.T()
 			}
 			return rowNorm(m, bits)

@@ -49,7 +49,7 @@ func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Sca
 		return done, err
 	})
 	if err != nil {
-		return halfulp.Scalar{}, result(s), fmt.Errorf("Det: %w", err)
+		return halfulp.Scalar{}, result(s), wrapped("Det", err)
 	}
 	s.Stage("determinant")
 	s.Finished()
@@ -72,7 +72,7 @@ func detOf(s *call.Run, a num.Mat, f num.Format) (d num.Scalar, done bool, err e
 	}
 	for bits := f.Bits() + beyond; bits <= f.Bits()+beyond+2*suspicion; bits += suspicion {
 		lo, hi, shift, err := encloseDet(s, a, bits)
-		if errors.Is(err, ErrSingular) {
+		if errors.Is(err, call.ErrSingular) {
 			s.Stats.Exact++
 			return num.NewScalar(f, new(big.Float)), true, nil
 		}
@@ -101,6 +101,15 @@ func detOf(s *call.Run, a num.Mat, f num.Format) (d num.Scalar, done bool, err e
 	d = num.NewScalar(f, x)
 	leavesRange(s, d, x, x)
 	return d, true, nil
+}
+
+// detSign returns the sign of the determinant of a matrix of the host.
+func detSign(s *call.Run, a num.Mat) (int, error) {
+	d, _, err := detOf(s, a, num.Precision(64))
+	if err != nil {
+		return 0, err
+	}
+	return d.Big().Sign(), nil
 }
 
 // scaleExactly makes x 2^e of x, where e may be none of an int of 32 bits.

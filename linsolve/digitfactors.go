@@ -141,18 +141,17 @@ func (t *digitLU) near(mag []uint64, i, j, cut int) bound.Near {
 	return t.nearVector(mag, t.upper[(j/count*t.n+i)*size:][:size], j%count, cut)
 }
 
-// roundTo stores the entries that are decided in z and returns the others, of L and of U; not ok
+// roundTo stores the entries that are decided in L and U and returns the others; not ok
 // unless it is proved that the pivots are the largest ones.
-func (t *digitLU) roundTo(z *LUFactors) (lower, upper [][2]int, ok bool, err error) {
+func (t *digitLU) roundTo(l, u num.Mat) (lower, upper [][2]int, ok bool, err error) {
 	s := t.s
-	if lower, ok, err = t.l.roundTo(s, z.L.View(), slack); !ok || err != nil {
+	if lower, ok, err = t.l.roundTo(s, l, slack); !ok || err != nil {
 		return nil, nil, ok, err
 	}
-	u := z.U.View()
 	settlers, mags := t.settlers(s, u.Arr.Format)
 	left := make([][][2]int, t.n)
 	err = par.For(s.Ctx, s.Threads, t.n, func(worker, j int) {
-		one(z.L.View(), j, j)
+		one(l, j, j)
 		r := t.off(j)
 		cut := t.cutOf(r, t.l.unit)
 		for i := range j + 1 {

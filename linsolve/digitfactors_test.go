@@ -118,7 +118,7 @@ func TestLUByDigits(t *testing.T) {
 		}
 		format := halfulp.MP(uint(max(bits-20-r.IntN(20), halfulp.MinPrec)))
 		to := &LUFactors{L: halfulp.NewMatrix(format, n, n), U: halfulp.NewMatrix(format, n, n)}
-		lower, upper, ok, err := z.roundTo(to)
+		lower, upper, ok, err := z.roundTo(to.L.View(), to.U.View())
 		if err != nil {
 			t.Fatal(err)
 		}

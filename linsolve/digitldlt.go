@@ -72,7 +72,7 @@ func digitLDLTCost(n, d int) float64 { return digitsCost(n, d) / 2 }
 // ldltByDigits returns factors of the symmetric matrix a with the pivots and blocks of p, with
 // errors of about 2^-bits, that lose so many bits in the elimination, about; nil where that is not
 // the way. It is known whether a is regular if known says so.
-func ldltByDigits(s *call.Run, a num.Mat, p *rooked, bits int, regular func() error) (*digitLDLT, error) {
+func ldltByDigits(s *call.Run, a num.Mat, p *rookOrder, bits int, regular func() error) (*digitLDLT, error) {
 	if p == nil || s.Set.Check || lanes.Bits() == 0 {
 		return nil, nil
 	}
@@ -108,7 +108,7 @@ func ldltByDigits(s *call.Run, a num.Mat, p *rooked, bits int, regular func() er
 func (t *digitLDLT) gain() int { return -t.off.MantExp(nil) - bits.Len(uint(t.n)) }
 
 // eliminateLDLT eliminates in d digits; if these do not do, it guesses how many more bits will.
-func eliminateLDLT(s *call.Run, a num.Mat, p *rooked, d int) (t *digitLDLT, more int, err error) {
+func eliminateLDLT(s *call.Run, a num.Mat, p *rookOrder, d int) (t *digitLDLT, more int, err error) {
 	lanes, _ := lanes.New(d)
 	n := a.Rows
 	t = &digitLDLT{
@@ -429,20 +429,19 @@ func (t *digitLDLT) at(k, i, j int) *big.Int {
 	return t.pivots[k][i]
 }
 
-// roundTo stores the entries that are decided in z and returns the others, of L and of D; not ok
+// roundTo stores the entries that are decided in L and D and returns the others; not ok
 // unless it is proved that those of L are within their bound.
-func (t *digitLDLT) roundTo(z *LDLTFactors) (lower, middle [][2]int, ok bool, err error) {
+func (t *digitLDLT) roundTo(l, d num.Mat) (lower, middle [][2]int, ok bool, err error) {
 	s := t.s
-	if lower, ok, err = t.digitLower.roundTo(s, z.L.View(), rookGrowth); !ok || err != nil {
+	if lower, ok, err = t.digitLower.roundTo(s, l, rookGrowth); !ok || err != nil {
 		return nil, nil, ok, err
 	}
-	d := z.D.View()
 	settlers, mags := t.settlers(s, d.Arr.Format)
 	left := make([][][2]int, len(t.blocks))
 	err = par.For(s.Ctx, s.Threads, len(t.blocks), func(worker, k int) {
 		b, size := t.first[k], t.blocks[k]
 		for j := range size {
-			one(z.L.View(), b+j, b+j)
+			one(l, b+j, b+j)
 			r := float64(t.column(b+j, k) * t.radius[0]) // of L's first row, 1, it is what is off
 			cut := t.cutOf(r, t.unit)
 			for i := range j + 1 {

@@ -76,7 +76,7 @@ func TestLDLTByDigits(t *testing.T) {
 			none++
 			continue
 		}
-		p := &rooked{pivoted: pivoted{order: g.order}, blocks: g.blocks}
+		p := &rookOrder{order: g.order, blocks: g.blocks}
 		if trial%6 == 1 { // any others
 			p.order, p.blocks = r.Perm(n), nil
 			for left := n; left > 0; left -= p.blocks[len(p.blocks)-1] {
@@ -156,7 +156,7 @@ func TestLDLTByDigits(t *testing.T) {
 		}
 		format := halfulp.MP(uint(max(bits-20-r.IntN(20), halfulp.MinPrec)))
 		to := &LDLTFactors{L: halfulp.NewMatrix(format, n, n), D: halfulp.NewMatrix(format, n, n)}
-		lower, middle, ok, err := z.roundTo(to)
+		lower, middle, ok, err := z.roundTo(to.L.View(), to.D.View())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +210,7 @@ func TestLDLTDigitsRange(t *testing.T) {
 			a.SetFloat64(i, i, x.diagonal)
 			a.SetFloat64(1-i, 1-i, -0.25)
 			// An elimination whose matrix is multiplied by 1.
-			p := &rooked{pivoted: pivoted{order: all(2)}, blocks: []int{2}, high: -growth}
+			p := &rookOrder{order: all(2), blocks: []int{2}, high: -growth}
 			z, err := ldltByDigits(testSolver(t, 1), a.View(), p, 60, func() error { return nil })
 			if err != nil || (z != nil) != x.in {
 				t.Errorf("%v in row %d: factors: %v, %v, want %v", x.diagonal, i, z != nil, err, x.in)

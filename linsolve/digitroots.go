@@ -129,7 +129,7 @@ func rootByDigits(s *call.Run, c num.Mat, n, bits int, known *bool) (*digitRoot,
 			return nil, nil
 		default:
 			err = askForMore(s, err, c.Slice(0, n, 0, n), known)
-			if errors.Is(err, ErrSingular) {
+			if errors.Is(err, call.ErrSingular) {
 				return nil, nil
 			}
 			if err != nil {

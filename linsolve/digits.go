@@ -636,6 +636,10 @@ func (t *digits) size() int { return max(t.top, 0) }
 
 func (t *digits) leading() bool { return false }
 
+func (t *digits) words() float64 { return float64(t.d*t.d) / 2 }
+
+func (t *digits) matrix() *fixed.Matrix { return t.f }
+
 // radius bounds |F^-1 r| ≤ |x| + |F^-1| |r - F x| for the x of correct, and by h ‖r‖∞ if that is
 // less. For x' of substitute, P^T L U x' = 2^(-growth-scale) r but for 2^(-growth-scale) times the
 // error of r, and for

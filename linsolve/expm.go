@@ -16,8 +16,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/modular"
 )
 
-// ErrNorm is wrapped by errors about matrices whose exponentials may be beyond all formats.
-var ErrNorm = errors.New("norm exceeds 2^28")
+// errNorm is wrapped by errors about matrices whose exponentials may be beyond all formats.
+var errNorm = errors.New("norm exceeds 2^28")
 
 // maxExponent bounds log2 of norms of matrices, and of shifts, that Expm takes.
 const maxExponent = 28
@@ -52,14 +52,14 @@ func Expm(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 		return Stats{}, err
 	}
 	if err := call.Finite("A", on[0]); err != nil {
-		return result(s), fmt.Errorf("Expm: %w", err)
+		return result(s), wrapped("Expm", err)
 	}
 	z := num.NewMat(x.Format().View(), a.Rows(), a.Rows())
 	if err := expm(s, on[0], z); err != nil {
-		return result(s), fmt.Errorf("Expm: %w", err)
+		return result(s), wrapped("Expm", err)
 	}
 	s.Stage("products")
-	return finish(s, "Expm", z, x.View())
+	return ended(s, "Expm", finish(s, z, x.View()))
 }
 
 // position is where an entry of a matrix lies.
@@ -320,12 +320,12 @@ func exponentialOf(s *call.Run, a num.Mat, bits int) (*exponential, error) {
 	}
 	size := norm(shifted(64, 0)).MantExp(nil)
 	if size > maxExponent {
-		return nil, ErrNorm
+		return nil, errNorm
 	}
 	squarings, degree := scalingAndDegree(size, bits)
 	width := bits + squarings + 16
 	if width > bound.MaxBits {
-		return nil, fmt.Errorf("%d bits: %w", width, halfulp.ErrMemory)
+		return nil, fmt.Errorf("%d bits: %w", width, call.ErrMemory)
 	}
 	s.Stats.Precision = width
 	add := func(x, y *big.Float) *big.Float { return bound.Upper().Add(x, y) }
@@ -433,7 +433,7 @@ func meanDiagonal(a num.Mat) (*big.Float, error) {
 	}
 	mean.Quo(mean, big.NewFloat(float64(n)))
 	if mean.MantExp(nil) > maxExponent {
-		return nil, ErrNorm
+		return nil, errNorm
 	}
 	v, _ := mean.Float64()
 	return big.NewFloat(math.Round(v)), nil

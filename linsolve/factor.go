@@ -5,9 +5,7 @@ import (
 	"math/big"
 	"sync"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 )
@@ -57,7 +55,7 @@ func decideAll(s *call.Run, f num.Format, try attempt) error {
 			more = min(bits, max(u.missing(), bits-f.Bits()))
 		}
 	}
-	return fmt.Errorf("factors in %d bits: %w", bound.MaxBits, halfulp.ErrMemory)
+	return fmt.Errorf("factors in %d bits: %w", bound.MaxBits, call.ErrMemory)
 }
 
 // full returns nil if a matrix is proved to have full rank, an error that wraps ErrSingular if it
@@ -71,46 +69,22 @@ func full(s *call.Run, a num.Mat) error {
 	case r == min(m, n):
 		return nil
 	case m == n:
-		return &SingularError{N: n, Rank: r}
+		return &call.SingularError{N: n, Rank: r}
 	default:
-		return fmt.Errorf("the rank of %d x %d entries is %d (proved): %w", m, n, r, ErrSingular)
+		return fmt.Errorf("the rank of %d x %d entries is %d (proved): %w", m, n, r, call.ErrSingular)
 	}
 }
 
-// system is a square matrix that systems are solved with, one after the other.
-type system struct {
+// known is a square matrix and what has been found out about it.
+type known struct {
 	a     num.Mat
 	mutex sync.Mutex
 	here  num.Mat // a on the host, if near is known
 	near  *approximate
 }
 
-// Solve stores in X the solution of A X = B for the square matrix A that was decomposed: every
-// entry is correctly rounded, as those of package function Solve, with the same errors; it comes
-// from A itself, not from its rounded factors. What the first call finds out about A serves all
-// others, which take a few products of A with their right-hand sides. Where A, B and X live on one
-// GPU it is package function Solve that does it. Solve panics if A is not square, or shapes do not
-// fit. It may be called by several goroutines.
-func (y *system) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
-	if y.a.Rows != y.a.Cols || b.Rows() != y.a.Rows || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
-		panic(errShape)
-	}
-	if p := place.Of(y.a.Arr); p != nil && place.Label(p) == string(b.Place()) {
-		return Solve(halfulp.MatrixOf(y.a), b, x, opt)
-	}
-	s, on, err := begin("Solve", opt, b.View(), x.View())
-	if err != nil {
-		return Stats{}, err
-	}
-	z, err := solveAgain(s, y, on[0], x.Format().View())
-	if err != nil {
-		return result(s), fmt.Errorf("Solve: %w", err)
-	}
-	return finish(s, "Solve", z, x.View())
-}
-
-// solveAgain solves with what is known of the matrix.
-func solveAgain(s *call.Run, y *system, b num.Mat, f num.Format) (num.Mat, error) {
+// solve solves with what is known of the matrix. It may be called by several goroutines.
+func (y *known) solve(s *call.Run, b num.Mat, f num.Format) (num.Mat, error) {
 	z := num.NewMat(f, b.Rows, b.Cols)
 	if b.Rows == 0 || b.Cols == 0 {
 		return z, s.Ctx.Err()
@@ -129,11 +103,11 @@ func solveAgain(s *call.Run, y *system, b num.Mat, f num.Format) (num.Mat, error
 }
 
 // approximate returns the approximate inverse.
-func (y *system) approximate(s *call.Run) (*approximate, error) {
+func (y *known) approximate(s *call.Run) (*approximate, error) {
 	y.mutex.Lock()
 	defer y.mutex.Unlock()
 	if y.near == nil {
-		on, err := onHost("A", y.a)
+		on, err := onHost(y.a)
 		if err != nil {
 			return nil, err
 		}
@@ -155,7 +129,7 @@ func symmetric(a num.Mat) error {
 	for j := range m.Cols {
 		for i := range j {
 			if !m.Arr.SameBits(m.At(i, j), m.Arr, m.At(j, i)) && a.Big(i, j).Cmp(a.Big(j, i)) != 0 {
-				return fmt.Errorf("entries A[%d,%d] and A[%d,%d] differ: %w", i+1, j+1, j+1, i+1, ErrNotSymmetric)
+				return fmt.Errorf("entries A[%d,%d] and A[%d,%d] differ: %w", i+1, j+1, j+1, i+1, call.ErrNotSymmetric)
 			}
 		}
 	}

@@ -35,6 +35,10 @@ type inverse interface {
 	radius(r *residual, c []float64) []float64
 	// leading reports whether correct takes nothing of r but r.lead, and radius nothing of c.
 	leading() bool
+	// words is what correct takes: as long as a product of a matrix of so many words with a vector.
+	words() float64
+	// matrix returns F in fixed point if R has it, else nil.
+	matrix() *fixed.Matrix
 }
 
 // residual is r = 2^exp (lead + d) with |lead_i| ≤ 1 and |d_i| ≤ slop, held as fixed-point numbers
@@ -66,10 +70,7 @@ type fixedSystem struct {
 // left needs more bits than are worth their while here.
 func solveFew(s *call.Run, a, b, z num.Mat, r inverse, todo []*entries) error {
 	y := &fixedSystem{s: s, a: a, b: b, r: r, n: a.Rows}
-	y.low = scale.LowestBit(y.a, r.scales())
-	if t, ok := r.(*digits); ok {
-		y.f = t.f
-	}
+	y.low, y.f = scale.LowestBit(y.a, r.scales()), r.matrix()
 	bits := z.Format().Bits()
 	for j, e := range todo {
 		y.left = len(todo) - j - 1
@@ -132,7 +133,7 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 	_, k := math.Frexp(most)
 	shift += int64(k) // y is about 1 from now on
 	words := (max(want+y.r.size()+atFloor+6, 64) + 63) / 64
-	cost := columnCost(n, words, inverseWords(y.r))
+	cost := columnCost(n, words, y.r.words())
 	y.s.Plan(cost * (y.likely + float64(y.left)))
 	working := y.s.Doing(cost)
 	defer y.s.Did(cost)

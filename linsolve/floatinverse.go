@@ -6,6 +6,7 @@ import (
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
@@ -119,6 +120,10 @@ func (r *floatInverse) size() int {
 }
 
 func (r *floatInverse) leading() bool { return true }
+
+func (r *floatInverse) words() float64 { return 1 }
+
+func (r *floatInverse) matrix() *fixed.Matrix { return nil }
 
 func (r *floatInverse) correct(v *residual) ([][]float64, error) {
 	z := make([]float64, r.n)

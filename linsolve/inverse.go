@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
@@ -67,15 +66,22 @@ func invertBy(s *call.Run, a num.Mat, f *factors) (*approximate, error) {
 	return multiply(s, p, a, f)
 }
 
-// multiply is invertBy with a seed of a, of which nothing is proved, by factors f.
+// multiply is invertBy with a seed of a, of which nothing is proved, by factors f: by blocks or, if
+// these do not do, by products of seeds.
 func multiply(s *call.Run, p *approximate, a num.Mat, f *factors) (*approximate, error) {
-	n, width := a.Rows, 0
 	known := !s.Work.Guessed
 	s.Work.Guessed = true
 	defer func() { s.Work.Guessed = !known }()
 	if p, err := invertByBlocks(s, a, f); p != nil || err != nil {
 		return p, err
 	}
+	return multiplySeeds(s, p, a, known)
+}
+
+// multiplySeeds replaces R by the product of a seed of R A and R until R A is near I. It is known
+// or not what the work that was planned will take.
+func multiplySeeds(s *call.Run, p *approximate, a num.Mat, known bool) (*approximate, error) {
+	n, width := a.Rows, 0
 	if err := perturb(s, p.r); err != nil {
 		return nil, err
 	}
@@ -330,7 +336,7 @@ const mostExponent = 1 << 29
 // may leave the range of.
 func workable(bits int, m num.Mat) error {
 	if bits > bound.MaxBits {
-		return fmt.Errorf("%d bits: %w", bits, halfulp.ErrMemory)
+		return fmt.Errorf("%d bits: %w", bits, call.ErrMemory)
 	}
 	if bound.Far(m, mostExponent) {
 		return fmt.Errorf("exponents beyond 2^29: %w", call.ErrRange)

@@ -1,7 +1,6 @@
 package linsolve
 
 import (
-	"fmt"
 	"math/big"
 	"slices"
 
@@ -26,7 +25,13 @@ type LDLTFactors struct {
 func (z *LDLTFactors) Free() {
 	z.L.Free()
 	z.D.Free()
-	z.a.Free()
+	z.of.a.Free()
+}
+
+// ldltFactors are L, D, pivots and blocks, and a copy of A where that lives.
+type ldltFactors struct {
+	P, Blocks []int
+	L, D, A   num.Mat
 }
 
 // LDLT returns the factors P A P^T = L D L^T of a symmetric n x n matrix A, definite or not, with
@@ -60,14 +65,14 @@ func LDLT(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LDLTFacto
 	}
 	z, err := ldltOf(s, a.View(), on[0], f.View())
 	if err != nil {
-		return nil, result(s), fmt.Errorf("LDLT: %w", err)
+		return nil, result(s), wrapped("LDLT", err)
 	}
 	s.Finished()
-	return z, result(s), nil
+	return &LDLTFactors{P: z.P, Blocks: z.Blocks, L: halfulp.MatrixOf(z.L), D: halfulp.MatrixOf(z.D), system: newSystem(z.A)}, result(s), nil
 }
 
 // ldltOf returns the factors where a lives, of which there is a copy on the host, with a copy of a.
-func ldltOf(s *call.Run, a, here num.Mat, f num.Format) (*LDLTFactors, error) {
+func ldltOf(s *call.Run, a, here num.Mat, f num.Format) (*ldltFactors, error) {
 	if err := call.Finite("A", here); err != nil {
 		return nil, err
 	}
@@ -75,7 +80,7 @@ func ldltOf(s *call.Run, a, here num.Mat, f num.Format) (*LDLTFactors, error) {
 		return nil, err
 	}
 	var seed *rooked
-	var z *LDLTFactors
+	var z *ldltFactors
 	if !a.OnHost() {
 		var err error
 		if seed, err = newRook(s, here, mostBits(f)); err != nil {
@@ -90,9 +95,9 @@ func ldltOf(s *call.Run, a, here num.Mat, f num.Format) (*LDLTFactors, error) {
 		if z, err = ldlt(s, here, f, seed); err != nil {
 			return nil, err
 		}
-		countOverflow(s, z.L.View(), z.D.View())
+		countOverflow(s, z.L, z.D)
 	}
-	return z, keep(s, a, &z.system, &z.L, &z.D)
+	return z, keep(a, &z.A, &z.L, &z.D)
 }
 
 // The methods' constant and the bound of multipliers that follows from it, 1/(1 - alpha), and some.
@@ -102,9 +107,9 @@ var (
 )
 
 // ldlt returns the factors, on the host, by a seed of newRook, nil if that has not been made.
-func ldlt(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, error) {
+func ldlt(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*ldltFactors, error) {
 	n := a.Rows
-	z := &LDLTFactors{}
+	z := &ldltFactors{}
 	var u *unknown
 	checked := false
 	full := func() error {
@@ -116,7 +121,7 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, err
 	}
 	set := func(order, blocks []int) {
 		if u == nil || !slices.Equal(z.P, order) || !slices.Equal(z.Blocks, blocks) {
-			z = &LDLTFactors{P: order, Blocks: blocks, L: halfulp.MatrixOf(num.NewMat(f, n, n)), D: halfulp.MatrixOf(num.NewMat(f, n, n))}
+			z = &ldltFactors{P: order, Blocks: blocks, L: num.NewMat(f, n, n), D: num.NewMat(f, n, n)}
 			u = z.unknown(chosen(a, order, order))
 		}
 	}
@@ -129,7 +134,7 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, err
 			ways = append([]func(some int) (*rook, error){func(some int) (*rook, error) { return rookAgain(s, pivots, some) }}, ways...)
 		}
 	}
-	var pivots *rooked // for digits
+	var pivots *rookOrder // for digits
 	digits := seed == nil && !s.Set.Check && lanes.Bits() > 0
 	if digits {
 		var err error
@@ -227,7 +232,7 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, err
 	b := 0
 	for _, size := range z.Blocks {
 		if size == 2 {
-			z.D.Set(b+1, b, z.D.At(b, b+1))
+			z.D.SetEntry(b+1, b, z.D.Entry(b, b+1))
 		}
 		b += size
 	}
@@ -236,15 +241,15 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, err
 
 // ldltAttempt is an attempt by digits: the first time, u being nil, it makes factors z, with all
 // that is decided. There is no elimination where digits are not the way.
-func ldltAttempt(s *call.Run, a num.Mat, f num.Format, pivots *rooked, bits int, regular func() error, z *LDLTFactors, u *unknown) (*digitLDLT, *LDLTFactors, *unknown, error) {
+func ldltAttempt(s *call.Run, a num.Mat, f num.Format, pivots *rookOrder, bits int, regular func() error, z *ldltFactors, u *unknown) (*digitLDLT, *ldltFactors, *unknown, error) {
 	defer s.Release()
 	t, err := ldltByDigits(s, a, pivots, bits, regular)
 	if t == nil || err != nil || u != nil {
 		return t, z, u, err
 	}
 	n := a.Rows
-	made := &LDLTFactors{P: pivots.order, Blocks: pivots.blocks, L: halfulp.MatrixOf(num.NewMat(f, n, n)), D: halfulp.MatrixOf(num.NewMat(f, n, n))}
-	lower, middle, ok, err := t.roundTo(made)
+	made := &ldltFactors{P: pivots.order, Blocks: pivots.blocks, L: num.NewMat(f, n, n), D: num.NewMat(f, n, n)}
+	lower, middle, ok, err := t.roundTo(made.L, made.D)
 	if !ok || err != nil {
 		return nil, z, nil, err
 	}
@@ -255,10 +260,10 @@ func ldltAttempt(s *call.Run, a num.Mat, f num.Format, pivots *rooked, bits int,
 		u.fill()
 	}
 	for _, at := range lower {
-		u.want(ofL, at[0], at[1], made.L.View(), at[0], at[1])
+		u.want(ofL, at[0], at[1], made.L, at[0], at[1])
 	}
 	for _, at := range middle {
-		u.want(ofU, at[0], at[1], made.D.View(), at[0], at[1])
+		u.want(ofU, at[0], at[1], made.D, at[0], at[1])
 	}
 	return t, made, u, nil
 }
@@ -281,18 +286,18 @@ func (u *unknown) lower() (at [][2]int) {
 }
 
 // unknown returns the entries of the factors, of c = P A P^T.
-func (z *LDLTFactors) unknown(c num.Mat) *unknown {
+func (z *ldltFactors) unknown(c num.Mat) *unknown {
 	n := c.Rows
 	u := newUnknown(c, n, z.Blocks, n*(n+1)/2)
 	for _, w := range u.lower() {
-		u.want(ofL, w[0], w[1], z.L.View(), w[0], w[1])
+		u.want(ofL, w[0], w[1], z.L, w[0], w[1])
 	}
 	b := 0
 	for _, size := range z.Blocks {
 		for i := b; i < b+size; i++ {
-			one(z.L.View(), i, i)
+			one(z.L, i, i)
 			for j := i; j < b+size; j++ {
-				u.want(ofU, i, j, z.D.View(), i, j) // and D[j,i]
+				u.want(ofU, i, j, z.D, i, j) // and D[j,i]
 			}
 		}
 		b += size

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"strconv"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
@@ -11,24 +12,23 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
-	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// ErrWeights is wrapped by errors about weights that are negative, infinite or NaN.
-var ErrWeights = errors.New("weights are finite and not negative")
+// errWeights is wrapped by errors about weights that are negative, infinite or NaN.
+var errWeights = errors.New("weights are finite and not negative")
 
-// RankError says that a matrix of least squares has neither independent columns nor, with fewer
-// rows than columns, independent rows; it is proved. It wraps ErrSingular.
-type RankError struct {
+// rankError says that a matrix of least squares has neither independent columns nor, with fewer
+// rows than columns, independent rows; it is proved. It wraps call.ErrSingular.
+type rankError struct {
 	Rows, Cols int // of the matrix, rows of weight 0 left out
 	Rank       int // its rank
 }
 
-func (e *RankError) Error() string {
+func (e *rankError) Error() string {
 	return fmt.Sprintf("the rank of the %d x %d matrix is %d (proved): there is no unique least squares solution", e.Rows, e.Cols, e.Rank)
 }
 
-func (e *RankError) Unwrap() error { return ErrSingular }
+func (e *rankError) Unwrap() error { return call.ErrSingular }
 
 // LeastSquaresOptions change how least squares are computed, and what is minimised.
 type LeastSquaresOptions struct {
@@ -45,6 +45,28 @@ func (o *LeastSquaresOptions) options() *halfulp.Options {
 		return nil
 	}
 	return &o.Options
+}
+
+// weights returns the weights of the rows of a, nothing if there are none.
+func (o *LeastSquaresOptions) weights(a *halfulp.Matrix) num.Mat {
+	if o == nil || o.Weights == nil {
+		return num.Mat{}
+	}
+	if o.Weights.Len() != a.Rows() {
+		panic(errShape)
+	}
+	return o.Weights.View().Mat()
+}
+
+// operands returns matrices, of which the first is A, and the weights of its rows if there are any.
+func (o *LeastSquaresOptions) operands(m ...*halfulp.Matrix) (all []num.Mat) {
+	for _, x := range m {
+		all = append(all, x.View())
+	}
+	if w := o.weights(m[0]); w.Arr != nil {
+		all = append(all, w)
+	}
+	return all
 }
 
 // LeastSquares stores in X the solution of min ‖B - A X‖₂, column by column: every entry is the
@@ -76,26 +98,30 @@ func LeastSquares(a, b, x *halfulp.Matrix, opt *LeastSquaresOptions) (Stats, err
 	if a.Rows() != b.Rows() || x.Rows() != a.Cols() || x.Cols() != b.Cols() {
 		panic(errShape)
 	}
-	var attempt []halfulp.Stage
-	if a.Place() != place.Host && a.Rows() >= a.Cols() && x.Rows()*x.Cols() > 0 && (opt == nil || opt.Weights == nil) {
-		st, done, err := leastSquaresThere(a.View(), b.View(), x.View(), opt.options())
-		if done || err != nil {
-			return st, err
-		}
-		attempt = st.Stages
-	}
-	m, err := newModel("LeastSquares", a.View(), b.View(), opt, x.View())
+	s, err := start("LeastSquares", opt.options(), opt.operands(a, b, x)...)
 	if err != nil {
 		return Stats{}, err
 	}
-	for _, g := range attempt {
-		m.s.Stats.Stages = append(m.s.Stats.Stages, residue.Stage(g))
+	return ended(s, "LeastSquares", leastSquares(s, a.View(), b.View(), opt.weights(a), x.View()))
+}
+
+// leastSquares stores the solution in x; without w all weights are 1.
+func leastSquares(s *call.Run, a, b, w, x num.Mat) error {
+	defer func() { s.Stats.Method = leastSquaresMethod }()
+	if !a.OnHost() && a.Rows >= a.Cols && x.Rows*x.Cols > 0 && w.Arr == nil {
+		if done, err := leastSquaresThere(s, a, b, x); done || err != nil {
+			return err
+		}
 	}
-	z, err := m.solution(x.Format().View(), m.a.Rows < a.Cols())
+	m, err := newModel(s, a, b, w)
 	if err != nil {
-		return result(m.s), fmt.Errorf("LeastSquares: %w", err)
+		return err
 	}
-	return finish(m.s, "LeastSquares", z, x.View())
+	z, err := m.solution(x.Format(), m.a.Rows < a.Cols)
+	if err != nil {
+		return err
+	}
+	return finish(s, z, x)
 }
 
 // model is a problem of least squares. A and B have no row of weight 0.
@@ -106,19 +132,14 @@ type model struct {
 	wa, wb num.Mat // diag(w) A and diag(w) B, exactly
 }
 
-// newModel checks the options and operands of a routine; others are operands that live in the same
-// place.
-func newModel(name string, a, b num.Mat, opt *LeastSquaresOptions, others ...num.Mat) (*model, error) {
+// newModel checks the operands of a routine and brings them to the host; without w all weights are
+// 1.
+func newModel(s *call.Run, a, b, w num.Mat) (*model, error) {
 	operands := []num.Mat{a, b}
-	var weights num.Vec
-	if opt != nil && opt.Weights != nil {
-		weights = opt.Weights.View()
-		if weights.N != a.Rows {
-			panic(errShape)
-		}
-		operands = append(operands, weights.Mat())
+	if w.Arr != nil {
+		operands = append(operands, w)
 	}
-	s, on, err := begin(name, opt.options(), append(operands, others...)...)
+	on, err := onHost(operands...)
 	if err != nil {
 		return nil, err
 	}
@@ -126,19 +147,19 @@ func newModel(name string, a, b num.Mat, opt *LeastSquaresOptions, others ...num
 	m := &model{s: s, a: on[0], b: on[1]}
 	for i, n := range []string{"A", "B"} {
 		if err := call.Finite(n, on[i]); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, err
 		}
 	}
-	if weights.Arr != nil {
+	if w.Arr != nil {
 		if err := m.weigh(on[2]); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, err
 		}
 	} else {
 		m.wa, m.wb = m.a, m.b
 	}
 	for _, x := range []num.Mat{m.a, m.b, m.wa, m.wb} {
 		if bound.Far(x, 1<<28) {
-			return nil, fmt.Errorf("%s: exponents beyond 2^28: %w", name, call.ErrRange)
+			return nil, fmt.Errorf("exponents beyond 2^28: %w", call.ErrRange)
 		}
 	}
 	return m, nil
@@ -152,7 +173,7 @@ func (m *model) weigh(w num.Mat) error {
 		switch r := v.Arr.Class(v.At(i, 0)); {
 		case r == num.Zero:
 		case r != num.Finite || w.Big(i, 0).Sign() < 0:
-			return fmt.Errorf("weight %d is %s: %w", i+1, halfulp.ScalarOf(w.Entry(i, 0)), ErrWeights)
+			return fmt.Errorf("weight %d is %s: %w", i+1, strconv.FormatFloat(w.Entry(i, 0).Float64(), 'g', -1, 64), errWeights)
 		default:
 			rows = append(rows, i)
 		}
@@ -342,7 +363,7 @@ func (m *model) tall() error {
 	if err != nil {
 		return err
 	}
-	return &RankError{Rows: rows, Cols: n, Rank: r}
+	return &rankError{Rows: rows, Cols: n, Rank: r}
 }
 
 // solution returns X.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -127,7 +128,11 @@ func TestLeastSquaresAugmented(t *testing.T) {
 		a, b := halfulp.Random(halfulp.MP(60), m, n, 2000, r.Uint64()), halfulp.Random(halfulp.Float64, m, 2, 50, r.Uint64())
 		a.SetBig(0, 0, new(big.Float).SetMantExp(big.NewFloat(3), 2000))
 		a.SetBig(m-1, 0, new(big.Float).SetMantExp(big.NewFloat(5), -2000))
-		problem, err := newModel("test", a.View(), b.View(), nil)
+		s, err := start("test", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		problem, err := newModel(s, a.View(), b.View(), num.Mat{})
 		if err != nil {
 			t.Fatal(err)
 		}

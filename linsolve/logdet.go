@@ -2,7 +2,6 @@ package linsolve
 
 import (
 	"errors"
-	"fmt"
 	"math/big"
 
 	"github.com/halfulp/halfulp"
@@ -34,7 +33,7 @@ func LogDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (log half
 		return done, err
 	})
 	if err != nil {
-		return halfulp.Scalar{}, 0, result(s), fmt.Errorf("LogDet: %w", err)
+		return halfulp.Scalar{}, 0, result(s), wrapped("LogDet", err)
 	}
 	s.Stage("determinant")
 	s.Finished()
@@ -54,7 +53,7 @@ func logDet(s *call.Run, a num.Mat, f num.Format) (log num.Scalar, sign int, don
 	}
 	for bits := f.Bits() + 32; bits <= f.Bits()+32+2*suspicion; bits += suspicion {
 		lo, hi, shift, err := encloseDet(s, a, bits)
-		if errors.Is(err, ErrSingular) {
+		if errors.Is(err, call.ErrSingular) {
 			s.Stats.Exact++
 			return num.NewScalar(f, new(big.Float).SetInf(true)), 0, true, nil
 		}

@@ -1,7 +1,6 @@
 package linsolve
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/halfulp/halfulp"
@@ -21,7 +20,13 @@ type LUFactors struct {
 func (z *LUFactors) Free() {
 	z.L.Free()
 	z.U.Free()
-	z.a.Free()
+	z.of.a.Free()
+}
+
+// luFactors are L, U and pivots, and a copy of A where that lives.
+type luFactors struct {
+	P       []int
+	L, U, A num.Mat
 }
 
 // LU returns the factors P A = L U of an m x n matrix A by elimination with partial pivoting in
@@ -54,14 +59,14 @@ func LU(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LUFactors, 
 	}
 	z, err := factorLU(s, a.View(), f.View())
 	if err != nil {
-		return nil, result(s), fmt.Errorf("LU: %w", err)
+		return nil, result(s), wrapped("LU", err)
 	}
 	s.Finished()
-	return z, result(s), nil
+	return &LUFactors{P: z.P, L: halfulp.MatrixOf(z.L), U: halfulp.MatrixOf(z.U), system: newSystem(z.A)}, result(s), nil
 }
 
 // luOf returns the factors where a lives, with a copy of it.
-func factorLU(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
+func factorLU(s *call.Run, a num.Mat, f num.Format) (*luFactors, error) {
 	z, err := luThere(s, a, f)
 	if err != nil {
 		return nil, err
@@ -76,42 +81,40 @@ func factorLU(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 		if z, err = lu(s, here, f); err != nil {
 			return nil, err
 		}
-		countOverflow(s, z.L.View(), z.U.View())
+		countOverflow(s, z.L, z.U)
 	}
-	return z, keep(s, a, &z.system, &z.L, &z.U)
+	return z, keep(a, &z.A, &z.L, &z.U)
 }
 
 // keep makes a copy of the matrix of factors, where that lives, and moves those of the host there.
 // After an error nothing is left at the place.
-func keep(s *call.Run, a num.Mat, of *system, factors ...**halfulp.Matrix) error {
+func keep(a num.Mat, copied *num.Mat, factors ...*num.Mat) error {
 	err := func() (err error) {
 		p := place.Of(a.Arr)
 		for _, m := range factors {
-			v := (*m).View()
-			if place.Label(place.Of(v.Arr)) == place.Label(p) {
+			here := *m
+			if place.Label(place.Of(here.Arr)) == place.Label(p) {
 				continue
 			}
-			*m = nil
-			z, err := place.On(p, v)
-			if err != nil {
+			*m = num.Mat{}
+			if *m, err = place.On(p, here); err != nil {
 				return err
 			}
-			*m = halfulp.MatrixOf(z)
 		}
-		of.a, err = place.On(p, a)
+		*copied, err = place.On(p, a)
 		return err
 	}()
 	if err != nil {
 		for _, m := range factors {
-			if *m != nil {
-				(*m).Free()
+			if m.Arr != nil {
+				m.Free()
 			}
 		}
 	}
 	return err
 }
 
-func lu(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
+func lu(s *call.Run, a num.Mat, f num.Format) (*luFactors, error) {
 	if err := call.Finite("A", a); err != nil {
 		return nil, err
 	}
@@ -120,7 +123,7 @@ func lu(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	}
 	m, n := a.Dims()
 	k := min(m, n)
-	var z *LUFactors
+	var z *luFactors
 	var u *unknown
 	checked := false
 	full := func() error {
@@ -134,7 +137,7 @@ func lu(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	first, digits := true, true
 	set := func(order []int) {
 		if z == nil || !slices.Equal(z.P, order) {
-			z = &LUFactors{P: order, L: halfulp.MatrixOf(num.NewMat(f, m, k)), U: halfulp.MatrixOf(num.NewMat(f, k, n))}
+			z = &luFactors{P: order, L: num.NewMat(f, m, k), U: num.NewMat(f, k, n)}
 			u = z.unknown(chosen(a, order, all(n)))
 		}
 	}
@@ -220,7 +223,7 @@ func lu(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 
 // luAttempt is an attempt by digits, and makes factors with all that is decided, unless z are those
 // for its pivots. There is no enclosure where digits are not the way.
-func luAttempt(s *call.Run, a num.Mat, f num.Format, bits int, known *bool, z *LUFactors, u *unknown) (*LUFactors, *unknown, *enclosure, error) {
+func luAttempt(s *call.Run, a num.Mat, f num.Format, bits int, known *bool, z *luFactors, u *unknown) (*luFactors, *unknown, *enclosure, error) {
 	defer s.Release()
 	t, err := luByDigits(s, a, bits, known)
 	if t == nil || err != nil {
@@ -228,8 +231,8 @@ func luAttempt(s *call.Run, a num.Mat, f num.Format, bits int, known *bool, z *L
 	}
 	if z == nil || !slices.Equal(z.P, t.order) {
 		n := t.n
-		z = &LUFactors{P: t.order, L: halfulp.MatrixOf(num.NewMat(f, n, n)), U: halfulp.MatrixOf(num.NewMat(f, n, n))}
-		lower, upper, ok, err := t.roundTo(z)
+		z = &luFactors{P: t.order, L: num.NewMat(f, n, n), U: num.NewMat(f, n, n)}
+		lower, upper, ok, err := t.roundTo(z.L, z.U)
 		if !ok || err != nil {
 			return nil, nil, nil, err
 		}
@@ -240,29 +243,29 @@ func luAttempt(s *call.Run, a num.Mat, f num.Format, bits int, known *bool, z *L
 			u.fill()
 		}
 		for _, at := range lower {
-			u.want(ofL, at[0], at[1], z.L.View(), at[0], at[1])
+			u.want(ofL, at[0], at[1], z.L, at[0], at[1])
 		}
 		for _, at := range upper {
-			u.want(ofU, at[0], at[1], z.U.View(), at[0], at[1])
+			u.want(ofU, at[0], at[1], z.U, at[0], at[1])
 		}
 	}
 	return z, u, t.enclosure(u), nil
 }
 
 // unknown returns the entries of the factors, of c = P A.
-func (z *LUFactors) unknown(c num.Mat) *unknown {
+func (z *luFactors) unknown(c num.Mat) *unknown {
 	m, n := c.Dims()
 	k := min(m, n)
 	u := newUnknown(c, k, ones(k), k*(m+n-k))
 	for j := range k {
-		one(z.L.View(), j, j)
+		one(z.L, j, j)
 		for i := j + 1; i < m; i++ {
-			u.want(ofL, i, j, z.L.View(), i, j)
+			u.want(ofL, i, j, z.L, i, j)
 		}
 	}
 	for i := range k {
 		for j := i; j < n; j++ {
-			u.want(ofU, i, j, z.U.View(), i, j)
+			u.want(ofU, i, j, z.U, i, j)
 		}
 	}
 	return u

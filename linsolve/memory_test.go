@@ -45,7 +45,7 @@ func TestMemory(t *testing.T) {
 				}
 				a.SetFloat64(j, j, float64(a.Cols))
 			}
-			return cholesky(s, a, f)
+			return cholesky(s, a, f, detSign)
 		}},
 	} {
 		name := fmt.Sprintf("%s of order %d in %v", c.name, c.n, c.f)

@@ -27,21 +27,21 @@ func PolyFit(x, y *halfulp.Vector, degree int, f halfulp.Format, opt *Regression
 		d := x.Place()
 		var err error
 		if x, err = x.Host(); err != nil {
-			return nil, Stats{}, fmt.Errorf("%s: %w", name, err)
+			return nil, Stats{}, wrapped(name, err)
 		}
 		if y.Place() != d {
 			return nil, Stats{}, fmt.Errorf("%s: operands on %s and %s: %w", name, d, y.Place(), place.ErrPlace)
 		}
 		if y, err = y.Host(); err != nil {
-			return nil, Stats{}, fmt.Errorf("%s: %w", name, err)
+			return nil, Stats{}, wrapped(name, err)
 		}
 	}
 	if err := call.Finite("x", x.Matrix().View()); err != nil {
-		return nil, Stats{}, fmt.Errorf("%s: %w", name, err)
+		return nil, Stats{}, wrapped(name, err)
 	}
 	format, err := wide(bound.Longest(x.Matrix().View()) * int64(max(degree, 1)))
 	if err != nil {
-		return nil, Stats{}, fmt.Errorf("%s: %w", name, err)
+		return nil, Stats{}, wrapped(name, err)
 	}
 	if opt != nil && opt.ColumnUnits != nil {
 		of := *opt
@@ -53,5 +53,5 @@ func PolyFit(x, y *halfulp.Vector, degree int, f halfulp.Format, opt *Regression
 		}
 		opt = &of
 	}
-	return regression(name, halfulp.Vandermonde(halfulp.FormatOf(format), x, degree+1).View(), y.Matrix().View(), f.View(), opt)
+	return fitted(name, halfulp.Vandermonde(halfulp.FormatOf(format), x, degree+1), y.Matrix(), f, opt)
 }

@@ -41,14 +41,14 @@ func Pow(a *halfulp.Matrix, e int, x *halfulp.Matrix, opt *halfulp.Options) (Sta
 		return Stats{}, err
 	}
 	if err := call.Finite("A", on[0]); err != nil {
-		return result(s), fmt.Errorf("Pow: %w", err)
+		return result(s), wrapped("Pow", err)
 	}
 	z, err := power(s, on[0], e, x.Format().View())
 	if err != nil {
-		return result(s), fmt.Errorf("Pow: %w", err)
+		return result(s), wrapped("Pow", err)
 	}
 	s.Stage("products")
-	return finish(s, "Pow", z, x.View())
+	return ended(s, "Pow", finish(s, z, x.View()))
 }
 
 // power returns A^e in format f.
@@ -93,7 +93,7 @@ func power(s *call.Run, a num.Mat, e int, f num.Format) (num.Mat, error) {
 			s.Stats.Ties += len(proved)
 		}
 		if len(open) > 0 && bits == bound.MaxBits {
-			return num.Mat{}, fmt.Errorf("%d bits: %w", 2*bits, halfulp.ErrMemory)
+			return num.Mat{}, fmt.Errorf("%d bits: %w", 2*bits, call.ErrMemory)
 		}
 	}
 	return z, nil

@@ -109,23 +109,6 @@ func columnCost(n, words int, inverse float64) float64 {
 	return float64(words) * 64 / 40 * float64(n) * float64(n) * wordCost * (planes + inverse)
 }
 
-// inverseWords returns the words of columnCost.
-func inverseWords(r inverse) float64 {
-	switch r := r.(type) {
-	case *wideInverse:
-		words := 0
-		for m := range r.pieces() {
-			words += r.planes(m)
-		}
-		return float64(words)
-	case *blocks:
-		return squareWords(r.first.good)
-	case *digits:
-		return float64(r.d*r.d) / 2
-	}
-	return 1 // of float64 numbers
-}
-
 // squareWords returns how many products of words two numbers of some bits take.
 func squareWords(bits int) float64 { return float64(bits) / 64 * float64(bits) / 64 }
 

@@ -122,7 +122,7 @@ func TestPlans(t *testing.T) {
 		"solve":    func(s *call.Run) error { _, err := solve(s, a.View(), square.View(), f.View()); return err },
 		"det":      func(s *call.Run) error { _, _, err := detOf(s, a.View(), f.View()); return err },
 		"lu":       func(s *call.Run) error { _, err := lu(s, a.View(), f.View()); return err },
-		"cholesky": func(s *call.Run) error { _, err := cholesky(s, square.View(), f.View()); return err },
+		"cholesky": func(s *call.Run) error { _, err := cholesky(s, square.View(), f.View(), detSign); return err },
 
 		"Hilbert, inverse": func(s *call.Run) error { _, err := solve(s, hilbert.View(), unit.View(), f.View()); return err },
 		"Hilbert, solve": func(s *call.Run) error {

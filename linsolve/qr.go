@@ -26,7 +26,18 @@ type QRFactors struct {
 func (z *QRFactors) Free() {
 	z.Q.Free()
 	z.R.Free()
-	z.a.Free()
+	z.of.a.Free()
+}
+
+// qrFactors are Q, R and the order of columns, and a copy of A where that lives.
+type qrFactors struct {
+	P       []int
+	Q, R, A num.Mat
+}
+
+// public returns the factors with this package's types.
+func (z *qrFactors) public() *QRFactors {
+	return &QRFactors{P: z.P, Q: halfulp.MatrixOf(z.Q), R: halfulp.MatrixOf(z.R), system: newSystem(z.A)}
 }
 
 // QR returns the factors A = Q R of an m x n matrix A of rank n ≤ m in format f, every entry of Q,
@@ -55,14 +66,14 @@ func QR(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFactors, 
 	}
 	z, err := qrOf(s, a.View(), f.View(), false)
 	if err != nil {
-		return nil, result(s), fmt.Errorf("QR: %w", err)
+		return nil, result(s), wrapped("QR", err)
 	}
 	s.Finished()
-	return z, result(s), nil
+	return z.public(), result(s), nil
 }
 
 // qrOf returns the factors where a lives, with a copy of it.
-func qrOf(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
+func qrOf(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors, error) {
 	z, err := qrThere(s, a, f, pivoting)
 	if err != nil {
 		return nil, err
@@ -77,9 +88,9 @@ func qrOf(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, erro
 		if z, err = qr(s, here, f, pivoting); err != nil {
 			return nil, err
 		}
-		countOverflow(s, z.Q.View(), z.R.View())
+		countOverflow(s, z.Q, z.R)
 	}
-	return z, keep(s, a, &z.system, &z.Q, &z.R)
+	return z, keep(a, &z.A, &z.Q, &z.R)
 }
 
 // QRPivoted returns the factors A P = Q R with column pivoting (geqp3 of LAPACK), see QR. The next
@@ -99,13 +110,13 @@ func QRPivoted(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFa
 	}
 	z, err := qrOf(s, a.View(), f.View(), true)
 	if err != nil {
-		return nil, result(s), fmt.Errorf("QRPivoted: %w", err)
+		return nil, result(s), wrapped("QRPivoted", err)
 	}
 	s.Finished()
-	return z, result(s), nil
+	return z.public(), result(s), nil
 }
 
-func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
+func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors, error) {
 	if err := call.Finite("A", a); err != nil {
 		return nil, err
 	}
@@ -114,7 +125,7 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error)
 	if err != nil {
 		return nil, err
 	}
-	var z *QRFactors
+	var z *qrFactors
 	var u *unknown
 	var d *doubling
 	checked, begun, known, digits := false, false, false, !pivoting
@@ -130,7 +141,7 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error)
 		if z != nil && slices.Equal(z.P, order) {
 			return false
 		}
-		z = &QRFactors{P: order, Q: halfulp.MatrixOf(num.NewMat(f, m, n)), R: halfulp.MatrixOf(num.NewMat(f, n, n))}
+		z = &qrFactors{P: order, Q: num.NewMat(f, m, n), R: num.NewMat(f, n, n)}
 		c, u, d = stacked(normal, a, order), nil, nil
 		s.Did(stackCost(s, m, n))
 		return true
@@ -179,7 +190,7 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error)
 		if digits {
 			set(order)
 			var e *enclosure
-			if u, e, err = rootAttempt(s, c, n, bits-spareBits, &known, u, z.R.T().View(), z.Q.View(), z.want); e != nil || err != nil {
+			if u, e, err = rootAttempt(s, c, n, bits-spareBits, &known, u, z.R.T(), z.Q, z.want); e != nil || err != nil {
 				return u, e, err
 			}
 			digits = false
@@ -226,7 +237,7 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error)
 func normal(s *call.Run, a num.Mat) (num.Mat, error) {
 	bits := max(powerBits(a, 2)+mathbits.Len(uint(a.Rows)), num.MinPrec)
 	if bits > bound.MaxBits {
-		return num.Mat{}, fmt.Errorf("A^T A has %d bits: %w", bits, halfulp.ErrMemory)
+		return num.Mat{}, fmt.Errorf("A^T A has %d bits: %w", bits, call.ErrMemory)
 	}
 	c := num.NewMat(num.Precision(uint(bits)), a.Cols, a.Cols)
 	if m, n := a.Dims(); s.Work.Report != nil {
@@ -259,9 +270,9 @@ func stacked(normal, a num.Mat, order []int) num.Mat {
 }
 
 // unknown returns the entries of the factors, which are those of L diag(U)^(1/2).
-func (z *QRFactors) unknown(c num.Mat) *unknown {
+func (z *qrFactors) unknown(c num.Mat) *unknown {
 	m, n := c.Dims()
-	u := newUnknown(c, n, ones(n), n*(n+1)/2+z.Q.Rows()*n)
+	u := newUnknown(c, n, ones(n), n*(n+1)/2+z.Q.Rows*n)
 	for j := range n {
 		for i := j; i < m; i++ {
 			z.want(u, i, j)
@@ -271,10 +282,10 @@ func (z *QRFactors) unknown(c num.Mat) *unknown {
 }
 
 // want asks for entry (i, j) of R^T above Q.
-func (z *QRFactors) want(u *unknown, i, j int) {
-	if n := z.R.Rows(); i < n {
-		u.want(ofRoot, i, j, z.R.View(), j, i)
+func (z *qrFactors) want(u *unknown, i, j int) {
+	if n := z.R.Rows; i < n {
+		u.want(ofRoot, i, j, z.R, j, i)
 	} else {
-		u.want(ofRoot, i, j, z.Q.View(), i-n, j)
+		u.want(ofRoot, i, j, z.Q, i-n, j)
 	}
 }

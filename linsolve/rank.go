@@ -1,7 +1,6 @@
 package linsolve
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -85,12 +84,12 @@ func Rank(a *halfulp.Matrix, opt *halfulp.Options) (int, Stats, error) {
 		return 0, Stats{}, err
 	}
 	if err := call.Finite("A", on[0]); err != nil {
-		return 0, result(s), fmt.Errorf("Rank: %w", err)
+		return 0, result(s), wrapped("Rank", err)
 	}
 	defer s.Release()
 	r, _, err := rank(s, on[0])
 	if err != nil {
-		return 0, result(s), fmt.Errorf("Rank: %w", err)
+		return 0, result(s), wrapped("Rank", err)
 	}
 	s.Stage("elimination")
 	s.Finished()
@@ -108,11 +107,11 @@ func NullSpace(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*half
 		return nil, Stats{}, err
 	}
 	if err := call.Finite("A", on[0]); err != nil {
-		return nil, result(s), fmt.Errorf("NullSpace: %w", err)
+		return nil, result(s), wrapped("NullSpace", err)
 	}
 	z, err := nullSpace(s, on[0], f.View())
 	if err != nil {
-		return nil, result(s), fmt.Errorf("NullSpace: %w", err)
+		return nil, result(s), wrapped("NullSpace", err)
 	}
 	s.Finished()
 	return halfulp.MatrixOf(z), result(s), nil
@@ -195,7 +194,7 @@ func provedRegular(s *call.Run, a num.Mat) error {
 		return err
 	}
 	if n := a.Rows; r < n {
-		return &SingularError{N: n, Rank: r}
+		return &call.SingularError{N: n, Rank: r}
 	}
 	return nil
 }

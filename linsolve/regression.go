@@ -2,7 +2,6 @@ package linsolve
 
 import (
 	"errors"
-	"fmt"
 	"math/big"
 
 	"github.com/halfulp/halfulp"
@@ -56,8 +55,8 @@ type Response struct {
 	F halfulp.Scalar
 }
 
-// ErrUnit is wrapped by errors about units that are 0, or below for weights.
-var ErrUnit = errors.New("units are not 0, and those of weights positive")
+// errUnit is wrapped by errors about units that are 0, or below for weights.
+var errUnit = errors.New("units are not 0, and those of weights positive")
 
 // Regression fits the linear model B = A X + E by least squares and returns the estimates X with
 // their standard errors and the other statistics of Fit, each the exact number rounded once to
@@ -79,24 +78,60 @@ func Regression(a, b *halfulp.Matrix, f halfulp.Format, opt *RegressionOptions) 
 	if a.Rows() != b.Rows() || a.Rows() < a.Cols() || opt != nil && opt.ColumnUnits != nil && len(opt.ColumnUnits) != a.Cols() {
 		panic(errShape)
 	}
-	return regression("Regression", a.View(), b.View(), f.View(), opt)
+	return fitted("Regression", a, b, f, opt)
 }
 
-func regression(name string, a, b num.Mat, f num.Format, opt *RegressionOptions) (*Fit, Stats, error) {
+// fitted is Regression for a routine of some name.
+func fitted(name string, a, b *halfulp.Matrix, f halfulp.Format, opt *RegressionOptions) (*Fit, Stats, error) {
 	if opt == nil {
 		opt = &RegressionOptions{}
 	}
-	m, err := newModel(name, a, b, &opt.LeastSquaresOptions)
+	s, err := start(name, opt.options(), opt.operands(a, b)...)
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	r := &regressor{model: m, f: f, opt: opt}
-	if err := r.fit(m.equations); err != nil {
-		return nil, result(m.s), fmt.Errorf("%s: %w", name, err)
+	m, err := newModel(s, a.View(), b.View(), opt.weights(a))
+	if err != nil {
+		return nil, Stats{}, wrapped(name, err)
 	}
-	m.s.Stage("statistics")
-	m.s.Finished()
-	return &r.Fit, result(m.s), nil
+	r := newRegressor(m, f.View(), opt.Covariance)
+	r.units(opt.Unit, opt.WeightUnit, opt.ColumnUnits)
+	if err := r.fit(m.equations); err != nil {
+		return nil, result(s), wrapped(name, err)
+	}
+	s.Stage("statistics")
+	s.Finished()
+	return newFit(&r.estimates), result(s), nil
+}
+
+// newFit returns estimates with this package's types.
+func newFit(e *estimates) *Fit {
+	z := &Fit{
+		Observations: e.observations, DegreesOfFreedom: e.degreesOfFreedom, Centered: e.centered,
+		X: halfulp.MatrixOf(e.x), StandardErrors: halfulp.MatrixOf(e.standardErrors),
+	}
+	for _, c := range e.covariances {
+		z.Covariances = append(z.Covariances, halfulp.MatrixOf(c))
+	}
+	for _, y := range e.responses {
+		of := halfulp.ScalarOf
+		z.Responses = append(z.Responses, Response{of(y.residualSS), of(y.residualMS), of(y.residualSD), of(y.regressionSS), of(y.rSquared), of(y.f)})
+	}
+	return z
+}
+
+// estimates are a Fit.
+type estimates struct {
+	observations, degreesOfFreedom int
+	centered                       bool
+	x, standardErrors              num.Mat
+	covariances                    []num.Mat
+	responses                      []response
+}
+
+// response is a Response.
+type response struct {
+	residualSS, residualMS, residualSD, regressionSS, rSquared, f num.Scalar
 }
 
 // equationsShare is the share of the work that goes to equations, about.
@@ -105,13 +140,38 @@ const equationsShare = 0.2
 // regressor is one call of Regression.
 type regressor struct {
 	*model
-	Fit
-	f   num.Format
-	opt *RegressionOptions
-	e   *equations
+	estimates
+	f          num.Format
+	covariance bool // whether covariances are asked for
+	// what one of the numbers of B, of the weights, and of the columns of A stands for
+	unit, weight *big.Rat
+	columns      []*big.Rat
+	e            *equations
 	// For each column of B: what the residual sums of squares lack, and TSS = q/s0.
 	totals, q []*big.Float
 	s0        *big.Float
+}
+
+func newRegressor(m *model, f num.Format, covariance bool) *regressor {
+	r := &regressor{model: m, f: f, covariance: covariance}
+	r.units(nil, nil, nil)
+	return r
+}
+
+// units sets the units of the numbers of B, of the weights and of the columns of A, nil for 1.
+func (r *regressor) units(unit, weight *big.Rat, columns []*big.Rat) {
+	one := big.NewRat(1, 1)
+	if r.unit = unit; unit == nil {
+		r.unit = one
+	}
+	if r.weight = weight; weight == nil {
+		r.weight = one
+	}
+	if r.columns = columns; columns == nil {
+		for range r.a.Cols {
+			r.columns = append(r.columns, one)
+		}
+	}
 }
 
 // fit computes everything by some equations.
@@ -119,29 +179,14 @@ func (r *regressor) fit(equations func() (*equations, error)) error {
 	if err := r.tall(); err != nil {
 		return err
 	}
-	one := big.NewRat(1, 1)
 	n, k := r.a.Cols, r.b.Cols
-	unit, units := one, make([]*big.Rat, n)
-	if r.opt.Unit != nil {
-		unit = r.opt.Unit
-	}
-	for i := range units {
-		units[i] = one
-		if r.opt.ColumnUnits != nil {
-			units[i] = r.opt.ColumnUnits[i]
+	for _, u := range append([]*big.Rat{r.unit}, r.columns...) {
+		if u.Sign() == 0 || r.weight.Sign() <= 0 {
+			return errUnit
 		}
 	}
-	weight := one
-	if r.opt.WeightUnit != nil {
-		weight = r.opt.WeightUnit
-	}
-	for _, u := range append([]*big.Rat{unit}, units...) {
-		if u.Sign() == 0 || weight.Sign() <= 0 {
-			return ErrUnit
-		}
-	}
-	r.Observations, r.DegreesOfFreedom = r.a.Rows, r.a.Rows-n
-	r.Centered = r.intercept()
+	r.observations, r.degreesOfFreedom = r.a.Rows, r.a.Rows-n
+	r.centered = r.intercept()
 	var err error
 	whole := r.s.Work
 	r.s.Part(whole, 0, equationsShare)
@@ -155,14 +200,14 @@ func (r *regressor) fit(equations func() (*equations, error)) error {
 	}
 	r.s.Stage("equations")
 
-	r.X, r.StandardErrors = halfulp.MatrixOf(num.NewMat(r.f, n, k)), halfulp.MatrixOf(num.NewMat(r.f, n, k))
-	r.Responses = make([]Response, k)
+	r.x, r.standardErrors = num.NewMat(r.f, n, k), num.NewMat(r.f, n, k)
+	r.responses = make([]response, k)
 	open := make([][]*statistic, k)
 	for j := range open {
-		if r.opt.Covariance {
-			r.Covariances = append(r.Covariances, halfulp.MatrixOf(num.NewMat(r.f, n, n)))
+		if r.covariance {
+			r.covariances = append(r.covariances, num.NewMat(r.f, n, n))
 		}
-		open[j] = r.statistics(j, unit, weight, units)
+		open[j] = r.statistics(j)
 	}
 	return r.decide(open)
 }
@@ -185,7 +230,7 @@ func (r *regressor) intercept() bool {
 func (r *regressor) sums() error {
 	rows := r.a.Rows
 	r.s0 = big.NewFloat(1)
-	if r.Centered {
+	if r.centered {
 		r.s0 = new(big.Float).SetInt64(int64(rows))
 		if r.w.Arr != nil {
 			r.s0 = new(big.Float)
@@ -201,7 +246,7 @@ func (r *regressor) sums() error {
 		}
 		total := squares.Big(0, 0)
 		q := total
-		if r.Centered {
+		if r.centered {
 			s1 := new(big.Float)
 			for i := range rows {
 				s1 = interval.ExactAdd(s1, r.wb.Big(i, j))
@@ -255,13 +300,14 @@ func exactInt(x *big.Int) *big.Float {
 }
 
 // statistics returns the statistics of column j of B, and stores those that are no numbers.
-func (r *regressor) statistics(j int, unit, weight *big.Rat, units []*big.Rat) []*statistic {
-	n, dof := r.a.Cols, r.DegreesOfFreedom
+func (r *regressor) statistics(j int) []*statistic {
+	unit, weight, units := r.unit, r.weight, r.columns
+	n, dof := r.a.Cols, r.degreesOfFreedom
 	s0, q := r.s0, r.q[j]
-	of := &r.Responses[j]
-	put := func(z *halfulp.Scalar) func(num.Scalar) {
-		*z = halfulp.ScalarOf(num.NaNOf(r.f))
-		return func(v num.Scalar) { *z = halfulp.ScalarOf(v) }
+	of := &r.responses[j]
+	put := func(z *num.Scalar) func(num.Scalar) {
+		*z = num.NaNOf(r.f)
+		return func(v num.Scalar) { *z = v }
 	}
 	entry := func(m num.Mat, i, j int) func(num.Scalar) {
 		m.SetEntry(i, j, num.NaNOf(r.f))
@@ -271,12 +317,12 @@ func (r *regressor) statistics(j int, unit, weight *big.Rat, units []*big.Rat) [
 	var z []*statistic
 	for i, u := range units {
 		x := product{u: [2]int{-1, -1}, x: i}
-		z = append(z, linear(x, rat().Quo(unit, u), false, entry(r.X.View(), i, j)))
+		z = append(z, linear(x, rat().Quo(unit, u), false, entry(r.x, i, j)))
 	}
 	square := rat().Mul(unit, unit)
 	square.Mul(square, weight)
 	residual := product{r: true, u: [2]int{-1, -1}, x: -1}
-	z = append(z, linear(residual, square, false, put(&of.ResidualSS)))
+	z = append(z, linear(residual, square, false, put(&of.residualSS)))
 
 	// (q/s0 - r) num/den
 	num, den := exactInt(square.Num()), exactInt(square.Denom())
@@ -289,9 +335,9 @@ func (r *regressor) statistics(j int, unit, weight *big.Rat, units []*big.Rat) [
 		equation: func(t *big.Float) (k, c *big.Float) {
 			return interval.ExactMul(s0, num), interval.ExactSub(interval.ExactMul(q, num), interval.ExactMul(interval.ExactMul(t, den), s0))
 		},
-		store: put(&of.RegressionSS),
+		store: put(&of.regressionSS),
 	})
-	squared := put(&of.RSquared)
+	squared := put(&of.rSquared)
 	if q.Sign() != 0 {
 		z = append(z, &statistic{
 			product: residual,
@@ -305,14 +351,14 @@ func (r *regressor) statistics(j int, unit, weight *big.Rat, units []*big.Rat) [
 		})
 	}
 
-	ms, sd, f := put(&of.ResidualMS), put(&of.ResidualSD), put(&of.F)
+	ms, sd, f := put(&of.residualMS), put(&of.residualSD), put(&of.f)
 	for i := range n {
-		entry(r.StandardErrors.View(), i, j)
+		entry(r.standardErrors, i, j)
 	}
-	if r.Covariances != nil {
+	if r.covariances != nil {
 		for i := range n {
 			for l := range n {
-				entry(r.Covariances[j].View(), i, l)
+				entry(r.covariances[j], i, l)
 			}
 		}
 	}
@@ -322,7 +368,7 @@ func (r *regressor) statistics(j int, unit, weight *big.Rat, units []*big.Rat) [
 	variance := rat().Quo(square, big.NewRat(int64(dof), 1))
 	z = append(z, linear(residual, variance, false, ms), linear(residual, variance, true, sd))
 	p := n
-	if r.Centered {
+	if r.centered {
 		p--
 	}
 	if p > 0 && q.Sign() != 0 {
@@ -345,7 +391,7 @@ func (r *regressor) statistics(j int, unit, weight *big.Rat, units []*big.Rat) [
 	}
 	for i := range n {
 		for l := range n {
-			if i != l && r.Covariances == nil {
+			if i != l && r.covariances == nil {
 				continue
 			}
 			u := product{r: true, u: [2]int{i, l}, x: -1}
@@ -353,10 +399,10 @@ func (r *regressor) statistics(j int, unit, weight *big.Rat, units []*big.Rat) [
 			scale := rat().Quo(variance, rat().Mul(units[i], units[l]))
 			scale.Quo(scale, weight)
 			if i == l {
-				z = append(z, linear(u, scale, true, entry(r.StandardErrors.View(), i, j)))
+				z = append(z, linear(u, scale, true, entry(r.standardErrors, i, j)))
 			}
-			if r.Covariances != nil {
-				z = append(z, linear(u, scale, false, entry(r.Covariances[j].View(), i, l)))
+			if r.covariances != nil {
+				z = append(z, linear(u, scale, false, entry(r.covariances[j], i, l)))
 			}
 		}
 	}
@@ -527,7 +573,7 @@ func (r *regressor) round(j int, open []*statistic, p interval.Prec, value func(
 func (r *regressor) residuals(f num.Format) ([]*big.Float, error) {
 	e := r.e
 	n, k := e.m.Rows, r.b.Cols
-	if r.DegreesOfFreedom == 0 {
+	if r.degreesOfFreedom == 0 {
 		z := make([]*big.Float, k)
 		for j := range z {
 			z[j] = new(big.Float)

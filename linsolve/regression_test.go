@@ -99,16 +99,21 @@ func checkRegression(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.
 	fit, stats, err := Regression(a, b, f, opt)
 	if err == nil {
 		// The same by the augmented system.
-		m, err := newModel("test", a.View(), b.View(), &opt.LeastSquaresOptions)
+		s, err := start("test", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &regressor{model: m, f: f.View(), opt: opt}
+		m, err := newModel(s, a.View(), b.View(), opt.weights(a))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := newRegressor(m, f.View(), true)
+		r.units(opt.Unit, opt.WeightUnit, opt.ColumnUnits)
 		if err := r.fit(m.augmented); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if !reflect.DeepEqual(texts(&r.Fit), texts(fit)) {
-			t.Fatalf("%s: %v, by the augmented system %v", name, texts(fit), texts(&r.Fit))
+		if !reflect.DeepEqual(texts(newFit(&r.estimates)), texts(fit)) {
+			t.Fatalf("%s: %v, by the augmented system %v", name, texts(fit), texts(newFit(&r.estimates)))
 		}
 	}
 	x, y := lintest.Of(a), lintest.Of(b)

@@ -5,7 +5,6 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
@@ -233,13 +232,4 @@ func (t *newton) proofBound(places int) (b *residue.Bound, lost *big.Float) {
 	size := int(slices.Max(b.Rows)) + sumUp(nil, b.Cols).MantExp(nil)
 	b.Within = int64(max(size+places, 1))
 	return t.s.Known(b, t.xRows, t.fCols), bound.Exp2(size - int(b.Within))
-}
-
-// newFactor returns a matrix that lives at p.
-func newFactor(p place.Place, f num.Format, rows, cols int) (*halfulp.Matrix, error) {
-	m, err := place.NewMat(p, f, rows, cols)
-	if err != nil {
-		return nil, err
-	}
-	return halfulp.MatrixOf(m), nil
 }

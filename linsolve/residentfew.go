@@ -7,7 +7,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
@@ -76,7 +75,7 @@ func (t *newton) solveFixed(r, g num.Mat, places int) (*bound.Nearly, error) {
 		return nil, err
 	}
 	lengths, ok, err := t.s.At.(place.Refiner).Refine(t.s.Config(), of, y)
-	if errors.Is(err, halfulp.ErrMemory) { // of planes
+	if errors.Is(err, call.ErrMemory) { // of planes
 		return nil, nil
 	}
 	if err != nil || !ok {

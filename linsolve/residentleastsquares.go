@@ -2,10 +2,8 @@ package linsolve
 
 import (
 	"errors"
-	"fmt"
 	"math/bits"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/call"
@@ -15,57 +13,42 @@ import (
 // leastSquaresThere stores the solution of least squares in X for a tall matrix that does not live
 // on the host, and reports whether it could. The normal equations are formed where A lives,
 // exactly, and solved there, or on the host where only that can decide. It could not where the
-// exponents of A or B spread too far, or numbers are not finite: Stats tell of an attempt then.
-func leastSquaresThere(a, b, x num.Mat, opt *halfulp.Options) (st Stats, done bool, err error) {
-	s, err := start("LeastSquares", opt, a, b, x)
-	if err != nil {
-		return Stats{}, true, err
-	}
+// exponents of A or B spread too far, or numbers are not finite.
+func leastSquaresThere(s *call.Run, a, b, x num.Mat) (done bool, err error) {
 	defer s.Release()
-	end := func(err error) (Stats, bool, error) {
-		s.Stats.Method = leastSquaresMethod
-		if err != nil {
-			err = fmt.Errorf("LeastSquares: %w", err)
-		}
-		return result(s), true, err
-	}
 	f := x.Format()
 	if b.Format().Bits() <= aloneBits {
-		if alone, err := alone(s, a, f, aloneSystem); err != nil {
-			return end(err)
-		} else if alone {
-			return result(s), false, nil
+		if alone, err := alone(s, a, f, aloneSystem); alone || err != nil {
+			return false, err
 		}
 	}
 	s.At = place.Of(a.Arr)
 	square, d, err := normalThere(s, a, b, 4*f.Bits()+2048)
 	s.Stage("equations")
 	if err = call.Resignable(err); err != nil {
-		return end(err)
+		return false, err
 	}
 	if square.Arr == nil {
 		s.Resign()
-		return result(s), false, nil
+		return false, nil
 	}
 	z, err := solveThere(s, square, d, f)
 	if err != nil {
-		return end(err)
+		return false, err
 	}
 	if z.Arr != nil {
 		s.Finished()
-		return end(place.Copy(x, z))
+		return true, place.Copy(x, z)
 	}
-	here, err := onHost("LeastSquares", square, d)
+	here, err := onHost(square, d)
 	if err != nil {
-		return result(s), true, err
+		return false, err
 	}
 	s.Resign()
 	if z, err = solve(s, here[0], here[1], f); err != nil {
-		return end(ranked(err, a.Rows, a.Cols))
+		return false, ranked(err, a.Rows, a.Cols)
 	}
-	s.Stats.Method = leastSquaresMethod
-	st, err = finish(s, "LeastSquares", z, x)
-	return st, true, err
+	return true, finish(s, z, x)
 }
 
 // normalThere returns A^T A and A^T B, exactly, at the run's place; nil if their numbers have
@@ -119,9 +102,9 @@ const leastSquaresMethod = "least squares"
 // ranked makes an error about a singular system of least squares one about its matrix: the rank of
 // the system exceeds that of the matrix by its order less the smaller dimension of the matrix.
 func ranked(err error, rows, cols int) error {
-	var singular *SingularError
+	var singular *call.SingularError
 	if errors.As(err, &singular) {
-		return &RankError{Rows: rows, Cols: cols, Rank: singular.Rank - (singular.N - min(rows, cols))}
+		return &rankError{Rows: rows, Cols: cols, Rank: singular.Rank - (singular.N - min(rows, cols))}
 	}
 	return err
 }

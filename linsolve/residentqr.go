@@ -11,17 +11,17 @@ import (
 // only the host can decide: entries that are or may be ties or zeros, columns that are linearly
 // dependent or nearly so, numbers that products of some bits do not reach, and with pivoting
 // columns of about the same length.
-func qrThere(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
+func qrThere(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors, error) {
 	if a.OnHost() || a.Cols < fewest {
 		return nil, nil
 	}
 	if pivoting && !place.Of(a.Arr).Oblique() { // a grid of processes
 		return nil, nil
 	}
-	return factored(s, a, func() (*QRFactors, error) { return qrResident(s, a, f, pivoting) })
+	return factored(s, a, func() (*qrFactors, error) { return qrResident(s, a, f, pivoting) })
 }
 
-func qrResident(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
+func qrResident(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors, error) {
 	m, n := a.Dims()
 	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
 	bits := f.Bits() + 4*(terms-1) + residentGuard
@@ -53,11 +53,11 @@ func qrResident(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors
 			return nil, err
 		}
 	}
-	z := &QRFactors{P: order}
-	if z.Q, err = newFactor(place.Of(a.Arr), f, m, n); err != nil {
+	z := &qrFactors{P: order}
+	if z.Q, err = place.NewMat(place.Of(a.Arr), f, m, n); err != nil {
 		return nil, err
 	}
-	if z.R, err = newFactor(place.Of(a.Arr), f, n, n); err != nil {
+	if z.R, err = place.NewMat(place.Of(a.Arr), f, n, n); err != nil {
 		z.Q.Free()
 		return nil, err
 	}
@@ -68,8 +68,8 @@ func qrResident(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors
 		return err
 	}
 	left := 0
-	if err = sum(0, n, 'U', z.R.View()); err == nil {
-		err = sum(n, n+m, 0, z.Q.T().View())
+	if err = sum(0, n, 'U', z.R); err == nil {
+		err = sum(n, n+m, 0, z.Q.T())
 	}
 	if err == nil {
 		_, left, err = s.At.Extents(s.Config(), s.Tally)

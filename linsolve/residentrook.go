@@ -31,17 +31,17 @@ const rookBelow = 2.785
 // seed of a copy of it; nil where only the host can decide: entries that are or may be ties or
 // zeros, pivots that float64 arithmetic does not tell or that are not proved to be good enough,
 // singular and too ill-conditioned matrices, numbers that products of some bits do not reach.
-func ldltThere(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, error) {
+func ldltThere(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*ldltFactors, error) {
 	if a.OnHost() || seed == nil || seed.splitting == nil || f.Bits() < num.Float32.Bits() {
 		return nil, nil
 	}
 	if !place.Of(a.Arr).Oblique() { // a grid of processes
 		return nil, nil
 	}
-	return factored(s, a, func() (*LDLTFactors, error) { return ldltResident(s, a, f, seed) })
+	return factored(s, a, func() (*ldltFactors, error) { return ldltResident(s, a, f, seed) })
 }
 
-func ldltResident(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*LDLTFactors, error) {
+func ldltResident(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*ldltFactors, error) {
 	n := a.Rows
 	if err := s.NewTally(); err != nil {
 		return nil, err
@@ -58,11 +58,11 @@ func ldltResident(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*LDLTFact
 		return nil, err
 	}
 	defer s.Stage("rounding")
-	z := &LDLTFactors{P: seed.order, Blocks: seed.blocks}
-	if z.L, err = newFactor(place.Of(a.Arr), f, n, n); err != nil {
+	z := &ldltFactors{P: seed.order, Blocks: seed.blocks}
+	if z.L, err = place.NewMat(place.Of(a.Arr), f, n, n); err != nil {
 		return nil, err
 	}
-	if z.D, err = newFactor(place.Of(a.Arr), f, n, n); err != nil {
+	if z.D, err = place.NewMat(place.Of(a.Arr), f, n, n); err != nil {
 		z.L.Free()
 		return nil, err
 	}
@@ -106,13 +106,13 @@ func (e *enclosure) narrow() bool {
 
 // roundedRook rounds factors, and reports whether all entries are decided and those of L are proved
 // to be as small as rookBelow says.
-func roundedRook(s *call.Run, z *LDLTFactors, e *enclosure) (bool, error) {
+func roundedRook(s *call.Run, z *ldltFactors, e *enclosure) (bool, error) {
 	if ok, err := roundedBlocks(s, z, e); !ok || err != nil {
 		return false, err
 	}
 	// L^T lies above a diagonal. Within blocks it has zeros, which nothing decides: until they are
 	// stored 4/3 takes their place, of which no format's terms are zeros or ties.
-	n := z.L.Rows()
+	n := z.L.Rows
 	filler := new(big.Float).SetPrec(uint(e.l.X.Format().Bits()))
 	filler.Quo(big.NewFloat(4), big.NewFloat(3))
 	if err := change(s, belowDiagonal(e.l.X.T()), z.Blocks, func(h num.Mat, i int) {
@@ -125,19 +125,19 @@ func roundedRook(s *call.Run, z *LDLTFactors, e *enclosure) (bool, error) {
 	}
 	above := func(a num.Mat) num.Mat { return a.Slice(0, n, 1, n) }
 	l := place.Sum{X: above(e.l.X), D: above(e.l.D), Bits: e.bits, Errors: e.l.Err[1:], Rows: e.l.Left, Cols: e.l.Right[1:], Triangle: 'U', Tally: s.Tally}
-	if _, err := s.At.Sum(s.Config(), l, above(z.L.T().View())); err != nil {
+	if _, err := s.At.Sum(s.Config(), l, above(z.L.T())); err != nil {
 		return false, err
 	}
 	if _, left, err := s.At.Extents(s.Config(), s.Tally); err != nil || left > 0 {
 		return false, err
 	}
-	if err := change(s, belowDiagonal(z.L.View()), z.Blocks, func(h num.Mat, i int) { h.SetFloat64(i, 0, 0) }); err != nil {
+	if err := change(s, belowDiagonal(z.L), z.Blocks, func(h num.Mat, i int) { h.SetFloat64(i, 0, 0) }); err != nil {
 		return false, err
 	}
-	if count, err := s.At.NotSmall(s.Config(), z.L.View(), rookBelow); err != nil || count > 0 {
+	if count, err := s.At.NotSmall(s.Config(), z.L, rookBelow); err != nil || count > 0 {
 		return false, err
 	}
-	if err := unitDiagonal(s, z.L.View()); err != nil {
+	if err := unitDiagonal(s, z.L); err != nil {
 		return false, err
 	}
 	_, left, err := s.At.Extents(s.Config(), s.Tally)
@@ -146,8 +146,8 @@ func roundedRook(s *call.Run, z *LDLTFactors, e *enclosure) (bool, error) {
 
 // roundedBlocks rounds D on the host, which has at most 2 n - 1 different entries, and reports
 // whether all of them are decided and finite.
-func roundedBlocks(s *call.Run, z *LDLTFactors, e *enclosure) (bool, error) {
-	n, f := z.D.Rows(), z.D.Format()
+func roundedBlocks(s *call.Run, z *ldltFactors, e *enclosure) (bool, error) {
+	n, f := z.D.Rows, z.D.Format()
 	for off := range 2 {
 		if off == 1 && len(z.Blocks) == n {
 			break
@@ -161,7 +161,7 @@ func roundedBlocks(s *call.Run, z *LDLTFactors, e *enclosure) (bool, error) {
 		if y.D, err = diagonalHere(s, e.u.D.Slice(0, n-off, off, n)); err != nil {
 			return false, err
 		}
-		here := num.NewMat(f.View(), n-off, 1)
+		here := num.NewMat(f, n-off, 1)
 		u := &unknown{}
 		y.X, y.D = y.X.T(), y.D.T()
 		for i := range n - off {
@@ -187,10 +187,10 @@ func roundedBlocks(s *call.Run, z *LDLTFactors, e *enclosure) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if err := place.Copy(diagonalOf(z.D.Slice(0, n-off, off, n).View()), there); err != nil {
+		if err := place.Copy(diagonalOf(z.D.Slice(0, n-off, off, n)), there); err != nil {
 			return false, err
 		}
-		if err := place.Copy(diagonalOf(z.D.Slice(off, n, 0, n-off).View()), there); err != nil {
+		if err := place.Copy(diagonalOf(z.D.Slice(off, n, 0, n-off)), there); err != nil {
 			return false, err
 		}
 		s.Drop(there)

@@ -66,14 +66,14 @@ func extent(s *call.Run, m num.Mat) (norm, top int, err error) {
 // only the host can decide: entries that are or may be ties or zeros, pivots that are not proved to
 // be larger than all others of their columns, singular and too ill-conditioned matrices, numbers
 // that products of some bits do not reach.
-func luThere(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
+func luThere(s *call.Run, a num.Mat, f num.Format) (*luFactors, error) {
 	if a.OnHost() || min(a.Dims()) < fewest {
 		return nil, nil
 	}
-	return factored(s, a, func() (*LUFactors, error) { return luResident(s, a, f) })
+	return factored(s, a, func() (*luFactors, error) { return luResident(s, a, f) })
 }
 
-func luResident(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
+func luResident(s *call.Run, a num.Mat, f num.Format) (*luFactors, error) {
 	m, n := a.Dims()
 	if err := s.NewTally(); err != nil {
 		return nil, err
@@ -90,12 +90,12 @@ func luResident(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	if err != nil || e == nil {
 		return nil, err
 	}
-	z := &LUFactors{P: p.order}
+	z := &luFactors{P: p.order}
 	defer s.Stage("rounding")
-	if z.L, err = newFactor(place.Of(a.Arr), f, m, p.k); err != nil {
+	if z.L, err = place.NewMat(place.Of(a.Arr), f, m, p.k); err != nil {
 		return nil, err
 	}
-	if z.U, err = newFactor(place.Of(a.Arr), f, p.k, n); err != nil {
+	if z.U, err = place.NewMat(place.Of(a.Arr), f, p.k, n); err != nil {
 		z.L.Free()
 		return nil, err
 	}
@@ -110,23 +110,23 @@ func luResident(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 
 // roundedSplitting rounds factors, and reports whether all entries are decided and all of L below
 // its diagonal are proved to be below 1 - 2^-54: those are distinct pivots.
-func roundedSplitting(s *call.Run, z *LUFactors, e *enclosure) (bool, error) {
+func roundedSplitting(s *call.Run, z *luFactors, e *enclosure) (bool, error) {
 	m, k := z.L.Dims()
 	u := place.Sum{X: e.u.X, D: e.u.D, Bits: e.bits, Errors: e.u.Err, Rows: e.u.Left, Cols: e.u.Right, Triangle: 'U', Tally: s.Tally}
-	if _, err := s.At.Sum(s.Config(), u, z.U.View()); err != nil {
+	if _, err := s.At.Sum(s.Config(), u, z.U); err != nil {
 		return false, err
 	}
 	// What lies above the diagonal of L^T.
 	above := func(a num.Mat) num.Mat { return a.Slice(0, k, 1, m) }
 	l := place.Sum{X: above(e.l.X), D: above(e.l.D), Bits: e.bits, Errors: e.l.Err[1:],
 		Rows: e.l.Left, Cols: e.l.Right[1:], Triangle: 'U', Tally: s.Tally}
-	if _, err := s.At.Sum(s.Config(), l, above(z.L.T().View())); err != nil {
+	if _, err := s.At.Sum(s.Config(), l, above(z.L.T())); err != nil {
 		return false, err
 	}
-	if count, err := s.At.NotSmall(s.Config(), z.L.View(), 1-0x1p-52); err != nil || count > 0 {
+	if count, err := s.At.NotSmall(s.Config(), z.L, 1-0x1p-52); err != nil || count > 0 {
 		return false, err
 	}
-	if err := unitDiagonal(s, z.L.Slice(0, k, 0, k).View()); err != nil {
+	if err := unitDiagonal(s, z.L.Slice(0, k, 0, k)); err != nil {
 		return false, err
 	}
 	_, left, err := s.At.Extents(s.Config(), s.Tally)

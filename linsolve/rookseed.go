@@ -222,9 +222,16 @@ func (r *rookSeed) inverse(k, size int) (z [2][2]float64, ok bool) {
 	return z, math.Abs(det) > leastPivot*leastPivot
 }
 
+// rookOrder is an order of rows and columns, which makes diagonal blocks of these orders.
+type rookOrder struct {
+	order, blocks []int
+	high          int64 // no entry exceeds 2^high
+	loss          int   // see rookForDigits
+}
+
 // rookPivots returns pivots and blocks for the factors of the symmetric a, P A P^T = L D L^T, that
 // float64 arithmetic found, and these factors, divided by 2^high; nil if there are doubts.
-func rookPivots(s *call.Run, a num.Mat) (*rooked, *rookSeed, error) {
+func rookPivots(s *call.Run, a num.Mat) (*rookOrder, *rookSeed, error) {
 	n := a.Rows
 	if n < fewest {
 		return nil, nil, nil
@@ -244,24 +251,24 @@ func rookPivots(s *call.Run, a num.Mat) (*rooked, *rookSeed, error) {
 	if r == nil || err != nil {
 		return nil, nil, err
 	}
-	return &rooked{pivoted: pivoted{order: r.order}, blocks: r.blocks, high: high}, r, nil
+	return &rookOrder{order: r.order, blocks: r.blocks, high: high}, r, nil
 }
 
 // newRook returns what rookPivots does, with a seed if float64 suffices for one; nil too where
 // numbers have more than most bits, with which pivots are never taken.
 func newRook(s *call.Run, a num.Mat, most int) (*rooked, error) {
 	defer s.Release()
-	p, r, err := rookPivots(s, a)
-	if p == nil || err != nil {
+	found, r, err := rookPivots(s, a)
+	if found == nil || err != nil {
 		return nil, err
 	}
 	n := a.Rows
-	p.c = chosen(a, r.order, r.order)
+	p := &rooked{pivoted: pivoted{order: found.order, c: chosen(a, r.order, r.order)}, blocks: found.blocks}
 	t := &splitting{s: s, k: n, blocks: r.blocks, by: scale.Equilibrate(p.c, scale.Unscaled(n, n))}
 	if t.f = call.Scaled(p.c, t.by, most); t.f.Arr == nil {
 		return nil, nil
 	}
-	ok, err := t.invertBlocks(r, p.high)
+	ok, err := t.invertBlocks(r, found.high)
 	if ok {
 		p.splitting = t
 	}
@@ -271,7 +278,7 @@ func newRook(s *call.Run, a num.Mat, most int) (*rooked, error) {
 // rookForDigits returns the pivots for an elimination in digits, of which it tells the loss; nil
 // where newRook returns that as numbers have more than most bits, or where digits are not the way
 // as exponents are too large: pivots are the same whatever eliminates.
-func rookForDigits(s *call.Run, a num.Mat, most int) (*rooked, error) {
+func rookForDigits(s *call.Run, a num.Mat, most int) (*rookOrder, error) {
 	m := a
 	if (m.Arr.Terms() > 1 || a.Format().Bits() > most) && bound.Longest(a) > int64(most) || bound.Far(a, mostExponent) {
 		return nil, nil
@@ -314,8 +321,6 @@ func (r *rookSeed) loss() int {
 type rooked struct {
 	pivoted
 	blocks []int
-	high   int64 // no entry exceeds 2^high
-	loss   int   // see rookForDigits
 }
 
 // rookAgain is rook with these pivots; nil if one of them vanishes.

@@ -12,9 +12,9 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/interval"
 )
 
-// ErrWide is wrapped by errors about intervals so wide that matrices in them are not proved
+// errWide is wrapped by errors about intervals so wide that matrices in them are not proved
 // regular.
-var ErrWide = errors.New("intervals are too wide")
+var errWide = errors.New("intervals are too wide")
 
 // Enclose stores bounds L ≤ X ≤ U of the solution of A X = B, A square and regular, after a number
 // of steps of refinement: it does not go on until results are correctly rounded, as Solve does.
@@ -25,7 +25,7 @@ var ErrWide = errors.New("intervals are too wide")
 // Errors are those of Solve. Enclose panics if shapes do not fit, or for a negative number of
 // steps.
 func Enclose(a, b, lower, upper *halfulp.Matrix, steps int, opt *halfulp.Options) (Stats, error) {
-	return encloseTo("Enclose", a.View(), num.Mat{}, b.View(), num.Mat{}, lower.View(), upper.View(), steps, opt)
+	return enclosed("Enclose", &intervalSystem{a: a.View(), b: b.View()}, lower.View(), upper.View(), steps, opt)
 }
 
 // EncloseSet stores bounds of the solution set of an interval system: L ≤ X ≤ U for the solutions
@@ -45,43 +45,52 @@ func Enclose(a, b, lower, upper *halfulp.Matrix, steps int, opt *halfulp.Options
 // Errors are those of Solve; the error wraps ErrWide if rho < 1 does not hold. EncloseSet panics if
 // shapes do not fit, or for a negative number of steps.
 func EncloseSet(a, da, b, db, lower, upper *halfulp.Matrix, steps int, opt *halfulp.Options) (Stats, error) {
-	return encloseTo("EncloseSet", a.View(), da.View(), b.View(), db.View(), lower.View(), upper.View(), steps, opt)
+	return enclosed("EncloseSet", &intervalSystem{a.View(), da.View(), b.View(), db.View()}, lower.View(), upper.View(), steps, opt)
 }
 
-func encloseTo(name string, a, da, b, db, lower, upper num.Mat, steps int, opt *halfulp.Options) (Stats, error) {
+// enclosed encloses the solutions of a system.
+func enclosed(name string, t *intervalSystem, lower, upper num.Mat, steps int, opt *halfulp.Options) (Stats, error) {
 	like := func(m, n num.Mat) bool { return m.Arr == nil || m.Rows == n.Rows && m.Cols == n.Cols }
-	if a.Rows != a.Cols || b.Rows != a.Rows || !like(lower, b) || !like(upper, b) || !like(da, a) || !like(db, b) {
+	if t.a.Rows != t.a.Cols || t.b.Rows != t.a.Rows || !like(lower, t.b) || !like(upper, t.b) || !like(t.da, t.a) || !like(t.db, t.b) {
 		panic(errShape)
 	}
 	if steps < 0 {
 		panic("linsolve: negative number of steps")
 	}
-	operands := []num.Mat{a, b, lower, upper}
-	for _, m := range []num.Mat{da, db} {
+	operands := []num.Mat{t.a, t.b, lower, upper}
+	for _, m := range []num.Mat{t.da, t.db} {
 		if m.Arr != nil {
 			operands = append(operands, m)
 		}
 	}
-	s, on, err := begin(name, opt, operands...)
+	s, err := start(name, opt, operands...)
 	if err != nil {
 		return Stats{}, err
 	}
-	t := &intervalSystem{a: on[0], b: on[1]}
-	rest := on[4:]
-	if da.Arr != nil {
-		t.da, rest = rest[0], rest[1:]
+	return ended(s, name, encloseTo(s, t, lower, upper, steps))
+}
+
+// encloseTo stores bounds of the solutions, wherever they live.
+func encloseTo(s *call.Run, t *intervalSystem, lower, upper num.Mat, steps int) error {
+	here := &intervalSystem{}
+	for _, m := range []struct{ to, of *num.Mat }{{&here.a, &t.a}, {&here.da, &t.da}, {&here.b, &t.b}, {&here.db, &t.db}} {
+		if m.of.Arr == nil {
+			continue
+		}
+		on, err := onHost(*m.of)
+		if err != nil {
+			return err
+		}
+		*m.to = on[0]
 	}
-	if db.Arr != nil {
-		t.db = rest[0]
+	l, u := num.NewMat(lower.Format(), t.b.Rows, t.b.Cols), num.NewMat(upper.Format(), t.b.Rows, t.b.Cols)
+	if err := encloseSet(s, here, l, u, steps); err != nil {
+		return err
 	}
-	l, u := num.NewMat(lower.Format(), b.Rows, b.Cols), num.NewMat(upper.Format(), b.Rows, b.Cols)
-	if err := encloseSet(s, t, l, u, steps); err != nil {
-		return result(s), fmt.Errorf("%s: %w", name, err)
+	if err := finish(s, l, lower); err != nil {
+		return err
 	}
-	if _, err := finish(s, name, l, lower); err != nil {
-		return result(s), err
-	}
-	return finish(s, name, u, upper)
+	return finish(s, u, upper)
 }
 
 // intervalSystem is an interval system: da and db are radii, nil for zeros.
@@ -114,7 +123,7 @@ func encloseSet(s *call.Run, t *intervalSystem, low, high num.Mat, steps int) er
 		da = bound.BoundsOf(t.da, bound.Negated(p.scale), bound.Negated(p.weights))
 		rho = bound.Upper().Add(rho, p.abs.Times(da.Sums()))
 		if rho.Cmp(big.NewFloat(1)) >= 0 {
-			return fmt.Errorf("‖I - R A‖ + ‖|R| DA‖ ≤ %.2g only: %w", rho, ErrWide)
+			return fmt.Errorf("‖I - R A‖ + ‖|R| DA‖ ≤ %.2g only: %w", rho, errWide)
 		}
 	}
 	s.Stats.Rho = measure(rho)

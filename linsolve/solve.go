@@ -16,30 +16,6 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
-// ErrSingular is wrapped by errors about matrices that are proved to be singular.
-var ErrSingular = errors.New("singular matrix")
-
-// SingularError says that a matrix is singular, which is proved. It wraps ErrSingular.
-type SingularError struct {
-	N    int // order of the matrix
-	Rank int // its rank
-}
-
-func (e *SingularError) Error() string {
-	return fmt.Sprintf("singular matrix: its rank is %d, its order %d (proved)", e.Rank, e.N)
-}
-
-func (e *SingularError) Unwrap() error { return ErrSingular }
-
-// ErrNotSymmetric is wrapped by errors about matrices that are to be symmetric.
-var ErrNotSymmetric = errors.New("matrix is not symmetric")
-
-// ErrNotFinite is wrapped by errors about infinities and NaN.
-var ErrNotFinite = call.ErrNotFinite
-
-// ErrRange is wrapped by errors about numbers whose products do not fit any format.
-var ErrRange = call.ErrRange
-
 // Method is the method in Stats.
 const Method = call.Method
 
@@ -86,6 +62,14 @@ func result(s *call.Run) Stats {
 	return z
 }
 
+// ended returns what a routine does that has ended.
+func ended(s *call.Run, name string, err error) (Stats, error) {
+	if err != nil {
+		err = wrapped(name, err)
+	}
+	return result(s), err
+}
+
 // measure returns a bound for statistics.
 func measure(x *big.Float) float64 {
 	v, _ := x.Float64()
@@ -99,19 +83,22 @@ func begin(name string, opt *halfulp.Options, operands ...num.Mat) (*call.Run, [
 	if err != nil {
 		return nil, nil, err
 	}
-	here, err := onHost(name, operands...)
-	return s, here, err
+	here, err := onHost(operands...)
+	if err != nil {
+		return nil, nil, wrapped(name, err)
+	}
+	return s, here, nil
 }
 
 // onHost returns copies of matrices that live elsewhere.
-func onHost(name string, operands ...num.Mat) ([]num.Mat, error) {
+func onHost(operands ...num.Mat) ([]num.Mat, error) {
 	here := make([]num.Mat, len(operands))
 	for i, m := range operands {
 		here[i] = m
 		if !m.OnHost() {
 			var err error
 			if here[i], err = place.On(nil, m); err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
+				return nil, err
 			}
 		}
 	}
@@ -133,11 +120,11 @@ func start(name string, opt *halfulp.Options, operands ...num.Mat) (*call.Run, e
 		o.Device = halfulp.Device(place.Label(place.Of(operands[0].Arr)))
 	}
 	if err := o.Validate(); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, wrapped(name, err)
 	}
 	set, err := o.Settings()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, wrapped(name, err)
 	}
 	s := &call.Run{Call: call.Call{Ctx: set.Ctx, Threads: set.Threads}, Set: set, Since: time.Now()}
 	s.Memory = budget.New(set.Limit)
@@ -179,7 +166,7 @@ func Solve(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
-	return solveTo(s, "Solve", a.View(), b.View(), x.View())
+	return ended(s, "Solve", solveTo(s, a.View(), b.View(), x.View()))
 }
 
 // apart reports whether each process of a grid solves A X = B by itself: for few columns, where of
@@ -199,13 +186,13 @@ func apart(s *call.Run, a, b, x num.Mat) (bool, error) {
 }
 
 // solveTo stores the solution in x, wherever it lives; without b that of the unit matrix.
-func solveTo(s *call.Run, name string, a, b, x num.Mat) (Stats, error) {
+func solveTo(s *call.Run, a, b, x num.Mat) error {
 	defer s.Release()
 	there := !a.OnHost() && a.Rows > 0 && x.Cols > 0
 	if there {
 		apart, err := apart(s, a, b, x)
 		if err != nil {
-			return result(s), fmt.Errorf("%s: %w", name, err)
+			return err
 		}
 		there = !apart
 	}
@@ -216,31 +203,28 @@ func solveTo(s *call.Run, name string, a, b, x num.Mat) (Stats, error) {
 			s.Finished()
 			err = place.Copy(x, z)
 		}
-		if err != nil {
-			return result(s), fmt.Errorf("%s: %w", name, err)
-		}
-		if z.Arr != nil {
-			return result(s), nil
+		if err != nil || z.Arr != nil {
+			return err
 		}
 		s.Resign()
 	}
 	if b.Arr == nil {
 		b = s.IdentityHere(a.Rows)
 	}
-	here, err := onHost(name, a, b)
+	here, err := onHost(a, b)
 	if err != nil {
-		return result(s), err
+		return err
 	}
 	z, err := solve(s, here[0], here[1], x.Format())
 	if err != nil {
-		return result(s), fmt.Errorf("%s: %w", name, err)
+		return err
 	}
 	defer call.PutMatrix(z)
-	return finish(s, name, z, x)
+	return finish(s, z, x)
 }
 
 // finish stores a result in x, wherever it lives.
-func finish(s *call.Run, name string, z, x num.Mat) (Stats, error) {
+func finish(s *call.Run, z, x num.Mat) error {
 	m := z
 	for j := range m.Cols {
 		at := m.At(0, j)
@@ -259,12 +243,12 @@ func finish(s *call.Run, name string, z, x num.Mat) (Stats, error) {
 	if !x.OnHost() {
 		d, err := place.On(place.Of(x.Arr), z)
 		if err != nil {
-			return result(s), fmt.Errorf("%s: %w", name, err)
+			return err
 		}
 		defer d.Free()
 		z = d
 	}
-	return result(s), place.Copy(x, z)
+	return place.Copy(x, z)
 }
 
 // Inverse stores the inverse of a square matrix A in X, each entry correctly rounded; see Solve.
@@ -276,7 +260,7 @@ func Inverse(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
-	return solveTo(s, "Inverse", a.View(), num.Mat{}, x.View())
+	return ended(s, "Inverse", solveTo(s, a.View(), num.Mat{}, x.View()))
 }
 
 func solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
@@ -527,7 +511,7 @@ func refine(s *call.Run, a, b num.Mat, p *approximate, cond int, z num.Mat, todo
 		if int(known) > target {
 			target += 64 // entries near ties, or far below others
 			if target > most {
-				return fmt.Errorf("%d entries are not decided by %d bits: %w", open(todo), most, halfulp.ErrMemory)
+				return fmt.Errorf("%d entries are not decided by %d bits: %w", open(todo), most, call.ErrMemory)
 			}
 		}
 		next := num.NewMat(num.Precision(uint(width())), n, k)

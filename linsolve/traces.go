@@ -7,7 +7,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/bigfun"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
@@ -483,7 +482,7 @@ func (t *nearUnit) determinant(e num.Mat, f, h *big.Float, places int) (*determi
 	add := func(k int, x, transposed num.Mat, err *big.Float) error {
 		format := num.Precision(uint(max(places+8-k*gainOf(f), 24)))
 		s.Stage("products")
-		v, _, failed := halfulp.Dot(flattened(x).Col(0), flattened(transposed).Col(0), halfulp.FormatOf(format), &halfulp.Options{Context: s.Ctx, Threads: s.Threads})
+		v, failed := s.Dot(flattened(x).Col(0), flattened(transposed).Col(0), format)
 		s.Stage("traces")
 		if failed != nil {
 			return failed
@@ -598,8 +597,8 @@ func shifted(s *call.Run, v num.Mat, f num.Format) (num.Mat, error) {
 }
 
 // flattened returns the entries of a matrix that Run.Matrix has made as a column.
-func flattened(m num.Mat) *halfulp.Matrix {
+func flattened(m num.Mat) num.Mat {
 	m.Rows *= m.Cols
 	m.CS, m.Cols = m.Rows, 1
-	return halfulp.MatrixOf(m)
+	return m
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
@@ -146,6 +147,10 @@ func (t *triangles) size() int {
 }
 
 func (t *triangles) leading() bool { return true }
+
+func (t *triangles) words() float64 { return 1 }
+
+func (t *triangles) matrix() *fixed.Matrix { return nil }
 
 func (t *triangles) correct(r *residual) ([][]float64, error) {
 	n, cut := t.n, t.cut

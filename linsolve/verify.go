@@ -34,11 +34,11 @@ func VerifySolution(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, St
 	if a.Rows() != a.Cols() || b.Rows() != a.Rows() || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
 		panic(errShape)
 	}
-	var known system
-	return verify("VerifySolution", x.View(), opt, exactValues{
+	var known known
+	return compared("VerifySolution", x.View(), opt, exactValues{
 		rounded: func(s *call.Run, on []num.Mat, f num.Format) (num.Mat, error) {
 			known.a = on[0]
-			return solveAgain(s, &known, on[1], f)
+			return known.solve(s, on[1], f)
 		},
 		// A^-1 b - t is the solution of A y = b - A t.
 		less: func(s *call.Run, on []num.Mat, j int, t num.Mat) (num.Mat, error) {
@@ -51,7 +51,7 @@ func VerifySolution(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, St
 			if err := s.Gemm(-1, on[0], t, 1, b, r); err != nil {
 				return num.Mat{}, err
 			}
-			return solveAgain(s, &known, r, num.Precision(num.MinPrec))
+			return known.solve(s, r, num.Precision(num.MinPrec))
 		},
 	}, a.View(), b.View())
 }
@@ -61,7 +61,7 @@ func VerifyProduct(a, b, c *halfulp.Matrix, opt *halfulp.Options) (Accuracy, Sta
 	if a.Cols() != b.Rows() || c.Rows() != a.Rows() || c.Cols() != b.Cols() {
 		panic(errShape)
 	}
-	return verify("VerifyProduct", c.View(), opt, exactValues{
+	return compared("VerifyProduct", c.View(), opt, exactValues{
 		rounded: func(s *call.Run, on []num.Mat, f num.Format) (num.Mat, error) {
 			s.Vanish = true
 			z := num.NewMat(f, c.Rows(), c.Cols())
@@ -105,24 +105,40 @@ type exactValues struct {
 	less func(s *call.Run, on []num.Mat, j int, t num.Mat) (num.Mat, error)
 }
 
-// verify compares x with exact values rounded to the format of x and, where they differ, with the
-// values themselves.
-func verify(name string, x num.Mat, opt *halfulp.Options, exact exactValues, operands ...num.Mat) (Accuracy, Stats, error) {
+// accuracy is Accuracy.
+type accuracy struct {
+	entries, correct, faithful, wrong int
+	largest                           float64
+	row, col                          int
+}
+
+// compared compares x with exact values.
+func compared(name string, x num.Mat, opt *halfulp.Options, exact exactValues, operands ...num.Mat) (Accuracy, Stats, error) {
 	s, on, err := begin(name, opt, append(operands, x)...)
 	if err != nil {
 		return Accuracy{}, Stats{}, err
 	}
-	x, on = on[len(operands)], on[:len(operands)]
+	v, err := verify(s, on[len(operands)], exact, on[:len(operands)])
+	if err != nil {
+		return Accuracy{}, result(s), wrapped(name, err)
+	}
+	s.Finished()
+	return Accuracy{v.entries, v.correct, v.faithful, v.wrong, halfulp.Measure(v.largest), v.row, v.col}, result(s), nil
+}
+
+// verify compares x with exact values rounded to the format of x and, where they differ, with the
+// values themselves.
+func verify(s *call.Run, x num.Mat, exact exactValues, on []num.Mat) (*accuracy, error) {
 	z, err := exact.rounded(s, on, x.Format())
 	if err != nil {
-		return Accuracy{}, result(s), fmt.Errorf("%s: %w", name, err)
+		return nil, err
 	}
-	v := Accuracy{Entries: x.Rows * x.Cols}
+	v := &accuracy{entries: x.Rows * x.Cols}
 	var others [][2]int
 	for j := range x.Cols {
 		for i := range x.Rows {
 			if equal(x.Entry(i, j), z.Entry(i, j)) {
-				v.Correct++
+				v.correct++
 			} else {
 				others = append(others, [2]int{i, j})
 			}
@@ -130,12 +146,11 @@ func verify(name string, x num.Mat, opt *halfulp.Options, exact exactValues, ope
 	}
 	if len(others) > 0 {
 		if err := v.measure(s, x, exact, on, others); err != nil {
-			return Accuracy{}, result(s), fmt.Errorf("%s: %w", name, err)
+			return nil, err
 		}
 	}
 	s.Lost.List = nil // no entry is a result
-	s.Finished()
-	return v, result(s), nil
+	return v, nil
 }
 
 // measure adds the errors of some entries of x.
@@ -143,7 +158,7 @@ func verify(name string, x num.Mat, opt *halfulp.Options, exact exactValues, ope
 // They come from exact values w rounded to 64 bits more. Two questions are left to the values
 // themselves: whether one that rounds to a power of two lies below it, where ulps are half as
 // large, and whether an error that is an ulp, as far as w tells, is less.
-func (v *Accuracy) measure(s *call.Run, x num.Mat, exact exactValues, on []num.Mat, entries [][2]int) error {
+func (v *accuracy) measure(s *call.Run, x num.Mat, exact exactValues, on []num.Mat, entries [][2]int) error {
 	wide, err := exact.rounded(s, on, num.Precision(uint(min(x.Format().Bits()+64, bound.MaxBits))))
 	if err != nil {
 		return err
@@ -196,12 +211,12 @@ func (v *Accuracy) measure(s *call.Run, x num.Mat, exact exactValues, on []num.M
 	for _, e := range errors {
 		size := e.ulps()
 		if size < 1 {
-			v.Faithful++
+			v.faithful++
 		} else {
-			v.Wrong++
+			v.wrong++
 		}
-		if size > v.Largest {
-			v.Largest, v.Row, v.Col = size, e.at[0], e.at[1]
+		if size > v.largest {
+			v.largest, v.row, v.col = size, e.at[0], e.at[1]
 		}
 	}
 	return nil
@@ -295,13 +310,13 @@ func (e *entryError) reaches(sign int) {
 }
 
 // ulps returns the error in ulps, at least 1 if and only if it is.
-func (e *entryError) ulps() halfulp.Measure {
+func (e *entryError) ulps() float64 {
 	if e.infinite {
-		return halfulp.Measure(math.Inf(1))
+		return math.Inf(1)
 	}
 	d := new(big.Float).Abs(e.d)
-	size := halfulp.Measure(min(measure(d.SetMantExp(d, -e.ulp)), math.MaxFloat64))
-	switch less := halfulp.Measure(math.Nextafter(1, 0)); {
+	size := min(measure(d.SetMantExp(d, -e.ulp)), math.MaxFloat64)
+	switch less := math.Nextafter(1, 0); {
 	case e.verdict > 0:
 		return max(size, 1)
 	case e.verdict < 0 || d.Cmp(big.NewFloat(1)) < 0:

@@ -60,6 +60,16 @@ func (w *wideInverse) size() int { return w.bits }
 
 func (w *wideInverse) leading() bool { return false }
 
+func (w *wideInverse) words() float64 {
+	words := 0
+	for m := range w.pieces() {
+		words += w.planes(m)
+	}
+	return float64(words)
+}
+
+func (w *wideInverse) matrix() *fixed.Matrix { return nil }
+
 func (w *wideInverse) correct(r *residual) ([][]float64, error) {
 	n, pieces := len(r.lead), w.pieces()
 	top := r.exp - r.unit

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // LargestOf returns the largest magnitude, NaN if there is one.
@@ -24,6 +25,27 @@ func LargestOf(x []float64) float64 {
 
 // ErrRange is wrapped by errors about numbers whose products do not fit any format.
 var ErrRange = errors.New("exact products would be too wide")
+
+// ErrSingular is wrapped by errors about matrices that are proved to be singular.
+var ErrSingular = errors.New("singular matrix")
+
+// SingularError says that a matrix is singular, which is proved. It wraps ErrSingular.
+type SingularError struct {
+	N    int // order of the matrix
+	Rank int // its rank
+}
+
+func (e *SingularError) Error() string {
+	return fmt.Sprintf("singular matrix: its rank is %d, its order %d (proved)", e.Rank, e.N)
+}
+
+func (e *SingularError) Unwrap() error { return ErrSingular }
+
+// ErrNotSymmetric is wrapped by errors about matrices that are to be symmetric.
+var ErrNotSymmetric = errors.New("matrix is not symmetric")
+
+// ErrMemory is wrapped by errors about products and numbers that cannot fit the memory.
+var ErrMemory = residue.ErrMemory
 
 // ErrNotFinite is wrapped by errors about infinities and NaN.
 var ErrNotFinite = errors.New("infinity or NaN")

@@ -45,6 +45,18 @@ func (s *Run) GemmWithin(alpha float64, a, b num.Mat, beta float64, c, d num.Mat
 	return s.GemmTriangle(0, alpha, a, b, beta, c, d, bound)
 }
 
+// Dot returns the dot product of x and y, which both live at the run's place, rounded to format f.
+func (s *Run) Dot(x, y num.Vec, f num.Format) (num.Scalar, error) {
+	z := num.New(f, 1)
+	var err error
+	if p := place.Of(x.Arr); p != nil {
+		_, _, err = p.Reduce(s.Config(), direct.Dot, x, y, z)
+	} else {
+		_, _, err = direct.Dot.Round(direct.Work{Context: s.Ctx, Threads: s.Threads}, x, y, z)
+	}
+	return num.ScalarOf(z), err
+}
+
 // Multiplying says that A B is computed in the format of D until the function is called that it
 // returns, or only a triangle of it.
 func (s *Run) Multiplying(a, b, d num.Mat, triangle byte) (end func()) {

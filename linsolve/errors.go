@@ -1,0 +1,99 @@
+package linsolve
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/halfulp/halfulp/internal/proof/call"
+)
+
+// ErrSingular is wrapped by errors about matrices that are proved to be singular.
+var ErrSingular = call.ErrSingular
+
+// SingularError says that a matrix is singular, which is proved. It wraps ErrSingular.
+type SingularError struct {
+	N    int // order of the matrix
+	Rank int // its rank
+}
+
+func (e *SingularError) Error() string { return (*call.SingularError)(e).Error() }
+
+func (e *SingularError) Unwrap() error { return ErrSingular }
+
+// ErrNotSymmetric is wrapped by errors about matrices that are to be symmetric.
+var ErrNotSymmetric = call.ErrNotSymmetric
+
+// ErrNotFinite is wrapped by errors about infinities and NaN.
+var ErrNotFinite = call.ErrNotFinite
+
+// ErrRange is wrapped by errors about numbers whose products do not fit any format.
+var ErrRange = call.ErrRange
+
+// ErrNotPositiveDefinite is wrapped by errors about matrices that are proved not to be positive
+// definite.
+var ErrNotPositiveDefinite = errNotPositiveDefinite
+
+// NotPositiveDefiniteError says that a symmetric matrix is not positive definite, which the sign of
+// a leading minor proves. It wraps ErrNotPositiveDefinite.
+type NotPositiveDefiniteError struct {
+	Order int // of the minor
+	Sign  int // of the minor: -1 or 0
+}
+
+func (e *NotPositiveDefiniteError) Error() string { return (*indefiniteError)(e).Error() }
+
+func (e *NotPositiveDefiniteError) Unwrap() error { return ErrNotPositiveDefinite }
+
+// RankError says that a matrix of least squares has neither independent columns nor, with fewer
+// rows than columns, independent rows; it is proved. It wraps ErrSingular.
+type RankError struct {
+	Rows, Cols int // of the matrix, rows of weight 0 left out
+	Rank       int // its rank
+}
+
+func (e *RankError) Error() string { return (*rankError)(e).Error() }
+
+func (e *RankError) Unwrap() error { return ErrSingular }
+
+// ErrWide is wrapped by errors about intervals so wide that matrices in them are not proved
+// regular.
+var ErrWide = errWide
+
+// ErrNorm is wrapped by errors about matrices whose exponentials may be beyond all formats.
+var ErrNorm = errNorm
+
+// ErrWeights is wrapped by errors about weights that are negative, infinite or NaN.
+var ErrWeights = errWeights
+
+// ErrUnit is wrapped by errors about units that are 0, or below for weights.
+var ErrUnit = errUnit
+
+// failure is an error of this package's with the words of another one, which says more of where it
+// happened.
+type failure struct {
+	text string
+	err  error
+}
+
+func (f *failure) Error() string { return f.text }
+
+func (f *failure) Unwrap() error { return f.err }
+
+// wrapped returns an error of a routine, with the types of this package.
+func wrapped(name string, err error) error {
+	var (
+		singular   *call.SingularError
+		indefinite *indefiniteError
+		rank       *rankError
+	)
+	text := name + ": " + err.Error()
+	switch {
+	case errors.As(err, &singular):
+		return &failure{text, (*SingularError)(singular)}
+	case errors.As(err, &indefinite):
+		return &failure{text, (*NotPositiveDefiniteError)(indefinite)}
+	case errors.As(err, &rank):
+		return &failure{text, (*RankError)(rank)}
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
