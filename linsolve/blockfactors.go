@@ -251,7 +251,7 @@ func newBlock(s *call.Run, m num.Mat, good int, f *factors, most int) (t *block,
 			return nil, 0, err
 		}
 		s.Stats.Rounds++
-		s.Did(factorCost(n))
+		s.Did(call.FactorCost(n))
 	}
 	t.top = largestTop(m)
 	r := f.pivotsAbove(pivotRange)
@@ -332,7 +332,7 @@ func newBlock(s *call.Run, m num.Mat, good int, f *factors, most int) (t *block,
 // newtonOf returns X ≈ B^-1 of float64, nil if nothing is proved of it.
 func newtonOf(s *call.Run, b num.Mat) (*newton, error) {
 	n := b.Rows
-	defer s.Did(factorCost(n))
+	defer s.Did(call.FactorCost(n))
 	f, err := factor(s, b, scale.Unscaled(n, n))
 	if err != nil {
 		return nil, err
@@ -365,7 +365,7 @@ func rescale(m num.Mat, by scale.Scaling) (ok bool) {
 		for i := range m.Rows {
 			if at := m.At(i, j); m.Arr.Cls[at].Class() == num.Finite {
 				e := int64(m.Arr.Exp[at]) + by.Rows[i] + by.Cols[j]
-				if max(e, -e) > mostExponent {
+				if max(e, -e) > call.MostExponent {
 					return false
 				}
 				m.Arr.Exp[at] = int32(e)
@@ -590,7 +590,7 @@ func (z *blocks) size() int {
 
 func (z *blocks) leading() bool { return false }
 
-func (z *blocks) words() float64 { return squareWords(z.first.good) }
+func (z *blocks) words() float64 { return call.SquareWords(z.first.good) }
 
 func (z *blocks) matrix() *fixed.Matrix { return nil }
 

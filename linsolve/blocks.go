@@ -163,7 +163,7 @@ func split(s *call.Run, f num.Mat, places, wide, leaf int, d *determinant, list 
 	if s.Work.Report != nil {
 		rest := detCost(h, places, leaf) + detCost(m, places, leaf)
 		s.Plan(splitCost(n, places) + rest)
-		end = s.Before(rest + float64(seedCost(m)+factorCost(m)+productOf(m, h, m, wide)))
+		end = s.Before(rest + float64(call.SeedCost(m)+call.FactorCost(m)+call.ProductOf(m, h, m, wide)))
 	}
 	first := f.Slice(0, h, 0, h)
 	lu, err := factor(s, first, scale.Of(first))
@@ -174,7 +174,7 @@ func split(s *call.Run, f num.Mat, places, wide, leaf int, d *determinant, list 
 	if err != nil || p.rho == nil {
 		return nil, err
 	}
-	s.Stats.Rho = max(s.Stats.Rho, measure(p.rho))
+	s.Stats.Rho = max(s.Stats.Rho, call.Measure(p.rho))
 	// F11^-1 F12 = D2 Y, with D2 of the scaling of F11.
 	t := newNewton(s, first, p, math.MaxInt32)
 	right := call.Scaled(f.Slice(0, h, h, n), scale.Scaling{Rows: p.scale, Cols: make([]int64, m)}, math.MaxInt32)

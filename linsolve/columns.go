@@ -25,11 +25,11 @@ const clearly = 1 - 0x1p-29
 // elimination in some bits with the largest entry of the diagonal as the next pivot; nil where that
 // is not positive.
 func longestColumns(s *call.Run, a num.Mat, bits int) ([]int, error) {
-	if err := workable(bits, a); err != nil {
+	if err := call.Workable(bits, a); err != nil {
 		return nil, err
 	}
 	n, prec := a.Rows, uint(bits)
-	order := all(n)
+	order := call.All(n)
 	x := lowerTriangle(a, prec)
 	for k := range n {
 		p := k + largestPivot(n-k, func(i int) *big.Float { return x[k+i][k+i] })
@@ -145,7 +145,7 @@ func longest64(s *call.Run, x []float64, exps []int64) ([]int, error) {
 	for i := range l {
 		l[i], left[i] = make([]float64, 0, n), x[i+i*n]
 	}
-	order := all(n)
+	order := call.All(n)
 	for k := range n {
 		p, most, top := k, 0.0, int64(0)
 		for i := k; i < n; i++ {

@@ -167,7 +167,7 @@ func lose(s *call.Run, z num.Mat, i, j int, x, y *big.Float) {
 // float64 factors do not suffice, or formats. At the run's place traces tell it, on the host
 // blocks. The error wraps ErrSingular if a is proved to be singular.
 func encloseDet(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
-	if bits+256 > bound.MaxBits || s.At == nil && bound.Far(a, mostExponent) {
+	if bits+256 > bound.MaxBits || s.At == nil && bound.Far(a, call.MostExponent) {
 		return nil, nil, 0, nil
 	}
 	var d *determinant
@@ -179,7 +179,7 @@ func encloseDet(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int6
 			return nil, nil, 0, err
 		}
 		s.Stats.Rounds = 1
-		s.Did(factorCost(a.Rows))
+		s.Did(call.FactorCost(a.Rows))
 		d, err = shortDeterminant(s, a, f, bits)
 	}
 	if s.At == nil && (err == nil || errors.Is(err, call.ErrRange)) && (d == nil || d.log.MantExp(nil) > -10) {
@@ -279,7 +279,7 @@ func exactDet(s *call.Run, a num.Mat) (d *big.Float, shift int64, err error) {
 	for i := range z.rows {
 		shift += z.rows[i] + z.cols[i]
 	}
-	step := primeStep(m)
+	step := call.PrimeStep(m)
 	for next := modular.Primes(); product.BitLen() <= bits+1; {
 		f := modular.New(next())
 		rows, err := f.Matrix(s.Ctx, s.Threads, m)

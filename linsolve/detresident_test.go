@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -62,7 +63,7 @@ func checkThere(t *testing.T, name string, stats Stats) {
 
 // exchanges is a permutation matrix of so many exchanges, of numbers x.
 func exchanges(r *rand.Rand, n, count int, x float64) *halfulp.Matrix {
-	order := all(n)
+	order := call.All(n)
 	for range count {
 		i := r.IntN(n - 1)
 		j := i + 1 + r.IntN(n-1-i)

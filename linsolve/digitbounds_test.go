@@ -33,7 +33,7 @@ func TestDigitTriangle(t *testing.T) {
 		d := 3 + r.IntN(12)
 		lanes, _ := lanes.New(d)
 		u := digitTriangle{numbers: numbers{lanes, d}, rows: make([][]uint64, n), exp: []int{0, 2, 3}[trial%3]}
-		start := all(n)
+		start := call.All(n)
 		if u.exp == 3 {
 			for i := 0; i < n; {
 				size := 1 + r.IntN(min(2, n-i))

@@ -61,7 +61,7 @@ func luByDigits(s *call.Run, a num.Mat, bits int, known *bool) (*digitLU, error)
 		if !ok || n*d > factorDigits*lanes.Count() {
 			return nil, nil
 		}
-		s.Plan(digitsCost(n, d) + wantedCost(s, n, n)) // may fuse: an estimate
+		s.Plan(digitsCost(n, d) + call.WantedCost(s, n, n)) // may fuse: an estimate
 		t, more, err := eliminateDigits(s, a, f, d, 0)
 		switch {
 		case err == nil:

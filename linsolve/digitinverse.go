@@ -91,7 +91,7 @@ func quickInverse(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*entr
 // their while.
 func inverseBy(s *call.Run, t *digits, a, b, z num.Mat, todo []*entries) (more int, err error) {
 	short, more, err := t.inverseTo(z, todo)
-	if err != nil || !few(openColumns(short), t.n) {
+	if err != nil || !call.Few(openColumns(short), t.n) {
 		return more, err
 	}
 	left := slices.Clone(short)

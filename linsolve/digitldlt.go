@@ -82,12 +82,12 @@ func ldltByDigits(s *call.Run, a num.Mat, p *rookOrder, bits int, regular func()
 		if d > rootDigits || rootWords(n, n, d) > digitBytes/8 {
 			return nil, nil
 		}
-		s.Plan(digitLDLTCost(n, d) + wantedCost(s, n, n)/2) // may fuse: an estimate
+		s.Plan(digitLDLTCost(n, d) + call.WantedCost(s, n, n)/2) // may fuse: an estimate
 		t, more, err := eliminateLDLT(s, a, p, d)
 		switch {
 		case err == nil:
 			if more = bits - t.gain(); more <= 0 {
-				s.Stats.Rho = measure(t.off)
+				s.Stats.Rho = call.Measure(t.off)
 				s.Stats.Precision = t.Bits() * d
 				return t, nil
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -83,7 +84,7 @@ func TestLDLTByDigits(t *testing.T) {
 				p.blocks = append(p.blocks, 1+r.IntN(min(left, 2)))
 			}
 		}
-		p.high = int64(none32)
+		p.high = int64(call.None32)
 		for _, e := range scale.TopsOf(a.View()).Top {
 			p.high = max(p.high, e)
 		}
@@ -210,7 +211,7 @@ func TestLDLTDigitsRange(t *testing.T) {
 			a.SetFloat64(i, i, x.diagonal)
 			a.SetFloat64(1-i, 1-i, -0.25)
 			// An elimination whose matrix is multiplied by 1.
-			p := &rookOrder{order: all(2), blocks: []int{2}, high: -growth}
+			p := &rookOrder{order: call.All(2), blocks: []int{2}, high: -growth}
 			z, err := ldltByDigits(testSolver(t, 1), a.View(), p, 60, func() error { return nil })
 			if err != nil || (z != nil) != x.in {
 				t.Errorf("%v in row %d: factors: %v, %v, want %v", x.diagonal, i, z != nil, err, x.in)
@@ -240,7 +241,7 @@ func TestLDLTSame(t *testing.T) {
 			"very ill":  gram(t, ill(r, halfulp.MP(200), n, 150)),
 			"Hilbert":   halfulp.Hilbert(halfulp.MP(200), n),
 			"wide rows": gram(t, scaledRows(r, n, 100)),
-			"beyond":    movedBy(halfulp.Random(halfulp.MP(60), n, n, 0, r.Uint64()), mostExponent+100),
+			"beyond":    movedBy(halfulp.Random(halfulp.MP(60), n, n, 0, r.Uint64()), call.MostExponent+100),
 		} {
 			mirrored(a)
 			name := fmt.Sprintf("seed %d, trial %d, %s, %v, n = %d", seed, trial, name, f, n)

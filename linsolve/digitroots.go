@@ -94,7 +94,7 @@ var errNegative = errors.New("a pivot is negative")
 // whether the leading part is regular if known says so.
 func rootByDigits(s *call.Run, c num.Mat, n, bits int, known *bool) (*digitRoot, error) {
 	m := c
-	if n == 0 || s.Set.Check || lanes.Bits() == 0 || bound.Far(c, mostExponent) {
+	if n == 0 || s.Set.Check || lanes.Bits() == 0 || bound.Far(c, call.MostExponent) {
 		return nil, nil
 	}
 	by := scale.Unscaled(m.Rows, n)
@@ -118,7 +118,7 @@ func rootByDigits(s *call.Run, c num.Mat, n, bits int, known *bool) (*digitRoot,
 		if d > rootDigits || rootWords(m.Rows, n, d) > digitBytes/8 || m.Rows > n && n*d > digitsBelow*lanes.Count() {
 			return nil, nil
 		}
-		s.Plan(digitRootCost(m.Rows, n, d) + wantedCost(s, m.Rows, n)) // may fuse: an estimate
+		s.Plan(digitRootCost(m.Rows, n, d) + call.WantedCost(s, m.Rows, n)) // may fuse: an estimate
 		t, more, err := eliminateRoot(s, c, n, by, d)
 		switch {
 		case err == nil && t.gain >= bits-rootSlack:
@@ -153,7 +153,7 @@ func rootAttempt(s *call.Run, c num.Mat, n, bits int, known *bool, u *unknown, z
 		if err != nil {
 			return nil, nil, err
 		}
-		s.Did(wantedCost(s, t.m, n))
+		s.Did(call.WantedCost(s, t.m, n))
 		u = &unknown{c: c, k: n, blocks: ones(n)}
 		if len(open) > 0 {
 			u.fill()
@@ -179,7 +179,7 @@ func rootLoss(s *call.Run, a num.Mat, by scale.Scaling) (int, error) {
 	if err := dgemm.LU(s.Ctx, s.Threads, n, f.lu, 0x1p-900, nil); err != nil {
 		return 0, err
 	}
-	s.Did(factorCost(n))
+	s.Did(call.FactorCost(n))
 	size := bits.Len(uint(n))
 	x := make([]float64, n)
 	for i := range x {
@@ -441,7 +441,7 @@ func (t *digitRoot) bound() (more int, err error) {
 	if rho.Cmp(big.NewFloat(0.125)) > 0 {
 		return rho.MantExp(nil) + rootSlack, errProof
 	}
-	s.Stats.Rho = measure(rho)
+	s.Stats.Rho = call.Measure(rho)
 	t.radius = make([]float64, t.m)
 	for i, r := range absLower(n, l, part) {
 		t.radius[i] = float64(1.2*units*r) * (1 + 0x1p-30)

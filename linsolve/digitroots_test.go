@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/lanes"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -90,7 +91,7 @@ func TestRootByDigits(t *testing.T) {
 			c.SetBig(0, n-1, power2(1, e))
 		}
 		if extra > 0 {
-			c = halfulp.MatrixOf(stacked(c.View(), a.View(), all(n)))
+			c = halfulp.MatrixOf(stacked(c.View(), a.View(), call.All(n)))
 			below++
 		}
 		bits := 40 + r.IntN(300)

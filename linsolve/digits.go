@@ -112,13 +112,13 @@ func eliminateDigits(s *call.Run, a num.Mat, f *factors, d, wanted int) (t *digi
 	}()
 	size, count := lanes.Size(), lanes.Count()
 	panels := (n + count - 1) / count
-	t = &digits{s: s, Scaling: f.Scaling, numbers: numbers{lanes, d}, n: n, order: all(n), lower: make([][]uint64, n), inverse: make([]uint64, n*d), shift: make([]int, n), neg: make([]bool, n), pivot: make([]float64, n), pivots: make([]*big.Int, n)}
+	t = &digits{s: s, Scaling: f.Scaling, numbers: numbers{lanes, d}, n: n, order: call.All(n), lower: make([][]uint64, n), inverse: make([]uint64, n*d), shift: make([]int, n), neg: make([]bool, n), pivot: make([]float64, n), pivots: make([]*big.Int, n)}
 	// The planes of refinement as well: more than the digits hold, and more than the two of which
 	// float64 numbers have lists.
 	m := a
 	planes := 1 + min((wanted+d*lanes.Bits())/64, int(min(scale.LowestBit(m, f.Scaling)/64, math.MaxInt32)))
 	// Planes, L, U, and what bound takes.
-	if err := s.Memory.Check(planeBytes(m, max(planes, 3)) + 8*float64(n)*(float64(n*d)+float64(panels*size)+float64(4*n))); err != nil {
+	if err := s.Memory.Check(call.PlaneBytes(m, max(planes, 3)) + 8*float64(n)*(float64(n*d)+float64(panels*size)+float64(4*n))); err != nil {
 		return nil, 0, err
 	}
 	if t.f, err = fixed.New(&s.Call, m, f.Scaling, max(planes, 3)); err != nil {
@@ -913,5 +913,5 @@ func (t *digits) determinant(log *big.Float, places int) *determinant {
 
 // digitsCost is the cost of eliminating in d digits.
 func digitsCost(n, d int) float64 {
-	return cube(n)/3*(0.2+float64(d*d)*0.017) + float64(n*n*(40+10*d)) // may fuse: an estimate
+	return call.Cube(n)/3*(0.2+float64(d*d)*0.017) + float64(n*n*(40+10*d)) // may fuse: an estimate
 }

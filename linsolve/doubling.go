@@ -159,7 +159,7 @@ func rootSeed(s *call.Run, a num.Mat, by scale.Scaling) (num.Mat, int, error) {
 		return num.Mat{}, 0, err
 	}
 	// may fuse: an estimate
-	defer s.Did(factorCost(n) + seedCost(n)/4)
+	defer s.Did(call.FactorCost(n) + call.SeedCost(n)/4)
 	roots := make([]float64, n)
 	for i := range roots {
 		if d := lu[i+i*n]; d > 2*leastPivot && d < 0x1p100 {
@@ -296,7 +296,7 @@ func (t *doubling) correction(e num.Mat, h *big.Float, places int) (z num.Mat, l
 	// The first error ends it. The norms N of A and of B are at most 2^sizeA and 2^-g.
 	product := func(a, b num.Mat, format num.Format, factors [2]byte, top, sizeA int) num.Mat {
 		limit := uniform(s, n, top, format.Bits()+bits.Len(uint(n)))
-		limit = s.Known(limit, uniformVectors(n, n, int64(sizeA), int64(sizeA)), uniformVectors(n, n, int64(-g), int64(-g)))
+		limit = s.Known(limit, call.UniformVectors(n, n, int64(sizeA), int64(sizeA)), call.UniformVectors(n, n, int64(-g), int64(-g)))
 		// The product of the error and Z1, and twice what Φ(E') is in error by, are less.
 		lost.Add(lost, bound.Upper().SetMantExp(lostBy(limit), 2))
 		var d num.Mat
@@ -424,7 +424,7 @@ func (t *doubling) stepTolerance(prec int) (*residue.Bound, error) {
 		return nil, nil
 	}
 	size := int64(1 - t.gain) // of N
-	return t.s.Known(uniform(t.s, t.n, int(size)+s, int(size)+s-off), uniformVectors(t.n, t.n, size, size), t.sCols), nil
+	return t.s.Known(uniform(t.s, t.n, int(size)+s, int(size)+s-off), call.UniformVectors(t.n, t.n, size, size), t.sCols), nil
 }
 
 // lookAtV finds out what is needed of the first n rows of V at a place.
@@ -436,7 +436,7 @@ func (t *doubling) lookAtV(v num.Mat) error {
 	if err != nil {
 		return err
 	}
-	t.vCols, t.vRows = vectorsOf(x[0]), vectorsOf(x[1])
+	t.vCols, t.vRows = call.VectorsOf(x[0]), call.VectorsOf(x[1])
 	t.vSums, _ = call.Sums(x[1])
 	return nil
 }
@@ -465,12 +465,12 @@ func (t *doubling) sizes() (f, s int, err error) {
 		}
 		if t.sizeS == nil {
 			_, t.sizeS = call.Sums(x[0])
-			t.sRows, t.sCols = vectorsOf(x[0]), vectorsOf(x[1])
+			t.sRows, t.sCols = call.VectorsOf(x[0]), call.VectorsOf(x[1])
 			x = x[2:]
 		}
 		if t.size == nil {
 			_, t.size = call.Sums(x[0])
-			t.fRows = vectorsOf(x[0])
+			t.fRows = call.VectorsOf(x[0])
 		}
 	}
 	return t.size.MantExp(nil), t.sizeS.MantExp(nil), nil
@@ -537,7 +537,7 @@ func (t *doubling) finish(bits, width int, leading, e num.Mat, h *big.Float) (*e
 		}
 		lost.Add(lost, bound.Exp2(size-t.rounded+2)) // of what is unknown of F, times S^T
 	}
-	if err := t.s.GemmOfTriangles('L', -1, leading, z.T(), 0, num.Mat{}, d.Slice(0, n, 0, n), [2]byte{0, 'U'}, t.s.Known(limit(0, n), t.vRows, uniformVectors(n, n, int64(1-g), int64(1-g)))); err != nil {
+	if err := t.s.GemmOfTriangles('L', -1, leading, z.T(), 0, num.Mat{}, d.Slice(0, n, 0, n), [2]byte{0, 'U'}, t.s.Known(limit(0, n), t.vRows, call.UniformVectors(n, n, int64(1-g), int64(1-g)))); err != nil {
 		return nil, err
 	}
 	if m > n {

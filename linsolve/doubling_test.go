@@ -42,7 +42,7 @@ func TestDoubling(t *testing.T) {
 		extra := r.IntN(4)
 		a := halfulp.Random(halfulp.Float64, n+extra, n, r.IntN(12), r.Uint64())
 		c := gram(t, a.Slice(0, n, 0, n))
-		d, err := newDoubling(s, stacked(c.View(), a.View(), all(n)), n, bound.MaxBits)
+		d, err := newDoubling(s, stacked(c.View(), a.View(), call.All(n)), n, bound.MaxBits)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestDoubling(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		root, ok := lintest.Of(halfulp.MatrixOf(stacked(c.View(), a.View(), all(n)))).LU(n)
+		root, ok := lintest.Of(halfulp.MatrixOf(stacked(c.View(), a.View(), call.All(n)))).LU(n)
 		lu, regular := lintest.Of(a).Rows(p.order).LU(n)
 		if !ok || !regular {
 			continue
@@ -204,7 +204,7 @@ func TestFactorsByProducts(t *testing.T) {
 			}
 		}
 		c := halfulp.NewMatrix(halfulp.MP(200), n, n)
-		if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), halfulp.MatrixOf(chosen(l.View(), r.Perm(n), all(n))), u, halfulp.Float(0), c, nil); err != nil {
+		if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), halfulp.MatrixOf(chosen(l.View(), r.Perm(n), call.All(n))), u, halfulp.Float(0), c, nil); err != nil {
 			t.Fatal(err)
 		}
 		checkLU(t, name+", exact factors", c, halfulp.MP(24))

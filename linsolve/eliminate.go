@@ -11,10 +11,6 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
-// panel is how many columns an elimination brings to the form of L and U at most before products
-// update others, and the order of triangular matrices that are inverted entry by entry.
-const panel = 16
-
 // errBeyond is of numbers that a routine makes on its way.
 var errBeyond = fmt.Errorf("factors or an inverse beyond the exponents of formats: %w", call.ErrRange)
 
@@ -32,7 +28,7 @@ var nearTie = new(big.Float).SetPrec(64).Sub(big.NewFloat(1), new(big.Float).Set
 // partial pivoting the pivot is the largest entry, the first one of those that are as large but for
 // nearTie.
 func eliminate(s *call.Run, c num.Mat, k, bits int, partial bool) (*elimination, error) {
-	if err := workable(bits, c); err != nil {
+	if err := call.Workable(bits, c); err != nil {
 		return nil, err
 	}
 	m, n := c.Dims()
@@ -49,7 +45,7 @@ func eliminate(s *call.Run, c num.Mat, k, bits int, partial bool) (*elimination,
 // eliminateColumns eliminates columns j0 to j1, as far as it finds pivots, by recursion (Toledo,
 // Locality of reference in LU decomposition with partial pivoting, 1997).
 func eliminateColumns(s *call.Run, e *elimination, j0, j1 int, partial bool) error {
-	if j1-j0 <= panel {
+	if j1-j0 <= call.Panel {
 		if err := s.Ctx.Err(); err != nil {
 			return err
 		}
@@ -90,7 +86,7 @@ func subtractRows(s *call.Run, e *elimination, j0, j1, i, c0, c1 int) error {
 func eliminatePanel(s *call.Run, e *elimination, j0, j1 int, partial bool) error {
 	m, prec := e.lu.Rows, uint(e.lu.Format().Bits())
 	// may fuse: an estimate
-	defer s.Did(float64((m-j0)*(j1-j0)) * panel * (panelCost + squareWords(int(prec))*wordCost))
+	defer s.Did(float64((m-j0)*(j1-j0)) * call.Panel * (call.PanelCost + call.SquareWords(int(prec))*call.WordCost))
 	rows := make([][]*big.Float, m) // from row j0 on
 	for i := j0; i < m; i++ {
 		rows[i] = make([]*big.Float, j1)
@@ -188,7 +184,7 @@ func (e *elimination) exchange(i, p int) {
 
 // solveRows makes rows j0 to j1 of columns c0 to c1 those of U, by forward substitution.
 func solveRows(s *call.Run, e *elimination, j0, j1, c0, c1 int) error {
-	if j1-j0 > panel {
+	if j1-j0 > call.Panel {
 		h := (j0 + j1) / 2
 		if err := solveRows(s, e, j0, h, c0, c1); err != nil {
 			return err
@@ -236,7 +232,7 @@ func solveRows(s *call.Run, e *elimination, j0, j1, c0, c1 int) error {
 // diagonal, whatever is there in l.
 func invertLower(s *call.Run, l, x num.Mat, unit bool) error {
 	n := l.Rows
-	if n <= panel {
+	if n <= call.Panel {
 		if !invertSmall(l, x, unit) {
 			return errBeyond
 		}

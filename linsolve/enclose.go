@@ -68,7 +68,7 @@ func enclose(s *call.Run, c, li, ui num.Mat, bits int) (*enclosure, error) {
 	if norm.Cmp(big.NewFloat(0.125)) > 0 {
 		return nil, nil
 	}
-	s.Stats.Rho = measure(norm)
+	s.Stats.Rho = call.Measure(norm)
 	// V and W are rounded, again.
 	four := bound.Upper().Add(bound.Upper().SetMantExp(norm, 2), bound.Exp2(1-bits))
 	e := &enclosure{bits: bits}

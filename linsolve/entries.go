@@ -215,7 +215,7 @@ func decide(s *call.Run, u *unknown, e *enclosure) error {
 // so many bits: none if it tells nothing of the size.
 func bitsMissing(x interval.Interval, bits int) int {
 	if x.Lo.Sign() != x.Hi.Sign() || x.Lo.Sign() == 0 {
-		return none32
+		return call.None32
 	}
 	width := new(big.Float).SetPrec(64).Sub(x.Hi, x.Lo)
 	return max(0, width.MantExp(nil)-min(x.Lo.MantExp(nil), x.Hi.MantExp(nil))+bits+suspicion/2)
@@ -293,7 +293,7 @@ func prove(s *call.Run, u *unknown, e *enclosure) error {
 		most = max(most, w.need)
 	}
 	ties = settled
-	next, step := modular.Primes(), primeStep(u.c)
+	next, step := modular.Primes(), call.PrimeStep(u.c)
 	for have := 0; len(ties) > 0; {
 		if have >= refuting && most > maxDeterminant {
 			return fmt.Errorf("zeros or ties of factors take primes of %d bits: %w", most, call.ErrRange)
@@ -449,7 +449,7 @@ func (z integers) leadingMinors(k int) []float64 {
 // largestMinor returns a number of bits that the magnitude of no minor of the integers of order up
 // to k exceeds: Hadamard's bound.
 func (z integers) largestMinor(k int) int {
-	rows := all(len(z.bits))
+	rows := call.All(len(z.bits))
 	slices.SortFunc(rows, func(i, j int) int { return z.bits[j] - z.bits[i] })
 	sum := 0.0
 	for _, i := range rows[:min(k, len(rows))] {

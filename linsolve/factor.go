@@ -14,8 +14,8 @@ import (
 // none if they tell nothing of the size of one.
 func (u *unknown) missing() (bits int) {
 	for i := range u.open {
-		if u.open[i].missing == none32 {
-			return none32
+		if u.open[i].missing == call.None32 {
+			return call.None32
 		}
 		bits = max(bits, u.open[i].missing)
 	}
@@ -39,7 +39,7 @@ func decideAll(s *call.Run, f num.Format, try attempt) error {
 		if e == nil {
 			continue
 		}
-		wanted := wantedCost(s, len(u.open), 1)
+		wanted := call.WantedCost(s, len(u.open), 1)
 		if err := decide(s, u, e); err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func decideAll(s *call.Run, f num.Format, try attempt) error {
 		if len(u.open) == 0 {
 			return nil
 		}
-		if bits = e.bits + spareBits; u.missing() != none32 {
+		if bits = e.bits + spareBits; u.missing() != call.None32 {
 			more = min(bits, max(u.missing(), bits-f.Bits()))
 		}
 	}
@@ -92,7 +92,7 @@ func (y *known) solve(s *call.Run, b num.Mat, f num.Format) (num.Mat, error) {
 	if err := call.Finite("B", b); err != nil {
 		return num.Mat{}, err
 	}
-	if err := workable(f.Bits()+64, b); err != nil {
+	if err := call.Workable(f.Bits()+64, b); err != nil {
 		return num.Mat{}, err
 	}
 	p, err := y.approximate(s)
@@ -134,15 +134,6 @@ func symmetric(a num.Mat) error {
 		}
 	}
 	return nil
-}
-
-// all are the numbers below n.
-func all(n int) []int {
-	x := make([]int, n)
-	for i := range x {
-		x[i] = i
-	}
-	return x
 }
 
 // one is 1 in an entry of a factor.

@@ -14,14 +14,6 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
-// fewColumns columns are always solved one after the other, by products of F with vectors of 62
-// bits.
-const fewColumns = 8
-
-// few reports whether that many columns of n numbers are solved one after the other. At n = 300 all
-// of solveMany takes as long as some 65 columns of float64, 25 of 424 bits.
-func few(columns, n int) bool { return columns <= max(fewColumns, n/20) }
-
 // inverse is an approximate inverse R of F = diag(2^rows) A diag(2^cols), proved to be one.
 type inverse interface {
 	scales() scale.Scaling
@@ -293,7 +285,7 @@ func (y *fixedSystem) provide(planes int) (err error) {
 	// 2^-low is a multiple of the unit 2^(1-64w) of w planes.
 	planes = min(planes, int(min(y.low/64, math.MaxInt32))+1)
 	if y.f == nil || planes > y.f.Planes {
-		if err := y.s.Memory.Check(planeBytes(y.a, planes)); err != nil {
+		if err := y.s.Memory.Check(call.PlaneBytes(y.a, planes)); err != nil {
 			return err
 		}
 		y.f, err = fixed.New(&y.s.Call, y.a, y.r.scales(), planes)

@@ -47,7 +47,7 @@ func solveByNewton(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*ent
 	if err = solveManyBy(s, v, 1, a, b, z, todo); errors.Is(err, call.ErrRange) {
 		err = nil
 	}
-	if err == nil && few(openColumns(todo), n) {
+	if err == nil && call.Few(openColumns(todo), n) {
 		err = solveFew(s, a, b, z, r, todo)
 	}
 	s.Stage("refinement")

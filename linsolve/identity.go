@@ -68,7 +68,7 @@ func identities(s *call.Run, e *equations, column int, total *big.Float, product
 		}
 		need[i] = max(top[0], top[1]) - min(low[0], low[1]) + 2
 	}
-	known, step := int64(0), primeStep(e.m)
+	known, step := int64(0), call.PrimeStep(e.m)
 	for next := modular.Primes(); left > 0; {
 		f := modular.New(next())
 		s.Stats.Primes++

@@ -112,7 +112,7 @@ func (t *improvement) bound(s *call.Run, n, places, width int, lost *big.Float) 
 // learn takes the gain from the norm of an E that is rounded to so many places and was computed
 // from factors up to lost > 0, and returns what E is in error by.
 func (t *improvement) learn(s *call.Run, norm, lost *big.Float, places int) (h *big.Float) {
-	s.Stats.Rho = measure(norm)
+	s.Stats.Rho = call.Measure(norm)
 	h = bound.Upper().Add(lost, bound.Upper().SetMantExp(norm, -places))
 	t.gain = -bound.Upper().Add(norm, h).MantExp(nil)
 	return h

@@ -49,12 +49,12 @@ func byIntervals(s *call.Run, c num.Mat, f num.Format, bits int) (bool, error) {
 // some bits. With partial pivoting, for blocks of order 1, the pivot is that of eliminate, by the
 // larger ends.
 func eliminateIntervals(s *call.Run, c num.Mat, blocks []int, bits int, partial bool) (*eliminatedIntervals, error) {
-	if err := workable(bits, c); err != nil {
+	if err := call.Workable(bits, c); err != nil {
 		return nil, err
 	}
 	m, n := c.Dims()
 	p := interval.Prec(bits)
-	z := &eliminatedIntervals{x: make([][]interval.Interval, m), order: all(m), bad: -1}
+	z := &eliminatedIntervals{x: make([][]interval.Interval, m), order: call.All(m), bad: -1}
 	err := par.Each(s.Ctx, s.Threads, m, func(i int) {
 		z.x[i] = make([]interval.Interval, n)
 		for j := range n {

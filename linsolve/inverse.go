@@ -1,7 +1,6 @@
 package linsolve
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -47,7 +46,7 @@ const goodRho = 0x1p-8
 // matrices in floating-point, 2009): while R A is far from I, R is replaced by the product of a
 // seed of R A and R.
 func invert(s *call.Run, a num.Mat) (*approximate, error) {
-	if err := workable(0, a); err != nil {
+	if err := call.Workable(0, a); err != nil {
 		return nil, err
 	}
 	f, err := factor(s, a, scale.Of(a))
@@ -128,11 +127,11 @@ func multiplySeeds(s *call.Run, p *approximate, a num.Mat, known bool) (*approxi
 	// Once it begins most is known of what few columns take, if these bits do.
 	s.Work.Guessed = !known && !s.Work.One
 	for bits := scale.SeedBits * maxRounds; ; bits *= 2 {
-		if err := workable(2*bits, a); err != nil {
+		if err := call.Workable(2*bits, a); err != nil {
 			return nil, err
 		}
 		if s.Work.Report != nil {
-			s.Plan(invertInCost(n, bits))
+			s.Plan(call.InvertInCost(n, bits))
 		}
 		if ok, err := invertIn(s, bits, p, a); err != nil {
 			return nil, err
@@ -168,12 +167,12 @@ func distance(s *call.Run, p *approximate, a num.Mat) (e num.Mat, err error) {
 			return num.Mat{}, err
 		}
 		sum := bound.Upper() // of what E is in error by beside its rounding
-		for _, top := range call.ColumnTops(f, none32) {
-			if top != none32 { // big.Float adds with all bits between exponents
+		for _, top := range call.ColumnTops(f, call.None32) {
+			if top != call.None32 { // big.Float adds with all bits between exponents
 				sum.Add(sum, bound.Exp2(int(top)))
 			}
 		}
-		lost.Add(lost, bound.ScaledUp(sum, slices.Max(call.ColumnTops(x.T(), none32))-within.Within))
+		lost.Add(lost, bound.ScaledUp(sum, slices.Max(call.ColumnTops(x.T(), call.None32))-within.Within))
 		norm = bound.RawBounds(e).Norm()
 	}
 	// Where exponents are far apart E is not scaled.
@@ -254,7 +253,7 @@ func firstInverse(s *call.Run, a num.Mat, f *factors) (*approximate, error) {
 // firstWithin is first for another limit of a good rho.
 func firstWithin(s *call.Run, a num.Mat, f *factors, limit float64) (*approximate, error) {
 	n := a.Rows
-	defer s.Did(seedCost(n))
+	defer s.Did(call.SeedCost(n))
 	x, err := seedInverse(s, f)
 	if err != nil {
 		return nil, err
@@ -327,19 +326,4 @@ func narrow(a num.Mat, width uint) (near num.Mat, exact bool) {
 		return a, true
 	}
 	return a.Convert(num.Precision(width)), false
-}
-
-// mostExponent bounds exponents: products and quotients of such numbers are still numbers.
-const mostExponent = 1 << 29
-
-// workable returns an error if formats have less bits, or if entries have exponents that products
-// may leave the range of.
-func workable(bits int, m num.Mat) error {
-	if bits > bound.MaxBits {
-		return fmt.Errorf("%d bits: %w", bits, call.ErrMemory)
-	}
-	if bound.Far(m, mostExponent) {
-		return fmt.Errorf("exponents beyond 2^29: %w", call.ErrRange)
-	}
-	return nil
 }

@@ -253,7 +253,7 @@ func ldltAttempt(s *call.Run, a num.Mat, f num.Format, pivots *rookOrder, bits i
 	if !ok || err != nil {
 		return nil, z, nil, err
 	}
-	s.Did(wantedCost(s, n, n) / 2)
+	s.Did(call.WantedCost(s, n, n) / 2)
 	u = &unknown{k: n, blocks: made.Blocks}
 	if len(lower)+len(middle) > 0 {
 		u.c = chosen(a, made.P, made.P)
@@ -317,11 +317,11 @@ func (r *rook) at(i, j int) *big.Float { return r.x[max(i, j)][min(i, j)] }
 
 // rook eliminates, nil if what is left vanishes.
 func rookOf(s *call.Run, a num.Mat, bits int) (*rook, error) {
-	if err := workable(bits, a); err != nil {
+	if err := call.Workable(bits, a); err != nil {
 		return nil, err
 	}
 	n := a.Rows
-	r := &rook{x: lowerTriangle(a, uint(bits)), order: all(n)}
+	r := &rook{x: lowerTriangle(a, uint(bits)), order: call.All(n)}
 	for k := 0; k < n; {
 		size := r.pivot(k)
 		if size == 0 {
@@ -346,7 +346,7 @@ func (r *rook) exchange(i, j int) {
 // largest returns the row of the entry of the largest magnitude in column j, off the diagonal, and
 // that.
 func (r *rook) largest(k, j int) (int, *big.Float) {
-	rows := slices.DeleteFunc(all(len(r.x)), func(i int) bool { return i < k || i == j })
+	rows := slices.DeleteFunc(call.All(len(r.x)), func(i int) bool { return i < k || i == j })
 	if len(rows) == 0 {
 		return j, new(big.Float)
 	}

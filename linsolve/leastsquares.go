@@ -290,8 +290,8 @@ func (m *model) equations() (*equations, error) {
 func (m *model) normal() (*equations, error) {
 	if rows, n := m.a.Dims(); m.s.Work.Report != nil {
 		of := func(x num.Mat) num.Format { return x.Arr.Format }
-		square := call.ProductCost(n, rows, n, of(m.a), of(m.wa), mp(int(productBits(m.a, m.wa))))
-		m.s.Plan(square + call.ProductCost(n, rows, m.b.Cols, of(m.a), of(m.wb), mp(int(productBits(m.a, m.wb)))) + factorCost(n) + seedCost(n))
+		square := call.ProductCost(n, rows, n, of(m.a), of(m.wa), call.MP(int(productBits(m.a, m.wa))))
+		m.s.Plan(square + call.ProductCost(n, rows, m.b.Cols, of(m.a), of(m.wb), call.MP(int(productBits(m.a, m.wb)))) + call.FactorCost(n) + call.SeedCost(n))
 	}
 	square, err := exactProduct(m.s, m.a, m.wa)
 	if err != nil {

@@ -118,7 +118,7 @@ func lu(s *call.Run, a num.Mat, f num.Format) (*luFactors, error) {
 	if err := call.Finite("A", a); err != nil {
 		return nil, err
 	}
-	if err := workable(0, a); err != nil {
+	if err := call.Workable(0, a); err != nil {
 		return nil, err
 	}
 	m, n := a.Dims()
@@ -138,7 +138,7 @@ func lu(s *call.Run, a num.Mat, f num.Format) (*luFactors, error) {
 	set := func(order []int) {
 		if z == nil || !slices.Equal(z.P, order) {
 			z = &luFactors{P: order, L: num.NewMat(f, m, k), U: num.NewMat(f, k, n)}
-			u = z.unknown(chosen(a, order, all(n)))
+			u = z.unknown(chosen(a, order, call.All(n)))
 		}
 	}
 	err := decideAll(s, f, func(bits int) (*unknown, *enclosure, error) {
@@ -236,10 +236,10 @@ func luAttempt(s *call.Run, a num.Mat, f num.Format, bits int, known *bool, z *l
 		if !ok || err != nil {
 			return nil, nil, nil, err
 		}
-		s.Did(wantedCost(s, n, n))
+		s.Did(call.WantedCost(s, n, n))
 		u = &unknown{k: n, blocks: ones(n)}
 		if len(lower)+len(upper) > 0 {
-			u.c = chosen(a, t.order, all(n))
+			u.c = chosen(a, t.order, call.All(n))
 			u.fill()
 		}
 		for _, at := range lower {

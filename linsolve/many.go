@@ -47,7 +47,7 @@ func solveManyBy(s *call.Run, t *newton, rounds int, a, b, z num.Mat, todo []*en
 	s.Work.Guessed = false
 	end := func() {}
 	if rounds > 1 && s.Work.Report != nil { // A is ill-conditioned: it goes on, probably
-		end = s.Before(2 * productOf(a.Rows, a.Rows, b.Cols, bits/2+t.amp.MantExp(nil)))
+		end = s.Before(2 * call.ProductOf(a.Rows, a.Rows, b.Cols, bits/2+t.amp.MantExp(nil)))
 	}
 	for more := 64; bits <= most; more *= 4 {
 		var y *bound.Nearly
@@ -68,7 +68,7 @@ func solveManyBy(s *call.Run, t *newton, rounds int, a, b, z num.Mat, todo []*en
 		if err == nil {
 			err = checkNearly(s, t, y, g, z, todo, columns)
 		}
-		if err != nil || open(todo) == 0 || rounds == 1 && few(openColumns(todo), a.Rows) || open(todo) > before*3/4 {
+		if err != nil || open(todo) == 0 || rounds == 1 && call.Few(openColumns(todo), a.Rows) || open(todo) > before*3/4 {
 			return err
 		}
 		bits += max(more, columnsMissing(y, todo, z.Format().Bits()))
@@ -125,7 +125,7 @@ func (t *newton) inverse(bits int) (*bound.Nearly, error) {
 	n, half, third := t.n(), (bits+3)/2, (bits+5)/3
 	for {
 		// may fuse: an estimate
-		t.plan(half, productOf(n, n, n, half+max(t.amp.MantExp(nil), 0)/2)*2+float64(n)*float64(n)*roundCost)
+		t.plan(half, call.ProductOf(n, n, n, half+max(t.amp.MantExp(nil), 0)/2)*2+float64(n)*float64(n)*call.RoundCost)
 		width := t.gain() + lateBits
 		if 3*width >= bits { // the last time, perhaps
 			width = max(width, bits-t.gain()+2)
@@ -195,7 +195,7 @@ func (t *newton) correct(n, bits int, e num.Mat, h *big.Float, cubic bool) (*bou
 	rows := t.eRows
 	if rows != nil && cubic { // |E' + E'²| ≤ 2 ‖E'‖, rounded
 		sum := int64(near.MantExp(nil)) + 2
-		rows = uniformVectors(n, n, sum, sum)
+		rows = call.UniformVectors(n, n, sum, sum)
 	}
 	t.s.Known(b, rows, t.xCols)
 	if err := t.s.GemmWithin(1, e, t.x, 0, num.Mat{}, d, b); err != nil {
@@ -251,7 +251,7 @@ func (t *newton) squareBound(places int) (b *residue.Bound, lost *big.Float) {
 	}
 	n := t.n()
 	top, sum := slices.Max(t.eRows.Top), slices.Max(t.eSums)
-	cols := uniformVectors(n, n, top, top+int64(bits.Len(uint(n))))
+	cols := call.UniformVectors(n, n, top, top+int64(bits.Len(uint(n))))
 	length := bits.Len(uint(n))
 	b = &residue.Bound{Rows: t.eSums, Cols: cols.Top}
 	b.Within = max(top+int64(length+places)-sum, 1)
@@ -264,7 +264,7 @@ func (t *newton) squareBound(places int) (b *residue.Bound, lost *big.Float) {
 func (t *newton) coarseGain(gain, k, bits int) int {
 	n := t.n()
 	switch {
-	case t.s.At == nil || !few(k, n):
+	case t.s.At == nil || !call.Few(k, n):
 		return (bits + 7) / 2
 	case n >= 2048:
 		return bits / 6
@@ -298,7 +298,7 @@ func (t *newton) solve(g num.Mat, bits, gain int) (*bound.Nearly, error) {
 	most := slices.Max(t.row)
 	cond := int(most) + t.norm + 1
 	// may fuse: an estimate
-	t.plan(gain, float64(2*bits/gain)*productOf(n, n, k, min(2*gain, bits)+cond/2)+float64(n)*float64(k)*roundCost)
+	t.plan(gain, float64(2*bits/gain)*call.ProductOf(n, n, k, min(2*gain, bits)+cond/2)+float64(n)*float64(k)*call.RoundCost)
 	if err := t.refine(gain); err != nil {
 		return nil, err
 	}
@@ -427,7 +427,7 @@ func columns(s *call.Run, m num.Mat) (size []int64, cols *residue.Vectors, err e
 	if err != nil {
 		return nil, nil, err
 	}
-	return call.ExtentTops(x[0], none), vectorsOf(x[0]), nil
+	return call.ExtentTops(x[0], none), call.VectorsOf(x[0]), nil
 }
 
 // round stores the entries of y that its enclosures decide, and notes what they do not.

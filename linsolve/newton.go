@@ -181,7 +181,7 @@ func (t *newton) look(e num.Mat) (norm *big.Float, err error) {
 		return nil, err
 	}
 	t.eSums, norm = call.Sums(x[0])
-	t.eRows = vectorsOf(x[0])
+	t.eRows = call.VectorsOf(x[0])
 	return norm, nil
 }
 
@@ -285,7 +285,7 @@ func (t *newton) unit(next int) (unit *int64, lost *big.Float) {
 	if t.s.At != nil && (t.s.Tally == nil || t.xRows == nil || t.xCols == nil) {
 		return nil, bound.Upper()
 	}
-	e := int64(-(next + 4) - sumUp(nil, t.row).MantExp(nil))
+	e := int64(-(next + 4) - call.SumUp(nil, t.row).MantExp(nil))
 	return &e, bound.Exp2(-(next + 3))
 }
 
@@ -310,7 +310,7 @@ func (t *newton) stepBound(next int, h *big.Float) (b *residue.Bound, lost *big.
 	for j, top := range tops {
 		both[j] = top + t.row[j]
 	}
-	least := int(slices.Max(sums)) + sumUp(nil, both).MantExp(nil)
+	least := int(slices.Max(sums)) + call.SumUp(nil, both).MantExp(nil)
 	b = &residue.Bound{Rows: sums, Cols: tops, Within: int64(max(least+next+3, 1))}
 	return t.s.Known(b, t.eRows, t.xCols), bound.Exp2(least - int(b.Within))
 }

@@ -89,7 +89,7 @@ func integerSteps(t *testing.T, f halfulp.Format, stats Stats) int {
 		t.Fatal(err)
 	}
 	gain := scale.SeedBits - 5 - math.Log2(cond)
-	return 3 + fewColumns*int(math.Ceil(float64(f.Bits()+suspicion+4)/gain))
+	return 3 + call.FewColumns*int(math.Ceil(float64(f.Bits()+suspicion+4)/gain))
 }
 
 // triangular is an upper triangular matrix.

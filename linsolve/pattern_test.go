@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -113,9 +114,9 @@ func TestSolvePatterns(t *testing.T) {
 			}
 			x := halfulp.NewMatrix(f, n, n)
 			stats, err := Inverse(a, x, nil)
-			same("Inverse", x, all(n), stats, err)
+			same("Inverse", x, call.All(n), stats, err)
 			stats, err = Solve(a, halfulp.Identity(halfulp.Float32, n), x, nil)
-			same("Solve", x, all(n), stats, err)
+			same("Solve", x, call.All(n), stats, err)
 			j := r.IntN(n)
 			b, y := halfulp.NewMatrix(halfulp.DD, n, 1), halfulp.NewMatrix(f, n, 1)
 			b.SetFloat64(j, 0, 1)

@@ -24,7 +24,7 @@ func newEliminated(s *call.Run, a num.Mat, most, bits int) (*pivoted, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pivoted{order: g.order, c: chosen(a, g.order, all(n))}
+	p := &pivoted{order: g.order, c: chosen(a, g.order, call.All(n))}
 	if p.splitting, err = newSplitting(s, p.c, ones(k), li, ui, most); err != nil || p.splitting == nil {
 		return nil, err
 	}

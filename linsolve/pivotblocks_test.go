@@ -11,6 +11,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -19,7 +20,7 @@ import (
 // bits than enclosures have.
 func luOf(a *halfulp.Matrix) (order []int, lu [][]*big.Float) {
 	m, n := a.Dims()
-	order, lu = all(m), make([][]*big.Float, m)
+	order, lu = call.All(m), make([][]*big.Float, m)
 	for i := range lu {
 		for j := range n {
 			lu[i] = append(lu[i], new(big.Float).SetPrec(4000).Set(a.Big(i, j)))
@@ -120,7 +121,7 @@ func TestFactoredDet(t *testing.T) {
 	for i, n := range []int{fewest, fewest + 9, 50}[:testlength.Of(2, 3, 3)] {
 		a := halfulp.Hilbert(halfulp.MP(300), n)
 		if i > 0 { // three rows in another order
-			a = halfulp.MatrixOf(chosen(a.View(), append([]int{2, 0, 1, 5, 4, 3}, all(n)[6:]...), all(n)))
+			a = halfulp.MatrixOf(chosen(a.View(), append([]int{2, 0, 1, 5, 4, 3}, call.All(n)[6:]...), call.All(n)))
 		}
 		exact, shift, err := exactDet(s, a.View())
 		if err != nil {

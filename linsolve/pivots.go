@@ -30,8 +30,8 @@ func pivotsAreFirst(s *call.Run, u *unknown, e *enclosure, order []int) (bool, e
 // the first one.
 func inFront(order []int, k int) [][]uint64 {
 	n := len(order)
-	final, at := make([]int, n), all(n) // at: the row in each place, and where it is
-	place := all(n)
+	final, at := make([]int, n), call.All(n) // at: the row in each place, and where it is
+	place := call.All(n)
 	for i, row := range order {
 		final[row] = i
 	}

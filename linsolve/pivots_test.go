@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -24,7 +25,7 @@ func exactPivots(a *halfulp.Matrix) (order []int, regular bool) {
 			x[i][j], _ = a.Big(i, j).Rat(nil)
 		}
 	}
-	order = all(n)
+	order = call.All(n)
 	for k := range n {
 		p := k
 		for i := k; i < n; i++ {
@@ -90,7 +91,7 @@ func TestPivotsAreFirst(t *testing.T) {
 		for _, by := range []int{0, 1, 3} {
 			order := slices.Clone(right)
 			order[0], order[by] = order[by], order[0]
-			g, err := eliminate(s, chosen(a.View(), order, all(n)), n, 200, false)
+			g, err := eliminate(s, chosen(a.View(), order, call.All(n)), n, 200, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,7 +103,7 @@ func TestPivotsAreFirst(t *testing.T) {
 				t.Fatal(err)
 			}
 			z := &LUFactors{P: order, L: halfulp.NewMatrix(halfulp.Float64, n, n), U: halfulp.NewMatrix(halfulp.Float64, n, n)}
-			u := z.unknown(chosen(a.View(), order, all(n)))
+			u := (&luFactors{L: z.L.View(), U: z.U.View()}).unknown(chosen(a.View(), order, call.All(n)))
 			e, err := enclose(s, u.c, li, ui, 200)
 			if err != nil || e == nil {
 				t.Fatalf("no enclosure, error %v", err)
@@ -128,7 +129,7 @@ func TestInFront(t *testing.T) {
 	for range 50 {
 		n := 1 + r.IntN(90)
 		k := 1 + r.IntN(n)
-		order := all(n)
+		order := call.All(n)
 		front := make([][]int, k) // rows of the matrix
 		for j := range k {
 			p := j + r.IntN(n-j)

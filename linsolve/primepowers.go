@@ -106,7 +106,7 @@ func (p *primePowers) directCost(suspects []powerSuspect) (cost float64) {
 
 // powerCost is the cost of A^k modulo a prime.
 func (p *primePowers) powerCost(k int) float64 {
-	return float64(cube(p.a.Rows) * float64(mathbits.Len(uint(k))+mathbits.OnesCount(uint(k))))
+	return float64(call.Cube(p.a.Rows) * float64(mathbits.Len(uint(k))+mathbits.OnesCount(uint(k))))
 }
 
 // power returns A^k modulo a prime.
@@ -157,7 +157,7 @@ func (p *primePowers) recurring(suspects []powerSuspect, most float64) (proved [
 				need = max(need, p.tieBits(s, last))
 			}
 		}
-		once := float64(float64(m)*cube(n)) + p.powerCost(k) + float64(float64(len(rows)*terms)*float64(n*n))
+		once := float64(float64(m)*call.Cube(n)) + p.powerCost(k) + float64(float64(len(rows)*terms)*float64(n*n))
 		if cost := float64((need/60 + 1) * once); cost > min(most, mostProofCost) {
 			break
 		}

@@ -5,57 +5,11 @@ import (
 
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
 // may fuse throughout: estimates of time, none of them a result.
-
-// mp is the format of so many bits.
-func mp(bits int) num.Format {
-	return num.Format{Kind: num.MP, Prec: uint32(min(max(bits, 24), bound.MaxBits))}
-}
-
-// productOf is productCost for operands and results of so many bits.
-func productOf(m, k, n, bits int) float64 {
-	return call.ProductCost(m, k, n, mp(bits), mp(bits), mp(bits))
-}
-
-// What work takes beside products, in ns on one thread. The figures steer estimates of
-// time left alone.
-const (
-	floatCost   = 0.12 // a multiply-add of float64 factors
-	entryCost   = 300  // what is done with each entry of a seed
-	roundCost   = 150  // rounding an entry
-	stackEntry  = 1200 // an entry of a stacked matrix
-	wantCost    = 200  // what is done with each entry of factors
-	wordCost    = 0.9  // a word by a word
-	fieldCost   = 2    // a multiply-add modulo a prime
-	primeCost   = 150  // a residue of a number modulo a prime, its words aside
-	panelCost   = 120  // a multiply-add of big.Float
-	perturbCost = 2000 // perturbing and bounding an entry
-	decideCost  = 3500 // what a step of refinement does with each entry
-)
-
-func cube(n int) float64 { return float64(n) * float64(n) * float64(n) }
-
-// factorCost is that of float64 factors.
-func factorCost(n int) float64 {
-	return float64(cube(n)/3*floatCost) + float64(float64(n)*float64(n)*entryCost/4)
-}
-
-// seedCost is that of a float64 inverse and its residual from factors.
-func seedCost(n int) float64 {
-	return float64(2*cube(n)*floatCost) + float64(float64(n)*float64(n)*entryCost)
-}
-
-// primeStep is the cost of an elimination of m modulo a prime.
-func primeStep(m num.Mat) float64 {
-	words := float64((m.Arr.Bits() + 63) / 64)
-	r, c := float64(m.Rows), float64(m.Cols)
-	return float64(r*c*min(r, c)*fieldCost/3) + float64(r*c*(primeCost+5*words))
-}
 
 // refineCost is the cost of what leads Newton's method for order n from a gain to another one, with
 // an amp of 2^loss.
@@ -65,8 +19,8 @@ func refineCost(n, gain, bits, loss int) (cost float64) {
 		for next > 2*gain-2 && gain >= leastNewton {
 			next = (next + 3) / 2
 		}
-		x, e := mp(gain+loss+4), mp(gain+lateBits)
-		cost += call.ProductCost(n, n, n, x, mp(bits), e) + call.ProductCost(n, n, n, e, x, mp(next+loss+5-gain))
+		x, e := call.MP(gain+loss+4), call.MP(gain+lateBits)
+		cost += call.ProductCost(n, n, n, x, call.MP(bits), e) + call.ProductCost(n, n, n, e, x, call.MP(next+loss+5-gain))
 		gain = max(next, gain+1)
 	}
 	return cost
@@ -89,12 +43,12 @@ func eliminationCost(n, bits, most int) (cost float64) {
 		}
 		good := blockSpare + max(cond, 0)
 		if r >= n && n <= most {
-			return cost + factorCost(n) + seedCost(n)
+			return cost + call.FactorCost(n) + call.SeedCost(n)
 		}
 		r = min(r, most)
 		n -= r
-		cost += factorCost(n+r) + factorCost(r) + seedCost(r) + refineCost(r, 30, good+8, 10)
-		cost += productOf(r, r, n, good) + productOf(n, r, r, scale.SeedBits) + productOf(n, r, n, good)
+		cost += call.FactorCost(n+r) + call.FactorCost(r) + call.SeedCost(r) + refineCost(r, 30, good+8, 10)
+		cost += call.ProductOf(r, r, n, good) + call.ProductOf(n, r, r, scale.SeedBits) + call.ProductOf(n, r, n, good)
 	}
 	return cost
 }
@@ -106,11 +60,8 @@ const pivotBits = 36
 // with a vector takes as long as that of a matrix of some words.
 func columnCost(n, words int, inverse float64) float64 {
 	planes := float64(words+1) / 2
-	return float64(words) * 64 / 40 * float64(n) * float64(n) * wordCost * (planes + inverse)
+	return float64(words) * 64 / 40 * float64(n) * float64(n) * call.WordCost * (planes + inverse)
 }
-
-// squareWords returns how many products of words two numbers of some bits take.
-func squareWords(bits int) float64 { return float64(bits) / 64 * float64(bits) / 64 }
 
 // improvedCost is the cost of leading approximate inverses of the factors of an m x n matrix from
 // a gain to an enclosure of so many bits, for one factor or both; see improved.
@@ -124,7 +75,7 @@ func improvedCost(m, n, gain, amp, bits int, both bool) (cost float64) {
 		for order(gain+lateBits, next+3) > 4 {
 			next = (next+3)/4 + 3
 		}
-		old, exact, near, square := mp(gain+amp+4), mp(next+amp+4), mp(next-gain+4), mp(next-2*gain+4)
+		old, exact, near, square := call.MP(gain+amp+4), call.MP(next+amp+4), call.MP(next-gain+4), call.MP(next-2*gain+4)
 		cost += 0.6 * call.ProductCost(m, k, k, exact, old, exact)      // V, of a triangle
 		cost += triangles * call.ProductCost(k, k, k, old, exact, near) // E
 		if terms := order(gain+lateBits, next+3); terms > 2 {
@@ -140,21 +91,10 @@ func improvedCost(m, n, gain, amp, bits int, both bool) (cost float64) {
 	return cost
 }
 
-// wantedCost is the cost of the m x n entries of factors beside those: single ones of theirs are
-// prepared on one thread.
-func wantedCost(s *call.Run, m, n int) float64 {
-	return float64(m) * float64(n) * (roundCost + wantCost*float64(s.Threads))
-}
-
-// stackCost is the cost of putting AᵀA above A, m x n, which one thread does.
-func stackCost(s *call.Run, m, n int) float64 {
-	return float64(m+n) * float64(n) * stackEntry * float64(s.Threads)
-}
-
 // detCost is the cost of a determinant of order n by blocks.
 func detCost(n, places, least int) float64 {
 	if n <= least {
-		return seedCost(n) + leafCost(n, places)
+		return call.SeedCost(n) + leafCost(n, places)
 	}
 	return splitCost(n, places) + detCost(n/2, places, least) + detCost(n-n/2, places, least)
 }
@@ -162,19 +102,19 @@ func detCost(n, places, least int) float64 {
 // leafCost is the cost of one of its blocks that are eliminated.
 func leafCost(n, places int) float64 {
 	words := math.Ceil(float64(places)/64) + 1
-	return cube(n) / 3 * (20 + float64(words*words*wordCost))
+	return call.Cube(n) / 3 * (20 + float64(words*words*call.WordCost))
 }
 
 // splitCost is the cost of one step of it.
 func splitCost(n, places int) float64 {
 	h, m := n/2, n-n/2
-	return 2*(factorCost(h)+seedCost(h)) + solutionCost(h, m, 35, places+20, 10) + productOf(m, h, m, places+2)
+	return 2*(call.FactorCost(h)+call.SeedCost(h)) + solutionCost(h, m, 35, places+20, 10) + call.ProductOf(m, h, m, places+2)
 }
 
 // solutionCost is the cost of newton.solve for k columns.
 func solutionCost(n, k, gain, bits, cond int) float64 {
 	half := (bits + 7) / 2
-	return refineCost(n, gain, half, cond) + 3*productOf(n, n, k, half+cond/2)
+	return refineCost(n, gain, half, cond) + 3*call.ProductOf(n, n, k, half+cond/2)
 }
 
 // planSolve says what a solution for k columns takes where nothing is known of A's condition, to
@@ -184,18 +124,18 @@ func planSolve(s *call.Run, a num.Mat, f num.Format, k int) {
 		return
 	}
 	n := a.Rows
-	cost := seedCost(n)
-	if !few(k, n) {
+	cost := call.SeedCost(n)
+	if !call.Few(k, n) {
 		cost += manyCost(n, k, f.Bits())
 	}
 	s.Work.Guessed = true // until pivots tell something of the condition number
-	s.Plan(factorCost(n) + cost)
+	s.Plan(call.FactorCost(n) + cost)
 }
 
 // manyCost is the cost of a solution for many columns from a seed.
 func manyCost(n, k, bits int) float64 {
 	if k == n { // an inverse, perhaps
-		return refineCost(n, 30, bits/2+8, 10) + 2*productOf(n, n, n, bits/2)
+		return refineCost(n, 30, bits/2+8, 10) + 2*call.ProductOf(n, n, n, bits/2)
 	}
 	return solutionCost(n, k, 30, bits+guard(n), 16)
 }
@@ -220,11 +160,11 @@ func planBy(s *call.Run, lu *factors, one bool, a num.Mat, f num.Format, k int) 
 	}
 	switch {
 	case well && one:
-		s.Plan(seedCost(n) + columns(0, 1))
+		s.Plan(call.SeedCost(n) + columns(0, 1))
 	case well:
-		s.Plan(seedCost(n) + manyCost(n, k, f.Bits()))
+		s.Plan(call.SeedCost(n) + manyCost(n, k, f.Bits()))
 	case one && cond <= mostOfBlocks:
-		s.Plan(eliminationCost(n, blockSpare+cond, max(n/4, 32)) + columns(2*cond, squareWords(cond+blockSpare)))
+		s.Plan(eliminationCost(n, blockSpare+cond, max(n/4, 32)) + columns(2*cond, call.SquareWords(cond+blockSpare)))
 	case one:
 		attempt := eliminationCost(n, blockSpare+cond, max(n/4, 32))
 		s.Plan(attempt + roundsCost(a, 0, 0, s.Work.Cond) + solutionLeft(s, a, k, f.Bits()))
@@ -240,17 +180,13 @@ func solutionLeft(s *call.Run, a num.Mat, k, bits int) float64 {
 	switch {
 	case s.Work.Report == nil:
 		return 0
-	case few(k, n):
-		column := columnCost(n, (bits+cond)/64+2, squareWords(cond)/2)
-		gain := max(likelyGain, maxRounds*scale.SeedBits-cond*6/5) // of a step
-		return float64(k)*column + refinementCost(a, k, float64(bits+cond), float64(gain), cond, mp((bits+cond)/2))
+	case call.Few(k, n):
+		column := columnCost(n, (bits+cond)/64+2, call.SquareWords(cond)/2)
+		gain := max(call.LikelyGain, maxRounds*scale.SeedBits-cond*6/5) // of a step
+		return float64(k)*column + refinementCost(a, k, float64(bits+cond), float64(gain), cond, call.MP((bits+cond)/2))
 	}
 	return manyCost(n, k, bits+cond)
 }
-
-// likelyGain are the bits that a step of refinement gains at least, with an inverse by many seeds
-// or by elimination.
-const likelyGain = 48
 
 // mostOfBlocks is log2 of a condition number above which the proof of blocks may fail.
 const mostOfBlocks = 300
@@ -266,7 +202,7 @@ func planBlocks(s *call.Run, n, bits int) {
 // bits each of those that are missing.
 func planRefinement(s *call.Run, missing, gain float64, cond int, a, x num.Mat) {
 	if s.Work.Report != nil {
-		half := mp(int(float64(x.Format().Bits()) + missing/2)) // of the way
+		half := call.MP(int(float64(x.Format().Bits()) + missing/2)) // of the way
 		s.Plan(refinementCost(a, x.Cols, missing, gain, cond, half))
 	}
 }
@@ -274,7 +210,7 @@ func planRefinement(s *call.Run, missing, gain float64, cond int, a, x num.Mat) 
 // refinementCost is the cost of steps of refinement for k columns, numbers of which have a format
 // on average.
 func refinementCost(a num.Mat, k int, missing, gain float64, cond int, x num.Format) float64 {
-	n, of, r := a.Rows, a.Arr.Format, mp(64+cond)
+	n, of, r := a.Rows, a.Arr.Format, call.MP(64+cond)
 	step := call.ProductCost(n, n, k, of, x, r) + call.ProductCost(n, n, k, r, r, x) + residualCost(n, k, of, x)
 	return max(missing/gain, 1) * step
 }
@@ -283,8 +219,8 @@ func refinementCost(a num.Mat, k int, missing, gain float64, cond int, x num.For
 // the solution, X n x k: its entries are what many more bits leave. It includes what deciding
 // entries of X takes.
 func residualCost(n, k int, a, x num.Format) float64 {
-	product := call.ProductCost(n, n, k, a, x, mp(2*int(x.Prec)))
-	return min(float64(direct.EstimateEntries(1, n, k, n, a, x)), product) + float64(n)*float64(k)*decideCost
+	product := call.ProductCost(n, n, k, a, x, call.MP(2*int(x.Prec)))
+	return min(float64(direct.EstimateEntries(1, n, k, n, a, x)), product) + float64(n)*float64(k)*call.DecideCost
 }
 
 // roundBits are log2 of how much more of the condition number a seed sees, at first.
@@ -299,11 +235,11 @@ func roundsCost(a num.Mat, rounds, width, cond int) (cost float64) {
 		more = max(width/rounds, 8)
 	}
 	for ; rounds == 0 || width < cond; width += more {
-		r := mp(width + scale.SeedBits)
-		cost += call.ProductCost(n, n, n, r, of, mp(64)) + call.ProductCost(n, n, n, mp(scale.SeedBits), r, r)
+		r := call.MP(width + scale.SeedBits)
+		cost += call.ProductCost(n, n, n, r, of, call.MP(64)) + call.ProductCost(n, n, n, call.MP(scale.SeedBits), r, r)
 		cost += roundCostOf(n)
 		if rounds++; rounds >= maxRounds {
-			return cost + invertInCost(n, maxRounds*scale.SeedBits)
+			return cost + call.InvertInCost(n, maxRounds*scale.SeedBits)
 		}
 	}
 	return cost
@@ -311,7 +247,7 @@ func roundsCost(a num.Mat, rounds, width, cond int) (cost float64) {
 
 // roundCostOf is the cost of a seed beside products.
 func roundCostOf(n int) float64 {
-	return factorCost(n) + seedCost(n) + float64(n)*float64(n)*perturbCost
+	return call.FactorCost(n) + call.SeedCost(n) + float64(n)*float64(n)*call.PerturbCost
 }
 
 // planRounds says what seeds are to come, and the proof, where R has a norm of about 2^width.
@@ -321,45 +257,39 @@ func planRounds(s *call.Run, a num.Mat, rounds, width int) {
 	}
 }
 
-// invertInCost is the cost of an elimination and of the inverses of its factors with so many bits.
-func invertInCost(n, bits int) float64 {
-	panels := float64(n) * float64(n) * panel * (panelCost + squareWords(bits)*wordCost)
-	return panels + 3*productOf(n, n, n, bits)
-}
-
 // planned says that an E of a gain is to lead to so many bits.
 func (t *splitting) planned(gain, bits int) {
 	if m, n := t.f.Dims(); t.s.Work.Report != nil {
-		t.s.Plan(improvedCost(m, n, gain, t.amp, bits, true) + wantedCost(t.s, m, n))
+		t.s.Plan(improvedCost(m, n, gain, t.amp, bits, true) + call.WantedCost(t.s, m, n))
 	}
 }
 
 func (t *doubling) planned(gain, bits int) {
 	if m := t.f.Rows; t.s.Work.Report != nil {
-		t.s.Plan(improvedCost(m, t.n, gain, t.amp, bits, false) + wantedCost(t.s, m, t.n)/2)
+		t.s.Plan(improvedCost(m, t.n, gain, t.amp, bits, false) + call.WantedCost(t.s, m, t.n)/2)
 	}
 }
 
 // planRoot says that a seed of some bits is to come from blocks, and to lead to so many.
 func (t *doubling) planRoot(seed, bits int) {
 	if m := t.f.Rows; t.s.Work.Report != nil {
-		t.s.Plan(rootCost(t.n, seed) + improvedCost(m, t.n, likely, t.amp, bits, false) + wantedCost(t.s, m, t.n)/2)
+		t.s.Plan(rootCost(t.n, seed) + improvedCost(m, t.n, likely, t.amp, bits, false) + call.WantedCost(t.s, m, t.n)/2)
 	}
 }
 
 // rootCost is the cost of root where no block's seed comes from float64.
 func rootCost(n, bits int) float64 {
 	if n <= rootLeaf {
-		return cube(n) / 3 * (panelCost + squareWords(bits)*wordCost)
+		return call.Cube(n) / 3 * (call.PanelCost + call.SquareWords(bits)*call.WordCost)
 	}
 	h := n / 2
-	return factorCost(n) + 2*productOf(h, h, h, bits) + 2*rootCost(h, bits)
+	return call.FactorCost(n) + 2*call.ProductOf(h, h, h, bits) + 2*rootCost(h, bits)
 }
 
 // planEliminated says that a seed of an m x n matrix is to come from an elimination in some bits,
 // and to lead to so many.
 func planEliminated(s *call.Run, m, n, seed, bits int) {
 	if s.Work.Report != nil {
-		s.Plan(invertInCost(min(m, n), seed) + improvedCost(m, n, likely, 10, bits, true) + wantedCost(s, m, n))
+		s.Plan(call.InvertInCost(min(m, n), seed) + improvedCost(m, n, likely, 10, bits, true) + call.WantedCost(s, m, n))
 	}
 }

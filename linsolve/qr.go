@@ -143,7 +143,7 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors, error)
 		}
 		z = &qrFactors{P: order, Q: num.NewMat(f, m, n), R: num.NewMat(f, n, n)}
 		c, u, d = stacked(normal, a, order), nil, nil
-		s.Did(stackCost(s, m, n))
+		s.Did(call.StackCost(s, m, n))
 		return true
 	}
 	begin := func(order []int) (err error) {
@@ -186,7 +186,7 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors, error)
 			}
 			quick = false
 		}
-		order := all(n)
+		order := call.All(n)
 		if digits {
 			set(order)
 			var e *enclosure
@@ -243,7 +243,7 @@ func normal(s *call.Run, a num.Mat) (num.Mat, error) {
 	if m, n := a.Dims(); s.Work.Report != nil {
 		of := a.Arr.Format
 		// may fuse: an estimate
-		s.Plan(call.ProductCost(n, m, n, of, of, mp(bits)) + improvedCost(m+n, n, likely, 10, of.Bits()+64, false) + stackCost(s, m, n))
+		s.Plan(call.ProductCost(n, m, n, of, of, call.MP(bits)) + improvedCost(m+n, n, likely, 10, of.Bits()+64, false) + call.StackCost(s, m, n))
 	}
 	if err := s.GemmTriangle('L', 1, a.T(), a, 0, num.Mat{}, c, nil); err != nil {
 		return num.Mat{}, err

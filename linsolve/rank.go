@@ -221,7 +221,7 @@ func rank(s *call.Run, a num.Mat) (int, *modular.Field, error) {
 			return 0, nil, err
 		}
 		s.Stats.Primes++
-		s.Did(primeStep(m))
+		s.Did(call.PrimeStep(m))
 		known += 60
 		if len(pivots) > best {
 			best, prime = len(pivots), f
@@ -236,7 +236,7 @@ func rank(s *call.Run, a num.Mat) (int, *modular.Field, error) {
 				}
 			}
 		}
-		s.Plan(float64((bits-known)/60) * primeStep(m))
+		s.Plan(float64((bits-known)/60) * call.PrimeStep(m))
 	}
 	return max(best, 0), prime, nil
 }
@@ -261,9 +261,9 @@ func (z integers) lifts(m num.Mat, r, primes int) bool {
 		k *= 2
 	}
 	// may fuse: estimates
-	once := float64(2*wordCost)*cube(r) + float64(r*r*primeCost)
+	once := float64(2*call.WordCost)*call.Cube(r) + float64(r*r*call.PrimeCost)
 	digit := float64(k) * z.digitCost(max(m.Rows, m.Cols), r)
-	return once+float64(primes)*digit < float64(primes)*primeStep(m) // may fuse: an estimate
+	return once+float64(primes)*digit < float64(primes)*call.PrimeStep(m) // may fuse: an estimate
 }
 
 // mostLifted bounds the bits of the integers that lifting multiplies.
@@ -354,7 +354,7 @@ func without(list []int, n int) []int {
 	for _, i := range list {
 		in[i] = true
 	}
-	return slices.DeleteFunc(all(n), func(i int) bool { return in[i] })
+	return slices.DeleteFunc(call.All(n), func(i int) bool { return in[i] })
 }
 
 // transposed returns z for the transpose of a.

@@ -177,13 +177,13 @@ func newResident(s *call.Run, a, r, right num.Mat, by scale.Scaling, most int) (
 		return nil, err
 	}
 	if right.Arr != nil {
-		t.gCols = vectorsOf(found[4])
+		t.gCols = call.VectorsOf(found[4])
 	}
 	row, of := call.Sums(found[0])
 	sumsX, norm := call.Sums(found[2])
 	t.row, t.norm, t.col, t.sums = row, norm.MantExp(nil), call.ExtentTops(found[3], -1<<31), sumsX
 	t.amp = bound.Upper().Mul(norm, of)
-	t.fRows, t.fCols, t.xRows, t.xCols = vectorsOf(found[0]), vectorsOf(found[1]), vectorsOf(found[2]), vectorsOf(found[3])
+	t.fRows, t.fCols, t.xRows, t.xCols = call.VectorsOf(found[0]), call.VectorsOf(found[1]), call.VectorsOf(found[2]), call.VectorsOf(found[3])
 	if t.fCols == nil || t.xRows == nil {
 		return nil, nil
 	}
@@ -229,7 +229,7 @@ func (t *newton) proofBound(places int) (b *residue.Bound, lost *big.Float) {
 	for i, sum := range t.sums {
 		b.Rows[i] = max(sum, least) + 1
 	}
-	size := int(slices.Max(b.Rows)) + sumUp(nil, b.Cols).MantExp(nil)
+	size := int(slices.Max(b.Rows)) + call.SumUp(nil, b.Cols).MantExp(nil)
 	b.Within = int64(max(size+places, 1))
 	return t.s.Known(b, t.xRows, t.fCols), bound.Exp2(size - int(b.Within))
 }

@@ -101,7 +101,7 @@ func stackedThere(s *call.Run, a num.Mat, bits, most int, pivoting bool) (*doubl
 	if err := mirror(s, normal); err != nil {
 		return nil, nil, err
 	}
-	order := all(n)
+	order := call.All(n)
 	if pivoting {
 		if order, err = longestFirst(s, normal); err != nil || order == nil {
 			return nil, nil, err

@@ -179,7 +179,7 @@ func TestResidentLDLTGrowth(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := &rookSeed{order: all(n), blocks: ones(n)}
+			r := &rookSeed{order: call.All(n), blocks: ones(n)}
 			for i := range n {
 				r.x = append(r.x, make([]float64, i+1))
 				for j := range i + 1 {

@@ -35,7 +35,7 @@ func (t *splitting) small(columns bool, top int) *residue.Vectors {
 	if columns {
 		sum += int64(bits.Len(uint(t.k)))
 	}
-	return uniformVectors(t.k, t.k, int64(top), sum)
+	return call.UniformVectors(t.k, t.k, int64(top), sum)
 }
 
 // sizesOf returns exponents of bounds of the norm ‖M‖∞ and of the entries, given the extents of the
@@ -206,8 +206,8 @@ func pivotedThere(s *call.Run, a num.Mat, most int) (*pivoted, error) {
 // exchanged returns the order of m rows after exchanges that bring the rows of pivots to the front,
 // one after the other, and whether they are different rows.
 func exchanged(pivots []int32, m int) (order []int, ok bool) {
-	order = all(m)
-	at := all(m) // where rows are
+	order = call.All(m)
+	at := call.All(m) // where rows are
 	for k, row := range pivots {
 		if row < 0 || int(row) >= m || at[row] < k {
 			return nil, false
@@ -233,7 +233,7 @@ func (t *splitting) spread(v num.Mat) (int, error) {
 		return 0, err
 	}
 	t.normV, _ = sizesOf(x[0])
-	t.vRows, t.vCols = vectorsOf(x[0]), vectorsOf(x[1])
+	t.vRows, t.vCols = call.VectorsOf(x[0]), call.VectorsOf(x[1])
 	rows, _, err := t.s.At.Spread(t.s.Config(), t.x, v)
 	return sizeOf(float64((rows + t.cond) * (1 + 0x1p-50))), err
 }
@@ -314,11 +314,11 @@ func (t *splitting) tolerance(width int) (*residue.Bound, error) {
 	}
 	t.normS, t.topS = sizesOf(x[0])
 	t.normT, t.topT = sizesOf(x[2])
-	t.sRows, t.sCols, t.tRows, t.tCols = vectorsOf(x[0]), vectorsOf(x[1]), vectorsOf(x[2]), vectorsOf(x[3])
+	t.sRows, t.sCols, t.tRows, t.tCols = call.VectorsOf(x[0]), call.VectorsOf(x[1]), call.VectorsOf(x[2]), call.VectorsOf(x[3])
 	if !t.measured {
 		t.measured = true
 		t.normF, t.topF = sizesOf(x[4])
-		t.fRows, t.fCols = vectorsOf(x[4]), vectorsOf(x[5])
+		t.fRows, t.fCols = call.VectorsOf(x[4]), call.VectorsOf(x[5])
 	}
 	return t.withinOff(width), nil
 }

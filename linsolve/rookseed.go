@@ -45,7 +45,7 @@ func (r *rookSeed) at(i, j int) float64 { return r.x[max(i, j)][min(i, j)] }
 // rookSeed eliminates, nil if there are doubts or what is left vanishes.
 func newRookSeed(s *call.Run, a num.Mat, by scale.Scaling) (*rookSeed, error) {
 	n := a.Rows
-	r := &rookSeed{x: make([][]float64, n), order: all(n)}
+	r := &rookSeed{x: make([][]float64, n), order: call.All(n)}
 	r.flat = by.Float64s(a, s.Floats(n*n)) // symmetric
 	for i := range r.x {
 		r.x[i] = r.flat[i*n : i*n+i+1]
@@ -280,7 +280,7 @@ func newRook(s *call.Run, a num.Mat, most int) (*rooked, error) {
 // as exponents are too large: pivots are the same whatever eliminates.
 func rookForDigits(s *call.Run, a num.Mat, most int) (*rookOrder, error) {
 	m := a
-	if (m.Arr.Terms() > 1 || a.Format().Bits() > most) && bound.Longest(a) > int64(most) || bound.Far(a, mostExponent) {
+	if (m.Arr.Terms() > 1 || a.Format().Bits() > most) && bound.Longest(a) > int64(most) || bound.Far(a, call.MostExponent) {
 		return nil, nil
 	}
 	defer s.Release()
@@ -325,7 +325,7 @@ type rooked struct {
 
 // rookAgain is rook with these pivots; nil if one of them vanishes.
 func rookAgain(s *call.Run, p *rooked, bits int) (*rook, error) {
-	if err := workable(bits, p.c); err != nil {
+	if err := call.Workable(bits, p.c); err != nil {
 		return nil, err
 	}
 	r := &rook{x: lowerTriangle(p.c, uint(bits)), order: p.order, blocks: p.blocks}

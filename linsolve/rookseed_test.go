@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/isa"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -32,7 +33,7 @@ func TestRookSeed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := &rook{x: lowerTriangle(a.View(), 300), order: all(n)}
+		want := &rook{x: lowerTriangle(a.View(), 300), order: call.All(n)}
 		for k := 0; k < n; {
 			size := want.pivot(k)
 			if ok, err := eliminateRook(s, want, k, size, 300); !ok || err != nil {

@@ -80,7 +80,7 @@ func inverseBySeries(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*e
 	if !series(s, a, b, z) {
 		return nil
 	}
-	cost := 14*cube(n)*floatCost + productOf(n, n, n, residualBits) // may fuse: an estimate
+	cost := 14*call.Cube(n)*call.FloatCost + call.ProductOf(n, n, n, residualBits) // may fuse: an estimate
 	s.Plan(cost)
 	t, err := invertSeries(s, a, f, to.Arr.Bits())
 	s.Did(cost)
@@ -103,7 +103,7 @@ func inverseBySeries(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*e
 			break
 		}
 	}
-	if err == nil && few(openColumns(todo), n) {
+	if err == nil && call.Few(openColumns(todo), n) {
 		err = solveFew(s, a, b, z, t.float, todo)
 	}
 	s.Stage("refinement")

@@ -87,7 +87,7 @@ func inverseBySlices(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*e
 			*e = nil
 		}
 	})
-	if err == nil && few(openColumns(todo), f.n) {
+	if err == nil && call.Few(openColumns(todo), f.n) {
 		err = solveFew(s, a, b, z, t.floatInverse, todo)
 	}
 	s.Stage("refinement")
@@ -95,7 +95,7 @@ func inverseBySlices(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*e
 }
 
 // slicesCost is the cost of an inverse in slices.
-func slicesCost(n int) float64 { return 10 * cube(n) * floatCost }
+func slicesCost(n int) float64 { return 10 * call.Cube(n) * call.FloatCost }
 
 // floatOrder bounds the order of matrices whose inverses come from slices or series, for their
 // room: that of some 15 matrices of float64 numbers, 2 GB.

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -130,7 +131,7 @@ func TestInverseBySlices(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	formats := []halfulp.Format{halfulp.Float64, halfulp.Float32, halfulp.MP(53), halfulp.MP(40), halfulp.MP(52), halfulp.MP(2)}
 	for trial := range testlength.Of(16, 40, 1000) {
-		n := fewColumns + 1 + r.IntN(8)
+		n := call.FewColumns + 1 + r.IntN(8)
 		f := formats[r.IntN(len(formats))]
 		a := ill(r, halfulp.MP(53), n, []int{0, 20, 51}[r.IntN(3)])
 		switch trial % 8 {
@@ -200,7 +201,7 @@ func TestStoreFloat(t *testing.T) {
 		{num.Float64, 1 + 0x1p-52, 0, true}, {num.Float64, 0, 0, false}, {num.Float64, 1, 500, false}, {num.Float64, 0x1p-500, 0, false}, {num.Float64, math.Inf(1), 0, false},
 		{num.Float32, 1 + 0x1p-24, 0, false}, {num.Float32, 1 + 0x1p-24 + 0x1p-52, 0, true}, {num.Float32, 1 + 0x1p-24 - 0x1p-52, 0, true}, {num.Float32, 1 + 0x1p-23, 0, true},
 		{num.Float32, 1, -126, false}, {num.Float32, 1, -125, true}, {num.Float32, 1, 127, false}, {num.Float32, 1.5, 126, true},
-		{mp(52), 1 + 0x1p-52, 0, false}, {mp(52), 1 + 0x1p-51, 5, true}, {mp(53), 1 + 0x1p-52, -1 << 20, true},
+		{call.MP(52), 1 + 0x1p-52, 0, false}, {call.MP(52), 1 + 0x1p-51, 5, true}, {call.MP(53), 1 + 0x1p-52, -1 << 20, true},
 	} {
 		for _, sign := range []float64{1, -1} {
 			a := num.New(c.f, 1)

@@ -126,12 +126,12 @@ func encloseSet(s *call.Run, t *intervalSystem, low, high num.Mat, steps int) er
 			return fmt.Errorf("‖I - R A‖ + ‖|R| DA‖ ≤ %.2g only: %w", rho, errWide)
 		}
 	}
-	s.Stats.Rho = measure(rho)
+	s.Stats.Rho = call.Measure(rho)
 	defer s.Stage("refinement")
 
 	// A rounding of x leaves a residual that |R| makes larger by up to 2^cond.
 	target := max(low.Format().Bits(), high.Format().Bits()) + 64 + cond
-	if err := workable(target, t.b); err != nil {
+	if err := call.Workable(target, t.b); err != nil {
 		return err
 	}
 	x, err := refined(s, t.a, t.b, p, cond, steps, target)
@@ -181,7 +181,7 @@ func refined(s *call.Run, a, b num.Mat, p *approximate, cond, steps, target int)
 		return num.Mat{}, err
 	}
 	for step := range steps {
-		s.Plan(float64(steps-step) * (productOf(n, n, k, 64+cond) + productOf(n, n, k, target)))
+		s.Plan(float64(steps-step) * (call.ProductOf(n, n, k, 64+cond) + call.ProductOf(n, n, k, target)))
 		r := num.NewMat(num.Precision(uint(64+cond)), n, k)
 		if err := s.Gemm(-1, a, x, 1, b, r); err != nil {
 			return num.Mat{}, err

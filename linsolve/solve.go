@@ -70,12 +70,6 @@ func ended(s *call.Run, name string, err error) (Stats, error) {
 	return result(s), err
 }
 
-// measure returns a bound for statistics.
-func measure(x *big.Float) float64 {
-	v, _ := x.Float64()
-	return v
-}
-
 // begin checks the options and operands of routine name: all operands live in one place. It returns
 // them on the host.
 func begin(name string, opt *halfulp.Options, operands ...num.Mat) (*call.Run, []num.Mat, error) {
@@ -173,7 +167,7 @@ func Solve(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 // order 600 at 424 bits two processes took 1.4 s together and 0.09 s alone for one, 1.9 and 0.75 s
 // for 30, or as alone says. There is no B for an inverse.
 func apart(s *call.Run, a, b, x num.Mat) (bool, error) {
-	if few(x.Cols, a.Rows) {
+	if call.Few(x.Cols, a.Rows) {
 		return small(s, a), nil
 	}
 	if b.Arr == nil {
@@ -275,7 +269,7 @@ func solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 		return num.Mat{}, err
 	}
 	for _, m := range []num.Mat{a, b} {
-		if err := workable(f.Bits()+64, m); err != nil {
+		if err := call.Workable(f.Bits()+64, m); err != nil {
 			return num.Mat{}, err
 		}
 	}
@@ -283,7 +277,7 @@ func solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	s.Reuse = true
 	todo := undecided(s, a, b, z)
 	withoutZeros(s, a, b, todo)
-	if few(len(todo), a.Rows) {
+	if call.Few(len(todo), a.Rows) {
 		if err := s.Memory.Check(fewBytes(a, f, len(todo))); err != nil {
 			return num.Mat{}, err
 		}
@@ -293,8 +287,8 @@ func solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	if err != nil {
 		return num.Mat{}, err
 	}
-	s.Did(factorCost(a.Rows))
-	one := few(len(todo), a.Rows) // by one
+	s.Did(call.FactorCost(a.Rows))
+	one := call.Few(len(todo), a.Rows) // by one
 	planBy(s, lu, one, a, z.Format(), len(todo))
 	if one {
 		if r, rho, norm, err := invertFactors(s, a, lu, len(todo)); err != nil {
@@ -375,13 +369,13 @@ func solveBy(s *call.Run, p *approximate, a, b, z num.Mat) error {
 func solveOpen(s *call.Run, p *approximate, a, b, z num.Mat, todo []*entries) error {
 	defer s.Stage("refinement")
 	cond := condition(s, a, p)
-	if !few(len(todo), a.Rows) {
+	if !call.Few(len(todo), a.Rows) {
 		err := solveMany(s, p, a, b, z, todo)
 		if err != nil && !errors.Is(err, call.ErrRange) || open(todo) == 0 {
 			return err
 		}
 	}
-	if few(openColumns(todo), a.Rows) {
+	if call.Few(openColumns(todo), a.Rows) {
 		w, err := newWideInverse(s, p)
 		if err == nil {
 			err = solveFew(s, a, b, z, w, todo)
@@ -430,7 +424,7 @@ const mostFarBits = 1 << 12
 func refine(s *call.Run, a, b num.Mat, p *approximate, cond int, z num.Mat, todo []*entries) error {
 	n, k := b.Rows, b.Cols
 	target := z.Format().Bits() + 64
-	if err := workable(max(target, cond+64), b); err != nil {
+	if err := call.Workable(max(target, cond+64), b); err != nil {
 		return err
 	}
 	known := p.gain // bits of X, about

@@ -96,12 +96,12 @@ func newPivoted(s *call.Run, a num.Mat, most int) (*pivoted, error) {
 		return nil, err
 	}
 	// may fuse: an estimate
-	defer s.Did(factorCost(k) + seedCost(k)/2)
-	p := &pivoted{order: all(m)}
+	defer s.Did(call.FactorCost(k) + call.SeedCost(k)/2)
+	p := &pivoted{order: call.All(m)}
 	for i, j := range pivots {
 		p.order[i], p.order[j] = p.order[j], p.order[i]
 	}
-	p.c = chosen(a, p.order, all(n))
+	p.c = chosen(a, p.order, call.All(n))
 	d := &splitting{s: s, k: k, blocks: ones(k), by: scale.Equilibrate(p.c, scale.Unscaled(m, n))}
 	if d.f = call.Scaled(p.c, d.by, most); d.f.Arr == nil {
 		return nil, nil
@@ -524,7 +524,7 @@ func (t *splitting) finish(bits, width int, leading, e num.Mat, h *big.Float) (*
 	if err != nil {
 		return nil, err
 	}
-	cols, err := t.s.ColumnTops(w, none32)
+	cols, err := t.s.ColumnTops(w, call.None32)
 	if err != nil {
 		return nil, err
 	}
@@ -565,9 +565,6 @@ func (t *splitting) finish(bits, width int, leading, e num.Mat, h *big.Float) (*
 	u := &bound.Nearly{X: w, D: dw, Words: call.WordsFor(bits), Left: bound.Negated(top), Right: bound.Negated(t.by.Cols), Err: errorsOf(cols, lost, within.cols)}
 	return &enclosure{l: l, u: u, bits: bits}, nil // of U, the upper triangle
 }
-
-// none32 is the exponent that columns of zeros have, which MP has not.
-const none32 = math.MinInt32
 
 // distinct is a bound of multipliers that proves that entries do not pass for as large as the
 // pivot: a little below 1.

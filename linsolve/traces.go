@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
-	"slices"
 
 	"github.com/halfulp/halfulp/internal/bigfun"
 	"github.com/halfulp/halfulp/internal/num"
@@ -221,26 +220,7 @@ func sizeIn(x place.Extents) size {
 		}
 	}
 	// Sizes have logarithms.
-	return size{bound.Largest([]*big.Float{rootUp(sumUp(x.Norm, squares)), bound.Exp2(-bound.MaxBits)}), x.Top}
-}
-
-// sumUp returns an upper bound of Σ x_i 2^exps[i], x_i at most 1 and noNumber the exponents of
-// zeros. Without x all of them are 1.
-func sumUp(x []float64, exps []int64) *big.Float {
-	most := slices.Max(exps)
-	if most <= call.NoNumber {
-		return bound.Upper()
-	}
-	sum := 0.0
-	for i, e := range exps {
-		v := 1.0
-		if x != nil {
-			v = x[i]
-		}
-		sum += scale.Ldexp(v, max(e-most, -1000)) + 0x1p-1000
-	}
-	// Each addition errs by 2^-53 relatively.
-	return bound.ScaledUp(bound.Upper().SetFloat64(sum*(1+float64(float64(len(exps)+2)*0x1p-52))), most)
+	return size{bound.Largest([]*big.Float{rootUp(call.SumUp(x.Norm, squares)), bound.Exp2(-bound.MaxBits)}), x.Top}
 }
 
 // rootUp returns an upper bound of a square root.
@@ -265,7 +245,7 @@ type nearResidue struct {
 // and results of b bits, ‖W' - W‖ ≤ 2^(2-b) ω.
 func (t *nearUnit) residue(places int) (*nearResidue, error) {
 	n := t.f.Rows
-	omega := rootUp(bound.Upper().Mul(sumUp(nil, doubled(t.rows)), sumUp(nil, doubled(t.cols))))
+	omega := rootUp(bound.Upper().Mul(call.SumUp(nil, doubled(t.rows)), call.SumUp(nil, doubled(t.cols))))
 	amp := bound.Upper().Mul(omega, t.sizeU)
 	r := &nearResidue{t: t}
 	width := max(places+amp.MantExp(nil)+3, 24)
@@ -317,7 +297,7 @@ func (r *nearResidue) learn(size *big.Float) (h *big.Float) {
 	// The trace of what rounding takes is 2^-bits √n ‖E'‖ at most.
 	h.Add(h, bound.Upper().Mul(size, bound.Exp2(order/2+1-r.bits)))
 	r.t.rho = bound.Upper().Add(size, h) // of E' as well
-	r.t.s.Stats.Rho = measure(r.t.rho)
+	r.t.s.Stats.Rho = call.Measure(r.t.rho)
 	return h
 }
 

@@ -1,35 +1,13 @@
 package linsolve
 
 import (
-	"math"
 	"slices"
 
-	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // Products at the run's place need not look at their factors, and nobody waits for them, where
 // what they would find is known: from extents of matrices, or by what is proved of them.
-
-// vectorsOf returns what the extents tell products; nil if there are rows of zeros, which have no
-// exponents.
-func vectorsOf(x place.Extents) *residue.Vectors {
-	if len(x.Top) == 0 || slices.Min(x.Top) <= call.NoNumber {
-		return nil
-	}
-	return &residue.Vectors{Top: x.Top, Norm: slices.Max(x.Norm), Width: x.Width}
-}
-
-// uniformVectors are so many vectors of n numbers of at most 2^top, whose sums of magnitudes are at
-// most 2^sum.
-func uniformVectors(count, n int, top, sum int64) *residue.Vectors {
-	v := &residue.Vectors{Top: make([]int64, count), Norm: min(float64(n), math.Ldexp(1, int(min(sum-top, 1000))))}
-	for i := range v.Top {
-		v.Top[i] = top
-	}
-	return v
-}
 
 // steady returns what is known of the rows and of the columns of every X that steps lead to from
 // one with these, of which X itself has the units, whose E is at most 2^-8 in the norm, as the E of

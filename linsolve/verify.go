@@ -315,7 +315,7 @@ func (e *entryError) ulps() float64 {
 		return math.Inf(1)
 	}
 	d := new(big.Float).Abs(e.d)
-	size := min(measure(d.SetMantExp(d, -e.ulp)), math.MaxFloat64)
+	size := min(call.Measure(d.SetMantExp(d, -e.ulp)), math.MaxFloat64)
 	switch less := math.Nextafter(1, 0); {
 	case e.verdict > 0:
 		return max(size, 1)

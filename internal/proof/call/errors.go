@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/residue"
@@ -68,4 +69,10 @@ func Finite(name string, m num.Mat) error {
 		}
 	}
 	return nil
+}
+
+// Measure returns a bound for statistics.
+func Measure(x *big.Float) float64 {
+	v, _ := x.Float64()
+	return v
 }

@@ -1,0 +1,35 @@
+package call
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/big"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+)
+
+// MostExponent bounds exponents: products and quotients of such numbers are still numbers.
+const MostExponent = 1 << 29
+
+// Workable returns an error if formats have less bits, or if entries have exponents that products
+// may leave the range of.
+func Workable(bits int, m num.Mat) error {
+	if bits > bound.MaxBits {
+		return fmt.Errorf("%d bits: %w", bits, ErrMemory)
+	}
+	if bound.Far(m, MostExponent) {
+		return fmt.Errorf("exponents beyond 2^29: %w", ErrRange)
+	}
+	return nil
+}
+
+// WordsOf returns the words of the magnitude of an integer.
+func WordsOf(x *big.Int) []uint64 {
+	z := make([]uint64, (x.BitLen()+63)/64)
+	b := x.FillBytes(make([]byte, 8*len(z)))
+	for i := range z {
+		z[i] = binary.BigEndian.Uint64(b[8*(len(z)-1-i):])
+	}
+	return z
+}
