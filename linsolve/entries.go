@@ -255,7 +255,7 @@ func prove(s *call.Run, u *unknown, e *enclosure) error {
 		}
 		orders[b-u.blocks[k]+1] = b
 	}
-	leading, d := z.leadingMinors(u.k), z.denominators(u, e)
+	leading, d := z.leadingMinors(u.k), denominatorsOf(z, u, e)
 	most := 0
 	for k := range ties {
 		w := &ties[k]
@@ -376,7 +376,7 @@ func (p wideBound) times(y *big.Float, exp int64) wideBound {
 }
 
 // denominators returns them, by what encloses the pivots: a leading minor is their product.
-func (z integers) denominators(u *unknown, e *enclosure) denominators {
+func denominatorsOf(z integers, u *unknown, e *enclosure) denominators {
 	d := denominators{make([]wideBound, u.k+1), make([]int, u.k), make([]int, u.k)}
 	d.minors[0] = wideBound{bound.Upper().SetFloat64(0.5), 1}
 	magnitude := func(x interval.Interval) *big.Float { return bound.UpperOf(x.Larger()) }
