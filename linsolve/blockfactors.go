@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
@@ -148,7 +149,7 @@ func askForMore(s *call.Run, err error, a num.Mat, known *bool) error {
 		return nil
 	}
 	*known = true
-	return provedRegular(s, a)
+	return modular.ProvedRegular(s, a)
 }
 
 // seen are bits of pivots that float64 factors tell.

@@ -210,16 +210,16 @@ func lift(s *call.Run, list []suspects) error {
 		return nil
 	}
 	a := list[0].a
-	l, err := liftingOf(s, a)
+	l, err := modular.NewLiftingOf(s, a)
 	if err != nil {
 		return err
 	}
-	l.r = nil
+	l.R = nil
 	var columns []*lifted
 	for _, x := range list {
 		columns = append(columns, x.begin(l))
 	}
-	digit := l.z.digitCost(a.Rows, a.Rows)
+	digit := l.Z.DigitCost(a.Rows, a.Rows)
 	for have := 0; ; have += 60 {
 		most, k := 0, 0
 		for i, c := range columns {
@@ -227,22 +227,22 @@ func lift(s *call.Run, list []suspects) error {
 				c.settle()
 				continue
 			}
-			columns[k], l.r[k] = c, l.r[i]
+			columns[k], l.R[k] = c, l.R[i]
 			k++
 			most = max(most, c.need)
 		}
-		if columns, l.r = columns[:k], l.r[:k]; k == 0 {
+		if columns, l.R = columns[:k], l.R[:k]; k == 0 {
 			return nil
 		}
 		s.Plan(float64(k) * float64((most-have)/60) * digit)
-		digits, _, err := l.digits()
+		digits, _, err := l.Digits()
 		if err != nil {
 			return err
 		}
 		s.Stats.Digits += k
 		for j, c := range columns {
 			for i, d := range c.open {
-				if d.digit(l.f) != digits[j][i] {
+				if d.digit(l.F) != digits[j][i] {
 					c.never[i] = c.ties[i]
 					delete(c.open, i)
 				}
@@ -254,36 +254,36 @@ func lift(s *call.Run, list []suspects) error {
 
 // begin adds the column of B to a lifting and returns what of the ties is compared: y_j =
 // 2^(shift + cols_j) x_j solves the system of integers with a right-hand side of integers.
-func (x suspects) begin(l *lifting) *lifted {
+func (x suspects) begin(l *modular.Lifting) *lifted {
 	n := x.z.Rows
 	b := x.b
 	shift, top := int64(0), 0 // top: the bits of A and b
 	for i := range n {
 		if c, _, low := b.Arr.Span(b.At(i, x.j)); c == num.Finite {
-			shift = max(shift, l.z.rows[i]-low)
+			shift = max(shift, l.Z.Rows[i]-low)
 		}
 	}
 	r := make([]*big.Int, n)
 	for i := range n {
 		v := x.b.Big(i, x.j)
-		r[i], _ = v.SetMantExp(v, int(shift-l.z.rows[i])).Int(nil)
-		top = max(top, l.z.bits[i], r[i].BitLen())
+		r[i], _ = v.SetMantExp(v, int(shift-l.Z.Rows[i])).Int(nil)
+		top = max(top, l.Z.Bits[i], r[i].BitLen())
 	}
-	l.add(r)
+	l.Add(r)
 	open := map[int]*padic{}
 	most := 0
 	for i, t := range x.ties {
 		m, power := new(big.Float).Copy(t), new(big.Int).SetInt64(1)
-		m.SetMantExp(m, int(shift+l.z.cols[i]))
+		m.SetMantExp(m, int(shift+l.Z.Cols[i]))
 		if low := m.MantExp(nil) - int(m.MinPrec()); m.Sign() != 0 && low < 0 {
 			m.SetMantExp(m, -low)
 			power.Lsh(power, uint(-low))
 		}
 		u, _ := m.Int(nil)
 		most = max(most, u.BitLen(), power.BitLen())
-		open[i] = &padic{u, power, l.f.Power2(-int64(power.BitLen() - 1))}
+		open[i] = &padic{u, power, l.F.Power2(-int64(power.BitLen() - 1))}
 	}
-	return &lifted{x, open, l.z.minorBits() + most + top + 1 + bits.Len(uint(n))}
+	return &lifted{x, open, l.Z.MinorBits() + most + top + 1 + bits.Len(uint(n))}
 }
 
 // settle stores the ties all of whose digits agree.

@@ -218,7 +218,7 @@ func shortDeterminant(s *call.Run, a num.Mat, f *factors, places int) (*determin
 // there are none.
 func factoredDet(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
 	want := bits + 2*mathbits.Len(uint(a.Rows)) + 8
-	p, e, err := luByElimination(s, a, bound.MaxBits, want, func() error { return provedRegular(s, a) })
+	p, e, err := luByElimination(s, a, bound.MaxBits, want, func() error { return modular.ProvedRegular(s, a) })
 	for ; e != nil && err == nil; e, err = p.enclosure(want) {
 		want = e.bits
 		x, shift := e.pivots(a.Rows)
@@ -270,14 +270,14 @@ const maxDeterminant = 1 << 26
 // primes.
 func exactDet(s *call.Run, a num.Mat) (d *big.Float, shift int64, err error) {
 	m := a
-	z := toIntegers(m)
-	bits := z.minorBits() + 1 // and a sign
+	z := modular.ToIntegers(m)
+	bits := z.MinorBits() + 1 // and a sign
 	if bits > maxDeterminant {
 		return nil, 0, fmt.Errorf("the determinant may have %d bits: %w", bits, call.ErrRange)
 	}
 	det, product := new(big.Int), big.NewInt(1)
-	for i := range z.rows {
-		shift += z.rows[i] + z.cols[i]
+	for i := range z.Rows {
+		shift += z.Rows[i] + z.Cols[i]
 	}
 	step := call.PrimeStep(m)
 	for next := modular.Primes(); product.BitLen() <= bits+1; {

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -72,7 +73,7 @@ func TestLUByDigits(t *testing.T) {
 		}
 		found++
 		order := z.order
-		u := newUnknown(chosen(a.View(), order, call.All(n)), n, ones(n), 0)
+		u := newUnknown(modular.Chosen(a.View(), order, call.All(n)), n, ones(n), 0)
 		for i := range n {
 			for j := range n {
 				w := wanted{part: ofU, i: i, j: j}

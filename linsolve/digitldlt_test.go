@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -106,7 +107,7 @@ func TestLDLTByDigits(t *testing.T) {
 		}
 		// G = L D L^T.
 		mag := z.room()
-		u := newUnknown(chosen(a.View(), p.order, p.order), n, p.blocks, 0)
+		u := newUnknown(modular.Chosen(a.View(), p.order, p.order), n, p.blocks, 0)
 		x, y := lintest.Identity(n), lintest.New(n, n)
 		for i := range n {
 			for j := range z.start[i] {

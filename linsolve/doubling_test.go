@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -204,7 +205,7 @@ func TestFactorsByProducts(t *testing.T) {
 			}
 		}
 		c := halfulp.NewMatrix(halfulp.MP(200), n, n)
-		if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), halfulp.MatrixOf(chosen(l.View(), r.Perm(n), call.All(n))), u, halfulp.Float(0), c, nil); err != nil {
+		if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), halfulp.MatrixOf(modular.Chosen(l.View(), r.Perm(n), call.All(n))), u, halfulp.Float(0), c, nil); err != nil {
 			t.Fatal(err)
 		}
 		checkLU(t, name+", exact factors", c, halfulp.MP(24))

@@ -246,7 +246,7 @@ func prove(s *call.Run, u *unknown, e *enclosure) error {
 	if len(ties) == 0 {
 		return nil
 	}
-	z := toIntegers(u.c)
+	z := modular.ToIntegers(u.c)
 	orders := make([]int, u.k+1) // that of the end of the block that the last one lies in
 	for b, k := 0, 0; k < len(u.blocks); k++ {
 		for range u.blocks[k] {
@@ -255,24 +255,24 @@ func prove(s *call.Run, u *unknown, e *enclosure) error {
 		}
 		orders[b-u.blocks[k]+1] = b
 	}
-	leading, d := z.leadingMinors(u.k), denominatorsOf(z, u, e)
+	leading, d := z.LeadingMinors(u.k), denominatorsOf(z, u, e)
 	most := 0
 	for k := range ties {
 		w := &ties[k]
 		w.order = orders[w.order]
 		minor := leading[w.order]
 		if w.i >= w.order {
-			minor += z.rowBits(w.i)
+			minor += z.RowBits(w.i)
 		}
 		var shift int64 // the entry is a quotient of integers times 2^shift
 		power := 1
 		switch w.part {
 		case ofL:
-			shift = z.rows[w.i] - z.rows[w.j]
+			shift = z.Rows[w.i] - z.Rows[w.j]
 		case ofU:
-			shift = z.rows[w.i] + z.cols[w.j]
+			shift = z.Rows[w.i] + z.Cols[w.j]
 		case ofRoot:
-			shift = 2*z.rows[w.i] - z.rows[w.j] + z.cols[w.j]
+			shift = 2*z.Rows[w.i] - z.Rows[w.j] + z.Cols[w.j]
 			power = 2
 		}
 		low := int64(0)
@@ -376,18 +376,18 @@ func (p wideBound) times(y *big.Float, exp int64) wideBound {
 }
 
 // denominators returns them, by what encloses the pivots: a leading minor is their product.
-func denominatorsOf(z integers, u *unknown, e *enclosure) denominators {
+func denominatorsOf(z modular.Integers, u *unknown, e *enclosure) denominators {
 	d := denominators{make([]wideBound, u.k+1), make([]int, u.k), make([]int, u.k)}
 	d.minors[0] = wideBound{bound.Upper().SetFloat64(0.5), 1}
 	magnitude := func(x interval.Interval) *big.Float { return bound.UpperOf(x.Larger()) }
 	b := 0
 	for _, size := range u.blocks {
 		pivot := magnitude(e.square(b, b))
-		shift := z.rows[b] + z.cols[b]
+		shift := z.Rows[b] + z.Cols[b]
 		if size == 2 { // symmetric
 			off := magnitude(e.upper(b, b+1))
 			pivot = bound.Upper().Add(pivot.Mul(pivot, magnitude(e.upper(b+1, b+1))), off.Mul(off, off))
-			shift += z.rows[b+1] + z.cols[b+1]
+			shift += z.Rows[b+1] + z.Cols[b+1]
 		}
 		for i := b; i < b+size; i++ {
 			d.start[i], d.end[i] = b, b+size
@@ -429,33 +429,6 @@ type suspect struct {
 	*wanted
 	order int // of the minors that it is made of, at most
 	need  int // bits of primes that prove it
-}
-
-// rowBits is what row i adds to Hadamard's bound, in bits.
-func (z integers) rowBits(i int) float64 {
-	return float64(max(z.bits[i], 1)) + float64(math.Log2(float64(max(1, len(z.cols))))/2)
-}
-
-// leadingMinors returns numbers of bits, about, that the magnitudes of no minors of the first rows
-// exceed, for none of them up to k.
-func (z integers) leadingMinors(k int) []float64 {
-	sums := make([]float64, k+1)
-	for i := range k {
-		sums[i+1] = sums[i] + z.rowBits(i)
-	}
-	return sums
-}
-
-// largestMinor returns a number of bits that the magnitude of no minor of the integers of order up
-// to k exceeds: Hadamard's bound.
-func (z integers) largestMinor(k int) int {
-	rows := call.All(len(z.bits))
-	slices.SortFunc(rows, func(i, j int) int { return z.bits[j] - z.bits[i] })
-	sum := 0.0
-	for _, i := range rows[:min(k, len(rows))] {
-		sum += z.rowBits(i)
-	}
-	return int(float64(sum*(1+0x1p-40))) + 2
 }
 
 // modulo returns L, below its diagonal blocks, and U modulo a prime, their first steps columns and

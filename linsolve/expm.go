@@ -91,7 +91,7 @@ func expm(s *call.Run, a, z num.Mat) error {
 		}
 		part := a
 		if len(nodes) < n {
-			part = chosen(a, nodes, nodes)
+			part = modular.Chosen(a, nodes, nodes)
 		}
 		left, err := expmOf(s, part, nodes, wanted, z, 2*bits, false)
 		if err != nil {
@@ -119,7 +119,7 @@ func expm(s *call.Run, a, z num.Mat) error {
 	for done, key := range order {
 		group := groups[key]
 		nodes := reach[group[0].row].and(back[group[0].col]).members(n)
-		sub := chosen(a, nodes, nodes)
+		sub := modular.Chosen(a, nodes, nodes)
 		if exact, err := expmNilpotent(s, sub, nodes, group, z); err != nil {
 			return err
 		} else if !exact {

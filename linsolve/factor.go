@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 )
 
 // missing returns how many bits closer enclosures have to be for most open entries to be decided,
@@ -61,7 +62,7 @@ func decideAll(s *call.Run, f num.Format, try attempt) error {
 // full returns nil if a matrix is proved to have full rank, an error that wraps ErrSingular if it
 // is proved not to.
 func full(s *call.Run, a num.Mat) error {
-	r, _, err := rank(s, a)
+	r, _, err := modular.Rank(s, a)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -354,7 +355,7 @@ func TestFactorsMisuse(t *testing.T) {
 // one of them is singular.
 func exactLDLT(a *halfulp.Matrix, order, blocks []int) (l, d lintest.Matrix, ok bool) {
 	n := a.Rows()
-	x := lintest.Of(halfulp.MatrixOf(chosen(a.View(), order, order)))
+	x := lintest.Of(halfulp.MatrixOf(modular.Chosen(a.View(), order, order)))
 	l, d = lintest.Identity(n), lintest.New(n, n)
 	b := 0
 	for _, size := range blocks {

@@ -31,11 +31,11 @@ func identities(s *call.Run, e *equations, column int, total *big.Float, product
 	if err != nil {
 		return nil, err
 	}
-	z := toIntegers(bordered)
-	minor := int64(z.minorBits())
+	z := modular.ToIntegers(bordered)
+	minor := int64(z.MinorBits())
 	scale := int64(0)
 	for i := range n {
-		scale += z.rows[i] + z.cols[i]
+		scale += z.Rows[i] + z.Cols[i]
 	}
 	holds = make([]bool, len(products))
 	need := make([]int64, len(products))
@@ -52,15 +52,15 @@ func identities(s *call.Run, e *equations, column int, total *big.Float, product
 		}
 		factors := 0
 		if p.r {
-			add(0, scale+z.rows[n]+z.cols[n])
+			add(0, scale+z.Rows[n]+z.Cols[n])
 			factors++
 		}
 		if p.u[0] >= 0 {
-			add(0, scale-z.rows[e.first+p.u[1]]-z.cols[e.first+p.u[0]])
+			add(0, scale-z.Rows[e.first+p.u[1]]-z.Cols[e.first+p.u[0]])
 			factors++
 		}
 		if p.x >= 0 {
-			add(0, scale-z.cols[e.first+p.x]+z.cols[n])
+			add(0, scale-z.Cols[e.first+p.x]+z.Cols[n])
 			factors++
 		}
 		for range factors {

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
@@ -91,7 +92,7 @@ func multiplySeeds(s *call.Run, p *approximate, a num.Mat, known bool) (*approxi
 			return p, err
 		}
 		if p.rounds == doubtful {
-			if err := provedRegular(s, a); err != nil {
+			if err := modular.ProvedRegular(s, a); err != nil {
 				return nil, err
 			}
 		}

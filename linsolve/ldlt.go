@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 )
 
 // LDLTFactors are those of P A P^T = L D L^T. Where A lives on a GPU L and D do, with a copy of A.
@@ -122,7 +123,7 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*ldltFactors, err
 	set := func(order, blocks []int) {
 		if u == nil || !slices.Equal(z.P, order) || !slices.Equal(z.Blocks, blocks) {
 			z = &ldltFactors{P: order, Blocks: blocks, L: num.NewMat(f, n, n), D: num.NewMat(f, n, n)}
-			u = z.unknown(chosen(a, order, order))
+			u = z.unknown(modular.Chosen(a, order, order))
 		}
 	}
 	// What makes pivots, where float64 does not suffice: that with the pivots of the seed, and that
@@ -256,7 +257,7 @@ func ldltAttempt(s *call.Run, a num.Mat, f num.Format, pivots *rookOrder, bits i
 	s.Did(call.WantedCost(s, n, n) / 2)
 	u = &unknown{k: n, blocks: made.Blocks}
 	if len(lower)+len(middle) > 0 {
-		u.c = chosen(a, made.P, made.P)
+		u.c = modular.Chosen(a, made.P, made.P)
 		u.fill()
 	}
 	for _, at := range lower {

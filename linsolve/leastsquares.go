@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 )
 
 // errWeights is wrapped by errors about weights that are negative, infinite or NaN.
@@ -359,7 +360,7 @@ func (m *model) tall() error {
 	if rows >= n {
 		return nil
 	}
-	r, _, err := rank(m.s, m.a)
+	r, _, err := modular.Rank(m.s, m.a)
 	if err != nil {
 		return err
 	}

@@ -170,12 +170,12 @@ func TestLifting(t *testing.T) {
 		restore := isa.Force(level)
 		s := testSolver(t, 1+trial%2)
 		f := modular.New(modular.Primes()())
-		z := toIntegers(a.View())
-		l, err := newLifting(s, a.View(), z, f)
+		z := modular.ToIntegers(a.View())
+		l, err := modular.NewLifting(s, a.View(), z, f)
 		if err != nil || l == nil {
 			t.Fatalf("seed %d, trial %d: %v", seed, trial, err)
 		}
-		ways[l.fixed != nil]++
+		ways[l.Fixed != nil]++
 		p := new(big.Int).SetUint64(f.P)
 		columns := make([][]*big.Int, 1+r.IntN(3))
 		const most = 12
@@ -197,7 +197,7 @@ func TestLifting(t *testing.T) {
 				b[m-1].Add(b[m-1], new(big.Int).Exp(p, big.NewInt(int64(room)), nil))
 			}
 			columns[c] = b
-			l.add(b)
+			l.Add(b)
 		}
 		x, power := make([][]*big.Int, len(columns)), big.NewInt(1)
 		for c := range x {
@@ -207,7 +207,7 @@ func TestLifting(t *testing.T) {
 			}
 		}
 		for k := range most {
-			digits, fits, err := l.digits()
+			digits, fits, err := l.Digits()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -234,7 +234,7 @@ func TestLifting(t *testing.T) {
 				sum := new(big.Int)
 				for j := range n {
 					v := a.Big(i, j)
-					m, accuracy := v.SetMantExp(v, int(-z.rows[i]-z.cols[j])).Int(nil)
+					m, accuracy := v.SetMantExp(v, int(-z.Rows[i]-z.Cols[j])).Int(nil)
 					if accuracy != big.Exact {
 						t.Fatal("no integer")
 					}
@@ -266,20 +266,20 @@ func TestLiftingEnds(t *testing.T) {
 					b[i].Add(b[i], v.Mul(v, big.NewInt(int64(j%7-3))))
 				}
 			}
-			z := integers{make([]int64, n), make([]int64, n), make([]int, n)}
-			for i := range z.bits {
-				z.bits[i] = bits
+			z := modular.Integers{Rows: make([]int64, n), Cols: make([]int64, n), Bits: make([]int, n)}
+			for i := range z.Bits {
+				z.Bits[i] = bits
 			}
-			l, err := newLifting(testSolver(t, 1), a.View(), z, modular.New(modular.Primes()()))
+			l, err := modular.NewLifting(testSolver(t, 1), a.View(), z, modular.New(modular.Primes()()))
 			if err != nil || l == nil {
 				t.Fatal(err)
 			}
-			if l.add(b); l.done() {
+			if l.Add(b); l.Done() {
 				t.Fatal("done at once")
 			}
-			digits, fits, err := l.digits()
-			if err != nil || !fits || !l.done() {
-				t.Fatalf("n = %d: %v, %v, done %t", n, fits, err, l.done())
+			digits, fits, err := l.Digits()
+			if err != nil || !fits || !l.Done() {
+				t.Fatalf("n = %d: %v, %v, done %t", n, fits, err, l.Done())
 			}
 			for j, d := range digits[0] {
 				if want := int64(j%7 - 3); d != want {

@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 )
 
 // LUFactors are those of P A = L U. Where A lives on a GPU L and U do, with a copy of A.
@@ -138,7 +139,7 @@ func lu(s *call.Run, a num.Mat, f num.Format) (*luFactors, error) {
 	set := func(order []int) {
 		if z == nil || !slices.Equal(z.P, order) {
 			z = &luFactors{P: order, L: num.NewMat(f, m, k), U: num.NewMat(f, k, n)}
-			u = z.unknown(chosen(a, order, call.All(n)))
+			u = z.unknown(modular.Chosen(a, order, call.All(n)))
 		}
 	}
 	err := decideAll(s, f, func(bits int) (*unknown, *enclosure, error) {
@@ -239,7 +240,7 @@ func luAttempt(s *call.Run, a num.Mat, f num.Format, bits int, known *bool, z *l
 		s.Did(call.WantedCost(s, n, n))
 		u = &unknown{k: n, blocks: ones(n)}
 		if len(lower)+len(upper) > 0 {
-			u.c = chosen(a, t.order, call.All(n))
+			u.c = modular.Chosen(a, t.order, call.All(n))
 			u.fill()
 		}
 		for _, at := range lower {

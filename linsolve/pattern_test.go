@@ -50,7 +50,7 @@ func TestPattern(t *testing.T) {
 				}
 			}
 		}
-		l, err := newLifting(s, a.View(), toIntegers(a.View()), f)
+		l, err := modular.NewLifting(s, a.View(), modular.ToIntegers(a.View()), f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestPattern(t *testing.T) {
 		for j := range n {
 			in := p.reached(halfulp.Identity(halfulp.Float64, n).View(), j)
 			for i := range n {
-				if got, want := in[i/64]>>(i%64)&1 != 0, l.inverse[i][j] != 0; got != want {
+				if got, want := in[i/64]>>(i%64)&1 != 0, l.Inverse[i][j] != 0; got != want {
 					t.Fatalf("seed %d, n = %d: entry %d, %d of the inverse is not 0: %t, want %t\n%v", seed, n, i, j, got, want, a)
 				}
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
@@ -24,7 +25,7 @@ func newEliminated(s *call.Run, a num.Mat, most, bits int) (*pivoted, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pivoted{order: g.order, c: chosen(a, g.order, call.All(n))}
+	p := &pivoted{order: g.order, c: modular.Chosen(a, g.order, call.All(n))}
 	if p.splitting, err = newSplitting(s, p.c, ones(k), li, ui, most); err != nil || p.splitting == nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -121,7 +122,7 @@ func TestFactoredDet(t *testing.T) {
 	for i, n := range []int{fewest, fewest + 9, 50}[:testlength.Of(2, 3, 3)] {
 		a := halfulp.Hilbert(halfulp.MP(300), n)
 		if i > 0 { // three rows in another order
-			a = halfulp.MatrixOf(chosen(a.View(), append([]int{2, 0, 1, 5, 4, 3}, call.All(n)[6:]...), call.All(n)))
+			a = halfulp.MatrixOf(modular.Chosen(a.View(), append([]int{2, 0, 1, 5, 4, 3}, call.All(n)[6:]...), call.All(n)))
 		}
 		exact, shift, err := exactDet(s, a.View())
 		if err != nil {

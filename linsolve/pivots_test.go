@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -91,7 +92,7 @@ func TestPivotsAreFirst(t *testing.T) {
 		for _, by := range []int{0, 1, 3} {
 			order := slices.Clone(right)
 			order[0], order[by] = order[by], order[0]
-			g, err := eliminate(s, chosen(a.View(), order, call.All(n)), n, 200, false)
+			g, err := eliminate(s, modular.Chosen(a.View(), order, call.All(n)), n, 200, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +104,7 @@ func TestPivotsAreFirst(t *testing.T) {
 				t.Fatal(err)
 			}
 			z := &LUFactors{P: order, L: halfulp.NewMatrix(halfulp.Float64, n, n), U: halfulp.NewMatrix(halfulp.Float64, n, n)}
-			u := (&luFactors{L: z.L.View(), U: z.U.View()}).unknown(chosen(a.View(), order, call.All(n)))
+			u := (&luFactors{L: z.L.View(), U: z.U.View()}).unknown(modular.Chosen(a.View(), order, call.All(n)))
 			e, err := enclose(s, u.c, li, ui, 200)
 			if err != nil || e == nil {
 				t.Fatalf("no enclosure, error %v", err)

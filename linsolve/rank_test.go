@@ -25,7 +25,7 @@ func ranksBy(t *testing.T, s *call.Run, a *halfulp.Matrix, f *modular.Field) (is
 	if err != nil {
 		t.Fatal(err)
 	}
-	is, err = ranks(s, a.View(), toIntegers(a.View()), f, positions(before, rows[:len(pivots)]), pivots)
+	is, err = modular.Ranks(s, a.View(), modular.ToIntegers(a.View()), f, modular.Positions(before, rows[:len(pivots)]), pivots)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
@@ -263,7 +264,7 @@ func newRook(s *call.Run, a num.Mat, most int) (*rooked, error) {
 		return nil, err
 	}
 	n := a.Rows
-	p := &rooked{pivoted: pivoted{order: found.order, c: chosen(a, r.order, r.order)}, blocks: found.blocks}
+	p := &rooked{pivoted: pivoted{order: found.order, c: modular.Chosen(a, r.order, r.order)}, blocks: found.blocks}
 	t := &splitting{s: s, k: n, blocks: r.blocks, by: scale.Equilibrate(p.c, scale.Unscaled(n, n))}
 	if t.f = call.Scaled(p.c, t.by, most); t.f.Arr == nil {
 		return nil, nil
@@ -356,7 +357,7 @@ func rookByElimination(s *call.Run, a num.Mat, most, bits int, regular func() er
 		if err != nil {
 			return nil, err
 		}
-		p = &rooked{pivoted: pivoted{order: r.order, c: chosen(a, r.order, r.order)}, blocks: r.blocks}
+		p = &rooked{pivoted: pivoted{order: r.order, c: modular.Chosen(a, r.order, r.order)}, blocks: r.blocks}
 		p.splitting, err = newSplitting(s, p.c, r.blocks, li, ui, most)
 		return p.splitting, err
 	})

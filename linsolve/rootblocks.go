@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
@@ -40,7 +41,7 @@ func (t *doubling) byBlocks(bits int) (*enclosure, error) {
 	want, known := bits, false
 	for some := least; some <= mostRootBits; some += some / 2 {
 		if some > least && !known { // F may be singular
-			if r, _, err := rank(s, f); r < n || err != nil {
+			if r, _, err := modular.Rank(s, f); r < n || err != nil {
 				return nil, err
 			}
 			known = true

@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/budget"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
@@ -429,10 +430,10 @@ func refine(s *call.Run, a, b num.Mat, p *approximate, cond int, z num.Mat, todo
 	}
 	known := p.gain // bits of X, about
 	// Numbers that are no ties differ from them by less bits than that.
-	integers := toIntegers(a)
-	most := min(target+2*integers.minorBits()+int(columnBits(b))+1<<16, bound.MaxBits)
+	integers := modular.ToIntegers(a)
+	most := min(target+2*integers.MinorBits()+int(columnBits(b))+1<<16, bound.MaxBits)
 	// No format has the bits, and fewer are not likely to do.
-	if integers.mostBits() > bound.MaxBits/4 {
+	if integers.MostBits() > bound.MaxBits/4 {
 		most = min(most, target+mostFarBits)
 	}
 	width := func() int { return min(int(known+p.gain)+64, target) }

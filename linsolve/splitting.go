@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/residue"
 )
@@ -101,7 +102,7 @@ func newPivoted(s *call.Run, a num.Mat, most int) (*pivoted, error) {
 	for i, j := range pivots {
 		p.order[i], p.order[j] = p.order[j], p.order[i]
 	}
-	p.c = chosen(a, p.order, call.All(n))
+	p.c = modular.Chosen(a, p.order, call.All(n))
 	d := &splitting{s: s, k: k, blocks: ones(k), by: scale.Equilibrate(p.c, scale.Unscaled(m, n))}
 	if d.f = call.Scaled(p.c, d.by, most); d.f.Arr == nil {
 		return nil, nil

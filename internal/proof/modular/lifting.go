@@ -1,0 +1,225 @@
+package modular
+
+import (
+	"math/big"
+	"math/bits"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/fixed"
+	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/superacc"
+)
+
+// Lifting are columns of the solution X of A X = B in the p-adic integers (Dixon, Exact solution of
+// linear equations using p-adic expansions, 1982), of which digit after digit is made: with C the
+// inverse modulo p of the first n rows of A, of n columns, and what is left of a column of B
+//
+//	d = C r mod p,  r <- (r - A d) / p.
+//
+// A digit costs two products of a matrix with a vector of words. The first n rows tell the
+// solution. The others have room for as many digits as it solves them with, their quotients being
+// integers till then: for all digits if they are combinations of the first ones, B included.
+type Lifting struct {
+	s       *call.Run
+	F       *Field
+	a       num.Mat
+	Z       Integers
+	Inverse [][]uint64    // of the integers of the first n rows modulo p, elements
+	Fixed   *fixed.Matrix // the integers of row i times 2^-bits[i], nil beyond mostLiftingPlanes
+	R       [][][]uint64  // what is left of the columns of B, in two's complement
+}
+
+// mostLiftingPlanes bounds the room of the integers of A in words, which hold zeros below and above
+// the bits of numbers far apart.
+const mostLiftingPlanes = 8
+
+// NewLifting prepares a lifting for A, with integers that A is made of. There is none, nil, if the
+// first rows of A are singular modulo the field's prime.
+func NewLifting(s *call.Run, a num.Mat, z Integers, f *Field) (*Lifting, error) {
+	n := a.Cols
+	rows, err := f.Matrix(s.Ctx, s.Threads, a.Slice(0, n, 0, n))
+	if err != nil {
+		return nil, err
+	}
+	cols := make([]uint64, n)
+	for j := range cols {
+		cols[j] = f.Power2(-z.Cols[j])
+	}
+	for i, row := range rows {
+		left := f.Power2(-z.Rows[i])
+		for j, x := range row {
+			row[j] = f.Mul(x, f.Mul(left, cols[j]))
+		}
+	}
+	if ok, err := f.InvertMatrix(s.Ctx, s.Threads, rows); !ok || err != nil {
+		return nil, err
+	}
+	return liftingBy(s, a, z, f, rows)
+}
+
+// liftingBy is newLifting with the inverse.
+func liftingBy(s *call.Run, a num.Mat, z Integers, f *Field, inverse [][]uint64) (l *Lifting, err error) {
+	l = &Lifting{s: s, F: f, a: a, Z: z, Inverse: inverse}
+	if err := call.Workable(z.MostBits()+128, a); err != nil {
+		return nil, err
+	}
+	if planes := z.planes(); planes <= mostLiftingPlanes {
+		by := scale.Scaling{Rows: make([]int64, a.Rows), Cols: bound.Negated(z.Cols)}
+		for i, b := range z.Bits {
+			by.Rows[i] = -z.Rows[i] - int64(b)
+		}
+		l.Fixed, err = fixed.New(&s.Call, a, by, planes)
+	}
+	return l, err
+}
+
+// MostBits returns the bits of the largest integer.
+func (z Integers) MostBits() (most int) {
+	for _, b := range z.Bits {
+		most = max(most, b)
+	}
+	return most
+}
+
+// planes is how many fixed needs for the integers: the last bit of row i is 2^-bits[i] there, that
+// of the last plane 2^(1 - 64 planes).
+func (z Integers) planes() int { return z.MostBits()/64 + 1 }
+
+// NewLiftingOf returns a lifting for a regular matrix, the same one for the same matrix.
+func NewLiftingOf(s *call.Run, a num.Mat) (l *Lifting, err error) {
+	if l, ok := s.Lifting.(*Lifting); ok && l.a == a {
+		return l, nil
+	}
+	z := ToIntegers(a)
+	for next := Primes(); l == nil; {
+		if l, err = NewLifting(s, a, z, New(next())); err != nil {
+			return nil, err
+		}
+		s.Stats.Primes++
+	}
+	s.Lifting = l
+	return l, nil
+}
+
+// Add adds a column of integers to B.
+func (l *Lifting) Add(b []*big.Int) {
+	// With digits up to p/2 in magnitude |r| ≤ |b| / p + n 2^bits at any time, and A d is less than
+	// p times that.
+	r := make([][]uint64, len(b))
+	for i, x := range b {
+		most := max(x.BitLen(), l.Z.Bits[i]+64+bits.Len(uint(l.a.Cols)))
+		r[i] = make([]uint64, most/64+2)
+		fixed.Magnitude(r[i], call.WordsOf(x), 0)
+		if x.Sign() < 0 {
+			num.Negate(r[i])
+		}
+	}
+	l.R = append(l.R, r)
+}
+
+// Done reports whether nothing is left of B.
+func (l *Lifting) Done() bool {
+	for _, column := range l.R {
+		for _, r := range column {
+			for _, w := range r {
+				if w != 0 {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// DigitCost is the cost of a digit of one column with m rows and n columns of A.
+func (z Integers) DigitCost(m, n int) float64 {
+	planes, rows := z.planes(), 0
+	if planes > mostLiftingPlanes { // products, which cost about as much as that, and long numbers
+		planes, rows = mostLiftingPlanes, m*(1000+4*z.MostBits())
+	}
+	// may fuse: an estimate
+	return float64(n)*call.WordCost*float64(n+m*planes) + float64(rows)
+}
+
+// Digits returns the next digit of each component, between -p/2 and p/2, column by column, and
+// makes what is left smaller by them: of small integers of either sign all digits but the first are
+// 0. It reports whether the rows beyond the first n have room for them.
+func (l *Lifting) Digits() (digits [][]int64, fits bool, err error) {
+	f, n := l.F, l.a.Cols
+	left := make([]*superacc.WordVector, len(l.R))
+	digits = make([][]int64, len(l.R))
+	for c, r := range l.R {
+		x := make([]uint64, n)
+		for i := range x {
+			x[i] = f.Words(r[i])
+		}
+		left[c], digits[c] = superacc.NewWordVector(x), make([]int64, n)
+	}
+	err = par.Each(l.s.Ctx, l.s.Threads, n, func(i int) {
+		for c, v := range left {
+			digits[c][i] = f.Balanced(f.Sum(v.Dot(l.Inverse[i])))
+		}
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	full := make([]bool, l.a.Rows)
+	err = l.subtract(digits, func(i int) {
+		for _, r := range l.R {
+			full[i] = full[i] || !f.Divide(r[i])
+		}
+	})
+	fits = true
+	for i, full := range full {
+		if full && i < n {
+			panic("linsolve: lifting is not exact")
+		}
+		fits = fits && !full
+	}
+	return digits, fits, err
+}
+
+// subtract subtracts A d from r for each column, and calls next for each row then.
+func (l *Lifting) subtract(digits [][]int64, next func(i int)) error {
+	if l.Fixed != nil {
+		v, planes := make([]*fixed.Vector, len(digits)), l.Fixed.Planes
+		for c, d := range digits {
+			v[c] = fixed.NewVector(d) // below 2^60
+		}
+		return par.Each(l.s.Ctx, l.s.Threads, l.a.Rows, func(i int) {
+			z := make([]uint64, planes+2) // 2^(64 planes - 1 - bits) A d
+			for c, v := range v {
+				l.Fixed.Row(z, i, v, planes)
+				fixed.SubtractShifted(l.R[c][i], z, l.Z.Bits[i]+1-64*planes)
+			}
+			next(i)
+		})
+	}
+	y := num.NewMat(num.Precision(64), l.a.Cols, len(digits))
+	for c, d := range digits {
+		for i, d := range d {
+			x := new(big.Float).SetInt64(d)
+			y.SetBig(i, c, x.SetMantExp(x, int(-l.Z.Cols[i])))
+		}
+	}
+	// The product is exact: the format has all bits of its integers.
+	product := num.NewMat(num.Precision(uint(l.Z.MostBits()+128)), l.a.Rows, len(digits))
+	if err := l.s.Gemm(1, l.a, y, 0, num.Mat{}, product); err != nil {
+		return err
+	}
+	return par.Each(l.s.Ctx, l.s.Threads, l.a.Rows, func(i int) {
+		for c, r := range l.R {
+			x := product.Big(i, c)
+			v, _ := x.SetMantExp(x, int(-l.Z.Rows[i])).Int(nil)
+			z := append(call.WordsOf(v), 0)
+			if v.Sign() < 0 {
+				num.Negate(z)
+			}
+			fixed.SubtractShifted(r[i], z, 0)
+		}
+		next(i)
+	})
+}
