@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // borderBits are more bits than numbers of these tests have.
@@ -174,7 +175,7 @@ var borderCases = []borderCase{
 // the formats of fixed width. Others reach up to 2^(2^31), and exact products do not.
 func TestBorders(t *testing.T) {
 	for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.TD, halfulp.QD} {
-		least, spacing := border(f.View())
+		least, spacing := ziv.Border(f.View())
 		for _, c := range borderCases {
 			for _, d := range []int{0, -1, -50, -300} { // the border ± 2^d half units, 0 the border
 				for _, side := range []float64{1, -1} {

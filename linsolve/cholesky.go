@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // errNotPositiveDefinite is wrapped by errors about matrices that are proved not to be positive
@@ -117,25 +118,25 @@ func cholesky(s *call.Run, a num.Mat, f num.Format, sign signOf) (num.Mat, error
 	if err := call.Finite("A", a); err != nil {
 		return num.Mat{}, err
 	}
-	if err := symmetric(a); err != nil {
+	if err := ziv.Symmetric(a); err != nil {
 		return num.Mat{}, err
 	}
 	n := a.Rows
 	l := num.NewMat(f, n, n)
-	want := func(u *unknown, i, j int) { u.want(ofRoot, i, j, l, i, j) }
-	var u *unknown
+	want := func(u *ziv.Unknown, i, j int) { u.Want(ziv.OfRoot, i, j, l, i, j) }
+	var u *ziv.Unknown
 	var d *doubling
 	digits, known := true, false
 	proved := map[int]bool{} // the pivots of which it is known that they are positive
-	return l, decideAll(s, f, func(bits int) (*unknown, *enclosure, error) {
+	return l, ziv.DecideAll(s, f, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
 		if digits {
-			var e *enclosure
+			var e *ziv.Enclosure
 			var err error
-			if u, e, err = rootAttempt(s, a, n, bits-spareBits, &known, u, l, num.Mat{}, want); e != nil || err != nil {
+			if u, e, err = rootAttempt(s, a, n, bits-ziv.SpareBits, &known, u, l, num.Mat{}, want); e != nil || err != nil {
 				return u, e, err
 			}
 			if digits = false; u == nil {
-				u = newUnknown(a, n, ones(n), n*(n+1)/2)
+				u = ziv.NewUnknown(a, n, ziv.Ones(n), n*(n+1)/2)
 				for j := range n {
 					for i := j; i < n; i++ {
 						want(u, i, j)
@@ -146,7 +147,7 @@ func cholesky(s *call.Run, a num.Mat, f num.Format, sign signOf) (num.Mat, error
 				return nil, nil, err
 			}
 		}
-		if e, err := d.enclosure(bits - spareBits); e != nil || err != nil {
+		if e, err := d.enclosure(bits - ziv.SpareBits); e != nil || err != nil {
 			return u, e, err
 		}
 		e, worst, err := positive(s, a, n, f, bits)
@@ -161,18 +162,18 @@ func cholesky(s *call.Run, a num.Mat, f num.Format, sign signOf) (num.Mat, error
 // positive encloses the factors of c, to format f, whose leading n x n part is symmetric, if all
 // its pivots are proved to be positive. If not, it returns the pivot which is most likely not to
 // be.
-func positive(s *call.Run, c num.Mat, n int, f num.Format, bits int) (e *enclosure, worst int, err error) {
+func positive(s *call.Run, c num.Mat, n int, f num.Format, bits int) (e *ziv.Enclosure, worst int, err error) {
 	if is, err := byIntervals(s, c, f, bits); err != nil {
 		return nil, 0, err
 	} else if is {
-		g, err := eliminateIntervals(s, c, ones(n), bits, false)
+		g, err := eliminateIntervals(s, c, ziv.Ones(n), bits, false)
 		if err != nil {
 			return nil, 0, err
 		}
 		if g.bad < 0 {
 			e = g.enclosure(bits)
 			for j := range n {
-				if e.upper(j, j).Hi.Sign() < 0 {
+				if e.Upper(j, j).Hi.Sign() < 0 {
 					return nil, j, nil
 				}
 			}
@@ -200,11 +201,11 @@ func positive(s *call.Run, c num.Mat, n int, f num.Format, bits int) (e *enclosu
 	if err != nil {
 		return nil, 0, err
 	}
-	if e, err = enclose(s, c, li, ui, bits); e == nil || err != nil {
+	if e, err = ziv.Enclose(s, c, li, ui, bits); e == nil || err != nil {
 		return nil, worst, err
 	}
 	for j := range n {
-		if e.upper(j, j).Lo.Sign() <= 0 {
+		if e.Upper(j, j).Lo.Sign() <= 0 {
 			return nil, j, nil
 		}
 	}

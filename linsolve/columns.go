@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // Columns of QRPivoted are in the order in which longestColumns has them in so many bits, which
@@ -87,40 +88,25 @@ func exchangeSymmetric[T any](x [][]T, k, p int) {
 
 // longest reports whether it is proved that each pivot is as long, but for slack, as what is left
 // of the columns behind it: that Σ R[i,j]^2 for k ≤ i ≤ j is at most (1 + 2^-60) R[k,k]^2.
-func longest(s *call.Run, e *enclosure, n int) (bool, error) { return longestBy(s, slack, e, n) }
+func longest(s *call.Run, e *ziv.Enclosure, n int) (bool, error) { return longestBy(s, slack, e, n) }
 
 // longestBy reports whether it is proved that R[k,k]^2 exceeds those sums but for a factor.
-func longestBy(s *call.Run, factor *big.Float, e *enclosure, n int) (bool, error) {
+func longestBy(s *call.Run, factor *big.Float, e *ziv.Enclosure, n int) (bool, error) {
 	pivots := make([]interval.Interval, n)
-	err := par.Each(s.Ctx, s.Threads, n, func(k int) { pivots[k] = e.square(k, k) })
+	err := par.Each(s.Ctx, s.Threads, n, func(k int) { pivots[k] = e.Square(k, k) })
 	if err != nil {
 		return false, err
 	}
-	p := e.arithmetic()
+	p := e.Arithmetic()
 	fails := make([]bool, n)
 	err = par.Each(s.Ctx, s.Threads, n, func(j int) {
 		sum := p.Up().Set(pivots[j].Hi)
 		for k := j - 1; k >= 0 && !fails[j]; k-- {
-			sum.Add(sum, e.square(k, j).Hi)
+			sum.Add(sum, e.Square(k, j).Hi)
 			fails[j] = sum.Cmp(p.Down().Mul(pivots[k].Lo, factor)) > 0
 		}
 	})
 	return err == nil && !slices.Contains(fails, true), err
-}
-
-// square encloses R[k,j]^2 = L[j,k]^2 U[k,k].
-func (e *enclosure) square(k, j int) interval.Interval {
-	p := e.arithmetic()
-	if e.root != nil {
-		x := e.root.Interval(k, j, e.bits)
-		return p.Mul(x, x)
-	}
-	d := e.upper(k, k)
-	if k == j {
-		return d
-	}
-	x := e.lower(j, k)
-	return p.Mul(p.Mul(x, x), d)
 }
 
 // pivots64 returns the order of the pivots of a symmetric matrix on the host that an elimination in

@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // TestLongest proves the order of columns from the enclosed factors of both kinds, and not another
@@ -43,7 +44,7 @@ func TestLongest(t *testing.T) {
 			if err != nil || eliminated == nil {
 				t.Fatalf("no enclosure, error %v", err)
 			}
-			for name, e := range map[string]*enclosure{"by products": product, "by elimination": eliminated} {
+			for name, e := range map[string]*ziv.Enclosure{"by products": product, "by elimination": eliminated} {
 				if ok, err := longest(s, e, n); err != nil || ok == wrong {
 					t.Errorf("%s, columns %d and %d exchanged %v: proved is %v, error %v", name, at, at+1, wrong, ok, err)
 				}

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // Norm names a norm of matrices.
@@ -56,7 +57,7 @@ func cond(s *call.Run, columns bool, a num.Mat, f num.Format) (num.Scalar, error
 	// K, the norm of these integers times the norm of their adjugate matrix. So it is a tie, an odd
 	// multiple of 2^v, or differs from the tie by at least 2^min(v, 0) / D, which relative to it is
 	// 2^min(v, 0) / K. As K ≤ n n! 2^(n b) for integers of b bits, powerBits bounds its bits.
-	most := int64(powerBits(a, n))
+	most := int64(ziv.PowerBits(a, n))
 	for bits := f.Bits() + 32 + mathbits.Len(uint(n)); ; bits *= 2 {
 		if bits > bound.MaxBits {
 			return num.Scalar{}, fmt.Errorf("%d bits: %w", bits, call.ErrMemory)
@@ -83,12 +84,12 @@ func cond(s *call.Run, columns bool, a num.Mat, f num.Format) (num.Scalar, error
 		lower := num.NewScalar(f, new(big.Float).SetPrec(uint(3*bits)).Sub(product, radius))
 		upper := num.NewScalar(f, new(big.Float).SetPrec(uint(3*bits)).Add(product, radius))
 		if lower.Same(upper) {
-			leavesRange(s, lower, product, product)
+			ziv.LeavesRange(s, lower, product, product)
 			return lower, nil
 		}
-		if t, _ := tie(lower, upper); t != nil && int64(bits) > most+max(0, -interval.Lowest(t))+8 {
+		if t, _ := ziv.Tie(lower, upper); t != nil && int64(bits) > most+max(0, -interval.Lowest(t))+8 {
 			z := num.NewScalar(f, t)
-			leavesRange(s, z, t, t)
+			ziv.LeavesRange(s, z, t, t)
 			return z, nil
 		}
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
-	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // Det returns the determinant of a square matrix A, correctly rounded to format f; +0 for a
@@ -70,7 +70,7 @@ func detOf(s *call.Run, a num.Mat, f num.Format) (d num.Scalar, done bool, err e
 			return d, false, err
 		}
 	}
-	for bits := f.Bits() + beyond; bits <= f.Bits()+beyond+2*suspicion; bits += suspicion {
+	for bits := f.Bits() + beyond; bits <= f.Bits()+beyond+2*ziv.Suspicion; bits += ziv.Suspicion {
 		lo, hi, shift, err := encloseDet(s, a, bits)
 		if errors.Is(err, call.ErrSingular) {
 			s.Stats.Exact++
@@ -85,7 +85,7 @@ func detOf(s *call.Run, a num.Mat, f num.Format) (d num.Scalar, done bool, err e
 		scaleExactly(lo, shift)
 		scaleExactly(hi, shift)
 		if l, u := num.NewScalar(f, lo), num.NewScalar(f, hi); l.Same(u) {
-			leavesRange(s, l, lo, hi)
+			ziv.LeavesRange(s, l, lo, hi)
 			return l, true, nil
 		}
 	}
@@ -99,7 +99,7 @@ func detOf(s *call.Run, a num.Mat, f num.Format) (d num.Scalar, done bool, err e
 	}
 	scaleExactly(x, shift)
 	d = num.NewScalar(f, x)
-	leavesRange(s, d, x, x)
+	ziv.LeavesRange(s, d, x, x)
 	return d, true, nil
 }
 
@@ -118,48 +118,6 @@ func scaleExactly(x *big.Float, e int64) {
 		part := max(-1<<30, min(e, 1<<30))
 		x.SetMantExp(x, int(part))
 		e -= part
-	}
-}
-
-// leavesRange counts a finite number in [x, y] that rounds to z if it becomes infinite, or if it
-// loses bits below the smallest normal number of z's format; where z itself lies there, that is
-// taken for the number. All results that are single numbers are counted by it.
-func leavesRange(s *call.Run, z num.Scalar, x, y *big.Float) {
-	if z.IsInf(0) && !x.IsInf() && !y.IsInf() {
-		s.Stats.Overflow++
-	}
-	if underflows(z, x, y) {
-		s.Stats.Underflow++
-	}
-}
-
-// underflows reports whether all numbers in [x, y], which round to z, lose bits below the smallest
-// normal number of z's format; where z itself lies there, that is taken for the number.
-func underflows(z num.Scalar, x, y *big.Float) bool {
-	if z.Format().IsMP() || z.IsInf(0) || z.IsNaN() {
-		return false
-	}
-	loses := func(x *big.Float) bool {
-		const prec = 4096 // further bits are lost as well where one of these is
-		m := num.NewScalar(num.Precision(prec), new(big.Float).SetPrec(prec).SetMode(big.ToZero).Set(x))
-		return num.New(z.Format(), 1).Convert(0, m.Array(), 0)&num.Underflow != 0
-	}
-	least := -1074
-	if z.Format() == num.Float32 {
-		least = -149
-	}
-	b := z.Big()
-	// The usual case. The last term of an expansion may lie anywhere below the first.
-	if f := z.Format(); f.Bits() <= 53 && b.Sign() != 0 && b.MantExp(nil) > least+f.Bits()+64 {
-		return false
-	}
-	return (b.Cmp(x) < 0 || b.Cmp(y) > 0) && loses(x) && loses(y)
-}
-
-// lose notes entry (i, j) of z, to which all numbers in [x, y] are rounded, if it underflows.
-func lose(s *call.Run, z num.Mat, i, j int, x, y *big.Float) {
-	if !z.Format().IsMP() && underflows(z.Entry(i, j), x, y) {
-		s.Lost.Note(call.Entry{Z: z, I: i, J: j})
 	}
 }
 
@@ -220,8 +178,8 @@ func factoredDet(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int
 	want := bits + 2*mathbits.Len(uint(a.Rows)) + 8
 	p, e, err := luByElimination(s, a, bound.MaxBits, want, func() error { return modular.ProvedRegular(s, a) })
 	for ; e != nil && err == nil; e, err = p.enclosure(want) {
-		want = e.bits
-		x, shift := e.pivots(a.Rows)
+		want = e.Bits
+		x, shift := e.Pivots(a.Rows)
 		if x.Lo.Sign() == x.Hi.Sign() && x.Lo.Sign() != 0 {
 			width := new(big.Float).SetPrec(64).Sub(x.Hi, x.Lo)
 			missing := width.Quo(width, x.Hi).MantExp(nil) + bits
@@ -239,19 +197,6 @@ func factoredDet(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int
 	return nil, nil, 0, err
 }
 
-// pivots encloses the product of the n pivots, divided by 2^shift.
-func (e *enclosure) pivots(n int) (x interval.Interval, shift int64) {
-	p := e.arithmetic()
-	x = interval.Interval{Lo: p.Down().SetInt64(1), Hi: p.Up().SetInt64(1)}
-	for j := range n {
-		y := e.upper(j, j)
-		by := -max(y.Lo.MantExp(nil), y.Hi.MantExp(nil))
-		x = p.Mul(x, interval.Interval{Lo: y.Lo.SetMantExp(y.Lo, by), Hi: y.Hi.SetMantExp(y.Hi, by)})
-		shift -= int64(by)
-	}
-	return x, shift
-}
-
 // odd reports whether a permutation is odd.
 func odd(order []int) bool {
 	seen, result := make([]bool, len(order)), false
@@ -263,16 +208,13 @@ func odd(order []int) bool {
 	return result
 }
 
-// maxDeterminant bounds the bits of determinants of integers: the time grows with their square.
-const maxDeterminant = 1 << 26
-
 // exactDet returns d for which the determinant is d 2^shift exactly, from that of integers modulo
 // primes.
 func exactDet(s *call.Run, a num.Mat) (d *big.Float, shift int64, err error) {
 	m := a
 	z := modular.ToIntegers(m)
 	bits := z.MinorBits() + 1 // and a sign
-	if bits > maxDeterminant {
+	if bits > ziv.MaxDeterminant {
 		return nil, 0, fmt.Errorf("the determinant may have %d bits: %w", bits, call.ErrRange)
 	}
 	det, product := new(big.Int), big.NewInt(1)

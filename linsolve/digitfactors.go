@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // factorDigits bounds order times digits, a lane, of factors that are faster by elimination in
@@ -151,7 +152,7 @@ func (t *digitLU) roundTo(l, u num.Mat) (lower, upper [][2]int, ok bool, err err
 	settlers, mags := t.settlers(s, u.Arr.Format)
 	left := make([][][2]int, t.n)
 	err = par.For(s.Ctx, s.Threads, t.n, func(worker, j int) {
-		one(l, j, j)
+		ziv.SetOne(l, j, j)
 		r := t.off(j)
 		cut := t.cutOf(r, t.l.unit)
 		for i := range j + 1 {
@@ -167,23 +168,23 @@ func (t *digitLU) roundTo(l, u num.Mat) (lower, upper [][2]int, ok bool, err err
 }
 
 // enclosure returns what encloses the entries that are open, and the pivots.
-func (t *digitLU) enclosure(u *unknown) *enclosure {
-	e := &enclosure{bits: max(t.luBits(), 1)}
-	if len(u.open) == 0 {
+func (t *digitLU) enclosure(u *ziv.Unknown) *ziv.Enclosure {
+	e := &ziv.Enclosure{Bits: max(t.luBits(), 1)}
+	if len(u.Open) == 0 {
 		return e
 	}
 	n := t.n
-	e.l, e.u = t.l.enclosure(u), t.openEntries(n, n)
-	e.u.Right = bound.Negated(t.Cols)
+	e.L, e.U = t.l.enclosure(u), t.openEntries(n, n)
+	e.U.Right = bound.Negated(t.Cols)
 	mag := t.room()
 	for j := range n {
-		e.u.Left[j] = growth
-		e.u.Err[j] = exponentOf(float64(t.off(j)*(1+0x1p-40)), t.l.unit)
-		e.u.Set(j, j, t.near(mag, j, j, 0))
+		e.U.Left[j] = growth
+		e.U.Err[j] = exponentOf(float64(t.off(j)*(1+0x1p-40)), t.l.unit)
+		e.U.Set(j, j, t.near(mag, j, j, 0))
 	}
-	for _, w := range u.open {
-		if w.part == ofU {
-			e.u.Set(w.i, w.j, t.near(mag, w.i, w.j, 0))
+	for _, w := range u.Open {
+		if w.Part == ziv.OfU {
+			e.U.Set(w.I, w.J, t.near(mag, w.I, w.J, 0))
 		}
 	}
 	return e

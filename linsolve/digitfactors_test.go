@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -73,14 +74,14 @@ func TestLUByDigits(t *testing.T) {
 		}
 		found++
 		order := z.order
-		u := newUnknown(modular.Chosen(a.View(), order, call.All(n)), n, ones(n), 0)
+		u := ziv.NewUnknown(modular.Chosen(a.View(), order, call.All(n)), n, ziv.Ones(n), 0)
 		for i := range n {
 			for j := range n {
-				w := wanted{part: ofU, i: i, j: j}
+				w := ziv.Wanted{Part: ziv.OfU, I: i, J: j}
 				if i > j {
-					w.part = ofL
+					w.Part = ziv.OfL
 				}
-				u.open = append(u.open, w)
+				u.Open = append(u.Open, w)
 			}
 		}
 		e := z.enclosure(u)
@@ -103,19 +104,19 @@ func TestLUByDigits(t *testing.T) {
 		}
 		for i := range lu {
 			for j, x := range lu[i] {
-				y, k, l := e.u, i, j
+				y, k, l := e.U, i, j
 				if i > j {
-					y, k, l = e.l, j, i
+					y, k, l = e.L, j, i
 				}
 				if by := isOutside(y, k, l, new(big.Float).SetPrec(6000).SetRat(x)); by > 0 {
 					t.Fatalf("%s: entry (%d, %d) of L and U lies outside by %g", name, i, j, by)
 				}
 			}
 		}
-		checkWidth(t, name, e.u, bits, 9)
+		checkWidth(t, name, e.U, bits, 9)
 		for i := range n {
-			if e.l.Err[i] > int64(9-bits) {
-				t.Fatalf("%s: row %d of L has errors of 2^%d", name, i, e.l.Err[i])
+			if e.L.Err[i] > int64(9-bits) {
+				t.Fatalf("%s: row %d of L has errors of 2^%d", name, i, e.L.Err[i])
 			}
 		}
 		format := halfulp.MP(uint(max(bits-20-r.IntN(20), halfulp.MinPrec)))

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // inverseDigits bounds the order, a lane, of inverses in more than 53 bits that are faster by
@@ -40,7 +41,7 @@ func digitCount(s *call.Run, a num.Mat, bits int) int {
 // quickInverse stores the inverse of A in z, by elimination in digits, as far as enclosures of
 // entries decide these, and puts nil for the columns of todo that are done. It does nothing where
 // products are faster, and for a B that is not the unit matrix.
-func quickInverse(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*entries) error {
+func quickInverse(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*ziv.Entries) error {
 	n := f.n
 	if !isIdentity(b) || n > digitCount(s, a, z.Format().Bits()) {
 		return nil
@@ -89,7 +90,7 @@ func quickInverse(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*entr
 
 // inverseBy is quickInverse with the elimination that does. It returns how many more bits are worth
 // their while.
-func inverseBy(s *call.Run, t *digits, a, b, z num.Mat, todo []*entries) (more int, err error) {
+func inverseBy(s *call.Run, t *digits, a, b, z num.Mat, todo []*ziv.Entries) (more int, err error) {
 	short, more, err := t.inverseTo(z, todo)
 	if err != nil || !call.Few(openColumns(short), t.n) {
 		return more, err
@@ -107,8 +108,8 @@ func inverseBy(s *call.Run, t *digits, a, b, z num.Mat, todo []*entries) (more i
 // inverseTo stores F^-1, scaled back, as far as it is decided. It returns those of todo that are
 // left for lack of bits alone, and of how many, and keeps away from columns that look like numbers
 // of few bits. It ends early where most of the first columns lack bits.
-func (t *digits) inverseTo(z num.Mat, todo []*entries) (short []*entries, more int, err error) {
-	short = make([]*entries, len(todo))
+func (t *digits) inverseTo(z num.Mat, todo []*ziv.Entries) (short []*ziv.Entries, more int, err error) {
+	short = make([]*ziv.Entries, len(todo))
 	c, err := t.columns()
 	if c == nil || err != nil {
 		return short, 0, err
@@ -224,7 +225,7 @@ type columnsWorker struct {
 }
 
 // run decides entries of columns order[first] and those after it, as inverseTo does.
-func (t *columnsWorker) run(first int, columns []int, z num.Mat, todo, short []*entries) (more int) {
+func (t *columnsWorker) run(first int, columns []int, z num.Mat, todo, short []*ziv.Entries) (more int) {
 	if !t.solveLower(first) || !t.solveUpper(first) {
 		return 0
 	}
@@ -234,7 +235,7 @@ func (t *columnsWorker) run(first int, columns []int, z num.Mat, todo, short []*
 			continue
 		}
 		missing, enough := t.decide(e, k, z)
-		if len(e.open) == 0 {
+		if len(e.Open) == 0 {
 			todo[j] = nil
 		} else if !enough {
 			short[j], more = e, max(more, missing)
@@ -328,13 +329,13 @@ func (t *columnsWorker) solveUpper(first int) (ok bool) {
 // decide decides the entries of a column of F^-1 in lane k; none if some are not decided and all
 // look like numbers of one more bit than the format has. It returns how many bits those that are
 // left lack, about, or reports that more of them would not help.
-func (t *columnsWorker) decide(e *entries, k int, z num.Mat) (missing int, enough bool) {
+func (t *columnsWorker) decide(e *ziv.Entries, k int, z num.Mat) (missing int, enough bool) {
 	var open []int
 	exactly := true
-	for _, i := range e.open {
+	for _, i := range e.Open {
 		v := t.near(i, k)
-		v.Exp += t.Cols[i] + t.Rows[e.j]
-		decided := v.RoundTo(t.ends, z.Arr, z.At(i, e.j))
+		v.Exp += t.Cols[i] + t.Rows[e.J]
+		decided := v.RoundTo(t.ends, z.Arr, z.At(i, e.J))
 		if decided && !exactly {
 			continue
 		}
@@ -343,13 +344,13 @@ func (t *columnsWorker) decide(e *entries, k int, z num.Mat) (missing int, enoug
 		if !decided {
 			open = append(open, i)
 			enough = enough || special
-			missing = max(missing, bits.Len64(v.Err)+z.Arr.Format.Bits()+suspicion/2-num.BitLen(v.Mag))
+			missing = max(missing, bits.Len64(v.Err)+z.Arr.Format.Bits()+ziv.Suspicion/2-num.BitLen(v.Mag))
 		}
 	}
 	if len(open) > 0 && exactly {
 		return 0, true
 	}
-	e.open = open
+	e.Open = open
 	return missing, enough
 }
 

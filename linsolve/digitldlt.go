@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // digitLDLT is about the factors L and D of a symmetric F = 2^shift P A P^T with given pivots, by
@@ -441,7 +442,7 @@ func (t *digitLDLT) roundTo(l, d num.Mat) (lower, middle [][2]int, ok bool, err 
 	err = par.For(s.Ctx, s.Threads, len(t.blocks), func(worker, k int) {
 		b, size := t.first[k], t.blocks[k]
 		for j := range size {
-			one(l, b+j, b+j)
+			ziv.SetOne(l, b+j, b+j)
 			r := float64(t.column(b+j, k) * t.radius[0]) // of L's first row, 1, it is what is off
 			cut := t.cutOf(r, t.unit)
 			for i := range j + 1 {
@@ -458,19 +459,19 @@ func (t *digitLDLT) roundTo(l, d num.Mat) (lower, middle [][2]int, ok bool, err 
 }
 
 // enclosure returns what encloses the entries that are open, and D.
-func (t *digitLDLT) enclosure(u *unknown) *enclosure {
-	e := &enclosure{bits: max(t.gain(), 1)}
-	if len(u.open) == 0 {
+func (t *digitLDLT) enclosure(u *ziv.Unknown) *ziv.Enclosure {
+	e := &ziv.Enclosure{Bits: max(t.gain(), 1)}
+	if len(u.Open) == 0 {
 		return e
 	}
-	e.l, e.u = t.digitLower.enclosure(u), t.openEntries(t.n, t.n)
+	e.L, e.U = t.digitLower.enclosure(u), t.openEntries(t.n, t.n)
 	mag := t.room()
 	for k, b := range t.first {
 		for j := range t.blocks[k] {
-			e.u.Left[b+j] = -t.shift
-			e.u.Err[b+j] = exponentOf(float64(t.column(b+j, k)*t.radius[0])*(1+0x1p-40), t.unit)
+			e.U.Left[b+j] = -t.shift
+			e.U.Err[b+j] = exponentOf(float64(t.column(b+j, k)*t.radius[0])*(1+0x1p-40), t.unit)
 			for i := range j + 1 {
-				e.u.Set(b+i, b+j, t.nearInteger(mag, t.at(k, i, j), 0))
+				e.U.Set(b+i, b+j, t.nearInteger(mag, t.at(k, i, j), 0))
 			}
 		}
 	}

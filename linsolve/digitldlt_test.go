@@ -15,6 +15,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -107,12 +108,12 @@ func TestLDLTByDigits(t *testing.T) {
 		}
 		// G = L D L^T.
 		mag := z.room()
-		u := newUnknown(modular.Chosen(a.View(), p.order, p.order), n, p.blocks, 0)
+		u := ziv.NewUnknown(modular.Chosen(a.View(), p.order, p.order), n, p.blocks, 0)
 		x, y := lintest.Identity(n), lintest.New(n, n)
 		for i := range n {
 			for j := range z.start[i] {
 				x[i][j] = ratOfNear(z.near(mag, i, j, 0))
-				u.open = append(u.open, wanted{part: ofL, i: i, j: j})
+				u.Open = append(u.Open, ziv.Wanted{Part: ziv.OfL, I: i, J: j})
 			}
 		}
 		for k, b := range z.first {
@@ -122,7 +123,7 @@ func TestLDLTByDigits(t *testing.T) {
 			for i := range p.blocks[k] {
 				for j := range p.blocks[k] {
 					y[b+i][b+j] = ratOfNear(z.nearInteger(mag, z.at(k, i, j), 0))
-					u.open = append(u.open, wanted{part: ofU, i: b + min(i, j), j: b + max(i, j)})
+					u.Open = append(u.Open, ziv.Wanted{Part: ziv.OfU, I: b + min(i, j), J: b + max(i, j)})
 				}
 			}
 		}
@@ -141,16 +142,16 @@ func TestLDLTByDigits(t *testing.T) {
 			}
 		}
 		e := z.enclosure(u)
-		for _, w := range u.open {
-			in, i, j, exact, had := e.l, w.j, w.i, l, x[w.i][w.j]
-			if w.part == ofU {
-				in, i, j, exact, had = e.u, w.i, w.j, d, y[w.i][w.j]
+		for _, w := range u.Open {
+			in, i, j, exact, had := e.L, w.J, w.I, l, x[w.I][w.J]
+			if w.Part == ziv.OfU {
+				in, i, j, exact, had = e.U, w.I, w.J, d, y[w.I][w.J]
 			}
-			want := new(big.Float).SetPrec(6000).SetRat(exact[w.i][w.j])
+			want := new(big.Float).SetPrec(6000).SetRat(exact[w.I][w.J])
 			if by := isOutside(in, i, j, want); by > 0 {
-				t.Fatalf("%s: entry (%d, %d) lies outside by %g", name, w.i, w.j, by)
+				t.Fatalf("%s: entry (%d, %d) lies outside by %g", name, w.I, w.J, by)
 			}
-			if w.part == ofU {
+			if w.Part == ziv.OfU {
 				want.SetMantExp(want, int(z.shift))
 			}
 			by, _ := want.Sub(want, new(big.Float).SetPrec(6000).SetRat(had)).SetMantExp(want, -int(in.Err[j])).Float64()

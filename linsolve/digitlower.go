@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // digitLower is the factor L of an elimination in digits, but for its diagonal blocks: entries are
@@ -153,15 +154,15 @@ func (t numbers) openEntries(m, n int) *bound.Nearly {
 }
 
 // enclosure returns what encloses the entries of L that are open.
-func (t *digitLower) enclosure(u *unknown) *bound.Nearly {
+func (t *digitLower) enclosure(u *ziv.Unknown) *bound.Nearly {
 	n := len(t.rows)
 	y, mag := t.openEntries(n, n), t.room()
 	for i, r := range t.radius {
 		y.Err[i] = exponentOf(r, t.unit)
 	}
-	for _, w := range u.open {
-		if w.part == ofL && w.j < t.length(w.i) {
-			y.Set(w.j, w.i, t.near(mag, w.i, w.j, 0))
+	for _, w := range u.Open {
+		if w.Part == ziv.OfL && w.J < t.length(w.I) {
+			y.Set(w.J, w.I, t.near(mag, w.I, w.J, 0))
 		}
 	}
 	return y

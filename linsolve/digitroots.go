@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // digitRoot is about the factor L of the leading n x n part of an m x n matrix F = D1 C D2, which
@@ -142,7 +143,7 @@ func rootByDigits(s *call.Run, c num.Mat, n, bits int, known *bool) (*digitRoot,
 
 // rootAttempt is an attempt by digits: the first time, u being nil, it stores what is decided in z,
 // of the leading part of the factor, and below. There is no enclosure where digits are not the way.
-func rootAttempt(s *call.Run, c num.Mat, n, bits int, known *bool, u *unknown, z, below num.Mat, want func(u *unknown, i, j int)) (*unknown, *enclosure, error) {
+func rootAttempt(s *call.Run, c num.Mat, n, bits int, known *bool, u *ziv.Unknown, z, below num.Mat, want func(u *ziv.Unknown, i, j int)) (*ziv.Unknown, *ziv.Enclosure, error) {
 	defer s.Release()
 	t, err := rootByDigits(s, c, n, bits, known)
 	if t == nil || err != nil {
@@ -154,9 +155,9 @@ func rootAttempt(s *call.Run, c num.Mat, n, bits int, known *bool, u *unknown, z
 			return nil, nil, err
 		}
 		s.Did(call.WantedCost(s, t.m, n))
-		u = &unknown{c: c, k: n, blocks: ones(n)}
+		u = &ziv.Unknown{C: c, K: n, Blocks: ziv.Ones(n)}
 		if len(open) > 0 {
-			u.fill()
+			u.Fill()
 		}
 		for _, at := range open {
 			want(u, at[0], at[1])
@@ -519,9 +520,9 @@ func trimmed(x []uint64) []uint64 {
 }
 
 // enclosure returns what encloses the entries that are open, and the diagonal.
-func (t *digitRoot) enclosure(u *unknown) *enclosure {
-	e := &enclosure{bits: max(t.gain, 1)}
-	if len(u.open) == 0 {
+func (t *digitRoot) enclosure(u *ziv.Unknown) *ziv.Enclosure {
+	e := &ziv.Enclosure{Bits: max(t.gain, 1)}
+	if len(u.Open) == 0 {
 		return e
 	}
 	all, count, size := t.Bits()*t.d, t.Count(), t.Size()
@@ -535,17 +536,17 @@ func (t *digitRoot) enclosure(u *unknown) *enclosure {
 	for i := range t.n { // pivots tell of denominators, too
 		y.Set(i, i, t.nearInteger(mag, t.roots[i], 0))
 	}
-	for _, w := range u.open {
-		if w.i == w.j {
+	for _, w := range u.Open {
+		if w.I == w.J {
 			continue
 		}
-		p := w.i / count
-		if w.i >= t.n {
-			p = (t.n+count-1)/count + (w.i-t.n)/count
+		p := w.I / count
+		if w.I >= t.n {
+			p = (t.n+count-1)/count + (w.I-t.n)/count
 		}
 		first, _ := t.place(p)
-		y.Set(w.j, w.i, t.nearVector(mag, t.upper[p][w.j*size:][:size], w.i-first, 0))
+		y.Set(w.J, w.I, t.nearVector(mag, t.upper[p][w.J*size:][:size], w.I-first, 0))
 	}
-	e.root = y
+	e.Root = y
 	return e
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -130,10 +131,10 @@ func TestRootByDigits(t *testing.T) {
 			f, _ := x.SetMantExp(x, z.d*z.Bits()).Float64()
 			return math.Abs(f)
 		}
-		u := newUnknown(c.View(), n, ones(n), 0)
+		u := ziv.NewUnknown(c.View(), n, ziv.Ones(n), 0)
 		for i := range l {
 			for j := range l[i] {
-				u.open = append(u.open, wanted{part: ofRoot, i: i, j: j})
+				u.Open = append(u.Open, ziv.Wanted{Part: ziv.OfRoot, I: i, J: j})
 			}
 		}
 		e := z.enclosure(u)
@@ -154,7 +155,7 @@ func TestRootByDigits(t *testing.T) {
 				if x.Sqrt(x); i > j {
 					x.Mul(x, new(big.Float).SetPrec(more).SetRat(exact[i][j]))
 				}
-				if by := isOutside(e.root, j, i, x); by > 0 {
+				if by := isOutside(e.Root, j, i, x); by > 0 {
 					t.Fatalf("%s: entry (%d, %d) of the factor lies outside by %g", name, i, j, by)
 				}
 				x.SetMantExp(x, int(z.Rows[i]))

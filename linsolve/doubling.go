@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -35,10 +36,6 @@ func order(gain, bits int) int {
 	}
 	return 5
 }
-
-// spareBits are how many bits less than eliminations have these enclosures are asked for, whose
-// bits are those of the results.
-const spareBits = 16
 
 // mostBits are those of numbers of a matrix whose factors have format f.
 func mostBits(f num.Format) int { return min(4*f.Bits()+2048, bound.MaxBits) }
@@ -203,7 +200,7 @@ func sizeOf(x float64) int {
 
 // enclosure returns an enclosure whose errors are about 2^-bits of the largest entry of each row of
 // V; nil if no seed is good enough.
-func (t *doubling) enclosure(bits int) (*enclosure, error) {
+func (t *doubling) enclosure(bits int) (*ziv.Enclosure, error) {
 	if t == nil {
 		return nil, nil
 	}
@@ -477,7 +474,7 @@ func (t *doubling) sizes() (f, s int, err error) {
 }
 
 // finish returns the enclosure by the first rows of V and an E that tell so many bits.
-func (t *doubling) finish(bits, width int, leading, e num.Mat, h *big.Float) (*enclosure, error) {
+func (t *doubling) finish(bits, width int, leading, e num.Mat, h *big.Float) (*ziv.Enclosure, error) {
 	m, n, g := t.f.Rows, t.n, t.gain
 	if ok, err := positiveDiagonal(t.s, t.x); err != nil || !ok {
 		return nil, err
@@ -553,7 +550,7 @@ func (t *doubling) finish(bits, width int, leading, e num.Mat, h *big.Float) (*e
 	for i, off := range offs {
 		y.Err[n+i] = max(y.Err[n+i], off+1) + 1
 	}
-	return &enclosure{root: y, bits: bits}, nil
+	return &ziv.Enclosure{Root: y, Bits: bits}, nil
 }
 
 // taller returns a matrix of the host of m rows that begins with those of another one.

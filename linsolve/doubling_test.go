@@ -75,28 +75,28 @@ func TestDoubling(t *testing.T) {
 						x = wide(root[i][j])
 						x.Mul(x, diagonal)
 					}
-					if by := isOutside(e.root, j, i, x); by > 0 {
+					if by := isOutside(e.Root, j, i, x); by > 0 {
 						t.Fatalf("%s: L[%d,%d] lies outside by %g", name, i, j, by)
 					}
 				}
 			}
-			checkWidth(t, name, e.root, bits, wider(n, bits, d.amp, e.root))
+			checkWidth(t, name, e.Root, bits, wider(n, bits, d.amp, e.Root))
 			if e, err = p.enclosure(bits); err != nil || e == nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 			for i := range n + extra {
 				for j := range n {
-					y, k, l := e.u, i, j
+					y, k, l := e.U, i, j
 					if i > j {
-						y, k, l = e.l, j, i
+						y, k, l = e.L, j, i
 					}
 					if by := isOutside(y, k, l, wide(lu[i][j])); by > 0 {
 						t.Fatalf("%s: entry (%d, %d) of L and U lies outside by %g", name, i, j, by)
 					}
 				}
 			}
-			checkWidth(t, name, e.u, bits, wider(n, bits, p.amp, e.u))
-			checkWidth(t, name, e.l, bits, wider(n, bits, p.amp, e.l))
+			checkWidth(t, name, e.U, bits, wider(n, bits, p.amp, e.U))
+			checkWidth(t, name, e.L, bits, wider(n, bits, p.amp, e.L))
 		}
 	}
 }

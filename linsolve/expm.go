@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // errNorm is wrapped by errors about matrices whose exponentials may be beyond all formats.
@@ -77,14 +78,14 @@ func expm(s *call.Run, a, z num.Mat) error {
 	var open []position // of all parts that are done
 	parts := components(reach)
 	for done, nodes := range parts {
-		if len(nodes) == 1 && isZero(a.Entry(nodes[0], nodes[0])) {
+		if len(nodes) == 1 && ziv.IsZero(a.Entry(nodes[0], nodes[0])) {
 			z.SetFloat64(nodes[0], nodes[0], 1)
 			continue
 		}
 		var wanted []position
 		for _, i := range nodes {
 			for _, j := range nodes {
-				if reach[i].has(j) {
+				if reach[i].Has(j) {
 					wanted = append(wanted, position{i, j})
 				}
 			}
@@ -110,7 +111,7 @@ func expm(s *call.Run, a, z num.Mat) error {
 	groups := map[string][]position{}
 	var order []string
 	for _, p := range open {
-		key := reach[p.row].and(back[p.col]).key()
+		key := reach[p.row].And(back[p.col]).Key()
 		if groups[key] == nil {
 			order = append(order, key)
 		}
@@ -118,7 +119,7 @@ func expm(s *call.Run, a, z num.Mat) error {
 	}
 	for done, key := range order {
 		group := groups[key]
-		nodes := reach[group[0].row].and(back[group[0].col]).members(n)
+		nodes := reach[group[0].row].And(back[group[0].col]).Members(n)
 		sub := modular.Chosen(a, nodes, nodes)
 		if exact, err := expmNilpotent(s, sub, nodes, group, z); err != nil {
 			return err
@@ -134,22 +135,9 @@ func expm(s *call.Run, a, z num.Mat) error {
 	return nil
 }
 
-// set is a set of small integers.
-type set []uint64
-
-func (s set) has(i int) bool { return s[i/64]>>(i%64)&1 != 0 }
-
-func (s set) and(t set) set {
-	z := make(set, len(s))
-	for i := range z {
-		z[i] = s[i] & t[i]
-	}
-	return z
-}
-
 // components returns the parts of a graph that no edge connects, each in order: reach is what
 // reachable returns.
-func components(reach []set) (parts [][]int) {
+func components(reach []ziv.Set) (parts [][]int) {
 	n := len(reach)
 	label := make([]int, n) // of each node the first one of its part that is known, or one before
 	for i := range label {
@@ -163,7 +151,7 @@ func components(reach []set) (parts [][]int) {
 		return i
 	}
 	for i := range n {
-		for _, j := range reach[i].members(n) {
+		for _, j := range reach[i].Members(n) {
 			x, y := first(i), first(j)
 			label[max(x, y)] = min(x, y)
 		}
@@ -180,25 +168,13 @@ func components(reach []set) (parts [][]int) {
 	return parts
 }
 
-func (s set) key() string { return fmt.Sprintf("%x", []uint64(s)) }
-
-// members returns those below n, in order.
-func (s set) members(n int) (m []int) {
-	for i := range n {
-		if s.has(i) {
-			m = append(m, i)
-		}
-	}
-	return m
-}
-
 // reachable returns for each i the set of those j for which i = j or there is a path of nonzeros
 // a_ik, a_kl, ... from i to j (Warshall, A theorem on Boolean matrices, 1962).
-func reachable(a num.Mat) []set {
+func reachable(a num.Mat) []ziv.Set {
 	n := a.Rows
-	r := make([]set, n)
+	r := make([]ziv.Set, n)
 	for i := range r {
-		r[i] = make(set, (n+63)/64)
+		r[i] = make(ziv.Set, (n+63)/64)
 		for j := range n {
 			if i == j || a.Arr.Class(a.At(i, j)) != num.Zero {
 				r[i][j/64] |= 1 << (j % 64)
@@ -207,7 +183,7 @@ func reachable(a num.Mat) []set {
 	}
 	for k := range n {
 		for i := range n {
-			if i != k && r[i].has(k) {
+			if i != k && r[i].Has(k) {
 				for w, x := range r[k] {
 					r[i][w] |= x
 				}
@@ -231,20 +207,20 @@ func expmOf(s *call.Run, a num.Mat, nodes []int, open []position, z num.Mat, mos
 		left, more := open[:0], false
 		for _, p := range open {
 			mid, radius := e.entry(at[p.row], at[p.col])
-			lower, upper := ends(f, mid, radius)
+			lower, upper := ziv.Ends(f, mid, radius)
 			if lower.Same(upper) {
 				z.SetEntry(p.row, p.col, lower)
-				lose(s, z, p.row, p.col, new(big.Float).Sub(mid, radius), new(big.Float).Add(mid, radius))
+				ziv.Lose(s, z, p.row, p.col, new(big.Float).Sub(mid, radius), new(big.Float).Add(mid, radius))
 				continue
 			}
 			if magnitude := new(big.Float).Abs(mid); magnitude.Cmp(radius) > 0 {
 				z.SetEntry(p.row, p.col, lower)
-				if t, _ := tie(lower, upper); t == nil {
+				if t, _ := ziv.Tie(lower, upper); t == nil {
 					more = true
 				}
 			} else {
 				z.SetEntry(p.row, p.col, num.NewScalar(f, new(big.Float)))
-				if last && bits > most && isZero(lower) && isZero(upper) {
+				if last && bits > most && ziv.IsZero(lower) && ziv.IsZero(upper) {
 					continue
 				}
 			}
@@ -257,8 +233,6 @@ func expmOf(s *call.Run, a num.Mat, nodes []int, open []position, z num.Mat, mos
 	}
 }
 
-func isZero(x num.Scalar) bool { return !x.IsInf(0) && x.Big().Sign() == 0 }
-
 // inverseOf returns z of length n with z[nodes[i]] = i.
 func inverseOf(nodes []int, n int) []int {
 	z := make([]int, n)
@@ -266,14 +240,6 @@ func inverseOf(nodes []int, n int) []int {
 		z[k] = i
 	}
 	return z
-}
-
-// ends returns what mid - radius and mid + radius, rounded outwards, round to.
-func ends(f num.Format, mid, radius *big.Float) (lower, upper num.Scalar) {
-	prec := mid.Prec() + 64
-	lower = num.NewScalar(f, new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf).Sub(mid, radius))
-	upper = num.NewScalar(f, new(big.Float).SetPrec(prec).SetMode(big.ToPositiveInf).Add(mid, radius))
-	return lower, upper
 }
 
 // exponential is factor p, with errors: ‖exp(A) / e^μ - p‖∞ ≤ lost, and factor has a relative error
@@ -466,7 +432,7 @@ func expmNilpotent(s *call.Run, a num.Mat, nodes []int, entries []position, z nu
 	if zero, err := modular.New(modular.Primes()()).Nilpotent(s.Ctx, s.Threads, m); err != nil || !zero {
 		return false, err
 	}
-	bits := powerBits(m, n)
+	bits := ziv.PowerBits(m, n)
 	if bits > bound.MaxBits {
 		return false, nil
 	}
@@ -510,7 +476,7 @@ func expmNilpotent(s *call.Run, a num.Mat, nodes []int, entries []position, z nu
 	for _, e := range entries {
 		v, x := quotient(z.Format(), t.Big(at[e.row], at[e.col]), factorial)
 		z.SetEntry(e.row, e.col, v)
-		lose(s, z, e.row, e.col, x, x)
+		ziv.Lose(s, z, e.row, e.col, x, x)
 		s.Stats.Exact++
 	}
 	return true, nil

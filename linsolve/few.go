@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // inverse is an approximate inverse R of F = diag(2^rows) A diag(2^cols), proved to be one.
@@ -60,23 +61,23 @@ type fixedSystem struct {
 
 // solveFew solves for the columns of todo with R, and puts nil for those that are done. What is
 // left needs more bits than are worth their while here.
-func solveFew(s *call.Run, a, b, z num.Mat, r inverse, todo []*entries) error {
+func solveFew(s *call.Run, a, b, z num.Mat, r inverse, todo []*ziv.Entries) error {
 	y := &fixedSystem{s: s, a: a, b: b, r: r, n: a.Rows}
 	y.low, y.f = scale.LowestBit(y.a, r.scales()), r.matrix()
 	bits := z.Format().Bits()
 	for j, e := range todo {
 		y.left = len(todo) - j - 1
-		for want := bits + suspicion + 4; want <= 4*bits+1024 && todo[j] != nil; {
+		for want := bits + ziv.Suspicion + 4; want <= 4*bits+1024 && todo[j] != nil; {
 			y.missing = 0
 			y.likely = 1
-			if want == bits+suspicion+4 && r.size() > 2*scale.SeedBits {
+			if want == bits+ziv.Suspicion+4 && r.size() > 2*scale.SeedBits {
 				y.likely = 1.6 // entries are far apart: more bits may be needed
 			}
 			more, err := y.column(e, j, bits, want)
 			if err != nil {
 				return err
 			}
-			if len(e.open) == 0 {
+			if len(e.Open) == 0 {
 				todo[j] = nil
 			}
 			if !more {
@@ -84,7 +85,7 @@ func solveFew(s *call.Run, a, b, z num.Mat, r inverse, todo []*entries) error {
 			}
 			next := 2 * want
 			if y.missing > 0 {
-				next = min(next, want+int(y.missing)+suspicion)
+				next = min(next, want+int(y.missing)+ziv.Suspicion)
 			}
 			want = next
 		}
@@ -99,14 +100,14 @@ func solveFew(s *call.Run, a, b, z num.Mat, r inverse, todo []*entries) error {
 // r <- r - F c costs a product of F with a vector of one word, and is exact but for what is cut off
 // below r's last bit and F's last plane, which is counted. c is any vector; what is proved of y is
 // F^-1 r alone.
-func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err error) {
+func (y *fixedSystem) column(e *ziv.Entries, j, bits, want int) (more bool, err error) {
 	n, by := y.n, y.r.scales()
 	g, shift := y.right(j)
 	if shift == math.MinInt64 {
-		for _, i := range e.open {
-			e.z.SetBig(i, e.j, new(big.Float))
+		for _, i := range e.Open {
+			e.Z.SetBig(i, e.J, new(big.Float))
 		}
-		e.open = nil
+		e.Open = nil
 		return false, nil
 	}
 	r := &residual{lead: make([]float64, n)}
@@ -313,10 +314,10 @@ func addInteger(z []uint64, c int64, shift int) {
 }
 
 // decide decides entries by radius 2^exp around y 2^shift.
-func (y *fixedSystem) decide(e *entries, u *partial, shift int64, radius []float64, exp int) (bool, error) {
+func (y *fixedSystem) decide(e *ziv.Entries, u *partial, shift int64, radius []float64, exp int) (bool, error) {
 	cols := y.r.scales().Cols
 	r := make([]*big.Float, y.n)
-	for _, i := range e.open {
+	for _, i := range e.Open {
 		if at := shift + cols[i]; radius[i]-radius[i] != 0 || max(at, -at) > 1<<30 {
 			return false, nil // the latter lest numbers leave the exponents of big.Float
 		}
@@ -336,12 +337,12 @@ func (y *fixedSystem) decide(e *entries, u *partial, shift int64, radius []float
 		}
 		return z.SetMantExp(z, int(shift+cols[i])-u.bits)
 	}
-	ties, err := e.decide(mid, r, cols)
-	y.missing = min(e.missing(mid, r), 1<<20)
+	ties, err := e.Decide(mid, r, cols)
+	y.missing = min(e.Missing(mid, r), 1<<20)
 	if ties != nil && err == nil {
-		err = lift(y.s, []suspects{{e, ties}})
+		err = ziv.Lift(y.s, []ziv.Suspects{{Entries: e, Ties: ties}})
 	}
-	return len(e.open) == 0, err
+	return len(e.Open) == 0, err
 }
 
 // bigFloat returns an integer.

@@ -15,6 +15,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -436,13 +437,13 @@ func TestWrongCorrections(t *testing.T) {
 			}
 		}
 		z := halfulp.NewMatrix(f, n, 1)
-		todo := undecided(s, a.View(), b.View(), z.View())
+		todo := ziv.NewEntries(s, a.View(), b.View(), z.View())
 		left := map[int]bool{}
 		open := todo[0]
 		if err := solveFew(s, a.View(), b.View(), z.View(), w, todo); err != nil {
 			t.Fatal(err)
 		}
-		for _, i := range open.open {
+		for _, i := range open.Open {
 			left[i] = true
 		}
 		for i := range n {
@@ -506,8 +507,8 @@ func TestNoCorrection(t *testing.T) {
 	if err != nil || r == nil {
 		t.Fatalf("no inverse: %v", err)
 	}
-	todo := undecided(s, a.View(), b.View(), z.View())
-	if err := solveFew(s, a.View(), b.View(), z.View(), idle{r}, todo); err != nil || open(todo) != n {
-		t.Errorf("%d entries are left, %v", open(todo), err)
+	todo := ziv.NewEntries(s, a.View(), b.View(), z.View())
+	if err := solveFew(s, a.View(), b.View(), z.View(), idle{r}, todo); err != nil || ziv.CountOpen(todo) != n {
+		t.Errorf("%d entries are left, %v", ziv.CountOpen(todo), err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // Newton's method begins with inverses in slices or by series, of more bits than float64 has: steps
@@ -25,7 +26,7 @@ const (
 // solveByNewton solves A X = B for many columns by Newton's method, beginning with what float64
 // products make of an inverse, as far as that decides entries, and puts nil for the columns of todo
 // that are done.
-func solveByNewton(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*entries) error {
+func solveByNewton(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*ziv.Entries) error {
 	n := f.n
 	if !sliceable(s, a) {
 		return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -80,7 +81,7 @@ func TestNewtonByFloats(t *testing.T) {
 		}
 		b := halfulp.Identity(halfulp.Float64, n)
 		to := halfulp.NewMatrix(halfulp.MP(uint(54+r.IntN(500))), n, n)
-		todo := undecided(s, a.View(), b.View(), to.View())
+		todo := ziv.NewEntries(s, a.View(), b.View(), to.View())
 		if err := solveByNewton(s, a.View(), b.View(), lu, to.View(), todo); err != nil {
 			t.Fatal(name, err)
 		}
@@ -88,7 +89,7 @@ func TestNewtonByFloats(t *testing.T) {
 		for j, e := range todo {
 			left := map[int]bool{}
 			if e != nil {
-				for _, i := range e.open {
+				for _, i := range e.Open {
 					left[i] = true
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // product is one of numbers that least squares make: r, the residual sum of squares, an entry u of
@@ -158,7 +159,7 @@ func identitiesModulo(s *call.Run, f *modular.Field, e *equations, column int, t
 //	(-gᵀ t), t the total.
 func (e *equations) bordered(column int, total *big.Float) (num.Mat, error) {
 	n := e.m.Rows
-	f, err := wide(max(bound.Longest(e.m), bound.Longest(e.g), bound.Longest(e.d), int64(total.MinPrec())))
+	f, err := ziv.FormatFor(max(bound.Longest(e.m), bound.Longest(e.g), bound.Longest(e.d), int64(total.MinPrec())))
 	if err != nil {
 		return num.Mat{}, err
 	}

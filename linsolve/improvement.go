@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -30,12 +31,12 @@ type improving interface {
 	// planned says that E of a gain is to lead to so many bits.
 	planned(gain, bits int)
 	// finish returns the enclosure that E leads to.
-	finish(bits, width int, v, e num.Mat, h *big.Float) (*enclosure, error)
+	finish(bits, width int, v, e num.Mat, h *big.Float) (*ziv.Enclosure, error)
 }
 
 // improved returns an enclosure whose errors are about 2^-bits of the largest entries of rows and
 // columns of the factors; nil if the seed is not good enough.
-func improved(s *call.Run, t improving, bits int) (*enclosure, error) {
+func improved(s *call.Run, t improving, bits int) (*ziv.Enclosure, error) {
 	at := t.known()
 	for bits+at.amp+4 <= bound.MaxBits { // of V, at last
 		if at.gain != 0 && at.gain < leastGain { // as an earlier call found out

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // Enclosures by approximate inverses of the factors tell entries up to a bound for all of a row or
@@ -93,21 +94,21 @@ func eliminateIntervals(s *call.Run, c num.Mat, blocks []int, bits int, partial 
 }
 
 // enclosure returns the enclosure that the intervals are.
-func (z *eliminatedIntervals) enclosure(bits int) *enclosure {
-	return &enclosure{each: z.x, bits: bits}
+func (z *eliminatedIntervals) enclosure(bits int) *ziv.Enclosure {
+	return &ziv.Enclosure{Each: z.x, Bits: bits}
 }
 
 // belowBy is belowEach for an enclosure of intervals.
-func belowBy(s *call.Run, u *unknown, e *enclosure, bound func(i, j int) *big.Float) (bool, error) {
-	fails := make([]bool, len(e.each))
-	err := par.Each(s.Ctx, s.Threads, len(e.each), func(i int) {
+func belowBy(s *call.Run, u *ziv.Unknown, e *ziv.Enclosure, bound func(i, j int) *big.Float) (bool, error) {
+	fails := make([]bool, len(e.Each))
+	err := par.Each(s.Ctx, s.Threads, len(e.Each), func(i int) {
 		b := 0
-		for _, size := range u.blocks {
+		for _, size := range u.Blocks {
 			if b+size > i {
 				break
 			}
 			for j := b; j < b+size; j++ {
-				fails[i] = fails[i] || !e.each[i][j].Below(bound(i, j))
+				fails[i] = fails[i] || !e.Each[i][j].Below(bound(i, j))
 			}
 			b += size
 		}

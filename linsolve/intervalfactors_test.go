@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -68,7 +69,7 @@ func TestEliminateIntervals(t *testing.T) {
 	for trial := range testlength.Of(10, 60, 600) {
 		n := 1 + r.IntN(8)
 		a := farApart(r, halfulp.MP(64), n, []int{0, 40, 3000}[r.IntN(3)], false)
-		g, err := eliminateIntervals(s, a.View(), ones(n), 150, true)
+		g, err := eliminateIntervals(s, a.View(), ziv.Ones(n), 150, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +88,7 @@ func TestEliminateIntervals(t *testing.T) {
 				if lo.Cmp(x[i][j]) > 0 || hi.Cmp(x[i][j]) < 0 {
 					t.Fatalf("seed %d, trial %d: entry %d, %d is not between %g and %g", seed, trial, i, j, v.Lo, v.Hi)
 				}
-				if !v.HasZero() && bitsMissing(v, 53) == 0 {
+				if !v.HasZero() && ziv.BitsMissing(v, 53) == 0 {
 					narrow++
 				}
 			}

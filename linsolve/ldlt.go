@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // LDLTFactors are those of P A P^T = L D L^T. Where A lives on a GPU L and D do, with a copy of A.
@@ -77,7 +78,7 @@ func ldltOf(s *call.Run, a, here num.Mat, f num.Format) (*ldltFactors, error) {
 	if err := call.Finite("A", here); err != nil {
 		return nil, err
 	}
-	if err := symmetric(here); err != nil {
+	if err := ziv.Symmetric(here); err != nil {
 		return nil, err
 	}
 	var seed *rooked
@@ -111,14 +112,14 @@ var (
 func ldlt(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*ldltFactors, error) {
 	n := a.Rows
 	z := &ldltFactors{}
-	var u *unknown
+	var u *ziv.Unknown
 	checked := false
 	full := func() error {
 		if checked {
 			return nil
 		}
 		checked = true
-		return full(s, a)
+		return ziv.FullRank(s, a)
 	}
 	set := func(order, blocks []int) {
 		if u == nil || !slices.Equal(z.P, order) || !slices.Equal(z.Blocks, blocks) {
@@ -151,11 +152,11 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*ldltFactors, err
 		}
 	}
 	seeded()
-	err := decideAll(s, f, func(bits int) (*unknown, *enclosure, error) {
+	err := ziv.DecideAll(s, f, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
 		if digits {
 			var t *digitLDLT
 			var err error
-			if t, z, u, err = ldltAttempt(s, a, f, pivots, bits-spareBits, full, z, u); err != nil {
+			if t, z, u, err = ldltAttempt(s, a, f, pivots, bits-ziv.SpareBits, full, z, u); err != nil {
 				return nil, nil, err
 			}
 			if t != nil {
@@ -167,10 +168,10 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*ldltFactors, err
 			}
 			seeded()
 		}
-		var e *enclosure
+		var e *ziv.Enclosure
 		var err error
 		if seed != nil {
-			e, err = seed.splitting.enclosure(bits - spareBits)
+			e, err = seed.splitting.enclosure(bits - ziv.SpareBits)
 		}
 		for {
 			if err != nil {
@@ -186,7 +187,7 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*ldltFactors, err
 			if len(ways) == 0 {
 				break
 			}
-			seed, e, err = rookByElimination(s, a, mostBits(f), bits-spareBits, full, ways[0])
+			seed, e, err = rookByElimination(s, a, mostBits(f), bits-ziv.SpareBits, full, ways[0])
 			ways = ways[1:]
 		}
 		seed = nil
@@ -201,7 +202,7 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*ldltFactors, err
 		if is, err := byIntervals(s, a, f, bits); err != nil {
 			return nil, nil, err
 		} else if is {
-			g, err := eliminateIntervals(s, u.c, r.blocks, bits, false)
+			g, err := eliminateIntervals(s, u.C, r.blocks, bits, false)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -216,7 +217,7 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*ldltFactors, err
 		if err != nil {
 			return nil, nil, err
 		}
-		if e, err = enclose(s, u.c, li, ui, bits); err != nil {
+		if e, err = ziv.Enclose(s, u.C, li, ui, bits); err != nil {
 			return nil, nil, err
 		}
 		if e == nil {
@@ -242,7 +243,7 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*ldltFactors, err
 
 // ldltAttempt is an attempt by digits: the first time, u being nil, it makes factors z, with all
 // that is decided. There is no elimination where digits are not the way.
-func ldltAttempt(s *call.Run, a num.Mat, f num.Format, pivots *rookOrder, bits int, regular func() error, z *ldltFactors, u *unknown) (*digitLDLT, *ldltFactors, *unknown, error) {
+func ldltAttempt(s *call.Run, a num.Mat, f num.Format, pivots *rookOrder, bits int, regular func() error, z *ldltFactors, u *ziv.Unknown) (*digitLDLT, *ldltFactors, *ziv.Unknown, error) {
 	defer s.Release()
 	t, err := ldltByDigits(s, a, pivots, bits, regular)
 	if t == nil || err != nil || u != nil {
@@ -255,50 +256,33 @@ func ldltAttempt(s *call.Run, a num.Mat, f num.Format, pivots *rookOrder, bits i
 		return nil, z, nil, err
 	}
 	s.Did(call.WantedCost(s, n, n) / 2)
-	u = &unknown{k: n, blocks: made.Blocks}
+	u = &ziv.Unknown{K: n, Blocks: made.Blocks}
 	if len(lower)+len(middle) > 0 {
-		u.c = modular.Chosen(a, made.P, made.P)
-		u.fill()
+		u.C = modular.Chosen(a, made.P, made.P)
+		u.Fill()
 	}
 	for _, at := range lower {
-		u.want(ofL, at[0], at[1], made.L, at[0], at[1])
+		u.Want(ziv.OfL, at[0], at[1], made.L, at[0], at[1])
 	}
 	for _, at := range middle {
-		u.want(ofU, at[0], at[1], made.D, at[0], at[1])
+		u.Want(ziv.OfU, at[0], at[1], made.D, at[0], at[1])
 	}
 	return t, made, u, nil
 }
 
-// lower returns the rows and columns of entries of L below the diagonal blocks that may differ from
-// 0.
-func (u *unknown) lower() (at [][2]int) {
-	b := 0
-	for _, size := range u.blocks {
-		for j := b; j < b+size; j++ {
-			for i := b + size; i < u.c.Rows; i++ {
-				if u.has(i, j) {
-					at = append(at, [2]int{i, j})
-				}
-			}
-		}
-		b += size
-	}
-	return at
-}
-
 // unknown returns the entries of the factors, of c = P A P^T.
-func (z *ldltFactors) unknown(c num.Mat) *unknown {
+func (z *ldltFactors) unknown(c num.Mat) *ziv.Unknown {
 	n := c.Rows
-	u := newUnknown(c, n, z.Blocks, n*(n+1)/2)
-	for _, w := range u.lower() {
-		u.want(ofL, w[0], w[1], z.L, w[0], w[1])
+	u := ziv.NewUnknown(c, n, z.Blocks, n*(n+1)/2)
+	for _, w := range u.Lower() {
+		u.Want(ziv.OfL, w[0], w[1], z.L, w[0], w[1])
 	}
 	b := 0
 	for _, size := range z.Blocks {
 		for i := b; i < b+size; i++ {
-			one(z.L, i, i)
+			ziv.SetOne(z.L, i, i)
 			for j := i; j < b+size; j++ {
-				u.want(ofU, i, j, z.D, i, j) // and D[j,i]
+				u.Want(ziv.OfU, i, j, z.D, i, j) // and D[j,i]
 			}
 		}
 		b += size

@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // errWeights is wrapped by errors about weights that are negative, infinite or NaN.
@@ -204,7 +205,7 @@ func choose(m num.Mat, rows []int) num.Mat {
 
 // timesRows returns diag(w) M, exactly.
 func timesRows(m, w num.Mat) (num.Mat, error) {
-	f, err := wide(bound.Longest(m) + bound.Longest(w))
+	f, err := ziv.FormatFor(bound.Longest(m) + bound.Longest(w))
 	if err != nil {
 		return num.Mat{}, err
 	}
@@ -218,45 +219,14 @@ func timesRows(m, w num.Mat) (num.Mat, error) {
 	return z, nil
 }
 
-// wide returns a format for numbers of so many bits.
-func wide(bits int64) (num.Format, error) {
-	if bits > num.MaxPrec {
-		return num.Format{}, fmt.Errorf("%d bits: %w", bits, call.ErrRange)
-	}
-	return num.Precision(uint(max(bits, 64))), nil
-}
-
-// columnBits returns how many bits hold a sum of entries of one column, but for its carries: the
-// largest number of any column.
-func columnBits(m num.Mat) int64 {
-	v := m
-	most := int64(0)
-	for j := range v.Cols {
-		first := true
-		var top, low int64
-		for i := range v.Rows {
-			c, t, l := v.Arr.Span(v.At(i, j))
-			if c != num.Finite {
-				continue
-			}
-			if first {
-				top, low, first = t, l, false
-			}
-			top, low = max(top, t), min(low, l)
-		}
-		most = max(most, top-low)
-	}
-	return most
-}
-
 // productBits returns how many bits hold every entry of XᵀY.
 func productBits(x, y num.Mat) int64 {
-	return columnBits(x) + columnBits(y) + int64(bits.Len(uint(x.Rows))) + 1
+	return ziv.ColumnBits(x) + ziv.ColumnBits(y) + int64(bits.Len(uint(x.Rows))) + 1
 }
 
 // product returns XᵀY, exactly.
 func exactProduct(s *call.Run, x, y num.Mat) (num.Mat, error) {
-	f, err := wide(productBits(x, y))
+	f, err := ziv.FormatFor(productBits(x, y))
 	if err != nil {
 		return num.Mat{}, err
 	}
@@ -311,7 +281,7 @@ func (m *model) normal() (*equations, error) {
 //	(AᵀW 0) (   x   ) = (0).
 func (m *model) augmented() (*equations, error) {
 	rows, n := m.a.Dims()
-	f, err := wide(max(bound.Longest(m.a), bound.Longest(m.wa)))
+	f, err := ziv.FormatFor(max(bound.Longest(m.a), bound.Longest(m.wa)))
 	if err != nil {
 		return nil, err
 	}
@@ -408,7 +378,7 @@ func (m *model) minimal(f num.Format) (num.Mat, error) {
 		}
 		width = max(width, augmented)
 	}
-	wideF, err := wide(width)
+	wideF, err := ziv.FormatFor(width)
 	if err != nil {
 		return num.Mat{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/bigfun"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // LogDet returns log|det(A)|, correctly rounded to format f, and the sign of det(A), for a square
@@ -51,7 +52,7 @@ func logDet(s *call.Run, a num.Mat, f num.Format) (log num.Scalar, sign int, don
 			return log, 0, false, err
 		}
 	}
-	for bits := f.Bits() + 32; bits <= f.Bits()+32+2*suspicion; bits += suspicion {
+	for bits := f.Bits() + 32; bits <= f.Bits()+32+2*ziv.Suspicion; bits += ziv.Suspicion {
 		lo, hi, shift, err := encloseDet(s, a, bits)
 		if errors.Is(err, call.ErrSingular) {
 			s.Stats.Exact++
@@ -73,7 +74,7 @@ func logDet(s *call.Run, a num.Mat, f num.Format) (log num.Scalar, sign int, don
 		lower, _, x := logEnds(lo, shift, f, bits)
 		_, upper, y := logEnds(hi, shift, f, bits)
 		if lower.Same(upper) {
-			leavesRange(s, lower, x, y)
+			ziv.LeavesRange(s, lower, x, y)
 			return lower, sign, true, nil
 		}
 	}
@@ -95,7 +96,7 @@ func logDet(s *call.Run, a num.Mat, f num.Format) (log num.Scalar, sign int, don
 	}
 	for bits := f.Bits() + 32; ; bits *= 2 {
 		if lower, upper, x := logEnds(d, shift, f, bits); lower.Same(upper) {
-			leavesRange(s, lower, x, x)
+			ziv.LeavesRange(s, lower, x, x)
 			return lower, sign, true, nil
 		}
 	}
@@ -107,6 +108,6 @@ func logEnds(x *big.Float, shift int64, f num.Format, bits int) (lower, upper nu
 	m := new(big.Float)
 	e := int64(x.MantExp(m))
 	l = bigfun.LogScaled(m, e+shift, uint(bits))
-	lower, upper = ends(f, l, new(big.Float).SetMantExp(new(big.Float).Abs(l), -bits))
+	lower, upper = ziv.Ends(f, l, new(big.Float).SetMantExp(new(big.Float).Abs(l), -bits))
 	return lower, upper, l
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // LUFactors are those of P A = L U. Where A lives on a GPU L and U do, with a copy of A.
@@ -125,14 +126,14 @@ func lu(s *call.Run, a num.Mat, f num.Format) (*luFactors, error) {
 	m, n := a.Dims()
 	k := min(m, n)
 	var z *luFactors
-	var u *unknown
+	var u *ziv.Unknown
 	checked := false
 	full := func() error {
 		if checked {
 			return nil
 		}
 		checked = true
-		return full(s, a.Slice(0, m, 0, k))
+		return ziv.FullRank(s, a.Slice(0, m, 0, k))
 	}
 	var seed *pivoted
 	first, digits := true, true
@@ -142,9 +143,9 @@ func lu(s *call.Run, a num.Mat, f num.Format) (*luFactors, error) {
 			u = z.unknown(modular.Chosen(a, order, call.All(n)))
 		}
 	}
-	err := decideAll(s, f, func(bits int) (*unknown, *enclosure, error) {
+	err := ziv.DecideAll(s, f, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
 		if digits {
-			made, v, e, err := luAttempt(s, a, f, bits-spareBits, &checked, z, u)
+			made, v, e, err := luAttempt(s, a, f, bits-ziv.SpareBits, &checked, z, u)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -153,7 +154,7 @@ func lu(s *call.Run, a num.Mat, f num.Format) (*luFactors, error) {
 				return u, e, nil
 			}
 		}
-		var e *enclosure
+		var e *ziv.Enclosure
 		var err error
 		if first {
 			if seed, err = newPivoted(s, a, mostBits(f)); err != nil {
@@ -161,7 +162,7 @@ func lu(s *call.Run, a num.Mat, f num.Format) (*luFactors, error) {
 			}
 		}
 		if seed != nil {
-			e, err = seed.enclosure(bits - spareBits)
+			e, err = seed.enclosure(bits - ziv.SpareBits)
 		}
 		for ; ; first = false {
 			if e != nil {
@@ -178,13 +179,13 @@ func lu(s *call.Run, a num.Mat, f num.Format) (*luFactors, error) {
 				break
 			}
 			// A is ill-conditioned, or pivots are as large as others, which takes more bits.
-			seed, e, err = luByElimination(s, a, mostBits(f), bits-spareBits, full)
+			seed, e, err = luByElimination(s, a, mostBits(f), bits-ziv.SpareBits, full)
 		}
 		seed = nil
 		if is, err := byIntervals(s, a, f, bits); err != nil {
 			return nil, nil, err
 		} else if is {
-			g, err := eliminateIntervals(s, a, ones(k), bits, true)
+			g, err := eliminateIntervals(s, a, ziv.Ones(k), bits, true)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -208,7 +209,7 @@ func lu(s *call.Run, a num.Mat, f num.Format) (*luFactors, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if e, err = enclose(s, u.c, li, ui, bits); err != nil {
+		if e, err = ziv.Enclose(s, u.C, li, ui, bits); err != nil {
 			return nil, nil, err
 		}
 		if e == nil {
@@ -224,7 +225,7 @@ func lu(s *call.Run, a num.Mat, f num.Format) (*luFactors, error) {
 
 // luAttempt is an attempt by digits, and makes factors with all that is decided, unless z are those
 // for its pivots. There is no enclosure where digits are not the way.
-func luAttempt(s *call.Run, a num.Mat, f num.Format, bits int, known *bool, z *luFactors, u *unknown) (*luFactors, *unknown, *enclosure, error) {
+func luAttempt(s *call.Run, a num.Mat, f num.Format, bits int, known *bool, z *luFactors, u *ziv.Unknown) (*luFactors, *ziv.Unknown, *ziv.Enclosure, error) {
 	defer s.Release()
 	t, err := luByDigits(s, a, bits, known)
 	if t == nil || err != nil {
@@ -238,35 +239,35 @@ func luAttempt(s *call.Run, a num.Mat, f num.Format, bits int, known *bool, z *l
 			return nil, nil, nil, err
 		}
 		s.Did(call.WantedCost(s, n, n))
-		u = &unknown{k: n, blocks: ones(n)}
+		u = &ziv.Unknown{K: n, Blocks: ziv.Ones(n)}
 		if len(lower)+len(upper) > 0 {
-			u.c = modular.Chosen(a, t.order, call.All(n))
-			u.fill()
+			u.C = modular.Chosen(a, t.order, call.All(n))
+			u.Fill()
 		}
 		for _, at := range lower {
-			u.want(ofL, at[0], at[1], z.L, at[0], at[1])
+			u.Want(ziv.OfL, at[0], at[1], z.L, at[0], at[1])
 		}
 		for _, at := range upper {
-			u.want(ofU, at[0], at[1], z.U, at[0], at[1])
+			u.Want(ziv.OfU, at[0], at[1], z.U, at[0], at[1])
 		}
 	}
 	return z, u, t.enclosure(u), nil
 }
 
 // unknown returns the entries of the factors, of c = P A.
-func (z *luFactors) unknown(c num.Mat) *unknown {
+func (z *luFactors) unknown(c num.Mat) *ziv.Unknown {
 	m, n := c.Dims()
 	k := min(m, n)
-	u := newUnknown(c, k, ones(k), k*(m+n-k))
+	u := ziv.NewUnknown(c, k, ziv.Ones(k), k*(m+n-k))
 	for j := range k {
-		one(z.L, j, j)
+		ziv.SetOne(z.L, j, j)
 		for i := j + 1; i < m; i++ {
-			u.want(ofL, i, j, z.L, i, j)
+			u.Want(ziv.OfL, i, j, z.L, i, j)
 		}
 	}
 	for i := range k {
 		for j := i; j < n; j++ {
-			u.want(ofU, i, j, z.U, i, j)
+			u.Want(ziv.OfU, i, j, z.U, i, j)
 		}
 	}
 	return u

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -19,7 +20,7 @@ import (
 // what its enclosures decide: it puts nil for columns of todo that are done. A X and X of half the
 // bits, from Newton's method, and products with them are all its work. While many columns have
 // entries far below others it goes on to more bits, as long as these decide a quarter of them.
-func solveMany(s *call.Run, p *approximate, a, b, z num.Mat, todo []*entries) error {
+func solveMany(s *call.Run, p *approximate, a, b, z num.Mat, todo []*ziv.Entries) error {
 	t := newNewton(s, a, p, mostSolvedBits(z))
 	if t == nil {
 		return nil
@@ -36,7 +37,7 @@ func wantedBits(z num.Mat) int {
 func mostSolvedBits(z num.Mat) int { return 4*wantedBits(z) + 2048 }
 
 // solveManyBy is solveMany by an X that came from some rounds.
-func solveManyBy(s *call.Run, t *newton, rounds int, a, b, z num.Mat, todo []*entries) error {
+func solveManyBy(s *call.Run, t *newton, rounds int, a, b, z num.Mat, todo []*ziv.Entries) error {
 	bits, most := wantedBits(z), mostSolvedBits(z)
 	g, inverse := b, isIdentity(b)
 	if !inverse {
@@ -63,12 +64,12 @@ func solveManyBy(s *call.Run, t *newton, rounds int, a, b, z num.Mat, todo []*en
 			return err
 		}
 		s.Stage("products")
-		before := open(todo)
+		before := ziv.CountOpen(todo)
 		columns, err := round(s, y, z, todo)
 		if err == nil {
 			err = checkNearly(s, t, y, g, z, todo, columns)
 		}
-		if err != nil || open(todo) == 0 || rounds == 1 && call.Few(openColumns(todo), a.Rows) || open(todo) > before*3/4 {
+		if err != nil || ziv.CountOpen(todo) == 0 || rounds == 1 && call.Few(openColumns(todo), a.Rows) || ziv.CountOpen(todo) > before*3/4 {
 			return err
 		}
 		bits += max(more, columnsMissing(y, todo, z.Format().Bits()))
@@ -78,15 +79,15 @@ func solveManyBy(s *call.Run, t *newton, rounds int, a, b, z num.Mat, todo []*en
 
 // columnsMissing returns how many bits closer enclosures have to be for most open entries to be
 // decided.
-func columnsMissing(y *bound.Nearly, todo []*entries, bits int) (most int) {
+func columnsMissing(y *bound.Nearly, todo []*ziv.Entries, bits int) (most int) {
 	m := y.X
 	for j, e := range todo {
 		if e == nil {
 			continue
 		}
-		for _, i := range e.open {
+		for _, i := range e.Open {
 			if top := scale.Exponent(m.Arr, m.At(i, j)); top != scale.None {
-				most = max(most, int(y.Err[j]-top)+bits+suspicion/2)
+				most = max(most, int(y.Err[j]-top)+bits+ziv.Suspicion/2)
 			}
 		}
 	}
@@ -94,7 +95,7 @@ func columnsMissing(y *bound.Nearly, todo []*entries, bits int) (most int) {
 }
 
 // openColumns counts the columns with entries that are not decided.
-func openColumns(todo []*entries) (n int) {
+func openColumns(todo []*ziv.Entries) (n int) {
 	for _, e := range todo {
 		if e != nil {
 			n++
@@ -431,7 +432,7 @@ func columns(s *call.Run, m num.Mat) (size []int64, cols *residue.Vectors, err e
 }
 
 // round stores the entries of y that its enclosures decide, and notes what they do not.
-func round(s *call.Run, y *bound.Nearly, z num.Mat, todo []*entries) ([]bound.Rounded, error) {
+func round(s *call.Run, y *bound.Nearly, z num.Mat, todo []*ziv.Entries) ([]bound.Rounded, error) {
 	mx, md := y.X, y.D
 	columns := make([]bound.Rounded, z.Cols)
 	settlers := make([]*bound.Settler, s.Threads)
@@ -444,7 +445,7 @@ func round(s *call.Run, y *bound.Nearly, z num.Mat, todo []*entries) ([]bound.Ro
 		}
 		c := &columns[j]
 		c.Exactly = true
-		for _, i := range todo[j].open {
+		for _, i := range todo[j].Open {
 			v := settlers[w].Enclose(y, &mx, &md, i, j)
 			if !v.RoundTo(settlers[w], z.Arr, z.At(i, j)) {
 				c.Open = append(c.Open, i)
@@ -452,7 +453,7 @@ func round(s *call.Run, y *bound.Nearly, z num.Mat, todo []*entries) ([]bound.Ro
 			c.Exactly = c.Exactly && v.Special(z.Arr.Format)
 		}
 		// Others may have been decided before.
-		for i := 0; c.Exactly && len(c.Open) > 0 && len(todo[j].open) < z.Rows && i < z.Rows; i++ {
+		for i := 0; c.Exactly && len(c.Open) > 0 && len(todo[j].Open) < z.Rows && i < z.Rows; i++ {
 			v := settlers[w].Enclose(y, &mx, &md, i, j)
 			c.Exactly = v.Special(z.Arr.Format)
 		}
@@ -461,7 +462,7 @@ func round(s *call.Run, y *bound.Nearly, z num.Mat, todo []*entries) ([]bound.Ro
 		if todo[j] == nil {
 			continue
 		}
-		if todo[j].open = c.Open; len(c.Open) == 0 {
+		if todo[j].Open = c.Open; len(c.Open) == 0 {
 			todo[j] = nil
 		}
 	}
@@ -470,7 +471,7 @@ func round(s *call.Run, y *bound.Nearly, z num.Mat, todo []*entries) ([]bound.Ro
 
 // check decides columns all of whose entries look like numbers of few bits: they are those numbers
 // if these solve the system exactly. Other columns keep what is open.
-func checkNearly(s *call.Run, t *newton, y *bound.Nearly, g, z num.Mat, todo []*entries, columns []bound.Rounded) error {
+func checkNearly(s *call.Run, t *newton, y *bound.Nearly, g, z num.Mat, todo []*ziv.Entries, columns []bound.Rounded) error {
 	var list []int
 	for j, c := range columns {
 		if todo[j] != nil && c.Exactly {
@@ -514,7 +515,7 @@ func checkNearly(s *call.Run, t *newton, y *bound.Nearly, g, z num.Mat, todo []*
 		if !solved {
 			continue
 		}
-		for _, i := range todo[j].open {
+		for _, i := range todo[j].Open {
 			v := of.Arr.Value(of.At(i, c), buf[:])
 			v.Exp += y.Left[i] + y.Right[j]
 			if mz.Arr.Set(mz.At(i, j), v)&num.Underflow != 0 {
@@ -522,15 +523,15 @@ func checkNearly(s *call.Run, t *newton, y *bound.Nearly, g, z num.Mat, todo []*
 			}
 		}
 		s.Stats.Solved++
-		s.Stats.Exact += int64(len(todo[j].open))
+		s.Stats.Exact += int64(len(todo[j].Open))
 		todo[j] = nil
 	}
 	return nil
 }
 
 // refineOpen is refine for the columns that are open alone.
-func refineOpen(s *call.Run, a, b num.Mat, p *approximate, cond int, z num.Mat, todo []*entries) error {
-	var list []*entries
+func refineOpen(s *call.Run, a, b num.Mat, p *approximate, cond int, z num.Mat, todo []*ziv.Entries) error {
+	var list []*ziv.Entries
 	for _, e := range todo {
 		if e != nil {
 			list = append(list, e)
@@ -541,21 +542,21 @@ func refineOpen(s *call.Run, a, b num.Mat, p *approximate, cond int, z num.Mat, 
 	}
 	n := a.Rows
 	right, x := num.NewMat(b.Format(), n, len(list)), num.NewMat(z.Format(), n, len(list))
-	part := undecided(s, a, right, x)
+	part := ziv.NewEntries(s, a, right, x)
 	from, to, mx, mz := b, right, x, z
 	for c, e := range list {
-		part[c].open = append([]int(nil), e.open...)
+		part[c].Open = append([]int(nil), e.Open...)
 		for i := range n {
-			to.Arr.CopyFrom(to.At(i, c), from.Arr, from.At(i, e.j))
-			mx.Arr.CopyFrom(mx.At(i, c), mz.Arr, mz.At(i, e.j))
+			to.Arr.CopyFrom(to.At(i, c), from.Arr, from.At(i, e.J))
+			mx.Arr.CopyFrom(mx.At(i, c), mz.Arr, mz.At(i, e.J))
 		}
 	}
 	if err := refine(s, a, right, p, cond, x, part); err != nil {
 		return err
 	}
 	for c, e := range list {
-		for _, i := range e.open {
-			mz.Arr.CopyFrom(mz.At(i, e.j), mx.Arr, mx.At(i, c))
+		for _, i := range e.Open {
+			mz.Arr.CopyFrom(mz.At(i, e.J), mx.Arr, mx.At(i, c))
 		}
 	}
 	return nil

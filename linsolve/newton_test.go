@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -89,7 +90,7 @@ func integerSteps(t *testing.T, f halfulp.Format, stats Stats) int {
 		t.Fatal(err)
 	}
 	gain := scale.SeedBits - 5 - math.Log2(cond)
-	return 3 + call.FewColumns*int(math.Ceil(float64(f.Bits()+suspicion+4)/gain))
+	return 3 + call.FewColumns*int(math.Ceil(float64(f.Bits()+ziv.Suspicion+4)/gain))
 }
 
 // triangular is an upper triangular matrix.

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -60,7 +61,7 @@ func TestPattern(t *testing.T) {
 				zeros = zeros || a.At(i, j).Sign() == 0
 			}
 		}
-		p := newPattern(a.View())
+		p := ziv.NewPattern(a.View())
 		if (p != nil) != (zeros && l != nil) {
 			t.Fatalf("seed %d, n = %d: a pattern is %t, zeros %t, a regular matrix %t\n%v", seed, n, p != nil, zeros, l != nil, a)
 		}
@@ -69,7 +70,7 @@ func TestPattern(t *testing.T) {
 		}
 		patterns++
 		for j := range n {
-			in := p.reached(halfulp.Identity(halfulp.Float64, n).View(), j)
+			in := p.Reached(halfulp.Identity(halfulp.Float64, n).View(), j)
 			for i := range n {
 				if got, want := in[i/64]>>(i%64)&1 != 0, l.Inverse[i][j] != 0; got != want {
 					t.Fatalf("seed %d, n = %d: entry %d, %d of the inverse is not 0: %t, want %t\n%v", seed, n, i, j, got, want, a)

@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // newEliminated is newPivoted for matrices too ill-conditioned for float64, from an elimination in
@@ -26,7 +27,7 @@ func newEliminated(s *call.Run, a num.Mat, most, bits int) (*pivoted, error) {
 		return nil, err
 	}
 	p := &pivoted{order: g.order, c: modular.Chosen(a, g.order, call.All(n))}
-	if p.splitting, err = newSplitting(s, p.c, ones(k), li, ui, most); err != nil || p.splitting == nil {
+	if p.splitting, err = newSplitting(s, p.c, ziv.Ones(k), li, ui, most); err != nil || p.splitting == nil {
 		return nil, err
 	}
 	return p, nil
@@ -55,7 +56,7 @@ func newSplitting(s *call.Run, c num.Mat, blocks []int, li, ui num.Mat, most int
 
 // luByElimination returns a seed by newEliminated in as few bits as do, and what it encloses in so
 // many bits; see byElimination.
-func luByElimination(s *call.Run, a num.Mat, most, bits int, regular func() error) (p *pivoted, e *enclosure, err error) {
+func luByElimination(s *call.Run, a num.Mat, most, bits int, regular func() error) (p *pivoted, e *ziv.Enclosure, err error) {
 	m, n := a.Dims()
 	least, err := eliminationBits(s, a)
 	if err != nil {
@@ -86,7 +87,7 @@ func eliminationBits(s *call.Run, a num.Mat) (int, error) {
 // byElimination returns what a seed for an m x n matrix from an elimination in as few bits as do,
 // least or more, encloses in so many bits; nil if none is good enough. After the first that is not,
 // regular tells whether the matrix may have any; its error is returned.
-func byElimination(s *call.Run, m, n, least, bits int, regular func() error, seed func(some int) (*splitting, error)) (*enclosure, error) {
+func byElimination(s *call.Run, m, n, least, bits int, regular func() error, seed func(some int) (*splitting, error)) (*ziv.Enclosure, error) {
 	if min(m, n) < fewest {
 		return nil, nil
 	}
@@ -95,7 +96,7 @@ func byElimination(s *call.Run, m, n, least, bits int, regular func() error, see
 		planEliminated(s, m, n, some, bits)
 		t, err := seed(some)
 		if err == nil && t != nil {
-			var e *enclosure
+			var e *ziv.Enclosure
 			if e, err = t.enclosure(bits + smallest(t.y)); err == nil && (e != nil || t.gain >= leastGain) {
 				return e, nil
 			}

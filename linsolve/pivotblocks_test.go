@@ -84,17 +84,17 @@ func TestByElimination(t *testing.T) {
 			}
 			for i := range lu {
 				for j := range lu[i] {
-					y, k, l := e.u, i, j
+					y, k, l := e.U, i, j
 					if i > j {
-						y, k, l = e.l, j, i
+						y, k, l = e.L, j, i
 					}
 					if by := isOutside(y, k, l, lu[i][j]); by > 0 {
 						t.Fatalf("%s: entry (%d, %d) of L and U lies outside by %g", name, i, j, by)
 					}
 				}
 			}
-			checkWidth(t, name, e.u, bits, 15) // ill-conditioned ones are some bits wider
-			checkWidth(t, name, e.l, bits, 15) // ill-conditioned ones are some bits wider
+			checkWidth(t, name, e.U, bits, 15) // ill-conditioned ones are some bits wider
+			checkWidth(t, name, e.L, bits, 15) // ill-conditioned ones are some bits wider
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // atMost is a bound of multipliers that proves that no entry is larger than a pivot that passes for
@@ -15,8 +16,8 @@ var atMost = new(big.Float).SetPrec(70).Add(big.NewFloat(1), new(big.Float).SetM
 // pivot, where exchanges of two rows at each step have brought them, are smaller. So pivots that
 // are exactly as large as others, as many are where entries are small integers, are proved to be
 // the right ones whatever arithmetic found them.
-func pivotsAreFirst(s *call.Run, u *unknown, e *enclosure, order []int) (bool, error) {
-	front := inFront(order, u.k)
+func pivotsAreFirst(s *call.Run, u *ziv.Unknown, e *ziv.Enclosure, order []int) (bool, error) {
+	front := inFront(order, u.K)
 	return belowEach(s, u, e, func(i, j int) *big.Float {
 		if f := front[j]; f != nil && f[i/64]>>(i%64)&1 != 0 {
 			return distinct

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -105,7 +106,7 @@ func TestPivotsAreFirst(t *testing.T) {
 			}
 			z := &LUFactors{P: order, L: halfulp.NewMatrix(halfulp.Float64, n, n), U: halfulp.NewMatrix(halfulp.Float64, n, n)}
 			u := (&luFactors{L: z.L.View(), U: z.U.View()}).unknown(modular.Chosen(a.View(), order, call.All(n)))
-			e, err := enclose(s, u.c, li, ui, 200)
+			e, err := ziv.Enclose(s, u.C, li, ui, 200)
 			if err != nil || e == nil {
 				t.Fatalf("no enclosure, error %v", err)
 			}

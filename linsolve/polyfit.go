@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // PolyFit fits the polynomial y = c_0 + c_1 x + ... + c_d x^d of degree d by least squares to the
@@ -39,7 +40,7 @@ func PolyFit(x, y *halfulp.Vector, degree int, f halfulp.Format, opt *Regression
 	if err := call.Finite("x", x.Matrix().View()); err != nil {
 		return nil, Stats{}, wrapped(name, err)
 	}
-	format, err := wide(bound.Longest(x.Matrix().View()) * int64(max(degree, 1)))
+	format, err := ziv.FormatFor(bound.Longest(x.Matrix().View()) * int64(max(degree, 1)))
 	if err != nil {
 		return nil, Stats{}, wrapped(name, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // Pow stores A^e in X, each entry correctly rounded, for a square matrix A and e ≥ 0; A^0 is the
@@ -57,12 +58,12 @@ func power(s *call.Run, a num.Mat, e int, f num.Format) (num.Mat, error) {
 	z := num.NewMat(f, n, n)
 	var open []position
 	for i, row := range walks(a, e) {
-		for _, j := range row.members(n) {
+		for _, j := range row.Members(n) {
 			open = append(open, position{i, j})
 		}
 	}
 	var primes *primePowers
-	exact := powerBits(a, e)
+	exact := ziv.PowerBits(a, e)
 	// Relative errors grow at most n-fold with each of the e factors where nothing cancels.
 	for bits := f.Bits() + 48 + mathbits.Len(uint(e)) + mathbits.Len(uint(n)); len(open) > 0; bits *= 2 {
 		bits = min(bits, exact, bound.MaxBits)
@@ -85,7 +86,7 @@ func power(s *call.Run, a num.Mat, e int, f num.Format) (num.Mat, error) {
 			}
 			for _, p := range proved {
 				z.SetBig(p.row, p.col, p.t)
-				lose(s, z, p.row, p.col, p.t, p.t)
+				ziv.Lose(s, z, p.row, p.col, p.t, p.t)
 			}
 			open = slices.DeleteFunc(open, func(p position) bool {
 				return slices.ContainsFunc(proved, func(s powerSuspect) bool { return s.position == p })
@@ -97,30 +98,6 @@ func power(s *call.Run, a num.Mat, e int, f num.Format) (num.Mat, error) {
 		}
 	}
 	return z, nil
-}
-
-// powerBits returns a number of bits that the entries of A^e and of all powers on the way fit in.
-func powerBits(a num.Mat, e int) int {
-	top, low := span(a)
-	per := float64(top-low) + float64(mathbits.Len(uint(a.Rows)))
-	return int(min(float64(per*float64(max(e, 1)))+2, 1<<30)) // beyond all formats
-}
-
-// span returns top and low with |a_ij| < 2^top and all a_ij multiples of 2^low; zeros for a matrix
-// of zeros.
-func span(a num.Mat) (top, low int64) {
-	any := false
-	for i := range a.Rows {
-		for j := range a.Cols {
-			if c, t, l := a.Arr.Span(a.At(i, j)); c == num.Finite {
-				if !any {
-					top, low, any = t, l, true
-				}
-				top, low = max(top, t), min(low, l)
-			}
-		}
-	}
-	return top, low
 }
 
 // enclosedPower returns an enclosure of A^e from products rounded to some bits. It is exact where
@@ -173,7 +150,7 @@ func (x *enclosedMatrix) round(s *call.Run, open []position, z num.Mat) (left []
 				return nil, nil, fmt.Errorf("a power beyond the exponents of formats: %w", call.ErrRange)
 			}
 			z.SetEntry(p.row, p.col, lower)
-			lose(s, z, p.row, p.col, lo, hi)
+			ziv.Lose(s, z, p.row, p.col, lo, hi)
 			continue
 		}
 		left = append(left, p)
@@ -189,7 +166,7 @@ func (x *enclosedMatrix) round(s *call.Run, open []position, z num.Mat) (left []
 			suspects = append(suspects, zero)
 			continue
 		}
-		if t, _ := tie(lower, upper); t != nil && !lo.IsInf() && !hi.IsInf() {
+		if t, _ := ziv.Tie(lower, upper); t != nil && !lo.IsInf() && !hi.IsInf() {
 			b := interval.Prec(64) // lo ≤ t ≤ hi
 			d := bound.Largest([]*big.Float{b.Difference(b.Up(), t, lo, 1), b.Difference(b.Up(), hi, t, 1)})
 			suspects = append(suspects, powerSuspect{p, t, int64(d.MantExp(nil)), true})

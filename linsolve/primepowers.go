@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // primePowers are what is known of A^e modulo primes.
@@ -21,7 +22,7 @@ type primePowers struct {
 }
 
 func newPrimePowers(s *call.Run, a num.Mat, e int) *primePowers {
-	top, low := span(a)
+	top, low := ziv.Span(a)
 	return &primePowers{s: s, a: a, e: e, top: top, low: low, tried: map[position]string{}}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // QRFactors are those of A = Q R, or of A P = Q R with columns in another order. They live where A
@@ -126,15 +127,15 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors, error)
 		return nil, err
 	}
 	var z *qrFactors
-	var u *unknown
+	var u *ziv.Unknown
 	var d *doubling
 	checked, begun, known, digits := false, false, false, !pivoting
-	fails := func() (*unknown, *enclosure, error) {
+	fails := func() (*ziv.Unknown, *ziv.Enclosure, error) {
 		if checked {
 			return nil, nil, nil
 		}
 		checked = true
-		return nil, nil, full(s, a)
+		return nil, nil, ziv.FullRank(s, a)
 	}
 	var c num.Mat // A^T A above A, in z's order of columns
 	set := func(order []int) (changed bool) {
@@ -175,9 +176,9 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors, error)
 			}
 		}
 	}
-	err = decideAll(s, f, func(bits int) (*unknown, *enclosure, error) {
+	err = ziv.DecideAll(s, f, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
 		if quick {
-			e, err := d.enclosure(bits - spareBits)
+			e, err := d.enclosure(bits - ziv.SpareBits)
 			if err == nil && e != nil && !sure && !d.blocks { // by the seed that pivotsKept knows
 				sure, err = longestBy(s, big.NewFloat(clearly), e, n)
 			}
@@ -189,8 +190,8 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors, error)
 		order := call.All(n)
 		if digits {
 			set(order)
-			var e *enclosure
-			if u, e, err = rootAttempt(s, c, n, bits-spareBits, &known, u, z.R.T(), z.Q, z.want); e != nil || err != nil {
+			var e *ziv.Enclosure
+			if u, e, err = rootAttempt(s, c, n, bits-ziv.SpareBits, &known, u, z.R.T(), z.Q, z.want); e != nil || err != nil {
 				return u, e, err
 			}
 			digits = false
@@ -207,7 +208,7 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors, error)
 		if err := begin(order); err != nil {
 			return nil, nil, err
 		}
-		if e, err := d.enclosure(bits - spareBits); e != nil || err != nil {
+		if e, err := d.enclosure(bits - ziv.SpareBits); e != nil || err != nil {
 			if pivoting && err == nil {
 				var ok bool
 				if ok, err = longest(s, e, n); !ok {
@@ -216,7 +217,7 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors, error)
 			}
 			return u, e, err
 		}
-		e, _, err := positive(s, u.c, n, f, bits)
+		e, _, err := positive(s, u.C, n, f, bits)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -235,7 +236,7 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors, error)
 
 // normal returns A^T A exactly.
 func normal(s *call.Run, a num.Mat) (num.Mat, error) {
-	bits := max(powerBits(a, 2)+mathbits.Len(uint(a.Rows)), num.MinPrec)
+	bits := max(ziv.PowerBits(a, 2)+mathbits.Len(uint(a.Rows)), num.MinPrec)
 	if bits > bound.MaxBits {
 		return num.Mat{}, fmt.Errorf("A^T A has %d bits: %w", bits, call.ErrMemory)
 	}
@@ -270,9 +271,9 @@ func stacked(normal, a num.Mat, order []int) num.Mat {
 }
 
 // unknown returns the entries of the factors, which are those of L diag(U)^(1/2).
-func (z *qrFactors) unknown(c num.Mat) *unknown {
+func (z *qrFactors) unknown(c num.Mat) *ziv.Unknown {
 	m, n := c.Dims()
-	u := newUnknown(c, n, ones(n), n*(n+1)/2+z.Q.Rows*n)
+	u := ziv.NewUnknown(c, n, ziv.Ones(n), n*(n+1)/2+z.Q.Rows*n)
 	for j := range n {
 		for i := j; i < m; i++ {
 			z.want(u, i, j)
@@ -282,10 +283,10 @@ func (z *qrFactors) unknown(c num.Mat) *unknown {
 }
 
 // want asks for entry (i, j) of R^T above Q.
-func (z *qrFactors) want(u *unknown, i, j int) {
+func (z *qrFactors) want(u *ziv.Unknown, i, j int) {
 	if n := z.R.Rows; i < n {
-		u.want(ofRoot, i, j, z.R, j, i)
+		u.Want(ziv.OfRoot, i, j, z.R, j, i)
 	} else {
-		u.want(ofRoot, i, j, z.Q, i-n, j)
+		u.Want(ziv.OfRoot, i, j, z.Q, i-n, j)
 	}
 }

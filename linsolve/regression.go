@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // RegressionOptions change how Regression and PolyFit compute, and what.
@@ -275,7 +276,7 @@ type statistic struct {
 
 // linear returns the statistic product · scale, or its root.
 func linear(p product, scale *big.Rat, root bool, store func(z num.Scalar)) *statistic {
-	num, den := exactInt(scale.Num()), exactInt(scale.Denom())
+	num, den := ziv.ExactInt(scale.Num()), ziv.ExactInt(scale.Denom())
 	return &statistic{
 		product: p,
 		value: func(p interval.Prec, v interval.Interval) interval.Interval {
@@ -293,10 +294,6 @@ func linear(p product, scale *big.Rat, root bool, store func(z num.Scalar)) *sta
 		},
 		store: store,
 	}
-}
-
-func exactInt(x *big.Int) *big.Float {
-	return new(big.Float).SetPrec(uint(max(x.BitLen(), 1))).SetInt(x)
 }
 
 // statistics returns the statistics of column j of B, and stores those that are no numbers.
@@ -325,7 +322,7 @@ func (r *regressor) statistics(j int) []*statistic {
 	z = append(z, linear(residual, square, false, put(&of.residualSS)))
 
 	// (q/s0 - r) num/den
-	num, den := exactInt(square.Num()), exactInt(square.Denom())
+	num, den := ziv.ExactInt(square.Num()), ziv.ExactInt(square.Denom())
 	tss := func(p interval.Prec) interval.Interval { return p.Quo(interval.Of(q), interval.Of(s0)) }
 	z = append(z, &statistic{
 		product: residual,
@@ -440,7 +437,7 @@ func (r *regressor) decide(open [][]*statistic) error {
 	}
 	left := k
 	for bits := r.f.Bits() + 64; left > 0; bits *= 2 {
-		f, err := wide(int64(bits))
+		f, err := ziv.FormatFor(int64(bits))
 		if err != nil {
 			return err
 		}
@@ -510,7 +507,7 @@ func (r *regressor) round(j int, open []*statistic, p interval.Prec, value func(
 	var ties []*big.Float
 	var products []product
 	store := func(t *statistic, z num.Scalar, x, y *big.Float) {
-		leavesRange(r.s, z, x, y)
+		ziv.LeavesRange(r.s, z, x, y)
 		t.store(z)
 	}
 	for _, t := range open {
@@ -529,7 +526,7 @@ func (r *regressor) round(j int, open []*statistic, p interval.Prec, value func(
 			continue
 		}
 		left = append(left, t)
-		c, _ := tie(lower, upper)
+		c, _ := ziv.Tie(lower, upper)
 		if c == nil || t.never != nil && c.Cmp(t.never) == 0 {
 			continue
 		}
@@ -584,7 +581,7 @@ func (r *regressor) residuals(f num.Format) ([]*big.Float, error) {
 	for _, t := range r.totals {
 		bits = max(bits, int64(t.MinPrec()))
 	}
-	g, err := wide(bits)
+	g, err := ziv.FormatFor(bits)
 	if err != nil {
 		return nil, err
 	}

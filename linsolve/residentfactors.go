@@ -53,7 +53,7 @@ func choleskyResident(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 	if err != nil {
 		return num.Mat{}, err
 	}
-	y := e.root
+	y := e.Root
 	sum := place.Sum{X: y.X, D: y.D, Bits: bits, Errors: y.Err, Rows: y.Left, Cols: y.Right, Triangle: 'U', Tally: s.Tally}
 	left := 0
 	if _, err = s.At.Sum(s.Config(), sum, z.T()); err == nil {

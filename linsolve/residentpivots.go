@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // gathered returns rows of a matrix in MP at the run's place in an order.
@@ -71,13 +72,13 @@ func longestFirst(s *call.Run, a num.Mat) ([]int, error) {
 // Sums are those of float64 numbers, n < 2^20 of them, that are the rounded entries of the factor
 // of F: they are computed up to (n + 4) 2^-53 < 2^-32 of them, and less than 2^-1000 where squares
 // underflow.
-func (t *doubling) longestThere(e *enclosure) (bool, error) {
-	n, y, s := t.n, e.root, t.s
+func (t *doubling) longestThere(e *ziv.Enclosure) (bool, error) {
+	n, y, s := t.n, e.Root, t.s
 	z, err := s.Matrix(num.Float64, n, n)
 	if err != nil {
 		return false, err
 	}
-	sum := place.Sum{X: y.X.Slice(0, n, 0, n), D: y.D.Slice(0, n, 0, n), Bits: e.bits,
+	sum := place.Sum{X: y.X.Slice(0, n, 0, n), D: y.D.Slice(0, n, 0, n), Bits: e.Bits,
 		Errors: y.Err[:n], Rows: y.Left, Cols: make([]int64, n), Triangle: 'U', Tally: s.Tally}
 	if _, err := s.At.Sum(s.Config(), sum, z); err != nil {
 		return false, err

@@ -61,7 +61,7 @@ func qrResident(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors
 		z.Q.Free()
 		return nil, err
 	}
-	y := e.root
+	y := e.Root
 	sum := func(first, end int, triangle byte, to num.Mat) error {
 		_, err := s.At.Sum(s.Config(), place.Sum{X: y.X.Slice(0, n, first, end), D: y.D.Slice(0, n, first, end), Bits: bits,
 			Errors: y.Err[first:end], Rows: y.Left, Cols: y.Right[first:end], Triangle: triangle, Tally: s.Tally}, to)

@@ -1,13 +1,13 @@
 package linsolve
 
 import (
-	"math"
 	"math/big"
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // Factors P A P^T = L D L^T at a place have the host's pivots and approximate inverses, products
@@ -54,7 +54,7 @@ func ldltResident(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*ldltFact
 	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
 	e, err := t.enclosure(f.Bits() + 4*(terms-1) + residentGuard)
 	s.Stage("products")
-	if err != nil || e == nil || !e.narrow() {
+	if err != nil || e == nil || !e.Narrow() {
 		return nil, err
 	}
 	defer s.Stage("rounding")
@@ -92,39 +92,27 @@ func uploaded(s *call.Run, of *splitting) (*splitting, error) {
 	return t, nil
 }
 
-// narrow reports whether the entries of L below the diagonal are in error by 2^-32 at most.
-func (e *enclosure) narrow() bool {
-	y, most := e.l, int64(math.MinInt64/4)
-	for i, err := range y.Err {
-		if err+1+y.Right[i]+most > -32 {
-			return false
-		}
-		most = max(most, y.Left[i])
-	}
-	return true
-}
-
 // roundedRook rounds factors, and reports whether all entries are decided and those of L are proved
 // to be as small as rookBelow says.
-func roundedRook(s *call.Run, z *ldltFactors, e *enclosure) (bool, error) {
+func roundedRook(s *call.Run, z *ldltFactors, e *ziv.Enclosure) (bool, error) {
 	if ok, err := roundedBlocks(s, z, e); !ok || err != nil {
 		return false, err
 	}
 	// L^T lies above a diagonal. Within blocks it has zeros, which nothing decides: until they are
 	// stored 4/3 takes their place, of which no format's terms are zeros or ties.
 	n := z.L.Rows
-	filler := new(big.Float).SetPrec(uint(e.l.X.Format().Bits()))
+	filler := new(big.Float).SetPrec(uint(e.L.X.Format().Bits()))
 	filler.Quo(big.NewFloat(4), big.NewFloat(3))
-	if err := change(s, belowDiagonal(e.l.X.T()), z.Blocks, func(h num.Mat, i int) {
-		h.SetBig(i, 0, new(big.Float).SetMantExp(filler, int(-e.l.Left[i]-e.l.Right[i+1])))
+	if err := change(s, belowDiagonal(e.L.X.T()), z.Blocks, func(h num.Mat, i int) {
+		h.SetBig(i, 0, new(big.Float).SetMantExp(filler, int(-e.L.Left[i]-e.L.Right[i+1])))
 	}); err != nil {
 		return false, err
 	}
-	if err := change(s, belowDiagonal(e.l.D.T()), z.Blocks, func(h num.Mat, i int) { h.SetFloat64(i, 0, 0) }); err != nil {
+	if err := change(s, belowDiagonal(e.L.D.T()), z.Blocks, func(h num.Mat, i int) { h.SetFloat64(i, 0, 0) }); err != nil {
 		return false, err
 	}
 	above := func(a num.Mat) num.Mat { return a.Slice(0, n, 1, n) }
-	l := place.Sum{X: above(e.l.X), D: above(e.l.D), Bits: e.bits, Errors: e.l.Err[1:], Rows: e.l.Left, Cols: e.l.Right[1:], Triangle: 'U', Tally: s.Tally}
+	l := place.Sum{X: above(e.L.X), D: above(e.L.D), Bits: e.Bits, Errors: e.L.Err[1:], Rows: e.L.Left, Cols: e.L.Right[1:], Triangle: 'U', Tally: s.Tally}
 	if _, err := s.At.Sum(s.Config(), l, above(z.L.T())); err != nil {
 		return false, err
 	}
@@ -146,36 +134,36 @@ func roundedRook(s *call.Run, z *ldltFactors, e *enclosure) (bool, error) {
 
 // roundedBlocks rounds D on the host, which has at most 2 n - 1 different entries, and reports
 // whether all of them are decided and finite.
-func roundedBlocks(s *call.Run, z *ldltFactors, e *enclosure) (bool, error) {
+func roundedBlocks(s *call.Run, z *ldltFactors, e *ziv.Enclosure) (bool, error) {
 	n, f := z.D.Rows, z.D.Format()
 	for off := range 2 {
 		if off == 1 && len(z.Blocks) == n {
 			break
 		}
 		// Entries (i, i + off) of U, in column i of a row.
-		y := &bound.Nearly{Words: e.u.Words, Left: []int64{0}}
+		y := &bound.Nearly{Words: e.U.Words, Left: []int64{0}}
 		var err error
-		if y.X, err = diagonalHere(s, e.u.X.Slice(0, n-off, off, n)); err != nil {
+		if y.X, err = diagonalHere(s, e.U.X.Slice(0, n-off, off, n)); err != nil {
 			return false, err
 		}
-		if y.D, err = diagonalHere(s, e.u.D.Slice(0, n-off, off, n)); err != nil {
+		if y.D, err = diagonalHere(s, e.U.D.Slice(0, n-off, off, n)); err != nil {
 			return false, err
 		}
 		here := num.NewMat(f, n-off, 1)
-		u := &unknown{}
+		u := &ziv.Unknown{}
 		y.X, y.D = y.X.T(), y.D.T()
 		for i := range n - off {
-			y.Err = append(y.Err, e.u.Err[i+off])
-			y.Right = append(y.Right, e.u.Left[i]+e.u.Right[i+off])
+			y.Err = append(y.Err, e.U.Err[i+off])
+			y.Right = append(y.Right, e.U.Left[i]+e.U.Right[i+off])
 		}
 		i := 0
 		for _, size := range z.Blocks {
 			for j := i; j < i+size-off; j++ {
-				u.open = append(u.open, wanted{part: ofU, i: 0, j: j, z: here, at: [2]int{j, 0}})
+				u.Open = append(u.Open, ziv.Wanted{Part: ziv.OfU, I: 0, J: j, Z: here, At: [2]int{j, 0}})
 			}
 			i += size
 		}
-		if err := decide(s, u, &enclosure{u: y, bits: e.bits}); err != nil || len(u.open) > 0 {
+		if err := ziv.DecideFactors(s, u, &ziv.Enclosure{U: y, Bits: e.Bits}); err != nil || len(u.Open) > 0 {
 			return false, err
 		}
 		for i := range n - off {

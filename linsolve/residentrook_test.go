@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // checkResidentLDLT compares the factors of a matrix on a device with the host's. An attempt on the
@@ -179,7 +180,7 @@ func TestResidentLDLTGrowth(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := &rookSeed{order: call.All(n), blocks: ones(n)}
+			r := &rookSeed{order: call.All(n), blocks: ziv.Ones(n)}
 			for i := range n {
 				r.x = append(r.x, make([]float64, i+1))
 				for j := range i + 1 {

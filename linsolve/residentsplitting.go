@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -110,16 +111,16 @@ func luResident(s *call.Run, a num.Mat, f num.Format) (*luFactors, error) {
 
 // roundedSplitting rounds factors, and reports whether all entries are decided and all of L below
 // its diagonal are proved to be below 1 - 2^-54: those are distinct pivots.
-func roundedSplitting(s *call.Run, z *luFactors, e *enclosure) (bool, error) {
+func roundedSplitting(s *call.Run, z *luFactors, e *ziv.Enclosure) (bool, error) {
 	m, k := z.L.Dims()
-	u := place.Sum{X: e.u.X, D: e.u.D, Bits: e.bits, Errors: e.u.Err, Rows: e.u.Left, Cols: e.u.Right, Triangle: 'U', Tally: s.Tally}
+	u := place.Sum{X: e.U.X, D: e.U.D, Bits: e.Bits, Errors: e.U.Err, Rows: e.U.Left, Cols: e.U.Right, Triangle: 'U', Tally: s.Tally}
 	if _, err := s.At.Sum(s.Config(), u, z.U); err != nil {
 		return false, err
 	}
 	// What lies above the diagonal of L^T.
 	above := func(a num.Mat) num.Mat { return a.Slice(0, k, 1, m) }
-	l := place.Sum{X: above(e.l.X), D: above(e.l.D), Bits: e.bits, Errors: e.l.Err[1:],
-		Rows: e.l.Left, Cols: e.l.Right[1:], Triangle: 'U', Tally: s.Tally}
+	l := place.Sum{X: above(e.L.X), D: above(e.L.D), Bits: e.Bits, Errors: e.L.Err[1:],
+		Rows: e.L.Left, Cols: e.L.Right[1:], Triangle: 'U', Tally: s.Tally}
 	if _, err := s.At.Sum(s.Config(), l, above(z.L.T())); err != nil {
 		return false, err
 	}
@@ -138,7 +139,7 @@ func unitDiagonal(s *call.Run, a num.Mat) error {
 	n := a.Rows
 	ones := num.NewMat(num.Precision(24), n, 1)
 	for i := range n {
-		one(ones, i, 0)
+		ziv.SetOne(ones, i, 0)
 	}
 	x, err := s.Upload(ones)
 	if err != nil {
@@ -169,7 +170,7 @@ func pivotedThere(s *call.Run, a num.Mat, most int) (*pivoted, error) {
 	if err != nil || !ok {
 		return nil, err
 	}
-	p := &pivoted{splitting: &splitting{s: s, k: k, blocks: ones(k), by: scale.Scaling{Rows: make([]int64, m), Cols: append(cols, make([]int64, n-k)...)}}}
+	p := &pivoted{splitting: &splitting{s: s, k: k, blocks: ziv.Ones(k), by: scale.Scaling{Rows: make([]int64, m), Cols: append(cols, make([]int64, n-k)...)}}}
 	if p.order, ok = exchanged(chosen, m); !ok {
 		return nil, nil
 	}

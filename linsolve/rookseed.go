@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // doubt is a factor within which float64 numbers may decide nothing about pivots: 1 ± 2^-30.
@@ -342,7 +343,7 @@ func rookAgain(s *call.Run, p *rooked, bits int) (*rook, error) {
 
 // rookByElimination returns a seed from an elimination in as few bits as do, and what it encloses
 // in so many bits; see byElimination.
-func rookByElimination(s *call.Run, a num.Mat, most, bits int, regular func() error, eliminate func(some int) (*rook, error)) (p *rooked, e *enclosure, err error) {
+func rookByElimination(s *call.Run, a num.Mat, most, bits int, regular func() error, eliminate func(some int) (*rook, error)) (p *rooked, e *ziv.Enclosure, err error) {
 	n := a.Rows
 	least, err := eliminationBits(s, a)
 	if err != nil {

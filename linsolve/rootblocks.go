@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 const (
@@ -30,7 +31,7 @@ func (e *pivotError) Error() string { return fmt.Sprintf("pivot %d is not positi
 
 // byBlocks is enclosure with a seed S for matrices too ill-conditioned for float64, from an
 // elimination by products in as few bits as do. Nothing is known of its error: E tells.
-func (t *doubling) byBlocks(bits int) (*enclosure, error) {
+func (t *doubling) byBlocks(bits int) (*ziv.Enclosure, error) {
 	s, n := t.s, t.n
 	bad := &pivotError{-1}
 	f := t.f.Slice(0, n, 0, n)

@@ -38,12 +38,12 @@ func TestRootByBlocks(t *testing.T) {
 			}
 			for j := range n {
 				for i := j; i < n; i++ {
-					if by := isOutside(e.root, j, i, root[i][j]); by > 0 {
+					if by := isOutside(e.Root, j, i, root[i][j]); by > 0 {
 						t.Fatalf("%s: L[%d,%d] lies outside by %g", name, i, j, by)
 					}
 				}
 			}
-			checkWidth(t, name, e.root, bits, 15) // ill-conditioned ones are some bits wider
+			checkWidth(t, name, e.Root, bits, 15) // ill-conditioned ones are some bits wider
 		}
 	}
 }
@@ -86,7 +86,7 @@ func TestSmallPivot(t *testing.T) {
 			enclosures++
 			for j := range n {
 				for i := j; i < n; i++ {
-					if by := isOutside(e.root, j, i, root[i][j]); by > 0 {
+					if by := isOutside(e.Root, j, i, root[i][j]); by > 0 {
 						t.Fatalf("2^-%d, %d bits: L[%d,%d] lies outside by %g", drop, bits, i, j, by)
 					}
 				}

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -75,7 +76,7 @@ func series(s *call.Run, a, b, z num.Mat) bool {
 
 // inverseBySeries stores the inverse of A in z as far as a series decides it, and puts nil for the
 // columns of todo that are done.
-func inverseBySeries(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*entries) error {
+func inverseBySeries(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*ziv.Entries) error {
 	n, to := f.n, z
 	if !series(s, a, b, z) {
 		return nil
@@ -91,15 +92,15 @@ func inverseBySeries(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*e
 	s.Work.Guessed = false
 	note(s, 1, t.rho, bound.Upper().SetFloat64(t.norm()), bound.Upper().SetFloat64(f.norm))
 	s.Stats.Precision = 3 * scale.SeedBits
-	for _, decide := range []func(j int, e *entries, by scale.Scaling, to num.Mat){t.decide, t.decideAgain} {
+	for _, decide := range []func(j int, e *ziv.Entries, by scale.Scaling, to num.Mat){t.decide, t.decideAgain} {
 		err = par.For(s.Ctx, s.Threads, n, func(_, j int) {
 			if e := todo[j]; e != nil {
-				if decide(j, e, f.Scaling, to); len(e.open) == 0 {
+				if decide(j, e, f.Scaling, to); len(e.Open) == 0 {
 					todo[j] = nil
 				}
 			}
 		})
-		if err != nil || open(todo) > mostAgain*n {
+		if err != nil || ziv.CountOpen(todo) > mostAgain*n {
 			break
 		}
 	}
@@ -444,11 +445,11 @@ func (p *seriesProducts) multiply(t *seriesInverse) (ok bool, err error) {
 
 // decideAgain decides open entries of column j by products of rows of R and a column of S in three
 // words, whose units are below all that is known.
-func (t *seriesInverse) decideAgain(j int, e *entries, by scale.Scaling, to num.Mat) {
+func (t *seriesInverse) decideAgain(j int, e *ziv.Entries, by scale.Scaling, to num.Mat) {
 	n := len(t.sums)
 	set := &bound.Settler{Ends: num.New(to.Arr.Format, 2)}
-	open := e.open[:0]
-	for _, i := range e.open {
+	open := e.Open[:0]
+	for _, i := range e.Open {
 		// Sums of |R| |S|, and R, are below 2^top.
 		_, top := math.Frexp(t.sums[i])
 		unit := int64(top - 180)
@@ -477,7 +478,7 @@ func (t *seriesInverse) decideAgain(j int, e *entries, by scale.Scaling, to num.
 			open = append(open, i)
 		}
 	}
-	e.open = open
+	e.Open = open
 }
 
 // addProduct adds x y, cut off, to a number in two's complement, of units 2^unit, of which |x y| is
@@ -511,7 +512,7 @@ func addProduct(sum *[3]uint64, x, y float64, unit int64) {
 }
 
 // decide stores the entries of column j that are decided, scaled back.
-func (t *seriesInverse) decide(j int, e *entries, by scale.Scaling, to num.Mat) {
+func (t *seriesInverse) decide(j int, e *ziv.Entries, by scale.Scaling, to num.Mat) {
 	n := len(t.sums)
 	r, d1, d2, d3 := t.r[j*n:][:n], t.d1[j*n:][:n], t.d2[j*n:][:n], t.d3[j*n:][:n]
 	v := bound.Near{Mag: make([]uint64, 2), Known: true}
@@ -521,8 +522,8 @@ func (t *seriesInverse) decide(j int, e *entries, by scale.Scaling, to num.Mat) 
 	}
 	off := t.off[j]
 	twoWords := to.Arr.Kind == num.MP && to.Arr.Limbs() == 2
-	open := e.open[:0]
-	for _, i := range e.open {
+	open := e.Open[:0]
+	for _, i := range e.Open {
 		// In units of 2^(top-124) all is below 2^126; each term is cut off.
 		// Magnitudes are in the order of their bits.
 		most := max(math.Float64bits(r[i])<<1, math.Float64bits(d1[i])<<1, math.Float64bits(d2[i])<<1, math.Float64bits(d3[i])<<1)
@@ -549,7 +550,7 @@ func (t *seriesInverse) decide(j int, e *entries, by scale.Scaling, to num.Mat) 
 			open = append(open, i)
 		}
 	}
-	e.open = open
+	e.Open = open
 }
 
 // storeTwoWords is [bound.Near.RoundTo] for the usual numbers of two words, hi 2^64 + lo in units

@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -103,15 +104,15 @@ func TestSeriesInverse(t *testing.T) {
 		format := []halfulp.Format{halfulp.MP(54), halfulp.MP(64), halfulp.MP(65), halfulp.MP(106), halfulp.MP(110), halfulp.DD}[trial%6]
 		var to *halfulp.Matrix
 		inverse := lintest.Of(a).Solve(lintest.Identity(n))
-		for k, decide := range []func(j int, e *entries){
-			func(j int, e *entries) { z.decide(j, e, lu.Scaling, to.View()) },
-			func(j int, e *entries) { z.decideAgain(j, e, lu.Scaling, to.View()) },
+		for k, decide := range []func(j int, e *ziv.Entries){
+			func(j int, e *ziv.Entries) { z.decide(j, e, lu.Scaling, to.View()) },
+			func(j int, e *ziv.Entries) { z.decideAgain(j, e, lu.Scaling, to.View()) },
 		} {
 			to = halfulp.NewMatrix(format, n, n)
-			for j, e := range undecided(s, a.View(), a.View(), to.View()) {
+			for j, e := range ziv.NewEntries(s, a.View(), a.View(), to.View()) {
 				decide(j, e)
 				for i := range n {
-					if slices.Contains(e.open, i) {
+					if slices.Contains(e.Open, i) {
 						continue
 					}
 					found[[]string{"decided", "decided again"}[k]]++

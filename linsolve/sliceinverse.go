@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // slicedInverse is the inverse of F by float64 arithmetic alone, for numbers of up to 53 bits:
@@ -66,7 +67,7 @@ func slicesFor(n, gamma int, cond float64) int {
 
 // inverseBySlices stores the inverse of A in z as far as an inverse in slices decides it, and puts
 // nil for the columns of todo that are done.
-func inverseBySlices(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*entries) error {
+func inverseBySlices(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*ziv.Entries) error {
 	if !sliceable(s, a) || !shortInverse(s, b, z) {
 		return nil
 	}
@@ -83,7 +84,7 @@ func inverseBySlices(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*e
 	s.Stats.Precision = 2 * scale.SeedBits
 	err = par.For(s.Ctx, s.Threads, f.n, func(_, j int) {
 		e := &todo[t.perm[j]]
-		if t.decide(j, *e, z); len((*e).open) == 0 {
+		if t.decide(j, *e, z); len((*e).Open) == 0 {
 			*e = nil
 		}
 	})
@@ -340,12 +341,12 @@ func (t *slicedInverse) correctBy(s *call.Run, e []float64, r *slicedResidual, l
 }
 
 // decide stores the entries of column j of G^-1, scaled back, that are decided, in column perm[j].
-func (t *slicedInverse) decide(j int, e *entries, to num.Mat) {
+func (t *slicedInverse) decide(j int, e *ziv.Entries, to num.Mat) {
 	n, k := t.n, t.perm[j]
 	z, v := t.z[j*n:(j+1)*n], t.v[j*n:(j+1)*n]
 	off := t.off[j]
-	open := e.open[:0]
-	for _, i := range e.open {
+	open := e.Open[:0]
+	for _, i := range e.Open {
 		// z + v = sum + low exactly (Knuth).
 		sum := z[i] + v[i]
 		b := sum - z[i]
@@ -357,7 +358,7 @@ func (t *slicedInverse) decide(j int, e *entries, to num.Mat) {
 			open = append(open, i)
 		}
 	}
-	e.open = open
+	e.Open = open
 }
 
 // storeFloat stores what all numbers that float64 rounds to x are rounded to in a format of up to

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // errWide is wrapped by errors about intervals so wide that matrices in them are not proved
@@ -144,14 +145,14 @@ func encloseSet(s *call.Run, t *intervalSystem, low, high num.Mat, steps int) er
 	}
 	more := bound.Upper().Quo(rho, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Sub(big.NewFloat(1), rho))
 	for j := range k {
-		residual := column(r, j, p.scale)
+		residual := ziv.Magnitudes(r, j, p.scale)
 		if t.db.Arr != nil {
-			for i, v := range column(t.db, j, p.scale) {
+			for i, v := range ziv.Magnitudes(t.db, j, p.scale) {
 				residual[i] = bound.Upper().Add(residual[i], v)
 			}
 		}
 		if t.da.Arr != nil {
-			for i, v := range da.Apply(column(x, j, bound.Negated(p.weights))) {
+			for i, v := range da.Apply(ziv.Magnitudes(x, j, bound.Negated(p.weights))) {
 				residual[i] = bound.Upper().Add(residual[i], v)
 			}
 		}
@@ -206,7 +207,7 @@ func below(f num.Format, mid, radius *big.Float) num.Scalar {
 	}
 	z := num.NewScalar(f, v)
 	if z.IsInf(1) { // the largest number is less than v
-		t, spacing := border(f)
+		t, spacing := ziv.Border(f)
 		return num.NewScalar(f, interval.ExactSub(t, spacing.SetMantExp(spacing, -1)))
 	}
 	if z.IsInf(-1) {
@@ -217,7 +218,7 @@ func below(f num.Format, mid, radius *big.Float) num.Scalar {
 		z = num.NewScalar(f, new(big.Float).SetPrec(v.Prec()+64).SetMode(big.ToNegativeInf).Sub(v, step))
 		step.SetMantExp(step, 1)
 	}
-	if isZero(z) {
+	if ziv.IsZero(z) {
 		return num.NewScalar(f, new(big.Float)) // no -0
 	}
 	return z

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -190,7 +191,7 @@ func TestBelow(t *testing.T) {
 		}
 	}
 	for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.TD, halfulp.QD} {
-		least, spacing := border(f.View())
+		least, spacing := ziv.Border(f.View())
 		half := new(big.Float).SetMantExp(spacing, -1)
 		largest := interval.ExactSub(least, half) // the largest number
 		for _, x := range []*big.Float{largest, interval.ExactAdd(largest, new(big.Float).SetMantExp(half, -9)), least, interval.ExactAdd(least, spacing), power(2000)} {

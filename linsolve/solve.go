@@ -15,6 +15,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // Method is the method in Stats.
@@ -276,8 +277,8 @@ func solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	}
 	defer s.Release()
 	s.Reuse = true
-	todo := undecided(s, a, b, z)
-	withoutZeros(s, a, b, todo)
+	todo := ziv.NewEntries(s, a, b, z)
+	ziv.WithoutZeros(s, a, b, todo)
 	if call.Few(len(todo), a.Rows) {
 		if err := s.Memory.Check(fewBytes(a, f, len(todo))); err != nil {
 			return num.Mat{}, err
@@ -303,9 +304,9 @@ func solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	}
 	if !one {
 		// Each is for other formats and orders, the faster one first.
-		ways := []func(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*entries) error{inverseBySlices, inverseBySeries, quickInverse, solveByNewton}
+		ways := []func(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*ziv.Entries) error{inverseBySlices, inverseBySeries, quickInverse, solveByNewton}
 		for _, way := range ways {
-			if err := way(s, a, b, lu, z, todo); err != nil || open(todo) == 0 {
+			if err := way(s, a, b, lu, z, todo); err != nil || ziv.CountOpen(todo) == 0 {
 				return z, err
 			}
 		}
@@ -346,11 +347,11 @@ func solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 }
 
 // solveFewBy is solveFew with an inverse that is just made; done if nothing is left.
-func solveFewBy(s *call.Run, r inverse, a, b, z num.Mat, todo []*entries) (done bool, err error) {
+func solveFewBy(s *call.Run, r inverse, a, b, z num.Mat, todo []*ziv.Entries) (done bool, err error) {
 	s.Stage("approximate inverse")
 	err = solveFew(s, a, b, z, r, todo)
 	s.Stage("refinement")
-	return open(todo) == 0, err
+	return ziv.CountOpen(todo) == 0, err
 }
 
 // approximate returns an approximate inverse of a.
@@ -361,18 +362,18 @@ func approximateInverse(s *call.Run, a num.Mat) (*approximate, error) {
 
 // solveBy stores the solution in z, which an approximate inverse of a is known for.
 func solveBy(s *call.Run, p *approximate, a, b, z num.Mat) error {
-	todo := undecided(s, a, b, z)
-	withoutZeros(s, a, b, todo)
+	todo := ziv.NewEntries(s, a, b, z)
+	ziv.WithoutZeros(s, a, b, todo)
 	return solveOpen(s, p, a, b, z, todo)
 }
 
 // solveOpen does so for what is open in todo.
-func solveOpen(s *call.Run, p *approximate, a, b, z num.Mat, todo []*entries) error {
+func solveOpen(s *call.Run, p *approximate, a, b, z num.Mat, todo []*ziv.Entries) error {
 	defer s.Stage("refinement")
 	cond := condition(s, a, p)
 	if !call.Few(len(todo), a.Rows) {
 		err := solveMany(s, p, a, b, z, todo)
-		if err != nil && !errors.Is(err, call.ErrRange) || open(todo) == 0 {
+		if err != nil && !errors.Is(err, call.ErrRange) || ziv.CountOpen(todo) == 0 {
 			return err
 		}
 	}
@@ -381,23 +382,11 @@ func solveOpen(s *call.Run, p *approximate, a, b, z num.Mat, todo []*entries) er
 		if err == nil {
 			err = solveFew(s, a, b, z, w, todo)
 		}
-		if err != nil || open(todo) == 0 {
+		if err != nil || ziv.CountOpen(todo) == 0 {
 			return err
 		}
 	}
 	return refineOpen(s, a, b, p, cond, z, todo)
-}
-
-// undecided returns the columns of the solution z, all of whose entries are open.
-func undecided(s *call.Run, a, b, z num.Mat) []*entries {
-	todo := make([]*entries, b.Cols)
-	for j := range todo {
-		todo[j] = &entries{s: s, a: a, b: b, z: z, j: j, open: make([]int, b.Rows), never: map[int]*big.Float{}}
-		for i := range todo[j].open {
-			todo[j].open[i] = i
-		}
-	}
-	return todo
 }
 
 // condition notes what an approximate inverse of a proves and returns cond with 2^cond above the
@@ -422,7 +411,7 @@ const mostFarBits = 1 << 12
 
 // refine stores the rounded solution in z as far as it is open in todo; the condition number is
 // below 2^cond.
-func refine(s *call.Run, a, b num.Mat, p *approximate, cond int, z num.Mat, todo []*entries) error {
+func refine(s *call.Run, a, b num.Mat, p *approximate, cond int, z num.Mat, todo []*ziv.Entries) error {
 	n, k := b.Rows, b.Cols
 	target := z.Format().Bits() + 64
 	if err := call.Workable(max(target, cond+64), b); err != nil {
@@ -431,7 +420,7 @@ func refine(s *call.Run, a, b num.Mat, p *approximate, cond int, z num.Mat, todo
 	known := p.gain // bits of X, about
 	// Numbers that are no ties differ from them by less bits than that.
 	integers := modular.ToIntegers(a)
-	most := min(target+2*integers.MinorBits()+int(columnBits(b))+1<<16, bound.MaxBits)
+	most := min(target+2*integers.MinorBits()+int(ziv.ColumnBits(b))+1<<16, bound.MaxBits)
 	// No format has the bits, and fewer are not likely to do.
 	if integers.MostBits() > bound.MaxBits/4 {
 		most = min(most, target+mostFarBits)
@@ -444,7 +433,7 @@ func refine(s *call.Run, a, b num.Mat, p *approximate, cond int, z num.Mat, todo
 	}
 	// 1/(1 - rho), rounded up
 	more := bound.Upper().Quo(p.rho, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Sub(big.NewFloat(1), p.rho))
-	var suspected []suspects
+	var suspected []ziv.Suspects
 	left, missing := 0, float64(target)
 	for _, e := range todo {
 		if e != nil {
@@ -464,33 +453,33 @@ func refine(s *call.Run, a, b num.Mat, p *approximate, cond int, z num.Mat, todo
 			if e == nil {
 				continue
 			}
-			radius := p.abs.Apply(column(r, j, p.scale))
+			radius := p.abs.Apply(ziv.Magnitudes(r, j, p.scale))
 			most := bound.Upper().Mul(bound.Largest(radius), more)
 			for i := range radius {
 				radius[i] = bound.Upper().Add(radius[i], most)
 				radius[i] = bound.ScaledUp(radius[i], p.weights[i])
 			}
 			mid := func(i int) *big.Float { return x.Big(i, j) }
-			ties, err := e.decide(mid, radius, p.weights)
+			ties, err := e.Decide(mid, radius, p.weights)
 			if err != nil {
 				return err
 			}
-			if len(e.open) == 0 {
+			if len(e.Open) == 0 {
 				todo[j] = nil
 				left--
 				continue
 			}
 			if ties != nil {
-				suspected = append(suspected, suspects{e, ties})
+				suspected = append(suspected, ziv.Suspects{Entries: e, Ties: ties})
 			}
-			missing = max(missing, e.missing(mid, radius))
+			missing = max(missing, e.Missing(mid, radius))
 		}
-		if err := lift(s, suspected); err != nil {
+		if err := ziv.Lift(s, suspected); err != nil {
 			return err
 		}
 		for _, x := range suspected {
-			if len(x.open) == 0 {
-				todo[x.j] = nil
+			if len(x.Open) == 0 {
+				todo[x.J] = nil
 				left--
 			}
 		}
@@ -506,7 +495,7 @@ func refine(s *call.Run, a, b num.Mat, p *approximate, cond int, z num.Mat, todo
 		if int(known) > target {
 			target += 64 // entries near ties, or far below others
 			if target > most {
-				return fmt.Errorf("%d entries are not decided by %d bits: %w", open(todo), most, call.ErrMemory)
+				return fmt.Errorf("%d entries are not decided by %d bits: %w", ziv.CountOpen(todo), most, call.ErrMemory)
 			}
 		}
 		next := num.NewMat(num.Precision(uint(width())), n, k)
@@ -515,24 +504,4 @@ func refine(s *call.Run, a, b num.Mat, p *approximate, cond int, z num.Mat, todo
 		}
 		x = next
 	}
-}
-
-// open counts the entries that are not decided.
-func open(todo []*entries) (n int) {
-	for _, e := range todo {
-		if e != nil {
-			n += len(e.open)
-		}
-	}
-	return n
-}
-
-// column returns upper bounds of |r_ij| 2^scale[i].
-func column(r num.Mat, j int, scale []int64) []*big.Float {
-	z := make([]*big.Float, r.Rows)
-	for i := range z {
-		x, e := r.Arr.Leading(r.At(i, j))
-		z[i] = bound.ScaledUp(bound.Upper().SetFloat64(math.Abs(x)*(1+0x1p-46)), e+scale[i])
-	}
-	return z
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -103,7 +104,7 @@ func newPivoted(s *call.Run, a num.Mat, most int) (*pivoted, error) {
 		p.order[i], p.order[j] = p.order[j], p.order[i]
 	}
 	p.c = modular.Chosen(a, p.order, call.All(n))
-	d := &splitting{s: s, k: k, blocks: ones(k), by: scale.Equilibrate(p.c, scale.Unscaled(m, n))}
+	d := &splitting{s: s, k: k, blocks: ziv.Ones(k), by: scale.Equilibrate(p.c, scale.Unscaled(m, n))}
 	if d.f = call.Scaled(p.c, d.by, most); d.f.Arr == nil {
 		return nil, nil
 	}
@@ -183,7 +184,7 @@ func (t *splitting) invert(lu []float64) (ok bool, err error) {
 
 // enclosure returns an enclosure whose errors are about 2^-bits of the largest entries of the rows
 // of L and the columns of U; nil if the seed is not good enough.
-func (t *splitting) enclosure(bits int) (*enclosure, error) {
+func (t *splitting) enclosure(bits int) (*ziv.Enclosure, error) {
 	if t == nil {
 		return nil, nil
 	}
@@ -476,7 +477,7 @@ func (t *splitting) step(_, e num.Mat, h *big.Float, next int) error {
 }
 
 // finish returns the enclosure by the first rows of V and an E that tell so many bits.
-func (t *splitting) finish(bits, width int, leading, e num.Mat, h *big.Float) (*enclosure, error) {
+func (t *splitting) finish(bits, width int, leading, e num.Mat, h *big.Float) (*ziv.Enclosure, error) {
 	m, n := t.f.Dims()
 	k, g := t.k, t.gain
 	x, y, lost, err := t.correction(e, h, bits)
@@ -564,7 +565,7 @@ func (t *splitting) finish(bits, width int, leading, e num.Mat, h *big.Float) (*
 	// (I + X)^-1 W is needed in the upper triangle alone, which is made of that of W alone, as X is
 	// strictly block lower triangular, like the error of its inverse.
 	u := &bound.Nearly{X: w, D: dw, Words: call.WordsFor(bits), Left: bound.Negated(top), Right: bound.Negated(t.by.Cols), Err: errorsOf(cols, lost, within.cols)}
-	return &enclosure{l: l, u: u, bits: bits}, nil // of U, the upper triangle
+	return &ziv.Enclosure{L: l, U: u, Bits: bits}, nil // of U, the upper triangle
 }
 
 // distinct is a bound of multipliers that proves that entries do not pass for as large as the
@@ -573,35 +574,35 @@ var distinct = new(big.Float).SetPrec(64).Sub(big.NewFloat(1), new(big.Float).Se
 
 // below reports whether it is proved that no entry of L, below its diagonal blocks, exceeds a bound
 // of about 1 or more in magnitude.
-func belowLimit(s *call.Run, u *unknown, e *enclosure, limit *big.Float) (bool, error) {
+func belowLimit(s *call.Run, u *ziv.Unknown, e *ziv.Enclosure, limit *big.Float) (bool, error) {
 	return belowEach(s, u, e, func(i, j int) *big.Float { return limit })
 }
 
 // belowEach is below with a bound for each entry, not below 1 - 2^-40.
-func belowEach(s *call.Run, u *unknown, e *enclosure, limit func(i, j int) *big.Float) (bool, error) {
-	if e.each != nil {
+func belowEach(s *call.Run, u *ziv.Unknown, e *ziv.Enclosure, limit func(i, j int) *big.Float) (bool, error) {
+	if e.Each != nil {
 		return belowBy(s, u, e, limit)
 	}
 	settlers, fails := make([]*bound.Settler, s.Threads), make([]bool, s.Threads)
-	x, d := e.l.X, e.l.D
-	m := u.c.Rows
-	first := make([]int, 0, u.k) // rows below the blocks of columns
-	for _, size := range u.blocks {
+	x, d := e.L.X, e.L.D
+	m := u.C.Rows
+	first := make([]int, 0, u.K) // rows below the blocks of columns
+	for _, size := range u.Blocks {
 		end := len(first) + size
 		for range size {
 			first = append(first, end)
 		}
 	}
-	err := par.For(s.Ctx, s.Threads, u.k, func(worker, j int) {
+	err := par.For(s.Ctx, s.Threads, u.K, func(worker, j int) {
 		if settlers[worker] == nil {
-			settlers[worker] = &bound.Settler{Adder: bound.NewAdder(e.l.Words)}
+			settlers[worker] = &bound.Settler{Adder: bound.NewAdder(e.L.Words)}
 		}
 		for i := first[j]; i < m && !fails[worker]; i++ {
-			if !u.has(i, j) {
+			if !u.Has(i, j) {
 				continue
 			}
-			v := settlers[worker].Enclose(e.l, &x, &d, j, i)
-			fails[worker] = !v.Small() && !e.lower(i, j).Below(limit(i, j))
+			v := settlers[worker].Enclose(e.L, &x, &d, j, i)
+			fails[worker] = !v.Small() && !e.Lower(i, j).Below(limit(i, j))
 		}
 	})
 	return !slices.Contains(fails, true), err

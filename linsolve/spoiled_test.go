@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -159,16 +160,16 @@ func TestDoublingSpoiled(t *testing.T) {
 					if e == nil {
 						continue
 					}
-					u := newUnknown(a.View(), n, ones(n), n)
+					u := ziv.NewUnknown(a.View(), n, ziv.Ones(n), n)
 					for j := range n {
 						for i := j; i < n; i++ {
-							u.want(ofRoot, i, j, l.View(), i, j)
+							u.Want(ziv.OfRoot, i, j, l.View(), i, j)
 						}
 					}
-					if err := decide(s, u, e); err != nil {
+					if err := ziv.DecideFactors(s, u, e); err != nil {
 						t.Fatal(err)
 					}
-					decided = n*(n+1)/2 - len(u.open)
+					decided = n*(n+1)/2 - len(u.Open)
 					for j := range n {
 						for i := j; i < n; i++ {
 							if x := l.At(i, j); x.Big().Sign() != 0 && !x.Same(want.L.At(i, j)) {

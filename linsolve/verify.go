@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // Accuracy says how near numbers in some format are to exact values. An ulp is 2^(e-p) for an exact
@@ -43,7 +44,7 @@ func VerifySolution(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, St
 		// A^-1 b - t is the solution of A y = b - A t.
 		less: func(s *call.Run, on []num.Mat, j int, t num.Mat) (num.Mat, error) {
 			b := on[1].Slice(0, t.Rows, j, j+1)
-			f, err := wide(exactResidualBits(on[0], t, b))
+			f, err := ziv.FormatFor(exactResidualBits(on[0], t, b))
 			if err != nil {
 				return num.Mat{}, err
 			}
@@ -254,7 +255,7 @@ func newEntryError(at [2]int, x, w num.Scalar) *entryError {
 		e.least = -1074
 	}
 	// MP has no smallest number.
-	if x.IsNaN() || x.IsInf(0) || w.IsNaN() || w.IsInf(0) || isZero(w) && f.IsMP() {
+	if x.IsNaN() || x.IsInf(0) || w.IsNaN() || w.IsInf(0) || ziv.IsZero(w) && f.IsMP() {
 		e.infinite = true
 		return e
 	}

@@ -4,6 +4,7 @@ import (
 	mathbits "math/bits"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // walks returns for each i the set of those j for which the graph of the nonzeros of A has a walk
@@ -12,15 +13,15 @@ import (
 //
 // The sets are the rows of the e-th power of the Boolean matrix of the nonzeros, which comes from
 // at most 2 log2(e) Boolean products of n³/64 operations. For e = 0 they are the rows of I.
-func walks(a num.Mat, e int) []set {
+func walks(a num.Mat, e int) []ziv.Set {
 	n := a.Rows
-	edges, walks := make([]set, n), make([]set, n)
+	edges, walks := make([]ziv.Set, n), make([]ziv.Set, n)
 	for i := range n {
-		edges[i], walks[i] = make(set, (n+63)/64), make(set, (n+63)/64)
-		walks[i].add(i)
+		edges[i], walks[i] = make(ziv.Set, (n+63)/64), make(ziv.Set, (n+63)/64)
+		walks[i].Add(i)
 		for j := range n {
 			if a.Arr.Class(a.At(i, j)) != num.Zero {
-				edges[i].add(j)
+				edges[i].Add(j)
 			}
 		}
 	}
@@ -34,10 +35,10 @@ func walks(a num.Mat, e int) []set {
 }
 
 // composed returns the product of Boolean matrices, whose rows are sets.
-func composed(x, y []set) []set {
-	z := make([]set, len(x))
+func composed(x, y []ziv.Set) []ziv.Set {
+	z := make([]ziv.Set, len(x))
 	for i, row := range x {
-		z[i] = make(set, len(row))
+		z[i] = make(ziv.Set, len(row))
 		for w, bits := range row {
 			for ; bits != 0; bits &= bits - 1 {
 				for v, t := range y[64*w+mathbits.TrailingZeros64(bits)] {
@@ -48,6 +49,3 @@ func composed(x, y []set) []set {
 	}
 	return z
 }
-
-// add adds i to the set.
-func (s set) add(i int) { s[i/64] |= 1 << (i % 64) }

@@ -30,7 +30,7 @@ func TestWalks(t *testing.T) {
 			w := walks(a.View(), e)
 			for i := range n {
 				for j := range n {
-					if w[i].has(j) != (power[i][j].Sign() != 0) {
+					if w[i].Has(j) != (power[i][j].Sign() != 0) {
 						t.Fatalf("n = %d, e = %d: entry %d, %d of A^e is %v: %v", n, e, i, j, power[i][j], lintest.Of(a))
 					}
 				}
@@ -45,8 +45,8 @@ func TestWalks(t *testing.T) {
 		a.SetFloat64(edge[0], edge[1], -1)
 	}
 	for e, want := range map[int]bool{0: true, 1: false, 2: true, 3: true, 1 << 30: true, 1<<30 - 1: true} {
-		if w := walks(a.View(), e); w[0].has(0) != want {
-			t.Errorf("e = %d: %v, want %v", e, w[0].has(0), want)
+		if w := walks(a.View(), e); w[0].Has(0) != want {
+			t.Errorf("e = %d: %v, want %v", e, w[0].Has(0), want)
 		}
 	}
 }

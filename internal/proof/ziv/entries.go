@@ -1,0 +1,470 @@
+package ziv
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/modular"
+)
+
+// Part says which factor an entry is of.
+type Part int
+
+const (
+	OfL    Part = iota // of L
+	OfU                // of U
+	OfRoot             // of L diag(U)^(1/2)
+)
+
+// Wanted is an entry of a factor of C that is not decided, and where it goes.
+type Wanted struct {
+	Part
+	I, J int // in the factor
+	Z    num.Mat
+	At   [2]int
+	tie  *big.Float // a number that it may be
+	off  *big.Float // a bound of its distance from that
+	done bool       // decided
+	// missing is what the last enclosure told, see there
+	missing int
+}
+
+// Unknown are the factors of a matrix C with given pivots, in a block partition: which entries are
+// not decided.
+type Unknown struct {
+	C      num.Mat
+	K      int
+	Blocks []int // their sizes, each 1 or 2, k in all
+	filled [][]uint64
+	Open   []Wanted
+	copied []Wanted // from c, whose underflows decide counts
+}
+
+// NewUnknown returns the factors of c, none of whose entries is wanted yet, and some at most will
+// be.
+func NewUnknown(c num.Mat, k int, blocks []int, some int) *Unknown {
+	u := &Unknown{C: c, K: k, Blocks: blocks, Open: make([]Wanted, 0, some)}
+	u.Fill()
+	return u
+}
+
+// Ones are k blocks of size 1.
+func Ones(k int) []int {
+	b := make([]int, k)
+	for i := range b {
+		b[i] = 1
+	}
+	return b
+}
+
+// Fill eliminates with patterns: an entry that no other one is ever subtracted from stays 0.
+func (u *Unknown) Fill() {
+	m, n := u.C.Dims()
+	c := u.C
+	u.filled = make([][]uint64, m)
+	for i := range u.filled {
+		u.filled[i] = make([]uint64, (n+63)/64)
+		for j := range n {
+			if c.Arr.Class(c.At(i, j)) != num.Zero {
+				u.filled[i][j/64] |= 1 << (j % 64)
+			}
+		}
+	}
+	or := func(x, y []uint64) {
+		for i, v := range y {
+			x[i] |= v
+		}
+	}
+	b := 0
+	for _, size := range u.Blocks {
+		pivot := slices.Clone(u.filled[b])
+		if size == 2 {
+			or(pivot, u.filled[b+1])
+		}
+		clearBelow(pivot, b) // what rows of L have there stays theirs
+		if size == 2 {
+			for i := range 2 {
+				or(u.filled[b+i], pivot)
+				u.filled[b+i][(b+i)/64] |= 1 << ((b + i) % 64)
+			}
+		}
+		for i := b + size; i < m; i++ {
+			hit := false
+			for j := b; j < b+size; j++ {
+				hit = hit || u.Has(i, j)
+			}
+			if hit {
+				or(u.filled[i], pivot)
+			}
+		}
+		b += size
+	}
+}
+
+// clearBelow removes what lies below bit n.
+func clearBelow(x []uint64, n int) {
+	clear(x[:n/64])
+	x[n/64] &= ^uint64(0) << (n % 64)
+}
+
+// Has reports whether entry (i, j) of the factors may differ from 0.
+func (u *Unknown) Has(i, j int) bool { return u.filled[i][j/64]>>(j%64)&1 != 0 }
+
+// untouched reports whether nothing is ever subtracted from row i, which is one of C and of U then.
+func (u *Unknown) untouched(i int) bool {
+	for _, w := range u.filled[i][:i/64] {
+		if w != 0 {
+			return false
+		}
+	}
+	return u.filled[i][i/64]<<(63-i%64)<<1 == 0
+}
+
+// Want asks for entry (i, j) of a factor in z[r,c], which is 0. Entries of L above the diagonal are
+// not to be asked for.
+func (u *Unknown) Want(p Part, i, j int, z num.Mat, r, c int) {
+	switch {
+	case !u.Has(i, j):
+	case p == OfU && u.untouched(i):
+		from, to := u.C, z
+		to.Arr.Convert(to.At(r, c), from.Arr, from.At(i, j))
+		if z.Format().IsMP() {
+			return
+		}
+		u.copied = append(u.copied, Wanted{Part: p, I: i, J: j, Z: z, At: [2]int{r, c}})
+	default:
+		u.Open = append(u.Open, Wanted{Part: p, I: i, J: j, Z: z, At: [2]int{r, c}})
+	}
+}
+
+// DecideFactors rounds the entries whose enclosures round to one number. Others may be 0, or halfway
+// between two numbers of the format: ties are what they may be. Those that may be numbers of a
+// format of one term round to one with few more bits, which others are likely to need as well.
+func DecideFactors(s *call.Run, u *Unknown, e *Enclosure) error {
+	for _, w := range u.copied {
+		x := u.C.Big(w.I, w.J)
+		Lose(s, w.Z, w.At[0], w.At[1], x, x)
+	}
+	u.copied = nil
+	roots := map[int]interval.Interval{} // of the diagonal of U
+	for _, w := range u.Open {
+		if _, known := roots[w.J]; w.Part == OfRoot && e.Root == nil && !known {
+			roots[w.J] = e.Arithmetic().Sqrt(e.Upper(w.J, w.J)) // positive, which is proved
+		}
+	}
+	settlers := make([]map[*bound.Nearly]*bound.Settler, s.Threads)
+	const some = 256 // a call
+	err := par.For(s.Ctx, s.Threads, (len(u.Open)+some-1)/some, func(worker, part int) {
+		if settlers[worker] == nil {
+			settlers[worker] = map[*bound.Nearly]*bound.Settler{}
+		}
+		for k := part * some; k < min(len(u.Open), (part+1)*some); k++ {
+			w := &u.Open[k]
+			y, i, j := e.entry(w)
+			var x interval.Interval
+			if y != nil {
+				t := settlers[worker][y]
+				if t == nil {
+					t = &bound.Settler{Adder: bound.NewAdder(y.Words), Ends: num.New(w.Z.Arr.Format, 2), Tmp: nil}
+					settlers[worker][y] = t
+				}
+				z, mx, md := w.Z, y.X, y.D
+				v := t.Enclose(y, &mx, &md, i, j)
+				if w.done = v.RoundTo(t, z.Arr, z.At(w.At[0], w.At[1])); w.done {
+					continue
+				}
+				x = y.Interval(i, j, e.Bits)
+			} else if w.Part == OfL {
+				x = e.Lower(w.I, w.J)
+			} else if w.Part == OfU {
+				x = e.Upper(w.I, w.J)
+			} else if x = roots[w.J]; w.I != w.J {
+				x = e.Arithmetic().Mul(e.Lower(w.I, w.J), x)
+			}
+			if w.done = x.IsZero(); w.done { // with either sign, and z has a 0 without one
+				continue
+			}
+			lower, upper := num.NewScalar(w.Z.Format(), x.Lo), num.NewScalar(w.Z.Format(), x.Hi)
+			if w.done = lower.Same(upper); w.done {
+				w.Z.SetEntry(w.At[0], w.At[1], lower)
+				Lose(s, w.Z, w.At[0], w.At[1], x.Lo, x.Hi)
+				continue
+			}
+			w.missing = BitsMissing(x, w.Z.Format().Bits())
+			w.tie = x.Simplest()
+			if single := w.Z.Arr.Terms() < 2; single && w.tie != nil && w.tie.Sign() != 0 && num.NewScalar(w.Z.Format(), w.tie).Big().Cmp(w.tie) == 0 {
+				w.tie = nil
+			}
+			if w.tie != nil {
+				w.off = interval.Prec(64).Difference(interval.Prec(64).Up(), x.Hi, x.Lo, 1)
+			}
+		}
+	})
+	u.Open = slices.DeleteFunc(u.Open, func(w Wanted) bool { return w.done })
+	return err
+}
+
+// BitsMissing returns how many bits closer an enclosure has to be for most numbers to be decided to
+// so many bits: none if it tells nothing of the size.
+func BitsMissing(x interval.Interval, bits int) int {
+	if x.Lo.Sign() != x.Hi.Sign() || x.Lo.Sign() == 0 {
+		return call.None32
+	}
+	width := new(big.Float).SetPrec(64).Sub(x.Hi, x.Lo)
+	return max(0, width.MantExp(nil)-min(x.Lo.MantExp(nil), x.Hi.MantExp(nil))+bits+Suspicion/2)
+}
+
+// prove decides the entries that are the ties that they are suspected to be.
+//
+// Minors of C are integers times powers of two. An entry of L or U is a quotient of two of them
+// (Gantmacher, The theory of matrices, chapter 2), the square of one of L diag(U)^(1/2) that of a
+// square by the product of two: so the difference from a tie, times the denominators, is an integer
+// below a power of Hadamard's bound, and 0 if it is 0 modulo primes whose product exceeds that. The
+// minors of entry (i, j) are of rows before the end of block min(i, j) and of row i: those of the
+// first rows and columns take few primes, and few steps of an elimination.
+//
+// The enclosures that have not decided an entry tell how far it is from its tie at most, and how
+// large its denominator is, a product of pivots: so they bound that integer as well, mostly by far
+// less than Hadamard's bound does, which is of the integers as large as they might be. Where they
+// bound it by 1 it is 0, without a prime.
+//
+// The error wraps ErrRange where primes of more than maxDeterminant bits are needed.
+func prove(s *call.Run, u *Unknown, e *Enclosure) error {
+	var ties []suspect
+	for k := range u.Open {
+		if w := &u.Open[k]; w.tie != nil {
+			ties = append(ties, suspect{Wanted: w, order: min(w.I, w.J, u.K-1) + 1})
+		}
+	}
+	if len(ties) == 0 {
+		return nil
+	}
+	z := modular.ToIntegers(u.C)
+	orders := make([]int, u.K+1) // that of the end of the block that the last one lies in
+	for b, k := 0, 0; k < len(u.Blocks); k++ {
+		for range u.Blocks[k] {
+			b++
+			orders[b] = b
+		}
+		orders[b-u.Blocks[k]+1] = b
+	}
+	leading, d := z.LeadingMinors(u.K), denominatorsOf(z, u, e)
+	most := 0
+	for k := range ties {
+		w := &ties[k]
+		w.order = orders[w.order]
+		minor := leading[w.order]
+		if w.I >= w.order {
+			minor += z.RowBits(w.I)
+		}
+		var shift int64 // the entry is a quotient of integers times 2^shift
+		power := 1
+		switch w.Part {
+		case OfL:
+			shift = z.Rows[w.I] - z.Rows[w.J]
+		case OfU:
+			shift = z.Rows[w.I] + z.Cols[w.J]
+		case OfRoot:
+			shift = 2*z.Rows[w.I] - z.Rows[w.J] + z.Cols[w.J]
+			power = 2
+		}
+		low := int64(0)
+		if w.tie.Sign() != 0 {
+			low = int64(w.tie.MantExp(nil)) - int64(w.tie.MinPrec())
+		}
+		off := int64(power)*low - shift
+		need := int64(power)*(int64(float64(minor*(1+0x1p-40)))+2+int64(w.tie.MinPrec())) + max(off, -off) + 4
+		w.need = int(min(need, max(d.bits(w.Wanted, shift, int64(power)*low), 0), math.MaxInt32))
+	}
+	settled := ties[:0]
+	for _, w := range ties {
+		if w.need == 0 {
+			exactly(s, w.Wanted)
+			continue
+		}
+		settled = append(settled, w)
+		most = max(most, w.need)
+	}
+	ties = settled
+	next, step := modular.Primes(), call.PrimeStep(u.C)
+	for have := 0; len(ties) > 0; {
+		if have >= refuting && most > MaxDeterminant {
+			return fmt.Errorf("zeros or ties of factors take primes of %d bits: %w", most, call.ErrRange)
+		}
+		f := modular.New(next())
+		steps := 0
+		for _, w := range ties {
+			steps = max(steps, w.order)
+		}
+		lu, err := modulo(s, u, f, steps)
+		if err != nil {
+			return err
+		}
+		s.Stats.Primes++
+		if lu == nil {
+			continue // it divides a leading minor
+		}
+		have += 60
+		left := ties[:0]
+		most = 0
+		for _, w := range ties {
+			x, t := lu[w.I][w.J], f.Rational(w.tie)
+			if w.Part == OfRoot {
+				d := lu[w.J][w.J]
+				if w.I == w.J {
+					x = d
+				} else {
+					x = f.Mul(f.Mul(x, x), d)
+				}
+				t = f.Mul(t, t)
+			}
+			switch {
+			case x != t:
+			case have < w.need:
+				left = append(left, w)
+				most = max(most, w.need)
+			default:
+				exactly(s, w.Wanted)
+			}
+		}
+		ties = left
+		s.Did(step)
+		s.Plan(float64((most-have)/60) * step)
+	}
+	u.Open = slices.DeleteFunc(u.Open, func(w Wanted) bool { return w.done })
+	return nil
+}
+
+// refuting are bits of primes that refute ties, before those that prove them are counted.
+const refuting = 120
+
+// exactly stores the tie that an entry is proved to be.
+func exactly(s *call.Run, w *Wanted) {
+	w.Z.SetBig(w.At[0], w.At[1], w.tie)
+	Lose(s, w.Z, w.At[0], w.At[1], w.tie, w.tie)
+	w.done = true
+	s.Stats.Ties++
+	s.Stats.Exact++
+}
+
+// denominators are bounds of leading minors of integers that C is made of.
+type denominators struct {
+	minors     []wideBound // of each order that ends with a block
+	start, end []int       // of the block of each row
+}
+
+// wideBound is a bound x 2^exp whose exponent may be none of math/big.
+type wideBound struct {
+	x   *big.Float // in [1/2, 1), or 0
+	exp int64
+}
+
+// times returns a bound of p y 2^exp for y ≥ 0.
+func (p wideBound) times(y *big.Float, exp int64) wideBound {
+	m := new(big.Float)
+	e := y.MantExp(m)
+	z := bound.Upper().Mul(p.x, m)
+	more := z.MantExp(z)
+	return wideBound{z, p.exp + exp + int64(e) + int64(more)}
+}
+
+// denominators returns them, by what encloses the pivots: a leading minor is their product.
+func denominatorsOf(z modular.Integers, u *Unknown, e *Enclosure) denominators {
+	d := denominators{make([]wideBound, u.K+1), make([]int, u.K), make([]int, u.K)}
+	d.minors[0] = wideBound{bound.Upper().SetFloat64(0.5), 1}
+	magnitude := func(x interval.Interval) *big.Float { return bound.UpperOf(x.Larger()) }
+	b := 0
+	for _, size := range u.Blocks {
+		pivot := magnitude(e.Square(b, b))
+		shift := z.Rows[b] + z.Cols[b]
+		if size == 2 { // symmetric
+			off := magnitude(e.Upper(b, b+1))
+			pivot = bound.Upper().Add(pivot.Mul(pivot, magnitude(e.Upper(b+1, b+1))), off.Mul(off, off))
+			shift += z.Rows[b+1] + z.Cols[b+1]
+		}
+		for i := b; i < b+size; i++ {
+			d.start[i], d.end[i] = b, b+size
+		}
+		d.minors[b+size] = d.minors[b].times(pivot, -shift)
+		b += size
+	}
+	return d
+}
+
+// bits returns a number of bits that an integer is below which is 0 if the entry, or its square, is
+// its tie. With the entry N/D 2^shift and the tie a multiple of 2^low that is
+//
+//	D (entry - tie) 2^-min(shift, low),
+//
+// and for the square D is the product of the denominators of L and of the pivot.
+func (d denominators) bits(w *Wanted, shift, low int64) int64 {
+	if w.tie.Sign() != 0 {
+		shift = min(shift, low)
+	}
+	var limit wideBound
+	switch w.Part {
+	case OfL:
+		limit = d.minors[d.end[w.J]].times(w.off, -shift)
+	case OfU:
+		limit = d.minors[d.start[w.I]].times(w.off, -shift)
+	case OfRoot: // |x² - t²| ≤ |x - t| (2 |t| + |x - t|)
+		sum := bound.UpperOf(w.tie)
+		sum.Add(sum.Add(sum, sum), w.off)
+		limit = d.minors[d.end[w.J]].times(w.off, -shift).times(sum, 0)
+		one := d.minors[d.start[w.J]]
+		limit = limit.times(one.x, one.exp)
+	}
+	return limit.exp
+}
+
+// suspect is an entry that may be its tie.
+type suspect struct {
+	*Wanted
+	order int // of the minors that it is made of, at most
+	need  int // bits of primes that prove it
+}
+
+// modulo returns L, below its diagonal blocks, and U modulo a prime, their first steps columns and
+// rows; nil if that divides a leading minor of them.
+func modulo(s *call.Run, u *Unknown, f *modular.Field, steps int) ([][]uint64, error) {
+	rows, err := f.Matrix(s.Ctx, s.Threads, u.C)
+	if err != nil {
+		return nil, err
+	}
+	b := 0
+	for _, size := range u.Blocks {
+		if b >= steps {
+			break
+		}
+		ok, err := f.EliminateBlock(s.Ctx, s.Threads, rows, b, size)
+		if err != nil || !ok {
+			return nil, err
+		}
+		b += size
+	}
+	return rows, nil
+}
+
+// Lower returns the rows and columns of entries of L below the diagonal blocks that may differ from
+// 0.
+func (u *Unknown) Lower() (at [][2]int) {
+	b := 0
+	for _, size := range u.Blocks {
+		for j := b; j < b+size; j++ {
+			for i := b + size; i < u.C.Rows; i++ {
+				if u.Has(i, j) {
+					at = append(at, [2]int{i, j})
+				}
+			}
+		}
+		b += size
+	}
+	return at
+}

@@ -1,0 +1,64 @@
+package ziv
+
+import (
+	"fmt"
+	mathbits "math/bits"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/call"
+)
+
+// FormatFor returns a format for numbers of so many bits.
+func FormatFor(bits int64) (num.Format, error) {
+	if bits > num.MaxPrec {
+		return num.Format{}, fmt.Errorf("%d bits: %w", bits, call.ErrRange)
+	}
+	return num.Precision(uint(max(bits, 64))), nil
+}
+
+// ColumnBits returns how many bits hold a sum of entries of one column, but for its carries: the
+// largest number of any column.
+func ColumnBits(m num.Mat) int64 {
+	v := m
+	most := int64(0)
+	for j := range v.Cols {
+		first := true
+		var top, low int64
+		for i := range v.Rows {
+			c, t, l := v.Arr.Span(v.At(i, j))
+			if c != num.Finite {
+				continue
+			}
+			if first {
+				top, low, first = t, l, false
+			}
+			top, low = max(top, t), min(low, l)
+		}
+		most = max(most, top-low)
+	}
+	return most
+}
+
+// PowerBits returns a number of bits that the entries of A^e and of all powers on the way fit in.
+func PowerBits(a num.Mat, e int) int {
+	top, low := Span(a)
+	per := float64(top-low) + float64(mathbits.Len(uint(a.Rows)))
+	return int(min(float64(per*float64(max(e, 1)))+2, 1<<30)) // beyond all formats
+}
+
+// Span returns top and low with |a_ij| < 2^top and all a_ij multiples of 2^low; zeros for a matrix
+// of zeros.
+func Span(a num.Mat) (top, low int64) {
+	any := false
+	for i := range a.Rows {
+		for j := range a.Cols {
+			if c, t, l := a.Arr.Span(a.At(i, j)); c == num.Finite {
+				if !any {
+					top, low, any = t, l, true
+				}
+				top, low = max(top, t), min(low, l)
+			}
+		}
+	}
+	return top, low
+}

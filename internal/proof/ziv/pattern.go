@@ -1,0 +1,172 @@
+package ziv
+
+import (
+	mathbits "math/bits"
+	"slices"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/call"
+)
+
+// pattern tells which entries of solutions of A x = b are 0 for all regular A with zeros in the
+// same places.
+//
+// Let the rows and columns of A be matched one to one. For a b let R be the columns whose rows have
+// nonzeros in b, and with every column of R those whose rows have nonzeros in it. The rows of the
+// others have zeros in b and in all of R, so that these rows and columns alone are a system C y = 0
+// of as many equations as unknowns, and A, with its rows and columns in another order, is block
+// triangular with C on its diagonal. If A is regular so is C, and y = 0.
+//
+// Any match will do for this. One of nonzeros, which every regular matrix has, leaves the fewest
+// columns in R: paths between them (Duff, Erisman and Reid, Direct Methods for Sparse Matrices,
+// 2017, chapter 6).
+type pattern struct {
+	n      int
+	rows   [][]uint64 // the nonzeros of each row of A
+	next   [][]uint64 // the columns whose rows have nonzeros in each column
+	column []int      // that row i is matched with
+}
+
+// NewPattern returns the pattern of a square matrix; nil if it has no zeros, or no match of
+// nonzeros, being singular.
+func NewPattern(a num.Mat) *pattern {
+	n := a.Rows
+	if !hasZeros(a) {
+		return nil
+	}
+	p := &pattern{n: n, rows: bitRows(n), column: make([]int, n)}
+	for j := range n {
+		for i := range n {
+			if a.Arr.Class(a.At(i, j)) != num.Zero {
+				p.rows[i][j/64] |= 1 << (j % 64)
+			}
+		}
+	}
+	if !p.match() {
+		return nil
+	}
+	p.next = bitRows(n)
+	for i, row := range p.rows {
+		c := p.column[i]
+		for k, w := range row {
+			for ; w != 0; w &= w - 1 {
+				p.next[64*k+mathbits.TrailingZeros64(w)][c/64] |= 1 << (c % 64)
+			}
+		}
+	}
+	return p
+}
+
+// hasZeros reports whether a matrix has any.
+func hasZeros(a num.Mat) bool {
+	for j := range a.Cols {
+		for i, at := 0, a.At(0, j); i < a.Rows; i, at = i+1, at+a.RS {
+			if a.Arr.Kind == num.F64 && a.Arr.F64[0][at] != 0 { // the usual case
+				continue
+			}
+			if a.Arr.Class(at) == num.Zero {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// bitRows returns n sets of n bits.
+func bitRows(n int) [][]uint64 {
+	words := (n + 63) / 64
+	all, z := make([]uint64, n*words), make([][]uint64, n)
+	for i := range z {
+		z[i] = all[i*words : (i+1)*words]
+	}
+	return z
+}
+
+// match matches rows with columns they have nonzeros in, by augmenting paths (Kuhn 1955), and
+// reports whether all have one.
+func (p *pattern) match() bool {
+	row := make([]int, p.n) // that a column is matched with, or -1
+	for j := range row {
+		row[j], p.column[j] = -1, -1
+		if p.rows[j][j/64]>>(j%64)&1 != 0 {
+			row[j], p.column[j] = j, j
+		}
+	}
+	from, seen := make([]int, p.n), make([]uint64, len(p.rows[0]))
+	for first := range p.n {
+		if p.column[first] >= 0 {
+			continue
+		}
+		clear(seen)
+		free := -1
+		for queue := []int{first}; len(queue) > 0 && free < 0; queue = queue[1:] {
+			i := queue[0]
+			for k, w := range p.rows[i] {
+				w &^= seen[k]
+				seen[k] |= w
+				for ; w != 0 && free < 0; w &= w - 1 {
+					j := 64*k + mathbits.TrailingZeros64(w)
+					if from[j] = i; row[j] < 0 {
+						free = j
+					} else {
+						queue = append(queue, row[j])
+					}
+				}
+			}
+		}
+		if free < 0 {
+			return false
+		}
+		for j := free; j >= 0; {
+			i := from[j]
+			row[j], j, p.column[i] = i, p.column[i], j
+		}
+	}
+	return true
+}
+
+// Reached returns the columns that are in R for column j of b, nil for a column of zeros.
+func (p *pattern) Reached(b num.Mat, j int) []uint64 {
+	z, list := make([]uint64, len(p.rows[0])), make([]int, 0, p.n)
+	for i := range b.Rows {
+		if b.Arr.Class(b.At(i, j)) != num.Zero {
+			c := p.column[i]
+			z[c/64] |= 1 << (c % 64)
+			list = append(list, c)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	for at := 0; at < len(list) && len(list) < p.n; at++ {
+		for k, w := range p.next[list[at]] {
+			w &^= z[k]
+			z[k] |= w
+			for ; w != 0; w &= w - 1 {
+				list = append(list, 64*k+mathbits.TrailingZeros64(w))
+			}
+		}
+	}
+	return z
+}
+
+// WithoutZeros takes entries that are 0 by the pattern of A off what is open: A is regular, or will
+// be proved to be before anything of the solution is used, whose entries are 0 to begin with.
+// Columns of B that are 0 stay open as a whole, so that something is left to prove it for.
+func WithoutZeros(s *call.Run, a, b num.Mat, todo []*Entries) {
+	var p *pattern
+	right := b
+	for j, e := range todo {
+		if !hasZeros(b.Slice(0, b.Rows, j, j+1)) {
+			continue
+		}
+		if p == nil {
+			if p = NewPattern(a); p == nil {
+				return
+			}
+		}
+		if in := p.Reached(right, j); in != nil {
+			e.Open = slices.DeleteFunc(e.Open, func(i int) bool { return in[i/64]>>(i%64)&1 == 0 })
+		}
+	}
+}
