@@ -86,6 +86,12 @@ var (
 	errProof = errors.New("more bits are needed for a proof")
 )
 
+// mostBlockBits bounds the numbers of an elimination.
+const mostBlockBits = 1 << 11
+
+// leastGood are the bits that a block must have.
+const leastGood = 64
+
 const (
 	// blockSpare are those beyond the condition number's, for the proof and for G^-1 r. At n = 1000
 	// the proof takes some 40; a step of refinement gains the others.
@@ -93,12 +99,8 @@ const (
 	// slowRho is from where on an elimination in digits is made again, with the bits that the norm
 	// of its inverse tells of: with rho just below it a step of refinement gains 17 bits, not 50.
 	slowRho = 0x1p-20
-	// leastGood are the bits that a block must have.
-	leastGood = 64
 	// pivotRange is how much smaller than the largest entry pivots of a block may be.
 	pivotRange = 0x1p-36
-	// mostBlockBits bounds the numbers of an elimination.
-	mostBlockBits = 1 << 11
 )
 
 // invertBlocks returns an inverse by elimination, in fixed point or by blocks, with its rho and a

@@ -68,9 +68,10 @@ type digits struct {
 	rho       float64    // the same, but of what is below 2^-1000
 }
 
+// growth says how much larger than those of F entries of U may be: 2^growth / 2.
+const growth = 12
+
 const (
-	// growth says how much larger than those of F entries of U may be: 2^growth / 2.
-	growth = 12
 	// digitSpare are bits beyond the condition number's, for the proof and for G^-1 r.
 	digitSpare = 90
 	// mostDigits bounds the digits of what solves systems, so that products of them are within the
