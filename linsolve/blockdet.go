@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
 // longDeterminant returns the determinant of a regular A with factors f, with a log of about
@@ -18,20 +19,20 @@ import (
 // With G that elimination's factors are those of, and K = (F - G) G^-1, ‖K‖∞ ≤ rho,
 //
 //	det F = det G det(I + K),  |log det(I + K)| = |Σ tr((-K)^i) / i| ≤ n rho / (1 - rho).
-func longDeterminant(s *call.Run, a num.Mat, f *factors, places int) (*determinant, error) {
-	n := f.n
-	if n < fewest {
+func longDeterminant(s *call.Run, a num.Mat, f *seed.Factors, places int) (*seed.Determinant, error) {
+	n := f.N
+	if n < seed.Fewest {
 		return nil, nil
 	}
 	known := false // that a is regular
 	defer func() { s.Work.Guessed = false }()
 	s.Work.Guessed = true // whether the first bits do
-	for some := f.conditionBits() + places; some+blockSpare <= mostBlockBits+places; {
+	for some := f.ConditionBits() + places; some+blockSpare <= seed.MostBlockBits+places; {
 		det, more, err := digitsDeterminant(s, a, f, some, places)
 		if errors.Is(err, call.ErrRange) { // blocks are scaled anew
 			det, more, err = blockDeterminant(s, a, f, some+blockSpare, places)
 		}
-		s.Work.Guessed = errors.Is(err, errNoise)
+		s.Work.Guessed = errors.Is(err, seed.ErrNoise)
 		switch {
 		case errors.Is(err, call.ErrRange):
 			return nil, nil
@@ -41,7 +42,7 @@ func longDeterminant(s *call.Run, a num.Mat, f *factors, places int) (*determina
 			some += more + 8
 			continue
 		}
-		if err := askForMore(s, err, a, &known); err != nil {
+		if err := seed.AskForMore(s, err, a, &known); err != nil {
 			return nil, err
 		}
 		some += max(more, (some+blockSpare)/4)
@@ -49,27 +50,19 @@ func longDeterminant(s *call.Run, a num.Mat, f *factors, places int) (*determina
 	return nil, nil
 }
 
-// missing returns how many bits the log that rho is a bound for lacks; none for a log of 0.
-func missing(log *big.Float, places int) int {
-	if log.Sign() == 0 {
-		return 0
-	}
-	return log.MantExp(nil) + places
-}
-
 // blockDeterminant is longDeterminant by blocks in some bits, the determinant being nil if that of
 // a block is not had; if these bits do not do, it guesses how many more will.
 //
 // det G is the product of the determinants of all B and of the last S, but for signs and powers of
 // two.
-func blockDeterminant(s *call.Run, a num.Mat, f *factors, bits, places int) (d *determinant, more int, err error) {
-	planBlocks(s, f.n, bits)
-	z, more, err := blocksOf(s, a, f, bits, max(f.n/4, 32))
+func blockDeterminant(s *call.Run, a num.Mat, f *seed.Factors, bits, places int) (d *seed.Determinant, more int, err error) {
+	planBlocks(s, f.N, bits)
+	z, more, err := blocksOf(s, a, f, bits, max(f.N/4, 32))
 	if err != nil {
 		return nil, more, err
 	}
-	log := bound.Upper().Mul(z.defect, bound.Upper().SetInt64(int64(2*f.n))) // 1/(1 - rho) ≤ 2
-	if more = missing(log, places); more > 0 {
+	log := bound.Upper().Mul(z.defect, bound.Upper().SetInt64(int64(2*f.N))) // 1/(1 - rho) ≤ 2
+	if more = seed.MissingBits(log, places); more > 0 {
 		return nil, more, nil
 	}
 	s.Work.Guessed = false
@@ -80,38 +73,38 @@ func blockDeterminant(s *call.Run, a num.Mat, f *factors, bits, places int) (d *
 
 // productOf returns the determinant of G with the log of det F / det G; nil if that of a block is
 // not had.
-func blockProduct(s *call.Run, z *blocks, log *big.Float, places int) (*determinant, error) {
-	d := &determinant{mid: new(big.Float).SetPrec(uint(places + 64)).SetInt64(1), log: log}
+func blockProduct(s *call.Run, z *blocks, log *big.Float, places int) (*seed.Determinant, error) {
+	d := &seed.Determinant{Mid: new(big.Float).SetPrec(uint(places + 64)).SetInt64(1), Log: log}
 	for i := range z.by.Rows {
-		d.shift -= z.by.Rows[i] + z.by.Cols[i]
+		d.Shift -= z.by.Rows[i] + z.by.Cols[i]
 	}
 	for t := z.first; t != nil; t = t.rest {
 		for i := range t.by.Rows {
-			d.shift -= t.by.Rows[i] + t.by.Cols[i]
+			d.Shift -= t.by.Rows[i] + t.by.Cols[i]
 		}
-		if t.order != nil && odd(t.order) {
-			d.mid.Neg(d.mid)
+		if t.order != nil && seed.Odd(t.order) {
+			d.Mid.Neg(d.Mid)
 		}
 		v, err := t.determinant(places)
 		if err != nil || v == nil {
 			return nil, err
 		}
-		d.log.Add(d.log, v.log)
-		d.log.Add(d.log, bound.Exp2(1-int(d.mid.Prec()))) // the product is rounded
-		d.mid.Mul(d.mid, v.mid)
-		d.shift += v.shift
+		d.Log.Add(d.Log, v.Log)
+		d.Log.Add(d.Log, bound.Exp2(1-int(d.Mid.Prec()))) // the product is rounded
+		d.Mid.Mul(d.Mid, v.Mid)
+		d.Shift += v.Shift
 	}
 	return d, nil
 }
 
 // determinant returns that of B, or of the last S; nil if an elimination has zeros. Where float64
 // factors do not suffice pivots are eliminated one by one, and V tells how far they may be off.
-func (t *block) determinant(places int) (*determinant, error) {
+func (t *block) determinant(places int) (*seed.Determinant, error) {
 	s, b, v := t.s, t.pivots, t.newton
 	if t.last != nil {
 		b, v = t.all, newNewton(s, t.all, t.last, math.MaxInt32)
 	}
-	f, err := factor(s, b, scale.Unscaled(b.Rows, b.Rows))
+	f, err := seed.NewFactors(s, b, scale.Unscaled(b.Rows, b.Rows))
 	if err != nil {
 		return nil, err
 	}
@@ -122,16 +115,16 @@ func (t *block) determinant(places int) (*determinant, error) {
 	if err := v.refine(16); err != nil {
 		return nil, err
 	}
-	loss, err := loss(s, f)
-	if err != nil || loss > lossy {
+	loss, err := seed.Loss(s, f)
+	if err != nil || loss > seed.LossyBits {
 		return nil, err
 	}
 	// V and B are not scaled.
-	order, odd := f.order()
-	p := &approximate{abs: bound.RawBounds(v.x), rho: v.rho}
-	d, err = eliminated(s, leafBlock{permuted(b, order), p, places + loss + 2*bits.Len(uint(f.n)) + 8})
+	order, odd := f.Order()
+	p := &seed.Approximate{Abs: bound.RawBounds(v.x), Rho: v.rho}
+	d, err = eliminated(s, leafBlock{permuted(b, order), p, places + loss + 2*bits.Len(uint(f.N)) + 8})
 	if d != nil && odd {
-		d.mid.Neg(d.mid)
+		d.Mid.Neg(d.Mid)
 	}
 	return d, err
 }

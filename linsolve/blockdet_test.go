@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -69,7 +70,7 @@ func TestLongDeterminant(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, places := range []int{30, 150, 1100} {
-				f, err := factor(s, a.View(), scale.Of(a.View()))
+				f, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -78,18 +79,18 @@ func TestLongDeterminant(t *testing.T) {
 					t.Fatal(err)
 				}
 				byBlocks, _, err := blockDeterminant(s, a.View(), f, 700+places, places)
-				if unlessShort(err) != nil {
+				if seed.UnlessShort(err) != nil {
 					t.Fatal(err)
 				}
-				for k, d := range []*determinant{long, byBlocks} {
+				for k, d := range []*seed.Determinant{long, byBlocks} {
 					if d == nil {
 						continue
 					}
 					found[k]++
 					// |want/mid - 1| ≤ 2 log
-					x := new(big.Float).SetPrec(20000).SetMantExp(want, int(shift-d.shift))
-					x.Sub(x.Quo(x, d.mid), big.NewFloat(1))
-					if most := bound.Upper().Add(d.log, d.log); x.Abs(x).Cmp(most) > 0 || most.MantExp(nil) > 4-places {
+					x := new(big.Float).SetPrec(20000).SetMantExp(want, int(shift-d.Shift))
+					x.Sub(x.Quo(x, d.Mid), big.NewFloat(1))
+					if most := bound.Upper().Add(d.Log, d.Log); x.Abs(x).Cmp(most) > 0 || most.MantExp(nil) > 4-places {
 						t.Errorf("%s %d, %d places: off by %.3g, told %.3g", name, n, places, x, most)
 					}
 				}
@@ -111,7 +112,7 @@ func TestBlockInverse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := factor(s, a.View(), scale.Of(a.View()))
+		f, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,11 +122,11 @@ func TestBlockInverse(t *testing.T) {
 		}
 		for _, off := range []int{0, -3, 5} { // a number of R is off by 2^off of itself
 			if off != 0 {
-				x := p.r.Big(n/2, n/3)
+				x := p.R.Big(n/2, n/3)
 				d := new(big.Float).SetMantExp(x, off)
-				p.r.SetBig(n/2, n/3, x.Add(x, d))
+				p.R.SetBig(n/2, n/3, x.Add(x, d))
 			}
-			if _, err := distance(s, p, a.View()); err != nil {
+			if _, err := seed.Distance(s, p, a.View()); err != nil {
 				t.Fatal(err)
 			}
 			exact := new(big.Float)
@@ -137,17 +138,17 @@ func TestBlockInverse(t *testing.T) {
 						e.SetInt64(-1)
 					}
 					for h := range n {
-						e.Add(e, interval.ExactMul(p.r.Big(i, h), a.Big(h, j)))
+						e.Add(e, interval.ExactMul(p.R.Big(i, h), a.Big(h, j)))
 					}
-					sum.Add(sum, e.Abs(e).SetMantExp(e, int(p.weights[j]-p.weights[i])))
+					sum.Add(sum, e.Abs(e).SetMantExp(e, int(p.Weights[j]-p.Weights[i])))
 				}
 				if sum.Cmp(exact) > 0 {
 					exact = sum
 				}
 			}
 			most := new(big.Float).SetPrec(64).Add(exact, new(big.Float).SetMantExp(exact, -20))
-			if p.rho.Cmp(exact) < 0 || p.rho.Cmp(most.Add(most, bound.Exp2(-40))) > 0 {
-				t.Errorf("%s, off by 2^%d: a norm of %.6g, told %.6g", name, off, exact, p.rho)
+			if p.Rho.Cmp(exact) < 0 || p.Rho.Cmp(most.Add(most, bound.Exp2(-40))) > 0 {
+				t.Errorf("%s, off by 2^%d: a norm of %.6g, told %.6g", name, off, exact, p.Rho)
 			}
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
-	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
 // blocks is an approximate inverse of an ill-conditioned F, by block elimination in some bits: the
@@ -68,9 +68,9 @@ type block struct {
 	lost    *big.Float // |S' - (S22 - S21 X)| ≤ lost
 	rest    *block
 
-	last *approximate // of the last block
-	seed []float64    // by columns
-	all  num.Mat      // S
+	last *seed.Approximate // of the last block
+	seed []float64         // by columns
+	all  num.Mat           // S
 
 	fixed [4]*shiftedFixed // V, S21 and X, or S
 }
@@ -80,17 +80,6 @@ type shiftedFixed struct {
 	*fixed.Matrix
 	exp int64
 }
-
-var (
-	errNoise = errors.New("what is left of the matrix is noise")
-	errProof = errors.New("more bits are needed for a proof")
-)
-
-// mostBlockBits bounds the numbers of an elimination.
-const mostBlockBits = 1 << 11
-
-// leastGood are the bits that a block must have.
-const leastGood = 64
 
 const (
 	// blockSpare are those beyond the condition number's, for the proof and for G^-1 r. At n = 1000
@@ -106,17 +95,17 @@ const (
 // invertBlocks returns an inverse by elimination, in fixed point or by blocks, with its rho and a
 // bound of its norm; nil if none is proved. The factors are those of a, and solutions are wanted to
 // so many bits.
-func invertBlocks(s *call.Run, a num.Mat, f *factors, wanted int) (r inverse, rho, norm float64, err error) {
+func invertBlocks(s *call.Run, a num.Mat, f *seed.Factors, wanted int) (r seed.Inverse, rho, norm float64, err error) {
 	known := false // that a is regular
-	for bits := f.conditionBits(); bits+blockSpare <= mostBlockBits; {
+	for bits := f.ConditionBits(); bits+blockSpare <= seed.MostBlockBits; {
 		var more int
-		f.condition = bits
-		d, fixed := digitsFor(s, f.n, bits+digitSpare, mostDigits)
+		f.Condition = bits
+		d, fixed := digitsFor(s, f.N, bits+digitSpare, mostDigits)
 		if fixed {
 			var t *digits
-			s.Plan(digitsCost(f.n, d))
+			s.Plan(digitsCost(f.N, d))
 			if t, more, err = eliminateDigits(s, a, f, d, wanted); err == nil {
-				if _, again := digitsFor(s, f.n, t.top+digitSpare, mostDigits); t.rho > slowRho && t.top > bits && again {
+				if _, again := digitsFor(s, f.N, t.top+digitSpare, mostDigits); t.rho > slowRho && t.top > bits && again {
 					bits = t.top
 					continue
 				}
@@ -125,15 +114,15 @@ func invertBlocks(s *call.Run, a num.Mat, f *factors, wanted int) (r inverse, rh
 		}
 		if !fixed || errors.Is(err, call.ErrRange) { // blocks are scaled anew
 			var b *blocks
-			planBlocks(s, f.n, bits+blockSpare)
-			if b, more, err = blocksOf(s, a, f, bits+blockSpare, max(f.n/4, 32)); err == nil {
+			planBlocks(s, f.N, bits+blockSpare)
+			if b, more, err = blocksOf(s, a, f, bits+blockSpare, max(f.N/4, 32)); err == nil {
 				return b, b.rho, call.LargestOf(b.h), nil
 			}
 		}
 		if errors.Is(err, call.ErrRange) {
 			return nil, 0, 0, nil
 		}
-		if err := askForMore(s, err, a, &known); err != nil {
+		if err := seed.AskForMore(s, err, a, &known); err != nil {
 			return nil, 0, 0, err
 		}
 		bits += max(more, (bits+blockSpare)/4)
@@ -141,48 +130,11 @@ func invertBlocks(s *call.Run, a num.Mat, f *factors, wanted int) (r inverse, rh
 	return nil, 0, 0, nil
 }
 
-// askForMore returns nil where an elimination of A lacks nothing but bits: else its error, and
-// ErrSingular where more of them would not help, which is asked once.
-func askForMore(s *call.Run, err error, a num.Mat, known *bool) error {
-	if !errors.Is(err, errNoise) && !errors.Is(err, errProof) {
-		return err
-	}
-	if *known {
-		return nil
-	}
-	*known = true
-	return modular.ProvedRegular(s, a)
-}
-
-// seen are bits of pivots that float64 factors tell.
-const seen = 40
-
-// conditionBits returns a guess of log2 of the condition number, that of the last elimination if
-// there was one: pivots, as far as they are no noise, go on falling.
-func (f *factors) conditionBits() int {
-	if f.condition > 0 {
-		return f.condition
-	}
-	if k := f.pivotsAbove(math.Ldexp(1, -seen)); k < f.n {
-		return min(seen*f.n/(k+1)+8, mostBlockBits)
-	}
-	return seen + 8
-}
-
-// pivotsAbove returns how many pivots come before the first one that is not larger than least.
-func (f *factors) pivotsAbove(least float64) int {
-	k := 0
-	for k < f.n && math.Abs(f.lu[k+k*f.n]) > least {
-		k++
-	}
-	return k
-}
-
 // blocksOf is invertBlocks with numbers of some bits and up to most pivots a block; if these bits
 // do not do, it guesses how many more will.
-func blocksOf(s *call.Run, a num.Mat, f *factors, bits, most int) (z *blocks, more int, err error) {
-	n := f.n
-	near, exact := narrow(a, uint(bits))
+func blocksOf(s *call.Run, a num.Mat, f *seed.Factors, bits, most int) (z *blocks, more int, err error) {
+	n := f.N
+	near, exact := seed.Narrow(a, uint(bits))
 	m := call.Scaled(near, f.Scaling, math.MaxInt32)
 	if m.Arr == nil {
 		return nil, 0, call.ErrRange
@@ -203,8 +155,8 @@ func blocksOf(s *call.Run, a num.Mat, f *factors, bits, most int) (z *blocks, mo
 		}
 	}
 	z.defect = bound.Largest(defect)
-	if z.rho, _ = z.defect.Float64(); !(z.rho <= mostRho) {
-		return nil, z.defect.MantExp(nil) + 16, errProof
+	if z.rho, _ = z.defect.Float64(); !(z.rho <= seed.MostRho) {
+		return nil, z.defect.MantExp(nil) + 16, seed.ErrProof
 	}
 	z.rho += 0x1p-1000
 	z.h = make([]float64, n)
@@ -219,13 +171,13 @@ func blocksOf(s *call.Run, a num.Mat, f *factors, bits, most int) (z *blocks, mo
 }
 
 // eliminateBlocks is newBlock for all of F; if its bits do not do, it guesses how many more will.
-func eliminateBlocks(s *call.Run, m num.Mat, bits int, f *factors, most int) (t *block, more int, err error) {
-	n := f.n
+func eliminateBlocks(s *call.Run, m num.Mat, bits int, f *seed.Factors, most int) (t *block, more int, err error) {
+	n := f.N
 	t, done, err := newBlock(s, m, bits, f, most)
 	if err != nil {
 		// As many bits for each pivot that is left, or as many again if few are.
 		if more = bits; done < n-n/4 {
-			more = min(more, bits*(n-done)/max(done, 1)+leastGood/2)
+			more = min(more, bits*(n-done)/max(done, 1)+seed.LeastGood/2)
 		}
 	}
 	return t, more, err
@@ -241,46 +193,46 @@ func (t *block) lastGood() int {
 
 // newBlock eliminates m, which it overwrites, and of which good bits are right; with factors f of m
 // as it is, or nil. Blocks have up to most pivots.
-func newBlock(s *call.Run, m num.Mat, good int, f *factors, most int) (t *block, done int, err error) {
+func newBlock(s *call.Run, m num.Mat, good int, f *seed.Factors, most int) (t *block, done int, err error) {
 	n := m.Rows
 	t = &block{s: s, by: scale.Unscaled(n, n), good: good}
 	first := f != nil
 	if !first {
 		t.by = scale.Of(m)
-		if !rescale(m, t.by) {
+		if !seed.Rescale(m, t.by) {
 			return nil, 0, call.ErrRange
 		}
-		if f, err = factor(s, m, scale.Unscaled(n, n)); err != nil {
+		if f, err = seed.NewFactors(s, m, scale.Unscaled(n, n)); err != nil {
 			return nil, 0, err
 		}
 		s.Stats.Rounds++
 		s.Did(call.FactorCost(n))
 	}
 	t.top = largestTop(m)
-	r := f.pivotsAbove(pivotRange)
+	r := f.PivotsAbove(pivotRange)
 	if !first && r == n {
-		if t.last, err = firstWithin(s, m, f, mostRho); err != nil {
+		if t.last, err = seed.FirstWithin(s, m, f, seed.MostRho); err != nil {
 			return nil, 0, err
 		}
-		if t.last.rho == nil {
+		if t.last.Rho == nil {
 			t.last = nil
 		} else {
 			t.all, t.seed = m, make([]float64, n*n)
 			for i := range t.seed {
-				t.seed[i] = t.last.r.Float64(i%n, i/n)
+				t.seed[i] = t.last.R.Float64(i%n, i/n)
 			}
 			return t, n, nil
 		}
 	}
 	if r = min(r, most, n-1); r == 0 {
-		return nil, 0, errNoise
+		return nil, 0, seed.ErrNoise
 	}
-	t.order, _ = f.order()
+	t.order, _ = f.Order()
 	m = permuted(m, t.order)
 	var v *newton
 	for ; ; r = r * 3 / 4 {
 		if r == 0 {
-			return nil, 0, errNoise
+			return nil, 0, seed.ErrNoise
 		}
 		if v, err = newtonOf(s, m.Slice(0, r, 0, r)); err != nil {
 			return nil, 0, err
@@ -306,9 +258,9 @@ func newBlock(s *call.Run, m num.Mat, good int, f *factors, most int) (t *block,
 	// Row r of U is one of S', about.
 	row := 0.0
 	for j := r; j < n; j++ {
-		row = max(row, math.Abs(f.lu[r+j*n]))
+		row = max(row, math.Abs(f.LU[r+j*n]))
 	}
-	smaller := min(max(-int(log2(row+0x1p-60))-4, 0), good-leastGood)
+	smaller := min(max(-int(seed.Log2(row+0x1p-60))-4, 0), good-seed.LeastGood)
 	places := good - smaller + 4
 	next := num.NewMat(num.Precision(uint(places)), n-r, n-r)
 	// Its own rounding, since a product that is cancelled takes more than it is planned for.
@@ -321,8 +273,8 @@ func newBlock(s *call.Run, m num.Mat, good int, f *factors, most int) (t *block,
 	}
 	top := largestTop(next)
 	left := good + int(min(top-t.top, 0))
-	if top == scale.None || left < leastGood {
-		return nil, r, errNoise
+	if top == scale.None || left < seed.LeastGood {
+		return nil, r, seed.ErrNoise
 	}
 	// What is rounded off the product, cut off the sum, and rounded off that.
 	both := max(t.top, largestTop(minus))
@@ -336,12 +288,12 @@ func newBlock(s *call.Run, m num.Mat, good int, f *factors, most int) (t *block,
 func newtonOf(s *call.Run, b num.Mat) (*newton, error) {
 	n := b.Rows
 	defer s.Did(call.FactorCost(n))
-	f, err := factor(s, b, scale.Unscaled(n, n))
+	f, err := seed.NewFactors(s, b, scale.Unscaled(n, n))
 	if err != nil {
 		return nil, err
 	}
-	p, err := firstWithin(s, b, f, 0x1p-6) // steps from 2^-2 on gain nothing
-	if err != nil || p.rho == nil {
+	p, err := seed.FirstWithin(s, b, f, 0x1p-6) // steps from 2^-2 on gain nothing
+	if err != nil || p.Rho == nil {
 		return nil, err
 	}
 	return newNewton(s, b, p, math.MaxInt32), nil
@@ -359,23 +311,6 @@ func permuted(m num.Mat, order []int) num.Mat {
 		}
 	}
 	return z
-}
-
-// rescale replaces a matrix in MP by diag(2^rows) M diag(2^cols); not ok if exponents leave what
-// products may have.
-func rescale(m num.Mat, by scale.Scaling) (ok bool) {
-	for j := range m.Cols {
-		for i := range m.Rows {
-			if at := m.At(i, j); m.Arr.Cls[at].Class() == num.Finite {
-				e := int64(m.Arr.Exp[at]) + by.Rows[i] + by.Cols[j]
-				if max(e, -e) > call.MostExponent {
-					return false
-				}
-				m.Arr.Exp[at] = int32(e)
-			}
-		}
-	}
-	return true
 }
 
 // largestTop returns the exponent of the largest entry of a matrix in MP, none for zeros.
@@ -477,8 +412,8 @@ func (z *blocks) bound() ([]*big.Float, error) {
 	// Leading is right to 2^-48, ldexp loses what is below 2^-1000, products in 53 bits are right
 	// to 2^-53.
 	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
-	v := absLower(n, li, ones)
-	lost := absLower(n, l, v) // |L'| |Z| e
+	v := seed.AbsLower(n, li, ones)
+	lost := seed.AbsLower(n, l, v) // |L'| |Z| e
 	for i := range lost {
 		lost[i] = float64(gamma*lost[i]*1.001) + float64(float64(n)*0x1p-700)
 	}
@@ -501,9 +436,9 @@ func (z *blocks) bound() ([]*big.Float, error) {
 	}
 	e := float64(call.LargestOf(lost) * (1 + 0x1p-30))
 	switch {
-	case e < mostRho:
-	case least < mostRho:
-		return nil, errNoise
+	case e < seed.MostRho:
+	case least < seed.MostRho:
+		return nil, seed.ErrNoise
 	default:
 		return nil, call.ErrRange
 	}
@@ -520,8 +455,8 @@ func (z *blocks) bound() ([]*big.Float, error) {
 		var error *big.Float
 		if p.last != nil {
 			// S^-1 = (I - E)^-1 R with ‖E‖∞ ≤ rho ≤ 1/2
-			part = p.last.abs.Apply(part)
-			error = bound.Upper().Mul(p.last.rho, bound.Upper().SetInt64(2))
+			part = p.last.Abs.Apply(part)
+			error = bound.Upper().Mul(p.last.Rho, bound.Upper().SetInt64(2))
 		} else {
 			// No entry of a column of B^-1 exceeds 1/(1 - ε) ≤ 2 times the largest one of V.
 			part = bound.RawBounds(p.inverse).Apply(part)
@@ -533,9 +468,9 @@ func (z *blocks) bound() ([]*big.Float, error) {
 		}
 	}
 	top := bound.Largest(middle).MantExp(nil)
-	lost = absUpper(n, u, absUpper(n, ui, ones))
+	lost = seed.AbsUpper(n, u, seed.AbsUpper(n, ui, ones))
 	e = float64(gamma*call.LargestOf(lost)*1.001) + float64(float64(n)*0x1p-700)
-	if !(e < mostRho) {
+	if !(e < seed.MostRho) {
 		return nil, call.ErrRange
 	}
 	for i, x := range middle {
@@ -543,7 +478,7 @@ func (z *blocks) bound() ([]*big.Float, error) {
 		v[i] = float64(f*(1+0x1p-50)) + float64(e/(1-e)*(1+0x1p-50)) + 0x1p-1000
 	}
 	h := make([]*big.Float, n)
-	for i, f := range absUpper(n, ui, v) {
+	for i, f := range seed.AbsUpper(n, ui, v) {
 		h[i] = bound.ScaledUp(bound.Upper().SetFloat64(f), int64(top))
 	}
 	return h, nil
@@ -584,38 +519,38 @@ func (t *block) defect(h []*big.Float) []*big.Float {
 	return d
 }
 
-func (z *blocks) scales() scale.Scaling { return z.by }
+func (z *blocks) Scales() scale.Scaling { return z.by }
 
-func (z *blocks) size() int {
+func (z *blocks) Size() int {
 	_, e := math.Frexp(call.LargestOf(z.h))
 	return 2 * e
 }
 
-func (z *blocks) leading() bool { return false }
+func (z *blocks) Leading() bool { return false }
 
-func (z *blocks) words() float64 { return call.SquareWords(z.first.good) }
+func (z *blocks) Words() float64 { return call.SquareWords(z.first.good) }
 
-func (z *blocks) matrix() *fixed.Matrix { return nil }
+func (z *blocks) Matrix() *fixed.Matrix { return nil }
 
-func (z *blocks) correct(r *residual) ([][]float64, error) {
-	n := len(r.lead)
+func (z *blocks) Correct(r *seed.Residual) ([][]float64, error) {
+	n := len(r.Lead)
 	bits := uint(z.first.good + 16)
 	v := num.NewMat(num.Precision(bits), n, 1)
 	to := v
-	if r.x == nil {
-		for i, x := range r.lead {
+	if r.X == nil {
+		for i, x := range r.Lead {
 			v.SetFloat64(i, 0, x)
 		}
 	} else {
-		x := make([]uint64, len(r.x[0]))
+		x := make([]uint64, len(r.X[0]))
 		for i := range n {
-			copy(x, r.x[i])
+			copy(x, r.X[i])
 			neg := int64(x[len(x)-1]) < 0
 			if neg {
 				num.Negate(x)
 			}
 			if fixed.BitLen(x) > 0 {
-				to.Arr.Set(to.At(i, 0), num.Real{Class: num.Finite, Neg: neg, Mag: x, Exp: int64(r.unit - r.exp)})
+				to.Arr.Set(to.At(i, 0), num.Real{Class: num.Finite, Neg: neg, Mag: x, Exp: int64(r.Unit - r.Exp)})
 			}
 		}
 	}
@@ -625,7 +560,7 @@ func (z *blocks) correct(r *residual) ([][]float64, error) {
 	}
 	// The last block loses some 20 bits of those it has.
 	pieces := make([][]float64, 1+max(z.first.lastGood()-20, 0)/scale.SeedBits)
-	if r.x == nil {
+	if r.X == nil {
 		pieces = pieces[:1]
 	}
 	for p := range pieces {
@@ -785,7 +720,7 @@ func shift(z num.Mat, i int, x num.Mat, k int, by int64) {
 // refine stores S^-1 w in y by the seed of the last block.
 func (t *block) refine(w, y num.Mat) error {
 	n := w.Rows
-	for known := 0.0; known < float64(t.good); known += t.last.gain {
+	for known := 0.0; known < float64(t.good); known += t.last.Gain {
 		m := w
 		top := largestTop(m)
 		if top == scale.None {
@@ -811,14 +746,4 @@ func (t *block) refine(w, y num.Mat) error {
 	return nil
 }
 
-func (z *blocks) radius(r *residual, _ []float64) []float64 { return radiusBy(z.h, r) }
-
-// radiusBy returns bounds of |F^-1 r| for h ≥ |F^-1| e.
-func radiusBy(h []float64, r *residual) []float64 {
-	most := float64((call.LargestOf(r.lead) + r.slop) * (1 + 0x1p-50))
-	v := make([]float64, len(h))
-	for i, h := range h {
-		v[i] = float64(h*most*(1+0x1p-50)) + 0x1p-1000
-	}
-	return v
-}
+func (z *blocks) Radius(r *seed.Residual, _ []float64) []float64 { return seed.RadiusBy(z.h, r) }

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -76,8 +77,8 @@ func blockMatrix(r *rand.Rand, n int) *halfulp.Matrix {
 // TestBlocks compares the bound of |F^-1| with F^-1, computed exactly, for blocks of all sizes and
 // more or less bits than it takes.
 func TestBlocks(t *testing.T) {
-	seed := testseed.Of(t)
-	r := rand.New(rand.NewPCG(seed, 0))
+	draw := testseed.Of(t)
+	r := rand.New(rand.NewPCG(draw, 0))
 	good, noise, many, close := 0, 0, 0, 0
 	enough := func() bool { return good > 0 && noise > 0 && many > 0 && close > 0 }
 	for trial := range testlength.Until(testlength.Of(25, 300, 10000), enough) {
@@ -86,18 +87,18 @@ func TestBlocks(t *testing.T) {
 		if bound.Far(a.View(), 1<<20) {
 			continue
 		}
-		name := fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n)
+		name := fmt.Sprintf("seed %d, trial %d, n = %d", draw, trial, n)
 		s := testSolver(t, 1)
-		lu, err := factor(s, a.View(), scale.Of(a.View()))
+		lu, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		bits := 70 + r.IntN(600)
 		z, more, err := blocksOf(s, a.View(), lu, bits, 1+r.IntN(1+5*(trial%2)))
 		switch {
-		case errors.Is(err, errNoise) || errors.Is(err, errProof) || errors.Is(err, call.ErrRange):
+		case errors.Is(err, seed.ErrNoise) || errors.Is(err, seed.ErrProof) || errors.Is(err, call.ErrRange):
 			noise++
-			if errors.Is(err, errProof) && more <= 0 {
+			if errors.Is(err, seed.ErrProof) && more <= 0 {
 				t.Fatalf("%s: %d more bits than %d", name, more, bits)
 			}
 			continue

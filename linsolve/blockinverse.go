@@ -8,18 +8,19 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
 // invertByBlocks returns an approximate inverse of A with factors f by block elimination in as few
 // bits as do; nil if there is none. Nothing is known of the elimination's error: I - R A tells.
-func invertByBlocks(s *call.Run, a num.Mat, f *factors) (*approximate, error) {
-	if f.n < fewest {
+func invertByBlocks(s *call.Run, a num.Mat, f *seed.Factors) (*seed.Approximate, error) {
+	if f.N < seed.Fewest {
 		return nil, nil
 	}
 	known := false // that a is regular
 	step := 0      // what bits were last added, for want of a proof
-	for bits := blockSpare + f.conditionBits(); bits <= mostBlockBits; {
-		planBlocks(s, f.n, bits)
+	for bits := blockSpare + f.ConditionBits(); bits <= seed.MostBlockBits; {
+		planBlocks(s, f.N, bits)
 		p, more, err := blockInverse(s, a, f, bits)
 		switch {
 		case err == nil:
@@ -27,10 +28,10 @@ func invertByBlocks(s *call.Run, a num.Mat, f *factors) (*approximate, error) {
 		case errors.Is(err, call.ErrRange):
 			return nil, nil
 		}
-		if err := askForMore(s, err, a, &known); err != nil {
+		if err := seed.AskForMore(s, err, a, &known); err != nil {
 			return nil, err
 		}
-		if errors.Is(err, errProof) {
+		if errors.Is(err, seed.ErrProof) {
 			// Of an inverse that is not even near I - R A does not tell what is missing.
 			step = max(more, 2*step)
 			bits += step
@@ -43,13 +44,13 @@ func invertByBlocks(s *call.Run, a num.Mat, f *factors) (*approximate, error) {
 
 // blockInverse is invertByBlocks with numbers of some bits; if these bits do not do, it guesses how
 // many more will.
-func blockInverse(s *call.Run, a num.Mat, f *factors, bits int) (p *approximate, more int, err error) {
-	near, _ := narrow(a, uint(bits))
+func blockInverse(s *call.Run, a num.Mat, f *seed.Factors, bits int) (p *seed.Approximate, more int, err error) {
+	near, _ := seed.Narrow(a, uint(bits))
 	m := call.Scaled(near, f.Scaling, math.MaxInt32)
 	if m.Arr == nil {
 		return nil, 0, call.ErrRange
 	}
-	first, more, err := eliminateBlocks(s, m, bits, f, max(f.n/4, 32))
+	first, more, err := eliminateBlocks(s, m, bits, f, max(f.N/4, 32))
 	if err != nil {
 		return nil, more, err
 	}
@@ -57,13 +58,13 @@ func blockInverse(s *call.Run, a num.Mat, f *factors, bits int) (p *approximate,
 	if err != nil {
 		return nil, bits / 2, err
 	}
-	if !rescale(x, scale.Scaling{Rows: f.Cols, Cols: f.Rows}) {
+	if !seed.Rescale(x, scale.Scaling{Rows: f.Cols, Cols: f.Rows}) {
 		return nil, 0, call.ErrRange
 	}
-	p = &approximate{r: x, weights: f.Cols, scale: f.Rows, rounds: 1 + s.Stats.Rounds}
-	e, err := distance(s, p, a)
+	p = &seed.Approximate{R: x, Weights: f.Cols, Scale: f.Rows, Rounds: 1 + s.Stats.Rounds}
+	e, err := seed.Distance(s, p, a)
 	if err == nil && e.Arr != nil {
-		return nil, max(p.rho.MantExp(nil), 0) + 16, errProof
+		return nil, max(p.Rho.MantExp(nil), 0) + 16, seed.ErrProof
 	}
 	return p, 0, err
 }
@@ -79,7 +80,7 @@ func (t *block) inverted(bits int) (num.Mat, error) {
 	if t.last != nil {
 		v := newNewton(s, t.all, t.last, math.MaxInt32)
 		if v == nil {
-			return num.Mat{}, errNoise
+			return num.Mat{}, seed.ErrNoise
 		}
 		if err := v.refine(bits); err != nil {
 			return num.Mat{}, err
@@ -89,7 +90,7 @@ func (t *block) inverted(bits int) (num.Mat, error) {
 		for i := range n {
 			by.Rows[i], by.Cols[i] = v.by.Cols[i]+t.by.Cols[i], v.by.Rows[i]+t.by.Rows[i]
 		}
-		if !rescale(x, by) {
+		if !seed.Rescale(x, by) {
 			return num.Mat{}, call.ErrRange
 		}
 		return x, nil
@@ -103,22 +104,22 @@ func (t *block) inverted(bits int) (num.Mat, error) {
 	}
 	r := t.inverse.Rows
 	v := t.newton.x.Convert(format)
-	if !rescale(v, scale.Scaling{Rows: t.newton.by.Cols, Cols: t.newton.by.Rows}) {
+	if !seed.Rescale(v, scale.Scaling{Rows: t.newton.by.Cols, Cols: t.newton.by.Rows}) {
 		return num.Mat{}, call.ErrRange
 	}
 	y, z := num.NewMat(format, n-r, r), num.NewMat(format, n, n)
-	if err := s.GemmWithin(1, t.left, v, 0, num.Mat{}, y, about(bits)); err != nil {
+	if err := s.GemmWithin(1, t.left, v, 0, num.Mat{}, y, seed.About(bits)); err != nil {
 		return num.Mat{}, err
 	}
 	right, below := z.Slice(0, r, r, n), z.Slice(r, n, 0, r)
-	if err := s.GemmWithin(-1, t.right, w, 0, num.Mat{}, right, about(bits)); err != nil {
+	if err := s.GemmWithin(-1, t.right, w, 0, num.Mat{}, right, seed.About(bits)); err != nil {
 		return num.Mat{}, err
 	}
-	if err := s.GemmWithin(-1, w, y, 0, num.Mat{}, below, about(bits)); err != nil {
+	if err := s.GemmWithin(-1, w, y, 0, num.Mat{}, below, seed.About(bits)); err != nil {
 		return num.Mat{}, err
 	}
 	more := num.NewMat(format, r, r)
-	if err := s.GemmWithin(-1, t.right, below, 0, num.Mat{}, more, about(bits)); err != nil {
+	if err := s.GemmWithin(-1, t.right, below, 0, num.Mat{}, more, seed.About(bits)); err != nil {
 		return num.Mat{}, err
 	}
 	if err := s.Sum(v, more, z.Slice(0, r, 0, r)); err != nil {
@@ -132,7 +133,7 @@ func (t *block) inverted(bits int) (num.Mat, error) {
 		back[k] = i
 	}
 	x := permuted(z.T(), back).T()
-	if !rescale(x, scale.Scaling{Rows: t.by.Cols, Cols: t.by.Rows}) {
+	if !seed.Rescale(x, scale.Scaling{Rows: t.by.Cols, Cols: t.by.Rows}) {
 		return num.Mat{}, call.ErrRange
 	}
 	return x, nil

@@ -6,21 +6,13 @@ import (
 	"math/bits"
 	"sync"
 
-	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 )
-
-// determinant is mid 2^shift, but for a factor in exp(±log), log ≥ 0.
-type determinant struct {
-	mid   *big.Float
-	shift int64
-	log   *big.Float
-	odd   bool // exchanges of rows, which mid has taken in at last
-}
 
 // leaf returns the order of blocks that are eliminated entry by entry, with numbers of so many
 // bits: a product of two grows faster with bits than what the moduli of products take.
@@ -46,8 +38,8 @@ func leaf(bits int) int {
 // and |log det(I + K)| = |Σ tr((-K)^i) / i| ≤ m k / (1 - k) for the order m of S and any norm k < 1
 // of K. The one here is that of D2^-1 K D2, with the scaling D1 S' D2 of S' by its own factors,
 // which has an inverse of norm ‖X‖ / (1 - rho) at most.
-func determinantOf(s *call.Run, a num.Mat, f *factors, places, leaf int) (*determinant, error) {
-	d := &determinant{log: bound.Upper()}
+func determinantOf(s *call.Run, a num.Mat, f *seed.Factors, places, leaf int) (*seed.Determinant, error) {
+	d := &seed.Determinant{Log: bound.Upper()}
 	later := s.Work.Later
 	leaves, err := leaves(s, a, f, places, leaf, d, nil)
 	s.Work.Later = later
@@ -60,7 +52,7 @@ func determinantOf(s *call.Run, a num.Mat, f *factors, places, leaf int) (*deter
 		cost += b.cost()
 	}
 	s.Plan(cost)
-	made, failed := make([]*determinant, len(leaves)), make([]error, len(leaves))
+	made, failed := make([]*seed.Determinant, len(leaves)), make([]error, len(leaves))
 	var order sync.Mutex // of what is said about progress
 	err = par.For(s.Ctx, s.Threads, len(leaves), func(_, i int) {
 		made[i], failed[i] = eliminated(s, leaves[i])
@@ -75,16 +67,16 @@ func determinantOf(s *call.Run, a num.Mat, f *factors, places, leaf int) (*deter
 		if failed[i] != nil || v == nil {
 			return nil, failed[i]
 		}
-		d.log.Add(d.log, v.log)
+		d.Log.Add(d.Log, v.Log)
 		if i == 0 {
-			d.mid = v.mid
+			d.Mid = v.Mid
 		} else { // the product is rounded
-			d.log.Add(d.log, bound.Exp2(1-int(d.mid.Prec())))
-			d.mid.Mul(d.mid, v.mid)
+			d.Log.Add(d.Log, bound.Exp2(1-int(d.Mid.Prec())))
+			d.Mid.Mul(d.Mid, v.Mid)
 		}
 	}
-	if d.odd {
-		d.mid.Neg(d.mid)
+	if d.Odd {
+		d.Mid.Neg(d.Mid)
 	}
 	return d, nil
 }
@@ -93,7 +85,7 @@ func determinantOf(s *call.Run, a num.Mat, f *factors, places, leaf int) (*deter
 // numbers of some places.
 type leafBlock struct {
 	f      num.Mat
-	p      *approximate // of A
+	p      *seed.Approximate // of A
 	places int
 }
 
@@ -101,27 +93,27 @@ func (b leafBlock) cost() float64 { return leafCost(b.f.Rows, b.places) }
 
 // leaves appends the blocks whose determinants A's is the product of, and takes into d what else
 // there is of it; nil if float64 factors do not suffice.
-func leaves(s *call.Run, a num.Mat, f *factors, places, leaf int, d *determinant, list []leafBlock) ([]leafBlock, error) {
-	loss, err := loss(s, f)
-	if err != nil || loss > lossy {
+func leaves(s *call.Run, a num.Mat, f *seed.Factors, places, leaf int, d *seed.Determinant, list []leafBlock) ([]leafBlock, error) {
+	loss, err := seed.Loss(s, f)
+	if err != nil || loss > seed.LossyBits {
 		return nil, err
 	}
 	n := a.Rows
 	size := bits.Len(uint(n))
-	order, odd := f.order()
+	order, odd := f.Order()
 	z := call.Arranged(a, f.Scaling, order, math.MaxInt32, num.NewMat)
 	if z.Arr == nil {
 		return nil, nil
 	}
-	d.odd = d.odd != odd
+	d.Odd = d.Odd != odd
 	for i := range n {
-		d.shift -= f.Rows[i] + f.Cols[i]
+		d.Shift -= f.Rows[i] + f.Cols[i]
 	}
 	if n > leaf {
 		return split(s, z, places, places+loss+2*size, leaf, d, list)
 	}
-	p, err := firstInverse(s, a, f)
-	if err != nil || p.rho == nil {
+	p, err := seed.FirstInverse(s, a, f)
+	if err != nil || p.Rho == nil {
 		return nil, err
 	}
 	b := leafBlock{z, p, places + loss + 2*size + 8}
@@ -130,32 +122,8 @@ func leaves(s *call.Run, a num.Mat, f *factors, places, leaf int, d *determinant
 	return append(list, b), nil
 }
 
-// lossy is a loss that leaves nothing of float64 factors.
-const lossy = 60
-
-// loss returns about log2 ‖F^-1‖ and a few bits more. It is an estimate, from one system of float64
-// factors, and matters to the choice of bits alone.
-func loss(s *call.Run, f *factors) (int, error) {
-	x := make([]float64, f.n)
-	for i := range x {
-		x[i] = float64(1 - 2*(i*40503>>9&1)) // signs without a pattern
-	}
-	if err := dgemm.SolveLower(s.Ctx, s.Threads, f.n, 1, f.lu, x); err != nil {
-		return 0, err
-	}
-	if err := dgemm.SolveUpper(s.Ctx, s.Threads, f.n, 1, f.lu, x); err != nil {
-		return 0, err
-	}
-	most := call.LargestOf(x)
-	if !(most < 0x1p100) {
-		return lossy + 1, nil
-	}
-	_, e := math.Frexp(most)
-	return max(e, 0) + bits.Len(uint(f.n))/2 + 4, nil
-}
-
 // split is leaves for F by blocks, with S' rounded to wide bits.
-func split(s *call.Run, f num.Mat, places, wide, leaf int, d *determinant, list []leafBlock) ([]leafBlock, error) {
+func split(s *call.Run, f num.Mat, places, wide, leaf int, d *seed.Determinant, list []leafBlock) ([]leafBlock, error) {
 	n := f.Rows
 	h := n / 2
 	m := n - h
@@ -166,19 +134,19 @@ func split(s *call.Run, f num.Mat, places, wide, leaf int, d *determinant, list 
 		end = s.Before(rest + float64(call.SeedCost(m)+call.FactorCost(m)+call.ProductOf(m, h, m, wide)))
 	}
 	first := f.Slice(0, h, 0, h)
-	lu, err := factor(s, first, scale.Of(first))
+	lu, err := seed.NewFactors(s, first, scale.Of(first))
 	if err != nil {
 		return nil, err
 	}
-	p, err := firstInverse(s, first, lu)
-	if err != nil || p.rho == nil {
+	p, err := seed.FirstInverse(s, first, lu)
+	if err != nil || p.Rho == nil {
 		return nil, err
 	}
-	s.Stats.Rho = max(s.Stats.Rho, call.Measure(p.rho))
+	s.Stats.Rho = max(s.Stats.Rho, call.Measure(p.Rho))
 	// F11^-1 F12 = D2 Y, with D2 of the scaling of F11.
 	t := newNewton(s, first, p, math.MaxInt32)
-	right := call.Scaled(f.Slice(0, h, h, n), scale.Scaling{Rows: p.scale, Cols: make([]int64, m)}, math.MaxInt32)
-	left := call.Scaled(f.Slice(h, n, 0, h), scale.Scaling{Rows: make([]int64, m), Cols: p.weights}, math.MaxInt32)
+	right := call.Scaled(f.Slice(0, h, h, n), scale.Scaling{Rows: p.Scale, Cols: make([]int64, m)}, math.MaxInt32)
+	left := call.Scaled(f.Slice(h, n, 0, h), scale.Scaling{Rows: make([]int64, m), Cols: p.Weights}, math.MaxInt32)
 	if t == nil || right.Arr == nil || left.Arr == nil {
 		return nil, nil
 	}
@@ -202,12 +170,12 @@ func split(s *call.Run, f num.Mat, places, wide, leaf int, d *determinant, list 
 	}
 	s.Stats.Precision = max(s.Stats.Precision, wide)
 
-	slu, err := factor(s, schur, scale.Of(schur))
+	slu, err := seed.NewFactors(s, schur, scale.Of(schur))
 	if err != nil {
 		return nil, err
 	}
-	q, err := firstInverse(s, schur, slu)
-	if err != nil || q.rho == nil {
+	q, err := seed.FirstInverse(s, schur, slu)
+	if err != nil || q.Rho == nil {
 		return nil, err
 	}
 	// Column j of Y errs by 2^(err[j]+1); its entries are sums of two below 2^top, from whose
@@ -218,21 +186,21 @@ func split(s *call.Run, f num.Mat, places, wide, leaf int, d *determinant, list 
 	for j, e := range x.Err {
 		top := max(large[j], small[j])
 		v := bound.Upper().Add(bound.Exp2(int(max(e+1, low))), bound.Exp2(int(top)+2-wider))
-		lost = bound.Upper().Add(lost, bound.ScaledUp(v, q.weights[j]))
+		lost = bound.Upper().Add(lost, bound.ScaledUp(v, q.Weights[j]))
 	}
 	// Rows of F21 D2, scaled, have sums of norm at most. The product is rounded by 2^-(wide+2) of
 	// itself, hence of |F22| + |S'| and a little more, and the sum by 2^-wide |S'| and what is cut
 	// off: that is less than 2^-wide (|F22| + 2 |S'|).
-	norm := bound.BoundsOf(left, bound.Negated(q.scale), make([]int64, h)).Norm()
+	norm := bound.BoundsOf(left, bound.Negated(q.Scale), make([]int64, h)).Norm()
 	lost = bound.Upper().Mul(lost, norm)
-	size := bound.BoundsOf(schur, bound.Negated(q.scale), bound.Negated(q.weights)).Norm()
-	size = bound.Upper().Add(bound.Upper().Add(size, size), bound.BoundsOf(old, bound.Negated(q.scale), bound.Negated(q.weights)).Norm())
+	size := bound.BoundsOf(schur, bound.Negated(q.Scale), bound.Negated(q.Weights)).Norm()
+	size = bound.Upper().Add(bound.Upper().Add(size, size), bound.BoundsOf(old, bound.Negated(q.Scale), bound.Negated(q.Weights)).Norm())
 	lost = bound.Upper().Add(lost, size.SetMantExp(size, -wide))
 	log := regular(q, lost, m)
 	if log == nil {
 		return nil, nil
 	}
-	d.log.Add(d.log, log)
+	d.Log.Add(d.Log, log)
 	end = s.Before(0)
 	if s.Work.Report != nil {
 		end = s.Before(detCost(m, places, leaf))
@@ -247,9 +215,9 @@ func split(s *call.Run, f num.Mat, places, wide, leaf int, d *determinant, list 
 
 // regular returns a bound of |log det(I + F^-1 Δ)| for a matrix F of order m that p is an
 // approximate inverse of, scaled by powers of two, and ‖Δ‖ ≤ delta; nil if that is not small.
-func regular(p *approximate, delta *big.Float, m int) *big.Float {
+func regular(p *seed.Approximate, delta *big.Float, m int) *big.Float {
 	// 1/(1 - rho) ≤ 1 + 2^-7, and 1/(1 - k) likewise.
-	k := bound.Upper().Mul(bound.Upper().Mul(p.abs.Norm(), delta), big.NewFloat(1+0x1p-7))
+	k := bound.Upper().Mul(bound.Upper().Mul(p.Abs.Norm(), delta), big.NewFloat(1+0x1p-7))
 	if k.Cmp(bound.Exp2(-8)) > 0 {
 		return nil
 	}
@@ -262,7 +230,7 @@ func regular(p *approximate, delta *big.Float, m int) *big.Float {
 // and each entry of L by less than one, so that
 //
 //	L U = F + Δ,  |Δ| ≤ (e n + 1 + max |u_ii|) units.
-func eliminated(s *call.Run, b leafBlock) (*determinant, error) {
+func eliminated(s *call.Run, b leafBlock) (*seed.Determinant, error) {
 	for _, headroom := range []uint{16, 62} { // the second one for pivots and entries that grow
 		d, far, err := eliminatedIn(s, newFixedLU(b.f, headroom, b.places), b.p, b.places)
 		if err != nil || !far {
@@ -274,7 +242,7 @@ func eliminated(s *call.Run, b leafBlock) (*determinant, error) {
 
 // eliminatedIn is eliminated for a matrix that p is an approximate inverse of; far if entries
 // become too large.
-func eliminatedIn(s *call.Run, e *fixedLU, p *approximate, places int) (d *determinant, far bool, err error) {
+func eliminatedIn(s *call.Run, e *fixedLU, p *seed.Approximate, places int) (d *seed.Determinant, far bool, err error) {
 	n := e.n
 	mid := new(big.Float).SetPrec(uint(places)).SetInt64(1)
 	most := bound.Upper()
@@ -302,7 +270,7 @@ func eliminatedIn(s *call.Run, e *fixedLU, p *approximate, places int) (d *deter
 		return nil, false, nil
 	}
 	// The product of the pivots is rounded n times.
-	return &determinant{mid: mid, log: log.Add(log, bound.Exp2(1+bits.Len(uint(n))-places))}, false, nil
+	return &seed.Determinant{Mid: mid, Log: log.Add(log, bound.Exp2(1+bits.Len(uint(n))-places))}, false, nil
 }
 
 // fixedLU is an elimination without exchanges. Entries are integers of words words, by rows, in

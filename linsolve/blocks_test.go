@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -40,8 +41,8 @@ func growing(r *rand.Rand, n int) *halfulp.Matrix {
 // TestDetBlocks encloses determinants by blocks down to several orders, and in digits: the exact
 // ones lie inside, and the ends near each other.
 func TestDetBlocks(t *testing.T) {
-	seed := testseed.Of(t)
-	r := rand.New(rand.NewPCG(seed, 1))
+	draw := testseed.Of(t)
+	r := rand.New(rand.NewPCG(draw, 1))
 	const inDigits = -1 // in place of an order
 	for range testlength.Of(1, 3, 10) {
 		n := 6 + r.IntN(testlength.Of(10, 20, 30))
@@ -59,19 +60,19 @@ func TestDetBlocks(t *testing.T) {
 			want := lintest.Of(a).Det()
 			for _, leaf := range []int{1, 2, 5, n, inDigits} {
 				for _, bits := range []int{40, 150, 700} {
-					name := fmt.Sprintf("seed %d, %s, n = %d, leaf %d, %d bits", seed, name, n, leaf, bits)
+					name := fmt.Sprintf("seed %d, %s, n = %d, leaf %d, %d bits", draw, name, n, leaf, bits)
 					s, _, err := begin("Det", nil)
 					if err != nil {
 						t.Fatal(err)
 					}
-					f, err := factor(s, a.View(), scale.Of(a.View()))
+					f, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 					if err != nil {
 						t.Fatal(err)
 					}
-					var d *determinant
+					var d *seed.Determinant
 					if leaf == inDigits {
 						d, _, err = digitsDeterminant(s, a.View(), f, 40+bits, bits)
-						err = unlessShort(err)
+						err = seed.UnlessShort(err)
 					} else {
 						d, err = determinantOf(s, a.View(), f, bits, leaf)
 					}
@@ -84,19 +85,19 @@ func TestDetBlocks(t *testing.T) {
 						}
 						continue
 					}
-					if d.log.Cmp(bound.Exp2(-bits+4)) > 0 {
-						t.Errorf("%s: log %v", name, d.log)
+					if d.Log.Cmp(bound.Exp2(-bits+4)) > 0 {
+						t.Errorf("%s: log %v", name, d.Log)
 					}
 					// |want / (mid 2^shift) - 1| ≤ 2 log
-					mid, _ := d.mid.Rat(nil)
-					power := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(max(d.shift, -d.shift))))
-					if d.shift < 0 {
+					mid, _ := d.Mid.Rat(nil)
+					power := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(max(d.Shift, -d.Shift))))
+					if d.Shift < 0 {
 						power.Inv(power)
 					}
 					off := new(big.Rat).Quo(want, mid.Mul(mid, power))
 					off.Abs(off.Sub(off, big.NewRat(1, 1)))
-					if most, _ := d.log.Rat(nil); off.Cmp(most.Add(most, most)) > 0 {
-						t.Fatalf("%s: off by %v of itself, log %v", name, lintest.Nearest(halfulp.Float64, off), d.log)
+					if most, _ := d.Log.Rat(nil); off.Cmp(most.Add(most, most)) > 0 {
+						t.Fatalf("%s: off by %v of itself, log %v", name, lintest.Nearest(halfulp.Float64, off), d.Log)
 					}
 				}
 			}

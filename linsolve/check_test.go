@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -77,7 +78,7 @@ func TestFaults(t *testing.T) {
 
 // TestCheckOnDevices has the bits of the CPU for matrices on a GPU whose products are checked.
 func TestCheckOnDevices(t *testing.T) {
-	gputest.OnDevices(t, fewest+2, 150, func(t *testing.T, n int) {
+	gputest.OnDevices(t, seed.Fewest+2, 150, func(t *testing.T, n int) {
 		f := halfulp.MP(106)
 		a, b := halfulp.Random(f, n, n, 0, 1), halfulp.Random(f, n, n, 0, 2)
 		var on [2]*halfulp.Matrix

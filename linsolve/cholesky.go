@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
@@ -180,16 +181,16 @@ func positive(s *call.Run, c num.Mat, n int, f num.Format, bits int) (e *ziv.Enc
 			return e, 0, nil
 		}
 	}
-	g, err := eliminate(s, c, n, bits, false)
+	g, err := seed.Eliminate(s, c, n, bits, false)
 	if err != nil {
 		return nil, 0, err
 	}
-	if g.zero >= 0 {
-		return nil, g.zero, nil
+	if g.Zero >= 0 {
+		return nil, g.Zero, nil
 	}
 	least := big.NewFloat(2)
 	for j := range n {
-		d, diagonal := g.lu.Big(j, j), c.Big(j, j)
+		d, diagonal := g.LU.Big(j, j), c.Big(j, j)
 		if d.Sign() <= 0 || diagonal.Sign() <= 0 {
 			return nil, j, nil
 		}
@@ -197,7 +198,7 @@ func positive(s *call.Run, c num.Mat, n int, f num.Format, bits int) (e *ziv.Enc
 			least, worst = d, j
 		}
 	}
-	li, ui, err := triangleInverses(s, g.lu, n)
+	li, ui, err := seed.TriangleInverses(s, g.LU, n)
 	if err != nil {
 		return nil, 0, err
 	}

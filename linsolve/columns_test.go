@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
@@ -14,14 +15,14 @@ import (
 // order.
 func TestLongest(t *testing.T) {
 	s := testSolver(t, 2)
-	n := fewest + 6
+	n := seed.Fewest + 6
 	a := halfulp.Random(halfulp.Float64, n+3, n, 4, 1)
 	normal, err := normal(s, a.View())
 	if err != nil {
 		t.Fatal(err)
 	}
 	const bits = 140
-	right, err := longestColumns(s, normal, bits)
+	right, err := seed.LongestColumns(s, normal, bits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,7 @@ func TestLongest(t *testing.T) {
 				t.Fatalf("no enclosure, error %v", err)
 			}
 			for name, e := range map[string]*ziv.Enclosure{"by products": product, "by elimination": eliminated} {
-				if ok, err := longest(s, e, n); err != nil || ok == wrong {
+				if ok, err := seed.Longest(s, e, n); err != nil || ok == wrong {
 					t.Errorf("%s, columns %d and %d exchanged %v: proved is %v, error %v", name, at, at+1, wrong, ok, err)
 				}
 			}
@@ -56,7 +57,7 @@ func TestLongest(t *testing.T) {
 // TestPivots64 has columns whose lengths float64 numbers tell, and such that only longestColumns
 // does.
 func TestPivots64(t *testing.T) {
-	const n, first, second = fewest + 6, 3, 9
+	const n, first, second = seed.Fewest + 6, 3, 9
 	random := halfulp.Random(halfulp.Float64, n+2, n, 4, 1)
 	a := halfulp.NewMatrix(halfulp.MP(200), n+2, n)
 	for i := range a.Rows() {
@@ -80,11 +81,11 @@ func TestPivots64(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := longestColumns(s, normal, 164)
+		want, err := seed.LongestColumns(s, normal, 164)
 		if err != nil || want[0] != x.pivot {
 			t.Fatalf("2^-%d: pivots %v, error %v", x.longer, want, err)
 		}
-		guess, err := pivots64(s, normal)
+		guess, err := seed.Pivots64(s, normal)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +101,7 @@ func TestPivots64(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sure, err := longestBy(s, big.NewFloat(clearly), e, n)
+		sure, err := seed.LongestBy(s, big.NewFloat(seed.Clearly), e, n)
 		if err != nil {
 			t.Fatal(err)
 		}

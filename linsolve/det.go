@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
@@ -128,46 +129,46 @@ func encloseDet(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int6
 	if bits+256 > bound.MaxBits || s.At == nil && bound.Far(a, call.MostExponent) {
 		return nil, nil, 0, nil
 	}
-	var d *determinant
-	var f *factors
+	var d *seed.Determinant
+	var f *seed.Factors
 	if s.At != nil {
 		d, err = traced(s, a, bits)
 	} else {
-		if f, err = factor(s, a, scale.Of(a)); err != nil {
+		if f, err = seed.NewFactors(s, a, scale.Of(a)); err != nil {
 			return nil, nil, 0, err
 		}
 		s.Stats.Rounds = 1
 		s.Did(call.FactorCost(a.Rows))
 		d, err = shortDeterminant(s, a, f, bits)
 	}
-	if s.At == nil && (err == nil || errors.Is(err, call.ErrRange)) && (d == nil || d.log.MantExp(nil) > -10) {
+	if s.At == nil && (err == nil || errors.Is(err, call.ErrRange)) && (d == nil || d.Log.MantExp(nil) > -10) {
 		if d, err = longDeterminant(s, a, f, bits); err == nil && d == nil {
 			return factoredDet(s, a, bits)
 		}
 	}
-	if err != nil || d == nil || d.log.MantExp(nil) > -10 {
+	if err != nil || d == nil || d.Log.MantExp(nil) > -10 {
 		return nil, nil, 0, err
 	}
 	// exp(±log) lies within 1 ± 2 log.
-	radius := bound.Upper().Mul(bound.UpperOf(d.mid), bound.Upper().Add(d.log, d.log))
+	radius := bound.Upper().Mul(bound.UpperOf(d.Mid), bound.Upper().Add(d.Log, d.Log))
 	wide := uint(bits + 256)
-	lo = new(big.Float).SetPrec(wide).SetMode(big.ToNegativeInf).Sub(d.mid, radius)
-	hi = new(big.Float).SetPrec(wide).SetMode(big.ToPositiveInf).Add(d.mid, radius)
-	return lo, hi, d.shift, nil
+	lo = new(big.Float).SetPrec(wide).SetMode(big.ToNegativeInf).Sub(d.Mid, radius)
+	hi = new(big.Float).SetPrec(wide).SetMode(big.ToPositiveInf).Add(d.Mid, radius)
+	return lo, hi, d.Shift, nil
 }
 
 // shortDeterminant returns the determinant, with a log of about 2^-places, of an A that float64
 // factors suffice for, else nil.
-func shortDeterminant(s *call.Run, a num.Mat, f *factors, places int) (*determinant, error) {
-	loss, err := loss(s, f)
-	if err != nil || loss > lossy {
+func shortDeterminant(s *call.Run, a num.Mat, f *seed.Factors, places int) (*seed.Determinant, error) {
+	loss, err := seed.Loss(s, f)
+	if err != nil || loss > seed.LossyBits {
 		return nil, err
 	}
 	if d, err := quickDeterminant(s, a, f, loss, places); d != nil || err != nil {
 		return d, err
 	}
 	if s.Work.Report != nil {
-		s.Plan(detCost(f.n, places, leaf(places)))
+		s.Plan(detCost(f.N, places, leaf(places)))
 	}
 	return determinantOf(s, a, f, places, leaf(places))
 }
@@ -184,7 +185,7 @@ func factoredDet(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int
 			width := new(big.Float).SetPrec(64).Sub(x.Hi, x.Lo)
 			missing := width.Quo(width, x.Hi).MantExp(nil) + bits
 			if width.Sign() == 0 || missing <= 0 {
-				if odd(p.order) {
+				if seed.Odd(p.order) {
 					x.Lo, x.Hi = x.Hi.Neg(x.Hi), x.Lo.Neg(x.Lo)
 				}
 				return x.Lo, x.Hi, shift, nil
@@ -195,17 +196,6 @@ func factoredDet(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int
 		}
 	}
 	return nil, nil, 0, err
-}
-
-// odd reports whether a permutation is odd.
-func odd(order []int) bool {
-	seen, result := make([]bool, len(order)), false
-	for i := range order {
-		for j := order[i]; !seen[i] && j != i; j = order[j] {
-			seen[j], result = true, !result
-		}
-	}
-	return result
 }
 
 // exactDet returns d for which the determinant is d 2^shift exactly, from that of integers modulo

@@ -6,12 +6,13 @@ import (
 	"github.com/halfulp/halfulp"
 	_ "github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
 // TestFactorsOnDevices has the same bits for factors of matrices on a GPU: on a fake device whose
 // kernels are written in Go, and on the machine's.
 func TestFactorsOnDevices(t *testing.T) {
-	gputest.OnDevices(t, fewest+2, 150, compareDevices)
+	gputest.OnDevices(t, seed.Fewest+2, 150, compareDevices)
 }
 
 func compareDevices(t *testing.T, n int) {

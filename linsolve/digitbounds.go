@@ -5,6 +5,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
 // digitTriangle is a lower triangular T by digits, whose inverse is bounded where float64 numbers
@@ -43,7 +44,7 @@ func (t *digitTriangle) sums(s *call.Run, top int, w []float64) (z []float64, mo
 		_, e := math.Frexp(float64(n) * (math.Ldexp(float64(n)*float64(3*d+1), t.exp) + float64(12*d+13)))
 		lost := math.Ldexp(1, e+q-b*d) // a bound of n η
 		if lost > 0.5 {
-			return nil, e + q - b*d + 1, errProof
+			return nil, e + q - b*d + 1, seed.ErrProof
 		}
 		z, ok, err := t.scaledSums(s, q, w)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -21,8 +22,8 @@ func TestDigitTriangle(t *testing.T) {
 	if lanes.Bits() == 0 {
 		t.Skip("no lanes")
 	}
-	seed := testseed.Of(t)
-	r := rand.New(rand.NewPCG(seed, 0))
+	draw := testseed.Of(t)
+	r := rand.New(rand.NewPCG(draw, 0))
 	good, large, short, again := 0, 0, 0, 0
 	enough := func() bool { return good > 0 && large > 0 && short > 0 && again > 0 }
 	for trial := range testlength.Until(testlength.Of(60, 200, 2000), enough) {
@@ -119,11 +120,11 @@ func TestDigitTriangle(t *testing.T) {
 			top -= 30
 			again++
 		}
-		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d digits", seed, trial, n, d)
+		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d digits", draw, trial, n, d)
 		s := testSolver(t, 1+trial%2)
 		for _, weights := range [][]float64{nil, w} {
 			z, more, err := u.sums(s, top, weights)
-			if errors.Is(err, errProof) {
+			if errors.Is(err, seed.ErrProof) {
 				if short++; more <= 0 || top+scaleBits+80 < places {
 					t.Fatalf("%s: %d more bits for an inverse of 2^%d", name, more, top)
 				}

@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
@@ -45,16 +46,16 @@ func luByDigits(s *call.Run, a num.Mat, bits int, known *bool) (*digitLU, error)
 		}
 		by.Cols[j] = -high
 	}
-	f, err := factor(s, a, by)
+	f, err := seed.NewFactors(s, a, by)
 	if err != nil {
 		return nil, err
 	}
-	cond, err := loss(s, f)
+	cond, err := seed.Loss(s, f)
 	if err != nil {
 		return nil, err
 	}
-	if cond > lossy {
-		cond = f.conditionBits()
+	if cond > seed.LossyBits {
+		cond = f.ConditionBits()
 	}
 	wanted := bits + luSpare(n)
 	for {
@@ -74,7 +75,7 @@ func luByDigits(s *call.Run, a num.Mat, bits int, known *bool) (*digitLU, error)
 		case errors.Is(err, call.ErrRange):
 			return nil, nil
 		default:
-			if err := askForMore(s, err, a, known); err != nil {
+			if err := seed.AskForMore(s, err, a, known); err != nil {
 				return nil, err
 			}
 		}
@@ -146,7 +147,7 @@ func (t *digitLU) near(mag []uint64, i, j, cut int) bound.Near {
 // unless it is proved that the pivots are the largest ones.
 func (t *digitLU) roundTo(l, u num.Mat) (lower, upper [][2]int, ok bool, err error) {
 	s := t.s
-	if lower, ok, err = t.l.roundTo(s, l, slack); !ok || err != nil {
+	if lower, ok, err = t.l.roundTo(s, l, seed.Slack); !ok || err != nil {
 		return nil, nil, ok, err
 	}
 	settlers, mags := t.settlers(s, u.Arr.Format)
@@ -158,7 +159,7 @@ func (t *digitLU) roundTo(l, u num.Mat) (lower, upper [][2]int, ok bool, err err
 		for i := range j + 1 {
 			v := t.near(mags[worker], i, j, cut)
 			v.Within(r, t.l.unit)
-			v.Exp += growth - t.Cols[j]
+			v.Exp += seed.Growth - t.Cols[j]
 			if !v.RoundTo(settlers[worker], u.Arr, u.At(i, j)) {
 				left[j] = append(left[j], [2]int{i, j})
 			}
@@ -178,7 +179,7 @@ func (t *digitLU) enclosure(u *ziv.Unknown) *ziv.Enclosure {
 	e.U.Right = bound.Negated(t.Cols)
 	mag := t.room()
 	for j := range n {
-		e.U.Left[j] = growth
+		e.U.Left[j] = seed.Growth
 		e.U.Err[j] = exponentOf(float64(t.off(j)*(1+0x1p-40)), t.l.unit)
 		e.U.Set(j, j, t.near(mag, j, j, 0))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -24,8 +25,8 @@ func TestLUByDigits(t *testing.T) {
 	if lanes.Bits() == 0 {
 		t.Skip("no lanes")
 	}
-	seed := testseed.Of(t)
-	r := rand.New(rand.NewPCG(seed, 0))
+	draw := testseed.Of(t)
+	r := rand.New(rand.NewPCG(draw, 0))
 	found, none, ties, long, rounded := 0, 0, 0, 0, 0
 	enough := func() bool { return found > 0 && none > 0 && ties > 0 && long > 0 && rounded > 0 }
 	for trial := range testlength.Until(testlength.Of(40, 100, 1500), enough) {
@@ -61,7 +62,7 @@ func TestLUByDigits(t *testing.T) {
 				a = ill(r, halfulp.MP(1200), n, 300+r.IntN(700))
 			}
 		}
-		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", seed, trial, n, bits)
+		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", draw, trial, n, bits)
 		s := testSolver(t, 1+trial%2)
 		known := true // even if it is not: then there are none
 		z, err := luByDigits(s, a.View(), bits, &known)
@@ -88,14 +89,14 @@ func TestLUByDigits(t *testing.T) {
 		if s.Stats.Precision > mostDigits*lanes.Bits() {
 			long++
 		}
-		g, err := eliminate(s, a.View(), n, 3000, true)
+		g, err := seed.Eliminate(s, a.View(), n, 3000, true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(order, g.order) {
-			t.Fatalf("%s: rows %v, want %v", name, order, g.order)
+		if !slices.Equal(order, g.Order) {
+			t.Fatalf("%s: rows %v, want %v", name, order, g.Order)
 		}
-		if order, _ := luOf(a); !slices.Equal(order, g.order) {
+		if order, _ := luOf(a); !slices.Equal(order, g.Order) {
 			ties++
 		}
 		lu, ok := lintest.Of(a).Rows(order).LU(n)

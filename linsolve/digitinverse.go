@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
@@ -41,17 +42,17 @@ func digitCount(s *call.Run, a num.Mat, bits int) int {
 // quickInverse stores the inverse of A in z, by elimination in digits, as far as enclosures of
 // entries decide these, and puts nil for the columns of todo that are done. It does nothing where
 // products are faster, and for a B that is not the unit matrix.
-func quickInverse(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*ziv.Entries) error {
-	n := f.n
+func quickInverse(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error {
+	n := f.N
 	if !isIdentity(b) || n > digitCount(s, a, z.Format().Bits()) {
 		return nil
 	}
-	cond, err := loss(s, f)
+	cond, err := seed.Loss(s, f)
 	if err != nil {
 		return err
 	}
-	if cond > lossy {
-		cond, s.Work.Guessed = f.conditionBits(), true // until it is known which digits do
+	if cond > seed.LossyBits {
+		cond, s.Work.Guessed = f.ConditionBits(), true // until it is known which digits do
 	}
 	wanted := z.Format().Bits() + 4*(z.Arr.Terms()-1) + guard(n)
 	wanted += 4*bits.Len(uint(n)) + 4 // for what inverseTo proves
@@ -64,11 +65,11 @@ func quickInverse(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*ziv.
 		s.Plan(3 * digitsCost(n, d))
 		t, more, err := eliminateDigits(s, a, f, d, wanted)
 		switch {
-		case err == nil && t.top+wanted+growth > d*t.Bits()+8: // much more would be left
+		case err == nil && t.top+wanted+seed.Growth > d*t.Bits()+8: // much more would be left
 			cond = t.top
 			continue
 		case err == nil:
-			note(s, 1+s.Stats.Rounds, t.rho, bound.Upper().SetFloat64(call.LargestOf(t.h)), bound.Upper().SetFloat64(f.norm))
+			seed.Note(s, 1+s.Stats.Rounds, t.rho, bound.Upper().SetFloat64(call.LargestOf(t.h)), bound.Upper().SetFloat64(f.Norm))
 			s.Stats.Precision = d * t.Bits()
 			s.Stage("approximate inverse")
 			more, err := inverseBy(s, t, a, b, z, todo)
@@ -76,12 +77,12 @@ func quickInverse(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*ziv.
 			if err != nil || more == 0 {
 				return err
 			}
-			wanted += max(more, d*t.Bits()+1-growth-cond-wanted)
+			wanted += max(more, d*t.Bits()+1-seed.Growth-cond-wanted)
 			continue
 		case errors.Is(err, call.ErrRange):
 			return nil
 		}
-		if err := askForMore(s, err, a, &known); err != nil {
+		if err := seed.AskForMore(s, err, a, &known); err != nil {
 			return err
 		}
 		cond += max(more, cond/4)
@@ -260,7 +261,7 @@ func (t *columnsWorker) solveLower(first int) (ok bool) {
 			acc[k] = 2*total[k] - 4*v
 		}
 		if i-first < count {
-			low := growth + t.scale[i]
+			low := seed.Growth + t.scale[i]
 			at := (low + b - 1) / b // the digit that has the 1
 			if at > d {
 				return false

@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -23,8 +24,8 @@ func TestDigitColumns(t *testing.T) {
 	if lanes.Bits() == 0 {
 		t.Skip("no lanes")
 	}
-	seed := testseed.Of(t)
-	r := rand.New(rand.NewPCG(seed, 0))
+	draw := testseed.Of(t)
+	r := rand.New(rand.NewPCG(draw, 0))
 	good, none, near, cut := 0, 0, 0, 0
 	enough := func() bool { return good > 0 && none > 0 && near >= good/2 && cut > 0 }
 	for trial := range testlength.Until(testlength.Of(30, 300, 5000), enough) {
@@ -38,9 +39,9 @@ func TestDigitColumns(t *testing.T) {
 		if bound.Far(a.View(), 1<<20) {
 			continue
 		}
-		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", seed, trial, n, bits)
+		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", draw, trial, n, bits)
 		s := testSolver(t, 1)
-		lu, err := factor(s, a.View(), scale.Of(a.View()))
+		lu, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
@@ -73,12 +74,12 @@ func digitLDLTCost(n, d int) float64 { return digitsCost(n, d) / 2 }
 // ldltByDigits returns factors of the symmetric matrix a with the pivots and blocks of p, with
 // errors of about 2^-bits, that lose so many bits in the elimination, about; nil where that is not
 // the way. It is known whether a is regular if known says so.
-func ldltByDigits(s *call.Run, a num.Mat, p *rookOrder, bits int, regular func() error) (*digitLDLT, error) {
+func ldltByDigits(s *call.Run, a num.Mat, p *seed.RookOrder, bits int, regular func() error) (*digitLDLT, error) {
 	if p == nil || s.Set.Check || lanes.Bits() == 0 {
 		return nil, nil
 	}
 	n := a.Rows
-	for loss := p.loss; ; {
+	for loss := p.Loss; ; {
 		d := max((bits+loss+lanes.Bits()-1)/lanes.Bits(), 3)
 		if d > rootDigits || rootWords(n, n, d) > digitBytes/8 {
 			return nil, nil
@@ -94,7 +95,7 @@ func ldltByDigits(s *call.Run, a num.Mat, p *rookOrder, bits int, regular func()
 			}
 		case errors.Is(err, call.ErrRange):
 			return nil, nil
-		case errors.Is(err, errNoise) || errors.Is(err, errProof):
+		case errors.Is(err, seed.ErrNoise) || errors.Is(err, seed.ErrProof):
 			if err := regular(); err != nil {
 				return nil, err
 			}
@@ -109,17 +110,17 @@ func ldltByDigits(s *call.Run, a num.Mat, p *rookOrder, bits int, regular func()
 func (t *digitLDLT) gain() int { return -t.off.MantExp(nil) - bits.Len(uint(t.n)) }
 
 // eliminateLDLT eliminates in d digits; if these do not do, it guesses how many more bits will.
-func eliminateLDLT(s *call.Run, a num.Mat, p *rookOrder, d int) (t *digitLDLT, more int, err error) {
+func eliminateLDLT(s *call.Run, a num.Mat, p *seed.RookOrder, d int) (t *digitLDLT, more int, err error) {
 	lanes, _ := lanes.New(d)
 	n := a.Rows
 	t = &digitLDLT{
-		s: s, n: n, c: a, order: p.order, blocks: p.blocks, shift: -p.high - growth, start: make([]int, n),
-		pivots:   make([][3]*big.Int, len(p.blocks)),
-		inverses: inverses{make([][]uint64, len(p.blocks)), make([]int, len(p.blocks))},
+		s: s, n: n, c: a, order: p.Order, blocks: p.Blocks, shift: -p.High - seed.Growth, start: make([]int, n),
+		pivots:   make([][3]*big.Int, len(p.Blocks)),
+		inverses: inverses{make([][]uint64, len(p.Blocks)), make([]int, len(p.Blocks))},
 	}
-	for b, k := 0, 0; k < len(p.blocks); k++ {
+	for b, k := 0, 0; k < len(p.Blocks); k++ {
 		t.first = append(t.first, b)
-		for range p.blocks[k] {
+		for range p.Blocks[k] {
 			t.start[b] = t.first[k]
 			b++
 		}
@@ -150,7 +151,7 @@ func eliminateLDLT(s *call.Run, a num.Mat, p *rookOrder, d int) (t *digitLDLT, m
 			for p := t.first[k] / count; p < next; p++ {
 				if err := t.block(p, k, workers[0]); err != nil {
 					known := d * t.Bits()
-					return nil, min(known, known*(n-t.first[k])/max(t.first[k], 1)+leastGood/2), err
+					return nil, min(known, known*(n-t.first[k])/max(t.first[k], 1)+seed.LeastGood/2), err
 				}
 			}
 		}
@@ -224,7 +225,7 @@ func (t *digitLDLT) block(p, k int, w *ldltLanes) error {
 	}
 	first := p * count
 	known := max(b+rows-first, 0) // lanes of the block and before
-	noise := errNoise
+	noise := seed.ErrNoise
 	if o := t.pivots[k][2*rows-2]; o.BitLen() > d*t.Bits()/2 {
 		noise = call.ErrRange // other pivots are larger
 	}
@@ -287,7 +288,7 @@ func (t *digitLDLT) pivot(p, k int, w *ldltLanes) error {
 	if t.blocks[k] == 1 {
 		t.inverse[k] = make([]uint64, d)
 		if x[0].BitLen() < 30 {
-			return errNoise
+			return seed.ErrNoise
 		}
 		e, ok := t.reciprocal(t.inverse[k], new(big.Int).Abs(x[0]))
 		if !ok || e == 0 {
@@ -310,7 +311,7 @@ func (t *digitLDLT) pivot(p, k int, w *ldltLanes) error {
 	x[1], x[2] = t.integer(right[1], lane), t.integer(right[0], lane)
 	o := x[2]
 	if o.BitLen() < 30 {
-		return errNoise
+		return seed.ErrNoise
 	}
 	e := all - 1 - o.BitLen()
 	if e < 0 || max(x[0].BitLen(), x[1].BitLen()) >= all { // 1/2 and more
@@ -318,7 +319,7 @@ func (t *digitLDLT) pivot(p, k int, w *ldltLanes) error {
 	}
 	det := t.determinant(k)
 	if det.Sign() == 0 {
-		return errNoise
+		return seed.ErrNoise
 	}
 	t.shifts[k], t.inverse[k] = e, make([]uint64, 4*d)
 	minus := new(big.Int).Neg(o)
@@ -372,9 +373,9 @@ func (t *digitLDLT) bound() (more int, err error) {
 	}
 	// Numbers of L are right to 2^-48 of themselves or to 2^-89.
 	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
-	v = absLower(n, li, v)
-	lost := float64(gamma*call.LargestOf(absLower(n, l, v))*1.001) + float64(float64(n)*0x1p-88*call.LargestOf(v))
-	if lost < mostRho {
+	v = seed.AbsLower(n, li, v)
+	lost := float64(gamma*call.LargestOf(seed.AbsLower(n, l, v))*1.001) + float64(float64(n)*0x1p-88*call.LargestOf(v))
+	if lost < seed.MostRho {
 		for i, x := range v {
 			v[i] = float64(x / (1 - lost) * (1 + 0x1p-40))
 		}
@@ -401,7 +402,7 @@ func (t *digitLDLT) bound() (more int, err error) {
 	t.off = bound.Upper().Mul(sum, bound.Upper().SetFloat64(call.LargestOf(v)))
 	t.off.Mul(t.off, bound.Upper().SetInt64(int64((n+1)*(408*t.d+420))))
 	if t.off.Cmp(big.NewFloat(0.125)) > 0 {
-		return t.off.MantExp(nil) + 16, errProof
+		return t.off.MantExp(nil) + 16, seed.ErrProof
 	}
 	// As for luBits, L (I + X) and (I + Y) D L^T are the factors.
 	t.off.Mul(t.off, big.NewFloat(1.25))
@@ -434,7 +435,7 @@ func (t *digitLDLT) at(k, i, j int) *big.Int {
 // unless it is proved that those of L are within their bound.
 func (t *digitLDLT) roundTo(l, d num.Mat) (lower, middle [][2]int, ok bool, err error) {
 	s := t.s
-	if lower, ok, err = t.digitLower.roundTo(s, l, rookGrowth); !ok || err != nil {
+	if lower, ok, err = t.digitLower.roundTo(s, l, seed.RookGrowth); !ok || err != nil {
 		return nil, nil, ok, err
 	}
 	settlers, mags := t.settlers(s, d.Arr.Format)

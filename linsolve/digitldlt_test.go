@@ -15,6 +15,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -36,8 +37,8 @@ func TestLDLTByDigits(t *testing.T) {
 	if lanes.Bits() == 0 {
 		t.Skip("no lanes")
 	}
-	seed := testseed.Of(t)
-	r := rand.New(rand.NewPCG(seed, 0))
+	draw := testseed.Of(t)
+	r := rand.New(rand.NewPCG(draw, 0))
 	found, none, twos, large, long, rounded := 0, 0, 0, 0, 0, 0
 	defect, off := 0.0, 0.0 // in multiples of their bounds
 	enough := func() bool {
@@ -69,7 +70,7 @@ func TestLDLTByDigits(t *testing.T) {
 		if trial%8 == 0 { // beyond the exponents of float64
 			bits += 900
 		}
-		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", seed, trial, n, bits)
+		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", draw, trial, n, bits)
 		s := testSolver(t, 1+trial%2)
 		g, err := rookOf(s, a.View(), 400)
 		if err != nil {
@@ -79,16 +80,16 @@ func TestLDLTByDigits(t *testing.T) {
 			none++
 			continue
 		}
-		p := &rookOrder{order: g.order, blocks: g.blocks}
+		p := &seed.RookOrder{Order: g.order, Blocks: g.blocks}
 		if trial%6 == 1 { // any others
-			p.order, p.blocks = r.Perm(n), nil
-			for left := n; left > 0; left -= p.blocks[len(p.blocks)-1] {
-				p.blocks = append(p.blocks, 1+r.IntN(min(left, 2)))
+			p.Order, p.Blocks = r.Perm(n), nil
+			for left := n; left > 0; left -= p.Blocks[len(p.Blocks)-1] {
+				p.Blocks = append(p.Blocks, 1+r.IntN(min(left, 2)))
 			}
 		}
-		p.high = int64(call.None32)
+		p.High = int64(call.None32)
 		for _, e := range scale.TopsOf(a.View()).Top {
-			p.high = max(p.high, e)
+			p.High = max(p.High, e)
 		}
 		z, err := ldltByDigits(s, a.View(), p, bits, func() error { return nil })
 		if err != nil {
@@ -102,13 +103,13 @@ func TestLDLTByDigits(t *testing.T) {
 		if z.d > mostDigits {
 			long++
 		}
-		l, d, ok := exactLDLT(a, p.order, p.blocks)
+		l, d, ok := exactLDLT(a, p.Order, p.Blocks)
 		if !ok {
 			t.Fatalf("%s: a pivot is singular", name)
 		}
 		// G = L D L^T.
 		mag := z.room()
-		u := ziv.NewUnknown(modular.Chosen(a.View(), p.order, p.order), n, p.blocks, 0)
+		u := ziv.NewUnknown(modular.Chosen(a.View(), p.Order, p.Order), n, p.Blocks, 0)
 		x, y := lintest.Identity(n), lintest.New(n, n)
 		for i := range n {
 			for j := range z.start[i] {
@@ -117,11 +118,11 @@ func TestLDLTByDigits(t *testing.T) {
 			}
 		}
 		for k, b := range z.first {
-			if p.blocks[k] == 2 {
+			if p.Blocks[k] == 2 {
 				twos++
 			}
-			for i := range p.blocks[k] {
-				for j := range p.blocks[k] {
+			for i := range p.Blocks[k] {
+				for j := range p.Blocks[k] {
 					y[b+i][b+j] = ratOfNear(z.nearInteger(mag, z.at(k, i, j), 0))
 					u.Open = append(u.Open, ziv.Wanted{Part: ziv.OfU, I: b + min(i, j), J: b + max(i, j)})
 				}
@@ -130,7 +131,7 @@ func TestLDLTByDigits(t *testing.T) {
 		product := x.Times(y, n).Times(x.T(n), n)
 		for i := range n {
 			for j := range n {
-				w := a.Big(p.order[i], p.order[j])
+				w := a.Big(p.Order[i], p.Order[j])
 				v, _ := w.SetMantExp(w, int(z.shift)).Rat(nil)
 				f := new(big.Float).SetRat(v.Sub(v, product[i][j]))
 				f.SetMantExp(f, z.d*z.Bits())
@@ -163,7 +164,7 @@ func TestLDLTByDigits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		most, _ := rookGrowth.Rat(nil)
+		most, _ := seed.RookGrowth.Rat(nil)
 		small := true
 		for i := range n {
 			for j := range z.start[i] {
@@ -213,7 +214,7 @@ func TestLDLTDigitsRange(t *testing.T) {
 			a.SetFloat64(i, i, x.diagonal)
 			a.SetFloat64(1-i, 1-i, -0.25)
 			// An elimination whose matrix is multiplied by 1.
-			p := &rookOrder{order: call.All(2), blocks: []int{2}, high: -growth}
+			p := &seed.RookOrder{Order: call.All(2), Blocks: []int{2}, High: -seed.Growth}
 			z, err := ldltByDigits(testSolver(t, 1), a.View(), p, 60, func() error { return nil })
 			if err != nil || (z != nil) != x.in {
 				t.Errorf("%v in row %d: factors: %v, %v, want %v", x.diagonal, i, z != nil, err, x.in)
@@ -227,11 +228,11 @@ func TestLDLTSame(t *testing.T) {
 	if lanes.Bits() == 0 {
 		t.Skip("no lanes")
 	}
-	seed := testseed.Of(t)
-	r := rand.New(rand.NewPCG(seed, 0))
+	draw := testseed.Of(t)
+	r := rand.New(rand.NewPCG(draw, 0))
 	formats := []halfulp.Format{halfulp.Float64, halfulp.MP(100), halfulp.DD, halfulp.MP(300)}
 	for trial := range testlength.Of(1, 3, 40) {
-		n := fewest + r.IntN(12)
+		n := seed.Fewest + r.IntN(12)
 		f := formats[trial%len(formats)]
 		for name, a := range map[string]*halfulp.Matrix{
 			"random":    halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64()),
@@ -246,7 +247,7 @@ func TestLDLTSame(t *testing.T) {
 			"beyond":    movedBy(halfulp.Random(halfulp.MP(60), n, n, 0, r.Uint64()), call.MostExponent+100),
 		} {
 			mirrored(a)
-			name := fmt.Sprintf("seed %d, trial %d, %s, %v, n = %d", seed, trial, name, f, n)
+			name := fmt.Sprintf("seed %d, trial %d, %s, %v, n = %d", draw, trial, name, f, n)
 			x, st, err := LDLT(a, f, nil)
 			y, other, failed := LDLT(a, f, &halfulp.Options{Check: true})
 			if (err == nil) != (failed == nil) {

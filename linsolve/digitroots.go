@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
@@ -129,7 +130,7 @@ func rootByDigits(s *call.Run, c num.Mat, n, bits int, known *bool) (*digitRoot,
 		case errors.Is(err, errNegative) || errors.Is(err, call.ErrRange):
 			return nil, nil
 		default:
-			err = askForMore(s, err, c.Slice(0, n, 0, n), known)
+			err = seed.AskForMore(s, err, c.Slice(0, n, 0, n), known)
 			if errors.Is(err, call.ErrSingular) {
 				return nil, nil
 			}
@@ -176,29 +177,29 @@ func rootLoss(s *call.Run, a num.Mat, by scale.Scaling) (int, error) {
 	n := len(by.Cols)
 	a.Rows = n
 	leading := scale.Scaling{Rows: by.Rows[:n], Cols: by.Cols}
-	f := &factors{Scaling: leading, n: n, lu: leading.Float64s(a, s.Floats(n*n))}
-	if err := dgemm.LU(s.Ctx, s.Threads, n, f.lu, 0x1p-900, nil); err != nil {
+	f := &seed.Factors{Scaling: leading, N: n, LU: leading.Float64s(a, s.Floats(n*n))}
+	if err := dgemm.LU(s.Ctx, s.Threads, n, f.LU, 0x1p-900, nil); err != nil {
 		return 0, err
 	}
 	s.Did(call.FactorCost(n))
 	size := bits.Len(uint(n))
 	x := make([]float64, n)
 	for i := range x {
-		pivot := f.lu[i+i*n]
+		pivot := f.LU[i+i*n]
 		if pivot < -0x1p-30 {
 			return -1, nil
 		}
 		if !(pivot > 0x1p-46) {
-			return f.conditionBits() + 3*size + 8, nil
+			return f.ConditionBits() + 3*size + 8, nil
 		}
 		x[i] = float64(1 - 2*(i*40503>>9&1)) // signs without a pattern
 	}
-	if err := dgemm.SolveLower(s.Ctx, s.Threads, n, 1, f.lu, x); err != nil {
+	if err := dgemm.SolveLower(s.Ctx, s.Threads, n, 1, f.LU, x); err != nil {
 		return 0, err
 	}
 	sum := 0.0
 	for i := range x { // S x
-		x[i] /= math.Sqrt(f.lu[i+i*n])
+		x[i] /= math.Sqrt(f.LU[i+i*n])
 		sum += x[i] * x[i] // may fuse: an estimate
 	}
 	_, e := math.Frexp(math.Sqrt(sum) * call.LargestOf(x))
@@ -250,7 +251,7 @@ func eliminateRoot(s *call.Run, c num.Mat, n int, by scale.Scaling, d int) (t *d
 			for i := start; i < t.rowsOf(p); i++ {
 				if err := t.row(p, i, workers[0]); err != nil {
 					known := d * t.Bits()
-					return nil, min(known, known*(n-i)/max(i, 1)+leastGood/2), err
+					return nil, min(known, known*(n-i)/max(i, 1)+seed.LeastGood/2), err
 				}
 			}
 		}
@@ -361,7 +362,7 @@ func (t *digitRoot) pivot(i int, s []int64, lane int) error {
 	case x.Sign() < 0 && x.BitLen() > b*d/2:
 		return errNegative
 	case x.Sign() <= 0 || x.BitLen() < 30:
-		return errNoise
+		return seed.ErrNoise
 	}
 	x.Lsh(x, uint(b*d-1))
 	x.Sqrt(x)
@@ -411,10 +412,10 @@ func (t *digitRoot) bound() (more int, err error) {
 	}
 	// Numbers of L' are right to 2^-47 of themselves, or numbers of L below 2^-900.
 	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
-	v = absLower(n, li, v)
-	lost := float64(gamma*call.LargestOf(absLower(n, l, v))*1.001) + float64(float64(n)*0x1p-890/least*call.LargestOf(v))
+	v = seed.AbsLower(n, li, v)
+	lost := float64(gamma*call.LargestOf(seed.AbsLower(n, l, v))*1.001) + float64(float64(n)*0x1p-890/least*call.LargestOf(v))
 	part := make([]float64, n) // diag(root) v
-	if lost < mostRho && call.LargestOf(li) < 0x1p300 {
+	if lost < seed.MostRho && call.LargestOf(li) < 0x1p300 {
 		for i, x := range v {
 			part[i] = float64(x / (1 - lost) * (1 + 0x1p-40))
 			v[i] = float64(part[i] / t.root[i] * (1 + 0x1p-40))
@@ -440,11 +441,11 @@ func (t *digitRoot) bound() (more int, err error) {
 	units := float64((n + 1) * (3*t.d + 4))
 	rho := bound.Upper().SetMantExp(bound.Upper().SetFloat64(float64(units*squares)*(1+0x1p-30)), -t.Bits()*t.d)
 	if rho.Cmp(big.NewFloat(0.125)) > 0 {
-		return rho.MantExp(nil) + rootSlack, errProof
+		return rho.MantExp(nil) + rootSlack, seed.ErrProof
 	}
 	s.Stats.Rho = call.Measure(rho)
 	t.radius = make([]float64, t.m)
-	for i, r := range absLower(n, l, part) {
+	for i, r := range seed.AbsLower(n, l, part) {
 		t.radius[i] = float64(1.2*units*r) * (1 + 0x1p-30)
 	}
 	err = par.For(s.Ctx, s.Threads, t.panels()-leading, func(_, k int) {

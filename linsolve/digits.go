@@ -1,7 +1,6 @@
 package linsolve
 
 import (
-	"errors"
 	"math"
 	"math/big"
 	"math/bits"
@@ -15,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
 // digits is an approximate inverse of an ill-conditioned F by an elimination in fixed point with
@@ -68,9 +68,6 @@ type digits struct {
 	rho       float64    // the same, but of what is below 2^-1000
 }
 
-// growth says how much larger than those of F entries of U may be: 2^growth / 2.
-const growth = 12
-
 const (
 	// digitSpare are bits beyond the condition number's, for the proof and for G^-1 r.
 	digitSpare = 90
@@ -96,15 +93,15 @@ func digitsFor(s *call.Run, n, bits, most int) (d int, ok bool) {
 	if b == 0 || s.Set.Check {
 		return 0, false
 	}
-	d = max((bits+growth+b-1)/b, 3)
+	d = max((bits+seed.Growth+b-1)/b, 3)
 	return d, d <= most && n <= digitBytes/(8*(2*d+1))/max(n, 1)
 }
 
 // eliminateDigits returns an inverse with d digits; if these do not do, it guesses how many more
 // bits will.
-func eliminateDigits(s *call.Run, a num.Mat, f *factors, d, wanted int) (t *digits, more int, err error) {
+func eliminateDigits(s *call.Run, a num.Mat, f *seed.Factors, d, wanted int) (t *digits, more int, err error) {
 	lanes, _ := lanes.New(d)
-	n := f.n
+	n := f.N
 	end := s.Temporary()
 	defer func() {
 		if err != nil {
@@ -125,7 +122,7 @@ func eliminateDigits(s *call.Run, a num.Mat, f *factors, d, wanted int) (t *digi
 	if t.f, err = fixed.New(&s.Call, m, f.Scaling, max(planes, 3)); err != nil {
 		return nil, 0, err
 	}
-	t.upper, t.unit = s.Words(panels*n*size), math.Ldexp(1, growth-d*lanes.Bits())
+	t.upper, t.unit = s.Words(panels*n*size), math.Ldexp(1, seed.Growth-d*lanes.Bits())
 	room := s.Words(n * n * d)
 	for i := range t.lower {
 		t.lower[i] = room[i*n*d : (i+1)*n*d]
@@ -134,21 +131,21 @@ func eliminateDigits(s *call.Run, a num.Mat, f *factors, d, wanted int) (t *digi
 	for k := range panels {
 		if done, err := p.eliminate(k); err != nil {
 			known := d * lanes.Bits()
-			return nil, min(known, known*(n-done)/max(done, 1)+leastGood/2), err
+			return nil, min(known, known*(n-done)/max(done, 1)+seed.LeastGood/2), err
 		}
 		s.Did(digitsCost(n, d) / float64(panels))
 	}
 	if more, err := t.bound(); err != nil {
 		return nil, more, err
 	}
-	t.defect = bound.Upper().SetMantExp(big.NewFloat(float64((n+1)*(12*d+8))), growth-d*lanes.Bits())
+	t.defect = bound.Upper().SetMantExp(big.NewFloat(float64((n+1)*(12*d+8))), seed.Growth-d*lanes.Bits())
 	sum := bound.Upper()
 	for _, v := range t.h {
 		sum.Add(sum, bound.Upper().SetFloat64(v))
 	}
 	t.defect.Mul(t.defect, sum)
-	if t.rho, _ = t.defect.Float64(); !(t.rho <= mostRho) {
-		return nil, t.defect.MantExp(nil) + 16, errProof
+	if t.rho, _ = t.defect.Float64(); !(t.rho <= seed.MostRho) {
+		return nil, t.defect.MantExp(nil) + 16, seed.ErrProof
 	}
 	t.rho = float64(t.rho*(1+0x1p-50)) + 0x1p-1000
 	for i, v := range t.h {
@@ -286,9 +283,9 @@ func (t *digitPanel) entry(s []int64, p, i, k int) {
 	some := min(count, t.n-first)
 	for c := range t.d {
 		to := s[(c+1)*count:][:some]
-		at := b*c - growth + 1
+		at := b*c - seed.Growth + 1
 		if at < 0 {
-			drop, less := uint(64-b-at)&63, int64(1)<<uint(b-growth)
+			drop, less := uint(64-b-at)&63, int64(1)<<uint(b-seed.Growth)
 			for j, w := range t.f.Words[row*t.f.Planes][first:][:len(to)] {
 				to[j] += int64(w>>drop) - less
 			}
@@ -360,7 +357,7 @@ func (t *digitPanel) column(c int) error {
 	// The pivot.
 	best, most := t.largest(left, j)
 	if best < 0 || most < math.Ldexp(1, 30-d*t.Bits()) {
-		return errNoise
+		return seed.ErrNoise
 	}
 	if most > 0.499 || most < leastDigitPivot {
 		return call.ErrRange
@@ -435,7 +432,7 @@ func (t *digitPanel) largest(left []int64, j int) (best int, most float64) {
 				rows, x = append(rows, i), append(x, new(big.Float).SetInt(t.integer(s, lane)))
 			}
 		}
-		best = rows[largestPivot(len(rows), func(i int) *big.Float { return x[i] })]
+		best = rows[seed.LargestPivot(len(rows), func(i int) *big.Float { return x[i] })]
 	}
 	return best, most
 }
@@ -528,13 +525,13 @@ func (t *digits) bound() (more int, err error) {
 	}
 	// Numbers are right to 2^-48 of themselves, those of L to 2^-90 of 1.
 	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
-	v := absLower(n, li, ones)
+	v := seed.AbsLower(n, li, ones)
 	lost := 0.0
-	for _, x := range absLower(n, l, v) {
+	for _, x := range seed.AbsLower(n, l, v) {
 		lost = max(lost, x)
 	}
 	lost = float64(gamma*lost*1.001) + float64(float64(n)*0x1p-90*call.LargestOf(v))
-	if lost < mostRho {
+	if lost < seed.MostRho {
 		for i, x := range v {
 			v[i] = float64(x / (1 - lost) * (1 + 0x1p-40))
 		}
@@ -542,12 +539,12 @@ func (t *digits) bound() (more int, err error) {
 		return more, err
 	}
 	t.lowerNorm = call.LargestOf(v)
-	lost = float64(gamma*call.LargestOf(absUpper(n, u, absUpper(n, ui, ones)))*1.001) + float64(float64(n)*0x1p-700)
+	lost = float64(gamma*call.LargestOf(seed.AbsUpper(n, u, seed.AbsUpper(n, ui, ones)))*1.001) + float64(float64(n)*0x1p-700)
 	if t.d > mostDigits && n > 0 {
 		// Numbers of U below 2^-900 are right to 2^-940.
 		lost += float64(float64(n*n) * 0x1p-940 * call.LargestOf(ui) / slices.Min(t.pivot))
 	}
-	if lost < mostRho && call.LargestOf(ui) < 0x1p100 {
+	if lost < seed.MostRho && call.LargestOf(ui) < 0x1p100 {
 		middle := make([]float64, n)
 		for i, x := range v {
 			middle[i] = float64(x / t.pivot[i] * (1 + 0x1p-40))
@@ -559,12 +556,12 @@ func (t *digits) bound() (more int, err error) {
 		for i, x := range middle {
 			middle[i] = float64((x + float64(lost/(1-lost)*most)) * (1 + 0x1p-40))
 		}
-		t.h = absUpper(n, ui, middle)
+		t.h = seed.AbsUpper(n, ui, middle)
 	} else if t.h, more, err = t.longUpper(ui, v); err != nil {
 		return more, err
 	}
 	for i, x := range t.h {
-		t.h[i] = math.Ldexp(x, -growth) + 0x1p-1000
+		t.h[i] = math.Ldexp(x, -seed.Growth) + 0x1p-1000
 	}
 	if !(call.LargestOf(t.h) < 0x1p900) {
 		return 0, call.ErrRange
@@ -627,19 +624,19 @@ func (t *digits) setTops(li, ui []float64) {
 			sum += float64(sums[k] * math.Abs(li[k+i*n]))
 		}
 		_, t.tops[i] = math.Frexp(sum * (1 + 0x1p-10))
-		t.tops[i] -= growth
+		t.tops[i] -= seed.Growth
 	}
 }
 
-func (t *digits) scales() scale.Scaling { return t.Scaling }
+func (t *digits) Scales() scale.Scaling { return t.Scaling }
 
-func (t *digits) size() int { return max(t.top, 0) }
+func (t *digits) Size() int { return max(t.top, 0) }
 
-func (t *digits) leading() bool { return false }
+func (t *digits) Leading() bool { return false }
 
-func (t *digits) words() float64 { return float64(t.d*t.d) / 2 }
+func (t *digits) Words() float64 { return float64(t.d*t.d) / 2 }
 
-func (t *digits) matrix() *fixed.Matrix { return t.f }
+func (t *digits) Matrix() *fixed.Matrix { return t.f }
 
 // radius bounds |F^-1 r| ≤ |x| + |F^-1| |r - F x| for the x of correct, and by h ‖r‖∞ if that is
 // less. For x' of substitute, P^T L U x' = 2^(-growth-scale) r but for 2^(-growth-scale) times the
@@ -650,12 +647,12 @@ func (t *digits) matrix() *fixed.Matrix { return t.f }
 //	‖L‖∞ ≤ 2 n times n (3 D + 1) + 3 D + 3 units of U x',
 //
 // of the last of which 3 D + 3 are those of quotients by pivots below 1/2.
-func (t *digits) radius(r *residual, c []float64) []float64 {
-	z := radiusBy(t.h, r)
+func (t *digits) Radius(r *seed.Residual, c []float64) []float64 {
+	z := seed.RadiusBy(t.h, r)
 	if len(c) == 0 || &c[0] != t.last || !(t.off < 0x1p900) { // of another residual
 		return z
 	}
-	lost := float64(t.lost(float64(call.LargestOf(c)+t.tail)*(1+0x1p-50), t.off)) + r.err
+	lost := float64(t.lost(float64(call.LargestOf(c)+t.tail)*(1+0x1p-50), t.off)) + r.Err
 	for i, h := range t.h {
 		z[i] = min(z[i], float64((math.Abs(c[i])+t.tail+float64(h*lost))*(1+0x1p-40))+0x1p-1000)
 	}
@@ -680,11 +677,11 @@ func (t *digits) substitutionError(scale int) float64 {
 // lost of r then may be h times as large in x, which is near to r in length while what is known of
 // the solution is off by errors of rounding, and far larger before: the first scale that does is
 // taken.
-func (t *digits) correct(r *residual) ([][]float64, error) {
+func (t *digits) Correct(r *seed.Residual) ([][]float64, error) {
 	if t.sums == nil {
 		t.sumRows()
 	}
-	if r.x == nil {
+	if r.X == nil {
 		t.scale = t.top
 	}
 	x, unit, ok := t.substitute(r, t.scale)
@@ -708,9 +705,9 @@ func (t *digits) correct(r *residual) ([][]float64, error) {
 	}
 	// Roundings are some 2^-(growth-2) of what is proved of them. Bits of x beyond those that are
 	// right would make the next residual small beside what it is in error by.
-	right := max(int(-log2(t.rho))+growth-2-(shift-(top-unit)), 8)
+	right := max(int(-seed.Log2(t.rho))+seed.Growth-2-(shift-(top-unit)), 8)
 	switch {
-	case r.x == nil: // another time it may be far larger
+	case r.X == nil: // another time it may be far larger
 		right, t.began = scale.SeedBits, false
 	case !t.began:
 		t.scale, t.began = least, true
@@ -724,7 +721,7 @@ func (t *digits) correct(r *residual) ([][]float64, error) {
 
 // substitute solves P^T L U x' = 2^(-growth-scale) r and returns 2^scale x'; not ok if numbers are
 // too large.
-func (t *digits) substitute(r *residual, scale int) (words [][]uint64, unit int, ok bool) {
+func (t *digits) substitute(r *seed.Residual, scale int) (words [][]uint64, unit int, ok bool) {
 	n, d, size, count, b := t.n, t.d, t.Size(), t.Count(), t.Bits()
 	// L y = P r, y in lane 0 of vectors.
 	y, left := make([]uint64, n*size), make([]int64, n*(d+1))
@@ -736,17 +733,17 @@ func (t *digits) substitute(r *residual, scale int) (words [][]uint64, unit int,
 			t.Add(acc, y, size, t.lower[i], d, false, i)
 		}
 		x, top := single, 61
-		if k := t.order[i]; r.x == nil {
-			single[0] = uint64(int64(r.lead[k] * 0x1p61))
+		if k := t.order[i]; r.X == nil {
+			single[0] = uint64(int64(r.Lead[k] * 0x1p61))
 		} else {
-			x, top = r.x[k], r.exp-r.unit
+			x, top = r.X[k], r.Exp-r.Unit
 		}
 		for c := range d + 1 {
 			acc[c*count] = 2*prefix[c*count] - 4*acc[c*count]
 		}
 		acc[0] += int64(x[len(x)-1]) >> 63
 		for c := 1; c <= d; c++ {
-			acc[c*count] += int64(fixed.BitsAt(x, top+growth+scale-b*c, b))
+			acc[c*count] += int64(fixed.BitsAt(x, top+seed.Growth+scale-b*c, b))
 		}
 		t.carryLane(acc, 0)
 		if !t.Vector(y[i*size:], acc) {
@@ -854,21 +851,21 @@ func setBits(x []uint64, low int, v uint64) {
 // digitsDeterminant is longDeterminant in digits, of some bits and those that the proof takes; if
 // these bits do not do, it guesses how many more will. The error is ErrRange where digits are not
 // the way.
-func digitsDeterminant(s *call.Run, a num.Mat, f *factors, some, places int) (*determinant, int, error) {
-	some += digitDetSpare(f.n)
-	d, ok := digitsFor(s, f.n, some, mostDigits)
+func digitsDeterminant(s *call.Run, a num.Mat, f *seed.Factors, some, places int) (*seed.Determinant, int, error) {
+	some += digitDetSpare(f.N)
+	d, ok := digitsFor(s, f.N, some, mostDigits)
 	if !ok {
 		return nil, 0, call.ErrRange
 	}
-	s.Plan(digitsCost(f.n, d))
+	s.Plan(digitsCost(f.N, d))
 	t, more, err := eliminateDigits(s, a, f, d, 0)
 	if err != nil {
 		return nil, more, err
 	}
 	// 1/(1 - rho) ≤ 2
-	log := bound.Upper().Mul(bound.Upper().SetFloat64(t.rho), bound.Upper().SetInt64(int64(2*f.n)))
-	if more := missing(log, places); more > 0 {
-		return nil, d*t.Bits() - growth - some + more, nil
+	log := bound.Upper().Mul(bound.Upper().SetFloat64(t.rho), bound.Upper().SetInt64(int64(2*f.N)))
+	if more := seed.MissingBits(log, places); more > 0 {
+		return nil, d*t.Bits() - seed.Growth - some + more, nil
 	}
 	s.Stats.Precision = d * t.Bits()
 	return t.determinant(log, places), 0, nil
@@ -880,34 +877,26 @@ func digitDetSpare(n int) int { return 3*bits.Len(uint(n)) + 8 }
 // quickDeterminant is digitsDeterminant for an A that float64 factors suffice for, which lose so
 // many bits; nil where blocks are faster: up to the size that detDigits says, on 16 processors as
 // on one, an elimination takes a half to a fifth of their time.
-func quickDeterminant(s *call.Run, a num.Mat, f *factors, loss, places int) (*determinant, error) {
-	if d, ok := digitsFor(s, f.n, loss+places+digitDetSpare(f.n), mostDigits); !ok || f.n*d > detDigits*lanes.Count() {
+func quickDeterminant(s *call.Run, a num.Mat, f *seed.Factors, loss, places int) (*seed.Determinant, error) {
+	if d, ok := digitsFor(s, f.N, loss+places+digitDetSpare(f.N), mostDigits); !ok || f.N*d > detDigits*lanes.Count() {
 		return nil, nil
 	}
 	d, _, err := digitsDeterminant(s, a, f, loss+places, places)
-	return d, unlessShort(err)
-}
-
-// unlessShort returns nil for errors of an elimination that other ways may not have.
-func unlessShort(err error) error {
-	if errors.Is(err, call.ErrRange) || errors.Is(err, errNoise) || errors.Is(err, errProof) {
-		return nil
-	}
-	return err
+	return d, seed.UnlessShort(err)
 }
 
 // determinant returns det F = det G 2^(growth n), but for a factor in exp(±log).
-func (t *digits) determinant(log *big.Float, places int) *determinant {
-	z := &determinant{mid: new(big.Float).SetPrec(uint(places + 64)).SetInt64(1), log: log, shift: int64(t.n * (growth - t.d*t.Bits()))}
-	neg := odd(t.order)
+func (t *digits) determinant(log *big.Float, places int) *seed.Determinant {
+	z := &seed.Determinant{Mid: new(big.Float).SetPrec(uint(places + 64)).SetInt64(1), Log: log, Shift: int64(t.n * (seed.Growth - t.d*t.Bits()))}
+	neg := seed.Odd(t.order)
 	for i, p := range t.pivots {
-		z.mid.Mul(z.mid, new(big.Float).SetInt(p)) // rounded
-		log.Add(log, bound.Exp2(1-int(z.mid.Prec())))
+		z.Mid.Mul(z.Mid, new(big.Float).SetInt(p)) // rounded
+		log.Add(log, bound.Exp2(1-int(z.Mid.Prec())))
 		neg = neg != t.neg[i]
-		z.shift -= t.Rows[i] + t.Cols[i]
+		z.Shift -= t.Rows[i] + t.Cols[i]
 	}
 	if neg {
-		z.mid.Neg(z.mid)
+		z.Mid.Neg(z.Mid)
 	}
 	return z
 }

@@ -15,21 +15,22 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // digitsOf returns an inverse in digits of some bits, nil if there is none.
-func digitsOf(t *testing.T, s *call.Run, a *halfulp.Matrix, f *factors, bits int) *digits {
+func digitsOf(t *testing.T, s *call.Run, a *halfulp.Matrix, f *seed.Factors, bits int) *digits {
 	t.Helper()
-	d, ok := digitsFor(s, f.n, bits, mostDigits)
+	d, ok := digitsFor(s, f.N, bits, mostDigits)
 	if !ok {
 		return nil
 	}
 	z, more, err := eliminateDigits(s, a.View(), f, d, 53)
 	switch {
-	case errors.Is(err, errNoise) || errors.Is(err, errProof) || errors.Is(err, call.ErrRange):
-		if errors.Is(err, errProof) && more <= 0 {
+	case errors.Is(err, seed.ErrNoise) || errors.Is(err, seed.ErrProof) || errors.Is(err, call.ErrRange):
+		if errors.Is(err, seed.ErrProof) && more <= 0 {
 			t.Fatalf("%d more bits than %d", more, bits)
 		}
 		return nil
@@ -45,8 +46,8 @@ func TestDigits(t *testing.T) {
 	if lanes.Bits() == 0 {
 		t.Skip("no lanes")
 	}
-	seed := testseed.Of(t)
-	r := rand.New(rand.NewPCG(seed, 0))
+	draw := testseed.Of(t)
+	r := rand.New(rand.NewPCG(draw, 0))
 	good, none, near, narrow, several := 0, 0, 0, 0, 0
 	enough := func() bool { return good > 0 && none > 0 && near > 0 && narrow > 0 && several > 0 }
 	for trial := range testlength.Until(testlength.Of(30, 300, 10000), enough) {
@@ -64,9 +65,9 @@ func TestDigits(t *testing.T) {
 		if bound.Far(a.View(), 1<<20) {
 			continue
 		}
-		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", seed, trial, n, bits)
+		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", draw, trial, n, bits)
 		s := testSolver(t, 1+trial%2)
-		lu, err := factor(s, a.View(), scale.Of(a.View()))
+		lu, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,16 +95,16 @@ func TestDigits(t *testing.T) {
 			}
 		}
 		// Residuals that cancel in F^-1 r, as far as that is near a vector, and others.
-		v := &residual{lead: make([]float64, n), unit: -1024}
+		v := &seed.Residual{Lead: make([]float64, n), Unit: -1024}
 		for i := range n {
-			v.lead[i] = 2*r.Float64() - 1
+			v.Lead[i] = 2*r.Float64() - 1
 		}
-		if _, err := z.correct(v); err != nil {
+		if _, err := z.Correct(v); err != nil {
 			t.Fatal(err)
 		}
 		f := scaledRat(a, lu.Scaling)
 		for step := range 3 {
-			v.x = make([][]uint64, n)
+			v.X = make([][]uint64, n)
 			x := make([]*big.Rat, n)
 			for i := range n {
 				x[i] = exactRat(2*r.Float64() - 1)
@@ -117,10 +118,10 @@ func TestDigits(t *testing.T) {
 						sum.Add(sum, new(big.Rat).Mul(f[i][j], x[j]))
 					}
 				}
-				v.x[i] = twosOf(sum, 1024, 18)
+				v.X[i] = twosOf(sum, 1024, 18)
 			}
-			v.look(1)
-			c, err := z.correct(v)
+			v.Look(1)
+			c, err := z.Correct(v)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -128,12 +129,12 @@ func TestDigits(t *testing.T) {
 				several++
 			}
 			checkSubstitution(t, name, z, v, inverse, r.IntN(max(z.top, 0)+30))
-			radius := z.radius(v, c[0])
-			other := z.radius(v, append([]float64(nil), c[0]...)) // of any x
+			radius := z.Radius(v, c[0])
+			other := z.Radius(v, append([]float64(nil), c[0]...)) // of any x
 			for i := range n {
 				exact := new(big.Rat)
 				for j := range n {
-					exact.Add(exact, new(big.Rat).Mul(inverse[i][j], rat(twos(v.x[j]), v.unit-v.exp)))
+					exact.Add(exact, new(big.Rat).Mul(inverse[i][j], rat(twos(v.X[j]), v.Unit-v.Exp)))
 				}
 				size := new(big.Rat).Abs(exact)
 				if size.Cmp(exactRat(radius[i])) > 0 {
@@ -160,7 +161,7 @@ func TestDigits(t *testing.T) {
 }
 
 // checkSubstitution compares all bits of x with F^-1 r.
-func checkSubstitution(t *testing.T, name string, z *digits, v *residual, inverse [][]*big.Rat, scale int) {
+func checkSubstitution(t *testing.T, name string, z *digits, v *seed.Residual, inverse [][]*big.Rat, scale int) {
 	t.Helper()
 	x, unit, ok := z.substitute(v, scale)
 	if !ok {
@@ -171,7 +172,7 @@ func checkSubstitution(t *testing.T, name string, z *digits, v *residual, invers
 	for i := range x {
 		off := rat(twos(x[i]), -unit)
 		for j := range x {
-			off.Sub(off, new(big.Rat).Mul(inverse[i][j], rat(twos(v.x[j]), v.unit-v.exp)))
+			off.Sub(off, new(big.Rat).Mul(inverse[i][j], rat(twos(v.X[j]), v.Unit-v.Exp)))
 		}
 		if bound := float64(z.h[i] * lost); off.Abs(off).Cmp(exactRat(bound)) > 0 {
 			t.Fatalf("%s, scale %d: x is off by %s in row %d, bound %g", name, scale, off.FloatString(60), i, bound)

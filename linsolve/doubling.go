@@ -12,13 +12,10 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/residue"
 )
-
-// fewest is the least order of matrices whose factors come from a float64 seed by products: there
-// they take 0.3 to 1.3 of the time of an elimination for Float64 and MP(424), at n = 64 0.2 to 0.5.
-const fewest = 24
 
 // likely are about the bits of ‖E‖ that a seed leaves for matrices that are not ill-conditioned.
 const likely = 32
@@ -111,7 +108,7 @@ func (t *doubling) begin(x num.Mat, amp int) {
 // suffices; nil for small matrices, and for numbers of more than most bits.
 func newDoubling(s *call.Run, c num.Mat, n, most int) (*doubling, error) {
 	m := c
-	if n < fewest {
+	if n < seed.Fewest {
 		return nil, nil
 	}
 	by := scale.Unscaled(m.Rows, n)
@@ -152,14 +149,14 @@ func rootSeed(s *call.Run, a num.Mat, by scale.Scaling) (num.Mat, int, error) {
 	n := a.Rows
 	defer s.Release()
 	lu := by.Float64s(a, s.Floats(n*n))
-	if err := dgemm.LU(s.Ctx, s.Threads, n, lu, leastPivot, nil); err != nil {
+	if err := dgemm.LU(s.Ctx, s.Threads, n, lu, seed.LeastPivot, nil); err != nil {
 		return num.Mat{}, 0, err
 	}
 	// may fuse: an estimate
 	defer s.Did(call.FactorCost(n) + call.SeedCost(n)/4)
 	roots := make([]float64, n)
 	for i := range roots {
-		if d := lu[i+i*n]; d > 2*leastPivot && d < 0x1p100 {
+		if d := lu[i+i*n]; d > 2*seed.LeastPivot && d < 0x1p100 {
 			roots[i] = math.Sqrt(d)
 		} else {
 			return num.Mat{}, 0, nil
@@ -173,7 +170,7 @@ func rootSeed(s *call.Run, a num.Mat, by scale.Scaling) (num.Mat, int, error) {
 	if !(max(call.LargestOf(lu), call.LargestOf(x)) < 0x1p100) {
 		return num.Mat{}, 0, nil
 	}
-	z, err := stored(s, n, func(i, j int) float64 {
+	z, err := seed.Stored(s, n, func(i, j int) float64 {
 		if i < j {
 			return 0
 		}
@@ -186,7 +183,7 @@ func rootSeed(s *call.Run, a num.Mat, by scale.Scaling) (num.Mat, int, error) {
 	for i := range one {
 		one[i] = 1
 	}
-	return z, sizeOf(call.LargestOf(absLower(n, x, absLower(n, lu, one)))) + 2, nil
+	return z, sizeOf(call.LargestOf(seed.AbsLower(n, x, seed.AbsLower(n, lu, one)))) + 2, nil
 }
 
 // sizeOf returns e with |x| ≤ 2^e.

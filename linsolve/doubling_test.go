@@ -14,12 +14,13 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // byProducts are orders of matrices whose factors are refined by products.
-func byProducts(r *rand.Rand) int { return fewest + r.IntN(8) }
+func byProducts(r *rand.Rand) int { return seed.Fewest + r.IntN(8) }
 
 // isOutside returns how far a number lies outside of an enclosure of so many bits, as a multiple of
 // the width of that; 0 within.

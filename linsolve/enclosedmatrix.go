@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
 // enclosedMatrix is a square matrix whose entry (i, j) lies within radius[i + j n] 2^exp of
@@ -305,7 +306,7 @@ func addProducts(s *call.Run, n int, x, y, z []radius) error {
 				continue
 			}
 			if !row.far && !col.far {
-				z[i+j*n] = z[i+j*n].add(newRadius(float64(dot(row.x, col.x)*up), row.top+col.top))
+				z[i+j*n] = z[i+j*n].add(newRadius(float64(seed.Dot(row.x, col.x)*up), row.top+col.top))
 				continue
 			}
 			top, sum := int64(scale.None), 0.0

@@ -1,11 +1,11 @@
 package linsolve
 
 import (
-	"math/big"
 	"sync"
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
 // known is a square matrix and what has been found out about it.
@@ -13,7 +13,7 @@ type known struct {
 	a     num.Mat
 	mutex sync.Mutex
 	here  num.Mat // a on the host, if near is known
-	near  *approximate
+	near  *seed.Approximate
 }
 
 // solve solves with what is known of the matrix. It may be called by several goroutines.
@@ -36,7 +36,7 @@ func (y *known) solve(s *call.Run, b num.Mat, f num.Format) (num.Mat, error) {
 }
 
 // approximate returns the approximate inverse.
-func (y *known) approximate(s *call.Run) (*approximate, error) {
+func (y *known) approximate(s *call.Run) (*seed.Approximate, error) {
 	y.mutex.Lock()
 	defer y.mutex.Unlock()
 	if y.near == nil {
@@ -55,6 +55,3 @@ func (y *known) approximate(s *call.Run) (*approximate, error) {
 	}
 	return y.near, nil
 }
-
-// slack is how much larger than that of true pivots the growth may be of such that pass for equal.
-var slack = new(big.Float).SetPrec(64).Add(big.NewFloat(1), new(big.Float).SetMantExp(big.NewFloat(1), -60))

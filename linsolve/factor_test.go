@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -41,7 +42,7 @@ func checkLU(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) {
 	if !ok {
 		t.Fatalf("%s: P = %v has a pivot 0", name, z.P)
 	}
-	most, _ := slack.Rat(nil)
+	most, _ := seed.Slack.Rat(nil)
 	for i := range m {
 		for j := range n {
 			if i > j && j < k {
@@ -238,7 +239,7 @@ func checkQR(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format, piv
 			c := dot(w[i], col)
 			r := new(big.Rat).Quo(c, square)
 			same("R", i, j, z.R.At(i, j), lintest.NearestRoot(f, r, square))
-			most, _ := slack.Rat(nil)
+			most, _ := seed.Slack.Rat(nil)
 			if most.Mul(most, square); pivoted && rest[j].Cmp(most) > 0 {
 				t.Fatalf("%s: P = %v, column %d is longer than column %d", name, z.P, j, i)
 			}
@@ -415,7 +416,7 @@ func checkLDLT(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) (
 		t.Fatalf("%s: %v (%+v)", name, err, stats)
 	}
 	l, d, _ := exactLDLT(a, z.P, z.Blocks)
-	most, _ := rookGrowth.Rat(nil)
+	most, _ := seed.RookGrowth.Rat(nil)
 	b := 0
 	for _, size := range z.Blocks {
 		if size == 2 {

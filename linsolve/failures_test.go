@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
 
@@ -34,7 +35,7 @@ func TestResidentFailures(t *testing.T) {
 	devs, drivers := gputest.References(t, 1)
 	defer mem.Substitute(devs...)()
 	dev, drv := devs[0], drivers[0]
-	const n = fewest + 2
+	const n = seed.Fewest + 2
 	a := gramIn(t, halfulp.Float64, n, 0, 1)
 	det, _, err := Det(a, halfulp.MP(200), nil)
 	if err != nil {

@@ -12,44 +12,15 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
-
-// inverse is an approximate inverse R of F = diag(2^rows) A diag(2^cols), proved to be one.
-type inverse interface {
-	scales() scale.Scaling
-	// size returns how many bits residuals have beyond those wanted of y: log2 of a bound of ‖R‖∞
-	// or more.
-	size() int
-	// correct returns R r, without any claim: the sum of vectors, each small beside the one before,
-	// and just one where r has no x.
-	correct(r *residual) ([][]float64, error)
-	// radius returns upper bounds of |F^-1 r|, in units of 2^r.exp, c = correct(r)[0] being known.
-	radius(r *residual, c []float64) []float64
-	// leading reports whether correct takes nothing of r but r.lead, and radius nothing of c.
-	leading() bool
-	// words is what correct takes: as long as a product of a matrix of so many words with a vector.
-	words() float64
-	// matrix returns F in fixed point if R has it, else nil.
-	matrix() *fixed.Matrix
-}
-
-// residual is r = 2^exp (lead + d) with |lead_i| ≤ 1 and |d_i| ≤ slop, held as fixed-point numbers
-// that are in error by less than 2^exp err.
-type residual struct {
-	lead []float64
-	slop float64
-	exp  int
-	x    [][]uint64 // of unit 2^unit; nil for one that lead is all of
-	err  float64
-	unit int
-}
 
 // A fixedSystem is F y = g, of which columns are solved.
 type fixedSystem struct {
 	s    *call.Run
 	a, b num.Mat
-	r    inverse
+	r    seed.Inverse
 	f    *fixed.Matrix // nil at first
 	low  int64         // F is a multiple of 2^-low
 	left int           // columns that wait
@@ -61,16 +32,16 @@ type fixedSystem struct {
 
 // solveFew solves for the columns of todo with R, and puts nil for those that are done. What is
 // left needs more bits than are worth their while here.
-func solveFew(s *call.Run, a, b, z num.Mat, r inverse, todo []*ziv.Entries) error {
+func solveFew(s *call.Run, a, b, z num.Mat, r seed.Inverse, todo []*ziv.Entries) error {
 	y := &fixedSystem{s: s, a: a, b: b, r: r, n: a.Rows}
-	y.low, y.f = scale.LowestBit(y.a, r.scales()), r.matrix()
+	y.low, y.f = scale.LowestBit(y.a, r.Scales()), r.Matrix()
 	bits := z.Format().Bits()
 	for j, e := range todo {
 		y.left = len(todo) - j - 1
 		for want := bits + ziv.Suspicion + 4; want <= 4*bits+1024 && todo[j] != nil; {
 			y.missing = 0
 			y.likely = 1
-			if want == bits+ziv.Suspicion+4 && r.size() > 2*scale.SeedBits {
+			if want == bits+ziv.Suspicion+4 && r.Size() > 2*scale.SeedBits {
 				y.likely = 1.6 // entries are far apart: more bits may be needed
 			}
 			more, err := y.column(e, j, bits, want)
@@ -101,7 +72,7 @@ func solveFew(s *call.Run, a, b, z num.Mat, r inverse, todo []*ziv.Entries) erro
 // below r's last bit and F's last plane, which is counted. c is any vector; what is proved of y is
 // F^-1 r alone.
 func (y *fixedSystem) column(e *ziv.Entries, j, bits, want int) (more bool, err error) {
-	n, by := y.n, y.r.scales()
+	n, by := y.n, y.r.Scales()
 	g, shift := y.right(j)
 	if shift == math.MinInt64 {
 		for _, i := range e.Open {
@@ -110,12 +81,12 @@ func (y *fixedSystem) column(e *ziv.Entries, j, bits, want int) (more bool, err 
 		e.Open = nil
 		return false, nil
 	}
-	r := &residual{lead: make([]float64, n)}
+	r := &seed.Residual{Lead: make([]float64, n)}
 	for i := range n {
 		x, exp := y.b.Arr.Leading(y.b.At(i, j))
-		r.lead[i] = scale.Ldexp(x, exp+by.Rows[i]-shift)
+		r.Lead[i] = scale.Ldexp(x, exp+by.Rows[i]-shift)
 	}
-	v, err := y.r.correct(r)
+	v, err := y.r.Correct(r)
 	if err != nil {
 		return false, err
 	}
@@ -125,57 +96,57 @@ func (y *fixedSystem) column(e *ziv.Entries, j, bits, want int) (more bool, err 
 	}
 	_, k := math.Frexp(most)
 	shift += int64(k) // y is about 1 from now on
-	words := (max(want+y.r.size()+atFloor+6, 64) + 63) / 64
-	cost := columnCost(n, words, y.r.words())
+	words := (max(want+y.r.Size()+atFloor+6, 64) + 63) / 64
+	cost := columnCost(n, words, y.r.Words())
 	y.s.Plan(cost * (y.likely + float64(y.left)))
 	working := y.s.Doing(cost)
 	defer y.s.Did(cost)
 	y.s.Stats.Precision = 64 * words
-	r.unit, r.x = -64*words, make([][]uint64, n)
+	r.Unit, r.X = -64*words, make([][]uint64, n)
 	u := &partial{x: make([][]uint64, n), bits: 64 * (words + 1), lost: 1}
 	room := make([]uint64, n*(2*words+3))
 	for i := range n {
-		r.x[i], u.x[i], room = room[:words+1], room[words+1:2*words+3], room[2*words+3:]
+		r.X[i], u.x[i], room = room[:words+1], room[words+1:2*words+3], room[2*words+3:]
 		if g[i].Class == num.Finite {
-			fixed.Magnitude(r.x[i], g[i].Mag, g[i].Exp+by.Rows[i]-shift+int64(64*words))
+			fixed.Magnitude(r.X[i], g[i].Mag, g[i].Exp+by.Rows[i]-shift+int64(64*words))
 			if g[i].Neg {
-				num.Negate(r.x[i])
+				num.Negate(r.X[i])
 			}
 		}
 	}
 	began, last, lastExp := false, math.Inf(1), math.MaxInt32
 	for ; ; y.s.Stats.Steps++ {
-		top := r.look(u.lost)
+		top := r.Look(u.lost)
 		working(1 - float64(max(top, 0))/float64(64*words+1))
-		floor := top <= int(log2(u.lost))+atFloor
+		floor := top <= int(seed.Log2(u.lost))+atFloor
 		proved := func(c []float64) (bool, error) {
-			radius := y.r.radius(r, c)
-			if floor || log2(call.LargestOf(radius))+float64(r.exp) <= -float64(bits+4)-log2(float64(n)) {
-				return y.decide(e, u, shift, radius, r.exp)
+			radius := y.r.Radius(r, c)
+			if floor || seed.Log2(call.LargestOf(radius))+float64(r.Exp) <= -float64(bits+4)-seed.Log2(float64(n)) {
+				return y.decide(e, u, shift, radius, r.Exp)
 			}
 			return false, nil
 		}
 		tried := false // radius takes no c then
-		switch leading := y.r.leading(); {
+		switch leading := y.r.Leading(); {
 		case leading && !began:
 			for i, x := range v[0] { // of this residual
-				v[0][i] = math.Ldexp(x, -k-r.exp)
+				v[0][i] = math.Ldexp(x, -k-r.Exp)
 			}
-		case leading && !floor && last+float64(r.exp-lastExp) <= -float64(bits+10): // est, about
+		case leading && !floor && last+float64(r.Exp-lastExp) <= -float64(bits+10): // est, about
 			if done, err := proved(nil); done || err != nil {
 				return false, err
 			}
 			tried = true
 			fallthrough
 		default:
-			if v, err = y.r.correct(r); err != nil {
+			if v, err = y.r.Correct(r); err != nil {
 				return false, err
 			}
 		}
 		if most = call.LargestOf(v[0]); !(most < 0x1p900) || most == 0 && !floor {
 			return false, nil // the latter would be no progress
 		}
-		est := log2(most) + float64(r.exp) // of |y - F^-1 g|
+		est := seed.Log2(most) + float64(r.Exp) // of |y - F^-1 g|
 		if began && !tried && (floor || est <= -float64(bits+8)) {
 			if done, err := proved(v[0]); done || err != nil {
 				return false, err
@@ -184,12 +155,12 @@ func (y *fixedSystem) column(e *ziv.Entries, j, bits, want int) (more bool, err 
 		if floor {
 			return true, nil
 		}
-		if est > last-2 && r.exp > lastExp-2 {
+		if est > last-2 && r.Exp > lastExp-2 {
 			// R is not what it should be, or it makes as much of what is lost of the residual,
 			// which corrections of so few bits keep from getting to its floor.
-			return est <= log2(u.lost)+float64(r.unit+y.r.size()+atFloor), nil
+			return est <= seed.Log2(u.lost)+float64(r.Unit+y.r.Size()+atFloor), nil
 		}
-		last, lastExp = min(last, est), min(lastExp, r.exp)
+		last, lastExp = min(last, est), min(lastExp, r.Exp)
 
 		for _, v := range v {
 			if ok, err := y.add(v, r, u); !ok || err != nil {
@@ -210,16 +181,16 @@ type partial struct {
 
 // add adds v 2^r.exp, rounded to integers up to 2^61 of some unit, to what is known of y; not ok if
 // that does not fit.
-func (y *fixedSystem) add(v []float64, r *residual, u *partial) (ok bool, err error) {
+func (y *fixedSystem) add(v []float64, r *seed.Residual, u *partial) (ok bool, err error) {
 	most := call.LargestOf(v)
 	_, k := math.Frexp(most)
-	q := min(61-k-r.exp, u.bits)
+	q := min(61-k-r.Exp, u.bits)
 	if q < 0 || !(most < 0x1p900) {
 		return false, nil
 	}
 	c, total := make([]int64, y.n), 0.0
 	for i, v := range v {
-		c[i] = int64(math.RoundToEven(math.Ldexp(v, r.exp+q)))
+		c[i] = int64(math.RoundToEven(math.Ldexp(v, r.Exp+q)))
 		total += math.Abs(float64(c[i]))
 	}
 	if total == 0 {
@@ -234,7 +205,7 @@ func (y *fixedSystem) add(v []float64, r *residual, u *partial) (ok bool, err er
 	}
 	// Planes of F whose cutting loses less than r's last bit, as far as there are any:
 	// total 2^(2-64w-q) ≤ n 2^(63-64w-q).
-	planes := max(1, (-r.unit-q+63+mathbits.Len(uint(y.n))+63)/64)
+	planes := max(1, (-r.Unit-q+63+mathbits.Len(uint(y.n))+63)/64)
 	if err := y.provide(planes); err != nil {
 		return false, err
 	}
@@ -244,7 +215,7 @@ func (y *fixedSystem) add(v []float64, r *residual, u *partial) (ok bool, err er
 	}
 	u.lost += 1.01
 	if int64(64*planes)-1 < y.low {
-		u.lost += float64(1.01 * math.Ldexp(total, 2-64*planes-q-r.unit))
+		u.lost += float64(1.01 * math.Ldexp(total, 2-64*planes-q-r.Unit))
 	}
 	return true, nil
 }
@@ -260,25 +231,10 @@ func (y *fixedSystem) right(j int) (g []num.Real, shift int64) {
 	for i := range g {
 		g[i] = y.b.Arr.Value(y.b.At(i, j), buf[i*words:(i+1)*words])
 		if g[i].Class == num.Finite {
-			shift = max(shift, g[i].Exp+int64(num.BitLen(g[i].Mag))+y.r.scales().Rows[i])
+			shift = max(shift, g[i].Exp+int64(num.BitLen(g[i].Mag))+y.r.Scales().Rows[i])
 		}
 	}
 	return g, shift
-}
-
-// look fills in r's leading bits from its fixed-point numbers, which are in error by less than lost
-// units, and returns the length of the longest.
-func (r *residual) look(lost float64) (top int) {
-	for _, x := range r.x {
-		top = max(top, fixed.BitLen(x))
-	}
-	for i, x := range r.x {
-		r.lead[i] = fixed.Leading(x, top)
-	}
-	r.exp = top + r.unit
-	r.err = float64(1.001*math.Ldexp(lost, -top)) + 0x1p-1000
-	r.slop = 0x1p-51 + r.err
-	return top
 }
 
 // provide sees to F in so many planes, or in all that are not 0.
@@ -289,19 +245,19 @@ func (y *fixedSystem) provide(planes int) (err error) {
 		if err := y.s.Memory.Check(call.PlaneBytes(y.a, planes)); err != nil {
 			return err
 		}
-		y.f, err = fixed.New(&y.s.Call, y.a, y.r.scales(), planes)
+		y.f, err = fixed.New(&y.s.Call, y.a, y.r.Scales(), planes)
 	}
 	return err
 }
 
 // subtract subtracts F c 2^-q from r.
-func (y *fixedSystem) subtract(r *residual, c *fixed.Vector, q, planes int) error {
+func (y *fixedSystem) subtract(r *seed.Residual, c *fixed.Vector, q, planes int) error {
 	const some = 16 // rows a call
 	return par.For(y.s.Ctx, y.s.Threads, (y.n+some-1)/some, func(_, part int) {
 		z := make([]uint64, planes+2)
 		for i := part * some; i < min(y.n, (part+1)*some); i++ {
 			y.f.Row(z, i, c, planes)
-			fixed.SubtractShifted(r.x[i], z, 1-64*planes-q-r.unit)
+			fixed.SubtractShifted(r.X[i], z, 1-64*planes-q-r.Unit)
 		}
 	})
 }
@@ -315,7 +271,7 @@ func addInteger(z []uint64, c int64, shift int) {
 
 // decide decides entries by radius 2^exp around y 2^shift.
 func (y *fixedSystem) decide(e *ziv.Entries, u *partial, shift int64, radius []float64, exp int) (bool, error) {
-	cols := y.r.scales().Cols
+	cols := y.r.Scales().Cols
 	r := make([]*big.Float, y.n)
 	for _, i := range e.Open {
 		if at := shift + cols[i]; radius[i]-radius[i] != 0 || max(at, -at) > 1<<30 {
@@ -353,5 +309,3 @@ func bigFloat(x []uint64) *big.Float {
 	}
 	return new(big.Float).SetPrec(uint(64 * len(x))).SetInt(new(big.Int).SetBytes(b))
 }
-
-func log2(x float64) float64 { return math.Log2(x) }

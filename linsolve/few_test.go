@@ -15,6 +15,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -222,8 +223,8 @@ func ill(r *rand.Rand, f halfulp.Format, n, k int) *halfulp.Matrix {
 // TestTriangles compares rho and the bound of ‖R‖ with I - F R and R, computed exactly, at every
 // level.
 func TestTriangles(t *testing.T) {
-	seed := testseed.Of(t)
-	r := rand.New(rand.NewPCG(seed, 0))
+	draw := testseed.Of(t)
+	r := rand.New(rand.NewPCG(draw, 0))
 	good, bad := 0, 0
 	enough := func() bool { return good > 0 && bad > 0 }
 	for trial := range testlength.Until(testlength.Of(60, 200, 2000), enough) {
@@ -236,20 +237,20 @@ func TestTriangles(t *testing.T) {
 		}
 		restore := isa.Force(level)
 		s := testSolver(t, 1)
-		lu, err := factor(s, a.View(), scale.Of(a.View()))
+		lu, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		cut := 1 + r.IntN(n)
-		v, err := trianglesOf(s, lu, cut)
+		v, err := seed.TrianglesOf(s, lu, cut)
 		if err == nil && v != nil && trial%3 == 0 {
-			err = v.invertUpper(s, n)
+			err = v.InvertUpper(s, n)
 		}
 		restore()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v == nil || !(v.rho <= mostRho) {
+		if v == nil || !(v.Rho <= seed.MostRho) {
 			bad++
 			continue
 		}
@@ -262,14 +263,14 @@ func TestTriangles(t *testing.T) {
 			x := make([]*big.Rat, n)
 			for k := range x {
 				if x[k] = new(big.Rat); k >= j {
-					x[k] = exactRat(v.x[k+j*n])
+					x[k] = exactRat(v.X[k+j*n])
 				}
 			}
 			for i, z := range upperInverse(v, x) {
-				inverse[i][v.perm[j]] = z
+				inverse[i][v.Perm[j]] = z
 			}
 		}
-		checkFloats(t, fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n), scaledRat(a, lu.Scaling), inverse, v.rho, v.norm)
+		checkFloats(t, fmt.Sprintf("seed %d, trial %d, n = %d", draw, trial, n), scaledRat(a, lu.Scaling), inverse, v.Rho, v.Norm)
 	}
 	if !enough() {
 		t.Fatalf("%d good and %d bad inverses", good, bad)
@@ -277,9 +278,9 @@ func TestTriangles(t *testing.T) {
 }
 
 // upperInverse returns Z x.
-func upperInverse(t *triangles, x []*big.Rat) []*big.Rat {
-	n, z := t.n, make([]*big.Rat, t.n)
-	first, second := t.blocks()
+func upperInverse(t *seed.Triangles, x []*big.Rat) []*big.Rat {
+	n, z := t.N, make([]*big.Rat, t.N)
+	first, second := t.Blocks()
 	sum := func(y []float64, ld, i int, x []*big.Rat) *big.Rat {
 		z := new(big.Rat)
 		for k := i; k < len(x); k++ {
@@ -287,18 +288,18 @@ func upperInverse(t *triangles, x []*big.Rat) []*big.Rat {
 		}
 		return z
 	}
-	for i := t.cut; i < n; i++ {
-		z[i] = sum(second, n-t.cut, i-t.cut, x[t.cut:])
+	for i := t.Cut; i < n; i++ {
+		z[i] = sum(second, n-t.Cut, i-t.Cut, x[t.Cut:])
 	}
-	above := make([]*big.Rat, t.cut)
+	above := make([]*big.Rat, t.Cut)
 	for i := range above {
 		above[i] = new(big.Rat).Set(x[i])
-		for k := t.cut; k < n; k++ {
-			above[i].Sub(above[i], new(big.Rat).Mul(exactRat(t.lu[i+k*n]), z[k]))
+		for k := t.Cut; k < n; k++ {
+			above[i].Sub(above[i], new(big.Rat).Mul(exactRat(t.LU[i+k*n]), z[k]))
 		}
 	}
-	for i := range t.cut {
-		z[i] = sum(first, t.cut, i, above)
+	for i := range t.Cut {
+		z[i] = sum(first, t.Cut, i, above)
 	}
 	return z
 }
@@ -331,14 +332,14 @@ func checkFloats(t *testing.T, name string, f, r [][]*big.Rat, rho, norm float64
 
 // wrong is an inverse that corrects wrongly.
 type wrong struct {
-	inverse
+	seed.Inverse
 	rand *rand.Rand
 	how  int
 	c    []float64
 }
 
-func (w *wrong) correct(r *residual) ([][]float64, error) {
-	pieces, err := w.inverse.correct(r)
+func (w *wrong) correct(r *seed.Residual) ([][]float64, error) {
+	pieces, err := w.Inverse.Correct(r)
 	if err != nil {
 		return nil, err
 	}
@@ -368,13 +369,13 @@ func (w *wrong) spoil(c []float64) []float64 {
 	return z
 }
 
-func (w *wrong) radius(r *residual, _ []float64) []float64 { return w.inverse.radius(r, w.c) }
+func (w *wrong) radius(r *seed.Residual, _ []float64) []float64 { return w.Inverse.Radius(r, w.c) }
 
 // TestWrongCorrections solves with corrections that are anything but R r: what is decided is right
 // all the same.
 func TestWrongCorrections(t *testing.T) {
-	seed := testseed.Of(t)
-	r := rand.New(rand.NewPCG(seed, 0))
+	draw := testseed.Of(t)
+	r := rand.New(rand.NewPCG(draw, 0))
 	decided := map[string]int{}
 	kinds := []string{"triangles0", "float0", "wide0", "triangles5", "float5", "wide5", "blocks"}
 	if lanes.Bits() > 0 {
@@ -395,7 +396,7 @@ func TestWrongCorrections(t *testing.T) {
 			continue
 		}
 		s := testSolver(t, 1)
-		lu, err := factor(s, a.View(), scale.Of(a.View()))
+		lu, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -405,34 +406,34 @@ func TestWrongCorrections(t *testing.T) {
 		if trial%3 == 1 {
 			cut = 1 + r.IntN(n)
 		}
-		if v, err := trianglesOf(s, lu, cut); err != nil {
+		if v, err := seed.TrianglesOf(s, lu, cut); err != nil {
 			t.Fatal(err)
-		} else if v != nil && v.rho <= mostRho && trial%3 > 0 {
-			w.inverse = v
+		} else if v != nil && v.Rho <= seed.MostRho && trial%3 > 0 {
+			w.Inverse = v
 			if trial%3 > 1 {
 				kind = "float"
-				z, err := newFloatInverse(s, a.View(), v)
+				z, err := seed.NewFloatInverse(s, a.View(), v)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !(z.rho <= mostRho) { // its bounds of roundings are larger for small orders
+				if !(z.Rho <= seed.MostRho) { // its bounds of roundings are larger for small orders
 					continue
 				}
-				w.inverse = z
+				w.Inverse = z
 			}
 		} else if v := digitsOf(t, s, a, lu, 400); v != nil && trial%4 == 1 {
 			kind = "digits"
-			w.inverse = v
+			w.Inverse = v
 		} else if v, _, err := blocksOf(s, a.View(), lu, 400, 1+r.IntN(3)); err == nil && trial%2 == 0 {
 			kind = "blocks"
-			w.inverse = v
+			w.Inverse = v
 		} else {
 			kind = "wide"
 			p, err := invertBy(s, a.View(), lu)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if w.inverse, err = newWideInverse(s, p); err != nil {
+			if w.Inverse, err = newWideInverse(s, p); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -453,7 +454,7 @@ func TestWrongCorrections(t *testing.T) {
 			decided[fmt.Sprint(kind, w.how)]++
 			decided[kind]++
 			if x := lintest.Nearest(f, want[i][0]); !z.At(i, 0).Same(x) {
-				t.Fatalf("seed %d, trial %d, %v, n = %d, %s, corrections wrong by %d: x[%d] = %s, want %s", seed, trial, f, n, kind, w.how, i, z.At(i, 0).Hex(), x.Hex())
+				t.Fatalf("seed %d, trial %d, %v, n = %d, %s, corrections wrong by %d: x[%d] = %s, want %s", draw, trial, f, n, kind, w.how, i, z.At(i, 0).Hex(), x.Hex())
 			}
 		}
 	}
@@ -480,11 +481,11 @@ func TestSolveIll(t *testing.T) {
 }
 
 // idle is an inverse whose corrections vanish after the first one.
-type idle struct{ inverse }
+type idle struct{ seed.Inverse }
 
-func (t idle) correct(r *residual) ([][]float64, error) {
-	z, err := t.inverse.correct(r)
-	if r.x != nil {
+func (t idle) correct(r *seed.Residual) ([][]float64, error) {
+	z, err := t.Inverse.Correct(r)
+	if r.X != nil {
 		clear(z[0])
 	}
 	return z, err
@@ -499,11 +500,11 @@ func TestNoCorrection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lu, err := factor(s, a.View(), scale.Of(a.View()))
+	lu, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := invertTriangles(s, lu)
+	r, err := seed.InvertTriangles(s, lu)
 	if err != nil || r == nil {
 		t.Fatalf("no inverse: %v", err)
 	}

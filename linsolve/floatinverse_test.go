@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -37,8 +38,8 @@ func spread(r *rand.Rand, a *halfulp.Matrix, most int) {
 // level: for matrices whose condition numbers lie around the limit, of two rows or of all, with
 // rows and columns scaled by powers of two up to 2^±500, and for singular ones.
 func TestFloatInverse(t *testing.T) {
-	seed := testseed.Of(t)
-	r := rand.New(rand.NewPCG(seed, 0))
+	draw := testseed.Of(t)
+	r := rand.New(rand.NewPCG(draw, 0))
 	found := map[string]int{}
 	enough := func() bool {
 		return found["bad"] > 0 && found["by triangles"] > 0 && found["by its residual alone"] > 0
@@ -76,11 +77,11 @@ func TestFloatInverse(t *testing.T) {
 		}
 		restore := isa.Force(level)
 		s := testSolver(t, 1+trial%2)
-		lu, err := factor(s, a.View(), scale.Of(a.View()))
+		lu, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := invertTriangles(s, lu)
+		v, err := seed.InvertTriangles(s, lu)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,16 +89,16 @@ func TestFloatInverse(t *testing.T) {
 			restore()
 			continue
 		}
-		first := v.rho
-		z, err := newFloatInverse(s, a.View(), v)
+		first := v.Rho
+		z, err := seed.NewFloatInverse(s, a.View(), v)
 		restore()
 		if err != nil {
 			t.Fatal(err)
 		}
 		switch {
-		case !(z.rho <= mostRho):
+		case !(z.Rho <= seed.MostRho):
 			found["bad"]++
-		case first <= mostRho:
+		case first <= seed.MostRho:
 			found["by triangles"]++
 		default:
 			found["by its residual alone"]++
@@ -106,10 +107,10 @@ func TestFloatInverse(t *testing.T) {
 		for i := range inverse {
 			inverse[i] = make([]*big.Rat, n)
 			for j := range n {
-				inverse[i][z.perm[j]] = exactRat(-z.z[i+j*n])
+				inverse[i][z.Perm[j]] = exactRat(-z.Z[i+j*n])
 			}
 		}
-		checkFloats(t, fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n), scaledRat(a, lu.Scaling), inverse, z.rho, z.norm)
+		checkFloats(t, fmt.Sprintf("seed %d, trial %d, n = %d", draw, trial, n), scaledRat(a, lu.Scaling), inverse, z.Rho, z.Norm)
 	}
 	if !enough() {
 		t.Errorf("not all kinds of inverses: %v", found)
@@ -131,20 +132,20 @@ func TestInversesInUsedRoom(t *testing.T) {
 			s.FloatsTaken = append(s.FloatsTaken, x)
 		}
 		s.Release()
-		lu, err := factor(s, a, scale.Of(a))
+		lu, err := seed.NewFactors(s, a, scale.Of(a))
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := invertTriangles(s, lu)
+		v, err := seed.InvertTriangles(s, lu)
 		if err != nil || v == nil {
 			t.Fatal("no inverses of triangles", err)
 		}
-		r := [][]float64{{v.rho, v.norm}}
-		z, err := newFloatInverse(s, a, v)
+		r := [][]float64{{v.Rho, v.Norm}}
+		z, err := seed.NewFloatInverse(s, a, v)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return append(r, []float64{z.rho, z.norm}, slices.Clone(z.z))
+		return append(r, []float64{z.Rho, z.Norm}, slices.Clone(z.Z))
 	}
 	want, got := inverses(0), inverses(math.NaN())
 	for i := range want {
@@ -192,12 +193,12 @@ func TestInverseOfFactors(t *testing.T) {
 	}{{"well", 0}, {"ill", 40}, {"worse", 80}} {
 		a := ill(testseed.Rand(t, 1, 2), halfulp.MP(106), n, c.k)
 		s := testSolver(t, 1)
-		lu, err := factor(s, a.View(), scale.Of(a.View()))
+		lu, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, rho, norm, err := invertFactors(s, a.View(), lu, 1)
-		if err != nil || r != nil && !(rho <= mostRho && norm < math.Inf(1)) {
+		r, rho, norm, err := seed.InvertFactors(s, a.View(), lu, 1)
+		if err != nil || r != nil && !(rho <= seed.MostRho && norm < math.Inf(1)) {
 			t.Fatalf("%s: rho %g, norm %g, %v", c.name, rho, norm, err)
 		}
 		kinds[c.name] = fmt.Sprintf("%T", r)

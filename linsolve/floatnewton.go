@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
@@ -26,8 +27,8 @@ const (
 // solveByNewton solves A X = B for many columns by Newton's method, beginning with what float64
 // products make of an inverse, as far as that decides entries, and puts nil for the columns of todo
 // that are done.
-func solveByNewton(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*ziv.Entries) error {
-	n := f.n
+func solveByNewton(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error {
+	n := f.N
 	if !sliceable(s, a) {
 		return nil
 	}
@@ -44,7 +45,7 @@ func solveByNewton(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*ziv
 		return err
 	}
 	s.Work.Guessed = false
-	note(s, 1, r.rho, bound.Upper().SetFloat64(r.norm), bound.Upper().SetFloat64(f.norm))
+	seed.Note(s, 1, r.Rho, bound.Upper().SetFloat64(r.Norm), bound.Upper().SetFloat64(f.Norm))
 	if err = solveManyBy(s, v, 1, a, b, z, todo); errors.Is(err, call.ErrRange) {
 		err = nil
 	}
@@ -57,7 +58,7 @@ func solveByNewton(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*ziv
 
 // newtonByFloats begins with an inverse by a series, if it is to have that many bits, or else in
 // slices; nil if there is none. It returns the float64 inverse as well.
-func newtonByFloats(s *call.Run, a num.Mat, f *factors, series bool, most int) (*newton, *floatInverse, error) {
+func newtonByFloats(s *call.Run, a num.Mat, f *seed.Factors, series bool, most int) (*newton, *seed.FloatInverse, error) {
 	if series {
 		if t, err := invertSeries(s, a, f, likelySeries-16); err != nil {
 			return nil, nil, err
@@ -69,7 +70,7 @@ func newtonByFloats(s *call.Run, a num.Mat, f *factors, series bool, most int) (
 	if err != nil || t == nil {
 		return nil, nil, err
 	}
-	return newtonBySums(s, a, f, t.start(), most), t.floatInverse, nil
+	return newtonBySums(s, a, f, t.start(), most), t.FloatInverse, nil
 }
 
 // floatSums are columns of an X near F^-1 as sums of columns of float64 numbers.
@@ -84,8 +85,8 @@ type floatSums struct {
 const placesOfX = 140
 
 // newtonBySums is newNewton for an X in float64, cut off.
-func newtonBySums(s *call.Run, a num.Mat, f *factors, t *floatSums, most int) *newton {
-	n := f.n
+func newtonBySums(s *call.Run, a num.Mat, f *seed.Factors, t *floatSums, most int) *newton {
+	n := f.N
 	v := &newton{s: s, by: f.Scaling}
 	if v.f = scaledMatrix(s, a, f, most); v.f.Arr == nil {
 		return nil
@@ -133,13 +134,13 @@ func newtonBySums(s *call.Run, a num.Mat, f *factors, t *floatSums, most int) *n
 	for _, v := range off {
 		sum += v
 	}
-	v.rho = bound.Upper().Mul(bound.Upper().SetFloat64(sum*1.001), bound.Upper().SetFloat64(f.norm))
+	v.rho = bound.Upper().Mul(bound.Upper().SetFloat64(sum*1.001), bound.Upper().SetFloat64(f.Norm))
 	v.rho = bound.Largest([]*big.Float{v.rho, bound.Exp2(-placesOfX)})
-	for _, sum := range f.sums {
+	for _, sum := range f.Sums {
 		_, e := math.Frexp(sum)
 		v.row = append(v.row, int64(e))
 	}
-	v.amp = bound.Upper().Mul(bound.Upper().SetFloat64(t.norm*1.01), bound.Upper().SetFloat64(f.norm))
+	v.amp = bound.Upper().Mul(bound.Upper().SetFloat64(t.norm*1.01), bound.Upper().SetFloat64(f.Norm))
 	_, v.norm = math.Frexp(t.norm)
 	if v.gain() < leastNewton {
 		return nil

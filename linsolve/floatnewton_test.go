@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -21,8 +22,8 @@ import (
 // TestNewtonByFloats compares what Newton's method begins with, of matrices of up to 53 bits and of
 // more, with exact figures, and what it decides with correctly rounded inverses.
 func TestNewtonByFloats(t *testing.T) {
-	seed := testseed.Of(t)
-	r := rand.New(rand.NewPCG(seed, 0))
+	draw := testseed.Of(t)
+	r := rand.New(rand.NewPCG(draw, 0))
 	decided, all, gains, more := 0, 0, 0, 0
 	trials := testlength.Of(24, 60, 1000)
 	enough := func() bool { return decided >= all*9/10 && gains >= trials/5 && more > 0 }
@@ -35,7 +36,7 @@ func TestNewtonByFloats(t *testing.T) {
 		}
 		restore := isa.Force(isa.Levels()[trial%len(isa.Levels())])
 		s := testSolver(t, 1+trial%2)
-		lu, err := factor(s, a.View(), scale.Of(a.View()))
+		lu, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +45,7 @@ func TestNewtonByFloats(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		name := fmt.Sprintf("seed %d, trial %d, n = %d, %v", seed, trial, n, f)
+		name := fmt.Sprintf("seed %d, trial %d, n = %d, %v", draw, trial, n, f)
 		if v == nil { // columns or rows are far apart
 			continue
 		}
@@ -113,8 +114,8 @@ func TestNewtonByFloats(t *testing.T) {
 // claimed of I - X F, |X| |F|, columns of X, and of the inverse is right, and errors are about as
 // small as they may be.
 func TestStepsInError(t *testing.T) {
-	seed := testseed.Of(t)
-	r := rand.New(rand.NewPCG(seed, 1))
+	draw := testseed.Of(t)
+	r := rand.New(rand.NewPCG(draw, 1))
 	within := func(name string, x *big.Rat, bound *big.Float) {
 		t.Helper()
 		if b, _ := bound.Rat(nil); x.Cmp(b) > 0 {
@@ -129,7 +130,7 @@ func TestStepsInError(t *testing.T) {
 		s := testSolver(t, 1+trial%2)
 		s.Reuse = true
 		s.Set.Method = "residue" // other products are rounded correctly
-		lu, err := factor(s, a.View(), scale.Of(a.View()))
+		lu, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +148,7 @@ func TestStepsInError(t *testing.T) {
 			if err := v.refine(bits); err != nil {
 				t.Fatal(err)
 			}
-			name := fmt.Sprintf("seed %d, trial %d, n = %d, gain %d", seed, trial, n, v.gain())
+			name := fmt.Sprintf("seed %d, trial %d, n = %d, gain %d", draw, trial, n, v.gain())
 			x := lintest.Of(halfulp.MatrixOf(v.x))
 			e := x.Times(exact, n)
 			for i := range n {
@@ -176,7 +177,7 @@ func TestStepsInError(t *testing.T) {
 		}
 		x, d, want := lintest.Of(halfulp.MatrixOf(y.X)), lintest.Of(halfulp.MatrixOf(y.D)), lintest.Matrix(exact).Solve(lintest.Identity(n))
 		for j, top := range call.ColumnTops(y.X, -1<<30) {
-			name := fmt.Sprintf("seed %d, trial %d, n = %d, column %d of %d bits", seed, trial, n, j, bits)
+			name := fmt.Sprintf("seed %d, trial %d, n = %d, column %d of %d bits", draw, trial, n, j, bits)
 			for i := range n {
 				off := new(big.Rat).Add(x[i][j], d[i][j])
 				within(name, off.Abs(off.Sub(off, want[i][j])), bound.Exp2(int(y.Err[j])))

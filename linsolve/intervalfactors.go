@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
@@ -69,7 +70,7 @@ func eliminateIntervals(s *call.Run, c num.Mat, blocks []int, bits int, partial 
 			return nil, err
 		}
 		if partial {
-			k := b + largestPivot(m-b, func(i int) *big.Float { return z.x[b+i][b].Larger() })
+			k := b + seed.LargestPivot(m-b, func(i int) *big.Float { return z.x[b+i][b].Larger() })
 			z.x[b], z.x[k] = z.x[k], z.x[b]
 			z.order[b], z.order[k] = z.order[k], z.order[b]
 		}
@@ -86,7 +87,7 @@ func eliminateIntervals(s *call.Run, c num.Mat, blocks []int, bits int, partial 
 			}
 		})
 		if err == nil && beyond.Load() {
-			err = errBeyond
+			err = seed.ErrBeyond
 		}
 		b = first
 	}

@@ -1,44 +1,11 @@
 package linsolve
 
 import (
-	"math"
-	"math/big"
-	"math/rand/v2"
-	"slices"
-
-	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/par"
-	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
-	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 )
-
-// approximate is an approximate inverse R of a regular matrix A: with E = I - R A,
-//
-//	‖D^-1 E D‖∞ ≤ rho < 1, D = diag(2^weights[i]),
-//
-// is proved, and so is that A and R are regular.
-type approximate struct {
-	r       num.Mat
-	weights []int64 // about the exponents of the entries of solutions
-	scale   []int64 // about those of the rows of A, negated
-	rho     *big.Float
-	abs     bound.Bounds // of D^-1 |R| diag(2^-scale[j])
-	gain    float64      // bits that a step of refinement gains, about
-	rounds  int          // how many seeds went into R
-}
-
-// maxRounds bounds the seeds that go into R: each adds some 50 bits.
-const maxRounds = 16
-
-// doubtful is after how many seeds the matrix is looked at modulo primes: whether it is singular is
-// then known for the price of a seed or two.
-const doubtful = 3
-
-// goodRho is a rho for which refinement is worth its while.
-const goodRho = 0x1p-8
 
 // invert returns an approximate inverse of the square matrix a. The error wraps ErrSingular if a is
 // singular, which is proved as well.
@@ -46,11 +13,11 @@ const goodRho = 0x1p-8
 // The method is Rump's multiplicative preconditioning (Inversion of extremely ill-conditioned
 // matrices in floating-point, 2009): while R A is far from I, R is replaced by the product of a
 // seed of R A and R.
-func invert(s *call.Run, a num.Mat) (*approximate, error) {
+func invert(s *call.Run, a num.Mat) (*seed.Approximate, error) {
 	if err := call.Workable(0, a); err != nil {
 		return nil, err
 	}
-	f, err := factor(s, a, scale.Of(a))
+	f, err := seed.NewFactors(s, a, scale.Of(a))
 	if err != nil {
 		return nil, err
 	}
@@ -58,9 +25,9 @@ func invert(s *call.Run, a num.Mat) (*approximate, error) {
 }
 
 // invertBy is invert with factors of a.
-func invertBy(s *call.Run, a num.Mat, f *factors) (*approximate, error) {
-	p, err := firstInverse(s, a, f)
-	if err != nil || p.rho != nil {
+func invertBy(s *call.Run, a num.Mat, f *seed.Factors) (*seed.Approximate, error) {
+	p, err := seed.FirstInverse(s, a, f)
+	if err != nil || p.Rho != nil {
 		return p, err
 	}
 	return multiply(s, p, a, f)
@@ -68,263 +35,12 @@ func invertBy(s *call.Run, a num.Mat, f *factors) (*approximate, error) {
 
 // multiply is invertBy with a seed of a, of which nothing is proved, by factors f: by blocks or, if
 // these do not do, by products of seeds.
-func multiply(s *call.Run, p *approximate, a num.Mat, f *factors) (*approximate, error) {
+func multiply(s *call.Run, p *seed.Approximate, a num.Mat, f *seed.Factors) (*seed.Approximate, error) {
 	known := !s.Work.Guessed
 	s.Work.Guessed = true
 	defer func() { s.Work.Guessed = !known }()
 	if p, err := invertByBlocks(s, a, f); p != nil || err != nil {
 		return p, err
 	}
-	return multiplySeeds(s, p, a, known)
-}
-
-// multiplySeeds replaces R by the product of a seed of R A and R until R A is near I. It is known
-// or not what the work that was planned will take.
-func multiplySeeds(s *call.Run, p *approximate, a num.Mat, known bool) (*approximate, error) {
-	n, width := a.Rows, 0
-	if err := perturb(s, p.r); err != nil {
-		return nil, err
-	}
-	for p.rounds = 1; p.rounds <= maxRounds; p.rounds++ {
-		planRounds(s, a, p.rounds-1, width)
-		e, err := distance(s, p, a)
-		if err != nil || e.Arr == nil {
-			return p, err
-		}
-		if p.rounds == doubtful {
-			if err := modular.ProvedRegular(s, a); err != nil {
-				return nil, err
-			}
-		}
-		// R A = I - E, and E - I is at hand.
-		for i := range n {
-			d := e.Big(i, i)
-			e.SetBig(i, i, new(big.Float).SetPrec(64).Sub(d, big.NewFloat(1)))
-		}
-		s.Did(roundCostOf(n))
-		product := e
-		r, err := seed(s, product, scale.Equilibrate(product, scale.Scaling{Rows: bound.Negated(p.weights), Cols: p.weights}))
-		if err != nil {
-			return nil, err
-		}
-		if err := perturb(s, r); err != nil {
-			return nil, err
-		}
-		by := bound.BoundsOf(r, p.weights, bound.Negated(p.weights)).Norm()
-		next := num.NewMat(num.Precision(widthFor(by.Mul(by, p.abs.Norm()))), n, n)
-		if err := s.Gemm(-1, r, p.r, 0, num.Mat{}, next); err != nil {
-			return nil, err
-		}
-		width = p.abs.Norm().MantExp(nil)
-		if p.r = next; p.rounds%4 == 0 {
-			if err := perturb(s, p.r); err != nil {
-				return nil, err
-			}
-		}
-	}
-	// Numbers that differ by far more than float64 arithmetic sees beside each other may leave R
-	// singular: elimination in enough bits gets there always.
-	//
-	// Once it begins most is known of what few columns take, if these bits do.
-	s.Work.Guessed = !known && !s.Work.One
-	for bits := scale.SeedBits * maxRounds; ; bits *= 2 {
-		if err := call.Workable(2*bits, a); err != nil {
-			return nil, err
-		}
-		if s.Work.Report != nil {
-			s.Plan(call.InvertInCost(n, bits))
-		}
-		if ok, err := invertIn(s, bits, p, a); err != nil {
-			return nil, err
-		} else if ok {
-			if e, err := distance(s, p, a); err != nil || e.Arr == nil {
-				return p, err
-			}
-		}
-		s.Work.Guessed = true
-	}
-}
-
-// distance computes E = I - R A and a bound of its norm; it returns nil if that is so small that R
-// is a good inverse.
-func distance(s *call.Run, p *approximate, a num.Mat) (e num.Mat, err error) {
-	if err := call.Finite("R", p.r); err != nil {
-		return num.Mat{}, errBeyond
-	}
-	p.abs = bound.BoundsOf(p.r, p.weights, p.scale)
-	width := widthFor(p.abs.Norm())
-	near, exact := narrow(a, width)
-	lost := bound.Upper() // what is rounded off A
-	if !exact {
-		lost = p.abs.Times(bound.BoundsOf(a, bound.Negated(p.scale), bound.Negated(p.weights)).Sums())
-		lost.SetMantExp(lost, -int(width))
-	}
-	e = num.NewMat(num.Precision(64), a.Rows, a.Rows)
-	one, norm := num.Identity(num.Float64, a.Rows), bound.Upper()
-	x, f := call.Scaled(p.r, scale.Scaling{Rows: bound.Negated(p.weights), Cols: bound.Negated(p.scale)}, math.MaxInt32), call.Scaled(near, scale.Scaling{Rows: p.scale, Cols: p.weights}, math.MaxInt32)
-	if x.Arr != nil && f.Arr != nil {
-		within := about(int(width))
-		if err := s.GemmWithin(-1, x, f, 1, one, e, within); err != nil {
-			return num.Mat{}, err
-		}
-		sum := bound.Upper() // of what E is in error by beside its rounding
-		for _, top := range call.ColumnTops(f, call.None32) {
-			if top != call.None32 { // big.Float adds with all bits between exponents
-				sum.Add(sum, bound.Exp2(int(top)))
-			}
-		}
-		lost.Add(lost, bound.ScaledUp(sum, slices.Max(call.ColumnTops(x.T(), call.None32))-within.Within))
-		norm = bound.RawBounds(e).Norm()
-	}
-	// Where exponents are far apart E is not scaled.
-	if x.Arr == nil || f.Arr == nil || !rescale(e, scale.Scaling{Rows: p.weights, Cols: bound.Negated(p.weights)}) {
-		if err := s.Gemm(-1, p.r, near, 1, one, e); err != nil {
-			return num.Mat{}, err
-		}
-		norm = bound.BoundsOf(e, p.weights, bound.Negated(p.weights)).Norm()
-	}
-	p.rho = bound.Upper().Add(norm, lost)
-	if rho, _ := p.rho.Float64(); rho < goodRho {
-		p.gain = gain(p.rho)
-		return num.Mat{}, nil
-	}
-	return e, nil
-}
-
-// invertIn makes R by elimination with numbers of some bits; not ok if a pivot vanishes.
-func invertIn(s *call.Run, bits int, p *approximate, a num.Mat) (ok bool, err error) {
-	n, f := a.Rows, num.Precision(uint(bits))
-	scaled := num.NewMat(f, n, n)
-	for j := range n {
-		for i := range n {
-			v := a.Big(i, j)
-			scaled.SetBig(i, j, v.SetMantExp(v, int(p.scale[i]+p.weights[j])))
-		}
-	}
-	g, err := eliminate(s, scaled, n, bits, true)
-	if err != nil || g.zero >= 0 {
-		return false, err
-	}
-	li, ui, err := triangleInverses(s, g.lu, n)
-	if err != nil {
-		return false, err
-	}
-	if err := s.Gemm(1, ui, li, 0, num.Mat{}, scaled); err != nil {
-		return false, err
-	}
-	p.r = num.NewMat(f, n, n)
-	for k, j := range g.order {
-		for i := range n {
-			v := scaled.Big(i, k)
-			p.r.SetBig(i, j, v.SetMantExp(v, int(p.weights[i]+p.scale[j])))
-		}
-	}
-	return true, nil
-}
-
-// perturb changes the last bits of the entries of r, at random but the same way every time.
-// Rounding makes some approximate inverses singular, that of (x y; x y+ulp) to (u -u; -v v) for
-// one, and products with these remain so: Rump perturbs the matrix then. Here every seed is
-// perturbed, and a product that may still be singular now and then.
-func perturb(s *call.Run, r num.Mat) error {
-	bits := r.Format().Bits() - 4
-	return par.Each(s.Ctx, s.Threads, r.Rows, func(i int) {
-		random := rand.New(rand.NewPCG(uint64(i), uint64(bits)))
-		for j := range r.Cols {
-			v := r.Big(i, j)
-			x := 2*random.Float64() - 1 // may fuse: anything will do
-			d := new(big.Float).Mul(v, big.NewFloat(x))
-			r.SetBig(i, j, v.Add(v, d.SetMantExp(d, -bits)))
-		}
-	})
-}
-
-// widthFor returns how many bits of R and of A matter to R A, by ‖R‖ about, for what is rounded off
-// them to be far below what float64 decompositions leave.
-func widthFor(norm *big.Float) uint {
-	return uint(min(max(norm.MantExp(nil), 0)+scale.SeedBits, bound.MaxBits))
-}
-
-// first returns the seed of a by factors, with rho if it is found to be good by float64 arithmetic
-// alone.
-func firstInverse(s *call.Run, a num.Mat, f *factors) (*approximate, error) {
-	return firstWithin(s, a, f, goodRho)
-}
-
-// firstWithin is first for another limit of a good rho.
-func firstWithin(s *call.Run, a num.Mat, f *factors, limit float64) (*approximate, error) {
-	n := a.Rows
-	defer s.Did(call.SeedCost(n))
-	x, err := seedInverse(s, f)
-	if err != nil {
-		return nil, err
-	}
-	r, err := unscaled(s, f, x)
-	if err != nil {
-		return nil, err
-	}
-	p := &approximate{r: r, weights: f.Cols, scale: f.Rows, rounds: 1}
-	if !finiteFloat64s(x) {
-		return p, nil
-	}
-	scaled, e := f.Float64s(a, make([]float64, n*n)), unit(n)
-	if err := dgemm.Subtract(s.Ctx, s.Threads, n, e, x, scaled); err != nil {
-		return nil, err
-	}
-	if !finiteFloat64s(e) {
-		return p, nil
-	}
-	sum := func(y []float64) []*big.Float { return boundsOfFloat64(n, y).Sums() }
-	p.abs = boundsOfFloat64(n, x)
-	// Entries of F have relative errors, or are 0 below 2^-1000; I - X F has those of Subtract.
-	gamma := dgemm.SubtractError(n)
-	ulp := bound.Upper().SetFloat64((scale.Rounding(a) + gamma) * 1.001)
-	lost := bound.Upper().Mul(p.abs.Norm(), bound.Upper().SetFloat64(float64(n)*0x1p-999))
-	lost.Add(lost, bound.Upper().SetFloat64(gamma))
-	product := p.abs.Apply(sum(scaled))
-	rho := bound.Upper()
-	sums := sum(e)
-	p.gain = gain(bound.Largest(sums))
-	for i, v := range sums {
-		v = bound.Upper().Add(v, bound.Upper().Mul(ulp, product[i]))
-		v = bound.Upper().Add(v, lost)
-		rho = bound.Largest([]*big.Float{rho, v})
-	}
-	if r, _ := rho.Float64(); r < limit {
-		p.rho = rho
-	}
-	return p, nil
-}
-
-func finiteFloat64s(x []float64) bool {
-	for _, v := range x {
-		if v-v != 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// gain returns the bits that a step of refinement gains if I - R A has that norm.
-func gain(norm *big.Float) float64 {
-	x, _ := norm.Float64()
-	return min(45, -math.Log2(x+0x1p-60))
-}
-
-// boundsOfFloat64 returns the magnitudes of an n x n matrix of finite numbers.
-func boundsOfFloat64(n int, x []float64) bound.Bounds {
-	b := bound.Bounds{Rows: n, Cols: n, X: make([]float64, n*n), Exp: make([]int64, n)}
-	for i, v := range x {
-		b.X[i] = math.Abs(v)
-	}
-	return b
-}
-
-// narrow returns a rounded to width bits if it has more, and whether it is a itself.
-func narrow(a num.Mat, width uint) (near num.Mat, exact bool) {
-	f := a.Format()
-	if single := f.IsMP() || f == num.Float32 || f == num.Float64; single && uint(f.Bits()) <= width {
-		return a, true
-	}
-	return a.Convert(num.Precision(width)), false
+	return seed.MultiplySeeds(s, p, a, known)
 }

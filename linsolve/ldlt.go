@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
@@ -102,14 +103,8 @@ func ldltOf(s *call.Run, a, here num.Mat, f num.Format) (*ldltFactors, error) {
 	return z, keep(a, &z.A, &z.L, &z.D)
 }
 
-// The methods' constant and the bound of multipliers that follows from it, 1/(1 - alpha), and some.
-var (
-	rookAlpha  = big.NewFloat(0.6403882032022076) // (1 + √17)/8
-	rookGrowth = big.NewFloat(2.79)
-)
-
 // ldlt returns the factors, on the host, by a seed of newRook, nil if that has not been made.
-func ldlt(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*ldltFactors, error) {
+func ldlt(s *call.Run, a num.Mat, f num.Format, origin *rooked) (*ldltFactors, error) {
 	n := a.Rows
 	z := &ldltFactors{}
 	var u *ziv.Unknown
@@ -131,23 +126,23 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*ldltFactors, err
 	// which chooses its own ones.
 	ways := []func(some int) (*rook, error){func(some int) (*rook, error) { return rookOf(s, a, some) }}
 	seeded := func() {
-		if seed != nil {
-			pivots := seed
+		if origin != nil {
+			pivots := origin
 			ways = append([]func(some int) (*rook, error){func(some int) (*rook, error) { return rookAgain(s, pivots, some) }}, ways...)
 		}
 	}
-	var pivots *rookOrder // for digits
-	digits := seed == nil && !s.Set.Check && lanes.Bits() > 0
+	var pivots *seed.RookOrder // for digits
+	digits := origin == nil && !s.Set.Check && lanes.Bits() > 0
 	if digits {
 		var err error
-		if pivots, err = rookForDigits(s, a, mostBits(f)); err != nil {
+		if pivots, err = seed.RookForDigits(s, a, mostBits(f)); err != nil {
 			return nil, err
 		}
 		digits = pivots != nil
 	}
-	if seed == nil && !digits { // so that pivots are those of the levels that have no digits
+	if origin == nil && !digits { // so that pivots are those of the levels that have no digits
 		var err error
-		if seed, err = newRook(s, a, mostBits(f)); err != nil {
+		if origin, err = newRook(s, a, mostBits(f)); err != nil {
 			return nil, err
 		}
 	}
@@ -163,23 +158,23 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*ldltFactors, err
 				return u, t.enclosure(u), nil
 			}
 			digits = false
-			if seed, err = newRook(s, a, mostBits(f)); err != nil {
+			if origin, err = newRook(s, a, mostBits(f)); err != nil {
 				return nil, nil, err
 			}
 			seeded()
 		}
 		var e *ziv.Enclosure
 		var err error
-		if seed != nil {
-			e, err = seed.splitting.enclosure(bits - ziv.SpareBits)
+		if origin != nil {
+			e, err = origin.splitting.enclosure(bits - ziv.SpareBits)
 		}
 		for {
 			if err != nil {
 				return nil, nil, err
 			}
 			if e != nil {
-				set(seed.order, seed.blocks)
-				if ok, err := belowLimit(s, u, e, rookGrowth); ok || err != nil {
+				set(origin.order, origin.blocks)
+				if ok, err := belowLimit(s, u, e, seed.RookGrowth); ok || err != nil {
 					return u, e, err
 				}
 				ways = ways[max(len(ways)-1, 0):] // other pivots
@@ -187,10 +182,10 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*ldltFactors, err
 			if len(ways) == 0 {
 				break
 			}
-			seed, e, err = rookByElimination(s, a, mostBits(f), bits-ziv.SpareBits, full, ways[0])
+			origin, e, err = rookByElimination(s, a, mostBits(f), bits-ziv.SpareBits, full, ways[0])
 			ways = ways[1:]
 		}
-		seed = nil
+		origin = nil
 		r, err := rookOf(s, a, bits)
 		if err != nil {
 			return nil, nil, err
@@ -208,7 +203,7 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*ldltFactors, err
 			}
 			if g.bad < 0 {
 				e := g.enclosure(bits)
-				if ok, err := belowLimit(s, u, e, rookGrowth); ok || err != nil {
+				if ok, err := belowLimit(s, u, e, seed.RookGrowth); ok || err != nil {
 					return u, e, err
 				}
 			}
@@ -223,7 +218,7 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*ldltFactors, err
 		if e == nil {
 			return nil, nil, full()
 		}
-		if ok, err := belowLimit(s, u, e, rookGrowth); !ok || err != nil {
+		if ok, err := belowLimit(s, u, e, seed.RookGrowth); !ok || err != nil {
 			return nil, nil, err
 		}
 		return u, e, nil
@@ -243,14 +238,14 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*ldltFactors, err
 
 // ldltAttempt is an attempt by digits: the first time, u being nil, it makes factors z, with all
 // that is decided. There is no elimination where digits are not the way.
-func ldltAttempt(s *call.Run, a num.Mat, f num.Format, pivots *rookOrder, bits int, regular func() error, z *ldltFactors, u *ziv.Unknown) (*digitLDLT, *ldltFactors, *ziv.Unknown, error) {
+func ldltAttempt(s *call.Run, a num.Mat, f num.Format, pivots *seed.RookOrder, bits int, regular func() error, z *ldltFactors, u *ziv.Unknown) (*digitLDLT, *ldltFactors, *ziv.Unknown, error) {
 	defer s.Release()
 	t, err := ldltByDigits(s, a, pivots, bits, regular)
 	if t == nil || err != nil || u != nil {
 		return t, z, u, err
 	}
 	n := a.Rows
-	made := &ldltFactors{P: pivots.order, Blocks: pivots.blocks, L: num.NewMat(f, n, n), D: num.NewMat(f, n, n)}
+	made := &ldltFactors{P: pivots.Order, Blocks: pivots.Blocks, L: num.NewMat(f, n, n), D: num.NewMat(f, n, n)}
 	lower, middle, ok, err := t.roundTo(made.L, made.D)
 	if !ok || err != nil {
 		return nil, z, nil, err
@@ -306,7 +301,7 @@ func rookOf(s *call.Run, a num.Mat, bits int) (*rook, error) {
 		return nil, err
 	}
 	n := a.Rows
-	r := &rook{x: lowerTriangle(a, uint(bits)), order: call.All(n)}
+	r := &rook{x: seed.LowerTriangle(a, uint(bits)), order: call.All(n)}
 	for k := 0; k < n; {
 		size := r.pivot(k)
 		if size == 0 {
@@ -324,7 +319,7 @@ func rookOf(s *call.Run, a num.Mat, bits int) (*rook, error) {
 // exchange exchanges rows and columns.
 func (r *rook) exchange(i, j int) {
 	i, j = min(i, j), max(i, j)
-	exchangeSymmetric(r.x, i, j)
+	seed.ExchangeSymmetric(r.x, i, j)
 	r.order[i], r.order[j] = r.order[j], r.order[i]
 }
 
@@ -335,14 +330,14 @@ func (r *rook) largest(k, j int) (int, *big.Float) {
 	if len(rows) == 0 {
 		return j, new(big.Float)
 	}
-	i := rows[largestPivot(len(rows), func(i int) *big.Float { return r.at(rows[i], j) })]
+	i := rows[seed.LargestPivot(len(rows), func(i int) *big.Float { return r.at(rows[i], j) })]
 	return i, new(big.Float).Abs(r.at(i, j))
 }
 
 // pivot brings a pivot to row k, and returns its size, 0 if there is none.
 func (r *rook) pivot(k int) int {
 	enough := func(i int, most *big.Float) bool {
-		return new(big.Float).Abs(r.at(i, i)).Cmp(new(big.Float).SetPrec(most.Prec()+64).Mul(most, rookAlpha)) >= 0
+		return new(big.Float).Abs(r.at(i, i)).Cmp(new(big.Float).SetPrec(most.Prec()+64).Mul(most, seed.RookAlpha)) >= 0
 	}
 	i, most := r.largest(k, k)
 	if enough(k, most) {
@@ -385,7 +380,7 @@ func eliminateRook(s *call.Run, r *rook, k, size int, prec uint) (bool, error) {
 			m := new(big.Float).SetPrec(prec)
 			for d := range size {
 				if t.Mul(x[k+d], inverse[d][c]); t.Sign() != 0 {
-					subtract(m, t.Neg(t))
+					seed.Subtract(m, t.Neg(t))
 				}
 			}
 			if l[row][c] = m; m.Sign() == 0 {
@@ -393,7 +388,7 @@ func eliminateRook(s *call.Run, r *rook, k, size int, prec uint) (bool, error) {
 			}
 			for j := first; j <= first+row; j++ {
 				if r.x[j][k+c].Sign() != 0 {
-					subtract(x[j], t.Mul(m, r.x[j][k+c]))
+					seed.Subtract(x[j], t.Mul(m, r.x[j][k+c]))
 				}
 			}
 		}
@@ -416,7 +411,7 @@ func (r *rook) inverse(k, size int, prec uint) [][]*big.Float {
 	}
 	off, q := r.x[k+1][k], r.x[k+1][k+1]
 	det := number().Mul(p, q)
-	if subtract(det, number().Mul(off, off)); det.Sign() == 0 {
+	if seed.Subtract(det, number().Mul(off, off)); det.Sign() == 0 {
 		return nil
 	}
 	minus := number().Quo(off, det)
@@ -443,7 +438,7 @@ func blockInverses(s *call.Run, r *rook, bits int) (li, ui num.Mat, err error) {
 		b += size
 	}
 	li, ui = num.NewMat(f, n, n), num.NewMat(f, n, n)
-	if err := invertLower(s, l, li, true); err != nil {
+	if err := seed.InvertLower(s, l, li, true); err != nil {
 		return num.Mat{}, num.Mat{}, err
 	}
 	return li, ui, s.Gemm(1, li.T(), inverse, 0, num.Mat{}, ui)

@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
@@ -135,7 +136,7 @@ func lu(s *call.Run, a num.Mat, f num.Format) (*luFactors, error) {
 		checked = true
 		return ziv.FullRank(s, a.Slice(0, m, 0, k))
 	}
-	var seed *pivoted
+	var origin *pivoted
 	first, digits := true, true
 	set := func(order []int) {
 		if z == nil || !slices.Equal(z.P, order) {
@@ -157,17 +158,17 @@ func lu(s *call.Run, a num.Mat, f num.Format) (*luFactors, error) {
 		var e *ziv.Enclosure
 		var err error
 		if first {
-			if seed, err = newPivoted(s, a, mostBits(f)); err != nil {
+			if origin, err = newPivoted(s, a, mostBits(f)); err != nil {
 				return nil, nil, err
 			}
 		}
-		if seed != nil {
-			e, err = seed.enclosure(bits - ziv.SpareBits)
+		if origin != nil {
+			e, err = origin.enclosure(bits - ziv.SpareBits)
 		}
 		for ; ; first = false {
 			if e != nil {
-				set(seed.order)
-				if ok, err := pivotsAreFirst(s, u, e, seed.order); ok || err != nil {
+				set(origin.order)
+				if ok, err := pivotsAreFirst(s, u, e, origin.order); ok || err != nil {
 					first = false
 					return u, e, err
 				}
@@ -179,9 +180,9 @@ func lu(s *call.Run, a num.Mat, f num.Format) (*luFactors, error) {
 				break
 			}
 			// A is ill-conditioned, or pivots are as large as others, which takes more bits.
-			seed, e, err = luByElimination(s, a, mostBits(f), bits-ziv.SpareBits, full)
+			origin, e, err = luByElimination(s, a, mostBits(f), bits-ziv.SpareBits, full)
 		}
-		seed = nil
+		origin = nil
 		if is, err := byIntervals(s, a, f, bits); err != nil {
 			return nil, nil, err
 		} else if is {
@@ -192,20 +193,20 @@ func lu(s *call.Run, a num.Mat, f num.Format) (*luFactors, error) {
 			if g.bad < 0 {
 				set(g.order)
 				e := g.enclosure(bits)
-				if ok, err := belowLimit(s, u, e, slack); ok || err != nil {
+				if ok, err := belowLimit(s, u, e, seed.Slack); ok || err != nil {
 					return u, e, err
 				}
 			}
 		}
-		g, err := eliminate(s, a, k, bits, true)
+		g, err := seed.Eliminate(s, a, k, bits, true)
 		if err != nil {
 			return nil, nil, err
 		}
-		if g.zero >= 0 {
+		if g.Zero >= 0 {
 			return nil, nil, full()
 		}
-		set(g.order)
-		li, ui, err := triangleInverses(s, g.lu, k)
+		set(g.Order)
+		li, ui, err := seed.TriangleInverses(s, g.LU, k)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -215,7 +216,7 @@ func lu(s *call.Run, a num.Mat, f num.Format) (*luFactors, error) {
 		if e == nil {
 			return nil, nil, full()
 		}
-		if ok, err := belowLimit(s, u, e, slack); !ok || err != nil {
+		if ok, err := belowLimit(s, u, e, seed.Slack); !ok || err != nil {
 			return nil, nil, err
 		}
 		return u, e, nil

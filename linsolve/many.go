@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/residue"
 )
@@ -20,12 +21,12 @@ import (
 // what its enclosures decide: it puts nil for columns of todo that are done. A X and X of half the
 // bits, from Newton's method, and products with them are all its work. While many columns have
 // entries far below others it goes on to more bits, as long as these decide a quarter of them.
-func solveMany(s *call.Run, p *approximate, a, b, z num.Mat, todo []*ziv.Entries) error {
+func solveMany(s *call.Run, p *seed.Approximate, a, b, z num.Mat, todo []*ziv.Entries) error {
 	t := newNewton(s, a, p, mostSolvedBits(z))
 	if t == nil {
 		return nil
 	}
-	return solveManyBy(s, t, p.rounds, a, b, z, todo)
+	return solveManyBy(s, t, p.Rounds, a, b, z, todo)
 }
 
 // wantedBits are those of the first enclosure of the entries of z.
@@ -232,7 +233,7 @@ func (t *newton) square(e num.Mat, near *big.Float, places int) (square num.Mat,
 			return num.Mat{}, nil, err
 		}
 		zero := make([]int64, n)
-		square, err = stored(t.s, n, func(i, j int) float64 { return -z[i+j*n] }, zero, zero)
+		square, err = seed.Stored(t.s, n, func(i, j int) float64 { return -z[i+j*n] }, zero, zero)
 		gamma := bound.Upper().SetFloat64(dgemm.SubtractError(n) + 0x1p-50)
 		return square, gamma.Add(gamma.Mul(gamma, size), bound.Exp2(-900)), err
 	}
@@ -530,7 +531,7 @@ func checkNearly(s *call.Run, t *newton, y *bound.Nearly, g, z num.Mat, todo []*
 }
 
 // refineOpen is refine for the columns that are open alone.
-func refineOpen(s *call.Run, a, b num.Mat, p *approximate, cond int, z num.Mat, todo []*ziv.Entries) error {
+func refineOpen(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat, todo []*ziv.Entries) error {
 	var list []*ziv.Entries
 	for _, e := range todo {
 		if e != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -59,9 +60,9 @@ const leastNewton = 3
 
 // newNewton returns X = R for a matrix that p approximates the inverse of; nil if A has numbers of
 // more than most bits, or if R is so far from the inverse that steps would gain nothing.
-func newNewton(s *call.Run, a num.Mat, p *approximate, most int) *newton {
-	by := scale.Scaling{Rows: p.scale, Cols: p.weights}
-	t := &newton{s: s, by: by, rho: bound.Largest([]*big.Float{p.rho, bound.Exp2(-2 * scale.SeedBits)})}
+func newNewton(s *call.Run, a num.Mat, p *seed.Approximate, most int) *newton {
+	by := scale.Scaling{Rows: p.Scale, Cols: p.Weights}
+	t := &newton{s: s, by: by, rho: bound.Largest([]*big.Float{p.Rho, bound.Exp2(-2 * scale.SeedBits)})}
 	if t.gain() < leastNewton {
 		return nil
 	}
@@ -71,16 +72,16 @@ func newNewton(s *call.Run, a num.Mat, p *approximate, most int) *newton {
 	if t.f.Arr == nil {
 		return nil
 	}
-	if t.x = call.Scaled(p.r, scale.Scaling{Rows: bound.Negated(p.weights), Cols: bound.Negated(p.scale)}, math.MaxInt32); t.x.Arr == nil {
+	if t.x = call.Scaled(p.R, scale.Scaling{Rows: bound.Negated(p.Weights), Cols: bound.Negated(p.Scale)}, math.MaxInt32); t.x.Arr == nil {
 		return nil
 	}
 	sums := bound.BoundsOf(t.f, make([]int64, t.n()), make([]int64, t.n())).Sums()
 	for _, v := range sums {
 		t.row = append(t.row, int64(v.MantExp(nil)))
 	}
-	t.amp = p.abs.Times(sums)
-	t.col = p.abs.Columns()
-	t.norm = p.abs.Norm().MantExp(nil)
+	t.amp = p.Abs.Times(sums)
+	t.col = p.Abs.Columns()
+	t.norm = p.Abs.Norm().MantExp(nil)
 	return t
 }
 
@@ -109,17 +110,17 @@ func scaledFloats(a num.Mat, by scale.Scaling) num.Mat {
 }
 
 // scaledMatrix returns F of A exactly, as scaledFloats or scaled make it, and once.
-func scaledMatrix(s *call.Run, a num.Mat, f *factors, most int) num.Mat {
-	if f.exact.Arr == nil {
-		f.exact = scaledFloats(a, f.Scaling)
+func scaledMatrix(s *call.Run, a num.Mat, f *seed.Factors, most int) num.Mat {
+	if f.Exact.Arr == nil {
+		f.Exact = scaledFloats(a, f.Scaling)
 	}
-	if f.exact.Arr == nil {
-		f.exact = call.Arranged(a, f.Scaling, nil, most, s.MatrixHere)
+	if f.Exact.Arr == nil {
+		f.Exact = call.Arranged(a, f.Scaling, nil, most, s.MatrixHere)
 	}
-	if f.exact.Arr != nil && f.exact.Format().IsMP() && f.exact.Format().Bits() > most {
+	if f.Exact.Arr != nil && f.Exact.Format().IsMP() && f.Exact.Format().Bits() > most {
 		return num.Mat{}
 	}
-	return f.exact
+	return f.Exact
 }
 
 // gain returns some bits g with rho ≤ 2^-g.
@@ -314,8 +315,3 @@ func (t *newton) stepBound(next int, h *big.Float) (b *residue.Bound, lost *big.
 	b = &residue.Bound{Rows: sums, Cols: tops, Within: int64(max(least+next+3, 1))}
 	return t.s.Known(b, t.eRows, t.xCols), bound.Exp2(least - int(b.Within))
 }
-
-// about says that a product on the host may be in error by 2^-(bits+4) of the largest number of row
-// i of A and of column j of B multiplied, whatever cancels: that of an elimination in so many bits,
-// of which nothing need be known.
-func about(bits int) *residue.Bound { return &residue.Bound{Within: int64(bits + 4)} }

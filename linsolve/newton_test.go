@@ -259,7 +259,7 @@ func TestNewtonFar(t *testing.T) {
 		t.Fatal(err)
 	}
 	for e := 1; e <= 8; e++ {
-		p.rho = bound.Exp2(-e)
+		p.Rho = bound.Exp2(-e)
 		switch v := newNewton(s, a.View(), p, math.MaxInt32); {
 		case v == nil && e > leastNewton:
 			t.Errorf("none for 2^-%d", e)

@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
@@ -17,16 +18,16 @@ import (
 func newEliminated(s *call.Run, a num.Mat, most, bits int) (*pivoted, error) {
 	m, n := a.Dims()
 	k := min(m, n)
-	near, _ := narrow(a.Slice(0, m, 0, k), uint(bits))
-	g, err := eliminate(s, near, k, bits, true)
-	if err != nil || g.zero >= 0 {
+	near, _ := seed.Narrow(a.Slice(0, m, 0, k), uint(bits))
+	g, err := seed.Eliminate(s, near, k, bits, true)
+	if err != nil || g.Zero >= 0 {
 		return nil, err
 	}
-	li, ui, err := triangleInverses(s, g.lu, k)
+	li, ui, err := seed.TriangleInverses(s, g.LU, k)
 	if err != nil {
 		return nil, err
 	}
-	p := &pivoted{order: g.order, c: modular.Chosen(a, g.order, call.All(n))}
+	p := &pivoted{order: g.Order, c: modular.Chosen(a, g.Order, call.All(n))}
 	if p.splitting, err = newSplitting(s, p.c, ziv.Ones(k), li, ui, most); err != nil || p.splitting == nil {
 		return nil, err
 	}
@@ -77,24 +78,24 @@ func luByElimination(s *call.Run, a num.Mat, most, bits int, regular func() erro
 func eliminationBits(s *call.Run, a num.Mat) (int, error) {
 	k := min(a.Rows, a.Cols)
 	m := a.Slice(0, k, 0, k)
-	f, err := factor(s, m, scale.Of(m))
+	f, err := seed.NewFactors(s, m, scale.Of(m))
 	if err != nil {
 		return 0, err
 	}
-	return max(leastRootBits, f.conditionBits()+scale.SeedBits), nil
+	return max(leastRootBits, f.ConditionBits()+scale.SeedBits), nil
 }
 
 // byElimination returns what a seed for an m x n matrix from an elimination in as few bits as do,
 // least or more, encloses in so many bits; nil if none is good enough. After the first that is not,
 // regular tells whether the matrix may have any; its error is returned.
-func byElimination(s *call.Run, m, n, least, bits int, regular func() error, seed func(some int) (*splitting, error)) (*ziv.Enclosure, error) {
-	if min(m, n) < fewest {
+func byElimination(s *call.Run, m, n, least, bits int, regular func() error, origin func(some int) (*splitting, error)) (*ziv.Enclosure, error) {
+	if min(m, n) < seed.Fewest {
 		return nil, nil
 	}
 	for some := least; some <= mostRootBits; some += some / 2 {
 		s.Work.Guessed = true // whether these bits do
 		planEliminated(s, m, n, some, bits)
-		t, err := seed(some)
+		t, err := origin(some)
 		if err == nil && t != nil {
 			var e *ziv.Enclosure
 			if e, err = t.enclosure(bits + smallest(t.y)); err == nil && (e != nil || t.gain >= leastGain) {

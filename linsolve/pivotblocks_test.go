@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -48,12 +49,12 @@ func luOf(a *halfulp.Matrix) (order []int, lu [][]*big.Float) {
 // TestByElimination compares enclosures of factors of matrices too ill-conditioned for float64 with
 // those of arithmetic in many bits.
 func TestByElimination(t *testing.T) {
-	seed := testseed.Of(t)
-	r := rand.New(rand.NewPCG(seed, 0))
+	draw := testseed.Of(t)
+	r := rand.New(rand.NewPCG(draw, 0))
 	s := testSolver(t, 2)
 	regular := func() error { return nil }
 	for trial := range testlength.Of(2, 4, 12) {
-		n := fewest + 8 + r.IntN(30)
+		n := seed.Fewest + 8 + r.IntN(30)
 		a := halfulp.Random(halfulp.MP(300), n+2, n+2, 0, r.Uint64())
 		graded := a.T().Clone()
 		for j := range n + 2 {
@@ -77,7 +78,7 @@ func TestByElimination(t *testing.T) {
 		a = a.Slice(0, n+r.IntN(3), 0, n+r.IntN(3)).Clone()
 		order, lu := luOf(a)
 		for bits := 40; bits < 900; bits += 1 + r.IntN(bits) {
-			name := fmt.Sprintf("seed %d, trial %d, %d x %d, %d bits", seed, trial, a.Rows(), a.Cols(), bits)
+			name := fmt.Sprintf("seed %d, trial %d, %d x %d, %d bits", draw, trial, a.Rows(), a.Cols(), bits)
 			p, e, err := luByElimination(s, a.View(), bound.MaxBits, bits, regular)
 			if err != nil || e == nil || !slices.Equal(p.order, order) {
 				t.Fatalf("%s: %v, error %v, rows %v, want %v", name, e, err, p.order, order)
@@ -102,7 +103,7 @@ func TestByElimination(t *testing.T) {
 // TestByEliminationSingular has nothing to enclose, and stops where that is known.
 func TestByEliminationSingular(t *testing.T) {
 	s := testSolver(t, 1)
-	a := halfulp.Random(halfulp.Float64, fewest+2, fewest+2, 0, 1)
+	a := halfulp.Random(halfulp.Float64, seed.Fewest+2, seed.Fewest+2, 0, 1)
 	for j := range a.Cols() {
 		a.SetFloat64(5, j, a.Float64(2, j))
 	}
@@ -119,7 +120,7 @@ func TestByEliminationSingular(t *testing.T) {
 // integers.
 func TestFactoredDet(t *testing.T) {
 	s := testSolver(t, 2)
-	for i, n := range []int{fewest, fewest + 9, 50}[:testlength.Of(2, 3, 3)] {
+	for i, n := range []int{seed.Fewest, seed.Fewest + 9, 50}[:testlength.Of(2, 3, 3)] {
 		a := halfulp.Hilbert(halfulp.MP(300), n)
 		if i > 0 { // three rows in another order
 			a = halfulp.MatrixOf(modular.Chosen(a.View(), append([]int{2, 0, 1, 5, 4, 3}, call.All(n)[6:]...), call.All(n)))
@@ -148,7 +149,7 @@ func TestFactoredDet(t *testing.T) {
 			t.Errorf("n = %d: %v, error %v, %+v", n, d, err, st)
 		}
 	}
-	one := halfulp.Identity(halfulp.Float64, fewest)
+	one := halfulp.Identity(halfulp.Float64, seed.Fewest)
 	one.SetFloat64(3, 3, 0)
 	if lo, _, _, err := factoredDet(s, one.View(), 60); lo != nil || !errors.Is(err, ErrSingular) {
 		t.Errorf("singular: %v, error %v", lo, err)
@@ -157,7 +158,7 @@ func TestFactoredDet(t *testing.T) {
 
 // TestIllLDLT has symmetric matrices too ill-conditioned for float64, definite and indefinite ones.
 func TestIllLDLT(t *testing.T) {
-	const n = fewest + 4
+	const n = seed.Fewest + 4
 	r := testseed.Rand(t, 1, 0)
 	one := halfulp.Float(1)
 	for _, f := range []halfulp.Format{halfulp.MP(150), halfulp.DD}[:testlength.Of(1, 2, 2)] {

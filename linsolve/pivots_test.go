@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -53,8 +54,8 @@ func exactPivots(a *halfulp.Matrix) (order []int, regular bool) {
 // TestEqualPivots has small integers, where many entries are as large as the pivot, and Hilbert
 // matrices, which are ill-conditioned too.
 func TestEqualPivots(t *testing.T) {
-	seed := testseed.Of(t)
-	r := rand.New(rand.NewPCG(seed, 0))
+	draw := testseed.Of(t)
+	r := rand.New(rand.NewPCG(draw, 0))
 	check := func(name string, a *halfulp.Matrix) {
 		want, regular := exactPivots(a)
 		if !regular {
@@ -71,10 +72,10 @@ func TestEqualPivots(t *testing.T) {
 		}
 	}
 	for trial := range testlength.Of(2, 6, 40) {
-		n := fewest + r.IntN(12)
-		check(fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n), lintest.Integers(r, n, n, 1+trial%3))
+		n := seed.Fewest + r.IntN(12)
+		check(fmt.Sprintf("seed %d, trial %d, n = %d", draw, trial, n), lintest.Integers(r, n, n, 1+trial%3))
 	}
-	check("Hilbert", halfulp.Hilbert(halfulp.MP(200), fewest+4))
+	check("Hilbert", halfulp.Hilbert(halfulp.MP(200), seed.Fewest+4))
 }
 
 // TestPivotsAreFirst has the order of the first of equal pivots, and such in which another one of
@@ -93,14 +94,14 @@ func TestPivotsAreFirst(t *testing.T) {
 		for _, by := range []int{0, 1, 3} {
 			order := slices.Clone(right)
 			order[0], order[by] = order[by], order[0]
-			g, err := eliminate(s, modular.Chosen(a.View(), order, call.All(n)), n, 200, false)
+			g, err := seed.Eliminate(s, modular.Chosen(a.View(), order, call.All(n)), n, 200, false)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if g.zero >= 0 {
+			if g.Zero >= 0 {
 				continue
 			}
-			li, ui, err := triangleInverses(s, g.lu, n)
+			li, ui, err := seed.TriangleInverses(s, g.LU, n)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -114,7 +115,7 @@ func TestPivotsAreFirst(t *testing.T) {
 			if err != nil || ok != (by == 0) {
 				t.Fatalf("order %v, not %v: %v, error %v", order, right, ok, err)
 			}
-			if at, _ := belowLimit(s, u, e, slack); at && by > 0 {
+			if at, _ := belowLimit(s, u, e, seed.Slack); at && by > 0 {
 				refused++ // for equal pivots alone
 			}
 		}

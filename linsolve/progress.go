@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
 // may fuse throughout: estimates of time, none of them a result.
@@ -141,14 +142,14 @@ func manyCost(n, k, bits int) float64 {
 }
 
 // planBy is planSolve with factors, for a few columns one by one or for all.
-func planBy(s *call.Run, lu *factors, one bool, a num.Mat, f num.Format, k int) {
+func planBy(s *call.Run, lu *seed.Factors, one bool, a num.Mat, f num.Format, k int) {
 	if s.Work.Report == nil {
 		return
 	}
-	n, words := lu.n, f.Bits()/64+2
-	cond := lu.conditionBits()
+	n, words := lu.N, f.Bits()/64+2
+	cond := lu.ConditionBits()
 	s.Work.Cond = cond
-	well := cond <= seen+8
+	well := cond <= seed.Seen+8
 	s.Work.One = one
 	if s.Work.Guessed = !well; !well {
 		// It was twice as large for some, and not more than that for any. How many seeds it takes
@@ -167,9 +168,9 @@ func planBy(s *call.Run, lu *factors, one bool, a num.Mat, f num.Format, k int) 
 		s.Plan(eliminationCost(n, blockSpare+cond, max(n/4, 32)) + columns(2*cond, call.SquareWords(cond+blockSpare)))
 	case one:
 		attempt := eliminationCost(n, blockSpare+cond, max(n/4, 32))
-		s.Plan(attempt + roundsCost(a, 0, 0, s.Work.Cond) + solutionLeft(s, a, k, f.Bits()))
+		s.Plan(attempt + seed.RoundsCost(a, 0, 0, s.Work.Cond) + solutionLeft(s, a, k, f.Bits()))
 	default:
-		s.Plan(roundsCost(a, 0, 0, s.Work.Cond) + solutionLeft(s, a, k, f.Bits()))
+		s.Plan(seed.RoundsCost(a, 0, 0, s.Work.Cond) + solutionLeft(s, a, k, f.Bits()))
 	}
 }
 
@@ -182,7 +183,7 @@ func solutionLeft(s *call.Run, a num.Mat, k, bits int) float64 {
 		return 0
 	case call.Few(k, n):
 		column := columnCost(n, (bits+cond)/64+2, call.SquareWords(cond)/2)
-		gain := max(call.LikelyGain, maxRounds*scale.SeedBits-cond*6/5) // of a step
+		gain := max(call.LikelyGain, seed.MaxRounds*scale.SeedBits-cond*6/5) // of a step
 		return float64(k)*column + refinementCost(a, k, float64(bits+cond), float64(gain), cond, call.MP((bits+cond)/2))
 	}
 	return manyCost(n, k, bits+cond)
@@ -221,40 +222,6 @@ func refinementCost(a num.Mat, k int, missing, gain float64, cond int, x num.For
 func residualCost(n, k int, a, x num.Format) float64 {
 	product := call.ProductCost(n, n, k, a, x, call.MP(2*int(x.Prec)))
 	return min(float64(direct.EstimateEntries(1, n, k, n, a, x)), product) + float64(n)*float64(k)*call.DecideCost
-}
-
-// roundBits are log2 of how much more of the condition number a seed sees, at first.
-const roundBits = 40
-
-// roundsCost is the cost of what is left of seeds, after some that made an approximate inverse of
-// 2^width, and of the proof. Where they see too little an elimination takes their place.
-func roundsCost(a num.Mat, rounds, width, cond int) (cost float64) {
-	n, of := a.Rows, a.Arr.Format
-	more := roundBits
-	if rounds > 1 {
-		more = max(width/rounds, 8)
-	}
-	for ; rounds == 0 || width < cond; width += more {
-		r := call.MP(width + scale.SeedBits)
-		cost += call.ProductCost(n, n, n, r, of, call.MP(64)) + call.ProductCost(n, n, n, call.MP(scale.SeedBits), r, r)
-		cost += roundCostOf(n)
-		if rounds++; rounds >= maxRounds {
-			return cost + call.InvertInCost(n, maxRounds*scale.SeedBits)
-		}
-	}
-	return cost
-}
-
-// roundCostOf is the cost of a seed beside products.
-func roundCostOf(n int) float64 {
-	return call.FactorCost(n) + call.SeedCost(n) + float64(n)*float64(n)*call.PerturbCost
-}
-
-// planRounds says what seeds are to come, and the proof, where R has a norm of about 2^width.
-func planRounds(s *call.Run, a num.Mat, rounds, width int) {
-	if s.Work.Report != nil {
-		s.Plan(roundsCost(a, rounds, width, s.Work.Cond))
-	}
 }
 
 // planned says that an E of a gain is to lead to so many bits.

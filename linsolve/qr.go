@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
@@ -158,9 +159,9 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors, error)
 		d, err = newDoubling(s, c, n, mostBits(normal.Format()))
 		return err
 	}
-	quick, sure := pivoting && n >= fewest, false // whether the order of float64 numbers will do
+	quick, sure := pivoting && n >= seed.Fewest, false // whether the order of float64 numbers will do
 	if quick {
-		order, err := pivots64(s, normal)
+		order, err := seed.Pivots64(s, normal)
 		if err != nil {
 			return nil, err
 		}
@@ -180,7 +181,7 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors, error)
 		if quick {
 			e, err := d.enclosure(bits - ziv.SpareBits)
 			if err == nil && e != nil && !sure && !d.blocks { // by the seed that pivotsKept knows
-				sure, err = longestBy(s, big.NewFloat(clearly), e, n)
+				sure, err = seed.LongestBy(s, big.NewFloat(seed.Clearly), e, n)
 			}
 			if e != nil && sure || err != nil {
 				return u, e, err
@@ -198,7 +199,7 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors, error)
 		}
 		if pivoting {
 			var err error
-			if order, err = longestColumns(s, normal, bits); err != nil {
+			if order, err = seed.LongestColumns(s, normal, bits); err != nil {
 				return nil, nil, err
 			}
 			if order == nil {
@@ -211,7 +212,7 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors, error)
 		if e, err := d.enclosure(bits - ziv.SpareBits); e != nil || err != nil {
 			if pivoting && err == nil {
 				var ok bool
-				if ok, err = longest(s, e, n); !ok {
+				if ok, err = seed.Longest(s, e, n); !ok {
 					return nil, nil, err
 				}
 			}
@@ -225,7 +226,7 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors, error)
 			return fails()
 		}
 		if pivoting {
-			if ok, err := longest(s, e, n); !ok {
+			if ok, err := seed.Longest(s, e, n); !ok {
 				return nil, nil, err
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
@@ -411,7 +412,7 @@ func (r *regressor) decide(open [][]*statistic) error {
 	s, e := r.s, r.e
 	n, order, k := r.a.Cols, r.e.m.Rows, len(open)
 	whole := s.Work
-	var approximate *approximate
+	var approximate *seed.Approximate
 	done := equationsShare
 	share := func(by float64) { // of what is left
 		s.Part(whole, done, done+float64((1-done)*by))

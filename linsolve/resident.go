@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -207,13 +208,13 @@ func (t *newton) prove(width int) (*newton, error) {
 	t.earlyError = lost
 	rho := bound.Upper().Add(t.earlyNorm, bound.Upper().SetMantExp(t.earlyNorm, -t.early.Format().Bits()))
 	rho = rho.Add(rho, t.earlyError)
-	if v, _ := rho.Float64(); v >= goodRho {
+	if v, _ := rho.Float64(); v >= seed.GoodRho {
 		return nil, nil
 	}
 	t.rho = bound.Largest([]*big.Float{rho, bound.Exp2(-2 * scale.SeedBits)})
 	t.xRows, t.xCols = steady(t.xRows, t.xCols)
 	v, _ := t.rho.Float64()
-	note(t.s, 1, v, t.amp, big.NewFloat(1))
+	seed.Note(t.s, 1, v, t.amp, big.NewFloat(1))
 	return t, nil
 }
 

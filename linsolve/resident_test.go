@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
 // put returns a copy of m on the device.
@@ -152,7 +153,7 @@ func TestResidentEmpty(t *testing.T) {
 
 // TestResidentNotFinite has the host's errors for an infinity or a NaN in A or B.
 func TestResidentNotFinite(t *testing.T) {
-	everywhere(t, fewest+2, 60, func(t *testing.T, n int) {
+	everywhere(t, seed.Fewest+2, 60, func(t *testing.T, n int) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.Float32, halfulp.DD, halfulp.MP(100)} {
 			for _, special := range []float64{math.Inf(1), math.NaN()} {
 				a, b := gramIn(t, f, n, 0, 1), halfulp.Random(f, n, 1, 0, 2)

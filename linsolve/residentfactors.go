@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -23,7 +24,7 @@ import (
 // are not positive definite or too ill-conditioned, numbers that products of some bits do not
 // reach.
 func choleskyThere(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
-	if a.OnHost() || a.Rows < fewest {
+	if a.OnHost() || a.Rows < seed.Fewest {
 		return num.Mat{}, nil
 	}
 	if alone, err := alone(s, a, f, aloneSystem); alone || err != nil {
@@ -101,7 +102,7 @@ func doublingThere(s *call.Run, a num.Mat, most int) (*doubling, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.amp = norm + int(math.Ceil(log2(float64(n))/2)) + 1
+	d.amp = norm + int(math.Ceil(seed.Log2(float64(n))/2)) + 1
 	return d, nil
 }
 

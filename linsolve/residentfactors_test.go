@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
 // gramIn returns the Gram matrix of a random matrix, rounded, of a format.
@@ -40,7 +41,7 @@ func checkResidentCholesky(t *testing.T, name string, a *halfulp.Matrix, f halfu
 	if only := slices.Equal(names, []string{"approximate inverse", "products", "rounding"}); only != resident {
 		t.Errorf("%s: stages %v", name, names)
 	}
-	if left := names[0] == "attempt on "+string(where); left != (!resident && a.Rows() >= fewest) {
+	if left := names[0] == "attempt on "+string(where); left != (!resident && a.Rows() >= seed.Fewest) {
 		t.Errorf("%s: stages %v", name, names)
 	}
 }
@@ -48,7 +49,7 @@ func checkResidentCholesky(t *testing.T, name string, a *halfulp.Matrix, f halfu
 // TestResidentCholesky compares factors on a device with those on the host. Products there, and not
 // the host, have made them.
 func TestResidentCholesky(t *testing.T) {
-	onDevices(t, fewest+2, 200, func(t *testing.T, n int) {
+	onDevices(t, seed.Fewest+2, 200, func(t *testing.T, n int) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424), halfulp.DD, halfulp.Float32} {
 			for _, spread := range []int{0, 10} {
 				name := fmt.Sprintf("%v, spread %d", f, spread)
@@ -71,7 +72,7 @@ func TestResidentCholesky(t *testing.T) {
 
 // TestResidentCholeskyLeft has matrices on a device that only the host's means decide.
 func TestResidentCholeskyLeft(t *testing.T) {
-	onDevices(t, fewest+2, 100, func(t *testing.T, n int) {
+	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		n = min(n, 40) // the host decides about ties by elimination
 		change := func(f func(a *halfulp.Matrix)) *halfulp.Matrix {
 			a := gramIn(t, halfulp.Float64, n, 0, 1)
@@ -113,7 +114,7 @@ func TestResidentCholeskyLeft(t *testing.T) {
 // TestResidentCholeskySolve solves with the factors of a matrix on a device, for right-hand sides
 // there and on the host, and finds that they stay while A changes.
 func TestResidentCholeskySolve(t *testing.T) {
-	onDevices(t, fewest+2, 100, func(t *testing.T, n int) {
+	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		a, b := gramIn(t, halfulp.Float64, n, 0, 1), halfulp.Random(halfulp.Float64, n, 2, 0, 2)
 		want, x := halfulp.NewMatrix(halfulp.Float64, n, 2), halfulp.NewMatrix(halfulp.Float64, n, 2)
 		if _, err := Solve(a, b, want, nil); err != nil {

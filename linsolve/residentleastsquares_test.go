@@ -7,11 +7,12 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
 // TestResidentLeastSquares compares solutions on a device with those on the host.
 func TestResidentLeastSquares(t *testing.T) {
-	gputest.OnDevices(t, fewest+2, 100, func(t *testing.T, n int) {
+	gputest.OnDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		dependent, nan := halfulp.Random(halfulp.Float64, 2*n, n, 0, 4), halfulp.Random(halfulp.Float64, 2*n, n, 0, 4)
 		for i := range dependent.Rows() {
 			dependent.Set(i, n-1, dependent.At(i, 0))

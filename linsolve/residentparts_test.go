@@ -6,6 +6,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
 // where is the place of resident matrices in tests.
@@ -49,7 +50,7 @@ func TestResidentParts(t *testing.T) {
 	defer mem.Substitute(devs...)()
 	where = "cuda:0,1"
 	defer func() { where = "cuda:0" }()
-	n := fewest + 3
+	n := seed.Fewest + 3
 	checkResidentCholesky(t, "f64", gramIn(t, halfulp.Float64, n, 0, 1), halfulp.Float64, true)
 	checkResidentCholesky(t, "mp:106, transposed", gramIn(t, halfulp.MP(106), n, 10, 1).T(), halfulp.MP(200), true)
 	checkResidentLU(t, "f64", halfulp.Random(halfulp.Float64, n, n, 10, 1), halfulp.Float64, true)

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
@@ -62,7 +63,7 @@ func longestFirst(s *call.Run, a num.Mat) ([]int, error) {
 		return nil, err
 	}
 	s.Drop(f, zeros, near)
-	return longest64(s, scale.Unscaled(n, n).Float64s(here, s.Floats(n*n)), exps)
+	return seed.Longest64(s, scale.Unscaled(n, n).Float64s(here, s.Floats(n*n)), exps)
 }
 
 // longestThere reports whether the square of each R[k,k] exceeds what is left of all columns behind
@@ -104,7 +105,7 @@ func (t *doubling) longestThere(e *ziv.Enclosure) (bool, error) {
 			}
 			// Of C.
 			shift := 2 * max(-4000, min(t.by.Cols[k]-t.by.Cols[j], 4000))
-			if !(math.Ldexp(left, int(shift)) <= float64(float64(pivot*pivot)*clearly)) {
+			if !(math.Ldexp(left, int(shift)) <= float64(float64(pivot*pivot)*seed.Clearly)) {
 				fails[j] = true
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
 // qrThere returns the factors, where A lives, of a matrix that does not live on the host; nil where
@@ -12,7 +13,7 @@ import (
 // dependent or nearly so, numbers that products of some bits do not reach, and with pivoting
 // columns of about the same length.
 func qrThere(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors, error) {
-	if a.OnHost() || a.Cols < fewest {
+	if a.OnHost() || a.Cols < seed.Fewest {
 		return nil, nil
 	}
 	if pivoting && !place.Of(a.Arr).Oblique() { // a grid of processes

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
 // checkResidentQR compares the factors of a matrix on a device with the host's, by QR or
@@ -29,7 +30,7 @@ func checkResidentQR(t *testing.T, name string, factor func(*halfulp.Matrix, hal
 	}
 	checkSameThere(t, name+": Q", got.Q, want.Q)
 	checkSameThere(t, name+": R", got.R, want.R)
-	checkResidentStages(t, name, stats, resident, a.Cols() >= fewest)
+	checkResidentStages(t, name, stats, resident, a.Cols() >= seed.Fewest)
 }
 
 // checkResidentStages checks whether all ran on the device, or was tried there before the host did
@@ -51,7 +52,7 @@ func checkResidentStages(t *testing.T, name string, stats Stats, resident, tried
 // TestResidentQR compares factors on a device with those on the host. Products there, and not the
 // host, have made them.
 func TestResidentQR(t *testing.T) {
-	onDevices(t, fewest+2, 200, func(t *testing.T, n int) {
+	onDevices(t, seed.Fewest+2, 200, func(t *testing.T, n int) {
 		for i, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424), halfulp.DD, halfulp.Float32} {
 			checkResidentQR(t, fmt.Sprint(f), QR, halfulp.Random(f, n+i*i, n, 10, 1), f, true)
 		}
@@ -69,7 +70,7 @@ func TestResidentQR(t *testing.T) {
 
 // TestResidentQRLeft has matrices on a device that only the host's means decide.
 func TestResidentQRLeft(t *testing.T) {
-	onDevices(t, fewest+2, 100, func(t *testing.T, n int) {
+	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		n = min(n, 40) // the host decides about ties by elimination
 		change := func(f func(a *halfulp.Matrix)) *halfulp.Matrix {
 			a := halfulp.Random(halfulp.Float64, n+2, n, 0, 1)
@@ -105,7 +106,7 @@ func TestResidentQRLeft(t *testing.T) {
 // TestResidentQRPivoted compares factors on a device, and the order of columns, with those on the
 // host. Products there, and not the host, have made them.
 func TestResidentQRPivoted(t *testing.T) {
-	onDevices(t, fewest+2, 200, func(t *testing.T, n int) {
+	onDevices(t, seed.Fewest+2, 200, func(t *testing.T, n int) {
 		n = min(n, 60) // the host chooses columns by elimination
 		for i, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424), halfulp.DD, halfulp.Float32} {
 			checkResidentQR(t, fmt.Sprint(f), QRPivoted, halfulp.Random(f, n+i*i, n, 10, 1), f, true)
@@ -125,7 +126,7 @@ func TestResidentQRPivoted(t *testing.T) {
 // TestResidentQRPivotedNear has two columns of nearly the same length, the second of which is the
 // longer one or passes for as long. A device decides about the first pair.
 func TestResidentQRPivotedNear(t *testing.T) {
-	onDevices(t, fewest+2, 40, func(t *testing.T, n int) {
+	onDevices(t, seed.Fewest+2, 40, func(t *testing.T, n int) {
 		for _, x := range []struct {
 			by       float64
 			resident bool
@@ -153,7 +154,7 @@ func TestResidentQRPivotedNear(t *testing.T) {
 
 // TestResidentQRSolve solves with the factors of a matrix on a device.
 func TestResidentQRSolve(t *testing.T) {
-	onDevices(t, fewest+2, 100, func(t *testing.T, n int) {
+	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		a, b := halfulp.Random(halfulp.Float64, n, n, 0, 1), halfulp.Random(halfulp.Float64, n, 2, 0, 2)
 		want, x := halfulp.NewMatrix(halfulp.Float64, n, 2), halfulp.NewMatrix(halfulp.Float64, n, 2)
 		if _, err := Solve(a, b, want, nil); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
@@ -51,7 +52,7 @@ func symmetricIn(f halfulp.Format, n, spread int, seed uint64, diagonal float64)
 // TestResidentLDLT compares factors on a device with those on the host. Products there, and not the
 // host, have made them, with blocks of one row and of two.
 func TestResidentLDLT(t *testing.T) {
-	onDevices(t, fewest+2, 200, func(t *testing.T, n int) {
+	onDevices(t, seed.Fewest+2, 200, func(t *testing.T, n int) {
 		twos := 0
 		check := func(name string, a *halfulp.Matrix, f halfulp.Format) {
 			t.Helper()
@@ -98,7 +99,7 @@ func TestResidentLDLT(t *testing.T) {
 
 // TestResidentLDLTLeft has matrices on a device that only the host's means decide.
 func TestResidentLDLTLeft(t *testing.T) {
-	onDevices(t, fewest+2, 100, func(t *testing.T, n int) {
+	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		n = min(n, 40) // the host decides about ties by elimination
 		change := func(f func(a *halfulp.Matrix)) *halfulp.Matrix {
 			a := symmetricIn(halfulp.Float64, n, 0, 1, 1)
@@ -162,7 +163,7 @@ func TestResidentLDLTLeft(t *testing.T) {
 // TestResidentLDLTGrowth has pivots that no rook finds, the first of which is small: they are left
 // to the host if an entry of L is too large for what it asks of pivots, and taken otherwise.
 func TestResidentLDLTGrowth(t *testing.T) {
-	onDevices(t, fewest+2, 100, func(t *testing.T, n int) {
+	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		for _, most := range []float64{2.75, 2.8} {
 			a := symmetricIn(halfulp.Float64, n, 0, 1, 1)
 			for i := range n {
@@ -180,29 +181,29 @@ func TestResidentLDLTGrowth(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := &rookSeed{order: call.All(n), blocks: ziv.Ones(n)}
+			r := &seed.RookSeed{Order: call.All(n), Blocks: ziv.Ones(n)}
 			for i := range n {
-				r.x = append(r.x, make([]float64, i+1))
+				r.X = append(r.X, make([]float64, i+1))
 				for j := range i + 1 {
-					r.x[i][j] = a.Float64(i, j)
+					r.X[i][j] = a.Float64(i, j)
 				}
 			}
 			for k := range n {
 				for i := k + 1; i < n; i++ {
 					for j := k + 1; j <= i; j++ {
-						r.x[i][j] -= r.x[i][k] * r.x[j][k] / r.x[k][k]
+						r.X[i][j] -= r.X[i][k] * r.X[j][k] / r.X[k][k]
 					}
 				}
 				for i := k + 1; i < n; i++ {
-					r.x[i][k] /= r.x[k][k]
+					r.X[i][k] /= r.X[k][k]
 				}
 			}
-			seed := &splitting{s: s, k: n, blocks: r.blocks, by: scale.Equilibrate(a.View(), scale.Unscaled(n, n))}
+			seed := &splitting{s: s, k: n, blocks: r.Blocks, by: scale.Equilibrate(a.View(), scale.Unscaled(n, n))}
 			seed.f = call.Scaled(a.View(), seed.by, mostBits(halfulp.Float64.View()))
 			if ok, err := seed.invertBlocks(r, 0); !ok || err != nil {
 				t.Fatalf("no approximate inverses: %v", err)
 			}
-			z, err := ldltThere(s, there.View(), halfulp.Float64.View(), &rooked{pivoted: pivoted{seed, r.order, a.View()}, blocks: r.blocks})
+			z, err := ldltThere(s, there.View(), halfulp.Float64.View(), &rooked{pivoted: pivoted{seed, r.Order, a.View()}, blocks: r.Blocks})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -220,7 +221,7 @@ func TestResidentLDLTGrowth(t *testing.T) {
 // TestResidentLDLTSolve solves with the factors of a matrix on a device, for right-hand sides there
 // and on the host, and finds that they stay while A changes.
 func TestResidentLDLTSolve(t *testing.T) {
-	onDevices(t, fewest+2, 100, func(t *testing.T, n int) {
+	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		a, b := symmetricIn(halfulp.Float64, n, 0, 1, 0x1p-9), halfulp.Random(halfulp.Float64, n, 2, 0, 2)
 		want, x := halfulp.NewMatrix(halfulp.Float64, n, 2), halfulp.NewMatrix(halfulp.Float64, n, 2)
 		if _, err := Solve(a, b, want, nil); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/residue"
 )
@@ -68,7 +69,7 @@ func extent(s *call.Run, m num.Mat) (norm, top int, err error) {
 // be larger than all others of their columns, singular and too ill-conditioned matrices, numbers
 // that products of some bits do not reach.
 func luThere(s *call.Run, a num.Mat, f num.Format) (*luFactors, error) {
-	if a.OnHost() || min(a.Dims()) < fewest {
+	if a.OnHost() || min(a.Dims()) < seed.Fewest {
 		return nil, nil
 	}
 	return factored(s, a, func() (*luFactors, error) { return luResident(s, a, f) })
@@ -200,7 +201,7 @@ func pivotedThere(s *call.Run, a num.Mat, most int) (*pivoted, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.amp = norm + int(math.Ceil(log2(float64(k))/2)) + 1
+	p.amp = norm + int(math.Ceil(seed.Log2(float64(k))/2)) + 1
 	return p, nil
 }
 

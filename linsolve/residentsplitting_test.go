@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
 // checkResidentLU compares the factors of a matrix on a device with the host's.
@@ -27,13 +28,13 @@ func checkResidentLU(t *testing.T, name string, a *halfulp.Matrix, f halfulp.For
 	}
 	checkSameThere(t, name+": L", got.L, want.L)
 	checkSameThere(t, name+": U", got.U, want.U)
-	checkResidentStages(t, name, stats, resident, min(a.Dims()) >= fewest)
+	checkResidentStages(t, name, stats, resident, min(a.Dims()) >= seed.Fewest)
 }
 
 // TestResidentLU compares factors on a device with those on the host. Products there, and not the
 // host, have made them.
 func TestResidentLU(t *testing.T) {
-	onDevices(t, fewest+2, 200, func(t *testing.T, n int) {
+	onDevices(t, seed.Fewest+2, 200, func(t *testing.T, n int) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424), halfulp.DD, halfulp.Float32} {
 			checkResidentLU(t, f.String(), halfulp.Random(f, n, n, 10, 1), f, true)
 		}
@@ -67,7 +68,7 @@ func nearlyEqual(n int, by float64) *halfulp.Matrix {
 
 // TestResidentLULeft has matrices on a device that only the host's means decide.
 func TestResidentLULeft(t *testing.T) {
-	onDevices(t, fewest+2, 100, func(t *testing.T, n int) {
+	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		n = min(n, 40) // the host decides about ties by elimination
 		change := func(f func(a *halfulp.Matrix)) *halfulp.Matrix {
 			a := halfulp.Random(halfulp.Float64, n, n, 0, 1)
@@ -122,7 +123,7 @@ func fillColumn(a *halfulp.Matrix, j int, x float64) {
 // TestResidentLUSolve solves with the factors of a matrix on a device, for right-hand sides there
 // and on the host, and finds that they stay while A changes.
 func TestResidentLUSolve(t *testing.T) {
-	onDevices(t, fewest+2, 100, func(t *testing.T, n int) {
+	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		a, b := halfulp.Random(halfulp.Float64, n, n, 0, 1), halfulp.Random(halfulp.Float64, n, 2, 0, 2)
 		want, x := halfulp.NewMatrix(halfulp.Float64, n, 2), halfulp.NewMatrix(halfulp.Float64, n, 2)
 		if _, err := Solve(a, b, want, nil); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -16,7 +17,7 @@ import (
 // at all levels, for orders of several panels and blocks of both sizes across their borders.
 func TestRookSeed(t *testing.T) {
 	r := testseed.Rand(t, 2, 12)
-	for _, n := range []int{1, 2, rookPanel - 1, rookPanel, rookPanel + 1, rookPanel + 2, 90, 150} {
+	for _, n := range []int{1, 2, seed.RookPanel - 1, seed.RookPanel, seed.RookPanel + 1, seed.RookPanel + 2, 90, 150} {
 		a := halfulp.NewMatrix(halfulp.Float64, n, n)
 		pairs := r.IntN(2) == 0 // a diagonal that is small: nearly all blocks are 2 x 2
 		for i := range n {
@@ -33,7 +34,7 @@ func TestRookSeed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := &rook{x: lowerTriangle(a.View(), 300), order: call.All(n)}
+		want := &rook{x: seed.LowerTriangle(a.View(), 300), order: call.All(n)}
 		for k := 0; k < n; {
 			size := want.pivot(k)
 			if ok, err := eliminateRook(s, want, k, size, 300); !ok || err != nil {
@@ -45,16 +46,16 @@ func TestRookSeed(t *testing.T) {
 		var flat []float64
 		for _, l := range isa.Levels() {
 			restore := isa.Force(l)
-			got, err := newRookSeed(s, a.View(), scale.Unscaled(n, n))
+			got, err := seed.NewRookSeed(s, a.View(), scale.Unscaled(n, n))
 			restore()
 			if got == nil || err != nil {
 				t.Fatalf("n = %d: no seed (%v)", n, err)
 			}
-			if !slices.Equal(got.order, want.order) || !slices.Equal(got.blocks, want.blocks) {
-				t.Fatalf("n = %d: pivots %v %v, want %v %v", n, got.order, got.blocks, want.order, want.blocks)
+			if !slices.Equal(got.Order, want.order) || !slices.Equal(got.Blocks, want.blocks) {
+				t.Fatalf("n = %d: pivots %v %v, want %v %v", n, got.Order, got.Blocks, want.order, want.blocks)
 			}
 			var entries []float64
-			for i, row := range got.x {
+			for i, row := range got.X {
 				entries = append(entries, row...)
 				for j, x := range row {
 					if w, _ := want.x[i][j].Float64(); !(math.Abs(x-w) <= 1e-9*max(1, math.Abs(w))) {

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
@@ -50,7 +51,7 @@ func (t *doubling) byBlocks(bits int) (*ziv.Enclosure, error) {
 		s.Work.Guessed = true // whether these bits do
 		t.planRoot(some, bits)
 		var at *pivotError
-		near, _ := narrow(f, uint(some))
+		near, _ := seed.Narrow(f, uint(some))
 		x, err := root(s, near, some)
 		s.Work.Guessed = false
 		switch {
@@ -129,7 +130,7 @@ func root(s *call.Run, f num.Mat, bits int) (num.Mat, error) {
 		}
 		if ok {
 			x := d.x.Convert(format)
-			if !rescale(x, scale.Scaling{Rows: make([]int64, n), Cols: d.by.Cols}) {
+			if !seed.Rescale(x, scale.Scaling{Rows: make([]int64, n), Cols: d.by.Cols}) {
 				return num.Mat{}, call.ErrRange
 			}
 			return x, nil
@@ -141,11 +142,11 @@ func root(s *call.Run, f num.Mat, bits int) (num.Mat, error) {
 		return num.Mat{}, err
 	}
 	v := num.NewMat(format, n-k, k)
-	if err := s.GemmOfTriangles(0, 1, f.Slice(k, n, 0, k), s1.T(), 0, num.Mat{}, v, [2]byte{0, 'U'}, about(bits)); err != nil {
+	if err := s.GemmOfTriangles(0, 1, f.Slice(k, n, 0, k), s1.T(), 0, num.Mat{}, v, [2]byte{0, 'U'}, seed.About(bits)); err != nil {
 		return num.Mat{}, err
 	}
 	rest := num.NewMat(format, n-k, n-k)
-	if err := s.GemmTriangle('L', -1, v, v.T(), 1, f.Slice(k, n, k, n), rest, about(bits)); err != nil {
+	if err := s.GemmTriangle('L', -1, v, v.T(), 1, f.Slice(k, n, k, n), rest, seed.About(bits)); err != nil {
 		return num.Mat{}, err
 	}
 	if err := mirror(s, rest); err != nil {
@@ -166,28 +167,28 @@ func root(s *call.Run, f num.Mat, bits int) (num.Mat, error) {
 		return num.Mat{}, err
 	}
 	w := num.NewMat(format, n-k, k)
-	if err := s.GemmOfTriangles(0, 1, v, s1, 0, num.Mat{}, w, [2]byte{0, 'L'}, about(bits)); err != nil {
+	if err := s.GemmOfTriangles(0, 1, v, s1, 0, num.Mat{}, w, [2]byte{0, 'L'}, seed.About(bits)); err != nil {
 		return num.Mat{}, err
 	}
-	return x, s.GemmOfTriangles(0, -1, s2, w, 0, num.Mat{}, x.Slice(k, n, 0, k), [2]byte{'L', 0}, about(bits))
+	return x, s.GemmOfTriangles(0, -1, s2, w, 0, num.Mat{}, x.Slice(k, n, 0, k), [2]byte{'L', 0}, seed.About(bits))
 }
 
 // smallRoot is root by elimination of one pivot after the other.
 func smallRoot(s *call.Run, f num.Mat, bits int) (num.Mat, error) {
 	n := f.Rows
-	g, err := eliminate(s, f, n, bits, false)
+	g, err := seed.Eliminate(s, f, n, bits, false)
 	if err != nil {
 		return num.Mat{}, err
 	}
-	if g.zero >= 0 {
-		return num.Mat{}, &pivotError{g.zero}
+	if g.Zero >= 0 {
+		return num.Mat{}, &pivotError{g.Zero}
 	}
 	x := num.NewMat(num.Precision(uint(bits)), n, n)
-	if err := invertLower(s, g.lu, x, true); err != nil {
+	if err := seed.InvertLower(s, g.LU, x, true); err != nil {
 		return num.Mat{}, err
 	}
 	for i := range n {
-		pivot := g.lu.Big(i, i)
+		pivot := g.LU.Big(i, i)
 		if pivot.Sign() <= 0 {
 			return num.Mat{}, &pivotError{i}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/residue"
 )
@@ -47,7 +48,7 @@ import (
 // where the last bracket alone is not exact, by (3 γ + 4 u) times the sum of its magnitudes.
 type seriesInverse struct {
 	r, d1, d2, d3 []float64 // F^-1 is about their sum
-	float         *floatInverse
+	float         *seed.FloatInverse
 	sums          []float64 // bounds of |R| 1
 	off           []float64 // what entry (i, j) is off by, over sums[i]
 	s1, s2        []float64 // S is their sum
@@ -76,8 +77,8 @@ func series(s *call.Run, a, b, z num.Mat) bool {
 
 // inverseBySeries stores the inverse of A in z as far as a series decides it, and puts nil for the
 // columns of todo that are done.
-func inverseBySeries(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*ziv.Entries) error {
-	n, to := f.n, z
+func inverseBySeries(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error {
+	n, to := f.N, z
 	if !series(s, a, b, z) {
 		return nil
 	}
@@ -90,7 +91,7 @@ func inverseBySeries(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*z
 		return err
 	}
 	s.Work.Guessed = false
-	note(s, 1, t.rho, bound.Upper().SetFloat64(t.norm()), bound.Upper().SetFloat64(f.norm))
+	seed.Note(s, 1, t.rho, bound.Upper().SetFloat64(t.norm()), bound.Upper().SetFloat64(f.Norm))
 	s.Stats.Precision = 3 * scale.SeedBits
 	for _, decide := range []func(j int, e *ziv.Entries, by scale.Scaling, to num.Mat){t.decide, t.decideAgain} {
 		err = par.For(s.Ctx, s.Threads, n, func(_, j int) {
@@ -113,16 +114,16 @@ func inverseBySeries(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*z
 
 // invertSeries returns the inverse by a series, nil if that is not good enough for most numbers of
 // so many bits.
-func invertSeries(s *call.Run, a num.Mat, f *factors, wanted int) (*seriesInverse, error) {
-	n := f.n
-	triangles, err := invertTriangles(s, f)
+func invertSeries(s *call.Run, a num.Mat, f *seed.Factors, wanted int) (*seriesInverse, error) {
+	n := f.N
+	triangles, err := seed.InvertTriangles(s, f)
 	// R is off Y X P by γ |Y| |X| at most, γ that of triangles: F times that is about a half, at
 	// most, of rho of these.
-	if err != nil || triangles == nil || !(triangles.rho < goodRho) {
+	if err != nil || triangles == nil || !(triangles.Rho < seed.GoodRho) {
 		return nil, err
 	}
 	t := &seriesInverse{}
-	if t.float, err = multiplied(s, triangles); err != nil {
+	if t.float, err = seed.NewMultiplied(s, triangles); err != nil {
 		return nil, err
 	}
 	// R = -z P, rounded: a product of fewer bits makes E, which hardly grows. That moves F R by
@@ -131,8 +132,8 @@ func invertSeries(s *call.Run, a num.Mat, f *factors, wanted int) (*seriesInvers
 	m := near
 	t.r = m.Arr.F64[0][m.At(0, 0):][:n*n]
 	moved := 0.0
-	for j, k := range t.float.perm {
-		z, to := t.float.z[j*n:(j+1)*n], t.r[k*n:(k+1)*n]
+	for j, k := range t.float.Perm {
+		z, to := t.float.Z[j*n:(j+1)*n], t.r[k*n:(k+1)*n]
 		_, c := math.Frexp(call.LargestOf(z))
 		sigma := math.Ldexp(1.5, 52+c-inversePlaces)
 		for i, v := range z {
@@ -141,25 +142,25 @@ func invertSeries(s *call.Run, a num.Mat, f *factors, wanted int) (*seriesInvers
 		}
 		moved += math.Ldexp(1, c-inversePlaces)
 	}
-	t.rho = float64(1.6*triangles.rho) + float64(1.01*f.norm*moved)
-	p := &seriesProducts{s: s, n: n, ones: make([]float64, n), free: [][]float64{triangles.x, triangles.y}}
+	t.rho = float64(1.6*triangles.Rho) + float64(1.01*f.Norm*moved)
+	p := &seriesProducts{s: s, n: n, ones: make([]float64, n), free: [][]float64{triangles.X, triangles.Y}}
 	for i := range p.ones {
 		p.ones[i] = 1
 	}
-	t.sums = absAll(n, t.r, p.ones)
+	t.sums = seed.AbsAll(n, t.r, p.ones)
 	// ‖E‖ is some 2^-50 ‖F‖ ‖R‖ for random matrices.
-	if rest := 4 * math.Log2(t.norm()*f.norm*0x1p-50); !(rest < -float64(wanted)-20) { // or NaN
+	if rest := 4 * math.Log2(t.norm()*f.Norm*0x1p-50); !(rest < -float64(wanted)-20) { // or NaN
 		return nil, nil
 	}
 	e, err := residualOf(s, a, f, near, t.rho)
 	if err != nil || e.Arr == nil {
-		return nil, unlessShort(err)
+		return nil, seed.UnlessShort(err)
 	}
 	if ok, err := p.sum(e); !ok || err != nil {
 		return nil, err
 	}
 	s.Drop(e)
-	t.rho, t.float.rho, t.float.norm = p.rho, p.rho, t.norm()
+	t.rho, t.float.Rho, t.float.Norm = p.rho, p.rho, t.norm()
 	ok, err := p.multiply(t)
 	if !ok || err != nil {
 		return nil, err
@@ -180,8 +181,8 @@ func (t *seriesInverse) norm() float64 { return call.LargestOf(t.sums) }
 
 // residualOf returns I - F R, of which ‖I - F R‖ ≤ rho is proved, within residualOff; nil where
 // numbers of F are too long.
-func residualOf(s *call.Run, a num.Mat, f *factors, near num.Mat, rho float64) (num.Mat, error) {
-	n := f.n
+func residualOf(s *call.Run, a num.Mat, f *seed.Factors, near num.Mat, rho float64) (num.Mat, error) {
+	n := f.N
 	scaledA := scaledMatrix(s, a, f, 4*mostSeries)
 	if scaledA.Arr == nil {
 		return num.Mat{}, nil
@@ -223,7 +224,9 @@ func (p *seriesProducts) room() []float64 {
 }
 
 // norm bounds the largest sum of magnitudes of a row.
-func (p *seriesProducts) norm(x []float64) float64 { return call.LargestOf(absAll(p.n, x, p.ones)) }
+func (p *seriesProducts) norm(x []float64) float64 {
+	return call.LargestOf(seed.AbsAll(p.n, x, p.ones))
+}
 
 // rowTops returns powers of two above the largest magnitudes of rows.
 func (p *seriesProducts) rowTops(x []float64) []float64 {
@@ -278,7 +281,7 @@ func (p *seriesProducts) cutCols(high, low, x, tops []float64, bits int) error {
 // so that all partial sums of their products are numbers of float64.
 func (p *seriesProducts) slices(x, tops []float64) (rows, cols int) {
 	most := 0.0
-	for i, v := range absAll(p.n, x, p.ones) {
+	for i, v := range seed.AbsAll(p.n, x, p.ones) {
 		most = max(most, v/tops[i])
 	}
 	_, k := math.Frexp(1.01 * (most + float64(float64(p.n)/2)))
@@ -290,7 +293,7 @@ func (p *seriesProducts) slices(x, tops []float64) (rows, cols int) {
 // columns of entries up to most, of so many bits of a top of 1, are exact beside numbers up to
 // most.
 func (p *seriesProducts) exactly(x, tops []float64, most float64, unit int) bool {
-	for i, v := range absAll(p.n, x, p.ones) {
+	for i, v := range seed.AbsAll(p.n, x, p.ones) {
 		if !(float64(v*most)*1.001 <= float64(tops[i]*math.Ldexp(1, scale.SeedBits-unit))) {
 			return false
 		}
@@ -317,7 +320,7 @@ func (p *seriesProducts) sum(m num.Mat) (ok bool, err error) {
 	e, more := scale.Unscaled(n, n).Float64s(m, p.room()), scale.Unscaled(n, n).MoreFloat64s(m, p.room())
 	p.largest = p.columnMost(e)
 	p.rho = float64(p.norm(e)*1.001) + float64(float64(n)*0x1p-140)
-	if !(p.rho < goodRho) {
+	if !(p.rho < seed.GoodRho) {
 		return false, nil
 	}
 	rows, cols := p.rowTops(e), powersAbove(slices.Clone(p.largest))
@@ -426,7 +429,7 @@ func (p *seriesProducts) multiply(t *seriesInverse) (ok bool, err error) {
 	}
 	// Sums of rows of slices over those of R.
 	share := func(x []float64) (most float64) {
-		for i, v := range absAll(n, x, p.ones) {
+		for i, v := range seed.AbsAll(n, x, p.ones) {
 			most = max(most, v/t.sums[i])
 		}
 		return most * 1.001

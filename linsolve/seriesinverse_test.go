@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -21,8 +22,8 @@ import (
 // TestSeriesInverse compares inverses by a series, what they are off by, and the entries that they
 // decide in both ways, with exact ones: for matrices of 30 to 300 bits, graded ones, and integers.
 func TestSeriesInverse(t *testing.T) {
-	seed := testseed.Of(t)
-	r := rand.New(rand.NewPCG(seed, 0))
+	draw := testseed.Of(t)
+	r := rand.New(rand.NewPCG(draw, 0))
 	found := map[string]int{}
 	tried := 0
 	enough := func() bool {
@@ -44,7 +45,7 @@ func TestSeriesInverse(t *testing.T) {
 		}
 		restore := isa.Force(isa.Levels()[trial%len(isa.Levels())])
 		s := testSolver(t, 1+trial%2)
-		lu, err := factor(s, a.View(), scale.Of(a.View()))
+		lu, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +58,7 @@ func TestSeriesInverse(t *testing.T) {
 			found["none"]++
 			continue
 		}
-		name := fmt.Sprintf("seed %d, trial %d, n = %d, %v", seed, trial, n, f)
+		name := fmt.Sprintf("seed %d, trial %d, n = %d, %v", draw, trial, n, f)
 		exact := scaledRat(a, lu.Scaling)
 		near := make([][]*big.Rat, n)
 		sum := func(x ...float64) *big.Rat {
@@ -141,7 +142,7 @@ func TestSeriesOfLargeOrder(t *testing.T) {
 		}
 	}
 	s := testSolver(t, 2)
-	lu, err := factor(s, a.View(), scale.Of(a.View()))
+	lu, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
@@ -39,7 +40,7 @@ import (
 //	(e_j + ε_j) rho² / (1 - rho)         what is left out,
 //	e_j γ (1 + 2 rho)                    the product with Z.
 type slicedInverse struct {
-	*floatInverse
+	*seed.FloatInverse
 	v    []float64 // F^-1 P^T is about -(z + v)
 	sums []float64 // bounds of |Z| 1
 	off  []float64 // what entry (i, j) is off by, over sums[i]
@@ -67,11 +68,11 @@ func slicesFor(n, gamma int, cond float64) int {
 
 // inverseBySlices stores the inverse of A in z as far as an inverse in slices decides it, and puts
 // nil for the columns of todo that are done.
-func inverseBySlices(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*ziv.Entries) error {
+func inverseBySlices(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error {
 	if !sliceable(s, a) || !shortInverse(s, b, z) {
 		return nil
 	}
-	cost := slicesCost(f.n)
+	cost := slicesCost(f.N)
 	s.Plan(cost)
 	t, err := invertSlices(s, a, f)
 	s.Did(cost)
@@ -80,16 +81,16 @@ func inverseBySlices(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*z
 		return err
 	}
 	s.Work.Guessed = false
-	note(s, 1, t.rho, bound.Upper().SetFloat64(t.norm), bound.Upper().SetFloat64(f.norm))
+	seed.Note(s, 1, t.Rho, bound.Upper().SetFloat64(t.Norm), bound.Upper().SetFloat64(f.Norm))
 	s.Stats.Precision = 2 * scale.SeedBits
-	err = par.For(s.Ctx, s.Threads, f.n, func(_, j int) {
-		e := &todo[t.perm[j]]
+	err = par.For(s.Ctx, s.Threads, f.N, func(_, j int) {
+		e := &todo[t.Perm[j]]
 		if t.decide(j, *e, z); len((*e).Open) == 0 {
 			*e = nil
 		}
 	})
-	if err == nil && call.Few(openColumns(todo), f.n) {
-		err = solveFew(s, a, b, z, t.floatInverse, todo)
+	if err == nil && call.Few(openColumns(todo), f.N) {
+		err = solveFew(s, a, b, z, t.FloatInverse, todo)
 	}
 	s.Stage("refinement")
 	return err
@@ -116,27 +117,27 @@ func shortInverse(s *call.Run, b, z num.Mat) bool {
 }
 
 // invertSlices returns a sliced inverse by factors of a, nil if float64 does not do.
-func invertSlices(s *call.Run, a num.Mat, f *factors) (*slicedInverse, error) {
-	n := f.n
-	triangles, err := invertTriangles(s, f)
+func invertSlices(s *call.Run, a num.Mat, f *seed.Factors) (*slicedInverse, error) {
+	n := f.N
+	triangles, err := seed.InvertTriangles(s, f)
 	if err != nil || triangles == nil {
 		return nil, err
 	}
 	t := &slicedInverse{}
-	if t.floatInverse, err = multiplied(s, triangles); err != nil {
+	if t.FloatInverse, err = seed.NewMultiplied(s, triangles); err != nil {
 		return nil, err
 	}
 	ones := make([]float64, n)
 	for i := range ones {
 		ones[i] = 1
 	}
-	t.norm = call.LargestOf(absAll(n, t.z, ones))
-	g := triangles.Float64s(a, triangles.y)
-	dgemm.ExchangeRows(n, g, f.pivots)
+	t.Norm = call.LargestOf(seed.AbsAll(n, t.Z, ones))
+	g := triangles.Float64s(a, triangles.Y)
+	dgemm.ExchangeRows(n, g, f.Pivots)
 	var more []float64
 	if a.Arr.Kind == num.MP && a.Arr.Prec > scale.SeedBits {
 		more = f.MoreFloat64s(a, s.Floats(n*n))
-		dgemm.ExchangeRows(n, more, f.pivots)
+		dgemm.ExchangeRows(n, more, f.Pivots)
 	}
 	if call.LargestOf(g) > 1 {
 		return nil, nil
@@ -144,28 +145,28 @@ func invertSlices(s *call.Run, a num.Mat, f *factors) (*slicedInverse, error) {
 	top := make([]float64, n)
 	least, most := math.Inf(1), 0.0
 	for j := range top {
-		_, c := math.Frexp(call.LargestOf(t.z[j*n : (j+1)*n]))
+		_, c := math.Frexp(call.LargestOf(t.Z[j*n : (j+1)*n]))
 		top[j] = math.Ldexp(1, c)
 		least, most = min(least, top[j]), max(most, top[j])
 	}
 	// Sums of |g_1| |z_1|, and 1, are at most 2^(k+c), sums of others as much smaller as units are.
-	_, k := math.Frexp(float64(1.01 * (f.norm + float64(float64(n)/2) + 1/least)))
+	_, k := math.Frexp(float64(1.01 * (f.Norm + float64(float64(n)/2) + 1/least)))
 	both := scale.SeedBits - k
-	m := slicesFor(n, both/2, t.norm*f.norm)
+	m := slicesFor(n, both/2, t.Norm*f.Norm)
 	// The 1 of I is to be a multiple of units.
 	if m == 0 || !(least > 0x1p-100 && most <= math.Ldexp(1, both)) {
 		return nil, nil
 	}
 	r := &slicedResidual{s: s, n: n, m: m, beta: (both + 1) / 2, gamma: both / 2, top: top}
-	if err := r.cut(g, more, t.z, triangles.x); err != nil {
+	if err := r.cut(g, more, t.Z, triangles.X); err != nil {
 		return nil, err
 	}
 	e, lost, err := r.residual(ones)
 	if err != nil || e == nil {
 		return nil, err
 	}
-	t.sums = absAll(n, t.z, ones)
-	t.norm = call.LargestOf(t.sums)
+	t.sums = seed.AbsAll(n, t.Z, ones)
+	t.Norm = call.LargestOf(t.sums)
 	if ok, err := t.correctBy(s, e, r, lost, ones); !ok || err != nil {
 		return nil, err
 	}
@@ -254,7 +255,7 @@ func (r *slicedResidual) largest(e []float64) (most float64) {
 // nil if sums that have to be exact are not proved to be.
 func (r *slicedResidual) residual(ones []float64) (e []float64, lost float64, err error) {
 	n, m := r.n, r.m
-	norm := func(x []float64) float64 { return call.LargestOf(absAll(n, x, ones)) }
+	norm := func(x []float64) float64 { return call.LargestOf(seed.AbsAll(n, x, ones)) }
 	e, low := r.s.Floats(n*n), r.s.Floats(n*n)
 	clear(e)
 	clear(low)
@@ -303,7 +304,7 @@ func (r *slicedResidual) residual(ones []float64) (e []float64, lost float64, er
 
 // correctBy makes v, and bounds, of -E.
 func (t *slicedInverse) correctBy(s *call.Run, e []float64, r *slicedResidual, lost float64, ones []float64) (ok bool, err error) {
-	n := t.n
+	n := t.N
 	largest, off := make([]float64, n), make([]float64, n)
 	eta := 0.0
 	for j, top := range r.top {
@@ -312,8 +313,8 @@ func (t *slicedInverse) correctBy(s *call.Run, e []float64, r *slicedResidual, l
 		eta += off[j]
 	}
 	eta = float64(eta * 1.001)
-	t.rho = float64((call.LargestOf(absAll(n, e, ones)) + float64(eta)) * 1.001)
-	if !(t.rho <= goodRho) {
+	t.Rho = float64((call.LargestOf(seed.AbsAll(n, e, ones)) + float64(eta)) * 1.001)
+	if !(t.Rho <= seed.GoodRho) {
 		return false, nil
 	}
 	// Slices of Z are done with.
@@ -326,11 +327,11 @@ func (t *slicedInverse) correctBy(s *call.Run, e []float64, r *slicedResidual, l
 	if err := par.Each(s.Ctx, s.Threads, n, func(j int) { addFloats(square[j*n:][:n], e[j*n:][:n]) }); err != nil {
 		return false, err
 	}
-	if err := dgemm.Subtract(s.Ctx, s.Threads, n, v, t.z, square); err != nil {
+	if err := dgemm.Subtract(s.Ctx, s.Threads, n, v, t.Z, square); err != nil {
 		return false, err
 	}
 	t.v = v
-	gamma, rho := dgemm.SubtractError(n), t.rho
+	gamma, rho := dgemm.SubtractError(n), t.Rho
 	t.off = make([]float64, n)
 	for j, e := range largest {
 		size := float64(e * (gamma + 0x1p-53) * (1 + float64(3*rho)))
@@ -342,8 +343,8 @@ func (t *slicedInverse) correctBy(s *call.Run, e []float64, r *slicedResidual, l
 
 // decide stores the entries of column j of G^-1, scaled back, that are decided, in column perm[j].
 func (t *slicedInverse) decide(j int, e *ziv.Entries, to num.Mat) {
-	n, k := t.n, t.perm[j]
-	z, v := t.z[j*n:(j+1)*n], t.v[j*n:(j+1)*n]
+	n, k := t.N, t.Perm[j]
+	z, v := t.Z[j*n:(j+1)*n], t.v[j*n:(j+1)*n]
 	off := t.off[j]
 	open := e.Open[:0]
 	for _, i := range e.Open {
@@ -397,13 +398,13 @@ func storeFloat(a *num.Array, at int, x float64, shift int64) (ok bool) {
 
 // start returns the columns of F^-1.
 func (t *slicedInverse) start() *floatSums {
-	n := t.n
+	n := t.N
 	at, off := make([]int, n), make([]float64, n)
-	for j, k := range t.perm {
+	for j, k := range t.Perm {
 		at[k], off[k] = j, t.off[j]
 	}
-	return &floatSums{norm: t.norm, off: off, sign: -1, column: func(k int) [][]float64 {
+	return &floatSums{norm: t.Norm, off: off, sign: -1, column: func(k int) [][]float64 {
 		j := at[k]
-		return [][]float64{t.z[j*n : (j+1)*n], t.v[j*n : (j+1)*n]}
+		return [][]float64{t.Z[j*n : (j+1)*n], t.v[j*n : (j+1)*n]}
 	}}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -21,8 +22,8 @@ import (
 // every level: for condition numbers up to the limit and beyond, graded matrices, and inverses of
 // integers.
 func TestSlicedInverse(t *testing.T) {
-	seed := testseed.Of(t)
-	r := rand.New(rand.NewPCG(seed, 0))
+	draw := testseed.Of(t)
+	r := rand.New(rand.NewPCG(draw, 0))
 	found := map[string]int{}
 	enough := func() bool {
 		return found["none"] > 0 && found["entries known to 58 bits"] >= found["entries"]*2/3
@@ -40,7 +41,7 @@ func TestSlicedInverse(t *testing.T) {
 		}
 		restore := isa.Force(isa.Levels()[trial%len(isa.Levels())])
 		s := testSolver(t, 1+trial%2)
-		lu, err := factor(s, a.View(), scale.Of(a.View()))
+		lu, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,20 +54,20 @@ func TestSlicedInverse(t *testing.T) {
 			found["none"]++
 			continue
 		}
-		name := fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n)
+		name := fmt.Sprintf("seed %d, trial %d, n = %d", draw, trial, n)
 		f := scaledRat(a, lu.Scaling)
 		inverse := make([][]*big.Rat, n)
 		for i := range inverse {
 			inverse[i] = make([]*big.Rat, n)
 			for j := range n {
-				inverse[i][z.perm[j]] = exactRat(-z.z[i+j*n])
+				inverse[i][z.Perm[j]] = exactRat(-z.Z[i+j*n])
 			}
 		}
-		checkFloats(t, name, f, inverse, z.rho, z.norm)
+		checkFloats(t, name, f, inverse, z.Rho, z.Norm)
 		want := lintest.Matrix(f).Solve(lintest.Identity(n))
 		for i := range n {
-			for j, k := range z.perm {
-				x := exactRat(z.z[i+j*n])
+			for j, k := range z.Perm {
+				x := exactRat(z.Z[i+j*n])
 				x.Add(x.Add(x, exactRat(z.v[i+j*n])), want[i][k])
 				bound := exactRat(z.sums[i])
 				bound.Mul(bound, exactRat(z.off[j]))
@@ -100,21 +101,21 @@ func TestSlicesOfLargeOrder(t *testing.T) {
 		}
 		restore := isa.Force(c.level)
 		s := testSolver(t, 2)
-		lu, err := factor(s, a.View(), scale.Of(a.View()))
+		lu, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		z, err := invertSlices(s, a.View(), lu)
 		restore()
-		if err != nil || z == nil || slicesFor(n, 22, z.norm*lu.norm) != c.slices {
+		if err != nil || z == nil || slicesFor(n, 22, z.Norm*lu.Norm) != c.slices {
 			t.Fatalf("%d: %v, %v", c.k, z != nil, err)
 		}
 		x, bound := new(big.Float).SetPrec(300), new(big.Float)
 		for i := range n {
-			for j, k := range z.perm {
+			for j, k := range z.Perm {
 				v := want.Big(i, k)
 				v.SetMantExp(v, -int(z.Cols[i]+z.Rows[k]))
-				x.Add(x.Add(v, big.NewFloat(z.z[i+j*n])), big.NewFloat(z.v[i+j*n]))
+				x.Add(x.Add(v, big.NewFloat(z.Z[i+j*n])), big.NewFloat(z.v[i+j*n]))
 				if bound.Mul(big.NewFloat(z.sums[i]*1.001), big.NewFloat(z.off[j])); x.Abs(x).Cmp(bound) > 0 {
 					t.Fatalf("%d: entry %d, %d is off by %g, bound %g", c.k, i, k, x, bound)
 				}

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
@@ -118,11 +119,11 @@ func encloseSet(s *call.Run, t *intervalSystem, low, high num.Mat, steps int) er
 		return err
 	}
 	cond := condition(s, t.a, p)
-	rho := p.rho
+	rho := p.Rho
 	var da bound.Bounds
 	if t.da.Arr != nil {
-		da = bound.BoundsOf(t.da, bound.Negated(p.scale), bound.Negated(p.weights))
-		rho = bound.Upper().Add(rho, p.abs.Times(da.Sums()))
+		da = bound.BoundsOf(t.da, bound.Negated(p.Scale), bound.Negated(p.Weights))
+		rho = bound.Upper().Add(rho, p.Abs.Times(da.Sums()))
 		if rho.Cmp(big.NewFloat(1)) >= 0 {
 			return fmt.Errorf("‖I - R A‖ + ‖|R| DA‖ ≤ %.2g only: %w", rho, errWide)
 		}
@@ -145,22 +146,22 @@ func encloseSet(s *call.Run, t *intervalSystem, low, high num.Mat, steps int) er
 	}
 	more := bound.Upper().Quo(rho, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Sub(big.NewFloat(1), rho))
 	for j := range k {
-		residual := ziv.Magnitudes(r, j, p.scale)
+		residual := ziv.Magnitudes(r, j, p.Scale)
 		if t.db.Arr != nil {
-			for i, v := range ziv.Magnitudes(t.db, j, p.scale) {
+			for i, v := range ziv.Magnitudes(t.db, j, p.Scale) {
 				residual[i] = bound.Upper().Add(residual[i], v)
 			}
 		}
 		if t.da.Arr != nil {
-			for i, v := range da.Apply(ziv.Magnitudes(x, j, bound.Negated(p.weights))) {
+			for i, v := range da.Apply(ziv.Magnitudes(x, j, bound.Negated(p.Weights))) {
 				residual[i] = bound.Upper().Add(residual[i], v)
 			}
 		}
-		radius := p.abs.Apply(residual)
+		radius := p.Abs.Apply(residual)
 		most := bound.Upper().Mul(bound.Largest(radius), more)
 		for i, v := range radius {
 			v = bound.Upper().Add(v, most)
-			v = bound.ScaledUp(v, p.weights[i])
+			v = bound.ScaledUp(v, p.Weights[i])
 			mid := x.Big(i, j)
 			low.SetEntry(i, j, below(low.Format(), mid, v))
 			u := below(high.Format(), mid.Neg(mid), v).Big()
@@ -172,13 +173,13 @@ func encloseSet(s *call.Run, t *intervalSystem, low, high num.Mat, steps int) er
 
 // refined returns a solution after steps of refinement, of at most target bits; nothing is known
 // of its error.
-func refined(s *call.Run, a, b num.Mat, p *approximate, cond, steps, target int) (num.Mat, error) {
+func refined(s *call.Run, a, b num.Mat, p *seed.Approximate, cond, steps, target int) (num.Mat, error) {
 	n, k := b.Rows, b.Cols
 	next := func(step int) num.Mat {
-		return num.NewMat(num.Precision(uint(min(int(p.gain*float64(step+1))+64+cond, target))), n, k)
+		return num.NewMat(num.Precision(uint(min(int(p.Gain*float64(step+1))+64+cond, target))), n, k)
 	}
 	x := next(1)
-	if err := s.Gemm(1, p.r, b, 0, num.Mat{}, x); err != nil {
+	if err := s.Gemm(1, p.R, b, 0, num.Mat{}, x); err != nil {
 		return num.Mat{}, err
 	}
 	for step := range steps {
@@ -188,7 +189,7 @@ func refined(s *call.Run, a, b num.Mat, p *approximate, cond, steps, target int)
 			return num.Mat{}, err
 		}
 		y := next(step + 2)
-		if err := s.Gemm(1, p.r, r, 1, x, y); err != nil {
+		if err := s.Gemm(1, p.R, r, 1, x, y); err != nil {
 			return num.Mat{}, err
 		}
 		x = y

@@ -15,6 +15,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
@@ -285,7 +286,7 @@ func solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 		}
 	}
 	planSolve(s, a, z.Format(), len(todo))
-	lu, err := factor(s, a, scale.Of(a))
+	lu, err := seed.NewFactors(s, a, scale.Of(a))
 	if err != nil {
 		return num.Mat{}, err
 	}
@@ -293,10 +294,10 @@ func solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	one := call.Few(len(todo), a.Rows) // by one
 	planBy(s, lu, one, a, z.Format(), len(todo))
 	if one {
-		if r, rho, norm, err := invertFactors(s, a, lu, len(todo)); err != nil {
+		if r, rho, norm, err := seed.InvertFactors(s, a, lu, len(todo)); err != nil {
 			return num.Mat{}, err
 		} else if r != nil {
-			note(s, 1, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.norm))
+			seed.Note(s, 1, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.Norm))
 			if done, err := solveFewBy(s, r, a, b, z, todo); done || err != nil {
 				return z, err
 			}
@@ -304,37 +305,37 @@ func solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	}
 	if !one {
 		// Each is for other formats and orders, the faster one first.
-		ways := []func(s *call.Run, a, b num.Mat, f *factors, z num.Mat, todo []*ziv.Entries) error{inverseBySlices, inverseBySeries, quickInverse, solveByNewton}
+		ways := []func(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error{inverseBySlices, inverseBySeries, quickInverse, solveByNewton}
 		for _, way := range ways {
 			if err := way(s, a, b, lu, z, todo); err != nil || ziv.CountOpen(todo) == 0 {
 				return z, err
 			}
 		}
 	}
-	var p *approximate
-	if lu.pivotsAbove(pivotRange) == a.Rows || !one {
-		if p, err = firstInverse(s, a, lu); err != nil && !(one && errors.Is(err, call.ErrRange)) {
+	var p *seed.Approximate
+	if lu.PivotsAbove(pivotRange) == a.Rows || !one {
+		if p, err = seed.FirstInverse(s, a, lu); err != nil && !(one && errors.Is(err, call.ErrRange)) {
 			return num.Mat{}, err
 		}
 	}
-	if one && (p == nil || p.rho == nil) {
+	if one && (p == nil || p.Rho == nil) {
 		if r, rho, norm, err := invertBlocks(s, a, lu, f.Bits()); err != nil {
 			return num.Mat{}, err
 		} else if r != nil {
 			s.Work.Guessed = false
-			note(s, 1+s.Stats.Rounds, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.norm))
+			seed.Note(s, 1+s.Stats.Rounds, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.Norm))
 			if done, err := solveFewBy(s, r, a, b, z, todo); done || err != nil {
 				return z, err
 			}
 		}
 	}
 	if p == nil {
-		if p, err = firstInverse(s, a, lu); err != nil {
+		if p, err = seed.FirstInverse(s, a, lu); err != nil {
 			return num.Mat{}, err
 		}
 	}
-	s.Work.Guessed = p.rho == nil
-	if p.rho == nil {
+	s.Work.Guessed = p.Rho == nil
+	if p.Rho == nil {
 		end := s.Before(solutionLeft(s, a, len(todo), f.Bits()))
 		p, err = multiply(s, p, a, lu)
 		end()
@@ -347,7 +348,7 @@ func solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 }
 
 // solveFewBy is solveFew with an inverse that is just made; done if nothing is left.
-func solveFewBy(s *call.Run, r inverse, a, b, z num.Mat, todo []*ziv.Entries) (done bool, err error) {
+func solveFewBy(s *call.Run, r seed.Inverse, a, b, z num.Mat, todo []*ziv.Entries) (done bool, err error) {
 	s.Stage("approximate inverse")
 	err = solveFew(s, a, b, z, r, todo)
 	s.Stage("refinement")
@@ -355,20 +356,20 @@ func solveFewBy(s *call.Run, r inverse, a, b, z num.Mat, todo []*ziv.Entries) (d
 }
 
 // approximate returns an approximate inverse of a.
-func approximateInverse(s *call.Run, a num.Mat) (*approximate, error) {
+func approximateInverse(s *call.Run, a num.Mat) (*seed.Approximate, error) {
 	defer s.Stage("approximate inverse")
 	return invert(s, a)
 }
 
 // solveBy stores the solution in z, which an approximate inverse of a is known for.
-func solveBy(s *call.Run, p *approximate, a, b, z num.Mat) error {
+func solveBy(s *call.Run, p *seed.Approximate, a, b, z num.Mat) error {
 	todo := ziv.NewEntries(s, a, b, z)
 	ziv.WithoutZeros(s, a, b, todo)
 	return solveOpen(s, p, a, b, z, todo)
 }
 
 // solveOpen does so for what is open in todo.
-func solveOpen(s *call.Run, p *approximate, a, b, z num.Mat, todo []*ziv.Entries) error {
+func solveOpen(s *call.Run, p *seed.Approximate, a, b, z num.Mat, todo []*ziv.Entries) error {
 	defer s.Stage("refinement")
 	cond := condition(s, a, p)
 	if !call.Few(len(todo), a.Rows) {
@@ -391,18 +392,9 @@ func solveOpen(s *call.Run, p *approximate, a, b, z num.Mat, todo []*ziv.Entries
 
 // condition notes what an approximate inverse of a proves and returns cond with 2^cond above the
 // condition number.
-func condition(s *call.Run, a num.Mat, p *approximate) (cond int) {
-	rho, _ := p.rho.Float64()
-	return note(s, p.rounds, rho, p.abs.Norm(), bound.BoundsOf(a, bound.Negated(p.scale), bound.Negated(p.weights)).Norm())
-}
-
-// note is condition for bounds of ‖R‖ and ‖F‖.
-func note(s *call.Run, rounds int, rho float64, norm, of *big.Float) (cond int) {
-	s.Stats.Rounds, s.Stats.Rho = rounds, rho
-	// ‖F^-1‖ ≤ ‖R‖ / (1 - rho), and rho < 1/2.
-	bound := bound.Upper().Mul(bound.Upper().Mul(norm, of), big.NewFloat(1+2*rho))
-	s.Stats.Cond = bound.Text('g', 3)
-	return bound.MantExp(nil)
+func condition(s *call.Run, a num.Mat, p *seed.Approximate) (cond int) {
+	rho, _ := p.Rho.Float64()
+	return seed.Note(s, p.Rounds, rho, p.Abs.Norm(), bound.BoundsOf(a, bound.Negated(p.Scale), bound.Negated(p.Weights)).Norm())
 }
 
 // mostFarBits bounds the bits beyond those of the format that solutions take where exponents are
@@ -411,13 +403,13 @@ const mostFarBits = 1 << 12
 
 // refine stores the rounded solution in z as far as it is open in todo; the condition number is
 // below 2^cond.
-func refine(s *call.Run, a, b num.Mat, p *approximate, cond int, z num.Mat, todo []*ziv.Entries) error {
+func refine(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat, todo []*ziv.Entries) error {
 	n, k := b.Rows, b.Cols
 	target := z.Format().Bits() + 64
 	if err := call.Workable(max(target, cond+64), b); err != nil {
 		return err
 	}
-	known := p.gain // bits of X, about
+	known := p.Gain // bits of X, about
 	// Numbers that are no ties differ from them by less bits than that.
 	integers := modular.ToIntegers(a)
 	most := min(target+2*integers.MinorBits()+int(ziv.ColumnBits(b))+1<<16, bound.MaxBits)
@@ -425,14 +417,14 @@ func refine(s *call.Run, a, b num.Mat, p *approximate, cond int, z num.Mat, todo
 	if integers.MostBits() > bound.MaxBits/4 {
 		most = min(most, target+mostFarBits)
 	}
-	width := func() int { return min(int(known+p.gain)+64, target) }
+	width := func() int { return min(int(known+p.Gain)+64, target) }
 
 	x := num.NewMat(num.Precision(uint(width())), n, k)
-	if err := s.Gemm(1, p.r, b, 0, num.Mat{}, x); err != nil {
+	if err := s.Gemm(1, p.R, b, 0, num.Mat{}, x); err != nil {
 		return err
 	}
 	// 1/(1 - rho), rounded up
-	more := bound.Upper().Quo(p.rho, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Sub(big.NewFloat(1), p.rho))
+	more := bound.Upper().Quo(p.Rho, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Sub(big.NewFloat(1), p.Rho))
 	var suspected []ziv.Suspects
 	left, missing := 0, float64(target)
 	for _, e := range todo {
@@ -441,7 +433,7 @@ func refine(s *call.Run, a, b num.Mat, p *approximate, cond int, z num.Mat, todo
 		}
 	}
 	for ; ; s.Stats.Steps++ {
-		planRefinement(s, missing, p.gain, cond, a, x)
+		planRefinement(s, missing, p.Gain, cond, a, x)
 		// R r loses up to cond bits to cancellation.
 		r := num.NewMat(num.Precision(uint(64+cond)), n, k)
 		if err := s.Gemm(-1, a, x, 1, b, r); err != nil {
@@ -453,14 +445,14 @@ func refine(s *call.Run, a, b num.Mat, p *approximate, cond int, z num.Mat, todo
 			if e == nil {
 				continue
 			}
-			radius := p.abs.Apply(ziv.Magnitudes(r, j, p.scale))
+			radius := p.Abs.Apply(ziv.Magnitudes(r, j, p.Scale))
 			most := bound.Upper().Mul(bound.Largest(radius), more)
 			for i := range radius {
 				radius[i] = bound.Upper().Add(radius[i], most)
-				radius[i] = bound.ScaledUp(radius[i], p.weights[i])
+				radius[i] = bound.ScaledUp(radius[i], p.Weights[i])
 			}
 			mid := func(i int) *big.Float { return x.Big(i, j) }
-			ties, err := e.Decide(mid, radius, p.weights)
+			ties, err := e.Decide(mid, radius, p.Weights)
 			if err != nil {
 				return err
 			}
@@ -491,7 +483,7 @@ func refine(s *call.Run, a, b num.Mat, p *approximate, cond int, z num.Mat, todo
 		if left == 0 {
 			return nil
 		}
-		known += p.gain
+		known += p.Gain
 		if int(known) > target {
 			target += 64 // entries near ties, or far below others
 			if target > most {
@@ -499,7 +491,7 @@ func refine(s *call.Run, a, b num.Mat, p *approximate, cond int, z num.Mat, todo
 			}
 		}
 		next := num.NewMat(num.Precision(uint(width())), n, k)
-		if err := s.Gemm(1, p.r, r, 1, x, next); err != nil {
+		if err := s.Gemm(1, p.R, r, 1, x, next); err != nil {
 			return err
 		}
 		x = next

@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/residue"
 )
@@ -78,7 +79,7 @@ type pivoted struct {
 func newPivoted(s *call.Run, a num.Mat, most int) (*pivoted, error) {
 	m, n := a.Dims()
 	k := min(m, n)
-	if k < fewest {
+	if k < seed.Fewest {
 		return nil, nil
 	}
 	defer s.Release()
@@ -133,7 +134,7 @@ func newPivoted(s *call.Run, a num.Mat, most int) (*pivoted, error) {
 func (t *splitting) invert(lu []float64) (ok bool, err error) {
 	n := t.k
 	for i := range n {
-		if d := math.Abs(lu[i+i*n]); !(d > leastPivot) {
+		if d := math.Abs(lu[i+i*n]); !(d > seed.LeastPivot) {
 			return false, nil
 		}
 	}
@@ -153,8 +154,8 @@ func (t *splitting) invert(lu []float64) (ok bool, err error) {
 	for i := range one {
 		one[i] = 1
 	}
-	size := call.LargestOf(absLower(n, x, absLower(n, lu, one)))
-	t.cond = call.LargestOf(absUpper(n, lu, absUpper(n, y, one)))
+	size := call.LargestOf(seed.AbsLower(n, x, seed.AbsLower(n, lu, one)))
+	t.cond = call.LargestOf(seed.AbsUpper(n, lu, seed.AbsUpper(n, y, one)))
 	near := float64(float64(n+16) * 0x1p-52 * t.cond) // and underflow
 	if !(near <= 0.25) {
 		return false, nil
@@ -162,7 +163,7 @@ func (t *splitting) invert(lu []float64) (ok bool, err error) {
 	t.cond = float64(2 * t.cond)
 	t.amp = sizeOf(size+t.cond) + 1
 	unit := make([]int64, n)
-	if t.x, err = stored(t.s, n, func(i, j int) float64 {
+	if t.x, err = seed.Stored(t.s, n, func(i, j int) float64 {
 		switch {
 		case i == j:
 			return 1
@@ -173,7 +174,7 @@ func (t *splitting) invert(lu []float64) (ok bool, err error) {
 	}, unit, unit); err != nil {
 		return false, err
 	}
-	t.y, err = stored(t.s, n, func(i, j int) float64 {
+	t.y, err = seed.Stored(t.s, n, func(i, j int) float64 {
 		if i > j {
 			return 0
 		}

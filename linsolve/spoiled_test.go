@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -86,7 +87,7 @@ func TestTracedSpoiled(t *testing.T) {
 
 // TestCholeskySpoiled has the host's bits of factors by seeds of all qualities, or nothing.
 func TestCholeskySpoiled(t *testing.T) {
-	gputest.OnDevices(t, fewest+2, 60, func(t *testing.T, n int) {
+	gputest.OnDevices(t, seed.Fewest+2, 60, func(t *testing.T, n int) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(424)}[:testlength.Of(1, 2, 2)] {
 			a := gramIn(t, f, n, 0, 1)
 			want, _, err := Cholesky(a, f, nil)
@@ -129,7 +130,7 @@ func TestCholeskySpoiled(t *testing.T) {
 // TestDoublingSpoiled decides entries of Cholesky factors on the host by seeds of all qualities: as
 // they are, or not at all.
 func TestDoublingSpoiled(t *testing.T) {
-	n := fewest + 2
+	n := seed.Fewest + 2
 	for _, f := range []halfulp.Format{halfulp.MP(424), halfulp.Float64}[:testlength.Of(1, 2, 2)] {
 		a := gramIn(t, f, n, 0, 1)
 		want, _, err := Cholesky(a, f, nil)

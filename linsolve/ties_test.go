@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -15,11 +16,11 @@ import (
 // TestTiesOfFactors has factors with zeros and numbers halfway between two of the format, and
 // others that differ from such by little, more or less than an enclosure tells at first.
 func TestTiesOfFactors(t *testing.T) {
-	seed := testseed.Of(t)
-	r := rand.New(rand.NewPCG(seed, 0))
+	draw := testseed.Of(t)
+	r := rand.New(rand.NewPCG(draw, 0))
 	ties, near := 0, 0
 	for trial := range testlength.Of(6, 24, 200) {
-		n := []int{3, 6, fewest + 3}[trial%3]
+		n := []int{3, 6, seed.Fewest + 3}[trial%3]
 		lower := halfulp.NewMatrix(halfulp.MP(600), n, n)
 		for i := range n {
 			for j := range i + 1 {
@@ -49,7 +50,7 @@ func TestTiesOfFactors(t *testing.T) {
 		if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), lower, lower, halfulp.Float(0), nil, a, nil); err != nil {
 			t.Fatal(err)
 		}
-		name := fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n)
+		name := fmt.Sprintf("seed %d, trial %d, n = %d", draw, trial, n)
 		z, _, err := Cholesky(a, halfulp.Float64, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -62,7 +63,7 @@ func TestTiesOfFactors(t *testing.T) {
 				}
 			}
 		}
-		if n < fewest {
+		if n < seed.Fewest {
 			checkLU(t, name, a, halfulp.MP(40))
 			checkLDLT(t, name, a, halfulp.Float64)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -53,7 +54,7 @@ const leastNear = 8
 
 // traced returns the determinant of a regular A, at the run's place, with a log of about
 // 2^-places; nil if float64 factors do not suffice.
-func traced(s *call.Run, a num.Mat, places int) (*determinant, error) {
+func traced(s *call.Run, a num.Mat, places int) (*seed.Determinant, error) {
 	if places > bound.MaxBits-4*hopeless {
 		return nil, nil
 	}
@@ -433,7 +434,7 @@ func plus(s *call.Run, x, d num.Mat, prec int) (num.Mat, error) {
 //	|tr(P_k²) - tr(E'^2k)| ≤ 2 d_k p_k,    |tr(P_(k+1) P_k) - tr(E'^(2k+1))| ≤ d_(k+1) p_k + d_k p_(k+1)
 //
 // and traces beyond the power 2 m take f^(2m+1) / ((2m+1) (1 - f)) at most.
-func (t *nearUnit) determinant(e num.Mat, f, h *big.Float, places int) (*determinant, error) {
+func (t *nearUnit) determinant(e num.Mat, f, h *big.Float, places int) (*seed.Determinant, error) {
 	s, n := t.s, t.f.Rows
 	prec := uint(places + 128)
 	pivots, err := diagonal(s, t.u)
@@ -539,9 +540,9 @@ func (t *nearUnit) determinant(e num.Mat, f, h *big.Float, places int) (*determi
 	if t.odd {
 		mid.Neg(mid)
 	}
-	d := &determinant{mid: mid, log: lost}
+	d := &seed.Determinant{Mid: mid, Log: lost}
 	for i := range n {
-		d.shift -= t.by.Rows[i] + t.by.Cols[i]
+		d.Shift -= t.by.Rows[i] + t.by.Cols[i]
 	}
 	return d, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -63,9 +64,9 @@ func TestTraced(t *testing.T) {
 					}
 					continue
 				}
-				t.Logf("%s: log %v, rho %v, steps %d", name, d.log, s.Stats.Rho, s.Stats.Steps)
-				if d.log.Cmp(bound.Exp2(-bits+4)) > 0 {
-					t.Errorf("%s: log %v", name, d.log)
+				t.Logf("%s: log %v, rho %v, steps %d", name, d.Log, s.Stats.Rho, s.Stats.Steps)
+				if d.Log.Cmp(bound.Exp2(-bits+4)) > 0 {
+					t.Errorf("%s: log %v", name, d.Log)
 				}
 				checkNear(t, name, d, want)
 			}
@@ -74,16 +75,16 @@ func TestTraced(t *testing.T) {
 }
 
 // checkNear compares an enclosure with the determinant: |want / (mid 2^shift) - 1| ≤ 2 log.
-func checkNear(t *testing.T, name string, d *determinant, want *big.Rat) {
+func checkNear(t *testing.T, name string, d *seed.Determinant, want *big.Rat) {
 	t.Helper()
-	mid, _ := d.mid.Rat(nil)
-	power := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(max(d.shift, -d.shift))))
-	if d.shift < 0 {
+	mid, _ := d.Mid.Rat(nil)
+	power := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(max(d.Shift, -d.Shift))))
+	if d.Shift < 0 {
 		power.Inv(power)
 	}
 	off := new(big.Rat).Quo(want, mid.Mul(mid, power))
 	off.Abs(off.Sub(off, big.NewRat(1, 1)))
-	if most, _ := d.log.Rat(nil); off.Cmp(most.Add(most, most)) > 0 {
-		t.Fatalf("%s: off by %v of itself, log %v", name, lintest.Nearest(halfulp.Float64, off), d.log)
+	if most, _ := d.Log.Rat(nil); off.Cmp(most.Add(most, most)) > 0 {
+		t.Fatalf("%s: off by %v of itself, log %v", name, lintest.Nearest(halfulp.Float64, off), d.Log)
 	}
 }

@@ -1,0 +1,138 @@
+package seed
+
+import (
+	"math"
+
+	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/fixed"
+	"github.com/halfulp/halfulp/internal/proof/scale"
+)
+
+// FloatInverse is R = Z P for F in float64: Z, about the inverse of P F, is -z.
+//
+// That R is good is proved by the residual computed, and not by bounds of what factors and inverses
+// lose, which are larger by orders of magnitude. With F' the entries of F rounded to float64, off
+// by δ |F'| at most, and E' what dgemm.Subtract makes of I - P F' Z, off by γ (I + |P F'| |Z|),
+//
+//	|I - P F R P^T| = |I - P F Z| ≤ |E'| + γ I + (γ + δ) |P F'| |Z|.
+//
+// The norm of this is rho. If rho < 1, F and R are regular, and as for triangles
+//
+//	F^-1 r = R (r + s),  ‖s‖∞ ≤ rho / (1 - rho) ‖r‖∞.
+type FloatInverse struct {
+	*Factors
+	Perm []int     // row perm[i] of F is row i of P F
+	Z    []float64 // by columns
+	Rho  float64
+	Norm float64 // bound of ‖R‖
+}
+
+// farOff is how much larger than mostRho the bounds of roundings in norms, which bounds of single
+// rows may be below, make a residual not worth its while.
+const farOff = 32
+
+// InvertFactors returns an inverse by factors of a for so many right-hand sides with its rho and a
+// bound of its norm, nil if none is proved to be good.
+func InvertFactors(s *call.Run, a num.Mat, f *Factors, columns int) (r Inverse, rho, norm float64, err error) {
+	cut := UpperCut(f.N, columns)
+	t, err := TrianglesOf(s, f, cut)
+	if err == nil && cut < f.N && t != nil && !(t.Rho <= MostRho) {
+		err = t.InvertUpper(s, f.N)
+	}
+	switch {
+	case err != nil || t == nil || math.IsInf(t.Rho, 1):
+		return nil, 0, 0, err
+	case t.Rho <= MostRho:
+		return t, t.Rho, t.Norm, nil
+	case !(float64(dgemm.SubtractError(f.N)*f.Norm)*t.Norm <= farOff*MostRho):
+		return nil, 0, 0, nil
+	}
+	z, err := NewFloatInverse(s, a, t)
+	if err != nil || !(z.Rho <= MostRho) {
+		return nil, 0, 0, err
+	}
+	return z, z.Rho, z.Norm, nil
+}
+
+// UpperCut returns the row at which the upper triangle of order n is cut in two for so many
+// right-hand sides, and n if it is not.
+func UpperCut(n, columns int) int {
+	if columns == 1 && n >= leastHalved && n <= mostHalved {
+		return n / 2
+	}
+	return n
+}
+
+// NewMultiplied multiplies the inverses of the triangles; nothing is known of its rho.
+func NewMultiplied(s *call.Run, t *Triangles) (*FloatInverse, error) {
+	n := t.N
+	r := &FloatInverse{Factors: t.Factors, Perm: t.Perm, Z: s.Floats(n * n)}
+	for j := range n {
+		clear(t.X[j*n : j*n+j])
+		clear(t.Y[j*n+j+1 : (j+1)*n])
+	}
+	return r, dgemm.MultiplyTriangles(s.Ctx, s.Threads, n, r.Z, t.Y, t.X)
+}
+
+// floatInverse multiplies the inverses of the triangles, whose room it takes, and computes rho.
+func NewFloatInverse(s *call.Run, a num.Mat, t *Triangles) (*FloatInverse, error) {
+	n := t.N
+	r, err := NewMultiplied(s, t)
+	if err != nil {
+		return nil, err
+	}
+	e, f := t.X, t.Float64s(a, t.Y)
+	dgemm.ExchangeRows(n, f, t.Pivots)
+	clear(e)
+	for i := range n {
+		e[i+i*n] = -1
+	}
+	if err := dgemm.Subtract(s.Ctx, s.Threads, n, e, f, r.Z); err != nil {
+		return nil, err
+	}
+	if !(max(call.LargestOf(f), call.LargestOf(r.Z), call.LargestOf(e)) < 0x1p100) {
+		r.Rho = math.Inf(1)
+		return r, nil
+	}
+	ones := make([]float64, n)
+	for i := range ones {
+		ones[i] = 1
+	}
+	first := AbsAll(n, r.Z, ones) // |Z| 1
+	size := AbsAll(n, f, first)   // |P F'| |Z| 1
+	gamma := dgemm.SubtractError(n)
+	for i, sum := range AbsAll(n, e, ones) {
+		rho := sum + gamma + float64((gamma+scale.Rounding(a))*size[i])
+		// Entries of F below 2^-1000 are 0 in F', and underflow takes less than 2^-900 as well.
+		r.Rho = max(r.Rho, float64(rho*1.001)+0x1p-700)
+		r.Norm = max(r.Norm, first[i])
+	}
+	return r, nil
+}
+
+func (r *FloatInverse) Scales() scale.Scaling { return r.Scaling }
+
+func (r *FloatInverse) Size() int {
+	_, e := math.Frexp(r.Norm)
+	return e
+}
+
+func (r *FloatInverse) Leading() bool { return true }
+
+func (r *FloatInverse) Words() float64 { return 1 }
+
+func (r *FloatInverse) Matrix() *fixed.Matrix { return nil }
+
+func (r *FloatInverse) Correct(v *Residual) ([][]float64, error) {
+	z := make([]float64, r.N)
+	for j, k := range r.Perm {
+		dgemm.Axpy(-v.Lead[k], r.Z[j*r.N:(j+1)*r.N], z)
+	}
+	return [][]float64{z}, nil
+}
+
+func (r *FloatInverse) Radius(v *Residual, _ []float64) []float64 {
+	return AbsAll(r.N, r.Z, spreadOf(v, r.Perm, r.Rho))
+}

@@ -1,0 +1,301 @@
+package seed
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/scale"
+)
+
+// Approximate is an approximate inverse R of a regular matrix A: with E = I - R A,
+//
+//	‖D^-1 E D‖∞ ≤ rho < 1, D = diag(2^weights[i]),
+//
+// is proved, and so is that A and R are regular.
+type Approximate struct {
+	R       num.Mat
+	Weights []int64 // about the exponents of the entries of solutions
+	Scale   []int64 // about those of the rows of A, negated
+	Rho     *big.Float
+	Abs     bound.Bounds // of D^-1 |R| diag(2^-scale[j])
+	Gain    float64      // bits that a step of refinement gains, about
+	Rounds  int          // how many seeds went into R
+}
+
+// MaxRounds bounds the seeds that go into R: each adds some 50 bits.
+const MaxRounds = 16
+
+// doubtful is after how many seeds the matrix is looked at modulo primes: whether it is singular is
+// then known for the price of a seed or two.
+const doubtful = 3
+
+// GoodRho is a rho for which refinement is worth its while.
+const GoodRho = 0x1p-8
+
+// MultiplySeeds replaces R by the product of a seed of R A and R until R A is near I. It is known
+// or not what the work that was planned will take.
+func MultiplySeeds(s *call.Run, p *Approximate, a num.Mat, known bool) (*Approximate, error) {
+	n, width := a.Rows, 0
+	if err := perturb(s, p.R); err != nil {
+		return nil, err
+	}
+	for p.Rounds = 1; p.Rounds <= MaxRounds; p.Rounds++ {
+		planRounds(s, a, p.Rounds-1, width)
+		e, err := Distance(s, p, a)
+		if err != nil || e.Arr == nil {
+			return p, err
+		}
+		if p.Rounds == doubtful {
+			if err := modular.ProvedRegular(s, a); err != nil {
+				return nil, err
+			}
+		}
+		// R A = I - E, and E - I is at hand.
+		for i := range n {
+			d := e.Big(i, i)
+			e.SetBig(i, i, new(big.Float).SetPrec(64).Sub(d, big.NewFloat(1)))
+		}
+		s.Did(roundCostOf(n))
+		product := e
+		r, err := seed(s, product, scale.Equilibrate(product, scale.Scaling{Rows: bound.Negated(p.Weights), Cols: p.Weights}))
+		if err != nil {
+			return nil, err
+		}
+		if err := perturb(s, r); err != nil {
+			return nil, err
+		}
+		by := bound.BoundsOf(r, p.Weights, bound.Negated(p.Weights)).Norm()
+		next := num.NewMat(num.Precision(widthFor(by.Mul(by, p.Abs.Norm()))), n, n)
+		if err := s.Gemm(-1, r, p.R, 0, num.Mat{}, next); err != nil {
+			return nil, err
+		}
+		width = p.Abs.Norm().MantExp(nil)
+		if p.R = next; p.Rounds%4 == 0 {
+			if err := perturb(s, p.R); err != nil {
+				return nil, err
+			}
+		}
+	}
+	// Numbers that differ by far more than float64 arithmetic sees beside each other may leave R
+	// singular: elimination in enough bits gets there always.
+	//
+	// Once it begins most is known of what few columns take, if these bits do.
+	s.Work.Guessed = !known && !s.Work.One
+	for bits := scale.SeedBits * MaxRounds; ; bits *= 2 {
+		if err := call.Workable(2*bits, a); err != nil {
+			return nil, err
+		}
+		if s.Work.Report != nil {
+			s.Plan(call.InvertInCost(n, bits))
+		}
+		if ok, err := invertIn(s, bits, p, a); err != nil {
+			return nil, err
+		} else if ok {
+			if e, err := Distance(s, p, a); err != nil || e.Arr == nil {
+				return p, err
+			}
+		}
+		s.Work.Guessed = true
+	}
+}
+
+// Distance computes E = I - R A and a bound of its norm; it returns nil if that is so small that R
+// is a good inverse.
+func Distance(s *call.Run, p *Approximate, a num.Mat) (e num.Mat, err error) {
+	if err := call.Finite("R", p.R); err != nil {
+		return num.Mat{}, ErrBeyond
+	}
+	p.Abs = bound.BoundsOf(p.R, p.Weights, p.Scale)
+	width := widthFor(p.Abs.Norm())
+	near, exact := Narrow(a, width)
+	lost := bound.Upper() // what is rounded off A
+	if !exact {
+		lost = p.Abs.Times(bound.BoundsOf(a, bound.Negated(p.Scale), bound.Negated(p.Weights)).Sums())
+		lost.SetMantExp(lost, -int(width))
+	}
+	e = num.NewMat(num.Precision(64), a.Rows, a.Rows)
+	one, norm := num.Identity(num.Float64, a.Rows), bound.Upper()
+	x, f := call.Scaled(p.R, scale.Scaling{Rows: bound.Negated(p.Weights), Cols: bound.Negated(p.Scale)}, math.MaxInt32), call.Scaled(near, scale.Scaling{Rows: p.Scale, Cols: p.Weights}, math.MaxInt32)
+	if x.Arr != nil && f.Arr != nil {
+		within := About(int(width))
+		if err := s.GemmWithin(-1, x, f, 1, one, e, within); err != nil {
+			return num.Mat{}, err
+		}
+		sum := bound.Upper() // of what E is in error by beside its rounding
+		for _, top := range call.ColumnTops(f, call.None32) {
+			if top != call.None32 { // big.Float adds with all bits between exponents
+				sum.Add(sum, bound.Exp2(int(top)))
+			}
+		}
+		lost.Add(lost, bound.ScaledUp(sum, slices.Max(call.ColumnTops(x.T(), call.None32))-within.Within))
+		norm = bound.RawBounds(e).Norm()
+	}
+	// Where exponents are far apart E is not scaled.
+	if x.Arr == nil || f.Arr == nil || !Rescale(e, scale.Scaling{Rows: p.Weights, Cols: bound.Negated(p.Weights)}) {
+		if err := s.Gemm(-1, p.R, near, 1, one, e); err != nil {
+			return num.Mat{}, err
+		}
+		norm = bound.BoundsOf(e, p.Weights, bound.Negated(p.Weights)).Norm()
+	}
+	p.Rho = bound.Upper().Add(norm, lost)
+	if rho, _ := p.Rho.Float64(); rho < GoodRho {
+		p.Gain = gain(p.Rho)
+		return num.Mat{}, nil
+	}
+	return e, nil
+}
+
+// invertIn makes R by elimination with numbers of some bits; not ok if a pivot vanishes.
+func invertIn(s *call.Run, bits int, p *Approximate, a num.Mat) (ok bool, err error) {
+	n, f := a.Rows, num.Precision(uint(bits))
+	scaled := num.NewMat(f, n, n)
+	for j := range n {
+		for i := range n {
+			v := a.Big(i, j)
+			scaled.SetBig(i, j, v.SetMantExp(v, int(p.Scale[i]+p.Weights[j])))
+		}
+	}
+	g, err := Eliminate(s, scaled, n, bits, true)
+	if err != nil || g.Zero >= 0 {
+		return false, err
+	}
+	li, ui, err := TriangleInverses(s, g.LU, n)
+	if err != nil {
+		return false, err
+	}
+	if err := s.Gemm(1, ui, li, 0, num.Mat{}, scaled); err != nil {
+		return false, err
+	}
+	p.R = num.NewMat(f, n, n)
+	for k, j := range g.Order {
+		for i := range n {
+			v := scaled.Big(i, k)
+			p.R.SetBig(i, j, v.SetMantExp(v, int(p.Weights[i]+p.Scale[j])))
+		}
+	}
+	return true, nil
+}
+
+// perturb changes the last bits of the entries of r, at random but the same way every time.
+// Rounding makes some approximate inverses singular, that of (x y; x y+ulp) to (u -u; -v v) for
+// one, and products with these remain so: Rump perturbs the matrix then. Here every seed is
+// perturbed, and a product that may still be singular now and then.
+func perturb(s *call.Run, r num.Mat) error {
+	bits := r.Format().Bits() - 4
+	return par.Each(s.Ctx, s.Threads, r.Rows, func(i int) {
+		random := rand.New(rand.NewPCG(uint64(i), uint64(bits)))
+		for j := range r.Cols {
+			v := r.Big(i, j)
+			x := 2*random.Float64() - 1 // may fuse: anything will do
+			d := new(big.Float).Mul(v, big.NewFloat(x))
+			r.SetBig(i, j, v.Add(v, d.SetMantExp(d, -bits)))
+		}
+	})
+}
+
+// widthFor returns how many bits of R and of A matter to R A, by ‖R‖ about, for what is rounded off
+// them to be far below what float64 decompositions leave.
+func widthFor(norm *big.Float) uint {
+	return uint(min(max(norm.MantExp(nil), 0)+scale.SeedBits, bound.MaxBits))
+}
+
+// first returns the seed of a by factors, with rho if it is found to be good by float64 arithmetic
+// alone.
+func FirstInverse(s *call.Run, a num.Mat, f *Factors) (*Approximate, error) {
+	return FirstWithin(s, a, f, GoodRho)
+}
+
+// FirstWithin is first for another limit of a good rho.
+func FirstWithin(s *call.Run, a num.Mat, f *Factors, limit float64) (*Approximate, error) {
+	n := a.Rows
+	defer s.Did(call.SeedCost(n))
+	x, err := seedInverse(s, f)
+	if err != nil {
+		return nil, err
+	}
+	r, err := unscaled(s, f, x)
+	if err != nil {
+		return nil, err
+	}
+	p := &Approximate{R: r, Weights: f.Cols, Scale: f.Rows, Rounds: 1}
+	if !finiteFloat64s(x) {
+		return p, nil
+	}
+	scaled, e := f.Float64s(a, make([]float64, n*n)), unit(n)
+	if err := dgemm.Subtract(s.Ctx, s.Threads, n, e, x, scaled); err != nil {
+		return nil, err
+	}
+	if !finiteFloat64s(e) {
+		return p, nil
+	}
+	sum := func(y []float64) []*big.Float { return boundsOfFloat64(n, y).Sums() }
+	p.Abs = boundsOfFloat64(n, x)
+	// Entries of F have relative errors, or are 0 below 2^-1000; I - X F has those of Subtract.
+	gamma := dgemm.SubtractError(n)
+	ulp := bound.Upper().SetFloat64((scale.Rounding(a) + gamma) * 1.001)
+	lost := bound.Upper().Mul(p.Abs.Norm(), bound.Upper().SetFloat64(float64(n)*0x1p-999))
+	lost.Add(lost, bound.Upper().SetFloat64(gamma))
+	product := p.Abs.Apply(sum(scaled))
+	rho := bound.Upper()
+	sums := sum(e)
+	p.Gain = gain(bound.Largest(sums))
+	for i, v := range sums {
+		v = bound.Upper().Add(v, bound.Upper().Mul(ulp, product[i]))
+		v = bound.Upper().Add(v, lost)
+		rho = bound.Largest([]*big.Float{rho, v})
+	}
+	if r, _ := rho.Float64(); r < limit {
+		p.Rho = rho
+	}
+	return p, nil
+}
+
+func finiteFloat64s(x []float64) bool {
+	for _, v := range x {
+		if v-v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// gain returns the bits that a step of refinement gains if I - R A has that norm.
+func gain(norm *big.Float) float64 {
+	x, _ := norm.Float64()
+	return min(45, -math.Log2(x+0x1p-60))
+}
+
+// boundsOfFloat64 returns the magnitudes of an n x n matrix of finite numbers.
+func boundsOfFloat64(n int, x []float64) bound.Bounds {
+	b := bound.Bounds{Rows: n, Cols: n, X: make([]float64, n*n), Exp: make([]int64, n)}
+	for i, v := range x {
+		b.X[i] = math.Abs(v)
+	}
+	return b
+}
+
+// Narrow returns a rounded to width bits if it has more, and whether it is a itself.
+func Narrow(a num.Mat, width uint) (near num.Mat, exact bool) {
+	f := a.Format()
+	if single := f.IsMP() || f == num.Float32 || f == num.Float64; single && uint(f.Bits()) <= width {
+		return a, true
+	}
+	return a.Convert(num.Precision(width)), false
+}
+
+// Note is condition for bounds of ‖R‖ and ‖F‖.
+func Note(s *call.Run, rounds int, rho float64, norm, of *big.Float) (cond int) {
+	s.Stats.Rounds, s.Stats.Rho = rounds, rho
+	// ‖F^-1‖ ≤ ‖R‖ / (1 - rho), and rho < 1/2.
+	bound := bound.Upper().Mul(bound.Upper().Mul(norm, of), big.NewFloat(1+2*rho))
+	s.Stats.Cond = bound.Text('g', 3)
+	return bound.MantExp(nil)
+}

@@ -1,0 +1,306 @@
+package seed
+
+import (
+	"math"
+	"math/big"
+	"math/bits"
+
+	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/scale"
+)
+
+// Slack is how much larger than that of true pivots the growth may be of such that pass for equal.
+var Slack = new(big.Float).SetPrec(64).Add(big.NewFloat(1), new(big.Float).SetMantExp(big.NewFloat(1), -60))
+
+// The methods' constant and the bound of multipliers that follows from it, 1/(1 - alpha), and some.
+var (
+	RookAlpha  = big.NewFloat(0.6403882032022076) // (1 + √17)/8
+	RookGrowth = big.NewFloat(2.79)
+)
+
+// doubt is a factor within which float64 numbers may decide nothing about pivots: 1 ± 2^-30.
+const doubt = 0x1p-30
+
+// RookSeed is rook in float64: the same numbers on every machine, since all sums have their terms
+// in one order and are rounded alike. Where magnitudes that decide about pivots differ by less than
+// doubt, there is none.
+//
+// Columns are taken in panels (Bunch and Kaufman in blocks: Anderson and Dongarra, Evaluating block
+// algorithm variants in LAPACK, 1989): what is left of the matrix is that before the panel, from
+// which a column subtracts what the panel has eliminated when it is looked at, and the others when
+// the panel ends.
+type RookSeed struct {
+	X      [][]float64 // L below the diagonal blocks, and the lower triangle of D
+	Order  []int
+	Blocks []int
+	doubts bool
+
+	flat  []float64    // row i of x from i n on
+	l, u  []float64    // L and D L^T of the panel, column p of either from p n on
+	width int          // columns of the panel
+	v     [2][]float64 // columns of what is left that pivots are chosen from
+}
+
+// RookPanel is how many columns of a rookSeed are eliminated before the others are brought up to
+// date, or one less than that.
+const RookPanel = 32
+
+// At returns entry (i, j) of a block of D.
+func (r *RookSeed) At(i, j int) float64 { return r.X[max(i, j)][min(i, j)] }
+
+// rookSeed eliminates, nil if there are doubts or what is left vanishes.
+func NewRookSeed(s *call.Run, a num.Mat, by scale.Scaling) (*RookSeed, error) {
+	n := a.Rows
+	r := &RookSeed{X: make([][]float64, n), Order: call.All(n)}
+	r.flat = by.Float64s(a, s.Floats(n*n)) // symmetric
+	for i := range r.X {
+		r.X[i] = r.flat[i*n : i*n+i+1]
+	}
+	r.l, r.u = s.Floats((RookPanel+1)*n), s.Floats((RookPanel+1)*n)
+	r.v = [2][]float64{s.Floats(n), s.Floats(n)}
+	for k := 0; k < n; {
+		size := r.pivot(k)
+		if size == 0 || r.doubts || !r.eliminate(k, size) {
+			return nil, nil
+		}
+		r.Blocks = append(r.Blocks, size)
+		if k += size; r.width >= RookPanel {
+			if err := updateRook(s, r, k); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return r, nil
+}
+
+// eliminate makes the columns of a block of D a part of the panel; false if it has no inverse.
+func (r *RookSeed) eliminate(k, size int) bool {
+	n, first := len(r.X), k+size
+	for c := range size {
+		for i := k + c; i < first; i++ {
+			r.X[i][k+c] = r.v[c][i]
+		}
+	}
+	inverse, ok := r.Inverse(k, size)
+	if !ok {
+		return false
+	}
+	for c := range size {
+		l, u := r.l[r.width*n:][:n], r.u[r.width*n:][:n]
+		r.width++
+		copy(u[first:], r.v[c][first:])
+		for i := first; i < n; i++ {
+			m := 0.0
+			for d := range size {
+				m += float64(r.v[d][i] * inverse[d][c])
+			}
+			l[i], r.X[i][k+c] = m, m
+		}
+	}
+	return true
+}
+
+// updateRook subtracts from what is left, of rows and columns from k on, what the panel eliminates.
+func updateRook(s *call.Run, r *RookSeed, k int) error {
+	const rows = 128 // at a time: what is above the diagonal is of no use
+	n := len(r.X)
+	for i := k; i < n; i += rows {
+		to := min(i+rows, n)
+		// By columns, as dgemm has them: rows of the lower triangle are columns of the upper one.
+		err := dgemm.SubtractSame(s.Ctx, s.Threads, to-k, to-i, r.width, r.flat[i*n+k:], n, r.u[k:], n, r.flat[i*n+k-r.width:], n)
+		if err != nil {
+			return err
+		}
+	}
+	r.width = 0
+	return nil
+}
+
+// column sets v to column j of what is left at step k, from row k on.
+func (r *RookSeed) column(v []float64, k, j int) {
+	n := len(r.X)
+	v = v[:n]
+	copy(v[k:j], r.X[j][k:j])
+	for i := j; i < n; i++ {
+		v[i] = r.flat[i*n+j]
+	}
+	p := 0
+	for ; p+4 <= r.width; p += 4 {
+		l0, l1, l2, l3 := r.l[p*n:][:n], r.l[(p+1)*n:][:n], r.l[(p+2)*n:][:n], r.l[(p+3)*n:][:n]
+		u0, u1, u2, u3 := r.u[p*n+j], r.u[(p+1)*n+j], r.u[(p+2)*n+j], r.u[(p+3)*n+j]
+		for i := k; i < n; i++ {
+			x := v[i] - float64(l0[i]*u0)
+			x -= float64(l1[i] * u1)
+			x -= float64(l2[i] * u2)
+			v[i] = x - float64(l3[i]*u3)
+		}
+	}
+	for ; p < r.width; p++ {
+		l, u := r.l[p*n:][:n], r.u[p*n+j]
+		for i := k; i < n; i++ {
+			v[i] -= float64(l[i] * u)
+		}
+	}
+}
+
+// exchange exchanges rows and columns.
+func (r *RookSeed) exchange(i, j int) {
+	i, j = min(i, j), max(i, j)
+	ExchangeSymmetric(r.X, i, j)
+	r.Order[i], r.Order[j] = r.Order[j], r.Order[i]
+	n := len(r.X)
+	for p := range r.width {
+		for _, x := range [][]float64{r.l[p*n:][:n], r.u[p*n:][:n]} {
+			x[i], x[j] = x[j], x[i]
+		}
+	}
+	for _, v := range r.v {
+		v[i], v[j] = v[j], v[i]
+	}
+}
+
+// largest is that of rook, of column j.
+func (r *RookSeed) largest(v []float64, k, j int) (int, float64) {
+	at, most, next := j, 0.0, 0.0
+	for i := k; i < len(r.X); i++ {
+		if i == j {
+			continue
+		}
+		if v := math.Abs(v[i]); v > most {
+			at, most, next = i, v, most
+		} else {
+			next = max(next, v)
+		}
+	}
+	r.doubts = r.doubts || most > 0 && next >= float64(most*(1-doubt))
+	return at, most
+}
+
+// pivot is that of rook; the columns of the pivot are left in v.
+func (r *RookSeed) pivot(k int) int {
+	alpha, _ := RookAlpha.Float64()
+	enough := func(pivot, most float64) bool {
+		x, bound := math.Abs(pivot), float64(most*alpha)
+		r.doubts = r.doubts || math.Abs(x-bound) <= float64(bound*doubt)
+		return x >= bound
+	}
+	v := &r.v
+	r.column(v[0], k, k)
+	i, most := r.largest(v[0], k, k)
+	if k == len(r.X)-1 || enough(v[0][k], most) {
+		if v[0][k] == 0 {
+			return 0
+		}
+		return 1
+	}
+	for p := k; !r.doubts; { // v[0] is column p
+		r.column(v[1], k, i)
+		j, row := r.largest(v[1], k, i)
+		if enough(v[1][i], row) {
+			v[0], v[1] = v[1], v[0]
+			r.exchange(k, i)
+			return 1
+		}
+		if j == p || row <= most {
+			r.exchange(k, p)
+			if i == k {
+				i = p
+			}
+			r.exchange(k+1, i)
+			return 2
+		}
+		p, most, i = i, row, j
+		v[0], v[1] = v[1], v[0]
+	}
+	return 0
+}
+
+// Inverse returns that of the block of D in row k; not ok if there is none.
+func (r *RookSeed) Inverse(k, size int) (z [2][2]float64, ok bool) {
+	p := r.X[k][k]
+	if size == 1 {
+		z[0][0] = 1 / p
+		return z, math.Abs(p) > LeastPivot
+	}
+	off, q := r.X[k+1][k], r.X[k+1][k+1]
+	det := float64(p*q) - float64(off*off)
+	z = [2][2]float64{{q / det, -off / det}, {-off / det, p / det}}
+	return z, math.Abs(det) > LeastPivot*LeastPivot
+}
+
+// RookOrder is an order of rows and columns, which makes diagonal blocks of these orders.
+type RookOrder struct {
+	Order, Blocks []int
+	High          int64 // no entry exceeds 2^high
+	Loss          int   // see rookForDigits
+}
+
+// RookPivots returns pivots and blocks for the factors of the symmetric a, P A P^T = L D L^T, that
+// float64 arithmetic found, and these factors, divided by 2^high; nil if there are doubts.
+func RookPivots(s *call.Run, a num.Mat) (*RookOrder, *RookSeed, error) {
+	n := a.Rows
+	if n < Fewest {
+		return nil, nil, nil
+	}
+	even := scale.Unscaled(n, n) // powers of two that leave pivots as they are
+	high := int64(scale.None)
+	for _, e := range scale.TopsOf(a).Top {
+		high = max(high, e)
+	}
+	if high == scale.None {
+		return nil, nil, nil
+	}
+	for j := range n {
+		even.Cols[j] = -high
+	}
+	r, err := NewRookSeed(s, a, even)
+	if r == nil || err != nil {
+		return nil, nil, err
+	}
+	return &RookOrder{Order: r.Order, Blocks: r.Blocks, High: high}, r, nil
+}
+
+// RookForDigits returns the pivots for an elimination in digits, of which it tells the loss; nil
+// where newRook returns that as numbers have more than most bits, or where digits are not the way
+// as exponents are too large: pivots are the same whatever eliminates.
+func RookForDigits(s *call.Run, a num.Mat, most int) (*RookOrder, error) {
+	m := a
+	if (m.Arr.Terms() > 1 || a.Format().Bits() > most) && bound.Longest(a) > int64(most) || bound.Far(a, call.MostExponent) {
+		return nil, nil
+	}
+	defer s.Release()
+	p, r, err := RookPivots(s, a)
+	if p != nil {
+		p.Loss = r.loss()
+	}
+	return p, err
+}
+
+// loss returns how many bits more than those of the entries an elimination in digits needs, about:
+// see digitLDLT.
+func (r *RookSeed) loss() int {
+	v := make([]float64, len(r.X)) // L^-1 times signs without a pattern
+	sum, first := 0.0, 0
+	for _, size := range r.Blocks {
+		for i := first; i < first+size; i++ {
+			v[i] = float64(1 - 2*(i*40503>>9&1))
+			for k, l := range r.X[i][:first] {
+				v[i] -= l * v[k] // may fuse: an estimate
+			}
+		}
+		inverse, _ := r.Inverse(first, size)
+		for c := range size {
+			for d := range size {
+				sum += math.Abs(v[first+c] * inverse[c][d])
+			}
+		}
+		first += size
+	}
+	_, e := math.Frexp(sum)
+	_, f := math.Frexp(call.LargestOf(v))
+	// n 408 d, sums of rows of L, and as much again for other signs.
+	return max(e, 0) + f + Growth + 2*bits.Len(uint(len(v))) + 12
+}
