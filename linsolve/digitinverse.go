@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/refine"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
@@ -97,7 +98,7 @@ func inverseBy(s *call.Run, t *digits, a, b, z num.Mat, todo []*ziv.Entries) (mo
 		return more, err
 	}
 	left := slices.Clone(short)
-	err = solveFew(s, a, b, z, t, left)
+	err = refine.SolveFew(s, a, b, z, t, left)
 	for j, e := range short {
 		if e != nil && left[j] == nil {
 			todo[j] = nil

@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
+	"github.com/halfulp/halfulp/internal/proof/refine"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
@@ -433,7 +434,7 @@ func TestWrongCorrections(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if w.Inverse, err = newWideInverse(s, p); err != nil {
+			if w.Inverse, err = refine.NewWideInverse(s, p); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -441,7 +442,7 @@ func TestWrongCorrections(t *testing.T) {
 		todo := ziv.NewEntries(s, a.View(), b.View(), z.View())
 		left := map[int]bool{}
 		open := todo[0]
-		if err := solveFew(s, a.View(), b.View(), z.View(), w, todo); err != nil {
+		if err := refine.SolveFew(s, a.View(), b.View(), z.View(), w, todo); err != nil {
 			t.Fatal(err)
 		}
 		for _, i := range open.Open {
@@ -509,7 +510,7 @@ func TestNoCorrection(t *testing.T) {
 		t.Fatalf("no inverse: %v", err)
 	}
 	todo := ziv.NewEntries(s, a.View(), b.View(), z.View())
-	if err := solveFew(s, a.View(), b.View(), z.View(), idle{r}, todo); err != nil || ziv.CountOpen(todo) != n {
+	if err := refine.SolveFew(s, a.View(), b.View(), z.View(), idle{r}, todo); err != nil || ziv.CountOpen(todo) != n {
 		t.Errorf("%d entries are left, %v", ziv.CountOpen(todo), err)
 	}
 }

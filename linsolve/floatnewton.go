@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/refine"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
@@ -50,7 +51,7 @@ func solveByNewton(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo [
 		err = nil
 	}
 	if err == nil && call.Few(openColumns(todo), n) {
-		err = solveFew(s, a, b, z, r, todo)
+		err = refine.SolveFew(s, a, b, z, r, todo)
 	}
 	s.Stage("refinement")
 	return err

@@ -529,36 +529,3 @@ func checkNearly(s *call.Run, t *newton, y *bound.Nearly, g, z num.Mat, todo []*
 	}
 	return nil
 }
-
-// refineOpen is refine for the columns that are open alone.
-func refineOpen(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat, todo []*ziv.Entries) error {
-	var list []*ziv.Entries
-	for _, e := range todo {
-		if e != nil {
-			list = append(list, e)
-		}
-	}
-	if len(list) == len(todo) {
-		return refine(s, a, b, p, cond, z, todo)
-	}
-	n := a.Rows
-	right, x := num.NewMat(b.Format(), n, len(list)), num.NewMat(z.Format(), n, len(list))
-	part := ziv.NewEntries(s, a, right, x)
-	from, to, mx, mz := b, right, x, z
-	for c, e := range list {
-		part[c].Open = append([]int(nil), e.Open...)
-		for i := range n {
-			to.Arr.CopyFrom(to.At(i, c), from.Arr, from.At(i, e.J))
-			mx.Arr.CopyFrom(mx.At(i, c), mz.Arr, mz.At(i, e.J))
-		}
-	}
-	if err := refine(s, a, right, p, cond, x, part); err != nil {
-		return err
-	}
-	for c, e := range list {
-		for _, i := range e.Open {
-			mz.Arr.CopyFrom(mz.At(i, e.J), mx.Arr, mx.At(i, c))
-		}
-	}
-	return nil
-}

@@ -3,9 +3,9 @@ package linsolve
 import (
 	"math"
 
-	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/refine"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
@@ -56,13 +56,6 @@ func eliminationCost(n, bits, most int) (cost float64) {
 
 // pivotBits are log2 of how far pivots of a block fall.
 const pivotBits = 36
-
-// columnCost is the cost of a column of fixedSystem of so many words, for an inverse whose product
-// with a vector takes as long as that of a matrix of some words.
-func columnCost(n, words int, inverse float64) float64 {
-	planes := float64(words+1) / 2
-	return float64(words) * 64 / 40 * float64(n) * float64(n) * call.WordCost * (planes + inverse)
-}
 
 // improvedCost is the cost of leading approximate inverses of the factors of an m x n matrix from
 // a gain to an enclosure of so many bits, for one factor or both; see improved.
@@ -157,7 +150,7 @@ func planBy(s *call.Run, lu *seed.Factors, one bool, a num.Mat, f num.Format, k 
 		s.Work.Cond = cond * 3 / 2
 	}
 	columns := func(bits int, inverse float64) float64 {
-		return float64(k) * columnCost(n, words+bits/64, inverse)
+		return float64(k) * refine.ColumnCost(n, words+bits/64, inverse)
 	}
 	switch {
 	case well && one:
@@ -182,9 +175,9 @@ func solutionLeft(s *call.Run, a num.Mat, k, bits int) float64 {
 	case s.Work.Report == nil:
 		return 0
 	case call.Few(k, n):
-		column := columnCost(n, (bits+cond)/64+2, call.SquareWords(cond)/2)
+		column := refine.ColumnCost(n, (bits+cond)/64+2, call.SquareWords(cond)/2)
 		gain := max(call.LikelyGain, seed.MaxRounds*scale.SeedBits-cond*6/5) // of a step
-		return float64(k)*column + refinementCost(a, k, float64(bits+cond), float64(gain), cond, call.MP((bits+cond)/2))
+		return float64(k)*column + refine.RefinementCost(a, k, float64(bits+cond), float64(gain), cond, call.MP((bits+cond)/2))
 	}
 	return manyCost(n, k, bits+cond)
 }
@@ -197,31 +190,6 @@ func planBlocks(s *call.Run, n, bits int) {
 	if s.Work.Report != nil {
 		s.Plan(eliminationCost(n, bits, max(n/4, 32)))
 	}
-}
-
-// planRefinement says that steps of refinement for x are to come, one at least, which gain so many
-// bits each of those that are missing.
-func planRefinement(s *call.Run, missing, gain float64, cond int, a, x num.Mat) {
-	if s.Work.Report != nil {
-		half := call.MP(int(float64(x.Format().Bits()) + missing/2)) // of the way
-		s.Plan(refinementCost(a, x.Cols, missing, gain, cond, half))
-	}
-}
-
-// refinementCost is the cost of steps of refinement for k columns, numbers of which have a format
-// on average.
-func refinementCost(a num.Mat, k int, missing, gain float64, cond int, x num.Format) float64 {
-	n, of, r := a.Rows, a.Arr.Format, call.MP(64+cond)
-	step := call.ProductCost(n, n, k, of, x, r) + call.ProductCost(n, n, k, r, r, x) + residualCost(n, k, of, x)
-	return max(missing/gain, 1) * step
-}
-
-// residualCost is what B - A X takes beyond the product that its format tells of where X is near
-// the solution, X n x k: its entries are what many more bits leave. It includes what deciding
-// entries of X takes.
-func residualCost(n, k int, a, x num.Format) float64 {
-	product := call.ProductCost(n, n, k, a, x, call.MP(2*int(x.Prec)))
-	return min(float64(direct.EstimateEntries(1, n, k, n, a, x)), product) + float64(n)*float64(k)*call.DecideCost
 }
 
 // planned says that an E of a gain is to lead to so many bits.

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/refine"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
@@ -106,7 +107,7 @@ func inverseBySeries(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo
 		}
 	}
 	if err == nil && call.Few(openColumns(todo), n) {
-		err = solveFew(s, a, b, z, t.float, todo)
+		err = refine.SolveFew(s, a, b, z, t.float, todo)
 	}
 	s.Stage("refinement")
 	return err

@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/refine"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
@@ -90,7 +91,7 @@ func inverseBySlices(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo
 		}
 	})
 	if err == nil && call.Few(openColumns(todo), f.N) {
-		err = solveFew(s, a, b, z, t.FloatInverse, todo)
+		err = refine.SolveFew(s, a, b, z, t.FloatInverse, todo)
 	}
 	s.Stage("refinement")
 	return err

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/big"
 	"time"
 
 	"github.com/halfulp/halfulp"
@@ -13,7 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/budget"
 	"github.com/halfulp/halfulp/internal/proof/call"
-	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/refine"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
@@ -350,7 +349,7 @@ func solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 // solveFewBy is solveFew with an inverse that is just made; done if nothing is left.
 func solveFewBy(s *call.Run, r seed.Inverse, a, b, z num.Mat, todo []*ziv.Entries) (done bool, err error) {
 	s.Stage("approximate inverse")
-	err = solveFew(s, a, b, z, r, todo)
+	err = refine.SolveFew(s, a, b, z, r, todo)
 	s.Stage("refinement")
 	return ziv.CountOpen(todo) == 0, err
 }
@@ -379,15 +378,15 @@ func solveOpen(s *call.Run, p *seed.Approximate, a, b, z num.Mat, todo []*ziv.En
 		}
 	}
 	if call.Few(openColumns(todo), a.Rows) {
-		w, err := newWideInverse(s, p)
+		w, err := refine.NewWideInverse(s, p)
 		if err == nil {
-			err = solveFew(s, a, b, z, w, todo)
+			err = refine.SolveFew(s, a, b, z, w, todo)
 		}
 		if err != nil || ziv.CountOpen(todo) == 0 {
 			return err
 		}
 	}
-	return refineOpen(s, a, b, p, cond, z, todo)
+	return refine.RefineOpen(s, a, b, p, cond, z, todo)
 }
 
 // condition notes what an approximate inverse of a proves and returns cond with 2^cond above the
@@ -395,105 +394,4 @@ func solveOpen(s *call.Run, p *seed.Approximate, a, b, z num.Mat, todo []*ziv.En
 func condition(s *call.Run, a num.Mat, p *seed.Approximate) (cond int) {
 	rho, _ := p.Rho.Float64()
 	return seed.Note(s, p.Rounds, rho, p.Abs.Norm(), bound.BoundsOf(a, bound.Negated(p.Scale), bound.Negated(p.Weights)).Norm())
-}
-
-// mostFarBits bounds the bits beyond those of the format that solutions take where exponents are
-// far apart: a few entries take seconds.
-const mostFarBits = 1 << 12
-
-// refine stores the rounded solution in z as far as it is open in todo; the condition number is
-// below 2^cond.
-func refine(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat, todo []*ziv.Entries) error {
-	n, k := b.Rows, b.Cols
-	target := z.Format().Bits() + 64
-	if err := call.Workable(max(target, cond+64), b); err != nil {
-		return err
-	}
-	known := p.Gain // bits of X, about
-	// Numbers that are no ties differ from them by less bits than that.
-	integers := modular.ToIntegers(a)
-	most := min(target+2*integers.MinorBits()+int(ziv.ColumnBits(b))+1<<16, bound.MaxBits)
-	// No format has the bits, and fewer are not likely to do.
-	if integers.MostBits() > bound.MaxBits/4 {
-		most = min(most, target+mostFarBits)
-	}
-	width := func() int { return min(int(known+p.Gain)+64, target) }
-
-	x := num.NewMat(num.Precision(uint(width())), n, k)
-	if err := s.Gemm(1, p.R, b, 0, num.Mat{}, x); err != nil {
-		return err
-	}
-	// 1/(1 - rho), rounded up
-	more := bound.Upper().Quo(p.Rho, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Sub(big.NewFloat(1), p.Rho))
-	var suspected []ziv.Suspects
-	left, missing := 0, float64(target)
-	for _, e := range todo {
-		if e != nil {
-			left++
-		}
-	}
-	for ; ; s.Stats.Steps++ {
-		planRefinement(s, missing, p.Gain, cond, a, x)
-		// R r loses up to cond bits to cancellation.
-		r := num.NewMat(num.Precision(uint(64+cond)), n, k)
-		if err := s.Gemm(-1, a, x, 1, b, r); err != nil {
-			return err
-		}
-		s.Stats.Precision = x.Format().Bits()
-		missing = 0
-		for j, e := range todo {
-			if e == nil {
-				continue
-			}
-			radius := p.Abs.Apply(ziv.Magnitudes(r, j, p.Scale))
-			most := bound.Upper().Mul(bound.Largest(radius), more)
-			for i := range radius {
-				radius[i] = bound.Upper().Add(radius[i], most)
-				radius[i] = bound.ScaledUp(radius[i], p.Weights[i])
-			}
-			mid := func(i int) *big.Float { return x.Big(i, j) }
-			ties, err := e.Decide(mid, radius, p.Weights)
-			if err != nil {
-				return err
-			}
-			if len(e.Open) == 0 {
-				todo[j] = nil
-				left--
-				continue
-			}
-			if ties != nil {
-				suspected = append(suspected, ziv.Suspects{Entries: e, Ties: ties})
-			}
-			missing = max(missing, e.Missing(mid, radius))
-		}
-		if err := ziv.Lift(s, suspected); err != nil {
-			return err
-		}
-		for _, x := range suspected {
-			if len(x.Open) == 0 {
-				todo[x.J] = nil
-				left--
-			}
-		}
-		suspected = suspected[:0]
-		if s.Work.Report != nil {
-			s.Did(residualCost(n, left, a.Arr.Format, x.Arr.Format))
-			s.Work.Guessed = false // it is known what is missing
-		}
-		if left == 0 {
-			return nil
-		}
-		known += p.Gain
-		if int(known) > target {
-			target += 64 // entries near ties, or far below others
-			if target > most {
-				return fmt.Errorf("%d entries are not decided by %d bits: %w", ziv.CountOpen(todo), most, call.ErrMemory)
-			}
-		}
-		next := num.NewMat(num.Precision(uint(width())), n, k)
-		if err := s.Gemm(1, p.R, r, 1, x, next); err != nil {
-			return err
-		}
-		x = next
-	}
 }

@@ -1,0 +1,311 @@
+package refine
+
+import (
+	"encoding/binary"
+	"math"
+	"math/big"
+	mathbits "math/bits"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/fixed"
+	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
+)
+
+// A fixedSystem is F y = g, of which columns are solved.
+type fixedSystem struct {
+	s    *call.Run
+	a, b num.Mat
+	r    seed.Inverse
+	f    *fixed.Matrix // nil at first
+	low  int64         // F is a multiple of 2^-low
+	left int           // columns that wait
+	n    int
+	// bits that are missing for most entries of a column to be decided, 0: nothing is known of them
+	missing float64
+	likely  float64 // how often a column is to be solved, about
+}
+
+// SolveFew solves for the columns of todo with R, and puts nil for those that are done. What is
+// left needs more bits than are worth their while here.
+func SolveFew(s *call.Run, a, b, z num.Mat, r seed.Inverse, todo []*ziv.Entries) error {
+	y := &fixedSystem{s: s, a: a, b: b, r: r, n: a.Rows}
+	y.low, y.f = scale.LowestBit(y.a, r.Scales()), r.Matrix()
+	bits := z.Format().Bits()
+	for j, e := range todo {
+		y.left = len(todo) - j - 1
+		for want := bits + ziv.Suspicion + 4; want <= 4*bits+1024 && todo[j] != nil; {
+			y.missing = 0
+			y.likely = 1
+			if want == bits+ziv.Suspicion+4 && r.Size() > 2*scale.SeedBits {
+				y.likely = 1.6 // entries are far apart: more bits may be needed
+			}
+			more, err := y.column(e, j, bits, want)
+			if err != nil {
+				return err
+			}
+			if len(e.Open) == 0 {
+				todo[j] = nil
+			}
+			if !more {
+				break
+			}
+			next := 2 * want
+			if y.missing > 0 {
+				next = min(next, want+int(y.missing)+ziv.Suspicion)
+			}
+			want = next
+		}
+	}
+	return nil
+}
+
+// column solves for column j to about want bits and decides what that decides. It reports whether
+// more bits would help.
+//
+// With y a sum of vectors c of integers times powers of two, r = g - F y is held in fixed point:
+// r <- r - F c costs a product of F with a vector of one word, and is exact but for what is cut off
+// below r's last bit and F's last plane, which is counted. c is any vector; what is proved of y is
+// F^-1 r alone.
+func (y *fixedSystem) column(e *ziv.Entries, j, bits, want int) (more bool, err error) {
+	n, by := y.n, y.r.Scales()
+	g, shift := y.right(j)
+	if shift == math.MinInt64 {
+		for _, i := range e.Open {
+			e.Z.SetBig(i, e.J, new(big.Float))
+		}
+		e.Open = nil
+		return false, nil
+	}
+	r := &seed.Residual{Lead: make([]float64, n)}
+	for i := range n {
+		x, exp := y.b.Arr.Leading(y.b.At(i, j))
+		r.Lead[i] = scale.Ldexp(x, exp+by.Rows[i]-shift)
+	}
+	v, err := y.r.Correct(r)
+	if err != nil {
+		return false, err
+	}
+	most := call.LargestOf(v[0])
+	if !(most > 0x1p-900 && most < 0x1p900) {
+		return false, nil
+	}
+	_, k := math.Frexp(most)
+	shift += int64(k) // y is about 1 from now on
+	words := (max(want+y.r.Size()+atFloor+6, 64) + 63) / 64
+	cost := ColumnCost(n, words, y.r.Words())
+	y.s.Plan(cost * (y.likely + float64(y.left)))
+	working := y.s.Doing(cost)
+	defer y.s.Did(cost)
+	y.s.Stats.Precision = 64 * words
+	r.Unit, r.X = -64*words, make([][]uint64, n)
+	u := &partial{x: make([][]uint64, n), bits: 64 * (words + 1), lost: 1}
+	room := make([]uint64, n*(2*words+3))
+	for i := range n {
+		r.X[i], u.x[i], room = room[:words+1], room[words+1:2*words+3], room[2*words+3:]
+		if g[i].Class == num.Finite {
+			fixed.Magnitude(r.X[i], g[i].Mag, g[i].Exp+by.Rows[i]-shift+int64(64*words))
+			if g[i].Neg {
+				num.Negate(r.X[i])
+			}
+		}
+	}
+	began, last, lastExp := false, math.Inf(1), math.MaxInt32
+	for ; ; y.s.Stats.Steps++ {
+		top := r.Look(u.lost)
+		working(1 - float64(max(top, 0))/float64(64*words+1))
+		floor := top <= int(seed.Log2(u.lost))+atFloor
+		proved := func(c []float64) (bool, error) {
+			radius := y.r.Radius(r, c)
+			if floor || seed.Log2(call.LargestOf(radius))+float64(r.Exp) <= -float64(bits+4)-seed.Log2(float64(n)) {
+				return y.decide(e, u, shift, radius, r.Exp)
+			}
+			return false, nil
+		}
+		tried := false // radius takes no c then
+		switch leading := y.r.Leading(); {
+		case leading && !began:
+			for i, x := range v[0] { // of this residual
+				v[0][i] = math.Ldexp(x, -k-r.Exp)
+			}
+		case leading && !floor && last+float64(r.Exp-lastExp) <= -float64(bits+10): // est, about
+			if done, err := proved(nil); done || err != nil {
+				return false, err
+			}
+			tried = true
+			fallthrough
+		default:
+			if v, err = y.r.Correct(r); err != nil {
+				return false, err
+			}
+		}
+		if most = call.LargestOf(v[0]); !(most < 0x1p900) || most == 0 && !floor {
+			return false, nil // the latter would be no progress
+		}
+		est := seed.Log2(most) + float64(r.Exp) // of |y - F^-1 g|
+		if began && !tried && (floor || est <= -float64(bits+8)) {
+			if done, err := proved(v[0]); done || err != nil {
+				return false, err
+			}
+		}
+		if floor {
+			return true, nil
+		}
+		if est > last-2 && r.Exp > lastExp-2 {
+			// R is not what it should be, or it makes as much of what is lost of the residual,
+			// which corrections of so few bits keep from getting to its floor.
+			return est <= seed.Log2(u.lost)+float64(r.Unit+y.r.Size()+atFloor), nil
+		}
+		last, lastExp = min(last, est), min(lastExp, r.Exp)
+
+		for _, v := range v {
+			if ok, err := y.add(v, r, u); !ok || err != nil {
+				return false, err
+			}
+		}
+		began = true
+	}
+}
+
+// partial is what is known of y.
+type partial struct {
+	x    [][]uint64 // y, of unit 2^-bits
+	bits int
+	sum  float64 // a bound of |y|
+	lost float64 // a bound of the error of the entries of r, in its unit
+}
+
+// add adds v 2^r.exp, rounded to integers up to 2^61 of some unit, to what is known of y; not ok if
+// that does not fit.
+func (y *fixedSystem) add(v []float64, r *seed.Residual, u *partial) (ok bool, err error) {
+	most := call.LargestOf(v)
+	_, k := math.Frexp(most)
+	q := min(61-k-r.Exp, u.bits)
+	if q < 0 || !(most < 0x1p900) {
+		return false, nil
+	}
+	c, total := make([]int64, y.n), 0.0
+	for i, v := range v {
+		c[i] = int64(math.RoundToEven(math.Ldexp(v, r.Exp+q)))
+		total += math.Abs(float64(c[i]))
+	}
+	if total == 0 {
+		return true, nil
+	}
+	// |y| and |F y|, and r with them, are far from the ends of their room.
+	if u.sum += math.Ldexp(total*1.01, -q); !(u.sum < 0x1p58) {
+		return false, nil
+	}
+	for i, c := range c {
+		addInteger(u.x[i], c, u.bits-q)
+	}
+	// Planes of F whose cutting loses less than r's last bit, as far as there are any:
+	// total 2^(2-64w-q) ≤ n 2^(63-64w-q).
+	planes := max(1, (-r.Unit-q+63+mathbits.Len(uint(y.n))+63)/64)
+	if err := y.provide(planes); err != nil {
+		return false, err
+	}
+	planes = min(planes, y.f.Planes)
+	if err := y.subtract(r, fixed.NewVector(c), q, planes); err != nil {
+		return false, err
+	}
+	u.lost += 1.01
+	if int64(64*planes)-1 < y.low {
+		u.lost += float64(1.01 * math.Ldexp(total, 2-64*planes-q-r.Unit))
+	}
+	return true, nil
+}
+
+// atFloor is how many bits above the bound of its error a residual counts as nothing but error.
+const atFloor = 6
+
+// right returns column j of B, diag(2^rows) applied to which lies below 2^shift.
+func (y *fixedSystem) right(j int) (g []num.Real, shift int64) {
+	g, shift = make([]num.Real, y.n), math.MinInt64
+	words := num.ValueWords(y.b.Arr.Format)
+	buf := make([]uint64, y.n*words)
+	for i := range g {
+		g[i] = y.b.Arr.Value(y.b.At(i, j), buf[i*words:(i+1)*words])
+		if g[i].Class == num.Finite {
+			shift = max(shift, g[i].Exp+int64(num.BitLen(g[i].Mag))+y.r.Scales().Rows[i])
+		}
+	}
+	return g, shift
+}
+
+// provide sees to F in so many planes, or in all that are not 0.
+func (y *fixedSystem) provide(planes int) (err error) {
+	// 2^-low is a multiple of the unit 2^(1-64w) of w planes.
+	planes = min(planes, int(min(y.low/64, math.MaxInt32))+1)
+	if y.f == nil || planes > y.f.Planes {
+		if err := y.s.Memory.Check(call.PlaneBytes(y.a, planes)); err != nil {
+			return err
+		}
+		y.f, err = fixed.New(&y.s.Call, y.a, y.r.Scales(), planes)
+	}
+	return err
+}
+
+// subtract subtracts F c 2^-q from r.
+func (y *fixedSystem) subtract(r *seed.Residual, c *fixed.Vector, q, planes int) error {
+	const some = 16 // rows a call
+	return par.For(y.s.Ctx, y.s.Threads, (y.n+some-1)/some, func(_, part int) {
+		z := make([]uint64, planes+2)
+		for i := part * some; i < min(y.n, (part+1)*some); i++ {
+			y.f.Row(z, i, c, planes)
+			fixed.SubtractShifted(r.X[i], z, 1-64*planes-q-r.Unit)
+		}
+	})
+}
+
+// addInteger adds c 2^shift to z in two's complement.
+func addInteger(z []uint64, c int64, shift int) {
+	x := [2]uint64{uint64(c), uint64(c >> 63)}
+	num.Negate(x[:])
+	fixed.SubtractShifted(z, x[:], shift)
+}
+
+// decide decides entries by radius 2^exp around y 2^shift.
+func (y *fixedSystem) decide(e *ziv.Entries, u *partial, shift int64, radius []float64, exp int) (bool, error) {
+	cols := y.r.Scales().Cols
+	r := make([]*big.Float, y.n)
+	for _, i := range e.Open {
+		if at := shift + cols[i]; radius[i]-radius[i] != 0 || max(at, -at) > 1<<30 {
+			return false, nil // the latter lest numbers leave the exponents of big.Float
+		}
+		r[i] = bound.Upper().SetFloat64(radius[i])
+		r[i].SetMantExp(r[i], exp+int(shift+cols[i]))
+	}
+	mid := func(i int) *big.Float {
+		x := make([]uint64, len(u.x[i]))
+		copy(x, u.x[i])
+		neg := int64(x[len(x)-1]) < 0
+		if neg {
+			num.Negate(x)
+		}
+		z := bigFloat(x)
+		if neg {
+			z.Neg(z)
+		}
+		return z.SetMantExp(z, int(shift+cols[i])-u.bits)
+	}
+	ties, err := e.Decide(mid, r, cols)
+	y.missing = min(e.Missing(mid, r), 1<<20)
+	if ties != nil && err == nil {
+		err = ziv.Lift(y.s, []ziv.Suspects{{Entries: e, Ties: ties}})
+	}
+	return len(e.Open) == 0, err
+}
+
+// bigFloat returns an integer.
+func bigFloat(x []uint64) *big.Float {
+	b := make([]byte, 8*len(x))
+	for i, w := range x {
+		binary.BigEndian.PutUint64(b[8*(len(x)-1-i):], w)
+	}
+	return new(big.Float).SetPrec(uint(64 * len(x))).SetInt(new(big.Int).SetBytes(b))
+}
