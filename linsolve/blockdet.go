@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/newton"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
@@ -102,7 +103,7 @@ func blockProduct(s *call.Run, z *blocks, log *big.Float, places int) (*seed.Det
 func (t *block) determinant(places int) (*seed.Determinant, error) {
 	s, b, v := t.s, t.pivots, t.newton
 	if t.last != nil {
-		b, v = t.all, newNewton(s, t.all, t.last, math.MaxInt32)
+		b, v = t.all, newton.New(s, t.all, t.last, math.MaxInt32)
 	}
 	f, err := seed.NewFactors(s, b, scale.Unscaled(b.Rows, b.Rows))
 	if err != nil {
@@ -112,7 +113,7 @@ func (t *block) determinant(places int) (*seed.Determinant, error) {
 	if d != nil || err != nil || v == nil {
 		return d, err
 	}
-	if err := v.refine(16); err != nil {
+	if err := v.Refine(16); err != nil {
 		return nil, err
 	}
 	loss, err := seed.Loss(s, f)
@@ -121,7 +122,7 @@ func (t *block) determinant(places int) (*seed.Determinant, error) {
 	}
 	// V and B are not scaled.
 	order, odd := f.Order()
-	p := &seed.Approximate{Abs: bound.RawBounds(v.x), Rho: v.rho}
+	p := &seed.Approximate{Abs: bound.RawBounds(v.X), Rho: v.Rho}
 	d, err = eliminated(s, leafBlock{permuted(b, order), p, places + loss + 2*bits.Len(uint(f.N)) + 8})
 	if d != nil && odd {
 		d.Mid.Neg(d.Mid)

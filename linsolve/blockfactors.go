@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
+	"github.com/halfulp/halfulp/internal/proof/newton"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
@@ -56,16 +57,16 @@ type block struct {
 	order []int         // row order[i] of S is row i of P S; nil in the last block
 	good  int           // bits of S that are right, about
 
-	inverse num.Mat    // V
-	newton  *newton    // which V comes from
-	rho     *big.Float // ε
-	pivots  num.Mat    // B
-	left    num.Mat    // S21
-	right   num.Mat    // X
-	under   num.Mat    // S21 V in 53 bits
-	unit    *big.Float // |X - V S12| ≤ unit |X|
-	top     int64      // |S| ≤ 2^top
-	lost    *big.Float // |S' - (S22 - S21 X)| ≤ lost
+	inverse num.Mat           // V
+	newton  *newton.Iteration // which V comes from
+	rho     *big.Float        // ε
+	pivots  num.Mat           // B
+	left    num.Mat           // S21
+	right   num.Mat           // X
+	under   num.Mat           // S21 V in 53 bits
+	unit    *big.Float        // |X - V S12| ≤ unit |X|
+	top     int64             // |S| ≤ 2^top
+	lost    *big.Float        // |S' - (S22 - S21 X)| ≤ lost
 	rest    *block
 
 	last *seed.Approximate // of the last block
@@ -229,7 +230,7 @@ func newBlock(s *call.Run, m num.Mat, good int, f *seed.Factors, most int) (t *b
 	}
 	t.order, _ = f.Order()
 	m = permuted(m, t.order)
-	var v *newton
+	var v *newton.Iteration
 	for ; ; r = r * 3 / 4 {
 		if r == 0 {
 			return nil, 0, seed.ErrNoise
@@ -241,11 +242,11 @@ func newBlock(s *call.Run, m num.Mat, good int, f *seed.Factors, most int) (t *b
 			break
 		}
 	}
-	if err := v.refine(good + 8); err != nil {
+	if err := v.Refine(good + 8); err != nil {
 		return nil, 0, err
 	}
 	t.pivots = m.Slice(0, r, 0, r)
-	t.inverse, t.newton, t.rho, t.left = v.x, v, v.rho, m.Slice(r, n, 0, r)
+	t.inverse, t.newton, t.rho, t.left = v.X, v, v.Rho, m.Slice(r, n, 0, r)
 	t.right = num.NewMat(num.Precision(uint(good+8)), r, n-r)
 	t.unit = bound.Exp2(-good - 8)
 	if err := s.Gemm(1, t.inverse, m.Slice(0, r, r, n), 0, num.Mat{}, t.right); err != nil {
@@ -285,7 +286,7 @@ func newBlock(s *call.Run, m num.Mat, good int, f *seed.Factors, most int) (t *b
 }
 
 // newtonOf returns X ≈ B^-1 of float64, nil if nothing is proved of it.
-func newtonOf(s *call.Run, b num.Mat) (*newton, error) {
+func newtonOf(s *call.Run, b num.Mat) (*newton.Iteration, error) {
 	n := b.Rows
 	defer s.Did(call.FactorCost(n))
 	f, err := seed.NewFactors(s, b, scale.Unscaled(n, n))
@@ -296,7 +297,7 @@ func newtonOf(s *call.Run, b num.Mat) (*newton, error) {
 	if err != nil || p.Rho == nil {
 		return nil, err
 	}
-	return newNewton(s, b, p, math.MaxInt32), nil
+	return newton.New(s, b, p, math.MaxInt32), nil
 }
 
 // permuted returns a matrix in MP with row order[i] as row i.

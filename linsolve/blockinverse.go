@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/newton"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
@@ -78,24 +79,24 @@ func (t *block) inverted(bits int) (num.Mat, error) {
 	s, n := t.s, len(t.by.Rows)
 	format := num.Precision(uint(bits))
 	if t.last != nil {
-		v := newNewton(s, t.all, t.last, math.MaxInt32)
+		v := newton.New(s, t.all, t.last, math.MaxInt32)
 		if v == nil {
 			return num.Mat{}, seed.ErrNoise
 		}
-		if err := v.refine(bits); err != nil {
+		if err := v.Refine(bits); err != nil {
 			return num.Mat{}, err
 		}
-		x := v.x.Convert(format)
+		x := v.X.Convert(format)
 		by := scale.Scaling{Rows: make([]int64, n), Cols: make([]int64, n)} // of X, and of S
 		for i := range n {
-			by.Rows[i], by.Cols[i] = v.by.Cols[i]+t.by.Cols[i], v.by.Rows[i]+t.by.Rows[i]
+			by.Rows[i], by.Cols[i] = v.By.Cols[i]+t.by.Cols[i], v.By.Rows[i]+t.by.Rows[i]
 		}
 		if !seed.Rescale(x, by) {
 			return num.Mat{}, call.ErrRange
 		}
 		return x, nil
 	}
-	if err := t.newton.refine(bits); err != nil {
+	if err := t.newton.Refine(bits); err != nil {
 		return num.Mat{}, err
 	}
 	w, err := t.rest.inverted(bits)
@@ -103,8 +104,8 @@ func (t *block) inverted(bits int) (num.Mat, error) {
 		return num.Mat{}, err
 	}
 	r := t.inverse.Rows
-	v := t.newton.x.Convert(format)
-	if !seed.Rescale(v, scale.Scaling{Rows: t.newton.by.Cols, Cols: t.newton.by.Rows}) {
+	v := t.newton.X.Convert(format)
+	if !seed.Rescale(v, scale.Scaling{Rows: t.newton.By.Cols, Cols: t.newton.By.Rows}) {
 		return num.Mat{}, call.ErrRange
 	}
 	y, z := num.NewMat(format, n-r, r), num.NewMat(format, n, n)

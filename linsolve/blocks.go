@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/newton"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
@@ -144,14 +145,14 @@ func split(s *call.Run, f num.Mat, places, wide, leaf int, d *seed.Determinant, 
 	}
 	s.Stats.Rho = max(s.Stats.Rho, call.Measure(p.Rho))
 	// F11^-1 F12 = D2 Y, with D2 of the scaling of F11.
-	t := newNewton(s, first, p, math.MaxInt32)
+	t := newton.New(s, first, p, math.MaxInt32)
 	right := call.Scaled(f.Slice(0, h, h, n), scale.Scaling{Rows: p.Scale, Cols: make([]int64, m)}, math.MaxInt32)
 	left := call.Scaled(f.Slice(h, n, 0, h), scale.Scaling{Rows: make([]int64, m), Cols: p.Weights}, math.MaxInt32)
 	if t == nil || right.Arr == nil || left.Arr == nil {
 		return nil, nil
 	}
 	wider := wide + bits.Len(uint(n)) + 6
-	x, err := t.solve(right, wider, t.coarseGain(t.gain(), right.Cols, wider))
+	x, err := t.Solve(right, wider, t.CoarseGain(t.Gain(), right.Cols, wider))
 	end()
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/newton"
 	"github.com/halfulp/halfulp/internal/proof/refine"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
@@ -34,7 +35,7 @@ var stepBits = [2]int{390, 600}
 // digitsOf returns the order up to which inverses of so many bits are eliminated in digits.
 func digitCount(s *call.Run, a num.Mat, bits int) int {
 	lanes := lanes.Count()
-	if sliceable(s, a) && bits >= stepBits[0] && bits <= stepBits[1] {
+	if newton.Sliceable(s, a) && bits >= stepBits[0] && bits <= stepBits[1] {
 		return stepDigits * lanes
 	}
 	return inverseDigits * lanes
@@ -45,7 +46,7 @@ func digitCount(s *call.Run, a num.Mat, bits int) int {
 // products are faster, and for a B that is not the unit matrix.
 func quickInverse(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error {
 	n := f.N
-	if !isIdentity(b) || n > digitCount(s, a, z.Format().Bits()) {
+	if !newton.IsIdentity(b) || n > digitCount(s, a, z.Format().Bits()) {
 		return nil
 	}
 	cond, err := seed.Loss(s, f)
@@ -55,7 +56,7 @@ func quickInverse(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []
 	if cond > seed.LossyBits {
 		cond, s.Work.Guessed = f.ConditionBits(), true // until it is known which digits do
 	}
-	wanted := z.Format().Bits() + 4*(z.Arr.Terms()-1) + guard(n)
+	wanted := z.Format().Bits() + 4*(z.Arr.Terms()-1) + newton.Guard(n)
 	wanted += 4*bits.Len(uint(n)) + 4 // for what inverseTo proves
 	known := false                    // that a is regular
 	for {
@@ -94,7 +95,7 @@ func quickInverse(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []
 // their while.
 func inverseBy(s *call.Run, t *digits, a, b, z num.Mat, todo []*ziv.Entries) (more int, err error) {
 	short, more, err := t.inverseTo(z, todo)
-	if err != nil || !call.Few(openColumns(short), t.n) {
+	if err != nil || !call.Few(ziv.OpenColumns(short), t.n) {
 		return more, err
 	}
 	left := slices.Clone(short)
@@ -136,7 +137,7 @@ func (t *digits) inverseTo(z num.Mat, todo []*ziv.Entries) (short []*ziv.Entries
 		more = max(more, missing)
 		s.Did(cost)
 	}
-	if run(0, 0); openColumns(short) > count/2 {
+	if run(0, 0); ziv.OpenColumns(short) > count/2 {
 		copy(short, todo)
 		return short, more, nil
 	}

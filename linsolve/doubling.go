@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/newton"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
@@ -262,7 +263,7 @@ func (t *doubling) errorMatrix(width, places int) (v, e num.Mat, h *big.Float, e
 	if err := t.s.GemmOfTriangles('L', 1, t.x, v, -1, t.one, e, [2]byte{'L', 0}, limit); err != nil {
 		return num.Mat{}, num.Mat{}, nil, err
 	}
-	lost.Add(lost, lostBy(limit))
+	lost.Add(lost, newton.LostBy(limit))
 	norm, err := symmetricNorm(t.s, e)
 	if err != nil {
 		return num.Mat{}, num.Mat{}, nil, err
@@ -292,7 +293,7 @@ func (t *doubling) correction(e num.Mat, h *big.Float, places int) (z num.Mat, l
 		limit := uniform(s, n, top, format.Bits()+bits.Len(uint(n)))
 		limit = s.Known(limit, call.UniformVectors(n, n, int64(sizeA), int64(sizeA)), call.UniformVectors(n, n, int64(-g), int64(-g)))
 		// The product of the error and Z1, and twice what Φ(E') is in error by, are less.
-		lost.Add(lost, bound.Upper().SetMantExp(lostBy(limit), 2))
+		lost.Add(lost, bound.Upper().SetMantExp(newton.LostBy(limit), 2))
 		var d num.Mat
 		if err == nil {
 			d, err = s.Matrix(format, n, n)

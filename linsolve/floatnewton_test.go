@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/newton"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
@@ -40,7 +41,7 @@ func TestNewtonByFloats(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, _, err := newtonByFloats(s, a.View(), lu, trial%2 == 0, 1000)
+		v, _, err := newton.SolveByFloats(s, a.View(), lu, trial%2 == 0, 1000)
 		restore()
 		if err != nil {
 			t.Fatal(err)
@@ -49,17 +50,17 @@ func TestNewtonByFloats(t *testing.T) {
 		if v == nil { // columns or rows are far apart
 			continue
 		}
-		if v.gain() > 105 {
+		if v.Gain() > 105 {
 			more++
 		}
-		if v.gain() > 60 {
+		if v.Gain() > 60 {
 			gains++
 		}
-		rho, _ := v.rho.Float64()
-		exact, x := scaledRat(a, lu.Scaling), lintest.Of(halfulp.MatrixOf(v.x))
-		norm := math.Ldexp(1, v.norm+1)
+		rho, _ := v.Rho.Float64()
+		exact, x := scaledRat(a, lu.Scaling), lintest.Of(halfulp.MatrixOf(v.X))
+		norm := math.Ldexp(1, v.Norm+1)
 		e := x.Times(exact, n)
-		amp, _ := v.amp.Rat(nil)
+		amp, _ := v.Amp.Rat(nil)
 		for i := range n {
 			left, size, sum, both := new(big.Rat), new(big.Rat), new(big.Rat), new(big.Rat)
 			for j := range n {
@@ -69,21 +70,21 @@ func TestNewtonByFloats(t *testing.T) {
 				left.Add(left, e[i][j].Abs(e[i][j]))
 				size.Add(size, new(big.Rat).Abs(x[i][j]))
 				sum.Add(sum, new(big.Rat).Abs(exact[i][j]))
-				if new(big.Rat).Abs(x[i][j]).Cmp(exactRat(math.Ldexp(1, int(v.col[j]+1)))) > 0 {
-					t.Fatalf("%s: column %d of X beyond 2^%d", name, j, v.col[j]+1)
+				if new(big.Rat).Abs(x[i][j]).Cmp(exactRat(math.Ldexp(1, int(v.Col[j]+1)))) > 0 {
+					t.Fatalf("%s: column %d of X beyond 2^%d", name, j, v.Col[j]+1)
 				}
 				for k := range n {
 					both.Add(both, new(big.Rat).Abs(new(big.Rat).Mul(x[i][k], exact[k][j])))
 				}
 			}
-			if left.Cmp(exactRat(rho)) > 0 || size.Cmp(exactRat(norm)) > 0 || sum.Cmp(exactRat(math.Ldexp(1, int(v.row[i])))) > 0 || both.Cmp(amp) > 0 {
-				t.Fatalf("%s: row %d: %s beyond %g, %s beyond %g, %s beyond 2^%d or %s beyond %g", name, i, left.FloatString(30), rho, size.FloatString(3), norm, sum.FloatString(3), v.row[i], both.FloatString(3), v.amp)
+			if left.Cmp(exactRat(rho)) > 0 || size.Cmp(exactRat(norm)) > 0 || sum.Cmp(exactRat(math.Ldexp(1, int(v.Row[i])))) > 0 || both.Cmp(amp) > 0 {
+				t.Fatalf("%s: row %d: %s beyond %g, %s beyond %g, %s beyond 2^%d or %s beyond %g", name, i, left.FloatString(30), rho, size.FloatString(3), norm, sum.FloatString(3), v.Row[i], both.FloatString(3), v.Amp)
 			}
 		}
 		b := halfulp.Identity(halfulp.Float64, n)
 		to := halfulp.NewMatrix(halfulp.MP(uint(54+r.IntN(500))), n, n)
 		todo := ziv.NewEntries(s, a.View(), b.View(), to.View())
-		if err := solveByNewton(s, a.View(), b.View(), lu, to.View(), todo); err != nil {
+		if err := newton.SolveByNewton(s, a.View(), b.View(), lu, to.View(), todo); err != nil {
 			t.Fatal(name, err)
 		}
 		want := lintest.Of(a).Solve(lintest.Identity(n))
@@ -134,7 +135,7 @@ func TestStepsInError(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, _, err := newtonByFloats(s, a.View(), lu, trial%2 == 0, 1000)
+		v, _, err := newton.SolveByFloats(s, a.View(), lu, trial%2 == 0, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,11 +146,11 @@ func TestStepsInError(t *testing.T) {
 		begun++
 		exact := scaledRat(a, lu.Scaling)
 		for _, bits := range []int{150, 151 + r.IntN(100), 400} {
-			if err := v.refine(bits); err != nil {
+			if err := v.Refine(bits); err != nil {
 				t.Fatal(err)
 			}
-			name := fmt.Sprintf("seed %d, trial %d, n = %d, gain %d", draw, trial, n, v.gain())
-			x := lintest.Of(halfulp.MatrixOf(v.x))
+			name := fmt.Sprintf("seed %d, trial %d, n = %d, gain %d", draw, trial, n, v.Gain())
+			x := lintest.Of(halfulp.MatrixOf(v.X))
 			e := x.Times(exact, n)
 			for i := range n {
 				left, both := new(big.Rat), new(big.Rat)
@@ -158,20 +159,20 @@ func TestStepsInError(t *testing.T) {
 						e[i][j].Sub(e[i][j], exactRat(1))
 					}
 					left.Add(left, e[i][j].Abs(e[i][j]))
-					within(name, new(big.Rat).Abs(x[i][j]), bound.Exp2(int(v.col[j]+1)))
+					within(name, new(big.Rat).Abs(x[i][j]), bound.Exp2(int(v.Col[j]+1)))
 					for k := range n {
 						both.Add(both, new(big.Rat).Abs(new(big.Rat).Mul(x[i][k], exact[k][j])))
 					}
 				}
-				within(name, left, v.rho)
-				within(name, both, v.amp)
+				within(name, left, v.Rho)
+				within(name, both, v.Amp)
 			}
-			if v.gain() < bits {
+			if v.Gain() < bits {
 				t.Fatalf("%s in place of %d", name, bits)
 			}
 		}
 		bits := 500 + r.IntN(800)
-		y, err := v.inverse(bits)
+		y, err := v.Inverse(bits)
 		if err != nil {
 			t.Fatal(err)
 		}

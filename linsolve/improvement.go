@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/newton"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/residue"
@@ -87,7 +88,7 @@ func (t *improvement) likelyGain() int {
 func (t *improvement) next(bits int) (next, width, places int) {
 	g := t.likelyGain()
 	next = bits
-	for order(g+lateBits, next+3) > 4 { // of the last step, of the one before, ...
+	for order(g+newton.LateBits, next+3) > 4 { // of the last step, of the one before, ...
 		next = (next+3)/4 + 3
 	}
 	return next, next + t.amp + 4, max(next-g+4, 24)

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/newton"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -232,8 +233,8 @@ func TestInverseErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := 24 + guard(n)
-		y, err := newNewton(s, a.View(), p, math.MaxInt32).inverse(want)
+		want := 24 + newton.Guard(n)
+		y, err := newton.New(s, a.View(), p, math.MaxInt32).Inverse(want)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -260,15 +261,15 @@ func TestNewtonFar(t *testing.T) {
 	}
 	for e := 1; e <= 8; e++ {
 		p.Rho = bound.Exp2(-e)
-		switch v := newNewton(s, a.View(), p, math.MaxInt32); {
-		case v == nil && e > leastNewton:
+		switch v := newton.New(s, a.View(), p, math.MaxInt32); {
+		case v == nil && e > newton.LeastNewton:
 			t.Errorf("none for 2^-%d", e)
 		case v == nil:
-		case v.gain() < leastNewton:
+		case v.Gain() < newton.LeastNewton:
 			t.Errorf("one for 2^-%d", e)
 		default:
-			if err := v.refine(100); err != nil || v.gain() < 100 {
-				t.Errorf("gain %d from 2^-%d: %v", v.gain(), e, err)
+			if err := v.Refine(100); err != nil || v.Gain() < 100 {
+				t.Errorf("gain %d from 2^-%d: %v", v.Gain(), e, err)
 			}
 		}
 	}
@@ -323,9 +324,9 @@ func TestFloatSquare(t *testing.T) {
 			e.SetBig(r.IntN(n), r.IntN(n), x.SetMantExp(x, -700*k))
 		}
 		near := call.RowNorm64(e.View())
-		v := &newton{s: s, f: e.View()}
-		for _, places := range []int{24, floatPlaces, floatPlaces + 1} {
-			square, lost, err := v.square(e.View(), near, places)
+		v := &newton.Iteration{S: s, F: e.View()}
+		for _, places := range []int{24, newton.FloatPlaces, newton.FloatPlaces + 1} {
+			square, lost, err := v.Square(e.View(), near, places)
 			if err != nil {
 				t.Fatal(err)
 			}

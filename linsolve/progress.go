@@ -5,34 +5,13 @@ import (
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/newton"
 	"github.com/halfulp/halfulp/internal/proof/refine"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
 // may fuse throughout: estimates of time, none of them a result.
-
-// refineCost is the cost of what leads Newton's method for order n from a gain to another one, with
-// an amp of 2^loss.
-func refineCost(n, gain, bits, loss int) (cost float64) {
-	for gain < bits {
-		next := bits
-		for next > 2*gain-2 && gain >= leastNewton {
-			next = (next + 3) / 2
-		}
-		x, e := call.MP(gain+loss+4), call.MP(gain+lateBits)
-		cost += call.ProductCost(n, n, n, x, call.MP(bits), e) + call.ProductCost(n, n, n, e, x, call.MP(next+loss+5-gain))
-		gain = max(next, gain+1)
-	}
-	return cost
-}
-
-// plan says that Newton's method is to lead to so many bits, and what costs after comes then.
-func (t *newton) plan(bits int, after float64) {
-	if t.s.Work.Report != nil {
-		t.s.Plan(refineCost(t.n(), t.gain(), bits, max(t.amp.MantExp(nil), 0)) + after)
-	}
-}
 
 // eliminationCost is the cost of eliminating blocks of n rows with so many bits, of which all but
 // blockSpare go to the condition number.
@@ -48,7 +27,7 @@ func eliminationCost(n, bits, most int) (cost float64) {
 		}
 		r = min(r, most)
 		n -= r
-		cost += call.FactorCost(n+r) + call.FactorCost(r) + call.SeedCost(r) + refineCost(r, 30, good+8, 10)
+		cost += call.FactorCost(n+r) + call.FactorCost(r) + call.SeedCost(r) + newton.RefineCost(r, 30, good+8, 10)
 		cost += call.ProductOf(r, r, n, good) + call.ProductOf(n, r, r, scale.SeedBits) + call.ProductOf(n, r, n, good)
 	}
 	return cost
@@ -66,13 +45,13 @@ func improvedCost(m, n, gain, amp, bits int, both bool) (cost float64) {
 	}
 	for last := false; !last; {
 		next := bits
-		for order(gain+lateBits, next+3) > 4 {
+		for order(gain+newton.LateBits, next+3) > 4 {
 			next = (next+3)/4 + 3
 		}
 		old, exact, near, square := call.MP(gain+amp+4), call.MP(next+amp+4), call.MP(next-gain+4), call.MP(next-2*gain+4)
 		cost += 0.6 * call.ProductCost(m, k, k, exact, old, exact)      // V, of a triangle
 		cost += triangles * call.ProductCost(k, k, k, old, exact, near) // E
-		if terms := order(gain+lateBits, next+3); terms > 2 {
+		if terms := order(gain+newton.LateBits, next+3); terms > 2 {
 			cost += float64(2*terms-5) * triangles * call.ProductCost(k, k, k, near, near, square)
 		}
 		cost += triangles * call.ProductCost(max(m, n), k, k, near, old, near)
@@ -102,13 +81,7 @@ func leafCost(n, places int) float64 {
 // splitCost is the cost of one step of it.
 func splitCost(n, places int) float64 {
 	h, m := n/2, n-n/2
-	return 2*(call.FactorCost(h)+call.SeedCost(h)) + solutionCost(h, m, 35, places+20, 10) + call.ProductOf(m, h, m, places+2)
-}
-
-// solutionCost is the cost of newton.solve for k columns.
-func solutionCost(n, k, gain, bits, cond int) float64 {
-	half := (bits + 7) / 2
-	return refineCost(n, gain, half, cond) + 3*call.ProductOf(n, n, k, half+cond/2)
+	return 2*(call.FactorCost(h)+call.SeedCost(h)) + newton.SolutionCost(h, m, 35, places+20, 10) + call.ProductOf(m, h, m, places+2)
 }
 
 // planSolve says what a solution for k columns takes where nothing is known of A's condition, to
@@ -120,18 +93,10 @@ func planSolve(s *call.Run, a num.Mat, f num.Format, k int) {
 	n := a.Rows
 	cost := call.SeedCost(n)
 	if !call.Few(k, n) {
-		cost += manyCost(n, k, f.Bits())
+		cost += newton.ManyCost(n, k, f.Bits())
 	}
 	s.Work.Guessed = true // until pivots tell something of the condition number
 	s.Plan(call.FactorCost(n) + cost)
-}
-
-// manyCost is the cost of a solution for many columns from a seed.
-func manyCost(n, k, bits int) float64 {
-	if k == n { // an inverse, perhaps
-		return refineCost(n, 30, bits/2+8, 10) + 2*call.ProductOf(n, n, n, bits/2)
-	}
-	return solutionCost(n, k, 30, bits+guard(n), 16)
 }
 
 // planBy is planSolve with factors, for a few columns one by one or for all.
@@ -156,7 +121,7 @@ func planBy(s *call.Run, lu *seed.Factors, one bool, a num.Mat, f num.Format, k 
 	case well && one:
 		s.Plan(call.SeedCost(n) + columns(0, 1))
 	case well:
-		s.Plan(call.SeedCost(n) + manyCost(n, k, f.Bits()))
+		s.Plan(call.SeedCost(n) + newton.ManyCost(n, k, f.Bits()))
 	case one && cond <= mostOfBlocks:
 		s.Plan(eliminationCost(n, blockSpare+cond, max(n/4, 32)) + columns(2*cond, call.SquareWords(cond+blockSpare)))
 	case one:
@@ -179,7 +144,7 @@ func solutionLeft(s *call.Run, a num.Mat, k, bits int) float64 {
 		gain := max(call.LikelyGain, seed.MaxRounds*scale.SeedBits-cond*6/5) // of a step
 		return float64(k)*column + refine.RefinementCost(a, k, float64(bits+cond), float64(gain), cond, call.MP((bits+cond)/2))
 	}
-	return manyCost(n, k, bits+cond)
+	return newton.ManyCost(n, k, bits+cond)
 }
 
 // mostOfBlocks is log2 of a condition number above which the proof of blocks may fail.

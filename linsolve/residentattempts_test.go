@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/newton"
 )
 
 // A failing place has seeds that are not ok in the first attempts, of numbers of which some are
@@ -78,7 +79,7 @@ func TestResidentAttempts(t *testing.T) {
 					if c.b != nil {
 						g = c.b.View()
 					}
-					z, err := solveThere(s, on.View(), g, f.View())
+					z, err := newton.SolveThere(s, on.View(), g, f.View())
 					if err != nil || z.Arr == nil {
 						t.Fatalf("%s: %v, %v", name, z, err)
 					}
@@ -149,7 +150,7 @@ func TestNoSeed(t *testing.T) {
 		on := put(t, a)
 		s := tracedOn(t, on)
 		s.At = place.Of(on.View().Arr)
-		if z, err := solveThere(s, on.View(), num.Mat{}, halfulp.Float64.View()); z.Arr != nil || err != nil {
+		if z, err := newton.SolveThere(s, on.View(), num.Mat{}, halfulp.Float64.View()); z.Arr != nil || err != nil {
 			t.Errorf("%v, %v", z, err)
 		}
 	})

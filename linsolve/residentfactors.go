@@ -44,7 +44,7 @@ func choleskyResident(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 		return num.Mat{}, err
 	}
 	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
-	bits := f.Bits() + 4*(terms-1) + residentGuard
+	bits := f.Bits() + 4*(terms-1) + call.ResidentGuard
 	e, err := d.enclosure(bits)
 	s.Stage("products")
 	if err != nil || e == nil {

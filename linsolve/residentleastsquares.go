@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/newton"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
@@ -32,7 +33,7 @@ func leastSquaresThere(s *call.Run, a, b, x num.Mat) (done bool, err error) {
 		s.Resign()
 		return false, nil
 	}
-	z, err := solveThere(s, square, d, f)
+	z, err := newton.SolveThere(s, square, d, f)
 	if err != nil {
 		return false, err
 	}

@@ -25,12 +25,12 @@ func qrThere(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors, e
 func qrResident(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors, error) {
 	m, n := a.Dims()
 	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
-	bits := f.Bits() + 4*(terms-1) + residentGuard
+	bits := f.Bits() + 4*(terms-1) + call.ResidentGuard
 	if err := s.NewTally(); err != nil {
 		return nil, err
 	}
 	if pivoting {
-		bits = max(bits, num.Float64.Bits()+residentGuard) // for longestThere
+		bits = max(bits, num.Float64.Bits()+call.ResidentGuard) // for longestThere
 	}
 	d, order, err := stackedThere(s, a, bits+normalBits, mostBits(f), pivoting)
 	if err == nil && d != nil && pivoting {

@@ -52,7 +52,7 @@ func ldltResident(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*ldltFact
 		return nil, err
 	}
 	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
-	e, err := t.enclosure(f.Bits() + 4*(terms-1) + residentGuard)
+	e, err := t.enclosure(f.Bits() + 4*(terms-1) + call.ResidentGuard)
 	s.Stage("products")
 	if err != nil || e == nil || !e.Narrow() {
 		return nil, err

@@ -86,7 +86,7 @@ func luResident(s *call.Run, a num.Mat, f num.Format) (*luFactors, error) {
 		return nil, err
 	}
 	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
-	bits := f.Bits() + 4*(terms-1) + residentGuard
+	bits := f.Bits() + 4*(terms-1) + call.ResidentGuard
 	e, err := p.enclosure(bits)
 	s.Stage("products")
 	if err != nil || e == nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/newton"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
@@ -49,7 +50,7 @@ func TestSeriesInverse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		z, err := invertSeries(s, a.View(), lu, 60)
+		z, err := newton.InvertSeries(s, a.View(), lu, 60)
 		restore()
 		if err != nil {
 			t.Fatal(err)
@@ -71,10 +72,10 @@ func TestSeriesInverse(t *testing.T) {
 		for i := range n {
 			near[i] = make([]*big.Rat, n)
 			for j := range n {
-				near[i][j] = exactRat(z.r[i+j*n])
+				near[i][j] = exactRat(z.R[i+j*n])
 			}
 		}
-		checkFloats(t, name, exact, near, z.rho, z.norm())
+		checkFloats(t, name, exact, near, z.Rho, z.Norm())
 		want := lintest.Matrix(exact).Solve(lintest.Identity(n))
 		within := func(what string, i, j int, x, y *big.Rat, bound float64) {
 			t.Helper()
@@ -87,16 +88,16 @@ func TestSeriesInverse(t *testing.T) {
 		for i := range n {
 			s12[i] = make([]*big.Rat, n)
 			for j := range n {
-				s12[i][j] = sum(z.s1[i+j*n], z.s2[i+j*n])
+				s12[i][j] = sum(z.S1[i+j*n], z.S2[i+j*n])
 			}
 		}
 		series := lintest.Matrix(near).Times(s12, n)
 		for i := range n {
 			for j := range n {
 				k := i + j*n
-				within("the sum", i, j, sum(z.r[k], z.d1[k], z.d2[k], z.d3[k]), want[i][j], z.sums[i]*z.off[j]*(1+0x1p-50))
-				within("the series", i, j, series[i][j].Add(series[i][j], near[i][j]), want[i][j], z.sums[i]*z.sOff[j]*(1+0x1p-50))
-				if z.sums[i]*z.sOff[j] < math.Abs(z.r[k])*0x1p-112 {
+				within("the sum", i, j, sum(z.R[k], z.D1[k], z.D2[k], z.D3[k]), want[i][j], z.Sums[i]*z.Off[j]*(1+0x1p-50))
+				within("the series", i, j, series[i][j].Add(series[i][j], near[i][j]), want[i][j], z.Sums[i]*z.SOff[j]*(1+0x1p-50))
+				if z.Sums[i]*z.SOff[j] < math.Abs(z.R[k])*0x1p-112 {
 					found["known to 112 bits"]++
 				}
 				found["entries"]++
@@ -106,8 +107,8 @@ func TestSeriesInverse(t *testing.T) {
 		var to *halfulp.Matrix
 		inverse := lintest.Of(a).Solve(lintest.Identity(n))
 		for k, decide := range []func(j int, e *ziv.Entries){
-			func(j int, e *ziv.Entries) { z.decide(j, e, lu.Scaling, to.View()) },
-			func(j int, e *ziv.Entries) { z.decideAgain(j, e, lu.Scaling, to.View()) },
+			func(j int, e *ziv.Entries) { z.Decide(j, e, lu.Scaling, to.View()) },
+			func(j int, e *ziv.Entries) { z.DecideAgain(j, e, lu.Scaling, to.View()) },
 		} {
 			to = halfulp.NewMatrix(format, n, n)
 			for j, e := range ziv.NewEntries(s, a.View(), a.View(), to.View()) {
@@ -146,7 +147,7 @@ func TestSeriesOfLargeOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	z, err := invertSeries(s, a.View(), lu, 106)
+	z, err := newton.InvertSeries(s, a.View(), lu, 106)
 	if err != nil || z == nil {
 		t.Fatal(z != nil, err)
 	}
@@ -157,10 +158,10 @@ func TestSeriesOfLargeOrder(t *testing.T) {
 			}
 			v, k := want.Big(i, j), i+j*n
 			v.SetMantExp(v, -int(lu.Cols[i]+lu.Rows[j]))
-			for _, d := range []float64{z.r[k], z.d1[k], z.d2[k], z.d3[k]} {
+			for _, d := range []float64{z.R[k], z.D1[k], z.D2[k], z.D3[k]} {
 				v.Sub(v, big.NewFloat(d))
 			}
-			if bound := z.sums[i] * z.off[j] * 1.001; v.Abs(v).Cmp(big.NewFloat(bound)) > 0 {
+			if bound := z.Sums[i] * z.Off[j] * 1.001; v.Abs(v).Cmp(big.NewFloat(bound)) > 0 {
 				t.Fatalf("entry %d, %d is off by %g, bound %g", i, j, v, bound)
 			}
 		}
@@ -181,10 +182,10 @@ func TestAddFloat(t *testing.T) {
 				return math.Ldexp(2*r.Float64()-1, int(unit)+most-r.IntN(150))
 			}
 			x := number(122)
-			hi, lo = addFloat(hi, lo, x, unit)
+			hi, lo = newton.AddFloat(hi, lo, x, unit)
 			one.Add(one, exactRat(x))
 			x, y := number(100), math.Ldexp(2*r.Float64()-1, r.IntN(86))
-			addProduct(&sum, x, y, unit)
+			newton.AddProduct(&sum, x, y, unit)
 			all.Add(all, new(big.Rat).Mul(exactRat(x), exactRat(y)))
 		}
 		for _, c := range []struct {
@@ -206,7 +207,7 @@ func TestStoreTwoWords(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	stored := 0
 	for range 200000 {
-		f := halfulp.MP(uint(65 + r.IntN(mostSeries-64)))
+		f := halfulp.MP(uint(65 + r.IntN(newton.MostSeries-64)))
 		hi, lo := r.Uint64()>>r.IntN(10)|1, r.Uint64()
 		switch r.IntN(4) {
 		case 0: // near a power of two
@@ -222,7 +223,7 @@ func TestStoreTwoWords(t *testing.T) {
 			exp += math.MaxInt32 - 200
 		}
 		got, want := halfulp.NewMatrix(f, 1, 1), halfulp.NewMatrix(f, 1, 1)
-		if !storeTwoWords(got.View().Arr, 0, sign, hi, lo, exp, err) {
+		if !newton.StoreTwoWords(got.View().Arr, 0, sign, hi, lo, exp, err) {
 			continue
 		}
 		stored++

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/newton"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -45,7 +46,7 @@ func TestSlicedInverse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		z, err := invertSlices(s, a.View(), lu)
+		z, err := newton.InvertSlices(s, a.View(), lu)
 		restore()
 		if err != nil {
 			t.Fatal(err)
@@ -68,9 +69,9 @@ func TestSlicedInverse(t *testing.T) {
 		for i := range n {
 			for j, k := range z.Perm {
 				x := exactRat(z.Z[i+j*n])
-				x.Add(x.Add(x, exactRat(z.v[i+j*n])), want[i][k])
-				bound := exactRat(z.sums[i])
-				bound.Mul(bound, exactRat(z.off[j]))
+				x.Add(x.Add(x, exactRat(z.V[i+j*n])), want[i][k])
+				bound := exactRat(z.Sums[i])
+				bound.Mul(bound, exactRat(z.Off[j]))
 				if x.Abs(x).Cmp(bound) > 0 {
 					t.Fatalf("%s: entry %d, %d is off by %s, bound %s", name, i, k, x.FloatString(60), bound.FloatString(60))
 				}
@@ -105,9 +106,9 @@ func TestSlicesOfLargeOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		z, err := invertSlices(s, a.View(), lu)
+		z, err := newton.InvertSlices(s, a.View(), lu)
 		restore()
-		if err != nil || z == nil || slicesFor(n, 22, z.Norm*lu.Norm) != c.slices {
+		if err != nil || z == nil || newton.SlicesFor(n, 22, z.Norm*lu.Norm) != c.slices {
 			t.Fatalf("%d: %v, %v", c.k, z != nil, err)
 		}
 		x, bound := new(big.Float).SetPrec(300), new(big.Float)
@@ -115,8 +116,8 @@ func TestSlicesOfLargeOrder(t *testing.T) {
 			for j, k := range z.Perm {
 				v := want.Big(i, k)
 				v.SetMantExp(v, -int(z.Cols[i]+z.Rows[k]))
-				x.Add(x.Add(v, big.NewFloat(z.Z[i+j*n])), big.NewFloat(z.v[i+j*n]))
-				if bound.Mul(big.NewFloat(z.sums[i]*1.001), big.NewFloat(z.off[j])); x.Abs(x).Cmp(bound) > 0 {
+				x.Add(x.Add(v, big.NewFloat(z.Z[i+j*n])), big.NewFloat(z.V[i+j*n]))
+				if bound.Mul(big.NewFloat(z.Sums[i]*1.001), big.NewFloat(z.Off[j])); x.Abs(x).Cmp(bound) > 0 {
 					t.Fatalf("%d: entry %d, %d is off by %g, bound %g", c.k, i, k, x, bound)
 				}
 			}
@@ -207,7 +208,7 @@ func TestStoreFloat(t *testing.T) {
 		for _, sign := range []float64{1, -1} {
 			a := num.New(c.f, 1)
 			x := float64(sign * c.x)
-			if ok := storeFloat(a, 0, x, c.shift); ok != c.ok {
+			if ok := newton.StoreFloat(a, 0, x, c.shift); ok != c.ok {
 				t.Errorf("%v: %v 2^%d: %v", c.f, x, c.shift, ok)
 			} else if ok {
 				var buf [num.MaxValueWords]uint64

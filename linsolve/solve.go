@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/budget"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/newton"
 	"github.com/halfulp/halfulp/internal/proof/refine"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
@@ -194,7 +195,7 @@ func solveTo(s *call.Run, a, b, x num.Mat) error {
 	}
 	if there {
 		s.At = place.Of(a.Arr)
-		z, err := solveThere(s, a, b, x.Format())
+		z, err := newton.SolveThere(s, a, b, x.Format())
 		if err == nil && z.Arr != nil {
 			s.Finished()
 			err = place.Copy(x, z)
@@ -304,7 +305,7 @@ func solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	}
 	if !one {
 		// Each is for other formats and orders, the faster one first.
-		ways := []func(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error{inverseBySlices, inverseBySeries, quickInverse, solveByNewton}
+		ways := []func(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error{newton.InverseBySlices, newton.InverseBySeries, quickInverse, newton.SolveByNewton}
 		for _, way := range ways {
 			if err := way(s, a, b, lu, z, todo); err != nil || ziv.CountOpen(todo) == 0 {
 				return z, err
@@ -372,12 +373,12 @@ func solveOpen(s *call.Run, p *seed.Approximate, a, b, z num.Mat, todo []*ziv.En
 	defer s.Stage("refinement")
 	cond := condition(s, a, p)
 	if !call.Few(len(todo), a.Rows) {
-		err := solveMany(s, p, a, b, z, todo)
+		err := newton.SolveMany(s, p, a, b, z, todo)
 		if err != nil && !errors.Is(err, call.ErrRange) || ziv.CountOpen(todo) == 0 {
 			return err
 		}
 	}
-	if call.Few(openColumns(todo), a.Rows) {
+	if call.Few(ziv.OpenColumns(todo), a.Rows) {
 		w, err := refine.NewWideInverse(s, p)
 		if err == nil {
 			err = refine.SolveFew(s, a, b, z, w, todo)

@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/newton"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
@@ -234,7 +235,7 @@ func (t *splitting) errorMatrix(width, places int) (v, e num.Mat, h *big.Float, 
 	if err := t.s.GemmOfTriangles(0, 1, t.x, v, -1, t.one, e, [2]byte{'L', 0}, limit); err != nil {
 		return num.Mat{}, num.Mat{}, nil, err
 	}
-	lost.Add(lost, lostBy(limit))
+	lost.Add(lost, newton.LostBy(limit))
 	norm, err := t.s.RowNorm(e)
 	if err != nil {
 		return num.Mat{}, num.Mat{}, nil, err
@@ -350,7 +351,7 @@ func (t *splitting) correction(e num.Mat, h *big.Float, bits int) (x, y num.Mat,
 	// that of E', and what becomes of it in further products, are less.
 	limit := func(top int, format num.Format) *residue.Bound {
 		b := uniform(t.s, n, top, format.Bits()+mathbits.Len(uint(n)))
-		lost.Add(lost, bound.Upper().SetMantExp(lostBy(b), 2))
+		lost.Add(lost, bound.Upper().SetMantExp(newton.LostBy(b), 2))
 		return b
 	}
 	// The first error ends it.

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/newton"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/residue"
@@ -65,7 +66,7 @@ func traced(s *call.Run, a num.Mat, places int) (*seed.Determinant, error) {
 	}
 	for gain := seedGain; gain >= leastNear; gain = gainOf(t.rho) {
 		if _, step := traceCost(gain, places); step {
-			err := t.step(2*gain + lateBits)
+			err := t.step(2*gain + newton.LateBits)
 			s.Stage("refinement")
 			if err != nil {
 				return nil, err

@@ -129,3 +129,6 @@ func (s *Run) Resign() {
 	s.Begin()
 	s.Stats.Stages = []residue.Stage{attempt}
 }
+
+// ResidentGuard takes the place of guard: what is not decided costs all of the host's way.
+const ResidentGuard = 48

@@ -335,3 +335,13 @@ func Magnitudes(r num.Mat, j int, scale []int64) []*big.Float {
 	}
 	return z
 }
+
+// OpenColumns counts the columns with entries that are not decided.
+func OpenColumns(todo []*Entries) (n int) {
+	for _, e := range todo {
+		if e != nil {
+			n++
+		}
+	}
+	return n
+}

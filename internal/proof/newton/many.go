@@ -1,0 +1,521 @@
+package newton
+
+import (
+	"math"
+	"math/big"
+	"math/bits"
+	"slices"
+
+	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
+	"github.com/halfulp/halfulp/internal/residue"
+)
+
+// SolveMany solves A X = B for many columns, which p is an approximate inverse for, and decides
+// what its enclosures decide: it puts nil for columns of todo that are done. A X and X of half the
+// bits, from Newton's method, and products with them are all its work. While many columns have
+// entries far below others it goes on to more bits, as long as these decide a quarter of them.
+func SolveMany(s *call.Run, p *seed.Approximate, a, b, z num.Mat, todo []*ziv.Entries) error {
+	t := New(s, a, p, mostSolvedBits(z))
+	if t == nil {
+		return nil
+	}
+	return solveManyBy(s, t, p.Rounds, a, b, z, todo)
+}
+
+// wantedBits are those of the first enclosure of the entries of z.
+func wantedBits(z num.Mat) int {
+	return z.Format().Bits() + 4*(z.Arr.Terms()-1) + Guard(z.Rows)
+}
+
+// mostSolvedBits bounds those of the numbers of A and B, and of enclosures.
+func mostSolvedBits(z num.Mat) int { return 4*wantedBits(z) + 2048 }
+
+// solveManyBy is solveMany by an X that came from some rounds.
+func solveManyBy(s *call.Run, t *Iteration, rounds int, a, b, z num.Mat, todo []*ziv.Entries) error {
+	bits, most := wantedBits(z), mostSolvedBits(z)
+	g, inverse := b, IsIdentity(b)
+	if !inverse {
+		if g = call.Scaled(b, scale.Scaling{Rows: t.By.Rows, Cols: make([]int64, b.Cols)}, most); g.Arr == nil {
+			return nil
+		}
+	}
+	s.Work.Guessed = false
+	end := func() {}
+	if rounds > 1 && s.Work.Report != nil { // A is ill-conditioned: it goes on, probably
+		end = s.Before(2 * call.ProductOf(a.Rows, a.Rows, b.Cols, bits/2+t.Amp.MantExp(nil)))
+	}
+	for more := 64; bits <= most; more *= 4 {
+		var y *bound.Nearly
+		var err error
+		if inverse {
+			y, err = t.Inverse(bits)
+		} else {
+			y, err = t.Solve(g, bits, t.CoarseGain(t.Gain(), g.Cols, bits))
+		}
+		end()
+		end = func() {}
+		if err != nil || y == nil {
+			return err
+		}
+		s.Stage("products")
+		before := ziv.CountOpen(todo)
+		columns, err := round(s, y, z, todo)
+		if err == nil {
+			err = checkNearly(s, t, y, g, z, todo, columns)
+		}
+		if err != nil || ziv.CountOpen(todo) == 0 || rounds == 1 && call.Few(ziv.OpenColumns(todo), a.Rows) || ziv.CountOpen(todo) > before*3/4 {
+			return err
+		}
+		bits += max(more, columnsMissing(y, todo, z.Format().Bits()))
+	}
+	return nil
+}
+
+// columnsMissing returns how many bits closer enclosures have to be for most open entries to be
+// decided.
+func columnsMissing(y *bound.Nearly, todo []*ziv.Entries, bits int) (most int) {
+	m := y.X
+	for j, e := range todo {
+		if e == nil {
+			continue
+		}
+		for _, i := range e.Open {
+			if top := scale.Exponent(m.Arr, m.At(i, j)); top != scale.None {
+				most = max(most, int(y.Err[j]-top)+bits+ziv.Suspicion/2)
+			}
+		}
+	}
+	return most
+}
+
+// IsIdentity reports whether b is the unit matrix.
+func IsIdentity(b num.Mat) bool {
+	if b.Rows != b.Cols || b.Format() != num.Float64 {
+		return false
+	}
+	m := b
+	for j := range m.Cols {
+		for i, at := 0, m.At(0, j); i < m.Rows; i, at = i+1, at+m.RS {
+			if x := m.Arr.F64[0][at]; x != 0 && (x != 1 || i != j) || i == j && x == 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Inverse returns X + E' X, or X + (E' + E'²) X where that saves a step, with an error of about
+// 2^-bits of the largest entry of a column of F^-1.
+func (t *Iteration) Inverse(bits int) (*bound.Nearly, error) {
+	n, half, third := t.n(), (bits+3)/2, (bits+5)/3
+	for {
+		// may fuse: an estimate
+		t.plan(half, call.ProductOf(n, n, n, half+max(t.Amp.MantExp(nil), 0)/2)*2+float64(n)*float64(n)*call.RoundCost)
+		width := t.Gain() + LateBits
+		if 3*width >= bits { // the last time, perhaps
+			width = max(width, bits-t.Gain()+2)
+		}
+		e, h, err := t.errorMatrix(width)
+		if err != nil {
+			return nil, err
+		}
+		g := t.Gain()
+		cubic := steps(g, third) < steps(g, half)
+		switch {
+		case cubic && g < third:
+			err = t.step(e, h, third)
+		case !cubic && g < half:
+			err = t.step(e, h, half)
+		default:
+			return t.correct(n, bits, e, h, cubic)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// correct is the end of inverse, with E'.
+//
+// F^-1 = X + (E + E²) X + E³ (I - E)^-1 X, so that what is known of the last term, with or without
+// E² beside it, and of roundings, is the error in units of the largest entry of a column of X.
+func (t *Iteration) correct(n, bits int, e num.Mat, h *big.Float, cubic bool) (*bound.Nearly, error) {
+	wide := max(bits-t.Gain()+2, 24)
+	mul := func(x, y *big.Float) *big.Float { return bound.Upper().Mul(x, y) }
+	near := bound.Upper().Add(t.Rho, h) // ≥ ‖E'‖
+	rest := mul(t.Rho, t.Rho)
+	if cubic {
+		places := max(bits-2*t.Gain()+2, 24)
+		square, lost, err := t.Square(e, near, places)
+		if err != nil {
+			return nil, err
+		}
+		sum, err := t.S.Room(num.Precision(uint(wide)), n, n)
+		if err != nil {
+			return nil, err
+		}
+		if err := t.S.Sum(e, square, sum); err != nil {
+			return nil, err
+		}
+		t.S.Drop(e, square)
+		e = sum
+		// ‖E'² - E²‖ ≤ 2 h ‖E'‖ + h² ≤ 3 h near; the sum is rounded.
+		rest = bound.Upper().Add(mul(rest, t.Rho), mul(mul(h, near), bound.Exp2(1)))
+		rest = bound.Upper().Add(rest, mul(near, bound.Exp2(1-wide)))
+		rest = bound.Upper().Add(rest, lost)
+	}
+	d, err := t.S.Room(num.Precision(uint(wide)), n, n)
+	if err != nil {
+		return nil, err
+	}
+	// ‖E' + E'²‖ ≤ 2 near. D may be in error by 2^-wide near beside its rounding.
+	b := &residue.Bound{Rows: make([]int64, n)}
+	for i := range b.Rows {
+		b.Rows[i] = int64(near.MantExp(nil)) + 1
+	}
+	for _, c := range t.Col {
+		b.Cols = append(b.Cols, c+1)
+	}
+	b.Within = int64(wide) + 2
+	rows := t.eRows
+	if rows != nil && cubic { // |E' + E'²| ≤ 2 ‖E'‖, rounded
+		sum := int64(near.MantExp(nil)) + 2
+		rows = call.UniformVectors(n, n, sum, sum)
+	}
+	t.S.Known(b, rows, t.xCols)
+	if err := t.S.GemmWithin(1, e, t.X, 0, num.Mat{}, d, b); err != nil {
+		return nil, err
+	}
+	t.S.Drop(e)
+	t.S.Stats.Precision = bits
+	// 1/(1 - rho) ≤ 2, and D is rounded.
+	lost := bound.Upper().Add(h, mul(rest, bound.Exp2(1)))
+	lost = bound.Upper().Add(lost, mul(near, bound.Exp2(2-wide)))
+	y := &bound.Nearly{X: t.X, D: d, Words: call.WordsFor(bits), Left: t.By.Cols, Right: t.By.Rows}
+	for _, c := range t.Col {
+		// Errors that are less than what is cut off need not be known.
+		y.Err = append(y.Err, c+1+max(int64(lost.MantExp(nil)), -int64(bits)-8))
+	}
+	return y, nil
+}
+
+// FloatPlaces are those of an E'² up to which float64 arithmetic gives it, whose errors are less
+// than 2^-41 of |E'|² up to order 2^16, in a quarter of the time.
+const FloatPlaces = 40
+
+// Square returns E'² to so many places, near ≥ ‖E'‖, and a bound of the norm of what it is off by.
+func (t *Iteration) Square(e num.Mat, near *big.Float, places int) (square num.Mat, lost *big.Float, err error) {
+	n := t.n()
+	size := bound.Upper().Mul(near, near)
+	if t.S.At == nil && places <= FloatPlaces {
+		defer t.S.Multiplying(e, e, e, 0)()
+		// With entries of E' cut off after 53 bits, or 0 below 2^-1000.
+		x, z := scale.Unscaled(n, n).Float64s(e, t.S.Floats(n*n)), t.S.Floats(n*n)
+		clear(z)
+		if err := dgemm.Subtract(t.S.Ctx, t.S.Threads, n, z, x, x); err != nil {
+			return num.Mat{}, nil, err
+		}
+		zero := make([]int64, n)
+		square, err = seed.Stored(t.S, n, func(i, j int) float64 { return -z[i+j*n] }, zero, zero)
+		gamma := bound.Upper().SetFloat64(dgemm.SubtractError(n) + 0x1p-50)
+		return square, gamma.Add(gamma.Mul(gamma, size), bound.Exp2(-900)), err
+	}
+	if square, err = t.S.Room(num.Precision(uint(places)), n, n); err != nil {
+		return num.Mat{}, nil, err
+	}
+	within, lost := t.squareBound(places)
+	lost.Add(lost, size.Mul(size, bound.Exp2(-places))) // the square is rounded
+	return square, lost, t.S.GemmWithin(1, e, e, 0, num.Mat{}, square, within)
+}
+
+// squareBound returns what is known of E'² where it need not be rounded correctly, else nil, and a
+// bound of the norm of what it is in error by then: 2^-places of that of E', squared, about.
+func (t *Iteration) squareBound(places int) (b *residue.Bound, lost *big.Float) {
+	if t.S.Tally == nil || t.eRows == nil {
+		return nil, bound.Upper()
+	}
+	n := t.n()
+	top, sum := slices.Max(t.eRows.Top), slices.Max(t.eSums)
+	cols := call.UniformVectors(n, n, top, top+int64(bits.Len(uint(n))))
+	length := bits.Len(uint(n))
+	b = &residue.Bound{Rows: t.eSums, Cols: cols.Top}
+	b.Within = max(top+int64(length+places)-sum, 1)
+	return t.S.Known(b, t.eRows, cols), bound.Exp2(int(sum+top-b.Within) + length)
+}
+
+// CoarseGain is the gain that Newton's method leads to from another one for k columns: the other
+// bits come from residuals. Of many columns one of them doubles the bits. Steps for matrices of
+// small order take as long as products with few columns.
+func (t *Iteration) CoarseGain(gain, k, bits int) int {
+	n := t.n()
+	switch {
+	case t.S.At == nil || !call.Few(k, n):
+		return (bits + 7) / 2
+	case n >= 2048:
+		return bits / 6
+	case 4*gain >= bits:
+		return gain
+	}
+	return (bits + 11) / 3
+}
+
+// Solve solves F Y = G, with an error of about 2^-bits of the largest entry of a column: x' = x +
+// d, d = X r, r = g - F x, begins with x = X g, for X of a gain that t.refine leads to, and gains
+// as much each time. It returns nil for columns of zeros at the run's place.
+//
+// Let |x* - x| ≤ 2^err for x* = F^-1 g, in the norm of the largest entry. Then |r_i| ≤ 2^(row_i +
+// err), and for r' = r + δ and d = X r' + η as they are computed
+//
+//	x* - x = (I - E)^-1 X r,    |X r| ≤ (1 + rho) 2^err,
+//	x* - x - d = ((I - E)^-1 - I) d - (I - E)^-1 (η + X δ).
+//
+// R' has b = cond + more + 5 bits, 2^cond ≥ ‖X‖ 2^row_i, and may be in error by 2^(row_i + err - b)
+// beside where products at the run's place need not be rounded correctly: so |δ_i| ≤ 2^(row_i +
+// err + 2 - b), |X δ| ≤ 2^(err - more - 3), and |r'_i| ≤ 2^(row_i + err + 1). D has c = more + 6
+// bits, and may be in error by 2^(err + 1 - c) beside: so |X r'| ≤ 2^(err + 1), |d| ≤ 2^(err + 2),
+// |η| ≤ 2^(err + 3 - c) = 2^(err - more - 3), and |d| ≤ 2^(err + 1) as well. For rho ≤ 1/4 the
+// error of x + d is
+//
+//	4/3 (rho |d| + |η| + |X δ|) ≤ 2^err (3 rho + 2^(-more - 1)).
+func (t *Iteration) Solve(g num.Mat, bits, gain int) (*bound.Nearly, error) {
+	const none = math.MinInt32
+	n, k := g.Dims()
+	most := slices.Max(t.Row)
+	cond := int(most) + t.Norm + 1
+	// may fuse: an estimate
+	t.plan(gain, float64(2*bits/gain)*call.ProductOf(n, n, k, min(2*gain, bits)+cond/2)+float64(n)*float64(k)*call.RoundCost)
+	if err := t.Refine(gain); err != nil {
+		return nil, err
+	}
+	x, size, off, cols, err := t.start(g, t.Gain()+2)
+	if err != nil || t.S.At != nil && slices.Contains(size, none) {
+		return nil, err
+	}
+	// |x* - x| ≤ (rho/(1 - rho) (1 + 2^-b) + 2^-b) |x| for x of b bits, and what x is in error by
+	// beside.
+	small := bound.Upper().Add(bound.Upper().Mul(t.Rho, bound.Exp2(1)), bound.Exp2(-t.Gain()-2)).MantExp(nil)
+	known, tops := make([]int64, k), make([]int64, k) // all x to come are below 2^tops
+	for j, e := range size {
+		if known[j] = e + int64(small); off != nil {
+			known[j] = max(known[j], off[j]) + 1
+		}
+		tops[j] = max(e, known[j]+1) + 1
+	}
+	for {
+		more := 0 // bits that are wanted
+		for j, e := range known {
+			more = max(more, int(e-size[j])+bits)
+		}
+		more = max(min(more, t.Gain()), 0)
+		b := &residue.Bound{Rows: t.Row, Cols: known}
+		wide := max(cond+more+5, 24)
+		r, err := t.S.Room(num.Precision(uint(wide)), n, k)
+		if err != nil {
+			return nil, err
+		}
+		short := max(more+6, 24)
+		d, err := t.S.Room(num.Precision(uint(short)), n, k)
+		if err != nil {
+			return nil, err
+		}
+		of := &residue.Bound{Rows: make([]int64, n)}
+		sizes := &residue.Vectors{Norm: float64(n)} // of r'
+		for _, e := range known {
+			of.Cols, sizes.Top = append(of.Cols, e+1), append(sizes.Top, most+e+1)
+		}
+		if t.S.At != nil {
+			b.Within, of.Within = int64(wide), int64(short)
+			t.S.Known(b, t.fRows, cols)
+			t.S.Known(of, t.xRows, sizes)
+		}
+		if err := t.S.GemmWithin(-1, t.F, x, 1, g, r, b); err != nil {
+			return nil, err
+		}
+		t.S.Stats.Steps++
+		if err := t.S.GemmWithin(1, t.X, r, 0, num.Mat{}, d, of); err != nil {
+			return nil, err
+		}
+		t.S.Drop(r)
+		lost := int64(bound.Upper().Add(bound.Upper().Mul(t.Rho, big.NewFloat(3)), bound.Exp2(-more-1)).MantExp(nil))
+		next, prec, done := make([]int64, k), 24, true
+		for j, e := range known {
+			next[j] = e + lost
+			done = done && next[j] <= size[j]-int64(bits)
+			prec = max(prec, int(size[j]-next[j])+LateBits)
+		}
+		if done {
+			t.S.Stats.Precision = bits
+			y := &bound.Nearly{X: x, D: d, Words: call.WordsFor(bits), Left: t.By.Cols, Right: make([]int64, k)}
+			for j, e := range next {
+				// Errors that are less than what is cut off need not be known.
+				y.Err = append(y.Err, max(e, size[j]-int64(bits)-8))
+			}
+			return y, nil
+		}
+		// |x + d| < 2^(size + 1): what its rounding loses is less than 2^next, with what is cut
+		// off.
+		z, err := t.S.Room(num.Precision(uint(prec)), n, k)
+		if err != nil {
+			return nil, err
+		}
+		unit := slices.Min(next) - LateBits
+		if err := t.S.SumTo(x, d, z, &unit, 0); err != nil {
+			return nil, err
+		}
+		if cols != nil {
+			cols = &residue.Vectors{Top: tops, Norm: float64(n), Width: slices.Max(tops) - unit}
+		}
+		t.S.Drop(x, d)
+		x = z
+		for j := range next {
+			known[j] = next[j] + 1
+		}
+	}
+}
+
+// start returns x0 = X g of so many bits, and exponents of the largest numbers of its columns,
+// those of none for zeros, and what products want to know of them if they want to. If off is not
+// nil, x0 is in error by 2^(off[j]-1) at most beside its rounding.
+func (t *Iteration) start(g num.Mat, first int) (x0 num.Mat, size, off []int64, cols *residue.Vectors, err error) {
+	n, k := g.Dims()
+	if x0, err = t.S.Room(num.Precision(uint(max(first, 24))), n, k); err != nil {
+		return num.Mat{}, nil, nil, nil, err
+	}
+	var b *residue.Bound
+	if cols := t.gCols; cols != nil && t.xRows != nil {
+		// |x_ij| ≤ ‖X‖ 2^cols_j, which is some powers of two above what is typical.
+		b = &residue.Bound{Rows: make([]int64, n), Cols: cols.Top, Within: int64(first + bits.Len(uint(n)) + t.Norm + 1)}
+		for i := range b.Rows {
+			b.Rows[i] = int64(t.Norm + 1)
+		}
+		for _, top := range cols.Top {
+			off = append(off, top+int64(t.Norm+2)-b.Within)
+		}
+		t.S.Known(b, t.xRows, cols)
+	}
+	if err := t.S.GemmWithin(1, t.X, g, 0, num.Mat{}, x0, b); err != nil {
+		return num.Mat{}, nil, nil, nil, err
+	}
+	size, cols, err = columns(t.S, x0)
+	return x0, size, off, cols, err
+}
+
+// columns returns exponents of the largest numbers of the columns of a matrix in MP, those of none
+// for zeros, and what products at the run's place want to know of them, or nil.
+func columns(s *call.Run, m num.Mat) (size []int64, cols *residue.Vectors, err error) {
+	const none = math.MinInt32
+	if s.At == nil {
+		size, err = s.ColumnTops(m, none)
+		return size, nil, err
+	}
+	x, err := s.Extents(m.T())
+	if err != nil {
+		return nil, nil, err
+	}
+	return call.ExtentTops(x[0], none), call.VectorsOf(x[0]), nil
+}
+
+// round stores the entries of y that its enclosures decide, and notes what they do not.
+func round(s *call.Run, y *bound.Nearly, z num.Mat, todo []*ziv.Entries) ([]bound.Rounded, error) {
+	mx, md := y.X, y.D
+	columns := make([]bound.Rounded, z.Cols)
+	settlers := make([]*bound.Settler, s.Threads)
+	err := par.For(s.Ctx, s.Threads, z.Cols, func(w, j int) {
+		if todo[j] == nil {
+			return
+		}
+		if settlers[w] == nil {
+			settlers[w] = &bound.Settler{Adder: bound.NewAdder(y.Words), Ends: num.New(z.Arr.Format, 2), Tmp: nil}
+		}
+		c := &columns[j]
+		c.Exactly = true
+		for _, i := range todo[j].Open {
+			v := settlers[w].Enclose(y, &mx, &md, i, j)
+			if !v.RoundTo(settlers[w], z.Arr, z.At(i, j)) {
+				c.Open = append(c.Open, i)
+			}
+			c.Exactly = c.Exactly && v.Special(z.Arr.Format)
+		}
+		// Others may have been decided before.
+		for i := 0; c.Exactly && len(c.Open) > 0 && len(todo[j].Open) < z.Rows && i < z.Rows; i++ {
+			v := settlers[w].Enclose(y, &mx, &md, i, j)
+			c.Exactly = v.Special(z.Arr.Format)
+		}
+	})
+	for j, c := range columns {
+		if todo[j] == nil {
+			continue
+		}
+		if todo[j].Open = c.Open; len(c.Open) == 0 {
+			todo[j] = nil
+		}
+	}
+	return columns, err
+}
+
+// check decides columns all of whose entries look like numbers of few bits: they are those numbers
+// if these solve the system exactly. Other columns keep what is open.
+func checkNearly(s *call.Run, t *Iteration, y *bound.Nearly, g, z num.Mat, todo []*ziv.Entries, columns []bound.Rounded) error {
+	var list []int
+	for j, c := range columns {
+		if todo[j] != nil && c.Exactly {
+			list = append(list, j)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	n, format := t.n(), z.Format()
+	mx, md, mz, mg := y.X, y.D, z, g
+	x := num.NewMat(num.Precision(uint(format.Bits()+1)), n, len(list))
+	right := num.NewMat(num.Precision(uint(max(g.Format().Bits(), num.MinPrec))), n, len(list))
+	of, to := x, right
+	adder := bound.NewAdder(y.Words)
+	// Both the numbers and the solution lie in the enclosures.
+	b := &residue.Bound{Rows: t.Row, Cols: make([]int64, len(list))}
+	set := &bound.Settler{Adder: adder}
+	for c, j := range list {
+		b.Cols[c] = y.Err[j] + 3
+		for i := range n {
+			to.Arr.Convert(to.At(i, c), mg.Arr, mg.At(i, j))
+			v := set.Enclose(y, &mx, &md, i, j)
+			if v.Zero {
+				continue
+			}
+			of.Arr.Set(of.At(i, c), num.Real{Class: num.Finite, Neg: v.Neg, Mag: v.Mag, Exp: v.Exp - y.Left[i] - y.Right[j]})
+		}
+	}
+	r := num.NewMat(num.Precision(24), n, len(list))
+	if err := s.GemmWithin(-1, t.F, x, 1, right, r, b); err != nil {
+		return err
+	}
+	zero := r
+	var buf [num.MaxValueWords]uint64
+	for c, j := range list {
+		solved := true
+		for i := range n {
+			solved = solved && zero.Arr.Class(zero.At(i, c)) == num.Zero
+		}
+		if !solved {
+			continue
+		}
+		for _, i := range todo[j].Open {
+			v := of.Arr.Value(of.At(i, c), buf[:])
+			v.Exp += y.Left[i] + y.Right[j]
+			if mz.Arr.Set(mz.At(i, j), v)&num.Underflow != 0 {
+				s.Lost.Note(call.Entry{Z: z, I: i, J: j})
+			}
+		}
+		s.Stats.Solved++
+		s.Stats.Exact += int64(len(todo[j].Open))
+		todo[j] = nil
+	}
+	return nil
+}

@@ -1,0 +1,215 @@
+package newton
+
+import (
+	"errors"
+	"math/big"
+	"slices"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
+	"github.com/halfulp/halfulp/internal/residue"
+)
+
+// SolveThere solves A X = B, for the unit matrix if b is nil, with matrices that stay where A and B
+// live. It returns nil where only the host can decide: where A is singular or nearly so, where
+// entries are or may be ties or zeros, and for numbers that products of some bits do not reach.
+func SolveThere(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
+	z, err := solveResident(s, a, b, f)
+	return z, call.Resignable(err)
+}
+
+func solveResident(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
+	n := a.Rows
+	k := n
+	if b.Arr != nil {
+		k = b.Cols
+	}
+	z, err := s.Room(f, n, k)
+	if err != nil {
+		return num.Mat{}, err
+	}
+	bits := f.Bits() + 4*(max(z.Arr.Terms(), 1)-1) + call.ResidentGuard
+	t, x, g, err := seedThere(s, a, b, 4*bits+2048)
+	s.Stage("approximate inverse")
+	if err != nil || t == nil {
+		return num.Mat{}, err
+	}
+	_, _, fixed := t.fixes(k, bits)
+	width := t.likelyGain() + 2*LateBits // which the first step takes
+	switch {
+	case b.Arr == nil && 3*width >= bits: // the last one, perhaps
+		width = max(width, bits-t.likelyGain()+2+LateBits)
+	case b.Arr != nil && (fixed || t.CoarseGain(t.likelyGain(), k, bits) <= t.likelyGain()): // none
+		width = LateBits
+	}
+	t, err = t.prove(width)
+	s.Stage("proof")
+	if err != nil || t == nil {
+		return num.Mat{}, err
+	}
+	var y *bound.Nearly
+	if fixed {
+		if y, err = t.solveFixed(x, g, bits); err != nil {
+			return num.Mat{}, err
+		}
+	}
+	s.Drop(x)
+	switch {
+	case y != nil:
+	case b.Arr == nil:
+		y, err = t.Inverse(bits)
+	default:
+		y, err = t.Solve(g, bits, t.CoarseGain(t.Gain(), k, bits))
+	}
+	s.Stage("products")
+	if err != nil || y == nil {
+		return num.Mat{}, err
+	}
+	_, err = s.At.Sum(s.Config(), place.Sum{X: y.X, D: y.D, Bits: bits, Errors: y.Err, Rows: y.Left, Cols: y.Right, Tally: s.Tally}, z)
+	if err != nil {
+		return num.Mat{}, err
+	}
+	_, left, err := s.At.Extents(s.Config(), s.Tally)
+	s.Stage("rounding")
+	if err != nil || left > 0 {
+		return num.Mat{}, err
+	}
+	return z, nil
+}
+
+// seedThere returns X for a float64 matrix R that may approximate the inverse of F, A scaled, about
+// which nothing is proved, and G, B scaled, nil for nil; no X if there is none in float64
+// arithmetic, or if A or B have numbers of more than most bits.
+func seedThere(s *call.Run, a, b num.Mat, most int) (t *Iteration, r, g num.Mat, err error) {
+	if r, err = s.Room(num.Float64, a.Rows, a.Rows); err != nil {
+		return nil, num.Mat{}, num.Mat{}, err
+	}
+	for attempt := 0; ; attempt++ {
+		before := len(s.Away)
+		t, g, again, err := seedAttempt(s, a, b, r, most, attempt)
+		if !again || err != nil {
+			return t, r, g, err
+		}
+		s.Drop(s.Away[before:]...)
+	}
+}
+
+// attempt makes a seed R, and X and G by it, which the place is asked for before R is known to be
+// ok; and again, if it is not, there may be one.
+func seedAttempt(s *call.Run, a, b, r num.Mat, most, attempt int) (t *Iteration, g num.Mat, again bool, err error) {
+	rows, cols, begun, err := s.At.Inverse(s.Config(), a, r, attempt)
+	if err != nil || begun == nil {
+		return nil, num.Mat{}, false, err
+	}
+	defer begun.Drop()
+	t, g, err = scaledSystem(s, scale.Scaling{Rows: rows, Cols: cols}, a, b, r, most)
+	if err != nil && !errors.Is(err, call.ErrRange) { // which numbers of no seed may be out of
+		return nil, num.Mat{}, false, err
+	}
+	switch ok, failed := begun.Settle(s.Config()); {
+	case failed != nil:
+		return nil, num.Mat{}, false, failed
+	case !ok:
+		return nil, num.Mat{}, true, nil
+	}
+	return t, g, false, err
+}
+
+// scaledBy returns X of newResident, and G.
+func scaledSystem(s *call.Run, by scale.Scaling, a, b, r num.Mat, most int) (t *Iteration, g num.Mat, err error) {
+	if err := s.NewTally(); err != nil {
+		return nil, num.Mat{}, err
+	}
+	if b.Arr != nil {
+		if g, err = s.Scaled(b, scale.Scaling{Rows: by.Rows, Cols: make([]int64, b.Cols)}, most); err != nil || g.Arr == nil {
+			return nil, num.Mat{}, err
+		}
+	}
+	t, err = newResident(s, a, r, g, by, most)
+	return t, g, err
+}
+
+// newResident returns X for a float64 matrix R that may approximate the inverse of A scaled; nil if
+// A has numbers of more than most bits, or if a row of R or a column of A has none but zeros. The
+// right-hand sides may be nil.
+func newResident(s *call.Run, a, r, right num.Mat, by scale.Scaling, most int) (*Iteration, error) {
+	t := &Iteration{S: s, By: by}
+	var err error
+	if t.F, err = s.Scaled(a, by, most); err != nil || t.F.Arr == nil {
+		return nil, err
+	}
+	if t.X, err = s.Scaled(r, scale.Scaling{}, most); err != nil || t.X.Arr == nil {
+		return nil, err
+	}
+	if t.one, err = s.Identity(t.n()); err != nil { // which goes there while extents are to come
+		return nil, err
+	}
+	list := []num.Mat{t.F, t.F.T(), t.X, t.X.T()}
+	if right.Arr != nil {
+		list = append(list, right.T())
+	}
+	found, err := s.Extents(list...)
+	if err != nil {
+		return nil, err
+	}
+	if right.Arr != nil {
+		t.gCols = call.VectorsOf(found[4])
+	}
+	row, of := call.Sums(found[0])
+	sumsX, norm := call.Sums(found[2])
+	t.Row, t.Norm, t.Col, t.sums = row, norm.MantExp(nil), call.ExtentTops(found[3], -1<<31), sumsX
+	t.Amp = bound.Upper().Mul(norm, of)
+	t.fRows, t.fCols, t.xRows, t.xCols = call.VectorsOf(found[0]), call.VectorsOf(found[1]), call.VectorsOf(found[2]), call.VectorsOf(found[3])
+	if t.fCols == nil || t.xRows == nil {
+		return nil, nil
+	}
+	return t, nil
+}
+
+// likelyGain is about the gain of a seed.
+func (t *Iteration) likelyGain() int { return max(scale.SeedBits-t.Amp.MantExp(nil), LateBits) }
+
+// prove finds rho by E = I - X F, for the X of newResident, and returns nil if X is no good
+// inverse. E' has about width bits.
+func (t *Iteration) prove(width int) (*Iteration, error) {
+	b, lost := t.proofBound(t.likelyGain() + width)
+	var err error
+	if t.early, err = t.difference(width, b); err != nil {
+		return nil, err
+	}
+	if t.earlyNorm, err = t.look(t.early); err != nil {
+		return nil, err
+	}
+	t.earlyError = lost
+	rho := bound.Upper().Add(t.earlyNorm, bound.Upper().SetMantExp(t.earlyNorm, -t.early.Format().Bits()))
+	rho = rho.Add(rho, t.earlyError)
+	if v, _ := rho.Float64(); v >= seed.GoodRho {
+		return nil, nil
+	}
+	t.Rho = bound.Largest([]*big.Float{rho, bound.Exp2(-2 * scale.SeedBits)})
+	t.xRows, t.xCols = steady(t.xRows, t.xCols)
+	v, _ := t.Rho.Float64()
+	seed.Note(t.S, 1, v, t.Amp, big.NewFloat(1))
+	return t, nil
+}
+
+// proofBound returns what is known of E = I - X F before anything is known of X and F but their
+// sizes: with rows of |X| that sum up to 2^s_i and columns of F below 2^c_j,
+//
+//	|e_ij| ≤ 1 + 2^(s_i + c_j) ≤ 2^(max(s_i, -min c) + 1 + c_j).
+//
+// E' may be in error by 2^-places in the norm, the bound returned, beside its rounding.
+func (t *Iteration) proofBound(places int) (b *residue.Bound, lost *big.Float) {
+	b = &residue.Bound{Rows: make([]int64, t.n()), Cols: t.fCols.Top}
+	least := -slices.Min(t.fCols.Top)
+	for i, sum := range t.sums {
+		b.Rows[i] = max(sum, least) + 1
+	}
+	size := int(slices.Max(b.Rows)) + call.SumUp(nil, b.Cols).MantExp(nil)
+	b.Within = int64(max(size+places, 1))
+	return t.S.Known(b, t.xRows, t.fCols), bound.Exp2(size - int(b.Within))
+}

@@ -1,0 +1,411 @@
+package newton
+
+import (
+	"math"
+
+	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/refine"
+	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
+)
+
+// slicedInverse is the inverse of F by float64 arithmetic alone, for numbers of up to 53 bits:
+// residuals of an inverse Z of G = P F are exact where they cancel, as both are cut into slices of
+// so few bits that sums of products of slices are numbers of float64 (Ozaki, Ogita, Oishi and Rump,
+// Error-free transformations of matrix multiplication by using fast routines of matrix
+// multiplication, 2012).
+//
+// Let Z be the sum of its m slices, z_1 of multiples of 2^(c-γ) in a column below 2^c, z_2 of those
+// of 2^(c-2γ), and so on, and the rows of G, below 1, that of slices g_1, g_2, ... of multiples of
+// 2^-β, 2^-2β and so on. With r_k = G - g_1 - ... - g_{k-1}
+//
+//	E = I - G Z = (I - Σ g_i z_j for i + j ≤ m + 1) - Σ r_{m+2-j} z_j,
+//
+// of which the first part is exact, and the errors of the others, which are small, are those of
+// dgemm.Subtract. With ε_j for the error of column j of E in all, e_j for its largest entry,
+// ‖E‖∞ ≤ rho, η ≥ Σ ε_j and γ for that of dgemm.SubtractError
+//
+//	G^-1 = Z (I + E + E²) + Z E² (I - E)^-1 E,
+//
+// so that the computed V ≈ Z (E + E²) is off what is wanted by |Z| 1 times, in column j,
+//
+//	ε_j (1 + rho)                        E,
+//	e_j u (1 + 2 rho)                    the sum E + E²,
+//	e_j γ rho                            the square,
+//	η (e_j + ε_j)                        the square of another E,
+//	(e_j + ε_j) rho² / (1 - rho)         what is left out,
+//	e_j γ (1 + 2 rho)                    the product with Z.
+type slicedInverse struct {
+	*seed.FloatInverse
+	V    []float64 // F^-1 P^T is about -(z + v)
+	Sums []float64 // bounds of |Z| 1
+	Off  []float64 // what entry (i, j) is off by, over sums[i]
+}
+
+// SlicesFor returns how many slices Z has, 0 if float64 does not do: as many as leave a 25th of the
+// columns with an entry that is not decided, at most. Entries are random there: some
+//
+//	n³ 2^53 γ ‖E‖,  ‖E‖ about ‖F‖ ‖Z‖ (2^(-γ m) + 2^-50) / 32,
+//
+// of them are left, of random matrices of order 300 to 1000, and n/25 take as long as the four
+// products more that a third slice takes.
+func SlicesFor(n, gamma int, cond float64) int {
+	if gamma < 1 {
+		return 0
+	}
+	need := 16 * float64(n) * float64(n) * cond
+	for m := 2; m <= 3; m++ {
+		if need < math.Ldexp(1, min(gamma*m, 50)) {
+			return m
+		}
+	}
+	return 0
+}
+
+// InverseBySlices stores the inverse of A in z as far as an inverse in slices decides it, and puts
+// nil for the columns of todo that are done.
+func InverseBySlices(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error {
+	if !Sliceable(s, a) || !shortInverse(s, b, z) {
+		return nil
+	}
+	cost := slicesCost(f.N)
+	s.Plan(cost)
+	t, err := InvertSlices(s, a, f)
+	s.Did(cost)
+	s.Stage("approximate inverse")
+	if err != nil || t == nil {
+		return err
+	}
+	s.Work.Guessed = false
+	seed.Note(s, 1, t.Rho, bound.Upper().SetFloat64(t.Norm), bound.Upper().SetFloat64(f.Norm))
+	s.Stats.Precision = 2 * scale.SeedBits
+	err = par.For(s.Ctx, s.Threads, f.N, func(_, j int) {
+		e := &todo[t.Perm[j]]
+		if t.decide(j, *e, z); len((*e).Open) == 0 {
+			*e = nil
+		}
+	})
+	if err == nil && call.Few(ziv.OpenColumns(todo), f.N) {
+		err = refine.SolveFew(s, a, b, z, t.FloatInverse, todo)
+	}
+	s.Stage("refinement")
+	return err
+}
+
+// slicesCost is the cost of an inverse in slices.
+func slicesCost(n int) float64 { return 10 * call.Cube(n) * call.FloatCost }
+
+// floatOrder bounds the order of matrices whose inverses come from slices or series, for their
+// room: that of some 15 matrices of float64 numbers, 2 GB.
+const floatOrder = 4096
+
+// Sliceable reports whether there are slices of numbers of A. With Options.Check products by moduli
+// are the way, which are compared.
+func Sliceable(s *call.Run, a num.Mat) bool {
+	k := a.Arr.Kind
+	return (k == num.F32 || k == num.F64 || k == num.MP) && a.Rows <= floatOrder && !s.Set.Check
+}
+
+// shortInverse reports whether the solution for B is an inverse that float64 arithmetic decides.
+func shortInverse(s *call.Run, b, z num.Mat) bool {
+	to := z.Arr
+	return to.Terms() <= 1 && to.Bits() <= scale.SeedBits && IsIdentity(b)
+}
+
+// InvertSlices returns a sliced inverse by factors of a, nil if float64 does not do.
+func InvertSlices(s *call.Run, a num.Mat, f *seed.Factors) (*slicedInverse, error) {
+	n := f.N
+	triangles, err := seed.InvertTriangles(s, f)
+	if err != nil || triangles == nil {
+		return nil, err
+	}
+	t := &slicedInverse{}
+	if t.FloatInverse, err = seed.NewMultiplied(s, triangles); err != nil {
+		return nil, err
+	}
+	ones := make([]float64, n)
+	for i := range ones {
+		ones[i] = 1
+	}
+	t.Norm = call.LargestOf(seed.AbsAll(n, t.Z, ones))
+	g := triangles.Float64s(a, triangles.Y)
+	dgemm.ExchangeRows(n, g, f.Pivots)
+	var more []float64
+	if a.Arr.Kind == num.MP && a.Arr.Prec > scale.SeedBits {
+		more = f.MoreFloat64s(a, s.Floats(n*n))
+		dgemm.ExchangeRows(n, more, f.Pivots)
+	}
+	if call.LargestOf(g) > 1 {
+		return nil, nil
+	}
+	top := make([]float64, n)
+	least, most := math.Inf(1), 0.0
+	for j := range top {
+		_, c := math.Frexp(call.LargestOf(t.Z[j*n : (j+1)*n]))
+		top[j] = math.Ldexp(1, c)
+		least, most = min(least, top[j]), max(most, top[j])
+	}
+	// Sums of |g_1| |z_1|, and 1, are at most 2^(k+c), sums of others as much smaller as units are.
+	_, k := math.Frexp(float64(1.01 * (f.Norm + float64(float64(n)/2) + 1/least)))
+	both := scale.SeedBits - k
+	m := SlicesFor(n, both/2, t.Norm*f.Norm)
+	// The 1 of I is to be a multiple of units.
+	if m == 0 || !(least > 0x1p-100 && most <= math.Ldexp(1, both)) {
+		return nil, nil
+	}
+	r := &slicedResidual{s: s, n: n, m: m, beta: (both + 1) / 2, gamma: both / 2, top: top}
+	if err := r.cut(g, more, t.Z, triangles.X); err != nil {
+		return nil, err
+	}
+	e, lost, err := r.residual(ones)
+	if err != nil || e == nil {
+		return nil, err
+	}
+	t.Sums = seed.AbsAll(n, t.Z, ones)
+	t.Norm = call.LargestOf(t.Sums)
+	if ok, err := t.correctBy(s, e, r, lost, ones); !ok || err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// slicedResidual is what makes E.
+type slicedResidual struct {
+	s           *call.Run
+	n, m        int
+	beta, gamma int
+	top         []float64   // 2^c of the columns of Z
+	g, rest     [][]float64 // g_1, ..., g_m and r_1, ..., r_{m+1}
+	more        bool        // r_2, ... are rounded, and so is G to 106 bits
+	z           [][]float64 // slices of -Z
+}
+
+// cut cuts G = g + more and z into slices; z is what these come to then. It takes the room of z_1.
+func (r *slicedResidual) cut(g, more, z, first []float64) error {
+	n := r.n
+	r.rest = append(r.rest, g)
+	for k := range r.m {
+		r.g, r.rest = append(r.g, r.s.Floats(n*n)), append(r.rest, r.s.Floats(n*n))
+		if k > 0 {
+			first = r.s.Floats(n * n)
+		}
+		r.z = append(r.z, first)
+	}
+	r.more = more != nil
+	return par.Each(r.s.Ctx, r.s.Threads, n, func(j int) {
+		column := func(x []float64) []float64 { return x[j*n:][:n] }
+		for k, part := range r.g {
+			cutFloats(column(part), column(r.rest[k+1]), column(r.rest[k]), math.Ldexp(1.5, 52-r.beta*(k+1)))
+		}
+		if r.more {
+			for _, rest := range r.rest[1:] {
+				addFloats(column(rest), column(more))
+			}
+		}
+		rest := column(z)
+		for k, part := range r.z {
+			cutFloats(column(part), rest, rest, math.Ldexp(1.5*r.top[j], 52-r.gamma*(k+1)))
+		}
+		copy(rest, column(r.z[0]))
+		for _, part := range r.z[1:] {
+			addFloats(rest, column(part))
+		}
+	})
+}
+
+// cutFloats stores x rounded to multiples of a unit, for sigma 1.5 2^52 units, in high, and the
+// rest in low, which may be x. Numbers of x are below 2^51 units.
+func cutFloats(high, low, x []float64, sigma float64) {
+	high, low = high[:len(x)], low[:len(x)]
+	for i, v := range x {
+		h := (v + sigma) - sigma
+		high[i], low[i] = h, v-h
+	}
+}
+
+// addFloats adds y to x.
+func addFloats(x, y []float64) {
+	x = x[:len(y)]
+	for i, v := range y {
+		x[i] += v
+	}
+}
+
+// zTop bounds slice k of z, from 1 on, over the tops of columns.
+func (r *slicedResidual) zTop(k int) float64 {
+	if k == 1 {
+		return 1
+	}
+	return math.Ldexp(0.5, -r.gamma*(k-1))
+}
+
+// largest returns the largest entry of a matrix over the tops of columns.
+func (r *slicedResidual) largest(e []float64) (most float64) {
+	for j, top := range r.top {
+		most = max(most, call.LargestOf(e[j*r.n:(j+1)*r.n])/top)
+	}
+	return most
+}
+
+// residual returns -E and what that is off by, over the tops of columns, but for its last rounding;
+// nil if sums that have to be exact are not proved to be.
+func (r *slicedResidual) residual(ones []float64) (e []float64, lost float64, err error) {
+	n, m := r.n, r.m
+	norm := func(x []float64) float64 { return call.LargestOf(seed.AbsAll(n, x, ones)) }
+	e, low := r.s.Floats(n*n), r.s.Floats(n*n)
+	clear(e)
+	clear(low)
+	for i := range n {
+		e[i+i*n] = -1
+	}
+	for w := 2; w <= m+1; w++ {
+		most := r.largest(e)
+		for i := 1; i < w; i++ {
+			j := w - i
+			// All partial sums are multiples of a unit, and at most 2^53 of it.
+			most += float64(1.001 * float64(norm(r.g[i-1])*r.zTop(j)))
+			if !(most*(1+0x1p-40) <= math.Ldexp(1, scale.SeedBits-r.beta*i-r.gamma*j)) {
+				return nil, 0, nil
+			}
+			if err := dgemm.Subtract(r.s.Ctx, r.s.Threads, n, e, r.g[i-1], r.z[j-1]); err != nil {
+				return nil, 0, err
+			}
+		}
+	}
+	gamma, most := dgemm.SubtractError(n), 0.0
+	for j := m; j > 0; j-- {
+		rest := r.rest[m+1-j]
+		size := float64(norm(rest) * r.zTop(j))
+		if call.LargestOf(rest) == 0 {
+			continue
+		}
+		lost += float64(1.001 * gamma * (most + size))
+		most += float64(1.001 * size)
+		if r.more {
+			lost += float64(1.001 * float64(n) * 0x1p-53 * call.LargestOf(rest) * r.zTop(j))
+		}
+		if err := dgemm.Subtract(r.s.Ctx, r.s.Threads, n, low, rest, r.z[j-1]); err != nil {
+			return nil, 0, err
+		}
+	}
+	if err := par.Each(r.s.Ctx, r.s.Threads, n, func(j int) { addFloats(e[j*n:][:n], low[j*n:][:n]) }); err != nil {
+		return nil, 0, err
+	}
+	if r.more {
+		lost += float64(float64(n) * 0x1p-104)
+	}
+	// Entries of F below 2^-1000 are 0 in G, and underflow takes less than 2^-900.
+	return e, float64(lost*1.001) + 0x1p-800, nil
+}
+
+// correctBy makes v, and bounds, of -E.
+func (t *slicedInverse) correctBy(s *call.Run, e []float64, r *slicedResidual, lost float64, ones []float64) (ok bool, err error) {
+	n := t.N
+	largest, off := make([]float64, n), make([]float64, n)
+	eta := 0.0
+	for j, top := range r.top {
+		largest[j] = call.LargestOf(e[j*n : (j+1)*n])
+		off[j] = float64(1.001 * (float64(top*lost) + float64(0x1p-53*largest[j])))
+		eta += off[j]
+	}
+	eta = float64(eta * 1.001)
+	t.Rho = float64((call.LargestOf(seed.AbsAll(n, e, ones)) + float64(eta)) * 1.001)
+	if !(t.Rho <= seed.GoodRho) {
+		return false, nil
+	}
+	// Slices of Z are done with.
+	square, v := r.z[0], r.z[1]
+	clear(square)
+	clear(v)
+	if err := dgemm.Subtract(s.Ctx, s.Threads, n, square, e, e); err != nil {
+		return false, err
+	}
+	if err := par.Each(s.Ctx, s.Threads, n, func(j int) { addFloats(square[j*n:][:n], e[j*n:][:n]) }); err != nil {
+		return false, err
+	}
+	if err := dgemm.Subtract(s.Ctx, s.Threads, n, v, t.Z, square); err != nil {
+		return false, err
+	}
+	t.V = v
+	gamma, rho := dgemm.SubtractError(n), t.Rho
+	t.Off = make([]float64, n)
+	for j, e := range largest {
+		size := float64(e * (gamma + 0x1p-53) * (1 + float64(3*rho)))
+		size += float64((e + off[j]) * (eta + float64(float64(rho*rho)*1.01))) // rho ≤ 2^-8
+		t.Off[j] = float64(1.01*(size+float64(off[j]*(1+rho)))) + 0x1p-700
+	}
+	return true, nil
+}
+
+// decide stores the entries of column j of G^-1, scaled back, that are decided, in column perm[j].
+func (t *slicedInverse) decide(j int, e *ziv.Entries, to num.Mat) {
+	n, k := t.N, t.Perm[j]
+	z, v := t.Z[j*n:(j+1)*n], t.V[j*n:(j+1)*n]
+	off := t.Off[j]
+	open := e.Open[:0]
+	for _, i := range e.Open {
+		// z + v = sum + low exactly (Knuth).
+		sum := z[i] + v[i]
+		b := sum - z[i]
+		low := (z[i] - (sum - b)) + (v[i] - b)
+		// The rounding of low ± radius is below 2^-53 (2^-53 |sum| + radius).
+		radius := float64(t.Sums[i]*off) + float64(math.Abs(sum)*0x1p-104)
+		x := sum + (low + radius)
+		if x != sum+(low-radius) || !StoreFloat(to.Arr, to.At(i, k), -x, t.Cols[i]+t.Rows[k]) {
+			open = append(open, i)
+		}
+	}
+	e.Open = open
+}
+
+// StoreFloat stores what all numbers that float64 rounds to x are rounded to in a format of up to
+// 53 bits, times 2^shift; not ok where they may be rounded to several, or near the ends of the
+// exponents.
+func StoreFloat(a *num.Array, at int, x float64, shift int64) (ok bool) {
+	size := math.Abs(x)
+	if !(size > 0x1p-400 && size < 0x1p400) {
+		return false
+	}
+	if drop := uint(scale.SeedBits - a.Bits()); drop > 0 { // halfway, they may lie on both sides
+		if tail := math.Float64bits(x) & (1<<drop - 1); tail == 1<<(drop-1) {
+			return false
+		}
+	}
+	switch a.Kind {
+	case num.F64:
+		if shift < -400 || shift > 400 {
+			return false
+		}
+		a.F64[0][at] = x * scale.Power(shift)
+		return true
+	case num.F32:
+		_, e := math.Frexp(x)
+		if e := int64(e) + shift; e < -124 || e > 127 {
+			return false
+		}
+	}
+	mantissa, e := num.Decompose(x)
+	if top := e + shift; max(top, -top) > math.MaxInt32-128 { // of MP
+		return false
+	}
+	a.Set(at, num.Real{Class: num.Finite, Neg: x < 0, Mag: []uint64{mantissa}, Exp: e + shift})
+	return true
+}
+
+// start returns the columns of F^-1.
+func (t *slicedInverse) start() *floatSums {
+	n := t.N
+	at, off := make([]int, n), make([]float64, n)
+	for j, k := range t.Perm {
+		at[k], off[k] = j, t.Off[j]
+	}
+	return &floatSums{norm: t.Norm, off: off, sign: -1, column: func(k int) [][]float64 {
+		j := at[k]
+		return [][]float64{t.Z[j*n : (j+1)*n], t.V[j*n : (j+1)*n]}
+	}}
+}
