@@ -17,7 +17,7 @@ import (
 )
 
 // number returns entry (i, j) of L.
-func (t *digitRoot) number(i, j int) *big.Rat {
+func numberOfRoot(t *digitRoot, i, j int) *big.Rat {
 	mag := make([]uint64, (t.d*t.Bits()+63)/64+1)
 	v := t.nearInteger(mag, t.roots[i%t.n], 0)
 	if i != j {
@@ -124,7 +124,7 @@ func TestRootByDigits(t *testing.T) {
 		l := make([][]*big.Rat, c.Rows())
 		for i := range l {
 			for j := range min(i+1, n) {
-				l[i] = append(l[i], z.number(i, j))
+				l[i] = append(l[i], numberOfRoot(z, i, j))
 			}
 		}
 		units := func(x *big.Float) float64 {
