@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/newton"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
+	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
 // longDeterminant returns the determinant of a regular A with factors f, with a log of about
@@ -29,7 +30,7 @@ func longDeterminant(s *call.Run, a num.Mat, f *seed.Factors, places int) (*seed
 	defer func() { s.Work.Guessed = false }()
 	s.Work.Guessed = true // whether the first bits do
 	for some := f.ConditionBits() + places; some+blockSpare <= seed.MostBlockBits+places; {
-		det, more, err := digitsDeterminant(s, a, f, some, places)
+		det, more, err := digits.Determinant(s, a, f, some, places)
 		if errors.Is(err, call.ErrRange) { // blocks are scaled anew
 			det, more, err = blockDeterminant(s, a, f, some+blockSpare, places)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/newton"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
+	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
 // blocks is an approximate inverse of an ill-conditioned F, by block elimination in some bits: the
@@ -101,16 +102,16 @@ func invertBlocks(s *call.Run, a num.Mat, f *seed.Factors, wanted int) (r seed.I
 	for bits := f.ConditionBits(); bits+blockSpare <= seed.MostBlockBits; {
 		var more int
 		f.Condition = bits
-		d, fixed := digitsFor(s, f.N, bits+digitSpare, mostDigits)
+		d, fixed := digits.CountFor(s, f.N, bits+digits.Spare, digits.MostDigits)
 		if fixed {
-			var t *digits
-			s.Plan(digitsCost(f.N, d))
-			if t, more, err = eliminateDigits(s, a, f, d, wanted); err == nil {
-				if _, again := digitsFor(s, f.N, t.top+digitSpare, mostDigits); t.rho > slowRho && t.top > bits && again {
-					bits = t.top
+			var t *digits.Elimination
+			s.Plan(digits.Cost(f.N, d))
+			if t, more, err = digits.Eliminate(s, a, f, d, wanted); err == nil {
+				if _, again := digits.CountFor(s, f.N, t.Top+digits.Spare, digits.MostDigits); t.Rho > slowRho && t.Top > bits && again {
+					bits = t.Top
 					continue
 				}
-				return t, t.rho, call.LargestOf(t.h), nil
+				return t, t.Rho, call.LargestOf(t.H), nil
 			}
 		}
 		if !fixed || errors.Is(err, call.ErrRange) { // blocks are scaled anew

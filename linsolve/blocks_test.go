@@ -17,6 +17,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
 // growing is a matrix of Wilkinson: elimination with partial pivoting doubles its last column step
@@ -71,7 +72,7 @@ func TestDetBlocks(t *testing.T) {
 					}
 					var d *seed.Determinant
 					if leaf == inDigits {
-						d, _, err = digitsDeterminant(s, a.View(), f, 40+bits, bits)
+						d, _, err = digits.Determinant(s, a.View(), f, 40+bits, bits)
 						err = seed.UnlessShort(err)
 					} else {
 						d, err = determinantOf(s, a.View(), f, bits, leaf)

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
+	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
 // errNotPositiveDefinite is wrapped by errors about matrices that are proved not to be positive
@@ -127,16 +128,16 @@ func cholesky(s *call.Run, a num.Mat, f num.Format, sign signOf) (num.Mat, error
 	want := func(u *ziv.Unknown, i, j int) { u.Want(ziv.OfRoot, i, j, l, i, j) }
 	var u *ziv.Unknown
 	var d *doubling
-	digits, known := true, false
+	fixed, known := true, false
 	proved := map[int]bool{} // the pivots of which it is known that they are positive
 	return l, ziv.DecideAll(s, f, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
-		if digits {
+		if fixed {
 			var e *ziv.Enclosure
 			var err error
-			if u, e, err = rootAttempt(s, a, n, bits-ziv.SpareBits, &known, u, l, num.Mat{}, want); e != nil || err != nil {
+			if u, e, err = digits.RootAttempt(s, a, n, bits-ziv.SpareBits, &known, u, l, num.Mat{}, want); e != nil || err != nil {
 				return u, e, err
 			}
-			if digits = false; u == nil {
+			if fixed = false; u == nil {
 				u = ziv.NewUnknown(a, n, ziv.Ones(n), n*(n+1)/2)
 				for j := range n {
 					for i := j; i < n; i++ {

@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
+	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
 // Det returns the determinant of a square matrix A, correctly rounded to format f; +0 for a
@@ -164,7 +165,7 @@ func shortDeterminant(s *call.Run, a num.Mat, f *seed.Factors, places int) (*see
 	if err != nil || loss > seed.LossyBits {
 		return nil, err
 	}
-	if d, err := quickDeterminant(s, a, f, loss, places); d != nil || err != nil {
+	if d, err := digits.QuickDeterminant(s, a, f, loss, places); d != nil || err != nil {
 		return d, err
 	}
 	if s.Work.Report != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
 // TestDigitTriangle compares bounds of inverses with exact ones, for triangles whose inverses have
@@ -33,9 +34,9 @@ func TestDigitTriangle(t *testing.T) {
 		}
 		d := 3 + r.IntN(12)
 		lanes, _ := lanes.New(d)
-		u := digitTriangle{numbers: numbers{lanes, d}, rows: make([][]uint64, n), exp: []int{0, 2, 3}[trial%3]}
+		u := digits.Triangle{Numbers: digits.Numbers{Lanes: lanes, D: d}, Rows: make([][]uint64, n), Exp: []int{0, 2, 3}[trial%3]}
 		start := call.All(n)
-		if u.exp == 3 {
+		if u.Exp == 3 {
 			for i := 0; i < n; {
 				size := 1 + r.IntN(min(2, n-i))
 				for k := range size {
@@ -44,7 +45,7 @@ func TestDigitTriangle(t *testing.T) {
 				i += size
 			}
 		}
-		u.length = func(i int) int { return start[i] }
+		u.Length = func(i int) int { return start[i] }
 		places := d * u.Bits()
 		below := func(bits int) *big.Int {
 			x := new(big.Int)
@@ -57,7 +58,7 @@ func TestDigitTriangle(t *testing.T) {
 		unit := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), uint(places)))
 		sums := make([]int64, u.Size())
 		for i := range n {
-			u.rows[i] = make([]uint64, start[i]*d)
+			u.Rows[i] = make([]uint64, start[i]*d)
 			for j := range start[i] {
 				x := below(max(places-1-r.IntN(1+r.IntN(40)), 0))
 				if r.IntN(2) == 0 {
@@ -66,17 +67,17 @@ func TestDigitTriangle(t *testing.T) {
 				if r.IntN(4) == 0 {
 					x.SetInt64(0)
 				}
-				exact[i][j].SetInt(new(big.Int).Lsh(x, uint(u.exp))).Mul(exact[i][j], unit)
+				exact[i][j].SetInt(new(big.Int).Lsh(x, uint(u.Exp))).Mul(exact[i][j], unit)
 				x.Add(x, new(big.Int).Lsh(big.NewInt(1), uint(places-1)))
 				for c := d; c > 0; c-- {
 					sums[c*u.Count()] = new(big.Int).And(x, big.NewInt(1<<u.Bits()-1)).Int64()
 					x.Rsh(x, uint(u.Bits()))
 				}
-				u.Factor(u.rows[i][j*d:], 1, sums, 0)
+				u.Factor(u.Rows[i][j*d:], 1, sums, 0)
 			}
 		}
-		if u.exp == 0 {
-			u.inverse, u.shift, u.neg = make([]uint64, n*d), make([]int, n), make([]bool, n)
+		if u.Exp == 0 {
+			u.Inverse, u.Shift, u.Neg = make([]uint64, n*d), make([]int, n), make([]bool, n)
 			for i := range n {
 				few := 30
 				if trial%4 == 0 { // inverses that so many digits do not have
@@ -84,15 +85,15 @@ func TestDigitTriangle(t *testing.T) {
 				}
 				p := below(places - 1 - r.IntN(1+r.IntN(few)))
 				p.SetBit(p, 40, 1)
-				u.shift[i], _ = u.reciprocal(u.inverse[i*d:], p)
-				u.neg[i] = trial%2 == 0 && r.IntN(2) == 0
+				u.Shift[i], _ = u.Reciprocal(u.Inverse[i*d:], p)
+				u.Neg[i] = trial%2 == 0 && r.IntN(2) == 0
 				exact[i][i].SetInt(p).Mul(exact[i][i], unit)
-				if u.neg[i] {
+				if u.Neg[i] {
 					exact[i][i].Neg(exact[i][i])
 				}
 			}
 			if trial%2 == 1 {
-				u.neg = nil
+				u.Neg = nil
 			}
 		}
 		inverse := exact.Solve(lintest.Identity(n))
@@ -123,14 +124,14 @@ func TestDigitTriangle(t *testing.T) {
 		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d digits", draw, trial, n, d)
 		s := testSolver(t, 1+trial%2)
 		for _, weights := range [][]float64{nil, w} {
-			z, more, err := u.sums(s, top, weights)
+			z, more, err := u.Sums(s, top, weights)
 			if errors.Is(err, seed.ErrProof) {
-				if short++; more <= 0 || top+scaleBits+80 < places {
+				if short++; more <= 0 || top+digits.ScaleBits+80 < places {
 					t.Fatalf("%s: %d more bits for an inverse of 2^%d", name, more, top)
 				}
 				continue
 			}
-			if errors.Is(err, call.ErrRange) && top+scaleBits+40 > 850 {
+			if errors.Is(err, call.ErrRange) && top+digits.ScaleBits+40 > 850 {
 				continue
 			}
 			if err != nil {
@@ -147,7 +148,7 @@ func TestDigitTriangle(t *testing.T) {
 			for i, v := range z {
 				x, _ := new(big.Float).SetRat(want[i]).Float64()
 				slack := 0x1p-19 * x
-				if top+scaleBits+100 > places { // close to what the digits have
+				if top+digits.ScaleBits+100 > places { // close to what the digits have
 					slack = 2 * (x + call.LargestOf(z))
 				} else if weights != nil {
 					slack += 0x1p-30 * call.LargestOf(z)

@@ -17,6 +17,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
 // TestLUByDigits compares pivots with those of an elimination in many bits, ties among them, and
@@ -74,7 +75,7 @@ func TestLUByDigits(t *testing.T) {
 			continue
 		}
 		found++
-		order := z.order
+		order := z.Order
 		u := ziv.NewUnknown(modular.Chosen(a.View(), order, call.All(n)), n, ziv.Ones(n), 0)
 		for i := range n {
 			for j := range n {
@@ -85,8 +86,8 @@ func TestLUByDigits(t *testing.T) {
 				u.Open = append(u.Open, w)
 			}
 		}
-		e := z.enclosure(u)
-		if s.Stats.Precision > mostDigits*lanes.Bits() {
+		e := z.Enclosure(u)
+		if s.Stats.Precision > digits.MostDigits*lanes.Bits() {
 			long++
 		}
 		g, err := seed.Eliminate(s, a.View(), n, 3000, true)
@@ -122,7 +123,7 @@ func TestLUByDigits(t *testing.T) {
 		}
 		format := halfulp.MP(uint(max(bits-20-r.IntN(20), halfulp.MinPrec)))
 		to := &LUFactors{L: halfulp.NewMatrix(format, n, n), U: halfulp.NewMatrix(format, n, n)}
-		lower, upper, ok, err := z.roundTo(to.L.View(), to.U.View())
+		lower, upper, ok, err := z.RoundTo(to.L.View(), to.U.View())
 		if err != nil {
 			t.Fatal(err)
 		}

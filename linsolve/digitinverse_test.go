@@ -51,22 +51,22 @@ func TestDigitColumns(t *testing.T) {
 			continue
 		}
 		inverse := lintest.Matrix(scaledRat(a, lu.Scaling)).Solve(lintest.Identity(n))
-		c, err := z.columns()
+		c, err := z.Columns()
 		if err != nil || c == nil {
 			t.Fatal(c, err)
 		}
-		if c.cut > 0 {
+		if c.Cut > 0 {
 			cut++
 		}
-		w := c.worker(num.Float64)
+		w := c.Worker(num.Float64)
 		for first := 0; first < n; first += z.Count() {
-			if !w.solveLower(first) || !w.solveUpper(first) {
+			if !w.SolveLower(first) || !w.SolveUpper(first) {
 				none++
 				continue
 			}
-			for k, j := range z.order[first:min(n, first+z.Count())] {
+			for k, j := range z.Order[first:min(n, first+z.Count())] {
 				for i := range n {
-					v := w.near(i, k)
+					v := w.Near(i, k)
 					x := rat(new(big.Int).Abs(twos(append(slices.Clone(v.Mag), 0))), int(v.Exp))
 					if v.Neg {
 						x.Neg(x)

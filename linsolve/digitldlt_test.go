@@ -19,6 +19,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
 // ratOfNear returns the middle of what is known of a number.
@@ -91,7 +92,7 @@ func TestLDLTByDigits(t *testing.T) {
 		for _, e := range scale.TopsOf(a.View()).Top {
 			p.High = max(p.High, e)
 		}
-		z, err := ldltByDigits(s, a.View(), p, bits, func() error { return nil })
+		z, err := digits.NewLDLT(s, a.View(), p, bits, func() error { return nil })
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -100,7 +101,7 @@ func TestLDLTByDigits(t *testing.T) {
 			continue
 		}
 		found++
-		if z.d > mostDigits {
+		if z.D > digits.MostDigits {
 			long++
 		}
 		l, d, ok := exactLDLT(a, p.Order, p.Blocks)
@@ -108,22 +109,22 @@ func TestLDLTByDigits(t *testing.T) {
 			t.Fatalf("%s: a pivot is singular", name)
 		}
 		// G = L D L^T.
-		mag := z.room()
+		mag := z.Room()
 		u := ziv.NewUnknown(modular.Chosen(a.View(), p.Order, p.Order), n, p.Blocks, 0)
 		x, y := lintest.Identity(n), lintest.New(n, n)
 		for i := range n {
-			for j := range z.start[i] {
-				x[i][j] = ratOfNear(z.near(mag, i, j, 0))
+			for j := range z.Start[i] {
+				x[i][j] = ratOfNear(z.Near(mag, i, j, 0))
 				u.Open = append(u.Open, ziv.Wanted{Part: ziv.OfL, I: i, J: j})
 			}
 		}
-		for k, b := range z.first {
+		for k, b := range z.First {
 			if p.Blocks[k] == 2 {
 				twos++
 			}
 			for i := range p.Blocks[k] {
 				for j := range p.Blocks[k] {
-					y[b+i][b+j] = ratOfNear(z.nearInteger(mag, z.at(k, i, j), 0))
+					y[b+i][b+j] = ratOfNear(z.NearInteger(mag, z.At(k, i, j), 0))
 					u.Open = append(u.Open, ziv.Wanted{Part: ziv.OfU, I: b + min(i, j), J: b + max(i, j)})
 				}
 			}
@@ -132,17 +133,17 @@ func TestLDLTByDigits(t *testing.T) {
 		for i := range n {
 			for j := range n {
 				w := a.Big(p.Order[i], p.Order[j])
-				v, _ := w.SetMantExp(w, int(z.shift)).Rat(nil)
+				v, _ := w.SetMantExp(w, int(z.Shift)).Rat(nil)
 				f := new(big.Float).SetRat(v.Sub(v, product[i][j]))
-				f.SetMantExp(f, z.d*z.Bits())
+				f.SetMantExp(f, z.D*z.Bits())
 				by, _ := f.Float64()
-				if by = math.Abs(by) / float64((n+1)*(408*z.d+420)); by > 1 {
+				if by = math.Abs(by) / float64((n+1)*(408*z.D+420)); by > 1 {
 					t.Fatalf("%s: entry (%d, %d) of F - G is %g of its bound", name, i, j, by)
 				}
 				defect = max(defect, by)
 			}
 		}
-		e := z.enclosure(u)
+		e := z.Enclosure(u)
 		for _, w := range u.Open {
 			in, i, j, exact, had := e.L, w.J, w.I, l, x[w.I][w.J]
 			if w.Part == ziv.OfU {
@@ -153,21 +154,21 @@ func TestLDLTByDigits(t *testing.T) {
 				t.Fatalf("%s: entry (%d, %d) lies outside by %g", name, w.I, w.J, by)
 			}
 			if w.Part == ziv.OfU {
-				want.SetMantExp(want, int(z.shift))
+				want.SetMantExp(want, int(z.Shift))
 			}
 			by, _ := want.Sub(want, new(big.Float).SetPrec(6000).SetRat(had)).SetMantExp(want, -int(in.Err[j])).Float64()
 			off = max(off, math.Abs(by))
 		}
 		format := halfulp.MP(uint(max(bits-20-r.IntN(20), halfulp.MinPrec)))
 		to := &LDLTFactors{L: halfulp.NewMatrix(format, n, n), D: halfulp.NewMatrix(format, n, n)}
-		lower, middle, ok, err := z.roundTo(to.L.View(), to.D.View())
+		lower, middle, ok, err := z.RoundTo(to.L.View(), to.D.View())
 		if err != nil {
 			t.Fatal(err)
 		}
 		most, _ := seed.RookGrowth.Rat(nil)
 		small := true
 		for i := range n {
-			for j := range z.start[i] {
+			for j := range z.Start[i] {
 				small = small && new(big.Rat).Abs(l[i][j]).Cmp(most) <= 0
 			}
 		}
@@ -215,7 +216,7 @@ func TestLDLTDigitsRange(t *testing.T) {
 			a.SetFloat64(1-i, 1-i, -0.25)
 			// An elimination whose matrix is multiplied by 1.
 			p := &seed.RookOrder{Order: call.All(2), Blocks: []int{2}, High: -seed.Growth}
-			z, err := ldltByDigits(testSolver(t, 1), a.View(), p, 60, func() error { return nil })
+			z, err := digits.NewLDLT(testSolver(t, 1), a.View(), p, 60, func() error { return nil })
 			if err != nil || (z != nil) != x.in {
 				t.Errorf("%v in row %d: factors: %v, %v, want %v", x.diagonal, i, z != nil, err, x.in)
 			}

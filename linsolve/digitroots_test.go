@@ -14,19 +14,20 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
 // number returns entry (i, j) of L.
-func numberOfRoot(t *digitRoot, i, j int) *big.Rat {
-	mag := make([]uint64, (t.d*t.Bits()+63)/64+1)
-	v := t.nearInteger(mag, t.roots[i%t.n], 0)
+func numberOfRoot(t *digits.Root, i, j int) *big.Rat {
+	mag := make([]uint64, (t.D*t.Bits()+63)/64+1)
+	v := t.NearInteger(mag, t.Roots[i%t.N], 0)
 	if i != j {
 		p := 0
-		for first, end := t.place(p); i < first || i >= end; first, end = t.place(p) {
+		for first, end := t.Place(p); i < first || i >= end; first, end = t.Place(p) {
 			p++
 		}
-		first, _ := t.place(p)
-		v = t.nearVector(mag, t.upper[p][j*t.Size():][:t.Size()], i-first, 0)
+		first, _ := t.Place(p)
+		v = t.NearVector(mag, t.Upper[p][j*t.Size():][:t.Size()], i-first, 0)
 	}
 	x := new(big.Float).SetPrec(5000).SetInt(twos(append(v.Mag, 0)))
 	if v.Neg {
@@ -102,7 +103,7 @@ func TestRootByDigits(t *testing.T) {
 		name := fmt.Sprintf("seed %d, trial %d, %d x %d, %d bits", seed, trial, c.Rows(), n, bits)
 		s := testSolver(t, 1+trial%2)
 		known := true // even if it is not: then there is none
-		z, err := rootByDigits(s, c.View(), n, bits, &known)
+		z, err := digits.NewRoot(s, c.View(), n, bits, &known)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -111,8 +112,8 @@ func TestRootByDigits(t *testing.T) {
 			continue
 		}
 		found++
-		if z.gain < bits-rootSlack {
-			t.Fatalf("%s: an enclosure of %d bits", name, z.gain)
+		if z.Gain < bits-digits.RootSlack {
+			t.Fatalf("%s: an enclosure of %d bits", name, z.Gain)
 		}
 		exact, ok := lintest.Of(c).LU(n)
 		for j := range n {
@@ -128,7 +129,7 @@ func TestRootByDigits(t *testing.T) {
 			}
 		}
 		units := func(x *big.Float) float64 {
-			f, _ := x.SetMantExp(x, z.d*z.Bits()).Float64()
+			f, _ := x.SetMantExp(x, z.D*z.Bits()).Float64()
 			return math.Abs(f)
 		}
 		u := ziv.NewUnknown(c.View(), n, ziv.Ones(n), 0)
@@ -137,7 +138,7 @@ func TestRootByDigits(t *testing.T) {
 				u.Open = append(u.Open, ziv.Wanted{Part: ziv.OfRoot, I: i, J: j})
 			}
 		}
-		e := z.enclosure(u)
+		e := z.Enclosure(u)
 		for i := range l {
 			for j := range l[i] {
 				sum, _ := new(big.Float).SetMantExp(c.Big(i, j), int(z.Rows[i]+z.Cols[j])).Rat(nil)
@@ -146,7 +147,7 @@ func TestRootByDigits(t *testing.T) {
 						sum.Sub(sum, new(big.Rat).Mul(l[i][k], l[j][k]))
 					}
 				}
-				f := units(new(big.Float).SetPrec(more).SetRat(sum)) / float64((n+1)*(3*z.d+4))
+				f := units(new(big.Float).SetPrec(more).SetRat(sum)) / float64((n+1)*(3*z.D+4))
 				if f > 1 {
 					t.Fatalf("%s: entry (%d, %d) of F - G is %g of its bound", name, i, j, f)
 				}
@@ -160,7 +161,7 @@ func TestRootByDigits(t *testing.T) {
 				}
 				x.SetMantExp(x, int(z.Rows[i]))
 				x.Sub(x, new(big.Float).SetPrec(more).SetRat(l[i][j]))
-				if f = units(x) / (z.radius[i] * z.v[j]); f > 1 {
+				if f = units(x) / (z.Radius[i] * z.V[j]); f > 1 {
 					t.Fatalf("%s: entry (%d, %d) is off by %g of its bound", name, i, j, f)
 				}
 				off = max(off, f)
@@ -174,7 +175,7 @@ func TestRootByDigits(t *testing.T) {
 		if c.Rows() > n {
 			lower = to.Slice(n, c.Rows(), 0, n).View()
 		}
-		open, err := z.roundTo(m, lower)
+		open, err := z.RoundTo(m, lower)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,16 +18,17 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
 // digitsOf returns an inverse in digits of some bits, nil if there is none.
-func digitsOf(t *testing.T, s *call.Run, a *halfulp.Matrix, f *seed.Factors, bits int) *digits {
+func digitsOf(t *testing.T, s *call.Run, a *halfulp.Matrix, f *seed.Factors, bits int) *digits.Elimination {
 	t.Helper()
-	d, ok := digitsFor(s, f.N, bits, mostDigits)
+	d, ok := digits.CountFor(s, f.N, bits, digits.MostDigits)
 	if !ok {
 		return nil
 	}
-	z, more, err := eliminateDigits(s, a.View(), f, d, 53)
+	z, more, err := digits.Eliminate(s, a.View(), f, d, 53)
 	switch {
 	case errors.Is(err, seed.ErrNoise) || errors.Is(err, seed.ErrProof) || errors.Is(err, call.ErrRange):
 		if errors.Is(err, seed.ErrProof) && more <= 0 {
@@ -86,9 +87,9 @@ func TestDigits(t *testing.T) {
 			for j := range n {
 				sum.Add(sum, new(big.Rat).Abs(inverse[i][j]))
 			}
-			h := exactRat(z.h[i])
+			h := exactRat(z.H[i])
 			if sum.Cmp(h) > 0 {
-				t.Fatalf("%s: row %d of |F^-1| has the sum %s, bound %g", name, i, sum.FloatString(20), z.h[i])
+				t.Fatalf("%s: row %d of |F^-1| has the sum %s, bound %g", name, i, sum.FloatString(20), z.H[i])
 			}
 			if h.Quo(h, sum).Cmp(exactRat(0x1p20)) < 0 {
 				near++
@@ -128,7 +129,7 @@ func TestDigits(t *testing.T) {
 			if len(c) > 1 {
 				several++
 			}
-			checkSubstitution(t, name, z, v, inverse, r.IntN(max(z.top, 0)+30))
+			checkSubstitution(t, name, z, v, inverse, r.IntN(max(z.Top, 0)+30))
 			radius := z.Radius(v, c[0])
 			other := z.Radius(v, append([]float64(nil), c[0]...)) // of any x
 			for i := range n {
@@ -161,20 +162,20 @@ func TestDigits(t *testing.T) {
 }
 
 // checkSubstitution compares all bits of x with F^-1 r.
-func checkSubstitution(t *testing.T, name string, z *digits, v *seed.Residual, inverse [][]*big.Rat, scale int) {
+func checkSubstitution(t *testing.T, name string, z *digits.Elimination, v *seed.Residual, inverse [][]*big.Rat, scale int) {
 	t.Helper()
-	x, unit, ok := z.substitute(v, scale)
+	x, unit, ok := z.Substitute(v, scale)
 	if !ok {
 		return
 	}
 	most := math.Ldexp(1, fixed.TopOf(x)-unit)
-	lost := z.lost(most, z.substitutionError(scale))
+	lost := z.Lost(most, z.SubstitutionError(scale))
 	for i := range x {
 		off := rat(twos(x[i]), -unit)
 		for j := range x {
 			off.Sub(off, new(big.Rat).Mul(inverse[i][j], rat(twos(v.X[j]), v.Unit-v.Exp)))
 		}
-		if bound := float64(z.h[i] * lost); off.Abs(off).Cmp(exactRat(bound)) > 0 {
+		if bound := float64(z.H[i] * lost); off.Abs(off).Cmp(exactRat(bound)) > 0 {
 			t.Fatalf("%s, scale %d: x is off by %s in row %d, bound %g", name, scale, off.FloatString(60), i, bound)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
+	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
 // LDLTFactors are those of P A P^T = L D L^T. Where A lives on a GPU L and D do, with a copy of A.
@@ -132,15 +133,15 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, origin *rooked) (*ldltFactors, e
 		}
 	}
 	var pivots *seed.RookOrder // for digits
-	digits := origin == nil && !s.Set.Check && lanes.Bits() > 0
-	if digits {
+	fixed := origin == nil && !s.Set.Check && lanes.Bits() > 0
+	if fixed {
 		var err error
 		if pivots, err = seed.RookForDigits(s, a, mostBits(f)); err != nil {
 			return nil, err
 		}
-		digits = pivots != nil
+		fixed = pivots != nil
 	}
-	if origin == nil && !digits { // so that pivots are those of the levels that have no digits
+	if origin == nil && !fixed { // so that pivots are those of the levels that have no digits
 		var err error
 		if origin, err = newRook(s, a, mostBits(f)); err != nil {
 			return nil, err
@@ -148,16 +149,16 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, origin *rooked) (*ldltFactors, e
 	}
 	seeded()
 	err := ziv.DecideAll(s, f, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
-		if digits {
-			var t *digitLDLT
+		if fixed {
+			var t *digits.LDLT
 			var err error
 			if t, z, u, err = ldltAttempt(s, a, f, pivots, bits-ziv.SpareBits, full, z, u); err != nil {
 				return nil, nil, err
 			}
 			if t != nil {
-				return u, t.enclosure(u), nil
+				return u, t.Enclosure(u), nil
 			}
-			digits = false
+			fixed = false
 			if origin, err = newRook(s, a, mostBits(f)); err != nil {
 				return nil, nil, err
 			}
@@ -238,15 +239,15 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, origin *rooked) (*ldltFactors, e
 
 // ldltAttempt is an attempt by digits: the first time, u being nil, it makes factors z, with all
 // that is decided. There is no elimination where digits are not the way.
-func ldltAttempt(s *call.Run, a num.Mat, f num.Format, pivots *seed.RookOrder, bits int, regular func() error, z *ldltFactors, u *ziv.Unknown) (*digitLDLT, *ldltFactors, *ziv.Unknown, error) {
+func ldltAttempt(s *call.Run, a num.Mat, f num.Format, pivots *seed.RookOrder, bits int, regular func() error, z *ldltFactors, u *ziv.Unknown) (*digits.LDLT, *ldltFactors, *ziv.Unknown, error) {
 	defer s.Release()
-	t, err := ldltByDigits(s, a, pivots, bits, regular)
+	t, err := digits.NewLDLT(s, a, pivots, bits, regular)
 	if t == nil || err != nil || u != nil {
 		return t, z, u, err
 	}
 	n := a.Rows
 	made := &ldltFactors{P: pivots.Order, Blocks: pivots.Blocks, L: num.NewMat(f, n, n), D: num.NewMat(f, n, n)}
-	lower, middle, ok, err := t.roundTo(made.L, made.D)
+	lower, middle, ok, err := t.RoundTo(made.L, made.D)
 	if !ok || err != nil {
 		return nil, z, nil, err
 	}

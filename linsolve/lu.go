@@ -232,17 +232,17 @@ func luAttempt(s *call.Run, a num.Mat, f num.Format, bits int, known *bool, z *l
 	if t == nil || err != nil {
 		return nil, nil, nil, err
 	}
-	if z == nil || !slices.Equal(z.P, t.order) {
-		n := t.n
-		z = &luFactors{P: t.order, L: num.NewMat(f, n, n), U: num.NewMat(f, n, n)}
-		lower, upper, ok, err := t.roundTo(z.L, z.U)
+	if z == nil || !slices.Equal(z.P, t.Order) {
+		n := t.N
+		z = &luFactors{P: t.Order, L: num.NewMat(f, n, n), U: num.NewMat(f, n, n)}
+		lower, upper, ok, err := t.RoundTo(z.L, z.U)
 		if !ok || err != nil {
 			return nil, nil, nil, err
 		}
 		s.Did(call.WantedCost(s, n, n))
 		u = &ziv.Unknown{K: n, Blocks: ziv.Ones(n)}
 		if len(lower)+len(upper) > 0 {
-			u.C = modular.Chosen(a, t.order, call.All(n))
+			u.C = modular.Chosen(a, t.Order, call.All(n))
 			u.Fill()
 		}
 		for _, at := range lower {
@@ -252,7 +252,7 @@ func luAttempt(s *call.Run, a num.Mat, f num.Format, bits int, known *bool, z *l
 			u.Want(ziv.OfU, at[0], at[1], z.U, at[0], at[1])
 		}
 	}
-	return z, u, t.enclosure(u), nil
+	return z, u, t.Enclosure(u), nil
 }
 
 // unknown returns the entries of the factors, of c = P A.

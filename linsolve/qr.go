@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
+	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
 // QRFactors are those of A = Q R, or of A P = Q R with columns in another order. They live where A
@@ -130,7 +131,7 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors, error)
 	var z *qrFactors
 	var u *ziv.Unknown
 	var d *doubling
-	checked, begun, known, digits := false, false, false, !pivoting
+	checked, begun, known, fixed := false, false, false, !pivoting
 	fails := func() (*ziv.Unknown, *ziv.Enclosure, error) {
 		if checked {
 			return nil, nil, nil
@@ -189,13 +190,13 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors, error)
 			quick = false
 		}
 		order := call.All(n)
-		if digits {
+		if fixed {
 			set(order)
 			var e *ziv.Enclosure
-			if u, e, err = rootAttempt(s, c, n, bits-ziv.SpareBits, &known, u, z.R.T(), z.Q, z.want); e != nil || err != nil {
+			if u, e, err = digits.RootAttempt(s, c, n, bits-ziv.SpareBits, &known, u, z.R.T(), z.Q, z.want); e != nil || err != nil {
 				return u, e, err
 			}
-			digits = false
+			fixed = false
 		}
 		if pivoting {
 			var err error

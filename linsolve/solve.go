@@ -17,6 +17,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
+	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
 // Method is the method in Stats.
@@ -305,7 +306,7 @@ func solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	}
 	if !one {
 		// Each is for other formats and orders, the faster one first.
-		ways := []func(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error{newton.InverseBySlices, newton.InverseBySeries, quickInverse, newton.SolveByNewton}
+		ways := []func(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error{newton.InverseBySlices, newton.InverseBySeries, digits.QuickInverse, newton.SolveByNewton}
 		for _, way := range ways {
 			if err := way(s, a, b, lu, z, todo); err != nil || ziv.CountOpen(todo) == 0 {
 				return z, err

@@ -1,0 +1,907 @@
+package digits
+
+import (
+	"math"
+	"math/big"
+	"math/bits"
+	"slices"
+
+	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/lanes"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/fixed"
+	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
+)
+
+// Elimination is an approximate inverse of an ill-conditioned F by an elimination in fixed point with
+// partial pivoting, on machines whose SIMD units multiply digits of some 50 bits: no products of
+// matrices but n³/3 of numbers, in what cache holds.
+//
+// With D digits and ε = B^-D the numbers are those of lanes.Lanes. Entries of U are less than 1/2,
+// as F is multiplied by 2^-growth, and those of L at most 1 and a little more:
+//
+//	l = 4 (x - 1/2) for factors 0 ≤ x < 1,  Σ l u = 4 Σ x u - 2 Σ u,
+//	l / 4 ≈ 2^e s · 1/(2^(e+2) p) for the pivot p, 1/4 ≤ 2^e |p| < 1/2.
+//
+// Lanes are columns for what earlier panels of columns eliminate, and rows in a panel.
+//
+// The proof is one of G = P^T L U for these L and U, of whose diagonal the pivots are:
+// |G - 2^-growth F| ≤ (n + 1) (12 D + 8) ε for
+//
+//   - products, each of which errs by less than 3 D + 1 units (see lanes.Lanes.Add), times 4;
+//   - factors in a panel: u + 1/2 may be off the u of vectors by a unit, times |l| ≤ 2, and l / 4
+//     of vectors that of factors by a unit, times 4 |u| ≤ 2;
+//   - a unit for each entry of F cut off and for that of U, of vectors;
+//   - l: less than 3 D + 1 units of the product, one of 1/p times 2^e |s| < 1, times 4 |p| < 2.
+//
+// As for blocks, with h ≥ |G^-1| e, ‖(F - G) G^-1‖∞ ≤ max |F - G| h = rho and
+// |F^-1 r| ≤ h ‖r‖∞ / (1 - rho). G^-1 r is computed without any claim.
+type Elimination struct {
+	s *call.Run
+	scale.Scaling
+	Numbers
+	N         int
+	f         *fixed.Matrix
+	Order     []int      // row order[i] of F is row i of L U
+	lower     [][]uint64 // row i: factors of l_ij, j < i, d words apart
+	upper     []uint64   // vector of row k of panel p at (p n + k) Size(): u_kj, j > k
+	inverse   []uint64   // factors 1/(2^(e+2) |p|)
+	shift     []int      // e
+	neg       []bool     // signs of p
+	sums      []int64    // Σ_j u_kj, d + 1 digits each; nil until it is needed
+	scale     int        // of the next residual, see correct
+	began     bool       // a residual of this column has been seen
+	off, tail float64    // what the last x and its first piece are off by
+	last      *float64   // the first number of that piece
+	unit      float64    // 2^growth ε
+	Top       int        // 2^top ≥ 2 max h
+	pivot     []float64  // |p|, rounded
+	pivots    []*big.Int // |p| B^D
+	H         []float64  // bounds of |F^-1| e
+	tops      []int      // column order[i] of F^-1 is below 2^tops[i], about
+	lowerNorm float64    // bound of ‖L^-1‖∞
+	defect    *big.Float // bound of ‖(F - G) G^-1‖∞
+	Rho       float64    // the same, but of what is below 2^-1000
+}
+
+const (
+	// Spare are bits beyond the condition number's, for the proof and for G^-1 r.
+	Spare = 90
+	// MostDigits bounds the digits of what solves systems, so that products of them are within the
+	// range of float64.
+	MostDigits = 17
+	// leastDigitPivot bounds pivots, so that float64 numbers tell them from others. They are no
+	// noise from 2^-854 on with mostDigits.
+	leastDigitPivot = 0x1p-860
+	// detDigits bounds order times digits, a lane, of determinants that are faster so than by
+	// blocks.
+	detDigits = 1250
+	// digitBytes bounds the room of L and U.
+	digitBytes = 1 << 28
+)
+
+// CountFor returns how many digits hold so many bits, if these are not more than most and an
+// elimination of order n has the room for them. It takes a 7th to a half of the time of blocks,
+// refinement included, for orders from 150 to 1000. With Options.Check blocks are the way, whose
+// products are compared.
+func CountFor(s *call.Run, n, bits, most int) (d int, ok bool) {
+	b := lanes.Bits()
+	if b == 0 || s.Set.Check {
+		return 0, false
+	}
+	d = max((bits+seed.Growth+b-1)/b, 3)
+	return d, d <= most && n <= digitBytes/(8*(2*d+1))/max(n, 1)
+}
+
+// Eliminate returns an inverse with d digits; if these do not do, it guesses how many more
+// bits will.
+func Eliminate(s *call.Run, a num.Mat, f *seed.Factors, d, wanted int) (t *Elimination, more int, err error) {
+	lanes, _ := lanes.New(d)
+	n := f.N
+	end := s.Temporary()
+	defer func() {
+		if err != nil {
+			end()
+		}
+	}()
+	size, count := lanes.Size(), lanes.Count()
+	panels := (n + count - 1) / count
+	t = &Elimination{s: s, Scaling: f.Scaling, Numbers: Numbers{lanes, d}, N: n, Order: call.All(n), lower: make([][]uint64, n), inverse: make([]uint64, n*d), shift: make([]int, n), neg: make([]bool, n), pivot: make([]float64, n), pivots: make([]*big.Int, n)}
+	// The planes of refinement as well: more than the digits hold, and more than the two of which
+	// float64 numbers have lists.
+	m := a
+	planes := 1 + min((wanted+d*lanes.Bits())/64, int(min(scale.LowestBit(m, f.Scaling)/64, math.MaxInt32)))
+	// Planes, L, U, and what bound takes.
+	if err := s.Memory.Check(call.PlaneBytes(m, max(planes, 3)) + 8*float64(n)*(float64(n*d)+float64(panels*size)+float64(4*n))); err != nil {
+		return nil, 0, err
+	}
+	if t.f, err = fixed.New(&s.Call, m, f.Scaling, max(planes, 3)); err != nil {
+		return nil, 0, err
+	}
+	t.upper, t.unit = s.Words(panels*n*size), math.Ldexp(1, seed.Growth-d*lanes.Bits())
+	room := s.Words(n * n * d)
+	for i := range t.lower {
+		t.lower[i] = room[i*n*d : (i+1)*n*d]
+	}
+	p := t.newPanel()
+	for k := range panels {
+		if done, err := p.eliminate(k); err != nil {
+			known := d * lanes.Bits()
+			return nil, min(known, known*(n-done)/max(done, 1)+seed.LeastGood/2), err
+		}
+		s.Did(Cost(n, d) / float64(panels))
+	}
+	if more, err := t.bound(); err != nil {
+		return nil, more, err
+	}
+	t.defect = bound.Upper().SetMantExp(big.NewFloat(float64((n+1)*(12*d+8))), seed.Growth-d*lanes.Bits())
+	sum := bound.Upper()
+	for _, v := range t.H {
+		sum.Add(sum, bound.Upper().SetFloat64(v))
+	}
+	t.defect.Mul(t.defect, sum)
+	if t.Rho, _ = t.defect.Float64(); !(t.Rho <= seed.MostRho) {
+		return nil, t.defect.MantExp(nil) + 16, seed.ErrProof
+	}
+	t.Rho = float64(t.Rho*(1+0x1p-50)) + 0x1p-1000
+	for i, v := range t.H {
+		t.H[i] = float64(v*(1+0x1p-50)/(1-t.Rho)*(1+0x1p-50)) + 0x1p-1000
+	}
+	_, t.Top = math.Frexp(2 * call.LargestOf(t.H))
+	return t, 0, nil
+}
+
+// digitPanel is what eliminating a panel of columns needs.
+type digitPanel struct {
+	*Elimination
+	first   int       // row and column
+	blocks  int       // of rows from there on
+	prefix  [][]int64 // Σ_k u_kj of each panel for the rows k that are known, lanes being columns
+	accs    [][]int64 // of each worker
+	left    [][]int64 // what is left of column c, by blocks of rows
+	rows    [][]int64 // of U, lanes being columns
+	l       []uint64  // vectors l / 4 of columns, by blocks of rows
+	lSum    []int64   // their sums
+	x       []uint64  // factors u + 1/2 of a column
+	block0  []int64   // products of L and U of the first block
+	acc     []int64
+	shifted []int64
+	vector  []uint64
+}
+
+func (t *Elimination) newPanel() *digitPanel {
+	count, size := t.Count(), t.Size()
+	panels := (t.N + count - 1) / count
+	sums := func(n, length int) [][]int64 {
+		z, room := make([][]int64, n), make([]int64, n*length)
+		for i := range z {
+			z[i] = room[i*length : (i+1)*length]
+		}
+		return z
+	}
+	return &digitPanel{
+		Elimination: t,
+		prefix:      sums(panels, size), accs: sums(t.s.Threads, size), left: sums(count, panels*size), rows: sums(count, size),
+		l: make([]uint64, panels*count*size), lSum: make([]int64, panels*size), x: make([]uint64, count*t.D),
+		block0: make([]int64, size), acc: make([]int64, size), shifted: make([]int64, size), vector: make([]uint64, size),
+	}
+}
+
+// rowsAhead are rows of U that all later panels take at once, as soon as their pivots are known: a
+// multiple of the lanes.
+const rowsAhead = 64
+
+// above makes rows i0 to i1 of U in panel p, above its pivots; not ok if they are too large.
+func (t *digitPanel) above(p, i0, i1 int, acc []int64) (ok bool) {
+	size, prefix := t.Size(), t.prefix[p]
+	u := t.upper[p*t.N*size : (p+1)*t.N*size]
+	for i := i0; i < i1; i++ {
+		t.entry(acc, p, i, i)
+		if !t.small(acc) {
+			return false
+		}
+		t.Vector(u[i*size:], acc)
+		t.Sum(prefix, u[i*size:])
+	}
+	t.Carry(prefix)
+	return true
+}
+
+// eliminate eliminates panel p; with an error, it returns how many pivots there are.
+func (t *digitPanel) eliminate(p int) (done int, err error) {
+	s, count, size, n := t.s, t.Count(), t.Size(), t.N
+	t.first = p * count
+	t.blocks = (n - t.first + count - 1) / count
+	u := t.upper[p*n*size : (p+1)*n*size]
+	if !t.above(p, t.first/rowsAhead*rowsAhead, t.first, t.acc) {
+		return t.first, call.ErrRange
+	}
+	for c := range count { // lanes that no row or column has
+		clear(t.left[c][(t.blocks-1)*size : t.blocks*size])
+		clear(t.rows[c])
+	}
+	const some = 16 // rows a call
+	err = par.For(s.Ctx, s.Threads, (n-t.first+some-1)/some, func(worker, part int) {
+		acc := t.accs[worker]
+		for i := part * some; i < min(n-t.first, (part+1)*some); i++ {
+			t.entry(acc, p, t.first+i, t.first)
+			at := i/count*size + i%count
+			for c, left := range t.left {
+				for k := 0; k < size; k += count {
+					left[at+k] = acc[k+c]
+				}
+			}
+		}
+	})
+	if err != nil {
+		return t.first, err
+	}
+	clear(t.lSum)
+	for c := range min(count, n-t.first) {
+		if err := t.column(c); err != nil {
+			return t.first + c, err
+		}
+	}
+	for r := range min(count, n-t.first) {
+		t.Vector(u[(t.first+r)*size:], t.rows[r])
+	}
+	next := t.first + count
+	if next%rowsAhead != 0 || next >= n {
+		return n, nil
+	}
+	large := make([]bool, s.Threads)
+	err = par.For(s.Ctx, s.Threads, len(t.prefix)-p-1, func(worker, k int) {
+		if !t.above(p+1+k, next-rowsAhead, next, t.accs[worker]) {
+			large[worker] = true
+		}
+	})
+	if err == nil && slices.Contains(large, true) {
+		err = call.ErrRange
+	}
+	return next, err
+}
+
+// entry makes sums s the entries of row i in panel p, less what the first k rows of U and l_ij
+// eliminate.
+func (t *digitPanel) entry(s []int64, p, i, k int) {
+	clear(s)
+	size, count, b := t.Size(), t.Count(), t.Bits()
+	drop := uint(64-b) & 63
+	if k > 0 {
+		t.Add(s, t.upper[p*t.N*size:], size, t.lower[i], t.D, false, k)
+	}
+	for c, v := range t.prefix[p][:len(s)] {
+		s[c] = 2*v - 4*s[c]
+	}
+	// f + 1 is twice the number that the words of all planes have, the point before the first.
+	row := t.Order[i]
+	first := p * count
+	some := min(count, t.N-first)
+	for c := range t.D {
+		to := s[(c+1)*count:][:some]
+		at := b*c - seed.Growth + 1
+		if at < 0 {
+			drop, less := uint(64-b-at)&63, int64(1)<<uint(b-seed.Growth)
+			for j, w := range t.f.Words[row*t.f.Planes][first:][:len(to)] {
+				to[j] += int64(w>>drop) - less
+			}
+			continue
+		}
+		l, off := at/64, uint(at%64)
+		if l >= t.f.Planes {
+			break
+		}
+		words := t.f.Words[row*t.f.Planes+l][first:][:len(to)]
+		if off+uint(b) <= 64 || l+1 == t.f.Planes {
+			for j, w := range words {
+				to[j] += int64(w << (off & 63) >> drop)
+			}
+			continue
+		}
+		next := t.f.Words[row*t.f.Planes+l+1][first:][:len(to)]
+		for j, w := range words {
+			to[j] += int64((w<<(off&63) | next[j]>>((64-off)&63)) >> drop)
+		}
+	}
+	t.Carry(s)
+}
+
+// column finds the pivot of column c of the panel, and L below it.
+func (t *digitPanel) column(c int) error {
+	count, size, d := t.Count(), t.Size(), t.D
+	j := t.first + c
+	left, half := t.left[c], int64(1)<<(t.Bits()-1)
+	// Row r of U is known when the rows above are.
+	clear(t.block0)
+	take := func(r int) {
+		for k := r; k < size; k += count {
+			left[k] += 2*t.lSum[k] - 4*t.block0[k]
+		}
+		t.carryLane(left[:size], r)
+	}
+	for r := range c {
+		if r > 0 {
+			t.Add(t.block0, t.l[(r-1)*size:], size, t.x[(r-1)*d:], d, false, 1)
+			take(r)
+		}
+		for k := 0; k < size; k += count {
+			t.rows[r][k+c] = left[k+r]
+			t.acc[k] = left[k+r]
+		}
+		t.acc[count] += half
+		t.carryLane(t.acc, 0)
+		if t.acc[0] != 0 {
+			return call.ErrRange
+		}
+		t.Factor(t.x[r*d:], 1, t.acc, 0)
+	}
+	if c > 0 {
+		t.Add(t.block0, t.l[(c-1)*size:], size, t.x[(c-1)*d:], d, false, 1)
+		for r := c; r < count; r++ {
+			take(r)
+		}
+		for b := 1; b < t.blocks; b++ {
+			clear(t.acc)
+			t.Add(t.acc, t.l[b*count*size:], size, t.x, d, false, c)
+			l, sum := left[b*size:(b+1)*size], t.lSum[b*size:]
+			for k, v := range t.acc {
+				l[k] += 2*sum[k] - 4*v
+			}
+			t.Carry(l)
+		}
+	}
+	// The pivot.
+	best, most := t.largest(left, j)
+	if best < 0 || most < math.Ldexp(1, 30-d*t.Bits()) {
+		return seed.ErrNoise
+	}
+	if most > 0.499 || most < leastDigitPivot {
+		return call.ErrRange
+	}
+	t.exchange(c, best)
+	if err := t.invert(j, left, c); err != nil {
+		return err
+	}
+	e, y := t.shift[j], t.inverse[j*d:(j+1)*d]
+	shifted, vector := t.shifted, t.vector
+	for b := range t.blocks {
+		t.shiftLanes(shifted, left[b*size:(b+1)*size], e)
+		if b == 0 {
+			for k := 0; k < size; k += count {
+				clear(shifted[k : k+c+1])
+			}
+		}
+		if !t.Vector(vector, shifted) {
+			return call.ErrRange
+		}
+		clear(shifted)
+		t.Add(shifted, vector, size, y, d, false, 1)
+		if t.neg[j] {
+			for k, v := range shifted {
+				shifted[k] = -v
+			}
+		}
+		t.Carry(shifted)
+		l := t.l[(b*count+c)*size:][:size]
+		if !t.Vector(l, shifted) {
+			return call.ErrRange
+		}
+		t.Sum(t.lSum[b*size:(b+1)*size], l)
+		for k := range count {
+			shifted[count+k] += half
+		}
+		t.Carry(shifted)
+		for k := range count {
+			i := t.first + b*count + k
+			if i <= j || i >= t.N {
+				continue
+			}
+			if shifted[k] != 0 {
+				return call.ErrRange
+			}
+			t.Factor(t.lower[i][j*d:], 1, shifted, k)
+		}
+	}
+	return nil
+}
+
+// largest returns the row of the entry of column j that is the pivot, and about its magnitude; -1
+// if all are 0.
+func (t *digitPanel) largest(left []int64, j int) (best int, most float64) {
+	count, size := t.Count(), t.Size()
+	at := func(i int) (s []int64, lane int) { return left[(i-t.first)/count*size:], (i - t.first) % count }
+	best = -1
+	second := 0.0
+	for i := j; i < t.N; i++ {
+		s, lane := at(i)
+		if v := math.Abs(t.float(s, lane)); v > most {
+			best, most, second = i, v, most
+		} else {
+			second = max(second, v)
+		}
+	}
+	if least := float64(most * (1 - 0x1p-40)); best >= 0 && second >= least {
+		var rows []int
+		var x []*big.Float
+		for i := j; i < t.N; i++ {
+			if s, lane := at(i); math.Abs(t.float(s, lane)) >= least {
+				rows, x = append(rows, i), append(x, new(big.Float).SetInt(t.integer(s, lane)))
+			}
+		}
+		best = rows[seed.LargestPivot(len(rows), func(i int) *big.Float { return x[i] })]
+	}
+	return best, most
+}
+
+// exchange exchanges row i with row c of the panel.
+func (t *digitPanel) exchange(c, i int) {
+	count, size := t.Count(), t.Size()
+	j := t.first + c
+	if i == j {
+		return
+	}
+	at := (i-t.first)/count*size + (i-t.first)%count
+	for k := 0; k < size; k += count {
+		for _, left := range t.left[c:] {
+			left[c+k], left[at+k] = left[at+k], left[c+k]
+		}
+		for m := range c {
+			x, y := m*size+c+k, ((i-t.first)/count*count+m)*size+(i-t.first)%count+k
+			t.l[x], t.l[y] = t.l[y], t.l[x]
+		}
+		t.lSum[c+k], t.lSum[at+k] = t.lSum[at+k], t.lSum[c+k]
+	}
+	t.Order[i], t.Order[j] = t.Order[j], t.Order[i]
+	t.lower[i], t.lower[j] = t.lower[j], t.lower[i]
+}
+
+// invert stores what there is to be known of pivot j, in a lane of sums.
+func (t *Elimination) invert(j int, s []int64, lane int) error {
+	p := t.integer(s, lane)
+	t.neg[j] = p.Sign() < 0
+	p.Abs(p)
+	e, ok := t.Reciprocal(t.inverse[j*t.D:], p)
+	if !ok {
+		return call.ErrRange
+	}
+	t.shift[j], t.pivots[j] = e, p
+	f := new(big.Float).SetInt(p)
+	t.pivot[j], _ = f.SetMantExp(f, -t.Bits()*t.D).Float64()
+	return nil
+}
+
+// bound makes h bounds of |G^-1| e 2^-growth, G 2^growth being about F, or guesses how many more
+// bits will do.
+//
+// With U = diag(p) U', as for triangles and blocks: for inverses Z and Y of L and U' rounded, or
+// where float64 numbers do not suffice for them for those by digits.
+func (t *Elimination) bound() (more int, err error) {
+	s, n, count, size := t.s, t.N, t.Count(), t.Size()
+	defer s.Temporary()()
+	l, u, li, ui := s.Floats(n*n), s.Floats(n*n), s.Floats(n*n), s.Floats(n*n)
+	for _, x := range [][]float64{l, u, li, ui} {
+		clear(x)
+	}
+	err = par.Each(s.Ctx, s.Threads, n, func(i int) {
+		for j := range i {
+			l[i+j*n] = t.FactorFloat(t.lower[i][j*t.D:])
+		}
+	})
+	if err != nil {
+		return 0, err
+	}
+	for k := range n {
+		u[k+k*n] = 1
+		pivot := t.pivot[k]
+		if t.neg[k] {
+			pivot = -pivot
+		}
+		for p := k / count; p*count < n; p++ {
+			v := t.upper[(p*n+k)*size:][:size]
+			for c := range min(count, n-p*count) {
+				if j := p*count + c; j > k {
+					u[k+j*n] = t.VectorFloat(v, c) / pivot
+				}
+			}
+		}
+	}
+	if err := dgemm.InvertLower(s.Ctx, s.Threads, n, l, li); err != nil {
+		return 0, err
+	}
+	if err := dgemm.InvertUpper(s.Ctx, s.Threads, n, u, n, ui); err != nil {
+		return 0, err
+	}
+	if !(max(call.LargestOf(l), call.LargestOf(u), call.LargestOf(li), call.LargestOf(ui)) < 0x1p900) {
+		return 0, call.ErrRange
+	}
+	t.setTops(li, ui)
+	ones := make([]float64, n)
+	for i := range ones {
+		ones[i] = 1
+	}
+	// Numbers are right to 2^-48 of themselves, those of L to 2^-90 of 1.
+	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
+	v := seed.AbsLower(n, li, ones)
+	lost := 0.0
+	for _, x := range seed.AbsLower(n, l, v) {
+		lost = max(lost, x)
+	}
+	lost = float64(gamma*lost*1.001) + float64(float64(n)*0x1p-90*call.LargestOf(v))
+	if lost < seed.MostRho {
+		for i, x := range v {
+			v[i] = float64(x / (1 - lost) * (1 + 0x1p-40))
+		}
+	} else if v, more, err = t.longLower(li); err != nil {
+		return more, err
+	}
+	t.lowerNorm = call.LargestOf(v)
+	lost = float64(gamma*call.LargestOf(seed.AbsUpper(n, u, seed.AbsUpper(n, ui, ones)))*1.001) + float64(float64(n)*0x1p-700)
+	if t.D > MostDigits && n > 0 {
+		// Numbers of U below 2^-900 are right to 2^-940.
+		lost += float64(float64(n*n) * 0x1p-940 * call.LargestOf(ui) / slices.Min(t.pivot))
+	}
+	if lost < seed.MostRho && call.LargestOf(ui) < 0x1p100 {
+		middle := make([]float64, n)
+		for i, x := range v {
+			middle[i] = float64(x / t.pivot[i] * (1 + 0x1p-40))
+		}
+		most := call.LargestOf(middle)
+		if !(most < 0x1p900) {
+			return 0, call.ErrRange
+		}
+		for i, x := range middle {
+			middle[i] = float64((x + float64(lost/(1-lost)*most)) * (1 + 0x1p-40))
+		}
+		t.H = seed.AbsUpper(n, ui, middle)
+	} else if t.H, more, err = t.longUpper(ui, v); err != nil {
+		return more, err
+	}
+	for i, x := range t.H {
+		t.H[i] = math.Ldexp(x, -seed.Growth) + 0x1p-1000
+	}
+	if !(call.LargestOf(t.H) < 0x1p900) {
+		return 0, call.ErrRange
+	}
+	return 0, nil
+}
+
+// longLower returns bounds of |L^-1| e where the inverse in float64 is not proved to be one.
+func (t *Elimination) longLower(li []float64) (v []float64, more int, err error) {
+	_, top := math.Frexp(call.LargestOf(li))
+	l := Triangle{Numbers: t.Numbers, Rows: t.lower, Length: func(i int) int { return i }, Exp: 2}
+	return l.Sums(t.s, top, nil)
+}
+
+// longUpper returns bounds of |U^-1| v in the same way.
+func (t *Elimination) longUpper(ui, v []float64) (h []float64, more int, err error) {
+	s, n, d, count, size := t.s, t.N, t.D, t.Count(), t.Size()
+	u := Triangle{Numbers: t.Numbers, Rows: make([][]uint64, n), Length: func(j int) int { return j }, Inverse: t.inverse, Shift: t.shift, Neg: t.neg}
+	room := s.Words(n * (n - 1) / 2 * d)
+	for j := range u.Rows {
+		u.Rows[j], room = room[:j*d], room[j*d:]
+	}
+	half := int64(1) << (t.Bits() - 1)
+	err = par.For(s.Ctx, s.Threads, (n+count-1)/count, func(_, p int) {
+		sums := make([]int64, size)
+		for k := range min((p+1)*count, n) {
+			clear(sums)
+			t.Sum(sums, t.upper[(p*n+k)*size:][:size])
+			for c := range count {
+				sums[count+c] += half
+			}
+			t.Carry(sums)
+			for j := max(p*count, k+1); j < min((p+1)*count, n); j++ {
+				t.Factor(u.Rows[j][k*d:], 1, sums, j-p*count)
+			}
+		}
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	top := -1000
+	for k := range n {
+		_, e := math.Frexp(call.LargestOf(ui[k*n:k*n+k+1]) / t.pivot[k])
+		top = max(top, e)
+	}
+	return u.Sums(s, top, v)
+}
+
+// setTops sets tops by float64 inverses of L and U'.
+func (t *Elimination) setTops(li, ui []float64) {
+	n := t.N
+	t.tops = make([]int, n)
+	sums := make([]float64, n)
+	for k := range n {
+		sums[k] = call.LargestOf(ui[k*n:k*n+k+1]) / t.pivot[k] // of column k of U^-1
+	}
+	for i := range n {
+		sum := 0.0
+		for k := i; k < n; k++ {
+			sum += float64(sums[k] * math.Abs(li[k+i*n]))
+		}
+		_, t.tops[i] = math.Frexp(sum * (1 + 0x1p-10))
+		t.tops[i] -= seed.Growth
+	}
+}
+
+func (t *Elimination) Scales() scale.Scaling { return t.Scaling }
+
+func (t *Elimination) Size() int { return max(t.Top, 0) }
+
+func (t *Elimination) Leading() bool { return false }
+
+func (t *Elimination) Words() float64 { return float64(t.D*t.D) / 2 }
+
+func (t *Elimination) Matrix() *fixed.Matrix { return t.f }
+
+// radius bounds |F^-1 r| ≤ |x| + |F^-1| |r - F x| for the x of correct, and by h ‖r‖∞ if that is
+// less. For x' of substitute, P^T L U x' = 2^(-growth-scale) r but for 2^(-growth-scale) times the
+// error of r, and for
+//
+//	a unit for what is cut off r,
+//	n 4 (3 D + 1) + 2 units of L y,
+//	‖L‖∞ ≤ 2 n times n (3 D + 1) + 3 D + 3 units of U x',
+//
+// of the last of which 3 D + 3 are those of quotients by pivots below 1/2.
+func (t *Elimination) Radius(r *seed.Residual, c []float64) []float64 {
+	z := seed.RadiusBy(t.H, r)
+	if len(c) == 0 || &c[0] != t.last || !(t.off < 0x1p900) { // of another residual
+		return z
+	}
+	lost := float64(t.Lost(float64(call.LargestOf(c)+t.tail)*(1+0x1p-50), t.off)) + r.Err
+	for i, h := range t.H {
+		z[i] = min(z[i], float64((math.Abs(c[i])+t.tail+float64(h*lost))*(1+0x1p-40))+0x1p-1000)
+	}
+	return z
+}
+
+// Lost bounds |r - F x| for |x| ≤ most that is off by 2^growth L U x - r of so much.
+func (t *Elimination) Lost(most, off float64) float64 {
+	n := float64(t.N)
+	units := float64((n+1)*float64(12*t.D+8)) * n * most
+	return float64((float64(units*t.unit) + off) * (1 + 0x1p-40))
+}
+
+// SubstitutionError bounds 2^growth L U x - r for 2^-scale x of substitute.
+func (t *Elimination) SubstitutionError(scale int) float64 {
+	n := float64(t.N)
+	units := float64(n*float64(12*t.D+4)) + 3 + float64(2*n*(float64(n*float64(3*t.D+1))+float64(3*t.D+3)))
+	return math.Ldexp(units*t.unit, scale) * (1 + 0x1p-40)
+}
+
+// correct returns x ≈ F^-1 r by substitution, of r 2^-scale, so that no number exceeds 1. What is
+// lost of r then may be h times as large in x, which is near to r in length while what is known of
+// the solution is off by errors of rounding, and far larger before: the first scale that does is
+// taken.
+func (t *Elimination) Correct(r *seed.Residual) ([][]float64, error) {
+	if t.sums == nil {
+		t.sumRows()
+	}
+	if r.X == nil {
+		t.scale = t.Top
+	}
+	x, unit, ok := t.Substitute(r, t.scale)
+	shift := t.scale
+	for !ok && shift < t.Top {
+		shift = min(max(2*shift, shift)+4, t.Top)
+		x, unit, ok = t.Substitute(r, shift)
+	}
+	top := fixed.TopOf(x)
+	least := min(4, t.Top) // of a shift
+	for tight := max(top-unit+4, least); ok && tight < shift-12; tight = max(top-unit+4, least) {
+		y, at, ok := t.Substitute(r, tight)
+		if !ok {
+			break
+		}
+		x, unit, shift, top = y, at, tight, fixed.TopOf(y)
+	}
+	t.off = math.Inf(1)
+	if ok {
+		t.off = t.SubstitutionError(shift)
+	}
+	// Roundings are some 2^-(growth-2) of what is proved of them. Bits of x beyond those that are
+	// right would make the next residual small beside what it is in error by.
+	right := max(int(-seed.Log2(t.Rho))+seed.Growth-2-(shift-(top-unit)), 8)
+	switch {
+	case r.X == nil: // another time it may be far larger
+		right, t.began = scale.SeedBits, false
+	case !t.began:
+		t.scale, t.began = least, true
+	default:
+		t.scale = min(max(top-unit+4, least), t.Top)
+	}
+	z, tail := piecesOf(x, unit, top, right, t.N)
+	t.tail, t.last = tail, &z[0][0]
+	return z, nil
+}
+
+// Substitute solves P^T L U x' = 2^(-growth-scale) r and returns 2^scale x'; not ok if numbers are
+// too large.
+func (t *Elimination) Substitute(r *seed.Residual, scale int) (words [][]uint64, unit int, ok bool) {
+	n, d, size, count, b := t.N, t.D, t.Size(), t.Count(), t.Bits()
+	// L y = P r, y in lane 0 of vectors.
+	y, left := make([]uint64, n*size), make([]int64, n*(d+1))
+	prefix, acc := make([]int64, size), make([]int64, size)
+	single := make([]uint64, 1)
+	for i := range n {
+		clear(acc)
+		if i > 0 {
+			t.Add(acc, y, size, t.lower[i], d, false, i)
+		}
+		x, top := single, 61
+		if k := t.Order[i]; r.X == nil {
+			single[0] = uint64(int64(r.Lead[k] * 0x1p61))
+		} else {
+			x, top = r.X[k], r.Exp-r.Unit
+		}
+		for c := range d + 1 {
+			acc[c*count] = 2*prefix[c*count] - 4*acc[c*count]
+		}
+		acc[0] += int64(x[len(x)-1]) >> 63
+		for c := 1; c <= d; c++ {
+			acc[c*count] += int64(fixed.BitsAt(x, top+seed.Growth+scale-b*c, b))
+		}
+		t.carryLane(acc, 0)
+		if !t.Vector(y[i*size:], acc) {
+			return nil, 0, false
+		}
+		t.Sum(prefix, y[i*size:])
+		t.carryLane(prefix, 0)
+		for c := range d + 1 {
+			left[i*(d+1)+c] = acc[c*count]
+		}
+	}
+	// U x' = y by factors x' + 1/2, one a lane.
+	panels := (n + count - 1) / count
+	factors := make([]uint64, panels*d*count)
+	words = make([][]uint64, n)
+	width := (b*d+63)/64 + 1
+	room := make([]uint64, n*width)
+	half := int64(1) << (b - 1)
+	shifted, vector := make([]int64, size), make([]uint64, size)
+	for i := n - 1; i >= 0; i-- {
+		clear(acc)
+		p := i / count
+		t.Add(acc, t.upper[(p*n+i)*size:], n*size, factors[p*d*count:], d*count, true, panels-p)
+		for c := range d + 1 { // twice what is left
+			all := int64(0)
+			for _, v := range acc[c*count:][:count] {
+				all += v
+			}
+			clear(acc[c*count:][:count])
+			acc[c*count] = 2*(left[i*(d+1)+c]-all) + t.sums[i*(d+1)+c]
+		}
+		t.carryLane(acc, 0)
+		if !t.small(acc) || t.lengthOf(acc) >= b*d-t.shift[i] {
+			return nil, 0, false
+		}
+		t.shiftLanes(shifted, acc, t.shift[i])
+		t.Vector(vector, shifted)
+		clear(shifted)
+		t.Add(shifted, vector, size, t.inverse[i*d:], d, false, 1)
+		if t.neg[i] {
+			for k, v := range shifted {
+				shifted[k] = -v
+			}
+		}
+		t.Carry(shifted) // x'/2
+		words[i] = room[i*width : (i+1)*width]
+		words[i][width-1] = uint64(shifted[0])
+		for c := 1; c <= d; c++ {
+			setBits(words[i], 64*(width-1)-b*c, uint64(shifted[c*count]))
+		}
+		for k, v := range shifted {
+			shifted[k] = 2 * v
+		}
+		shifted[count] += half
+		t.Carry(shifted)
+		if shifted[0] != 0 {
+			return nil, 0, false
+		}
+		t.Factor(factors[p*d*count+i%count:], count, shifted, 0)
+	}
+	return words, 64*(width-1) - scale - 1, true
+}
+
+// piecesOf returns n numbers x 2^-unit, |x| ≤ 2^top, cut off after so many bits, as sums of some of
+// 53 bits, or of one of less, and a bound of what the first one differs from x by.
+func piecesOf(x [][]uint64, unit, top, right, n int) (z [][]float64, tail float64) {
+	z = make([][]float64, max(1, right/scale.SeedBits))
+	bits := min(right, scale.SeedBits)
+	for p := range z {
+		z[p] = make([]float64, n)
+		low := top - bits*(p+1)
+		for i, x := range x {
+			v := int64(fixed.BitsAt(x, low, bits))
+			if p == 0 {
+				v = int64(fixed.BitsAt(x, low, 64))
+			}
+			z[p][i] = math.Ldexp(float64(v), low-unit)
+		}
+	}
+	return z, math.Ldexp(1, top-bits-unit)
+}
+
+// sumRows sums up the rows of U.
+func (t *Elimination) sumRows() {
+	n, d, size, count := t.N, t.D, t.Size(), t.Count()
+	t.sums = make([]int64, n*(d+1))
+	sums := make([]int64, size) // 2^61 at most: digitBytes is room for some 2200 rows
+	for i := range n {
+		clear(sums)
+		for p := i / count; p*count < n; p++ {
+			t.Sum(sums, t.upper[(p*n+i)*size:])
+		}
+		t.Total(t.sums[i*(d+1):][:d+1], sums)
+	}
+}
+
+// setBits adds v 2^low to x, where that carries nothing.
+func setBits(x []uint64, low int, v uint64) {
+	x[low/64] |= v << uint(low%64)
+	if low%64 > 0 && low/64+1 < len(x) {
+		x[low/64+1] |= v >> uint(64-low%64)
+	}
+}
+
+// Determinant is longDeterminant in digits, of some bits and those that the proof takes; if
+// these bits do not do, it guesses how many more will. The error is ErrRange where digits are not
+// the way.
+func Determinant(s *call.Run, a num.Mat, f *seed.Factors, some, places int) (*seed.Determinant, int, error) {
+	some += digitDetSpare(f.N)
+	d, ok := CountFor(s, f.N, some, MostDigits)
+	if !ok {
+		return nil, 0, call.ErrRange
+	}
+	s.Plan(Cost(f.N, d))
+	t, more, err := Eliminate(s, a, f, d, 0)
+	if err != nil {
+		return nil, more, err
+	}
+	// 1/(1 - rho) ≤ 2
+	log := bound.Upper().Mul(bound.Upper().SetFloat64(t.Rho), bound.Upper().SetInt64(int64(2*f.N)))
+	if more := seed.MissingBits(log, places); more > 0 {
+		return nil, d*t.Bits() - seed.Growth - some + more, nil
+	}
+	s.Stats.Precision = d * t.Bits()
+	return t.determinant(log, places), 0, nil
+}
+
+// digitDetSpare are bits beyond the condition number's and a determinant's, for the proof.
+func digitDetSpare(n int) int { return 3*bits.Len(uint(n)) + 8 }
+
+// QuickDeterminant is digitsDeterminant for an A that float64 factors suffice for, which lose so
+// many bits; nil where blocks are faster: up to the size that detDigits says, on 16 processors as
+// on one, an elimination takes a half to a fifth of their time.
+func QuickDeterminant(s *call.Run, a num.Mat, f *seed.Factors, loss, places int) (*seed.Determinant, error) {
+	if d, ok := CountFor(s, f.N, loss+places+digitDetSpare(f.N), MostDigits); !ok || f.N*d > detDigits*lanes.Count() {
+		return nil, nil
+	}
+	d, _, err := Determinant(s, a, f, loss+places, places)
+	return d, seed.UnlessShort(err)
+}
+
+// determinant returns det F = det G 2^(growth n), but for a factor in exp(±log).
+func (t *Elimination) determinant(log *big.Float, places int) *seed.Determinant {
+	z := &seed.Determinant{Mid: new(big.Float).SetPrec(uint(places + 64)).SetInt64(1), Log: log, Shift: int64(t.N * (seed.Growth - t.D*t.Bits()))}
+	neg := seed.Odd(t.Order)
+	for i, p := range t.pivots {
+		z.Mid.Mul(z.Mid, new(big.Float).SetInt(p)) // rounded
+		log.Add(log, bound.Exp2(1-int(z.Mid.Prec())))
+		neg = neg != t.neg[i]
+		z.Shift -= t.Rows[i] + t.Cols[i]
+	}
+	if neg {
+		z.Mid.Neg(z.Mid)
+	}
+	return z
+}
+
+// Cost is the cost of eliminating in d digits.
+func Cost(n, d int) float64 {
+	return call.Cube(n)/3*(0.2+float64(d*d)*0.017) + float64(n*n*(40+10*d)) // may fuse: an estimate
+}

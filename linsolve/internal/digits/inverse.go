@@ -1,0 +1,385 @@
+package digits
+
+import (
+	"errors"
+	"math"
+	"math/bits"
+	"slices"
+	"sync"
+
+	"github.com/halfulp/halfulp/internal/lanes"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/newton"
+	"github.com/halfulp/halfulp/internal/proof/refine"
+	"github.com/halfulp/halfulp/internal/proof/seed"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
+)
+
+// inverseDigits bounds the order, a lane, of inverses in more than 53 bits that are faster by
+// elimination in digits than by products: from order 9 to there they take a half to all of the
+// time, from 80 bits to 848. Newton's method, which begins with an inverse by a series, doubles its
+// bits to those of stepBits once, in few products: there it is faster from orders of stepDigits a
+// lane on. At n = 300, one thread with AVX-512, 424 bits take 73 ms in place of 103, 500 bits 95 in
+// place of 116, but 212 bits 100 in place of 41 and 320 bits 130 in place of 56 ("halfulp bench
+// inv").
+const (
+	inverseDigits = 40
+	stepDigits    = 25
+)
+
+var stepBits = [2]int{390, 600}
+
+// digitsOf returns the order up to which inverses of so many bits are eliminated in digits.
+func digitCount(s *call.Run, a num.Mat, bits int) int {
+	lanes := lanes.Count()
+	if newton.Sliceable(s, a) && bits >= stepBits[0] && bits <= stepBits[1] {
+		return stepDigits * lanes
+	}
+	return inverseDigits * lanes
+}
+
+// QuickInverse stores the inverse of A in z, by elimination in digits, as far as enclosures of
+// entries decide these, and puts nil for the columns of todo that are done. It does nothing where
+// products are faster, and for a B that is not the unit matrix.
+func QuickInverse(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error {
+	n := f.N
+	if !newton.IsIdentity(b) || n > digitCount(s, a, z.Format().Bits()) {
+		return nil
+	}
+	cond, err := seed.Loss(s, f)
+	if err != nil {
+		return err
+	}
+	if cond > seed.LossyBits {
+		cond, s.Work.Guessed = f.ConditionBits(), true // until it is known which digits do
+	}
+	wanted := z.Format().Bits() + 4*(z.Arr.Terms()-1) + newton.Guard(n)
+	wanted += 4*bits.Len(uint(n)) + 4 // for what inverseTo proves
+	known := false                    // that a is regular
+	for {
+		d, ok := CountFor(s, n, cond+wanted, MostDigits)
+		if !ok {
+			return nil
+		}
+		s.Plan(3 * Cost(n, d))
+		t, more, err := Eliminate(s, a, f, d, wanted)
+		switch {
+		case err == nil && t.Top+wanted+seed.Growth > d*t.Bits()+8: // much more would be left
+			cond = t.Top
+			continue
+		case err == nil:
+			seed.Note(s, 1+s.Stats.Rounds, t.Rho, bound.Upper().SetFloat64(call.LargestOf(t.H)), bound.Upper().SetFloat64(f.Norm))
+			s.Stats.Precision = d * t.Bits()
+			s.Stage("approximate inverse")
+			more, err := inverseBy(s, t, a, b, z, todo)
+			s.Stage("refinement")
+			if err != nil || more == 0 {
+				return err
+			}
+			wanted += max(more, d*t.Bits()+1-seed.Growth-cond-wanted)
+			continue
+		case errors.Is(err, call.ErrRange):
+			return nil
+		}
+		if err := seed.AskForMore(s, err, a, &known); err != nil {
+			return err
+		}
+		cond += max(more, cond/4)
+	}
+}
+
+// inverseBy is quickInverse with the elimination that does. It returns how many more bits are worth
+// their while.
+func inverseBy(s *call.Run, t *Elimination, a, b, z num.Mat, todo []*ziv.Entries) (more int, err error) {
+	short, more, err := t.inverseTo(z, todo)
+	if err != nil || !call.Few(ziv.OpenColumns(short), t.N) {
+		return more, err
+	}
+	left := slices.Clone(short)
+	err = refine.SolveFew(s, a, b, z, t, left)
+	for j, e := range short {
+		if e != nil && left[j] == nil {
+			todo[j] = nil
+		}
+	}
+	return 0, err
+}
+
+// inverseTo stores F^-1, scaled back, as far as it is decided. It returns those of todo that are
+// left for lack of bits alone, and of how many, and keeps away from columns that look like numbers
+// of few bits. It ends early where most of the first columns lack bits.
+func (t *Elimination) inverseTo(z num.Mat, todo []*ziv.Entries) (short []*ziv.Entries, more int, err error) {
+	short = make([]*ziv.Entries, len(todo))
+	c, err := t.Columns()
+	if c == nil || err != nil {
+		return short, 0, err
+	}
+	s, n, count := t.s, t.N, t.Count()
+	groups := (n + count - 1) / count
+	workers := make([]*columnsWorker, s.Threads)
+	cost := 2 * Cost(n, t.D) / float64(groups)
+	var order sync.Mutex // of what is said
+	run := func(worker, group int) {
+		first := group * count
+		columns := t.Order[first:min(n, first+count)]
+		missing := 0
+		if slices.ContainsFunc(columns, func(j int) bool { return todo[j] != nil }) {
+			if workers[worker] == nil {
+				workers[worker] = c.Worker(z.Arr.Format)
+			}
+			missing = workers[worker].run(first, columns, z, todo, short)
+		}
+		order.Lock()
+		defer order.Unlock()
+		more = max(more, missing)
+		s.Did(cost)
+	}
+	if run(0, 0); ziv.OpenColumns(short) > count/2 {
+		copy(short, todo)
+		return short, more, nil
+	}
+	s.Work.Guessed = false
+	err = par.For(s.Ctx, s.Threads, groups-1, func(worker, k int) { run(worker, k+1) })
+	return short, more, err
+}
+
+// digitColumns are columns 2^scale x' of F^-1, as many at a time as there are lanes. In units ε,
+// for columns e of the unit matrix, L U x' = 2^(-growth-scale) P e but for
+//
+//	n 4 (3 D + 1) + 2 units of L y,
+//	‖L‖∞ ≤ 2 n times n (3 D + 1) + 3 D + 5 units of U x',
+//
+// of the last of which 3 D + 3 are those of quotients by pivots below 1/2, and one is that of x'.
+type digitColumns struct {
+	*Elimination
+	scale []int      // of column order[i]
+	units []float64  // what rows are off by, in units 2^scale ε
+	Cut   int        // bits below what matters
+	u     [][]uint64 // factors u + 1/2 of rows of U, d words apart
+}
+
+// columnError bounds 2^growth L U x - e for x of digitColumns, times 2^-scale.
+func (t *Elimination) columnError() float64 {
+	n := float64(t.N)
+	units := float64(4*n*float64(3*t.D+1)) + 2 + float64(2*n*(float64(n*float64(3*t.D+1))+float64(3*t.D+5)))
+	return float64(units * t.unit * (1 + 0x1p-40))
+}
+
+// Columns returns what columns take; nil if nothing is known of what they are off by.
+func (t *Elimination) Columns() (*digitColumns, error) {
+	n, d, count, size := t.N, t.D, t.Count(), t.Size()
+	c := &digitColumns{Elimination: t, scale: make([]int, n), units: make([]float64, n), u: make([][]uint64, n)}
+	for i, top := range t.tops {
+		c.scale[i] = max(top+1, 0)
+	}
+	// |x - F^-1 e| ≤ h lost, for |x| ≤ 2^scale: with lost for |x| ≤ 1.
+	lost := t.Lost(1, t.columnError())
+	for i, h := range t.H {
+		c.units[i] = math.Ldexp(h*lost, d*t.Bits()) * (1 + 0x1p-40)
+	}
+	most := call.LargestOf(c.units)
+	if !(most < 0x1p900) {
+		return nil, nil
+	}
+	_, e := math.Frexp(most)
+	c.Cut = max(e-40, 0)
+	room := t.s.Words(n * n * d)
+	half := int64(1) << (t.Bits() - 1)
+	return c, par.Each(t.s.Ctx, t.s.Threads, n, func(i int) {
+		c.u[i] = room[i*n*d : (i+1)*n*d]
+		sums := make([]int64, size)
+		for p := i / count; p*count < n; p++ {
+			clear(sums)
+			t.Sum(sums, t.upper[(p*n+i)*size:])
+			for k := range count {
+				sums[count+k] += half
+			}
+			t.Carry(sums)
+			for k := range min(count, n-p*count) {
+				t.Factor(c.u[i][(p*count+k)*d:], 1, sums, k)
+			}
+		}
+	})
+}
+
+// Worker returns what is needed for columns that are rounded to a format.
+func (t *digitColumns) Worker(f num.Format) *columnsWorker {
+	n, size := t.N, t.Size()
+	return &columnsWorker{
+		digitColumns: t, y: make([]uint64, n*size), x: make([]uint64, n*size), sums: make([]int64, n*size),
+		acc: make([]int64, size), sum: make([]int64, size), total: make([]int64, size), vector: make([]uint64, size),
+		mag:  make([]uint64, (t.D*t.Bits()+63)/64+1),
+		ends: &bound.Settler{Ends: num.New(f, 2)},
+	}
+}
+
+// columnsWorker is what a worker has for columns.
+type columnsWorker struct {
+	*digitColumns
+	first           int      // the columns are order[first] and those after it
+	y, x            []uint64 // vectors
+	sums            []int64  // of x
+	acc, sum, total []int64
+	vector, mag     []uint64
+	ends            *bound.Settler
+}
+
+// run decides entries of columns order[first] and those after it, as inverseTo does.
+func (t *columnsWorker) run(first int, columns []int, z num.Mat, todo, short []*ziv.Entries) (more int) {
+	if !t.SolveLower(first) || !t.SolveUpper(first) {
+		return 0
+	}
+	for k, j := range columns {
+		e := todo[j]
+		if e == nil {
+			continue
+		}
+		missing, enough := t.decide(e, k, z)
+		if len(e.Open) == 0 {
+			todo[j] = nil
+		} else if !enough {
+			short[j], more = e, max(more, missing)
+		}
+	}
+	return more
+}
+
+// SolveLower solves L y = 2^(-growth-scale) P e for columns order[first] and those after it; not
+// ok if numbers are too large.
+func (t *columnsWorker) SolveLower(first int) (ok bool) {
+	n, d, size, count, b := t.N, t.D, t.Size(), t.Count(), t.Bits()
+	t.first = first
+	acc, total := t.acc, t.total[:len(t.acc)]
+	clear(total)
+	for i := first; i < n; i++ {
+		clear(acc)
+		if i > first {
+			t.Add(acc, t.y[first*size:], size, t.Elimination.lower[i][first*d:], d, false, i-first)
+		}
+		for k, v := range acc {
+			acc[k] = 2*total[k] - 4*v
+		}
+		if i-first < count {
+			low := seed.Growth + t.scale[i]
+			at := (low + b - 1) / b // the digit that has the 1
+			if at > d {
+				return false
+			}
+			acc[at*count+i-first] += 1 << (b*at - low)
+		}
+		t.Carry(acc)
+		y := t.y[i*size:]
+		if !t.Vector(y, acc) {
+			return false
+		}
+		if t.Sum(total, y); i%rowsAhead == 0 {
+			t.Carry(total)
+		}
+	}
+	return true
+}
+
+// SolveUpper solves U x' = y, and makes sums of x'.
+func (t *columnsWorker) SolveUpper(first int) (ok bool) {
+	n, d, size := t.N, t.D, t.Size()
+	acc, sum, total := t.acc, t.sum[:len(t.acc)], t.total[:len(t.acc)]
+	clear(total)
+	for i := n - 1; i >= 0; i-- {
+		clear(acc)
+		if i < n-1 {
+			t.Add(acc, t.x[(i+1)*size:], size, t.u[i][(i+1)*d:], d, false, n-1-i)
+		}
+		clear(sum)
+		if i >= first {
+			t.Sum(sum, t.y[i*size:])
+		}
+		for k, v := range acc { // twice what is left
+			acc[k] = 2*(sum[k]-v) + total[k]
+		}
+		t.Carry(acc)
+		if !t.below(acc, t.shift[i]) {
+			return false
+		}
+		t.shiftLanes(sum, acc, t.shift[i])
+		t.Vector(t.vector, sum)
+		clear(acc)
+		t.Add(acc, t.vector, size, t.inverse[i*d:], d, false, 1) // x'/2
+		by := int64(2)
+		if t.neg[i] {
+			by = -2
+		}
+		for k, v := range acc {
+			acc[k] = by * v
+		}
+		t.Carry(acc)
+		x, sums := t.x[i*size:], t.sums[i*size:][:size]
+		if !t.Vector(x, acc) {
+			return false
+		}
+		if t.Sum(total, x); i%rowsAhead == 0 {
+			t.Carry(total)
+		}
+		clear(sums)
+		t.Sum(sums, x)
+		t.Carry(sums)
+	}
+	return true
+}
+
+// decide decides the entries of a column of F^-1 in lane k; none if some are not decided and all
+// look like numbers of one more bit than the format has. It returns how many bits those that are
+// left lack, about, or reports that more of them would not help.
+func (t *columnsWorker) decide(e *ziv.Entries, k int, z num.Mat) (missing int, enough bool) {
+	var open []int
+	exactly := true
+	for _, i := range e.Open {
+		v := t.Near(i, k)
+		v.Exp += t.Cols[i] + t.Rows[e.J]
+		decided := v.RoundTo(t.ends, z.Arr, z.At(i, e.J))
+		if decided && !exactly {
+			continue
+		}
+		special := v.Special(z.Arr.Format)
+		exactly = exactly && special
+		if !decided {
+			open = append(open, i)
+			enough = enough || special
+			missing = max(missing, bits.Len64(v.Err)+z.Arr.Format.Bits()+ziv.Suspicion/2-num.BitLen(v.Mag))
+		}
+	}
+	if len(open) > 0 && exactly {
+		return 0, true
+	}
+	e.Open = open
+	return missing, enough
+}
+
+// Near returns row i of the column in lane k.
+func (t *columnsWorker) Near(i, k int) bound.Near {
+	d, size, count, b := t.D, t.Size(), t.Count(), t.Bits()
+	sums := t.sums[i*size+k:]
+	neg, flip := sums[0] < 0, int64(0)
+	if neg { // -1 - x, which is off by a unit
+		flip = 1<<b - 1
+	}
+	clear(t.mag)
+	for c := 1; c <= d; c++ {
+		v := uint64(sums[c*count] ^ flip)
+		if low := b*(d-c) - t.Cut; low >= 0 {
+			setBits(t.mag, low, v)
+		} else if low > -b {
+			t.mag[0] |= v >> -low
+		}
+	}
+	mag := t.mag
+	for len(mag) > 0 && mag[len(mag)-1] == 0 {
+		mag = mag[:len(mag)-1]
+	}
+	v := bound.Near{Neg: neg, Mag: mag, Exp: int64(t.scale[t.first+k] - b*d + t.Cut), Known: len(mag) > 0}
+	v.Err = uint64(math.Ldexp(t.units[i], -t.Cut)) + 4 // what is cut off, and less than a unit
+	v.Zero = len(mag) == 0 || len(mag) == 1 && mag[0] <= v.Err
+	return v
+}

@@ -1,0 +1,553 @@
+package digits
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"math/bits"
+	"slices"
+
+	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/lanes"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
+)
+
+// Root is about the factor L of the leading n x n part of an m x n matrix F = D1 C D2, which
+// is symmetric, F = L L^T, with the rows below, by an elimination in fixed point: n³/6 products of
+// numbers and (m - n) n²/2 for rows below.
+//
+// With D digits and ε = B^-D the numbers are those of lanes.Lanes. Diagonals of F are less than
+// 1/4, so that no entry of L exceeds 1/2: all numbers are in range, without pivoting. Rows of L^T
+// are vectors, whose lanes are rows of L. With factors x = l + 1/2,
+//
+//	2 s_ij = 2 f_ij - 2 Σ x_jk l_ik + Σ l_ik,  k < j,
+//	l_ij / 2 ≈ 2^e 2 s_ij · 1/(2^(e+2) l_jj),  l_jj ≈ s_jj^(1/2),  1/4 ≤ 2^e l_jj < 1/2.
+//
+// The proof is one of G = L L1^T, L1 being the leading part, for the l that vectors have, and the
+// l_jj. In units ε |F - G| ≤ (n + 1) (3 D + 4) for
+//
+//   - 3 D + 1 of each product, see lanes.Lanes.Add;
+//   - 1/2, since x - 1/2 may be off the l of vectors by a unit, times |l| ≤ 1/2;
+//   - 1/2 of f cut off, and 1/2 for the l of vectors, times l_jj ≤ 1/2;
+//   - l_jj ≤ 1/2 times 2 (3 D + 1) + 3 of quotients: a unit of a vector times 1/(2^(e+2) l_jj) ≤ 1,
+//     and one of that factor times 2^e 2 s_ij ≤ 1/2, both times 2;
+//   - or what a square root is cut off by: l_jj² ≤ s_jj < l_jj² + 2.
+//
+// With S = L1^-1, v ≥ |S| e for e = (1, ..., 1), and η ≥ |F - G|, E = S F1 S^T - I has |E| ≤ η v
+// v^T. Where η Σ v² ≤ 1/8, Z → Φ(E - Z Z^T) of doubling maps the lower triangular Z with |Z| ≤ 1.2
+// η v v^T into themselves, as |Z Z^T| ≤ 1.44 η² v v^T Σ v²: so there is one with I + E = (I + Z)
+// (I + Z)^T by Brouwer's theorem. The diagonal of I + Z is positive, so that F1 is positive
+// definite and L1 (I + Z) its factor. With |(I + Z)^-1 - I| ≤ 1.2 / (1 - 0.15) η v v^T rows below
+// are
+//
+//	F (L1 (I + Z))^-T = (L + (F - G) S^T) (I + Z)^-T.
+//
+// Hence with r = |L| v entries (i, j) of the factor are off those of L by 1.2 η r_i v_j at most,
+// and those of rows below by η (1.42 r_i + 1.18) v_j.
+type Root struct {
+	s *call.Run
+	Numbers
+	scale.Scaling
+	m, N    int
+	c       num.Mat
+	lower   [][]uint64 // row i: factors l_ij + 1/2, j < i, d words apart
+	Upper   [][]uint64 // of each panel of rows: vectors of rows of L^T
+	prefix  [][]int64  // of each panel: Σ_k l_ik of the rows k that are known
+	Roots   []*big.Int // l_jj B^D
+	root    []float64  // l_jj, rounded
+	inverse []uint64   // factors 1/(2^(e+2) l_jj)
+	shift   []int      // e
+	V       []float64
+	Radius  []float64 // entry (i, j) is off by radius_i v_j units
+	Gain    int       // bits that entries are right to, about
+}
+
+// rootAhead are rows of L^T that all later panels take at once: a multiple of the lanes.
+const rootAhead = 16
+
+// digitRootCost is the cost of eliminating in d digits: what digitsCost is of so many products.
+func digitRootCost(m, n, d int) float64 {
+	return Cost(n, d) * (0.5 + 1.5*float64(m-n)/float64(n))
+}
+
+// rootWords returns how many words a factor in d digits takes.
+func rootWords(m, n, d int) int { return n*(n/2)*(2*d+1) + (m-n)*n*(d+1) }
+
+const (
+	// RootDigits bounds the digits of factors: up to order 700, beyond which there is no room for
+	// so many, 36 digits take 0.6 of the time of products with AVX-512, 24 digits 0.6 with AVX2.
+	RootDigits = 40
+	// digitsBelow bounds order times digits, a lane, of those with rows below: 25 digits of order
+	// 700 take 1.3 of the time of products with AVX2, 36 digits 0.9 with AVX-512.
+	digitsBelow = 3000
+)
+
+// errNegative says that an elimination met a pivot that is negative and no noise.
+var errNegative = errors.New("a pivot is negative")
+
+// NewRoot returns what encloses the factor of the leading n x n part of c, which is symmetric,
+// and the rows below, with errors of about 2^-bits; nil where that is not the way. It is known
+// whether the leading part is regular if known says so.
+func NewRoot(s *call.Run, c num.Mat, n, bits int, known *bool) (*Root, error) {
+	m := c
+	if n == 0 || s.Set.Check || lanes.Bits() == 0 || bound.Far(c, call.MostExponent) {
+		return nil, nil
+	}
+	by := scale.Unscaled(m.Rows, n)
+	for i := range n {
+		class, top, _ := m.Arr.Span(m.At(i, i))
+		if class != num.Finite {
+			return nil, nil
+		}
+		by.Cols[i] = -((top + 3) >> 1)
+		by.Rows[i] = by.Cols[i]
+	}
+	for i := n; i < m.Rows; i++ { // those of orthonormal columns do not exceed 1
+		by.Rows[i] = -2
+	}
+	loss, err := rootLoss(s, m, by)
+	if loss < 0 || err != nil {
+		return nil, err
+	}
+	for {
+		d := max((bits+loss+lanes.Bits()-1)/lanes.Bits(), 3)
+		if d > RootDigits || rootWords(m.Rows, n, d) > digitBytes/8 || m.Rows > n && n*d > digitsBelow*lanes.Count() {
+			return nil, nil
+		}
+		s.Plan(digitRootCost(m.Rows, n, d) + call.WantedCost(s, m.Rows, n)) // may fuse: an estimate
+		t, more, err := eliminateRoot(s, c, n, by, d)
+		switch {
+		case err == nil && t.Gain >= bits-RootSlack:
+			return t, nil
+		case err == nil:
+			more = bits - t.Gain
+		case errors.Is(err, errNegative) || errors.Is(err, call.ErrRange):
+			return nil, nil
+		default:
+			err = seed.AskForMore(s, err, c.Slice(0, n, 0, n), known)
+			if errors.Is(err, call.ErrSingular) {
+				return nil, nil
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		loss += max(more, loss/4)
+	}
+}
+
+// RootAttempt is an attempt by digits: the first time, u being nil, it stores what is decided in z,
+// of the leading part of the factor, and below. There is no enclosure where digits are not the way.
+func RootAttempt(s *call.Run, c num.Mat, n, bits int, known *bool, u *ziv.Unknown, z, below num.Mat, want func(u *ziv.Unknown, i, j int)) (*ziv.Unknown, *ziv.Enclosure, error) {
+	defer s.Release()
+	t, err := NewRoot(s, c, n, bits, known)
+	if t == nil || err != nil {
+		return u, nil, err
+	}
+	if u == nil {
+		open, err := t.RoundTo(z, below)
+		if err != nil {
+			return nil, nil, err
+		}
+		s.Did(call.WantedCost(s, t.m, n))
+		u = &ziv.Unknown{C: c, K: n, Blocks: ziv.Ones(n)}
+		if len(open) > 0 {
+			u.Fill()
+		}
+		for _, at := range open {
+			want(u, at[0], at[1])
+		}
+	}
+	return u, t.Enclosure(u), nil
+}
+
+// RootSlack is how many bits less than it is asked for an enclosure may tell.
+const RootSlack = 16
+
+// rootLoss returns how many bits more than those of the entries an elimination needs, about, from
+// float64 factors; negative if a pivot is.
+func rootLoss(s *call.Run, a num.Mat, by scale.Scaling) (int, error) {
+	defer s.Release()
+	n := len(by.Cols)
+	a.Rows = n
+	leading := scale.Scaling{Rows: by.Rows[:n], Cols: by.Cols}
+	f := &seed.Factors{Scaling: leading, N: n, LU: leading.Float64s(a, s.Floats(n*n))}
+	if err := dgemm.LU(s.Ctx, s.Threads, n, f.LU, 0x1p-900, nil); err != nil {
+		return 0, err
+	}
+	s.Did(call.FactorCost(n))
+	size := bits.Len(uint(n))
+	x := make([]float64, n)
+	for i := range x {
+		pivot := f.LU[i+i*n]
+		if pivot < -0x1p-30 {
+			return -1, nil
+		}
+		if !(pivot > 0x1p-46) {
+			return f.ConditionBits() + 3*size + 8, nil
+		}
+		x[i] = float64(1 - 2*(i*40503>>9&1)) // signs without a pattern
+	}
+	if err := dgemm.SolveLower(s.Ctx, s.Threads, n, 1, f.LU, x); err != nil {
+		return 0, err
+	}
+	sum := 0.0
+	for i := range x { // S x
+		x[i] /= math.Sqrt(f.LU[i+i*n])
+		sum += x[i] * x[i] // may fuse: an estimate
+	}
+	_, e := math.Frexp(math.Sqrt(sum) * call.LargestOf(x))
+	// n times that is about max r v, and η some n 2^4.
+	return max(e, 0) + 2*size + 6, nil
+}
+
+// rootLanes is what a worker needs.
+type rootLanes struct {
+	acc, shifted []int64
+	vector       []uint64
+	buf          [num.MaxValueWords]uint64
+}
+
+// eliminateRoot eliminates in d digits; if these do not do, it guesses how many more bits will.
+func eliminateRoot(s *call.Run, c num.Mat, n int, by scale.Scaling, d int) (t *Root, more int, err error) {
+	lanes, _ := lanes.New(d)
+	a := c
+	t = &Root{
+		s: s, Numbers: Numbers{lanes, d}, Scaling: by, m: a.Rows, N: n, c: a,
+		lower: make([][]uint64, n), Roots: make([]*big.Int, n), root: make([]float64, n),
+		inverse: make([]uint64, n*d), shift: make([]int, n),
+	}
+	count, size := t.Count(), t.Size()
+	words := n*(n-1)/2*d + 2*n*n // and what bound takes
+	for p := range t.panels() {
+		words += t.rowsOf(p) * size
+	}
+	if err := s.Memory.Check(8 * float64(words)); err != nil {
+		return nil, 0, err
+	}
+	room := s.Words(n * (n - 1) / 2 * d)
+	for i := range t.lower {
+		t.lower[i], room = room[:i*d], room[i*d:]
+	}
+	for p := range t.panels() {
+		t.Upper = append(t.Upper, s.Words(t.rowsOf(p)*size))
+		t.prefix = append(t.prefix, make([]int64, size))
+	}
+	workers := make([]*rootLanes, s.Threads)
+	for w := range workers {
+		workers[w] = &rootLanes{acc: make([]int64, size), shifted: make([]int64, size), vector: make([]uint64, size)}
+	}
+	errs := make([]error, s.Threads)
+	for start := 0; start < n; start += rootAhead {
+		end := min(start+rootAhead, n)
+		p := start / count
+		for ; p*count < end; p++ {
+			for i := start; i < t.rowsOf(p); i++ {
+				if err := t.row(p, i, workers[0]); err != nil {
+					known := d * t.Bits()
+					return nil, min(known, known*(n-i)/max(i, 1)+seed.LeastGood/2), err
+				}
+			}
+		}
+		err := par.For(s.Ctx, s.Threads, t.panels()-p, func(worker, k int) {
+			for i := start; i < end && errs[worker] == nil; i++ {
+				errs[worker] = t.row(p+k, i, workers[worker])
+			}
+		})
+		if err := errors.Join(err, errors.Join(errs...)); err != nil {
+			return nil, 0, err
+		}
+		s.Did(digitRootCost(t.m, n, d) * float64(end-start) / float64(n))
+	}
+	more, err = t.bound()
+	return t, more, err
+}
+
+// panels returns how many there are; those of rows below come after the leading ones.
+func (t *Root) panels() int {
+	count := t.Count()
+	return (t.N+count-1)/count + (t.m-t.N+count-1)/count
+}
+
+// rowsOf returns how many rows of L^T a panel has.
+func (t *Root) rowsOf(p int) int { return min((p+1)*t.Count(), t.N) }
+
+// Place returns the first row of L of a panel and the one behind the last.
+func (t *Root) Place(p int) (first, end int) {
+	count := t.Count()
+	if first = p * count; first < t.N {
+		return first, min(first+count, t.N)
+	}
+	first = t.N + (p-(t.N+count-1)/count)*count
+	return first, min(first+count, t.m)
+}
+
+// row makes row i of L^T in panel p, all rows above being known.
+func (t *Root) row(p, i int, w *rootLanes) error {
+	count, size, d := t.Count(), t.Size(), t.D
+	acc, u := w.acc, t.Upper[p]
+	clear(acc)
+	if i > 0 {
+		t.Add(acc, u, size, t.lower[i], d, false, i)
+	}
+	for k, v := range t.prefix[p] {
+		acc[k] = v - 2*acc[k]
+	}
+	if !t.addEntries(acc, p, i, w) {
+		return call.ErrRange
+	}
+	t.Carry(acc)
+	first, end := t.Place(p)
+	if i >= first && i < end {
+		if err := t.pivot(i, acc, i-first); err != nil {
+			return err
+		}
+		for k := 0; k < size; k += count {
+			clear(acc[k : k+i-first+1])
+		}
+	}
+	e := t.shift[i]
+	if !t.below(acc, e) {
+		return call.ErrRange
+	}
+	t.shiftLanes(w.shifted, acc, e)
+	if !t.Vector(w.vector, w.shifted) {
+		return call.ErrRange
+	}
+	clear(acc)
+	t.Add(acc, w.vector, size, t.inverse[i*d:], d, false, 1)
+	for k, v := range acc {
+		acc[k] = 2 * v
+	}
+	t.Carry(acc)
+	if !t.small(acc) || !t.Vector(u[i*size:], acc) {
+		return call.ErrRange
+	}
+	t.Sum(t.prefix[p], u[i*size:])
+	if i%rootAhead == rootAhead-1 {
+		t.Carry(t.prefix[p])
+	}
+	half := int64(1) << (t.Bits() - 1)
+	for j := max(first, i+1); j < min(end, t.N); j++ {
+		// l + 1/2 of digits that have been carried, -1/2 ≤ l < 1/2, differs in the first one.
+		acc[count+j-first] = (acc[count+j-first] + half) & (2*half - 1)
+		t.Factor(t.lower[j][i*d:], 1, acc, j-first)
+	}
+	return nil
+}
+
+// addEntries adds twice entries (j, i) of F, cut off, to digits of row i of L^T in panel p; not ok
+// if one is too large for F to be positive definite.
+func (t *Root) addEntries(s []int64, p, i int, w *rootLanes) (ok bool) {
+	first, end := t.Place(p)
+	for j := max(first, i); j < end; j++ {
+		if !t.addNumber(s, j-first, t.c.Arr, t.c.At(j, i), t.Rows[j]+t.Cols[i]+1, &w.buf) {
+			return false
+		}
+	}
+	return true
+}
+
+// pivot stores l_ii and what there is to be known of it, 2 s_ii being a lane of sums.
+func (t *Root) pivot(i int, s []int64, lane int) error {
+	b, d := t.Bits(), t.D
+	x := t.integer(s, lane)
+	switch {
+	case x.Sign() < 0 && x.BitLen() > b*d/2:
+		return errNegative
+	case x.Sign() <= 0 || x.BitLen() < 30:
+		return seed.ErrNoise
+	}
+	x.Lsh(x, uint(b*d-1))
+	x.Sqrt(x)
+	e, ok := t.Reciprocal(t.inverse[i*d:], x)
+	if !ok {
+		return call.ErrRange
+	}
+	t.shift[i], t.Roots[i] = e, x
+	f := new(big.Float).SetInt(x)
+	t.root[i], _ = f.SetMantExp(f, -b*d).Float64()
+	return nil
+}
+
+// bound makes v and radius, or guesses how many more bits will do.
+//
+// With L1 = L' diag(root), as for triangles, for an inverse of L' rounded, or where float64 numbers
+// do not suffice for one for that of L1 by digits.
+func (t *Root) bound() (more int, err error) {
+	s, n, count, size := t.s, t.N, t.Count(), t.Size()
+	defer s.Temporary()()
+	l, li := s.Floats(n*n), s.Floats(n*n)
+	clear(l)
+	clear(li)
+	leading := (n + count - 1) / count
+	err = par.For(s.Ctx, s.Threads, leading, func(_, p int) {
+		first, end := t.Place(p)
+		for k := range end - 1 {
+			x := t.Upper[p][k*size:][:size]
+			for j := max(first, k+1); j < end; j++ {
+				l[j+k*n] = t.VectorFloat(x, j-first) / t.root[k]
+			}
+		}
+	})
+	if err != nil {
+		return 0, err
+	}
+	if err := dgemm.InvertLower(s.Ctx, s.Threads, n, l, li); err != nil {
+		return 0, err
+	}
+	least := slices.Min(t.root)
+	if !(call.LargestOf(l) < 0x1p300 && least > 0x1p-300) {
+		return 0, call.ErrRange
+	}
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = 1
+	}
+	// Numbers of L' are right to 2^-47 of themselves, or numbers of L below 2^-900.
+	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
+	v = seed.AbsLower(n, li, v)
+	lost := float64(gamma*call.LargestOf(seed.AbsLower(n, l, v))*1.001) + float64(float64(n)*0x1p-890/least*call.LargestOf(v))
+	part := make([]float64, n) // diag(root) v
+	if lost < seed.MostRho && call.LargestOf(li) < 0x1p300 {
+		for i, x := range v {
+			part[i] = float64(x / (1 - lost) * (1 + 0x1p-40))
+			v[i] = float64(part[i] / t.root[i] * (1 + 0x1p-40))
+		}
+	} else {
+		_, top := math.Frexp(call.LargestOf(li) / least)
+		long := Triangle{Numbers: t.Numbers, Rows: t.lower, Length: func(i int) int { return i }, Inverse: t.inverse, Shift: t.shift}
+		if v, more, err = long.Sums(s, top, nil); err != nil {
+			return more, err
+		}
+		for i, x := range v {
+			part[i] = float64(x * t.root[i] * (1 + 0x1p-40))
+		}
+	}
+	squares := 0.0
+	for _, x := range v {
+		squares += float64(x * x)
+	}
+	if !(squares < 0x1p900) {
+		return 0, call.ErrRange
+	}
+	t.V = v
+	units := float64((n + 1) * (3*t.D + 4))
+	rho := bound.Upper().SetMantExp(bound.Upper().SetFloat64(float64(units*squares)*(1+0x1p-30)), -t.Bits()*t.D)
+	if rho.Cmp(big.NewFloat(0.125)) > 0 {
+		return rho.MantExp(nil) + RootSlack, seed.ErrProof
+	}
+	s.Stats.Rho = call.Measure(rho)
+	t.Radius = make([]float64, t.m)
+	for i, r := range seed.AbsLower(n, l, part) {
+		t.Radius[i] = float64(1.2*units*r) * (1 + 0x1p-30)
+	}
+	err = par.For(s.Ctx, s.Threads, t.panels()-leading, func(_, k int) {
+		p := leading + k
+		first, end := t.Place(p)
+		for k, v := range v {
+			x := t.Upper[p][k*size:][:size]
+			for j := first; j < end; j++ {
+				t.Radius[j] += float64(math.Abs(t.VectorFloat(x, j-first)) * v)
+			}
+		}
+		for j := first; j < end; j++ {
+			t.Radius[j] = float64(units * (float64(1.42*t.Radius[j]) + 1.18) * (1 + 0x1p-30))
+		}
+	})
+	most := float64(call.LargestOf(t.Radius) * call.LargestOf(v))
+	if err == nil && !(most < 0x1p900) {
+		return 0, call.ErrRange
+	}
+	_, e := math.Frexp(most)
+	t.Gain = t.Bits()*t.D - e
+	s.Stats.Precision = t.Bits() * t.D
+	return 0, err
+}
+
+// RoundTo stores the entries that are decided in z, of the leading part, and below, and returns the
+// others.
+func (t *Root) RoundTo(z, below num.Mat) (open [][2]int, err error) {
+	s, n, size := t.s, t.N, t.Size()
+	_, e := math.Frexp(float64(call.LargestOf(t.Radius) * call.LargestOf(t.V)))
+	cut := max(e-40, 0) // bits below what matters
+	left := make([][][2]int, t.panels())
+	settlers := make([]*bound.Settler, s.Threads)
+	err = par.For(s.Ctx, s.Threads, t.panels(), func(worker, p int) {
+		if settlers[worker] == nil {
+			settlers[worker] = &bound.Settler{Ends: num.New(z.Arr.Format, 2)}
+		}
+		first, end := t.Place(p)
+		to, at := z, first
+		if first >= n {
+			to, at = below, first-n
+		}
+		mag := t.Room()
+		for j := range t.rowsOf(p) {
+			x := t.Upper[p][j*size:][:size]
+			for i := max(first, j); i < end; i++ {
+				var v bound.Near
+				if i == j {
+					v = t.NearInteger(mag, t.Roots[i], cut)
+				} else {
+					v = t.NearVector(mag, x, i-first, cut)
+				}
+				v.Exp -= t.Rows[i]
+				// And what is cut off, and less than a unit.
+				v.Err = uint64(math.Ldexp(float64(t.Radius[i]*t.V[j]), -cut)) + 4
+				v.Known = len(v.Mag) > 0
+				v.Zero = len(v.Mag) == 0 || len(v.Mag) == 1 && v.Mag[0] <= v.Err
+				if !v.RoundTo(settlers[worker], to.Arr, to.At(at+i-first, j)) {
+					left[p] = append(left[p], [2]int{i, j})
+				}
+			}
+		}
+	})
+	return slices.Concat(left...), err
+}
+
+// trimmed returns x without leading zero words.
+func trimmed(x []uint64) []uint64 {
+	for len(x) > 0 && x[len(x)-1] == 0 {
+		x = x[:len(x)-1]
+	}
+	return x
+}
+
+// Enclosure returns what encloses the entries that are open, and the diagonal.
+func (t *Root) Enclosure(u *ziv.Unknown) *ziv.Enclosure {
+	e := &ziv.Enclosure{Bits: max(t.Gain, 1)}
+	if len(u.Open) == 0 {
+		return e
+	}
+	all, count, size := t.Bits()*t.D, t.Count(), t.Size()
+	y := t.openEntries(t.N, t.m)
+	y.Right = bound.Negated(t.Rows)
+	off := bound.Upper().SetMantExp(bound.Upper().SetFloat64(call.LargestOf(t.V)), -all)
+	for i, r := range t.Radius {
+		y.Err[i] = int64(bound.Upper().Mul(off, bound.Upper().SetFloat64(float64(r*(1+0x1p-40)))).MantExp(nil))
+	}
+	mag := t.Room()
+	for i := range t.N { // pivots tell of denominators, too
+		y.Set(i, i, t.NearInteger(mag, t.Roots[i], 0))
+	}
+	for _, w := range u.Open {
+		if w.I == w.J {
+			continue
+		}
+		p := w.I / count
+		if w.I >= t.N {
+			p = (t.N+count-1)/count + (w.I-t.N)/count
+		}
+		first, _ := t.Place(p)
+		y.Set(w.J, w.I, t.NearVector(mag, t.Upper[p][w.J*size:][:size], w.I-first, 0))
+	}
+	e.Root = y
+	return e
+}
