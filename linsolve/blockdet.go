@@ -2,16 +2,11 @@ package linsolve
 
 import (
 	"errors"
-	"math"
-	"math/big"
-	"math/bits"
 
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
-	"github.com/halfulp/halfulp/internal/proof/newton"
-	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
+	"github.com/halfulp/halfulp/linsolve/internal/blocks"
 	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
@@ -29,10 +24,10 @@ func longDeterminant(s *call.Run, a num.Mat, f *seed.Factors, places int) (*seed
 	known := false // that a is regular
 	defer func() { s.Work.Guessed = false }()
 	s.Work.Guessed = true // whether the first bits do
-	for some := f.ConditionBits() + places; some+blockSpare <= seed.MostBlockBits+places; {
+	for some := f.ConditionBits() + places; some+blocks.Spare <= seed.MostBlockBits+places; {
 		det, more, err := digits.Determinant(s, a, f, some, places)
 		if errors.Is(err, call.ErrRange) { // blocks are scaled anew
-			det, more, err = blockDeterminant(s, a, f, some+blockSpare, places)
+			det, more, err = blocks.LongDeterminant(s, a, f, some+blocks.Spare, places)
 		}
 		s.Work.Guessed = errors.Is(err, seed.ErrNoise)
 		switch {
@@ -47,86 +42,7 @@ func longDeterminant(s *call.Run, a num.Mat, f *seed.Factors, places int) (*seed
 		if err := seed.AskForMore(s, err, a, &known); err != nil {
 			return nil, err
 		}
-		some += max(more, (some+blockSpare)/4)
+		some += max(more, (some+blocks.Spare)/4)
 	}
 	return nil, nil
-}
-
-// blockDeterminant is longDeterminant by blocks in some bits, the determinant being nil if that of
-// a block is not had; if these bits do not do, it guesses how many more will.
-//
-// det G is the product of the determinants of all B and of the last S, but for signs and powers of
-// two.
-func blockDeterminant(s *call.Run, a num.Mat, f *seed.Factors, bits, places int) (d *seed.Determinant, more int, err error) {
-	planBlocks(s, f.N, bits)
-	z, more, err := blocksOf(s, a, f, bits, max(f.N/4, 32))
-	if err != nil {
-		return nil, more, err
-	}
-	log := bound.Upper().Mul(z.defect, bound.Upper().SetInt64(int64(2*f.N))) // 1/(1 - rho) ≤ 2
-	if more = seed.MissingBits(log, places); more > 0 {
-		return nil, more, nil
-	}
-	s.Work.Guessed = false
-	d, err = blockProduct(s, z, log, places)
-	s.Stats.Precision = bits
-	return d, 0, err
-}
-
-// productOf returns the determinant of G with the log of det F / det G; nil if that of a block is
-// not had.
-func blockProduct(s *call.Run, z *blocks, log *big.Float, places int) (*seed.Determinant, error) {
-	d := &seed.Determinant{Mid: new(big.Float).SetPrec(uint(places + 64)).SetInt64(1), Log: log}
-	for i := range z.by.Rows {
-		d.Shift -= z.by.Rows[i] + z.by.Cols[i]
-	}
-	for t := z.first; t != nil; t = t.rest {
-		for i := range t.by.Rows {
-			d.Shift -= t.by.Rows[i] + t.by.Cols[i]
-		}
-		if t.order != nil && seed.Odd(t.order) {
-			d.Mid.Neg(d.Mid)
-		}
-		v, err := t.determinant(places)
-		if err != nil || v == nil {
-			return nil, err
-		}
-		d.Log.Add(d.Log, v.Log)
-		d.Log.Add(d.Log, bound.Exp2(1-int(d.Mid.Prec()))) // the product is rounded
-		d.Mid.Mul(d.Mid, v.Mid)
-		d.Shift += v.Shift
-	}
-	return d, nil
-}
-
-// determinant returns that of B, or of the last S; nil if an elimination has zeros. Where float64
-// factors do not suffice pivots are eliminated one by one, and V tells how far they may be off.
-func (t *block) determinant(places int) (*seed.Determinant, error) {
-	s, b, v := t.s, t.pivots, t.newton
-	if t.last != nil {
-		b, v = t.all, newton.New(s, t.all, t.last, math.MaxInt32)
-	}
-	f, err := seed.NewFactors(s, b, scale.Unscaled(b.Rows, b.Rows))
-	if err != nil {
-		return nil, err
-	}
-	d, err := determinantOf(s, b, f, places, leaf(places))
-	if d != nil || err != nil || v == nil {
-		return d, err
-	}
-	if err := v.Refine(16); err != nil {
-		return nil, err
-	}
-	loss, err := seed.Loss(s, f)
-	if err != nil || loss > seed.LossyBits {
-		return nil, err
-	}
-	// V and B are not scaled.
-	order, odd := f.Order()
-	p := &seed.Approximate{Abs: bound.RawBounds(v.X), Rho: v.Rho}
-	d, err = eliminated(s, leafBlock{permuted(b, order), p, places + loss + 2*bits.Len(uint(f.N)) + 8})
-	if d != nil && odd {
-		d.Mid.Neg(d.Mid)
-	}
-	return d, err
 }

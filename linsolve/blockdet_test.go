@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/blocks"
 )
 
 // illConditioned are matrices of order n that float64 factors do not suffice for.
@@ -78,7 +79,7 @@ func TestLongDeterminant(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				byBlocks, _, err := blockDeterminant(s, a.View(), f, 700+places, places)
+				byBlocks, _, err := blocks.LongDeterminant(s, a.View(), f, 700+places, places)
 				if seed.UnlessShort(err) != nil {
 					t.Fatal(err)
 				}

@@ -15,6 +15,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/blocks"
 )
 
 // nearSingular returns a matrix of numbers of some bits whose last row is a combination of others
@@ -94,7 +95,7 @@ func TestBlocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		bits := 70 + r.IntN(600)
-		z, more, err := blocksOf(s, a.View(), lu, bits, 1+r.IntN(1+5*(trial%2)))
+		z, more, err := blocks.Eliminate(s, a.View(), lu, bits, 1+r.IntN(1+5*(trial%2)))
 		switch {
 		case errors.Is(err, seed.ErrNoise) || errors.Is(err, seed.ErrProof) || errors.Is(err, call.ErrRange):
 			noise++
@@ -110,7 +111,7 @@ func TestBlocks(t *testing.T) {
 			t.Fatalf("%s: a singular matrix is proved to be regular", name)
 		}
 		good++
-		if z.first.rest != nil && z.first.rest.rest != nil {
+		if z.First.Rest != nil && z.First.Rest.Rest != nil {
 			many++
 		}
 		for i := range n {
@@ -118,9 +119,9 @@ func TestBlocks(t *testing.T) {
 			for j := range n {
 				sum.Add(sum, new(big.Rat).Abs(inverse[i][j]))
 			}
-			h := exactRat(z.h[i])
+			h := exactRat(z.H[i])
 			if sum.Cmp(h) > 0 {
-				t.Fatalf("%s, %d bits: row %d of |F^-1| has the sum %s, bound %g", name, bits, i, sum.FloatString(20), z.h[i])
+				t.Fatalf("%s, %d bits: row %d of |F^-1| has the sum %s, bound %g", name, bits, i, sum.FloatString(20), z.H[i])
 			}
 			if h.Quo(h, sum).Cmp(exactRat(0x1p20)) < 0 {
 				close++

@@ -17,6 +17,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/blocks"
 	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
@@ -75,7 +76,7 @@ func TestDetBlocks(t *testing.T) {
 						d, _, err = digits.Determinant(s, a.View(), f, 40+bits, bits)
 						err = seed.UnlessShort(err)
 					} else {
-						d, err = determinantOf(s, a.View(), f, bits, leaf)
+						d, err = blocks.Determinant(s, a.View(), f, bits, leaf)
 					}
 					if err != nil {
 						t.Fatalf("%s: %v", name, err)
@@ -110,17 +111,17 @@ func TestDetBlocks(t *testing.T) {
 func TestFixedLU(t *testing.T) {
 	r := testseed.Rand(t, 2, 1)
 	a := growing(r, 24)
-	e := newFixedLU(a.View(), 16, 100)
-	for k := 0; k < 24 && !e.far; k++ {
-		e.step(k)
+	e := blocks.NewFixedLU(a.View(), 16, 100)
+	for k := 0; k < 24 && !e.Far; k++ {
+		e.Step(k)
 	}
-	if !e.far {
+	if !e.Far {
 		t.Error("entries up to 2^22 are within 2^7")
 	}
 	checkDet(t, "growing", a, halfulp.MP(100))
 	large := halfulp.NewMatrix(halfulp.Float64, 2, 2)
 	large.SetFloat64(0, 0, 128)
-	if !newFixedLU(large.View(), 16, 100).far {
+	if !blocks.NewFixedLU(large.View(), 16, 100).Far {
 		t.Error("128 is within 2^7")
 	}
 }
@@ -147,11 +148,11 @@ func TestMultiplyFixed(t *testing.T) {
 		for _, v := range [][]uint64{x, y} {
 			v[w-1] >>= headroom/2 + 1
 		}
-		multiplyFixed(z, x, y, headroom)
-		want := new(big.Int).Mul(natural(new(big.Int), x), natural(new(big.Int), y))
+		blocks.MultiplyFixed(z, x, y, headroom)
+		want := new(big.Int).Mul(blocks.Natural(new(big.Int), x), blocks.Natural(new(big.Int), y))
 		want.Rsh(want, uint(64*w)-headroom)
-		most := (&fixedLU{words: w, headroom: headroom}).lost()
-		if d := want.Sub(want, natural(new(big.Int), z)); d.Sign() < 0 || d.Cmp(big.NewInt(int64(most))) >= 0 {
+		most := (&blocks.FixedLU{Words: w, Headroom: headroom}).Lost()
+		if d := want.Sub(want, blocks.Natural(new(big.Int), z)); d.Sign() < 0 || d.Cmp(big.NewInt(int64(most))) >= 0 {
 			t.Fatalf("%d words, headroom %d: %x times %x is off by %v", w, headroom, x, y, d)
 		}
 	}
@@ -189,7 +190,7 @@ func TestAdder(t *testing.T) {
 		a := bound.NewAdder(w)
 		mx, my := x.View(), y.View()
 		neg, mag, exp := a.Add(&mx, &my, 0, 0)
-		got := new(big.Float).SetInt(natural(new(big.Int), mag))
+		got := new(big.Float).SetInt(blocks.Natural(new(big.Int), mag))
 		if neg {
 			got.Neg(got)
 		}
@@ -230,7 +231,7 @@ func TestEncloseNear(t *testing.T) {
 		if !v.Known {
 			continue
 		}
-		mid := new(big.Float).SetInt(natural(new(big.Int), v.Mag))
+		mid := new(big.Float).SetInt(blocks.Natural(new(big.Int), v.Mag))
 		if v.Neg {
 			mid.Neg(mid)
 		}

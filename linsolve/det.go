@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
+	"github.com/halfulp/halfulp/linsolve/internal/blocks"
 	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
@@ -169,9 +170,9 @@ func shortDeterminant(s *call.Run, a num.Mat, f *seed.Factors, places int) (*see
 		return d, err
 	}
 	if s.Work.Report != nil {
-		s.Plan(detCost(f.N, places, leaf(places)))
+		s.Plan(blocks.DetCost(f.N, places, blocks.Leaf(places)))
 	}
-	return determinantOf(s, a, f, places, leaf(places))
+	return blocks.Determinant(s, a, f, places, blocks.Leaf(places))
 }
 
 // factoredDet is encloseDet by the pivots of factors from an elimination in enough bits; nil if

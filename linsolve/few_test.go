@@ -20,6 +20,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/blocks"
 )
 
 // rat returns x 2^e.
@@ -425,7 +426,7 @@ func TestWrongCorrections(t *testing.T) {
 		} else if v := digitsOf(t, s, a, lu, 400); v != nil && trial%4 == 1 {
 			kind = "digits"
 			w.Inverse = v
-		} else if v, _, err := blocksOf(s, a.View(), lu, 400, 1+r.IntN(3)); err == nil && trial%2 == 0 {
+		} else if v, _, err := blocks.Eliminate(s, a.View(), lu, 400, 1+r.IntN(3)); err == nil && trial%2 == 0 {
 			kind = "blocks"
 			w.Inverse = v
 		} else {

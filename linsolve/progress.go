@@ -1,40 +1,16 @@
 package linsolve
 
 import (
-	"math"
-
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/newton"
 	"github.com/halfulp/halfulp/internal/proof/refine"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
+	"github.com/halfulp/halfulp/linsolve/internal/blocks"
 )
 
 // may fuse throughout: estimates of time, none of them a result.
-
-// eliminationCost is the cost of eliminating blocks of n rows with so many bits, of which all but
-// blockSpare go to the condition number.
-func eliminationCost(n, bits, most int) (cost float64) {
-	for cond := bits - blockSpare; n > 0; cond -= pivotBits {
-		r := n
-		if cond > pivotBits {
-			r = max(1, n*pivotBits/cond)
-		}
-		good := blockSpare + max(cond, 0)
-		if r >= n && n <= most {
-			return cost + call.FactorCost(n) + call.SeedCost(n)
-		}
-		r = min(r, most)
-		n -= r
-		cost += call.FactorCost(n+r) + call.FactorCost(r) + call.SeedCost(r) + newton.RefineCost(r, 30, good+8, 10)
-		cost += call.ProductOf(r, r, n, good) + call.ProductOf(n, r, r, scale.SeedBits) + call.ProductOf(n, r, n, good)
-	}
-	return cost
-}
-
-// pivotBits are log2 of how far pivots of a block fall.
-const pivotBits = 36
 
 // improvedCost is the cost of leading approximate inverses of the factors of an m x n matrix from
 // a gain to an enclosure of so many bits, for one factor or both; see improved.
@@ -62,26 +38,6 @@ func improvedCost(m, n, gain, amp, bits int, both bool) (cost float64) {
 		gain = next
 	}
 	return cost
-}
-
-// detCost is the cost of a determinant of order n by blocks.
-func detCost(n, places, least int) float64 {
-	if n <= least {
-		return call.SeedCost(n) + leafCost(n, places)
-	}
-	return splitCost(n, places) + detCost(n/2, places, least) + detCost(n-n/2, places, least)
-}
-
-// leafCost is the cost of one of its blocks that are eliminated.
-func leafCost(n, places int) float64 {
-	words := math.Ceil(float64(places)/64) + 1
-	return call.Cube(n) / 3 * (20 + float64(words*words*call.WordCost))
-}
-
-// splitCost is the cost of one step of it.
-func splitCost(n, places int) float64 {
-	h, m := n/2, n-n/2
-	return 2*(call.FactorCost(h)+call.SeedCost(h)) + newton.SolutionCost(h, m, 35, places+20, 10) + call.ProductOf(m, h, m, places+2)
 }
 
 // planSolve says what a solution for k columns takes where nothing is known of A's condition, to
@@ -122,10 +78,10 @@ func planBy(s *call.Run, lu *seed.Factors, one bool, a num.Mat, f num.Format, k 
 		s.Plan(call.SeedCost(n) + columns(0, 1))
 	case well:
 		s.Plan(call.SeedCost(n) + newton.ManyCost(n, k, f.Bits()))
-	case one && cond <= mostOfBlocks:
-		s.Plan(eliminationCost(n, blockSpare+cond, max(n/4, 32)) + columns(2*cond, call.SquareWords(cond+blockSpare)))
+	case one && cond <= blocks.MostOfBlocks:
+		s.Plan(blocks.EliminationCost(n, blocks.Spare+cond, max(n/4, 32)) + columns(2*cond, call.SquareWords(cond+blocks.Spare)))
 	case one:
-		attempt := eliminationCost(n, blockSpare+cond, max(n/4, 32))
+		attempt := blocks.EliminationCost(n, blocks.Spare+cond, max(n/4, 32))
 		s.Plan(attempt + seed.RoundsCost(a, 0, 0, s.Work.Cond) + solutionLeft(s, a, k, f.Bits()))
 	default:
 		s.Plan(seed.RoundsCost(a, 0, 0, s.Work.Cond) + solutionLeft(s, a, k, f.Bits()))
@@ -145,16 +101,6 @@ func solutionLeft(s *call.Run, a num.Mat, k, bits int) float64 {
 		return float64(k)*column + refine.RefinementCost(a, k, float64(bits+cond), float64(gain), cond, call.MP((bits+cond)/2))
 	}
 	return newton.ManyCost(n, k, bits+cond)
-}
-
-// mostOfBlocks is log2 of a condition number above which the proof of blocks may fail.
-const mostOfBlocks = 300
-
-// planBlocks says that blocks of n rows are to be eliminated with so many bits.
-func planBlocks(s *call.Run, n, bits int) {
-	if s.Work.Report != nil {
-		s.Plan(eliminationCost(n, bits, max(n/4, 32)))
-	}
 }
 
 // planned says that an E of a gain is to lead to so many bits.

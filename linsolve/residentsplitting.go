@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/residue"
+	"github.com/halfulp/halfulp/linsolve/internal/blocks"
 )
 
 // Splittings live where A does, as doublings do (residentfactors.go). The functions here are what
@@ -286,7 +287,7 @@ func (t *splitting) findCond() error {
 // sizesHere returns exponents of bounds of the norm of a matrix in MP on the host and of its
 // numbers.
 func sizesHere(m num.Mat) (norm, top int) {
-	return call.RowNorm64(m).MantExp(nil), int(max(largestTop(m), -bound.MaxBits))
+	return call.RowNorm64(m).MantExp(nil), int(max(blocks.LargestTop(m), -bound.MaxBits))
 }
 
 // foundCond takes cond from a bound of ‖|W| |T|‖∞.

@@ -17,6 +17,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
+	"github.com/halfulp/halfulp/linsolve/internal/blocks"
 	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
@@ -314,7 +315,7 @@ func solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 		}
 	}
 	var p *seed.Approximate
-	if lu.PivotsAbove(pivotRange) == a.Rows || !one {
+	if lu.PivotsAbove(blocks.PivotRange) == a.Rows || !one {
 		if p, err = seed.FirstInverse(s, a, lu); err != nil && !(one && errors.Is(err, call.ErrRange)) {
 			return num.Mat{}, err
 		}

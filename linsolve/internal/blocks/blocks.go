@@ -1,0 +1,468 @@
+package blocks
+
+import (
+	"math"
+	"math/big"
+	"math/bits"
+	"sync"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/newton"
+	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
+)
+
+// Leaf returns the order of blocks that are eliminated entry by entry, with numbers of so many
+// bits: a product of two grows faster with bits than what the moduli of products take.
+func Leaf(bits int) int {
+	if bits < 192 {
+		return 80
+	}
+	return 40
+}
+
+// determinant returns the determinant of a regular matrix A with factors f, with a log of about
+// 2^-places; nil if float64 factors do not suffice.
+//
+// For F = D1 A D2 with its rows in the order of the pivots, and blocks of about half its order,
+//
+//	det F = det F11 det S,  S = F22 - F21 F11^-1 F12.
+//
+// Of S there is a matrix S' with |S - S'| ≤ δ entry by entry, which is known: what F11^-1 F12 is in
+// error by, times F21, and the last rounding. Then
+//
+//	det S = det S' det(I + K),  K = S'^-1 (S - S'),
+//
+// and |log det(I + K)| = |Σ tr((-K)^i) / i| ≤ m k / (1 - k) for the order m of S and any norm k < 1
+// of K. The one here is that of D2^-1 K D2, with the scaling D1 S' D2 of S' by its own factors,
+// which has an inverse of norm ‖X‖ / (1 - rho) at most.
+func Determinant(s *call.Run, a num.Mat, f *seed.Factors, places, leaf int) (*seed.Determinant, error) {
+	d := &seed.Determinant{Log: bound.Upper()}
+	later := s.Work.Later
+	leaves, err := leaves(s, a, f, places, leaf, d, nil)
+	s.Work.Later = later
+	if err != nil || leaves == nil {
+		return nil, err
+	}
+	cost := 0.0
+	for _, b := range leaves {
+		// may fuse: an estimate
+		cost += b.cost()
+	}
+	s.Plan(cost)
+	made, failed := make([]*seed.Determinant, len(leaves)), make([]error, len(leaves))
+	var order sync.Mutex // of what is said about progress
+	err = par.For(s.Ctx, s.Threads, len(leaves), func(_, i int) {
+		made[i], failed[i] = eliminated(s, leaves[i])
+		order.Lock()
+		defer order.Unlock()
+		s.Did(leaves[i].cost())
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range made {
+		if failed[i] != nil || v == nil {
+			return nil, failed[i]
+		}
+		d.Log.Add(d.Log, v.Log)
+		if i == 0 {
+			d.Mid = v.Mid
+		} else { // the product is rounded
+			d.Log.Add(d.Log, bound.Exp2(1-int(d.Mid.Prec())))
+			d.Mid.Mul(d.Mid, v.Mid)
+		}
+	}
+	if d.Odd {
+		d.Mid.Neg(d.Mid)
+	}
+	return d, nil
+}
+
+// A leafBlock is F, a matrix A with factors scaled and ordered, whose determinant is wanted in
+// numbers of some places.
+type leafBlock struct {
+	f      num.Mat
+	p      *seed.Approximate // of A
+	places int
+}
+
+func (b leafBlock) cost() float64 { return leafCost(b.f.Rows, b.places) }
+
+// leaves appends the blocks whose determinants A's is the product of, and takes into d what else
+// there is of it; nil if float64 factors do not suffice.
+func leaves(s *call.Run, a num.Mat, f *seed.Factors, places, leaf int, d *seed.Determinant, list []leafBlock) ([]leafBlock, error) {
+	loss, err := seed.Loss(s, f)
+	if err != nil || loss > seed.LossyBits {
+		return nil, err
+	}
+	n := a.Rows
+	size := bits.Len(uint(n))
+	order, odd := f.Order()
+	z := call.Arranged(a, f.Scaling, order, math.MaxInt32, num.NewMat)
+	if z.Arr == nil {
+		return nil, nil
+	}
+	d.Odd = d.Odd != odd
+	for i := range n {
+		d.Shift -= f.Rows[i] + f.Cols[i]
+	}
+	if n > leaf {
+		return split(s, z, places, places+loss+2*size, leaf, d, list)
+	}
+	p, err := seed.FirstInverse(s, a, f)
+	if err != nil || p.Rho == nil {
+		return nil, err
+	}
+	b := leafBlock{z, p, places + loss + 2*size + 8}
+	// may fuse: an estimate, of what comes when all blocks are there
+	s.Work.Later += b.cost()
+	return append(list, b), nil
+}
+
+// split is leaves for F by blocks, with S' rounded to wide bits.
+func split(s *call.Run, f num.Mat, places, wide, leaf int, d *seed.Determinant, list []leafBlock) ([]leafBlock, error) {
+	n := f.Rows
+	h := n / 2
+	m := n - h
+	end := s.Before(0)
+	if s.Work.Report != nil {
+		rest := DetCost(h, places, leaf) + DetCost(m, places, leaf)
+		s.Plan(splitCost(n, places) + rest)
+		end = s.Before(rest + float64(call.SeedCost(m)+call.FactorCost(m)+call.ProductOf(m, h, m, wide)))
+	}
+	first := f.Slice(0, h, 0, h)
+	lu, err := seed.NewFactors(s, first, scale.Of(first))
+	if err != nil {
+		return nil, err
+	}
+	p, err := seed.FirstInverse(s, first, lu)
+	if err != nil || p.Rho == nil {
+		return nil, err
+	}
+	s.Stats.Rho = max(s.Stats.Rho, call.Measure(p.Rho))
+	// F11^-1 F12 = D2 Y, with D2 of the scaling of F11.
+	t := newton.New(s, first, p, math.MaxInt32)
+	right := call.Scaled(f.Slice(0, h, h, n), scale.Scaling{Rows: p.Scale, Cols: make([]int64, m)}, math.MaxInt32)
+	left := call.Scaled(f.Slice(h, n, 0, h), scale.Scaling{Rows: make([]int64, m), Cols: p.Weights}, math.MaxInt32)
+	if t == nil || right.Arr == nil || left.Arr == nil {
+		return nil, nil
+	}
+	wider := wide + bits.Len(uint(n)) + 6
+	x, err := t.Solve(right, wider, t.CoarseGain(t.Gain(), right.Cols, wider))
+	end()
+	if err != nil {
+		return nil, err
+	}
+	y, schur := num.NewMat(num.Precision(uint(wider)), h, m), num.NewMat(num.Precision(uint(wide)), m, m)
+	if err := s.Sum(x.X, x.D, y); err != nil {
+		return nil, err
+	}
+	// S' by a product alone and a sum, which take less time than a product with an old matrix.
+	old, update := f.Slice(h, n, h, n), num.NewMat(num.Precision(uint(wide+2)), m, m)
+	if err := s.Gemm(-1, left, y, 0, num.Mat{}, update); err != nil {
+		return nil, err
+	}
+	if err := s.Sum(old, update, schur); err != nil {
+		return nil, err
+	}
+	s.Stats.Precision = max(s.Stats.Precision, wide)
+
+	slu, err := seed.NewFactors(s, schur, scale.Of(schur))
+	if err != nil {
+		return nil, err
+	}
+	q, err := seed.FirstInverse(s, schur, slu)
+	if err != nil || q.Rho == nil {
+		return nil, err
+	}
+	// Column j of Y errs by 2^(err[j]+1); its entries are sums of two below 2^top, from whose
+	// rounding it has less than 2^(top+2-wider).
+	lost := bound.Upper()
+	const low = -1 << 29 // far below everything, of columns of zeros
+	large, small := call.ColumnTops(x.X, low), call.ColumnTops(x.D, low)
+	for j, e := range x.Err {
+		top := max(large[j], small[j])
+		v := bound.Upper().Add(bound.Exp2(int(max(e+1, low))), bound.Exp2(int(top)+2-wider))
+		lost = bound.Upper().Add(lost, bound.ScaledUp(v, q.Weights[j]))
+	}
+	// Rows of F21 D2, scaled, have sums of norm at most. The product is rounded by 2^-(wide+2) of
+	// itself, hence of |F22| + |S'| and a little more, and the sum by 2^-wide |S'| and what is cut
+	// off: that is less than 2^-wide (|F22| + 2 |S'|).
+	norm := bound.BoundsOf(left, bound.Negated(q.Scale), make([]int64, h)).Norm()
+	lost = bound.Upper().Mul(lost, norm)
+	size := bound.BoundsOf(schur, bound.Negated(q.Scale), bound.Negated(q.Weights)).Norm()
+	size = bound.Upper().Add(bound.Upper().Add(size, size), bound.BoundsOf(old, bound.Negated(q.Scale), bound.Negated(q.Weights)).Norm())
+	lost = bound.Upper().Add(lost, size.SetMantExp(size, -wide))
+	log := regular(q, lost, m)
+	if log == nil {
+		return nil, nil
+	}
+	d.Log.Add(d.Log, log)
+	end = s.Before(0)
+	if s.Work.Report != nil {
+		end = s.Before(DetCost(m, places, leaf))
+	}
+	list, err = leaves(s, first, lu, places, leaf, d, list)
+	end()
+	if err != nil || list == nil {
+		return nil, err
+	}
+	return leaves(s, schur, slu, places, leaf, d, list)
+}
+
+// regular returns a bound of |log det(I + F^-1 Δ)| for a matrix F of order m that p is an
+// approximate inverse of, scaled by powers of two, and ‖Δ‖ ≤ delta; nil if that is not small.
+func regular(p *seed.Approximate, delta *big.Float, m int) *big.Float {
+	// 1/(1 - rho) ≤ 1 + 2^-7, and 1/(1 - k) likewise.
+	k := bound.Upper().Mul(bound.Upper().Mul(p.Abs.Norm(), delta), big.NewFloat(1+0x1p-7))
+	if k.Cmp(bound.Exp2(-8)) > 0 {
+		return nil
+	}
+	k.Mul(k, big.NewFloat(1+0x1p-7))
+	return k.Mul(k, new(big.Float).SetInt64(int64(m)))
+}
+
+// eliminated returns the determinant of a block by elimination with numbers that are integers times
+// one unit. Taking entries over, and each product, errs by less than e units (see fixedLU.lost),
+// and each entry of L by less than one, so that
+//
+//	L U = F + Δ,  |Δ| ≤ (e n + 1 + max |u_ii|) units.
+func eliminated(s *call.Run, b leafBlock) (*seed.Determinant, error) {
+	for _, headroom := range []uint{16, 62} { // the second one for pivots and entries that grow
+		d, far, err := eliminatedIn(s, NewFixedLU(b.f, headroom, b.places), b.p, b.places)
+		if err != nil || !far {
+			return d, err
+		}
+	}
+	return nil, nil
+}
+
+// eliminatedIn is eliminated for a matrix that p is an approximate inverse of; far if entries
+// become too large.
+func eliminatedIn(s *call.Run, e *FixedLU, p *seed.Approximate, places int) (d *seed.Determinant, far bool, err error) {
+	n := e.n
+	mid := new(big.Float).SetPrec(uint(places)).SetInt64(1)
+	most := bound.Upper()
+	for k := range n {
+		if e.Far {
+			return nil, true, nil
+		}
+		pivot := e.pivot(k)
+		if pivot.Sign() == 0 {
+			return nil, false, nil
+		}
+		mid.Mul(mid, pivot)
+		if v := bound.UpperOf(pivot); v.Cmp(most) > 0 {
+			most = v
+		}
+		e.Step(k)
+		if err := s.Ctx.Err(); err != nil {
+			return nil, false, err
+		}
+	}
+	delta := most.Add(most, bound.Upper().SetInt64(int64(e.Lost()*n+1)))
+	delta.Mul(delta, bound.Upper().SetInt64(int64(n)))
+	log := regular(p, delta.SetMantExp(delta, -e.fraction), n)
+	if log == nil {
+		return nil, false, nil
+	}
+	// The product of the pivots is rounded n times.
+	return &seed.Determinant{Mid: mid, Log: log.Add(log, bound.Exp2(1+bits.Len(uint(n))-places))}, false, nil
+}
+
+// FixedLU is an elimination without exchanges. Entries are integers of words words, by rows, in
+// two's complement, in units of 2^-fraction: headroom bits are no fraction. Entries are less than
+// 2^most, and so are those of L, and their products leave room for a sign.
+type FixedLU struct {
+	n, Words, fraction int
+	Headroom, most     uint
+	x                  []uint64
+	row                []uint64 // magnitudes of the pivot's row
+	neg                []bool   // their signs
+	Far                bool     // an entry is not below 2^most
+}
+
+// NewFixedLU takes over a matrix, cut off at places bits or more.
+func NewFixedLU(f num.Mat, headroom uint, places int) *FixedLU {
+	n := f.Rows
+	w := max((places+int(headroom)+63)/64, 2)
+	e := &FixedLU{n: n, Words: w, fraction: 64*w - int(headroom), Headroom: headroom, most: headroom/2 - 1, x: make([]uint64, n*n*w), row: make([]uint64, n*w), neg: make([]bool, n)}
+	var buf [num.MaxValueWords]uint64
+	for i := range n {
+		for j := range n {
+			v := f.Arr.Value(f.At(i, j), buf[:])
+			if v.Class != num.Finite {
+				continue
+			}
+			if v.Exp+int64(num.BitLen(v.Mag)) > int64(e.most) {
+				e.Far = true
+				return e
+			}
+			to := e.entry(i, j)
+			for k := range to {
+				to[k] = num.WordAt(v.Mag, -int64(e.fraction)-v.Exp+int64(64*k))
+			}
+			if v.Neg {
+				num.Negate(to)
+			}
+		}
+	}
+	return e
+}
+
+// Lost returns a bound, in units, of what multiplyFixed loses: less than words / 2^(64 - headroom)
+// of words that are left out, and what is cut off.
+func (e *FixedLU) Lost() int { return 2 + e.Words>>(64-e.Headroom) }
+
+func (e *FixedLU) entry(i, j int) []uint64 {
+	at := (i*e.n + j) * e.Words
+	return e.x[at : at+e.Words]
+}
+
+// pivot returns entry (k, k).
+func (e *FixedLU) pivot(k int) *big.Float {
+	z := append([]uint64(nil), e.entry(k, k)...)
+	neg := absolute(z)
+	v := new(big.Float).SetInt(Natural(new(big.Int), z))
+	if neg {
+		v.Neg(v)
+	}
+	return v.SetMantExp(v, -e.fraction)
+}
+
+// absolute makes an integer its magnitude and reports whether it was negative.
+func absolute(z []uint64) (neg bool) {
+	if neg = int64(z[len(z)-1]) < 0; neg {
+		num.Negate(z)
+	}
+	return neg
+}
+
+// Natural sets z to a magnitude.
+func Natural(z *big.Int, x []uint64) *big.Int {
+	w := z.Bits()[:0]
+	for _, v := range x {
+		if bits.UintSize == 32 {
+			w = append(w, big.Word(uint32(v)), big.Word(v>>32))
+		} else {
+			w = append(w, big.Word(v))
+		}
+	}
+	return z.SetBits(w)
+}
+
+// Step eliminates column k below its pivot, which is not 0; entries of L are not kept.
+func (e *FixedLU) Step(k int) {
+	n, w := e.n, e.Words
+	limit := uint64(1) << (e.most + 64 - e.Headroom)
+	row := e.row[:(n-k)*w]
+	copy(row, e.x[(k*n+k)*w:(k+1)*n*w])
+	for j := range n - k {
+		e.neg[j] = absolute(row[j*w : (j+1)*w])
+	}
+	pivot, quotient, rest := Natural(new(big.Int), row[:w]), new(big.Int), new(big.Int)
+	numerator := new(big.Int)
+	l, product := make([]uint64, w), make([]uint64, w)
+	shifted := make([]uint64, 2*w)
+	for i := k + 1; i < n; i++ {
+		copy(l, e.entry(i, k))
+		neg := absolute(l) != e.neg[0]
+		clear(shifted)
+		for c, v := range l { // times 2^fraction
+			shifted[c+w-1] |= v << (64 - e.Headroom)
+			shifted[c+w] = v >> e.Headroom
+		}
+		quotient.QuoRem(Natural(numerator, shifted), pivot, rest)
+		if quotient.BitLen() > e.fraction+int(e.most) {
+			e.Far = true
+			return
+		}
+		if quotient.Sign() == 0 {
+			continue
+		}
+		clear(l)
+		for c, v := range quotient.Bits() {
+			l[c*bits.UintSize/64] |= uint64(v) << (c * bits.UintSize % 64)
+		}
+		at := (i*n + k + 1) * w
+		for j := 1; j < n-k; j++ {
+			MultiplyFixed(product, l, row[j*w:(j+1)*w], e.Headroom)
+			to := e.x[at : at+w]
+			var c uint64
+			if e.neg[j] == neg {
+				for q, v := range product[:len(to)] {
+					to[q], c = bits.Sub64(to[q], v, c)
+				}
+			} else {
+				for q, v := range product[:len(to)] {
+					to[q], c = bits.Add64(to[q], v, c)
+				}
+			}
+			if to[w-1]+limit >= 2*limit {
+				e.Far = true
+			}
+			at += w
+		}
+		if e.Far {
+			return
+		}
+	}
+}
+
+// MultiplyFixed sets z to about x y 2^(headroom - 64 len(z)), of as many words all three, from
+// words of the product from len(z)-2 on: the words x_i y_k below, i + k ≤ len(z) - 3, would add
+// less than len(z) 2^(64 (len(z) - 1)), where a unit of z is 2^(64 len(z) - headroom), and what is
+// cut off is less than a unit.
+func MultiplyFixed(z, x, y []uint64, headroom uint) {
+	var a, b, c, last uint64 // of three words of the product, from the one that is summed on
+	s := headroom & 63
+	switch len(z) {
+	case 2:
+		x, y = x[:2], y[:2]
+		_, b, c = accumulate(0, 0, 0, x[0], y[0])
+		a, b, c = accumulate(b, c, 0, x[0], y[1])
+		a, b, c = accumulate(a, b, c, x[1], y[0])
+		last, a, b, c = a, b, c, 0
+		a, b, _ = accumulate(a, b, c, x[1], y[1])
+		z[0], z[1] = last>>(64-s)|a<<s, a>>(64-s)|b<<s
+	case 3:
+		x, y, z = x[:3], y[:3], z[:3]
+		a, b, c = accumulate(0, 0, 0, x[0], y[1])
+		_, b, c = accumulate(a, b, c, x[1], y[0])
+		a, b, c = accumulate(b, c, 0, x[0], y[2])
+		a, b, c = accumulate(a, b, c, x[1], y[1])
+		a, b, c = accumulate(a, b, c, x[2], y[0])
+		last, a, b, c = a, b, c, 0
+		a, b, c = accumulate(a, b, c, x[1], y[2])
+		a, b, c = accumulate(a, b, c, x[2], y[1])
+		z[0] = last>>(64-s) | a<<s
+		last, a, b, c = a, b, c, 0
+		a, b, _ = accumulate(a, b, c, x[2], y[2])
+		z[1], z[2] = last>>(64-s)|a<<s, a>>(64-s)|b<<s
+	default:
+		w := len(z)
+		x, y = x[:w], y[:w]
+		for k := w - 2; k < 2*w; k++ {
+			for i := max(0, k-w+1); i <= min(k, w-1); i++ {
+				a, b, c = accumulate(a, b, c, x[i], y[k-i])
+			}
+			if k >= w {
+				z[k-w] = last>>(64-s) | a<<s
+			}
+			last, a, b, c = a, b, c, 0
+		}
+	}
+}
+
+// accumulate returns a sum of three words and x y.
+func accumulate(a, b, c, x, y uint64) (uint64, uint64, uint64) {
+	hi, lo := bits.Mul64(x, y)
+	var carry uint64
+	a, carry = bits.Add64(a, lo, 0)
+	b, carry = bits.Add64(b, hi, carry)
+	return a, b, c + carry
+}
