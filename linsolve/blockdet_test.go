@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testseed"
 	"github.com/halfulp/halfulp/linsolve/internal/blocks"
+	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
 // illConditioned are matrices of order n that float64 factors do not suffice for.
@@ -117,7 +118,7 @@ func TestBlockInverse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := invertByBlocks(s, a.View(), f)
+		p, err := solve.InvertByBlocks(s, a.View(), f)
 		if err != nil || p == nil {
 			t.Fatalf("%s: %v", name, err)
 		}

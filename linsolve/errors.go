@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
 // ErrSingular is wrapped by errors about matrices that are proved to be singular.
@@ -57,7 +58,7 @@ func (e *RankError) Unwrap() error { return ErrSingular }
 
 // ErrWide is wrapped by errors about intervals so wide that matrices in them are not proved
 // regular.
-var ErrWide = errWide
+var ErrWide = solve.ErrWide
 
 // ErrNorm is wrapped by errors about matrices whose exponentials may be beyond all formats.
 var ErrNorm = errNorm

@@ -15,6 +15,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
+	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
 // errNorm is wrapped by errors about matrices whose exponentials may be beyond all formats.
@@ -60,7 +61,7 @@ func Expm(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 		return result(s), wrapped("Expm", err)
 	}
 	s.Stage("products")
-	return ended(s, "Expm", finish(s, z, x.View()))
+	return ended(s, "Expm", solve.Finish(s, z, x.View()))
 }
 
 // position is where an entry of a matrix lies.

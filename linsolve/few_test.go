@@ -21,6 +21,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 	"github.com/halfulp/halfulp/linsolve/internal/blocks"
+	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
 // rat returns x 2^e.
@@ -431,7 +432,7 @@ func TestWrongCorrections(t *testing.T) {
 			w.Inverse = v
 		} else {
 			kind = "wide"
-			p, err := invertBy(s, a.View(), lu)
+			p, err := solve.InvertBy(s, a.View(), lu)
 			if err != nil {
 				t.Fatal(err)
 			}

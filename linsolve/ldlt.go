@@ -29,7 +29,7 @@ type LDLTFactors struct {
 func (z *LDLTFactors) Free() {
 	z.L.Free()
 	z.D.Free()
-	z.of.a.Free()
+	z.of.A.Free()
 }
 
 // ldltFactors are L, D, pivots and blocks, and a copy of A where that lives.

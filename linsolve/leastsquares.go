@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
+	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
 // errWeights is wrapped by errors about weights that are negative, infinite or NaN.
@@ -123,7 +124,7 @@ func leastSquares(s *call.Run, a, b, w, x num.Mat) error {
 	if err != nil {
 		return err
 	}
-	return finish(s, z, x)
+	return solve.Finish(s, z, x)
 }
 
 // model is a problem of least squares. A and B have no row of weight 0.
@@ -141,7 +142,7 @@ func newModel(s *call.Run, a, b, w num.Mat) (*model, error) {
 	if w.Arr != nil {
 		operands = append(operands, w)
 	}
-	on, err := onHost(operands...)
+	on, err := solve.OnHost(operands...)
 	if err != nil {
 		return nil, err
 	}
@@ -350,7 +351,7 @@ func (m *model) solution(f num.Format, minimal bool) (num.Mat, error) {
 		return num.Mat{}, err
 	}
 	m.s.Stage("equations")
-	y, err := solve(m.s, e.m, e.d, f)
+	y, err := solve.Solve(m.s, e.m, e.d, f)
 	if err != nil {
 		return num.Mat{}, m.ranked(err)
 	}
@@ -409,7 +410,7 @@ func (m *model) minimal(f num.Format) (num.Mat, error) {
 			e.SetEntry(rows+j, rows+j, num.Float(1))
 		}
 		s.Part(whole, float64(first)/float64(n), float64(first+count)/float64(n))
-		y, err := solve(s, e, d, f)
+		y, err := solve.Solve(s, e, d, f)
 		if err != nil {
 			return num.Mat{}, m.ranked(err)
 		}

@@ -23,7 +23,7 @@ type LUFactors struct {
 func (z *LUFactors) Free() {
 	z.L.Free()
 	z.U.Free()
-	z.of.a.Free()
+	z.of.A.Free()
 }
 
 // luFactors are L, U and pivots, and a copy of A where that lives.

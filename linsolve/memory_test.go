@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
 // TestMemory has routines refuse a limit that is too small, and name the bytes that they take. With
@@ -20,7 +21,7 @@ func TestMemory(t *testing.T) {
 		t.Skip("eliminations in digits take AVX2")
 	}
 	solveOne := func(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
-		return solve(s, a, halfulp.Random(halfulp.FormatOf(f), a.Rows, 1, 0, 5).View(), f)
+		return solve.Solve(s, a, halfulp.Random(halfulp.FormatOf(f), a.Rows, 1, 0, 5).View(), f)
 	}
 	for _, c := range []struct {
 		name string

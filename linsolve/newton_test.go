@@ -17,6 +17,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
 // checkInverse inverts a and compares with rationals.
@@ -229,7 +230,7 @@ func TestInverseErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := approximateInverse(s, a.View())
+		p, err := solve.ApproximateInverse(s, a.View())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,7 +256,7 @@ func TestNewtonFar(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := halfulp.Identity(halfulp.Float64, n)
-	p, err := approximateInverse(s, a.View())
+	p, err := solve.ApproximateInverse(s, a.View())
 	if err != nil {
 		t.Fatal(err)
 	}

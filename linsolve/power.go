@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
+	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
 // Pow stores A^e in X, each entry correctly rounded, for a square matrix A and e ≥ 0; A^0 is the
@@ -49,7 +50,7 @@ func Pow(a *halfulp.Matrix, e int, x *halfulp.Matrix, opt *halfulp.Options) (Sta
 		return result(s), wrapped("Pow", err)
 	}
 	s.Stage("products")
-	return ended(s, "Pow", finish(s, z, x.View()))
+	return ended(s, "Pow", solve.Finish(s, z, x.View()))
 }
 
 // power returns A^e in format f.

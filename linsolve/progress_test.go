@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
 // progressCases are routines that tell how far they are.
@@ -118,19 +119,19 @@ func TestPlans(t *testing.T) {
 	hilbert, unit := halfulp.Hilbert(f, n/4), halfulp.Identity(halfulp.Float64, n/4)
 	large, small := halfulp.Hilbert(f, n/2), halfulp.Hilbert(f, n/8)
 	for name, run := range map[string]func(s *call.Run) error{
-		"inverse":  func(s *call.Run) error { _, err := solve(s, a.View(), b.View(), f.View()); return err },
-		"solve":    func(s *call.Run) error { _, err := solve(s, a.View(), square.View(), f.View()); return err },
+		"inverse":  func(s *call.Run) error { _, err := solve.Solve(s, a.View(), b.View(), f.View()); return err },
+		"solve":    func(s *call.Run) error { _, err := solve.Solve(s, a.View(), square.View(), f.View()); return err },
 		"det":      func(s *call.Run) error { _, _, err := detOf(s, a.View(), f.View()); return err },
 		"lu":       func(s *call.Run) error { _, err := lu(s, a.View(), f.View()); return err },
 		"cholesky": func(s *call.Run) error { _, err := cholesky(s, square.View(), f.View(), detSign); return err },
 
-		"Hilbert, inverse": func(s *call.Run) error { _, err := solve(s, hilbert.View(), unit.View(), f.View()); return err },
+		"Hilbert, inverse": func(s *call.Run) error { _, err := solve.Solve(s, hilbert.View(), unit.View(), f.View()); return err },
 		"Hilbert, solve": func(s *call.Run) error {
-			_, err := solve(s, large.View(), a.Slice(0, n/2, 0, 1).View(), f.View())
+			_, err := solve.Solve(s, large.View(), a.Slice(0, n/2, 0, 1).View(), f.View())
 			return err
 		},
 		"Hilbert, blocks": func(s *call.Run) error {
-			_, err := solve(s, small.View(), a.Slice(0, n/8, 0, 3).View(), f.View())
+			_, err := solve.Solve(s, small.View(), a.Slice(0, n/8, 0, 3).View(), f.View())
 			return err
 		},
 		"Hilbert, det": func(s *call.Run) error { _, _, err := detOf(s, hilbert.View(), f.View()); return err },

@@ -29,7 +29,7 @@ type QRFactors struct {
 func (z *QRFactors) Free() {
 	z.Q.Free()
 	z.R.Free()
-	z.of.a.Free()
+	z.of.A.Free()
 }
 
 // qrFactors are Q, R and the order of columns, and a copy of A where that lives.

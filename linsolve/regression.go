@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
+	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
 // RegressionOptions change how Regression and PolyFit compute, and what.
@@ -421,7 +422,7 @@ func (r *regressor) decide(open [][]*statistic) error {
 	if order > 0 {
 		var err error
 		share(0.2)
-		if approximate, err = approximateInverse(s, e.m); err != nil {
+		if approximate, err = solve.ApproximateInverse(s, e.m); err != nil {
 			return r.ranked(err)
 		}
 	}
@@ -434,7 +435,7 @@ func (r *regressor) decide(open [][]*statistic) error {
 		if order == 0 || d.Cols == 0 {
 			return z, s.Ctx.Err()
 		}
-		return z, solveBy(s, approximate, e.m, d, z)
+		return z, solve.SolveBy(s, approximate, e.m, d, z)
 	}
 	left := k
 	for bits := r.f.Bits() + 64; left > 0; bits *= 2 {
@@ -606,7 +607,7 @@ func (r *regressor) residuals(f num.Format) ([]*big.Float, error) {
 			d.SetBig(n+j, j, r.totals[first+j])
 		}
 		r.s.Part(whole, float64(first)/float64(k), float64(first+count)/float64(k))
-		y, err := solve(r.s, m, d, f)
+		y, err := solve.Solve(r.s, m, d, f)
 		if err != nil {
 			return nil, err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/residue"
+	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
 // Factors by products live where A does, on the host or at the run's place, as Newton's method
@@ -27,7 +28,7 @@ func choleskyThere(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 	if a.OnHost() || a.Rows < seed.Fewest {
 		return num.Mat{}, nil
 	}
-	if alone, err := alone(s, a, f, aloneSystem); alone || err != nil {
+	if alone, err := solve.Alone(s, a, f, solve.AloneSystem); alone || err != nil {
 		return num.Mat{}, err
 	}
 	return factored(s, a, func() (num.Mat, error) { return choleskyResident(s, a, f) })

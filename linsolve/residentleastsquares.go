@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/newton"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
 // leastSquaresThere stores the solution of least squares in X for a tall matrix that does not live
@@ -18,8 +19,8 @@ import (
 func leastSquaresThere(s *call.Run, a, b, x num.Mat) (done bool, err error) {
 	defer s.Release()
 	f := x.Format()
-	if b.Format().Bits() <= aloneBits {
-		if alone, err := alone(s, a, f, aloneSystem); alone || err != nil {
+	if b.Format().Bits() <= solve.AloneBits {
+		if alone, err := solve.Alone(s, a, f, solve.AloneSystem); alone || err != nil {
 			return false, err
 		}
 	}
@@ -41,15 +42,15 @@ func leastSquaresThere(s *call.Run, a, b, x num.Mat) (done bool, err error) {
 		s.Finished()
 		return true, place.Copy(x, z)
 	}
-	here, err := onHost(square, d)
+	here, err := solve.OnHost(square, d)
 	if err != nil {
 		return false, err
 	}
 	s.Resign()
-	if z, err = solve(s, here[0], here[1], f); err != nil {
+	if z, err = solve.Solve(s, here[0], here[1], f); err != nil {
 		return false, ranked(err, a.Rows, a.Cols)
 	}
-	return true, finish(s, z, x)
+	return true, solve.Finish(s, z, x)
 }
 
 // normalThere returns A^T A and A^T B, exactly, at the run's place; nil if their numbers have

@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
 // inside fails unless the rational solution lies between the bounds.
@@ -186,7 +187,7 @@ func TestBelow(t *testing.T) {
 		{big.NewFloat(0), 0}, {big.NewFloat(-1), -1}, {new(big.Float).SetPrec(300).Add(big.NewFloat(1), neg(power(-200))), 1 - 0x1p-53},
 		{new(big.Float).SetPrec(300).Add(big.NewFloat(-1), neg(power(-200))), -1 - 0x1p-52}, {neg(power(1024)), math.Inf(-1)},
 	} {
-		if z := below(halfulp.Float64.View(), c.x, new(big.Float)); z.Float64() != c.want {
+		if z := solve.Below(halfulp.Float64.View(), c.x, new(big.Float)); z.Float64() != c.want {
 			t.Errorf("below %.3g: %v, want %g", c.x, z, c.want)
 		}
 	}
@@ -195,10 +196,10 @@ func TestBelow(t *testing.T) {
 		half := new(big.Float).SetMantExp(spacing, -1)
 		largest := interval.ExactSub(least, half) // the largest number
 		for _, x := range []*big.Float{largest, interval.ExactAdd(largest, new(big.Float).SetMantExp(half, -9)), least, interval.ExactAdd(least, spacing), power(2000)} {
-			if z := below(f.View(), x, new(big.Float)); z.Big().Cmp(largest) != 0 {
+			if z := solve.Below(f.View(), x, new(big.Float)); z.Big().Cmp(largest) != 0 {
 				t.Errorf("%v: below %.40g: %s, want %.40g", f, x, halfulp.ScalarOf(z).Hex(), largest)
 			}
-			if z := below(f.View(), new(big.Float).Neg(x), new(big.Float)); z.IsInf(-1) != (x != largest) {
+			if z := solve.Below(f.View(), new(big.Float).Neg(x), new(big.Float)); z.IsInf(-1) != (x != largest) {
 				t.Errorf("%v: below -%.40g: %s", f, x, halfulp.ScalarOf(z).Hex())
 			}
 		}
@@ -209,7 +210,7 @@ func TestBelow(t *testing.T) {
 			x := new(big.Float).SetPrec(900).SetMantExp(big.NewFloat(r.NormFloat64()), r.IntN(300)-150)
 			x = new(big.Float).SetPrec(900).Quo(x, big.NewFloat(7))
 			radius := new(big.Float).SetMantExp(big.NewFloat(r.Float64()), r.IntN(300)-450)
-			z, want := below(f.View(), x, radius).Big(), new(big.Float).SetPrec(2000).Sub(x, radius)
+			z, want := solve.Below(f.View(), x, radius).Big(), new(big.Float).SetPrec(2000).Sub(x, radius)
 			d := new(big.Float).SetPrec(2000).Sub(want, z)
 			if least := power(max(want.MantExp(nil)-f.Bits()+1, -1074)); d.Sign() < 0 || f != halfulp.Float32 && d.Cmp(least) > 0 {
 				t.Fatalf("%v: below %.30g: %.30g", f, want, z)

@@ -1,24 +1,15 @@
 package linsolve
 
 import (
-	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/budget"
 	"github.com/halfulp/halfulp/internal/proof/call"
-	"github.com/halfulp/halfulp/internal/proof/newton"
-	"github.com/halfulp/halfulp/internal/proof/refine"
-	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/proof/seed"
-	"github.com/halfulp/halfulp/internal/proof/ziv"
-	"github.com/halfulp/halfulp/linsolve/internal/blocks"
-	"github.com/halfulp/halfulp/linsolve/internal/digits"
+	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
 // Method is the method in Stats.
@@ -82,26 +73,11 @@ func begin(name string, opt *halfulp.Options, operands ...num.Mat) (*call.Run, [
 	if err != nil {
 		return nil, nil, err
 	}
-	here, err := onHost(operands...)
+	here, err := solve.OnHost(operands...)
 	if err != nil {
 		return nil, nil, wrapped(name, err)
 	}
 	return s, here, nil
-}
-
-// onHost returns copies of matrices that live elsewhere.
-func onHost(operands ...num.Mat) ([]num.Mat, error) {
-	here := make([]num.Mat, len(operands))
-	for i, m := range operands {
-		here[i] = m
-		if !m.OnHost() {
-			var err error
-			if here[i], err = place.On(nil, m); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return here, nil
 }
 
 // start is begin without copies.
@@ -165,89 +141,7 @@ func Solve(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
-	return ended(s, "Solve", solveTo(s, a.View(), b.View(), x.View()))
-}
-
-// apart reports whether each process of a grid solves A X = B by itself: for few columns, where of
-// order 600 at 424 bits two processes took 1.4 s together and 0.09 s alone for one, 1.9 and 0.75 s
-// for 30, or as alone says. There is no B for an inverse.
-func apart(s *call.Run, a, b, x num.Mat) (bool, error) {
-	if call.Few(x.Cols, a.Rows) {
-		return small(s, a), nil
-	}
-	if b.Arr == nil {
-		return alone(s, a, x.Format(), aloneInverse)
-	}
-	if b.Format().Bits() > aloneBits {
-		return false, nil
-	}
-	return alone(s, a, x.Format(), aloneSystem)
-}
-
-// solveTo stores the solution in x, wherever it lives; without b that of the unit matrix.
-func solveTo(s *call.Run, a, b, x num.Mat) error {
-	defer s.Release()
-	there := !a.OnHost() && a.Rows > 0 && x.Cols > 0
-	if there {
-		apart, err := apart(s, a, b, x)
-		if err != nil {
-			return err
-		}
-		there = !apart
-	}
-	if there {
-		s.At = place.Of(a.Arr)
-		z, err := newton.SolveThere(s, a, b, x.Format())
-		if err == nil && z.Arr != nil {
-			s.Finished()
-			err = place.Copy(x, z)
-		}
-		if err != nil || z.Arr != nil {
-			return err
-		}
-		s.Resign()
-	}
-	if b.Arr == nil {
-		b = s.IdentityHere(a.Rows)
-	}
-	here, err := onHost(a, b)
-	if err != nil {
-		return err
-	}
-	z, err := solve(s, here[0], here[1], x.Format())
-	if err != nil {
-		return err
-	}
-	defer call.PutMatrix(z)
-	return finish(s, z, x)
-}
-
-// finish stores a result in x, wherever it lives.
-func finish(s *call.Run, z, x num.Mat) error {
-	m := z
-	for j := range m.Cols {
-		at := m.At(0, j)
-		// The usual case.
-		if m.Arr.Kind == num.F64 && m.RS == 1 && m.Rows > 0 && call.LargestOf(m.Arr.F64[0][at:at+m.Rows]) <= math.MaxFloat64 {
-			continue
-		}
-		for range m.Rows {
-			if m.Arr.Class(at) == num.Inf {
-				s.Stats.Overflow++
-			}
-			at += m.RS
-		}
-	}
-	s.Finished()
-	if !x.OnHost() {
-		d, err := place.On(place.Of(x.Arr), z)
-		if err != nil {
-			return err
-		}
-		defer d.Free()
-		z = d
-	}
-	return place.Copy(x, z)
+	return ended(s, "Solve", solve.SolveTo(s, a.View(), b.View(), x.View()))
 }
 
 // Inverse stores the inverse of a square matrix A in X, each entry correctly rounded; see Solve.
@@ -259,142 +153,5 @@ func Inverse(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
-	return ended(s, "Inverse", solveTo(s, a.View(), num.Mat{}, x.View()))
-}
-
-func solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
-	z := call.TakeMatrix(f, b.Rows, b.Cols)
-	if a.Rows == 0 || b.Cols == 0 {
-		return z, s.Ctx.Err()
-	}
-	if err := call.Finite("A", a); err != nil {
-		return num.Mat{}, err
-	}
-	if err := call.Finite("B", b); err != nil {
-		return num.Mat{}, err
-	}
-	for _, m := range []num.Mat{a, b} {
-		if err := call.Workable(f.Bits()+64, m); err != nil {
-			return num.Mat{}, err
-		}
-	}
-	defer s.Release()
-	s.Reuse = true
-	todo := ziv.NewEntries(s, a, b, z)
-	ziv.WithoutZeros(s, a, b, todo)
-	if call.Few(len(todo), a.Rows) {
-		if err := s.Memory.Check(fewBytes(a, f, len(todo))); err != nil {
-			return num.Mat{}, err
-		}
-	}
-	planSolve(s, a, z.Format(), len(todo))
-	lu, err := seed.NewFactors(s, a, scale.Of(a))
-	if err != nil {
-		return num.Mat{}, err
-	}
-	s.Did(call.FactorCost(a.Rows))
-	one := call.Few(len(todo), a.Rows) // by one
-	planBy(s, lu, one, a, z.Format(), len(todo))
-	if one {
-		if r, rho, norm, err := seed.InvertFactors(s, a, lu, len(todo)); err != nil {
-			return num.Mat{}, err
-		} else if r != nil {
-			seed.Note(s, 1, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.Norm))
-			if done, err := solveFewBy(s, r, a, b, z, todo); done || err != nil {
-				return z, err
-			}
-		}
-	}
-	if !one {
-		// Each is for other formats and orders, the faster one first.
-		ways := []func(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error{newton.InverseBySlices, newton.InverseBySeries, digits.QuickInverse, newton.SolveByNewton}
-		for _, way := range ways {
-			if err := way(s, a, b, lu, z, todo); err != nil || ziv.CountOpen(todo) == 0 {
-				return z, err
-			}
-		}
-	}
-	var p *seed.Approximate
-	if lu.PivotsAbove(blocks.PivotRange) == a.Rows || !one {
-		if p, err = seed.FirstInverse(s, a, lu); err != nil && !(one && errors.Is(err, call.ErrRange)) {
-			return num.Mat{}, err
-		}
-	}
-	if one && (p == nil || p.Rho == nil) {
-		if r, rho, norm, err := invertBlocks(s, a, lu, f.Bits()); err != nil {
-			return num.Mat{}, err
-		} else if r != nil {
-			s.Work.Guessed = false
-			seed.Note(s, 1+s.Stats.Rounds, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.Norm))
-			if done, err := solveFewBy(s, r, a, b, z, todo); done || err != nil {
-				return z, err
-			}
-		}
-	}
-	if p == nil {
-		if p, err = seed.FirstInverse(s, a, lu); err != nil {
-			return num.Mat{}, err
-		}
-	}
-	s.Work.Guessed = p.Rho == nil
-	if p.Rho == nil {
-		end := s.Before(solutionLeft(s, a, len(todo), f.Bits()))
-		p, err = multiply(s, p, a, lu)
-		end()
-		if err != nil {
-			return num.Mat{}, err
-		}
-	}
-	s.Stage("approximate inverse")
-	return z, solveOpen(s, p, a, b, z, todo)
-}
-
-// solveFewBy is solveFew with an inverse that is just made; done if nothing is left.
-func solveFewBy(s *call.Run, r seed.Inverse, a, b, z num.Mat, todo []*ziv.Entries) (done bool, err error) {
-	s.Stage("approximate inverse")
-	err = refine.SolveFew(s, a, b, z, r, todo)
-	s.Stage("refinement")
-	return ziv.CountOpen(todo) == 0, err
-}
-
-// approximate returns an approximate inverse of a.
-func approximateInverse(s *call.Run, a num.Mat) (*seed.Approximate, error) {
-	defer s.Stage("approximate inverse")
-	return invert(s, a)
-}
-
-// solveBy stores the solution in z, which an approximate inverse of a is known for.
-func solveBy(s *call.Run, p *seed.Approximate, a, b, z num.Mat) error {
-	todo := ziv.NewEntries(s, a, b, z)
-	ziv.WithoutZeros(s, a, b, todo)
-	return solveOpen(s, p, a, b, z, todo)
-}
-
-// solveOpen does so for what is open in todo.
-func solveOpen(s *call.Run, p *seed.Approximate, a, b, z num.Mat, todo []*ziv.Entries) error {
-	defer s.Stage("refinement")
-	cond := condition(s, a, p)
-	if !call.Few(len(todo), a.Rows) {
-		err := newton.SolveMany(s, p, a, b, z, todo)
-		if err != nil && !errors.Is(err, call.ErrRange) || ziv.CountOpen(todo) == 0 {
-			return err
-		}
-	}
-	if call.Few(ziv.OpenColumns(todo), a.Rows) {
-		w, err := refine.NewWideInverse(s, p)
-		if err == nil {
-			err = refine.SolveFew(s, a, b, z, w, todo)
-		}
-		if err != nil || ziv.CountOpen(todo) == 0 {
-			return err
-		}
-	}
-	return refine.RefineOpen(s, a, b, p, cond, z, todo)
-}
-
-// condition notes what an approximate inverse of a proves and returns cond with 2^cond above the
-// condition number.
-func condition(s *call.Run, a num.Mat, p *seed.Approximate) (cond int) {
-	rho, _ := p.Rho.Float64()
-	return seed.Note(s, p.Rounds, rho, p.Abs.Norm(), bound.BoundsOf(a, bound.Negated(p.Scale), bound.Negated(p.Weights)).Norm())
+	return ended(s, "Inverse", solve.SolveTo(s, a.View(), num.Mat{}, x.View()))
 }

@@ -4,12 +4,13 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
 // system is a square matrix that systems are solved with, one after the other.
-type system struct{ of *known }
+type system struct{ of *solve.Known }
 
-func newSystem(a num.Mat) system { return system{&known{a: a}} }
+func newSystem(a num.Mat) system { return system{&solve.Known{A: a}} }
 
 // Solve stores in X the solution of A X = B for the square matrix A that was decomposed: every
 // entry is correctly rounded, as those of package function Solve, with the same errors; it comes
@@ -18,7 +19,7 @@ func newSystem(a num.Mat) system { return system{&known{a: a}} }
 // GPU it is package function Solve that does it. Solve panics if A is not square, or shapes do not
 // fit. It may be called by several goroutines.
 func (y *system) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
-	a := y.of.a
+	a := y.of.A
 	if a.Rows != a.Cols || b.Rows() != a.Rows || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
 		panic(errShape)
 	}
@@ -29,9 +30,9 @@ func (y *system) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error
 	if err != nil {
 		return Stats{}, err
 	}
-	z, err := y.of.solve(s, on[0], x.Format().View())
+	z, err := y.of.Solve(s, on[0], x.Format().View())
 	if err == nil {
-		err = finish(s, z, x.View())
+		err = solve.Finish(s, z, x.View())
 	}
 	return ended(s, "Solve", err)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
 // TestVerify moves entries of right results by known numbers of ulps.
@@ -129,7 +130,7 @@ func TestVerifyLimits(t *testing.T) {
 							if err != nil {
 								t.Fatal(err)
 							}
-							correct := equal(x.View().Entry(1, 1), num.NewScalar(f.View(), value))
+							correct := solve.Equal(x.View().Entry(1, 1), num.NewScalar(f.View(), value))
 							size, _ := want.Float64()
 							if correct {
 								size, wrong = 0, false

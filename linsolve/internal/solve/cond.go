@@ -1,0 +1,91 @@
+package solve
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	mathbits "math/bits"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
+)
+
+// ConditionNumber returns the condition number in the norm of column sums or of row sums.
+func ConditionNumber(s *call.Run, columns bool, a num.Mat, f num.Format) (num.Scalar, error) {
+	n := a.Rows
+	if n == 0 {
+		return num.NewScalar(f, new(big.Float)), nil
+	}
+	// With D the determinant of the integers A 2^-low, the condition number is K / D for an integer
+	// K, the norm of these integers times the norm of their adjugate matrix. So it is a tie, an odd
+	// multiple of 2^v, or differs from the tie by at least 2^min(v, 0) / D, which relative to it is
+	// 2^min(v, 0) / K. As K ≤ n n! 2^(n b) for integers of b bits, powerBits bounds its bits.
+	most := int64(ziv.PowerBits(a, n))
+	for bits := f.Bits() + 32 + mathbits.Len(uint(n)); ; bits *= 2 {
+		if bits > bound.MaxBits {
+			return num.Scalar{}, fmt.Errorf("%d bits: %w", bits, call.ErrMemory)
+		}
+		x, err := Solve(s, a, num.Identity(num.Float64, n), num.Precision(uint(bits)))
+		if errors.Is(err, call.ErrSingular) {
+			return num.NewScalar(f, new(big.Float).SetInf(false)), nil
+		}
+		if err != nil {
+			return num.Scalar{}, err
+		}
+		of := func(m num.Mat) *big.Float {
+			if columns {
+				m = m.T()
+			}
+			return rowNorm(m, bits)
+		}
+		// Entries of the inverse have relative errors below 2^-bits, and so have the norms, twice.
+		product := new(big.Float).SetPrec(uint(2*bits)).Mul(of(a), of(x))
+		if product.IsInf() {
+			return num.Scalar{}, fmt.Errorf("a condition number beyond the exponents of formats: %w", call.ErrRange)
+		}
+		radius := new(big.Float).SetMantExp(product, 3-bits)
+		lower := num.NewScalar(f, new(big.Float).SetPrec(uint(3*bits)).Sub(product, radius))
+		upper := num.NewScalar(f, new(big.Float).SetPrec(uint(3*bits)).Add(product, radius))
+		if lower.Same(upper) {
+			ziv.LeavesRange(s, lower, product, product)
+			return lower, nil
+		}
+		if t, _ := ziv.Tie(lower, upper); t != nil && int64(bits) > most+max(0, -interval.Lowest(t))+8 {
+			z := num.NewScalar(f, t)
+			ziv.LeavesRange(s, z, t, t)
+			return z, nil
+		}
+	}
+}
+
+// rowNorm returns the largest sum of magnitudes of a row, with a relative error below 2^-bits.
+func rowNorm(a num.Mat, bits int) *big.Float {
+	norm := new(big.Float).SetPrec(uint(bits + 32))
+	for i := range a.Rows {
+		sum, top := new(big.Float).SetPrec(uint(bits+64)), math.MinInt
+		row := make([]*big.Float, a.Cols)
+		for j := range row {
+			if row[j] = a.Big(i, j); row[j].IsInf() {
+				return row[j].Abs(row[j])
+			}
+			if row[j].Sign() != 0 {
+				top = max(top, row[j].MantExp(nil))
+			}
+		}
+		for _, x := range row {
+			// Sums of numbers far apart take all bits between them. n of 2^-(bits+64) are
+			// nothing.
+			if x.Sign() != 0 && x.MantExp(nil) >= top-bits-64 {
+				sum.Add(sum, x.Abs(x))
+			}
+		}
+		if sum.Cmp(norm) > 0 {
+			norm = sum
+		}
+	}
+	return norm
+}

@@ -1,0 +1,57 @@
+package solve
+
+import (
+	"sync"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/seed"
+)
+
+// Known is a square matrix and what has been found out about it.
+type Known struct {
+	A     num.Mat
+	mutex sync.Mutex
+	here  num.Mat // a on the host, if near is known
+	near  *seed.Approximate
+}
+
+// Solve solves with what is known of the matrix. It may be called by several goroutines.
+func (y *Known) Solve(s *call.Run, b num.Mat, f num.Format) (num.Mat, error) {
+	z := num.NewMat(f, b.Rows, b.Cols)
+	if b.Rows == 0 || b.Cols == 0 {
+		return z, s.Ctx.Err()
+	}
+	if err := call.Finite("B", b); err != nil {
+		return num.Mat{}, err
+	}
+	if err := call.Workable(f.Bits()+64, b); err != nil {
+		return num.Mat{}, err
+	}
+	p, err := y.approximate(s)
+	if err != nil {
+		return num.Mat{}, err
+	}
+	return z, SolveBy(s, p, y.here, b, z)
+}
+
+// approximate returns the approximate inverse.
+func (y *Known) approximate(s *call.Run) (*seed.Approximate, error) {
+	y.mutex.Lock()
+	defer y.mutex.Unlock()
+	if y.near == nil {
+		on, err := OnHost(y.A)
+		if err != nil {
+			return nil, err
+		}
+		if err := call.Finite("A", on[0]); err != nil {
+			return nil, err
+		}
+		p, err := ApproximateInverse(s, on[0])
+		if err != nil {
+			return nil, err
+		}
+		y.near, y.here = p, on[0]
+	}
+	return y.near, nil
+}

@@ -1,0 +1,119 @@
+package solve
+
+import (
+	"errors"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
+	"github.com/halfulp/halfulp/linsolve/internal/blocks"
+	"github.com/halfulp/halfulp/linsolve/internal/digits"
+)
+
+// invertBlocks returns an inverse by elimination, in fixed point or by blocks, with its rho and a
+// bound of its norm; nil if none is proved. The factors are those of a, and solutions are wanted to
+// so many bits.
+func invertBlocks(s *call.Run, a num.Mat, f *seed.Factors, wanted int) (r seed.Inverse, rho, norm float64, err error) {
+	known := false // that a is regular
+	for bits := f.ConditionBits(); bits+blocks.Spare <= seed.MostBlockBits; {
+		var more int
+		f.Condition = bits
+		d, fixed := digits.CountFor(s, f.N, bits+digits.Spare, digits.MostDigits)
+		if fixed {
+			var t *digits.Elimination
+			s.Plan(digits.Cost(f.N, d))
+			if t, more, err = digits.Eliminate(s, a, f, d, wanted); err == nil {
+				if _, again := digits.CountFor(s, f.N, t.Top+digits.Spare, digits.MostDigits); t.Rho > blocks.SlowRho && t.Top > bits && again {
+					bits = t.Top
+					continue
+				}
+				return t, t.Rho, call.LargestOf(t.H), nil
+			}
+		}
+		if !fixed || errors.Is(err, call.ErrRange) { // blocks are scaled anew
+			var b *blocks.Elimination
+			blocks.PlanBlocks(s, f.N, bits+blocks.Spare)
+			if b, more, err = blocks.Eliminate(s, a, f, bits+blocks.Spare, max(f.N/4, 32)); err == nil {
+				return b, b.Rho, call.LargestOf(b.H), nil
+			}
+		}
+		if errors.Is(err, call.ErrRange) {
+			return nil, 0, 0, nil
+		}
+		if err := seed.AskForMore(s, err, a, &known); err != nil {
+			return nil, 0, 0, err
+		}
+		bits += max(more, (bits+blocks.Spare)/4)
+	}
+	return nil, 0, 0, nil
+}
+
+// InvertByBlocks returns an approximate inverse of A with factors f by block elimination in as few
+// bits as do; nil if there is none. Nothing is known of the elimination's error: I - R A tells.
+func InvertByBlocks(s *call.Run, a num.Mat, f *seed.Factors) (*seed.Approximate, error) {
+	if f.N < seed.Fewest {
+		return nil, nil
+	}
+	known := false // that a is regular
+	step := 0      // what bits were last added, for want of a proof
+	for bits := blocks.Spare + f.ConditionBits(); bits <= seed.MostBlockBits; {
+		blocks.PlanBlocks(s, f.N, bits)
+		p, more, err := blocks.ApproximateInverse(s, a, f, bits)
+		switch {
+		case err == nil:
+			return p, nil
+		case errors.Is(err, call.ErrRange):
+			return nil, nil
+		}
+		if err := seed.AskForMore(s, err, a, &known); err != nil {
+			return nil, err
+		}
+		if errors.Is(err, seed.ErrProof) {
+			// Of an inverse that is not even near I - R A does not tell what is missing.
+			step = max(more, 2*step)
+			bits += step
+		} else {
+			bits += max(more, bits/4)
+		}
+	}
+	return nil, nil
+}
+
+// invert returns an approximate inverse of the square matrix a. The error wraps ErrSingular if a is
+// singular, which is proved as well.
+//
+// The method is Rump's multiplicative preconditioning (Inversion of extremely ill-conditioned
+// matrices in floating-point, 2009): while R A is far from I, R is replaced by the product of a
+// seed of R A and R.
+func invert(s *call.Run, a num.Mat) (*seed.Approximate, error) {
+	if err := call.Workable(0, a); err != nil {
+		return nil, err
+	}
+	f, err := seed.NewFactors(s, a, scale.Of(a))
+	if err != nil {
+		return nil, err
+	}
+	return InvertBy(s, a, f)
+}
+
+// InvertBy is invert with factors of a.
+func InvertBy(s *call.Run, a num.Mat, f *seed.Factors) (*seed.Approximate, error) {
+	p, err := seed.FirstInverse(s, a, f)
+	if err != nil || p.Rho != nil {
+		return p, err
+	}
+	return multiply(s, p, a, f)
+}
+
+// multiply is invertBy with a seed of a, of which nothing is proved, by factors f: by blocks or, if
+// these do not do, by products of seeds.
+func multiply(s *call.Run, p *seed.Approximate, a num.Mat, f *seed.Factors) (*seed.Approximate, error) {
+	known := !s.Work.Guessed
+	s.Work.Guessed = true
+	defer func() { s.Work.Guessed = !known }()
+	if p, err := InvertByBlocks(s, a, f); p != nil || err != nil {
+		return p, err
+	}
+	return seed.MultiplySeeds(s, p, a, known)
+}
