@@ -39,7 +39,7 @@ type qrFactors struct {
 }
 
 // public returns the factors with this package's types.
-func (z *qrFactors) public() *QRFactors {
+func publicQR(z *qrFactors) *QRFactors {
 	return &QRFactors{P: z.P, Q: halfulp.MatrixOf(z.Q), R: halfulp.MatrixOf(z.R), system: newSystem(z.A)}
 }
 
@@ -72,7 +72,7 @@ func QR(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFactors, 
 		return nil, result(s), wrapped("QR", err)
 	}
 	s.Finished()
-	return z.public(), result(s), nil
+	return publicQR(z), result(s), nil
 }
 
 // qrOf returns the factors where a lives, with a copy of it.
@@ -116,7 +116,7 @@ func QRPivoted(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFa
 		return nil, result(s), wrapped("QRPivoted", err)
 	}
 	s.Finished()
-	return z.public(), result(s), nil
+	return publicQR(z), result(s), nil
 }
 
 func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors, error) {
