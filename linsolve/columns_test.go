@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
+	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
 // TestLongest proves the order of columns from the enclosed factors of both kinds, and not another
@@ -17,7 +18,7 @@ func TestLongest(t *testing.T) {
 	s := testSolver(t, 2)
 	n := seed.Fewest + 6
 	a := halfulp.Random(halfulp.Float64, n+3, n, 4, 1)
-	normal, err := normal(s, a.View())
+	normal, err := factors.Normal(s, a.View())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,16 +33,16 @@ func TestLongest(t *testing.T) {
 			if wrong {
 				order[at], order[at+1] = order[at+1], order[at]
 			}
-			c := stacked(normal, a.View(), order)
-			d, err := newDoubling(s, c, n, mostBits(normal.Format()))
+			c := factors.Stacked(normal, a.View(), order)
+			d, err := factors.NewCholeskyNewton(s, c, n, factors.MostBits(normal.Format()))
 			if err != nil {
 				t.Fatal(err)
 			}
-			product, err := d.enclosure(bits)
+			product, err := d.Enclosure(bits)
 			if err != nil || product == nil {
 				t.Fatalf("no enclosure, error %v", err)
 			}
-			eliminated, _, err := positive(s, c, n, halfulp.Float64.View(), bits)
+			eliminated, _, err := factors.Positive(s, c, n, halfulp.Float64.View(), bits)
 			if err != nil || eliminated == nil {
 				t.Fatalf("no enclosure, error %v", err)
 			}
@@ -77,7 +78,7 @@ func TestPivots64(t *testing.T) {
 			a.SetBig(i, second, v.SetPrec(200).Add(v, d))
 		}
 		s := testSolver(t, 2)
-		normal, err := normal(s, a.View())
+		normal, err := factors.Normal(s, a.View())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,15 +90,15 @@ func TestPivots64(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := newDoubling(s, stacked(normal, a.View(), guess), n, bound.MaxBits)
+		d, err := factors.NewCholeskyNewton(s, factors.Stacked(normal, a.View(), guess), n, bound.MaxBits)
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := d.enclosure(164)
+		e, err := d.Enclosure(164)
 		if err != nil {
 			t.Fatal(err)
 		}
-		kept, err := d.pivotsKept(1, 164)
+		kept, err := d.PivotsKept(1, 164)
 		if err != nil {
 			t.Fatal(err)
 		}

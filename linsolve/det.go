@@ -16,6 +16,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/linsolve/internal/blocks"
 	"github.com/halfulp/halfulp/linsolve/internal/digits"
+	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
 // Det returns the determinant of a square matrix A, correctly rounded to format f; +0 for a
@@ -179,15 +180,15 @@ func shortDeterminant(s *call.Run, a num.Mat, f *seed.Factors, places int) (*see
 // there are none.
 func factoredDet(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
 	want := bits + 2*mathbits.Len(uint(a.Rows)) + 8
-	p, e, err := luByElimination(s, a, bound.MaxBits, want, func() error { return modular.ProvedRegular(s, a) })
-	for ; e != nil && err == nil; e, err = p.enclosure(want) {
+	p, e, err := factors.LUByElimination(s, a, bound.MaxBits, want, func() error { return modular.ProvedRegular(s, a) })
+	for ; e != nil && err == nil; e, err = p.Enclosure(want) {
 		want = e.Bits
 		x, shift := e.Pivots(a.Rows)
 		if x.Lo.Sign() == x.Hi.Sign() && x.Lo.Sign() != 0 {
 			width := new(big.Float).SetPrec(64).Sub(x.Hi, x.Lo)
 			missing := width.Quo(width, x.Hi).MantExp(nil) + bits
 			if width.Sign() == 0 || missing <= 0 {
-				if seed.Odd(p.order) {
+				if seed.Odd(p.Order) {
 					x.Lo, x.Hi = x.Hi.Neg(x.Hi), x.Lo.Neg(x.Lo)
 				}
 				return x.Lo, x.Hi, shift, nil

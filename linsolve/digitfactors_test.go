@@ -18,6 +18,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 	"github.com/halfulp/halfulp/linsolve/internal/digits"
+	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
 // TestLUByDigits compares pivots with those of an elimination in many bits, ties among them, and
@@ -66,7 +67,7 @@ func TestLUByDigits(t *testing.T) {
 		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", draw, trial, n, bits)
 		s := testSolver(t, 1+trial%2)
 		known := true // even if it is not: then there are none
-		z, err := luByDigits(s, a.View(), bits, &known)
+		z, err := factors.LUByDigits(s, a.View(), bits, &known)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

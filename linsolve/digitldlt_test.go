@@ -20,6 +20,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 	"github.com/halfulp/halfulp/linsolve/internal/digits"
+	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
 // ratOfNear returns the middle of what is known of a number.
@@ -73,7 +74,7 @@ func TestLDLTByDigits(t *testing.T) {
 		}
 		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", draw, trial, n, bits)
 		s := testSolver(t, 1+trial%2)
-		g, err := rookOf(s, a.View(), 400)
+		g, err := factors.RookOf(s, a.View(), 400)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +82,7 @@ func TestLDLTByDigits(t *testing.T) {
 			none++
 			continue
 		}
-		p := &seed.RookOrder{Order: g.order, Blocks: g.blocks}
+		p := &seed.RookOrder{Order: g.Order, Blocks: g.Blocks}
 		if trial%6 == 1 { // any others
 			p.Order, p.Blocks = r.Perm(n), nil
 			for left := n; left > 0; left -= p.Blocks[len(p.Blocks)-1] {

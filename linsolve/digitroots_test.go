@@ -15,6 +15,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 	"github.com/halfulp/halfulp/linsolve/internal/digits"
+	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
 // number returns entry (i, j) of L.
@@ -93,7 +94,7 @@ func TestRootByDigits(t *testing.T) {
 			c.SetBig(0, n-1, power2(1, e))
 		}
 		if extra > 0 {
-			c = halfulp.MatrixOf(stacked(c.View(), a.View(), call.All(n)))
+			c = halfulp.MatrixOf(factors.Stacked(c.View(), a.View(), call.All(n)))
 			below++
 		}
 		bits := 40 + r.IntN(300)

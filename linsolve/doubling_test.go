@@ -17,6 +17,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
 // byProducts are orders of matrices whose factors are refined by products.
@@ -44,26 +45,26 @@ func TestDoubling(t *testing.T) {
 		extra := r.IntN(4)
 		a := halfulp.Random(halfulp.Float64, n+extra, n, r.IntN(12), r.Uint64())
 		c := gram(t, a.Slice(0, n, 0, n))
-		d, err := newDoubling(s, stacked(c.View(), a.View(), call.All(n)), n, bound.MaxBits)
+		d, err := factors.NewCholeskyNewton(s, factors.Stacked(c.View(), a.View(), call.All(n)), n, bound.MaxBits)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := newPivoted(s, a.View(), bound.MaxBits)
+		p, err := factors.NewPivoted(s, a.View(), bound.MaxBits)
 		if err != nil {
 			t.Fatal(err)
 		}
-		root, ok := lintest.Of(halfulp.MatrixOf(stacked(c.View(), a.View(), call.All(n)))).LU(n)
-		lu, regular := lintest.Of(a).Rows(p.order).LU(n)
+		root, ok := lintest.Of(halfulp.MatrixOf(factors.Stacked(c.View(), a.View(), call.All(n)))).LU(n)
+		lu, regular := lintest.Of(a).Rows(p.Order).LU(n)
 		if !ok || !regular {
 			continue
 		}
 		for bits := 20; bits < 900; bits += 1 + r.IntN(bits) {
 			name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", seed, trial, n, bits)
-			e, err := d.enclosure(bits)
+			e, err := d.Enclosure(bits)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if e == nil || d.blocks {
+			if e == nil || d.Blocks {
 				t.Logf("%s: no factors", name) // ill-conditioned
 				break
 			}
@@ -81,8 +82,8 @@ func TestDoubling(t *testing.T) {
 					}
 				}
 			}
-			checkWidth(t, name, e.Root, bits, wider(n, bits, d.amp, e.Root))
-			if e, err = p.enclosure(bits); err != nil || e == nil {
+			checkWidth(t, name, e.Root, bits, wider(n, bits, d.Amp, e.Root))
+			if e, err = p.Enclosure(bits); err != nil || e == nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 			for i := range n + extra {
@@ -96,8 +97,8 @@ func TestDoubling(t *testing.T) {
 					}
 				}
 			}
-			checkWidth(t, name, e.U, bits, wider(n, bits, p.amp, e.U))
-			checkWidth(t, name, e.L, bits, wider(n, bits, p.amp, e.L))
+			checkWidth(t, name, e.U, bits, wider(n, bits, p.Amp, e.U))
+			checkWidth(t, name, e.L, bits, wider(n, bits, p.Amp, e.L))
 		}
 	}
 }
@@ -258,18 +259,18 @@ func TestMostBits(t *testing.T) {
 	const n = 24
 	a := halfulp.Random(halfulp.Float64, n, n, 0, 1)
 	s := testSolver(t, 1)
-	d, err := newDoubling(s, gram(t, a).View(), n, bound.MaxBits)
+	d, err := factors.NewCholeskyNewton(s, gram(t, a).View(), n, bound.MaxBits)
 	if err != nil || d == nil {
 		t.Fatalf("no seed: %v", err)
 	}
-	p, err := newPivoted(s, a.View(), bound.MaxBits)
-	if err != nil || p.splitting == nil {
+	p, err := factors.NewPivoted(s, a.View(), bound.MaxBits)
+	if err != nil || p.LUNewton == nil {
 		t.Fatalf("no seed: %v", err)
 	}
-	if e, err := d.enclosure(bound.MaxBits - 4); e != nil || err != nil {
+	if e, err := d.Enclosure(bound.MaxBits - 4); e != nil || err != nil {
 		t.Errorf("an enclosure of Cholesky's factor, %v", err)
 	}
-	if e, err := p.enclosure(bound.MaxBits - 4); e != nil || err != nil {
+	if e, err := p.Enclosure(bound.MaxBits - 4); e != nil || err != nil {
 		t.Errorf("an enclosure of L and U, %v", err)
 	}
 }
@@ -278,10 +279,10 @@ func TestMostBits(t *testing.T) {
 // better.
 func TestPoorSeed(t *testing.T) {
 	s := testSolver(t, 1)
-	for _, gain := range []int{-1000, -9, -5, -1, 1, leastGain - 1} {
-		poor := improvement{gain: gain, amp: 10}
-		for _, seed := range []improving{&doubling{improvement: poor}, &splitting{improvement: poor}} {
-			if e, err := improved(s, seed, 200); e != nil || err != nil {
+	for _, gain := range []int{-1000, -9, -5, -1, 1, factors.LeastGain - 1} {
+		poor := factors.Improvement{Gain: gain, Amp: 10}
+		for _, seed := range []factors.Improving{&factors.CholeskyNewton{Improvement: poor}, &factors.LUNewton{Improvement: poor}} {
+			if e, err := factors.Improved(s, seed, 200); e != nil || err != nil {
 				t.Errorf("%T of gain %d: %v, %v", seed, gain, e, err)
 			}
 		}

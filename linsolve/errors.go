@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/linsolve/internal/factors"
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
@@ -32,7 +33,7 @@ var ErrRange = call.ErrRange
 
 // ErrNotPositiveDefinite is wrapped by errors about matrices that are proved not to be positive
 // definite.
-var ErrNotPositiveDefinite = errNotPositiveDefinite
+var ErrNotPositiveDefinite = factors.ErrNotPositiveDefinite
 
 // NotPositiveDefiniteError says that a symmetric matrix is not positive definite, which the sign of
 // a leading minor proves. It wraps ErrNotPositiveDefinite.
@@ -41,7 +42,9 @@ type NotPositiveDefiniteError struct {
 	Sign  int // of the minor: -1 or 0
 }
 
-func (e *NotPositiveDefiniteError) Error() string { return (*indefiniteError)(e).Error() }
+func (e *NotPositiveDefiniteError) Error() string {
+	return (*factors.NotPositiveDefiniteError)(e).Error()
+}
 
 func (e *NotPositiveDefiniteError) Unwrap() error { return ErrNotPositiveDefinite }
 
@@ -84,7 +87,7 @@ func (f *failure) Unwrap() error { return f.err }
 func wrapped(name string, err error) error {
 	var (
 		singular   *call.SingularError
-		indefinite *indefiniteError
+		indefinite *factors.NotPositiveDefiniteError
 		rank       *rankError
 	)
 	text := name + ": " + err.Error()

@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
 // farApart returns a matrix of numbers of 40 bits with exponents up to far apart from 0, symmetric
@@ -69,20 +70,20 @@ func TestEliminateIntervals(t *testing.T) {
 	for trial := range testlength.Of(10, 60, 600) {
 		n := 1 + r.IntN(8)
 		a := farApart(r, halfulp.MP(64), n, []int{0, 40, 3000}[r.IntN(3)], false)
-		g, err := eliminateIntervals(s, a.View(), ziv.Ones(n), 150, true)
+		g, err := factors.EliminateIntervals(s, a.View(), ziv.Ones(n), 150, true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, ok := lintest.Of(a).Rows(g.order).LU(n)
-		if !ok && g.bad < 0 {
+		x, ok := lintest.Of(a).Rows(g.Order).LU(n)
+		if !ok && g.Bad < 0 {
 			t.Fatalf("seed %d, trial %d: factors of a singular matrix", seed, trial)
 		}
-		if g.bad >= 0 {
+		if g.Bad >= 0 {
 			continue
 		}
 		for i := range n {
 			for j := range n {
-				v := g.x[i][j]
+				v := g.X[i][j]
 				lo, _ := v.Lo.Rat(nil)
 				hi, _ := v.Hi.Rat(nil)
 				if lo.Cmp(x[i][j]) > 0 || hi.Cmp(x[i][j]) < 0 {

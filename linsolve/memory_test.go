@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/linsolve/internal/factors"
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
@@ -46,7 +47,7 @@ func TestMemory(t *testing.T) {
 				}
 				a.SetFloat64(j, j, float64(a.Cols))
 			}
-			return cholesky(s, a, f, detSign)
+			return factors.Cholesky(s, a, f, detSign)
 		}},
 	} {
 		name := fmt.Sprintf("%s of order %d in %v", c.name, c.n, c.f)

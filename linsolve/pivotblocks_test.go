@@ -16,6 +16,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
 // luOf returns the order of the pivots and, row by row, L below the diagonal and U, in many more
@@ -79,9 +80,9 @@ func TestByElimination(t *testing.T) {
 		order, lu := luOf(a)
 		for bits := 40; bits < 900; bits += 1 + r.IntN(bits) {
 			name := fmt.Sprintf("seed %d, trial %d, %d x %d, %d bits", draw, trial, a.Rows(), a.Cols(), bits)
-			p, e, err := luByElimination(s, a.View(), bound.MaxBits, bits, regular)
-			if err != nil || e == nil || !slices.Equal(p.order, order) {
-				t.Fatalf("%s: %v, error %v, rows %v, want %v", name, e, err, p.order, order)
+			p, e, err := factors.LUByElimination(s, a.View(), bound.MaxBits, bits, regular)
+			if err != nil || e == nil || !slices.Equal(p.Order, order) {
+				t.Fatalf("%s: %v, error %v, rows %v, want %v", name, e, err, p.Order, order)
 			}
 			for i := range lu {
 				for j := range lu[i] {
@@ -108,7 +109,7 @@ func TestByEliminationSingular(t *testing.T) {
 		a.SetFloat64(5, j, a.Float64(2, j))
 	}
 	want := errors.New("singular")
-	if _, e, err := luByElimination(s, a.View(), bound.MaxBits, 100, func() error { return want }); e != nil || !errors.Is(err, want) {
+	if _, e, err := factors.LUByElimination(s, a.View(), bound.MaxBits, 100, func() error { return want }); e != nil || !errors.Is(err, want) {
 		t.Errorf("%v, error %v", e, err)
 	}
 	if _, _, err := LU(a, halfulp.Float64, nil); !errors.Is(err, ErrSingular) {

@@ -15,6 +15,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
 // exactPivots returns the order of rows by partial pivoting, the first of equal pivots, which
@@ -106,16 +107,16 @@ func TestPivotsAreFirst(t *testing.T) {
 				t.Fatal(err)
 			}
 			z := &LUFactors{P: order, L: halfulp.NewMatrix(halfulp.Float64, n, n), U: halfulp.NewMatrix(halfulp.Float64, n, n)}
-			u := (&luFactors{L: z.L.View(), U: z.U.View()}).unknown(modular.Chosen(a.View(), order, call.All(n)))
+			u := (&factors.LUFactors{L: z.L.View(), U: z.U.View()}).Unknown(modular.Chosen(a.View(), order, call.All(n)))
 			e, err := ziv.Enclose(s, u.C, li, ui, 200)
 			if err != nil || e == nil {
 				t.Fatalf("no enclosure, error %v", err)
 			}
-			ok, err := pivotsAreFirst(s, u, e, order)
+			ok, err := factors.PivotsAreFirst(s, u, e, order)
 			if err != nil || ok != (by == 0) {
 				t.Fatalf("order %v, not %v: %v, error %v", order, right, ok, err)
 			}
-			if at, _ := belowLimit(s, u, e, seed.Slack); at && by > 0 {
+			if at, _ := factors.BelowLimit(s, u, e, seed.Slack); at && by > 0 {
 				refused++ // for equal pivots alone
 			}
 		}
@@ -139,7 +140,7 @@ func TestInFront(t *testing.T) {
 			front[j] = slices.Clone(order[j:p])
 			order[j], order[p] = order[p], order[j]
 		}
-		for j, f := range inFront(order, k) {
+		for j, f := range factors.InFront(order, k) {
 			for i, row := range order {
 				is := f != nil && f[i/64]>>(i%64)&1 != 0
 				if is != slices.Contains(front[j], row) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/linsolve/internal/factors"
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
@@ -122,8 +123,8 @@ func TestPlans(t *testing.T) {
 		"inverse":  func(s *call.Run) error { _, err := solve.Solve(s, a.View(), b.View(), f.View()); return err },
 		"solve":    func(s *call.Run) error { _, err := solve.Solve(s, a.View(), square.View(), f.View()); return err },
 		"det":      func(s *call.Run) error { _, _, err := detOf(s, a.View(), f.View()); return err },
-		"lu":       func(s *call.Run) error { _, err := lu(s, a.View(), f.View()); return err },
-		"cholesky": func(s *call.Run) error { _, err := cholesky(s, square.View(), f.View(), detSign); return err },
+		"lu":       func(s *call.Run) error { _, err := factors.LU(s, a.View(), f.View()); return err },
+		"cholesky": func(s *call.Run) error { _, err := factors.Cholesky(s, square.View(), f.View(), detSign); return err },
 
 		"Hilbert, inverse": func(s *call.Run) error { _, err := solve.Solve(s, hilbert.View(), unit.View(), f.View()); return err },
 		"Hilbert, solve": func(s *call.Run) error {

@@ -1,19 +1,8 @@
 package linsolve
 
 import (
-	"fmt"
-	"math/big"
-	mathbits "math/bits"
-	"slices"
-
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/proof/bound"
-	"github.com/halfulp/halfulp/internal/proof/call"
-	"github.com/halfulp/halfulp/internal/proof/seed"
-	"github.com/halfulp/halfulp/internal/proof/ziv"
-	"github.com/halfulp/halfulp/linsolve/internal/digits"
+	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
 // QRFactors are those of A = Q R, or of A P = Q R with columns in another order. They live where A
@@ -32,14 +21,8 @@ func (z *QRFactors) Free() {
 	z.of.A.Free()
 }
 
-// qrFactors are Q, R and the order of columns, and a copy of A where that lives.
-type qrFactors struct {
-	P       []int
-	Q, R, A num.Mat
-}
-
 // public returns the factors with this package's types.
-func publicQR(z *qrFactors) *QRFactors {
+func publicQR(z *factors.QRFactors) *QRFactors {
 	return &QRFactors{P: z.P, Q: halfulp.MatrixOf(z.Q), R: halfulp.MatrixOf(z.R), system: newSystem(z.A)}
 }
 
@@ -67,33 +50,12 @@ func QR(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFactors, 
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	z, err := qrOf(s, a.View(), f.View(), false)
+	z, err := factors.FactorQR(s, a.View(), f.View(), false)
 	if err != nil {
 		return nil, result(s), wrapped("QR", err)
 	}
 	s.Finished()
 	return publicQR(z), result(s), nil
-}
-
-// qrOf returns the factors where a lives, with a copy of it.
-func qrOf(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors, error) {
-	z, err := qrThere(s, a, f, pivoting)
-	if err != nil {
-		return nil, err
-	}
-	if z == nil {
-		here := a
-		if !a.OnHost() {
-			if here, err = place.On(nil, a); err != nil {
-				return nil, err
-			}
-		}
-		if z, err = qr(s, here, f, pivoting); err != nil {
-			return nil, err
-		}
-		countOverflow(s, z.Q, z.R)
-	}
-	return z, keep(a, &z.A, &z.Q, &z.R)
 }
 
 // QRPivoted returns the factors A P = Q R with column pivoting (geqp3 of LAPACK), see QR. The next
@@ -111,184 +73,10 @@ func QRPivoted(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFa
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	z, err := qrOf(s, a.View(), f.View(), true)
+	z, err := factors.FactorQR(s, a.View(), f.View(), true)
 	if err != nil {
 		return nil, result(s), wrapped("QRPivoted", err)
 	}
 	s.Finished()
 	return publicQR(z), result(s), nil
-}
-
-func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*qrFactors, error) {
-	if err := call.Finite("A", a); err != nil {
-		return nil, err
-	}
-	m, n := a.Dims()
-	normal, err := normal(s, a)
-	if err != nil {
-		return nil, err
-	}
-	var z *qrFactors
-	var u *ziv.Unknown
-	var d *doubling
-	checked, begun, known, fixed := false, false, false, !pivoting
-	fails := func() (*ziv.Unknown, *ziv.Enclosure, error) {
-		if checked {
-			return nil, nil, nil
-		}
-		checked = true
-		return nil, nil, ziv.FullRank(s, a)
-	}
-	var c num.Mat // A^T A above A, in z's order of columns
-	set := func(order []int) (changed bool) {
-		if z != nil && slices.Equal(z.P, order) {
-			return false
-		}
-		z = &qrFactors{P: order, Q: num.NewMat(f, m, n), R: num.NewMat(f, n, n)}
-		c, u, d = stacked(normal, a, order), nil, nil
-		s.Did(call.StackCost(s, m, n))
-		return true
-	}
-	begin := func(order []int) (err error) {
-		if !set(order) && begun {
-			return nil
-		}
-		begun = true
-		if u == nil {
-			u = z.unknown(c)
-		}
-		d, err = newDoubling(s, c, n, mostBits(normal.Format()))
-		return err
-	}
-	quick, sure := pivoting && n >= seed.Fewest, false // whether the order of float64 numbers will do
-	if quick {
-		order, err := seed.Pivots64(s, normal)
-		if err != nil {
-			return nil, err
-		}
-		if quick = order != nil; quick {
-			if err := begin(order); err != nil {
-				return nil, err
-			}
-		}
-		if quick = quick && d != nil && d.x.Arr != nil; quick {
-			// Diagonals of the scaled matrix are less than 2.
-			if quick, err = d.pivotsKept(1, f.Bits()+64); err != nil {
-				return nil, err
-			}
-		}
-	}
-	err = ziv.DecideAll(s, f, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
-		if quick {
-			e, err := d.enclosure(bits - ziv.SpareBits)
-			if err == nil && e != nil && !sure && !d.blocks { // by the seed that pivotsKept knows
-				sure, err = seed.LongestBy(s, big.NewFloat(seed.Clearly), e, n)
-			}
-			if e != nil && sure || err != nil {
-				return u, e, err
-			}
-			quick = false
-		}
-		order := call.All(n)
-		if fixed {
-			set(order)
-			var e *ziv.Enclosure
-			if u, e, err = digits.RootAttempt(s, c, n, bits-ziv.SpareBits, &known, u, z.R.T(), z.Q, z.want); e != nil || err != nil {
-				return u, e, err
-			}
-			fixed = false
-		}
-		if pivoting {
-			var err error
-			if order, err = seed.LongestColumns(s, normal, bits); err != nil {
-				return nil, nil, err
-			}
-			if order == nil {
-				return fails()
-			}
-		}
-		if err := begin(order); err != nil {
-			return nil, nil, err
-		}
-		if e, err := d.enclosure(bits - ziv.SpareBits); e != nil || err != nil {
-			if pivoting && err == nil {
-				var ok bool
-				if ok, err = seed.Longest(s, e, n); !ok {
-					return nil, nil, err
-				}
-			}
-			return u, e, err
-		}
-		e, _, err := positive(s, u.C, n, f, bits)
-		if err != nil {
-			return nil, nil, err
-		}
-		if e == nil {
-			return fails()
-		}
-		if pivoting {
-			if ok, err := seed.Longest(s, e, n); !ok {
-				return nil, nil, err
-			}
-		}
-		return u, e, nil
-	})
-	return z, err
-}
-
-// normal returns A^T A exactly.
-func normal(s *call.Run, a num.Mat) (num.Mat, error) {
-	bits := max(ziv.PowerBits(a, 2)+mathbits.Len(uint(a.Rows)), num.MinPrec)
-	if bits > bound.MaxBits {
-		return num.Mat{}, fmt.Errorf("A^T A has %d bits: %w", bits, call.ErrMemory)
-	}
-	c := num.NewMat(num.Precision(uint(bits)), a.Cols, a.Cols)
-	if m, n := a.Dims(); s.Work.Report != nil {
-		of := a.Arr.Format
-		// may fuse: an estimate
-		s.Plan(call.ProductCost(n, m, n, of, of, call.MP(bits)) + improvedCost(m+n, n, likely, 10, of.Bits()+64, false) + call.StackCost(s, m, n))
-	}
-	if err := s.GemmTriangle('L', 1, a.T(), a, 0, num.Mat{}, c, nil); err != nil {
-		return num.Mat{}, err
-	}
-	s.Stage("A^T A")
-	return c, mirror(s, c)
-}
-
-// stacked returns A^T A above A, exactly, with columns of A in another order. The lower triangular
-// factor of the one is R^T, and below it is Q.
-func stacked(normal, a num.Mat, order []int) num.Mat {
-	m, n := a.Dims()
-	c := num.NewMat(normal.Format(), n+m, n)
-	z, x, y := c, normal, a
-	for j, p := range order {
-		for i, q := range order {
-			z.Arr.CopyFrom(z.At(i, j), x.Arr, x.At(q, p))
-		}
-		for i := range m {
-			z.Arr.Convert(z.At(n+i, j), y.Arr, y.At(i, p)) // no more bits than its square
-		}
-	}
-	return c
-}
-
-// unknown returns the entries of the factors, which are those of L diag(U)^(1/2).
-func (z *qrFactors) unknown(c num.Mat) *ziv.Unknown {
-	m, n := c.Dims()
-	u := ziv.NewUnknown(c, n, ziv.Ones(n), n*(n+1)/2+z.Q.Rows*n)
-	for j := range n {
-		for i := j; i < m; i++ {
-			z.want(u, i, j)
-		}
-	}
-	return u
-}
-
-// want asks for entry (i, j) of R^T above Q.
-func (z *qrFactors) want(u *ziv.Unknown, i, j int) {
-	if n := z.R.Rows; i < n {
-		u.Want(ziv.OfRoot, i, j, z.R, j, i)
-	} else {
-		u.Want(ziv.OfRoot, i, j, z.Q, i-n, j)
-	}
 }

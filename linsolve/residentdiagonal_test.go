@@ -6,6 +6,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
 // TestHalfLessSquares compares numbers with exact ones, for squares that are larger, smaller, far
@@ -47,7 +48,7 @@ func TestHalfLessSquares(t *testing.T) {
 		}
 		was := d.Clone()
 		for from := 0; from < n; from += 250 {
-			halfLessSquares(d.View(), x.View(), from, min(n, from+250))
+			factors.HalfLessSquares(d.View(), x.View(), from, min(n, from+250))
 		}
 		for i := range n {
 			v, w := exact(x.Big(i, 0)), exact(was.Big(i, 0))

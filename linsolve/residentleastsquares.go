@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/newton"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/linsolve/internal/factors"
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
@@ -85,7 +86,7 @@ func normalThere(s *call.Run, a, b num.Mat, most int) (square, d num.Mat, err er
 	if err := s.GemmTriangle('L', 1, p.T(), p, 0, num.Mat{}, square, nil); err != nil {
 		return num.Mat{}, num.Mat{}, err
 	}
-	if err := mirror(s, square); err != nil {
+	if err := factors.Mirror(s, square); err != nil {
 		return num.Mat{}, num.Mat{}, err
 	}
 	if d, err = s.Matrix(format(x[0].Width, x[1].Width), n, b.Cols); err != nil {

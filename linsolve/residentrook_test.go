@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
+	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
 // checkResidentLDLT compares the factors of a matrix on a device with the host's. An attempt on the
@@ -198,16 +199,16 @@ func TestResidentLDLTGrowth(t *testing.T) {
 					r.X[i][k] /= r.X[k][k]
 				}
 			}
-			seed := &splitting{s: s, k: n, blocks: r.Blocks, by: scale.Equilibrate(a.View(), scale.Unscaled(n, n))}
-			seed.f = call.Scaled(a.View(), seed.by, mostBits(halfulp.Float64.View()))
-			if ok, err := seed.invertBlocks(r, 0); !ok || err != nil {
+			seed := &factors.LUNewton{S: s, K: n, Blocks: r.Blocks, By: scale.Equilibrate(a.View(), scale.Unscaled(n, n))}
+			seed.F = call.Scaled(a.View(), seed.By, factors.MostBits(halfulp.Float64.View()))
+			if ok, err := seed.InvertBlocks(r, 0); !ok || err != nil {
 				t.Fatalf("no approximate inverses: %v", err)
 			}
-			z, err := ldltThere(s, there.View(), halfulp.Float64.View(), &rooked{pivoted: pivoted{seed, r.Order, a.View()}, blocks: r.Blocks})
+			z, err := factors.LDLTThere(s, there.View(), halfulp.Float64.View(), &factors.Rooked{Pivoted: factors.Pivoted{LUNewton: seed, Order: r.Order, C: a.View()}, Blocks: r.Blocks})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if taken := z != nil; taken != (most < rookBelow) {
+			if taken := z != nil; taken != (most < factors.RookBelow) {
 				t.Errorf("an entry of %v: factors %v", most, taken)
 			}
 			if z != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
 // TestRookSeed finds the pivots of rook in many bits and about its factors, with the same numbers
@@ -34,13 +35,13 @@ func TestRookSeed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := &rook{x: seed.LowerTriangle(a.View(), 300), order: call.All(n)}
+		want := &factors.Rook{X: seed.LowerTriangle(a.View(), 300), Order: call.All(n)}
 		for k := 0; k < n; {
-			size := want.pivot(k)
-			if ok, err := eliminateRook(s, want, k, size, 300); !ok || err != nil {
+			size := want.Pivot(k)
+			if ok, err := factors.EliminateRook(s, want, k, size, 300); !ok || err != nil {
 				t.Fatalf("n = %d: no pivot %d (%v)", n, k, err)
 			}
-			want.blocks = append(want.blocks, size)
+			want.Blocks = append(want.Blocks, size)
 			k += size
 		}
 		var flat []float64
@@ -51,14 +52,14 @@ func TestRookSeed(t *testing.T) {
 			if got == nil || err != nil {
 				t.Fatalf("n = %d: no seed (%v)", n, err)
 			}
-			if !slices.Equal(got.Order, want.order) || !slices.Equal(got.Blocks, want.blocks) {
-				t.Fatalf("n = %d: pivots %v %v, want %v %v", n, got.Order, got.Blocks, want.order, want.blocks)
+			if !slices.Equal(got.Order, want.Order) || !slices.Equal(got.Blocks, want.Blocks) {
+				t.Fatalf("n = %d: pivots %v %v, want %v %v", n, got.Order, got.Blocks, want.Order, want.Blocks)
 			}
 			var entries []float64
 			for i, row := range got.X {
 				entries = append(entries, row...)
 				for j, x := range row {
-					if w, _ := want.x[i][j].Float64(); !(math.Abs(x-w) <= 1e-9*max(1, math.Abs(w))) {
+					if w, _ := want.X[i][j].Float64(); !(math.Abs(x-w) <= 1e-9*max(1, math.Abs(w))) {
 						t.Fatalf("n = %d: entry (%d, %d) is %g, want %g", n, i, j, x, w)
 					}
 				}

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
 // TestRootByBlocks compares enclosures of factors of matrices too ill-conditioned for float64, from
@@ -20,21 +21,21 @@ func TestRootByBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	s := testSolver(t, 2)
 	for trial := range testlength.Of(2, 4, 12) {
-		n := rootLeaf + 1 + r.IntN(40)
+		n := factors.RootLeaf + 1 + r.IntN(40)
 		c := halfulp.Hilbert(halfulp.MP(600), n) // 3.5 bits of the condition number a row
 		if trial%2 == 1 {
 			c = gram(t, ill(r, halfulp.Float64, n, 40)) // half of it is well-conditioned
 		}
-		d, err := newDoubling(s, c.View(), n, bound.MaxBits)
+		d, err := factors.NewCholeskyNewton(s, c.View(), n, bound.MaxBits)
 		if err != nil {
 			t.Fatal(err)
 		}
 		root := rootOf(c)
 		for bits := 40; bits < 900; bits += 1 + r.IntN(bits) {
 			name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", seed, trial, n, bits)
-			e, err := d.enclosure(bits)
-			if err != nil || e == nil || !d.blocks {
-				t.Fatalf("%s: %v, %v, by blocks: %t", name, e, err, d.blocks)
+			e, err := d.Enclosure(bits)
+			if err != nil || e == nil || !d.Blocks {
+				t.Fatalf("%s: %v, %v, by blocks: %t", name, e, err, d.Blocks)
 			}
 			for j := range n {
 				for i := j; i < n; i++ {
@@ -70,13 +71,13 @@ func TestSmallPivot(t *testing.T) {
 		if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), l, l, halfulp.Float(0), c, nil); err != nil {
 			t.Fatal(err)
 		}
-		d, err := newDoubling(s, c.View(), n, bound.MaxBits)
+		d, err := factors.NewCholeskyNewton(s, c.View(), n, bound.MaxBits)
 		if err != nil || d == nil {
 			t.Fatal(d, err)
 		}
 		root := rootOf(c)
 		for bits := 20; bits < 500; bits += 1 + r.IntN(bits) {
-			e, err := d.enclosure(bits)
+			e, err := d.Enclosure(bits)
 			if err != nil {
 				t.Fatalf("2^-%d, %d bits: %v", drop, bits, err)
 			}
@@ -102,14 +103,14 @@ func TestSmallPivot(t *testing.T) {
 func TestBegin(t *testing.T) {
 	s := testSolver(t, 1)
 	f := halfulp.Identity(halfulp.MP(60), 3)
-	d := &doubling{s: s, n: 3, f: f.View()}
+	d := &factors.CholeskyNewton{S: s, N: 3, F: f.View()}
 	for _, e := range []int{0, 100, -7} {
 		x := halfulp.NewMatrix(halfulp.MP(60), 3, 3)
 		for i := range 3 {
 			x.SetBig(i, i, new(big.Float).SetMantExp(big.NewFloat(1), e))
 		}
-		d.begin(x.View(), 1)
-		if _, got, err := d.sizes(); err != nil || got != e+1 {
+		d.Begin(x.View(), 1)
+		if _, got, err := d.Sizes(); err != nil || got != e+1 {
 			t.Errorf("S = 2^%d I: below 2^%d, %v", e, got, err)
 		}
 	}
@@ -140,7 +141,7 @@ func rootOf(c *halfulp.Matrix) [][]*big.Float {
 // tells.
 func TestNoRootByBlocks(t *testing.T) {
 	r := testseed.Rand(t, 1, 0)
-	const n, last = rootLeaf + 8, rootLeaf + 7
+	const n, last = factors.RootLeaf + 8, factors.RootLeaf + 7
 	singular := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64())
 	for j := range n {
 		singular.SetFloat64(last, j, singular.Float64(0, j))

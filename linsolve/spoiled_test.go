@@ -15,6 +15,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
 // A spoiled place has seeds that spoil has changed: what is proved of them has to hold, or nothing
@@ -102,7 +103,7 @@ func TestCholeskySpoiled(t *testing.T) {
 					s.At = spoiled{s.At, t, func(x *halfulp.Matrix) {
 						x.SetFloat64(at[0], at[1], x.Float64(at[0], at[1])+float64(by*x.Float64(at[0], at[0])))
 					}}
-					made, err := choleskyResident(s, on.View(), f.View())
+					made, err := factors.CholeskyResident(s, on.View(), f.View())
 					if call.Resignable(err) != nil {
 						t.Fatalf("%s: %v", name, err)
 					}
@@ -143,18 +144,18 @@ func TestDoublingSpoiled(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				d, err := newDoubling(s, a.View(), n, mostBits(f.View()))
+				d, err := factors.NewCholeskyNewton(s, a.View(), n, factors.MostBits(f.View()))
 				if err != nil || d == nil {
 					t.Fatal(d, err)
 				}
 				if math.IsInf(by, 0) {
 					continue
 				}
-				d.blocks = true // none are to make it good
-				d.x.SetFloat64(at[0], at[1], d.x.Float64(at[0], at[1])+float64(by*d.x.Float64(at[0], at[0])))
+				d.Blocks = true // none are to make it good
+				d.X.SetFloat64(at[0], at[1], d.X.Float64(at[0], at[1])+float64(by*d.X.Float64(at[0], at[0])))
 				l, decided := halfulp.NewMatrix(f, n, n), 0
 				for bits := f.Bits() + 48; bits <= 2*f.Bits()+100; bits += f.Bits() {
-					e, err := d.enclosure(bits)
+					e, err := d.Enclosure(bits)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -1,0 +1,666 @@
+package factors
+
+import (
+	"math"
+	"math/big"
+	"math/bits"
+	"slices"
+
+	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/newton"
+	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
+	"github.com/halfulp/halfulp/internal/residue"
+)
+
+// likely are about the bits of ‖E‖ that a seed leaves for matrices that are not ill-conditioned.
+const likely = 32
+
+// LeastGain is how many bits of ‖E‖ are needed to go on.
+const LeastGain = 8
+
+// order returns how many powers of 2^-gain, up to four, a correction takes into account so that
+// what is left is below 2^-bits; 5 if four are not enough.
+func order(gain, bits int) int {
+	for k := 2; k <= 4; k++ {
+		if k*gain-2*k+1 >= bits {
+			return k
+		}
+	}
+	return 5
+}
+
+// MostBits are those of numbers of a matrix whose factors have format f.
+func MostBits(f num.Format) int { return min(4*f.Bits()+2048, bound.MaxBits) }
+
+// CholeskyNewton is an inverse S of the Cholesky factor of the leading n x n part of F = D1 C D2,
+// symmetric, about: S is lower triangular, its diagonal positive, and E = S F S^T - I is small.
+//
+// In the norms ‖·‖ = ‖·‖∞ of symmetric matrices and N(Z) = max(‖Z‖∞, ‖Z^T‖∞) of others let Φ(M) be
+// the strictly lower triangle of M and half of its diagonal, so that N(Φ(M)) ≤ ‖M‖ for symmetric
+// M = Φ(M) + Φ(M)^T. If ‖E‖ ≤ e ≤ 1/8, Z → Φ(E - Z Z^T) maps the lower triangular matrices with
+// N(Z) ≤ r, r ≤ 1.2 e the smaller root of r = e + r², into themselves, as ‖Z Z^T‖ ≤ N(Z)². So there
+// is such a Z with
+//
+//	Z + Z^T + Z Z^T = E,  I + E = (I + Z) (I + Z)^T
+//
+// by Brouwer's theorem. The diagonal of I + Z is positive. Hence F = L L^T for L = S^-1 (I + Z),
+// which is the Cholesky factor, F is positive definite, and with the rows of F below
+//
+//	L = V (I + Z^T)^-1,  V = F S^T.
+//
+// With Z1 = Φ(E), which is at most e, and E' = (I - Z1) (I + E) (I - Z1)^T - I,
+//
+//	E' = -(Z1² + (Z1²)^T + Z1 Z1^T) + Z1 E Z1^T,  (I + Z)^-1 = (I + Z')^-1 (I - Z1)
+//
+// for the Z' of E', which is Φ(E') but for r'², r' ≤ 1.01 e' and e' = 3 e² + e³. An E that is known
+// up to h adds 1.1 h to e' and to the error of Z', if e ≤ 2^-8: so
+//
+//	(I + Z)^-1 = (I - Φ(E')) (I - Z1)
+//
+// up to 2 h + 32 e⁴, and twice what Φ(E') is in error by. As E = Z1 + Z1^T, and Z1 E = Z1² +
+// Z1 Z1^T, the lower triangle of that is all that Φ(E') needs but for its diagonal, and the lower
+// triangle of Z1 E Z1^T is made of that of Z1 E.
+//
+// Products leave out the zeros of triangles. In multiplications for n³, the last step to b bits has
+//
+//	V = F S^T                     1/2  of b bits
+//	E = S V - I, lower triangle   1/3  of b - g bits, as its size is known
+//	Z1 E, lower triangle          1/3  of b - 2 g
+//	Z1 E Z1^T, lower triangle     1/6  of b - 3 g
+//	Φ(E') Z1                      1/6  of b - 3 g
+//	V (I + Z^T)^-1 - V, lower     1/6  of b - g
+//
+// with g of about b/4: 5/3 altogether, of fewer bits on average; the step before, to about b/4
+// bits, has the same but (I + Z)^-1 S - S, 1/6, instead of the last one. Rows below, k of them, add
+// k/(2n) to the first and the last product. Residues of n² numbers an operand come on top, which
+// for small n take longer than the multiplications.
+type CholeskyNewton struct {
+	S      *call.Run
+	by     scale.Scaling
+	F      num.Mat    // m x n
+	X      num.Mat    // S
+	one    num.Mat    // the unit matrix; nil until it is needed
+	size   *big.Float // ≥ ‖F‖∞; nil until it is needed
+	N      int
+	Blocks bool // S was to come from blocks
+	off    int  // entries of V are in error by 2^off at most beside their rounding, at a place
+	// The leading part of F is known up to 2^-rounded; 0 if it is exact.
+	rounded int
+	// What products at a place want to know of the leading F, of S and of the last V, and a bound
+	// of ‖S‖∞; nil until they are needed.
+	fRows, sRows, sCols, vRows, vCols *residue.Vectors
+	sizeS                             *big.Float
+	vSums                             []int64 // exponents of bounds of the sums of rows
+	Improvement                               // amp: of ‖|S| |V|‖∞ + ‖|S| |V|‖1
+}
+
+// Begin makes x the S from which steps go on, and forgets what was known of another one.
+func (t *CholeskyNewton) Begin(x num.Mat, amp int) {
+	t.X, t.sizeS, t.Improvement = x, nil, Improvement{Amp: amp}
+}
+
+// NewCholeskyNewton returns one of c, whose leading n x n part is symmetric, with a seed if float64
+// suffices; nil for small matrices, and for numbers of more than most bits.
+func NewCholeskyNewton(s *call.Run, c num.Mat, n, most int) (*CholeskyNewton, error) {
+	m := c
+	if n < seed.Fewest {
+		return nil, nil
+	}
+	by := scale.Unscaled(m.Rows, n)
+	for i := range n {
+		class, top, _ := m.Arr.Span(m.At(i, i))
+		if class != num.Finite {
+			return nil, nil
+		}
+		by.Cols[i] = -(top >> 1)
+		by.Rows[i] = by.Cols[i]
+	}
+	t := scale.TopsOf(m)
+	for i := n; i < m.Rows; i++ {
+		high := int64(scale.None)
+		for j := range n {
+			if e := t.Top[i+j*m.Rows]; e != scale.None {
+				high = max(high, e+by.Cols[j])
+			}
+		}
+		if high != scale.None {
+			by.Rows[i] = -high
+		}
+	}
+	d := &CholeskyNewton{S: s, by: by, N: n, F: call.Scaled(c, by, most)}
+	if d.F.Arr == nil {
+		return nil, nil
+	}
+	leading := m
+	leading.Rows = n
+	x, amp, err := rootSeed(s, leading, scale.Scaling{Rows: by.Rows[:n], Cols: by.Cols})
+	d.Begin(x, amp)
+	return d, err
+}
+
+// rootSeed returns about the inverse of the Cholesky factor of the scaled a, in float64, and about
+// the size of it beside that factor; nil if there is none.
+func rootSeed(s *call.Run, a num.Mat, by scale.Scaling) (num.Mat, int, error) {
+	n := a.Rows
+	defer s.Release()
+	lu := by.Float64s(a, s.Floats(n*n))
+	if err := dgemm.LU(s.Ctx, s.Threads, n, lu, seed.LeastPivot, nil); err != nil {
+		return num.Mat{}, 0, err
+	}
+	// may fuse: an estimate
+	defer s.Did(call.FactorCost(n) + call.SeedCost(n)/4)
+	roots := make([]float64, n)
+	for i := range roots {
+		if d := lu[i+i*n]; d > 2*seed.LeastPivot && d < 0x1p100 {
+			roots[i] = math.Sqrt(d)
+		} else {
+			return num.Mat{}, 0, nil
+		}
+	}
+	x := s.Floats(n * n)
+	clear(x)
+	if err := dgemm.InvertLower(s.Ctx, s.Threads, n, lu, x); err != nil {
+		return num.Mat{}, 0, err
+	}
+	if !(max(call.LargestOf(lu), call.LargestOf(x)) < 0x1p100) {
+		return num.Mat{}, 0, nil
+	}
+	z, err := seed.Stored(s, n, func(i, j int) float64 {
+		if i < j {
+			return 0
+		}
+		return x[i+j*n] / roots[i]
+	}, make([]int64, n), make([]int64, n))
+	if err != nil {
+		return num.Mat{}, 0, err
+	}
+	one := make([]float64, n)
+	for i := range one {
+		one[i] = 1
+	}
+	return z, sizeOf(call.LargestOf(seed.AbsLower(n, x, seed.AbsLower(n, lu, one)))) + 2, nil
+}
+
+// sizeOf returns e with |x| ≤ 2^e.
+func sizeOf(x float64) int {
+	if !(math.Abs(x) <= math.MaxFloat64) {
+		return math.MaxInt32
+	}
+	_, e := math.Frexp(x)
+	return e
+}
+
+// Enclosure returns an enclosure whose errors are about 2^-bits of the largest entry of each row of
+// V; nil if no seed is good enough.
+func (t *CholeskyNewton) Enclosure(bits int) (*ziv.Enclosure, error) {
+	if t == nil {
+		return nil, nil
+	}
+	if t.X.Arr != nil {
+		if e, err := Improved(t.S, t, bits); e != nil || err != nil || t.Gain >= LeastGain {
+			return e, err
+		}
+	}
+	if t.S.At != nil || t.Blocks {
+		return nil, nil
+	}
+	t.Blocks = true
+	return t.byBlocks(bits)
+}
+
+// errorMatrix returns the first n rows of V of so many bits and the lower triangle of E of so many
+// places, up to h, and finds out what it shows of the gain.
+//
+// V is rounded, so that the triangle is that of E + S d for |d| ≤ 2^-width |V|.
+func (t *CholeskyNewton) errorMatrix(width, places int) (v, e num.Mat, h *big.Float, err error) {
+	n := t.N
+	t.S.Stats.Steps++
+	if v, err = t.S.Room(num.Precision(uint(width)), n, n); err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
+	}
+	tolerance, err := t.tolerance(width)
+	if err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
+	}
+	if err := t.S.GemmOfTriangles(0, 1, t.F.Slice(0, n, 0, n), t.X.T(), 0, num.Mat{}, v, [2]byte{0, 'U'}, tolerance); err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
+	}
+	lost := bound.Upper()
+	if tolerance != nil {
+		lost = bound.Exp2(t.Amp - width)
+	}
+	if t.Amp, err = spreadThere(t.S, t.X, v); err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
+	}
+	if err := t.lookAtV(v); err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
+	}
+	if t.Amp > 1<<20 {
+		t.Gain = 0
+		return num.Mat{}, num.Mat{}, nil, nil
+	}
+	lost.Add(lost, bound.Exp2(t.Amp-width))
+	of, err := t.unknownOf()
+	if err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
+	}
+	lost.Add(lost, of)
+	if e, err = t.S.Matrix(num.Precision(uint(places)), n, n); err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
+	}
+	if t.one.Arr == nil {
+		if t.one, err = t.S.Identity(n); err != nil {
+			return num.Mat{}, num.Mat{}, nil, err
+		}
+	}
+	limit := t.S.Known(t.bound(t.S, n, places, width, lost), t.sRows, t.vCols)
+	if err := t.S.GemmOfTriangles('L', 1, t.X, v, -1, t.one, e, [2]byte{'L', 0}, limit); err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
+	}
+	lost.Add(lost, newton.LostBy(limit))
+	norm, err := symmetricNorm(t.S, e)
+	if err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
+	}
+	t.S.Stats.Precision = width
+	return v, e, t.learn(t.S, norm, lost, places), nil
+}
+
+// correction returns N with (I + Z)^-1 = I - N up to lost, which is about 2^-places or what four
+// powers of 2^-gain leave, from E, which it changes and which is known up to h.
+func (t *CholeskyNewton) correction(e num.Mat, h *big.Float, places int) (z num.Mat, lost *big.Float, err error) {
+	s, n, g := t.S, t.N, t.Gain
+	terms := order(g, places+3)
+	lost = bound.Upper().Add(bound.Upper().SetMantExp(h, 1), bound.Exp2(5-4*g))
+	if terms == 2 {
+		return e, lost.Add(lost, bound.Exp2(2-2*g)), halveDiagonal(s, e) // without Φ(E')
+	}
+	whole, err := mirroredThere(s, e)
+	if err != nil {
+		return num.Mat{}, nil, err
+	}
+	if err := halveDiagonal(s, e); err != nil { // Z1
+		return num.Mat{}, nil, err
+	}
+	// The first error ends it. The norms N of A and of B are at most 2^sizeA and 2^-g.
+	product := func(a, b num.Mat, format num.Format, factors [2]byte, top, sizeA int) num.Mat {
+		limit := uniform(s, n, top, format.Bits()+bits.Len(uint(n)))
+		limit = s.Known(limit, call.UniformVectors(n, n, int64(sizeA), int64(sizeA)), call.UniformVectors(n, n, int64(-g), int64(-g)))
+		// The product of the error and Z1, and twice what Φ(E') is in error by, are less.
+		lost.Add(lost, bound.Upper().SetMantExp(newton.LostBy(limit), 2))
+		var d num.Mat
+		if err == nil {
+			d, err = s.Matrix(format, n, n)
+		}
+		if err == nil {
+			err = s.GemmOfTriangles('L', -1, a, b, 0, num.Mat{}, d, factors, limit)
+		}
+		return d
+	}
+	sum := func(a, b num.Mat, format num.Format) num.Mat {
+		var d num.Mat
+		if err == nil {
+			d, err = s.Matrix(format, n, n)
+		}
+		if err == nil {
+			err = s.SumOfTriangles(a, b, d)
+		}
+		return d
+	}
+	format := func(power int) num.Format { return num.Precision(uint(max(places-power*g+4, 24))) }
+	second := product(e, whole, format(2), [2]byte{'L', 0}, -2*g, -g) // -Z1 E
+	s.Drop(whole)
+	var cube num.Mat
+	if terms > 3 {
+		cube = product(second, e.T(), format(3), [2]byte{'L', 'U'}, -3*g, 1-2*g)
+		if err == nil {
+			err = halveDiagonal(s, cube)
+		}
+	}
+	if err == nil {
+		err = halfOfSquare(s, second, e)
+	}
+	// The product, of 4^-g, half of its diagonal, and a sum with it were rounded.
+	lost.Add(lost, bound.Exp2(4-2*g-format(2).Bits()))
+	if terms > 3 {
+		more := sum(second, cube, format(2))
+		last := product(more, e, format(3), [2]byte{'L', 'L'}, 2-3*g, 2-2*g)
+		s.Drop(second, cube)
+		second = sum(more, last, format(2))
+		s.Drop(more, last)
+		lost.Add(lost, bound.Exp2(4-2*g-format(2).Bits()))
+		lost.Add(lost, bound.Exp2(5-3*g-format(3).Bits()))
+	} else {
+		lost.Add(lost, bound.Exp2(3-3*g))
+	}
+	lost.Add(lost, bound.Exp2(1-g-format(1).Bits()))
+	z = sum(e, second, format(1))
+	s.Drop(e, second)
+	return z, lost, err
+}
+
+// step makes S' = (I - N) S for the next bits.
+//
+// If I - N is (I + Z)^-1 + D with N(D) ≤ lost, (I - N) S F S^T (I - N)^T is the product of
+// I + D (I + Z) and its transpose, I up to 3 lost. S' is known up to |d| ≤ 3 2^-prec (I + |N|) |S|:
+// d F S'^T = d V (I - N)^T and its transpose are 3 2^-prec (1 + N(N))² 2^amp at most together, and
+// d F d^T = d V (d S^-1)^T is less than that, since S^-1 = V (I + E)^-1. See stepTolerance for what
+// d may have beside that.
+func (t *CholeskyNewton) step(v, e num.Mat, h *big.Float, next int) error {
+	z, lost, err := t.correction(e, h, next)
+	if err != nil {
+		return err
+	}
+	n := t.N
+	prec := max(next+t.Amp+4, 64)
+	d, err := t.S.Matrix(num.Precision(uint(max(prec-t.Gain+2, 24))), n, n)
+	if err != nil {
+		return err
+	}
+	limit, err := t.stepTolerance(prec)
+	if err != nil {
+		return err
+	}
+	if err := t.S.GemmOfTriangles('L', -1, z, t.X, 0, num.Mat{}, d, [2]byte{'L', 'L'}, limit); err != nil {
+		return err
+	}
+	x, err := t.S.Room(num.Precision(uint(prec)), n, n)
+	if err != nil {
+		return err
+	}
+	if err := t.S.Sum(t.X, d, x); err != nil {
+		return err
+	}
+	t.S.Drop(z, d, t.X)
+	t.X, t.sizeS = x, nil
+	lost.Add(lost, bound.Upper().SetMantExp(lost, 1))
+	if limit != nil {
+		lost.Add(lost, bound.Exp2(t.Amp-prec))
+	}
+	t.Gain = -lost.Add(lost, bound.Exp2(t.Amp+3-prec)).MantExp(nil)
+	return nil
+}
+
+// tolerance returns what V is known to be bounded by, F being square, where it need not be rounded
+// correctly; else nil. Errors δ of V beside its rounding add S δ to E. With all |δ| ≤ 2^off norms
+// of that are n ‖S‖ 2^off at most, and both of them together 2^(amp - width).
+func (t *CholeskyNewton) tolerance(width int) (*residue.Bound, error) {
+	f, s, err := t.Sizes()
+	if err != nil {
+		return nil, err
+	}
+	t.off = t.Amp - width - 1 - bits.Len(uint(t.N)) - s
+	return t.S.Known(uniform(t.S, t.N, f+s, f+s-t.off), t.fRows, t.sRows), nil
+}
+
+// stepTolerance returns what the product N S of a step is known to be bounded by where it need not
+// be rounded correctly; else nil. Errors δ of it beside its rounding add δ V (I - N)^T and its
+// transpose to what is left of E: with all |δ| ≤ 2^off the norms of the first are n 2^off times
+// those of V, of which ‖V‖1 ≤ n ‖V‖∞, but for a factor of 1.1. What is of second order is less than
+// a tenth of that if n ‖F‖ 2^off and 2^-prec ‖S‖ ‖F‖ are below 2^-6. All together is 2^(amp - prec)
+// at most.
+func (t *CholeskyNewton) stepTolerance(prec int) (*residue.Bound, error) {
+	if t.S.At == nil {
+		return nil, nil
+	}
+	f, s, err := t.Sizes()
+	if err != nil {
+		return nil, err
+	}
+	length := bits.Len(uint(t.N))
+	off := t.Amp - prec - int(slices.Max(t.vSums)) - 2*length - 1
+	if s+f > prec-6 || length+f+off > -6 {
+		return nil, nil
+	}
+	size := int64(1 - t.Gain) // of N
+	return t.S.Known(uniform(t.S, t.N, int(size)+s, int(size)+s-off), call.UniformVectors(t.N, t.N, size, size), t.sCols), nil
+}
+
+// lookAtV finds out what is needed of the first n rows of V at a place.
+func (t *CholeskyNewton) lookAtV(v num.Mat) error {
+	if t.S.At == nil {
+		return nil
+	}
+	x, err := t.S.Extents(v.T(), v)
+	if err != nil {
+		return err
+	}
+	t.vCols, t.vRows = call.VectorsOf(x[0]), call.VectorsOf(x[1])
+	t.vSums, _ = call.Sums(x[1])
+	return nil
+}
+
+// Sizes returns exponents of bounds of ‖F‖∞ and ‖S‖∞.
+func (t *CholeskyNewton) Sizes() (f, s int, err error) {
+	if t.S.At == nil {
+		if t.size == nil {
+			t.size = call.RowNorm64(t.F.Slice(0, t.N, 0, t.N))
+		}
+		if t.sizeS == nil {
+			t.sizeS = call.RowNorm64(t.X)
+		}
+	}
+	var list []num.Mat
+	if t.sizeS == nil {
+		list = append(list, t.X, t.X.T())
+	}
+	if t.size == nil {
+		list = append(list, t.F.Slice(0, t.N, 0, t.N))
+	}
+	if len(list) > 0 {
+		x, err := t.S.Extents(list...)
+		if err != nil {
+			return 0, 0, err
+		}
+		if t.sizeS == nil {
+			_, t.sizeS = call.Sums(x[0])
+			t.sRows, t.sCols = call.VectorsOf(x[0]), call.VectorsOf(x[1])
+			x = x[2:]
+		}
+		if t.size == nil {
+			_, t.size = call.Sums(x[0])
+			t.fRows = call.VectorsOf(x[0])
+		}
+	}
+	return t.size.MantExp(nil), t.sizeS.MantExp(nil), nil
+}
+
+// finish returns the enclosure by the first rows of V and an E that tell so many bits.
+func (t *CholeskyNewton) finish(bits, width int, leading, e num.Mat, h *big.Float) (*ziv.Enclosure, error) {
+	m, n, g := t.F.Rows, t.N, t.Gain
+	if ok, err := positiveDiagonal(t.S, t.X); err != nil || !ok {
+		return nil, err
+	}
+	z, lost, err := t.correction(e, h, bits)
+	if err != nil {
+		return nil, err
+	}
+	// V and D are rounded, |D| ≤ 2 2^-g of V's row.
+	places := max(bits-g+4, 24)
+	lost.Add(lost, bound.Exp2(1-width))
+	lost.Add(lost, bound.Exp2(1-g-places))
+	d, err := t.S.Matrix(num.Precision(uint(places)), m, n)
+	if err != nil {
+		return nil, err
+	}
+	v := leading
+	var offs []int64 // rows of V below are in error by 2^offs
+	if m > n {
+		if v, err = tallerThere(t.S, leading, m); err != nil {
+			return nil, err
+		}
+		within, err := t.belowTolerance(bits)
+		if err != nil {
+			return nil, err
+		}
+		if within != nil {
+			for _, row := range within.Rows {
+				offs = append(offs, row+within.Cols[0]-within.Within)
+			}
+		}
+		if err := t.S.GemmOfTriangles(0, 1, t.F.Slice(n, m, 0, n), t.X.T(), 0, num.Mat{}, v.Slice(n, m, 0, n), [2]byte{0, 'U'}, within); err != nil {
+			return nil, err
+		}
+	}
+	tops := t.vSums
+	if t.S.At == nil || m > n {
+		if tops, err = rowTops(t.S, v); err != nil {
+			return nil, err
+		}
+	}
+	// D is at most 2 2^-g of V's row, and may be in error by half of what its rounding may be.
+	small := make([]int64, n)
+	for j := range n {
+		small[j] = int64(1 - g)
+	}
+	limit := func(first, end int) *residue.Bound {
+		return &residue.Bound{Rows: tops[first:end], Cols: small, Within: int64(places + 2)}
+	}
+	lost.Add(lost, bound.Exp2(-g-places))
+	// The squares of V's rows sum up to the diagonal of F but for E, 1/2 or more.
+	lost.Add(lost, bound.Exp2(t.off+2))
+	if t.rounded > 0 {
+		_, size, err := t.Sizes()
+		if err != nil {
+			return nil, err
+		}
+		lost.Add(lost, bound.Exp2(size-t.rounded+2)) // of what is unknown of F, times S^T
+	}
+	if err := t.S.GemmOfTriangles('L', -1, leading, z.T(), 0, num.Mat{}, d.Slice(0, n, 0, n), [2]byte{0, 'U'}, t.S.Known(limit(0, n), t.vRows, call.UniformVectors(n, n, int64(1-g), int64(1-g)))); err != nil {
+		return nil, err
+	}
+	if m > n {
+		if err := t.S.GemmOfTriangles(0, -1, v.Slice(n, m, 0, n), z.T(), 0, num.Mat{}, d.Slice(n, m, 0, n), [2]byte{0, 'U'}, limit(n, m)); err != nil {
+			return nil, err
+		}
+	}
+	t.S.Drop(z)
+	y := &bound.Nearly{X: v.T(), D: d.T(), Words: call.WordsFor(bits), Left: make([]int64, n), Right: bound.Negated(t.by.Rows)}
+	for _, top := range tops {
+		y.Err = append(y.Err, top+int64(lost.MantExp(nil)))
+	}
+	for i, off := range offs {
+		y.Err[n+i] = max(y.Err[n+i], off+1) + 1
+	}
+	return &ziv.Enclosure{Root: y, Bits: bits}, nil
+}
+
+// taller returns a matrix of the host of m rows that begins with those of another one.
+func taller(first num.Mat, m int) num.Mat {
+	z := num.NewMat(first.Format(), m, first.Cols)
+	x, y := z, first
+	for j := range y.Cols {
+		for i := range y.Rows {
+			x.Arr.CopyFrom(x.At(i, j), y.Arr, y.At(i, j))
+		}
+	}
+	return z
+}
+
+// magnitudes are upper bounds of those of a matrix, by columns.
+type magnitudes struct {
+	m, n int
+	x    []float64
+}
+
+// magnitudes returns bounds of the entries of a matrix in MP; infinities for numbers beyond 2^1000.
+func magnitudesOf(s *call.Run, a num.Mat) (magnitudes, error) {
+	m := a
+	z := magnitudes{m.Rows, m.Cols, make([]float64, m.Rows*m.Cols)}
+	l := m.Arr.Limbs()
+	return z, par.For(s.Ctx, s.Threads, m.Cols, func(_, j int) {
+		column := z.x[j*m.Rows : (j+1)*m.Rows]
+		for i := range column {
+			at := m.At(i, j)
+			if m.Arr.Class(at) == num.Finite {
+				column[i] = scale.Ldexp(float64(m.Arr.Sig[at*l+l-1]>>12+1)*0x1p-52, int64(m.Arr.Exp[at])) + 0x1p-1000
+			}
+		}
+	})
+}
+
+// bothMagnitudes is magnitudes for two matrices.
+func bothMagnitudes(s *call.Run, a, b num.Mat) (x, y magnitudes, err error) {
+	if x, err = magnitudesOf(s, a); err == nil {
+		y, err = magnitudesOf(s, b)
+	}
+	return x, y, err
+}
+
+// rows returns bounds of the sums of rows.
+func (a magnitudes) rows() []float64 {
+	ones := make([]float64, a.n)
+	for i := range ones {
+		ones[i] = 1
+	}
+	return a.times(ones)
+}
+
+// times returns bounds of the product with a vector x ≥ 0: each of n products and sums errs by
+// 2^-53 relatively.
+func (a magnitudes) times(x []float64) []float64 {
+	z := make([]float64, a.m)
+	for j, f := range x {
+		dgemm.AxpyAbs(f, a.x[j*a.m:(j+1)*a.m], z)
+	}
+	slack := 1 + float64(float64(a.n+4)*0x1p-52)
+	for i, v := range z {
+		z[i] = float64(v*slack) + 0x1p-900
+	}
+	return z
+}
+
+// transposed returns bounds of the product of the transpose with a vector x ≥ 0.
+func (a magnitudes) transposed(x []float64) []float64 {
+	z := make([]float64, a.n)
+	slack := 1 + float64(float64(a.m+4)*0x1p-52)
+	for j := range z {
+		sum := 0.0
+		for i, v := range a.x[j*a.m : (j+1)*a.m] {
+			sum += float64(v * x[i])
+		}
+		z[j] = float64(sum*slack) + 0x1p-900
+	}
+	return z
+}
+
+// spread returns e with ‖A B‖∞ + ‖A B‖1 ≤ 2^e.
+func (a magnitudes) spread(b magnitudes) int {
+	ones := make([]float64, a.m)
+	for i := range ones {
+		ones[i] = 1
+	}
+	return sizeOf(float64((call.LargestOf(a.times(b.rows())) + call.LargestOf(b.transposed(a.transposed(ones)))) * (1 + 0x1p-50)))
+}
+
+// symmetricNorm64 returns an upper bound of the largest sum of magnitudes of a row of a symmetric
+// matrix in MP, of which there is the lower triangle.
+func symmetricNorm64(m num.Mat) *big.Float {
+	high := int64(math.MinInt32)
+	for _, e := range call.ColumnTops(m, high) {
+		high = max(high, e)
+	}
+	sums := make([]float64, m.Rows)
+	l := m.Arr.Limbs()
+	for j := range m.Cols {
+		for i := j; i < m.Rows; i++ {
+			at := m.At(i, j)
+			if m.Arr.Class(at) != num.Finite {
+				continue
+			}
+			x := scale.Ldexp(float64(m.Arr.Sig[at*l+l-1]>>12+1), int64(m.Arr.Exp[at])-high-52) + 0x1p-1000
+			if sums[i] += x; i != j {
+				sums[j] += x
+			}
+		}
+	}
+	norm := bound.Upper().SetFloat64(call.LargestOf(sums) * (1 + float64(float64(2*m.Cols+2)*0x1p-53)))
+	norm.SetMantExp(norm, int(high))
+	return norm
+}

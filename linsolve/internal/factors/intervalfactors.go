@@ -1,0 +1,112 @@
+package factors
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"sync/atomic"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
+)
+
+// mostIntervalBits bounds the bits beyond those of the format that such an elimination has where no
+// format has enough of them to do without: order 50 takes a second.
+const mostIntervalBits = 1 << 12
+
+// eliminatedIntervals are intervals of L below the diagonal blocks and of U, entry (i, j) in row i.
+type eliminatedIntervals struct {
+	X     [][]interval.Interval
+	Order []int // row i is row order[i] of the matrix
+	Bad   int   // the first pivot, the end of a block, that may be 0; -1 if none may
+}
+
+// byIntervals reports whether elimination in intervals is the way to enclose the factors of c, to
+// format f, in that many bits: an entry is so much smaller than the largest ones of its row and
+// column. The error wraps ErrRange if no format has the bits for another way and so many did not
+// suffice: then terms that cancel leave others far below them.
+func byIntervals(s *call.Run, c num.Mat, f num.Format, bits int) (bool, error) {
+	m := c
+	t := scale.TopsOf(m)
+	least := t.Least(t.Equilibrate(scale.Unscaled(m.Rows, m.Cols)))
+	if bits > f.Bits()+mostIntervalBits && least < -bound.MaxBits {
+		return false, fmt.Errorf("factors of numbers whose exponents differ by up to %d beyond powers of two of rows and columns, of more than %d bits: %w", -least, bits/2, call.ErrRange)
+	}
+	return least < -int64(bits), nil
+}
+
+// EliminateIntervals eliminates the first columns of c, one block after the other, in intervals of
+// some bits. With partial pivoting, for blocks of order 1, the pivot is that of eliminate, by the
+// larger ends.
+func EliminateIntervals(s *call.Run, c num.Mat, blocks []int, bits int, partial bool) (*eliminatedIntervals, error) {
+	if err := call.Workable(bits, c); err != nil {
+		return nil, err
+	}
+	m, n := c.Dims()
+	p := interval.Prec(bits)
+	z := &eliminatedIntervals{X: make([][]interval.Interval, m), Order: call.All(m), Bad: -1}
+	err := par.Each(s.Ctx, s.Threads, m, func(i int) {
+		z.X[i] = make([]interval.Interval, n)
+		for j := range n {
+			x := c.Big(i, j)
+			z.X[i][j] = interval.Interval{Lo: p.Down().Set(x), Hi: p.Up().Set(x)}
+		}
+	})
+	b := 0
+	for _, size := range blocks {
+		if err != nil {
+			return nil, err
+		}
+		if partial {
+			k := b + seed.LargestPivot(m-b, func(i int) *big.Float { return z.X[b+i][b].Larger() })
+			z.X[b], z.X[k] = z.X[k], z.X[b]
+			z.Order[b], z.Order[k] = z.Order[k], z.Order[b]
+		}
+		inverse := p.InvertBlock(z.X, b, size)
+		if inverse == nil {
+			z.Bad = b + size - 1
+			return z, nil
+		}
+		first := b + size
+		var beyond atomic.Bool
+		err = par.Each(s.Ctx, s.Threads, m-first, func(i int) {
+			if !p.EliminateRow(z.X[first+i], z.X[b:first], inverse, b) {
+				beyond.Store(true)
+			}
+		})
+		if err == nil && beyond.Load() {
+			err = seed.ErrBeyond
+		}
+		b = first
+	}
+	return z, err
+}
+
+// enclosure returns the enclosure that the intervals are.
+func (z *eliminatedIntervals) enclosure(bits int) *ziv.Enclosure {
+	return &ziv.Enclosure{Each: z.X, Bits: bits}
+}
+
+// belowBy is belowEach for an enclosure of intervals.
+func belowBy(s *call.Run, u *ziv.Unknown, e *ziv.Enclosure, bound func(i, j int) *big.Float) (bool, error) {
+	fails := make([]bool, len(e.Each))
+	err := par.Each(s.Ctx, s.Threads, len(e.Each), func(i int) {
+		b := 0
+		for _, size := range u.Blocks {
+			if b+size > i {
+				break
+			}
+			for j := b; j < b+size; j++ {
+				fails[i] = fails[i] || !e.Each[i][j].Below(bound(i, j))
+			}
+			b += size
+		}
+	})
+	return !slices.Contains(fails, true), err
+}

@@ -1,0 +1,156 @@
+package factors
+
+import (
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
+)
+
+// qrThere returns the factors, where A lives, of a matrix that does not live on the host; nil where
+// only the host can decide: entries that are or may be ties or zeros, columns that are linearly
+// dependent or nearly so, numbers that products of some bits do not reach, and with pivoting
+// columns of about the same length.
+func qrThere(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
+	if a.OnHost() || a.Cols < seed.Fewest {
+		return nil, nil
+	}
+	if pivoting && !place.Of(a.Arr).Oblique() { // a grid of processes
+		return nil, nil
+	}
+	return factored(s, a, func() (*QRFactors, error) { return qrResident(s, a, f, pivoting) })
+}
+
+func qrResident(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
+	m, n := a.Dims()
+	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
+	bits := f.Bits() + 4*(terms-1) + call.ResidentGuard
+	if err := s.NewTally(); err != nil {
+		return nil, err
+	}
+	if pivoting {
+		bits = max(bits, num.Float64.Bits()+call.ResidentGuard) // for longestThere
+	}
+	d, order, err := stackedThere(s, a, bits+normalBits, MostBits(f), pivoting)
+	if err == nil && d != nil && pivoting {
+		var ok bool
+		if ok, err = d.PivotsKept(bits+normalBits-d.rounded, f.Bits()+64); !ok {
+			d = nil
+		}
+	}
+	s.Stage("approximate inverse")
+	if err != nil || d == nil {
+		return nil, err
+	}
+	e, err := d.Enclosure(bits)
+	s.Stage("products")
+	if err != nil || e == nil {
+		return nil, err
+	}
+	defer s.Stage("rounding")
+	if pivoting {
+		if ok, err := d.longestThere(e); !ok || err != nil {
+			return nil, err
+		}
+	}
+	z := &QRFactors{P: order}
+	if z.Q, err = place.NewMat(place.Of(a.Arr), f, m, n); err != nil {
+		return nil, err
+	}
+	if z.R, err = place.NewMat(place.Of(a.Arr), f, n, n); err != nil {
+		z.Q.Free()
+		return nil, err
+	}
+	y := e.Root
+	sum := func(first, end int, triangle byte, to num.Mat) error {
+		_, err := s.At.Sum(s.Config(), place.Sum{X: y.X.Slice(0, n, first, end), D: y.D.Slice(0, n, first, end), Bits: bits,
+			Errors: y.Err[first:end], Rows: y.Left, Cols: y.Right[first:end], Triangle: triangle, Tally: s.Tally}, to)
+		return err
+	}
+	left := 0
+	if err = sum(0, n, 'U', z.R); err == nil {
+		err = sum(n, n+m, 0, z.Q.T())
+	}
+	if err == nil {
+		_, left, err = s.At.Extents(s.Config(), s.Tally)
+	}
+	if left > 0 || err != nil {
+		z.Q.Free()
+		z.R.Free()
+		return nil, err
+	}
+	return z, nil
+}
+
+// normalBits are those of A^T A beyond the result's. Of S, of a norm of 2^25 at most where float64
+// inverts A^T A, twice that and the order are lost.
+const normalBits = 80
+
+// stackedThere is newDoubling for A^T A above A at the run's place, with A^T A rounded to some
+// bits, and columns in the order that it returns: with pivoting the longest ones first, as far as
+// float64 arithmetic tells.
+func stackedThere(s *call.Run, a num.Mat, bits, most int, pivoting bool) (*CholeskyNewton, []int, error) {
+	m, n := a.Dims()
+	normal, err := s.Matrix(num.Precision(uint(bits)), n, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.GemmTriangle('L', 1, a.T(), a, 0, num.Mat{}, normal, nil); err != nil {
+		return nil, nil, err
+	}
+	if err := Mirror(s, normal); err != nil {
+		return nil, nil, err
+	}
+	order := call.All(n)
+	if pivoting {
+		if order, err = longestFirst(s, normal); err != nil || order == nil {
+			return nil, nil, err
+		}
+		for range 2 { // P^T N, and of its transpose
+			if normal, err = gathered(s, normal.T(), order); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	d, err := doublingThere(s, normal, max(most, bits))
+	if err != nil || d == nil {
+		return nil, nil, err
+	}
+	s.Drop(normal)
+	_, top, err := extent(s, d.F)
+	if err != nil {
+		return nil, nil, err
+	}
+	d.rounded = bits - top
+	cols := make([]int64, n) // of A
+	for j, p := range order {
+		cols[p] = d.by.Cols[j]
+	}
+	below, err := s.Scaled(a, scale.Scaling{Rows: make([]int64, m), Cols: cols}, most)
+	if err != nil || below.Arr == nil {
+		return nil, nil, err
+	}
+	if pivoting {
+		of := below
+		if below, err = gathered(s, below.T(), order); err != nil {
+			return nil, nil, err
+		}
+		s.Drop(of)
+		below = below.T()
+	}
+	f, err := s.Matrix(num.Precision(uint(max(bits, below.Format().Bits()))), n+m, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := shiftThere(s, d.F, f.Slice(0, n, 0, n)); err != nil {
+		return nil, nil, err
+	}
+	if err := shiftThere(s, below, f.Slice(n, n+m, 0, n)); err != nil {
+		return nil, nil, err
+	}
+	s.Drop(d.F, below)
+	d.F = f
+	d.by.Rows = append(append([]int64(nil), d.by.Rows...), make([]int64, m)...)
+	return d, order, nil
+}

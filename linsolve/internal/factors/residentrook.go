@@ -1,0 +1,267 @@
+package factors
+
+import (
+	"math/big"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
+)
+
+// RookBelow is what entries of L have to be below at a place: more than the largest that exact
+// pivots lead to, 1/(1 - alpha) < 2.781, and less than rookGrowth = 2.79, which the host asks for.
+//
+// The host takes the seed's pivots if its first enclosure by them proves that no |L[i,j]| exceeds
+// 2.79. Let the rounded one not be above 2.785, which NotSmall tells up to 2^-51: of 24 bits or
+// more, it is in error by 2^-23 at most, so that |L[i,j]| < 2.7851, in columns of a 1 x 1 and of a
+// 2 x 2 block alike. The enclosure that it was rounded from is in error by 2^-32 at most (see
+// narrow). The host's comes from the same seed by the same steps, or else from an elimination in
+// more bits. It is asked for the same bits, but for those that formats of several terms have more
+// here, 12 at most, and both errors lie between 2^-4 and 2^4 of what is asked for: it errs by less
+// than 2^(-32+12+8) = 2^-12, and 2.7851 + 2^-12 < 2.79.
+const RookBelow = 2.785
+
+// LDLTThere returns the factors, where A lives, of a matrix that does not live on the host, by the
+// seed of a copy of it; nil where only the host can decide: entries that are or may be ties or
+// zeros, pivots that float64 arithmetic does not tell or that are not proved to be good enough,
+// singular and too ill-conditioned matrices, numbers that products of some bits do not reach.
+func LDLTThere(s *call.Run, a num.Mat, f num.Format, seed *Rooked) (*ldltFactors, error) {
+	if a.OnHost() || seed == nil || seed.LUNewton == nil || f.Bits() < num.Float32.Bits() {
+		return nil, nil
+	}
+	if !place.Of(a.Arr).Oblique() { // a grid of processes
+		return nil, nil
+	}
+	return factored(s, a, func() (*ldltFactors, error) { return ldltResident(s, a, f, seed) })
+}
+
+func ldltResident(s *call.Run, a num.Mat, f num.Format, seed *Rooked) (*ldltFactors, error) {
+	n := a.Rows
+	if err := s.NewTally(); err != nil {
+		return nil, err
+	}
+	t, err := uploaded(s, seed.LUNewton)
+	s.Stage("approximate inverse")
+	if err != nil {
+		return nil, err
+	}
+	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
+	e, err := t.Enclosure(f.Bits() + 4*(terms-1) + call.ResidentGuard)
+	s.Stage("products")
+	if err != nil || e == nil || !e.Narrow() {
+		return nil, err
+	}
+	defer s.Stage("rounding")
+	z := &ldltFactors{P: seed.Order, Blocks: seed.Blocks}
+	if z.L, err = place.NewMat(place.Of(a.Arr), f, n, n); err != nil {
+		return nil, err
+	}
+	if z.D, err = place.NewMat(place.Of(a.Arr), f, n, n); err != nil {
+		z.L.Free()
+		return nil, err
+	}
+	ok, err := roundedRook(s, z, e)
+	if err != nil || !ok {
+		z.L.Free()
+		z.D.Free()
+		return nil, err
+	}
+	return z, nil
+}
+
+// uploaded returns a splitting of the host at the run's place. What is known of its condition is
+// found there.
+func uploaded(s *call.Run, of *LUNewton) (*LUNewton, error) {
+	t := &LUNewton{S: s, K: of.K, Blocks: of.Blocks, By: of.By}
+	t.Amp = of.Amp
+	for _, m := range []struct {
+		to *num.Mat
+		of num.Mat
+	}{{&t.F, of.F}, {&t.x, of.x}, {&t.y, of.y}} {
+		var err error
+		if *m.to, err = s.Upload(m.of); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// roundedRook rounds factors, and reports whether all entries are decided and those of L are proved
+// to be as small as rookBelow says.
+func roundedRook(s *call.Run, z *ldltFactors, e *ziv.Enclosure) (bool, error) {
+	if ok, err := roundedBlocks(s, z, e); !ok || err != nil {
+		return false, err
+	}
+	// L^T lies above a diagonal. Within blocks it has zeros, which nothing decides: until they are
+	// stored 4/3 takes their place, of which no format's terms are zeros or ties.
+	n := z.L.Rows
+	filler := new(big.Float).SetPrec(uint(e.L.X.Format().Bits()))
+	filler.Quo(big.NewFloat(4), big.NewFloat(3))
+	if err := change(s, belowDiagonal(e.L.X.T()), z.Blocks, func(h num.Mat, i int) {
+		h.SetBig(i, 0, new(big.Float).SetMantExp(filler, int(-e.L.Left[i]-e.L.Right[i+1])))
+	}); err != nil {
+		return false, err
+	}
+	if err := change(s, belowDiagonal(e.L.D.T()), z.Blocks, func(h num.Mat, i int) { h.SetFloat64(i, 0, 0) }); err != nil {
+		return false, err
+	}
+	above := func(a num.Mat) num.Mat { return a.Slice(0, n, 1, n) }
+	l := place.Sum{X: above(e.L.X), D: above(e.L.D), Bits: e.Bits, Errors: e.L.Err[1:], Rows: e.L.Left, Cols: e.L.Right[1:], Triangle: 'U', Tally: s.Tally}
+	if _, err := s.At.Sum(s.Config(), l, above(z.L.T())); err != nil {
+		return false, err
+	}
+	if _, left, err := s.At.Extents(s.Config(), s.Tally); err != nil || left > 0 {
+		return false, err
+	}
+	if err := change(s, belowDiagonal(z.L), z.Blocks, func(h num.Mat, i int) { h.SetFloat64(i, 0, 0) }); err != nil {
+		return false, err
+	}
+	if count, err := s.At.NotSmall(s.Config(), z.L, RookBelow); err != nil || count > 0 {
+		return false, err
+	}
+	if err := unitDiagonal(s, z.L); err != nil {
+		return false, err
+	}
+	_, left, err := s.At.Extents(s.Config(), s.Tally)
+	return left == 0, err
+}
+
+// roundedBlocks rounds D on the host, which has at most 2 n - 1 different entries, and reports
+// whether all of them are decided and finite.
+func roundedBlocks(s *call.Run, z *ldltFactors, e *ziv.Enclosure) (bool, error) {
+	n, f := z.D.Rows, z.D.Format()
+	for off := range 2 {
+		if off == 1 && len(z.Blocks) == n {
+			break
+		}
+		// Entries (i, i + off) of U, in column i of a row.
+		y := &bound.Nearly{Words: e.U.Words, Left: []int64{0}}
+		var err error
+		if y.X, err = diagonalHere(s, e.U.X.Slice(0, n-off, off, n)); err != nil {
+			return false, err
+		}
+		if y.D, err = diagonalHere(s, e.U.D.Slice(0, n-off, off, n)); err != nil {
+			return false, err
+		}
+		here := num.NewMat(f, n-off, 1)
+		u := &ziv.Unknown{}
+		y.X, y.D = y.X.T(), y.D.T()
+		for i := range n - off {
+			y.Err = append(y.Err, e.U.Err[i+off])
+			y.Right = append(y.Right, e.U.Left[i]+e.U.Right[i+off])
+		}
+		i := 0
+		for _, size := range z.Blocks {
+			for j := i; j < i+size-off; j++ {
+				u.Open = append(u.Open, ziv.Wanted{Part: ziv.OfU, I: 0, J: j, Z: here, At: [2]int{j, 0}})
+			}
+			i += size
+		}
+		if err := ziv.DecideFactors(s, u, &ziv.Enclosure{U: y, Bits: e.Bits}); err != nil || len(u.Open) > 0 {
+			return false, err
+		}
+		for i := range n - off {
+			if here.Entry(i, 0).IsInf(0) {
+				return false, nil
+			}
+		}
+		there, err := s.Upload(here)
+		if err != nil {
+			return false, err
+		}
+		if err := place.Copy(diagonalOf(z.D.Slice(0, n-off, off, n)), there); err != nil {
+			return false, err
+		}
+		if err := place.Copy(diagonalOf(z.D.Slice(off, n, 0, n-off)), there); err != nil {
+			return false, err
+		}
+		s.Drop(there)
+	}
+	return true, nil
+}
+
+// belowDiagonal returns entries (i + 1, i) of a square matrix as a column of it.
+func belowDiagonal(a num.Mat) num.Mat {
+	n := a.Rows
+	return diagonalOf(a.Slice(1, n, 0, n-1))
+}
+
+// columnHere returns a copy on the host of a column at the run's place.
+func columnHere(s *call.Run, a num.Mat) (num.Mat, error) {
+	z, err := s.Room(a.Format(), a.Rows, 1)
+	if err != nil {
+		return num.Mat{}, err
+	}
+	defer s.Drop(z)
+	if err := place.Copy(z, a); err != nil {
+		return num.Mat{}, err
+	}
+	return place.On(nil, z)
+}
+
+// change sets, for each block of two rows, number i of a column at the run's place, if i is the
+// block's first row: f does so in a copy on the host.
+func change(s *call.Run, column num.Mat, blocks []int, f func(h num.Mat, i int)) error {
+	if len(blocks) == column.Rows+1 { // of one row each
+		return nil
+	}
+	h, err := columnHere(s, column)
+	if err != nil {
+		return err
+	}
+	i := 0
+	for _, size := range blocks {
+		if size == 2 {
+			f(h, i)
+		}
+		i += size
+	}
+	there, err := s.Upload(h)
+	if err != nil {
+		return err
+	}
+	defer s.Drop(there)
+	return place.Copy(column, there)
+}
+
+// partThere is split at a place.
+func (t *LUNewton) partThere(a, lower, upper num.Mat) error {
+	if err := t.S.At.Part(t.S.Config(), a, lower, upper); err != nil {
+		return err
+	}
+	if len(t.Blocks) == t.K {
+		return nil
+	}
+	var moved num.Mat // from one to the other, which has zeros there
+	err := change(t.S, belowDiagonal(lower), t.Blocks, func(h num.Mat, i int) {
+		if moved.Arr == nil {
+			moved = num.NewMat(h.Format(), h.Rows, 1)
+		}
+		moved.SetBig(i, 0, h.Big(i, 0))
+		h.SetFloat64(i, 0, 0)
+	})
+	if err != nil {
+		return err
+	}
+	return change(t.S, belowDiagonal(upper), t.Blocks, func(h num.Mat, i int) { h.SetBig(i, 0, moved.Big(i, 0)) })
+}
+
+// belowThere is what upperProduct does below the diagonal, at a place.
+func (t *LUNewton) belowThere(alpha float64, a, b, d num.Mat) error {
+	if len(t.Blocks) == t.K {
+		return nil
+	}
+	var here [4]num.Mat
+	for i, m := range []num.Mat{diagonalOf(a), belowDiagonal(a), diagonalOf(b), belowDiagonal(b)} {
+		var err error
+		if here[i], err = columnHere(t.S, m); err != nil {
+			return err
+		}
+	}
+	return change(t.S, belowDiagonal(d), t.Blocks, func(h num.Mat, i int) {
+		x := belowProduct(here[1].Big(i, 0), here[0].Big(i+1, 0), here[2].Big(i, 0), here[3].Big(i, 0))
+		h.SetBig(i, 0, x.Mul(x, big.NewFloat(alpha)))
+	})
+}

@@ -1,0 +1,201 @@
+package factors
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
+)
+
+const (
+	// leastRootBits are those of the numbers of the first elimination, up to 4/3 of the condition
+	// number's, and mostRootBits those of the last one.
+	leastRootBits = 192
+	mostRootBits  = 1 << 13
+	// RootLeaf is the order up to which pivots are eliminated one by one.
+	RootLeaf = 32
+)
+
+// pivotError says that an elimination in some bits met a pivot that is not positive.
+type pivotError struct{ at int }
+
+func (e *pivotError) Error() string { return fmt.Sprintf("pivot %d is not positive", e.at) }
+
+// byBlocks is enclosure with a seed S for matrices too ill-conditioned for float64, from an
+// elimination by products in as few bits as do. Nothing is known of its error: E tells.
+func (t *CholeskyNewton) byBlocks(bits int) (*ziv.Enclosure, error) {
+	s, n := t.S, t.N
+	bad := &pivotError{-1}
+	f := t.F.Slice(0, n, 0, n)
+	least, err := eliminationBits(s, f)
+	if err != nil {
+		return nil, err
+	}
+	want, known := bits, false
+	for some := least; some <= mostRootBits; some += some / 2 {
+		if some > least && !known { // F may be singular
+			if r, _, err := modular.Rank(s, f); r < n || err != nil {
+				return nil, err
+			}
+			known = true
+		}
+		s.Work.Guessed = true // whether these bits do
+		t.planRoot(some, bits)
+		var at *pivotError
+		near, _ := seed.Narrow(f, uint(some))
+		x, err := root(s, near, some)
+		s.Work.Guessed = false
+		switch {
+		case errors.As(err, &at):
+			if at.at == bad.at { // more bits have not made it positive
+				return nil, nil
+			}
+			bad = at
+			continue
+		case errors.Is(err, call.ErrRange):
+			return nil, nil
+		case err != nil:
+			return nil, err
+		}
+		rows, err := rowTops(s, x)
+		if err != nil {
+			return nil, err
+		}
+		t.Begin(x, int(slices.Max(rows))+4)
+		bits = want + smallest(x)
+		if e, err := Improved(s, t, bits); e != nil || err != nil || t.Gain >= LeastGain {
+			return e, err
+		}
+	}
+	return nil, nil
+}
+
+// stepped makes ‖E‖ about 2^-bits; not ok if the seed is not good enough.
+func (t *CholeskyNewton) stepped(bits int) (ok bool, err error) {
+	for next := 0; next < bits && t.Gain < bits; {
+		var width, places int
+		next, width, places = t.next(bits)
+		if next+t.Amp+4 > bound.MaxBits {
+			return false, nil
+		}
+		v, e, h, err := t.errorMatrix(width, places)
+		if err != nil || t.Gain < LeastGain {
+			return false, err
+		}
+		if err := t.step(v, e, h, next); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// root returns S with S F S^T ≈ I for a symmetric F, lower triangular with a positive diagonal, in
+// numbers of some bits. F is split into
+//
+//	F = [A B^T; B C],  S = [S1 0; -S2 V S1 S2],  V = B S1^T,
+//
+// with S1 that of A and S2 that of C - V V^T, as long as float64 numbers do not give it: so most of
+// it is products. The error is a *pivotError if a pivot is not positive.
+func root(s *call.Run, f num.Mat, bits int) (num.Mat, error) {
+	n := f.Rows
+	if err := s.Ctx.Err(); err != nil {
+		return num.Mat{}, err
+	}
+	for i := range n {
+		if f.Big(i, i).Sign() <= 0 {
+			return num.Mat{}, &pivotError{i}
+		}
+	}
+	if n <= RootLeaf {
+		return smallRoot(s, f, bits)
+	}
+	format := num.Precision(uint(bits))
+	d, err := NewCholeskyNewton(s, f, n, bound.MaxBits)
+	if err != nil {
+		return num.Mat{}, err
+	}
+	if d != nil && d.X.Arr != nil {
+		ok, err := d.stepped(bits)
+		if err != nil {
+			return num.Mat{}, err
+		}
+		if ok {
+			x := d.X.Convert(format)
+			if !seed.Rescale(x, scale.Scaling{Rows: make([]int64, n), Cols: d.by.Cols}) {
+				return num.Mat{}, call.ErrRange
+			}
+			return x, nil
+		}
+	}
+	k := n / 2
+	s1, err := root(s, f.Slice(0, k, 0, k), bits)
+	if err != nil {
+		return num.Mat{}, err
+	}
+	v := num.NewMat(format, n-k, k)
+	if err := s.GemmOfTriangles(0, 1, f.Slice(k, n, 0, k), s1.T(), 0, num.Mat{}, v, [2]byte{0, 'U'}, seed.About(bits)); err != nil {
+		return num.Mat{}, err
+	}
+	rest := num.NewMat(format, n-k, n-k)
+	if err := s.GemmTriangle('L', -1, v, v.T(), 1, f.Slice(k, n, k, n), rest, seed.About(bits)); err != nil {
+		return num.Mat{}, err
+	}
+	if err := Mirror(s, rest); err != nil {
+		return num.Mat{}, err
+	}
+	s2, err := root(s, rest, bits)
+	if err != nil {
+		if at := (*pivotError)(nil); errors.As(err, &at) {
+			at.at += k
+		}
+		return num.Mat{}, err
+	}
+	x := num.NewMat(format, n, n)
+	if err := place.Copy(x.Slice(0, k, 0, k), s1); err != nil {
+		return num.Mat{}, err
+	}
+	if err := place.Copy(x.Slice(k, n, k, n), s2); err != nil {
+		return num.Mat{}, err
+	}
+	w := num.NewMat(format, n-k, k)
+	if err := s.GemmOfTriangles(0, 1, v, s1, 0, num.Mat{}, w, [2]byte{0, 'L'}, seed.About(bits)); err != nil {
+		return num.Mat{}, err
+	}
+	return x, s.GemmOfTriangles(0, -1, s2, w, 0, num.Mat{}, x.Slice(k, n, 0, k), [2]byte{'L', 0}, seed.About(bits))
+}
+
+// smallRoot is root by elimination of one pivot after the other.
+func smallRoot(s *call.Run, f num.Mat, bits int) (num.Mat, error) {
+	n := f.Rows
+	g, err := seed.Eliminate(s, f, n, bits, false)
+	if err != nil {
+		return num.Mat{}, err
+	}
+	if g.Zero >= 0 {
+		return num.Mat{}, &pivotError{g.Zero}
+	}
+	x := num.NewMat(num.Precision(uint(bits)), n, n)
+	if err := seed.InvertLower(s, g.LU, x, true); err != nil {
+		return num.Mat{}, err
+	}
+	for i := range n {
+		pivot := g.LU.Big(i, i)
+		if pivot.Sign() <= 0 {
+			return num.Mat{}, &pivotError{i}
+		}
+		pivot.Sqrt(pivot)
+		for j := range i + 1 {
+			x.SetBig(i, j, new(big.Float).SetPrec(uint(bits)).Quo(x.Big(i, j), pivot))
+		}
+	}
+	return x, nil
+}
