@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testseed"
 	"github.com/halfulp/halfulp/linsolve/internal/blocks"
+	"github.com/halfulp/halfulp/linsolve/internal/det"
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
@@ -67,7 +68,7 @@ func TestLongDeterminant(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, shift, err := exactDet(s, a.View())
+			want, shift, err := det.Exact(s, a.View())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +77,7 @@ func TestLongDeterminant(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				long, err := longDeterminant(s, a.View(), f, places)
+				long, err := det.Long(s, a.View(), f, places)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv/trace"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/linsolve/internal/det"
 )
 
 // A callCount is how often an operation on a device calls the driver.
@@ -91,7 +92,7 @@ func TestDriverCalls(t *testing.T) {
 			"solve": {launches: 34, copies: 32, answers: 4}, "solve-n": {launches: 34, copies: 38, answers: 4},
 			"inv": {launches: 29, copies: 34, answers: 4}, "chol": {launches: 65, copies: 102, answers: 11},
 		}},
-		{halfulp.Float64, leastTraces, map[string]callCount{"det": {launches: 31, copies: 33, answers: 17}}},
+		{halfulp.Float64, det.LeastTraces, map[string]callCount{"det": {launches: 31, copies: 33, answers: 17}}},
 	} {
 		for name, run := range onTraced(t, c.f, c.n) {
 			most, ok := c.most[name]

@@ -3,6 +3,7 @@ package linsolve
 import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/linsolve/internal/det"
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
@@ -52,7 +53,7 @@ func Cholesky(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*Chole
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	l, err := factors.FactorCholesky(s, a.View(), f.View(), detSign)
+	l, err := factors.FactorCholesky(s, a.View(), f.View(), det.Sign)
 	if err != nil {
 		return nil, result(s), wrapped("Cholesky", err)
 	}

@@ -13,12 +13,13 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/det"
 )
 
 // TestDetResident compares determinants on a device with those on the host. Traces there, and not
 // the host, have made them.
 func TestDetResident(t *testing.T) {
-	onDevices(t, leastTraces, 150, func(t *testing.T, n int) {
+	onDevices(t, det.LeastTraces, 150, func(t *testing.T, n int) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.DD, halfulp.Float32, halfulp.MP(106), halfulp.MP(424)}[:testlength.Of(2, 5, 5)] {
 			a := halfulp.Random(f, n, n, 5, 1)
 			want, _, err := Det(a, f, nil)
@@ -148,7 +149,7 @@ func TestDetResidentCases(t *testing.T) {
 				s := tracedOn(t, on)
 				var got halfulp.Scalar
 				err := s.There(on.View(), 0, func(a num.Mat) (done bool, err error) {
-					z, done, err := detOf(s, a, f.View())
+					z, done, err := det.Det(s, a, f.View())
 					got = halfulp.ScalarOf(z)
 					return done, err
 				})
@@ -172,7 +173,7 @@ func TestDetResidentCases(t *testing.T) {
 				var other halfulp.Scalar
 				var otherSign int
 				if err := s.There(on.View(), 0, func(a num.Mat) (done bool, err error) {
-					z, sgn, done, err := logDet(s, a, f.View())
+					z, sgn, done, err := det.LogDet(s, a, f.View())
 					other, otherSign = halfulp.ScalarOf(z), sgn
 					return done, err
 				}); err != nil {
@@ -203,17 +204,17 @@ func TestParity(t *testing.T) {
 				}
 			}
 		}
-		if odd, ok := parity(order); !ok || odd != (inversions%2 == 1) {
+		if odd, ok := det.Parity(order); !ok || odd != (inversions%2 == 1) {
 			t.Fatalf("%v: %v, %v with %d inversions", order, odd, ok, inversions)
 		}
 		if n > 1 {
 			order[n-1] = order[r.IntN(n-1)]
-			if _, ok := parity(order); ok {
+			if _, ok := det.Parity(order); ok {
 				t.Fatalf("%v is no permutation", order)
 			}
 		}
 	}
-	if _, ok := parity([]int32{0, 2}); ok {
+	if _, ok := det.Parity([]int32{0, 2}); ok {
 		t.Error("0, 2 is no permutation")
 	}
 }

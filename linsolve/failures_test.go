@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/linsolve/internal/det"
 )
 
 // A leaving context is cancelled when it has been asked so many times whether it is.
@@ -37,7 +38,7 @@ func TestResidentFailures(t *testing.T) {
 	dev, drv := devs[0], drivers[0]
 	const n = seed.Fewest + 2
 	a := gramIn(t, halfulp.Float64, n, 0, 1)
-	det, _, err := Det(a, halfulp.MP(200), nil)
+	determinant, _, err := Det(a, halfulp.MP(200), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,12 +61,12 @@ func TestResidentFailures(t *testing.T) {
 			defer s.Release()
 			var got halfulp.Scalar
 			err = s.There(on.View(), 0, func(a num.Mat) (done bool, err error) {
-				z, done, err := detOf(s, a, num.Precision(200))
+				z, done, err := det.Det(s, a, num.Precision(200))
 				got = halfulp.ScalarOf(z)
 				return done, err
 			})
-			if err == nil && !got.Same(det) {
-				t.Errorf("determinant %v, the host's is %v", got, det)
+			if err == nil && !got.Same(determinant) {
+				t.Errorf("determinant %v, the host's is %v", got, determinant)
 			}
 			return err
 		},

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/linsolve/internal/det"
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
@@ -33,7 +34,7 @@ func TestMemory(t *testing.T) {
 		{"Solve", halfulp.Float64, 500, solveOne},
 		{"Solve", halfulp.MP(1000), 200, solveOne},
 		{"Det", halfulp.Float64, 250, func(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
-			d, _, err := detOf(s, a, f)
+			d, _, err := det.Det(s, a, f)
 			x := num.NewMat(f, 1, 1)
 			if err == nil {
 				x.SetEntry(0, 0, d)
@@ -47,7 +48,7 @@ func TestMemory(t *testing.T) {
 				}
 				a.SetFloat64(j, j, float64(a.Cols))
 			}
-			return factors.Cholesky(s, a, f, detSign)
+			return factors.Cholesky(s, a, f, det.Sign)
 		}},
 	} {
 		name := fmt.Sprintf("%s of order %d in %v", c.name, c.n, c.f)

@@ -16,6 +16,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/det"
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
@@ -126,13 +127,13 @@ func TestFactoredDet(t *testing.T) {
 		if i > 0 { // three rows in another order
 			a = halfulp.MatrixOf(modular.Chosen(a.View(), append([]int{2, 0, 1, 5, 4, 3}, call.All(n)[6:]...), call.All(n)))
 		}
-		exact, shift, err := exactDet(s, a.View())
+		exact, shift, err := det.Exact(s, a.View())
 		if err != nil {
 			t.Fatal(err)
 		}
 		exact.SetMantExp(exact, int(shift))
 		for _, bits := range []int{30, 200, 900} {
-			lo, hi, shift, err := factoredDet(s, a.View(), bits)
+			lo, hi, shift, err := det.Factored(s, a.View(), bits)
 			if err != nil || lo == nil {
 				t.Fatalf("n = %d, %d bits: %v, error %v", n, bits, lo, err)
 			}
@@ -152,7 +153,7 @@ func TestFactoredDet(t *testing.T) {
 	}
 	one := halfulp.Identity(halfulp.Float64, seed.Fewest)
 	one.SetFloat64(3, 3, 0)
-	if lo, _, _, err := factoredDet(s, one.View(), 60); lo != nil || !errors.Is(err, ErrSingular) {
+	if lo, _, _, err := det.Factored(s, one.View(), 60); lo != nil || !errors.Is(err, ErrSingular) {
 		t.Errorf("singular: %v, error %v", lo, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/linsolve/internal/det"
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
@@ -122,9 +123,9 @@ func TestPlans(t *testing.T) {
 	for name, run := range map[string]func(s *call.Run) error{
 		"inverse":  func(s *call.Run) error { _, err := solve.Solve(s, a.View(), b.View(), f.View()); return err },
 		"solve":    func(s *call.Run) error { _, err := solve.Solve(s, a.View(), square.View(), f.View()); return err },
-		"det":      func(s *call.Run) error { _, _, err := detOf(s, a.View(), f.View()); return err },
+		"det":      func(s *call.Run) error { _, _, err := det.Det(s, a.View(), f.View()); return err },
 		"lu":       func(s *call.Run) error { _, err := factors.LU(s, a.View(), f.View()); return err },
-		"cholesky": func(s *call.Run) error { _, err := factors.Cholesky(s, square.View(), f.View(), detSign); return err },
+		"cholesky": func(s *call.Run) error { _, err := factors.Cholesky(s, square.View(), f.View(), det.Sign); return err },
 
 		"Hilbert, inverse": func(s *call.Run) error { _, err := solve.Solve(s, hilbert.View(), unit.View(), f.View()); return err },
 		"Hilbert, solve": func(s *call.Run) error {
@@ -135,7 +136,7 @@ func TestPlans(t *testing.T) {
 			_, err := solve.Solve(s, small.View(), a.Slice(0, n/8, 0, 3).View(), f.View())
 			return err
 		},
-		"Hilbert, det": func(s *call.Run) error { _, _, err := detOf(s, hilbert.View(), f.View()); return err },
+		"Hilbert, det": func(s *call.Run) error { _, _, err := det.Det(s, hilbert.View(), f.View()); return err },
 	} {
 		s, err := start(name, &halfulp.Options{Threads: 2, Device: "cpu"}, a.View())
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/det"
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
@@ -70,7 +71,7 @@ func TestTracedSpoiled(t *testing.T) {
 					s.At = spoiled{s.At, t, func(u *halfulp.Matrix) {
 						u.SetFloat64(at[0], at[1], u.Float64(at[0], at[1])+float64(by*u.Float64(at[0], at[0])))
 					}}
-					d, err := traced(s, on.View(), bits)
+					d, err := det.Traced(s, on.View(), bits)
 					if call.Resignable(err) != nil {
 						t.Fatalf("%s: %v", name, err)
 					}

@@ -15,6 +15,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/det"
 )
 
 // tracedOn returns a run at the place of a matrix.
@@ -50,7 +51,7 @@ func TestTraced(t *testing.T) {
 			for _, bits := range []int{440, 65, 20, 150, 1000, 2000}[:testlength.Of(2, 6, 6)] {
 				name := fmt.Sprintf("seed %d, %s, n = %d, %d bits", seed, family, a.Rows(), bits)
 				s := tracedOn(t, on)
-				d, err := traced(s, on.View(), bits)
+				d, err := det.Traced(s, on.View(), bits)
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}

@@ -1,0 +1,48 @@
+package det
+
+import (
+	"errors"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/seed"
+	"github.com/halfulp/halfulp/linsolve/internal/blocks"
+	"github.com/halfulp/halfulp/linsolve/internal/digits"
+)
+
+// Long returns the determinant of a regular A with factors f, with a log of about
+// 2^-places, by an elimination in as few bits as do, in fixed point or by blocks; nil if none does.
+//
+// With G that elimination's factors are those of, and K = (F - G) G^-1, ‖K‖∞ ≤ rho,
+//
+//	det F = det G det(I + K),  |log det(I + K)| = |Σ tr((-K)^i) / i| ≤ n rho / (1 - rho).
+func Long(s *call.Run, a num.Mat, f *seed.Factors, places int) (*seed.Determinant, error) {
+	n := f.N
+	if n < seed.Fewest {
+		return nil, nil
+	}
+	known := false // that a is regular
+	defer func() { s.Work.Guessed = false }()
+	s.Work.Guessed = true // whether the first bits do
+	for some := f.ConditionBits() + places; some+blocks.Spare <= seed.MostBlockBits+places; {
+		det, more, err := digits.Determinant(s, a, f, some, places)
+		if errors.Is(err, call.ErrRange) { // blocks are scaled anew
+			det, more, err = blocks.LongDeterminant(s, a, f, some+blocks.Spare, places)
+		}
+		s.Work.Guessed = errors.Is(err, seed.ErrNoise)
+		switch {
+		case errors.Is(err, call.ErrRange):
+			return nil, nil
+		case err == nil && more <= 0:
+			return det, nil
+		case err == nil:
+			some += more + 8
+			continue
+		}
+		if err := seed.AskForMore(s, err, a, &known); err != nil {
+			return nil, err
+		}
+		some += max(more, (some+blocks.Spare)/4)
+	}
+	return nil, nil
+}
