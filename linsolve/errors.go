@@ -6,6 +6,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
+	"github.com/halfulp/halfulp/linsolve/internal/lsq"
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
@@ -55,7 +56,7 @@ type RankError struct {
 	Rank       int // its rank
 }
 
-func (e *RankError) Error() string { return (*rankError)(e).Error() }
+func (e *RankError) Error() string { return (*lsq.RankError)(e).Error() }
 
 func (e *RankError) Unwrap() error { return ErrSingular }
 
@@ -67,10 +68,10 @@ var ErrWide = solve.ErrWide
 var ErrNorm = errNorm
 
 // ErrWeights is wrapped by errors about weights that are negative, infinite or NaN.
-var ErrWeights = errWeights
+var ErrWeights = lsq.ErrWeights
 
 // ErrUnit is wrapped by errors about units that are 0, or below for weights.
-var ErrUnit = errUnit
+var ErrUnit = lsq.ErrUnit
 
 // failure is an error of this package's with the words of another one, which says more of where it
 // happened.
@@ -88,7 +89,7 @@ func wrapped(name string, err error) error {
 	var (
 		singular   *call.SingularError
 		indefinite *factors.NotPositiveDefiniteError
-		rank       *rankError
+		rank       *lsq.RankError
 	)
 	text := name + ": " + err.Error()
 	switch {

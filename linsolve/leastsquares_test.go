@@ -15,6 +15,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/lsq"
 )
 
 // rationalLeastSquares solves the normal equations, nil without full rank.
@@ -61,7 +62,7 @@ func checkLeastSquares(t *testing.T, name string, a, b *halfulp.Matrix, w *halfu
 					rows = append(rows, i)
 				}
 			}
-			kept = halfulp.MatrixOf(choose(a.View(), rows))
+			kept = halfulp.MatrixOf(lsq.Choose(a.View(), rows))
 		}
 		if r, _, err := Rank(kept, nil); err != nil || rank.Rank != r || rank.Rows != kept.Rows() || rank.Cols != a.Cols() {
 			t.Fatalf("%s: %v, want rank %d", name, rank, r)
@@ -132,12 +133,12 @@ func TestLeastSquaresAugmented(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		problem, err := newModel(s, a.View(), b.View(), num.Mat{})
+		problem, err := lsq.NewModel(s, a.View(), b.View(), num.Mat{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e, err := problem.equations(); err != nil || e.first != m {
-			t.Fatalf("trial %d: first %d, %v: want the augmented system", trial, e.first, err)
+		if e, err := problem.Equations(); err != nil || e.First != m {
+			t.Fatalf("trial %d: first %d, %v: want the augmented system", trial, e.First, err)
 		}
 		for _, f := range formats {
 			name := fmt.Sprintf("trial %d, %v, %d x %d", trial, f, m, n)

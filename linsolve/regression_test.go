@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/lsq"
 )
 
 // rationalFit has the statistics of one response.
@@ -103,17 +104,17 @@ func checkRegression(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := newModel(s, a.View(), b.View(), opt.weights(a))
+		m, err := lsq.NewModel(s, a.View(), b.View(), opt.weights(a))
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := newRegressor(m, f.View(), true)
-		r.units(opt.Unit, opt.WeightUnit, opt.ColumnUnits)
-		if err := r.fit(m.augmented); err != nil {
+		r := lsq.NewRegressor(m, f.View(), true)
+		r.Units(opt.Unit, opt.WeightUnit, opt.ColumnUnits)
+		if err := r.Fit(m.Augmented); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if !reflect.DeepEqual(texts(newFit(&r.estimates)), texts(fit)) {
-			t.Fatalf("%s: %v, by the augmented system %v", name, texts(fit), texts(newFit(&r.estimates)))
+		if !reflect.DeepEqual(texts(newFit(&r.Estimates)), texts(fit)) {
+			t.Fatalf("%s: %v, by the augmented system %v", name, texts(fit), texts(newFit(&r.Estimates)))
 		}
 	}
 	x, y := lintest.Of(a), lintest.Of(b)

@@ -1,0 +1,347 @@
+package lsq
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"strconv"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
+	"github.com/halfulp/halfulp/linsolve/internal/solve"
+)
+
+// ErrWeights is wrapped by errors about weights that are negative, infinite or NaN.
+var ErrWeights = errors.New("weights are finite and not negative")
+
+// RankError says that a matrix of least squares has neither independent columns nor, with fewer
+// rows than columns, independent rows; it is proved. It wraps call.ErrSingular.
+type RankError struct {
+	Rows, Cols int // of the matrix, rows of weight 0 left out
+	Rank       int // its rank
+}
+
+func (e *RankError) Error() string {
+	return fmt.Sprintf("the rank of the %d x %d matrix is %d (proved): there is no unique least squares solution", e.Rows, e.Cols, e.Rank)
+}
+
+func (e *RankError) Unwrap() error { return call.ErrSingular }
+
+// LeastSquares stores the solution in x; without w all weights are 1.
+func LeastSquares(s *call.Run, a, b, w, x num.Mat) error {
+	defer func() { s.Stats.Method = leastSquaresMethod }()
+	if !a.OnHost() && a.Rows >= a.Cols && x.Rows*x.Cols > 0 && w.Arr == nil {
+		if done, err := leastSquaresThere(s, a, b, x); done || err != nil {
+			return err
+		}
+	}
+	m, err := NewModel(s, a, b, w)
+	if err != nil {
+		return err
+	}
+	z, err := m.solution(x.Format(), m.a.Rows < a.Cols)
+	if err != nil {
+		return err
+	}
+	return solve.Finish(s, z, x)
+}
+
+// model is a problem of least squares. A and B have no row of weight 0.
+type model struct {
+	s      *call.Run
+	a, b   num.Mat
+	w      num.Mat // m x 1, nil without weights
+	wa, wb num.Mat // diag(w) A and diag(w) B, exactly
+}
+
+// NewModel checks the operands of a routine and brings them to the host; without w all weights are
+// 1.
+func NewModel(s *call.Run, a, b, w num.Mat) (*model, error) {
+	operands := []num.Mat{a, b}
+	if w.Arr != nil {
+		operands = append(operands, w)
+	}
+	on, err := solve.OnHost(operands...)
+	if err != nil {
+		return nil, err
+	}
+	s.Stats.Method = leastSquaresMethod
+	m := &model{s: s, a: on[0], b: on[1]}
+	for i, n := range []string{"A", "B"} {
+		if err := call.Finite(n, on[i]); err != nil {
+			return nil, err
+		}
+	}
+	if w.Arr != nil {
+		if err := m.weigh(on[2]); err != nil {
+			return nil, err
+		}
+	} else {
+		m.wa, m.wb = m.a, m.b
+	}
+	for _, x := range []num.Mat{m.a, m.b, m.wa, m.wb} {
+		if bound.Far(x, 1<<28) {
+			return nil, fmt.Errorf("exponents beyond 2^28: %w", call.ErrRange)
+		}
+	}
+	return m, nil
+}
+
+// weigh leaves rows of weight 0 out and multiplies the others by their weights, exactly.
+func (m *model) weigh(w num.Mat) error {
+	var rows []int
+	v := w
+	for i := range w.Rows {
+		switch r := v.Arr.Class(v.At(i, 0)); {
+		case r == num.Zero:
+		case r != num.Finite || w.Big(i, 0).Sign() < 0:
+			return fmt.Errorf("weight %d is %s: %w", i+1, strconv.FormatFloat(w.Entry(i, 0).Float64(), 'g', -1, 64), ErrWeights)
+		default:
+			rows = append(rows, i)
+		}
+	}
+	m.a, m.b, m.w = Choose(m.a, rows), Choose(m.b, rows), Choose(w, rows)
+	var err error
+	if m.wa, err = timesRows(m.a, m.w); err != nil {
+		return err
+	}
+	m.wb, err = timesRows(m.b, m.w)
+	return err
+}
+
+// Choose returns some rows of a matrix.
+func Choose(m num.Mat, rows []int) num.Mat {
+	if len(rows) == m.Rows {
+		return m
+	}
+	z := num.NewMat(m.Format(), len(rows), m.Cols)
+	for k, i := range rows {
+		for j := range m.Cols {
+			z.SetEntry(k, j, m.Entry(i, j))
+		}
+	}
+	return z
+}
+
+// timesRows returns diag(w) M, exactly.
+func timesRows(m, w num.Mat) (num.Mat, error) {
+	f, err := ziv.FormatFor(bound.Longest(m) + bound.Longest(w))
+	if err != nil {
+		return num.Mat{}, err
+	}
+	z := num.NewMat(f, m.Rows, m.Cols)
+	for i := range m.Rows {
+		d := w.Big(i, 0)
+		for j := range m.Cols {
+			z.SetBig(i, j, interval.ExactMul(m.Big(i, j), d))
+		}
+	}
+	return z, nil
+}
+
+// productBits returns how many bits hold every entry of XᵀY.
+func productBits(x, y num.Mat) int64 {
+	return ziv.ColumnBits(x) + ziv.ColumnBits(y) + int64(bits.Len(uint(x.Rows))) + 1
+}
+
+// product returns XᵀY, exactly.
+func exactProduct(s *call.Run, x, y num.Mat) (num.Mat, error) {
+	f, err := ziv.FormatFor(productBits(x, y))
+	if err != nil {
+		return num.Mat{}, err
+	}
+	z := num.NewMat(f, x.Cols, y.Cols)
+	return z, s.Gemm(1, x.T(), y, 0, num.Mat{}, z)
+}
+
+// equations are a regular system M Y = D of which rows first, first + 1, ... of Y are X.
+type equations struct {
+	m, d  num.Mat
+	First int
+	// M times unit vectors of rows first + j, multiplied by sign, has column j of (AᵀWA)^-1 in
+	// those rows of Y, and r_j = g_jᵀ y_j, to which the weighted square of b_j is to be added where
+	// total is set, is the residual sum of squares.
+	sign  float64
+	g     num.Mat
+	total bool
+}
+
+// Equations returns a system for independent columns.
+func (m *model) Equations() (*equations, error) {
+	rows, n := m.a.Dims()
+	width := productBits(m.a, m.wa)
+	augmented := max(bound.Longest(m.a), bound.Longest(m.wa)) + 64
+	if width <= num.MaxPrec && int64(n)*int64(n)*width <= int64(rows+n)*int64(rows+n)*augmented {
+		return m.normal()
+	}
+	return m.Augmented()
+}
+
+// normal returns the normal equations AᵀWA x = AᵀW b.
+func (m *model) normal() (*equations, error) {
+	if rows, n := m.a.Dims(); m.s.Work.Report != nil {
+		of := func(x num.Mat) num.Format { return x.Arr.Format }
+		square := call.ProductCost(n, rows, n, of(m.a), of(m.wa), call.MP(int(productBits(m.a, m.wa))))
+		m.s.Plan(square + call.ProductCost(n, rows, m.b.Cols, of(m.a), of(m.wb), call.MP(int(productBits(m.a, m.wb)))) + call.FactorCost(n) + call.SeedCost(n))
+	}
+	square, err := exactProduct(m.s, m.a, m.wa)
+	if err != nil {
+		return nil, err
+	}
+	d, err := exactProduct(m.s, m.a, m.wb)
+	if err != nil {
+		return nil, err
+	}
+	return &equations{m: square, d: d, sign: 1, g: negatedMatrix(d), total: true}, nil
+}
+
+// Augmented returns the system of residuals and estimates,
+//
+//	(I   A) (b - A x)   (b)
+//	(AᵀW 0) (   x   ) = (0).
+func (m *model) Augmented() (*equations, error) {
+	rows, n := m.a.Dims()
+	f, err := ziv.FormatFor(max(bound.Longest(m.a), bound.Longest(m.wa)))
+	if err != nil {
+		return nil, err
+	}
+	k := m.b.Cols
+	e := &equations{
+		m: num.NewMat(f, rows+n, rows+n), d: num.NewMat(widerOf(m.b), rows+n, k),
+		First: rows, sign: -1, g: num.NewMat(widerOf(m.wb), rows+n, k),
+	}
+	one := num.Float(1)
+	for i := range rows {
+		e.m.SetEntry(i, i, one)
+		for j := range n {
+			e.m.SetBig(i, rows+j, m.a.Big(i, j))
+			e.m.SetBig(rows+j, i, m.wa.Big(i, j))
+		}
+		for j := range k {
+			e.d.SetBig(i, j, m.b.Big(i, j))
+			e.g.SetBig(i, j, m.wb.Big(i, j))
+		}
+	}
+	return e, nil
+}
+
+// widerOf returns a format that holds the entries of a matrix.
+func widerOf(m num.Mat) num.Format {
+	return num.Precision(uint(max(bound.Longest(m), 64)))
+}
+
+func negatedMatrix(m num.Mat) num.Mat {
+	z := m.Copy()
+	for j := range z.Cols {
+		for i := range z.Rows {
+			v := z.Big(i, j)
+			z.SetBig(i, j, v.Neg(v))
+		}
+	}
+	return z
+}
+
+// ranked makes an error about a singular system one about A.
+func (m *model) ranked(err error) error { return ranked(err, m.a.Rows, m.a.Cols) }
+
+// tall returns an error if there are fewer rows than columns.
+func (m *model) tall() error {
+	rows, n := m.a.Dims()
+	if rows >= n {
+		return nil
+	}
+	r, _, err := modular.Rank(m.s, m.a)
+	if err != nil {
+		return err
+	}
+	return &RankError{Rows: rows, Cols: n, Rank: r}
+}
+
+// solution returns X.
+func (m *model) solution(f num.Format, minimal bool) (num.Mat, error) {
+	if minimal {
+		return m.minimal(f)
+	}
+	if err := m.tall(); err != nil {
+		return num.Mat{}, err
+	}
+	e, err := m.Equations()
+	if err != nil {
+		return num.Mat{}, err
+	}
+	m.s.Stage("equations")
+	y, err := solve.Solve(m.s, e.m, e.d, f)
+	if err != nil {
+		return num.Mat{}, m.ranked(err)
+	}
+	return y.Slice(e.First, e.First+m.a.Cols, 0, y.Cols).Copy(), nil
+}
+
+// minimal returns the solution of minimal norm, some rows at a time: x = Aᵀy beside y.
+//
+//	(AAᵀ        0) (y  )   (b)
+//	(-(columns)ᵀ I) (x_c) = (0)
+func (m *model) minimal(f num.Format) (num.Mat, error) {
+	s, rows, n, k := m.s, m.a.Rows, m.a.Cols, m.b.Cols
+	across := m.a.T()
+	width := productBits(across, across)
+	part := max(rows, 64)
+	augmented := bound.Longest(m.a) + 64
+	spread := width > num.MaxPrec || int64(rows)*int64(rows)*width > int64(rows+n)*int64(rows+n)*augmented
+	var square num.Mat
+	if spread {
+		part, width = n, augmented
+	} else {
+		var err error
+		if square, err = exactProduct(s, across, across); err != nil {
+			return num.Mat{}, err
+		}
+		width = max(width, augmented)
+	}
+	wideF, err := ziv.FormatFor(width)
+	if err != nil {
+		return num.Mat{}, err
+	}
+	s.Stage("equations")
+	z := num.NewMat(f, n, k)
+	whole := s.Work
+	for first := 0; first < n; first += part {
+		count := min(part, n-first)
+		e, d := num.NewMat(wideF, rows+count, rows+count), num.NewMat(widerOf(m.b), rows+count, k)
+		for i := range rows {
+			for j := range count {
+				v := m.a.Big(i, first+j)
+				if spread { // A x = b below x - Aᵀ y = 0
+					e.SetBig(i, rows+j, v)
+				}
+				e.SetBig(rows+j, i, v.Neg(v))
+			}
+			for j := range k {
+				d.SetBig(i, j, m.b.Big(i, j))
+			}
+			if !spread {
+				for j := range rows {
+					e.SetBig(i, j, square.Big(i, j))
+				}
+			}
+		}
+		for j := range count {
+			e.SetEntry(rows+j, rows+j, num.Float(1))
+		}
+		s.Part(whole, float64(first)/float64(n), float64(first+count)/float64(n))
+		y, err := solve.Solve(s, e, d, f)
+		if err != nil {
+			return num.Mat{}, m.ranked(err)
+		}
+		if err := place.Copy(z.Slice(first, first+count, 0, k), y.Slice(rows, rows+count, 0, k)); err != nil {
+			return num.Mat{}, err
+		}
+	}
+	s.Work = whole
+	return z, nil
+}

@@ -1,0 +1,113 @@
+package lsq
+
+import (
+	"errors"
+	"math/bits"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/newton"
+	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/linsolve/internal/factors"
+	"github.com/halfulp/halfulp/linsolve/internal/solve"
+)
+
+// leastSquaresThere stores the solution of least squares in X for a tall matrix that does not live
+// on the host, and reports whether it could. The normal equations are formed where A lives,
+// exactly, and solved there, or on the host where only that can decide. It could not where the
+// exponents of A or B spread too far, or numbers are not finite.
+func leastSquaresThere(s *call.Run, a, b, x num.Mat) (done bool, err error) {
+	defer s.Release()
+	f := x.Format()
+	if b.Format().Bits() <= solve.AloneBits {
+		if alone, err := solve.Alone(s, a, f, solve.AloneSystem); alone || err != nil {
+			return false, err
+		}
+	}
+	s.At = place.Of(a.Arr)
+	square, d, err := normalThere(s, a, b, 4*f.Bits()+2048)
+	s.Stage("equations")
+	if err = call.Resignable(err); err != nil {
+		return false, err
+	}
+	if square.Arr == nil {
+		s.Resign()
+		return false, nil
+	}
+	z, err := newton.SolveThere(s, square, d, f)
+	if err != nil {
+		return false, err
+	}
+	if z.Arr != nil {
+		s.Finished()
+		return true, place.Copy(x, z)
+	}
+	here, err := solve.OnHost(square, d)
+	if err != nil {
+		return false, err
+	}
+	s.Resign()
+	if z, err = solve.Solve(s, here[0], here[1], f); err != nil {
+		return false, ranked(err, a.Rows, a.Cols)
+	}
+	return true, solve.Finish(s, z, x)
+}
+
+// normalThere returns A^T A and A^T B, exactly, at the run's place; nil if their numbers have
+// more than most bits.
+func normalThere(s *call.Run, a, b num.Mat, most int) (square, d num.Mat, err error) {
+	if err := s.NewTally(); err != nil {
+		return num.Mat{}, num.Mat{}, err
+	}
+	m, n := a.Dims()
+	p, err := s.Scaled(a, scale.Unscaled(m, n), most)
+	if err != nil || p.Arr == nil {
+		return num.Mat{}, num.Mat{}, err
+	}
+	q, err := s.Scaled(b, scale.Unscaled(m, b.Cols), most)
+	if err != nil || q.Arr == nil {
+		return num.Mat{}, num.Mat{}, err
+	}
+	x, err := s.Extents(p.T(), q.T())
+	if err != nil {
+		return num.Mat{}, num.Mat{}, err
+	}
+	// Products of columns of widths v and w, of which each has a unit, are multiples of that of
+	// both, below m 2^(v + w) of it.
+	carry := int64(bits.Len(uint(m)))
+	format := func(v, w int64) num.Format { return num.Precision(uint(max(v+w+carry, 64))) }
+	if 2*max(x[0].Width, x[1].Width)+carry > int64(most) {
+		return num.Mat{}, num.Mat{}, nil
+	}
+	if square, err = s.Matrix(format(x[0].Width, x[0].Width), n, n); err != nil {
+		return num.Mat{}, num.Mat{}, err
+	}
+	if err := s.GemmTriangle('L', 1, p.T(), p, 0, num.Mat{}, square, nil); err != nil {
+		return num.Mat{}, num.Mat{}, err
+	}
+	if err := factors.Mirror(s, square); err != nil {
+		return num.Mat{}, num.Mat{}, err
+	}
+	if d, err = s.Matrix(format(x[0].Width, x[1].Width), n, b.Cols); err != nil {
+		return num.Mat{}, num.Mat{}, err
+	}
+	if err := s.Gemm(1, p.T(), q, 0, num.Mat{}, d); err != nil {
+		return num.Mat{}, num.Mat{}, err
+	}
+	s.Drop(p, q)
+	return square, d, nil
+}
+
+// leastSquaresMethod is the method in Stats.
+const leastSquaresMethod = "least squares"
+
+// ranked makes an error about a singular system of least squares one about its matrix: the rank of
+// the system exceeds that of the matrix by its order less the smaller dimension of the matrix.
+func ranked(err error, rows, cols int) error {
+	var singular *call.SingularError
+	if errors.As(err, &singular) {
+		return &RankError{Rows: rows, Cols: cols, Rank: singular.Rank - (singular.N - min(rows, cols))}
+	}
+	return err
+}
