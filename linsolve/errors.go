@@ -6,6 +6,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
+	"github.com/halfulp/halfulp/linsolve/internal/function"
 	"github.com/halfulp/halfulp/linsolve/internal/lsq"
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
@@ -65,7 +66,7 @@ func (e *RankError) Unwrap() error { return ErrSingular }
 var ErrWide = solve.ErrWide
 
 // ErrNorm is wrapped by errors about matrices whose exponentials may be beyond all formats.
-var ErrNorm = errNorm
+var ErrNorm = function.ErrNorm
 
 // ErrWeights is wrapped by errors about weights that are negative, infinite or NaN.
 var ErrWeights = lsq.ErrWeights

@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/function"
 )
 
 // expmOracle returns Σ A^k / k!, by terms in a precision that cancellation leaves far more of than
@@ -228,7 +229,7 @@ func TestExponentialBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := exponentialOf(s, a.View(), bits)
+		e, err := function.ExponentialOf(s, a.View(), bits)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +244,7 @@ func TestExponentialBound(t *testing.T) {
 		}
 		for i := range n {
 			for j := range n {
-				mid, radius := e.entry(i, j)
+				mid, radius := e.Entry(i, j)
 				d := new(big.Float).SetPrec(2000).Sub(mid, want[i][j])
 				if d.Abs(d).Cmp(radius) > 0 {
 					t.Fatalf("seed %d, %d bits: entry %d, %d is off by %.3g, proved %.3g\n%v", seed, bits, i, j, d, radius, a.Text(20))
@@ -304,7 +305,7 @@ func TestExpmParts(t *testing.T) {
 		}
 		f := formats[trial%len(formats)]
 		checkExpm(t, fmt.Sprintf("trial %d, %v", trial, f), a, f)
-		parts := components(reachable(a.View()))
+		parts := function.Components(function.Reachable(a.View()))
 		where := make([]int, n)
 		for k, nodes := range parts {
 			for _, i := range nodes {
@@ -330,7 +331,7 @@ func TestExpmParts(t *testing.T) {
 	if !x.Same(want) {
 		t.Errorf("one entry: %v", x)
 	}
-	if parts := components(reachable(one.View())); len(parts) != 59 {
+	if parts := function.Components(function.Reachable(one.View())); len(parts) != 59 {
 		t.Errorf("%d parts", len(parts))
 	}
 }

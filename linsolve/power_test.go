@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/function"
 )
 
 // matrixOf returns an n x n matrix by rows.
@@ -289,24 +290,24 @@ func TestEnclosedProduct(t *testing.T) {
 		p := halfulp.Random(halfulp.MP(100), n, n, r.IntN(900), r.Uint64())
 		q := halfulp.Random(halfulp.MP(100), n, n, r.IntN(900), r.Uint64())
 		bits := 20 + r.IntN(120)
-		x, err := encloseMatrix(s, p.View(), bits)
+		x, err := function.EncloseMatrix(s, p.View(), bits)
 		if err != nil {
 			t.Fatal(err)
 		}
-		y, err := encloseMatrix(s, q.View(), bits)
+		y, err := function.EncloseMatrix(s, q.View(), bits)
 		if err != nil {
 			t.Fatal(err)
 		}
-		z, err := enclosedProduct(s, x, y, 20+r.IntN(120))
+		z, err := function.EnclosedProduct(s, x, y, 20+r.IntN(120))
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := lintest.Of(p).Times(lintest.Of(q), n)
 		for i := range n {
 			for j := range n {
-				lo, hi := z.ends(i, j)
-				l, _ := scaledBy(lo, z.exp).Rat(nil)
-				h, _ := scaledBy(hi, z.exp).Rat(nil)
+				lo, hi := z.Ends(i, j)
+				l, _ := function.ScaledBy(lo, z.Exp).Rat(nil)
+				h, _ := function.ScaledBy(hi, z.Exp).Rat(nil)
 				if l.Cmp(want[i][j]) > 0 || h.Cmp(want[i][j]) < 0 {
 					t.Fatal(fmt.Sprint(lintest.Of(p), lintest.Of(q)), i, j, l, h)
 				}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/testseed"
+	"github.com/halfulp/halfulp/linsolve/internal/function"
 )
 
 // Powers of matrices of zeros and ones count walks.
@@ -27,7 +28,7 @@ func TestWalks(t *testing.T) {
 		}
 		power := lintest.Identity(n)
 		for e := range 6 {
-			w := walks(a.View(), e)
+			w := function.Walks(a.View(), e)
 			for i := range n {
 				for j := range n {
 					if w[i].Has(j) != (power[i][j].Sign() != 0) {
@@ -45,7 +46,7 @@ func TestWalks(t *testing.T) {
 		a.SetFloat64(edge[0], edge[1], -1)
 	}
 	for e, want := range map[int]bool{0: true, 1: false, 2: true, 3: true, 1 << 30: true, 1<<30 - 1: true} {
-		if w := walks(a.View(), e); w[0].Has(0) != want {
+		if w := function.Walks(a.View(), e); w[0].Has(0) != want {
 			t.Errorf("e = %d: %v, want %v", e, w[0].Has(0), want)
 		}
 	}
