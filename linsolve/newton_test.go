@@ -234,7 +234,7 @@ func TestInverseErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := 24 + newton.Guard(n)
+		want := 24 + ziv.Guard(n)
 		y, err := newton.New(s, a.View(), p, math.MaxInt32).Inverse(want)
 		if err != nil {
 			t.Fatal(err)

@@ -31,7 +31,6 @@ var knownCycles = map[string]int{
 	"internal/gpu/product": 26,
 	"internal/gpu/several": 15,
 	"internal/residue":     17,
-	"linsolve":             58,
 	"rns":                  9,
 }
 

@@ -7,6 +7,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 )
 
+// may fuse throughout: estimates of time, none of them a result.
+
 // Panel is how many columns an elimination brings to the form of L and U at most before products
 // update others, and the order of triangular matrices that are inverted entry by entry.
 const Panel = 16

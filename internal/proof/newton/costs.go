@@ -2,7 +2,10 @@ package newton
 
 import (
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
+
+// may fuse throughout: estimates of time, none of them a result.
 
 // RefineCost is the cost of what leads Newton's method for order n from a gain to another one, with
 // an amp of 2^loss.
@@ -37,5 +40,5 @@ func ManyCost(n, k, bits int) float64 {
 	if k == n { // an inverse, perhaps
 		return RefineCost(n, 30, bits/2+8, 10) + 2*call.ProductOf(n, n, n, bits/2)
 	}
-	return SolutionCost(n, k, 30, bits+Guard(n), 16)
+	return SolutionCost(n, k, 30, bits+ziv.Guard(n), 16)
 }

@@ -16,6 +16,9 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
+// Newton's method begins with inverses in slices or by series, of more bits than float64 has: steps
+// to these are products of few bits, which take about as long as those of many at usual orders.
+
 // likelySlices and likelySeries are gains of these inverses of random matrices of order 300.
 const (
 	likelySlices = 64
@@ -27,13 +30,13 @@ const (
 // that are done.
 func SolveByNewton(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error {
 	n := f.N
-	if !Sliceable(s, a) {
+	if !seed.Sliceable(s, a) {
 		return nil
 	}
 	bits, cost := wantedBits(z), slicesCost(n)
 	s.Plan(cost + ManyCost(n, b.Cols, bits)) // may fuse: an estimate
 	half := (bits + 3) / 2
-	if !IsIdentity(b) {
+	if !ziv.IsIdentity(b) {
 		half += 10 // of the condition number
 	}
 	v, r, err := SolveByFloats(s, a, f, steps(likelySeries, half) < steps(likelySlices, half), mostSolvedBits(z))

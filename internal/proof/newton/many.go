@@ -31,7 +31,7 @@ func SolveMany(s *call.Run, p *seed.Approximate, a, b, z num.Mat, todo []*ziv.En
 
 // wantedBits are those of the first enclosure of the entries of z.
 func wantedBits(z num.Mat) int {
-	return z.Format().Bits() + 4*(z.Arr.Terms()-1) + Guard(z.Rows)
+	return z.Format().Bits() + 4*(z.Arr.Terms()-1) + ziv.Guard(z.Rows)
 }
 
 // mostSolvedBits bounds those of the numbers of A and B, and of enclosures.
@@ -40,7 +40,7 @@ func mostSolvedBits(z num.Mat) int { return 4*wantedBits(z) + 2048 }
 // solveManyBy is solveMany by an X that came from some rounds.
 func solveManyBy(s *call.Run, t *Iteration, rounds int, a, b, z num.Mat, todo []*ziv.Entries) error {
 	bits, most := wantedBits(z), mostSolvedBits(z)
-	g, inverse := b, IsIdentity(b)
+	g, inverse := b, ziv.IsIdentity(b)
 	if !inverse {
 		if g = call.Scaled(b, scale.Scaling{Rows: t.By.Rows, Cols: make([]int64, b.Cols)}, most); g.Arr == nil {
 			return nil
@@ -93,22 +93,6 @@ func columnsMissing(y *bound.Nearly, todo []*ziv.Entries, bits int) (most int) {
 		}
 	}
 	return most
-}
-
-// IsIdentity reports whether b is the unit matrix.
-func IsIdentity(b num.Mat) bool {
-	if b.Rows != b.Cols || b.Format() != num.Float64 {
-		return false
-	}
-	m := b
-	for j := range m.Cols {
-		for i, at := 0, m.At(0, j); i < m.Rows; i, at = i+1, at+m.RS {
-			if x := m.Arr.F64[0][at]; x != 0 && (x != 1 || i != j) || i == j && x == 0 {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // Inverse returns X + E' X, or X + (E' + E'²) X where that saves a step, with an error of about

@@ -14,12 +14,6 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// Guard returns how many bits, in units of the largest entry of a column of n, a result has beyond
-// the last place of its format. An entry 2^-k times as large as that is undecided by chance with a
-// probability of some 2^(k+5-guard): with the k of random matrices' inverses, one of their entries
-// is in one matrix of twenty or more. Its column is then refined alone.
-func Guard(n int) int { return 14 + 2*bits.Len(uint(n)) }
-
 // Iteration is an approximate inverse X of F = diag(2^scale) A diag(2^weights), with ‖I - X F‖∞ ≤ rho
 // proved.
 //

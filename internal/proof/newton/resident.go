@@ -14,6 +14,9 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
+// Matrices of Newton's method live where their operands do: on the host, or at the run's place.
+// The functions here are what the method does with them beside products.
+
 // SolveThere solves A X = B, for the unit matrix if b is nil, with matrices that stay where A and B
 // live. It returns nil where only the host can decide: where A is singular or nearly so, where
 // entries are or may be ties or zeros, and for numbers that products of some bits do not reach.

@@ -73,7 +73,7 @@ const residualBits = 106
 // series reports whether the solution for B is an inverse that a series is for.
 func series(s *call.Run, a, b, z num.Mat) bool {
 	to := z.Arr
-	return Sliceable(s, a) && to.Bits() > scale.SeedBits && to.Bits() <= MostSeries && (to.Kind == num.MP || to.Kind == num.DD) && IsIdentity(b)
+	return seed.Sliceable(s, a) && to.Bits() > scale.SeedBits && to.Bits() <= MostSeries && (to.Kind == num.MP || to.Kind == num.DD) && ziv.IsIdentity(b)
 }
 
 // InverseBySeries stores the inverse of A in z as far as a series decides it, and puts nil for the

@@ -70,7 +70,7 @@ func SlicesFor(n, gamma int, cond float64) int {
 // InverseBySlices stores the inverse of A in z as far as an inverse in slices decides it, and puts
 // nil for the columns of todo that are done.
 func InverseBySlices(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error {
-	if !Sliceable(s, a) || !shortInverse(s, b, z) {
+	if !seed.Sliceable(s, a) || !shortInverse(s, b, z) {
 		return nil
 	}
 	cost := slicesCost(f.N)
@@ -100,21 +100,10 @@ func InverseBySlices(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo
 // slicesCost is the cost of an inverse in slices.
 func slicesCost(n int) float64 { return 10 * call.Cube(n) * call.FloatCost }
 
-// floatOrder bounds the order of matrices whose inverses come from slices or series, for their
-// room: that of some 15 matrices of float64 numbers, 2 GB.
-const floatOrder = 4096
-
-// Sliceable reports whether there are slices of numbers of A. With Options.Check products by moduli
-// are the way, which are compared.
-func Sliceable(s *call.Run, a num.Mat) bool {
-	k := a.Arr.Kind
-	return (k == num.F32 || k == num.F64 || k == num.MP) && a.Rows <= floatOrder && !s.Set.Check
-}
-
 // shortInverse reports whether the solution for B is an inverse that float64 arithmetic decides.
 func shortInverse(s *call.Run, b, z num.Mat) bool {
 	to := z.Arr
-	return to.Terms() <= 1 && to.Bits() <= scale.SeedBits && IsIdentity(b)
+	return to.Terms() <= 1 && to.Bits() <= scale.SeedBits && ziv.IsIdentity(b)
 }
 
 // InvertSlices returns a sliced inverse by factors of a, nil if float64 does not do.

@@ -6,6 +6,9 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
+// Products at the run's place need not look at their factors, and nobody waits for them, where
+// what they would find is known: from extents of matrices, or by what is proved of them.
+
 // steady returns what is known of the rows and of the columns of every X that steps lead to from
 // one with these, of which X itself has the units, whose E is at most 2^-8 in the norm, as the E of
 // all that follow are.

@@ -6,6 +6,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
+// may fuse throughout: estimates of time, none of them a result.
+
 // ColumnCost is the cost of a column of fixedSystem of so many words, for an inverse whose product
 // with a vector takes as long as that of a matrix of some words.
 func ColumnCost(n, words int, inverse float64) float64 {

@@ -6,6 +6,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
+// may fuse throughout: estimates of time, none of them a result.
+
 // roundBits are log2 of how much more of the condition number a seed sees, at first.
 const roundBits = 40
 

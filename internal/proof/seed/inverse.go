@@ -299,3 +299,14 @@ func Note(s *call.Run, rounds int, rho float64, norm, of *big.Float) (cond int) 
 	s.Stats.Cond = bound.Text('g', 3)
 	return bound.MantExp(nil)
 }
+
+// Sliceable reports whether there are slices of numbers of A. With Options.Check products by moduli
+// are the way, which are compared.
+func Sliceable(s *call.Run, a num.Mat) bool {
+	k := a.Arr.Kind
+	return (k == num.F32 || k == num.F64 || k == num.MP) && a.Rows <= FloatOrder && !s.Set.Check
+}
+
+// FloatOrder bounds the order of matrices whose inverses come from slices or series, for their
+// room: that of some 15 matrices of float64 numbers, 2 GB.
+const FloatOrder = 4096

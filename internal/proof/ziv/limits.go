@@ -2,6 +2,7 @@ package ziv
 
 import (
 	"fmt"
+	"math/bits"
 	mathbits "math/bits"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -61,4 +62,26 @@ func Span(a num.Mat) (top, low int64) {
 		}
 	}
 	return top, low
+}
+
+// Guard returns how many bits, in units of the largest entry of a column of n, a result has beyond
+// the last place of its format. An entry 2^-k times as large as that is undecided by chance with a
+// probability of some 2^(k+5-guard): with the k of random matrices' inverses, one of their entries
+// is in one matrix of twenty or more. Its column is then refined alone.
+func Guard(n int) int { return 14 + 2*bits.Len(uint(n)) }
+
+// IsIdentity reports whether b is the unit matrix.
+func IsIdentity(b num.Mat) bool {
+	if b.Rows != b.Cols || b.Format() != num.Float64 {
+		return false
+	}
+	m := b
+	for j := range m.Cols {
+		for i, at := 0, m.At(0, j); i < m.Rows; i, at = i+1, at+m.RS {
+			if x := m.Arr.F64[0][at]; x != 0 && (x != 1 || i != j) || i == j && x == 0 {
+				return false
+			}
+		}
+	}
+	return true
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
+// may fuse throughout: estimates of time, none of them a result.
+
 // EliminationCost is the cost of eliminating blocks of n rows with so many bits, of which all but
 // blockSpare go to the condition number.
 func EliminationCost(n, bits, most int) (cost float64) {

@@ -12,7 +12,6 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
-	"github.com/halfulp/halfulp/internal/proof/newton"
 	"github.com/halfulp/halfulp/internal/proof/refine"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
@@ -35,7 +34,7 @@ var stepBits = [2]int{390, 600}
 // digitsOf returns the order up to which inverses of so many bits are eliminated in digits.
 func digitCount(s *call.Run, a num.Mat, bits int) int {
 	lanes := lanes.Count()
-	if newton.Sliceable(s, a) && bits >= stepBits[0] && bits <= stepBits[1] {
+	if seed.Sliceable(s, a) && bits >= stepBits[0] && bits <= stepBits[1] {
 		return stepDigits * lanes
 	}
 	return inverseDigits * lanes
@@ -46,7 +45,7 @@ func digitCount(s *call.Run, a num.Mat, bits int) int {
 // products are faster, and for a B that is not the unit matrix.
 func QuickInverse(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error {
 	n := f.N
-	if !newton.IsIdentity(b) || n > digitCount(s, a, z.Format().Bits()) {
+	if !ziv.IsIdentity(b) || n > digitCount(s, a, z.Format().Bits()) {
 		return nil
 	}
 	cond, err := seed.Loss(s, f)
@@ -56,7 +55,7 @@ func QuickInverse(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []
 	if cond > seed.LossyBits {
 		cond, s.Work.Guessed = f.ConditionBits(), true // until it is known which digits do
 	}
-	wanted := z.Format().Bits() + 4*(z.Arr.Terms()-1) + newton.Guard(n)
+	wanted := z.Format().Bits() + 4*(z.Arr.Terms()-1) + ziv.Guard(n)
 	wanted += 4*bits.Len(uint(n)) + 4 // for what inverseTo proves
 	known := false                    // that a is regular
 	for {

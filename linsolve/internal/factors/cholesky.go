@@ -169,17 +169,3 @@ func definite(s *call.Run, a num.Mat, k int, sign signOf) error {
 	}
 	return nil
 }
-
-// countOverflow counts the entries of factors that became infinite.
-func countOverflow(s *call.Run, factors ...num.Mat) {
-	for _, z := range factors {
-		m := z
-		for j := range m.Cols {
-			for i := range m.Rows {
-				if m.Arr.Class(m.At(i, j)) == num.Inf {
-					s.Stats.Overflow++
-				}
-			}
-		}
-	}
-}

@@ -5,6 +5,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/newton"
 )
 
+// may fuse throughout: estimates of time, none of them a result.
+
 // improvedCost is the cost of leading approximate inverses of the factors of an m x n matrix from
 // a gain to an enclosure of so many bits, for one factor or both; see improved.
 func improvedCost(m, n, gain, amp, bits int, both bool) (cost float64) {
@@ -31,26 +33,6 @@ func improvedCost(m, n, gain, amp, bits int, both bool) (cost float64) {
 		gain = next
 	}
 	return cost
-}
-
-// planned says that an E of a gain is to lead to so many bits.
-func (t *LUNewton) planned(gain, bits int) {
-	if m, n := t.F.Dims(); t.S.Work.Report != nil {
-		t.S.Plan(improvedCost(m, n, gain, t.Amp, bits, true) + call.WantedCost(t.S, m, n))
-	}
-}
-
-func (t *CholeskyNewton) planned(gain, bits int) {
-	if m := t.F.Rows; t.S.Work.Report != nil {
-		t.S.Plan(improvedCost(m, t.N, gain, t.Amp, bits, false) + call.WantedCost(t.S, m, t.N)/2)
-	}
-}
-
-// planRoot says that a seed of some bits is to come from blocks, and to lead to so many.
-func (t *CholeskyNewton) planRoot(seed, bits int) {
-	if m := t.F.Rows; t.S.Work.Report != nil {
-		t.S.Plan(rootCost(t.N, seed) + improvedCost(m, t.N, likely, t.Amp, bits, false) + call.WantedCost(t.S, m, t.N)/2)
-	}
 }
 
 // rootCost is the cost of root where no block's seed comes from float64.

@@ -119,3 +119,23 @@ func (t *Improvement) learn(s *call.Run, norm, lost *big.Float, places int) (h *
 	t.Gain = -bound.Upper().Add(norm, h).MantExp(nil)
 	return h
 }
+
+// likely are about the bits of ‖E‖ that a seed leaves for matrices that are not ill-conditioned.
+const likely = 32
+
+// LeastGain is how many bits of ‖E‖ are needed to go on.
+const LeastGain = 8
+
+// order returns how many powers of 2^-gain, up to four, a correction takes into account so that
+// what is left is below 2^-bits; 5 if four are not enough.
+func order(gain, bits int) int {
+	for k := 2; k <= 4; k++ {
+		if k*gain-2*k+1 >= bits {
+			return k
+		}
+	}
+	return 5
+}
+
+// MostBits are those of numbers of a matrix whose factors have format f.
+func MostBits(f num.Format) int { return min(4*f.Bits()+2048, bound.MaxBits) }

@@ -69,12 +69,6 @@ func LUByDigits(s *call.Run, a num.Mat, bits int, known *bool) (*digits.LU, erro
 	}
 }
 
-// LUFactors are L, U and pivots, and a copy of A where that lives.
-type LUFactors struct {
-	P       []int
-	L, U, A num.Mat
-}
-
 // luOf returns the factors where a lives, with a copy of it.
 func FactorLU(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	z, err := luThere(s, a, f)
@@ -94,34 +88,6 @@ func FactorLU(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 		countOverflow(s, z.L, z.U)
 	}
 	return z, Keep(a, &z.A, &z.L, &z.U)
-}
-
-// Keep makes a copy of the matrix of factors, where that lives, and moves those of the host there.
-// After an error nothing is left at the place.
-func Keep(a num.Mat, copied *num.Mat, factors ...*num.Mat) error {
-	err := func() (err error) {
-		p := place.Of(a.Arr)
-		for _, m := range factors {
-			here := *m
-			if place.Label(place.Of(here.Arr)) == place.Label(p) {
-				continue
-			}
-			*m = num.Mat{}
-			if *m, err = place.On(p, here); err != nil {
-				return err
-			}
-		}
-		*copied, err = place.On(p, a)
-		return err
-	}()
-	if err != nil {
-		for _, m := range factors {
-			if m.Arr != nil {
-				m.Free()
-			}
-		}
-	}
-	return err
 }
 
 func LU(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
@@ -260,23 +226,4 @@ func luAttempt(s *call.Run, a num.Mat, f num.Format, bits int, known *bool, z *L
 		}
 	}
 	return z, u, t.Enclosure(u), nil
-}
-
-// Unknown returns the entries of the factors, of c = P A.
-func (z *LUFactors) Unknown(c num.Mat) *ziv.Unknown {
-	m, n := c.Dims()
-	k := min(m, n)
-	u := ziv.NewUnknown(c, k, ziv.Ones(k), k*(m+n-k))
-	for j := range k {
-		ziv.SetOne(z.L, j, j)
-		for i := j + 1; i < m; i++ {
-			u.Want(ziv.OfL, i, j, z.L, i, j)
-		}
-	}
-	for i := range k {
-		for j := i; j < n; j++ {
-			u.Want(ziv.OfU, i, j, z.U, i, j)
-		}
-	}
-	return u
 }

@@ -1,9 +1,16 @@
 package factors
 
 import (
+	"fmt"
+	"math/big"
+	"math/bits"
+
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // factored returns factors that run computes where A lives; nil where the place does not decide
@@ -19,4 +26,260 @@ func factored[T comparable](s *call.Run, a num.Mat, run func() (T, error)) (T, e
 	s.Release()
 	s.At = nil
 	return z, err
+}
+
+// taller returns a matrix of the host of m rows that begins with those of another one.
+func taller(first num.Mat, m int) num.Mat {
+	z := num.NewMat(first.Format(), m, first.Cols)
+	x, y := z, first
+	for j := range y.Cols {
+		for i := range y.Rows {
+			x.Arr.CopyFrom(x.At(i, j), y.Arr, y.At(i, j))
+		}
+	}
+	return z
+}
+
+// taller returns a matrix of m rows that begins with those of another one.
+func tallerThere(s *call.Run, first num.Mat, m int) (num.Mat, error) {
+	if s.At == nil {
+		return taller(first, m), nil
+	}
+	z, err := s.Matrix(first.Format(), m, first.Cols)
+	if err != nil {
+		return num.Mat{}, err
+	}
+	return z, shiftThere(s, first, z.Slice(0, first.Rows, 0, first.Cols))
+}
+
+// spread returns e with ‖|A| |B|‖∞ + ‖|A| |B|‖1 ≤ 2^e for matrices in MP.
+func spreadThere(s *call.Run, a, b num.Mat) (int, error) {
+	if s.At == nil {
+		x, y, err := bothMagnitudes(s, a, b)
+		if err != nil {
+			return 0, err
+		}
+		return x.spread(y), nil
+	}
+	rows, cols, err := s.At.Spread(s.Config(), a, b)
+	return sizeOf(float64((rows + cols) * (1 + 0x1p-50))), err
+}
+
+// uniform returns the bound 2^top of the entries of an n x n matrix that may be in error by
+// 2^(top - within) beside their rounding, within > 0.
+func uniform(s *call.Run, n, top, within int) *residue.Bound {
+	b := &residue.Bound{Rows: make([]int64, n), Cols: make([]int64, n), Within: int64(within)}
+	for i := range b.Rows {
+		b.Rows[i] = int64(top)
+	}
+	return b
+}
+
+// rowTops returns exponents of bounds of the sums of magnitudes of the rows of a matrix in MP.
+func rowTops(s *call.Run, m num.Mat) ([]int64, error) {
+	if s.At != nil {
+		tops, _, err := s.RowSums(m)
+		return tops, err
+	}
+	sizes, err := magnitudesOf(s, m)
+	if err != nil {
+		return nil, err
+	}
+	var tops []int64
+	for _, sum := range sizes.rows() {
+		tops = append(tops, int64(sizeOf(sum)))
+	}
+	return tops, nil
+}
+
+// symmetricNorm returns an upper bound of the largest sum of magnitudes of a row of a symmetric
+// matrix in MP, of which there is the lower triangle, above zeros.
+func symmetricNorm(s *call.Run, m num.Mat) (*big.Float, error) {
+	least := bound.Exp2(-bound.MaxBits) // so that a gain remains finite
+	if s.At == nil {
+		return bound.Largest([]*big.Float{symmetricNorm64(m), least}), nil
+	}
+	// Rows and columns of the triangle both have the diagonal.
+	x, err := s.Extents(m, m.T())
+	if err != nil {
+		return nil, err
+	}
+	_, rows := call.Sums(x[0])
+	_, cols := call.Sums(x[1])
+	return bound.Largest([]*big.Float{bound.Upper().Add(rows, cols), least}), nil
+}
+
+// halveDiagonal halves the diagonal of a square matrix in MP.
+func halveDiagonal(s *call.Run, a num.Mat) error {
+	m := a
+	if s.At != nil {
+		_, err := s.At.Triangle(s.Config(), place.HalveDiagonal, m, nil)
+		return err
+	}
+	for i := range m.Rows {
+		if at := m.At(i, i); m.Arr.Class(at) == num.Finite {
+			m.Arr.Exp[at]--
+		}
+	}
+	return nil
+}
+
+// mirrored returns the symmetric matrix in MP of which there is the lower triangle, above zeros.
+func mirroredThere(s *call.Run, a num.Mat) (num.Mat, error) {
+	z, err := s.Room(a.Format(), a.Rows, a.Rows)
+	if err != nil {
+		return num.Mat{}, err
+	}
+	if err := place.Copy(z, a); err != nil {
+		return num.Mat{}, err
+	}
+	return z, Mirror(s, z)
+}
+
+// Mirror copies the lower triangle of a square matrix in MP to the upper one.
+func Mirror(s *call.Run, a num.Mat) error {
+	m := a
+	if s.At != nil {
+		_, err := s.At.Triangle(s.Config(), place.MirrorLower, m, nil)
+		return err
+	}
+	for j := range m.Cols {
+		for i := j + 1; i < m.Rows; i++ {
+			m.Arr.CopyFrom(m.At(j, i), m.Arr, m.At(i, j))
+		}
+	}
+	return nil
+}
+
+// halfOfSquare makes -Z E the lower triangle of -Φ(Z² + (Z²)^T + Z Z^T) for a lower triangular Z
+// and E = Z + Z^T: below the diagonal, where (Z²)^T is 0, they agree. On it Z² has z², z = Z[i,i],
+// and half of 2 z² + (Z Z^T)[i,i] is that of z² + (Z E)[i,i], of two numbers of one sign.
+func halfOfSquare(s *call.Run, minus, z num.Mat) error {
+	list, err := diagonalsHere(s, minus, z)
+	if err != nil {
+		return err
+	}
+	d, x := list[0], list[1]
+	// A row takes 0.2 µs, and to wake all of many threads takes longer than all rows of order 8192.
+	const some, threads = 64, 8
+	if err := par.For(s.Ctx, min(s.Threads, threads), (d.Rows+some-1)/some, func(_, part int) {
+		HalfLessSquares(d, x, part*some, min(d.Rows, (part+1)*some))
+	}); err != nil {
+		return err
+	}
+	if s.At == nil {
+		return nil
+	}
+	there, err := s.Upload(list[0])
+	if err != nil {
+		return err
+	}
+	defer s.Drop(there)
+	return shiftThere(s, there, diagonalOf(minus))
+}
+
+// HalfLessSquares makes entries from <= i < until of d, of MP, half of what they are less the
+// squares of x, but for errors of 2^-(prec+30) of the larger of both, and rounding.
+func HalfLessSquares(d, x num.Mat, from, until int) {
+	count := call.WordsFor(int(d.Arr.Prec)) + 1
+	l, sum := min(x.Arr.Limbs(), count), bound.NewAdder(count)
+	product := make([]uint64, 2*l)
+	square := num.NewMat(num.Precision(uint(128*l)), 1, 1)
+	for i := from; i < until; i++ {
+		p, q := d.At(i, 0), x.At(i, 0)
+		square.Arr.Set(0, num.Real{})
+		if x.Arr.Class(q) == num.Finite {
+			end := (q + 1) * x.Arr.Limbs()
+			clear(product)
+			for k, v := range x.Arr.Sig[end-l : end] {
+				var carry uint64
+				for h, w := range x.Arr.Sig[end-l : end] {
+					hi, lo := bits.Mul64(v, w)
+					var c, more uint64
+					lo, c = bits.Add64(lo, product[k+h], 0)
+					product[k+h], more = bits.Add64(lo, carry, 0)
+					carry = hi + c + more
+				}
+				product[k+l] = carry
+			}
+			square.Arr.Set(0, num.Real{Class: num.Finite, Neg: true, Mag: product, Exp: 2*int64(x.Arr.Exp[q]) - int64(128*l)})
+		}
+		one := d
+		one.Off = p
+		neg, mag, exp := sum.Add(&one, &square, 0, 0)
+		y := num.Real{Class: num.Finite, Neg: neg, Mag: mag, Exp: exp - 1}
+		if len(mag) == 0 {
+			y = num.Real{}
+		}
+		d.Arr.Set(p, y)
+	}
+}
+
+// diagonalOf returns the diagonal of a square matrix as a column of it.
+func diagonalOf(a num.Mat) num.Mat {
+	m := a
+	return num.Mat{Arr: m.Arr, Off: m.Off, RS: m.RS + m.CS, CS: 1, Rows: m.Rows, Cols: 1}
+}
+
+// diagonalsHere returns the diagonals of square matrices in MP as columns on the host: copies, or
+// of the matrices if these are there.
+func diagonalsHere(s *call.Run, list ...num.Mat) (z []num.Mat, err error) {
+	for _, a := range list {
+		d := diagonalOf(a)
+		if s.At != nil {
+			there, err := s.Room(a.Format(), a.Rows, 1)
+			if err != nil {
+				return nil, err
+			}
+			defer s.Drop(there)
+			if err := shiftThere(s, d, there); err != nil {
+				return nil, err
+			}
+			d = there
+		}
+		z = append(z, d)
+	}
+	if s.At == nil {
+		return z, nil
+	}
+	for i, d := range z { // which waits, once
+		if z[i], err = place.On(nil, d); err != nil {
+			return nil, err
+		}
+	}
+	return z, nil
+}
+
+// diagonalHere is diagonalsHere for one matrix.
+func diagonalHere(s *call.Run, a num.Mat) (num.Mat, error) {
+	z, err := diagonalsHere(s, a)
+	if err != nil {
+		return num.Mat{}, err
+	}
+	return z[0], nil
+}
+
+// shift copies finite numbers from one view of matrices in MP at the run's place to another.
+func shiftThere(s *call.Run, from, to num.Mat) error {
+	odd, err := s.At.Shift(s.Config(), from, nil, nil, to, s.Tally)
+	if err == nil && odd > 0 {
+		err = fmt.Errorf("numbers with exponents beyond 2^29: %w", call.ErrRange)
+	}
+	return err
+}
+
+// positiveDiagonal reports whether all numbers of the diagonal of a square matrix in MP are
+// positive, or lets the tally tell.
+func positiveDiagonal(s *call.Run, a num.Mat) (bool, error) {
+	m := a
+	if s.At != nil {
+		count, err := s.At.Triangle(s.Config(), place.CountNotPositive, m, s.Tally)
+		return count == 0, err
+	}
+	for i := range m.Rows {
+		if c := m.Arr.Cls[m.At(i, i)]; c.Class() != num.Finite || c.Neg() {
+			return false, nil
+		}
+	}
+	return true, nil
 }

@@ -15,12 +15,6 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
-// QRFactors are Q, R and the order of columns, and a copy of A where that lives.
-type QRFactors struct {
-	P       []int
-	Q, R, A num.Mat
-}
-
 // FactorQR returns the factors where a lives, with a copy of it.
 func FactorQR(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
 	z, err := qrThere(s, a, f, pivoting)
@@ -193,25 +187,4 @@ func Stacked(normal, a num.Mat, order []int) num.Mat {
 		}
 	}
 	return c
-}
-
-// unknown returns the entries of the factors, which are those of L diag(U)^(1/2).
-func (z *QRFactors) unknown(c num.Mat) *ziv.Unknown {
-	m, n := c.Dims()
-	u := ziv.NewUnknown(c, n, ziv.Ones(n), n*(n+1)/2+z.Q.Rows*n)
-	for j := range n {
-		for i := j; i < m; i++ {
-			z.want(u, i, j)
-		}
-	}
-	return u
-}
-
-// want asks for entry (i, j) of R^T above Q.
-func (z *QRFactors) want(u *ziv.Unknown, i, j int) {
-	if n := z.R.Rows; i < n {
-		u.Want(ziv.OfRoot, i, j, z.R, j, i)
-	} else {
-		u.Want(ziv.OfRoot, i, j, z.Q, i-n, j)
-	}
 }

@@ -6,6 +6,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
+// may fuse throughout: estimates of memory, none of them a result.
+
 // fewBytes returns the bytes that a solution with few right-hand sides in format f takes: float64
 // factors, the inverses of both triangles, and A in fixed point, of as many bits as the result and
 // about a word more, unless A has fewer.

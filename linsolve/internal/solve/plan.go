@@ -10,6 +10,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/blocks"
 )
 
+// may fuse throughout: estimates of time, none of them a result.
+
 // planSolve says what a solution for k columns takes where nothing is known of A's condition, to
 // nobody yet.
 func planSolve(s *call.Run, a num.Mat, f num.Format, k int) {

@@ -609,3 +609,50 @@ func belowEach(s *call.Run, u *ziv.Unknown, e *ziv.Enclosure, limit func(i, j in
 	})
 	return !slices.Contains(fails, true), err
 }
+
+// planned says that an E of a gain is to lead to so many bits.
+func (t *LUNewton) planned(gain, bits int) {
+	if m, n := t.F.Dims(); t.S.Work.Report != nil {
+		t.S.Plan(improvedCost(m, n, gain, t.Amp, bits, true) + call.WantedCost(t.S, m, n))
+	}
+}
+
+// partThere is split at a place.
+func (t *LUNewton) partThere(a, lower, upper num.Mat) error {
+	if err := t.S.At.Part(t.S.Config(), a, lower, upper); err != nil {
+		return err
+	}
+	if len(t.Blocks) == t.K {
+		return nil
+	}
+	var moved num.Mat // from one to the other, which has zeros there
+	err := change(t.S, belowDiagonal(lower), t.Blocks, func(h num.Mat, i int) {
+		if moved.Arr == nil {
+			moved = num.NewMat(h.Format(), h.Rows, 1)
+		}
+		moved.SetBig(i, 0, h.Big(i, 0))
+		h.SetFloat64(i, 0, 0)
+	})
+	if err != nil {
+		return err
+	}
+	return change(t.S, belowDiagonal(upper), t.Blocks, func(h num.Mat, i int) { h.SetBig(i, 0, moved.Big(i, 0)) })
+}
+
+// belowThere is what upperProduct does below the diagonal, at a place.
+func (t *LUNewton) belowThere(alpha float64, a, b, d num.Mat) error {
+	if len(t.Blocks) == t.K {
+		return nil
+	}
+	var here [4]num.Mat
+	for i, m := range []num.Mat{diagonalOf(a), belowDiagonal(a), diagonalOf(b), belowDiagonal(b)} {
+		var err error
+		if here[i], err = columnHere(t.S, m); err != nil {
+			return err
+		}
+	}
+	return change(t.S, belowDiagonal(d), t.Blocks, func(h num.Mat, i int) {
+		x := belowProduct(here[1].Big(i, 0), here[0].Big(i+1, 0), here[2].Big(i, 0), here[3].Big(i, 0))
+		h.SetBig(i, 0, x.Mul(x, big.NewFloat(alpha)))
+	})
+}

@@ -1,7 +1,6 @@
 package factors
 
 import (
-	"math"
 	"math/big"
 	"math/bits"
 
@@ -9,12 +8,12 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
-	"github.com/halfulp/halfulp/internal/proof/scale"
-	"github.com/halfulp/halfulp/internal/proof/seed"
-	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/residue"
 	"github.com/halfulp/halfulp/linsolve/internal/blocks"
 )
+
+// LU factors by products live where A does, as those of Cholesky factors do. The functions here are what
+// is different at a place: products there need not be rounded correctly, and norms come from it.
 
 // splitSizes are exponents of bounds of what a splitting at a place has.
 type splitSizes struct {
@@ -60,163 +59,6 @@ func extent(s *call.Run, m num.Mat) (norm, top int, err error) {
 	}
 	norm, top = sizesOf(x[0])
 	return norm, top, nil
-}
-
-// luThere returns the factors, where A lives, of a matrix that does not live on the host; nil where
-// only the host can decide: entries that are or may be ties or zeros, pivots that are not proved to
-// be larger than all others of their columns, singular and too ill-conditioned matrices, numbers
-// that products of some bits do not reach.
-func luThere(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
-	if a.OnHost() || min(a.Dims()) < seed.Fewest {
-		return nil, nil
-	}
-	return factored(s, a, func() (*LUFactors, error) { return luResident(s, a, f) })
-}
-
-func luResident(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
-	m, n := a.Dims()
-	if err := s.NewTally(); err != nil {
-		return nil, err
-	}
-	p, err := pivotedThere(s, a, MostBits(f))
-	s.Stage("approximate inverse")
-	if err != nil || p == nil {
-		return nil, err
-	}
-	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
-	bits := f.Bits() + 4*(terms-1) + call.ResidentGuard
-	e, err := p.Enclosure(bits)
-	s.Stage("products")
-	if err != nil || e == nil {
-		return nil, err
-	}
-	z := &LUFactors{P: p.Order}
-	defer s.Stage("rounding")
-	if z.L, err = place.NewMat(place.Of(a.Arr), f, m, p.K); err != nil {
-		return nil, err
-	}
-	if z.U, err = place.NewMat(place.Of(a.Arr), f, p.K, n); err != nil {
-		z.L.Free()
-		return nil, err
-	}
-	ok, err := roundedSplitting(s, z, e)
-	if err != nil || !ok {
-		z.L.Free()
-		z.U.Free()
-		return nil, err
-	}
-	return z, nil
-}
-
-// roundedSplitting rounds factors, and reports whether all entries are decided and all of L below
-// its diagonal are proved to be below 1 - 2^-54: those are distinct pivots.
-func roundedSplitting(s *call.Run, z *LUFactors, e *ziv.Enclosure) (bool, error) {
-	m, k := z.L.Dims()
-	u := place.Sum{X: e.U.X, D: e.U.D, Bits: e.Bits, Errors: e.U.Err, Rows: e.U.Left, Cols: e.U.Right, Triangle: 'U', Tally: s.Tally}
-	if _, err := s.At.Sum(s.Config(), u, z.U); err != nil {
-		return false, err
-	}
-	// What lies above the diagonal of L^T.
-	above := func(a num.Mat) num.Mat { return a.Slice(0, k, 1, m) }
-	l := place.Sum{X: above(e.L.X), D: above(e.L.D), Bits: e.Bits, Errors: e.L.Err[1:],
-		Rows: e.L.Left, Cols: e.L.Right[1:], Triangle: 'U', Tally: s.Tally}
-	if _, err := s.At.Sum(s.Config(), l, above(z.L.T())); err != nil {
-		return false, err
-	}
-	if count, err := s.At.NotSmall(s.Config(), z.L, 1-0x1p-52); err != nil || count > 0 {
-		return false, err
-	}
-	if err := unitDiagonal(s, z.L.Slice(0, k, 0, k)); err != nil {
-		return false, err
-	}
-	_, left, err := s.At.Extents(s.Config(), s.Tally)
-	return left == 0, err
-}
-
-// unitDiagonal makes the diagonal of a square matrix at the run's place 1.
-func unitDiagonal(s *call.Run, a num.Mat) error {
-	n := a.Rows
-	ones := num.NewMat(num.Precision(24), n, 1)
-	for i := range n {
-		ziv.SetOne(ones, i, 0)
-	}
-	x, err := s.Upload(ones)
-	if err != nil {
-		return err
-	}
-	d, err := s.Matrix(num.Precision(24), n, 1)
-	if err != nil {
-		return err
-	}
-	diagonal := place.Sum{X: x, D: d, Bits: 24, Tally: s.Tally}
-	_, err = s.At.Sum(s.Config(), diagonal, diagonalOf(a))
-	return err
-}
-
-// pivotedThere is newPivoted at the run's place.
-func pivotedThere(s *call.Run, a num.Mat, most int) (*Pivoted, error) {
-	m, n := a.Dims()
-	k := min(m, n)
-	x, err := s.Matrix(num.Float64, k, k)
-	if err != nil {
-		return nil, err
-	}
-	y, err := s.Matrix(num.Float64, k, k)
-	if err != nil {
-		return nil, err
-	}
-	rows, cols, chosen, ok, err := s.At.PivotedTriangles(s.Config(), a.Slice(0, m, 0, k), x, y)
-	if err != nil || !ok {
-		return nil, err
-	}
-	p := &Pivoted{LUNewton: &LUNewton{S: s, K: k, Blocks: ziv.Ones(k), By: scale.Scaling{Rows: make([]int64, m), Cols: append(cols, make([]int64, n-k)...)}}}
-	if p.Order, ok = exchanged(chosen, m); !ok {
-		return nil, nil
-	}
-	order := make([]int32, m)
-	for i, row := range p.Order {
-		order[i], p.By.Rows[i] = int32(row), rows[row]
-	}
-	f, err := s.Scaled(a, scale.Scaling{Rows: rows, Cols: p.By.Cols}, most)
-	if err != nil || f.Arr == nil {
-		return nil, err
-	}
-	if p.F, err = s.Matrix(f.Format(), m, n); err != nil {
-		return nil, err
-	}
-	if err := s.At.Gather(s.Config(), f, order, p.F); err != nil {
-		return nil, err
-	}
-	s.Drop(f)
-	for _, m := range []struct{ to, of *num.Mat }{{&p.x, &x}, {&p.y, &y}} {
-		if *m.to, err = s.Scaled(*m.of, scale.Unscaled(k, k), most); err != nil || m.to.Arr == nil {
-			return nil, err
-		}
-		s.Drop(*m.of)
-	}
-	// Entries of L are at most 1 where rows are not scaled.
-	norm, _, err := extent(s, p.x)
-	if err != nil {
-		return nil, err
-	}
-	p.Amp = norm + int(math.Ceil(seed.Log2(float64(k))/2)) + 1
-	return p, nil
-}
-
-// exchanged returns the order of m rows after exchanges that bring the rows of pivots to the front,
-// one after the other, and whether they are different rows.
-func exchanged(pivots []int32, m int) (order []int, ok bool) {
-	order = call.All(m)
-	at := call.All(m) // where rows are
-	for k, row := range pivots {
-		if row < 0 || int(row) >= m || at[row] < k {
-			return nil, false
-		}
-		i := at[row]
-		order[k], order[i] = order[i], order[k]
-		at[order[k]], at[order[i]] = k, i
-	}
-	return order, true
 }
 
 // spread returns amp for V, of which it finds out what is needed at a place.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/newton"
@@ -17,26 +16,6 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/residue"
 )
-
-// likely are about the bits of ‖E‖ that a seed leaves for matrices that are not ill-conditioned.
-const likely = 32
-
-// LeastGain is how many bits of ‖E‖ are needed to go on.
-const LeastGain = 8
-
-// order returns how many powers of 2^-gain, up to four, a correction takes into account so that
-// what is left is below 2^-bits; 5 if four are not enough.
-func order(gain, bits int) int {
-	for k := 2; k <= 4; k++ {
-		if k*gain-2*k+1 >= bits {
-			return k
-		}
-	}
-	return 5
-}
-
-// MostBits are those of numbers of a matrix whose factors have format f.
-func MostBits(f num.Format) int { return min(4*f.Bits()+2048, bound.MaxBits) }
 
 // CholeskyNewton is an inverse S of the Cholesky factor of the leading n x n part of F = D1 C D2,
 // symmetric, about: S is lower triangular, its diagonal positive, and E = S F S^T - I is small.
@@ -185,15 +164,6 @@ func rootSeed(s *call.Run, a num.Mat, by scale.Scaling) (num.Mat, int, error) {
 		one[i] = 1
 	}
 	return z, sizeOf(call.LargestOf(seed.AbsLower(n, x, seed.AbsLower(n, lu, one)))) + 2, nil
-}
-
-// sizeOf returns e with |x| ≤ 2^e.
-func sizeOf(x float64) int {
-	if !(math.Abs(x) <= math.MaxFloat64) {
-		return math.MaxInt32
-	}
-	_, e := math.Frexp(x)
-	return e
 }
 
 // Enclosure returns an enclosure whose errors are about 2^-bits of the largest entry of each row of
@@ -551,116 +521,60 @@ func (t *CholeskyNewton) finish(bits, width int, leading, e num.Mat, h *big.Floa
 	return &ziv.Enclosure{Root: y, Bits: bits}, nil
 }
 
-// taller returns a matrix of the host of m rows that begins with those of another one.
-func taller(first num.Mat, m int) num.Mat {
-	z := num.NewMat(first.Format(), m, first.Cols)
-	x, y := z, first
-	for j := range y.Cols {
-		for i := range y.Rows {
-			x.Arr.CopyFrom(x.At(i, j), y.Arr, y.At(i, j))
+func (t *CholeskyNewton) planned(gain, bits int) {
+	if m := t.F.Rows; t.S.Work.Report != nil {
+		t.S.Plan(improvedCost(m, t.N, gain, t.Amp, bits, false) + call.WantedCost(t.S, m, t.N)/2)
+	}
+}
+
+// planRoot says that a seed of some bits is to come from blocks, and to lead to so many.
+func (t *CholeskyNewton) planRoot(seed, bits int) {
+	if m := t.F.Rows; t.S.Work.Report != nil {
+		t.S.Plan(rootCost(t.N, seed) + improvedCost(m, t.N, likely, t.Amp, bits, false) + call.WantedCost(t.S, m, t.N)/2)
+	}
+}
+
+// unknownOf returns a bound of ‖S δ S^T‖∞ for what is not known of F.
+func (t *CholeskyNewton) unknownOf() (*big.Float, error) {
+	if t.rounded == 0 {
+		return bound.Upper(), nil
+	}
+	rows, err := t.S.RowNorm(t.X)
+	if err != nil {
+		return nil, err
+	}
+	cols, err := t.S.RowNorm(t.X.T())
+	if err != nil {
+		return nil, err
+	}
+	return bound.Exp2(rows.MantExp(nil) + cols.MantExp(nil) + bits.Len(uint(t.N)) - t.rounded), nil
+}
+
+// belowTolerance returns what V is known to be bounded by below its first n rows where it need not
+// be rounded correctly; else nil. Columns of L^T have Euclidean norms of 1 at most, so that those
+// of rows of L = F L^-T are no less than those of F but for a factor of n: errors of 2^-places of
+// these are asked for.
+func (t *CholeskyNewton) belowTolerance(places int) (*residue.Bound, error) {
+	if t.S.At == nil {
+		return nil, nil
+	}
+	below := t.F.Slice(t.N, t.F.Rows, 0, t.N)
+	rows, _, err := t.S.RowSums(below)
+	if err != nil {
+		return nil, err
+	}
+	norm, err := t.S.RowNorm(t.X)
+	if err != nil {
+		return nil, err
+	}
+	b := &residue.Bound{Rows: rows, Cols: make([]int64, t.N), Within: int64(max(norm.MantExp(nil), 0) + 2*bits.Len(uint(t.N)) + places + 4)}
+	for i, row := range rows {
+		if row <= call.NoNumber {
+			b.Rows[i] = -bound.MaxBits
 		}
 	}
-	return z
-}
-
-// magnitudes are upper bounds of those of a matrix, by columns.
-type magnitudes struct {
-	m, n int
-	x    []float64
-}
-
-// magnitudes returns bounds of the entries of a matrix in MP; infinities for numbers beyond 2^1000.
-func magnitudesOf(s *call.Run, a num.Mat) (magnitudes, error) {
-	m := a
-	z := magnitudes{m.Rows, m.Cols, make([]float64, m.Rows*m.Cols)}
-	l := m.Arr.Limbs()
-	return z, par.For(s.Ctx, s.Threads, m.Cols, func(_, j int) {
-		column := z.x[j*m.Rows : (j+1)*m.Rows]
-		for i := range column {
-			at := m.At(i, j)
-			if m.Arr.Class(at) == num.Finite {
-				column[i] = scale.Ldexp(float64(m.Arr.Sig[at*l+l-1]>>12+1)*0x1p-52, int64(m.Arr.Exp[at])) + 0x1p-1000
-			}
-		}
-	})
-}
-
-// bothMagnitudes is magnitudes for two matrices.
-func bothMagnitudes(s *call.Run, a, b num.Mat) (x, y magnitudes, err error) {
-	if x, err = magnitudesOf(s, a); err == nil {
-		y, err = magnitudesOf(s, b)
+	for j := range b.Cols {
+		b.Cols[j] = int64(norm.MantExp(nil))
 	}
-	return x, y, err
-}
-
-// rows returns bounds of the sums of rows.
-func (a magnitudes) rows() []float64 {
-	ones := make([]float64, a.n)
-	for i := range ones {
-		ones[i] = 1
-	}
-	return a.times(ones)
-}
-
-// times returns bounds of the product with a vector x ≥ 0: each of n products and sums errs by
-// 2^-53 relatively.
-func (a magnitudes) times(x []float64) []float64 {
-	z := make([]float64, a.m)
-	for j, f := range x {
-		dgemm.AxpyAbs(f, a.x[j*a.m:(j+1)*a.m], z)
-	}
-	slack := 1 + float64(float64(a.n+4)*0x1p-52)
-	for i, v := range z {
-		z[i] = float64(v*slack) + 0x1p-900
-	}
-	return z
-}
-
-// transposed returns bounds of the product of the transpose with a vector x ≥ 0.
-func (a magnitudes) transposed(x []float64) []float64 {
-	z := make([]float64, a.n)
-	slack := 1 + float64(float64(a.m+4)*0x1p-52)
-	for j := range z {
-		sum := 0.0
-		for i, v := range a.x[j*a.m : (j+1)*a.m] {
-			sum += float64(v * x[i])
-		}
-		z[j] = float64(sum*slack) + 0x1p-900
-	}
-	return z
-}
-
-// spread returns e with ‖A B‖∞ + ‖A B‖1 ≤ 2^e.
-func (a magnitudes) spread(b magnitudes) int {
-	ones := make([]float64, a.m)
-	for i := range ones {
-		ones[i] = 1
-	}
-	return sizeOf(float64((call.LargestOf(a.times(b.rows())) + call.LargestOf(b.transposed(a.transposed(ones)))) * (1 + 0x1p-50)))
-}
-
-// symmetricNorm64 returns an upper bound of the largest sum of magnitudes of a row of a symmetric
-// matrix in MP, of which there is the lower triangle.
-func symmetricNorm64(m num.Mat) *big.Float {
-	high := int64(math.MinInt32)
-	for _, e := range call.ColumnTops(m, high) {
-		high = max(high, e)
-	}
-	sums := make([]float64, m.Rows)
-	l := m.Arr.Limbs()
-	for j := range m.Cols {
-		for i := j; i < m.Rows; i++ {
-			at := m.At(i, j)
-			if m.Arr.Class(at) != num.Finite {
-				continue
-			}
-			x := scale.Ldexp(float64(m.Arr.Sig[at*l+l-1]>>12+1), int64(m.Arr.Exp[at])-high-52) + 0x1p-1000
-			if sums[i] += x; i != j {
-				sums[j] += x
-			}
-		}
-	}
-	norm := bound.Upper().SetFloat64(call.LargestOf(sums) * (1 + float64(float64(2*m.Cols+2)*0x1p-53)))
-	norm.SetMantExp(norm, int(high))
-	return norm
+	return b, nil
 }

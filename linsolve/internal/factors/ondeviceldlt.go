@@ -10,6 +10,10 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
+// Factors P A P^T = L D L^T at a place have the host's pivots and approximate inverses, products
+// are made there. Of blocks of two rows the host computes the entries below the diagonal, fewer
+// than n numbers of a matrix.
+
 // RookBelow is what entries of L have to be below at a place: more than the largest that exact
 // pivots lead to, 1/(1 - alpha) < 2.781, and less than rookGrowth = 2.79, which the host asks for.
 //
@@ -224,44 +228,4 @@ func change(s *call.Run, column num.Mat, blocks []int, f func(h num.Mat, i int))
 	}
 	defer s.Drop(there)
 	return place.Copy(column, there)
-}
-
-// partThere is split at a place.
-func (t *LUNewton) partThere(a, lower, upper num.Mat) error {
-	if err := t.S.At.Part(t.S.Config(), a, lower, upper); err != nil {
-		return err
-	}
-	if len(t.Blocks) == t.K {
-		return nil
-	}
-	var moved num.Mat // from one to the other, which has zeros there
-	err := change(t.S, belowDiagonal(lower), t.Blocks, func(h num.Mat, i int) {
-		if moved.Arr == nil {
-			moved = num.NewMat(h.Format(), h.Rows, 1)
-		}
-		moved.SetBig(i, 0, h.Big(i, 0))
-		h.SetFloat64(i, 0, 0)
-	})
-	if err != nil {
-		return err
-	}
-	return change(t.S, belowDiagonal(upper), t.Blocks, func(h num.Mat, i int) { h.SetBig(i, 0, moved.Big(i, 0)) })
-}
-
-// belowThere is what upperProduct does below the diagonal, at a place.
-func (t *LUNewton) belowThere(alpha float64, a, b, d num.Mat) error {
-	if len(t.Blocks) == t.K {
-		return nil
-	}
-	var here [4]num.Mat
-	for i, m := range []num.Mat{diagonalOf(a), belowDiagonal(a), diagonalOf(b), belowDiagonal(b)} {
-		var err error
-		if here[i], err = columnHere(t.S, m); err != nil {
-			return err
-		}
-	}
-	return change(t.S, belowDiagonal(d), t.Blocks, func(h num.Mat, i int) {
-		x := belowProduct(here[1].Big(i, 0), here[0].Big(i+1, 0), here[2].Big(i, 0), here[3].Big(i, 0))
-		h.SetBig(i, 0, x.Mul(x, big.NewFloat(alpha)))
-	})
 }

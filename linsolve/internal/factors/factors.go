@@ -1,0 +1,128 @@
+package factors
+
+import (
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
+)
+
+// countOverflow counts the entries of factors that became infinite.
+func countOverflow(s *call.Run, factors ...num.Mat) {
+	for _, z := range factors {
+		m := z
+		for j := range m.Cols {
+			for i := range m.Rows {
+				if m.Arr.Class(m.At(i, j)) == num.Inf {
+					s.Stats.Overflow++
+				}
+			}
+		}
+	}
+}
+
+// ldltFactors are L, D, pivots and blocks, and a copy of A where that lives.
+type ldltFactors struct {
+	P, Blocks []int
+	L, D, A   num.Mat
+}
+
+// unknown returns the entries of the factors, of c = P A P^T.
+func (z *ldltFactors) unknown(c num.Mat) *ziv.Unknown {
+	n := c.Rows
+	u := ziv.NewUnknown(c, n, z.Blocks, n*(n+1)/2)
+	for _, w := range u.Lower() {
+		u.Want(ziv.OfL, w[0], w[1], z.L, w[0], w[1])
+	}
+	b := 0
+	for _, size := range z.Blocks {
+		for i := b; i < b+size; i++ {
+			ziv.SetOne(z.L, i, i)
+			for j := i; j < b+size; j++ {
+				u.Want(ziv.OfU, i, j, z.D, i, j) // and D[j,i]
+			}
+		}
+		b += size
+	}
+	return u
+}
+
+// LUFactors are L, U and pivots, and a copy of A where that lives.
+type LUFactors struct {
+	P       []int
+	L, U, A num.Mat
+}
+
+// Keep makes a copy of the matrix of factors, where that lives, and moves those of the host there.
+// After an error nothing is left at the place.
+func Keep(a num.Mat, copied *num.Mat, factors ...*num.Mat) error {
+	err := func() (err error) {
+		p := place.Of(a.Arr)
+		for _, m := range factors {
+			here := *m
+			if place.Label(place.Of(here.Arr)) == place.Label(p) {
+				continue
+			}
+			*m = num.Mat{}
+			if *m, err = place.On(p, here); err != nil {
+				return err
+			}
+		}
+		*copied, err = place.On(p, a)
+		return err
+	}()
+	if err != nil {
+		for _, m := range factors {
+			if m.Arr != nil {
+				m.Free()
+			}
+		}
+	}
+	return err
+}
+
+// Unknown returns the entries of the factors, of c = P A.
+func (z *LUFactors) Unknown(c num.Mat) *ziv.Unknown {
+	m, n := c.Dims()
+	k := min(m, n)
+	u := ziv.NewUnknown(c, k, ziv.Ones(k), k*(m+n-k))
+	for j := range k {
+		ziv.SetOne(z.L, j, j)
+		for i := j + 1; i < m; i++ {
+			u.Want(ziv.OfL, i, j, z.L, i, j)
+		}
+	}
+	for i := range k {
+		for j := i; j < n; j++ {
+			u.Want(ziv.OfU, i, j, z.U, i, j)
+		}
+	}
+	return u
+}
+
+// QRFactors are Q, R and the order of columns, and a copy of A where that lives.
+type QRFactors struct {
+	P       []int
+	Q, R, A num.Mat
+}
+
+// unknown returns the entries of the factors, which are those of L diag(U)^(1/2).
+func (z *QRFactors) unknown(c num.Mat) *ziv.Unknown {
+	m, n := c.Dims()
+	u := ziv.NewUnknown(c, n, ziv.Ones(n), n*(n+1)/2+z.Q.Rows*n)
+	for j := range n {
+		for i := j; i < m; i++ {
+			z.want(u, i, j)
+		}
+	}
+	return u
+}
+
+// want asks for entry (i, j) of R^T above Q.
+func (z *QRFactors) want(u *ziv.Unknown, i, j int) {
+	if n := z.R.Rows; i < n {
+		u.Want(ziv.OfRoot, i, j, z.R, j, i)
+	} else {
+		u.Want(ziv.OfRoot, i, j, z.Q, i-n, j)
+	}
+}

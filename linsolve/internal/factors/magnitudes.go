@@ -1,0 +1,124 @@
+package factors
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/scale"
+)
+
+// sizeOf returns e with |x| ≤ 2^e.
+func sizeOf(x float64) int {
+	if !(math.Abs(x) <= math.MaxFloat64) {
+		return math.MaxInt32
+	}
+	_, e := math.Frexp(x)
+	return e
+}
+
+// magnitudes are upper bounds of those of a matrix, by columns.
+type magnitudes struct {
+	m, n int
+	x    []float64
+}
+
+// magnitudes returns bounds of the entries of a matrix in MP; infinities for numbers beyond 2^1000.
+func magnitudesOf(s *call.Run, a num.Mat) (magnitudes, error) {
+	m := a
+	z := magnitudes{m.Rows, m.Cols, make([]float64, m.Rows*m.Cols)}
+	l := m.Arr.Limbs()
+	return z, par.For(s.Ctx, s.Threads, m.Cols, func(_, j int) {
+		column := z.x[j*m.Rows : (j+1)*m.Rows]
+		for i := range column {
+			at := m.At(i, j)
+			if m.Arr.Class(at) == num.Finite {
+				column[i] = scale.Ldexp(float64(m.Arr.Sig[at*l+l-1]>>12+1)*0x1p-52, int64(m.Arr.Exp[at])) + 0x1p-1000
+			}
+		}
+	})
+}
+
+// bothMagnitudes is magnitudes for two matrices.
+func bothMagnitudes(s *call.Run, a, b num.Mat) (x, y magnitudes, err error) {
+	if x, err = magnitudesOf(s, a); err == nil {
+		y, err = magnitudesOf(s, b)
+	}
+	return x, y, err
+}
+
+// rows returns bounds of the sums of rows.
+func (a magnitudes) rows() []float64 {
+	ones := make([]float64, a.n)
+	for i := range ones {
+		ones[i] = 1
+	}
+	return a.times(ones)
+}
+
+// times returns bounds of the product with a vector x ≥ 0: each of n products and sums errs by
+// 2^-53 relatively.
+func (a magnitudes) times(x []float64) []float64 {
+	z := make([]float64, a.m)
+	for j, f := range x {
+		dgemm.AxpyAbs(f, a.x[j*a.m:(j+1)*a.m], z)
+	}
+	slack := 1 + float64(float64(a.n+4)*0x1p-52)
+	for i, v := range z {
+		z[i] = float64(v*slack) + 0x1p-900
+	}
+	return z
+}
+
+// transposed returns bounds of the product of the transpose with a vector x ≥ 0.
+func (a magnitudes) transposed(x []float64) []float64 {
+	z := make([]float64, a.n)
+	slack := 1 + float64(float64(a.m+4)*0x1p-52)
+	for j := range z {
+		sum := 0.0
+		for i, v := range a.x[j*a.m : (j+1)*a.m] {
+			sum += float64(v * x[i])
+		}
+		z[j] = float64(sum*slack) + 0x1p-900
+	}
+	return z
+}
+
+// spread returns e with ‖A B‖∞ + ‖A B‖1 ≤ 2^e.
+func (a magnitudes) spread(b magnitudes) int {
+	ones := make([]float64, a.m)
+	for i := range ones {
+		ones[i] = 1
+	}
+	return sizeOf(float64((call.LargestOf(a.times(b.rows())) + call.LargestOf(b.transposed(a.transposed(ones)))) * (1 + 0x1p-50)))
+}
+
+// symmetricNorm64 returns an upper bound of the largest sum of magnitudes of a row of a symmetric
+// matrix in MP, of which there is the lower triangle.
+func symmetricNorm64(m num.Mat) *big.Float {
+	high := int64(math.MinInt32)
+	for _, e := range call.ColumnTops(m, high) {
+		high = max(high, e)
+	}
+	sums := make([]float64, m.Rows)
+	l := m.Arr.Limbs()
+	for j := range m.Cols {
+		for i := j; i < m.Rows; i++ {
+			at := m.At(i, j)
+			if m.Arr.Class(at) != num.Finite {
+				continue
+			}
+			x := scale.Ldexp(float64(m.Arr.Sig[at*l+l-1]>>12+1), int64(m.Arr.Exp[at])-high-52) + 0x1p-1000
+			if sums[i] += x; i != j {
+				sums[j] += x
+			}
+		}
+	}
+	norm := bound.Upper().SetFloat64(call.LargestOf(sums) * (1 + float64(float64(2*m.Cols+2)*0x1p-53)))
+	norm.SetMantExp(norm, int(high))
+	return norm
+}

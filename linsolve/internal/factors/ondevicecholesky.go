@@ -1,0 +1,102 @@
+package factors
+
+import (
+	"math"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
+	"github.com/halfulp/halfulp/linsolve/internal/solve"
+)
+
+// Factors by products live where A does, on the host or at the run's place, as Newton's method
+// does (package newton). The functions here are what they do beside products.
+
+// choleskyThere returns the Cholesky factor, where A lives, of a matrix that does not live on the
+// host; nil where only the host can decide: entries that are or may be ties or zeros, matrices that
+// are not positive definite or too ill-conditioned, numbers that products of some bits do not
+// reach.
+func choleskyThere(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
+	if a.OnHost() || a.Rows < seed.Fewest {
+		return num.Mat{}, nil
+	}
+	if alone, err := solve.Alone(s, a, f, solve.AloneSystem); alone || err != nil {
+		return num.Mat{}, err
+	}
+	return factored(s, a, func() (num.Mat, error) { return CholeskyResident(s, a, f) })
+}
+
+func CholeskyResident(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
+	n := a.Rows
+	if err := s.NewTally(); err != nil {
+		return num.Mat{}, err
+	}
+	d, err := doublingThere(s, a, MostBits(f))
+	s.Stage("approximate inverse")
+	if err != nil || d == nil {
+		return num.Mat{}, err
+	}
+	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
+	bits := f.Bits() + 4*(terms-1) + call.ResidentGuard
+	e, err := d.Enclosure(bits)
+	s.Stage("products")
+	if err != nil || e == nil {
+		return num.Mat{}, err
+	}
+	z, err := place.NewMat(place.Of(a.Arr), f, n, n)
+	if err != nil {
+		return num.Mat{}, err
+	}
+	y := e.Root
+	sum := place.Sum{X: y.X, D: y.D, Bits: bits, Errors: y.Err, Rows: y.Left, Cols: y.Right, Triangle: 'U', Tally: s.Tally}
+	left := 0
+	if _, err = s.At.Sum(s.Config(), sum, z.T()); err == nil {
+		_, left, err = s.At.Extents(s.Config(), s.Tally)
+	}
+	s.Stage("rounding")
+	if err != nil || left > 0 {
+		z.Free()
+		return num.Mat{}, err
+	}
+	return z, nil
+}
+
+// doublingThere is newDoubling for a square matrix at the run's place.
+func doublingThere(s *call.Run, a num.Mat, most int) (*CholeskyNewton, error) {
+	n := a.Rows
+	x, err := s.Room(num.Float64, n, n)
+	if err != nil {
+		return nil, err
+	}
+	exps, begun, err := s.At.InverseRoot(s.Config(), a, x)
+	if err != nil || begun == nil {
+		return nil, err
+	}
+	defer begun.Drop()
+	d := &CholeskyNewton{S: s, by: scale.Scaling{Rows: exps, Cols: exps}, N: n}
+	if d.F, err = s.Scaled(a, d.by, most); err != nil || d.F.Arr == nil {
+		return nil, err
+	}
+	if count, err := s.At.Triangle(s.Config(), place.CountAsymmetric, d.F, s.Tally); err != nil || count > 0 {
+		return nil, err
+	}
+	if d.X, err = s.Scaled(x, scale.Scaling{}, most); err != nil || d.X.Arr == nil {
+		return nil, err
+	}
+	s.Drop(x)
+	if d.one, err = s.Identity(n); err != nil { // which goes there while sizes are to come
+		return nil, err
+	}
+	// Rows of a Cholesky factor of F have Euclidean norms of 1 at most.
+	_, norm, err := d.Sizes()
+	if ok, failed := begun.Settle(s.Config()); failed != nil || !ok {
+		return nil, failed
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.Amp = norm + int(math.Ceil(seed.Log2(float64(n))/2)) + 1
+	return d, nil
+}
