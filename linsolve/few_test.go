@@ -341,7 +341,7 @@ type wrong struct {
 	c    []float64
 }
 
-func (w *wrong) correct(r *seed.Residual) ([][]float64, error) {
+func (w *wrong) Correct(r *seed.Residual) ([][]float64, error) {
 	pieces, err := w.Inverse.Correct(r)
 	if err != nil {
 		return nil, err
@@ -372,7 +372,7 @@ func (w *wrong) spoil(c []float64) []float64 {
 	return z
 }
 
-func (w *wrong) radius(r *seed.Residual, _ []float64) []float64 { return w.Inverse.Radius(r, w.c) }
+func (w *wrong) Radius(r *seed.Residual, _ []float64) []float64 { return w.Inverse.Radius(r, w.c) }
 
 // TestWrongCorrections solves with corrections that are anything but R r: what is decided is right
 // all the same.
@@ -486,7 +486,7 @@ func TestSolveIll(t *testing.T) {
 // idle is an inverse whose corrections vanish after the first one.
 type idle struct{ seed.Inverse }
 
-func (t idle) correct(r *seed.Residual) ([][]float64, error) {
+func (t idle) Correct(r *seed.Residual) ([][]float64, error) {
 	z, err := t.Inverse.Correct(r)
 	if r.X != nil {
 		clear(z[0])

@@ -203,7 +203,7 @@ func TestInverseOfFactors(t *testing.T) {
 		}
 		kinds[c.name] = fmt.Sprintf("%T", r)
 	}
-	want := map[string]string{"well": "*linsolve.triangles", "ill": "*linsolve.floatInverse", "worse": "<nil>"}
+	want := map[string]string{"well": "*seed.Triangles", "ill": "*seed.FloatInverse", "worse": "<nil>"}
 	if fmt.Sprint(kinds) != fmt.Sprint(want) {
 		t.Errorf("inverses are %v, want %v", kinds, want)
 	}

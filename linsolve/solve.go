@@ -141,7 +141,7 @@ func Solve(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
-	return ended(s, "Solve", solve.SolveTo(s, a.View(), b.View(), x.View()))
+	return ended(s, "Solve", solve.Into(s, a.View(), b.View(), x.View()))
 }
 
 // Inverse stores the inverse of a square matrix A in X, each entry correctly rounded; see Solve.
@@ -153,5 +153,5 @@ func Inverse(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
-	return ended(s, "Inverse", solve.SolveTo(s, a.View(), num.Mat{}, x.View()))
+	return ended(s, "Inverse", solve.Into(s, a.View(), num.Mat{}, x.View()))
 }

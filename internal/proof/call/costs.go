@@ -64,6 +64,7 @@ const (
 	DecideCost  = 3500 // what a step of refinement does with each entry
 )
 
+// Cube returns n³.
 func Cube(n int) float64 { return float64(n) * float64(n) * float64(n) }
 
 // FactorCost is that of float64 factors.

@@ -108,8 +108,8 @@ func Chosen(a num.Mat, rows, cols []int) num.Mat {
 	return z
 }
 
-// regular returns nil if a square matrix is proved to be regular, an error that wraps ErrSingular
-// if it is proved to be singular.
+// ProvedRegular returns nil if a square matrix is proved to be regular, an error that wraps
+// ErrSingular if it is proved to be singular.
 func ProvedRegular(s *call.Run, a num.Mat) error {
 	r, _, err := Rank(s, a)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// Iteration is an approximate inverse X of F = diag(2^scale) A diag(2^weights), with ‖I - X F‖∞ ≤ rho
-// proved.
+// Iteration is an approximate inverse X of F = diag(2^scale) A diag(2^weights), with ‖I - X F‖∞ ≤
+// rho proved.
 //
 // A step is X' = X + E' X + d for E' = E + h about E = I - X F, so that
 //

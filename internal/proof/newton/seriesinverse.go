@@ -18,7 +18,7 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// seriesInverse is the inverse of F for numbers of some 54 to 110 bits: with a float64 inverse R
+// SeriesInverse is the inverse of F for numbers of some 54 to 110 bits: with a float64 inverse R
 // and E = I - F R by one product of many bits,
 //
 //	F^-1 = R (I + E + E² + E³) + R E³ (I - E)^-1 E,
@@ -47,7 +47,7 @@ import (
 //	R S = r_1 s_1 + (r_1 s_2 + r_2 s_1) + (r_1 s'_3 + r_2 s'_2 + r_3 s)
 //
 // where the last bracket alone is not exact, by (3 γ + 4 u) times the sum of its magnitudes.
-type seriesInverse struct {
+type SeriesInverse struct {
 	R, D1, D2, D3 []float64 // F^-1 is about their sum
 	float         *seed.FloatInverse
 	Sums          []float64 // bounds of |R| 1
@@ -83,6 +83,8 @@ func InverseBySeries(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo
 	if !series(s, a, b, z) {
 		return nil
 	}
+
+	// 
 	cost := 14*call.Cube(n)*call.FloatCost + call.ProductOf(n, n, n, residualBits) // may fuse: an estimate
 	s.Plan(cost)
 	t, err := InvertSeries(s, a, f, to.Arr.Bits())
@@ -115,7 +117,7 @@ func InverseBySeries(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo
 
 // InvertSeries returns the inverse by a series, nil if that is not good enough for most numbers of
 // so many bits.
-func InvertSeries(s *call.Run, a num.Mat, f *seed.Factors, wanted int) (*seriesInverse, error) {
+func InvertSeries(s *call.Run, a num.Mat, f *seed.Factors, wanted int) (*SeriesInverse, error) {
 	n := f.N
 	triangles, err := seed.InvertTriangles(s, f)
 	// R is off Y X P by γ |Y| |X| at most, γ that of triangles: F times that is about a half, at
@@ -123,7 +125,7 @@ func InvertSeries(s *call.Run, a num.Mat, f *seed.Factors, wanted int) (*seriesI
 	if err != nil || triangles == nil || !(triangles.Rho < seed.GoodRho) {
 		return nil, err
 	}
-	t := &seriesInverse{}
+	t := &SeriesInverse{}
 	if t.float, err = seed.NewMultiplied(s, triangles); err != nil {
 		return nil, err
 	}
@@ -170,7 +172,7 @@ func InvertSeries(s *call.Run, a num.Mat, f *seed.Factors, wanted int) (*seriesI
 }
 
 // start returns the columns of F^-1.
-func (t *seriesInverse) start() *floatSums {
+func (t *SeriesInverse) start() *floatSums {
 	n := len(t.Sums)
 	return &floatSums{norm: t.Norm(), off: t.Off, sign: 1, column: func(j int) [][]float64 {
 		return [][]float64{t.R[j*n:][:n], t.D1[j*n:][:n], t.D2[j*n:][:n], t.D3[j*n:][:n]}
@@ -178,7 +180,7 @@ func (t *seriesInverse) start() *floatSums {
 }
 
 // Norm bounds ‖R‖∞.
-func (t *seriesInverse) Norm() float64 { return call.LargestOf(t.Sums) }
+func (t *SeriesInverse) Norm() float64 { return call.LargestOf(t.Sums) }
 
 // residualOf returns I - F R, of which ‖I - F R‖ ≤ rho is proved, within residualOff; nil where
 // numbers of F are too long.
@@ -396,7 +398,7 @@ func (p *seriesProducts) sum(m num.Mat) (ok bool, err error) {
 }
 
 // multiply makes R S, and what all is off by.
-func (p *seriesProducts) multiply(t *seriesInverse) (ok bool, err error) {
+func (p *seriesProducts) multiply(t *SeriesInverse) (ok bool, err error) {
 	n, s := p.n, p.s
 	rows, cols := p.rowTops(t.R), powersAbove(p.columnMost(p.s1))
 	beta, gamma := p.slices(t.R, rows)
@@ -449,7 +451,7 @@ func (p *seriesProducts) multiply(t *seriesInverse) (ok bool, err error) {
 
 // DecideAgain decides open entries of column j by products of rows of R and a column of S in three
 // words, whose units are below all that is known.
-func (t *seriesInverse) DecideAgain(j int, e *ziv.Entries, by scale.Scaling, to num.Mat) {
+func (t *SeriesInverse) DecideAgain(j int, e *ziv.Entries, by scale.Scaling, to num.Mat) {
 	n := len(t.Sums)
 	set := &bound.Settler{Ends: num.New(to.Arr.Format, 2)}
 	open := e.Open[:0]
@@ -516,7 +518,7 @@ func AddProduct(sum *[3]uint64, x, y float64, unit int64) {
 }
 
 // Decide stores the entries of column j that are decided, scaled back.
-func (t *seriesInverse) Decide(j int, e *ziv.Entries, by scale.Scaling, to num.Mat) {
+func (t *SeriesInverse) Decide(j int, e *ziv.Entries, by scale.Scaling, to num.Mat) {
 	n := len(t.Sums)
 	r, d1, d2, d3 := t.R[j*n:][:n], t.D1[j*n:][:n], t.D2[j*n:][:n], t.D3[j*n:][:n]
 	v := bound.Near{Mag: make([]uint64, 2), Known: true}

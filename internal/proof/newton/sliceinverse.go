@@ -14,7 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// slicedInverse is the inverse of F by float64 arithmetic alone, for numbers of up to 53 bits:
+// SlicedInverse is the inverse of F by float64 arithmetic alone, for numbers of up to 53 bits:
 // residuals of an inverse Z of G = P F are exact where they cancel, as both are cut into slices of
 // so few bits that sums of products of slices are numbers of float64 (Ozaki, Ogita, Oishi and Rump,
 // Error-free transformations of matrix multiplication by using fast routines of matrix
@@ -40,7 +40,7 @@ import (
 //	η (e_j + ε_j)                        the square of another E,
 //	(e_j + ε_j) rho² / (1 - rho)         what is left out,
 //	e_j γ (1 + 2 rho)                    the product with Z.
-type slicedInverse struct {
+type SlicedInverse struct {
 	*seed.FloatInverse
 	V    []float64 // F^-1 P^T is about -(z + v)
 	Sums []float64 // bounds of |Z| 1
@@ -107,13 +107,13 @@ func shortInverse(s *call.Run, b, z num.Mat) bool {
 }
 
 // InvertSlices returns a sliced inverse by factors of a, nil if float64 does not do.
-func InvertSlices(s *call.Run, a num.Mat, f *seed.Factors) (*slicedInverse, error) {
+func InvertSlices(s *call.Run, a num.Mat, f *seed.Factors) (*SlicedInverse, error) {
 	n := f.N
 	triangles, err := seed.InvertTriangles(s, f)
 	if err != nil || triangles == nil {
 		return nil, err
 	}
-	t := &slicedInverse{}
+	t := &SlicedInverse{}
 	if t.FloatInverse, err = seed.NewMultiplied(s, triangles); err != nil {
 		return nil, err
 	}
@@ -293,7 +293,7 @@ func (r *slicedResidual) residual(ones []float64) (e []float64, lost float64, er
 }
 
 // correctBy makes v, and bounds, of -E.
-func (t *slicedInverse) correctBy(s *call.Run, e []float64, r *slicedResidual, lost float64, ones []float64) (ok bool, err error) {
+func (t *SlicedInverse) correctBy(s *call.Run, e []float64, r *slicedResidual, lost float64, ones []float64) (ok bool, err error) {
 	n := t.N
 	largest, off := make([]float64, n), make([]float64, n)
 	eta := 0.0
@@ -332,7 +332,7 @@ func (t *slicedInverse) correctBy(s *call.Run, e []float64, r *slicedResidual, l
 }
 
 // decide stores the entries of column j of G^-1, scaled back, that are decided, in column perm[j].
-func (t *slicedInverse) decide(j int, e *ziv.Entries, to num.Mat) {
+func (t *SlicedInverse) decide(j int, e *ziv.Entries, to num.Mat) {
 	n, k := t.N, t.Perm[j]
 	z, v := t.Z[j*n:(j+1)*n], t.V[j*n:(j+1)*n]
 	off := t.Off[j]
@@ -387,7 +387,7 @@ func StoreFloat(a *num.Array, at int, x float64, shift int64) (ok bool) {
 }
 
 // start returns the columns of F^-1.
-func (t *slicedInverse) start() *floatSums {
+func (t *SlicedInverse) start() *floatSums {
 	n := t.N
 	at, off := make([]int, n), make([]float64, n)
 	for j, k := range t.Perm {

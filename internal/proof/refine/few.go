@@ -41,7 +41,7 @@ func SolveFew(s *call.Run, a, b, z num.Mat, r seed.Inverse, todo []*ziv.Entries)
 		for want := bits + ziv.Suspicion + 4; want <= 4*bits+1024 && todo[j] != nil; {
 			y.missing = 0
 			y.likely = 1
-			if want == bits+ziv.Suspicion+4 && r.Size() > 2*scale.SeedBits {
+			if want == bits+ziv.Suspicion+4 && r.MoreBits() > 2*scale.SeedBits {
 				y.likely = 1.6 // entries are far apart: more bits may be needed
 			}
 			more, err := y.column(e, j, bits, want)
@@ -96,7 +96,7 @@ func (y *fixedSystem) column(e *ziv.Entries, j, bits, want int) (more bool, err 
 	}
 	_, k := math.Frexp(most)
 	shift += int64(k) // y is about 1 from now on
-	words := (max(want+y.r.Size()+atFloor+6, 64) + 63) / 64
+	words := (max(want+y.r.MoreBits()+atFloor+6, 64) + 63) / 64
 	cost := ColumnCost(n, words, y.r.Words())
 	y.s.Plan(cost * (y.likely + float64(y.left)))
 	working := y.s.Doing(cost)
@@ -158,7 +158,7 @@ func (y *fixedSystem) column(e *ziv.Entries, j, bits, want int) (more bool, err 
 		if est > last-2 && r.Exp > lastExp-2 {
 			// R is not what it should be, or it makes as much of what is lost of the residual,
 			// which corrections of so few bits keep from getting to its floor.
-			return est <= seed.Log2(u.lost)+float64(r.Unit+y.r.Size()+atFloor), nil
+			return est <= seed.Log2(u.lost)+float64(r.Unit+y.r.MoreBits()+atFloor), nil
 		}
 		last, lastExp = min(last, est), min(lastExp, r.Exp)
 

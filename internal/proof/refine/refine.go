@@ -12,8 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// RefineOpen is refine for the columns that are open alone.
-func RefineOpen(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat, todo []*ziv.Entries) error {
+// Open is refine for the columns that are open alone.
+func Open(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat, todo []*ziv.Entries) error {
 	var list []*ziv.Entries
 	for _, e := range todo {
 		if e != nil {

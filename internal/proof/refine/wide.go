@@ -11,13 +11,13 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
-// wideInverse is an approximate inverse R of F of any width, in fixed point. With I - R F bounded
+// WideInverse is an approximate inverse R of F of any width, in fixed point. With I - R F bounded
 // by rho,
 //
 //	|F^-1 r| ≤ |R r| + rho / (1 - rho) ‖R r‖∞.
 //
 // R r loses some log2 ‖R‖ bits to cancellation: so many more bits of R and r are multiplied.
-type wideInverse struct {
+type WideInverse struct {
 	s    *call.Run
 	p    *seed.Approximate
 	f    *fixed.Matrix // 2^-bits R
@@ -25,8 +25,9 @@ type wideInverse struct {
 	rho  float64
 }
 
-func NewWideInverse(s *call.Run, p *seed.Approximate) (*wideInverse, error) {
-	w := &wideInverse{s: s, p: p, bits: p.Abs.Norm().MantExp(nil)}
+// NewWideInverse returns R as an Inverse.
+func NewWideInverse(s *call.Run, p *seed.Approximate) (*WideInverse, error) {
+	w := &WideInverse{s: s, p: p, bits: p.Abs.Norm().MantExp(nil)}
 	rho, _ := p.Rho.Float64()
 	w.rho = float64(rho * (1 + 0x1p-50))
 	by := scale.Scaling{Rows: make([]int64, len(p.Weights)), Cols: bound.Negated(p.Scale)}
@@ -43,25 +44,29 @@ const spare = 64
 
 // planes returns how many planes of R are multiplied by piece m of r: what is cut off R, less than
 // 2^(2-64w) an entry, times n numbers up to 2^(-61 m), is less than 2^-(bits + spare).
-func (w *wideInverse) planes(m int) int {
+func (w *WideInverse) planes(m int) int {
 	return max(1, (w.bits+spare+mathbits.Len(uint(len(w.p.Scale)))+2-fixed.PieceBits*m+63)/64)
 }
 
 // pieces returns how many pieces of r are multiplied: n times what is left is less than
 // 2^-(bits + spare).
-func (w *wideInverse) pieces() int {
+func (w *WideInverse) pieces() int {
 	return (w.bits + spare + mathbits.Len(uint(len(w.p.Scale))) + fixed.PieceBits - 1) / fixed.PieceBits
 }
 
-func (w *wideInverse) Scales() scale.Scaling {
+// Scales returns the powers of two before and behind A.
+func (w *WideInverse) Scales() scale.Scaling {
 	return scale.Scaling{Rows: w.p.Scale, Cols: w.p.Weights}
 }
 
-func (w *wideInverse) Size() int { return w.bits }
+// MoreBits is that of seed.Inverse.
+func (w *WideInverse) MoreBits() int { return w.bits }
 
-func (w *wideInverse) Leading() bool { return false }
+// Leading is that of seed.Inverse.
+func (w *WideInverse) Leading() bool { return false }
 
-func (w *wideInverse) Words() float64 {
+// Words is that of seed.Inverse.
+func (w *WideInverse) Words() float64 {
 	words := 0
 	for m := range w.pieces() {
 		words += w.planes(m)
@@ -69,9 +74,11 @@ func (w *wideInverse) Words() float64 {
 	return float64(words)
 }
 
-func (w *wideInverse) Matrix() *fixed.Matrix { return nil }
+// Matrix is that of seed.Inverse.
+func (w *WideInverse) Matrix() *fixed.Matrix { return nil }
 
-func (w *wideInverse) Correct(r *seed.Residual) ([][]float64, error) {
+// Correct is that of seed.Inverse.
+func (w *WideInverse) Correct(r *seed.Residual) ([][]float64, error) {
 	n, pieces := len(r.Lead), w.pieces()
 	top := r.Exp - r.Unit
 	if r.X == nil {
@@ -102,9 +109,9 @@ func (w *wideInverse) Correct(r *seed.Residual) ([][]float64, error) {
 	return [][]float64{z}, nil
 }
 
-// radius takes c to be in error by what was cut off, less than 2^-spare for each piece and for what
+// Radius takes c to be in error by what was cut off, less than 2^-spare for each piece and for what
 // is left of r, by a unit of each sum, and by 2^-51 of itself.
-func (w *wideInverse) Radius(r *seed.Residual, c []float64) []float64 {
+func (w *WideInverse) Radius(r *seed.Residual, c []float64) []float64 {
 	lost := math.Ldexp(float64(2*w.pieces()+2), -spare) + float64(1.001*math.Ldexp(r.Err, w.bits))
 	most := 0.0
 	z := make([]float64, len(c))

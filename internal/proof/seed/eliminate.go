@@ -14,8 +14,8 @@ import (
 // ErrBeyond is of numbers that a routine makes on its way.
 var ErrBeyond = fmt.Errorf("factors or an inverse beyond the exponents of formats: %w", call.ErrRange)
 
-// elimination is a Gaussian elimination in some bits. Nothing is known of its error.
-type elimination struct {
+// Elimination is a Gaussian elimination in some bits. Nothing is known of its error.
+type Elimination struct {
 	LU    num.Mat // L below the diagonal, U on and above it
 	Order []int   // row i of L U is row order[i] of the matrix
 	Zero  int     // the first pivot that vanished, -1 if none did
@@ -27,12 +27,12 @@ var nearTie = new(big.Float).SetPrec(64).Sub(big.NewFloat(1), new(big.Float).Set
 // Eliminate makes the first k columns of c, k ≤ its rows, L and U, in numbers of some bits. With
 // partial pivoting the pivot is the largest entry, the first one of those that are as large but for
 // nearTie.
-func Eliminate(s *call.Run, c num.Mat, k, bits int, partial bool) (*elimination, error) {
+func Eliminate(s *call.Run, c num.Mat, k, bits int, partial bool) (*Elimination, error) {
 	if err := call.Workable(bits, c); err != nil {
 		return nil, err
 	}
 	m, n := c.Dims()
-	e := &elimination{LU: c.Convert(num.Precision(uint(bits))), Order: make([]int, m), Zero: -1}
+	e := &Elimination{LU: c.Convert(num.Precision(uint(bits))), Order: make([]int, m), Zero: -1}
 	for i := range e.Order {
 		e.Order[i] = i
 	}
@@ -44,7 +44,7 @@ func Eliminate(s *call.Run, c num.Mat, k, bits int, partial bool) (*elimination,
 
 // eliminateColumns eliminates columns j0 to j1, as far as it finds pivots, by recursion (Toledo,
 // Locality of reference in LU decomposition with partial pivoting, 1997).
-func eliminateColumns(s *call.Run, e *elimination, j0, j1 int, partial bool) error {
+func eliminateColumns(s *call.Run, e *Elimination, j0, j1 int, partial bool) error {
 	if j1-j0 <= call.Panel {
 		if err := s.Ctx.Err(); err != nil {
 			return err
@@ -63,7 +63,7 @@ func eliminateColumns(s *call.Run, e *elimination, j0, j1 int, partial bool) err
 
 // updateColumns makes rows j0 to j1 of columns j1 to c those of U, and takes what columns j0 to j1
 // eliminate from the rows below.
-func updateColumns(s *call.Run, e *elimination, j0, j1, c int) error {
+func updateColumns(s *call.Run, e *Elimination, j0, j1, c int) error {
 	if j1 == c {
 		return nil
 	}
@@ -74,7 +74,7 @@ func updateColumns(s *call.Run, e *elimination, j0, j1, c int) error {
 }
 
 // subtractRows takes what rows j0 to j1 of U eliminate from rows j1 to i of columns c0 to c1.
-func subtractRows(s *call.Run, e *elimination, j0, j1, i, c0, c1 int) error {
+func subtractRows(s *call.Run, e *Elimination, j0, j1, i, c0, c1 int) error {
 	if i == j1 {
 		return nil
 	}
@@ -83,7 +83,7 @@ func subtractRows(s *call.Run, e *elimination, j0, j1, i, c0, c1 int) error {
 }
 
 // eliminatePanel eliminates columns j0 to j1, as far as it finds pivots.
-func eliminatePanel(s *call.Run, e *elimination, j0, j1 int, partial bool) error {
+func eliminatePanel(s *call.Run, e *Elimination, j0, j1 int, partial bool) error {
 	m, prec := e.LU.Rows, uint(e.LU.Format().Bits())
 	// may fuse: an estimate
 	defer s.Did(float64((m-j0)*(j1-j0)) * call.Panel * (call.PanelCost + call.SquareWords(int(prec))*call.WordCost))
@@ -170,7 +170,7 @@ func Subtract(x, y *big.Float) {
 }
 
 // exchange exchanges two rows.
-func (e *elimination) exchange(i, p int) {
+func (e *Elimination) exchange(i, p int) {
 	if i == p {
 		return
 	}
@@ -183,7 +183,7 @@ func (e *elimination) exchange(i, p int) {
 }
 
 // solveRows makes rows j0 to j1 of columns c0 to c1 those of U, by forward substitution.
-func solveRows(s *call.Run, e *elimination, j0, j1, c0, c1 int) error {
+func solveRows(s *call.Run, e *Elimination, j0, j1, c0, c1 int) error {
 	if j1-j0 > call.Panel {
 		h := (j0 + j1) / 2
 		if err := solveRows(s, e, j0, h, c0, c1); err != nil {
@@ -286,7 +286,7 @@ func invertSmall(l, x num.Mat, unit bool) (ok bool) {
 	return true
 }
 
-// inverses returns about the inverses of L and U, of order k; the first one is a unit lower
+// TriangleInverses returns about the inverses of L and U, of order k; the first one is a unit lower
 // triangular matrix, the second one upper triangular.
 func TriangleInverses(s *call.Run, lu num.Mat, k int) (li, ui num.Mat, err error) {
 	lu = lu.Slice(0, k, 0, k)

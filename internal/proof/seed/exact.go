@@ -21,6 +21,7 @@ func MissingBits(log *big.Float, places int) int {
 	return log.MantExp(nil) + places
 }
 
+// What an elimination in some bits fails with, where more of them may do.
 var (
 	ErrNoise = errors.New("what is left of the matrix is noise")
 	ErrProof = errors.New("more bits are needed for a proof")

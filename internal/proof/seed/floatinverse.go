@@ -76,7 +76,7 @@ func NewMultiplied(s *call.Run, t *Triangles) (*FloatInverse, error) {
 	return r, dgemm.MultiplyTriangles(s.Ctx, s.Threads, n, r.Z, t.Y, t.X)
 }
 
-// floatInverse multiplies the inverses of the triangles, whose room it takes, and computes rho.
+// NewFloatInverse multiplies the inverses of the triangles, whose room it takes, and computes rho.
 func NewFloatInverse(s *call.Run, a num.Mat, t *Triangles) (*FloatInverse, error) {
 	n := t.N
 	r, err := NewMultiplied(s, t)
@@ -112,19 +112,25 @@ func NewFloatInverse(s *call.Run, a num.Mat, t *Triangles) (*FloatInverse, error
 	return r, nil
 }
 
+// Scales returns the powers of two before and behind A.
 func (r *FloatInverse) Scales() scale.Scaling { return r.Scaling }
 
-func (r *FloatInverse) Size() int {
+// MoreBits is that of seed.Inverse.
+func (r *FloatInverse) MoreBits() int {
 	_, e := math.Frexp(r.Norm)
 	return e
 }
 
+// Leading is that of seed.Inverse.
 func (r *FloatInverse) Leading() bool { return true }
 
+// Words is that of seed.Inverse.
 func (r *FloatInverse) Words() float64 { return 1 }
 
+// Matrix is that of seed.Inverse.
 func (r *FloatInverse) Matrix() *fixed.Matrix { return nil }
 
+// Correct is that of seed.Inverse.
 func (r *FloatInverse) Correct(v *Residual) ([][]float64, error) {
 	z := make([]float64, r.N)
 	for j, k := range r.Perm {
@@ -133,6 +139,7 @@ func (r *FloatInverse) Correct(v *Residual) ([][]float64, error) {
 	return [][]float64{z}, nil
 }
 
+// Radius is that of seed.Inverse.
 func (r *FloatInverse) Radius(v *Residual, _ []float64) []float64 {
 	return AbsAll(r.N, r.Z, spreadOf(v, r.Perm, r.Rho))
 }

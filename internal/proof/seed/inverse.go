@@ -207,8 +207,8 @@ func widthFor(norm *big.Float) uint {
 	return uint(min(max(norm.MantExp(nil), 0)+scale.SeedBits, bound.MaxBits))
 }
 
-// first returns the seed of a by factors, with rho if it is found to be good by float64 arithmetic
-// alone.
+// FirstInverse returns the seed of a by factors, with rho if it is found to be good by float64
+// arithmetic alone.
 func FirstInverse(s *call.Run, a num.Mat, f *Factors) (*Approximate, error) {
 	return FirstWithin(s, a, f, GoodRho)
 }

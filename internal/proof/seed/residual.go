@@ -9,10 +9,11 @@ import (
 
 // Inverse is an approximate inverse R of F = diag(2^rows) A diag(2^cols), proved to be one.
 type Inverse interface {
+	// Scales returns the powers of two.
 	Scales() scale.Scaling
-	// Size returns how many bits residuals have beyond those wanted of y: log2 of a bound of ‖R‖∞
-	// or more.
-	Size() int
+	// MoreBits returns how many bits residuals have beyond those wanted of y: log2 of a bound of
+	// ‖R‖∞ or more.
+	MoreBits() int
 	// Correct returns R r, without any claim: the sum of vectors, each small beside the one before,
 	// and just one where r has no x.
 	Correct(r *Residual) ([][]float64, error)
@@ -52,4 +53,5 @@ func (r *Residual) Look(lost float64) (top int) {
 	return top
 }
 
+// Log2 returns log2 of x, about.
 func Log2(x float64) float64 { return math.Log2(x) }

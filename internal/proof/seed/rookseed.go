@@ -51,7 +51,7 @@ const RookPanel = 32
 // At returns entry (i, j) of a block of D.
 func (r *RookSeed) At(i, j int) float64 { return r.X[max(i, j)][min(i, j)] }
 
-// rookSeed eliminates, nil if there are doubts or what is left vanishes.
+// NewRookSeed eliminates, nil if there are doubts or what is left vanishes.
 func NewRookSeed(s *call.Run, a num.Mat, by scale.Scaling) (*RookSeed, error) {
 	n := a.Rows
 	r := &RookSeed{X: make([][]float64, n), Order: call.All(n)}

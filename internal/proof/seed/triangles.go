@@ -139,19 +139,25 @@ func (t *Triangles) bound() {
 	}
 }
 
+// Scales returns the powers of two before and behind A.
 func (t *Triangles) Scales() scale.Scaling { return t.Scaling }
 
-func (t *Triangles) Size() int {
+// MoreBits is that of seed.Inverse.
+func (t *Triangles) MoreBits() int {
 	_, e := math.Frexp(t.Norm)
 	return e
 }
 
+// Leading is that of seed.Inverse.
 func (t *Triangles) Leading() bool { return true }
 
+// Words is that of seed.Inverse.
 func (t *Triangles) Words() float64 { return 1 }
 
+// Matrix is that of seed.Inverse.
 func (t *Triangles) Matrix() *fixed.Matrix { return nil }
 
+// Correct is that of seed.Inverse.
 func (t *Triangles) Correct(r *Residual) ([][]float64, error) {
 	n, cut := t.N, t.Cut
 	v := make([]float64, n)
@@ -177,6 +183,7 @@ func (t *Triangles) Correct(r *Residual) ([][]float64, error) {
 	return [][]float64{z}, nil
 }
 
+// Radius is that of seed.Inverse.
 func (t *Triangles) Radius(r *Residual, _ []float64) []float64 {
 	return t.inverseUpper(AbsLower(t.N, t.X, spreadOf(r, t.Perm, t.Rho)))
 }

@@ -61,8 +61,8 @@ func DecideAll(s *call.Run, f num.Format, try attempt) error {
 	return fmt.Errorf("factors in %d bits: %w", bound.MaxBits, call.ErrMemory)
 }
 
-// FullRank returns nil if a matrix is proved to have full rank, an error that wraps ErrSingular if it
-// is proved not to.
+// FullRank returns nil if a matrix is proved to have full rank, an error that wraps ErrSingular if
+// it is proved not to.
 func FullRank(s *call.Run, a num.Mat) error {
 	r, _, err := modular.Rank(s, a)
 	if err != nil {

@@ -3,7 +3,6 @@ package ziv
 import (
 	"fmt"
 	"math/bits"
-	mathbits "math/bits"
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
@@ -43,7 +42,7 @@ func ColumnBits(m num.Mat) int64 {
 // PowerBits returns a number of bits that the entries of A^e and of all powers on the way fit in.
 func PowerBits(a num.Mat, e int) int {
 	top, low := Span(a)
-	per := float64(top-low) + float64(mathbits.Len(uint(a.Rows)))
+	per := float64(top-low) + float64(bits.Len(uint(a.Rows)))
 	return int(min(float64(per*float64(max(e, 1)))+2, 1<<30)) // beyond all formats
 }
 

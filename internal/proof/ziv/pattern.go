@@ -8,7 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
-// pattern tells which entries of solutions of A x = b are 0 for all regular A with zeros in the
+// Pattern tells which entries of solutions of A x = b are 0 for all regular A with zeros in the
 // same places.
 //
 // Let the rows and columns of A be matched one to one. For a b let R be the columns whose rows have
@@ -20,7 +20,7 @@ import (
 // Any match will do for this. One of nonzeros, which every regular matrix has, leaves the fewest
 // columns in R: paths between them (Duff, Erisman and Reid, Direct Methods for Sparse Matrices,
 // 2017, chapter 6).
-type pattern struct {
+type Pattern struct {
 	n      int
 	rows   [][]uint64 // the nonzeros of each row of A
 	next   [][]uint64 // the columns whose rows have nonzeros in each column
@@ -29,12 +29,12 @@ type pattern struct {
 
 // NewPattern returns the pattern of a square matrix; nil if it has no zeros, or no match of
 // nonzeros, being singular.
-func NewPattern(a num.Mat) *pattern {
+func NewPattern(a num.Mat) *Pattern {
 	n := a.Rows
 	if !hasZeros(a) {
 		return nil
 	}
-	p := &pattern{n: n, rows: bitRows(n), column: make([]int, n)}
+	p := &Pattern{n: n, rows: bitRows(n), column: make([]int, n)}
 	for j := range n {
 		for i := range n {
 			if a.Arr.Class(a.At(i, j)) != num.Zero {
@@ -84,7 +84,7 @@ func bitRows(n int) [][]uint64 {
 
 // match matches rows with columns they have nonzeros in, by augmenting paths (Kuhn 1955), and
 // reports whether all have one.
-func (p *pattern) match() bool {
+func (p *Pattern) match() bool {
 	row := make([]int, p.n) // that a column is matched with, or -1
 	for j := range row {
 		row[j], p.column[j] = -1, -1
@@ -126,7 +126,7 @@ func (p *pattern) match() bool {
 }
 
 // Reached returns the columns that are in R for column j of b, nil for a column of zeros.
-func (p *pattern) Reached(b num.Mat, j int) []uint64 {
+func (p *Pattern) Reached(b num.Mat, j int) []uint64 {
 	z, list := make([]uint64, len(p.rows[0])), make([]int, 0, p.n)
 	for i := range b.Rows {
 		if b.Arr.Class(b.At(i, j)) != num.Zero {
@@ -154,7 +154,7 @@ func (p *pattern) Reached(b num.Mat, j int) []uint64 {
 // be proved to be before anything of the solution is used, whose entries are 0 to begin with.
 // Columns of B that are 0 stay open as a whole, so that something is left to prove it for.
 func WithoutZeros(s *call.Run, a, b num.Mat, todo []*Entries) {
-	var p *pattern
+	var p *Pattern
 	right := b
 	for j, e := range todo {
 		if !hasZeros(b.Slice(0, b.Rows, j, j+1)) {

@@ -66,6 +66,7 @@ func (e *Enclosure) Pivots(n int) (x interval.Interval, shift int64) {
 // MaxDeterminant bounds the bits of determinants of integers: the time grows with their square.
 const MaxDeterminant = 1 << 26
 
+// ExactInt returns an integer without rounding.
 func ExactInt(x *big.Int) *big.Float {
 	return new(big.Float).SetPrec(uint(max(x.BitLen(), 1))).SetInt(x)
 }

@@ -10,8 +10,10 @@ import (
 // Set is a set of small integers.
 type Set []uint64
 
+// Has reports whether i is in the set.
 func (s Set) Has(i int) bool { return s[i/64]>>(i%64)&1 != 0 }
 
+// And returns the intersection.
 func (s Set) And(t Set) Set {
 	z := make(Set, len(s))
 	for i := range z {
@@ -20,6 +22,7 @@ func (s Set) And(t Set) Set {
 	return z
 }
 
+// Key returns the set as a string.
 func (s Set) Key() string { return fmt.Sprintf("%x", []uint64(s)) }
 
 // Members returns those below n, in order.
@@ -32,6 +35,7 @@ func (s Set) Members(n int) (m []int) {
 	return m
 }
 
+// IsZero reports whether x is 0.
 func IsZero(x num.Scalar) bool { return !x.IsInf(0) && x.Big().Sign() == 0 }
 
 // Ends returns what mid - radius and mid + radius, rounded outwards, round to.

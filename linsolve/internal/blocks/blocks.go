@@ -24,7 +24,7 @@ func Leaf(bits int) int {
 	return 40
 }
 
-// determinant returns the determinant of a regular matrix A with factors f, with a log of about
+// Determinant returns the determinant of a regular matrix A with factors f, with a log of about
 // 2^-places; nil if float64 factors do not suffice.
 //
 // For F = D1 A D2 with its rows in the order of the pivots, and blocks of about half its order,

@@ -16,8 +16,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
-// Elimination is an approximate inverse of an ill-conditioned F, by block elimination in some bits: the
-// cubic work is about that of one product of so many bits.
+// Elimination is an approximate inverse of an ill-conditioned F, by block elimination in some bits:
+// the cubic work is about that of one product of so many bits.
 //
 // At each block S, F at first, float64 factors of S, scaled and equilibrated, choose the pivots: as
 // many as float64 arithmetic tells from noise. With those rows in front,
@@ -481,19 +481,25 @@ func (t *block) defect(h []*big.Float) []*big.Float {
 	return d
 }
 
+// Scales returns the powers of two before and behind A.
 func (z *Elimination) Scales() scale.Scaling { return z.by }
 
-func (z *Elimination) Size() int {
+// MoreBits is that of seed.Inverse.
+func (z *Elimination) MoreBits() int {
 	_, e := math.Frexp(call.LargestOf(z.H))
 	return 2 * e
 }
 
+// Leading is that of seed.Inverse.
 func (z *Elimination) Leading() bool { return false }
 
+// Words is that of seed.Inverse.
 func (z *Elimination) Words() float64 { return call.SquareWords(z.First.good) }
 
+// Matrix is that of seed.Inverse.
 func (z *Elimination) Matrix() *fixed.Matrix { return nil }
 
+// Correct is that of seed.Inverse.
 func (z *Elimination) Correct(r *seed.Residual) ([][]float64, error) {
 	n := len(r.Lead)
 	bits := uint(z.First.good + 16)
@@ -708,4 +714,5 @@ func (t *block) refine(w, y num.Mat) error {
 	return nil
 }
 
+// Radius is that of seed.Inverse.
 func (z *Elimination) Radius(r *seed.Residual, _ []float64) []float64 { return seed.RadiusBy(z.H, r) }

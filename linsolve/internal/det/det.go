@@ -22,7 +22,7 @@ import (
 // some 2^12 are decided.
 const beyond = 12
 
-// det returns the determinant. It is not done where the run's place does not decide it.
+// Det returns the determinant. It is not done where the run's place does not decide it.
 func Det(s *call.Run, a num.Mat, f num.Format) (d num.Scalar, done bool, err error) {
 	if a.Rows == 0 {
 		return num.NewScalar(f, big.NewFloat(1)), true, s.Ctx.Err()

@@ -17,9 +17,9 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
-// Elimination is an approximate inverse of an ill-conditioned F by an elimination in fixed point with
-// partial pivoting, on machines whose SIMD units multiply digits of some 50 bits: no products of
-// matrices but n³/3 of numbers, in what cache holds.
+// Elimination is an approximate inverse of an ill-conditioned F by an elimination in fixed point
+// with partial pivoting, on machines whose SIMD units multiply digits of some 50 bits: no products
+// of matrices but n³/3 of numbers, in what cache holds.
 //
 // With D digits and ε = B^-D the numbers are those of lanes.Lanes. Entries of U are less than 1/2,
 // as F is multiplied by 2^-growth, and those of L at most 1 and a little more:
@@ -628,17 +628,22 @@ func (t *Elimination) setTops(li, ui []float64) {
 	}
 }
 
+// Scales returns the powers of two before and behind A.
 func (t *Elimination) Scales() scale.Scaling { return t.Scaling }
 
-func (t *Elimination) Size() int { return max(t.Top, 0) }
+// MoreBits is that of seed.Inverse.
+func (t *Elimination) MoreBits() int { return max(t.Top, 0) }
 
+// Leading is that of seed.Inverse.
 func (t *Elimination) Leading() bool { return false }
 
+// Words is that of seed.Inverse.
 func (t *Elimination) Words() float64 { return float64(t.D*t.D) / 2 }
 
+// Matrix is that of seed.Inverse.
 func (t *Elimination) Matrix() *fixed.Matrix { return t.f }
 
-// radius bounds |F^-1 r| ≤ |x| + |F^-1| |r - F x| for the x of correct, and by h ‖r‖∞ if that is
+// Radius bounds |F^-1 r| ≤ |x| + |F^-1| |r - F x| for the x of correct, and by h ‖r‖∞ if that is
 // less. For x' of substitute, P^T L U x' = 2^(-growth-scale) r but for 2^(-growth-scale) times the
 // error of r, and for
 //
@@ -673,7 +678,7 @@ func (t *Elimination) SubstitutionError(scale int) float64 {
 	return math.Ldexp(units*t.unit, scale) * (1 + 0x1p-40)
 }
 
-// correct returns x ≈ F^-1 r by substitution, of r 2^-scale, so that no number exceeds 1. What is
+// Correct returns x ≈ F^-1 r by substitution, of r 2^-scale, so that no number exceeds 1. What is
 // lost of r then may be h times as large in x, which is near to r in length while what is known of
 // the solution is off by errors of rounding, and far larger before: the first scale that does is
 // taken.

@@ -1,5 +1,5 @@
-// Package digits eliminates matrices in fixed point: numbers are integers over a power of B, held as
-// digits of 51 or 52 bits in lanes that AVX2 and AVX-512 multiply.
+// Package digits eliminates matrices in fixed point: numbers are integers over a power of B, held
+// as digits of 51 or 52 bits in lanes that AVX2 and AVX-512 multiply.
 //
 // An elimination of F by columns gives F ≈ L U for general matrices, L D Lᵀ for symmetric ones with
 // given pivots, and L Lᵀ for definite ones, in as many digits as the condition number and the

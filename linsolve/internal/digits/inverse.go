@@ -145,14 +145,14 @@ func (t *Elimination) inverseTo(z num.Mat, todo []*ziv.Entries) (short []*ziv.En
 	return short, more, err
 }
 
-// digitColumns are columns 2^scale x' of F^-1, as many at a time as there are lanes. In units ε,
+// Columns are columns 2^scale x' of F^-1, as many at a time as there are lanes. In units ε,
 // for columns e of the unit matrix, L U x' = 2^(-growth-scale) P e but for
 //
 //	n 4 (3 D + 1) + 2 units of L y,
 //	‖L‖∞ ≤ 2 n times n (3 D + 1) + 3 D + 5 units of U x',
 //
 // of the last of which 3 D + 3 are those of quotients by pivots below 1/2, and one is that of x'.
-type digitColumns struct {
+type Columns struct {
 	*Elimination
 	scale []int      // of column order[i]
 	units []float64  // what rows are off by, in units 2^scale ε
@@ -168,9 +168,9 @@ func (t *Elimination) columnError() float64 {
 }
 
 // Columns returns what columns take; nil if nothing is known of what they are off by.
-func (t *Elimination) Columns() (*digitColumns, error) {
+func (t *Elimination) Columns() (*Columns, error) {
 	n, d, count, size := t.N, t.D, t.Count(), t.Size()
-	c := &digitColumns{Elimination: t, scale: make([]int, n), units: make([]float64, n), u: make([][]uint64, n)}
+	c := &Columns{Elimination: t, scale: make([]int, n), units: make([]float64, n), u: make([][]uint64, n)}
 	for i, top := range t.tops {
 		c.scale[i] = max(top+1, 0)
 	}
@@ -205,10 +205,10 @@ func (t *Elimination) Columns() (*digitColumns, error) {
 }
 
 // Worker returns what is needed for columns that are rounded to a format.
-func (t *digitColumns) Worker(f num.Format) *columnsWorker {
+func (t *Columns) Worker(f num.Format) *columnsWorker {
 	n, size := t.N, t.Size()
 	return &columnsWorker{
-		digitColumns: t, y: make([]uint64, n*size), x: make([]uint64, n*size), sums: make([]int64, n*size),
+		Columns: t, y: make([]uint64, n*size), x: make([]uint64, n*size), sums: make([]int64, n*size),
 		acc: make([]int64, size), sum: make([]int64, size), total: make([]int64, size), vector: make([]uint64, size),
 		mag:  make([]uint64, (t.D*t.Bits()+63)/64+1),
 		ends: &bound.Settler{Ends: num.New(f, 2)},
@@ -217,7 +217,7 @@ func (t *digitColumns) Worker(f num.Format) *columnsWorker {
 
 // columnsWorker is what a worker has for columns.
 type columnsWorker struct {
-	*digitColumns
+	*Columns
 	first           int      // the columns are order[first] and those after it
 	y, x            []uint64 // vectors
 	sums            []int64  // of x

@@ -17,8 +17,8 @@ import (
 // definite.
 var ErrNotPositiveDefinite = errors.New("matrix is not positive definite")
 
-// NotPositiveDefiniteError says that a symmetric matrix is not positive definite, which the sign of a
-// leading minor proves. It wraps errNotPositiveDefinite.
+// NotPositiveDefiniteError says that a symmetric matrix is not positive definite, which the sign of
+// a leading minor proves. It wraps errNotPositiveDefinite.
 type NotPositiveDefiniteError struct {
 	Order int // of the minor
 	Sign  int // of the minor: -1 or 0
@@ -57,6 +57,8 @@ func FactorCholesky(s *call.Run, a num.Mat, f num.Format, sign signOf) (num.Mat,
 	return l, nil
 }
 
+// Cholesky returns the Cholesky factor of a matrix of the host; sign returns the sign of a
+// determinant.
 func Cholesky(s *call.Run, a num.Mat, f num.Format, sign signOf) (num.Mat, error) {
 	if err := call.Finite("A", a); err != nil {
 		return num.Mat{}, err

@@ -21,14 +21,14 @@ func countOverflow(s *call.Run, factors ...num.Mat) {
 	}
 }
 
-// ldltFactors are L, D, pivots and blocks, and a copy of A where that lives.
-type ldltFactors struct {
+// LDLTFactors are L, D, pivots and blocks, and a copy of A where that lives.
+type LDLTFactors struct {
 	P, Blocks []int
 	L, D, A   num.Mat
 }
 
 // unknown returns the entries of the factors, of c = P A P^T.
-func (z *ldltFactors) unknown(c num.Mat) *ziv.Unknown {
+func (z *LDLTFactors) unknown(c num.Mat) *ziv.Unknown {
 	n := c.Rows
 	u := ziv.NewUnknown(c, n, z.Blocks, n*(n+1)/2)
 	for _, w := range u.Lower() {

@@ -26,8 +26,8 @@ import (
 // format has enough of them to do without: order 50 takes a second.
 const mostIntervalBits = 1 << 12
 
-// eliminatedIntervals are intervals of L below the diagonal blocks and of U, entry (i, j) in row i.
-type eliminatedIntervals struct {
+// EliminatedIntervals are intervals of L below the diagonal blocks and of U, entry (i, j) in row i.
+type EliminatedIntervals struct {
 	X     [][]interval.Interval
 	Order []int // row i is row order[i] of the matrix
 	Bad   int   // the first pivot, the end of a block, that may be 0; -1 if none may
@@ -50,13 +50,13 @@ func byIntervals(s *call.Run, c num.Mat, f num.Format, bits int) (bool, error) {
 // EliminateIntervals eliminates the first columns of c, one block after the other, in intervals of
 // some bits. With partial pivoting, for blocks of order 1, the pivot is that of eliminate, by the
 // larger ends.
-func EliminateIntervals(s *call.Run, c num.Mat, blocks []int, bits int, partial bool) (*eliminatedIntervals, error) {
+func EliminateIntervals(s *call.Run, c num.Mat, blocks []int, bits int, partial bool) (*EliminatedIntervals, error) {
 	if err := call.Workable(bits, c); err != nil {
 		return nil, err
 	}
 	m, n := c.Dims()
 	p := interval.Prec(bits)
-	z := &eliminatedIntervals{X: make([][]interval.Interval, m), Order: call.All(m), Bad: -1}
+	z := &EliminatedIntervals{X: make([][]interval.Interval, m), Order: call.All(m), Bad: -1}
 	err := par.Each(s.Ctx, s.Threads, m, func(i int) {
 		z.X[i] = make([]interval.Interval, n)
 		for j := range n {
@@ -95,7 +95,7 @@ func EliminateIntervals(s *call.Run, c num.Mat, blocks []int, bits int, partial 
 }
 
 // enclosure returns the enclosure that the intervals are.
-func (z *eliminatedIntervals) enclosure(bits int) *ziv.Enclosure {
+func (z *EliminatedIntervals) enclosure(bits int) *ziv.Enclosure {
 	return &ziv.Enclosure{Each: z.X, Bits: bits}
 }
 

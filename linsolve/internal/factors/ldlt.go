@@ -12,8 +12,9 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
-// FactorLDLT returns the factors where a lives, of which there is a copy on the host, with a copy of a.
-func FactorLDLT(s *call.Run, a, here num.Mat, f num.Format) (*ldltFactors, error) {
+// FactorLDLT returns the factors where a lives, of which there is a copy on the host, with a copy
+// of a.
+func FactorLDLT(s *call.Run, a, here num.Mat, f num.Format) (*LDLTFactors, error) {
 	if err := call.Finite("A", here); err != nil {
 		return nil, err
 	}
@@ -21,7 +22,7 @@ func FactorLDLT(s *call.Run, a, here num.Mat, f num.Format) (*ldltFactors, error
 		return nil, err
 	}
 	var seed *Rooked
-	var z *ldltFactors
+	var z *LDLTFactors
 	if !a.OnHost() {
 		var err error
 		if seed, err = newRook(s, here, MostBits(f)); err != nil {
@@ -42,9 +43,9 @@ func FactorLDLT(s *call.Run, a, here num.Mat, f num.Format) (*ldltFactors, error
 }
 
 // ldlt returns the factors, on the host, by a seed of newRook, nil if that has not been made.
-func ldlt(s *call.Run, a num.Mat, f num.Format, origin *Rooked) (*ldltFactors, error) {
+func ldlt(s *call.Run, a num.Mat, f num.Format, origin *Rooked) (*LDLTFactors, error) {
 	n := a.Rows
-	z := &ldltFactors{}
+	z := &LDLTFactors{}
 	var u *ziv.Unknown
 	checked := false
 	full := func() error {
@@ -56,7 +57,7 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, origin *Rooked) (*ldltFactors, e
 	}
 	set := func(order, blocks []int) {
 		if u == nil || !slices.Equal(z.P, order) || !slices.Equal(z.Blocks, blocks) {
-			z = &ldltFactors{P: order, Blocks: blocks, L: num.NewMat(f, n, n), D: num.NewMat(f, n, n)}
+			z = &LDLTFactors{P: order, Blocks: blocks, L: num.NewMat(f, n, n), D: num.NewMat(f, n, n)}
 			u = z.unknown(modular.Chosen(a, order, order))
 		}
 	}
@@ -176,14 +177,14 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, origin *Rooked) (*ldltFactors, e
 
 // ldltAttempt is an attempt by digits: the first time, u being nil, it makes factors z, with all
 // that is decided. There is no elimination where digits are not the way.
-func ldltAttempt(s *call.Run, a num.Mat, f num.Format, pivots *seed.RookOrder, bits int, regular func() error, z *ldltFactors, u *ziv.Unknown) (*digits.LDLT, *ldltFactors, *ziv.Unknown, error) {
+func ldltAttempt(s *call.Run, a num.Mat, f num.Format, pivots *seed.RookOrder, bits int, regular func() error, z *LDLTFactors, u *ziv.Unknown) (*digits.LDLT, *LDLTFactors, *ziv.Unknown, error) {
 	defer s.Release()
 	t, err := digits.NewLDLT(s, a, pivots, bits, regular)
 	if t == nil || err != nil || u != nil {
 		return t, z, u, err
 	}
 	n := a.Rows
-	made := &ldltFactors{P: pivots.Order, Blocks: pivots.Blocks, L: num.NewMat(f, n, n), D: num.NewMat(f, n, n)}
+	made := &LDLTFactors{P: pivots.Order, Blocks: pivots.Blocks, L: num.NewMat(f, n, n), D: num.NewMat(f, n, n)}
 	lower, middle, ok, err := t.RoundTo(made.L, made.D)
 	if !ok || err != nil {
 		return nil, z, nil, err

@@ -69,7 +69,7 @@ func LUByDigits(s *call.Run, a num.Mat, bits int, known *bool) (*digits.LU, erro
 	}
 }
 
-// luOf returns the factors where a lives, with a copy of it.
+// FactorLU returns the factors where a lives, with a copy of it.
 func FactorLU(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	z, err := luThere(s, a, f)
 	if err != nil {
@@ -90,6 +90,7 @@ func FactorLU(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	return z, Keep(a, &z.A, &z.L, &z.U)
 }
 
+// LU returns the factors of a matrix of the host.
 func LU(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	if err := call.Finite("A", a); err != nil {
 		return nil, err

@@ -574,8 +574,8 @@ func (t *LUNewton) finish(bits, width int, leading, e num.Mat, h *big.Float) (*z
 // pivot: a little below 1.
 var distinct = new(big.Float).SetPrec(64).Sub(big.NewFloat(1), new(big.Float).SetMantExp(big.NewFloat(1), -60))
 
-// below reports whether it is proved that no entry of L, below its diagonal blocks, exceeds a bound
-// of about 1 or more in magnitude.
+// BelowLimit reports whether it is proved that no entry of L, below its diagonal blocks, exceeds a
+// bound of about 1 or more in magnitude.
 func BelowLimit(s *call.Run, u *ziv.Unknown, e *ziv.Enclosure, limit *big.Float) (bool, error) {
 	return belowEach(s, u, e, func(i, j int) *big.Float { return limit })
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -282,4 +283,68 @@ func positiveDiagonal(s *call.Run, a num.Mat) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// belowDiagonal returns entries (i + 1, i) of a square matrix as a column of it.
+func belowDiagonal(a num.Mat) num.Mat {
+	n := a.Rows
+	return diagonalOf(a.Slice(1, n, 0, n-1))
+}
+
+// columnHere returns a copy on the host of a column at the run's place.
+func columnHere(s *call.Run, a num.Mat) (num.Mat, error) {
+	z, err := s.Room(a.Format(), a.Rows, 1)
+	if err != nil {
+		return num.Mat{}, err
+	}
+	defer s.Drop(z)
+	if err := place.Copy(z, a); err != nil {
+		return num.Mat{}, err
+	}
+	return place.On(nil, z)
+}
+
+// change sets, for each block of two rows, number i of a column at the run's place, if i is the
+// block's first row: f does so in a copy on the host.
+func change(s *call.Run, column num.Mat, blocks []int, f func(h num.Mat, i int)) error {
+	if len(blocks) == column.Rows+1 { // of one row each
+		return nil
+	}
+	h, err := columnHere(s, column)
+	if err != nil {
+		return err
+	}
+	i := 0
+	for _, size := range blocks {
+		if size == 2 {
+			f(h, i)
+		}
+		i += size
+	}
+	there, err := s.Upload(h)
+	if err != nil {
+		return err
+	}
+	defer s.Drop(there)
+	return place.Copy(column, there)
+}
+
+// unitDiagonal makes the diagonal of a square matrix at the run's place 1.
+func unitDiagonal(s *call.Run, a num.Mat) error {
+	n := a.Rows
+	ones := num.NewMat(num.Precision(24), n, 1)
+	for i := range n {
+		ziv.SetOne(ones, i, 0)
+	}
+	x, err := s.Upload(ones)
+	if err != nil {
+		return err
+	}
+	d, err := s.Matrix(num.Precision(24), n, 1)
+	if err != nil {
+		return err
+	}
+	diagonal := place.Sum{X: x, D: d, Bits: 24, Tally: s.Tally}
+	_, err = s.At.Sum(s.Config(), diagonal, diagonalOf(a))
+	return err
 }

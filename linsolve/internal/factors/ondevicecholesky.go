@@ -28,6 +28,7 @@ func choleskyThere(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 	return factored(s, a, func() (num.Mat, error) { return CholeskyResident(s, a, f) })
 }
 
+// CholeskyResident returns the factor at the run's place; nil where the place does not decide it.
 func CholeskyResident(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 	n := a.Rows
 	if err := s.NewTally(); err != nil {

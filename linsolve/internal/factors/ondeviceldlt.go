@@ -31,17 +31,17 @@ const RookBelow = 2.785
 // seed of a copy of it; nil where only the host can decide: entries that are or may be ties or
 // zeros, pivots that float64 arithmetic does not tell or that are not proved to be good enough,
 // singular and too ill-conditioned matrices, numbers that products of some bits do not reach.
-func LDLTThere(s *call.Run, a num.Mat, f num.Format, seed *Rooked) (*ldltFactors, error) {
+func LDLTThere(s *call.Run, a num.Mat, f num.Format, seed *Rooked) (*LDLTFactors, error) {
 	if a.OnHost() || seed == nil || seed.LUNewton == nil || f.Bits() < num.Float32.Bits() {
 		return nil, nil
 	}
 	if !place.Of(a.Arr).Oblique() { // a grid of processes
 		return nil, nil
 	}
-	return factored(s, a, func() (*ldltFactors, error) { return ldltResident(s, a, f, seed) })
+	return factored(s, a, func() (*LDLTFactors, error) { return ldltResident(s, a, f, seed) })
 }
 
-func ldltResident(s *call.Run, a num.Mat, f num.Format, seed *Rooked) (*ldltFactors, error) {
+func ldltResident(s *call.Run, a num.Mat, f num.Format, seed *Rooked) (*LDLTFactors, error) {
 	n := a.Rows
 	if err := s.NewTally(); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func ldltResident(s *call.Run, a num.Mat, f num.Format, seed *Rooked) (*ldltFact
 		return nil, err
 	}
 	defer s.Stage("rounding")
-	z := &ldltFactors{P: seed.Order, Blocks: seed.Blocks}
+	z := &LDLTFactors{P: seed.Order, Blocks: seed.Blocks}
 	if z.L, err = place.NewMat(place.Of(a.Arr), f, n, n); err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func uploaded(s *call.Run, of *LUNewton) (*LUNewton, error) {
 
 // roundedRook rounds factors, and reports whether all entries are decided and those of L are proved
 // to be as small as rookBelow says.
-func roundedRook(s *call.Run, z *ldltFactors, e *ziv.Enclosure) (bool, error) {
+func roundedRook(s *call.Run, z *LDLTFactors, e *ziv.Enclosure) (bool, error) {
 	if ok, err := roundedBlocks(s, z, e); !ok || err != nil {
 		return false, err
 	}
@@ -134,7 +134,7 @@ func roundedRook(s *call.Run, z *ldltFactors, e *ziv.Enclosure) (bool, error) {
 
 // roundedBlocks rounds D on the host, which has at most 2 n - 1 different entries, and reports
 // whether all of them are decided and finite.
-func roundedBlocks(s *call.Run, z *ldltFactors, e *ziv.Enclosure) (bool, error) {
+func roundedBlocks(s *call.Run, z *LDLTFactors, e *ziv.Enclosure) (bool, error) {
 	n, f := z.D.Rows, z.D.Format()
 	for off := range 2 {
 		if off == 1 && len(z.Blocks) == n {
@@ -184,48 +184,4 @@ func roundedBlocks(s *call.Run, z *ldltFactors, e *ziv.Enclosure) (bool, error) 
 		s.Drop(there)
 	}
 	return true, nil
-}
-
-// belowDiagonal returns entries (i + 1, i) of a square matrix as a column of it.
-func belowDiagonal(a num.Mat) num.Mat {
-	n := a.Rows
-	return diagonalOf(a.Slice(1, n, 0, n-1))
-}
-
-// columnHere returns a copy on the host of a column at the run's place.
-func columnHere(s *call.Run, a num.Mat) (num.Mat, error) {
-	z, err := s.Room(a.Format(), a.Rows, 1)
-	if err != nil {
-		return num.Mat{}, err
-	}
-	defer s.Drop(z)
-	if err := place.Copy(z, a); err != nil {
-		return num.Mat{}, err
-	}
-	return place.On(nil, z)
-}
-
-// change sets, for each block of two rows, number i of a column at the run's place, if i is the
-// block's first row: f does so in a copy on the host.
-func change(s *call.Run, column num.Mat, blocks []int, f func(h num.Mat, i int)) error {
-	if len(blocks) == column.Rows+1 { // of one row each
-		return nil
-	}
-	h, err := columnHere(s, column)
-	if err != nil {
-		return err
-	}
-	i := 0
-	for _, size := range blocks {
-		if size == 2 {
-			f(h, i)
-		}
-		i += size
-	}
-	there, err := s.Upload(h)
-	if err != nil {
-		return err
-	}
-	defer s.Drop(there)
-	return place.Copy(column, there)
 }

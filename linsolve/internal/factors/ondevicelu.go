@@ -82,26 +82,6 @@ func roundedSplitting(s *call.Run, z *LUFactors, e *ziv.Enclosure) (bool, error)
 	return left == 0, err
 }
 
-// unitDiagonal makes the diagonal of a square matrix at the run's place 1.
-func unitDiagonal(s *call.Run, a num.Mat) error {
-	n := a.Rows
-	ones := num.NewMat(num.Precision(24), n, 1)
-	for i := range n {
-		ziv.SetOne(ones, i, 0)
-	}
-	x, err := s.Upload(ones)
-	if err != nil {
-		return err
-	}
-	d, err := s.Matrix(num.Precision(24), n, 1)
-	if err != nil {
-		return err
-	}
-	diagonal := place.Sum{X: x, D: d, Bits: 24, Tally: s.Tally}
-	_, err = s.At.Sum(s.Config(), diagonal, diagonalOf(a))
-	return err
-}
-
 // pivotedThere is newPivoted at the run's place.
 func pivotedThere(s *call.Run, a num.Mat, most int) (*Pivoted, error) {
 	m, n := a.Dims()

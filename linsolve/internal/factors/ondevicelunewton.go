@@ -12,8 +12,9 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/blocks"
 )
 
-// LU factors by products live where A does, as those of Cholesky factors do. The functions here are what
-// is different at a place: products there need not be rounded correctly, and norms come from it.
+// LU factors by products live where A does, as those of Cholesky factors do. The functions here are
+// what is different at a place: products there need not be rounded correctly, and norms come from
+// it.
 
 // splitSizes are exponents of bounds of what a splitting at a place has.
 type splitSizes struct {

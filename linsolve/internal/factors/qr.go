@@ -77,6 +77,8 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error)
 		d, err = NewCholeskyNewton(s, c, n, MostBits(normal.Format()))
 		return err
 	}
+
+	// 
 	quick, sure := pivoting && n >= seed.Fewest, false // whether the order of float64 numbers will do
 	if quick {
 		order, err := seed.Pivots64(s, normal)

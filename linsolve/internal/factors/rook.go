@@ -20,7 +20,7 @@ type Rook struct {
 // at returns entry (i, j) of what is left of the matrix.
 func (r *Rook) at(i, j int) *big.Float { return r.X[max(i, j)][min(i, j)] }
 
-// rook eliminates, nil if what is left vanishes.
+// RookOf eliminates, nil if what is left vanishes.
 func RookOf(s *call.Run, a num.Mat, bits int) (*Rook, error) {
 	if err := call.Workable(bits, a); err != nil {
 		return nil, err

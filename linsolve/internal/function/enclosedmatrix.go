@@ -13,10 +13,10 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
-// enclosedMatrix is a square matrix whose entry (i, j) lies within radius[i + j n] 2^exp of
+// EnclosedMatrix is a square matrix whose entry (i, j) lies within radius[i + j n] 2^exp of
 // mid_ij 2^exp. The largest midpoint or radius lies in [1/2, 1) unless all are 0, so that no
 // product leaves the exponents of formats, however far exp is from 0.
-type enclosedMatrix struct {
+type EnclosedMatrix struct {
 	n       int
 	mid     num.Mat
 	radius  []radius
@@ -56,9 +56,9 @@ func (x radius) add(y radius) radius {
 }
 
 // EncloseMatrix returns a matrix of finite numbers, rounded to bits where it has more.
-func EncloseMatrix(s *call.Run, a num.Mat, bits int) (*enclosedMatrix, error) {
+func EncloseMatrix(s *call.Run, a num.Mat, bits int) (*EnclosedMatrix, error) {
 	n, m := a.Rows, a
-	x := &enclosedMatrix{n: n, radius: make([]radius, n*n), Exp: new(big.Int)}
+	x := &EnclosedMatrix{n: n, radius: make([]radius, n*n), Exp: new(big.Int)}
 	prec := int64(num.MinPrec)
 	for i := range n {
 		for j := range n {
@@ -89,7 +89,7 @@ func EncloseMatrix(s *call.Run, a num.Mat, bits int) (*enclosedMatrix, error) {
 }
 
 // normalize moves the exponent of the largest number to exp.
-func (x *enclosedMatrix) normalize() {
+func (x *EnclosedMatrix) normalize() {
 	m := x.mid
 	top := int64(scale.None)
 	for j := range x.n {
@@ -130,13 +130,13 @@ func (x *enclosedMatrix) normalize() {
 }
 
 // isZero reports whether an entry is proved to be 0.
-func (x *enclosedMatrix) isZero(i, j int) bool {
+func (x *EnclosedMatrix) isZero(i, j int) bool {
 	m := x.mid
 	return x.radius[i+j*x.n].m == 0 && m.Arr.Cls[m.At(i, j)].Class() == num.Zero
 }
 
 // vanishes reports whether all entries are proved to be 0.
-func (x *enclosedMatrix) vanishes() bool {
+func (x *EnclosedMatrix) vanishes() bool {
 	for j := range x.n {
 		for i := range x.n {
 			if !x.isZero(i, j) {
@@ -148,7 +148,7 @@ func (x *enclosedMatrix) vanishes() bool {
 }
 
 // Ends returns bounds of an entry times 2^-exp.
-func (x *enclosedMatrix) Ends(i, j int) (lo, hi *big.Float) {
+func (x *EnclosedMatrix) Ends(i, j int) (lo, hi *big.Float) {
 	mid, r := x.mid.Big(i, j), x.radius[i+j*x.n]
 	if r.m == 0 {
 		return mid, new(big.Float).Copy(mid)
@@ -182,9 +182,9 @@ func ScaledBy(x *big.Float, e *big.Int) *big.Float {
 //
 // for all P' and Q' in the enclosures, entry by entry. The last term is left out where P Q is
 // proved to have no more than these bits.
-func EnclosedProduct(s *call.Run, p, q *enclosedMatrix, bits int) (*enclosedMatrix, error) {
+func EnclosedProduct(s *call.Run, p, q *EnclosedMatrix, bits int) (*EnclosedMatrix, error) {
 	n := p.n
-	z := &enclosedMatrix{
+	z := &EnclosedMatrix{
 		n: n, mid: num.NewMat(num.Precision(uint(bits)), n, n), radius: make([]radius, n*n),
 		Exp: new(big.Int).Add(p.Exp, q.Exp), flushed: p.flushed || q.flushed,
 	}
@@ -242,7 +242,7 @@ func allZero(x []radius) bool {
 }
 
 // sizes returns bounds of the midpoints, by columns.
-func (x *enclosedMatrix) sizes() []radius {
+func (x *EnclosedMatrix) sizes() []radius {
 	z, m := make([]radius, x.n*x.n), x.mid
 	for j := range x.n {
 		for i := range x.n {

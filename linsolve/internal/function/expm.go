@@ -201,9 +201,9 @@ func inverseOf(nodes []int, n int) []int {
 	return z
 }
 
-// exponential is factor p, with errors: ‖exp(A) / e^μ - p‖∞ ≤ lost, and factor has a relative error
+// Exponential is factor p, with errors: ‖exp(A) / e^μ - p‖∞ ≤ lost, and factor has a relative error
 // below 2^-bits.
-type exponential struct {
+type Exponential struct {
 	p      num.Mat
 	lost   *big.Float
 	factor *big.Float
@@ -211,7 +211,7 @@ type exponential struct {
 }
 
 // Entry returns an enclosure of an entry.
-func (e *exponential) Entry(i, j int) (mid, radius *big.Float) {
+func (e *Exponential) Entry(i, j int) (mid, radius *big.Float) {
 	p := e.p.Big(i, j)
 	mid = new(big.Float).SetPrec(p.Prec()+64).Mul(p, e.factor)
 	radius = bound.Upper().Mul(e.lost, e.factor)
@@ -220,8 +220,8 @@ func (e *exponential) Entry(i, j int) (mid, radius *big.Float) {
 	return mid, radius
 }
 
-// exponential returns the exponential of a with errors of about 2^-bits of its norm.
-func ExponentialOf(s *call.Run, a num.Mat, bits int) (*exponential, error) {
+// ExponentialOf returns the exponential of a with errors of about 2^-bits of its norm.
+func ExponentialOf(s *call.Run, a num.Mat, bits int) (*Exponential, error) {
 	n := a.Rows
 	shift, err := meanDiagonal(a)
 	if err != nil {
@@ -340,7 +340,7 @@ func ExponentialOf(s *call.Run, a num.Mat, bits int) (*exponential, error) {
 		limit = add(mul(limit, add(add(old, old), limit)), rounding(norm(next)))
 		p = next
 	}
-	return &exponential{p: p, lost: limit, factor: bigfun.Exp(shift, uint(width)), bits: width}, nil
+	return &Exponential{p: p, lost: limit, factor: bigfun.Exp(shift, uint(width)), bits: width}, nil
 }
 
 // square returns column j of m, n^2 numbers, as an n x n matrix column by column.

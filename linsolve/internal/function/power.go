@@ -63,7 +63,7 @@ func Power(s *call.Run, a num.Mat, e int, f num.Format) (num.Mat, error) {
 
 // enclosedPower returns an enclosure of A^e from products rounded to some bits. It is exact where
 // no product is rounded.
-func enclosedPower(s *call.Run, a num.Mat, e, bits int) (*enclosedMatrix, error) {
+func enclosedPower(s *call.Run, a num.Mat, e, bits int) (*EnclosedMatrix, error) {
 	if e == 0 {
 		return EncloseMatrix(s, num.Identity(num.Float64, a.Rows), bits)
 	}
@@ -96,7 +96,7 @@ type powerSuspect struct {
 
 // round stores the open entries whose enclosures round to one number in z. It returns those that
 // are left, and which of them seem to be zeros or ties.
-func (x *enclosedMatrix) round(s *call.Run, open []position, z num.Mat) (left []position, suspects []powerSuspect, err error) {
+func (x *EnclosedMatrix) round(s *call.Run, open []position, z num.Mat) (left []position, suspects []powerSuspect, err error) {
 	f := z.Format()
 	for _, p := range open {
 		if x.isZero(p.row, p.col) {

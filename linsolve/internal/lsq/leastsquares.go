@@ -51,8 +51,8 @@ func LeastSquares(s *call.Run, a, b, w, x num.Mat) error {
 	return solve.Finish(s, z, x)
 }
 
-// model is a problem of least squares. A and B have no row of weight 0.
-type model struct {
+// Model is a problem of least squares. A and B have no row of weight 0.
+type Model struct {
 	s      *call.Run
 	a, b   num.Mat
 	w      num.Mat // m x 1, nil without weights
@@ -61,7 +61,7 @@ type model struct {
 
 // NewModel checks the operands of a routine and brings them to the host; without w all weights are
 // 1.
-func NewModel(s *call.Run, a, b, w num.Mat) (*model, error) {
+func NewModel(s *call.Run, a, b, w num.Mat) (*Model, error) {
 	operands := []num.Mat{a, b}
 	if w.Arr != nil {
 		operands = append(operands, w)
@@ -71,7 +71,7 @@ func NewModel(s *call.Run, a, b, w num.Mat) (*model, error) {
 		return nil, err
 	}
 	s.Stats.Method = leastSquaresMethod
-	m := &model{s: s, a: on[0], b: on[1]}
+	m := &Model{s: s, a: on[0], b: on[1]}
 	for i, n := range []string{"A", "B"} {
 		if err := call.Finite(n, on[i]); err != nil {
 			return nil, err
@@ -93,7 +93,7 @@ func NewModel(s *call.Run, a, b, w num.Mat) (*model, error) {
 }
 
 // weigh leaves rows of weight 0 out and multiplies the others by their weights, exactly.
-func (m *model) weigh(w num.Mat) error {
+func (m *Model) weigh(w num.Mat) error {
 	var rows []int
 	v := w
 	for i := range w.Rows {
@@ -172,7 +172,7 @@ type equations struct {
 }
 
 // Equations returns a system for independent columns.
-func (m *model) Equations() (*equations, error) {
+func (m *Model) Equations() (*equations, error) {
 	rows, n := m.a.Dims()
 	width := productBits(m.a, m.wa)
 	augmented := max(bound.Longest(m.a), bound.Longest(m.wa)) + 64
@@ -183,7 +183,7 @@ func (m *model) Equations() (*equations, error) {
 }
 
 // normal returns the normal equations AᵀWA x = AᵀW b.
-func (m *model) normal() (*equations, error) {
+func (m *Model) normal() (*equations, error) {
 	if rows, n := m.a.Dims(); m.s.Work.Report != nil {
 		of := func(x num.Mat) num.Format { return x.Arr.Format }
 		square := call.ProductCost(n, rows, n, of(m.a), of(m.wa), call.MP(int(productBits(m.a, m.wa))))
@@ -204,7 +204,7 @@ func (m *model) normal() (*equations, error) {
 //
 //	(I   A) (b - A x)   (b)
 //	(AᵀW 0) (   x   ) = (0).
-func (m *model) Augmented() (*equations, error) {
+func (m *Model) Augmented() (*equations, error) {
 	rows, n := m.a.Dims()
 	f, err := ziv.FormatFor(max(bound.Longest(m.a), bound.Longest(m.wa)))
 	if err != nil {
@@ -247,10 +247,10 @@ func negatedMatrix(m num.Mat) num.Mat {
 }
 
 // ranked makes an error about a singular system one about A.
-func (m *model) ranked(err error) error { return ranked(err, m.a.Rows, m.a.Cols) }
+func (m *Model) ranked(err error) error { return ranked(err, m.a.Rows, m.a.Cols) }
 
 // tall returns an error if there are fewer rows than columns.
-func (m *model) tall() error {
+func (m *Model) tall() error {
 	rows, n := m.a.Dims()
 	if rows >= n {
 		return nil
@@ -263,7 +263,7 @@ func (m *model) tall() error {
 }
 
 // solution returns X.
-func (m *model) solution(f num.Format, minimal bool) (num.Mat, error) {
+func (m *Model) solution(f num.Format, minimal bool) (num.Mat, error) {
 	if minimal {
 		return m.minimal(f)
 	}
@@ -286,7 +286,7 @@ func (m *model) solution(f num.Format, minimal bool) (num.Mat, error) {
 //
 //	(AAᵀ        0) (y  )   (b)
 //	(-(columns)ᵀ I) (x_c) = (0)
-func (m *model) minimal(f num.Format) (num.Mat, error) {
+func (m *Model) minimal(f num.Format) (num.Mat, error) {
 	s, rows, n, k := m.s, m.a.Rows, m.a.Cols, m.b.Cols
 	across := m.a.T()
 	width := productBits(across, across)

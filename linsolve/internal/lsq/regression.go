@@ -32,9 +32,9 @@ type response struct {
 // equationsShare is the share of the work that goes to equations, about.
 const equationsShare = 0.2
 
-// regressor is one call of Regression.
-type regressor struct {
-	*model
+// Regressor is one call of Regression.
+type Regressor struct {
+	*Model
 	Estimates
 	f          num.Format
 	covariance bool // whether covariances are asked for
@@ -47,14 +47,15 @@ type regressor struct {
 	s0        *big.Float
 }
 
-func NewRegressor(m *model, f num.Format, covariance bool) *regressor {
-	r := &regressor{model: m, f: f, covariance: covariance}
+// NewRegressor returns a regression whose units are 1.
+func NewRegressor(m *Model, f num.Format, covariance bool) *Regressor {
+	r := &Regressor{Model: m, f: f, covariance: covariance}
 	r.Units(nil, nil, nil)
 	return r
 }
 
 // Units sets the units of the numbers of B, of the weights and of the columns of A, nil for 1.
-func (r *regressor) Units(unit, weight *big.Rat, columns []*big.Rat) {
+func (r *Regressor) Units(unit, weight *big.Rat, columns []*big.Rat) {
 	one := big.NewRat(1, 1)
 	if r.unit = unit; unit == nil {
 		r.unit = one
@@ -70,7 +71,7 @@ func (r *regressor) Units(unit, weight *big.Rat, columns []*big.Rat) {
 }
 
 // Fit computes everything by some equations.
-func (r *regressor) Fit(equations func() (*equations, error)) error {
+func (r *Regressor) Fit(equations func() (*equations, error)) error {
 	if err := r.tall(); err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func (r *regressor) Fit(equations func() (*equations, error)) error {
 }
 
 // intercept reports whether a column is constant and not 0.
-func (r *regressor) intercept() bool {
+func (r *Regressor) intercept() bool {
 	for j := range r.a.Cols {
 		i := 0
 		for i < r.a.Rows && r.a.Big(i, j).Cmp(r.a.Big(0, j)) == 0 {
@@ -122,7 +123,7 @@ func (r *regressor) intercept() bool {
 }
 
 // sums computes exact sums over the rows: those of squares, and total sums of squares.
-func (r *regressor) sums() error {
+func (r *Regressor) sums() error {
 	rows := r.a.Rows
 	r.s0 = big.NewFloat(1)
 	if r.Centered {
@@ -191,7 +192,7 @@ func linear(p product, scale *big.Rat, root bool, store func(z num.Scalar)) *sta
 }
 
 // statistics returns the statistics of column j of B, and stores those that are no numbers.
-func (r *regressor) statistics(j int) []*statistic {
+func (r *Regressor) statistics(j int) []*statistic {
 	unit, weight, units := r.unit, r.weight, r.columns
 	n, dof := r.a.Cols, r.DegreesOfFreedom
 	s0, q := r.s0, r.q[j]
@@ -301,7 +302,7 @@ func (r *regressor) statistics(j int) []*statistic {
 }
 
 // decide rounds statistics, those of each column of B, in more and more bits.
-func (r *regressor) decide(open [][]*statistic) error {
+func (r *Regressor) decide(open [][]*statistic) error {
 	s, e := r.s, r.e
 	n, order, k := r.a.Cols, r.e.m.Rows, len(open)
 	whole := s.Work
@@ -327,7 +328,7 @@ func (r *regressor) decide(open [][]*statistic) error {
 		if order == 0 || d.Cols == 0 {
 			return z, s.Ctx.Err()
 		}
-		return z, solve.SolveBy(s, approximate, e.m, d, z)
+		return z, solve.With(s, approximate, e.m, d, z)
 	}
 	left := k
 	for bits := r.f.Bits() + 64; left > 0; bits *= 2 {
@@ -396,7 +397,7 @@ func (r *regressor) decide(open [][]*statistic) error {
 }
 
 // round stores the statistics of column j that are decided, and returns the others.
-func (r *regressor) round(j int, open []*statistic, p interval.Prec, value func(product) interval.Interval) ([]*statistic, error) {
+func (r *Regressor) round(j int, open []*statistic, p interval.Prec, value func(product) interval.Interval) ([]*statistic, error) {
 	var left, suspects []*statistic
 	var ties []*big.Float
 	var products []product
@@ -461,7 +462,7 @@ func (r *regressor) round(j int, open []*statistic, p interval.Prec, value func(
 //
 // A square A, of which it is known that it is regular, leaves none: a proof of the zero by that
 // system, with numbers of twice as many bits, would take many times as long as all else.
-func (r *regressor) residuals(f num.Format) ([]*big.Float, error) {
+func (r *Regressor) residuals(f num.Format) ([]*big.Float, error) {
 	e := r.e
 	n, k := e.m.Rows, r.b.Cols
 	if r.DegreesOfFreedom == 0 {

@@ -32,7 +32,7 @@ func (y *Known) Solve(s *call.Run, b num.Mat, f num.Format) (num.Mat, error) {
 	if err != nil {
 		return num.Mat{}, err
 	}
-	return z, SolveBy(s, p, y.here, b, z)
+	return z, With(s, p, y.here, b, z)
 }
 
 // approximate returns the approximate inverse.

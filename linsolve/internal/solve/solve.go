@@ -48,8 +48,8 @@ func apart(s *call.Run, a, b, x num.Mat) (bool, error) {
 	return Alone(s, a, x.Format(), AloneSystem)
 }
 
-// SolveTo stores the solution in x, wherever it lives; without b that of the unit matrix.
-func SolveTo(s *call.Run, a, b, x num.Mat) error {
+// Into stores the solution in x, wherever it lives; without b that of the unit matrix.
+func Into(s *call.Run, a, b, x num.Mat) error {
 	defer s.Release()
 	there := !a.OnHost() && a.Rows > 0 && x.Cols > 0
 	if there {
@@ -114,6 +114,7 @@ func Finish(s *call.Run, z, x num.Mat) error {
 	return place.Copy(x, z)
 }
 
+// Solve solves A X = B on the host, in format f.
 func Solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	z := call.TakeMatrix(f, b.Rows, b.Cols)
 	if a.Rows == 0 || b.Cols == 0 {
@@ -209,14 +210,14 @@ func solveFewBy(s *call.Run, r seed.Inverse, a, b, z num.Mat, todo []*ziv.Entrie
 	return ziv.CountOpen(todo) == 0, err
 }
 
-// approximate returns an approximate inverse of a.
+// ApproximateInverse returns an approximate inverse of a.
 func ApproximateInverse(s *call.Run, a num.Mat) (*seed.Approximate, error) {
 	defer s.Stage("approximate inverse")
 	return invert(s, a)
 }
 
-// SolveBy stores the solution in z, which an approximate inverse of a is known for.
-func SolveBy(s *call.Run, p *seed.Approximate, a, b, z num.Mat) error {
+// With stores the solution in z, which an approximate inverse of a is known for.
+func With(s *call.Run, p *seed.Approximate, a, b, z num.Mat) error {
 	todo := ziv.NewEntries(s, a, b, z)
 	ziv.WithoutZeros(s, a, b, todo)
 	return solveOpen(s, p, a, b, z, todo)
@@ -241,7 +242,7 @@ func solveOpen(s *call.Run, p *seed.Approximate, a, b, z num.Mat, todo []*ziv.En
 			return err
 		}
 	}
-	return refine.RefineOpen(s, a, b, p, cond, z, todo)
+	return refine.Open(s, a, b, p, cond, z, todo)
 }
 
 // condition notes what an approximate inverse of a proves and returns cond with 2^cond above the

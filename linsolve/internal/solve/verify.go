@@ -44,8 +44,8 @@ type ExactValues struct {
 	Less func(s *call.Run, on []num.Mat, j int, t num.Mat) (num.Mat, error)
 }
 
-// accuracy is Accuracy.
-type accuracy struct {
+// Accuracy is Accuracy.
+type Accuracy struct {
 	Entries, Correct, Faithful, Wrong int
 	Largest                           float64
 	Row, Col                          int
@@ -53,12 +53,12 @@ type accuracy struct {
 
 // Verify compares x with exact values rounded to the format of x and, where they differ, with the
 // values themselves.
-func Verify(s *call.Run, x num.Mat, exact ExactValues, on []num.Mat) (*accuracy, error) {
+func Verify(s *call.Run, x num.Mat, exact ExactValues, on []num.Mat) (*Accuracy, error) {
 	z, err := exact.Rounded(s, on, x.Format())
 	if err != nil {
 		return nil, err
 	}
-	v := &accuracy{Entries: x.Rows * x.Cols}
+	v := &Accuracy{Entries: x.Rows * x.Cols}
 	var others [][2]int
 	for j := range x.Cols {
 		for i := range x.Rows {
@@ -83,7 +83,7 @@ func Verify(s *call.Run, x num.Mat, exact ExactValues, on []num.Mat) (*accuracy,
 // They come from exact values w rounded to 64 bits more. Two questions are left to the values
 // themselves: whether one that rounds to a power of two lies below it, where ulps are half as
 // large, and whether an error that is an ulp, as far as w tells, is less.
-func (v *accuracy) measure(s *call.Run, x num.Mat, exact ExactValues, on []num.Mat, entries [][2]int) error {
+func (v *Accuracy) measure(s *call.Run, x num.Mat, exact ExactValues, on []num.Mat, entries [][2]int) error {
 	wide, err := exact.Rounded(s, on, num.Precision(uint(min(x.Format().Bits()+64, bound.MaxBits))))
 	if err != nil {
 		return err
