@@ -84,8 +84,8 @@ func InverseBySeries(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo
 		return nil
 	}
 
-	// 
-	cost := 14*call.Cube(n)*call.FloatCost + call.ProductOf(n, n, n, residualBits) // may fuse: an estimate
+	// may fuse: an estimate
+	cost := 14*call.Cube(n)*call.FloatCost + call.ProductOf(n, n, n, residualBits)
 	s.Plan(cost)
 	t, err := InvertSeries(s, a, f, to.Arr.Bits())
 	s.Did(cost)

@@ -118,7 +118,7 @@ func (t *Elimination) inverseTo(z num.Mat, todo []*ziv.Entries) (short []*ziv.En
 	}
 	s, n, count := t.s, t.N, t.Count()
 	groups := (n + count - 1) / count
-	workers := make([]*columnsWorker, s.Threads)
+	workers := make([]*ColumnsWorker, s.Threads)
 	cost := 2 * Cost(n, t.D) / float64(groups)
 	var order sync.Mutex // of what is said
 	run := func(worker, group int) {
@@ -205,9 +205,9 @@ func (t *Elimination) Columns() (*Columns, error) {
 }
 
 // Worker returns what is needed for columns that are rounded to a format.
-func (t *Columns) Worker(f num.Format) *columnsWorker {
+func (t *Columns) Worker(f num.Format) *ColumnsWorker {
 	n, size := t.N, t.Size()
-	return &columnsWorker{
+	return &ColumnsWorker{
 		Columns: t, y: make([]uint64, n*size), x: make([]uint64, n*size), sums: make([]int64, n*size),
 		acc: make([]int64, size), sum: make([]int64, size), total: make([]int64, size), vector: make([]uint64, size),
 		mag:  make([]uint64, (t.D*t.Bits()+63)/64+1),
@@ -215,8 +215,8 @@ func (t *Columns) Worker(f num.Format) *columnsWorker {
 	}
 }
 
-// columnsWorker is what a worker has for columns.
-type columnsWorker struct {
+// ColumnsWorker is what a worker has for columns.
+type ColumnsWorker struct {
 	*Columns
 	first           int      // the columns are order[first] and those after it
 	y, x            []uint64 // vectors
@@ -227,7 +227,7 @@ type columnsWorker struct {
 }
 
 // run decides entries of columns order[first] and those after it, as inverseTo does.
-func (t *columnsWorker) run(first int, columns []int, z num.Mat, todo, short []*ziv.Entries) (more int) {
+func (t *ColumnsWorker) run(first int, columns []int, z num.Mat, todo, short []*ziv.Entries) (more int) {
 	if !t.SolveLower(first) || !t.SolveUpper(first) {
 		return 0
 	}
@@ -248,7 +248,7 @@ func (t *columnsWorker) run(first int, columns []int, z num.Mat, todo, short []*
 
 // SolveLower solves L y = 2^(-growth-scale) P e for columns order[first] and those after it; not
 // ok if numbers are too large.
-func (t *columnsWorker) SolveLower(first int) (ok bool) {
+func (t *ColumnsWorker) SolveLower(first int) (ok bool) {
 	n, d, size, count, b := t.N, t.D, t.Size(), t.Count(), t.Bits()
 	t.first = first
 	acc, total := t.acc, t.total[:len(t.acc)]
@@ -282,7 +282,7 @@ func (t *columnsWorker) SolveLower(first int) (ok bool) {
 }
 
 // SolveUpper solves U x' = y, and makes sums of x'.
-func (t *columnsWorker) SolveUpper(first int) (ok bool) {
+func (t *ColumnsWorker) SolveUpper(first int) (ok bool) {
 	n, d, size := t.N, t.D, t.Size()
 	acc, sum, total := t.acc, t.sum[:len(t.acc)], t.total[:len(t.acc)]
 	clear(total)
@@ -331,7 +331,7 @@ func (t *columnsWorker) SolveUpper(first int) (ok bool) {
 // decide decides the entries of a column of F^-1 in lane k; none if some are not decided and all
 // look like numbers of one more bit than the format has. It returns how many bits those that are
 // left lack, about, or reports that more of them would not help.
-func (t *columnsWorker) decide(e *ziv.Entries, k int, z num.Mat) (missing int, enough bool) {
+func (t *ColumnsWorker) decide(e *ziv.Entries, k int, z num.Mat) (missing int, enough bool) {
 	var open []int
 	exactly := true
 	for _, i := range e.Open {
@@ -357,7 +357,7 @@ func (t *columnsWorker) decide(e *ziv.Entries, k int, z num.Mat) (missing int, e
 }
 
 // Near returns row i of the column in lane k.
-func (t *columnsWorker) Near(i, k int) bound.Near {
+func (t *ColumnsWorker) Near(i, k int) bound.Near {
 	d, size, count, b := t.D, t.Size(), t.Count(), t.Bits()
 	sums := t.sums[i*size+k:]
 	neg, flip := sums[0] < 0, int64(0)

@@ -78,8 +78,8 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error)
 		return err
 	}
 
-	// 
-	quick, sure := pivoting && n >= seed.Fewest, false // whether the order of float64 numbers will do
+	// Whether the order of float64 numbers will do.
+	quick, sure := pivoting && n >= seed.Fewest, false
 	if quick {
 		order, err := seed.Pivots64(s, normal)
 		if err != nil {

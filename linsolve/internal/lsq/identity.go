@@ -26,7 +26,7 @@ type product struct {
 // border: an identity, multiplied by D or D², is one of integers times powers of two. It is refuted
 // by one prime modulo which it does not hold, and proved by so many for which it does that their
 // product exceeds the largest difference of the two sides.
-func identities(s *call.Run, e *equations, column int, total *big.Float, products []product) (holds []bool, err error) {
+func identities(s *call.Run, e *Equations, column int, total *big.Float, products []product) (holds []bool, err error) {
 	n := e.m.Rows
 	bordered, err := e.bordered(column, total)
 	if err != nil {
@@ -102,7 +102,7 @@ func identities(s *call.Run, e *equations, column int, total *big.Float, product
 }
 
 // modular returns products modulo a prime, nil if the system is singular modulo it.
-func identitiesModulo(s *call.Run, f *modular.Field, e *equations, column int, total *big.Float, products []product) ([]uint64, error) {
+func identitiesModulo(s *call.Run, f *modular.Field, e *Equations, column int, total *big.Float, products []product) ([]uint64, error) {
 	rows, err := f.Matrix(s.Ctx, s.Threads, e.m)
 	if err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func identitiesModulo(s *call.Run, f *modular.Field, e *equations, column int, t
 //
 //	(M   d)
 //	(-gᵀ t), t the total.
-func (e *equations) bordered(column int, total *big.Float) (num.Mat, error) {
+func (e *Equations) bordered(column int, total *big.Float) (num.Mat, error) {
 	n := e.m.Rows
 	f, err := ziv.FormatFor(max(bound.Longest(e.m), bound.Longest(e.g), bound.Longest(e.d), int64(total.MinPrec())))
 	if err != nil {

@@ -159,8 +159,8 @@ func exactProduct(s *call.Run, x, y num.Mat) (num.Mat, error) {
 	return z, s.Gemm(1, x.T(), y, 0, num.Mat{}, z)
 }
 
-// equations are a regular system M Y = D of which rows first, first + 1, ... of Y are X.
-type equations struct {
+// Equations are a regular system M Y = D of which rows first, first + 1, ... of Y are X.
+type Equations struct {
 	m, d  num.Mat
 	First int
 	// M times unit vectors of rows first + j, multiplied by sign, has column j of (AᵀWA)^-1 in
@@ -172,7 +172,7 @@ type equations struct {
 }
 
 // Equations returns a system for independent columns.
-func (m *Model) Equations() (*equations, error) {
+func (m *Model) Equations() (*Equations, error) {
 	rows, n := m.a.Dims()
 	width := productBits(m.a, m.wa)
 	augmented := max(bound.Longest(m.a), bound.Longest(m.wa)) + 64
@@ -183,7 +183,7 @@ func (m *Model) Equations() (*equations, error) {
 }
 
 // normal returns the normal equations AᵀWA x = AᵀW b.
-func (m *Model) normal() (*equations, error) {
+func (m *Model) normal() (*Equations, error) {
 	if rows, n := m.a.Dims(); m.s.Work.Report != nil {
 		of := func(x num.Mat) num.Format { return x.Arr.Format }
 		square := call.ProductCost(n, rows, n, of(m.a), of(m.wa), call.MP(int(productBits(m.a, m.wa))))
@@ -197,21 +197,21 @@ func (m *Model) normal() (*equations, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &equations{m: square, d: d, sign: 1, g: negatedMatrix(d), total: true}, nil
+	return &Equations{m: square, d: d, sign: 1, g: negatedMatrix(d), total: true}, nil
 }
 
 // Augmented returns the system of residuals and estimates,
 //
 //	(I   A) (b - A x)   (b)
 //	(AᵀW 0) (   x   ) = (0).
-func (m *Model) Augmented() (*equations, error) {
+func (m *Model) Augmented() (*Equations, error) {
 	rows, n := m.a.Dims()
 	f, err := ziv.FormatFor(max(bound.Longest(m.a), bound.Longest(m.wa)))
 	if err != nil {
 		return nil, err
 	}
 	k := m.b.Cols
-	e := &equations{
+	e := &Equations{
 		m: num.NewMat(f, rows+n, rows+n), d: num.NewMat(widerOf(m.b), rows+n, k),
 		First: rows, sign: -1, g: num.NewMat(widerOf(m.wb), rows+n, k),
 	}

@@ -41,7 +41,7 @@ type Regressor struct {
 	// what one of the numbers of B, of the weights, and of the columns of A stands for
 	unit, weight *big.Rat
 	columns      []*big.Rat
-	e            *equations
+	e            *Equations
 	// For each column of B: what the residual sums of squares lack, and TSS = q/s0.
 	totals, q []*big.Float
 	s0        *big.Float
@@ -71,7 +71,7 @@ func (r *Regressor) Units(unit, weight *big.Rat, columns []*big.Rat) {
 }
 
 // Fit computes everything by some equations.
-func (r *Regressor) Fit(equations func() (*equations, error)) error {
+func (r *Regressor) Fit(equations func() (*Equations, error)) error {
 	if err := r.tall(); err != nil {
 		return err
 	}
