@@ -201,7 +201,7 @@ func Axpy(alpha Scalar, x, y *Vector, opt *Options) (Stats, error) {
 		if r.at == nil {
 			return direct.Update(r.work(), s, x.vec(), one, y.vec().Mat(), z, r.count)
 		}
-		return r.at.Axpy(r.Config(), s, x.vec(), y.vec(), z, r.count)
+		return r.at.Update(r.Config(), s, x.vec(), num.Vec{}, y.vec().Mat(), z, r.count)
 	}, x.vec().Arr)
 }
 

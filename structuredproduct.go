@@ -158,7 +158,8 @@ func (p *structuredProduct) part(i0, i1 int, share float64) (s place.Settings, o
 // residentProduct is a structuredProduct where all operands live at a place.
 type residentProduct struct {
 	structuredProduct
-	at place.Place
+	at    place.Place
+	dense place.Structured // of the place
 }
 
 // run reports whether the place computes the product: not for a triangle and numbers that zeros in
@@ -187,11 +188,15 @@ func (p *residentProduct) run() (bool, error) {
 			return true, err
 		}
 	} else {
+		var ok bool
+		if p.dense, ok = place.Part[place.Structured](p.at); !ok {
+			return false, nil
+		}
 		if !p.s.Full() {
 			if p.alpha.Class != num.Finite {
 				return false, nil
 			}
-			if plain, err := p.at.Plain(cfg, p.b); err != nil || !plain {
+			if plain, err := p.dense.Plain(cfg, p.b); err != nil || !plain {
 				return err != nil, err
 			}
 		}
@@ -215,7 +220,7 @@ func (p *residentProduct) blocks(cfg place.Config) (bool, error) {
 	}
 	for i0 := 0; i0 < p.s.Rows; {
 		i1 := min(i0+block, p.s.Rows)
-		m, first, err := p.at.Dense(cfg, p.s, i0, i1)
+		m, first, err := p.dense.Dense(cfg, p.s, i0, i1)
 		if errors.Is(err, place.ErrMemory) && block > 16 {
 			block /= 2
 			continue
@@ -237,7 +242,7 @@ func (p *residentProduct) blocks(cfg place.Config) (bool, error) {
 func (p *residentProduct) block(cfg place.Config, m num.Mat, first, i0, i1 int) (bool, error) {
 	full := p.s.Full()
 	if !full && m.Arr.Terms() > 1 {
-		if plain, err := p.at.Plain(cfg, m); err != nil || !plain {
+		if plain, err := p.dense.Plain(cfg, m); err != nil || !plain {
 			return false, err
 		}
 	}
@@ -247,7 +252,7 @@ func (p *residentProduct) block(cfg place.Config, m num.Mat, first, i0, i1 int) 
 		return true, err
 	}
 	c.Off, c.Rows = c.At(i0, 0), i1-i0
-	return true, p.at.MendZeros(cfg, p.s, p.alpha, m, i0, first, b, p.beta, num.Mat{}, c)
+	return true, p.dense.MendZeros(cfg, p.s, p.alpha, m, i0, first, b, p.beta, num.Mat{}, c)
 }
 
 // multiply computes rows i0 <= i < i1 of C, with a the rows of S and b what they are multiplied by.

@@ -56,8 +56,8 @@ func choleskyResident(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 	y := e.root
 	sum := place.Sum{X: y.X, D: y.D, Bits: bits, Errors: y.Err, Rows: y.Left, Cols: y.Right, Triangle: 'U', Tally: s.Tally}
 	left := 0
-	if _, err = s.At.Sum(s.Config(), sum, z.T()); err == nil {
-		_, left, err = s.At.Extents(s.Config(), s.Tally)
+	if _, err = s.SumThere(sum, z.T()); err == nil {
+		left, err = s.Tallied()
 	}
 	s.Stage("rounding")
 	if err != nil || left > 0 {
@@ -74,7 +74,7 @@ func doublingThere(s *call.Run, a num.Mat, most int) (*doubling, error) {
 	if err != nil {
 		return nil, err
 	}
-	exps, begun, err := s.At.InverseRoot(s.Config(), a, x)
+	exps, begun, err := s.InverseRoot(a, x)
 	if err != nil || begun == nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func doublingThere(s *call.Run, a num.Mat, most int) (*doubling, error) {
 	if d.f, err = s.Scaled(a, d.by, most); err != nil || d.f.Arr == nil {
 		return nil, err
 	}
-	if count, err := s.At.Triangle(s.Config(), place.CountAsymmetric, d.f, s.Tally); err != nil || count > 0 {
+	if count, err := s.Triangle(place.CountAsymmetric, d.f, s.Tally); err != nil || count > 0 {
 		return nil, err
 	}
 	if d.x, err = s.Scaled(x, scale.Scaling{}, most); err != nil || d.x.Arr == nil {
@@ -171,7 +171,7 @@ func spreadThere(s *call.Run, a, b num.Mat) (int, error) {
 		}
 		return x.spread(y), nil
 	}
-	rows, cols, err := s.At.Spread(s.Config(), a, b)
+	rows, cols, err := s.Spread(a, b)
 	return sizeOf(float64((rows + cols) * (1 + 0x1p-50))), err
 }
 
@@ -223,7 +223,7 @@ func symmetricNorm(s *call.Run, m num.Mat) (*big.Float, error) {
 func halveDiagonal(s *call.Run, a num.Mat) error {
 	m := a
 	if s.At != nil {
-		_, err := s.At.Triangle(s.Config(), place.HalveDiagonal, m, nil)
+		_, err := s.Triangle(place.HalveDiagonal, m, nil)
 		return err
 	}
 	for i := range m.Rows {
@@ -250,7 +250,7 @@ func mirroredThere(s *call.Run, a num.Mat) (num.Mat, error) {
 func mirror(s *call.Run, a num.Mat) error {
 	m := a
 	if s.At != nil {
-		_, err := s.At.Triangle(s.Config(), place.MirrorLower, m, nil)
+		_, err := s.Triangle(place.MirrorLower, m, nil)
 		return err
 	}
 	for j := range m.Cols {
@@ -371,7 +371,7 @@ func diagonalHere(s *call.Run, a num.Mat) (num.Mat, error) {
 
 // shift copies finite numbers from one view of matrices in MP at the run's place to another.
 func shiftThere(s *call.Run, from, to num.Mat) error {
-	odd, err := s.At.Shift(s.Config(), from, nil, nil, to, s.Tally)
+	odd, err := s.Shift(from, nil, nil, to, s.Tally)
 	if err == nil && odd > 0 {
 		err = fmt.Errorf("numbers with exponents beyond 2^29: %w", call.ErrRange)
 	}
@@ -383,7 +383,7 @@ func shiftThere(s *call.Run, from, to num.Mat) error {
 func positiveDiagonal(s *call.Run, a num.Mat) (bool, error) {
 	m := a
 	if s.At != nil {
-		count, err := s.At.Triangle(s.Config(), place.CountNotPositive, m, s.Tally)
+		count, err := s.Triangle(place.CountNotPositive, m, s.Tally)
 		return count == 0, err
 	}
 	for i := range m.Rows {

@@ -40,7 +40,7 @@ func (t *newton) fixes(k, places int) (words, need int, ok bool) {
 	// |x| ≥ 2^-(most+1) for some of its entries, for g of 1/2 or more and rows of 2^most at most.
 	need = places + max(cond, 0) + 2
 	words = (need + fixedLost + 63) / 64
-	_, ok = t.s.At.(place.Refiner)
+	_, ok = place.Part[place.Refiner](t.s.At)
 	ok = ok && !t.s.Set.Check && t.gCols != nil && t.fRows != nil && k <= fixedColumns && words <= fixedWords
 	return words, need, ok && max(cond, t.norm, -t.norm) <= mostFixed
 }
@@ -75,7 +75,7 @@ func (t *newton) solveFixed(r, g num.Mat, places int) (*bound.Nearly, error) {
 	if err != nil {
 		return nil, err
 	}
-	lengths, ok, err := t.s.At.(place.Refiner).Refine(t.s.Config(), of, y)
+	lengths, ok, err := t.s.Refine(of, y)
 	if errors.Is(err, halfulp.ErrMemory) { // of planes
 		return nil, nil
 	}

@@ -35,7 +35,7 @@ func ldltThere(s *call.Run, a num.Mat, f num.Format, seed *rooked) (*LDLTFactors
 	if a.OnHost() || seed == nil || seed.splitting == nil || f.Bits() < num.Float32.Bits() {
 		return nil, nil
 	}
-	if !place.Of(a.Arr).Oblique() { // a grid of processes
+	if !place.Oblique(place.Of(a.Arr)) { // a grid of processes
 		return nil, nil
 	}
 	return factored(s, a, func() (*LDLTFactors, error) { return ldltResident(s, a, f, seed) })
@@ -125,22 +125,22 @@ func roundedRook(s *call.Run, z *LDLTFactors, e *enclosure) (bool, error) {
 	}
 	above := func(a num.Mat) num.Mat { return a.Slice(0, n, 1, n) }
 	l := place.Sum{X: above(e.l.X), D: above(e.l.D), Bits: e.bits, Errors: e.l.Err[1:], Rows: e.l.Left, Cols: e.l.Right[1:], Triangle: 'U', Tally: s.Tally}
-	if _, err := s.At.Sum(s.Config(), l, above(z.L.T().View())); err != nil {
+	if _, err := s.SumThere(l, above(z.L.T().View())); err != nil {
 		return false, err
 	}
-	if _, left, err := s.At.Extents(s.Config(), s.Tally); err != nil || left > 0 {
+	if left, err := s.Tallied(); err != nil || left > 0 {
 		return false, err
 	}
 	if err := change(s, belowDiagonal(z.L.View()), z.Blocks, func(h num.Mat, i int) { h.SetFloat64(i, 0, 0) }); err != nil {
 		return false, err
 	}
-	if count, err := s.At.NotSmall(s.Config(), z.L.View(), rookBelow); err != nil || count > 0 {
+	if count, err := s.NotSmall(z.L.View(), rookBelow); err != nil || count > 0 {
 		return false, err
 	}
 	if err := unitDiagonal(s, z.L.View()); err != nil {
 		return false, err
 	}
-	_, left, err := s.At.Extents(s.Config(), s.Tally)
+	left, err := s.Tallied()
 	return left == 0, err
 }
 
@@ -244,7 +244,7 @@ func change(s *call.Run, column num.Mat, blocks []int, f func(h num.Mat, i int))
 
 // partThere is split at a place.
 func (t *splitting) partThere(a, lower, upper num.Mat) error {
-	if err := t.s.At.Part(t.s.Config(), a, lower, upper); err != nil {
+	if err := t.s.PartTriangles(a, lower, upper); err != nil {
 		return err
 	}
 	if len(t.blocks) == t.k {

@@ -113,23 +113,23 @@ func luResident(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 func roundedSplitting(s *call.Run, z *LUFactors, e *enclosure) (bool, error) {
 	m, k := z.L.Dims()
 	u := place.Sum{X: e.u.X, D: e.u.D, Bits: e.bits, Errors: e.u.Err, Rows: e.u.Left, Cols: e.u.Right, Triangle: 'U', Tally: s.Tally}
-	if _, err := s.At.Sum(s.Config(), u, z.U.View()); err != nil {
+	if _, err := s.SumThere(u, z.U.View()); err != nil {
 		return false, err
 	}
 	// What lies above the diagonal of L^T.
 	above := func(a num.Mat) num.Mat { return a.Slice(0, k, 1, m) }
 	l := place.Sum{X: above(e.l.X), D: above(e.l.D), Bits: e.bits, Errors: e.l.Err[1:],
 		Rows: e.l.Left, Cols: e.l.Right[1:], Triangle: 'U', Tally: s.Tally}
-	if _, err := s.At.Sum(s.Config(), l, above(z.L.T().View())); err != nil {
+	if _, err := s.SumThere(l, above(z.L.T().View())); err != nil {
 		return false, err
 	}
-	if count, err := s.At.NotSmall(s.Config(), z.L.View(), 1-0x1p-52); err != nil || count > 0 {
+	if count, err := s.NotSmall(z.L.View(), 1-0x1p-52); err != nil || count > 0 {
 		return false, err
 	}
 	if err := unitDiagonal(s, z.L.Slice(0, k, 0, k).View()); err != nil {
 		return false, err
 	}
-	_, left, err := s.At.Extents(s.Config(), s.Tally)
+	left, err := s.Tallied()
 	return left == 0, err
 }
 
@@ -149,7 +149,7 @@ func unitDiagonal(s *call.Run, a num.Mat) error {
 		return err
 	}
 	diagonal := place.Sum{X: x, D: d, Bits: 24, Tally: s.Tally}
-	_, err = s.At.Sum(s.Config(), diagonal, diagonalOf(a))
+	_, err = s.SumThere(diagonal, diagonalOf(a))
 	return err
 }
 
@@ -165,7 +165,7 @@ func pivotedThere(s *call.Run, a num.Mat, most int) (*pivoted, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, cols, chosen, ok, err := s.At.PivotedTriangles(s.Config(), a.Slice(0, m, 0, k), x, y)
+	rows, cols, chosen, ok, err := s.PivotedTriangles(a.Slice(0, m, 0, k), x, y)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -184,7 +184,7 @@ func pivotedThere(s *call.Run, a num.Mat, most int) (*pivoted, error) {
 	if p.f, err = s.Matrix(f.Format(), m, n); err != nil {
 		return nil, err
 	}
-	if err := s.At.Gather(s.Config(), f, order, p.f); err != nil {
+	if err := s.Gather(f, order, p.f); err != nil {
 		return nil, err
 	}
 	s.Drop(f)
@@ -234,7 +234,7 @@ func (t *splitting) spread(v num.Mat) (int, error) {
 	}
 	t.normV, _ = sizesOf(x[0])
 	t.vRows, t.vCols = vectorsOf(x[0]), vectorsOf(x[1])
-	rows, _, err := t.s.At.Spread(t.s.Config(), t.x, v)
+	rows, _, err := t.s.Spread(t.x, v)
 	return sizeOf(float64((rows + t.cond) * (1 + 0x1p-50))), err
 }
 
@@ -267,7 +267,7 @@ func (t *splitting) findCond() error {
 		t.foundCond(call.LargestOf(left.times(right.rows())))
 		return nil
 	}
-	rows, _, err := t.s.At.Spread(t.s.Config(), w, t.y)
+	rows, _, err := t.s.Spread(w, t.y)
 	if err != nil {
 		return err
 	}
