@@ -1,7 +1,6 @@
 package linsolve
 
 import (
-	"encoding/binary"
 	"math/big"
 	"math/bits"
 
@@ -114,22 +113,12 @@ func (l *lifting) add(b []*big.Int) {
 	for i, x := range b {
 		most := max(x.BitLen(), l.z.bits[i]+64+bits.Len(uint(l.a.Cols)))
 		r[i] = make([]uint64, most/64+2)
-		fixed.Magnitude(r[i], wordsOf(x), 0)
+		fixed.Magnitude(r[i], num.FromInt(nil, x), 0)
 		if x.Sign() < 0 {
 			num.Negate(r[i])
 		}
 	}
 	l.r = append(l.r, r)
-}
-
-// wordsOf returns the words of the magnitude of an integer.
-func wordsOf(x *big.Int) []uint64 {
-	z := make([]uint64, (x.BitLen()+63)/64)
-	b := x.FillBytes(make([]byte, 8*len(z)))
-	for i := range z {
-		z[i] = binary.BigEndian.Uint64(b[8*(len(z)-1-i):])
-	}
-	return z
 }
 
 // done reports whether nothing is left of B.
@@ -226,7 +215,7 @@ func (l *lifting) subtract(digits [][]int64, next func(i int)) error {
 		for c, r := range l.r {
 			x := product.Big(i, c)
 			v, _ := x.SetMantExp(x, int(-l.z.rows[i])).Int(nil)
-			z := append(wordsOf(v), 0)
+			z := append(num.FromInt(nil, v), 0)
 			if v.Sign() < 0 {
 				num.Negate(z)
 			}

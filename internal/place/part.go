@@ -2,9 +2,9 @@ package place
 
 import "github.com/halfulp/halfulp/internal/num"
 
-// Part returns a part of a place, T being the part's interface: the place itself where it
-// implements T, else what it wraps, if it has a method Unwrap. It is not ok where the place does not
-// offer the part, or is the host, nil: then the caller computes on the host.
+// Part returns a part of a place, T being the part's interface: the place itself if it implements
+// T, else the place that its method Unwrap returns, if it has one, and so on. It is not ok if the
+// place does not offer the part, or is the host, nil: then the caller computes on the host.
 func Part[T any](p Place) (part T, ok bool) {
 	for p != nil {
 		if part, ok = p.(T); ok {

@@ -96,8 +96,8 @@ type Place interface {
 	Moments(cfg Config, x num.Vec, list ...direct.Moment) ([]*superacc.Acc, error)
 	// Scal computes alpha x_i: in z for a vector of the host, else in place, z being nil.
 	Scal(cfg Config, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags)) error
-	// Update computes alpha x_i y_j + a_ij: in z, by columns, for operands of the host, else in A. A
-	// y without an array is the vector (1), for a column A. alpha is not 0.
+	// Update computes alpha x_i y_j + a_ij: in z, by columns, for operands of the host, else in A.
+	// A y without an array is the vector (1), for a column A. alpha is not 0.
 	Update(cfg Config, alpha num.Real, x, y num.Vec, a num.Mat, z *num.Array, count func(num.Flags)) error
 }
 
