@@ -255,7 +255,7 @@ func update(name string, a num.Mat, alpha Scalar, opt *Options, compute func(r *
 
 // result returns room for n results on the host, nil if they stay where the operands live.
 func (r *run) result(f num.Format, n int) *num.Array {
-	if r.resident {
+	if r.ondevice {
 		return nil
 	}
 	return num.New(f, n)

@@ -66,7 +66,7 @@ func GemvTo(t Transpose, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y, z *
 
 // gemv stores RN(alpha A x + beta y) in z.
 func (r *run) gemv(a num.Mat, x, y, z num.Vec, alpha, beta num.Real) error {
-	if r.resident {
+	if r.ondevice {
 		in, old := x.Mat(), y.Mat()
 		operands := []*num.Mat{&a, &in}
 		if y != z {
@@ -227,7 +227,7 @@ func structuredGemv(name string, of func(a num.Mat) direct.Structured, a num.Mat
 		if err != nil {
 			return Stats{}, err
 		}
-		v := residentGemv{run: r, s: s, alpha: alpha.value(), x: x.vec(), beta: beta.value(), y: y.vec()}
+		v := ondeviceGemv{run: r, s: s, alpha: alpha.value(), x: x.vec(), beta: beta.value(), y: y.vec()}
 		if done, err := place.Leaves(v.compute()); done || err != nil {
 			if err != nil {
 				return r.end(), fmt.Errorf("%s: %w", name, err)
@@ -272,8 +272,8 @@ func structuredGemv(name string, of func(a num.Mat) direct.Structured, a num.Mat
 	return r.end(), nil
 }
 
-// residentGemv is y = alpha S x + beta y where all operands live at a place.
-type residentGemv struct {
+// ondeviceGemv is y = alpha S x + beta y where all operands live at a place.
+type ondeviceGemv struct {
 	*run
 	s     direct.Structured
 	alpha num.Real
@@ -289,7 +289,7 @@ const rowsAtPlace = 1024
 
 // compute reports whether the place computes the product: not with numbers that zeros in the place
 // of the matrix's other entries would change.
-func (p *residentGemv) compute() (bool, error) {
+func (p *ondeviceGemv) compute() (bool, error) {
 	cfg, z := p.Config(), p.y
 	full := p.s.Full()
 	if !full && p.alpha.Class > num.Finite {
@@ -333,11 +333,11 @@ func (p *residentGemv) compute() (bool, error) {
 	return true, nil
 }
 
-func (p *residentGemv) plain(x num.Vec) (bool, error) { return p.dense.Plain(p.Config(), x.Mat()) }
+func (p *ondeviceGemv) plain(x num.Vec) (bool, error) { return p.dense.Plain(p.Config(), x.Mat()) }
 
 // blocks computes z by blocks of rows and reports whether it could. If not, z is unspecified: it is
 // not y then, or beta is 0.
-func (p *residentGemv) blocks(cfg place.Config, z num.Vec) (bool, error) {
+func (p *ondeviceGemv) blocks(cfg place.Config, z num.Vec) (bool, error) {
 	full := p.s.Full()
 	block := p.s.Rows
 	if l := p.s.Layout(); !full {
@@ -367,7 +367,7 @@ func (p *residentGemv) blocks(cfg place.Config, z num.Vec) (bool, error) {
 }
 
 // block computes rows i0 <= i < i1 of z from those of S, which begin with column first.
-func (p *residentGemv) block(cfg place.Config, m num.Mat, first int, z num.Vec, i0, i1 int) (bool, error) {
+func (p *ondeviceGemv) block(cfg place.Config, m num.Mat, first int, z num.Vec, i0, i1 int) (bool, error) {
 	full := p.s.Full()
 	if !full && m.Arr.Terms() > 1 {
 		if plain, err := p.dense.Plain(cfg, m); err != nil || !plain {

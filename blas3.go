@@ -277,7 +277,7 @@ func structuredGemm(name string, side Side, of func(a num.Mat) direct.Structured
 		if err != nil {
 			return Stats{}, fmt.Errorf("%s: %w", name, err)
 		}
-		r := residentProduct{structuredProduct: structuredProduct{Settings: set, s: s, alpha: alpha.value(), b: b, beta: beta.value(), old: c, c: d}, at: p}
+		r := ondeviceProduct{structuredProduct: structuredProduct{Settings: set, s: s, alpha: alpha.value(), b: b, beta: beta.value(), old: c, c: d}, at: p}
 		if done, err := place.Leaves(r.run()); done || err != nil {
 			if err != nil {
 				err = fmt.Errorf("%s: %w", name, placed(side, err))

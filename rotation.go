@@ -108,7 +108,7 @@ func beginThere(name string, x, y *Vector, opt *Options) (*run, error) {
 		panic(errShape)
 	}
 	r, err := begin(name, opt, x.vec().Arr, y.vec().Arr)
-	if err != nil || !r.resident {
+	if err != nil || !r.ondevice {
 		return nil, err
 	}
 	return r, nil

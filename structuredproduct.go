@@ -155,8 +155,8 @@ func (p *structuredProduct) part(i0, i1 int, share float64) (s place.Settings, o
 	return s, old, c
 }
 
-// residentProduct is a structuredProduct where all operands live at a place.
-type residentProduct struct {
+// ondeviceProduct is a structuredProduct where all operands live at a place.
+type ondeviceProduct struct {
 	structuredProduct
 	at    place.Place
 	dense place.Structured // of the place
@@ -164,7 +164,7 @@ type residentProduct struct {
 
 // run reports whether the place computes the product: not for a triangle and numbers that zeros in
 // the place of its other entries would change.
-func (p *residentProduct) run() (bool, error) {
+func (p *ondeviceProduct) run() (bool, error) {
 	cfg := p.Config()
 	if p.Method == methodDirect {
 		return true, product.ErrDirect
@@ -212,7 +212,7 @@ func (p *residentProduct) run() (bool, error) {
 
 // blocks computes C by blocks of rows, as many at a time as there is memory for. It reports whether
 // it could. If not, C is unspecified: beta is 0 then.
-func (p *residentProduct) blocks(cfg place.Config) (bool, error) {
+func (p *ondeviceProduct) blocks(cfg place.Config) (bool, error) {
 	block := p.s.Rows
 	if p.Limit > 0 {
 		fit := p.Limit / 4 / (num.SizeOf(p.s.Array().Format) * int64(max(p.s.Cols, 1)))
@@ -239,7 +239,7 @@ func (p *residentProduct) blocks(cfg place.Config) (bool, error) {
 }
 
 // block computes rows i0 <= i < i1 of C from those of S, which begin with column first.
-func (p *residentProduct) block(cfg place.Config, m num.Mat, first, i0, i1 int) (bool, error) {
+func (p *ondeviceProduct) block(cfg place.Config, m num.Mat, first, i0, i1 int) (bool, error) {
 	full := p.s.Full()
 	if !full && m.Arr.Terms() > 1 {
 		if plain, err := p.dense.Plain(cfg, m); err != nil || !plain {
@@ -256,7 +256,7 @@ func (p *residentProduct) block(cfg place.Config, m num.Mat, first, i0, i1 int) 
 }
 
 // multiply computes rows i0 <= i < i1 of C, with a the rows of S and b what they are multiplied by.
-func (p *residentProduct) multiply(a, b num.Mat, i0, i1 int, share float64) error {
+func (p *ondeviceProduct) multiply(a, b num.Mat, i0, i1 int, share float64) error {
 	s, old, c := p.part(i0, i1, share)
 	g := place.Gemm{Problem: product.Problem{Alpha: p.alpha, A: a, B: b, Beta: p.beta, Old: old, C: c}}
 	if i0 == 0 && i1 == p.s.Rows && a.Cols == p.s.Cols {

@@ -159,8 +159,8 @@ type Backend interface {
 	EstimateTransfer(bytes int64) time.Duration
 }
 
-// resident is the storage of numbers that live at a place.
-type resident interface {
+// ondevice is the storage of numbers that live at a place.
+type ondevice interface {
 	num.Storage
 	Place() Place
 }
@@ -170,5 +170,5 @@ func Of(a *num.Array) Place {
 	if a.Away == nil {
 		return nil
 	}
-	return a.Away.(resident).Place()
+	return a.Away.(ondevice).Place()
 }
