@@ -19,7 +19,7 @@ type lacking struct {
 // TestLackingParts solves systems at a place that offers Newton alone, and leaves to the host what
 // needs other parts.
 func TestLackingParts(t *testing.T) {
-	gputest.OnDevices(t, fewest+2, 60, func(t *testing.T, n int) {
+	gputest.OnDevices(t, 26, 60, func(t *testing.T, n int) {
 		f := halfulp.Float64
 		a, b := gramIn(t, f, n, 0, 1), halfulp.Random(f, n, 1, 0, 2)
 		want := halfulp.NewMatrix(f, n, 1)

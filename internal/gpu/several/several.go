@@ -40,10 +40,10 @@ type Link interface {
 	Release(ctx context.Context, list []place.Panels)
 	// Lent returns copies of a matrix of the host that GPUs have, for products there.
 	Lent(m num.Mat, on []num.Mat) place.Prepared
-	// Inverse is that of place.Place for matrices of which each GPU has the same columns, in the
+	// Inverse is that of place.Newton for matrices of which each GPU has the same columns, in the
 	// order of the GPUs, if it is possible.
 	Inverse(ctx context.Context, a, x []num.Mat) (rows, cols []int64, ok, possible bool, err error)
-	// InverseRoot is that of place.Place, as Inverse.
+	// InverseRoot is that of place.Factors, as Inverse.
 	InverseRoot(ctx context.Context, a, x []num.Mat) (exps []int64, ok, possible bool, err error)
 	// Magnitudes returns bounds of |A| x for matrices of finite numbers of MP that GPU d has, none
 	// of them empty, and vectors x ≥ 0, which stand for ones where they are nil.
